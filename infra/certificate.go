@@ -33,7 +33,8 @@ func (d domain) checkCertificate(host string) error {
 	case at == "":
 		return fmt.Errorf("certificate-%s is the ARN of a certificate in ACM, not %q", host, d.Certificate)
 	case atEdge(host) && at != edgeRegion:
-		return fmt.Errorf("certificate-%s has to be in %s, because CloudFront serves that host, not in %s: request one for %s there",
+		return fmt.Errorf(
+			"certificate-%s has to be in %s, because CloudFront serves that host, not in %s: request one for %s there",
 			host, edgeRegion, at, d.Name)
 	}
 	return nil

@@ -29,7 +29,8 @@ func (o options) findCode() error {
 			err = fmt.Errorf("it is for %s", machine)
 		}
 		if err != nil {
-			return fmt.Errorf("%s cannot be deployed on %s (%w): run scripts/build -arch %s first", o.code(host), o.Arch, err, want.build)
+			return fmt.Errorf("%s cannot be deployed on %s (%w): run scripts/build -arch %s first", o.code(host), o.Arch, err,
+				want.build)
 		}
 	}
 	return nil

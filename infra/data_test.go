@@ -32,7 +32,11 @@ func (r *recorder) Do(q *http.Request) (*http.Response, error) {
 		}
 		r.tables = append(r.tables, table)
 	}
-	answer := &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(bytes.NewReader([]byte("{}")))}
+	answer := &http.Response{
+		StatusCode: http.StatusOK,
+		Header:     http.Header{},
+		Body:       io.NopCloser(bytes.NewReader([]byte("{}"))),
+	}
 	return answer, nil
 }
 
@@ -44,7 +48,8 @@ func TestTheTablesAreThoseOfOneMachine(t *testing.T) {
 		Credentials:  credentials.NewStaticCredentialsProvider("key", "secret", ""),
 		BaseEndpoint: aws.String("http://tables.invalid"),
 	})
-	if err := dynamo.CreateTables(t.Context(), client, dynamo.Tables{Core: "Core", Events: "Events", Hot: "Hot"}); err != nil {
+	if err := dynamo.CreateTables(t.Context(), client,
+		dynamo.Tables{Core: "Core", Events: "Events", Hot: "Hot"}); err != nil {
 		t.Fatal(err)
 	}
 	deployed := read(t, "Plain-Data").of("AWS::DynamoDB::GlobalTable")
@@ -60,7 +65,8 @@ func TestTheTablesAreThoseOfOneMachine(t *testing.T) {
 		for _, property := range []string{"AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes", "BillingMode"} {
 			same(t, property+" of "+name, sorted(table.Properties[property]), sorted(local[property]))
 		}
-		same(t, "time to live of "+name, table.Properties["TimeToLiveSpecification"], object{"AttributeName": "ttl", "Enabled": true})
+		same(t, "time to live of "+name, table.Properties["TimeToLiveSpecification"],
+			object{"AttributeName": "ttl", "Enabled": true})
 	}
 }
 
@@ -126,7 +132,8 @@ func TestTablesCanBeRestoredAndNotBeDeleted(t *testing.T) {
 }
 
 func TestDataOutlivesItsStackUnlessTheContextSaysOtherwise(t *testing.T) {
-	kinds := []string{"AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::KMS::Key", "AWS::Cognito::UserPool"}
+	kinds := []string{"AWS::DynamoDB::GlobalTable", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::KMS::Key",
+		"AWS::Cognito::UserPool"}
 	for stack, want := range map[string]string{"Plain-Data": "Retain", "Named-Data": "Retain", "Loose-Data": "Delete"} {
 		tpl, count := read(t, stack), 0
 		for id, r := range tpl.Resources {
@@ -135,7 +142,8 @@ func TestDataOutlivesItsStackUnlessTheContextSaysOtherwise(t *testing.T) {
 			}
 			count++
 			if r.DeletionPolicy != want || r.UpdateReplacePolicy != want {
-				t.Errorf("%s/%s: %s on deletion and %s on replacement, want %s", stack, tpl.construct(id), r.DeletionPolicy, r.UpdateReplacePolicy, want)
+				t.Errorf("%s/%s: %s on deletion and %s on replacement, want %s", stack, tpl.construct(id), r.DeletionPolicy,
+					r.UpdateReplacePolicy, want)
 			}
 		}
 		things := 3 + 2 + 5 + 1
@@ -163,7 +171,8 @@ func TestTheBucketIsPrivateAndForgetsLeftovers(t *testing.T) {
 	for name, b := range buckets {
 		same(t, name+": public access", b.Properties["PublicAccessBlockConfiguration"],
 			object{"BlockPublicAcls": true, "BlockPublicPolicy": true, "IgnorePublicAcls": true, "RestrictPublicBuckets": true})
-		same(t, name+": owner", at(t, b.Properties, "OwnershipControls", "Rules", 0, "ObjectOwnership"), "BucketOwnerEnforced")
+		same(t, name+": owner", at(t, b.Properties, "OwnershipControls", "Rules", 0, "ObjectOwnership"),
+			"BucketOwnerEnforced")
 		same(t, name+": versions", b.Properties["VersioningConfiguration"], nil)
 	}
 	p := buckets["Objects"].Properties

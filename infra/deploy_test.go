@@ -82,13 +82,20 @@ func newAccount(t *testing.T) *account {
 	t.Helper()
 	a := &account{folder: t.TempDir()}
 	for name, text := range map[string]string{
-		"bin/aws": awsStandIn, "bin/go": goStandIn, "node_modules/.bin/cdk": cdkStandIn, "scripts/synth": synthStandIn, "scripts/build": buildStandIn,
-		"scripts/deploy": source(t, "deploy"), "scripts/prepare": source(t, "prepare"),
+		"bin/aws":               awsStandIn,
+		"bin/go":                goStandIn,
+		"node_modules/.bin/cdk": cdkStandIn,
+		"scripts/synth":         synthStandIn,
+		"scripts/build":         buildStandIn,
+		"scripts/deploy":        source(t, "deploy"),
+		"scripts/prepare":       source(t, "prepare"),
 	} {
 		executable.Write(t, filepath.Join(a.folder, name), text)
 	}
-	a.env = append(os.Environ(), "PATH="+filepath.Join(a.folder, "bin")+":"+os.Getenv("PATH"), "CALLS="+filepath.Join(a.folder, "calls"),
-		"CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "AWS_REGION=", "AWS_DEFAULT_REGION=", "OUTAGE=", "FAILS=",
+	a.env = append(os.Environ(), "PATH="+filepath.Join(a.folder, "bin")+":"+os.Getenv("PATH"),
+		"CALLS="+filepath.Join(a.folder, "calls"),
+		"CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "AWS_REGION=",
+		"AWS_DEFAULT_REGION=", "OUTAGE=", "FAILS=",
 		"POOL=", "ROTATED=", "REFUSES=")
 	return a
 }
@@ -163,7 +170,9 @@ func TestDeployChecksTheOptionsForTheRegionThatItDeploysTo(t *testing.T) {
 func TestWithoutABootstrapStackTheWayToOneIsNamedWhenItCanBeGone(t *testing.T) {
 	t.Parallel()
 	_, stderr, calls, ok := newAccount(t).deploy(t, []string{"BOOTSTRAPPED=no"}, "--yes")
-	if ok || !strings.Contains(stderr, "run node_modules/.bin/cdk bootstrap --app cdk.out aws://111122223333/eu-west-1 once") || strings.Count(stderr, "\n") != 1 {
+	if ok || !strings.Contains(stderr,
+		"run node_modules/.bin/cdk bootstrap --app cdk.out aws://111122223333/eu-west-1 once") ||
+		strings.Count(stderr, "\n") != 1 {
 		t.Errorf("got %v with %q", ok, stderr)
 	}
 	synth, check := strings.Index(calls, "synth"), strings.Index(calls, "aws ssm get-parameter")
@@ -180,7 +189,8 @@ func TestAFirstDeploymentWithoutDomainsIsFollowedByASecond(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	const rest = " --no-notices --require-approval never -c arch=x86_64"
-	if n, first := strings.Count(calls, "cdk deploy --all"+rest), strings.Index(calls, "cdk deploy V-Data"+rest); n != 2 || first < 0 || first > strings.Index(calls, "--all") {
+	if n, first := strings.Count(calls, "cdk deploy --all"+rest), strings.Index(calls, "cdk deploy V-Data"+rest); n != 2 ||
+		first < 0 || first > strings.Index(calls, "--all") {
 		t.Errorf("%d deployments after Data, want 2:\n%s", n, calls)
 	}
 	for _, want := range []string{"build -arch amd64", "go run ./infra/quota -table core"} {
@@ -217,12 +227,14 @@ func TestTheSecretOfTheClientIsCopiedOnce(t *testing.T) {
 	if n := strings.Count(calls, "cdk deploy --all"); !ok || n != 1 {
 		t.Errorf("%d deployments, want 1: %s", n, stderr)
 	}
-	if put, all := strings.Index(calls, "put-secret-value"), strings.Index(calls, "cdk deploy --all"); put < 0 || put > all {
+	if put, all := strings.Index(calls, "put-secret-value"), strings.Index(calls, "cdk deploy --all"); put < 0 ||
+		put > all {
 		t.Errorf("functions start before the secret is there:\n%s", calls)
 	}
 	known, err := readSettings(filepath.Join(a.folder, "settings.json"))
 	told, err2 := readSettings(filepath.Join(a.folder, "told.json"))
-	if version := known["V-Data"]["RingsVersion"]; err != nil || err2 != nil || version == "" || told["V-Data"]["RingsVersion"] != version {
+	if version := known["V-Data"]["RingsVersion"]; err != nil || err2 != nil || version == "" ||
+		told["V-Data"]["RingsVersion"] != version {
 		t.Errorf("functions are told version %q, and it is %q; %v, %v", told["V-Data"]["RingsVersion"], version, err, err2)
 	}
 	if told["V-Data"]["ClientId"] != "client" {
@@ -284,7 +296,10 @@ func TestAFailedDeploymentSetsNoQuota(t *testing.T) {
 func TestTheAccountsRightToWriteGatewayLogsStaysWhoseItIs(t *testing.T) {
 	t.Parallel()
 	for writer, left := range map[string]bool{
-		"None": false, "": false, "arn:aws:iam::111122223333:role/V-Content-ApiCloudWatchRole": false, "arn:aws:iam::111122223333:role/theirs": true,
+		"None": false,
+		"":     false,
+		"arn:aws:iam::111122223333:role/V-Content-ApiCloudWatchRole": false,
+		"arn:aws:iam::111122223333:role/theirs":                      true,
 	} {
 		_, _, calls, _ := newAccount(t).deploy(t, []string{"LOG_WRITER=" + writer, "FAILS=yes"}, "--yes")
 		if got := strings.Contains(calls, "-c gateway-log-role=existing"); got != left {
@@ -298,7 +313,8 @@ func TestABudgetThatMayNotPublishIsSaid(t *testing.T) {
 	options := []string{"--yes", "-c", "budget-usd=100", "-c", "alarm-topic=arn:aws:sns:eu-west-1:111122223333:alarms"}
 	for publisher, said := range map[string]bool{"cloudwatch.amazonaws.com": true, "budgets.amazonaws.com": false} {
 		_, stderr, calls, _ := newAccount(t).deploy(t, []string{"PUBLISHER=" + publisher, "FAILS=yes"}, options...)
-		if got := strings.Contains(stderr, "AWS Budgets may not publish to arn:aws:sns:eu-west-1:111122223333:alarms"); got != said {
+		if got := strings.Contains(stderr,
+			"AWS Budgets may not publish to arn:aws:sns:eu-west-1:111122223333:alarms"); got != said {
 			t.Errorf("where %s may publish: said %v, want %v: %s\n%s", publisher, got, said, stderr, calls)
 		}
 	}

@@ -52,10 +52,19 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, f := range d.functions() {
 		variables := map[string]string{
-			env.Environment: "preview", env.APIURL: "http://localhost:8701", env.UploadURL: "http://localhost:8702",
-			env.ContentURL: "http://127.0.0.1:8703", env.AppURL: "http://localhost:8704", env.MCPURL: "",
-			env.CoreTable: "vitrine-core", env.EventsTable: "vitrine-events", env.HotTable: "vitrine-hot", env.Bucket: "vitrine",
-			env.DynamoDBEndpoint: "http://127.0.0.1:8711", env.S3Endpoint: "http://127.0.0.1:8712", env.S3Domain: "s3.localhost:8712",
+			env.Environment:      "preview",
+			env.APIURL:           "http://localhost:8701",
+			env.UploadURL:        "http://localhost:8702",
+			env.ContentURL:       "http://127.0.0.1:8703",
+			env.AppURL:           "http://localhost:8704",
+			env.MCPURL:           "",
+			env.CoreTable:        "vitrine-core",
+			env.EventsTable:      "vitrine-events",
+			env.HotTable:         "vitrine-hot",
+			env.Bucket:           "vitrine",
+			env.DynamoDBEndpoint: "http://127.0.0.1:8711",
+			env.S3Endpoint:       "http://127.0.0.1:8712",
+			env.S3Domain:         "s3.localhost:8712",
 		}
 		for _, name := range f.people { // all of them, so that those that are not local are cleared
 			variables[name] = localPeople[name]
@@ -74,7 +83,11 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 
 // localPeople is the identity provider of scripts/dev. A container does not see the file with the
 // client's secret, so that it accepts tokens of that provider, but its pages cannot sign in.
-var localPeople = map[string]string{env.OIDCIssuer: "http://localhost:8706", env.OIDCClientID: "vitrine", env.OIDCLogout: "rp_initiated"}
+var localPeople = map[string]string{
+	env.OIDCIssuer:   "http://localhost:8706",
+	env.OIDCClientID: "vitrine",
+	env.OIDCLogout:   "rp_initiated",
+}
 
 func writeJSON(file string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")

@@ -216,7 +216,8 @@ func TestDestroyThatCannotEndSaysWhyAndGoesOnTheNextTime(t *testing.T) {
 	}
 	l = newLeftover(t)
 	stderr, calls, ok := l.destroy(t, []string{"DENIED=yes"}, "", "V", "--yes")
-	if ok || !strings.Contains(stderr, "S3 does not delete some objects") || strings.Contains(calls, "delete-stack --stack-name V-Data") {
+	if ok || !strings.Contains(stderr, "S3 does not delete some objects") ||
+		strings.Contains(calls, "delete-stack --stack-name V-Data") {
 		t.Errorf("objects that nobody may delete: %v, %s", ok, stderr)
 	}
 }

@@ -44,10 +44,11 @@ func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named d
 		HttpVersion:            cf.HttpVersion_HTTP2_AND_3,
 		DomainNames:            jsii.Strings(named.Name),
 		MinimumProtocolVersion: cf.SecurityPolicyProtocol_TLS_V1_2_2021,
-		Certificate:            awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("EdgeCertificate"), jsii.String(named.Certificate)),
-		DefaultBehavior:        passing(httpsOrigin(origin)),
-		AdditionalBehaviors:    &map[string]*cf.BehaviorOptions{"/o/*": s3, "/d/*": s3},
-		ErrorResponses:         neverCached(),
+		Certificate: awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("EdgeCertificate"),
+			jsii.String(named.Certificate)),
+		DefaultBehavior:     passing(httpsOrigin(origin)),
+		AdditionalBehaviors: &map[string]*cf.BehaviorOptions{"/o/*": s3, "/d/*": s3},
+		ErrorResponses:      neverCached(),
 	})
 	edge.Node().AddDependency(api)
 	f.edgeLog(edge)
@@ -65,13 +66,17 @@ func (f *function) contentEdge(api awsapigateway.RestApi) cf.Distribution {
 		ErrorResponses:  neverCached(),
 	})
 	f.edgeLog(edge)
-	suppress(edge, append(edgeRules(), rule{"AwsSolutions-CFR4", "the address that AWS makes up has the certificate of CloudFront, whose TLS version cannot be chosen; production has a domain"})...)
+	suppress(edge,
+		append(edgeRules(), rule{"AwsSolutions-CFR4",
+			"the address that AWS makes up has the certificate of CloudFront, whose TLS version cannot be chosen; production " +
+				"has a domain"})...)
 	return edge
 }
 
 func httpsOrigin(name string) cf.IOrigin {
 	return origins.NewHttpOrigin(jsii.String(name), &origins.HttpOriginProps{
-		ProtocolPolicy: cf.OriginProtocolPolicy_HTTPS_ONLY, OriginSslProtocols: &[]cf.OriginSslPolicy{cf.OriginSslPolicy_TLS_V1_2},
+		ProtocolPolicy:     cf.OriginProtocolPolicy_HTTPS_ONLY,
+		OriginSslProtocols: &[]cf.OriginSslPolicy{cf.OriginSslPolicy_TLS_V1_2},
 	})
 }
 

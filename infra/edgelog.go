@@ -35,11 +35,12 @@ func (f *function) edgeLog(edge cf.Distribution) {
 		ResourceArn: jsii.String(fmt.Sprintf("arn:%s:cloudfront::%s:distribution/%s",
 			*f.stack.Partition(), *f.stack.Account(), *edge.DistributionId())),
 	})
-	destination := awslogs.NewCfnDeliveryDestination(f.stack, jsii.String("EdgeLogDestination"), &awslogs.CfnDeliveryDestinationProps{
-		Name: name, OutputFormat: jsii.String("json"),
-		DestinationResourceArn: jsii.String(fmt.Sprintf("arn:%s:logs:%s:%s:log-group:%s",
-			*f.stack.Partition(), *f.stack.Region(), *f.stack.Account(), *log.Ref())),
-	})
+	destination := awslogs.NewCfnDeliveryDestination(f.stack, jsii.String("EdgeLogDestination"),
+		&awslogs.CfnDeliveryDestinationProps{
+			Name: name, OutputFormat: jsii.String("json"),
+			DestinationResourceArn: jsii.String(fmt.Sprintf("arn:%s:logs:%s:%s:log-group:%s",
+				*f.stack.Partition(), *f.stack.Region(), *f.stack.Account(), *log.Ref())),
+		})
 	delivery := awslogs.NewCfnDelivery(f.stack, jsii.String("EdgeLogDelivery"), &awslogs.CfnDeliveryProps{
 		DeliverySourceName: name, DeliveryDestinationArn: destination.AttrArn(), RecordFields: jsii.Strings(edgeFields...),
 	})

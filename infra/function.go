@@ -107,8 +107,10 @@ func (f *function) reserved() *float64 {
 func (f *function) environment() *map[string]*string {
 	a := f.Addresses
 	variables := map[string]*string{
-		env.CoreTable: f.data.core.TableName(), env.EventsTable: f.data.events.TableName(), env.HotTable: f.data.hot.TableName(),
-		env.Bucket: f.data.bucket.BucketName(),
+		env.CoreTable:   f.data.core.TableName(),
+		env.EventsTable: f.data.events.TableName(),
+		env.HotTable:    f.data.hot.TableName(),
+		env.Bucket:      f.data.bucket.BucketName(),
 	}
 	for name, value := range map[string]string{
 		env.Environment: string(f.Environment), env.APIURL: a.API, env.UploadURL: a.Upload, env.ContentURL: a.Content,
@@ -175,5 +177,8 @@ func (f *function) alarmOn(id, description string, m awscloudwatch.Metric, when 
 }
 
 func sum() *awscloudwatch.MetricOptions {
-	return &awscloudwatch.MetricOptions{Statistic: jsii.String("Sum"), Period: awscdk.Duration_Minutes(number(alarmPeriod))}
+	return &awscloudwatch.MetricOptions{
+		Statistic: jsii.String("Sum"),
+		Period:    awscdk.Duration_Minutes(number(alarmPeriod)),
+	}
 }

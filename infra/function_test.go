@@ -27,8 +27,10 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	}
 	checking := []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue}
 	own := map[string][]string{
-		"api": append([]string{env.Pow, env.AssertionRing}, checking...), "upload": {env.PutMode}, "content": {env.ResponseMode},
-		"app": append([]string{env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, checking...),
+		"api":     append([]string{env.Pow, env.AssertionRing}, checking...),
+		"upload":  {env.PutMode},
+		"content": {env.ResponseMode},
+		"app":     append([]string{env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, checking...),
 	}
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		want := slices.Concat(common, own[host], needed[host])
@@ -130,7 +132,8 @@ func TestLogsForget(t *testing.T) {
 				t.Errorf("%s: deleted %s, replaced %s, want %s", name, log.DeletionPolicy, log.UpdateReplacePolicy, want)
 			}
 		}
-		if got := tpl.text(at(t, tpl.only(t, "AWS::Lambda::Function").Properties, "LoggingConfig", "LogGroup")); got != "Log" {
+		if got := tpl.text(at(t, tpl.only(t, "AWS::Lambda::Function").Properties, "LoggingConfig",
+			"LogGroup")); got != "Log" {
 			t.Errorf("the function logs to %q", got)
 		}
 	})

@@ -37,13 +37,14 @@ func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 		DisableExecuteApiEndpoint: jsii.Bool(hidden),
 		IpAddressType:             jsii.String("dualstack"),
 	})
-	integration := awsapigatewayv2.NewCfnIntegration(f.stack, jsii.String("Integration"), &awsapigatewayv2.CfnIntegrationProps{
-		ApiId:                api.Ref(),
-		IntegrationType:      jsii.String("AWS_PROXY"),
-		IntegrationUri:       f.lambda.FunctionArn(),
-		PayloadFormatVersion: jsii.String("2.0"),
-		ResponseParameters:   f.challenge(),
-	})
+	integration := awsapigatewayv2.NewCfnIntegration(f.stack, jsii.String("Integration"),
+		&awsapigatewayv2.CfnIntegrationProps{
+			ApiId:                api.Ref(),
+			IntegrationType:      jsii.String("AWS_PROXY"),
+			IntegrationUri:       f.lambda.FunctionArn(),
+			PayloadFormatVersion: jsii.String("2.0"),
+			ResponseParameters:   f.challenge(),
+		})
 	route := awsapigatewayv2.NewCfnRoute(f.stack, jsii.String("Route"), &awsapigatewayv2.CfnRouteProps{
 		ApiId:             api.Ref(),
 		RouteKey:          jsii.String("$default"),
@@ -62,7 +63,8 @@ func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 	})
 	f.lambda.AddPermission(jsii.String("Gateway"), &awslambda.Permission{
 		Principal: awsiam.NewServicePrincipal(jsii.String("apigateway.amazonaws.com"), nil),
-		SourceArn: jsii.String(fmt.Sprintf("arn:%s:execute-api:%s:%s:%s/*", *f.stack.Partition(), *f.stack.Region(), *f.stack.Account(), *api.Ref())),
+		SourceArn: jsii.String(fmt.Sprintf("arn:%s:execute-api:%s:%s:%s/*", *f.stack.Partition(), *f.stack.Region(),
+			*f.stack.Account(), *api.Ref())),
 	})
 	f.reportErrorLines()
 	suppress(route, rule{"AwsSolutions-APIG4", whoAuthorizes})
@@ -77,7 +79,8 @@ func (f *function) challenge() any {
 		return nil
 	}
 	return map[string]any{"401": map[string]any{"ResponseParameters": []any{map[string]any{
-		"Destination": "overwrite:header.www-authenticate", "Source": "$response.header." + strings.ToLower(lambdahttp.Challenge),
+		"Destination": "overwrite:header.www-authenticate",
+		"Source":      "$response.header." + strings.ToLower(lambdahttp.Challenge),
 	}}}}
 }
 

@@ -213,7 +213,12 @@ func TestAddressesOfAWSAreClosedWhereThereAreDomains(t *testing.T) {
 }
 
 func TestDomains(t *testing.T) {
-	served := map[string]string{"api": domainNames["api"], "upload": "upload-origin.example.org", "content": domainNames["content"], "app": domainNames["app"]}
+	served := map[string]string{
+		"api":     domainNames["api"],
+		"upload":  "upload-origin.example.org",
+		"content": domainNames["content"],
+		"app":     domainNames["app"],
+	}
 	for host, name := range served {
 		tpl := read(t, made["Named"].stackName(host))
 		kind, mapping := "AWS::ApiGatewayV2::DomainName", "AWS::ApiGatewayV2::ApiMapping"
@@ -230,7 +235,8 @@ func TestDomains(t *testing.T) {
 			t.Errorf("%s has no record", name)
 		}
 		bare := read(t, made["Bare"].stackName(host))
-		if id := map[bool]string{false: "RecordTarget", true: "EdgeRecordTarget"}[host == "upload"]; bare.Outputs[id].Value == nil {
+		if id := map[bool]string{false: "RecordTarget",
+			true: "EdgeRecordTarget"}[host == "upload"]; bare.Outputs[id].Value == nil {
 			t.Errorf("nobody is told what the record of %s has to point at", host)
 		}
 		if n := len(bare.of("AWS::Route53::RecordSet")); n > 0 {
@@ -255,16 +261,22 @@ func TestTheUploadEdgePassesFilesToS3(t *testing.T) {
 		origin := origins[behaviour["TargetOriginId"].(string)]
 		paths[path] = tpl.text(origin["DomainName"])
 		passes(t, path, behaviour)
-		if strings.Contains(paths[path], "Objects") && (origin["OriginAccessControlId"] != nil || at(t, origin, "S3OriginConfig") == nil) {
+		if strings.Contains(paths[path], "Objects") &&
+			(origin["OriginAccessControlId"] != nil || at(t, origin, "S3OriginConfig") == nil) {
 			t.Errorf("%s signs anew", path)
 		}
 	}
-	same(t, "paths", paths, map[string]string{"/o/*": "Objects.RegionalDomainName", "/d/*": "Objects.RegionalDomainName", "": "upload-origin.example.org"})
+	same(t, "paths", paths, map[string]string{
+		"/o/*": "Objects.RegionalDomainName",
+		"/d/*": "Objects.RegionalDomainName",
+		"":     "upload-origin.example.org",
+	})
 	if len(read(t, "Plain-Upload").of("AWS::CloudFront::Distribution")) > 0 {
 		t.Error("there is an edge without a domain")
 	}
 	bare := read(t, "Bare-Upload")
-	origin := at(t, bare.only(t, "AWS::CloudFront::Distribution").Properties, "DistributionConfig", "Origins", 0, "DomainName")
+	origin := at(t, bare.only(t, "AWS::CloudFront::Distribution").Properties, "DistributionConfig", "Origins", 0,
+		"DomainName")
 	if got := bare.text(origin); got != "Api.execute-api.AWS::Region.AWS::URLSuffix" {
 		t.Errorf("without a domain of its own the gateway is at %s", got)
 	}
@@ -275,17 +287,21 @@ func TestTheUploadEdgePassesFilesToS3(t *testing.T) {
 func passes(t *testing.T, path string, behaviour object) {
 	t.Helper()
 	same(t, path+": compression", behaviour["Compress"], false)
-	same(t, path+": cache policy", behaviour["CachePolicyId"], "4135ea2d-6df8-44a3-9df3-4b5a84be39ad")                  // Managed-CachingDisabled
-	same(t, path+": origin request policy", behaviour["OriginRequestPolicyId"], "b689b0a8-53d0-40ab-baf2-68738e2966ac") // Managed-AllViewerExceptHostHeader
+	// Managed-CachingDisabled
+	same(t, path+": cache policy", behaviour["CachePolicyId"], "4135ea2d-6df8-44a3-9df3-4b5a84be39ad")
+	// Managed-AllViewerExceptHostHeader
+	same(t, path+": origin request policy", behaviour["OriginRequestPolicyId"], "b689b0a8-53d0-40ab-baf2-68738e2966ac")
 	same(t, path+": viewers", behaviour["ViewerProtocolPolicy"], "https-only")
-	if methods := at(t, behaviour, "AllowedMethods").([]any); !slices.Contains(methods, any("PUT")) || !slices.Contains(methods, any("DELETE")) {
+	if methods := at(t, behaviour, "AllowedMethods").([]any); !slices.Contains(methods, any("PUT")) ||
+		!slices.Contains(methods, any("DELETE")) {
 		t.Errorf("%s admits %v", path, methods)
 	}
 }
 
 func TestEdgesKeepNoRefusal(t *testing.T) {
 	for _, stack := range []string{"Named-Upload", "Plain-Content"} {
-		for _, e := range at(t, read(t, stack).only(t, "AWS::CloudFront::Distribution").Properties, "DistributionConfig", "CustomErrorResponses").([]any) {
+		for _, e := range at(t, read(t, stack).only(t, "AWS::CloudFront::Distribution").Properties, "DistributionConfig",
+			"CustomErrorResponses").([]any) {
 			same(t, stack, e.(object)["ErrorCachingMinTTL"], 0)
 		}
 	}
@@ -348,7 +364,8 @@ func TestContentWithoutADomainHasAnOriginWithoutAPath(t *testing.T) {
 func TestEveryStackTellsItsSettings(t *testing.T) {
 	for name, d := range made {
 		data := read(t, d.stackName("data"))
-		for _, want := range []string{"CoreTable", "EventsTable", "HotTable", "Bucket", "Key", "ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"} {
+		for _, want := range []string{"CoreTable", "EventsTable", "HotTable", "Bucket", "Key", "ContentRing", "LinksRing",
+			"PepperRing", "SealRing", "AssertionRing"} {
 			if data.Outputs[want].Value == nil {
 				t.Errorf("%s: the data stack does not tell %s", name, want)
 			}

@@ -43,7 +43,8 @@ func (d *data) diffs() *string { return d.bucket.ArnForObjects(jsii.String("d/*"
 
 // listed allows listing a part of the bucket; without a prefix the condition fails.
 func (d *data) listed(prefix string) awsiam.PolicyStatement {
-	return allowIf(d.bucket.BucketArn(), map[string]any{"StringLike": map[string]any{"s3:prefix": prefix}}, "s3:ListBucket")
+	return allowIf(d.bucket.BucketArn(), map[string]any{"StringLike": map[string]any{"s3:prefix": prefix}},
+		"s3:ListBucket")
 }
 
 // readGates allows deciding whether a reader may read, and counting the read.

@@ -108,7 +108,9 @@ func (i *identity) readSenderIdentity(c lookup) error {
 func (i *identity) readAddress(c lookup, o options) (err error) {
 	if name := c.text("domain-identity", ""); name != "" {
 		if i.Domain, err = readDomain(c, "identity", name); err == nil && related(i.Domain.Name, o.Domains["content"].Name) {
-			err = fmt.Errorf("the content host must not share a name with the sign-in pages, whose cookies it would see: give domain-content one of its own")
+			err = fmt.Errorf(
+				"the content host must not share a name with the sign-in pages, whose cookies it would see: give domain-content " +
+					"one of its own")
 		}
 		return err
 	}
@@ -130,7 +132,8 @@ func (i identity) checkProvider() error {
 	case i.ClientID == "":
 		return fmt.Errorf("the context lacks oidc-client-id, the name of this deployment's client at %s", i.Issuer)
 	case i.SecretARN != "" && !secretShape.MatchString(i.SecretARN):
-		return fmt.Errorf("the context oidc-client-secret is the whole ARN of a secret in Secrets Manager, not %q", i.SecretARN)
+		return fmt.Errorf("the context oidc-client-secret is the whole ARN of a secret in Secrets Manager, not %q",
+			i.SecretARN)
 	case !slices.Contains([]string{"none", "rp_initiated", "cognito"}, i.Logout):
 		return fmt.Errorf("the context oidc-logout is none, rp_initiated or cognito, not %q", i.Logout)
 	case (i.OperatorClaim == "") != (i.OperatorValue == ""):
@@ -216,11 +219,14 @@ func (d *data) newPool(o options) cognito.UserPool {
 	}
 	suppress(pool,
 		rule{"AwsSolutions-COG2", "people choose a second factor themselves: an application on their phone, never SMS"},
-		rule{"AwsSolutions-COG3", "threat protection belongs to the Plus plan, whose price for each person is the deployer's choice"},
+		rule{"AwsSolutions-COG3",
+			"threat protection belongs to the Plus plan, whose price for each person is the deployer's choice"},
 		rule{"AwsSolutions-COG8", "the Plus plan has a price for each person, which is the deployer's choice"},
 	)
 	cognito.NewCfnUserPoolGroup(d.stack, jsii.String("Operators"), &cognito.CfnUserPoolGroupProps{
-		UserPoolId: pool.UserPoolId(), GroupName: jsii.String("operators"), Description: jsii.String("People who run this deployment; nobody is born one"),
+		UserPoolId:  pool.UserPoolId(),
+		GroupName:   jsii.String("operators"),
+		Description: jsii.String("People who run this deployment; nobody is born one"),
 	})
 	output(d.stack, "UserPool", pool.UserPoolId())
 	return pool
@@ -248,15 +254,18 @@ func (d *data) newClient(o options, pool cognito.UserPool) cognito.UserPoolClien
 		EnableTokenRevocation:      yes,
 		AuthFlows:                  &cognito.AuthFlow{UserSrp: yes},
 		OAuth: &cognito.OAuthSettings{
-			Flows:        &cognito.OAuthFlows{AuthorizationCodeGrant: yes},
-			Scopes:       &[]cognito.OAuthScope{cognito.OAuthScope_OPENID(), cognito.OAuthScope_EMAIL(), cognito.OAuthScope_PROFILE()},
+			Flows: &cognito.OAuthFlows{AuthorizationCodeGrant: yes},
+			Scopes: &[]cognito.OAuthScope{cognito.OAuthScope_OPENID(), cognito.OAuthScope_EMAIL(),
+				cognito.OAuthScope_PROFILE()},
 			CallbackUrls: jsii.Strings(o.Addresses.App + callbackPath),
 			LogoutUrls:   jsii.Strings(o.Addresses.App+"/signed-out", o.Addresses.App+"/"),
 		},
-		SupportedIdentityProviders: &[]cognito.UserPoolClientIdentityProvider{cognito.UserPoolClientIdentityProvider_COGNITO()},
-		IdTokenValidity:            awscdk.Duration_Minutes(number(15)),
-		AccessTokenValidity:        awscdk.Duration_Minutes(number(15)),
-		RefreshTokenValidity:       awscdk.Duration_Hours(number(1)),
+		SupportedIdentityProviders: &[]cognito.UserPoolClientIdentityProvider{
+			cognito.UserPoolClientIdentityProvider_COGNITO(),
+		},
+		IdTokenValidity:      awscdk.Duration_Minutes(number(15)),
+		AccessTokenValidity:  awscdk.Duration_Minutes(number(15)),
+		RefreshTokenValidity: awscdk.Duration_Hours(number(1)),
 	})
 	output(d.stack, "ClientId", client.UserPoolClientId())
 	return client
@@ -270,12 +279,16 @@ const callbackPath = "/api/auth/callback"
 // then it holds a random value.
 func (d *data) newClientSecret(o options) {
 	secret := awssecretsmanager.NewSecret(d.stack, jsii.String("ClientSecret"), &awssecretsmanager.SecretProps{
-		Description:          jsii.String("Vitrine: the secret of its client at the identity provider"),
-		EncryptionKey:        d.key,
-		RemovalPolicy:        o.removal(),
-		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{PasswordLength: number(64), ExcludePunctuation: jsii.Bool(true)},
+		Description:   jsii.String("Vitrine: the secret of its client at the identity provider"),
+		EncryptionKey: d.key,
+		RemovalPolicy: o.removal(),
+		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
+			PasswordLength:     number(64),
+			ExcludePunctuation: jsii.Bool(true),
+		},
 	})
-	suppress(secret, rule{"AwsSolutions-SMG4", "Cognito makes the value and changes it with the client; scripts/deploy copies it"})
+	suppress(secret, rule{"AwsSolutions-SMG4",
+		"Cognito makes the value and changes it with the client; scripts/deploy copies it"})
 	output(d.stack, "ClientSecret", secret.SecretArn())
 }
 
@@ -289,8 +302,9 @@ func (d *data) newAddress(o options, pool cognito.UserPool, client cognito.UserP
 	}
 	if own {
 		options.CustomDomain = &cognito.CustomDomainOptions{
-			DomainName:  jsii.String(named.Name),
-			Certificate: awscertificatemanager.Certificate_FromCertificateArn(d.stack, jsii.String("SignInCertificate"), jsii.String(named.Certificate)),
+			DomainName: jsii.String(named.Name),
+			Certificate: awscertificatemanager.Certificate_FromCertificateArn(d.stack, jsii.String("SignInCertificate"),
+				jsii.String(named.Certificate)),
 		}
 	} else {
 		options.CognitoDomain = &cognito.CognitoDomainOptions{DomainPrefix: jsii.String(prefix)}

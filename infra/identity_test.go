@@ -10,17 +10,22 @@ import (
 
 func TestPeopleSignUpThemselvesAndProveTheirAddress(t *testing.T) {
 	sender := map[string]any{"Named-Data": object{
-		"EmailSendingAccount": "DEVELOPER", "From": "Vitrine <vitrine@example.org>", "SourceArn": object{"Fn::Join": []any{"", []any{
-			"arn:", object{"Ref": "AWS::Partition"}, ":ses:", object{"Ref": "AWS::Region"}, ":", object{"Ref": "AWS::AccountId"}, ":identity/example.org"}}},
+		"EmailSendingAccount": "DEVELOPER",
+		"From":                "Vitrine <vitrine@example.org>",
+		"SourceArn": object{"Fn::Join": []any{"", []any{
+			"arn:", object{"Ref": "AWS::Partition"}, ":ses:", object{"Ref": "AWS::Region"}, ":", object{"Ref": "AWS::AccountId"},
+			":identity/example.org"}}},
 	}}
 	for _, stack := range []string{"Plain-Data", "Named-Data"} {
 		p := read(t, stack).only(t, "AWS::Cognito::UserPool").Properties
 		same(t, "sign-up", at(t, p, "AdminCreateUserConfig", "AllowAdminCreateUserOnly"), false)
 		same(t, "verified", p["AutoVerifiedAttributes"], []string{"email"})
-		same(t, "verified before a change", at(t, p, "UserAttributeUpdateSettings", "AttributesRequireVerificationBeforeUpdate"), []string{"email"})
+		same(t, "verified before a change", at(t, p, "UserAttributeUpdateSettings",
+			"AttributesRequireVerificationBeforeUpdate"), []string{"email"})
 		same(t, "name", p["UsernameAttributes"], []string{"email"})
 		same(t, "second factor", p["EnabledMfas"], []string{"SOFTWARE_TOKEN_MFA"})
-		same(t, "recovery", at(t, p, "AccountRecoverySetting", "RecoveryMechanisms"), []any{object{"Name": "verified_email", "Priority": 1}})
+		same(t, "recovery", at(t, p, "AccountRecoverySetting", "RecoveryMechanisms"),
+			[]any{object{"Name": "verified_email", "Priority": 1}})
 		same(t, "protection", p["DeletionProtection"], "ACTIVE")
 		same(t, "sender", p["EmailConfiguration"], sender[stack])
 		same(t, "plan", p["UserPoolTier"], "ESSENTIALS")
@@ -29,13 +34,23 @@ func TestPeopleSignUpThemselvesAndProveTheirAddress(t *testing.T) {
 }
 
 func TestTheClientTakesCodesAndNothingElse(t *testing.T) {
-	for stack, app := range map[string]string{"Plain-Data": "https://app.invalid", "Named-Data": "https://app.example.org"} {
+	for stack, app := range map[string]string{
+		"Plain-Data": "https://app.invalid",
+		"Named-Data": "https://app.example.org",
+	} {
 		p := read(t, stack).only(t, "AWS::Cognito::UserPoolClient").Properties
 		for name, want := range map[string]any{
-			"GenerateSecret": true, "AllowedOAuthFlows": []string{"code"}, "AllowedOAuthFlowsUserPoolClient": true,
-			"AllowedOAuthScopes": []string{"openid", "email", "profile"}, "PreventUserExistenceErrors": "ENABLED", "EnableTokenRevocation": true,
-			"CallbackURLs": []string{app + boot.CallbackPath}, "SupportedIdentityProviders": []string{"COGNITO"},
-			"IdTokenValidity": 15, "AccessTokenValidity": 15, "RefreshTokenValidity": 60,
+			"GenerateSecret":                  true,
+			"AllowedOAuthFlows":               []string{"code"},
+			"AllowedOAuthFlowsUserPoolClient": true,
+			"AllowedOAuthScopes":              []string{"openid", "email", "profile"},
+			"PreventUserExistenceErrors":      "ENABLED",
+			"EnableTokenRevocation":           true,
+			"CallbackURLs":                    []string{app + boot.CallbackPath},
+			"SupportedIdentityProviders":      []string{"COGNITO"},
+			"IdTokenValidity":                 15,
+			"AccessTokenValidity":             15,
+			"RefreshTokenValidity":            60,
 		} {
 			same(t, stack+": "+name, p[name], want)
 		}
@@ -81,7 +96,8 @@ func TestTheSecretOfTheClientIsNoFunctionsWork(t *testing.T) {
 				t.Errorf("%s has %s %s", stack, r.Type, id)
 			}
 		}
-		same(t, "the secret is born as", tpl.of("AWS::SecretsManager::Secret")["ClientSecret"].Properties["GenerateSecretString"],
+		same(t, "the secret is born as",
+			tpl.of("AWS::SecretsManager::Secret")["ClientSecret"].Properties["GenerateSecretString"],
 			object{"ExcludePunctuation": true, "PasswordLength": 64})
 		for name, want := range map[string]string{
 			"UserPool": "People", "ClientId": "People/App", "ClientSecret": "ClientSecret", "Issuer": "People.ProviderURL",
@@ -108,7 +124,10 @@ func TestWithoutAPoolThereIsNone(t *testing.T) {
 
 func TestTheIdentityInSESIsTheAddressUnlessItIsADomain(t *testing.T) {
 	for given, want := range map[string]string{
-		"": "a@mail.example.org", "a@mail.example.org": "a@mail.example.org", "mail.example.org": "mail.example.org", "Example.org": "example.org",
+		"":                   "a@mail.example.org",
+		"a@mail.example.org": "a@mail.example.org",
+		"mail.example.org":   "mail.example.org",
+		"Example.org":        "example.org",
 	} {
 		from := map[string]any{"identity-email-from": "a@mail.example.org", "identity-email-identity": given}
 		o, err := readOptions(func(name string) any { return from[name] })
@@ -120,7 +139,12 @@ func TestTheIdentityInSESIsTheAddressUnlessItIsADomain(t *testing.T) {
 
 func TestBadProvidersAreRefusedInOneSentence(t *testing.T) {
 	theirs := func(change map[string]any) map[string]any {
-		all := map[string]any{"identity": "oidc", "oidc-issuer": "https://id.example.com", "oidc-client-id": "us", "oidc-client-secret": clientSecret}
+		all := map[string]any{
+			"identity":           "oidc",
+			"oidc-issuer":        "https://id.example.com",
+			"oidc-client-id":     "us",
+			"oidc-client-secret": clientSecret,
+		}
 		for name, value := range change {
 			all[name] = value
 		}
@@ -137,13 +161,19 @@ func TestBadProvidersAreRefusedInOneSentence(t *testing.T) {
 		"an issuer with a query":         {theirs(map[string]any{"oidc-issuer": "https://id.example.com?x"}), "oidc-issuer"},
 		"no client":                      {theirs(map[string]any{"oidc-client-id": ""}), "lacks oidc-client-id"},
 		"a secret itself":                {theirs(map[string]any{"oidc-client-secret": "hush"}), "whole ARN"},
-		"half of an ARN":                 {theirs(map[string]any{"oidc-client-secret": "arn:aws:secretsmanager:eu-west-1:111122223333:secret:x"}), "whole ARN"},
-		"a wild ARN":                     {theirs(map[string]any{"oidc-client-secret": "arn:aws:secretsmanager:eu-west-1:111122223333:secret:*-AbC123"}), "whole ARN"},
-		"half of an operator":            {theirs(map[string]any{"oidc-operator-claim": "roles"}), "give both"},
-		"an operator of the pool":        {map[string]any{"oidc-operator-claim": "roles", "oidc-operator-value": "x"}, "set identity to oidc"},
-		"a sender without a pool":        {map[string]any{"identity": "none", "identity-email-from": "a@example.org"}, "for the pool"},
-		"a sender with a name":           {map[string]any{"identity-email-from": "A <a@example.org>"}, "is an e-mail address"},
-		"an identity without a sender":   {map[string]any{"identity-email-identity": "example.org"}, "give identity-email-from too"},
+		"half of an ARN": {theirs(
+			map[string]any{"oidc-client-secret": "arn:aws:secretsmanager:eu-west-1:111122223333:secret:x"}), "whole ARN"},
+		"a wild ARN": {theirs(
+			map[string]any{"oidc-client-secret": "arn:aws:secretsmanager:eu-west-1:111122223333:secret:*-AbC123"}), "whole ARN"},
+		"half of an operator": {theirs(map[string]any{"oidc-operator-claim": "roles"}), "give both"},
+		"an operator of the pool": {map[string]any{"oidc-operator-claim": "roles", "oidc-operator-value": "x"},
+			"set identity to oidc"},
+		"a sender without a pool": {map[string]any{"identity": "none", "identity-email-from": "a@example.org"},
+			"for the pool"},
+		"a sender with a name": {map[string]any{"identity-email-from": "A <a@example.org>"},
+			"is an e-mail address"},
+		"an identity without a sender": {map[string]any{"identity-email-identity": "example.org"},
+			"give identity-email-from too"},
 		"an identity of somebody else": {map[string]any{
 			"identity-email-from": "a@example.org", "identity-email-identity": "ample.org",
 		}, "does not cover a@example.org"},
@@ -157,8 +187,9 @@ func TestBadProvidersAreRefusedInOneSentence(t *testing.T) {
 		"a certificate elsewhere": {map[string]any{
 			"domain-identity": "id.example.org", "certificate": "arn:aws:acm:eu-west-1:111122223333:certificate/x",
 		}, "certificate-identity has to be in us-east-1"},
-		"no certificate":    {map[string]any{"domain-identity": "id.example.org"}, "lacks certificate-identity"},
-		"below the content": {domains(map[string]any{"domain-identity": "id.files.example.net"}), "must not share a name with the sign-in pages"},
+		"no certificate": {map[string]any{"domain-identity": "id.example.org"}, "lacks certificate-identity"},
+		"below the content": {domains(map[string]any{"domain-identity": "id.files.example.net"}),
+			"must not share a name with the sign-in pages"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

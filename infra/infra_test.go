@@ -71,18 +71,37 @@ func settle(rules bool) error {
 // another region and an external provider; Loose is deleted with its stacks and has no sign-in.
 func contexts(folder string) map[string]map[string]any {
 	named := map[string]any{
-		"environment": "production", "domain-origin": "upload-origin.example.org", "certificate": certificate,
-		"hsts": "preload", "throttle-api": "1000/2000", "throttle-app": "none", "throttle-content": "none",
-		"zone": "Z1/example.org", "zone-content": "Z2/example.net", "concurrency-content": "50", "alarm-topic": "arn:aws:sns:us-east-1:111122223333:alarms",
-		"gateway-log-role": "existing", "domain-identity": "id.example.org", "identity-email-from": "vitrine@example.org",
+		"environment":             "production",
+		"domain-origin":           "upload-origin.example.org",
+		"certificate":             certificate,
+		"hsts":                    "preload",
+		"throttle-api":            "1000/2000",
+		"throttle-app":            "none",
+		"throttle-content":        "none",
+		"zone":                    "Z1/example.org",
+		"zone-content":            "Z2/example.net",
+		"concurrency-content":     "50",
+		"alarm-topic":             "arn:aws:sns:us-east-1:111122223333:alarms",
+		"gateway-log-role":        "existing",
+		"domain-identity":         "id.example.org",
+		"identity-email-from":     "vitrine@example.org",
 		"identity-email-identity": "example.org",
-		"table-read-units":        "9000", "table-write-units": "3000", "budget-usd": "250",
-		"settings": filepath.Join(folder, "settings.json"),
+		"table-read-units":        "9000",
+		"table-write-units":       "3000",
+		"budget-usd":              "250",
+		"settings":                filepath.Join(folder, "settings.json"),
 	}
 	bare := map[string]any{
-		"region": "eu-west-1", "certificate": euCertificate, "certificate-upload": certificate,
-		"identity": "oidc", "oidc-issuer": "https://id.example.com/tenant", "oidc-client-id": "vitrine-at-id",
-		"oidc-client-secret": clientSecret, "oidc-logout": "rp_initiated", "oidc-operator-claim": "roles", "oidc-operator-value": "vitrine-admin",
+		"region":              "eu-west-1",
+		"certificate":         euCertificate,
+		"certificate-upload":  certificate,
+		"identity":            "oidc",
+		"oidc-issuer":         "https://id.example.com/tenant",
+		"oidc-client-id":      "vitrine-at-id",
+		"oidc-client-secret":  clientSecret,
+		"oidc-logout":         "rp_initiated",
+		"oidc-operator-claim": "roles",
+		"oidc-operator-value": "vitrine-admin",
 	}
 	for host, name := range domainNames {
 		named["domain-"+host], bare["domain-"+host] = name, name
@@ -119,7 +138,8 @@ func synthesise(folder string, rules bool) (made map[string]*deployment, err err
 		return nil, err
 	}
 	known := settings{
-		"Loose-Api": {"Url": "https://known.example"}, "Loose-Data": {"ContentRing": "arn:of:content", "RingsVersion": "7c0ffee"},
+		"Loose-Api":  {"Url": "https://known.example"},
+		"Loose-Data": {"ContentRing": "arn:of:content", "RingsVersion": "7c0ffee"},
 		"Named-Data": {"Issuer": "https://pool.example", "ClientId": "client-of-pool", "ClientSecret": poolSecret},
 	}
 	if err := writeJSON(filepath.Join(folder, "settings.json"), known); err != nil {
@@ -128,7 +148,11 @@ func synthesise(folder string, rules bool) (made map[string]*deployment, err err
 	app := awscdk.NewApp(&awscdk.AppProps{Context: &context, Outdir: jsii.String(folder)})
 	made = map[string]*deployment{}
 	for name, given := range contexts(folder) {
-		all := map[string]any{"name": name, "dist": filepath.Join(folder, "dist-"+name), "settings": filepath.Join(folder, "none.json")}
+		all := map[string]any{
+			"name":     name,
+			"dist":     filepath.Join(folder, "dist-"+name),
+			"settings": filepath.Join(folder, "none.json"),
+		}
 		maps.Copy(all, given)
 		o, err := readOptions(func(key string) any { return all[key] })
 		if err == nil {

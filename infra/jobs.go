@@ -20,7 +20,8 @@ var jobsHost = host{
 	timeout: workTime,
 	grants: func(d *data) []awsiam.PolicyStatement {
 		return []awsiam.PolicyStatement{
-			allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem",
+			allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem",
+				"dynamodb:UpdateItem",
 				"dynamodb:DeleteItem", "dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem"),
 			allow(index(d.core, "gsi1"), "dynamodb:Query"),
 			allow(index(d.core, "gsi2"), "dynamodb:Query"),
@@ -37,14 +38,16 @@ var jobsHost = host{
 func (f *function) schedule() {
 	f.lambda.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{RetryAttempts: number(0), MaxEventAge: seconds(60)})
 	awsevents.NewRule(f.stack, jsii.String("EveryMinute"), &awsevents.RuleProps{
-		Description: jsii.String("Wakes the jobs of Vitrine; disabled, what falls due waits, and nobody reads what has ended"),
-		Schedule:    awsevents.Schedule_Rate(seconds(60)),
+		Description: jsii.String(
+			"Wakes the jobs of Vitrine; disabled, what falls due waits, and nobody reads what has ended"),
+		Schedule: awsevents.Schedule_Rate(seconds(60)),
 		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(f.lambda, &awseventstargets.LambdaFunctionProps{
 			RetryAttempts: number(0), MaxEventAge: seconds(60),
 		})},
 	})
 	f.reportBacklog()
-	f.alarmOn("Stopped", "Nothing wakes the jobs: what has ended is neither deleted nor moved", f.lambda.MetricInvocations(sum()),
+	f.alarmOn("Stopped", "Nothing wakes the jobs: what has ended is neither deleted nor moved",
+		f.lambda.MetricInvocations(sum()),
 		&awscloudwatch.CreateAlarmOptions{
 			ComparisonOperator: awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD,
 			Threshold:          number(1),

@@ -18,7 +18,8 @@ func TestJobsAreWokenEveryMinuteByNobodyElse(t *testing.T) {
 			t.Errorf("%s: the rule wakes %s", name, f)
 		}
 		same(t, name+": retries", target["RetryPolicy"], object{"MaximumEventAgeInSeconds": 60, "MaximumRetryAttempts": 0})
-		itself := tpl.only(t, "AWS::Lambda::EventInvokeConfig").Properties // in addition to the rule, Lambda would retry twice
+		// in addition to the rule, Lambda would retry twice
+		itself := tpl.only(t, "AWS::Lambda::EventInvokeConfig").Properties
 		same(t, name+": attempts", itself["MaximumRetryAttempts"], 0)
 		same(t, name+": age", itself["MaximumEventAgeInSeconds"], 60)
 		if f := tpl.text(itself["FunctionName"]); f != "JobsFunction" {
@@ -43,7 +44,8 @@ func TestJobsReportWhatFails(t *testing.T) {
 		alarms := tpl.of("AWS::CloudWatch::Alarm")
 		same(t, name+": alarms", slices.Sorted(maps.Keys(alarms)), []string{"Behind", "Errors", "Stopped", "Throttles"})
 		p := alarms["Stopped"].Properties
-		same(t, name+": when they stop", []any{p["MetricName"], p["Statistic"], p["ComparisonOperator"], p["Threshold"], p["Period"], p["EvaluationPeriods"], p["TreatMissingData"]},
+		same(t, name+": when they stop", []any{p["MetricName"], p["Statistic"], p["ComparisonOperator"], p["Threshold"],
+			p["Period"], p["EvaluationPeriods"], p["TreatMissingData"]},
 			[]any{"Invocations", "Sum", "LessThanThreshold", 1, 300, 2, "breaching"})
 		for alarm, a := range alarms {
 			same(t, name+": reports of "+alarm, a.Properties["AlarmActions"] != nil, d.AlarmTopic != "")
@@ -67,7 +69,8 @@ func TestJobsThatFallBehindAreReported(t *testing.T) {
 		}
 		p := alarm.Properties
 		same(t, name+": when they are behind",
-			[]any{p["Namespace"], p["MetricName"], p["Statistic"], p["ComparisonOperator"], p["Threshold"], p["Period"], p["TreatMissingData"]},
+			[]any{p["Namespace"], p["MetricName"], p["Statistic"], p["ComparisonOperator"], p["Threshold"], p["Period"],
+				p["TreatMissingData"]},
 			[]any{"Vitrine/" + name, metric["MetricName"], "Maximum", "GreaterThanThreshold", 3600, 300, "notBreaching"})
 	}
 }

@@ -52,7 +52,8 @@ func (tpl *template) ways(t *testing.T) (out []way) {
 	t.Helper()
 	for _, route := range tpl.of("AWS::ApiGatewayV2::Route") {
 		key := route.Properties["RouteKey"].(string)
-		integration := tpl.of("AWS::ApiGatewayV2::Integration")[strings.TrimPrefix(tpl.text(route.Properties["Target"]), "integrations/")]
+		integration := tpl.of("AWS::ApiGatewayV2::Integration")[strings.TrimPrefix(tpl.text(route.Properties["Target"]),
+			"integrations/")]
 		if integration == nil {
 			t.Fatalf("%s: route %s leads nowhere", tpl.name, key)
 		}
@@ -64,7 +65,8 @@ func (tpl *template) ways(t *testing.T) (out []way) {
 	}
 	for _, m := range tpl.of("AWS::ApiGateway::Method") {
 		_, uri, _ := strings.Cut(tpl.text(at(t, m.Properties, "Integration", "Uri")), ":lambda:path/2021-11-15/functions/")
-		out = append(out, way{m.Properties["HttpMethod"].(string), tpl.path(t, m.Properties["ResourceId"]), strings.TrimSuffix(uri, "/response-streaming-invocations")})
+		out = append(out, way{m.Properties["HttpMethod"].(string), tpl.path(t, m.Properties["ResourceId"]),
+			strings.TrimSuffix(uri, "/response-streaming-invocations")})
 	}
 	return out
 }
@@ -202,10 +204,14 @@ func TestDescribeWritesWhatTheScriptsRead(t *testing.T) {
 	if err := json.Unmarshal(text, &got); err != nil {
 		t.Fatal(err)
 	}
-	same(t, "stacks", got.Stacks, []string{"Plain-Data", "Plain-Api", "Plain-Upload", "Plain-Content", "Plain-App", "Plain-Jobs"})
+	same(t, "stacks", got.Stacks, []string{"Plain-Data", "Plain-Api", "Plain-Upload", "Plain-Content", "Plain-App",
+		"Plain-Jobs"})
 	same(t, "final", got.Final, false)
 	same(t, "told", got.Told, map[string]string{
-		"api": "https://api.invalid", "upload": "https://upload.invalid", "content": "https://content.invalid", "app": "https://app.invalid",
+		"api":     "https://api.invalid",
+		"upload":  "https://upload.invalid",
+		"content": "https://content.invalid",
+		"app":     "https://app.invalid",
 	})
 	if _, err := os.Stat(filepath.Join(folder, "env.json")); err != nil {
 		t.Error(err)

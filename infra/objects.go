@@ -38,8 +38,10 @@ func (d *data) objects(o options) {
 			{Id: jsii.String("diffs"), Prefix: jsii.String("d/"), Expiration: days(diffDays)},
 		},
 	}))
-	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherEncryption", "s3:x-amz-server-side-encryption", jsii.String("aws:kms")))
-	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherKeys", "s3:x-amz-server-side-encryption-aws-kms-key-id", d.key.KeyArn()))
+	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherEncryption", "s3:x-amz-server-side-encryption",
+		jsii.String("aws:kms")))
+	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherKeys", "s3:x-amz-server-side-encryption-aws-kms-key-id",
+		d.key.KeyArn()))
 	d.bucket.AddToResourcePolicy(d.refuseOverwrites())
 }
 

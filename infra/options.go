@@ -22,33 +22,34 @@ import (
 //	keep              yes (default) or no: destroying the stacks destroys the data; refused in production. To do it
 //	                  run scripts/destroy NAME: CloudFormation by itself deletes empty buckets only
 //	domain-HOST       host name; for every host or for none
-//	domain-origin     host name behind which CloudFront finds the upload host's gateway; optional, without it that gateway
-//	                  also answers at the address that AWS makes up
+//	domain-origin     host name behind which CloudFront finds the upload host's gateway; optional, without it that
+//	                  gateway also answers at the address that AWS makes up
 //	certificate-HOST  ARN of its certificate in ACM; certificate stands for all that are not given. Those of upload and
 //	                  identity are in us-east-1, because CloudFront serves them, and all others in the region of the
 //	                  deployment: elsewhere than in us-east-1 give two, certificate and certificate-upload
 //	region            where it is deployed (default AWS_REGION, as for the AWS command line)
 //	zone-HOST         ID/NAME of a Route 53 zone that gets its record; zone stands for all; optional
-//	identity          where people sign in: cognito (default, a user pool of the stack Data), oidc (any OpenID Connect provider)
-//	                  or none. Redirects come back to APP/api/auth/callback, and to APP/ after signing out. It can change: a
-//	                  pool that is left stays in the account if data is kept, and cognito makes a new one the next time
-//	identity-email-from  with cognito: address that its e-mail comes from, verified in SES in the deployment's region, which lets
-//	                  you write to strangers; without it Cognito sends 50 e-mails a day at most
+//	identity          where people sign in: cognito (default, a user pool of the stack Data), oidc (any OpenID Connect
+//	                  provider) or none. Redirects come back to APP/api/auth/callback, and to APP/ after signing out. It
+//	                  can change: a pool that is left stays in the account if data is kept, and cognito makes a new one
+//	                  the next time
+//	identity-email-from  with cognito: address that its e-mail comes from, verified in SES in the deployment's region,
+//	                  which lets you write to strangers; without it Cognito sends 50 e-mails a day at most
 //	identity-email-identity  with identity-email-from: what is verified in SES, that address (default) or a domain that
 //	                  it belongs to
 //	identity-prefix   with cognito: first label of the sign-in pages' address (default NAME-ACCOUNT)
 //	domain-identity   with cognito: host name of the sign-in pages; optional. The name above it needs a record already
 //	oidc-issuer       with oidc: the issuer's URL
 //	oidc-client-id    with oidc: this deployment's client there
-//	oidc-client-secret  with oidc: whole ARN of the secret that holds the client's secret, encrypted with the account's own key
-//	                  for secrets; without it the client is a public one
+//	oidc-client-secret  with oidc: whole ARN of the secret that holds the client's secret, encrypted with the account's
+//	                  own key for secrets; without it the client is a public one
 //	oidc-logout       with oidc: how the provider signs people out: rp_initiated, cognito or none (default)
-//	oidc-operator-claim, oidc-operator-value  with oidc: the claim of ID tokens that names operators, and what it says of them
-//	                  (with cognito: those in the pool's group operators; otherwise there are none)
+//	oidc-operator-claim, oidc-operator-value  with oidc: the claim of ID tokens that names operators, and what it says of
+//	                  them (with cognito: those in the pool's group operators; otherwise there are none)
 //	settings          file with the outputs of an earlier deployment (default .vitrine/deployed/NAME.json)
-//	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that readers who
-//	                  take their time leave the other hosts some of the account's concurrency. AWS wants 100 of it to be left
-//	                  unreserved, and starts new accounts with less than that: ask for more, or say none
+//	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that readers
+//	                  who take their time leave the other hosts some of the account's concurrency. AWS wants 100 of it to
+//	                  be left unreserved, and starts new accounts with less than that: ask for more, or say none
 //	table-read-units, table-write-units  the most request units that each table takes in a second, or none (default:
 //	                  the account's quota, 40,000 unless it was raised). What is above is throttled for all callers, so
 //	                  it bounds a bill, and is no limit of a caller
@@ -60,8 +61,8 @@ import (
 //	hsts              for which names browsers are told to use HTTPS only: host (default, each host's own), subdomains
 //	                  (those below it too) or preload (the same, and browsers may be built with the rule, which is hard
 //	                  to take back)
-//	edge-logs         yes (default) or no: distributions of CloudFront log chosen fields, no paths. Their logs are in us-east-1
-//	                  alone, so that a deployment elsewhere has none
+//	edge-logs         yes (default) or no: distributions of CloudFront log chosen fields, no paths. Their logs are in
+//	                  us-east-1 alone, so that a deployment elsewhere has none
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
 //	budget-usd        what the account may cost in a month, or none (default): more than 80 % and 100 % of it, spent or
 //	                  forecast, are reported to alarm-topic, whose policy has to let budgets.amazonaws.com publish. It
@@ -167,7 +168,10 @@ func readOptions(c lookup) (options, error) {
 		return o, err
 	}
 	if o.production() && !o.named() {
-		return o, fmt.Errorf("production needs a host name for every host: give the context domain-api, domain-upload, domain-content and domain-app")
+		return o,
+			fmt.Errorf(
+				"production needs a host name for every host: give the context domain-api, domain-upload, domain-content and " +
+					"domain-app")
 	}
 	if o.Identity, err = readIdentity(c, o); err != nil {
 		return o, err
@@ -248,7 +252,10 @@ func readDomains(c lookup) (map[string]domain, error) {
 	case len(missing) > 0:
 		return nil, fmt.Errorf("the context lacks %s: name a domain for every host, or for none", strings.Join(missing, ", "))
 	case related(found["content"].Name, found["app"].Name):
-		return nil, fmt.Errorf("the content host must not share a name with the app host, whose cookies it would see: give domain-content one of its own")
+		return nil,
+			fmt.Errorf(
+				"the content host must not share a name with the app host, whose cookies it would see: give domain-content one " +
+					"of its own")
 	}
 	return found, checkGatewayCertificates(found, c.text("region", ""))
 }

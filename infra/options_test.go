@@ -18,88 +18,100 @@ func domains(change map[string]any) map[string]any {
 	return all
 }
 
+// badOptions are contexts with one mistake, and a part of the error.
+var badOptions = []struct {
+	name string
+	from map[string]any
+	want string
+}{
+	{"a strange name", map[string]any{"name": "my vitrine"}, "the context name"},
+	{"a strange environment", map[string]any{"environment": "staging"}, "preview or production"},
+	{"a strange architecture", map[string]any{"arch": "mips"}, "arm64 or x86_64"},
+	{"production that forgets", domains(map[string]any{"environment": "production", "keep": "no"}),
+		"production keeps its data"},
+	{"production without domains", map[string]any{"environment": "production"}, "production needs a host name"},
+	{"half of the domains", domains(map[string]any{"domain-app": "", "domain-content": ""}),
+		"lacks domain-content, domain-app"},
+	{"no certificate", domains(map[string]any{"certificate": ""}), "lacks certificate-api"},
+	{"an upload certificate elsewhere",
+		domains(map[string]any{"certificate-upload": "arn:aws:acm:eu-west-1:111122223333:certificate/x"}), "us-east-1"},
+	{"content below app", domains(map[string]any{"domain-content": "files.app.example.org"}), "must not share a name"},
+	{"content above app", domains(map[string]any{"domain-content": "example.org"}), "must not share a name"},
+	{"content like app", domains(map[string]any{"domain-content": "App.example.org"}), "must not share a name"},
+	{"a zone without name", domains(map[string]any{"zone": "Z1"}), "ID/NAME"},
+	{"a foreign zone", domains(map[string]any{"zone": "Z1/example.net"}),
+		"ID/NAME of the zone that holds api.example.org"},
+	{"a strange answer", map[string]any{"keep": "false"}, "keep is yes or no"},
+	{"another strange answer", map[string]any{"narrow-writes": "true"}, "narrow-writes is yes or no"},
+	{"no units", map[string]any{"table-read-units": "0"}, "table-read-units is a number of at least 1 or none"},
+	{"units in words", map[string]any{"table-write-units": "few"}, "table-write-units is a number of at least 1 or none"},
+	{"a budget of nothing", map[string]any{"budget-usd": "0", "alarm-topic": "arn"},
+		"budget-usd is a number of at least 1 or none"},
+	{"a budget that nobody hears of", map[string]any{"budget-usd": "5"}, "give alarm-topic too"},
+	{"another strange answer", map[string]any{"edge-logs": "false"}, "edge-logs is yes or no"},
+	{"no concurrency", map[string]any{"concurrency-api": "0"}, "at least 1"},
+	{"concurrency in words", map[string]any{"concurrency-api": "many"}, "at least 1"},
+	{
+		"gateways elsewhere than their certificate", domains(map[string]any{"region": "eu-west-1"}),
+		"certificate-api, certificate-content, certificate-app have to be in eu-west-1",
+	},
+	{
+		"one gateway elsewhere than its certificate",
+		domains(map[string]any{"region": "us-east-1", "certificate-app": euCertificate}),
+		"certificate-app has to be in us-east-1",
+	},
+	{
+		"gateways in two regions", domains(map[string]any{"certificate-content": euCertificate}),
+		"certificate-content has to be in us-east-1",
+	},
+	{
+		"a certificate for CloudFront elsewhere",
+		domains(map[string]any{"region": "eu-west-1", "certificate": euCertificate}),
+		"certificate-upload has to be in us-east-1",
+	},
+	{
+		"a certificate for the sign-in pages elsewhere", domains(map[string]any{
+			"region":             "eu-west-1",
+			"certificate":        euCertificate,
+			"certificate-upload": certificate,
+			"domain-identity":    "id.example.org",
+		}),
+		"certificate-identity has to be in us-east-1",
+	},
+	{
+		"a certificate that is none",
+		domains(map[string]any{"certificate-app": "arn:aws:iam::111122223333:server-certificate/x"}),
+		"certificate-app is the ARN",
+	},
+	{
+		"a host for tools that do not exist", domains(map[string]any{"domain-mcp": "mcp.example.org"}),
+		"domain-mcp names a host that Vitrine does not have yet",
+	},
+	{
+		"content beside app in production",
+		domains(map[string]any{"environment": "production", "domain-content": "files.example.org"}),
+		"give domain-content a name that is not under example.org",
+	},
+	{
+		"content beside api in production", domains(map[string]any{
+			"environment": "production", "domain-content": "files.example.co.uk", "domain-api": "api.example.co.uk",
+		}),
+		"example.co.uk",
+	},
+	{
+		"content beside the sign-in pages in production", domains(map[string]any{
+			"environment": "production", "domain-content": "files.example.com", "domain-identity": "id.example.com",
+		}),
+		"domain-identity",
+	},
+	{"a throttle without a burst", map[string]any{"throttle-api": "100"}, "throttle-api is RATE/BURST"},
+	{"a throttle that lets nobody in", map[string]any{"throttle-app": "0/5"}, "throttle-app is RATE/BURST"},
+	{"a throttle in words", map[string]any{"throttle-content": "many/more"}, "throttle-content is RATE/BURST"},
+	{"a strange rule for HTTPS", map[string]any{"hsts": "everywhere"}, "hsts is host, subdomains or preload"},
+}
+
 func TestBadOptionsAreRefusedInOneSentence(t *testing.T) {
-	tests := []struct {
-		name string
-		from map[string]any
-		want string
-	}{
-		{"a strange name", map[string]any{"name": "my vitrine"}, "the context name"},
-		{"a strange environment", map[string]any{"environment": "staging"}, "preview or production"},
-		{"a strange architecture", map[string]any{"arch": "mips"}, "arm64 or x86_64"},
-		{"production that forgets", domains(map[string]any{"environment": "production", "keep": "no"}), "production keeps its data"},
-		{"production without domains", map[string]any{"environment": "production"}, "production needs a host name"},
-		{"half of the domains", domains(map[string]any{"domain-app": "", "domain-content": ""}), "lacks domain-content, domain-app"},
-		{"no certificate", domains(map[string]any{"certificate": ""}), "lacks certificate-api"},
-		{"an upload certificate elsewhere", domains(map[string]any{"certificate-upload": "arn:aws:acm:eu-west-1:111122223333:certificate/x"}), "us-east-1"},
-		{"content below app", domains(map[string]any{"domain-content": "files.app.example.org"}), "must not share a name"},
-		{"content above app", domains(map[string]any{"domain-content": "example.org"}), "must not share a name"},
-		{"content like app", domains(map[string]any{"domain-content": "App.example.org"}), "must not share a name"},
-		{"a zone without name", domains(map[string]any{"zone": "Z1"}), "ID/NAME"},
-		{"a foreign zone", domains(map[string]any{"zone": "Z1/example.net"}), "ID/NAME of the zone that holds api.example.org"},
-		{"a strange answer", map[string]any{"keep": "false"}, "keep is yes or no"},
-		{"another strange answer", map[string]any{"narrow-writes": "true"}, "narrow-writes is yes or no"},
-		{"no units", map[string]any{"table-read-units": "0"}, "table-read-units is a number of at least 1 or none"},
-		{"units in words", map[string]any{"table-write-units": "few"}, "table-write-units is a number of at least 1 or none"},
-		{"a budget of nothing", map[string]any{"budget-usd": "0", "alarm-topic": "arn"}, "budget-usd is a number of at least 1 or none"},
-		{"a budget that nobody hears of", map[string]any{"budget-usd": "5"}, "give alarm-topic too"},
-		{"another strange answer", map[string]any{"edge-logs": "false"}, "edge-logs is yes or no"},
-		{"no concurrency", map[string]any{"concurrency-api": "0"}, "at least 1"},
-		{"concurrency in words", map[string]any{"concurrency-api": "many"}, "at least 1"},
-		{
-			"gateways elsewhere than their certificate", domains(map[string]any{"region": "eu-west-1"}),
-			"certificate-api, certificate-content, certificate-app have to be in eu-west-1",
-		},
-		{
-			"one gateway elsewhere than its certificate",
-			domains(map[string]any{"region": "us-east-1", "certificate-app": euCertificate}),
-			"certificate-app has to be in us-east-1",
-		},
-		{
-			"gateways in two regions", domains(map[string]any{"certificate-content": euCertificate}),
-			"certificate-content has to be in us-east-1",
-		},
-		{
-			"a certificate for CloudFront elsewhere", domains(map[string]any{"region": "eu-west-1", "certificate": euCertificate}),
-			"certificate-upload has to be in us-east-1",
-		},
-		{
-			"a certificate for the sign-in pages elsewhere", domains(map[string]any{
-				"region": "eu-west-1", "certificate": euCertificate, "certificate-upload": certificate, "domain-identity": "id.example.org",
-			}),
-			"certificate-identity has to be in us-east-1",
-		},
-		{
-			"a certificate that is none", domains(map[string]any{"certificate-app": "arn:aws:iam::111122223333:server-certificate/x"}),
-			"certificate-app is the ARN",
-		},
-		{
-			"a host for tools that do not exist", domains(map[string]any{"domain-mcp": "mcp.example.org"}),
-			"domain-mcp names a host that Vitrine does not have yet",
-		},
-		{
-			"content beside app in production",
-			domains(map[string]any{"environment": "production", "domain-content": "files.example.org"}),
-			"give domain-content a name that is not under example.org",
-		},
-		{
-			"content beside api in production", domains(map[string]any{
-				"environment": "production", "domain-content": "files.example.co.uk", "domain-api": "api.example.co.uk",
-			}),
-			"example.co.uk",
-		},
-		{
-			"content beside the sign-in pages in production", domains(map[string]any{
-				"environment": "production", "domain-content": "files.example.com", "domain-identity": "id.example.com",
-			}),
-			"domain-identity",
-		},
-		{"a throttle without a burst", map[string]any{"throttle-api": "100"}, "throttle-api is RATE/BURST"},
-		{"a throttle that lets nobody in", map[string]any{"throttle-app": "0/5"}, "throttle-app is RATE/BURST"},
-		{"a throttle in words", map[string]any{"throttle-content": "many/more"}, "throttle-content is RATE/BURST"},
-		{"a strange rule for HTTPS", map[string]any{"hsts": "everywhere"}, "hsts is host, subdomains or preload"},
-	}
-	for _, tt := range tests {
+	for _, tt := range badOptions {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := readOptions(func(name string) any { return tt.from[name] })
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
@@ -165,10 +177,11 @@ func TestOptionsAreCheckedWithoutTheCDK(t *testing.T) {
 		args []string
 		want string
 	}{
-		"one certificate of us-east-1": {given(nil), "certificate-api, certificate-content, certificate-app have to be in eu-west-1"},
-		"what the file says":           {nil, "production needs a host name"},
-		"no value":                     {[]string{"-c"}, "give -c NAME=VALUE"},
-		"a name alone":                 {[]string{"-c", "keep"}, "NAME=VALUE, not \"keep\""},
+		"one certificate of us-east-1": {given(nil),
+			"certificate-api, certificate-content, certificate-app have to be in eu-west-1"},
+		"what the file says": {nil, "production needs a host name"},
+		"no value":           {[]string{"-c"}, "give -c NAME=VALUE"},
+		"a name alone":       {[]string{"-c", "keep"}, "NAME=VALUE, not \"keep\""},
 	} {
 		err := checkOnly(tt.args)
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
@@ -192,9 +205,12 @@ func TestAPreviewWhoseContentIsOneSiteWithItsAppIsWarned(t *testing.T) {
 		change map[string]any
 		want   int
 	}{
-		"beside app":                       {map[string]any{"domain-content": "files.example.org"}, 1},
-		"apart":                            {nil, 0},
-		"under a suffix of many":           {map[string]any{"domain-content": "files.github.io", "domain-app": "app.github.io"}, 0},
+		"beside app": {map[string]any{"domain-content": "files.example.org"}, 1},
+		"apart":      {nil, 0},
+		"under a suffix of many": {map[string]any{
+			"domain-content": "files.github.io",
+			"domain-app":     "app.github.io",
+		}, 0},
 		"without names":                    {unnamed, 0},
 		"production with names of its own": {map[string]any{"environment": "production"}, 0},
 	} {

@@ -51,7 +51,10 @@ func newProvider(t *testing.T, app string) (p *provider.Provider, told map[strin
 	go server.Serve(l)
 	t.Cleanup(func() { server.Close() })
 	return p, map[string]string{
-		env.OIDCIssuer: issuer, env.OIDCClientID: "vitrine", env.OIDCClientSecret: "file:" + file, env.OIDCLogout: "rp_initiated",
+		env.OIDCIssuer:       issuer,
+		env.OIDCClientID:     "vitrine",
+		env.OIDCClientSecret: "file:" + file,
+		env.OIDCLogout:       "rp_initiated",
 	}
 }
 
@@ -71,11 +74,13 @@ func (b *browser) visit(target string) { b.t.Helper(); b.send("GET", target, nil
 func (b *browser) submit(action string, fill map[string]string) {
 	b.t.Helper()
 	form := url.Values{}
-	for _, one := range regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`).FindAllStringSubmatch(b.page, -1) {
+	for _, one := range regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`).FindAllStringSubmatch(
+		b.page, -1) {
 		if one[1] != action && !strings.Contains(one[2], `formaction="`+action+`"`) {
 			continue
 		}
-		for _, field := range regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(one[2], -1) {
+		for _, field := range regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)"`).FindAllStringSubmatch(
+			one[2], -1) {
 			form.Set(field[1], field[2])
 		}
 		for name, value := range fill {
@@ -177,7 +182,8 @@ func ask[Out any](t *testing.T, g *wire.Agent, method, path string, body any, he
 // token asks the token endpoint.
 func token(t *testing.T, g *wire.Agent, form map[string]string) contract.Token {
 	t.Helper()
-	return ask[contract.Token](t, g, "POST", "/oauth2/token", encoded(form), "Content-Type", "application/x-www-form-urlencoded")
+	return ask[contract.Token](t, g, "POST", "/oauth2/token", encoded(form), "Content-Type",
+		"application/x-www-form-urlencoded")
 }
 
 func encoded(form map[string]string) string {
@@ -198,7 +204,8 @@ func (h *harness) abandoned(t *testing.T) string {
 	g.Key = made.APIKeySecret
 	p, err := g.PublishFiles(t.Context(), "Found", "", wire.File{Path: "index.html", Body: []byte("<p>found</p>")})
 	if err == nil {
-		_, err = g.PublishFiles(t.Context(), "Found", p.ArtifactID, wire.File{Path: "index.html", Body: []byte("<p>found again</p>")})
+		_, err = g.PublishFiles(t.Context(), "Found", p.ArtifactID,
+			wire.File{Path: "index.html", Body: []byte("<p>found again</p>")})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -215,29 +222,40 @@ func (h *harness) member(t *testing.T) {
 	}
 	m := *h.anyone
 	m.Key = token(t, &m, map[string]string{
-		"grant_type": contract.GrantExchange, "client_id": "cli", "subject_token": idToken, "subject_token_type": contract.TypeIDToken,
+		"grant_type":         contract.GrantExchange,
+		"client_id":          "cli",
+		"subject_token":      idToken,
+		"subject_token_type": contract.TypeIDToken,
 	}).AccessToken
 	ask[any](t, &m, "POST", "/v1/auth/web/callback", nil)
-	ask[any](t, &m, "POST", "/v1/ephemeral/claim", contract.ClaimRequest{ClaimToken: h.abandoned(t)}, "Idempotency-Key", wire.NewKey())
-	for _, path := range []string{"/v1/web/workspace", "/v1/web/audit", "/v1/web/artifacts", "/v1/web/keys", "/v1/web/settings"} {
+	ask[any](t, &m, "POST", "/v1/ephemeral/claim", contract.ClaimRequest{ClaimToken: h.abandoned(t)}, "Idempotency-Key",
+		wire.NewKey())
+	for _, path := range []string{"/v1/web/workspace", "/v1/web/audit", "/v1/web/artifacts", "/v1/web/keys",
+		"/v1/web/settings"} {
 		ask[any](t, &m, "GET", path, nil)
 	}
-	key := ask[contract.CreatedKey](t, &m, "POST", "/v1/web/keys", contract.CreateKey{Name: "one"}, "Idempotency-Key", wire.NewKey())
+	key := ask[contract.CreatedKey](t, &m, "POST", "/v1/web/keys", contract.CreateKey{Name: "one"}, "Idempotency-Key",
+		wire.NewKey())
 	h.keeps(t, &m, key.Secret)
 	ask[any](t, &m, "POST", "/v1/web/keys/"+string(key.APIKey.ID)+"/revoke", nil, "Idempotency-Key", wire.NewKey())
-	ask[any](t, &m, "PATCH", "/v1/web/settings", contract.UpdateSettings{WorkspaceName: "Another name", AutoDeletionDays: 1}, "Idempotency-Key", wire.NewKey())
+	ask[any](t, &m, "PATCH", "/v1/web/settings",
+		contract.UpdateSettings{WorkspaceName: "Another name", AutoDeletionDays: 1}, "Idempotency-Key", wire.NewKey())
 	agent, _ := h.agent(t)
-	ask[any](t, &m, "POST", "/v1/web/agent-auth/claim/complete", contract.CompleteClaim{AttemptToken: agent.AttemptToken, UserCode: agent.UserCode})
+	ask[any](t, &m, "POST", "/v1/web/agent-auth/claim/complete",
+		contract.CompleteClaim{AttemptToken: agent.AttemptToken, UserCode: agent.UserCode})
 	token(t, h.anyone, map[string]string{"grant_type": contract.GrantClaim, "claim_token": agent.ClaimToken})
-	ask[any](t, h.anyone, "POST", "/oauth2/revoke", encoded(map[string]string{"token": m.Key}), "Content-Type", "application/x-www-form-urlencoded")
+	ask[any](t, h.anyone, "POST", "/oauth2/revoke", encoded(map[string]string{"token": m.Key}), "Content-Type",
+		"application/x-www-form-urlencoded")
 }
 
 // agent registers an agent, which gets a token and then asks to be claimed.
 func (h *harness) agent(t *testing.T) (contract.StartedClaim, contract.RegisteredAgent) {
 	t.Helper()
-	r := ask[contract.RegisteredAgent](t, h.anyone, "POST", "/agent/identity", contract.RegisterAgent{Type: contract.AnonymousType})
+	r := ask[contract.RegisteredAgent](t, h.anyone, "POST", "/agent/identity",
+		contract.RegisterAgent{Type: contract.AnonymousType})
 	token(t, h.anyone, map[string]string{"grant_type": contract.GrantJWTBearer, "assertion": r.IdentityAssertion})
-	return ask[contract.StartedClaim](t, h.anyone, "POST", "/agent/identity/claim", contract.StartClaim{ClaimToken: r.ClaimToken}), r
+	return ask[contract.StartedClaim](t, h.anyone, "POST", "/agent/identity/claim",
+		contract.StartClaim{ClaimToken: r.ClaimToken}), r
 }
 
 // person signs in at the app host and uses its pages.
@@ -290,13 +308,22 @@ func (h *harness) person(t *testing.T) {
 func (h *harness) device(b *browser, answer string) {
 	b.t.Helper()
 	const kind = "application/x-www-form-urlencoded"
-	d := ask[contract.DeviceAuthorization](b.t, h.anyone, "POST", "/oauth2/device_authorization", encoded(map[string]string{"client_id": "cli"}), "Content-Type", kind)
+	d := ask[contract.DeviceAuthorization](b.t, h.anyone, "POST", "/oauth2/device_authorization",
+		encoded(map[string]string{"client_id": "cli"}), "Content-Type", kind)
 	b.visit("/device")
 	b.submit("/device", map[string]string{"code": d.UserCode})
 	b.submit(answer, nil)
 	if answer == "/device/approve" {
-		made := token(b.t, h.anyone, map[string]string{"grant_type": contract.GrantDevice, "client_id": "cli", "device_code": d.DeviceCode})
-		token(b.t, h.anyone, map[string]string{"grant_type": contract.GrantRefresh, "client_id": "cli", "refresh_token": made.RefreshToken})
+		made := token(b.t, h.anyone, map[string]string{
+			"grant_type":  contract.GrantDevice,
+			"client_id":   "cli",
+			"device_code": d.DeviceCode,
+		})
+		token(b.t, h.anyone, map[string]string{
+			"grant_type":    contract.GrantRefresh,
+			"client_id":     "cli",
+			"refresh_token": made.RefreshToken,
+		})
 	}
 }
 
@@ -304,11 +331,16 @@ func (h *harness) device(b *browser, answer string) {
 func (h *harness) client(b *browser) {
 	b.t.Helper()
 	const redirect, verifier = "http://127.0.0.1:4711/back", "0123456789012345678901234567890123456789abc"
-	c := ask[contract.RegisteredClient](b.t, h.anyone, "POST", "/oauth2/register", contract.RegisterClient{RedirectURIs: []string{redirect}, ClientName: "Client"})
+	c := ask[contract.RegisteredClient](b.t, h.anyone, "POST", "/oauth2/register",
+		contract.RegisterClient{RedirectURIs: []string{redirect}, ClientName: "Client"})
 	sum := sha256.Sum256([]byte(verifier))
 	request := map[string]string{
-		"response_type": "code", "client_id": string(c.ClientID), "redirect_uri": redirect, "state": "s", "code_challenge_method": "S256",
-		"code_challenge": base64.RawURLEncoding.EncodeToString(sum[:]),
+		"response_type":         "code",
+		"client_id":             string(c.ClientID),
+		"redirect_uri":          redirect,
+		"state":                 "s",
+		"code_challenge_method": "S256",
+		"code_challenge":        base64.RawURLEncoding.EncodeToString(sum[:]),
 	}
 	for _, answer := range []string{"/oauth/consent/deny", "/oauth/consent/allow"} {
 		b.visit(h.anyone.At.APIURL + "/oauth2/authorize?" + encoded(request))

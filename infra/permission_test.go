@@ -82,8 +82,14 @@ func newHarness(t *testing.T) *harness {
 	}
 	rings := filepath.Join(t.TempDir(), "rings.json")
 	local := map[string]string{
-		"Core": tables.Core, "Events": tables.Events, "Hot": tables.Hot, "Objects": e.Bucket,
-		"ContentRing": "file:" + rings, "LinksRing": "file:" + rings, "PepperRing": "file:" + rings, "SealRing": "file:" + rings,
+		"Core":          tables.Core,
+		"Events":        tables.Events,
+		"Hot":           tables.Hot,
+		"Objects":       e.Bucket,
+		"ContentRing":   "file:" + rings,
+		"LinksRing":     "file:" + rings,
+		"PepperRing":    "file:" + rings,
+		"SealRing":      "file:" + rings,
 		"AssertionRing": "file:" + rings,
 	}
 	environment := map[string]string{
@@ -94,7 +100,11 @@ func newHarness(t *testing.T) *harness {
 	var told map[string]string
 	h.provider, told = newProvider(t, urls["app"])
 	maps.Copy(environment, told)
-	for name, value := range map[string]string{"AWS_REGION": e.Region, "AWS_ACCESS_KEY_ID": e.AccessKey, "AWS_SECRET_ACCESS_KEY": e.SecretKey} {
+	for name, value := range map[string]string{
+		"AWS_REGION":            e.Region,
+		"AWS_ACCESS_KEY_ID":     e.AccessKey,
+		"AWS_SECRET_ACCESS_KEY": e.SecretKey,
+	} {
 		environment[name] = value
 		t.Setenv(name, value)
 	}
@@ -181,7 +191,8 @@ func (h *harness) serve(t *testing.T, e *engine.Engines, host string, l net.List
 // guard refuses what the role does not grant, as IAM would.
 func (h *harness) guard(host string, p policy, tables dynamo.Tables) func(*middleware.Stack) error {
 	h.used[host] = map[string]bool{}
-	check := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	check := func(ctx context.Context, in middleware.InitializeInput,
+		next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 		for _, n := range permissionsOf(in.Parameters, tables) {
 			h.mu.Lock()
 			h.used[host][n.String()] = true
@@ -191,7 +202,8 @@ func (h *harness) guard(host string, p policy, tables dynamo.Tables) func(*middl
 			}
 			h.mu.Unlock()
 			if !allowed {
-				return middleware.InitializeOutput{}, middleware.Metadata{}, &smithy.GenericAPIError{Code: "AccessDenied", Message: n.action}
+				return middleware.InitializeOutput{}, middleware.Metadata{},
+					&smithy.GenericAPIError{Code: "AccessDenied", Message: n.action}
 			}
 		}
 		return next.HandleInitialize(ctx, in)
@@ -273,7 +285,12 @@ func (h *harness) reuses(t *testing.T, g *wire.Agent, file wire.File) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	diff := wire.File{Path: file.Path, Body: []byte("--- a\n+++ b\n@@ -1 +1 @@\n-<p>page</p>\n\\ No newline at end of file\n+<p>next</p>\n\\ No newline at end of file\n")}
+	diff := wire.File{
+		Path: file.Path,
+		Body: []byte(
+			"--- a\n+++ b\n@@ -1 +1 @@\n-<p>page</p>\n\\ No newline at end of file\n+<p>next</p>\n\\ No newline at end of " +
+				"file\n"),
+	}
 	request := wire.Declare("Title", diff)
 	request.ArtifactID, request.BaseRevisionID = published.ArtifactID, published.RevisionID
 	request.Files[0].SHA256, request.Files[0].Patch = "", &contract.DeclaredPatch{
@@ -328,7 +345,8 @@ func (h *harness) visit(t *testing.T, g *wire.Agent, p contract.Published) {
 	h.ok(t, g, "GET", g.At.AppURL+"/al/"+string(public), nil)
 	for _, target := range []string{
 		g.At.APIURL + "/v1/whoami", g.At.APIURL + "/v1/usage-policy", g.At.APIURL + "/v1/artifacts", artifact + "/revisions",
-		artifact + "/revisions/" + string(p.RevisionID) + "/agent-view", p.AgentViewURL, artifact + "/file-content?path=index.html", view.Files[0].URL,
+		artifact + "/revisions/" + string(p.RevisionID) + "/agent-view", p.AgentViewURL,
+		artifact + "/file-content?path=index.html", view.Files[0].URL,
 	} {
 		h.ok(t, g, "GET", target, nil)
 	}
@@ -347,7 +365,8 @@ func (h *harness) ok(t *testing.T, g *wire.Agent, method, target string, body an
 
 // unreached are rights whose use no route causes yet.
 var unreached = map[string]string{
-	"upload dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*": "a hint at bytes that are gone",
+	"upload dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*": "a hint at bytes that " +
+		"are gone",
 }
 
 // unproven are services whose calls do not go through the guard.

@@ -24,7 +24,8 @@ type policy []statement
 func policyOf(t testing.TB, tpl *template) policy {
 	t.Helper()
 	var out policy
-	for _, s := range at(t, tpl.of("AWS::IAM::Policy")["Role/DefaultPolicy"].Properties, "PolicyDocument", "Statement").([]any) {
+	for _, s := range at(t, tpl.of("AWS::IAM::Policy")["Role/DefaultPolicy"].Properties, "PolicyDocument",
+		"Statement").([]any) {
 		given := s.(object)
 		if given["Effect"] != "Allow" || given["NotAction"] != nil || given["NotResource"] != nil {
 			t.Fatalf("this test does not read %v", given)
@@ -74,7 +75,8 @@ func (p policy) lines() []string {
 // request.
 func (p policy) allows(action, resource string, about map[string]string) bool {
 	return slices.ContainsFunc(p, func(s statement) bool {
-		return slices.Contains(s.actions, action) && slices.ContainsFunc(s.resources, func(r string) bool { return matches(r, resource) }) && s.holds(about)
+		return slices.Contains(s.actions, action) &&
+			slices.ContainsFunc(s.resources, func(r string) bool { return matches(r, resource) }) && s.holds(about)
 	})
 }
 
@@ -86,7 +88,8 @@ func (s statement) holds(about map[string]string) bool {
 			if !strings.HasSuffix(kind, "IfExists") {
 				return false
 			}
-		} else if !slices.ContainsFunc(strings.Split(want.(string), either), func(pattern string) bool { return matches(pattern, got) }) {
+		} else if !slices.ContainsFunc(strings.Split(want.(string), either),
+			func(pattern string) bool { return matches(pattern, got) }) {
 			return false
 		}
 	}
@@ -146,12 +149,14 @@ func onKeys(resource, keys string, actions ...string) (out []string) {
 // servesMembers is what serving members requires, except files.
 var servesMembers = slices.Concat(
 	on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
-	on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem", "dynamodb:Query"),
+	on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"),
+	on("Events.Arn", "dynamodb:PutItem", "dynamodb:Query"),
 	on("Hot.Arn", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"))
 
 // rights is everything that each role may do; no other right is granted.
 var rights = map[string][]string{
-	"api": slices.Concat(everywhere, readsFiles, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"),
+	"api": slices.Concat(everywhere, readsFiles, servesMembers,
+		readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem"),
 		onKeys("Core.Arn", "LOCK#*", "dynamodb:DeleteItem")),
 	"upload": slices.Concat(everywhere, readsFiles, readsRings("PepperRing"),
@@ -166,9 +171,11 @@ var rights = map[string][]string{
 	"app": slices.Concat(everywhere, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
 		onKeys("Core.Arn", "LTX#* or SES#* or OAR#*", "dynamodb:DeleteItem")),
 	"jobs": slices.Concat(everywhere,
-		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem",
+		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem",
+			"dynamodb:UpdateItem", "dynamodb:DeleteItem",
 			"dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem"),
-		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"), on("Events.Arn", "dynamodb:PutItem"),
+		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"),
+		on("Events.Arn", "dynamodb:PutItem"),
 		on("Objects.Arn/o/*", "s3:DeleteObject"), on("Objects.Arn/d/*", "s3:DeleteObject"),
 		listsFiles),
 }
@@ -302,7 +309,8 @@ func TestRolesAreNotSharedAndHaveNoManagedPolicies(t *testing.T) {
 				t.Errorf("role %s has managed policies", name)
 			}
 			principal := map[bool]string{false: "lambda.amazonaws.com", true: "apigateway.amazonaws.com"}[logWriter]
-			same(t, "who may be "+name, at(t, role.Properties, "AssumeRolePolicyDocument", "Statement", 0, "Principal"), object{"Service": principal})
+			same(t, "who may be "+name, at(t, role.Properties, "AssumeRolePolicyDocument", "Statement", 0, "Principal"),
+				object{"Service": principal})
 		}
 		if n := len(tpl.of("AWS::IAM::Policy")); n != 1 {
 			t.Errorf("%d policies, want one", n)
@@ -314,7 +322,8 @@ func TestOnlyItsGatewayCallsAFunction(t *testing.T) {
 	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		for name, p := range tpl.of("AWS::Lambda::Permission") {
 			same(t, name, p.Properties["Principal"], "apigateway.amazonaws.com")
-			if arn := tpl.text(p.Properties["SourceArn"]); !strings.HasPrefix(arn, "arn:AWS::Partition:execute-api:AWS::Region:AWS::AccountId:Api/") {
+			if arn := tpl.text(p.Properties["SourceArn"]); !strings.HasPrefix(arn,
+				"arn:AWS::Partition:execute-api:AWS::Region:AWS::AccountId:Api/") {
 				t.Errorf("%s admits %s", name, arn)
 			}
 		}

@@ -35,7 +35,9 @@ func (d *data) makeRings(o options) {
 				ExcludePunctuation:   jsii.Bool(true),
 			},
 		})
-		suppress(ring, rule{"AwsSolutions-SMG4", "a ring rotates in steps (next, active, verify) that take days and keep old keys valid; replacing its value on a schedule would end every credential"})
+		suppress(ring, rule{"AwsSolutions-SMG4",
+			"a ring rotates in steps (next, active, verify) that take days and keep old keys valid; replacing its value on a " +
+				"schedule would end every credential"})
 		output(d.stack, id, ring.SecretArn())
 		d.rings[name] = ring
 	}

@@ -197,14 +197,16 @@ func (h *harness) documents(t *testing.T) {
 	t.Helper()
 	api, app := h.anyone.At.APIURL, h.anyone.At.AppURL
 	for _, target := range []string{
-		api + "/.well-known/jwks.json", api + "/.well-known/oauth-authorization-server", api + "/.well-known/oauth-protected-resource",
+		api + "/.well-known/jwks.json", api + "/.well-known/oauth-authorization-server",
+		api + "/.well-known/oauth-protected-resource",
 		api + "/.well-known/oauth-protected-resource/v1/whoami", api + "/auth.md", api + "/v1/public/cli-version",
 		app + "/", app + "/healthz", app + "/robots.txt", app + "/.well-known/gpc.json", app + "/signed-out",
 	} {
 		h.ok(t, h.anyone, "GET", target, nil)
 	}
 	for _, path := range []string{"/oauth2/register", "/oauth2/token"} {
-		h.ok(t, h.anyone, "OPTIONS", api+path, nil, "Origin", "https://client.example", "Access-Control-Request-Method", "POST")
+		h.ok(t, h.anyone, "OPTIONS", api+path, nil, "Origin", "https://client.example", "Access-Control-Request-Method",
+			"POST")
 	}
 }
 
@@ -219,7 +221,8 @@ func (h *harness) keeps(t *testing.T, m *wire.Agent, secret string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := g.PublishFiles(t.Context(), "Shared", old.ArtifactID, wire.File{Path: "index.html", Body: []byte("<p>newer</p>")}); err != nil {
+	if _, err := g.PublishFiles(t.Context(), "Shared", old.ArtifactID,
+		wire.File{Path: "index.html", Body: []byte("<p>newer</p>")}); err != nil {
 		t.Fatal(err)
 	}
 	one := "/v1/artifacts/" + string(old.ArtifactID)
@@ -241,7 +244,8 @@ func (h *harness) keeps(t *testing.T, m *wire.Agent, secret string) {
 // shares makes a link to a revision that is not the newest, opens it on both hosts, and revokes it.
 func (h *harness) shares(t *testing.T, g *wire.Agent, artifact, links string, r id.Revision) {
 	t.Helper()
-	made := ask[contract.CreatedLink](t, g, "POST", artifact+"/access-links", contract.CreateLink{Type: "revision", RevisionID: r}, "Idempotency-Key", wire.NewKey())
+	made := ask[contract.CreatedLink](t, g, "POST", artifact+"/access-links",
+		contract.CreateLink{Type: "revision", RevisionID: r}, "Idempotency-Key", wire.NewKey())
 	ask[any](t, g, "GET", artifact+"/access-links", nil)
 	link := links + "/" + string(made.ID)
 	public, blob, err := wire.SplitLink(ask[contract.MintedLink](t, g, "POST", link+"/mint", nil).URL)

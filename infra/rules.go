@@ -26,13 +26,15 @@ func suppress(c constructs.Construct, rules ...rule) {
 	cdknag.NagSuppressions_AddResourceSuppressions(c, &all, jsii.Bool(true))
 }
 
-const whoAuthorizes = "the function checks the credential or signed token of every request itself, in one read with the state that decides"
+const whoAuthorizes = "the function checks the credential or signed token of every request itself, in one read with " +
+	"the state that decides"
 
 // edgeRules do not apply to the deployment's distributions.
 func edgeRules() []rule {
 	return []rule{
 		{"AwsSolutions-CFR1", "published pages are for readers everywhere"},
-		{"AwsSolutions-CFR2", "the hosts count requests per artifact, actor and workspace themselves; a firewall is the deployer's choice"},
+		{"AwsSolutions-CFR2",
+			"the hosts count requests per artifact, actor and workspace themselves; a firewall is the deployer's choice"},
 		{"AwsSolutions-CFR3", "the log that this rule asks for holds paths and queries, which are signed URLs; instead " +
 			"chosen fields are delivered without them. The bucket's access log does hold those of presigned PUTs, whose " +
 			"signatures live for minutes and write nothing twice: it is for operators only"},
@@ -54,7 +56,9 @@ func (f *function) suppressRest(api awsapigateway.RestApi) {
 // suppressFiles exempts a role whose only wildcard is all uploaded files.
 func suppressFiles(role constructs.Construct) {
 	cdknag.NagSuppressions_AddResourceSuppressions(role, &[]*cdknag.NagPackSuppression{{
-		Id: jsii.String("AwsSolutions-IAM5"), AppliesTo: &[]any{&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::<Objects[0-9A-F]*\.Arn>\/[od]\/\*$/`)}},
-		Reason: jsii.String("o/* are the uploaded files and d/* diffs of them; their keys are made of ids that no policy can know"),
+		Id:        jsii.String("AwsSolutions-IAM5"),
+		AppliesTo: &[]any{&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::<Objects[0-9A-F]*\.Arn>\/[od]\/\*$/`)}},
+		Reason: jsii.String(
+			"o/* are the uploaded files and d/* diffs of them; their keys are made of ids that no policy can know"),
 	}}, jsii.Bool(true))
 }

@@ -35,8 +35,9 @@ func (o *options) checkSites() error {
 	if len(beside) == 0 {
 		return nil
 	}
-	problem := fmt.Errorf("domain-content (%s) is one site to browsers with %s, so that published pages could reach what is signed in there: "+
-		"give domain-content a name that is not under %s", content.Name, strings.Join(beside, " and "), site(content.Name))
+	problem := fmt.Errorf(
+		"domain-content (%s) is one site to browsers with %s, so that published pages could reach what is signed in there: "+
+			"give domain-content a name that is not under %s", content.Name, strings.Join(beside, " and "), site(content.Name))
 	if o.production() {
 		return problem
 	}

@@ -50,10 +50,13 @@ func (f *function) restAPI(hidden bool) awsapigateway.RestApi {
 	}
 	api := awsapigateway.NewRestApi(f.stack, jsii.String("Api"), props)
 	stream := awsapigateway.NewLambdaIntegration(f.lambda, &awsapigateway.LambdaIntegrationOptions{
-		ResponseTransferMode: awsapigateway.ResponseTransferMode_STREAM, Timeout: seconds(f.timeout), AllowTestInvoke: jsii.Bool(false),
+		ResponseTransferMode: awsapigateway.ResponseTransferMode_STREAM,
+		Timeout:              seconds(f.timeout),
+		AllowTestInvoke:      jsii.Bool(false),
 	})
 	for _, r := range []awsapigateway.IResource{api.Root(), api.Root().AddResource(jsii.String("{proxy+}"), nil)} {
-		method := r.AddMethod(jsii.String("ANY"), stream, &awsapigateway.MethodOptions{AuthorizationType: awsapigateway.AuthorizationType_NONE})
+		method := r.AddMethod(jsii.String("ANY"), stream,
+			&awsapigateway.MethodOptions{AuthorizationType: awsapigateway.AuthorizationType_NONE})
 		suppress(method, rule{"AwsSolutions-APIG4", whoAuthorizes}, rule{"AwsSolutions-COG4", whoAuthorizes})
 	}
 	f.gatewayRefusals(api)

@@ -31,7 +31,8 @@ func readThrottles(c lookup) (map[string]throttle, error) {
 		case given == "none":
 			delete(out, host)
 		case found == nil:
-			return nil, fmt.Errorf("throttle-%s is RATE/BURST, as %.0f/%.0f, or none, not %q", host, throttles[host].Rate, throttles[host].Burst, given)
+			return nil, fmt.Errorf("throttle-%s is RATE/BURST, as %.0f/%.0f, or none, not %q", host, throttles[host].Rate,
+				throttles[host].Burst, given)
 		default:
 			rate, _ := strconv.ParseFloat(found[1], 64)
 			burst, _ := strconv.ParseFloat(found[2], 64)

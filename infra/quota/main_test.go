@@ -18,7 +18,10 @@ import (
 func deployed(t *testing.T) (dynamo.Stores, dynamo.Tables) {
 	e := engine.Shared(t)
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL_DYNAMODB": e.DynamoDB, "AWS_REGION": e.Region, "AWS_ACCESS_KEY_ID": e.AccessKey, "AWS_SECRET_ACCESS_KEY": e.SecretKey,
+		"AWS_ENDPOINT_URL_DYNAMODB": e.DynamoDB,
+		"AWS_REGION":                e.Region,
+		"AWS_ACCESS_KEY_ID":         e.AccessKey,
+		"AWS_SECRET_ACCESS_KEY":     e.SecretKey,
 	} {
 		t.Setenv(name, value)
 	}

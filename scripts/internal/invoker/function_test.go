@@ -73,11 +73,20 @@ func deploy(t *testing.T) *deployment {
 		defer cancel()
 		s.Close(ctx)
 	})
-	d := &deployment{stack: s, settings: settings(request{base: 8700}, o.Engines, "file:"+filepath.Join(o.Data, "rings.json"))}
+	d := &deployment{
+		stack:    s,
+		settings: settings(request{base: 8700}, o.Engines, "file:"+filepath.Join(o.Data, "rings.json")),
+	}
 	tables := dynamo.Named(o.Tables)
 	maps.Copy(d.settings, map[string]string{
-		env.CoreTable: tables.Core, env.EventsTable: tables.Events, env.HotTable: tables.Hot, env.Limits: "off",
-		env.APIURL: s.Origins.API, env.UploadURL: s.Origins.Upload, env.ContentURL: s.Origins.Content, env.AppURL: s.Origins.App,
+		env.CoreTable:   tables.Core,
+		env.EventsTable: tables.Events,
+		env.HotTable:    tables.Hot,
+		env.Limits:      "off",
+		env.APIURL:      s.Origins.API,
+		env.UploadURL:   s.Origins.Upload,
+		env.ContentURL:  s.Origins.Content,
+		env.AppURL:      s.Origins.App,
 	})
 	return d
 }
@@ -157,9 +166,12 @@ func TestEveryEventIsAnsweredByItsFunction(t *testing.T) {
 var statuses = map[string]map[string]string{
 	"api": {
 		"access-link-resolve": "400", "access-link-resolve-base64": "404", "agent-view": "404", "agent-view-public": "404",
-		"agent-view-revision": "404", "artifact-delete": "404", "artifacts-list": "400", "cli-version": "200", "discovery": "200",
-		"file-content": "404", "healthz": "200", "healthz-head": "200", "openapi": "200", "path-beta": "404", "path-decoded": "404",
-		"path-with-fragment": "404", "path-with-percent": "404", "path-with-query": "404", "provision": "201", "provision-ipv6": "201",
+		"agent-view-revision": "404", "artifact-delete": "404", "artifacts-list": "400", "cli-version": "200",
+		"discovery":    "200",
+		"file-content": "404", "healthz": "200", "healthz-head": "200", "openapi": "200", "path-beta": "404",
+		"path-decoded":       "404",
+		"path-with-fragment": "404", "path-with-percent": "404", "path-with-query": "404", "provision": "201",
+		"provision-ipv6":   "201",
 		"revision-publish": "404", "revisions-list": "404", "revoke-current": "200", "usage-policy": "200", "whoami": "200",
 		"whoami-anonymous": "401", "whoami-two-credentials": "400",
 	},
@@ -172,9 +184,12 @@ var statuses = map[string]map[string]string{
 		"link-resolve-old-browser": "404", "missing": "404", "robots": "200", "viewer": "200", "viewer-malformed": "404",
 	},
 	"content": {
-		"file": "404", "file-cookies": "404", "file-dots": "404", "file-encoded-path": "404", "file-encoded-slash": "404", "file-etags": "404",
-		"file-frame": "404", "file-head": "404", "file-malformed-escape": "400", "file-no-address": "404", "file-odd-characters": "404",
-		"file-post": "404", "file-query": "404", "file-range": "404", "file-ranges": "404", "healthz": "200", "missing": "404", "openapi": "200",
+		"file": "404", "file-cookies": "404", "file-dots": "404", "file-encoded-path": "404", "file-encoded-slash": "404",
+		"file-etags": "404",
+		"file-frame": "404", "file-head": "404", "file-malformed-escape": "400", "file-no-address": "404",
+		"file-odd-characters": "404",
+		"file-post":           "404", "file-query": "404", "file-range": "404", "file-ranges": "404", "healthz": "200",
+		"missing": "404", "openapi": "200",
 	},
 }
 
@@ -218,13 +233,16 @@ func TestAFileIsStreamedAndAnEngineThatEndsBreaksItOff(t *testing.T) {
 	got, err = send(t, f, contentEvent(t, p.RevisionContentURL))
 	var failure *runtime.Failure
 	head, body, _ = strings.Cut(got, "\n\n")
-	if !errors.As(err, &failure) || failure.Type != "AnswerCut" || !strings.Contains(head, "Content-Length: 10485760") || len(body) >= len(film) {
+	if !errors.As(err, &failure) || failure.Type != "AnswerCut" || !strings.Contains(head, "Content-Length: 10485760") ||
+		len(body) >= len(film) {
 		t.Errorf("%s: %d bytes, %v", head, len(body), err)
 	}
-	if again, err := send(t, f, contentEvent(t, d.stack.Origins.Content+"/healthz")); err != nil || !strings.HasPrefix(again, "200 OK\n") {
+	if again, err := send(t, f, contentEvent(t, d.stack.Origins.Content+"/healthz")); err != nil ||
+		!strings.HasPrefix(again, "200 OK\n") {
 		t.Errorf("the function did not survive: %s %v", again, err)
 	}
-	if log := d.log.String(); !strings.Contains(log, `"code":"storage_unavailable"`) || !strings.Contains(log, `"requestId":"`) {
+	if log := d.log.String(); !strings.Contains(log, `"code":"storage_unavailable"`) ||
+		!strings.Contains(log, `"requestId":"`) {
 		t.Errorf("the log does not tell: %s", log)
 	}
 }
@@ -238,7 +256,8 @@ func TestAFunctionStartsWhileItsEnginesHang(t *testing.T) {
 	defer hanging.Close()
 	endpoint := "http://" + hanging.Addr().String()
 	f := d.function(t, "content", env.DynamoDBEndpoint, endpoint, env.S3Endpoint, endpoint)
-	if got, err := send(t, f, contentEvent(t, d.stack.Origins.Content+"/healthz")); err != nil || !strings.HasPrefix(got, "200 OK\n") {
+	if got, err := send(t, f, contentEvent(t, d.stack.Origins.Content+"/healthz")); err != nil ||
+		!strings.HasPrefix(got, "200 OK\n") {
 		t.Error(got, err)
 	}
 }
@@ -263,7 +282,8 @@ func TestAWrongConfigurationIsToldInOneLine(t *testing.T) {
 			}
 			line, isOne := strings.CutSuffix(strings.TrimPrefix(log.String(), "["+host+"] "), "\n")
 			var said struct{ Level, Message, Error, Host, Timestamp string }
-			if err := json.Unmarshal([]byte(line), &said); err != nil || !isOne || said.Level != "ERROR" || said.Host != host || said.Timestamp == "" {
+			if err := json.Unmarshal([]byte(line), &said); err != nil || !isOne || said.Level != "ERROR" || said.Host != host ||
+				said.Timestamp == "" {
 				t.Fatalf("it logs %s: %v", log.String(), err)
 			}
 			for _, name := range append(needs[host], env.Environment, env.APIURL, env.UploadURL, env.ContentURL, env.AppURL,

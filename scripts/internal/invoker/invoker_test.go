@@ -77,10 +77,13 @@ func TestShow(t *testing.T) {
 			`{"statusCode":201,"headers":{"B":"2","A":"1"},"cookies":["c=3"],"body":"é"}`, "application/json",
 			"201 Created\nA: 1\nB: 2\nSet-Cookie: c=3\n\né", "",
 		},
-		"a REST API's":         {`{"statusCode":200,"multiValueHeaders":{"A":["1","2"]},"body":"AP8=","isBase64Encoded":true}`, "application/json", "200 OK\nA: 1, 2\n\n\x00\xff", ""},
-		"a streamed one":       {`{"statusCode":206,"multiValueHeaders":{"A":["1"]}}` + nul + "b" + nul, streamedType, "206 Partial Content\nA: 1\n\nb" + nul, ""},
-		"no answer":            {"hello", "application/json", "", "no answer for API Gateway"},
-		"broken base64":        {`{"statusCode":200,"body":"!","isBase64Encoded":true}`, "application/json", "", "illegal base64"},
+		"a REST API's": {`{"statusCode":200,"multiValueHeaders":{"A":["1","2"]},"body":"AP8=","isBase64Encoded":true}`,
+			"application/json", "200 OK\nA: 1, 2\n\n\x00\xff", ""},
+		"a streamed one": {`{"statusCode":206,"multiValueHeaders":{"A":["1"]}}` + nul + "b" + nul, streamedType,
+			"206 Partial Content\nA: 1\n\nb" + nul, ""},
+		"no answer": {"hello", "application/json", "", "no answer for API Gateway"},
+		"broken base64": {`{"statusCode":200,"body":"!","isBase64Encoded":true}`, "application/json", "",
+			"illegal base64"},
 		"a prelude that ends":  {`{"statusCode":200}`, streamedType, "", "ends in its prelude"},
 		"a prelude that is no": {"hello" + nul, streamedType, "", "the prelude"},
 		"no prelude":           {strings.Repeat("x", 2<<20), streamedType, "", "no prelude"},
@@ -88,7 +91,8 @@ func TestShow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			err := show(&out, strings.NewReader(c.answer), c.contentType)
-			if out.String() != c.want || (c.fails == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.fails) {
+			if out.String() != c.want || (c.fails == "") != (err == nil) || err != nil &&
+				!strings.Contains(err.Error(), c.fails) {
 				t.Errorf("%q, %v", out.String(), err)
 			}
 		})
@@ -97,10 +101,12 @@ func TestShow(t *testing.T) {
 
 func TestTheCommandLine(t *testing.T) {
 	r, err := parse([]string{"-ports", "9700", "content", "e.json", "A=1", "B=x=y"}, io.Discard)
-	if err != nil || r.base != 9700 || r.host != "content" || r.event != "e.json" || r.mode != "stream" || strings.Join(r.placeholders, " ") != "${A} 1 ${B} x=y" {
+	if err != nil || r.base != 9700 || r.host != "content" || r.event != "e.json" || r.mode != "stream" ||
+		strings.Join(r.placeholders, " ") != "${A} 1 ${B} x=y" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if r, err := parse([]string{"-mode", "buffered", "content", "e.json"}, io.Discard); err != nil || r.mode != "buffered" {
+	if r, err := parse([]string{"-mode", "buffered", "content", "e.json"}, io.Discard); err != nil ||
+		r.mode != "buffered" {
 		t.Errorf("%+v, %v", r, err)
 	}
 	for _, args := range [][]string{{}, {"api"}, {"api", "e.json", "A"}, {"-nonsense"}} {
@@ -113,7 +119,8 @@ func TestTheCommandLine(t *testing.T) {
 func TestWithoutAStackItSaysWhatToStart(t *testing.T) {
 	t.Setenv("DYNAMODB_ENDPOINT", "")
 	t.Setenv("S3_ENDPOINT", "")
-	err := run(t.Context(), []string{"-ports", "1", "api", filepath.Join("..", "..", "..", "events", "api", "healthz.json")}, io.Discard, io.Discard)
+	err := run(t.Context(), []string{"-ports", "1", "api",
+		filepath.Join("..", "..", "..", "events", "api", "healthz.json")}, io.Discard, io.Discard)
 	if err == nil || !strings.Contains(err.Error(), "start scripts/dev") {
 		t.Error(err)
 	}
@@ -125,7 +132,8 @@ func TestAnEventIsSentBesideARunningStack(t *testing.T) {
 	t.Setenv(engine.EnvS3, engines.S3)
 	data := t.TempDir()
 	event := filepath.Join("..", "..", "..", "events", "app", "home.json")
-	if err := run(t.Context(), []string{"-data", data, "app", event}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "name its data folder") {
+	if err := run(t.Context(), []string{"-data", data, "app", event}, io.Discard, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "name its data folder") {
 		t.Errorf("without key rings: %v", err)
 	}
 	if _, err := boot.LocalRings(filepath.Join(data, "rings.json")); err != nil {
@@ -133,7 +141,8 @@ func TestAnEventIsSentBesideARunningStack(t *testing.T) {
 	}
 	var stdout strings.Builder
 	err := run(t.Context(), []string{"-data", data, "app", event}, &stdout, t.Output())
-	if err != nil || !strings.HasPrefix(stdout.String(), "200 OK\nCache-Control: ") || !strings.Contains(stdout.String(), "\n\n<!doctype html>") {
+	if err != nil || !strings.HasPrefix(stdout.String(), "200 OK\nCache-Control: ") ||
+		!strings.Contains(stdout.String(), "\n\n<!doctype html>") {
 		t.Errorf("%q, %v", stdout.String(), err)
 	}
 }

@@ -43,13 +43,15 @@ func parse(args []string, stderr io.Writer) (request, error) {
 	flags := flag.NewFlagSet("scripts/invoke", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.IntVar(&r.base, "ports", 8700, "`BASE` of the ports of the running stack")
-	flags.StringVar(&r.data, "data", "", "`DIR` of the stack's data, which holds the key rings (default .vitrine in the repository)")
+	flags.StringVar(&r.data, "data", "",
+		"`DIR` of the stack's data, which holds the key rings (default .vitrine in the repository)")
 	flags.StringVar(&r.mode, "mode", "", "stream or buffered (default: stream for content)")
 	if err := flags.Parse(args); err != nil {
 		return r, err
 	}
 	if flags.NArg() < 2 {
-		return r, errors.New("name a host and the file of an event, as in: scripts/invoke content events/content/healthz.json")
+		return r,
+			errors.New("name a host and the file of an event, as in: scripts/invoke content events/content/healthz.json")
 	}
 	r.host, r.event = flags.Arg(0), flags.Arg(1)
 	for _, pair := range flags.Args()[2:] {

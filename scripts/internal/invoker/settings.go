@@ -21,7 +21,8 @@ func settingsOf(ctx context.Context, r request) (map[string]string, error) {
 	}
 	engines, err := engine.Start(ctx, engine.Options{}) // those that run already
 	if err != nil {
-		return nil, fmt.Errorf("no stack answers at -ports %d: start scripts/dev, or name the ports of the one that runs", r.base)
+		return nil, fmt.Errorf("no stack answers at -ports %d: start scripts/dev, or name the ports of the one that runs",
+			r.base)
 	}
 	data := r.data
 	if data == "" {

@@ -57,7 +57,9 @@ func (f *folder) takeLock() error {
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		owner, _ := os.ReadFile(lock.Name()) // only for the message
 		lock.Close()
-		return fmt.Errorf("another stack (process %s) runs on the data in %s: stop it, or choose another folder with --data and other ports with --ports",
+		return fmt.Errorf(
+			"another stack (process %s) runs on the data in %s: stop it, or choose another folder with --data and other "+
+				"ports with --ports",
 			strings.TrimSpace(string(owner)), f.path)
 	}
 	if err == nil {
@@ -94,7 +96,8 @@ func enoughSpace(path string, need uint64) error {
 	}
 	free := uint64(disk.Bavail) * uint64(disk.Bsize)
 	if free < need {
-		return fmt.Errorf("only %d MB are free where %s is and at least %d MB are needed: make room, or choose another folder with --data",
+		return fmt.Errorf(
+			"only %d MB are free where %s is and at least %d MB are needed: make room, or choose another folder with --data",
 			free>>20, path, need>>20)
 	}
 	return nil

@@ -154,7 +154,8 @@ type namedURL struct{ name, url string }
 
 func (l *local) hosts() []namedURL {
 	o := l.stack.Origins
-	return []namedURL{{"api", o.API}, {"upload", o.Upload}, {"content", o.Content}, {"app", o.App}, {"sign-in", l.stack.Identity.Issuer}}
+	return []namedURL{{"api", o.API}, {"upload", o.Upload}, {"content", o.Content}, {"app", o.App},
+		{"sign-in", l.stack.Identity.Issuer}}
 }
 
 // welcome prints the addresses and the first commands to try.

@@ -43,7 +43,8 @@ func TestTheStackRunsAsLambdaFunctions(t *testing.T) {
 		t.Fatal(err)
 	}
 	response.Body.Close()
-	if got := response.Header.Get("WWW-Authenticate"); !strings.HasPrefix(got, "Bearer ") || response.Header.Get("Apigw-Requestid") == "" {
+	if got := response.Header.Get("WWW-Authenticate"); !strings.HasPrefix(got, "Bearer ") ||
+		response.Header.Get("Apigw-Requestid") == "" {
 		t.Errorf("the challenge is %q, and the headers are %v", got, response.Header)
 	}
 	s.stop(t)
@@ -63,7 +64,13 @@ func TestAnEngineThatEndsEndsTheStack(t *testing.T) {
 }
 
 func TestAPortInUseIsNamed(t *testing.T) {
-	for offset, name := range map[int]string{1: "api host", 3: "content host", 6: "identity provider", dynamoDBOffset: "DynamoDB engine", s3Offset: "S3 engine"} {
+	for offset, name := range map[int]string{
+		1:              "api host",
+		3:              "content host",
+		6:              "identity provider",
+		dynamoDBOffset: "DynamoDB engine",
+		s3Offset:       "S3 engine",
+	} {
 		t.Run(name, func(t *testing.T) {
 			base := port.Base(t)
 			listener, err := net.Listen("tcp4", fmt.Sprintf("127.0.0.1:%d", base+offset))

@@ -35,7 +35,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("scripts/dev", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.IntVar(&o.base, "ports", defaultBase, "`BASE` of the ports: api BASE+1, upload +2, content +3, app +4, identity provider +6, DynamoDB +11, S3 +12")
+	flags.IntVar(&o.base, "ports", defaultBase,
+		"`BASE` of the ports: api BASE+1, upload +2, content +3, app +4, identity provider +6, DynamoDB +11, S3 +12")
 	flags.StringVar(&o.data, "data", "", "`DIR` that keeps the data (default .vitrine in the repository)")
 	memory := flags.Bool("memory", false, "keep nothing")
 	limits := flags.String("limits", "on", "`on|off`: off lifts the rate limiters, for load tests")
@@ -54,7 +55,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	case *limits != "on" && *limits != "off":
 		return o, fmt.Errorf("--limits is on or off, not %q", *limits)
 	case o.base < 1 || o.base > maxBase:
-		return o, fmt.Errorf("--ports %d leaves no room for the ports above it: choose a base from 1024 to %d", o.base, maxBase)
+		return o, fmt.Errorf("--ports %d leaves no room for the ports above it: choose a base from 1024 to %d", o.base,
+			maxBase)
 	case *memory && o.data != "":
 		return o, errors.New("--memory keeps nothing and --data keeps everything: choose one")
 	case *memory:

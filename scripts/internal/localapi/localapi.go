@@ -88,7 +88,8 @@ func (h *Hosts) open(c Config, f *template.Function) error {
 		case given:
 			value = local
 		case slices.Contains(f.Placeholders, name):
-			return fmt.Errorf("function %s of stack %s is told %s, which only a deployment knows, and there is no local value for it",
+			return fmt.Errorf(
+				"function %s of stack %s is told %s, which only a deployment knows, and there is no local value for it",
 				f.ID, f.Stack, name)
 		}
 		environment[name] = value

@@ -25,12 +25,20 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(hostVariable) {
 	case "api":
 		lambda.Start(func(_ context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
-			told, err := json.Marshal([]string{e.RouteKey, e.PathParameters["id"], os.Getenv("TABLE"), os.Getenv("PLAIN"), os.Getenv("UNDECLARED"), os.Getenv("AWS_REGION")})
-			return events.APIGatewayV2HTTPResponse{StatusCode: 401, Body: string(told), Headers: map[string]string{"WWW-Authenticate": "ours", "X-Challenge": "ours"}}, err
+			told, err := json.Marshal([]string{e.RouteKey, e.PathParameters["id"], os.Getenv("TABLE"), os.Getenv("PLAIN"),
+				os.Getenv("UNDECLARED"), os.Getenv("AWS_REGION")})
+			return events.APIGatewayV2HTTPResponse{
+				StatusCode: 401,
+				Body:       string(told),
+				Headers:    map[string]string{"WWW-Authenticate": "ours", "X-Challenge": "ours"},
+			}, err
 		})
 	case "content":
 		lambda.Start(func(_ context.Context, e events.APIGatewayProxyRequest) (any, error) {
-			return &events.APIGatewayProxyStreamingResponse{StatusCode: 200, Body: strings.NewReader(e.PathParameters["proxy"])}, nil
+			return &events.APIGatewayProxyStreamingResponse{
+				StatusCode: 200,
+				Body:       strings.NewReader(e.PathParameters["proxy"]),
+			}, nil
 		})
 	default:
 		os.Exit(m.Run())
@@ -104,10 +112,14 @@ func TestWhatIsMissingIsNamed(t *testing.T) {
 		change func(*Config)
 		says   string
 	}{
-		"a value of a resource": {func(c *Config) { delete(c.Settings, "TABLE") }, "function Fn1 of stack Shop-Api is told TABLE"},
-		"a program":             {func(c *Config) { delete(c.Program, "content") }, `is of host "content", which has no program`},
-		"a host":                {func(c *Config) { c.Deployment.Functions[0].Host, c.Program[""] = "", "x" }, `gateway Api1 of stack Shop-Api has to lead to one host, and leads to [""]`},
-		"a second gateway":      {func(c *Config) { c.Deployment.APIs = append(c.Deployment.APIs, c.Deployment.APIs[0]) }, "two gateways lead to host api"},
+		"a value of a resource": {func(c *Config) { delete(c.Settings, "TABLE") },
+			"function Fn1 of stack Shop-Api is told TABLE"},
+		"a program": {func(c *Config) { delete(c.Program, "content") },
+			`is of host "content", which has no program`},
+		"a host": {func(c *Config) { c.Deployment.Functions[0].Host, c.Program[""] = "", "x" },
+			`gateway Api1 of stack Shop-Api has to lead to one host, and leads to [""]`},
+		"a second gateway": {func(c *Config) { c.Deployment.APIs = append(c.Deployment.APIs, c.Deployment.APIs[0]) },
+			"two gateways lead to host api"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := shop(t)

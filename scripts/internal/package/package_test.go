@@ -92,7 +92,8 @@ func TestPackages(t *testing.T) {
 	})
 }
 
-// wantBootstrap checks that a zip file holds one static arm64 program without symbols and without the paths of its build.
+// wantBootstrap checks that a zip file holds one static arm64 program without symbols and without the paths of its
+// build.
 func wantBootstrap(t *testing.T, zipped []byte, home string) {
 	z, err := zip.NewReader(bytes.NewReader(zipped), int64(len(zipped)))
 	if err != nil {
@@ -169,14 +170,16 @@ func TestABuildOverBudgetWarnsAndSucceeds(t *testing.T) {
 
 func TestUnknownHostsAndArchitecturesAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"nobody"}, {"-arch", "mips", "api"}} {
-		if err := run(context.Background(), append([]string{"-out", t.TempDir()}, args...), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "choose from") {
+		if err := run(context.Background(), append([]string{"-out", t.TempDir()}, args...), io.Discard,
+			io.Discard); err == nil || !strings.Contains(err.Error(), "choose from") {
 			t.Errorf("%v: %v", args, err)
 		}
 	}
 }
 
 // heavy are packages that make the linker keep every method of every type, or that no function needs.
-var heavy = []string{"net/rpc", "text/template", "html/template", "encoding/gob", "testing", "expvar", "github.com/aws/aws-sdk-go-v2/config"}
+var heavy = []string{"net/rpc", "text/template", "html/template", "encoding/gob", "testing", "expvar",
+	"github.com/aws/aws-sdk-go-v2/config"}
 
 func TestFunctionsLinkNothingHeavy(t *testing.T) {
 	sources(t)

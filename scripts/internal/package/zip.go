@@ -22,7 +22,8 @@ func zipProgram(program, file string) (int64, error) {
 	}
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
+	z.RegisterCompressor(zip.Deflate,
+		func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
 	header := &zip.FileHeader{Name: "bootstrap", Method: zip.Deflate, Modified: packed}
 	header.SetMode(0o755)
 	w, err := z.CreateHeader(header)

@@ -49,12 +49,14 @@ func (d *env) set(t *testing.T) keyring.Set {
 func (d *env) run(t *testing.T, args ...string) (code int, out, complaints string) {
 	t.Helper()
 	var o, c strings.Builder
-	code = run(t.Context(), append(args, "--file", d.file), tool{out: &o, complaints: &c, now: func() time.Time { return d.now }})
+	code = run(t.Context(), append(args, "--file", d.file),
+		tool{out: &o, complaints: &c, now: func() time.Time { return d.now }})
 	set := d.set(t)
 	for _, name := range keyring.Names() {
 		for _, k := range set.Ring(name).Keys {
 			text, err := k.Secret.MarshalText()
-			if err != nil || strings.Contains(o.String()+c.String(), string(text)) || strings.Contains(o.String()+c.String(), fmt.Sprintf("%x", []byte(k.Secret))) {
+			if err != nil || strings.Contains(o.String()+c.String(), string(text)) ||
+				strings.Contains(o.String()+c.String(), fmt.Sprintf("%x", []byte(k.Secret))) {
 				t.Errorf("%v prints a key", args)
 			}
 		}
@@ -208,7 +210,11 @@ func listCursor() signed {
 			if err != nil {
 				return nil, err
 			}
-			return c.Seal(cursor.List{Workspace: workspace, Name: "artifacts", Now: began.AddDate(1, 0, 0)}, cursor.Position{At: began, ID: string(id.NewArtifact())})
+			return c.Seal(cursor.List{
+				Workspace: workspace,
+				Name:      "artifacts",
+				Now:       began.AddDate(1, 0, 0),
+			}, cursor.Position{At: began, ID: string(id.NewArtifact())})
 		},
 		check: func(s keyring.Set, text any, now time.Time) error {
 			c, err := cursor.New(s.Seal)

@@ -33,7 +33,8 @@ func parse(args []string, complaints io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("scripts/rotate", flag.ContinueOnError)
 	flags.SetOutput(complaints)
 	flags.Usage = func() {
-		fmt.Fprintf(complaints, "Usage: scripts/rotate %s %s [options]\n", strings.Join(steps, "|"), strings.Join(keyring.Names(), "|"))
+		fmt.Fprintf(complaints, "Usage: scripts/rotate %s %s [options]\n", strings.Join(steps, "|"),
+			strings.Join(keyring.Names(), "|"))
 		flags.PrintDefaults()
 	}
 	flags.StringVar(&o.file, "file", "", "`FILE` of the rings (default .vitrine/rings.json in the repository)")

@@ -69,7 +69,8 @@ func (p *stackEnv) restart(t *testing.T) *wire.Agent {
 	if p.running, err = stack.Start(t.Context(), p.options); err != nil {
 		t.Fatal(err)
 	}
-	anyone, err := wire.Discover(t.Context(), &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, p.running.Origins.API)
+	anyone, err := wire.Discover(t.Context(), &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+		p.running.Origins.API)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +110,8 @@ func issue(t *testing.T, anyone *wire.Agent) (h issued) {
 		t.Fatalf("%s %v", first.Body, err)
 	}
 	h.cursor = *page.PageInfo.NextCursor
-	registered := do(t, anyone, "POST", g.At.APIURL+"/agent/identity", contract.RegisterAgent{Type: contract.AnonymousType})
+	registered := do(t, anyone, "POST", g.At.APIURL+"/agent/identity",
+		contract.RegisterAgent{Type: contract.AnonymousType})
 	if err := json.Unmarshal(registered.Body, &h.agent); err != nil || h.agent.IdentityAssertion == "" {
 		t.Fatalf("%s %v", registered.Body, err)
 	}
@@ -144,12 +146,15 @@ func (h issued) answers(t *testing.T, anyone *wire.Agent) map[string]string {
 	for what, a := range map[string]wire.Answer{
 		"content token":    do(t, anyone, "GET", h.file, nil),
 		"agent-view token": do(t, anyone, "GET", h.view, nil),
-		"link":             do(t, anyone, "POST", api+"/v1/access-links/resolve", contract.ResolveRequest{PublicID: public, Blob: blob}),
-		"API key":          do(t, &owner, "GET", api+"/v1/whoami", nil),
-		"cursor":           do(t, &owner, "GET", api+"/v1/artifacts?limit=1&cursor="+url.QueryEscape(h.cursor), nil),
-		"proof of work":    do(t, anyone, "POST", api+"/v1/ephemeral/provision", proof),
-		"claim token":      do(t, anyone, "POST", api+"/agent/identity/claim", contract.StartClaim{ClaimToken: h.agent.ClaimToken}),
-		"assertion":        do(t, anyone, "POST", api+"/oauth2/token", exchange, "Content-Type", "application/x-www-form-urlencoded"),
+		"link": do(t, anyone, "POST", api+"/v1/access-links/resolve",
+			contract.ResolveRequest{PublicID: public, Blob: blob}),
+		"API key":       do(t, &owner, "GET", api+"/v1/whoami", nil),
+		"cursor":        do(t, &owner, "GET", api+"/v1/artifacts?limit=1&cursor="+url.QueryEscape(h.cursor), nil),
+		"proof of work": do(t, anyone, "POST", api+"/v1/ephemeral/provision", proof),
+		"claim token": do(t, anyone, "POST", api+"/agent/identity/claim",
+			contract.StartClaim{ClaimToken: h.agent.ClaimToken}),
+		"assertion": do(t, anyone, "POST", api+"/oauth2/token", exchange, "Content-Type",
+			"application/x-www-form-urlencoded"),
 	} {
 		var oauth contract.OAuthError
 		json.Unmarshal(a.Body, &oauth) // any other envelope has no code here
@@ -170,8 +175,14 @@ func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
 		}
 	}
 	works := map[string]string{
-		"content token": "200", "agent-view token": "200", "link": "200", "API key": "200", "cursor": "200", "proof of work": "201",
-		"claim token": "200", "assertion": "200",
+		"content token":    "200",
+		"agent-view token": "200",
+		"link":             "200",
+		"API key":          "200",
+		"cursor":           "200",
+		"proof of work":    "201",
+		"claim token":      "200",
+		"assertion":        "200",
 	}
 	spent := maps.Clone(works)
 	spent["proof of work"] = "400 pow_invalid" // each challenge is accepted once
@@ -188,9 +199,14 @@ func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
 	d.every(t, "drop", "--emergency")
 	anyone = p.restart(t)
 	wants("what the dropped keys made", before, anyone, map[string]string{
-		"content token": "404 not_found", "agent-view token": "404 not_found", "link": "404 not_found", "API key": "401 not_authenticated",
-		"cursor": "401 not_authenticated", "proof of work": "400 pow_invalid", // the key of the list request is gone too
-		"claim token": "400 expired_token", "assertion": "400 invalid_grant",
+		"content token":    "404 not_found",
+		"agent-view token": "404 not_found",
+		"link":             "404 not_found",
+		"API key":          "401 not_authenticated",
+		"cursor":           "401 not_authenticated",
+		"proof of work":    "400 pow_invalid", // the key of the list request is gone too
+		"claim token":      "400 expired_token",
+		"assertion":        "400 invalid_grant",
 	})
 	wants("what the new keys made", after, anyone, works)
 	wants("what the new keys made, again", after, anyone, spent)

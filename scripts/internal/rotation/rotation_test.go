@@ -19,19 +19,23 @@ func TestStepsSayWhatHappenedAndWhatComesNext(t *testing.T) {
 		pass time.Duration // before the step
 		says []string
 	}{
-		{[]string{"status", "content"}, 0, []string{"key 1   active", "next  scripts/rotate stage content" + file + ", whenever"}},
+		{[]string{"status", "content"}, 0, []string{"key 1   active",
+			"next  scripts/rotate stage content" + file + ", whenever"}},
 		{[]string{"stage", "content"}, 0, []string{
-			"content: key 2 is staged", "key 2   next    since 2026-11-21 12:00:00 UTC", "now   stop scripts/dev and start it again",
+			"content: key 2 is staged", "key 2   next    since 2026-11-21 12:00:00 UTC",
+			"now   stop scripts/dev and start it again",
 			"next  scripts/rotate flip content" + file + ", possible from 2026-11-21 12:15:00 UTC (in 15m0s)",
 		}},
 		{[]string{"flip", "content"}, 15 * time.Minute, []string{
-			"key 2 signs from now on; key 1 only checks", "key 1   verify  since 2026-11-21 12:15:00 UTC, until 2026-11-28 14:15:00 UTC",
+			"key 2 signs from now on; key 1 only checks",
+			"key 1   verify  since 2026-11-21 12:15:00 UTC, until 2026-11-28 14:15:00 UTC",
 			"next  scripts/rotate drop content" + file + ", possible from 2026-11-28 14:15:00 UTC (in 7 d 2h0m0s)",
 		}},
 		{[]string{"status", "content"}, 8 * 24 * time.Hour, []string{"drop content" + file + ", possible now"}},
 		{[]string{"drop", "content"}, 0, []string{"content: key 1 is gone", "key 2   active"}},
 		{[]string{"stage", "pepper"}, 0, []string{"key 2 is staged"}},
-		{[]string{"flip", "pepper", "--emergency"}, 0, []string{"until nothing uses it", "drop pepper" + file + " --confirm-unused, once nothing"}},
+		{[]string{"flip", "pepper", "--emergency"}, 0,
+			[]string{"until nothing uses it", "drop pepper" + file + " --confirm-unused, once nothing"}},
 		{[]string{"--emergency", "drop", "pepper"}, 0, []string{"key 1 is gone"}},
 		{[]string{"status"}, 0, []string{"content\n", "links\n", "pepper\n", "seal\n", "assertion\n"}},
 	} {
@@ -49,7 +53,8 @@ func TestWithoutRingsBothPlacesOfThemAreNamed(t *testing.T) {
 	d := newEnv(t)
 	d.file = filepath.Join(t.TempDir(), "none.json")
 	code, _, complaints := d.run(t, "status", "content")
-	if code != 1 || !strings.Contains(complaints, "--file names others") || !strings.Contains(complaints, "--secret one ring of a deployment") {
+	if code != 1 || !strings.Contains(complaints, "--file names others") ||
+		!strings.Contains(complaints, "--secret one ring of a deployment") {
 		t.Errorf("code %d, %q", code, complaints)
 	}
 }
@@ -70,7 +75,9 @@ func TestRefusalsAreOneLineAndChangeNothing(t *testing.T) {
 		{"stage content links", "name one ring"},
 		{"stage content --secret arn:aws:secretsmanager:eu-west-1:1:secret:ContentRing-x", "name one of them"},
 		{"stage content --confirm-unused", "--confirm-unused is for drop"},
-		{"flip links", "links: not yet: key 2 was staged less than 15 minutes ago, so instances may run that do not know it. Possible from 2026-11-21 12:15:00 UTC (in 15m0s)"},
+		{"flip links",
+			"links: not yet: key 2 was staged less than 15 minutes ago, so instances may run that do not know it. Possible " +
+				"from 2026-11-21 12:15:00 UTC (in 15m0s)"},
 		{"flip content", "no key is staged"},
 		{"stage links", "key 2 is staged already"},
 		{"drop content", "no key to drop"},
@@ -90,11 +97,13 @@ func TestRefusalsAreOneLineAndChangeNothing(t *testing.T) {
 }
 
 func TestASecretOfAnotherRingIsRefused(t *testing.T) {
-	_, err := parse([]string{"flip", "links", "--secret", "arn:aws:secretsmanager:eu-west-1:1:secret:ContentRingA1B2-x"}, t.Output())
+	_, err := parse([]string{"flip", "links", "--secret", "arn:aws:secretsmanager:eu-west-1:1:secret:ContentRingA1B2-x"},
+		t.Output())
 	if err == nil || !strings.Contains(err.Error(), "holds the ring content, not links") {
 		t.Error(err)
 	}
-	o, err := parse([]string{"flip", "--secret", "arn:aws:secretsmanager:eu-west-1:1:secret:LinksRingA1B2-x", "links"}, t.Output())
+	o, err := parse([]string{"flip", "--secret", "arn:aws:secretsmanager:eu-west-1:1:secret:LinksRingA1B2-x", "links"},
+		t.Output())
 	if err != nil || o.step != "flip" || o.ring != "links" || o.file != "" {
 		t.Error(o, err)
 	}
@@ -107,7 +116,8 @@ func TestOnlyRingsThatAreThereAreRotated(t *testing.T) {
 	d := &env{file: filepath.Join(t.TempDir(), "rings.json"), now: began}
 	for _, step := range []string{"stage", "status"} {
 		var complaints strings.Builder
-		code := run(t.Context(), []string{step, "content", "--file", d.file}, tool{out: t.Output(), complaints: &complaints, now: time.Now})
+		code := run(t.Context(), []string{step, "content", "--file", d.file},
+			tool{out: t.Output(), complaints: &complaints, now: time.Now})
 		if code != 1 || !strings.Contains(complaints.String(), d.file) {
 			t.Errorf("%s: code %d, %s", step, code, complaints.String())
 		}
@@ -124,7 +134,8 @@ func TestOfStepsAtTheSameTimeOneIsTaken(t *testing.T) {
 	for i := range taken {
 		wg.Go(func() {
 			var out strings.Builder
-			taken[i] = run(t.Context(), []string{"stage", "seal", "--file", d.file}, tool{out: &out, complaints: &out, now: time.Now}) == 0
+			taken[i] = run(t.Context(), []string{"stage", "seal", "--file", d.file},
+				tool{out: &out, complaints: &out, now: time.Now}) == 0
 		})
 	}
 	wg.Wait()

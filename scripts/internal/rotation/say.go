@@ -40,7 +40,8 @@ func (t tool) next(o options, r keyring.Ring) {
 		line, when := "scripts/rotate "+o.command(), ""
 		switch {
 		case s.At.IsZero() && s.Name == "drop":
-			line, when = line+" --confirm-unused", fmt.Sprintf(", once nothing that key %d hashed is in use: no time tells, because API keys may have no end", s.Key)
+			line, when = line+" --confirm-unused", fmt.Sprintf(
+				", once nothing that key %d hashed is in use: no time tells, because API keys may have no end", s.Key)
 		case s.At.IsZero():
 			line, when = line+" --emergency", fmt.Sprintf(", because nobody wrote down when key %d was staged", s.Key)
 		case s.At.After(now):
@@ -65,9 +66,11 @@ func explain(err error, o options, now time.Time) string {
 	}
 	switch {
 	case !early.At.IsZero():
-		return fmt.Sprintf("%s: not yet: %s. Possible from %s; --emergency does not wait.", o.ring, early.Reason, at(early.At, now))
+		return fmt.Sprintf("%s: not yet: %s. Possible from %s; --emergency does not wait.", o.ring, early.Reason,
+			at(early.At, now))
 	case o.step == "drop":
-		return fmt.Sprintf("%s: %s. If you know that none of it is in use, say --confirm-unused; --emergency ends what is.", o.ring, early.Reason)
+		return fmt.Sprintf("%s: %s. If you know that none of it is in use, say --confirm-unused; --emergency ends what is.",
+			o.ring, early.Reason)
 	}
 	return fmt.Sprintf("%s: %s. If all instances were restarted since, say --emergency.", o.ring, early.Reason)
 }

@@ -34,12 +34,20 @@ type fakeManager struct {
 // newManager points the SDK at a secret that starts as a seed.
 func newManager(t *testing.T) *fakeManager {
 	t.Helper()
-	m := &fakeManager{versions: map[string]string{"born": `{"seed":"` + strings.Repeat("s3", 32) + `"}`}, labels: map[string]string{current: "born"}}
+	m := &fakeManager{
+		versions: map[string]string{"born": `{"seed":"` + strings.Repeat("s3", 32) + `"}`},
+		labels:   map[string]string{current: "born"},
+	}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
 	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL_SECRETS_MANAGER": server.URL, "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1",
-		"AWS_MAX_ATTEMPTS": "2", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+		"AWS_ENDPOINT_URL_SECRETS_MANAGER": server.URL,
+		"AWS_ACCESS_KEY_ID":                "key",
+		"AWS_SECRET_ACCESS_KEY":            "secret",
+		"AWS_REGION":                       "us-east-1",
+		"AWS_MAX_ATTEMPTS":                 "2",
+		"AWS_CONFIG_FILE":                  "/dev/null",
+		"AWS_SHARED_CREDENTIALS_FILE":      "/dev/null",
 	} {
 		t.Setenv(name, value)
 	}
@@ -132,20 +140,23 @@ func TestASecretThatWasBornAsASeedIsRotated(t *testing.T) {
 		t.Errorf("status made the calls %v in %s", m.calls, m.region)
 	}
 	code, out, complaints := turn(t, began, "stage")
-	if code != 0 || !strings.Contains(out, "run scripts/deploy") || !strings.Contains(out, "flip pepper --secret "+ringARN) {
+	if code != 0 || !strings.Contains(out, "run scripts/deploy") ||
+		!strings.Contains(out, "flip pepper --secret "+ringARN) {
 		t.Fatal(code, out, complaints)
 	}
 	staged := m.ring(t)
 	if len(staged.Keys) != 2 || staged.ActiveID != 1 || string(staged.Keys[0].Secret) != string(before.Keys[0].Secret) {
 		t.Error("the full form does not begin with the seed's key")
 	}
-	if code, _, complaints := turn(t, began, "flip"); code != 1 || !strings.Contains(complaints, "not yet") || len(m.versions) != 2 {
+	if code, _, complaints := turn(t, began, "flip"); code != 1 || !strings.Contains(complaints, "not yet") ||
+		len(m.versions) != 2 {
 		t.Error("a refusal wrote something:", code, complaints)
 	}
 	if code, _, complaints := turn(t, began.Add(keyring.StageAge), "flip"); code != 0 || m.ring(t).ActiveID != 2 {
 		t.Error(code, complaints)
 	}
-	if code, _, complaints := turn(t, began.Add(2*time.Hour), "drop", "--confirm-unused"); code != 0 || len(m.ring(t).Keys) != 1 {
+	if code, _, complaints := turn(t, began.Add(2*time.Hour), "drop", "--confirm-unused"); code != 0 ||
+		len(m.ring(t).Keys) != 1 {
 		t.Error(code, complaints)
 	}
 }

@@ -49,7 +49,10 @@ type file string
 func (f file) read(_ context.Context, name string) (keyring.Ring, error) {
 	data, err := os.ReadFile(string(f))
 	if err != nil {
-		return keyring.Ring{}, fmt.Errorf("the key rings cannot be read: %w: scripts/dev makes them, --file names others, and --secret one ring of a deployment", err)
+		return keyring.Ring{},
+			fmt.Errorf(
+				"the key rings cannot be read: %w: scripts/dev makes them, --file names others, and --secret one ring of a "+
+					"deployment", err)
 	}
 	set, added, err := keyring.Complete(data)
 	if err == nil && slices.Contains(added, name) {
@@ -61,7 +64,11 @@ func (f file) read(_ context.Context, name string) (keyring.Ring, error) {
 	return *set.Ring(name), nil
 }
 
-func (f file) change(_ context.Context, name string, change func(keyring.Ring) (keyring.Ring, error)) (keyring.Ring, error) {
+func (f file) change(
+	_ context.Context,
+	name string,
+	change func(keyring.Ring) (keyring.Ring, error),
+) (keyring.Ring, error) {
 	set, err := boot.ChangeRings(string(f), func(s *keyring.Set) (err error) {
 		ring := s.Ring(name)
 		*ring, err = change(*ring)
@@ -108,7 +115,11 @@ func (s *secret) get(ctx context.Context) (keyring.Ring, string, error) {
 	return ring, aws.ToString(out.VersionId), err
 }
 
-func (s *secret) change(ctx context.Context, _ string, change func(keyring.Ring) (keyring.Ring, error)) (keyring.Ring, error) {
+func (s *secret) change(
+	ctx context.Context,
+	_ string,
+	change func(keyring.Ring) (keyring.Ring, error),
+) (keyring.Ring, error) {
 	before, version, err := s.get(ctx)
 	if err != nil {
 		return keyring.Ring{}, err
@@ -152,11 +163,13 @@ func (s *secret) promote(ctx context.Context, from, to string) error {
 	case now == to:
 		return nil
 	case now != from:
-		return errors.New("somebody else changed the ring at the same time, and this change is not made: look with status, then try again")
+		return errors.New(
+			"somebody else changed the ring at the same time, and this change is not made: look with status, then try again")
 	}
 	return fmt.Errorf("the change is not made: %w", err)
 }
 
 func (s *secret) restart() string {
-	return "run scripts/deploy with the options of the last time: a changed ring starts every function anew, and functions read the rings when they start"
+	return "run scripts/deploy with the options of the last time: a changed ring starts every function anew, and " +
+		"functions read the rings when they start"
 }

@@ -34,7 +34,11 @@ func uploads(ctx context.Context, v *deployment) error {
 	}
 	other := bytes.Clone(v.large)
 	other[largeSize/2]++
-	for name, body := range map[string][]byte{"other bytes": other, "a shorter body": v.large[:largeSize-1], "a longer body": append(bytes.Clone(v.large), 0)} {
+	for name, body := range map[string][]byte{
+		"other bytes":    other,
+		"a shorter body": v.large[:largeSize-1],
+		"a longer body":  append(bytes.Clone(v.large), 0),
+	} {
 		a, err := v.agent.Put(ctx, s.Files[1], body)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -96,17 +100,21 @@ func sealed(ctx context.Context, v *deployment) error {
 		return err
 	}
 	policy := a.Header.Get("Content-Security-Policy")
-	if a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(policy, "script-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") {
+	if a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(policy, "script-src 'none'") ||
+		!strings.Contains(policy, "frame-ancestors 'none'") {
 		return fmt.Errorf("opened directly: %q with policy %q", a.Header.Get("Content-Type"), policy)
 	}
-	if a.Header.Get("X-Robots-Tag") != "noindex, nofollow" || a.Header.Get("Referrer-Policy") != "no-referrer" || a.Header.Get("Cache-Control") != "private, no-cache" {
+	if a.Header.Get("X-Robots-Tag") != "noindex, nofollow" || a.Header.Get("Referrer-Policy") != "no-referrer" ||
+		a.Header.Get("Cache-Control") != "private, no-cache" {
 		return fmt.Errorf("headers %v", a.Header)
 	}
-	a, err = expect(ctx, v.anyone, http.StatusOK, "GET", v.published.RevisionContentURL, "Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "navigate")
+	a, err = expect(ctx, v.anyone, http.StatusOK, "GET", v.published.RevisionContentURL, "Sec-Fetch-Dest", "iframe",
+		"Sec-Fetch-Mode", "navigate")
 	if err != nil {
 		return err
 	}
-	if framed := a.Header.Get("Content-Security-Policy"); !strings.Contains(framed, "frame-ancestors "+v.anyone.At.AppURL) || a.Header.Get("X-Frame-Options") != "" {
+	if framed := a.Header.Get("Content-Security-Policy"); !strings.Contains(framed,
+		"frame-ancestors "+v.anyone.At.AppURL) || a.Header.Get("X-Frame-Options") != "" {
 		return fmt.Errorf("in the viewer's frame: policy %q, X-Frame-Options %q", framed, a.Header.Get("X-Frame-Options"))
 	}
 	return nil

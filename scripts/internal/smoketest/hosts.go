@@ -25,7 +25,13 @@ func (v *deployment) hosts() map[string]string {
 }
 
 // expect sends a request without body and checks its status.
-func expect(ctx context.Context, g *wire.Agent, status int, method, target string, headers ...string) (wire.Answer, error) {
+func expect(
+	ctx context.Context,
+	g *wire.Agent,
+	status int,
+	method, target string,
+	headers ...string,
+) (wire.Answer, error) {
 	a, err := g.Do(ctx, method, target, nil, headers...)
 	if err == nil && a.Status != status {
 		err = fmt.Errorf("%w, not %d", unexpected{method: method, Answer: a}, status)
@@ -63,8 +69,10 @@ func headers(ctx context.Context, v *deployment) error {
 		if got := a.Header.Get("Strict-Transport-Security"); !strings.HasPrefix(got, "max-age=31536000") {
 			wrong = append(wrong, fmt.Errorf("%s sends Strict-Transport-Security: %q", name, got))
 		}
-		if !strings.Contains(a.Header.Get("Permissions-Policy"), "camera=()") || a.Header.Get("X-Request-Id") != "smoke-test-1" {
-			wrong = append(wrong, fmt.Errorf("%s: Permissions-Policy %q, X-Request-Id %q", name, a.Header.Get("Permissions-Policy"), a.Header.Get("X-Request-Id")))
+		if !strings.Contains(a.Header.Get("Permissions-Policy"), "camera=()") ||
+			a.Header.Get("X-Request-Id") != "smoke-test-1" {
+			wrong = append(wrong, fmt.Errorf("%s: Permissions-Policy %q, X-Request-Id %q", name,
+				a.Header.Get("Permissions-Policy"), a.Header.Get("X-Request-Id")))
 		}
 	}
 	return errors.Join(wrong...)

@@ -34,7 +34,8 @@ func limit(ctx context.Context, v *deployment) error {
 		}
 	}
 	wait, err := strconv.Atoi(a.Header.Get("Retry-After"))
-	if a.Status != http.StatusTooManyRequests || a.Code() != fault.RateLimitedActor || err != nil || wait < 1 || wait > 60 {
+	if a.Status != http.StatusTooManyRequests || a.Code() != fault.RateLimitedActor || err != nil || wait < 1 ||
+		wait > 60 {
 		return fmt.Errorf("over the limit: %d %s, Retry-After %q", a.Status, a.Code(), a.Header.Get("Retry-After"))
 	}
 	fmt.Printf("      waiting the %d s that Retry-After says\n", wait)
@@ -48,10 +49,12 @@ func limit(ctx context.Context, v *deployment) error {
 }
 
 func revocation(ctx context.Context, v *deployment) error {
-	if _, err := expect(ctx, v.agent, http.StatusOK, "POST", v.anyone.At.APIURL+"/v1/api-keys/current/revoke"); err != nil {
+	if _, err := expect(ctx, v.agent, http.StatusOK, "POST",
+		v.anyone.At.APIURL+"/v1/api-keys/current/revoke"); err != nil {
 		return err
 	}
-	if a, err := v.agent.Do(ctx, "GET", v.anyone.At.APIURL+"/v1/whoami", nil); err != nil || a.Status != http.StatusUnauthorized {
+	if a, err := v.agent.Do(ctx, "GET", v.anyone.At.APIURL+"/v1/whoami", nil); err != nil ||
+		a.Status != http.StatusUnauthorized {
 		return errors.Join(err, fmt.Errorf("the revoked key gets %d", a.Status))
 	}
 	return nil

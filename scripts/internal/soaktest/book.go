@@ -87,7 +87,8 @@ func (b *record) String() string {
 	for _, all := range b.live {
 		live += len(all)
 	}
-	return fmt.Sprintf("%d publications acknowledged, %d of them live, %d deletions acknowledged, %d turns failed and were given up",
+	return fmt.Sprintf(
+		"%d publications acknowledged, %d of them live, %d deletions acknowledged, %d turns failed and were given up",
 		b.published, live, len(b.gone), b.errors)
 }
 

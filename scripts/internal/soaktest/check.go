@@ -57,7 +57,9 @@ func (g *gauge) verdict() error {
 		fmt.Println("too short to tell whether memory is flat")
 		return nil
 	}
-	middle, last := func(v []float64) float64 { return mean(v[third : 2*third]) }, func(v []float64) float64 { return mean(v[len(v)-third:]) }
+	middle, last := func(v []float64) float64 { return mean(v[third : 2*third]) }, func(v []float64) float64 {
+		return mean(v[len(v)-third:])
+	}
 	heap, routines := last(g.heap)/middle(g.heap), last(g.goroutines)/middle(g.goroutines)
 	fmt.Printf("heap %.1f MB, then %.1f MB (x%.2f); goroutines %.0f, then %.0f (x%.2f)\n",
 		middle(g.heap), last(g.heap), heap, middle(g.goroutines), last(g.goroutines), routines)

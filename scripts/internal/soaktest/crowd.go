@@ -21,7 +21,10 @@ type clientGroup struct {
 const requestTimeout = 30 * time.Second
 
 func newClient() *http.Client {
-	return &http.Client{Timeout: requestTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 8, DisableCompression: true}}
+	return &http.Client{
+		Timeout:   requestTimeout,
+		Transport: &http.Transport{MaxIdleConnsPerHost: 8, DisableCompression: true},
+	}
 }
 
 func newClientGroup(ctx context.Context, api string, size int, b *record) *clientGroup {
@@ -101,7 +104,8 @@ func step(ctx context.Context, g *wire.Agent, b *record, n, i int) error {
 }
 
 func publish(ctx context.Context, g *wire.Agent, b *record, n int, a id.Artifact, text string) error {
-	p, err := g.PublishFiles(ctx, text, a, wire.File{Path: "index.txt", Body: []byte(text)}, wire.File{Path: "same.bin", Body: make([]byte, 20_000)})
+	p, err := g.PublishFiles(ctx, text, a, wire.File{Path: "index.txt", Body: []byte(text)},
+		wire.File{Path: "same.bin", Body: make([]byte, 20_000)})
 	if err == nil {
 		b.acknowledge(n, &publication{
 			artifact: p.ArtifactID,

@@ -1,4 +1,5 @@
-// Command soaktest lets many clients work on a stack whose engines are killed and whose calls fail, and then checks that
+// Command soaktest lets many clients work on a stack whose engines are killed and whose calls fail, and then checks
+// that
 // no acknowledged write is lost.
 package main
 

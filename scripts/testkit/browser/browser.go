@@ -1,4 +1,5 @@
-// Package browser drives Debian's Chromium in tests: pages, sandboxed frames, console messages, policy violations, screenshots.
+// Package browser drives Debian's Chromium in tests: pages, sandboxed frames, console messages, policy violations,
+// screenshots.
 //
 // A test package that uses it hands its tests to Main, so that one Chromium serves them all and leaves no files behind:
 //

@@ -83,7 +83,8 @@ func TestFrameOfAnotherSiteInASandbox(t *testing.T) {
 		"/inside": `<p>behind glass</p><script>document.body.textContent = "escaped"</script>`,
 	})
 	app := site(t, "", map[string]string{
-		"/": `<iframe sandbox="allow-scripts" src="` + content + `/inside"></iframe><iframe src="` + content + `/none"></iframe>`,
+		"/": `<iframe sandbox="allow-scripts" src="` + content + `/inside"></iframe><iframe src="` + content +
+			`/none"></iframe>`,
 	})
 	p := Open(t)
 	p.Go(elsewhere(app))
@@ -135,7 +136,8 @@ func TestAxeFindsWhatIsWrongUnderAPolicy(t *testing.T) {
 		t.Errorf("a good page breaks %v", found)
 	}
 	p.Go(url + "/bad")
-	if all := fmt.Sprint(p.Axe(), p.Axe()); strings.Count(all, "label (critical)") != 2 || !strings.Contains(all, "image-alt (critical)") {
+	if all := fmt.Sprint(p.Axe(), p.Axe()); strings.Count(all, "label (critical)") != 2 ||
+		!strings.Contains(all, "image-alt (critical)") {
 		t.Errorf("found %s", all)
 	}
 }

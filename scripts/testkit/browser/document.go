@@ -49,7 +49,8 @@ func (m Message) violation() bool {
 }
 
 func (m Message) failure() bool {
-	return m.Source == "issue" || m.violation() || m.Source == "exception" || m.Source == "console" && (m.Level == "error" || m.Level == "assert")
+	return m.Source == "issue" || m.violation() || m.Source == "exception" || m.Source == "console" &&
+		(m.Level == "error" || m.Level == "assert")
 }
 
 const contentSecurity = audits.InspectorIssueCode("ContentSecurityPolicyIssue")
@@ -157,7 +158,8 @@ func (d *Document) until(what string, holds func() (bool, error)) {
 		select {
 		case <-tick.C:
 		case <-deadline.C:
-			d.t.Fatalf("%s: waited %s in vain for %s (last error: %v; messages: %v)", d.name, waitTimeout, what, err, d.Messages())
+			d.t.Fatalf("%s: waited %s in vain for %s (last error: %v; messages: %v)", d.name, waitTimeout, what, err,
+				d.Messages())
 		case <-d.ctx.Done():
 			d.t.Fatalf("%s: gone while waiting for %s: %v", d.name, what, context.Cause(d.ctx))
 		}
@@ -235,7 +237,8 @@ func (d *Document) Text(selector string) string {
 func (d *Document) Visible(selector string) bool {
 	d.t.Helper()
 	quoted, _ := json.Marshal(selector)
-	return Eval[bool](d, "document.querySelector("+string(quoted)+")?.checkVisibility({visibilityProperty: true}) ?? false")
+	return Eval[bool](d,
+		"document.querySelector("+string(quoted)+")?.checkVisibility({visibilityProperty: true}) ?? false")
 }
 
 // Click waits for the element that the CSS selector matches, and until it is not disabled, moves

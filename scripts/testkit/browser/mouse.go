@@ -12,7 +12,8 @@ func (d *Document) MoveMouse(x, y float64) {
 	d.Do(chromedp.MouseEvent(chromedp.MouseMoved, x, y))
 }
 
-// PressMouse presses and releases the left button at a point of the viewport, without a movement before. It is the count-th
+// PressMouse presses and releases the left button at a point of the viewport, without a movement before. It is the
+// count-th
 // click of a row: 2 is the second one of a double click.
 func (d *Document) PressMouse(x, y float64, count int) {
 	d.t.Helper()

@@ -170,7 +170,8 @@ type Transport struct {
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.Base.RoundTrip(r)
 	d := t.Documents[r.URL.Host]
-	if err != nil || d == nil || strings.HasPrefix(r.URL.Path, "/o/") || strings.HasPrefix(r.URL.Path, "/d/") || strings.HasPrefix(r.URL.Path, "/.well-known/oauth") {
+	if err != nil || d == nil || strings.HasPrefix(r.URL.Path, "/o/") || strings.HasPrefix(r.URL.Path, "/d/") ||
+		strings.HasPrefix(r.URL.Path, "/.well-known/oauth") {
 		return answer, err
 	}
 	var body []byte

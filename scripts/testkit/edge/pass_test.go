@@ -29,7 +29,8 @@ func TestPathAndQueryArriveAsTheClientWroteThem(t *testing.T) {
 		"http://localhost:8702/o/absolute%20form?a=b",
 	} {
 		conn := dial(t, server)
-		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost:8702\r\nX-Forwarded-For: x\r\nConnection: close\r\n\r\n", target)
+		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost:8702\r\nX-Forwarded-For: x\r\nConnection: close\r\n\r\n",
+			target)
 		if response, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || response.StatusCode != 200 {
 			t.Errorf("%s: %v, %v", target, response, err)
 			continue
@@ -65,7 +66,8 @@ func TestAChunkedBodyNeverReachesS3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if body := readAll(t, response); response.StatusCode != 411 || !strings.Contains(body, "<Code>MissingContentLength</Code>") {
+	if body := readAll(t, response); response.StatusCode != 411 ||
+		!strings.Contains(body, "<Code>MissingContentLength</Code>") {
 		t.Errorf("answer %s %s", response.Status, body)
 	}
 }
@@ -163,7 +165,8 @@ func TestWithoutS3TheAnswerIsAnEnvelopeAndNoLogHoldsTheURL(t *testing.T) {
 			server := serveConfig(t, Config{
 				Address: address, Host: "bucket.s3.test:1", Log: slog.New(slog.NewTextHandler(&log, nil)),
 			})
-			request, _ := http.NewRequest(http.MethodPut, server.URL+"/o/secretkey?X-Amz-Signature=secretsignature", bytes.NewReader(tenMB))
+			request, _ := http.NewRequest(http.MethodPut, server.URL+"/o/secretkey?X-Amz-Signature=secretsignature",
+				bytes.NewReader(tenMB))
 			request.Header.Set("X-Request-Id", "request-1")
 			response, err := server.Client().Do(request)
 			if err != nil {

@@ -12,7 +12,8 @@ import (
 // answersAt checks that a server answers at the URL which the variable names; any answer will do.
 func answersAt(ctx context.Context, variable, url string) error {
 	if _, err := statusOf(ctx, url); err != nil {
-		return fmt.Errorf("%s names an engine that does not answer (%w): start it, or unset %s to use one of ours", variable, err, variable)
+		return fmt.Errorf("%s names an engine that does not answer (%w): start it, or unset %s to use one of ours", variable,
+			err, variable)
 	}
 	return nil
 }

@@ -57,7 +57,8 @@ func findDynoxide(repository string) (string, error) {
 	if name != "linux-x64" { // the only one in the lock file
 		install = "npm install --no-save @dynoxide/" + name
 	}
-	return "", fmt.Errorf("it is not installed: run `%s` in %s, or set %s to one that runs", install, repository, EnvDynamoDB)
+	return "", fmt.Errorf("it is not installed: run `%s` in %s, or set %s to one that runs", install, repository,
+		EnvDynamoDB)
 }
 
 // npmPlatform is this machine in npm's words, for example linux-x64.

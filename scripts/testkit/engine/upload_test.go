@@ -95,7 +95,8 @@ func TestARequestWithoutAGoodSignatureIsRefused(t *testing.T) {
 		"signed PUT as HEAD":   {Method: "HEAD", URL: signed.URL},
 		"signed PUT as DELETE": {Method: "DELETE", URL: signed.URL},
 		"other key":            {Method: "PUT", URL: path + "x?" + query, SignedHeader: signed.SignedHeader},
-		"unsigned header":      {Method: "PUT", URL: signed.URL, SignedHeader: with(signed.SignedHeader, "X-Amz-Acl", "public-read")},
+		"unsigned header": {Method: "PUT", URL: signed.URL,
+			SignedHeader: with(signed.SignedHeader, "X-Amz-Acl", "public-read")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sent []byte
@@ -126,9 +127,14 @@ func TestTheTimeThatAnObjectGaveIsNotOlderThanTheObject(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = objects(e).GetObject(t.Context(), &s3.GetObjectInput{Bucket: &e.Bucket, Key: key, IfModifiedSince: head.LastModified})
+	_, err = objects(e).GetObject(t.Context(),
+		&s3.GetObjectInput{Bucket: &e.Bucket, Key: key, IfModifiedSince: head.LastModified})
 	wantError(t, err, "StatusCode: 304")
-	_, err = objects(e).HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &e.Bucket, Key: key, IfUnmodifiedSince: head.LastModified})
+	_, err = objects(e).HeadObject(t.Context(), &s3.HeadObjectInput{
+		Bucket:            &e.Bucket,
+		Key:               key,
+		IfUnmodifiedSince: head.LastModified,
+	})
 	if err != nil {
 		t.Error(err)
 	}
@@ -136,7 +142,13 @@ func TestTheTimeThatAnObjectGaveIsNotOlderThanTheObject(t *testing.T) {
 
 // presignPut signs a PUT of body as the product does: length, digest and
 // if-none-match are signed headers.
-func presignPut(t *testing.T, e *Engines, key string, body []byte, change ...func(*s3.PutObjectInput)) *v4.PresignedHTTPRequest {
+func presignPut(
+	t *testing.T,
+	e *Engines,
+	key string,
+	body []byte,
+	change ...func(*s3.PutObjectInput),
+) *v4.PresignedHTTPRequest {
 	t.Helper()
 	digest := sha256.Sum256(body)
 	in := &s3.PutObjectInput{

@@ -88,7 +88,8 @@ func TestThoseWhoNeedTheSameAtOnceMakeOne(t *testing.T) {
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
-			if err := Make(t.Context(), f.file(), func() error { made++; return os.WriteFile(f.at("out", "file"), nil, 0o644) }); err != nil {
+			if err := Make(t.Context(), f.file(),
+				func() error { made++; return os.WriteFile(f.at("out", "file"), nil, 0o644) }); err != nil {
 				t.Error(err)
 			}
 		})

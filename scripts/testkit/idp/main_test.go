@@ -46,7 +46,8 @@ func TestT79ItDoesNotRunInProduction(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "production") {
 		t.Error(err)
 	}
-	if err := run(t.Context(), []string{"--port", "0"}, nothing, io.Discard); err == nil || !strings.Contains(err.Error(), "--data") {
+	if err := run(t.Context(), []string{"--port", "0"}, nothing, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "--data") {
 		t.Error(err)
 	}
 }

@@ -33,7 +33,8 @@ func (s *snapshot) checkDue(b *breaches, a *artifact) {
 	if at > latest && a.meta.text("tried") != a.meta.text("g2s") { // failed work is put off
 		b.add("I2: artifact %s falls due %s too late", a.id, time.Duration(at-latest)*time.Millisecond)
 	}
-	if earliest := next(a, a.meta.number("exp")); a.is(live) && at < earliest { // until it is moved it falls due as before its claim
+	// until it is moved it falls due as before its claim
+	if earliest := next(a, a.meta.number("exp")); a.is(live) && at < earliest {
 		b.add("I2: artifact %s falls due %s too soon", a.id, time.Duration(earliest-at)*time.Millisecond)
 	}
 }
@@ -61,7 +62,8 @@ func (s *snapshot) checkRevisions(b *breaches) {
 			if !there && i.text("status") != retained {
 				b.add("I4: revision %s has no files", r)
 			}
-			if queued := strings.HasPrefix(i.text("g2p"), "DUE#PURGE#"); a.is(live) && queued != (there && i.text("status") == retained) {
+			if queued := strings.HasPrefix(i.text("g2p"), "DUE#PURGE#"); a.is(live) &&
+				queued != (there && i.text("status") == retained) {
 				b.add("I2: revision %s is %s, has files: %t, and is queued for purge: %t", r, i.text("status"), there, queued)
 			}
 			n := i.number("no")
@@ -80,7 +82,8 @@ func (s *snapshot) checkRevisions(b *breaches) {
 			}
 		}
 		if int64(len(numbers)) != newest || numbers[newest] != a.meta.text("cur") {
-			b.add("I4: artifact %s has the number %d, %d published revisions and shows %q", a.id, newest, len(numbers), a.meta.text("cur"))
+			b.add("I4: artifact %s has the number %d, %d published revisions and shows %q", a.id, newest, len(numbers),
+				a.meta.text("cur"))
 		}
 		if named := a.meta.text("draft"); len(drafts) > 1 || a.is(live) && strings.Join(drafts, " ") != named {
 			b.add("I4: artifact %s names the draft %q and has the drafts %q", a.id, named, drafts)

@@ -45,7 +45,8 @@ func (s *snapshot) checkFile(b *breaches, a *artifact, r string, f tree.File) st
 		return key // it may be partly deleted
 	}
 	if size, ok := s.objects[key]; !ok || size != f.Size {
-		b.add("I1: %s of revision %s (%s) has %d bytes, but the object has %d, there: %t", f.Path, r, status, f.Size, size, ok)
+		b.add("I1: %s of revision %s (%s) has %d bytes, but the object has %d, there: %t", f.Path, r, status, f.Size, size,
+			ok)
 	}
 	if name := fmt.Sprintf("%s#%d", f.Object.Session, f.Object.Entry); f.Borrowed && s.references[name+" "+r] == nil {
 		b.add("I2: %s of revision %s is borrowed, and nothing refers to %s", f.Path, r, name)

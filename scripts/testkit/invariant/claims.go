@@ -51,7 +51,8 @@ func (s *snapshot) checkClaim(b *breaches, w, into string) {
 	}
 	moving := s.moves[w] != nil
 	if (s.aliases[into+" "+w] != nil) != moving || s.workspaces[w].has("ttl") == moving {
-		b.add("I7: workspace %s is being moved: %t, has an alias: %t, and an end: %t", w, moving, s.aliases[into+" "+w] != nil, s.workspaces[w].has("ttl"))
+		b.add("I7: workspace %s is being moved: %t, has an alias: %t, and an end: %t", w, moving,
+			s.aliases[into+" "+w] != nil, s.workspaces[w].has("ttl"))
 	}
 	if moving {
 		return

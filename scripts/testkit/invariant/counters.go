@@ -10,8 +10,13 @@ import (
 // checkCounters checks I5.
 func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
 	caps := map[string]int{
-		"actor": l.Actor.Limit, "workspace": l.Workspace.Limit, "artifact": l.Artifact.Limit, "refused": l.Refused.Limit, "address": l.ProvisionAddress.Limit,
-		"provision": l.ProvisionGlobal.Limit, "gate": max(int(s.gate.number("per_minute")), limits.ProvisionQuota),
+		"actor":     l.Actor.Limit,
+		"workspace": l.Workspace.Limit,
+		"artifact":  l.Artifact.Limit,
+		"refused":   l.Refused.Limit,
+		"address":   l.ProvisionAddress.Limit,
+		"provision": l.ProvisionGlobal.Limit,
+		"gate":      max(int(s.gate.number("per_minute")), limits.ProvisionQuota),
 	}
 	used := map[string]int64{} // by workspace and day
 	for _, i := range s.hot {

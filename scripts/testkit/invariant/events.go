@@ -91,7 +91,8 @@ func (s *snapshot) untraceable() map[string]bool {
 	for _, a := range s.artifacts {
 		owner := s.owner(a.meta.text("own"))
 		for _, action := range []string{
-			"access_link.lockdown.set", "access_link.lockdown.lifted", "artifact.pinned", "artifact.unpinned", "artifact.renamed",
+			"access_link.lockdown.set", "access_link.lockdown.lifted", "artifact.pinned", "artifact.unpinned",
+			"artifact.renamed",
 			"platform.lockdown.set", "platform.lockdown.lifted",
 		} {
 			out[owner+" "+action+" "+a.id] = true

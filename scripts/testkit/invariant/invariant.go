@@ -25,8 +25,8 @@ type Deployment struct {
 // Check reads everything and returns one error for each breach, named by the invariant:
 //
 //	I1  every object of a published revision and of a draft of a live artifact exists, with its size
-//	I2  every object is reachable from a revision, a session that falls due, or what is queued for deletion; what ended is
-//	    queued for purge, and each falls due exactly when it ends; a revision refers to what it borrowed, and
+//	I2  every object is reachable from a revision, a session that falls due, or what is queued for deletion; what ended
+//	    is queued for purge, and each falls due exactly when it ends; a revision refers to what it borrowed, and
 //	    hints lead to objects; so is every diff from a session that falls due
 //	I4  an artifact has at most one draft, its published revisions are numbered 1, 2, 3 … and the last one is current
 //	I5  no counter exceeds its cap; the allowance used on a day is the artifacts published first on it, the pins of a

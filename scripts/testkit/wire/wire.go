@@ -201,19 +201,30 @@ func (g *Agent) Put(ctx context.Context, t contract.UploadTarget, body []byte) (
 
 // Finalize ends a session.
 func (g *Agent) Finalize(ctx context.Context, idem string, s id.Session) (f contract.Finalized, err error) {
-	err = g.call(ctx, &f, http.StatusOK, "POST", g.At.UploadURL+"/v1/upload-sessions/"+string(s)+"/finalize", nil, "Idempotency-Key", idem)
+	err = g.call(ctx, &f, http.StatusOK, "POST", g.At.UploadURL+"/v1/upload-sessions/"+string(s)+"/finalize", nil,
+		"Idempotency-Key", idem)
 	return f, err
 }
 
 // Publish publishes a draft.
-func (g *Agent) Publish(ctx context.Context, idem string, a id.Artifact, r id.Revision) (p contract.Published, err error) {
+func (g *Agent) Publish(
+	ctx context.Context,
+	idem string,
+	a id.Artifact,
+	r id.Revision,
+) (p contract.Published, err error) {
 	target := g.At.APIURL + "/v1/artifacts/" + string(a) + "/revisions/" + string(r) + "/publish"
 	err = g.call(ctx, &p, http.StatusOK, "POST", target, nil, "Idempotency-Key", idem)
 	return p, err
 }
 
 // Draft goes from a declaration to a finalized draft.
-func (g *Agent) Draft(ctx context.Context, idem string, r contract.CreateSession, files ...File) (contract.Finalized, error) {
+func (g *Agent) Draft(
+	ctx context.Context,
+	idem string,
+	r contract.CreateSession,
+	files ...File,
+) (contract.Finalized, error) {
 	s, err := g.Create(ctx, idem, r)
 	if err != nil {
 		return contract.Finalized{}, err
@@ -231,7 +242,12 @@ func (g *Agent) Draft(ctx context.Context, idem string, r contract.CreateSession
 }
 
 // PublishFiles makes a new artifact, or a new revision of a, and returns what publishing answered.
-func (g *Agent) PublishFiles(ctx context.Context, title string, a id.Artifact, files ...File) (contract.Published, error) {
+func (g *Agent) PublishFiles(
+	ctx context.Context,
+	title string,
+	a id.Artifact,
+	files ...File,
+) (contract.Published, error) {
 	r := Declare(title, files...)
 	r.ArtifactID = a
 	idem := NewKey()
@@ -254,7 +270,8 @@ func (g *Agent) Resolve(ctx context.Context, link string) (r contract.Resolved, 
 	if err != nil {
 		return r, err
 	}
-	err = g.call(ctx, &r, http.StatusOK, "POST", g.At.APIURL+"/v1/access-links/resolve", contract.ResolveRequest{PublicID: public, Blob: blob})
+	err = g.call(ctx, &r, http.StatusOK, "POST", g.At.APIURL+"/v1/access-links/resolve",
+		contract.ResolveRequest{PublicID: public, Blob: blob})
 	return r, err
 }
 

@@ -44,7 +44,8 @@ type Store struct {
 }
 
 // New makes a store on a bucket that exists. Edge is the origin of the host that clients upload to, which passes paths
-// under /o/ and /d/ to the bucket's own host; the client then has to address buckets by host. If edge is empty, clients are sent
+// under /o/ and /d/ to the bucket's own host; the client then has to address buckets by host. If edge is empty,
+// clients are sent
 // to S3 itself.
 func New(client *s3.Client, bucket, edge string) *Store {
 	client = s3.New(client.Options(), func(o *s3.Options) {
@@ -52,7 +53,8 @@ func New(client *s3.Client, bucket, edge string) *Store {
 		o.Retryer = retry.NewStandard(func(r *retry.StandardOptions) {
 			r.MaxAttempts = attempts
 			r.Retryables = append(r.Retryables, retry.RetryableErrorCode{Codes: map[string]struct{}{conditionalConflict: {}}})
-			r.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) { return pause(attempt), nil })
+			r.Backoff = retry.BackoffDelayerFunc(
+				func(attempt int, _ error) (time.Duration, error) { return pause(attempt), nil })
 		})
 		// A checksum that the SDK computes would be signed into upload URLs, and ranges have none
 		// to compare.

@@ -32,7 +32,8 @@ func hasCode(err error, codes ...string) bool {
 
 // unavailable wraps a failure of S3 as storage_unavailable.
 func unavailable(err error) error {
-	return fault.Wrap(fault.StorageUnavailable, redacted{err}, "the file store does not answer; repeat the request in a moment")
+	return fault.Wrap(fault.StorageUnavailable, redacted{err},
+		"the file store does not answer; repeat the request in a moment")
 }
 
 // redacted is an error without URLs in its text: net/http prints them, and a signed one is a

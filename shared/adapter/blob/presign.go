@@ -26,7 +26,14 @@ const maxSignedLife = 7 * 24 * time.Hour
 
 // Presign implements upload.Objects. An empty file has no upload, because a length of zero would
 // not be signed and the URL would accept any bytes.
-func (s *Store) Presign(ctx context.Context, home id.Workspace, o tree.Object, size int64, digest *tree.Digest, expires time.Time) (upload.PutTarget, error) {
+func (s *Store) Presign(
+	ctx context.Context,
+	home id.Workspace,
+	o tree.Object,
+	size int64,
+	digest *tree.Digest,
+	expires time.Time,
+) (upload.PutTarget, error) {
 	name, err := key(home, o)
 	if err != nil {
 		return upload.PutTarget{}, err

@@ -68,7 +68,8 @@ func TestF14TheSignatureCoversTheHeaders(t *testing.T) {
 		{"with a digest", &digest, "content-length;host;if-none-match;x-amz-checksum-sha256", map[string]string{
 			"content-length": "5", "if-none-match": "*", "x-amz-checksum-sha256": base64.StdEncoding.EncodeToString(digest[:]),
 		}},
-		{"without one", nil, "content-length;host;if-none-match", map[string]string{"content-length": "5", "if-none-match": "*"}},
+		{"without one", nil, "content-length;host;if-none-match",
+			map[string]string{"content-length": "5", "if-none-match": "*"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			target := presign(t, s, c.digest, time.Minute)
@@ -80,7 +81,8 @@ func TestF14TheSignatureCoversTheHeaders(t *testing.T) {
 				t.Errorf("required are %v, want %v", target.Headers, c.headers)
 			}
 			names := slices.Sorted(maps.Keys(q))
-			if want := "X-Amz-Algorithm X-Amz-Credential X-Amz-Date X-Amz-Expires X-Amz-Security-Token X-Amz-Signature X-Amz-SignedHeaders x-id"; strings.Join(names, " ") != want {
+			if want := "X-Amz-Algorithm X-Amz-Credential X-Amz-Date X-Amz-Expires X-Amz-Security-Token X-Amz-Signature " +
+				"X-Amz-SignedHeaders x-id"; strings.Join(names, " ") != want {
 				t.Errorf("in the query are %v", names)
 			}
 		})
@@ -123,7 +125,8 @@ func TestOnlyTheHostIsSwapped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // with a fixed clock
 		direct := presign(t, blob.New(newOfflineClient(fixed()), "bucket", ""), &digest, time.Minute)
 		edge := presign(t, blob.New(newOfflineClient(fixed()), "bucket", "http://localhost:8702"), &digest, time.Minute)
-		if strings.Replace(edge.URL, "http://localhost:8702", "https://bucket.s3.eu-central-1.amazonaws.com", 1) != direct.URL {
+		if strings.Replace(edge.URL, "http://localhost:8702", "https://bucket.s3.eu-central-1.amazonaws.com",
+			1) != direct.URL {
 			t.Errorf("%s is not %s", edge.URL, direct.URL)
 		}
 	})
@@ -131,7 +134,8 @@ func TestOnlyTheHostIsSwapped(t *testing.T) {
 
 func TestABucketInThePathCannotGoThroughTheEdge(t *testing.T) {
 	client := newOfflineClient(fixed(), func(o *s3.Options) { o.UsePathStyle = true })
-	_, err := blob.New(client, "bucket", "https://upload.example").Presign(t.Context(), home, object, 5, nil, time.Now().Add(time.Minute))
+	_, err := blob.New(client, "bucket", "https://upload.example").Presign(t.Context(), home, object, 5, nil,
+		time.Now().Add(time.Minute))
 	wantCode(t, err, fault.Internal)
 	presign(t, blob.New(client, "bucket", ""), nil, time.Minute) // S3 itself takes it
 }
@@ -168,7 +172,8 @@ func TestF17AURLLastsAsLongAsItsCredentials(t *testing.T) {
 	}{
 		{"they last", []time.Duration{time.Hour}, "KEY1", asked, 1, true},
 		{"they are refreshed first", []time.Duration{5 * time.Minute, time.Hour}, "KEY2", asked, 2, true},
-		{"fresh ones end early too", []time.Duration{5 * time.Minute, 10 * time.Minute, time.Hour}, "KEY2", 10 * time.Minute, 2, true},
+		{"fresh ones end early too", []time.Duration{5 * time.Minute, 10 * time.Minute, time.Hour}, "KEY2", 10 * time.Minute,
+			2, true},
 		{"they cannot be refreshed", []time.Duration{5 * time.Minute, 0}, "KEY1", 5 * time.Minute, 3, true},
 		{"nobody caches them", []time.Duration{5 * time.Minute}, "KEY2", 5 * time.Minute, 2, false},
 	} {
@@ -233,11 +238,12 @@ func TestWithoutTimeOrCredentialsThereIsNoURL(t *testing.T) {
 		provider aws.CredentialsProvider
 		life     time.Duration
 	}{
-		"no time is left":      {fixed(), 0},
-		"the time is over":     {fixed(), -time.Hour},
-		"no credentials":       {nil, time.Minute},
-		"none can be had":      {aws.NewCredentialsCache(&fakeProvider{lives: []time.Duration{0}}), time.Minute},
-		"they ended":           {aws.CredentialsProviderFunc((&fakeProvider{lives: []time.Duration{-1}}).Retrieve), time.Minute},
+		"no time is left":  {fixed(), 0},
+		"the time is over": {fixed(), -time.Hour},
+		"no credentials":   {nil, time.Minute},
+		"none can be had":  {aws.NewCredentialsCache(&fakeProvider{lives: []time.Duration{0}}), time.Minute},
+		"they ended": {aws.CredentialsProviderFunc((&fakeProvider{lives: []time.Duration{-1}}).Retrieve),
+			time.Minute},
 		"they are empty words": {credentials.NewStaticCredentialsProvider("", "", ""), time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -110,7 +110,8 @@ func TestF63S3FailsAmongTheBytes(t *testing.T) {
 		"a clean end":         {chaos.Cut(4000), 4000, isUnexpectedEOF},
 		"an end at once":      {chaos.Cut(0), 0, isUnexpectedEOF},
 		"one byte is missing": {chaos.Cut(int64(len(tenMB)) - 1), int64(len(tenMB)) - 1, isUnexpectedEOF},
-		"a lost connection":   {chaos.Break(4000), 4000, func(err error) bool { return fault.CodeOf(err) == fault.StorageUnavailable }},
+		"a lost connection": {chaos.Break(4000), 4000,
+			func(err error) bool { return fault.CodeOf(err) == fault.StorageUnavailable }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
@@ -207,7 +208,8 @@ func TestListReadsAllPages(t *testing.T) {
 func (s env) stray(t *testing.T, name string) {
 	t.Helper()
 	key := fmt.Sprintf("o/%s/%s/%s", s.home, s.session, name)
-	_, err := s.client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: strings.NewReader("stray")})
+	_, err := s.client.PutObject(t.Context(),
+		&s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: strings.NewReader("stray")})
 	if err != nil {
 		t.Fatal(err)
 	}

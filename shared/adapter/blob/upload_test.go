@@ -62,7 +62,8 @@ func TestF10APutIsStoredOnce(t *testing.T) {
 		group.Wait()
 		slices.Sort(got)
 		for i, status := range got {
-			if won := status == http.StatusOK; won != (i == 0) || !won && status != http.StatusConflict && status != http.StatusPreconditionFailed {
+			if won := status == http.StatusOK; won != (i == 0) || !won && status != http.StatusConflict &&
+				status != http.StatusPreconditionFailed {
 				t.Errorf("statuses %v, want one 200, else 409 or 412", got)
 			}
 		}
@@ -159,7 +160,8 @@ func TestT61ASignatureIsGoodForNothingElse(t *testing.T) {
 func TestT61ASignatureEnds(t *testing.T) {
 	s := start(t)
 	var target upload.PutTarget
-	synctest.Test(t, func(t *testing.T) { target = s.sign(t, 0, []byte("late")) }) // a bubble's clock starts in the year 2000
+	// a bubble's clock starts in the year 2000
+	synctest.Test(t, func(t *testing.T) { target = s.sign(t, 0, []byte("late")) })
 	if status, answer := put(t, target, []byte("late")); status != http.StatusForbidden {
 		t.Errorf("%d %s", status, answer)
 	}

@@ -41,7 +41,8 @@ func TestAnObjectOfOursIsWrittenOnce(t *testing.T) {
 	})
 	t.Run("bytes of another digest are not stored", func(t *testing.T) {
 		s := start(t)
-		wantCode(t, s.Put(t.Context(), s.home, s.object(0), []byte("bytes"), tree.DigestOf("others")), fault.StorageUnavailable)
+		wantCode(t, s.Put(t.Context(), s.home, s.object(0), []byte("bytes"), tree.DigestOf("others")),
+			fault.StorageUnavailable)
 		s.wantNothing(t, 0)
 	})
 }

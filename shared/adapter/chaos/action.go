@@ -26,7 +26,8 @@ func Fail(err error) Action { return func(context.Context, *Call) error { return
 // Throttle answers as an overloaded service does: ProvisionedThroughputExceededException, or S3's SlowDown.
 func Throttle(_ context.Context, c *Call) error {
 	if c.Service == s3.ServiceID {
-		return answer(http.StatusServiceUnavailable, &smithy.GenericAPIError{Code: "SlowDown", Message: "Please reduce your request rate."})
+		return answer(http.StatusServiceUnavailable,
+			&smithy.GenericAPIError{Code: "SlowDown", Message: "Please reduce your request rate."})
 	}
 	return answer(http.StatusBadRequest, &types.ProvisionedThroughputExceededException{Message: text("throttled")})
 }
@@ -34,21 +35,27 @@ func Throttle(_ context.Context, c *Call) error {
 // ServerError answers with status 500.
 func ServerError(_ context.Context, c *Call) error {
 	if c.Service == s3.ServiceID {
-		return answer(http.StatusInternalServerError, &smithy.GenericAPIError{Code: "InternalError", Message: "We encountered an internal error."})
+		return answer(http.StatusInternalServerError, &smithy.GenericAPIError{
+			Code:    "InternalError",
+			Message: "We encountered an internal error.",
+		})
 	}
 	return answer(http.StatusInternalServerError, &types.InternalServerError{Message: text("internal error")})
 }
 
-// Conflict answers that another transaction holds an item: the first one of a transaction, or the one of a single write.
+// Conflict answers that another transaction holds an item: the first one of a transaction, or the one of a single
+// write.
 // The SDK does not retry it.
 func Conflict(ctx context.Context, c *Call) error {
 	if transactionItems(c.Input) == 0 {
-		return answer(http.StatusBadRequest, &types.TransactionConflictException{Message: text("Transaction is ongoing for the item")})
+		return answer(http.StatusBadRequest,
+			&types.TransactionConflictException{Message: text("Transaction is ongoing for the item")})
 	}
 	return Cancel(types.CancellationReason{Code: text("TransactionConflict")})(ctx, c)
 }
 
-// Cancel answers that a transaction was cancelled for these reasons, in the order of its items; those left out are None.
+// Cancel answers that a transaction was cancelled for these reasons, in the order of its items; those left out are
+// None.
 func Cancel(reasons ...types.CancellationReason) Action {
 	return func(_ context.Context, c *Call) error {
 		all := slices.Clone(reasons)
@@ -159,8 +166,9 @@ func discard(output any) {
 // answer converts err into the SDK's form of an HTTP answer.
 func answer(status int, err error) error {
 	return &awshttp.ResponseError{RequestID: "chaos", ResponseError: &smithyhttp.ResponseError{
-		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody}},
-		Err:      err,
+		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status, Header: http.Header{},
+			Body: http.NoBody}},
+		Err: err,
 	}}
 }
 

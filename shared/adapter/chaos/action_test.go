@@ -19,7 +19,11 @@ func TestTheBodyOfAnObjectEndsEarly(t *testing.T) {
 	inj := chaos.For(t)
 	client, bucket := newObjects(t, inj)
 	object := aws.String("o/cut")
-	_, err := client.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &bucket, Key: object, Body: strings.NewReader("0123456789")})
+	_, err := client.PutObject(t.Context(), &s3.PutObjectInput{
+		Bucket: &bucket,
+		Key:    object,
+		Body:   strings.NewReader("0123456789"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

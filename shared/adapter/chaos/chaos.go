@@ -1,4 +1,5 @@
-// Package chaos makes real AWS clients fail, wait and die on command, so that tests can meet every fault of the engines.
+// Package chaos makes real AWS clients fail, wait and die on command, so that tests can meet every fault of the
+// engines.
 package chaos
 
 import (
@@ -113,7 +114,11 @@ type inputKey struct{}
 func (operation) ID() string { return "vitrine.chaos.operation" }
 
 // HandleInitialize runs around the whole operation.
-func (o operation) HandleInitialize(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
+func (o operation) HandleInitialize(
+	ctx context.Context,
+	in middleware.InitializeInput,
+	next middleware.InitializeHandler,
+) (
 	middleware.InitializeOutput, middleware.Metadata, error,
 ) {
 	ctx = middleware.WithStackValue(ctx, inputKey{}, in.Parameters)

@@ -31,7 +31,9 @@ func TestPredicatesFindTableAndKeyInEveryInput(t *testing.T) {
 			{Put: &types.Put{TableName: aws.String("hot"), Item: key("x")}},
 			{ConditionCheck: &types.ConditionCheck{TableName: core, Key: k}},
 		}},
-		"TransactGetItems": &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: core, Key: k}}}},
+		"TransactGetItems": &dynamodb.TransactGetItemsInput{
+			TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: core, Key: k}}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			want(t, "table core", chaos.Table("core")(in), true)

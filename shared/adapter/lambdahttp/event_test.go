@@ -18,7 +18,8 @@ import (
 var update = flag.Bool("update", false, "write testdata anew")
 
 // commonHeaders are headers of every event, which would only make the goldens longer.
-var commonHeaders = []string{"Accept-Encoding", "User-Agent", "X-Amzn-Trace-Id", "X-Forwarded-Port", "X-Forwarded-Proto"}
+var commonHeaders = []string{"Accept-Encoding", "User-Agent", "X-Amzn-Trace-Id", "X-Forwarded-Port",
+	"X-Forwarded-Proto"}
 
 // TestEventsArriveAsTheRequestsThatTheyAre compares what a handler sees of every event in events/
 // with testdata.
@@ -40,7 +41,8 @@ func TestEventsArriveAsTheRequestsThatTheyAre(t *testing.T) {
 				t.Fatal(err)
 			}
 			if seen.String() != string(want) {
-				t.Errorf("requests differ from %s; if they should, run with -update and read the difference. Now:\n%s", golden, seen.String())
+				t.Errorf("requests differ from %s; if they should, run with -update and read the difference. Now:\n%s", golden,
+					seen.String())
 			}
 		})
 	}
@@ -81,7 +83,8 @@ func describeRequest(t *testing.T, name string) string {
 		t.Errorf("%s: body of %d bytes, Content-Length %d, %v", name, len(body), r.ContentLength, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s\npath %q\nquery %q\nhost %s\nfrom %v\n", r.Method, r.RequestURI, r.URL.Path, r.URL.RawQuery, r.Host, web.ClientAddress(r))
+	fmt.Fprintf(&b, "%s %s\npath %q\nquery %q\nhost %s\nfrom %v\n", r.Method, r.RequestURI, r.URL.Path, r.URL.RawQuery,
+		r.Host, web.ClientAddress(r))
 	for _, name := range sortedNames(r.Header) {
 		if !slices.Contains(commonHeaders, name) {
 			fmt.Fprintf(&b, "%s: %q\n", name, r.Header[name])
@@ -131,7 +134,8 @@ func TestEveryEventIsAnsweredInEveryMode(t *testing.T) {
 }
 
 func TestOtherEventsAreNoRequests(t *testing.T) {
-	for _, payload := range []string{`{}`, `{"version":"2.0"}`, `{"Records":[{"eventSource":"aws:sqs"}]}`, `{"source":"aws.scheduler","detail":{}}`} {
+	for _, payload := range []string{`{}`, `{"version":"2.0"}`, `{"Records":[{"eventSource":"aws:sqs"}]}`,
+		`{"source":"aws.scheduler","detail":{}}`} {
 		var e event
 		if err := json.Unmarshal([]byte(payload), &e); err != nil {
 			t.Fatal(err)

@@ -74,7 +74,8 @@ func blankRequest(ctx context.Context, id string) *http.Request {
 
 // refuse writes the hosts' error envelope for failures that no host has seen.
 func refuse(w http.ResponseWriter, status int, code fault.Code, message, id string) {
-	body, err := json.Marshal(contract.Envelope{Error: contract.Problem{Code: string(code), Message: message, RequestID: id}})
+	body, err := json.Marshal(
+		contract.Envelope{Error: contract.Problem{Code: string(code), Message: message, RequestID: id}})
 	if err != nil {
 		panic(err) // strings always marshal
 	}

@@ -48,7 +48,12 @@ func streamOf(t *testing.T, ctx context.Context, h http.HandlerFunc) (status int
 }
 
 // abandonable is streamOf with what ends the function.
-func abandonable(t *testing.T, ctx context.Context, h http.HandlerFunc, abandon func()) (status int, body io.ReadCloser) {
+func abandonable(
+	t *testing.T,
+	ctx context.Context,
+	h http.HandlerFunc,
+	abandon func(),
+) (status int, body io.ReadCloser) {
 	t.Helper()
 	out, err := adapter{handler: h, mode: Stream, abandon: abandon}.serve(ctx, restEvent("GET", "/"))
 	if err != nil {

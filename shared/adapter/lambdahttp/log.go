@@ -11,7 +11,8 @@ import (
 // NewLog writes JSON lines in the format of Lambda's logs: timestamp, level, message, and the
 // invocation that they belong to.
 func NewLog(to io.Writer) *slog.Logger {
-	return slog.New(invocationHandler{slog.NewJSONHandler(to, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})})
+	return slog.New(
+		invocationHandler{slog.NewJSONHandler(to, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})})
 }
 
 // invocationHandler adds the id of the context's invocation.

@@ -20,10 +20,16 @@ import (
 func TestAnswersAreThoseOfNetHTTP(t *testing.T) {
 	captureLog(t)
 	for name, h := range map[string]http.HandlerFunc{
-		"nothing":               func(http.ResponseWriter, *http.Request) {},
-		"an unnamed type":       func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hi") },
-		"a type after a status": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404); io.WriteString(w, "%PDF-1.7") },
-		"no type at all":        func(w http.ResponseWriter, _ *http.Request) { w.Header()["Content-Type"] = nil; io.WriteString(w, "x") },
+		"nothing":         func(http.ResponseWriter, *http.Request) {},
+		"an unnamed type": func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hi") },
+		"a type after a status": func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(404)
+			io.WriteString(w, "%PDF-1.7")
+		},
+		"no type at all": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Content-Type"] = nil
+			io.WriteString(w, "x")
+		},
 		"an encoding": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "br")
 			io.WriteString(w, "\x1b\x01")
@@ -47,9 +53,13 @@ func TestAnswersAreThoseOfNetHTTP(t *testing.T) {
 			_, err := io.WriteString(w, "d")
 			want(t, err, http.ErrContentLength)
 		},
-		"a header over two lines": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X-Name", "a\r\nSet-Cookie: b") },
-		"a redirect":              func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusSeeOther) },
-		"an error":                func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) },
+		"a header over two lines": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("X-Name", "a\r\nSet-Cookie: b")
+		},
+		"a redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/elsewhere", http.StatusSeeOther)
+		},
+		"an error": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusForbidden) },
 		"a file": func(w http.ResponseWriter, r *http.Request) {
 			http.ServeFileFS(w, r, testFiles, "file.txt")
 		},
@@ -73,22 +83,27 @@ func TestAnswersAreThoseOfNetHTTP(t *testing.T) {
 			defer server.Close()
 			for _, method := range []string{"GET", "HEAD"} {
 				wanted := ask(t, server.URL, method)
-				for _, e := range []event{httpAPIEvent(method, "/a b"), restEvent(method, "/a%20b")} {
-					e.Context.DomainName = strings.TrimPrefix(server.URL, "http://")
-					for _, mode := range []Mode{Buffered, Stream} {
-						sent := map[string]string{"x-sent": "1, 2", "host": e.Context.DomainName, "user-agent": "test"}
-						if e.ofHTTPAPI() {
-							e.Headers = sent
-						} else {
-							e.AllHeaders = map[string][]string{"X-Sent": {sent["x-sent"]}, "Host": {sent["host"]}}
-						}
-						if got := invoke(t, h, mode, e).String(); got != wanted {
-							t.Errorf("%s, version %q, %s:\ngot  %s\nwant %s", method, e.Version, mode, got, wanted)
-						}
-					}
-				}
+				wantParity(t, h, server.URL, method, wanted)
 			}
 		})
+	}
+}
+
+// wantParity checks the answers to events of both kinds in both modes against that of net/http.
+func wantParity(t *testing.T, h http.Handler, url, method, want string) {
+	for _, e := range []event{httpAPIEvent(method, "/a b"), restEvent(method, "/a%20b")} {
+		e.Context.DomainName = strings.TrimPrefix(url, "http://")
+		for _, mode := range []Mode{Buffered, Stream} {
+			sent := map[string]string{"x-sent": "1, 2", "host": e.Context.DomainName, "user-agent": "test"}
+			if e.ofHTTPAPI() {
+				e.Headers = sent
+			} else {
+				e.AllHeaders = map[string][]string{"X-Sent": {sent["x-sent"]}, "Host": {sent["host"]}}
+			}
+			if got := invoke(t, h, mode, e).String(); got != want {
+				t.Errorf("%s, version %q, %s:\ngot  %s\nwant %s", method, e.Version, mode, got, want)
+			}
+		}
 	}
 }
 

@@ -17,7 +17,8 @@ import (
 
 func TestRow1PathsStayPaths(t *testing.T) {
 	for _, c := range []struct{ rawPath, path string }{
-		{"/a#b", "/a#b"}, {"/q?x=1", "/q?x=1"}, {"/100%", "/100%"}, {"/%41", "/%41"}, {"/a b/é", "/a b/é"}, {"//evil.example/x", "//evil.example/x"},
+		{"/a#b", "/a#b"}, {"/q?x=1", "/q?x=1"}, {"/100%", "/100%"}, {"/%41", "/%41"}, {"/a b/é", "/a b/é"},
+		{"//evil.example/x", "//evil.example/x"},
 		{"/a/../b", "/a/../b"}, {"", "/"}, {"*", "/*"}, {"/a\x00b\u2028", "/a\x00b\u2028"}, {"/a;b,c:@", "/a;b,c:@"},
 	} {
 		e := httpAPIEvent("GET", c.rawPath)
@@ -28,7 +29,8 @@ func TestRow1PathsStayPaths(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ sent, path, escaped string }{
-		{"/a%23b", "/a#b", "/a%23b"}, {"/a#b", "/a#b", "/a%23b"}, {"/a?b", "/a?b", "/a%3Fb"}, {"/a%2Fb", "/a/b", "/a%2Fb"}, {"/%2541", "/%41", "/%2541"},
+		{"/a%23b", "/a#b", "/a%23b"}, {"/a#b", "/a#b", "/a%23b"}, {"/a?b", "/a?b", "/a%3Fb"}, {"/a%2Fb", "/a/b", "/a%2Fb"},
+		{"/%2541", "/%41", "/%2541"},
 		{"//evil.example/x", "//evil.example/x", "//evil.example/x"}, {"/%ff", "/\xff", "/%ff"},
 	} {
 		e := restEvent("GET", c.sent)
@@ -41,8 +43,12 @@ func TestRow1PathsStayPaths(t *testing.T) {
 
 func TestRow2HeadersWithCommasStayWhole(t *testing.T) {
 	sent := map[string]string{
-		"accept": "text/html,application/xml;q=0.9", "if-none-match": `"a,b"`, "date": "Sat, 21 Nov 2026 10:15:30 GMT", "range": "bytes=0-1,5-6",
-		"authorization": "Bearer one,Bearer two", "x-signature": "a=1, b=2",
+		"accept":        "text/html,application/xml;q=0.9",
+		"if-none-match": `"a,b"`,
+		"date":          "Sat, 21 Nov 2026 10:15:30 GMT",
+		"range":         "bytes=0-1,5-6",
+		"authorization": "Bearer one,Bearer two",
+		"x-signature":   "a=1, b=2",
 	}
 	e := httpAPIEvent("GET", "/")
 	e.Headers = sent
@@ -59,7 +65,8 @@ func TestRow2HeadersWithCommasStayWhole(t *testing.T) {
 
 func TestRow3AnAnswerWithoutAWordIs200(t *testing.T) {
 	for _, mode := range []Mode{Buffered, Stream} {
-		if got := invoke(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), mode, restEvent("GET", "/")); got.Status != 200 || got.Body != "" {
+		if got := invoke(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), mode,
+			restEvent("GET", "/")); got.Status != 200 || got.Body != "" {
 			t.Errorf("%s: %+v", mode, got)
 		}
 	}
@@ -78,7 +85,8 @@ func TestRow4TheFirstStatusCountsAndTheHeadersAsTheyAreThen(t *testing.T) {
 	}
 	for _, mode := range []Mode{Buffered, Stream} {
 		got := invoke(t, http.HandlerFunc(h), mode, restEvent("GET", "/"))
-		if got.Status != 201 || got.Body != "made" || got.Header.Get("X-Before") == "" || got.Header.Get("X-After")+got.Header.Get("X-Late") != "" {
+		if got.Status != 201 || got.Body != "made" || got.Header.Get("X-Before") == "" ||
+			got.Header.Get("X-After")+got.Header.Get("X-Late") != "" {
 			t.Errorf("%s: %+v", mode, got)
 		}
 	}
@@ -90,7 +98,8 @@ func TestRow5QueriesAndHeadersHaveOneOrder(t *testing.T) {
 	e.AllHeaders = map[string][]string{"X-A": {"1", "2"}, "x-a": {"3"}, "X-a": {"4"}}
 	for range 50 {
 		r, err := e.request(t.Context())
-		if err != nil || r.URL.RawQuery != "a=%C3%A9&a=&b=x&c=x&m=1%262&z=26&z=1" || fmt.Sprint(r.Header["X-A"]) != "[1 2 4 3]" {
+		if err != nil || r.URL.RawQuery != "a=%C3%A9&a=&b=x&c=x&m=1%262&z=26&z=1" ||
+			fmt.Sprint(r.Header["X-A"]) != "[1 2 4 3]" {
 			t.Fatal(r.URL.RawQuery, r.Header, err)
 		}
 	}
@@ -112,7 +121,8 @@ func TestRow6NothingIsStrippedFromPaths(t *testing.T) {
 
 func TestRow7RequestAndWriterAreThoseOfAServer(t *testing.T) {
 	h := func(w http.ResponseWriter, r *http.Request) {
-		if r.RemoteAddr != "203.0.113.24:0" || r.Header.Get("Host") != "" || r.RequestURI != "/x" || r.ContentLength != 0 || r.Body != http.NoBody {
+		if r.RemoteAddr != "203.0.113.24:0" || r.Header.Get("Host") != "" || r.RequestURI != "/x" || r.ContentLength != 0 ||
+			r.Body != http.NoBody {
 			t.Errorf("%+v", r)
 		}
 		if err := http.NewResponseController(w).Flush(); err != nil {
@@ -143,7 +153,10 @@ func TestRow7APanicIsA500AndTheProcessLives(t *testing.T) {
 			w.WriteHeader(200)
 			panic("boom")
 		},
-		"an abort":       func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("ETag", "x"); panic(http.ErrAbortHandler) },
+		"an abort": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("ETag", "x")
+			panic(http.ErrAbortHandler)
+		},
 		"a wrong status": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(99) },
 		"a short body": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "9")
@@ -199,7 +212,11 @@ func TestRow9AllBytesComeThrough(t *testing.T) {
 		every[i] = byte(i)
 	}
 	for name, body := range map[string]string{
-		"every byte": string(every), "text": "é\u2028<&>\x00\"\\ among enough that needs no escape", "a half character": "\xc3", "gzip": "\x1f\x8b\x08", "nothing": "",
+		"every byte":       string(every),
+		"text":             "é\u2028<&>\x00\"\\ among enough that needs no escape",
+		"a half character": "\xc3",
+		"gzip":             "\x1f\x8b\x08",
+		"nothing":          "",
 	} {
 		h := func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/plain") // does not depend on the bytes
@@ -231,7 +248,8 @@ func TestCookiesComeAndGo(t *testing.T) {
 	for _, e := range []event{v2, v1} {
 		for _, mode := range []Mode{Buffered, Stream} {
 			got := invoke(t, http.HandlerFunc(h), mode, e)
-			if fmt.Sprint(got.Header["Set-Cookie"]) != `[a="1,x"; Path=/ b="2,x"; Path=/]` || strings.Join(got.Header["Vary"], ", ") != "Cookie, Accept" {
+			if fmt.Sprint(got.Header["Set-Cookie"]) != `[a="1,x"; Path=/ b="2,x"; Path=/]` ||
+				strings.Join(got.Header["Vary"], ", ") != "Cookie, Accept" {
 				t.Errorf("%s: %v", mode, got.Header)
 			}
 		}
@@ -270,9 +288,11 @@ func TestTheCookiesOfASignInAreOneEach(t *testing.T) {
 		"__Host-signin=; Path=/; Max-Age=0; HttpOnly; Secure",
 	}
 	e := httpAPIEvent("GET", "/api/auth/callback")
-	e.RawQuery, e.Cookies = "code=abc%2Fdef&state=x", []string{"__Host-signin=c2lnbmlu", "__Host-session=b2xk", `theme="dark, blue"`}
+	e.RawQuery, e.Cookies = "code=abc%2Fdef&state=x", []string{"__Host-signin=c2lnbmlu", "__Host-session=b2xk",
+		`theme="dark, blue"`}
 	got := invoke(t, http.HandlerFunc(h), Buffered, e)
-	if got.Status != http.StatusSeeOther || got.Header.Get("Location") != "/" || !slices.Equal(got.Header["Set-Cookie"], want) {
+	if got.Status != http.StatusSeeOther || got.Header.Get("Location") != "/" ||
+		!slices.Equal(got.Header["Set-Cookie"], want) {
 		t.Errorf("%+v", got)
 	}
 	out, err := adapter{handler: http.HandlerFunc(h), mode: Buffered}.serve(t.Context(), e)
@@ -294,7 +314,8 @@ func TestAFormComesAsItWasSent(t *testing.T) {
 	}
 	e := httpAPIEvent("POST", "/oauth2/token")
 	e.Headers["content-type"] = "application/x-www-form-urlencoded"
-	e.Body, e.IsBase64 = base64.StdEncoding.EncodeToString([]byte("grant_type=a&name=A%26B+%C3%A9&a=1&a=2")), true // forms are no text to the gateway
+	// forms are no text to the gateway
+	e.Body, e.IsBase64 = base64.StdEncoding.EncodeToString([]byte("grant_type=a&name=A%26B+%C3%A9&a=1&a=2")), true
 	if got := invoke(t, http.HandlerFunc(h), Buffered, e); got.Body != "map[a:[1 2] grant_type:[a] name:[A&B é]]" {
 		t.Errorf("%+v", got)
 	}
@@ -308,7 +329,8 @@ func TestTheChallengeIsSentTwice(t *testing.T) {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
 	}
-	if got := invoke(t, http.HandlerFunc(h), Buffered, httpAPIEvent("GET", "/")); got.Header.Get("WWW-Authenticate") != challenge || got.Header.Get(Challenge) != challenge {
+	if got := invoke(t, http.HandlerFunc(h), Buffered, httpAPIEvent("GET", "/")); got.Header.Get(
+		"WWW-Authenticate") != challenge || got.Header.Get(Challenge) != challenge {
 		t.Errorf("%+v", got)
 	}
 	if got := invoke(t, http.HandlerFunc(h), Buffered, httpAPIEvent("GET", "/open")); got.Header.Get(Challenge) != "" {

@@ -64,7 +64,8 @@ func wantTooLong(t *testing.T, got lambdatest.Reply) {
 	t.Helper()
 	var sent contract.Envelope
 	err := json.Unmarshal([]byte(got.Body), &sent)
-	if err != nil || got.Status != 500 || sent.Error.Code != "internal_error" || sent.Error.RequestID != "client-chose-it" ||
+	if err != nil || got.Status != 500 || sent.Error.Code != "internal_error" ||
+		sent.Error.RequestID != "client-chose-it" ||
 		!strings.Contains(sent.Error.Message, "url") || got.Header.Get("X-Odd") != "" {
 		t.Errorf("%d, %.300s, %v", got.Status, got.Body, err)
 	}
@@ -74,7 +75,8 @@ func TestAStreamIsAsLongAsItLikes(t *testing.T) {
 	h := func(w http.ResponseWriter, _ *http.Request) {
 		io.WriteString(w, strings.Repeat("x", lambdatest.MaxAnswer))
 	}
-	if got := invoke(t, http.HandlerFunc(h), Stream, restEvent("GET", "/")); got.Status != 200 || len(got.Body) != lambdatest.MaxAnswer {
+	if got := invoke(t, http.HandlerFunc(h), Stream, restEvent("GET", "/")); got.Status != 200 ||
+		len(got.Body) != lambdatest.MaxAnswer {
 		t.Errorf("%d, %d bytes", got.Status, len(got.Body))
 	}
 }

@@ -126,7 +126,8 @@ func TestAReaderThatLeavesAtOnceEndsAHandlerThatWaitsForAnotherService(t *testin
 
 func TestTheHandlerSeesTheDeadlineInTimeToSaySo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, c := range []struct{ limit, left time.Duration }{{28 * time.Second, 300 * time.Millisecond}, {time.Second, 100 * time.Millisecond}} {
+		for _, c := range []struct{ limit, left time.Duration }{{28 * time.Second, 300 * time.Millisecond},
+			{time.Second, 100 * time.Millisecond}} {
 			ctx, cancel := context.WithTimeout(t.Context(), c.limit)
 			start := time.Now()
 			h := func(w http.ResponseWriter, r *http.Request) {
@@ -309,7 +310,8 @@ func TestHTTPAPIsAreNeverStreamed(t *testing.T) {
 
 func TestABigStreamComesThroughWhole(t *testing.T) {
 	big := strings.Repeat("0123456789abcdef", 1<<16) + "\x00\x00\x00\x00\x00\x00\x00\x00end"
-	got := invoke(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, big) }), Stream, restEvent("GET", "/"))
+	got := invoke(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, big) }), Stream,
+		restEvent("GET", "/"))
 	if got.Body != big {
 		t.Errorf("%d bytes of %d", len(got.Body), len(big))
 	}

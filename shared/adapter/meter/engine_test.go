@@ -27,7 +27,8 @@ func TestTheEngineTellsTheCapacityOfEveryOperation(t *testing.T) {
 		TableName: aws.String(table), KeyConditionExpression: aws.String("PK = :pk"),
 		ExpressionAttributeValues: item{":pk": &types.AttributeValueMemberS{Value: "a"}},
 	}
-	both := []types.WriteRequest{{PutRequest: &types.PutRequest{Item: key("a")}}, {PutRequest: &types.PutRequest{Item: key("b")}}}
+	both := []types.WriteRequest{{PutRequest: &types.PutRequest{Item: key("a")}},
+		{PutRequest: &types.PutRequest{Item: key("b")}}}
 	reads := []types.TransactGetItem{{Get: &types.Get{TableName: aws.String(table), Key: key("a")}}}
 	for _, c := range []struct {
 		name     string
@@ -37,10 +38,12 @@ func TestTheEngineTellsTheCapacityOfEveryOperation(t *testing.T) {
 		{"PutItem", 0, 1, op(client.PutItem, &dynamodb.PutItemInput{TableName: aws.String(table), Item: key("a")})},
 		{"UpdateItem", 0, 1, op(client.UpdateItem, &dynamodb.UpdateItemInput{TableName: aws.String(table), Key: key("a")})},
 		{"DeleteItem", 0, 1, op(client.DeleteItem, &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: key("a")})},
-		{"BatchWriteItem", 0, 2, op(client.BatchWriteItem, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: both}})},
+		{"BatchWriteItem", 0, 2, op(client.BatchWriteItem,
+			&dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: both}})},
 		{"TransactWriteItems", 0, 4, op(client.TransactWriteItems, transaction("a", "b"))},
 		{"GetItem", 0.5, 0, op(client.GetItem, getInput())},
-		{"BatchGetItem", 2, 0, op(client.BatchGetItem, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: keys}})},
+		{"BatchGetItem", 2, 0, op(client.BatchGetItem,
+			&dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{table: keys}})},
 		{"Query", 0.5, 0, op(client.Query, query)},
 		{"Scan", 0.5, 0, op(client.Scan, &dynamodb.ScanInput{TableName: aws.String(table)})},
 		{"TransactGetItems", 2, 0, op(client.TransactGetItems, &dynamodb.TransactGetItemsInput{TransactItems: reads})},
@@ -56,7 +59,10 @@ func TestTheEngineTellsTheCapacityOfEveryOperation(t *testing.T) {
 }
 
 // op is a call of a client's method.
-func op[I, O any](method func(context.Context, I, ...func(*dynamodb.Options)) (O, error), in I) func(context.Context) error {
+func op[I, O any](
+	method func(context.Context, I, ...func(*dynamodb.Options)) (O, error),
+	in I,
+) func(context.Context) error {
 	return func(ctx context.Context) error { _, err := method(ctx, in); return err }
 }
 
@@ -68,10 +74,11 @@ func newTable(t *testing.T) *dynamodb.Client {
 		o.APIOptions = append(o.APIOptions, meter.Add)
 	})
 	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName:            aws.String(table),
-		BillingMode:          types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: types.ScalarAttributeTypeS}},
-		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}},
+		TableName:   aws.String(table),
+		BillingMode: types.BillingModePayPerRequest,
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"),
+			AttributeType: types.ScalarAttributeTypeS}},
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +95,8 @@ func getInput() *dynamodb.GetItemInput {
 func transaction(keys ...string) *dynamodb.TransactWriteItemsInput {
 	in := new(dynamodb.TransactWriteItemsInput)
 	for _, k := range keys {
-		in.TransactItems = append(in.TransactItems, types.TransactWriteItem{Put: &types.Put{TableName: aws.String(table), Item: key(k)}})
+		in.TransactItems = append(in.TransactItems,
+			types.TransactWriteItem{Put: &types.Put{TableName: aws.String(table), Item: key(k)}})
 	}
 	return in
 }

@@ -44,7 +44,9 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 		names = append(names, string(a))
 	}
 	token, err := oidc.NewVerifier(p.config.Issuer, t, &oidc.Config{
-		ClientID: p.config.ClientID, SupportedSigningAlgs: names, Now: func() time.Time { return now.Add(-limits.AssertionLeeway) },
+		ClientID:             p.config.ClientID,
+		SupportedSigningAlgs: names,
+		Now:                  func() time.Time { return now.Add(-limits.AssertionLeeway) },
 	}).Verify(ctx, text)
 	switch {
 	case t.unreachable != nil:

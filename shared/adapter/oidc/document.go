@@ -29,7 +29,8 @@ var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, j
 // provider are ignored.
 func (p *Provider) discover(ctx context.Context) (document, time.Duration, error) {
 	var d document
-	if _, err := p.read(ctx, strings.TrimSuffix(p.config.Issuer, "/")+"/.well-known/openid-configuration", &d); err != nil {
+	if _, err := p.read(ctx, strings.TrimSuffix(p.config.Issuer, "/")+"/.well-known/openid-configuration",
+		&d); err != nil {
 		return document{}, 0, err
 	}
 	if d.Issuer != p.config.Issuer {
@@ -54,5 +55,6 @@ func (d document) signing() []jose.SignatureAlgorithm {
 	if len(d.Algorithms) == 0 {
 		return algorithms
 	}
-	return slices.DeleteFunc(slices.Clone(algorithms), func(a jose.SignatureAlgorithm) bool { return !slices.Contains(d.Algorithms, string(a)) })
+	return slices.DeleteFunc(slices.Clone(algorithms),
+		func(a jose.SignatureAlgorithm) bool { return !slices.Contains(d.Algorithms, string(a)) })
 }

@@ -17,10 +17,14 @@ import (
 func newDocumentProvider(t testing.TB, change func(d map[string]any, own string)) *Provider {
 	t.Helper()
 	var document map[string]any
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(document) }))
+	server := httptest.NewServer(http.HandlerFunc(
+		func(w http.ResponseWriter, _ *http.Request) { json.NewEncoder(w).Encode(document) }))
 	t.Cleanup(server.Close)
 	document = map[string]any{
-		"issuer": server.URL, "authorization_endpoint": server.URL + "/a", "token_endpoint": server.URL + "/t", "jwks_uri": server.URL + "/k",
+		"issuer":                 server.URL,
+		"authorization_endpoint": server.URL + "/a",
+		"token_endpoint":         server.URL + "/t",
+		"jwks_uri":               server.URL + "/k",
 	}
 	change(document, server.URL)
 	p, err := New(Config{
@@ -46,7 +50,8 @@ func TestADocumentIsNotBelievedInEverything(t *testing.T) {
 		"no token endpoint": {func(d map[string]any, _ string) { delete(d, "token_endpoint") }, false},
 		"keys without TLS":  {func(d map[string]any, _ string) { d["jwks_uri"] = "http://example.org/k" }, false},
 		"a page of a file":  {func(d map[string]any, _ string) { d["authorization_endpoint"] = "file:///etc/passwd" }, false},
-		"a script":          {func(d map[string]any, _ string) { d["authorization_endpoint"] = "javascript:alert(1)" }, false},
+		"a script": {func(d map[string]any, _ string) { d["authorization_endpoint"] = "javascript:alert(1)" },
+			false},
 		"symmetric only": {func(d map[string]any, _ string) {
 			d["id_token_signing_alg_values_supported"] = []string{"HS256", "none"}
 		}, false},
@@ -54,7 +59,8 @@ func TestADocumentIsNotBelievedInEverything(t *testing.T) {
 			d["id_token_signing_alg_values_supported"] = []string{"HS256", "ES256"}
 		}, true},
 	} {
-		_, err := newDocumentProvider(t, c.change).Begin(t.Context(), signin.Transaction{State: "s", Nonce: "n", Verifier: "v"})
+		_, err := newDocumentProvider(t, c.change).Begin(t.Context(),
+			signin.Transaction{State: "s", Nonce: "n", Verifier: "v"})
 		if (err == nil) != c.fine || err != nil && fault.CodeOf(err) != fault.DatabaseUnavailable {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -80,8 +86,14 @@ func TestSymmetricAlgorithmsAreNeverTaken(t *testing.T) {
 
 func TestMaxAge(t *testing.T) {
 	for header, want := range map[string]time.Duration{
-		"": 0, "no-store": 0, "max-age=600": 600 * time.Second, "public, Max-Age=60, must-revalidate": time.Minute, "s-maxage=5": 0,
-		"max-age=-1": 0, "max-age=99999999999999": 0, "x-max-age=5": 0,
+		"":                                    0,
+		"no-store":                            0,
+		"max-age=600":                         600 * time.Second,
+		"public, Max-Age=60, must-revalidate": time.Minute,
+		"s-maxage=5":                          0,
+		"max-age=-1":                          0,
+		"max-age=99999999999999":              0,
+		"x-max-age=5":                         0,
 	} {
 		if got := maxAge(header); got != want {
 			t.Errorf("%q: %s", header, got)

@@ -65,7 +65,8 @@ func (t *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 		return nil, errSignature
 	}
 	header := jws.Signatures[0].Header
-	keys, err := t.keys.get(ctx, func(keys []jose.JSONWebKey) bool { return header.KeyID == "" || len(matching(keys, header)) > 0 })
+	keys, err := t.keys.get(ctx,
+		func(keys []jose.JSONWebKey) bool { return header.KeyID == "" || len(matching(keys, header)) > 0 })
 	if err != nil {
 		t.unreachable = err
 		return nil, err

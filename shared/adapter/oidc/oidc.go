@@ -151,7 +151,8 @@ func (p *Provider) Begin(ctx context.Context, t signin.Transaction) (string, err
 	if err != nil {
 		return "", signin.Unreachable(err)
 	}
-	return p.oauth(d).AuthCodeURL(t.State, oauth2.S256ChallengeOption(t.Verifier), oauth2.SetAuthURLParam("nonce", t.Nonce)), nil
+	return p.oauth(d).AuthCodeURL(t.State, oauth2.S256ChallengeOption(t.Verifier),
+		oauth2.SetAuthURLParam("nonce", t.Nonce)), nil
 }
 
 // Finish implements signin.Provider.
@@ -160,7 +161,8 @@ func (p *Provider) Finish(ctx context.Context, code string, t signin.Transaction
 	if err != nil {
 		return member.Identity{}, signin.Unreachable(err)
 	}
-	answer, err := p.oauth(d).Exchange(context.WithValue(ctx, oauth2.HTTPClient, p.client), code, oauth2.VerifierOption(t.Verifier))
+	answer, err := p.oauth(d).Exchange(context.WithValue(ctx, oauth2.HTTPClient, p.client), code,
+		oauth2.VerifierOption(t.Verifier))
 	if err != nil {
 		return member.Identity{}, exchangeFailed(err)
 	}

@@ -109,7 +109,8 @@ func TestAnIDTokenTellsWhoSomebodyIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		who, err := s.Verify(ctx, token)
-		if err != nil || who.Subject != "one" || who.Email != "ada@example.org" || who.Issuer != s.config.Issuer || who.AuthenticatedAt.Unix() != s.now().Unix() {
+		if err != nil || who.Subject != "one" || who.Email != "ada@example.org" || who.Issuer != s.config.Issuer ||
+			who.AuthenticatedAt.Unix() != s.now().Unix() {
 			t.Errorf("%s: %+v, %v", algorithm, who, err)
 		}
 	}
@@ -120,7 +121,12 @@ func TestT45FalseIDTokensAreRefused(t *testing.T) {
 	// A token by itself has no nonce to compare, and the other cases fail at the token endpoint
 	// only.
 	fine := map[provider.Hostile]bool{
-		provider.WrongNonce: true, provider.NoNonce: true, provider.NoToken: true, provider.Denied: true, provider.TokenStalls: true, provider.TokenFails: true,
+		provider.WrongNonce:  true,
+		provider.NoNonce:     true,
+		provider.NoToken:     true,
+		provider.Denied:      true,
+		provider.TokenStalls: true,
+		provider.TokenFails:  true,
 	}
 	unverified := map[provider.Hostile]bool{provider.Unverified: true, provider.VerifiedText: true, provider.NoEmail: true}
 	for _, h := range provider.Hostilities {
@@ -138,7 +144,8 @@ func TestT45FalseIDTokensAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", h, err)
 		}
 	}
-	for _, text := range []string{"", "x", "a.b.c", "..", strings.Repeat("a", maxToken+1), s.mint(t, provider.Honest) + "x"} {
+	for _, text := range []string{"", "x", "a.b.c", "..", strings.Repeat("a", maxToken+1),
+		s.mint(t, provider.Honest) + "x"} {
 		if _, err := s.Verify(ctx, text); fault.CodeOf(err) != fault.InvalidRequest {
 			t.Errorf("%.20q: %v", text, err)
 		}
@@ -202,7 +209,8 @@ func TestOldKeysServeWhileTheProviderHasNoAnswer(t *testing.T) {
 	if _, err := s.Verify(ctx, s.mint(t, provider.Honest)); err != nil {
 		t.Fatal(err)
 	}
-	for _, how := range []provider.Break{provider.Fails, provider.Long, provider.Redirects, provider.Babbles, provider.Stalls} {
+	for _, how := range []provider.Break{provider.Fails, provider.Long, provider.Redirects, provider.Babbles,
+		provider.Stalls} {
 		s.idp.Break("/jwks", how)
 		s.idp.Break("/.well-known/openid-configuration", how)
 		s.later(minFresh)
@@ -222,7 +230,8 @@ func TestOldKeysServeWhileTheProviderHasNoAnswer(t *testing.T) {
 
 func TestAProviderThatMisbehavesIsDownNotBelieved(t *testing.T) {
 	for _, path := range []string{"/.well-known/openid-configuration", "/jwks"} {
-		for _, how := range []provider.Break{provider.Fails, provider.Long, provider.Redirects, provider.Babbles, provider.Stalls} {
+		for _, how := range []provider.Break{provider.Fails, provider.Long, provider.Redirects, provider.Babbles,
+			provider.Stalls} {
 			s := newEnv(t)
 			s.idp.Break(path, how)
 			bounded, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
@@ -273,7 +282,8 @@ func TestACodeIsRefusedAndTheProvidersWordsGoNowhere(t *testing.T) {
 	for _, how := range []provider.Break{provider.Fails, provider.Long, provider.Redirects, provider.Babbles} {
 		s.idp.Break("/token", how)
 		_, err := s.Finish(ctx, "secret-code", t1)
-		if fault.CodeOf(err) != fault.DatabaseUnavailable || strings.Contains(err.Error(), "broken") || strings.Contains(err.Error(), "secret-code") {
+		if fault.CodeOf(err) != fault.DatabaseUnavailable || strings.Contains(err.Error(), "broken") ||
+			strings.Contains(err.Error(), "secret-code") {
 			t.Errorf("%s: %v", how, err)
 		}
 	}
@@ -339,7 +349,8 @@ func TestT79AnIssuerWithoutTLSOrOnThisMachineIsRefused(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]Config{
-		"no client": {Issuer: "https://id.example.org"}, "an odd way to sign out": {Issuer: "https://id.example.org", ClientID: "x", Logout: "odd"},
+		"no client":              {Issuer: "https://id.example.org"},
+		"an odd way to sign out": {Issuer: "https://id.example.org", ClientID: "x", Logout: "odd"},
 	} {
 		if _, err := New(c); err == nil {
 			t.Errorf("%s is fine", name)
@@ -354,7 +365,9 @@ func TestOperatorsAreThoseWhomTheClaimNames(t *testing.T) {
 		groups   []string
 		operator bool
 	}{
-		"none": {nil, false}, "others": {[]string{"staff", "operators-2", "Operators"}, false}, "one of two": {[]string{"staff", "operators"}, true},
+		"none":       {nil, false},
+		"others":     {[]string{"staff", "operators-2", "Operators"}, false},
+		"one of two": {[]string{"staff", "operators"}, true},
 	} {
 		token, err := s.idp.Mint(provider.Person{Email: "ada@example.org", Groups: c.groups}, "", "", provider.Honest)
 		if err != nil {
@@ -365,7 +378,8 @@ func TestOperatorsAreThoseWhomTheClaimNames(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, who, err)
 		}
 	}
-	token, err := off.idp.Mint(provider.Person{Email: "ada@example.org", Groups: []string{"operators", ""}}, "", "", provider.Honest)
+	token, err := off.idp.Mint(provider.Person{Email: "ada@example.org", Groups: []string{"operators", ""}}, "", "",
+		provider.Honest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -377,7 +391,8 @@ func TestOperatorsAreThoseWhomTheClaimNames(t *testing.T) {
 			t.Errorf("%v: %t", claim, !want)
 		}
 	}
-	if claimContains(map[string]any{"operators": true}, "operators") || claimContains([]any{map[string]any{}, 1.0, nil}, "operators") {
+	if claimContains(map[string]any{"operators": true}, "operators") ||
+		claimContains([]any{map[string]any{}, 1.0, nil}, "operators") {
 		t.Error("a claim of another shape names somebody")
 	}
 }

@@ -63,7 +63,8 @@ func TestT65Bodies(t *testing.T) {
 func TestContentTypeIsIgnored(t *testing.T) {
 	s := newEnv(t)
 	for _, ct := range []string{"text/plain", "application/cbor", "application/json+x;;", "multipart/form-data", ""} {
-		w := s.do(t, "POST", "/v1/things", `{"title":"x"}`, append([]string{"Content-Type", ct, "Accept", "text/html"}, authorized...)...)
+		w := s.do(t, "POST", "/v1/things", `{"title":"x"}`,
+			append([]string{"Content-Type", ct, "Accept", "text/html"}, authorized...)...)
 		answered(t, w, 201)
 		if got := w.Header().Get("Content-Type"); got != "application/json; charset=utf-8" {
 			t.Errorf("answered with %q", got)
@@ -85,16 +86,18 @@ func TestMessagesNameTheFieldAndNeverTheValue(t *testing.T) {
 	s := newEnv(t)
 	const secret = "s3cr3t"
 	for body, want := range map[string]string{
-		`{"title":"` + strings.Repeat(secret, 9) + `"}`:         "body.title: expected length <= 20",
-		`{"title":"x","size_bytes":"` + secret + `"}`:           "body.size_bytes: expected integer",
-		`{"title":"x","size_bytes":99999999}`:                   "body.size_bytes: expected number <= 26214400",
-		`{"title":"x","size_bytes":5e0}`:                        "body: the value of size_bytes does not fit; integers have no fraction and no exponent",
-		`{"title":"x","size_bytes":1e999}`:                      "body: the number at /size_bytes is too large",
-		`{"title":"x","parts":[{"path":"a"},-1e999]}`:           "body: the number at /parts/1 is too large",
-		`[1,{"a":1e999}]`:                                       "body: the number at /1/a is too large",
-		`1e999`:                                                 "body: the whole body is a number that is too large",
-		`{"title":"x","kind":"` + secret + `"}`:                 `body.kind: expected value to be one of "html, text"`,
-		`{"title":"x","parts":[{"path":"a"},{"x":"s3cr3t"}]}`:   "body.parts[1]: expected required property path to be present",
+		`{"title":"` + strings.Repeat(secret, 9) + `"}`: "body.title: expected length <= 20",
+		`{"title":"x","size_bytes":"` + secret + `"}`:   "body.size_bytes: expected integer",
+		`{"title":"x","size_bytes":99999999}`:           "body.size_bytes: expected number <= 26214400",
+		`{"title":"x","size_bytes":5e0}`: "body: the value of size_bytes does not fit; integers " +
+			"have no fraction and no exponent",
+		`{"title":"x","size_bytes":1e999}`:            "body: the number at /size_bytes is too large",
+		`{"title":"x","parts":[{"path":"a"},-1e999]}`: "body: the number at /parts/1 is too large",
+		`[1,{"a":1e999}]`:                             "body: the number at /1/a is too large",
+		`1e999`:                                       "body: the whole body is a number that is too large",
+		`{"title":"x","kind":"` + secret + `"}`:       `body.kind: expected value to be one of "html, text"`,
+		`{"title":"x","parts":[{"path":"a"},{"x":"s3cr3t"}]}`: "body.parts[1]: expected required property path to be " +
+			"present",
 		`{"size_bytes":-1,"kind":"s3cr3t"}`:                     `body.kind: expected value to be one of "html, text"; body.size_bytes: expected number >= 0; body: expected required property title to be present`,
 		`{"title":"` + secret:                                   "body: not JSON in UTF-8, at byte 16",
 		`{"title":"x","title":"` + secret + `"}`:                "body: the key /title stands twice in its object",

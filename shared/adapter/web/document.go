@@ -228,13 +228,21 @@ func envelopeSchema(codes []fault.Code) *huma.Schema {
 		enum[i] = string(c)
 	}
 	text := func() *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
-	problem := &huma.Schema{Type: huma.TypeObject, Required: []string{"code", "message"}, Properties: map[string]*huma.Schema{
-		"code":       {Type: huma.TypeString, Enum: enum},
-		"message":    text(),
-		"docs":       {Type: huma.TypeString, Format: "uri"},
-		"request_id": {Type: huma.TypeString, MinLength: &one},
-	}}
-	return &huma.Schema{Type: huma.TypeObject, Required: []string{"error"}, Properties: map[string]*huma.Schema{"error": problem}}
+	problem := &huma.Schema{
+		Type:     huma.TypeObject,
+		Required: []string{"code", "message"},
+		Properties: map[string]*huma.Schema{
+			"code":       {Type: huma.TypeString, Enum: enum},
+			"message":    text(),
+			"docs":       {Type: huma.TypeString, Format: "uri"},
+			"request_id": {Type: huma.TypeString, MinLength: &one},
+		},
+	}
+	return &huma.Schema{
+		Type:       huma.TypeObject,
+		Required:   []string{"error"},
+		Properties: map[string]*huma.Schema{"error": problem},
+	}
 }
 
 // addChallenge documents the member that accompanies the error pow_required.

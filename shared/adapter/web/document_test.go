@@ -111,7 +111,8 @@ func TestDocumentOfAGuardedRoute(t *testing.T) {
 	if op.OperationID != "things.create" || len(op.Security) != 1 || op.Security[0]["ApiKeyBearer"] == nil {
 		t.Errorf("%+v", op)
 	}
-	if len(op.Parameters) != 2 || op.Parameters[0].Name != "Idempotency-Key" || !op.Parameters[0].Required || op.Parameters[0].Schema.MaxLength != 200 ||
+	if len(op.Parameters) != 2 || op.Parameters[0].Name != "Idempotency-Key" || !op.Parameters[0].Required ||
+		op.Parameters[0].Schema.MaxLength != 200 ||
 		op.Parameters[1].Name != "X-Request-Id" || op.Parameters[1].Required || op.Parameters[1].Schema.MinLength != 8 {
 		t.Errorf("%+v", op.Parameters)
 	}
@@ -119,8 +120,14 @@ func TestDocumentOfAGuardedRoute(t *testing.T) {
 		t.Errorf("%+v", op.RequestBody)
 	}
 	for status, want := range map[string]string{
-		"201": "Created", "400": "invalid_auth, invalid_idempotency_key, invalid_request", "401": "not_authenticated", "403": "forbidden",
-		"409": "idempotency_in_flight", "410": "revision_retained", "429": "rate_limited_actor, rate_limited_workspace", "500": "internal_error",
+		"201": "Created",
+		"400": "invalid_auth, invalid_idempotency_key, invalid_request",
+		"401": "not_authenticated",
+		"403": "forbidden",
+		"409": "idempotency_in_flight",
+		"410": "revision_retained",
+		"429": "rate_limited_actor, rate_limited_workspace",
+		"500": "internal_error",
 		"503": "database_unavailable",
 	} {
 		if got := op.Responses[status].Description; got != want {
@@ -142,10 +149,12 @@ func TestDocumentOfAPlainRoute(t *testing.T) {
 	if len(op.Parameters) != 3 || op.Parameters[0].Name != "token" || op.Parameters[1].Name != "path" {
 		t.Errorf("%+v", op.Parameters)
 	}
-	if ref := op.Responses["500"].Content["application/json"].Schema.Ref; ref != "#/components/schemas/InternalErrorEnvelope" {
+	ref := op.Responses["500"].Content["application/json"].Schema.Ref
+	if ref != "#/components/schemas/InternalErrorEnvelope" {
 		t.Errorf("%q", ref)
 	}
-	if got := d.Components.Schemas["InternalErrorEnvelope"].Properties["error"].Properties["code"].Enum; !slices.Equal(got, []string{"internal_error"}) {
+	if got := d.Components.Schemas["InternalErrorEnvelope"].Properties["error"].Properties["code"].Enum; !slices.Equal(got,
+		[]string{"internal_error"}) {
 		t.Errorf("%v", got)
 	}
 	if d.Paths["/v/{token}/{path}"]["head"].OperationID != "file.head" {

@@ -182,7 +182,8 @@ func callerOf(a credential.Actor) []slog.Attr {
 // Late converts the end of a time limit into an unavailable error, unless err is one already.
 func Late(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && fault.CodeOf(err) == fault.Internal {
-		return fault.Wrap(fault.DatabaseUnavailable, err, "a part of this service does not answer; repeat the request in a moment")
+		return fault.Wrap(fault.DatabaseUnavailable, err,
+			"a part of this service does not answer; repeat the request in a moment")
 	}
 	return err
 }
@@ -268,12 +269,14 @@ func bearerOf(r *http.Request, asks string) (string, error) {
 	}
 	if r.URL.RawQuery != "" {
 		if q := r.URL.Query(); q.Has("api_key") || q.Has("access_token") {
-			return "", fault.New(fault.InvalidAuth, "a credential in the query is not read; send the header Authorization: Bearer <credential>")
+			return "", fault.New(fault.InvalidAuth,
+				"a credential in the query is not read; send the header Authorization: Bearer <credential>")
 		}
 	}
 	if len(sent) == 1 {
 		const scheme = "bearer"
-		if s := sent[0]; len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) && (s[len(scheme)] == ' ' || s[len(scheme)] == '\t') {
+		if s := sent[0]; len(s) > len(scheme) && strings.EqualFold(s[:len(scheme)], scheme) &&
+			(s[len(scheme)] == ' ' || s[len(scheme)] == '\t') {
 			if bearer := s[len(scheme)+1:]; bearer != "" && !strings.ContainsAny(bearer, " \t\r\n\v\f") {
 				return bearer, nil
 			}

@@ -14,109 +14,113 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
+const goodBody = `{"title":"x"}`
+
+// guardOrder has requests with several faults, and the refusal of the first one.
+var guardOrder = []struct {
+	name                string
+	bearer, key, body   string
+	full, replay, count bool
+	status              int
+	code                fault.Code
+}{
+	{
+		name:   "nothing is right: credential first",
+		body:   "{",
+		full:   true,
+		status: 401,
+		code:   fault.NotAuthenticated,
+	},
+	{
+		name:   "unknown credential beats key",
+		bearer: "bad",
+		body:   "{",
+		full:   true,
+		status: 401,
+		code:   fault.NotAuthenticated,
+	},
+	{
+		name:   "the database beats the key",
+		bearer: "no-database",
+		full:   true,
+		status: 503,
+		code:   fault.DatabaseUnavailable,
+	},
+	{
+		name:   "missing key beats scope",
+		bearer: readingKey,
+		body:   "{",
+		full:   true,
+		status: 400,
+		code:   fault.InvalidIdempotencyKey,
+	},
+	{
+		name:   "short key beats scope",
+		bearer: readingKey,
+		key:    "1234567",
+		full:   true,
+		status: 400,
+		code:   fault.InvalidIdempotencyKey,
+	},
+	{
+		name:   "foreign characters in the key",
+		bearer: goodKey,
+		key:    "12345678 9",
+		body:   goodBody,
+		status: 400,
+		code:   fault.InvalidIdempotencyKey,
+	},
+	{
+		name:   "scope beats limit and body",
+		bearer: readingKey,
+		key:    "12345678",
+		body:   "{",
+		full:   true,
+		status: 403,
+		code:   fault.Forbidden,
+	},
+	{
+		name:   "limit beats body",
+		bearer: goodKey,
+		key:    "12345678",
+		body:   "{",
+		full:   true,
+		count:  true,
+		status: 429,
+		code:   fault.RateLimitedActor,
+	},
+	{
+		name:   "body last",
+		bearer: goodKey,
+		key:    "12345678",
+		body:   "{",
+		count:  true,
+		status: 400,
+		code:   fault.InvalidRequest,
+	},
+	{
+		name:   "a finished record is not counted",
+		bearer: goodKey,
+		key:    "12345678",
+		body:   goodBody,
+		full:   true,
+		replay: true,
+		status: 201,
+	},
+	{
+		name:   "a finished record compares bodies",
+		bearer: goodKey,
+		key:    "12345678",
+		body:   `{"title":"y"}`,
+		full:   true,
+		replay: true,
+		status: 400,
+		code:   fault.InvalidIdempotencyKey,
+	},
+}
+
 func TestGuardsRefuseInOrder(t *testing.T) {
-	const good = `{"title":"x"}`
-	for _, tt := range []struct {
-		name                string
-		bearer, key, body   string
-		full, replay, count bool
-		status              int
-		code                fault.Code
-	}{
-		{
-			name:   "nothing is right: credential first",
-			body:   "{",
-			full:   true,
-			status: 401,
-			code:   fault.NotAuthenticated,
-		},
-		{
-			name:   "unknown credential beats key",
-			bearer: "bad",
-			body:   "{",
-			full:   true,
-			status: 401,
-			code:   fault.NotAuthenticated,
-		},
-		{
-			name:   "the database beats the key",
-			bearer: "no-database",
-			full:   true,
-			status: 503,
-			code:   fault.DatabaseUnavailable,
-		},
-		{
-			name:   "missing key beats scope",
-			bearer: readingKey,
-			body:   "{",
-			full:   true,
-			status: 400,
-			code:   fault.InvalidIdempotencyKey,
-		},
-		{
-			name:   "short key beats scope",
-			bearer: readingKey,
-			key:    "1234567",
-			full:   true,
-			status: 400,
-			code:   fault.InvalidIdempotencyKey,
-		},
-		{
-			name:   "foreign characters in the key",
-			bearer: goodKey,
-			key:    "12345678 9",
-			body:   good,
-			status: 400,
-			code:   fault.InvalidIdempotencyKey,
-		},
-		{
-			name:   "scope beats limit and body",
-			bearer: readingKey,
-			key:    "12345678",
-			body:   "{",
-			full:   true,
-			status: 403,
-			code:   fault.Forbidden,
-		},
-		{
-			name:   "limit beats body",
-			bearer: goodKey,
-			key:    "12345678",
-			body:   "{",
-			full:   true,
-			count:  true,
-			status: 429,
-			code:   fault.RateLimitedActor,
-		},
-		{
-			name:   "body last",
-			bearer: goodKey,
-			key:    "12345678",
-			body:   "{",
-			count:  true,
-			status: 400,
-			code:   fault.InvalidRequest,
-		},
-		{
-			name:   "a finished record is not counted",
-			bearer: goodKey,
-			key:    "12345678",
-			body:   good,
-			full:   true,
-			replay: true,
-			status: 201,
-		},
-		{
-			name:   "a finished record compares bodies",
-			bearer: goodKey,
-			key:    "12345678",
-			body:   `{"title":"y"}`,
-			full:   true,
-			replay: true,
-			status: 400,
-			code:   fault.InvalidIdempotencyKey,
-		},
-	} {
+	for _, tt := range guardOrder {
 		t.Run(tt.name, func(t *testing.T) {
 			s := newEnv(t)
 			s.counters.full = tt.full
@@ -192,12 +196,14 @@ func TestFormsOfTheAuthorizationHeader(t *testing.T) {
 		answered(t, s.do(t, "GET", "/v1/policy", "", "Authorization", header), 200)
 	}
 	for _, header := range []string{
-		"", "Bearer", "Bearer ", "Bearer  " + goodKey, "Bearer " + goodKey + " x", "Bearer" + goodKey, "Basic " + goodKey, goodKey,
+		"", "Bearer", "Bearer ", "Bearer  " + goodKey, "Bearer " + goodKey + " x", "Bearer" + goodKey, "Basic " + goodKey,
+		goodKey,
 		"Bearer " + goodKey + "\n", "Bearer_" + goodKey,
 	} {
 		w := s.do(t, "GET", "/v1/policy", "", "Authorization", header)
 		wantRefusal(t, w, http.StatusUnauthorized, fault.NotAuthenticated)
-		if got, want := w.Header().Get("WWW-Authenticate"), `Bearer resource_metadata="http://api.test/.well-known/oauth-protected-resource"`; got != want {
+		const want = `Bearer resource_metadata="http://api.test/.well-known/oauth-protected-resource"`
+		if got := w.Header().Get("WWW-Authenticate"); got != want {
 			t.Errorf("challenge %q, want %q", got, want)
 		}
 	}
@@ -206,7 +212,8 @@ func TestFormsOfTheAuthorizationHeader(t *testing.T) {
 func TestAuthenticationReadsWhatThePathNames(t *testing.T) {
 	s := newEnv(t)
 	got := answered(t, s.do(t, "POST", "/v1/artifacts/art_X/publish", "", authorized...), 200)
-	if got.ID != "art_X" || s.wants.Artifact != "art_X" || s.wants.Target != "art_X" || s.wants.Client != "test-key-1" || s.wants.Operation != idempotency.PublishRevision {
+	if got.ID != "art_X" || s.wants.Artifact != "art_X" || s.wants.Target != "art_X" || s.wants.Client != "test-key-1" ||
+		s.wants.Operation != idempotency.PublishRevision {
 		t.Errorf("%+v, wants %+v", got, s.wants)
 	}
 	t.Run("a malformed key is not looked up", func(t *testing.T) {
@@ -226,8 +233,10 @@ func TestDerivedKeyStandsInForTheHeader(t *testing.T) {
 	if got := answered(t, s.do(t, "DELETE", "/v1/artifacts/art_X", "", authorized...), 200); got.ID != "test-key-1" {
 		t.Errorf("%+v", got)
 	}
-	wantRefusal(t, s.do(t, "DELETE", "/v1/artifacts/art_X", "", append(bearer, "Idempotency-Key", "x")...), 400, fault.InvalidIdempotencyKey)
-	wantRefusal(t, s.do(t, "DELETE", "/v1/artifacts/art_X", "", append(bearer, "Idempotency-Key", "12345678", "Idempotency-Key", "12345678")...), 400, fault.InvalidIdempotencyKey)
+	wantRefusal(t, s.do(t, "DELETE", "/v1/artifacts/art_X", "", append(bearer, "Idempotency-Key", "x")...), 400,
+		fault.InvalidIdempotencyKey)
+	wantRefusal(t, s.do(t, "DELETE", "/v1/artifacts/art_X", "",
+		append(bearer, "Idempotency-Key", "12345678", "Idempotency-Key", "12345678")...), 400, fault.InvalidIdempotencyKey)
 }
 
 func TestLimitsRunBesideAReadingHandler(t *testing.T) {
@@ -299,7 +308,10 @@ func TestT67ClientAddress(t *testing.T) {
 	r.Header.Set("Forwarded", "for=203.0.113.9")
 	r.Header.Set("X-Real-Ip", "203.0.113.9")
 	for remote, want := range map[string]string{
-		"192.0.2.1:1234": "192.0.2.1", "[2001:db8::1]:80": "2001:db8::1", "[::ffff:192.0.2.1]:80": "192.0.2.1", "[fe80::1%eth0]:80": "fe80::1",
+		"192.0.2.1:1234":        "192.0.2.1",
+		"[2001:db8::1]:80":      "2001:db8::1",
+		"[::ffff:192.0.2.1]:80": "192.0.2.1",
+		"[fe80::1%eth0]:80":     "fe80::1",
 	} {
 		r.RemoteAddr = remote
 		if got := web.ClientAddress(r).String(); got != want {

@@ -30,7 +30,8 @@ func Operator[I, O any](op Operation, handle func(context.Context, *Request, *I)
 	op.Security = Identity
 	return guarded(op, func(s *Server) *authScheme {
 		return &authScheme{
-			authenticate: func(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error) {
+			authenticate: func(ctx context.Context, bearer string, w access.Request,
+				requestID string) (access.Authenticated, error) {
 				opened, err := s.AuthenticateMember(ctx, bearer, w, requestID)
 				if err == nil {
 					err = opened.Actor.Operates(s.Now())

@@ -29,7 +29,9 @@ const (
 )
 
 // authenticateBy returns the check of one kind of access token.
-func authenticateBy(tokens map[string][]credential.Scope) func(context.Context, string, access.Request, string) (access.Authenticated, error) {
+func authenticateBy(
+	tokens map[string][]credential.Scope,
+) func(context.Context, string, access.Request, string) (access.Authenticated, error) {
 	return func(ctx context.Context, bearer string, _ access.Request, requestID string) (access.Authenticated, error) {
 		if bearer == slowToken {
 			<-ctx.Done()
@@ -145,7 +147,8 @@ func TestEveryRouteTakesItsOwnCredentialOnly(t *testing.T) {
 			}
 		}
 	}
-	wantRefusal(t, s.do(t, "GET", "/v1/web/things", "", append(bearer(memberToken), bearer(memberToken)...)...), 400, fault.InvalidAuth)
+	wantRefusal(t, s.do(t, "GET", "/v1/web/things", "", append(bearer(memberToken), bearer(memberToken)...)...), 400,
+		fault.InvalidAuth)
 }
 
 func TestT78RoutesOfMembersAreNotForOtherOrigins(t *testing.T) {
@@ -163,7 +166,8 @@ func TestT78RoutesOfMembersAreNotForOtherOrigins(t *testing.T) {
 func TestTheLogNamesTheMember(t *testing.T) {
 	s := newMemberEnv(t)
 	s.do(t, "GET", "/v1/web/things", "", bearer(memberToken)...)
-	if line := s.log.String(); !strings.Contains(line, `"member":"`+mem+`"`) || strings.Contains(line, `"key":`) || strings.Contains(line, memberToken) {
+	if line := s.log.String(); !strings.Contains(line, `"member":"`+mem+`"`) || strings.Contains(line, `"key":`) ||
+		strings.Contains(line, memberToken) {
 		t.Error(line)
 	}
 	if s.touched.Load() != 0 {
@@ -180,7 +184,8 @@ func TestARouteOfMembersThatHangsGivesUp(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newMemberEnv(t)
 				token, start := hang(s), time.Now()
-				wantRefusal(t, s.do(t, "GET", "/v1/web/things", "", bearer(token)...), http.StatusServiceUnavailable, fault.DatabaseUnavailable)
+				wantRefusal(t, s.do(t, "GET", "/v1/web/things", "", bearer(token)...), http.StatusServiceUnavailable,
+					fault.DatabaseUnavailable)
 				if took := time.Since(start); took != limits.IdentityAnswer {
 					t.Errorf("it took %s", took)
 				}
@@ -191,7 +196,11 @@ func TestARouteOfMembersThatHangsGivesUp(t *testing.T) {
 
 func TestDocumentOfARouteOfMembers(t *testing.T) {
 	d := describe(t, newMemberEnv(t))
-	for path, scheme := range map[string]string{"/v1/web/things": "WorkOsBearer", "/v1/mcp/things": "McpOAuthBearer", "/v1/policy": "ApiKeyBearer"} {
+	for path, scheme := range map[string]string{
+		"/v1/web/things": "WorkOsBearer",
+		"/v1/mcp/things": "McpOAuthBearer",
+		"/v1/policy":     "ApiKeyBearer",
+	} {
 		op := d.Paths[path]["get"]
 		if len(op.Security) != 1 || op.Security[0][scheme] == nil {
 			t.Errorf("%s: %v", path, op.Security)
@@ -225,7 +234,11 @@ func TestAMemberThatMayBeNullIsDocumentedSo(t *testing.T) {
 		t.Fatal(err)
 	}
 	const ref = `{"$ref":"#/components/schemas/Inner"}`
-	for name, want := range map[string]string{"inner": `{"anyOf":[` + ref + `,{"type":"null"}]}`, "maybe": ref, "own": ref} {
+	for name, want := range map[string]string{
+		"inner": `{"anyOf":[` + ref + `,{"type":"null"}]}`,
+		"maybe": ref,
+		"own":   ref,
+	} {
 		var got bytes.Buffer
 		if err := json.Compact(&got, d.Components.Schemas["Outer"].Properties[name]); err != nil || got.String() != want {
 			t.Errorf("%s is %s, want %s", name, got.String(), want)

@@ -46,7 +46,10 @@ func OAuthJSON[I, O any](op Operation, handle func(*http.Request, I) (O, error))
 // body. The document names the media type of that body, and no success.
 func OAuthClosed(op Operation, media string, refuse func(*http.Request) error) Route {
 	route := oauthRoute(op, func(huma.Registry) *huma.RequestBody {
-		return &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: huma.TypeString}}}}
+		return &huma.RequestBody{
+			Required: true,
+			Content:  map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: huma.TypeString}}},
+		}
 	}, func(*http.Request) (struct{}, error) {
 		return struct{}{}, nil
 	}, func(r *http.Request, _ struct{}) (Empty, error) {
@@ -60,7 +63,12 @@ func OAuthClosed(op Operation, media string, refuse func(*http.Request) error) R
 	}}
 }
 
-func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBody, read func(*http.Request) (I, error), handle func(*http.Request, I) (O, error)) Route {
+func oauthRoute[I, O any](
+	op Operation,
+	body func(huma.Registry) *huma.RequestBody,
+	read func(*http.Request) (I, error),
+	handle func(*http.Request, I) (O, error),
+) Route {
 	return Route{func(s *Server, api huma.API) {
 		declared := guard{Server: s, op: op}.operation(api, false)
 		schemas := api.OpenAPI().Components.Schemas
@@ -91,7 +99,8 @@ func oauthRoute[I, O any](op Operation, body func(huma.Registry) *huma.RequestBo
 func oauthResponses[O any](schemas huma.Registry, op Operation) map[string]*huma.Response {
 	success := &huma.Response{Description: "OK"}
 	if reflect.TypeFor[O]() != reflect.TypeFor[Empty]() {
-		success.Content = map[string]*huma.MediaType{"application/json": {Schema: schemas.Schema(reflect.TypeFor[O](), true, reflect.TypeFor[O]().Name())}}
+		success.Content = map[string]*huma.MediaType{"application/json": {Schema: schemas.Schema(reflect.TypeFor[O](), true,
+			reflect.TypeFor[O]().Name())}}
 	}
 	refusal := &huma.MediaType{Schema: schemas.Schema(reflect.TypeFor[contract.OAuthError](), true, "OAuthError")}
 	out := map[string]*huma.Response{strconv.Itoa(max(op.Status, http.StatusOK)): success}
@@ -100,7 +109,10 @@ func oauthResponses[O any](schemas huma.Registry, op Operation) map[string]*huma
 		statuses = append(statuses, http.StatusUnauthorized)
 	}
 	for _, status := range statuses {
-		out[strconv.Itoa(status)] = &huma.Response{Description: http.StatusText(status), Content: map[string]*huma.MediaType{"application/json": refusal}}
+		out[strconv.Itoa(status)] = &huma.Response{
+			Description: http.StatusText(status),
+			Content:     map[string]*huma.MediaType{"application/json": refusal},
+		}
 	}
 	out[strconv.Itoa(http.StatusInternalServerError)] = refusalResponse(schemas, []fault.Code{fault.Internal})
 	return out

@@ -50,7 +50,12 @@ func (w *slowWriter) Write(b []byte) (int, error) {
 
 // servePaced answers with that many pieces to a client that delays each, and returns the log line
 // and the elapsed time.
-func servePaced(t *testing.T, pieces int, wait func(int) time.Duration, between time.Duration) (line map[string]any, took time.Duration) {
+func servePaced(
+	t *testing.T,
+	pieces int,
+	wait func(int) time.Duration,
+	between time.Duration,
+) (line map[string]any, took time.Duration) {
 	t.Helper()
 	var log bytes.Buffer
 	s := &web.Server{Pace: limits.Default().Pace, Log: slog.New(slog.NewJSONHandler(&log, nil))}
@@ -85,15 +90,18 @@ func TestReadersHaveToKeepAPace(t *testing.T) {
 		slow   bool
 		sooner time.Duration // at most, for those that are cut off
 	}{
-		"200 KB/s":                   {at(200), false, 0},
-		"128 KB/s":                   {at(128), false, 0},
-		"bursts of 1.2 MB":           {func(n int) time.Duration { return time.Duration(n%19/18) * 9 * time.Second }, false, 0},
-		"100 KB/s":                   {at(100), true, 50 * time.Second},
-		"36 KB/s":                    {at(36), true, 16 * time.Second},
-		"1 KB/s":                     {at(1), true, 5 * time.Second},
-		"nothing":                    {func(int) time.Duration { return time.Hour }, true, 5 * time.Second},
-		"nothing after the first":    {func(n int) time.Duration { return time.Duration(min(n, 1)) * time.Hour }, true, 10 * time.Second},
-		"nothing after 6 MB at once": {func(n int) time.Duration { return time.Duration(n/96) * time.Hour }, true, 10 * time.Second},
+		"200 KB/s": {at(200), false, 0},
+		"128 KB/s": {at(128), false, 0},
+		"bursts of 1.2 MB": {func(n int) time.Duration { return time.Duration(n%19/18) * 9 * time.Second }, false,
+			0},
+		"100 KB/s": {at(100), true, 50 * time.Second},
+		"36 KB/s":  {at(36), true, 16 * time.Second},
+		"1 KB/s":   {at(1), true, 5 * time.Second},
+		"nothing":  {func(int) time.Duration { return time.Hour }, true, 5 * time.Second},
+		"nothing after the first": {func(n int) time.Duration { return time.Duration(min(n, 1)) * time.Hour }, true,
+			10 * time.Second},
+		"nothing after 6 MB at once": {func(n int) time.Duration { return time.Duration(n/96) * time.Hour }, true,
+			10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,8 @@ var secrets = []struct {
 	{regexp.MustCompile(`/(v|b|r|al|agent-view)/[^\s"'?]+`), "/$1/[token]"},
 	{regexp.MustCompile(`\?[^\s"'<>]+`), "?[query]"},
 	{regexp.MustCompile(`(?i)\b(x-amz-[a-z-]+)(=|: ?)[^\s&"',]+`), "$1$2[secret]"},
-	{regexp.MustCompile(`[0-9A-Za-z_-]{71,}`), "[token]"}, // length of the shortest secret of the service that may occur by itself
+	// length of the shortest secret of the service that may occur by itself
+	{regexp.MustCompile(`[0-9A-Za-z_-]{71,}`), "[token]"},
 }
 
 const maxCause = 2000 // bytes of an error text in the log

@@ -104,7 +104,8 @@ func (n *requestLog) line(log *slog.Logger, r *http.Request, rec *recorder, took
 	}
 	attrs := append([]slog.Attr{
 		slog.String("request_id", n.id), slog.String("method", method(r)), slog.String("route", route(r)),
-		slog.Int("status", rec.status()), slog.Float64("duration_ms", float64(took.Microseconds())/1000), slog.Int64("bytes", rec.bytes),
+		slog.Int("status", rec.status()), slog.Float64("duration_ms", float64(took.Microseconds())/1000),
+		slog.Int64("bytes", rec.bytes),
 	}, slices.Concat(n.attrs, more)...)
 	level, failure := n.failure(rec.slow())
 	log.LogAttrs(r.Context(), level, "request", append(attrs, failure...)...)
@@ -163,7 +164,8 @@ func route(r *http.Request) string {
 }
 
 var methods = []string{
-	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions,
+	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
+	http.MethodOptions,
 }
 
 // method returns the request's method; an unknown one is text of the client and is replaced.

@@ -32,7 +32,8 @@ func (s *env) lines(t *testing.T) (lines []map[string]any) {
 func TestOneLogLineARequest(t *testing.T) {
 	s := newEnv(t)
 	const artifact = "art_00000000000000000000000001"
-	s.do(t, "POST", "/v1/artifacts/"+artifact+"/publish?x=y", "", append([]string{"X-Request-Id", "request-1"}, authorized...)...)
+	s.do(t, "POST", "/v1/artifacts/"+artifact+"/publish?x=y", "",
+		append([]string{"X-Request-Id", "request-1"}, authorized...)...)
 	s.do(t, "GET", "/v/SECRETTOKEN/private.html", "")
 	s.do(t, "HEAD", "/v/SECRETTOKEN/private.html", "")
 	s.do(t, "GET", "/v1/artifacts/art_not%0Aan-id/publish", "")
@@ -49,8 +50,10 @@ func TestOneLogLineARequest(t *testing.T) {
 	}
 	for i, want := range []map[string]any{
 		{
-			"level": "INFO", "msg": "request", "request_id": "request-1", "method": "POST", "route": "/v1/artifacts/{artifact_id}/publish", "status": 200.,
-			"artifact": artifact, "workspace": "00000000-0000-4000-8000-000000000001", "key": "0123456789ABCDEF", "aws_calls": 3.,
+			"level": "INFO", "msg": "request", "request_id": "request-1", "method": "POST",
+			"route": "/v1/artifacts/{artifact_id}/publish", "status": 200.,
+			"artifact": artifact, "workspace": "00000000-0000-4000-8000-000000000001", "key": "0123456789ABCDEF",
+			"aws_calls": 3.,
 		},
 		{"method": "GET", "route": "/v/{token}/{path...}", "status": 200., "revision": "rev_1", "bytes": 24.},
 		{"method": "HEAD", "route": "/v/{token}/{path...}", "status": 200., "bytes": 0.},
@@ -75,7 +78,8 @@ func TestInternalDetailIsLoggedAndNotShown(t *testing.T) {
 		t.Errorf("shown: %q", e.Error.Message)
 	}
 	line := s.lines(t)[0]
-	if line["error"] != "PUT https://s3.test/o/1?[query] broken" || line["level"] != "ERROR" || line["code"] != "internal_error" {
+	if line["error"] != "PUT https://s3.test/o/1?[query] broken" || line["level"] != "ERROR" ||
+		line["code"] != "internal_error" {
 		t.Errorf("%v", line)
 	}
 }
@@ -129,20 +133,27 @@ func TestAnswersThatBreakOffCutTheConnection(t *testing.T) {
 func TestRedact(t *testing.T) {
 	token := strings.Repeat("Ab-_9", 19)
 	for text, want := range map[string]string{
-		`Put "https://b.s3.test/o/w/1?X-Amz-Signature=ab&x=1": EOF`:                                   `Put "https://b.s3.test/o/w/1?[query]": EOF`,
-		"GET http://127.0.0.1:8703/v/" + token + "/a%20b.html: refused":                               "GET http://127.0.0.1:8703/v/[token] refused",
-		"http://localhost:8704/al/0123456789ABCDEF#" + token[:75]:                                     "http://localhost:8704/al/[token]",
-		"https://c.test/b/" + token + "?x=y end":                                                      "https://c.test/b/[token]?[query] end",
-		"/v1/public/agent-view/" + token:                                                              "/v1/public/agent-view/[token]",
-		"key ap_pk_preview_0123456789ABCDEF_" + token + ".":                                           "key [credential]",
-		"claim ap_ct_production_0123456789ABCDEF.clm_00000000000000000000000000_" + token:             "claim [credential]",
-		`header "Authorization: Bearer abc.def-1", more`:                                              `header "Authorization: Bearer [secret]", more`,
-		"X-Amz-Security-Token: abcdef/+= and x-amz-signature=123":                                     "X-Amz-Security-Token: [secret] and x-amz-signature=[secret]",
-		"bare " + token + " token":                                                                    "bare [token] token",
-		"jwt eyJhbGciOi.eyJzdWIi.c2ln end":                                                            "jwt [jwt] end",
-		"https://user:password@host.test/x":                                                           "https://[user]@host.test/x",
-		"operation error DynamoDB: GetItem, https response error StatusCode: 400, RequestID: 1b2c-3d": "operation error DynamoDB: GetItem, https response error StatusCode: 400, RequestID: 1b2c-3d",
-		"artifact art_00000000000000000000000001 has 64 hex " + strings.Repeat("ab", 32):              "artifact art_00000000000000000000000001 has 64 hex " + strings.Repeat("ab", 32),
+		`Put "https://b.s3.test/o/w/1?X-Amz-Signature=ab&x=1": EOF`: `Put "https://b.s3.test/o/w/1?[query]": EOF`,
+		"GET http://127.0.0.1:8703/v/" + token +
+			"/a%20b.html: refused": "GET http://127.0.0.1:8703/v/[token] refused",
+		"http://localhost:8704/al/0123456789ABCDEF#" +
+			token[:75]: "http://localhost:8704/al/[token]",
+		"https://c.test/b/" + token +
+			"?x=y end": "https://c.test/b/[token]?[query] end",
+		"/v1/public/agent-view/" +
+			token: "/v1/public/agent-view/[token]",
+		"key ap_pk_preview_0123456789ABCDEF_" + token + ".":                               "key [credential]",
+		"claim ap_ct_production_0123456789ABCDEF.clm_00000000000000000000000000_" + token: "claim [credential]",
+		`header "Authorization: Bearer abc.def-1", more`:                                  `header "Authorization: Bearer [secret]", more`,
+		"X-Amz-Security-Token: abcdef/+= and " +
+			"x-amz-signature=123": "X-Amz-Security-Token: [secret] and x-amz-signature=[secret]",
+		"bare " + token + " token":          "bare [token] token",
+		"jwt eyJhbGciOi.eyJzdWIi.c2ln end":  "jwt [jwt] end",
+		"https://user:password@host.test/x": "https://[user]@host.test/x",
+		"operation error DynamoDB: GetItem, https response error StatusCode: 400, " +
+			"RequestID: 1b2c-3d": "operation error DynamoDB: GetItem, https response error StatusCode: 400, RequestID: 1b2c-3d",
+		"artifact art_00000000000000000000000001 has 64 hex " + strings.Repeat("ab",
+			32): "artifact art_00000000000000000000000001 has 64 hex " + strings.Repeat("ab", 32),
 	} {
 		if got := web.Redact(text); got != want {
 			t.Errorf("%s\n  became %s\n  want   %s", text, got, want)

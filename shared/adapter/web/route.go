@@ -79,7 +79,11 @@ func Guarded[I, O any](op Operation, handle func(context.Context, *Request, *I) 
 	}, handle)
 }
 
-func guarded[I, O any](op Operation, at func(*Server) *authScheme, handle func(context.Context, *Request, *I) (O, error)) Route {
+func guarded[I, O any](
+	op Operation,
+	at func(*Server) *authScheme,
+	handle func(context.Context, *Request, *I) (O, error),
+) Route {
 	return Route{func(s *Server, api huma.API) {
 		door := at(s)
 		if door.authenticate == nil || s.Limiter == nil || s.Now == nil {

@@ -48,7 +48,8 @@ type Server struct {
 	Authenticate func(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error)
 	// AuthenticateMember and AuthenticateMCP do the same with the access tokens of members, for
 	// this host and for the MCP host. Only routes of members need them.
-	AuthenticateMember, AuthenticateMCP func(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error)
+	AuthenticateMember, AuthenticateMCP func(ctx context.Context, bearer string, w access.Request,
+		requestID string) (access.Authenticated, error)
 	// Touch records the use of an API key, concurrently with the request; its failure is ignored.
 	// nil: no record.
 	Touch   func(ctx context.Context, by credential.Actor) error

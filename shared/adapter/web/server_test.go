@@ -129,10 +129,16 @@ func newEnv(t testing.TB) *env {
 	return s
 }
 
-func (s *env) authenticate(_ context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error) {
+func (s *env) authenticate(
+	_ context.Context,
+	bearer string,
+	w access.Request,
+	requestID string,
+) (access.Authenticated, error) {
 	s.wants = w
 	if bearer == "no-database" {
-		return access.Authenticated{}, fault.Wrap(fault.DatabaseUnavailable, errors.New("dial tcp"), "the database does not answer")
+		return access.Authenticated{}, fault.Wrap(fault.DatabaseUnavailable, errors.New("dial tcp"),
+			"the database does not answer")
 	}
 	if bearer != goodKey && bearer != readingKey {
 		return access.Authenticated{}, fault.New(fault.NotAuthenticated, "send a live API key")
@@ -331,9 +337,11 @@ func TestUnknownPathsAndMethodsAre404(t *testing.T) {
 	s := newEnv(t)
 	for _, tt := range []struct{ method, path string }{
 		{"GET", "/"}, {"GET", "/nothing"}, {"PUT", "/v1/things"}, {"OPTIONS", "/v1/things"}, {"TRACE", "/v1/things"},
-		{"MADEUP", "/v1/things"}, {"GET", "/v1/things/"}, {"GET", "/v1//things"}, {"GET", "/v1/./things"}, {"GET", "/v1/x/../things"},
+		{"MADEUP", "/v1/things"}, {"GET", "/v1/things/"}, {"GET", "/v1//things"}, {"GET", "/v1/./things"},
+		{"GET", "/v1/x/../things"},
 		{"POST", "/healthz"}, {"POST", "/openapi.json"}, {"GET", "/v/token"}, {"POST", "/v/token"}, {"GET", "/v/token/"},
-		{"POST", "/v/token/file"}, {"GET", "/v//file"}, {"GET", "/v/token/a//b"}, {"GET", "/v/token/../x"}, {"GET", "/V1/things"},
+		{"POST", "/v/token/file"}, {"GET", "/v//file"}, {"GET", "/v/token/a//b"}, {"GET", "/v/token/../x"},
+		{"GET", "/V1/things"},
 	} {
 		t.Run(tt.method+" "+tt.path, func(t *testing.T) {
 			wantRefusal(t, s.do(t, tt.method, tt.path, "", authorized...), http.StatusNotFound, fault.NotFound)
@@ -355,7 +363,8 @@ func TestAnotherHostNameIsMisdirected(t *testing.T) {
 	s := newEnv(t)
 	s.server.Serves = func(name string) bool { return name == "api.test" }
 	s.host = s.server.Handler(s.routes()...)
-	wantRefusal(t, s.do(t, "GET", "http://other.test/v1/policy", "", authorized...), http.StatusMisdirectedRequest, fault.NotFound)
+	wantRefusal(t, s.do(t, "GET", "http://other.test/v1/policy", "", authorized...), http.StatusMisdirectedRequest,
+		fault.NotFound)
 	answered(t, s.do(t, "GET", "http://API.test:8701/v1/policy", "", authorized...), 200)
 }
 
@@ -363,7 +372,8 @@ func TestSecurityHeadersGoWithEveryAnswer(t *testing.T) {
 	s := newEnv(t)
 	s.server.Headers = map[string]string{"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin"}
 	s.host = s.server.Handler(s.routes()...)
-	for _, path := range []string{"/healthz", "/openapi.json", "/nothing", "/v1/policy", "/v/token/file", "/v/token/missing"} {
+	for _, path := range []string{"/healthz", "/openapi.json", "/nothing", "/v1/policy", "/v/token/file",
+		"/v/token/missing"} {
 		h := s.do(t, "GET", path, "", authorized...).Header()
 		for name, want := range map[string]string{
 			"Strict-Transport-Security": "max-age=31536000", "X-Content-Type-Options": "nosniff",
@@ -402,11 +412,13 @@ func TestBrowsersAreToldOfOtherNamesOnlyWhenTheDeployerSaysSo(t *testing.T) {
 func TestT77RequestIDs(t *testing.T) {
 	s := newEnv(t)
 	for _, given := range []string{"12345678", strings.Repeat("x", 128), "a/b=c;d~!"} {
-		if got := s.do(t, "GET", "/v1/policy", "", "X-Request-Id", given).Header()["X-Request-Id"]; len(got) != 1 || got[0] != given {
+		if got := s.do(t, "GET", "/v1/policy", "", "X-Request-Id", given).Header()["X-Request-Id"]; len(got) != 1 ||
+			got[0] != given {
 			t.Errorf("%q came back as %q", given, got)
 		}
 	}
-	for _, given := range []string{"", "1234567", strings.Repeat("x", 129), "12345678 9", "1234567é", "12345678\r\nX: y", "1234567\x00"} {
+	for _, given := range []string{"", "1234567", strings.Repeat("x", 129), "12345678 9", "1234567é", "12345678\r\nX: y",
+		"1234567\x00"} {
 		got := s.do(t, "GET", "/v1/policy", "", "X-Request-Id", given).Header()["X-Request-Id"]
 		if len(got) != 1 || got[0] == given {
 			t.Errorf("%q came back as %q", given, got)

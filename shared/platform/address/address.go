@@ -67,7 +67,12 @@ func (b *URLBuilder) AgentView(claims token.Claims) (string, error) {
 }
 
 // Link is what a person opens: the public id in the path, the secret in the fragment.
-func (b *URLBuilder) Link(public id.Public, workspace id.Workspace, artifact id.Artifact, expires time.Time) (string, error) {
+func (b *URLBuilder) Link(
+	public id.Public,
+	workspace id.Workspace,
+	artifact id.Artifact,
+	expires time.Time,
+) (string, error) {
 	blob, err := b.Links.Mint(public, token.Blob{
 		Expires:   expires,
 		Scopes:    token.AllScopes,

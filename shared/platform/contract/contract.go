@@ -1,4 +1,5 @@
-// Package contract holds the wire shapes of the HTTP interface, shared by hosts and clients; tags carry the documented schema.
+// Package contract holds the wire shapes of the HTTP interface, shared by hosts and clients; tags carry the documented
+// schema.
 //
 // Source: the wire contract, sections C.1 (shapes), C.3-C.8 (routes) and B (errors). Times are RFC 3339 in UTC with
 // milliseconds. Shapes marked strict must never gain a key: existing clients refuse unknown ones.
@@ -22,7 +23,8 @@ func Encode(v any) ([]byte, error) {
 // Version is the version of the OpenAPI documents.
 const Version = "0.1.0"
 
-// Release is the version of this service and of the CLI in the same tree; OldestCLI is the oldest one that works with it.
+// Release is the version of this service and of the CLI in the same tree; OldestCLI is the oldest one that works with
+// it.
 const (
 	Release   = "0.1.0"
 	OldestCLI = "0.1.0"

@@ -78,7 +78,8 @@ type SetVisibility struct {
 }
 
 // Visibility answers artifacts.setVisibility (strict): for unlisted AccessLinkID and UnlistedURL, the share link with a
-// fresh URL; for private PrivateURL, where members look, and RevokedAccessLinkIDs, which is there even if no link ended.
+// fresh URL; for private PrivateURL, where members look, and RevokedAccessLinkIDs, which is there even if no link
+// ended.
 type Visibility struct {
 	_                    struct{}    `json:"-" additionalProperties:"false"`
 	ArtifactID           id.Artifact `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`

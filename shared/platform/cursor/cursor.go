@@ -126,5 +126,6 @@ func (c *Codec) Open(l List, text string) (Position, error) {
 func (l List) bound() string { return string(l.Workspace) + "\x00" + l.Name }
 
 func invalid() error {
-	return fault.New(fault.InvalidCursor, "this cursor is not valid here or is older than a day; start again without cursor")
+	return fault.New(fault.InvalidCursor,
+		"this cursor is not valid here or is older than a day; start again without cursor")
 }

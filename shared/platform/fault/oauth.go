@@ -28,7 +28,8 @@ const (
 	OAuthProvisionRateLimited   OAuthCode = "ephemeral_provision_rate_limited"
 	OAuthProvisionUnavailable   OAuthCode = "ephemeral_provision_unavailable"
 	OAuthTemporarilyUnavailable OAuthCode = "temporarily_unavailable" // not configured
-	OAuthServerError            OAuthCode = "server_error"            // the store or the provider is unavailable, or the service has a bug
+	// the store or the provider is unavailable, or the service has a bug
+	OAuthServerError OAuthCode = "server_error"
 )
 
 // OAuthError is a failure of the authorization server: {error, error_description}, not the envelope.
@@ -93,7 +94,8 @@ func OAuthErrorOf(err error) *OAuthError {
 	case KindInternal:
 		return NewOAuth(OAuthServerError, "something went wrong on our side; try again").WithCause(err)
 	case KindUnavailable:
-		return NewOAuth(OAuthServerError, "a part of this service does not answer; try again in a moment").WithCause(err).After(f.RetryAfter)
+		return NewOAuth(OAuthServerError, "a part of this service does not answer; try again in a moment").WithCause(
+			err).After(f.RetryAfter)
 	case KindLimited:
 		return NewOAuth(OAuthSlowDown, "%s", f.Message).WithCause(err).AsRateLimited(f.RetryAfter)
 	}

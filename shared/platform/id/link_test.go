@@ -10,7 +10,8 @@ func TestALinkNamesItsPublicID(t *testing.T) {
 			t.Fatal(l, public, err)
 		}
 	}
-	for _, bad := range []Link{"", "al_", "al_0123456789ABCDEF", "art_0123456789ABCDEFGHJKMNPQRS", "al_0123456789ABCDEFGHJKMNPQRU"} {
+	for _, bad := range []Link{"", "al_", "al_0123456789ABCDEF", "art_0123456789ABCDEFGHJKMNPQRS",
+		"al_0123456789ABCDEFGHJKMNPQRU"} {
 		if _, err := bad.Public(); err == nil {
 			t.Errorf("%q has a public id", bad)
 		}

@@ -49,7 +49,8 @@ type Key struct {
 // CheckClient refuses a malformed Idempotency-Key.
 func CheckClient(key string) error {
 	if len(key) < minKeyLength || len(key) > maxKeyLength || strings.ContainsFunc(key, invalidRune) {
-		return fault.New(fault.InvalidIdempotencyKey, "send the header Idempotency-Key with 8 to 200 characters of A-Z a-z 0-9 . _ : -")
+		return fault.New(fault.InvalidIdempotencyKey,
+			"send the header Idempotency-Key with 8 to 200 characters of A-Z a-z 0-9 . _ : -")
 	}
 	return nil
 }
@@ -146,5 +147,6 @@ func Lost(err error, now time.Time) (finished *Record, _ error) {
 
 // InFlight returns the refusal while another attempt runs.
 func InFlight() error {
-	return fault.New(fault.IdempotencyInFlight, "the same request is still running; repeat it with the same Idempotency-Key in a moment")
+	return fault.New(fault.IdempotencyInFlight,
+		"the same request is still running; repeat it with the same Idempotency-Key in a moment")
 }

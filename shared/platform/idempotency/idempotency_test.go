@@ -57,7 +57,8 @@ func TestARecordAnswersOnlyItsOwnBodyUntilItExpires(t *testing.T) {
 	if err := r.Replay(c, &out); fault.CodeOf(err) != fault.InvalidIdempotencyKey {
 		t.Error("F76: another body is replayed", err)
 	}
-	if !r.Finished(now) || r.Finished(r.Expires) || (*Record)(nil).Finished(now) || (&Record{Expires: r.Expires}).Finished(now) {
+	if !r.Finished(now) || r.Finished(r.Expires) || (*Record)(nil).Finished(now) ||
+		(&Record{Expires: r.Expires}).Finished(now) {
 		t.Error("F54: a record is judged by more than its values")
 	}
 }

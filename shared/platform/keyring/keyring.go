@@ -1,6 +1,7 @@
 // Package keyring holds the rings of secret keys that sign URLs and hash credentials, and derives one key for each use.
 //
-// The JSON form of a set is {"content": ring, "links": ring, "pepper": ring, "seal": ring, "assertion": ring}; a ring is
+// The JSON form of a set is {"content": ring, "links": ring, "pepper": ring, "seal": ring, "assertion": ring}; a ring
+// is
 // {"active": kid, "keys": [{"kid": 1..255, "k": base64url of at least 32 bytes, "state": "next|active|verify",
 // "since": instant, "verify_until": instant}]}. Rotation (rotate.go) writes the two instants; a first key has neither.
 package keyring

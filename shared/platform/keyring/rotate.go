@@ -65,9 +65,14 @@ func (r Ring) Flip(now time.Time, drain time.Duration, haste Urgency) (Ring, err
 	if k := r.Keys[staged]; haste != Emergency {
 		switch at := k.Since.Add(StageAge); {
 		case k.Since.IsZero():
-			return r, &NotYet{Reason: fmt.Sprintf("nobody wrote down when key %d was staged, so instances may run that do not know it", k.ID)}
+			return r, &NotYet{Reason: fmt.Sprintf(
+				"nobody wrote down when key %d was staged, so instances may run that do not know it", k.ID)}
 		case now.Before(at):
-			return r, &NotYet{At: at, Reason: fmt.Sprintf("key %d was staged less than %s ago, so instances may run that do not know it", k.ID, minutes(StageAge))}
+			return r, &NotYet{
+				At: at,
+				Reason: fmt.Sprintf("key %d was staged less than %s ago, so instances may run that do not know it", k.ID,
+					minutes(StageAge)),
+			}
 		}
 	}
 	out, now := r.clone(), stamp(now)
@@ -133,7 +138,8 @@ func (r Ring) nothingToDrop(haste Urgency) error {
 	case soonest != nil:
 		return &NotYet{At: soonest.end(haste), Reason: fmt.Sprintf("what key %d signed still lives", soonest.ID)}
 	case r.first(Verify) >= 0:
-		return &NotYet{Reason: fmt.Sprintf("what key %d signed may have no end, so that no time is enough", r.Keys[r.first(Verify)].ID)}
+		return &NotYet{Reason: fmt.Sprintf("what key %d signed may have no end, so that no time is enough",
+			r.Keys[r.first(Verify)].ID)}
 	}
 	return errors.New("there is no key to drop: every key is in use")
 }

@@ -56,7 +56,8 @@ func TestARotationGoesInSteps(t *testing.T) {
 		t.Fatal(states(flipped), err)
 	}
 	until := start.Add(StageAge + time.Hour)
-	if k := flipped.Keys[0]; !k.VerifyUntil.Equal(until) || !k.Since.Equal(start.Add(StageAge)) || !bytes.Equal(k.Secret, ring.Keys[0].Secret) {
+	if k := flipped.Keys[0]; !k.VerifyUntil.Equal(until) || !k.Since.Equal(start.Add(StageAge)) ||
+		!bytes.Equal(k.Secret, ring.Keys[0].Secret) {
 		t.Errorf("the key before is %+v", k)
 	}
 	left, dropped, err := flipped.Drop(until, Patient)
@@ -172,7 +173,10 @@ func TestStepsTellWhatComesNext(t *testing.T) {
 
 func TestAKeyDrainsAsLongAsWhatItSignedLives(t *testing.T) {
 	for name, longest := range map[string]time.Duration{
-		"content": limits.TokenLife + time.Hour, "links": limits.LinkURLLife, "seal": limits.ReplayLife, "assertion": limits.RegistrationLife + limits.AssertionLeeway,
+		"content":   limits.TokenLife + time.Hour,
+		"links":     limits.LinkURLLife,
+		"seal":      limits.ReplayLife,
+		"assertion": limits.RegistrationLife + limits.AssertionLeeway,
 	} {
 		if Drain(name) < longest+StageAge {
 			t.Errorf("%s drains for %s, and what it signs lives %s", name, Drain(name), longest)
@@ -190,10 +194,12 @@ func TestTheInstantsOfAKeySurviveItsJSONForm(t *testing.T) {
 		t.Fatal(err)
 	}
 	back, err := ParseRing(data)
-	if err != nil || !back.Keys[0].VerifyUntil.Equal(ring.Keys[0].VerifyUntil) || !back.Keys[1].Since.Equal(ring.Keys[1].Since) {
+	if err != nil || !back.Keys[0].VerifyUntil.Equal(ring.Keys[0].VerifyUntil) ||
+		!back.Keys[1].Since.Equal(ring.Keys[1].Since) {
 		t.Errorf("%s became %+v: %v", data, back, err)
 	}
-	if fresh, _ := json.Marshal(newRing()); bytes.Contains(fresh, []byte("since")) || bytes.Contains(fresh, []byte("verify_until")) {
+	if fresh, _ := json.Marshal(newRing()); bytes.Contains(fresh, []byte("since")) ||
+		bytes.Contains(fresh, []byte("verify_until")) {
 		t.Errorf("a fresh ring says %s", fresh)
 	}
 }

@@ -22,7 +22,8 @@ var kinds = []struct {
 	drain time.Duration
 	later bool // missing from sets that are older than the ring
 }{
-	{"content", func(s *Set) *Ring { return &s.Content }, limits.TokenLife + time.Hour + restartTime, false}, // expiries are rounded up to the hour
+	// expiries are rounded up to the hour
+	{"content", func(s *Set) *Ring { return &s.Content }, limits.TokenLife + time.Hour + restartTime, false},
 	{"links", func(s *Set) *Ring { return &s.Links }, limits.LinkURLLife + restartTime, false},
 	{"pepper", func(s *Set) *Ring { return &s.Pepper }, 0, false},
 	{"seal", func(s *Set) *Ring { return &s.Seal }, limits.ReplayLife + restartTime, false},

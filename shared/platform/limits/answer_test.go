@@ -33,8 +33,13 @@ func TestABodyTakesWhatEncodingJSONMakesOfIt(t *testing.T) {
 
 func TestABodyTakesBase64WhereThatIsShorterOrNeeded(t *testing.T) {
 	for body, inBase64 := range map[string]bool{
-		"": false, "plain": false, `""""""`: true, "\x01\x02": true, "\xff": true, "plain text and half a character\xc3": true,
-		"\ufffd is a character, too": false,
+		"":                                    false,
+		"plain":                               false,
+		`""""""`:                              true,
+		"\x01\x02":                            true,
+		"\xff":                                true,
+		"plain text and half a character\xc3": true,
+		"\ufffd is a character, too":          false,
 	} {
 		size, got := FunctionBody([]byte(body))
 		if got != inBase64 || got && size != len(base64.StdEncoding.EncodeToString([]byte(body))) {

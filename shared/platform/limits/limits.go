@@ -41,17 +41,18 @@ const (
 	PinnedTokenLife   = 3 * Day  // tokens of a pinned artifact past its stored expiry
 	ReplayLife        = 30 * Day // finished idempotency records
 	FinalizeLease     = 90 * time.Second
-	DraftLife         = Day                        // a draft that is never published
-	UnpinnedLife      = Day                        // the least remaining life of an unpinned artifact
-	CleanupSlack      = time.Hour                  // how much later an upload that began in time may end
-	CollectAfter      = SessionLife + CleanupSlack // bytes outlive their last use, because sessions that may still reuse them run that long
-	MinRetry          = time.Minute                // delay before failed work is tried again, doubled each time
-	MaxRetry          = time.Hour                  // the upper bound of that delay
-	PurgeRound        = 10 * time.Second           // how long a round of purges starts new ones
-	TouchEvery        = 10 * time.Minute           // how stale a key's last use may be
-	CursorLife        = Day
-	CounterLife       = time.Hour // counters outlive their window by this
-	AllowanceLife     = 3 * Day   // daily counters outlive their day by this
+	DraftLife         = Day       // a draft that is never published
+	UnpinnedLife      = Day       // the least remaining life of an unpinned artifact
+	CleanupSlack      = time.Hour // how much later an upload that began in time may end
+	// bytes outlive their last use, because sessions that may still reuse them run that long
+	CollectAfter  = SessionLife + CleanupSlack
+	MinRetry      = time.Minute      // delay before failed work is tried again, doubled each time
+	MaxRetry      = time.Hour        // the upper bound of that delay
+	PurgeRound    = 10 * time.Second // how long a round of purges starts new ones
+	TouchEvery    = 10 * time.Minute // how stale a key's last use may be
+	CursorLife    = Day
+	CounterLife   = time.Hour // counters outlive their window by this
+	AllowanceLife = 3 * Day   // daily counters outlive their day by this
 )
 
 // Lifetimes and counts of identity.

@@ -26,7 +26,14 @@ func TestTheServedTypeComesFromTheExtension(t *testing.T) {
 
 func TestTheRenderModeIsInferredFromTheEntrypoint(t *testing.T) {
 	for path, want := range map[string]Mode{
-		"index.htm": HTML, "README.md": Markdown, "notes.txt": Text, "a.SVG": Image, "a.ogg": Audio, "a.mov": Video, "a.pdf": HTML, "LICENSE": HTML,
+		"index.htm": HTML,
+		"README.md": Markdown,
+		"notes.txt": Text,
+		"a.SVG":     Image,
+		"a.ogg":     Audio,
+		"a.mov":     Video,
+		"a.pdf":     HTML,
+		"LICENSE":   HTML,
 	} {
 		if got := ModeOf(path); got != want {
 			t.Errorf("%s: %s", path, got)

@@ -15,7 +15,12 @@ type FailureCounter interface {
 
 // Exhausted returns how long a subject that reached a limit has to wait, zero if it may go on. It
 // does not count. Where only failures are counted it stops serving a subject that had too many.
-func (l *Limiter) Exhausted(ctx context.Context, tries FailureCounter, kind, subject string, r limits.Rate) (wait time.Duration, err error) {
+func (l *Limiter) Exhausted(
+	ctx context.Context,
+	tries FailureCounter,
+	kind, subject string,
+	r limits.Rate,
+) (wait time.Duration, err error) {
 	if l.Limits.Off {
 		return 0, nil
 	}

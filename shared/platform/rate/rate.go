@@ -52,10 +52,12 @@ const (
 func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject string) error {
 	other := make(chan error, 1)
 	go func() {
-		_, err := l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace, limitCodes{fault.RateLimitedWorkspace, fault.RateLimitedWorkspace})
+		_, err := l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace,
+			limitCodes{fault.RateLimitedWorkspace, fault.RateLimitedWorkspace})
 		other <- err
 	}()
-	_, err := l.count(ctx, "actor", l.Host, subject, l.Limits.Actor, limitCodes{fault.RateLimitedActor, fault.RateLimitedActor})
+	_, err := l.count(ctx, "actor", l.Host, subject, l.Limits.Actor,
+		limitCodes{fault.RateLimitedActor, fault.RateLimitedActor})
 	if err2 := <-other; err == nil {
 		err = err2
 	}
@@ -65,12 +67,14 @@ func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject str
 // Address counts a provision by one client and returns its count in this window; subject must not
 // be the raw address.
 func (l *Limiter) Address(ctx context.Context, subject string) (int, error) {
-	return l.count(ctx, "address", "", subject, l.Limits.ProvisionAddress, limitCodes{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
+	return l.count(ctx, "address", "", subject, l.Limits.ProvisionAddress,
+		limitCodes{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
 }
 
 // Provision counts a provision by any caller.
 func (l *Limiter) Provision(ctx context.Context) error {
-	_, err := l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal, limitCodes{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
+	_, err := l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal,
+		limitCodes{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
 	return err
 }
 

@@ -70,7 +70,8 @@ func TestARefusalIsRememberedUntilItsWindowEnds(t *testing.T) {
 	wait := time.Duration(0)
 	for range 5 {
 		err := limiter.Artifact(context.Background(), a, "file").Over
-		if wait = fault.Of(err).RetryAfter; fault.CodeOf(err) != fault.RateLimitedArtifact || wait <= 0 || wait > time.Minute {
+		if wait = fault.Of(err).RetryAfter; fault.CodeOf(err) != fault.RateLimitedArtifact || wait <= 0 ||
+			wait > time.Minute {
 			t.Fatal(err, wait)
 		}
 	}
@@ -121,10 +122,12 @@ func TestAReadThatIsGivenBackIsItsHoldersAlone(t *testing.T) {
 	for range 3 * numbers.Refused.Limit {
 		limiter.GiveBack(gone, limiter.Artifact(context.Background(), a, "refused"))
 	}
-	if at := WindowAt("artifact", "", string(a), time.Minute, now); book.counts[at] != 0 || book.writes != 3*(numbers.Refused.Limit+1) {
+	if at := WindowAt("artifact", "", string(a), time.Minute, now); book.counts[at] != 0 ||
+		book.writes != 3*(numbers.Refused.Limit+1) {
 		t.Errorf("%d of the budget are gone after %d writes", book.counts[at], book.writes)
 	}
-	if err := limiter.Artifact(context.Background(), a, "refused").Over; fault.CodeOf(err) != fault.RateLimitedArtifact || fault.Of(err).RetryAfter <= 0 {
+	if err := limiter.Artifact(context.Background(), a, "refused").Over; fault.CodeOf(err) != fault.RateLimitedArtifact ||
+		fault.Of(err).RetryAfter <= 0 {
 		t.Errorf("whoever was refused so often is counted again: %v", err)
 	}
 	if err := limiter.Artifact(context.Background(), a, "welcome").Over; err != nil {

@@ -58,6 +58,7 @@ func (l *Limiter) GiveBack(ctx context.Context, r Read) {
 		defer close(given)
 		_ = l.Counters.Uncount(ctx, r.window)
 	}()
-	_, _ = l.count(ctx, refusedKind, "", r.holder, l.Limits.Refused, limitCodes{fault.RateLimitedArtifact, fault.RateLimitedArtifact})
+	_, _ = l.count(ctx, refusedKind, "", r.holder, l.Limits.Refused,
+		limitCodes{fault.RateLimitedArtifact, fault.RateLimitedArtifact})
 	<-given
 }

@@ -21,7 +21,12 @@ type fakeStreams struct {
 	closed bool                 // a context had ended
 }
 
-func (s *fakeStreams) AcquireStream(_ context.Context, st Stream, most int, now time.Time) (free []int, ok bool, err error) {
+func (s *fakeStreams) AcquireStream(
+	_ context.Context,
+	st Stream,
+	most int,
+	now time.Time,
+) (free []int, ok bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.taken != nil {
@@ -71,7 +76,8 @@ func TestStreamsOfAnAddressAndOfAnArtifactAreCapped(t *testing.T) {
 	if err != nil || err2 != nil {
 		t.Fatal(err, err2)
 	}
-	if _, err = acquire("1", b); fault.CodeOf(err) != fault.RateLimitedArtifact || fault.Of(err).RetryAfter != limits.StreamWait {
+	if _, err = acquire("1", b); fault.CodeOf(err) != fault.RateLimitedArtifact ||
+		fault.Of(err).RetryAfter != limits.StreamWait {
 		t.Errorf("the third stream of an address: %v", err)
 	}
 	if n := len(store.held); n != 4 {

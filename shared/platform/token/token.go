@@ -107,7 +107,8 @@ func (c *Codec) Parse(text string, now time.Time) (Claims, error) {
 		return Claims{}, ErrInvalid
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(b) != base64.RawURLEncoding.DecodedLen(len(text)) || b[0] != version<<4|byte(c.kind) { // the decoder ignores line ends
+	// the decoder ignores line ends
+	if err != nil || len(b) != base64.RawURLEncoding.DecodedLen(len(text)) || b[0] != version<<4|byte(c.kind) {
 		return Claims{}, ErrInvalid
 	}
 	body, mac := b[:len(b)-macLen], b[len(b)-macLen:]

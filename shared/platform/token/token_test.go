@@ -82,9 +82,15 @@ func TestT55DamagedTokensAreInvalid(t *testing.T) {
 		}
 	}
 	for name, bad := range map[string]string{
-		"empty": "", "truncated": text[1:], "padded": text + "=", "longer": text + "A", "dots": strings.Repeat(".", plainText),
-		"line ends": text[:40] + "\n\n\n\n" + text[44:], "only line ends": strings.Repeat("\r", linkText),
-		"8 KB": strings.Repeat("A", 8192), "link length": text + strings.Repeat("A", linkText-plainText),
+		"empty":          "",
+		"truncated":      text[1:],
+		"padded":         text + "=",
+		"longer":         text + "A",
+		"dots":           strings.Repeat(".", plainText),
+		"line ends":      text[:40] + "\n\n\n\n" + text[44:],
+		"only line ends": strings.Repeat("\r", linkText),
+		"8 KB":           strings.Repeat("A", 8192),
+		"link length":    text + strings.Repeat("A", linkText-plainText),
 	} {
 		if _, err := c.Parse(bad, now); err == nil {
 			t.Errorf("%s is accepted", name)

@@ -128,14 +128,30 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 	}
 	tables := dynamo.Named(o.Tables)
 	return map[string]string{
-		env.Environment: string(credential.Preview), env.APIURL: origins.API, env.UploadURL: origins.Upload,
-		env.ContentURL: origins.Content, env.AppURL: origins.App,
-		env.MCPURL:    origins.MCP, // set even if empty, to override that of a template
-		env.CoreTable: tables.Core, env.EventsTable: tables.Events, env.HotTable: tables.Hot, env.Bucket: o.Engines.Bucket,
-		env.ContentRing: rings, env.LinksRing: rings, env.PepperRing: rings, env.SealRing: rings, env.AssertionRing: rings,
-		env.DynamoDBEndpoint: o.Engines.DynamoDB, env.S3Endpoint: o.Engines.S3, env.S3Domain: o.Engines.S3Domain,
-		env.OIDCIssuer: o.identity.Issuer, env.OIDCClientID: o.identity.client.ClientID, env.OIDCClientSecret: "file:" + o.identity.secretFile,
-		env.OIDCLogout: string(o.identity.client.Logout),
-		env.PutMode:    "edge", env.Limits: rates, env.Pow: string(o.Limits.Pow),
+		env.Environment:      string(credential.Preview),
+		env.APIURL:           origins.API,
+		env.UploadURL:        origins.Upload,
+		env.ContentURL:       origins.Content,
+		env.AppURL:           origins.App,
+		env.MCPURL:           origins.MCP, // set even if empty, to override that of a template
+		env.CoreTable:        tables.Core,
+		env.EventsTable:      tables.Events,
+		env.HotTable:         tables.Hot,
+		env.Bucket:           o.Engines.Bucket,
+		env.ContentRing:      rings,
+		env.LinksRing:        rings,
+		env.PepperRing:       rings,
+		env.SealRing:         rings,
+		env.AssertionRing:    rings,
+		env.DynamoDBEndpoint: o.Engines.DynamoDB,
+		env.S3Endpoint:       o.Engines.S3,
+		env.S3Domain:         o.Engines.S3Domain,
+		env.OIDCIssuer:       o.identity.Issuer,
+		env.OIDCClientID:     o.identity.client.ClientID,
+		env.OIDCClientSecret: "file:" + o.identity.secretFile,
+		env.OIDCLogout:       string(o.identity.client.Logout),
+		env.PutMode:          "edge",
+		env.Limits:           rates,
+		env.Pow:              string(o.Limits.Pow),
 	}
 }

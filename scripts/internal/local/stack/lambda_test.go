@@ -16,12 +16,19 @@ func TestFunctionsCannotBeToldEverything(t *testing.T) {
 		change func(*Options)
 		says   string
 	}{
-		"a clock":        {func(o *Options) { o.Now = func() time.Time { return time.Time{} } }, "option Now"},
-		"middleware":     {func(o *Options) { o.Middleware = append(o.Middleware, func(*middleware.Stack) error { return nil }) }, "option Middleware"},
+		"a clock": {func(o *Options) { o.Now = func() time.Time { return time.Time{} } }, "option Now"},
+		"middleware": {func(o *Options) {
+			o.Middleware = append(o.Middleware, func(*middleware.Stack) error { return nil })
+		}, "option Middleware"},
 		"a limit":        {func(o *Options) { o.Limits.Actor.Limit = 1 }, "option Limits"},
 		"a tier's limit": {func(o *Options) { o.Limits.Tiers[limits.Free] = limits.Policy{} }, "option Limits"},
 	} {
-		o := Options{Lambda: true, Data: t.TempDir(), Now: time.Now, Limits: limits.Default()}
+		o := Options{
+			Lambda: true,
+			Data:   t.TempDir(),
+			Now:    time.Now,
+			Limits: limits.Default(),
+		}
 		c.change(&o)
 		if _, err := Start(t.Context(), o); !errors.Is(err, ErrInProcess) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)

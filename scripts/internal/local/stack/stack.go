@@ -226,7 +226,9 @@ func listen(name string, port int, both bool) ([]net.Listener, error) {
 }
 
 func inUse(name string, port int) error {
-	return fmt.Errorf("port %d for the %s host is in use or forbidden: stop what listens there, or choose other ports with --ports", port, name)
+	return fmt.Errorf(
+		"port %d for the %s host is in use or forbidden: stop what listens there, or choose other ports with --ports", port,
+		name)
 }
 
 // Time limits of the servers; bodies may take as long as they move.

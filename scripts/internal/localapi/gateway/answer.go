@@ -159,8 +159,10 @@ func (x *exchange) sent(a *head) http.Header {
 
 // Headers of a function that do not get out under their name, by AWS's "important notes" on API Gateway.
 var (
-	remapped = []string{"Authorization", "Connection", "Content-Md5", "Date", "Max-Forwards", "Server", "User-Agent", "Www-Authenticate"}
-	dropped  = []string{"Expect", "Host", "Keep-Alive", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding", "Upgrade"}
+	remapped = []string{"Authorization", "Connection", "Content-Md5", "Date", "Max-Forwards", "Server", "User-Agent",
+		"Www-Authenticate"}
+	dropped = []string{"Expect", "Host", "Keep-Alive", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding",
+		"Upgrade"}
 )
 
 // apply changes one header. A mapping whose source is missing has no effect.

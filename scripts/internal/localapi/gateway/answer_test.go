@@ -19,11 +19,19 @@ func TestAnswersOfAnHTTPAPI(t *testing.T) {
 	}{
 		"headers and cookies": {
 			"GET", `{"statusCode":201,"headers":{"content-type":"text/x","x-n":3,"x-b":true},"cookies":["a=1; Secure","b=2"],"body":"é"}`, 201, "é",
-			http.Header{"Content-Type": {"text/x"}, "X-N": {"3"}, "X-B": {"true"}, "Set-Cookie": {"a=1; Secure", "b=2"}, "Content-Length": {"2"}}, nil,
+			http.Header{
+				"Content-Type":   {"text/x"},
+				"X-N":            {"3"},
+				"X-B":            {"true"},
+				"Set-Cookie":     {"a=1; Secure", "b=2"},
+				"Content-Length": {"2"},
+			}, nil,
 		},
-		"base64": {"GET", `{"statusCode":200,"body":"//4=","isBase64Encoded":true}`, 200, "\xff\xfe", http.Header{"Content-Length": {"2"}}, nil},
+		"base64": {"GET", `{"statusCode":200,"body":"//4=","isBase64Encoded":true}`, 200, "\xff\xfe",
+			http.Header{"Content-Length": {"2"}}, nil},
 		"several values have no place": {
-			"GET", `{"statusCode":200,"headers":{"a":"1"},"multiValueHeaders":{"a":["2","3"]}}`, 200, "", http.Header{"A": {"1"}}, nil,
+			"GET", `{"statusCode":200,"headers":{"a":"1"},"multiValueHeaders":{"a":["2","3"]}}`, 200, "",
+			http.Header{"A": {"1"}}, nil,
 		},
 		"what API Gateway renames": {
 			"GET", `{"statusCode":401,"headers":{"WWW-Authenticate":"Bearer","date":"d","Server":"s","connection":"close","te":"x","x-own":"y"}}`, 401, "",
@@ -33,10 +41,13 @@ func TestAnswersOfAnHTTPAPI(t *testing.T) {
 			},
 			[]string{"Www-Authenticate", "Server", "Te", "Connection"},
 		},
-		"the length counts":       {"GET", `{"statusCode":200,"headers":{"content-length":"9"},"body":"abc"}`, 200, "abc", http.Header{"Content-Length": {"3"}}, nil},
-		"the length for HEAD":     {"HEAD", `{"statusCode":200,"headers":{"content-length":"9"}}`, 200, "", http.Header{"Content-Length": {"9"}}, nil},
-		"HEAD has no body":        {"HEAD", `{"statusCode":200,"body":"abc"}`, 200, "", nil, nil},
-		"304 keeps its headers":   {"GET", `{"statusCode":304,"headers":{"etag":"\"a\"","content-length":"9"}}`, 304, "", http.Header{"Etag": {`"a"`}}, []string{"Content-Type"}},
+		"the length counts": {"GET", `{"statusCode":200,"headers":{"content-length":"9"},"body":"abc"}`, 200, "abc",
+			http.Header{"Content-Length": {"3"}}, nil},
+		"the length for HEAD": {"HEAD", `{"statusCode":200,"headers":{"content-length":"9"}}`, 200, "",
+			http.Header{"Content-Length": {"9"}}, nil},
+		"HEAD has no body": {"HEAD", `{"statusCode":200,"body":"abc"}`, 200, "", nil, nil},
+		"304 keeps its headers": {"GET", `{"statusCode":304,"headers":{"etag":"\"a\"","content-length":"9"}}`, 304, "",
+			http.Header{"Etag": {`"a"`}}, []string{"Content-Type"}},
 		"204 has no length":       {"GET", `{"statusCode":204}`, 204, "", nil, []string{"Content-Length", "Content-Type"}},
 		"an answer without shape": {"GET", `{"a":1}`, 200, `{"a":1}`, http.Header{"Content-Type": {"application/json"}}, nil},
 	} {
@@ -98,10 +109,15 @@ func TestMappingsBringHeadersBack(t *testing.T) {
 	}{
 		"its status": {
 			`{"statusCode":401,"headers":{"WWW-Authenticate":"b","X-Challenge":"a","X-Added":"theirs"}}`,
-			http.Header{"Www-Authenticate": {"a"}, "X-Amzn-Remapped-Www-Authenticate": {"b"}, "X-Added": {"theirs", "ours"}}, []string{"X-Challenge"},
+			http.Header{
+				"Www-Authenticate":                 {"a"},
+				"X-Amzn-Remapped-Www-Authenticate": {"b"},
+				"X-Added":                          {"theirs", "ours"},
+			}, []string{"X-Challenge"},
 		},
-		"another status": {`{"statusCode":200,"headers":{"X-Challenge":"a"}}`, http.Header{"X-Challenge": {"a"}}, []string{"Www-Authenticate", "X-Added"}},
-		"no source":      {`{"statusCode":403}`, nil, []string{"Www-Authenticate"}},
+		"another status": {`{"statusCode":200,"headers":{"X-Challenge":"a"}}`, http.Header{"X-Challenge": {"a"}},
+			[]string{"Www-Authenticate", "X-Added"}},
+		"no source": {`{"statusCode":403}`, nil, []string{"Www-Authenticate"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := serve(httpAPI(route), &fakeFunction{answer: c.answer}, httptest.NewRequest("GET", "/", nil))
@@ -126,7 +142,8 @@ func TestAnswersOfARESTAPI(t *testing.T) {
 		"base64 stays without binary types": {"image/png", bytesAnswer, nil, "//4=", nil, nil},
 		"base64 is decoded for its type":    {"image/png,*/*", bytesAnswer, []string{"image/png"}, "\xff\xfe", nil, nil},
 		"base64 is decoded for all":         {"", bytesAnswer, []string{"*/*"}, "\xff\xfe", nil, nil},
-		"renamed":                           {"", `{"statusCode":200,"multiValueHeaders":{"www-authenticate":["x"]}}`, nil, "", http.Header{"X-Amzn-Remapped-Www-Authenticate": {"x"}}, []string{"Www-Authenticate"}},
+		"renamed": {"", `{"statusCode":200,"multiValueHeaders":{"www-authenticate":["x"]}}`, nil,
+			"", http.Header{"X-Amzn-Remapped-Www-Authenticate": {"x"}}, []string{"Www-Authenticate"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := restAPI(catchAll())

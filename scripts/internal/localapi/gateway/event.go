@@ -90,7 +90,8 @@ func (x *exchange) httpEvent(body []byte, parameters map[string]string) httpEven
 	for name, values := range r.URL.Query() {
 		e.QueryStringParameters[name] = strings.Join(values, ",")
 	}
-	if e.IsBase64Encoded = len(body) > 0 && !(isText(r.Header.Get("Content-Type")) && utf8.Valid(body)); e.IsBase64Encoded {
+	if e.IsBase64Encoded = len(body) > 0 &&
+		!(isText(r.Header.Get("Content-Type")) && utf8.Valid(body)); e.IsBase64Encoded {
 		e.Body = base64.StdEncoding.EncodeToString(body)
 	} else {
 		e.Body = string(body)
@@ -122,7 +123,8 @@ func isText(contentType string) bool {
 	case !ok:
 		return strings.HasPrefix(t, "text/")
 	}
-	return slices.Contains([]string{"json", "xml", "javascript"}, application) || strings.HasSuffix(t, "+json") || strings.HasSuffix(t, "+xml")
+	return slices.Contains([]string{"json", "xml", "javascript"}, application) || strings.HasSuffix(t, "+json") ||
+		strings.HasSuffix(t, "+xml")
 }
 
 // hopByHop are the headers that do not reach a function.

@@ -21,12 +21,19 @@ var update = flag.Bool("update", false, "write the golden events anew")
 
 // oddRequest returns a request with everything that gateways treat specially.
 func oddRequest() *http.Request {
-	r := httptest.NewRequest("POST", "http://shop.example:8701/things/a%2Fb/c%20%C3%A9%3F%23/100%25?x=1&x=%26&y&z=a+b", strings.NewReader(`{"a":"é"}`))
+	r := httptest.NewRequest("POST", "http://shop.example:8701/things/a%2Fb/c%20%C3%A9%3F%23/100%25?x=1&x=%26&y&z=a+b",
+		strings.NewReader(`{"a":"é"}`))
 	r.RemoteAddr = "192.0.2.7:1234"
 	r.Header = http.Header{
-		"Content-Type": {"application/json; charset=utf-8"}, "Accept": {"text/html", "text/plain"}, "If-None-Match": {`"a,b", W/"c"`},
-		"Cookie": {`a=1; b="two; words"`, "c=3"}, "X-Forwarded-For": {"198.51.100.1, 198.51.100.2"}, "Connection": {"keep-alive"},
-		"Expect": {"100-continue"}, "User-Agent": {"test"}, "Authorization": {"Bearer x"},
+		"Content-Type":    {"application/json; charset=utf-8"},
+		"Accept":          {"text/html", "text/plain"},
+		"If-None-Match":   {`"a,b", W/"c"`},
+		"Cookie":          {`a=1; b="two; words"`, "c=3"},
+		"X-Forwarded-For": {"198.51.100.1, 198.51.100.2"},
+		"Connection":      {"keep-alive"},
+		"Expect":          {"100-continue"},
+		"User-Agent":      {"test"},
+		"Authorization":   {"Bearer x"},
 	}
 	return r
 }

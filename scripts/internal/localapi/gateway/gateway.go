@@ -1,4 +1,5 @@
-// Package gateway answers for one API Gateway as AWS does: requests become events of its functions, whose answers come back.
+// Package gateway answers for one API Gateway as AWS does: requests become events of its functions, whose answers come
+// back.
 package gateway
 
 import (

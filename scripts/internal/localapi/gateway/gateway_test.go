@@ -74,7 +74,8 @@ func serve(a *template.API, f Function, r *http.Request) *httptest.ResponseRecor
 
 func TestTheMostSpecificRouteIsTaken(t *testing.T) {
 	var routes []*template.Route
-	for _, key := range []string{"$default", "ANY /{proxy+}", "GET /a/{id}", "ANY /a/{id}", "GET /a/b", "POST /a/{rest+}", "ANY /", "GET /a/{id}/c"} {
+	for _, key := range []string{"$default", "ANY /{proxy+}", "GET /a/{id}", "ANY /a/{id}", "GET /a/b", "POST /a/{rest+}",
+		"ANY /", "GET /a/{id}/c"} {
 		r := catchAll()
 		r.Key = key
 		if key != "$default" {
@@ -129,22 +130,38 @@ func TestWhatTheGatewayRefuses(t *testing.T) {
 		path       string
 		http, rest string
 	}{
-		"no route":          {small, ok, "/b", `404 {"message":"Not Found"}`, `403 {"message":"Missing Authentication Token"}`},
-		"long headers":      {long, ok, "/a", `431 {"message":"Request Header Fields Too Large"}`, `431 {"message":"Request Header Fields Too Large"}`},
-		"a body":            {body(10 << 20), ok, "/a", `200 `, `200 `},
-		"a large body":      {body(10<<20 + 1), ok, "/a", `413 {"message":"Request Entity Too Large"}`, `413 {"message":"HTTP content length exceeded 10485760 bytes."}`},
-		"a large event":     {small, &fakeFunction{err: runtime.ErrEventTooLarge}, "/a", `413 {"message":"Request Too Long"}`, `413 {"message":"Request Too Long"}`},
-		"too many at once":  {small, &fakeFunction{err: runtime.ErrThrottled}, "/a", `503 {"message":"Service Unavailable"}`, `429 {"message":"Too Many Requests"}`},
-		"a slow function":   {small, &fakeFunction{err: errTimeout}, "/a", `503 {"message":"Service Unavailable"}`, `504 {"message":"Endpoint request timed out"}`},
-		"a failed function": {small, &fakeFunction{err: &runtime.Failure{Type: "a", Message: "b"}}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"no answer":         {small, &fakeFunction{}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"no status":         {small, &fakeFunction{answer: `{"body":"x"}`}, "/a", `200 {"body":"x"}`, `502 {"message":"Internal server error"}`},
-		"a status of 99":    {small, &fakeFunction{answer: `{"statusCode":99}`}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"a header of lists": {small, &fakeFunction{answer: `{"statusCode":200,"headers":{"a":[]}}`}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"a prelude":         {small, &fakeFunction{answer: "{\"statusCode\":200}\x00\x00\x00\x00\x00\x00\x00\x00x"}, "/a", `500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"just a text":       {small, &fakeFunction{answer: `"hello"`}, "/a", `200 hello`, `502 {"message":"Internal server error"}`},
+		"no route": {small, ok, "/b", `404 {"message":"Not Found"}`,
+			`403 {"message":"Missing Authentication Token"}`},
+		"long headers": {long, ok, "/a", `431 {"message":"Request Header Fields Too Large"}`,
+			`431 {"message":"Request Header Fields Too Large"}`},
+		"a body": {body(10 << 20), ok, "/a", `200 `, `200 `},
+		"a large body": {body(10<<20 + 1), ok, "/a", `413 {"message":"Request Entity Too Large"}`,
+			`413 {"message":"HTTP content length exceeded 10485760 bytes."}`},
+		"a large event": {small, &fakeFunction{err: runtime.ErrEventTooLarge}, "/a", `413 {"message":"Request Too Long"}`,
+			`413 {"message":"Request Too Long"}`},
+		"too many at once": {small, &fakeFunction{err: runtime.ErrThrottled}, "/a", `503 {"message":"Service Unavailable"}`,
+			`429 {"message":"Too Many Requests"}`},
+		"a slow function": {small, &fakeFunction{err: errTimeout}, "/a", `503 {"message":"Service Unavailable"}`,
+			`504 {"message":"Endpoint request timed out"}`},
+		"a failed function": {small, &fakeFunction{err: &runtime.Failure{Type: "a", Message: "b"}}, "/a",
+			`500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
+		"no answer": {small, &fakeFunction{}, "/a", `500 {"message":"Internal Server Error"}`,
+			`502 {"message":"Internal server error"}`},
+		"no status": {small, &fakeFunction{answer: `{"body":"x"}`}, "/a", `200 {"body":"x"}`,
+			`502 {"message":"Internal server error"}`},
+		"a status of 99": {small, &fakeFunction{answer: `{"statusCode":99}`}, "/a",
+			`500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
+		"a header of lists": {small, &fakeFunction{answer: `{"statusCode":200,"headers":{"a":[]}}`}, "/a",
+			`500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
+		"a prelude": {small, &fakeFunction{answer: "{\"statusCode\":200}\x00\x00\x00\x00\x00\x00\x00\x00x"}, "/a",
+			`500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
+		"just a text": {small, &fakeFunction{answer: `"hello"`}, "/a", `200 hello`,
+			`502 {"message":"Internal server error"}`},
 	} {
-		for kind, api := range map[string]*template.API{"HTTP": httpAPI(at("ANY", c.path)), "REST": restAPI(at("ANY", c.path))} {
+		for kind, api := range map[string]*template.API{
+			"HTTP": httpAPI(at("ANY", c.path)),
+			"REST": restAPI(at("ANY", c.path)),
+		} {
 			want := map[string]string{"HTTP": c.http, "REST": c.rest}[kind]
 			r := c.request.Clone(t.Context())
 			if c.request.Body != nil && c.request.ContentLength > 0 {
@@ -178,7 +195,8 @@ func (*slowFunction) Invoke(ctx context.Context, _ []byte) ([]byte, error) {
 func TestARESTAPIRefusesAsItsTemplateSays(t *testing.T) {
 	api := restAPI(at("GET", "/a"))
 	api.Refusals = map[string]template.Refusal{
-		"DEFAULT_4XX":                  {Headers: map[string]string{"Cache-Control": "no-store"}, Body: `{"id":"$context.requestId"}`},
+		"DEFAULT_4XX": {Headers: map[string]string{"Cache-Control": "no-store"},
+			Body: `{"id":"$context.requestId"}`},
 		"MISSING_AUTHENTICATION_TOKEN": {Status: 404},
 	}
 	for name, c := range map[string]struct {

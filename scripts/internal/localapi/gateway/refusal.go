@@ -37,7 +37,9 @@ var (
 		reason: "the body cannot be read",
 	}
 	headersTooLarge = refusal{
-		http: response{431, "Request Header Fields Too Large"}, rest: response{431, "Request Header Fields Too Large"}, reason: "more than 10240 bytes of headers",
+		http:   response{431, "Request Header Fields Too Large"},
+		rest:   response{431, "Request Header Fields Too Large"},
+		reason: "more than 10240 bytes of headers",
 	}
 	bodyTooLarge = refusal{
 		http:   response{413, "Request Entity Too Large"},
@@ -45,10 +47,22 @@ var (
 		kind:   "REQUEST_TOO_LARGE",
 		reason: "more than 10 MB of body",
 	}
-	eventTooLarge = refusal{http: response{413, "Request Too Long"}, rest: response{413, "Request Too Long"}, kind: "REQUEST_TOO_LARGE"}
-	throttled     = refusal{http: response{503, "Service Unavailable"}, rest: response{429, "Too Many Requests"}, kind: "THROTTLED"}
-	timedOut      = refusal{http: response{503, "Service Unavailable"}, rest: response{504, "Endpoint request timed out"}, kind: "INTEGRATION_TIMEOUT"}
-	noAnswer      = refusal{http: response{500, "Internal Server Error"}, rest: response{502, "Internal server error"}}
+	eventTooLarge = refusal{
+		http: response{413, "Request Too Long"},
+		rest: response{413, "Request Too Long"},
+		kind: "REQUEST_TOO_LARGE",
+	}
+	throttled = refusal{
+		http: response{503, "Service Unavailable"},
+		rest: response{429, "Too Many Requests"},
+		kind: "THROTTLED",
+	}
+	timedOut = refusal{
+		http: response{503, "Service Unavailable"},
+		rest: response{504, "Endpoint request timed out"},
+		kind: "INTEGRATION_TIMEOUT",
+	}
+	noAnswer = refusal{http: response{500, "Internal Server Error"}, rest: response{502, "Internal server error"}}
 )
 
 // failed returns the refusal for a function that gave no answer.

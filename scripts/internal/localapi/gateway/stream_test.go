@@ -37,7 +37,11 @@ const large = 12 << 20 // more than any answer that is not streamed
 
 // answerByPath is a function behind a REST API.
 func answerByPath(_ context.Context, e events.APIGatewayProxyRequest) (any, error) {
-	out := &events.APIGatewayProxyStreamingResponse{StatusCode: 200, MultiValueHeaders: map[string][]string{"X-Two": {"1", "2"}}, Cookies: []string{"c=1"}}
+	out := &events.APIGatewayProxyStreamingResponse{
+		StatusCode:        200,
+		MultiValueHeaders: map[string][]string{"X-Two": {"1", "2"}},
+		Cookies:           []string{"c=1"},
+	}
 	switch e.Path {
 	case "/whole":
 		return events.APIGatewayProxyResponse{StatusCode: 200, Body: "whole"}, nil
@@ -107,7 +111,9 @@ func streaming(t *testing.T) *httptest.Server {
 	route := at("ANY", "/{proxy+}")
 	route.Stream = true
 	server := httptest.NewServer(New(Config{
-		API: restAPI(route), Function: func(*template.Function) Function { return f }, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		API:      restAPI(route),
+		Function: func(*template.Function) Function { return f },
+		Log:      slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}))
 	t.Cleanup(server.Close)
 	return server
@@ -167,7 +173,8 @@ func TestAStreamIsPassedOnPieceByPieceAndCutWhenItBreaks(t *testing.T) {
 		}
 		defer response.Body.Close()
 		first := make([]byte, 5)
-		if _, err := io.ReadFull(response.Body, first); err != nil || string(first) != "first" { // the function waits at the gate
+		// the function waits at the gate
+		if _, err := io.ReadFull(response.Body, first); err != nil || string(first) != "first" {
 			t.Errorf("%q, %v", first, err)
 		}
 		passes <- true

@@ -57,7 +57,8 @@ func start(f *Function) (*process, error) {
 func (p *process) environment(api string) []string {
 	f := p.function
 	env := []string{
-		"AWS_LAMBDA_RUNTIME_API=" + api, "_HANDLER=bootstrap", "AWS_LAMBDA_FUNCTION_NAME=" + f.Name, "AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
+		"AWS_LAMBDA_RUNTIME_API=" + api, "_HANDLER=bootstrap", "AWS_LAMBDA_FUNCTION_NAME=" + f.Name,
+		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST",
 		"AWS_LAMBDA_FUNCTION_MEMORY_SIZE=" + strconv.Itoa(f.MemoryMB), "AWS_LAMBDA_INITIALIZATION_TYPE=on-demand",
 		"AWS_LAMBDA_LOG_GROUP_NAME=/aws/lambda/" + f.Name, "AWS_LAMBDA_LOG_STREAM_NAME=local",
 		"TZ=:UTC", "LANG=en_US.UTF-8", "PATH=/usr/local/bin:/usr/bin:/bin",
@@ -73,7 +74,8 @@ func (p *process) take(i *invocation) {
 	p.current, i.deadline = i, time.Now().Add(p.function.Timeout)
 	i.timer = time.AfterFunc(p.function.Timeout, func() {
 		took := p.function.Timeout.Seconds()
-		i.fail(&Failure{"Sandbox.Timedout", fmt.Sprintf("RequestId: %s Error: Task timed out after %.2f seconds", i.id, took)})
+		i.fail(&Failure{"Sandbox.Timedout", fmt.Sprintf("RequestId: %s Error: Task timed out after %.2f seconds", i.id,
+			took)})
 		p.kill()
 	})
 }

@@ -86,7 +86,8 @@ func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 }
 
 var tooLarge = &Failure{
-	"Function.ResponseSizeTooLarge", fmt.Sprintf("Response payload size exceeded maximum allowed payload size (%d bytes).", MaxAnswer),
+	"Function.ResponseSizeTooLarge", fmt.Sprintf("Response payload size exceeded maximum allowed payload size (%d bytes).",
+		MaxAnswer),
 }
 
 // Stream passes an event to a process and returns when its answer begins. Its errors are those of

@@ -70,7 +70,8 @@ func TestAFunctionIsToldWhatLambdaTellsItAndNothingElse(t *testing.T) {
 	f := function(t, func(c *Config) { c.Timeout = 28 * time.Second })
 	before := time.Now()
 	got := newReport(t, f)
-	for _, want := range []string{"OWN=setting", "AWS_LAMBDA_FUNCTION_NAME=obey", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256", "_HANDLER=bootstrap", "TZ=:UTC"} {
+	for _, want := range []string{"OWN=setting", "AWS_LAMBDA_FUNCTION_NAME=obey", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=256",
+		"_HANDLER=bootstrap", "TZ=:UTC"} {
 		if !slices.Contains(got.Env, want) {
 			t.Errorf("%q is missing in %q", want, got.Env)
 		}
@@ -311,7 +312,8 @@ func TestTheRuntimeAPIRefusesWhatIsNotInvoked(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	p.api().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/2018-06-01/runtime/init/error", strings.NewReader(`{"errorType":"Bad.Start","errorMessage":"x"}`)))
+	p.api().ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/2018-06-01/runtime/init/error",
+		strings.NewReader(`{"errorType":"Bad.Start","errorMessage":"x"}`)))
 	p.kill()
 	if why := p.wait(); w.Code != http.StatusAccepted || why.Type != "Bad.Start" {
 		t.Errorf("%d, %v", w.Code, why)

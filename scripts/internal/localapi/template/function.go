@@ -47,7 +47,11 @@ func (s *stack) functions() (map[string]*Function, error) {
 }
 
 func (s *stack) function(id string) (*Function, error) {
-	p := functionProperties{Timeout: defaultTimeout.Seconds(), MemorySize: defaultMemory, Architectures: []string{"x86_64"}}
+	p := functionProperties{
+		Timeout:       defaultTimeout.Seconds(),
+		MemorySize:    defaultMemory,
+		Architectures: []string{"x86_64"},
+	}
 	if err := s.properties(id, &p); err != nil {
 		return nil, err
 	}

@@ -30,7 +30,8 @@ func (g *gateways) read() error {
 		read func(id string) error
 	}{
 		{v2 + "Api", g.httpAPI}, {v2 + "Stage", g.httpStage}, {v2 + "Route", g.httpRoute}, {v2 + "ApiMapping", g.httpDomain},
-		{v1 + "RestApi", g.restAPI}, {v1 + "Stage", g.restStage}, {v1 + "Method", g.restMethod}, {v1 + "BasePathMapping", g.restDomain},
+		{v1 + "RestApi", g.restAPI}, {v1 + "Stage", g.restStage}, {v1 + "Method", g.restMethod},
+		{v1 + "BasePathMapping", g.restDomain},
 		{v1 + "GatewayResponse", g.restRefusal},
 	} {
 		for _, id := range g.stack.ofType(step.kind) {
@@ -50,7 +51,8 @@ func (g *gateways) read() error {
 // understood are the kinds of gateway resources that are read, or do not matter on one machine.
 var understood = []string{
 	v2 + "Api", v2 + "Stage", v2 + "Route", v2 + "Integration", v2 + "DomainName", v2 + "ApiMapping", v2 + "Deployment",
-	v1 + "RestApi", v1 + "Stage", v1 + "Resource", v1 + "Method", v1 + "DomainName", v1 + "BasePathMapping", v1 + "GatewayResponse",
+	v1 + "RestApi", v1 + "Stage", v1 + "Resource", v1 + "Method", v1 + "DomainName", v1 + "BasePathMapping",
+	v1 + "GatewayResponse",
 	v1 + "Deployment", v1 + "Account",
 }
 

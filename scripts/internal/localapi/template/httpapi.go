@@ -40,7 +40,8 @@ func (g *gateways) httpStage(id string) error {
 		return err
 	}
 	if p.StageName != "$default" {
-		return g.stack.wrong(id, fmt.Errorf("only the stage $default is understood, not %q, which becomes a part of paths", p.StageName))
+		return g.stack.wrong(id, fmt.Errorf("only the stage $default is understood, not %q, which becomes a part of paths",
+			p.StageName))
 	}
 	a.Stage = p.StageName
 	return nil
@@ -145,7 +146,8 @@ func reserved(header string) bool {
 	return slices.ContainsFunc([]string{"access-control-", "apigw-", "x-amz-", "x-amzn-"}, func(prefix string) bool {
 		return strings.HasPrefix(name, prefix)
 	}) || slices.Contains([]string{
-		"authorization", "connection", "content-encoding", "content-length", "content-location", "forwarded", "keep-alive", "origin",
+		"authorization", "connection", "content-encoding", "content-length", "content-location", "forwarded", "keep-alive",
+		"origin",
 		"proxy-authenticate", "proxy-authorization", "te", "trailers", "transfer-encoding", "upgrade", "x-forwarded-for",
 		"x-forwarded-host", "x-forwarded-proto", "via",
 	}, name)

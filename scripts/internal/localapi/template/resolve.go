@@ -14,7 +14,10 @@ import (
 
 // pseudo are the pseudo parameters of CloudFormation; the account and the region are made up.
 var pseudo = map[string]string{
-	"AWS::Region": "us-east-1", "AWS::AccountId": "000000000000", "AWS::Partition": "aws", "AWS::URLSuffix": "amazonaws.com",
+	"AWS::Region":    "us-east-1",
+	"AWS::AccountId": "000000000000",
+	"AWS::Partition": "aws",
+	"AWS::URLSuffix": "amazonaws.com",
 }
 
 // resolver replaces intrinsic functions by their values. Values that only a deployment has become
@@ -75,7 +78,12 @@ func (r *resolver) object(in map[string]any) (any, error) {
 
 func (r *resolver) call(name string, argument any) (any, error) {
 	call, known := map[string]func(any) (any, error){
-		"Ref": r.ref, "Fn::GetAtt": r.attribute, "Fn::Join": r.join, "Fn::Sub": r.substitute, "Fn::Select": r.pick, "Fn::Split": r.split,
+		"Ref":             r.ref,
+		"Fn::GetAtt":      r.attribute,
+		"Fn::Join":        r.join,
+		"Fn::Sub":         r.substitute,
+		"Fn::Select":      r.pick,
+		"Fn::Split":       r.split,
 		"Fn::ImportValue": r.imported,
 	}[name]
 	if !known {

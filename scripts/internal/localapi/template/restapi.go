@@ -87,7 +87,8 @@ func (g *gateways) restRoute(i restIntegration) (*Route, error) {
 	stream := i.ResponseTransferMode == "STREAM"
 	switch {
 	case i.Type != "AWS_PROXY" || i.IntegrationHttpMethod != "POST":
-		return nil, fmt.Errorf("only an integration AWS_PROXY with POST is understood, not %q with %q", i.Type, i.IntegrationHttpMethod)
+		return nil, fmt.Errorf("only an integration AWS_PROXY with POST is understood, not %q with %q", i.Type,
+			i.IntegrationHttpMethod)
 	case i.ResponseTransferMode != "" && i.ResponseTransferMode != "BUFFERED" && !stream:
 		return nil, fmt.Errorf("ResponseTransferMode %q is not understood", i.ResponseTransferMode)
 	case stream != strings.HasSuffix(i.Uri, "/response-streaming-invocations"):

@@ -18,29 +18,14 @@ func TestADeploymentIsReadFromItsTemplates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := &Function{
-		Stack:        "Shop-Api",
-		ID:           "Fn1",
-		Host:         "api",
-		Asset:        filepath.Join(deployment, "asset.1.zip"),
-		Architecture: "arm64",
-		Timeout:      28 * time.Second,
-		MemoryMB:     512,
-		Placeholders: []string{"ROLE", "SELF", "TABLE"},
-		Environment: map[string]string{
-			"PLAIN": "text", "TABLE": "Table1", "REGION": "us-east-1", "PLACE": "in-aws-b", "ROLE": "Role1.Arn",
-			"SELF": "me at Role1.Arn of Shop-Api, ${literally}",
-		},
+	if diff := cmp.Diff(wantShop(), got); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
 	}
-	content := &Function{
-		Stack:        "Shop-Content",
-		ID:           "Fn2",
-		Host:         "content",
-		Asset:        filepath.Join(deployment, "asset.2"),
-		Architecture: "x86_64",
-		Timeout:      3 * time.Second,
-		MemoryMB:     128,
-	}
+}
+
+// wantShop returns the content of the templates in the folder deployment.
+func wantShop() *Deployment {
+	api, content := shopFunctions()
 	mappings := []Mapping{
 		{
 			Status: 200,
@@ -56,7 +41,7 @@ func TestADeploymentIsReadFromItsTemplates(t *testing.T) {
 		},
 		{Status: 401, Action: "remove", Header: "x-challenge"},
 	}
-	want := &Deployment{
+	return &Deployment{
 		Functions: []*Function{api, content},
 		APIs: []*API{
 			{
@@ -109,23 +94,56 @@ func TestADeploymentIsReadFromItsTemplates(t *testing.T) {
 					},
 				},
 				Refusals: map[string]Refusal{
-					"DEFAULT_4XX": {Status: 418, Headers: map[string]string{"Cache-Control": "no-store"}, Body: `{"id":"$context.requestId"}`},
+					"DEFAULT_4XX": {
+						Status:  418,
+						Headers: map[string]string{"Cache-Control": "no-store"},
+						Body:    `{"id":"$context.requestId"}`,
+					},
 				},
 			},
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("read (-want +got):\n%s", diff)
+}
+
+func shopFunctions() (api, content *Function) {
+	api = &Function{
+		Stack:        "Shop-Api",
+		ID:           "Fn1",
+		Host:         "api",
+		Asset:        filepath.Join(deployment, "asset.1.zip"),
+		Architecture: "arm64",
+		Timeout:      28 * time.Second,
+		MemoryMB:     512,
+		Placeholders: []string{"ROLE", "SELF", "TABLE"},
+		Environment: map[string]string{
+			"PLAIN": "text", "TABLE": "Table1", "REGION": "us-east-1", "PLACE": "in-aws-b", "ROLE": "Role1.Arn",
+			"SELF": "me at Role1.Arn of Shop-Api, ${literally}",
+		},
 	}
+	content = &Function{
+		Stack:        "Shop-Content",
+		ID:           "Fn2",
+		Host:         "content",
+		Asset:        filepath.Join(deployment, "asset.2"),
+		Architecture: "x86_64",
+		Timeout:      3 * time.Second,
+		MemoryMB:     128,
+	}
+	return api, content
 }
 
 func TestWhatIsNotUnderstoodIsNamed(t *testing.T) {
 	for name, c := range map[string]struct{ stack, id, property, becomes, says string }{
-		"an intrinsic":             {"Shop-Api", "Fn1", "Environment", `{"Variables": {"A": {"Fn::FindInMap": ["a", "b", "c"]}}}`, "Fn1: Environment: Variables: A: Fn::FindInMap is not understood"},
-		"a property of a function": {"Shop-Api", "Fn1", "Layers", `["a"]`, `AWS::Lambda::Function Fn1: its properties are not understood: json: unknown field "Layers"`},
-		"two architectures":        {"Shop-Api", "Fn1", "Architectures", `["arm64", "x86_64"]`, "one architecture"},
-		"a resource that is gone":  {"Shop-Api", "Fn1", "Role", `{"Ref": "Role9"}`, `Ref "Role9": the template has no such resource`},
-		"an export that is gone":   {"Shop-Api", "Fn1", "Role", `{"Fn::ImportValue": "x"}`, "no template of the folder exports it"},
+		"an intrinsic": {"Shop-Api", "Fn1", "Environment",
+			`{"Variables": {"A": {"Fn::FindInMap": ["a", "b", "c"]}}}`,
+			"Fn1: Environment: Variables: A: Fn::FindInMap is not understood"},
+		"a property of a function": {"Shop-Api", "Fn1", "Layers", `["a"]`,
+			`AWS::Lambda::Function Fn1: its properties are not understood: json: unknown field "Layers"`},
+		"two architectures": {"Shop-Api", "Fn1", "Architectures", `["arm64", "x86_64"]`, "one architecture"},
+		"a resource that is gone": {"Shop-Api", "Fn1", "Role", `{"Ref": "Role9"}`,
+			`Ref "Role9": the template has no such resource`},
+		"an export that is gone": {"Shop-Api", "Fn1", "Role", `{"Fn::ImportValue": "x"}`,
+			"no template of the folder exports it"},
 		"an index past the end":    {"Shop-Api", "Fn1", "Handler", `{"Fn::Select": [3, ["a", "b"]]}`, "the list has 2 parts"},
 		"a list where text is due": {"Shop-Api", "Fn1", "Handler", `{"Fn::Join": ["", [["a"]]]}`, `["a"] is no text`},
 		"CORS by the gateway":      {"Shop-Api", "Api1", "CorsConfiguration", `{}`, `"CorsConfiguration"`},
@@ -135,18 +153,30 @@ func TestWhatIsNotUnderstoodIsNamed(t *testing.T) {
 		"an authorizer":            {"Shop-Api", "Route1", "AuthorizationType", `"JWT"`, `AuthorizationType "JWT"`},
 		"a route without path":     {"Shop-Api", "Route1", "RouteKey", `"GET"`, `RouteKey "GET"`},
 		"a route to nothing":       {"Shop-Api", "Route1", "Target", `"integrations/x"`, `the target "x"`},
-		"payload format 1.0":       {"Shop-Api", "Integration1", "PayloadFormatVersion", `"1.0"`, "only AWS_PROXY with payload format 2.0"},
-		"another runtime":          {"Shop-Api", "Integration1", "IntegrationUri", `{"Fn::GetAtt": ["Helper1", "Arn"]}`, "leads to no function"},
-		"a reserved header":        {"Shop-Api", "Integration1", "ResponseParameters", `{"200": {"ResponseParameters": [{"Destination": "append:header.content-length", "Source": "1"}]}}`, `the destination "append:header.content-length"`},
-		"a status mapping":         {"Shop-Api", "Integration1", "ResponseParameters", `{"200": {"ResponseParameters": [{"Destination": "overwrite:statuscode", "Source": "1"}]}}`, `the destination "overwrite:statuscode"`},
-		"a variable as source":     {"Shop-Api", "Integration1", "ResponseParameters", `{"200": {"ResponseParameters": [{"Destination": "append:header.x", "Source": "$context.stage"}]}}`, `the source "$context.stage"`},
-		"a path below a domain":    {"Shop-Api", "Mapping1", "ApiMappingKey", `"v1"`, `the path "v1"`},
-		"stage variables":          {"Shop-Content", "Stage2", "Variables", `{}`, `"Variables"`},
-		"a mock":                   {"Shop-Content", "Method1", "Integration", `{"Type": "MOCK"}`, `not "MOCK"`},
-		"a stream to a plain URI":  {"Shop-Content", "Method1", "Integration", `{"Type": "AWS_PROXY", "IntegrationHttpMethod": "POST", "ResponseTransferMode": "STREAM", "Uri": "x"}`, "does not go with the URI"},
-		"a resource of nothing":    {"Shop-Content", "Resource1", "ParentId", `"x"`, `"x" is no resource`},
-		"a refusal's variable":     {"Shop-Content", "Refused", "ResponseTemplates", `{"application/json": "$context.stage"}`, "only the variable $context.requestId"},
-		"a refusal's header":       {"Shop-Content", "Refused", "ResponseParameters", `{"gatewayresponse.header.X": "method.request.header.Y"}`, "is not understood"},
+		"payload format 1.0": {"Shop-Api", "Integration1", "PayloadFormatVersion", `"1.0"`,
+			"only AWS_PROXY with payload format 2.0"},
+		"another runtime": {"Shop-Api", "Integration1", "IntegrationUri", `{"Fn::GetAtt": ["Helper1", "Arn"]}`,
+			"leads to no function"},
+		"a reserved header": {"Shop-Api", "Integration1", "ResponseParameters",
+			`{"200": {"ResponseParameters": [{"Destination": "append:header.content-length", "Source": "1"}]}}`,
+			`the destination "append:header.content-length"`},
+		"a status mapping": {"Shop-Api", "Integration1", "ResponseParameters",
+			`{"200": {"ResponseParameters": [{"Destination": "overwrite:statuscode", "Source": "1"}]}}`,
+			`the destination "overwrite:statuscode"`},
+		"a variable as source": {"Shop-Api", "Integration1", "ResponseParameters",
+			`{"200": {"ResponseParameters": [{"Destination": "append:header.x", "Source": "$context.stage"}]}}`,
+			`the source "$context.stage"`},
+		"a path below a domain": {"Shop-Api", "Mapping1", "ApiMappingKey", `"v1"`, `the path "v1"`},
+		"stage variables":       {"Shop-Content", "Stage2", "Variables", `{}`, `"Variables"`},
+		"a mock":                {"Shop-Content", "Method1", "Integration", `{"Type": "MOCK"}`, `not "MOCK"`},
+		"a stream to a plain URI": {"Shop-Content", "Method1", "Integration",
+			`{"Type": "AWS_PROXY", "IntegrationHttpMethod": "POST", "ResponseTransferMode": "STREAM", "Uri": "x"}`,
+			"does not go with the URI"},
+		"a resource of nothing": {"Shop-Content", "Resource1", "ParentId", `"x"`, `"x" is no resource`},
+		"a refusal's variable": {"Shop-Content", "Refused", "ResponseTemplates", `{"application/json": "$context.stage"}`,
+			"only the variable $context.requestId"},
+		"a refusal's header": {"Shop-Content", "Refused", "ResponseParameters",
+			`{"gatewayresponse.header.X": "method.request.header.Y"}`, "is not understood"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Read(changed(t, c.stack, func(resources map[string]any) {
@@ -168,10 +198,13 @@ func TestResourcesThatChangeRequestsAreNotPassedOver(t *testing.T) {
 		change func(resources map[string]any)
 		says   string
 	}{
-		"an authorizer": {func(all map[string]any) { all["A"] = map[string]any{"Type": "AWS::ApiGatewayV2::Authorizer"} }, "this kind of resource"},
-		"a condition":   {func(all map[string]any) { all["Api1"].(map[string]any)["Condition"] = "Sometimes" }, "a condition"},
-		"no asset":      {func(all map[string]any) { delete(all["Fn1"].(map[string]any), "Metadata") }, "aws:asset:path is missing"},
-		"no stage":      {func(all map[string]any) { delete(all, "Stage1") }, "it has no stage"},
+		"an authorizer": {func(all map[string]any) { all["A"] = map[string]any{"Type": "AWS::ApiGatewayV2::Authorizer"} },
+			"this kind of resource"},
+		"a condition": {func(all map[string]any) { all["Api1"].(map[string]any)["Condition"] = "Sometimes" },
+			"a condition"},
+		"no asset": {func(all map[string]any) { delete(all["Fn1"].(map[string]any), "Metadata") },
+			"aws:asset:path is missing"},
+		"no stage": {func(all map[string]any) { delete(all, "Stage1") }, "it has no stage"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := Read(changed(t, "Shop-Api", c.change)); err == nil || !strings.Contains(err.Error(), c.says) {

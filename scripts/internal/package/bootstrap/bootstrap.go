@@ -33,10 +33,12 @@ func Build(ctx context.Context, host, arch, file string) error {
 	if err != nil {
 		return err
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-tags", Tags,
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=",
+		"-tags", Tags,
 		"-o", file, "./functions/"+host+"/lambda")
 	build.Dir = root
-	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off", "GOARM64=", "GOAMD64=")
+	build.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=",
+		"GOWORK=off", "GOARM64=", "GOAMD64=")
 	if output, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("`go build` of host %s failed (%w): %s", host, err, bytes.TrimSpace(output))
 	}

@@ -69,7 +69,8 @@ const (
 
 // Hostilities are all of them.
 var Hostilities = []Hostile{
-	WrongNonce, NoNonce, WrongAudience, WrongIssuer, AlgNone, SecretSigned, PublicSigned, UnknownKey, OtherKey, Expired, FromFuture, Old, NoSubject,
+	WrongNonce, NoNonce, WrongAudience, WrongIssuer, AlgNone, SecretSigned, PublicSigned, UnknownKey, OtherKey, Expired,
+	FromFuture, Old, NoSubject,
 	OtherParty, ManyAudiences, Unverified, VerifiedText, NoEmail, NoToken, Denied, TokenStalls, TokenFails,
 }
 
@@ -125,7 +126,8 @@ func foreignKey(ours jose.JSONWebKey, h Hostile) (jose.JSONWebKey, error) {
 }
 
 func sign(key jose.JSONWebKey, payload []byte) (string, error) {
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(key.Algorithm), Key: key}, (&jose.SignerOptions{}).WithType("JWT"))
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(key.Algorithm), Key: key},
+		(&jose.SignerOptions{}).WithType("JWT"))
 	if err != nil {
 		return "", err
 	}
@@ -139,16 +141,31 @@ func sign(key jose.JSONWebKey, payload []byte) (string, error) {
 func (p *Provider) claims(who Person, nonce string, h Hostile) map[string]any {
 	now := p.now()
 	c := map[string]any{
-		"iss": p.issuer, "aud": p.client.ID, "sub": who.subject(), "iat": now.Unix(), "exp": now.Add(tokenLife).Unix(), "auth_time": now.Unix(),
-		"email": who.Email, "email_verified": true, "nonce": nonce, "jti": rand.Text(),
+		"iss":            p.issuer,
+		"aud":            p.client.ID,
+		"sub":            who.subject(),
+		"iat":            now.Unix(),
+		"exp":            now.Add(tokenLife).Unix(),
+		"auth_time":      now.Unix(),
+		"email":          who.Email,
+		"email_verified": true,
+		"nonce":          nonce,
+		"jti":            rand.Text(),
 	}
 	changes := map[Hostile]map[string]any{
-		WrongNonce: {"nonce": "another"}, NoNonce: {"nonce": nil}, WrongAudience: {"aud": "another"}, WrongIssuer: {"iss": "http://localhost:1"},
-		Expired:    {"iat": now.Add(-2 * tokenLife).Unix(), "exp": now.Add(-tokenLife).Unix()},
-		FromFuture: {"iat": now.Add(tokenLife).Unix(), "exp": now.Add(2 * tokenLife).Unix()},
-		Old:        {"iat": now.Add(-tokenLife).Unix()}, NoSubject: {"sub": nil}, OtherParty: {"azp": "another"},
-		ManyAudiences: {"aud": []string{p.client.ID, "another"}}, Unverified: {"email_verified": false}, VerifiedText: {"email_verified": "true"},
-		NoEmail: {"email": nil, "email_verified": nil},
+		WrongNonce:    {"nonce": "another"},
+		NoNonce:       {"nonce": nil},
+		WrongAudience: {"aud": "another"},
+		WrongIssuer:   {"iss": "http://localhost:1"},
+		Expired:       {"iat": now.Add(-2 * tokenLife).Unix(), "exp": now.Add(-tokenLife).Unix()},
+		FromFuture:    {"iat": now.Add(tokenLife).Unix(), "exp": now.Add(2 * tokenLife).Unix()},
+		Old:           {"iat": now.Add(-tokenLife).Unix()},
+		NoSubject:     {"sub": nil},
+		OtherParty:    {"azp": "another"},
+		ManyAudiences: {"aud": []string{p.client.ID, "another"}},
+		Unverified:    {"email_verified": false},
+		VerifiedText:  {"email_verified": "true"},
+		NoEmail:       {"email": nil, "email_verified": nil},
 	}
 	if nonce == "" {
 		delete(c, "nonce")
@@ -170,7 +187,9 @@ func (p *Provider) mint(w http.ResponseWriter, r *http.Request) {
 	h, ok := hostile(q)
 	who := Person{Email: strings.TrimSpace(q.Get("email")), Subject: q.Get("sub"), Groups: groups(q)}
 	if !ok || !strings.Contains(who.Email, "@") {
-		http.Error(w, fmt.Sprintf("ask for /mint?email=ada@example.org; sub, groups, nonce, alg and hostile (one of %v) may be added", Hostilities), http.StatusBadRequest)
+		http.Error(w,
+			fmt.Sprintf("ask for /mint?email=ada@example.org; sub, groups, nonce, alg and hostile (one of %v) may be added",
+				Hostilities), http.StatusBadRequest)
 		return
 	}
 	token, err := p.Mint(who, q.Get("nonce"), q.Get("alg"), h)

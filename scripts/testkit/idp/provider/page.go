@@ -59,7 +59,8 @@ func (p *Provider) refuse(w http.ResponseWriter, text string) {
 func (p *Provider) home(w http.ResponseWriter, _ *http.Request) {
 	p.page(w, http.StatusOK, page{
 		Title: "Identity provider for development",
-		Text:  "It signs in anyone who types an e-mail address. Start at the app; /mint?email=ada@example.org prints an ID token.",
+		Text: "It signs in anyone who types an e-mail address. Start at the app; /mint?email=ada@example.org prints an " +
+			"ID token.",
 	})
 }
 
@@ -72,7 +73,8 @@ func (p *Provider) page(w http.ResponseWriter, status int, shown page) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy",
+		"default-src 'none'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'")
 	w.Header().Set("Referrer-Policy", "no-referrer")
 	w.WriteHeader(status)
 	w.Write(b.Bytes())

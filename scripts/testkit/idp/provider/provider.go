@@ -69,9 +69,19 @@ func Open(o Options) (*Provider, error) {
 	}
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]http.HandlerFunc{
-		"GET /.well-known/openid-configuration": p.discovery, "GET /jwks": p.jwks, "GET /authorize": p.authorize, "POST /authorize": p.authorize,
-		"POST /token": p.token, "GET /userinfo": p.userinfo, "GET /logout": p.logout, "GET /mint": p.mint, "GET /style.css": style,
-		"GET /{$}": p.home, "GET /healthz": func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, map[string]any{"ok": true}) },
+		"GET /.well-known/openid-configuration": p.discovery,
+		"GET /jwks":                             p.jwks,
+		"GET /authorize":                        p.authorize,
+		"POST /authorize":                       p.authorize,
+		"POST /token":                           p.token,
+		"GET /userinfo":                         p.userinfo,
+		"GET /logout":                           p.logout,
+		"GET /mint":                             p.mint,
+		"GET /style.css":                        style,
+		"GET /{$}":                              p.home,
+		"GET /healthz": func(w http.ResponseWriter, _ *http.Request) {
+			answer(w, http.StatusOK, map[string]any{"ok": true})
+		},
 	} {
 		mux.HandleFunc(pattern, p.breakable(h))
 	}
@@ -104,13 +114,20 @@ func onLoopback(hostport string) bool {
 
 func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, map[string]any{
-		"issuer": p.issuer, "authorization_endpoint": p.issuer + "/authorize", "token_endpoint": p.issuer + "/token",
-		"userinfo_endpoint": p.issuer + "/userinfo", "jwks_uri": p.issuer + "/jwks", "end_session_endpoint": p.issuer + "/logout",
-		"response_types_supported": []string{"code"}, "subject_types_supported": []string{"public"},
-		"id_token_signing_alg_values_supported": []string{"RS256", "ES256", "HS256", "none"}, // clients must not accept the last two
-		"scopes_supported":                      []string{"openid", "email", "profile"},
-		"token_endpoint_auth_methods_supported": []string{"client_secret_post", "client_secret_basic"},
-		"code_challenge_methods_supported":      []string{"S256"}, "authorization_response_iss_parameter_supported": true,
+		"issuer":                   p.issuer,
+		"authorization_endpoint":   p.issuer + "/authorize",
+		"token_endpoint":           p.issuer + "/token",
+		"userinfo_endpoint":        p.issuer + "/userinfo",
+		"jwks_uri":                 p.issuer + "/jwks",
+		"end_session_endpoint":     p.issuer + "/logout",
+		"response_types_supported": []string{"code"},
+		"subject_types_supported":  []string{"public"},
+		// clients must not accept the last two
+		"id_token_signing_alg_values_supported":          []string{"RS256", "ES256", "HS256", "none"},
+		"scopes_supported":                               []string{"openid", "email", "profile"},
+		"token_endpoint_auth_methods_supported":          []string{"client_secret_post", "client_secret_basic"},
+		"code_challenge_methods_supported":               []string{"S256"},
+		"authorization_response_iss_parameter_supported": true,
 	})
 }
 

@@ -32,8 +32,12 @@ type env struct {
 
 func newEnv(t testing.TB, data string) *env {
 	t.Helper()
-	s := &env{at: time.Now(), client: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.Provider.ServeHTTP(w, r) }))
+	s := &env{
+		at:     time.Now(),
+		client: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(
+		func(w http.ResponseWriter, r *http.Request) { s.Provider.ServeHTTP(w, r) }))
 	s.url = "http://" + server.Listener.Addr().String()
 	var err error
 	s.Provider, err = Open(Options{
@@ -58,8 +62,14 @@ func newEnv(t testing.TB, data string) *env {
 func (s *env) request() url.Values {
 	challenge := sha256.Sum256([]byte(verifier))
 	return url.Values{
-		"client_id": {"vitrine"}, "redirect_uri": {callback}, "response_type": {"code"}, "scope": {"openid email"}, "state": {"st"}, "nonce": {"n"},
-		"code_challenge": {base64.RawURLEncoding.EncodeToString(challenge[:])}, "code_challenge_method": {"S256"},
+		"client_id":             {"vitrine"},
+		"redirect_uri":          {callback},
+		"response_type":         {"code"},
+		"scope":                 {"openid email"},
+		"state":                 {"st"},
+		"nonce":                 {"n"},
+		"code_challenge":        {base64.RawURLEncoding.EncodeToString(challenge[:])},
+		"code_challenge_method": {"S256"},
 	}
 }
 
@@ -108,7 +118,11 @@ func back(t testing.TB, response *http.Response) url.Values {
 
 func redemption(code string) url.Values {
 	return url.Values{
-		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {callback}, "code_verifier": {verifier}, "client_id": {"vitrine"},
+		"grant_type":    {"authorization_code"},
+		"code":          {code},
+		"redirect_uri":  {callback},
+		"code_verifier": {verifier},
+		"client_id":     {"vitrine"},
 		"client_secret": {strings.Repeat("s", 40)},
 	}
 }
@@ -118,7 +132,8 @@ func TestAPersonTypesAnAddressAndIsSignedIn(t *testing.T) {
 	q := s.request()
 	q.Set("state", `"><script>x</script>`)
 	response, form := s.get(t, "/authorize", q)
-	for _, part := range []string{`<label for="email">`, `id="email"`, `type="email"`, `<html lang="en">`, "&lt;script&gt;", `<form method="post"`} {
+	for _, part := range []string{`<label for="email">`, `id="email"`, `type="email"`, `<html lang="en">`,
+		"&lt;script&gt;", `<form method="post"`} {
 		if response.StatusCode != http.StatusOK || !strings.Contains(form, part) {
 			t.Errorf("%s: the form lacks %s", response.Status, part)
 		}
@@ -127,7 +142,8 @@ func TestAPersonTypesAnAddressAndIsSignedIn(t *testing.T) {
 		t.Error("the page needs a script, or runs a foreign one")
 	}
 	q.Set("email", "nobody")
-	if response, form = s.post(t, "/authorize", q); response.StatusCode != http.StatusBadRequest || !strings.Contains(form, `role="alert"`) {
+	if response, form = s.post(t, "/authorize", q); response.StatusCode != http.StatusBadRequest ||
+		!strings.Contains(form, `role="alert"`) {
 		t.Errorf("a name is an address: %s", response.Status)
 	}
 	q.Set("email", "Ada@example.org")
@@ -145,7 +161,8 @@ func TestAPersonTypesAnAddressAndIsSignedIn(t *testing.T) {
 		t.Fatal(response.Status, body)
 	}
 	claims := s.verified(t, tokens.IDToken)
-	if claims["nonce"] != "n" || claims["email"] != "Ada@example.org" || claims["email_verified"] != true || claims["sub"] != (Person{Email: "ada@example.org"}).subject() {
+	if claims["nonce"] != "n" || claims["email"] != "Ada@example.org" || claims["email_verified"] != true ||
+		claims["sub"] != (Person{Email: "ada@example.org"}).subject() {
 		t.Errorf("claims %v", claims)
 	}
 	r, err := http.NewRequest(http.MethodGet, s.url+"/userinfo", nil)
@@ -221,7 +238,8 @@ func TestNobodyIsSentWhereTheClientIsNot(t *testing.T) {
 		q := s.request()
 		change(q)
 		q.Set("login_hint", "ada@example.org")
-		if response, _ := s.get(t, "/authorize", q); response.StatusCode != http.StatusBadRequest || response.Header.Get("Location") != "" {
+		if response, _ := s.get(t, "/authorize", q); response.StatusCode != http.StatusBadRequest ||
+			response.Header.Get("Location") != "" {
 			t.Errorf("%s: %s", name, response.Status)
 		}
 	}
@@ -265,7 +283,8 @@ func TestMintPrintsATokenThatLastsOverARestart(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the keys are open to others: %v, %v", info, err)
 	}
-	for _, q := range []url.Values{{}, {"email": {"x"}}, {"email": {"a@b"}, "hostile": {"odd"}}, {"email": {"a@b"}, "alg": {"HS256"}}} {
+	for _, q := range []url.Values{{}, {"email": {"x"}}, {"email": {"a@b"}, "hostile": {"odd"}},
+		{"email": {"a@b"}, "alg": {"HS256"}}} {
 		if response, _ := first.get(t, "/mint", q); response.StatusCode != http.StatusBadRequest {
 			t.Errorf("%v: %s", q, response.Status)
 		}
@@ -312,8 +331,13 @@ func TestOnlyThisMachineIsServed(t *testing.T) {
 			t.Errorf("%s: %d", name, w.Code)
 		}
 	}
-	for _, issuer := range []string{"https://id.example", "http://id.example", "http://0.0.0.0:1", "http://localhost:1/x", ""} {
-		_, err := Open(Options{Issuer: issuer, Now: time.Now, Client: Client{ID: "x", Secret: "y", Callbacks: []string{callback}}})
+	for _, issuer := range []string{"https://id.example", "http://id.example", "http://0.0.0.0:1", "http://localhost:1/x",
+		""} {
+		_, err := Open(Options{
+			Issuer: issuer,
+			Now:    time.Now,
+			Client: Client{ID: "x", Secret: "y", Callbacks: []string{callback}},
+		})
 		if err == nil {
 			t.Errorf("%q is an issuer", issuer)
 		}

@@ -45,7 +45,12 @@ func (p *Provider) grantTokens(w http.ResponseWriter, g grant) {
 		return
 	}
 	g.ends = p.now().Add(tokenLife)
-	out := map[string]any{"token_type": "Bearer", "expires_in": int(tokenLife.Seconds()), "access_token": p.keep(p.tokens, g), "id_token": idToken}
+	out := map[string]any{
+		"token_type":   "Bearer",
+		"expires_in":   int(tokenLife.Seconds()),
+		"access_token": p.keep(p.tokens, g),
+		"id_token":     idToken,
+	}
 	if g.hostile == NoToken {
 		delete(out, "id_token")
 	}
