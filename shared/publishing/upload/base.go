@@ -8,7 +8,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// What is wrong with the base of a partial manifest. Clients know these words and publish the whole tree then.
+// The reasons why a base cannot serve. Clients know these words and publish the whole tree instead.
 const (
 	baseMissing      = "base_revision_not_found"
 	baseUnpublished  = "base_revision_not_publishable"
@@ -16,8 +16,9 @@ const (
 	deletedNotInBase = "deleted_path_not_in_base"
 )
 
-// base reads what a partial manifest builds on; nil for a whole one. Revisions are kept by artifact: one of another artifact
-// is missing like one that never was, and only a base without any artifact is told to be foreign.
+// base reads the revision that a partial manifest builds on; nil for a whole manifest. Revisions are stored by
+// artifact, so a base of another artifact is missing like one that never existed, and only a base without artifact_id
+// is reported as foreign.
 func (f *Finalizer) base(ctx context.Context, s *Session) (*artifact.Contents, error) {
 	if s.Base == "" {
 		return nil, nil
@@ -32,13 +33,14 @@ func (f *Finalizer) base(ctx context.Context, s *Session) (*artifact.Contents, e
 	case c == nil:
 		return nil, fault.New(fault.InvalidRequest, "%s: this artifact has no revision %s", baseMissing, s.Base)
 	case c.Revision.Status != artifact.Published:
-		return nil, fault.New(fault.InvalidRequest, "%s: revision %s is a draft, or its bytes are gone", baseUnpublished, s.Base)
+		return nil, fault.New(fault.InvalidRequest,
+			"%s: revision %s is a draft, or its bytes are gone", baseUnpublished, s.Base)
 	}
 	return c, nil
 }
 
-// merge lays the files of a session over its base: what it deletes goes, what it declares replaces, the rest stays. The
-// order is the base's, then that of the declaration.
+// merge returns the files of a base with those of a session: deleted paths are removed, declared ones replaced, the
+// rest kept. The order is the base's, then that of the declaration.
 func merge(base tree.Tree, entries []Entry, declared tree.Tree) (tree.Tree, error) {
 	replaced := make(map[string]tree.File, len(declared))
 	for _, file := range declared {

@@ -10,20 +10,21 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// ContentIndex is what sessions need of the store to reuse bytes that another revision of the same home brought.
+// ContentIndex finds bytes that another revision of the same home uploaded.
 type ContentIndex interface {
-	// Lookup returns where bytes of a home lie, for the contents that have a hint. It may be behind, and the bytes may be
-	// gone: they are looked for before the commit. Nobody may be told of another home than their own.
+	// Lookup returns where bytes of a home lie, for those contents that have an index entry. It may be stale and the bytes
+	// may be gone: Finalize checks them before the commit. It must never return another home's objects.
 	Lookup(ctx context.Context, home id.Workspace, wanted []tree.Content) (map[tree.Content]tree.Object, error)
-	// RemoveIndexEntry takes the hint of a content back if it names this object, and tells whether it did.
+	// RemoveIndexEntry removes the entry of a content if it names this object, and reports whether it did.
 	RemoveIndexEntry(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
-	// AddReference stores references of a revision, which keep objects from being collected as long as it has its files. It
-	// fails unless all are stored; a repetition stores the same again.
+	// AddReference stores references of a revision, which keep objects from being collected while the revision has its
+	// files. It fails unless all are stored; repeating it is no error.
 	AddReference(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error
 }
 
-// lookup finds the bytes of declared files in a home, except those that are known already. A hint outlives the bytes'
-// last use by no more than the collection waits, so that a session that is told of them has them until it ends.
+// lookup finds bytes of declared files in a home, except known ones. An object is collected no sooner than
+// limits.CollectAfter after its index entry was removed, so a session that was told of it can use it until the session
+// ends.
 func (c *Creator) lookup(ctx context.Context, home id.Workspace, files []declared, known tree.Tree) (tree.Tree, error) {
 	seen := make(map[tree.Content]bool, len(known))
 	for _, f := range known {
@@ -55,11 +56,11 @@ func (c *Creator) lookup(ctx context.Context, home id.Workspace, files []declare
 	return out, err
 }
 
-// maxLookups is how many borrowed objects are looked for at a time.
+// maxLookups bounds how many borrowed objects are checked at a time.
 const maxLookups = 16
 
-// borrow makes sure of the bytes that a revision did not bring: first it refers to them, also to those of its base, then
-// it looks whether they are there. From then on nobody collects them, and the revision may be committed.
+// borrow secures the bytes that a revision did not upload. It adds references to them, including those of the base,
+// before it checks that they exist, because from then on they are not collected and the revision may be committed.
 func (f *Finalizer) borrow(ctx context.Context, a Attempt, files tree.Tree) error {
 	var objects []tree.Object
 	seen := map[tree.Object]bool{}
@@ -85,8 +86,8 @@ func (f *Finalizer) borrow(ctx context.Context, a Attempt, files tree.Tree) erro
 	return g.Wait()
 }
 
-// checkBorrowed refuses an entry whose borrowed bytes are gone, and takes back what told of them, so that the next session is
-// asked to upload them.
+// checkBorrowed refuses an entry whose borrowed bytes are gone, and removes their index entry, so that the next session
+// is asked to upload them.
 func (f *Finalizer) checkBorrowed(ctx context.Context, s *Session, e Entry) error {
 	size, err := f.Objects.Head(ctx, s.Home, e.Object)
 	if err == nil && size == e.Size {
@@ -95,7 +96,8 @@ func (f *Finalizer) checkBorrowed(ctx context.Context, s *Session, e Entry) erro
 	if err != nil && fault.KindOf(err) != fault.KindNotFound {
 		return err
 	}
-	if _, err := f.Index.RemoveIndexEntry(ctx, s.Home, tree.Content{SHA256: *e.SHA256, Size: e.Size}, e.Object); err != nil {
+	content := tree.Content{SHA256: *e.SHA256, Size: e.Size}
+	if _, err := f.Index.RemoveIndexEntry(ctx, s.Home, content, e.Object); err != nil {
 		return err
 	}
 	return fault.New(fault.UploadIncomplete, "%s: the bytes that it reuses are gone; create a new session", e.Path)

@@ -17,22 +17,22 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Sessions is what Creator needs of the store.
+// Sessions stores upload sessions.
 type Sessions interface {
-	// Artifact reads the gate of an artifact strongly, nil if there is none.
+	// Artifact reads an artifact strongly, nil if there is none.
 	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
 	// Tree reads the files of a published revision, nil if there is none.
 	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
 	// Session reads a session and its entries strongly, nil if there is none.
 	Session(ctx context.Context, s id.Session) (*Session, []Entry, error)
-	// Create commits a new session in one transaction that holds only while the workspace is open and what it declared
-	// on this day leaves room for c.Bytes. Errors: *idempotency.Taken, not_authenticated (the workspace closed),
+	// Create commits a new session in one transaction, conditional on the workspace being open and on its allowance of the
+	// day having room for c.Bytes. Errors: *idempotency.AlreadyDone, not_authenticated (the workspace closed),
 	// write_allowance_exceeded (without Retry-After), database_unavailable.
 	Create(ctx context.Context, c Creation) error
 	artifact.Workspaces
 }
 
-// Creation is everything that creating a session makes.
+// Creation is everything that Create writes.
 type Creation struct {
 	Command idempotency.Command
 	Result  []byte
@@ -40,8 +40,8 @@ type Creation struct {
 	Entries []Entry
 	Event   event.Event
 
-	Bytes     int64 // counts against what the workspace may declare a day; 0: nothing to count
-	BytesADay int64
+	Bytes     int64 // counts against BytesADay; zero: not counted
+	BytesADay int64 // what the workspace may declare in a UTC day
 }
 
 // Creator creates sessions.
@@ -53,17 +53,18 @@ type Creator struct {
 	Now     func() time.Time
 }
 
-// created is the stored result: a repetition signs its URLs anew.
+// created is the stored result; a repetition signs fresh URLs.
 type created struct {
 	Session id.Session `json:"s"`
 }
 
-// Create opens a session for the declared files. Refusals in order: shape (invalid_request), artifact_not_found,
+// Create opens a session for the declared files. Refusals in order: invalid_request (shape), artifact_not_found,
 // revision_ceiling_exceeded, draft_revision_conflict, file_count_cap_exceeded, file_size_cap_exceeded,
-// revision_size_cap_exceeded, entrypoint_not_in_revision, what permit says, write_allowance_exceeded. Permit is asked
-// before anything is written: until then this only reads, which may go on while somebody counts.
+// revision_size_cap_exceeded, entrypoint_not_in_revision, the error of permit, write_allowance_exceeded. It calls
+// permit before it writes and only reads until then, so that a rate limit can be counted meanwhile.
 func (c *Creator) Create(
-	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record, r contract.CreateSession, permit func() error,
+	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record,
+	r contract.CreateSession, permit func() error,
 ) (contract.Session, error) {
 	now := c.Now().Truncate(time.Millisecond) // as it is stored: the session remembers when its artifact ends
 	if record.Finished(now) {
@@ -73,25 +74,7 @@ func (c *Creator) Create(
 	if err != nil {
 		return contract.Session{}, err
 	}
-	s := Session{
-		ID:         id.NewSession(),
-		Workspace:  by.Workspace.ID,
-		Home:       by.Workspace.ID,
-		Artifact:   id.NewArtifact(),
-		Revision:   id.NewRevision(),
-		New:        true,
-		Status:     Pending,
-		ExpiresAt:  now.Add(limits.SessionLife),
-		Title:      d.title,
-		Entrypoint: r.Entrypoint,
-		Mode:       media.Mode(r.RenderMode),
-		Base:       r.BaseRevisionID,
-		FileCount:  len(d.files),
-		Size:       d.size(),
-		Diffs:      d.patches(),
-		Life:       by.Workspace.Life(by.Policy),
-		CreatedAt:  now,
-	}
+	s := newSession(by, d, r, now)
 	var known tree.Tree
 	if r.ArtifactID != "" {
 		if known, err = c.revise(ctx, by, &s, r, now); err != nil {
@@ -121,12 +104,36 @@ func (c *Creator) Create(
 	case finished != nil:
 		return c.replay(ctx, cmd, finished)
 	case fault.CodeOf(err) == fault.WriteAllowanceExceeded:
-		return contract.Session{}, artifact.AllowanceSpent(now, "this workspace may declare %d bytes of uploads a day, of which files "+
-			"that it has already and that are declared with their sha256 take nothing", made.BytesADay)
+		return contract.Session{}, artifact.AllowanceSpent(now,
+			"this workspace may declare %d bytes of uploads a day, of which files "+
+				"that it has already and that are declared with their sha256 take nothing", made.BytesADay)
 	case err != nil:
 		return contract.Session{}, err
 	}
 	return c.answer(ctx, s, entries)
+}
+
+// newSession returns a session of a new artifact in the caller's workspace.
+func newSession(by credential.Actor, d declaration, r contract.CreateSession, now time.Time) Session {
+	return Session{
+		ID:         id.NewSession(),
+		Workspace:  by.Workspace.ID,
+		Home:       by.Workspace.ID,
+		Artifact:   id.NewArtifact(),
+		Revision:   id.NewRevision(),
+		New:        true,
+		Status:     Pending,
+		ExpiresAt:  now.Add(limits.SessionLife),
+		Title:      d.title,
+		Entrypoint: r.Entrypoint,
+		Mode:       media.Mode(r.RenderMode),
+		Base:       r.BaseRevisionID,
+		FileCount:  len(d.files),
+		Size:       d.size(),
+		Diffs:      d.patches(),
+		Life:       by.Workspace.Life(by.Policy),
+		CreatedAt:  now,
+	}
 }
 
 func creation(by credential.Actor, cmd idempotency.Command, s Session, entries []Entry) Creation {
@@ -140,7 +147,7 @@ func creation(by credential.Actor, cmd idempotency.Command, s Session, entries [
 	}
 }
 
-// uploadBytes adds up what a session lets its holder put.
+// uploadBytes returns how many bytes a session lets its holder upload.
 func uploadBytes(entries []Entry) (sum int64) {
 	for _, e := range entries {
 		if !e.Reused && !e.Deleted {
@@ -150,8 +157,10 @@ func uploadBytes(entries []Entry) (sum int64) {
 	return sum
 }
 
-// revise points the session at an existing artifact and returns the files whose bytes may be reused.
-func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r contract.CreateSession, now time.Time) (tree.Tree, error) {
+// revise points the session at an existing artifact and returns the files whose bytes it may reuse.
+func (c *Creator) revise(
+	ctx context.Context, by credential.Actor, s *Session, r contract.CreateSession, now time.Time,
+) (tree.Tree, error) {
 	a, err := c.Store.Artifact(ctx, r.ArtifactID)
 	if err == nil {
 		a, err = artifact.Follow(ctx, c.Store, by.Workspace, a)
@@ -160,12 +169,15 @@ func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r
 	case err != nil:
 		return nil, err
 	case !a.Readable(now) || a.Owner != by.Workspace.ID:
-		return nil, fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted or expired; leave artifact_id out to make a new one")
+		return nil, fault.New(fault.ArtifactNotFound,
+			"no such artifact in this workspace, or it is deleted or expired; leave artifact_id out to make a new one")
 	case a.Number >= by.Policy.Revisions:
 		return nil, fault.New(fault.RevisionCeilingExceeded,
-			"the artifact has %d published revisions, and none can follow; leave artifact_id out to make a new artifact", a.Number)
+			"the artifact has %d published revisions, and none can follow; leave artifact_id out to make a new artifact",
+			a.Number)
 	case a.Draft != "":
-		return nil, fault.New(fault.DraftRevisionConflict, "the artifact has an unpublished draft; publish revision %s first, or wait until %s",
+		return nil, fault.New(fault.DraftRevisionConflict,
+			"the artifact has an unpublished draft; publish revision %s first, or wait until %s",
 			a.Draft, a.DraftAt.Add(limits.DraftLife).UTC().Format(time.RFC3339))
 	}
 	s.Artifact = a.ID
@@ -184,8 +196,8 @@ func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r
 	return c.Store.Tree(ctx, a.ID, s.Reuses)
 }
 
-// placeEntries decides for each file where its bytes come from: nowhere when it has none; the artifact's current revision, an
-// earlier entry of this session or what a hint found when the digest is known there; else an upload.
+// placeEntries decides where the bytes of each file come from: an empty file has none; if the digest is known they come
+// from the artifact's revision, an earlier entry of this session or the content index; else they are uploaded.
 func placeEntries(s *Session, files []declared, known, hinted tree.Tree) []Entry {
 	type source struct {
 		tree.File
@@ -232,7 +244,10 @@ func placeEntries(s *Session, files []declared, known, hinted tree.Tree) []Entry
 	return entries
 }
 
-func (c *Creator) replay(ctx context.Context, cmd idempotency.Command, record *idempotency.Record) (contract.Session, error) {
+// replay answers a repetition with the first session and fresh URLs.
+func (c *Creator) replay(
+	ctx context.Context, cmd idempotency.Command, record *idempotency.Record,
+) (contract.Session, error) {
 	var first created
 	if err := record.Replay(cmd, &first); err != nil {
 		return contract.Session{}, err
@@ -242,15 +257,17 @@ func (c *Creator) replay(ctx context.Context, cmd idempotency.Command, record *i
 		return contract.Session{}, err
 	}
 	if s == nil {
-		return contract.Session{}, fault.New(fault.UploadSessionNotFound, "the session of this Idempotency-Key is gone; create a new one")
+		return contract.Session{}, fault.New(fault.UploadSessionNotFound,
+			"the session of this Idempotency-Key is gone; create a new one")
 	}
-	if !c.Now().Before(s.ExpiresAt) { // no URL can be signed for it any more
-		return contract.Session{}, fault.New(fault.UploadSessionExpired, "the session of this Idempotency-Key expired; create a new one")
+	if !c.Now().Before(s.ExpiresAt) { // its URLs would have expired
+		return contract.Session{}, fault.New(fault.UploadSessionExpired,
+			"the session of this Idempotency-Key expired; create a new one")
 	}
 	return c.answer(ctx, *s, entries)
 }
 
-// answer signs an upload for every entry that needs one.
+// answer returns a session with an upload URL for every entry that needs one.
 func (c *Creator) answer(ctx context.Context, s Session, entries []Entry) (contract.Session, error) {
 	out := contract.Session{
 		UploadSessionID: s.ID,

@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// declaration is a session request that has the right shape.
+// declaration is a session request of valid shape.
 type declaration struct {
 	title   string
 	files   []declared
@@ -27,7 +27,7 @@ type declared struct {
 	patch  *Patch
 }
 
-// declare checks the shape of a request.
+// declare validates the shape of a request.
 func declare(r contract.CreateSession) (declaration, error) {
 	d := declaration{title: strings.TrimSpace(r.Title), files: make([]declared, len(r.Files))}
 	if n := utf8.RuneCountInString(d.title); n < 1 || n > limits.TitleRunes {
@@ -57,7 +57,7 @@ func declare(r contract.CreateSession) (declaration, error) {
 	return d, d.declareDeleted(r.DeletedPaths, seen)
 }
 
-// declareDeleted takes the paths that go; seen are those that the request has named already.
+// declareDeleted validates the deleted paths; seen has the paths that the request declares.
 func (d *declaration) declareDeleted(paths []string, seen map[string]bool) error {
 	if len(paths) > 0 && !d.partial {
 		return fault.New(fault.InvalidRequest, "deleted_paths needs base_revision_id")
@@ -103,7 +103,7 @@ func declareFile(f contract.DeclaredFile) (declared, error) {
 	return d, nil
 }
 
-// declarePatch takes a file that comes as a diff; its size is the diff's.
+// declarePatch validates a file that is uploaded as a diff; its size is the diff's.
 func declarePatch(d declared, f contract.DeclaredFile) (declared, error) {
 	base, ok1 := tree.ParseDigest(f.Patch.BaseSHA256)
 	result, ok2 := tree.ParseDigest(f.Patch.ResultSHA256)
@@ -113,9 +113,11 @@ func declarePatch(d declared, f contract.DeclaredFile) (declared, error) {
 	case f.Patch.Format != "unified":
 		return d, fault.New(fault.InvalidRequest, "file %q: the format of a patch is unified", f.Path)
 	case !ok1 || !ok2:
-		return d, fault.New(fault.InvalidRequest, "file %q: base_sha256 and result_sha256 must be 64 lower-case hexadecimal characters", f.Path)
+		return d, fault.New(fault.InvalidRequest,
+			"file %q: base_sha256 and result_sha256 must be 64 lower-case hexadecimal characters", f.Path)
 	case f.SizeBytes == 0:
-		return d, fault.New(fault.InvalidRequest, "file %q: a patch without bytes changes nothing; leave the file out", f.Path)
+		return d, fault.New(fault.InvalidRequest,
+			"file %q: a patch without bytes changes nothing; leave the file out", f.Path)
 	}
 	d.patch = &Patch{Base: base, Result: result}
 	return d, nil
@@ -128,13 +130,13 @@ func (d declaration) size() (sum int64) {
 	return sum
 }
 
-// patches tells whether some file comes as a diff.
+// patches reports whether some file is uploaded as a diff.
 func (d declaration) patches() bool {
 	return slices.ContainsFunc(d.files, func(f declared) bool { return f.patch != nil })
 }
 
-// check holds a declaration against the caps of a tier, as far as they can be told yet: what a partial manifest adds up to
-// is known when it is finalized, but neither its files nor its diffs may be more than a revision.
+// check compares a declaration with the caps of a tier, as far as possible yet: the size of a merged tree is known only
+// when it is finalized, but neither the files nor the diffs of a partial manifest may exceed a revision's cap.
 func (d declaration) check(p limits.Policy, entrypoint string) error {
 	var whole, diffs tree.Tree
 	for _, f := range d.files {
@@ -153,7 +155,7 @@ func (d declaration) check(p limits.Policy, entrypoint string) error {
 	return cmp.Or(checkSize(whole, p), checkSize(diffs, p))
 }
 
-// checkTree holds a whole tree against the caps of a tier, in the order of the contract.
+// checkTree compares a whole tree with the caps of a tier, in the order of the contract.
 func checkTree(files tree.Tree, p limits.Policy, entrypoint string) error {
 	if len(files) == 0 {
 		return fault.New(fault.FileCountCapExceeded, "a revision holds at least one file")
@@ -170,22 +172,25 @@ func checkTree(files tree.Tree, p limits.Policy, entrypoint string) error {
 	return nil
 }
 
-// checkSize holds what files add up to against the cap.
+// checkSize compares the total size of files with the cap.
 func checkSize(files tree.Tree, p limits.Policy) error {
 	if sum := files.Size(); sum > p.ArtifactSize {
-		return fault.New(fault.RevisionSizeCapExceeded, "the files have %d bytes together; at most %d are allowed here", sum, p.ArtifactSize)
+		return fault.New(fault.RevisionSizeCapExceeded,
+			"the files have %d bytes together; at most %d are allowed here", sum, p.ArtifactSize)
 	}
 	return nil
 }
 
-// checkFiles holds their number and each of them against the caps.
+// checkFiles compares the number of files, and each file, with the caps.
 func checkFiles(files tree.Tree, p limits.Policy) error {
 	if len(files) > p.FileCount {
-		return fault.New(fault.FileCountCapExceeded, "a revision holds at most %d files here, not %d", p.FileCount, len(files))
+		return fault.New(fault.FileCountCapExceeded,
+			"a revision holds at most %d files here, not %d", p.FileCount, len(files))
 	}
 	for _, f := range files {
 		if f.Size > p.FileSize {
-			return fault.New(fault.FileSizeCapExceeded, "file %q has %d bytes; at most %d are allowed here", f.Path, f.Size, p.FileSize)
+			return fault.New(fault.FileSizeCapExceeded,
+				"file %q has %d bytes; at most %d are allowed here", f.Path, f.Size, p.FileSize)
 		}
 	}
 	return nil

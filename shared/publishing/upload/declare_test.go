@@ -22,11 +22,15 @@ func file(path string, size int64) contract.DeclaredFile {
 }
 
 func aPatch() *contract.DeclaredPatch {
-	return &contract.DeclaredPatch{BaseSHA256: tree.DigestOf("before").String(), Format: "unified", ResultSHA256: tree.DigestOf("after").String()}
+	return &contract.DeclaredPatch{
+		BaseSHA256:   tree.DigestOf("before").String(),
+		Format:       "unified",
+		ResultSHA256: tree.DigestOf("after").String(),
+	}
 }
 
 func TestDeclarationsOfTheWrongShapeAreRefused(t *testing.T) {
-	good := request(file("index.html", 3))
+	good, digest := request(file("index.html", 3)), tree.DigestOf("x").String()
 	change := func(f func(*contract.CreateSession)) contract.CreateSession {
 		r := good
 		r.Files = append([]contract.DeclaredFile(nil), good.Files...)
@@ -61,7 +65,7 @@ func TestDeclarationsOfTheWrongShapeAreRefused(t *testing.T) {
 		"hostile deletion":             partial(func(r *contract.CreateSession) { r.DeletedPaths = []string{"../a"} }),
 		"101 deletions":                partial(func(r *contract.CreateSession) { r.DeletedPaths = make([]string, 101) }),
 		"patch of another format":      partial(func(r *contract.CreateSession) { r.Files[0].Patch.Format = "binary" }),
-		"patch with a digest":          partial(func(r *contract.CreateSession) { r.Files[0].SHA256 = tree.DigestOf("x").String() }),
+		"patch with a digest":          partial(func(r *contract.CreateSession) { r.Files[0].SHA256 = digest }),
 		"patch without digests":        partial(func(r *contract.CreateSession) { r.Files[0].Patch.BaseSHA256 = "" }),
 		"empty patch":                  partial(func(r *contract.CreateSession) { r.Files[0].SizeBytes = 0 }),
 	} {
@@ -69,10 +73,12 @@ func TestDeclarationsOfTheWrongShapeAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := declare(partial(func(r *contract.CreateSession) { r.Files, r.DeletedPaths = nil, []string{"a"} })); err != nil {
+	deletes := partial(func(r *contract.CreateSession) { r.Files, r.DeletedPaths = nil, []string{"a"} })
+	if _, err := declare(deletes); err != nil {
 		t.Error(err)
 	}
-	if _, err := declare(change(func(r *contract.CreateSession) { r.Title = " " + strings.Repeat("ü", 160) })); err != nil {
+	longest := change(func(r *contract.CreateSession) { r.Title = " " + strings.Repeat("ü", 160) })
+	if _, err := declare(longest); err != nil {
 		t.Error(err)
 	}
 }
@@ -108,7 +114,7 @@ func TestKnownBytesAreReused(t *testing.T) {
 		SHA256: *digest("abc"),
 		Object: older,
 	}}
-	hinted := tree.Tree{{
+	indexed := tree.Tree{{
 		Size:     3,
 		SHA256:   *digest("abc"),
 		Object:   lent,
@@ -121,15 +127,25 @@ func TestKnownBytesAreReused(t *testing.T) {
 	}}
 	s := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
 	entries := placeEntries(&s, []declared{
-		{"a", 3, digest("abc"), nil}, {"b", 3, digest("xyz"), nil}, {"c", 3, digest("xyz"), nil}, {"d", 0, nil, nil}, {"e", 3, nil, nil}, {"f", 4, digest("abc"), nil},
+		{"a", 3, digest("abc"), nil},
+		{"b", 3, digest("xyz"), nil},
+		{"c", 3, digest("xyz"), nil},
+		{"d", 0, nil, nil},
+		{"e", 3, nil, nil},
+		{"f", 4, digest("abc"), nil},
 		{"g", 5, digest("lent"), nil},
-	}, known, hinted)
+	}, known, indexed)
 	for i, want := range []struct {
 		reused, borrowed bool
 		object           tree.Object
 	}{
-		{true, false, older}, {false, false, tree.Object{Session: s.ID, Entry: 1}}, {true, false, tree.Object{Session: s.ID, Entry: 1}}, {true, false, tree.Object{}},
-		{false, false, tree.Object{Session: s.ID, Entry: 4}}, {false, false, tree.Object{Session: s.ID, Entry: 5}}, {true, true, lent},
+		{true, false, older},
+		{false, false, tree.Object{Session: s.ID, Entry: 1}},
+		{true, false, tree.Object{Session: s.ID, Entry: 1}},
+		{true, false, tree.Object{}},
+		{false, false, tree.Object{Session: s.ID, Entry: 4}},
+		{false, false, tree.Object{Session: s.ID, Entry: 5}},
+		{true, true, lent},
 	} {
 		if e := entries[i]; e.Reused != want.reused || e.Borrowed != want.borrowed || e.Object != want.object {
 			t.Errorf("%s: %+v", e.Path, e)
@@ -138,7 +154,7 @@ func TestKnownBytesAreReused(t *testing.T) {
 	if s.Reuses == "" {
 		t.Error("the session forgets the revision whose bytes it reuses")
 	}
-	for _, lent := range []tree.Tree{nil, hinted} {
+	for _, lent := range []tree.Tree{nil, indexed} {
 		fresh := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
 		if placeEntries(&fresh, []declared{{"a", 5, digest("lent"), nil}}, known, lent); fresh.Reuses != "" {
 			t.Error("the session holds on to a revision that it does not use")
@@ -146,7 +162,8 @@ func TestKnownBytesAreReused(t *testing.T) {
 	}
 	again := Session{ID: id.NewSession(), Reuses: id.NewRevision()}
 	known[0].Borrowed = true // of the revision before
-	if e := placeEntries(&again, []declared{{"a", 3, digest("abc"), nil}}, known, nil); !e[0].Borrowed || again.Reuses == "" {
+	e := placeEntries(&again, []declared{{"a", 3, digest("abc"), nil}}, known, nil)
+	if !e[0].Borrowed || again.Reuses == "" {
 		t.Errorf("what is inherited is not referred to: %+v", e[0])
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// maxReads is how many objects are read or written at a time.
+// maxReads bounds how many objects are read or written at a time.
 const maxReads = 4
 
-// build makes the tree of a revision: what the session declared, over its base if there is one, within the caps of p. What
-// can be refused without a look at any bytes is, as if every patch gave an empty file.
+// build returns the tree of a revision: what the session declared, over its base if there is one, within the caps of p.
+// It refuses what it can before it reads any bytes, as if every patch resulted in an empty file.
 func (f *Finalizer) build(ctx context.Context, a Attempt, base *artifact.Contents, p limits.Policy) (tree.Tree, error) {
 	files, unknown := declaredFiles(a.Entries)
 	if base == nil {
@@ -38,10 +38,10 @@ func (f *Finalizer) build(ctx context.Context, a Attempt, base *artifact.Content
 	if err != nil {
 		return nil, err
 	}
-	return whole, f.write(ctx, a.Session.Home, results) // a refusal has left nothing behind
+	return whole, f.write(ctx, a.Session.Home, results) // only now, because a refusal must not write
 }
 
-// merged lays files over the base, within the caps.
+// merged merges files into the base, within the caps.
 func (f *Finalizer) merged(a Attempt, base *artifact.Contents, files tree.Tree, p limits.Policy) (tree.Tree, error) {
 	out, err := merge(base.Tree, a.Entries, files)
 	if err != nil {
@@ -50,8 +50,8 @@ func (f *Finalizer) merged(a Attempt, base *artifact.Contents, files tree.Tree, 
 	return out, checkTree(out, p, a.Session.Entrypoint)
 }
 
-// declaredFiles are the declared files, and which of them are to be read and hashed: the store checked every declared digest.
-// Those that come as diffs are empty until they are rebuilt.
+// declaredFiles returns the declared files, and the indices of those to be hashed, which have no digest that the store
+// checked. Files that come as diffs are empty until they are rebuilt.
 func declaredFiles(entries []Entry) (files tree.Tree, unknown []int) {
 	for _, e := range entries {
 		if e.Deleted {
@@ -76,7 +76,7 @@ func declaredFiles(entries []Entry) (files tree.Tree, unknown []int) {
 	return files, unknown
 }
 
-// hashAll fills in the digests of files that were declared without.
+// hashAll computes the digests of files that were declared without one.
 func (f *Finalizer) hashAll(ctx context.Context, a Attempt, files tree.Tree, unknown []int) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxReads)

@@ -23,23 +23,24 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Finalizations is what Finalizer needs of the store.
+// Finalizations stores drafts and the leases of attempts.
 type Finalizations interface {
-	// Claim takes the command for owner until lease, unless another attempt holds or finished it: *idempotency.Taken.
-	// A lease that is over may be taken.
+	// Claim takes the command for owner until lease, unless another attempt holds or finished it:
+	// *idempotency.AlreadyDone. A lease that has expired may be taken.
 	Claim(ctx context.Context, c idempotency.Command, owner string, now, lease time.Time) error
 	// Release gives the command back if owner still holds it unfinished.
 	Release(ctx context.Context, c idempotency.Command, owner string) error
-	// Contents reads a revision of an artifact with its files, nil if there is none. A copy may serve for what is immutable.
+	// Contents reads a revision of an artifact with its files, nil if there is none. An eventually consistent read is
+	// enough for what is immutable.
 	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
-	// Finalize commits f in one transaction that holds only while the session is pending, owner holds the command, and
-	// the artifact is new, or live, unlocked and without a draft. Errors: *idempotency.Taken (the lease was lost),
-	// *Settled, upload_session_not_found (the session is gone), artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone),
-	// not_authenticated (the workspace closed), database_unavailable.
+	// Finalize commits f in one transaction, conditional on the session being pending, owner holding the command, and the
+	// artifact being new, or live, unlocked and without a draft. Errors: *idempotency.AlreadyDone (the lease was lost),
+	// *Settled, upload_session_not_found (the session is gone), artifact_not_found, draft_revision_conflict,
+	// invalid_request (a reused revision is gone), not_authenticated (the workspace closed), database_unavailable.
 	Finalize(ctx context.Context, f Finalization) error
 }
 
-// Finalization is everything that finalizing makes.
+// Finalization is everything that Finalize writes.
 type Finalization struct {
 	Command  idempotency.Command
 	Result   []byte // what a repetition answers from
@@ -52,12 +53,12 @@ type Finalization struct {
 	Events   []event.Event
 }
 
-// Settled says that the session is no longer pending; Session is as it was found.
+// Settled means that the session is no longer pending; Session is as it was found.
 type Settled struct {
 	Session Session
 }
 
-// Error describes the lost race.
+// Error implements error.
 func (s *Settled) Error() string { return "the session is " + string(s.Session.Status) }
 
 // Finalizer turns sessions into drafts.
@@ -66,7 +67,7 @@ type Finalizer struct {
 	Index   ContentIndex
 	Objects Objects
 	Now     func() time.Time
-	// Lease is how long an attempt may take before another may take over; zero: limits.FinalizeLease.
+	// Lease is how long an attempt may take before another may take over; zero means limits.FinalizeLease.
 	Lease time.Duration
 }
 
@@ -78,8 +79,8 @@ type Attempt struct {
 	Entries []Entry
 }
 
-// Finalize verifies that every declared file is there and makes the draft. A session that is finalized already answers
-// the same again, whatever the key.
+// Finalize verifies that every declared file was uploaded and makes the draft. A session that is finalized already has
+// the same answer again for every Idempotency-Key.
 func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt) (contract.Finalized, error) {
 	now := f.Now()
 	if a.Session == nil || a.Session.Workspace != by.Workspace.ID {
@@ -114,13 +115,14 @@ func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt
 	return contract.Finalized{}, err
 }
 
-// finalized is the stored result: what the revision holds, which the declaration of a partial manifest does not tell.
+// finalized is the stored result: the totals of the revision, which the declaration of a partial manifest does not
+// have.
 type finalized struct {
 	FileCount int   `json:"n"`
 	Size      int64 `json:"b"`
 }
 
-// replay answers a repetition from the record, because the session may have been read before the first one ended.
+// replay answers a repetition from its record, because the session may have been read before the first attempt ended.
 func replay(a Attempt, record *idempotency.Record) (contract.Finalized, error) {
 	var first finalized
 	if err := record.Replay(a.Command, &first); err != nil {
@@ -133,7 +135,7 @@ func replay(a Attempt, record *idempotency.Record) (contract.Finalized, error) {
 	return finalizedAnswer(&s), nil
 }
 
-// run takes the command, looks at the objects meanwhile, and commits.
+// run takes the command, checks the objects meanwhile, and commits.
 func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, owner string, now time.Time) error {
 	lease := f.Lease
 	if lease == 0 {
@@ -162,14 +164,15 @@ func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, own
 	return f.Store.Finalize(ctx, finalization(by, a, owner, there.base, files, now))
 }
 
-// survey is what an attempt finds: sizes of the session's files and diffs by entry, and its base, or why it has none.
+// survey is what an attempt finds: the sizes of the session's files and diffs by entry, and its base or the reason why
+// it cannot serve.
 type survey struct {
 	files, diffs map[int]int64
 	base         *artifact.Contents
-	baseErr     error
+	baseErr      error
 }
 
-// survey looks at everything at once.
+// survey reads all of it at once.
 func (f *Finalizer) survey(ctx context.Context, a Attempt) (s survey, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -189,8 +192,8 @@ func (f *Finalizer) survey(ctx context.Context, a Attempt) (s survey, err error)
 	return s, g.Wait()
 }
 
-// complete checks that every entry of the session lies there with its declared size, and nothing else. What a diff rebuilt
-// in an earlier attempt may lie there too.
+// complete checks that exactly the declared entries were uploaded, with their declared sizes. A file that an earlier
+// attempt rebuilt from a diff may exist too.
 func (s survey) complete(entries []Entry) error {
 	for i, e := range entries {
 		if e.Reused || e.Deleted {
@@ -207,7 +210,8 @@ func (s survey) complete(entries []Entry) error {
 		delete(in, i)
 	}
 	if len(s.files)+len(s.diffs) > 0 {
-		return fault.New(fault.UnexpectedUploadObject, "the session holds objects that it did not declare; create a new session")
+		return fault.New(fault.UnexpectedUploadObject,
+			"the session holds objects that it did not declare; create a new session")
 	}
 	return nil
 }
@@ -219,7 +223,10 @@ func checkPending(s *Session, now time.Time) error {
 	return nil
 }
 
-func finalization(by credential.Actor, a Attempt, owner string, base *artifact.Contents, files tree.Tree, now time.Time) Finalization {
+// finalization returns everything that the commit of an attempt writes.
+func finalization(
+	by credential.Actor, a Attempt, owner string, base *artifact.Contents, files tree.Tree, now time.Time,
+) Finalization {
 	s := *a.Session
 	mode := s.Mode
 	if mode == "" && base != nil {

@@ -15,13 +15,13 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Patch says that an entry's upload is a diff against the base's file of the same path.
+// Patch means that an entry's upload is a diff against the base's file of the same path.
 type Patch struct {
 	Base   tree.Digest // of the base's file
 	Result tree.Digest // of what comes out
 }
 
-// patchedFile is a file that comes as a diff, and what comes out.
+// patchedFile is a file that is uploaded as a diff, and its result.
 type patchedFile struct {
 	entry        Entry
 	file         *tree.File
@@ -29,7 +29,7 @@ type patchedFile struct {
 	after        []byte
 }
 
-// patchedFiles are the declared files that come as diffs.
+// patchedFiles returns the declared files that are uploaded as diffs.
 func patchedFiles(entries []Entry, files tree.Tree) (out []*patchedFile) {
 	n := 0
 	for _, e := range entries {
@@ -44,9 +44,12 @@ func patchedFiles(entries []Entry, files tree.Tree) (out []*patchedFile) {
 	return out
 }
 
-// rebuild applies every diff of a session to its base and fills in what came out; nothing is written yet. Room is what all
-// results may take together. What is read is bounded by the caps: the base is a revision, and so large may all diffs be.
-func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy, room int64) ([]*patchedFile, error) {
+// rebuild applies every diff of a session to its base and fills in the results; it writes nothing. room is what all
+// results may take together. Memory is bounded by the caps, because the base is a revision and the diffs may not exceed
+// one.
+func (f *Finalizer) rebuild(
+	ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy, room int64,
+) ([]*patchedFile, error) {
 	results := patchedFiles(a.Entries, files)
 	if err := f.fetch(ctx, a.Session, base, results); err != nil {
 		return nil, err
@@ -68,7 +71,7 @@ func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, file
 	return results, nil
 }
 
-// fetch reads what diffs are of, and the diffs.
+// fetch reads the diffs and the files that they apply to.
 func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, results []*patchedFile) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxReads)
@@ -91,7 +94,7 @@ func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, resul
 	return g.Wait()
 }
 
-// write stores what diffs gave; a repetition writes the same bytes again.
+// write stores the results of diffs; a repetition writes the same bytes again.
 func (f *Finalizer) write(ctx context.Context, home id.Workspace, results []*patchedFile) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxReads)
@@ -103,17 +106,18 @@ func (f *Finalizer) write(ctx context.Context, home id.Workspace, results []*pat
 	return g.Wait()
 }
 
-// tooLarge refuses a result by the cap that left less room for it.
+// tooLarge refuses a result by the cap that leaves less room for it.
 func tooLarge(path string, room int64, p limits.Policy) error {
 	if room < p.FileSize {
-		return fault.New(fault.RevisionSizeCapExceeded, "with the result of the patch of %q the files have more than %d bytes together", path, p.ArtifactSize)
+		return fault.New(fault.RevisionSizeCapExceeded,
+			"with the result of the patch of %q the files have more than %d bytes together", path, p.ArtifactSize)
 	}
 	return fault.New(fault.FileSizeCapExceeded, "the result of the patch of %q has more than %d bytes", path, p.FileSize)
 }
 
-// apply makes a result of at most `most` bytes; patch.ErrTooLarge if it has more.
-func (r *patchedFile) apply(most int64) (err error) {
-	r.after, err = patch.Apply(r.before, r.diff, most)
+// apply computes a result of at most limit bytes; patch.ErrTooLarge if it is longer.
+func (r *patchedFile) apply(limit int64) (err error) {
+	r.after, err = patch.Apply(r.before, r.diff, limit)
 	r.before, r.diff = nil, nil
 	var why patch.Reason
 	switch {
@@ -127,12 +131,12 @@ func (r *patchedFile) apply(most int64) (err error) {
 	return nil
 }
 
-// patchConflict is the refusal of a patch in the words that clients read.
+// patchConflict refuses a patch in the words that clients know.
 func patchConflict(path string, why patch.Reason) error {
 	return fault.New(fault.PatchConflict, "patch_conflict: %s: %s", path, why)
 }
 
-// read takes a whole object into memory.
+// read reads a whole object.
 func (f *Finalizer) read(ctx context.Context, s *Session, path string, o tree.Object, size int64) ([]byte, error) {
 	if size == 0 {
 		return nil, nil

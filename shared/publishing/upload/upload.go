@@ -1,4 +1,5 @@
-// Package upload takes files in: a session declares them, presigned PUTs bring them, finalize verifies them and makes a draft.
+// Package upload takes files in: a session declares them, presigned PUTs upload them, and finalize verifies them and
+// makes a draft.
 package upload
 
 import (
@@ -11,17 +12,17 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Status is where a session is in its life.
+// Status is the state of a session.
 type Status string
 
-// The states of a session. Expiry is judged by ExpiresAt; the status follows later.
+// The states of a session. A session expires at ExpiresAt; its status follows later.
 const (
 	Pending   Status = "pending"
 	Finalized Status = "finalized"
 	Expired   Status = "expired"
 )
 
-// Session is the gate item of an upload session.
+// Session is an upload session.
 type Session struct {
 	ID         id.Session
 	Workspace  id.Workspace
@@ -43,17 +44,18 @@ type Session struct {
 	CreatedAt  time.Time
 }
 
-// Entry is one declared file, in the order of the request, or behind those a path that the revision does not keep.
+// Entry is a declared file, in the order of the request, or after those a path that the revision deletes.
 type Entry struct {
 	Path   string
 	Size   int64        // of what is uploaded: the diff, if there is a Patch
 	SHA256 *tree.Digest // nil: not declared, hashed when finalized
 	Object tree.Object  // where its bytes are or will be; an empty file has none
 	Reused bool         // needs no upload
-	// Borrowed says that a hint, or the revision that this one builds on, found the bytes: see tree.File.
+	// Borrowed means that the bytes were found through the content index, or through the revision that this one builds on:
+	// see tree.File.
 	Borrowed bool
 	Patch    *Patch // nil: the upload is the file
-	Deleted  bool   // of the base; nothing else is set then
+	Deleted  bool   // a path of the base; all other fields are zero
 }
 
 // PutTarget is a presigned upload.
@@ -63,19 +65,21 @@ type PutTarget struct {
 	Expires time.Time
 }
 
-// Objects is what sessions need of the object store. Failures are storage_unavailable.
+// Objects stores the bytes of sessions. Failures are storage_unavailable.
 type Objects interface {
-	// Presign lets the holder of the URL write size bytes (> 0) once: another length, other bytes than the digest, if
-	// one is given, and a second write are refused by the store. The target may expire before the asked time when the
-	// signing credentials do.
-	Presign(ctx context.Context, home id.Workspace, o tree.Object, size int64, digest *tree.Digest, expires time.Time) (PutTarget, error)
-	// List returns the sizes of the files that a session holds, or of its diffs, by entry. Objects that are no entry have
-	// negative numbers.
+	// Presign returns a URL with which size bytes (> 0) can be written once. The store refuses another length, bytes with
+	// another digest, if one is given, and a second write. The target may expire before the requested time if the signing
+	// credentials do.
+	Presign(
+		ctx context.Context, home id.Workspace, o tree.Object, size int64, digest *tree.Digest, expires time.Time,
+	) (PutTarget, error)
+	// List returns the sizes of a session's files, or of its diffs, by entry. Objects that are not entries have negative
+	// numbers.
 	List(ctx context.Context, home id.Workspace, s id.Session, diffs bool) (map[int]int64, error)
-	// Put writes an object of the service's own making. Writing the same bytes again is no failure.
+	// Put writes an object that the service made. Writing the same bytes again is no error.
 	Put(ctx context.Context, home id.Workspace, o tree.Object, body []byte, digest tree.Digest) error
-	// Open reads size bytes of an object from an offset; not_found if it is gone.
+	// Open reads size bytes of an object from an offset; not_found if it does not exist.
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
-	// Head returns the size of an object; not_found if it is gone.
+	// Head returns the size of an object; not_found if it does not exist.
 	Head(ctx context.Context, home id.Workspace, o tree.Object) (int64, error)
 }
