@@ -123,7 +123,7 @@ func TestADraftOfANewArtifactIsRecordedTwice(t *testing.T) {
 	}
 }
 
-func TestExactlyTheDeclaredFilesAreUploaded(t *testing.T) {
+func TestT62ExactlyTheDeclaredFilesAreUploaded(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  func(*finalizer)
 		want fault.Code
@@ -172,7 +172,7 @@ func TestExactlyTheDeclaredFilesAreUploaded(t *testing.T) {
 	}
 }
 
-func TestABaseServesIfItIsPublished(t *testing.T) {
+func TestF66ABaseServesIfItIsPublished(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  func(*finalizer)
 		want string // in the refusal
@@ -277,7 +277,7 @@ func TestAPartialManifestIsMergedIntoItsBase(t *testing.T) {
 	}
 }
 
-func TestAPatchAppliesExactlyAndWithinTheCaps(t *testing.T) {
+func TestF65T64APatchAppliesExactlyAndWithinTheCaps(t *testing.T) {
 	const byPatch = "the result of the patch"
 	patch := func(f *finalizer) *Patch { return f.attempt.Entries[1].Patch }
 	diff := func(text string) func(*finalizer) {
@@ -329,6 +329,31 @@ func TestAPatchAppliesExactlyAndWithinTheCaps(t *testing.T) {
 	f.by.Policy.ArtifactSize = 12
 	_, err := f.finalize(t)
 	wantCode(t, err, "")
+}
+
+func TestWhatARevisionCannotTakeIsRefusedBeforeItsBytesAreRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(*finalizer)
+		want fault.Code
+	}{
+		"a path that the base lacks": {func(f *finalizer) { f.attempt.Entries[2].Path = "x" }, fault.InvalidRequest},
+		"too many bytes":             {func(f *finalizer) { f.by.Policy.ArtifactSize = 7 }, fault.RevisionSizeCapExceeded},
+		"too large a file":           {func(f *finalizer) { f.by.Policy.FileSize = 3 }, fault.FileSizeCapExceeded},
+		"no entrypoint": {
+			func(f *finalizer) { f.attempt.Session.Entrypoint = "x" }, fault.EntrypointNotInRevision,
+		},
+		"a file is missing": {func(f *finalizer) { delete(f.store.objects, f.object(0)) }, fault.UploadIncomplete},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newPartial()
+			c.set(f)
+			_, err := f.finalize(t)
+			wantCode(t, err, c.want)
+			if f.store.opened > 0 {
+				t.Errorf("%d objects were read", f.store.opened)
+			}
+		})
+	}
 }
 
 // patchesPage makes the page a diff too, with a result of twelve bytes.
@@ -462,7 +487,7 @@ func TestALeaseLastsAsLongAsItIsTold(t *testing.T) {
 	}
 }
 
-func TestASessionThatIsSettledAnswersAgain(t *testing.T) {
+func TestF08ASessionThatIsSettledAnswersAgain(t *testing.T) {
 	t.Run("it was finalized before", func(t *testing.T) {
 		f := newFinalizer()
 		f.attempt.Session.Status = Finalized
