@@ -82,8 +82,8 @@ func TestT64ResultsAreCappedWhileTheyGrow(t *testing.T) {
 	if out, err := Apply(base, []byte("@@ -0,0 +1 @@\n+more\n"), 1005); err != nil || len(out) != 1005 {
 		t.Error(len(out), err)
 	}
-	var diff strings.Builder // a million hunks that fit end this test only in linear time
-	lines := 1_000_000
+	var diff strings.Builder // so many hunks end this test only in linear time
+	lines := 300_000
 	for n := range lines {
 		diff.WriteString("@@ -" + itoa(n+1) + " +" + itoa(n+1) + " @@\n-\n+\n")
 	}
