@@ -249,7 +249,7 @@ func TestAURLThatIsNoneCostsNoRead(t *testing.T) {
 	wantCode(t, err, fault.NotFound)
 }
 
-func TestAReadIsCountedUnlessItsLinkIsRefused(t *testing.T) {
+func TestT57AReadIsCountedUnlessItsLinkIsRefused(t *testing.T) {
 	unavailable := fault.NewCode(fault.DatabaseUnavailable)
 	for name, c := range map[string]struct {
 		set     func(*env)

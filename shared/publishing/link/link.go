@@ -1,4 +1,4 @@
-// Package link knows access links: rows that a signed blob points to.
+// Package link describes access links, which a signed blob in a URL refers to.
 package link
 
 import (
@@ -9,7 +9,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Kind is what a link follows.
+// Kind says which revision a link shows.
 type Kind string
 
 // The kinds of links.
@@ -22,7 +22,7 @@ const (
 type Link struct {
 	ID        id.Link
 	Public    id.Public
-	Workspace id.Workspace // that made it; a claim moves it along, later than it commits
+	Workspace id.Workspace // that created it; after a claim it changes with a delay
 	Artifact  id.Artifact
 	Revision  id.Revision // of a revision link
 	Kind      Kind
@@ -31,13 +31,13 @@ type Link struct {
 	RevokedAt time.Time // zero: live
 }
 
-// Opens tells whether the link still opens the artifact at an instant.
+// Opens reports whether the link opens the artifact at an instant.
 func (l *Link) Opens(a id.Artifact, now time.Time) bool {
 	return l != nil && l.Artifact == a && l.RevokedAt.IsZero() && (l.ExpiresAt.IsZero() || now.Before(l.ExpiresAt))
 }
 
-// Ended is when the link was ended, zero if it was not: by itself, or with all links of its artifact that had been made
-// when they were closed (zero: never).
+// Ended returns when the link ended, zero if it did not: when it was revoked, or when all links of its artifact were
+// closed (zero: never) after it was created, whichever was first.
 func (l *Link) Ended(closed time.Time) time.Time {
 	if closed.IsZero() || l.CreatedAt.After(closed) || !l.RevokedAt.IsZero() && l.RevokedAt.Before(closed) {
 		return l.RevokedAt
@@ -45,7 +45,9 @@ func (l *Link) Ended(closed time.Time) time.Time {
 	return closed
 }
 
-// Sort orders links as lists show them: newest first, with the id as tie-breaker.
+// Sort sorts links newest first, and by id where times are equal.
 func Sort(links []Link) {
-	slices.SortFunc(links, func(x, y Link) int { return cmp.Or(y.CreatedAt.Compare(x.CreatedAt), cmp.Compare(y.Public, x.Public)) })
+	slices.SortFunc(links, func(x, y Link) int {
+		return cmp.Or(y.CreatedAt.Compare(x.CreatedAt), cmp.Compare(y.Public, x.Public))
+	})
 }

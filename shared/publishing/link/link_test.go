@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-func TestALinkEndedWhenTheFirstThingEndedIt(t *testing.T) {
+func TestALinkEndsOnce(t *testing.T) {
 	made := time.UnixMilli(1_000_000)
 	sooner, later := made.Add(time.Second), made.Add(time.Minute)
 	for name, c := range map[string]struct{ revoked, closed, want time.Time }{
-		"nothing did":                   {},
+		"it lives":                      {},
 		"it was revoked":                {revoked: sooner, want: sooner},
 		"all were closed":               {closed: later, want: later},
 		"all were closed as it came":    {closed: made, want: made},
@@ -27,9 +27,33 @@ func TestALinkEndedWhenTheFirstThingEndedIt(t *testing.T) {
 
 func TestNewLinksComeFirst(t *testing.T) {
 	at := time.UnixMilli(1_000_000)
-	links := []Link{{Public: "A", CreatedAt: at}, {Public: "C", CreatedAt: at.Add(time.Second)}, {Public: "B", CreatedAt: at}}
+	links := []Link{
+		{Public: "A", CreatedAt: at},
+		{Public: "C", CreatedAt: at.Add(time.Second)},
+		{Public: "B", CreatedAt: at},
+	}
 	Sort(links)
 	if links[0].Public != "C" || links[1].Public != "B" || links[2].Public != "A" {
 		t.Errorf("%v", links)
+	}
+}
+
+func TestALinkOpensItsArtifactUntilItEnds(t *testing.T) {
+	now := time.UnixMilli(1_000_000)
+	for name, c := range map[string]struct {
+		link  *Link
+		opens bool
+	}{
+		"one that never ends":      {&Link{Artifact: "art"}, true},
+		"one that ends later":      {&Link{Artifact: "art", ExpiresAt: now.Add(1)}, true},
+		"one that ends now":        {&Link{Artifact: "art", ExpiresAt: now}, false},
+		"one that was revoked":     {&Link{Artifact: "art", RevokedAt: now.Add(-time.Hour)}, false},
+		"one of another artifact":  {&Link{Artifact: "other"}, false},
+		"one that is not there":    {nil, false},
+		"a revoked one that ended": {&Link{Artifact: "art", RevokedAt: now, ExpiresAt: now}, false},
+	} {
+		if c.link.Opens("art", now) != c.opens {
+			t.Errorf("%s opens: %t", name, !c.opens)
+		}
 	}
 }

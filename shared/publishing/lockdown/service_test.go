@@ -193,7 +193,7 @@ func TestALockdownHasAnExistingTargetAndAReason(t *testing.T) {
 	}
 }
 
-func TestOnlyOperatorsKnowLockdowns(t *testing.T) {
+func TestT47OnlyOperatorsKnowLockdowns(t *testing.T) {
 	target := id.NewArtifact()
 	for name, set := range map[string]func(*credential.Actor){
 		"a member":                         func(by *credential.Actor) { by.Operator = time.Time{} },
@@ -331,7 +331,7 @@ func TestAChangeThatLosesARaceIsDecidedAnew(t *testing.T) {
 	})
 }
 
-func TestARepeatedCommandHasItsFirstResult(t *testing.T) {
+func TestT50ARepeatedCommandHasItsFirstResult(t *testing.T) {
 	target := string(id.NewArtifact())
 	asked := contract.SetLockdown{Scope: string(Artifact), TargetID: target, ReasonCode: "abuse"}
 	command := idempotency.Command{Fingerprint: idempotency.FingerprintOf("POST", "/lockdowns", nil)}

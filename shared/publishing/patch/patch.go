@@ -1,8 +1,8 @@
-// Package patch rebuilds a file from its base and a unified diff, exactly or not at all.
+// Package patch applies a unified diff to a base, exactly or not at all.
 //
-// A diff is bytes: lines end at LF, CR is data. Hunks apply at the line that they name, with no fuzz and no offset, in
-// increasing order, and the counts of their headers hold. What no hunk touches is copied unchanged. Steps and memory are
-// linear in base, diff and result, and the result is capped while it grows.
+// Both are bytes: lines end at LF, and CR is data. Hunks apply at the line that they name, without fuzz or offset, in
+// increasing order, and the counts of their headers must hold. What no hunk touches is copied unchanged. Steps and
+// memory are linear in base, diff and result, and the result is capped while it grows.
 package patch
 
 import (
@@ -12,7 +12,7 @@ import (
 	"strconv"
 )
 
-// Reason says why a patch does not apply; clients read it.
+// Reason says why a patch does not apply. Clients read it.
 type Reason string
 
 // The reasons.
@@ -23,19 +23,20 @@ const (
 	ResultMismatch Reason = "result_hash_mismatch" // the result is another file than the client promised
 )
 
-// Error makes a reason an error.
+// Error implements error.
 func (r Reason) Error() string { return string(r) }
 
-// ErrTooLarge says that the result would exceed its cap.
+// ErrTooLarge means that the result would exceed its cap.
 var ErrTooLarge = errors.New("the result of a patch is too large")
 
-// Apply returns base with the hunks of diff applied; at most `most` bytes. Errors: Unparsable, Inapplicable, ErrTooLarge.
-func Apply(base, diff []byte, most int64) ([]byte, error) {
+// Apply returns base with the hunks of diff applied. Errors: Unparsable, Inapplicable, ErrTooLarge if the result has
+// more than limit bytes.
+func Apply(base, diff []byte, limit int64) ([]byte, error) {
 	lines := reader{rest: diff}
 	if err := lines.prelude(); err != nil {
 		return nil, err
 	}
-	b := builder{base: base, most: most}
+	b := builder{base: base, limit: limit}
 	for !lines.done() {
 		h, err := lines.header()
 		if err != nil {
@@ -62,24 +63,25 @@ type header struct {
 
 var headers = regexp.MustCompile(`^@@ -([0-9]{1,9})(?:,([0-9]{1,9}))? \+([0-9]{1,9})(?:,([0-9]{1,9}))? @@(?: .*)?$`)
 
-// reader takes a diff apart, line by line.
+// reader reads a diff line by line.
 type reader struct{ rest []byte }
 
 func (r *reader) done() bool { return len(r.rest) == 0 }
 
-// next returns a line without its LF. The last one may lack it.
+// next returns a line without its LF, which the last line may lack.
 func (r *reader) next() []byte {
 	line, rest, _ := bytes.Cut(r.rest, []byte{'\n'})
 	r.rest = rest
 	return line
 }
 
-// preludeWords begin the lines that may stand before the first hunk.
+// preludeWords begin the lines that may precede the first hunk.
 var preludeWords = []string{"--- ", "+++ ", "diff ", "index "}
 
-// maxPreludeLines is how many such lines there may be.
+// maxPreludeLines bounds the number of such lines.
 const maxPreludeLines = 4
 
+// prelude skips the lines before the first hunk.
 func (r *reader) prelude() error {
 	for range maxPreludeLines {
 		found := false
@@ -92,11 +94,12 @@ func (r *reader) prelude() error {
 		r.next()
 	}
 	if !bytes.HasPrefix(r.rest, []byte("@@ ")) {
-		return Unparsable // also a diff without hunks: it would say nothing
+		return Unparsable // a diff without hunks has no meaning
 	}
 	return nil
 }
 
+// header reads the first line of a hunk.
 func (r *reader) header() (header, error) {
 	m := headers.FindSubmatch(r.next())
 	if m == nil {
@@ -116,8 +119,8 @@ func (r *reader) header() (header, error) {
 	return h, nil
 }
 
-// unended tells whether the marker of a line without LF follows, and takes it.
-func (r *reader) unended() bool {
+// noNewline consumes a "\ No newline at end of file" marker and reports whether there was one.
+func (r *reader) noNewline() bool {
 	if !bytes.HasPrefix(r.rest, []byte(`\ `)) {
 		return false
 	}
@@ -125,19 +128,19 @@ func (r *reader) unended() bool {
 	return true
 }
 
-// builder walks over the base once, from front to back.
+// builder builds the result in one pass over the base.
 type builder struct {
-	base []byte
-	most int64
+	base  []byte
+	limit int64
 
-	at      int // byte of base that comes next
+	at      int // offset of the next byte of base
 	oldLine int // lines of base before at
 	out     []byte
 	newLine int  // lines written
-	closed  bool // the last line written has no LF, so that nothing may follow
+	closed  bool // the last line written has no LF, so no other may follow
 }
 
-// seek copies the lines before a hunk. The hunk has to begin where its header says, in the base and in the result.
+// seek copies the lines before a hunk, which must begin where its header says, in the base and in the result.
 func (b *builder) seek(h header) error {
 	before := h.oldStart - 1
 	if h.oldCount == 0 {
@@ -166,7 +169,7 @@ func (b *builder) seek(h header) error {
 	return b.write(b.base[from:b.at])
 }
 
-// line is the next line of the base with its LF, empty at the end.
+// line returns the next line of the base with its LF, empty at the end.
 func (b *builder) line() []byte {
 	rest := b.base[b.at:]
 	if i := bytes.IndexByte(rest, '\n'); i >= 0 {
@@ -175,6 +178,7 @@ func (b *builder) line() []byte {
 	return rest
 }
 
+// hunk applies the lines of a hunk.
 func (b *builder) hunk(lines *reader, h header) error {
 	for h.oldCount > 0 || h.newCount > 0 {
 		if lines.done() {
@@ -184,20 +188,20 @@ func (b *builder) hunk(lines *reader, h header) error {
 		if len(raw) == 0 {
 			return Unparsable
 		}
-		unended := lines.unended()
+		noNewline := lines.noNewline()
 		var err error
 		switch raw[0] {
 		case ' ':
 			h.oldCount, h.newCount = h.oldCount-1, h.newCount-1
-			if err = b.take(raw[1:], unended); err == nil {
-				err = b.add(raw[1:], unended)
+			if err = b.take(raw[1:], noNewline); err == nil {
+				err = b.add(raw[1:], noNewline)
 			}
 		case '-':
 			h.oldCount--
-			err = b.take(raw[1:], unended)
+			err = b.take(raw[1:], noNewline)
 		case '+':
 			h.newCount--
-			err = b.add(raw[1:], unended)
+			err = b.add(raw[1:], noNewline)
 		default:
 			err = Unparsable
 		}
@@ -211,11 +215,11 @@ func (b *builder) hunk(lines *reader, h header) error {
 	return nil
 }
 
-// take passes over a line of the base, which has to be this one.
-func (b *builder) take(text []byte, unended bool) error {
+// take skips a line of the base, which must have this text.
+func (b *builder) take(text []byte, noNewline bool) error {
 	line := b.line()
 	body, hasEnd := bytes.CutSuffix(line, []byte{'\n'})
-	if len(line) == 0 || hasEnd == unended || !bytes.Equal(body, text) {
+	if len(line) == 0 || hasEnd == noNewline || !bytes.Equal(body, text) {
 		return Inapplicable
 	}
 	b.at += len(line)
@@ -224,25 +228,26 @@ func (b *builder) take(text []byte, unended bool) error {
 }
 
 // add writes a line.
-func (b *builder) add(text []byte, unended bool) error {
+func (b *builder) add(text []byte, noNewline bool) error {
 	if err := b.write(text); err != nil {
 		return err
 	}
 	b.newLine++
-	if unended {
+	if noNewline {
 		b.closed = true
 		return nil
 	}
 	return b.write([]byte{'\n'})
 }
 
+// write appends to the result, within its cap.
 func (b *builder) write(p []byte) error {
 	switch {
 	case len(p) == 0:
 		return nil
 	case b.closed:
 		return Inapplicable
-	case int64(len(b.out))+int64(len(p)) > b.most:
+	case int64(len(b.out))+int64(len(p)) > b.limit:
 		return ErrTooLarge
 	}
 	b.out = append(b.out, p...)

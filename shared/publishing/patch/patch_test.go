@@ -10,18 +10,24 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-const most = 1 << 20
+const limit = 1 << 20
 
 func TestHunksApplyWhereTheySay(t *testing.T) {
 	base := "one\ntwo\nthree\nfour\nfive\n"
 	for _, tt := range []struct{ name, base, diff, want string }{
 		{"replace", base, "@@ -2 +2 @@\n-two\n+zwei\n", "one\nzwei\nthree\nfour\nfive\n"},
-		{"with headers", base, "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ section\n one\n-two\n+zwei\n", "one\nzwei\nthree\nfour\nfive\n"},
+		{
+			"with headers", base, "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@ section\n one\n-two\n+zwei\n",
+			"one\nzwei\nthree\nfour\nfive\n",
+		},
 		{"insert in front", base, "@@ -0,0 +1 @@\n+zero\n", "zero\none\ntwo\nthree\nfour\nfive\n"},
 		{"insert behind", base, "@@ -5,0 +6 @@\n+six\n", "one\ntwo\nthree\nfour\nfive\nsix\n"},
 		{"delete all", "one\n", "@@ -1 +0,0 @@\n-one\n", ""},
 		{"two hunks", base, "@@ -1 +1,2 @@\n-one\n+1\n+1.5\n@@ -5 +6 @@\n-five\n+5\n", "1\n1.5\ntwo\nthree\nfour\n5\n"},
-		{"end without newline", "one\ntwo", "@@ -2 +2 @@\n-two\n\\ No newline at end of file\n+zwei\n\\ No newline at end of file\n", "one\nzwei"},
+		{
+			"end without newline", "one\ntwo",
+			"@@ -2 +2 @@\n-two\n\\ No newline at end of file\n+zwei\n\\ No newline at end of file\n", "one\nzwei",
+		},
 		{"newline added", "one", "@@ -1 +1 @@\n-one\n\\ No newline at end of file\n+one\n", "one\n"},
 		{"newline removed", "one\n", "@@ -1 +1 @@\n-one\n+one\n\\ No newline at end of file\n", "one"},
 		{"context without newline", "a\nb", "@@ -1,2 +1,2 @@\n-a\n+A\n b\n\\ No newline at end of file\n", "A\nb"},
@@ -29,7 +35,7 @@ func TestHunksApplyWhereTheySay(t *testing.T) {
 		{"not text", "\xff\x00\n\xfe\n", "@@ -2 +2 @@\n-\xfe\n+\xfd\n", "\xff\x00\n\xfd\n"},
 		{"last line of the diff without newline", base, "@@ -2 +2 @@\n-two\n+zwei", "one\nzwei\nthree\nfour\nfive\n"},
 	} {
-		got, err := Apply([]byte(tt.base), []byte(tt.diff), most)
+		got, err := Apply([]byte(tt.base), []byte(tt.diff), limit)
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s: %q %v, want %q", tt.name, got, err, tt.want)
 		}
@@ -62,7 +68,7 @@ func TestWhatDoesNotFitIsRefused(t *testing.T) {
 		{"end of file too early", "@@ -1 +1 @@\n-one\n+1\n\\ No newline at end of file\n", Inapplicable},
 		{"the base ends with a newline", "@@ -3 +3 @@\n-three\n\\ No newline at end of file\n+3\n", Inapplicable},
 	} {
-		if got, err := Apply([]byte(base), []byte(tt.diff), most); !errors.Is(err, tt.want) {
+		if got, err := Apply([]byte(base), []byte(tt.diff), limit); !errors.Is(err, tt.want) {
 			t.Errorf("%s: %q %v, want %v", tt.name, got, err, tt.want)
 		}
 	}
@@ -76,12 +82,13 @@ func TestT64ResultsAreCappedWhileTheyGrow(t *testing.T) {
 	if out, err := Apply(base, []byte("@@ -0,0 +1 @@\n+more\n"), 1005); err != nil || len(out) != 1005 {
 		t.Error(len(out), err)
 	}
-	var diff strings.Builder // a million hunks that each fit: linear, or this test never ends
-	lines := 1_000_000
+	var diff strings.Builder // so many hunks end this test only in linear time
+	lines := 300_000
 	for n := range lines {
 		diff.WriteString("@@ -" + itoa(n+1) + " +" + itoa(n+1) + " @@\n-\n+\n")
 	}
-	if out, err := Apply(bytes.Repeat([]byte("\n"), lines), []byte(diff.String()), most); err != nil || len(out) != lines {
+	out, err := Apply(bytes.Repeat([]byte("\n"), lines), []byte(diff.String()), limit)
+	if err != nil || len(out) != lines {
 		t.Error(len(out), err)
 	}
 }
@@ -115,7 +122,7 @@ func TestDiffsOfALibraryApply(t *testing.T) {
 		if before == after {
 			continue
 		}
-		if got, err := Apply([]byte(before), []byte(diff), most); err != nil || string(got) != after {
+		if got, err := Apply([]byte(before), []byte(diff), limit); err != nil || string(got) != after {
 			t.Fatalf("%q to %q by\n%s\ngives %q %v", before, after, diff, got, err)
 		}
 	}

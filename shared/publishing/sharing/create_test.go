@@ -94,7 +94,7 @@ func TestALinkOfAnArtifactThatIsStillMovedNamesTheClaimedWorkspace(t *testing.T)
 	}
 }
 
-func TestAForeignArtifactCostsAsMuchAsAMissingOne(t *testing.T) {
+func TestT48AForeignArtifactCostsAsMuchAsAMissingOne(t *testing.T) {
 	foreign, missing := newEnv(t), newEnv(t)
 	owner := workspace.Workspace{ID: id.NewWorkspace()}
 	foreign.store.workspaces[owner.ID] = owner
@@ -191,7 +191,7 @@ func TestTheEndOfALinkIsStoredInMilliseconds(t *testing.T) {
 	}
 }
 
-func TestALinkThatLosesARaceIsDecidedAnew(t *testing.T) {
+func TestF73ALinkThatLosesARaceIsDecidedAnew(t *testing.T) {
 	t.Run("a share link that was created meanwhile is the answer", func(t *testing.T) {
 		e := newEnv(t)
 		target, read := e.target(), e.artifact

@@ -87,7 +87,7 @@ func TestMintAnswersTheSameURLAsAddress(t *testing.T) {
 	wantOpens(t, e, l, minted.URL, now.Add(limits.LinkURLLife))
 }
 
-func TestAForeignLinkCostsAsMuchAsAMissingOne(t *testing.T) {
+func TestT48AForeignLinkCostsAsMuchAsAMissingOne(t *testing.T) {
 	foreign, missing := newEnv(t), newEnv(t)
 	l := foreign.addLink(link.Share, func(l *link.Link) { l.Workspace = id.NewWorkspace() })
 	for _, e := range []*env{foreign, missing} {

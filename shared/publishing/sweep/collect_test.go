@@ -62,7 +62,7 @@ func TestAnObjectThatCannotBeDeletedDelaysNoOther(t *testing.T) {
 	}
 }
 
-func TestACandidateIsDeletedOnlyIfItIsStillUnreferenced(t *testing.T) {
+func TestF68ACandidateIsDeletedOnlyIfItIsStillUnreferenced(t *testing.T) {
 	for name, c := range map[string]struct {
 		set         func(*fakeStore, tree.Object)
 		deleted     bool

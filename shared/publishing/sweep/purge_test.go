@@ -35,7 +35,7 @@ func newPurger(status artifact.Status, one bool, revisions ...artifact.Contents)
 	}, f
 }
 
-func TestAPurgeMarksWhatIsNotInUse(t *testing.T) {
+func TestF67APurgeMarksWhatIsNotInUse(t *testing.T) {
 	own, lent := id.NewSession(), id.NewSession()
 	a, b, borrowed := object(own, 0), object(own, 1), object(lent, 0)
 	borrows := func(status artifact.RevisionStatus) artifact.Contents {

@@ -1,4 +1,4 @@
-// Package tree is the set of files of a revision: their paths, sizes, digests and where their bytes lie.
+// Package tree describes the files of a revision: their paths, sizes, digests and where their bytes are stored.
 package tree
 
 import (
@@ -13,16 +13,16 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Digest is a SHA-256.
+// Digest is a SHA-256 digest.
 type Digest [sha256.Size]byte
 
 // EmptyDigest is the digest of a file without bytes.
 var EmptyDigest = Digest(sha256.Sum256(nil))
 
-// DigestOf is the digest of a text.
+// DigestOf returns the digest of a text.
 func DigestOf(s string) Digest { return sha256.Sum256([]byte(s)) }
 
-// ParseDigest reads 64 lower-case hexadecimal characters.
+// ParseDigest parses 64 lower-case hexadecimal characters.
 func ParseDigest(s string) (d Digest, ok bool) {
 	if len(s) != hex.EncodedLen(len(d)) || strings.ToLower(s) != s {
 		return d, false
@@ -31,15 +31,15 @@ func ParseDigest(s string) (d Digest, ok bool) {
 	return d, err == nil
 }
 
-// String is the lower-case hexadecimal form.
+// String returns the lower-case hexadecimal form.
 func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 
-// Object says where bytes lie: the upload session that brought them and the number of its entry. Bytes never move, so
-// an Object names the same bytes for as long as they exist.
+// Object locates bytes: the upload session that uploaded them and the number of its entry. Bytes never move, so an
+// Object names the same bytes for as long as they exist.
 type Object struct {
 	Session id.Session
 	Entry   int
-	Diff    bool // not the entry's bytes, but the diff that they are rebuilt from
+	Diff    bool // the diff that the entry's bytes are rebuilt from, not the bytes
 }
 
 // File is one file of a tree.
@@ -48,12 +48,12 @@ type File struct {
 	Size   int64
 	SHA256 Digest
 	Object Object // of a file with bytes; an empty file has none
-	// Borrowed says that the bytes came for another revision and were found by their content. A reference of this revision
-	// keeps them.
+	// Borrowed means that another revision uploaded the bytes and that they were found by their content. A reference of
+	// this revision keeps them.
 	Borrowed bool
 }
 
-// Borrowed are the objects that a revision with these files refers to, each once.
+// Borrowed returns the objects that a revision with these files references, each once.
 func (t Tree) Borrowed() (out []Object) {
 	for _, f := range t {
 		if f.Borrowed && !slices.Contains(out, f.Object) {
@@ -63,16 +63,16 @@ func (t Tree) Borrowed() (out []Object) {
 	return out
 }
 
-// Content is what tells bytes apart.
+// Content identifies bytes by what they are.
 type Content struct {
 	SHA256 Digest
 	Size   int64
 }
 
-// Content is that of the file.
+// Content returns the content of the file.
 func (f File) Content() Content { return Content{f.SHA256, f.Size} }
 
-// Tree is the whole set of files of a revision, in the order of their declaration.
+// Tree is the files of a revision, in the order of their declaration.
 type Tree []File
 
 // Find returns the file at exactly this path.
@@ -85,7 +85,7 @@ func (t Tree) Find(path string) (File, bool) {
 	return File{}, false
 }
 
-// Size is the sum of the files' bytes.
+// Size returns the total size of the files in bytes.
 func (t Tree) Size() (sum int64) {
 	for _, f := range t {
 		sum += f.Size
@@ -93,8 +93,8 @@ func (t Tree) Size() (sum int64) {
 	return sum
 }
 
-// CheckPath refuses what no new file may be called: what CheckStoredPath refuses, and names that begin with a letter and a
-// colon. Some systems take those for a disk, and whoever saves all files must not be led out of their folder.
+// CheckPath refuses a path that no new file may have: what CheckStoredPath refuses, and paths that begin with a letter
+// and a colon. Some systems read those as a drive, so saving such a file could leave the chosen folder.
 func CheckPath(p string) error {
 	if err := CheckStoredPath(p); err != nil {
 		return err
@@ -105,9 +105,9 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// CheckStoredPath refuses what is no file path of the contract, and so the path of no file: relative, valid UTF-8, at most
-// limits.PathBytes bytes and limits.PathParts parts, no backslash, no control character, no empty, "." or ".." part.
-// Paths are compared byte by byte; another Unicode form is another path.
+// CheckStoredPath refuses a path that no stored file has. A path is relative, valid UTF-8, at most limits.PathBytes
+// bytes and limits.PathParts parts, without backslashes, control characters and empty, "." or ".." parts. Paths are
+// compared byte by byte; another Unicode form is another path.
 func CheckStoredPath(p string) error {
 	switch {
 	case p == "":
@@ -134,9 +134,10 @@ func CheckStoredPath(p string) error {
 	return nil
 }
 
-// hasDrive tells whether a path begins with a letter and a colon.
+// hasDrive reports whether a path begins with a letter and a colon.
 func hasDrive(p string) bool {
 	return len(p) >= 2 && p[1] == ':' && (p[0]|0x20 >= 'a' && p[0]|0x20 <= 'z')
 }
 
+// forbidden reports whether a path must not have a character.
 func forbidden(r rune) bool { return r <= 0x1f || r == 0x7f || r == '\\' }

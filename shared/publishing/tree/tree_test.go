@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -8,16 +9,19 @@ import (
 func TestF83OnlyPlainRelativePathsPass(t *testing.T) {
 	long := strings.Repeat("a", 1024)
 	for _, good := range []string{
-		"index.html", "a/b/c.txt", ".well-known/x", "a b/ü.md", "%2e%2e", "1:/a", "ab:c", "é:x", ":x", "a/c:/b", "a/c:b", "e\u0301.txt", "\u00e9.txt", long, strings.Repeat("a/", 63) + "a", "...", "a..b",
-		"con", "aux.txt", "trail.", "trail ", "ab:stream", "a?b*c", "~", "$HOME", "-rf", // what other systems read is not this one's to refuse
+		"index.html", "a/b/c.txt", ".well-known/x", "a b/ü.md", "%2e%2e", "1:/a", "ab:c", "é:x", ":x",
+		"a/c:/b", "a/c:b", "e\u0301.txt", "\u00e9.txt", long, strings.Repeat("a/", 63) + "a", "...", "a..b",
+		// other systems read these in their own way, and they are valid here
+		"con", "aux.txt", "trail.", "trail ", "ab:stream", "a?b*c", "~", "$HOME", "-rf",
 	} {
 		if err := CheckPath(good); err != nil {
 			t.Errorf("%q is refused: %v", good, err)
 		}
 	}
 	for _, bad := range []string{
-		"", "/", "/etc/passwd", "a//b", "a/", "./a", "a/./b", "../a", "a/../b", "..", ".", `a\b`, "a\x00b", "a\nb", "a\x7fb", "\xff\xfe", long + "a",
-		strings.Repeat("a/", 64) + "a", "C:", "c:/windows/x", "c:x", "Z:x/y", "a:b",
+		"", "/", "/etc/passwd", "a//b", "a/", "./a", "a/./b", "../a", "a/../b", "..", ".",
+		`a\b`, "a\x00b", "a\nb", "a\x7fb", "\xff\xfe", long + "a", strings.Repeat("a/", 64) + "a",
+		"C:", "c:/windows/x", "c:x", "Z:x/y", "a:b",
 	} {
 		if CheckPath(bad) == nil {
 			t.Errorf("%q passes", bad)
@@ -25,7 +29,7 @@ func TestF83OnlyPlainRelativePathsPass(t *testing.T) {
 	}
 }
 
-// TestFilesOfOlderRevisionsKeepTheirPaths: a name like a:b was a path once, and is one where nothing new is declared.
+// TestFilesOfOlderRevisionsKeepTheirPaths covers paths like a:b, which new files cannot have and old ones may.
 func TestFilesOfOlderRevisionsKeepTheirPaths(t *testing.T) {
 	for _, p := range []string{"a:b", "c:x/y", "index.html"} {
 		if err := CheckStoredPath(p); err != nil {
@@ -51,9 +55,29 @@ func TestDigestsAreLowerCaseHexadecimal(t *testing.T) {
 	if !ok || d != EmptyDigest {
 		t.Error("a digest does not survive its text")
 	}
-	for _, bad := range []string{"", strings.ToUpper(EmptyDigest.String()), EmptyDigest.String()[1:], EmptyDigest.String() + "0", strings.Repeat("g", 64)} {
+	text := EmptyDigest.String()
+	for _, bad := range []string{"", strings.ToUpper(text), text[1:], text + "0", strings.Repeat("g", 64)} {
 		if _, ok := ParseDigest(bad); ok {
 			t.Errorf("%q passes", bad)
 		}
+	}
+}
+
+func TestATreeAddsUpWhatItHasAndWhatItBorrows(t *testing.T) {
+	lent, other := Object{Session: "lender"}, Object{Session: "lender", Entry: 1}
+	files := Tree{
+		{Path: "own", Size: 1, Object: Object{Session: "own"}},
+		{Path: "a", Size: 2, Object: lent, Borrowed: true},
+		{Path: "b", Size: 2, Object: lent, Borrowed: true},
+		{Path: "c", Size: 3, Object: other, Borrowed: true},
+	}
+	if got := files.Borrowed(); !slices.Equal(got, []Object{lent, other}) {
+		t.Errorf("borrows %v", got)
+	}
+	if files.Size() != 8 || (Tree)(nil).Size() != 0 {
+		t.Errorf("%d bytes", files.Size())
+	}
+	if f, ok := files.Find("c"); !ok || f.Content() != (Content{Size: 3}) {
+		t.Errorf("%+v", f)
 	}
 }

@@ -206,7 +206,7 @@ func TestWhatIsRefusedIsNotStored(t *testing.T) {
 	wantCode(t, err, fault.InvalidRequest)
 }
 
-func TestOnlyWhatIsNeededIsUploaded(t *testing.T) {
+func TestF15OnlyWhatIsNeededIsUploaded(t *testing.T) {
 	c := newCreator()
 	known := tree.DigestOf("known")
 	c.store.files = tree.Tree{{Path: "known", Size: 5, SHA256: known}, {Path: "patched", Size: 9}, {Path: "gone", Size: 1}}

@@ -44,6 +44,7 @@ type fakeStore struct {
 	owners    []string // of claims, releases and commits, in their order
 	lease     time.Time
 	released  int
+	opened    int // objects
 	done      []Finalization
 	calls     []string // that change anything but the command
 	unindexed []tree.Object
@@ -151,6 +152,7 @@ func (f *fakeStore) Put(_ context.Context, _ id.Workspace, o tree.Object, body [
 func (f *fakeStore) Open(_ context.Context, _ id.Workspace, o tree.Object, _, _ int64) (io.ReadCloser, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.opened++
 	body, ok := f.objects[o]
 	if !ok {
 		return nil, fault.New(fault.NotFound, "gone")

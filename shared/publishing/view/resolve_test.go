@@ -58,7 +58,7 @@ func (e *env) toRevision(n int) {
 	e.store.link.Kind, e.store.link.Revision = link.Revision, e.revisions[n]
 }
 
-func TestALinkIsRefusedAlikeForEveryReason(t *testing.T) {
+func TestT57ALinkIsRefusedAlikeForEveryReason(t *testing.T) {
 	unavailable := fault.NewCode(fault.DatabaseUnavailable)
 	retained := func(e *env) {
 		e.toRevision(0)

@@ -1,0 +1,205 @@
+package upload
+
+import (
+	"strings"
+	"testing"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/tree"
+)
+
+func TestF66ABaseServesIfItIsPublished(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(*finalizer)
+		want string // in the refusal
+	}{
+		"a published one does": {func(*finalizer) {}, ""},
+		"a draft does not": {
+			func(f *finalizer) { f.store.base.Revision.Status = artifact.Draft }, "base_revision_not_publishable",
+		},
+		"one without bytes does not": {
+			func(f *finalizer) { f.store.base.Revision.Status = artifact.Retained }, "base_revision_not_publishable",
+		},
+		"a missing one does not": {func(f *finalizer) { f.store.base = nil }, "base_revision_not_found"},
+		"one without an artifact": {
+			func(f *finalizer) { f.attempt.Session.New = true }, "base_revision_artifact_mismatch",
+		},
+		"a path that it lacks": {func(f *finalizer) { f.attempt.Entries[2].Path = "x" }, "deleted_path_not_in_base"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newPartial()
+			c.set(f)
+			_, err := f.finalize(t)
+			if c.want == "" {
+				wantCode(t, err, "")
+				return
+			}
+			wantCode(t, err, fault.InvalidRequest)
+			if !strings.HasPrefix(fault.Of(err).Message, c.want) {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// newPartial has a base of three files, of which the session replaces one, patches one and deletes one.
+func newPartial() *finalizer {
+	f := newFinalizer()
+	s := f.attempt.Session
+	s.New, s.Base = false, "base"
+	old := func(n int) tree.Object { return tree.Object{Session: "old", Entry: n} }
+	f.store.base = &artifact.Contents{
+		Revision: artifact.Revision{Status: artifact.Published, Mode: "markdown"},
+		Tree: tree.Tree{
+			{
+				Path:   "index.html",
+				Size:   3,
+				SHA256: tree.DigestOf("old"),
+				Object: old(0),
+			},
+			{
+				Path:   "a.txt",
+				Size:   4,
+				SHA256: tree.DigestOf("one\n"),
+				Object: old(1),
+			},
+			{
+				Path:   "gone.txt",
+				Size:   4,
+				SHA256: tree.DigestOf("gone"),
+				Object: old(2),
+			},
+			{
+				Path:     "kept.txt",
+				Size:     4,
+				SHA256:   tree.DigestOf("kept"),
+				Object:   old(3),
+				Borrowed: true,
+			},
+		},
+	}
+	const diff = "@@ -1 +1 @@\n-one\n+two\n"
+	f.attempt.Entries[1] = Entry{
+		Path:   "a.txt",
+		Size:   int64(len(diff)),
+		Object: f.object(1),
+		Patch:  &Patch{Base: tree.DigestOf("one\n"), Result: tree.DigestOf("two\n")},
+	}
+	f.attempt.Entries = append(f.attempt.Entries, Entry{Path: "gone.txt", Deleted: true})
+	delete(f.store.objects, f.object(1))
+	f.store.objects[tree.Object{Session: s.ID, Entry: 1, Diff: true}] = diff
+	f.store.objects[old(1)] = "one\n"
+	return f
+}
+
+func TestAPartialManifestIsMergedIntoItsBase(t *testing.T) {
+	f := newPartial()
+	out, err := f.finalize(t)
+	wantCode(t, err, "")
+	done := f.store.done[0]
+	if out.FileCount != 3 || out.SizeBytes != 12 || done.Revision.Mode != "markdown" {
+		t.Errorf("%+v, mode %s", out, done.Revision.Mode)
+	}
+	for path, body := range map[string]string{"index.html": "page", "a.txt": "two\n", "kept.txt": "kept"} {
+		if file, ok := done.Tree.Find(path); !ok || file.SHA256 != tree.DigestOf(body) {
+			t.Errorf("%s: %+v", path, file)
+		}
+	}
+	if f.store.objects[f.object(1)] != "two\n" {
+		t.Error("the result of the patch is not stored")
+	}
+	if len(f.store.referred) != 1 || f.store.referred[0].Entry != 3 {
+		t.Errorf("referred to %v", f.store.referred)
+	}
+}
+
+func TestF65T64APatchAppliesExactlyAndWithinTheCaps(t *testing.T) {
+	const byPatch = "the result of the patch"
+	patch := func(f *finalizer) *Patch { return f.attempt.Entries[1].Patch }
+	diff := func(text string) func(*finalizer) {
+		return func(f *finalizer) {
+			f.store.objects[tree.Object{Session: f.attempt.Session.ID, Entry: 1, Diff: true}] = text
+			f.attempt.Entries[1].Size = int64(len(text))
+		}
+	}
+	for name, c := range map[string]struct {
+		set    func(*finalizer)
+		code   fault.Code
+		reason string
+	}{
+		"another base": {func(f *finalizer) { patch(f).Base[0]++ }, fault.PatchConflict, "base_hash_mismatch"},
+		"a path not in it": {
+			func(f *finalizer) { f.attempt.Entries[1].Path = "b.txt" }, fault.PatchConflict, "base_hash_mismatch",
+		},
+		"another result":     {func(f *finalizer) { patch(f).Result[0]++ }, fault.PatchConflict, "result_hash_mismatch"},
+		"no diff":            {diff("no diff"), fault.PatchConflict, "parse_error"},
+		"a hunk of others":   {diff("@@ -1 +1 @@\n-six\n+two\n"), fault.PatchConflict, "apply_failed"},
+		"too much of a file": {func(f *finalizer) { f.by.Policy.FileSize = 3 }, fault.FileSizeCapExceeded, "index.html"},
+		"too much together":  {func(f *finalizer) { f.by.Policy.ArtifactSize = 11 }, fault.RevisionSizeCapExceeded, byPatch},
+		"too much of a result": {
+			func(f *finalizer) { f.patchesPage(); f.by.Policy.FileSize = 11 }, fault.FileSizeCapExceeded, byPatch,
+		},
+		"too much of two results": {
+			func(f *finalizer) { f.patchesPage(); f.by.Policy.ArtifactSize = 19 }, fault.RevisionSizeCapExceeded, byPatch,
+		},
+		"too many files": {func(f *finalizer) { f.by.Policy.FileCount = 2 }, fault.FileCountCapExceeded, ""},
+		"a base that is gone": {
+			func(f *finalizer) { delete(f.store.objects, tree.Object{Session: "old", Entry: 1}) },
+			fault.UploadIncomplete, "a.txt",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newPartial()
+			c.set(f)
+			_, err := f.finalize(t)
+			wantCode(t, err, c.code)
+			if !strings.Contains(fault.Of(err).Message, c.reason) {
+				t.Errorf("%v, want %s", err, c.reason)
+			}
+			if len(f.store.calls) > 0 {
+				t.Errorf("a refusal has called %v", f.store.calls)
+			}
+		})
+	}
+	f := newPartial()
+	f.by.Policy.ArtifactSize = 12
+	_, err := f.finalize(t)
+	wantCode(t, err, "")
+}
+
+func TestWhatARevisionCannotTakeIsRefusedBeforeItsBytesAreRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		set  func(*finalizer)
+		want fault.Code
+	}{
+		"a path that the base lacks": {func(f *finalizer) { f.attempt.Entries[2].Path = "x" }, fault.InvalidRequest},
+		"too many bytes":             {func(f *finalizer) { f.by.Policy.ArtifactSize = 7 }, fault.RevisionSizeCapExceeded},
+		"too large a file":           {func(f *finalizer) { f.by.Policy.FileSize = 3 }, fault.FileSizeCapExceeded},
+		"no entrypoint": {
+			func(f *finalizer) { f.attempt.Session.Entrypoint = "x" }, fault.EntrypointNotInRevision,
+		},
+		"a file is missing": {func(f *finalizer) { delete(f.store.objects, f.object(0)) }, fault.UploadIncomplete},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newPartial()
+			c.set(f)
+			_, err := f.finalize(t)
+			wantCode(t, err, c.want)
+			if f.store.opened > 0 {
+				t.Errorf("%d objects were read", f.store.opened)
+			}
+		})
+	}
+}
+
+// patchesPage makes the page a diff too, with a result of twelve bytes.
+func (f *finalizer) patchesPage() {
+	const diff = "@@ -1 +1,2 @@\n-old\n\\ No newline at end of file\n+a longer\n+one\n\\ No newline at end of file\n"
+	delete(f.store.objects, f.object(0))
+	f.store.objects[tree.Object{Session: f.attempt.Session.ID, Entry: 0, Diff: true}] = diff
+	f.store.objects[tree.Object{Session: "old", Entry: 0}] = "old"
+	e := &f.attempt.Entries[0]
+	e.Size = int64(len(diff))
+	e.Patch = &Patch{Base: tree.DigestOf("old"), Result: tree.DigestOf("a longer\none")}
+}
