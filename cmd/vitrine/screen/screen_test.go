@@ -76,7 +76,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 
 func TestScrub(t *testing.T) {
 	for text, want := range map[string]string{
-		"no response from http://a.test: refused":                       "no response from http://a.test: refused",
+		"no response from http://a.test: refused":                     "no response from http://a.test: refused",
 		"Put http://s.test/o/1?X-Amz-Signature=abc&x=y: reset":        "Put http://s.test/o/1[…] reset",
 		`Get "https://a.test/claim#ap_ct_x": EOF`:                     `Get "https://a.test/claim[…]": EOF`,
 		"key ap_pk_preview_0123456789ABCDEF_aaaa-bbb_cc is bad":       "key ap_pk_[hidden] is bad",
