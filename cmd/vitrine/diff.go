@@ -185,7 +185,7 @@ func (h *artifactContext) compare(ctx context.Context, c change) (d difference, 
 
 // textOf reads a file. It returns false if the file is not text, or too large to compare.
 func (h *artifactContext) textOf(ctx context.Context, f contract.AgentViewFile) (string, bool, error) {
-	body, err := h.account.Fetch(ctx, f, shownMost)
+	body, err := h.account.Fetch(ctx, f, maxShown)
 	if errors.Is(err, client.ErrLarge) {
 		return "", false, nil
 	}

@@ -231,16 +231,16 @@ func (e *editing) send(ctx context.Context, p *publication, base contract.AgentV
 	if err := e.stillNewest(ctx, base.RevisionID); err != nil {
 		return err
 	}
-	steady, stop := p.uninterruptible(ctx)
+	uninterrupted, stop := p.uninterruptible(ctx)
 	defer stop()
-	draft, err := p.account.Finalize(steady, p.idem, session)
+	draft, err := p.account.Finalize(uninterrupted, p.idem, session)
 	if err != nil {
 		return outdated(err)
 	}
-	if err := e.stillNewest(steady, base.RevisionID); err != nil {
+	if err := e.stillNewest(uninterrupted, base.RevisionID); err != nil {
 		return e.abandon(p, err, draft)
 	}
-	return p.publish(steady, draft)
+	return p.publish(uninterrupted, draft)
 }
 
 // manifest declares the new text, and the body to upload for it.

@@ -73,7 +73,7 @@ type madeLink struct {
 	// ExpiresAt is the end of the link, if known and set.
 	ExpiresAt *contract.Time `json:"expires_at,omitempty"`
 
-	endless bool // the link is known to have no end
+	noEnd bool // the link is known to have no end
 }
 
 // urlLife is how long a URL of a link works; the link itself may live longer.
@@ -109,7 +109,7 @@ func linkTo(
 			return madeLink{}, err
 		}
 	}
-	if want.ExpiresAt != nil && (l.endless || l.ExpiresAt.After(want.ExpiresAt.Time)) {
+	if want.ExpiresAt != nil && (l.noEnd || l.ExpiresAt.After(want.ExpiresAt.Time)) {
 		return madeLink{}, errLasts(l.ID, l.ExpiresAt)
 	}
 	l.URL, err = by.MintLink(ctx, made.ID)
@@ -123,10 +123,10 @@ func (l *madeLink) fetchEnd(ctx context.Context, by *client.Account) error {
 	if err != nil {
 		return err
 	}
-	l.endless = l.ExpiresAt == nil
+	l.noEnd = l.ExpiresAt == nil
 	for _, row := range list.Items {
 		if row.ID == l.ID {
-			l.ExpiresAt, l.endless = row.ExpiresAt, row.ExpiresAt == nil
+			l.ExpiresAt, l.noEnd = row.ExpiresAt, row.ExpiresAt == nil
 		}
 	}
 	return nil
@@ -209,7 +209,7 @@ func (a *app) lifetime(l madeLink) string {
 		return "until " + screen.When(l.ExpiresAt.Time, a.now())
 	}
 	text := "for 24 hours"
-	if l.ExpiresAt == nil && !l.endless {
+	if l.ExpiresAt == nil && !l.noEnd {
 		text = "for 24 hours, or until the link ends"
 	}
 	if l.RevisionID == "" {

@@ -14,9 +14,9 @@ import (
 
 // Limits of list: the default, the size of one call, and the most that one command shows.
 const (
-	listUsual = limits.DefaultPage
-	listPage  = limits.MaxPage
-	listMost  = 10000
+	defaultList = limits.DefaultPage
+	listPage    = limits.MaxPage
+	maxList     = 10000
 )
 
 // paging selects the part of a list to show.
@@ -36,7 +36,7 @@ func (a *app) listCommand() *cobra.Command {
 		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.list(ctx, p) }),
 	}
 	f := cmd.Flags()
-	f.IntVar(&p.limit, "limit", listUsual, "how many to list")
+	f.IntVar(&p.limit, "limit", defaultList, "how many to list")
 	f.BoolVar(&p.all, "all", false, "list all")
 	f.StringVar(&p.cursor, "cursor", "", "where to go on")
 	cmd.MarkFlagsMutuallyExclusive("limit", "all")
@@ -51,11 +51,11 @@ type listed struct {
 
 func (a *app) list(ctx context.Context, p paging) error {
 	if p.all {
-		p.limit = listMost
+		p.limit = maxList
 	}
-	if p.limit < 1 || p.limit > listMost || len(p.cursor) > limits.CursorLength {
+	if p.limit < 1 || p.limit > maxList || len(p.cursor) > limits.CursorLength {
 		return failure.New(failure.Invalid, failure.Usage,
-			"--limit takes 1 to %d, --cursor a cursor of an earlier answer", listMost).
+			"--limit takes 1 to %d, --cursor a cursor of an earlier answer", maxList).
 			Advise("vitrine list --all lists all.")
 	}
 	account, by, err := a.account(ctx, toAct)
@@ -105,7 +105,7 @@ func (a *app) showList(l contract.ArtifactList) error {
 	switch {
 	case len(rows) == 0:
 		a.screen.Note("There are no artifacts yet; publish one with vitrine publish PATH")
-	case l.PageInfo.HasMore && len(l.Data) >= listMost:
+	case l.PageInfo.HasMore && len(l.Data) >= maxList:
 		a.screen.Note("There are more: continue with vitrine list --all --cursor %s", failure.Quoted(*l.PageInfo.NextCursor))
 	case l.PageInfo.HasMore:
 		a.screen.Note("There are more: continue with vitrine list --cursor %s, or list all with vitrine list --all",

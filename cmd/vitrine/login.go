@@ -151,9 +151,9 @@ func (e *loginFlow) byDevice(ctx context.Context) error {
 // keep creates the key and stores it. From the call that creates the key on, an interrupt is delayed, so that the key
 // is known and can be revoked: a login that is not stored leaves no key at the server.
 func (e *loginFlow) keep(ctx context.Context, tokens client.Tokens) error {
-	steady, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
+	uninterrupted, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
-	key, err := e.createKey(ctx, steady, tokens)
+	key, err := e.createKey(ctx, uninterrupted, tokens)
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
@@ -169,13 +169,13 @@ func (e *loginFlow) keep(ctx context.Context, tokens client.Tokens) error {
 
 // createKey reads who signed in and creates an API key for this machine. A login succeeds although the server cannot
 // tell who signed in.
-func (e *loginFlow) createKey(ctx, steady context.Context, tokens client.Tokens) (client.Key, error) {
+func (e *loginFlow) createKey(ctx, uninterrupted context.Context, tokens client.Tokens) (client.Key, error) {
 	member := e.deployment.As(tokens.Access)
 	who, err := member.Workspace(ctx)
 	if err != nil && failure.Of(err).Exit != failure.NotFound {
 		return client.Key{}, explainForbidden(err)
 	}
-	made, key, err := member.CreateKey(steady, "cli_login_"+e.app.newUUID(), "CLI ("+hostname()+")")
+	made, key, err := member.CreateKey(uninterrupted, "cli_login_"+e.app.newUUID(), "CLI ("+hostname()+")")
 	if err != nil {
 		return client.Key{}, explainForbidden(err)
 	}

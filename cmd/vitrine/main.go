@@ -158,7 +158,7 @@ func (a *app) caller() *client.Caller {
 		UserAgent: userAgent(),
 		RequestID: "cli_" + rand.Text(),
 		Patience:  a.retry,
-		Tell:      a.screen.Note,
+		Note:      a.screen.Note,
 		PlainHTTP: a.flags.insecureHTTP,
 	}
 }

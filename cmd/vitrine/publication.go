@@ -19,15 +19,15 @@ import (
 
 // publication is one publish and its result.
 type publication struct {
-	account *client.Account
-	by      credential // zero if ephemeral
-	screen  *screen.Screen
-	now     func() time.Time
-	idem    string                // one Idempotency-Key for its three calls
-	trial   *contract.Provisioned // nil unless ephemeral
-	path    string                // as given
-	flags   string                // flags of the command that gave path
-	fresh   bool                  // it creates a new artifact
+	account     *client.Account
+	by          credential // zero if ephemeral
+	screen      *screen.Screen
+	now         func() time.Time
+	idem        string                // one Idempotency-Key for its three calls
+	provisioned *contract.Provisioned // nil unless ephemeral
+	path        string                // as given
+	flags       string                // flags of the command that gave path
+	fresh       bool                  // it creates a new artifact
 
 	stats  client.UploadStats
 	result contract.Published
@@ -68,7 +68,7 @@ func (p *publication) provision(ctx context.Context, a *app) error {
 	if err != nil {
 		return err
 	}
-	p.account, p.trial = deployment.With(key), &made
+	p.account, p.provisioned = deployment.With(key), &made
 	return nil
 }
 
@@ -157,16 +157,16 @@ func checkRemovals(base *contract.AgentView, refused []folder.Refused) error {
 	if base == nil {
 		return nil
 	}
-	for _, had := range base.Files {
+	for _, file := range base.Files {
 		for _, r := range refused {
-			if had.Path != r.Path && (!strings.HasSuffix(r.Path, "/") || !strings.HasPrefix(had.Path, r.Path)) {
+			if file.Path != r.Path && (!strings.HasSuffix(r.Path, "/") || !strings.HasPrefix(file.Path, r.Path)) {
 				continue
 			}
 			return failure.New(failure.Invalid, failure.UnusablePath,
-				"the artifact has %q, which is refused now, because %s; nothing was changed", had.Path, r.Why).
+				"the artifact has %q, which is refused now, because %s; nothing was changed", file.Path, r.Why).
 				Advise(
 					"Keep it with --allow-secret %s, or remove it from the artifact: list it in .artifactignore, or delete it here.",
-					failure.Quoted(had.Path))
+					failure.Quoted(file.Path))
 		}
 	}
 	return nil
@@ -216,13 +216,13 @@ func (p *publication) finalizeAndPublish(
 	if err := p.store(ctx, plan); err != nil {
 		return err
 	}
-	steady, stop := p.uninterruptible(ctx)
+	uninterrupted, stop := p.uninterruptible(ctx)
 	defer stop()
-	draft, err := p.account.Finalize(steady, p.idem, session)
+	draft, err := p.account.Finalize(uninterrupted, p.idem, session)
 	if err != nil {
 		return err
 	}
-	return p.publish(steady, draft)
+	return p.publish(uninterrupted, draft)
 }
 
 // store shows the progress of a plan.
@@ -300,12 +300,12 @@ func (p *publication) checkAllowance(policy contract.UsagePolicy) error {
 		return nil
 	}
 	now := p.now().UTC()
-	anew := now.Truncate(limits.Day).Add(limits.Day) // days begin at midnight UTC
+	tomorrow := now.Truncate(limits.Day).Add(limits.Day) // days begin at midnight UTC
 	f := failure.New(failure.Quota, fault.WriteAllowanceExceeded,
 		"the workspace has published its %d new artifacts for today", policy.DailyNewArtifactAllowance).
 		Advise("New ones can be published from %s; a revision of an existing one, with --artifact-id, now.",
-			screen.When(anew, now))
-	f.RetryAfter = anew.Sub(now)
+			screen.When(tomorrow, now))
+	f.RetryAfter = tomorrow.Sub(now)
 	return f
 }
 

@@ -107,7 +107,7 @@ func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 	if err := p.upload(ctx, files, w); err != nil {
 		return p.by.refusedBy(err)
 	}
-	if w.unlisted && p.trial == nil {
+	if w.unlisted && p.provisioned == nil {
 		if err := p.share(ctx, w.end); err != nil {
 			return p.by.refusedBy(err)
 		}

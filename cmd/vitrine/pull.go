@@ -150,8 +150,8 @@ func (a *app) pullOut(ctx context.Context, t target, o pullRequest) error {
 	return a.screen.Verbatim(body)
 }
 
-// shownMost is the largest text that is read through a share URL or compared, in bytes.
-const shownMost = limits.InlineAnswer
+// maxShown is the largest text that is read through a share URL or compared, in bytes.
+const maxShown = limits.InlineAnswer
 
 // pullShared reads a file through a share URL.
 func (a *app) pullShared(ctx context.Context, t target, o pullRequest) (p pulled, err error) {
@@ -159,7 +159,7 @@ func (a *app) pullShared(ctx context.Context, t target, o pullRequest) (p pulled
 	if err != nil {
 		return p, err
 	}
-	body, err := d.Fetch(ctx, f, shownMost)
+	body, err := d.Fetch(ctx, f, maxShown)
 	if err != nil && !errors.Is(err, client.ErrLarge) {
 		return p, err
 	}

@@ -42,13 +42,13 @@ func (a *app) report(p *publication) error {
 		r.AccessLinkID = l.ID
 		r.LinkExpiresAt = l.ExpiresAt
 	}
-	if t := p.trial; t != nil {
+	if t := p.provisioned; t != nil {
 		r.ClaimURL, r.ClaimToken = p.account.Hosts.AppURL+"/claim#"+t.ClaimToken, t.ClaimToken
 		r.ClaimTokenID = string(t.ClaimTokenID)
 		r.WorkspaceID = string(t.WorkspaceID)
 		r.APIKeyID = string(t.APIKeyID)
 	}
-	if err := r.check(p.trial); err != nil {
+	if err := r.check(p.provisioned); err != nil {
 		return err
 	}
 	if a.screen.IsJSON() {

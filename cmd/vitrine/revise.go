@@ -30,20 +30,20 @@ func partOf(whole contract.CreateSession, base *contract.AgentView) (part contra
 	if base == nil || base.Entrypoint != whole.Entrypoint {
 		return whole, false
 	}
-	had := make(map[string]contract.AgentViewFile, len(base.Files))
+	file := make(map[string]contract.AgentViewFile, len(base.Files))
 	for _, f := range base.Files {
-		had[f.Path] = f
+		file[f.Path] = f
 	}
 	part = whole
 	part.BaseRevisionID, part.Files = base.RevisionID, []contract.DeclaredFile{}
 	for _, f := range whole.Files {
-		if old, same := had[f.Path]; !same || old.SHA256 != f.SHA256 || old.SizeBytes != f.SizeBytes {
+		if old, same := file[f.Path]; !same || old.SHA256 != f.SHA256 || old.SizeBytes != f.SizeBytes {
 			part.Files = append(part.Files, f)
 		}
-		delete(had, f.Path)
+		delete(file, f.Path)
 	}
 	for _, f := range base.Files {
-		if _, gone := had[f.Path]; gone {
+		if _, gone := file[f.Path]; gone {
 			part.DeletedPaths = append(part.DeletedPaths, f.Path)
 		}
 	}

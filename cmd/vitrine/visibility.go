@@ -41,19 +41,19 @@ func linkOf(ctx context.Context, by *client.Account, v contract.Visibility) made
 	return l
 }
 
-func (a *app) setVisibility(ctx context.Context, text, wish string) error {
-	if wish != private && wish != unlisted {
-		return failure.New(failure.Invalid, failure.Usage, "there is no visibility %q", wish).
+func (a *app) setVisibility(ctx context.Context, text, want string) error {
+	if want != private && want != unlisted {
+		return failure.New(failure.Invalid, failure.Usage, "there is no visibility %q", want).
 			Advise("It is private or unlisted.")
 	}
 	return a.withOwnArtifact(ctx, text, func(ctx context.Context, h *artifactContext) error {
-		v, err := h.account.SetVisibility(ctx, h.artifact, wish)
+		v, err := h.account.SetVisibility(ctx, h.artifact, want)
 		switch {
 		case err != nil:
 			return err
 		case a.screen.IsJSON():
 			return a.screen.Object(visibility{schemaVersion, v})
-		case wish == unlisted:
+		case want == unlisted:
 			return a.screen.Result(v.UnlistedURL, a.linkRows(linkOf(ctx, h.account, v))...)
 		}
 		ended := 0
@@ -61,6 +61,6 @@ func (a *app) setVisibility(ctx context.Context, text, wish string) error {
 			ended = len(*v.RevokedAccessLinkIDs)
 		}
 		return a.screen.Result(v.PrivateURL,
-			screen.Row{Name: "Private", Value: "only for members of the workspace; " + screen.Count(ended, "link") + " ended"})
+			screen.Row{Name: "Private", Value: "only for members of the workspace; " + screen.Count(ended, "link") + " revoked"})
 	})
 }

@@ -17,7 +17,7 @@ const tall = `<!doctype html><style>body{margin:0}div{height:3000px}</style><div
 // frames is a content host beside two sites that may frame it: the app and another one.
 type frames struct {
 	*env
-	app, stranger *httptest.Server
+	app, other *httptest.Server
 }
 
 func newFrames(t *testing.T) *frames {
@@ -29,9 +29,9 @@ func newFrames(t *testing.T) *frames {
 			`<!doctype html><script>heights = []; addEventListener("message", e => heights.push([e.origin, e.data.type, e.data.height]))</script>
 <iframe sandbox="allow-scripts" src=%q></iframe>`, r.URL.Query().Get("src"))
 	})
-	f.app, f.stranger = httptest.NewServer(page), httptest.NewServer(page)
+	f.app, f.other = httptest.NewServer(page), httptest.NewServer(page)
 	t.Cleanup(f.app.Close)
-	t.Cleanup(f.stranger.Close)
+	t.Cleanup(f.other.Close)
 	f.serve(strings.Replace(own.URL, "127.0.0.1", "localhost", 1), f.app.URL) // another site than the app's
 	f.add("tall.html", tall)
 	f.add("pixel.svg", `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>`)
@@ -88,7 +88,7 @@ func TestBrowserRunsNoScriptOfAPageThatIsOpenedOnItsOwn(t *testing.T) {
 
 func TestBrowserFramesContentForTheAppOnly(t *testing.T) {
 	f, p := newFrames(t), browser.Open(t)
-	p.Go(f.stranger.URL + "/?src=" + f.url("tall.html"))
+	p.Go(f.other.URL + "/?src=" + f.url("tall.html"))
 	p.WaitViolation("frame-ancestors")
 	if n := browser.Eval[int](&p.Document, "heights.length"); n != 0 {
 		t.Errorf("%d messages from a refused frame", n)

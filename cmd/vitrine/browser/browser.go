@@ -25,8 +25,8 @@ func (s Environment) Command(address string) []string {
 	if !s.Terminal || s.Env("CI") != "" {
 		return nil
 	}
-	for _, wish := range s.candidates() {
-		command := strings.Fields(wish)
+	for _, candidate := range s.candidates() {
+		command := strings.Fields(candidate)
 		if len(command) == 0 {
 			continue
 		}
@@ -39,16 +39,16 @@ func (s Environment) Command(address string) []string {
 
 // candidates returns the commands to try; the first that exists is used.
 func (s Environment) candidates() []string {
-	wish := s.Env("BROWSER")
+	command := s.Env("BROWSER")
 	switch {
 	case s.OS == "windows":
-		return []string{wish, "rundll32 url.dll,FileProtocolHandler"}
+		return []string{command, "rundll32 url.dll,FileProtocolHandler"}
 	case s.OS == "darwin":
-		return append(strings.Split(wish, ":"), "open")
+		return append(strings.Split(command, ":"), "open")
 	case s.Env("DISPLAY") == "" && s.Env("WAYLAND_DISPLAY") == "":
-		return strings.Split(wish, ":") // $BROWSER may work where the system's own commands do not
+		return strings.Split(command, ":") // $BROWSER may work where the system's own commands do not
 	}
-	return append(strings.Split(wish, ":"), "xdg-open")
+	return append(strings.Split(command, ":"), "xdg-open")
 }
 
 func place(command []string, address string) []string {

@@ -27,9 +27,9 @@ const clientID = "cli"
 // Timeouts of one call to the authorization server, which answers within 3 s even if its own dependencies hang. Two
 // attempts to refresh fit into the 10 s in which a server accepts a replaced refresh token once more.
 const (
-	tokenTime    = 30 * time.Second
-	refreshTime  = 4 * time.Second
-	refreshTries = 2
+	tokenTime          = 30 * time.Second
+	refreshTime        = 4 * time.Second
+	maxRefreshAttempts = 2
 )
 
 // maxToken bounds the body of a response of the authorization server in bytes.
@@ -85,7 +85,7 @@ func (a *Authority) config() *oauth2.Config {
 
 // Refresh replaces a refresh token. It retries at once when the response was lost, while the server still repeats it.
 func (a *Authority) Refresh(ctx context.Context, refresh secret.Text) (tokens Tokens, err error) {
-	for range refreshTries {
+	for range maxRefreshAttempts {
 		err = a.ask(ctx, refreshTime, func(ctx context.Context) error {
 			t, err := a.config().TokenSource(ctx, &oauth2.Token{RefreshToken: string(refresh)}).Token()
 			tokens, err = a.checkTokens(t, err)

@@ -37,8 +37,8 @@ type Caller struct {
 	RequestID string // sent with every call, 8 to 128 visible ASCII characters
 	Patience  RetryPolicy
 	PlainHTTP bool // allows plain HTTP to other machines
-	// Tell tells the person what the client is waiting for.
-	Tell func(format string, args ...any)
+	// Note tells the person what the client is waiting for.
+	Note func(format string, args ...any)
 }
 
 // NewHTTP returns a client that never follows a redirect, because a bearer token must not be sent to another address.

@@ -99,7 +99,7 @@ func (a *Authority) Await(ctx context.Context, d Device) (Tokens, error) {
 			interval, silence = max(interval+slowDownStep, f.RetryAfter), 0
 		case f.Transient:
 			silence = min(max(2*wait, f.RetryAfter), maxReconnectWait)
-			a.caller.Tell("%s; still waiting for you to sign in", f.Message)
+			a.caller.Note("%s; still waiting for you to sign in", f.Message)
 		default:
 			return Tokens{}, err
 		}

@@ -14,8 +14,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// workRounds is how often a refused proof of work is repeated with a new challenge.
-const workRounds = 2
+// maxWorkRounds is how often a refused proof of work is repeated with a new challenge.
+const maxWorkRounds = 2
 
 // solved is the provisioning request with the solution of the server's challenge. It returns the challenge byte for
 // byte, because the server signed those bytes.
@@ -28,7 +28,7 @@ type solved struct {
 func (d *Deployment) Provision(ctx context.Context) (contract.Provisioned, Key, error) {
 	var out contract.Provisioned
 	var err error
-	for range workRounds {
+	for range maxWorkRounds {
 		if out, err = d.provision(ctx); !failure.IsCode(err, fault.PowInvalid) && !failure.IsCode(err, fault.PowRequired) {
 			break
 		}
@@ -90,7 +90,7 @@ func (d *Deployment) work(ctx context.Context, r *refusal) (any, error) {
 
 // notice runs work and shows a note if it takes long.
 func (c *Caller) notice(note string, work func() error) error {
-	lasts := time.AfterFunc(noteAfter, func() { c.Tell("%s", note) })
+	lasts := time.AfterFunc(noteAfter, func() { c.Note("%s", note) })
 	defer lasts.Stop()
 	return work()
 }

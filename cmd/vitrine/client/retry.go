@@ -48,7 +48,7 @@ func (c *Caller) retry(ctx context.Context, attempt func(context.Context) error)
 			return err
 		}
 		if wait >= noteAfter {
-			c.Tell("%s; trying again in %s", f.Message, wait.Round(time.Second))
+			c.Note("%s; trying again in %s", f.Message, wait.Round(time.Second))
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return err

@@ -45,7 +45,7 @@ type UploadStats struct {
 type Plan struct {
 	Stats UploadStats
 
-	parcels []upload
+	uploads []upload
 	permits *renewed
 }
 
@@ -109,7 +109,7 @@ func (a *Account) add(plan *Plan, f File, t contract.UploadTarget) error {
 		}
 		s.UploadedFiles++
 		s.UploadedBytes += f.Size
-		plan.parcels = append(plan.parcels, upload{f, t})
+		plan.uploads = append(plan.uploads, upload{f, t})
 	default:
 		return a.unsendable(f)
 	}
@@ -162,9 +162,9 @@ func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 	within, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	queue := make(chan upload)
-	var senders sync.WaitGroup
-	for range min(Parallel, len(plan.parcels)) {
-		senders.Go(func() {
+	var workers sync.WaitGroup
+	for range min(Parallel, len(plan.uploads)) {
+		workers.Go(func() {
 			for next := range queue {
 				if err := a.uploadFile(within, plan.permits, next, p.Sent); err != nil {
 					stop(err)
@@ -174,8 +174,8 @@ func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 			}
 		})
 	}
-	feed(within, queue, plan.parcels)
-	senders.Wait()
+	feed(within, queue, plan.uploads)
+	workers.Wait()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -183,9 +183,9 @@ func (a *Account) Upload(ctx context.Context, plan Plan, p Progress) error {
 }
 
 // feed sends the uploads to the queue until all are taken or ctx ends.
-func feed(ctx context.Context, queue chan<- upload, parcels []upload) {
+func feed(ctx context.Context, queue chan<- upload, uploads []upload) {
 	defer close(queue)
-	for _, p := range parcels {
+	for _, p := range uploads {
 		select {
 		case queue <- p:
 		case <-ctx.Done():

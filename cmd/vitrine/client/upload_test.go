@@ -275,8 +275,8 @@ func TestAnUploadAsksForHeadersOfAnUploadAlone(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || len(plan.parcels) != 1 {
-			t.Errorf("%q: %d files to send, error %v", name, len(plan.parcels), err)
+		if err != nil || len(plan.uploads) != 1 {
+			t.Errorf("%q: %d files to send, error %v", name, len(plan.uploads), err)
 		}
 	}
 }
@@ -305,8 +305,8 @@ func TestAnUploadGoesToAPlaceAsSafeAsTheServer(t *testing.T) {
 			plan, err := a.Plan(contract.Session{
 				Files: []contract.UploadTarget{{Status: "upload_required", Path: "f", PutURL: tt.put}},
 			}, []File{f})
-			if (err == nil) != tt.ok || tt.ok && len(plan.parcels) != 1 {
-				t.Errorf("%d files to send, error %v", len(plan.parcels), err)
+			if (err == nil) != tt.ok || tt.ok && len(plan.uploads) != 1 {
+				t.Errorf("%d files to send, error %v", len(plan.uploads), err)
 			}
 			if err != nil && failure.Of(err).Hint == "" {
 				t.Errorf("%v has no hint", err)

@@ -86,7 +86,7 @@ func caller(w *wire, told *[]string) *Caller {
 		UserAgent: "vitrine/test",
 		RequestID: "cli_request",
 		Patience:  DefaultRetryPolicy(),
-		Tell: func(format string, args ...any) {
+		Note: func(format string, args ...any) {
 			mu.Lock()
 			defer mu.Unlock()
 			if told != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Most is how many edits one list may contain; MaxBytes bounds its JSON.
+// MaxEdits is how many edits one list may contain; MaxBytes bounds its JSON.
 const (
-	Most     = 100
+	MaxEdits = 100
 	MaxBytes = 32 << 20
 )
 
@@ -34,7 +34,7 @@ func Parse(text []byte) ([]Edit, error) {
 	if err := json.Unmarshal(text, &list, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
-	if len(list) == 0 || len(list) > Most {
+	if len(list) == 0 || len(list) > MaxEdits {
 		return nil, fmt.Errorf("%w: there are %d", ErrMalformed, len(list))
 	}
 	for i, e := range list {

@@ -174,7 +174,7 @@ func TestTitle(t *testing.T) {
 }
 
 func TestCheckPath(t *testing.T) {
-	deep := strings.Repeat("d/", 63) + "f"
+	nested := strings.Repeat("d/", 63) + "f"
 	for path, ok := range map[string]bool{
 		"index.html":              true,
 		"a b/ü/日本.txt":            true,
@@ -182,8 +182,8 @@ func TestCheckPath(t *testing.T) {
 		"%2e%2e/x":                true,
 		"a\u0301\u202e":           true,
 		"a\u0085":                 true,
-		deep:                      true,
-		"d/" + deep:               false,
+		nested:                    true,
+		"d/" + nested:             false,
 		strings.Repeat("x", 1024): true,
 		strings.Repeat("x", 1025): false,
 		strings.Repeat("é", 512):  true,

@@ -11,7 +11,7 @@ import (
 
 // Work that takes less time than patience shows no bar; redraw is how often a bar is drawn.
 const (
-	patience = 300 * time.Millisecond
+	barDelay = 300 * time.Millisecond
 	redraw   = 100 * time.Millisecond
 )
 
@@ -65,7 +65,7 @@ func (p *Progress) Stop() {
 
 func (p *Progress) draw() {
 	select {
-	case <-time.After(patience):
+	case <-time.After(barDelay):
 	case <-p.end:
 		return
 	}

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// reach is the largest length of a secret, in bytes.
-	reach = 8 << 10
-	// short is the largest length of a Vitrine secret and of the head of a key; a larger one only slows the expressions
-	// down.
-	short = 256
+	// maxSecret is the largest length of a secret, in bytes.
+	maxSecret = 8 << 10
+	// maxShortSecret is the largest length of a Vitrine secret and of the head of a key; a larger one only slows the
+	// expressions down.
+	maxShortSecret = 256
 	// window is how many bytes are searched at a time.
 	window = 64 << 10
 	// minBody is how many base64 characters in a row make the head of a private key a key: the shortest key, of Ed25519,
@@ -44,8 +44,8 @@ func (f *Finder) Write(p []byte) (int, error) {
 			f.held = append(f.held, piece...)
 		}
 		if rest = rest[n:]; len(f.held) >= window {
-			f.search(len(f.held) - reach)
-			f.held = append(f.held[:0], f.held[len(f.held)-reach:]...)
+			f.search(len(f.held) - maxSecret)
+			f.held = append(f.held[:0], f.held[len(f.held)-maxSecret:]...)
 		}
 	}
 	return len(p), nil
@@ -72,7 +72,7 @@ func (f *Finder) each(end int, mark string, read func([]byte) (what string, text
 			return
 		}
 		at += next
-		if what, text := read(f.held[at:min(len(f.held), at+reach)]); what != "" {
+		if what, text := read(f.held[at:min(len(f.held), at+maxSecret)]); what != "" {
 			f.record(what, text)
 		}
 	}
@@ -107,7 +107,7 @@ func Added(before, after string) string {
 
 // vitrineSecret reads a Vitrine secret at the start of a text.
 func vitrineSecret(text []byte) (string, []byte) {
-	t, n, err := credential.Leading(text[:min(len(text), short)])
+	t, n, err := credential.Leading(text[:min(len(text), maxShortSecret)])
 	if err != nil {
 		return "", nil
 	}
@@ -123,14 +123,14 @@ var (
 // privateKey reads a private key at the start of a text: the head, optional headers, and a line of the body. The lines
 // may be those of a string in a program or in JSON. A head alone is no key.
 func privateKey(text []byte) (string, []byte) {
-	head := keyHead.Find(text[:min(len(text), short)])
+	head := keyHead.Find(text[:min(len(text), maxShortSecret)])
 	if head == nil {
 		return "", nil
 	}
 	rest := text[len(head):]
 	for range maxHeaders {
 		rest = afterSeparators(rest)
-		header := keyHeader.Find(rest[:min(len(rest), 2*short)])
+		header := keyHeader.Find(rest[:min(len(rest), 2*maxShortSecret)])
 		if header == nil {
 			break
 		}

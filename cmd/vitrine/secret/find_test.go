@@ -118,7 +118,7 @@ func TestFinderFindsSecrets(t *testing.T) {
 func TestFinderFindsSecretsAcrossWindows(t *testing.T) {
 	for _, secret := range []string{mint(), pemKey(t)} {
 		var places []int
-		for _, end := range []int{32 << 10, window - reach, window, 2*window - reach, 2 * window} {
+		for _, end := range []int{32 << 10, window - maxSecret, window, 2*window - maxSecret, 2 * window} {
 			for at := end - len(secret) - 2; at <= end+2; at += 31 {
 				places = append(places, at)
 			}

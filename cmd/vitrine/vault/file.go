@@ -14,8 +14,8 @@ const (
 	lockName = "credentials.lock"
 	fileMode = 0o600
 	dirMode  = 0o700
-	// most bounds the file of logins, in bytes.
-	most = 1 << 20
+	// maxFile bounds the file of logins, in bytes.
+	maxFile = 1 << 20
 )
 
 // document is the file: one record for each server. It preserves the members of other versions.
@@ -55,7 +55,7 @@ func (v *Vault) readFile() ([]byte, error) {
 	if stat, err := f.Stat(); err == nil && stat.Mode().Perm()&^fileMode != 0 {
 		_ = f.Chmod(fileMode) // best effort: the next save does it again
 	}
-	text, err := io.ReadAll(io.LimitReader(f, most))
+	text, err := io.ReadAll(io.LimitReader(f, maxFile))
 	if err != nil {
 		return nil, unread(v.Path(), err)
 	}

@@ -20,15 +20,15 @@ var functions = template.FuncMap{
 	"plural":  plural,
 }
 
-// shownRunes is how much of a user-controlled text a page shows.
-const shownRunes = 200
+// maxShownRunes is how much of a user-controlled text a page shows.
+const maxShownRunes = 200
 
 // Plain returns a user-controlled text as a page shows it. It replaces characters that are invisible, break lines or
 // change the writing direction, so that one name cannot pass for another, and cuts long text.
 func Plain(text string) string {
 	shown, n := strings.Builder{}, 0
 	for _, r := range strings.ToValidUTF8(text, "\uFFFD") {
-		if n++; n > shownRunes {
+		if n++; n > maxShownRunes {
 			shown.WriteRune('…')
 			break
 		}

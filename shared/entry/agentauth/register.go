@@ -106,19 +106,19 @@ func (s *Service) admit(ctx context.Context, from netip.Addr) error {
 	if err == nil && !s.Limits.Off {
 		now := s.Now()
 		start := now.Truncate(time.Minute)
-		gate := rate.Window{
+		window := rate.Window{
 			Kind:    "gate",
 			Subject: "registration",
 			Start:   start,
 			End:     start.Add(time.Minute),
 		}
-		_, ok, failed := s.Counters.Count(ctx, gate, limits.ProvisionQuota)
+		_, ok, failed := s.Counters.Count(ctx, window, limits.ProvisionQuota)
 		switch {
 		case failed != nil:
 			err = fault.Wrap(fault.ProvisionUnavailable, failed, "no agent can register now; try again later").After(time.Minute)
 		case !ok:
 			err = fault.New(fault.ProvisionRateLimited,
-				"many agents are registering; wait as long as Retry-After says").After(gate.End.Sub(now))
+				"many agents are registering; wait as long as Retry-After says").After(window.End.Sub(now))
 		}
 	}
 	return routeError(err)

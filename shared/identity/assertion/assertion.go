@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	tokenMost  = 16 << 10 // in characters; a longer text is not parsed
+	maxToken   = 16 << 10 // in characters; a longer text is not parsed
 	thumbChars = 12
 	scalarSeed = 48 // bytes, 128 bits more than the order has, so that the remainder is not biased
 )
@@ -167,7 +167,7 @@ func (s *Signer) Sign(c Claims) (string, error) {
 // or take limits.AssertionLeeway. It returns ErrInvalid for every other text. Keys come from the ring only; a key, or
 // the address of one, in the header is ignored.
 func (s *Signer) Verify(text string, now time.Time) (Claims, error) {
-	if len(text) > tokenMost || !canonical(text) {
+	if len(text) > maxToken || !canonical(text) {
 		return Claims{}, ErrInvalid
 	}
 	signed, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{jose.ES256})

@@ -280,7 +280,7 @@ func TestAnAssertionHasOneSpelling(t *testing.T) {
 		"padding":           text + "=",
 		"stray bits":        text[:len(text)-1] + string(base64url[last^1]),
 		"a fourth part":     text + ".",
-		"more than 16 KB":   text + strings.Repeat("A", tokenMost),
+		"more than 16 KB":   text + strings.Repeat("A", maxToken),
 		"empty":             "",
 		"dots":              "..",
 		"JSON": fmt.Sprintf(`{"payload":%q,"protected":%q,"signature":%q}`, strings.Split(text, ".")[1],

@@ -42,7 +42,7 @@ type Request struct {
 	ExpiresAt time.Time
 }
 
-const stateMost = 1024
+const maxState = 1024
 
 var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
@@ -108,8 +108,8 @@ func (s *Server) check(c Client, a Authorization) error {
 		return fault.NewOAuth(fault.OAuthInvalidRequest, "response_type is missing")
 	case a.ResponseType != "code":
 		return fault.NewOAuth(fault.OAuthUnsupportedResponse, "response_type is code")
-	case len(a.State) > stateMost:
-		return fault.NewOAuth(fault.OAuthInvalidRequest, "state is longer than %d bytes", stateMost)
+	case len(a.State) > maxState:
+		return fault.NewOAuth(fault.OAuthInvalidRequest, "state is longer than %d bytes", maxState)
 	case a.ChallengeMethod != "S256" || !challenges.MatchString(a.Challenge):
 		return fault.NewOAuth(fault.OAuthInvalidRequest,
 			"PKCE is required: code_challenge, 43 characters, with code_challenge_method S256")
@@ -125,7 +125,7 @@ func (s *Server) errorRedirect(redirect, state string, err error) string {
 
 // answerAt adds state and issuer (RFC 9207) to an answer. It does not return a state that is too long.
 func (s *Server) answerAt(redirect, state string, parameters url.Values) string {
-	if state != "" && len(state) <= stateMost {
+	if state != "" && len(state) <= maxState {
 		parameters.Set("state", state)
 	}
 	parameters.Set("iss", s.Origins.API)

@@ -23,7 +23,7 @@ type Clients interface {
 	Touch(ctx context.Context, c id.Client, now, since, until time.Time) error
 }
 
-const clientNameRunes = 80
+const maxClientName = 80
 
 // firstParty holds our own clients. They are redirected to any port.
 var firstParty = map[id.Client]Client{
@@ -109,8 +109,8 @@ func (s *Server) checkQuota(ctx context.Context) error {
 
 // accepted returns the metadata of a client as this server registers it.
 func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
-	if n := len(r.RedirectURIs); n == 0 || n > redirectsMost {
-		return r, fault.NewOAuth(fault.OAuthInvalidRedirect, "send 1 to %d redirect_uris", redirectsMost)
+	if n := len(r.RedirectURIs); n == 0 || n > maxRedirects {
+		return r, fault.NewOAuth(fault.OAuthInvalidRedirect, "send 1 to %d redirect_uris", maxRedirects)
 	}
 	for _, uri := range r.RedirectURIs {
 		if !registrable(uri) {
@@ -130,8 +130,8 @@ func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 	if r.ResponseTypes = supported(r.ResponseTypes, "code"); len(r.ResponseTypes) == 0 {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "response_types has to name code")
 	}
-	if r.ClientName = printable(r.ClientName); utf8.RuneCountInString(r.ClientName) > clientNameRunes {
-		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "client_name is longer than %d characters", clientNameRunes)
+	if r.ClientName = printable(r.ClientName); utf8.RuneCountInString(r.ClientName) > maxClientName {
+		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "client_name is longer than %d characters", maxClientName)
 	}
 	r.Scope = scopeString(scopesFor(Client{}, r.Scope))
 	return r, nil

@@ -76,10 +76,10 @@ type Flow struct {
 }
 
 const (
-	userLetters     = "BCDFGHJKLMNPQRSTVWXZ" // no vowels, so no words, and no letters like digits
-	userCodeLen     = 20
-	userCodeGroup   = 4
-	deviceNameRunes = 64
+	userLetters   = "BCDFGHJKLMNPQRSTVWXZ" // no vowels, so no words, and no letters like digits
+	userCodeLen   = 20
+	userCodeGroup = 4
+	maxDeviceName = 64
 )
 
 // newUserCode returns a code of 86 random bits.
@@ -185,7 +185,7 @@ func (s *Server) StartDevice(
 
 func deviceName(name string) string {
 	runes := []rune(printable(name))
-	return strings.TrimSpace(string(runes[:min(len(runes), deviceNameRunes)]))
+	return strings.TrimSpace(string(runes[:min(len(runes), maxDeviceName)]))
 }
 
 // Device returns what a person sees before they answer. Every invalid code is the same not_found error. A member who

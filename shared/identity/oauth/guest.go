@@ -49,18 +49,19 @@ func (g *Guest) Answer(ctx context.Context, err error) error {
 	case fault.OAuthAuthorizationPending, fault.OAuthServerError, fault.OAuthTemporarilyUnavailable:
 		return err
 	}
-	if limited := g.server.limit(ctx, failed, g.from, g.server.Limits.TokenFailure); limited != nil {
+	if limited := g.server.limit(ctx, tokenFailures, g.from, g.server.Limits.TokenFailure); limited != nil {
 		return limited
 	}
 	return err
 }
 
-// failed is the counter of an address's failures.
-const failed = "token"
+// tokenFailures is the counter of an address's failures.
+const tokenFailures = "token"
 
 // checkFailures refuses an address that has used up its failures.
 func (s *Server) checkFailures(ctx context.Context, from netip.Addr) error {
-	wait, err := s.Limiter.Exhausted(ctx, s.Failures, failed, address.Subject(from, s.Peppers), s.Limits.TokenFailure)
+	wait, err := s.Limiter.Exhausted(ctx, s.Failures, tokenFailures, address.Subject(from, s.Peppers),
+		s.Limits.TokenFailure)
 	if err == nil && wait > 0 {
 		err = errSlowDown(wait)
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	redirectMost  = 2048 // bytes of one URI
-	redirectsMost = 10
+	maxRedirectLen = 2048 // bytes of one URI
+	maxRedirects   = 10
 )
 
 var (
@@ -70,7 +70,7 @@ func registrable(uri string) bool {
 // plain refuses URIs that browsers and parsers read differently: with other characters than printable ASCII,
 // fragments, backslashes or user information.
 func plain(uri string) bool {
-	if uri == "" || len(uri) > redirectMost || !address.Plain(uri) {
+	if uri == "" || len(uri) > maxRedirectLen || !address.Plain(uri) {
 		return false
 	}
 	_, rest, _ := strings.Cut(uri, "://")

@@ -13,14 +13,14 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// ancestors is how many used refresh tokens of a grant are recognised, and how many hashes it takes to judge a forged
-// one.
+// maxAncestors is how many used refresh tokens of a grant are recognised, and how many hashes it takes to judge a
+// forged one.
 //
 // They are recognised only while every successor was derived with the grant's present key, and that key is in the
 // ring. A used token from before a change of the key, or one whose key has left the ring, is refused like an unknown
 // token: it yields no tokens, but its reuse is not noticed and the grant stays live. The newest token and the one
 // before do not depend on this as long as the pepper of their hashes is there.
-const ancestors = 4096
+const maxAncestors = 4096
 
 // tokenAge is the age of a refresh token in its grant.
 type tokenAge int
@@ -91,7 +91,7 @@ func (s *Server) age(g Grant, t credential.Token, now time.Time) tokenAge {
 // descends reports whether the newest refresh token is derived from t.
 func (s *Server) descends(g Grant, t credential.Token) bool {
 	key := s.Chain.Key(g.ChainKeyID)
-	for range min(g.Generation, ancestors) {
+	for range min(g.Generation, maxAncestors) {
 		if key == nil {
 			return false
 		}

@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	secretBytes  = 32
-	browserRunes = 200
-	renewBudget  = 250 * time.Millisecond // how long a request waits for Touch
+	secretBytes     = 32
+	maxBrowserRunes = 200
+	renewBudget     = 250 * time.Millisecond // how long a request waits for Touch
 )
 
 // Store keeps sessions.
@@ -209,7 +209,7 @@ func cleaned(s string) string {
 		return -1
 	}, strings.ToValidUTF8(s, ""))
 	runes := []rune(s)
-	return string(runes[:min(len(runes), browserRunes)])
+	return string(runes[:min(len(runes), maxBrowserRunes)])
 }
 
 func errUnauthenticated() error { return fault.New(fault.NotAuthenticated, "sign in to go on") }

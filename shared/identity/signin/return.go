@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	home      = "/"
-	returnMax = 1024
+	home          = "/"
+	maxReturnPath = 1024
 )
 
 // ReturnPath returns where a person goes after signing in: s if it is a page of the app host, else "/". The result
 // stays on the host, however often a browser or a proxy decodes and cleans it, and contains no control character.
 func ReturnPath(s string) string {
 	path, query, _ := strings.Cut(s, "?")
-	if len(s) > returnMax || !address.Plain(s) || !validEscapes(path, `/\%`) || !validEscapes(query, "") ||
+	if len(s) > maxReturnPath || !address.Plain(s) || !validEscapes(path, `/\%`) || !validEscapes(query, "") ||
 		!isPagePath(path) {
 		return home
 	}

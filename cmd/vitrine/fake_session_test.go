@@ -33,10 +33,10 @@ func (p *fakeServer) create(w http.ResponseWriter, r *http.Request) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&s); err != nil || s.Files == nil {
-		p.object("create: %v, files %v", err, s.Files)
+		p.violation("create: %v, files %v", err, s.Files)
 	}
 	if !slices.IsSortedFunc(s.Files, func(a, b contract.DeclaredFile) int { return strings.Compare(a.Path, b.Path) }) {
-		p.object("create: the files are not in order")
+		p.violation("create: the files are not in order")
 	}
 	p.checkBase(s)
 	p.mu.Lock()
@@ -106,16 +106,16 @@ func (p *fakeServer) checkBase(s contract.CreateSession) {
 	base := p.world.revision(s.BaseRevisionID)
 	switch {
 	case s.BaseRevisionID == "" && (len(s.DeletedPaths) > 0 || !has(s.Entrypoint)):
-		p.object("create: a whole manifest with the entrypoint %q, without %q", s.Entrypoint, s.DeletedPaths)
+		p.violation("create: a whole manifest with the entrypoint %q, without %q", s.Entrypoint, s.DeletedPaths)
 	case s.BaseRevisionID == "":
 	case base == nil || s.ArtifactID != artifact || len(s.Files)+len(s.DeletedPaths) == 0:
-		p.object("create: the base %s of %q, %d files", s.BaseRevisionID, s.ArtifactID, len(s.Files))
+		p.violation("create: the base %s of %q, %d files", s.BaseRevisionID, s.ArtifactID, len(s.Files))
 	case !has(s.Entrypoint) && (base.files[s.Entrypoint] == "" || slices.Contains(s.DeletedPaths, s.Entrypoint)):
-		p.object("create: the entrypoint %q does not come out", s.Entrypoint)
+		p.violation("create: the entrypoint %q does not come out", s.Entrypoint)
 	}
 	for _, path := range s.DeletedPaths {
 		if _, there := base.files[path]; !there || has(path) || path == base.entrypoint {
-			p.object("create: deletes %q", path)
+			p.violation("create: deletes %q", path)
 		}
 	}
 	for _, f := range s.Files {
@@ -123,7 +123,7 @@ func (p *fakeServer) checkBase(s contract.CreateSession) {
 			continue
 		}
 		if base == nil || f.SHA256 != "" || f.Patch.Format != "unified" || f.Patch.BaseSHA256 != sum(base.files[f.Path]) {
-			p.object("create: the patch of %q", f.Path)
+			p.violation("create: the patch of %q", f.Path)
 		}
 	}
 }

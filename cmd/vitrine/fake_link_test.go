@@ -14,7 +14,7 @@ import (
 )
 
 // active returns the working share link, nil without one.
-func (w *world) active() *contract.LinkRow {
+func (w *workspaceState) active() *contract.LinkRow {
 	for i := range w.links {
 		if l := &w.links[i]; l.Type == "share" && l.RevokedAt == nil && (l.ExpiresAt == nil || l.ExpiresAt.After(epoch)) {
 			return l
@@ -23,7 +23,7 @@ func (w *world) active() *contract.LinkRow {
 	return nil
 }
 
-func (w *world) link(l id.Link) *contract.LinkRow {
+func (w *workspaceState) link(l id.Link) *contract.LinkRow {
 	for i := range w.links {
 		if w.links[i].ID == l {
 			return &w.links[i]
@@ -32,7 +32,7 @@ func (w *world) link(l id.Link) *contract.LinkRow {
 	return nil
 }
 
-func (w *world) newLink(kind string, pinned *id.Revision, ends *contract.Time) *contract.LinkRow {
+func (w *workspaceState) newLink(kind string, pinned *id.Revision, ends *contract.Time) *contract.LinkRow {
 	w.links = append(w.links, contract.LinkRow{
 		ID:         id.Link(fmt.Sprintf("al_%026d", len(w.links)+1)),
 		Type:       kind,
@@ -45,7 +45,7 @@ func (w *world) newLink(kind string, pinned *id.Revision, ends *contract.Time) *
 }
 
 // url returns a new URL of a link.
-func (w *world) url(l *contract.LinkRow) string {
+func (w *workspaceState) url(l *contract.LinkRow) string {
 	w.minted++
 	public, _ := l.ID.Public()
 	return fmt.Sprintf("http://app.test/al/%s#blob%d", public, w.minted)

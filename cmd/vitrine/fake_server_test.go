@@ -60,7 +60,7 @@ type fakeServer struct {
 	hosts   map[string]string // changes to the discovery document
 	result  map[string]any    // changes to the result of publish
 	people  people
-	world   world
+	world   workspaceState
 }
 
 // stored is a declared file with its bytes, once uploaded.
@@ -88,7 +88,7 @@ func newFakeServer() *fakeServer {
 		hosts:  map[string]string{},
 		result: map[string]any{},
 		people: newPeople(),
-		world:  newWorld(),
+		world:  newWorkspaceState(),
 		policy: contract.UsagePolicy{
 			FileSizeCapBytes:          10 << 20,
 			ArtifactSizeCapBytes:      25 << 20,
@@ -112,7 +112,7 @@ func newFakeServer() *fakeServer {
 	p.route(content, "GET /v/{token}/{path...}", "content", p.serve)
 	for _, mux := range []*http.ServeMux{api, upload, content} {
 		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
-			p.object("asked for %s %s", r.Method, r.URL.Path)
+			p.violation("asked for %s %s", r.Method, r.URL.Path)
 		})
 	}
 	p.api = httptest.NewUnstartedServer(api)
@@ -131,8 +131,8 @@ func (p *fakeServer) close() {
 	}
 }
 
-// object records what the CLI did wrong.
-func (p *fakeServer) object(format string, args ...any) {
+// violation records what the CLI did wrong.
+func (p *fakeServer) violation(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
@@ -213,13 +213,13 @@ func (p *fakeServer) checkHeaders(route string, r *http.Request) {
 	}
 	h := r.Header
 	if !agentForm.MatchString(h.Get("User-Agent")) {
-		p.object("%s: User-Agent %q", route, h.Get("User-Agent"))
+		p.violation("%s: User-Agent %q", route, h.Get("User-Agent"))
 	}
 	if got := h.Get("Authorization") != ""; got == slices.Contains(open, route) {
-		p.object("%s: bearer sent: %v", route, got)
+		p.violation("%s: bearer sent: %v", route, got)
 	}
 	if idem := h.Get("Idempotency-Key"); slices.Contains(mutations, route) != idemForm.MatchString(idem) {
-		p.object("%s: Idempotency-Key %q", route, idem)
+		p.violation("%s: Idempotency-Key %q", route, idem)
 	}
 	if route == "put" {
 		return // its headers are checked against the signed ones
@@ -313,7 +313,7 @@ func (p *fakeServer) whoami(w http.ResponseWriter, r *http.Request) {
 func (p *fakeServer) isEmpty(w http.ResponseWriter, r *http.Request) bool {
 	body, _ := io.ReadAll(r.Body)
 	if len(body) > 0 {
-		p.object("%s: a body was sent", r.URL.Path)
+		p.violation("%s: a body was sent", r.URL.Path)
 		plannedFault{status: 400, code: "invalid_request"}.answer("", w)
 	}
 	return len(body) == 0

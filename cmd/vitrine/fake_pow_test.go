@@ -22,7 +22,7 @@ func (p *fakeServer) provision(w http.ResponseWriter, r *http.Request) {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
-		p.object("provision: %v", err)
+		p.violation("provision: %v", err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

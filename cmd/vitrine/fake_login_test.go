@@ -100,7 +100,7 @@ func (p *fakeServer) authorize(w http.ResponseWriter, r *http.Request) {
 	if q.Encode() != want.Encode() || err != nil || redirect.Scheme != "http" || redirect.Hostname() != "127.0.0.1" ||
 		redirect.Path != "/callback" ||
 		len(q.Get("state")) < 22 || !challengeForm.MatchString(q.Get("code_challenge")) {
-		p.object("authorize: parameters %v", q)
+		p.violation("authorize: parameters %v", q)
 		return
 	}
 	p.mu.Lock()
@@ -180,7 +180,7 @@ func (p *fakeServer) checkForm(route string, r *http.Request, planned *plannedFa
 	}
 	if err := r.ParseForm(); err != nil || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" ||
 		r.URL.RawQuery != "" {
-		p.object("%s: no form (%v)", route, err)
+		p.violation("%s: no form (%v)", route, err)
 	}
 	kind := route
 	if route == "token" {
@@ -188,11 +188,11 @@ func (p *fakeServer) checkForm(route string, r *http.Request, planned *plannedFa
 	}
 	want := append([]string{"client_id"}, forms[kind]...)
 	if got := slices.Sorted(maps.Keys(r.PostForm)); !slices.Equal(got, want) || r.PostForm.Get("client_id") != "cli" {
-		p.object("%s: parameters %v, want %v", route, got, want)
+		p.violation("%s: parameters %v, want %v", route, got, want)
 	}
 	for name, values := range r.PostForm {
 		if len(values) != 1 || values[0] == "" {
-			p.object("%s: %s is %q", route, name, values)
+			p.violation("%s: %s is %q", route, name, values)
 		}
 	}
 	p.mu.Lock()
@@ -213,7 +213,7 @@ func (p *fakeServer) checkForm(route string, r *http.Request, planned *plannedFa
 func (p *fakeServer) startDevice(w http.ResponseWriter, r *http.Request) {
 	if host, err := os.Hostname(); err != nil || r.PostForm.Get("device_name") != host ||
 		r.PostForm.Get("scope") != "publish read admin" {
-		p.object("device: form %v", r.PostForm)
+		p.violation("device: form %v", r.PostForm)
 	}
 	d := map[string]any{
 		"device_code":               deviceCode,
@@ -311,7 +311,7 @@ func (p *fakeServer) createKey(w http.ResponseWriter, r *http.Request) {
 	var in contract.CreateKey
 	host, _ := os.Hostname()
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.Name != "CLI ("+host+")" {
-		p.object("keys: name %q (%v)", in.Name, err)
+		p.violation("keys: name %q (%v)", in.Name, err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

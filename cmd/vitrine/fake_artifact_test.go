@@ -17,8 +17,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// world is the workspace of the fake server: one artifact with its revisions and links, and the names of others.
-type world struct {
+// workspaceState is the state of the fake server: one artifact with its revisions and links, and the names of others.
+type workspaceState struct {
 	title     string
 	revisions []snapshot     // oldest first
 	draft     *snapshot      // blocks other drafts; nil without one
@@ -54,8 +54,8 @@ func (s *snapshot) size() (sum int64) {
 var formerText = "one\ntwo\nthree\nfour\nfive\nsix\n" + strings.Repeat("and so on\n", 40) +
 	"fourteen\nfifteen\nsixteen\n"
 
-func newWorld() world {
-	w := world{meanwhile: map[string][]snapshot{}, drafts: map[string]int{}}
+func newWorkspaceState() workspaceState {
+	w := workspaceState{meanwhile: map[string][]snapshot{}, drafts: map[string]int{}}
 	w.add("What it was called", "index.html", map[string]string{
 		"index.html": "<h1>One</h1>\n",
 		"page.txt":   formerText,
@@ -75,7 +75,7 @@ func newWorld() world {
 const theirDraft = "rev_00000000000000000000000099"
 
 // overtake publishes what another client publishes at this moment, and makes its draft.
-func (w *world) overtake(route string) {
+func (w *workspaceState) overtake(route string) {
 	if yields, made := w.drafts[route]; made {
 		delete(w.drafts, route)
 		w.yields, w.draft = yields, &snapshot{
@@ -98,12 +98,12 @@ func (w *world) overtake(route string) {
 
 func revisionID(n int) id.Revision { return id.Revision(fmt.Sprintf("rev_%026d", 10+n)) }
 
-func (w *world) add(title, entrypoint string, files map[string]string) {
+func (w *workspaceState) add(title, entrypoint string, files map[string]string) {
 	w.release(&snapshot{revisionID(len(w.revisions) + 1), title, entrypoint, files, ""})
 }
 
 // release makes a draft the newest revision.
-func (w *world) release(draft *snapshot) {
+func (w *workspaceState) release(draft *snapshot) {
 	w.title = draft.title
 	w.revisions = append(w.revisions, *draft)
 	if w.draft != nil && w.draft.id == draft.id {
@@ -112,7 +112,7 @@ func (w *world) release(draft *snapshot) {
 }
 
 // refuses reports whether a draft blocks the call, which its owner may publish after this.
-func (w *world) refuses() (draft id.Revision, yes bool) {
+func (w *workspaceState) refuses() (draft id.Revision, yes bool) {
 	if w.draft == nil {
 		return "", false
 	}
@@ -124,16 +124,16 @@ func (w *world) refuses() (draft id.Revision, yes bool) {
 }
 
 // ends returns when the artifact expires, or would have if it is pinned.
-func (w *world) ends() time.Time {
+func (w *workspaceState) ends() time.Time {
 	if w.pinned {
 		return epoch.Add(-time.Hour)
 	}
 	return epoch.Add(72 * time.Hour)
 }
 
-func (w *world) newest() *snapshot { return &w.revisions[len(w.revisions)-1] }
+func (w *workspaceState) newest() *snapshot { return &w.revisions[len(w.revisions)-1] }
 
-func (w *world) revision(r id.Revision) *snapshot {
+func (w *workspaceState) revision(r id.Revision) *snapshot {
 	for i := range w.revisions {
 		if w.revisions[i].id == r {
 			return &w.revisions[i]
@@ -143,7 +143,7 @@ func (w *world) revision(r id.Revision) *snapshot {
 }
 
 // find returns the world if the artifact exists.
-func (w *world) find(a id.Artifact) *world {
+func (w *workspaceState) find(a id.Artifact) *workspaceState {
 	if a != artifact || w.deleted {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (p *fakeServer) guard(name string, query []string, serve http.HandlerFunc) 
 	return func(w http.ResponseWriter, r *http.Request) {
 		for parameter, values := range r.URL.Query() {
 			if !slices.Contains(query, parameter) || len(values) != 1 || values[0] == "" {
-				p.object("%s: %s is %q", name, parameter, values)
+				p.violation("%s: %s is %q", name, parameter, values)
 			}
 		}
 		hasBody := slices.Contains([]string{"visibility", "link", "resolve"}, name)

@@ -75,7 +75,7 @@ func (p *fakeServer) store(w http.ResponseWriter, r *http.Request, path string, 
 	f := p.files[path]
 	p.mu.Unlock()
 	if f == nil {
-		p.object("put: nobody declared %q", path)
+		p.violation("put: nobody declared %q", path)
 		return
 	}
 	sum := sha256.Sum256(body)
@@ -88,10 +88,10 @@ func (p *fakeServer) store(w http.ResponseWriter, r *http.Request, path string, 
 		want.Set("X-Amz-Checksum-Sha256", base64.StdEncoding.EncodeToString(sum[:]))
 	}
 	if got := r.Header; fmt.Sprint(got) != fmt.Sprint(want) || len(r.TransferEncoding) > 0 {
-		p.object("put %s: headers %v %v, want %v", path, got, r.TransferEncoding, want)
+		p.violation("put %s: headers %v %v, want %v", path, got, r.TransferEncoding, want)
 	}
 	if f.declared.Patch == nil && hex.EncodeToString(sum[:]) != f.declared.SHA256 {
-		p.object("put %s: other bytes than declared", path)
+		p.violation("put %s: other bytes than declared", path)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

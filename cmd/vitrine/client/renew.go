@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// renewals is how often one file gets a new signed URL. One is enough unless a file takes as long as a URL is valid.
-const renewals = 3
+// maxRenewals is how often one file gets a new signed URL. One is enough unless a file takes as long as a URL is valid.
+const maxRenewals = 3
 
 // errForbidden marks a refused signed URL, because such a URL expires soon.
 type errForbidden struct{ *failure.Failure }
@@ -35,7 +35,7 @@ func (a *Account) uploadFile(ctx context.Context, all *renewed, p upload, sent f
 	for try := 0; ; try++ {
 		err := a.caller.put(ctx, p, sent)
 		_, refused := errors.AsType[errForbidden](err)
-		if !refused || all == nil || try == renewals {
+		if !refused || all == nil || try == maxRenewals {
 			return err
 		}
 		target, now, renewed := all.after(ctx, round, p.file)
