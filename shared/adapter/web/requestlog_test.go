@@ -101,7 +101,7 @@ func TestPanicIsAnInternalError(t *testing.T) {
 		t.Error("the security headers are gone")
 	}
 	line := s.lines(t)[0]
-	if line["error"] != "panic: secret [credential]" || !strings.Contains(fmt.Sprint(line["stack"]), "surface_test.go") {
+	if line["error"] != "panic: secret [credential]" || !strings.Contains(fmt.Sprint(line["stack"]), "server_test.go") {
 		t.Errorf("%v", line)
 	}
 }
