@@ -94,10 +94,10 @@ func TestDocumentOfAHost(t *testing.T) {
 	if len(d.Security) != 1 || d.Components.SecuritySchemes["ApiKeyBearer"].Scheme != "bearer" {
 		t.Errorf("%+v %+v", d.Security, d.Components.SecuritySchemes)
 	}
-	if strict := d.Components.Schemas["Nothing"].AdditionalProperties; strict == nil || *strict {
+	if strict := d.Components.Schemas["NoInput"].AdditionalProperties; strict == nil || *strict {
 		t.Error("the strict shape is documented as open")
 	}
-	if open := d.Components.Schemas["Thing"].AdditionalProperties; open != nil && !*open {
+	if open := d.Components.Schemas["Resource"].AdditionalProperties; open != nil && !*open {
 		t.Error("an open shape is documented as strict")
 	}
 	codes := d.Components.Schemas["ErrorEnvelope"].Properties["error"].Properties["code"].Enum
@@ -116,7 +116,7 @@ func TestDocumentOfAGuardedRoute(t *testing.T) {
 		op.Parameters[1].Name != "X-Request-Id" || op.Parameters[1].Required || op.Parameters[1].Schema.MinLength != 8 {
 		t.Errorf("%+v", op.Parameters)
 	}
-	if !op.RequestBody.Required || op.RequestBody.Content["application/json"].Schema.Ref != "#/components/schemas/Thing" {
+	if !op.RequestBody.Required || op.RequestBody.Content["application/json"].Schema.Ref != "#/components/schemas/Resource" {
 		t.Errorf("%+v", op.RequestBody)
 	}
 	for status, want := range map[string]string{

@@ -84,7 +84,7 @@ func (r *OAuthError) Error() string {
 func (r *OAuthError) Unwrap() error { return r.cause }
 
 // OAuthErrorOf finds the refusal in err. It converts a Fault: unavailable and unclassified errors
-// become server_error, all others invalid_request.
+// become server_error, limits slow_down with status 429, and all others invalid_request.
 func OAuthErrorOf(err error) *OAuthError {
 	if r, ok := errors.AsType[*OAuthError](err); ok {
 		return r
@@ -94,8 +94,8 @@ func OAuthErrorOf(err error) *OAuthError {
 	case KindInternal:
 		return NewOAuth(OAuthServerError, "something went wrong on our side; try again").WithCause(err)
 	case KindUnavailable:
-		return NewOAuth(OAuthServerError, "a part of this service does not answer; try again in a moment").WithCause(
-			err).After(f.RetryAfter)
+		return NewOAuth(OAuthServerError, "a part of this service does not answer; try again in a moment").
+			WithCause(err).After(f.RetryAfter)
 	case KindLimited:
 		return NewOAuth(OAuthSlowDown, "%s", f.Message).WithCause(err).AsRateLimited(f.RetryAfter)
 	}
