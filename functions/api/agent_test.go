@@ -26,7 +26,7 @@ import (
 func withAgents(t *testing.T) *authority {
 	t.Helper()
 	a := newAuthority(t)
-	people := a.host.Authorization
+	people := a.host.OAuth
 	store, origins := people.GrantStore.(*dynamo.Store), people.Origins
 	signer, err := assertion.New(keyring.New().Assertion, origins.API)
 	if err == nil {
@@ -59,9 +59,8 @@ func withAgents(t *testing.T) *authority {
 		},
 	}
 	a.host.Agents = service
-	a.host.AgentTokens = service
 	a.host.AssertionKeys = signer.JWKS()
-	a.host.Addresses = &address.URLBuilder{Origins: origins}
+	a.host.URLs = &address.URLBuilder{Origins: origins}
 	a.Close()
 	a.Server = httptest.NewServer(a.host.Surface.Handler(slices.Concat(a.host.oauthRoutes(), a.host.agentRoutes(), a.host.wellKnownRoutes())...))
 	t.Cleanup(a.Close)

@@ -22,35 +22,23 @@ import (
 
 // Host is what the api host needs.
 type Host struct {
-	Surface     *web.Server
-	Accounts    *account.Reader
-	Keys        *credential.Revoker
-	Provisioner *ephemeral.Provisioner
-	Publisher   *artifact.Publisher
-	Deleter     *artifact.Deleter
-	Lister      *artifact.Lister
-	Historian   *artifact.Historian
-	Renamer     *artifact.Renamer
-	Pinner      *artifact.Pinner
-	Viewer      *view.Service
-	Addresses   *address.URLBuilder
-	Sharer      *sharing.Service
+	Surface *web.Server
+	URLs    *address.URLBuilder
 
-	// What members ask for.
-	Keeper    *credential.Keeper
-	Steward   *account.Settings
-	Auditor   *account.AuditLog
-	Completer Completer
-	Warden    *lockdown.Service // for operators, as Overseer
-	Overseer  *account.OperatorLog
-	Claimer   *claim.Service
+	Artifacts *artifact.Service
+	Views     *view.Service
+	Links     *sharing.Service
+	Lockdowns *lockdown.Service // for operators
 
-	// What OAuth clients ask for, people's and agents'.
-	Authorization *oauth.Server
-	AgentTokens   AgentTokens // nil: agents cannot register
-	Agents        Agents
+	Account      *account.Service
+	Keys         *credential.Service
+	Provisioning *ephemeral.Provisioner
+	Claims       *claim.Service
+
+	OAuth         *oauth.Server
+	People        bool   // people can sign in, so that OAuth clients may ask them
+	Agents        Agents // nil: agents get no tokens
 	AssertionKeys []byte // the public keys of assertions, as JWKS; nil: agents cannot register
-	People        bool   // people can sign in, so that clients may ask them
 }
 
 // Handler serves the host.

@@ -39,15 +39,19 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// agents serves the grants of agents as a test says.
-type agents func(grant, secret string) error
+// agents serves the grants of agents as a test says, and nothing else.
+type agents struct {
+	AgentRegistrations
+	AgentClaims
+	grant func(grant, secret string) error
+}
 
 func (f agents) Exchange(_ context.Context, e agentauth.Exchange, _ agentauth.Admitted) (contract.Token, error) {
-	return contract.Token{AccessToken: e.Assertion + "|" + e.Scope + "|" + e.Resource}, f("jwt-bearer", e.Assertion)
+	return contract.Token{AccessToken: e.Assertion + "|" + e.Scope + "|" + e.Resource}, f.grant("jwt-bearer", e.Assertion)
 }
 
 func (f agents) Redeem(_ context.Context, claimToken string, _ agentauth.Admitted, _ string) (contract.Token, error) {
-	return contract.Token{AccessToken: claimToken}, f("claim", claimToken)
+	return contract.Token{AccessToken: claimToken}, f.grant("claim", claimToken)
 }
 
 // authority is the authorization server of an api host, on tables of its own, with a member who is signed in.
@@ -77,7 +81,7 @@ func newAuthority(t *testing.T) *authority {
 	}
 	a.host = &Host{
 		Surface: &web.Server{Title: "Vitrine API", Log: slog.New(slog.NewJSONHandler(&a.log, nil)), Now: time.Now},
-		Authorization: &oauth.Server{
+		OAuth: &oauth.Server{
 			GrantStore:  store,
 			Clients:     store,
 			Requests:    store,
@@ -95,7 +99,7 @@ func newAuthority(t *testing.T) *authority {
 			Now:         time.Now,
 			Origins:     address.Origins{API: "https://api.example.com", MCP: "https://mcp.example.com", App: "https://app.example.com"},
 		},
-		AgentTokens: agents(func(string, string) error { return nil }),
+		Agents: agents{grant: func(string, string) error { return nil }},
 	}
 	a.Server = httptest.NewServer(a.host.Surface.Handler(a.host.oauthRoutes()...))
 	t.Cleanup(a.Close)
@@ -184,7 +188,7 @@ func (a *authority) grants(t *testing.T, page string) *url.URL {
 	if err != nil || u.Host != "app.example.com" {
 		t.Fatal(page, err)
 	}
-	to, err := a.host.Authorization.Allow(t.Context(), a.by, u.Query().Get("req"))
+	to, err := a.host.OAuth.Allow(t.Context(), a.by, u.Query().Get("req"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,9 +365,9 @@ func TestTheTokenEndpointSendsEachGrantWhereItBelongs(t *testing.T) {
 		a.send(t, "POST", "/oauth2/token", body).refuses(t, body, 400, want)
 	}
 	a.send(t, "POST", "/oauth2/token?grant_type=refresh_token&client_id=cli", "").refuses(t, "the query is not read", 400, fault.OAuthInvalidRequest)
-	a.host.AgentTokens = agents(func(string, string) error { return fault.New(fault.DatabaseUnavailable, "down") })
+	a.host.Agents = agents{grant: func(string, string) error { return fault.New(fault.DatabaseUnavailable, "down") }}
 	a.send(t, "POST", "/oauth2/token", "grant_type="+url.QueryEscape(contract.GrantClaim)).refuses(t, "down", 503, fault.OAuthServerError)
-	a.host.AgentTokens = nil
+	a.host.Agents = nil
 	a.send(t, "POST", "/oauth2/token", "grant_type="+url.QueryEscape(contract.GrantClaim)).refuses(t, "no agents", 400, fault.OAuthUnsupportedGrant)
 }
 
@@ -371,12 +375,12 @@ func TestAnAddressThatFailsOftenIsSlowedDownAtEveryGrant(t *testing.T) {
 	a := newAuthority(t)
 	a.limits.TokenFailure.Limit = 3
 	waiting := fault.NewOAuth(fault.OAuthAuthorizationPending, "wait")
-	a.host.AgentTokens = agents(func(grant, _ string) error {
+	a.host.Agents = agents{grant: func(grant, _ string) error {
 		if grant == "claim" {
 			return waiting
 		}
 		return fault.NewOAuth(fault.OAuthInvalidGrant, "no")
-	})
+	}}
 	bearer := "grant_type=" + url.QueryEscape(contract.GrantJWTBearer) + "&assertion=x"
 	claim := "grant_type=" + url.QueryEscape(contract.GrantClaim) + "&claim_token=x"
 	a.send(t, "POST", "/oauth2/token", bearer).refuses(t, "first", 400, fault.OAuthInvalidGrant)
@@ -423,11 +427,11 @@ func TestADeviceSignsIn(t *testing.T) {
 	}
 	poll := url.Values{"grant_type": {contract.GrantDevice}, "client_id": {"cli"}, "device_code": {d.DeviceCode}}.Encode()
 	a.send(t, "POST", "/oauth2/token", poll).refuses(t, "before the answer", 400, fault.OAuthAuthorizationPending)
-	shown, err := a.host.Authorization.Device(t.Context(), a.by, d.UserCode)
+	shown, err := a.host.OAuth.Device(t.Context(), a.by, d.UserCode)
 	if err != nil || shown.Name != "lab" || !netip.MustParsePrefix(shown.Network).Addr().IsValid() {
 		t.Error(shown, err)
 	}
-	if err := a.host.Authorization.ApproveDevice(t.Context(), a.by, d.UserCode); err != nil {
+	if err := a.host.OAuth.ApproveDevice(t.Context(), a.by, d.UserCode); err != nil {
 		t.Fatal(err)
 	}
 	var out contract.Token

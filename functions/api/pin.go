@@ -59,19 +59,19 @@ func pinning(call *web.Request, in *artifactInput) artifact.Target {
 }
 
 func (h *Host) pin(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Pinner.Pin(ctx, call.Actor, pinning(call, in))
+	return h.Artifacts.Pin(ctx, call.Actor, pinning(call, in))
 }
 
 func (h *Host) unpin(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Pinner.Unpin(ctx, call.Actor, pinning(call, in))
+	return h.Artifacts.Unpin(ctx, call.Actor, pinning(call, in))
 }
 
 func (h *Host) webRevisions(ctx context.Context, call *web.Request, in *artifactInput) (contract.RevisionList, error) {
-	a, err := h.Lister.Owned(ctx, call.Actor, id.Artifact(in.Artifact))
+	a, err := h.Artifacts.Owned(ctx, call.Actor, id.Artifact(in.Artifact))
 	if err != nil {
 		return contract.RevisionList{}, err
 	}
-	return h.Historian.List(ctx, call.Actor, a)
+	return h.Artifacts.Revisions(ctx, call.Actor, a)
 }
 
 type renameInput struct {
@@ -80,5 +80,5 @@ type renameInput struct {
 }
 
 func (h *Host) rename(ctx context.Context, call *web.Request, in *renameInput) (contract.DisplayMetadata, error) {
-	return h.Renamer.Rename(ctx, call.Actor, call.Artifact, in.Body.Title)
+	return h.Artifacts.Rename(ctx, call.Actor, call.Artifact, in.Body.Title)
 }

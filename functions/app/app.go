@@ -2,7 +2,6 @@
 package app
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,52 +13,29 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 )
 
-// Resolver opens access links.
-type Resolver interface {
-	// Resolve checks the secret of a link and returns what it shows. Faults: InvalidRequest, NotFound for every link that
-	// does not open, RateLimitedArtifact with RetryAfter, DatabaseUnavailable.
-	Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error)
-}
-
 // Host is what the app host needs.
 type Host struct {
-	Links Resolver
+	Surface *web.Server     // writes the log; its headers and its refusals are this host's own
+	Origins address.Origins // where the hosts are reached from outside
+	Limiter Limiter
+	Now     func() time.Time
 
-	Sessions        Sessions
-	SignIns         SignIns
-	Agents          Agents
-	ConnectedAgents ConnectedAgents
-	Claims          Claims
-	Apps            Apps
-	ConnectedApps   ConnectedApps
-	Refusals        Refusals
-	Devices         Devices
-	Artifacts       Artifacts
-	Views           Views
-	Revisions       Revisions
-	History         History
-	Restores        Restores
-	Pins            Pins
-	Titles          Titles
-	Deletions       Deletions
-	Sharing         Sharing
-	LinkLists       LinkLists
-	Reach           Visibility
-	Keys            Keys
-	Accounts        Accounts
-	Settings        Settings
-	Audits          Audits
-	Counter         Counter
-	Now             func() time.Time
+	Sessions Sessions
+	SignIns  SignIns
+	Account  Account
+	Keys     Keys
 
-	// ContentURL, AppURL and APIURL are where the three hosts are reached from outside, without a trailing slash.
-	ContentURL, AppURL, APIURL string
-	// Surface writes the log; its headers and its refusals are this host's own.
-	Surface *web.Server
+	Artifacts Artifacts
+	Views     Views
+	Links     Links
+
+	Agents Agents
+	Apps   Apps
+	Claims Claims
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.
@@ -193,7 +169,7 @@ func (h *Host) Handler() http.Handler {
 	mux.HandleFunc("/", h.answer(notFound))
 
 	guard := http.NewCrossOriginProtection()
-	if err := guard.AddTrustedOrigin(origin("AppURL", h.AppURL)); err != nil {
+	if err := guard.AddTrustedOrigin(origin("AppURL", h.Origins.App)); err != nil {
 		panic(err)
 	}
 	guard.SetDenyHandler(h.answer(foreign))
@@ -236,7 +212,7 @@ func wrongMethod(allow string) handler {
 	return func(http.ResponseWriter, *http.Request) error { return methodNotAllowed(allow) }
 }
 
-func (h *Host) contentOrigin() string { return origin("ContentURL", h.ContentURL) }
+func (h *Host) contentOrigin() string { return origin("ContentURL", h.Origins.Content) }
 
 func origin(name, raw string) string {
 	u, err := url.Parse(raw)

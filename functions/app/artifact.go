@@ -127,7 +127,7 @@ func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v browserSes
 	err := together(
 		func() (err error) { a, err = h.Artifacts.Detail(r.Context(), v.Actor, named(r)); return err },
 		func() (err error) {
-			links, err = h.LinkLists.Of(r.Context(), v.Actor, named(r), cursor.Page{Cursor: after})
+			links, err = h.Links.Of(r.Context(), v.Actor, named(r), cursor.Page{Cursor: after})
 			return err
 		},
 		func() (err error) { found, revisions, err = h.history(r.Context(), v, named(r)); return err },
@@ -181,7 +181,7 @@ func (h *Host) history(ctx context.Context, v browserSession, named id.Artifact)
 	if err != nil {
 		return nil, contract.RevisionList{}, err
 	}
-	list, err := h.History.List(ctx, v.Actor, a)
+	list, err := h.Artifacts.Revisions(ctx, v.Actor, a)
 	return a, list, err
 }
 
@@ -236,7 +236,7 @@ func target(r *http.Request, v browserSession, operation idempotency.Operation, 
 }
 
 func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	err := h.keep(w, r, v, idempotency.PinArtifact, h.Pins.Pin, "")
+	err := h.keep(w, r, v, idempotency.PinArtifact, h.Artifacts.Pin, "")
 	if fault.CodeOf(err) == fault.PinnedArtifactCap {
 		return explained{err, pages.Message{
 			Heading: "As much is pinned as may be", Text: "This workspace has pinned as many artifacts as it may. Unpin another one first; nothing was changed.",
@@ -247,7 +247,7 @@ func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) err
 }
 
 func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.keep(w, r, v, idempotency.UnpinArtifact, h.Pins.Unpin, "")
+	return h.keep(w, r, v, idempotency.UnpinArtifact, h.Artifacts.Unpin, "")
 }
 
 // keep changes the artifact in the path and shows it again, at a section of its page.
@@ -279,7 +279,7 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession) 
 	if err != nil {
 		return err
 	}
-	_, err = h.Titles.Rename(r.Context(), v.Actor, a, form["title"])
+	_, err = h.Artifacts.Rename(r.Context(), v.Actor, a, form["title"])
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
 		return h.showArtifact(w, r, v, http.StatusBadRequest, pages.ArtifactPage{Name: form["title"], Error: fmt.Sprintf("Give it a title of 1 to %d characters.", limits.TitleRunes)})
@@ -331,7 +331,7 @@ func (h *Host) delete(w http.ResponseWriter, r *http.Request, v browserSession) 
 	if t.Artifact, err = h.Artifacts.Find(r.Context(), v.Actor, t.RequestedID); err != nil {
 		return err
 	}
-	if _, err := h.Deletions.Delete(r.Context(), v.Actor, t); err != nil && !absent(err) {
+	if _, err := h.Artifacts.Delete(r.Context(), v.Actor, t); err != nil && !absent(err) {
 		return err
 	}
 	redirect(w, "/artifacts")

@@ -240,7 +240,7 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 	for path, fields := range map[string]url.Values{"/links/" + pinnedID + "/address": nil, "/unlisted": nil} {
 		s := newHouse()
 		h, _ := s.host()
-		h.Sharing = elsewhere{doorkeeper{s}}
+		h.Links = elsewhere{doorkeeper{s}}
 		if r := signedIn(h.Handler(), "POST", artifactPage+path, fields); r.StatusCode != 404 || strings.Contains(text(t, r), linkAddress) {
 			t.Errorf("%s shows a link of another artifact: %d", path, r.StatusCode)
 		}

@@ -165,7 +165,10 @@ func (s *house) found(a id.Artifact) *artifact.Artifact {
 // shelf answers in place of what keeps artifacts.
 type shelf struct{ *house }
 
-func (s shelf) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (contract.AgentView, error) {
+// views shows artifacts to members.
+type views struct{ *house }
+
+func (s views) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (contract.AgentView, error) {
 	if err := s.called(ctx, "Latest "+string(a.ID)); err != nil {
 		return contract.AgentView{}, err
 	}
@@ -175,7 +178,7 @@ func (s shelf) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artif
 	return s.view(a, newestID), nil
 }
 
-func (s shelf) Pinned(ctx context.Context, _ credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error) {
+func (s views) Pinned(ctx context.Context, _ credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error) {
 	if err := s.called(ctx, "Pinned "+string(a.ID)); err != nil {
 		return contract.AgentView{}, err
 	}
@@ -188,7 +191,7 @@ func (s shelf) Pinned(ctx context.Context, _ credential.Actor, a *artifact.Artif
 	return s.view(a, r.ID), nil
 }
 
-func (s shelf) view(a *artifact.Artifact, r id.Revision) contract.AgentView {
+func (s views) view(a *artifact.Artifact, r id.Revision) contract.AgentView {
 	token := "scripts"
 	if r == oldID {
 		token = "plain"
@@ -223,7 +226,7 @@ func (s shelf) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*art
 	return nil, nil
 }
 
-func (s shelf) List(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (contract.RevisionList, error) {
+func (s shelf) Revisions(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (contract.RevisionList, error) {
 	if err := s.called(ctx, "List "+string(a.ID)); err != nil {
 		return contract.RevisionList{}, err
 	}

@@ -15,7 +15,7 @@ import (
 
 func (h *Host) audit(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
-	list, err := h.Audits.List(r.Context(), v.Actor, account.Page{Cursor: after})
+	list, err := h.Account.AuditLog(r.Context(), v.Actor, account.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
 		redirect(w, "/audit") // it is a day old, or of somebody else: the list starts anew
 		return nil

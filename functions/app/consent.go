@@ -92,7 +92,7 @@ func (h *Host) appError(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
 		return err
 	}
-	refused, err := h.Refusals.Refused(r.Context(), v.Actor, oauth.ParseAuthorization(r.URL.RawQuery), web.ClientAddress(r))
+	refused, err := h.Apps.Refused(r.Context(), v.Actor, oauth.ParseAuthorization(r.URL.RawQuery), web.ClientAddress(r))
 	if err != nil {
 		return consentOver(err)
 	}

@@ -37,7 +37,7 @@ func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v browserSessi
 	}
 	code := form["code"]
 	web.RedactSecret(r.Context(), code)
-	d, err := h.Devices.Device(r.Context(), v.Actor, code)
+	d, err := h.Apps.Device(r.Context(), v.Actor, code)
 	if absent(err) {
 		return h.badDevice(w, r, v, code, err)
 	}
@@ -81,7 +81,7 @@ func (h *Host) answerDevice(answer func(context.Context, credential.Actor, strin
 }
 
 func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.answerDevice(h.Devices.ApproveDevice, func(v browserSession) pages.Done {
+	return h.answerDevice(h.Apps.ApproveDevice, func(v browserSession) pages.Done {
 		return pages.Done{
 			Layout:  v.shell(""),
 			Heading: "The device is in",
@@ -93,5 +93,5 @@ func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v browserSe
 }
 
 func (h *Host) denyDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.answerDevice(h.Devices.DenyDevice, func(v browserSession) pages.Done { return denied(v, "The device is told at its next question.") })(w, r, v)
+	return h.answerDevice(h.Apps.DenyDevice, func(v browserSession) pages.Done { return denied(v, "The device is told at its next question.") })(w, r, v)
 }

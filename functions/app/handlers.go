@@ -28,7 +28,7 @@ func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Cache-Control", "private, no-cache")
 	w.Header().Set("Vary", "Cookie")
-	return h.page(w, http.StatusOK, pages.Home{APIURL: h.APIURL, AppURL: h.AppURL, SignIn: signInPath("/")})
+	return h.page(w, http.StatusOK, pages.Home{APIURL: h.Origins.API, AppURL: h.Origins.App, SignIn: signInPath("/")})
 }
 
 // viewer serves the shell of an access link. It looks the same for every well-formed id: only the script of the page
@@ -44,7 +44,7 @@ func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
 	}
 	content := h.contentOrigin()
 	header.Set(policyHeader, policyViewer(content))
-	return h.page(w, http.StatusOK, pages.Viewer{PublicID: string(public), ContentOrigin: content, APIURL: h.APIURL})
+	return h.page(w, http.StatusOK, pages.Viewer{PublicID: string(public), ContentOrigin: content, APIURL: h.Origins.API})
 }
 
 func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
@@ -56,7 +56,7 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	web.RedactSecret(r.Context(), link.Blob)
-	resolved, err := h.Links.Resolve(r.Context(), link)
+	resolved, err := h.Views.Resolve(r.Context(), link)
 	if err != nil {
 		return unopened(err)
 	}

@@ -58,7 +58,7 @@ func (h *Host) afterCreate(w http.ResponseWriter, r *http.Request, v browserSess
 
 func (h *Host) showKeys(w http.ResponseWriter, v browserSession, status int, p pages.Keys, list contract.WebKeyList) error {
 	p.Layout = v.shell("/keys")
-	p.APIURL = h.APIURL
+	p.APIURL = h.Origins.API
 	p.Once = once()
 	for _, k := range list.Items {
 		row := keyOf(k.APIKeySummary)

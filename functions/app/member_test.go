@@ -22,6 +22,7 @@ import (
 	"vitrine/shared/identity/session"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
@@ -114,39 +115,47 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	numbers := limits.Default()
 	return &Host{
-		Links:           resolver(opens),
-		Sessions:        sessions{s},
-		SignIns:         signIns{s},
-		Agents:          agents{s},
-		ConnectedAgents: agents{s},
-		Claims:          claims{s},
-		Apps:            apps{s},
-		ConnectedApps:   apps{s},
-		Refusals:        apps{s},
-		Devices:         devices{s},
-		Artifacts:       artifacts{s},
-		Views:           shelf{s},
-		Revisions:       shelf{s},
-		History:         shelf{s},
-		Restores:        shelf{s},
-		Pins:            shelf{s},
-		Titles:          shelf{s},
-		Deletions:       shelf{s},
-		Sharing:         doorkeeper{s},
-		LinkLists:       doorkeeper{s},
-		Reach:           doorkeeper{s},
-		Now:             func() time.Time { return noon },
-		Keys:            keyring{s},
-		Accounts:        accounts{&numbers},
-		Counter:         counter{s},
-		Settings:        steward{s},
-		Audits:          auditor{s},
-		Surface:         &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
-		AppURL:          s.appURL,
-		ContentURL:      s.contentURL,
-		APIURL:          "http://localhost:8701",
+		Surface:   &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
+		Origins:   origins(s.appURL, s.contentURL),
+		Limiter:   counter{s},
+		Now:       func() time.Time { return noon },
+		Sessions:  sessions{s},
+		SignIns:   signIns{s},
+		Account:   workspaces{steward{s}, auditor{s}, accounts{&numbers}},
+		Keys:      keyring{s},
+		Artifacts: kept{artifacts{s}, shelf{s}},
+		Views:     shown{resolver(opens), views{s}},
+		Links:     doorkeeper{s},
+		Agents:    agents{s},
+		Apps:      clients{apps{s}, devices{s}},
+		Claims:    claims{s},
 	}, &lines
 }
+
+func origins(app, content string) address.Origins {
+	return address.Origins{App: app, Content: content, API: "http://localhost:8701"}
+}
+
+// What answers in place of one service is several types, one for each port.
+type (
+	workspaces struct {
+		steward
+		auditor
+		accounts
+	}
+	kept struct {
+		artifacts
+		shelf
+	}
+	shown struct {
+		Resolver
+		ArtifactViews
+	}
+	clients struct {
+		apps
+		devices
+	}
+)
 
 type sessions struct{ *house }
 

@@ -21,7 +21,7 @@ func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSessio
 	}
 	return h.page(w, http.StatusOK, pages.Overview{
 		Layout: v.shell("/dashboard"),
-		APIURL: h.APIURL,
+		APIURL: h.Origins.API,
 		Recent: artifactRows(list.Items),
 		Limits: h.limits(v),
 	})
@@ -39,7 +39,7 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSessio
 	}
 	return h.page(w, http.StatusOK, pages.Artifacts{
 		Layout: v.shell("/artifacts"),
-		APIURL: h.APIURL,
+		APIURL: h.Origins.API,
 		Items:  artifactRows(list.Items),
 		Pages:  pagesOf("/artifacts", after, list.PageInfo),
 	})
@@ -58,7 +58,7 @@ func pagesOf(list, after string, info contract.PageInfo) pages.Pages {
 }
 
 func (h *Host) limits(v browserSession) pages.Limits {
-	p := h.Accounts.Workspace(v.Actor, v.Member).UsagePolicy
+	p := h.Account.Workspace(v.Actor, v.Member).UsagePolicy
 	return pages.Limits{
 		PerDay:       p.DailyNewArtifactAllowance,
 		Files:        p.FileCountCap,

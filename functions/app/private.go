@@ -92,7 +92,7 @@ func (h *Host) seen(r *http.Request, v browserSession) (*artifact.Artifact, cont
 	if _, err := which.Bits(); err != nil {
 		return nil, contract.AgentView{}, fault.NewCode(fault.NotFound)
 	}
-	revision, err := h.Revisions.Revision(r.Context(), a.ID, which)
+	revision, err := h.Artifacts.Revision(r.Context(), a.ID, which)
 	if err != nil {
 		return nil, contract.AgentView{}, err
 	}

@@ -14,7 +14,7 @@ func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSes
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	done, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: named(r)}, sharing.Unlisted)
+	done, err := h.Links.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: named(r)}, sharing.Unlisted)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSess
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	if _, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: named(r)}, sharing.Private); err != nil {
+	if _, err := h.Links.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: named(r)}, sharing.Private); err != nil {
 		return err
 	}
 	redirect(w, artifactPath(named(r))+"#links")
@@ -70,9 +70,9 @@ func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v browserSessio
 }
 
 func (h *Host) lock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.keep(w, r, v, idempotency.LockLinks, h.Reach.Lock, "#links")
+	return h.keep(w, r, v, idempotency.LockLinks, h.Links.Lock, "#links")
 }
 
 func (h *Host) unlock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.keep(w, r, v, idempotency.UnlockLinks, h.Reach.Unlock, "#links")
+	return h.keep(w, r, v, idempotency.UnlockLinks, h.Links.Unlock, "#links")
 }

@@ -21,7 +21,7 @@ func (h *Host) restore(w http.ResponseWriter, r *http.Request, v browserSession)
 	if err != nil {
 		return err
 	}
-	_, err = h.Restores.Restore(r.Context(), v.Actor, artifact.Target{Command: command, RequestedID: named(r)}, id.Revision(from))
+	_, err = h.Artifacts.Restore(r.Context(), v.Actor, artifact.Target{Command: command, RequestedID: named(r)}, id.Revision(from))
 	if m, told := unrestored[fault.CodeOf(err)]; told {
 		m.Links = []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}}
 		return explained{err, m}

@@ -71,7 +71,7 @@ func (h *Host) admit(status int, handle memberHandler) handler {
 func (h *Host) counted(w http.ResponseWriter, r *http.Request, v browserSession, handle memberHandler) error {
 	kept := &bufferedResponse{header: w.Header().Clone(), status: http.StatusOK}
 	err := together(
-		func() error { return h.Counter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()) },
+		func() error { return h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()) },
 		func() error { return handle(kept, r, v) },
 	)
 	if err != nil {
@@ -119,7 +119,7 @@ func (h *Host) command(back string, handle memberHandler) handler {
 		if err != nil {
 			return err
 		}
-		if err := h.Counter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
+		if err := h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
 			return err
 		}
 		return handle(w, r, v)

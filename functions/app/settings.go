@@ -32,7 +32,7 @@ func (h *Host) showSettings(w http.ResponseWriter, v browserSession, status int,
 		Browser:    s.Browser,
 		Network:    s.Network,
 	}
-	stored, err := h.Settings.Get(v.Actor)
+	stored, err := h.Account.Settings(v.Actor)
 	switch {
 	case fault.CodeOf(err) == fault.Forbidden:
 		return h.page(w, status, p)
@@ -60,7 +60,7 @@ func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserS
 	if err != nil {
 		return err
 	}
-	_, err = h.Settings.Update(r.Context(), v.Actor, command, nil, asked)
+	_, err = h.Account.UpdateSettings(r.Context(), v.Actor, command, nil, asked)
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
 		return h.refuseSettings(w, v, pages.Change{Name: form["name"], Days: form["days"]}, days)
@@ -74,7 +74,7 @@ func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserS
 
 // refuseSettings says which of the two fields is wrong.
 func (h *Host) refuseSettings(w http.ResponseWriter, v browserSession, asked pages.Change, days int) error {
-	stored, err := h.Settings.Get(v.Actor)
+	stored, err := h.Account.Settings(v.Actor)
 	if err != nil {
 		return err
 	}

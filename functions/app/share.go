@@ -20,7 +20,7 @@ import (
 // accessLinks lists links of the workspace.
 func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
-	links, info, err := h.LinkLists.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
+	links, info, err := h.Links.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
 		redirect(w, "/access-links") // it is a day old, or of somebody else: the list starts anew
 		return nil
@@ -122,7 +122,7 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSessi
 	if err != nil {
 		return err
 	}
-	made, err := h.Sharing.Create(r.Context(), v.Actor, sharing.Target{Command: command, RequestedID: named(r)}, asked)
+	made, err := h.Links.Create(r.Context(), v.Actor, sharing.Target{Command: command, RequestedID: named(r)}, asked)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSessi
 // showAddress makes a fresh address of a link of the artifact in the path and shows it with its secret. It is good for a
 // while, and never longer than the link. known says that the link was there before somebody asked for one.
 func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSession, l id.Link, known bool) error {
-	minted, err := h.Sharing.Address(r.Context(), v.Actor, l)
+	minted, err := h.Links.Address(r.Context(), v.Actor, l)
 	if err == nil && minted.Artifact.ID != named(r) {
 		err = sharing.NotFound()
 	}
@@ -163,7 +163,7 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSess
 
 // find is a link of the artifact in the path; not_found if there is none.
 func (h *Host) find(r *http.Request, v browserSession) (pages.AccessLink, error) {
-	l, err := h.LinkLists.Find(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
+	l, err := h.Links.Find(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
 	if err == nil && l.Link.ArtifactID != named(r) {
 		err = sharing.NotFound()
 	}
@@ -208,7 +208,7 @@ func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v browserSessi
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	if _, err := h.Sharing.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId"))); err != nil && !absent(err) {
+	if _, err := h.Links.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId"))); err != nil && !absent(err) {
 		return err
 	}
 	redirect(w, artifactPath(named(r))+"#links")

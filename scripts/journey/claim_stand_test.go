@@ -212,8 +212,8 @@ func (s *claimStand) read(t testing.TB, owner *wire.Agent, p contract.Published)
 }
 
 // lister is what members see of their workspaces.
-func (s *claimStand) lister() *artifact.Lister {
-	return &artifact.Lister{Store: s.store, Now: s.options.Now}
+func (s *claimStand) lister() *artifact.Service {
+	return &artifact.Service{Store: s.store, Now: s.options.Now}
 }
 
 // dies lets the next run of the migrator die at a call, and tells whether it did.

@@ -46,7 +46,11 @@ func newRestorer(t testing.TB, change ...func(*stack.Options)) *restorer {
 
 // restores publishes a revision of the artifact again, as a command with this name.
 func (r *restorer) restores(revision id.Revision, name string) (id.Revision, error) {
-	return r.services.Restorer().Restore(ctx, r.actor, artifact.Target{
+	artifacts, err := r.services.Artifacts()
+	if err != nil {
+		return "", err
+	}
+	return artifacts.Restore(ctx, r.actor, artifact.Target{
 		RequestedID: r.first.ArtifactID,
 		Command: idempotency.Command{
 			Key: idempotency.Key{

@@ -22,7 +22,7 @@ import (
 )
 
 // newKeeper makes a keeper over the store of a desk, and an actor for a member.
-func newKeeper(t *testing.T, d *desk) (*credential.Keeper, credential.Actor, *person) {
+func newKeeper(t *testing.T, d *desk) (*credential.Service, credential.Actor, *person) {
 	t.Helper()
 	box, err := seal.New(keyring.New().Seal, "record")
 	if err != nil {
@@ -33,7 +33,7 @@ func newKeeper(t *testing.T, d *desk) (*credential.Keeper, credential.Actor, *pe
 		t.Fatal(err)
 	}
 	p := d.person(t)
-	k := &credential.Keeper{
+	k := &credential.Service{
 		Store:       d.Store,
 		Peppers:     d.peppers,
 		Box:         box,
@@ -191,7 +191,7 @@ func TestAClosedWorkspaceGetsNoKeysAndNoSettings(t *testing.T) {
 	if _, err := k.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "late", 0); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error(err)
 	}
-	if _, err := newSteward(d).Update(ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("late", 3)); fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := newSteward(d).UpdateSettings(ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("late", 3)); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error(err)
 	}
 	if rows, _, err := d.APIKeys(ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10}); err != nil || len(rows) != 0 {
@@ -264,12 +264,12 @@ func TestOnlyAdministratorsKeepKeysSettingsAndTheRecord(t *testing.T) {
 			return err
 		},
 		"list":     func() error { _, err := k.List(ctx, by, credential.AllKeys, cursor.Page{}); return err },
-		"settings": func() error { _, err := newSteward(d).Get(by); return err },
+		"settings": func() error { _, err := newSteward(d).Settings(by); return err },
 		"update": func() error {
-			_, err := newSteward(d).Update(ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("x", 3))
+			_, err := newSteward(d).UpdateSettings(ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("x", 3))
 			return err
 		},
-		"audit": func() error { _, err := newAuditor(t, d).List(ctx, by, noPage); return err },
+		"audit": func() error { _, err := newAuditor(t, d).AuditLog(ctx, by, noPage); return err },
 	} {
 		if err := try(); fault.CodeOf(err) != fault.Forbidden {
 			t.Errorf("%s: %v", name, err)
@@ -306,7 +306,7 @@ func TestACommandThatIsUnderWayIsNotDoneTwice(t *testing.T) {
 			return err
 		},
 		idempotency.UpdateSettings: func(c idempotency.Command) error {
-			_, err := newSteward(d).Update(ctx, by, c, nil, asked("late", 3))
+			_, err := newSteward(d).UpdateSettings(ctx, by, c, nil, asked("late", 3))
 			return err
 		},
 	} {

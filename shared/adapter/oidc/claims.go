@@ -6,14 +6,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
 )
 
 const (
@@ -79,7 +78,7 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time) error {
 	party, named := all["azp"]
 	switch {
-	case token.Subject == "" || len(token.Subject) > subjectMost || !printable(token.Subject):
+	case token.Subject == "" || len(token.Subject) > subjectMost || !text.Identifier(token.Subject):
 		return errors.New("the subject is missing or malformed")
 	case token.IssuedAt.IsZero() || token.IssuedAt.After(now.Add(limits.AssertionLeeway)):
 		return errors.New("the ID token is not issued yet")
@@ -92,7 +91,7 @@ func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time)
 // identity is the person, if the provider vouches for an address too.
 func (c claims) identity() (member.Identity, error) {
 	local, domain, _ := strings.Cut(c.email, "@")
-	if !c.verified || local == "" || domain == "" || len(c.email) > emailMost || !printable(c.email) {
+	if !c.verified || local == "" || domain == "" || len(c.email) > emailMost || !text.Identifier(c.email) {
 		return member.Identity{}, signin.Unverified()
 	}
 	return member.Identity{
@@ -110,9 +109,4 @@ func says(claim any, text string) bool {
 		return slices.Contains(list, any(text))
 	}
 	return claim == any(text)
-}
-
-// printable tells whether a text is UTF-8 without control characters and spaces, which would deceive people or break lines.
-func printable(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
 }

@@ -22,14 +22,7 @@ func position(p cursor.Position) Position { return Position{p.At, id.Event(p.ID)
 
 func (p Position) bare() cursor.Position { return cursor.Position{At: p.At, ID: string(p.ID)} }
 
-// AuditLog shows members what was done in their workspace.
-type AuditLog struct {
-	Store   Record
-	Cursors *cursor.Codec
-	Now     func() time.Time
-}
-
-// Page is which part of a list is asked for; a limit of zero is limits.PageDefault for members, and operators always say one.
+// Page is which part of a list is asked for. A limit of zero is limits.PageDefault for members; operators always give one.
 type Page = cursor.Page
 
 const auditName = "audit"
@@ -37,21 +30,21 @@ const auditName = "audit"
 // shown are the types of actors whose deeds the members of a workspace see; the service and its operators stay out.
 var shown = []string{event.Member, event.Key, event.Admin}
 
-// List answers one page of the record of the caller's workspace. It may have few rows, or none, where others follow.
-func (a *AuditLog) List(ctx context.Context, by credential.Actor, p Page) (contract.AuditList, error) {
+// AuditLog answers one page of the record of the caller's workspace. It may have few rows, or none, where others follow.
+func (s *Service) AuditLog(ctx context.Context, by credential.Actor, p Page) (contract.AuditList, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.AuditList{}, err
 	}
-	now := a.Now()
+	now := s.Now()
 	if p.Limit == 0 {
 		p.Limit = limits.PageDefault
 	}
 	of := cursor.List{Workspace: by.Workspace.ID, Name: auditName, Now: now}
-	after, err := a.Cursors.Start(of, p)
+	after, err := s.Cursors.Start(of, p)
 	if err != nil {
 		return contract.AuditList{}, err
 	}
-	events, last, more, err := a.Store.Record(ctx, Filter{Workspace: by.Workspace.ID, Actors: shown}, now, position(after), p.Limit)
+	events, last, more, err := s.Store.Record(ctx, Filter{Workspace: by.Workspace.ID, Actors: shown}, now, position(after), p.Limit)
 	if err != nil {
 		return contract.AuditList{}, err
 	}
@@ -60,7 +53,7 @@ func (a *AuditLog) List(ctx context.Context, by credential.Actor, p Page) (contr
 		out.Items[i] = row(e)
 	}
 	if more {
-		out.PageInfo, err = a.Cursors.Info(of, last.bare())
+		out.PageInfo, err = s.Cursors.Info(of, last.bare())
 	}
 	return out, err
 }

@@ -18,7 +18,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Record is what Auditor and Overseer need of the store.
+// Record reads what was done.
 type Record interface {
 	// Record returns up to limit events that f lets through, newest first with the id as tie-breaker, after the position
 	// (zero: from now on back), as far back as events are kept. more tells that others may follow, after next: reading
@@ -37,13 +37,6 @@ type Filter struct {
 	RequestID  string         `json:"r,omitempty"`
 }
 
-// OperatorLog shows operators what was done in all workspaces.
-type OperatorLog struct {
-	Store   Record
-	Cursors *cursor.Codec
-	Now     func() time.Time
-}
-
 // Query is which events an operator asks for, as it was sent; nil: not sent.
 type Query struct {
 	Workspace, ActorType, Action, TargetType, RequestID, Focus *string
@@ -51,9 +44,11 @@ type Query struct {
 
 const recordName = "record"
 
-// List answers one page of what was done in all workspaces. Only operators may ask; to all others it is not there.
-func (o *OperatorLog) List(ctx context.Context, by credential.Actor, asked Query, p Page) (contract.OperatorEventList, error) {
-	now := o.Now()
+// OperatorLog answers one page of what was done in all workspaces. Only operators may ask; to all others it is not there.
+func (s *Service) OperatorLog(
+	ctx context.Context, by credential.Actor, asked Query, p Page,
+) (contract.OperatorEventList, error) {
+	now := s.Now()
 	if err := by.Operates(now); err != nil {
 		return contract.OperatorEventList{}, err
 	}
@@ -62,11 +57,11 @@ func (o *OperatorLog) List(ctx context.Context, by credential.Actor, asked Query
 		return contract.OperatorEventList{}, err
 	}
 	of := cursor.List{Workspace: by.Workspace.ID, Name: f.list(), Now: now}
-	after, err := o.Cursors.Start(of, p)
+	after, err := s.Cursors.Start(of, p)
 	if err != nil {
 		return contract.OperatorEventList{}, err
 	}
-	events, last, more, err := o.Store.Record(ctx, f, now, position(after), p.Limit)
+	events, last, more, err := s.Store.Record(ctx, f, now, position(after), p.Limit)
 	if err != nil {
 		return contract.OperatorEventList{}, err
 	}
@@ -75,7 +70,7 @@ func (o *OperatorLog) List(ctx context.Context, by credential.Actor, asked Query
 		out.Items[i] = operatorRow(e)
 	}
 	if more {
-		out.PageInfo, err = o.Cursors.Info(of, last.bare())
+		out.PageInfo, err = s.Cursors.Info(of, last.bare())
 	}
 	return out, err
 }

@@ -1,13 +1,10 @@
 package credential
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/event"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
 
@@ -87,39 +84,4 @@ func (k Key) endedAt(w workspace.Workspace) time.Time {
 		return k.RevokedAt
 	}
 	return out
-}
-
-// Revocations is what Revoker needs of the store.
-type Revocations interface {
-	// RevokeKey stamps a live key as revoked and records the event in one transaction; a key that is revoked already
-	// keeps its first stamp, which is returned.
-	RevokeKey(ctx context.Context, k Key, at time.Time, e event.Event) (time.Time, error)
-}
-
-// Revoker ends API keys.
-type Revoker struct {
-	Store Revocations
-	Now   func() time.Time
-}
-
-// Revoke ends a key, at its own request, from this commit on and returns it with the time of its revocation.
-func (r *Revoker) Revoke(ctx context.Context, k Key, requestID string) (Key, error) {
-	now := r.Now()
-	at, err := r.Store.RevokeKey(ctx, k, now, event.Event{
-		ID:        id.NewEvent(),
-		Workspace: k.Workspace,
-		At:        now,
-		Action:    event.KeyRevoked,
-		Actor:     event.ByKey(k.ID),
-		Target:    event.Target{Type: event.OnKey, ID: string(k.ID)},
-		RequestID: requestID,
-	})
-	if err != nil {
-		return Key{}, err
-	}
-	if at.IsZero() {
-		return Key{}, fault.NewCode(fault.NotAuthenticated)
-	}
-	k.RevokedAt = at
-	return k, nil
 }

@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
 )
 
 // ErrKnown says that a person became a member meanwhile.
@@ -134,9 +135,9 @@ func admission(who Identity, now time.Time, requestID string) NewMember {
 // nameFor is what the workspace of a person with an address is called at first.
 func nameFor(email string) string {
 	const ending = "'s Workspace"
-	local := []rune(email)
+	local := email
 	if at := strings.LastIndexByte(email, '@'); at > 0 {
-		local = []rune(email[:at])
+		local = email[:at]
 	}
-	return string(local[:min(len(local), limits.WorkspaceNameRunes-len(ending))]) + ending
+	return text.Cut(local, limits.WorkspaceNameRunes-len(ending)) + ending
 }

@@ -19,6 +19,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
+	"vitrine/shared/platform/text"
 )
 
 // Flows keeps device authorizations for the person who answers them.
@@ -75,10 +76,9 @@ type Flow struct {
 }
 
 const (
-	userLetters     = "BCDFGHJKLMNPQRSTVWXZ" // no vowels, so no words, and nothing that looks like a digit
-	userCodeLen     = 20
-	userCodeGroup   = 4
-	deviceNameRunes = 64
+	userLetters   = "BCDFGHJKLMNPQRSTVWXZ" // no vowels, so no words, and nothing that looks like a digit
+	userCodeLen   = 20
+	userCodeGroup = 4
 )
 
 // newUserCode are 86 random bits.
@@ -155,7 +155,7 @@ func (s *Server) StartDevice(ctx context.Context, clientID, scope, name string, 
 		Public:     token.Public,
 		Hash:       token.Hash(s.Peppers),
 		Client:     c.ID,
-		Device:     deviceName(name),
+		Device:     text.DeviceName(name),
 		Network:    address.Network(from),
 		Scopes:     scopesFor(c, scope),
 		Answer:     Pending,
@@ -176,11 +176,6 @@ func (s *Server) StartDevice(ctx context.Context, clientID, scope, name string, 
 		ExpiresIn:               contract.Seconds(limits.DeviceLife),
 		Interval:                contract.Seconds(limits.PollInterval),
 	}, nil
-}
-
-func deviceName(name string) string {
-	runes := []rune(printable(name))
-	return strings.TrimSpace(string(runes[:min(len(runes), deviceNameRunes)]))
 }
 
 // Device is what a person sees before they answer. All that is wrong with a code is one not_found; a member who typed too

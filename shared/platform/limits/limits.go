@@ -94,6 +94,9 @@ const (
 	LinksListed        = 1000     // access links of an artifact that a list without pages shows
 	WorkspaceNameRunes = 120
 	ReasonRunes        = 120              // why an operator locked something
+	ClientNameRunes    = 80               // of an OAuth client
+	DeviceNameRunes    = 64               // of a device, as it says
+	BrowserRunes       = 200              // of a browser, as it says
 	OperatorFresh      = 15 * time.Minute // how long after signing in an operator may act as one
 	ClaimListed        = 100              // artifacts that the answer to a claim names
 	ClaimTitles        = 10               // and that a person sees by title before it

@@ -5,23 +5,17 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
-// Listing is what Lister needs of the store.
+// Listing lists artifacts.
 type Listing interface {
 	// List returns one page of a workspace's artifacts, newest first with the id as tie-breaker, each once. more tells
 	// that others follow.
 	List(ctx context.Context, q Query) (rows []Artifact, more bool, err error)
-	// Revision reads a revision strongly, nil if there is none.
-	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*Revision, error)
-	// Artifact reads the gate of an artifact strongly, nil if there is none.
-	Artifact(ctx context.Context, a id.Artifact) (*Artifact, error)
-	Workspaces
 }
 
 // Query is which artifacts a list shows.
@@ -40,14 +34,6 @@ type Position struct {
 	ID        id.Artifact
 }
 
-// Lister lists artifacts.
-type Lister struct {
-	Store     Listing
-	Cursors   *cursor.Codec
-	Addresses *address.URLBuilder // for Detail
-	Now       func() time.Time
-}
-
 // Page is which part of a list is asked for; a limit of zero is limits.PageDefault.
 type Page = cursor.Page
 
@@ -58,8 +44,8 @@ const (
 )
 
 // List answers one page of the caller's live artifacts.
-func (l *Lister) List(ctx context.Context, by credential.Actor, p Page) (contract.ArtifactList, error) {
-	rows, info, err := l.page(ctx, by, p, listName, Query{})
+func (s *Service) List(ctx context.Context, by credential.Actor, p Page) (contract.ArtifactList, error) {
+	rows, info, err := s.page(ctx, by, p, listName, Query{})
 	if err != nil {
 		return contract.ArtifactList{}, err
 	}
@@ -71,7 +57,7 @@ func (l *Lister) List(ctx context.Context, by credential.Actor, p Page) (contrac
 }
 
 // page reads one page of a list; q tells what it shows.
-func (l *Lister) page(ctx context.Context, by credential.Actor, p Page, list string, q Query) ([]Artifact, contract.PageInfo, error) {
+func (s *Service) page(ctx context.Context, by credential.Actor, p Page, list string, q Query) ([]Artifact, contract.PageInfo, error) {
 	var info contract.PageInfo
 	if p.Limit == 0 {
 		p.Limit = limits.PageDefault
@@ -79,18 +65,18 @@ func (l *Lister) page(ctx context.Context, by credential.Actor, p Page, list str
 	q.Workspace = by.Workspace.ID
 	q.Claimed = !by.Workspace.ClaimedAt.IsZero()
 	q.Limit = p.Limit
-	q.Now = l.Now()
+	q.Now = s.Now()
 	of := cursor.List{Workspace: q.Workspace, Name: list, Now: q.Now}
-	after, err := l.Cursors.Start(of, p)
+	after, err := s.Cursors.Start(of, p)
 	if err != nil {
 		return nil, info, err
 	}
 	q.After = Position{after.At, id.Artifact(after.ID)}
-	rows, more, err := l.Store.List(ctx, q)
+	rows, more, err := s.Store.List(ctx, q)
 	if err != nil || !more {
 		return rows, info, err
 	}
 	last := rows[len(rows)-1]
-	info, err = l.Cursors.Info(of, cursor.Position{At: last.CreatedAt, ID: string(last.ID)})
+	info, err = s.Cursors.Info(of, cursor.Position{At: last.CreatedAt, ID: string(last.ID)})
 	return rows, info, err
 }

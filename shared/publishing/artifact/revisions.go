@@ -11,24 +11,24 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// History is what Historian needs of the store.
+// History reads the revisions of artifacts.
 type History interface {
 	// Revisions reads all revisions of an artifact strongly, in any order.
 	Revisions(ctx context.Context, a id.Artifact) ([]Revision, error)
 }
 
-// Historian lists revisions.
-type Historian struct {
-	Store History
+// Revision reads a revision of an artifact that Find read, nil if there is none.
+func (s *Service) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*Revision, error) {
+	return s.Store.Revision(ctx, a, r)
 }
 
-// List answers the revisions of an artifact of the caller's workspace, whatever its status: drafts first, then by number
+// Revisions answers the revisions of an artifact of the caller's workspace, whatever its status: drafts first, then by number
 // and creation, newest first.
-func (h *Historian) List(ctx context.Context, by credential.Actor, a *Artifact) (contract.RevisionList, error) {
+func (s *Service) Revisions(ctx context.Context, by credential.Actor, a *Artifact) (contract.RevisionList, error) {
 	if a == nil || a.Owner != by.Workspace.ID {
 		return contract.RevisionList{}, NotFound()
 	}
-	revisions, err := h.Store.Revisions(ctx, a.ID)
+	revisions, err := s.Store.Revisions(ctx, a.ID)
 	if err != nil {
 		return contract.RevisionList{}, err
 	}

@@ -7,31 +7,30 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/token"
 )
 
 // Web answers one page of all artifacts that a member's workspace has or had.
-func (l *Lister) Web(ctx context.Context, by credential.Actor, p Page) (contract.WebArtifactList, error) {
-	rows, info, err := l.page(ctx, by, p, webName, Query{Gone: true})
+func (s *Service) Web(ctx context.Context, by credential.Actor, p Page) (contract.WebArtifactList, error) {
+	rows, info, err := s.page(ctx, by, p, webName, Query{Gone: true})
 	if err != nil {
 		return contract.WebArtifactList{}, err
 	}
 	out := contract.WebArtifactList{Items: make([]contract.WebArtifactRow, len(rows)), PageInfo: info}
 	for i := range rows {
-		out.Items[i] = rows[i].row(l.Now())
+		out.Items[i] = rows[i].row(s.Now())
 	}
 	return out, nil
 }
 
 // Detail answers one artifact of a member's workspace, whatever its status; else not_found.
-func (l *Lister) Detail(ctx context.Context, by credential.Actor, named id.Artifact) (contract.WebArtifact, error) {
-	a, err := l.Find(ctx, by, named)
+func (s *Service) Detail(ctx context.Context, by credential.Actor, named id.Artifact) (contract.WebArtifact, error) {
+	a, err := s.Find(ctx, by, named)
 	if err != nil {
 		return contract.WebArtifact{}, err
 	}
-	return l.detail(ctx, by, a)
+	return s.detail(ctx, by, a)
 }
 
 // bare is the artifact as members see it, without what shows it.
@@ -45,17 +44,17 @@ func (a *Artifact) bare(now time.Time) contract.WebArtifact {
 }
 
 // detail is the artifact as it was read, with what shows it.
-func (l *Lister) detail(ctx context.Context, by credential.Actor, a *Artifact) (contract.WebArtifact, error) {
-	now := l.Now()
+func (s *Service) detail(ctx context.Context, by credential.Actor, a *Artifact) (contract.WebArtifact, error) {
+	now := s.Now()
 	out := a.bare(now)
 	if !a.Readable(now) || a.Current == "" {
 		return out, nil
 	}
-	r, err := l.Store.Revision(ctx, a.ID, a.Current)
+	r, err := s.Store.Revision(ctx, a.ID, a.Current)
 	if err != nil || r == nil {
 		return out, err
 	}
-	prefix, err := l.Addresses.Content(token.Claims{
+	prefix, err := s.URLs.Content(token.Claims{
 		Workspace: by.Workspace.ID,
 		Artifact:  a.ID,
 		Revision:  r.ID,
@@ -66,33 +65,6 @@ func (l *Lister) detail(ctx context.Context, by credential.Actor, a *Artifact) (
 	out.Viewer = &contract.WebViewer{IframeSrc: prefix + address.Escape(r.Entrypoint), RenderMode: string(r.Mode)}
 	return out, err
 }
-
-// Find reads an artifact of the caller's workspace, whatever its status, one included that a claim is still moving;
-// not_found for any other.
-func (l *Lister) Find(ctx context.Context, by credential.Actor, named id.Artifact) (*Artifact, error) {
-	if _, err := named.Bits(); err != nil {
-		return nil, missing()
-	}
-	a, err := l.Store.Artifact(ctx, named)
-	if err == nil {
-		a, err = Follow(ctx, l.Store, by.Workspace, a)
-	}
-	if err == nil && (a == nil || a.Owner != by.Workspace.ID) {
-		err = missing()
-	}
-	return a, err
-}
-
-// Owned is Find for commands, which answer artifact_not_found.
-func (l *Lister) Owned(ctx context.Context, by credential.Actor, named id.Artifact) (*Artifact, error) {
-	a, err := l.Find(ctx, by, named)
-	if fault.CodeOf(err) == fault.NotFound {
-		err = NotFound()
-	}
-	return a, err
-}
-
-func missing() error { return fault.New(fault.NotFound, "no such artifact in this workspace") }
 
 // row is the artifact as members see it in their list.
 func (a *Artifact) row(now time.Time) contract.WebArtifactRow {

@@ -18,27 +18,21 @@ import (
 // Create makes a link of an artifact that has a published revision. An artifact has one share link at most: while there
 // is one that works it is the answer, as it is, with its own end, unless that is later than the one that is asked for. Links
 // to one revision are new each time.
-func (s *Service) Create(ctx context.Context, by credential.Actor, t Target, r contract.CreateLink) (contract.CreatedLink, error) {
+func (s *Service) Create(
+	ctx context.Context, by credential.Actor, t Target, r contract.CreateLink,
+) (contract.CreatedLink, error) {
 	now := s.Now()
-	if t.Record.Finished(now) {
-		return idempotency.First[contract.CreatedLink](t.Record, t.Command)
-	}
-	if err := check(r, now); err != nil {
-		return contract.CreatedLink{}, err
-	}
-	wanted := link.Link{Kind: link.Kind(r.Type), Revision: r.RevisionID}
-	if r.ExpiresAt != nil {
-		wanted.ExpiresAt = r.ExpiresAt.UTC().Truncate(time.Millisecond)
-	}
-	_, l, err := s.link(ctx, by, t, &t.Command, wanted, now)
-	finished, err := idempotency.Lost(err, now)
-	switch {
-	case finished != nil:
-		return idempotency.First[contract.CreatedLink](finished, t.Command)
-	case err != nil:
-		return contract.CreatedLink{}, err
-	}
-	return created(l), nil
+	return idempotency.Do(t.Command, t.Record, now, func() (contract.CreatedLink, error) {
+		if err := check(r, now); err != nil {
+			return contract.CreatedLink{}, err
+		}
+		wanted := link.Link{Kind: link.Kind(r.Type), Revision: r.RevisionID}
+		if r.ExpiresAt != nil {
+			wanted.ExpiresAt = r.ExpiresAt.UTC().Truncate(time.Millisecond)
+		}
+		_, l, err := s.link(ctx, by, t, &t.Command, wanted, now)
+		return created(l), err
+	})
 }
 
 // check judges a request by itself.

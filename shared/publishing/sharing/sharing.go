@@ -7,11 +7,11 @@ package sharing
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/conflict"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
@@ -119,22 +119,17 @@ type Service struct {
 // Target is what a request names; requests about links name no revision.
 type Target = artifact.Target
 
-// maxAttempts is how often a change is decided anew when the artifact changes meanwhile.
-const maxAttempts = 4
-
 // settle decides on the artifact as it is until nothing changes it in between.
 func (s *Service) settle(ctx context.Context, by credential.Actor, t Target, decide func(*artifact.Artifact) error) error {
-	for range maxAttempts {
+	_, err := conflict.Retry(artifact.Races, func() (*artifact.Artifact, error) {
 		a, err := s.owned(ctx, by, t)
 		if err == nil {
 			err = decide(a)
 		}
-		if !errors.Is(err, artifact.ErrMoved) {
-			return err
-		}
-		t.Artifact = nil
-	}
-	return artifact.Contended()
+		t.Artifact = nil // what was read with the request is outdated once an attempt is lost
+		return a, err
+	})
+	return err
 }
 
 // owned is the artifact that is named, if it is of the caller's workspace. What was not read along is read here, and so

@@ -18,7 +18,7 @@ import (
 
 // fakeStore keeps what a Creator commits, or refuses it.
 type fakeStore struct {
-	Sessions
+	Store
 	ContentIndex
 	Objects
 	hinted  map[tree.Content]tree.Object
@@ -44,7 +44,7 @@ func (f *fakeStore) Presign(context.Context, id.Workspace, tree.Object, int64, *
 
 // creates asks a Creator at 18:00 UTC.
 func creates(f *fakeStore, l limits.Limits, files ...contract.DeclaredFile) error {
-	c := &Creator{
+	c := &Service{
 		Store:   f,
 		Index:   f,
 		Objects: f,

@@ -24,7 +24,7 @@ type ContentIndex interface {
 
 // lookup finds the bytes of declared files in a home, except those that are known already. A hint outlives the bytes'
 // last use by no more than the collection waits, so that a session that is told of them has them until it ends.
-func (c *Creator) lookup(ctx context.Context, home id.Workspace, files []declared, known tree.Tree) (tree.Tree, error) {
+func (s *Service) lookup(ctx context.Context, home id.Workspace, files []declared, known tree.Tree) (tree.Tree, error) {
 	seen := make(map[tree.Content]bool, len(known))
 	for _, f := range known {
 		seen[f.Content()] = true
@@ -42,7 +42,7 @@ func (c *Creator) lookup(ctx context.Context, home id.Workspace, files []declare
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	found, err := c.Index.Lookup(ctx, home, wanted)
+	found, err := s.Index.Lookup(ctx, home, wanted)
 	out := make(tree.Tree, 0, len(found))
 	for content, o := range found {
 		out = append(out, tree.File{
@@ -60,7 +60,7 @@ const maxLookups = 16
 
 // borrow makes sure of the bytes that a revision did not bring: first it refers to them, also to those of its base, then
 // it looks whether they are there. From then on nobody collects them, and the revision may be committed.
-func (f *Finalizer) borrow(ctx context.Context, a Attempt, files tree.Tree) error {
+func (s *Service) borrow(ctx context.Context, a Attempt, files tree.Tree) error {
 	var objects []tree.Object
 	seen := map[tree.Object]bool{}
 	for _, file := range files {
@@ -72,14 +72,14 @@ func (f *Finalizer) borrow(ctx context.Context, a Attempt, files tree.Tree) erro
 	if len(objects) == 0 {
 		return nil
 	}
-	if err := f.Index.AddReference(ctx, a.Session.Artifact, a.Session.Revision, objects); err != nil {
+	if err := s.Index.AddReference(ctx, a.Session.Artifact, a.Session.Revision, objects); err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxLookups)
 	for _, e := range a.Entries {
 		if e.Borrowed {
-			g.Go(func() error { return f.look(ctx, a.Session, e) })
+			g.Go(func() error { return s.look(ctx, a.Session, e) })
 		}
 	}
 	return g.Wait()
@@ -87,15 +87,15 @@ func (f *Finalizer) borrow(ctx context.Context, a Attempt, files tree.Tree) erro
 
 // look refuses an entry whose borrowed bytes are gone, and takes back what told of them, so that the next session is
 // asked to upload them.
-func (f *Finalizer) look(ctx context.Context, s *Session, e Entry) error {
-	size, err := f.Objects.Head(ctx, s.Home, e.Object)
+func (s *Service) look(ctx context.Context, session *Session, e Entry) error {
+	size, err := s.Objects.Head(ctx, session.Home, e.Object)
 	if err == nil && size == e.Size {
 		return nil
 	}
 	if err != nil && fault.KindOf(err) != fault.KindNotFound {
 		return err
 	}
-	if _, err := f.Index.RemoveIndexEntry(ctx, s.Home, tree.Content{SHA256: *e.SHA256, Size: e.Size}, e.Object); err != nil {
+	if _, err := s.Index.RemoveIndexEntry(ctx, session.Home, tree.Content{SHA256: *e.SHA256, Size: e.Size}, e.Object); err != nil {
 		return err
 	}
 	return fault.New(fault.UploadIncomplete, "%s: the bytes that it reuses are gone; create a new session", e.Path)

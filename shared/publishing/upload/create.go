@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Sessions is what Creator needs of the store.
+// Sessions keeps upload sessions.
 type Sessions interface {
 	// Artifact reads the gate of an artifact strongly, nil if there is none.
 	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
@@ -44,15 +44,6 @@ type Creation struct {
 	BytesADay int64
 }
 
-// Creator creates sessions.
-type Creator struct {
-	Store   Sessions
-	Index   ContentIndex
-	Objects Objects
-	Limits  *limits.Limits
-	Now     func() time.Time
-}
-
 // created is the stored result: a repetition signs its URLs anew.
 type created struct {
 	Session id.Session `json:"s"`
@@ -62,18 +53,66 @@ type created struct {
 // revision_ceiling_exceeded, draft_revision_conflict, file_count_cap_exceeded, file_size_cap_exceeded,
 // revision_size_cap_exceeded, entrypoint_not_in_revision, what permit says, write_allowance_exceeded. Permit is asked
 // before anything is written: until then this only reads, which may go on while somebody counts.
-func (c *Creator) Create(
+func (s *Service) Create(
 	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record, r contract.CreateSession, permit func() error,
 ) (contract.Session, error) {
-	now := c.Now().Truncate(time.Millisecond) // as it is stored: the session remembers when its artifact ends
-	if record.Finished(now) {
-		return c.replay(ctx, cmd, record)
-	}
+	now := s.Now().Truncate(time.Millisecond) // as it is stored: the session remembers when its artifact ends
+	return idempotency.DoWith(cmd, record, now, func() (contract.Session, error) {
+		made, err := s.plan(ctx, by, cmd, r, now)
+		if err != nil {
+			return contract.Session{}, err
+		}
+		if err := permit(); err != nil {
+			return contract.Session{}, err
+		}
+		err = s.Store.Create(ctx, made)
+		if fault.CodeOf(err) == fault.WriteAllowanceExceeded {
+			err = artifact.AllowanceSpent(now, "this workspace may declare %d bytes of uploads a day, of which files "+
+				"that it has already and that are declared with their sha256 take nothing", made.BytesADay)
+		}
+		if err != nil {
+			return contract.Session{}, err
+		}
+		return s.signed(ctx, made.Session, made.Entries)
+	}, func(first created) (contract.Session, error) { return s.replayCreation(ctx, first) })
+}
+
+// plan checks what was declared and decides where the bytes of each file come from.
+func (s *Service) plan(
+	ctx context.Context, by credential.Actor, cmd idempotency.Command, r contract.CreateSession, now time.Time,
+) (Creation, error) {
 	d, err := declare(r)
 	if err != nil {
-		return contract.Session{}, err
+		return Creation{}, err
 	}
-	s := Session{
+	session := opened(by, d, r, now)
+	var known tree.Tree
+	if r.ArtifactID != "" {
+		if known, err = s.revise(ctx, by, &session, r, now); err != nil {
+			return Creation{}, err
+		}
+	}
+	if err := d.check(by.Policy, r.Entrypoint); err != nil {
+		return Creation{}, err
+	}
+	hinted, err := s.lookup(ctx, session.Home, d.files, known)
+	if err != nil {
+		return Creation{}, err
+	}
+	entries := place(&session, d.files, known, hinted)
+	for _, path := range d.deleted {
+		entries = append(entries, Entry{Path: path, Deleted: true})
+	}
+	made := creation(by, cmd, session, entries)
+	if !s.Limits.Off {
+		made.Bytes, made.BytesADay = uploadable(entries), by.Policy.UploadBytes()
+	}
+	return made, nil
+}
+
+// opened is a session for a new artifact.
+func opened(by credential.Actor, d declaration, r contract.CreateSession, now time.Time) Session {
+	return Session{
 		ID:         id.NewSession(),
 		Workspace:  by.Workspace.ID,
 		Home:       by.Workspace.ID,
@@ -92,41 +131,6 @@ func (c *Creator) Create(
 		Life:       by.Workspace.Life(by.Policy),
 		CreatedAt:  now,
 	}
-	var known tree.Tree
-	if r.ArtifactID != "" {
-		if known, err = c.revise(ctx, by, &s, r, now); err != nil {
-			return contract.Session{}, err
-		}
-	}
-	if err := d.check(by.Policy, r.Entrypoint); err != nil {
-		return contract.Session{}, err
-	}
-	hinted, err := c.lookup(ctx, s.Home, d.files, known)
-	if err != nil {
-		return contract.Session{}, err
-	}
-	entries := place(&s, d.files, known, hinted)
-	for _, path := range d.deleted {
-		entries = append(entries, Entry{Path: path, Deleted: true})
-	}
-	if err := permit(); err != nil {
-		return contract.Session{}, err
-	}
-	made := creation(by, cmd, s, entries)
-	if !c.Limits.Off {
-		made.Bytes, made.BytesADay = uploadable(entries), by.Policy.UploadBytes()
-	}
-	finished, err := idempotency.Lost(c.Store.Create(ctx, made), now)
-	switch {
-	case finished != nil:
-		return c.replay(ctx, cmd, finished)
-	case fault.CodeOf(err) == fault.WriteAllowanceExceeded:
-		return contract.Session{}, artifact.AllowanceSpent(now, "this workspace may declare %d bytes of uploads a day, of which files "+
-			"that it has already and that are declared with their sha256 take nothing", made.BytesADay)
-	case err != nil:
-		return contract.Session{}, err
-	}
-	return c.answer(ctx, s, entries)
 }
 
 func creation(by credential.Actor, cmd idempotency.Command, s Session, entries []Entry) Creation {
@@ -151,10 +155,12 @@ func uploadable(entries []Entry) (sum int64) {
 }
 
 // revise points the session at an existing artifact and returns the files whose bytes may be reused.
-func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r contract.CreateSession, now time.Time) (tree.Tree, error) {
-	a, err := c.Store.Artifact(ctx, r.ArtifactID)
+func (s *Service) revise(
+	ctx context.Context, by credential.Actor, session *Session, r contract.CreateSession, now time.Time,
+) (tree.Tree, error) {
+	a, err := s.Store.Artifact(ctx, r.ArtifactID)
 	if err == nil {
-		a, err = artifact.Follow(ctx, c.Store, by.Workspace, a)
+		a, err = artifact.Follow(ctx, s.Store, by.Workspace, a)
 	}
 	switch {
 	case err != nil:
@@ -168,20 +174,20 @@ func (c *Creator) revise(ctx context.Context, by credential.Actor, s *Session, r
 		return nil, fault.New(fault.DraftRevisionConflict, "the artifact has an unpublished draft; publish revision %s first, or wait until %s",
 			a.Draft, a.DraftAt.Add(limits.DraftLife).UTC().Format(time.RFC3339))
 	}
-	s.Artifact = a.ID
-	s.Home = a.StorageWorkspace
-	s.New = false
+	session.Artifact = a.ID
+	session.Home = a.StorageWorkspace
+	session.New = false
 	if a.PinnedAt.IsZero() {
-		s.Life = a.ExpiresAt.Sub(now)
+		session.Life = a.ExpiresAt.Sub(now)
 	}
-	if s.Reuses = a.Current; s.Base != "" {
-		s.Reuses = s.Base
+	if session.Reuses = a.Current; session.Base != "" {
+		session.Reuses = session.Base
 	}
-	if _, err := s.Reuses.Bits(); err != nil {
-		s.Reuses = ""
+	if _, err := session.Reuses.Bits(); err != nil {
+		session.Reuses = ""
 		return nil, nil
 	}
-	return c.Store.Tree(ctx, a.ID, s.Reuses)
+	return s.Store.Tree(ctx, a.ID, session.Reuses)
 }
 
 // place decides for each file where its bytes come from: nowhere when it has none; the artifact's current revision, an
@@ -232,37 +238,33 @@ func place(s *Session, files []declared, known, hinted tree.Tree) []Entry {
 	return entries
 }
 
-func (c *Creator) replay(ctx context.Context, cmd idempotency.Command, record *idempotency.Record) (contract.Session, error) {
-	var first created
-	if err := record.Replay(cmd, &first); err != nil {
-		return contract.Session{}, err
-	}
-	s, entries, err := c.Store.Session(ctx, first.Session)
+func (s *Service) replayCreation(ctx context.Context, first created) (contract.Session, error) {
+	session, entries, err := s.Store.Session(ctx, first.Session)
 	if err != nil {
 		return contract.Session{}, err
 	}
-	if s == nil {
+	if session == nil {
 		return contract.Session{}, fault.New(fault.UploadSessionNotFound, "the session of this Idempotency-Key is gone; create a new one")
 	}
-	if !c.Now().Before(s.ExpiresAt) { // no URL can be signed for it any more
+	if !s.Now().Before(session.ExpiresAt) { // no URL can be signed for it any more
 		return contract.Session{}, fault.New(fault.UploadSessionExpired, "the session of this Idempotency-Key expired; create a new one")
 	}
-	return c.answer(ctx, *s, entries)
+	return s.signed(ctx, *session, entries)
 }
 
-// answer signs an upload for every entry that needs one.
-func (c *Creator) answer(ctx context.Context, s Session, entries []Entry) (contract.Session, error) {
+// signed signs an upload for every entry that needs one.
+func (s *Service) signed(ctx context.Context, session Session, entries []Entry) (contract.Session, error) {
 	out := contract.Session{
-		UploadSessionID: s.ID,
-		ArtifactID:      s.Artifact,
-		RevisionID:      s.Revision,
+		UploadSessionID: session.ID,
+		ArtifactID:      session.Artifact,
+		RevisionID:      session.Revision,
 		Status:          string(Pending),
-		ExpiresAt:       contract.At(s.ExpiresAt),
+		ExpiresAt:       contract.At(session.ExpiresAt),
 		Files:           make([]contract.UploadTarget, 0, len(entries)),
 	}
-	until := c.Now().Add(limits.PutURLLife)
-	if s.ExpiresAt.Before(until) {
-		until = s.ExpiresAt
+	until := s.Now().Add(limits.PutURLLife)
+	if session.ExpiresAt.Before(until) {
+		until = session.ExpiresAt
 	}
 	for _, e := range entries {
 		if e.Deleted {
@@ -274,7 +276,7 @@ func (c *Creator) answer(ctx context.Context, s Session, entries []Entry) (contr
 		}
 		place := e.Object
 		place.Diff = e.Patch != nil
-		put, err := c.Objects.Presign(ctx, s.Home, place, e.Size, e.SHA256, until)
+		put, err := s.Objects.Presign(ctx, session.Home, place, e.Size, e.SHA256, until)
 		if err != nil {
 			return contract.Session{}, err
 		}

@@ -23,7 +23,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Finalizations is what Finalizer needs of the store.
+// Finalizations keeps attempts to finalize, and commits drafts.
 type Finalizations interface {
 	// Claim takes the command for owner until lease, unless another attempt holds or finished it: *idempotency.Taken.
 	// A lease that is over may be taken.
@@ -60,16 +60,6 @@ type Settled struct {
 // Error describes the lost race.
 func (s *Settled) Error() string { return "the session is " + string(s.Session.Status) }
 
-// Finalizer turns sessions into drafts.
-type Finalizer struct {
-	Store   Finalizations
-	Index   ContentIndex
-	Objects Objects
-	Now     func() time.Time
-	// Lease is how long an attempt may take before another may take over; zero: limits.FinalizeLease.
-	Lease time.Duration
-}
-
 // Attempt is a request to finalize, with the session as it was read when the request was authenticated.
 type Attempt struct {
 	Command idempotency.Command
@@ -80,31 +70,35 @@ type Attempt struct {
 
 // Finalize verifies that every declared file is there and makes the draft. A session that is finalized already answers
 // the same again, whatever the key.
-func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt) (contract.Finalized, error) {
-	now := f.Now()
+func (s *Service) Finalize(ctx context.Context, by credential.Actor, a Attempt) (contract.Finalized, error) {
+	now := s.Now()
 	if a.Session == nil || a.Session.Workspace != by.Workspace.ID {
 		return contract.Finalized{}, fault.New(fault.NotFound, "no such upload session in this workspace")
 	}
-	if a.Record.Finished(now) {
-		return replay(a, a.Record)
-	}
-	if a.Session.Status == Finalized {
-		return drafted(a.Session), nil
-	}
+	return idempotency.DoWith(a.Command, a.Record, now, func() (contract.Finalized, error) {
+		if a.Session.Status == Finalized {
+			return drafted(a.Session), nil
+		}
+		return s.attempt(ctx, by, a, now)
+	}, func(first finalized) (contract.Finalized, error) { return replay(a, first), nil })
+}
+
+// attempt runs the command, and gives it back if nothing came of it.
+func (s *Service) attempt(
+	ctx context.Context, by credential.Actor, a Attempt, now time.Time,
+) (contract.Finalized, error) {
 	owner := rand.Text()
-	err := f.run(ctx, by, a, owner, now)
+	err := s.run(ctx, by, a, owner, now)
 	var taken *idempotency.AlreadyDone
-	var settled *Settled
 	switch {
 	case err == nil:
 		return drafted(a.Session), nil
-	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return replay(a, &taken.Record)
 	case errors.As(err, &taken):
-		return contract.Finalized{}, idempotency.InFlight()
+		return contract.Finalized{}, err
 	}
 	// A commit that did happen left the command finished, which Release respects.
-	f.Store.Release(context.WithoutCancel(ctx), a.Command, owner)
+	s.Store.Release(context.WithoutCancel(ctx), a.Command, owner)
+	var settled *Settled
 	if errors.As(err, &settled) {
 		if settled.Session.Status == Finalized {
 			return drafted(&settled.Session), nil
@@ -121,27 +115,23 @@ type finalized struct {
 }
 
 // replay answers a repetition from the record, because the session may have been read before the first one ended.
-func replay(a Attempt, record *idempotency.Record) (contract.Finalized, error) {
-	var first finalized
-	if err := record.Replay(a.Command, &first); err != nil {
-		return contract.Finalized{}, err
-	}
+func replay(a Attempt, first finalized) contract.Finalized {
 	s := *a.Session
 	if first.FileCount > 0 { // else it was stored by older code, which leaves the session to tell
 		s.FileCount, s.Size = first.FileCount, first.Size
 	}
-	return drafted(&s), nil
+	return drafted(&s)
 }
 
 // run takes the command, looks at the objects meanwhile, and commits.
-func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, owner string, now time.Time) error {
-	lease := f.Lease
+func (s *Service) run(ctx context.Context, by credential.Actor, a Attempt, owner string, now time.Time) error {
+	lease := s.Lease
 	if lease == 0 {
 		lease = limits.FinalizeLease
 	}
 	claimed := make(chan error, 1)
-	go func() { claimed <- f.Store.Claim(ctx, a.Command, owner, now, now.Add(lease)) }()
-	there, err := f.survey(ctx, a)
+	go func() { claimed <- s.Store.Claim(ctx, a.Command, owner, now, now.Add(lease)) }()
+	there, err := s.survey(ctx, a)
 	if refused := <-claimed; refused != nil {
 		return refused
 	}
@@ -151,15 +141,15 @@ func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, own
 	if err != nil {
 		return err
 	}
-	files, err := f.build(ctx, a, there.base, by.Policy)
+	files, err := s.build(ctx, a, there.base, by.Policy)
 	if err != nil {
 		return err
 	}
-	if err := f.borrow(ctx, a, files); err != nil {
+	if err := s.borrow(ctx, a, files); err != nil {
 		return err
 	}
 	a.Session.FileCount, a.Session.Size = len(files), files.Size()
-	return f.Store.Finalize(ctx, finalization(by, a, owner, there.base, files, now))
+	return s.Store.Finalize(ctx, finalization(by, a, owner, there.base, files, now))
 }
 
 // survey is what an attempt finds: sizes of the session's files and diffs by entry, and its base, or why it has none.
@@ -170,23 +160,23 @@ type survey struct {
 }
 
 // survey looks at everything at once.
-func (f *Finalizer) survey(ctx context.Context, a Attempt) (s survey, err error) {
+func (s *Service) survey(ctx context.Context, a Attempt) (found survey, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		s.files, err = f.Objects.List(ctx, a.Session.Home, a.Session.ID, false)
+		found.files, err = s.Objects.List(ctx, a.Session.Home, a.Session.ID, false)
 		return err
 	})
 	if slices.ContainsFunc(a.Entries, func(e Entry) bool { return e.Patch != nil }) {
 		g.Go(func() (err error) {
-			s.diffs, err = f.Objects.List(ctx, a.Session.Home, a.Session.ID, true)
+			found.diffs, err = s.Objects.List(ctx, a.Session.Home, a.Session.ID, true)
 			return err
 		})
 	}
 	g.Go(func() error {
-		s.base, s.baseless = f.base(ctx, a.Session)
+		found.base, found.baseless = s.base(ctx, a.Session)
 		return nil
 	})
-	return s, g.Wait()
+	return found, g.Wait()
 }
 
 // complete checks that every entry of the session lies there with its declared size, and nothing else. What a diff rebuilt

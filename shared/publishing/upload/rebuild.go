@@ -46,9 +46,9 @@ func patched(entries []Entry, files tree.Tree) (out []*rebuilt) {
 
 // rebuild applies every diff of a session to its base and fills in what came out; nothing is written yet. Room is what all
 // results may take together. What is read is bounded by the caps: the base is a revision, and so large may all diffs be.
-func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy, room int64) ([]*rebuilt, error) {
+func (s *Service) rebuild(ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy, room int64) ([]*rebuilt, error) {
 	results := patched(a.Entries, files)
-	if err := f.fetch(ctx, a.Session, base, results); err != nil {
+	if err := s.fetch(ctx, a.Session, base, results); err != nil {
 		return nil, err
 	}
 	for _, r := range results {
@@ -69,7 +69,7 @@ func (f *Finalizer) rebuild(ctx context.Context, a Attempt, base tree.Tree, file
 }
 
 // fetch reads what diffs are of, and the diffs.
-func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, results []*rebuilt) error {
+func (s *Service) fetch(ctx context.Context, session *Session, base tree.Tree, results []*rebuilt) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxReads)
 	for _, r := range results {
@@ -80,11 +80,11 @@ func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, resul
 			break
 		}
 		g.Go(func() (err error) {
-			r.before, err = f.read(ctx, s, e.Path, old.Object, old.Size)
+			r.before, err = s.read(ctx, session, e.Path, old.Object, old.Size)
 			return err
 		})
 		g.Go(func() (err error) {
-			r.diff, err = f.read(ctx, s, e.Path, tree.Object{Session: s.ID, Entry: e.Object.Entry, Diff: true}, e.Size)
+			r.diff, err = s.read(ctx, session, e.Path, tree.Object{Session: session.ID, Entry: e.Object.Entry, Diff: true}, e.Size)
 			return err
 		})
 	}
@@ -92,12 +92,12 @@ func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, resul
 }
 
 // write stores what diffs gave; a repetition writes the same bytes again.
-func (f *Finalizer) write(ctx context.Context, home id.Workspace, results []*rebuilt) error {
+func (s *Service) write(ctx context.Context, home id.Workspace, results []*rebuilt) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxReads)
 	for _, r := range results {
 		if len(r.after) > 0 {
-			g.Go(func() error { return f.Objects.Put(ctx, home, r.file.Object, r.after, r.file.SHA256) })
+			g.Go(func() error { return s.Objects.Put(ctx, home, r.file.Object, r.after, r.file.SHA256) })
 		}
 	}
 	return g.Wait()
@@ -133,11 +133,11 @@ func conflict(path string, why patch.Reason) error {
 }
 
 // read takes a whole object into memory.
-func (f *Finalizer) read(ctx context.Context, s *Session, path string, o tree.Object, size int64) ([]byte, error) {
+func (s *Service) read(ctx context.Context, session *Session, path string, o tree.Object, size int64) ([]byte, error) {
 	if size == 0 {
 		return nil, nil
 	}
-	body, err := f.Objects.Open(ctx, s.Home, o, 0, size)
+	body, err := s.Objects.Open(ctx, session.Home, o, 0, size)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return nil, fault.New(fault.UploadIncomplete, "%s", path)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/tree"
 )
@@ -61,6 +62,23 @@ type PutTarget struct {
 	URL     string
 	Headers map[string]string // to be sent exactly; lower-case names
 	Expires time.Time
+}
+
+// Service opens upload sessions and turns them into drafts.
+type Service struct {
+	Store   Store
+	Index   ContentIndex
+	Objects Objects
+	Limits  *limits.Limits
+	Now     func() time.Time
+	// Lease is how long an attempt to finalize may take before another may take over; zero: limits.FinalizeLease.
+	Lease time.Duration
+}
+
+// Store is what Service needs of the store.
+type Store interface {
+	Sessions
+	Finalizations
 }
 
 // Objects is what sessions need of the object store. Failures are storage_unavailable.
