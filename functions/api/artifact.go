@@ -60,7 +60,8 @@ func (h *Host) list(ctx context.Context, call *web.Request, in *listInput) (cont
 	if err := in.refuseBlank(); err != nil {
 		return contract.ArtifactList{}, err
 	}
-	return h.Artifacts.List(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	rows, info, err := h.Artifacts.List(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	return contract.ArtifactList{Data: shapes(rows, artifactSummary), PageInfo: info}, err
 }
 
 type artifactInput struct {
@@ -117,7 +118,15 @@ func (h *Host) fileContent(ctx context.Context, call *web.Request, in *fileInput
 }
 
 func (h *Host) revisions(ctx context.Context, call *web.Request, _ *artifactInput) (contract.RevisionList, error) {
-	return h.Artifacts.Revisions(ctx, call.Actor, call.Artifact)
+	return h.revisionsOf(ctx, call, call.Artifact)
+}
+
+func (h *Host) revisionsOf(ctx context.Context, call *web.Request, a *artifact.Artifact) (contract.RevisionList, error) {
+	rows, err := h.Artifacts.Revisions(ctx, call.Actor, a)
+	if err != nil {
+		return contract.RevisionList{}, err
+	}
+	return contract.RevisionList{ArtifactID: a.ID, Items: shapes(rows, revisionSummary)}, nil
 }
 
 type tokenInput struct {

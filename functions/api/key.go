@@ -52,7 +52,8 @@ func (h *Host) keys(ctx context.Context, call *web.Request, in *wideListInput) (
 	if err != nil {
 		return contract.WebKeyList{}, err
 	}
-	return h.Keys.List(ctx, call.Actor, credential.AllKeys, p)
+	keys, info, err := h.Keys.List(ctx, call.Actor, credential.AllKeys, p)
+	return contract.WebKeyList{Items: shapes(keys, webKey), PageInfo: info}, err
 }
 
 type createKeyInput struct {

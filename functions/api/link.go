@@ -172,7 +172,8 @@ func (h *Host) revokeLink(ctx context.Context, call *web.Request, in *linkInput)
 }
 
 func (h *Host) links(ctx context.Context, call *web.Request, in *artifactInput) (contract.LinkList, error) {
-	return h.Links.List(ctx, call.Actor, shared(call, in.Artifact))
+	links, err := h.Links.List(ctx, call.Actor, shared(call, in.Artifact))
+	return contract.LinkList{ArtifactID: id.Artifact(in.Artifact), Items: shapes(links, linkRow)}, err
 }
 
 func (h *Host) setVisibility(ctx context.Context, call *web.Request, in *visibilityInput) (contract.Visibility, error) {
@@ -184,7 +185,8 @@ func (h *Host) allLinks(ctx context.Context, call *web.Request, in *wideListInpu
 	if err != nil {
 		return contract.WebLinkList{}, err
 	}
-	return h.Links.All(ctx, call.Actor, p)
+	links, info, err := h.Links.All(ctx, call.Actor, p)
+	return contract.WebLinkList{Items: shapes(links, webLinkRow), PageInfo: info}, err
 }
 
 // artifactLinksInput is wideListInput with a path.
@@ -207,7 +209,8 @@ func (h *Host) webLinks(ctx context.Context, call *web.Request, in *artifactLink
 	if err != nil {
 		return contract.WebLinkList{}, err
 	}
-	return h.Links.Of(ctx, call.Actor, id.Artifact(in.Artifact), p)
+	links, info, err := h.Links.Of(ctx, call.Actor, sharing.Target{RequestedID: id.Artifact(in.Artifact)}, p)
+	return contract.WebLinkList{Items: shapes(links, webLinkRow), PageInfo: info}, err
 }
 
 func (h *Host) lockLinks(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {

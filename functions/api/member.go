@@ -97,7 +97,8 @@ func (h *Host) webArtifacts(ctx context.Context, call *web.Request, in *listInpu
 	if err := in.refuseBlank(); err != nil {
 		return contract.WebArtifactList{}, err
 	}
-	return h.Artifacts.Web(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	rows, info, err := h.Artifacts.ListAll(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	return contract.WebArtifactList{Items: shapes(rows, webArtifactRow(h.Artifacts.Now())), PageInfo: info}, err
 }
 
 func (h *Host) webArtifact(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {

@@ -53,7 +53,7 @@ func (h *Host) keepRoutes() []web.Route {
 	}
 }
 
-// pinning is what a member wants to pin, by the id in the path: the pinner reads it.
+// pinning is what a member wants to pin, by the id in the path, because the service reads the artifact.
 func pinning(call *web.Request, in *artifactInput) artifact.Target {
 	return artifact.Target{Command: call.Command, Record: call.Record, RequestedID: id.Artifact(in.Artifact)}
 }
@@ -71,7 +71,7 @@ func (h *Host) webRevisions(ctx context.Context, call *web.Request, in *artifact
 	if err != nil {
 		return contract.RevisionList{}, err
 	}
-	return h.Artifacts.Revisions(ctx, call.Actor, a)
+	return h.revisionsOf(ctx, call, a)
 }
 
 type renameInput struct {

@@ -68,7 +68,7 @@ type house struct {
 	loopback, firstParty        bool
 	scene                       string // of an artifact: what is particular about it
 	wanted                      contract.CreateLink
-	linkEnd                     *contract.Time // of the share link, as it is stored
+	linkEnd                     time.Time // of the share link, as it is stored
 	counted                     []string
 	tooMany                     error  // of being counted
 	days                        int    // artifacts live, as the workspace chose
@@ -417,48 +417,49 @@ func (s keyring) Create(ctx context.Context, _ credential.Actor, c idempotency.C
 	if name == "" {
 		return contract.CreatedKey{}, fault.New(fault.InvalidRequest, "name must have 1 to 120 characters")
 	}
-	return contract.CreatedKey{APIKey: summary(name), Secret: "ap_pk_preview_0123456789ABCDEF_" + strings.Repeat("s", 71)}, nil
+	return contract.CreatedKey{APIKey: liveKey(name).Summary(), Secret: "ap_pk_preview_0123456789ABCDEF_" + strings.Repeat("s", 71)}, nil
 }
 
-func summary(name string) contract.APIKeySummary {
-	return contract.APIKeySummary{
-		ID:        keyID,
-		Name:      name,
-		PublicID:  "0123456789ABCDEF",
-		Scopes:    []string{"publish", "read"},
-		CreatedAt: contract.At(noon),
-	}
-}
-
-func (s keyring) List(ctx context.Context, _ credential.Actor, which credential.Which, p cursor.Page) (contract.WebKeyList, error) {
+func (s keyring) List(
+	ctx context.Context, _ credential.Actor, which credential.Which, p cursor.Page,
+) ([]credential.Key, contract.PageInfo, error) {
 	if s.empty {
-		return contract.WebKeyList{}, nil
+		return nil, contract.PageInfo{}, nil
 	}
-	list := contract.WebKeyList{Items: []contract.WebKey{{APIKeySummary: summary(s.title)}}}
+	list := []credential.Key{liveKey(s.title)}
 	if which == credential.EndedKeys {
-		over, past := endedKey(), contract.WebKey{APIKeySummary: summary("Last year's server")}
-		past.ExpiresAt = new(contract.At(noon.Add(-time.Hour)))
-		list.Items = []contract.WebKey{over, past}
+		past := liveKey("Last year's server")
+		past.ExpiresAt = noon.Add(-time.Hour)
+		list = []credential.Key{endedKey(), past}
 	}
 	info, err := s.turn(p)
-	list.PageInfo = info
-	return list, cmp.Or(err, s.failing(ctx))
+	return list, info, cmp.Or(err, s.failing(ctx))
 }
 
-func endedKey() contract.WebKey {
-	k := contract.WebKey{APIKeySummary: summary("Old laptop"), Revoked: true}
-	k.ID, k.RevokedAt = endedKeyID, new(contract.At(noon))
+func liveKey(name string) credential.Key {
+	return credential.Key{
+		ID:        keyID,
+		Name:      name,
+		Public:    "0123456789ABCDEF",
+		Scopes:    []credential.Scope{credential.Publish, credential.Read},
+		CreatedAt: noon,
+	}
+}
+
+func endedKey() credential.Key {
+	k := liveKey("Old laptop")
+	k.ID, k.RevokedAt = endedKeyID, noon
 	return k
 }
 
-func (s keyring) Key(ctx context.Context, _ credential.Actor, k id.Key) (contract.WebKey, error) {
+func (s keyring) Key(ctx context.Context, _ credential.Actor, k id.Key) (credential.Key, error) {
 	switch k {
 	case keyID:
-		return contract.WebKey{APIKeySummary: summary(s.title)}, s.failing(ctx)
+		return liveKey(s.title), s.failing(ctx)
 	case endedKeyID:
 		return endedKey(), s.failing(ctx)
 	}
-	return contract.WebKey{}, fault.New(fault.NotFound, "no such key")
+	return credential.Key{}, fault.New(fault.NotFound, "no such key")
 }
 
 func (s keyring) Revoke(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, k id.Key) (contract.RevokedKey, error) {

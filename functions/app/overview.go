@@ -15,21 +15,21 @@ import (
 const recent = 5
 
 func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	list, err := h.Artifacts.Web(r.Context(), v.Actor, artifact.Page{Limit: recent})
+	list, _, err := h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Limit: recent})
 	if err != nil {
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Overview{
 		Layout: v.shell("/dashboard"),
 		APIURL: h.Origins.API,
-		Recent: artifactRows(list.Items),
+		Recent: h.artifactRows(list),
 		Limits: h.limits(v),
 	})
 }
 
 func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
-	list, err := h.Artifacts.Web(r.Context(), v.Actor, artifact.Page{Cursor: after})
+	list, info, err := h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
 		redirect(w, "/artifacts") // it is a day old, or of somebody else: the list starts anew
 		return nil
@@ -40,8 +40,8 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSessio
 	return h.page(w, http.StatusOK, pages.Artifacts{
 		Layout: v.shell("/artifacts"),
 		APIURL: h.Origins.API,
-		Items:  artifactRows(list.Items),
-		Pages:  pagesOf("/artifacts", after, list.PageInfo),
+		Items:  h.artifactRows(list),
+		Pages:  pagesOf("/artifacts", after, info),
 	})
 }
 
@@ -70,33 +70,34 @@ func (h *Host) limits(v browserSession) pages.Limits {
 	}
 }
 
-func artifactRows(items []contract.WebArtifactRow) []pages.Artifact {
-	rows := make([]pages.Artifact, len(items))
-	for i, a := range items {
-		rows[i] = artifactRow(a)
+func (h *Host) artifactRows(list []artifact.Artifact) []pages.Artifact {
+	rows := make([]pages.Artifact, len(list))
+	for i := range list {
+		rows[i] = h.artifactRow(&list[i])
 	}
 	return rows
 }
 
-func artifactRow(a contract.WebArtifactRow) pages.Artifact {
+// artifactRow is an artifact as lists show it, and the head of its page.
+func (h *Host) artifactRow(a *artifact.Artifact) pages.Artifact {
 	row := pages.Artifact{
 		ID:          string(a.ID),
 		Title:       a.Title,
-		Status:      a.Status,
-		Pinned:      a.Pinned,
-		Locked:      a.Lockdown,
-		PublishedAt: orZero(a.LastPublishedAt),
-		ExpiresAt:   orZero(a.AutoDeleteAt),
+		Status:      "Published",
+		Pinned:      !a.PinnedAt.IsZero(),
+		Locked:      !a.LinksLockedAt.IsZero(),
+		PublishedAt: a.PublishedAt,
 	}
-	if a.LastPublishedAt == nil && !row.Ended() {
-		row.Status = "Draft" // the wire has no word for it
+	switch {
+	case a.Status == artifact.Deleted:
+		row.Status = "Deleted"
+	case !a.Active(h.Now()):
+		row.Status = "Expired"
+	case a.PublishedAt.IsZero():
+		row.Status = "Draft"
+	}
+	if a.Status != artifact.Deleted && !row.Pinned {
+		row.ExpiresAt = a.ExpiresAt
 	}
 	return row
-}
-
-func orZero(t *contract.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.Time
 }

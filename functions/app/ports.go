@@ -18,6 +18,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/sharing"
 )
 
@@ -126,14 +127,17 @@ type Artifacts interface {
 
 // ArtifactReader reads what members published; not_found for artifacts of others.
 type ArtifactReader interface {
-	Web(ctx context.Context, by credential.Actor, p artifact.Page) (contract.WebArtifactList, error)
-	Detail(ctx context.Context, by credential.Actor, a id.Artifact) (contract.WebArtifact, error)
+	// ListAll lists artifacts, ended ones included, newest first; invalid_cursor for a cursor that is a day old or of
+	// another workspace.
+	ListAll(ctx context.Context, by credential.Actor, p artifact.Page) ([]artifact.Artifact, contract.PageInfo, error)
 	// Find reads an artifact, whatever its status.
 	Find(ctx context.Context, by credential.Actor, a id.Artifact) (*artifact.Artifact, error)
+	// Preview is what a frame shows of an artifact that Find read, nil if nothing can be shown.
+	Preview(ctx context.Context, by credential.Actor, a *artifact.Artifact) (*artifact.Preview, error)
 	// Revision reads one revision, nil if there is none.
 	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error)
 	// Revisions lists the revisions of an artifact that Find read, newest first.
-	Revisions(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.RevisionList, error)
+	Revisions(ctx context.Context, by credential.Actor, a *artifact.Artifact) ([]artifact.Revision, error)
 }
 
 // ArtifactChanges changes artifacts. All answer artifact_not_found for what has ended.
@@ -182,7 +186,8 @@ type Links interface {
 
 // LinkLists shows access links; invalid_cursor for a cursor that is a day old or of another workspace.
 type LinkLists interface {
-	Of(ctx context.Context, by credential.Actor, a id.Artifact, p cursor.Page) (contract.WebLinkList, error)
+	// Of answers one page of the links of an artifact, which t has as Artifacts.Find read it.
+	Of(ctx context.Context, by credential.Actor, t sharing.Target, p cursor.Page) ([]link.Link, contract.PageInfo, error)
 	// Overview answers one page of the links of the workspace with their artifacts.
 	Overview(ctx context.Context, by credential.Actor, p cursor.Page) ([]sharing.Shared, contract.PageInfo, error)
 	// Find answers one link.
@@ -214,9 +219,11 @@ type Keys interface {
 		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, name string, life time.Duration,
 	) (contract.CreatedKey, error)
 	// List answers one page of keys, newest first; invalid_cursor for a cursor that is a day old or of another workspace.
-	List(ctx context.Context, by credential.Actor, which credential.Which, p cursor.Page) (contract.WebKeyList, error)
+	List(
+		ctx context.Context, by credential.Actor, which credential.Which, p cursor.Page,
+	) ([]credential.Key, contract.PageInfo, error)
 	// Key answers one key; not_found if there is none.
-	Key(ctx context.Context, by credential.Actor, k id.Key) (contract.WebKey, error)
+	Key(ctx context.Context, by credential.Actor, k id.Key) (credential.Key, error)
 	Revoke(
 		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, k id.Key,
 	) (contract.RevokedKey, error)

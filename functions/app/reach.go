@@ -4,9 +4,9 @@ import (
 	"net/http"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sharing"
 )
 
@@ -26,7 +26,7 @@ var copied = "Addresses of its files that somebody copied without a link work un
 	pages.Span(2*limits.TokenLife) + " at most; deleting it ends them at once."
 
 func (h *Host) askMakePrivate(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
+	return h.ask(w, r, v, func(a *artifact.Artifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Make it private?",
 			Button:  "Make it private",
@@ -48,7 +48,7 @@ func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSess
 }
 
 func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
+	return h.ask(w, r, v, func(a *artifact.Artifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Lock the links?",
 			Button:  "Lock them",
@@ -59,7 +59,7 @@ func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v browserSession)
 }
 
 func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
+	return h.ask(w, r, v, func(a *artifact.Artifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Unlock the links?",
 			Button:  "Unlock them",

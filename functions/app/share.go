@@ -42,29 +42,25 @@ func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSess
 }
 
 // linkRow is a link as pages show it; of is its artifact, nil if it is not known.
-func (h *Host) linkRow(l contract.WebLinkRow, of *artifact.Artifact) pages.AccessLink {
+func (h *Host) linkRow(l link.Link, of *artifact.Artifact) pages.AccessLink {
 	now := h.Now()
 	row := pages.AccessLink{
 		ID:        string(l.ID),
-		Artifact:  string(l.ArtifactID),
-		Share:     l.Type == string(link.Share),
+		Public:    string(l.Public),
+		Artifact:  string(l.Artifact),
+		Revision:  string(l.Revision),
+		Share:     l.Kind == link.Share,
 		State:     pages.Live,
-		CreatedAt: l.CreatedAt.Time,
-		EndsAt:    orZero(l.ExpiresAt),
-		RevokedAt: orZero(l.RevokedAt),
-	}
-	if public, err := l.ID.Public(); err == nil {
-		row.Public = string(public)
-	}
-	if l.RevisionID != nil {
-		row.Revision = string(*l.RevisionID)
+		CreatedAt: l.CreatedAt,
+		EndsAt:    l.ExpiresAt,
+		RevokedAt: l.RevokedAt,
 	}
 	if end := endOf(of); !end.IsZero() && (row.EndsAt.IsZero() || end.Before(row.EndsAt)) {
 		row.EndsAt, row.With = end, true
 	}
 	past := !row.EndsAt.IsZero() && !now.Before(row.EndsAt)
 	switch {
-	case l.Revoked:
+	case !l.RevokedAt.IsZero():
 		row.State = pages.Revoked
 	case past && !row.With:
 		row.State = pages.Expired
@@ -164,7 +160,7 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSess
 // find is a link of the artifact in the path; not_found if there is none.
 func (h *Host) find(r *http.Request, v browserSession) (pages.AccessLink, error) {
 	l, err := h.Links.Find(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
-	if err == nil && l.Link.ArtifactID != named(r) {
+	if err == nil && l.Link.Artifact != named(r) {
 		err = sharing.NotFound()
 	}
 	if err != nil {

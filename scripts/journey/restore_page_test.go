@@ -46,10 +46,7 @@ func newRestorer(t testing.TB, change ...func(*stack.Options)) *restorer {
 
 // restores publishes a revision of the artifact again, as a command with this name.
 func (r *restorer) restores(revision id.Revision, name string) (id.Revision, error) {
-	artifacts, err := r.services.Artifacts()
-	if err != nil {
-		return "", err
-	}
+	artifacts, _ := r.services.Artifacts() // without the rings of jobs it signs nothing, and restoring signs nothing
 	return artifacts.Restore(ctx, r.actor, artifact.Target{
 		RequestedID: r.first.ArtifactID,
 		Command: idempotency.Command{

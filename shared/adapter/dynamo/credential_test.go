@@ -231,21 +231,21 @@ func TestKeysAreListedNewestFirstWithThoseThatAreDead(t *testing.T) {
 		ExpiresAt:    d.clock,
 	}))
 	want = append([]string{"Agent authfalse"}, want...)
-	list, err := k.List(ctx, by, credential.AllKeys, cursor.Page{})
-	if err != nil || list.PageInfo.HasMore || list.PageInfo.NextCursor != nil {
-		t.Fatal(list.PageInfo, err)
+	list, info, err := k.List(ctx, by, credential.AllKeys, cursor.Page{})
+	if err != nil || info.HasMore || info.NextCursor != nil {
+		t.Fatal(info, err)
 	}
 	var got []string
-	for _, row := range list.Items {
-		got = append(got, fmt.Sprint(row.Name, row.Revoked))
-		if row.WorkspaceID != p.home.ID || len(row.Scopes) != 2 || len(row.PublicID) != 16 {
+	for _, row := range list {
+		got = append(got, fmt.Sprint(row.Name, !row.RevokedAt.IsZero()))
+		if row.Workspace != p.home.ID || len(row.Scopes) != 2 || len(row.Public) != 16 {
 			t.Errorf("%+v", row)
 		}
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if ended, err := k.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, list.Items[0].ID); err != nil || ended.APIKey.Name != "Agent auth" {
+	if ended, err := k.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, list[0].ID); err != nil || ended.APIKey.Name != "Agent auth" {
 		t.Errorf("an agent's key is not revoked: %+v %v", ended, err)
 	}
 }
@@ -263,7 +263,7 @@ func TestOnlyAdministratorsKeepKeysSettingsAndTheRecord(t *testing.T) {
 			_, err := k.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, id.NewKey(id.NewPublic()))
 			return err
 		},
-		"list":     func() error { _, err := k.List(ctx, by, credential.AllKeys, cursor.Page{}); return err },
+		"list":     func() error { _, _, err := k.List(ctx, by, credential.AllKeys, cursor.Page{}); return err },
 		"settings": func() error { _, err := newSteward(d).Settings(by); return err },
 		"update": func() error {
 			_, err := newSteward(d).UpdateSettings(ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("x", 3))

@@ -178,10 +178,11 @@ func (s *Service) sealed(key Key, token Token, c idempotency.Command) ([]byte, e
 	return json.Marshal(created{key.Summary(), closed})
 }
 
-// List answers one page of the keys of the caller's workspace, newest first.
-func (s *Service) List(ctx context.Context, by Actor, which Which, p cursor.Page) (contract.WebKeyList, error) {
+// List returns one page of the keys of the caller's workspace, newest first. RevokedAt says when a key ended, also one that
+// ended because its member signed out everywhere.
+func (s *Service) List(ctx context.Context, by Actor, which Which, p cursor.Page) ([]Key, contract.PageInfo, error) {
 	if err := by.Require(Admin); err != nil {
-		return contract.WebKeyList{}, err
+		return nil, contract.PageInfo{}, err
 	}
 	q := KeyQuery{Workspace: by.Workspace, Which: which, Now: s.Now()}
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "keys." + string(which), Now: q.Now}
@@ -189,32 +190,20 @@ func (s *Service) List(ctx context.Context, by Actor, which Which, p cursor.Page
 		q.After, q.Limit = after, limit
 		return s.Store.APIKeys(ctx, q)
 	})
-	if err != nil {
-		return contract.WebKeyList{}, err
+	for i, k := range keys {
+		keys[i].RevokedAt = k.endedAt(by.Workspace)
 	}
-	out := contract.WebKeyList{Items: make([]contract.WebKey, len(keys)), PageInfo: info}
-	for i, key := range keys {
-		out.Items[i] = key.row(by.Workspace)
-	}
-	return out, nil
+	return keys, info, err
 }
 
-// Key answers one key of the caller's workspace; not_found if there is none.
-func (s *Service) Key(ctx context.Context, by Actor, which id.Key) (contract.WebKey, error) {
+// Key returns one key as List does; not_found if there is none.
+func (s *Service) Key(ctx context.Context, by Actor, which id.Key) (Key, error) {
 	if err := by.Require(Admin); err != nil {
-		return contract.WebKey{}, err
+		return Key{}, err
 	}
 	key, err := s.find(ctx, by, which)
-	if err != nil {
-		return contract.WebKey{}, err
-	}
-	return key.row(by.Workspace), nil
-}
-
-// row is the key in the list of its workspace.
-func (k Key) row(w workspace.Workspace) contract.WebKey {
-	k.RevokedAt = k.endedAt(w)
-	return contract.WebKey{APIKeySummary: k.Summary(), Revoked: !k.RevokedAt.IsZero()}
+	key.RevokedAt = key.endedAt(by.Workspace)
+	return key, err
 }
 
 // Revoke ends a key of the caller's workspace from this commit on. A key that was revoked before keeps its time.

@@ -4,7 +4,6 @@ package artifact
 import (
 	"time"
 
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/media"
@@ -125,26 +124,6 @@ func NotFound() error {
 // Contended is the refusal of a change that lost against others again and again.
 func Contended() error {
 	return fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
-}
-
-// Summary is the artifact as a row of a list.
-func (a *Artifact) Summary() contract.ArtifactSummary {
-	s := contract.ArtifactSummary{
-		ID:         a.ID,
-		Status:     string(a.Status),
-		Title:      a.Title,
-		Entrypoint: a.Entrypoint,
-		FileCount:  a.FileCount,
-		SizeBytes:  a.Size,
-		ExpiresAt:  contract.At(a.ExpiresAt),
-		CreatedAt:  contract.At(a.CreatedAt),
-		UpdatedAt:  contract.At(a.UpdatedAt),
-		DeletedAt:  contract.AtOrNull(a.DeletedAt),
-	}
-	if a.Current != "" {
-		s.RevisionID = &a.Current
-	}
-	return s
 }
 
 // RevisionStatus is where a revision is in its life.

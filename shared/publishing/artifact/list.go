@@ -43,17 +43,14 @@ const (
 	webName  = "web.artifacts"
 )
 
-// List answers one page of the caller's live artifacts.
-func (s *Service) List(ctx context.Context, by credential.Actor, p Page) (contract.ArtifactList, error) {
-	rows, info, err := s.page(ctx, by, p, listName, Query{})
-	if err != nil {
-		return contract.ArtifactList{}, err
-	}
-	out := contract.ArtifactList{Data: make([]contract.ArtifactSummary, len(rows)), PageInfo: info}
-	for i := range rows {
-		out.Data[i] = rows[i].Summary()
-	}
-	return out, nil
+// List returns one page of the caller's live artifacts.
+func (s *Service) List(ctx context.Context, by credential.Actor, p Page) ([]Artifact, contract.PageInfo, error) {
+	return s.page(ctx, by, p, listName, Query{})
+}
+
+// ListAll returns one page of all artifacts that the caller's workspace has or had.
+func (s *Service) ListAll(ctx context.Context, by credential.Actor, p Page) ([]Artifact, contract.PageInfo, error) {
+	return s.page(ctx, by, p, webName, Query{Gone: true})
 }
 
 // page reads one page of a list; q tells what it shows.

@@ -8,21 +8,9 @@ import (
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/token"
 )
-
-// Web answers one page of all artifacts that a member's workspace has or had.
-func (s *Service) Web(ctx context.Context, by credential.Actor, p Page) (contract.WebArtifactList, error) {
-	rows, info, err := s.page(ctx, by, p, webName, Query{Gone: true})
-	if err != nil {
-		return contract.WebArtifactList{}, err
-	}
-	out := contract.WebArtifactList{Items: make([]contract.WebArtifactRow, len(rows)), PageInfo: info}
-	for i := range rows {
-		out.Items[i] = rows[i].row(s.Now())
-	}
-	return out, nil
-}
 
 // Detail answers one artifact of a member's workspace, whatever its status; else not_found.
 func (s *Service) Detail(ctx context.Context, by credential.Actor, named id.Artifact) (contract.WebArtifact, error) {
@@ -33,26 +21,31 @@ func (s *Service) Detail(ctx context.Context, by credential.Actor, named id.Arti
 	return s.detail(ctx, by, a)
 }
 
-// bare is the artifact as members see it, without what shows it.
-func (a *Artifact) bare(now time.Time) contract.WebArtifact {
-	return contract.WebArtifact{
-		WebArtifactRow: a.row(now),
-		Entrypoint:     a.Entrypoint,
-		FileCount:      a.FileCount,
-		SizeBytes:      a.Size,
-	}
-}
-
 // detail is the artifact as it was read, with what shows it.
 func (s *Service) detail(ctx context.Context, by credential.Actor, a *Artifact) (contract.WebArtifact, error) {
+	out := a.bare(s.Now())
+	p, err := s.Preview(ctx, by, a)
+	if p != nil {
+		out.Viewer = &contract.WebViewer{IframeSrc: p.URL, RenderMode: string(p.Mode)}
+	}
+	return out, err
+}
+
+// Preview is what a frame shows of an artifact.
+type Preview struct {
+	URL  string // of the entrypoint
+	Mode media.Mode
+}
+
+// Preview returns the newest revision of an artifact that Find read, nil if its files cannot be shown.
+func (s *Service) Preview(ctx context.Context, by credential.Actor, a *Artifact) (*Preview, error) {
 	now := s.Now()
-	out := a.bare(now)
 	if !a.Readable(now) || a.Current == "" {
-		return out, nil
+		return nil, nil
 	}
 	r, err := s.Store.Revision(ctx, a.ID, a.Current)
 	if err != nil || r == nil {
-		return out, err
+		return nil, err
 	}
 	prefix, err := s.URLs.Content(token.Claims{
 		Workspace: by.Workspace.ID,
@@ -62,12 +55,24 @@ func (s *Service) detail(ctx context.Context, by credential.Actor, a *Artifact) 
 		Scripts:   by.Policy.Scripts,
 		Expires:   token.Until(now, a.ExpiresAt, !a.PinnedAt.IsZero()),
 	})
-	out.Viewer = &contract.WebViewer{IframeSrc: prefix + address.Escape(r.Entrypoint), RenderMode: string(r.Mode)}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return &Preview{URL: prefix + address.Escape(r.Entrypoint), Mode: r.Mode}, nil
 }
 
-// row is the artifact as members see it in their list.
-func (a *Artifact) row(now time.Time) contract.WebArtifactRow {
+// bare is the artifact as members see it, without what shows it. Records of pinning hold it.
+func (a *Artifact) bare(now time.Time) contract.WebArtifact {
+	return contract.WebArtifact{
+		WebArtifactRow: a.Row(now),
+		Entrypoint:     a.Entrypoint,
+		FileCount:      a.FileCount,
+		SizeBytes:      a.Size,
+	}
+}
+
+// Row is the artifact as members see it in their list.
+func (a *Artifact) Row(now time.Time) contract.WebArtifactRow {
 	r := contract.WebArtifactRow{
 		ID:              a.ID,
 		Title:           a.Title,

@@ -15,27 +15,16 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// List answers links of an artifact of the caller's workspace, whatever its status: the newest ones, and of those
-// before them the ones that still open it. artifact_not_found for any other artifact.
-func (s *Service) List(ctx context.Context, by credential.Actor, t Target) (contract.LinkList, error) {
+// List returns links of an artifact of the caller's workspace, whatever its status: the newest ones, and of those
+// before them the ones that still open it. artifact_not_found for any other artifact. RevokedAt of a link that a list has
+// says when it ended, also one that ended with all links of its artifact.
+func (s *Service) List(ctx context.Context, by credential.Actor, t Target) ([]link.Link, error) {
 	a, err := s.owned(ctx, by, t)
 	if err != nil {
-		return contract.LinkList{}, err
+		return nil, err
 	}
 	links, err := s.unpaged(ctx, by, a)
-	out := contract.LinkList{ArtifactID: t.RequestedID, Items: make([]contract.LinkRow, len(links))}
-	for i, r := range rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}) {
-		out.Items[i] = contract.LinkRow{
-			ID:         r.ID,
-			Type:       r.Type,
-			ArtifactID: r.ArtifactID,
-			RevisionID: r.RevisionID,
-			CreatedAt:  r.CreatedAt,
-			ExpiresAt:  r.ExpiresAt,
-			RevokedAt:  r.RevokedAt,
-		}
-	}
-	return out, err
+	return ended(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), err
 }
 
 // listRounds bounds how far back a list without pages looks for links that still open, in steps of limits.LinksListed.
@@ -61,27 +50,27 @@ func opens(l link.Link, a *artifact.Artifact, now time.Time) bool {
 	return l.Opens(a.ID, now) && l.Ended(a.LinksRevokedBefore).IsZero()
 }
 
-// Of answers one page of the links of an artifact to a member of its workspace; artifact_not_found for any other.
+// Of returns one page of the links of an artifact to a member of its workspace; artifact_not_found for any other.
 func (s *Service) Of(
-	ctx context.Context, by credential.Actor, named id.Artifact, p cursor.Page,
-) (contract.WebLinkList, error) {
-	a, err := s.owned(ctx, by, Target{RequestedID: named})
+	ctx context.Context, by credential.Actor, t Target, p cursor.Page,
+) ([]link.Link, contract.PageInfo, error) {
+	a, err := s.owned(ctx, by, t)
 	if err != nil {
-		return contract.WebLinkList{}, err
+		return nil, contract.PageInfo{}, err
 	}
 	links, info, err := s.page(ctx, by, a.ID, p)
-	return contract.WebLinkList{Items: rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), PageInfo: info}, err
+	return ended(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), info, err
 }
 
-// All answers one page of the links of a member's workspace.
-func (s *Service) All(ctx context.Context, by credential.Actor, p cursor.Page) (contract.WebLinkList, error) {
+// All returns one page of the links of a member's workspace.
+func (s *Service) All(ctx context.Context, by credential.Actor, p cursor.Page) ([]link.Link, contract.PageInfo, error) {
 	links, of, info, err := s.all(ctx, by, p)
-	return contract.WebLinkList{Items: rows(links, of), PageInfo: info}, err
+	return ended(links, of), info, err
 }
 
 // Shared is a link and what it leads to.
 type Shared struct {
-	Link     contract.WebLinkRow
+	Link     link.Link          // RevokedAt as lists have it
 	Artifact *artifact.Artifact // as the workspace has it; nil: it is not there any more
 }
 
@@ -95,8 +84,8 @@ func (s *Service) Overview(ctx context.Context, by credential.Actor, p cursor.Pa
 		return nil, contract.PageInfo{}, err
 	}
 	shared := make([]Shared, len(links))
-	for i, l := range links {
-		shared[i] = Shared{row(l, of[l.Artifact]), of[l.Artifact]}
+	for i, l := range ended(links, of) {
+		shared[i] = Shared{l, of[l.Artifact]}
 	}
 	return shared, info, nil
 }
@@ -107,7 +96,7 @@ func (s *Service) Find(ctx context.Context, by credential.Actor, named id.Link) 
 	if err != nil {
 		return Shared{}, err
 	}
-	return Shared{row(*l, a), a}, nil
+	return sharedOf(*l, a), nil
 }
 
 // follow turns artifacts that say another owner into what they are for the workspace of the caller, at one read an owner.
@@ -170,29 +159,19 @@ func (s *Service) query(by credential.Actor, of id.Artifact, after string, limit
 	}
 }
 
-// rows are links as members see them, with the artifacts that they lead to.
-func rows(links []link.Link, of map[id.Artifact]*artifact.Artifact) []contract.WebLinkRow {
-	out := make([]contract.WebLinkRow, len(links))
+// ended fills in when links ended that ended with all links of their artifact. One that is not there any more says
+// nothing of its links.
+func ended(links []link.Link, of map[id.Artifact]*artifact.Artifact) []link.Link {
 	for i, l := range links {
-		out[i] = row(l, of[l.Artifact])
+		if a := of[l.Artifact]; a != nil {
+			links[i].RevokedAt = l.Ended(a.LinksRevokedBefore)
+		}
 	}
-	return out
+	return links
 }
 
-// row is a link as members see it; nil: its artifact is not there any more.
-func row(l link.Link, of *artifact.Artifact) contract.WebLinkRow {
-	ended := l.RevokedAt
-	if of != nil {
-		ended = l.Ended(of.LinksRevokedBefore)
-	}
-	return contract.WebLinkRow{
-		ID:         l.ID,
-		Type:       string(l.Kind),
-		ArtifactID: l.Artifact,
-		RevisionID: revisionOf(l),
-		CreatedAt:  contract.At(l.CreatedAt),
-		ExpiresAt:  contract.AtOrNull(l.ExpiresAt),
-		RevokedAt:  contract.AtOrNull(ended),
-		Revoked:    !ended.IsZero(),
-	}
+// sharedOf is a link with its artifact.
+func sharedOf(l link.Link, a *artifact.Artifact) Shared {
+	l.RevokedAt = l.Ended(a.LinksRevokedBefore)
+	return Shared{l, a}
 }

@@ -235,7 +235,7 @@ func (s *Service) Address(ctx context.Context, by credential.Actor, named id.Lin
 		return Address{}, err
 	}
 	url, until, err := s.url(a, l)
-	return Address{Shared: Shared{row(*l, a), a}, URL: url, Until: until}, err
+	return Address{Shared: sharedOf(*l, a), URL: url, Until: until}, err
 }
 
 // url signs a URL of a link that works now, and tells when it stops at the latest.
