@@ -36,8 +36,8 @@ type AgentRegistrations interface {
 
 // AgentClaims lets members take over agents.
 type AgentClaims interface {
-	// Complete claims the registration of an agent for the caller's workspace. Refusals: invalid_request for whatever is
-	// wrong with token or code, database_unavailable.
+	// Complete claims the registration of an agent for the caller's workspace. Refusals: invalid_request for
+	// every fault of token or code, database_unavailable.
 	Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error)
 }
 

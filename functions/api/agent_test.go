@@ -151,7 +151,8 @@ func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {
 	a := withAgents(t)
 	a.host.People = true
 	for _, path := range []string{
-		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/v1", "/.well-known/oauth-protected-resource/v1/artifacts",
+		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/v1",
+		"/.well-known/oauth-protected-resource/v1/artifacts",
 		"/.well-known/oauth-authorization-server", "/.well-known/jwks.json", "/auth.md",
 	} {
 		r := a.send(t, "GET", path, "", "X-Forwarded-Host", "evil.example", "Origin", "https://inspector.example")

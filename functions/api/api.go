@@ -64,7 +64,7 @@ func (h *Host) routes() []web.Route {
 	)
 }
 
-// coreRoutes are those of anybody and of callers with an API key.
+// coreRoutes are the public ones and those of callers with an API key.
 func (h *Host) coreRoutes() []web.Route {
 	return []web.Route{
 		web.Public(web.Operation{
@@ -110,7 +110,10 @@ func (h *Host) coreRoutes() []web.Route {
 			Summary: "Make a workspace without an account",
 			Status:  http.StatusCreated,
 			Before:  h.admit,
-			Errors:  []fault.Code{fault.DatabaseUnavailable, fault.ProvisionRateLimited, fault.ProvisionUnavailable, fault.InvalidRequest, fault.PowRequired, fault.PowInvalid},
+			Errors: []fault.Code{
+				fault.DatabaseUnavailable, fault.ProvisionRateLimited, fault.ProvisionUnavailable, fault.InvalidRequest,
+				fault.PowRequired, fault.PowInvalid,
+			},
 		}, h.provision),
 
 		web.Guarded(web.Operation{

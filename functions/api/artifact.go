@@ -121,7 +121,9 @@ func (h *Host) revisions(ctx context.Context, call *web.Request, _ *artifactInpu
 	return h.revisionsOf(ctx, call, call.Artifact)
 }
 
-func (h *Host) revisionsOf(ctx context.Context, call *web.Request, a *artifact.Artifact) (contract.RevisionList, error) {
+func (h *Host) revisionsOf(
+	ctx context.Context, call *web.Request, a *artifact.Artifact,
+) (contract.RevisionList, error) {
 	rows, err := h.Artifacts.Revisions(ctx, call.Actor, a)
 	if err != nil {
 		return contract.RevisionList{}, err

@@ -109,6 +109,8 @@ type completeInput struct {
 	Body contract.CompleteClaim
 }
 
-func (h *Host) completeClaim(ctx context.Context, call *web.Request, in *completeInput) (contract.CompletedClaim, error) {
+func (h *Host) completeClaim(
+	ctx context.Context, call *web.Request, in *completeInput,
+) (contract.CompletedClaim, error) {
 	return h.Agents.Complete(ctx, call.Actor, in.Body)
 }

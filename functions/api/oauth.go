@@ -47,7 +47,8 @@ func (h *Host) oauthRoutes() []web.Route {
 			Summary:    "Exchange a grant for an access token",
 			ClientAuth: true,
 		}, []string{
-			"grant_type", "client_id", "scope", "resource", "code", "redirect_uri", "code_verifier", "refresh_token", "device_code", "assertion", "claim_token",
+			"grant_type", "client_id", "scope", "resource", "code", "redirect_uri", "code_verifier", "refresh_token",
+			"device_code", "assertion", "claim_token",
 			"subject_token", "subject_token_type", "requested_token_type",
 		}, h.token),
 		web.OAuthForm(web.Operation{
@@ -180,13 +181,16 @@ func (h *Host) grant(r *http.Request, f web.Form, guest *oauth.Guest) (contract.
 	}
 }
 
-func (h *Host) agentToken(ctx context.Context, f web.Form, guest *oauth.Guest, requestID string) (contract.Token, error) {
+func (h *Host) agentToken(
+	ctx context.Context, f web.Form, guest *oauth.Guest, requestID string,
+) (contract.Token, error) {
 	if h.Agents == nil {
 		return contract.Token{}, fault.NewOAuth(fault.OAuthUnsupportedGrant, "agents cannot register here")
 	}
 	if f["grant_type"] == contract.GrantJWTBearer {
 		assertion := cmp.Or(f["assertion"], f["identity_assertion"])
-		return h.Agents.Exchange(ctx, agentauth.Exchange{Assertion: assertion, Scope: f["scope"], Resource: f["resource"]}, guest.Admitted)
+		e := agentauth.Exchange{Assertion: assertion, Scope: f["scope"], Resource: f["resource"]}
+		return h.Agents.Exchange(ctx, e, guest.Admitted)
 	}
 	return h.Agents.Redeem(ctx, f["claim_token"], guest.Admitted, requestID)
 }
@@ -194,7 +198,8 @@ func (h *Host) agentToken(ctx context.Context, f web.Form, guest *oauth.Guest, r
 // clientOf is the client that a form or an Authorization header names. All clients are public: a secret that is not
 // empty belongs to none.
 func clientOf(r *http.Request, f web.Form) (string, error) {
-	unknown := fault.NewOAuth(fault.OAuthInvalidClient, "clients here are public: send client_id in the form and no secret")
+	unknown := fault.NewOAuth(fault.OAuthInvalidClient,
+		"clients here are public: send client_id in the form and no secret")
 	client, sent := f["client_id"], r.Header.Values("Authorization")
 	if f["client_secret"] != "" || f["client_assertion"] != "" || len(sent) > 1 {
 		return "", unknown

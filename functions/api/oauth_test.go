@@ -279,7 +279,8 @@ func TestT32WhatCannotBeAnsweredIsAPageWithoutScript(t *testing.T) {
 	}
 }
 
-// foreign are redirects with schemes of the system, of programs that act on what they are sent, and of nobody in particular.
+// foreign are redirects with schemes of the system, of programs that act on what they are sent, and of nobody in
+// particular.
 var foreign = []string{
 	"itms-services://?action=download-manifest&url=https://evil.example/x.plist", "smb://evil.example/share", "ldap://evil.example",
 	"ssh://evil.example", "telnet://evil.example", "ms-msdt://x", "search-ms://x", "chrome://settings", "slack://x", "myapp://x",

@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/publishing/lockdown"
 )
 
-// operatorRoutes are those of whoever looks after the whole deployment.
+// operatorRoutes are those of the operators of the whole deployment.
 func (h *Host) operatorRoutes() []web.Route {
 	return []web.Route{
 		web.Operator(web.Operation{

@@ -11,8 +11,8 @@ import (
 
 const resourceDocument = "oauth-protected-resource"
 
-// wellKnownRoutes are the documents by which clients and agents find their way. All are made from configuration: the name
-// under which a request came is in none of them.
+// wellKnownRoutes are the documents by which clients and agents find their way. All are made from configuration: the
+// name under which a request came is in none of them.
 func (h *Host) wellKnownRoutes() []web.Route {
 	return []web.Route{
 		web.Public(web.Operation{

@@ -1,4 +1,5 @@
-// Package app is the host that people see: pages, the viewer of access links, and the few calls that its own scripts make.
+// Package app is the host that people see: pages, the viewer of access links, and the few calls that its own scripts
+// make.
 package app
 
 import (
@@ -48,8 +49,8 @@ type route struct {
 	parent string
 }
 
-// serve answers a request to the route. A page of another site could show a question under the pointer of somebody who is
-// about to click, so that their click answers it; the page that the question belongs to leads to it.
+// serve answers a request to the route. A page of another site could show a question under the pointer of a person who
+// is about to click, and the click would answer it; the page that the question belongs to leads to it.
 func (r route) serve(w http.ResponseWriter, request *http.Request) error {
 	switch request.Header.Get("Sec-Fetch-Site") {
 	case "cross-site", "same-site":
@@ -72,7 +73,11 @@ func (h *Host) routes() []route {
 		{method: "GET", path: "/assets/{build}/{name}", handle: asset},
 		{method: "GET", path: "/healthz", handle: fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
 		{method: "GET", path: "/robots.txt", handle: fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},
-		{method: "GET", path: "/.well-known/gpc.json", handle: fixed("application/json", "public, max-age=300", `{"gpc":true,"lastUpdate":"2026-01-01"}`)},
+		{
+			method: "GET",
+			path:   "/.well-known/gpc.json",
+			handle: fixed("application/json", "public, max-age=300", `{"gpc":true,"lastUpdate":"2026-01-01"}`),
+		},
 
 		{
 			method: "GET",
@@ -144,10 +149,11 @@ func (h *Host) routes() []route {
 	}...)
 }
 
-// robots keeps crawlers on the front page: every other address is somebody's.
+// robots keeps crawlers on the front page: every other address is of one member or one link.
 const robots = "User-agent: *\nAllow: /$\nAllow: /assets/\nDisallow: /\n"
 
-// Handler serves the host. It panics when ContentURL or AppURL is not an absolute http URL: nothing could be framed safely.
+// Handler serves the host. It panics when the origin of the content host or of the app host is not an absolute http
+// URL: nothing could be framed safely.
 func (h *Host) Handler() http.Handler {
 	h.contentOrigin()
 	mux := http.NewServeMux()
@@ -169,7 +175,7 @@ func (h *Host) Handler() http.Handler {
 	mux.HandleFunc("/", h.answer(notFound))
 
 	guard := http.NewCrossOriginProtection()
-	if err := guard.AddTrustedOrigin(origin("AppURL", h.Origins.App)); err != nil {
+	if err := guard.AddTrustedOrigin(origin("Origins.App", h.Origins.App)); err != nil {
 		panic(err)
 	}
 	guard.SetDenyHandler(h.answer(foreign))
@@ -197,7 +203,8 @@ func (h *Host) exactPaths(next http.Handler) http.Handler {
 
 func foreign(http.ResponseWriter, *http.Request) error {
 	return explained{fault.New(fault.Forbidden, "The request came from another site."), pages.Message{
-		Heading: "Not from there", Text: "Another site tried to do this in your name, so it was not done. Do it from this site instead.",
+		Heading: "Not from there",
+		Text:    "Another site tried to do this in your name, so it was not done. Do it from this site instead.",
 	}}
 }
 
@@ -212,7 +219,7 @@ func wrongMethod(allow string) handler {
 	return func(http.ResponseWriter, *http.Request) error { return methodNotAllowed(allow) }
 }
 
-func (h *Host) contentOrigin() string { return origin("ContentURL", h.Origins.Content) }
+func (h *Host) contentOrigin() string { return origin("Origins.Content", h.Origins.Content) }
 
 func origin(name, raw string) string {
 	u, err := url.Parse(raw)

@@ -95,7 +95,7 @@ func together(steps ...func() error) error {
 		go func() {
 			var err error
 			defer func() {
-				if v := recover(); v != nil { // nobody else would: the answer is that of a panic in the handler
+				if v := recover(); v != nil { // nothing else does: the answer is that of a panic in the handler
 					err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 				}
 				failed[i] <- err
@@ -127,7 +127,9 @@ type shownArtifact struct {
 }
 
 // readArtifact reads an artifact once, and then what belongs to it side by side.
-func (h *Host) readArtifact(ctx context.Context, v browserSession, named id.Artifact, after string) (*shownArtifact, error) {
+func (h *Host) readArtifact(
+	ctx context.Context, v browserSession, named id.Artifact, after string,
+) (*shownArtifact, error) {
 	a, err := h.Artifacts.Find(ctx, v.Actor, named)
 	if err != nil {
 		return nil, err
@@ -239,7 +241,9 @@ func shownByBrowsers(entrypoint string) bool {
 }
 
 // target is what a form does to the artifact in the path.
-func target(r *http.Request, v browserSession, operation idempotency.Operation, form map[string]string) (artifact.Target, error) {
+func target(
+	r *http.Request, v browserSession, operation idempotency.Operation, form map[string]string,
+) (artifact.Target, error) {
 	command, err := commandOf(v, operation, r.PathValue("artifactId"), form["once"], nil)
 	return artifact.Target{Command: command, RequestedID: named(r)}, err
 }
@@ -248,8 +252,12 @@ func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) err
 	err := h.keep(w, r, v, idempotency.PinArtifact, h.Artifacts.Pin, "")
 	if fault.CodeOf(err) == fault.PinnedArtifactCap {
 		return explained{err, pages.Message{
-			Heading: "As much is pinned as may be", Text: "This workspace has pinned as many artifacts as it may. Unpin another one first; nothing was changed.",
-			Links: []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}, {Path: "/artifacts", Text: "Artifacts"}},
+			Heading: "As much is pinned as may be",
+			Text:    "This workspace has pinned as many artifacts as it may. Unpin another one first; nothing was changed.",
+			Links: []pages.Link{
+				{Path: artifactPath(named(r)), Text: "Back to the artifact"},
+				{Path: "/artifacts", Text: "Artifacts"},
+			},
 		}}
 	}
 	return err
@@ -291,7 +299,10 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession) 
 	_, err = h.Artifacts.Rename(r.Context(), v.Actor, a, form["title"])
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
-		return h.showArtifact(w, r, v, http.StatusBadRequest, pages.ArtifactPage{Name: form["title"], Error: fmt.Sprintf("Give it a title of 1 to %d characters.", limits.TitleRunes)})
+		return h.showArtifact(w, r, v, http.StatusBadRequest, pages.ArtifactPage{
+			Name:  form["title"],
+			Error: fmt.Sprintf("Give it a title of 1 to %d characters.", limits.TitleRunes),
+		})
 	}
 	if err != nil {
 		return err
@@ -312,7 +323,9 @@ func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v browserSessio
 }
 
 // ask asks whether to do something to an artifact that has not ended.
-func (h *Host) ask(w http.ResponseWriter, r *http.Request, v browserSession, question func(*artifact.Artifact) pages.Confirm) error {
+func (h *Host) ask(
+	w http.ResponseWriter, r *http.Request, v browserSession, question func(*artifact.Artifact) pages.Confirm,
+) error {
 	a, err := h.Artifacts.Find(r.Context(), v.Actor, named(r))
 	if err != nil {
 		return err

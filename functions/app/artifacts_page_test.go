@@ -154,7 +154,9 @@ func (s views) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artif
 	return s.view(a, newestID), nil
 }
 
-func (s views) Pinned(ctx context.Context, _ credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error) {
+func (s views) Pinned(
+	ctx context.Context, _ credential.Actor, a *artifact.Artifact, r *artifact.Revision,
+) (contract.AgentView, error) {
 	if err := s.called(ctx, "Pinned "+string(a.ID)); err != nil {
 		return contract.AgentView{}, err
 	}
@@ -233,7 +235,9 @@ func (s shelf) Pin(ctx context.Context, _ credential.Actor, t artifact.Target) (
 	return contract.WebArtifact{}, cmp.Or(s.called(ctx, "Pin "+string(t.RequestedID)), s.pinRefused)
 }
 
-func (s shelf) Restore(ctx context.Context, _ credential.Actor, t artifact.Target, from id.Revision) (id.Revision, error) {
+func (s shelf) Restore(
+	ctx context.Context, _ credential.Actor, t artifact.Target, from id.Revision,
+) (id.Revision, error) {
 	s.commands = append(s.commands, t.Command)
 	return newestID, cmp.Or(s.called(ctx, "Restore "+string(t.RequestedID)+" "+string(from)), s.restoreRefused)
 }
@@ -243,7 +247,9 @@ func (s shelf) Unpin(ctx context.Context, _ credential.Actor, t artifact.Target)
 	return contract.WebArtifact{}, s.called(ctx, "Unpin "+string(t.RequestedID))
 }
 
-func (s shelf) Rename(ctx context.Context, _ credential.Actor, a *artifact.Artifact, title string) (contract.DisplayMetadata, error) {
+func (s shelf) Rename(
+	ctx context.Context, _ credential.Actor, a *artifact.Artifact, title string,
+) (contract.DisplayMetadata, error) {
 	if err := s.called(ctx, "Rename "+string(a.ID)); err != nil {
 		return contract.DisplayMetadata{}, err
 	}
@@ -335,7 +341,9 @@ func (s doorkeeper) Overview(
 	return out, info, cmp.Or(s.called(ctx, "Overview"), err)
 }
 
-func (s doorkeeper) Create(ctx context.Context, _ credential.Actor, t sharing.Target, r contract.CreateLink) (contract.CreatedLink, error) {
+func (s doorkeeper) Create(
+	ctx context.Context, _ credential.Actor, t sharing.Target, r contract.CreateLink,
+) (contract.CreatedLink, error) {
 	s.commands, s.wanted = append(s.commands, t.Command), r
 	if err := s.called(ctx, "CreateLink "+r.Type+" "+string(r.RevisionID)); err != nil {
 		return contract.CreatedLink{}, err
@@ -390,7 +398,9 @@ func (s doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (
 	return contract.RevokedLink{}, s.called(ctx, "RevokeLink "+string(l))
 }
 
-func (s doorkeeper) SetVisibility(ctx context.Context, _ credential.Actor, t sharing.Target, word string) (contract.Visibility, error) {
+func (s doorkeeper) SetVisibility(
+	ctx context.Context, _ credential.Actor, t sharing.Target, word string,
+) (contract.Visibility, error) {
 	return contract.Visibility{
 		ArtifactID:   t.RequestedID,
 		Visibility:   word,

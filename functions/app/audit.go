@@ -17,7 +17,7 @@ func (h *Host) audit(w http.ResponseWriter, r *http.Request, v browserSession) e
 	after := r.URL.Query().Get("after")
 	list, err := h.Account.AuditLog(r.Context(), v.Actor, account.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, "/audit") // it is a day old, or of somebody else: the list starts anew
+		redirect(w, "/audit") // the cursor is a day old or of another workspace: the list starts anew
 		return nil
 	}
 	if err != nil {

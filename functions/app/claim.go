@@ -102,7 +102,8 @@ func (h *Host) claimed(v browserSession, c contract.Claimed) pages.Done {
 			"Scripts inside them run from now on.",
 			fmt.Sprintf("You can publish %d new artifacts a day, within the limits of your workspace.", l.PerDay),
 		},
-		Fine:  "The key that published them has ended, and nobody got into your workspace with them; links that were shared still open.",
+		Fine: "The key that published them has ended, and nobody got into your workspace with them; links that were " +
+			"shared still open.",
 		Links: []pages.Link{{Path: "/artifacts", Text: "Your artifacts"}, {Path: "/keys", Text: "API keys"}},
 	}
 	if count == 1 {

@@ -31,7 +31,7 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 		},
 	)
 	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, "/connections") // it is a day old, or of somebody else: the lists start anew
+		redirect(w, "/connections") // the cursor is a day old or of another workspace: the lists start anew
 		return nil
 	}
 	if err != nil {
@@ -144,5 +144,5 @@ func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v browserSessio
 	return nil
 }
 
-// absent tells that there is nothing to end: somebody was faster, the same person's second click most often.
+// absent reports that there is nothing to end, most often because it is the second click of one person.
 func absent(err error) bool { return fault.KindOf(err) == fault.KindNotFound }

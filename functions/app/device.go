@@ -13,7 +13,7 @@ import (
 
 const badDevice = "No device waits with this code: it may be mistyped, answered already, or older than 15 minutes. Check the letters, or start again on the device."
 
-// devicePage takes a code. One in the address is filled in and does nothing until somebody sends it.
+// devicePage takes a code. One in the address is filled in and does nothing until it is sent.
 func (h *Host) devicePage(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.page(w, http.StatusOK, pages.Device{Layout: v.shell(""), Code: typed(r.URL.Query().Get("code"))})
 }
@@ -62,7 +62,9 @@ func (h *Host) badDevice(w http.ResponseWriter, r *http.Request, v browserSessio
 }
 
 // answerDevice settles a device by one of the answers.
-func (h *Host) answerDevice(answer func(context.Context, credential.Actor, string) error, done func(browserSession) pages.Done) memberHandler {
+func (h *Host) answerDevice(
+	answer func(context.Context, credential.Actor, string) error, done func(browserSession) pages.Done,
+) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
 		form, err := readForm(r)
 		if err != nil {
@@ -86,8 +88,11 @@ func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v browserSe
 			Layout:  v.shell(""),
 			Heading: "The device is in",
 			Subject: v.Actor.Workspace.Name,
-			Points:  []string{"It goes on by itself within a few seconds: you can close this page.", "It acts in your name until its access ends or you end it."},
-			Links:   []pages.Link{{Path: "/connections", Text: "Connections"}, {Path: "/dashboard", Text: "Overview"}},
+			Points: []string{
+				"It goes on by itself within a few seconds: you can close this page.",
+				"It acts in your name until its access ends or you end it.",
+			},
+			Links: []pages.Link{{Path: "/connections", Text: "Connections"}, {Path: "/dashboard", Text: "Overview"}},
 		}
 	})(w, r, v)
 }

@@ -16,7 +16,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// home is the front page; members go to theirs. It is kept nowhere unseen, because it differs before and after a sign-in.
+// home is the front page; members go to theirs. It is kept nowhere unseen, because it differs before and after a
+// sign-in.
 func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 	_, err := h.visitor(r)
 	if err == nil {
@@ -86,7 +87,8 @@ func readLink(body io.Reader) (contract.ResolveRequest, error) {
 		err = errors.Join(json.Unmarshal(members["public_id"], &link.PublicID), json.Unmarshal(members["blob"], &link.Blob))
 	}
 	if _, malformed := link.PublicID.Bits(); err != nil || malformed != nil || link.Blob == "" {
-		return contract.ResolveRequest{}, fault.New(fault.InvalidRequest, "The body must be an object with public_id and blob.")
+		return contract.ResolveRequest{}, fault.New(fault.InvalidRequest,
+			"The body must be an object with public_id and blob.")
 	}
 	return link, nil
 }

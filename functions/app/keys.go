@@ -33,7 +33,7 @@ func (h *Host) listKeys(w http.ResponseWriter, r *http.Request, v browserSession
 	}
 	list, info, err := h.Keys.List(r.Context(), v.Actor, which, cursor.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, path) // it is a day old, or of somebody else: the list starts anew
+		redirect(w, path) // the cursor is a day old or of another workspace: the list starts anew
 		return nil
 	}
 	if err != nil {
@@ -57,7 +57,9 @@ func (h *Host) afterCreate(w http.ResponseWriter, r *http.Request, v browserSess
 	return h.showKeys(w, v, status, p, list)
 }
 
-func (h *Host) showKeys(w http.ResponseWriter, v browserSession, status int, p pages.Keys, list []credential.Key) error {
+func (h *Host) showKeys(
+	w http.ResponseWriter, v browserSession, status int, p pages.Keys, list []credential.Key,
+) error {
 	p.Layout = v.shell("/keys")
 	p.APIURL = h.Origins.API
 	p.Once = once()

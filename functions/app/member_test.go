@@ -237,7 +237,9 @@ func (s agents) Preview(ctx context.Context, _ credential.Actor, token string) (
 	}, nil
 }
 
-func (s agents) Complete(ctx context.Context, _ credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error) {
+func (s agents) Complete(
+	ctx context.Context, _ credential.Actor, c contract.CompleteClaim,
+) (contract.CompletedClaim, error) {
 	s.completed = c
 	if err := s.called(ctx, "Complete"); err != nil {
 		return contract.CompletedClaim{}, err
@@ -252,7 +254,9 @@ func (s agents) Refuse(ctx context.Context, _ credential.Actor, token string) er
 	return s.called(ctx, "Refuse "+token)
 }
 
-func (s agents) Connections(ctx context.Context, by credential.Actor, p cursor.Page) ([]agentauth.Registration, contract.PageInfo, error) {
+func (s agents) Connections(
+	ctx context.Context, by credential.Actor, p cursor.Page,
+) ([]agentauth.Registration, contract.PageInfo, error) {
 	if s.empty {
 		return nil, contract.PageInfo{}, nil
 	}
@@ -314,7 +318,9 @@ func (s claims) Preview(ctx context.Context, _ credential.Actor, token string) (
 	}, nil
 }
 
-func (s claims) Claim(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, token string) (contract.Claimed, error) {
+func (s claims) Claim(
+	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, token string,
+) (contract.Claimed, error) {
 	s.commands = append(s.commands, c)
 	if err := s.called(ctx, "Claim "+token); err != nil {
 		return contract.Claimed{}, err
@@ -350,7 +356,9 @@ func (s apps) Deny(ctx context.Context, _ credential.Actor, request string) (str
 	return s.redirect, s.called(ctx, "Deny "+request)
 }
 
-func (s apps) Grants(ctx context.Context, by credential.Actor, p cursor.Page) ([]oauth.Grant, contract.PageInfo, error) {
+func (s apps) Grants(
+	ctx context.Context, by credential.Actor, p cursor.Page,
+) ([]oauth.Grant, contract.PageInfo, error) {
 	if s.empty {
 		return nil, contract.PageInfo{}, nil
 	}
@@ -409,7 +417,9 @@ func (s devices) DenyDevice(ctx context.Context, _ credential.Actor, code string
 
 type keyring struct{ *house }
 
-func (s keyring) Create(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, name string, _ time.Duration) (contract.CreatedKey, error) {
+func (s keyring) Create(
+	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, name string, _ time.Duration,
+) (contract.CreatedKey, error) {
 	s.commands = append(s.commands, c)
 	if err := s.called(ctx, "Create "+name); err != nil {
 		return contract.CreatedKey{}, err
@@ -462,7 +472,9 @@ func (s keyring) Key(ctx context.Context, _ credential.Actor, k id.Key) (credent
 	return credential.Key{}, fault.New(fault.NotFound, "no such key")
 }
 
-func (s keyring) Revoke(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, k id.Key) (contract.RevokedKey, error) {
+func (s keyring) Revoke(
+	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, k id.Key,
+) (contract.RevokedKey, error) {
 	s.commands = append(s.commands, c)
 	return contract.RevokedKey{}, s.called(ctx, "Revoke "+string(k))
 }

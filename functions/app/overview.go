@@ -31,7 +31,7 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSessio
 	after := r.URL.Query().Get("after")
 	list, info, err := h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, "/artifacts") // it is a day old, or of somebody else: the list starts anew
+		redirect(w, "/artifacts") // the cursor is a day old or of another workspace: the list starts anew
 		return nil
 	}
 	if err != nil {
@@ -45,7 +45,7 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSessio
 	})
 }
 
-// pagesOf are the ways around a list whose page began after a cursor, if it is not empty.
+// pagesOf are the ways around a list. after is the cursor that the page began after, empty for the first page.
 func pagesOf(list, after string, info contract.PageInfo) pages.Pages {
 	var p pages.Pages
 	if after != "" {

@@ -24,7 +24,7 @@ import (
 
 // Sessions keeps people signed in.
 type Sessions interface {
-	// Authenticate finds the member behind a session's secret; not_authenticated for whatever opens nothing.
+	// Authenticate finds the member behind a session's secret; not_authenticated for one that opens nothing.
 	Authenticate(ctx context.Context, secret, requestID string) (session.Authenticated, error)
 	// End ends one session; a secret that opens nothing has ended.
 	End(ctx context.Context, secret, requestID string) error
@@ -49,7 +49,7 @@ type Agents interface {
 	ConnectedAgents
 }
 
-// AgentClaims lets agents into workspaces. Whatever is wrong with an attempt or its code is one invalid_request.
+// AgentClaims lets agents into workspaces. Every fault of an attempt or its code is the same invalid_request.
 type AgentClaims interface {
 	Preview(ctx context.Context, by credential.Actor, attemptToken string) (agentauth.Request, error)
 	Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error)
@@ -69,7 +69,7 @@ type ConnectedAgents interface {
 	Unlink(ctx context.Context, by credential.Actor, r id.Registration) error
 }
 
-// Claims moves ephemeral workspaces into those of members. Whatever is wrong with a token is one not_found.
+// Claims moves ephemeral workspaces into those of members. Every fault of a token is the same not_found.
 type Claims interface {
 	Preview(ctx context.Context, by credential.Actor, claimToken string) (claim.Preview, error)
 	Claim(
@@ -107,12 +107,14 @@ type ConnectedApps interface {
 
 // Refusals tell people of apps that asked in a wrong way.
 type Refusals interface {
-	// Refused judges once more what the authorization endpoint refused. by is the zero value in a browser in which nobody is
-	// signed in. Faults: invalid_request and not_found for what is no such request, rate_limited_actor, database_unavailable.
+	// Refused judges once more what the authorization endpoint refused. by is the zero value in a browser that is not
+	// signed in. Faults: invalid_request and not_found for what is no such request, rate_limited_actor,
+	// database_unavailable.
 	Refused(ctx context.Context, by credential.Actor, a oauth.Authorization, from netip.Addr) (oauth.Refused, error)
 }
 
-// Devices ask members by a code. Whatever is wrong with it is one not_found; who guesses too often is rate_limited_actor.
+// Devices ask members by a code. Every fault of it is the same not_found; a member who guesses too often gets
+// rate_limited_actor.
 type Devices interface {
 	Device(ctx context.Context, by credential.Actor, userCode string) (oauth.Device, error)
 	ApproveDevice(ctx context.Context, by credential.Actor, userCode string) error
@@ -130,7 +132,7 @@ type ArtifactReader interface {
 	// ListAll lists artifacts, ended ones included, newest first; invalid_cursor for a cursor that is a day old or of
 	// another workspace.
 	ListAll(ctx context.Context, by credential.Actor, p artifact.Page) ([]artifact.Artifact, contract.PageInfo, error)
-	// Find reads an artifact, whatever its status.
+	// Find reads an artifact in any status.
 	Find(ctx context.Context, by credential.Actor, a id.Artifact) (*artifact.Artifact, error)
 	// Preview is what a frame shows of an artifact that Find read, nil if nothing can be shown.
 	Preview(ctx context.Context, by credential.Actor, a *artifact.Artifact) (*artifact.Preview, error)
@@ -167,8 +169,8 @@ type Resolver interface {
 	Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error)
 }
 
-// ArtifactViews shows the files of artifacts that Artifacts.Find read; not_found for whatever cannot be seen,
-// revision_retained for revisions whose files are gone.
+// ArtifactViews shows the files of artifacts that Artifacts.Find read; not_found for what cannot be seen,
+// revision_retained for revisions without their files.
 type ArtifactViews interface {
 	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error)
 	Pinned(
@@ -176,8 +178,8 @@ type ArtifactViews interface {
 	) (contract.AgentView, error)
 }
 
-// Links keeps access links. Faults: not_found for links, artifact_not_found for artifacts of others. It leaves it to this
-// host which rights a member needs.
+// Links keeps access links. Faults: not_found for links, artifact_not_found for artifacts of others. It leaves it to
+// this host which rights a member needs.
 type Links interface {
 	LinkLists
 	LinkChanges
@@ -216,7 +218,8 @@ type Visibility interface {
 type Keys interface {
 	// Create answers forbidden too where the workspace has limits.LiveKeys.
 	Create(
-		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, name string, life time.Duration,
+		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, name string,
+		life time.Duration,
 	) (contract.CreatedKey, error)
 	// List answers one page of keys, newest first; invalid_cursor for a cursor that is a day old or of another workspace.
 	List(

@@ -21,7 +21,8 @@ func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSes
 	return h.showAddress(w, r, v, done.AccessLinkID, false)
 }
 
-// copied tells of addresses that need no link: a token of an agent view, which lives as long as one of files, makes those.
+// copied tells of addresses that need no link: a token of an agent view, which lives as long as one of files, makes
+// those.
 var copied = "Addresses of its files that somebody copied without a link work until the artifact ends, for about " +
 	pages.Span(2*limits.TokenLife) + " at most; deleting it ends them at once."
 
@@ -31,7 +32,8 @@ func (h *Host) askMakePrivate(w http.ResponseWriter, r *http.Request, v browserS
 			Heading: "Make it private?",
 			Button:  "Make it private",
 			Action:  artifactPath(a.ID) + "/private",
-			Text:    "Every link of this artifact ends at once and for good, those to one revision too. Members alone find it then. " + copied,
+			Text: "Every link of this artifact ends at once and for good, those to one revision too. " +
+				"Members alone find it then. " + copied,
 		}
 	})
 }
@@ -40,7 +42,8 @@ func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSess
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	if _, err := h.Links.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: named(r)}, sharing.Private); err != nil {
+	t := sharing.Target{RequestedID: named(r)}
+	if _, err := h.Links.SetVisibility(r.Context(), v.Actor, t, sharing.Private); err != nil {
 		return err
 	}
 	redirect(w, artifactPath(named(r))+"#links")
@@ -53,7 +56,8 @@ func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v browserSession)
 			Heading: "Lock the links?",
 			Button:  "Lock them",
 			Action:  artifactPath(a.ID) + "/lockdown",
-			Text:    "No link opens this artifact from that moment on, and none can be made, until you unlock them. Nothing is lost: links that work now work again then.",
+			Text: "No link opens this artifact from that moment on, and none can be made, until you unlock them. Nothing " +
+				"is lost: links that work now work again then.",
 		}
 	})
 }
@@ -64,7 +68,8 @@ func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v browserSessio
 			Heading: "Unlock the links?",
 			Button:  "Unlock them",
 			Action:  artifactPath(a.ID) + "/lockdown/lift",
-			Text:    "The links of this artifact that are neither revoked nor expired open it again, for whoever has an address of one.",
+			Text: "The links of this artifact that are neither revoked nor expired open it again, for whoever has an " +
+				"address of one.",
 		}
 	})
 }

@@ -40,7 +40,7 @@ func within(handle handler) handler {
 	}
 }
 
-// discreet keeps the address of a page from whoever it leads to.
+// discreet keeps the address of a page from the sites that it links to.
 func discreet(handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Referrer-Policy", "no-referrer")
@@ -66,8 +66,8 @@ func (h *Host) admit(status int, handle memberHandler) handler {
 	})
 }
 
-// counted serves a page beside counting who reads it. What the page says goes out when both are done, so that a reader who
-// comes too often sees none of it.
+// counted serves a page beside counting who reads it. What the page says goes out when both are done, so that a reader
+// who comes too often sees none of it.
 func (h *Host) counted(w http.ResponseWriter, r *http.Request, v browserSession, handle memberHandler) error {
 	kept := &bufferedResponse{header: w.Header().Clone(), status: http.StatusOK}
 	err := together(
@@ -83,7 +83,7 @@ func (h *Host) counted(w http.ResponseWriter, r *http.Request, v browserSession,
 	return nil
 }
 
-// bufferedResponse is an answer that nobody sees yet.
+// bufferedResponse is an answer that is not sent yet.
 type bufferedResponse struct {
 	header http.Header
 	status int
@@ -126,7 +126,8 @@ func (h *Host) command(back string, handle memberHandler) handler {
 	})
 }
 
-// visitor finds the member behind a request. A cookie that stands twice is nobody's: only one of them can be ours.
+// visitor finds the member behind a request. A cookie that is sent twice counts as none, because only one of
+// the two can be ours.
 func (h *Host) visitor(r *http.Request) (browserSession, error) {
 	secret := cookie(r, sessionCookie)
 	if secret == "" {
@@ -136,11 +137,14 @@ func (h *Host) visitor(r *http.Request) (browserSession, error) {
 	if err != nil {
 		return browserSession{}, err
 	}
-	web.Annotate(r.Context(), slog.String("workspace", string(opened.Actor.Workspace.ID)), slog.String("member", string(opened.Member.ID)))
+	web.Annotate(r.Context(),
+		slog.String("workspace", string(opened.Actor.Workspace.ID)),
+		slog.String("member", string(opened.Member.ID)))
 	return browserSession{opened}, nil
 }
 
-// reach is what an app may do for the member: our own clients act with all their rights, others with those that they asked for.
+// reach is what an app may do for the member: our own clients act with all their rights, others with those that they
+// asked for.
 func (v browserSession) reach(c id.Client, asked []credential.Scope) []credential.Scope {
 	if c == oauth.CLI || c == oauth.Dashboard {
 		return v.Actor.Scopes

@@ -54,7 +54,7 @@ func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserS
 	if err != nil {
 		return err
 	}
-	days, _ := strconv.Atoi(form["days"]) // what is no number is zero days, which nobody may choose
+	days, _ := strconv.Atoi(form["days"]) // what is no number is zero days, which is refused
 	asked := contract.UpdateSettings{WorkspaceName: form["name"], AutoDeletionDays: days}
 	command, err := commandOf(v, idempotency.UpdateSettings, "", form["once"], asked)
 	if err != nil {
@@ -78,7 +78,8 @@ func (h *Host) refuseSettings(w http.ResponseWriter, v browserSession, asked pag
 	if err != nil {
 		return err
 	}
-	asked.Wrong, asked.Error = "name", fmt.Sprintf("Nothing was changed: give it a name of 1 to %d characters.", limits.WorkspaceNameRunes)
+	asked.Wrong = "name"
+	asked.Error = fmt.Sprintf("Nothing was changed: give it a name of 1 to %d characters.", limits.WorkspaceNameRunes)
 	if b := stored.AutoDeletionBounds; days < b.MinDays || days > b.MaxDays {
 		asked.Wrong, asked.Error = "days", fmt.Sprintf("Nothing was changed: choose %d to %d days.", b.MinDays, b.MaxDays)
 	}

@@ -22,7 +22,7 @@ func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSess
 	after := r.URL.Query().Get("after")
 	links, info, err := h.Links.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, "/access-links") // it is a day old, or of somebody else: the list starts anew
+		redirect(w, "/access-links") // the cursor is a day old or of another workspace: the list starts anew
 		return nil
 	}
 	if err != nil {
@@ -86,7 +86,13 @@ func endOf(a *artifact.Artifact) time.Time {
 }
 
 // ends are the lives of links that the form offers; none: as long as the artifact's.
-var ends = map[string]time.Duration{"": 0, "1h": time.Hour, "24h": limits.Day, "168h": 7 * limits.Day, "720h": 30 * limits.Day}
+var ends = map[string]time.Duration{
+	"":     0,
+	"1h":   time.Hour,
+	"24h":  limits.Day,
+	"168h": 7 * limits.Day,
+	"720h": 30 * limits.Day,
+}
 
 // wanted is the link that a form asks for.
 func (h *Host) wanted(form map[string]string) (contract.CreateLink, error) {
@@ -114,7 +120,8 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSessi
 	if err != nil {
 		return err
 	}
-	command, err := commandOf(v, idempotency.CreateLink, r.PathValue("artifactId"), form["once"], []string{form["shows"], form["ends"]})
+	fields := []string{form["shows"], form["ends"]}
+	command, err := commandOf(v, idempotency.CreateLink, r.PathValue("artifactId"), form["once"], fields)
 	if err != nil {
 		return err
 	}
@@ -126,8 +133,8 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSessi
 	return h.showAddress(w, r, v, made.ID, known)
 }
 
-// showAddress makes a fresh address of a link of the artifact in the path and shows it with its secret. It is good for a
-// while, and never longer than the link. known says that the link was there before somebody asked for one.
+// showAddress makes a fresh address of a link of the artifact in the path and shows it with its secret. It is good for
+// a while, and never longer than the link. known says that the link was there before the form asked for one.
 func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSession, l id.Link, known bool) error {
 	minted, err := h.Links.Address(r.Context(), v.Actor, l)
 	if err == nil && minted.Artifact.ID != named(r) {
@@ -135,8 +142,9 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSess
 	}
 	if absent(err) {
 		return explained{err, pages.Message{
-			Heading: "This link opens nothing any more", Text: "It has ended, is locked, or what it led to has ended, so that it has no address.",
-			Links: []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}},
+			Heading: "This link opens nothing any more",
+			Text:    "It has ended, is locked, or what it led to has ended, so that it has no address.",
+			Links:   []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}},
 		}}
 	}
 	if err != nil {
@@ -190,9 +198,10 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v browserSe
 		Subject: "Link to one revision",
 		Detail:  row.Public,
 		Button:  "Revoke it",
-		Text:    "All its addresses end at once, for whoever has one, and it cannot be brought back. Other links of the artifact stay.",
-		Action:  row.Path() + "/revoke",
-		Back:    artifactPath(named(r)),
+		Text: "All its addresses end at once, for whoever has one, and it cannot be brought back. Other links of the " +
+			"artifact stay.",
+		Action: row.Path() + "/revoke",
+		Back:   artifactPath(named(r)),
 	}
 	if row.Share {
 		p.Subject = "Share link"

@@ -51,7 +51,7 @@ func (h *Host) callback(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// notSignedIn says in words why somebody is not signed in, and what to do.
+// notSignedIn says in words why a sign-in failed, and what to do.
 func notSignedIn(err error) error {
 	again := []pages.Link{{Path: signInPath("/"), Text: "Sign in again"}, {Path: "/", Text: "Front page"}}
 	m := pages.Message{Heading: "Signing in did not work", Links: again}

@@ -23,7 +23,9 @@ type Record interface {
 	// Record returns up to limit events that f lets through, newest first with the id as tie-breaker, after the position
 	// (zero: from now on back), as far back as events are kept. more tells that others may follow, after next: reading
 	// ends early where too many in a row do not pass.
-	Record(ctx context.Context, f Filter, now time.Time, after Position, limit int) (rows []event.Event, next Position, more bool, err error)
+	Record(
+		ctx context.Context, f Filter, now time.Time, after Position, limit int,
+	) (rows []event.Event, next Position, more bool, err error)
 }
 
 // Filter is which events are wanted, of one workspace or of all; empty fields let everything through.
@@ -44,7 +46,8 @@ type Query struct {
 
 const recordName = "record"
 
-// OperatorLog answers one page of what was done in all workspaces. Only operators may ask; to all others it is not there.
+// OperatorLog answers one page of what was done in all workspaces. Only operators may ask; to all others it is not
+// there.
 func (s *Service) OperatorLog(
 	ctx context.Context, by credential.Actor, asked Query, p Page,
 ) (contract.OperatorEventList, error) {
@@ -93,7 +96,7 @@ func operatorRow(e event.Event) contract.OperatorEvent {
 	return out
 }
 
-// security are the actions that tell of an end or a lock; all others belong to the life of things.
+// security are the actions that tell of an end or a lock; all others belong to the lifecycle.
 var security = []event.Action{
 	event.LockdownSet, event.LockdownLifted, event.LinksLocked, event.LinksUnlocked, event.KeyRevoked, event.TokenRevoked,
 	event.DelegationRevoked, event.ArtifactDeleted, "workspace.plan.updated",
@@ -134,6 +137,7 @@ const requestIDMost = 128
 
 // targetTypes are what events are about.
 var targetTypes = []string{
-	event.OnWorkspace, event.OnKey, event.OnSession, event.OnArtifact, event.OnRevision, event.OnDelegation, event.OnRegistration, event.OnCleanup,
+	event.OnWorkspace, event.OnKey, event.OnSession, event.OnArtifact, event.OnRevision, event.OnDelegation,
+	event.OnRegistration, event.OnCleanup,
 	event.OnLink, event.OnDevice, event.OnClient, event.OnBrowser,
 }

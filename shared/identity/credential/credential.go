@@ -36,10 +36,10 @@ type Key struct {
 	Name      string
 	Scopes    []Scope
 	Epoch     int64 // of the workspace when the key was made
-	FromAgent bool  // minted for an agent registration that nobody has claimed
+	FromAgent bool  // minted for an agent registration that is not claimed
 	// Registration is the agent's that the key was minted for; empty: none.
 	Registration id.Registration
-	// Member made the key in the dashboard or by the CLI's login; empty: nobody did.
+	// Member made the key in the dashboard or by the CLI's login; empty: no member did.
 	Member id.Member
 	// CLIGrant is how Member was signed in. The key ends with it when the member signs out everywhere.
 	CLIGrant   CLIGrant
@@ -49,27 +49,27 @@ type Key struct {
 	LastUsedAt time.Time // zero: never; at most limits.TouchEvery behind
 }
 
-// CLIGrant is how the member who makes API keys is signed in. Its zero value: nobody knows, as of keys from before it was
-// recorded.
+// CLIGrant is how the member who makes API keys is signed in. Its zero value: nobody knows, as of keys from before it
+// was recorded.
 type CLIGrant struct {
-	Grant id.Public // of the CLI, whose API keys end with it; empty: of a browser, or of another client
+	Grant id.Public // of the CLI, which ends with its API keys; empty: of a browser, or of another client
 	At    time.Time // when the member signed in, or let the client in
 }
 
-// Has tells whether the key holds a scope.
+// Has reports whether the key holds a scope.
 func (k Key) Has(s Scope) bool { return slices.Contains(k.Scopes, s) }
 
-// Live tells whether the key may be used at an instant; w is its workspace as it is now.
+// Live reports whether the key may be used at an instant; w is its workspace as it is now.
 func (k Key) Live(now time.Time, w workspace.Workspace) bool {
 	return !k.Over(now, w) && k.Epoch == w.Epoch
 }
 
-// Over tells whether the key has ended for good; w is its workspace as it is now. It is Live without the epoch.
+// Over reports whether the key has ended for good; w is its workspace as it is now. It is Live without the epoch.
 func (k Key) Over(now time.Time, w workspace.Workspace) bool {
 	return !k.endedAt(w).IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
 }
 
-// Counts tells whether the key is one of the limits.LiveKeys of its workspace while it lives. Those of agents are
+// Counts reports whether the key is one of the limits.LiveKeys of its workspace while it lives. Those of agents are
 // limited by themselves, and end within the hour.
 func (k Key) Counts() bool { return k.Member != "" }
 

@@ -113,8 +113,8 @@ func place(k idempotency.Key) string {
 	return strings.Join([]string{k.Actor, string(k.Operation), k.Target, k.Client}, "\x00") // no part holds a NUL
 }
 
-// Create makes a key that may publish and read, until life is over; zero: for good. Repeating the command shows the same
-// secret again.
+// Create makes a key that may publish and read, until life is over; zero: for good. Repeating the command shows the
+// same secret again.
 func (s *Service) Create(
 	ctx context.Context, by Actor, c idempotency.Command, r *idempotency.Record, name string, life time.Duration,
 ) (contract.CreatedKey, error) {
@@ -178,8 +178,8 @@ func (s *Service) sealed(key Key, token Token, c idempotency.Command) ([]byte, e
 	return json.Marshal(created{key.Summary(), closed})
 }
 
-// List returns one page of the keys of the caller's workspace, newest first. RevokedAt says when a key ended, also one that
-// ended because its member signed out everywhere.
+// List returns one page of the keys of the caller's workspace, newest first. RevokedAt says when a key ended, also one
+// that ended because its member signed out everywhere.
 func (s *Service) List(ctx context.Context, by Actor, which Which, p cursor.Page) ([]Key, contract.PageInfo, error) {
 	if err := by.Require(Admin); err != nil {
 		return nil, contract.PageInfo{}, err

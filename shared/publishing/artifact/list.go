@@ -21,7 +21,7 @@ type Listing interface {
 // Query is which artifacts a list shows.
 type Query struct {
 	Workspace id.Workspace
-	Claimed   bool     // Workspace may have claimed others, whose artifacts are its own from then on
+	Claimed   bool     // Workspace may have claimed others and owns their artifacts from then on
 	Gone      bool     // deleted and expired ones too
 	After     Position // zero: from the start
 	Limit     int
@@ -54,7 +54,9 @@ func (s *Service) ListAll(ctx context.Context, by credential.Actor, p Page) ([]A
 }
 
 // page reads one page of a list; q tells what it shows.
-func (s *Service) page(ctx context.Context, by credential.Actor, p Page, list string, q Query) ([]Artifact, contract.PageInfo, error) {
+func (s *Service) page(
+	ctx context.Context, by credential.Actor, p Page, list string, q Query,
+) ([]Artifact, contract.PageInfo, error) {
 	var info contract.PageInfo
 	if p.Limit == 0 {
 		p.Limit = limits.PageDefault

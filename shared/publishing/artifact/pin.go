@@ -19,8 +19,8 @@ import (
 type Pins interface {
 	// Pin keeps an artifact from expiring and counts it, in one transaction that holds only while it is as it was read,
 	// has not expired and the count is below p.Most. Errors: *idempotency.Taken, ErrMoved, pinned_artifact_cap_exceeded,
-	// not_authenticated (the workspace closed), database_unavailable. An artifact that is kept has to be pinned already, and
-	// only the command is recorded.
+	// not_authenticated (the workspace closed), database_unavailable. An artifact that is kept has to be pinned already,
+	// and only the command is recorded.
 	Pin(ctx context.Context, p Pinning) error
 	// Unpin lets a pinned artifact expire at p.Artifact.ExpiresAt and counts it no more, in one transaction that holds
 	// only while it is as it was read. Errors: as of Pin, without the cap. One that is kept is not pinned, likewise.
@@ -103,7 +103,8 @@ func (s *Service) tryPin(
 }
 
 func tooManyPins(by credential.Actor) error {
-	return fault.New(fault.PinnedArtifactCap, "this workspace may pin %d artifacts; unpin another one first", by.Policy.LiveArtifacts)
+	return fault.New(fault.PinnedArtifactCap,
+		"this workspace may pin %d artifacts; unpin another one first", by.Policy.LiveArtifacts)
 }
 
 func (s *Service) tryUnpin(

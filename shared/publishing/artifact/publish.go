@@ -44,7 +44,7 @@ type Publication struct {
 	Allowance   int
 	ExpiresAt   time.Time // of the artifact from now on
 	Renews      bool      // ExpiresAt is new
-	Pinned      bool      // nothing falls due of the artifact, whatever ExpiresAt says
+	Pinned      bool      // the artifact does not expire, although ExpiresAt is set
 	Republish   bool      // the revision is of files that the artifact has, and is no draft: no draft may be there
 	Share       *Share    // made in the same transaction; nil: none
 	At          time.Time
@@ -59,8 +59,8 @@ type Share struct {
 	Replaces id.Public // a share link that has ended by itself; empty: there is none
 }
 
-// Target is what a request names, as the store had it when the request was authenticated. Revision is for publishing; where
-// a service reads the artifact itself, Named is enough.
+// Target is what a request names, as the store had it when the request was authenticated. Revision is for publishing;
+// where a service reads the artifact itself, Named is enough.
 type Target struct {
 	Command     idempotency.Command
 	Record      *idempotency.Record // finished or not; nil: none
@@ -108,7 +108,9 @@ func publishedBefore(t Target, now time.Time) (publicationResult, error) {
 }
 
 // publish decides on the state as it was read with the request, and after each lost race on what it is by then.
-func (s *Service) publish(ctx context.Context, by credential.Actor, t Target, now time.Time) (publicationResult, error) {
+func (s *Service) publish(
+	ctx context.Context, by credential.Actor, t Target, now time.Time,
+) (publicationResult, error) {
 	lost := false
 	return conflict.Retry(Races, func() (publicationResult, error) {
 		var err error
@@ -161,7 +163,8 @@ func publishable(by credential.Actor, a *Artifact, r *Revision, now time.Time) e
 	case !a.Readable(now) || a.Owner != by.Workspace.ID:
 		return NotFound()
 	case r == nil || r.Artifact != a.ID || r.Status == Retained && r.Number == 0: // a draft that was discarded is none
-		return fault.New(fault.RevisionUnpublished, "no such revision of this artifact, or nobody published it in time; finalize an upload session first")
+		return fault.New(fault.RevisionUnpublished,
+			"no such revision of this artifact, or nobody published it in time; finalize an upload session first")
 	case r.Status == Retained:
 		return fault.New(fault.RevisionRetained, "the bytes of this revision are gone; publish a newer one")
 	}
@@ -172,11 +175,14 @@ func publishable(by credential.Actor, a *Artifact, r *Revision, now time.Time) e
 func checkDraft(by credential.Actor, a *Artifact, r *Revision) error {
 	switch {
 	case !r.EntrypointExists:
-		return fault.New(fault.EntrypointNotInRevision, "the entrypoint %q is not among the files of the revision", r.Entrypoint)
+		return fault.New(fault.EntrypointNotInRevision,
+			"the entrypoint %q is not among the files of the revision", r.Entrypoint)
 	case a.Number >= by.Policy.Revisions:
-		return fault.New(fault.RevisionCeilingExceeded, "an artifact holds at most %d published revisions; publish a new artifact", by.Policy.Revisions)
+		return fault.New(fault.RevisionCeilingExceeded,
+			"an artifact holds at most %d published revisions; publish a new artifact", by.Policy.Revisions)
 	case a.Draft != r.ID:
-		return fault.New(fault.DraftRevisionConflict, "another draft has taken the place of this revision; finalize a new session")
+		return fault.New(fault.DraftRevisionConflict,
+			"another draft has taken the place of this revision; finalize a new session")
 	}
 	return nil
 }
@@ -244,7 +250,8 @@ func (s *Service) published(by credential.Actor, r publicationResult) (contract.
 		ExpiresAt:          contract.At(r.ExpiresAt),
 		Bundle:             contract.Bundle{Status: "disabled"},
 	}
-	if by.Workspace.Tier() != limits.Ephemeral || r.Share == "" { // its share link was ended, and nothing new was published
+	// An ephemeral publication has no share link if that was ended and nothing new was published since.
+	if by.Workspace.Tier() != limits.Ephemeral || r.Share == "" {
 		out.PrivateURL = s.URLs.Private(r.Artifact)
 		return out, errors.Join(err1, err2)
 	}

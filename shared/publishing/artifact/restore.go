@@ -35,8 +35,8 @@ type restored struct {
 	Revision id.Revision `json:"r"`
 }
 
-// Restore makes a new revision of the files of a published one and answers its id; the newest one is answered as it is. The
-// artifact keeps its title, and no byte is moved, because the artifact has the files already. Only members restore.
+// Restore makes a new revision of the files of a published one and answers its id; the newest one is answered as it is.
+// The artifact keeps its title, and no byte is moved, because the artifact has the files already. Only members restore.
 func (s *Service) Restore(
 	ctx context.Context, by credential.Actor, t Target, from id.Revision,
 ) (id.Revision, error) {
@@ -89,14 +89,17 @@ func restorable(by credential.Actor, a *Artifact, old *Revision, now time.Time) 
 	case a.Draft != "":
 		return fault.New(fault.DraftRevisionConflict, "the artifact has an unpublished draft; publish that one first")
 	case a.Number >= by.Policy.Revisions:
-		return fault.New(fault.RevisionCeilingExceeded, "an artifact holds at most %d published revisions; publish a new artifact", by.Policy.Revisions)
+		return fault.New(fault.RevisionCeilingExceeded,
+			"an artifact holds at most %d published revisions; publish a new artifact", by.Policy.Revisions)
 	}
 	return nil
 }
 
-// commitRestoration refers to what the files borrow and makes the revision. References of one that never comes hold nothing.
+// commitRestoration refers to what the files borrow and makes the revision. References of one that never comes hold
+// nothing.
 func (s *Service) commitRestoration(
-	ctx context.Context, by credential.Actor, c idempotency.Command, a *Artifact, old *Revision, made id.Revision, now time.Time,
+	ctx context.Context, by credential.Actor, c idempotency.Command, a *Artifact, old *Revision, made id.Revision,
+	now time.Time,
 ) error {
 	contents, err := s.Store.Contents(ctx, a.ID, old.ID)
 	if err != nil {

@@ -21,8 +21,8 @@ func (s *Service) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*
 	return s.Store.Revision(ctx, a, r)
 }
 
-// Revisions lists the revisions of an artifact of the caller's workspace, whatever its status: drafts first, then by
-// number and creation, newest first.
+// Revisions lists the revisions of an artifact of the caller's workspace, in any status: drafts first, then by number
+// and creation, newest first.
 func (s *Service) Revisions(ctx context.Context, by credential.Actor, a *Artifact) ([]Revision, error) {
 	if a == nil || a.Owner != by.Workspace.ID {
 		return nil, NotFound()

@@ -47,11 +47,11 @@ type Reader interface {
 	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*Contents, error)
 }
 
-// Races says how often a change is decided anew whose artifact changes meanwhile.
+// Races bounds how often a change is decided anew because its artifact has changed meanwhile.
 var Races = conflict.Policy{Lost: ErrMoved, Attempts: 4, Exhausted: Contended}
 
-// Find reads an artifact of the caller's workspace, whatever its status, one included that a claim is still moving;
-// not_found for any other.
+// Find reads an artifact of the caller's workspace in any status, also one that a claim is still moving; not_found for
+// any other.
 func (s *Service) Find(ctx context.Context, by credential.Actor, named id.Artifact) (*Artifact, error) {
 	if _, err := named.Bits(); err != nil {
 		return nil, missing()

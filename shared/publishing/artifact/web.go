@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/platform/token"
 )
 
-// Detail answers one artifact of a member's workspace, whatever its status; else not_found.
+// Detail answers one artifact of a member's workspace in any status; not_found for any other.
 func (s *Service) Detail(ctx context.Context, by credential.Actor, named id.Artifact) (contract.WebArtifact, error) {
 	a, err := s.Find(ctx, by, named)
 	if err != nil {
