@@ -71,7 +71,7 @@ func (h *Host) showAgent(w http.ResponseWriter, r *http.Request, v browserSessio
 		return agentOver(err)
 	}
 	return h.page(w, status, pages.AgentRequest{
-		Layout:          v.shell(""),
+		Layout:          v.layout(""),
 		ArtifactSummary: artifactSummary(asked.Artifacts, asked.Count, limits.ClaimListed),
 		RegisteredAt:    asked.CreatedAt,
 		ExpiresAt:       asked.ExpiresAt,
@@ -120,7 +120,7 @@ func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v browserSes
 	}
 	dropCookie(w, attemptCookie)
 	return h.page(w, http.StatusOK, pages.Done{
-		Layout:  v.shell(""),
+		Layout:  v.layout(""),
 		Heading: "The agent is in",
 		Subject: v.Actor.Workspace.Name,
 		Points: []string{
@@ -149,7 +149,7 @@ func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v browserSessio
 // denied says that a request was refused.
 func denied(v browserSession, point string) pages.Done {
 	return pages.Done{
-		Layout:  v.shell(""),
+		Layout:  v.layout(""),
 		Heading: "Denied",
 		Points:  []string{"Nothing was changed.", point},
 		Links:   []pages.Link{{Path: "/dashboard", Text: "Overview"}},

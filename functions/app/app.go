@@ -67,7 +67,7 @@ type handler func(http.ResponseWriter, *http.Request) error
 
 func (h *Host) routes() []route {
 	return append(h.artifactRoutes(), []route{
-		{method: "GET", path: "/{$}", handle: within(h.home)},
+		{method: "GET", path: "/{$}", handle: withTimeout(h.home)},
 		{method: "GET", path: "/al/{publicId}", handle: h.viewer},
 		{method: "POST", path: "/api/access-links/resolve", handle: h.resolve},
 		{method: "GET", path: "/assets/{build}/{name}", handle: asset},
@@ -82,18 +82,18 @@ func (h *Host) routes() []route {
 		{
 			method: "GET",
 			path:   "/api/auth/sign-in",
-			handle: discreet(within(h.signIn)),
+			handle: noReferrer(withTimeout(h.signIn)),
 			acts:   true,
 		},
 		{
 			method: "GET",
 			path:   "/api/auth/callback",
-			handle: discreet(within(h.callback)),
+			handle: noReferrer(withTimeout(h.callback)),
 			acts:   true,
 		},
-		{method: "POST", path: "/api/auth/sign-out", handle: within(h.signOut)},
+		{method: "POST", path: "/api/auth/sign-out", handle: withTimeout(h.signOut)},
 		{method: "POST", path: "/api/auth/sign-out-everywhere", handle: h.command("/settings", h.signOutEverywhere)},
-		{method: "GET", path: "/signed-out", handle: within(h.signedOut)},
+		{method: "GET", path: "/signed-out", handle: withTimeout(h.signedOut)},
 
 		{method: "GET", path: "/dashboard", handle: h.member(h.dashboard)},
 		{method: "GET", path: "/artifacts", handle: h.member(h.artifacts)},
@@ -132,20 +132,20 @@ func (h *Host) routes() []route {
 			parent: "/settings",
 		},
 
-		{method: "GET", path: "/claim", handle: discreet(within(h.claimPage))},
-		{method: "POST", path: "/claim", handle: discreet(h.command("/claim", h.showClaim))},
-		{method: "POST", path: "/claim/confirm", handle: discreet(h.command("/claim", h.claim))},
-		{method: "GET", path: agentPath, handle: discreet(h.agentPage)},
-		{method: "POST", path: agentPath, handle: discreet(h.command(agentPath, h.approveAgent))},
-		{method: "POST", path: agentPath + "/deny", handle: discreet(h.command(agentPath, h.denyAgent))},
-		{method: "GET", path: "/device", handle: discreet(h.member(h.devicePage))},
-		{method: "POST", path: "/device", handle: discreet(h.command("/device", h.showDevice))},
-		{method: "POST", path: "/device/approve", handle: discreet(h.command("/device", h.approveDevice))},
-		{method: "POST", path: "/device/deny", handle: discreet(h.command("/device", h.denyDevice))},
-		{method: "GET", path: "/oauth/consent", handle: discreet(h.member(h.consentPage))},
-		{method: "POST", path: "/oauth/consent/allow", handle: discreet(h.command("/dashboard", h.allowApp))},
-		{method: "POST", path: "/oauth/consent/deny", handle: discreet(h.command("/dashboard", h.denyApp))},
-		{method: "GET", path: "/oauth/error", handle: discreet(within(h.appError))},
+		{method: "GET", path: "/claim", handle: noReferrer(withTimeout(h.claimPage))},
+		{method: "POST", path: "/claim", handle: noReferrer(h.command("/claim", h.showClaim))},
+		{method: "POST", path: "/claim/confirm", handle: noReferrer(h.command("/claim", h.claim))},
+		{method: "GET", path: agentPath, handle: noReferrer(h.agentPage)},
+		{method: "POST", path: agentPath, handle: noReferrer(h.command(agentPath, h.approveAgent))},
+		{method: "POST", path: agentPath + "/deny", handle: noReferrer(h.command(agentPath, h.denyAgent))},
+		{method: "GET", path: "/device", handle: noReferrer(h.member(h.devicePage))},
+		{method: "POST", path: "/device", handle: noReferrer(h.command("/device", h.showDevice))},
+		{method: "POST", path: "/device/approve", handle: noReferrer(h.command("/device", h.approveDevice))},
+		{method: "POST", path: "/device/deny", handle: noReferrer(h.command("/device", h.denyDevice))},
+		{method: "GET", path: "/oauth/consent", handle: noReferrer(h.member(h.consentPage))},
+		{method: "POST", path: "/oauth/consent/allow", handle: noReferrer(h.command("/dashboard", h.allowApp))},
+		{method: "POST", path: "/oauth/consent/deny", handle: noReferrer(h.command("/dashboard", h.denyApp))},
+		{method: "GET", path: "/oauth/error", handle: noReferrer(withTimeout(h.appError))},
 	}...)
 }
 

@@ -33,8 +33,8 @@ func (h *Host) artifactRoutes() []route {
 		return h.command(all, needs(right, unchanged(handle)))
 	}
 	return []route{
-		{method: "GET", path: "/v/{artifactId}", handle: discreet(h.admit(http.StatusFound, needs(see, h.private)))},
-		{method: "GET", path: one, handle: discreet(h.member(needs(see, h.artifact)))},
+		{method: "GET", path: "/v/{artifactId}", handle: noReferrer(h.admit(http.StatusFound, needs(see, h.private)))},
+		{method: "GET", path: one, handle: noReferrer(h.member(needs(see, h.artifact)))},
 		{method: "POST", path: one + "/pin", handle: change(see, h.pin)},
 		{method: "POST", path: one + "/unpin", handle: change(see, h.unpin)},
 		{method: "POST", path: one + "/title", handle: change(publish, h.rename)},
@@ -48,8 +48,8 @@ func (h *Host) artifactRoutes() []route {
 		{method: "POST", path: one + "/delete", handle: change(publish, h.delete)},
 
 		{method: "GET", path: "/access-links", handle: h.member(needs(see, h.accessLinks))},
-		{method: "POST", path: one + "/links", handle: discreet(change(admin, h.createLink))},
-		{method: "POST", path: one + "/links/{linkId}/address", handle: discreet(change(admin, h.mintLink))},
+		{method: "POST", path: one + "/links", handle: noReferrer(change(admin, h.createLink))},
+		{method: "POST", path: one + "/links/{linkId}/address", handle: noReferrer(change(admin, h.mintLink))},
 		{
 			method: "GET",
 			path:   one + "/links/{linkId}/revoke",
@@ -57,7 +57,7 @@ func (h *Host) artifactRoutes() []route {
 			parent: one,
 		},
 		{method: "POST", path: one + "/links/{linkId}/revoke", handle: change(admin, h.revokeLink)},
-		{method: "POST", path: one + "/unlisted", handle: discreet(change(admin, h.makeUnlisted))},
+		{method: "POST", path: one + "/unlisted", handle: noReferrer(change(admin, h.makeUnlisted))},
 		{
 			method: "GET",
 			path:   one + "/private",
@@ -87,8 +87,8 @@ func named(r *http.Request) id.Artifact { return id.Artifact(r.PathValue("artifa
 
 func artifactPath(a id.Artifact) string { return "/artifacts/" + url.PathEscape(string(a)) }
 
-// together takes steps side by side, and answers with the failure of the first that failed.
-func together(steps ...func() error) error {
+// parallel takes steps side by side, and answers with the failure of the first that failed.
+func parallel(steps ...func() error) error {
 	failed := make([]chan error, len(steps))
 	for i, step := range steps {
 		failed[i] = make(chan error, 1)
@@ -135,7 +135,7 @@ func (h *Host) readArtifact(
 		return nil, err
 	}
 	s := &shownArtifact{Artifact: a, after: after}
-	return s, together(
+	return s, parallel(
 		func() (err error) { s.preview, err = h.Artifacts.Preview(ctx, v.Actor, a); return err },
 		func() (err error) {
 			t := sharing.Target{RequestedID: a.ID, Artifact: a}
@@ -162,7 +162,7 @@ func (h *Host) showArtifact(
 	if err != nil {
 		return err
 	}
-	p.Layout = v.shell("/artifacts")
+	p.Layout = v.layout("/artifacts")
 	p.Artifact = h.artifactRow(a.Artifact)
 	p.Once = once()
 	p.Entrypoint = a.Entrypoint
@@ -249,7 +249,7 @@ func target(
 }
 
 func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	err := h.keep(w, r, v, idempotency.PinArtifact, h.Artifacts.Pin, "")
+	err := h.changeArtifact(w, r, v, idempotency.PinArtifact, h.Artifacts.Pin, "")
 	if fault.CodeOf(err) == fault.PinnedArtifactCap {
 		return explained{err, pages.Message{
 			Heading: "As much is pinned as may be",
@@ -264,11 +264,11 @@ func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) err
 }
 
 func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.keep(w, r, v, idempotency.UnpinArtifact, h.Artifacts.Unpin, "")
+	return h.changeArtifact(w, r, v, idempotency.UnpinArtifact, h.Artifacts.Unpin, "")
 }
 
-// keep changes the artifact in the path and shows it again, at a section of its page.
-func (h *Host) keep(
+// changeArtifact changes the artifact in the path and shows it again, at a section of its page.
+func (h *Host) changeArtifact(
 	w http.ResponseWriter, r *http.Request, v browserSession, operation idempotency.Operation,
 	change func(context.Context, credential.Actor, artifact.Target) (contract.WebArtifact, error), section string,
 ) error {
@@ -312,7 +312,7 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession) 
 }
 
 func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.ask(w, r, v, func(a *artifact.Artifact) pages.Confirm {
+	return h.confirm(w, r, v, func(a *artifact.Artifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Delete this artifact?",
 			Button:  "Delete it",
@@ -322,8 +322,8 @@ func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v browserSessio
 	})
 }
 
-// ask asks whether to do something to an artifact that has not ended.
-func (h *Host) ask(
+// confirm asks whether to do something to an artifact that has not ended.
+func (h *Host) confirm(
 	w http.ResponseWriter, r *http.Request, v browserSession, question func(*artifact.Artifact) pages.Confirm,
 ) error {
 	a, err := h.Artifacts.Find(r.Context(), v.Actor, named(r))
@@ -334,7 +334,7 @@ func (h *Host) ask(
 		return fault.New(fault.NotFound, "the artifact has ended")
 	}
 	p := question(a)
-	p.Layout = v.shell("/artifacts")
+	p.Layout = v.layout("/artifacts")
 	p.Back = artifactPath(a.ID)
 	p.Once = once()
 	p.Subject, p.Detail = a.Title, string(a.ID)

@@ -23,7 +23,7 @@ func (h *Host) audit(w http.ResponseWriter, r *http.Request, v browserSession) e
 	if err != nil {
 		return err
 	}
-	p := pages.Audit{Layout: v.shell("/audit"), Kept: limits.EventLife, Pages: pagesOf("/audit", after, list.PageInfo)}
+	p := pages.Audit{Layout: v.layout("/audit"), Kept: limits.EventLife, Pages: pagesOf("/audit", after, list.PageInfo)}
 	for _, row := range list.Items {
 		p.Items = append(p.Items, auditEntryOf(row, v))
 	}

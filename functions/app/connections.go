@@ -20,7 +20,7 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 	var agents []agentauth.Registration
 	var grants []oauth.Grant
 	var moreAgents, moreApps contract.PageInfo
-	err := together(
+	err := parallel(
 		func() (err error) {
 			agents, moreAgents, err = h.Agents.Connections(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("agents")})
 			return err
@@ -37,7 +37,7 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 	if err != nil {
 		return err
 	}
-	p := pages.Connections{Layout: v.shell("/connections"), APIURL: h.Origins.API}
+	p := pages.Connections{Layout: v.layout("/connections"), APIURL: h.Origins.API}
 	p.AgentPages, p.AppPages = connectionPages(at, "agents", moreAgents), connectionPages(at, "apps", moreApps)
 	for _, a := range agents {
 		p.Agents = append(p.Agents, pages.Agent{
@@ -91,7 +91,7 @@ func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v browserS
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Layout:  v.shell("/connections"),
+		Layout:  v.layout("/connections"),
 		Heading: "Disconnect this agent?",
 		Subject: "Agent from " + a.Network,
 		Detail:  string(a.ID),
@@ -120,7 +120,7 @@ func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v browserSes
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Layout:  v.shell("/connections"),
+		Layout:  v.layout("/connections"),
 		Heading: "Disconnect this app?",
 		Subject: g.Name,
 		Detail:  string(g.Public),

@@ -24,7 +24,7 @@ func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v browserSess
 		return consentOver(err)
 	}
 	return h.page(w, http.StatusOK, pages.Consent{
-		Layout:     v.shell(""),
+		Layout:     v.layout(""),
 		Client:     c.Client.Name,
 		ID:         string(c.Client.ID),
 		Host:       c.RedirectHost,

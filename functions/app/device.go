@@ -15,7 +15,7 @@ const badDevice = "No device waits with this code: it may be mistyped, answered 
 
 // devicePage takes a code. One in the address is filled in and does nothing until it is sent.
 func (h *Host) devicePage(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.page(w, http.StatusOK, pages.Device{Layout: v.shell(""), Code: typed(r.URL.Query().Get("code"))})
+	return h.page(w, http.StatusOK, pages.Device{Layout: v.layout(""), Code: typed(r.URL.Query().Get("code"))})
 }
 
 // typed is a code as it may stand in a field again: letters, digits and what people put between them.
@@ -45,7 +45,7 @@ func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v browserSessi
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.DeviceRequest{
-		Layout:    v.shell(""),
+		Layout:    v.layout(""),
 		Client:    d.Client.Name,
 		Name:      d.Name,
 		Network:   d.Network,
@@ -58,7 +58,7 @@ func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v browserSessi
 
 func (h *Host) badDevice(w http.ResponseWriter, r *http.Request, v browserSession, code string, err error) error {
 	web.Failed(r.Context(), fault.CodeOf(err), err)
-	return h.page(w, http.StatusNotFound, pages.Device{Layout: v.shell(""), Code: typed(code), Error: badDevice})
+	return h.page(w, http.StatusNotFound, pages.Device{Layout: v.layout(""), Code: typed(code), Error: badDevice})
 }
 
 // answerDevice settles a device by one of the answers.
@@ -85,7 +85,7 @@ func (h *Host) answerDevice(
 func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.answerDevice(h.Apps.ApproveDevice, func(v browserSession) pages.Done {
 		return pages.Done{
-			Layout:  v.shell(""),
+			Layout:  v.layout(""),
 			Heading: "The device is in",
 			Subject: v.Actor.Workspace.Name,
 			Points: []string{

@@ -60,7 +60,7 @@ func (h *Host) afterCreate(w http.ResponseWriter, r *http.Request, v browserSess
 func (h *Host) showKeys(
 	w http.ResponseWriter, v browserSession, status int, p pages.Keys, list []credential.Key,
 ) error {
-	p.Layout = v.shell("/keys")
+	p.Layout = v.layout("/keys")
 	p.APIURL = h.Origins.API
 	p.Once = once()
 	for _, k := range list {
@@ -111,7 +111,7 @@ func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v browserSes
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Layout:  v.shell("/keys"),
+		Layout:  v.layout("/keys"),
 		Heading: "Revoke this key?",
 		Subject: k.Name,
 		Detail:  string(k.Public),

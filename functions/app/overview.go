@@ -20,7 +20,7 @@ func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSessio
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Overview{
-		Layout: v.shell("/dashboard"),
+		Layout: v.layout("/dashboard"),
 		APIURL: h.Origins.API,
 		Recent: h.artifactRows(list),
 		Limits: h.limits(v),
@@ -38,7 +38,7 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSessio
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Artifacts{
-		Layout: v.shell("/artifacts"),
+		Layout: v.layout("/artifacts"),
 		APIURL: h.Origins.API,
 		Items:  h.artifactRows(list),
 		Pages:  pagesOf("/artifacts", after, info),

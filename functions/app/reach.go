@@ -27,7 +27,7 @@ var copied = "Addresses of its files that somebody copied without a link work un
 	pages.Span(2*limits.TokenLife) + " at most; deleting it ends them at once."
 
 func (h *Host) askMakePrivate(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.ask(w, r, v, func(a *artifact.Artifact) pages.Confirm {
+	return h.confirm(w, r, v, func(a *artifact.Artifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Make it private?",
 			Button:  "Make it private",
@@ -51,7 +51,7 @@ func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSess
 }
 
 func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.ask(w, r, v, func(a *artifact.Artifact) pages.Confirm {
+	return h.confirm(w, r, v, func(a *artifact.Artifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Lock the links?",
 			Button:  "Lock them",
@@ -63,7 +63,7 @@ func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v browserSession)
 }
 
 func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.ask(w, r, v, func(a *artifact.Artifact) pages.Confirm {
+	return h.confirm(w, r, v, func(a *artifact.Artifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Unlock the links?",
 			Button:  "Unlock them",
@@ -75,9 +75,9 @@ func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v browserSessio
 }
 
 func (h *Host) lock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.keep(w, r, v, idempotency.LockLinks, h.Links.Lock, "#links")
+	return h.changeArtifact(w, r, v, idempotency.LockLinks, h.Links.Lock, "#links")
 }
 
 func (h *Host) unlock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.keep(w, r, v, idempotency.UnlockLinks, h.Links.Unlock, "#links")
+	return h.changeArtifact(w, r, v, idempotency.UnlockLinks, h.Links.Unlock, "#links")
 }

@@ -21,7 +21,7 @@ func (h *Host) settings(w http.ResponseWriter, _ *http.Request, v browserSession
 func (h *Host) showSettings(w http.ResponseWriter, v browserSession, status int, asked pages.Change) error {
 	s, m := v.Session, v.Member
 	p := pages.Settings{
-		Layout:     v.shell("/settings"),
+		Layout:     v.layout("/settings"),
 		ID:         string(v.Actor.Workspace.ID),
 		Member:     string(m.ID),
 		CreatedAt:  v.Actor.Workspace.CreatedAt,

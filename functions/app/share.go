@@ -28,7 +28,7 @@ func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSess
 	if err != nil {
 		return err
 	}
-	p := pages.AccessLinks{Layout: v.shell("/access-links"), Pages: pagesOf("/access-links", after, info)}
+	p := pages.AccessLinks{Layout: v.layout("/access-links"), Pages: pagesOf("/access-links", after, info)}
 	for _, l := range links {
 		row := h.linkRow(l.Link, l.Artifact)
 		if row.Title = row.Artifact; l.Artifact != nil {
@@ -152,7 +152,7 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSess
 	}
 	web.RedactSecret(r.Context(), minted.URL)
 	p := pages.Address{
-		Layout:   v.shell("/artifacts"),
+		Layout:   v.layout("/artifacts"),
 		Artifact: r.PathValue("artifactId"),
 		Link:     h.linkRow(minted.Link, minted.Artifact),
 		URL:      minted.URL,
@@ -193,7 +193,7 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v browserSe
 		return sharing.NotFound()
 	}
 	p := pages.Confirm{
-		Layout:  v.shell("/artifacts"),
+		Layout:  v.layout("/artifacts"),
 		Heading: "Revoke this link?",
 		Subject: "Link to one revision",
 		Detail:  row.Public,
