@@ -21,7 +21,7 @@ import (
 // Workspaces keeps the settings of workspaces.
 type Workspaces interface {
 	// UpdateSettings stores the settings of an open workspace with its event and the command's record, in one transaction.
-	// Errors: *idempotency.Taken, not_authenticated (the workspace closed), database_unavailable.
+	// Errors: *idempotency.AlreadyDone, not_authenticated (the workspace closed), database_unavailable.
 	UpdateSettings(ctx context.Context, f SettingsUpdate) error
 }
 

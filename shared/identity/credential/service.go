@@ -29,9 +29,9 @@ type Store interface {
 type Keys interface {
 	// CreateKey stores a key of an open workspace with its event and the command's record, in one transaction. If the
 	// key has a login of the CLI, the login must not have ended, and ends the key from then on. However many run at
-	// once, no more keys that Counts live in the workspace than c.Most. Errors: *idempotency.Taken, not_authenticated
-	// (the workspace closed, or the login ended), forbidden (the login has limits.LoginKeys, or the workspace has
-	// c.Most), database_unavailable.
+	// once, no more keys that Counts live in the workspace than c.Most. Errors: *idempotency.AlreadyDone,
+	// not_authenticated (the workspace closed, or the login ended), forbidden (the login has limits.LoginKeys, or the
+	// workspace has c.Most), database_unavailable.
 	CreateKey(ctx context.Context, c Creation) error
 	// APIKey reads a key strongly consistent, nil if there is none.
 	APIKey(ctx context.Context, public id.Public) (*Key, error)

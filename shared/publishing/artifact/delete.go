@@ -16,7 +16,7 @@ import (
 // Deletions commits deletions.
 type Deletions interface {
 	// Delete ends a live artifact of d.Workspace, or that a claim takes into it, in one transaction that holds only while
-	// it is pinned or not as it was read: from its commit no read succeeds. Errors: *idempotency.Taken, ErrMoved,
+	// it is pinned or not as it was read: from its commit no read succeeds. Errors: *idempotency.AlreadyDone, ErrMoved,
 	// not_authenticated (the workspace closed), database_unavailable.
 	Delete(ctx context.Context, d Deletion) error
 }

@@ -18,9 +18,9 @@ import (
 // Pins commits pins.
 type Pins interface {
 	// Pin keeps an artifact from expiring and counts it, in one transaction that holds only while it is as it was read,
-	// has not expired and the count is below p.Most. Errors: *idempotency.Taken, ErrMoved, pinned_artifact_cap_exceeded,
-	// not_authenticated (the workspace closed), database_unavailable. An artifact that is kept has to be pinned already,
-	// and only the command is recorded.
+	// has not expired and the count is below p.Most. Errors: *idempotency.AlreadyDone, ErrMoved,
+	// pinned_artifact_cap_exceeded, not_authenticated (the workspace closed), database_unavailable. An artifact that is
+	// kept has to be pinned already, and only the command is recorded.
 	Pin(ctx context.Context, p Pinning) error
 	// Unpin lets a pinned artifact expire at p.Artifact.ExpiresAt and counts it no more, in one transaction that holds
 	// only while it is as it was read. Errors: as of Pin, without the cap. One that is kept is not pinned, likewise.

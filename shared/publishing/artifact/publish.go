@@ -22,7 +22,7 @@ import (
 type Publications interface {
 	// Publish commits p as one transaction that holds only while the artifact is live, unlocked, pinned as p.Pinned says,
 	// still in p.Workspace or p.From, carries the draft and has the number before, the revision is a draft, the workspace
-	// is open, and the allowance of the day, if counted, has room. Errors: *idempotency.Taken, ErrMoved,
+	// is open, and the allowance of the day, if counted, has room. Errors: *idempotency.AlreadyDone, ErrMoved,
 	// artifact_not_found, write_allowance_exceeded (without Retry-After), not_authenticated (the workspace closed),
 	// database_unavailable.
 	Publish(ctx context.Context, p Publication) error

@@ -23,7 +23,7 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Links reads what Sharer needs.
+// Links reads what Service needs.
 type Links interface {
 	// Link reads a link strongly, nil if there is none.
 	Link(ctx context.Context, p id.Public) (*link.Link, error)
@@ -46,7 +46,7 @@ type Query struct {
 	Limit     int
 }
 
-// Changes writes what Sharer changes. Each is one transaction that holds only while the workspace of the caller is open
+// Changes writes what Service changes. Each is one transaction that holds only while the workspace of the caller is open
 // and the artifact is as it was read. Errors: artifact.ErrMoved when it is not, *idempotency.Taken of those with a
 // command, not_authenticated (the workspace closed), database_unavailable.
 type Changes interface {
