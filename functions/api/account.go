@@ -10,7 +10,7 @@ import (
 )
 
 func (h *Host) discovery(context.Context, *struct{}) (contract.Discovery, error) {
-	return h.Addresses.Discovery(), nil
+	return h.URLs.Discovery(), nil
 }
 
 func (h *Host) cliVersion(context.Context, *struct{}) (contract.CLIVersion, error) {
@@ -18,15 +18,15 @@ func (h *Host) cliVersion(context.Context, *struct{}) (contract.CLIVersion, erro
 }
 
 func (h *Host) whoami(ctx context.Context, call *web.Request, _ *struct{}) (contract.Whoami, error) {
-	return h.Accounts.Whoami(ctx, call.Actor), nil
+	return h.Account.Whoami(ctx, call.Actor), nil
 }
 
 func (h *Host) usagePolicy(ctx context.Context, call *web.Request, _ *struct{}) (contract.UsagePolicy, error) {
-	return h.Accounts.Policy(ctx, call.Actor), nil
+	return h.Account.Policy(ctx, call.Actor), nil
 }
 
 func (h *Host) revokeCurrent(ctx context.Context, call *web.Request, _ *struct{}) (contract.RevokedKey, error) {
-	k, err := h.Keys.Revoke(ctx, call.Actor.Key, call.Actor.RequestID)
+	k, err := h.Keys.RevokeOwn(ctx, call.Actor.Key, call.Actor.RequestID)
 	if err != nil {
 		return contract.RevokedKey{}, err
 	}
@@ -35,7 +35,7 @@ func (h *Host) revokeCurrent(ctx context.Context, call *web.Request, _ *struct{}
 
 // admit counts a provision before its body is read.
 func (h *Host) admit(r *http.Request) (context.Context, error) {
-	admission, err := h.Provisioner.Admit(r.Context(), web.ClientAddress(r))
+	admission, err := h.Provisioning.Admit(r.Context(), web.ClientAddress(r))
 	return context.WithValue(r.Context(), admissionKey{}, admission), err
 }
 
@@ -51,5 +51,5 @@ func (h *Host) provision(ctx context.Context, in *provisionInput) (contract.Prov
 	if in.Body != nil {
 		asked = *in.Body
 	}
-	return h.Provisioner.Provision(ctx, admission, asked, web.RequestID(ctx))
+	return h.Provisioning.Provision(ctx, admission, asked, web.RequestID(ctx))
 }

@@ -25,7 +25,7 @@ import (
 func withAgents(t *testing.T) *authority {
 	t.Helper()
 	a := newAuthority(t)
-	people := a.host.Authorization
+	people := a.host.OAuth
 	store, origins := a.store, people.Origins
 	signer, err := assertion.New(keyring.New().Assertion, origins.API)
 	if err == nil {
@@ -59,9 +59,8 @@ func withAgents(t *testing.T) *authority {
 		},
 	}
 	a.host.Agents = service
-	a.host.AgentTokens = service
 	a.host.AssertionKeys = signer.JWKS()
-	a.host.Addresses = &address.URLBuilder{Origins: origins}
+	a.host.URLs = &address.URLBuilder{Origins: origins}
 	a.Close()
 	a.Server = httptest.NewServer(a.host.Surface.Handler(slices.Concat(a.host.oauthRoutes(), a.host.agentRoutes(), a.host.wellKnownRoutes())...))
 	t.Cleanup(a.Close)
@@ -152,7 +151,8 @@ func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {
 	a := withAgents(t)
 	a.host.People = true
 	for _, path := range []string{
-		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/v1", "/.well-known/oauth-protected-resource/v1/artifacts",
+		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/v1",
+		"/.well-known/oauth-protected-resource/v1/artifacts",
 		"/.well-known/oauth-authorization-server", "/.well-known/jwks.json", "/auth.md",
 	} {
 		r := a.send(t, "GET", path, "", "X-Forwarded-Host", "evil.example", "Origin", "https://inspector.example")

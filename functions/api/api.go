@@ -22,35 +22,23 @@ import (
 
 // Host is what the api host needs.
 type Host struct {
-	Surface     *web.Server
-	Accounts    *account.Reader
-	Keys        *credential.Revoker
-	Provisioner *ephemeral.Provisioner
-	Publisher   *artifact.Publisher
-	Deleter     *artifact.Deleter
-	Lister      *artifact.Lister
-	Historian   *artifact.Historian
-	Renamer     *artifact.Renamer
-	Pinner      *artifact.Pinner
-	Viewer      *view.Service
-	Addresses   *address.URLBuilder
-	Sharer      *sharing.Service
+	Surface *web.Server
+	URLs    *address.URLBuilder
 
-	// What members ask for.
-	Keeper    *credential.Keeper
-	Steward   *account.Settings
-	Auditor   *account.AuditLog
-	Completer Completer
-	Warden    *lockdown.Service // for operators, as Overseer
-	Overseer  *account.OperatorLog
-	Claimer   *claim.Service
+	Artifacts *artifact.Service
+	Views     *view.Service
+	Links     *sharing.Service
+	Lockdowns *lockdown.Service // for operators
 
-	// What OAuth clients ask for, people's and agents'.
-	Authorization *oauth.Server
-	AgentTokens   AgentTokens // nil: agents cannot register
-	Agents        Agents
+	Account      *account.Service
+	Keys         *credential.Service
+	Provisioning *ephemeral.Provisioner
+	Claims       *claim.Service
+
+	OAuth         *oauth.Server
+	People        bool   // people can sign in, so that OAuth clients may ask them
+	Agents        Agents // nil: agents get no tokens
 	AssertionKeys []byte // the public keys of assertions, as JWKS; nil: agents cannot register
-	People        bool   // people can sign in, so that clients may ask them
 }
 
 // Handler serves the host.
@@ -76,7 +64,7 @@ func (h *Host) routes() []web.Route {
 	)
 }
 
-// coreRoutes are those of anybody and of callers with an API key.
+// coreRoutes are the public ones and those of callers with an API key.
 func (h *Host) coreRoutes() []web.Route {
 	return []web.Route{
 		web.Public(web.Operation{
@@ -122,7 +110,10 @@ func (h *Host) coreRoutes() []web.Route {
 			Summary: "Make a workspace without an account",
 			Status:  http.StatusCreated,
 			Before:  h.admit,
-			Errors:  []fault.Code{fault.DatabaseUnavailable, fault.ProvisionRateLimited, fault.ProvisionUnavailable, fault.InvalidRequest, fault.PowRequired, fault.PowInvalid},
+			Errors: []fault.Code{
+				fault.DatabaseUnavailable, fault.ProvisionRateLimited, fault.ProvisionUnavailable, fault.InvalidRequest,
+				fault.PowRequired, fault.PowInvalid,
+			},
 		}, h.provision),
 
 		web.Guarded(web.Operation{

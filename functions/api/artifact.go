@@ -60,7 +60,8 @@ func (h *Host) list(ctx context.Context, call *web.Request, in *listInput) (cont
 	if err := in.refuseBlank(); err != nil {
 		return contract.ArtifactList{}, err
 	}
-	return h.Lister.List(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	rows, info, err := h.Artifacts.List(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	return contract.ArtifactList{Data: shapes(rows, artifactSummary), PageInfo: info}, err
 }
 
 type artifactInput struct {
@@ -89,21 +90,21 @@ func target(call *web.Request) artifact.Target {
 }
 
 func (h *Host) delete(ctx context.Context, call *web.Request, _ *artifactInput) (contract.DeletedArtifact, error) {
-	return h.Deleter.Delete(ctx, call.Actor, target(call))
+	return h.Artifacts.Delete(ctx, call.Actor, target(call))
 }
 
 func (h *Host) publish(ctx context.Context, call *web.Request, in *publishInput) (contract.Published, error) {
 	t := target(call)
 	t.RequestedID = id.Artifact(in.Artifact)
-	return h.Publisher.Publish(ctx, call.Actor, t)
+	return h.Artifacts.Publish(ctx, call.Actor, t)
 }
 
 func (h *Host) latest(ctx context.Context, call *web.Request, _ *artifactInput) (contract.AgentView, error) {
-	return h.Viewer.Latest(ctx, call.Actor, call.Artifact)
+	return h.Views.Latest(ctx, call.Actor, call.Artifact)
 }
 
 func (h *Host) pinned(ctx context.Context, call *web.Request, _ *revisionInput) (contract.AgentView, error) {
-	return h.Viewer.Pinned(ctx, call.Actor, call.Artifact, call.Revision)
+	return h.Views.Pinned(ctx, call.Actor, call.Artifact, call.Revision)
 }
 
 type fileInput struct {
@@ -113,11 +114,21 @@ type fileInput struct {
 }
 
 func (h *Host) fileContent(ctx context.Context, call *web.Request, in *fileInput) (contract.FileContent, error) {
-	return h.Viewer.File(ctx, call.Actor, call.Artifact, id.Revision(in.Revision), in.Path)
+	return h.Views.File(ctx, call.Actor, call.Artifact, id.Revision(in.Revision), in.Path)
 }
 
 func (h *Host) revisions(ctx context.Context, call *web.Request, _ *artifactInput) (contract.RevisionList, error) {
-	return h.Historian.List(ctx, call.Actor, call.Artifact)
+	return h.revisionsOf(ctx, call, call.Artifact)
+}
+
+func (h *Host) revisionsOf(
+	ctx context.Context, call *web.Request, a *artifact.Artifact,
+) (contract.RevisionList, error) {
+	rows, err := h.Artifacts.Revisions(ctx, call.Actor, a)
+	if err != nil {
+		return contract.RevisionList{}, err
+	}
+	return contract.RevisionList{ArtifactID: a.ID, Items: shapes(rows, revisionSummary)}, nil
 }
 
 type tokenInput struct {
@@ -125,7 +136,7 @@ type tokenInput struct {
 }
 
 func (h *Host) public(ctx context.Context, in *tokenInput) (contract.PublicAgentView, error) {
-	return h.Viewer.Public(ctx, in.Token)
+	return h.Views.Public(ctx, in.Token)
 }
 
 type resolveInput struct {
@@ -133,5 +144,5 @@ type resolveInput struct {
 }
 
 func (h *Host) resolve(ctx context.Context, in *resolveInput) (contract.Resolved, error) {
-	return h.Viewer.Resolve(ctx, in.Body)
+	return h.Views.Resolve(ctx, in.Body)
 }

@@ -14,6 +14,6 @@ func (h *Host) authMD() []byte {
 	if all := h.identityTypes(); len(all) > 0 {
 		types = "`" + strings.Join(all, "`, `") + "`"
 	}
-	o := h.Addresses.Origins
+	o := h.URLs.Origins
 	return []byte(strings.NewReplacer("{base_url}", o.API, "{upload_url}", o.Upload, "{app_url}", o.App, "{types}", types).Replace(authMD))
 }

@@ -27,5 +27,5 @@ type claimInput struct {
 }
 
 func (h *Host) claim(ctx context.Context, call *web.Request, in *claimInput) (contract.Claimed, error) {
-	return h.Claimer.Claim(ctx, call.Actor, call.Command, call.Record, in.Body.ClaimToken)
+	return h.Claims.Claim(ctx, call.Actor, call.Command, call.Record, in.Body.ClaimToken)
 }

@@ -52,7 +52,8 @@ func (h *Host) keys(ctx context.Context, call *web.Request, in *wideListInput) (
 	if err != nil {
 		return contract.WebKeyList{}, err
 	}
-	return h.Keeper.List(ctx, call.Actor, credential.AllKeys, p)
+	keys, info, err := h.Keys.List(ctx, call.Actor, credential.AllKeys, p)
+	return contract.WebKeyList{Items: shapes(keys, webKey), PageInfo: info}, err
 }
 
 type createKeyInput struct {
@@ -65,7 +66,7 @@ func (h *Host) createKey(ctx context.Context, call *web.Request, in *createKeyIn
 	if call.Actor.Client == oauth.CLI {
 		life = limits.CLIKeyLife
 	}
-	return h.Keeper.Create(ctx, call.Actor, call.Command, call.Record, in.Body.Name, life)
+	return h.Keys.Create(ctx, call.Actor, call.Command, call.Record, in.Body.Name, life)
 }
 
 type keyInput struct {
@@ -73,5 +74,5 @@ type keyInput struct {
 }
 
 func (h *Host) revokeKey(ctx context.Context, call *web.Request, in *keyInput) (contract.RevokedKey, error) {
-	return h.Keeper.Revoke(ctx, call.Actor, call.Command, call.Record, id.Key(in.Key))
+	return h.Keys.Revoke(ctx, call.Actor, call.Command, call.Record, id.Key(in.Key))
 }

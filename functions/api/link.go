@@ -160,23 +160,24 @@ func shared(call *web.Request, a string) sharing.Target {
 }
 
 func (h *Host) createLink(ctx context.Context, call *web.Request, in *createLinkInput) (contract.CreatedLink, error) {
-	return h.Sharer.Create(ctx, call.Actor, shared(call, in.Artifact), in.Body)
+	return h.Links.Create(ctx, call.Actor, shared(call, in.Artifact), in.Body)
 }
 
 func (h *Host) mintLink(ctx context.Context, call *web.Request, in *linkInput) (contract.MintedLink, error) {
-	return h.Sharer.Mint(ctx, call.Actor, id.Link(in.Link))
+	return h.Links.Mint(ctx, call.Actor, id.Link(in.Link))
 }
 
 func (h *Host) revokeLink(ctx context.Context, call *web.Request, in *linkInput) (contract.RevokedLink, error) {
-	return h.Sharer.Revoke(ctx, call.Actor, id.Link(in.Link))
+	return h.Links.Revoke(ctx, call.Actor, id.Link(in.Link))
 }
 
 func (h *Host) links(ctx context.Context, call *web.Request, in *artifactInput) (contract.LinkList, error) {
-	return h.Sharer.List(ctx, call.Actor, shared(call, in.Artifact))
+	links, err := h.Links.List(ctx, call.Actor, shared(call, in.Artifact))
+	return contract.LinkList{ArtifactID: id.Artifact(in.Artifact), Items: shapes(links, linkRow)}, err
 }
 
 func (h *Host) setVisibility(ctx context.Context, call *web.Request, in *visibilityInput) (contract.Visibility, error) {
-	return h.Sharer.SetVisibility(ctx, call.Actor, shared(call, in.Artifact), in.Body.Visibility)
+	return h.Links.SetVisibility(ctx, call.Actor, shared(call, in.Artifact), in.Body.Visibility)
 }
 
 func (h *Host) allLinks(ctx context.Context, call *web.Request, in *wideListInput) (contract.WebLinkList, error) {
@@ -184,7 +185,8 @@ func (h *Host) allLinks(ctx context.Context, call *web.Request, in *wideListInpu
 	if err != nil {
 		return contract.WebLinkList{}, err
 	}
-	return h.Sharer.All(ctx, call.Actor, p)
+	links, info, err := h.Links.All(ctx, call.Actor, p)
+	return contract.WebLinkList{Items: shapes(links, webLinkRow), PageInfo: info}, err
 }
 
 // artifactLinksInput is wideListInput with a path.
@@ -207,13 +209,14 @@ func (h *Host) webLinks(ctx context.Context, call *web.Request, in *artifactLink
 	if err != nil {
 		return contract.WebLinkList{}, err
 	}
-	return h.Sharer.Of(ctx, call.Actor, id.Artifact(in.Artifact), p)
+	links, info, err := h.Links.Of(ctx, call.Actor, sharing.Target{RequestedID: id.Artifact(in.Artifact)}, p)
+	return contract.WebLinkList{Items: shapes(links, webLinkRow), PageInfo: info}, err
 }
 
 func (h *Host) lockLinks(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Sharer.Lock(ctx, call.Actor, shared(call, in.Artifact))
+	return h.Links.Lock(ctx, call.Actor, shared(call, in.Artifact))
 }
 
 func (h *Host) unlockLinks(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Sharer.Unlock(ctx, call.Actor, shared(call, in.Artifact))
+	return h.Links.Unlock(ctx, call.Actor, shared(call, in.Artifact))
 }

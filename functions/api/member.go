@@ -12,13 +12,6 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// Completer is what the host needs to let a member take over an agent.
-type Completer interface {
-	// Complete claims the registration of an agent for the caller's workspace. Refusals: invalid_request for whatever is
-	// wrong with token or code, database_unavailable.
-	Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error)
-}
-
 // memberRoutes are the routes of members: the web API, and what the MCP host asks about their tokens.
 func (h *Host) memberRoutes() []web.Route {
 	return []web.Route{
@@ -82,39 +75,42 @@ func (h *Host) memberRoutes() []web.Route {
 }
 
 func (h *Host) delegate(_ context.Context, call *web.Request, _ *struct{}) (contract.MCPWhoami, error) {
-	return h.Accounts.Delegate(call.Actor, *call.Member), nil
+	return h.Account.Delegate(call.Actor, *call.Member), nil
 }
 
 func (h *Host) callback(_ context.Context, call *web.Request, _ *struct{}) (contract.AuthCallback, error) {
-	return h.Accounts.Callback(call.Actor, *call.Member), nil
+	return h.Account.Callback(call.Actor, *call.Member), nil
 }
 
 func (h *Host) workspace(_ context.Context, call *web.Request, _ *struct{}) (contract.WebWorkspace, error) {
-	return h.Accounts.Workspace(call.Actor, *call.Member), nil
+	return h.Account.Workspace(call.Actor, *call.Member), nil
 }
 
 func (h *Host) audit(ctx context.Context, call *web.Request, in *listInput) (contract.AuditList, error) {
 	if err := in.refuseBlank(); err != nil {
 		return contract.AuditList{}, err
 	}
-	return h.Auditor.List(ctx, call.Actor, account.Page{Cursor: in.Cursor, Limit: in.Limit})
+	return h.Account.AuditLog(ctx, call.Actor, account.Page{Cursor: in.Cursor, Limit: in.Limit})
 }
 
 func (h *Host) webArtifacts(ctx context.Context, call *web.Request, in *listInput) (contract.WebArtifactList, error) {
 	if err := in.refuseBlank(); err != nil {
 		return contract.WebArtifactList{}, err
 	}
-	return h.Lister.Web(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	rows, info, err := h.Artifacts.ListAll(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	return contract.WebArtifactList{Items: shapes(rows, webArtifactRow(h.Artifacts.Now())), PageInfo: info}, err
 }
 
 func (h *Host) webArtifact(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Lister.Detail(ctx, call.Actor, id.Artifact(in.Artifact))
+	return h.Artifacts.Detail(ctx, call.Actor, id.Artifact(in.Artifact))
 }
 
 type completeInput struct {
 	Body contract.CompleteClaim
 }
 
-func (h *Host) completeClaim(ctx context.Context, call *web.Request, in *completeInput) (contract.CompletedClaim, error) {
-	return h.Completer.Complete(ctx, call.Actor, in.Body)
+func (h *Host) completeClaim(
+	ctx context.Context, call *web.Request, in *completeInput,
+) (contract.CompletedClaim, error) {
+	return h.Agents.Complete(ctx, call.Actor, in.Body)
 }

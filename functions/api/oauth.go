@@ -47,7 +47,8 @@ func (h *Host) oauthRoutes() []web.Route {
 			Summary:    "Exchange a grant for an access token",
 			ClientAuth: true,
 		}, []string{
-			"grant_type", "client_id", "scope", "resource", "code", "redirect_uri", "code_verifier", "refresh_token", "device_code", "assertion", "claim_token",
+			"grant_type", "client_id", "scope", "resource", "code", "redirect_uri", "code_verifier", "refresh_token",
+			"device_code", "assertion", "claim_token",
 			"subject_token", "subject_token_type", "requested_token_type",
 		}, h.token),
 		web.OAuthForm(web.Operation{
@@ -109,9 +110,9 @@ func preflight(id, path string) web.Route {
 func (h *Host) authorize(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), limits.IdentityAnswer)
 	defer cancel()
-	to, err := "", h.Authorization.MayAsk(ctx, web.ClientAddress(r))
+	to, err := "", h.OAuth.MayAsk(ctx, web.ClientAddress(r))
 	if err == nil {
-		to, err = h.Authorization.Authorize(ctx, oauth.ParseAuthorization(r.URL.RawQuery))
+		to, err = h.OAuth.Authorize(ctx, oauth.ParseAuthorization(r.URL.RawQuery))
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")
@@ -145,7 +146,7 @@ func refusePage(w http.ResponseWriter, r *http.Request, err error) {
 
 // token serves all grants.
 func (h *Host) token(r *http.Request, f web.Form) (contract.Token, error) {
-	guest := h.Authorization.Receive(r.Context(), web.ClientAddress(r))
+	guest := h.OAuth.Receive(r.Context(), web.ClientAddress(r))
 	out, err := h.grant(r, f, guest)
 	return out, guest.Answer(r.Context(), err)
 }
@@ -162,7 +163,7 @@ func (h *Host) grant(r *http.Request, f web.Form, guest *oauth.Guest) (contract.
 	case contract.GrantJWTBearer, contract.GrantClaim, contract.GrantClaimAlias:
 		return h.agentToken(ctx, f, guest, request)
 	default:
-		return h.Authorization.Token(ctx, oauth.TokenRequest{
+		return h.OAuth.Token(ctx, oauth.TokenRequest{
 			GrantType:        grant,
 			ClientID:         client,
 			Scope:            f["scope"],
@@ -180,21 +181,25 @@ func (h *Host) grant(r *http.Request, f web.Form, guest *oauth.Guest) (contract.
 	}
 }
 
-func (h *Host) agentToken(ctx context.Context, f web.Form, guest *oauth.Guest, requestID string) (contract.Token, error) {
-	if h.AgentTokens == nil {
+func (h *Host) agentToken(
+	ctx context.Context, f web.Form, guest *oauth.Guest, requestID string,
+) (contract.Token, error) {
+	if h.Agents == nil {
 		return contract.Token{}, fault.NewOAuth(fault.OAuthUnsupportedGrant, "agents cannot register here")
 	}
 	if f["grant_type"] == contract.GrantJWTBearer {
 		assertion := cmp.Or(f["assertion"], f["identity_assertion"])
-		return h.AgentTokens.Exchange(ctx, agentauth.Exchange{Assertion: assertion, Scope: f["scope"], Resource: f["resource"]}, guest.Admitted)
+		e := agentauth.Exchange{Assertion: assertion, Scope: f["scope"], Resource: f["resource"]}
+		return h.Agents.Exchange(ctx, e, guest.Admitted)
 	}
-	return h.AgentTokens.Redeem(ctx, f["claim_token"], guest.Admitted, requestID)
+	return h.Agents.Redeem(ctx, f["claim_token"], guest.Admitted, requestID)
 }
 
 // clientOf is the client that a form or an Authorization header names. All clients are public: a secret that is not
 // empty belongs to none.
 func clientOf(r *http.Request, f web.Form) (string, error) {
-	unknown := fault.NewOAuth(fault.OAuthInvalidClient, "clients here are public: send client_id in the form and no secret")
+	unknown := fault.NewOAuth(fault.OAuthInvalidClient,
+		"clients here are public: send client_id in the form and no secret")
 	client, sent := f["client_id"], r.Header.Values("Authorization")
 	if f["client_secret"] != "" || f["client_assertion"] != "" || len(sent) > 1 {
 		return "", unknown
@@ -217,17 +222,17 @@ func (h *Host) startDevice(r *http.Request, f web.Form) (contract.DeviceAuthoriz
 	if err != nil {
 		return contract.DeviceAuthorization{}, err
 	}
-	return h.Authorization.StartDevice(r.Context(), client, f["scope"], f["device_name"], web.ClientAddress(r))
+	return h.OAuth.StartDevice(r.Context(), client, f["scope"], f["device_name"], web.ClientAddress(r))
 }
 
 func (h *Host) revoke(r *http.Request, f web.Form) (web.Empty, error) {
-	err := h.Authorization.MayRevoke(r.Context(), web.ClientAddress(r))
+	err := h.OAuth.MayRevoke(r.Context(), web.ClientAddress(r))
 	if err == nil {
-		err = h.Authorization.Revoke(r.Context(), f["token"], web.RequestID(r.Context()))
+		err = h.OAuth.Revoke(r.Context(), f["token"], web.RequestID(r.Context()))
 	}
 	return web.Empty{}, err
 }
 
 func (h *Host) register(r *http.Request, in contract.RegisterClient) (contract.RegisteredClient, error) {
-	return h.Authorization.Register(r.Context(), in, web.ClientAddress(r))
+	return h.OAuth.Register(r.Context(), in, web.ClientAddress(r))
 }

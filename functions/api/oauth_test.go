@@ -39,15 +39,19 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// agents serves the grants of agents as a test says.
-type agents func(grant, secret string) error
+// agents serves the grants of agents as a test says, and nothing else.
+type agents struct {
+	AgentRegistrations
+	AgentClaims
+	grant func(grant, secret string) error
+}
 
 func (f agents) Exchange(_ context.Context, e agentauth.Exchange, _ agentauth.Admitted) (contract.Token, error) {
-	return contract.Token{AccessToken: e.Assertion + "|" + e.Scope + "|" + e.Resource}, f("jwt-bearer", e.Assertion)
+	return contract.Token{AccessToken: e.Assertion + "|" + e.Scope + "|" + e.Resource}, f.grant("jwt-bearer", e.Assertion)
 }
 
 func (f agents) Redeem(_ context.Context, claimToken string, _ agentauth.Admitted, _ string) (contract.Token, error) {
-	return contract.Token{AccessToken: claimToken}, f("claim", claimToken)
+	return contract.Token{AccessToken: claimToken}, f.grant("claim", claimToken)
 }
 
 // authority is the authorization server of an api host, on tables of its own, with a member who is signed in.
@@ -79,7 +83,7 @@ func newAuthority(t *testing.T) *authority {
 	}
 	a.host = &Host{
 		Surface: &web.Server{Title: "Vitrine API", Log: slog.New(slog.NewJSONHandler(&a.log, nil)), Now: time.Now},
-		Authorization: &oauth.Server{
+		OAuth: &oauth.Server{
 			GrantStore:  store.Grants,
 			Clients:     store.Clients,
 			Requests:    store.Consents,
@@ -97,7 +101,7 @@ func newAuthority(t *testing.T) *authority {
 			Now:         time.Now,
 			Origins:     address.Origins{API: "https://api.example.com", MCP: "https://mcp.example.com", App: "https://app.example.com"},
 		},
-		AgentTokens: agents(func(string, string) error { return nil }),
+		Agents: agents{grant: func(string, string) error { return nil }},
 	}
 	a.Server = httptest.NewServer(a.host.Surface.Handler(a.host.oauthRoutes()...))
 	t.Cleanup(a.Close)
@@ -186,7 +190,7 @@ func (a *authority) grants(t *testing.T, page string) *url.URL {
 	if err != nil || u.Host != "app.example.com" {
 		t.Fatal(page, err)
 	}
-	to, err := a.host.Authorization.Allow(t.Context(), a.by, u.Query().Get("req"))
+	to, err := a.host.OAuth.Allow(t.Context(), a.by, u.Query().Get("req"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +281,8 @@ func TestT32WhatCannotBeAnsweredIsAPageWithoutScript(t *testing.T) {
 	}
 }
 
-// foreign are redirects with schemes of the system, of programs that act on what they are sent, and of nobody in particular.
+// foreign are redirects with schemes of the system, of programs that act on what they are sent, and of nobody in
+// particular.
 var foreign = []string{
 	"itms-services://?action=download-manifest&url=https://evil.example/x.plist", "smb://evil.example/share", "ldap://evil.example",
 	"ssh://evil.example", "telnet://evil.example", "ms-msdt://x", "search-ms://x", "chrome://settings", "slack://x", "myapp://x",
@@ -363,9 +368,9 @@ func TestTheTokenEndpointSendsEachGrantWhereItBelongs(t *testing.T) {
 		a.send(t, "POST", "/oauth2/token", body).refuses(t, body, 400, want)
 	}
 	a.send(t, "POST", "/oauth2/token?grant_type=refresh_token&client_id=cli", "").refuses(t, "the query is not read", 400, fault.OAuthInvalidRequest)
-	a.host.AgentTokens = agents(func(string, string) error { return fault.New(fault.DatabaseUnavailable, "down") })
+	a.host.Agents = agents{grant: func(string, string) error { return fault.New(fault.DatabaseUnavailable, "down") }}
 	a.send(t, "POST", "/oauth2/token", "grant_type="+url.QueryEscape(contract.GrantClaim)).refuses(t, "down", 503, fault.OAuthServerError)
-	a.host.AgentTokens = nil
+	a.host.Agents = nil
 	a.send(t, "POST", "/oauth2/token", "grant_type="+url.QueryEscape(contract.GrantClaim)).refuses(t, "no agents", 400, fault.OAuthUnsupportedGrant)
 }
 
@@ -373,12 +378,12 @@ func TestAnAddressThatFailsOftenIsSlowedDownAtEveryGrant(t *testing.T) {
 	a := newAuthority(t)
 	a.limits.TokenFailure.Limit = 3
 	waiting := fault.NewOAuth(fault.OAuthAuthorizationPending, "wait")
-	a.host.AgentTokens = agents(func(grant, _ string) error {
+	a.host.Agents = agents{grant: func(grant, _ string) error {
 		if grant == "claim" {
 			return waiting
 		}
 		return fault.NewOAuth(fault.OAuthInvalidGrant, "no")
-	})
+	}}
 	bearer := "grant_type=" + url.QueryEscape(contract.GrantJWTBearer) + "&assertion=x"
 	claim := "grant_type=" + url.QueryEscape(contract.GrantClaim) + "&claim_token=x"
 	a.send(t, "POST", "/oauth2/token", bearer).refuses(t, "first", 400, fault.OAuthInvalidGrant)
@@ -425,11 +430,11 @@ func TestADeviceSignsIn(t *testing.T) {
 	}
 	poll := url.Values{"grant_type": {contract.GrantDevice}, "client_id": {"cli"}, "device_code": {d.DeviceCode}}.Encode()
 	a.send(t, "POST", "/oauth2/token", poll).refuses(t, "before the answer", 400, fault.OAuthAuthorizationPending)
-	shown, err := a.host.Authorization.Device(t.Context(), a.by, d.UserCode)
+	shown, err := a.host.OAuth.Device(t.Context(), a.by, d.UserCode)
 	if err != nil || shown.Name != "lab" || !netip.MustParsePrefix(shown.Network).Addr().IsValid() {
 		t.Error(shown, err)
 	}
-	if err := a.host.Authorization.ApproveDevice(t.Context(), a.by, d.UserCode); err != nil {
+	if err := a.host.OAuth.ApproveDevice(t.Context(), a.by, d.UserCode); err != nil {
 		t.Fatal(err)
 	}
 	var out contract.Token

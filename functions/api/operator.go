@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/publishing/lockdown"
 )
 
-// operatorRoutes are those of whoever looks after the whole deployment.
+// operatorRoutes are those of the operators of the whole deployment.
 func (h *Host) operatorRoutes() []web.Route {
 	return []web.Route{
 		web.Operator(web.Operation{
@@ -57,14 +57,14 @@ type lockInput struct {
 }
 
 func (h *Host) lock(ctx context.Context, call *web.Request, in *lockInput) (contract.Lockdown, error) {
-	return h.Warden.Set(ctx, call.Actor, call.Command, call.Record, in.Body)
+	return h.Lockdowns.Set(ctx, call.Actor, call.Command, call.Record, in.Body)
 }
 
 func (h *Host) lockdowns(ctx context.Context, call *web.Request, in *listInput) (contract.LockdownList, error) {
 	if err := in.refuseBlank(); err != nil {
 		return contract.LockdownList{}, err
 	}
-	return h.Warden.List(ctx, call.Actor, in.Cursor, in.Limit)
+	return h.Lockdowns.List(ctx, call.Actor, in.Cursor, in.Limit)
 }
 
 type lockdownInput struct {
@@ -73,7 +73,7 @@ type lockdownInput struct {
 }
 
 func (h *Host) unlock(ctx context.Context, call *web.Request, in *lockdownInput) (contract.Lockdown, error) {
-	return h.Warden.Lift(ctx, call.Actor, call.Command, call.Record, lockdown.Scope(in.Scope), in.Target)
+	return h.Lockdowns.Lift(ctx, call.Actor, call.Command, call.Record, lockdown.Scope(in.Scope), in.Target)
 }
 
 // recordInput documents the filters; what was sent is read by Resolve, which tells an empty one from none.
@@ -120,5 +120,5 @@ func (h *Host) record(ctx context.Context, call *web.Request, in *recordInput) (
 	if err := in.page.refuseBlank(); err != nil {
 		return contract.OperatorEventList{}, err
 	}
-	return h.Overseer.List(ctx, call.Actor, in.asked, account.Page{Cursor: in.Cursor, Limit: in.Limit})
+	return h.Account.OperatorLog(ctx, call.Actor, in.asked, account.Page{Cursor: in.Cursor, Limit: in.Limit})
 }

@@ -13,7 +13,7 @@ import (
 // publicPage is the public agent view for people who open its URL in a browser. It is plain markup without script or
 // style: the function that serves it links no template engine.
 func (h *Host) publicPage(w http.ResponseWriter, r *http.Request) error {
-	v, err := h.Viewer.Public(r.Context(), r.PathValue("token"))
+	v, err := h.Views.Public(r.Context(), r.PathValue("token"))
 	if err != nil {
 		return err
 	}

@@ -53,25 +53,25 @@ func (h *Host) keepRoutes() []web.Route {
 	}
 }
 
-// pinning is what a member wants to pin, by the id in the path: the pinner reads it.
+// pinning is what a member wants to pin, by the id in the path, because the service reads the artifact.
 func pinning(call *web.Request, in *artifactInput) artifact.Target {
 	return artifact.Target{Command: call.Command, Record: call.Record, RequestedID: id.Artifact(in.Artifact)}
 }
 
 func (h *Host) pin(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Pinner.Pin(ctx, call.Actor, pinning(call, in))
+	return h.Artifacts.Pin(ctx, call.Actor, pinning(call, in))
 }
 
 func (h *Host) unpin(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Pinner.Unpin(ctx, call.Actor, pinning(call, in))
+	return h.Artifacts.Unpin(ctx, call.Actor, pinning(call, in))
 }
 
 func (h *Host) webRevisions(ctx context.Context, call *web.Request, in *artifactInput) (contract.RevisionList, error) {
-	a, err := h.Lister.Owned(ctx, call.Actor, id.Artifact(in.Artifact))
+	a, err := h.Artifacts.Owned(ctx, call.Actor, id.Artifact(in.Artifact))
 	if err != nil {
 		return contract.RevisionList{}, err
 	}
-	return h.Historian.List(ctx, call.Actor, a)
+	return h.revisionsOf(ctx, call, a)
 }
 
 type renameInput struct {
@@ -80,5 +80,5 @@ type renameInput struct {
 }
 
 func (h *Host) rename(ctx context.Context, call *web.Request, in *renameInput) (contract.DisplayMetadata, error) {
-	return h.Renamer.Rename(ctx, call.Actor, call.Artifact, in.Body.Title)
+	return h.Artifacts.Rename(ctx, call.Actor, call.Artifact, in.Body.Title)
 }

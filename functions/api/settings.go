@@ -31,7 +31,7 @@ func (h *Host) settingsRoutes() []web.Route {
 }
 
 func (h *Host) settings(_ context.Context, call *web.Request, _ *struct{}) (contract.Settings, error) {
-	return h.Steward.Get(call.Actor)
+	return h.Account.Settings(call.Actor)
 }
 
 type settingsInput struct {
@@ -39,5 +39,5 @@ type settingsInput struct {
 }
 
 func (h *Host) updateSettings(ctx context.Context, call *web.Request, in *settingsInput) (contract.Settings, error) {
-	return h.Steward.Update(ctx, call.Actor, call.Command, call.Record, in.Body)
+	return h.Account.UpdateSettings(ctx, call.Actor, call.Command, call.Record, in.Body)
 }

@@ -11,8 +11,8 @@ import (
 
 const resourceDocument = "oauth-protected-resource"
 
-// wellKnownRoutes are the documents by which clients and agents find their way. All are made from configuration: the name
-// under which a request came is in none of them.
+// wellKnownRoutes are the documents by which clients and agents find their way. All are made from configuration: the
+// name under which a request came is in none of them.
 func (h *Host) wellKnownRoutes() []web.Route {
 	return []web.Route{
 		web.Public(web.Operation{
@@ -74,7 +74,7 @@ func (h *Host) resourceBelow(_ context.Context, in *belowInput) (contract.Resour
 }
 
 func (h *Host) resource() contract.ResourceMetadata {
-	here := h.Addresses.Origins.API
+	here := h.URLs.Origins.API
 	return contract.ResourceMetadata{
 		Resource:              here,
 		ResourceName:          "Vitrine API",
@@ -86,7 +86,7 @@ func (h *Host) resource() contract.ResourceMetadata {
 }
 
 func (h *Host) serverMetadata(context.Context, *struct{}) (contract.ServerMetadata, error) {
-	here, public := h.Addresses.Origins.API, []string{"none"}
+	here, public := h.URLs.Origins.API, []string{"none"}
 	m := contract.ServerMetadata{
 		ResourceMetadata:      h.resource(),
 		Issuer:                here,

@@ -19,8 +19,8 @@ const (
 	badCode   = "This is not the code that the agent shows, or the request has changed meanwhile. Check the six digits; after a few wrong ones the request ends."
 )
 
-// agentPage moves the token of an attempt from the address into a cookie, so that it stays out of history, referrers and
-// logs and is still there after a sign-in.
+// agentPage moves the token of an attempt from the address into a cookie, so that it stays out of history, referrers
+// and logs and is still there after a sign-in.
 func (h *Host) agentPage(w http.ResponseWriter, r *http.Request) error {
 	q := r.URL.Query()
 	switch {
@@ -32,8 +32,9 @@ func (h *Host) agentPage(w http.ResponseWriter, r *http.Request) error {
 	case q.Get("begun") == "no":
 		return explained{fault.NewCode(fault.InvalidRequest), pages.Message{
 			Heading: "The agent has to ask first",
-			Text:    "This link holds the agent’s own token, which is not for people. Tell the agent to start a claim: it then gets a link and six digits for you. If it showed you this link by mistake, nothing is lost.",
-			Links:   []pages.Link{{Path: "/", Text: "Front page"}},
+			Text: "This link holds the agent’s own token, which is not for people. Tell the agent to start a claim: it " +
+				"then gets a link and six digits for you. If it showed you this link by mistake, nothing is lost.",
+			Links: []pages.Link{{Path: "/", Text: "Front page"}},
 		}}
 	default:
 		return h.member(h.agentRequest)(w, r)
@@ -70,7 +71,7 @@ func (h *Host) showAgent(w http.ResponseWriter, r *http.Request, v browserSessio
 		return agentOver(err)
 	}
 	return h.page(w, status, pages.AgentRequest{
-		Layout:          v.shell(""),
+		Layout:          v.layout(""),
 		ArtifactSummary: artifactSummary(asked.Artifacts, asked.Count, limits.ClaimListed),
 		RegisteredAt:    asked.CreatedAt,
 		ExpiresAt:       asked.ExpiresAt,
@@ -88,8 +89,8 @@ func attempt(r *http.Request) string {
 	return token
 }
 
-// mark names an attempt on its page without its token, so that an answer is for what the page showed: any link of an agent
-// that is opened in the browser replaces the cookie.
+// mark names an attempt on its page without its token, so that an answer is for what the page showed: any link of an
+// agent that is opened in the browser replaces the cookie.
 func mark(token string) string {
 	sum := sha256.Sum256([]byte("page of an attempt\n" + token))
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
@@ -119,7 +120,7 @@ func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v browserSes
 	}
 	dropCookie(w, attemptCookie)
 	return h.page(w, http.StatusOK, pages.Done{
-		Layout:  v.shell(""),
+		Layout:  v.layout(""),
 		Heading: "The agent is in",
 		Subject: v.Actor.Workspace.Name,
 		Points: []string{
@@ -145,10 +146,10 @@ func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v browserSessio
 	return h.page(w, http.StatusOK, denied(v, "The agent is told at its next question."))
 }
 
-// denied says that somebody was turned away.
+// denied says that a request was refused.
 func denied(v browserSession, point string) pages.Done {
 	return pages.Done{
-		Layout:  v.shell(""),
+		Layout:  v.layout(""),
 		Heading: "Denied",
 		Points:  []string{"Nothing was changed.", point},
 		Links:   []pages.Link{{Path: "/dashboard", Text: "Overview"}},
@@ -162,7 +163,8 @@ func agentOver(err error) error {
 	}
 	return explained{err, pages.Message{
 		Heading: "No agent is waiting here",
-		Text:    "The request may have been answered, replaced by a newer one, or be older than ten minutes. Ask the agent for a new link and open it in this browser.",
-		Links:   []pages.Link{{Path: "/dashboard", Text: "Overview"}},
+		Text: "The request may have been answered, replaced by a newer one, or be older than ten minutes. Ask the " +
+			"agent for a new link and open it in this browser.",
+		Links: []pages.Link{{Path: "/dashboard", Text: "Overview"}},
 	}}
 }

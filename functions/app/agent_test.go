@@ -54,7 +54,9 @@ func TestAnAgentIsLetInByItsCode(t *testing.T) {
 }
 
 func TestAnAnswerIsForTheAgentThatThePageShowed(t *testing.T) {
-	other := []string{"Cookie", sessionCookie + "=" + secret + "; " + attemptCookie + "=" + strings.ReplaceAll(attemptText, "B", "C")}
+	other := []string{
+		"Cookie", sessionCookie + "=" + secret + "; " + attemptCookie + "=" + strings.ReplaceAll(attemptText, "B", "C"),
+	}
 	for _, path := range []string{agentPath, agentPath + "/deny"} {
 		for name, fields := range map[string]url.Values{
 			"the page before": doors[path], "no page of ours": {"user_code": {"123456"}}, "a token": {"user_code": {"123456"}, "attempt": {attemptText}},

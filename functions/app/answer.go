@@ -93,7 +93,7 @@ var words = map[int]pages.Message{
 	http.StatusInternalServerError: {Heading: "Something broke", Text: "That was our fault, not yours. Try again; if it happens again, tell the operator the number below."},
 }
 
-// classify reduces a failure to what this host may tell: whatever keeps a link shut looks the same.
+// classify reduces a failure to what this host may tell. All reasons that keep a link shut look the same.
 func classify(err error) (*fault.Fault, int) {
 	if _, ok := errors.AsType[methodNotAllowed](err); ok {
 		return fault.New(fault.InvalidRequest, "This path takes other methods; see Allow."), http.StatusMethodNotAllowed

@@ -1,8 +1,8 @@
-// Package app is the host that people see: pages, the viewer of access links, and the few calls that its own scripts make.
+// Package app is the host that people see: pages, the viewer of access links, and the few calls that its own scripts
+// make.
 package app
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -14,52 +14,29 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 )
 
-// Resolver opens access links.
-type Resolver interface {
-	// Resolve checks the secret of a link and returns what it shows. Faults: InvalidRequest, NotFound for every link that
-	// does not open, RateLimitedArtifact with RetryAfter, DatabaseUnavailable.
-	Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error)
-}
-
 // Host is what the app host needs.
 type Host struct {
-	Links Resolver
+	Surface *web.Server     // writes the log; its headers and its refusals are this host's own
+	Origins address.Origins // where the hosts are reached from outside
+	Limiter Limiter
+	Now     func() time.Time
 
-	Sessions        Sessions
-	SignIns         SignIns
-	Agents          Agents
-	ConnectedAgents ConnectedAgents
-	Claims          Claims
-	Apps            Apps
-	ConnectedApps   ConnectedApps
-	Refusals        Refusals
-	Devices         Devices
-	Artifacts       Artifacts
-	Views           Views
-	Revisions       Revisions
-	History         History
-	Restores        Restores
-	Pins            Pins
-	Titles          Titles
-	Deletions       Deletions
-	Sharing         Sharing
-	LinkLists       LinkLists
-	Reach           Visibility
-	Keys            Keys
-	Accounts        Accounts
-	Settings        Settings
-	Audits          Audits
-	Counter         Counter
-	Now             func() time.Time
+	Sessions Sessions
+	SignIns  SignIns
+	Account  Account
+	Keys     Keys
 
-	// ContentURL, AppURL and APIURL are where the three hosts are reached from outside, without a trailing slash.
-	ContentURL, AppURL, APIURL string
-	// Surface writes the log; its headers and its refusals are this host's own.
-	Surface *web.Server
+	Artifacts Artifacts
+	Views     Views
+	Links     Links
+
+	Agents Agents
+	Apps   Apps
+	Claims Claims
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.
@@ -72,8 +49,8 @@ type route struct {
 	parent string
 }
 
-// serve answers a request to the route. A page of another site could show a question under the pointer of somebody who is
-// about to click, so that their click answers it; the page that the question belongs to leads to it.
+// serve answers a request to the route. A page of another site could show a question under the pointer of a person who
+// is about to click, and the click would answer it; the page that the question belongs to leads to it.
 func (r route) serve(w http.ResponseWriter, request *http.Request) error {
 	switch request.Header.Get("Sec-Fetch-Site") {
 	case "cross-site", "same-site":
@@ -90,29 +67,33 @@ type handler func(http.ResponseWriter, *http.Request) error
 
 func (h *Host) routes() []route {
 	return append(h.artifactRoutes(), []route{
-		{method: "GET", path: "/{$}", handle: within(h.home)},
+		{method: "GET", path: "/{$}", handle: withTimeout(h.home)},
 		{method: "GET", path: "/al/{publicId}", handle: h.viewer},
 		{method: "POST", path: "/api/access-links/resolve", handle: h.resolve},
 		{method: "GET", path: "/assets/{build}/{name}", handle: asset},
 		{method: "GET", path: "/healthz", handle: fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
 		{method: "GET", path: "/robots.txt", handle: fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},
-		{method: "GET", path: "/.well-known/gpc.json", handle: fixed("application/json", "public, max-age=300", `{"gpc":true,"lastUpdate":"2026-01-01"}`)},
+		{
+			method: "GET",
+			path:   "/.well-known/gpc.json",
+			handle: fixed("application/json", "public, max-age=300", `{"gpc":true,"lastUpdate":"2026-01-01"}`),
+		},
 
 		{
 			method: "GET",
 			path:   "/api/auth/sign-in",
-			handle: discreet(within(h.signIn)),
+			handle: noReferrer(withTimeout(h.signIn)),
 			acts:   true,
 		},
 		{
 			method: "GET",
 			path:   "/api/auth/callback",
-			handle: discreet(within(h.callback)),
+			handle: noReferrer(withTimeout(h.callback)),
 			acts:   true,
 		},
-		{method: "POST", path: "/api/auth/sign-out", handle: within(h.signOut)},
+		{method: "POST", path: "/api/auth/sign-out", handle: withTimeout(h.signOut)},
 		{method: "POST", path: "/api/auth/sign-out-everywhere", handle: h.command("/settings", h.signOutEverywhere)},
-		{method: "GET", path: "/signed-out", handle: within(h.signedOut)},
+		{method: "GET", path: "/signed-out", handle: withTimeout(h.signedOut)},
 
 		{method: "GET", path: "/dashboard", handle: h.member(h.dashboard)},
 		{method: "GET", path: "/artifacts", handle: h.member(h.artifacts)},
@@ -151,27 +132,28 @@ func (h *Host) routes() []route {
 			parent: "/settings",
 		},
 
-		{method: "GET", path: "/claim", handle: discreet(within(h.claimPage))},
-		{method: "POST", path: "/claim", handle: discreet(h.command("/claim", h.showClaim))},
-		{method: "POST", path: "/claim/confirm", handle: discreet(h.command("/claim", h.claim))},
-		{method: "GET", path: agentPath, handle: discreet(h.agentPage)},
-		{method: "POST", path: agentPath, handle: discreet(h.command(agentPath, h.approveAgent))},
-		{method: "POST", path: agentPath + "/deny", handle: discreet(h.command(agentPath, h.denyAgent))},
-		{method: "GET", path: "/device", handle: discreet(h.member(h.devicePage))},
-		{method: "POST", path: "/device", handle: discreet(h.command("/device", h.showDevice))},
-		{method: "POST", path: "/device/approve", handle: discreet(h.command("/device", h.approveDevice))},
-		{method: "POST", path: "/device/deny", handle: discreet(h.command("/device", h.denyDevice))},
-		{method: "GET", path: "/oauth/consent", handle: discreet(h.member(h.consentPage))},
-		{method: "POST", path: "/oauth/consent/allow", handle: discreet(h.command("/dashboard", h.allowApp))},
-		{method: "POST", path: "/oauth/consent/deny", handle: discreet(h.command("/dashboard", h.denyApp))},
-		{method: "GET", path: "/oauth/error", handle: discreet(within(h.appError))},
+		{method: "GET", path: "/claim", handle: noReferrer(withTimeout(h.claimPage))},
+		{method: "POST", path: "/claim", handle: noReferrer(h.command("/claim", h.showClaim))},
+		{method: "POST", path: "/claim/confirm", handle: noReferrer(h.command("/claim", h.claim))},
+		{method: "GET", path: agentPath, handle: noReferrer(h.agentPage)},
+		{method: "POST", path: agentPath, handle: noReferrer(h.command(agentPath, h.approveAgent))},
+		{method: "POST", path: agentPath + "/deny", handle: noReferrer(h.command(agentPath, h.denyAgent))},
+		{method: "GET", path: "/device", handle: noReferrer(h.member(h.devicePage))},
+		{method: "POST", path: "/device", handle: noReferrer(h.command("/device", h.showDevice))},
+		{method: "POST", path: "/device/approve", handle: noReferrer(h.command("/device", h.approveDevice))},
+		{method: "POST", path: "/device/deny", handle: noReferrer(h.command("/device", h.denyDevice))},
+		{method: "GET", path: "/oauth/consent", handle: noReferrer(h.member(h.consentPage))},
+		{method: "POST", path: "/oauth/consent/allow", handle: noReferrer(h.command("/dashboard", h.allowApp))},
+		{method: "POST", path: "/oauth/consent/deny", handle: noReferrer(h.command("/dashboard", h.denyApp))},
+		{method: "GET", path: "/oauth/error", handle: noReferrer(withTimeout(h.appError))},
 	}...)
 }
 
-// robots keeps crawlers on the front page: every other address is somebody's.
+// robots keeps crawlers on the front page: every other address is of one member or one link.
 const robots = "User-agent: *\nAllow: /$\nAllow: /assets/\nDisallow: /\n"
 
-// Handler serves the host. It panics when ContentURL or AppURL is not an absolute http URL: nothing could be framed safely.
+// Handler serves the host. It panics when the origin of the content host or of the app host is not an absolute http
+// URL: nothing could be framed safely.
 func (h *Host) Handler() http.Handler {
 	h.contentOrigin()
 	mux := http.NewServeMux()
@@ -193,7 +175,7 @@ func (h *Host) Handler() http.Handler {
 	mux.HandleFunc("/", h.answer(notFound))
 
 	guard := http.NewCrossOriginProtection()
-	if err := guard.AddTrustedOrigin(origin("AppURL", h.AppURL)); err != nil {
+	if err := guard.AddTrustedOrigin(origin("Origins.App", h.Origins.App)); err != nil {
 		panic(err)
 	}
 	guard.SetDenyHandler(h.answer(foreign))
@@ -221,7 +203,8 @@ func (h *Host) exactPaths(next http.Handler) http.Handler {
 
 func foreign(http.ResponseWriter, *http.Request) error {
 	return explained{fault.New(fault.Forbidden, "The request came from another site."), pages.Message{
-		Heading: "Not from there", Text: "Another site tried to do this in your name, so it was not done. Do it from this site instead.",
+		Heading: "Not from there",
+		Text:    "Another site tried to do this in your name, so it was not done. Do it from this site instead.",
 	}}
 }
 
@@ -236,7 +219,7 @@ func wrongMethod(allow string) handler {
 	return func(http.ResponseWriter, *http.Request) error { return methodNotAllowed(allow) }
 }
 
-func (h *Host) contentOrigin() string { return origin("ContentURL", h.ContentURL) }
+func (h *Host) contentOrigin() string { return origin("Origins.Content", h.Origins.Content) }
 
 func origin(name, raw string) string {
 	u, err := url.Parse(raw)

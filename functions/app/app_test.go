@@ -55,11 +55,9 @@ func refuses(err error) resolver {
 func host(links Resolver) (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	return &Host{
-		Links:      links,
-		Surface:    &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
-		AppURL:     "http://localhost:8704",
-		ContentURL: "http://127.0.0.1:8703",
-		APIURL:     "http://localhost:8701",
+		Views:   shown{Resolver: links},
+		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
+		Origins: origins("http://localhost:8704", "http://127.0.0.1:8703"),
 	}, &lines
 }
 
@@ -160,7 +158,7 @@ func TestAllowNamesTheMethods(t *testing.T) {
 
 func TestHeaders(t *testing.T) {
 	h, _ := host(resolver(opens))
-	h.ContentURL = "https://content.example:8443/some/path" // the policy holds the origin alone
+	h.Origins.Content = "https://content.example:8443/some/path" // the policy holds the origin alone
 	handler := h.Handler()
 	common := map[string]string{
 		"Strict-Transport-Security":    "max-age=31536000",
@@ -308,7 +306,7 @@ func TestPanicBecomesAnAnswer(t *testing.T) {
 func TestHandlerNeedsOrigins(t *testing.T) {
 	for _, bad := range []string{"", "content.example", "ftp://content.example", "https://", "'self'", "https://a b"} {
 		h, _ := host(resolver(opens))
-		h.ContentURL = bad
+		h.Origins.Content = bad
 		func() {
 			defer func() {
 				if recover() == nil {

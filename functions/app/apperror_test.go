@@ -14,7 +14,9 @@ import (
 )
 
 // Refused answers with what is set, or with an app of the house's that is trusted once its member is signed in.
-func (s apps) Refused(ctx context.Context, by credential.Actor, a oauth.Authorization, _ netip.Addr) (oauth.Refused, error) {
+func (s apps) Refused(
+	ctx context.Context, by credential.Actor, a oauth.Authorization, _ netip.Addr,
+) (oauth.Refused, error) {
 	r := s.house.refused
 	r.Client = oauth.Client{ID: "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", Name: s.client}
 	r.RedirectHost = "client.example"

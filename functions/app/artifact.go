@@ -19,6 +19,8 @@ import (
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/sharing"
 )
 
 // artifactRoutes are what members see of an artifact and do with it.
@@ -31,8 +33,8 @@ func (h *Host) artifactRoutes() []route {
 		return h.command(all, needs(right, unchanged(handle)))
 	}
 	return []route{
-		{method: "GET", path: "/v/{artifactId}", handle: discreet(h.admit(http.StatusFound, needs(see, h.private)))},
-		{method: "GET", path: one, handle: discreet(h.member(needs(see, h.artifact)))},
+		{method: "GET", path: "/v/{artifactId}", handle: noReferrer(h.admit(http.StatusFound, needs(see, h.private)))},
+		{method: "GET", path: one, handle: noReferrer(h.member(needs(see, h.artifact)))},
 		{method: "POST", path: one + "/pin", handle: change(see, h.pin)},
 		{method: "POST", path: one + "/unpin", handle: change(see, h.unpin)},
 		{method: "POST", path: one + "/title", handle: change(publish, h.rename)},
@@ -46,8 +48,8 @@ func (h *Host) artifactRoutes() []route {
 		{method: "POST", path: one + "/delete", handle: change(publish, h.delete)},
 
 		{method: "GET", path: "/access-links", handle: h.member(needs(see, h.accessLinks))},
-		{method: "POST", path: one + "/links", handle: discreet(change(admin, h.createLink))},
-		{method: "POST", path: one + "/links/{linkId}/address", handle: discreet(change(admin, h.mintLink))},
+		{method: "POST", path: one + "/links", handle: noReferrer(change(admin, h.createLink))},
+		{method: "POST", path: one + "/links/{linkId}/address", handle: noReferrer(change(admin, h.mintLink))},
 		{
 			method: "GET",
 			path:   one + "/links/{linkId}/revoke",
@@ -55,7 +57,7 @@ func (h *Host) artifactRoutes() []route {
 			parent: one,
 		},
 		{method: "POST", path: one + "/links/{linkId}/revoke", handle: change(admin, h.revokeLink)},
-		{method: "POST", path: one + "/unlisted", handle: discreet(change(admin, h.makeUnlisted))},
+		{method: "POST", path: one + "/unlisted", handle: noReferrer(change(admin, h.makeUnlisted))},
 		{
 			method: "GET",
 			path:   one + "/private",
@@ -85,15 +87,15 @@ func named(r *http.Request) id.Artifact { return id.Artifact(r.PathValue("artifa
 
 func artifactPath(a id.Artifact) string { return "/artifacts/" + url.PathEscape(string(a)) }
 
-// together takes steps side by side, and answers with the failure of the first that failed.
-func together(steps ...func() error) error {
+// parallel takes steps side by side, and answers with the failure of the first that failed.
+func parallel(steps ...func() error) error {
 	failed := make([]chan error, len(steps))
 	for i, step := range steps {
 		failed[i] = make(chan error, 1)
 		go func() {
 			var err error
 			defer func() {
-				if v := recover(); v != nil { // nobody else would: the answer is that of a panic in the handler
+				if v := recover(); v != nil { // nothing else does: the answer is that of a panic in the handler
 					err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 				}
 				failed[i] <- err
@@ -114,101 +116,110 @@ func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v browserSession
 	return h.showArtifact(w, r, v, http.StatusOK, pages.ArtifactPage{})
 }
 
+// shownArtifact is what the page of an artifact shows.
+type shownArtifact struct {
+	*artifact.Artifact
+	preview   *artifact.Preview // nil: nothing can be shown
+	revisions []artifact.Revision
+	after     string // the cursor that the page of links began after, empty: the first page
+	links     []link.Link
+	following contract.PageInfo // of links
+}
+
+// readArtifact reads an artifact once, and then what belongs to it side by side.
+func (h *Host) readArtifact(
+	ctx context.Context, v browserSession, named id.Artifact, after string,
+) (*shownArtifact, error) {
+	a, err := h.Artifacts.Find(ctx, v.Actor, named)
+	if err != nil {
+		return nil, err
+	}
+	s := &shownArtifact{Artifact: a, after: after}
+	return s, parallel(
+		func() (err error) { s.preview, err = h.Artifacts.Preview(ctx, v.Actor, a); return err },
+		func() (err error) {
+			t := sharing.Target{RequestedID: a.ID, Artifact: a}
+			s.links, s.following, err = h.Links.Of(ctx, v.Actor, t, cursor.Page{Cursor: after})
+			return err
+		},
+		func() (err error) { s.revisions, err = h.Artifacts.Revisions(ctx, v.Actor, a); return err },
+	)
+}
+
 // showArtifact shows an artifact, and one page of its links, around what p tells already.
-func (h *Host) showArtifact(w http.ResponseWriter, r *http.Request, v browserSession, status int, p pages.ArtifactPage) error {
-	var a contract.WebArtifact
-	var found *artifact.Artifact
-	var links contract.WebLinkList
-	var revisions contract.RevisionList
+func (h *Host) showArtifact(
+	w http.ResponseWriter, r *http.Request, v browserSession, status int, p pages.ArtifactPage,
+) error {
 	after := ""
 	if r.Method == http.MethodGet {
 		after = r.URL.Query().Get("after")
 	}
-	err := together(
-		func() (err error) { a, err = h.Artifacts.Detail(r.Context(), v.Actor, named(r)); return err },
-		func() (err error) {
-			links, err = h.LinkLists.Of(r.Context(), v.Actor, named(r), cursor.Page{Cursor: after})
-			return err
-		},
-		func() (err error) { found, revisions, err = h.history(r.Context(), v, named(r)); return err },
-	)
+	a, err := h.readArtifact(r.Context(), v, named(r), after)
 	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, artifactPath(named(r))) // it is a day old, or of somebody else: the list starts anew
+		redirect(w, artifactPath(named(r))) // the cursor is a day old or of another list: the list starts anew
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	p.Layout = v.shell("/artifacts")
-	p.Artifact = artifactRow(a.WebArtifactRow)
+	p.Layout = v.layout("/artifacts")
+	p.Artifact = h.artifactRow(a.Artifact)
 	p.Once = once()
 	p.Entrypoint = a.Entrypoint
 	p.Files = a.FileCount
-	p.Size = a.SizeBytes
-	p.ExpiresAt = endOf(found)
+	p.Size = a.Size
+	p.ExpiresAt = endOf(a.Artifact)
 	if p.Error == "" {
 		p.Name = a.Title
 	}
-	if a.Viewer != nil {
+	if a.preview != nil {
 		w.Header().Set(policyHeader, policyFraming(h.contentOrigin()))
-		p.Source, p.Framed = a.Viewer.IframeSrc, shownByBrowsers(a.Entrypoint)
+		p.Source, p.Framed = a.preview.URL, shownByBrowsers(a.Entrypoint)
 	}
-	p.Revisions = revisionRows(a, revisions.Items)
-	h.showLinks(&p, found, after, links)
+	p.Revisions = a.revisionRows()
+	h.showLinks(&p, a)
 	return h.page(w, status, p)
 }
 
-// showLinks shows a page of the links of an artifact, which began after a cursor, if it is not empty. What is not on
-// the page is known from the artifact.
-func (h *Host) showLinks(p *pages.ArtifactPage, of *artifact.Artifact, after string, links contract.WebLinkList) {
+// showLinks shows a page of the links of an artifact. What is not on the page is known from the artifact.
+func (h *Host) showLinks(p *pages.ArtifactPage, a *shownArtifact) {
 	numbers := map[string]int{}
 	for _, row := range p.Revisions {
 		numbers[row.ID] = row.Number
 	}
-	for _, l := range links.Items {
-		row := h.linkRow(l, of)
+	for _, l := range a.links {
+		row := h.linkRow(l, a.Artifact)
 		row.Number = numbers[row.Revision]
 		p.Links = append(p.Links, row)
 	}
-	p.Pages = pagesOf(artifactPath(of.ID), after, links.PageInfo)
+	p.Pages = pagesOf(artifactPath(a.ID), a.after, a.following)
 	if p.First != "" || p.Next != "" {
-		p.Linked, p.Following = of.Linked(), of.Shared(h.Now()) != ""
+		p.Linked, p.Following = a.Linked(), a.Shared(h.Now()) != ""
 	}
 }
 
-func (h *Host) history(ctx context.Context, v browserSession, named id.Artifact) (*artifact.Artifact, contract.RevisionList, error) {
-	a, err := h.Artifacts.Find(ctx, v.Actor, named)
-	if err != nil {
-		return nil, contract.RevisionList{}, err
-	}
-	list, err := h.History.List(ctx, v.Actor, a)
-	return a, list, err
-}
-
-func revisionRows(a contract.WebArtifact, items []contract.RevisionSummary) []pages.Revision {
-	rows := make([]pages.Revision, len(items))
-	for i, r := range items {
+func (s *shownArtifact) revisionRows() []pages.Revision {
+	rows := make([]pages.Revision, len(s.revisions))
+	for i, r := range s.revisions {
 		row := pages.Revision{
-			ID:    string(r.RevisionID),
-			State: "Draft",
-			At:    r.CreatedAt.Time,
-			Files: r.FileCount,
-			Size:  r.SizeBytes,
+			ID:     string(r.ID),
+			Number: r.Number,
+			State:  "Draft",
+			At:     r.CreatedAt,
+			Files:  r.FileCount,
+			Size:   r.Size,
+			Newest: r.ID == s.Current,
 		}
-		if r.RevisionNumber != nil {
-			row.Number = *r.RevisionNumber
+		if !r.PublishedAt.IsZero() {
+			row.At = r.PublishedAt
 		}
-		if r.PublishedAt != nil {
-			row.At = r.PublishedAt.Time
-		}
-		row.Newest = a.LatestRevisionID != nil && *a.LatestRevisionID == r.RevisionID
-		switch artifact.RevisionStatus(r.Status) {
+		switch r.Status {
 		case artifact.Published:
 			row.State = "Published"
-			if a.Viewer != nil {
-				row.Open = viewerPath(a.ID, r.RevisionID, row.Newest)
+			if s.preview != nil {
+				row.Open = viewerPath(s.ID, r.ID, row.Newest)
 				if !row.Newest {
-					row.Restore = artifactPath(a.ID) + "/revisions/" + url.PathEscape(row.ID) + "/restore"
+					row.Restore = artifactPath(s.ID) + "/revisions/" + url.PathEscape(row.ID) + "/restore"
 				}
 			}
 		case artifact.Retained:
@@ -230,28 +241,34 @@ func shownByBrowsers(entrypoint string) bool {
 }
 
 // target is what a form does to the artifact in the path.
-func target(r *http.Request, v browserSession, operation idempotency.Operation, form map[string]string) (artifact.Target, error) {
+func target(
+	r *http.Request, v browserSession, operation idempotency.Operation, form map[string]string,
+) (artifact.Target, error) {
 	command, err := commandOf(v, operation, r.PathValue("artifactId"), form["once"], nil)
 	return artifact.Target{Command: command, RequestedID: named(r)}, err
 }
 
 func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	err := h.keep(w, r, v, idempotency.PinArtifact, h.Pins.Pin, "")
+	err := h.changeArtifact(w, r, v, idempotency.PinArtifact, h.Artifacts.Pin, "")
 	if fault.CodeOf(err) == fault.PinnedArtifactCap {
 		return explained{err, pages.Message{
-			Heading: "As much is pinned as may be", Text: "This workspace has pinned as many artifacts as it may. Unpin another one first; nothing was changed.",
-			Links: []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}, {Path: "/artifacts", Text: "Artifacts"}},
+			Heading: "As much is pinned as may be",
+			Text:    "This workspace has pinned as many artifacts as it may. Unpin another one first; nothing was changed.",
+			Links: []pages.Link{
+				{Path: artifactPath(named(r)), Text: "Back to the artifact"},
+				{Path: "/artifacts", Text: "Artifacts"},
+			},
 		}}
 	}
 	return err
 }
 
 func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.keep(w, r, v, idempotency.UnpinArtifact, h.Pins.Unpin, "")
+	return h.changeArtifact(w, r, v, idempotency.UnpinArtifact, h.Artifacts.Unpin, "")
 }
 
-// keep changes the artifact in the path and shows it again, at a section of its page.
-func (h *Host) keep(
+// changeArtifact changes the artifact in the path and shows it again, at a section of its page.
+func (h *Host) changeArtifact(
 	w http.ResponseWriter, r *http.Request, v browserSession, operation idempotency.Operation,
 	change func(context.Context, credential.Actor, artifact.Target) (contract.WebArtifact, error), section string,
 ) error {
@@ -279,10 +296,13 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession) 
 	if err != nil {
 		return err
 	}
-	_, err = h.Titles.Rename(r.Context(), v.Actor, a, form["title"])
+	_, err = h.Artifacts.Rename(r.Context(), v.Actor, a, form["title"])
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
-		return h.showArtifact(w, r, v, http.StatusBadRequest, pages.ArtifactPage{Name: form["title"], Error: fmt.Sprintf("Give it a title of 1 to %d characters.", limits.TitleRunes)})
+		return h.showArtifact(w, r, v, http.StatusBadRequest, pages.ArtifactPage{
+			Name:  form["title"],
+			Error: fmt.Sprintf("Give it a title of 1 to %d characters.", limits.TitleRunes),
+		})
 	}
 	if err != nil {
 		return err
@@ -292,7 +312,7 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession) 
 }
 
 func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
+	return h.confirm(w, r, v, func(a *artifact.Artifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Delete this artifact?",
 			Button:  "Delete it",
@@ -302,17 +322,19 @@ func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v browserSessio
 	})
 }
 
-// ask asks whether to do something to an artifact that has not ended.
-func (h *Host) ask(w http.ResponseWriter, r *http.Request, v browserSession, question func(contract.WebArtifact) pages.Confirm) error {
-	a, err := h.Artifacts.Detail(r.Context(), v.Actor, named(r))
+// confirm asks whether to do something to an artifact that has not ended.
+func (h *Host) confirm(
+	w http.ResponseWriter, r *http.Request, v browserSession, question func(*artifact.Artifact) pages.Confirm,
+) error {
+	a, err := h.Artifacts.Find(r.Context(), v.Actor, named(r))
 	if err != nil {
 		return err
 	}
-	if artifactRow(a.WebArtifactRow).Ended() {
+	if h.artifactRow(a).Ended() {
 		return fault.New(fault.NotFound, "the artifact has ended")
 	}
 	p := question(a)
-	p.Layout = v.shell("/artifacts")
+	p.Layout = v.layout("/artifacts")
 	p.Back = artifactPath(a.ID)
 	p.Once = once()
 	p.Subject, p.Detail = a.Title, string(a.ID)
@@ -331,7 +353,7 @@ func (h *Host) delete(w http.ResponseWriter, r *http.Request, v browserSession) 
 	if t.Artifact, err = h.Artifacts.Find(r.Context(), v.Actor, t.RequestedID); err != nil {
 		return err
 	}
-	if _, err := h.Deletions.Delete(r.Context(), v.Actor, t); err != nil && !absent(err) {
+	if _, err := h.Artifacts.Delete(r.Context(), v.Actor, t); err != nil && !absent(err) {
 		return err
 	}
 	redirect(w, "/artifacts")

@@ -21,7 +21,7 @@ const artifactPage = "/artifacts/" + artifactID
 func did(s *house) []string {
 	return slices.DeleteFunc(slices.Clone(s.calls), func(call string) bool {
 		verb, _, _ := strings.Cut(call, " ")
-		return slices.Contains([]string{"Web", "Detail", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision"}, verb)
+		return slices.Contains([]string{"Web", "Preview", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision"}, verb)
 	})
 }
 
@@ -215,7 +215,7 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 		s := newHouse()
 		s.scene = tt.scene
 		if name == "one that was there" { // with an end of its own, whatever was asked for
-			s.linkEnd = new(contract.At(noon.Add(20 * time.Hour)))
+			s.linkEnd = noon.Add(20 * time.Hour)
 		}
 		host, lines := s.host()
 		h := host.Handler()
@@ -240,7 +240,7 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 	for path, fields := range map[string]url.Values{"/links/" + pinnedID + "/address": nil, "/unlisted": nil} {
 		s := newHouse()
 		h, _ := s.host()
-		h.Sharing = elsewhere{doorkeeper{s}}
+		h.Links = elsewhere{doorkeeper{s}}
 		if r := signedIn(h.Handler(), "POST", artifactPage+path, fields); r.StatusCode != 404 || strings.Contains(text(t, r), linkAddress) {
 			t.Errorf("%s shows a link of another artifact: %d", path, r.StatusCode)
 		}

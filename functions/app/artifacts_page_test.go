@@ -12,7 +12,9 @@ import (
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/sharing"
 )
 
@@ -43,78 +45,47 @@ const (
 
 type artifacts struct{ *house }
 
-func (s artifacts) Web(ctx context.Context, _ credential.Actor, p artifact.Page) (contract.WebArtifactList, error) {
+func (s artifacts) ListAll(
+	ctx context.Context, _ credential.Actor, p artifact.Page,
+) ([]artifact.Artifact, contract.PageInfo, error) {
 	if err := s.called(ctx, "Web "+p.Cursor); err != nil || s.empty {
-		return contract.WebArtifactList{}, err
+		return nil, contract.PageInfo{}, err
 	}
 	if p.Cursor == "stale" {
-		return contract.WebArtifactList{}, fault.NewCode(fault.InvalidCursor)
+		return nil, contract.PageInfo{}, fault.NewCode(fault.InvalidCursor)
 	}
-	row := func(title, status string, pinned bool) contract.WebArtifactRow {
-		r := contract.WebArtifactRow{
-			ID:              artifactID,
-			Title:           title,
-			Status:          status,
-			Pinned:          pinned,
-			LastPublishedAt: new(contract.At(noon)),
+	row := func(title string, status artifact.Status, life time.Duration, published, pinned time.Time) artifact.Artifact {
+		return artifact.Artifact{
+			ID:          artifactID,
+			Title:       title,
+			Status:      status,
+			PinnedAt:    pinned,
+			PublishedAt: published,
+			ExpiresAt:   noon.Add(life),
 		}
-		if !pinned && status != "Deleted" {
-			r.AutoDeleteAt = new(contract.At(noon.Add(72 * time.Hour)))
-		}
-		return r
 	}
-	list := contract.WebArtifactList{
-		Items: []contract.WebArtifactRow{
-			row(s.title, "Published", false), row("Tide tables", "Published", true), row("Notes of the first meeting", "Expired", false),
-			row("A draft that was not wanted", "Deleted", false), {ID: artifactID, Title: "Being prepared", Status: "Published"},
-		},
-		PageInfo: contract.PageInfo{HasMore: true, NextCursor: new("next+cursor")},
+	none, long := time.Time{}, 72*time.Hour
+	list := []artifact.Artifact{
+		row(s.title, artifact.Live, long, noon, none),
+		row("Tide tables", artifact.Live, long, noon, noon),
+		row("Notes of the first meeting", artifact.Expired, long, noon, none),
+		row("A draft that was not wanted", artifact.Deleted, long, noon, none),
+		row("Being prepared", artifact.Live, long, none, noon),
 	}
-	for i := range list.Items[1:] {
-		list.Items[i+1].ID = id.Artifact(strings.TrimSuffix(artifactID, "Z9")) + id.Artifact("Z"+string(rune('1'+i)))
+	for i := range list[1:] {
+		list[i+1].ID = id.Artifact(strings.TrimSuffix(artifactID, "Z9")) + id.Artifact("Z"+string(rune('1'+i)))
 	}
-	return list, nil
+	return list, contract.PageInfo{HasMore: true, NextCursor: new("next+cursor")}, nil
 }
 
-func (s artifacts) Detail(ctx context.Context, _ credential.Actor, a id.Artifact) (contract.WebArtifact, error) {
-	if err := s.called(ctx, "Detail "+string(a)); err != nil {
-		return contract.WebArtifact{}, err
+func (s artifacts) Preview(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (*artifact.Preview, error) {
+	if err := s.called(ctx, "Preview "+string(a.ID)); err != nil {
+		return nil, err
 	}
-	if a != artifactID {
-		return contract.WebArtifact{}, fault.New(fault.NotFound, "no such artifact")
+	if !a.Readable(noon) || a.Current == "" {
+		return nil, nil
 	}
-	out := contract.WebArtifact{
-		WebArtifactRow: contract.WebArtifactRow{
-			ID:               a,
-			Title:            s.title,
-			Status:           "Published",
-			LastPublishedAt:  new(contract.At(noon)),
-			AutoDeleteAt:     new(contract.At(noon.Add(72 * time.Hour))),
-			LatestRevisionID: new(id.Revision(newestID)),
-			Lockdown:         s.scene == locked,
-			Pinned:           s.scene == pinned,
-		},
-		Entrypoint: s.entrypoint(),
-		FileCount:  3,
-		SizeBytes:  2_340_000,
-	}
-	switch s.scene {
-	case pinned:
-		out.AutoDeleteAt = nil
-	case ended:
-		out.Status = "Expired"
-		return out, nil
-	case deleted:
-		out.Status, out.AutoDeleteAt = "Deleted", nil
-		return out, nil
-	case draft:
-		out.LastPublishedAt, out.LatestRevisionID = nil, nil
-		return out, nil
-	case closed:
-		return out, nil
-	}
-	out.Viewer = &contract.WebViewer{IframeSrc: s.contentURL + "/v/plain/" + s.entrypoint(), RenderMode: "html"}
-	return out, nil
+	return &artifact.Preview{URL: s.contentURL + "/v/plain/" + s.entrypoint(), Mode: media.HTML}, nil
 }
 
 func (s *house) entrypoint() string {
@@ -146,8 +117,13 @@ func (s *house) found(a id.Artifact) *artifact.Artifact {
 		CreatedAt:   noon.Add(-time.Hour),
 		PublishedAt: noon,
 		ExpiresAt:   noon.Add(72 * time.Hour),
+		Entrypoint:  s.entrypoint(),
+		FileCount:   3,
+		Size:        2_340_000,
 	}
 	switch s.scene {
+	case draft:
+		found.Current, found.PublishedAt = "", time.Time{}
 	case pinned:
 		found.PinnedAt = noon
 	case locked:
@@ -165,7 +141,10 @@ func (s *house) found(a id.Artifact) *artifact.Artifact {
 // shelf answers in place of what keeps artifacts.
 type shelf struct{ *house }
 
-func (s shelf) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (contract.AgentView, error) {
+// views shows artifacts to members.
+type views struct{ *house }
+
+func (s views) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (contract.AgentView, error) {
 	if err := s.called(ctx, "Latest "+string(a.ID)); err != nil {
 		return contract.AgentView{}, err
 	}
@@ -175,7 +154,9 @@ func (s shelf) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artif
 	return s.view(a, newestID), nil
 }
 
-func (s shelf) Pinned(ctx context.Context, _ credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error) {
+func (s views) Pinned(
+	ctx context.Context, _ credential.Actor, a *artifact.Artifact, r *artifact.Revision,
+) (contract.AgentView, error) {
 	if err := s.called(ctx, "Pinned "+string(a.ID)); err != nil {
 		return contract.AgentView{}, err
 	}
@@ -188,7 +169,7 @@ func (s shelf) Pinned(ctx context.Context, _ credential.Actor, a *artifact.Artif
 	return s.view(a, r.ID), nil
 }
 
-func (s shelf) view(a *artifact.Artifact, r id.Revision) contract.AgentView {
+func (s views) view(a *artifact.Artifact, r id.Revision) contract.AgentView {
 	token := "scripts"
 	if r == oldID {
 		token = "plain"
@@ -223,26 +204,28 @@ func (s shelf) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*art
 	return nil, nil
 }
 
-func (s shelf) List(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (contract.RevisionList, error) {
+func (s shelf) Revisions(ctx context.Context, _ credential.Actor, a *artifact.Artifact) ([]artifact.Revision, error) {
 	if err := s.called(ctx, "List "+string(a.ID)); err != nil {
-		return contract.RevisionList{}, err
+		return nil, err
 	}
-	row := func(r id.Revision, number int, status artifact.RevisionStatus, ago time.Duration) contract.RevisionSummary {
-		out := contract.RevisionSummary{
-			RevisionID: r,
-			Status:     string(status),
-			FileCount:  3,
-			SizeBytes:  2_340_000,
-			CreatedAt:  contract.At(noon.Add(-ago)),
+	row := func(r id.Revision, number int, status artifact.RevisionStatus, ago time.Duration) artifact.Revision {
+		out := artifact.Revision{
+			ID:        r,
+			Number:    number,
+			Status:    status,
+			FileCount: 3,
+			Size:      2_340_000,
+			CreatedAt: noon.Add(-ago),
 		}
 		if number > 0 {
-			out.RevisionNumber, out.PublishedAt = &number, new(contract.At(noon.Add(-ago)))
+			out.PublishedAt = out.CreatedAt
 		}
 		return out
 	}
-	out := contract.RevisionList{ArtifactID: a.ID, Items: []contract.RevisionSummary{row(draftID, 0, artifact.Draft, 0)}}
+	out := []artifact.Revision{row(draftID, 0, artifact.Draft, 0)}
 	if s.scene != draft {
-		out.Items = append(out.Items, row(newestID, 3, artifact.Published, 0), row(oldID, 2, artifact.Published, time.Hour), row(firstID, 1, artifact.Retained, 48*time.Hour))
+		out = append(out, row(newestID, 3, artifact.Published, 0), row(oldID, 2, artifact.Published, time.Hour),
+			row(firstID, 1, artifact.Retained, 48*time.Hour))
 	}
 	return out, nil
 }
@@ -252,7 +235,9 @@ func (s shelf) Pin(ctx context.Context, _ credential.Actor, t artifact.Target) (
 	return contract.WebArtifact{}, cmp.Or(s.called(ctx, "Pin "+string(t.RequestedID)), s.pinRefused)
 }
 
-func (s shelf) Restore(ctx context.Context, _ credential.Actor, t artifact.Target, from id.Revision) (id.Revision, error) {
+func (s shelf) Restore(
+	ctx context.Context, _ credential.Actor, t artifact.Target, from id.Revision,
+) (id.Revision, error) {
 	s.commands = append(s.commands, t.Command)
 	return newestID, cmp.Or(s.called(ctx, "Restore "+string(t.RequestedID)+" "+string(from)), s.restoreRefused)
 }
@@ -262,7 +247,9 @@ func (s shelf) Unpin(ctx context.Context, _ credential.Actor, t artifact.Target)
 	return contract.WebArtifact{}, s.called(ctx, "Unpin "+string(t.RequestedID))
 }
 
-func (s shelf) Rename(ctx context.Context, _ credential.Actor, a *artifact.Artifact, title string) (contract.DisplayMetadata, error) {
+func (s shelf) Rename(
+	ctx context.Context, _ credential.Actor, a *artifact.Artifact, title string,
+) (contract.DisplayMetadata, error) {
 	if err := s.called(ctx, "Rename "+string(a.ID)); err != nil {
 		return contract.DisplayMetadata{}, err
 	}
@@ -281,65 +268,72 @@ func (s shelf) Delete(ctx context.Context, _ credential.Actor, t artifact.Target
 // doorkeeper answers in place of what keeps access links.
 type doorkeeper struct{ *house }
 
-func (s doorkeeper) links() contract.WebLinkList {
-	row := func(l id.Link, r id.Revision, end time.Duration) contract.WebLinkRow {
-		out := contract.WebLinkRow{
-			ID:         l,
-			Type:       "share",
-			ArtifactID: artifactID,
-			CreatedAt:  contract.At(noon.Add(-time.Hour)),
+func (s doorkeeper) links() []link.Link {
+	row := func(l id.Link, r id.Revision, end time.Duration) link.Link {
+		out := link.Link{
+			ID:        l,
+			Kind:      link.Share,
+			Artifact:  artifactID,
+			Revision:  r,
+			CreatedAt: noon.Add(-time.Hour),
 		}
+		out.Public, _ = l.Public()
 		if r != "" {
-			out.Type, out.RevisionID = "revision", &r
+			out.Kind = link.Revision
 		}
 		if end != 0 {
-			out.ExpiresAt = new(contract.At(noon.Add(end)))
+			out.ExpiresAt = noon.Add(end)
 		}
 		return out
 	}
 	over := row("al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z7", firstID, 0)
-	over.Revoked, over.RevokedAt = true, new(contract.At(noon.Add(-time.Minute)))
-	list := contract.WebLinkList{Items: []contract.WebLinkRow{
-		row(shareID, "", 0), row(pinnedID, oldID, 2*time.Hour), row("al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z6", oldID, -time.Minute), over,
-	}}
-	if s.scene == private {
-		list.Items = list.Items[2:]
+	over.RevokedAt = noon.Add(-time.Minute)
+	list := []link.Link{
+		row(shareID, "", 0),
+		row(pinnedID, oldID, 2*time.Hour),
+		row("al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z6", oldID, -time.Minute),
+		over,
 	}
-	if s.empty || s.scene == draft {
-		list.Items = nil
+	switch {
+	case s.empty || s.scene == draft:
+		return nil
+	case s.scene == private:
+		return list[2:]
 	}
 	return list
 }
 
-func (s doorkeeper) Of(ctx context.Context, _ credential.Actor, a id.Artifact, p cursor.Page) (contract.WebLinkList, error) {
-	if err := s.called(ctx, "Of "+string(a)); err != nil {
-		return contract.WebLinkList{}, err
+func (s doorkeeper) Of(
+	ctx context.Context, _ credential.Actor, t sharing.Target, p cursor.Page,
+) ([]link.Link, contract.PageInfo, error) {
+	if err := s.called(ctx, "Of "+string(t.RequestedID)); err != nil {
+		return nil, contract.PageInfo{}, err
 	}
-	if a != artifactID {
-		return contract.WebLinkList{}, artifact.NotFound()
+	if t.RequestedID != artifactID || t.Artifact == nil {
+		return nil, contract.PageInfo{}, artifact.NotFound()
 	}
-	list := s.links()
 	info, err := s.turn(p)
-	list.PageInfo = info
-	return list, err
+	return s.links(), info, err
 }
 
 func (s doorkeeper) Find(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Shared, error) {
-	for _, row := range s.links().Items {
+	for _, row := range s.links() {
 		if row.ID == l {
-			return sharing.Shared{Link: row, Artifact: s.found(row.ArtifactID)}, s.called(ctx, "Find "+string(l))
+			return sharing.Shared{Link: row, Artifact: s.found(row.Artifact)}, s.called(ctx, "Find "+string(l))
 		}
 	}
 	return sharing.Shared{}, sharing.NotFound()
 }
 
 // Overview has the links of the artifact, and two that lead to one that is not there any more.
-func (s doorkeeper) Overview(ctx context.Context, _ credential.Actor, p cursor.Page) ([]sharing.Shared, contract.PageInfo, error) {
+func (s doorkeeper) Overview(
+	ctx context.Context, _ credential.Actor, p cursor.Page,
+) ([]sharing.Shared, contract.PageInfo, error) {
 	var out []sharing.Shared
-	for i, l := range s.links().Items {
-		one := sharing.Shared{Link: l, Artifact: s.found(l.ArtifactID)}
+	for i, l := range s.links() {
+		one := sharing.Shared{Link: l, Artifact: s.found(l.Artifact)}
 		if i > 1 {
-			one.Link.ArtifactID, one.Artifact = strangeID, nil
+			one.Link.Artifact, one.Artifact = strangeID, nil
 		}
 		out = append(out, one)
 	}
@@ -347,7 +341,9 @@ func (s doorkeeper) Overview(ctx context.Context, _ credential.Actor, p cursor.P
 	return out, info, cmp.Or(s.called(ctx, "Overview"), err)
 }
 
-func (s doorkeeper) Create(ctx context.Context, _ credential.Actor, t sharing.Target, r contract.CreateLink) (contract.CreatedLink, error) {
+func (s doorkeeper) Create(
+	ctx context.Context, _ credential.Actor, t sharing.Target, r contract.CreateLink,
+) (contract.CreatedLink, error) {
 	s.commands, s.wanted = append(s.commands, t.Command), r
 	if err := s.called(ctx, "CreateLink "+r.Type+" "+string(r.RevisionID)); err != nil {
 		return contract.CreatedLink{}, err
@@ -377,20 +373,23 @@ func (s doorkeeper) Address(ctx context.Context, _ credential.Actor, l id.Link) 
 	if err != nil {
 		return sharing.Address{}, err
 	}
-	row := contract.WebLinkRow{
-		ID:         l,
-		Type:       "share",
-		ArtifactID: artifactID,
-		CreatedAt:  contract.At(noon.Add(-time.Hour)),
-		ExpiresAt:  s.linkEnd,
+	row := link.Link{
+		ID:        l,
+		Kind:      link.Share,
+		Artifact:  artifactID,
+		CreatedAt: noon.Add(-time.Hour),
+		ExpiresAt: s.linkEnd,
 	}
-	switch i := slices.IndexFunc(s.links().Items, func(r contract.WebLinkRow) bool { return r.ID == l }); {
+	row.Public, _ = l.Public()
+	switch i := slices.IndexFunc(s.links(), func(r link.Link) bool { return r.ID == l }); {
 	case l != shareID && i >= 0:
-		row = s.links().Items[i]
+		row = s.links()[i]
 	case s.wanted.Type == "revision": // the link that Create made
-		row.Type = "revision"
-		row.RevisionID = &s.wanted.RevisionID
-		row.ExpiresAt = s.wanted.ExpiresAt
+		row.Kind = link.Revision
+		row.Revision = s.wanted.RevisionID
+		if s.wanted.ExpiresAt != nil {
+			row.ExpiresAt = s.wanted.ExpiresAt.Time
+		}
 	}
 	return sharing.Address{Shared: sharing.Shared{Link: row, Artifact: s.found(artifactID)}, URL: linkAddress, Until: noon.Add(24 * time.Hour)}, nil
 }
@@ -399,7 +398,9 @@ func (s doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (
 	return contract.RevokedLink{}, s.called(ctx, "RevokeLink "+string(l))
 }
 
-func (s doorkeeper) SetVisibility(ctx context.Context, _ credential.Actor, t sharing.Target, word string) (contract.Visibility, error) {
+func (s doorkeeper) SetVisibility(
+	ctx context.Context, _ credential.Actor, t sharing.Target, word string,
+) (contract.Visibility, error) {
 	return contract.Visibility{
 		ArtifactID:   t.RequestedID,
 		Visibility:   word,

@@ -15,15 +15,15 @@ import (
 
 func (h *Host) audit(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
-	list, err := h.Audits.List(r.Context(), v.Actor, account.Page{Cursor: after})
+	list, err := h.Account.AuditLog(r.Context(), v.Actor, account.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, "/audit") // it is a day old, or of somebody else: the list starts anew
+		redirect(w, "/audit") // the cursor is a day old or of another workspace: the list starts anew
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	p := pages.Audit{Layout: v.shell("/audit"), Kept: limits.EventLife, Pages: pagesOf("/audit", after, list.PageInfo)}
+	p := pages.Audit{Layout: v.layout("/audit"), Kept: limits.EventLife, Pages: pagesOf("/audit", after, list.PageInfo)}
 	for _, row := range list.Items {
 		p.Items = append(p.Items, auditEntryOf(row, v))
 	}

@@ -21,7 +21,7 @@ func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {
 	p := pages.Claim{SignIn: signInPath("/claim")}
 	switch v, err := h.visitor(r); {
 	case err == nil:
-		p.SignedIn, p.Layout = true, v.shell("")
+		p.SignedIn, p.Layout = true, v.layout("")
 	case fault.CodeOf(err) != fault.NotAuthenticated:
 		return err
 	}
@@ -44,7 +44,7 @@ func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v browserSessio
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.ClaimPreview{
-		Layout:          v.shell(""),
+		Layout:          v.layout(""),
 		ArtifactSummary: artifactSummary(preview.Titles, preview.Count, limits.ClaimListed),
 		CreatedAt:       preview.CreatedAt,
 		ExpiresAt:       preview.ExpiresAt,
@@ -77,7 +77,7 @@ func (h *Host) claim(w http.ResponseWriter, r *http.Request, v browserSession) e
 // badClaim says one thing for every token that opens nothing.
 func (h *Host) badClaim(w http.ResponseWriter, r *http.Request, v browserSession, err error) error {
 	web.Failed(r.Context(), fault.CodeOf(err), err)
-	return h.page(w, http.StatusNotFound, pages.Claim{Layout: v.shell(""), SignedIn: true, Error: badClaim})
+	return h.page(w, http.StatusNotFound, pages.Claim{Layout: v.layout(""), SignedIn: true, Error: badClaim})
 }
 
 // claimed tells what changed.
@@ -93,7 +93,7 @@ func (h *Host) claimed(v browserSession, c contract.Claimed) pages.Done {
 		what = "All artifacts are"
 	}
 	done := pages.Done{
-		Layout:  v.shell(""),
+		Layout:  v.layout(""),
 		Heading: "Claimed",
 		Subject: v.Actor.Workspace.Name,
 		Points: []string{
@@ -102,7 +102,8 @@ func (h *Host) claimed(v browserSession, c contract.Claimed) pages.Done {
 			"Scripts inside them run from now on.",
 			fmt.Sprintf("You can publish %d new artifacts a day, within the limits of your workspace.", l.PerDay),
 		},
-		Fine:  "The key that published them has ended, and nobody got into your workspace with them; links that were shared still open.",
+		Fine: "The key that published them has ended, and nobody got into your workspace with them; links that were " +
+			"shared still open.",
 		Links: []pages.Link{{Path: "/artifacts", Text: "Your artifacts"}, {Path: "/keys", Text: "API keys"}},
 	}
 	if count == 1 {

@@ -20,24 +20,24 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 	var agents []agentauth.Registration
 	var grants []oauth.Grant
 	var moreAgents, moreApps contract.PageInfo
-	err := together(
+	err := parallel(
 		func() (err error) {
-			agents, moreAgents, err = h.ConnectedAgents.Connections(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("agents")})
+			agents, moreAgents, err = h.Agents.Connections(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("agents")})
 			return err
 		},
 		func() (err error) {
-			grants, moreApps, err = h.ConnectedApps.Grants(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("apps")})
+			grants, moreApps, err = h.Apps.Grants(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("apps")})
 			return err
 		},
 	)
 	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, "/connections") // it is a day old, or of somebody else: the lists start anew
+		redirect(w, "/connections") // the cursor is a day old or of another workspace: the lists start anew
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	p := pages.Connections{Layout: v.shell("/connections"), APIURL: h.APIURL}
+	p := pages.Connections{Layout: v.layout("/connections"), APIURL: h.Origins.API}
 	p.AgentPages, p.AppPages = connectionPages(at, "agents", moreAgents), connectionPages(at, "apps", moreApps)
 	for _, a := range agents {
 		p.Agents = append(p.Agents, pages.Agent{
@@ -86,12 +86,12 @@ func connectionPages(at url.Values, list string, info contract.PageInfo) pages.P
 }
 
 func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	a, err := h.ConnectedAgents.Connection(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
+	a, err := h.Agents.Connection(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
 	if err != nil {
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Layout:  v.shell("/connections"),
+		Layout:  v.layout("/connections"),
 		Heading: "Disconnect this agent?",
 		Subject: "Agent from " + a.Network,
 		Detail:  string(a.ID),
@@ -106,7 +106,7 @@ func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v browserSess
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	err := h.ConnectedAgents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
+	err := h.Agents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
 	if err != nil && !absent(err) {
 		return err
 	}
@@ -115,12 +115,12 @@ func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v browserSess
 }
 
 func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	g, err := h.ConnectedApps.Allowed(r.Context(), v.Actor, id.Public(r.PathValue("grantId")))
+	g, err := h.Apps.Allowed(r.Context(), v.Actor, id.Public(r.PathValue("grantId")))
 	if err != nil {
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Layout:  v.shell("/connections"),
+		Layout:  v.layout("/connections"),
 		Heading: "Disconnect this app?",
 		Subject: g.Name,
 		Detail:  string(g.Public),
@@ -136,7 +136,7 @@ func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v browserSessio
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	err := h.ConnectedApps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId")))
+	err := h.Apps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId")))
 	if err != nil && !absent(err) {
 		return err
 	}
@@ -144,5 +144,5 @@ func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v browserSessio
 	return nil
 }
 
-// absent tells that there is nothing to end: somebody was faster, the same person's second click most often.
+// absent reports that there is nothing to end, most often because it is the second click of one person.
 func absent(err error) bool { return fault.KindOf(err) == fault.KindNotFound }

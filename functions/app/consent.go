@@ -24,7 +24,7 @@ func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v browserSess
 		return consentOver(err)
 	}
 	return h.page(w, http.StatusOK, pages.Consent{
-		Layout:     v.shell(""),
+		Layout:     v.layout(""),
 		Client:     c.Client.Name,
 		ID:         string(c.Client.ID),
 		Host:       c.RedirectHost,
@@ -92,7 +92,7 @@ func (h *Host) appError(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
 		return err
 	}
-	refused, err := h.Refusals.Refused(r.Context(), v.Actor, oauth.ParseAuthorization(r.URL.RawQuery), web.ClientAddress(r))
+	refused, err := h.Apps.Refused(r.Context(), v.Actor, oauth.ParseAuthorization(r.URL.RawQuery), web.ClientAddress(r))
 	if err != nil {
 		return consentOver(err)
 	}
@@ -119,8 +119,8 @@ func (h *Host) appError(w http.ResponseWriter, r *http.Request) error {
 // code runs in the page that follows a link with one of these schemes.
 var code = []string{"javascript", "data", "vbscript", "blob", "file", "about", "filesystem", "view-source"}
 
-// leaving lets the authorization server's redirects into a page. It checks them when clients register; a scheme that runs
-// code is refused here once more.
+// leaving lets the authorization server's redirects into a page. It checks them when clients register; a scheme that
+// runs code is refused here once more.
 func leaving(to string) (template.URL, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme == "" || slices.Contains(code, u.Scheme) {
@@ -136,7 +136,8 @@ func consentOver(err error) error {
 	}
 	return explained{fault.Wrap(fault.InvalidRequest, err, "%s", fault.InvalidRequest), pages.Message{
 		Heading: "No app is waiting here",
-		Text:    "The request may have been answered, or be older than ten minutes. Go back to the app and start again there.",
-		Links:   []pages.Link{{Path: "/dashboard", Text: "Overview"}},
+		Text: "The request may have been answered, or be older than ten minutes. Go back to the app and start again " +
+			"there.",
+		Links: []pages.Link{{Path: "/dashboard", Text: "Overview"}},
 	}}
 }

@@ -13,9 +13,9 @@ import (
 
 const badDevice = "No device waits with this code: it may be mistyped, answered already, or older than 15 minutes. Check the letters, or start again on the device."
 
-// devicePage takes a code. One in the address is filled in and does nothing until somebody sends it.
+// devicePage takes a code. One in the address is filled in and does nothing until it is sent.
 func (h *Host) devicePage(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.page(w, http.StatusOK, pages.Device{Layout: v.shell(""), Code: typed(r.URL.Query().Get("code"))})
+	return h.page(w, http.StatusOK, pages.Device{Layout: v.layout(""), Code: typed(r.URL.Query().Get("code"))})
 }
 
 // typed is a code as it may stand in a field again: letters, digits and what people put between them.
@@ -37,7 +37,7 @@ func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v browserSessi
 	}
 	code := form["code"]
 	web.RedactSecret(r.Context(), code)
-	d, err := h.Devices.Device(r.Context(), v.Actor, code)
+	d, err := h.Apps.Device(r.Context(), v.Actor, code)
 	if absent(err) {
 		return h.badDevice(w, r, v, code, err)
 	}
@@ -45,7 +45,7 @@ func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v browserSessi
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.DeviceRequest{
-		Layout:    v.shell(""),
+		Layout:    v.layout(""),
 		Client:    d.Client.Name,
 		Name:      d.Name,
 		Network:   d.Network,
@@ -58,11 +58,13 @@ func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v browserSessi
 
 func (h *Host) badDevice(w http.ResponseWriter, r *http.Request, v browserSession, code string, err error) error {
 	web.Failed(r.Context(), fault.CodeOf(err), err)
-	return h.page(w, http.StatusNotFound, pages.Device{Layout: v.shell(""), Code: typed(code), Error: badDevice})
+	return h.page(w, http.StatusNotFound, pages.Device{Layout: v.layout(""), Code: typed(code), Error: badDevice})
 }
 
 // answerDevice settles a device by one of the answers.
-func (h *Host) answerDevice(answer func(context.Context, credential.Actor, string) error, done func(browserSession) pages.Done) memberHandler {
+func (h *Host) answerDevice(
+	answer func(context.Context, credential.Actor, string) error, done func(browserSession) pages.Done,
+) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
 		form, err := readForm(r)
 		if err != nil {
@@ -81,17 +83,20 @@ func (h *Host) answerDevice(answer func(context.Context, credential.Actor, strin
 }
 
 func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.answerDevice(h.Devices.ApproveDevice, func(v browserSession) pages.Done {
+	return h.answerDevice(h.Apps.ApproveDevice, func(v browserSession) pages.Done {
 		return pages.Done{
-			Layout:  v.shell(""),
+			Layout:  v.layout(""),
 			Heading: "The device is in",
 			Subject: v.Actor.Workspace.Name,
-			Points:  []string{"It goes on by itself within a few seconds: you can close this page.", "It acts in your name until its access ends or you end it."},
-			Links:   []pages.Link{{Path: "/connections", Text: "Connections"}, {Path: "/dashboard", Text: "Overview"}},
+			Points: []string{
+				"It goes on by itself within a few seconds: you can close this page.",
+				"It acts in your name until its access ends or you end it.",
+			},
+			Links: []pages.Link{{Path: "/connections", Text: "Connections"}, {Path: "/dashboard", Text: "Overview"}},
 		}
 	})(w, r, v)
 }
 
 func (h *Host) denyDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.answerDevice(h.Devices.DenyDevice, func(v browserSession) pages.Done { return denied(v, "The device is told at its next question.") })(w, r, v)
+	return h.answerDevice(h.Apps.DenyDevice, func(v browserSession) pages.Done { return denied(v, "The device is told at its next question.") })(w, r, v)
 }

@@ -197,7 +197,10 @@ func (falling) Grants(context.Context, credential.Actor, cursor.Page) ([]oauth.G
 func TestAPanicBesideAPageEndsTheAnswerAlone(t *testing.T) {
 	s := newHouse()
 	h, _ := s.host()
-	h.ConnectedApps = falling{apps{s}}
+	h.Apps = struct {
+		falling
+		devices
+	}{falling{apps{s}}, devices{s}}
 	if r := signedIn(h.Handler(), "GET", "/connections", nil); r.StatusCode != 500 || strings.Contains(text(t, r), "the case fell") {
 		t.Errorf("%d", r.StatusCode)
 	}

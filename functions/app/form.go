@@ -23,10 +23,14 @@ func readForm(r *http.Request) (web.Form, error) {
 // once is a fresh name for what a form does, so that sending the form twice does it once.
 func once() string { return "page-" + rand.Text() }
 
-// commandOf is what a form does. Its body stands for the fields that matter; a form without a name of its own is refused.
-func commandOf(v browserSession, operation idempotency.Operation, target, client string, body any) (idempotency.Command, error) {
+// commandOf is what a form does. Its body stands for the fields that matter; a form without a name of its own is
+// refused.
+func commandOf(
+	v browserSession, operation idempotency.Operation, target, client string, body any,
+) (idempotency.Command, error) {
 	if err := idempotency.CheckClient(client); err != nil {
-		return idempotency.Command{}, fault.New(fault.InvalidRequest, "the form is not complete; reload the page and try again")
+		return idempotency.Command{}, fault.New(fault.InvalidRequest,
+			"the form is not complete; reload the page and try again")
 	}
 	raw, err := json.Marshal(body)
 	return idempotency.Command{

@@ -80,11 +80,9 @@ func open(t *testing.T) *gallery {
 	t.Cleanup(g.app.Close)
 	g.appURL = strings.Replace(g.app.URL, "127.0.0.1", "localhost", 1)
 	handler = (&Host{
-		Links:      g,
-		Surface:    &web.Server{Log: slog.New(slog.NewJSONHandler(g, nil))},
-		AppURL:     g.appURL,
-		ContentURL: g.content.URL,
-		APIURL:     "http://localhost:8701",
+		Views:   shown{Resolver: g},
+		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(g, nil))},
+		Origins: origins(g.appURL, g.content.URL),
 	}).Handler()
 	return g
 }

@@ -16,7 +16,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// home is the front page; members go to theirs. It is kept nowhere unseen, because it differs before and after a sign-in.
+// home is the front page; members go to theirs. It is kept nowhere unseen, because it differs before and after a
+// sign-in.
 func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 	_, err := h.visitor(r)
 	if err == nil {
@@ -28,7 +29,7 @@ func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 	}
 	w.Header().Set("Cache-Control", "private, no-cache")
 	w.Header().Set("Vary", "Cookie")
-	return h.page(w, http.StatusOK, pages.Home{APIURL: h.APIURL, AppURL: h.AppURL, SignIn: signInPath("/")})
+	return h.page(w, http.StatusOK, pages.Home{APIURL: h.Origins.API, AppURL: h.Origins.App, SignIn: signInPath("/")})
 }
 
 // viewer serves the shell of an access link. It looks the same for every well-formed id: only the script of the page
@@ -44,7 +45,7 @@ func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
 	}
 	content := h.contentOrigin()
 	header.Set(policyHeader, policyViewer(content))
-	return h.page(w, http.StatusOK, pages.Viewer{PublicID: string(public), ContentOrigin: content, APIURL: h.APIURL})
+	return h.page(w, http.StatusOK, pages.Viewer{PublicID: string(public), ContentOrigin: content, APIURL: h.Origins.API})
 }
 
 func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
@@ -56,7 +57,7 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	web.RedactSecret(r.Context(), link.Blob)
-	resolved, err := h.Links.Resolve(r.Context(), link)
+	resolved, err := h.Views.Resolve(r.Context(), link)
 	if err != nil {
 		return unopened(err)
 	}
@@ -86,7 +87,8 @@ func readLink(body io.Reader) (contract.ResolveRequest, error) {
 		err = errors.Join(json.Unmarshal(members["public_id"], &link.PublicID), json.Unmarshal(members["blob"], &link.Blob))
 	}
 	if _, malformed := link.PublicID.Bits(); err != nil || malformed != nil || link.Blob == "" {
-		return contract.ResolveRequest{}, fault.New(fault.InvalidRequest, "The body must be an object with public_id and blob.")
+		return contract.ResolveRequest{}, fault.New(fault.InvalidRequest,
+			"The body must be an object with public_id and blob.")
 	}
 	return link, nil
 }

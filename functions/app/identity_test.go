@@ -52,7 +52,10 @@ func TestSigningInGoesToTheProviderAndComesBack(t *testing.T) {
 func TestT39ReturnPathsStayOnTheHost(t *testing.T) {
 	s := newHouse()
 	h := s.handler()
-	hostile := []string{"//evil", `/\evil`, "https:evil", "https://evil.example/", "/%0d%0aSet-Cookie", "/..//evil", "/\r\nSet-Cookie: a=b", "", "evil", "/a\x00b", "/api/auth/sign-out"}
+	hostile := []string{
+		"//evil", `/\evil`, "https:evil", "https://evil.example/", "/%0d%0aSet-Cookie", "/..//evil", "/\r\nSet-Cookie: a=b",
+		"", "evil", "/a\x00b", "/api/auth/sign-out",
+	}
 	for _, path := range hostile {
 		if r := send(h, "GET", "/api/auth/sign-in?"+url.Values{"returnPathname": {path}}.Encode(), ""); r.StatusCode != 303 {
 			t.Errorf("%q: %d", path, r.StatusCode)
@@ -204,7 +207,7 @@ func TestT44LinksChangeNothing(t *testing.T) {
 // onlyReads reports calls that change something.
 func onlyReads(t *testing.T, s *house) {
 	t.Helper()
-	reads := []string{"Web", "Detail", "Look", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision", "Audit"}
+	reads := []string{"Web", "Preview", "Look", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision", "Audit"}
 	for _, call := range s.calls {
 		if verb, _, _ := strings.Cut(call, " "); !slices.Contains(reads, verb) {
 			t.Errorf("reached %s", call)

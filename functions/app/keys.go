@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
@@ -30,25 +31,25 @@ func (h *Host) listKeys(w http.ResponseWriter, r *http.Request, v browserSession
 	if p.Ended {
 		which = credential.EndedKeys
 	}
-	list, err := h.Keys.List(r.Context(), v.Actor, which, cursor.Page{Cursor: after})
+	list, info, err := h.Keys.List(r.Context(), v.Actor, which, cursor.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, path) // it is a day old, or of somebody else: the list starts anew
+		redirect(w, path) // the cursor is a day old or of another workspace: the list starts anew
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	p.Pages = pagesOf(path, after, list.PageInfo)
+	p.Pages = pagesOf(path, after, info)
 	return h.showKeys(w, v, http.StatusOK, p, list)
 }
 
 // afterCreate shows the newest live keys around what p tells of a key that was asked for.
 func (h *Host) afterCreate(w http.ResponseWriter, r *http.Request, v browserSession, status int, p pages.Keys) error {
-	list, err := h.Keys.List(r.Context(), v.Actor, credential.LiveKeys, cursor.Page{})
+	list, info, err := h.Keys.List(r.Context(), v.Actor, credential.LiveKeys, cursor.Page{})
 	if err != nil && p.Made == nil {
 		return err
 	}
-	p.Pages = pagesOf("/keys", "", list.PageInfo)
+	p.Pages = pagesOf("/keys", "", info)
 	if err != nil { // the secret is shown this once, list or no list
 		web.Failed(r.Context(), fault.CodeOf(err), err)
 		p.Items, p.First = []pages.Key{p.Made.Key}, "/keys"
@@ -56,14 +57,14 @@ func (h *Host) afterCreate(w http.ResponseWriter, r *http.Request, v browserSess
 	return h.showKeys(w, v, status, p, list)
 }
 
-func (h *Host) showKeys(w http.ResponseWriter, v browserSession, status int, p pages.Keys, list contract.WebKeyList) error {
-	p.Layout = v.shell("/keys")
-	p.APIURL = h.APIURL
+func (h *Host) showKeys(
+	w http.ResponseWriter, v browserSession, status int, p pages.Keys, list []credential.Key,
+) error {
+	p.Layout = v.layout("/keys")
+	p.APIURL = h.Origins.API
 	p.Once = once()
-	for _, k := range list.Items {
-		row := keyOf(k.APIKeySummary)
-		row.Revoked = k.Revoked
-		p.Items = append(p.Items, row)
+	for _, k := range list {
+		p.Items = append(p.Items, keyOf(k))
 	}
 	return h.page(w, status, p)
 }
@@ -97,23 +98,23 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSessio
 		return err
 	}
 	web.RedactSecret(r.Context(), made.Secret)
-	shown := &pages.Made{Key: keyOf(made.APIKey), Secret: made.Secret}
+	shown := &pages.Made{Key: madeKey(made.APIKey), Secret: made.Secret}
 	return h.afterCreate(w, r, v, http.StatusOK, pages.Keys{Made: shown})
 }
 
 func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	k, err := h.Keys.Key(r.Context(), v.Actor, id.Key(r.PathValue("keyId")))
-	if err == nil && k.Revoked {
+	if err == nil && !k.RevokedAt.IsZero() {
 		err = fault.New(fault.NotFound, "this key is revoked")
 	}
 	if err != nil {
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Layout:  v.shell("/keys"),
+		Layout:  v.layout("/keys"),
 		Heading: "Revoke this key?",
 		Subject: k.Name,
-		Detail:  string(k.PublicID),
+		Detail:  string(k.Public),
 		Text:    "Whoever uses it is refused from that moment on. It cannot be brought back.",
 		Button:  "Revoke it",
 		Action:  "/keys/" + string(k.ID) + "/revoke",
@@ -139,7 +140,22 @@ func (h *Host) revokeKey(w http.ResponseWriter, r *http.Request, v browserSessio
 	return nil
 }
 
-func keyOf(k contract.APIKeySummary) pages.Key {
+func keyOf(k credential.Key) pages.Key {
+	return pages.Key{
+		ID:        string(k.ID),
+		Public:    string(k.Public),
+		Name:      k.Name,
+		Scopes:    shortRights(k.Scopes),
+		CreatedAt: k.CreatedAt,
+		UsedAt:    k.LastUsedAt,
+		ExpiresAt: k.ExpiresAt,
+		RevokedAt: k.RevokedAt,
+		Revoked:   !k.RevokedAt.IsZero(),
+	}
+}
+
+// madeKey is a key that was just made, as its creation and every repetition of it answer.
+func madeKey(k contract.APIKeySummary) pages.Key {
 	scopes := make([]credential.Scope, len(k.Scopes))
 	for i, s := range k.Scopes {
 		scopes[i] = credential.Scope(s)
@@ -150,8 +166,13 @@ func keyOf(k contract.APIKeySummary) pages.Key {
 		Name:      k.Name,
 		Scopes:    shortRights(scopes),
 		CreatedAt: k.CreatedAt.Time,
-		UsedAt:    orZero(k.LastUsedAt),
 		ExpiresAt: orZero(k.ExpiresAt),
-		RevokedAt: orZero(k.RevokedAt),
 	}
+}
+
+func orZero(t *contract.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
 }

@@ -91,7 +91,9 @@ func TestAskingToRevokeLooksAtTheOneKey(t *testing.T) {
 // crowded has no room for another key.
 type crowded struct{ keyring }
 
-func (crowded) Create(context.Context, credential.Actor, idempotency.Command, *idempotency.Record, string, time.Duration) (contract.CreatedKey, error) {
+func (crowded) Create(
+	context.Context, credential.Actor, idempotency.Command, *idempotency.Record, string, time.Duration,
+) (contract.CreatedKey, error) {
 	return contract.CreatedKey{}, fault.New(fault.Forbidden, "revoke one")
 }
 

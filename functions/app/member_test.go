@@ -22,6 +22,7 @@ import (
 	"vitrine/shared/identity/session"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
@@ -67,7 +68,7 @@ type house struct {
 	loopback, firstParty        bool
 	scene                       string // of an artifact: what is particular about it
 	wanted                      contract.CreateLink
-	linkEnd                     *contract.Time // of the share link, as it is stored
+	linkEnd                     time.Time // of the share link, as it is stored
 	counted                     []string
 	tooMany                     error  // of being counted
 	days                        int    // artifacts live, as the workspace chose
@@ -114,39 +115,47 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	numbers := limits.Default()
 	return &Host{
-		Links:           resolver(opens),
-		Sessions:        sessions{s},
-		SignIns:         signIns{s},
-		Agents:          agents{s},
-		ConnectedAgents: agents{s},
-		Claims:          claims{s},
-		Apps:            apps{s},
-		ConnectedApps:   apps{s},
-		Refusals:        apps{s},
-		Devices:         devices{s},
-		Artifacts:       artifacts{s},
-		Views:           shelf{s},
-		Revisions:       shelf{s},
-		History:         shelf{s},
-		Restores:        shelf{s},
-		Pins:            shelf{s},
-		Titles:          shelf{s},
-		Deletions:       shelf{s},
-		Sharing:         doorkeeper{s},
-		LinkLists:       doorkeeper{s},
-		Reach:           doorkeeper{s},
-		Now:             func() time.Time { return noon },
-		Keys:            keyring{s},
-		Accounts:        accounts{&numbers},
-		Counter:         counter{s},
-		Settings:        steward{s},
-		Audits:          auditor{s},
-		Surface:         &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
-		AppURL:          s.appURL,
-		ContentURL:      s.contentURL,
-		APIURL:          "http://localhost:8701",
+		Surface:   &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
+		Origins:   origins(s.appURL, s.contentURL),
+		Limiter:   counter{s},
+		Now:       func() time.Time { return noon },
+		Sessions:  sessions{s},
+		SignIns:   signIns{s},
+		Account:   workspaces{steward{s}, auditor{s}, accounts{&numbers}},
+		Keys:      keyring{s},
+		Artifacts: kept{artifacts{s}, shelf{s}},
+		Views:     shown{resolver(opens), views{s}},
+		Links:     doorkeeper{s},
+		Agents:    agents{s},
+		Apps:      clients{apps{s}, devices{s}},
+		Claims:    claims{s},
 	}, &lines
 }
+
+func origins(app, content string) address.Origins {
+	return address.Origins{App: app, Content: content, API: "http://localhost:8701"}
+}
+
+// What answers in place of one service is several types, one for each port.
+type (
+	workspaces struct {
+		steward
+		auditor
+		accounts
+	}
+	kept struct {
+		artifacts
+		shelf
+	}
+	shown struct {
+		Resolver
+		ArtifactViews
+	}
+	clients struct {
+		apps
+		devices
+	}
+)
 
 type sessions struct{ *house }
 
@@ -228,7 +237,9 @@ func (s agents) Preview(ctx context.Context, _ credential.Actor, token string) (
 	}, nil
 }
 
-func (s agents) Complete(ctx context.Context, _ credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error) {
+func (s agents) Complete(
+	ctx context.Context, _ credential.Actor, c contract.CompleteClaim,
+) (contract.CompletedClaim, error) {
 	s.completed = c
 	if err := s.called(ctx, "Complete"); err != nil {
 		return contract.CompletedClaim{}, err
@@ -243,7 +254,9 @@ func (s agents) Refuse(ctx context.Context, _ credential.Actor, token string) er
 	return s.called(ctx, "Refuse "+token)
 }
 
-func (s agents) Connections(ctx context.Context, by credential.Actor, p cursor.Page) ([]agentauth.Registration, contract.PageInfo, error) {
+func (s agents) Connections(
+	ctx context.Context, by credential.Actor, p cursor.Page,
+) ([]agentauth.Registration, contract.PageInfo, error) {
 	if s.empty {
 		return nil, contract.PageInfo{}, nil
 	}
@@ -305,7 +318,9 @@ func (s claims) Preview(ctx context.Context, _ credential.Actor, token string) (
 	}, nil
 }
 
-func (s claims) Claim(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, token string) (contract.Claimed, error) {
+func (s claims) Claim(
+	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, token string,
+) (contract.Claimed, error) {
 	s.commands = append(s.commands, c)
 	if err := s.called(ctx, "Claim "+token); err != nil {
 		return contract.Claimed{}, err
@@ -341,7 +356,9 @@ func (s apps) Deny(ctx context.Context, _ credential.Actor, request string) (str
 	return s.redirect, s.called(ctx, "Deny "+request)
 }
 
-func (s apps) Grants(ctx context.Context, by credential.Actor, p cursor.Page) ([]oauth.Grant, contract.PageInfo, error) {
+func (s apps) Grants(
+	ctx context.Context, by credential.Actor, p cursor.Page,
+) ([]oauth.Grant, contract.PageInfo, error) {
 	if s.empty {
 		return nil, contract.PageInfo{}, nil
 	}
@@ -400,7 +417,9 @@ func (s devices) DenyDevice(ctx context.Context, _ credential.Actor, code string
 
 type keyring struct{ *house }
 
-func (s keyring) Create(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, name string, _ time.Duration) (contract.CreatedKey, error) {
+func (s keyring) Create(
+	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, name string, _ time.Duration,
+) (contract.CreatedKey, error) {
 	s.commands = append(s.commands, c)
 	if err := s.called(ctx, "Create "+name); err != nil {
 		return contract.CreatedKey{}, err
@@ -408,51 +427,54 @@ func (s keyring) Create(ctx context.Context, _ credential.Actor, c idempotency.C
 	if name == "" {
 		return contract.CreatedKey{}, fault.New(fault.InvalidRequest, "name must have 1 to 120 characters")
 	}
-	return contract.CreatedKey{APIKey: summary(name), Secret: "ap_pk_preview_0123456789ABCDEF_" + strings.Repeat("s", 71)}, nil
+	return contract.CreatedKey{APIKey: liveKey(name).Summary(), Secret: "ap_pk_preview_0123456789ABCDEF_" + strings.Repeat("s", 71)}, nil
 }
 
-func summary(name string) contract.APIKeySummary {
-	return contract.APIKeySummary{
-		ID:        keyID,
-		Name:      name,
-		PublicID:  "0123456789ABCDEF",
-		Scopes:    []string{"publish", "read"},
-		CreatedAt: contract.At(noon),
-	}
-}
-
-func (s keyring) List(ctx context.Context, _ credential.Actor, which credential.Which, p cursor.Page) (contract.WebKeyList, error) {
+func (s keyring) List(
+	ctx context.Context, _ credential.Actor, which credential.Which, p cursor.Page,
+) ([]credential.Key, contract.PageInfo, error) {
 	if s.empty {
-		return contract.WebKeyList{}, nil
+		return nil, contract.PageInfo{}, nil
 	}
-	list := contract.WebKeyList{Items: []contract.WebKey{{APIKeySummary: summary(s.title)}}}
+	list := []credential.Key{liveKey(s.title)}
 	if which == credential.EndedKeys {
-		over, past := endedKey(), contract.WebKey{APIKeySummary: summary("Last year's server")}
-		past.ExpiresAt = new(contract.At(noon.Add(-time.Hour)))
-		list.Items = []contract.WebKey{over, past}
+		past := liveKey("Last year's server")
+		past.ExpiresAt = noon.Add(-time.Hour)
+		list = []credential.Key{endedKey(), past}
 	}
 	info, err := s.turn(p)
-	list.PageInfo = info
-	return list, cmp.Or(err, s.failing(ctx))
+	return list, info, cmp.Or(err, s.failing(ctx))
 }
 
-func endedKey() contract.WebKey {
-	k := contract.WebKey{APIKeySummary: summary("Old laptop"), Revoked: true}
-	k.ID, k.RevokedAt = endedKeyID, new(contract.At(noon))
+func liveKey(name string) credential.Key {
+	return credential.Key{
+		ID:        keyID,
+		Name:      name,
+		Public:    "0123456789ABCDEF",
+		Scopes:    []credential.Scope{credential.Publish, credential.Read},
+		CreatedAt: noon,
+	}
+}
+
+func endedKey() credential.Key {
+	k := liveKey("Old laptop")
+	k.ID, k.RevokedAt = endedKeyID, noon
 	return k
 }
 
-func (s keyring) Key(ctx context.Context, _ credential.Actor, k id.Key) (contract.WebKey, error) {
+func (s keyring) Key(ctx context.Context, _ credential.Actor, k id.Key) (credential.Key, error) {
 	switch k {
 	case keyID:
-		return contract.WebKey{APIKeySummary: summary(s.title)}, s.failing(ctx)
+		return liveKey(s.title), s.failing(ctx)
 	case endedKeyID:
 		return endedKey(), s.failing(ctx)
 	}
-	return contract.WebKey{}, fault.New(fault.NotFound, "no such key")
+	return credential.Key{}, fault.New(fault.NotFound, "no such key")
 }
 
-func (s keyring) Revoke(ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, k id.Key) (contract.RevokedKey, error) {
+func (s keyring) Revoke(
+	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, k id.Key,
+) (contract.RevokedKey, error) {
 	s.commands = append(s.commands, c)
 	return contract.RevokedKey{}, s.called(ctx, "Revoke "+string(k))
 }

@@ -15,37 +15,37 @@ import (
 const recent = 5
 
 func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	list, err := h.Artifacts.Web(r.Context(), v.Actor, artifact.Page{Limit: recent})
+	list, _, err := h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Limit: recent})
 	if err != nil {
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Overview{
-		Layout: v.shell("/dashboard"),
-		APIURL: h.APIURL,
-		Recent: artifactRows(list.Items),
+		Layout: v.layout("/dashboard"),
+		APIURL: h.Origins.API,
+		Recent: h.artifactRows(list),
 		Limits: h.limits(v),
 	})
 }
 
 func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
-	list, err := h.Artifacts.Web(r.Context(), v.Actor, artifact.Page{Cursor: after})
+	list, info, err := h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, "/artifacts") // it is a day old, or of somebody else: the list starts anew
+		redirect(w, "/artifacts") // the cursor is a day old or of another workspace: the list starts anew
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	return h.page(w, http.StatusOK, pages.Artifacts{
-		Layout: v.shell("/artifacts"),
-		APIURL: h.APIURL,
-		Items:  artifactRows(list.Items),
-		Pages:  pagesOf("/artifacts", after, list.PageInfo),
+		Layout: v.layout("/artifacts"),
+		APIURL: h.Origins.API,
+		Items:  h.artifactRows(list),
+		Pages:  pagesOf("/artifacts", after, info),
 	})
 }
 
-// pagesOf are the ways around a list whose page began after a cursor, if it is not empty.
+// pagesOf are the ways around a list. after is the cursor that the page began after, empty for the first page.
 func pagesOf(list, after string, info contract.PageInfo) pages.Pages {
 	var p pages.Pages
 	if after != "" {
@@ -58,7 +58,7 @@ func pagesOf(list, after string, info contract.PageInfo) pages.Pages {
 }
 
 func (h *Host) limits(v browserSession) pages.Limits {
-	p := h.Accounts.Workspace(v.Actor, v.Member).UsagePolicy
+	p := h.Account.Workspace(v.Actor, v.Member).UsagePolicy
 	return pages.Limits{
 		PerDay:       p.DailyNewArtifactAllowance,
 		Files:        p.FileCountCap,
@@ -70,33 +70,34 @@ func (h *Host) limits(v browserSession) pages.Limits {
 	}
 }
 
-func artifactRows(items []contract.WebArtifactRow) []pages.Artifact {
-	rows := make([]pages.Artifact, len(items))
-	for i, a := range items {
-		rows[i] = artifactRow(a)
+func (h *Host) artifactRows(list []artifact.Artifact) []pages.Artifact {
+	rows := make([]pages.Artifact, len(list))
+	for i := range list {
+		rows[i] = h.artifactRow(&list[i])
 	}
 	return rows
 }
 
-func artifactRow(a contract.WebArtifactRow) pages.Artifact {
+// artifactRow is an artifact as lists show it, and the head of its page.
+func (h *Host) artifactRow(a *artifact.Artifact) pages.Artifact {
 	row := pages.Artifact{
 		ID:          string(a.ID),
 		Title:       a.Title,
-		Status:      a.Status,
-		Pinned:      a.Pinned,
-		Locked:      a.Lockdown,
-		PublishedAt: orZero(a.LastPublishedAt),
-		ExpiresAt:   orZero(a.AutoDeleteAt),
+		Status:      "Published",
+		Pinned:      !a.PinnedAt.IsZero(),
+		Locked:      !a.LinksLockedAt.IsZero(),
+		PublishedAt: a.PublishedAt,
 	}
-	if a.LastPublishedAt == nil && !row.Ended() {
-		row.Status = "Draft" // the wire has no word for it
+	switch {
+	case a.Status == artifact.Deleted:
+		row.Status = "Deleted"
+	case !a.Active(h.Now()):
+		row.Status = "Expired"
+	case a.PublishedAt.IsZero():
+		row.Status = "Draft"
+	}
+	if a.Status != artifact.Deleted && !row.Pinned {
+		row.ExpiresAt = a.ExpiresAt
 	}
 	return row
-}
-
-func orZero(t *contract.Time) time.Time {
-	if t == nil {
-		return time.Time{}
-	}
-	return t.Time
 }

@@ -18,12 +18,13 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/sharing"
 )
 
 // Sessions keeps people signed in.
 type Sessions interface {
-	// Authenticate finds the member behind a session's secret; not_authenticated for whatever opens nothing.
+	// Authenticate finds the member behind a session's secret; not_authenticated for one that opens nothing.
 	Authenticate(ctx context.Context, secret, requestID string) (session.Authenticated, error)
 	// End ends one session; a secret that opens nothing has ended.
 	End(ctx context.Context, secret, requestID string) error
@@ -42,8 +43,14 @@ type SignIns interface {
 	SignOutURL() string
 }
 
-// Agents are let into workspaces by members. Whatever is wrong with an attempt or its code is one invalid_request.
+// Agents are programs that act for a workspace.
 type Agents interface {
+	AgentClaims
+	ConnectedAgents
+}
+
+// AgentClaims lets agents into workspaces. Every fault of an attempt or its code is the same invalid_request.
+type AgentClaims interface {
 	Preview(ctx context.Context, by credential.Actor, attemptToken string) (agentauth.Request, error)
 	Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error)
 	Refuse(ctx context.Context, by credential.Actor, attemptToken string) error
@@ -52,7 +59,7 @@ type Agents interface {
 // ConnectedAgents are those that were let in.
 type ConnectedAgents interface {
 	// Connections is one page of the connected agents, newest first; invalid_cursor for a cursor that is a day old or of
-	// somebody else.
+	// another workspace.
 	Connections(
 		ctx context.Context, by credential.Actor, p cursor.Page,
 	) ([]agentauth.Registration, contract.PageInfo, error)
@@ -62,14 +69,24 @@ type ConnectedAgents interface {
 	Unlink(ctx context.Context, by credential.Actor, r id.Registration) error
 }
 
-// Claims moves ephemeral workspaces into those of members. Whatever is wrong with a token is one not_found.
+// Claims moves ephemeral workspaces into those of members. Every fault of a token is the same not_found.
 type Claims interface {
 	Preview(ctx context.Context, by credential.Actor, claimToken string) (claim.Preview, error)
-	Claim(ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string) (contract.Claimed, error)
+	Claim(
+		ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string,
+	) (contract.Claimed, error)
 }
 
-// Apps are OAuth clients that ask members.
+// Apps are OAuth clients, on this machine, on another one or on a device without a browser.
 type Apps interface {
+	Consents
+	Refusals
+	Devices
+	ConnectedApps
+}
+
+// Consents asks members what an app may do.
+type Consents interface {
 	// Consent is what a request asks; a fault says that it is over.
 	Consent(ctx context.Context, request string) (oauth.Consent, error)
 	// Allow and Deny answer where the browser goes, which is the client's redirect with the answer.
@@ -80,7 +97,7 @@ type Apps interface {
 // ConnectedApps are OAuth clients that were let in.
 type ConnectedApps interface {
 	// Grants is one page of the connected apps, newest first; invalid_cursor for a cursor that is a day old or
-	// of somebody else.
+	// of another workspace.
 	Grants(ctx context.Context, by credential.Actor, p cursor.Page) ([]oauth.Grant, contract.PageInfo, error)
 	// Allowed is one of them; not_found if there is none.
 	Allowed(ctx context.Context, by credential.Actor, public id.Public) (oauth.Grant, error)
@@ -90,79 +107,97 @@ type ConnectedApps interface {
 
 // Refusals tell people of apps that asked in a wrong way.
 type Refusals interface {
-	// Refused judges once more what the authorization endpoint refused. by is the zero value in a browser in which nobody is
-	// signed in. Faults: invalid_request and not_found for what is no such request, rate_limited_actor, database_unavailable.
+	// Refused judges once more what the authorization endpoint refused. by is the zero value in a browser that is not
+	// signed in. Faults: invalid_request and not_found for what is no such request, rate_limited_actor,
+	// database_unavailable.
 	Refused(ctx context.Context, by credential.Actor, a oauth.Authorization, from netip.Addr) (oauth.Refused, error)
 }
 
-// Devices ask members by a code. Whatever is wrong with it is one not_found; who guesses too often is rate_limited_actor.
+// Devices ask members by a code. Every fault of it is the same not_found; a member who guesses too often gets
+// rate_limited_actor.
 type Devices interface {
 	Device(ctx context.Context, by credential.Actor, userCode string) (oauth.Device, error)
 	ApproveDevice(ctx context.Context, by credential.Actor, userCode string) error
 	DenyDevice(ctx context.Context, by credential.Actor, userCode string) error
 }
 
-// Artifacts lists what members published; not_found for artifacts of others.
+// Artifacts publishes, lists, changes and ends artifacts.
 type Artifacts interface {
-	Web(ctx context.Context, by credential.Actor, p artifact.Page) (contract.WebArtifactList, error)
-	Detail(ctx context.Context, by credential.Actor, a id.Artifact) (contract.WebArtifact, error)
-	// Find reads an artifact, whatever its status.
+	ArtifactReader
+	ArtifactChanges
+}
+
+// ArtifactReader reads what members published; not_found for artifacts of others.
+type ArtifactReader interface {
+	// ListAll lists artifacts, ended ones included, newest first; invalid_cursor for a cursor that is a day old or of
+	// another workspace.
+	ListAll(ctx context.Context, by credential.Actor, p artifact.Page) ([]artifact.Artifact, contract.PageInfo, error)
+	// Find reads an artifact in any status.
 	Find(ctx context.Context, by credential.Actor, a id.Artifact) (*artifact.Artifact, error)
-}
-
-// Views show the files of artifacts that Find read; not_found for whatever cannot be seen, revision_retained for
-// revisions whose files are gone.
-type Views interface {
-	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error)
-	Pinned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision) (contract.AgentView, error)
-}
-
-// Revisions reads single revisions, nil if there is none.
-type Revisions interface {
+	// Preview is what a frame shows of an artifact that Find read, nil if nothing can be shown.
+	Preview(ctx context.Context, by credential.Actor, a *artifact.Artifact) (*artifact.Preview, error)
+	// Revision reads one revision, nil if there is none.
 	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error)
+	// Revisions lists the revisions of an artifact that Find read, newest first.
+	Revisions(ctx context.Context, by credential.Actor, a *artifact.Artifact) ([]artifact.Revision, error)
 }
 
-// History lists the revisions of an artifact that Find read, newest first.
-type History interface {
-	List(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.RevisionList, error)
-}
-
-// Restores publishes older revisions again. Faults: artifact_not_found, revision_unpublished, revision_retained,
-// draft_revision_conflict, revision_ceiling_exceeded.
-type Restores interface {
-	// Restore answers the revision that is the newest then.
-	Restore(ctx context.Context, by credential.Actor, t artifact.Target, from id.Revision) (id.Revision, error)
-}
-
-// Pins keeps artifacts from expiring. Faults: artifact_not_found, pinned_artifact_cap_exceeded.
-type Pins interface {
+// ArtifactChanges changes artifacts. All answer artifact_not_found for what has ended.
+type ArtifactChanges interface {
+	// Pin keeps an artifact from expiring, also pinned_artifact_cap_exceeded; Unpin lets it expire again.
 	Pin(ctx context.Context, by credential.Actor, t artifact.Target) (contract.WebArtifact, error)
 	Unpin(ctx context.Context, by credential.Actor, t artifact.Target) (contract.WebArtifact, error)
-}
-
-// Titles gives artifacts that Find read other titles. Faults: invalid_request for a bad title, artifact_not_found.
-type Titles interface {
+	// Rename gives an artifact that Find read another title; invalid_request for a bad one.
 	Rename(ctx context.Context, by credential.Actor, a *artifact.Artifact, title string) (contract.DisplayMetadata, error)
-}
-
-// Deletions ends artifacts that Find read; artifact_not_found for those that are deleted.
-type Deletions interface {
+	// Restore publishes an older revision again and answers the one that is the newest then. Faults:
+	// revision_unpublished, revision_retained, draft_revision_conflict, revision_ceiling_exceeded.
+	Restore(ctx context.Context, by credential.Actor, t artifact.Target, from id.Revision) (id.Revision, error)
+	// Delete ends an artifact that Find read.
 	Delete(ctx context.Context, by credential.Actor, t artifact.Target) (contract.DeletedArtifact, error)
 }
 
-// LinkLists shows access links. Faults: not_found for links, artifact_not_found for artifacts of others, and for lists
-// invalid_cursor for a cursor that is a day old or of somebody else.
+// Views shows files, to members and to holders of links.
+type Views interface {
+	Resolver
+	ArtifactViews
+}
+
+// Resolver opens access links.
+type Resolver interface {
+	// Resolve checks the secret of a link and returns what it shows. Faults: InvalidRequest, NotFound for every link that
+	// does not open, RateLimitedArtifact with RetryAfter, DatabaseUnavailable.
+	Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error)
+}
+
+// ArtifactViews shows the files of artifacts that Artifacts.Find read; not_found for what cannot be seen,
+// revision_retained for revisions without their files.
+type ArtifactViews interface {
+	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error)
+	Pinned(
+		ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision,
+	) (contract.AgentView, error)
+}
+
+// Links keeps access links. Faults: not_found for links, artifact_not_found for artifacts of others. It leaves it to
+// this host which rights a member needs.
+type Links interface {
+	LinkLists
+	LinkChanges
+	Visibility
+}
+
+// LinkLists shows access links; invalid_cursor for a cursor that is a day old or of another workspace.
 type LinkLists interface {
-	Of(ctx context.Context, by credential.Actor, a id.Artifact, p cursor.Page) (contract.WebLinkList, error)
+	// Of answers one page of the links of an artifact, which t has as Artifacts.Find read it.
+	Of(ctx context.Context, by credential.Actor, t sharing.Target, p cursor.Page) ([]link.Link, contract.PageInfo, error)
 	// Overview answers one page of the links of the workspace with their artifacts.
 	Overview(ctx context.Context, by credential.Actor, p cursor.Page) ([]sharing.Shared, contract.PageInfo, error)
 	// Find answers one link.
 	Find(ctx context.Context, by credential.Actor, l id.Link) (sharing.Shared, error)
 }
 
-// Sharing keeps access links. Faults: not_found for links, artifact_not_found for artifacts of others. It leaves it to
-// this host which rights a member needs.
-type Sharing interface {
+// LinkChanges makes and ends access links.
+type LinkChanges interface {
 	// Create answers with the share link that there is, if one is asked for and works.
 	Create(ctx context.Context, by credential.Actor, t sharing.Target, r contract.CreateLink) (contract.CreatedLink, error)
 	// Address makes a fresh address of a link, for limits.LinkURLLife; not_found for a link that opens nothing.
@@ -170,7 +205,7 @@ type Sharing interface {
 	Revoke(ctx context.Context, by credential.Actor, l id.Link) (contract.RevokedLink, error)
 }
 
-// Visibility says who sees an artifact without an account. Faults: as of Sharing.
+// Visibility says who sees an artifact without an account.
 type Visibility interface {
 	// SetVisibility makes an artifact unlisted, with a share link, or private, which ends all its links.
 	SetVisibility(ctx context.Context, by credential.Actor, t sharing.Target, word string) (contract.Visibility, error)
@@ -182,34 +217,36 @@ type Visibility interface {
 // Keys keeps API keys, for members with the right admin; forbidden for others.
 type Keys interface {
 	// Create answers forbidden too where the workspace has limits.LiveKeys.
-	Create(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, name string, life time.Duration) (contract.CreatedKey, error)
-	// List answers one page of keys, newest first; invalid_cursor for a cursor that is a day old or of somebody else.
-	List(ctx context.Context, by credential.Actor, which credential.Which, p cursor.Page) (contract.WebKeyList, error)
+	Create(
+		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, name string,
+		life time.Duration,
+	) (contract.CreatedKey, error)
+	// List answers one page of keys, newest first; invalid_cursor for a cursor that is a day old or of another workspace.
+	List(
+		ctx context.Context, by credential.Actor, which credential.Which, p cursor.Page,
+	) ([]credential.Key, contract.PageInfo, error)
 	// Key answers one key; not_found if there is none.
-	Key(ctx context.Context, by credential.Actor, k id.Key) (contract.WebKey, error)
-	Revoke(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, k id.Key) (contract.RevokedKey, error)
+	Key(ctx context.Context, by credential.Actor, k id.Key) (credential.Key, error)
+	Revoke(
+		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, k id.Key,
+	) (contract.RevokedKey, error)
 }
 
-// Accounts tells members about their workspace.
-type Accounts interface {
+// Account tells members about their workspace. All but Workspace want the right admin; forbidden for others.
+type Account interface {
 	Workspace(by credential.Actor, m member.Member) contract.WebWorkspace
+	Settings(by credential.Actor) (contract.Settings, error)
+	// UpdateSettings answers invalid_request for a bad name and for a number of days that the workspace cannot have.
+	UpdateSettings(
+		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings,
+	) (contract.Settings, error)
+	// AuditLog answers what was done in the workspace, newest first; invalid_cursor for a cursor that is a day old or of
+	// another workspace.
+	AuditLog(ctx context.Context, by credential.Actor, p account.Page) (contract.AuditList, error)
 }
 
-// Settings keeps the settings of workspaces, for members with the right admin; forbidden for others.
-type Settings interface {
-	Get(by credential.Actor) (contract.Settings, error)
-	// Update answers invalid_request for a bad name and for a number of days that the workspace cannot have.
-	Update(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings) (contract.Settings, error)
-}
-
-// Audits tells members with the right admin what was done in their workspace, newest first; forbidden for others, and
-// invalid_cursor for a cursor that is a day old or of somebody else.
-type Audits interface {
-	List(ctx context.Context, by credential.Actor, p account.Page) (contract.AuditList, error)
-}
-
-// Counter limits what members see and change.
-type Counter interface {
+// Limiter limits what members see and change.
+type Limiter interface {
 	// Actor counts a request; rate_limited_actor or rate_limited_workspace if it is one too many.
 	Actor(ctx context.Context, w id.Workspace, subject string) error
 }

@@ -62,19 +62,24 @@ func (h *Host) private(w http.ResponseWriter, r *http.Request, v browserSession)
 	return h.page(w, http.StatusOK, p)
 }
 
-// unseen is what the viewer says about whatever a member cannot see there, for every reason the same.
+// unseen is what the viewer says of what a member cannot see there, for every reason the same.
 var unseen = pages.Message{
 	Heading: "Nothing on show here",
-	Text:    "What was here may have expired or been deleted, or it belongs to another workspace than the one that you are signed in to.",
-	Links:   []pages.Link{{Path: "/artifacts", Text: "Your artifacts"}},
+	Text: "What was here may have expired or been deleted, or it belongs to another workspace than the one that " +
+		"you are signed in to.",
+	Links: []pages.Link{{Path: "/artifacts", Text: "Your artifacts"}},
 }
 
 // shut is what the viewer says to members about what an operator closed: no address of its files works.
 func shut(a id.Artifact) pages.Message {
 	return pages.Message{
 		Heading: "Closed by the operator",
-		Text:    "An operator of this deployment closed this artifact: nobody sees its files while that is so, its members included. Ask the operator why.",
-		Links:   []pages.Link{{Path: artifactPath(a), Text: "About the artifact"}, {Path: "/artifacts", Text: "Your artifacts"}},
+		Text: "An operator of this deployment closed this artifact: nobody sees its files while that is so, its " +
+			"members included. Ask the operator why.",
+		Links: []pages.Link{
+			{Path: artifactPath(a), Text: "About the artifact"},
+			{Path: "/artifacts", Text: "Your artifacts"},
+		},
 	}
 }
 
@@ -92,7 +97,7 @@ func (h *Host) seen(r *http.Request, v browserSession) (*artifact.Artifact, cont
 	if _, err := which.Bits(); err != nil {
 		return nil, contract.AgentView{}, fault.NewCode(fault.NotFound)
 	}
-	revision, err := h.Revisions.Revision(r.Context(), a.ID, which)
+	revision, err := h.Artifacts.Revision(r.Context(), a.ID, which)
 	if err != nil {
 		return nil, contract.AgentView{}, err
 	}

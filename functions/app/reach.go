@@ -4,9 +4,9 @@ import (
 	"net/http"
 
 	"vitrine/functions/app/pages"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sharing"
 )
 
@@ -14,24 +14,26 @@ func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSes
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	done, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: named(r)}, sharing.Unlisted)
+	done, err := h.Links.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: named(r)}, sharing.Unlisted)
 	if err != nil {
 		return err
 	}
 	return h.showAddress(w, r, v, done.AccessLinkID, false)
 }
 
-// copied tells of addresses that need no link: a token of an agent view, which lives as long as one of files, makes those.
+// copied tells of addresses that need no link: a token of an agent view, which lives as long as one of files, makes
+// those.
 var copied = "Addresses of its files that somebody copied without a link work until the artifact ends, for about " +
 	pages.Span(2*limits.TokenLife) + " at most; deleting it ends them at once."
 
 func (h *Host) askMakePrivate(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
+	return h.confirm(w, r, v, func(a *artifact.Artifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Make it private?",
 			Button:  "Make it private",
 			Action:  artifactPath(a.ID) + "/private",
-			Text:    "Every link of this artifact ends at once and for good, those to one revision too. Members alone find it then. " + copied,
+			Text: "Every link of this artifact ends at once and for good, those to one revision too. " +
+				"Members alone find it then. " + copied,
 		}
 	})
 }
@@ -40,7 +42,8 @@ func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSess
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	if _, err := h.Reach.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: named(r)}, sharing.Private); err != nil {
+	t := sharing.Target{RequestedID: named(r)}
+	if _, err := h.Links.SetVisibility(r.Context(), v.Actor, t, sharing.Private); err != nil {
 		return err
 	}
 	redirect(w, artifactPath(named(r))+"#links")
@@ -48,31 +51,33 @@ func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSess
 }
 
 func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
+	return h.confirm(w, r, v, func(a *artifact.Artifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Lock the links?",
 			Button:  "Lock them",
 			Action:  artifactPath(a.ID) + "/lockdown",
-			Text:    "No link opens this artifact from that moment on, and none can be made, until you unlock them. Nothing is lost: links that work now work again then.",
+			Text: "No link opens this artifact from that moment on, and none can be made, until you unlock them. Nothing " +
+				"is lost: links that work now work again then.",
 		}
 	})
 }
 
 func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.ask(w, r, v, func(a contract.WebArtifact) pages.Confirm {
+	return h.confirm(w, r, v, func(a *artifact.Artifact) pages.Confirm {
 		return pages.Confirm{
 			Heading: "Unlock the links?",
 			Button:  "Unlock them",
 			Action:  artifactPath(a.ID) + "/lockdown/lift",
-			Text:    "The links of this artifact that are neither revoked nor expired open it again, for whoever has an address of one.",
+			Text: "The links of this artifact that are neither revoked nor expired open it again, for whoever has an " +
+				"address of one.",
 		}
 	})
 }
 
 func (h *Host) lock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.keep(w, r, v, idempotency.LockLinks, h.Reach.Lock, "#links")
+	return h.changeArtifact(w, r, v, idempotency.LockLinks, h.Links.Lock, "#links")
 }
 
 func (h *Host) unlock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.keep(w, r, v, idempotency.UnlockLinks, h.Reach.Unlock, "#links")
+	return h.changeArtifact(w, r, v, idempotency.UnlockLinks, h.Links.Unlock, "#links")
 }

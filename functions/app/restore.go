@@ -21,7 +21,8 @@ func (h *Host) restore(w http.ResponseWriter, r *http.Request, v browserSession)
 	if err != nil {
 		return err
 	}
-	_, err = h.Restores.Restore(r.Context(), v.Actor, artifact.Target{Command: command, RequestedID: named(r)}, id.Revision(from))
+	t := artifact.Target{Command: command, RequestedID: named(r)}
+	_, err = h.Artifacts.Restore(r.Context(), v.Actor, t, id.Revision(from))
 	if m, told := unrestored[fault.CodeOf(err)]; told {
 		m.Links = []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}}
 		return explained{err, m}
@@ -36,9 +37,13 @@ func (h *Host) restore(w http.ResponseWriter, r *http.Request, v browserSession)
 // unrestored are what pages say about a restoration that the revisions of the artifact stand in the way of.
 var unrestored = map[fault.Code]pages.Message{
 	fault.DraftRevisionConflict: {
-		Heading: "A draft is in the way", Text: "Nothing was changed: this artifact has a draft that nobody published yet. Publish it first, or wait until it is discarded.",
+		Heading: "A draft is in the way",
+		Text: "Nothing was changed: this artifact has a draft that nobody published yet. Publish it first, or wait until " +
+			"it is discarded.",
 	},
 	fault.RevisionCeilingExceeded: {
-		Heading: "It has as many revisions as it may", Text: "Nothing was changed: an older revision that is restored becomes a new one, and this artifact takes no more of them. Publish a new artifact instead.",
+		Heading: "It has as many revisions as it may",
+		Text: "Nothing was changed: an older revision that is restored becomes a new one, and this artifact takes no " +
+			"more of them. Publish a new artifact instead.",
 	},
 }

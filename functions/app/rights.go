@@ -33,7 +33,7 @@ func inWords(scopes []credential.Scope, word func(meaning) string) (out []string
 	return out
 }
 
-// artifactSummary is what somebody published; count stops at most.
+// artifactSummary is what an agent or a workspace published; count stops at most.
 func artifactSummary(titles []string, count, most int) pages.ArtifactSummary {
 	return pages.ArtifactSummary{Titles: titles, Count: count, Most: count >= most}
 }

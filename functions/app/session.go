@@ -31,8 +31,8 @@ type browserSession struct{ session.Authenticated }
 // memberHandler answers a member.
 type memberHandler func(w http.ResponseWriter, r *http.Request, v browserSession) error
 
-// within gives up when an answer takes too long, and says so.
-func within(handle handler) handler {
+// withTimeout gives up when an answer takes too long, and says so.
+func withTimeout(handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), limits.IdentityAnswer)
 		defer cancel()
@@ -40,8 +40,8 @@ func within(handle handler) handler {
 	}
 }
 
-// discreet keeps the address of a page from whoever it leads to.
-func discreet(handle handler) handler {
+// noReferrer keeps the address of a page from the sites that it links to.
+func noReferrer(handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		return handle(w, r)
@@ -53,7 +53,7 @@ func (h *Host) member(handle memberHandler) handler { return h.admit(http.Status
 
 // admit is member with the status of the answer that sends others to the sign-in.
 func (h *Host) admit(status int, handle memberHandler) handler {
-	return within(func(w http.ResponseWriter, r *http.Request) error {
+	return withTimeout(func(w http.ResponseWriter, r *http.Request) error {
 		v, err := h.visitor(r)
 		if fault.CodeOf(err) == fault.NotAuthenticated && !wantsJSON(r) {
 			sendTo(w, status, signInPath(r.URL.RequestURI()))
@@ -66,12 +66,12 @@ func (h *Host) admit(status int, handle memberHandler) handler {
 	})
 }
 
-// counted serves a page beside counting who reads it. What the page says goes out when both are done, so that a reader who
-// comes too often sees none of it.
+// counted serves a page beside counting who reads it. What the page says goes out when both are done, so that a reader
+// who comes too often sees none of it.
 func (h *Host) counted(w http.ResponseWriter, r *http.Request, v browserSession, handle memberHandler) error {
 	kept := &bufferedResponse{header: w.Header().Clone(), status: http.StatusOK}
-	err := together(
-		func() error { return h.Counter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()) },
+	err := parallel(
+		func() error { return h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()) },
 		func() error { return handle(kept, r, v) },
 	)
 	if err != nil {
@@ -83,7 +83,7 @@ func (h *Host) counted(w http.ResponseWriter, r *http.Request, v browserSession,
 	return nil
 }
 
-// bufferedResponse is an answer that nobody sees yet.
+// bufferedResponse is an answer that is not sent yet.
 type bufferedResponse struct {
 	header http.Header
 	status int
@@ -108,7 +108,7 @@ func needs(s credential.Scope, handle memberHandler) memberHandler {
 
 // command serves a form of members, within their limits. Others are told to sign in, and to begin again at a page.
 func (h *Host) command(back string, handle memberHandler) handler {
-	return within(func(w http.ResponseWriter, r *http.Request) error {
+	return withTimeout(func(w http.ResponseWriter, r *http.Request) error {
 		v, err := h.visitor(r)
 		if fault.CodeOf(err) == fault.NotAuthenticated {
 			return explained{err, pages.Message{
@@ -119,14 +119,15 @@ func (h *Host) command(back string, handle memberHandler) handler {
 		if err != nil {
 			return err
 		}
-		if err := h.Counter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
+		if err := h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
 			return err
 		}
 		return handle(w, r, v)
 	})
 }
 
-// visitor finds the member behind a request. A cookie that stands twice is nobody's: only one of them can be ours.
+// visitor finds the member behind a request. A cookie that is sent twice counts as none, because only one of
+// the two can be ours.
 func (h *Host) visitor(r *http.Request) (browserSession, error) {
 	secret := cookie(r, sessionCookie)
 	if secret == "" {
@@ -136,11 +137,14 @@ func (h *Host) visitor(r *http.Request) (browserSession, error) {
 	if err != nil {
 		return browserSession{}, err
 	}
-	web.Annotate(r.Context(), slog.String("workspace", string(opened.Actor.Workspace.ID)), slog.String("member", string(opened.Member.ID)))
+	web.Annotate(r.Context(),
+		slog.String("workspace", string(opened.Actor.Workspace.ID)),
+		slog.String("member", string(opened.Member.ID)))
 	return browserSession{opened}, nil
 }
 
-// reach is what an app may do for the member: our own clients act with all their rights, others with those that they asked for.
+// reach is what an app may do for the member: our own clients act with all their rights, others with those that they
+// asked for.
 func (v browserSession) reach(c id.Client, asked []credential.Scope) []credential.Scope {
 	if c == oauth.CLI || c == oauth.Dashboard {
 		return v.Actor.Scopes
@@ -148,8 +152,8 @@ func (v browserSession) reach(c id.Client, asked []credential.Scope) []credentia
 	return asked
 }
 
-// shell is what a member's pages have around them; here is the section on show.
-func (v browserSession) shell(here string) pages.Layout {
+// layout is what a member's pages have around them; here is the section on show.
+func (v browserSession) layout(here string) pages.Layout {
 	return pages.Layout{Workspace: v.Actor.Workspace.Name, Email: v.Member.Email, Here: here}
 }
 

@@ -21,7 +21,7 @@ func (h *Host) settings(w http.ResponseWriter, _ *http.Request, v browserSession
 func (h *Host) showSettings(w http.ResponseWriter, v browserSession, status int, asked pages.Change) error {
 	s, m := v.Session, v.Member
 	p := pages.Settings{
-		Layout:     v.shell("/settings"),
+		Layout:     v.layout("/settings"),
 		ID:         string(v.Actor.Workspace.ID),
 		Member:     string(m.ID),
 		CreatedAt:  v.Actor.Workspace.CreatedAt,
@@ -32,7 +32,7 @@ func (h *Host) showSettings(w http.ResponseWriter, v browserSession, status int,
 		Browser:    s.Browser,
 		Network:    s.Network,
 	}
-	stored, err := h.Settings.Get(v.Actor)
+	stored, err := h.Account.Settings(v.Actor)
 	switch {
 	case fault.CodeOf(err) == fault.Forbidden:
 		return h.page(w, status, p)
@@ -54,13 +54,13 @@ func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserS
 	if err != nil {
 		return err
 	}
-	days, _ := strconv.Atoi(form["days"]) // what is no number is zero days, which nobody may choose
+	days, _ := strconv.Atoi(form["days"]) // what is no number is zero days, which is refused
 	asked := contract.UpdateSettings{WorkspaceName: form["name"], AutoDeletionDays: days}
 	command, err := commandOf(v, idempotency.UpdateSettings, "", form["once"], asked)
 	if err != nil {
 		return err
 	}
-	_, err = h.Settings.Update(r.Context(), v.Actor, command, nil, asked)
+	_, err = h.Account.UpdateSettings(r.Context(), v.Actor, command, nil, asked)
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
 		return h.refuseSettings(w, v, pages.Change{Name: form["name"], Days: form["days"]}, days)
@@ -74,11 +74,12 @@ func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserS
 
 // refuseSettings says which of the two fields is wrong.
 func (h *Host) refuseSettings(w http.ResponseWriter, v browserSession, asked pages.Change, days int) error {
-	stored, err := h.Settings.Get(v.Actor)
+	stored, err := h.Account.Settings(v.Actor)
 	if err != nil {
 		return err
 	}
-	asked.Wrong, asked.Error = "name", fmt.Sprintf("Nothing was changed: give it a name of 1 to %d characters.", limits.WorkspaceNameRunes)
+	asked.Wrong = "name"
+	asked.Error = fmt.Sprintf("Nothing was changed: give it a name of 1 to %d characters.", limits.WorkspaceNameRunes)
 	if b := stored.AutoDeletionBounds; days < b.MinDays || days > b.MaxDays {
 		asked.Wrong, asked.Error = "days", fmt.Sprintf("Nothing was changed: choose %d to %d days.", b.MinDays, b.MaxDays)
 	}

@@ -21,19 +21,26 @@ import (
 // steward answers in place of what keeps settings; the rules are those of the core.
 type steward struct{ *house }
 
-func (s steward) Get(by credential.Actor) (contract.Settings, error) {
-	return (&account.Settings{}).Get(by)
+func (s steward) Settings(by credential.Actor) (contract.Settings, error) {
+	return (&account.Service{}).Settings(by)
 }
 
-func (s steward) Update(
+func (s steward) UpdateSettings(
 	ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings,
 ) (contract.Settings, error) {
 	s.commands = append(s.commands, c)
-	return (&account.Settings{Store: s, Now: func() time.Time { return noon }}).Update(ctx, by, c, r, asked)
+	core := account.Service{Workspaces: settingsStore{house: s.house}, Now: func() time.Time { return noon }}
+	return core.UpdateSettings(ctx, by, c, r, asked)
+}
+
+// settingsStore keeps settings in the house.
+type settingsStore struct {
+	account.Workspaces
+	*house
 }
 
 // UpdateSettings changes the house for those who look again.
-func (s steward) UpdateSettings(ctx context.Context, f account.SettingsUpdate) error {
+func (s settingsStore) UpdateSettings(ctx context.Context, f account.SettingsUpdate) error {
 	if err := s.called(ctx, "Furnish "+f.Name); err != nil {
 		return err
 	}
@@ -44,7 +51,7 @@ func (s steward) UpdateSettings(ctx context.Context, f account.SettingsUpdate) e
 // auditor answers in place of the record.
 type auditor struct{ *house }
 
-func (s auditor) List(ctx context.Context, _ credential.Actor, p account.Page) (contract.AuditList, error) {
+func (s auditor) AuditLog(ctx context.Context, _ credential.Actor, p account.Page) (contract.AuditList, error) {
 	if err := s.called(ctx, "Audit "+p.Cursor); err != nil || s.empty {
 		return contract.AuditList{PageInfo: contract.PageInfo{HasMore: s.more, NextCursor: s.nextPage()}}, err
 	}

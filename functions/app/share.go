@@ -20,15 +20,15 @@ import (
 // accessLinks lists links of the workspace.
 func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
-	links, info, err := h.LinkLists.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
+	links, info, err := h.Links.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
 	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, "/access-links") // it is a day old, or of somebody else: the list starts anew
+		redirect(w, "/access-links") // the cursor is a day old or of another workspace: the list starts anew
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	p := pages.AccessLinks{Layout: v.shell("/access-links"), Pages: pagesOf("/access-links", after, info)}
+	p := pages.AccessLinks{Layout: v.layout("/access-links"), Pages: pagesOf("/access-links", after, info)}
 	for _, l := range links {
 		row := h.linkRow(l.Link, l.Artifact)
 		if row.Title = row.Artifact; l.Artifact != nil {
@@ -42,29 +42,25 @@ func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSess
 }
 
 // linkRow is a link as pages show it; of is its artifact, nil if it is not known.
-func (h *Host) linkRow(l contract.WebLinkRow, of *artifact.Artifact) pages.AccessLink {
+func (h *Host) linkRow(l link.Link, of *artifact.Artifact) pages.AccessLink {
 	now := h.Now()
 	row := pages.AccessLink{
 		ID:        string(l.ID),
-		Artifact:  string(l.ArtifactID),
-		Share:     l.Type == string(link.Share),
+		Public:    string(l.Public),
+		Artifact:  string(l.Artifact),
+		Revision:  string(l.Revision),
+		Share:     l.Kind == link.Share,
 		State:     pages.Live,
-		CreatedAt: l.CreatedAt.Time,
-		EndsAt:    orZero(l.ExpiresAt),
-		RevokedAt: orZero(l.RevokedAt),
-	}
-	if public, err := l.ID.Public(); err == nil {
-		row.Public = string(public)
-	}
-	if l.RevisionID != nil {
-		row.Revision = string(*l.RevisionID)
+		CreatedAt: l.CreatedAt,
+		EndsAt:    l.ExpiresAt,
+		RevokedAt: l.RevokedAt,
 	}
 	if end := endOf(of); !end.IsZero() && (row.EndsAt.IsZero() || end.Before(row.EndsAt)) {
 		row.EndsAt, row.With = end, true
 	}
 	past := !row.EndsAt.IsZero() && !now.Before(row.EndsAt)
 	switch {
-	case l.Revoked:
+	case !l.RevokedAt.IsZero():
 		row.State = pages.Revoked
 	case past && !row.With:
 		row.State = pages.Expired
@@ -90,7 +86,13 @@ func endOf(a *artifact.Artifact) time.Time {
 }
 
 // ends are the lives of links that the form offers; none: as long as the artifact's.
-var ends = map[string]time.Duration{"": 0, "1h": time.Hour, "24h": limits.Day, "168h": 7 * limits.Day, "720h": 30 * limits.Day}
+var ends = map[string]time.Duration{
+	"":     0,
+	"1h":   time.Hour,
+	"24h":  limits.Day,
+	"168h": 7 * limits.Day,
+	"720h": 30 * limits.Day,
+}
 
 // wanted is the link that a form asks for.
 func (h *Host) wanted(form map[string]string) (contract.CreateLink, error) {
@@ -118,11 +120,12 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSessi
 	if err != nil {
 		return err
 	}
-	command, err := commandOf(v, idempotency.CreateLink, r.PathValue("artifactId"), form["once"], []string{form["shows"], form["ends"]})
+	fields := []string{form["shows"], form["ends"]}
+	command, err := commandOf(v, idempotency.CreateLink, r.PathValue("artifactId"), form["once"], fields)
 	if err != nil {
 		return err
 	}
-	made, err := h.Sharing.Create(r.Context(), v.Actor, sharing.Target{Command: command, RequestedID: named(r)}, asked)
+	made, err := h.Links.Create(r.Context(), v.Actor, sharing.Target{Command: command, RequestedID: named(r)}, asked)
 	if err != nil {
 		return err
 	}
@@ -130,17 +133,18 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSessi
 	return h.showAddress(w, r, v, made.ID, known)
 }
 
-// showAddress makes a fresh address of a link of the artifact in the path and shows it with its secret. It is good for a
-// while, and never longer than the link. known says that the link was there before somebody asked for one.
+// showAddress makes a fresh address of a link of the artifact in the path and shows it with its secret. It is good for
+// a while, and never longer than the link. known says that the link was there before the form asked for one.
 func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSession, l id.Link, known bool) error {
-	minted, err := h.Sharing.Address(r.Context(), v.Actor, l)
+	minted, err := h.Links.Address(r.Context(), v.Actor, l)
 	if err == nil && minted.Artifact.ID != named(r) {
 		err = sharing.NotFound()
 	}
 	if absent(err) {
 		return explained{err, pages.Message{
-			Heading: "This link opens nothing any more", Text: "It has ended, is locked, or what it led to has ended, so that it has no address.",
-			Links: []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}},
+			Heading: "This link opens nothing any more",
+			Text:    "It has ended, is locked, or what it led to has ended, so that it has no address.",
+			Links:   []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}},
 		}}
 	}
 	if err != nil {
@@ -148,7 +152,7 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSess
 	}
 	web.RedactSecret(r.Context(), minted.URL)
 	p := pages.Address{
-		Layout:   v.shell("/artifacts"),
+		Layout:   v.layout("/artifacts"),
 		Artifact: r.PathValue("artifactId"),
 		Link:     h.linkRow(minted.Link, minted.Artifact),
 		URL:      minted.URL,
@@ -163,8 +167,8 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSess
 
 // find is a link of the artifact in the path; not_found if there is none.
 func (h *Host) find(r *http.Request, v browserSession) (pages.AccessLink, error) {
-	l, err := h.LinkLists.Find(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
-	if err == nil && l.Link.ArtifactID != named(r) {
+	l, err := h.Links.Find(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
+	if err == nil && l.Link.Artifact != named(r) {
 		err = sharing.NotFound()
 	}
 	if err != nil {
@@ -189,14 +193,15 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v browserSe
 		return sharing.NotFound()
 	}
 	p := pages.Confirm{
-		Layout:  v.shell("/artifacts"),
+		Layout:  v.layout("/artifacts"),
 		Heading: "Revoke this link?",
 		Subject: "Link to one revision",
 		Detail:  row.Public,
 		Button:  "Revoke it",
-		Text:    "All its addresses end at once, for whoever has one, and it cannot be brought back. Other links of the artifact stay.",
-		Action:  row.Path() + "/revoke",
-		Back:    artifactPath(named(r)),
+		Text: "All its addresses end at once, for whoever has one, and it cannot be brought back. Other links of the " +
+			"artifact stay.",
+		Action: row.Path() + "/revoke",
+		Back:   artifactPath(named(r)),
 	}
 	if row.Share {
 		p.Subject = "Share link"
@@ -208,7 +213,7 @@ func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v browserSessi
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	if _, err := h.Sharing.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId"))); err != nil && !absent(err) {
+	if _, err := h.Links.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId"))); err != nil && !absent(err) {
 		return err
 	}
 	redirect(w, artifactPath(named(r))+"#links")

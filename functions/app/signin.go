@@ -51,7 +51,7 @@ func (h *Host) callback(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// notSignedIn says in words why somebody is not signed in, and what to do.
+// notSignedIn says in words why a sign-in failed, and what to do.
 func notSignedIn(err error) error {
 	again := []pages.Link{{Path: signInPath("/"), Text: "Sign in again"}, {Path: "/", Text: "Front page"}}
 	m := pages.Message{Heading: "Signing in did not work", Links: again}
@@ -89,7 +89,7 @@ func (h *Host) signOut(w http.ResponseWriter, r *http.Request) error {
 
 func (h *Host) askSignOutEverywhere(w http.ResponseWriter, _ *http.Request, v browserSession) error {
 	return h.page(w, http.StatusOK, pages.Confirm{
-		Layout:  v.shell("/settings"),
+		Layout:  v.layout("/settings"),
 		Heading: "Sign out everywhere?",
 		Text: "Every browser of yours is signed out, this one too, and every app that you allowed has to ask again. " +
 			"The command line is signed out on every machine. All API keys that you made end too, whatever uses them: " +

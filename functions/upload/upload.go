@@ -15,9 +15,8 @@ import (
 
 // Host is the upload host.
 type Host struct {
-	Surface   *web.Server
-	Creator   *upload.Creator
-	Finalizer *upload.Finalizer
+	Surface *web.Server
+	Uploads *upload.Service
 }
 
 // Handler returns the handler.
@@ -63,7 +62,7 @@ type createInput struct {
 }
 
 func (h *Host) create(ctx context.Context, call *web.Request, in *createInput) (contract.Session, error) {
-	return h.Creator.Create(ctx, call.Actor, call.Command, call.Record, in.Body, call.WaitForLimits)
+	return h.Uploads.Create(ctx, call.Actor, call.Command, call.Record, in.Body, call.WaitForLimits)
 }
 
 type sessionInput struct {
@@ -71,7 +70,7 @@ type sessionInput struct {
 }
 
 func (h *Host) finalize(ctx context.Context, call *web.Request, _ *sessionInput) (contract.Finalized, error) {
-	return h.Finalizer.Finalize(ctx, call.Actor, upload.Attempt{
+	return h.Uploads.Finalize(ctx, call.Actor, upload.Attempt{
 		Command: call.Command,
 		Record:  call.Record,
 		Session: call.Session,

@@ -5,7 +5,6 @@ import (
 
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/assertion"
-	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/rate"
 )
 
@@ -13,9 +12,9 @@ import (
 // agents cannot register, and those that did get no tokens; people can still answer them.
 func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
 	peppers, err1 := s.peppers()
-	admission, err2 := s.Provisioner(limiter)
+	admission, err2 := s.Provisioning(limiter)
 	signer, err3 := s.signer()
-	cursors, err4 := cursor.New(s.Config.Rings.Seal)
+	cursors, err4 := s.cursors()
 	return &agentauth.Service{
 		Store:       s.stores.Registrations,
 		Mover:       s.stores.Claims,

@@ -2,8 +2,8 @@ package boot
 
 import "vitrine/shared/entry/claim"
 
-// Claimer lets members take over ephemeral workspaces; it needs the ring pepper.
-func (s *Services) Claimer() (*claim.Service, error) {
+// Claims lets members take over ephemeral workspaces; it needs the ring pepper.
+func (s *Services) Claims() (*claim.Service, error) {
 	peppers, err := s.peppers()
 	return &claim.Service{
 		Store:       s.stores.Claims,

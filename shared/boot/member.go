@@ -7,23 +7,22 @@ import (
 	"vitrine/shared/entry/access"
 	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/seal"
 )
 
 // ForMembers lets members in at a surface, on the routes that want them; it needs the ring pepper.
 func (s *Services) ForMembers(surface *web.Server) error {
-	here, err := s.Members(s.Config.Origins.API, false)
+	here, err := s.MemberAccess(s.Config.Origins.API, false)
 	if err != nil {
 		return err
 	}
-	there, err := s.Members(s.Config.Origins.Delegated(), true)
+	there, err := s.MemberAccess(s.Config.Origins.Delegated(), true)
 	surface.AuthenticateMember, surface.AuthenticateMCP = here.Authenticate, there.Authenticate
 	return err
 }
 
-// Members checks the access tokens of one audience; it needs the ring pepper.
-func (s *Services) Members(audience string, delegated bool) (*access.Members, error) {
+// MemberAccess checks the access tokens of one audience; it needs the ring pepper.
+func (s *Services) MemberAccess(audience string, delegated bool) (*access.Members, error) {
 	peppers, err := s.peppers()
 	return &access.Members{
 		Store:       s.stores.Access,
@@ -36,12 +35,12 @@ func (s *Services) Members(audience string, delegated bool) (*access.Members, er
 	}, err
 }
 
-// Keeper keeps the API keys of workspaces; it needs the rings pepper and seal.
-func (s *Services) Keeper() (*credential.Keeper, error) {
+// Keys makes, lists and ends the API keys of workspaces; it needs the rings pepper and seal.
+func (s *Services) Keys() (*credential.Service, error) {
 	peppers, err1 := s.peppers()
 	box, err2 := seal.New(s.Config.Rings.Seal, "record")
-	cursors, err3 := cursor.New(s.Config.Rings.Seal)
-	return &credential.Keeper{
+	cursors, err3 := s.cursors()
+	return &credential.Service{
 		Store:       s.stores.Keys,
 		Peppers:     peppers,
 		Box:         box,
@@ -51,13 +50,15 @@ func (s *Services) Keeper() (*credential.Keeper, error) {
 	}, errors.Join(err1, err2, err3)
 }
 
-// Steward keeps the settings of workspaces.
-func (s *Services) Steward() *account.Settings {
-	return &account.Settings{Store: s.stores.Workspaces, Now: s.Config.Now}
-}
-
-// Auditor shows what was done in workspaces; it needs the ring seal.
-func (s *Services) Auditor() (*account.AuditLog, error) {
-	cursors, err := cursor.New(s.Config.Rings.Seal)
-	return &account.AuditLog{Store: s.stores.Events, Cursors: cursors, Now: s.Config.Now}, err
+// Account tells callers about themselves and their workspace, and operators what was done; it needs the ring seal.
+func (s *Services) Account() (*account.Service, error) {
+	cursors, err := s.cursors()
+	return &account.Service{
+		Allowance:  s.stores.Counters,
+		Workspaces: s.stores.Workspaces,
+		Events:     s.stores.Events,
+		Cursors:    cursors,
+		Limits:     &s.Config.Limits,
+		Now:        s.Config.Now,
+	}, err
 }

@@ -4,17 +4,16 @@ import (
 	"errors"
 
 	"vitrine/shared/identity/oauth"
-	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/rate"
 )
 
-// Authorization is the authorization server for people; it needs the rings pepper and seal. Without an identity
+// OAuth is the authorization server for people; it needs the rings pepper and seal. Without an identity
 // provider it exchanges no ID tokens.
-func (s *Services) Authorization(limiter *rate.Limiter) (*oauth.Server, error) {
+func (s *Services) OAuth(limiter *rate.Limiter) (*oauth.Server, error) {
 	peppers, err1 := s.peppers()
 	chain, err2 := s.Config.Rings.Pepper.Derive("refresh chain")
 	provider, err3 := s.identityProvider()
-	cursors, err4 := cursor.New(s.Config.Rings.Seal)
+	cursors, err4 := s.cursors()
 	return &oauth.Server{
 		GrantStore:  s.stores.Grants,
 		Clients:     s.stores.Clients,
@@ -26,7 +25,7 @@ func (s *Services) Authorization(limiter *rate.Limiter) (*oauth.Server, error) {
 		Members:     s.stores.Members,
 		Failures:    s.stores.Counters,
 		Provider:    provider,
-		Registrar:   s.Registrar(),
+		Registrar:   s.Members(),
 		Limiter:     limiter,
 		Limits:      &s.Config.Limits,
 		Peppers:     peppers,

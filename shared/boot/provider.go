@@ -120,8 +120,8 @@ func (s *Services) identityProvider() (signin.Provider, error) {
 	return p, nil
 }
 
-// Registrar knows people.
-func (s *Services) Registrar() *member.Service {
+// Members knows people.
+func (s *Services) Members() *member.Service {
 	return &member.Service{Store: s.stores.Members, Now: s.Config.Now}
 }
 
@@ -135,15 +135,15 @@ func (s *Services) Sessions() *session.Service {
 	}
 }
 
-// Desk signs people in; it needs the ring pepper.
-func (s *Services) Desk(limiter *rate.Limiter) (*signin.Service, error) {
+// SignIns signs people in; it needs the ring pepper.
+func (s *Services) SignIns(limiter *rate.Limiter) (*signin.Service, error) {
 	provider, err1 := s.identityProvider()
 	peppers, err2 := s.peppers()
 	return &signin.Service{
 		Provider:  provider,
 		Issuer:    s.Config.OIDC.Issuer,
 		Store:     s.stores.SignIns,
-		Registrar: s.Registrar(),
+		Registrar: s.Members(),
 		Sessions:  s.Sessions(),
 		Limiter:   limiter,
 		Limits:    &s.Config.Limits,

@@ -12,8 +12,6 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/entry/ephemeral"
-	"vitrine/shared/identity/account"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/pow"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/cursor"
@@ -103,8 +101,11 @@ func (s *Services) peppers() (keyring.Derived, error) {
 	return s.Config.Rings.Pepper.Derive("credential")
 }
 
-// Addresses builds and checks signed URLs; it needs the rings content and links.
-func (s *Services) Addresses() (*address.URLBuilder, error) {
+// cursors seals the cursors of lists.
+func (s *Services) cursors() (*cursor.Codec, error) { return cursor.New(s.Config.Rings.Seal) }
+
+// URLs builds and checks signed URLs; it needs the rings content and links.
+func (s *Services) URLs() (*address.URLBuilder, error) {
 	c := s.Config
 	b := &address.URLBuilder{Origins: c.Origins}
 	var err1, err2, err3 error
@@ -124,18 +125,8 @@ func (s *Services) Limiter(host string) *rate.Limiter {
 	}
 }
 
-// Accounts answers callers who they are.
-func (s *Services) Accounts() *account.Reader {
-	return &account.Reader{Store: s.stores.Counters, Limits: &s.Config.Limits, Now: s.Config.Now}
-}
-
-// Revoker ends API keys.
-func (s *Services) Revoker() *credential.Revoker {
-	return &credential.Revoker{Store: s.stores.Keys, Now: s.Config.Now}
-}
-
-// Provisioner makes ephemeral workspaces; it needs the ring pepper.
-func (s *Services) Provisioner(limiter *rate.Limiter) (*ephemeral.Provisioner, error) {
+// Provisioning makes ephemeral workspaces; it needs the ring pepper.
+func (s *Services) Provisioning(limiter *rate.Limiter) (*ephemeral.Provisioner, error) {
 	peppers, err1 := s.peppers()
 	signing, err2 := s.Config.Rings.Pepper.Derive("pow")
 	return &ephemeral.Provisioner{
@@ -150,36 +141,17 @@ func (s *Services) Provisioner(limiter *rate.Limiter) (*ephemeral.Provisioner, e
 	}, errors.Join(err1, err2)
 }
 
-// Publisher publishes drafts.
-func (s *Services) Publisher(addresses *address.URLBuilder) *artifact.Publisher {
-	return &artifact.Publisher{
-		Store:     s.stores.Artifacts,
-		Addresses: addresses,
-		Limits:    &s.Config.Limits,
-		Now:       s.Config.Now,
-	}
-}
-
-// Deleter deletes artifacts.
-func (s *Services) Deleter() *artifact.Deleter {
-	return &artifact.Deleter{Store: s.stores.Artifacts, Now: s.Config.Now}
-}
-
-// Lister lists artifacts; it needs the rings seal, content and links.
-func (s *Services) Lister() (*artifact.Lister, error) {
-	cursors, err1 := cursor.New(s.Config.Rings.Seal)
-	addresses, err2 := s.Addresses()
-	return &artifact.Lister{
-		Store:     s.stores.Artifacts,
-		Cursors:   cursors,
-		Addresses: addresses,
-		Now:       s.Config.Now,
+// Artifacts publishes, lists, changes and ends artifacts; it needs the rings seal, content and links.
+func (s *Services) Artifacts() (*artifact.Service, error) {
+	cursors, err1 := s.cursors()
+	urls, err2 := s.URLs()
+	return &artifact.Service{
+		Store:   s.stores.Artifacts,
+		URLs:    urls,
+		Cursors: cursors,
+		Limits:  &s.Config.Limits,
+		Now:     s.Config.Now,
 	}, errors.Join(err1, err2)
-}
-
-// Historian lists revisions.
-func (s *Services) Historian() *artifact.Historian {
-	return &artifact.Historian{Store: s.stores.Artifacts}
 }
 
 // Files makes a viewer read files back, which needs the bucket.
@@ -188,8 +160,8 @@ func (s *Services) Files(v *view.Service) *view.Service {
 	return v
 }
 
-// Viewer answers agent views and opens access links.
-func (s *Services) Viewer(addresses *address.URLBuilder, limiter *rate.Limiter) *view.Service {
+// Views answers agent views and opens access links.
+func (s *Services) Views(addresses *address.URLBuilder, limiter *rate.Limiter) *view.Service {
 	return &view.Service{
 		Store:     s.stores.Artifacts,
 		Addresses: addresses,
@@ -199,9 +171,9 @@ func (s *Services) Viewer(addresses *address.URLBuilder, limiter *rate.Limiter) 
 	}
 }
 
-// Creator opens upload sessions.
-func (s *Services) Creator() *upload.Creator {
-	return &upload.Creator{
+// Uploads opens upload sessions and turns them into drafts.
+func (s *Services) Uploads() *upload.Service {
+	return &upload.Service{
 		Store:   s.stores.Uploads,
 		Index:   s.stores.ContentIndex,
 		Objects: s.blobs,
@@ -210,18 +182,8 @@ func (s *Services) Creator() *upload.Creator {
 	}
 }
 
-// Finalizer turns upload sessions into drafts.
-func (s *Services) Finalizer() *upload.Finalizer {
-	return &upload.Finalizer{
-		Store:   s.stores.Uploads,
-		Index:   s.stores.ContentIndex,
-		Objects: s.blobs,
-		Now:     s.Config.Now,
-	}
-}
-
-// Reader opens files by signed token; it needs the ring content.
-func (s *Services) Reader(limiter *rate.Limiter) (*content.Reader, error) {
+// Content opens files by signed token; it needs the ring content.
+func (s *Services) Content(limiter *rate.Limiter) (*content.Reader, error) {
 	ring := s.Config.Rings.Content
 	tokens, err := token.New(ring, token.Content, s.Config.Origins.Content)
 	if err != nil {

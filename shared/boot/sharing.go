@@ -1,19 +1,18 @@
 package boot
 
 import (
-	"vitrine/shared/platform/address"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sharing"
 )
 
-// Sharer keeps access links.
-func (s *Services) Sharer(addresses *address.URLBuilder, details *artifact.Lister) *sharing.Service {
+// Links makes, lists, locks and ends the access links of artifacts.
+func (s *Services) Links(artifacts *artifact.Service) *sharing.Service {
 	return &sharing.Service{
 		Store:     s.stores.Links,
 		Changes:   s.stores.Links,
-		Addresses: addresses,
-		Details:   details,
-		Cursors:   details.Cursors,
+		Addresses: artifacts.URLs,
+		Details:   artifacts,
+		Cursors:   artifacts.Cursors,
 		Now:       s.Config.Now,
 	}
 }

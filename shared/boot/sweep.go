@@ -16,8 +16,8 @@ func (s *Services) Sweeper() *sweep.Sweeper {
 	}
 }
 
-// Hinter ends the work of finalized sessions.
-func (s *Services) Hinter() *sweep.Indexer {
+// Indexer ends the work of finalized sessions.
+func (s *Services) Indexer() *sweep.Indexer {
 	return &sweep.Indexer{Store: s.stores.ContentIndex, Diffs: s.blobs, Now: s.Config.Now}
 }
 
@@ -33,8 +33,8 @@ func (s *Services) Purger() *sweep.Purger {
 	}
 }
 
-// Collector deletes objects that nothing needs any more.
-func (s *Services) Collector() *sweep.GarbageCollector {
+// GarbageCollector deletes objects that nothing needs any more.
+func (s *Services) GarbageCollector() *sweep.GarbageCollector {
 	return &sweep.GarbageCollector{
 		References: s.stores.Garbage,
 		Store:      s.stores.Garbage,

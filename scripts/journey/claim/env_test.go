@@ -22,8 +22,8 @@ func wantSameArtifacts(t testing.TB, what string, got, want []id.Artifact) {
 }
 
 // newLister is what members see of their workspaces.
-func newLister(s *harness.ClaimEnv) *artifact.Lister {
-	return &artifact.Lister{Store: s.Store.Artifacts, Now: s.Options.Now}
+func newLister(s *harness.ClaimEnv) *artifact.Service {
+	return &artifact.Service{Store: s.Store.Artifacts, Now: s.Options.Now}
 }
 
 // migratorDies lets the next run of the migrator die at a call, and tells whether it did.

@@ -22,7 +22,7 @@ import (
 )
 
 // newKeeper makes a keeper over the store of a desk, and an actor for a member.
-func newKeeper(t *testing.T, d *desk) (*credential.Keeper, credential.Actor, *person) {
+func newKeeper(t *testing.T, d *desk) (*credential.Service, credential.Actor, *person) {
 	t.Helper()
 	box, err := seal.New(keyring.New().Seal, "record")
 	if err != nil {
@@ -33,7 +33,7 @@ func newKeeper(t *testing.T, d *desk) (*credential.Keeper, credential.Actor, *pe
 		t.Fatal(err)
 	}
 	p := d.person(t)
-	k := &credential.Keeper{
+	k := &credential.Service{
 		Store:       d.Keys,
 		Peppers:     d.peppers,
 		Box:         box,
@@ -196,9 +196,7 @@ func TestAClosedWorkspaceGetsNoKeysAndNoSettings(t *testing.T) {
 	); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error(err)
 	}
-	if _, err := newSteward(d).Update(
-		ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("late", 3),
-	); fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := newSteward(d).UpdateSettings(ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("late", 3)); fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Error(err)
 	}
 	if rows, _, err := d.Keys.List(
@@ -240,22 +238,21 @@ func TestKeysAreListedNewestFirstWithThoseThatAreDead(t *testing.T) {
 		ExpiresAt:    d.clock,
 	}))
 	want = append([]string{"Agent authfalse"}, want...)
-	list, err := k.List(ctx, by, credential.AllKeys, cursor.Page{})
-	if err != nil || list.PageInfo.HasMore || list.PageInfo.NextCursor != nil {
-		t.Fatal(list.PageInfo, err)
+	list, info, err := k.List(ctx, by, credential.AllKeys, cursor.Page{})
+	if err != nil || info.HasMore || info.NextCursor != nil {
+		t.Fatal(info, err)
 	}
 	var got []string
-	for _, row := range list.Items {
-		got = append(got, fmt.Sprint(row.Name, row.Revoked))
-		if row.WorkspaceID != p.home.ID || len(row.Scopes) != 2 || len(row.PublicID) != 16 {
+	for _, row := range list {
+		got = append(got, fmt.Sprint(row.Name, !row.RevokedAt.IsZero()))
+		if row.Workspace != p.home.ID || len(row.Scopes) != 2 || len(row.Public) != 16 {
 			t.Errorf("%+v", row)
 		}
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if ended, err := k.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, list.Items[0].ID); err != nil ||
-		ended.APIKey.Name != "Agent auth" {
+	if ended, err := k.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, list[0].ID); err != nil || ended.APIKey.Name != "Agent auth" {
 		t.Errorf("an agent's key is not revoked: %+v %v", ended, err)
 	}
 }
@@ -273,13 +270,13 @@ func TestOnlyAdministratorsKeepKeysSettingsAndTheRecord(t *testing.T) {
 			_, err := k.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, id.NewKey(id.NewPublic()))
 			return err
 		},
-		"list":     func() error { _, err := k.List(ctx, by, credential.AllKeys, cursor.Page{}); return err },
-		"settings": func() error { _, err := newSteward(d).Get(by); return err },
+		"list":     func() error { _, _, err := k.List(ctx, by, credential.AllKeys, cursor.Page{}); return err },
+		"settings": func() error { _, err := newSteward(d).Settings(by); return err },
 		"update": func() error {
-			_, err := newSteward(d).Update(ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("x", 3))
+			_, err := newSteward(d).UpdateSettings(ctx, by, wish(by, idempotency.UpdateSettings, ""), nil, asked("x", 3))
 			return err
 		},
-		"audit": func() error { _, err := newAuditor(t, d).List(ctx, by, noPage); return err },
+		"audit": func() error { _, err := newAuditor(t, d).AuditLog(ctx, by, noPage); return err },
 	} {
 		if err := try(); fault.CodeOf(err) != fault.Forbidden {
 			t.Errorf("%s: %v", name, err)
@@ -316,7 +313,7 @@ func TestACommandThatIsUnderWayIsNotDoneTwice(t *testing.T) {
 			return err
 		},
 		idempotency.UpdateSettings: func(c idempotency.Command) error {
-			_, err := newSteward(d).Update(ctx, by, c, nil, asked("late", 3))
+			_, err := newSteward(d).UpdateSettings(ctx, by, c, nil, asked("late", 3))
 			return err
 		},
 	} {

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -71,22 +70,21 @@ func (l *logins) stored(t testing.TB, secret string) credential.Key {
 }
 
 // walk reads a list to its end, page by page.
-func (l *logins) walk(t testing.TB, by credential.Actor, which credential.Which, limit int) (rows []contract.WebKey) {
+func (l *logins) walk(t testing.TB, by credential.Actor, which credential.Which, limit int) (rows []credential.Key) {
 	t.Helper()
 	for page := (cursor.Page{Limit: limit}); ; {
-		list, err := l.List(ctx, by, which, page)
+		list, info, err := l.List(ctx, by, which, page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows = append(rows, list.Items...)
-		if list.PageInfo.HasMore != (list.PageInfo.NextCursor != nil) || list.PageInfo.HasMore &&
-			len(list.Items) != limit || len(list.Items) > limit {
-			t.Fatalf("%d keys, %+v", len(list.Items), list.PageInfo)
+		rows = append(rows, list...)
+		if info.HasMore != (info.NextCursor != nil) || info.HasMore && len(list) != limit || len(list) > limit {
+			t.Fatalf("%d keys, %+v", len(list), info)
 		}
-		if !list.PageInfo.HasMore {
+		if !info.HasMore {
 			return rows
 		}
-		page.Cursor = *list.PageInfo.NextCursor
+		page.Cursor = *info.NextCursor
 	}
 }
 
@@ -116,14 +114,14 @@ func TestALiveKeyIsListedHoweverManyWereRevoked(t *testing.T) {
 	for range 30 {
 		l.revoke(t, by, l.stored(t, l.key(t, by)).ID)
 	}
-	if rows := l.walk(t, by, credential.LiveKeys, 50); len(rows) != 1 || rows[0].PublicID != hidden || rows[0].Revoked {
+	if rows := l.walk(t, by, credential.LiveKeys, 50); len(rows) != 1 || rows[0].Public != hidden || !rows[0].RevokedAt.IsZero() {
 		t.Errorf("live: %+v", rows)
 	}
 	rows := l.walk(t, by, credential.AllKeys, 100)
 	seen := map[id.Public]bool{}
 	for n, k := range rows {
-		seen[k.PublicID] = true
-		if k.Revoked == (k.PublicID == hidden) || n > 0 && k.CreatedAt.After(rows[n-1].CreatedAt.Time) {
+		seen[k.Public] = true
+		if k.RevokedAt.IsZero() != (k.Public == hidden) || n > 0 && k.CreatedAt.After(rows[n-1].CreatedAt) {
 			t.Errorf("row %d: %+v", n, k)
 		}
 	}
@@ -134,11 +132,11 @@ func TestALiveKeyIsListedHoweverManyWereRevoked(t *testing.T) {
 		t.Errorf("%d ended", len(ended))
 	}
 	one, err := l.Key(ctx, by, l.stored(t, secret).ID)
-	if err != nil || one.PublicID != hidden || one.Revoked || !l.works(secret) {
+	if err != nil || one.Public != hidden || !one.RevokedAt.IsZero() || !l.works(secret) {
 		t.Errorf("by its id: %+v %v", one, err)
 	}
 	l.revoke(t, by, one.ID)
-	if one, err = l.Key(ctx, by, one.ID); err != nil || !one.Revoked || l.works(secret) {
+	if one, err = l.Key(ctx, by, one.ID); err != nil || one.RevokedAt.IsZero() || l.works(secret) {
 		t.Errorf("revoked: %+v %v", one, err)
 	}
 }
@@ -178,11 +176,11 @@ func TestSigningOutEverywhereEndsAllKeysThatTheMemberMade(t *testing.T) {
 			t.Errorf("%+v %v", stored, err)
 		}
 	}
-	if rows := l.walk(t, now, credential.LiveKeys, 50); len(rows) != 1 || rows[0].PublicID != agents.Public {
+	if rows := l.walk(t, now, credential.LiveKeys, 50); len(rows) != 1 || rows[0].Public != agents.Public {
 		t.Errorf("live: %+v", rows)
 	}
 	for _, k := range l.walk(t, now, credential.AllKeys, 2) {
-		if k.Revoked == (k.PublicID == agents.Public) || k.Revoked != (k.RevokedAt != nil) {
+		if k.RevokedAt.IsZero() != (k.Public == agents.Public) {
 			t.Errorf("the list says %+v", k)
 		}
 	}
@@ -212,28 +210,25 @@ func TestCursorsOfKeysOpenTheirListAlone(t *testing.T) {
 	l, _, p := newLogins(t)
 	by, other := l.browser(t, p), l.browser(t, l.person(t))
 	l.oldKeys(t, p, 3, asTheyAre)
-	list, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Limit: 2})
-	if err != nil || list.PageInfo.NextCursor == nil {
+	list, info, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Limit: 2})
+	if err != nil || info.NextCursor == nil {
 		t.Fatal(list, err)
 	}
-	next := *list.PageInfo.NextCursor
+	next := *info.NextCursor
 	for name, try := range map[string]func() error{
 		"another workspace": func() error {
-			_, err := l.List(ctx, other, credential.AllKeys, cursor.Page{Cursor: next})
+			_, _, err := l.List(ctx, other, credential.AllKeys, cursor.Page{Cursor: next})
 			return err
 		},
-		"another list": func() error {
-			_, err := l.List(ctx, by, credential.LiveKeys, cursor.Page{Cursor: next})
-			return err
-		},
+		"another list": func() error { _, _, err := l.List(ctx, by, credential.LiveKeys, cursor.Page{Cursor: next}); return err },
 		"tampered": func() error {
-			_, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Cursor: next + "A"})
+			_, _, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Cursor: next + "A"})
 			return err
 		},
 		"a day later": func() error {
 			defer func(at time.Time) { l.clock = at }(l.clock)
 			l.clock = l.clock.Add(limits.CursorLife)
-			_, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Cursor: next})
+			_, _, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Cursor: next})
 			return err
 		},
 	} {
@@ -241,9 +236,7 @@ func TestCursorsOfKeysOpenTheirListAlone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := l.List(
-		ctx, by, credential.AllKeys, cursor.Page{Limit: limits.MaxPage + 1},
-	); fault.CodeOf(err) != fault.InvalidRequest {
+	if _, _, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Limit: limits.MaxPage + 1}); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Errorf("a limit that no page has: %v", err)
 	}
 }

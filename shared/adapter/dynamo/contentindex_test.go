@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -152,7 +153,11 @@ func TestTablesWithAnOlderListIndexGoOn(t *testing.T) {
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	if got, want := rows[0].Summary(), want.Summary(); !reflect.DeepEqual(got, want) {
-		t.Errorf("the list shows %+v, want %+v", got, want)
+	shown := func(a artifact.Artifact) string {
+		return fmt.Sprint(a.ID, a.Status, a.Title, a.Entrypoint, a.FileCount, a.Size, a.Current,
+			a.ExpiresAt, a.CreatedAt, a.UpdatedAt, a.DeletedAt, a.PublishedAt)
+	}
+	if got, want := shown(rows[0]), shown(*want); got != want {
+		t.Errorf("the list shows %s, want %s", got, want)
 	}
 }

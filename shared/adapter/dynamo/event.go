@@ -20,7 +20,7 @@ import (
 // Events lists the audit events of one workspace, or of all.
 type Events struct{ *db }
 
-var _ account.EventStore = Events{}
+var _ account.Events = Events{}
 
 // eventItem is an event in the record of its workspace, and in the index of all of them.
 func eventItem(e event.Event) item {

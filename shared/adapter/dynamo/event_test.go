@@ -24,17 +24,17 @@ var (
 	noPage     account.Page
 )
 
-func newSteward(d *desk) *account.Settings {
-	return &account.Settings{Store: d.Workspaces, Now: func() time.Time { return d.clock }}
+func newSteward(d *desk) *account.Service {
+	return &account.Service{Workspaces: d.Workspaces, Now: func() time.Time { return d.clock }}
 }
 
-func newAuditor(t *testing.T, d *desk) *account.AuditLog {
+func newAuditor(t *testing.T, d *desk) *account.Service {
 	t.Helper()
 	codec, err := cursor.New(keyring.New().Seal)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &account.AuditLog{Store: d.Events, Cursors: codec, Now: func() time.Time { return d.clock }}
+	return &account.Service{Events: d.Events, Cursors: codec, Now: func() time.Time { return d.clock }}
 }
 
 func asked(name string, days int) contract.UpdateSettings {
@@ -77,7 +77,7 @@ func TestTheRecordIsShownNewestFirstWithoutWhatTheServiceDid(t *testing.T) {
 	pages := 0
 	next := ""
 	for more := true; more; pages++ {
-		list, err := auditor.List(ctx, by, account.Page{Limit: 2, Cursor: next})
+		list, err := auditor.AuditLog(ctx, by, account.Page{Limit: 2, Cursor: next})
 		if err != nil || len(list.Items) > 2 || pages > 3 {
 			t.Fatal(pages, len(list.Items), err)
 		}
@@ -100,12 +100,10 @@ func TestTheRecordIsShownNewestFirstWithoutWhatTheServiceDid(t *testing.T) {
 	if fmt.Sprint(seen) != "map[revision:0:true revision:2:true revision:4:true revision:8:true]" {
 		t.Errorf("%v", seen)
 	}
-	if _, err := auditor.List(
-		ctx, d.actor(t, other), account.Page{Cursor: next},
-	); fault.CodeOf(err) != fault.InvalidCursor {
+	if _, err := auditor.AuditLog(ctx, d.actor(t, other), account.Page{Cursor: next}); fault.CodeOf(err) != fault.InvalidCursor {
 		t.Error("a cursor of another workspace opens", err)
 	}
-	if _, err := auditor.List(ctx, by, account.Page{Limit: 101}); fault.CodeOf(err) != fault.InvalidRequest {
+	if _, err := auditor.AuditLog(ctx, by, account.Page{Limit: 101}); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Error(err)
 	}
 }
@@ -135,7 +133,7 @@ func TestARecordThatTheServiceFilledIsReadInBoundedPages(t *testing.T) {
 	queries := 0
 	found, next := 0, ""
 	for more := true; more; queries++ {
-		list, err := auditor.List(ctx, by, account.Page{Limit: 1, Cursor: next})
+		list, err := auditor.AuditLog(ctx, by, account.Page{Limit: 1, Cursor: next})
 		if err != nil || queries > 20 {
 			t.Fatal(queries, err)
 		}
@@ -167,7 +165,7 @@ func TestEventsEndForReadersAndForTheTable(t *testing.T) {
 	d.happened(t, p.home.ID, who)
 	for late, want := range map[time.Duration]int{0: 2, time.Millisecond: 1} {
 		d.clock = begun.Add(limits.EventLife + late)
-		if list, err := auditor.List(ctx, by, noPage); err != nil || len(list.Items) != want || list.PageInfo.HasMore {
+		if list, err := auditor.AuditLog(ctx, by, noPage); err != nil || len(list.Items) != want || list.PageInfo.HasMore {
 			t.Errorf("%s later: %+v %v", late, list, err)
 		}
 		rows, _, more, err := d.Events.List(ctx, account.Filter{TargetType: "revision"}, d.clock, noPosition, 10)
@@ -181,34 +179,28 @@ func TestSettingsAreReadBackAndTheirChangeIsRecorded(t *testing.T) {
 	d := newDesk(t)
 	p := d.person(t)
 	steward, by := newSteward(d), d.actor(t, p)
-	first, err := steward.Get(by)
-	if err != nil || first.WorkspaceName != "Home" || first.AutoDeletionDays != 3 ||
-		first.AutoDeletionBounds.MinDays != 1 || first.AutoDeletionBounds.MaxDays != 7 {
+	first, err := steward.Settings(by)
+	if err != nil || first.WorkspaceName != "Home" || first.AutoDeletionDays != 3 || first.AutoDeletionBounds.MinDays != 1 || first.AutoDeletionBounds.MaxDays != 7 {
 		t.Errorf("%+v %v", first, err)
 	}
 	c := wish(by, idempotency.UpdateSettings, "")
-	changed, err := steward.Update(ctx, by, c, nil, asked("  Studio ", 7))
-	if err != nil || changed.WorkspaceName != "Studio" || changed.AutoDeletionDays != 7 ||
-		changed.UsagePolicy.BytesPerDay != by.Policy.ArtifactSize {
+	changed, err := steward.UpdateSettings(ctx, by, c, nil, asked("  Studio ", 7))
+	if err != nil || changed.WorkspaceName != "Studio" || changed.AutoDeletionDays != 7 || changed.UsagePolicy.BytesPerDay != by.Policy.ArtifactSize {
 		t.Errorf("%+v %v", changed, err)
 	}
 	now := d.actor(t, p)
-	if got, err := steward.Get(now); err != nil || got != changed || now.Workspace.Epoch != p.home.Epoch ||
-		now.Workspace.ClaimedAt.IsZero() {
+	if got, err := steward.Settings(now); err != nil || got != changed || now.Workspace.Epoch != p.home.Epoch || now.Workspace.ClaimedAt.IsZero() {
 		t.Errorf("%+v %+v %v", got, now.Workspace, err)
 	}
-	if again, err := steward.Update(ctx, now, c, nil, asked("Studio", 7)); err != nil || again != changed {
+	if again, err := steward.UpdateSettings(ctx, now, c, nil, asked("Studio", 7)); err != nil || again != changed {
 		t.Errorf("the repetition answers %+v %v", again, err)
 	}
-	for _, tt := range []contract.UpdateSettings{asked(" ", 3), asked("x", 0), asked("x", 8), asked("x", 90),
-		asked("x", -1)} {
-		if _, err := steward.Update(
-			ctx, now, wish(by, idempotency.UpdateSettings, ""), nil, tt,
-		); fault.CodeOf(err) != fault.InvalidRequest {
+	for _, tt := range []contract.UpdateSettings{asked(" ", 3), asked("x", 0), asked("x", 8), asked("x", 90), asked("x", -1)} {
+		if _, err := steward.UpdateSettings(ctx, now, wish(by, idempotency.UpdateSettings, ""), nil, tt); fault.CodeOf(err) != fault.InvalidRequest {
 			t.Errorf("%+v: %v", tt, err)
 		}
 	}
-	list, err := newAuditor(t, d).List(ctx, now, noPage)
+	list, err := newAuditor(t, d).AuditLog(ctx, now, noPage)
 	if err != nil || len(list.Items) != 1 {
 		t.Fatal(list, err)
 	}

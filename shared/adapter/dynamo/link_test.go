@@ -167,10 +167,10 @@ func TestALinkThatOpensIsListedHoweverManyWereRevoked(t *testing.T) {
 	}
 	s := &sharing.Service{Store: d.Links, Now: func() time.Time { return d.clock }}
 	list, err := s.List(ctx, d.actor(t, p), sharing.Target{RequestedID: a.ID, Artifact: a})
-	if err != nil || len(list.Items) != limits.LinksListed+1 {
-		t.Fatal(len(list.Items), err)
+	if err != nil || len(list) != limits.LinksListed+1 {
+		t.Fatal(len(list), err)
 	}
-	if last := list.Items[limits.LinksListed]; last.RevokedAt != nil {
+	if last := list[limits.LinksListed]; !last.RevokedAt.IsZero() {
 		t.Errorf("%+v, want %s", last, live)
 	}
 }

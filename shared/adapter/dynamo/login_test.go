@@ -17,7 +17,7 @@ import (
 // logins are members of a desk with what they make.
 type logins struct {
 	*desk
-	*credential.Keeper
+	*credential.Service
 	keys *access.Authenticator
 }
 

@@ -6,14 +6,13 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
 )
 
 const (
@@ -81,7 +80,7 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time) error {
 	party, named := all["azp"]
 	switch {
-	case token.Subject == "" || len(token.Subject) > maxSubject || !printable(token.Subject):
+	case token.Subject == "" || len(token.Subject) > maxSubject || !text.Identifier(token.Subject):
 		return errors.New("the subject is missing or malformed")
 	case token.IssuedAt.IsZero() || token.IssuedAt.After(now.Add(limits.AssertionLeeway)):
 		return errors.New("the ID token is not issued yet")
@@ -94,7 +93,7 @@ func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time)
 // identity returns the person, if the provider vouches for an e-mail address as well.
 func (c claims) identity() (member.Identity, error) {
 	local, domain, _ := strings.Cut(c.email, "@")
-	if !c.verified || local == "" || domain == "" || len(c.email) > maxEmail || !printable(c.email) {
+	if !c.verified || local == "" || domain == "" || len(c.email) > maxEmail || !text.Identifier(c.email) {
 		return member.Identity{}, signin.Unverified()
 	}
 	return member.Identity{
@@ -112,10 +111,4 @@ func claimContains(claim any, text string) bool {
 		return slices.Contains(list, any(text))
 	}
 	return claim == any(text)
-}
-
-// printable reports whether a text is UTF-8 without control characters and spaces, which would
-// deceive people or break lines.
-func printable(s string) bool {
-	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
 }

@@ -2,6 +2,7 @@
 package api
 
 import (
+	"errors"
 	"log/slog"
 	"net/http"
 
@@ -19,47 +20,50 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	addresses, err := s.Addresses()
-	if err != nil {
+	if err := s.ForMembers(surface); err != nil {
 		return nil, err
 	}
-	provisioner, err := s.Provisioner(surface.Limiter)
-	if err != nil {
-		return nil, err
-	}
-	lister, err := s.Lister()
-	if err != nil {
-		return nil, err
-	}
-	h := &api.Host{
-		Surface:     surface,
-		Accounts:    s.Accounts(),
-		Keys:        s.Revoker(),
-		Provisioner: provisioner,
-		Publisher:   s.Publisher(addresses),
-		Deleter:     s.Deleter(),
-		Lister:      lister,
-		Historian:   s.Historian(),
-		Viewer:      s.Files(s.Viewer(addresses, surface.Limiter)),
-		Addresses:   addresses,
-		Renamer:     s.Renamer(),
-		Pinner:      s.Pinner(lister),
-	}
-	h.Sharer = s.Sharer(addresses, lister)
-	if err := members(s, h); err != nil {
-		return nil, err
-	}
-	if err := claims(s, h); err != nil {
-		return nil, err
-	}
-	if err := operators(s, h); err != nil {
-		return nil, err
-	}
-	if err := authorization(s, h); err != nil {
-		return nil, err
-	}
-	if err := agents(s, h); err != nil {
+	h := &api.Host{Surface: surface, People: s.Config.OIDC.Issuer != ""}
+	if err := errors.Join(artifacts(s, h), callers(s, h), agents(s, h)); err != nil {
 		return nil, err
 	}
 	return h.Handler(), nil
+}
+
+// artifacts gives the host what is published and shared.
+func artifacts(s *boot.Services, h *api.Host) error {
+	service, err := s.Artifacts()
+	if err != nil {
+		return err
+	}
+	h.URLs = service.URLs
+	h.Artifacts = service
+	h.Links = s.Links(service)
+	h.Views = s.Files(s.Views(service.URLs, h.Surface.Limiter))
+	h.Lockdowns, err = s.Lockdowns()
+	return err
+}
+
+// callers gives the host what keys, members and OAuth clients ask for about themselves.
+func callers(s *boot.Services, h *api.Host) error {
+	var err1, err2, err3, err4, err5 error
+	h.Account, err1 = s.Account()
+	h.Keys, err2 = s.Keys()
+	h.Provisioning, err3 = s.Provisioning(h.Surface.Limiter)
+	h.Claims, err4 = s.Claims()
+	h.OAuth, err5 = s.OAuth(h.Surface.Limiter)
+	return errors.Join(err1, err2, err3, err4, err5)
+}
+
+// agents gives the host what agents ask for.
+func agents(s *boot.Services, h *api.Host) error {
+	service, err := s.Agents(h.Surface.Limiter)
+	if err != nil {
+		return err
+	}
+	h.Agents = service
+	if service.Signer != nil {
+		h.AssertionKeys = service.Signer.JWKS()
+	}
+	return nil
 }

@@ -16,7 +16,7 @@ var Rings = []string{env.ContentRing}
 
 // Handler is the content host of a deployment.
 func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
-	reader, err := s.Reader(s.Limiter("content"))
+	reader, err := s.Content(s.Limiter("content"))
 	if err != nil {
 		return nil, err
 	}

@@ -19,9 +19,9 @@ func Host(s *boot.Services, log *slog.Logger) *jobs.Host {
 		{Name: "moves", Due: rounds(s.Migrator().Due)},
 		{Name: "artifacts", Due: rounds(sweeper.DueArtifacts)},
 		{Name: "sessions", Due: rounds(sweeper.DueSessions)},
-		{Name: "hints", Due: rounds(s.Hinter().Due)},
+		{Name: "hints", Due: rounds(s.Indexer().Due)},
 		{Name: "purges", Due: rounds(s.Purger().Due)},
-		{Name: "deletions", Due: rounds(s.Collector().Due)},
+		{Name: "deletions", Due: rounds(s.GarbageCollector().Due)},
 	}}
 }
 

@@ -19,6 +19,6 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &upload.Host{Surface: surface, Creator: s.Creator(), Finalizer: s.Finalizer()}
+	h := &upload.Host{Surface: surface, Uploads: s.Uploads()}
 	return h.Handler(), nil
 }

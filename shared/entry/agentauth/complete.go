@@ -138,7 +138,7 @@ func (s *Service) Complete(
 		return contract.CompletedClaim{}, errWrong
 	}
 	var done contract.CompletedClaim
-	err = retry(func() error {
+	err = race(func() error {
 		m, err := s.meet(ctx, by, sent, code)
 		if err != nil {
 			return err
@@ -210,7 +210,7 @@ func (s *Service) Refuse(ctx context.Context, by credential.Actor, attemptToken 
 	if err != nil {
 		return err
 	}
-	return retry(func() error {
+	return race(func() error {
 		m, err := s.meet(ctx, by, sent, "")
 		if err != nil {
 			return err

@@ -67,7 +67,7 @@ func (s *Service) Unlink(ctx context.Context, by credential.Actor, registration 
 	if !registration.Valid() {
 		return errNotConnected()
 	}
-	return retry(func() error {
+	return race(func() error {
 		r, _, err := s.Store.Registration(ctx, registration, by.Workspace.ID)
 		if err != nil || r == nil {
 			return cmp.Or(err, errNotConnected())

@@ -191,7 +191,7 @@ func (s *Service) StartClaim(
 		return contract.StartedClaim{}, errExpired
 	}
 	var started contract.StartedClaim
-	err = retry(func() error {
+	err = race(func() error {
 		_, r, found, err := s.registrationOf(ctx, sent)
 		if err == nil {
 			err = admitted()

@@ -15,6 +15,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/conflict"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
@@ -103,19 +104,15 @@ type Service struct {
 	Now         func() time.Time
 }
 
-// maxAttempts bounds optimistic retries. Every lost attempt means that another one succeeded, so the registration
-// makes progress.
-const maxAttempts = 10
+// races bounds optimistic retries. Every lost attempt means that another one succeeded, so a registration makes progress.
+var races = conflict.Policy{Lost: ErrMoved, Attempts: 10, Exhausted: func() error {
+	return fault.New(fault.DatabaseUnavailable, "too many requests change the same registration; repeat the request in a moment")
+}}
 
-// retry repeats a read, a decision and a conditional write until the write finds what was read.
-func retry(try func() error) error {
-	for range maxAttempts {
-		if err := try(); !errors.Is(err, ErrMoved) {
-			return err
-		}
-	}
-	return fault.New(fault.DatabaseUnavailable,
-		"too many requests change the same registration; repeat the request in a moment")
+// race runs a read, a decision and a conditional write until the write finds what was read.
+func race(try func() error) error {
+	_, err := conflict.Retry(races, func() (struct{}, error) { return struct{}{}, try() })
+	return err
 }
 
 // now returns the time in the precision of the store.

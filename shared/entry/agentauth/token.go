@@ -38,7 +38,7 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 			"this is no assertion of ours that holds now; register again").WithCause(err)
 	}
 	var out contract.Token
-	err = retry(func() error {
+	err = race(func() error {
 		r, w, err := s.Store.Registration(ctx, claims.Registration, claims.Workspace)
 		if err == nil {
 			err = admitted()
@@ -105,7 +105,7 @@ func (s *Service) Redeem(
 		return contract.Token{}, errExpired
 	}
 	var out contract.Token
-	err = retry(func() error {
+	err = race(func() error {
 		_, r, found, err := s.registrationOf(ctx, sent)
 		if err == nil {
 			err = admitted()

@@ -77,36 +77,29 @@ func (c *Service) Claim(
 	ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string,
 ) (contract.Claimed, error) {
 	now := c.Now()
-	if record.Finished(now) {
-		return idempotency.First[contract.Claimed](record, command)
-	}
-	h, err := c.open(ctx, by, claimToken, now)
-	if err != nil {
-		return contract.Claimed{}, err
-	}
-	answer := contract.Claimed{
-		DestinationWorkspaceID: by.Workspace.ID,
-		SourceWorkspaceID:      h.token.Workspace,
-		ClaimTokenID:           h.token.ID,
-		ArtifactIDs:            make([]id.Artifact, len(h.artifacts)),
-	}
-	for i, a := range h.artifacts {
-		answer.ArtifactIDs[i] = a.ID
-	}
-	m := c.move(by, h.token, now)
-	m.Command = &command
-	m.Result, _ = json.Marshal(answer)
-	err = c.Store.Move(ctx, m)
-	finished, err := idempotency.Lost(err, now)
-	switch {
-	case finished != nil:
-		return idempotency.First[contract.Claimed](finished, command)
-	case errors.Is(err, ErrGone):
-		return contract.Claimed{}, unusable()
-	case err != nil:
-		return contract.Claimed{}, err
-	}
-	return answer, nil
+	return idempotency.Do(command, record, now, func() (contract.Claimed, error) {
+		h, err := c.open(ctx, by, claimToken, now)
+		if err != nil {
+			return contract.Claimed{}, err
+		}
+		answer := contract.Claimed{
+			DestinationWorkspaceID: by.Workspace.ID,
+			SourceWorkspaceID:      h.token.Workspace,
+			ClaimTokenID:           h.token.ID,
+			ArtifactIDs:            make([]id.Artifact, len(h.artifacts)),
+		}
+		for i, a := range h.artifacts {
+			answer.ArtifactIDs[i] = a.ID
+		}
+		m := c.move(by, h.token, now)
+		m.Command = &command
+		m.Result, _ = json.Marshal(answer)
+		err = c.Store.Move(ctx, m)
+		if errors.Is(err, ErrGone) {
+			err = unusable()
+		}
+		return answer, err
+	})
 }
 
 // open checks a token and lists the artifacts of its workspace in parallel. An unknown token costs the same as a known one.

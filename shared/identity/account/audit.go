@@ -22,36 +22,32 @@ func position(p cursor.Position) Position { return Position{p.At, id.Event(p.ID)
 
 func (p Position) bare() cursor.Position { return cursor.Position{At: p.At, ID: string(p.ID)} }
 
-// AuditLog shows members what was done in their workspace.
-type AuditLog struct {
-	Store   EventStore
-	Cursors *cursor.Codec
-	Now     func() time.Time
-}
-
-// Page is which part of a list is asked for; a limit of zero is limits.DefaultPage for members, and operators always say one.
+// Page is which part of a list is asked for. A limit of zero is limits.DefaultPage for members; operators always give
+// one.
 type Page = cursor.Page
 
 const auditName = "audit"
 
-// shown are the types of actors whose deeds the members of a workspace see; the service and its operators stay out.
+// shown are the types of actors in the audit log of a workspace; the service and its operators are not among them.
 var shown = []string{event.Member, event.Key, event.Admin}
 
-// List answers one page of the record of the caller's workspace. It may have few rows, or none, where others follow.
-func (a *AuditLog) List(ctx context.Context, by credential.Actor, p Page) (contract.AuditList, error) {
+// AuditLog answers one page of the record of the caller's workspace. It may have few rows, or none, where others
+// follow.
+func (s *Service) AuditLog(ctx context.Context, by credential.Actor, p Page) (contract.AuditList, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.AuditList{}, err
 	}
-	now := a.Now()
+	now := s.Now()
 	if p.Limit == 0 {
 		p.Limit = limits.DefaultPage
 	}
-	of := cursor.List{Workspace: by.Workspace.ID, Name: auditName, Now: now}
-	after, err := a.Cursors.Start(of, p)
+	list := cursor.List{Workspace: by.Workspace.ID, Name: auditName, Now: now}
+	after, err := s.Cursors.Start(list, p)
 	if err != nil {
 		return contract.AuditList{}, err
 	}
-	events, last, more, err := a.Store.List(ctx, Filter{Workspace: by.Workspace.ID, Actors: shown}, now, position(after), p.Limit)
+	of := Filter{Workspace: by.Workspace.ID, Actors: shown}
+	events, last, more, err := s.Events.List(ctx, of, now, position(after), p.Limit)
 	if err != nil {
 		return contract.AuditList{}, err
 	}
@@ -60,7 +56,7 @@ func (a *AuditLog) List(ctx context.Context, by credential.Actor, p Page) (contr
 		out.Items[i] = row(e)
 	}
 	if more {
-		out.PageInfo, err = a.Cursors.Info(of, last.bare())
+		out.PageInfo, err = s.Cursors.Info(list, last.bare())
 	}
 	return out, err
 }

@@ -18,12 +18,14 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// EventStore is what Auditor and Overseer need of the store.
-type EventStore interface {
+// Events reads what was done.
+type Events interface {
 	// List returns up to limit events that f lets through, newest first with the id as tie-breaker, after the position
 	// (zero: from now on back), as far back as events are kept. more tells that others may follow, after next: reading
 	// ends early where too many in a row do not pass.
-	List(ctx context.Context, f Filter, now time.Time, after Position, limit int) (rows []event.Event, next Position, more bool, err error)
+	List(
+		ctx context.Context, f Filter, now time.Time, after Position, limit int,
+	) (rows []event.Event, next Position, more bool, err error)
 }
 
 // Filter is which events are wanted, of one workspace or of all; empty fields let everything through.
@@ -37,13 +39,6 @@ type Filter struct {
 	RequestID  string         `json:"r,omitempty"`
 }
 
-// OperatorLog shows operators what was done in all workspaces.
-type OperatorLog struct {
-	Store   EventStore
-	Cursors *cursor.Codec
-	Now     func() time.Time
-}
-
 // Query is which events an operator asks for, as it was sent; nil: not sent.
 type Query struct {
 	Workspace, ActorType, Action, TargetType, RequestID, Focus *string
@@ -51,9 +46,12 @@ type Query struct {
 
 const recordName = "record"
 
-// List answers one page of what was done in all workspaces. Only operators may ask; to all others it is not there.
-func (o *OperatorLog) List(ctx context.Context, by credential.Actor, asked Query, p Page) (contract.OperatorEventList, error) {
-	now := o.Now()
+// OperatorLog answers one page of what was done in all workspaces. Only operators may ask; to all others it is not
+// there.
+func (s *Service) OperatorLog(
+	ctx context.Context, by credential.Actor, asked Query, p Page,
+) (contract.OperatorEventList, error) {
+	now := s.Now()
 	if err := by.Operates(now); err != nil {
 		return contract.OperatorEventList{}, err
 	}
@@ -62,11 +60,11 @@ func (o *OperatorLog) List(ctx context.Context, by credential.Actor, asked Query
 		return contract.OperatorEventList{}, err
 	}
 	of := cursor.List{Workspace: by.Workspace.ID, Name: f.list(), Now: now}
-	after, err := o.Cursors.Start(of, p)
+	after, err := s.Cursors.Start(of, p)
 	if err != nil {
 		return contract.OperatorEventList{}, err
 	}
-	events, last, more, err := o.Store.List(ctx, f, now, position(after), p.Limit)
+	events, last, more, err := s.Events.List(ctx, f, now, position(after), p.Limit)
 	if err != nil {
 		return contract.OperatorEventList{}, err
 	}
@@ -75,7 +73,7 @@ func (o *OperatorLog) List(ctx context.Context, by credential.Actor, asked Query
 		out.Items[i] = operatorRow(e)
 	}
 	if more {
-		out.PageInfo, err = o.Cursors.Info(of, last.bare())
+		out.PageInfo, err = s.Cursors.Info(of, last.bare())
 	}
 	return out, err
 }
@@ -98,7 +96,7 @@ func operatorRow(e event.Event) contract.OperatorEvent {
 	return out
 }
 
-// security are the actions that tell of an end or a lock; all others belong to the life of things.
+// security are the actions that tell of an end or a lock; all others belong to the lifecycle.
 var security = []event.Action{
 	event.LockdownSet, event.LockdownLifted, event.LinksLocked, event.LinksUnlocked, event.KeyRevoked, event.TokenRevoked,
 	event.DelegationRevoked, event.ArtifactDeleted, "workspace.plan.updated",
@@ -139,6 +137,7 @@ const requestIDMost = 128
 
 // targetTypes are what events are about.
 var targetTypes = []string{
-	event.OnWorkspace, event.OnKey, event.OnSession, event.OnArtifact, event.OnRevision, event.OnDelegation, event.OnRegistration, event.OnCleanup,
+	event.OnWorkspace, event.OnKey, event.OnSession, event.OnArtifact, event.OnRevision, event.OnDelegation,
+	event.OnRegistration, event.OnCleanup,
 	event.OnLink, event.OnDevice, event.OnClient, event.OnBrowser,
 }

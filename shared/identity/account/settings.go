@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
@@ -16,9 +15,10 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
 )
 
-// Workspaces is what Steward needs of the store.
+// Workspaces keeps the settings of workspaces.
 type Workspaces interface {
 	// UpdateSettings stores the settings of an open workspace with its event and the command's record, in one transaction.
 	// Errors: *idempotency.AlreadyDone, not_authenticated (the workspace closed), database_unavailable.
@@ -36,14 +36,8 @@ type SettingsUpdate struct {
 	Event     event.Event
 }
 
-// Settings keeps the settings of workspaces.
-type Settings struct {
-	Store Workspaces
-	Now   func() time.Time
-}
-
-// Get tells the settings of the caller's workspace to those who may change them.
-func (s *Settings) Get(by credential.Actor) (contract.Settings, error) {
+// Settings returns the settings of the caller's workspace to those who may change them.
+func (s *Service) Settings(by credential.Actor) (contract.Settings, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.Settings{}, err
 	}
@@ -61,49 +55,44 @@ func settings(w workspace.Workspace, p limits.Policy) contract.Settings {
 
 func days(d time.Duration) int { return int(d / limits.Day) }
 
-// Update changes the settings of the caller's workspace. Repeating the command answers the first result again.
-func (s *Settings) Update(ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings) (contract.Settings, error) {
+// UpdateSettings changes the settings of the caller's workspace. Repeating the command answers the first result again.
+func (s *Service) UpdateSettings(
+	ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings,
+) (contract.Settings, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.Settings{}, err
 	}
 	now := s.Now()
-	if r.Finished(now) {
-		return idempotency.First[contract.Settings](r, c)
-	}
-	w, err := updated(by, asked)
-	if err != nil {
-		return contract.Settings{}, err
-	}
-	answer := settings(w, by.Policy)
-	result, err := json.Marshal(answer)
-	if err != nil {
-		return contract.Settings{}, err
-	}
-	err = s.Store.UpdateSettings(ctx, SettingsUpdate{
-		Command:   c,
-		Result:    result,
-		Workspace: w.ID,
-		Name:      w.Name,
-		AutoDays:  w.AutoDays,
-		At:        now,
-		Event:     by.Record(now, event.SettingsUpdated, event.OnWorkspace, string(w.ID), changes(by.Workspace, w, by.Policy)),
+	return idempotency.Do(c, r, now, func() (contract.Settings, error) {
+		w, err := updated(by, asked)
+		if err != nil {
+			return contract.Settings{}, err
+		}
+		answer := settings(w, by.Policy)
+		result, err := json.Marshal(answer)
+		if err != nil {
+			return contract.Settings{}, err
+		}
+		changed := changes(by.Workspace, w, by.Policy)
+		return answer, s.Workspaces.UpdateSettings(ctx, SettingsUpdate{
+			Command:   c,
+			Result:    result,
+			Workspace: w.ID,
+			Name:      w.Name,
+			AutoDays:  w.AutoDays,
+			At:        now,
+			Event:     by.Record(now, event.SettingsUpdated, event.OnWorkspace, string(w.ID), changed),
+		})
 	})
-	finished, err := idempotency.Lost(err, now)
-	switch {
-	case finished != nil:
-		return idempotency.First[contract.Settings](finished, c)
-	case err != nil:
-		return contract.Settings{}, err
-	}
-	return answer, nil
 }
 
 // updated is the caller's workspace as it is asked to be.
 func updated(by credential.Actor, asked contract.UpdateSettings) (workspace.Workspace, error) {
 	w := by.Workspace
-	w.Name, w.AutoDays = strings.TrimSpace(asked.WorkspaceName), asked.AutoDeletionDays
-	if n := utf8.RuneCountInString(w.Name); n < 1 || n > limits.WorkspaceNameRunes {
-		return w, fault.New(fault.InvalidRequest, "workspace_name must have 1 to %d characters", limits.WorkspaceNameRunes)
+	w.AutoDays = asked.AutoDeletionDays
+	var err error
+	if w.Name, err = text.WorkspaceName.Clean(asked.WorkspaceName); err != nil {
+		return w, err
 	}
 	if least, most := days(by.Policy.MinLife), days(by.Policy.MaxLife); w.AutoDays < least || w.AutoDays > most {
 		return w, fault.New(fault.InvalidRequest, "auto_deletion_days must be %d to %d here", least, most)

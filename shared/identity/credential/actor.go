@@ -33,16 +33,18 @@ func (a Actor) Require(s Scope) error {
 	return nil
 }
 
-// Operates refuses everybody but an operator who has just proved who they are. The refusal is that of something that does
-// not exist.
+// Operates refuses every caller but an operator who has just signed in. The refusal is that of something that
+// does not exist.
 func (a Actor) Operates(now time.Time) error {
-	if a.Member == "" || a.Operator.IsZero() || a.Operator.After(now.Add(limits.AssertionLeeway)) || now.Sub(a.Operator) >= limits.OperatorFresh {
+	early := a.Operator.After(now.Add(limits.AssertionLeeway))
+	late := now.Sub(a.Operator) >= limits.OperatorFresh
+	if a.Member == "" || a.Operator.IsZero() || early || late {
 		return fault.NewCode(fault.NotFound)
 	}
 	return nil
 }
 
-// Subject is whom limits count and whose commands repeat: the public id of the key, or the member.
+// Subject names the caller to limiters and in records of commands: the public id of the key, or the member.
 func (a Actor) Subject() string {
 	if a.Member != "" {
 		return string(a.Member)
@@ -50,7 +52,7 @@ func (a Actor) Subject() string {
 	return string(a.Key.Public)
 }
 
-// Event is the actor of what this caller does.
+// Event returns the caller as the actor of an event.
 func (a Actor) Event() event.Actor {
 	if a.Member != "" {
 		return event.ByMember(a.Member)
@@ -58,7 +60,7 @@ func (a Actor) Event() event.Actor {
 	return event.ByKey(a.Key.ID)
 }
 
-// Record is the event of what this caller does to something, in its own workspace.
+// Record returns the event of what the caller does to a target in its own workspace.
 func (a Actor) Record(at time.Time, what event.Action, kind, target, detail string) event.Event {
 	return event.Event{
 		ID:        id.NewEvent(),

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Next is the secret that follows t: the same one whenever it is asked for, and out of reach for whoever lacks t or the
+// Next returns the secret that follows t. It is the same at every call, and cannot be computed without both t and the
 // key. It shares t's public id and workspace.
 func (t Token) Next(kind Kind, key []byte) Token {
 	m := hmac.New(sha256.New, key)

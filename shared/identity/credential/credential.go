@@ -1,13 +1,10 @@
 package credential
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/event"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
 
@@ -39,10 +36,10 @@ type Key struct {
 	Name      string
 	Scopes    []Scope
 	Epoch     int64 // of the workspace when the key was made
-	FromAgent bool  // minted for an agent registration that nobody has claimed
+	FromAgent bool  // minted for an agent registration that is not claimed
 	// Registration is the agent's that the key was minted for; empty: none.
 	Registration id.Registration
-	// Member made the key in the dashboard or by the CLI's login; empty: nobody did.
+	// Member made the key in the dashboard or by the CLI's login; empty: no member did.
 	Member id.Member
 	// CLIGrant is how Member was signed in. The key ends with it when the member signs out everywhere.
 	CLIGrant   CLIGrant
@@ -52,27 +49,27 @@ type Key struct {
 	LastUsedAt time.Time // zero: never; at most limits.TouchEvery behind
 }
 
-// CLIGrant is how the member who makes API keys is signed in. Its zero value: nobody knows, as of keys from before it was
-// recorded.
+// CLIGrant is how the member who makes API keys is signed in. Its zero value: nobody knows, as of keys from before it
+// was recorded.
 type CLIGrant struct {
-	Grant id.Public // of the CLI, whose API keys end with it; empty: of a browser, or of another client
+	Grant id.Public // of the CLI, which ends with its API keys; empty: of a browser, or of another client
 	At    time.Time // when the member signed in, or let the client in
 }
 
-// Has tells whether the key holds a scope.
+// Has reports whether the key holds a scope.
 func (k Key) Has(s Scope) bool { return slices.Contains(k.Scopes, s) }
 
-// Live tells whether the key may be used at an instant; w is its workspace as it is now.
+// Live reports whether the key may be used at an instant; w is its workspace as it is now.
 func (k Key) Live(now time.Time, w workspace.Workspace) bool {
 	return !k.Over(now, w) && k.Epoch == w.Epoch
 }
 
-// Over tells whether the key has ended for good; w is its workspace as it is now. It is Live without the epoch.
+// Over reports whether the key has ended for good; w is its workspace as it is now. It is Live without the epoch.
 func (k Key) Over(now time.Time, w workspace.Workspace) bool {
 	return !k.endedAt(w).IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
 }
 
-// Counts tells whether the key is one of the limits.LiveKeys of its workspace while it lives. Those of agents are
+// Counts reports whether the key is one of the limits.LiveKeys of its workspace while it lives. Those of agents are
 // limited by themselves, and end within the hour.
 func (k Key) Counts() bool { return k.Member != "" }
 
@@ -87,39 +84,4 @@ func (k Key) endedAt(w workspace.Workspace) time.Time {
 		return k.RevokedAt
 	}
 	return out
-}
-
-// Revocations is what Revoker needs of the store.
-type Revocations interface {
-	// Revoke stamps a live key as revoked and records the event in one transaction; a key that is revoked already
-	// keeps its first stamp, which is returned.
-	Revoke(ctx context.Context, k Key, at time.Time, e event.Event) (time.Time, error)
-}
-
-// Revoker ends API keys.
-type Revoker struct {
-	Store Revocations
-	Now   func() time.Time
-}
-
-// Revoke ends a key, at its own request, from this commit on and returns it with the time of its revocation.
-func (r *Revoker) Revoke(ctx context.Context, k Key, requestID string) (Key, error) {
-	now := r.Now()
-	at, err := r.Store.Revoke(ctx, k, now, event.Event{
-		ID:        id.NewEvent(),
-		Workspace: k.Workspace,
-		At:        now,
-		Action:    event.KeyRevoked,
-		Actor:     event.ByKey(k.ID),
-		Target:    event.Target{Type: event.OnKey, ID: string(k.ID)},
-		RequestID: requestID,
-	})
-	if err != nil {
-		return Key{}, err
-	}
-	if at.IsZero() {
-		return Key{}, fault.NewCode(fault.NotAuthenticated)
-	}
-	k.RevokedAt = at
-	return k, nil
 }

@@ -149,7 +149,8 @@ func (t Token) Hash(peppers keyring.Derived) Hash {
 	return Hash{Pepper: kid, MAC: t.mac(key)}
 }
 
-// Matches tells in constant time whether h is the hash of this token. A pepper that is gone never matches, at the same cost.
+// Matches tells in constant time whether h is the hash of this token. A pepper that is gone never matches, at the same
+// cost.
 func (t Token) Matches(h Hash, peppers keyring.Derived) bool {
 	key := peppers.Key(h.Pepper)
 	if key == nil {

@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
 )
 
 // ErrKnown reports that the person became a member in the meantime.
@@ -135,9 +136,9 @@ func newMember(who Identity, now time.Time, requestID string) NewMember {
 // nameFor returns the first name of the workspace of a person.
 func nameFor(email string) string {
 	const ending = "'s Workspace"
-	local := []rune(email)
+	local := email
 	if at := strings.LastIndexByte(email, '@'); at > 0 {
-		local = []rune(email[:at])
+		local = email[:at]
 	}
-	return string(local[:min(len(local), limits.WorkspaceNameRunes-len(ending))]) + ending
+	return text.Cut(local, limits.WorkspaceNameRunes-len(ending)) + ending
 }

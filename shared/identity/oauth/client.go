@@ -5,12 +5,12 @@ import (
 	"net/netip"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
 )
 
 // Clients stores the clients that registered themselves.
@@ -130,8 +130,9 @@ func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 	if r.ResponseTypes = supported(r.ResponseTypes, "code"); len(r.ResponseTypes) == 0 {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "response_types has to name code")
 	}
-	if r.ClientName = printable(r.ClientName); utf8.RuneCountInString(r.ClientName) > maxClientName {
-		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "client_name is longer than %d characters", maxClientName)
+	var fits bool
+	if r.ClientName, fits = text.ClientName(r.ClientName); !fits {
+		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "client_name is longer than %d characters", limits.ClientNameRunes)
 	}
 	r.Scope = scopeString(scopesFor(Client{}, r.Scope))
 	return r, nil

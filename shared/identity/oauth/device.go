@@ -19,6 +19,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
+	"vitrine/shared/platform/text"
 )
 
 // Flows stores device authorizations for the person who answers them.
@@ -79,7 +80,6 @@ const (
 	userLetters   = "BCDFGHJKLMNPQRSTVWXZ" // no vowels, so no words, and no letters like digits
 	userCodeLen   = 20
 	userCodeGroup = 4
-	maxDeviceName = 64
 )
 
 // newUserCode returns a code of 86 random bits.
@@ -160,7 +160,7 @@ func (s *Server) StartDevice(
 		Public:     token.Public,
 		Hash:       token.Hash(s.Peppers),
 		Client:     c.ID,
-		Device:     deviceName(name),
+		Device:     text.DeviceName(name),
 		Network:    address.Network(from),
 		Scopes:     scopesFor(c, scope),
 		Answer:     Pending,
@@ -181,11 +181,6 @@ func (s *Server) StartDevice(
 		ExpiresIn:               contract.Seconds(limits.DeviceLife),
 		Interval:                contract.Seconds(limits.PollInterval),
 	}, nil
-}
-
-func deviceName(name string) string {
-	runes := []rune(printable(name))
-	return strings.TrimSpace(string(runes[:min(len(runes), maxDeviceName)]))
 }
 
 // Device returns what a person sees before they answer. Every invalid code is the same not_found error. A member who

@@ -207,16 +207,3 @@ func TestResourcesAreComparedAsOrigins(t *testing.T) {
 		}
 	}
 }
-
-func TestNamesOfStrangersHoldNothingInvisible(t *testing.T) {
-	for in, want := range map[string]string{
-		"  Claude\r\nCode\t": "Claude Code", "a\u202eb\u200bc\x00d": "abc d", "<b>&": "<b>&", "\ufffd": "", "日本": "日本",
-	} {
-		if got := printable(in); got != want {
-			t.Errorf("%q becomes %q", in, got)
-		}
-	}
-	if got := deviceName(strings.Repeat("é", 100)); got != strings.Repeat("é", 64) {
-		t.Errorf("%d runes", len([]rune(got)))
-	}
-}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"strings"
 	"time"
-	"unicode"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
@@ -188,18 +186,4 @@ func (s *Server) MayAsk(ctx context.Context, from netip.Addr) error {
 // MayRevoke counts a request at the revocation endpoint.
 func (s *Server) MayRevoke(ctx context.Context, from netip.Addr) error {
 	return s.limit(ctx, "revoke", from, s.Limits.Revocation)
-}
-
-// printable removes invisible characters, and those that change the writing direction, from untrusted text.
-func printable(text string) string {
-	visible := strings.Map(func(r rune) rune {
-		switch {
-		case r == unicode.ReplacementChar || unicode.In(r, unicode.Cf, unicode.Co, unicode.Cs):
-			return -1
-		case unicode.IsSpace(r) || unicode.IsControl(r):
-			return ' '
-		}
-		return r
-	}, text)
-	return strings.Join(strings.Fields(visible), " ")
 }

@@ -6,9 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"strings"
 	"time"
-	"unicode"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
@@ -17,12 +15,12 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
 )
 
 const (
-	secretBytes     = 32
-	maxBrowserRunes = 200
-	renewBudget     = 250 * time.Millisecond // how long a request waits for Touch
+	secretBytes = 32
+	renewBudget = 250 * time.Millisecond // how long a request waits for the stamp of its session
 )
 
 // Store keeps sessions.
@@ -84,8 +82,8 @@ func (k *Service) Start(
 		Operator:  in.Operator,
 		CreatedAt: now,
 		SeenAt:    now,
-		Browser:   cleaned(about.Browser),
-		Network:   cleaned(about.Network),
+		Browser:   text.Browser(about.Browser),
+		Network:   text.Browser(about.Network),
 	}
 	if err := k.Store.Add(ctx, s, s.event(event.SessionStarted, now, requestID)); err != nil {
 		return "", err
@@ -198,18 +196,6 @@ func hashOf(secret string) (h Hash, ok bool) {
 		return h, false
 	}
 	return sha256.Sum256(raw), true
-}
-
-// cleaned returns what a browser says about itself without invisible characters, and shortened.
-func cleaned(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, strings.ToValidUTF8(s, ""))
-	runes := []rune(s)
-	return string(runes[:min(len(runes), maxBrowserRunes)])
 }
 
 func errUnauthenticated() error { return fault.New(fault.NotAuthenticated, "sign in to go on") }

@@ -95,6 +95,9 @@ const (
 	LinksListed        = 1000     // access links of an artifact that a list without pages shows
 	WorkspaceNameRunes = 120
 	ReasonRunes        = 120              // the reason of an operator lockdown
+	ClientNameRunes    = 80               // the name of an OAuth client
+	DeviceNameRunes    = 64               // the name that a device sends
+	BrowserRunes       = 200              // the name that a browser sends
 	OperatorFresh      = 15 * time.Minute // how long after signing in an operator may act as one
 	ClaimListed        = 100              // artifacts that the answer to a claim names
 	ClaimTitles        = 10               // and that the claim page lists by title

@@ -2,10 +2,12 @@ package rate
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
 
+	"vitrine/shared/platform/conflict"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -42,9 +44,11 @@ type Streams struct {
 	Now    func() time.Time
 }
 
-// acquireAttempts bounds how often a stream tries another slot. Every lost attempt means that
-// another stream began.
-const acquireAttempts = 8
+// errSlotTaken is the loss of a slot that looked free.
+var errSlotTaken = errors.New("another stream took the slot")
+
+// slotPolicy bounds how often a stream looks for another slot. Every lost attempt means that another stream began.
+var slotPolicy = conflict.Policy{Lost: errSlotTaken, Attempts: 8, Exhausted: tooManyStreams}
 
 // Acquire begins a stream of an artifact to a client; address must not be the raw address. release
 // ends the stream even if ctx has ended, and may be called again. Acquire refuses with
@@ -84,7 +88,7 @@ func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (
 		Slot:    rand.IntN(most),
 		Until:   now.Add(limits.StreamLife - unique),
 	}
-	for range acquireAttempts {
+	return conflict.Retry(slotPolicy, func() (Stream, error) {
 		free, ok, err := s.Store.AcquireStream(ctx, stream, most, now)
 		switch {
 		case err != nil:
@@ -95,8 +99,8 @@ func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (
 			return Stream{}, tooManyStreams()
 		}
 		stream.Slot = free[rand.IntN(len(free))]
-	}
-	return Stream{}, tooManyStreams()
+		return Stream{}, errSlotTaken
+	})
 }
 
 func tooManyStreams() error {

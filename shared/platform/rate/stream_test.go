@@ -153,7 +153,7 @@ func TestAStreamThatLosesEveryRaceIsRefused(t *testing.T) {
 		store.held[Stream{Kind: st.Kind, Subject: st.Subject, Slot: st.Slot}] = now.Add(time.Minute)
 	}
 	_, err := s.Acquire(t.Context(), "1", id.NewArtifact())
-	if fault.CodeOf(err) != fault.RateLimitedArtifact || attempts != acquireAttempts {
+	if fault.CodeOf(err) != fault.RateLimitedArtifact || attempts != slotPolicy.Attempts {
 		t.Errorf("%v after %d attempts", err, attempts)
 	}
 }

@@ -4,14 +4,13 @@ package artifact
 import (
 	"time"
 
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/tree"
 )
 
-// Status is where an artifact is in its life. Expiry is judged by ExpiresAt; the status follows later.
+// Status is the state of an artifact. ExpiresAt decides whether it has expired, because the status follows later.
 type Status string
 
 // The states of an artifact.
@@ -21,7 +20,7 @@ const (
 	Expired Status = "expired"
 )
 
-// Artifact is the gate item of an artifact: every read and write asks it.
+// Artifact is the metadata item of an artifact. Every read and write consults it.
 type Artifact struct {
 	ID               id.Artifact
 	Owner            id.Workspace
@@ -42,7 +41,9 @@ type Artifact struct {
 	ShareLinkUntil     time.Time // when it ends by itself; zero: never
 	NewestLinkAt       time.Time // of the newest link; zero: none, or not known
 	LinksRevokedBefore time.Time // every link that was made up to then is dead; zero: none was closed
-	ViewsRevokedBefore int       // number of the newest revision when links were closed; zero: they were not, or by older code
+	// ViewsRevokedBefore is the number of the newest revision when links were closed; zero: they were not, or by older
+	// code.
+	ViewsRevokedBefore int
 
 	Title      string
 	Entrypoint string
@@ -55,15 +56,15 @@ type Artifact struct {
 	DeletedAt   time.Time
 }
 
-// Active tells whether the artifact may be used at an instant: neither deleted nor expired.
+// Active reports whether the artifact may be used at an instant: neither deleted nor expired.
 func (a *Artifact) Active(now time.Time) bool {
 	return a != nil && a.Status == Live && (!a.PinnedAt.IsZero() || now.Before(a.ExpiresAt))
 }
 
-// Readable tells whether content of the artifact may be shown at an instant.
+// Readable reports whether content of the artifact may be shown at an instant.
 func (a *Artifact) Readable(now time.Time) bool { return a.Active(now) && a.Lock == "" }
 
-// Shared is the share link that has not ended by itself at an instant, empty if there is none.
+// Shared returns the share link that has not ended by itself at an instant, empty if there is none.
 func (a *Artifact) Shared(now time.Time) id.Public {
 	if !a.ShareLinkUntil.IsZero() && !now.Before(a.ShareLinkUntil) {
 		return ""
@@ -71,17 +72,18 @@ func (a *Artifact) Shared(now time.Time) id.Public {
 	return a.ShareLink
 }
 
-// Linked tells whether a link was made since all were closed; it may have ended by itself.
+// Linked reports whether a link was made since all were closed; it may have ended by itself.
 func (a *Artifact) Linked() bool {
 	return a.ShareLink != "" || !a.NewestLinkAt.IsZero() && a.LinksRevokedBefore.Before(a.NewestLinkAt)
 }
 
-// LinksOpen tells whether links of the artifact that were made at an instant may work: they are neither locked nor closed.
+// LinksOpen reports whether links of the artifact that were made at an instant may work: they are neither locked nor
+// closed.
 func (a *Artifact) LinksOpen(made time.Time) bool {
 	return a.LinksLockedAt.IsZero() && (a.LinksRevokedBefore.IsZero() || made.After(a.LinksRevokedBefore))
 }
 
-// ViewOpen tells whether the public view of a published revision may be shown: links are not locked, and were not
+// ViewOpen reports whether the public view of a published revision may be shown: links are not locked, and were not
 // closed since the revision was published. Numbers decide that, because clocks of hosts differ.
 func (a *Artifact) ViewOpen(r Revision) bool {
 	switch {
@@ -93,7 +95,7 @@ func (a *Artifact) ViewOpen(r Revision) bool {
 	return a.LinksRevokedBefore.IsZero() || r.PublishedAt.After(a.LinksRevokedBefore)
 }
 
-// Shown is what the artifact itself tells of its current revision.
+// Shown returns what the artifact itself knows of its current revision.
 func (a *Artifact) Shown() Revision {
 	return Revision{
 		ID:          a.Current,
@@ -104,8 +106,8 @@ func (a *Artifact) Shown() Revision {
 	}
 }
 
-// NextLink is the instant of a link that is made now. It is after that of every link that was closed, and before that of
-// none, however clocks differ, so that no link is made that is closed already and none escapes a closing.
+// NextLink is the instant of a link that is made now. It is after that of every link that was closed, and before that
+// of none, however clocks differ, so that no link is made that is closed already and none escapes a closing.
 func (a *Artifact) NextLink(now time.Time) time.Time {
 	at := now.UTC().Truncate(time.Millisecond)
 	if !a.LinksRevokedBefore.IsZero() && !at.After(a.LinksRevokedBefore) {
@@ -122,32 +124,12 @@ func NotFound() error {
 	return fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted or expired")
 }
 
-// Contended is the refusal of a change that lost against others again and again.
+// Contended is the refusal of a change that lost every race that it may lose.
 func Contended() error {
 	return fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
 }
 
-// Summary is the artifact as a row of a list.
-func (a *Artifact) Summary() contract.ArtifactSummary {
-	s := contract.ArtifactSummary{
-		ID:         a.ID,
-		Status:     string(a.Status),
-		Title:      a.Title,
-		Entrypoint: a.Entrypoint,
-		FileCount:  a.FileCount,
-		SizeBytes:  a.Size,
-		ExpiresAt:  contract.At(a.ExpiresAt),
-		CreatedAt:  contract.At(a.CreatedAt),
-		UpdatedAt:  contract.At(a.UpdatedAt),
-		DeletedAt:  contract.AtOrNull(a.DeletedAt),
-	}
-	if a.Current != "" {
-		s.RevisionID = &a.Current
-	}
-	return s
-}
-
-// RevisionStatus is where a revision is in its life.
+// RevisionStatus is the state of a revision.
 type RevisionStatus string
 
 // The states of a revision.

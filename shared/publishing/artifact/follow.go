@@ -7,7 +7,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Workspaces reads the gates of workspaces.
+// Workspaces reads workspaces.
 type Workspaces interface {
 	// Workspace reads a workspace strongly, nil if there is none.
 	Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error)
@@ -16,8 +16,8 @@ type Workspaces interface {
 // Follow returns an artifact as a workspace has it that may have claimed its owner: from the commit of a claim on
 // everything belongs to the destination, long before the artifacts say so themselves. It costs a read for an artifact
 // that says another owner, and none for a workspace that cannot have claimed anything. An artifact that was looked for
-// and is not there, which is nil, costs the same read, because the time of an answer must not tell that somebody else
-// has it.
+// and is not there, which is nil, costs the same read, because the time of an answer must not tell that another
+// workspace has it.
 func Follow(ctx context.Context, store Workspaces, w workspace.Workspace, a *Artifact) (*Artifact, error) {
 	if w.ClaimedAt.IsZero() || a != nil && a.Owner == w.ID {
 		return a, nil

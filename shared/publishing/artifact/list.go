@@ -5,29 +5,23 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
-// Listing is what Lister needs of the store.
+// Listing lists artifacts.
 type Listing interface {
 	// List returns one page of a workspace's artifacts, newest first with the id as tie-breaker, each once. more tells
 	// that others follow.
 	List(ctx context.Context, q Query) (rows []Artifact, more bool, err error)
-	// Revision reads a revision strongly, nil if there is none.
-	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*Revision, error)
-	// Artifact reads the gate of an artifact strongly, nil if there is none.
-	Artifact(ctx context.Context, a id.Artifact) (*Artifact, error)
-	Workspaces
 }
 
 // Query is which artifacts a list shows.
 type Query struct {
 	Workspace id.Workspace
-	Claimed   bool     // Workspace may have claimed others, whose artifacts are its own from then on
+	Claimed   bool     // Workspace may have claimed others and owns their artifacts from then on
 	Gone      bool     // deleted and expired ones too
 	After     Position // zero: from the start
 	Limit     int
@@ -40,14 +34,6 @@ type Position struct {
 	ID        id.Artifact
 }
 
-// Lister lists artifacts.
-type Lister struct {
-	Store     Listing
-	Cursors   *cursor.Codec
-	Addresses *address.URLBuilder // for Detail
-	Now       func() time.Time
-}
-
 // Page is which part of a list is asked for; a limit of zero is limits.DefaultPage.
 type Page = cursor.Page
 
@@ -57,21 +43,20 @@ const (
 	webName  = "web.artifacts"
 )
 
-// List answers one page of the caller's live artifacts.
-func (l *Lister) List(ctx context.Context, by credential.Actor, p Page) (contract.ArtifactList, error) {
-	rows, info, err := l.page(ctx, by, p, listName, Query{})
-	if err != nil {
-		return contract.ArtifactList{}, err
-	}
-	out := contract.ArtifactList{Data: make([]contract.ArtifactSummary, len(rows)), PageInfo: info}
-	for i := range rows {
-		out.Data[i] = rows[i].Summary()
-	}
-	return out, nil
+// List returns one page of the caller's live artifacts.
+func (s *Service) List(ctx context.Context, by credential.Actor, p Page) ([]Artifact, contract.PageInfo, error) {
+	return s.page(ctx, by, p, listName, Query{})
+}
+
+// ListAll returns one page of all artifacts that the caller's workspace has or had.
+func (s *Service) ListAll(ctx context.Context, by credential.Actor, p Page) ([]Artifact, contract.PageInfo, error) {
+	return s.page(ctx, by, p, webName, Query{Gone: true})
 }
 
 // page reads one page of a list; q tells what it shows.
-func (l *Lister) page(ctx context.Context, by credential.Actor, p Page, list string, q Query) ([]Artifact, contract.PageInfo, error) {
+func (s *Service) page(
+	ctx context.Context, by credential.Actor, p Page, list string, q Query,
+) ([]Artifact, contract.PageInfo, error) {
 	var info contract.PageInfo
 	if p.Limit == 0 {
 		p.Limit = limits.DefaultPage
@@ -79,18 +64,18 @@ func (l *Lister) page(ctx context.Context, by credential.Actor, p Page, list str
 	q.Workspace = by.Workspace.ID
 	q.Claimed = !by.Workspace.ClaimedAt.IsZero()
 	q.Limit = p.Limit
-	q.Now = l.Now()
+	q.Now = s.Now()
 	of := cursor.List{Workspace: q.Workspace, Name: list, Now: q.Now}
-	after, err := l.Cursors.Start(of, p)
+	after, err := s.Cursors.Start(of, p)
 	if err != nil {
 		return nil, info, err
 	}
 	q.After = Position{after.At, id.Artifact(after.ID)}
-	rows, more, err := l.Store.List(ctx, q)
+	rows, more, err := s.Store.List(ctx, q)
 	if err != nil || !more {
 		return rows, info, err
 	}
 	last := rows[len(rows)-1]
-	info, err = l.Cursors.Info(of, cursor.Position{At: last.CreatedAt, ID: string(last.ID)})
+	info, err = s.Cursors.Info(of, cursor.Position{At: last.CreatedAt, ID: string(last.ID)})
 	return rows, info, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/conflict"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -17,7 +18,7 @@ import (
 	"vitrine/shared/platform/token"
 )
 
-// Publications is what Publisher needs of the store.
+// Publications commits publications.
 type Publications interface {
 	// Publish commits p as one transaction that holds only while the artifact is live, unlocked, pinned as p.Pinned says,
 	// still in p.Workspace or p.From, carries the draft and has the number before, the revision is a draft, the workspace
@@ -25,16 +26,10 @@ type Publications interface {
 	// artifact_not_found, write_allowance_exceeded (without Retry-After), not_authenticated (the workspace closed),
 	// database_unavailable.
 	Publish(ctx context.Context, p Publication) error
-	// Draft reads an artifact and one of its revisions strongly; nil for what does not exist.
-	Draft(ctx context.Context, a id.Artifact, r id.Revision) (*Artifact, *Revision, error)
-	Workspaces
 }
 
 // ErrMoved says that the artifact or the revision changed since it was read: read again and decide anew.
 var ErrMoved = errors.New("the artifact changed meanwhile")
-
-// maxAttempts is how often a publication is decided anew.
-const maxAttempts = 4
 
 // Publication is everything that publishing changes.
 type Publication struct {
@@ -49,7 +44,7 @@ type Publication struct {
 	Allowance   int
 	ExpiresAt   time.Time // of the artifact from now on
 	Renews      bool      // ExpiresAt is new
-	Pinned      bool      // nothing falls due of the artifact, whatever ExpiresAt says
+	Pinned      bool      // the artifact does not expire, although ExpiresAt is set
 	Republish   bool      // the revision is of files that the artifact has, and is no draft: no draft may be there
 	Share       *Share    // made in the same transaction; nil: none
 	At          time.Time
@@ -64,16 +59,8 @@ type Share struct {
 	Replaces id.Public // a share link that has ended by itself; empty: there is none
 }
 
-// Publisher publishes drafts.
-type Publisher struct {
-	Store     Publications
-	Addresses *address.URLBuilder
-	Limits    *limits.Limits
-	Now       func() time.Time
-}
-
-// Target is what a request names, as the store had it when the request was authenticated. Revision is for publishing; where
-// a service reads the artifact itself, Named is enough.
+// Target is what a request names, as the store had it when the request was authenticated. Revision is for publishing;
+// where a service reads the artifact itself, Named is enough.
 type Target struct {
 	Command     idempotency.Command
 	Record      *idempotency.Record // finished or not; nil: none
@@ -82,8 +69,8 @@ type Target struct {
 	Revision    *Revision
 }
 
-// published is the stored result: enough to answer a repetition with fresh URLs.
-type published struct {
+// publicationResult is the stored result: enough to answer a repetition with fresh URLs.
+type publicationResult struct {
 	Artifact  id.Artifact `json:"a"`
 	Revision  id.Revision `json:"r"`
 	Title     string      `json:"t"`
@@ -93,54 +80,77 @@ type published struct {
 	Pinned    bool        `json:"p,omitempty"`
 }
 
-func resultOf(a *Artifact, r *Revision) published {
-	return published{a.ID, r.ID, r.Title, r.Entrypoint, a.ExpiresAt, a.ShareLink, !a.PinnedAt.IsZero()}
+func resultOf(a *Artifact, r *Revision) publicationResult {
+	return publicationResult{a.ID, r.ID, r.Title, r.Entrypoint, a.ExpiresAt, a.ShareLink, !a.PinnedAt.IsZero()}
 }
 
 // Publish makes a draft the newest revision; a revision that is published already is answered again without effect.
-func (p *Publisher) Publish(ctx context.Context, by credential.Actor, t Target) (contract.Published, error) {
-	now := p.Now()
-	if t.Record.Finished(now) {
-		first, err := p.replay(by, t.Record, t.Command)
-		if err != nil || first.ArtifactID == t.RequestedID {
-			return first, err
-		}
-	} // of a revision under another artifact nothing is replayed: what is named does not exist
-	for range maxAttempts {
-		result, err := p.try(ctx, by, t, now)
-		finished, err := idempotency.Lost(err, now)
-		switch {
-		case finished != nil:
-			return p.replay(by, finished, t.Command)
-		case err == nil:
-			return p.answer(by, result)
-		case !errors.Is(err, ErrMoved):
-			return contract.Published{}, err
-		}
-		if t.Artifact, t.Revision, err = p.Store.Draft(ctx, t.Artifact.ID, t.Revision.ID); err != nil {
-			return contract.Published{}, err
-		}
-		if t.Artifact, err = Follow(ctx, p.Store, by.Workspace, t.Artifact); err != nil {
-			return contract.Published{}, err
-		}
+func (s *Service) Publish(ctx context.Context, by credential.Actor, t Target) (contract.Published, error) {
+	now := s.Now()
+	if first, err := publishedBefore(t, now); err == nil && first.Artifact != t.RequestedID {
+		t.Record = nil // nothing is replayed of a revision under another artifact: what the request names does not exist
 	}
-	return contract.Published{}, Contended()
+	return idempotency.DoWith(t.Command, t.Record, now, func() (contract.Published, error) {
+		result, err := s.publish(ctx, by, t, now)
+		if err != nil {
+			return contract.Published{}, err
+		}
+		return s.published(by, result)
+	}, func(first publicationResult) (contract.Published, error) { return s.published(by, first) })
 }
 
-// try decides on the state as it was read, and commits.
-func (p *Publisher) try(ctx context.Context, by credential.Actor, t Target, now time.Time) (published, error) {
+// publishedBefore unpacks what the record of the command holds, if anything.
+func publishedBefore(t Target, now time.Time) (publicationResult, error) {
+	if !t.Record.Finished(now) {
+		return publicationResult{Artifact: t.RequestedID}, nil
+	}
+	return idempotency.First[publicationResult](t.Record, t.Command)
+}
+
+// publish decides on the state as it was read with the request, and after each lost race on what it is by then.
+func (s *Service) publish(
+	ctx context.Context, by credential.Actor, t Target, now time.Time,
+) (publicationResult, error) {
+	lost := false
+	return conflict.Retry(Races, func() (publicationResult, error) {
+		var err error
+		if lost {
+			t.Artifact, t.Revision, err = s.draft(ctx, by, t.Artifact.ID, t.Revision.ID)
+		}
+		if lost = true; err != nil {
+			return publicationResult{}, err
+		}
+		return s.tryPublish(ctx, by, t, now)
+	})
+}
+
+// draft reads an artifact as the caller's workspace has it, with one of its revisions.
+func (s *Service) draft(
+	ctx context.Context, by credential.Actor, a id.Artifact, r id.Revision,
+) (*Artifact, *Revision, error) {
+	read, revision, err := s.Store.Draft(ctx, a, r)
+	if err == nil {
+		read, err = Follow(ctx, s.Store, by.Workspace, read)
+	}
+	return read, revision, err
+}
+
+// tryPublish decides on the state as it was read, and commits.
+func (s *Service) tryPublish(
+	ctx context.Context, by credential.Actor, t Target, now time.Time,
+) (publicationResult, error) {
 	a, r := t.Artifact, t.Revision
 	if err := publishable(by, a, r, now); err != nil {
-		return published{}, err
+		return publicationResult{}, err
 	}
 	if r.Status == Published {
 		return resultOf(a, r), nil
 	}
-	if err := p.draft(by, a, r); err != nil {
-		return published{}, err
+	if err := checkDraft(by, a, r); err != nil {
+		return publicationResult{}, err
 	}
-	pub, result := p.plan(by, t, now)
-	err := p.Store.Publish(ctx, pub)
+	pub, result := s.publication(by, t, now)
+	err := s.Store.Publish(ctx, pub)
 	if fault.CodeOf(err) == fault.WriteAllowanceExceeded {
 		err = AllowanceSpent(now, "this workspace may publish %d new artifacts a day", by.Policy.NewArtifactsPerDay)
 	}
@@ -153,26 +163,31 @@ func publishable(by credential.Actor, a *Artifact, r *Revision, now time.Time) e
 	case !a.Readable(now) || a.Owner != by.Workspace.ID:
 		return NotFound()
 	case r == nil || r.Artifact != a.ID || r.Status == Retained && r.Number == 0: // a draft that was discarded is none
-		return fault.New(fault.RevisionUnpublished, "no such revision of this artifact, or nobody published it in time; finalize an upload session first")
+		return fault.New(fault.RevisionUnpublished,
+			"no such revision of this artifact, or nobody published it in time; finalize an upload session first")
 	case r.Status == Retained:
 		return fault.New(fault.RevisionRetained, "the bytes of this revision are gone; publish a newer one")
 	}
 	return nil
 }
 
-func (p *Publisher) draft(by credential.Actor, a *Artifact, r *Revision) error {
+// checkDraft checks what publishing a draft needs beyond publishable.
+func checkDraft(by credential.Actor, a *Artifact, r *Revision) error {
 	switch {
 	case !r.EntrypointExists:
-		return fault.New(fault.EntrypointNotInRevision, "the entrypoint %q is not among the files of the revision", r.Entrypoint)
+		return fault.New(fault.EntrypointNotInRevision,
+			"the entrypoint %q is not among the files of the revision", r.Entrypoint)
 	case a.Number >= by.Policy.Revisions:
-		return fault.New(fault.RevisionCeilingExceeded, "an artifact holds at most %d published revisions; publish a new artifact", by.Policy.Revisions)
+		return fault.New(fault.RevisionCeilingExceeded,
+			"an artifact holds at most %d published revisions; publish a new artifact", by.Policy.Revisions)
 	case a.Draft != r.ID:
-		return fault.New(fault.DraftRevisionConflict, "another draft has taken the place of this revision; finalize a new session")
+		return fault.New(fault.DraftRevisionConflict,
+			"another draft has taken the place of this revision; finalize a new session")
 	}
 	return nil
 }
 
-func (p *Publisher) plan(by credential.Actor, t Target, now time.Time) (Publication, published) {
+func (s *Service) publication(by credential.Actor, t Target, now time.Time) (Publication, publicationResult) {
 	a, r := t.Artifact, *t.Revision
 	result := resultOf(a, &r)
 	pub := Publication{
@@ -182,7 +197,7 @@ func (p *Publisher) plan(by credential.Actor, t Target, now time.Time) (Publicat
 		Artifact:    a.ID,
 		Revision:    r,
 		Number:      a.Number + 1,
-		First:       a.Number == 0 && !p.Limits.Off,
+		First:       a.Number == 0 && !s.Limits.Off,
 		Allowance:   by.Policy.NewArtifactsPerDay,
 		ExpiresAt:   a.ExpiresAt,
 		Pinned:      !a.PinnedAt.IsZero(),
@@ -213,17 +228,9 @@ func newShare(a *Artifact, now time.Time) *Share {
 	}
 }
 
-func (p *Publisher) replay(by credential.Actor, record *idempotency.Record, c idempotency.Command) (contract.Published, error) {
-	var result published
-	if err := record.Replay(c, &result); err != nil {
-		return contract.Published{}, err
-	}
-	return p.answer(by, result)
-}
-
-// answer signs the URLs of a publication; they are never stored.
-func (p *Publisher) answer(by credential.Actor, r published) (contract.Published, error) {
-	now := p.Now()
+// published signs the URLs of a publication; they are never stored.
+func (s *Service) published(by credential.Actor, r publicationResult) (contract.Published, error) {
+	now := s.Now()
 	claims := token.Claims{
 		Workspace: by.Workspace.ID,
 		Artifact:  r.Artifact,
@@ -232,8 +239,8 @@ func (p *Publisher) answer(by credential.Actor, r published) (contract.Published
 		Scripts:   by.Policy.Scripts,
 		Expires:   token.Until(now, r.ExpiresAt, r.Pinned),
 	}
-	content, err1 := p.Addresses.Content(claims)
-	view, err2 := p.Addresses.AgentView(claims)
+	content, err1 := s.URLs.Content(claims)
+	view, err2 := s.URLs.AgentView(claims)
 	out := contract.Published{
 		ArtifactID:         r.Artifact,
 		RevisionID:         r.Revision,
@@ -243,12 +250,13 @@ func (p *Publisher) answer(by credential.Actor, r published) (contract.Published
 		ExpiresAt:          contract.At(r.ExpiresAt),
 		Bundle:             contract.Bundle{Status: "disabled"},
 	}
-	if by.Workspace.Tier() != limits.Ephemeral || r.Share == "" { // its share link was ended, and nothing new was published
-		out.PrivateURL = p.Addresses.Private(r.Artifact)
+	// An ephemeral publication has no share link if that was ended and nothing new was published since.
+	if by.Workspace.Tier() != limits.Ephemeral || r.Share == "" {
+		out.PrivateURL = s.URLs.Private(r.Artifact)
 		return out, errors.Join(err1, err2)
 	}
 	var err3 error
-	out.UnlistedURL, err3 = p.Addresses.Link(r.Share, by.Workspace.ID, r.Artifact, now.Add(limits.LinkURLLife))
+	out.UnlistedURL, err3 = s.URLs.Link(r.Share, by.Workspace.ID, r.Artifact, now.Add(limits.LinkURLLife))
 	if by.Key.FromAgent {
 		out.URL = out.UnlistedURL
 	}

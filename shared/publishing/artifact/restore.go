@@ -3,10 +3,10 @@ package artifact
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/conflict"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -15,18 +15,13 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Restorations is what Restorer needs of the store.
+// Restorations commits restorations.
 type Restorations interface {
 	// Restore commits r as one transaction that holds only while what a publication wants is so, but that the artifact has
 	// no draft, and while its source is published. Errors: as of Publications.Publish.
 	Restore(ctx context.Context, r Restoration) error
-	// Contents reads a revision and its files, nil if there is no such revision. A copy may serve.
-	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*Contents, error)
 	// AddReference stores references of a revision to the objects that it borrows, before it is committed.
 	AddReference(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error
-	// Draft reads an artifact and one of its revisions strongly; nil for what does not exist.
-	Draft(ctx context.Context, a id.Artifact, r id.Revision) (*Artifact, *Revision, error)
-	Workspaces
 }
 
 // Restoration is everything that publishing an older revision again changes.
@@ -35,20 +30,16 @@ type Restoration struct {
 	Files       tree.Tree
 }
 
-// Restorer publishes older revisions again, as new ones of the same files. No byte is moved: the artifact has them already.
-type Restorer struct {
-	Store Restorations
-	Now   func() time.Time
-}
-
 // restored is the stored result.
 type restored struct {
 	Revision id.Revision `json:"r"`
 }
 
-// Restore makes a new revision of the files of a published one and answers its id; the newest one is answered as it is. The
-// artifact keeps its title. Only members restore.
-func (r *Restorer) Restore(ctx context.Context, by credential.Actor, t Target, from id.Revision) (id.Revision, error) {
+// Restore makes a new revision of the files of a published one and answers its id; the newest one is answered as it is.
+// The artifact keeps its title, and no byte is moved, because the artifact has the files already. Only members restore.
+func (s *Service) Restore(
+	ctx context.Context, by credential.Actor, t Target, from id.Revision,
+) (id.Revision, error) {
 	if by.Member == "" || by.Workspace.Tier() == limits.Ephemeral {
 		return "", fault.New(fault.Forbidden, "only members restore revisions")
 	}
@@ -58,36 +49,32 @@ func (r *Restorer) Restore(ctx context.Context, by credential.Actor, t Target, f
 	if _, err := from.Bits(); err != nil {
 		return "", fault.New(fault.RevisionUnpublished, "no such revision of this artifact")
 	}
-	now, made := r.Now(), id.NewRevision()
-	for range maxAttempts {
-		newest, err := r.try(ctx, by, t, from, made, now)
-		finished, err := idempotency.Lost(err, now)
-		switch {
-		case finished != nil:
-			first, err := idempotency.First[restored](finished, t.Command)
-			return first.Revision, err
-		case err == nil:
-			return newest, nil
-		case !errors.Is(err, ErrMoved):
-			return "", err
-		}
-	}
-	return "", Contended()
+	now, made := s.Now(), id.NewRevision()
+	return idempotency.DoWith(t.Command, t.Record, now, func() (id.Revision, error) {
+		return conflict.Retry(Races, func() (id.Revision, error) {
+			return s.tryRestore(ctx, by, t, from, made, now)
+		})
+	}, func(first restored) (id.Revision, error) { return first.Revision, nil })
 }
 
-// try decides on the state as it is, and commits; it answers what the newest revision is then.
-func (r *Restorer) try(ctx context.Context, by credential.Actor, t Target, from, made id.Revision, now time.Time) (id.Revision, error) {
-	a, old, err := r.Store.Draft(ctx, t.RequestedID, from)
+// tryRestore decides on the state as it is, and commits; it answers what the newest revision is then.
+func (s *Service) tryRestore(
+	ctx context.Context, by credential.Actor, t Target, from, made id.Revision, now time.Time,
+) (id.Revision, error) {
+	a, old, err := s.draft(ctx, by, t.RequestedID, from)
 	if err != nil {
 		return "", err
 	}
-	if a, err = Follow(ctx, r.Store, by.Workspace, a); err != nil {
+	if err := restorable(by, a, old, now); err != nil {
 		return "", err
 	}
-	if err := restorable(by, a, old, now); err != nil || a.Current == from {
-		return from, err
+	if a.Current == from {
+		return from, nil
 	}
-	return made, r.commit(ctx, by, t.Command, a, old, made, now)
+	if err := s.commitRestoration(ctx, by, t.Command, a, old, made, now); err != nil {
+		return "", err
+	}
+	return made, nil
 }
 
 func restorable(by credential.Actor, a *Artifact, old *Revision, now time.Time) error {
@@ -102,14 +89,19 @@ func restorable(by credential.Actor, a *Artifact, old *Revision, now time.Time) 
 	case a.Draft != "":
 		return fault.New(fault.DraftRevisionConflict, "the artifact has an unpublished draft; publish that one first")
 	case a.Number >= by.Policy.Revisions:
-		return fault.New(fault.RevisionCeilingExceeded, "an artifact holds at most %d published revisions; publish a new artifact", by.Policy.Revisions)
+		return fault.New(fault.RevisionCeilingExceeded,
+			"an artifact holds at most %d published revisions; publish a new artifact", by.Policy.Revisions)
 	}
 	return nil
 }
 
-// commit refers to what the files borrow and makes the revision. References of one that never comes hold nothing.
-func (r *Restorer) commit(ctx context.Context, by credential.Actor, c idempotency.Command, a *Artifact, old *Revision, made id.Revision, now time.Time) error {
-	contents, err := r.Store.Contents(ctx, a.ID, old.ID)
+// commitRestoration refers to what the files borrow and makes the revision. References of one that never comes hold
+// nothing.
+func (s *Service) commitRestoration(
+	ctx context.Context, by credential.Actor, c idempotency.Command, a *Artifact, old *Revision, made id.Revision,
+	now time.Time,
+) error {
+	contents, err := s.Store.Contents(ctx, a.ID, old.ID)
 	if err != nil {
 		return err
 	}
@@ -117,7 +109,7 @@ func (r *Restorer) commit(ctx context.Context, by credential.Actor, c idempotenc
 		return NotFound()
 	}
 	if borrowed := contents.Tree.Borrowed(); len(borrowed) > 0 {
-		if err := r.Store.AddReference(ctx, a.ID, made, borrowed); err != nil {
+		if err := s.Store.AddReference(ctx, a.ID, made, borrowed); err != nil {
 			return err
 		}
 	}
@@ -129,7 +121,7 @@ func (r *Restorer) commit(ctx context.Context, by credential.Actor, c idempotenc
 	revision.CreatedAt = now
 	revision.PublishedAt = now
 	result, _ := json.Marshal(restored{made})
-	return r.Store.Restore(ctx, Restoration{Files: contents.Tree, Publication: Publication{
+	return s.Store.Restore(ctx, Restoration{Files: contents.Tree, Publication: Publication{
 		Command:     c,
 		Result:      result,
 		Workspace:   by.Workspace.ID,

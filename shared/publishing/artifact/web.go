@@ -7,55 +7,47 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/token"
 )
 
-// Web answers one page of all artifacts that a member's workspace has or had.
-func (l *Lister) Web(ctx context.Context, by credential.Actor, p Page) (contract.WebArtifactList, error) {
-	rows, info, err := l.page(ctx, by, p, webName, Query{Gone: true})
-	if err != nil {
-		return contract.WebArtifactList{}, err
-	}
-	out := contract.WebArtifactList{Items: make([]contract.WebArtifactRow, len(rows)), PageInfo: info}
-	for i := range rows {
-		out.Items[i] = rows[i].row(l.Now())
-	}
-	return out, nil
-}
-
-// Detail answers one artifact of a member's workspace, whatever its status; else not_found.
-func (l *Lister) Detail(ctx context.Context, by credential.Actor, named id.Artifact) (contract.WebArtifact, error) {
-	a, err := l.Find(ctx, by, named)
+// Detail answers one artifact of a member's workspace in any status; not_found for any other.
+func (s *Service) Detail(ctx context.Context, by credential.Actor, named id.Artifact) (contract.WebArtifact, error) {
+	a, err := s.Find(ctx, by, named)
 	if err != nil {
 		return contract.WebArtifact{}, err
 	}
-	return l.detail(ctx, by, a)
-}
-
-// bare is the artifact as members see it, without what shows it.
-func (a *Artifact) bare(now time.Time) contract.WebArtifact {
-	return contract.WebArtifact{
-		WebArtifactRow: a.row(now),
-		Entrypoint:     a.Entrypoint,
-		FileCount:      a.FileCount,
-		SizeBytes:      a.Size,
-	}
+	return s.detail(ctx, by, a)
 }
 
 // detail is the artifact as it was read, with what shows it.
-func (l *Lister) detail(ctx context.Context, by credential.Actor, a *Artifact) (contract.WebArtifact, error) {
-	now := l.Now()
-	out := a.bare(now)
+func (s *Service) detail(ctx context.Context, by credential.Actor, a *Artifact) (contract.WebArtifact, error) {
+	out := a.bare(s.Now())
+	p, err := s.Preview(ctx, by, a)
+	if p != nil {
+		out.Viewer = &contract.WebViewer{IframeSrc: p.URL, RenderMode: string(p.Mode)}
+	}
+	return out, err
+}
+
+// Preview is what a frame shows of an artifact.
+type Preview struct {
+	URL  string // of the entrypoint
+	Mode media.Mode
+}
+
+// Preview returns the newest revision of an artifact that Find read, nil if its files cannot be shown.
+func (s *Service) Preview(ctx context.Context, by credential.Actor, a *Artifact) (*Preview, error) {
+	now := s.Now()
 	if !a.Readable(now) || a.Current == "" {
-		return out, nil
+		return nil, nil
 	}
-	r, err := l.Store.Revision(ctx, a.ID, a.Current)
+	r, err := s.Store.Revision(ctx, a.ID, a.Current)
 	if err != nil || r == nil {
-		return out, err
+		return nil, err
 	}
-	prefix, err := l.Addresses.Content(token.Claims{
+	prefix, err := s.URLs.Content(token.Claims{
 		Workspace: by.Workspace.ID,
 		Artifact:  a.ID,
 		Revision:  r.ID,
@@ -63,39 +55,24 @@ func (l *Lister) detail(ctx context.Context, by credential.Actor, a *Artifact) (
 		Scripts:   by.Policy.Scripts,
 		Expires:   token.Until(now, a.ExpiresAt, !a.PinnedAt.IsZero()),
 	})
-	out.Viewer = &contract.WebViewer{IframeSrc: prefix + address.Escape(r.Entrypoint), RenderMode: string(r.Mode)}
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	return &Preview{URL: prefix + address.Escape(r.Entrypoint), Mode: r.Mode}, nil
 }
 
-// Find reads an artifact of the caller's workspace, whatever its status, one included that a claim is still moving;
-// not_found for any other.
-func (l *Lister) Find(ctx context.Context, by credential.Actor, named id.Artifact) (*Artifact, error) {
-	if _, err := named.Bits(); err != nil {
-		return nil, missing()
+// bare is the artifact as members see it, without what shows it. Records of pinning hold it.
+func (a *Artifact) bare(now time.Time) contract.WebArtifact {
+	return contract.WebArtifact{
+		WebArtifactRow: a.Row(now),
+		Entrypoint:     a.Entrypoint,
+		FileCount:      a.FileCount,
+		SizeBytes:      a.Size,
 	}
-	a, err := l.Store.Artifact(ctx, named)
-	if err == nil {
-		a, err = Follow(ctx, l.Store, by.Workspace, a)
-	}
-	if err == nil && (a == nil || a.Owner != by.Workspace.ID) {
-		err = missing()
-	}
-	return a, err
 }
 
-// Owned is Find for commands, which answer artifact_not_found.
-func (l *Lister) Owned(ctx context.Context, by credential.Actor, named id.Artifact) (*Artifact, error) {
-	a, err := l.Find(ctx, by, named)
-	if fault.CodeOf(err) == fault.NotFound {
-		err = NotFound()
-	}
-	return a, err
-}
-
-func missing() error { return fault.New(fault.NotFound, "no such artifact in this workspace") }
-
-// row is the artifact as members see it in their list.
-func (a *Artifact) row(now time.Time) contract.WebArtifactRow {
+// Row is the artifact as members see it in their list.
+func (a *Artifact) Row(now time.Time) contract.WebArtifactRow {
 	r := contract.WebArtifactRow{
 		ID:              a.ID,
 		Title:           a.Title,

@@ -3,19 +3,18 @@ package lockdown
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/conflict"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
 )
 
 // Service sets and lifts lockdowns for operators. Other callers get not_found, as if its routes did not exist.
@@ -25,8 +24,10 @@ type Service struct {
 	Now     func() time.Time
 }
 
-// maxAttempts bounds optimistic retries. Every lost attempt means that another change of the target succeeded.
-const maxAttempts = 4
+// races bounds optimistic retries. Every lost attempt means that another change of the target succeeded.
+var races = conflict.Policy{Lost: ErrMoved, Attempts: 4, Exhausted: func() error {
+	return fault.New(fault.DatabaseUnavailable, "the target keeps changing; repeat the request in a moment")
+}}
 
 // Set locks a workspace or an artifact. If it is locked already, Set returns the lockdown in effect.
 func (s *Service) Set(
@@ -37,12 +38,12 @@ func (s *Service) Set(
 			ID:     id.NewLockdown(),
 			Scope:  Scope(asked.Scope),
 			Target: strings.TrimSpace(asked.TargetID),
-			Reason: strings.TrimSpace(asked.ReasonCode),
 			SetAt:  now,
 			SetBy:  by.Member,
 		}
-		if n := utf8.RuneCountInString(l.Reason); n < 1 || n > limits.ReasonRunes {
-			return l, fault.New(fault.InvalidRequest, "reason_code must have 1 to %d characters", limits.ReasonRunes)
+		var err error
+		if l.Reason, err = text.Reason.Clean(asked.ReasonCode); err != nil {
+			return l, err
 		}
 		if l.Target == "" {
 			return l, fault.New(fault.InvalidRequest, "target_id is empty")
@@ -68,23 +69,10 @@ func (s *Service) change(
 	if err := by.Operates(now); err != nil {
 		return contract.Lockdown{}, err
 	}
-	if r.Finished(now) {
-		return idempotency.First[contract.Lockdown](r, c)
-	}
-	for range maxAttempts {
-		l, err := step(now)
-		finished, err := idempotency.Lost(err, now)
-		switch {
-		case finished != nil:
-			return idempotency.First[contract.Lockdown](finished, c)
-		case err == nil:
-			return l.Detail(), nil
-		case !errors.Is(err, ErrMoved):
-			return contract.Lockdown{}, err
-		}
-	}
-	return contract.Lockdown{}, fault.New(fault.DatabaseUnavailable,
-		"the target keeps changing; repeat the request in a moment")
+	return idempotency.Do(c, r, now, func() (contract.Lockdown, error) {
+		l, err := conflict.Retry(races, func() (Lockdown, error) { return step(now) })
+		return l.Detail(), err
+	})
 }
 
 // set locks the target of l, or records that a lockdown of it is in effect.

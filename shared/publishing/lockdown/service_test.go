@@ -309,14 +309,14 @@ func TestAChangeThatLosesARaceIsDecidedAnew(t *testing.T) {
 		_, err := s.Lift(t.Context(), by, idempotency.Command{}, nil, Artifact, target)
 		wantCode(t, err, fault.NotFound)
 	})
-	t.Run("it ends after maxAttempts", func(t *testing.T) {
+	t.Run("it ends after races.Attempts", func(t *testing.T) {
 		s, f, by := newEnv(t)
-		for range maxAttempts {
+		for range races.Attempts {
 			f.fails = append(f.fails, ErrMoved)
 		}
 		_, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
 		wantCode(t, err, fault.DatabaseUnavailable)
-		if len(f.locked) != maxAttempts {
+		if len(f.locked) != races.Attempts {
 			t.Errorf("%d attempts", len(f.locked))
 		}
 	})

@@ -22,25 +22,17 @@ func (s *Service) Create(
 	ctx context.Context, by credential.Actor, t Target, r contract.CreateLink,
 ) (contract.CreatedLink, error) {
 	now := s.Now()
-	if t.Record.Finished(now) {
-		return idempotency.First[contract.CreatedLink](t.Record, t.Command)
-	}
-	if err := check(r, now); err != nil {
-		return contract.CreatedLink{}, err
-	}
-	wanted := link.Link{Kind: link.Kind(r.Type), Revision: r.RevisionID}
-	if r.ExpiresAt != nil {
-		wanted.ExpiresAt = r.ExpiresAt.UTC().Truncate(time.Millisecond)
-	}
-	_, l, err := s.findOrCreate(ctx, by, t, &t.Command, wanted, now)
-	finished, err := idempotency.Lost(err, now)
-	switch {
-	case finished != nil:
-		return idempotency.First[contract.CreatedLink](finished, t.Command)
-	case err != nil:
-		return contract.CreatedLink{}, err
-	}
-	return created(l), nil
+	return idempotency.Do(t.Command, t.Record, now, func() (contract.CreatedLink, error) {
+		if err := check(r, now); err != nil {
+			return contract.CreatedLink{}, err
+		}
+		wanted := link.Link{Kind: link.Kind(r.Type), Revision: r.RevisionID}
+		if r.ExpiresAt != nil {
+			wanted.ExpiresAt = r.ExpiresAt.UTC().Truncate(time.Millisecond)
+		}
+		_, l, err := s.findOrCreate(ctx, by, t, &t.Command, wanted, now)
+		return created(l), err
+	})
 }
 
 // check validates a request without reading any state.

@@ -210,14 +210,14 @@ func TestF73ALinkThatLosesARaceIsDecidedAnew(t *testing.T) {
 			t.Errorf("%+v, want %s", made, first.ID)
 		}
 	})
-	t.Run("it ends after maxAttempts", func(t *testing.T) {
+	t.Run("it ends after artifact.Races.Attempts", func(t *testing.T) {
 		e := newEnv(t)
-		for range maxAttempts {
+		for range artifact.Races.Attempts {
 			e.store.fails = append(e.store.fails, artifact.ErrMoved)
 		}
 		_, err := e.Create(t.Context(), e.by, e.target(), share)
 		wantCode(t, err, fault.DatabaseUnavailable)
-		if len(e.store.created) != maxAttempts {
+		if len(e.store.created) != artifact.Races.Attempts {
 			t.Errorf("%d attempts", len(e.store.created))
 		}
 	})

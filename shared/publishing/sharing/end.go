@@ -121,49 +121,34 @@ func (s *Service) lock(ctx context.Context, by credential.Actor, t Target, lift 
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.WebArtifact{}, err
 	}
-	now := s.Now()
-	if t.Record.Finished(now) {
-		return s.replayLock(ctx, by, t, t.Record, lift)
-	}
 	action := event.LinksLocked
 	if lift {
 		action = event.LinksUnlocked
 	}
-	err := s.retry(ctx, by, t, func(a *artifact.Artifact) error {
-		if a.Status != artifact.Live {
-			return artifact.NotFound()
-		}
-		return s.Changes.Lock(ctx, Lock{
-			Command:  t.Command,
-			Result:   []byte("{}"),
-			Artifact: *a,
-			Lift:     lift,
-			Noop:     a.LinksLockedAt.IsZero() == lift,
-			At:       now,
-			Event:    by.Record(now, action, event.OnArtifact, string(a.ID), a.Title),
+	now := s.Now()
+	return idempotency.DoWith(t.Command, t.Record, now, func() (contract.WebArtifact, error) {
+		err := s.retry(ctx, by, t, func(a *artifact.Artifact) error {
+			if a.Status != artifact.Live {
+				return artifact.NotFound()
+			}
+			return s.Changes.Lock(ctx, Lock{
+				Command:  t.Command,
+				Result:   []byte("{}"),
+				Artifact: *a,
+				Lift:     lift,
+				Noop:     a.LinksLockedAt.IsZero() == lift,
+				At:       now,
+				Event:    by.Record(now, action, event.OnArtifact, string(a.ID), a.Title),
+			})
 		})
-	})
-	finished, err := idempotency.Lost(err, now)
-	switch {
-	case finished != nil:
-		return s.replayLock(ctx, by, t, finished, lift)
-	case err != nil:
-		return contract.WebArtifact{}, err
-	}
-	return s.detail(ctx, by, t.RequestedID, lift)
+		if err != nil {
+			return contract.WebArtifact{}, err
+		}
+		return s.detail(ctx, by, t.RequestedID, lift)
+	}, func(struct{}) (contract.WebArtifact, error) { return s.detail(ctx, by, t.RequestedID, lift) })
 }
 
-// replayLock answers a repeated command with the artifact as it is now, except that its lock is as the command left it.
-func (s *Service) replayLock(
-	ctx context.Context, by credential.Actor, t Target, r *idempotency.Record, lift bool,
-) (contract.WebArtifact, error) {
-	if err := r.Compare(t.Command); err != nil {
-		return contract.WebArtifact{}, err
-	}
-	return s.detail(ctx, by, t.RequestedID, lift)
-}
-
-// detail returns the artifact with its links shown as locked, or unlocked if lift is set.
+// detail returns the artifact as it is now, but with its links shown as locked, or unlocked if lift is set.
 func (s *Service) detail(
 	ctx context.Context, by credential.Actor, named id.Artifact, lift bool,
 ) (contract.WebArtifact, error) {

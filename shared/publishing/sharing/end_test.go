@@ -240,7 +240,12 @@ func TestOnlyAdminsLockLinks(t *testing.T) {
 
 func TestARepeatedLockIsShownAsItsCommandLeftIt(t *testing.T) {
 	command := idempotency.Command{Fingerprint: idempotency.FingerprintOf("POST", "/lock", nil)}
-	done := idempotency.Record{Fingerprint: command.Fingerprint, Done: true, Expires: now.Add(time.Hour)}
+	done := idempotency.Record{
+		Fingerprint: command.Fingerprint,
+		Done:        true,
+		Expires:     now.Add(time.Hour),
+		Result:      []byte("{}"),
+	}
 	other := done
 	other.Fingerprint[0]++
 	for name, c := range map[string]struct {

@@ -16,26 +16,15 @@ import (
 )
 
 // List returns links of an artifact of the caller's workspace in any status: the newest limits.LinksListed, and of
-// older ones those that have not ended. artifact_not_found for any other artifact.
-func (s *Service) List(ctx context.Context, by credential.Actor, t Target) (contract.LinkList, error) {
+// older ones those that have not ended. artifact_not_found for any other artifact. RevokedAt of a listed link is when it
+// ended, also if it ended with all links of its artifact.
+func (s *Service) List(ctx context.Context, by credential.Actor, t Target) ([]link.Link, error) {
 	a, err := s.owned(ctx, by, t)
 	if err != nil {
-		return contract.LinkList{}, err
+		return nil, err
 	}
 	links, err := s.unpaged(ctx, by, a)
-	out := contract.LinkList{ArtifactID: t.RequestedID, Items: make([]contract.LinkRow, len(links))}
-	for i, r := range rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a}) {
-		out.Items[i] = contract.LinkRow{
-			ID:         r.ID,
-			Type:       r.Type,
-			ArtifactID: r.ArtifactID,
-			RevisionID: r.RevisionID,
-			CreatedAt:  r.CreatedAt,
-			ExpiresAt:  r.ExpiresAt,
-			RevokedAt:  r.RevokedAt,
-		}
-	}
-	return out, err
+	return ended(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), err
 }
 
 // maxListRounds bounds how far back a list without pages looks for links that have not ended, in steps of
@@ -65,26 +54,25 @@ func isOpen(l link.Link, a *artifact.Artifact, now time.Time) bool {
 
 // Of returns one page of the links of an artifact to a member of its workspace; artifact_not_found for any other.
 func (s *Service) Of(
-	ctx context.Context, by credential.Actor, named id.Artifact, p cursor.Page,
-) (contract.WebLinkList, error) {
-	a, err := s.owned(ctx, by, Target{RequestedID: named})
+	ctx context.Context, by credential.Actor, t Target, p cursor.Page,
+) ([]link.Link, contract.PageInfo, error) {
+	a, err := s.owned(ctx, by, t)
 	if err != nil {
-		return contract.WebLinkList{}, err
+		return nil, contract.PageInfo{}, err
 	}
 	links, info, err := s.page(ctx, by, a.ID, p)
-	items := rows(links, map[id.Artifact]*artifact.Artifact{a.ID: a})
-	return contract.WebLinkList{Items: items, PageInfo: info}, err
+	return ended(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), info, err
 }
 
 // All returns one page of the links of a member's workspace.
-func (s *Service) All(ctx context.Context, by credential.Actor, p cursor.Page) (contract.WebLinkList, error) {
+func (s *Service) All(ctx context.Context, by credential.Actor, p cursor.Page) ([]link.Link, contract.PageInfo, error) {
 	links, of, info, err := s.all(ctx, by, p)
-	return contract.WebLinkList{Items: rows(links, of), PageInfo: info}, err
+	return ended(links, of), info, err
 }
 
 // Shared is a link and the artifact that it opens.
 type Shared struct {
-	Link     contract.WebLinkRow
+	Link     link.Link          // RevokedAt as in lists
 	Artifact *artifact.Artifact // as the workspace has it; nil: it no longer exists
 }
 
@@ -100,8 +88,8 @@ func (s *Service) Overview(
 		return nil, contract.PageInfo{}, err
 	}
 	shared := make([]Shared, len(links))
-	for i, l := range links {
-		shared[i] = Shared{row(l, of[l.Artifact]), of[l.Artifact]}
+	for i, l := range ended(links, of) {
+		shared[i] = Shared{l, of[l.Artifact]}
 	}
 	return shared, info, nil
 }
@@ -112,7 +100,7 @@ func (s *Service) Find(ctx context.Context, by credential.Actor, named id.Link) 
 	if err != nil {
 		return Shared{}, err
 	}
-	return Shared{row(*l, a), a}, nil
+	return sharedOf(*l, a), nil
 }
 
 // follow resolves pending claims: artifacts that name another owner become the caller's if its workspace claimed that
@@ -177,29 +165,19 @@ func (s *Service) query(by credential.Actor, of id.Artifact, after string, limit
 	}
 }
 
-// rows returns links as members see them; of has the artifacts that they open.
-func rows(links []link.Link, of map[id.Artifact]*artifact.Artifact) []contract.WebLinkRow {
-	out := make([]contract.WebLinkRow, len(links))
+// ended sets RevokedAt of links that ended with all links of their artifact. It leaves links whose artifact no longer
+// exists as they are.
+func ended(links []link.Link, of map[id.Artifact]*artifact.Artifact) []link.Link {
 	for i, l := range links {
-		out[i] = row(l, of[l.Artifact])
+		if a := of[l.Artifact]; a != nil {
+			links[i].RevokedAt = l.Ended(a.LinksRevokedBefore)
+		}
 	}
-	return out
+	return links
 }
 
-// row returns a link as members see it; a nil artifact no longer exists.
-func row(l link.Link, of *artifact.Artifact) contract.WebLinkRow {
-	ended := l.RevokedAt
-	if of != nil {
-		ended = l.Ended(of.LinksRevokedBefore)
-	}
-	return contract.WebLinkRow{
-		ID:         l.ID,
-		Type:       string(l.Kind),
-		ArtifactID: l.Artifact,
-		RevisionID: revisionOf(l),
-		CreatedAt:  contract.At(l.CreatedAt),
-		ExpiresAt:  contract.AtOrNull(l.ExpiresAt),
-		RevokedAt:  contract.AtOrNull(ended),
-		Revoked:    !ended.IsZero(),
-	}
+// sharedOf returns a link with its artifact.
+func sharedOf(l link.Link, a *artifact.Artifact) Shared {
+	l.RevokedAt = l.Ended(a.LinksRevokedBefore)
+	return Shared{l, a}
 }

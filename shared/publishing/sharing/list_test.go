@@ -113,11 +113,11 @@ func TestAListShowsAllNewLinksAndTheOpenOnesBeforeThem(t *testing.T) {
 	}
 	out, err := e.List(t.Context(), e.by, e.target())
 	wantCode(t, err, "")
-	if want := 3 + maxListRounds - 1; len(out.Items) != want {
-		t.Fatalf("%d links, want %d", len(out.Items), want)
+	if want := 3 + maxListRounds - 1; len(out) != want {
+		t.Fatalf("%d links, want %d", len(out), want)
 	}
-	if out.Items[0].RevokedAt != nil || out.Items[1].RevokedAt == nil || out.Items[2].RevokedAt == nil {
-		t.Errorf("%+v", out.Items[:3])
+	if !out[0].RevokedAt.IsZero() || !out[1].RevokedAt.Equal(now) || !out[2].RevokedAt.Equal(old) {
+		t.Errorf("%+v", out[:3])
 	}
 	e.artifact.Owner = id.NewWorkspace()
 	_, err = e.List(t.Context(), e.by, e.target())
@@ -128,19 +128,18 @@ func TestAPageOfLinksFollowsItsCursor(t *testing.T) {
 	e := newEnv(t)
 	first, second := e.addLink(link.Share, asStored), e.addLink(link.Share, asStored)
 	e.store.pages = [][]link.Link{{first}, {second}}
-	e.target()
-	one, err := e.Of(t.Context(), e.by, e.artifact.ID, cursor.Page{Limit: 1})
+	one, info, err := e.Of(t.Context(), e.by, e.target(), cursor.Page{Limit: 1})
 	wantCode(t, err, "")
-	if !one.PageInfo.HasMore || one.Items[0].ID != first.ID {
-		t.Fatalf("%+v", one)
+	if !info.HasMore || one[0].ID != first.ID {
+		t.Fatalf("%+v, %+v", one, info)
 	}
-	page := cursor.Page{Limit: 1, Cursor: *one.PageInfo.NextCursor}
-	two, err := e.Of(t.Context(), e.by, e.artifact.ID, page)
+	page := cursor.Page{Limit: 1, Cursor: *info.NextCursor}
+	two, info, err := e.Of(t.Context(), e.by, e.target(), page)
 	wantCode(t, err, "")
-	if two.PageInfo.HasMore || two.Items[0].ID != second.ID {
-		t.Errorf("%+v", two)
+	if info.HasMore || two[0].ID != second.ID {
+		t.Errorf("%+v, %+v", two, info)
 	}
-	_, err = e.All(t.Context(), e.by, page)
+	_, _, err = e.All(t.Context(), e.by, page)
 	wantCode(t, err, fault.InvalidCursor)
 }
 
@@ -161,7 +160,7 @@ func TestTheOverviewShowsWhatEachLinkOpens(t *testing.T) {
 		t.Fatalf("%d links", len(shared))
 	}
 	for _, one := range shared {
-		visible := one.Link.ArtifactID == e.artifact.ID || one.Link.ArtifactID == moving.ID
+		visible := one.Link.Artifact == e.artifact.ID || one.Link.Artifact == moving.ID
 		if (one.Artifact != nil) != visible || visible && one.Artifact.Owner != e.by.Workspace.ID {
 			t.Errorf("%+v opens %+v", one.Link, one.Artifact)
 		}

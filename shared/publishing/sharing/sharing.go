@@ -7,11 +7,11 @@ package sharing
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/conflict"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
@@ -65,7 +65,7 @@ type Changes interface {
 	Lock(ctx context.Context, l Lock) error
 }
 
-// Creation is everything that CreateLink writes.
+// Creation is everything that Create writes.
 type Creation struct {
 	Command  *idempotency.Command // nil: none
 	Result   []byte               // of Command
@@ -76,21 +76,21 @@ type Creation struct {
 	Event    event.Event
 }
 
-// Revocation is everything that RevokeLink writes.
+// Revocation is everything that Revoke writes.
 type Revocation struct {
 	Link  link.Link // as it was read
 	At    time.Time
 	Event event.Event
 }
 
-// Closing is everything that CloseLinks writes.
+// Closing is everything that RevokeAll writes.
 type Closing struct {
 	Artifact artifact.Artifact // as it was read
 	At       time.Time         // no earlier than the newest link
 	Event    event.Event
 }
 
-// Lock is everything that LockLinks writes.
+// Lock is everything that Lock writes.
 type Lock struct {
 	Command  idempotency.Command
 	Result   []byte
@@ -120,25 +120,20 @@ type Service struct {
 // Target is the artifact that a request names; requests about links name no revision.
 type Target = artifact.Target
 
-// maxAttempts bounds optimistic retries. Every lost attempt means that another change of the artifact succeeded.
-const maxAttempts = 4
-
 // retry calls decide with the artifact, and again with a fresh read each time decide loses a race against another
 // change.
 func (s *Service) retry(
 	ctx context.Context, by credential.Actor, t Target, decide func(*artifact.Artifact) error,
 ) error {
-	for range maxAttempts {
+	_, err := conflict.Retry(artifact.Races, func() (*artifact.Artifact, error) {
 		a, err := s.owned(ctx, by, t)
 		if err == nil {
 			err = decide(a)
 		}
-		if !errors.Is(err, artifact.ErrMoved) {
-			return err
-		}
-		t.Artifact = nil
-	}
-	return artifact.Contended()
+		t.Artifact = nil // what was read with the request is outdated once an attempt is lost
+		return a, err
+	})
+	return err
 }
 
 // owned returns the artifact that t names if the caller's workspace owns it; else artifact_not_found. It reads an
@@ -245,7 +240,7 @@ func (s *Service) Address(ctx context.Context, by credential.Actor, named id.Lin
 		return Address{}, err
 	}
 	url, until, err := s.url(a, l)
-	return Address{Shared: Shared{row(*l, a), a}, URL: url, Until: until}, err
+	return Address{Shared: sharedOf(*l, a), URL: url, Until: until}, err
 }
 
 // url signs a URL of a link that opens its artifact now, and returns when the URL expires at the latest.

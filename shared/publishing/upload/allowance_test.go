@@ -18,7 +18,7 @@ import (
 
 // creates creates a session at 18:00 UTC.
 func creates(f *fakeStore, l limits.Limits, files ...contract.DeclaredFile) error {
-	c := &Creator{
+	c := &Service{
 		Store:   f,
 		Index:   f,
 		Objects: f,

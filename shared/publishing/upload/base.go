@@ -19,22 +19,22 @@ const (
 // base reads the revision that a partial manifest builds on; nil for a whole manifest. Revisions are stored by
 // artifact, so a base of another artifact is missing like one that never existed, and only a base without artifact_id
 // is reported as foreign.
-func (f *Finalizer) base(ctx context.Context, s *Session) (*artifact.Contents, error) {
-	if s.Base == "" {
+func (s *Service) base(ctx context.Context, session *Session) (*artifact.Contents, error) {
+	if session.Base == "" {
 		return nil, nil
 	}
-	if s.New {
+	if session.New {
 		return nil, fault.New(fault.InvalidRequest, "%s: a base needs the artifact_id that it belongs to", baseForeign)
 	}
-	c, err := f.Store.Contents(ctx, s.Artifact, s.Base)
+	c, err := s.Store.Contents(ctx, session.Artifact, session.Base)
 	switch {
 	case err != nil:
 		return nil, err
 	case c == nil:
-		return nil, fault.New(fault.InvalidRequest, "%s: this artifact has no revision %s", baseMissing, s.Base)
+		return nil, fault.New(fault.InvalidRequest, "%s: this artifact has no revision %s", baseMissing, session.Base)
 	case c.Revision.Status != artifact.Published:
 		return nil, fault.New(fault.InvalidRequest,
-			"%s: revision %s is a draft, or its bytes are gone", baseUnpublished, s.Base)
+			"%s: revision %s is a draft, or its bytes are gone", baseUnpublished, session.Base)
 	}
 	return c, nil
 }

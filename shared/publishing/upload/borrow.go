@@ -25,7 +25,7 @@ type ContentIndex interface {
 // lookup finds bytes of declared files in a home, except known ones. An object is collected no sooner than
 // limits.CollectAfter after its index entry was removed, so a session that was told of it can use it until the session
 // ends.
-func (c *Creator) lookup(ctx context.Context, home id.Workspace, files []declared, known tree.Tree) (tree.Tree, error) {
+func (s *Service) lookup(ctx context.Context, home id.Workspace, files []declared, known tree.Tree) (tree.Tree, error) {
 	seen := make(map[tree.Content]bool, len(known))
 	for _, f := range known {
 		seen[f.Content()] = true
@@ -43,7 +43,7 @@ func (c *Creator) lookup(ctx context.Context, home id.Workspace, files []declare
 	if len(wanted) == 0 {
 		return nil, nil
 	}
-	found, err := c.Index.Lookup(ctx, home, wanted)
+	found, err := s.Index.Lookup(ctx, home, wanted)
 	out := make(tree.Tree, 0, len(found))
 	for content, o := range found {
 		out = append(out, tree.File{
@@ -61,7 +61,7 @@ const maxLookups = 16
 
 // borrow secures the bytes that a revision did not upload. It adds references to them, including those of the base,
 // before it checks that they exist, because from then on they are not collected and the revision may be committed.
-func (f *Finalizer) borrow(ctx context.Context, a Attempt, files tree.Tree) error {
+func (s *Service) borrow(ctx context.Context, a Attempt, files tree.Tree) error {
 	var objects []tree.Object
 	seen := map[tree.Object]bool{}
 	for _, file := range files {
@@ -73,14 +73,14 @@ func (f *Finalizer) borrow(ctx context.Context, a Attempt, files tree.Tree) erro
 	if len(objects) == 0 {
 		return nil
 	}
-	if err := f.Index.AddReference(ctx, a.Session.Artifact, a.Session.Revision, objects); err != nil {
+	if err := s.Index.AddReference(ctx, a.Session.Artifact, a.Session.Revision, objects); err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxLookups)
 	for _, e := range a.Entries {
 		if e.Borrowed {
-			g.Go(func() error { return f.checkBorrowed(ctx, a.Session, e) })
+			g.Go(func() error { return s.checkBorrowed(ctx, a.Session, e) })
 		}
 	}
 	return g.Wait()
@@ -88,8 +88,8 @@ func (f *Finalizer) borrow(ctx context.Context, a Attempt, files tree.Tree) erro
 
 // checkBorrowed refuses an entry whose borrowed bytes are gone, and removes their index entry, so that the next session
 // is asked to upload them.
-func (f *Finalizer) checkBorrowed(ctx context.Context, s *Session, e Entry) error {
-	size, err := f.Objects.Head(ctx, s.Home, e.Object)
+func (s *Service) checkBorrowed(ctx context.Context, session *Session, e Entry) error {
+	size, err := s.Objects.Head(ctx, session.Home, e.Object)
 	if err == nil && size == e.Size {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (f *Finalizer) checkBorrowed(ctx context.Context, s *Session, e Entry) erro
 		return err
 	}
 	content := tree.Content{SHA256: *e.SHA256, Size: e.Size}
-	if _, err := f.Index.Remove(ctx, s.Home, content, e.Object); err != nil {
+	if _, err := s.Index.Remove(ctx, session.Home, content, e.Object); err != nil {
 		return err
 	}
 	return fault.New(fault.UploadIncomplete, "%s: the bytes that it reuses are gone; create a new session", e.Path)

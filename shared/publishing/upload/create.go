@@ -44,15 +44,6 @@ type Creation struct {
 	BytesADay int64 // what the workspace may declare in a UTC day
 }
 
-// Creator creates sessions.
-type Creator struct {
-	Store   Sessions
-	Index   ContentIndex
-	Objects Objects
-	Limits  *limits.Limits
-	Now     func() time.Time
-}
-
 // created is the stored result; a repetition signs fresh URLs.
 type created struct {
 	Session id.Session `json:"s"`
@@ -62,55 +53,62 @@ type created struct {
 // revision_ceiling_exceeded, draft_revision_conflict, file_count_cap_exceeded, file_size_cap_exceeded,
 // revision_size_cap_exceeded, entrypoint_not_in_revision, the error of permit, write_allowance_exceeded. It calls
 // permit before it writes and only reads until then, so that a rate limit can be counted meanwhile.
-func (c *Creator) Create(
+func (s *Service) Create(
 	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record,
 	r contract.CreateSession, permit func() error,
 ) (contract.Session, error) {
-	now := c.Now().Truncate(time.Millisecond) // as it is stored: the session remembers when its artifact ends
-	if record.Finished(now) {
-		return c.replay(ctx, cmd, record)
-	}
+	now := s.Now().Truncate(time.Millisecond) // as it is stored: the session remembers when its artifact ends
+	return idempotency.DoWith(cmd, record, now, func() (contract.Session, error) {
+		made, err := s.plan(ctx, by, cmd, r, now)
+		if err != nil {
+			return contract.Session{}, err
+		}
+		if err := permit(); err != nil {
+			return contract.Session{}, err
+		}
+		err = s.Store.Create(ctx, made)
+		if fault.CodeOf(err) == fault.WriteAllowanceExceeded {
+			err = artifact.AllowanceSpent(now, "this workspace may declare %d bytes of uploads a day, of which files "+
+				"that it has already and that are declared with their sha256 take nothing", made.BytesADay)
+		}
+		if err != nil {
+			return contract.Session{}, err
+		}
+		return s.signed(ctx, made.Session, made.Entries)
+	}, func(first created) (contract.Session, error) { return s.replayCreation(ctx, first) })
+}
+
+// plan checks what was declared and decides where the bytes of each file come from.
+func (s *Service) plan(
+	ctx context.Context, by credential.Actor, cmd idempotency.Command, r contract.CreateSession, now time.Time,
+) (Creation, error) {
 	d, err := declare(r)
 	if err != nil {
-		return contract.Session{}, err
+		return Creation{}, err
 	}
-	s := newSession(by, d, r, now)
+	session := newSession(by, d, r, now)
 	var known tree.Tree
 	if r.ArtifactID != "" {
-		if known, err = c.revise(ctx, by, &s, r, now); err != nil {
-			return contract.Session{}, err
+		if known, err = s.revise(ctx, by, &session, r, now); err != nil {
+			return Creation{}, err
 		}
 	}
 	if err := d.check(by.Policy, r.Entrypoint); err != nil {
-		return contract.Session{}, err
+		return Creation{}, err
 	}
-	hinted, err := c.lookup(ctx, s.Home, d.files, known)
+	hinted, err := s.lookup(ctx, session.Home, d.files, known)
 	if err != nil {
-		return contract.Session{}, err
+		return Creation{}, err
 	}
-	entries := placeEntries(&s, d.files, known, hinted)
+	entries := placeEntries(&session, d.files, known, hinted)
 	for _, path := range d.deleted {
 		entries = append(entries, Entry{Path: path, Deleted: true})
 	}
-	if err := permit(); err != nil {
-		return contract.Session{}, err
-	}
-	made := creation(by, cmd, s, entries)
-	if !c.Limits.Off {
+	made := creation(by, cmd, session, entries)
+	if !s.Limits.Off {
 		made.Bytes, made.BytesADay = uploadBytes(entries), by.Policy.UploadBytes()
 	}
-	finished, err := idempotency.Lost(c.Store.Create(ctx, made), now)
-	switch {
-	case finished != nil:
-		return c.replay(ctx, cmd, finished)
-	case fault.CodeOf(err) == fault.WriteAllowanceExceeded:
-		return contract.Session{}, artifact.AllowanceSpent(now,
-			"this workspace may declare %d bytes of uploads a day, of which files "+
-				"that it has already and that are declared with their sha256 take nothing", made.BytesADay)
-	case err != nil:
-		return contract.Session{}, err
-	}
-	return c.answer(ctx, s, entries)
+	return made, nil
 }
 
 // newSession returns a session of a new artifact in the caller's workspace.
@@ -158,12 +156,12 @@ func uploadBytes(entries []Entry) (sum int64) {
 }
 
 // revise points the session at an existing artifact and returns the files whose bytes it may reuse.
-func (c *Creator) revise(
-	ctx context.Context, by credential.Actor, s *Session, r contract.CreateSession, now time.Time,
+func (s *Service) revise(
+	ctx context.Context, by credential.Actor, session *Session, r contract.CreateSession, now time.Time,
 ) (tree.Tree, error) {
-	a, err := c.Store.Artifact(ctx, r.ArtifactID)
+	a, err := s.Store.Artifact(ctx, r.ArtifactID)
 	if err == nil {
-		a, err = artifact.Follow(ctx, c.Store, by.Workspace, a)
+		a, err = artifact.Follow(ctx, s.Store, by.Workspace, a)
 	}
 	switch {
 	case err != nil:
@@ -180,20 +178,20 @@ func (c *Creator) revise(
 			"the artifact has an unpublished draft; publish revision %s first, or wait until %s",
 			a.Draft, a.DraftAt.Add(limits.DraftLife).UTC().Format(time.RFC3339))
 	}
-	s.Artifact = a.ID
-	s.Home = a.StorageWorkspace
-	s.New = false
+	session.Artifact = a.ID
+	session.Home = a.StorageWorkspace
+	session.New = false
 	if a.PinnedAt.IsZero() {
-		s.Life = a.ExpiresAt.Sub(now)
+		session.Life = a.ExpiresAt.Sub(now)
 	}
-	if s.Reuses = a.Current; s.Base != "" {
-		s.Reuses = s.Base
+	if session.Reuses = a.Current; session.Base != "" {
+		session.Reuses = session.Base
 	}
-	if _, err := s.Reuses.Bits(); err != nil {
-		s.Reuses = ""
+	if _, err := session.Reuses.Bits(); err != nil {
+		session.Reuses = ""
 		return nil, nil
 	}
-	return c.Store.Tree(ctx, a.ID, s.Reuses)
+	return s.Store.Tree(ctx, a.ID, session.Reuses)
 }
 
 // placeEntries decides where the bytes of each file come from: an empty file has none; if the digest is known they come
@@ -244,42 +242,36 @@ func placeEntries(s *Session, files []declared, known, hinted tree.Tree) []Entry
 	return entries
 }
 
-// replay answers a repetition with the first session and fresh URLs.
-func (c *Creator) replay(
-	ctx context.Context, cmd idempotency.Command, record *idempotency.Record,
-) (contract.Session, error) {
-	var first created
-	if err := record.Replay(cmd, &first); err != nil {
-		return contract.Session{}, err
-	}
-	s, entries, err := c.Store.Session(ctx, first.Session)
+// replayCreation answers a repetition with the first session and fresh URLs.
+func (s *Service) replayCreation(ctx context.Context, first created) (contract.Session, error) {
+	session, entries, err := s.Store.Session(ctx, first.Session)
 	if err != nil {
 		return contract.Session{}, err
 	}
-	if s == nil {
+	if session == nil {
 		return contract.Session{}, fault.New(fault.UploadSessionNotFound,
 			"the session of this Idempotency-Key is gone; create a new one")
 	}
-	if !c.Now().Before(s.ExpiresAt) { // its URLs would have expired
+	if !s.Now().Before(session.ExpiresAt) { // its URLs would have expired
 		return contract.Session{}, fault.New(fault.UploadSessionExpired,
 			"the session of this Idempotency-Key expired; create a new one")
 	}
-	return c.answer(ctx, *s, entries)
+	return s.signed(ctx, *session, entries)
 }
 
-// answer returns a session with an upload URL for every entry that needs one.
-func (c *Creator) answer(ctx context.Context, s Session, entries []Entry) (contract.Session, error) {
+// signed returns a session with an upload URL for every entry that needs one.
+func (s *Service) signed(ctx context.Context, session Session, entries []Entry) (contract.Session, error) {
 	out := contract.Session{
-		UploadSessionID: s.ID,
-		ArtifactID:      s.Artifact,
-		RevisionID:      s.Revision,
+		UploadSessionID: session.ID,
+		ArtifactID:      session.Artifact,
+		RevisionID:      session.Revision,
 		Status:          string(Pending),
-		ExpiresAt:       contract.At(s.ExpiresAt),
+		ExpiresAt:       contract.At(session.ExpiresAt),
 		Files:           make([]contract.UploadTarget, 0, len(entries)),
 	}
-	until := c.Now().Add(limits.PutURLLife)
-	if s.ExpiresAt.Before(until) {
-		until = s.ExpiresAt
+	until := s.Now().Add(limits.PutURLLife)
+	if session.ExpiresAt.Before(until) {
+		until = session.ExpiresAt
 	}
 	for _, e := range entries {
 		if e.Deleted {
@@ -291,7 +283,7 @@ func (c *Creator) answer(ctx context.Context, s Session, entries []Entry) (contr
 		}
 		place := e.Object
 		place.Diff = e.Patch != nil
-		put, err := c.Objects.Presign(ctx, s.Home, place, e.Size, e.SHA256, until)
+		put, err := s.Objects.Presign(ctx, session.Home, place, e.Size, e.SHA256, until)
 		if err != nil {
 			return contract.Session{}, err
 		}

@@ -18,7 +18,7 @@ import (
 
 // creator is a service, a caller and a request for one file.
 type creator struct {
-	*Creator
+	*Service
 	store   *fakeStore
 	by      credential.Actor
 	command idempotency.Command
@@ -29,7 +29,7 @@ type creator struct {
 func newCreator() *creator {
 	l, f := limits.Default(), &fakeStore{workspaces: map[id.Workspace]workspace.Workspace{}}
 	return &creator{
-		Creator: &Creator{
+		Service: &Service{
 			Store:   f,
 			Index:   f,
 			Objects: f,

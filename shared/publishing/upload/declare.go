@@ -3,12 +3,11 @@ package upload
 import (
 	"cmp"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -29,9 +28,10 @@ type declared struct {
 
 // declare validates the shape of a request.
 func declare(r contract.CreateSession) (declaration, error) {
-	d := declaration{title: strings.TrimSpace(r.Title), files: make([]declared, len(r.Files))}
-	if n := utf8.RuneCountInString(d.title); n < 1 || n > limits.TitleRunes {
-		return d, fault.New(fault.InvalidRequest, "title must have 1 to %d characters", limits.TitleRunes)
+	d := declaration{files: make([]declared, len(r.Files))}
+	var err error
+	if d.title, err = text.Title.Clean(r.Title); err != nil {
+		return d, err
 	}
 	d.partial = r.BaseRevisionID != ""
 	if len(r.Files) > limits.FilesPerTree || len(r.Files) == 0 && !(d.partial && len(r.DeletedPaths) > 0) {

@@ -18,31 +18,31 @@ const maxReads = 4
 
 // build returns the tree of a revision: what the session declared, over its base if there is one, within the caps of p.
 // It refuses what it can before it reads any bytes, as if every patch resulted in an empty file.
-func (f *Finalizer) build(ctx context.Context, a Attempt, base *artifact.Contents, p limits.Policy) (tree.Tree, error) {
+func (s *Service) build(ctx context.Context, a Attempt, base *artifact.Contents, p limits.Policy) (tree.Tree, error) {
 	files, unknown := declaredFiles(a.Entries)
 	if base == nil {
-		return files, f.hashAll(ctx, a, files, unknown)
+		return files, s.hashAll(ctx, a, files, unknown)
 	}
-	least, err := f.merged(a, base, files, p)
+	least, err := s.merged(a, base, files, p)
 	if err != nil {
 		return nil, err
 	}
-	if err := f.hashAll(ctx, a, files, unknown); err != nil {
+	if err := s.hashAll(ctx, a, files, unknown); err != nil {
 		return nil, err
 	}
-	results, err := f.rebuild(ctx, a, base.Tree, files, p, p.ArtifactSize-least.Size())
+	results, err := s.rebuild(ctx, a, base.Tree, files, p, p.ArtifactSize-least.Size())
 	if err != nil {
 		return nil, err
 	}
-	whole, err := f.merged(a, base, files, p)
+	whole, err := s.merged(a, base, files, p)
 	if err != nil {
 		return nil, err
 	}
-	return whole, f.write(ctx, a.Session.Home, results) // only now, because a refusal must not write
+	return whole, s.write(ctx, a.Session.Home, results) // only now, because a refusal must not write
 }
 
 // merged merges files into the base, within the caps.
-func (f *Finalizer) merged(a Attempt, base *artifact.Contents, files tree.Tree, p limits.Policy) (tree.Tree, error) {
+func (s *Service) merged(a Attempt, base *artifact.Contents, files tree.Tree, p limits.Policy) (tree.Tree, error) {
 	out, err := merge(base.Tree, a.Entries, files)
 	if err != nil {
 		return nil, err
@@ -77,17 +77,17 @@ func declaredFiles(entries []Entry) (files tree.Tree, unknown []int) {
 }
 
 // hashAll computes the digests of files that were declared without one.
-func (f *Finalizer) hashAll(ctx context.Context, a Attempt, files tree.Tree, unknown []int) error {
+func (s *Service) hashAll(ctx context.Context, a Attempt, files tree.Tree, unknown []int) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxReads)
 	for _, i := range unknown {
-		g.Go(func() error { return f.hash(ctx, a, &files[i]) })
+		g.Go(func() error { return s.hash(ctx, a, &files[i]) })
 	}
 	return g.Wait()
 }
 
-func (f *Finalizer) hash(ctx context.Context, a Attempt, file *tree.File) error {
-	body, err := f.Objects.Open(ctx, a.Session.Home, file.Object, 0, file.Size)
+func (s *Service) hash(ctx context.Context, a Attempt, file *tree.File) error {
+	body, err := s.Objects.Open(ctx, a.Session.Home, file.Object, 0, file.Size)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return fault.New(fault.UploadIncomplete, "%s", file.Path)
 	}

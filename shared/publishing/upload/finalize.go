@@ -61,16 +61,6 @@ type Settled struct {
 // Error implements error.
 func (s *Settled) Error() string { return "the session is " + string(s.Session.Status) }
 
-// Finalizer turns sessions into drafts.
-type Finalizer struct {
-	Store   Finalizations
-	Index   ContentIndex
-	Objects Objects
-	Now     func() time.Time
-	// Lease is how long an attempt may take before another may take over; zero means limits.FinalizeLease.
-	Lease time.Duration
-}
-
 // Attempt is a request to finalize, with the session as it was read when the request was authenticated.
 type Attempt struct {
 	Command idempotency.Command
@@ -81,31 +71,35 @@ type Attempt struct {
 
 // Finalize verifies that every declared file was uploaded and makes the draft. A session that is finalized already has
 // the same answer again for every Idempotency-Key.
-func (f *Finalizer) Finalize(ctx context.Context, by credential.Actor, a Attempt) (contract.Finalized, error) {
-	now := f.Now()
+func (s *Service) Finalize(ctx context.Context, by credential.Actor, a Attempt) (contract.Finalized, error) {
+	now := s.Now()
 	if a.Session == nil || a.Session.Workspace != by.Workspace.ID {
 		return contract.Finalized{}, fault.New(fault.NotFound, "no such upload session in this workspace")
 	}
-	if a.Record.Finished(now) {
-		return replay(a, a.Record)
-	}
-	if a.Session.Status == Finalized {
-		return finalizedAnswer(a.Session), nil
-	}
+	return idempotency.DoWith(a.Command, a.Record, now, func() (contract.Finalized, error) {
+		if a.Session.Status == Finalized {
+			return finalizedAnswer(a.Session), nil
+		}
+		return s.attempt(ctx, by, a, now)
+	}, func(first finalized) (contract.Finalized, error) { return replay(a, first), nil })
+}
+
+// attempt runs the command, and releases it if it failed.
+func (s *Service) attempt(
+	ctx context.Context, by credential.Actor, a Attempt, now time.Time,
+) (contract.Finalized, error) {
 	owner := rand.Text()
-	err := f.run(ctx, by, a, owner, now)
+	err := s.run(ctx, by, a, owner, now)
 	var taken *idempotency.AlreadyDone
-	var settled *Settled
 	switch {
 	case err == nil:
 		return finalizedAnswer(a.Session), nil
-	case errors.As(err, &taken) && taken.Record.Finished(now):
-		return replay(a, &taken.Record)
 	case errors.As(err, &taken):
-		return contract.Finalized{}, idempotency.InFlight()
+		return contract.Finalized{}, err
 	}
 	// A commit that did happen left the command finished, which Release respects.
-	f.Store.Release(context.WithoutCancel(ctx), a.Command, owner)
+	s.Store.Release(context.WithoutCancel(ctx), a.Command, owner)
+	var settled *Settled
 	if errors.As(err, &settled) {
 		if settled.Session.Status == Finalized {
 			return finalizedAnswer(&settled.Session), nil
@@ -123,27 +117,23 @@ type finalized struct {
 }
 
 // replay answers a repetition from its record, because the session may have been read before the first attempt ended.
-func replay(a Attempt, record *idempotency.Record) (contract.Finalized, error) {
-	var first finalized
-	if err := record.Replay(a.Command, &first); err != nil {
-		return contract.Finalized{}, err
-	}
+func replay(a Attempt, first finalized) contract.Finalized {
 	s := *a.Session
 	if first.FileCount > 0 { // else it was stored by older code, which leaves the session to tell
 		s.FileCount, s.Size = first.FileCount, first.Size
 	}
-	return finalizedAnswer(&s), nil
+	return finalizedAnswer(&s)
 }
 
 // run takes the command, checks the objects meanwhile, and commits.
-func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, owner string, now time.Time) error {
-	lease := f.Lease
+func (s *Service) run(ctx context.Context, by credential.Actor, a Attempt, owner string, now time.Time) error {
+	lease := s.Lease
 	if lease == 0 {
 		lease = limits.FinalizeLease
 	}
 	claimed := make(chan error, 1)
-	go func() { claimed <- f.Store.Claim(ctx, a.Command, owner, now, now.Add(lease)) }()
-	there, err := f.survey(ctx, a)
+	go func() { claimed <- s.Store.Claim(ctx, a.Command, owner, now, now.Add(lease)) }()
+	there, err := s.survey(ctx, a)
 	if refused := <-claimed; refused != nil {
 		return refused
 	}
@@ -153,15 +143,15 @@ func (f *Finalizer) run(ctx context.Context, by credential.Actor, a Attempt, own
 	if err != nil {
 		return err
 	}
-	files, err := f.build(ctx, a, there.base, by.Policy)
+	files, err := s.build(ctx, a, there.base, by.Policy)
 	if err != nil {
 		return err
 	}
-	if err := f.borrow(ctx, a, files); err != nil {
+	if err := s.borrow(ctx, a, files); err != nil {
 		return err
 	}
 	a.Session.FileCount, a.Session.Size = len(files), files.Size()
-	return f.Store.Finalize(ctx, finalization(by, a, owner, there.base, files, now))
+	return s.Store.Finalize(ctx, finalization(by, a, owner, there.base, files, now))
 }
 
 // survey is what an attempt finds: the sizes of the session's files and diffs by entry, and its base or the reason why
@@ -173,23 +163,23 @@ type survey struct {
 }
 
 // survey reads all of it at once.
-func (f *Finalizer) survey(ctx context.Context, a Attempt) (s survey, err error) {
+func (s *Service) survey(ctx context.Context, a Attempt) (found survey, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		s.files, err = f.Objects.List(ctx, a.Session.Home, a.Session.ID, false)
+		found.files, err = s.Objects.List(ctx, a.Session.Home, a.Session.ID, false)
 		return err
 	})
 	if slices.ContainsFunc(a.Entries, func(e Entry) bool { return e.Patch != nil }) {
 		g.Go(func() (err error) {
-			s.diffs, err = f.Objects.List(ctx, a.Session.Home, a.Session.ID, true)
+			found.diffs, err = s.Objects.List(ctx, a.Session.Home, a.Session.ID, true)
 			return err
 		})
 	}
 	g.Go(func() error {
-		s.base, s.baseErr = f.base(ctx, a.Session)
+		found.base, found.baseErr = s.base(ctx, a.Session)
 		return nil
 	})
-	return s, g.Wait()
+	return found, g.Wait()
 }
 
 // complete checks that exactly the declared entries were uploaded, with their declared sizes. A file that an earlier

@@ -20,7 +20,7 @@ import (
 
 // finalizer is a service and an attempt to finalize a session with two uploaded files.
 type finalizer struct {
-	*Finalizer
+	*Service
 	store   *fakeStore
 	by      credential.Actor
 	attempt Attempt
@@ -45,7 +45,7 @@ func newFinalizer() *finalizer {
 	page, text := tree.Object{Session: s.ID, Entry: 0}, tree.Object{Session: s.ID, Entry: 1}
 	f := &fakeStore{objects: map[tree.Object]string{page: "page", text: "body"}}
 	return &finalizer{
-		Finalizer: &Finalizer{
+		Service: &Service{
 			Store:   f,
 			Index:   f,
 			Objects: f,

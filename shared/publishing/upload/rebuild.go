@@ -47,11 +47,11 @@ func patchedFiles(entries []Entry, files tree.Tree) (out []*patchedFile) {
 // rebuild applies every diff of a session to its base and fills in the results; it writes nothing. room is what all
 // results may take together. Memory is bounded by the caps, because the base is a revision and the diffs may not exceed
 // one.
-func (f *Finalizer) rebuild(
+func (s *Service) rebuild(
 	ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy, room int64,
 ) ([]*patchedFile, error) {
 	results := patchedFiles(a.Entries, files)
-	if err := f.fetch(ctx, a.Session, base, results); err != nil {
+	if err := s.fetch(ctx, a.Session, base, results); err != nil {
 		return nil, err
 	}
 	for _, r := range results {
@@ -72,7 +72,7 @@ func (f *Finalizer) rebuild(
 }
 
 // fetch reads the diffs and the files that they apply to.
-func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, results []*patchedFile) error {
+func (s *Service) fetch(ctx context.Context, session *Session, base tree.Tree, results []*patchedFile) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxReads)
 	for _, r := range results {
@@ -83,11 +83,12 @@ func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, resul
 			break
 		}
 		g.Go(func() (err error) {
-			r.before, err = f.read(ctx, s, e.Path, old.Object, old.Size)
+			r.before, err = s.read(ctx, session, e.Path, old.Object, old.Size)
 			return err
 		})
 		g.Go(func() (err error) {
-			r.diff, err = f.read(ctx, s, e.Path, tree.Object{Session: s.ID, Entry: e.Object.Entry, Diff: true}, e.Size)
+			diff := tree.Object{Session: session.ID, Entry: e.Object.Entry, Diff: true}
+			r.diff, err = s.read(ctx, session, e.Path, diff, e.Size)
 			return err
 		})
 	}
@@ -95,12 +96,12 @@ func (f *Finalizer) fetch(ctx context.Context, s *Session, base tree.Tree, resul
 }
 
 // write stores the results of diffs; a repetition writes the same bytes again.
-func (f *Finalizer) write(ctx context.Context, home id.Workspace, results []*patchedFile) error {
+func (s *Service) write(ctx context.Context, home id.Workspace, results []*patchedFile) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(maxReads)
 	for _, r := range results {
 		if len(r.after) > 0 {
-			g.Go(func() error { return f.Objects.Put(ctx, home, r.file.Object, r.after, r.file.SHA256) })
+			g.Go(func() error { return s.Objects.Put(ctx, home, r.file.Object, r.after, r.file.SHA256) })
 		}
 	}
 	return g.Wait()
@@ -137,11 +138,11 @@ func patchConflict(path string, why patch.Reason) error {
 }
 
 // read reads a whole object.
-func (f *Finalizer) read(ctx context.Context, s *Session, path string, o tree.Object, size int64) ([]byte, error) {
+func (s *Service) read(ctx context.Context, session *Session, path string, o tree.Object, size int64) ([]byte, error) {
 	if size == 0 {
 		return nil, nil
 	}
-	body, err := f.Objects.Open(ctx, s.Home, o, 0, size)
+	body, err := s.Objects.Open(ctx, session.Home, o, 0, size)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return nil, fault.New(fault.UploadIncomplete, "%s", path)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/tree"
 )
@@ -63,6 +64,23 @@ type PutTarget struct {
 	URL     string
 	Headers map[string]string // to be sent exactly; lower-case names
 	Expires time.Time
+}
+
+// Service creates upload sessions and turns them into drafts.
+type Service struct {
+	Store   Store
+	Index   ContentIndex
+	Objects Objects
+	Limits  *limits.Limits
+	Now     func() time.Time
+	// Lease is how long an attempt to finalize may take before another may take over; zero means limits.FinalizeLease.
+	Lease time.Duration
+}
+
+// Store is what Service needs of the store.
+type Store interface {
+	Sessions
+	Finalizations
 }
 
 // Objects stores the bytes of sessions. Failures are storage_unavailable.

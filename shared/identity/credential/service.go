@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
@@ -17,15 +16,22 @@ import (
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/seal"
+	"vitrine/shared/platform/text"
 )
 
-// Keys is what Keeper needs of the store.
+// Store is what Service needs of the store.
+type Store interface {
+	Keys
+	Revocations
+}
+
+// Keys keeps the API keys of members.
 type Keys interface {
 	// Create stores a key of an open workspace with its event and the command's record, in one transaction. If the
 	// key has a login of the CLI, the login must not have ended, and ends the key from then on. However many run at
-	// once, no more keys that Counts live in the workspace than c.Most. Errors: *idempotency.AlreadyDone, not_authenticated
-	// (the workspace closed, or the login ended), forbidden (the login has limits.LoginKeys, or the workspace has
-	// c.Most), database_unavailable.
+	// once, no more keys that Counts live in the workspace than c.Most. Errors: *idempotency.AlreadyDone,
+	// not_authenticated (the workspace closed, or the login ended), forbidden (the login has limits.LoginKeys, or the
+	// workspace has c.Most), database_unavailable.
 	Create(ctx context.Context, c Creation) error
 	// Key reads a key strongly consistent, nil if there is none.
 	Key(ctx context.Context, public id.Public) (*Key, error)
@@ -35,6 +41,13 @@ type Keys interface {
 	// List returns keys of a workspace, newest first, and the place of the last one if others follow. A copy may serve,
 	// and hashes are left out.
 	List(ctx context.Context, q KeyQuery) (rows []Key, next string, err error)
+}
+
+// Revocations lets keys end themselves.
+type Revocations interface {
+	// Revoke stamps a live key as revoked and records the event in one transaction; a key that is revoked already
+	// keeps its first stamp, which is returned. A zero time: the key is gone.
+	Revoke(ctx context.Context, k Key, at time.Time, e event.Event) (time.Time, error)
 }
 
 // KeyQuery is which keys a list shows.
@@ -79,9 +92,9 @@ type Ending struct {
 	Event   event.Event
 }
 
-// Keeper keeps the API keys of workspaces for their members.
-type Keeper struct {
-	Store       Keys
+// Service makes, lists and ends the API keys of workspaces.
+type Service struct {
+	Store       Store
 	Peppers     keyring.Derived
 	Box         *seal.Box // closes the secrets that a repeated creation shows again
 	Cursors     *cursor.Codec
@@ -100,26 +113,50 @@ func place(k idempotency.Key) string {
 	return strings.Join([]string{k.Actor, string(k.Operation), k.Target, k.Client}, "\x00") // no part holds a NUL
 }
 
-// Create makes a key that may publish and read, until life is over; zero: for good. Repeating the command shows the same
-// secret again.
-func (k *Keeper) Create(ctx context.Context, by Actor, c idempotency.Command, r *idempotency.Record, name string, life time.Duration) (contract.CreatedKey, error) {
+// Create makes a key that may publish and read, until life is over; zero: for good. Repeating the command shows the
+// same secret again.
+func (s *Service) Create(
+	ctx context.Context, by Actor, c idempotency.Command, r *idempotency.Record, name string, life time.Duration,
+) (contract.CreatedKey, error) {
 	if err := by.Require(Admin); err != nil {
 		return contract.CreatedKey{}, err
 	}
-	now := k.Now()
-	if r.Finished(now) {
-		return k.replay(r, c)
-	}
-	name = strings.TrimSpace(name)
-	if n := utf8.RuneCountInString(name); n < 1 || n > limits.KeyNameRunes {
-		return contract.CreatedKey{}, fault.New(fault.InvalidRequest, "name must have 1 to %d characters", limits.KeyNameRunes)
-	}
-	token := Mint(APIKey, k.Environment, by.Workspace.ID, "")
+	now := s.Now()
+	return idempotency.DoWith(c, r, now, func() (contract.CreatedKey, error) {
+		name, err := text.KeyName.Clean(name)
+		if err != nil {
+			return contract.CreatedKey{}, err
+		}
+		key, token := s.mint(by, name, life, now)
+		result, err := s.sealed(key, token, c)
+		if err != nil {
+			return contract.CreatedKey{}, err
+		}
+		err = s.Store.Create(ctx, Creation{
+			Command: c,
+			Result:  result,
+			Key:     key,
+			Most:    limits.LiveKeys,
+			Event:   key.event(event.KeyCreated, by, now),
+		})
+		if err != nil {
+			return contract.CreatedKey{}, err
+		}
+		return contract.CreatedKey{APIKey: key.Summary(), Secret: token.Reveal()}, nil
+	}, func(first created) (contract.CreatedKey, error) {
+		secret, err := s.Box.Open(first.Sealed, place(c.Key))
+		return contract.CreatedKey{APIKey: first.Key, Secret: string(secret)}, err
+	})
+}
+
+// mint makes a key of the caller's workspace, which ends with the sign-in of the caller.
+func (s *Service) mint(by Actor, name string, life time.Duration, now time.Time) (Key, Token) {
+	token := Mint(APIKey, s.Environment, by.Workspace.ID, "")
 	key := Key{
 		ID:        id.NewKey(token.Public),
 		Public:    token.Public,
 		Workspace: by.Workspace.ID,
-		Hash:      token.Hash(k.Peppers),
+		Hash:      token.Hash(s.Peppers),
 		Name:      name,
 		Scopes:    []Scope{Publish, Read},
 		Epoch:     by.Workspace.Epoch,
@@ -130,132 +167,113 @@ func (k *Keeper) Create(ctx context.Context, by Actor, c idempotency.Command, r 
 	if life > 0 {
 		key.ExpiresAt = now.Add(life)
 	}
-	result, err := k.sealed(key, token, c)
-	if err != nil {
-		return contract.CreatedKey{}, err
-	}
-	err = k.Store.Create(ctx, Creation{
-		Command: c,
-		Result:  result,
-		Key:     key,
-		Most:    limits.LiveKeys,
-		Event:   key.event(event.KeyCreated, by, now),
-	})
-	finished, err := idempotency.Lost(err, now)
-	switch {
-	case finished != nil:
-		return k.replay(finished, c)
-	case err != nil:
-		return contract.CreatedKey{}, err
-	}
-	return contract.CreatedKey{APIKey: key.Summary(), Secret: token.Reveal()}, nil
+	return key, token
 }
 
-func (k *Keeper) sealed(key Key, token Token, c idempotency.Command) ([]byte, error) {
-	closed, err := k.Box.Seal([]byte(token.Reveal()), place(c.Key))
+func (s *Service) sealed(key Key, token Token, c idempotency.Command) ([]byte, error) {
+	closed, err := s.Box.Seal([]byte(token.Reveal()), place(c.Key))
 	if err != nil {
 		return nil, err
 	}
 	return json.Marshal(created{key.Summary(), closed})
 }
 
-func (k *Keeper) replay(r *idempotency.Record, c idempotency.Command) (contract.CreatedKey, error) {
-	var first created
-	if err := r.Replay(c, &first); err != nil {
-		return contract.CreatedKey{}, err
-	}
-	secret, err := k.Box.Open(first.Sealed, place(c.Key))
-	return contract.CreatedKey{APIKey: first.Key, Secret: string(secret)}, err
-}
-
-// List answers one page of the keys of the caller's workspace, newest first.
-func (k *Keeper) List(ctx context.Context, by Actor, which Which, p cursor.Page) (contract.WebKeyList, error) {
+// List returns one page of the keys of the caller's workspace, newest first. RevokedAt says when a key ended, also one
+// that ended because its member signed out everywhere.
+func (s *Service) List(ctx context.Context, by Actor, which Which, p cursor.Page) ([]Key, contract.PageInfo, error) {
 	if err := by.Require(Admin); err != nil {
-		return contract.WebKeyList{}, err
+		return nil, contract.PageInfo{}, err
 	}
-	q := KeyQuery{Workspace: by.Workspace, Which: which, Now: k.Now()}
+	q := KeyQuery{Workspace: by.Workspace, Which: which, Now: s.Now()}
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "keys." + string(which), Now: q.Now}
-	keys, info, err := cursor.Read(k.Cursors, of, p, func(after string, limit int) ([]Key, string, error) {
+	keys, info, err := cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Key, string, error) {
 		q.After, q.Limit = after, limit
-		return k.Store.List(ctx, q)
+		return s.Store.List(ctx, q)
 	})
-	if err != nil {
-		return contract.WebKeyList{}, err
+	for i, k := range keys {
+		keys[i].RevokedAt = k.endedAt(by.Workspace)
 	}
-	out := contract.WebKeyList{Items: make([]contract.WebKey, len(keys)), PageInfo: info}
-	for i, key := range keys {
-		out.Items[i] = key.row(by.Workspace)
-	}
-	return out, nil
+	return keys, info, err
 }
 
-// Key answers one key of the caller's workspace; not_found if there is none.
-func (k *Keeper) Key(ctx context.Context, by Actor, which id.Key) (contract.WebKey, error) {
+// Key returns one key as List does; not_found if there is none.
+func (s *Service) Key(ctx context.Context, by Actor, which id.Key) (Key, error) {
 	if err := by.Require(Admin); err != nil {
-		return contract.WebKey{}, err
+		return Key{}, err
 	}
-	key, err := k.find(ctx, by, which)
-	if err != nil {
-		return contract.WebKey{}, err
-	}
-	return key.row(by.Workspace), nil
-}
-
-// row is the key in the list of its workspace.
-func (k Key) row(w workspace.Workspace) contract.WebKey {
-	k.RevokedAt = k.endedAt(w)
-	return contract.WebKey{APIKeySummary: k.Summary(), Revoked: !k.RevokedAt.IsZero()}
+	key, err := s.find(ctx, by, which)
+	key.RevokedAt = key.endedAt(by.Workspace)
+	return key, err
 }
 
 // Revoke ends a key of the caller's workspace from this commit on. A key that was revoked before keeps its time.
-func (k *Keeper) Revoke(ctx context.Context, by Actor, c idempotency.Command, r *idempotency.Record, which id.Key) (contract.RevokedKey, error) {
+func (s *Service) Revoke(
+	ctx context.Context, by Actor, c idempotency.Command, r *idempotency.Record, which id.Key,
+) (contract.RevokedKey, error) {
 	if err := by.Require(Admin); err != nil {
 		return contract.RevokedKey{}, err
 	}
-	now := k.Now()
-	if r.Finished(now) {
-		return idempotency.First[contract.RevokedKey](r, c)
-	}
-	key, err := k.find(ctx, by, which)
-	if err != nil {
-		return contract.RevokedKey{}, err
-	}
-	if !key.RevokedAt.IsZero() {
-		return key.revoked(), nil
-	}
-	ended := key
-	ended.RevokedAt = now
-	result, err := json.Marshal(ended.revoked())
-	if err != nil {
-		return contract.RevokedKey{}, err
-	}
-	at, err := k.Store.End(ctx, Ending{
-		Command: c,
-		Result:  result,
-		Key:     key,
-		At:      now,
-		Event:   key.event(event.KeyRevoked, by, now),
+	now := s.Now()
+	return idempotency.Do(c, r, now, func() (contract.RevokedKey, error) {
+		key, err := s.find(ctx, by, which)
+		if err != nil {
+			return contract.RevokedKey{}, err
+		}
+		if !key.RevokedAt.IsZero() {
+			return key.revoked(), nil
+		}
+		ended := key
+		ended.RevokedAt = now
+		result, err := json.Marshal(ended.revoked())
+		if err != nil {
+			return contract.RevokedKey{}, err
+		}
+		ended.RevokedAt, err = s.Store.End(ctx, Ending{
+			Command: c,
+			Result:  result,
+			Key:     key,
+			At:      now,
+			Event:   key.event(event.KeyRevoked, by, now),
+		})
+		switch {
+		case err != nil:
+			return contract.RevokedKey{}, err
+		case ended.RevokedAt.IsZero():
+			return contract.RevokedKey{}, unknownKey()
+		}
+		return ended.revoked(), nil
 	})
-	finished, err := idempotency.Lost(err, now)
-	switch {
-	case finished != nil:
-		return idempotency.First[contract.RevokedKey](finished, c)
-	case err != nil:
-		return contract.RevokedKey{}, err
-	case at.IsZero():
-		return contract.RevokedKey{}, unknownKey()
+}
+
+// RevokeOwn ends a key at its own request, from this commit on, and returns it with the time of its revocation.
+func (s *Service) RevokeOwn(ctx context.Context, k Key, requestID string) (Key, error) {
+	now := s.Now()
+	at, err := s.Store.Revoke(ctx, k, now, event.Event{
+		ID:        id.NewEvent(),
+		Workspace: k.Workspace,
+		At:        now,
+		Action:    event.KeyRevoked,
+		Actor:     event.ByKey(k.ID),
+		Target:    event.Target{Type: event.OnKey, ID: string(k.ID)},
+		RequestID: requestID,
+	})
+	if err != nil {
+		return Key{}, err
 	}
-	ended.RevokedAt = at
-	return ended.revoked(), nil
+	if at.IsZero() {
+		return Key{}, fault.NewCode(fault.NotAuthenticated)
+	}
+	k.RevokedAt = at
+	return k, nil
 }
 
 // find reads a key of the caller's workspace; what is malformed, unknown or another's is equally not there.
-func (k *Keeper) find(ctx context.Context, by Actor, which id.Key) (Key, error) {
+func (s *Service) find(ctx context.Context, by Actor, which id.Key) (Key, error) {
 	public, err := which.Public()
 	if err != nil {
 		return Key{}, unknownKey()
 	}
-	key, err := k.Store.Key(ctx, public)
+	key, err := s.Store.Key(ctx, public)
 	if err != nil {
 		return Key{}, err
 	}

@@ -1,0 +1,101 @@
+package text
+
+import (
+	"strings"
+	"testing"
+
+	"vitrine/shared/platform/fault"
+)
+
+func TestFieldsAreTrimmedAndCounted(t *testing.T) {
+	for name, c := range map[string]struct {
+		field Field
+		given string
+		want  string // empty: it is refused
+		says  string
+	}{
+		"a title":                    {Title, " Seals\tof the bay\n", "Seals\tof the bay", ""},
+		"a title of one character":   {Title, "é", "é", ""},
+		"the longest title":          {Title, strings.Repeat("é", 160), strings.Repeat("é", 160), ""},
+		"a title that is too long":   {Title, strings.Repeat("e", 161), "", "title must have 1 to 160 characters"},
+		"no title":                   {Title, "", "", "title must have 1 to 160 characters"},
+		"a title of spaces":          {Title, " \t\n\u00a0", "", "title must have 1 to 160 characters"},
+		"a title that is not UTF-8":  {Title, "a\xff", "a\xff", ""},
+		"invisible characters count": {Title, "\u200b", "\u200b", ""},
+		"the longest workspace name": {WorkspaceName, strings.Repeat("w", 120), strings.Repeat("w", 120), ""},
+		"a long workspace name":      {WorkspaceName, strings.Repeat("w", 121), "", "workspace_name must have 1 to 120 characters"},
+		"the longest key name":       {KeyName, " " + strings.Repeat("k", 120), strings.Repeat("k", 120), ""},
+		"a long key name":            {KeyName, strings.Repeat("k", 121), "", "name must have 1 to 120 characters"},
+		"the longest reason":         {Reason, strings.Repeat("r", 120), strings.Repeat("r", 120), ""},
+		"no reason":                  {Reason, " ", "", "reason_code must have 1 to 120 characters"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := c.field.Clean(c.given)
+			if c.want != "" && (err != nil || got != c.want) {
+				t.Errorf("%q, %v", got, err)
+			}
+			if c.want == "" && (fault.CodeOf(err) != fault.InvalidRequest || !strings.HasSuffix(err.Error(), ": "+c.says)) {
+				t.Errorf("it is refused with %v, not %q", err, c.says)
+			}
+		})
+	}
+}
+
+func TestOneLineHoldsNothingInvisible(t *testing.T) {
+	for given, want := range map[string]string{
+		"  Claude\r\nCode\t":    "Claude Code",
+		"a\u202eb\u200bc\x00d":  "abc d",
+		"<b>&":                  "<b>&",
+		"\ufffd":                "",
+		"not \xff UTF-8":        "not UTF-8",
+		"\ue000private use":     "private use",
+		"日本":                    "日本",
+		"line\u2028separated":   "line separated",
+		"no-break\u00a0space  ": "no-break space",
+	} {
+		if got := OneLine(given); got != want {
+			t.Errorf("%q becomes %q, not %q", given, got, want)
+		}
+	}
+}
+
+func TestAClientHasAShortNameOrNone(t *testing.T) {
+	for given, fits := range map[string]bool{
+		"":                                 true,
+		strings.Repeat("é", 80):            true,
+		strings.Repeat("é", 80) + "\u200b": true, // it is counted without what is left out
+		strings.Repeat("é", 81):            false,
+	} {
+		if got, ok := ClientName(given); ok != fits || ok && got != OneLine(given) {
+			t.Errorf("%q: %q, %t", given, got, ok)
+		}
+	}
+}
+
+func TestWhatProgramsSayIsCut(t *testing.T) {
+	for name, c := range map[string]struct{ got, want string }{
+		"a long device name":            {DeviceName(strings.Repeat("é", 100)), strings.Repeat("é", 64)},
+		"a device name that ends blank": {DeviceName(strings.Repeat("d", 63) + " e"), strings.Repeat("d", 63)},
+		"a device name of two lines":    {DeviceName("office\nmac"), "office mac"},
+		"a long browser label":          {Browser(strings.Repeat("ä\r\n\x00\u202e", 300) + "\xff"), strings.Repeat("ä", 200)},
+		"a browser label with spaces":   {Browser(" Mozilla/5.0  (X11)"), " Mozilla/5.0  (X11)"},
+		"no browser label":              {Browser(""), ""},
+		"a short text":                  {Cut("ab", 3), "ab"},
+		"a long text":                   {Cut("äbcd", 3), "äbc"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %q, not %q", name, c.got, c.want)
+		}
+	}
+}
+
+func TestIdentifiersAreOfPrintableCharactersWithoutSpaces(t *testing.T) {
+	for given, want := range map[string]bool{
+		"": true, "ada@example.test": true, "日本": true,
+		"a b": false, "a\u00a0b": false, "a\nb": false, "a\u202eb": false, "a\xff": false,
+	} {
+		if Identifier(given) != want {
+			t.Errorf("%q: want %t", given, want)
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package artifact
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+func TestWhatMayBePinned(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(*env)
+		commits int
+		code    fault.Code
+	}{
+		"a published artifact":    {func(*env) {}, 1, ""},
+		"one that is pinned":      {func(e *env) { e.store.artifact.PinnedAt = e.now }, 1, ""},
+		"a draft":                 {func(e *env) { e.store.artifact.Current = "" }, 0, fault.ArtifactNotFound},
+		"an expired artifact":     {func(e *env) { e.store.artifact.ExpiresAt = e.now }, 0, fault.ArtifactNotFound},
+		"one too many":            {func(e *env) { e.store.refuses = times(1, fault.NewCode(fault.PinnedArtifactCap)) }, 1, fault.PinnedArtifactCap},
+		"where none may be":       {func(e *env) { e.by.Policy.LiveArtifacts = 0 }, 0, fault.PinnedArtifactCap},
+		"another workspace's":     {func(e *env) { e.store.artifact.Owner = "other" }, 0, fault.ArtifactNotFound},
+		"by an API key":           {func(e *env) { e.by.Member = "" }, 0, fault.Forbidden},
+		"by a member who may not": {func(e *env) { e.by.Scopes = nil }, 0, fault.Forbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.change(e)
+			was := !e.store.artifact.PinnedAt.IsZero()
+			got, err := e.Pin(t.Context(), e.by, e.target())
+			wantCode(t, err, c.code)
+			if len(e.store.commits) != c.commits || err == nil && !got.Pinned {
+				t.Errorf("%+v after %d commits", got, len(e.store.commits))
+			}
+			if c.commits == 1 && e.store.commits[0].(Pinning).Noop != was {
+				t.Errorf("%+v", e.store.commits[0])
+			}
+		})
+	}
+}
+
+func TestAnUnpinnedArtifactStaysForAWhile(t *testing.T) {
+	for name, c := range map[string]struct{ left, want time.Duration }{
+		"that would have expired":       {-time.Hour, limits.UnpinnedLife},
+		"that would expire soon":        {time.Minute, limits.UnpinnedLife},
+		"that would expire much later":  {limits.UnpinnedLife + time.Hour, limits.UnpinnedLife + time.Hour},
+		"that would expire just as now": {limits.UnpinnedLife, limits.UnpinnedLife},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.store.artifact.PinnedAt = e.now.Add(-time.Hour)
+			e.store.artifact.ExpiresAt = e.now.Add(c.left)
+			got, err := e.Unpin(t.Context(), e.by, e.target())
+			if err != nil || got.Pinned || got.AutoDeleteAt == nil || !got.AutoDeleteAt.Equal(e.now.Add(c.want)) {
+				t.Errorf("%+v, %v; want an end %s from now", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestARepeatedPinShowsTheArtifactAsItWasLeft(t *testing.T) {
+	e := newEnv(t)
+	named := e.target()
+	left := e.store.artifact.bare(e.now)
+	left.Title, left.Pinned = "As it was", true
+	named.Record = e.done(t, left)
+	got, err := e.Pin(t.Context(), e.by, named)
+	if err != nil || got.Title != "As it was" || got.Viewer == nil || len(e.store.commits) != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	e.store.artifact.Owner = "other"
+	if got, err = e.Pin(t.Context(), e.by, named); err != nil || got.Title != "As it was" || got.Viewer != nil {
+		t.Errorf("of an artifact that is gone: %+v, %v", got, err)
+	}
+}
+
+func TestWhatMayBeRestored(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*env)
+		made   bool
+		code   fault.Code
+	}{
+		"an older revision":   {func(*env) {}, true, ""},
+		"the newest revision": {func(e *env) { e.store.artifact.Current = e.store.revision.ID }, false, ""},
+		"a draft":             {func(e *env) { e.store.revision.Status = Draft }, false, fault.RevisionUnpublished},
+		"without its bytes":   {func(e *env) { e.store.revision.Status = Retained }, false, fault.RevisionRetained},
+		"beside a draft":      {func(e *env) { e.store.artifact.Draft = id.NewRevision() }, false, fault.DraftRevisionConflict},
+		"one too many": {func(e *env) {
+			e.store.artifact.Number = e.by.Policy.Revisions
+		}, false, fault.RevisionCeilingExceeded},
+		"by an API key": {func(e *env) { e.by.Member = "" }, false, fault.Forbidden},
+		"lost for good": {func(e *env) { e.store.refuses = times(4, ErrMoved) }, true, fault.DatabaseUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.store.artifact.Current, e.store.artifact.Number = id.NewRevision(), 2
+			c.change(e)
+			old := e.store.revision.ID
+			got, err := e.Restore(t.Context(), e.by, e.target(), old)
+			wantCode(t, err, c.code)
+			if (len(e.store.commits) > 0) != c.made || err == nil && (got != old) != c.made {
+				t.Errorf("the newest is %s after %d commits", got, len(e.store.commits))
+			}
+			for _, commit := range e.store.commits {
+				if r := commit.(Restoration); !r.Republish || r.Revision.Source != old || r.Number != 3 || r.Revision.Title != "Seals" {
+					t.Errorf("%+v", r)
+				}
+			}
+		})
+	}
+	e := newEnv(t)
+	_, err := e.Restore(t.Context(), e.by, Target{RequestedID: "art_x"}, e.store.revision.ID)
+	wantCode(t, err, fault.ArtifactNotFound)
+	_, err = e.Restore(t.Context(), e.by, e.target(), "rev_x")
+	wantCode(t, err, fault.RevisionUnpublished)
+}
+
+func TestRevisionsAreListedDraftsFirstThenTheNewest(t *testing.T) {
+	at := func(n int) time.Time { return time.Unix(int64(n), 0) }
+	e := newEnv(t)
+	e.Store = unsorted{e.store, []Revision{
+		{ID: "one", Status: Retained, Number: 1, CreatedAt: at(1)},
+		{ID: "old draft", Status: Draft, CreatedAt: at(2)},
+		{ID: "three", Status: Published, Number: 3, CreatedAt: at(3)},
+		{ID: "draft", Status: Draft, CreatedAt: at(4)},
+		{ID: "two", Status: Published, Number: 2, CreatedAt: at(5)},
+	}}
+	got, err := e.Revisions(t.Context(), e.by, e.store.artifact)
+	if err != nil || len(got) != 5 {
+		t.Fatal(got, err)
+	}
+	for i, want := range []id.Revision{"draft", "old draft", "three", "two", "one"} {
+		if got[i].ID != want {
+			t.Errorf("%d is %q, want %q", i, got[i].ID, want)
+		}
+	}
+	_, err = e.Revisions(t.Context(), e.by, nil)
+	wantCode(t, err, fault.ArtifactNotFound)
+}
+
+// unsorted has revisions as a query may return them.
+type unsorted struct {
+	Store
+	revisions []Revision
+}
+
+func (u unsorted) Revisions(context.Context, id.Artifact) ([]Revision, error) {
+	return u.revisions, nil
+}

@@ -1,0 +1,102 @@
+package artifact
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/conflict"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// Service publishes, lists, changes and ends the artifacts of workspaces.
+type Service struct {
+	Store   Store
+	URLs    *address.URLBuilder
+	Cursors *cursor.Codec
+	Limits  *limits.Limits
+	Now     func() time.Time
+}
+
+// Store is what Service needs of the store.
+type Store interface {
+	Reader
+	Workspaces
+	Listing
+	History
+	Publications
+	Restorations
+	Names
+	Pins
+	Deletions
+}
+
+// Reader reads artifacts and revisions.
+type Reader interface {
+	// Artifact reads the metadata item of an artifact strongly, nil if there is none.
+	Artifact(ctx context.Context, a id.Artifact) (*Artifact, error)
+	// Revision reads a revision strongly, nil if there is none.
+	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*Revision, error)
+	// Draft reads an artifact and one of its revisions strongly; nil for what does not exist.
+	Draft(ctx context.Context, a id.Artifact, r id.Revision) (*Artifact, *Revision, error)
+	// Contents reads a revision and its files, nil if there is no such revision. A copy may serve.
+	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*Contents, error)
+}
+
+// Races bounds how often a change is decided anew because its artifact has changed meanwhile.
+var Races = conflict.Policy{Lost: ErrMoved, Attempts: 4, Exhausted: Contended}
+
+// Find reads an artifact of the caller's workspace in any status, also one that a claim is still moving; not_found for
+// any other.
+func (s *Service) Find(ctx context.Context, by credential.Actor, named id.Artifact) (*Artifact, error) {
+	if _, err := named.Bits(); err != nil {
+		return nil, missing()
+	}
+	a, err := s.current(ctx, by, named)
+	if err == nil && (a == nil || a.Owner != by.Workspace.ID) {
+		err = missing()
+	}
+	return a, err
+}
+
+// Owned is Find for commands, which answer artifact_not_found.
+func (s *Service) Owned(ctx context.Context, by credential.Actor, named id.Artifact) (*Artifact, error) {
+	a, err := s.Find(ctx, by, named)
+	if fault.CodeOf(err) == fault.NotFound {
+		err = NotFound()
+	}
+	return a, err
+}
+
+func missing() error { return fault.New(fault.NotFound, "no such artifact in this workspace") }
+
+// current reads an artifact as the caller's workspace has it, nil if there is none.
+func (s *Service) current(ctx context.Context, by credential.Actor, named id.Artifact) (*Artifact, error) {
+	a, err := s.Store.Artifact(ctx, named)
+	if err != nil {
+		return nil, err
+	}
+	return Follow(ctx, s.Store, by.Workspace, a)
+}
+
+// retry runs a change on an artifact as it was read, and after each lost race on what the artifact is by then.
+func retry[T any](
+	ctx context.Context, s *Service, by credential.Actor, a *Artifact, change func(*Artifact) (T, error),
+) (T, error) {
+	lost := false
+	return conflict.Retry(Races, func() (T, error) {
+		if lost {
+			var err error
+			if a, err = s.current(ctx, by, a.ID); err != nil {
+				var none T
+				return none, err
+			}
+		}
+		lost = true
+		return change(a)
+	})
+}
