@@ -79,3 +79,16 @@ func (a *app) confirm(ctx context.Context, question string) error {
 	return failure.New(failure.Declined, failure.WasDeclined, "declined; nothing was changed").
 		Advise("Run the command again and answer y, or give --yes.")
 }
+
+const deleteGuide = `vitrine delete ARTIFACT permanently deletes an artifact with all its revisions and links.
+
+  vitrine delete art_00000000000000000000000002 --yes
+  vitrine delete art_00000000000000000000000002 --yes --json
+
+On a terminal it asks first; the answer no is exit code 8. Without a terminal it needs --yes, or
+fails with exit code 4. With --json: {"schema_version":"1","artifact_id":...,"deleted_at":...}.
+
+Flags:
+  --yes  do not ask first
+` + targetNote + `.
+`

@@ -220,3 +220,16 @@ func (h *artifactContext) showDiff(d differences) error {
 	}
 	return h.screen.Diff(edits.Lines(text.String()))
 }
+
+const diffGuide = `vitrine diff ARTIFACT [REVISION [REVISION]] compares revisions, file by file.
+
+  vitrine diff art_00000000000000000000000002        the newest two
+  vitrine diff art_00000000000000000000000002 3      revision 3 and the newest
+  vitrine diff art_00000000000000000000000002 3 5    these two
+  vitrine diff art_00000000000000000000000002 --quiet
+
+REVISION is a number or an id (rev_...). Text is shown as a unified diff, other files by name; with
+--quiet all are shown by name. The exit code is 0 whether or not they differ. With --json:
+{"schema_version":"1","artifact_id":...,"from_revision_id":...,"to_revision_id":...,
+"files":[{path, status, is_binary, diff?}]}; the status is added, removed or changed.
+` + readNote

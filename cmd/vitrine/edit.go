@@ -331,3 +331,26 @@ func (h *artifactContext) reportUnchanged(now contract.AgentView, why string) er
 	h.screen.Note("%s", why)
 	return h.screen.Result(now.PrivateURL)
 }
+
+const editGuide = `vitrine edit ARTIFACT PATH changes a text file and publishes the result as a new revision.
+
+  vitrine edit art_00000000000000000000000002 index.html --edits edits.json
+  vitrine edit art_00000000000000000000000002 index.html < edits.json
+
+edits.json holds, for example, [{"old_string":"Helo","new_string":"Hello"}]: a JSON array of 1 to
+100 {old_string, new_string, replace_all?}. Edits are literal and applied in order, each to the
+result of those before. old_string must occur exactly once, overlapping matches included, unless
+replace_all is true. If one does not fit, nothing is sent, and the error names it, such as edits[2]:
+exit code 4, edit_failed.
+
+If another revision is published meanwhile, the edits are applied to that one, up to 3 times; then
+it fails with exit code 4, patch_conflict. It waits some seconds for another draft to be published.
+Edits that would add a Vitrine key or token or a private key to the file fail with exit code 4.
+With --json the result is that of publish; if nothing changes:
+{"schema_version":"1","artifact_id":...,"noop":true,"title":...,"private_url":...}.
+
+Flags:
+  --edits FILE         read the edits from a file; default: stdin
+  --allow-secret PATH  the same PATH again: the edits may add a secret to it
+` + targetNote + `.
+`

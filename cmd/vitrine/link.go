@@ -290,3 +290,26 @@ func (a *app) revokeLink(ctx context.Context, text string) error {
 	return a.screen.Result("Revoked "+string(r.AccessLinkID)+"; it no longer opens anything",
 		screen.Row{Name: "Since", Value: r.RevokedAt.UTC().Format("2006-01-02 15:04 UTC")})
 }
+
+const linkGuide = `vitrine link ARTIFACT creates a link that opens an artifact without sign-in.
+
+  vitrine link art_00000000000000000000000002
+  vitrine link art_00000000000000000000000002 --expires 3d
+  vitrine link art_00000000000000000000000002 --revision-id rev_00000000000000000000000003
+  vitrine link list art_00000000000000000000000002
+  vitrine link revoke al_00000000000000000000000004
+
+A link shows the newest revision, or with --revision-id always that one. An artifact has one link of
+the first kind; repeating the command prints a new URL for it. Every URL works for 24 hours, or
+until the link ends. list shows links with their ids, without URLs; revoke ends a link with all its
+URLs at once. If the existing link ends later than --expires, the command fails with exit code 7,
+link_lasts_longer; if it ends earlier, it is not changed, and expires_at says when.
+
+With --json: link gives schema_version, access_link_id, type, artifact_id, revision_id, url,
+expires_at; list gives artifact_id and items; revoke gives access_link_id and revoked_at.
+
+Flags:
+  --revision-id ID  always show this revision; ARTIFACT may be the address of its page instead
+  --expires WHEN    3d, 12h, 1d12h, a date such as 2026-12-31 (00:00 UTC), or an RFC 3339 time
+` + targetNote + `.
+`

@@ -113,3 +113,20 @@ func (a *app) showList(l contract.ArtifactList) error {
 	}
 	return a.screen.Table(rows)
 }
+
+const listGuide = `vitrine list lists the artifacts of the workspace, newest first.
+
+  vitrine list
+  vitrine list --limit 200
+  vitrine list --all --json
+  vitrine list --quiet                only the ids, one a line
+
+Each line shows id, day of the last change, number of files, size, expiry and title.
+With --json: {"schema_version":"1","data":[{id, revision_id, status, title, entrypoint, file_count,
+size_bytes, expires_at, created_at, updated_at,...}],"page_info":{next_cursor, has_more}}.
+
+Flags:
+  --limit N        how many, 1 to 10000; default 50
+  --all            all, up to 10000
+  --cursor CURSOR  continue after an earlier result, with its next_cursor
+`

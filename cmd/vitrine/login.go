@@ -294,3 +294,37 @@ func (e *loginFlow) report() error {
 	return s.Result(summary(r),
 		append(rows, screen.Row{Name: "Kept in", Value: kept}, screen.Row{Name: "Server", Value: e.server})...)
 }
+
+const loginGuide = `vitrine login signs in and stores an API key for this machine.
+
+  vitrine login                 opens a browser on this machine, and prints the address of the page
+  vitrine login --device-code   prints an address and a code for a browser on any other device
+  vitrine login --device-code --json
+
+Agents in a sandbox: run vitrine login --device-code, show the person the address and the code that
+it prints on stderr, keep the command running until it ends, then run vitrine whoami --json.
+It needs no terminal and reads nothing from stdin.
+
+What it does:
+  The person signs in on the page and allows access. The command then creates an API key named after
+  this machine, which may publish and read and expires after 90 days, and stores it with the token
+  that acts for the person. The key of an earlier login is revoked.
+
+Where it is stored:
+  In the keyring of the system, or without one in credentials.json, which only you can read, in
+  $XDG_CONFIG_HOME/vitrine or ~/.config/vitrine. There is one login for each server.
+  VITRINE_API_KEY takes precedence over it. vitrine logout ends it.
+
+Result with --json, one object on stdout:
+  {"schema_version":"1","status":"logged_in","member_email":...,"workspace_id":...,
+   "api_key_id":...,"public_id":...,"expires_at":...,"storage":"keyring" or "file","server":...}
+  The address and the code are lines of text on stderr; an error is the last line there.
+
+Exit codes:
+  0 signed in and stored      2 refused, not for this login, or no sign-in in time
+  6 server or network         8 a person declined it        130 interrupted; nothing is stored
+
+Flags:
+  --device-code   sign in with a browser on any other device
+  --json, --quiet, --color, --no-color   see vitrine help
+`

@@ -157,3 +157,16 @@ func recordOf(
 	}
 	return r
 }
+
+const logoutGuide = `vitrine logout ends the stored login: the server revokes its key, and it is deleted here.
+
+  vitrine logout          for people
+  vitrine logout --json   for programs
+
+It is deleted here even if the server does not respond; stderr then says so. A key in
+VITRINE_API_KEY stays valid. The exit code is 0 even if you were not signed in. With --json:
+  {"schema_version":"1","status":"no_credential"}
+  {"schema_version":"1","status":"logged_out","public_id":...,"remote_revoked":true}
+  {"schema_version":"1","status":"logged_out","public_id":...,"remote_revoked":false,"reason":...}
+The reason is credential_rejected if the key was no longer valid, else the code of the failure.
+`

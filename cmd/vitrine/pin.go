@@ -71,3 +71,14 @@ func (a *app) pin(ctx context.Context, text string, keep bool) error {
 	}
 	return a.screen.Result("Unpinned "+string(w.ID), rows...)
 }
+
+const pinGuide = `vitrine pin ARTIFACT keeps an artifact from expiring; vitrine unpin ARTIFACT lets it expire again.
+
+  vitrine pin art_00000000000000000000000002
+  vitrine unpin art_00000000000000000000000002 --json
+
+Only a signed-in person may do this: run vitrine login first. An API key is not enough, and
+VITRINE_API_KEY is ignored. With --json: schema_version, id, title, status, pinned, auto_delete_at
+and more.
+` + targetNote + `.
+`

@@ -221,3 +221,22 @@ func (a *app) pullTo(ctx context.Context, t target, o pullRequest) error {
 	return a.screen.Result(o.output, screen.Row{Name: "Saved", Value: f.Path + ", " + screen.Bytes(f.SizeBytes)},
 		screen.Row{Name: "Revision", Value: string(v.RevisionID)}, screen.Row{Name: "SHA-256", Value: f.SHA256})
 }
+
+const pullGuide = `vitrine pull ARTIFACT PATH prints a file of an artifact unchanged.
+
+  vitrine pull art_00000000000000000000000002 index.html
+  vitrine pull art_00000000000000000000000002 logo.png --output logo.png
+  vitrine pull art_00000000000000000000000002 index.html --json
+
+Only text is printed to stdout; other files, and those larger than about 5 MB, need --output.
+--output - writes any file to stdout, but control characters never to a terminal.
+With --json: schema_version, path, sha256, size_bytes, content_type, is_binary, and body for text;
+with --output also output, and neither is_binary nor body.
+
+Flags:
+  --revision-id ID  the file of this revision instead of the newest; ARTIFACT may be the address of
+                    its page (?revision=rev_..., in quotes) instead
+  --output FILE     save it; an existing file is not replaced; - is stdout
+  --force           replace an existing regular file
+` + readNote + `A share URL needs no sign-in.
+`

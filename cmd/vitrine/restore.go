@@ -96,3 +96,17 @@ func (h *artifactContext) again(ctx context.Context, p *publication, old contrac
 		Files:          []contract.DeclaredFile{{Path: first.Path, SizeBytes: first.SizeBytes, SHA256: first.SHA256}},
 	}, []client.File{{Path: first.Path, Size: first.SizeBytes, Open: body}}, len(old.Files), size)
 }
+
+const restoreGuide = `vitrine restore ARTIFACT REVISION publishes the files of an older revision as a new one.
+
+  vitrine restore art_00000000000000000000000002 3
+  vitrine restore art_00000000000000000000000002 rev_00000000000000000000000011 --json
+
+REVISION is a number or an id (rev_...); vitrine revisions lists them. Nothing is lost: the
+revisions in between are kept and can be restored too. The title is kept. The files are not sent
+again. The id of an unfinished draft publishes that draft, which otherwise blocks other publishes
+for up to 24 hours.
+With --json the result is that of publish; for the newest revision, which needs no new one:
+{"schema_version":"1","artifact_id":...,"noop":true,"title":...,"private_url":...}.
+` + targetNote + `.
+`

@@ -130,3 +130,29 @@ func listRevisions(ctx context.Context, h *artifactContext) error {
 	}
 	return h.screen.Table(rows)
 }
+
+const showGuide = `vitrine show ARTIFACT shows an artifact and the files of its newest revision.
+
+  vitrine show art_00000000000000000000000002
+  vitrine show art_00000000000000000000000002 --revision-id rev_00000000000000000000000011
+  vitrine show art_00000000000000000000000002 --json
+
+With --json it prints the agent view: schema_version, artifact_id, revision_id, title, created_at,
+expires_at, entrypoint, revision_content_url, files[{path, size_bytes, content_type, url, sha256}],
+safety_warnings, bundle; with a credential also private_url. The urls are signed and expire soon.
+
+Flags:
+  --revision-id ID  this revision instead of the newest; ARTIFACT may be the address of its page
+                    (?revision=rev_..., in quotes) instead
+` + readNote + `A share URL needs no sign-in and shows the revision that it opens.
+`
+
+const revisionsGuide = `vitrine revisions ARTIFACT lists the revisions, drafts first, then the newest.
+
+  vitrine revisions art_00000000000000000000000002
+  vitrine revisions art_00000000000000000000000002 --json
+
+Each line shows id, number, status, day, number of files, size and entrypoint.
+With --json: {"schema_version":"1","artifact_id":...,"items":[{revision_id, revision_number,
+status, entrypoint, render_mode, file_count, size_bytes, created_at, published_at}],...}.
+` + readNote

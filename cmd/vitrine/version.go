@@ -28,3 +28,6 @@ func (a *app) versionCommand() *cobra.Command {
 		}),
 	}
 }
+
+const versionGuide = `vitrine version prints the version; vitrine version --json prints it as JSON.
+`

@@ -64,3 +64,15 @@ func (a *app) setVisibility(ctx context.Context, text, want string) error {
 			screen.Row{Name: "Private", Value: "only for members of the workspace; " + screen.Count(ended, "link") + " revoked"})
 	})
 }
+
+const visibilityGuide = `vitrine set-visibility ARTIFACT private|unlisted shares an artifact, or revokes all its links.
+
+  vitrine set-visibility art_00000000000000000000000002 unlisted   prints a link
+  vitrine set-visibility art_00000000000000000000000002 private    revokes all links at once
+
+Everyone with the link can open the artifact without sign-in.
+With --json: schema_version, artifact_id, visibility; for unlisted access_link_id and unlisted_url,
+for private private_url and revoked_access_link_ids. A URL works for 24 hours; vitrine link
+creates a new one.
+` + targetNote + `.
+`

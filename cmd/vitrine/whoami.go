@@ -144,3 +144,28 @@ func (a *app) origin(c credential) string {
 	}
 	return text
 }
+
+const whoamiGuide = `vitrine whoami shows who is signed in: with VITRINE_API_KEY, else with the stored login.
+
+  vitrine whoami          for people
+  vitrine whoami --json   for programs
+
+The exit code is 0 whenever the answer is known, even if you are not signed in. All answers:
+
+  credential            authenticated   reason
+  none                  false
+  VITRINE_API_KEY       true                                  source environment
+    refused             false           credential_rejected   the stored login is not tried
+    no API key          false           credential_malformed  it was not sent
+  stored login          true                                  source login
+    refused             false           credential_rejected
+    expired             false           credential_expired    it is removed
+
+With --json:
+  {"schema_version":"1","authenticated":false,"reason":...}
+  {"schema_version":"1","authenticated":true,"actor":...,"workspace":...,"scopes":[...],
+   "usage_policy":{...},"source":...}
+
+Exit code 6 means that the server did not respond: {"error":{...}} on stderr, nothing on stdout.
+Exit code 2 with server_moved means that its hosts changed since the login; no key was sent.
+`
