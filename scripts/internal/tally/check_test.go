@@ -53,7 +53,14 @@ func newMachine(t *testing.T, programs ...string) machine {
 // check runs scripts/check; calls are those of the programs.
 func (m machine) check(t *testing.T, env ...string) (said, calls string) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), filepath.Join(m.path, "bash"), filepath.Join(m.folder, "scripts", "check"))
+	return m.checkWith(t, nil, env...)
+}
+
+// checkWith runs scripts/check with flags.
+func (m machine) checkWith(t *testing.T, flags []string, env ...string) (said, calls string) {
+	t.Helper()
+	args := append([]string{filepath.Join(m.folder, "scripts", "check")}, flags...)
+	c := exec.CommandContext(t.Context(), filepath.Join(m.path, "bash"), args...)
 	c.Env = append(env, "PATH="+m.path, "CALLS="+filepath.Join(m.folder, "calls"), "HOME="+m.folder)
 	out, err := c.CombinedOutput()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
@@ -105,6 +112,13 @@ func TestCheckBeginsWithTheSlowest(t *testing.T) {
 		second = "go test -race -timeout 45m -json vitrine/shared/platform/id\n"
 	)
 	if len(tests) < 3 || tests[0] != first || tests[1] != second {
+		t.Errorf("it says %q after\n%s", said, calls)
+	}
+}
+
+func TestCheckPrintsFiguresWithoutTests(t *testing.T) {
+	said, calls := newMachine(t, "go").checkWith(t, []string{"-figures", "-list", "words"})
+	if calls != "go run ./scripts/internal/measure -list words\n" || said != "" {
 		t.Errorf("it says %q after\n%s", said, calls)
 	}
 }
