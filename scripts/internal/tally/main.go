@@ -1,5 +1,5 @@
-// Command tally reads the JSON stream of go test, prints one line a package and the output of what failed, and ends
-// with "N passed, N failed". Its exit code is 1 if anything failed or nothing ran.
+// Command tally reads the JSON stream of go test, prints one line a package, the output of what failed and the slowest
+// tests, and ends with "N passed, N failed". Its exit code is 1 if anything failed or nothing ran.
 package main
 
 import (
@@ -28,6 +28,7 @@ type tally struct {
 	passed, failed int
 	held           map[test][]string // output until the verdict
 	begun          map[test]bool     // what has no verdict yet; false: it waits for others
+	times          []timing          // of the tests that ran, without their subtests
 }
 
 // test names a test of a package, or with an empty name the package itself.
@@ -47,6 +48,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "tally:", err)
 		os.Exit(1)
 	}
+	t.printSlowest()
 	fmt.Fprintf(t.out, "%d passed, %d failed\n", t.passed, t.failed)
 	if t.failed > 0 || t.passed == 0 {
 		os.Exit(1)
@@ -95,12 +97,18 @@ func (t *tally) verdict(e event, key test) {
 			return
 		}
 		fmt.Fprintf(t.out, "%-5s %s %.1fs\n", e.Action, e.Package, e.Elapsed)
+		if t.isCached(key) {
+			t.forget(e.Package)
+		}
 		if e.Action == "fail" {
 			t.failed++
 			t.print(t.held[key])
 			t.ended(e.Package)
 		}
 		return
+	}
+	if !strings.Contains(e.Test, "/") {
+		t.times = append(t.times, timing{test: key, seconds: e.Elapsed})
 	}
 	if !bad {
 		t.passed++
