@@ -89,7 +89,7 @@ func (a *app) pull(ctx context.Context, t target, o pullRequest) (err error) {
 		err = a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) error {
 			f, err := h.account.Text(ctx, h.artifact, o.revision, o.path)
 			p = pulled{schemaVersion, f.Path, f.SHA256, f.SizeBytes, f.ContentType, &f.IsBinary, f.Body, ""}
-			return missing(err, o.path)
+			return missing(err)
 		})
 	}
 	switch {
@@ -104,7 +104,7 @@ func (a *app) pull(ctx context.Context, t target, o pullRequest) (err error) {
 }
 
 // missing says whether the artifact or the file does not exist, because the server does not tell.
-func missing(err error, path string) error {
+func missing(err error) error {
 	if f := failure.Of(err); err != nil && f.Code == "not_found" {
 		_ = f.Advise("Check the id and the path; vitrine show with the id lists the files.") // f points into err
 	}

@@ -268,7 +268,7 @@ func unusable(format string, args ...any) *failure.Failure {
 
 // reason returns err without the path, because the message contains the path as the user wrote it.
 func reason(err error) error {
-	if e, ok := err.(*os.PathError); ok {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
 		return e.Err
 	}
 	return err

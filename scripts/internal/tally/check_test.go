@@ -17,18 +17,31 @@ type machine struct {
 	path   string
 }
 
-const standIn = "#!/bin/sh\necho \"${0##*/} $*\" >>\"$CALLS\"\ncase \"$1\" in list) echo vitrine/shared/platform/id; echo vitrine/scripts/journey/harness; echo vitrine/scripts/journey/publish; echo vitrine/infra ;; esac\n"
+// standIn is the text of each program. As go, it installs copies of itself.
+const standIn = `#!/bin/sh
+echo "${0##*/} $*" >>"$CALLS"
+case "$*" in
+	"list ./scripts/journey/...") echo vitrine/scripts/journey ;;
+	"list ./infra/...") echo vitrine/infra ;;
+	"list "*) printf 'vitrine/%s\n' shared/platform/id shared/platform/rate scripts/journey functions/app infra ;;
+	"install "*) mkdir -p "$GOBIN"; name=${2##*/}; cp "$0" "$GOBIN/${name%@*}" ;;
+esac
+`
 
 func newMachine(t *testing.T, programs ...string) machine {
 	t.Helper()
 	m := machine{folder: t.TempDir()}
 	m.path = filepath.Join(m.folder, "bin")
-	for _, dir := range []string{"scripts/s3d", "bin", "node_modules"} {
+	for _, dir := range []string{"scripts/s3d", "bin", "node_modules", "cmd", "functions", "shared/platform/rate"} {
 		if err := os.MkdirAll(filepath.Join(m.folder, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(m.folder, "package-lock.json"), []byte("{}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	concurrent := filepath.Join(m.folder, "shared/platform/rate/rate.go")
+	if err := os.WriteFile(concurrent, []byte("\tgo count()\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, script := range []string{"check", "prepare"} {
@@ -41,7 +54,7 @@ func newMachine(t *testing.T, programs ...string) machine {
 	for _, program := range programs {
 		executable.Write(t, filepath.Join(m.path, program), standIn)
 	}
-	for _, common := range []string{"bash", "dirname", "mkdir", "touch", "grep", "true", "cat"} {
+	for _, common := range []string{"bash", "dirname", "mkdir", "touch", "grep", "true", "cat", "cp", "sort"} {
 		at, err := exec.LookPath(common)
 		if err == nil {
 			err = os.Symlink(at, filepath.Join(m.path, common))
@@ -56,7 +69,14 @@ func newMachine(t *testing.T, programs ...string) machine {
 // check runs scripts/check; calls are those of the programs.
 func (m machine) check(t *testing.T, env ...string) (said, calls string) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), filepath.Join(m.path, "bash"), filepath.Join(m.folder, "scripts", "check"))
+	return m.checkWith(t, nil, env...)
+}
+
+// checkWith runs scripts/check with flags.
+func (m machine) checkWith(t *testing.T, flags []string, env ...string) (said, calls string) {
+	t.Helper()
+	args := append([]string{filepath.Join(m.folder, "scripts", "check")}, flags...)
+	c := exec.CommandContext(t.Context(), filepath.Join(m.path, "bash"), args...)
 	c.Env = append(env, "PATH="+m.path, "CALLS="+filepath.Join(m.folder, "calls"), "HOME="+m.folder)
 	out, err := c.CombinedOutput()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
@@ -95,19 +115,68 @@ func TestCheckInstallsTheEnginesWhoeverRunsOthers(t *testing.T) {
 	}
 }
 
-func TestCheckBeginsWithTheSlowest(t *testing.T) {
-	said, calls := newMachine(t, everything...).check(t)
-	var tests []string
+// tests returns the calls of go test, without the flags that all have. The tally runs beside them.
+func tests(calls string) string {
+	var found strings.Builder
 	for line := range strings.Lines(calls) {
 		if strings.HasPrefix(line, "go test ") {
-			tests = append(tests, line)
+			found.WriteString(strings.Replace(line, " -json -vet=off -p 4 -timeout 45m", "", 1))
 		}
 	}
+	return found.String()
+}
+
+func TestCheckBeginsWithTheSlowestAndRacesWhatRaces(t *testing.T) {
+	said, calls := newMachine(t, everything...).check(t)
 	const (
-		first  = "go test -timeout 45m -json vitrine/scripts/journey/... vitrine/functions/app vitrine/scripts/internal/benchmark vitrine/scripts/internal/package\n"
-		second = "go test -race -timeout 45m -json vitrine/shared/platform/id\n"
+		slowest = "go test vitrine/scripts/journey vitrine/functions/app vitrine/scripts/internal/local"
+		others  = " vitrine/infra vitrine/shared/platform/id\n"
+		racing  = "go test -race vitrine/shared/platform/rate\ngo test -race -run Overtak"
 	)
-	if len(tests) < 3 || tests[0] != first || tests[1] != second {
+	got := tests(calls)
+	if !strings.HasPrefix(got, slowest) || !strings.Contains(got, others+racing) {
+		t.Errorf("it says %q after\n%s", said, got)
+	}
+}
+
+func TestCheckIsShortWithoutCompilerNodeAndBrowser(t *testing.T) {
+	m := newMachine(t, "go", "gofmt", "npm")
+	said, calls := m.checkWith(t, []string{"-short", "-run", "Name"})
+	const want = "go test -short -run Name vitrine/functions/app vitrine/shared/platform/id vitrine/shared/platform/rate\n" +
+		"go test -run Name ./...\n"
+	if got := tests(calls); got != want || !strings.Contains(calls, "go run ./scripts/internal/tally -short\n") {
+		t.Errorf("it says %q after\n%s", said, calls)
+	}
+}
+
+func TestCheckPrintsFiguresWithoutTests(t *testing.T) {
+	said, calls := newMachine(t, "go").checkWith(t, []string{"-figures", "-list", "words"})
+	if calls != "go run ./scripts/internal/measure -list words\n" || said != "" {
+		t.Errorf("it says %q after\n%s", said, calls)
+	}
+}
+
+func TestCheckRunsItsToolsAtTheirVersions(t *testing.T) {
+	m := newMachine(t, append(everything, "curl")...)
+	_, calls := m.check(t)
+	for _, want := range []string{
+		"go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.",
+		"golangci-lint run ./...\ngolangci-lint run ./...\n",
+		"go install golang.org/x/vuln/cmd/govulncheck@v1.",
+		"govulncheck ./...\n",
+	} {
+		if !strings.Contains(calls, want) {
+			t.Errorf("%q is not among\n%s", want, calls)
+		}
+	}
+	if _, again := m.check(t); strings.Count(again, "go install") != strings.Count(calls, "go install") {
+		t.Errorf("it installs again:\n%s", again)
+	}
+}
+
+func TestCheckSaysThatVulnerabilitiesWereNotLookedUp(t *testing.T) {
+	said, calls := newMachine(t, everything...).check(t)
+	if !strings.Contains(said, "vulnerabilities were not looked up") || strings.Contains(calls, "govulncheck") {
 		t.Errorf("it says %q after\n%s", said, calls)
 	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 )
@@ -36,5 +38,52 @@ func TestTally(t *testing.T) {
 				t.Errorf("%d passed, %d failed, %q", sum.passed, sum.failed, out.String())
 			}
 		})
+	}
+}
+
+func TestOnlyShortLeavesTestsOut(t *testing.T) {
+	const stream = `{"Action":"output","Package":"p","Test":"A","Output":"    a.go:1: left out by -short: it needs a browser\n"}
+{"Action":"skip","Package":"p","Test":"A"}
+{"Action":"output","Package":"p","Test":"B","Output":"    a.go:1: not today\n"}
+{"Action":"skip","Package":"p","Test":"B"}
+`
+	for _, tt := range []struct {
+		short           bool
+		failed, leftOut int
+	}{
+		{short: false, failed: 2},
+		{short: true, failed: 1, leftOut: 1},
+	} {
+		sum := newTally(io.Discard)
+		sum.short = tt.short
+		if err := sum.read(strings.NewReader(stream)); err != nil {
+			t.Fatal(err)
+		}
+		if sum.failed != tt.failed || sum.leftOut != tt.leftOut {
+			t.Errorf("with -short=%t %d failed and %d were left out", tt.short, sum.failed, sum.leftOut)
+		}
+	}
+}
+
+func TestTheSlowestTestsArePrinted(t *testing.T) {
+	var stream strings.Builder
+	for n := range maxSlowest + 1 {
+		fmt.Fprintf(&stream, `{"Action":"pass","Package":"p","Test":"A%d","Elapsed":%d}`+"\n", n, n)
+	}
+	stream.WriteString(`{"Action":"fail","Package":"p","Test":"A9/of a table","Elapsed":90}
+{"Action":"pass","Package":"old","Test":"B","Elapsed":91}
+{"Action":"output","Package":"old","Output":"ok  \told\t(cached)\n"}
+{"Action":"pass","Package":"old","Elapsed":0.1}
+`)
+	var out strings.Builder
+	sum := newTally(&out)
+	if err := sum.read(strings.NewReader(stream.String())); err != nil {
+		t.Fatal(err)
+	}
+	out.Reset()
+	sum.printSlowest()
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != maxSlowest+1 || lines[1] != "  10.0s p A10" || lines[maxSlowest] != "   1.0s p A1" {
+		t.Errorf("it prints\n%s", out.String())
 	}
 }

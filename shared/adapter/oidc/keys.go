@@ -60,7 +60,7 @@ var errSignature = errors.New("no key of the provider made this signature")
 
 // VerifySignature tries the cached keys. It refetches them only for an unknown key id.
 func (t *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	jws, err := jose.ParseSigned(token, t.signing)
+	jws, err := jose.ParseSignedCompact(token, t.signing)
 	if err != nil || len(jws.Signatures) != 1 {
 		return nil, errSignature
 	}

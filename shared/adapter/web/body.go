@@ -34,7 +34,7 @@ func check(data []byte) error {
 	var keys []map[string]bool // of the enclosing objects, nil for arrays
 	for {
 		token, err := d.ReadToken()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -4,6 +4,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -180,7 +181,7 @@ func begin(to, headers http.Header, requestID string) {
 
 // recovered answers a panic with internal_error, or cuts the connection if an answer has begun.
 func (s *Server) recovered(w *recorder, r *http.Request, v any, headers http.Header) {
-	if v == http.ErrAbortHandler {
+	if err, isError := v.(error); isError && errors.Is(err, http.ErrAbortHandler) {
 		panic(v)
 	}
 	n := requestLogOf(r.Context())

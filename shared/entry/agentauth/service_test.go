@@ -3,6 +3,7 @@ package agentauth_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"net/netip"
 	"sync/atomic"
 	"testing"
@@ -149,7 +150,7 @@ func (w *env) wantCode(err error, code string) {
 }
 
 func codeOf(err error) string {
-	if r, ok := err.(*fault.OAuthError); ok {
+	if r, ok := errors.AsType[*fault.OAuthError](err); ok {
 		return string(r.Code)
 	}
 	return string(fault.CodeOf(err))
@@ -379,7 +380,7 @@ func TestRegistrationsPassAGateOfTheirOwn(t *testing.T) {
 	for n := range limits.ProvisionQuota {
 		w.ok(register(n))
 	}
-	full, isRefusal := register(100).(*fault.OAuthError)
+	full, isRefusal := errors.AsType[*fault.OAuthError](register(100))
 	if !isRefusal || full.Code != fault.OAuthProvisionRateLimited || !full.Limited || full.RetryAfter != time.Minute {
 		t.Error(full)
 	}
@@ -395,7 +396,7 @@ func TestOneAddressRegistersTenAgentsAMinute(t *testing.T) {
 	_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, w.from, "")
 	w.wantCode(err, "ephemeral_provision_rate_limited")
 	_, err = w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, netip.Addr{}, "")
-	r, isRefusal := err.(*fault.OAuthError)
+	r, isRefusal := errors.AsType[*fault.OAuthError](err)
 	if !isRefusal || r.Code != fault.OAuthProvisionUnavailable || !r.Limited || r.RetryAfter <= 0 {
 		t.Error("an unknown address:", err)
 	}
