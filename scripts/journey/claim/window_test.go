@@ -2,7 +2,6 @@ package claim
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -434,6 +433,6 @@ func TestNobodyElseGetsAtWhatIsBeingMoved(t *testing.T) {
 		if a, err := newLister(s).Find(ctx, c.Actor, p.ArtifactID); err != nil || a.Owner != c.Workspace {
 			t.Errorf("its member does not: %+v %v", a, err)
 		}
-		wantSameArtifacts(t, fmt.Sprint("the other list"), harness.ListArtifacts(t, other.Agent, 50), nil)
+		wantSameArtifacts(t, "the other list", harness.ListArtifacts(t, other.Agent, 50), nil)
 	})
 }

@@ -93,9 +93,8 @@ func TestEveryAcknowledgedArtifactSurvivesKillingTheStack(t *testing.T) {
 		publishUntilKilled(t, s, told, 25*(round+1))
 	}
 	s := startDev(t, data, base)
-	g := &wire.Agent{HTTP: http.DefaultClient}
-	var err error
-	if g, err = wire.Discover(ctx, http.DefaultClient, s.api); err != nil {
+	g, err := wire.Discover(ctx, http.DefaultClient, s.api)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range told.all {

@@ -23,8 +23,6 @@ type Clients interface {
 	Touch(ctx context.Context, c id.Client, now, since, until time.Time) error
 }
 
-const maxClientName = 80
-
 // firstParty holds our own clients. They are redirected to any port.
 var firstParty = map[id.Client]Client{
 	CLI: {

@@ -31,7 +31,11 @@ func TestALostAttemptIsRepeatedAndEveryOtherResultIsFinal(t *testing.T) {
 			if !errors.Is(err, c.want) || runs != c.runs {
 				t.Errorf("%d attempts end with %v; want %d and %v", runs, err, c.runs, c.want)
 			}
-			if c.want != exhausted && got != runs || c.want == exhausted && got != 0 {
+			want := runs
+			if errors.Is(c.want, exhausted) {
+				want = 0
+			}
+			if got != want {
 				t.Errorf("the result is that of attempt %d after %d", got, runs)
 			}
 		})

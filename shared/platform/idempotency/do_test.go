@@ -9,7 +9,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-var broken = errors.New("broken")
+var errBroken = errors.New("errBroken")
 
 func TestACommandRunsOnceAndARepetitionGetsItsFirstResult(t *testing.T) {
 	now := time.Now()
@@ -40,7 +40,7 @@ func TestACommandRunsOnceAndARepetitionGetsItsFirstResult(t *testing.T) {
 		"a record of an attempt that still runs":   {c, &running, nil, true, "now", ""},
 		"a record that is over":                    {c, &over, nil, true, "now", ""},
 		"a result that cannot be read":             {c, &damaged, nil, false, "", fault.Internal},
-		"a run that fails":                         {c, nil, broken, true, "", fault.Internal},
+		"a run that fails":                         {c, nil, errBroken, true, "", fault.Internal},
 		"lost against one that finished":           {c, nil, &AlreadyDone{done}, true, "first again", ""},
 		"lost, and the error says where":           {c, nil, fmt.Errorf("here: %w", &AlreadyDone{done}), true, "first again", ""},
 		"lost against another request":             {other, nil, &AlreadyDone{done}, true, "", fault.InvalidIdempotencyKey},
@@ -67,8 +67,8 @@ func TestACommandRunsOnceAndARepetitionGetsItsFirstResult(t *testing.T) {
 func TestWhatReplayRefusesIsRefused(t *testing.T) {
 	now := time.Now()
 	r := &Record{Done: true, Result: []byte("{}"), Expires: now.Add(time.Hour)}
-	_, err := DoWith(Command{}, r, now, func() (int, error) { return 1, nil }, func(struct{}) (int, error) { return 0, broken })
-	if !errors.Is(err, broken) {
+	_, err := DoWith(Command{}, r, now, func() (int, error) { return 1, nil }, func(struct{}) (int, error) { return 0, errBroken })
+	if !errors.Is(err, errBroken) {
 		t.Errorf("it ends with %v", err)
 	}
 }
