@@ -107,7 +107,7 @@ func (i *identity) readAddress(c lookup, o options) (err error) {
 	}
 	for _, word := range []string{"aws", "amazon", "cognito"} { // words that Amazon keeps to itself
 		if strings.Contains(i.Prefix, word) || i.Prefix == "" && strings.Contains(strings.ToLower(o.Name), word) {
-			return fmt.Errorf("Cognito takes no address with %q in it: give the context identity-prefix another one", word)
+			return fmt.Errorf("there is no address with %q in it at Cognito: give the context identity-prefix another one", word)
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ func (a *app) pull(ctx context.Context, t target, o order) (err error) {
 		err = a.hold(ctx, t, func(ctx context.Context, h *holding) error {
 			f, err := h.account.Text(ctx, h.artifact, o.revision, o.path)
 			p = pulled{schemaVersion, f.Path, f.SHA256, f.SizeBytes, f.ContentType, &f.IsBinary, f.Body, ""}
-			return missing(err, o.path)
+			return missing(err)
 		})
 	}
 	switch {
@@ -99,7 +99,7 @@ func (a *app) pull(ctx context.Context, t target, o order) (err error) {
 }
 
 // missing says which of two things is not there, when the server only says that something is not.
-func missing(err error, path string) error {
+func missing(err error) error {
 	if f := failure.Of(err); err != nil && f.Code == "not_found" {
 		_ = f.Advise("Check the id and the path; vitrine show with the id lists the files.") // err holds f
 	}

@@ -294,7 +294,8 @@ func TestPanicBecomesAnAnswer(t *testing.T) {
 	}))
 	func() {
 		defer func() {
-			if v := recover(); v != http.ErrAbortHandler {
+			v := recover()
+			if err, _ := v.(error); !errors.Is(err, http.ErrAbortHandler) {
 				t.Errorf("an answer that had begun ended with %v", v)
 			}
 		}()

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io"
 	"time"
 
@@ -62,7 +63,7 @@ type lengthReader struct {
 func (r *lengthReader) Read(p []byte) (int, error) {
 	n, err := r.body.Read(p)
 	r.left -= int64(n)
-	if err == io.EOF && r.left > 0 {
+	if errors.Is(err, io.EOF) && r.left > 0 {
 		err = s3err.GetAPIError(s3err.ErrIncompleteBody)
 	}
 	return n, err

@@ -257,7 +257,7 @@ func unusable(format string, args ...any) *failure.Failure {
 
 // reason is err without the path, which the message names as the user wrote it.
 func reason(err error) error {
-	if e, ok := err.(*os.PathError); ok {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
 		return e.Err
 	}
 	return err

@@ -128,7 +128,7 @@ func TestF63S3FailsAmongTheBytes(t *testing.T) {
 	}
 }
 
-func isUnexpectedEOF(err error) bool { return err == io.ErrUnexpectedEOF }
+func isUnexpectedEOF(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) }
 
 func TestACancelledReadEnds(t *testing.T) {
 	s := start(t)

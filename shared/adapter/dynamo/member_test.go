@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"crypto/sha256"
+	"errors"
 	"testing"
 	"time"
 
@@ -46,14 +47,13 @@ func TestAPersonIsAdmittedOnce(t *testing.T) {
 		if readErr != nil || (other != nil) != (err == nil) {
 			t.Error("a loser left something behind", readErr)
 		}
-		switch err {
-		case nil:
+		switch {
+		case err == nil:
 			won++
 			if m.ID != tries[i].Member.ID || *w != tries[i].Workspace || len(m.Scopes) != 3 || m.Email != "ada@example.org" {
 				t.Errorf("read %+v %+v", m, w)
 			}
-		case member.ErrKnown:
-		default:
+		case !errors.Is(err, member.ErrKnown):
 			t.Error(err)
 		}
 	}

@@ -3,6 +3,7 @@ package lambdahttp
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -114,7 +115,7 @@ func ask(t *testing.T, base, method string) string {
 }
 
 func want(t *testing.T, got, want error) {
-	if got != want {
+	if !errors.Is(got, want) {
 		t.Errorf("the handler is told %v, want %v", got, want)
 	}
 }

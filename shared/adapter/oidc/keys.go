@@ -59,7 +59,7 @@ var errSignature = errors.New("no key of the provider made this signature")
 
 // VerifySignature tries the keys that we have. Only a key id that none of them has makes it ask for newer ones.
 func (t *trial) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	jws, err := jose.ParseSigned(token, t.signing)
+	jws, err := jose.ParseSignedCompact(token, t.signing)
 	if err != nil || len(jws.Signatures) != 1 {
 		return nil, errSignature
 	}

@@ -33,7 +33,7 @@ func check(data []byte) error {
 	var keys []map[string]bool // of the objects around, nil for arrays
 	for {
 		token, err := d.ReadToken()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

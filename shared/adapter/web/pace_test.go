@@ -149,7 +149,7 @@ func TestAReaderOfNothingLosesItsConnection(t *testing.T) {
 				t.Fatal(err)
 			}
 			<-time.After(limits.Default().Pace.Patience + time.Second)
-			if n, err := conn.Write([]byte("x")); err != io.ErrClosedPipe {
+			if n, err := conn.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
 				t.Errorf("%s: the server still listens: %d, %v", method, n, err)
 			}
 		})

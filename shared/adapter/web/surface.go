@@ -3,6 +3,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -172,7 +173,7 @@ func begin(to, headers http.Header, requestID string) {
 
 // recovered answers a panic with internal_error, or cuts the connection if an answer has begun.
 func (s *Surface) recovered(w *recorder, r *http.Request, v any, headers http.Header) {
-	if v == http.ErrAbortHandler {
+	if err, isError := v.(error); isError && errors.Is(err, http.ErrAbortHandler) {
 		panic(v)
 	}
 	n := noteOf(r.Context())

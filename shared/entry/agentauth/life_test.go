@@ -46,7 +46,7 @@ func TestClaimsAreStartedFiveTimesInTenMinutesAndTwentyTimesInAll(t *testing.T) 
 	}
 	for n := range limits.ClaimStarts {
 		if n > 0 && n%w.limits.ClaimStart.Limit == 0 {
-			full, isRefusal := start().(*fault.Refusal)
+			full, isRefusal := errors.AsType[*fault.Refusal](start())
 			if !isRefusal || full.Code != fault.OAuthSlowDown || !full.Limited || full.RetryAfter != w.limits.ClaimStart.Window {
 				t.Fatal(n, full)
 			}

@@ -1,6 +1,7 @@
 package agentauth
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -85,11 +86,11 @@ func wrong(r Registration) visitor {
 }
 
 func codeOf(err error) string {
-	switch err := err.(type) {
-	case nil:
+	if err == nil {
 		return "ok"
-	case *fault.Refusal:
-		return string(err.Code)
+	}
+	if r, isRefusal := errors.AsType[*fault.Refusal](err); isRefusal {
+		return string(r.Code)
 	}
 	return string(fault.CodeOf(err))
 }
@@ -338,8 +339,9 @@ func TestPollsArePacedByABucketThatRefills(t *testing.T) {
 	if n := poll(); n != 2 {
 		t.Errorf("%d polls after two intervals", n)
 	}
-	if wait := r.poll(at).refusal.(*fault.Refusal).RetryAfter; wait != 4*time.Second {
-		t.Errorf("told to wait %s", wait)
+	slow, isRefusal := errors.AsType[*fault.Refusal](r.poll(at).refusal)
+	if !isRefusal || slow.RetryAfter != 4*time.Second {
+		t.Errorf("told to wait: %+v", slow)
 	}
 	at = at.Add(4 * time.Second)
 	if n := poll(); n != 1 {

@@ -3,6 +3,7 @@ package agentauth_test
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"net/netip"
 	"sync/atomic"
 	"testing"
@@ -114,7 +115,7 @@ func (w *world) refused(err error, code string) {
 }
 
 func codeOf(err error) string {
-	if r, ok := err.(*fault.Refusal); ok {
+	if r, ok := errors.AsType[*fault.Refusal](err); ok {
 		return string(r.Code)
 	}
 	return string(fault.CodeOf(err))
@@ -310,7 +311,7 @@ func TestRegistrationsPassAGateOfTheirOwn(t *testing.T) {
 	for n := range limits.ProvisionGate {
 		w.ok(register(n))
 	}
-	full, isRefusal := register(100).(*fault.Refusal)
+	full, isRefusal := errors.AsType[*fault.Refusal](register(100))
 	if !isRefusal || full.Code != fault.OAuthProvisionRateLimited || !full.Limited || full.RetryAfter != time.Minute {
 		t.Error(full)
 	}
@@ -326,7 +327,7 @@ func TestOneAddressRegistersTenAgentsAMinute(t *testing.T) {
 	_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, w.from, "")
 	w.refused(err, "ephemeral_provision_rate_limited")
 	_, err = w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, netip.Addr{}, "")
-	r, isRefusal := err.(*fault.Refusal)
+	r, isRefusal := errors.AsType[*fault.Refusal](err)
 	if !isRefusal || r.Code != fault.OAuthProvisionUnavailable || !r.Limited || r.RetryAfter <= 0 {
 		t.Error("an unknown address:", err)
 	}

@@ -91,7 +91,7 @@ func TestARegistrationExchangesThirtyTimesAnHour(t *testing.T) {
 		all = append(all, got.AccessToken)
 	}
 	_, err := w.exchange(a.IdentityAssertion)
-	r, isRefusal := err.(*fault.Refusal)
+	r, isRefusal := errors.AsType[*fault.Refusal](err)
 	if !isRefusal || r.Code != fault.OAuthSlowDown || r.RetryAfter != time.Hour || r.Limited {
 		t.Error(err)
 	}

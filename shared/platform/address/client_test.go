@@ -32,7 +32,7 @@ func TestClientsOfOneNetworkAreOneSubjectAndTheirAddressIsNotTold(t *testing.T) 
 	if s := of("192.0.2.1"); len(s) != 16 || s == Subject(netip.MustParseAddr("192.0.2.1"), other) {
 		t.Errorf("%q does not hang on the pepper", s)
 	}
-	if Subject(netip.Addr{}, peppers) != Subject(netip.Addr{}, peppers) {
+	if a, b := Subject(netip.Addr{}, peppers), Subject(netip.Addr{}, peppers); a != b {
 		t.Error("unknown addresses are counted apart")
 	}
 }

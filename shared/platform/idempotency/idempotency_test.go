@@ -78,7 +78,7 @@ func TestALostCommandGoesOnWithWhatTheOtherAttemptLeft(t *testing.T) {
 			t.Error(c.name, "another record answers")
 		}
 	}
-	if r, err := Lost(moved, now); r != nil || err != moved {
+	if r, err := Lost(moved, now); r != nil || !errors.Is(err, moved) {
 		t.Error("another failure becomes", r, err)
 	}
 	if r, err := Lost(nil, now); r != nil || err != nil {

@@ -91,7 +91,7 @@ func (s *Stack) openLambda(ctx context.Context, o Options) (handlers [hostCount]
 // functions are the templates and the programs, made where they are missing or old.
 func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
 	if runtime.GOOS != "linux" {
-		return c, fmt.Errorf("Lambda functions are Linux programs and do not run on %s: leave --lambda away", runtime.GOOS)
+		return c, fmt.Errorf("functions for Lambda are Linux programs and do not run on %s: leave --lambda away", runtime.GOOS)
 	}
 	root, err := engine.Root()
 	if err != nil {

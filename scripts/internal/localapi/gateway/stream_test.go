@@ -193,7 +193,7 @@ func TestAFunctionThatEndsCutsAClientThatReadsNothing(t *testing.T) {
 	}
 	select {
 	case why := <-left:
-		if why != http.ErrAbortHandler {
+		if err, _ := why.(error); !errors.Is(err, http.ErrAbortHandler) {
 			t.Errorf("the gateway ends with %v", why)
 		}
 	case <-time.After(30 * time.Second): // a bound for the failure alone

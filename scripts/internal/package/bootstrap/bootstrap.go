@@ -27,7 +27,7 @@ func Build(ctx context.Context, host, arch, file string) error {
 		return fmt.Errorf("there is no function for host %q: choose from %s", host, strings.Join(env.Functions, ", "))
 	}
 	if !slices.Contains(Architectures, arch) {
-		return fmt.Errorf("Lambda does not run on %q: choose from %s", arch, strings.Join(Architectures, ", "))
+		return fmt.Errorf("there is no Lambda on %q: choose from %s", arch, strings.Join(Architectures, ", "))
 	}
 	root, err := engine.Root()
 	if err != nil {

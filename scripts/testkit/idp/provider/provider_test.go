@@ -158,7 +158,7 @@ func (s *stand) verified(t testing.TB, token string) map[string]any {
 	if err := json.Unmarshal([]byte(body), &set); err != nil {
 		t.Fatal(err)
 	}
-	jws, err := jose.ParseSigned(strings.TrimSpace(token), []jose.SignatureAlgorithm{jose.RS256, jose.ES256})
+	jws, err := jose.ParseSignedCompact(strings.TrimSpace(token), []jose.SignatureAlgorithm{jose.RS256, jose.ES256})
 	if err != nil {
 		t.Fatal(err)
 	}
