@@ -17,7 +17,14 @@ type machine struct {
 	path   string
 }
 
-const standIn = "#!/bin/sh\necho \"${0##*/} $*\" >>\"$CALLS\"\ncase \"$1\" in list) echo vitrine/shared/platform/id; echo vitrine/scripts/journey; echo vitrine/infra ;; esac\n"
+// standIn is the text of each program. As go, it installs copies of itself.
+const standIn = `#!/bin/sh
+echo "${0##*/} $*" >>"$CALLS"
+case "$1" in
+	list) echo vitrine/shared/platform/id; echo vitrine/scripts/journey; echo vitrine/infra ;;
+	install) mkdir -p "$GOBIN"; name=${2##*/}; cp "$0" "$GOBIN/${name%@*}" ;;
+esac
+`
 
 func newMachine(t *testing.T, programs ...string) machine {
 	t.Helper()
@@ -38,7 +45,7 @@ func newMachine(t *testing.T, programs ...string) machine {
 	for _, program := range programs {
 		executable.Write(t, filepath.Join(m.path, program), standIn)
 	}
-	for _, common := range []string{"bash", "dirname", "mkdir", "touch", "grep", "true", "cat"} {
+	for _, common := range []string{"bash", "dirname", "mkdir", "touch", "grep", "true", "cat", "cp"} {
 		at, err := exec.LookPath(common)
 		if err == nil {
 			err = os.Symlink(at, filepath.Join(m.path, common))
@@ -119,6 +126,31 @@ func TestCheckBeginsWithTheSlowest(t *testing.T) {
 func TestCheckPrintsFiguresWithoutTests(t *testing.T) {
 	said, calls := newMachine(t, "go").checkWith(t, []string{"-figures", "-list", "words"})
 	if calls != "go run ./scripts/internal/measure -list words\n" || said != "" {
+		t.Errorf("it says %q after\n%s", said, calls)
+	}
+}
+
+func TestCheckRunsItsToolsAtTheirVersions(t *testing.T) {
+	m := newMachine(t, append(everything, "curl")...)
+	_, calls := m.check(t)
+	for _, want := range []string{
+		"go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.",
+		"golangci-lint run ./...\ngolangci-lint run ./...\n",
+		"go install golang.org/x/vuln/cmd/govulncheck@v1.",
+		"govulncheck ./...\n",
+	} {
+		if !strings.Contains(calls, want) {
+			t.Errorf("%q is not among\n%s", want, calls)
+		}
+	}
+	if _, again := m.check(t); strings.Count(again, "go install") != strings.Count(calls, "go install") {
+		t.Errorf("it installs again:\n%s", again)
+	}
+}
+
+func TestCheckSaysThatVulnerabilitiesWereNotLookedUp(t *testing.T) {
+	said, calls := newMachine(t, everything...).check(t)
+	if !strings.Contains(said, "vulnerabilities were not looked up") || strings.Contains(calls, "govulncheck") {
 		t.Errorf("it says %q after\n%s", said, calls)
 	}
 }
