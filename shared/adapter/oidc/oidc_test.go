@@ -3,12 +3,14 @@ package oidc
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"vitrine/scripts/testkit/idp/provider"
@@ -188,6 +190,7 @@ func TestKeysAreAskedForOnceAndAgainForANewOne(t *testing.T) {
 }
 
 func TestOldKeysServeWhileTheProviderHasNoAnswer(t *testing.T) {
+	t.Parallel() // waits for a provider that stalls
 	s := newStand(t)
 	if _, err := s.Verify(ctx, s.mint(t, provider.Honest)); err != nil {
 		t.Fatal(err)
@@ -211,6 +214,7 @@ func TestOldKeysServeWhileTheProviderHasNoAnswer(t *testing.T) {
 }
 
 func TestAProviderThatMisbehavesIsDownNotBelieved(t *testing.T) {
+	t.Parallel() // waits for a provider that stalls
 	for _, path := range []string{"/.well-known/openid-configuration", "/jwks"} {
 		for _, how := range []provider.Break{provider.Fails, provider.Long, provider.Redirects, provider.Babbles, provider.Stalls} {
 			s := newStand(t)
@@ -230,6 +234,7 @@ func TestAProviderThatMisbehavesIsDownNotBelieved(t *testing.T) {
 }
 
 func TestASlowProviderIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	s := newStand(t)
 	s.idp.Break("/jwks", provider.Slow)
 	if _, err := s.Verify(ctx, s.mint(t, provider.Honest)); err != nil {
@@ -238,20 +243,31 @@ func TestASlowProviderIsWaitedFor(t *testing.T) {
 }
 
 func TestEveryCallEndsWithoutADeadlineOfTheCaller(t *testing.T) {
-	listener, err := net.Listen("tcp4", "127.0.0.1:0") // takes connections and never answers
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	s := newStand(t, func(c *Config) { c.Issuer = "http://" + listener.Addr().String() })
-	began := time.Now()
-	_, err = s.Begin(ctx, signin.Transaction{State: "s", Nonce: "n", Verifier: "v"})
-	if took := time.Since(began); fault.CodeOf(err) != fault.DatabaseUnavailable || took > 2*limits.ProviderTimeout {
-		t.Errorf("%v after %s", err, took)
-	}
-	if s.SignOut() != "" {
-		t.Error("a silent provider signs people out")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p, err := New(Config{
+			Issuer:   "http://127.0.0.1",
+			ClientID: "vitrine",
+			Logout:   RPInitiatedLogout,
+			Loopback: true,
+			Now:      time.Now,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.client.Transport.(bounded).next.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go io.Copy(io.Discard, theirs) // takes requests and never answers
+			return ours, nil
+		}
+		began := time.Now()
+		_, err = p.Begin(ctx, signin.Transaction{State: "s", Nonce: "n", Verifier: "v"})
+		if took := time.Since(began); fault.CodeOf(err) != fault.DatabaseUnavailable || took > limits.ProviderTimeout {
+			t.Errorf("%v after %s", err, took)
+		}
+		if p.SignOut() != "" {
+			t.Error("a silent provider signs people out")
+		}
+	})
 }
 
 func TestACodeIsRefusedAndTheProvidersWordsGoNowhere(t *testing.T) {

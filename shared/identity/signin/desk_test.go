@@ -119,6 +119,7 @@ func TestEveryWrongAnswerOfTheProviderIsRefusedAlike(t *testing.T) {
 }
 
 func TestT45AFalseTokenSignsNobodyIn(t *testing.T) {
+	t.Parallel() // waits for a provider that stalls
 	s := newStand(t)
 	want := map[provider.Hostile]fault.Code{
 		provider.Unverified: fault.Forbidden, provider.VerifiedText: fault.Forbidden, provider.NoEmail: fault.Forbidden,
@@ -205,25 +206,31 @@ func TestFirstSignInsAtOnceMakeOneMember(t *testing.T) {
 }
 
 func TestAStalledProviderIsSaidToBeDownInTime(t *testing.T) {
-	s := newStand(t)
-	s.Provider = s.relyOn(t, "http://"+silent(t))
-	down := func(name string, run func() error) {
+	down := func(t *testing.T, run func() error) {
 		t.Helper()
 		began := time.Now()
 		err := run()
 		if took := time.Since(began); fault.CodeOf(err) != fault.DatabaseUnavailable || fault.Of(err).RetryAfter <= 0 || took >= limits.ProviderTimeout {
-			t.Errorf("%s: %v after %s", name, err, took)
+			t.Errorf("%v after %s", err, took)
 		}
 	}
-	down("discovery", func() error { _, err := s.Begin(ctx, "/", from); return err })
-	s.Provider = s.relyOn(t, s.Issuer)
+	t.Run("discovery", func(t *testing.T) {
+		t.Parallel()
+		s := newStand(t)
+		s.Provider = s.relyOn(t, "http://"+silent(t))
+		down(t, func() error { _, err := s.Begin(ctx, "/", from); return err })
+	})
 	for _, path := range []string{"/token", "/jwks"} {
-		c := s.visit(t, "ada@example.org")
-		s.idp.Break(path, provider.Stalls)
-		down(path, func() error { _, err := s.Finish(ctx, c, about, "req"); return err })
-		s.idp.Heal()
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			s := newStand(t)
+			c := s.visit(t, "ada@example.org")
+			s.idp.Break(path, provider.Stalls)
+			down(t, func() error { _, err := s.Finish(ctx, c, about, "req"); return err })
+			s.idp.Heal()
+			s.enter(t, "ada@example.org")
+		})
 	}
-	s.enter(t, "ada@example.org")
 }
 
 func TestSignInsFromOneNetworkAreCounted(t *testing.T) {
