@@ -41,18 +41,19 @@ func Load(file string) (*Document, error) {
 	// Schemas refer to components; as a JSON Schema on its own each carries them along.
 	data = bytes.ReplaceAll(data, []byte("#/components/schemas/"), []byte("#/$defs/"))
 	var raw struct {
-		Components struct{ Schemas map[string]*jsonschema.Schema }
+		Components struct{ Schemas map[string]json.RawMessage }
 		Paths      map[string]map[string]struct {
 			OperationID string `json:"operationId"`
 			Responses   map[string]struct {
 				Headers map[string]struct{ Required bool }
-				Content map[string]struct{ Schema *jsonschema.Schema }
+				Content map[string]struct{ Schema json.RawMessage }
 			}
 		}
 	}
 	if err := json.Unmarshal(data, &raw); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	schemas := resolver{components: raw.Components.Schemas, resolved: map[string]*jsonschema.Resolved{}}
 	d := &Document{}
 	for path, methods := range raw.Paths {
 		for method, o := range methods {
@@ -65,7 +66,7 @@ func Load(file string) (*Document, error) {
 					}
 				}
 				for media, c := range r.Content {
-					if out.media[media], err = resolve(c.Schema, raw.Components.Schemas); err != nil {
+					if out.media[media], err = schemas.resolve(c.Schema); err != nil {
 						return nil, fmt.Errorf("%s %s: %w", method, path, err)
 					}
 				}
@@ -77,16 +78,51 @@ func Load(file string) (*Document, error) {
 	return d, nil
 }
 
-func resolve(s *jsonschema.Schema, defs map[string]*jsonschema.Schema) (*jsonschema.Resolved, error) {
-	if s == nil {
+// resolver prepares schemas that refer to the components of one document. It keeps them by their text, because the
+// hundreds of responses of a document have few different schemas, and each takes milliseconds.
+type resolver struct {
+	components map[string]json.RawMessage
+	resolved   map[string]*jsonschema.Resolved
+}
+
+func (r resolver) resolve(schema json.RawMessage) (*jsonschema.Resolved, error) {
+	if len(schema) == 0 {
 		return nil, nil
 	}
-	root := s.CloneSchemas()
-	root.Defs = map[string]*jsonschema.Schema{}
-	for name, def := range defs {
-		root.Defs[name] = def.CloneSchemas()
+	if known := r.resolved[string(schema)]; known != nil {
+		return known, nil
 	}
-	return root.Resolve(nil)
+	root := new(jsonschema.Schema)
+	if err := json.Unmarshal(schema, root); err != nil {
+		return nil, err
+	}
+	root.Defs = map[string]*jsonschema.Schema{}
+	if err := r.define(root.Defs, schema); err != nil {
+		return nil, err
+	}
+	prepared, err := root.Resolve(nil)
+	r.resolved[string(schema)] = prepared
+	return prepared, err
+}
+
+var reference = regexp.MustCompile(`"#/\$defs/([^"]+)"`)
+
+// define adds the components that a schema refers to, and those that they refer to.
+func (r resolver) define(defs map[string]*jsonschema.Schema, schema json.RawMessage) error {
+	for _, m := range reference.FindAllSubmatch(schema, -1) {
+		name := string(m[1])
+		if defs[name] != nil {
+			continue
+		}
+		defs[name] = new(jsonschema.Schema)
+		if err := json.Unmarshal(r.components[name], defs[name]); err != nil {
+			return err
+		}
+		if err := r.define(defs, r.components[name]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 var parameter = regexp.MustCompile(`\\\{([a-z_]+)\\\}`)
