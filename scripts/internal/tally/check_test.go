@@ -20,9 +20,11 @@ type machine struct {
 // standIn is the text of each program. As go, it installs copies of itself.
 const standIn = `#!/bin/sh
 echo "${0##*/} $*" >>"$CALLS"
-case "$1" in
-	list) echo vitrine/shared/platform/id; echo vitrine/scripts/journey; echo vitrine/infra ;;
-	install) mkdir -p "$GOBIN"; name=${2##*/}; cp "$0" "$GOBIN/${name%@*}" ;;
+case "$*" in
+	"list ./scripts/journey/...") echo vitrine/scripts/journey ;;
+	"list ./infra/...") echo vitrine/infra ;;
+	"list "*) printf 'vitrine/%s\n' shared/platform/id shared/platform/rate scripts/journey functions/app infra ;;
+	"install "*) mkdir -p "$GOBIN"; name=${2##*/}; cp "$0" "$GOBIN/${name%@*}" ;;
 esac
 `
 
@@ -30,10 +32,14 @@ func newMachine(t *testing.T, programs ...string) machine {
 	t.Helper()
 	m := machine{folder: t.TempDir()}
 	m.path = filepath.Join(m.folder, "bin")
-	for _, dir := range []string{"scripts/s3d", "bin", "node_modules"} {
+	for _, dir := range []string{"scripts/s3d", "bin", "node_modules", "cmd", "functions", "shared/platform/rate"} {
 		if err := os.MkdirAll(filepath.Join(m.folder, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
+	}
+	concurrent := filepath.Join(m.folder, "shared/platform/rate/rate.go")
+	if err := os.WriteFile(concurrent, []byte("\tgo count()\n"), 0o644); err != nil {
+		t.Fatal(err)
 	}
 	for _, script := range []string{"check", "prepare"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", script))
@@ -45,7 +51,7 @@ func newMachine(t *testing.T, programs ...string) machine {
 	for _, program := range programs {
 		executable.Write(t, filepath.Join(m.path, program), standIn)
 	}
-	for _, common := range []string{"bash", "dirname", "mkdir", "touch", "grep", "true", "cat", "cp"} {
+	for _, common := range []string{"bash", "dirname", "mkdir", "touch", "grep", "true", "cat", "cp", "sort", "find"} {
 		at, err := exec.LookPath(common)
 		if err == nil {
 			err = os.Symlink(at, filepath.Join(m.path, common))
@@ -106,19 +112,36 @@ func TestCheckInstallsTheEnginesWhoeverRunsOthers(t *testing.T) {
 	}
 }
 
-func TestCheckBeginsWithTheSlowest(t *testing.T) {
-	said, calls := newMachine(t, everything...).check(t)
-	var tests []string
+// tests returns the calls of go test, without the flags that all have. The tally runs beside them.
+func tests(calls string) string {
+	var found strings.Builder
 	for line := range strings.Lines(calls) {
 		if strings.HasPrefix(line, "go test ") {
-			tests = append(tests, line)
+			found.WriteString(strings.Replace(line, " -json -vet=off -p 4 -timeout 45m", "", 1))
 		}
 	}
+	return found.String()
+}
+
+func TestCheckBeginsWithTheSlowestAndRacesWhatRaces(t *testing.T) {
+	said, calls := newMachine(t, everything...).check(t)
 	const (
-		first  = "go test -timeout 45m -json vitrine/scripts/journey vitrine/functions/app vitrine/scripts/internal/benchmark vitrine/scripts/internal/package\n"
-		second = "go test -race -timeout 45m -json vitrine/shared/platform/id\n"
+		slowest = "go test vitrine/scripts/journey vitrine/functions/app vitrine/scripts/internal/local"
+		others  = " vitrine/infra vitrine/shared/platform/id\n"
+		racing  = "go test -race vitrine/shared/platform/rate\ngo test -race -run Overtak"
 	)
-	if len(tests) < 3 || tests[0] != first || tests[1] != second {
+	got := tests(calls)
+	if !strings.HasPrefix(got, slowest) || !strings.Contains(got, others+racing) {
+		t.Errorf("it says %q after\n%s", said, got)
+	}
+}
+
+func TestCheckIsShortWithoutCompilerNodeAndBrowser(t *testing.T) {
+	m := newMachine(t, "go", "gofmt", "npm")
+	said, calls := m.checkWith(t, []string{"-short", "-run", "Name"})
+	const want = "go test -short -run Name vitrine/functions/app vitrine/shared/platform/id vitrine/shared/platform/rate\n" +
+		"go test -run Name ./...\n"
+	if got := tests(calls); got != want || !strings.Contains(calls, "go run ./scripts/internal/tally -short\n") {
 		t.Errorf("it says %q after\n%s", said, calls)
 	}
 }

@@ -1,10 +1,12 @@
 // Command tally reads the JSON stream of go test, prints one line a package, the output of what failed and the slowest
-// tests, and ends with "N passed, N failed". Its exit code is 1 if anything failed or nothing ran.
+// tests, and ends with "N passed, N failed". Its exit code is 1 if anything failed or nothing ran. By -short it reads what
+// go test -short prints.
 package main
 
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -25,7 +27,9 @@ type event struct {
 
 type tally struct {
 	out            io.Writer
+	short          bool // tests may be left out
 	passed, failed int
+	leftOut        int
 	held           map[test][]string // output until the verdict
 	begun          map[test]bool     // what has no verdict yet; false: it waits for others
 	times          []timing          // of the tests that ran, without their subtests
@@ -44,11 +48,16 @@ func newTally(out io.Writer) *tally {
 
 func main() {
 	t := newTally(os.Stdout)
+	flag.BoolVar(&t.short, "short", false, "count tests that are left out by -short, instead of calling them failed")
+	flag.Parse()
 	if err := t.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "tally:", err)
 		os.Exit(1)
 	}
 	t.printSlowest()
+	if t.short {
+		fmt.Fprintf(t.out, "%d tests were left out by -short\n", t.leftOut)
+	}
 	fmt.Fprintf(t.out, "%d passed, %d failed\n", t.passed, t.failed)
 	if t.failed > 0 || t.passed == 0 {
 		os.Exit(1)
@@ -89,7 +98,7 @@ func (t *tally) take(e event) {
 }
 
 // verdict counts tests, not packages; a package that fails without a failed test (build, panic, no engine) counts as one,
-// and a skipped test as failed: nothing may be skipped here.
+// and a skipped test as failed, because nothing may be skipped here but what -short leaves out.
 func (t *tally) verdict(e event, key test) {
 	bad := e.Action != "pass"
 	if e.Test == "" {
@@ -107,6 +116,10 @@ func (t *tally) verdict(e event, key test) {
 		}
 		return
 	}
+	if e.Action == "skip" && t.short && t.isLeftOut(key) {
+		t.leftOut++
+		return
+	}
 	if !strings.Contains(e.Test, "/") {
 		t.times = append(t.times, timing{test: key, seconds: e.Elapsed})
 	}
@@ -118,6 +131,11 @@ func (t *tally) verdict(e event, key test) {
 	t.failed++
 	fmt.Fprintf(t.out, "FAIL  %s %s\n", e.Package, e.Test)
 	t.print(t.held[key])
+}
+
+// isLeftOut reports whether a skipped test says that -short is why.
+func (t *tally) isLeftOut(key test) bool {
+	return slices.ContainsFunc(t.held[key], func(line string) bool { return strings.Contains(line, "left out by -short") })
 }
 
 // ended names the tests that were running when their package was ended, each with its last lines.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 )
@@ -37,6 +38,30 @@ func TestTally(t *testing.T) {
 				t.Errorf("%d passed, %d failed, %q", sum.passed, sum.failed, out.String())
 			}
 		})
+	}
+}
+
+func TestOnlyShortLeavesTestsOut(t *testing.T) {
+	const stream = `{"Action":"output","Package":"p","Test":"A","Output":"    a.go:1: left out by -short: it needs a browser\n"}
+{"Action":"skip","Package":"p","Test":"A"}
+{"Action":"output","Package":"p","Test":"B","Output":"    a.go:1: not today\n"}
+{"Action":"skip","Package":"p","Test":"B"}
+`
+	for _, tt := range []struct {
+		short           bool
+		failed, leftOut int
+	}{
+		{short: false, failed: 2},
+		{short: true, failed: 1, leftOut: 1},
+	} {
+		sum := newTally(io.Discard)
+		sum.short = tt.short
+		if err := sum.read(strings.NewReader(stream)); err != nil {
+			t.Fatal(err)
+		}
+		if sum.failed != tt.failed || sum.leftOut != tt.leftOut {
+			t.Errorf("with -short=%t %d failed and %d were left out", tt.short, sum.failed, sum.leftOut)
+		}
 	}
 }
 

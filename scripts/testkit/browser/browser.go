@@ -92,9 +92,12 @@ var shared struct {
 }
 
 // Open returns a new page in the Chromium of the test binary, which starts with the first page.
-// A missing Chromium fails the test.
+// A missing Chromium fails the test. `go test -short` leaves out the tests that open a page.
 func Open(t testing.TB) *Page {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by -short: it needs a browser")
+	}
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.browser == nil {
