@@ -54,7 +54,7 @@ func newMachine(t *testing.T, programs ...string) machine {
 	for _, program := range programs {
 		executable.Write(t, filepath.Join(m.path, program), standIn)
 	}
-	for _, common := range []string{"bash", "dirname", "mkdir", "touch", "grep", "true", "cat", "cp", "sort"} {
+	for _, common := range []string{"bash", "dirname", "mkdir", "touch", "grep", "true", "cat", "cp", "sort", "find"} {
 		at, err := exec.LookPath(common)
 		if err == nil {
 			err = os.Symlink(at, filepath.Join(m.path, common))
