@@ -49,7 +49,9 @@ const forFiveMinutes = "public, max-age=300"
 
 func (h *Host) routes() []web.Route {
 	return slices.Concat(
-		h.coreRoutes(),
+		h.callerRoutes(),
+		h.artifactRoutes(),
+		h.viewRoutes(),
 		h.linkRoutes(),
 		h.memberLinkRoutes(),
 		h.memberRoutes(),
@@ -64,8 +66,8 @@ func (h *Host) routes() []web.Route {
 	)
 }
 
-// coreRoutes are the public ones and those of callers with an API key.
-func (h *Host) coreRoutes() []web.Route {
+// callerRoutes tell what the deployment is and who the caller is, and make workspaces without an account.
+func (h *Host) callerRoutes() []web.Route {
 	return []web.Route{
 		web.Public(web.Operation{
 			ID:           "discovery.get",
@@ -115,7 +117,12 @@ func (h *Host) coreRoutes() []web.Route {
 				fault.PowRequired, fault.PowInvalid,
 			},
 		}, h.provision),
+	}
+}
 
+// artifactRoutes change and list the caller's artifacts.
+func (h *Host) artifactRoutes() []web.Route {
+	return []web.Route{
 		web.Guarded(web.Operation{
 			ID:               "artifacts.list",
 			Method:           "GET",
@@ -165,7 +172,12 @@ func (h *Host) coreRoutes() []web.Route {
 			ConcurrentLimits: true,
 			Errors:           []fault.Code{fault.ArtifactNotFound},
 		}, h.revisions),
+	}
+}
 
+// viewRoutes show a revision to agents, by credential, token or access link.
+func (h *Host) viewRoutes() []web.Route {
+	return []web.Route{
 		web.Guarded(web.Operation{
 			ID:               "agentView.getLatest",
 			Method:           "GET",

@@ -42,7 +42,7 @@ func (h *Host) agentPage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// cookieSafe is a token as a cookie may hold it: what no token looks like is nothing.
+// cookieSafe returns a token as a cookie may hold it, and an empty text for what is no token.
 func cookieSafe(token string) string {
 	if len(token) > 256 {
 		return ""

@@ -28,7 +28,7 @@ func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {
 	return h.page(w, http.StatusOK, p)
 }
 
-// showClaim shows what a token would bring; nothing changes.
+// showClaim shows what a token would bring. It changes no state.
 func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {

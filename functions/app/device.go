@@ -29,7 +29,7 @@ func typed(code string) string {
 	return kept[:min(len(kept), 60)]
 }
 
-// showDevice shows who asks; nothing changes.
+// showDevice shows who asks. It changes no state.
 func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {

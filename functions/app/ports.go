@@ -24,9 +24,9 @@ import (
 
 // Sessions keeps people signed in.
 type Sessions interface {
-	// Authenticate finds the member behind a session's secret; not_authenticated for one that opens nothing.
+	// Authenticate finds the member behind a session's secret; not_authenticated for one that opens no session.
 	Authenticate(ctx context.Context, secret, requestID string) (session.Authenticated, error)
-	// End ends one session; a secret that opens nothing has ended.
+	// End ends one session; a secret that opens no session has ended.
 	End(ctx context.Context, secret, requestID string) error
 	// EndAll ends every session, every app and every API key of a member that is older than its commit.
 	EndAll(ctx context.Context, by credential.Actor) error

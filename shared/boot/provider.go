@@ -26,7 +26,7 @@ const (
 	SignedOutPath = "/"
 )
 
-// OIDC is the identity provider of people. The zero value: nobody can sign in.
+// OIDC is the identity provider of people. With the zero value no one can sign in.
 type OIDC struct {
 	Issuer       string
 	ClientID     string
@@ -37,7 +37,7 @@ type OIDC struct {
 	OperatorClaim, OperatorValue string
 }
 
-// oidc is the provider's configuration. One without TLS or on this machine signs in anybody, so production refuses it.
+// oidc is the provider's configuration. One without TLS or on this machine signs in any person, so production refuses it.
 func (c *Config) oidc() oidc.Config {
 	o := c.OIDC
 	return oidc.Config{

@@ -82,7 +82,7 @@ func writeRings(file string, admit func([]byte) error, change func(*keyring.Set)
 	return set, nil
 }
 
-// lockFolder waits until nobody else changes the rings in a folder. The lock ends with the process and leaves no file.
+// lockFolder waits until no other process changes the rings in a folder. The lock ends with the process and leaves no file.
 func lockFolder(path string) (unlock func(), err error) {
 	folder, err := os.Open(path)
 	if err != nil {

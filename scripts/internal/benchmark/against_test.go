@@ -146,7 +146,9 @@ func TestTheEndOfALongOutputIsKept(t *testing.T) {
 // TestEveryRowIsMeasuredOnBothSides compares a stack with itself.
 func TestEveryRowIsMeasuredOnBothSides(t *testing.T) {
 	o := short(t, "")
-	o.duration, o.inMemory, o.baseline.rounds = time.Millisecond, true, minRounds
+	o.duration = time.Millisecond
+	o.inMemory = true
+	o.baseline.rounds = minRounds
 	b := &bench{options: o, stderr: t.Output()}
 	if err := b.start(t.Context()); err != nil {
 		t.Error(err, b.stop())

@@ -203,7 +203,13 @@ func (b *bench) groups(ctx context.Context) ([][]*row, error) {
 		}
 	}
 	for _, clients := range []int{1, manyClients} { // last: the hosts work on what is published for some time
-		add(row{name: "publish", title: "Publish flow of 3 files", clients: clients, work: publishing(b.agents), logged: 3})
+		add(row{
+			name:    "publish",
+			title:   "Publish flow of 3 files",
+			clients: clients,
+			work:    publishing(b.agents),
+			logged:  3,
+		})
 	}
 	if groups == nil {
 		return nil, fmt.Errorf("no row matches %q", b.rows)
@@ -221,9 +227,25 @@ func (b *bench) readRows(ctx context.Context, file int, label string, clients in
 	download, err := downloading(ctx, b.place, calls, size, &b.bare)
 	short := strings.ToLower(label[:1] + label[2:3])
 	return []row{
-		{name: "content-" + short, title: "Content GET, " + label, clients: clients, work: fetching(httpClient(nil), b.read.urls[file], size), logged: 1},
-		{name: "bare-" + short, title: "its three bare calls, " + label, clients: clients, work: calling(b.place, calls, size, &b.bare)},
-		{name: "s3-" + short, title: "the S3 engine's own GET, " + label, clients: clients, work: download},
+		{
+			name:    "content-" + short,
+			title:   "Content GET, " + label,
+			clients: clients,
+			work:    fetching(httpClient(nil), b.read.urls[file], size),
+			logged:  1,
+		},
+		{
+			name:    "bare-" + short,
+			title:   "its three bare calls, " + label,
+			clients: clients,
+			work:    calling(b.place, calls, size, &b.bare),
+		},
+		{
+			name:    "s3-" + short,
+			title:   "the S3 engine's own GET, " + label,
+			clients: clients,
+			work:    download,
+		},
 	}, err
 }
 

@@ -114,7 +114,13 @@ func (b *bench) coldStarts(ctx context.Context, host string) ([]time.Duration, e
 	}
 	defer log.Close()
 	c := runtime.Config{
-		Name: host, Program: filepath.Join(b.folder, host), Environment: b.settings(host), Timeout: 10 * time.Second, MemoryMB: 1769, Processes: 1, Log: log,
+		Name:        host,
+		Program:     filepath.Join(b.folder, host),
+		Environment: b.settings(host),
+		Timeout:     10 * time.Second,
+		MemoryMB:    1769,
+		Processes:   1,
+		Log:         log,
 	}
 	if err := bootstrap.Build(ctx, host, goruntime.GOARCH, c.Program); err != nil {
 		return nil, err
@@ -149,7 +155,9 @@ func coldStart(ctx context.Context, c runtime.Config, event []byte) (time.Durati
 // settings are what a function is told, with the engines in the place of AWS. GOMAXPROCS is what a function with one
 // core has where its process cannot be held to one.
 func (b *bench) settings(host string) map[string]string {
-	e, o, tables := b.place.engines, b.hosts.Origins, dynamo.Named(b.place.tables)
+	e := b.place.engines
+	o := b.hosts.Origins
+	tables := dynamo.Named(b.place.tables)
 	rings := "file:" + filepath.Join(b.folder, "rings.json")
 	mode := lambdahttp.Buffered
 	if host == "content" {

@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// afterlife is what the jobs do with an artifact that nobody claims, in the order in which it falls due.
+// afterlife is what the jobs do with an unclaimed artifact, in the order in which it falls due.
 var afterlife = []struct {
 	title string
 	after time.Duration // the step before

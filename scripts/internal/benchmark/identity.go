@@ -13,10 +13,30 @@ import (
 // identityRoutes are the rows of agents that register and of the tokens of members.
 func (b *bench) identityRoutes(people []*person) []row {
 	return []row{
-		{name: "agent-register", title: "POST agent registration", designed: "2 / 0 / 14", stock: b.registrations},
-		{name: "claim-start", title: "POST claim start", designed: "2 / 2 / 1", stock: b.claimStarts},
-		{name: "claim-poll", title: "POST token, claim poll", designed: "2 / 2 / 1", stock: b.claimPolls},
-		{name: "jwt-bearer", title: "POST token, jwt-bearer", designed: "2 / 2 / 2", stock: b.assertions},
+		{
+			name:     "agent-register",
+			title:    "POST agent registration",
+			designed: "2 / 0 / 14",
+			stock:    b.registrations,
+		},
+		{
+			name:     "claim-start",
+			title:    "POST claim start",
+			designed: "2 / 2 / 1",
+			stock:    b.claimStarts,
+		},
+		{
+			name:     "claim-poll",
+			title:    "POST token, claim poll",
+			designed: "2 / 2 / 1",
+			stock:    b.claimPolls,
+		},
+		{
+			name:     "jwt-bearer",
+			title:    "POST token, jwt-bearer",
+			designed: "2 / 2 / 2",
+			stock:    b.assertions,
+		},
 		{name: "refresh", title: "POST token, refresh", work: b.refreshing(people)},
 	}
 }
@@ -65,7 +85,7 @@ func (b *bench) claimStarts(ctx context.Context) ([]task, error) {
 	return b.perAgent(ctx, limits.ClaimStarts, nil, b.starting)
 }
 
-// claimPolls are those of agents whose claim nobody has completed.
+// claimPolls are those of agents whose claim is not completed.
 func (b *bench) claimPolls(ctx context.Context) ([]task, error) {
 	return b.perAgent(ctx, limits.PollBurst, b.starting, func(r contract.RegisteredAgent) task {
 		return b.granting(http.StatusBadRequest, url.Values{"grant_type": {contract.GrantClaim}, "claim_token": {r.ClaimToken}})
@@ -113,8 +133,18 @@ func (b *bench) memberRoutes(people []*person) []row {
 		{name: "web-keys", title: "GET keys, member", work: reading("/v1/web/keys")},
 		{name: "web-key-create", title: "POST key, member", stock: b.keyCreations(people)},
 		{name: "web-key-revoke", title: "POST key revoke, member", stock: b.keyRevocations(people)},
-		{name: "pin", title: "POST pin and unpin in turn", designed: "3 / 4 / 12", stock: b.pins(people)},
-		{name: "claim", title: "POST claim", designed: "2 / 4 / 32", stock: b.claims(people)},
+		{
+			name:     "pin",
+			title:    "POST pin and unpin in turn",
+			designed: "3 / 4 / 12",
+			stock:    b.pins(people),
+		},
+		{
+			name:     "claim",
+			title:    "POST claim",
+			designed: "2 / 4 / 32",
+			stock:    b.claims(people),
+		},
 	}
 }
 

@@ -87,7 +87,7 @@ type mode func(b *bench, ctx context.Context, stdout io.Writer) error
 var modes = []struct {
 	flag, usage string
 	measure     mode
-	seconds     float64 // of a row if nobody says so
+	seconds     float64 // of a row by default
 	inMemory    bool    // many items are written, of which only the cost is compared
 	still       bool    // the jobs are measured by themselves
 	functions   bool    // the hosts run as functions
@@ -133,7 +133,7 @@ var modes = []struct {
 	},
 }
 
-// How long a row is measured if nobody says so.
+// How long a row is measured by default.
 const (
 	flowSeconds  = 3
 	routeSeconds = 1.2 // there are many
@@ -153,7 +153,10 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	usual := float64(flowSeconds)
 	for _, m := range modes {
 		flags.BoolFunc(m.flag, m.usage, func(string) error {
-			usual, o.inMemory, o.still, o.functions = m.seconds, m.inMemory, m.still, m.functions
+			usual = m.seconds
+			o.inMemory = m.inMemory
+			o.still = m.still
+			o.functions = m.functions
 			return o.choose(m.measure)
 		})
 	}

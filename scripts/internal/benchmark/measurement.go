@@ -49,7 +49,7 @@ func (r *row) rate() float64 { return float64(len(r.took)) / r.elapsed.Seconds()
 // task is an operation that can be done once, because it uses something up.
 type task func(ctx context.Context) error
 
-// consuming does each task once, whoever comes first.
+// consuming does each task once, by the first client that is free.
 func consuming(tasks []task) operation {
 	left := make(chan task, len(tasks))
 	for _, t := range tasks {

@@ -33,7 +33,9 @@ func TestOnlyOneThingIsMeasuredAtATime(t *testing.T) {
 
 func TestEveryRouteHasARow(t *testing.T) {
 	o := short(t, "/1$")
-	o.measure, o.inMemory, o.stock = (*bench).routes, true, 32
+	o.measure = (*bench).routes
+	o.inMemory = true
+	o.stock = 32
 	var out strings.Builder
 	if err := run(t.Context(), o, &out, t.Output()); err != nil {
 		t.Fatal(err)
@@ -67,7 +69,10 @@ func rounded(means []string) []string {
 
 func TestGrowthComparesASmallAndALargeWorkspace(t *testing.T) {
 	o := short(t, "")
-	o.duration, o.measure, o.inMemory, o.artifacts = time.Second, (*bench).growth, true, 60
+	o.duration = time.Second
+	o.measure = (*bench).growth
+	o.inMemory = true
+	o.artifacts = 60
 	var out strings.Builder
 	if err := run(t.Context(), o, &out, t.Output()); err != nil {
 		t.Fatal(err)
@@ -150,7 +155,10 @@ func TestTasksAreDoneOnce(t *testing.T) {
 
 func TestTheJobsWorkOffWhatFallsDue(t *testing.T) {
 	o := short(t, "")
-	o.measure, o.inMemory, o.still, o.dueArtifacts = (*bench).due, true, true, 3
+	o.measure = (*bench).due
+	o.inMemory = true
+	o.still = true
+	o.dueArtifacts = 3
 	var out strings.Builder
 	if err := run(t.Context(), o, &out, t.Output()); err != nil {
 		t.Fatal(err)

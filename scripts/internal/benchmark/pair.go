@@ -83,7 +83,12 @@ func (c *comparison) prepare(ctx context.Context) error {
 	}
 	for n, this := range probes[0] {
 		for _, clients := range []int{1, manyClients} {
-			p := &pair{name: this.name, title: this.title, clients: clients, work: [2]operation{this.work, probes[1][n].work}}
+			p := &pair{
+				name:    this.name,
+				title:   this.title,
+				clients: clients,
+				work:    [2]operation{this.work, probes[1][n].work},
+			}
 			if c.rows.MatchString(p.id()) {
 				c.pairs = append(c.pairs, p)
 			}

@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// person is a member of a workspace of their own, for whom the CLI acts.
+// person is a member with a workspace, who let the CLI in.
 type person struct {
 	*wire.Agent             // with an access token
 	refresh     string      // its refresh token
@@ -22,7 +22,7 @@ type person struct {
 	artifact    id.Artifact // that it published
 }
 
-// people signs somebody in for each client.
+// people signs a person in for each client.
 func (b *bench) people(ctx context.Context) ([]*person, error) {
 	b.say("signing people in")
 	return each(ctx, manyClients, func(ctx context.Context, n int) (*person, error) {
@@ -72,7 +72,7 @@ const formType = "application/x-www-form-urlencoded"
 // ours is the client that people sign in with: a login of the CLI makes a few keys only.
 const ours = "dashboard"
 
-// signIn takes somebody through the identity provider and lets them approve the client.
+// signIn takes a person through the identity provider and approves the client.
 func (b *bench) signIn(ctx context.Context, email string) (*person, error) {
 	plain := *b.anyone.HTTP
 	plain.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -92,7 +92,7 @@ func (b *bench) signIn(ctx context.Context, email string) (*person, error) {
 	return b.approves(ctx, w)
 }
 
-// approves gives the client the rights of whoever is signed in.
+// approves gives the client the rights of the person who is signed in.
 func (b *bench) approves(ctx context.Context, w *browser) (*person, error) {
 	var device contract.DeviceAuthorization
 	if err := b.form(ctx, "/oauth2/device_authorization", url.Values{"client_id": {ours}, "device_name": {"bench"}}, &device); err != nil {

@@ -57,7 +57,11 @@ func (p place) engineClient() *http.Client {
 func httpClient(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Client {
 	const connections = 128
 	return &http.Client{Transport: &http.Transport{
-		DialContext: dial, MaxIdleConns: connections, MaxIdleConnsPerHost: connections, IdleConnTimeout: time.Minute,
-		ResponseHeaderTimeout: 5 * time.Second, ForceAttemptHTTP2: true,
+		DialContext:           dial,
+		MaxIdleConns:          connections,
+		MaxIdleConnsPerHost:   connections,
+		IdleConnTimeout:       time.Minute,
+		ResponseHeaderTimeout: 5 * time.Second,
+		ForceAttemptHTTP2:     true,
 	}}
 }

@@ -111,20 +111,69 @@ func (b *bench) apiRoutes(s shelf) []row {
 	api := b.anyone.At.APIURL
 	artifact := api + "/v1/artifacts/" + string(s.published.ArtifactID)
 	return []row{
-		{name: "whoami", title: "GET whoami", designed: "2 / 2 / 2", work: asking(s.owner, 200, "GET", api+"/v1/whoami")},
-		{name: "usage-policy", title: "GET usage-policy", designed: "2 / 4 / 2", work: asking(s.owner, 200, "GET", api+"/v1/usage-policy")},
+		{
+			name:     "whoami",
+			title:    "GET whoami",
+			designed: "2 / 2 / 2",
+			work:     asking(s.owner, 200, "GET", api+"/v1/whoami"),
+		},
+		{
+			name:     "usage-policy",
+			title:    "GET usage-policy",
+			designed: "2 / 4 / 2",
+			work:     asking(s.owner, 200, "GET", api+"/v1/usage-policy"),
+		},
 		{name: "discovery", title: "GET discovery", work: asking(b.anyone, 200, "GET", api+"/.well-known/vitrine")},
 		{name: "cli-version", title: "GET cli-version", work: asking(b.anyone, 200, "GET", api+"/v1/public/cli-version")},
-		{name: "provision", title: "POST provision", designed: "2 / 0 / 12", stock: b.provisions},
-		{name: "publish", title: "POST publish, first", designed: "3 / 5 / 20", stock: b.publications},
-		{name: "delete", title: "DELETE artifact", designed: "3 / 4 / 13", stock: b.deletions},
+		{
+			name:     "provision",
+			title:    "POST provision",
+			designed: "2 / 0 / 12",
+			stock:    b.provisions,
+		},
+		{
+			name:     "publish",
+			title:    "POST publish, first",
+			designed: "3 / 5 / 20",
+			stock:    b.publications,
+		},
+		{
+			name:     "delete",
+			title:    "DELETE artifact",
+			designed: "3 / 4 / 13",
+			stock:    b.deletions,
+		},
 		{name: "revoke", title: "POST revoke", stock: b.revocations},
-		{name: "list", title: "GET list", designed: "2 / 6 / 2", work: asking(s.owner, 200, "GET", api+"/v1/artifacts")},
-		{name: "agent-view", title: "GET agent view, latest", designed: "2 / 5.5 / 2", work: asking(s.owner, 200, "GET", artifact+"/agent-view")},
-		{name: "agent-view-pinned", title: "GET agent view, pinned", designed: "2 / 6 / 2",
-			work: asking(s.owner, 200, "GET", artifact+"/revisions/"+string(s.published.RevisionID)+"/agent-view")},
-		{name: "agent-view-public", title: "GET agent view, public", designed: "2 / 5.5 / 1", work: asking(b.anyone, 200, "GET", s.published.AgentViewURL)},
-		{name: "resolve", title: "POST resolve", designed: "1 / 3 / 1", work: sending(b.anyone, api+"/v1/access-links/resolve", s.link)},
+		{
+			name:     "list",
+			title:    "GET list",
+			designed: "2 / 6 / 2",
+			work:     asking(s.owner, 200, "GET", api+"/v1/artifacts"),
+		},
+		{
+			name:     "agent-view",
+			title:    "GET agent view, latest",
+			designed: "2 / 5.5 / 2",
+			work:     asking(s.owner, 200, "GET", artifact+"/agent-view"),
+		},
+		{
+			name:     "agent-view-pinned",
+			title:    "GET agent view, pinned",
+			designed: "2 / 6 / 2",
+			work:     asking(s.owner, 200, "GET", artifact+"/revisions/"+string(s.published.RevisionID)+"/agent-view"),
+		},
+		{
+			name:     "agent-view-public",
+			title:    "GET agent view, public",
+			designed: "2 / 5.5 / 1",
+			work:     asking(b.anyone, 200, "GET", s.published.AgentViewURL),
+		},
+		{
+			name:     "resolve",
+			title:    "POST resolve",
+			designed: "1 / 3 / 1",
+			work:     sending(b.anyone, api+"/v1/access-links/resolve", s.link),
+		},
 		{name: "file-content", title: "GET file-content", work: asking(s.owner, 200, "GET", artifact+"/file-content?path=index.html")},
 		{name: "revisions", title: "GET revisions", work: asking(s.owner, 200, "GET", artifact+"/revisions")},
 	}
@@ -137,8 +186,18 @@ func (b *bench) uploadRoutes() []row {
 		return err
 	}
 	return []row{
-		{name: "session-create", title: "POST session create, 10 files", designed: "3 / 8 / 13", work: create},
-		{name: "finalize", title: "POST finalize, 3 files", designed: "4 / 5 / 23", stock: b.finalizations},
+		{
+			name:     "session-create",
+			title:    "POST session create, 10 files",
+			designed: "3 / 8 / 13",
+			work:     create,
+		},
+		{
+			name:     "finalize",
+			title:    "POST finalize, 3 files",
+			designed: "4 / 5 / 23",
+			stock:    b.finalizations,
+		},
 		{name: "finalize-reuse", title: "POST finalize, 3 files that are known", stock: b.reuses},
 	}
 }
@@ -147,11 +206,36 @@ func (b *bench) uploadRoutes() []row {
 func (b *bench) readRoutes(s shelf) []row {
 	file, app := s.published.RevisionContentURL, b.hosts.Origins.App
 	return []row{
-		{name: "content", title: "GET content", designed: "2 / 2 / 1", work: asking(b.anyone, 200, "GET", file)},
-		{name: "content-link", title: "GET content through a link", designed: "2 / 3 / 1", work: asking(b.anyone, 200, "GET", s.resolved.IframeSrc)},
-		{name: "content-head", title: "HEAD content", designed: "1 / 2 / 1", work: asking(b.anyone, 200, "HEAD", file)},
-		{name: "content-304", title: "GET content, 304", designed: "1 / 2 / 1", work: asking(b.anyone, 304, "GET", file, "If-None-Match", s.etag)},
-		{name: "content-range", title: "GET content, a range", designed: "2 / 2 / 1", work: asking(b.anyone, 206, "GET", file, "Range", "bytes=0-9")},
+		{
+			name:     "content",
+			title:    "GET content",
+			designed: "2 / 2 / 1",
+			work:     asking(b.anyone, 200, "GET", file),
+		},
+		{
+			name:     "content-link",
+			title:    "GET content through a link",
+			designed: "2 / 3 / 1",
+			work:     asking(b.anyone, 200, "GET", s.resolved.IframeSrc),
+		},
+		{
+			name:     "content-head",
+			title:    "HEAD content",
+			designed: "1 / 2 / 1",
+			work:     asking(b.anyone, 200, "HEAD", file),
+		},
+		{
+			name:     "content-304",
+			title:    "GET content, 304",
+			designed: "1 / 2 / 1",
+			work:     asking(b.anyone, 304, "GET", file, "If-None-Match", s.etag),
+		},
+		{
+			name:     "content-range",
+			title:    "GET content, a range",
+			designed: "2 / 2 / 1",
+			work:     asking(b.anyone, 206, "GET", file, "Range", "bytes=0-9"),
+		},
 		{name: "viewer", title: "GET viewer page", work: asking(b.anyone, 200, "GET", app+"/al/"+string(s.link.PublicID))},
 		{name: "viewer-resolve", title: "POST resolve of the app", work: sending(b.anyone, app+"/api/access-links/resolve", s.link)},
 	}

@@ -33,7 +33,9 @@ type stored = map[string]types.AttributeValue
 func (b *bench) openField(ctx context.Context, a id.Artifact) (*field, error) {
 	f := &field{client: b.place.dynamodb(), table: dynamo.Named(b.place.tables).Core, grown: 1}
 	out, err := f.client.Query(ctx, &dynamodb.QueryInput{
-		TableName: &f.table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :artifact"),
+		TableName:                 &f.table,
+		ConsistentRead:            aws.Bool(true),
+		KeyConditionExpression:    aws.String("pk = :artifact"),
 		ExpressionAttributeValues: stored{":artifact": text("A#" + string(a))},
 	})
 	if err != nil {

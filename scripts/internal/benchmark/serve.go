@@ -77,7 +77,10 @@ func serve(in io.Reader, out io.Writer) error {
 		DisableJobs: o.Still,
 	}
 	if o.Functions > 0 { // which take no other numbers
-		with.Lambda, with.Processes, with.Output, with.Limits = true, o.Functions, log, limits.Default()
+		with.Lambda = true
+		with.Processes = o.Functions
+		with.Output = log
+		with.Limits = limits.Default()
 		with.Limits.Pow = limits.PowOff
 	}
 	s, err := stack.Start(context.Background(), with)
@@ -118,7 +121,7 @@ func startProfile(file string) error {
 	return pprof.StartCPUProfile(f)
 }
 
-// lifted are limits that nobody meets. Limits that are off would not be counted, and a request would then cost less than
+// lifted are limits that no load reaches. Limits that are off would not be counted, and a request would then cost less than
 // in a deployment.
 func lifted() limits.Limits {
 	const boundless = 1 << 30
@@ -132,7 +135,7 @@ func lifted() limits.Limits {
 	ephemeral := l.Tiers[limits.Ephemeral]
 	ephemeral.NewArtifactsPerDay = boundless
 	pro := l.Tiers[limits.Pro]
-	ephemeral.FileSize, ephemeral.ArtifactSize = pro.FileSize, pro.ArtifactSize // nobody can have a paid workspace here
+	ephemeral.FileSize, ephemeral.ArtifactSize = pro.FileSize, pro.ArtifactSize // no workspace can be paid here
 	l.Tiers[limits.Ephemeral] = ephemeral
 	return l
 }

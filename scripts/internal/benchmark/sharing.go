@@ -27,7 +27,12 @@ func (b *bench) sharingRoutes() []row {
 		})},
 		{name: "visibility", title: "PUT visibility, private and unlisted in turn", stock: b.visibilities},
 		{name: "rename", title: "PATCH title", stock: b.renamings},
-		{name: "finalize-patch", title: "POST finalize, a patch and 9 files of the base", designed: "6 / 6 / 23", stock: b.patches},
+		{
+			name:     "finalize-patch",
+			title:    "POST finalize, a patch and 9 files of the base",
+			designed: "6 / 6 / 23",
+			stock:    b.patches,
+		},
 	}
 }
 
@@ -115,7 +120,10 @@ func (b *bench) patches(ctx context.Context) ([]task, error) {
 			return nil, err
 		}
 		session, err := s.Create(ctx, wire.NewKey(), contract.CreateSession{
-			ArtifactID: s.ArtifactID, BaseRevisionID: s.RevisionID, Title: "Report", Entrypoint: "index.html",
+			ArtifactID:     s.ArtifactID,
+			BaseRevisionID: s.RevisionID,
+			Title:          "Report",
+			Entrypoint:     "index.html",
 			Files: []contract.DeclaredFile{{Path: before.Path, SizeBytes: int64(len(diff)), Patch: &contract.DeclaredPatch{
 				BaseSHA256: wire.Digest(before.Body), Format: "unified", ResultSHA256: wire.Digest(after),
 			}}},

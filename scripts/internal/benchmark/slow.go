@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	slowSeconds   = 60               // how long a row is measured if nobody says so
+	slowSeconds   = 60               // how long a row is measured by default
 	slowReaders   = 200              // that take slowRate
 	idleReaders   = 20               // that take nothing
 	slowRate      = 1 << 10          // bytes a second
@@ -68,8 +68,20 @@ func (b *bench) slowReaders(ctx context.Context, stdout io.Writer) error {
 	fmt.Fprint(stdout, slowHead)
 	for _, r := range []*slowRow{
 		{name: "none", title: "none"},
-		{name: "near", title: "from 1 address", slow: slowReaders, idle: idleReaders, place: 1},
-		{name: "far", title: fmt.Sprintf("from %d addresses", slowAddresses), slow: slowReaders, idle: idleReaders, place: slowAddresses},
+		{
+			name:  "near",
+			title: "from 1 address",
+			slow:  slowReaders,
+			idle:  idleReaders,
+			place: 1,
+		},
+		{
+			name:  "far",
+			title: fmt.Sprintf("from %d addresses", slowAddresses),
+			slow:  slowReaders,
+			idle:  idleReaders,
+			place: slowAddresses,
+		},
 	} {
 		if !b.rows.MatchString(r.name) {
 			continue

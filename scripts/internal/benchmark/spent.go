@@ -15,7 +15,10 @@ type spent struct {
 }
 
 func (s *spent) add(o spent) {
-	s.Calls, s.RoundTrips, s.RRU, s.WRU = s.Calls+o.Calls, s.RoundTrips+o.RoundTrips, s.RRU+o.RRU, s.WRU+o.WRU
+	s.Calls = s.Calls + o.Calls
+	s.RoundTrips = s.RoundTrips + o.RoundTrips
+	s.RRU = s.RRU + o.RRU
+	s.WRU = s.WRU + o.WRU
 }
 
 func (s spent) minus(o spent) spent {
@@ -44,7 +47,12 @@ func (t *totals) add(s spent) {
 func (t *totals) reading() reading {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return reading{Requests: t.requests, CPU: cpu(), Allocated: allocated(), spent: t.spent}
+	return reading{
+		Requests:  t.requests,
+		CPU:       cpu(),
+		Allocated: allocated(),
+		spent:     t.spent,
+	}
 }
 
 // tally sums up the request log beside writing it.

@@ -187,7 +187,9 @@ func (b *bench) newAgent(ctx context.Context) (*wire.Agent, error) {
 
 // openGate raises the gate as far as it goes and forgets what the gates have counted in this minute and the next.
 func (b *bench) openGate(ctx context.Context) error {
-	client, tables, now := b.place.dynamodb(), dynamo.Named(b.place.tables), time.Now()
+	client := b.place.dynamodb()
+	tables := dynamo.Named(b.place.tables)
+	now := time.Now()
 	err := dynamo.New(client, tables).Workspaces.SetQuota(ctx, ephemeral.Quota{PerMinute: gateMost}, now)
 	for minute := range 2 {
 		start := now.Truncate(time.Minute).Add(time.Duration(minute) * time.Minute)

@@ -49,7 +49,7 @@ type Key struct {
 	LastUsedAt time.Time // zero: never; at most limits.TouchEvery behind
 }
 
-// CLIGrant is how the member who makes API keys is signed in. Its zero value: nobody knows, as of keys from before it
+// CLIGrant is how the member who makes API keys is signed in. Its zero value: unknown, as of keys from before it
 // was recorded.
 type CLIGrant struct {
 	Grant id.Public // of the CLI, which ends with its API keys; empty: of a browser, or of another client
