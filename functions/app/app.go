@@ -66,7 +66,12 @@ func (r route) serve(w http.ResponseWriter, request *http.Request) error {
 type handler func(http.ResponseWriter, *http.Request) error
 
 func (h *Host) routes() []route {
-	return append(h.artifactRoutes(), []route{
+	return slices.Concat(h.artifactRoutes(), h.openRoutes(), h.memberRoutes(), h.decisionRoutes())
+}
+
+// openRoutes need no member: the front page, the viewer of access links, and signing in and out.
+func (h *Host) openRoutes() []route {
+	return []route{
 		{method: "GET", path: "/{$}", handle: withTimeout(h.home)},
 		{method: "GET", path: "/al/{publicId}", handle: h.viewer},
 		{method: "POST", path: "/api/access-links/resolve", handle: h.resolve},
@@ -94,7 +99,12 @@ func (h *Host) routes() []route {
 		{method: "POST", path: "/api/auth/sign-out", handle: withTimeout(h.signOut)},
 		{method: "POST", path: "/api/auth/sign-out-everywhere", handle: h.command("/settings", h.signOutEverywhere)},
 		{method: "GET", path: "/signed-out", handle: withTimeout(h.signedOut)},
+	}
+}
 
+// memberRoutes are the pages of a member about their workspace.
+func (h *Host) memberRoutes() []route {
+	return []route{
 		{method: "GET", path: "/dashboard", handle: h.member(h.dashboard)},
 		{method: "GET", path: "/artifacts", handle: h.member(h.artifacts)},
 		{method: "GET", path: "/keys", handle: h.member(h.keys)},
@@ -131,7 +141,12 @@ func (h *Host) routes() []route {
 			handle: h.member(h.askSignOutEverywhere),
 			parent: "/settings",
 		},
+	}
+}
 
+// decisionRoutes ask a member whether to let in a claim, an agent, a device or an app.
+func (h *Host) decisionRoutes() []route {
+	return []route{
 		{method: "GET", path: "/claim", handle: noReferrer(withTimeout(h.claimPage))},
 		{method: "POST", path: "/claim", handle: noReferrer(h.command("/claim", h.showClaim))},
 		{method: "POST", path: "/claim/confirm", handle: noReferrer(h.command("/claim", h.claim))},
@@ -146,7 +161,7 @@ func (h *Host) routes() []route {
 		{method: "POST", path: "/oauth/consent/allow", handle: noReferrer(h.command("/dashboard", h.allowApp))},
 		{method: "POST", path: "/oauth/consent/deny", handle: noReferrer(h.command("/dashboard", h.denyApp))},
 		{method: "GET", path: "/oauth/error", handle: noReferrer(withTimeout(h.appError))},
-	}...)
+	}
 }
 
 // robots keeps crawlers on the front page: every other address is of one member or one link.
