@@ -110,8 +110,24 @@ func TestALiveKeyActsForItsWorkspace(t *testing.T) {
 	}
 }
 
+// refusal holds that every refusal is not_authenticated in the same words.
+type refusal struct{ words string }
+
+func (r *refusal) check(t *testing.T, err error) {
+	t.Helper()
+	if fault.CodeOf(err) != fault.NotAuthenticated {
+		t.Fatalf("refused with %v", err)
+	}
+	if r.words == "" {
+		r.words = err.Error()
+	}
+	if err.Error() != r.words {
+		t.Errorf("it says %q, others %q", err, r.words)
+	}
+}
+
 func TestEveryKeyThatIsNotLiveIsRefusedAlike(t *testing.T) {
-	want := ""
+	var same refusal
 	for name, change := range map[string]func(e *keyEnv){
 		"unknown":                         func(e *keyEnv) { e.store.found.Key = nil },
 		"of a workspace that is gone":     func(e *keyEnv) { e.store.found.Workspace = nil },
@@ -132,15 +148,7 @@ func TestEveryKeyThatIsNotLiveIsRefusedAlike(t *testing.T) {
 			e := newKeyEnv(t)
 			change(e)
 			_, err := e.Authenticate(t.Context(), e.secret, access.Request{}, "")
-			if fault.CodeOf(err) != fault.NotAuthenticated {
-				t.Fatalf("refused with %v", err)
-			}
-			if want == "" {
-				want = err.Error()
-			}
-			if err.Error() != want {
-				t.Errorf("it says %q, others %q", err, want)
-			}
+			same.check(t, err)
 		})
 	}
 }

@@ -123,7 +123,7 @@ func TestKeysThatTheCLIMakesEndWithItsGrant(t *testing.T) {
 }
 
 func TestEveryTokenThatIsNotLiveIsRefusedAlike(t *testing.T) {
-	want := ""
+	var same refusal
 	for name, change := range map[string]func(e *tokenEnv){
 		"of no grant":                 func(e *tokenEnv) { e.store.grant = nil },
 		"of a workspace that is gone": func(e *tokenEnv) { e.store.workspace = nil },
@@ -143,15 +143,7 @@ func TestEveryTokenThatIsNotLiveIsRefusedAlike(t *testing.T) {
 			e := newTokenEnv(t)
 			change(e)
 			_, err := e.Authenticate(t.Context(), e.bearer, access.Request{}, "")
-			if fault.CodeOf(err) != fault.NotAuthenticated {
-				t.Fatalf("refused with %v", err)
-			}
-			if want == "" {
-				want = err.Error()
-			}
-			if err.Error() != want {
-				t.Errorf("it says %q, others %q", err, want)
-			}
+			same.check(t, err)
 		})
 	}
 }
