@@ -20,7 +20,7 @@ func DoWith[R, T any](
 		if err == nil {
 			return result, nil
 		}
-		if r, err = Lost(err, now); err != nil {
+		if r, err = lost(err, now); err != nil {
 			return none, err
 		}
 	}

@@ -42,19 +42,17 @@ func (s *service) publish(clientKey, body string, now time.Time) (number int, er
 		},
 		Fingerprint: idempotency.FingerprintOf("POST", "/publish", []byte(body)),
 	}
-	result, err := json.Marshal(s.last + 1)
-	if err != nil {
-		return 0, err
-	}
-	finished, err := idempotency.Lost(s.store.commit(c, result, now), now)
-	switch {
-	case finished != nil:
-		return idempotency.First[int](finished, c)
-	case err != nil:
-		return 0, err
-	}
-	s.last++
-	return s.last, nil
+	return idempotency.Do(c, nil, now, func() (int, error) {
+		result, err := json.Marshal(s.last + 1)
+		if err != nil {
+			return 0, err
+		}
+		if err := s.store.commit(c, result, now); err != nil {
+			return 0, err
+		}
+		s.last++
+		return s.last, nil
+	})
 }
 
 func Example() {

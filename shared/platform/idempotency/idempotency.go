@@ -132,9 +132,9 @@ type AlreadyDone struct {
 // Error describes the refusal.
 func (t *AlreadyDone) Error() string { return "the idempotency key is taken" }
 
-// Lost resolves a failed commit. It returns the record to replay if another attempt finished the
-// command, InFlight while another attempt holds it, and err otherwise.
-func Lost(err error, now time.Time) (finished *Record, _ error) {
+// lost resolves a failed commit. It returns the record to replay if another attempt finished the
+// command, inFlight while another attempt holds it, and err otherwise.
+func lost(err error, now time.Time) (finished *Record, _ error) {
 	var taken *AlreadyDone
 	switch {
 	case !errors.As(err, &taken):
@@ -142,11 +142,11 @@ func Lost(err error, now time.Time) (finished *Record, _ error) {
 	case taken.Record.Finished(now):
 		return &taken.Record, nil
 	}
-	return nil, InFlight()
+	return nil, inFlight()
 }
 
-// InFlight returns the refusal while another attempt runs.
-func InFlight() error {
+// inFlight returns the refusal while another attempt runs.
+func inFlight() error {
 	return fault.New(fault.IdempotencyInFlight,
 		"the same request is still running; repeat it with the same Idempotency-Key in a moment")
 }

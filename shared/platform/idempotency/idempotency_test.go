@@ -76,7 +76,7 @@ func TestALostCommandGoesOnWithWhatTheOtherAttemptLeft(t *testing.T) {
 		{"over", taken(Record{Done: true, Expires: now}), false, fault.IdempotencyInFlight},
 		{"in flight", taken(Record{Expires: now.Add(time.Hour)}), false, fault.IdempotencyInFlight},
 	} {
-		r, err := Lost(c.err, now)
+		r, err := lost(c.err, now)
 		if (r != nil) != c.finished || (err == nil) != c.finished || err != nil && fault.CodeOf(err) != c.want {
 			t.Error(c.name, r, err)
 		}
@@ -84,10 +84,10 @@ func TestALostCommandGoesOnWithWhatTheOtherAttemptLeft(t *testing.T) {
 			t.Error(c.name, "another record answers")
 		}
 	}
-	if r, err := Lost(moved, now); r != nil || !errors.Is(err, moved) {
+	if r, err := lost(moved, now); r != nil || !errors.Is(err, moved) {
 		t.Error("another failure becomes", r, err)
 	}
-	if r, err := Lost(nil, now); r != nil || err != nil {
+	if r, err := lost(nil, now); r != nil || err != nil {
 		t.Error("no failure becomes", r, err)
 	}
 }
