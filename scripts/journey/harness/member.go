@@ -113,14 +113,9 @@ func (p *BackendEnv) GrantTo(t testing.TB, who *Member, client id.Client, audien
 }
 
 // CallAs sends a request of a member to the api host and decodes the answer, which has to have this status.
-func CallAs[T any](t testing.TB, who *Member, status int, method, path string, body any, headers ...string) (out T) {
+func CallAs[T any](t testing.TB, who *Member, status int, method, path string, body any, headers ...string) T {
 	t.Helper()
-	a := Do(t, who.Agent, method, who.At.APIURL+path, body, headers...)
-	if a.Status != status {
-		t.Fatalf("%s %s answers %d %s", method, path, a.Status, a.Body)
-	}
-	Decode(t, a, &out)
-	return out
+	return Call[T](t, who.Agent, status, method, path, body, headers...)
 }
 
 // TryAs sends a request of a member to the api host and returns the answer.
