@@ -10,7 +10,8 @@ import (
 )
 
 // artifactUpdate builds a conditional update of the metadata of an artifact. Every update raises its version, unless
-// keepVersion is set, so that a sweep that read it before notices.
+// keepVersion is set, so that a sweep that read it before notices. Its methods are not inlined, because there are many
+// short calls of them and the programs would grow with each.
 type artifactUpdate struct {
 	artifact    id.Artifact
 	keepVersion bool
@@ -33,12 +34,16 @@ func updateLive(a id.Artifact) *artifactUpdate {
 }
 
 // set writes an attribute.
+//
+//go:noinline
 func (u *artifactUpdate) set(name string, value any) {
 	u.sets = append(u.sets, "#"+name+" = :"+name)
 	u.values[name] = value
 }
 
 // remove removes attributes.
+//
+//go:noinline
 func (u *artifactUpdate) remove(names ...string) {
 	for _, name := range names {
 		u.removes = append(u.removes, "#"+name)
@@ -46,17 +51,23 @@ func (u *artifactUpdate) remove(names ...string) {
 }
 
 // require adds a condition.
+//
+//go:noinline
 func (u *artifactUpdate) require(condition string) {
 	u.conditions = append(u.conditions, condition)
 }
 
 // requireValue adds the condition that an attribute has a value.
+//
+//go:noinline
 func (u *artifactUpdate) requireValue(name string, value any) {
 	u.require("#" + name + " = :was_" + name)
 	u.values["was_"+name] = value
 }
 
 // requireAbsent adds the conditions that attributes are absent.
+//
+//go:noinline
 func (u *artifactUpdate) requireAbsent(names ...string) {
 	for _, name := range names {
 		u.require("attribute_not_exists(#" + name + ")")

@@ -17,6 +17,9 @@ func newItem(k key) item {
 	return item{}.str("pk", k.pk).str("sk", k.sk)
 }
 
+// str writes a text. It is called for most attributes, and inlined it would make the api program 0.2 % larger.
+//
+//go:noinline
 func (i item) str(name, v string) item {
 	if v != "" {
 		i[name] = &types.AttributeValueMemberS{Value: v}
