@@ -112,41 +112,6 @@ func diffsLeft(t testing.TB, s *harness.JobEnv) (left []string) {
 	return left
 }
 
-// TestARepetitionOfFinalizeTellsWhatTheRevisionHolds repeats a request that read its session before the first one
-// ended: what the session declares is less than what the revision holds.
-func TestARepetitionOfFinalizeTellsWhatTheRevisionHolds(t *testing.T) {
-	t.Parallel()
-	for name, again := range map[string]bool{"with the same key": true, "with another": false} {
-		t.Run(name, func(t *testing.T) {
-			s := harness.NewFaultEnv(t)
-			g := s.NewAgent(t)
-			first := harness.Must(g.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{
-				Path: "kept.txt",
-				Body: []byte("stays"),
-			}))(t)
-			r := harness.Revise(first, "T2")
-			r.Files = wire.Declare("", wire.File{Path: "empty.txt"}).Files
-			u := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
-			key := wire.NewKey()
-			other := key
-			if !again {
-				other = wire.NewKey()
-			}
-			var done contract.Finalized
-			late := s.Overtake(t, "PutItem", func() (wire.Answer, error) {
-				return s.Finalize(g, other, u.UploadSessionID)
-			}, func() {
-				done = harness.Must(g.Finalize(ctx, key, u.UploadSessionID))(t)
-			})
-			var repeated contract.Finalized
-			harness.Decode(t, late, &repeated)
-			if done.FileCount != 3 || repeated != done {
-				t.Errorf("the first answer is %+v, the repetition %d %s", done, late.Status, late.Body)
-			}
-		})
-	}
-}
-
 func TestASessionThatVanishesIsNotFinalized(t *testing.T) {
 	t.Parallel()
 	s := harness.NewFaultEnv(t)

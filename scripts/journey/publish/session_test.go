@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
@@ -70,26 +69,6 @@ func TestAFileWithoutDeclaredDigestIsHashedWhenTheSessionEnds(t *testing.T) {
 	}
 }
 
-func TestAMissingFileIsNamedAndTheSessionGoesOn(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t)
-	g := p.NewAgent(t)
-	files := []wire.File{harness.Page("a"), {Path: "dir/späť.txt", Body: []byte("late")}}
-	s := openSession(t, g, files...)
-	harness.Must(g.Put(ctx, s.Files[0], files[0].Body))(t)
-	key := wire.NewKey()
-	a := harness.TryFinalize(t, g, key, s.UploadSessionID)
-	if harness.WantRefused(t, a, 409, fault.UploadIncomplete); a.Message() != files[1].Path {
-		t.Errorf("the message is %q", a.Message())
-	}
-	wantIncomplete(t, p, g, s.UploadSessionID, files[1].Path)
-	harness.Must(g.Put(ctx, s.Files[1], files[1].Body))(t)
-	d := harness.Must(g.Finalize(ctx, key, s.UploadSessionID))(t)
-	if d.FileCount != 2 || d.SizeBytes != int64(len(files[0].Body)+4) || d.Status != "draft" {
-		t.Errorf("finalized as %+v", d)
-	}
-}
-
 func TestT62ObjectsThatNobodyDeclaredAreNoticed(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
@@ -108,66 +87,6 @@ func TestT62ObjectsThatNobodyDeclaredAreNoticed(t *testing.T) {
 	s = openSession(t, g, wire.File{Path: "empty.txt"})
 	p.PutObject(t, g, s.UploadSessionID, "000", "bytes for an empty file")
 	harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 409, fault.UnexpectedUploadObject)
-}
-
-func TestASessionThatEndedCannotBeFinalized(t *testing.T) {
-	t.Parallel()
-	now := &harness.Clock{Now: time.Now()}
-	p := harness.NewBackendEnv(t, now.Use)
-	g := p.NewAgent(t)
-	late := openSession(t, g, harness.Page("late"))
-	key, request := wire.NewKey(), wire.Declare("Done", harness.Page("done"))
-	done := harness.Must(g.Draft(ctx, key, request, harness.Page("done")))(t)
-	harness.Must(g.Put(ctx, late.Files[0], harness.Page("late").Body))(t)
-	if left := time.Until(late.ExpiresAt.Time); left < limits.SessionLife-time.Minute || left > limits.SessionLife {
-		t.Errorf("the session lives for %s", left)
-	}
-	now.Advance(limits.SessionLife)
-	before := p.Snapshot(t)
-	harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), late.UploadSessionID), 409, fault.UploadSessionExpired)
-	p.WantUnchanged(t, before)
-	if again := harness.Must(g.Finalize(ctx, key, done.UploadSessionID))(t); again != done {
-		t.Errorf("the replay of a finished session answers %+v", again)
-	}
-}
-
-// TestARepeatedCreateAfterTheSessionEndedSaysSo moves the end of the session instead of the clock: signatures know only
-// the real time.
-func TestARepeatedCreateAfterTheSessionEndedSaysSo(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t)
-	g := p.NewAgent(t)
-	key, r := wire.NewKey(), wire.Declare("Late", harness.Page("late"))
-	s := harness.Must(g.Create(ctx, key, r))(t)
-	p.Update(t, "U#"+string(s.UploadSessionID), "META", map[string]any{"exp": time.Now().Add(-time.Hour)})
-	harness.WantRefused(t, harness.TryCreate(t, g, key, r), 409, fault.UploadSessionExpired)
-	if fresh := harness.Must(g.Create(ctx, wire.NewKey(), r))(t); fresh.UploadSessionID == s.UploadSessionID {
-		t.Error("another key gives the ended session")
-	}
-}
-
-func TestF08FinalizingAgainAnswersTheSameWhateverTheKey(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t)
-	g := p.NewAgent(t)
-	s := openSession(t, g, harness.Page("twice"))
-	harness.Must(g.Put(ctx, s.Files[0], harness.Page("twice").Body))(t)
-	key := wire.NewKey()
-	first := harness.Must(g.Finalize(ctx, key, s.UploadSessionID))(t)
-	before := p.Snapshot(t)
-	for _, k := range []string{key, wire.NewKey()} {
-		if again := harness.Must(g.Finalize(ctx, k, s.UploadSessionID))(t); again != first {
-			t.Errorf("again it answers %+v", again)
-		}
-	}
-	harness.Must(g.Publish(ctx, wire.NewKey(), first.ArtifactID, first.RevisionID))(t)
-	if again := harness.Must(g.Finalize(ctx, wire.NewKey(), s.UploadSessionID))(t); again != first {
-		t.Errorf("after the publish it answers %+v", again)
-	}
-	if len(before) == len(p.Snapshot(t)) {
-		t.Error("the publish stored nothing") // else the comparison above proves nothing
-	}
-	harness.WantRefused(t, harness.TryFinalize(t, p.NewAgent(t), key, s.UploadSessionID), 404, fault.NotFound)
 }
 
 func TestF23ThereIsOneDraftAtATime(t *testing.T) {
@@ -253,45 +172,6 @@ func TestF66BytesOfARevisionThatIsGoneAreNotReused(t *testing.T) {
 		t.Errorf("the message is %q", got.Message())
 	}
 	p.WantUnchanged(t, before)
-}
-
-func TestCapsHoldExactlyAndInOrder(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t, harness.Unlimited, func(o *stack.Options) {
-		harness.WithPolicy(func(p *limits.Policy) {
-			p.FileCount = 3
-			p.FileSize = 100
-			p.ArtifactSize = 250
-		})(&o.Limits)
-	})
-	g := p.NewAgent(t)
-	sized := func(sizes ...int) (files []wire.File) {
-		for i, n := range sizes {
-			files = append(files, wire.File{Path: fmt.Sprint("f", i), Body: harness.RandomBytes(uint64(i), n)})
-		}
-		return files
-	}
-	declared := func(entry string, sizes ...int) contract.CreateSession {
-		r := wire.Declare("Caps", sized(sizes...)...)
-		r.Entrypoint = entry
-		return r
-	}
-	before := p.Snapshot(t)
-	harness.WantRefused(
-		t, harness.TryCreate(t, g, wire.NewKey(), declared("none", 1, 1, 101, 250)), 400, fault.FileCountCapExceeded,
-	)
-	harness.WantRefused(
-		t, harness.TryCreate(t, g, wire.NewKey(), declared("none", 1, 101, 200)), 400, fault.FileSizeCapExceeded,
-	)
-	harness.WantRefused(
-		t, harness.TryCreate(t, g, wire.NewKey(), declared("none", 100, 100, 51)), 400, fault.RevisionSizeCapExceeded,
-	)
-	harness.WantRefused(
-		t, harness.TryCreate(t, g, wire.NewKey(), declared("none", 100, 100, 50)), 422, fault.EntrypointNotInRevision,
-	)
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), declared("../f0", 1)), 400, fault.InvalidRequest)
-	p.WantUnchanged(t, before)
-	harness.Must(g.PublishFiles(ctx, "At the caps", "", sized(100, 100, 50)...))(t)
 }
 
 func TestAHundredFilesAreOneArtifact(t *testing.T) {

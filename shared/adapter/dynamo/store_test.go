@@ -279,6 +279,11 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 		c.Tree[0].SHA256 != tree.Digest(sha256.Sum256([]byte("abc"))) {
 		t.Errorf("contents %+v %v", c, err)
 	}
+	for a, other := range map[id.Artifact]id.Revision{id.NewArtifact(): r.ID, r.Artifact: id.NewRevision()} {
+		if c, err := s.Artifacts.Contents(ctx, a, other); err != nil || c != nil {
+			t.Errorf("%s has the revision %s of others: %+v %v", a, other, c, err)
+		}
+	}
 	if used, err := s.Counters.ArtifactsToday(ctx, w.ID, now()); err != nil || used != 1 {
 		t.Error(used, err)
 	}
@@ -419,12 +424,14 @@ func TestF07WhoLostTheLeaseCannotCommit(t *testing.T) {
 		t.Errorf("a live lease is taken: %v", err)
 	}
 	f.Owner = "other"
+	f.Session.FileCount, f.Session.Size = 7, 70 // with the files of its base
 	if err := s.Uploads.Finalize(ctx, f); err != nil {
 		t.Error(err)
 	}
 	var settled *upload.Settled
 	again := finalization(t, s, k, u, entries)
-	if err := s.Uploads.Finalize(ctx, again); !errors.As(err, &settled) || settled.Session.Status != upload.Finalized {
+	if err := s.Uploads.Finalize(ctx, again); !errors.As(err, &settled) || settled.Session.Status != upload.Finalized ||
+		settled.Session.FileCount != 7 || settled.Session.Size != 70 {
 		t.Errorf("F08: a finalized session finalizes again: %v", err)
 	}
 	if err := s.Uploads.Release(ctx, f.Command, "other"); err != nil {

@@ -74,8 +74,29 @@ func TestASessionOfANewArtifact(t *testing.T) {
 	if !s.CreatedAt.Equal(now) || !s.ExpiresAt.Equal(now.Add(limits.SessionLife)) || s.Life != c.by.Policy.DefaultLife {
 		t.Errorf("from %s to %s, its artifact lives %s", s.CreatedAt, s.ExpiresAt, s.Life)
 	}
-	if out.UploadSessionID != s.ID || out.ArtifactID != s.Artifact || out.RevisionID != s.Revision {
+	if out.UploadSessionID != s.ID || out.ArtifactID != s.Artifact || out.RevisionID != s.Revision ||
+		!out.ExpiresAt.Equal(s.ExpiresAt) {
 		t.Errorf("%+v", out)
+	}
+}
+
+// TestABaseIsCheckedNoSoonerThanItsSessionIsFinalized covers bases that cannot serve, for which TestF66 has the
+// refusals.
+func TestABaseIsCheckedNoSoonerThanItsSessionIsFinalized(t *testing.T) {
+	base := id.NewRevision()
+	for name, revises := range map[string]bool{"of an artifact that lacks it": true, "of no artifact": false} {
+		t.Run(name, func(t *testing.T) {
+			c := newCreator()
+			if revises {
+				c.revises()
+			}
+			c.request.BaseRevisionID, c.request.DeletedPaths = base, []string{"nothing"}
+			_, err := c.create(t, nil)
+			wantCode(t, err, "")
+			if s := c.store.made.Session; s.Base != base || s.New == revises {
+				t.Errorf("%+v", s)
+			}
+		})
 	}
 }
 
@@ -204,6 +225,9 @@ func TestWhatIsRefusedIsNotStored(t *testing.T) {
 	c.request.Title = ""
 	_, err = c.create(t, nil)
 	wantCode(t, err, fault.InvalidRequest)
+	if c.store.creations != 0 {
+		t.Errorf("%d sessions were created", c.store.creations)
+	}
 }
 
 func TestF15OnlyWhatIsNeededIsUploaded(t *testing.T) {
@@ -284,6 +308,10 @@ func TestARepeatedCreationAnswersItsSessionWithFreshURLs(t *testing.T) {
 			out, err := e.create(t, c.record)
 			wantCode(t, err, c.want)
 			if c.want != "" {
+				e.store.refuses = nil
+				if other, err := e.create(t, nil); err != nil || other.UploadSessionID == first {
+					t.Errorf("another key answers %+v, %v", other, err)
+				}
 				return
 			}
 			if out.UploadSessionID != first || len(out.Files) != 1 {

@@ -89,7 +89,7 @@ func TestCapsAreCheckedInTheOrderOfTheContract(t *testing.T) {
 		want  fault.Code
 		files []contract.DeclaredFile
 	}{
-		{fault.FileCountCapExceeded, []contract.DeclaredFile{file("a", 11), file("b", 1), file("c", 1)}},
+		{fault.FileCountCapExceeded, []contract.DeclaredFile{file("a", 11), file("b", 1), file("c", 10)}},
 		{fault.FileSizeCapExceeded, []contract.DeclaredFile{file("a", 11), file("b", 10)}},
 		{fault.RevisionSizeCapExceeded, []contract.DeclaredFile{file("a", 10), file("b", 10)}},
 		{fault.EntrypointNotInRevision, []contract.DeclaredFile{file("a", 10), file("b", 5)}},

@@ -113,7 +113,10 @@ func (f *fakeStore) Release(_ context.Context, _ idempotency.Command, owner stri
 	return nil
 }
 
-func (f *fakeStore) Contents(context.Context, id.Artifact, id.Revision) (*artifact.Contents, error) {
+func (f *fakeStore) Contents(_ context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
+	if f.base == nil || f.base.Revision.Artifact != a || f.base.Revision.ID != r {
+		return nil, nil
+	}
 	return f.base, nil
 }
 

@@ -2,7 +2,6 @@ package upload
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -132,6 +131,10 @@ func TestT62ExactlyTheDeclaredFilesAreUploaded(t *testing.T) {
 		"a file is missing": {
 			func(f *finalizer) { delete(f.store.objects, f.object(1)) }, fault.UploadIncomplete,
 		},
+		"a file whose name is not ASCII is missing": {func(f *finalizer) {
+			f.attempt.Entries[1].Path = "dir/späť.txt"
+			delete(f.store.objects, f.object(1))
+		}, fault.UploadIncomplete},
 		"a file is shorter": {
 			func(f *finalizer) { f.store.objects[f.object(1)] = "bod" }, fault.UploadIncomplete,
 		},
@@ -155,7 +158,10 @@ func TestT62ExactlyTheDeclaredFilesAreUploaded(t *testing.T) {
 			delete(f.store.objects, f.object(1))
 		}, fault.UploadIncomplete},
 		"the session is another workspace's": {func(f *finalizer) { f.attempt.Session.Workspace = "other" }, fault.NotFound},
-		"there is no session":                {func(f *finalizer) { f.attempt.Session = nil }, fault.NotFound},
+		"a finalized one of another workspace": {func(f *finalizer) {
+			f.attempt.Session.Workspace, f.attempt.Session.Status = "other", Finalized
+		}, fault.NotFound},
+		"there is no session": {func(f *finalizer) { f.attempt.Session = nil }, fault.NotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFinalizer()
@@ -165,8 +171,11 @@ func TestT62ExactlyTheDeclaredFilesAreUploaded(t *testing.T) {
 			if (len(f.store.done) == 1) != (c.want == "") {
 				t.Errorf("%d commits", len(f.store.done))
 			}
-			if c.want == fault.UploadIncomplete && !strings.Contains(fault.Of(err).Message, "a.txt") {
-				t.Errorf("%v does not name the file", err)
+			if c.want != "" && len(f.store.calls) > 0 {
+				t.Errorf("a refusal has called %v", f.store.calls)
+			}
+			if c.want == fault.UploadIncomplete && fault.Of(err).Message != f.attempt.Entries[1].Path {
+				t.Errorf("%v is not the path of the file", err)
 			}
 		})
 	}
@@ -252,7 +261,8 @@ func TestOneAttemptAtATimeHoldsTheCommand(t *testing.T) {
 			}
 			out, err := f.finalize(t)
 			wantCode(t, err, c.want)
-			if out.FileCount != c.files || f.store.released != c.released {
+			size := map[int]int64{2: 8, 9: 90}[c.files]
+			if out.FileCount != c.files || out.SizeBytes != size || f.store.released != c.released {
 				t.Errorf("%+v, released %d times", out, f.store.released)
 			}
 			if c.record != nil && len(f.store.owners) > 0 {
@@ -293,16 +303,38 @@ func TestALeaseLastsAsLongAsItIsTold(t *testing.T) {
 }
 
 func TestF08ASessionThatIsSettledAnswersAgain(t *testing.T) {
-	t.Run("it was finalized before", func(t *testing.T) {
-		f := newFinalizer()
-		f.attempt.Session.Status = Finalized
-		f.attempt.Session.FileCount = 7
-		out, err := f.finalize(t)
-		wantCode(t, err, "")
-		if out.FileCount != 7 || len(f.store.owners) > 0 {
-			t.Errorf("%+v, %d calls", out, len(f.store.owners))
-		}
-	})
+	for name, c := range map[string]struct{ sameKey, expired bool }{ // it was finalized before
+		"by another key":                         {false, false},
+		"by the same key":                        {true, false},
+		"by another key, and has expired since":  {false, true},
+		"by the same key, and has expired since": {true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFinalizer()
+			first, err := f.finalize(t)
+			wantCode(t, err, "")
+			done := f.store.done[0]
+			done.Session.Status = Finalized
+			if c.expired {
+				done.Session.ExpiresAt = now
+			}
+			f.attempt.Session = &done.Session
+			f.store.owners, f.store.calls = nil, nil
+			if c.sameKey {
+				f.attempt.Record = &idempotency.Record{
+					Fingerprint: done.Command.Fingerprint,
+					Done:        true,
+					Expires:     now.Add(time.Hour),
+					Result:      done.Result,
+				}
+			}
+			out, err := f.finalize(t)
+			wantCode(t, err, "")
+			if out != first || len(f.store.owners)+len(f.store.calls) > 0 {
+				t.Errorf("%+v, first %+v; it called %v", out, first, f.store.calls)
+			}
+		})
+	}
 	for name, c := range map[string]struct {
 		status Status
 		want   fault.Code
@@ -313,11 +345,12 @@ func TestF08ASessionThatIsSettledAnswersAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFinalizer()
 			settled := *f.attempt.Session
-			settled.Status, settled.FileCount = c.status, 7
+			settled.Status = c.status
+			settled.FileCount, settled.Size = 7, 70
 			f.store.finalizes = &Settled{settled}
 			out, err := f.finalize(t)
 			wantCode(t, err, c.want)
-			if c.want == "" && out.FileCount != 7 || f.store.released != 1 {
+			if c.want == "" && out != finalizedAnswer(&settled) || f.store.released != 1 {
 				t.Errorf("%+v, released %d times", out, f.store.released)
 			}
 		})

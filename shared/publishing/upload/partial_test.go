@@ -1,10 +1,13 @@
 package upload
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/tree"
 )
@@ -21,7 +24,12 @@ func TestF66ABaseServesIfItIsPublished(t *testing.T) {
 		"one without bytes does not": {
 			func(f *finalizer) { f.store.base.Revision.Status = artifact.Retained }, "base_revision_not_publishable",
 		},
-		"a missing one does not": {func(f *finalizer) { f.store.base = nil }, "base_revision_not_found"},
+		"a missing one does not": {
+			func(f *finalizer) { f.attempt.Session.Base = id.NewRevision() }, "base_revision_not_found",
+		},
+		"one of another artifact does not": {
+			func(f *finalizer) { f.store.base.Revision.Artifact = id.NewArtifact() }, "base_revision_not_found",
+		},
 		"one without an artifact": {
 			func(f *finalizer) { f.attempt.Session.New = true }, "base_revision_artifact_mismatch",
 		},
@@ -39,6 +47,9 @@ func TestF66ABaseServesIfItIsPublished(t *testing.T) {
 			if !strings.HasPrefix(fault.Of(err).Message, c.want) {
 				t.Error(err)
 			}
+			if len(f.store.calls) > 0 {
+				t.Errorf("a refusal has called %v", f.store.calls)
+			}
 		})
 	}
 }
@@ -50,7 +61,12 @@ func newPartial() *finalizer {
 	s.New, s.Base = false, "base"
 	old := func(n int) tree.Object { return tree.Object{Session: "old", Entry: n} }
 	f.store.base = &artifact.Contents{
-		Revision: artifact.Revision{Status: artifact.Published, Mode: "markdown"},
+		Revision: artifact.Revision{
+			ID:       s.Base,
+			Artifact: s.Artifact,
+			Status:   artifact.Published,
+			Mode:     "markdown",
+		},
 		Tree: tree.Tree{
 			{
 				Path:   "index.html",
@@ -168,6 +184,65 @@ func TestF65T64APatchAppliesExactlyAndWithinTheCaps(t *testing.T) {
 	wantCode(t, err, "")
 }
 
+func TestF65OnePatchOfNineThatDoesNotFitRefusesAllAndStoresNothing(t *testing.T) {
+	for reason, spoil := range map[string]func(*Patch, *string){
+		"base_hash_mismatch":   func(p *Patch, _ *string) { p.Base[0]++ },
+		"result_hash_mismatch": func(p *Patch, _ *string) { p.Result[0]++ },
+		"parse_error":          func(_ *Patch, diff *string) { *diff = strings.Repeat("?", len(*diff)) },
+		"apply_failed":         func(_ *Patch, diff *string) { *diff = strings.Replace(*diff, "-one", "-six", 1) },
+	} {
+		t.Run(reason, func(t *testing.T) {
+			f := newPartial()
+			f.patchesNine(spoil)
+			_, err := f.finalize(t)
+			wantCode(t, err, fault.PatchConflict)
+			if got, want := fault.Of(err).Message, "patch_conflict: f7.txt: "+reason; got != want {
+				t.Errorf("the message is %q, want %q", got, want)
+			}
+			if len(f.store.calls) > 0 || f.store.released != 1 {
+				t.Errorf("a refusal has called %v and released the command %d times", f.store.calls, f.store.released)
+			}
+		})
+	}
+	f := newPartial()
+	f.patchesNine(func(*Patch, *string) {})
+	out, err := f.finalize(t)
+	wantCode(t, err, "")
+	if out.FileCount != 10 || len(f.store.calls) != 9+1 {
+		t.Errorf("%+v after %v", out, f.store.calls)
+	}
+}
+
+// patchesNine makes the manifest nine diffs to files of the base, of which spoil changes that of f7.txt.
+func (f *finalizer) patchesNine(spoil func(*Patch, *string)) {
+	f.by.Policy = limits.Default().Tiers[limits.Free]
+	f.attempt.Entries = nil
+	f.store.objects = map[tree.Object]string{}
+	f.store.base.Tree = tree.Tree{{Path: "index.html"}}
+	for n := range 9 {
+		old := tree.Object{Session: "old", Entry: n}
+		e := Entry{
+			Path:   fmt.Sprintf("f%d.txt", n),
+			Object: f.object(n),
+			Patch:  &Patch{Base: tree.DigestOf("one\n"), Result: tree.DigestOf("two\n")},
+		}
+		f.store.base.Tree = append(f.store.base.Tree, tree.File{
+			Path:   e.Path,
+			Size:   4,
+			SHA256: e.Patch.Base,
+			Object: old,
+		})
+		diff := "@@ -1 +1 @@\n-one\n+two\n"
+		if n == 7 {
+			spoil(e.Patch, &diff)
+		}
+		e.Size = int64(len(diff))
+		f.attempt.Entries = append(f.attempt.Entries, e)
+		f.store.objects[old] = "one\n"
+		f.store.objects[tree.Object{Session: f.attempt.Session.ID, Entry: n, Diff: true}] = diff
+	}
+}
+
 func TestWhatARevisionCannotTakeIsRefusedBeforeItsBytesAreRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		set  func(*finalizer)
@@ -179,6 +254,16 @@ func TestWhatARevisionCannotTakeIsRefusedBeforeItsBytesAreRead(t *testing.T) {
 		"no entrypoint": {
 			func(f *finalizer) { f.attempt.Session.Entrypoint = "x" }, fault.EntrypointNotInRevision,
 		},
+		"the entrypoint is deleted": {func(f *finalizer) {
+			f.attempt.Entries[0].Path, f.attempt.Entries[2].Path = "new.html", "index.html"
+		}, fault.EntrypointNotInRevision},
+		"all files are deleted": {func(f *finalizer) {
+			f.attempt.Entries = nil
+			for _, file := range f.store.base.Tree {
+				f.attempt.Entries = append(f.attempt.Entries, Entry{Path: file.Path, Deleted: true})
+			}
+			clear(f.store.objects)
+		}, fault.FileCountCapExceeded},
 		"a file is missing": {func(f *finalizer) { delete(f.store.objects, f.object(0)) }, fault.UploadIncomplete},
 	} {
 		t.Run(name, func(t *testing.T) {
