@@ -225,6 +225,11 @@ func TestF20F21ParallelPublicationsPublishOnce(t *testing.T) {
 	}
 	harness.WantOneEffect(t, byKey[0])
 	harness.WantOneEffect(t, byKey[1])
+	for _, a := range byKey[1] {
+		if a.Status != http.StatusOK { // no other request holds its key
+			t.Errorf("a publication under a key of its own answers %d %s", a.Status, a.Code())
+		}
+	}
 	var policy contract.UsagePolicy
 	harness.Decode(t, harness.Do(t, g, "GET", s.Origins.API+"/v1/usage-policy", nil), &policy)
 	left := policy.DailyNewArtifactAllowance - *policy.DailyNewArtifactsRemaining
@@ -261,6 +266,8 @@ func TestF23TwoSessionsOfOneArtifactThatEndTogetherMakeOneDraft(t *testing.T) {
 	)
 	harness.Must(g.Publish(ctx, wire.NewKey(), a, sessions[1-lost].RevisionID))(t)
 	harness.Must(g.Finalize(ctx, keys[lost], sessions[lost].UploadSessionID))(t)
+	late := harness.Must(g.Publish(ctx, wire.NewKey(), a, sessions[lost].RevisionID))(t)
+	s.WantContent(t, late.RevisionContentURL, harness.Page([]string{"one", "two"}[lost]).Body)
 }
 
 func TestAKeyThatIsRevokedTwiceAtOnceIsRevokedOnce(t *testing.T) {

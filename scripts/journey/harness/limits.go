@@ -22,15 +22,6 @@ func WithPolicy(change func(*limits.Policy)) func(*limits.Limits) {
 	}
 }
 
-// PublishTwiceADay publishes as many new artifacts as a day has and returns the answer to one more.
-func PublishTwiceADay(t *testing.T, _ *BackendEnv, g *wire.Agent) wire.Answer {
-	for range limits.AllowanceShards {
-		PublishPage(t, g, "today")
-	}
-	last := DraftPage(t, g, "tomorrow")
-	return TryPublish(t, g, wire.NewKey(), last.ArtifactID, last.RevisionID, nil)
-}
-
 // ProvisionAgain provisions a workspace and returns the answer.
 func ProvisionAgain(t *testing.T, p *BackendEnv, _ *wire.Agent) wire.Answer {
 	return Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", nil)

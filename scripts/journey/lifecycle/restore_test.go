@@ -4,7 +4,6 @@ import (
 	"sync"
 	"testing"
 
-	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
@@ -12,7 +11,6 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 )
 
@@ -23,20 +21,9 @@ type restorer struct {
 	first, now contract.Published
 }
 
-// withLimit lets an artifact have as many revisions.
-func withLimit(n int) func(*stack.Options) {
-	return func(o *stack.Options) {
-		free := o.Limits.Tiers[limits.Free]
-		free.Revisions = n
-		o.Limits.Tiers = map[limits.Tier]limits.Policy{
-			limits.Ephemeral: o.Limits.Tiers[limits.Ephemeral], limits.Free: free, limits.Pro: o.Limits.Tiers[limits.Pro],
-		}
-	}
-}
-
-func newRestorer(t testing.TB, change ...func(*stack.Options)) *restorer {
+func newRestorer(t testing.TB) *restorer {
 	t.Helper()
-	s := harness.NewJobEnv(t, append([]func(*stack.Options){harness.Unlimited}, change...)...)
+	s := harness.NewJobEnv(t, harness.Unlimited)
 	r := &restorer{JobEnv: s, Claimant: s.NewClaimant(t)}
 	r.first = harness.Must(r.PublishFiles(ctx, "First title", "", harness.Page("one"), wire.File{
 		Path: "only-then.txt",
@@ -170,42 +157,6 @@ func TestALostAnswerToARestorationIsAskedForAgain(t *testing.T) {
 		t.Errorf("asked again it says %s of %+v", again, list)
 	}
 	r.CheckInvariants(t)
-}
-
-func TestWhatStandsInTheWayOfARestoration(t *testing.T) {
-	t.Parallel()
-	r := newRestorer(t, withLimit(3))
-	r.wantRefused(
-		t,
-		harness.Must(r.PublishFiles(ctx, "Something else", "", harness.Page("else")))(t).RevisionID,
-		fault.RevisionUnpublished,
-	)
-	r.wantRefused(t, "rev_nothing", fault.RevisionUnpublished)
-	stranger := *r
-	stranger.Claimant = r.JobEnv.NewClaimant(t)
-	stranger.wantRefused(t, r.first.RevisionID, fault.ArtifactNotFound)
-	agent := *r
-	agent.Claimant = &harness.Claimant{Agent: r.Agent, Workspace: r.Workspace, Actor: r.Actor}
-	agent.Actor.Member = ""
-	agent.wantRefused(t, r.first.RevisionID, fault.Forbidden)
-
-	wanted := wire.Declare("Draft", harness.Page("draft"))
-	wanted.ArtifactID = r.first.ArtifactID
-	draft := harness.Must(r.Draft(ctx, wire.NewKey(), wanted, harness.Page("draft")))(t)
-	r.wantRefused(t, r.first.RevisionID, fault.DraftRevisionConflict)
-	r.wantRefused(t, draft.RevisionID, fault.RevisionUnpublished)
-	_, err := r.Publish(ctx, wire.NewKey(), r.first.ArtifactID, draft.RevisionID)
-	harness.NoError(t, err)
-	if r.Actor.Policy.Revisions != 3 {
-		t.Fatalf("%d revisions are allowed", r.Actor.Policy.Revisions)
-	}
-	r.wantRefused(t, r.first.RevisionID, fault.RevisionCeilingExceeded)
-	r.CheckInvariants(t)
-	r.Update(t, "A#"+string(r.first.ArtifactID), "META", map[string]any{"lock": "lkd_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"})
-	r.wantRefused(t, r.first.RevisionID, fault.ArtifactNotFound)
-	r.Update(t, "A#"+string(r.first.ArtifactID), "META", map[string]any{"lock": nil})
-	r.Clock.Advance(limits.Day * 30)
-	r.wantRefused(t, r.first.RevisionID, fault.ArtifactNotFound)
 }
 
 func TestRestorationsAndPublicationsAtOnceAreNumberedInARow(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
@@ -110,19 +109,4 @@ func diffsLeft(t testing.TB, s *harness.JobEnv) (left []string) {
 		}
 	}
 	return left
-}
-
-func TestASessionThatVanishesIsNotFinalized(t *testing.T) {
-	t.Parallel()
-	s := harness.NewFaultEnv(t)
-	g := s.NewAgent(t)
-	u := s.Upload(t, g, "", "vanishes")
-	whole := s.GetItem(t, "U#"+string(u.UploadSessionID), "META")
-	a := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-		return s.Finalize(g, wire.NewKey(), u.UploadSessionID)
-	}, func() {
-		deleteItem(t, s, "U#"+string(u.UploadSessionID), "META")
-	})
-	harness.WantRefused(t, a, 404, fault.UploadSessionNotFound)
-	s.RewriteItem(t, s.Tables.Core, whole, map[string]any{})
 }

@@ -70,15 +70,3 @@ func TestAKeyCannotDeclareMoreBytesThanADayHas(t *testing.T) {
 		t.Errorf("the next day answers %d %s", a.Status, a.Code())
 	}
 }
-
-func TestWithoutLimitsBytesAreNotCounted(t *testing.T) {
-	t.Parallel()
-	p := newLimitEnv(t, func(l *limits.Limits) {
-		harness.WithPolicy(func(p *limits.Policy) { p.NewArtifactsPerDay = limits.AllowanceShards })(l)
-		l.Off = true
-	})
-	g := p.NewAgent(t)
-	for range 4*limits.AllowanceShards + 1 {
-		harness.Must(g.Create(ctx, wire.NewKey(), declareFull("a load test")))(t)
-	}
-}

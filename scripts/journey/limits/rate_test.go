@@ -2,8 +2,6 @@ package limits
 
 import (
 	"net/http"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -276,85 +274,6 @@ func TestF49TheDaysAllowanceEndsAtMidnightUTC(t *testing.T) {
 	if left := remainingToday(t, g); left != 19 {
 		t.Errorf("on the next day %d are left", left)
 	}
-}
-
-func TestTheAllowanceTellsHowLongTheDayIs(t *testing.T) {
-	t.Parallel()
-	p := newLimitEnv(t, harness.WithPolicy(func(p *limits.Policy) { p.NewArtifactsPerDay = limits.AllowanceShards }))
-	g := p.NewAgent(t)
-	p.Clock.Advance(p.Clock.Now.UTC().Truncate(limits.Day).Add(limits.Day + 6*time.Hour).Sub(p.Clock.Now)) // 06:00
-	a := harness.PublishTwiceADay(t, p, g)
-	if harness.WantRefused(t, a, 429, fault.WriteAllowanceExceeded); harness.RetryAfter(t, a) != 18*time.Hour {
-		t.Errorf("at 06:00 Retry-After is %s", harness.RetryAfter(t, a))
-	}
-}
-
-func TestF50AtTheLastPlaceOfTheDayOneOfTenWins(t *testing.T) {
-	t.Parallel()
-	p := newLimitEnv(t, func(*limits.Limits) {})
-	g := p.NewAgent(t)
-	empty := wire.File{Path: "empty.txt"}
-	drafts := make([]contract.Finalized, 10)
-	for n := range drafts {
-		drafts[n] = harness.Must(g.Draft(ctx, wire.NewKey(), wire.Declare("raced", empty), empty))(t)
-	}
-	first := harness.Must(g.PublishFiles(ctx, "today", "", empty))(t)
-	for range 18 {
-		harness.Must(g.PublishFiles(ctx, "today", "", empty))(t)
-	}
-	answers := make([]wire.Answer, len(drafts))
-	var publishers sync.WaitGroup
-	for n, d := range drafts {
-		publishers.Go(func() { answers[n] = harness.TryPublish(t, g, wire.NewKey(), d.ArtifactID, d.RevisionID, nil) })
-	}
-	publishers.Wait()
-	won := 0
-	for n, a := range answers {
-		if a.Status == http.StatusOK {
-			won++
-			continue
-		}
-		harness.WantRefused(t, a, 429, fault.WriteAllowanceExceeded)
-		r := wire.Declare("again", empty)
-		r.ArtifactID = drafts[n].ArtifactID
-		// the draft is intact
-		harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), r), 409, fault.DraftRevisionConflict)
-	}
-	if won != 1 || remainingToday(t, g) != 0 {
-		t.Errorf("%d of ten publications took the last place", won)
-	}
-	harness.Must(g.PublishFiles(ctx, "a revision is free", first.ArtifactID, empty))(t)
-}
-
-func TestF51TheLastRevisionIsTheLast(t *testing.T) {
-	t.Parallel()
-	p := newLimitEnv(t, harness.WithPolicy(func(p *limits.Policy) { p.Revisions = 2 }))
-	g := p.NewAgent(t)
-	first := harness.PublishPage(t, g, "first")
-	next := wire.Declare("third", harness.Page("third"))
-	next.ArtifactID = first.ArtifactID
-	u := harness.Must(g.Create(ctx, wire.NewKey(), next))(t) // while there is room for another
-	harness.Must(g.Put(ctx, u.Files[0], harness.Page("third").Body))(t)
-	second := harness.Must(g.PublishFiles(ctx, "second", first.ArtifactID, harness.Page("second")))(t)
-	before := p.Snapshot(t)
-	a := harness.TryCreate(t, g, wire.NewKey(), next)
-	if harness.WantRefused(t, a, 429, fault.RevisionCeilingExceeded); !strings.Contains(a.Message(), "new artifact") {
-		t.Errorf("the refusal does not tell what to do: %s", a.Message())
-	}
-	p.WantUnchanged(t, before)
-	third := harness.Must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
-	// its draft cannot be published either
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), next), 429, fault.RevisionCeilingExceeded)
-	before = p.Snapshot(t)
-	harness.WantRefused(
-		t,
-		harness.TryPublish(t, g, wire.NewKey(), third.ArtifactID, third.RevisionID, nil),
-		429,
-		fault.RevisionCeilingExceeded,
-	)
-	p.WantUnchanged(t, before)
-	p.WantContent(t, second.RevisionContentURL, harness.Page("second").Body)
-	harness.Must(g.Publish(ctx, wire.NewKey(), second.ArtifactID, second.RevisionID))(t) // published already
 }
 
 func TestLimitsOffLiftsRatesButNoSizes(t *testing.T) {

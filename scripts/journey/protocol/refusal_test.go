@@ -53,7 +53,7 @@ var provocations = map[fault.Code]provocation{
 	}), reviseAtTheCeiling},
 	fault.WriteAllowanceExceeded: {429, harness.WithPolicy(func(p *limits.Policy) {
 		p.NewArtifactsPerDay = limits.AllowanceShards
-	}), harness.PublishTwiceADay},
+	}), publishOneTooMany},
 	fault.RateLimitedActor:     {429, func(l *limits.Limits) { l.Actor.Limit = 1 }, whoamiTwice},
 	fault.RateLimitedWorkspace: {429, func(l *limits.Limits) { l.Workspace.Limit = 1 }, whoamiTwice},
 	fault.RateLimitedArtifact:  {429, func(l *limits.Limits) { l.Artifact.Limit = 1 }, readTwice},
@@ -266,6 +266,14 @@ func pinAsAMember(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answe
 func whoamiTwice(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
 	harness.Do(t, g, "GET", g.At.APIURL+"/v1/whoami", nil)
 	return harness.Do(t, g, "GET", g.At.APIURL+"/v1/whoami", nil)
+}
+
+func publishOneTooMany(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
+	for range limits.AllowanceShards {
+		harness.PublishPage(t, g, "today")
+	}
+	last := harness.DraftPage(t, g, "tomorrow")
+	return harness.TryPublish(t, g, wire.NewKey(), last.ArtifactID, last.RevisionID, nil)
 }
 
 func readTwice(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {

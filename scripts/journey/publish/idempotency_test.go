@@ -60,26 +60,6 @@ func TestF20TheSameRequestAtOnceHasOneEffect(t *testing.T) {
 	}
 }
 
-func TestF21PublishingAtOnceWithOtherKeysPublishesOnce(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t)
-	g := p.NewAgent(t)
-	d := harness.DraftPage(t, g, "raced")
-	answers := harness.Together(func() wire.Answer {
-		return harness.TryPublish(t, g, wire.NewKey(), d.ArtifactID, d.RevisionID, nil)
-	})
-	for _, a := range answers {
-		if a.Status != http.StatusOK || harness.StableIDs(t, a) != harness.StableIDs(t, answers[0]) {
-			t.Errorf("%d %s", a.Status, a.Body)
-		}
-	}
-	var policy contract.UsagePolicy
-	harness.Decode(t, harness.Do(t, g, "GET", p.Origins.API+"/v1/usage-policy", nil), &policy)
-	if left := policy.DailyNewArtifactAllowance - *policy.DailyNewArtifactsRemaining; left != 1 {
-		t.Errorf("the day's allowance was used %d times", left)
-	}
-}
-
 func TestF77AKeyIsForOneTarget(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)

@@ -89,33 +89,6 @@ func TestT62ObjectsThatNobodyDeclaredAreNoticed(t *testing.T) {
 	harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 409, fault.UnexpectedUploadObject)
 }
 
-func TestF23ThereIsOneDraftAtATime(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t)
-	g := p.NewAgent(t)
-	a := harness.PublishPage(t, g, "first")
-	open := func(words string) contract.Session {
-		r := wire.Declare(words, harness.Page(words))
-		r.ArtifactID = a.ArtifactID
-		s := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
-		harness.Must(g.Put(ctx, s.Files[0], harness.Page(words).Body))(t)
-		return s
-	}
-	one, two := open("one"), open("two")
-	d := harness.Must(g.Finalize(ctx, wire.NewKey(), one.UploadSessionID))(t)
-	key := wire.NewKey()
-	before := p.Snapshot(t)
-	harness.WantRefused(t, harness.TryFinalize(t, g, key, two.UploadSessionID), 409, fault.DraftRevisionConflict)
-	p.WantUnchanged(t, before)
-	harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
-	second := harness.Must(g.Finalize(ctx, key, two.UploadSessionID))(t)
-	p.WantContent(
-		t,
-		harness.Must(g.Publish(ctx, wire.NewKey(), second.ArtifactID, second.RevisionID))(t).RevisionContentURL,
-		harness.Page("two").Body,
-	)
-}
-
 func TestKnownBytesAreNotAskedForAgain(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)

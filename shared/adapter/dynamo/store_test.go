@@ -362,11 +362,12 @@ func TestF50TheAllowanceIsExactUnderParallelPublications(t *testing.T) {
 		p.Allowance = allowance
 		return s.Artifacts.Publish(ctx, p)
 	})
-	won := 0
+	won, published := 0, artifact.Revision{}
 	for i, err := range errs {
 		switch {
 		case err == nil:
 			won++
+			published = drafts[i]
 		case fault.CodeOf(err) != fault.WriteAllowanceExceeded:
 			t.Error(err)
 		default:
@@ -377,6 +378,11 @@ func TestF50TheAllowanceIsExactUnderParallelPublications(t *testing.T) {
 	}
 	if used, _ := s.Counters.ArtifactsToday(ctx, w.ID, now()); won != allowance || used != allowance {
 		t.Errorf("%d won, %d counted", won, used)
+	}
+	again := publication(k, draft(t, s, w, k, published.Artifact), 2)
+	again.Allowance = allowance
+	if err := s.Artifacts.Publish(ctx, again); err != nil {
+		t.Error("a revision of a published artifact counts:", err)
 	}
 }
 
@@ -440,6 +446,20 @@ func TestF07WhoLostTheLeaseCannotCommit(t *testing.T) {
 	if err := s.Uploads.Claim(ctx, f.Command, "fourth", later, later); !errors.As(err, &taken) ||
 		!taken.Record.Finished(now()) {
 		t.Errorf("releasing undid a finished command: %v", err)
+	}
+}
+
+func TestASessionThatVanishedIsNotFinalized(t *testing.T) {
+	s := newStore(t)
+	w, k := tenant(t, s)
+	u, entries := openSession(t, s, w, k, "")
+	u.ID = id.NewSession()
+	f := finalization(t, s, k, u, entries)
+	if err := s.Uploads.Finalize(ctx, f); fault.CodeOf(err) != fault.UploadSessionNotFound {
+		t.Error(err)
+	}
+	if a, err := s.Artifacts.Artifact(ctx, u.Artifact); err != nil || a != nil {
+		t.Errorf("it made %+v, %v", a, err)
 	}
 }
 

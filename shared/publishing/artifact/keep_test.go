@@ -16,11 +16,15 @@ func TestWhatMayBePinned(t *testing.T) {
 		commits int
 		code    fault.Code
 	}{
-		"a published artifact":    {func(*env) {}, 1, ""},
-		"one that is pinned":      {func(e *env) { e.store.artifact.PinnedAt = e.now }, 1, ""},
-		"a draft":                 {func(e *env) { e.store.artifact.Current = "" }, 0, fault.ArtifactNotFound},
-		"an expired artifact":     {func(e *env) { e.store.artifact.ExpiresAt = e.now }, 0, fault.ArtifactNotFound},
-		"one too many":            {func(e *env) { e.store.refuses = times(1, fault.NewCode(fault.PinnedArtifactCap)) }, 1, fault.PinnedArtifactCap},
+		"a published artifact": {func(*env) {}, 1, ""},
+		"one that is pinned":   {func(e *env) { e.store.artifact.PinnedAt = e.now }, 1, ""},
+		"a draft":              {func(e *env) { e.store.artifact.Current = "" }, 0, fault.ArtifactNotFound},
+		"an expired artifact":  {func(e *env) { e.store.artifact.ExpiresAt = e.now }, 0, fault.ArtifactNotFound},
+		"a deleted artifact":   {func(e *env) { e.store.artifact.Status = Deleted }, 0, fault.ArtifactNotFound},
+		"one that never was":   {func(e *env) { e.store.artifact = nil }, 0, fault.ArtifactNotFound},
+		"one too many": {func(e *env) {
+			e.store.refuses = times(1, fault.NewCode(fault.PinnedArtifactCap))
+		}, 1, fault.PinnedArtifactCap},
 		"where none may be":       {func(e *env) { e.by.Policy.LiveArtifacts = 0 }, 0, fault.PinnedArtifactCap},
 		"another workspace's":     {func(e *env) { e.store.artifact.Owner = "other" }, 0, fault.ArtifactNotFound},
 		"by an API key":           {func(e *env) { e.by.Member = "" }, 0, fault.Forbidden},
@@ -28,14 +32,48 @@ func TestWhatMayBePinned(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
+			named := e.target()
 			c.change(e)
-			was := !e.store.artifact.PinnedAt.IsZero()
-			got, err := e.Pin(t.Context(), e.by, e.target())
+			was := e.store.artifact != nil && !e.store.artifact.PinnedAt.IsZero()
+			got, err := e.Pin(t.Context(), e.by, named)
 			wantCode(t, err, c.code)
 			if len(e.store.commits) != c.commits || err == nil && !got.Pinned {
 				t.Errorf("%+v after %d commits", got, len(e.store.commits))
 			}
 			if c.commits == 1 && e.store.commits[0].(Pinning).Noop != was {
+				t.Errorf("%+v", e.store.commits[0])
+			}
+		})
+	}
+	e := newEnv(t)
+	_, err := e.Pin(t.Context(), e.by, Target{RequestedID: "art_1"})
+	wantCode(t, err, fault.ArtifactNotFound)
+}
+
+func TestWhatMayBeUnpinned(t *testing.T) {
+	for name, c := range map[string]struct {
+		change  func(*env)
+		commits int
+		code    fault.Code
+	}{
+		"a pinned artifact":   {func(e *env) { e.store.artifact.PinnedAt = e.now }, 1, ""},
+		"one that is not":     {func(*env) {}, 1, ""},
+		"an expired artifact": {func(e *env) { e.store.artifact.ExpiresAt = e.now }, 0, fault.ArtifactNotFound},
+		"one that never was":  {func(e *env) { e.store.artifact = nil }, 0, fault.ArtifactNotFound},
+		"another workspace's": {func(e *env) { e.store.artifact.Owner = "other" }, 0, fault.ArtifactNotFound},
+		"by an API key":       {func(e *env) { e.by.Member = "" }, 0, fault.Forbidden},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			named := e.target()
+			c.change(e)
+			was := e.store.artifact != nil && !e.store.artifact.PinnedAt.IsZero()
+			got, err := e.Unpin(t.Context(), e.by, named)
+			wantCode(t, err, c.code)
+			if len(e.store.commits) != c.commits || got.Pinned {
+				t.Errorf("%+v after %d commits", got, len(e.store.commits))
+			}
+			if c.commits == 1 && e.store.commits[0].(Pinning).Noop == was {
 				t.Errorf("%+v", e.store.commits[0])
 			}
 		})
@@ -87,25 +125,35 @@ func TestWhatMayBeRestored(t *testing.T) {
 		"the newest revision": {func(e *env) { e.store.artifact.Current = e.store.revision.ID }, false, ""},
 		"a draft":             {func(e *env) { e.store.revision.Status = Draft }, false, fault.RevisionUnpublished},
 		"without its bytes":   {func(e *env) { e.store.revision.Status = Retained }, false, fault.RevisionRetained},
-		"beside a draft":      {func(e *env) { e.store.artifact.Draft = id.NewRevision() }, false, fault.DraftRevisionConflict},
+		"beside a draft": {func(e *env) {
+			e.store.artifact.Draft = id.NewRevision()
+		}, false, fault.DraftRevisionConflict},
 		"one too many": {func(e *env) {
 			e.store.artifact.Number = e.by.Policy.Revisions
 		}, false, fault.RevisionCeilingExceeded},
-		"by an API key": {func(e *env) { e.by.Member = "" }, false, fault.Forbidden},
-		"lost for good": {func(e *env) { e.store.refuses = times(4, ErrMoved) }, true, fault.DatabaseUnavailable},
+		"that never was":            {func(e *env) { e.store.revision = nil }, false, fault.RevisionUnpublished},
+		"of another artifact":       {func(e *env) { e.store.revision.Artifact = "other" }, false, fault.RevisionUnpublished},
+		"of another workspace":      {func(e *env) { e.store.artifact.Owner = "other" }, false, fault.ArtifactNotFound},
+		"of a locked artifact":      {func(e *env) { e.store.artifact.Lock = "lkd_1" }, false, fault.ArtifactNotFound},
+		"of an expired artifact":    {func(e *env) { e.store.artifact.ExpiresAt = e.now }, false, fault.ArtifactNotFound},
+		"of a deleted artifact":     {func(e *env) { e.store.artifact.Status = Deleted }, false, fault.ArtifactNotFound},
+		"in an unclaimed workspace": {func(e *env) { e.by.Workspace.ClaimedAt = time.Time{} }, false, fault.Forbidden},
+		"by an API key":             {func(e *env) { e.by.Member = "" }, false, fault.Forbidden},
+		"lost for good":             {func(e *env) { e.store.refuses = times(4, ErrMoved) }, true, fault.DatabaseUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			e.store.artifact.Current, e.store.artifact.Number = id.NewRevision(), 2
+			named, old := e.target(), e.store.revision.ID
 			c.change(e)
-			old := e.store.revision.ID
-			got, err := e.Restore(t.Context(), e.by, e.target(), old)
+			got, err := e.Restore(t.Context(), e.by, named, old)
 			wantCode(t, err, c.code)
 			if (len(e.store.commits) > 0) != c.made || err == nil && (got != old) != c.made {
 				t.Errorf("the newest is %s after %d commits", got, len(e.store.commits))
 			}
 			for _, commit := range e.store.commits {
-				if r := commit.(Restoration); !r.Republish || r.Revision.Source != old || r.Number != 3 || r.Revision.Title != "Seals" {
+				r := commit.(Restoration)
+				if !r.Republish || r.Revision.Source != old || r.Number != 3 || r.Revision.Title != "Seals" {
 					t.Errorf("%+v", r)
 				}
 			}

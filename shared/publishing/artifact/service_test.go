@@ -51,6 +51,9 @@ func (f *fakeStore) Pin(_ context.Context, p Pinning) error         { return f.c
 func (f *fakeStore) Unpin(_ context.Context, p Pinning) error       { return f.commit(p) }
 
 func (f *fakeStore) Artifact(context.Context, id.Artifact) (*Artifact, error) {
+	if f.artifact == nil {
+		return nil, nil
+	}
 	a := *f.artifact
 	return &a, nil
 }
@@ -197,10 +200,12 @@ func TestWhatMayBePublished(t *testing.T) {
 			e.store.revision.Status, e.store.revision.Number = Retained, 1
 		}, fault.RevisionRetained},
 		"a revision of another artifact": {func(e *env) { e.store.revision.Artifact = id.NewArtifact() }, fault.RevisionUnpublished},
-		"the last revision": {func(e *env) {
+		"F51: the last revision": {func(e *env) {
 			e.store.artifact.Number = e.by.Policy.Revisions - 1
 		}, ""},
-		"a revision too many":    {func(e *env) { e.store.artifact.Number = e.by.Policy.Revisions }, fault.RevisionCeilingExceeded},
+		"F51: a revision too many": {func(e *env) {
+			e.store.artifact.Number = e.by.Policy.Revisions
+		}, fault.RevisionCeilingExceeded},
 		"of an expired artifact": {func(e *env) { e.store.artifact.ExpiresAt = e.now }, fault.ArtifactNotFound},
 		"of a deleted artifact":  {func(e *env) { e.store.artifact.Status = Deleted }, fault.ArtifactNotFound},
 		"of a locked artifact":   {func(e *env) { e.store.artifact.Lock = "lkd_1" }, fault.ArtifactNotFound},
@@ -217,6 +222,10 @@ func TestWhatMayBePublished(t *testing.T) {
 			wantCode(t, err, c.code)
 			if (got.ArtifactID != "") != (err == nil) {
 				t.Errorf("it answers %+v", got)
+			}
+			commits := c.code == "" || c.code == fault.WriteAllowanceExceeded
+			if (len(e.store.commits) == 1) != commits {
+				t.Errorf("%d commits", len(e.store.commits))
 			}
 		})
 	}
@@ -254,10 +263,52 @@ func TestAnEphemeralPublicationRenewsTheArtifactAndSharesIt(t *testing.T) {
 	}
 }
 
+func TestF49TheAllowanceOfADayIsSpentUntilMidnightUTC(t *testing.T) {
+	for name, c := range map[string]struct {
+		at   time.Time
+		want time.Duration
+	}{
+		"in the morning":           {time.Date(2026, 3, 14, 6, 0, 0, 0, time.UTC), 18 * time.Hour},
+		"at the end of the day":    {time.Date(2026, 3, 14, 23, 59, 59, 9e8, time.UTC), 100 * time.Millisecond},
+		"at midnight":              {time.Date(2026, 3, 15, 0, 0, 0, 0, time.UTC), limits.Day},
+		"where it is the next day": {time.Date(2026, 3, 15, 1, 0, 0, 0, time.FixedZone("east", 2*3600)), time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.now = c.at
+			e.draft()
+			e.store.artifact.ExpiresAt = e.now.Add(time.Hour)
+			e.store.refuses = times(1, fault.NewCode(fault.WriteAllowanceExceeded))
+			_, err := e.Publish(t.Context(), e.by, e.target())
+			wantCode(t, err, fault.WriteAllowanceExceeded)
+			if got := fault.Of(err).RetryAfter; got != c.want {
+				t.Errorf("the next day starts in %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 func TestAPublishedRevisionIsAnsweredWithoutACommit(t *testing.T) {
 	e := newEnv(t)
+	e.store.artifact.Number = e.by.Policy.Revisions // F51 refuses new revisions alone
 	got, err := e.Publish(t.Context(), e.by, e.target())
 	if err != nil || got.RevisionID != e.store.revision.ID || len(e.store.commits) != 0 {
+		t.Errorf("%+v after %d commits, %v", got, len(e.store.commits), err)
+	}
+}
+
+func TestF21ARevisionThatIsPublishedMeanwhileIsAnsweredWithoutASecondCommit(t *testing.T) {
+	e := newEnv(t)
+	e.draft()
+	named := e.target()
+	e.store.refuses = times(1, ErrMoved)
+	e.store.moves = func(a *Artifact) {
+		a.Current, a.Draft = e.store.revision.ID, ""
+		a.Number = 1
+		e.store.revision.Status, e.store.revision.Number = Published, 1
+	}
+	got, err := e.Publish(t.Context(), e.by, named)
+	if err != nil || got.RevisionID != e.store.revision.ID || len(e.store.commits) != 1 {
 		t.Errorf("%+v after %d commits, %v", got, len(e.store.commits), err)
 	}
 }

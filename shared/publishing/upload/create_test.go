@@ -2,6 +2,7 @@ package upload
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,10 +122,10 @@ func TestASessionOfAnExistingArtifact(t *testing.T) {
 		"one with a draft": {
 			func(_ *creator, a *artifact.Artifact) { a.Draft = base }, fault.DraftRevisionConflict,
 		},
-		"one with room for a revision": {
+		"F51: one with room for a revision": {
 			func(c *creator, a *artifact.Artifact) { a.Number = c.by.Policy.Revisions - 1 }, "",
 		},
-		"one without room, and a draft": {
+		"F51: one without room, and a draft": {
 			func(c *creator, a *artifact.Artifact) { a.Number, a.Draft = c.by.Policy.Revisions, base },
 			fault.RevisionCeilingExceeded,
 		},
@@ -138,6 +139,9 @@ func TestASessionOfAnExistingArtifact(t *testing.T) {
 			wantCode(t, err, c.want)
 			if (e.store.creations == 1) != (c.want == "") {
 				t.Fatalf("%d sessions were created", e.store.creations)
+			}
+			if c.want == fault.RevisionCeilingExceeded && !strings.Contains(fault.Of(err).Message, "make a new artifact") {
+				t.Errorf("it does not say what to do: %v", err)
 			}
 			if s := e.store.made.Session; c.want == "" && (s.New || s.Artifact != a.ID || s.Home != "home") {
 				t.Errorf("%+v", s)
