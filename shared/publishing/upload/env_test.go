@@ -37,6 +37,7 @@ type fakeStore struct {
 	references error
 	finalizes  error
 	heads      error
+	opens      error
 
 	made      Creation
 	creations int
@@ -156,6 +157,9 @@ func (f *fakeStore) Open(_ context.Context, _ id.Workspace, o tree.Object, _, _ 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.opened++
+	if f.opens != nil {
+		return nil, f.opens
+	}
 	body, ok := f.objects[o]
 	if !ok {
 		return nil, fault.New(fault.NotFound, "gone")

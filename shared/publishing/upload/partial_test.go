@@ -164,6 +164,15 @@ func TestF65T64APatchAppliesExactlyAndWithinTheCaps(t *testing.T) {
 			func(f *finalizer) { delete(f.store.objects, tree.Object{Session: "old", Entry: 1}) },
 			fault.UploadIncomplete, "a.txt",
 		},
+		"a base that is shorter": {
+			func(f *finalizer) { f.store.objects[tree.Object{Session: "old", Entry: 1}] = "one" },
+			fault.StorageUnavailable, "",
+		},
+		"a base out of reach": {func(f *finalizer) {
+			known := tree.DigestOf("page")
+			f.attempt.Entries[0].SHA256 = &known // else it is read first
+			f.store.opens = fault.NewCode(fault.StorageUnavailable)
+		}, fault.StorageUnavailable, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newPartial()
