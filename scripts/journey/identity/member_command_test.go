@@ -16,35 +16,6 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-func TestARepeatedCreationShowsTheSameKeyAgain(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t, harness.Unlimited)
-	who := p.NewMember(t)
-	idem := wire.NewKey()
-	var first string
-	for _, a := range harness.Together(func() wire.Answer { return harness.TryCreateKey(t, who, "once", idem) }) {
-		if a.Status == http.StatusConflict {
-			harness.WantRefused(t, a, 409, fault.IdempotencyInFlight)
-			continue
-		}
-		if made := harness.CreatedKey(t, a); first == "" {
-			first = made.Secret
-		} else if made.Secret != first {
-			t.Error("two secrets for one command")
-		}
-	}
-	if made := harness.CreatedKey(t, harness.TryCreateKey(t, who, "once", idem)); made.Secret != first || first == "" {
-		t.Error("the repetition shows another secret")
-	}
-	if n := p.CountItems(t, p.Tables.Core, "K#"); n != 1 {
-		t.Errorf("%d keys were made", n)
-	}
-	agent := &wire.Agent{HTTP: who.HTTP, At: who.At, Key: first}
-	if a := harness.Do(t, agent, "GET", who.At.APIURL+"/v1/whoami", nil); a.Status != http.StatusOK {
-		t.Error("the key does not work", a.Status)
-	}
-}
-
 func TestALostAnswerToACreationIsAskedForAgain(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t, harness.Unlimited)
@@ -179,28 +150,6 @@ func TestT52TheSecretOfAKeyIsNotStored(t *testing.T) {
 		if strings.Contains(all.String(), s) {
 			t.Errorf("secret %d is stored", n)
 		}
-	}
-}
-
-func TestAKeyIsRevokedOnceHoweverOftenItIsAsked(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t, harness.Unlimited)
-	who := p.NewMember(t)
-	made := harness.CreatedKey(t, harness.TryCreateKey(t, who, "raced", wire.NewKey()))
-	path := "/v1/web/keys/" + string(made.APIKey.ID) + "/revoke"
-	times := map[string]bool{}
-	for _, a := range harness.Together(func() wire.Answer {
-		return harness.TryAs(t, who, "POST", path, nil, harness.KeyHeader()...)
-	}) {
-		var ended contract.RevokedKey
-		if harness.Decode(t, a, &ended); a.Status != http.StatusOK {
-			t.Error(a.Status, a.Code())
-		}
-		times[ended.RevokedAt.String()] = true
-	}
-	record := harness.CallAs[contract.AuditList](t, who, 200, "GET", "/v1/web/audit", nil)
-	if len(times) != 1 || len(record.Items) != 2 {
-		t.Errorf("%d times, %d events", len(times), len(record.Items))
 	}
 }
 

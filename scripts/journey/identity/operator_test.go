@@ -219,15 +219,13 @@ func TestAnOperatorReadsWhatWasDoneEverywhere(t *testing.T) {
 	}
 }
 
-func TestAFilterThatIsNoneIsRefused(t *testing.T) {
+func TestAnEmptyFilterAndALimitThatIsNoneAreRefused(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
 	op := s.NewOperator(t)
 	for _, q := range []string{
-		"workspace_id=", "workspace_id=x", "actor_type=", "actor_type=robot", "action=", "action=artifact.framed",
-		"target_type=", "target_type=x",
-		"request_id=", "request_id=" + strings.Repeat("x", 129), "focus=", "focus=everything", "limit=0", "limit=",
-		"limit=x", "limit=101",
+		"workspace_id=", "actor_type=", "action=", "target_type=", "request_id=", "focus=",
+		"limit=0", "limit=", "limit=x", "limit=101",
 	} {
 		t.Log(q)
 		harness.WantRefused(t, harness.TryAs(t, op, "GET", harness.RecordPath+"?"+q, nil), 400, fault.InvalidRequest)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -130,6 +131,9 @@ func TestARepeatedCreationMakesOneKeyAndShowsTheSameSecret(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if made, err := k.Create(ctx, by, c, nil, "one", 0); err != nil || !secrets[made.Secret] {
+		t.Errorf("a repetition when all are done shows another secret (%v)", err)
+	}
 	rows, next, err := d.Keys.List(ctx, credential.KeyQuery{Workspace: by.Workspace, Which: credential.AllKeys, Limit: 10})
 	if len(secrets) != 1 || len(rows) != 1 || next != "" || err != nil {
 		t.Errorf("%d secrets of %d keys (%v)", len(secrets), len(rows), err)
@@ -138,6 +142,36 @@ func TestARepeatedCreationMakesOneKeyAndShowsTheSameSecret(t *testing.T) {
 	other.Fingerprint[0]++
 	if _, err := k.Create(ctx, by, other, nil, "two", 0); fault.CodeOf(err) != fault.InvalidIdempotencyKey {
 		t.Error("T50: another body passes", err)
+	}
+}
+
+func TestAKeyIsRevokedOnceHoweverManyAskForIt(t *testing.T) {
+	d := newDesk(t)
+	k, by, _ := newKeeper(t, d)
+	made, err := k.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "raced", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := d.clock
+	var calls atomic.Int64
+	k.Now = func() time.Time { return start.Add(time.Duration(calls.Add(1)) * time.Millisecond) } // a time for each
+	var mu sync.Mutex
+	times := map[string]bool{}
+	for _, err := range parallel(6, func(int) error {
+		ended, err := k.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, made.APIKey.ID)
+		mu.Lock()
+		defer mu.Unlock()
+		times[ended.RevokedAt.String()] = true
+		return err
+	}) {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	events, _, _, err := d.Events.List(ctx, account.Filter{Workspace: by.Workspace.ID, Actors: []string{"member"}},
+		start.Add(time.Minute), noPosition, 10)
+	if err != nil || len(times) != 1 || len(events) != 2 {
+		t.Errorf("revoked at %v, %d events (%v)", times, len(events), err)
 	}
 }
 
