@@ -290,7 +290,7 @@ func TestF49TheAllowanceOfADayIsSpentUntilMidnightUTC(t *testing.T) {
 
 func TestAPublishedRevisionIsAnsweredWithoutACommit(t *testing.T) {
 	e := newEnv(t)
-	e.store.artifact.Number = e.by.Policy.Revisions // F51 refuses new revisions alone
+	e.store.artifact.Number = e.by.Policy.Revisions // which stops new revisions alone
 	got, err := e.Publish(t.Context(), e.by, e.target())
 	if err != nil || got.RevisionID != e.store.revision.ID || len(e.store.commits) != 0 {
 		t.Errorf("%+v after %d commits, %v", got, len(e.store.commits), err)

@@ -81,8 +81,8 @@ func TestASessionOfANewArtifact(t *testing.T) {
 	}
 }
 
-// TestABaseIsCheckedNoSoonerThanItsSessionIsFinalized covers bases that cannot serve, for which TestF66 has the
-// refusals.
+// TestABaseIsCheckedNoSoonerThanItsSessionIsFinalized covers bases that cannot serve.
+// TestF66ABaseServesIfItIsPublished has their refusals.
 func TestABaseIsCheckedNoSoonerThanItsSessionIsFinalized(t *testing.T) {
 	base := id.NewRevision()
 	for name, revises := range map[string]bool{"of an artifact that lacks it": true, "of no artifact": false} {
