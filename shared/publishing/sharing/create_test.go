@@ -1,6 +1,8 @@
 package sharing
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,6 +131,9 @@ func TestAnArtifactHasOneShareLinkAtATime(t *testing.T) {
 		"one that ends in time is reused": {
 			func(l *link.Link) { l.ExpiresAt = tomorrow }, time.Time{}, shareUntil(tomorrow), true, "",
 		},
+		"one that ends sooner than asked is reused": {
+			func(l *link.Link) { l.ExpiresAt = tomorrow }, time.Time{}, shareUntil(tomorrow.Add(time.Hour)), true, "",
+		},
 		"one that ends too late is refused": {
 			func(l *link.Link) { l.ExpiresAt = tomorrow.Add(1) }, time.Time{}, shareUntil(tomorrow), false, fault.InvalidRequest,
 		},
@@ -147,21 +152,34 @@ func TestAnArtifactHasOneShareLinkAtATime(t *testing.T) {
 			e := newEnv(t)
 			old := e.addShareLink(c.existing)
 			e.artifact.LinksRevokedBefore = c.closed
-			made, err := e.Create(t.Context(), e.by, e.target(), c.request)
+			target := e.target()
+			target.Command.Key.Client = "key"
+			made, err := e.Create(t.Context(), e.by, target, c.request)
 			wantCode(t, err, c.want)
 			switch {
 			case c.want != "":
-				if e.store.writes() != 0 {
-					t.Error("a refusal writes")
+				if e.store.writes() != 0 || !strings.Contains(err.Error(), string(old.ID)) {
+					t.Errorf("%v, %d writes", err, e.store.writes())
 				}
 			case c.reused:
-				if made.ID != old.ID || len(e.store.noops) != 1 || len(e.store.created) != 0 {
-					t.Errorf("%+v, %d creations", made, len(e.store.created))
-				}
+				wantReused(t, e, made, target, old)
 			default:
 				wantCreated(t, e, made, c.request, old)
 			}
 		})
+	}
+}
+
+// wantReused checks that a link is the answer as it is, and that a repetition of the command will have the same one.
+func wantReused(t *testing.T, e *env, made contract.CreatedLink, target Target, old link.Link) {
+	t.Helper()
+	if made.ID != old.ID || !made.CreatedAt.Equal(old.CreatedAt) || len(e.store.noops) != 1 || len(e.store.created) != 0 {
+		t.Fatalf("%+v, %d creations", made, len(e.store.created))
+	}
+	var again contract.CreatedLink
+	c := e.store.noops[0]
+	if err := json.Unmarshal(c.Result, &again); err != nil || again.ID != old.ID || *c.Command != target.Command {
+		t.Errorf("%s of %+v, %v", c.Result, c.Command, err)
 	}
 }
 
@@ -178,6 +196,20 @@ func wantCreated(t *testing.T, e *env, made contract.CreatedLink, r contract.Cre
 	c := e.store.created[0]
 	if c.Replaces != replaces || c.Link.ID != made.ID || !e.artifact.LinksOpen(c.Link.CreatedAt) {
 		t.Errorf("%+v", c)
+	}
+}
+
+func TestEveryRequestForARevisionLinkCreatesOne(t *testing.T) {
+	e := newEnv(t)
+	target, of := e.target(), contract.CreateLink{Type: "revision", RevisionID: e.artifact.Current}
+	one, err := e.Create(t.Context(), e.by, target, of)
+	wantCode(t, err, "")
+	l := e.store.created[0].Link
+	e.store.links[l.Public] = l
+	two, err := e.Create(t.Context(), e.by, target, of)
+	wantCode(t, err, "")
+	if one.ID == two.ID || len(e.store.created) != 2 || *two.RevisionID != e.artifact.Current {
+		t.Errorf("%+v, then %+v", one, two)
 	}
 }
 

@@ -170,6 +170,15 @@ func TestVisibilityIsOneOfTwo(t *testing.T) {
 			t.Errorf("%+v, %d writes", out, e.store.writes())
 		}
 	})
+	t.Run("unlisted is refused for an artifact that was never published", func(t *testing.T) {
+		e := newEnv(t)
+		e.artifact.Current = ""
+		_, err := e.SetVisibility(t.Context(), e.by, e.target(), Unlisted)
+		wantCode(t, err, fault.ArtifactNotFound)
+		if e.store.writes() != 0 {
+			t.Error("a refusal writes")
+		}
+	})
 	t.Run("private is refused for an artifact that has ended", func(t *testing.T) {
 		e := newEnv(t)
 		e.artifact.ExpiresAt = now
@@ -213,13 +222,18 @@ func TestLinksAreLockedAndUnlocked(t *testing.T) {
 			if c.lift {
 				do = e.Unlock
 			}
-			out, err := do(t.Context(), e.by, e.target())
+			target := e.target()
+			target.Command.Key.Client = "key"
+			out, err := do(t.Context(), e.by, target)
 			wantCode(t, err, c.want)
 			if c.want != "" {
 				return
 			}
 			if len(e.store.locks) != 1 || e.store.locks[0].Noop != c.noop || e.store.locks[0].Lift != c.lift {
-				t.Errorf("%+v", e.store.locks)
+				t.Fatalf("%+v", e.store.locks)
+			}
+			if l := e.store.locks[0]; l.Command != target.Command || string(l.Result) != "{}" {
+				t.Errorf("a repetition will have %s of %+v", l.Result, l.Command)
 			}
 			if out.Lockdown == c.lift {
 				t.Errorf("shown as locked: %t", out.Lockdown)
@@ -268,6 +282,14 @@ func TestARepeatedLockIsShownAsItsCommandLeftIt(t *testing.T) {
 			wantCode(t, err, c.want)
 			if err == nil && !out.Lockdown || e.store.writes() != c.writes {
 				t.Errorf("locked: %t, after %d writes", out.Lockdown, e.store.writes())
+			}
+			e.store.fails = c.fails
+			e.artifact.LinksLockedAt = now // by another command since
+			e.target()
+			out, err = e.Unlock(t.Context(), e.by, target)
+			wantCode(t, err, c.want)
+			if out.Lockdown || e.store.writes() != 2*c.writes {
+				t.Errorf("unlocked, shown as locked: %t, after %d writes", out.Lockdown, e.store.writes())
 			}
 		})
 	}
