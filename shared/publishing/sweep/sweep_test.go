@@ -202,6 +202,24 @@ func TestAFailureIsRetriedAfterAGrowingDelay(t *testing.T) {
 	}
 }
 
+func TestAnArtifactThatCannotBeEndedIsRetried(t *testing.T) {
+	f := newStore()
+	f.dueArtifacts = []Artifact{{
+		Artifact:  artifact.Artifact{ID: "art", Status: artifact.Live, ExpiresAt: start},
+		QueueItem: QueueItem{Key: "key", Due: start},
+	}}
+	f.failAt = 1
+	if _, err := newSweeper(f).DueArtifacts(t.Context()); err == nil || len(f.events) != 0 {
+		t.Errorf("%v, %d events", err, len(f.events))
+	}
+	if got := f.rescheduled["key"]; !got.until.Equal(start.Add(limits.MinRetry)) || got.failures != 1 {
+		t.Errorf("%+v", got)
+	}
+	if _, err := newSweeper(f).DueArtifacts(t.Context()); err != nil || len(f.events) != 1 {
+		t.Errorf("%v, %d events", err, len(f.events))
+	}
+}
+
 func TestRoundsAddUp(t *testing.T) {
 	old, young := Round{Due: 2, Oldest: time.Hour, More: true}, Round{Due: 3, Oldest: time.Minute}
 	want := Round{Due: 5, Oldest: time.Hour, More: true}
