@@ -32,8 +32,9 @@ type fakeStore struct {
 	link      link.Link
 	revisions map[id.Revision]artifact.Revision
 	tree      tree.Tree
-	err       error // of the contents
-	gone      bool  // the contents are
+	asked     id.Revision // of the contents that were read last
+	err       error       // of the contents
+	gone      bool        // the contents are
 }
 
 func (s *fakeStore) ReadState(context.Context, readaccess.Query) (readaccess.State, error) {
@@ -50,6 +51,7 @@ func (s *fakeStore) Revision(_ context.Context, _ id.Artifact, r id.Revision) (*
 }
 
 func (s *fakeStore) Contents(_ context.Context, _ id.Artifact, r id.Revision) (*artifact.Contents, error) {
+	s.asked = r
 	if s.gone || s.err != nil {
 		return nil, s.err
 	}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 	"time"
@@ -168,6 +169,8 @@ func TestAnOwnerReadsAFileBack(t *testing.T) {
 		"a text of an older revision": {set(func(*tree.File) {}), 1, "a.txt", "é", ""},
 		"an empty file":               {set(func(f *tree.File) { f.Size = 0 }), 0, "a.txt", "", ""},
 		"a path that is not there":    {set(func(*tree.File) {}), 0, "b.txt", "", fault.NotFound},
+		"an empty path":               {set(func(*tree.File) {}), 0, "", "", fault.NotFound},
+		"a path out of the revision":  {set(func(*tree.File) {}), 0, "../a.txt", "", fault.NotFound},
 		"a file with another digest": {
 			set(func(f *tree.File) { f.SHA256[0]++ }), 0, "a.txt", "", fault.StorageUnavailable,
 		},
@@ -175,6 +178,7 @@ func TestAnOwnerReadsAFileBack(t *testing.T) {
 		"an artifact of another":       {func(e *env) { e.owner.Workspace.ID = "other" }, 0, "a.txt", "", fault.NotFound},
 		"an artifact that has none":    {func(e *env) { e.store.artifact.Current = "" }, 0, "a.txt", "", fault.NotFound},
 		"contents that are missing":    {func(e *env) { e.store.gone = true }, 0, "a.txt", "", fault.NotFound},
+		"a revision that is not there": {func(e *env) { e.revisions[0] = id.NewRevision() }, 1, "a.txt", "", fault.NotFound},
 		"a revision that is malformed": {func(e *env) { e.revisions[0] = "rev_" }, 1, "a.txt", "", fault.NotFound},
 		"a revision that does not live": {
 			func(e *env) { e.store.revisions[e.revisions[0]] = artifact.Revision{} }, 1, "a.txt", "", fault.NotFound,
@@ -190,10 +194,35 @@ func TestAnOwnerReadsAFileBack(t *testing.T) {
 			}
 			got, err := e.File(t.Context(), e.owner, &e.store.artifact, r, c.path)
 			wantCode(t, err, c.want)
-			if c.want == "" && (got.Body == nil || *got.Body != c.body || got.IsBinary) {
+			if c.want != "" {
+				return
+			}
+			if got.Body == nil || *got.Body != c.body || got.IsBinary {
 				t.Errorf("%+v", got)
 			}
+			if f := e.store.tree[0]; got.Path != c.path || got.SHA256 != f.SHA256.String() || got.SizeBytes != f.Size {
+				t.Errorf("%+v, want %+v", got, f)
+			}
+			if want := cmp.Or(r, e.store.artifact.Current); e.store.asked != want {
+				t.Errorf("revision %s is read, not %s", e.store.asked, want)
+			}
 		})
+	}
+}
+
+func TestTextComesWholeWhateverItsType(t *testing.T) {
+	for path, text := range map[string]string{
+		"escapes.json": `{"a":"<&>\u2028"}`,
+		"page.html":    "<p>\u2028</p>",
+		"unknown.zzz":  "text",
+	} {
+		e := newEnv(t)
+		e.Bytes = fakeBytes(text)
+		e.store.tree = tree.Tree{{Path: path, Size: int64(len(text)), SHA256: tree.DigestOf(text)}}
+		got, err := e.File(t.Context(), e.owner, &e.store.artifact, "", path)
+		if err != nil || got.Body == nil || *got.Body != text || got.IsBinary {
+			t.Errorf("%s: %+v, %v", path, got, err)
+		}
 	}
 }
 
@@ -209,7 +238,8 @@ func TestBytesThatAreNoTextComeWithoutABody(t *testing.T) {
 		e.Bytes = fakeBytes(c.text)
 		e.store.tree = tree.Tree{{Path: c.path, Size: int64(len(c.text)), SHA256: tree.DigestOf(c.text)}}
 		got, err := e.File(t.Context(), e.owner, &e.store.artifact, "", c.path)
-		if err != nil || got.Body != nil || !got.IsBinary || got.SizeBytes != int64(len(c.text)) {
+		if err != nil || got.Body != nil || !got.IsBinary || got.SizeBytes != int64(len(c.text)) ||
+			got.SHA256 != tree.DigestOf(c.text).String() {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
@@ -218,9 +248,10 @@ func TestBytesThatAreNoTextComeWithoutABody(t *testing.T) {
 func TestAFileThatNoAnswerHoldsIsNotRead(t *testing.T) {
 	e := newEnv(t)
 	e.Bytes = nil
-	e.store.tree = tree.Tree{{Path: "a.txt", Size: limits.InlineAnswer + 1}}
+	e.store.tree = tree.Tree{{Path: "a.txt", Size: limits.InlineAnswer + 1, SHA256: tree.DigestOf("long")}}
 	got, err := e.File(t.Context(), e.owner, &e.store.artifact, "", "a.txt")
-	if err != nil || got.Body != nil || got.IsBinary {
+	if err != nil || got.Body != nil || got.IsBinary || got.SizeBytes != limits.InlineAnswer+1 ||
+		got.SHA256 != tree.DigestOf("long").String() {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
