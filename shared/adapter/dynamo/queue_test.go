@@ -41,6 +41,27 @@ func TestNoPartOfWhatIsDueTakesTheShareOfAnother(t *testing.T) {
 	}
 }
 
+func TestAnArtifactIsDueAgainWhenItWasRescheduledTo(t *testing.T) {
+	s := newStore(t)
+	w, k := tenant(t, s)
+	r := draft(t, s, w, k, "")
+	at := now().Add(1000 * time.Hour)
+	due, err := s.Queue.DueArtifacts(ctx, at, 100)
+	if err != nil || len(due) != 1 || due[0].ID != r.Artifact || due[0].Failures != 0 {
+		t.Fatalf("%+v, %v", due, err)
+	}
+	if err := s.Queue.Reschedule(ctx, due[0].QueueItem, at.Add(time.Minute), 3); err != nil {
+		t.Fatal(err)
+	}
+	if due, err = s.Queue.DueArtifacts(ctx, at.Add(time.Minute-1), 100); err != nil || len(due) != 0 {
+		t.Errorf("too soon: %+v, %v", due, err)
+	}
+	due, err = s.Queue.DueArtifacts(ctx, at.Add(time.Minute), 100)
+	if err != nil || len(due) != 1 || due[0].ID != r.Artifact || due[0].Failures != 3 {
+		t.Errorf("%+v, %v", due, err)
+	}
+}
+
 // TestADraftIsNotReadFromACopy publishes a draft after a copy told of it.
 func TestADraftIsNotReadFromACopy(t *testing.T) {
 	s := newStore(t)

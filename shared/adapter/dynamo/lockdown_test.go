@@ -1,0 +1,110 @@
+package dynamo
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/publishing/lockdown"
+)
+
+func TestATargetOfALockdownIsReadIfItExists(t *testing.T) {
+	s := newStore(t)
+	w, k := tenant(t, s)
+	r := draft(t, s, w, k, "")
+	for target, c := range map[string]struct {
+		scope lockdown.Scope
+		want  *lockdown.Target
+	}{
+		string(w.ID):              {lockdown.Workspace, &lockdown.Target{Workspace: w.ID}},
+		string(r.Artifact):        {lockdown.Artifact, &lockdown.Target{Workspace: w.ID, Owner: w.ID}},
+		string(id.NewWorkspace()): {lockdown.Workspace, nil},
+		string(id.NewArtifact()):  {lockdown.Artifact, nil},
+	} {
+		got, err := s.Lockdowns.Target(ctx, c.scope, target)
+		if err != nil || (got == nil) != (c.want == nil) || got != nil && *got != *c.want {
+			t.Errorf("%s %s: %+v, %v", c.scope, target, got, err)
+		}
+	}
+}
+
+// TestLockdownsAreListedNewestFirst has lockdowns in effect between lifted ones, which are stored apart.
+func TestLockdownsAreListedNewestFirst(t *testing.T) {
+	s := newStore(t)
+	at := now()
+	var want []id.Lockdown
+	for n := range 5 {
+		w, k := tenant(t, s)
+		l := lock(t, s, w, command(k, idempotency.SetLockdown), at.Add(time.Duration(n)*time.Second))
+		if n%2 == 0 {
+			lift(t, s, l, command(k, idempotency.LiftLockdown))
+		}
+		want = append([]id.Lockdown{l.ID}, want...)
+	}
+	for _, limit := range []int{1, 2, 5, 6} {
+		var got []id.Lockdown
+		for after, more := (lockdown.Position{}), true; more; {
+			var rows []lockdown.Lockdown
+			var err error
+			rows, more, err = s.Lockdowns.List(ctx, after, limit)
+			if err != nil || len(rows) > limit || more && len(rows) != limit {
+				t.Fatal(len(rows), more, err)
+			}
+			for _, l := range rows {
+				if got = append(got, l.ID); l.LiftedAt.IsZero() != (len(got)%2 == 0) {
+					t.Errorf("%d at a time, row %d: %+v", limit, len(got), l)
+				}
+				after = lockdown.Position{At: l.SetAt, ID: l.ID}
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d at a time: %v, want %v", limit, got, want)
+		}
+	}
+}
+
+// lock locks a workspace at an instant.
+func lock(t *testing.T, s Stores, w workspace.Workspace, c idempotency.Command, at time.Time) lockdown.Lockdown {
+	t.Helper()
+	l := lockdown.Lockdown{
+		ID:     id.NewLockdown(),
+		Scope:  lockdown.Workspace,
+		Target: string(w.ID),
+		Reason: "abuse",
+		SetAt:  at,
+		SetBy:  "mem",
+	}
+	err := s.Lockdowns.Lock(ctx, lockdown.Change{
+		Command:  c,
+		Result:   []byte("{}"),
+		Lockdown: l,
+		Target:   lockdown.Target{Workspace: w.ID},
+		At:       at,
+		Event:    record(w.ID, at),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// lift ends a lockdown a minute after it was set.
+func lift(t *testing.T, s Stores, l lockdown.Lockdown, c idempotency.Command) {
+	t.Helper()
+	l.LiftedAt, l.LiftedBy = l.SetAt.Add(time.Minute), "mem"
+	w := id.Workspace(l.Target)
+	err := s.Lockdowns.Lift(ctx, lockdown.Change{
+		Command:  c,
+		Result:   []byte("{}"),
+		Lockdown: l,
+		Target:   lockdown.Target{Workspace: w},
+		At:       l.LiftedAt,
+		Event:    record(w, l.LiftedAt),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
