@@ -147,9 +147,22 @@ func TestALockdownHasAnExistingTargetAndAReason(t *testing.T) {
 			reason: "abuse",
 			want:   fault.NotFound,
 		},
-		"a target that does not exist is not found": {
+		"a malformed id is not found": {
+			scope:  Artifact,
+			target: "x",
+			reason: "abuse",
+			want:   fault.NotFound,
+		},
+		"an artifact that does not exist is not found": {
 			scope:  Artifact,
 			target: art,
+			reason: "abuse",
+			want:   fault.NotFound,
+			set:    func(f *fakeStore, _ *credential.Actor) { f.target = nil },
+		},
+		"a workspace that does not exist is not too": {
+			scope:  Workspace,
+			target: ws,
 			reason: "abuse",
 			want:   fault.NotFound,
 			set:    func(f *fakeStore, _ *credential.Actor) { f.target = nil },
@@ -193,6 +206,16 @@ func TestALockdownHasAnExistingTargetAndAReason(t *testing.T) {
 	}
 }
 
+func TestAnOperatorIsToldWhyTheirOwnWorkspaceIsNotLocked(t *testing.T) {
+	s, _, by := newEnv(t)
+	asked := contract.SetLockdown{Scope: string(Workspace), TargetID: string(by.Workspace.ID), ReasonCode: "abuse"}
+	_, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
+	wantCode(t, err, fault.InvalidRequest)
+	if !strings.Contains(err.Error(), "your own workspace") {
+		t.Error(err)
+	}
+}
+
 func TestT47OnlyOperatorsKnowLockdowns(t *testing.T) {
 	target := id.NewArtifact()
 	for name, set := range map[string]func(*credential.Actor){
@@ -216,7 +239,7 @@ func TestT47OnlyOperatorsKnowLockdowns(t *testing.T) {
 	}
 }
 
-func TestASecondLockdownIsTheFirst(t *testing.T) {
+func TestT50ASecondLockdownIsTheFirstForItsOwnKeyToo(t *testing.T) {
 	s, f, by := newEnv(t)
 	first := Lockdown{
 		ID:     id.NewLockdown(),
@@ -228,13 +251,26 @@ func TestASecondLockdownIsTheFirst(t *testing.T) {
 	}
 	f.active = &first
 	asked := contract.SetLockdown{Scope: string(Artifact), TargetID: first.Target, ReasonCode: "second"}
-	out, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
+	command := idempotency.Command{Fingerprint: idempotency.FingerprintOf("POST", "/lockdowns", nil)}
+	out, err := s.Set(t.Context(), by, command, nil, asked)
 	wantCode(t, err, "")
 	if out.ReasonCode != "first" || out.SetBy != "other" || out.SetAt != contract.At(first.SetAt) {
 		t.Errorf("%+v", out)
 	}
-	if len(f.locked) != 1 || !f.locked[0].Noop || f.locked[0].Lockdown != first {
-		t.Errorf("%+v", f.locked)
+	if len(f.locked) != 1 || !f.locked[0].Noop || f.locked[0].Lockdown != first || f.locked[0].Command != command {
+		t.Fatalf("%+v", f.locked)
+	}
+	f.active = nil // it is lifted
+	done := &idempotency.Record{
+		Fingerprint: command.Fingerprint,
+		Done:        true,
+		Expires:     now.Add(time.Hour),
+		Result:      f.locked[0].Result,
+	}
+	again, err := s.Set(t.Context(), by, command, done, asked)
+	wantCode(t, err, "")
+	if again != out || len(f.locked) != 1 {
+		t.Errorf("%+v, then %+v, after %d writes", out, again, len(f.locked))
 	}
 }
 
@@ -243,20 +279,23 @@ func TestALockdownIsLiftedIfItIsInEffect(t *testing.T) {
 	active := Lockdown{ID: id.NewLockdown(), Scope: Artifact, Target: target}
 	for name, c := range map[string]struct {
 		set    func(*fakeStore)
+		scope  Scope
 		target string
 		want   fault.Code
 	}{
-		"one that is in effect is lifted": {func(f *fakeStore) { f.active = &active }, target, ""},
-		"none is not found":               {func(*fakeStore) {}, target, fault.NotFound},
+		"one that is in effect is lifted": {func(f *fakeStore) { f.active = &active }, Artifact, target, ""},
+		"none is not found":               {func(*fakeStore) {}, Artifact, target, fault.NotFound},
+		"none of a workspace is not too":  {func(*fakeStore) {}, Workspace, string(id.NewWorkspace()), fault.NotFound},
 		"one of a target that is gone is not": {
-			func(f *fakeStore) { f.active, f.target = &active, nil }, target, fault.NotFound,
+			func(f *fakeStore) { f.active, f.target = &active, nil }, Artifact, target, fault.NotFound,
 		},
-		"one of a malformed target is not read": {func(f *fakeStore) { f.active = &active }, "art_", fault.NotFound},
+		"one of a malformed target is not read": {func(f *fakeStore) { f.active = &active }, Artifact, "art_", fault.NotFound},
+		"one of another scope is not read":      {func(f *fakeStore) { f.active = &active }, "revision", target, fault.NotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, f, by := newEnv(t)
 			c.set(f)
-			out, err := s.Lift(t.Context(), by, idempotency.Command{}, nil, Artifact, c.target)
+			out, err := s.Lift(t.Context(), by, idempotency.Command{}, nil, c.scope, c.target)
 			wantCode(t, err, c.want)
 			if (len(f.lifted) == 1) != (c.want == "") {
 				t.Fatalf("lifted %d times", len(f.lifted))
