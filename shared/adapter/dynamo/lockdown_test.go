@@ -46,7 +46,7 @@ func TestLockdownsAreListedNewestFirst(t *testing.T) {
 	}
 	for _, limit := range []int{1, 2, 5, 6} {
 		var got []id.Lockdown
-		for after, more := (lockdown.Position{}), true; more; {
+		for after, more := (lockdown.Position{}), true; more && len(got) <= len(want); {
 			var rows []lockdown.Lockdown
 			var err error
 			rows, more, err = s.Lockdowns.List(ctx, after, limit)
