@@ -139,23 +139,3 @@ func TestWhatFailsIsPutOffAndInNobodysWay(t *testing.T) {
 		}
 	}
 }
-
-func TestAnArtifactThatCannotBeEndedIsTriedAgain(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t)
-	g := s.NewAgent(t)
-	p := harness.PublishPage(t, g, "ends")
-	s.RunJobs(t)
-	s.Clock.Advance(limits.EphemeralArtifact)
-	s.JobFaults.On("TransactWriteItems").Before(chaos.Fail(errors.New("not now")))
-	if err := s.Host.Run(ctx); err == nil {
-		t.Error("nothing failed")
-	}
-	s.CheckInvariants(t)
-	s.WantGone(t, p.RevisionContentURL)
-	s.Clock.Advance(limits.MinRetry)
-	s.RunJobs(t)
-	if done := s.Events(t, g); done["artifact.expired"] != 1 {
-		t.Errorf("events %v", done)
-	}
-}

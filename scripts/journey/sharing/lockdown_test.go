@@ -122,54 +122,6 @@ func TestF35WhatTwoLocksCloseStaysClosedUntilBothAreLifted(t *testing.T) {
 	s.OpenLink(t, url, "shared")
 }
 
-func TestWhatCannotBeLockedIsRefused(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	op, a := s.NewOperator(t), string(s.Published.ArtifactID)
-	for name, body := range map[string]any{
-		"another scope": harness.LockdownOf("revision", a),
-		"no target":     harness.LockdownOf("artifact", "  "),
-		"nothing":       `{}`,
-		"no reason":     contract.SetLockdown{Scope: "artifact", TargetID: a, ReasonCode: " "},
-		"a long reason": contract.SetLockdown{Scope: "artifact", TargetID: a, ReasonCode: strings.Repeat("x", 121)},
-	} {
-		t.Log(name)
-		harness.WantRefused(
-			t, harness.TryAs(t, op, "POST", harness.LocksPath, body, harness.KeyHeader()...), 400, fault.InvalidRequest,
-		)
-	}
-	own := harness.TryAs(
-		t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", string(op.Workspace)), harness.KeyHeader()...,
-	)
-	if harness.WantRefused(t, own, 400, fault.InvalidRequest); !strings.Contains(own.Message(), "your own workspace") {
-		t.Error(own.Message())
-	}
-	for _, body := range []contract.SetLockdown{
-		harness.LockdownOf("artifact", string(id.NewArtifact())), harness.LockdownOf("artifact", "x"),
-		harness.LockdownOf("workspace", a), harness.LockdownOf("workspace", string(id.NewWorkspace())),
-	} {
-		harness.WantRefused(
-			t, harness.TryAs(t, op, "POST", harness.LocksPath, body, harness.KeyHeader()...), 404, fault.NotFound,
-		)
-	}
-	harness.WantRefused(
-		t,
-		harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("artifact", a)),
-		400,
-		fault.InvalidIdempotencyKey,
-	)
-	for _, path := range []string{
-		"/artifact/" + a, "/revision/" + a, "/workspace/x", "/workspace/" + string(s.Member.Workspace),
-	} {
-		harness.WantRefused(
-			t, harness.TryAs(t, op, "DELETE", harness.LocksPath+path, nil, harness.KeyHeader()...), 404, fault.NotFound,
-		)
-	}
-	if s.CountItems(t, s.Tables.Core, "LOCK#") != 0 {
-		t.Error("something was locked")
-	}
-}
-
 func TestALockdownWhoseAnswerIsLostIsRepeated(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
@@ -201,35 +153,6 @@ func TestALockdownWhoseAnswerIsLostIsRepeated(t *testing.T) {
 		t.Errorf("%+v, then %+v", first, up)
 	}
 	if n := s.Events(t, s.Agent); n["platform.lockdown.set"] != 1 || n["platform.lockdown.lifted"] != 1 {
-		t.Errorf("%v", n)
-	}
-}
-
-func TestT50ALockdownThatIsInEffectIsAnsweredOnceToo(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	op := s.NewOperator(t)
-	a := string(s.Published.ArtifactID)
-	idem := harness.KeyHeader()
-	set := harness.Lock(t, op, "artifact", a)
-	s.Clock.Advance(time.Second)
-	kept := harness.CallAs[contract.Lockdown](
-		t, op, 201, "POST", harness.LocksPath, harness.LockdownOf("artifact", a), idem...,
-	)
-	other := harness.LockdownOf("artifact", a)
-	other.ReasonCode = "malware"
-	harness.WantRefused(
-		t, harness.TryAs(t, op, "POST", harness.LocksPath, other, idem...), 400, fault.InvalidIdempotencyKey,
-	)
-	lift(t, op, "artifact", a)
-	again := harness.CallAs[contract.Lockdown](
-		t, op, 201, "POST", harness.LocksPath, harness.LockdownOf("artifact", a), idem...,
-	)
-	if kept != set || again != set {
-		t.Errorf("%+v, then %+v, then %+v", set, kept, again)
-	}
-	claimEnv(s).WantOpen(t, s.Agent, s.Published)
-	if n := s.Events(t, s.Agent); n["platform.lockdown.set"] != 1 {
 		t.Errorf("%v", n)
 	}
 }
@@ -351,36 +274,5 @@ func TestF34ALockAndAClaimAtTheSameMoment(t *testing.T) {
 				t.Errorf("locked: %d %s; claimed: %v", locked.Status, locked.Body, err)
 			}
 		})
-	}
-}
-
-func TestLockdownsAreListedInPages(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	op := s.NewOperator(t)
-	var want []string
-	for n := range 5 {
-		s.Clock.Advance(time.Second)
-		a := string(harness.PublishPage(t, s.Agent, "locked").ArtifactID)
-		harness.Lock(t, op, "artifact", a)
-		if n%2 == 0 {
-			lift(t, op, "artifact", a)
-		}
-		want = append([]string{a}, want...)
-	}
-	var got []string
-	for path := harness.LocksPath + "?limit=2"; path != ""; {
-		list := harness.CallAs[contract.LockdownList](t, op, 200, "GET", path, nil)
-		for n, l := range list.Items {
-			if got = append(got, l.TargetID); (l.LiftedAt != nil) != (len(got)%2 == 1) {
-				t.Errorf("%d: %+v", n, l)
-			}
-		}
-		if path = ""; list.PageInfo.HasMore {
-			path = harness.LocksPath + "?limit=2&cursor=" + *list.PageInfo.NextCursor
-		}
-	}
-	if strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("listed %v, want %v", got, want)
 	}
 }

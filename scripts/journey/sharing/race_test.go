@@ -62,22 +62,6 @@ func TestF73TwoWhoShareAtOnceHaveOneLink(t *testing.T) {
 	s.OpenLink(t, harness.MintLink(t, s.Agent, first), "shared")
 }
 
-// TestF73AShareLinkThatIsMadeMeanwhileIsTheAnswer has one overtake the other on its way to the table.
-func TestF73AShareLinkThatIsMadeMeanwhileIsTheAnswer(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	var sooner, later contract.CreatedLink
-	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-		return createAsync(s, s.Agent, s.Published.ArtifactID, harness.ShareLink)
-	}, func() {
-		sooner = harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink)
-	})
-	harness.Decode(t, late, &later)
-	if late.Status != http.StatusCreated || later.ID != sooner.ID {
-		t.Errorf("%d %s, the other has %s", late.Status, late.Body, sooner.ID)
-	}
-}
-
 func TestALinkIsRevokedOnceHoweverManyTry(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
@@ -171,17 +155,6 @@ func TestAClosingAndACreationOvertakeEachOther(t *testing.T) {
 			t.Errorf("a link from before the closing is listed as live: %+v", row)
 		}
 	}
-}
-
-// TestARevocationOvertakesAMint finds the row revoked that was live when the request came.
-func TestARevocationOvertakesAMint(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	l := harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink)
-	late := s.Overtake(t, "GetItem", func() (wire.Answer, error) {
-		return s.Agent.Do(ctx, "POST", s.Origins.API+harness.LinkPath(l.ID, "mint"), nil)
-	}, func() { harness.RevokeLink(t, s.Agent, l.ID) })
-	harness.WantRefused(t, late, 404, fault.NotFound)
 }
 
 // TestARevocationThatIsLostIsRepeated loses it before its commit and after.

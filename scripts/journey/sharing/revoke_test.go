@@ -170,36 +170,10 @@ func TestLocksOfLinksHoldAtOnceAndEndNothing(t *testing.T) {
 	}
 }
 
-// TestACommandThatFindsNothingToDoIsDoneOnceToo repeats locks and pins that were there, and ends of those that were
-// not.
-func TestACommandThatFindsNothingToDoIsDoneOnceToo(t *testing.T) {
+func TestAPinThatFindsNothingToDoIsDoneOnceToo(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
 	a := s.Published.ArtifactID
-	lock := "/v1/web/artifacts/" + string(a) + "/access-link-lockdown"
-	first := harness.KeyHeader()
-	kept := harness.KeyHeader()
-	lifted := harness.KeyHeader()
-	loose := harness.KeyHeader()
-	tell := func(path string, idem []string, locked bool) {
-		t.Helper()
-		if got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", path, nil, idem...); got.Lockdown != locked {
-			t.Errorf("%s answers locked: %t", path, got.Lockdown)
-		}
-	}
-	tell(lock+"/lift", loose, false)
-	tell(lock, first, true)
-	tell(lock+"/lift", loose, false) // which opens nothing now
-	tell(lock, kept, true)
-	harness.WantRefused(t, s.Get(t, s.Published.AgentViewURL), 404, fault.NotFound)
-	tell(lock+"/lift", lifted, false)
-	tell(lock, kept, true) // which locks nothing now
-	if view := s.Get(t, s.Published.AgentViewURL); view.Status != http.StatusOK {
-		t.Errorf("the public view answers %d", view.Status)
-	}
-	if done := s.Events(t, s.Agent); done["access_link.lockdown.set"] != 1 || done["access_link.lockdown.lifted"] != 1 {
-		t.Errorf("%v", done)
-	}
 	pinned := harness.KeyHeader()
 	still := harness.KeyHeader()
 	unpinned := harness.KeyHeader()

@@ -14,7 +14,6 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 )
 
 func TestALinkIsMadeOpenedAndListed(t *testing.T) {
@@ -22,7 +21,15 @@ func TestALinkIsMadeOpenedAndListed(t *testing.T) {
 	s := harness.NewLinkEnv(t)
 	a := s.Published.ArtifactID
 	share := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
-	pinned := harness.CreateLink(t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID))
+	pinned := harness.CallAs[contract.CreatedLink](
+		t,
+		s.Member,
+		201,
+		"POST",
+		"/v1/web"+strings.TrimPrefix(harness.LinksPath(a), "/v1"),
+		harness.RevisionLink(s.Published.RevisionID),
+		harness.KeyHeader()...,
+	)
 	if share.Type != "share" || share.RevisionID != nil || share.ArtifactID != a || pinned.RevisionID == nil ||
 		*pinned.RevisionID != s.Published.RevisionID {
 		t.Errorf("%+v %+v", share, pinned)
@@ -46,39 +53,6 @@ func TestALinkIsMadeOpenedAndListed(t *testing.T) {
 	harness.CreateLink(t, s.Agent, other.ArtifactID, harness.ShareLink)
 	if rows := harness.LinkRows(t, s.Agent, a); len(rows) != 2 {
 		t.Errorf("links of another artifact are listed: %+v", rows)
-	}
-}
-
-func TestAShareLinkIsSingleAndRevisionLinksAreNot(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	a := s.Published.ArtifactID
-	first := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
-	again := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
-	if again.ID != first.ID || !again.CreatedAt.Equal(first.CreatedAt.Time) {
-		t.Errorf("%+v, then %+v", first, again)
-	}
-	member := harness.CallAs[contract.CreatedLink](
-		t,
-		s.Member,
-		201,
-		"POST",
-		"/v1/web"+strings.TrimPrefix(harness.LinksPath(a), "/v1"),
-		harness.ShareLink,
-		harness.KeyHeader()...,
-	)
-	if v := harness.SetVisibility(t, s.Agent, a, "unlisted"); member.ID != first.ID || v.AccessLinkID != first.ID {
-		t.Errorf("a member has %s, and unlisted is %s", member.ID, v.AccessLinkID)
-	}
-	one, two := harness.CreateLink(
-		t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID),
-	), harness.CreateLink(t, s.Agent, a, harness.RevisionLink(s.Published.RevisionID))
-	if one.ID == two.ID {
-		t.Error("two links to a revision are one")
-	}
-	harness.RevokeLink(t, s.Agent, first.ID)
-	if next := harness.CreateLink(t, s.Agent, a, harness.ShareLink); next.ID == first.ID {
-		t.Error("a revoked share link is the answer")
 	}
 }
 
@@ -127,63 +101,20 @@ func TestACreationIsRepeatedByItsKey(t *testing.T) {
 	}
 }
 
-func TestRequestsForLinksThatAreWrong(t *testing.T) {
+// TestALinkNeedsAPublishedRevisionOfItsArtifact asks for links to drafts, and to revisions that are of no artifact or of
+// another one.
+func TestALinkNeedsAPublishedRevisionOfItsArtifact(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
 	a := s.Published.ArtifactID
-	past := contract.At(s.Options.Now())
-	before := s.Snapshot(t)
-	for name, body := range map[string]any{
-		"nothing":                     nil,
-		"no type":                     "{}",
-		"another type":                `{"type":"public"}`,
-		"a revision for a share link": contract.CreateLink{Type: "share", RevisionID: s.Published.RevisionID},
-		"no revision":                 `{"type":"revision"}`,
-		"a malformed revision":        `{"type":"revision","revision_id":"rev_1"}`,
-		"an unknown member":           `{"type":"share","x":1}`,
-		"an end that is over":         contract.CreateLink{Type: "share", ExpiresAt: &past},
-		"an end that is no time":      `{"type":"share","expires_at":"soon"}`,
-	} {
-		for host, answer := range map[string]wire.Answer{
-			"api": tryLink(t, s.Agent, a, body),
-			"web": harness.TryAs(
-				t, s.Member, "POST", "/v1/web"+strings.TrimPrefix(harness.LinksPath(a), "/v1"), body, harness.KeyHeader()...,
-			),
-		} {
-			if answer.Status != 400 || answer.Code() != fault.InvalidRequest {
-				t.Errorf("%s, %s: %d %s", host, name, answer.Status, answer.Body)
-			}
-		}
-	}
-	visibility := s.Origins.API + "/v1/artifacts/" + string(a) + "/visibility"
-	for _, body := range []any{nil, "{}", `{"visibility":"public"}`, `{"visibility":1}`, "["} {
-		harness.WantRefused(t, harness.Do(t, s.Agent, "PUT", visibility, body), 400, fault.InvalidRequest)
-	}
-	harness.WantRefused(
-		t,
-		harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinksPath(a), harness.ShareLink),
-		400,
-		fault.InvalidIdempotencyKey,
-	)
-	harness.WantRefused(t, tryLink(t, s.Agent, a, harness.RevisionLink(id.NewRevision())), 404, fault.NotFound)
-	harness.WantRefused(
-		t,
-		tryLink(t, s.Agent, a, harness.RevisionLink(harness.PublishPage(t, s.Agent, "other").RevisionID)),
-		404,
-		fault.NotFound,
-	)
-	drafted := harness.DraftPage(t, s.Agent, "draft")
-	for name, ask := range linkRequests(t, s.Agent, drafted.ArtifactID, "al_1", drafted.RevisionID) {
-		if strings.HasPrefix(name, "create") || name == "unlisted" {
-			harness.WantRefused(t, ask(), 404, fault.ArtifactNotFound)
-		}
-	}
 	next := harness.Must(s.Agent.Draft(ctx, wire.NewKey(), harness.DeclareRevision(a, "next"), harness.Page("next")))(t)
-	harness.WantRefused(t, tryLink(t, s.Agent, a, harness.RevisionLink(next.RevisionID)), 404, fault.NotFound)
-	for key := range before {
-		if strings.HasPrefix(key, "AL#") {
-			t.Errorf("%s was made", key)
-		}
+	for name, r := range map[string]id.Revision{
+		"none":       id.NewRevision(),
+		"of another": harness.PublishPage(t, s.Agent, "other").RevisionID,
+		"a draft":    next.RevisionID,
+	} {
+		t.Log(name)
+		harness.WantRefused(t, tryLink(t, s.Agent, a, harness.RevisionLink(r)), 404, fault.NotFound)
 	}
 	if n := s.CountItems(t, s.Tables.Core, "AL#"); n != 0 {
 		t.Errorf("%d links were made", n)
@@ -260,76 +191,28 @@ func wantSameCalls(t *testing.T, s *harness.LinkEnv, foreign, unknown map[string
 	}
 }
 
+// TestLinksEndByThemselves has a share link with an end, which another takes the place of, and a link to a revision.
 func TestLinksEndByThemselves(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
 	a := s.Published.ArtifactID
 	end := contract.At(s.Options.Now().Add(time.Hour))
-	short := harness.CreateLink(t, s.Agent, a, contract.CreateLink{Type: "share", ExpiresAt: &end})
-	row := harness.LinkRows(t, s.Agent, a)[short.ID]
+	short, pinned := harness.ShareLink, harness.RevisionLink(s.Published.RevisionID)
+	short.ExpiresAt, pinned.ExpiresAt = &end, &end
+	share := harness.CreateLink(t, s.Agent, a, short)
+	row := harness.LinkRows(t, s.Agent, a)[share.ID]
 	if row.ExpiresAt == nil || !row.ExpiresAt.Equal(end.Truncate(time.Millisecond)) {
 		t.Errorf("%+v", row)
 	}
-	had := s.OpenLink(t, harness.MintLink(t, s.Agent, short.ID), "shared")
+	var had []harness.OpenedLink
+	for _, l := range []contract.CreatedLink{share, harness.CreateLink(t, s.Agent, a, pinned)} {
+		had = append(had, s.OpenLink(t, harness.MintLink(t, s.Agent, l.ID), "shared"))
+	}
 	s.Clock.Advance(time.Hour)
-	s.WantLinksClosed(t, had)
-	harness.WantRefused(
-		t, harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinkPath(short.ID, "mint"), nil), 404, fault.NotFound,
-	)
+	s.WantLinksClosed(t, had...)
 	next := harness.CreateLink(t, s.Agent, a, harness.ShareLink)
-	if next.ID == short.ID {
-		t.Fatal("a link that is over is the answer")
+	if next.ID == share.ID {
+		t.Error("a link that is over is the answer")
 	}
-	url := harness.MintLink(t, s.Agent, next.ID)
-	s.OpenLink(t, url, "shared")
-	s.Clock.Advance(limits.LinkURLLife)
-	harness.WantRefused(t, s.Resolve(t, url), 404, fault.NotFound)
-	s.OpenLink(t, harness.MintLink(t, s.Agent, next.ID), "shared") // the URL ended, not the link
-	end = contract.At(s.Options.Now().Add(time.Minute))
-	pinned := harness.RevisionLink(s.Published.RevisionID)
-	pinned.ExpiresAt = &end
-	brief := s.OpenLink(t, harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, a, pinned).ID), "shared")
-	s.Clock.Advance(time.Minute)
-	s.WantLinksClosed(t, brief)
-}
-
-// TestAShareLinkIsNoAnswerToWhoAsksForAnEarlierEnd asks with and without an end while there is a link.
-func TestAShareLinkIsNoAnswerToWhoAsksForAnEarlierEnd(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	a := s.Published.ArtifactID
-	until := func(d time.Duration) contract.CreateLink {
-		end := contract.At(s.Options.Now().Add(d))
-		return contract.CreateLink{Type: "share", ExpiresAt: &end}
-	}
-	hour, idem := until(time.Hour), harness.KeyHeader()
-	endless := harness.Call[contract.CreatedLink](
-		t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, idem...,
-	)
-	for _, path := range []string{harness.LinksPath(a), "/v1/web" + strings.TrimPrefix(harness.LinksPath(a), "/v1")} {
-		who := s.Agent
-		if strings.HasPrefix(path, "/v1/web") {
-			who = s.Member.Agent
-		}
-		got := harness.Do(t, who, "POST", s.Origins.API+path, hour, harness.KeyHeader()...)
-		if harness.WantRefused(t, got, 400, fault.InvalidRequest); !strings.Contains(got.Message(), string(endless.ID)) {
-			t.Errorf("%s does not say which link is in the way", got.Message())
-		}
-	}
-	again := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), harness.ShareLink, idem...)
-	if again.ID != endless.ID {
-		t.Errorf("a repetition answers %s", again.ID)
-	}
-	harness.RevokeLink(t, s.Agent, endless.ID)
-	ends := harness.CreateLink(t, s.Agent, a, hour)
-	for name, ask := range map[string]contract.CreateLink{
-		"no end":       harness.ShareLink,
-		"the same end": hour,
-		"a later one":  until(2 * time.Hour),
-	} {
-		if got := harness.CreateLink(t, s.Agent, a, ask); got.ID != ends.ID {
-			t.Errorf("%s: %s, not %s", name, got.ID, ends.ID)
-		}
-	}
-	harness.WantRefused(t, tryLink(t, s.Agent, a, until(time.Minute)), 400, fault.InvalidRequest)
+	s.OpenLink(t, harness.MintLink(t, s.Agent, next.ID), "shared")
 }
