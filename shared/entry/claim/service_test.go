@@ -47,6 +47,7 @@ func (f *fakeStore) Move(_ context.Context, m claim.Move) error {
 type claimEnv struct {
 	*claim.Service
 	store  *fakeStore
+	minted credential.Token
 	secret string
 	by     credential.Actor
 }
@@ -60,6 +61,7 @@ func newClaimEnv(t *testing.T, artifacts int) *claimEnv {
 	source := id.NewWorkspace()
 	minted := credential.Mint(credential.ClaimToken, credential.Preview, source, "")
 	e := &claimEnv{
+		minted: minted,
 		secret: minted.Reveal(),
 		store: &fakeStore{
 			token: &claim.Token{
@@ -108,7 +110,8 @@ func TestAPreviewShowsWhatAClaimBrings(t *testing.T) {
 	if p.Workspace != e.store.token.Workspace || p.Count != limits.ClaimTitles+2 || len(p.Titles) != limits.ClaimTitles {
 		t.Errorf("%+v", p)
 	}
-	if p.Titles[0] != "Title 0" || !p.ExpiresAt.Equal(e.store.token.ExpiresAt) {
+	if p.Titles[0] != "Title 0" || !p.ExpiresAt.Equal(e.store.token.ExpiresAt) ||
+		!p.CreatedAt.Equal(e.store.token.CreatedAt) {
 		t.Errorf("%+v", p)
 	}
 	if len(e.store.moved) != 0 {
@@ -155,17 +158,21 @@ func TestAClaimMovesTheWorkspaceInOneCommit(t *testing.T) {
 	}
 }
 
-func TestEveryTokenThatCannotBeUsedIsTheSameNotFound(t *testing.T) {
+func TestT68EveryTokenThatCannotBeUsedIsTheSameNotFound(t *testing.T) {
 	want := ""
 	for name, change := range map[string]func(e *claimEnv){
-		"malformed":                   func(e *claimEnv) { e.secret = "ap_ct_x" },
-		"an API key":                  func(e *claimEnv) { e.secret = keyOf(e).Reveal() },
-		"unknown":                     func(e *claimEnv) { e.store.token = nil },
-		"another secret":              func(e *claimEnv) { e.store.token.Hash = credential.Hash{} },
-		"expired in this instant":     func(e *claimEnv) { e.store.token.ExpiresAt = now },
-		"of the claimer's workspace":  func(e *claimEnv) { e.by.Workspace.ID = e.store.token.Workspace },
-		"stored for another one":      func(e *claimEnv) { e.store.token.Workspace = id.NewWorkspace() },
-		"redeemed by somebody faster": func(e *claimEnv) { e.store.moveErr = claim.ErrGone },
+		"empty":                      func(e *claimEnv) { e.secret = "" },
+		"malformed":                  func(e *claimEnv) { e.secret = "ap_ct_x" },
+		"an API key":                 func(e *claimEnv) { e.minted.Kind = credential.APIKey; e.secret = e.minted.Reveal() },
+		"of another environment":     func(e *claimEnv) { e.remint(credential.Production) },
+		"with a wrong checksum":      func(e *claimEnv) { e.secret = e.secret[:len(e.secret)-6] + "000000" },
+		"with another claim code":    func(e *claimEnv) { e.minted.ClaimCode = claimCode; e.secret = e.minted.Reveal() },
+		"unknown":                    func(e *claimEnv) { e.store.token = nil },
+		"another secret":             func(e *claimEnv) { e.store.token.Hash = credential.Hash{} },
+		"expired in this instant":    func(e *claimEnv) { e.store.token.ExpiresAt = now },
+		"of the claimer's workspace": func(e *claimEnv) { e.by.Workspace.ID = e.store.token.Workspace },
+		"stored for another one":     func(e *claimEnv) { e.store.token.Workspace = id.NewWorkspace() },
+		"redeemed":                   func(e *claimEnv) { e.store.moveErr, e.store.token.RedeemedAt = claim.ErrGone, now },
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newClaimEnv(t, 1)
@@ -180,20 +187,20 @@ func TestEveryTokenThatCannotBeUsedIsTheSameNotFound(t *testing.T) {
 			if err.Error() != want {
 				t.Errorf("it says %q, others %q", err, want)
 			}
+			if _, err := e.Preview(t.Context(), e.by, e.secret); fault.CodeOf(err) != fault.NotFound || err.Error() != want {
+				t.Errorf("a preview says %q, others %q", err, want)
+			}
 		})
 	}
 }
 
-func keyOf(e *claimEnv) credential.Token {
-	return credential.Mint(credential.APIKey, credential.Preview, e.store.token.Workspace, "")
-}
+// claimCode is attribution that the token was not minted with.
+const claimCode = "clm_00000000000000000000000000"
 
-func TestARedeemedTokenHasNoPreview(t *testing.T) {
-	e := newClaimEnv(t, 1)
-	e.store.token.RedeemedAt = now.Add(-time.Minute)
-	if _, err := e.Preview(t.Context(), e.by, e.secret); fault.CodeOf(err) != fault.NotFound {
-		t.Errorf("answered %v", err)
-	}
+// remint replaces the token, and what is stored of it, by one of another environment.
+func (e *claimEnv) remint(environment credential.Environment) {
+	e.minted = credential.MintAs(credential.ClaimToken, environment, e.store.token.Workspace, e.store.token.Public)
+	e.secret, e.store.token.Hash = e.minted.Reveal(), e.minted.Hash(e.Peppers)
 }
 
 func TestOnlyMembersClaim(t *testing.T) {
@@ -205,6 +212,9 @@ func TestOnlyMembersClaim(t *testing.T) {
 		change(&e.by)
 		if _, err := e.claim(t, nil); fault.CodeOf(err) != fault.NotAuthenticated {
 			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := e.Preview(t.Context(), e.by, e.secret); fault.CodeOf(err) != fault.NotAuthenticated {
+			t.Errorf("%s looks: %v", name, err)
 		}
 		if len(e.store.moved) != 0 {
 			t.Errorf("%s claims", name)
