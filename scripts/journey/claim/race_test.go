@@ -1,9 +1,7 @@
 package claim
 
 import (
-	"fmt"
 	"net/http"
-	"strings"
 	"sync"
 	"testing"
 
@@ -47,80 +45,6 @@ func TestT27CredentialsOfAClaimedWorkspaceAreDeadAtOnce(t *testing.T) {
 	) + s.CountItems(t, s.Tables.Core, "K#"+string(harness.TokenOf(t, before).Public))
 	if n != 0 {
 		t.Errorf("%d keys of the claimed workspace are left", n)
-	}
-}
-
-// TestT68WhateverIsWrongWithAClaimTokenLooksAlike also has a member look first.
-func TestT68WhateverIsWrongWithAClaimTokenLooksAlike(t *testing.T) {
-	t.Parallel()
-	s := harness.NewClaimEnv(t)
-	c := s.NewClaimant(t)
-	src := s.NewSource(t)
-	used := s.NewSource(t)
-	old := s.NewSource(t)
-	mine := s.NewSource(t)
-	s.MustClaim(t, c, used.ClaimToken)
-	right := harness.Must(harness.ParseClaimToken(src.ClaimToken))(t)
-	swapped := right
-	swapped.ClaimCode = "clm_" + strings.Repeat("0", 26)
-	elsewhere := right
-	elsewhere.Workspace = used.WorkspaceID
-	s.Update(t, "CT#"+string(harness.Must(harness.ParseClaimToken(old.ClaimToken))(t).Public), "C",
-		map[string]any{"exp": s.Options.Now()})
-	// as a token of the member's own workspace would be stored
-	own := harness.Must(harness.ParseClaimToken(mine.ClaimToken))(t)
-	own.Workspace = c.Workspace
-	s.Update(t, "CT#"+string(own.Public), "C", map[string]any{"ws": string(c.Workspace)})
-	said := ""
-	for name, token := range map[string]string{
-		"nothing":            "",
-		"no token":           "ap_ct_preview_x",
-		"swapped claim code": swapped.Reveal(),
-		"wrong secret": credential.MintAs(
-			credential.ClaimToken, credential.Preview, right.Workspace, right.Public,
-		).Reveal(),
-		"other environment": harness.Relabel(t, src.ClaimToken, "_preview_", "_production_"),
-		"wrong checksum":    strings.Replace(src.ClaimToken, "preview", "production", 1),
-		"other kind":        harness.Relabel(t, src.ClaimToken, "ap_ct_", "ap_ca_"),
-		"an API key":        src.Key,
-		"other workspace":   elsewhere.Reveal(),
-		"own workspace":     own.Reveal(),
-		"unknown":           credential.Mint(credential.ClaimToken, credential.Preview, src.WorkspaceID, "").Reveal(),
-		"redeemed":          used.ClaimToken,
-		"expired":           old.ClaimToken,
-	} {
-		before := s.Snapshot(t)
-		_, err := s.Claim(t, c, wire.NewKey(), token)
-		_, unseen := s.ClaimService(t).Preview(ctx, c.Actor, token)
-		if fault.CodeOf(err) != fault.NotFound || fmt.Sprint(unseen) != err.Error() || said != "" && err.Error() != said {
-			t.Errorf("%s: claiming says %v, looking %v, others %q", name, err, unseen, said)
-		}
-		said = err.Error()
-		s.WantUnchanged(t, before)
-	}
-	s.Update(t, "CT#"+string(own.Public), "C", map[string]any{"ws": string(mine.WorkspaceID)})
-	stranger := c.Actor
-	stranger.Member = ""
-	if _, err := s.ClaimService(t).Preview(ctx, stranger, src.ClaimToken); fault.CodeOf(err) != fault.NotAuthenticated {
-		t.Errorf("an API key looks: %v", err)
-	}
-	s.MustClaim(t, c, src.ClaimToken)
-}
-
-func TestALookAtAClaimTellsWhatItBringsAndChangesNothing(t *testing.T) {
-	t.Parallel()
-	s := harness.NewClaimEnv(t, harness.Unlimited)
-	c, src := s.NewClaimant(t), s.NewSource(t)
-	for n := range 12 {
-		s.Clock.Advance(1e6)
-		harness.PublishPage(t, src.Agent, fmt.Sprint("artifact ", n))
-	}
-	before := s.Snapshot(t)
-	p := harness.Must(s.ClaimService(t).Preview(ctx, c.Actor, src.ClaimToken))(t)
-	s.WantUnchanged(t, before)
-	if p.Workspace != src.WorkspaceID || p.Count != 12 || len(p.Titles) != 10 || p.Titles[0] != "artifact 11" ||
-		!p.ExpiresAt.After(p.CreatedAt) {
-		t.Errorf("%+v", p)
 	}
 }
 

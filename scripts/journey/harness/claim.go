@@ -86,8 +86,8 @@ func (s *ClaimEnv) NewSource(t testing.TB) Source {
 	return Source{g, p}
 }
 
-// ClaimService returns the service that claims workspaces, on the tables of this deployment.
-func (s *ClaimEnv) ClaimService(t testing.TB) *claim.Service {
+// claimService returns the service that claims workspaces, on the tables of this deployment.
+func (s *ClaimEnv) claimService(t testing.TB) *claim.Service {
 	return &claim.Service{
 		Store:       s.Store.Claims,
 		Artifacts:   s.Store.Artifacts,
@@ -100,7 +100,7 @@ func (s *ClaimEnv) ClaimService(t testing.TB) *claim.Service {
 // Claim claims the workspace of a token, under an idempotency key.
 func (s *ClaimEnv) Claim(t testing.TB, c *Claimant, key, token string) (contract.Claimed, error) {
 	t.Helper()
-	return s.ClaimService(t).Claim(ctx, c.Actor, idempotency.Command{
+	return s.claimService(t).Claim(ctx, c.Actor, idempotency.Command{
 		Key: idempotency.Key{Actor: c.Actor.Subject(), Operation: idempotency.ClaimWorkspace, Client: key},
 		Fingerprint: idempotency.FingerprintOf(
 			"POST", "/v1/ephemeral/claim", []byte(fmt.Sprintf(`{"claim_token":%q}`, token)),
