@@ -289,8 +289,12 @@ func TestALockdownIsLiftedIfItIsInEffect(t *testing.T) {
 		"one of a target that is gone is not": {
 			func(f *fakeStore) { f.active, f.target = &active, nil }, Artifact, target, fault.NotFound,
 		},
-		"one of a malformed target is not read": {func(f *fakeStore) { f.active = &active }, Artifact, "art_", fault.NotFound},
-		"one of another scope is not read":      {func(f *fakeStore) { f.active = &active }, "revision", target, fault.NotFound},
+		"one of a malformed target is not read": {
+			func(f *fakeStore) { f.active = &active }, Artifact, "art_", fault.NotFound,
+		},
+		"one of another scope is not read": {
+			func(f *fakeStore) { f.active = &active }, "revision", target, fault.NotFound,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, f, by := newEnv(t)
