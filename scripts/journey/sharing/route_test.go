@@ -101,15 +101,15 @@ func TestACreationIsRepeatedByItsKey(t *testing.T) {
 	}
 }
 
-// TestALinkNeedsAPublishedRevisionOfItsArtifact asks for links to drafts, and to revisions that are of no artifact or of
-// another one.
+// TestALinkNeedsAPublishedRevisionOfItsArtifact asks for links to a draft, to a revision of another artifact, and to
+// one that does not exist.
 func TestALinkNeedsAPublishedRevisionOfItsArtifact(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
 	a := s.Published.ArtifactID
 	next := harness.Must(s.Agent.Draft(ctx, wire.NewKey(), harness.DeclareRevision(a, "next"), harness.Page("next")))(t)
 	for name, r := range map[string]id.Revision{
-		"none":       id.NewRevision(),
+		"of nothing": id.NewRevision(),
 		"of another": harness.PublishPage(t, s.Agent, "other").RevisionID,
 		"a draft":    next.RevisionID,
 	} {
