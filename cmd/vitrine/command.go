@@ -26,6 +26,31 @@ func (a *app) execute(ctx context.Context) error {
 	return a.usage(root, err)
 }
 
+// action is what a command does with its arguments.
+type action func(ctx context.Context, args []string) error
+
+// command returns a command whose name is the first word of its use.
+func (a *app) command(use, short, guide string, args cobra.PositionalArgs, do action) *cobra.Command {
+	return &cobra.Command{
+		Use:   use,
+		Short: short,
+		Long:  guide,
+		Args:  args,
+		RunE:  a.runE(do),
+	}
+}
+
+// exactly accepts n arguments, which what describes.
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			command := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+			return fmt.Errorf("%s takes %s; %d arguments were given", command, what, len(args))
+		}
+		return nil
+	}
+}
+
 // commandError wraps the error of a command, to tell it from cobra's own errors.
 type commandError struct{ err error }
 
@@ -33,12 +58,12 @@ func (f commandError) Error() string { return f.err.Error() }
 func (f commandError) Unwrap() error { return f.err }
 
 // runE adapts a command to cobra.
-func (a *app) runE(work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+func (a *app) runE(do action) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		a.open()
 		err := rejectEmpty(cmd.Flags())
 		if err == nil {
-			err = work(cmd.Context(), args)
+			err = do(cmd.Context(), args)
 		}
 		if err != nil {
 			return commandError{err}

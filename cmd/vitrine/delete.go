@@ -14,13 +14,8 @@ import (
 
 func (a *app) deleteCommand() *cobra.Command {
 	var yes bool
-	cmd := &cobra.Command{
-		Use:   "delete ARTIFACT",
-		Short: "Permanently delete an artifact",
-		Long:  deleteGuide,
-		Args:  one("delete", "one ARTIFACT"),
-		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.delete(ctx, args[0], yes) }),
-	}
+	cmd := a.command("delete ARTIFACT", "Permanently delete an artifact", deleteGuide, exactly(1, "one ARTIFACT"),
+		func(ctx context.Context, args []string) error { return a.delete(ctx, args[0], yes) })
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }

@@ -19,19 +19,15 @@ import (
 )
 
 func (a *app) diffCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "diff ARTIFACT [REVISION [REVISION]]",
-		Short: "Compare revisions of an artifact",
-		Long:  diffGuide,
-		Args:  cobra.RangeArgs(1, 3),
-		RunE: a.runE(func(ctx context.Context, args []string) error {
+	return a.command("diff ARTIFACT [REVISION [REVISION]]", "Compare revisions of an artifact",
+		diffGuide, cobra.RangeArgs(1, 3),
+		func(ctx context.Context, args []string) error {
 			t, err := parseWhole(args[0])
 			if err != nil {
 				return err
 			}
 			return a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) error { return h.diff(ctx, args[1:]) })
-		}),
-	}
+		})
 }
 
 // differences is the JSON result of diff.

@@ -25,12 +25,9 @@ import (
 func (a *app) editCommand() *cobra.Command {
 	var from string
 	var secrets []string
-	cmd := &cobra.Command{
-		Use:   "edit ARTIFACT PATH",
-		Short: "Change a text file of an artifact",
-		Long:  editGuide,
-		Args:  exactly(2, "edit", "an ARTIFACT and the PATH of a file in it"),
-		RunE: a.runE(func(ctx context.Context, args []string) error {
+	cmd := a.command("edit ARTIFACT PATH", "Change a text file of an artifact",
+		editGuide, exactly(2, "an ARTIFACT and the PATH of a file in it"),
+		func(ctx context.Context, args []string) error {
 			for _, name := range secrets {
 				if name != args[1] {
 					return failure.New(failure.Invalid, failure.Usage, "--allow-secret names %q, which is not the file to edit", name).
@@ -51,8 +48,7 @@ func (a *app) editCommand() *cobra.Command {
 				}
 				return e.run(ctx)
 			})
-		}),
-	}
+		})
 	cmd.Flags().StringVar(&from, "edits", "", "read the edits from this file instead of stdin")
 	cmd.Flags().StringArrayVar(&secrets, "allow-secret", nil, "the edits may put a secret into this file, which is PATH")
 	return cmd

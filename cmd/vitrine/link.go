@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,41 +23,19 @@ const (
 )
 
 // one accepts a single argument, and describes it in the failure.
-func one(command, what string) cobra.PositionalArgs { return exactly(1, command, what) }
-
-func exactly(n int, command, what string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
-			return fmt.Errorf("%s takes %s; %d arguments were given", command, what, len(args))
-		}
-		return nil
-	}
-}
-
 func (a *app) linkCommand() *cobra.Command {
 	var revision, expires string
-	cmd := &cobra.Command{
-		Use:   "link ARTIFACT",
-		Short: "Create a link that opens without sign-in",
-		Long:  linkGuide,
-		Args:  one("link", "one ARTIFACT"),
-		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires) }),
-	}
+	cmd := a.command("link ARTIFACT", "Create a link that opens without sign-in",
+		linkGuide, exactly(1, "one ARTIFACT"),
+		func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires) })
 	cmd.Flags().StringVar(&revision, "revision-id", "", "pin the link to this revision")
 	cmd.Flags().StringVar(&expires, "expires", "", "end of the link")
-	cmd.AddCommand(&cobra.Command{
-		Use:   "list ARTIFACT",
-		Short: "List the links of an artifact",
-		Long:  linkGuide,
-		Args:  one("link list", "one ARTIFACT"),
-		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.withOwnArtifact(ctx, args[0], listLinks) }),
-	}, &cobra.Command{
-		Use:   "revoke LINK",
-		Short: "End a link",
-		Long:  linkGuide,
-		Args:  one("link revoke", "one LINK, an id that begins with al_"),
-		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.revokeLink(ctx, args[0]) }),
-	})
+	cmd.AddCommand(
+		a.command("list ARTIFACT", "List the links of an artifact", linkGuide, exactly(1, "one ARTIFACT"),
+			func(ctx context.Context, args []string) error { return a.withOwnArtifact(ctx, args[0], listLinks) }),
+		a.command("revoke LINK", "End a link", linkGuide, exactly(1, "one LINK, an id that begins with al_"),
+			func(ctx context.Context, args []string) error { return a.revokeLink(ctx, args[0]) }),
+	)
 	return cmd
 }
 

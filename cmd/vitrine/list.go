@@ -28,13 +28,8 @@ type paging struct {
 
 func (a *app) listCommand() *cobra.Command {
 	var p paging
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the artifacts of the workspace",
-		Long:  listGuide,
-		Args:  cobra.NoArgs,
-		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.list(ctx, p) }),
-	}
+	cmd := a.command("list", "List the artifacts of the workspace", listGuide, cobra.NoArgs,
+		func(ctx context.Context, _ []string) error { return a.list(ctx, p) })
 	f := cmd.Flags()
 	f.IntVar(&p.limit, "limit", defaultList, "how many to list")
 	f.BoolVar(&p.all, "all", false, "list all")

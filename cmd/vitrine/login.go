@@ -25,13 +25,8 @@ const cleanupTimeout = 15 * time.Second
 
 func (a *app) loginCommand() *cobra.Command {
 	var onDevice bool
-	cmd := &cobra.Command{
-		Use:   "login",
-		Short: "Sign in",
-		Long:  loginGuide,
-		Args:  cobra.NoArgs,
-		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.login(ctx, onDevice) }),
-	}
+	cmd := a.command("login", "Sign in", loginGuide, cobra.NoArgs,
+		func(ctx context.Context, _ []string) error { return a.login(ctx, onDevice) })
 	cmd.Flags().BoolVar(&onDevice, "device-code", false, "sign in with a browser on any other device")
 	return cmd
 }

@@ -16,13 +16,8 @@ import (
 )
 
 func (a *app) logoutCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "logout",
-		Short: "Sign out",
-		Long:  logoutGuide,
-		Args:  cobra.NoArgs,
-		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.logout(ctx) }),
-	}
+	return a.command("logout", "Sign out", logoutGuide, cobra.NoArgs,
+		func(ctx context.Context, _ []string) error { return a.logout(ctx) })
 }
 
 // loggedOut is the JSON result of logout.

@@ -11,23 +11,13 @@ import (
 )
 
 func (a *app) pinCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "pin ARTIFACT",
-		Short: "Keep an artifact from expiring",
-		Long:  pinGuide,
-		Args:  one("pin", "one ARTIFACT"),
-		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], true) }),
-	}
+	return a.command("pin ARTIFACT", "Keep an artifact from expiring", pinGuide, exactly(1, "one ARTIFACT"),
+		func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], true) })
 }
 
 func (a *app) unpinCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "unpin ARTIFACT",
-		Short: "Let an artifact expire again",
-		Long:  pinGuide,
-		Args:  one("unpin", "one ARTIFACT"),
-		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], false) }),
-	}
+	return a.command("unpin ARTIFACT", "Let an artifact expire again", pinGuide, exactly(1, "one ARTIFACT"),
+		func(ctx context.Context, args []string) error { return a.pin(ctx, args[0], false) })
 }
 
 // pinned is the JSON result of pin and unpin.

@@ -29,12 +29,9 @@ type pullRequest struct {
 func (a *app) pullCommand() *cobra.Command {
 	var o pullRequest
 	var revision string
-	cmd := &cobra.Command{
-		Use:   "pull ARTIFACT PATH",
-		Short: "Print or save a file of an artifact",
-		Long:  pullGuide,
-		Args:  exactly(2, "pull", "an ARTIFACT and the PATH of a file in it"),
-		RunE: a.runE(func(ctx context.Context, args []string) error {
+	cmd := a.command("pull ARTIFACT PATH", "Print or save a file of an artifact",
+		pullGuide, exactly(2, "an ARTIFACT and the PATH of a file in it"),
+		func(ctx context.Context, args []string) error {
 			if o.path = args[1]; o.path == "" {
 				return failure.New(failure.Invalid, failure.Usage,
 					"the path is empty").Advise("vitrine show with the id of the artifact lists its files.")
@@ -47,8 +44,7 @@ func (a *app) pullCommand() *cobra.Command {
 				return err
 			}
 			return a.pull(ctx, t, o)
-		}),
-	}
+		})
 	f := cmd.Flags()
 	f.StringVar(&revision, "revision-id", "", "of this revision instead of the newest")
 	f.StringVar(&o.output, "output", "", "save to this file, - for stdout")

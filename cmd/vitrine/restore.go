@@ -12,17 +12,13 @@ import (
 )
 
 func (a *app) restoreCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "restore ARTIFACT REVISION",
-		Short: "Publish an older revision again, or an unfinished draft",
-		Long:  restoreGuide,
-		Args:  exactly(2, "restore", "an ARTIFACT and the REVISION to publish again"),
-		RunE: a.runE(func(ctx context.Context, args []string) error {
+	return a.command("restore ARTIFACT REVISION", "Publish an older revision again, or an unfinished draft",
+		restoreGuide, exactly(2, "an ARTIFACT and the REVISION to publish again"),
+		func(ctx context.Context, args []string) error {
 			return a.withOwnArtifact(ctx, args[0], func(ctx context.Context, h *artifactContext) error {
 				return h.restore(ctx, args[1])
 			})
-		}),
-	}
+		})
 }
 
 // restore publishes the files of an older revision as a new one. It sends no bytes, because the files are inherited.

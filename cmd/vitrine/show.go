@@ -12,13 +12,8 @@ import (
 
 func (a *app) showCommand() *cobra.Command {
 	var revision string
-	cmd := &cobra.Command{
-		Use:   "show ARTIFACT",
-		Short: "Show an artifact and its files",
-		Long:  showGuide,
-		Args:  one("show", "one ARTIFACT"),
-		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.show(ctx, args[0], revision) }),
-	}
+	cmd := a.command("show ARTIFACT", "Show an artifact and its files", showGuide, exactly(1, "one ARTIFACT"),
+		func(ctx context.Context, args []string) error { return a.show(ctx, args[0], revision) })
 	cmd.Flags().StringVar(&revision, "revision-id", "", "this revision instead of the newest")
 	return cmd
 }
@@ -85,19 +80,15 @@ func (a *app) viewRows(v contract.AgentView) []screen.Row {
 }
 
 func (a *app) revisionsCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "revisions ARTIFACT",
-		Short: "List the revisions of an artifact",
-		Long:  revisionsGuide,
-		Args:  one("revisions", "one ARTIFACT"),
-		RunE: a.runE(func(ctx context.Context, args []string) error {
+	return a.command("revisions ARTIFACT", "List the revisions of an artifact",
+		revisionsGuide, exactly(1, "one ARTIFACT"),
+		func(ctx context.Context, args []string) error {
 			t, err := parseWhole(args[0])
 			if err != nil {
 				return err
 			}
 			return a.withArtifact(ctx, t, listRevisions)
-		}),
-	}
+		})
 }
 
 // revisionList is the JSON result of revisions.

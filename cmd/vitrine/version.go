@@ -15,18 +15,13 @@ func userAgent() string {
 }
 
 func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version",
-		Long:  versionGuide,
-		Args:  cobra.NoArgs,
-		RunE: a.runE(func(context.Context, []string) error {
+	return a.command("version", "Print the version", versionGuide, cobra.NoArgs,
+		func(context.Context, []string) error {
 			if a.screen.IsJSON() {
 				return a.screen.Object(map[string]string{"schema_version": schemaVersion, "version": version})
 			}
 			return a.screen.Text("vitrine " + version + "\n")
-		}),
-	}
+		})
 }
 
 const versionGuide = `vitrine version prints the version; vitrine version --json prints it as JSON.

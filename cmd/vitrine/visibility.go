@@ -18,13 +18,9 @@ const (
 )
 
 func (a *app) visibilityCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "set-visibility ARTIFACT private|unlisted",
-		Short: "Share an artifact by a link, or revoke all its links",
-		Long:  visibilityGuide,
-		Args:  exactly(2, "set-visibility", "an ARTIFACT and one of private, unlisted"),
-		RunE:  a.runE(func(ctx context.Context, args []string) error { return a.setVisibility(ctx, args[0], args[1]) }),
-	}
+	return a.command("set-visibility ARTIFACT private|unlisted", "Share an artifact by a link, or revoke all its links",
+		visibilityGuide, exactly(2, "an ARTIFACT and one of private, unlisted"),
+		func(ctx context.Context, args []string) error { return a.setVisibility(ctx, args[0], args[1]) })
 }
 
 // visibility is the JSON result of set-visibility.

@@ -65,13 +65,8 @@ var outcomes = map[standing]struct{ reason, line, next string }{
 }
 
 func (a *app) whoamiCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "whoami",
-		Short: "Show who is signed in",
-		Long:  whoamiGuide,
-		Args:  cobra.NoArgs,
-		RunE:  a.runE(func(ctx context.Context, _ []string) error { return a.whoami(ctx) }),
-	}
+	return a.command("whoami", "Show who is signed in", whoamiGuide, cobra.NoArgs,
+		func(ctx context.Context, _ []string) error { return a.whoami(ctx) })
 }
 
 // whoami succeeds whenever the answer is known, also without a credential.
