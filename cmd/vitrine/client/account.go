@@ -18,23 +18,13 @@ func (d *Deployment) With(key Key) *Account { return &Account{d, key} }
 
 // Whoami returns the identity behind the key.
 func (a *Account) Whoami(ctx context.Context) (who contract.Whoami, err error) {
-	err = a.caller.do(ctx, call{
-		method: http.MethodGet,
-		host:   a.Hosts.APIURL,
-		path:   "/v1/whoami",
-		bearer: a.key.secret,
-	}, &who)
+	err = a.caller.do(ctx, a.call(http.MethodGet, "/v1/whoami"), &who)
 	return who, err
 }
 
 // UsagePolicy returns the limits of the workspace.
 func (a *Account) UsagePolicy(ctx context.Context) (p contract.UsagePolicy, err error) {
-	err = a.caller.do(ctx, call{
-		method: http.MethodGet,
-		host:   a.Hosts.APIURL,
-		path:   "/v1/usage-policy",
-		bearer: a.key.secret,
-	}, &p)
+	err = a.caller.do(ctx, a.call(http.MethodGet, "/v1/usage-policy"), &p)
 	return p, err
 }
 
@@ -82,12 +72,18 @@ func (a *Account) RevokeKey(ctx context.Context) error {
 	return a.caller.do(ctx, a.mutation(a.Hosts.APIURL, "/v1/api-keys/current/revoke", ""), &out)
 }
 
-func (a *Account) mutation(host, path, idem string) call {
+// call returns a call to the api host that carries the key.
+func (a *Account) call(method, path string) call {
 	return call{
-		method: http.MethodPost,
-		host:   host,
+		method: method,
+		host:   a.Hosts.APIURL,
 		path:   path,
 		bearer: a.key.secret,
-		idem:   idem,
 	}
+}
+
+func (a *Account) mutation(host, path, idem string) call {
+	k := a.call(http.MethodPost, path)
+	k.host, k.idem = host, idem
+	return k
 }

@@ -13,15 +13,10 @@ import (
 
 func artifactPath(a id.Artifact) string { return "/v1/artifacts/" + string(a) }
 
-// read reads a resource of an artifact at the api host.
+// read reads artifacts, or a resource of one, at the api host.
 func (a *Account) read(ctx context.Context, path string, out any) error {
-	k := call{
-		method: http.MethodGet,
-		host:   a.Hosts.APIURL,
-		path:   path,
-		bearer: a.key.secret,
-		about:  aboutArtifact,
-	}
+	k := a.call(http.MethodGet, path)
+	k.about = aboutArtifact
 	return a.caller.do(ctx, k, out)
 }
 
@@ -93,14 +88,7 @@ func (a *Account) List(ctx context.Context, cursor string, limit int) (l contrac
 	if cursor != "" {
 		q.Set("cursor", cursor)
 	}
-	k := call{
-		method: http.MethodGet,
-		host:   a.Hosts.APIURL,
-		path:   "/v1/artifacts?" + q.Encode(),
-		bearer: a.key.secret,
-		about:  aboutArtifact,
-	}
-	if err = a.caller.do(ctx, k, &l); err != nil {
+	if err = a.read(ctx, "/v1/artifacts?"+q.Encode(), &l); err != nil {
 		return l, err
 	}
 	if next := l.PageInfo.NextCursor; l.PageInfo.HasMore && (next == nil || *next == "" || *next == cursor ||
@@ -120,13 +108,8 @@ func (a *Account) Revisions(ctx context.Context, artifact id.Artifact) (l contra
 
 // Delete deletes an artifact. Repeating it is no error.
 func (a *Account) Delete(ctx context.Context, artifact id.Artifact) (d contract.DeletedArtifact, err error) {
-	k := call{
-		method: http.MethodDelete,
-		host:   a.Hosts.APIURL,
-		path:   artifactPath(artifact),
-		bearer: a.key.secret,
-		about:  aboutArtifact,
-	}
+	k := a.call(http.MethodDelete, artifactPath(artifact))
+	k.about = aboutArtifact
 	if err = a.caller.do(ctx, k, &d); err == nil && d.ArtifactID != artifact {
 		err = a.caller.badResponse(a.Hosts.APIURL, "it does not say that this artifact was deleted")
 	}
@@ -140,18 +123,12 @@ func (m *Member) Pin(
 	artifact id.Artifact,
 	keep bool,
 ) (w contract.WebArtifact, err error) {
-	path := "/v1/web/artifacts/" + string(artifact) + "/unpin"
+	verb := "/unpin"
 	if keep {
-		path = "/v1/web/artifacts/" + string(artifact) + "/pin"
+		verb = "/pin"
 	}
-	k := call{
-		method: http.MethodPost,
-		host:   m.Hosts.APIURL,
-		path:   path,
-		bearer: string(m.access),
-		idem:   idem,
-		about:  aboutArtifact,
-	}
+	k := m.call(http.MethodPost, "/v1/web/artifacts/"+string(artifact)+verb)
+	k.idem, k.about = idem, aboutArtifact
 	if err = m.caller.do(ctx, k, &w); err == nil && (w.ID != artifact || w.Pinned != keep) {
 		err = m.caller.badResponse(m.Hosts.APIURL, "it does not say that this was done")
 	}

@@ -20,13 +20,18 @@ func (d *Deployment) As(access secret.Text) *Member { return &Member{d, access} 
 
 // Workspace returns the person and their workspace.
 func (m *Member) Workspace(ctx context.Context) (w contract.WebWorkspace, err error) {
-	k := call{
-		method: http.MethodGet,
+	err = m.caller.do(ctx, m.call(http.MethodGet, "/v1/web/workspace"), &w)
+	return w, err
+}
+
+// call returns a call to the api host that carries the access token.
+func (m *Member) call(method, path string) call {
+	return call{
+		method: method,
 		host:   m.Hosts.APIURL,
-		path:   "/v1/web/workspace",
+		path:   path,
 		bearer: string(m.access),
 	}
-	return w, m.caller.do(ctx, k, &w)
 }
 
 var (
@@ -37,14 +42,8 @@ var (
 // CreateKey creates an API key. The returned values are well-formed and consistent.
 func (m *Member) CreateKey(ctx context.Context, idem, name string) (contract.CreatedKey, Key, error) {
 	var out contract.CreatedKey
-	k := call{
-		method: http.MethodPost,
-		host:   m.Hosts.APIURL,
-		path:   "/v1/web/keys",
-		bearer: string(m.access),
-		idem:   idem,
-		body:   contract.CreateKey{Name: name},
-	}
+	k := m.call(http.MethodPost, "/v1/web/keys")
+	k.idem, k.body = idem, contract.CreateKey{Name: name}
 	if err := m.caller.do(ctx, k, &out); err != nil {
 		return out, Key{}, err
 	}

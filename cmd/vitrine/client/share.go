@@ -16,14 +16,8 @@ func (a *Account) SetVisibility(
 	artifact id.Artifact,
 	visibility string,
 ) (v contract.Visibility, err error) {
-	k := call{
-		method: http.MethodPut,
-		host:   a.Hosts.APIURL,
-		path:   artifactPath(artifact) + "/visibility",
-		bearer: a.key.secret,
-		body:   contract.SetVisibility{Visibility: visibility},
-		about:  aboutArtifact,
-	}
+	k := a.call(http.MethodPut, artifactPath(artifact)+"/visibility")
+	k.body, k.about = contract.SetVisibility{Visibility: visibility}, aboutArtifact
 	if err = a.caller.do(ctx, k, &v); err != nil {
 		return v, err
 	}
@@ -44,15 +38,8 @@ func (a *Account) CreateLink(
 	artifact id.Artifact,
 	want contract.CreateLink,
 ) (l contract.CreatedLink, err error) {
-	k := call{
-		method: http.MethodPost,
-		host:   a.Hosts.APIURL,
-		path:   artifactPath(artifact) + "/access-links",
-		bearer: a.key.secret,
-		idem:   idem,
-		body:   want,
-		about:  aboutArtifact,
-	}
+	k := a.mutation(a.Hosts.APIURL, artifactPath(artifact)+"/access-links", idem)
+	k.body, k.about = want, aboutArtifact
 	if err = a.caller.do(ctx, k, &l); err != nil {
 		return l, err
 	}
@@ -65,14 +52,7 @@ func (a *Account) CreateLink(
 // MintLink returns a new URL of an access link.
 func (a *Account) MintLink(ctx context.Context, l id.Link) (string, error) {
 	var out contract.MintedLink
-	k := call{
-		method: http.MethodPost,
-		host:   a.Hosts.APIURL,
-		path:   "/v1/access-links/" + string(l) + "/mint",
-		bearer: a.key.secret,
-		about:  aboutLink,
-	}
-	if err := a.caller.do(ctx, k, &out); err != nil {
+	if err := a.changeLink(ctx, l, "mint", &out); err != nil {
 		return "", err
 	}
 	if !a.isLink(out.URL) {
@@ -91,17 +71,16 @@ func (a *Account) Links(ctx context.Context, artifact id.Artifact) (l contract.L
 
 // RevokeLink revokes an access link. Repeating it is no error.
 func (a *Account) RevokeLink(ctx context.Context, l id.Link) (r contract.RevokedLink, err error) {
-	k := call{
-		method: http.MethodPost,
-		host:   a.Hosts.APIURL,
-		path:   "/v1/access-links/" + string(l) + "/revoke",
-		bearer: a.key.secret,
-		about:  aboutLink,
-	}
-	if err = a.caller.do(ctx, k, &r); err == nil && r.AccessLinkID != l {
+	if err = a.changeLink(ctx, l, "revoke", &r); err == nil && r.AccessLinkID != l {
 		err = a.caller.badResponse(a.Hosts.APIURL, "it does not say that this link was revoked")
 	}
 	return r, err
+}
+
+func (a *Account) changeLink(ctx context.Context, l id.Link, verb string, out any) error {
+	k := a.call(http.MethodPost, "/v1/access-links/"+string(l)+"/"+verb)
+	k.about = aboutLink
+	return a.caller.do(ctx, k, out)
 }
 
 // Resolve returns what a share URL opens. It sends no credential.
