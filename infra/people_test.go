@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/boot"
@@ -152,12 +152,7 @@ func (b *browser) answer(r *http.Request) *http.Response {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	b.page = string(body)
+	b.page = expect.Body(b.t, response)
 	for _, c := range response.Cookies() {
 		if b.cookies[c.Name] = c.Value; c.MaxAge < 0 {
 			delete(b.cookies, c.Name)

@@ -3,13 +3,14 @@ package loopback
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 // visit requests an address and returns the response's status, header and body.
@@ -26,12 +27,7 @@ func visit(t *testing.T, method, address, host string) (int, http.Header, string
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, resp.Header, string(text)
+	return resp.StatusCode, resp.Header, expect.Body(t, resp)
 }
 
 func listen(t *testing.T) *Listener {

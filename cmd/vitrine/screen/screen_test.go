@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/scripts/testkit/output"
 )
 
 // onTTY makes colorprofile take a buffer for a terminal.
@@ -162,24 +162,6 @@ func TestWhen(t *testing.T) {
 	}
 }
 
-// syncBuffer is a buffer that may be read while a bar is drawn on it.
-type syncBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (p *syncBuffer) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.Write(b)
-}
-
-func (p *syncBuffer) String() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.text.String()
-}
-
 // pass lets time of the bubble pass, and what is due then happen.
 func pass(d time.Duration) {
 	<-time.After(d)
@@ -188,7 +170,7 @@ func pass(d time.Duration) {
 
 func TestProgressBar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out, err syncBuffer
+		var out, err output.Buffer
 		s := New(Options{Out: &out, Err: &err, Environ: onTTY})
 		p := s.Progress(3, 1000)
 		pass(299 * time.Millisecond)
@@ -215,7 +197,7 @@ func TestProgressBar(t *testing.T) {
 
 func TestShortWorkShowsNoBar(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var out, err syncBuffer
+		var out, err output.Buffer
 		p := New(Options{Out: &out, Err: &err, Environ: onTTY}).Progress(3, 1000)
 		p.Sent(1000)
 		p.Stop()
@@ -233,7 +215,7 @@ func TestProgressInPlainTextIsTwoLines(t *testing.T) {
 		{Options{}, "Uploading 2 files (1 KiB)\nUploaded 2 files\n"},
 		{Options{JSON: true}, ""},
 	} {
-		var out, err syncBuffer
+		var out, err output.Buffer
 		tt.o.Out, tt.o.Err = &out, &err
 		s := New(tt.o)
 		p := s.Progress(2, 1024)

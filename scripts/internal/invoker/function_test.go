@@ -18,6 +18,7 @@ import (
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/internal/localapi/runtime"
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/output"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/env"
@@ -49,7 +50,7 @@ var programs = func() map[string]func() (string, error) {
 type deployment struct {
 	stack    *stack.Stack
 	settings map[string]string
-	log      lockedLog
+	log      output.Buffer
 }
 
 func deploy(t *testing.T) *deployment {
@@ -265,7 +266,7 @@ func TestAFunctionStartsWhileItsEnginesHang(t *testing.T) {
 func TestAWrongConfigurationIsToldInOneLine(t *testing.T) {
 	for _, host := range env.Hosts {
 		t.Run(host, func(t *testing.T) {
-			var log lockedLog
+			var log output.Buffer
 			f := runtime.New(runtime.Config{
 				Name:        host,
 				Program:     program(t, host),

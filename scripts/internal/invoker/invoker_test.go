@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"log/slog"
@@ -11,7 +10,6 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"vitrine/scripts/testkit/engine"
@@ -19,24 +17,6 @@ import (
 )
 
 var quiet = slog.New(slog.DiscardHandler)
-
-// lockedLog is a buffer that several goroutines write.
-type lockedLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lockedLog) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lockedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
 
 // brokenS3 stands before an S3 engine and cuts its answers after some bytes.
 func brokenS3(t *testing.T, endpoint string, after int) string {

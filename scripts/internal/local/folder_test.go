@@ -7,8 +7,9 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 func TestAFolderServesOneStackAtATime(t *testing.T) {
@@ -18,7 +19,7 @@ func TestAFolderServesOneStackAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = openFolder(path)
-	wantError(t, err, fmt.Sprintf("process %d", os.Getpid()), path, "--data")
+	expect.Error(t, err, fmt.Sprintf("process %d", os.Getpid()), path, "--data")
 	if err := first.close(); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +51,7 @@ func TestAFolderThatCannotBeMadeIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := openFolder(filepath.Join(file, "data"))
-	wantError(t, err, file, "--data")
+	expect.Error(t, err, file, "--data")
 }
 
 func TestTooLittleSpaceIsRefused(t *testing.T) {
@@ -58,17 +59,5 @@ func TestTooLittleSpaceIsRefused(t *testing.T) {
 	if err := enoughSpace(dir, 0); err != nil {
 		t.Error(err)
 	}
-	wantError(t, enoughSpace(dir, math.MaxUint64), dir, "make room", "--data")
-}
-
-func wantError(t *testing.T, err error, parts ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatal("no error")
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%q does not say %q", err, part)
-		}
-	}
+	expect.Error(t, enoughSpace(dir, math.MaxUint64), dir, "make room", "--data")
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/port"
 )
 
@@ -57,7 +58,7 @@ func TestAnEngineThatEndsEndsTheStack(t *testing.T) {
 		return
 	}
 	l.engines.S3Process.Kill()
-	wantError(t, l.stay(t.Context()), "S3 engine ended")
+	expect.Error(t, l.stay(t.Context()), "S3 engine ended")
 	if err := l.stop(); err != nil {
 		t.Error(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/conform"
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/output"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -27,14 +28,14 @@ type Env struct {
 	*stack.Stack
 	Options stack.Options
 	Anyone  *wire.Agent // without credential
-	Log     *logBuffer
+	Log     *output.Buffer
 }
 
 // NewEnv starts a deployment with tables of its own; change may set options first. It makes every deployment that runs
 // in the process of a test, so that the end of each scans its log for secrets.
 func NewEnv(t testing.TB, change ...func(*stack.Options)) *Env {
 	t.Helper()
-	d := &Env{Log: &logBuffer{}}
+	d := &Env{Log: &output.Buffer{}}
 	d.Options = stack.Options{
 		Engines:     engine.Shared(t),
 		Data:        t.TempDir(),

@@ -1,9 +1,7 @@
 package harness
 
 import (
-	"bytes"
 	"regexp"
-	"sync"
 	"testing"
 )
 
@@ -29,22 +27,4 @@ func WantNoSecrets(t testing.TB, text string) {
 			t.Errorf("T76: the log holds %s, after %q", name, text[max(0, at[0]-120):at[0]])
 		}
 	}
-}
-
-// logBuffer keeps the log of a deployment.
-type logBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

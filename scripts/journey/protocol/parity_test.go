@@ -17,6 +17,7 @@ import (
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/lambdatest"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/dynamo"
@@ -188,12 +189,7 @@ func (d *parityEnv) same(t *testing.T, method, target, body string, headers ...s
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := lambdatest.Reply{Status: resp.StatusCode, Header: resp.Header, Body: string(text)}.String()
+	served := lambdatest.Reply{Status: resp.StatusCode, Header: resp.Header, Body: expect.Body(t, resp)}.String()
 	var got lambdatest.Reply
 	for _, mode := range []lambdahttp.Mode{lambdahttp.Buffered, lambdahttp.Stream} {
 		got = lambdatest.Invoke(t, lambdahttp.NewHandler(d.handlers[r.URL.Host], mode), e)

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/expect"
 )
 
 // tenMB is a real file: S3 refuses it while the client still sends.
@@ -153,17 +153,7 @@ func send(t *testing.T, server *httptest.Server, signed *v4.PresignedHTTPRequest
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response.StatusCode, readAll(t, response)
-}
-
-func readAll(t *testing.T, response *http.Response) string {
-	t.Helper()
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
+	return response.StatusCode, expect.Body(t, response)
 }
 
 func wantStored(t *testing.T, e *engine.Engines, key string, want bool) {

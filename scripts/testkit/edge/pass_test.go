@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
 )
 
@@ -66,7 +67,7 @@ func TestAChunkedBodyNeverReachesS3(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if body := readAll(t, response); response.StatusCode != 411 ||
+	if body := expect.Body(t, response); response.StatusCode != 411 ||
 		!strings.Contains(body, "<Code>MissingContentLength</Code>") {
 		t.Errorf("answer %s %s", response.Status, body)
 	}
@@ -94,7 +95,7 @@ func TestBothBodiesStream(t *testing.T) {
 		t.Fatalf("the first byte did not pass alone: %q, %v", first, err)
 	}
 	fmt.Fprint(conn, "2")
-	if rest := readAll(t, response); rest != "2" {
+	if rest := expect.Body(t, response); rest != "2" {
 		t.Errorf("the rest is %q", rest)
 	}
 }
@@ -172,7 +173,7 @@ func TestWithoutS3TheAnswerIsAnEnvelopeAndNoLogHoldsTheURL(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			body := readAll(t, response)
+			body := expect.Body(t, response)
 			var envelope contract.Envelope
 			if err := json.Unmarshal([]byte(body), &envelope); err != nil {
 				t.Fatal(err, body)

@@ -18,6 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 func TestBothEnginesGiveBackWhatTheyWereGiven(t *testing.T) {
@@ -136,7 +138,7 @@ func TestAPortInUseIsNamed(t *testing.T) {
 		"S3":       {S3Port: listener.Addr().(*net.TCPAddr).Port},
 	} {
 		_, err := Start(t.Context(), o)
-		wantError(t, err, name+" engine", "port "+port+" is not free", "choose another")
+		expect.Error(t, err, name+" engine", "port "+port+" is not free", "choose another")
 	}
 }
 
@@ -186,7 +188,7 @@ func TestANamedEngineThatDoesNotAnswerIsAnError(t *testing.T) {
 		t.Run(variable, func(t *testing.T) {
 			t.Setenv(variable, "http://"+address(held.number))
 			_, err := Start(t.Context(), Options{})
-			wantError(t, err, variable, "unset")
+			expect.Error(t, err, variable, "unset")
 		})
 	}
 }
@@ -209,7 +211,7 @@ func TestTheEndOfAnEngineIsSeen(t *testing.T) {
 func TestAnEngineThatEndsAtOnceIsQuoted(t *testing.T) {
 	p := scripted("echo no luck today >&2; exit 3")
 	_, err := p.open(t.Context(), 0)
-	wantError(t, err, "exit status 3", "no luck today")
+	expect.Error(t, err, "exit status 3", "no luck today")
 }
 
 func TestAnEngineThatNeverAnswersIsKilled(t *testing.T) {
@@ -217,7 +219,7 @@ func TestAnEngineThatNeverAnswersIsKilled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	p.log = writerFunc(func(b []byte) (int, error) { cancel(); return len(b), nil })
 	_, err := p.open(ctx, 0)
-	wantError(t, err, "no answer", "thinking")
+	expect.Error(t, err, "no answer", "thinking")
 	if p.running != nil {
 		t.Error("it still counts as running")
 	}
@@ -250,18 +252,6 @@ func start(t *testing.T, o Options) *Engines {
 	}
 	t.Cleanup(e.Kill)
 	return e
-}
-
-func wantError(t *testing.T, err error, parts ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatal("no error")
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%q does not say %q", err, part)
-		}
-	}
 }
 
 func database(e *Engines) *dynamodb.Client {

@@ -8,11 +8,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 func TestAMissingDynoxideNamesTheCommand(t *testing.T) {
 	_, err := findDynoxide(t.TempDir())
-	wantError(t, err, "npm", EnvDynamoDB)
+	expect.Error(t, err, "npm", EnvDynamoDB)
 }
 
 func TestTheLockFileHoldsTheEngineAndNoAddress(t *testing.T) {
@@ -71,7 +73,7 @@ func TestABuildThatFailsIsQuoted(t *testing.T) {
 	writeFile(t, filepath.Join(source, "go.mod"), "module tiny\n\ngo 1.26\n")
 	writeFile(t, filepath.Join(source, "main.go"), "package main\n\nfunc main() { nonsense }\n")
 	_, err := buildS3D(t.Context(), repository, &sharedWriter{})
-	wantError(t, err, "go build", source, "nonsense")
+	expect.Error(t, err, "go build", source, "nonsense")
 }
 
 func writeFile(t *testing.T, path, content string) {

@@ -12,7 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 // parentVariable makes this test binary a parent that starts engines and waits
@@ -70,10 +71,10 @@ func TestNoEngineOutlivesAParentThatIsKilled(t *testing.T) {
 	if len(watcher) != 2 || len(s3d) != 1 {
 		t.Errorf("the engines were %v and %v, want a watcher with Dynoxide, and s3d", watcher, s3d)
 	}
-	waitUntil(t, "the engines end", func() bool {
+	expect.Soon(t, "the engines end", func() bool {
 		return len(membersOf(t, f.WatcherGroup))+len(membersOf(t, f.S3Group)) == 0
 	})
-	waitUntil(t, "the temporary data goes", func() bool {
+	expect.Soon(t, "the temporary data goes", func() bool {
 		_, err := os.Stat(f.Temporary)
 		return errors.Is(err, fs.ErrNotExist)
 	})
@@ -85,7 +86,7 @@ func TestNoDynoxideOutlivesAWatcherThatIsKilled(t *testing.T) {
 	if err := watcher.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	waitUntil(t, "Dynoxide ends", func() bool { return len(membersOf(t, watcher.Pid)) == 0 })
+	expect.Soon(t, "Dynoxide ends", func() bool { return len(membersOf(t, watcher.Pid)) == 0 })
 }
 
 // membersOf lists the living processes of a process group.
@@ -112,18 +113,4 @@ func membersOf(t *testing.T, group int) []string {
 		}
 	}
 	return living
-}
-
-func waitUntil(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(pollInterval)
-	defer tick.Stop()
-	timeout := time.After(20 * time.Second)
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-timeout:
-			t.Fatalf("20 s passed before %s", what)
-		}
-	}
 }

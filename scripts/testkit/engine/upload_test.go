@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -20,6 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 // tenMB is a real file: S3 refuses it while the client still sends.
@@ -116,7 +117,7 @@ func TestAnUnknownAccessKeyIsInvalidAccessKeyId(t *testing.T) {
 	stranger := *Shared(t)
 	stranger.AccessKey = "stranger"
 	_, err := objects(&stranger).ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &stranger.Bucket})
-	wantError(t, err, "StatusCode: 403", "InvalidAccessKeyId")
+	expect.Error(t, err, "StatusCode: 403", "InvalidAccessKeyId")
 }
 
 func TestTheTimeThatAnObjectGaveIsNotOlderThanTheObject(t *testing.T) {
@@ -129,7 +130,7 @@ func TestTheTimeThatAnObjectGaveIsNotOlderThanTheObject(t *testing.T) {
 	}
 	_, err = objects(e).GetObject(t.Context(),
 		&s3.GetObjectInput{Bucket: &e.Bucket, Key: key, IfModifiedSince: head.LastModified})
-	wantError(t, err, "StatusCode: 304")
+	expect.Error(t, err, "StatusCode: 304")
 	_, err = objects(e).HeadObject(t.Context(), &s3.HeadObjectInput{
 		Bucket:            &e.Bucket,
 		Key:               key,
@@ -186,12 +187,7 @@ func send(t *testing.T, e *Engines, signed *v4.PresignedHTTPRequest, body []byte
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response.StatusCode, string(answer)
+	return response.StatusCode, expect.Body(t, response)
 }
 
 func newRequest(t *testing.T, signed *v4.PresignedHTTPRequest, body []byte) *http.Request {

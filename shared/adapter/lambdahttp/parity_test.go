@@ -1,7 +1,6 @@
 package lambdahttp
 
 import (
-	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -10,11 +9,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"testing/fstest"
 
 	"vitrine/scripts/testkit/lambdatest"
+	"vitrine/scripts/testkit/output"
 )
 
 // TestAnswersAreThoseOfNetHTTP gives the same handlers to a server of net/http and to the adapter.
@@ -137,27 +136,9 @@ func want(t *testing.T, got, want error) {
 
 func encode64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
-// lockedBuffer is a buffer that several goroutines write.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
 // captureLog captures what the adapter logs, until the test ends.
-func captureLog(t *testing.T) *lockedBuffer {
-	var b lockedBuffer
+func captureLog(t *testing.T) *output.Buffer {
+	var b output.Buffer
 	before := slog.Default()
 	slog.SetDefault(NewLog(&b))
 	t.Cleanup(func() { slog.SetDefault(before) })

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 func openFolder(t *testing.T, r Repository) *Folder {
@@ -97,7 +99,7 @@ func TestTheFolderIsTakenByOneProcess(t *testing.T) {
 	r := newRepository(t, map[string]string{"a": "1"})
 	f := openFolder(t, r)
 	_, err := r.Open(t.Context())
-	wantError(t, err, "another process", f.path)
+	expect.Error(t, err, "another process", f.path)
 	if err := f.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 // newRepository makes a repository with one commit that holds the files.
@@ -66,18 +68,6 @@ func git(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(output))
 }
 
-func wantError(t *testing.T, err error, parts ...string) {
-	t.Helper()
-	if err == nil {
-		t.Fatal("no error")
-	}
-	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("%q does not say %q", err, part)
-		}
-	}
-}
-
 func TestACommitIsFoundByWhatItIsCalled(t *testing.T) {
 	r := newRepository(t, map[string]string{"a": "1"})
 	first := git(t, r.Root, "rev-parse", "HEAD")
@@ -95,7 +85,7 @@ func TestAnUnknownCommitIsRefused(t *testing.T) {
 	tree := git(t, r.Root, "rev-parse", "HEAD^{tree}")
 	for _, revision := range []string{"nowhere", strings.Repeat("0123", 10), "--all", "", tree} {
 		_, err := r.Find(t.Context(), revision)
-		wantError(t, err, "no commit of this repository", `"`+revision+`"`)
+		expect.Error(t, err, "no commit of this repository", `"`+revision+`"`)
 	}
 }
 
@@ -109,7 +99,7 @@ func TestACommitThatAShallowCloneLacksIsRefused(t *testing.T) {
 	clone := Repository{Root: filepath.Join(t.TempDir(), "clone")}
 	git(t, r.Root, "clone", "--quiet", "--depth", "1", "file://"+r.Root, clone.Root)
 	_, err = clone.Find(t.Context(), string(first))
-	wantError(t, err, string(first), "shallow", "git fetch --unshallow")
+	expect.Error(t, err, string(first), "shallow", "git fetch --unshallow")
 	if got, err := clone.Find(t.Context(), string(second)); err != nil || got != second {
 		t.Errorf("what the clone has is %s (%v), want %s", got, err, second)
 	}
@@ -119,7 +109,7 @@ func TestAFolderWithoutARepositoryIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("GIT_CEILING_DIRECTORIES", filepath.Dir(dir))
 	_, err := Repository{Root: dir}.Find(t.Context(), "HEAD")
-	wantError(t, err, dir+" is none")
+	expect.Error(t, err, dir+" is none")
 }
 
 func TestACleanTreeIsItsCommit(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 const (
@@ -40,7 +42,7 @@ func TestTheStackIsFoundWhereItsCommitHasIt(t *testing.T) {
 
 func TestACommitWithoutAStackIsRefused(t *testing.T) {
 	_, err := newTree(t, map[string]string{"go.mod": module}).Stack(t.Context())
-	wantError(t, err, "scripts/internal/local or scripts/local")
+	expect.Error(t, err, "scripts/internal/local or scripts/local")
 }
 
 func TestTheCompilerIsQuoted(t *testing.T) {
@@ -49,7 +51,7 @@ func TestTheCompilerIsQuoted(t *testing.T) {
 		"scripts/local/main.go": "package main\n\nfunc main() { broken() }\n",
 	})
 	_, err := tree.Stack(t.Context())
-	wantError(t, err, "main.go:3:15: undefined: broken")
+	expect.Error(t, err, "main.go:3:15: undefined: broken")
 }
 
 func TestZipsAreMeasuredByFunction(t *testing.T) {
@@ -67,7 +69,7 @@ printf 123 >"$4/jobs.zip"
 func TestABuildThatFailsIsQuoted(t *testing.T) {
 	tree := newTree(t, map[string]string{"scripts/build": "#!/bin/sh\necho no function today >&2\nexit 3\n"})
 	_, err := tree.Zips(t.Context(), t.TempDir())
-	wantError(t, err, "exit status 3", "no function today")
+	expect.Error(t, err, "exit status 3", "no function today")
 }
 
 func TestACancelledBuildEndsWithWhatItHasStarted(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 func TestNoFunctionOutlivesARunnerThatIsKilled(t *testing.T) {
@@ -27,7 +29,7 @@ func TestNoFunctionOutlivesARunnerThatIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = parent.Wait() // says that it was killed
-	waitUntil(t, "the function ends", func() bool {
+	expect.Soon(t, "the function ends", func() bool {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child.PID))
 		return err != nil || strings.Contains(string(stat), ") Z ")
 	})

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +13,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vitrine/scripts/testkit/expect"
+	"vitrine/scripts/testkit/output"
 )
 
 // function starts this test binary as a function; change may adjust its configuration.
@@ -184,27 +186,13 @@ func queued(t *testing.T, f *Function, act func()) int {
 	t.Helper()
 	act()
 	n := 0
-	waitUntil(t, "an invocation waits", func() bool {
+	expect.Soon(t, "an invocation waits", func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		n = len(f.queue)
 		return n > 0
 	})
 	return n
-}
-
-func waitUntil(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	tick := time.NewTicker(3 * time.Millisecond)
-	defer tick.Stop()
-	timeout := time.After(20 * time.Second)
-	for !done() {
-		select {
-		case <-tick.C:
-		case <-timeout:
-			t.Fatalf("20 s passed before %s", what)
-		}
-	}
 }
 
 func TestACallerThatLeavesDoesNotStopTheFunction(t *testing.T) {
@@ -259,7 +247,7 @@ func TestAnInvocationThatWaitsIsGivenUpWithItsCaller(t *testing.T) {
 }
 
 func TestWhatAFunctionPrintsIsPassedOnInLines(t *testing.T) {
-	out := new(lockedBuffer)
+	out := new(output.Buffer)
 	f := function(t, func(c *Config) { c.Log = out })
 	_, err := f.Invoke(t.Context(), command{Do: "print"}.event())
 	wantFailure(t, err, "Runtime.ExitError", "exit status 0")
@@ -344,22 +332,4 @@ func (g *gate) open(n int) {
 	for range n {
 		g.passes <- true
 	}
-}
-
-// lockedBuffer keeps what is written.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

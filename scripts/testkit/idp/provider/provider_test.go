@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 const (
@@ -79,12 +80,7 @@ func (s *env) do(t testing.TB, r *http.Request) (*http.Response, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response, string(body)
+	return response, expect.Body(t, response)
 }
 
 func (s *env) get(t testing.TB, path string, q url.Values) (*http.Response, string) {

@@ -1,0 +1,54 @@
+// Package expect ends or fails a test whose results are not those that it expects.
+package expect
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Error expects an error whose text has all parts.
+func Error(t testing.TB, err error, parts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, part := range parts {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("%q does not say %q", err, part)
+		}
+	}
+}
+
+// Body expects a whole body, which it returns and closes.
+func Body(t testing.TB, r *http.Response) string {
+	t.Helper()
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+const (
+	askEvery   = 3 * time.Millisecond
+	maxWaiting = 20 * time.Second
+)
+
+// Soon asks until done reports true, for which another process may need some time.
+func Soon(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	tick := time.NewTicker(askEvery)
+	defer tick.Stop()
+	timeout := time.After(maxWaiting)
+	for !done() {
+		select {
+		case <-tick.C:
+		case <-timeout:
+			t.Fatalf("%s passed before %s", maxWaiting, what)
+		}
+	}
+}
