@@ -25,21 +25,18 @@ func unknownAddress(host string) string { return "https://" + host + ".invalid" 
 
 func findAddresses(o options, known settings) addresses {
 	if o.named() {
-		at := func(host string) string { return "https://" + o.Domains[host].Name }
-		return addresses{
-			API:     at("api"),
-			Upload:  at("upload"),
-			Content: at("content"),
-			App:     at("app"),
-			MCP:     at("api"),
-		}
+		return hostsAt(func(host string) string { return "https://" + o.Domains[host].Name })
 	}
-	at := func(host string) string {
+	return hostsAt(func(host string) string {
 		if url := known[o.stackName(host)]["Url"]; url != "" {
 			return url
 		}
 		return unknownAddress(host)
-	}
+	})
+}
+
+// hostsAt returns the addresses of all hosts; the api host serves MCP, too.
+func hostsAt(at func(host string) string) addresses {
 	return addresses{
 		API:     at("api"),
 		Upload:  at("upload"),

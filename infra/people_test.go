@@ -208,35 +208,42 @@ func (h *harness) abandoned(t *testing.T) string {
 	return made.ClaimToken
 }
 
-// member signs in at the api and uses the member routes.
-func (h *harness) member(t *testing.T) {
+// signIn exchanges the ID token of a person for an access token of a client.
+func (h *harness) signIn(t *testing.T, client string, who provider.Person) *wire.Agent {
 	t.Helper()
-	idToken, err := h.provider.Mint(provider.Person{Email: "grace@example.org"}, "", "", provider.Honest)
+	idToken, err := h.provider.Mint(who, "", "", provider.Honest)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := *h.anyone
-	m.Key = token(t, &m, map[string]string{
+	g := *h.anyone
+	g.Key = token(t, &g, map[string]string{
 		"grant_type":         contract.GrantExchange,
-		"client_id":          "cli",
+		"client_id":          client,
 		"subject_token":      idToken,
 		"subject_token_type": contract.TypeIDToken,
 	}).AccessToken
-	ask[any](t, &m, "POST", "/v1/auth/web/callback", nil)
-	ask[any](t, &m, "POST", "/v1/ephemeral/claim", contract.ClaimRequest{ClaimToken: h.abandoned(t)}, "Idempotency-Key",
+	return &g
+}
+
+// member signs in at the api and uses the member routes.
+func (h *harness) member(t *testing.T) {
+	t.Helper()
+	m := h.signIn(t, "cli", provider.Person{Email: "grace@example.org"})
+	ask[any](t, m, "POST", "/v1/auth/web/callback", nil)
+	ask[any](t, m, "POST", "/v1/ephemeral/claim", contract.ClaimRequest{ClaimToken: h.abandoned(t)}, "Idempotency-Key",
 		wire.NewKey())
 	for _, path := range []string{"/v1/web/workspace", "/v1/web/audit", "/v1/web/artifacts", "/v1/web/keys",
 		"/v1/web/settings"} {
-		ask[any](t, &m, "GET", path, nil)
+		ask[any](t, m, "GET", path, nil)
 	}
-	key := ask[contract.CreatedKey](t, &m, "POST", "/v1/web/keys", contract.CreateKey{Name: "one"}, "Idempotency-Key",
+	key := ask[contract.CreatedKey](t, m, "POST", "/v1/web/keys", contract.CreateKey{Name: "one"}, "Idempotency-Key",
 		wire.NewKey())
-	h.keeps(t, &m, key.Secret)
-	ask[any](t, &m, "POST", "/v1/web/keys/"+string(key.APIKey.ID)+"/revoke", nil, "Idempotency-Key", wire.NewKey())
-	ask[any](t, &m, "PATCH", "/v1/web/settings",
+	h.keeps(t, m, key.Secret)
+	ask[any](t, m, "POST", "/v1/web/keys/"+string(key.APIKey.ID)+"/revoke", nil, "Idempotency-Key", wire.NewKey())
+	ask[any](t, m, "PATCH", "/v1/web/settings",
 		contract.UpdateSettings{WorkspaceName: "Another name", AutoDeletionDays: 1}, "Idempotency-Key", wire.NewKey())
 	agent, _ := h.agent(t)
-	ask[any](t, &m, "POST", "/v1/web/agent-auth/claim/complete",
+	ask[any](t, m, "POST", "/v1/web/agent-auth/claim/complete",
 		contract.CompleteClaim{AttemptToken: agent.AttemptToken, UserCode: agent.UserCode})
 	token(t, h.anyone, map[string]string{"grant_type": contract.GrantClaim, "claim_token": agent.ClaimToken})
 	ask[any](t, h.anyone, "POST", "/oauth2/revoke", encoded(map[string]string{"token": m.Key}), "Content-Type",

@@ -9,6 +9,17 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
+// newFile returns a file that is about to be made, and its name.
+func newFile(t *testing.T) (*File, string) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "a")
+	f, err := To(name, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, name
+}
+
 func write(t *testing.T, f *File, text string) {
 	t.Helper()
 	w, err := f.Start()
@@ -32,11 +43,7 @@ func wantFile(t *testing.T, name, text string, files int) {
 }
 
 func TestKeepPutsTheLastAttemptInPlace(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "a")
-	f, err := To(name, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, name := newFile(t)
 	write(t, f, "half of")
 	write(t, f, "whole")
 	if err := f.Keep(); err != nil {
@@ -70,11 +77,7 @@ func TestAFileIsReplacedWithForceAlone(t *testing.T) {
 }
 
 func TestAFileThatComesMeanwhileStays(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "a")
-	f, err := To(name, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f, name := newFile(t)
 	write(t, f, "mine")
 	if err := os.WriteFile(name, []byte("theirs"), 0o666); err != nil {
 		t.Fatal(err)

@@ -129,8 +129,13 @@ func (c *comparison) oppose(base checkout.Commit) error {
 		{name: thisTree, base: c.baseline.base},
 		{name: base.Short(), base: c.baseline.base + baselineOffset},
 	}
+	return c.each((*side).freePorts)
+}
+
+// each works on one side after the other, up to an error.
+func (c *comparison) each(work func(*side) error) error {
 	for _, s := range c.sides {
-		if err := s.freePorts(); err != nil {
+		if err := work(s); err != nil {
 			return err
 		}
 	}
@@ -138,23 +143,17 @@ func (c *comparison) oppose(base checkout.Commit) error {
 }
 
 func (c *comparison) build(ctx context.Context) error {
-	for _, s := range c.sides {
+	return c.each(func(s *side) error {
 		c.say("building the stack and the functions of %s (some minutes the first time)", s.name)
-		if err := s.build(ctx, c.temporary); err != nil {
-			return err
-		}
-	}
-	return nil
+		return s.build(ctx, c.temporary)
+	})
 }
 
 func (c *comparison) start(ctx context.Context) error {
-	for _, s := range c.sides {
+	return c.each(func(s *side) error {
 		c.say("starting engines and hosts of %s", s.name)
-		if err := s.start(ctx, c.temporary); err != nil {
-			return err
-		}
-	}
-	return nil
+		return s.start(ctx, c.temporary)
+	})
 }
 
 // close ends both stacks at the same time, then removes the worktrees with the temporary files.

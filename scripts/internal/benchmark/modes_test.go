@@ -31,17 +31,24 @@ func TestOnlyOneThingIsMeasuredAtATime(t *testing.T) {
 	}
 }
 
-func TestEveryRouteHasARow(t *testing.T) {
-	o := short(t, "/1$")
-	o.measure = (*bench).routes
-	o.inMemory = true
-	o.stock = 32
+// printed returns what a run prints, which has to succeed.
+func printed(t *testing.T, o options) string {
+	t.Helper()
 	var out strings.Builder
 	if err := run(t.Context(), o, &out, t.Output()); err != nil {
 		t.Fatal(err)
 	}
 	t.Log(out.String())
-	rows := regexp.MustCompile(`(?m)^\| (.*) \| 1 \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`).FindAllStringSubmatch(out.String(), -1)
+	return out.String()
+}
+
+func TestEveryRouteHasARow(t *testing.T) {
+	o := short(t, "/1$")
+	o.measure = (*bench).routes
+	o.inMemory = true
+	o.stock = 32
+	out := printed(t, o)
+	rows := regexp.MustCompile(`(?m)^\| (.*) \| 1 \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`).FindAllStringSubmatch(out, -1)
 	if len(rows) != 44 {
 		t.Errorf("%d rows, expected 44", len(rows))
 	}
@@ -73,13 +80,9 @@ func TestGrowthComparesASmallAndALargeWorkspace(t *testing.T) {
 	o.measure = (*bench).growth
 	o.inMemory = true
 	o.artifacts = 60
-	var out strings.Builder
-	if err := run(t.Context(), o, &out, t.Output()); err != nil {
-		t.Fatal(err)
-	}
-	t.Log(out.String())
+	out := printed(t, o)
 	for _, want := range []string{"| list | 10 | ", "| list | 60 | ", "| publish | 60 | 4.00 | 5.00 | 22.00 |", "| | ratio | 1.00 (budget < 1.3)"} {
-		if !strings.Contains(out.String(), want) {
+		if !strings.Contains(out, want) {
 			t.Errorf("the table lacks %q", want)
 		}
 	}
@@ -104,11 +107,7 @@ func TestGrowthFailsWhenCapacityGrows(t *testing.T) {
 func TestALargeReadTakesNoMemory(t *testing.T) {
 	o := short(t, "")
 	o.measure = (*bench).memory
-	var out strings.Builder
-	if err := run(t.Context(), o, &out, t.Output()); err != nil {
-		t.Fatal(err)
-	}
-	t.Log(out.String())
+	printed(t, o)
 	leavesNothing(t)
 }
 
@@ -159,12 +158,8 @@ func TestTheJobsWorkOffWhatFallsDue(t *testing.T) {
 	o.inMemory = true
 	o.still = true
 	o.dueArtifacts = 3
-	var out strings.Builder
-	if err := run(t.Context(), o, &out, t.Output()); err != nil {
-		t.Fatal(err)
-	}
-	t.Log(out.String())
-	steps := regexp.MustCompile(`(?m)^\| [\w ]+ \| [\d.]+ \| \d+ \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|$`).FindAllStringSubmatch(out.String(), -1)
+	out := printed(t, o)
+	steps := regexp.MustCompile(`(?m)^\| [\w ]+ \| [\d.]+ \| \d+ \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|$`).FindAllStringSubmatch(out, -1)
 	if len(steps) != len(afterlife) {
 		t.Fatalf("%d steps, expected %d", len(steps), len(afterlife))
 	}

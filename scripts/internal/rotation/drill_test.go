@@ -162,37 +162,32 @@ func linkBlob() signed {
 // hashed is the stored form of a credential; the secret itself never changes.
 func hashed(kind credential.Kind) signed {
 	secret := credential.Mint(kind, credential.Preview, workspace, "")
-	return signed{
-		ring:    "pepper",
-		refused: errOther,
-		kid:     func(h any) byte { return h.(credential.Hash).Pepper },
-		mint: func(s keyring.Set, _ time.Time) (any, error) {
-			peppers, err := s.Pepper.Derive("credential")
-			return secret.Hash(peppers), err
-		},
-		check: func(s keyring.Set, h any, _ time.Time) error {
-			peppers, err := s.Pepper.Derive("credential")
-			if err == nil && !secret.Matches(h.(credential.Hash), peppers) {
-				err = errOther
-			}
-			return err
-		},
-	}
+	return peppered(secret.Hash, secret.Matches)
 }
 
 func typedCode() signed {
+	const code = "ABCD-EFGH"
 	public := id.NewPublic()
+	return peppered(func(peppers keyring.Derived) credential.Hash {
+		return credential.HashCode(peppers, "claim", public, code)
+	}, func(h credential.Hash, peppers keyring.Derived) bool {
+		return credential.MatchesCode(h, peppers, "claim", public, code)
+	})
+}
+
+// peppered is a hash that one of the peppers went into.
+func peppered(mint func(keyring.Derived) credential.Hash, matches func(credential.Hash, keyring.Derived) bool) signed {
 	return signed{
 		ring:    "pepper",
 		refused: errOther,
 		kid:     func(h any) byte { return h.(credential.Hash).Pepper },
 		mint: func(s keyring.Set, _ time.Time) (any, error) {
 			peppers, err := s.Pepper.Derive("credential")
-			return credential.HashCode(peppers, "claim", public, "ABCD-EFGH"), err
+			return mint(peppers), err
 		},
 		check: func(s keyring.Set, h any, _ time.Time) error {
 			peppers, err := s.Pepper.Derive("credential")
-			if err == nil && !credential.MatchesCode(h.(credential.Hash), peppers, "claim", public, "ABCD-EFGH") {
+			if err == nil && !matches(h.(credential.Hash), peppers) {
 				err = errOther
 			}
 			return err

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -16,7 +15,6 @@ import (
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
-	"vitrine/shared/platform/limits"
 )
 
 // StampKey is the call that records when a key was last used. Requests do not wait long for it.
@@ -29,11 +27,7 @@ type FaultEnv struct{ *BackendEnv }
 // NewFaultEnv starts a deployment for faults.
 func NewFaultEnv(t testing.TB, change ...func(*stack.Options)) *FaultEnv {
 	t.Helper()
-	now := &Clock{Now: time.Now()}
-	plenty := func(o *stack.Options) { o.Limits.Pow, o.Limits.ProvisionAddress.Limit = limits.PowOff, 100 }
-	p := NewBackendEnv(t, append([]func(*stack.Options){now.Use, plenty}, change...)...)
-	p.Clock = now
-	s := &FaultEnv{p}
+	s := &FaultEnv{NewAgentAuthEnv(t, change...)}
 	t.Cleanup(func() { s.CheckInvariants(t) })
 	return s
 }

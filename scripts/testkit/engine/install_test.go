@@ -45,11 +45,18 @@ func TestTheLockFileHoldsTheEngineAndNoAddress(t *testing.T) {
 	}
 }
 
-func TestProgramsThatNeedTheSameBuildAtOnceMakeOne(t *testing.T) {
-	repository := t.TempDir()
-	source := filepath.Join(repository, "scripts", "s3d")
+// tinyS3D makes a repository whose S3 engine is one function.
+func tinyS3D(t *testing.T, function string) (repository, source string) {
+	t.Helper()
+	repository = t.TempDir()
+	source = filepath.Join(repository, "scripts", "s3d")
 	writeFile(t, filepath.Join(source, "go.mod"), "module tiny\n\ngo 1.26\n")
-	writeFile(t, filepath.Join(source, "main.go"), "package main\n\nfunc main() {}\n")
+	writeFile(t, filepath.Join(source, "main.go"), "package main\n\n"+function+"\n")
+	return repository, source
+}
+
+func TestProgramsThatNeedTheSameBuildAtOnceMakeOne(t *testing.T) {
+	repository, _ := tinyS3D(t, "func main() {}")
 	var printed bytes.Buffer
 	log := &sharedWriter{to: &printed}
 
@@ -68,10 +75,7 @@ func TestProgramsThatNeedTheSameBuildAtOnceMakeOne(t *testing.T) {
 }
 
 func TestABuildThatFailsIsQuoted(t *testing.T) {
-	repository := t.TempDir()
-	source := filepath.Join(repository, "scripts", "s3d")
-	writeFile(t, filepath.Join(source, "go.mod"), "module tiny\n\ngo 1.26\n")
-	writeFile(t, filepath.Join(source, "main.go"), "package main\n\nfunc main() { nonsense }\n")
+	repository, source := tinyS3D(t, "func main() { nonsense }")
 	_, err := buildS3D(t.Context(), repository, &sharedWriter{})
 	expect.Error(t, err, "go build", source, "nonsense")
 }

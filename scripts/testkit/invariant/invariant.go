@@ -37,31 +37,31 @@ type Deployment struct {
 //
 // I3, that no read succeeds after an ending, is for tests to ask by reading. No other process may write meanwhile.
 func Check(ctx context.Context, d Deployment) []error {
-	s, err := d.read(ctx)
-	if err != nil {
-		return []error{fmt.Errorf("the deployment cannot be read: %w", err)}
-	}
-	b := &breaches{}
-	s.checkObjects(b)
-	s.checkRevisions(b)
-	s.checkCounters(b, &d.Limits)
-	s.checkEvents(b)
-	s.checkAtomicity(b)
-	s.checkWorkspaces(b)
-	s.checkRecords(b)
-	s.checkSecrets(b)
-	return b.all
+	return d.check(ctx, func(s *snapshot, b *breaches) {
+		s.checkObjects(b)
+		s.checkRevisions(b)
+		s.checkCounters(b, &d.Limits)
+		s.checkEvents(b)
+		s.checkAtomicity(b)
+		s.checkWorkspaces(b)
+		s.checkRecords(b)
+		s.checkSecrets(b)
+	})
 }
 
 // Collected returns one error for each item that jobs should have collected by now. No other
 // process may write meanwhile.
 func Collected(ctx context.Context, d Deployment) []error {
+	return d.check(ctx, (*snapshot).checkCollected)
+}
+
+func (d Deployment) check(ctx context.Context, look func(*snapshot, *breaches)) []error {
 	s, err := d.read(ctx)
 	if err != nil {
 		return []error{fmt.Errorf("the deployment cannot be read: %w", err)}
 	}
 	b := &breaches{}
-	s.checkCollected(b)
+	look(s, b)
 	return b.all
 }
 

@@ -16,7 +16,6 @@ import (
 	"vitrine/scripts/internal/localapi/template"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/adapter/dynamo"
-	"vitrine/shared/boot"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/env"
@@ -62,19 +61,11 @@ func (s *Stack) openLambda(ctx context.Context, o Options) (handlers [hostCount]
 	if err != nil {
 		return handlers, err
 	}
-	rings, err := boot.LocalRings(file)
-	if err != nil {
-		return handlers, err
-	}
 	c, err := functions(ctx, o)
 	if err != nil {
 		return handlers, err
 	}
-	services, err := boot.Open(config(o, s.Origins, rings))
-	if err != nil {
-		return handlers, err
-	}
-	if err := services.CreateTables(ctx); err != nil {
+	if _, err := s.services(ctx, o, file); err != nil {
 		return handlers, err
 	}
 	c.Settings = settings(o, s.Origins, "file:"+file)

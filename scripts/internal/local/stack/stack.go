@@ -141,15 +141,8 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 
 // open assembles the hosts, with the edge in front of the upload host.
 func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.Handler, err error) {
-	rings, err := boot.LocalRings(filepath.Join(o.Data, "rings.json"))
+	services, err := s.services(ctx, o, filepath.Join(o.Data, "rings.json"))
 	if err != nil {
-		return handlers, err
-	}
-	services, err := boot.Open(config(o, s.Origins, rings))
-	if err != nil {
-		return handlers, err
-	}
-	if err := services.CreateTables(ctx); err != nil {
 		return handlers, err
 	}
 	for host, assemble := range [hostCount]func(*boot.Services, *slog.Logger) (http.Handler, error){
@@ -161,6 +154,19 @@ func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.H
 	}
 	handlers[uploadHost] = withEdge(o, handlers[uploadHost])
 	return handlers, nil
+}
+
+// services opens what the hosts share, with the rings of a file and with tables.
+func (s *Stack) services(ctx context.Context, o Options, file string) (*boot.Services, error) {
+	rings, err := boot.LocalRings(file)
+	if err != nil {
+		return nil, err
+	}
+	services, err := boot.Open(config(o, s.Origins, rings))
+	if err != nil {
+		return nil, err
+	}
+	return services, services.CreateTables(ctx)
 }
 
 func withEdge(o Options, upload http.Handler) http.Handler {

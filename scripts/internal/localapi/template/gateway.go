@@ -74,6 +74,14 @@ func (g *gateways) api(of, id string) (*API, error) {
 	return nil, g.stack.wrong(of, fmt.Errorf("%q is no gateway of this template", id))
 }
 
+// part reads the properties of a part of a gateway, which names it.
+func (g *gateways) part(id string, properties any, gateway *string) (*API, error) {
+	if err := g.stack.properties(id, properties); err != nil {
+		return nil, err
+	}
+	return g.api(id, *gateway)
+}
+
 // domain gives a gateway a custom domain. named is the resource of the name, or the name itself.
 func (g *gateways) domain(id, api, named, path string) error {
 	a, err := g.api(id, api)

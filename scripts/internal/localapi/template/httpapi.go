@@ -32,10 +32,7 @@ func (g *gateways) httpStage(id string) error {
 		AutoDeploy, AccessLogSettings, DefaultRouteSettings, Tags any
 		DeploymentId, Description, RouteSettings                  any
 	}
-	if err := g.stack.properties(id, &p); err != nil {
-		return err
-	}
-	a, err := g.api(id, p.ApiId)
+	a, err := g.part(id, &p, &p.ApiId)
 	if err != nil {
 		return err
 	}
@@ -52,10 +49,7 @@ func (g *gateways) httpRoute(id string) error {
 		ApiId, RouteKey, Target, AuthorizationType string
 		ApiKeyRequired, OperationName              any
 	}
-	if err := g.stack.properties(id, &p); err != nil {
-		return err
-	}
-	a, err := g.api(id, p.ApiId)
+	a, err := g.part(id, &p, &p.ApiId)
 	if err != nil {
 		return err
 	}

@@ -148,23 +148,31 @@ func (s *stack) arn(id string) string {
 	return "arn:aws:lambda:" + pseudo["AWS::Region"] + ":" + pseudo["AWS::AccountId"] + ":function:" + s.name + "-" + id
 }
 
-func (r *resolver) join(argument any) (any, error) {
+// separated returns the arguments of a function: a separator, and what it separates.
+func separated(argument any, what string) (separator string, operand any, err error) {
 	a, _ := argument.([]any)
 	if len(a) != 2 {
-		return nil, errors.New("needs a separator and a list")
+		return "", nil, errors.New("needs a separator and a " + what)
 	}
-	separator, _ := a[0].(string)
-	parts, err := r.texts(a[1])
+	separator, _ = a[0].(string)
+	return separator, a[1], nil
+}
+
+func (r *resolver) join(argument any) (any, error) {
+	separator, list, err := separated(argument, "list")
+	if err != nil {
+		return nil, err
+	}
+	parts, err := r.texts(list)
 	return strings.Join(parts, separator), err
 }
 
 func (r *resolver) split(argument any) (any, error) {
-	a, _ := argument.([]any)
-	if len(a) != 2 {
-		return nil, errors.New("needs a separator and a text")
+	separator, text, err := separated(argument, "text")
+	if err != nil {
+		return nil, err
 	}
-	separator, _ := a[0].(string)
-	whole, err := r.text(a[1])
+	whole, err := r.text(text)
 	var parts []any
 	for part := range strings.SplitSeq(whole, separator) {
 		parts = append(parts, part)

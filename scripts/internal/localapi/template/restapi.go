@@ -36,10 +36,7 @@ func (g *gateways) restStage(id string) error {
 		DeploymentId, AccessLogSetting, MethodSettings, Tags any
 		TracingEnabled, Description                          any
 	}
-	if err := g.stack.properties(id, &p); err != nil {
-		return err
-	}
-	a, err := g.api(id, p.RestApiId)
+	a, err := g.part(id, &p, &p.RestApiId)
 	if err != nil {
 		return err
 	}
@@ -59,10 +56,7 @@ func (g *gateways) restMethod(id string) error {
 		ApiKeyRequired, MethodResponses, OperationName       any
 	}
 	p.Integration.TimeoutInMillis = float64(restTimeout.Milliseconds())
-	if err := g.stack.properties(id, &p); err != nil {
-		return err
-	}
-	a, err := g.api(id, p.RestApiId)
+	a, err := g.part(id, &p, &p.RestApiId)
 	if err != nil {
 		return err
 	}
@@ -131,10 +125,7 @@ func (g *gateways) restRefusal(id string) error {
 		StatusCode                            int `json:",string"`
 		ResponseParameters, ResponseTemplates map[string]string
 	}
-	if err := g.stack.properties(id, &p); err != nil {
-		return err
-	}
-	a, err := g.api(id, p.RestApiId)
+	a, err := g.part(id, &p, &p.RestApiId)
 	if err != nil {
 		return err
 	}
