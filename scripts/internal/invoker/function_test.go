@@ -7,23 +7,19 @@ import (
 	"errors"
 	"maps"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/internal/localapi/runtime"
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/output"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/env"
-	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 )
 
 // These tests run the functions as Lambda does: the built programs, through the Runtime API.
@@ -48,46 +44,26 @@ var programs = func() map[string]func() (string, error) {
 
 // deployment is a stack whose functions run too.
 type deployment struct {
-	stack    *stack.Stack
+	*harness.Env
 	settings map[string]string
 	log      output.Buffer
 }
 
 func deploy(t *testing.T) *deployment {
 	t.Helper()
-	lifted := limits.Default()
-	lifted.Off = true
-	o := stack.Options{
-		Engines: engine.Shared(t),
-		Data:    t.TempDir(),
-		Tables:  "invoker-" + string(id.NewPublic()),
-		Limits:  lifted,
-		Now:     time.Now,
-		Log:     quiet,
-	}
-	s, err := stack.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		s.Close(ctx)
-	})
-	d := &deployment{
-		stack:    s,
-		settings: settings(request{base: 8700}, o.Engines, "file:"+filepath.Join(o.Data, "rings.json")),
-	}
+	d := &deployment{Env: harness.NewEnv(t, harness.Unlimited, func(o *stack.Options) { o.Lambda = false })}
+	o := d.Options
+	d.settings = settings(request{base: 8700}, o.Engines, "file:"+filepath.Join(o.Data, "rings.json"))
 	tables := dynamo.Named(o.Tables)
 	maps.Copy(d.settings, map[string]string{
 		env.CoreTable:   tables.Core,
 		env.EventsTable: tables.Events,
 		env.HotTable:    tables.Hot,
 		env.Limits:      "off",
-		env.APIURL:      s.Origins.API,
-		env.UploadURL:   s.Origins.Upload,
-		env.ContentURL:  s.Origins.Content,
-		env.AppURL:      s.Origins.App,
+		env.APIURL:      d.Origins.API,
+		env.UploadURL:   d.Origins.Upload,
+		env.ContentURL:  d.Origins.Content,
+		env.AppURL:      d.Origins.App,
 	})
 	return d
 }
@@ -128,10 +104,6 @@ func send(t *testing.T, f *runtime.Function, event []byte) (string, error) {
 
 func TestEveryEventIsAnsweredByItsFunction(t *testing.T) {
 	d := deploy(t)
-	anyone, err := wire.Discover(t.Context(), http.DefaultClient, d.stack.Origins.API)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, host := range env.Hosts {
 		t.Run(host, func(t *testing.T) {
 			modes := []string{"buffered"}
@@ -145,10 +117,7 @@ func TestEveryEventIsAnsweredByItsFunction(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					agent, _, err := anyone.Provision(t.Context()) // one of the events revokes its key
-					if err != nil {
-						t.Fatal(err)
-					}
+					agent := d.NewAgent(t) // one of the events revokes its key
 					got, err := send(t, f, bytes.ReplaceAll(event, []byte("${KEY}"), []byte(agent.Key)))
 					if status, _, _ := strings.Cut(got, " "); status != want || err != nil {
 						t.Errorf("%s, %s: want %s, got %s%v", name, mode, want, got, err)
@@ -210,14 +179,7 @@ func contentEvent(t *testing.T, target string) []byte {
 
 func TestAFileIsStreamedAndAnEngineThatEndsBreaksItOff(t *testing.T) {
 	d := deploy(t)
-	anyone, err := wire.Discover(t.Context(), http.DefaultClient, d.stack.Origins.API)
-	if err != nil {
-		t.Fatal(err)
-	}
-	agent, _, err := anyone.Provision(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	agent := d.NewAgent(t)
 	film := bytes.Repeat([]byte("0123456789abcdef"), 10<<16) // 10 MiB: more than a buffered answer may be
 	p, err := agent.PublishFiles(t.Context(), "Film", "", wire.File{Path: "film.mp4", Body: film})
 	if err != nil {
@@ -238,7 +200,7 @@ func TestAFileIsStreamedAndAnEngineThatEndsBreaksItOff(t *testing.T) {
 		len(body) >= len(film) {
 		t.Errorf("%s: %d bytes, %v", head, len(body), err)
 	}
-	if again, err := send(t, f, contentEvent(t, d.stack.Origins.Content+"/healthz")); err != nil ||
+	if again, err := send(t, f, contentEvent(t, d.Origins.Content+"/healthz")); err != nil ||
 		!strings.HasPrefix(again, "200 OK\n") {
 		t.Errorf("the function did not survive: %s %v", again, err)
 	}
@@ -257,7 +219,7 @@ func TestAFunctionStartsWhileItsEnginesHang(t *testing.T) {
 	defer hanging.Close()
 	endpoint := "http://" + hanging.Addr().String()
 	f := d.function(t, "content", env.DynamoDBEndpoint, endpoint, env.S3Endpoint, endpoint)
-	if got, err := send(t, f, contentEvent(t, d.stack.Origins.Content+"/healthz")); err != nil ||
+	if got, err := send(t, f, contentEvent(t, d.Origins.Content+"/healthz")); err != nil ||
 		!strings.HasPrefix(got, "200 OK\n") {
 		t.Error(got, err)
 	}

@@ -16,8 +16,6 @@ import (
 	"vitrine/shared/boot"
 )
 
-var quiet = slog.New(slog.DiscardHandler)
-
 // brokenS3 stands before an S3 engine and cuts its answers after some bytes.
 func brokenS3(t *testing.T, endpoint string, after int) string {
 	t.Helper()

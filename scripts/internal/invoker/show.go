@@ -11,17 +11,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/aws/aws-lambda-go/events"
 )
 
 // answer is the head of a function's answer, or all of it.
-type answer struct {
-	StatusCode        int
-	Headers           map[string]string
-	MultiValueHeaders map[string][]string
-	Cookies           []string
-	Body              string
-	IsBase64Encoded   bool
-}
+type answer events.APIGatewayV2HTTPResponse
 
 // streamedType is the media type of an answer whose body follows a prelude and eight NULs.
 const streamedType = "application/vnd.awslambda.http-integration-response"

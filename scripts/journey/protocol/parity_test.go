@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -11,12 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"vitrine/scripts/internal/local/stack"
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/lambdatest"
 	"vitrine/scripts/testkit/wire"
@@ -29,83 +27,52 @@ import (
 	"vitrine/shared/boot/upload"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
 // parityEnv is a deployment that is served in both ways: by net/http and as functions.
 type parityEnv struct {
-	*stack.Stack
+	*harness.Env
 	handlers map[string]http.Handler // by host and port
 	agent    *wire.Agent
 }
 
 func newParityEnv(t *testing.T) *parityEnv {
 	t.Helper()
-	lifted := limits.Default()
-	lifted.Off = true
-	o := stack.Options{
-		Engines: engine.Shared(t),
-		Data:    t.TempDir(),
-		Tables:  "lambda-" + string(id.NewPublic()),
-		Limits:  lifted,
-		Now:     time.Now,
-		Log:     lambdahttp.NewLog(io.Discard),
+	d := &parityEnv{
+		Env:      harness.NewEnv(t, harness.Unlimited, func(o *stack.Options) { o.Lambda = false }),
+		handlers: map[string]http.Handler{},
 	}
-	s, err := stack.Start(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		s.Close(ctx)
-	})
-	d := &parityEnv{Stack: s, handlers: map[string]http.Handler{}}
-	services := servicesOf(t, o, s)
+	services := servicesOf(t, d.Env)
 	for origin, assemble := range map[string]func(*boot.Services, *slog.Logger) (http.Handler, error){
-		s.Origins.API:     api.Handler,
-		s.Origins.Upload:  upload.Handler,
-		s.Origins.Content: content.Handler,
-		s.Origins.App:     app.Handler,
+		d.Origins.API:     api.Handler,
+		d.Origins.Upload:  upload.Handler,
+		d.Origins.Content: content.Handler,
+		d.Origins.App:     app.Handler,
 	} {
 		u, _ := url.Parse(origin)
-		if d.handlers[u.Host], err = assemble(services, o.Log); err != nil {
-			t.Fatal(err)
-		}
+		d.handlers[u.Host] = harness.Must(assemble(services, d.Options.Log))(t)
 	}
-	anyone, err := wire.Discover(t.Context(), http.DefaultClient, s.Origins.API)
-	if err == nil {
-		d.agent, _, err = anyone.Provision(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	d.agent = d.NewAgent(t)
 	return d
 }
 
 // servicesOf opens the stack's data a second time.
-func servicesOf(t *testing.T, o stack.Options, s *stack.Stack) *boot.Services {
+func servicesOf(t *testing.T, d *harness.Env) *boot.Services {
 	t.Helper()
-	rings, err := boot.LocalRings(filepath.Join(o.Data, "rings.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	services, err := boot.Open(boot.Config{
+	o := d.Options
+	services := harness.Must(boot.Open(boot.Config{
 		Environment:      credential.Preview,
-		Origins:          s.Origins,
+		Origins:          d.Origins,
 		Tables:           dynamo.Named(o.Tables),
 		Bucket:           o.Engines.Bucket,
-		Rings:            rings,
+		Rings:            harness.Must(boot.LocalRings(filepath.Join(o.Data, "rings.json")))(t),
 		AWS:              o.Engines.AWS(),
 		DynamoDBEndpoint: o.Engines.DynamoDB,
 		S3Endpoint:       o.Engines.S3,
 		S3Domain:         o.Engines.S3Domain,
 		Limits:           o.Limits,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	services.Warm(t.Context(), true)()
 	return services
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
@@ -77,14 +78,7 @@ var separator = make([]byte, 8)
 // Parse reads an answer: a prelude, eight NULs and the body, or one JSON object.
 func Parse(t testing.TB, out []byte) Reply {
 	t.Helper()
-	var raw struct {
-		StatusCode        int
-		Headers           map[string]string
-		MultiValueHeaders map[string][]string
-		Cookies           []string
-		Body              string
-		IsBase64Encoded   bool
-	}
+	var raw events.APIGatewayV2HTTPResponse // has the fields of all kinds
 	prelude, body, streamed := bytes.Cut(out, separator)
 	if err := json.Unmarshal(prelude, &raw); err != nil {
 		t.Fatalf("%v: %q", err, out)
