@@ -10,12 +10,8 @@ import (
 // the member, then two counters. What the storage design gives for pins and locks does not count those.
 func TestRoutesThatKeepAndLockStayWithinTheirBudget(t *testing.T) {
 	l := newBudgetEnv(t)
-	p := l.backend()
-	l.owner = l.NewAgent(t)
-	w := harness.TokenOf(t, l.owner).Workspace
-	p.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": l.Options.Now()})
-	who := p.AddMember(t, w)
-	op := p.Promote(t, p.AddMember(t, w), l.Options.Now())
+	p, who := l.claimed(t)
+	op := p.Promote(t, p.AddMember(t, who.Workspace), l.Options.Now())
 	shown := harness.PublishPage(t, l.owner, "kept")
 	a := string(shown.ArtifactID)
 	ask := func(by *harness.Member, status int, method, path string, body any) func() {
@@ -48,6 +44,6 @@ func TestRoutesThatKeepAndLockStayWithinTheirBudget(t *testing.T) {
 	l.wantWithin(t, "lockdowns", budget{6, 4, 4, 2}, ask(op, 200, "GET", harness.LocksPath, nil))
 	// Four parts of each day that events are kept; this deployment is empty before today.
 	l.wantWithin(t, "record, one workspace", budget{5, 3, 4, 2},
-		ask(op, 200, "GET", harness.RecordPath+"?workspace_id="+string(w), nil))
+		ask(op, 200, "GET", harness.RecordPath+"?workspace_id="+string(who.Workspace), nil))
 	l.wantWithin(t, "record, a page of today", budget{8, 3, 6, 2}, ask(op, 200, "GET", harness.RecordPath+"?limit=1", nil))
 }

@@ -17,15 +17,21 @@ func (l *budgetEnv) backend() *harness.BackendEnv {
 	return &harness.BackendEnv{Env: l.Env, DB: client, Tables: dynamo.Named(l.Options.Tables)}
 }
 
-// TestRoutesOfLinksStayWithinTheirBudget asks with an API key and as a member. None was designed in figures. Each event
-// may cost an index entry of its own.
-func TestRoutesOfLinksStayWithinTheirBudget(t *testing.T) {
-	l := newBudgetEnv(t)
+// claimed gives the deployment an owner whose workspace is claimed, and a member of it.
+func (l *budgetEnv) claimed(t *testing.T) (*harness.BackendEnv, *harness.Member) {
+	t.Helper()
 	p := l.backend()
 	l.owner = l.NewAgent(t)
 	w := harness.TokenOf(t, l.owner).Workspace
 	p.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": l.Options.Now()})
-	who := p.AddMember(t, w)
+	return p, p.AddMember(t, w)
+}
+
+// TestRoutesOfLinksStayWithinTheirBudget asks with an API key and as a member. None was designed in figures. Each event
+// may cost an index entry of its own.
+func TestRoutesOfLinksStayWithinTheirBudget(t *testing.T) {
+	l := newBudgetEnv(t)
+	_, who := l.claimed(t)
 	shown := harness.PublishPage(t, l.owner, "shared")
 	a := shown.ArtifactID
 	harness.TryAs(t, who, "GET", "/v1/web/workspace", nil)

@@ -87,3 +87,13 @@ func ClaimGrant(token string) url.Values {
 func JWTBearer(assertion string) url.Values {
 	return url.Values{"grant_type": {contract.GrantJWTBearer}, "assertion": {assertion}}
 }
+
+// ExchangeGrant is the token request of a client with an ID token.
+func ExchangeGrant(client, idToken string) url.Values {
+	return url.Values{
+		"grant_type":         {contract.GrantExchange},
+		"client_id":          {client},
+		"subject_token":      {idToken},
+		"subject_token_type": {contract.TypeIDToken},
+	}
+}

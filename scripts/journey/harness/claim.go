@@ -27,6 +27,12 @@ import (
 // ClaimPath is the route by which members claim workspaces.
 const ClaimPath = "/v1/ephemeral/claim"
 
+// TryClaim redeems a claim token at the plain route, for the member whose credential the agent sends.
+func TryClaim(t testing.TB, g *wire.Agent, token string) wire.Answer {
+	t.Helper()
+	return Do(t, g, "POST", g.At.APIURL+ClaimPath, contract.ClaimRequest{ClaimToken: token}, KeyHeader()...)
+}
+
 // ClaimEnv is a FaultEnv in which members claim workspaces, and the test runs the migrator itself. Claims and moves go
 // through JobFaults, so that their faults do not meet requests.
 type ClaimEnv struct {

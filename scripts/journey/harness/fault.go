@@ -3,13 +3,13 @@ package harness
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/invariant"
@@ -72,31 +72,18 @@ func CallName(input any) string {
 		sk, _, _ := strings.Cut(Text(key["sk"]), "#")
 		return operation + " " + pk + " " + sk
 	}
+	operation := strings.TrimSuffix(reflect.TypeOf(input).Elem().Name(), "Input")
 	switch in := input.(type) {
 	case *dynamodb.GetItemInput:
-		return of("GetItem", in.Key)
+		return of(operation, in.Key)
 	case *dynamodb.PutItemInput:
-		return of("PutItem", in.Item)
+		return of(operation, in.Item)
 	case *dynamodb.UpdateItemInput:
-		return of("UpdateItem", in.Key)
+		return of(operation, in.Key)
 	case *dynamodb.DeleteItemInput:
-		return of("DeleteItem", in.Key)
-	case *dynamodb.BatchGetItemInput:
-		return "BatchGetItem"
-	case *dynamodb.TransactWriteItemsInput:
-		return "TransactWriteItems"
-	case *dynamodb.QueryInput:
-		return "Query"
-	case *s3.ListObjectsV2Input:
-		return "ListObjectsV2"
-	case *s3.GetObjectInput:
-		return "GetObject"
-	case *s3.PutObjectInput:
-		return "PutObject"
-	case *s3.HeadObjectInput:
-		return "HeadObject"
+		return of(operation, in.Key)
 	}
-	return "another call"
+	return operation
 }
 
 // Calls returns the sorted names of the AWS calls that do makes.

@@ -26,22 +26,6 @@ func tokenOf(url string) string {
 	return ""
 }
 
-// wantSameRefusal checks that all answers are one and the same 404, request ids aside.
-func wantSameRefusal(t *testing.T, answers map[string]wire.Answer) {
-	t.Helper()
-	first := ""
-	for name, a := range answers {
-		harness.WantRefused(t, a, 404, fault.NotFound)
-		body := strings.ReplaceAll(string(a.Body), a.Header.Get("X-Request-Id"), "")
-		if first == "" {
-			first = body
-		}
-		if body != first {
-			t.Errorf("%s answers %s, another %s", name, body, first)
-		}
-	}
-}
-
 func TestT53T54F83PathsThatAreNoFileOfTheRevision(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t, harness.Unlimited)
@@ -70,7 +54,7 @@ func TestT53T54F83PathsThatAreNoFileOfTheRevision(t *testing.T) {
 	} {
 		answers[path] = p.SendRaw(t, "content", prefix+path, "")
 	}
-	wantSameRefusal(t, answers)
+	harness.WantSameRefusal(t, answers, 404, fault.NotFound)
 	p.WantContent(
 		t, first.RevisionContentURL[:strings.LastIndex(first.RevisionContentURL, "/dir/")]+"/old.txt", []byte("old"),
 	)
@@ -124,7 +108,7 @@ func TestT01T02T55TokensThatAreNone(t *testing.T) {
 		}
 	}
 	answers["T01"] = p.SendRaw(t, "api", "GET /v1/public/agent-view/"+good, "")
-	wantSameRefusal(t, answers)
+	harness.WantSameRefusal(t, answers, 404, fault.NotFound)
 	if n := p.CountItems(t, p.Tables.Hot, "r:artifact:"); n != 0 {
 		t.Errorf("F57: forged tokens made %d counters", n)
 	}
@@ -222,7 +206,7 @@ func TestT60AccessLinksThatAreNone(t *testing.T) {
 		"8 KB":              resolve(public, strings.Repeat("A", 8<<10)),
 		"NUL":               resolve(public, "\x00"),
 	}
-	wantSameRefusal(t, answers)
+	harness.WantSameRefusal(t, answers, 404, fault.NotFound)
 	for _, body := range []string{
 		`{"public_id":"x","blob":"x"}`, `{"public_id":"` + string(public) + `","blob":""}`, `{"blob":"x"}`,
 		`{"public_id":1,"blob":2}`,

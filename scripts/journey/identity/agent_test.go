@@ -208,15 +208,7 @@ func TestAStrangersClaimLinkOpensNoWorkspace(t *testing.T) {
 		"gets no access to your workspace",
 	)
 	owner := p.WithBearer(w.CLIToken(t).AccessToken)
-	a := harness.Do(
-		t,
-		owner,
-		"POST",
-		p.Origins.API+harness.ClaimPath,
-		contract.ClaimRequest{ClaimToken: r.ClaimToken},
-		harness.KeyHeader()...,
-	)
-	if a.Status != http.StatusOK {
+	if a := harness.TryClaim(t, owner, r.ClaimToken); a.Status != http.StatusOK {
 		t.Fatalf("the claim answers %d %s", a.Status, a.Body)
 	}
 	if a := harness.Do(
@@ -249,15 +241,7 @@ func TestT27WhatWasGivenBeforeAClaimEndsWithIt(t *testing.T) {
 	s := p.StartClaim(t, r)
 	w := p.SignedIn(t, "ada@example.org")
 	owner := p.WithBearer(w.CLIToken(t).AccessToken)
-	a := harness.Do(
-		t,
-		owner,
-		"POST",
-		p.Origins.API+harness.ClaimPath,
-		contract.ClaimRequest{ClaimToken: r.ClaimToken},
-		harness.KeyHeader()...,
-	)
-	if a.Status != http.StatusOK {
+	if a := harness.TryClaim(t, owner, r.ClaimToken); a.Status != http.StatusOK {
 		t.Fatalf("the claim answers %d %s", a.Status, a.Body)
 	}
 	harness.WantRefused(t, harness.Do(t, agent, "GET", p.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
@@ -275,19 +259,7 @@ func TestT27WhatWasGivenBeforeAClaimEndsWithIt(t *testing.T) {
 		t.Errorf("the open attempt answers %d", a.Status)
 	}
 	harness.WantPage(t, "its code", enterCode(t, w, s.UserCode), 400, "No agent is waiting here")
-	harness.WantRefused(
-		t,
-		harness.Do(
-			t,
-			owner,
-			"POST",
-			p.Origins.API+harness.ClaimPath,
-			contract.ClaimRequest{ClaimToken: r.ClaimToken},
-			harness.KeyHeader()...,
-		),
-		404,
-		fault.NotFound,
-	)
+	harness.WantRefused(t, harness.TryClaim(t, owner, r.ClaimToken), 404, fault.NotFound)
 }
 
 // TestT28WhoPollsTooOftenIsToldToSlowDown polls on until the address is refused as a whole.

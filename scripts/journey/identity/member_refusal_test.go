@@ -305,12 +305,7 @@ func TestRoutesOfMembersSayWhenTheDatabaseIsAway(t *testing.T) {
 		harness.WantRefused(t, harness.TryAs(t, who, "GET", path, nil), 503, fault.DatabaseUnavailable)
 	}
 	p.Faults.On("TransactWriteItems").Before(chaos.Fail(harness.ErrDown))
-	harness.WantRefused(
-		t,
-		harness.TryAs(t, who, "POST", "/v1/web/keys", contract.CreateKey{Name: "K"}, harness.KeyHeader()...),
-		503,
-		fault.DatabaseUnavailable,
-	)
+	harness.WantRefused(t, harness.TryCreateKey(t, who, "K", wire.NewKey()), 503, fault.DatabaseUnavailable)
 }
 
 func TestAMemberLetsNoAgentInThatDidNotAsk(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -182,19 +183,8 @@ func TestT36NoAppGetsMoreThanItWasGiven(t *testing.T) {
 			t.Errorf("%s: no challenge", path)
 		}
 	}
-	harness.WantRefused(
-		t,
-		harness.Do(
-			t,
-			p.WithBearer(token.AccessToken),
-			"POST",
-			p.Origins.Upload+"/v1/upload-sessions",
-			map[string]any{},
-			harness.KeyHeader()...,
-		),
-		401,
-		fault.NotAuthenticated,
-	)
+	session := harness.TryCreate(t, p.WithBearer(token.AccessToken), wire.NewKey(), map[string]any{})
+	harness.WantRefused(t, session, 401, fault.NotAuthenticated)
 }
 
 // TestT06SecretsThatAreNoCredentialsOpenNothing sends credentials of every other kind as an access token, and a session

@@ -1,7 +1,6 @@
 package identity
 
 import (
-	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -90,24 +89,9 @@ func TestAnOperatorRouteSaysWhenTheDatabaseIsAway(t *testing.T) {
 // exchangeToken returns a member with an access token that was exchanged for an ID token.
 func exchangeToken(t testing.TB, p *harness.BackendEnv, who provider.Person) *harness.Member {
 	t.Helper()
-	form := url.Values{
-		"grant_type": {contract.GrantExchange}, "client_id": {"dashboard"}, "subject_token_type": {contract.TypeIDToken},
-		"subject_token": {harness.Must(p.Identity.Mint(who, "", "", provider.Honest))(t)},
-	}
-	a := harness.Do(
-		t,
-		p.Anyone,
-		"POST",
-		p.Origins.API+"/oauth2/token",
-		form.Encode(),
-		"Content-Type",
-		"application/x-www-form-urlencoded",
-	)
-	var token contract.Token
-	if harness.Decode(t, a, &token); a.Status != http.StatusOK {
-		t.Fatalf("%d %s", a.Status, a.Body)
-	}
-	return &harness.Member{Agent: &wire.Agent{HTTP: p.Anyone.HTTP, At: p.Anyone.At, Key: token.AccessToken}}
+	idToken := harness.Must(p.Identity.Mint(who, "", "", provider.Honest))(t)
+	token := p.Token(t, harness.ExchangeGrant("dashboard", idToken))
+	return &harness.Member{Agent: p.WithBearer(token.AccessToken)}
 }
 
 func TestWhoIsAnOperatorIsSaidByTheIdentityProviderEachTime(t *testing.T) {

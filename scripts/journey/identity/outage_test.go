@@ -80,12 +80,7 @@ func (o *outage) endpoints(t testing.TB) {
 	c := registerClient(t, o.BackendEnv, "An app")
 	code := c.allowed(t, o.window, "read").Get("code")
 	idToken := harness.Must(o.Identity.Mint(provider.Person{Email: "ada@example.org"}, "", "", provider.Honest))(t)
-	exchange := url.Values{
-		"grant_type":         {contract.GrantExchange},
-		"client_id":          {"cli"},
-		"subject_token":      {idToken},
-		"subject_token_type": {contract.TypeIDToken},
-	}
+	exchange := harness.ExchangeGrant("cli", idToken)
 	alias := harness.ClaimGrant(r.ClaimToken)
 	alias.Set("grant_type", contract.GrantClaimAlias)
 	for name, f := range map[string]struct {
@@ -340,12 +335,7 @@ func TestTheProviderMayDoWhatItLikes(t *testing.T) { // alone: it looks at the c
 				p := harness.NewAgentAuthEnv(t)
 				w := p.NewFakeBrowser()
 				idToken := harness.Must(p.Identity.Mint(provider.Person{Email: "ada@example.org"}, "", "", provider.Honest))(t)
-				exchange := url.Values{
-					"grant_type":         {contract.GrantExchange},
-					"client_id":          {"cli"},
-					"subject_token":      {idToken},
-					"subject_token_type": {contract.TypeIDToken},
-				}
+				exchange := harness.ExchangeGrant("cli", idToken)
 				p.Identity.Break(endpoint, how)
 				inTime := func(what string, ask func() wire.Answer, want int) {
 					t.Helper()

@@ -127,12 +127,7 @@ func (h secretStore) apps(t testing.TB, p *harness.BackendEnv, w *harness.FakeBr
 	idToken := h.add(
 		t, "ID token", harness.Must(p.Identity.Mint(provider.Person{Email: "ada@example.org"}, "", "", provider.Honest))(t),
 	)
-	exchange := url.Values{
-		"grant_type":         {contract.GrantExchange},
-		"client_id":          {"cli"},
-		"subject_token":      {idToken},
-		"subject_token_type": {contract.TypeIDToken},
-	}
+	exchange := harness.ExchangeGrant("cli", idToken)
 	h.token(t, "exchanged", p.Token(t, exchange))
 	p.Identity.Break("/jwks", provider.Fails)
 	exchange.Set("subject_token", idToken+"x")
