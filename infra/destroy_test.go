@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"vitrine/scripts/testkit/executable"
 )
 
 // leftover is a folder in which scripts/destroy meets a stand-in for AWS, with the remains of a
@@ -79,13 +81,7 @@ func newLeftover(t *testing.T) *leftover {
 		files["stacks/"+stack] = "CREATE_COMPLETE\n"
 	}
 	for name, text := range files {
-		file := filepath.Join(l.folder, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		executable.Write(t, filepath.Join(l.folder, name), text)
 	}
 	l.env = append(os.Environ(),
 		"PATH="+filepath.Join(l.folder, "bin")+":"+os.Getenv("PATH"), "CALLS="+filepath.Join(l.folder, "calls"),

@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/scripts/testkit/disk"
 	"vitrine/shared/platform/fault"
 )
 
@@ -19,15 +20,7 @@ import (
 func writeFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range files {
-		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
+	disk.Write(t, dir, files)
 	return dir
 }
 

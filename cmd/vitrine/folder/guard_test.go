@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/scripts/testkit/disk"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/id"
 )
@@ -69,14 +70,8 @@ func TestFoldersOfCredentials(t *testing.T) {
 // writeFile makes a file with a text, and the folders above it.
 func writeFile(t *testing.T, dir, name, text string) string {
 	t.Helper()
-	name = filepath.Join(dir, name)
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return name
+	disk.Write(t, dir, map[string]string{name: text})
+	return filepath.Join(dir, name)
 }
 
 func symlink(t *testing.T, to, name string) string {

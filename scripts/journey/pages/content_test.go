@@ -1,28 +1,19 @@
 package pages
 
 import (
-	"os"
-	"path/filepath"
 	"regexp"
 	"testing"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/disk"
 )
 
 // folderOf writes files to a new folder.
 func folderOf(t *testing.T, files map[string]string) string {
 	t.Helper()
 	folder := t.TempDir()
-	for name, text := range files {
-		file := filepath.Join(folder, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
+	disk.Write(t, folder, files)
 	return folder
 }
 

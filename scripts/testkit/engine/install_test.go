@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"vitrine/scripts/testkit/disk"
 	"vitrine/scripts/testkit/expect"
 )
 
@@ -50,8 +51,10 @@ func tinyS3D(t *testing.T, function string) (repository, source string) {
 	t.Helper()
 	repository = t.TempDir()
 	source = filepath.Join(repository, "scripts", "s3d")
-	writeFile(t, filepath.Join(source, "go.mod"), "module tiny\n\ngo 1.26\n")
-	writeFile(t, filepath.Join(source, "main.go"), "package main\n\n"+function+"\n")
+	disk.Write(t, source, map[string]string{
+		"go.mod":  "module tiny\n\ngo 1.26\n",
+		"main.go": "package main\n\n" + function + "\n",
+	})
 	return repository, source
 }
 
@@ -78,14 +81,4 @@ func TestABuildThatFailsIsQuoted(t *testing.T) {
 	repository, source := tinyS3D(t, "func main() { nonsense }")
 	_, err := buildS3D(t.Context(), repository, &sharedWriter{})
 	expect.Error(t, err, "go build", source, "nonsense")
-}
-
-func writeFile(t *testing.T, path, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }

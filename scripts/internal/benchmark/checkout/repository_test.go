@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/executable"
 	"vitrine/scripts/testkit/expect"
 )
 
@@ -47,13 +48,7 @@ func commit(t *testing.T, r Repository, files map[string]string) Commit {
 func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		executable.Write(t, filepath.Join(dir, name), text)
 	}
 }
 
