@@ -29,8 +29,7 @@ func (s Access) Find(
 	ctx context.Context, public id.Public, w id.Workspace, wants access.Request,
 ) (access.Found, error) {
 	b := batch{strong: true}
-	b.want(apiKeyKey(public))
-	b.want(workspaceKey(w))
+	b.want(apiKeyKey(public), workspaceKey(w))
 	record := b.wantRecord(wants, string(public))
 	_, badArtifact := wants.Artifact.Bits()
 	_, badRevision := wants.Revision.Bits()
@@ -41,8 +40,7 @@ func (s Access) Find(
 		b.want(revisionKey(wants.Artifact, wants.Revision))
 	}
 	if wants.Session.Valid() {
-		b.want(uploadKey(wants.Session))
-		b.want(entriesKey(wants.Session))
+		b.want(uploadKey(wants.Session), entriesKey(wants.Session))
 	}
 	f, err := s.read(ctx, b)
 	if err != nil {
@@ -74,14 +72,8 @@ func (b *batch) wantRecord(wants access.Request, actor string) (record string) {
 func (s Access) GrantAndWorkspace(
 	ctx context.Context, grant id.Public, w id.Workspace,
 ) (*oauth.Grant, *workspace.Workspace, error) {
-	b := batch{strong: true}
-	b.want(grantKey(grant))
-	b.want(workspaceKey(w))
-	f, err := s.read(ctx, b)
-	if err != nil {
-		return nil, nil, err
-	}
-	return readGrant(f.at(grantKey(grant)), grant), readWorkspace(f.at(workspaceKey(w)), w), nil
+	f, err := s.items(ctx, grantKey(grant), workspaceKey(w))
+	return readGrant(f.at(grantKey(grant)), grant), readWorkspace(f.at(workspaceKey(w)), w), err
 }
 
 // MemberAndRecord implements access.MemberStore.

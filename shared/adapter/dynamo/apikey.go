@@ -27,9 +27,7 @@ var (
 
 // apiKeyItem has the time of its login as pub_at, which lists show.
 func apiKeyItem(k credential.Key) item {
-	i := newItem(apiKeyKey(k.Public))
-	apiKeyFields(writing(i), &k)
-	return i.
+	return encode(apiKeyKey(k.Public), &k, apiKeyFields).
 		str("g1p", keysOf(k.Workspace)).str("g1s", timeKey(k.CreatedAt, k.ID))
 }
 
@@ -52,12 +50,7 @@ func apiKeyFields(f fields, k *credential.Key) {
 }
 
 func readAPIKey(i item, public id.Public) *credential.Key {
-	if i == nil {
-		return nil
-	}
-	out := &credential.Key{Public: public}
-	apiKeyFields(reading(i), out)
-	return out
+	return decode(i, &credential.Key{Public: public}, apiKeyFields)
 }
 
 // addToGrant requires a CLI login that has not ended, and adds the key to its grant, because the key ends with it.

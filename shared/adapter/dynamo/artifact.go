@@ -34,9 +34,8 @@ var (
 )
 
 func artifactItem(a artifact.Artifact) item {
-	i := newItem(artifactKey(a.ID))
-	artifactFields(writing(i), &a)
-	return i.num("ver", 1).str("g1p", artifactsOf(a.Owner)).str("g1s", timeKey(a.CreatedAt, a.ID)).
+	return encode(artifactKey(a.ID), &a, artifactFields).
+		num("ver", 1).str("g1p", artifactsOf(a.Owner)).str("g1s", timeKey(a.CreatedAt, a.ID)).
 		str("g2p", queueOf(artifactDue, string(a.ID))).str("g2s", nextDue(a, limits.DraftLife))
 }
 
@@ -69,18 +68,11 @@ func artifactFields(f fields, a *artifact.Artifact) {
 }
 
 func readArtifact(i item, a id.Artifact) *artifact.Artifact {
-	if i == nil {
-		return nil
-	}
-	out := &artifact.Artifact{ID: a}
-	artifactFields(reading(i), out)
-	return out
+	return decode(i, &artifact.Artifact{ID: a}, artifactFields)
 }
 
 func revisionItem(r artifact.Revision) item {
-	i := newItem(revisionKey(r.Artifact, r.ID))
-	revisionFields(writing(i), &r)
-	return i
+	return encode(revisionKey(r.Artifact, r.ID), &r, revisionFields)
 }
 
 func revisionFields(f fields, r *artifact.Revision) {
@@ -98,12 +90,7 @@ func revisionFields(f fields, r *artifact.Revision) {
 }
 
 func readRevision(i item, a id.Artifact, r id.Revision) *artifact.Revision {
-	if i == nil {
-		return nil
-	}
-	out := &artifact.Revision{ID: r, Artifact: a}
-	revisionFields(reading(i), out)
-	return out
+	return decode(i, &artifact.Revision{ID: r, Artifact: a}, revisionFields)
 }
 
 // Publish implements artifact.Publications.

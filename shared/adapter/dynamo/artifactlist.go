@@ -51,27 +51,42 @@ func (s Artifacts) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Rev
 // artifact was moved: what was read within half of it is right.
 func (s Artifacts) List(ctx context.Context, q artifact.Query) ([]artifact.Artifact, bool, error) {
 	own := partsOf(q, workspace.Workspace{ID: q.Workspace})
-	var claimed []workspace.Workspace
-	asked, start := make(chan error, 1), time.Now()
-	go func() {
-		var err error
-		if q.Claimed {
-			claimed, err = s.sources(ctx, q.Workspace)
-		}
-		asked <- err
-	}()
-	rows, err := s.readParts(ctx, q, own)
-	if unknown := <-asked; unknown != nil {
+	var rows []artifact.Artifact
+	var err error
+	sources, again, unknown := s.sourcesBeside(ctx, q.Workspace, q.Claimed, func() {
+		rows, err = s.readParts(ctx, q, own)
+	})
+	if unknown != nil {
 		return nil, false, unknown
 	}
-	if q.Claimed && (len(claimed) > 0 || time.Since(start) > claim.Recheck/2) {
+	if again {
 		var all []listPart
-		for _, source := range claimed {
+		for _, source := range sources {
 			all = append(all, partsOf(q, source)...)
 		}
 		rows, err = s.readParts(ctx, q, append(all, own...))
 	}
 	return page(rows, q.Limit), len(rows) > q.Limit, err
+}
+
+// sourcesBeside runs read, and asks beside it for the workspaces whose claim into w is under way, if there was a claim.
+// It tells to read again where there are some, or where the answer is too old for what was read.
+func (s *db) sourcesBeside(
+	ctx context.Context, w id.Workspace, claimed bool, read func(),
+) (sources []workspace.Workspace, again bool, err error) {
+	if !claimed {
+		read()
+		return nil, false, nil
+	}
+	asked, start := make(chan error, 1), time.Now()
+	go func() {
+		var err error
+		sources, err = s.sources(ctx, w)
+		asked <- err
+	}()
+	read()
+	err = <-asked
+	return sources, len(sources) > 0 || time.Since(start) > claim.Recheck/2, err
 }
 
 func page(rows []artifact.Artifact, limit int) []artifact.Artifact {

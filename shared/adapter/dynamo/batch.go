@@ -26,7 +26,11 @@ const (
 	keyNames = "#pk, #sk"
 )
 
-func (b *batch) want(k key) { b.core = append(b.core, k.attributes()) }
+func (b *batch) want(keys ...key) {
+	for _, k := range keys {
+		b.core = append(b.core, k.attributes())
+	}
+}
 
 func (b *batch) wantHot(pk string) { b.hot = append(b.hot, key{pk: pk}.attributes()) }
 
@@ -70,14 +74,19 @@ func (s *db) read(ctx context.Context, b batch) (found, error) {
 	return nil, unavailable(errors.New("the tables left keys unread"))
 }
 
+// items reads some items of core strongly.
+func (s *db) items(ctx context.Context, keys ...key) (found, error) {
+	b := batch{strong: true}
+	b.want(keys...)
+	return s.read(ctx, b)
+}
+
 // all reads items of core, strongly or not, however many.
 func (s *db) all(ctx context.Context, keys []key, strong bool) (found, error) {
 	out := make(found, len(keys))
 	for some := range slices.Chunk(keys, maxBatch) {
 		b := batch{strong: strong}
-		for _, k := range some {
-			b.want(k)
-		}
+		b.want(some...)
 		f, err := s.read(ctx, b)
 		if err != nil {
 			return nil, err

@@ -20,9 +20,7 @@ var (
 )
 
 func claimTokenItem(t claim.Token) item {
-	i := newItem(claimTokenKey(t.Public))
-	claimTokenFields(writing(i), &t)
-	return i.ttl(t.ExpiresAt.Add(limits.MovedLife))
+	return encode(claimTokenKey(t.Public), &t, claimTokenFields).ttl(t.ExpiresAt.Add(limits.MovedLife))
 }
 
 // Token implements claim.Store.
@@ -43,12 +41,7 @@ func claimTokenFields(f fields, t *claim.Token) {
 }
 
 func readClaimToken(i item, public id.Public) *claim.Token {
-	if i == nil {
-		return nil
-	}
-	out := &claim.Token{Public: public}
-	claimTokenFields(reading(i), out)
-	return out
+	return decode(i, &claim.Token{Public: public}, claimTokenFields)
 }
 
 // Move implements claim.Store.

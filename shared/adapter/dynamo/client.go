@@ -23,20 +23,13 @@ func clientFields(f fields, c *oauth.Client) {
 // Client implements oauth.Clients.
 func (s Clients) Client(ctx context.Context, c id.Client) (*oauth.Client, error) {
 	i, err := s.get(ctx, clientKey(c))
-	if err != nil || i == nil {
-		return nil, err
-	}
-	out := &oauth.Client{ID: c}
-	clientFields(reading(i), out)
-	return out, nil
+	return decode(i, &oauth.Client{ID: c}, clientFields), err
 }
 
 // Add implements oauth.Clients.
 func (s Clients) Add(ctx context.Context, c oauth.Client, until time.Time) error {
-	i := newItem(clientKey(c.ID)).ttl(until)
-	clientFields(writing(i), &c)
 	t := s.begin()
-	t.create(i)
+	t.create(encode(clientKey(c.ID), &c, clientFields).ttl(until))
 	return s.commit(ctx, t)
 }
 

@@ -51,31 +51,22 @@ func codeFields(f fields, c *oauth.Code) {
 
 // Add implements oauth.Requests.
 func (s Consents) Add(ctx context.Context, r oauth.Request) error {
-	i := newItem(consentKey(r.Secret)).ttl(ttlAfter(r.ExpiresAt))
-	requestFields(writing(i), &r)
 	t := s.begin()
-	t.create(i)
+	t.create(encode(consentKey(r.Secret), &r, requestFields).ttl(ttlAfter(r.ExpiresAt)))
 	return s.commit(ctx, t)
 }
 
 // Request implements oauth.Requests.
 func (s Consents) Request(ctx context.Context, secret string) (*oauth.Request, error) {
 	i, err := s.get(ctx, consentKey(secret))
-	if err != nil || i == nil {
-		return nil, err
-	}
-	r := &oauth.Request{Secret: secret}
-	requestFields(reading(i), r)
-	return r, nil
+	return decode(i, &oauth.Request{Secret: secret}, requestFields), err
 }
 
 // Grant implements oauth.Requests.
 func (s Consents) Grant(ctx context.Context, r oauth.Request, c oauth.Code, e event.Event) error {
-	i := newItem(codeKey(c.Public)).ttl(ttlAfter(c.ExpiresAt))
-	codeFields(writing(i), &c)
 	t := s.begin()
 	t.remove(consentKey(r.Secret), "attribute_exists(#pk)", nil, grantGone)
-	t.create(i)
+	t.create(encode(codeKey(c.Public), &c, codeFields).ttl(ttlAfter(c.ExpiresAt)))
 	t.record(e)
 	return s.commit(ctx, t)
 }
@@ -90,12 +81,7 @@ func (s Consents) Drop(ctx context.Context, r oauth.Request) error {
 // Code implements oauth.Codes.
 func (s Consents) Code(ctx context.Context, public id.Public) (*oauth.Code, error) {
 	i, err := s.get(ctx, codeKey(public))
-	if err != nil || i == nil {
-		return nil, err
-	}
-	c := &oauth.Code{Public: public}
-	codeFields(reading(i), c)
-	return c, nil
+	return decode(i, &oauth.Code{Public: public}, codeFields), err
 }
 
 // Redeem implements oauth.Codes.

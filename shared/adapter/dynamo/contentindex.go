@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sweep"
@@ -54,17 +52,8 @@ func (s ContentIndex) Remove(ctx context.Context, home id.Workspace, c tree.Cont
 
 // Add implements sweep.IndexStore. An entry that is there already stays.
 func (s ContentIndex) Add(ctx context.Context, home id.Workspace, f tree.File) error {
-	condition := "attribute_not_exists(#pk)"
-	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:                &s.tables.Core,
-		Item:                     newItem(contentKey(home, f.Content())).str("obj", objectName(f.Object)),
-		ConditionExpression:      &condition,
-		ExpressionAttributeNames: names(condition),
-	})
-	if _, there := conditionFailed(err); there || err == nil {
-		return nil
-	}
-	return unavailable(err)
+	_, err := s.putNew(ctx, s.tables.Core, newItem(contentKey(home, f.Content())).str("obj", objectName(f.Object)))
+	return err
 }
 
 // DueUploads implements sweep.IndexStore.
@@ -74,11 +63,8 @@ func (s ContentIndex) DueUploads(ctx context.Context, now time.Time, n int) ([]s
 
 // NewObjects implements sweep.IndexStore.
 func (s ContentIndex) NewObjects(ctx context.Context, u upload.Session) (tree.Tree, error) {
-	b := batch{strong: true}
-	b.want(artifactKey(u.Artifact))
-	b.want(revisionKey(u.Artifact, u.Revision))
-	b.want(treeKey(u.Artifact, u.Revision))
-	f, err := s.read(ctx, b)
+	f, err := s.items(ctx,
+		artifactKey(u.Artifact), revisionKey(u.Artifact, u.Revision), treeKey(u.Artifact, u.Revision))
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/pow"
@@ -38,40 +35,18 @@ const (
 
 // Count implements rate.Counters with one write: the condition makes it exact, and a full window costs no read.
 func (s Counters) Count(ctx context.Context, w rate.Window, limit int) (int, bool, error) {
-	up, below := countUp, belowLimit
-	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 &s.tables.Hot,
-		Key:                       key{pk: rateKey(w)}.attributes(),
-		UpdateExpression:          &up,
-		ConditionExpression:       &below,
-		ExpressionAttributeNames:  names(up, below),
-		ExpressionAttributeValues: values{"one": 1, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}.attributes(),
-		ReturnValues:              types.ReturnValueUpdatedNew,
-	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = maxCountAttempts })
-	if _, full := conditionFailed(err); full {
-		return 0, false, nil
+	v := values{"one": 1, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}
+	i, below, err := s.changeHot(ctx, rateKey(w), countUp, belowLimit, v, attempts(maxCountAttempts))
+	if err != nil || !below {
+		return 0, false, err
 	}
-	if err != nil {
-		return 0, false, unavailable(err)
-	}
-	return int(item(out.Attributes).getNum("c")), true, nil
+	return int(i.getNum("c")), true, nil
 }
 
 // Uncount implements rate.Counters. Repeated by the SDK it could take two off, so that it is sent once.
 func (s Counters) Uncount(ctx context.Context, w rate.Window) error {
-	down, counted := "ADD #c :less", "#c > :none"
-	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 &s.tables.Hot,
-		Key:                       key{pk: rateKey(w)}.attributes(),
-		UpdateExpression:          &down,
-		ConditionExpression:       &counted,
-		ExpressionAttributeNames:  names(down, counted),
-		ExpressionAttributeValues: values{"less": -1, "none": 0}.attributes(),
-	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
-	if _, none := conditionFailed(err); none || err == nil {
-		return nil
-	}
-	return unavailable(err)
+	_, _, err := s.changeHot(ctx, rateKey(w), "ADD #c :less", "#c > :none", values{"less": -1, "none": 0}, attempts(1))
+	return err
 }
 
 // CountOf implements ephemeral.Counters. A copy may serve: it decides only whether to ask for work.
@@ -82,20 +57,7 @@ func (s Counters) CountOf(ctx context.Context, w rate.Window) (int, error) {
 
 // Burn implements pow.Nonces.
 func (s Counters) Burn(ctx context.Context, nonce string, until time.Time) (bool, error) {
-	condition := "attribute_not_exists(#pk)"
-	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:                &s.tables.Hot,
-		Item:                     item{}.str("pk", nonceKey(nonce)).ttl(until.Add(limits.CounterLife)),
-		ConditionExpression:      &condition,
-		ExpressionAttributeNames: names(condition),
-	})
-	if _, used := conditionFailed(err); used {
-		return false, nil
-	}
-	if err != nil {
-		return false, unavailable(err)
-	}
-	return true, nil
+	return s.putNew(ctx, s.tables.Hot, item{}.str("pk", nonceKey(nonce)).ttl(until.Add(limits.CounterLife)))
 }
 
 // Failures implements rate.FailureCounter.

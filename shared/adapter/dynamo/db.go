@@ -36,24 +36,65 @@ func (s *db) getIn(ctx context.Context, table string, k key, strong bool) (item,
 	return out.Item, nil
 }
 
-// change is one conditional write of an item; where the condition is false it returns the item as it is.
+// change is one conditional write of an item of core; where the condition is false it returns the item as it is.
 func (s *db) change(ctx context.Context, k key, set, condition string, v values) (old item, done bool, err error) {
-	_, err = s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                           &s.tables.Core,
-		Key:                                 k.attributes(),
-		UpdateExpression:                    &set,
-		ConditionExpression:                 &condition,
-		ExpressionAttributeNames:            names(set, condition),
-		ExpressionAttributeValues:           v.attributes(),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
+	return s.changeIn(ctx, dynamodb.UpdateItemInput{TableName: &s.tables.Core, Key: k.attributes()}, set, condition, v)
+}
+
+// changeHot is change for an item of hot, and returns the new values of what it changed.
+func (s *db) changeHot(
+	ctx context.Context, pk, set, condition string, v values, options ...func(*dynamodb.Options),
+) (i item, done bool, err error) {
+	return s.changeIn(ctx, dynamodb.UpdateItemInput{
+		TableName:    &s.tables.Hot,
+		Key:          key{pk: pk}.attributes(),
+		ReturnValues: types.ReturnValueUpdatedNew,
+	}, set, condition, v, options...)
+}
+
+func (s *db) changeIn(
+	ctx context.Context, in dynamodb.UpdateItemInput, set, condition string, v values,
+	options ...func(*dynamodb.Options),
+) (i item, done bool, err error) {
+	in.UpdateExpression, in.ConditionExpression = &set, &condition
+	in.ExpressionAttributeNames, in.ExpressionAttributeValues = names(set, condition), v.attributes()
+	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	out, err := s.client.UpdateItem(ctx, &in, options...)
 	if old, failed := conditionFailed(err); failed {
 		return old, false, nil
 	}
 	if err != nil {
 		return nil, false, unavailable(err)
 	}
-	return nil, true, nil
+	return out.Attributes, true, nil
+}
+
+// attempts is the option that a request is sent so often at the most.
+func attempts(most int) func(*dynamodb.Options) {
+	return func(o *dynamodb.Options) { o.RetryMaxAttempts = most }
+}
+
+// putNew writes an item that must not exist, and tells whether it did.
+func (s *db) putNew(ctx context.Context, table string, i item) (done bool, err error) {
+	condition := "attribute_not_exists(#pk)"
+	_, err = s.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName:                &table,
+		Item:                     i,
+		ConditionExpression:      &condition,
+		ExpressionAttributeNames: names(condition),
+	})
+	return held(err)
+}
+
+// held tells whether the condition of a single write held.
+func held(err error) (bool, error) {
+	if _, failed := conditionFailed(err); failed {
+		return false, nil
+	}
+	if err != nil {
+		return false, unavailable(err)
+	}
+	return true, nil
 }
 
 // deleteIf deletes an item if condition holds, and tells whether it did.
@@ -65,13 +106,7 @@ func (s *db) deleteIf(ctx context.Context, table string, k key, condition string
 		ExpressionAttributeNames:  names(condition),
 		ExpressionAttributeValues: v.attributes(),
 	})
-	if _, failed := conditionFailed(err); failed {
-		return false, nil
-	}
-	if err != nil {
-		return false, unavailable(err)
-	}
-	return true, nil
+	return held(err)
 }
 
 // unavailable says that the tables did not answer; what was asked may or may not have happened.

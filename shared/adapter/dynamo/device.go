@@ -17,9 +17,7 @@ var (
 )
 
 func flowItem(f oauth.Flow) item {
-	i := newItem(deviceKey(f.Public))
-	flowFields(writing(i), &f)
-	return i.ttl(ttlAfter(f.ExpiresAt))
+	return encode(deviceKey(f.Public), &f, flowFields).ttl(ttlAfter(f.ExpiresAt))
 }
 
 func flowFields(f fields, d *oauth.Flow) {
@@ -40,12 +38,7 @@ func flowFields(f fields, d *oauth.Flow) {
 }
 
 func readFlow(i item, public id.Public) *oauth.Flow {
-	if i == nil {
-		return nil
-	}
-	out := &oauth.Flow{Public: public}
-	flowFields(reading(i), out)
-	return out
+	return decode(i, &oauth.Flow{Public: public}, flowFields)
 }
 
 // Add implements oauth.Flows.

@@ -25,10 +25,8 @@ var _ account.Events = Events{}
 // eventItem is an event in the record of its workspace, and in the index of all of them.
 func eventItem(e event.Event) item {
 	k := eventKey(e.Workspace, e.At, e.ID)
-	i := newItem(k)
-	eventFields(writing(i), &e)
-	return i.str("g1p", eventsOn(e.At, eventShard(e.ID))).str("g1s", k.sk).
-		ttl(e.At.Add(limits.EventLife))
+	return encode(k, &e, eventFields).
+		str("g1p", eventsOn(e.At, eventShard(e.ID))).str("g1s", k.sk).ttl(e.At.Add(limits.EventLife))
 }
 
 func eventFields(f fields, e *event.Event) {

@@ -20,6 +20,22 @@ func writing(i item) fields { return fields{item: i, write: true} }
 
 func reading(i item) fields { return fields{item: i} }
 
+// encode makes the item at k that holds v, as attributes names them.
+func encode[T any](k key, v *T, attributes func(fields, *T)) item {
+	i := newItem(k)
+	attributes(writing(i), v)
+	return i
+}
+
+// decode fills v, which has what the key says, from an item. It returns nil if there is no item.
+func decode[T any](i item, v *T, attributes func(fields, *T)) *T {
+	if i == nil {
+		return nil
+	}
+	attributes(reading(i), v)
+	return v
+}
+
 // named collects the name of an attribute, and reports whether that is all to do.
 func (f fields) named(name string) bool {
 	if f.names == nil {

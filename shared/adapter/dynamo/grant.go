@@ -30,10 +30,7 @@ func (s Grants) Grant(ctx context.Context, public id.Public) (*oauth.Grant, erro
 // grantItem is a grant with all its tokens. One that can be refreshed is listed under its workspace until it is
 // revoked; the others end by themselves soon.
 func grantItem(g oauth.Grant) item {
-	i := newItem(grantKey(g.Public))
-	grantFields(writing(i), &g)
-	i.
-		ttl(g.ExpiresAt.Add(limits.Day))
+	i := encode(grantKey(g.Public), &g, grantFields).ttl(g.ExpiresAt.Add(limits.Day))
 	if g.RevokedAt.IsZero() && len(g.Refresh.MAC) > 0 {
 		i.str("g1p", grantsOf(g.Workspace)).str("g1s", grantSort(g))
 	}
@@ -62,12 +59,7 @@ func grantFields(f fields, g *oauth.Grant) {
 }
 
 func readGrant(i item, public id.Public) *oauth.Grant {
-	if i == nil {
-		return nil
-	}
-	out := &oauth.Grant{Public: public}
-	grantFields(reading(i), out)
-	return out
+	return decode(i, &oauth.Grant{Public: public}, grantFields)
 }
 
 // One access token is packed as its pepper, its end in milliseconds and its MAC.

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"vitrine/shared/entry/claim"
-	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
@@ -25,9 +23,7 @@ var (
 )
 
 func linkItem(l link.Link) item {
-	i := newItem(linkKey(l.Public))
-	linkFields(writing(i), &l)
-	return i.
+	return encode(linkKey(l.Public), &l, linkFields).
 		str("g1p", linksOf(l.Workspace)).str("g1s", linkSort(l.CreatedAt, l.Public, l.Artifact)).
 		str("g2p", linksOfArtifact(l.Artifact)).str("g2s", timeKey(l.CreatedAt, l.Public))
 }
@@ -44,12 +40,7 @@ func linkFields(f fields, l *link.Link) {
 }
 
 func readLink(i item, p id.Public) *link.Link {
-	if i == nil {
-		return nil
-	}
-	out := &link.Link{Public: p}
-	linkFields(reading(i), out)
-	return out
+	return decode(i, &link.Link{Public: p}, linkFields)
 }
 
 // Link implements sharing.Links.
@@ -249,22 +240,18 @@ func (s Links) List(ctx context.Context, q sharing.Query) ([]link.Link, string, 
 	if q.Artifact != "" {
 		return s.linksTo(ctx, q)
 	}
-	var claimed []workspace.Workspace
-	asked, start := make(chan error, 1), time.Now()
-	go func() {
-		var err error
-		if q.Claimed {
-			claimed, err = s.sources(ctx, q.Workspace)
-		}
-		asked <- err
-	}()
-	rows, next, err := s.linksIn(ctx, q, q.Workspace)
-	if unknown := <-asked; unknown != nil {
+	var rows []link.Link
+	var next string
+	var err error
+	sources, again, unknown := s.sourcesBeside(ctx, q.Workspace, q.Claimed, func() {
+		rows, next, err = s.linksIn(ctx, q, q.Workspace)
+	})
+	if unknown != nil {
 		return nil, "", unknown
 	}
-	if q.Claimed && (len(claimed) > 0 || time.Since(start) > claim.Recheck/2) {
+	if again {
 		var all []id.Workspace
-		for _, source := range claimed {
+		for _, source := range sources {
 			all = append(all, source.ID)
 		}
 		rows, next, err = s.linksIn(ctx, q, append(all, q.Workspace)...)

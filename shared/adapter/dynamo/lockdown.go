@@ -26,9 +26,7 @@ func lockdownItem(l lockdown.Lockdown) item {
 	if !l.LiftedAt.IsZero() {
 		k, list = liftedKey(l), lifted
 	}
-	i := newItem(k)
-	lockdownFields(writing(i), &l)
-	return i.
+	return encode(k, &l, lockdownFields).
 		str("g1p", list).str("g1s", timeKey(l.SetAt, l.ID))
 }
 
@@ -44,12 +42,7 @@ func lockdownFields(f fields, l *lockdown.Lockdown) {
 }
 
 func readLockdown(i item) *lockdown.Lockdown {
-	if i == nil {
-		return nil
-	}
-	out := &lockdown.Lockdown{}
-	lockdownFields(reading(i), out)
-	return out
+	return decode(i, &lockdown.Lockdown{}, lockdownFields)
 }
 
 // Active implements lockdown.Store.

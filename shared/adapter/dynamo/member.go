@@ -23,9 +23,7 @@ var (
 )
 
 func memberItem(m member.Member) item {
-	i := newItem(memberKey(m.Workspace, m.ID))
-	memberFields(writing(i), &m)
-	return i
+	return encode(memberKey(m.Workspace, m.ID), &m, memberFields)
 }
 
 func memberFields(f fields, m *member.Member) {
@@ -39,26 +37,15 @@ func memberFields(f fields, m *member.Member) {
 }
 
 func readMember(i item, w id.Workspace, m id.Member) *member.Member {
-	if i == nil {
-		return nil
-	}
-	out := &member.Member{ID: m, Workspace: w}
-	memberFields(reading(i), out)
-	return out
+	return decode(i, &member.Member{ID: m, Workspace: w}, memberFields)
 }
 
 // Member implements session.Members and oauth.Members, in one strongly consistent batch.
 func (s Members) Member(
 	ctx context.Context, w id.Workspace, m id.Member,
 ) (*member.Member, *workspace.Workspace, error) {
-	b := batch{strong: true}
-	b.want(memberKey(w, m))
-	b.want(workspaceKey(w))
-	f, err := s.read(ctx, b)
-	if err != nil {
-		return nil, nil, err
-	}
-	return readMember(f.at(memberKey(w, m)), w, m), readWorkspace(f.at(workspaceKey(w)), w), nil
+	f, err := s.items(ctx, memberKey(w, m), workspaceKey(w))
+	return readMember(f.at(memberKey(w, m)), w, m), readWorkspace(f.at(workspaceKey(w)), w), err
 }
 
 // ByIdentity implements member.Store.

@@ -25,13 +25,16 @@ var _ agentauth.Store = Registrations{}
 // registrationItem is listed under the workspace that it was claimed into until it is revoked. Claims.Move writes the
 // claim.
 func registrationItem(r agentauth.Registration) item {
-	i := newItem(registrationKey(r.ID)).ttl(r.ExpiresAt.Add(limits.MovedLife))
-	registrationOrigin(writing(i), &r)
-	registrationState(writing(i), &r)
+	i := encode(registrationKey(r.ID), &r, registrationFields).ttl(r.ExpiresAt.Add(limits.MovedLife))
 	if r.State == agentauth.Verified {
 		i.str("g1p", registrationsOf(r.Workspace)).str("g1s", timeKey(r.CompletedAt, r.ID))
 	}
 	return i
+}
+
+func registrationFields(f fields, r *agentauth.Registration) {
+	registrationOrigin(f, r)
+	registrationState(f, r)
 }
 
 // registrationOrigin is what stays as it was made, and the version, which every change raises.
@@ -71,21 +74,15 @@ func registrationState(f fields, r *agentauth.Registration) {
 	words(f, "keys", &r.Keys)
 }
 
-// registrationFields are the names of the attributes that Change writes.
-var registrationFields = func() []string {
+// changedNames are the names of the attributes that Change writes.
+var changedNames = func() []string {
 	names := []string{"g1p", "g1s"}
 	registrationState(fields{names: &names}, new(agentauth.Registration))
 	return names
 }()
 
 func readRegistration(i item, r id.Registration) *agentauth.Registration {
-	if i == nil {
-		return nil
-	}
-	out := &agentauth.Registration{ID: r}
-	registrationOrigin(reading(i), out)
-	registrationState(reading(i), out)
-	return out
+	return decode(i, &agentauth.Registration{ID: r}, registrationFields)
 }
 
 // Add implements agentauth.Store.
@@ -102,14 +99,8 @@ func (s Registrations) Add(ctx context.Context, e agentauth.NewRegistration) err
 func (s Registrations) Registration(
 	ctx context.Context, r id.Registration, w id.Workspace,
 ) (*agentauth.Registration, *workspace.Workspace, error) {
-	b := batch{strong: true}
-	b.want(registrationKey(r))
-	b.want(workspaceKey(w))
-	f, err := s.read(ctx, b)
-	if err != nil {
-		return nil, nil, err
-	}
-	return readRegistration(f.at(registrationKey(r)), r), readWorkspace(f.at(workspaceKey(w)), w), nil
+	f, err := s.items(ctx, registrationKey(r), workspaceKey(w))
+	return readRegistration(f.at(registrationKey(r)), r), readWorkspace(f.at(workspaceKey(w)), w), err
 }
 
 // ByClaimToken implements agentauth.Store.
@@ -117,14 +108,8 @@ func (s Registrations) ByClaimToken(
 	ctx context.Context, claimToken id.Public,
 ) (*claim.Token, *agentauth.Registration, error) {
 	r := id.RegistrationOf(claimToken)
-	b := batch{strong: true}
-	b.want(claimTokenKey(claimToken))
-	b.want(registrationKey(r))
-	f, err := s.read(ctx, b)
-	if err != nil {
-		return nil, nil, err
-	}
-	return readClaimToken(f.at(claimTokenKey(claimToken)), claimToken), readRegistration(f.at(registrationKey(r)), r), nil
+	f, err := s.items(ctx, claimTokenKey(claimToken), registrationKey(r))
+	return readClaimToken(f.at(claimTokenKey(claimToken)), claimToken), readRegistration(f.at(registrationKey(r)), r), err
 }
 
 // Change implements agentauth.Store: one update, or one transaction with keys and events.
@@ -164,7 +149,7 @@ func (s Registrations) updateOf(c agentauth.Change) *types.Update {
 	to := registrationItem(c.To)
 	v := values{"was_gen": c.Was.Generation, "was_ver": c.Was.Version, "one": 1}.attributes()
 	var set, remove []string
-	for _, name := range registrationFields {
+	for _, name := range changedNames {
 		if value, ok := to[name]; ok {
 			set = append(set, "#"+name+" = :"+name)
 			v[":"+name] = value

@@ -16,9 +16,7 @@ type Sessions struct{ *db }
 var _ session.Store = Sessions{}
 
 func sessionItem(b session.Session) item {
-	i := newItem(sessionKey(b.Hash))
-	sessionFields(writing(i), &b)
-	return i.ttl(b.CreatedAt.Add(limits.MaxSessionLife + time.Minute))
+	return encode(sessionKey(b.Hash), &b, sessionFields).ttl(b.CreatedAt.Add(limits.MaxSessionLife + time.Minute))
 }
 
 func sessionFields(f fields, s *session.Session) {
@@ -33,12 +31,7 @@ func sessionFields(f fields, s *session.Session) {
 }
 
 func readSession(i item, h session.Hash) *session.Session {
-	if i == nil {
-		return nil
-	}
-	out := &session.Session{Hash: h}
-	sessionFields(reading(i), out)
-	return out
+	return decode(i, &session.Session{Hash: h}, sessionFields)
 }
 
 // Add implements session.Store.

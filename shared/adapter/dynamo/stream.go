@@ -5,9 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
 )
@@ -23,27 +20,17 @@ func slotName(n int) string { return "s" + strconv.Itoa(n) }
 func (s Counters) AcquireStream(ctx context.Context, st rate.Stream, most int, now time.Time) ([]int, bool, error) {
 	own := "#" + slotName(st.Slot)
 	take, vacant := "SET "+own+" = :until, #ttl = :ttl", "attribute_not_exists("+own+") OR "+own+" <= :now"
-	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                &s.tables.Hot,
-		Key:                      key{pk: streamKey(st)}.attributes(),
-		UpdateExpression:         &take,
-		ConditionExpression:      &vacant,
-		ExpressionAttributeNames: names(take, vacant),
-		ExpressionAttributeValues: values{
-			"until": st.Until.UnixNano(), "ttl": st.Until.Add(limits.CounterLife).Unix(), "now": now.UnixNano(),
-		}.attributes(),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}, func(o *dynamodb.Options) { o.RetryMaxAttempts = maxCountAttempts })
-	old, taken := conditionFailed(err)
-	switch {
-	case taken && old.getNum(slotName(st.Slot)) == st.Until.UnixNano():
-		return nil, true, nil // by an attempt whose answer was lost
-	case taken:
-		return freeSlots(old, most, now), false, nil
-	case err != nil:
-		return nil, false, unavailable(err)
+	v := values{
+		"until": st.Until.UnixNano(), "ttl": st.Until.Add(limits.CounterLife).Unix(), "now": now.UnixNano(),
 	}
-	return nil, true, nil
+	old, taken, err := s.changeHot(ctx, streamKey(st), take, vacant, v, attempts(maxCountAttempts))
+	if err != nil || taken {
+		return nil, taken, err
+	}
+	if old.getNum(slotName(st.Slot)) == st.Until.UnixNano() {
+		return nil, true, nil // by an attempt whose answer was lost
+	}
+	return freeSlots(old, most, now), false, nil
 }
 
 // freeSlots are the slots of an item that are not taken at an instant.
@@ -60,16 +47,6 @@ func freeSlots(i item, most int, now time.Time) (free []int) {
 func (s Counters) ReleaseStream(ctx context.Context, st rate.Stream) error {
 	own := "#" + slotName(st.Slot)
 	free, held := "REMOVE "+own, own+" = :until"
-	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 &s.tables.Hot,
-		Key:                       key{pk: streamKey(st)}.attributes(),
-		UpdateExpression:          &free,
-		ConditionExpression:       &held,
-		ExpressionAttributeNames:  names(free, held),
-		ExpressionAttributeValues: values{"until": st.Until.UnixNano()}.attributes(),
-	})
-	if _, another := conditionFailed(err); another || err == nil {
-		return nil
-	}
-	return unavailable(err)
+	_, _, err := s.changeHot(ctx, streamKey(st), free, held, values{"until": st.Until.UnixNano()})
+	return err
 }

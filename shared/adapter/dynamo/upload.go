@@ -29,9 +29,7 @@ var (
 )
 
 func uploadItem(s upload.Session) item {
-	i := newItem(uploadKey(s.ID))
-	uploadFields(writing(i), &s)
-	return i.
+	return encode(uploadKey(s.ID), &s, uploadFields).
 		str("g2p", queueOf(sessionDue, string(s.ID))).str("g2s", millisKey(s.ExpiresAt.Add(limits.CleanupSlack)))
 }
 
@@ -76,9 +74,7 @@ func uploadFields(f fields, u *upload.Session) {
 }
 
 func readUploadItem(i item, s id.Session) upload.Session {
-	out := upload.Session{ID: s}
-	uploadFields(reading(i), &out)
-	return out
+	return *decode(i, &upload.Session{ID: s}, uploadFields)
 }
 
 // Session implements upload.Sessions.
@@ -88,10 +84,7 @@ func (s Uploads) Session(ctx context.Context, u id.Session) (*upload.Session, []
 
 // session reads both items of an upload session.
 func (s *db) session(ctx context.Context, u id.Session) (*upload.Session, []upload.Entry, error) {
-	b := batch{strong: true}
-	b.want(uploadKey(u))
-	b.want(entriesKey(u))
-	f, err := s.read(ctx, b)
+	f, err := s.items(ctx, uploadKey(u), entriesKey(u))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,9 +21,7 @@ var (
 )
 
 func workspaceItem(w workspace.Workspace) item {
-	i := newItem(workspaceKey(w.ID))
-	workspaceFields(writing(i), &w)
-	return i
+	return encode(workspaceKey(w.ID), &w, workspaceFields)
 }
 
 func workspaceFields(f fields, w *workspace.Workspace) {
@@ -42,12 +40,7 @@ func workspaceFields(f fields, w *workspace.Workspace) {
 }
 
 func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
-	if i == nil {
-		return nil
-	}
-	out := &workspace.Workspace{ID: w}
-	workspaceFields(reading(i), out)
-	return out
+	return decode(i, &workspace.Workspace{ID: w}, workspaceFields)
 }
 
 // Workspace implements artifact.Workspaces.
