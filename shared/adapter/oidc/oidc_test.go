@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vitrine/scripts/testkit/clock"
 	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/fault"
@@ -28,16 +29,16 @@ var ada = provider.Person{Email: "ada@example.org"}
 // env is the development provider on the loopback interface, and a Provider for it.
 type env struct {
 	*Provider
-	idp *provider.Provider
+	idp   *provider.Provider
+	clock *clock.Clock
 
 	mu    sync.Mutex
-	at    time.Time
 	asked map[string]int // by path
 }
 
 func newEnv(t testing.TB, change ...func(*Config)) *env {
 	t.Helper()
-	s := &env{at: time.Now(), asked: map[string]int{}}
+	s := &env{clock: clock.New(time.Now()), asked: map[string]int{}}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
 		s.asked[r.URL.Path]++
@@ -46,7 +47,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	}))
 	issuer := "http://" + server.Listener.Addr().String()
 	var err error
-	s.idp, err = provider.Open(provider.Options{Issuer: issuer, Now: s.now, Client: provider.Client{
+	s.idp, err = provider.Open(provider.Options{Issuer: issuer, Now: s.clock.Now, Client: provider.Client{
 		ID:        "vitrine",
 		Secret:    clientSecret,
 		Callbacks: []string{"http://localhost:1/callback"},
@@ -65,7 +66,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 		Callback:     "http://localhost:1/callback",
 		SignedOut:    "http://localhost:1/",
 		Loopback:     true,
-		Now:          s.now,
+		Now:          s.clock.Now,
 	}
 	for _, f := range change {
 		f(&c)
@@ -74,18 +75,6 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 		t.Fatal(err)
 	}
 	return s
-}
-
-func (s *env) now() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.at
-}
-
-func (s *env) later(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.at = s.at.Add(d)
 }
 
 func (s *env) times(path string) int {
@@ -112,7 +101,7 @@ func TestAnIDTokenTellsWhoSomebodyIs(t *testing.T) {
 		}
 		who, err := s.Verify(ctx, token)
 		if err != nil || who.Subject != "one" || who.Email != "ada@example.org" || who.Issuer != s.config.Issuer ||
-			who.AuthenticatedAt.Unix() != s.now().Unix() {
+			who.AuthenticatedAt.Unix() != s.clock.Now().Unix() {
 			t.Errorf("%s: %+v, %v", algorithm, who, err)
 		}
 	}
@@ -166,11 +155,11 @@ func TestClocksMayDifferALittle(t *testing.T) {
 		{limits.ProviderTokenLife - time.Second, true},
 		{limits.ProviderTokenLife + 2*time.Second, false},
 	} {
-		s.later(c.pass)
+		s.clock.Advance(c.pass)
 		if _, err := s.Verify(ctx, token); (err == nil) != c.fine {
 			t.Errorf("%s after it was issued: %v", c.pass, err)
 		}
-		s.later(-c.pass)
+		s.clock.Advance(-c.pass)
 	}
 }
 
@@ -194,7 +183,7 @@ func TestKeysAreAskedForOnceAndAgainForANewOne(t *testing.T) {
 	if err := s.idp.Rotate(); err != nil {
 		t.Fatal(err)
 	}
-	s.later(retryEvery)
+	s.clock.Advance(retryEvery)
 	if err := verify(s.mint(t, provider.Honest)); err != nil {
 		t.Errorf("after a rotation: %v", err)
 	}
@@ -216,7 +205,7 @@ func TestOldKeysServeWhileTheProviderHasNoAnswer(t *testing.T) {
 		provider.Stalls} {
 		s.idp.Break("/jwks", how)
 		s.idp.Break("/.well-known/openid-configuration", how)
-		s.later(minFresh)
+		s.clock.Advance(minFresh)
 		if _, err := s.Verify(ctx, s.mint(t, provider.Honest)); err != nil {
 			t.Errorf("%s: %v", how, err)
 		}
@@ -225,7 +214,7 @@ func TestOldKeysServeWhileTheProviderHasNoAnswer(t *testing.T) {
 		t.Errorf("keys were asked for %d times", n)
 	}
 	s.idp.Break("/jwks", provider.Fails)
-	s.later(maxStale + maxFresh)
+	s.clock.Advance(maxStale + maxFresh)
 	if _, err := s.Verify(ctx, s.mint(t, provider.Honest)); fault.CodeOf(err) != fault.DatabaseUnavailable {
 		t.Errorf("keys serve for ever: %v", err)
 	}

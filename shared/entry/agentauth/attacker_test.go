@@ -116,7 +116,7 @@ func TestT26AStepUpIsCompletedByTheMatchedMemberOnly(t *testing.T) {
 			Number: 1, Code: credential.HashCode(w.Peppers, "agent-claim", secret.Public, "012345"),
 		},
 	}
-	w.ok(w.store.Registrations.Add(ctx, agentauth.NewRegistration{
+	w.ok(w.Stores.Registrations.Add(ctx, agentauth.NewRegistration{
 		Workspace:    workspace.Workspace{ID: id.NewWorkspace(), CreatedAt: at},
 		Registration: r,
 		Token: claim.Token{

@@ -195,8 +195,8 @@ func (w *env) set(of id.Workspace, attribute string, value types.AttributeValue)
 	if value != nil {
 		expression, v = "SET #a = :v", map[string]types.AttributeValue{":v": value}
 	}
-	_, err := w.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 &w.tables.Core,
+	_, err := w.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                 &w.Names.Core,
 		UpdateExpression:          &expression,
 		ExpressionAttributeNames:  map[string]string{"#a": attribute},
 		ExpressionAttributeValues: v,

@@ -9,11 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"vitrine/scripts/testkit/engine"
-	"vitrine/shared/adapter/dynamo"
+	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/claim"
@@ -42,9 +38,7 @@ const origin = "https://api.vitrine.test"
 type env struct {
 	testing.TB
 	*agentauth.Service
-	store   dynamo.Stores
-	client  *dynamodb.Client
-	tables  dynamo.Tables
+	tables.Tables
 	rings   keyring.Set
 	claimer *claim.Service
 	keys    *access.Authenticator
@@ -55,21 +49,15 @@ type env struct {
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	e := engine.Shared(t)
 	w := &env{
 		TB:     t,
-		tables: dynamo.Named("agents-" + string(id.NewPublic())),
+		Tables: tables.New(t),
 		rings:  keyring.New(),
 		limits: limits.Default(),
 		from:   netip.MustParseAddr("203.0.113.9"),
 	}
-	w.client = dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
-	if err := dynamo.CreateTables(ctx, w.client, w.tables); err != nil {
-		t.Fatal(err)
-	}
-	w.store = dynamo.New(w.client, w.tables)
 	w.clock.Store(time.Now().UnixMilli())
-	if err := w.store.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionQuota}, w.now()); err != nil {
+	if err := w.Stores.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionQuota}, w.now()); err != nil {
 		t.Fatal(err)
 	}
 	w.assemble()
@@ -87,13 +75,13 @@ func (w *env) assemble() {
 			w.Fatal(err)
 		}
 	}
-	limiter := &rate.Limiter{Counters: w.store.Counters, Limits: &w.limits, Now: w.now}
+	limiter := &rate.Limiter{Counters: w.Stores.Counters, Limits: &w.limits, Now: w.now}
 	w.Service = &agentauth.Service{
-		Store:       w.store.Registrations,
-		Mover:       w.store.Claims,
-		Artifacts:   w.store.Artifacts,
-		Counters:    w.store.Counters,
-		Failures:    w.store.Counters,
+		Store:       w.Stores.Registrations,
+		Mover:       w.Stores.Claims,
+		Artifacts:   w.Stores.Artifacts,
+		Counters:    w.Stores.Counters,
+		Failures:    w.Stores.Counters,
 		Limiter:     limiter,
 		Limits:      &w.limits,
 		Signer:      signer,
@@ -103,25 +91,25 @@ func (w *env) assemble() {
 		Origins:     address.Origins{API: origin, App: "https://app.vitrine.test"},
 		Now:         w.now,
 		Admission: &ephemeral.Provisioner{
-			Store:       w.store.Workspaces,
+			Store:       w.Stores.Workspaces,
 			Limiter:     limiter,
-			Counters:    w.store.Counters,
+			Counters:    w.Stores.Counters,
 			Limits:      &w.limits,
-			Pow:         &pow.Service{Keys: nonces, Store: w.store.Counters, Now: w.now},
+			Pow:         &pow.Service{Keys: nonces, Store: w.Stores.Counters, Now: w.now},
 			Peppers:     peppers,
 			Environment: credential.Preview,
 			Now:         w.now,
 		},
 	}
 	w.claimer = &claim.Service{
-		Store:       w.store.Claims,
-		Artifacts:   w.store.Artifacts,
+		Store:       w.Stores.Claims,
+		Artifacts:   w.Stores.Artifacts,
 		Peppers:     peppers,
 		Environment: credential.Preview,
 		Now:         w.now,
 	}
 	w.keys = &access.Authenticator{
-		Store:       w.store.Access,
+		Store:       w.Stores.Access,
 		Peppers:     peppers,
 		Limits:      &w.limits,
 		Environment: credential.Preview,
@@ -175,7 +163,7 @@ func (w *env) person() credential.Actor {
 		CreatedAt: at,
 		ClaimedAt: at,
 	}
-	w.ok(w.store.Workspaces.Provision(ctx, ephemeral.Provision{
+	w.ok(w.Stores.Workspaces.Provision(ctx, ephemeral.Provision{
 		Workspace: home,
 		Key: credential.Key{
 			ID:        id.NewKey(public),
@@ -254,7 +242,7 @@ func (w *env) works(secret string) id.Workspace {
 // registration reads the stored registration of an agent.
 func (w *env) registration(r id.Registration) agentauth.Registration {
 	w.Helper()
-	found, _, err := w.store.Registrations.Registration(ctx, r, id.NoWorkspace)
+	found, _, err := w.Stores.Registrations.Registration(ctx, r, id.NoWorkspace)
 	w.ok(err)
 	if found == nil {
 		w.Fatal("no registration", r)

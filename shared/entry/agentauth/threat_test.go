@@ -159,8 +159,8 @@ func TestT23FifteenWrongCodesLockTheRegistration(t *testing.T) {
 func (w *env) events(of id.Workspace) (actions []event.Action) {
 	w.Helper()
 	condition := "pk = :pk"
-	out, err := w.client.Query(ctx, &dynamodb.QueryInput{
-		TableName: &w.tables.Events, KeyConditionExpression: &condition,
+	out, err := w.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName: &w.Names.Events, KeyConditionExpression: &condition,
 		ExpressionAttributeValues: map[string]types.AttributeValue{
 			":pk": &types.AttributeValueMemberS{Value: "W#" + string(of)},
 		},

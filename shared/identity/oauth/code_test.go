@@ -40,11 +40,11 @@ func TestAClientGetsWhatThePersonAllows(t *testing.T) {
 		s.works(own.RefreshToken, mcpOrigin) {
 		t.Error("T06: the CLI's tokens do not work as they should")
 	}
-	s.later(limits.AccessTokenLife)
+	s.clock.Advance(limits.AccessTokenLife)
 	if s.works(own.AccessToken, apiOrigin) {
 		t.Error("an access token works after its end")
 	}
-	if n := s.events(t, event.ConsentGranted); n != 2 {
+	if n := s.CountEvents(t, event.ConsentGranted); n != 2 {
 		t.Errorf("%d consents on record", n)
 	}
 	s.checkSecrets(t)
@@ -78,7 +78,7 @@ func TestT32AStrangersRedirectIsAPageAndNeverARedirect(t *testing.T) {
 	a := authorization()
 	a.RedirectURI = "http://[::1]:9/callback"
 	s.consent(t, a)
-	s.later(limits.UnusedClientLife)
+	s.clock.Advance(limits.UnusedClientLife)
 	if to, err := s.Authorize(ctx, robot); to != "" || err == nil {
 		t.Errorf("a client that was unused for 90 days is sent to %q", to)
 	}
@@ -171,7 +171,7 @@ func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClie
 		t.Error("a client is trusted that the member disconnected")
 	}
 	s.signIn(t, robot)
-	s.later(limits.RefreshIdle)
+	s.clock.Advance(limits.RefreshIdle)
 	if s.refusal(t, "idle", s.by, bad).Trusted {
 		t.Error("a client is trusted whose access has ended")
 	}
@@ -234,9 +234,9 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 		ID:        id.NewClient(),
 		Name:      "Robot",
 		Redirects: []string{old, "https://robot.example.com/callback"},
-		CreatedAt: s.now(),
+		CreatedAt: s.clock.Now(),
 	}
-	if err := s.store.Clients.Add(ctx, c, s.now().Add(limits.NewClientLife)); err != nil {
+	if err := s.Stores.Clients.Add(ctx, c, s.clock.Now().Add(limits.NewClientLife)); err != nil {
 		t.Fatal(err)
 	}
 	a := authorization()
@@ -257,10 +257,10 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 		Challenge: challenge(),
 		Scopes:    []credential.Scope{credential.Read},
 		Audience:  mcpOrigin,
-		CreatedAt: s.now(),
-		ExpiresAt: s.now().Add(limits.ConsentLife),
+		CreatedAt: s.clock.Now(),
+		ExpiresAt: s.clock.Now().Add(limits.ConsentLife),
 	}
-	if err := s.store.Consents.Add(ctx, r); err != nil {
+	if err := s.Stores.Consents.Add(ctx, r); err != nil {
 		t.Fatal(err)
 	}
 	for name, answer := range map[string]func(context.Context, credential.Actor, string) (string, error){
@@ -300,7 +300,7 @@ func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
 
 	out := s.token(t, good)
 	next := s.token(t, refreshing("cli", out))
-	s.later(2 * limits.CodeLife)
+	s.clock.Advance(2 * limits.CodeLife)
 	s.refuses(t, "replay", good, fault.OAuthInvalidGrant)
 	for _, token := range []string{out.AccessToken, next.AccessToken} {
 		if s.works(token, apiOrigin) {
@@ -308,12 +308,12 @@ func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
 		}
 	}
 	s.refuses(t, "refresh after a replay", refreshing("cli", next), fault.OAuthInvalidGrant)
-	if n := s.events(t, event.GrantRevoked); n != 1 {
+	if n := s.CountEvents(t, event.GrantRevoked); n != 1 {
 		t.Errorf("%d revocations on record", n)
 	}
 
 	late := s.code(t, authorization())
-	s.later(limits.CodeLife)
+	s.clock.Advance(limits.CodeLife)
 	s.refuses(t, "expired", late, fault.OAuthInvalidGrant)
 }
 
@@ -390,7 +390,7 @@ func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
 		t.Errorf("%d answers to one page", won)
 	}
 	req = s.consent(t, authorization())
-	s.later(limits.ConsentLife)
+	s.clock.Advance(limits.ConsentLife)
 	for _, stale := range []string{req, "", "x", strings.Repeat("x", 5000)} {
 		if _, err := s.Consent(ctx, stale); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("%.20q: %v", stale, err)
@@ -455,14 +455,14 @@ func TestT83NoOldCredentialOutlivesItsEpoch(t *testing.T) {
 func TestSigningOutEverywhereEndsGrantsAndWhatWasAgreedBefore(t *testing.T) {
 	s := newEnv(t)
 	out, code := s.signIn(t, authorization()), s.code(t, authorization())
-	s.later(time.Second)
+	s.clock.Advance(time.Second)
 	e := event.Event{
 		Workspace: s.by.Workspace.ID,
-		At:        s.now(),
+		At:        s.clock.Now(),
 		Action:    event.SessionsEnded,
 		Actor:     event.ByMember(s.by.Member),
 	}
-	if err := s.store.Members.SignOut(ctx, s.by.Workspace.ID, s.by.Member, s.now(), e); err != nil {
+	if err := s.Stores.Members.SignOut(ctx, s.by.Workspace.ID, s.by.Member, s.clock.Now(), e); err != nil {
 		t.Fatal(err)
 	}
 	if s.works(out.AccessToken, apiOrigin) {
@@ -470,7 +470,7 @@ func TestSigningOutEverywhereEndsGrantsAndWhatWasAgreedBefore(t *testing.T) {
 	}
 	s.refuses(t, "refresh", refreshing("cli", out), fault.OAuthInvalidGrant)
 	s.refuses(t, "a code from before", code, fault.OAuthInvalidGrant)
-	s.later(time.Second)
+	s.clock.Advance(time.Second)
 	if after := s.signIn(t, authorization()); !s.works(after.AccessToken, apiOrigin) {
 		t.Error("what is agreed after it does not work")
 	}

@@ -38,7 +38,7 @@ func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
 	}
 	shown, err := s.Device(ctx, s.by, d.UserCode)
 	if err != nil || shown.Name != "laptop <b>" || shown.Network != "203.0.113.0/24" || shown.Client.ID != oauth.CLI ||
-		!shown.ExpiresAt.Equal(s.now().Add(limits.DeviceLife)) {
+		!shown.ExpiresAt.Equal(s.clock.Now().Add(limits.DeviceLife)) {
 		t.Errorf("the page shows %+v %v", shown, err)
 	}
 	s.refuses(t, "seen, not approved", polling("cli", d), fault.OAuthAuthorizationPending)
@@ -57,7 +57,7 @@ func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
 	if g, _, _ := s.Grants(ctx, s.by, cursor.Page{}); len(g) != 1 || g[0].Name != "Vitrine CLI (laptop <b>)" {
 		t.Errorf("%+v", g)
 	}
-	if n := s.events(t, event.DeviceApproved); n != 1 {
+	if n := s.CountEvents(t, event.DeviceApproved); n != 1 {
 		t.Errorf("%d approvals on record", n)
 	}
 	s.checkSecrets(t)
@@ -77,12 +77,12 @@ func TestT71ADeviceCodeServesItsOwnClientOnce(t *testing.T) {
 		t.Error("approved after it was denied", err)
 	}
 	s.refuses(t, "denied", polling("cli", d), fault.OAuthAccessDenied)
-	if s.events(t, event.DeviceDenied) != 1 {
+	if s.CountEvents(t, event.DeviceDenied) != 1 {
 		t.Error("the denial is not on record")
 	}
 
 	late := s.device(t)
-	s.later(limits.DeviceLife)
+	s.clock.Advance(limits.DeviceLife)
 	s.refuses(t, "expired", polling("cli", late), fault.OAuthExpiredToken)
 	if err := s.ApproveDevice(ctx, s.by, late.UserCode); fault.CodeOf(err) != fault.NotFound {
 		t.Error("approved after its end", err)
@@ -116,7 +116,7 @@ func TestT71ACodeIsNotGuessed(t *testing.T) {
 	if _, err := s.Device(ctx, s.join(t), d.UserCode); err != nil {
 		t.Error("another member is refused too", err)
 	}
-	s.later(fault.Of(err).RetryAfter)
+	s.clock.Advance(fault.Of(err).RetryAfter)
 	if _, err := s.Device(ctx, s.by, d.UserCode); err != nil {
 		t.Error("after Retry-After it is still refused", err)
 	}
@@ -129,9 +129,9 @@ func TestADeviceThatAsksTooOftenIsSlowedDown(t *testing.T) {
 		s.refuses(t, "burst", polling("cli", d), fault.OAuthAuthorizationPending)
 	}
 	s.refuses(t, "after the burst", polling("cli", d), fault.OAuthSlowDown)
-	s.later(limits.PollInterval - time.Second)
+	s.clock.Advance(limits.PollInterval - time.Second)
 	s.refuses(t, "too soon", polling("cli", d), fault.OAuthSlowDown)
-	s.later(time.Second)
+	s.clock.Advance(time.Second)
 	s.refuses(t, "after the interval", polling("cli", d), fault.OAuthAuthorizationPending)
 	s.refuses(t, "again", polling("cli", d), fault.OAuthSlowDown)
 	if err := s.ApproveDevice(ctx, s.by, d.UserCode); err != nil {
@@ -162,7 +162,7 @@ func TestT71AnApprovalIsRedeemedOnceHoweverManyAsk(t *testing.T) {
 	if wg.Wait(); won != 1 {
 		t.Fatalf("%d answers", won)
 	}
-	s.later(s.limits.WrongCode.Window)
+	s.clock.Advance(s.limits.WrongCode.Window)
 	d = s.device(t)
 	if err := s.ApproveDevice(ctx, s.by, d.UserCode); err != nil {
 		t.Fatal(err)

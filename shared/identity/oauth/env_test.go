@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,9 +16,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/clock"
+	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/adapter/chaos"
-	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/adapter/meter"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/identity/credential"
@@ -52,33 +51,23 @@ const (
 // env is an authorization server on tables of its own, with one member who is signed in.
 type env struct {
 	*oauth.Server
-	store   dynamo.Stores
+	tables.Tables
 	limits  limits.Limits
-	db      *dynamodb.Client
 	faults  *chaos.Injector
-	tables  dynamo.Tables
 	by      credential.Actor
-	mu      sync.Mutex
-	at      time.Time
+	clock   *clock.Clock
 	secrets []string // every secret that was issued
 }
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	e := engine.Shared(t)
-	cfg, faults := e.AWS(), chaos.For(t)
-	cfg.APIOptions = append(cfg.APIOptions, meter.Add, faults.Add)
+	faults := chaos.For(t)
 	s := &env{
-		db:     dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
+		Tables: tables.New(t, meter.Add, faults.Add),
 		faults: faults,
-		tables: dynamo.Named("test-" + string(id.NewPublic())),
-		at:     time.Now().UTC().Truncate(time.Millisecond),
+		clock:  clock.New(time.Now().UTC().Truncate(time.Millisecond)),
 		limits: limits.Default(),
 	}
-	if err := dynamo.CreateTables(ctx, s.db, s.tables); err != nil {
-		t.Fatal(err)
-	}
-	s.store = dynamo.New(s.db, s.tables)
 	rings := keyring.New()
 	peppers, err1 := rings.Pepper.Derive("credential")
 	chain, err2 := rings.Pepper.Derive("refresh chain")
@@ -87,44 +76,32 @@ func newEnv(t *testing.T) *env {
 		t.Fatal(err)
 	}
 	s.Server = &oauth.Server{
-		GrantStore:  s.store.Grants,
-		Clients:     s.store.Clients,
-		Requests:    s.store.Consents,
-		Codes:       s.store.Consents,
-		Flows:       s.store.Devices,
-		Polls:       s.store.Devices,
-		Keys:        s.store.Keys,
-		Members:     s.store.Members,
-		Failures:    s.store.Counters,
-		Limiter:     &rate.Limiter{Counters: s.store.Counters, Limits: &s.limits, Now: s.now},
+		GrantStore:  s.Stores.Grants,
+		Clients:     s.Stores.Clients,
+		Requests:    s.Stores.Consents,
+		Codes:       s.Stores.Consents,
+		Flows:       s.Stores.Devices,
+		Polls:       s.Stores.Devices,
+		Keys:        s.Stores.Keys,
+		Members:     s.Stores.Members,
+		Failures:    s.Stores.Counters,
+		Limiter:     &rate.Limiter{Counters: s.Stores.Counters, Limits: &s.limits, Now: s.clock.Now},
 		Limits:      &s.limits,
 		Peppers:     peppers,
 		Chain:       chain,
 		Cursors:     cursors,
 		Environment: credential.Preview,
 		Origins:     address.Origins{API: apiOrigin, MCP: mcpOrigin, App: "https://app.example.com"},
-		Now:         s.now,
+		Now:         s.clock.Now,
 	}
 	s.by = s.join(t)
 	return s
 }
 
-func (s *env) now() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.at
-}
-
-func (s *env) later(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.at = s.at.Add(d)
-}
-
 // join creates a signed-in member with a workspace. The member has all scopes unless some are given.
 func (s *env) join(t testing.TB, scopes ...credential.Scope) credential.Actor {
 	t.Helper()
-	at := s.now()
+	at := s.clock.Now()
 	if len(scopes) == 0 {
 		scopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
 	}
@@ -152,7 +129,7 @@ func (s *env) join(t testing.TB, scopes ...credential.Scope) credential.Actor {
 		Action:    event.WorkspaceCreated,
 		Actor:     event.BySystem(),
 	}
-	if err := s.store.Members.Add(ctx, member.NewMember{Member: m, Workspace: w, Event: e}); err != nil {
+	if err := s.Stores.Members.Add(ctx, member.NewMember{Member: m, Workspace: w, Event: e}); err != nil {
 		t.Fatal(err)
 	}
 	return credential.Actor{
@@ -266,13 +243,13 @@ func (s *env) works(token, audience string) bool {
 // opens authenticates an access token as the api or the MCP host does.
 func (s *env) opens(token, audience string) (access.Authenticated, error) {
 	m := &access.Members{
-		Store:       s.store.Access,
+		Store:       s.Stores.Access,
 		Peppers:     s.Peppers,
 		Limits:      &s.limits,
 		Environment: credential.Preview,
 		Audience:    audience,
 		Delegated:   audience == mcpOrigin,
-		Now:         s.now,
+		Now:         s.clock.Now,
 	}
 	return m.Authenticate(ctx, token, access.Request{}, request)
 }
@@ -314,39 +291,14 @@ func (s *env) robot(t testing.TB) oauth.Authorization {
 	return a
 }
 
-// items reads a whole table.
-func (s *env) items(t testing.TB, table string) (all []map[string]types.AttributeValue) {
-	t.Helper()
-	pages := dynamodb.NewScanPaginator(s.db, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, page.Items...)
-	}
-	return all
-}
-
-// events counts the recorded events of an action.
-func (s *env) events(t testing.TB, action event.Action) (n int) {
-	t.Helper()
-	for _, i := range s.items(t, s.tables.Events) {
-		if v, ok := i["action"].(*types.AttributeValueMemberS); ok && v.Value == string(action) {
-			n++
-		}
-	}
-	return n
-}
-
 // raiseEpoch ends all credentials of the member's workspace.
 func (s *env) raiseEpoch(t testing.TB) {
 	t.Helper()
-	for _, i := range s.items(t, s.tables.Core) {
+	for _, i := range s.Items(t, s.Names.Core) {
 		if pk := i["pk"].(*types.AttributeValueMemberS).Value; strings.HasSuffix(pk, string(s.by.Workspace.ID)) &&
 			i["plan"] != nil {
-			if _, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-				TableName:                 &s.tables.Core,
+			if _, err := s.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+				TableName:                 &s.Names.Core,
 				Key:                       map[string]types.AttributeValue{"pk": i["pk"], "sk": i["sk"]},
 				UpdateExpression:          aws.String("ADD epoch :one"),
 				ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}},
@@ -363,8 +315,8 @@ func (s *env) raiseEpoch(t testing.TB) {
 func (s *env) checkSecrets(t testing.TB) {
 	t.Helper()
 	var text strings.Builder
-	for _, table := range []string{s.tables.Core, s.tables.Events, s.tables.Hot} {
-		for _, i := range s.items(t, table) {
+	for _, table := range []string{s.Names.Core, s.Names.Events, s.Names.Hot} {
+		for _, i := range s.Items(t, table) {
 			for name, v := range i {
 				if s, ok := v.(*types.AttributeValueMemberS); ok {
 					fmt.Fprintf(&text, "%s=%s\n", name, s.Value)

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/entry/access"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
@@ -14,20 +12,11 @@ import (
 // operates reports whether an access token is an operator's.
 func (s *env) operates(t testing.TB, token, audience string) bool {
 	t.Helper()
-	m := &access.Members{
-		Store:       s.store.Access,
-		Peppers:     s.Peppers,
-		Limits:      &s.limits,
-		Environment: credential.Preview,
-		Audience:    audience,
-		Delegated:   audience == mcpOrigin,
-		Now:         s.now,
-	}
-	in, err := m.Authenticate(ctx, token, access.Request{}, request)
+	in, err := s.opens(token, audience)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return in.Actor.Operates(s.now()) == nil
+	return in.Actor.Operates(s.clock.Now()) == nil
 }
 
 func TestT47OnlyOurOwnClientsActForAnOperatorAndNotForLong(t *testing.T) {
@@ -35,7 +24,7 @@ func TestT47OnlyOurOwnClientsActForAnOperatorAndNotForLong(t *testing.T) {
 	if s.operates(t, s.signIn(t, authorization()).AccessToken, apiOrigin) {
 		t.Error("a member's token is an operator's")
 	}
-	s.by.Operator = s.now().Add(-time.Minute)
+	s.by.Operator = s.clock.Now().Add(-time.Minute)
 	mine := s.signIn(t, authorization())
 	if !s.operates(t, mine.AccessToken, apiOrigin) {
 		t.Error("an operator's token is none")
@@ -54,7 +43,7 @@ func TestT47OnlyOurOwnClientsActForAnOperatorAndNotForLong(t *testing.T) {
 	if s.operates(t, flow.AccessToken, apiOrigin) {
 		t.Error("a device with a code that somebody typed acts for an operator")
 	}
-	s.later(limits.OperatorFresh)
+	s.clock.Advance(limits.OperatorFresh)
 	if again := s.token(t, refreshing("cli", mine)); s.operates(t, again.AccessToken, apiOrigin) {
 		t.Error("a refreshed token still acts for an operator")
 	}

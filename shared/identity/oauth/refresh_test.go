@@ -64,13 +64,13 @@ func TestT35AUsedRefreshTokenEndsItsGrant(t *testing.T) {
 		for range c.turns {
 			last = s.token(t, refreshing("cli", last))
 		}
-		s.later(c.wait)
+		s.clock.Advance(c.wait)
 		s.refuses(t, name, refreshing("cli", first), fault.OAuthInvalidGrant)
 		if s.works(last.AccessToken, apiOrigin) {
 			t.Errorf("%s: the access token works on", name)
 		}
 		s.refuses(t, name+", then the newest", refreshing("cli", last), fault.OAuthInvalidGrant)
-		if n := s.events(t, event.RefreshReused); n != 1 {
+		if n := s.CountEvents(t, event.RefreshReused); n != 1 {
 			t.Errorf("%s: %d times on record", name, n)
 		}
 	}
@@ -80,7 +80,7 @@ func TestALostAnswerMayBeAskedForAgain(t *testing.T) {
 	s := newEnv(t)
 	first := s.signIn(t, authorization())
 	second := s.token(t, refreshing("cli", first))
-	s.later(limits.RefreshGrace)
+	s.clock.Advance(limits.RefreshGrace)
 	again := s.token(t, refreshing("cli", first))
 	if again.RefreshToken != second.RefreshToken || again.AccessToken != second.AccessToken ||
 		again.ExpiresIn != second.ExpiresIn-int(limits.RefreshGrace.Seconds()) {
@@ -93,13 +93,13 @@ func TestALostAnswerMayBeAskedForAgain(t *testing.T) {
 func TestAnAnswerOfTheStoreThatIsLostCostsNobodyTheirGrant(t *testing.T) {
 	s := newEnv(t)
 	first := s.signIn(t, authorization())
-	s.faults.On("UpdateItem").If(chaos.Table(s.tables.Core)).After(chaos.Timeout) // the retry finds its own write
+	s.faults.On("UpdateItem").If(chaos.Table(s.Names.Core)).After(chaos.Timeout) // the retry finds its own write
 	second := s.token(t, refreshing("cli", first))
 	if !s.works(second.AccessToken, apiOrigin) {
 		t.Error("the token is not the one that was stored")
 	}
-	s.later(time.Minute)
-	s.faults.On("UpdateItem").If(chaos.Table(s.tables.Core)).After(chaos.Crash)
+	s.clock.Advance(time.Minute)
+	s.faults.On("UpdateItem").If(chaos.Table(s.Names.Core)).After(chaos.Crash)
 	if _, err := s.Token(chaos.Process(ctx), refreshing("cli", second), from, request); err == nil {
 		t.Error("a process that died answers")
 	}
@@ -137,11 +137,11 @@ func TestT35ManyWhoRefreshAtOnceGetOneAnswer(t *testing.T) {
 			t.Fatal("one refresh token became several")
 		}
 	}
-	if !s.works(got[0].AccessToken, apiOrigin) || s.events(t, event.RefreshReused) != 0 {
+	if !s.works(got[0].AccessToken, apiOrigin) || s.CountEvents(t, event.RefreshReused) != 0 {
 		t.Error("parallel refreshes count as theft")
 	}
 	s.token(t, refreshing("cli", got[0]))
-	s.later(time.Minute)
+	s.clock.Advance(time.Minute)
 	wg = sync.WaitGroup{}
 	for range 50 {
 		wg.Go(func() {
@@ -151,7 +151,7 @@ func TestT35ManyWhoRefreshAtOnceGetOneAnswer(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := s.events(t, event.RefreshReused); n != 1 {
+	if n := s.CountEvents(t, event.RefreshReused); n != 1 {
 		t.Errorf("the reuse is %d times on record", n)
 	}
 }
@@ -173,20 +173,20 @@ func TestAGuessedRefreshTokenEndsNothing(t *testing.T) {
 func TestAGrantEndsWhenItIsIdleAndAtLastForGood(t *testing.T) {
 	s := newEnv(t)
 	idle := s.signIn(t, authorization())
-	s.later(limits.RefreshIdle - time.Second)
+	s.clock.Advance(limits.RefreshIdle - time.Second)
 	out := s.token(t, refreshing("cli", idle))
-	s.later(limits.RefreshIdle)
+	s.clock.Advance(limits.RefreshIdle)
 	s.refuses(t, "idle", refreshing("cli", out), fault.OAuthInvalidGrant)
 
 	out = s.signIn(t, authorization())
 	for range 4 {
-		s.later(limits.MaxRefreshLife/4 - time.Minute)
+		s.clock.Advance(limits.MaxRefreshLife/4 - time.Minute)
 		out = s.token(t, refreshing("cli", out))
 	}
 	if out.ExpiresIn != 240 {
 		t.Errorf("four minutes before the end of the grant an access token lives %d seconds", out.ExpiresIn)
 	}
-	s.later(4 * time.Minute)
+	s.clock.Advance(4 * time.Minute)
 	if s.works(out.AccessToken, apiOrigin) {
 		t.Error("an access token outlives its grant")
 	}
@@ -223,7 +223,7 @@ func TestT74OnlyTheWholeSecretRevokes(t *testing.T) {
 		}
 		s.refuses(t, name, refreshing("cli", out), fault.OAuthInvalidGrant)
 	}
-	if n := s.events(t, event.GrantRevoked); n != 2 {
+	if n := s.CountEvents(t, event.GrantRevoked); n != 2 {
 		t.Errorf("%d revocations on record", n)
 	}
 	if !s.works(out.AccessToken, apiOrigin) {
@@ -238,7 +238,7 @@ func TestAnAgentsTokenIsRevokedAndAnAPIKeyIsNot(t *testing.T) {
 			ID:        id.NewWorkspace(),
 			Name:      "W",
 			Plan:      workspace.FreePlan,
-			CreatedAt: s.now(),
+			CreatedAt: s.clock.Now(),
 		}
 		token := credential.Mint(credential.APIKey, credential.Preview, w.ID, "")
 		k := credential.Key{
@@ -248,7 +248,7 @@ func TestAnAgentsTokenIsRevokedAndAnAPIKeyIsNot(t *testing.T) {
 			Hash:         token.Hash(s.Peppers),
 			Name:         "K",
 			Scopes:       []credential.Scope{credential.Read},
-			CreatedAt:    s.now(),
+			CreatedAt:    s.clock.Now(),
 			Registration: registration,
 		}
 		made := ephemeral.Provision{
@@ -258,34 +258,34 @@ func TestAnAgentsTokenIsRevokedAndAnAPIKeyIsNot(t *testing.T) {
 				ID:        id.NewClaimToken(),
 				Public:    id.NewPublic(),
 				Workspace: w.ID,
-				CreatedAt: s.now(),
-				ExpiresAt: s.now(),
+				CreatedAt: s.clock.Now(),
+				ExpiresAt: s.clock.Now(),
 			},
 			Event: event.Event{
 				ID:        id.NewEvent(),
 				Workspace: w.ID,
-				At:        s.now(),
+				At:        s.clock.Now(),
 				Action:    event.WorkspaceProvisioned,
 				Actor:     event.BySystem(),
 			},
 		}
-		if err := s.store.Workspaces.Provision(ctx, made); err != nil {
+		if err := s.Stores.Workspaces.Provision(ctx, made); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Revoke(ctx, s.forge(t, token.Reveal(), credential.APIKey), request); err != nil {
 			t.Error(err)
 		}
-		if kept, _ := s.store.Keys.Key(ctx, k.Public); !kept.RevokedAt.IsZero() {
+		if kept, _ := s.Stores.Keys.Key(ctx, k.Public); !kept.RevokedAt.IsZero() {
 			t.Error("T74: a wrong secret revokes a key")
 		}
 		if err := s.Revoke(ctx, token.Reveal(), request); err != nil {
 			t.Error(err)
 		}
-		if kept, _ := s.store.Keys.Key(ctx, k.Public); kept.RevokedAt.IsZero() == ends {
+		if kept, _ := s.Stores.Keys.Key(ctx, k.Public); kept.RevokedAt.IsZero() == ends {
 			t.Errorf("of registration %q: revoked at %s", registration, kept.RevokedAt)
 		}
 	}
-	if n := s.events(t, event.TokenRevoked); n != 1 {
+	if n := s.CountEvents(t, event.TokenRevoked); n != 1 {
 		t.Errorf("%d revocations on record", n)
 	}
 }
@@ -294,7 +294,7 @@ func TestAMemberSeesAndEndsWhatTheyAllow(t *testing.T) {
 	s := newEnv(t)
 	robot := s.robot(t)
 	out := s.signIn(t, robot)
-	s.later(time.Second)
+	s.clock.Advance(time.Second)
 	s.signIn(t, authorization())
 	stranger := s.join(t)
 	grants, info, err := s.Grants(ctx, s.by, cursor.Page{})

@@ -46,7 +46,7 @@ func TestAClientThatRegistersGetsWhatThereIs(t *testing.T) {
 		Scope:         "read",
 		GrantTypes:    []string{"authorization_code", "refresh_token"},
 	}
-	if !reflect.DeepEqual(got.RegisterClient, want) || !got.ClientID.Valid() || got.IssuedAt != s.now().Unix() {
+	if !reflect.DeepEqual(got.RegisterClient, want) || !got.ClientID.Valid() || got.IssuedAt != s.clock.Now().Unix() {
 		t.Errorf("%+v", got)
 	}
 	for _, uri := range append(uris, "http://localhost:1/") {
@@ -135,10 +135,10 @@ func TestAllTogetherRegisterSoManyClientsAnHour(t *testing.T) {
 func TestAClientThatNobodyLetInLeavesSoon(t *testing.T) {
 	s := newEnv(t)
 	asking, let := s.robot(t), s.robot(t)
-	s.later(limits.NewClientLife - time.Minute)
+	s.clock.Advance(limits.NewClientLife - time.Minute)
 	s.consent(t, asking)
 	s.signIn(t, let)
-	s.later(time.Minute)
+	s.clock.Advance(time.Minute)
 	if _, err := s.Authorize(ctx, asking); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Errorf("a client that only asks is there after a week: %v", err)
 	}
@@ -150,12 +150,12 @@ func TestAClientInUseStays(t *testing.T) {
 	robot := s.robot(t)
 	s.signIn(t, robot)
 	for range 3 {
-		s.later(limits.UnusedClientLife - time.Hour)
+		s.clock.Advance(limits.UnusedClientLife - time.Hour)
 		out := s.signIn(t, robot)
-		s.later(limits.RefreshIdle - time.Hour)
+		s.clock.Advance(limits.RefreshIdle - time.Hour)
 		s.token(t, refreshing(robot.ClientID, out)) // counts as use
 	}
-	s.later(limits.UnusedClientLife - time.Hour)
+	s.clock.Advance(limits.UnusedClientLife - time.Hour)
 	s.consent(t, robot)
 }
 
@@ -179,7 +179,7 @@ func (s *env) withProvider() *fakeProvider {
 	p := &fakeProvider{
 		who: member.Identity{Issuer: "https://idp.example.com", Subject: "somebody", Email: "new@example.com"},
 	}
-	s.Provider, s.Registrar = p, &member.Service{Store: s.store.Members, Now: s.now}
+	s.Provider, s.Registrar = p, &member.Service{Store: s.Stores.Members, Now: s.clock.Now}
 	return p
 }
 
@@ -210,7 +210,7 @@ func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
 	if a.Workspace != b.Workspace || a.Public == b.Public {
 		t.Error("one person has two workspaces, or two exchanges one grant")
 	}
-	if n := s.events(t, event.SessionStarted); n != 2 {
+	if n := s.CountEvents(t, event.SessionStarted); n != 2 {
 		t.Errorf("%d exchanges on record", n)
 	}
 	if listed, _, err := s.Grants(ctx, s.by, cursor.Page{}); err != nil || len(listed) != 0 {
@@ -219,7 +219,7 @@ func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
 	if err := s.Revoke(ctx, first.AccessToken, request); err != nil || s.works(first.AccessToken, apiOrigin) {
 		t.Error("a revoked token works", err)
 	}
-	s.later(limits.AccessTokenLife)
+	s.clock.Advance(limits.AccessTokenLife)
 	if s.works(again.AccessToken, apiOrigin) {
 		t.Error("it works after its end")
 	}
@@ -301,13 +301,13 @@ func TestAnAddressThatFailsOftenIsSlowedDown(t *testing.T) {
 	}
 	s.refuses(t, "many", bad, fault.OAuthSlowDown)
 	d := s.device(t)
-	before := s.items(t, s.tables.Core)
+	before := s.Items(t, s.Names.Core)
 	s.refuses(t, "then it is served no more", refreshing("cli", out), fault.OAuthSlowDown)
 	s.refuses(t, "nor told to wait", polling("cli", d), fault.OAuthSlowDown)
-	if !reflect.DeepEqual(s.items(t, s.tables.Core), before) {
+	if !reflect.DeepEqual(s.Items(t, s.Names.Core), before) {
 		t.Error("something changed")
 	}
-	s.later(s.limits.TokenFailure.Window)
+	s.clock.Advance(s.limits.TokenFailure.Window)
 	for range 4 {
 		s.refuses(t, "waiting is no failure", polling("cli", d), fault.OAuthAuthorizationPending)
 	}
@@ -332,7 +332,7 @@ func TestWhoPollsTooFastForLongIsRefusedAltogether(t *testing.T) {
 func TestAnAddressIsServedSoOftenAndNoMore(t *testing.T) {
 	s := newEnv(t)
 	out := s.signIn(t, authorization())
-	s.later(s.limits.Guest.Window)
+	s.clock.Advance(s.limits.Guest.Window)
 	s.limits.Guest.Limit = 3
 	for range 3 {
 		out = s.token(t, refreshing("cli", out))
@@ -392,7 +392,7 @@ func TestPeppersThatRotateLeaveTokensAndCodesAlive(t *testing.T) {
 		!s.works(again.AccessToken, apiOrigin) {
 		t.Error("without the first key of the chain, the answer is lost")
 	}
-	s.later(time.Minute)
+	s.clock.Advance(time.Minute)
 	s.refuses(t, "reused", refreshing("cli", second), fault.OAuthInvalidGrant)
 	s.refuses(t, "revoked", refreshing("cli", third), fault.OAuthInvalidGrant)
 }

@@ -6,18 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"vitrine/scripts/testkit/engine"
-	"vitrine/shared/adapter/dynamo"
+	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/session"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
@@ -26,8 +20,7 @@ var ctx = context.Background()
 // env keeps sessions of one member on tables of its own, with a clock that a test moves.
 type env struct {
 	*session.Service
-	db     *dynamodb.Client
-	tables dynamo.Tables
+	tables.Tables
 	limits limits.Limits
 	who    member.SignedIn
 	at     time.Time
@@ -35,21 +28,15 @@ type env struct {
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	e := engine.Shared(t)
 	s := &env{
-		db:     dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
-		tables: dynamo.Named("test-" + string(id.NewPublic())),
+		Tables: tables.New(t),
 		limits: limits.Default(),
 		at:     time.Now().UTC().Truncate(time.Millisecond),
 	}
-	if err := dynamo.CreateTables(ctx, s.db, s.tables); err != nil {
-		t.Fatal(err)
-	}
-	store := dynamo.New(s.db, s.tables)
 	now := func() time.Time { return s.at }
 	s.Service = &session.Service{
-		Store:   store.Sessions,
-		Members: store.Members,
+		Store:   s.Stores.Sessions,
+		Members: s.Stores.Members,
 		Limits:  &s.limits,
 		Now:     now,
 	}
@@ -85,21 +72,6 @@ func (s *env) opens(t testing.TB, secret string) bool {
 		t.Fatal(err)
 	}
 	return err == nil
-}
-
-// events counts the recorded events of an action.
-func (s *env) events(t testing.TB, a event.Action) (n int) {
-	t.Helper()
-	out, err := s.db.Scan(ctx, &dynamodb.ScanInput{TableName: &s.tables.Events})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, i := range out.Items {
-		if v, ok := i["action"].(*types.AttributeValueMemberS); ok && v.Value == string(a) {
-			n++
-		}
-	}
-	return n
 }
 
 func TestASessionIsItsMember(t *testing.T) {
@@ -232,7 +204,7 @@ func TestSigningOutEndsOneSessionOnce(t *testing.T) {
 	if err := s.Store.Touch(ctx, opened.Session.Hash, s.at, s.at.Add(time.Hour)); err != nil || s.opens(t, one) {
 		t.Error("a stamp revives a session", err)
 	}
-	if started, ended := s.events(t, event.SessionStarted), s.events(t, event.SessionEnded); started != 2 || ended != 1 {
+	if started, ended := s.CountEvents(t, event.SessionStarted), s.CountEvents(t, event.SessionEnded); started != 2 || ended != 1 {
 		t.Errorf("%d started, %d ended", started, ended)
 	}
 }
@@ -267,7 +239,7 @@ func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
 	if s.opens(t, one) || !s.opens(t, back) {
 		t.Error("signing out went back in time")
 	}
-	if n := s.events(t, event.SessionsEnded); n != 1 {
+	if n := s.CountEvents(t, event.SessionsEnded); n != 1 {
 		t.Errorf("%d events", n)
 	}
 	if err := s.EndAll(ctx, credential.Actor{Workspace: s.who.Workspace}); fault.CodeOf(err) != fault.Forbidden {

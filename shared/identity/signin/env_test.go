@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,9 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/clock"
 	"vitrine/scripts/testkit/idp/provider"
-	"vitrine/shared/adapter/dynamo"
+	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/adapter/oidc"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/session"
@@ -47,45 +46,37 @@ const (
 // env is a Service on tables of its own, with the development provider on the loopback interface.
 type env struct {
 	*signin.Service
+	tables.Tables
 	idp    *provider.Provider
 	limits limits.Limits
-	db     *dynamodb.Client
-	tables dynamo.Tables
-
-	mu sync.Mutex
-	at time.Time
+	clock  *clock.Clock
 }
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	e := engine.Shared(t)
 	s := &env{
-		db:     dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
-		tables: dynamo.Named("test-" + string(id.NewPublic())),
-		at:     time.Now().UTC().Truncate(time.Millisecond),
+		Tables: tables.New(t),
+		clock:  clock.New(time.Now().UTC().Truncate(time.Millisecond)),
 		limits: limits.Default(),
 	}
-	if err := dynamo.CreateTables(ctx, s.db, s.tables); err != nil {
-		t.Fatal(err)
-	}
-	store := dynamo.New(s.db, s.tables)
+	store := s.Stores
 	peppers, err := keyring.New().Pepper.Derive("credential")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Service = &signin.Service{
 		Store:     store.SignIns,
-		Registrar: &member.Service{Store: store.Members, Now: s.now},
+		Registrar: &member.Service{Store: store.Members, Now: s.clock.Now},
 		Sessions: &session.Service{
 			Store:   store.Sessions,
 			Members: store.Members,
 			Limits:  &s.limits,
-			Now:     s.now,
+			Now:     s.clock.Now,
 		},
-		Limiter: &rate.Limiter{Counters: store.Counters, Limits: &s.limits, Now: s.now},
+		Limiter: &rate.Limiter{Counters: store.Counters, Limits: &s.limits, Now: s.clock.Now},
 		Limits:  &s.limits,
 		Peppers: peppers,
-		Now:     s.now,
+		Now:     s.clock.Now,
 	}
 	s.startProvider(t)
 	return s
@@ -99,7 +90,7 @@ func (s *env) startProvider(t testing.TB) {
 	}))
 	s.Issuer = "http://" + server.Listener.Addr().String()
 	var err error
-	s.idp, err = provider.Open(provider.Options{Issuer: s.Issuer, Now: s.now, Client: provider.Client{
+	s.idp, err = provider.Open(provider.Options{Issuer: s.Issuer, Now: s.clock.Now, Client: provider.Client{
 		ID:        "vitrine",
 		Secret:    clientSecret,
 		Callbacks: []string{callback},
@@ -124,24 +115,12 @@ func (s *env) relyOn(t testing.TB, issuer string) *oidc.Provider {
 		Callback:     callback,
 		SignedOut:    signedOut,
 		Loopback:     true,
-		Now:          s.now,
+		Now:          s.clock.Now,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
-}
-
-func (s *env) now() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.at
-}
-
-func (s *env) later(d time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.at = s.at.Add(d)
 }
 
 // authorize begins a sign-in and signs a person in at the provider, as a browser would; extra are parameters for the
@@ -220,8 +199,8 @@ func printed(i map[string]types.AttributeValue) string {
 // lock locks a workspace as an operator does.
 func (s *env) lock(t testing.TB, w id.Workspace) {
 	t.Helper()
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.tables.Core,
+	_, err := s.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: &s.Names.Core,
 		Key: map[string]types.AttributeValue{
 			"pk": &types.AttributeValueMemberS{Value: "W#" + string(w)}, "sk": &types.AttributeValueMemberS{Value: "META"},
 		},

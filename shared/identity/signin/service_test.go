@@ -34,11 +34,11 @@ func TestAPersonSignsIn(t *testing.T) {
 		t.Errorf("opened %+v", opened)
 	}
 	for _, a := range []event.Action{event.WorkspaceCreated, event.SessionStarted} {
-		if n := s.count(t, s.tables.Events, string(a)); n != 1 {
+		if n := s.count(t, s.Names.Events, string(a)); n != 1 {
 			t.Errorf("%d events %s", n, a)
 		}
 	}
-	if n := s.count(t, s.tables.Core, "ap_pk"); n != 0 || s.count(t, s.tables.Core, "K#") != 0 {
+	if n := s.count(t, s.Names.Core, "ap_pk"); n != 0 || s.count(t, s.Names.Core, "K#") != 0 {
 		t.Error("an API key was made")
 	}
 	again := s.signIn(t, "ada@example.org")
@@ -99,7 +99,7 @@ func TestEveryWrongAnswerOfTheProviderIsRefusedAlike(t *testing.T) {
 		"no code":        func(c *signin.Callback) { c.Code = "" },
 		"a foreign code": func(c *signin.Callback) { c.Code = "x" },
 		"another issuer": func(c *signin.Callback) { c.Issuer = "https://evil.example" },
-		"late":           func(*signin.Callback) { s.later(limits.SignInLife) },
+		"late":           func(*signin.Callback) { s.clock.Advance(limits.SignInLife) },
 	} {
 		c := s.authorize(t, "ada@example.org")
 		change(&c)
@@ -111,7 +111,7 @@ func TestEveryWrongAnswerOfTheProviderIsRefusedAlike(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n := s.count(t, s.tables.Core, "MEM#"); n != 0 {
+	if n := s.count(t, s.Names.Core, "MEM#"); n != 0 {
 		t.Errorf("%d members were made", n)
 	}
 	cancelled := s.authorize(t, "ada@example.org", "cancel", "1")
@@ -140,7 +140,7 @@ func TestT45AFalseTokenSignsNobodyIn(t *testing.T) {
 			t.Errorf("%s: %v", h, err)
 		}
 	}
-	if n := s.count(t, s.tables.Core, "MEM#"); n != 1 { // the one with an old but valid token
+	if n := s.count(t, s.Names.Core, "MEM#"); n != 1 { // the one with an old but valid token
 		t.Errorf("%d members were made", n)
 	}
 }
@@ -202,8 +202,8 @@ func TestFirstSignInsAtOnceMakeOneMember(t *testing.T) {
 			t.Error("one person is two members")
 		}
 	}
-	if n := s.count(t, s.tables.Core, "MEM#"); made != 1 || n != 1 ||
-		s.count(t, s.tables.Events, string(event.WorkspaceCreated)) != 1 {
+	if n := s.count(t, s.Names.Core, "MEM#"); made != 1 || n != 1 ||
+		s.count(t, s.Names.Events, string(event.WorkspaceCreated)) != 1 {
 		t.Errorf("%d new, %d members", made, n)
 	}
 }
@@ -248,7 +248,7 @@ func TestSignInsFromOneNetworkAreCounted(t *testing.T) {
 	if fault.CodeOf(err) != fault.RateLimitedActor || fault.Of(err).RetryAfter <= 0 {
 		t.Error(err)
 	}
-	if n := s.count(t, s.tables.Hot, from.String()); n != 0 {
+	if n := s.count(t, s.Names.Hot, from.String()); n != 0 {
 		t.Error("the counter tells who came")
 	}
 }
@@ -287,7 +287,7 @@ func TestTheStoreHoldsNothingThatCompletesASignIn(t *testing.T) {
 	q := u.Query()
 	done := s.signIn(t, "ada@example.org")
 	for _, secret := range []string{begun.Cookie, q.Get("state"), q.Get("nonce"), done.Session} {
-		for _, table := range []string{s.tables.Core, s.tables.Events, s.tables.Hot} {
+		for _, table := range []string{s.Names.Core, s.Names.Events, s.Names.Hot} {
 			if len(secret) < 43 || s.count(t, table, secret) != 0 {
 				t.Errorf("%s holds the secret %q", table, secret)
 			}
@@ -302,7 +302,7 @@ func TestTheStoreHoldsNothingThatCompletesASignIn(t *testing.T) {
 // count counts the items of a table that contain a text.
 func (s *env) count(t testing.TB, table, text string) (n int) {
 	t.Helper()
-	out, err := s.db.Scan(ctx, &dynamodb.ScanInput{TableName: &table})
+	out, err := s.DB.Scan(ctx, &dynamodb.ScanInput{TableName: &table})
 	if err != nil {
 		t.Fatal(err)
 	}

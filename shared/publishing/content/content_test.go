@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -53,30 +54,6 @@ func (f *fakeStore) Revision(context.Context, id.Artifact, id.Revision) (*artifa
 func (f *fakeStore) Tree(context.Context, id.Artifact, id.Revision) (tree.Tree, error) {
 	f.trees++
 	return f.tree, f.treeErr
-}
-
-// fakeCounters count by kind, up to a limit that the test sets.
-type fakeCounters struct {
-	mu      sync.Mutex
-	full    bool
-	counted map[string]int
-}
-
-func (f *fakeCounters) Count(_ context.Context, w rate.Window, _ int) (int, bool, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.full {
-		return 0, false, nil
-	}
-	f.counted[w.Kind]++
-	return f.counted[w.Kind], true, nil
-}
-
-func (f *fakeCounters) Uncount(_ context.Context, w rate.Window) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.counted[w.Kind]--
-	return nil
 }
 
 // fakeStreams count the streams that are held, by kind.
@@ -133,7 +110,7 @@ func (f *fakeBytes) Close() error {
 type env struct {
 	*Reader
 	store    *fakeStore
-	counters *fakeCounters
+	counters *fake.Counters
 	streams  *fakeStreams
 	bytes    *fakeBytes
 	claims   token.Claims
@@ -171,7 +148,7 @@ func newEnv(t *testing.T) *env {
 			link: link.Link{Public: claims.Link, Artifact: claims.Artifact},
 			tree: tree.Tree{{Path: "a/b.txt", Size: 7, Object: tree.Object{Session: "ups", Entry: 3}}},
 		},
-		counters: &fakeCounters{counted: map[string]int{}},
+		counters: &fake.Counters{},
 		streams:  &fakeStreams{held: map[string]int{}},
 		bytes:    &fakeBytes{},
 		claims:   claims,
@@ -239,8 +216,8 @@ func TestAURLThatIsNoneCostsNoRead(t *testing.T) {
 			c.set(e)
 			_, err := e.find(t, c.path)
 			wantCode(t, err, fault.NotFound)
-			if e.store.states+e.store.trees+len(e.counters.counted) > 0 {
-				t.Errorf("%d states and %d trees are read, %v counted", e.store.states, e.store.trees, e.counters.counted)
+			if e.store.states+e.store.trees+len(e.counters.Counted()) > 0 {
+				t.Errorf("%d states and %d trees are read, %v counted", e.store.states, e.store.trees, e.counters.Counted())
 			}
 		})
 	}
@@ -281,13 +258,13 @@ func TestT57AReadIsCountedUnlessItsLinkIsRefused(t *testing.T) {
 			func(e *env) { e.store.treeErr = unavailable }, "a/b.txt", 1, 0, fault.DatabaseUnavailable,
 		},
 		"the limit refuses": {
-			func(e *env) { e.counters.full = true }, "a/b.txt", 0, 0, fault.RateLimitedArtifact,
+			func(e *env) { e.counters.Full = true }, "a/b.txt", 0, 0, fault.RateLimitedArtifact,
 		},
 		"the limit comes before the path": {
-			func(e *env) { e.counters.full = true }, "c.txt", 0, 0, fault.RateLimitedArtifact,
+			func(e *env) { e.counters.Full = true }, "c.txt", 0, 0, fault.RateLimitedArtifact,
 		},
 		"the state comes before the limit": {
-			func(e *env) { e.counters.full, e.store.link.RevokedAt = true, now }, "a/b.txt", 0, 0, fault.NotFound,
+			func(e *env) { e.counters.Full, e.store.link.RevokedAt = true, now }, "a/b.txt", 0, 0, fault.NotFound,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -295,8 +272,8 @@ func TestT57AReadIsCountedUnlessItsLinkIsRefused(t *testing.T) {
 			c.set(e)
 			_, err := e.find(t, c.path)
 			wantCode(t, err, c.want)
-			if e.counters.counted["artifact"] != c.counted || e.counters.counted["refused"] != c.refused {
-				t.Errorf("counted %v", e.counters.counted)
+			if e.counters.Counted()["artifact"] != c.counted || e.counters.Counted()["refused"] != c.refused {
+				t.Errorf("counted %v", e.counters.Counted())
 			}
 		})
 	}

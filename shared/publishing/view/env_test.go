@@ -4,10 +4,10 @@ import (
 	"context"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
@@ -58,30 +58,6 @@ func (s *fakeStore) Contents(_ context.Context, _ id.Artifact, r id.Revision) (*
 	return &artifact.Contents{Revision: s.revisions[r], Tree: s.tree}, nil
 }
 
-// fakeCounters count by kind, unless every window is full.
-type fakeCounters struct {
-	mu      sync.Mutex
-	full    bool
-	counted map[string]int
-}
-
-func (f *fakeCounters) Count(_ context.Context, w rate.Window, _ int) (int, bool, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.full {
-		return 0, false, nil
-	}
-	f.counted[w.Kind]++
-	return f.counted[w.Kind], true, nil
-}
-
-func (f *fakeCounters) Uncount(_ context.Context, w rate.Window) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.counted[w.Kind]--
-	return nil
-}
-
 // fakeBytes holds one text under every name.
 type fakeBytes string
 
@@ -94,7 +70,7 @@ func (b fakeBytes) Open(context.Context, id.Workspace, tree.Object, int64, int64
 type env struct {
 	*Service
 	store     *fakeStore
-	counters  *fakeCounters
+	counters  *fake.Counters
 	owner     credential.Actor
 	revisions [2]id.Revision
 	tokens    [2]string // of the public views of the revisions
@@ -109,7 +85,7 @@ func newEnv(t *testing.T) *env {
 			revisions: map[id.Revision]artifact.Revision{},
 			tree:      tree.Tree{{Path: "index.html", Size: 1}, {Path: "a b/é.txt", Size: 2}},
 		},
-		counters: &fakeCounters{counted: map[string]int{}},
+		counters: &fake.Counters{},
 		owner:    credential.Actor{Workspace: w},
 	}
 	e.store.artifact = artifact.Artifact{

@@ -60,14 +60,14 @@ func TestAPublicViewIsCountedUnlessItsTokenIsRefused(t *testing.T) {
 		"one of locked links is given back": {
 			func(e *env) { e.store.artifact.LinksLockedAt = now }, 0, 1, fault.NotFound,
 		},
-		"the limit refuses":                    {func(e *env) { e.counters.full = true }, 0, 0, fault.RateLimitedArtifact},
+		"the limit refuses":                    {func(e *env) { e.counters.Full = true }, 0, 0, fault.RateLimitedArtifact},
 		"contents that are gone are not found": {func(e *env) { e.store.gone = true }, 1, 0, fault.NotFound},
 		"contents that cannot be read say so": {
 			func(e *env) { e.store.err = fault.NewCode(fault.DatabaseUnavailable) }, 1, 0, fault.DatabaseUnavailable,
 		},
 		"one without a current revision is not": {func(e *env) { e.store.artifact.Current = "" }, 0, 1, fault.NotFound},
 		"the state comes before the limit": {
-			func(e *env) { e.counters.full, e.store.artifact.LinksLockedAt = true, now }, 0, 0, fault.NotFound,
+			func(e *env) { e.counters.Full, e.store.artifact.LinksLockedAt = true, now }, 0, 0, fault.NotFound,
 		},
 		"the state comes before missing contents": {
 			func(e *env) { e.store.gone, e.store.workspace.Lock = true, "lkd" }, 1, 0, fault.NotFound,
@@ -78,8 +78,8 @@ func TestAPublicViewIsCountedUnlessItsTokenIsRefused(t *testing.T) {
 			c.set(e)
 			_, err := e.Public(t.Context(), e.tokens[1])
 			wantCode(t, err, c.want)
-			if e.counters.counted["artifact"] != c.counted || e.counters.counted["refused"] != c.refused {
-				t.Errorf("counted %v", e.counters.counted)
+			if e.counters.Counted()["artifact"] != c.counted || e.counters.Counted()["refused"] != c.refused {
+				t.Errorf("counted %v", e.counters.Counted())
 			}
 		})
 	}
@@ -92,7 +92,7 @@ func TestATokenThatIsNoneCostsNoRead(t *testing.T) {
 		_, err := e.Public(t.Context(), text)
 		wantCode(t, err, fault.NotFound)
 	}
-	if len(e.counters.counted) > 0 {
-		t.Errorf("counted %v", e.counters.counted)
+	if len(e.counters.Counted()) > 0 {
+		t.Errorf("counted %v", e.counters.Counted())
 	}
 }

@@ -84,7 +84,7 @@ func TestT57ALinkIsRefusedAlikeForEveryReason(t *testing.T) {
 		"one of a locked workspace":        {func(e *env) { e.store.workspace.Lock = "lkd" }, 1, 0, fault.NotFound},
 		"one of contents that are missing": {func(e *env) { e.store.gone = true }, 1, 0, fault.NotFound},
 		"one whose contents are away":      {func(e *env) { e.store.err = unavailable }, 1, 0, fault.DatabaseUnavailable},
-		"one that is opened too often":     {func(e *env) { e.counters.full = true }, 0, 0, fault.RateLimitedArtifact},
+		"one that is opened too often":     {func(e *env) { e.counters.Full = true }, 0, 0, fault.RateLimitedArtifact},
 		"a URL that has ended": {
 			func(e *env) { e.Now = func() time.Time { return now.Add(time.Hour) } }, 0, 0, fault.NotFound,
 		},
@@ -94,8 +94,8 @@ func TestT57ALinkIsRefusedAlikeForEveryReason(t *testing.T) {
 			c.set(e)
 			_, err := e.resolve(t)
 			wantCode(t, err, c.want)
-			if e.counters.counted["artifact"] != c.counted || e.counters.counted["refused"] != c.refused {
-				t.Errorf("counted %v", e.counters.counted)
+			if e.counters.Counted()["artifact"] != c.counted || e.counters.Counted()["refused"] != c.refused {
+				t.Errorf("counted %v", e.counters.Counted())
 			}
 		})
 	}

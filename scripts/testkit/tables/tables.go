@@ -1,0 +1,66 @@
+// Package tables gives a test the stores of the core on tables of its own.
+package tables
+
+import (
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+)
+
+// Tables are empty tables, and the stores on them.
+type Tables struct {
+	DB     *dynamodb.Client
+	Names  dynamo.Tables
+	Stores dynamo.Stores
+}
+
+// New creates tables in the engines of the test binary. The client passes its requests through options.
+func New(t testing.TB, options ...func(*middleware.Stack) error) Tables {
+	t.Helper()
+	e := engine.Shared(t)
+	out := Tables{
+		DB: dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) {
+			o.BaseEndpoint = aws.String(e.DynamoDB)
+			o.APIOptions = append(o.APIOptions, options...)
+		}),
+		Names: dynamo.Named("test-" + string(id.NewPublic())),
+	}
+	if err := dynamo.CreateTables(t.Context(), out.DB, out.Names); err != nil {
+		t.Fatal(err)
+	}
+	out.Stores = dynamo.New(out.DB, out.Names)
+	return out
+}
+
+// Items reads a whole table.
+func (s Tables) Items(t testing.TB, table string) (all []map[string]types.AttributeValue) {
+	t.Helper()
+	pages := dynamodb.NewScanPaginator(s.DB, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, page.Items...)
+	}
+	return all
+}
+
+// CountEvents counts the recorded events of an action.
+func (s Tables) CountEvents(t testing.TB, action event.Action) (n int) {
+	t.Helper()
+	for _, i := range s.Items(t, s.Names.Events) {
+		if v, ok := i["action"].(*types.AttributeValueMemberS); ok && v.Value == string(action) {
+			n++
+		}
+	}
+	return n
+}
