@@ -17,23 +17,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/oauth2"
 
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/oauth"
-	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
@@ -66,15 +60,9 @@ type authority struct {
 
 func newAuthority(t *testing.T) *authority {
 	t.Helper()
-	e := engine.Shared(t)
-	db := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
-	tables := dynamo.Named("test-" + string(id.NewPublic()))
-	if err := dynamo.CreateTables(t.Context(), db, tables); err != nil {
-		t.Fatal(err)
-	}
-	a, now := &authority{limits: limits.Default()}, time.Now()
-	store := dynamo.New(db, tables)
-	a.store = store
+	stored, now := tables.New(t), time.Now()
+	store := stored.Stores
+	a := &authority{store: store, limits: limits.Default()}
 	ring := keyring.New().Pepper
 	peppers, err1 := ring.Derive("credential")
 	chain, err2 := ring.Derive("refresh chain")
@@ -105,34 +93,7 @@ func newAuthority(t *testing.T) *authority {
 	}
 	a.Server = httptest.NewServer(a.host.Surface.Handler(a.host.oauthRoutes()...))
 	t.Cleanup(a.Close)
-	w := workspace.Workspace{
-		ID:        id.NewWorkspace(),
-		Name:      "W",
-		Plan:      workspace.FreePlan,
-		CreatedAt: now,
-		ClaimedAt: now,
-	}
-	m := member.Member{
-		ID:        id.NewMember(),
-		Workspace: w.ID,
-		Issuer:    "i",
-		Subject:   "s",
-		Email:     "p@example.com",
-		Scopes:    []credential.Scope{credential.Read},
-		CreatedAt: now,
-		SeenAt:    now,
-	}
-	made := event.Event{
-		ID:        id.NewEvent(),
-		Workspace: w.ID,
-		At:        now,
-		Action:    event.WorkspaceCreated,
-		Actor:     event.BySystem(),
-	}
-	if err := store.Members.Add(t.Context(), member.NewMember{Member: m, Workspace: w, Event: made}); err != nil {
-		t.Fatal(err)
-	}
-	a.by = credential.Actor{Member: m.ID, Scopes: m.Scopes, Workspace: w}
+	a.by = stored.Join(t, now, credential.Read)
 	return a
 }
 

@@ -22,15 +22,11 @@ import (
 	"vitrine/shared/adapter/meter"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/oauth"
-	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
-	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
@@ -101,43 +97,9 @@ func newEnv(t *testing.T) *env {
 // join creates a signed-in member with a workspace. The member has all scopes unless some are given.
 func (s *env) join(t testing.TB, scopes ...credential.Scope) credential.Actor {
 	t.Helper()
-	at := s.clock.Now()
-	if len(scopes) == 0 {
-		scopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
-	}
-	w := workspace.Workspace{
-		ID:        id.NewWorkspace(),
-		Name:      "W",
-		Plan:      workspace.FreePlan,
-		CreatedAt: at,
-		ClaimedAt: at,
-	}
-	m := member.Member{
-		ID:        id.NewMember(),
-		Workspace: w.ID,
-		Issuer:    "https://idp.example.com",
-		Subject:   string(id.NewPublic()),
-		Email:     "p@example.com",
-		Scopes:    scopes,
-		CreatedAt: at,
-		SeenAt:    at,
-	}
-	e := event.Event{
-		ID:        id.NewEvent(),
-		Workspace: w.ID,
-		At:        at,
-		Action:    event.WorkspaceCreated,
-		Actor:     event.BySystem(),
-	}
-	if err := s.Stores.Members.Add(ctx, member.NewMember{Member: m, Workspace: w, Event: e}); err != nil {
-		t.Fatal(err)
-	}
-	return credential.Actor{
-		Member:    m.ID,
-		Scopes:    m.Scopes,
-		Workspace: w,
-		RequestID: request,
-	}
+	by := s.Join(t, s.clock.Now(), scopes...)
+	by.RequestID = request
+	return by
 }
 
 func challenge() string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
@@ -26,11 +27,10 @@ type fakeStore struct {
 	target *Target
 	rows   []Lockdown
 
-	fails   []error // of the next writes, in their order
-	onWrite func()
-	reads   int
-	locked  []Change
-	lifted  []Change
+	fake.Outcomes // of the next writes
+	reads         int
+	locked        []Change
+	lifted        []Change
 }
 
 func (f *fakeStore) Active(context.Context, Scope, string) (*Lockdown, error) {
@@ -46,22 +46,12 @@ func (f *fakeStore) Target(context.Context, Scope, string) (*Target, error) { re
 
 func (f *fakeStore) Lock(_ context.Context, c Change) error {
 	f.locked = append(f.locked, c)
-	return f.write()
+	return f.Next()
 }
 
 func (f *fakeStore) Lift(_ context.Context, c Change) error {
 	f.lifted = append(f.lifted, c)
-	return f.write()
-}
-
-func (f *fakeStore) write() (err error) {
-	if f.onWrite != nil {
-		f.onWrite()
-	}
-	if len(f.fails) > 0 {
-		err, f.fails = f.fails[0], f.fails[1:]
-	}
-	return err
+	return f.Next()
 }
 
 // Lockdowns returns the rows behind a position.
@@ -336,8 +326,8 @@ func TestAChangeThatLosesARaceIsDecidedAnew(t *testing.T) {
 	asked := contract.SetLockdown{Scope: string(Artifact), TargetID: target, ReasonCode: "abuse"}
 	t.Run("a lockdown that was set meanwhile is the answer", func(t *testing.T) {
 		s, f, by := newEnv(t)
-		f.fails = []error{ErrMoved}
-		f.onWrite = func() { f.active = &Lockdown{Scope: Artifact, Target: target, Reason: "other"} }
+		f.Fails = []error{ErrMoved}
+		f.OnCall = func() { f.active = &Lockdown{Scope: Artifact, Target: target, Reason: "other"} }
 		out, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
 		wantCode(t, err, "")
 		if out.ReasonCode != "other" || len(f.locked) != 2 || !f.locked[1].Noop {
@@ -347,15 +337,15 @@ func TestAChangeThatLosesARaceIsDecidedAnew(t *testing.T) {
 	t.Run("a lockdown that was lifted meanwhile is not found", func(t *testing.T) {
 		s, f, by := newEnv(t)
 		f.active = &Lockdown{Scope: Artifact, Target: target}
-		f.fails = []error{ErrMoved}
-		f.onWrite = func() { f.active = nil }
+		f.Fails = []error{ErrMoved}
+		f.OnCall = func() { f.active = nil }
 		_, err := s.Lift(t.Context(), by, idempotency.Command{}, nil, Artifact, target)
 		wantCode(t, err, fault.NotFound)
 	})
 	t.Run("it ends after races.Attempts", func(t *testing.T) {
 		s, f, by := newEnv(t)
 		for range races.Attempts {
-			f.fails = append(f.fails, ErrMoved)
+			f.Fails = append(f.Fails, ErrMoved)
 		}
 		_, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
 		wantCode(t, err, fault.DatabaseUnavailable)
@@ -365,7 +355,7 @@ func TestAChangeThatLosesARaceIsDecidedAnew(t *testing.T) {
 	})
 	t.Run("another failure is not repeated", func(t *testing.T) {
 		s, f, by := newEnv(t)
-		f.fails = []error{fault.NewCode(fault.DatabaseUnavailable)}
+		f.Fails = []error{fault.NewCode(fault.DatabaseUnavailable)}
 		_, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
 		wantCode(t, err, fault.DatabaseUnavailable)
 		if len(f.locked) != 1 {
@@ -377,31 +367,22 @@ func TestAChangeThatLosesARaceIsDecidedAnew(t *testing.T) {
 func TestT50ARepeatedCommandHasItsFirstResult(t *testing.T) {
 	target := string(id.NewArtifact())
 	asked := contract.SetLockdown{Scope: string(Artifact), TargetID: target, ReasonCode: "abuse"}
-	command := idempotency.Command{Fingerprint: idempotency.FingerprintOf("POST", "/lockdowns", nil)}
-	done := idempotency.Record{
-		Fingerprint: command.Fingerprint,
-		Done:        true,
-		Expires:     now.Add(time.Hour),
-		Result:      []byte(`{"reason_code":"first"}`),
-	}
-	running, other := done, done
-	running.Done = false
-	other.Fingerprint[0]++
+	sent := fake.Repeated(`{"reason_code":"first"}`, now.Add(time.Hour))
 	for name, c := range map[string]struct {
 		record *idempotency.Record
 		fails  error
 		writes int
 		want   fault.Code
 	}{
-		"it finished before the request": {&done, nil, 0, ""},
-		"it finished meanwhile":          {nil, &idempotency.AlreadyDone{Record: done}, 1, ""},
-		"it is still running":            {nil, &idempotency.AlreadyDone{Record: running}, 1, fault.IdempotencyInFlight},
-		"its key had another body":       {&other, nil, 0, fault.InvalidIdempotencyKey},
+		"it finished before the request": {&sent.Done, nil, 0, ""},
+		"it finished meanwhile":          {nil, &idempotency.AlreadyDone{Record: sent.Done}, 1, ""},
+		"it is still running":            {nil, &idempotency.AlreadyDone{Record: sent.Running}, 1, fault.IdempotencyInFlight},
+		"its key had another body":       {&sent.Other, nil, 0, fault.InvalidIdempotencyKey},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, f, by := newEnv(t)
-			f.fails = []error{c.fails}
-			out, err := s.Set(t.Context(), by, command, c.record, asked)
+			f.Fails = []error{c.fails}
+			out, err := s.Set(t.Context(), by, sent.Command, c.record, asked)
 			wantCode(t, err, c.want)
 			if c.want == "" && out.ReasonCode != "first" || len(f.locked) != c.writes {
 				t.Errorf("%+v, %d writes", out, len(f.locked))

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -228,9 +229,9 @@ func TestF73ALinkThatLosesARaceIsDecidedAnew(t *testing.T) {
 		e := newEnv(t)
 		target, read := e.target(), e.artifact
 		target.Artifact = &read
-		e.store.fails = []error{artifact.ErrMoved}
+		e.store.Fails = []error{artifact.ErrMoved}
 		var first link.Link
-		e.store.onWrite = func() {
+		e.store.OnCall = func() {
 			if first.ID == "" {
 				first = e.addShareLink(func(l *link.Link) { l.CreatedAt = now })
 				e.target()
@@ -245,7 +246,7 @@ func TestF73ALinkThatLosesARaceIsDecidedAnew(t *testing.T) {
 	t.Run("it ends after artifact.Races.Attempts", func(t *testing.T) {
 		e := newEnv(t)
 		for range artifact.Races.Attempts {
-			e.store.fails = append(e.store.fails, artifact.ErrMoved)
+			e.store.Fails = append(e.store.Fails, artifact.ErrMoved)
 		}
 		_, err := e.Create(t.Context(), e.by, e.target(), share)
 		wantCode(t, err, fault.DatabaseUnavailable)
@@ -255,7 +256,7 @@ func TestF73ALinkThatLosesARaceIsDecidedAnew(t *testing.T) {
 	})
 	t.Run("another failure is not repeated", func(t *testing.T) {
 		e := newEnv(t)
-		e.store.fails = []error{NoRevision()}
+		e.store.Fails = []error{NoRevision()}
 		_, err := e.Create(t.Context(), e.by, e.target(), share)
 		wantCode(t, err, fault.NotFound)
 		if len(e.store.created) != 1 {
@@ -266,32 +267,23 @@ func TestF73ALinkThatLosesARaceIsDecidedAnew(t *testing.T) {
 
 func TestARepeatedCreationHasItsFirstResult(t *testing.T) {
 	first := id.NewLink()
-	command := idempotency.Command{Fingerprint: idempotency.FingerprintOf("POST", "/links", nil)}
-	done := idempotency.Record{
-		Fingerprint: command.Fingerprint,
-		Done:        true,
-		Expires:     now.Add(time.Hour),
-		Result:      []byte(`{"id":"` + string(first) + `"}`),
-	}
-	running, other := done, done
-	running.Done = false
-	other.Fingerprint[0]++
+	sent := fake.Repeated(`{"id":"`+string(first)+`"}`, now.Add(time.Hour))
 	for name, c := range map[string]struct {
 		record *idempotency.Record // that was read with the request
 		fails  error               // of the write
 		want   fault.Code
 	}{
-		"it finished before the request":         {&done, nil, ""},
-		"it finished meanwhile":                  {nil, &idempotency.AlreadyDone{Record: done}, ""},
-		"it is still running":                    {nil, &idempotency.AlreadyDone{Record: running}, fault.IdempotencyInFlight},
-		"its key had another body":               {&other, nil, fault.InvalidIdempotencyKey},
-		"its key had another body and won since": {nil, &idempotency.AlreadyDone{Record: other}, fault.InvalidIdempotencyKey},
+		"it finished before the request":         {&sent.Done, nil, ""},
+		"it finished meanwhile":                  {nil, &idempotency.AlreadyDone{Record: sent.Done}, ""},
+		"it is still running":                    {nil, &idempotency.AlreadyDone{Record: sent.Running}, fault.IdempotencyInFlight},
+		"its key had another body":               {&sent.Other, nil, fault.InvalidIdempotencyKey},
+		"its key had another body and won since": {nil, &idempotency.AlreadyDone{Record: sent.Other}, fault.InvalidIdempotencyKey},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
-			e.store.fails = []error{c.fails}
+			e.store.Fails = []error{c.fails}
 			target := e.target()
-			target.Command, target.Record = command, c.record
+			target.Command, target.Record = sent.Command, c.record
 			made, err := e.Create(t.Context(), e.by, target, share)
 			wantCode(t, err, c.want)
 			if c.want == "" && made.ID != first {

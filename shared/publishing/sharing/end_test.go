@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
@@ -139,7 +140,7 @@ func TestPrivateNamesTheLinksThatItEnds(t *testing.T) {
 	e.addLink(link.Revision, func(l *link.Link) { l.ExpiresAt = now })
 	e.artifact.LinksRevokedBefore = now.Add(-2 * time.Hour)
 	e.addLink(link.Revision, func(l *link.Link) { l.CreatedAt = e.artifact.LinksRevokedBefore })
-	e.store.fails = []error{artifact.ErrMoved} // the second attempt does not name them twice
+	e.store.Fails = []error{artifact.ErrMoved} // the second attempt does not name them twice
 	out, err := e.SetVisibility(t.Context(), e.by, e.target(), Private)
 	wantCode(t, err, "")
 	slices.Sort(open)
@@ -253,31 +254,23 @@ func TestOnlyAdminsLockLinks(t *testing.T) {
 }
 
 func TestARepeatedLockIsShownAsItsCommandLeftIt(t *testing.T) {
-	command := idempotency.Command{Fingerprint: idempotency.FingerprintOf("POST", "/lock", nil)}
-	done := idempotency.Record{
-		Fingerprint: command.Fingerprint,
-		Done:        true,
-		Expires:     now.Add(time.Hour),
-		Result:      []byte("{}"),
-	}
-	other := done
-	other.Fingerprint[0]++
+	sent := fake.Repeated("{}", now.Add(time.Hour))
 	for name, c := range map[string]struct {
 		record *idempotency.Record
 		fails  []error
 		writes int
 		want   fault.Code
 	}{
-		"it finished before the request":    {&done, nil, 0, ""},
-		"it finished meanwhile":             {nil, []error{&idempotency.AlreadyDone{Record: done}}, 1, ""},
-		"it lost a race before it finished": {nil, []error{artifact.ErrMoved, &idempotency.AlreadyDone{Record: done}}, 2, ""},
-		"its key had another body":          {&other, nil, 0, fault.InvalidIdempotencyKey},
+		"it finished before the request":    {&sent.Done, nil, 0, ""},
+		"it finished meanwhile":             {nil, []error{&idempotency.AlreadyDone{Record: sent.Done}}, 1, ""},
+		"it lost a race before it finished": {nil, []error{artifact.ErrMoved, &idempotency.AlreadyDone{Record: sent.Done}}, 2, ""},
+		"its key had another body":          {&sent.Other, nil, 0, fault.InvalidIdempotencyKey},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
-			e.store.fails = c.fails
+			e.store.Fails = c.fails
 			target := e.target()
-			target.Command, target.Record = command, c.record
+			target.Command, target.Record = sent.Command, c.record
 			out, err := e.Lock(t.Context(), e.by, target)
 			wantCode(t, err, c.want)
 			if err == nil && !out.Lockdown || e.store.writes() != c.writes {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
@@ -30,9 +31,8 @@ type fakeStore struct {
 	pages      [][]link.Link // what Links returns, page by page; nil: all links
 	reads      int           // of single items
 
-	fails   []error // of the next writes, in their order
-	onWrite func()  // runs in front of each write
-	revoked time.Time
+	fake.Outcomes // of the next writes
+	revoked       time.Time
 
 	created     []Creation
 	noops       []Creation
@@ -79,27 +79,27 @@ func (f *fakeStore) List(_ context.Context, q Query) ([]link.Link, string, error
 
 func (f *fakeStore) Create(_ context.Context, c Creation) error {
 	f.created = append(f.created, c)
-	return f.write()
+	return f.Next()
 }
 
 func (f *fakeStore) RecordNoop(_ context.Context, c Creation) error {
 	f.noops = append(f.noops, c)
-	return f.write()
+	return f.Next()
 }
 
 func (f *fakeStore) Revoke(_ context.Context, r Revocation) (time.Time, error) {
 	f.revocations = append(f.revocations, r)
-	return f.revoked, f.write()
+	return f.revoked, f.Next()
 }
 
 func (f *fakeStore) RevokeAll(_ context.Context, c Closing) error {
 	f.closings = append(f.closings, c)
-	return f.write()
+	return f.Next()
 }
 
 func (f *fakeStore) Lock(_ context.Context, l Lock) error {
 	f.locks = append(f.locks, l)
-	return f.write()
+	return f.Next()
 }
 
 // Detail implements Details: it shows the artifact as no command left it.
@@ -107,16 +107,6 @@ func (f *fakeStore) Detail(context.Context, credential.Actor, id.Artifact) (cont
 	out := contract.WebArtifact{}
 	out.Title = "T"
 	return out, nil
-}
-
-func (f *fakeStore) write() (err error) {
-	if f.onWrite != nil {
-		f.onWrite()
-	}
-	if len(f.fails) > 0 {
-		err, f.fails = f.fails[0], f.fails[1:]
-	}
-	return err
 }
 
 func (f *fakeStore) writes() int {
