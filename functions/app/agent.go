@@ -96,21 +96,26 @@ func mark(token string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// meant tells whether a form answers the attempt that the browser came with. Without one there is nothing to answer.
-func meant(r *http.Request, form map[string]string) bool {
-	token := attempt(r)
-	return token == "" || form["attempt"] == mark(token)
+// meant serves a form that answers the attempt that the browser came with, and shows that attempt where the form is of
+// another one. Without an attempt there is nothing to answer.
+func (h *Host) meant(
+	answer func(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error,
+) memberHandler {
+	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
+		form, err := readForm(r)
+		if err != nil {
+			return err
+		}
+		if token := attempt(r); token != "" && form["attempt"] != mark(token) {
+			return h.showAgent(w, r, v, http.StatusConflict, otherOne)
+		}
+		return answer(w, r, v, form)
+	}
 }
 
-func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
-	if !meant(r, form) {
-		return h.showAgent(w, r, v, http.StatusConflict, otherOne)
-	}
-	_, err = h.Agents.Complete(r.Context(), v.Actor, contract.CompleteClaim{AttemptToken: attempt(r), UserCode: form["user_code"]})
+func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	sent := contract.CompleteClaim{AttemptToken: attempt(r), UserCode: form["user_code"]}
+	_, err := h.Agents.Complete(r.Context(), v.Actor, sent)
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
 		return h.showAgent(w, r, v, http.StatusBadRequest, badCode)
@@ -131,14 +136,7 @@ func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v browserSes
 	})
 }
 
-func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
-	if !meant(r, form) {
-		return h.showAgent(w, r, v, http.StatusConflict, otherOne)
-	}
+func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	if err := h.Agents.Refuse(r.Context(), v.Actor, attempt(r)); err != nil {
 		return agentOver(err)
 	}

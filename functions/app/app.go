@@ -106,10 +106,10 @@ func (h *Host) openRoutes() []route {
 func (h *Host) memberRoutes() []route {
 	return []route{
 		{method: "GET", path: "/dashboard", handle: h.member(h.dashboard)},
-		{method: "GET", path: "/artifacts", handle: h.member(h.artifacts)},
-		{method: "GET", path: "/keys", handle: h.member(h.keys)},
+		{method: "GET", path: "/artifacts", handle: h.member(restarts(h.artifacts))},
+		{method: "GET", path: "/keys", handle: h.member(restarts(h.keys))},
 		{method: "POST", path: "/keys", handle: h.command("/keys", h.createKey)},
-		{method: "GET", path: "/keys/ended", handle: h.member(h.endedKeys)},
+		{method: "GET", path: "/keys/ended", handle: h.member(restarts(h.endedKeys))},
 		{
 			method: "GET",
 			path:   "/keys/{keyId}/revoke",
@@ -117,7 +117,7 @@ func (h *Host) memberRoutes() []route {
 			parent: "/keys",
 		},
 		{method: "POST", path: "/keys/{keyId}/revoke", handle: h.command("/keys", h.revokeKey)},
-		{method: "GET", path: "/connections", handle: h.member(h.connections)},
+		{method: "GET", path: "/connections", handle: h.member(restarts(h.connections))},
 		{
 			method: "GET",
 			path:   "/connections/agents/{registrationId}/unlink",
@@ -132,7 +132,7 @@ func (h *Host) memberRoutes() []route {
 			parent: "/connections",
 		},
 		{method: "POST", path: "/connections/apps/{grantId}/unlink", handle: h.command("/connections", h.unlinkApp)},
-		{method: "GET", path: "/audit", handle: h.member(needs(credential.Admin, h.audit))},
+		{method: "GET", path: "/audit", handle: h.member(needs(credential.Admin, restarts(h.audit)))},
 		{method: "GET", path: "/settings", handle: h.member(h.settings)},
 		{method: "POST", path: "/settings", handle: h.command("/settings", needs(credential.Admin, h.updateSettings))},
 		{
@@ -151,8 +151,8 @@ func (h *Host) decisionRoutes() []route {
 		{method: "POST", path: "/claim", handle: noReferrer(h.command("/claim", h.showClaim))},
 		{method: "POST", path: "/claim/confirm", handle: noReferrer(h.command("/claim", h.claim))},
 		{method: "GET", path: agentPath, handle: noReferrer(h.agentPage)},
-		{method: "POST", path: agentPath, handle: noReferrer(h.command(agentPath, h.approveAgent))},
-		{method: "POST", path: agentPath + "/deny", handle: noReferrer(h.command(agentPath, h.denyAgent))},
+		{method: "POST", path: agentPath, handle: noReferrer(h.command(agentPath, h.meant(h.approveAgent)))},
+		{method: "POST", path: agentPath + "/deny", handle: noReferrer(h.command(agentPath, h.meant(h.denyAgent)))},
 		{method: "GET", path: "/device", handle: noReferrer(h.member(h.devicePage))},
 		{method: "POST", path: "/device", handle: noReferrer(h.command("/device", h.showDevice))},
 		{method: "POST", path: "/device/approve", handle: noReferrer(h.command("/device", h.approveDevice))},

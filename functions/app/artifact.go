@@ -34,7 +34,7 @@ func (h *Host) artifactRoutes() []route {
 	}
 	return []route{
 		{method: "GET", path: "/v/{artifactId}", handle: noReferrer(h.admit(http.StatusFound, needs(see, h.private)))},
-		{method: "GET", path: one, handle: noReferrer(h.member(needs(see, h.artifact)))},
+		{method: "GET", path: one, handle: noReferrer(h.member(needs(see, restarts(h.artifact))))},
 		{method: "POST", path: one + "/pin", handle: change(see, h.pin)},
 		{method: "POST", path: one + "/unpin", handle: change(see, h.unpin)},
 		{method: "POST", path: one + "/title", handle: change(publish, h.rename)},
@@ -42,12 +42,12 @@ func (h *Host) artifactRoutes() []route {
 		{
 			method: "GET",
 			path:   one + "/delete",
-			handle: h.member(needs(publish, h.askDelete)),
+			handle: h.member(needs(publish, h.confirm(askDelete))),
 			parent: one,
 		},
 		{method: "POST", path: one + "/delete", handle: change(publish, h.delete)},
 
-		{method: "GET", path: "/access-links", handle: h.member(needs(see, h.accessLinks))},
+		{method: "GET", path: "/access-links", handle: h.member(needs(see, restarts(h.accessLinks)))},
 		{method: "POST", path: one + "/links", handle: noReferrer(change(admin, h.createLink))},
 		{method: "POST", path: one + "/links/{linkId}/address", handle: noReferrer(change(admin, h.mintLink))},
 		{
@@ -61,21 +61,21 @@ func (h *Host) artifactRoutes() []route {
 		{
 			method: "GET",
 			path:   one + "/private",
-			handle: h.member(needs(admin, h.askMakePrivate)),
+			handle: h.member(needs(admin, h.confirm(askMakePrivate))),
 			parent: one,
 		},
 		{method: "POST", path: one + "/private", handle: change(admin, h.makePrivate)},
 		{
 			method: "GET",
 			path:   one + "/lockdown",
-			handle: h.member(needs(admin, h.askLock)),
+			handle: h.member(needs(admin, h.confirm(askLock))),
 			parent: one,
 		},
 		{method: "POST", path: one + "/lockdown", handle: change(admin, h.lock)},
 		{
 			method: "GET",
 			path:   one + "/lockdown/lift",
-			handle: h.member(needs(admin, h.askUnlock)),
+			handle: h.member(needs(admin, h.confirm(askUnlock))),
 			parent: one,
 		},
 		{method: "POST", path: one + "/lockdown/lift", handle: change(admin, h.unlock)},
@@ -155,10 +155,6 @@ func (h *Host) showArtifact(
 		after = r.URL.Query().Get("after")
 	}
 	a, err := h.readArtifact(r.Context(), v, named(r), after)
-	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, artifactPath(named(r))) // the cursor is a day old or of another list: the list starts anew
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -311,34 +307,39 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession) 
 	return nil
 }
 
-func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.confirm(w, r, v, func(a *artifact.Artifact) pages.Confirm {
-		return pages.Confirm{
-			Heading: "Delete this artifact?",
-			Button:  "Delete it",
-			Action:  artifactPath(a.ID) + "/delete",
-			Text:    "All its revisions and links end at once, for everybody and for good.",
-		}
-	})
+// confirmation is what a member is asked before an artifact changes for good, or for everyone who has a link.
+type confirmation struct {
+	heading string
+	button  string
+	action  string // below the artifact's page
+	text    string
 }
 
+var askDelete = confirmation{"Delete this artifact?", "Delete it", "/delete",
+	"All its revisions and links end at once, for everybody and for good."}
+
 // confirm asks whether to do something to an artifact that has not ended.
-func (h *Host) confirm(
-	w http.ResponseWriter, r *http.Request, v browserSession, question func(*artifact.Artifact) pages.Confirm,
-) error {
-	a, err := h.Artifacts.Find(r.Context(), v.Actor, named(r))
-	if err != nil {
-		return err
+func (h *Host) confirm(q confirmation) memberHandler {
+	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
+		a, err := h.Artifacts.Find(r.Context(), v.Actor, named(r))
+		if err != nil {
+			return err
+		}
+		if h.artifactRow(a).Ended() {
+			return fault.New(fault.NotFound, "the artifact has ended")
+		}
+		return h.page(w, http.StatusOK, pages.Confirm{
+			Layout:  v.layout("/artifacts"),
+			Heading: q.heading,
+			Subject: a.Title,
+			Detail:  string(a.ID),
+			Text:    q.text,
+			Button:  q.button,
+			Action:  artifactPath(a.ID) + q.action,
+			Back:    artifactPath(a.ID),
+			Once:    once(),
+		})
 	}
-	if h.artifactRow(a).Ended() {
-		return fault.New(fault.NotFound, "the artifact has ended")
-	}
-	p := question(a)
-	p.Layout = v.layout("/artifacts")
-	p.Back = artifactPath(a.ID)
-	p.Once = once()
-	p.Subject, p.Detail = a.Title, string(a.ID)
-	return h.page(w, http.StatusOK, p)
 }
 
 func (h *Host) delete(w http.ResponseWriter, r *http.Request, v browserSession) error {

@@ -8,7 +8,6 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/identity/account"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
@@ -16,10 +15,6 @@ import (
 func (h *Host) audit(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
 	list, err := h.Account.AuditLog(r.Context(), v.Actor, account.Page{Cursor: after})
-	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, "/audit") // the cursor is a day old or of another workspace: the list starts anew
-		return nil
-	}
 	if err != nil {
 		return err
 	}

@@ -30,10 +30,6 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 			return err
 		},
 	)
-	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, "/connections") // the cursor is a day old or of another workspace: the lists start anew
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -103,15 +99,9 @@ func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v browserS
 }
 
 func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
-	err := h.Agents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
-	if err != nil && !absent(err) {
-		return err
-	}
-	redirect(w, "/connections")
-	return nil
+	return endAndReturn(w, r, "/connections", func() error {
+		return h.Agents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
+	})
 }
 
 func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
@@ -133,14 +123,21 @@ func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v browserSes
 }
 
 func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	return endAndReturn(w, r, "/connections", func() error {
+		return h.Apps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId")))
+	})
+}
+
+// endAndReturn serves a form without fields by which something ends, and goes back to a page. What had ended already
+// is no failure.
+func endAndReturn(w http.ResponseWriter, r *http.Request, back string, end func() error) error {
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	err := h.Apps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId")))
-	if err != nil && !absent(err) {
+	if err := end(); err != nil && !absent(err) {
 		return err
 	}
-	redirect(w, "/connections")
+	redirect(w, back)
 	return nil
 }
 

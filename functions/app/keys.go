@@ -32,10 +32,6 @@ func (h *Host) listKeys(w http.ResponseWriter, r *http.Request, v browserSession
 		which = credential.EndedKeys
 	}
 	list, info, err := h.Keys.List(r.Context(), v.Actor, which, cursor.Page{Cursor: after})
-	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, path) // the cursor is a day old or of another workspace: the list starts anew
-		return nil
-	}
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/publishing/artifact"
 )
 
@@ -30,10 +29,6 @@ func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSessio
 func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
 	list, info, err := h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Cursor: after})
-	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, "/artifacts") // the cursor is a day old or of another workspace: the list starts anew
-		return nil
-	}
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sharing"
 )
 
@@ -26,17 +25,9 @@ func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSes
 var copied = "Addresses of its files that somebody copied without a link work until the artifact ends, for about " +
 	pages.Span(2*limits.TokenLife) + " at most; deleting it ends them at once."
 
-func (h *Host) askMakePrivate(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.confirm(w, r, v, func(a *artifact.Artifact) pages.Confirm {
-		return pages.Confirm{
-			Heading: "Make it private?",
-			Button:  "Make it private",
-			Action:  artifactPath(a.ID) + "/private",
-			Text: "Every link of this artifact ends at once and for good, those to one revision too. " +
-				"Members alone find it then. " + copied,
-		}
-	})
-}
+var askMakePrivate = confirmation{"Make it private?", "Make it private", "/private",
+	"Every link of this artifact ends at once and for good, those to one revision too. " +
+		"Members alone find it then. " + copied}
 
 func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	if _, err := readForm(r); err != nil {
@@ -50,29 +41,13 @@ func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSess
 	return nil
 }
 
-func (h *Host) askLock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.confirm(w, r, v, func(a *artifact.Artifact) pages.Confirm {
-		return pages.Confirm{
-			Heading: "Lock the links?",
-			Button:  "Lock them",
-			Action:  artifactPath(a.ID) + "/lockdown",
-			Text: "No link opens this artifact from that moment on, and none can be made, until you unlock them. Nothing " +
-				"is lost: links that work now work again then.",
-		}
-	})
-}
+var askLock = confirmation{"Lock the links?", "Lock them", "/lockdown",
+	"No link opens this artifact from that moment on, and none can be made, until you unlock them. Nothing " +
+		"is lost: links that work now work again then."}
 
-func (h *Host) askUnlock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.confirm(w, r, v, func(a *artifact.Artifact) pages.Confirm {
-		return pages.Confirm{
-			Heading: "Unlock the links?",
-			Button:  "Unlock them",
-			Action:  artifactPath(a.ID) + "/lockdown/lift",
-			Text: "The links of this artifact that are neither revoked nor expired open it again, for whoever has an " +
-				"address of one.",
-		}
-	})
-}
+var askUnlock = confirmation{"Unlock the links?", "Unlock them", "/lockdown/lift",
+	"The links of this artifact that are neither revoked nor expired open it again, for whoever has an " +
+		"address of one."}
 
 func (h *Host) lock(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.changeArtifact(w, r, v, idempotency.LockLinks, h.Links.Lock, "#links")

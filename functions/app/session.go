@@ -106,6 +106,18 @@ func needs(s credential.Scope, handle memberHandler) memberHandler {
 	}
 }
 
+// restarts shows the first page of a list where the cursor is a day old or of another list.
+func restarts(list memberHandler) memberHandler {
+	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
+		err := list(w, r, v)
+		if fault.CodeOf(err) == fault.InvalidCursor {
+			redirect(w, r.URL.EscapedPath())
+			return nil
+		}
+		return err
+	}
+}
+
 // command serves a form of members, within their limits. Others are told to sign in, and to begin again at a page.
 func (h *Host) command(back string, handle memberHandler) handler {
 	return withTimeout(func(w http.ResponseWriter, r *http.Request) error {

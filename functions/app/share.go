@@ -21,10 +21,6 @@ import (
 func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
 	links, info, err := h.Links.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
-	if fault.CodeOf(err) == fault.InvalidCursor {
-		redirect(w, "/access-links") // the cursor is a day old or of another workspace: the list starts anew
-		return nil
-	}
 	if err != nil {
 		return err
 	}
@@ -210,12 +206,8 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v browserSe
 }
 
 func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
+	return endAndReturn(w, r, artifactPath(named(r))+"#links", func() error {
+		_, err := h.Links.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
 		return err
-	}
-	if _, err := h.Links.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId"))); err != nil && !absent(err) {
-		return err
-	}
-	redirect(w, artifactPath(named(r))+"#links")
-	return nil
+	})
 }
