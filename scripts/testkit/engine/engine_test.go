@@ -14,7 +14,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -260,14 +259,7 @@ func database(e *Engines) *dynamodb.Client {
 
 func createTable(t *testing.T, e *Engines, name string) {
 	t.Helper()
-	_, err := database(e).CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName:   &name,
-		BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"),
-			AttributeType: types.ScalarAttributeTypeS}},
-		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}},
-	})
-	if err != nil {
+	if err := CreateTable(t.Context(), database(e), name); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -42,14 +42,7 @@ func noRetries() aws.Retryer {
 
 func (d database) create(t *testing.T, table string) {
 	t.Helper()
-	_, err := d.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName:   &table,
-		BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"),
-			AttributeType: types.ScalarAttributeTypeS}},
-		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}},
-	})
-	if err != nil {
+	if err := engine.CreateTable(t.Context(), d.Client, table); err != nil {
 		t.Fatal(err)
 	}
 }

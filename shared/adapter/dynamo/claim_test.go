@@ -27,51 +27,16 @@ import (
 // source provisions a workspace that can be claimed.
 func source(t testing.TB, s Stores) (workspace.Workspace, credential.Key, claim.Token) {
 	t.Helper()
-	at := now()
-	w := workspace.Workspace{
-		ID:        id.NewWorkspace(),
-		Name:      "W",
-		Plan:      workspace.FreePlan,
-		CreatedAt: at,
-	}
-	public := id.NewPublic()
-	k := credential.Key{
-		ID:        id.NewKey(public),
-		Public:    public,
-		Workspace: w.ID,
-		Hash:      credential.Hash{Pepper: 1, MAC: []byte("mac")},
-		Name:      "K",
-		CreatedAt: at,
-	}
-	c := claim.Token{
-		ID:        id.NewClaimToken(),
-		Public:    id.NewPublic(),
-		Workspace: w.ID,
-		Hash:      credential.Hash{Pepper: 1, MAC: []byte("claim")},
-		CreatedAt: at,
-		ExpiresAt: at.Add(time.Hour),
-	}
-	if err := s.Workspaces.Provision(ctx, ephemeral.Provision{
-		Workspace: w,
-		Key:       k,
-		Claim:     c,
-		Event:     record(w.ID, at),
-	}); err != nil {
-		t.Fatal(err)
-	}
-	return w, k, c
+	return provision(t, s, func(p *ephemeral.Provision) {
+		p.Claim.Hash = credential.Hash{Pepper: 1, MAC: []byte("claim")}
+	})
 }
 
 // claimant makes a workspace that people have.
 func claimant(t testing.TB, s Stores) workspace.Workspace {
 	t.Helper()
-	w := workspace.Workspace{
-		ID:        id.NewWorkspace(),
-		Name:      "P",
-		Plan:      workspace.FreePlan,
-		CreatedAt: now(),
-		ClaimedAt: now(),
-	}
+	w := freeWorkspace("P")
+	w.ClaimedAt = w.CreatedAt
 	store(t, s, workspaceItem(w))
 	return w
 }

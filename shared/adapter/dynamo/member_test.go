@@ -10,20 +10,14 @@ import (
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/session"
 	"vitrine/shared/identity/signin"
-	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
 func newcomer(subject string) member.NewMember {
-	at := now()
-	w := workspace.Workspace{
-		ID:        id.NewWorkspace(),
-		Name:      "W",
-		Plan:      workspace.FreePlan,
-		CreatedAt: at,
-		ClaimedAt: at,
-	}
+	w := freeWorkspace("W")
+	at := w.CreatedAt
+	w.ClaimedAt = at
 	return member.NewMember{
 		Workspace: w, Event: record(w.ID, at),
 		Member: member.Member{

@@ -49,28 +49,31 @@ func now() time.Time { return millis(time.Now()) }
 // tenant provisions a workspace and returns it with its key.
 func tenant(t testing.TB, s Stores) (workspace.Workspace, credential.Key) {
 	t.Helper()
-	at := now()
-	w := workspace.Workspace{
-		ID:        id.NewWorkspace(),
-		Name:      "W",
-		Plan:      workspace.FreePlan,
-		CreatedAt: at,
-	}
+	w, k, _ := provision(t, s, func(p *ephemeral.Provision) {
+		p.Key.Scopes = []credential.Scope{credential.Publish, credential.Read}
+		p.Key.ExpiresAt = p.Key.CreatedAt.Add(time.Hour)
+	})
+	return w, k
+}
+
+// provision makes a workspace with a key and a claim token, as change leaves them.
+func provision(
+	t testing.TB, s Stores, change func(*ephemeral.Provision),
+) (workspace.Workspace, credential.Key, claim.Token) {
+	t.Helper()
+	w, at := freeWorkspace("W"), now()
 	public := id.NewPublic()
-	k := credential.Key{
-		ID:        id.NewKey(public),
-		Public:    public,
-		Workspace: w.ID,
-		Hash:      credential.Hash{Pepper: 1, MAC: []byte("mac")},
-		Name:      "K",
-		Scopes:    []credential.Scope{credential.Publish, credential.Read},
-		CreatedAt: at,
-		ExpiresAt: at.Add(time.Hour),
-	}
-	err := s.Workspaces.Provision(ctx, ephemeral.Provision{
+	p := ephemeral.Provision{
 		Workspace: w,
-		Key:       k,
 		Event:     record(w.ID, at),
+		Key: credential.Key{
+			ID:        id.NewKey(public),
+			Public:    public,
+			Workspace: w.ID,
+			Hash:      credential.Hash{Pepper: 1, MAC: []byte("mac")},
+			Name:      "K",
+			CreatedAt: at,
+		},
 		Claim: claim.Token{
 			ID:        id.NewClaimToken(),
 			Public:    id.NewPublic(),
@@ -78,11 +81,22 @@ func tenant(t testing.TB, s Stores) (workspace.Workspace, credential.Key) {
 			CreatedAt: at,
 			ExpiresAt: at.Add(time.Hour),
 		},
-	})
-	if err != nil {
+	}
+	change(&p)
+	if err := s.Workspaces.Provision(ctx, p); err != nil {
 		t.Fatal(err)
 	}
-	return w, k
+	return w, p.Key, p.Claim
+}
+
+// freeWorkspace is a workspace without members.
+func freeWorkspace(name string) workspace.Workspace {
+	return workspace.Workspace{
+		ID:        id.NewWorkspace(),
+		Name:      name,
+		Plan:      workspace.FreePlan,
+		CreatedAt: now(),
+	}
 }
 
 func record(w id.Workspace, at time.Time) event.Event {

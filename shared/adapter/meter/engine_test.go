@@ -73,14 +73,7 @@ func newTable(t *testing.T) *dynamodb.Client {
 		o.BaseEndpoint = &e.DynamoDB
 		o.APIOptions = append(o.APIOptions, meter.Add)
 	})
-	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName:   aws.String(table),
-		BillingMode: types.BillingModePayPerRequest,
-		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"),
-			AttributeType: types.ScalarAttributeTypeS}},
-		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}},
-	})
-	if err != nil {
+	if err := engine.CreateTable(t.Context(), client, table); err != nil {
 		t.Fatal(err)
 	}
 	return client

@@ -43,6 +43,15 @@ func TestF67APurgeMarksWhatIsNotInUse(t *testing.T) {
 		c.Tree[0].Borrowed = true
 		return c
 	}
+	lender := func(status artifact.Status) func(*fakeStore) {
+		return func(f *fakeStore) {
+			f.uploaders[lent] = "lender"
+			f.files["lender"] = ArtifactFiles{
+				Artifact: &artifact.Artifact{ID: "lender", Status: status},
+				Contents: []artifact.Contents{revision(artifact.Published, borrowed)},
+			}
+		}
+	}
 	empty := artifact.Contents{Revision: artifact.Revision{Status: artifact.Published}, Tree: tree.Tree{{Path: "empty"}}}
 	for name, c := range map[string]struct {
 		status    artifact.Status
@@ -97,27 +106,15 @@ func TestF67APurgeMarksWhatIsNotInUse(t *testing.T) {
 		"nothing borrowed that its uploader still shows": {
 			status:    artifact.Deleted,
 			revisions: []artifact.Contents{borrows(artifact.Published)},
-			set: func(f *fakeStore) {
-				f.uploaders[lent] = "lender"
-				f.files["lender"] = ArtifactFiles{
-					Artifact: &artifact.Artifact{ID: "lender", Status: artifact.Live},
-					Contents: []artifact.Contents{revision(artifact.Published, borrowed)},
-				}
-			},
-			lists: 1,
+			set:       lender(artifact.Live),
+			lists:     1,
 		},
 		"what is borrowed of an artifact that ended": {
 			status:    artifact.Deleted,
 			revisions: []artifact.Contents{borrows(artifact.Published)},
-			set: func(f *fakeStore) {
-				f.uploaders[lent] = "lender"
-				f.files["lender"] = ArtifactFiles{
-					Artifact: &artifact.Artifact{ID: "lender", Status: artifact.Expired},
-					Contents: []artifact.Contents{revision(artifact.Published, borrowed)},
-				}
-			},
-			marked: []tree.Object{borrowed},
-			lists:  1,
+			set:       lender(artifact.Expired),
+			marked:    []tree.Object{borrowed},
+			lists:     1,
 		},
 		"nothing of an empty file": {
 			status:    artifact.Deleted,
