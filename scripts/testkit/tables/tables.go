@@ -54,6 +54,14 @@ func (s Tables) Items(t testing.TB, table string) (all []map[string]types.Attrib
 	return all
 }
 
+// WantEvents checks how often an action is on record.
+func (s Tables) WantEvents(t testing.TB, action event.Action, want int) {
+	t.Helper()
+	if n := s.CountEvents(t, action); n != want {
+		t.Errorf("%d events %s on record, want %d", n, action, want)
+	}
+}
+
 // CountEvents counts the recorded events of an action.
 func (s Tables) CountEvents(t testing.TB, action event.Action) (n int) {
 	t.Helper()

@@ -192,12 +192,9 @@ func (s *Service) StartClaim(
 	}
 	var started contract.StartedClaim
 	err = race(func() error {
-		_, r, found, err := s.registrationOf(ctx, sent)
-		if err == nil {
-			err = admitted()
-		}
-		if err != nil || !found {
-			return cmp.Or[error](err, errExpired)
+		r, err := s.claimable(ctx, sent, admitted)
+		if err != nil {
+			return err
 		}
 		now := s.now()
 		ticket := credential.MintAs(credential.ClaimAttempt, s.Environment, id.NoWorkspace, r.Claim)

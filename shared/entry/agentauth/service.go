@@ -1,6 +1,7 @@
 package agentauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -150,6 +151,18 @@ func (s *Service) registrationOf(
 	}
 	found = sent.Matches(hash, s.Peppers) && t != nil && r != nil && t.Registration == r.ID && t.Public == r.Claim
 	return t, r, found, nil
+}
+
+// claimable reads the registration of the claim token that an agent sends, and admits the agent.
+func (s *Service) claimable(ctx context.Context, sent credential.Token, admitted Admitted) (*Registration, error) {
+	_, r, found, err := s.registrationOf(ctx, sent)
+	if err == nil {
+		err = admitted()
+	}
+	if err != nil || !found {
+		return nil, cmp.Or[error](err, errExpired)
+	}
+	return r, nil
 }
 
 // scopes are the scopes of agents, before and after the claim.

@@ -106,12 +106,9 @@ func (s *Service) Redeem(
 	}
 	var out contract.Token
 	err = race(func() error {
-		_, r, found, err := s.registrationOf(ctx, sent)
-		if err == nil {
-			err = admitted()
-		}
-		if err != nil || !found {
-			return cmp.Or[error](err, errExpired)
+		r, err := s.claimable(ctx, sent, admitted)
+		if err != nil {
+			return err
 		}
 		if r.State == Verified {
 			out, err = s.redeem(ctx, *r, requestID)

@@ -44,9 +44,7 @@ func TestAClientGetsWhatThePersonAllows(t *testing.T) {
 	if s.works(own.AccessToken, apiOrigin) {
 		t.Error("an access token works after its end")
 	}
-	if n := s.CountEvents(t, event.ConsentGranted); n != 2 {
-		t.Errorf("%d consents on record", n)
-	}
+	s.WantEvents(t, event.ConsentGranted, 2)
 	s.checkSecrets(t)
 }
 
@@ -308,9 +306,7 @@ func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
 		}
 	}
 	s.refuses(t, "refresh after a replay", refreshing("cli", next), fault.OAuthInvalidGrant)
-	if n := s.CountEvents(t, event.GrantRevoked); n != 1 {
-		t.Errorf("%d revocations on record", n)
-	}
+	s.WantEvents(t, event.GrantRevoked, 1)
 
 	late := s.code(t, authorization())
 	s.clock.Advance(limits.CodeLife)

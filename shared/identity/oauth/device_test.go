@@ -57,9 +57,7 @@ func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
 	if g, _, _ := s.Grants(ctx, s.by, cursor.Page{}); len(g) != 1 || g[0].Name != "Vitrine CLI (laptop <b>)" {
 		t.Errorf("%+v", g)
 	}
-	if n := s.CountEvents(t, event.DeviceApproved); n != 1 {
-		t.Errorf("%d approvals on record", n)
-	}
+	s.WantEvents(t, event.DeviceApproved, 1)
 	s.checkSecrets(t)
 }
 

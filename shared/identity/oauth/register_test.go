@@ -210,9 +210,7 @@ func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
 	if a.Workspace != b.Workspace || a.Public == b.Public {
 		t.Error("one person has two workspaces, or two exchanges one grant")
 	}
-	if n := s.CountEvents(t, event.SessionStarted); n != 2 {
-		t.Errorf("%d exchanges on record", n)
-	}
+	s.WantEvents(t, event.SessionStarted, 2)
 	if listed, _, err := s.Grants(ctx, s.by, cursor.Page{}); err != nil || len(listed) != 0 {
 		t.Error("what ends by itself within the hour is listed", listed, err)
 	}

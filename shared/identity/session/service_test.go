@@ -239,9 +239,7 @@ func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
 	if s.opens(t, one) || !s.opens(t, back) {
 		t.Error("signing out went back in time")
 	}
-	if n := s.CountEvents(t, event.SessionsEnded); n != 1 {
-		t.Errorf("%d events", n)
-	}
+	s.WantEvents(t, event.SessionsEnded, 1)
 	if err := s.EndAll(ctx, credential.Actor{Workspace: s.who.Workspace}); fault.CodeOf(err) != fault.Forbidden {
 		t.Errorf("an API key signs people out: %v", err)
 	}

@@ -123,11 +123,10 @@ func (s *env) relyOn(t testing.TB, issuer string) *oidc.Provider {
 	return p
 }
 
-// authorize begins a sign-in and signs a person in at the provider, as a browser would; extra are parameters for the
-// provider.
-func (s *env) authorize(t testing.TB, email string, extra ...string) signin.Callback {
+// begin begins a sign-in, and returns where the browser is sent too.
+func (s *env) begin(t testing.TB, to string) (signin.Begun, *url.URL) {
 	t.Helper()
-	begun, err := s.Begin(ctx, "/artifacts?a=b", from)
+	begun, err := s.Begin(ctx, to, from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,6 +134,14 @@ func (s *env) authorize(t testing.TB, email string, extra ...string) signin.Call
 	if err != nil {
 		t.Fatal(err)
 	}
+	return begun, u
+}
+
+// authorize begins a sign-in and signs a person in at the provider, as a browser would; extra are parameters for the
+// provider.
+func (s *env) authorize(t testing.TB, email string, extra ...string) signin.Callback {
+	t.Helper()
+	begun, u := s.begin(t, "/artifacts?a=b")
 	q := u.Query()
 	q.Set("login_hint", email)
 	for n := 0; n < len(extra); n += 2 {

@@ -2,7 +2,6 @@ package signin_test
 
 import (
 	"errors"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -276,14 +275,7 @@ func TestAClosedWorkspaceAndADeskWithoutProviderSignNobodyIn(t *testing.T) {
 
 func TestTheStoreHoldsNothingThatCompletesASignIn(t *testing.T) {
 	s := newEnv(t)
-	begun, err := s.Begin(ctx, "/", from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := url.Parse(begun.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	begun, u := s.begin(t, "/")
 	q := u.Query()
 	done := s.signIn(t, "ada@example.org")
 	for _, secret := range []string{begun.Cookie, q.Get("state"), q.Get("nonce"), done.Session} {
