@@ -29,7 +29,8 @@ func (s Access) Find(
 	ctx context.Context, public id.Public, w id.Workspace, wants access.Request,
 ) (access.Found, error) {
 	b := batch{strong: true}
-	b.want(apiKeyKey(public), workspaceKey(w))
+	b.want(apiKeyKey(public))
+	b.want(workspaceKey(w))
 	record := b.wantRecord(wants, string(public))
 	_, badArtifact := wants.Artifact.Bits()
 	_, badRevision := wants.Revision.Bits()
@@ -40,7 +41,8 @@ func (s Access) Find(
 		b.want(revisionKey(wants.Artifact, wants.Revision))
 	}
 	if wants.Session.Valid() {
-		b.want(uploadKey(wants.Session), entriesKey(wants.Session))
+		b.want(uploadKey(wants.Session))
+		b.want(entriesKey(wants.Session))
 	}
 	f, err := s.read(ctx, b)
 	if err != nil {

@@ -26,10 +26,14 @@ const (
 	keyNames = "#pk, #sk"
 )
 
-func (b *batch) want(keys ...key) {
+func (b *batch) want(k key) { b.core = append(b.core, k.attributes()) }
+
+func batchOf(keys []key, strong bool) batch {
+	b := batch{strong: strong}
 	for _, k := range keys {
-		b.core = append(b.core, k.attributes())
+		b.want(k)
 	}
+	return b
 }
 
 func (b *batch) wantHot(pk string) { b.hot = append(b.hot, key{pk: pk}.attributes()) }
@@ -76,18 +80,14 @@ func (s *db) read(ctx context.Context, b batch) (found, error) {
 
 // items reads some items of core strongly.
 func (s *db) items(ctx context.Context, keys ...key) (found, error) {
-	b := batch{strong: true}
-	b.want(keys...)
-	return s.read(ctx, b)
+	return s.read(ctx, batchOf(keys, true))
 }
 
 // all reads items of core, strongly or not, however many.
 func (s *db) all(ctx context.Context, keys []key, strong bool) (found, error) {
 	out := make(found, len(keys))
 	for some := range slices.Chunk(keys, maxBatch) {
-		b := batch{strong: strong}
-		b.want(some...)
-		f, err := s.read(ctx, b)
+		f, err := s.read(ctx, batchOf(some, strong))
 		if err != nil {
 			return nil, err
 		}
