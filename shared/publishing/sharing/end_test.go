@@ -276,7 +276,7 @@ func TestARepeatedLockIsShownAsItsCommandLeftIt(t *testing.T) {
 			if err == nil && !out.Lockdown || e.store.writes() != c.writes {
 				t.Errorf("locked: %t, after %d writes", out.Lockdown, e.store.writes())
 			}
-			e.store.fails = c.fails
+			e.store.Fails = c.fails
 			e.artifact.LinksLockedAt = now // by another command since
 			e.target()
 			out, err = e.Unlock(t.Context(), e.by, target)
