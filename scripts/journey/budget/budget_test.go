@@ -201,9 +201,11 @@ func (l *budgetEnv) accounts(t *testing.T) {
 func (l *budgetEnv) publishing(t *testing.T) {
 	// The first use of a key stamps it, beside the request: once in 10 minutes one call and 2 WRU, the key and its index
 	// entry.
-	l.wantWithin(t, "whoami, first use of the key", budget{5, 2, 4, 4}, func() {
-		l.wantStatus(t, l.owner, 200, "GET", "/v1/whoami")
-	})
+	whoami := func() { l.wantStatus(t, l.owner, 200, "GET", "/v1/whoami") }
+	l.wantWithin(t, "whoami, first use of the key", budget{5, 2, 4, 4}, whoami)
+	for l.lastCost(t).Calls > 4 { // a busy machine has no time for the stamp, and tries again
+		whoami()
+	}
 	// Create looks for bytes that the workspace has already, 0.5 RRU a file, beside the counters. What it declares for
 	// upload is counted in its transaction, 2 WRU, so that a command counts once; a session that uploads nothing does not
 	// pay. Finalize leaves the session for the job that lets others find its bytes: its index entry is replaced, 1 WRU,
