@@ -148,22 +148,15 @@ func (s *env) Tree(context.Context, id.Artifact, id.Revision) (tree.Tree, error)
 	return s.tree, s.storeErr
 }
 
-func (s *env) Count(_ context.Context, w rate.Window, limit int) (int, bool, error) {
+func (s *env) Count(_ context.Context, w rate.Window, add, limit int) (int, bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	window := w.Subject + w.Start.String()
-	if s.counts[window] == limit {
+	if s.counts[window] >= limit {
 		return 0, false, nil
 	}
-	s.counts[window]++
+	s.counts[window] += add
 	return s.counts[window], true, nil
-}
-
-func (s *env) Uncount(_ context.Context, w rate.Window) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.counts[w.Subject+w.Start.String()]--
-	return nil
 }
 
 func (s *env) AcquireStream(_ context.Context, st rate.Stream, most int, _ time.Time) (free []int, ok bool, err error) {

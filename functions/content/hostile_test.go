@@ -10,6 +10,7 @@ import (
 
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
@@ -174,10 +175,18 @@ func TestT59PathsOfOtherHosts(t *testing.T) {
 	}
 }
 
+// limitReads sets the limit of reads of an artifact for every tier.
+func limitReads(s *env, reads int) {
+	tiers := s.host.Reader.Limiter.Limits.Tiers
+	for tier, policy := range tiers {
+		policy.Reads = reads
+		tiers[tier] = policy
+	}
+}
+
 func TestF58LimitBeatsEverythingAfterTheGates(t *testing.T) {
 	s := newEnv(t, "x", "1")
-	limiter := s.host.Reader.Limiter.Limits
-	limiter.Artifact.Limit = 2
+	limitReads(s, 2)
 	etag := s.get("x").Header().Get("ETag")
 	if w := s.head("x"); w.Code != 200 {
 		t.Fatal(w.Code)
@@ -193,7 +202,7 @@ func TestF58LimitBeatsEverythingAfterTheGates(t *testing.T) {
 		t.Errorf("HEAD answered %d", w.Code)
 	}
 	wantRefused(t, s.get("missing"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
-	s.now = s.now.Add(limiter.Artifact.Window)
+	s.now = s.now.Add(limits.ReadWindow)
 	wantBody(t, s.get("x"), "1")
 }
 
@@ -210,8 +219,8 @@ func TestT57WhoIsRefusedUsesUpNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newEnv(t, "x", "1")
-			numbers := s.host.Reader.Limiter.Limits
-			numbers.Artifact.Limit, numbers.Refused.Limit = 3, 5
+			limitReads(s, 3)
+			s.host.Reader.Limiter.Limits.Refused.Limit = 5
 			good, link := s.claims, s.state.Link
 			refuse(s)
 			for range 20 {

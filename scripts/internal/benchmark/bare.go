@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/adapter/blob"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/adapter/meter"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/readaccess"
 	"vitrine/shared/publishing/tree"
@@ -44,9 +45,9 @@ func recordCalls(ctx context.Context, p place, f published, file int) (c bareCal
 		}), middleware.Before)
 	}
 	store, bytes := dynamo.New(p.dynamodb(keep), dynamo.Named(p.tables)), blob.New(p.s3(keep), p.engines.Bucket, "")
-	limit := lifted().Artifact
 	_, err1 := store.Artifacts.ReadState(ctx, readaccess.Query{Workspace: f.workspace, Artifact: f.artifact})
-	_, _, err2 := store.Counters.Count(ctx, rate.WindowAt("artifact", "", string(f.artifact), limit.Window, time.Now()), limit.Limit)
+	window := rate.WindowAt("artifact", "", string(f.artifact), limits.ReadWindow, time.Now())
+	_, _, err2 := store.Counters.Count(ctx, window, 1, lifted().Tiers[limits.Ephemeral].Reads)
 	body, err3 := bytes.Open(ctx, f.workspace, tree.Object{Session: f.session, Entry: file}, 0, f.sizes[file])
 	if err3 == nil {
 		err3 = body.Close()

@@ -127,13 +127,14 @@ func lifted() limits.Limits {
 	const boundless = 1 << 30
 	l := limits.Default()
 	for _, r := range []*limits.Rate{
-		&l.Actor, &l.Workspace, &l.Artifact, &l.ProvisionAddress, &l.ProvisionGlobal, &l.ClaimStart, &l.Exchange, &l.Guest, &l.TokenFailure, &l.SignIn, &l.Device,
+		&l.Actor, &l.Workspace, &l.ProvisionAddress, &l.ProvisionGlobal, &l.ClaimStart, &l.Exchange, &l.Guest,
+		&l.TokenFailure, &l.SignIn, &l.Device,
 	} {
 		r.Limit = boundless
 	}
 	l.Pow = limits.PowOff
 	ephemeral := l.Tiers[limits.Ephemeral]
-	ephemeral.NewArtifactsPerDay = boundless
+	ephemeral.NewArtifactsPerDay, ephemeral.Reads = boundless, boundless
 	pro := l.Tiers[limits.Pro]
 	ephemeral.FileSize, ephemeral.ArtifactSize = pro.FileSize, pro.ArtifactSize // no workspace can be paid here
 	l.Tiers[limits.Ephemeral] = ephemeral

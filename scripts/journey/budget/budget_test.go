@@ -44,7 +44,7 @@ func newBudgetEnv(t *testing.T) *budgetEnv {
 	clock := &harness.Clock{Now: time.Now()}
 	d := harness.NewEnv(t, clock.Use, func(o *stack.Options) {
 		o.Middleware = append(o.Middleware, slow.Add)
-		o.Limits.Artifact.Limit = artifactReads
+		harness.LimitReads(&o.Limits, artifactReads)
 	})
 	l := &budgetEnv{Env: d, clock: clock, last: &lastAnswer{RoundTripper: d.Anyone.HTTP.Transport}}
 	l.Anyone.HTTP.Transport = l.last

@@ -12,6 +12,24 @@ import (
 // Unlimited lifts the rate limits; sizes and counts still hold.
 func Unlimited(o *stack.Options) { o.Limits.Off = true }
 
+// Plenty raises the limits of requests and reads beyond what a test sends, which are counted nevertheless.
+func Plenty(o *stack.Options) {
+	const many = 1 << 20
+	l := &o.Limits
+	l.Off = false
+	l.Actor.Limit, l.Workspace.Limit, l.Refused.Limit = many, many, many
+	LimitReads(l, many)
+}
+
+// LimitReads sets the limit of reads of an artifact for every tier.
+func LimitReads(l *limits.Limits, reads int) {
+	l.Tiers = maps.Clone(l.Tiers)
+	for tier, policy := range l.Tiers {
+		policy.Reads = reads
+		l.Tiers[tier] = policy
+	}
+}
+
 // WithPolicy changes the policy of unclaimed workspaces.
 func WithPolicy(change func(*limits.Policy)) func(*limits.Limits) {
 	return func(l *limits.Limits) {

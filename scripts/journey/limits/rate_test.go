@@ -129,7 +129,7 @@ func TestARefusedRequestHasNoEffectAndIsRefusedAtOnce(t *testing.T) {
 
 func TestF58ReadsOfAnArtifactShareOneLimit(t *testing.T) {
 	t.Parallel()
-	p := newLimitEnv(t, func(l *limits.Limits) { l.Artifact.Limit = 8 })
+	p := newLimitEnv(t, func(l *limits.Limits) { harness.LimitReads(l, 8) })
 	g := p.NewAgent(t)
 	a, other := harness.PublishPage(t, g, "popular"), harness.PublishPage(t, g, "other")
 	first := p.Get(t, a.RevisionContentURL)
@@ -179,7 +179,8 @@ func TestT57ReadsThatAreRefusedAreNobodyElses(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t, func(o *stack.Options) {
 		o.Limits = limits.Default()
-		o.Limits.Artifact.Limit, o.Limits.Refused.Limit = 9, 4
+		o.Limits.Refused.Limit = 4
+		harness.LimitReads(&o.Limits, 10)
 	})
 	a := s.Published.ArtifactID
 	revoked, locked := harness.CreateLink(
@@ -198,7 +199,7 @@ func TestT57ReadsThatAreRefusedAreNobodyElses(t *testing.T) {
 		harness.WantRefused(t, s.Resolve(t, url), 404, fault.NotFound)
 		s.WantGone(t, s.Published.AgentViewURL)
 	}
-	for range 6 { // all that is left
+	for range 6 { // all that is left, but one permit that the api host holds
 		s.WantContent(t, s.Published.RevisionContentURL, harness.Page("shared").Body)
 	}
 	harness.WantRefused(t, s.Get(t, s.Published.RevisionContentURL), 429, fault.RateLimitedArtifact)
@@ -224,6 +225,7 @@ func TestF46WithoutItsCounterALimitRefuses(t *testing.T) {
 	p := newLimitEnv(t, func(*limits.Limits) {})
 	g := p.NewAgent(t)
 	a := harness.PublishPage(t, g, "counted")
+	g = p.NewAgent(t) // no host holds permits of this one
 	before := p.Snapshot(t)
 	down := func(kind string) {
 		p.Faults.On("UpdateItem").If(chaos.Key("pk", "r:"+kind+":")).Before(chaos.Fail(harness.ErrDown))
@@ -283,7 +285,7 @@ func TestLimitsOffLiftsRatesButNoSizes(t *testing.T) {
 		l.Off = true
 		l.Actor.Limit = 1
 		l.Workspace.Limit = 1
-		l.Artifact.Limit = 1
+		harness.LimitReads(l, 1)
 		l.ProvisionAddress.Limit = 1
 		l.ProvisionGlobal.Limit = 1
 	})

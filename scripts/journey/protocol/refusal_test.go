@@ -56,7 +56,7 @@ var provocations = map[fault.Code]provocation{
 	}), publishOneTooMany},
 	fault.RateLimitedActor:     {429, func(l *limits.Limits) { l.Actor.Limit = 1 }, whoamiTwice},
 	fault.RateLimitedWorkspace: {429, func(l *limits.Limits) { l.Workspace.Limit = 1 }, whoamiTwice},
-	fault.RateLimitedArtifact:  {429, func(l *limits.Limits) { l.Artifact.Limit = 1 }, readTwice},
+	fault.RateLimitedArtifact:  {429, func(l *limits.Limits) { harness.LimitReads(l, 1) }, readTwice},
 	fault.ProvisionRateLimited: {429, func(l *limits.Limits) { l.ProvisionGlobal.Limit = 1 }, harness.ProvisionAgain},
 	fault.ProvisionUnavailable: {503, nil, provisionWithoutGate},
 	fault.PowRequired:          {401, nil, provisionOften},

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"sync"
 
+	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/rate"
 )
 
@@ -19,17 +20,25 @@ type Counters struct {
 var _ rate.Counters = &Counters{}
 
 // Count implements rate.Counters.
-func (c *Counters) Count(_ context.Context, w rate.Window, _ int) (int, bool, error) {
+func (c *Counters) Count(_ context.Context, w rate.Window, add, _ int) (int, bool, error) {
 	if c.Full {
 		return 0, false, nil
 	}
-	return c.add(w, 1), true, nil
+	return c.add(w, add), true, nil
 }
 
-// Uncount implements rate.Counters.
-func (c *Counters) Uncount(_ context.Context, w rate.Window) error {
-	c.add(w, -1)
-	return nil
+// Spent returns how many permits for reads of an artifact a limiter spent: those that it took, without the one that it
+// holds and lets a probe have.
+func (c *Counters) Spent(l *rate.Limiter, a id.Artifact) int {
+	taken := c.Counted()["artifact"]
+	if taken == 0 {
+		return 0
+	}
+	l.Artifact(context.Background(), a, "probe")
+	if c.Counted()["artifact"] == taken {
+		return taken - 1
+	}
+	return taken
 }
 
 // Counted returns what was counted, by kind.

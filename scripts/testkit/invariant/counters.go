@@ -5,14 +5,16 @@ import (
 	"time"
 
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
 )
 
 // checkCounters checks I5.
 func (s *snapshot) checkCounters(b *breaches, l *limits.Limits) {
+	leased := func(limit int) int { return limit + rate.LargestBlock(limit) - 1 }
 	caps := map[string]int{
-		"actor":     l.Actor.Limit,
-		"workspace": l.Workspace.Limit,
-		"artifact":  l.Artifact.Limit,
+		"actor":     leased(l.Actor.Limit),
+		"workspace": leased(l.Workspace.Limit),
+		"artifact":  leased(l.Tiers[limits.Pro].Reads),
 		"refused":   l.Refused.Limit,
 		"address":   l.ProvisionAddress.Limit,
 		"provision": l.ProvisionGlobal.Limit,

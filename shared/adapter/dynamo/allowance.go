@@ -39,7 +39,7 @@ func (s *db) within(a allowance, commit func(spend) error) error {
 		}
 		err := commit(func(t *transaction) {
 			t.updateHot(key{pk: a.key(a.of, a.at, shard)}, countUp, "attribute_not_exists(#c) OR #c <= :room",
-				values{"one": a.take, "room": most - a.take, "ttl": a.at.Add(limits.AllowanceLife).Unix()},
+				values{"add": a.take, "room": most - a.take, "ttl": a.at.Add(limits.AllowanceLife).Unix()},
 				func(item) error { return errShardFull })
 		})
 		if !errors.Is(err, errShardFull) {

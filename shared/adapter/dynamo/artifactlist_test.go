@@ -104,7 +104,7 @@ func TestCountersAreExactAndEnd(t *testing.T) {
 	var mu sync.Mutex
 	passed := 0
 	parallel(12, func(int) error {
-		_, ok, err := s.Counters.Count(ctx, w, 5)
+		_, ok, err := s.Counters.Count(ctx, w, 1, 5)
 		if err != nil {
 			t.Error(err)
 		}

@@ -29,24 +29,18 @@ var (
 const maxCountAttempts = 2
 
 const (
-	countUp    = "ADD #c :one SET #ttl = if_not_exists(#ttl, :ttl)"
+	countUp    = "ADD #c :add SET #ttl = if_not_exists(#ttl, :ttl)"
 	belowLimit = "attribute_not_exists(#c) OR #c < :most"
 )
 
 // Count implements rate.Counters with one write: the condition makes it exact, and a full window costs no read.
-func (s Counters) Count(ctx context.Context, w rate.Window, limit int) (int, bool, error) {
-	v := values{"one": 1, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}
+func (s Counters) Count(ctx context.Context, w rate.Window, add, limit int) (int, bool, error) {
+	v := values{"add": add, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}
 	i, below, err := s.changeHot(ctx, rateKey(w), countUp, belowLimit, v, attempts(maxCountAttempts))
 	if err != nil || !below {
 		return 0, false, err
 	}
 	return int(i.getNum("c")), true, nil
-}
-
-// Uncount implements rate.Counters. Repeated by the SDK it could take two off, so that it is sent once.
-func (s Counters) Uncount(ctx context.Context, w rate.Window) error {
-	_, _, err := s.changeHot(ctx, rateKey(w), "ADD #c :less", "#c > :none", values{"less": -1, "none": 0}, attempts(1))
-	return err
 }
 
 // CountOf implements ephemeral.Counters. A copy may serve: it decides only whether to ask for work.

@@ -54,15 +54,13 @@ type fakeCounters struct {
 	count atomic.Int32
 }
 
-func (c *fakeCounters) Count(ctx context.Context, _ rate.Window, _ int) (int, bool, error) {
+func (c *fakeCounters) Count(ctx context.Context, _ rate.Window, _, _ int) (int, bool, error) {
 	c.count.Add(1)
 	if c.hold != nil {
 		<-c.hold
 	}
 	return 1, !c.full, c.err
 }
-
-func (c *fakeCounters) Uncount(context.Context, rate.Window) error { return c.err }
 
 type (
 	resource struct {

@@ -112,7 +112,7 @@ func (s *Service) admit(ctx context.Context, from netip.Addr) error {
 			Start:   start,
 			End:     start.Add(time.Minute),
 		}
-		_, ok, failed := s.Counters.Count(ctx, window, limits.ProvisionQuota)
+		_, ok, failed := s.Counters.Count(ctx, window, 1, limits.ProvisionQuota)
 		switch {
 		case failed != nil:
 			err = fault.Wrap(fault.ProvisionUnavailable, failed, "no agent can register now; try again later").After(time.Minute)

@@ -97,7 +97,7 @@ func (p *Provisioner) pass(ctx context.Context, now time.Time) error {
 		return closed(err)
 	}
 	w := p.minute(now)
-	_, ok, err := p.Counters.Count(ctx, w, quota.PerMinute)
+	_, ok, err := p.Counters.Count(ctx, w, 1, quota.PerMinute)
 	switch {
 	case err != nil:
 		return closed(err)

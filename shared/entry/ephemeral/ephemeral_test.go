@@ -45,17 +45,15 @@ func (f *fakeStore) Provision(_ context.Context, p ephemeral.Provision) error {
 	return nil
 }
 
-func (f *fakeStore) Count(_ context.Context, w rate.Window, limit int) (int, bool, error) {
+func (f *fakeStore) Count(_ context.Context, w rate.Window, add, limit int) (int, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.counts[w.Kind] >= limit {
 		return limit, false, f.countErr
 	}
-	f.counts[w.Kind]++
+	f.counts[w.Kind] += add
 	return f.counts[w.Kind], true, f.countErr
 }
-
-func (f *fakeStore) Uncount(context.Context, rate.Window) error { return nil }
 
 func (f *fakeStore) Burn(context.Context, string, time.Time) (bool, error) { return true, nil }
 

@@ -117,6 +117,9 @@ const (
 	StreamWait   = 10 * time.Second // Retry-After when all streams are in use
 )
 
+// ReadWindow is the window in which the reads of an artifact are counted.
+const ReadWindow = time.Minute
+
 // AllowanceShards is how many counters each daily allowance is split into, so that parallel
 // requests do not conflict.
 const AllowanceShards = 4
@@ -154,6 +157,7 @@ type Policy struct {
 	LiveArtifacts      int  // also caps pins
 	NewArtifactsPerDay int  // per UTC day; a multiple of AllowanceShards
 	Revisions          int  // published ones over an artifact's life
+	Reads              int  // of one artifact by signed URL in a ReadWindow, over all hosts
 	NoIndex            bool // search engines are asked not to index
 	Scripts            bool // HTML may run scripts in the viewer frame
 }
@@ -184,7 +188,6 @@ type Limits struct {
 
 	Actor     Rate // requests of one credential, per host
 	Workspace Rate // requests of one workspace, per host
-	Artifact  Rate // reads of one artifact by signed URL, over all hosts
 	Refused   Rate // reads of one kind by one link or token that the artifact refuses although others may read it
 
 	ProvisionAddress Rate // ephemeral workspaces from one client address
@@ -248,11 +251,13 @@ func Default() Limits {
 		LiveArtifacts:      50,
 		NewArtifactsPerDay: 100,
 		Revisions:          100,
+		Reads:              6000,
 		Scripts:            true,
 	}
 	ephemeral := free
 	ephemeral.DefaultLife, ephemeral.MaxLife = EphemeralArtifact, EphemeralArtifact
 	ephemeral.NewArtifactsPerDay = 20
+	ephemeral.Reads = 1200
 	ephemeral.NoIndex = true
 	ephemeral.Scripts = false
 	pro := free
@@ -265,7 +270,6 @@ func Default() Limits {
 		Tiers:            map[Tier]Policy{Ephemeral: ephemeral, Free: free, Pro: pro},
 		Actor:            Rate{120, time.Minute},
 		Workspace:        Rate{600, time.Minute},
-		Artifact:         Rate{600, time.Minute},
 		Refused:          Rate{60, time.Minute},
 		ProvisionAddress: Rate{10, time.Minute},
 		ProvisionGlobal:  Rate{300, time.Minute},

@@ -3,6 +3,7 @@
 package rate
 
 import (
+	"cmp"
 	"context"
 	"hash/fnv"
 	"sync"
@@ -24,11 +25,9 @@ type Window struct {
 
 // Counters is what Limiter needs of the store.
 type Counters interface {
-	// Count adds one and returns the new count. ok is false if the window holds limit already.
-	Count(ctx context.Context, w Window, limit int) (n int, ok bool, err error)
-	// Uncount takes back one that Count added. It is sent once: if it is lost, the window counts
-	// one too many until it ends.
-	Uncount(ctx context.Context, w Window) error
+	// Count adds some, and returns the new count, which may exceed limit by less than was added. ok is false, and
+	// nothing is added, if the window holds limit already. If its answer is lost it may add twice.
+	Count(ctx context.Context, w Window, add, limit int) (n int, ok bool, err error)
 }
 
 // Limiter counts for one host.
@@ -38,6 +37,7 @@ type Limiter struct {
 	Host     string
 	Now      func() time.Time
 
+	leases  leases
 	mu      sync.Mutex
 	refused map[string]time.Time // subjects known to be over their limit, until when
 }
@@ -47,21 +47,55 @@ const (
 	failureWait = time.Second // the Retry-After when the counter is unavailable
 )
 
-// Actor counts a request of one caller and of its workspace, in parallel. rate_limited_actor takes
-// precedence over rate_limited_workspace.
+// firstActorBlock is how many permits of a caller and of its workspace are taken first, because a caller seldom comes
+// once.
+const firstActorBlock = 4
+
+// Actor takes a permit of one caller and one of its workspace, in parallel. rate_limited_actor takes precedence over
+// rate_limited_workspace. A request that is refused by one of them costs the other nothing.
 func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject string) error {
-	other := make(chan error, 1)
+	if l.Limits.Off {
+		return nil
+	}
+	type result struct {
+		permit
+		err error
+	}
+	other := make(chan result, 1)
 	go func() {
-		_, err := l.count(ctx, "workspace", l.Host, string(workspace), l.Limits.Workspace,
-			limitCodes{fault.RateLimitedWorkspace, fault.RateLimitedWorkspace})
-		other <- err
+		p, err := l.lease(ctx, "workspace", string(workspace), l.Limits.Workspace, fault.RateLimitedWorkspace)
+		other <- result{p, err}
 	}()
-	_, err := l.count(ctx, "actor", l.Host, subject, l.Limits.Actor,
-		limitCodes{fault.RateLimitedActor, fault.RateLimitedActor})
-	if err2 := <-other; err == nil {
-		err = err2
+	ofActor, err := l.lease(ctx, "actor", subject, l.Limits.Actor, fault.RateLimitedActor)
+	ofWorkspace := <-other
+	if err = cmp.Or(err, ofWorkspace.err); err != nil {
+		l.leases.giveBack(ofActor)
+		l.leases.giveBack(ofWorkspace.permit)
 	}
 	return err
+}
+
+func (l *Limiter) lease(
+	ctx context.Context, kind, subject string, r limits.Rate, code fault.Code,
+) (permit, error) {
+	p, _, err := l.take(ctx, demand{
+		window: WindowAt(kind, l.Host, subject, r.Window, l.Now()),
+		limit:  r.Limit,
+		first:  firstActorBlock,
+	}, code)
+	return p, err
+}
+
+// take takes a permit, and refuses with code if there is none, because the window is full or the store out of reach.
+func (l *Limiter) take(ctx context.Context, d demand, code fault.Code) (p permit, full bool, err error) {
+	p, ok, err := l.leases.take(ctx, l.Counters, d, l.Now)
+	switch {
+	case err != nil:
+		return permit{}, false, counterUnavailable(code, err)
+	case !ok:
+		return permit{}, true, refusal(code, d.window.End.Sub(l.Now()))
+	}
+	return p, false, nil
 }
 
 // Address counts a provision by one client and returns its count in this window; subject must not
@@ -97,14 +131,11 @@ func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limit
 		return 0, nil
 	}
 	now := l.Now()
-	return l.countIn(ctx, WindowAt(kind, host, subject, r.Window, now), r.Limit, code, now)
-}
-
-func (l *Limiter) countIn(ctx context.Context, w Window, limit int, code limitCodes, now time.Time) (int, error) {
+	w := WindowAt(kind, host, subject, r.Window, now)
 	if until := l.known(w.Kind + w.Subject); now.Before(until) {
 		return 0, refusal(code.full, until.Sub(now))
 	}
-	n, ok, err := l.Counters.Count(ctx, w, limit)
+	n, ok, err := l.Counters.Count(ctx, w, 1, r.Limit)
 	switch {
 	case err != nil:
 		return 0, counterUnavailable(code.broken, err)

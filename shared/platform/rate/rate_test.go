@@ -33,121 +33,121 @@ func TestF56AWindowEndsAfterNowAndBeginsAnewThen(t *testing.T) {
 }
 
 // brokenCounters fails every call and counts the calls.
-type brokenCounters struct{ asked int }
-
-func (b *brokenCounters) Count(context.Context, Window, int) (int, bool, error) {
-	b.asked++
-	return 0, false, errors.New("out of reach")
+// fakeCounters counts as the store does.
+type fakeCounters struct {
+	mu     sync.Mutex
+	counts map[Window]int
+	writes int
+	err    error // of the next writes
+	lost   bool  // their answers: they count, and fail
 }
 
-func (b *brokenCounters) Uncount(context.Context, Window) error { return errors.New("out of reach") }
-
-// fullCounters refuses every call and counts the calls.
-type fullCounters struct{ asked int }
-
-func (f *fullCounters) Count(context.Context, Window, int) (int, bool, error) {
-	f.asked++
-	return 0, false, nil
+func (f *fakeCounters) Count(_ context.Context, w Window, add, limit int) (int, bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.writes++
+	if f.err != nil && !f.lost {
+		return 0, false, f.err
+	}
+	if f.counts[w] >= limit {
+		return 0, false, nil
+	}
+	if f.counts == nil {
+		f.counts = make(map[Window]int)
+	}
+	f.counts[w] += add
+	return f.counts[w], true, f.err
 }
 
-func (f *fullCounters) Uncount(context.Context, Window) error { return nil }
+var errOutOfReach = errors.New("out of reach")
+
+// newLimiter returns a limiter with a clock that the test sets.
+func newLimiter(t *testing.T) (*Limiter, *fakeCounters, *time.Time) {
+	t.Helper()
+	numbers, counters := limits.Default(), &fakeCounters{}
+	now := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	return &Limiter{Counters: counters, Limits: &numbers, Now: func() time.Time { return now }}, counters, &now
+}
+
+// setReads sets the limit of reads of every tier.
+func setReads(l *limits.Limits, reads int) {
+	for tier, policy := range l.Tiers {
+		policy.Reads = reads
+		l.Tiers[tier] = policy
+	}
+}
 
 func TestF46ALimiterWithoutItsCounterRefuses(t *testing.T) {
-	l := limits.Default()
-	limiter := &Limiter{Counters: &brokenCounters{}, Limits: &l, Now: time.Now}
-	err := limiter.Artifact(context.Background(), id.NewArtifact(), "file").Over
-	if fault.CodeOf(err) != fault.RateLimitedArtifact || fault.Of(err).RetryAfter <= 0 {
+	limiter, counters, _ := newLimiter(t)
+	counters.err = errOutOfReach
+	err := limiter.Artifact(t.Context(), id.NewArtifact(), "file").Over
+	if fault.CodeOf(err) != fault.RateLimitedArtifact || fault.Of(err).RetryAfter != failureWait {
+		t.Error(err)
+	}
+	err = limiter.Actor(t.Context(), id.NewWorkspace(), "actor")
+	if fault.CodeOf(err) != fault.RateLimitedActor || fault.Of(err).RetryAfter != failureWait {
 		t.Error(err)
 	}
 }
 
 func TestARefusalIsRememberedUntilItsWindowEnds(t *testing.T) {
-	l := limits.Default()
-	now := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
-	counters := &fullCounters{}
-	limiter := &Limiter{Counters: counters, Limits: &l, Now: func() time.Time { return now }}
+	limiter, counters, now := newLimiter(t)
+	setReads(limiter.Limits, 1)
 	a := id.NewArtifact()
+	if err := limiter.Artifact(t.Context(), a, "file").Over; err != nil {
+		t.Fatal(err)
+	}
 	wait := time.Duration(0)
 	for range 5 {
-		err := limiter.Artifact(context.Background(), a, "file").Over
+		err := limiter.Artifact(t.Context(), a, "file").Over
 		if wait = fault.Of(err).RetryAfter; fault.CodeOf(err) != fault.RateLimitedArtifact || wait <= 0 ||
 			wait > time.Minute {
 			t.Fatal(err, wait)
 		}
 	}
-	if counters.asked != 1 {
-		t.Errorf("a flood asked the store %d times", counters.asked)
+	if counters.writes != 2 {
+		t.Errorf("a flood asked the store %d times", counters.writes)
 	}
-	now = now.Add(wait)
-	limiter.Artifact(context.Background(), a, "file")
-	if counters.asked != 2 {
-		t.Error("after Retry-After the store is not asked again")
+	*now = now.Add(wait)
+	if err := limiter.Artifact(t.Context(), a, "file").Over; err != nil {
+		t.Errorf("after Retry-After: %v", err)
 	}
-}
-
-// fakeCounters counts in memory, and counts its writes.
-type fakeCounters struct {
-	mu     sync.Mutex
-	counts map[Window]int
-	writes int
-}
-
-func (l *fakeCounters) Count(_ context.Context, w Window, limit int) (int, bool, error) {
-	return l.add(w, 1, limit)
-}
-
-func (l *fakeCounters) Uncount(_ context.Context, w Window) error {
-	_, _, err := l.add(w, -1, 1<<30)
-	return err
-}
-
-func (l *fakeCounters) add(w Window, n, limit int) (int, bool, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.writes++; l.counts[w] >= limit {
-		return 0, false, nil
-	}
-	l.counts[w] += n
-	return l.counts[w], true, nil
 }
 
 func TestAReadThatIsGivenBackIsItsHoldersAlone(t *testing.T) {
-	numbers := limits.Default()
-	now := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
-	book := &fakeCounters{counts: map[Window]int{}}
-	limiter := &Limiter{Counters: book, Limits: &numbers, Now: func() time.Time { return now }}
-	a := id.NewArtifact()
-	gone, cancel := context.WithCancel(context.Background())
+	limiter, counters, now := newLimiter(t)
+	a, most := id.NewArtifact(), limiter.Limits.Refused.Limit
+	gone, cancel := context.WithCancel(t.Context())
+	read := func(holder string) Read { return limiter.Artifact(t.Context(), a, holder) }
+	limiter.GiveBack(gone, read("refused"))
 	cancel() // the caller did not wait for the answer
-	for range 3 * numbers.Refused.Limit {
-		limiter.GiveBack(gone, limiter.Artifact(context.Background(), a, "refused"))
+	for range 3 * most {
+		limiter.GiveBack(gone, read("refused"))
 	}
-	if at := WindowAt("artifact", "", string(a), time.Minute, now); book.counts[at] != 0 ||
-		book.writes != 3*(numbers.Refused.Limit+1) {
-		t.Errorf("%d of the budget are gone after %d writes", book.counts[at], book.writes)
+	if at := WindowAt("artifact", "", string(a), time.Minute, *now); counters.counts[at] != 1 ||
+		counters.writes != 1+most+1 {
+		t.Errorf("%d of the budget are gone after %d writes", counters.counts[at], counters.writes)
 	}
-	if err := limiter.Artifact(context.Background(), a, "refused").Over; fault.CodeOf(err) != fault.RateLimitedArtifact ||
-		fault.Of(err).RetryAfter <= 0 {
-		t.Errorf("whoever was refused so often is counted again: %v", err)
+	if err := read("refused").Over; fault.CodeOf(err) != fault.RateLimitedArtifact || fault.Of(err).RetryAfter <= 0 {
+		t.Errorf("a holder that was refused so often is counted again: %v", err)
 	}
-	if err := limiter.Artifact(context.Background(), a, "welcome").Over; err != nil {
+	if err := read("welcome").Over; err != nil {
 		t.Errorf("another reader: %v", err)
 	}
-	now = now.Add(time.Minute)
-	if err := limiter.Artifact(context.Background(), a, "refused").Over; err != nil {
+	*now = now.Add(time.Minute)
+	if err := read("refused").Over; err != nil {
 		t.Errorf("a minute later: %v", err)
 	}
 }
 
 func TestLimitsThatAreOffCountNothing(t *testing.T) {
-	l := limits.Default()
-	l.Off = true
-	limiter := &Limiter{Counters: &fullCounters{}, Limits: &l, Now: time.Now}
-	if err := limiter.Actor(context.Background(), id.NewWorkspace(), string(id.NewPublic())); err != nil {
+	limiter, counters, _ := newLimiter(t)
+	limiter.Limits.Off = true
+	if err := limiter.Actor(t.Context(), id.NewWorkspace(), string(id.NewPublic())); err != nil {
 		t.Error(err)
 	}
-	read := limiter.Artifact(context.Background(), id.NewArtifact(), "file")
-	if limiter.GiveBack(context.Background(), read); read.Over != nil {
-		t.Error(read.Over)
+	read := limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), id.NewArtifact(), "file"), limits.Free)
+	if limiter.GiveBack(t.Context(), read); read.Over != nil || counters.writes != 0 {
+		t.Errorf("%v, after %d writes", read.Over, counters.writes)
 	}
 }

@@ -1,19 +1,24 @@
 package rate
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // Read is one read of an artifact by signed URL.
 type Read struct {
-	Over error // the refusal; nil: the read was counted
+	Over error // the refusal; nil: the read may go on
 
-	window Window // the window that counted it; kind "": none
-	holder string
+	artifact id.Artifact // empty: nothing was asked for
+	holder   string
+	limit    int  // at which a permit was asked for
+	full     bool // the window held limit
+	permit   permit
 }
 
 const (
@@ -21,44 +26,61 @@ const (
 	refusedKind = "refused"
 )
 
-// giveBackTime bounds how long giving back a read may delay its reader.
+// giveBackTime bounds how long the record of a refusal, or the end of a stream, may delay its reader.
 const giveBackTime = time.Second
 
-// Artifact counts a read of an artifact by signed URL; all hosts share its budget. holder
-// identifies the link or token and everything that readaccess judges it by. A holder that was
-// refused too often waits by itself and does not consume the shared budget.
+// Artifact takes a permit for a read of an artifact by signed URL; all hosts share its limit. holder identifies the link
+// or token and everything that readaccess judges it by. A holder that was refused too often waits by itself and does not
+// consume the shared limit. The limit depends on the tier of the artifact, which is read at the same time: until Confirm
+// has it, the limit is the one that was seen last, or the smallest.
 func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact, holder string) Read {
 	if l.Limits.Off {
 		return Read{}
 	}
 	now := l.Now()
-	code := limitCodes{fault.RateLimitedArtifact, fault.RateLimitedArtifact}
 	if until := l.known(refusedKind + holder); now.Before(until) {
-		return Read{Over: refusal(code.full, until.Sub(now))}
+		return Read{Over: refusal(fault.RateLimitedArtifact, until.Sub(now))}
 	}
-	w := WindowAt(readKind, "", string(artifact), l.Limits.Artifact.Window, now)
-	if _, err := l.countIn(ctx, w, l.Limits.Artifact.Limit, code, now); err != nil {
-		return Read{Over: err}
-	}
-	return Read{window: w, holder: holder}
+	seen := l.leases.limitOf(readWindow(artifact, now))
+	return l.read(ctx, Read{artifact: artifact, holder: holder, limit: cmp.Or(seen, l.Limits.Tiers[limits.Ephemeral].Reads)})
 }
 
-// GiveBack undoes the count of a read whose holder the artifact refuses although others may read
-// it. The read is taken off the shared budget and counted as the holder's refusal, so that a flood
-// of such reads neither keeps others out nor costs unbounded writes. It runs even if the reader has
-// gone. A failure loses one read of one window.
+// Confirm holds a read to the limit of the tier that its artifact has. A read that was refused at a smaller limit is
+// asked for once more.
+func (l *Limiter) Confirm(ctx context.Context, r Read, t limits.Tier) Read {
+	limit := l.Limits.Tiers[t].Reads
+	if r.artifact == "" || r.limit == limit {
+		return r
+	}
+	now := l.Now()
+	l.leases.see(readWindow(r.artifact, now), limit, now)
+	if !r.full || limit < r.limit {
+		return r
+	}
+	r.limit = limit
+	return l.read(ctx, r)
+}
+
+func (l *Limiter) read(ctx context.Context, r Read) Read {
+	d := demand{window: readWindow(r.artifact, l.Now()), limit: r.limit, first: 1}
+	r.permit, r.full, r.Over = l.take(ctx, d, fault.RateLimitedArtifact)
+	return r
+}
+
+func readWindow(a id.Artifact, now time.Time) Window {
+	return WindowAt(readKind, "", string(a), limits.ReadWindow, now)
+}
+
+// GiveBack returns the permit of a read whose holder the artifact refuses although others may read it. The read is
+// counted as the holder's refusal instead, so that a flood of such reads neither keeps others out nor costs unbounded
+// writes. It runs even if the reader has gone.
 func (l *Limiter) GiveBack(ctx context.Context, r Read) {
-	if r.window.Kind == "" {
+	if r.permit == (permit{}) {
 		return
 	}
+	l.leases.giveBack(r.permit)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
 	defer cancel()
-	given := make(chan struct{})
-	go func() {
-		defer close(given)
-		_ = l.Counters.Uncount(ctx, r.window)
-	}()
 	_, _ = l.count(ctx, refusedKind, "", r.holder, l.Limits.Refused,
 		limitCodes{fault.RateLimitedArtifact, fault.RateLimitedArtifact})
-	<-given
 }

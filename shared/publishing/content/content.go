@@ -105,10 +105,13 @@ func (r *Reader) load(
 	if err == nil {
 		err = r.checkAccess(ctx, state, q, claims.Revision)
 	}
+	if err == nil {
+		return state, got, r.Limiter.Confirm(ctx, read, state.Workspace.Tier()).Over
+	}
 	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(q, r.Now()) {
 		r.Limiter.GiveBack(ctx, read)
 	}
-	return state, got, cmp.Or(err, read.Over)
+	return state, got, err
 }
 
 // checkAccess refuses a read that the state does not allow, or of a revision that is not published.

@@ -94,8 +94,9 @@ func TestT57ALinkIsRefusedAlikeForEveryReason(t *testing.T) {
 			c.set(e)
 			_, err := e.resolve(t)
 			wantCode(t, err, c.want)
-			if e.counters.Counted()["artifact"] != c.counted || e.counters.Counted()["refused"] != c.refused {
-				t.Errorf("counted %v", e.counters.Counted())
+			refused := e.counters.Counted()["refused"]
+			if n := e.counters.Spent(e.Limiter, e.store.artifact.ID); n != c.counted || refused != c.refused {
+				t.Errorf("%d reads of all and %d refusals were counted", n, refused)
 			}
 		})
 	}

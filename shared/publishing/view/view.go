@@ -2,7 +2,6 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -192,10 +191,13 @@ func (v *Service) checkAccess(
 			err = readaccess.CheckPublicView(ctx, v.Store, state.Artifact, named)
 		}
 	}
+	if err == nil {
+		return state, shown, v.Limiter.Confirm(ctx, read, state.Workspace.Tier()).Over
+	}
 	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(q, now) {
 		v.Limiter.GiveBack(ctx, read)
 	}
-	return state, shown, cmp.Or(err, read.Over)
+	return state, shown, err
 }
 
 // linkedRevision returns the revision that a link shows.
