@@ -48,6 +48,25 @@ func TestT27CredentialsOfAClaimedWorkspaceAreDeadAtOnce(t *testing.T) {
 	}
 }
 
+func TestT27OldCredentialsEndWithTheCommitOfAClaimAndLinksStay(t *testing.T) {
+	t.Parallel()
+	s := harness.NewClaimEnv(t, harness.Plenty)
+	c, src := s.NewClaimant(t), s.NewSource(t)
+	p := harness.PublishPage(t, src.Agent, "claimed")
+	link := harness.Must(s.Anyone.Resolve(ctx, p.UnlistedURL))(t)
+	get := func(g *wire.Agent, url string) func() (wire.Answer, error) {
+		return func() (wire.Answer, error) { return g.Do(ctx, "GET", url, nil) }
+	}
+	harness.RaceEnd(t, harness.Reads{
+		"whoami": get(src.Agent, s.Origins.API+"/v1/whoami"),
+		"view":   get(src.Agent, s.Origins.API+"/v1/artifacts/"+string(p.ArtifactID)+"/agent-view"),
+	}, harness.Reads{
+		"content":             get(s.Anyone, p.RevisionContentURL),
+		"content of the link": get(s.Anyone, link.IframeSrc),
+		"public view":         get(s.Anyone, p.AgentViewURL),
+	}, func() { s.MustClaim(t, c, src.ClaimToken) })
+}
+
 // TestT25F28OneTokenIsClaimedOnce has members use one token at once, and one of them repeat the command.
 func TestT25F28OneTokenIsClaimedOnce(t *testing.T) {
 	t.Parallel()
