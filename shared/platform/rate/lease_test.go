@@ -29,6 +29,24 @@ func TestAFunctionThatReadsOftenWritesSeldom(t *testing.T) {
 	}
 }
 
+// TestAFleetWritesSeldomToo has 8 functions share 1,000 reads, half of them after the end of a window.
+func TestAFleetWritesSeldomToo(t *testing.T) {
+	const functions, reads = 8, 1000
+	f := newFleet(1, functions, limits.Default().Tiers[limits.Free].Reads)
+	a := id.NewArtifact()
+	f.clock = readWindow(a, f.clock).End.Add(-time.Second)
+	for n := range reads {
+		if r := f.read(t.Context(), n%functions, a); r.Over != nil {
+			t.Fatal(r.Over)
+		}
+		f.clock = f.clock.Add(2 * time.Second / reads)
+	}
+	if f.counters.writes > reads/10 {
+		t.Errorf("%d reads cost %d writes", reads, f.counters.writes)
+	}
+	t.Logf("%d writes in %d windows", f.counters.writes, len(f.admitted))
+}
+
 func TestBlocksGrowWhileTheyAreUsedUpQuickly(t *testing.T) {
 	now := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	w := WindowAt("artifact", "", "one", time.Minute, now)
