@@ -18,7 +18,8 @@ const (
 	MaxPage       = 100
 	CursorLength  = 500
 	ListedEntries = 100
-	InlineAnswer  = 5 * MiB // largest encoded answer that carries a file's text
+	InlineAnswer  = 5 * MiB   // largest encoded answer that carries a file's text
+	CachedObject  = 256 << 10 // largest file whose bytes a host keeps in memory
 )
 
 // What a function may answer. FunctionBody computes the size of a body there.
@@ -51,8 +52,10 @@ const (
 	PurgeRound    = 10 * time.Second // how long a round of purges starts new ones
 	TouchEvery    = 10 * time.Minute // how stale a key's last use may be
 	CursorLife    = Day
-	CounterLife   = time.Hour // counters outlive their window by this
-	AllowanceLife = 3 * Day   // daily counters outlive their day by this
+	CounterLife   = time.Hour        // counters outlive their window by this
+	AllowanceLife = 3 * Day          // daily counters outlive their day by this
+	CacheFill     = 10 * time.Second // longest read of a value that is kept in memory
+	BrowserCache  = time.Minute      // how long a browser may show a file without asking again
 )
 
 // Lifetimes and counts of identity.
@@ -206,6 +209,9 @@ type Limits struct {
 	Clients      Rate // OAuth clients registered, over all callers
 	Device       Rate // device authorizations begun from one address
 
+	// Cache is how many bytes of files and lists of files a host keeps in memory; 0 keeps none.
+	Cache int64
+
 	Pace            Pace // of readers of the content host
 	AddressStreams  int  // large bodies sent to one address at once
 	ArtifactStreams int  // large bodies of one artifact sent at once
@@ -286,6 +292,8 @@ func Default() Limits {
 		Unserved:     Rate{30, time.Minute},
 		Clients:      Rate{600, time.Hour},
 		Device:       Rate{30, time.Minute},
+
+		Cache: 64 * MiB,
 
 		Pace: Pace{
 			Patience: 5 * time.Second,

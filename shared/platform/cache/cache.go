@@ -1,0 +1,152 @@
+// Package cache keeps values that never change in memory, up to a number of bytes.
+package cache
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"sync"
+
+	"vitrine/shared/platform/limits"
+)
+
+// overhead is what an entry takes beside its value: key, list element, map slot, and what the allocator rounds up.
+const overhead = 384
+
+// Cache keeps the values that were used last. All readers share a value, so it must not be changed. The cache does not
+// check access, so its users do that before they answer. A nil Cache keeps nothing.
+type Cache struct {
+	capacity int64
+
+	mu      sync.Mutex
+	size    int64
+	entries map[any]*list.Element
+	recent  list.List // newest first
+	fills   map[any]*fill
+}
+
+// New returns a cache of at most capacity bytes, nil if that is 0.
+func New(capacity int64) *Cache {
+	if capacity <= 0 {
+		return nil
+	}
+	return &Cache{
+		capacity: capacity,
+		entries:  make(map[any]*list.Element),
+		fills:    make(map[any]*fill),
+	}
+}
+
+type entry struct {
+	key, value any
+	size       int64
+}
+
+// fill is a read that is under way. Its callers wait for done, which is closed after the other fields are set.
+type fill struct {
+	done  chan struct{}
+	value any
+	err   error
+}
+
+// typed is the key of an entry. Its type names those of key and value, so that values of different types never meet.
+type typed[K comparable, V any] struct {
+	_   [0]*V
+	key K
+}
+
+// Get returns the value of a key. If it is not in the cache, read reads it once for all calls that come meanwhile; it
+// returns how many bytes of memory the value takes, 0 for one that must not be kept. Failures are not kept. The context
+// of read has the values of the first caller's, but ends by itself after limits.CacheFill, so that a caller that leaves
+// does not fail the others.
+func Get[K comparable, V any](
+	ctx context.Context, c *Cache, key K, read func(context.Context) (value V, size int64, err error),
+) (V, error) {
+	if c == nil {
+		value, _, err := read(ctx)
+		return value, err
+	}
+	if value, ok := c.lookup(typed[K, V]{key: key}); ok {
+		return value.(V), nil
+	}
+	return wait[V](ctx, c.fill(ctx, typed[K, V]{key: key}, func(ctx context.Context) (any, int64, error) {
+		return read(ctx)
+	}))
+}
+
+// wait returns the result of a fill, or the error of a context that ends before it.
+func wait[V any](ctx context.Context, f *fill) (value V, err error) {
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		return value, ctx.Err()
+	}
+	if f.err != nil {
+		return value, f.err
+	}
+	return f.value.(V), nil
+}
+
+// lookup returns the value of a key and makes it the newest.
+func (c *Cache) lookup(key any) (any, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.entries[key]
+	if !ok {
+		return nil, false
+	}
+	c.recent.MoveToFront(e)
+	return e.Value.(*entry).value, true
+}
+
+// fill starts to read a value, unless it is being read or was read since lookup.
+func (c *Cache) fill(ctx context.Context, key any, read func(context.Context) (any, int64, error)) *fill {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f, ok := c.fills[key]; ok {
+		return f
+	}
+	f := &fill{done: make(chan struct{})}
+	if e, ok := c.entries[key]; ok {
+		f.value = e.Value.(*entry).value
+		close(f.done)
+		return f
+	}
+	c.fills[key] = f
+	go c.run(ctx, key, f, read)
+	return f
+}
+
+// errUnfinished is the failure of a read that ended its goroutine.
+var errUnfinished = errors.New("cache: the read did not return")
+
+func (c *Cache) run(ctx context.Context, key any, f *fill, read func(context.Context) (any, int64, error)) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limits.CacheFill)
+	defer cancel()
+	var size int64
+	f.err = errUnfinished
+	defer func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.fills, key)
+		if f.err == nil && size > 0 {
+			c.keep(&entry{key, f.value, size + overhead})
+		}
+		close(f.done)
+	}()
+	f.value, size, f.err = read(ctx)
+}
+
+// keep adds an entry and drops those that were used longest ago, until all fit.
+func (c *Cache) keep(e *entry) {
+	if e.size > c.capacity {
+		return
+	}
+	for c.size+e.size > c.capacity {
+		oldest := c.recent.Remove(c.recent.Back()).(*entry)
+		delete(c.entries, oldest.key)
+		c.size -= oldest.size
+	}
+	c.entries[e.key] = c.recent.PushFront(e)
+	c.size += e.size
+}
