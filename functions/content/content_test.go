@@ -20,6 +20,7 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/cache"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
@@ -44,6 +45,7 @@ type env struct {
 	now      time.Time
 	claims   token.Claims
 	state    readaccess.State
+	revision *artifact.Revision // any but the current one
 	tree     tree.Tree
 	bodies   map[tree.Object]string
 	opened   atomic.Int32
@@ -93,7 +95,13 @@ func newEnv(t testing.TB, files ...string) *env {
 
 func (s *env) add(path, body string) {
 	o := tree.Object{Session: "upl_1", Entry: len(s.tree)}
-	s.tree = append(s.tree, tree.File{Path: path, Size: int64(len(body)), Object: o})
+	f := tree.File{
+		Path:   path,
+		Size:   int64(len(body)),
+		SHA256: tree.DigestOf(body),
+		Object: o,
+	}
+	s.tree = append(s.tree, f)
 	s.bodies[o] = body
 }
 
@@ -124,6 +132,7 @@ func (s *env) serve(contentOrigin, app string) {
 			Limiter:   &rate.Limiter{Counters: s, Limits: &s.numbers, Now: clock},
 			Streams:   &rate.Streams{Store: s, Limits: &s.numbers, Now: clock},
 			Addresses: addresses,
+			Cache:     cache.New(s.numbers.Cache),
 		},
 		Origins: address.Origins{Content: contentOrigin, App: app},
 	}
@@ -141,7 +150,7 @@ func (s *env) Workspace(context.Context, id.Workspace) (*workspace.Workspace, er
 }
 
 func (s *env) Revision(context.Context, id.Artifact, id.Revision) (*artifact.Revision, error) {
-	return nil, s.storeErr
+	return s.revision, s.storeErr
 }
 
 func (s *env) Tree(context.Context, id.Artifact, id.Revision) (tree.Tree, error) {

@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/content"
@@ -48,7 +50,7 @@ func (e fileResponse) length() int64 { return e.Size + int64(len(e.tail)) }
 // describe sets the headers that 200, 206, 304 and 416 share.
 func (e fileResponse) describe(h http.Header) {
 	h.Set("ETag", e.etag)
-	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Cache-Control", cacheControl(e.MaxAge))
 	h.Set("Content-Type", e.kind.ContentType)
 	h.Set("Content-Security-Policy", e.policy)
 	if e.framed {
@@ -65,6 +67,14 @@ func (e fileResponse) describe(h http.Header) {
 	} else {
 		h.Set("Accept-Ranges", "none")
 	}
+}
+
+// cacheControl lets the reader's own browser show a file again for some time, or after asking only.
+func cacheControl(maxAge time.Duration) string {
+	if maxAge < time.Second {
+		return "private, no-cache"
+	}
+	return "private, max-age=" + strconv.Itoa(int(maxAge/time.Second))
 }
 
 // unchanged reports whether the client's copy is current (If-None-Match, compared weakly).

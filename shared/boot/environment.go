@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -50,6 +51,11 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 	}
 	choose(env.PutMode, func(v string) bool { c.DirectPut = v == "direct"; return v == "direct" || v == "edge" })
 	choose(env.Limits, func(v string) bool { c.Limits.Off = v == "off"; return v == "on" || v == "off" })
+	choose(env.Cache, func(v string) bool {
+		n, err := strconv.ParseInt(v, 10, 64)
+		c.Limits.Cache = n
+		return err == nil && n >= 0
+	})
 	choose(env.ResponseMode, func(v string) bool { c.ResponseMode = v; return v == "stream" || v == "buffered" })
 	choose(env.HSTS, func(v string) bool { c.HSTS = web.HSTS(v); return c.HSTS.Valid() })
 	for _, name := range append([]string{env.Region, env.AccessKeyID, env.SecretAccessKey}, needs...) {

@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/pow"
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/cache"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
@@ -32,6 +33,7 @@ type Services struct {
 
 	stores dynamo.Stores
 	blobs  *blob.Store
+	cache  *cache.Cache
 }
 
 // Open makes the clients and stores. Its error names everything that is wrong with the configuration.
@@ -50,7 +52,12 @@ func Open(c Config) (*Services, error) {
 	if c.DirectPut {
 		edge = ""
 	}
-	return &Services{Config: c, blobs: blob.New(objects, c.Bucket, edge), stores: dynamo.New(c.dynamodb(), c.Tables)}, nil
+	return &Services{
+		Config: c,
+		stores: dynamo.New(c.dynamodb(), c.Tables),
+		blobs:  blob.New(objects, c.Bucket, edge),
+		cache:  cache.New(c.Limits.Cache),
+	}, nil
 }
 
 // CreateTables makes the tables and the provision gate where they are missing; a deployment has them already.
@@ -167,6 +174,7 @@ func (s *Services) Views(addresses *address.URLBuilder, limiter *rate.Limiter) *
 		Addresses: addresses,
 		Limits:    &s.Config.Limits,
 		Limiter:   limiter,
+		Cache:     s.cache,
 		Now:       s.Config.Now,
 	}
 }
@@ -197,6 +205,7 @@ func (s *Services) Content(limiter *rate.Limiter) (*content.Reader, error) {
 		Limiter:   limiter,
 		Streams:   &rate.Streams{Store: s.stores.Counters, Limits: &s.Config.Limits, Now: s.Config.Now},
 		Addresses: addresses,
+		Cache:     s.cache,
 		Now:       s.Config.Now,
 	}, err
 }

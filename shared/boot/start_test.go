@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
 )
 
 // environment is what a function needs to start, with rings in a file of their own.
@@ -71,6 +72,17 @@ func TestTheDeploymentSaysWhatBrowsersAreToldOfHTTPS(t *testing.T) {
 	}
 }
 
+func TestTheDeploymentSaysHowMuchIsKeptInMemory(t *testing.T) {
+	variables, _ := environment(t)
+	for given, want := range map[string]int64{"": limits.Default().Cache, "0": 0, "1000": 1000} {
+		variables[env.Cache] = given
+		c, err := FromEnvironment(t.Context(), func(name string) string { return variables[name] })
+		if err != nil || c.Limits.Cache != want {
+			t.Errorf("%q becomes %d, %v", given, c.Limits.Cache, err)
+		}
+	}
+}
+
 func TestAHostStartsWithoutTheSettingOfTheMCPHost(t *testing.T) {
 	variables, _ := environment(t)
 	for origin, ok := range map[string]bool{
@@ -107,6 +119,10 @@ var broken = map[string]struct {
 		variables[env.HSTS] = "everywhere"
 		return nil
 	}, env.HSTS + " cannot be"},
+	"a cache below nothing": {func(variables map[string]string, _ string) error {
+		variables[env.Cache] = "-1"
+		return nil
+	}, env.Cache + " cannot be"},
 	"production with rings of a development machine": {func(variables map[string]string, _ string) error {
 		variables[env.Environment] = "production"
 		return nil

@@ -66,15 +66,52 @@ func TestF37AnObjectThatIsGoneWhenItsGateWasOpenIsNotFound(t *testing.T) {
 	harness.WantRefused(t, late, 404, fault.NotFound)
 }
 
+func TestF37AFileInMemoryOutlivesItsObjectButNotItsGate(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	g := s.NewAgent(t)
+	u := s.Upload(t, g, "", "in memory")
+	d := harness.Must(g.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
+	p := harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
+	body := harness.Page("in memory").Body
+	s.WantContent(t, p.RevisionContentURL, body)
+	deleteSessionObject(t, s, g, u.UploadSessionID, "000")
+	s.WantContent(t, p.RevisionContentURL, body)
+	if a := harness.TryDelete(t, g, p.ArtifactID); a.Status != http.StatusOK {
+		t.Fatalf("deleting answers %d", a.Status)
+	}
+	s.WantGone(t, p.RevisionContentURL)
+}
+
+func TestF63ASmallFileThatBreaksOffIsRefused(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	page := harness.Page("whole")
+	p := harness.PublishPage(t, s.NewAgent(t), "whole")
+	for name, broken := range map[string]chaos.Action{
+		"a lost connection": chaos.Break(2),
+		"a clean end":       chaos.Cut(2),
+	} {
+		for _, headers := range [][]string{nil, {"Range", "bytes=0-1"}} {
+			s.Faults.On("GetObject").After(broken)
+			a := s.Get(t, p.RevisionContentURL, headers...)
+			if harness.WantRefused(t, a, 503, fault.StorageUnavailable); t.Failed() {
+				t.Fatal(name)
+			}
+		}
+	}
+	s.WantContent(t, p.RevisionContentURL, page.Body)
+}
+
 func TestF62AnObjectStoreThatDoesNotAnswerIsUnavailable(t *testing.T) {
 	t.Parallel()
 	s := harness.NewFaultEnv(t)
-	p := harness.PublishPage(t, s.NewAgent(t), "there")
 	for name, failing := range map[string]chaos.Action{
 		"SlowDown":      chaos.Throttle,
 		"500":           chaos.ServerError,
 		"no connection": chaos.Unreachable,
 	} {
+		p := harness.PublishPage(t, s.NewAgent(t), "there") // one that is not in memory
 		tries := s.Faults.On("GetObject").Always().Before(failing)
 		if harness.WantRefused(t, s.Get(t, p.RevisionContentURL), 503, fault.StorageUnavailable); tries.Fired() != 3 {
 			t.Errorf("%s: tried %d times", name, tries.Fired())

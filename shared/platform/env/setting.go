@@ -58,6 +58,9 @@ const (
 	HSTS = "VITRINE_HSTS"
 	// Limits is "off" to lift the rate limits, refused in production. Optional.
 	Limits = "VITRINE_LIMITS"
+	// Cache is how many bytes of files and lists of files content, api and app keep in memory; 0 keeps none. Optional,
+	// default 67108864.
+	Cache = "VITRINE_CACHE"
 	// ResponseMode is "stream" where the gateway streams a function's answers; empty or "buffered" otherwise. Optional.
 	ResponseMode = "VITRINE_RESPONSE_MODE"
 

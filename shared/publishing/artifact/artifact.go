@@ -102,6 +102,7 @@ func (a *Artifact) Shown() Revision {
 		Artifact:    a.ID,
 		Status:      Published,
 		Number:      a.Number,
+		Entrypoint:  a.Entrypoint,
 		PublishedAt: a.PublishedAt,
 	}
 }

@@ -9,12 +9,15 @@ import (
 	"time"
 
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/cache"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/readaccess"
 	"vitrine/shared/publishing/tree"
 )
@@ -43,9 +46,9 @@ type Reader struct {
 	Streams *rate.Streams
 	// Addresses hashes the addresses of clients, because counters must not store them.
 	Addresses keyring.Derived
-	Now       func() time.Time
-
-	trees treeCache
+	// Cache keeps trees and the bytes of small files, which never change. The state is read for every file.
+	Cache *cache.Cache
+	Now   func() time.Time
 }
 
 // File is a file that may be read now.
@@ -58,6 +61,8 @@ type File struct {
 	// does not let scripts run through them: that takes a token of the claimed workspace.
 	NoIndex bool
 	Scripts bool // the host also requires a viewer frame
+	// MaxAge is how long a browser may show the file again without asking, in whole seconds; zero: not at all.
+	MaxAge time.Duration
 
 	home id.Workspace
 }
@@ -70,7 +75,7 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 		return File{}, readaccess.NotFound()
 	}
 	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
-	state, files, err := r.load(ctx, query, claims)
+	state, shown, files, err := r.load(ctx, query, claims)
 	if err = cmp.Or(err, files.err); err != nil {
 		return File{}, err
 	}
@@ -87,14 +92,25 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 		home:      state.Artifact.StorageWorkspace,
 		NoIndex:   claims.NoIndex && !claimed,
 		Scripts:   claims.Scripts && claimed,
+		MaxAge:    r.maxAge(claims, shown, path),
 	}, nil
+}
+
+// maxAge returns how long a browser may show a file again without asking. HTML and the entrypoint are asked for each
+// time, because the policy of HTML depends on the frame; so is what a link opened, because links are revoked.
+func (r *Reader) maxAge(c token.Claims, shown artifact.Revision, path string) time.Duration {
+	if c.Link != "" || shown.Entrypoint == "" || path == shown.Entrypoint || media.IsHTML(path) {
+		return 0
+	}
+	left := c.Expires.Sub(r.Now()).Truncate(time.Second)
+	return max(0, min(left, limits.BrowserCache))
 }
 
 // load reads the state, the tree and the limit of reads at once. A read that is refused although others may read the
 // artifact is given back to their budget.
 func (r *Reader) load(
 	ctx context.Context, q readaccess.Query, claims token.Claims,
-) (readaccess.State, treeResult, error) {
+) (readaccess.State, artifact.Revision, treeResult, error) {
 	limited, files := make(chan rate.Read, 1), make(chan treeResult, 1)
 	go func() {
 		limited <- r.Limiter.Artifact(ctx, claims.Artifact, "file/"+string(claims.Link)+"/"+string(claims.Revision))
@@ -102,30 +118,38 @@ func (r *Reader) load(
 	go func() { files <- r.tree(ctx, claims) }()
 	state, err := readaccess.Read(ctx, r.Store, q)
 	read, got := <-limited, <-files
+	var shown artifact.Revision
 	if err == nil {
-		err = r.checkAccess(ctx, state, q, claims.Revision)
+		shown, err = r.checkAccess(ctx, state, q, claims.Revision)
 	}
 	if err == nil {
-		return state, got, r.Limiter.Confirm(ctx, read, state.Workspace.Tier()).Over
+		return state, shown, got, r.Limiter.Confirm(ctx, read, state.Workspace.Tier()).Over
 	}
 	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(q, r.Now()) {
 		r.Limiter.GiveBack(ctx, read)
 	}
-	return state, got, err
+	return state, shown, got, err
 }
 
-// checkAccess refuses a read that the state does not allow, or of a revision that is not published.
-func (r *Reader) checkAccess(ctx context.Context, s readaccess.State, q readaccess.Query, shown id.Revision) error {
+// checkAccess returns the revision to show. It refuses a read that the state does not allow, or of a revision that is
+// not published.
+func (r *Reader) checkAccess(
+	ctx context.Context, s readaccess.State, q readaccess.Query, named id.Revision,
+) (artifact.Revision, error) {
 	if !s.Allows(q, r.Now()) {
-		return readaccess.NotFound()
+		return artifact.Revision{}, readaccess.NotFound()
 	}
-	return readaccess.CheckRevision(ctx, r.Store, s.Artifact, shown)
+	return readaccess.PublishedRevision(ctx, r.Store, s.Artifact, named)
 }
 
-// Open reads size bytes of a found file from an offset, for a client at an address. A part above limits.StreamsAbove
-// holds a stream until it is closed. Refusals: rate_limited_artifact if too many streams are open, and not_found for an
-// object that was deleted after Find.
+// Open reads size bytes of a found file from an offset, for a client at an address. A file up to limits.CachedObject
+// comes from memory, and is read and checked as a whole if it is not there. A part above limits.StreamsAbove holds a
+// stream until it is closed. Refusals: rate_limited_artifact if too many streams are open, not_found for an object that
+// was deleted after Find and is not in memory, and storage_unavailable for one that cannot be read or is damaged.
 func (r *Reader) Open(ctx context.Context, f File, from netip.Addr, offset, size int64) (io.ReadCloser, error) {
+	if r.cacheable(f) {
+		return r.openCached(ctx, f, offset, size)
+	}
 	if size <= limits.StreamsAbove {
 		return r.read(ctx, f, offset, size)
 	}
@@ -184,13 +208,20 @@ type treeResult struct {
 	err  error
 }
 
+// treeKey names a tree in the cache.
+type treeKey struct {
+	artifact id.Artifact
+	revision id.Revision
+}
+
 func (r *Reader) tree(ctx context.Context, c token.Claims) treeResult {
-	if t, ok := r.trees.get(c.Revision); ok {
-		return treeResult{tree: t}
-	}
-	t, err := r.Store.Tree(ctx, c.Artifact, c.Revision)
-	if err == nil && t != nil {
-		r.trees.put(c.Revision, t)
-	}
+	key := treeKey{c.Artifact, c.Revision}
+	t, err := cache.Get(ctx, r.Cache, key, func(ctx context.Context) (tree.Tree, int64, error) {
+		t, err := r.Store.Tree(ctx, c.Artifact, c.Revision)
+		if t == nil {
+			return nil, 0, err
+		}
+		return t, t.MemorySize(), err
+	})
 	return treeResult{t, err}
 }

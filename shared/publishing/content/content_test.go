@@ -11,6 +11,7 @@ import (
 
 	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/cache"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
@@ -82,30 +83,44 @@ func (f *fakeStreams) ReleaseStream(_ context.Context, s rate.Stream) error {
 
 // fakeBytes has one object and records what is read of it.
 type fakeBytes struct {
+	mu           sync.Mutex
+	body         func() io.Reader // of every part
 	err          error
 	home         id.Workspace
 	object       tree.Object
 	offset, size int64
+	opened       int
 	closed       int
 }
 
 func (f *fakeBytes) Open(
 	_ context.Context, home id.Workspace, o tree.Object, offset, size int64,
 ) (io.ReadCloser, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.opened++
 	f.home, f.object = home, o
 	f.offset, f.size = offset, size
 	if f.err != nil {
 		return nil, f.err
 	}
-	return f, nil
+	return fakeBody{f.body(), f}, nil
 }
 
-func (f *fakeBytes) Read([]byte) (int, error) { return 0, io.EOF }
+type fakeBody struct {
+	io.Reader
+	from *fakeBytes
+}
 
-func (f *fakeBytes) Close() error {
-	f.closed++
+func (b fakeBody) Close() error {
+	b.from.mu.Lock()
+	defer b.from.mu.Unlock()
+	b.from.closed++
 	return nil
 }
+
+// text is the file of the fakes.
+const text = "content"
 
 type env struct {
 	*Reader
@@ -116,7 +131,7 @@ type env struct {
 	claims   token.Claims
 }
 
-func newEnv(t *testing.T) *env {
+func newEnv(t testing.TB) *env {
 	t.Helper()
 	ring := keyring.New()
 	tokens, err := token.New(ring.Content, token.Content, "https://content.test")
@@ -146,11 +161,16 @@ func newEnv(t *testing.T) *env {
 				Current:          claims.Revision,
 			},
 			link: link.Link{Public: claims.Link, Artifact: claims.Artifact},
-			tree: tree.Tree{{Path: "a/b.txt", Size: 7, Object: tree.Object{Session: "ups", Entry: 3}}},
+			tree: tree.Tree{{
+				Path:   "a/b.txt",
+				Size:   int64(len(text)),
+				SHA256: tree.DigestOf(text),
+				Object: tree.Object{Session: "ups", Entry: 3},
+			}},
 		},
 		counters: &fake.Counters{},
 		streams:  &fakeStreams{held: map[string]int{}},
-		bytes:    &fakeBytes{},
+		bytes:    &fakeBytes{body: func() io.Reader { return strings.NewReader(text) }},
 		claims:   claims,
 	}
 	clock, numbers := func() time.Time { return now }, limits.Default()
@@ -161,6 +181,7 @@ func newEnv(t *testing.T) *env {
 		Limiter:   &rate.Limiter{Counters: e.counters, Limits: &numbers, Now: clock},
 		Streams:   &rate.Streams{Store: e.streams, Limits: &numbers, Now: clock},
 		Addresses: addresses,
+		Cache:     cache.New(numbers.Cache),
 		Now:       clock,
 	}
 	return e
@@ -193,6 +214,7 @@ func TestAURLOpensAFileOfItsRevision(t *testing.T) {
 	if f.Artifact != e.claims.Artifact || f.Revision != e.claims.Revision {
 		t.Errorf("%+v", f)
 	}
+	e.Cache = nil
 	_, err = e.Open(t.Context(), f, netip.Addr{}, 2, 5)
 	wantCode(t, err, "")
 	if e.bytes.home != "home" || e.bytes.object != f.Object || e.bytes.offset != 2 || e.bytes.size != 5 {
@@ -313,27 +335,6 @@ func TestATreeThatIsNotThereIsReadAgain(t *testing.T) {
 	wantCode(t, err, "")
 }
 
-func TestTheCacheDropsTheTreeThatWasUsedLongestAgo(t *testing.T) {
-	var c treeCache
-	revisions := make([]id.Revision, maxCachedTrees+1)
-	for n := range revisions {
-		revisions[n] = id.NewRevision()
-	}
-	for _, r := range revisions[:maxCachedTrees] {
-		c.put(r, tree.Tree{})
-	}
-	c.put(revisions[0], tree.Tree{{Path: "another"}}) // is there already
-	if first, ok := c.get(revisions[0]); !ok || len(first) != 0 {
-		t.Error("the first tree is dropped or replaced")
-	}
-	c.put(revisions[maxCachedTrees], tree.Tree{})
-	for n, want := range map[int]bool{0: true, 1: false, 2: true, maxCachedTrees: true} {
-		if _, ok := c.get(revisions[n]); ok != want {
-			t.Errorf("tree %d is cached: %t", n, ok)
-		}
-	}
-}
-
 func TestAClaimLiftsNoIndexAndLetsNoOldTokenRunScripts(t *testing.T) {
 	type flags struct{ noIndex, scripts bool }
 	for name, c := range map[string]struct {
@@ -362,6 +363,9 @@ func TestAClaimLiftsNoIndexAndLetsNoOldTokenRunScripts(t *testing.T) {
 	}
 }
 
+// large is a file that is not kept in memory.
+var large = File{File: tree.File{Size: limits.SchemaFile}, Artifact: "art"}
+
 func TestALargeBodyHoldsAStreamUntilItIsClosed(t *testing.T) {
 	held := map[string]int{"address": 1, "artifact": 1}
 	for name, c := range map[string]struct {
@@ -373,7 +377,7 @@ func TestALargeBodyHoldsAStreamUntilItIsClosed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
-			body, err := e.Open(t.Context(), File{Artifact: "art"}, netip.MustParseAddr("192.0.2.1"), 0, c.size)
+			body, err := e.Open(t.Context(), large, netip.MustParseAddr("192.0.2.1"), 0, c.size)
 			wantCode(t, err, "")
 			for kind, n := range held {
 				if got := e.streams.held[kind]; (got == n) != c.holds {
@@ -409,7 +413,7 @@ func TestARefusedBodyHoldsNoStreamAndNoObject(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			c.set(e)
-			_, err := e.Open(t.Context(), File{Artifact: "art"}, netip.MustParseAddr("192.0.2.1"), 0, limits.StreamsAbove+1)
+			_, err := e.Open(t.Context(), large, netip.MustParseAddr("192.0.2.1"), 0, limits.StreamsAbove+1)
 			wantCode(t, err, c.want)
 			if e.streams.held["address"] != 0 || e.streams.held["artifact"] != 0 {
 				t.Errorf("%v are held", e.streams.held)

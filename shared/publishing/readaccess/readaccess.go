@@ -104,21 +104,21 @@ func (s State) ArtifactAllows(q Query, now time.Time) bool {
 
 // CheckRevision refuses a revision that is not published. The current one is; any other costs a read.
 func CheckRevision(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
-	_, err := publishedRevision(ctx, store, a, r)
+	_, err := PublishedRevision(ctx, store, a, r)
 	return err
 }
 
 // CheckPublicView refuses a revision whose public view is closed, at the same cost.
 func CheckPublicView(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
-	rev, err := publishedRevision(ctx, store, a, r)
+	rev, err := PublishedRevision(ctx, store, a, r)
 	if err == nil && !a.ViewOpen(rev) {
 		err = NotFound()
 	}
 	return err
 }
 
-// publishedRevision returns a published revision: the current one as the artifact has it, any other as it is stored.
-func publishedRevision(
+// PublishedRevision returns a published revision: the current one as the artifact has it, any other as it is stored.
+func PublishedRevision(
 	ctx context.Context, store Store, a *artifact.Artifact, r id.Revision,
 ) (artifact.Revision, error) {
 	if a.Current == r {

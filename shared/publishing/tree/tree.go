@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -91,6 +92,18 @@ func (t Tree) Size() (sum int64) {
 		sum += f.Size
 	}
 	return sum
+}
+
+// fileSize is what a File takes in memory, without its strings.
+var fileSize = int64(reflect.TypeFor[File]().Size())
+
+// MemorySize returns how many bytes of memory the tree takes. The allocator rounds each string up to 16 bytes.
+func (t Tree) MemorySize() int64 {
+	sum := fileSize * int64(cap(t))
+	for _, f := range t {
+		sum += int64(len(f.Path)+len(f.Object.Session)) + 2*16
+	}
+	return sum + sum/8
 }
 
 // CheckPath refuses a path that no new file may have: what CheckStoredPath refuses, and paths that begin with a letter

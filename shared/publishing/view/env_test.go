@@ -33,6 +33,7 @@ type fakeStore struct {
 	revisions map[id.Revision]artifact.Revision
 	tree      tree.Tree
 	asked     id.Revision // of the contents that were read last
+	read      int         // how often contents were
 	err       error       // of the contents
 	gone      bool        // the contents are
 }
@@ -52,6 +53,7 @@ func (s *fakeStore) Revision(_ context.Context, _ id.Artifact, r id.Revision) (*
 
 func (s *fakeStore) Contents(_ context.Context, _ id.Artifact, r id.Revision) (*artifact.Contents, error) {
 	s.asked = r
+	s.read++
 	if s.gone || s.err != nil {
 		return nil, s.err
 	}

@@ -40,7 +40,7 @@ func (v *Service) File(
 	if err := readaccess.CheckRevision(ctx, v.Store, a, r); err != nil {
 		return contract.FileContent{}, err
 	}
-	c, err := v.Store.Contents(ctx, a.ID, r)
+	c, err := v.contents(ctx, a.ID, r)
 	if err != nil {
 		return contract.FileContent{}, err
 	}
@@ -107,13 +107,5 @@ func (v *Service) readText(ctx context.Context, a *artifact.Artifact, f tree.Fil
 		return "", err
 	}
 	defer body.Close()
-	var b strings.Builder
-	b.Grow(int(f.Size))
-	if _, err := io.Copy(&b, body); err != nil {
-		return "", fault.Wrap(fault.StorageUnavailable, err, "the file cannot be read now; repeat the request")
-	}
-	if tree.DigestOf(b.String()) != f.SHA256 {
-		return "", fault.New(fault.StorageUnavailable, "the stored file is damaged")
-	}
-	return b.String(), nil
+	return f.ReadAll(body)
 }

@@ -8,6 +8,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/cache"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -35,7 +36,9 @@ type Service struct {
 	Limits    *limits.Limits
 	Limiter   *rate.Limiter
 	Bytes     Bytes // of hosts that read files back; nil on the others
-	Now       func() time.Time
+	// Cache keeps published revisions with their files, which never change. Whether one may be shown is never kept.
+	Cache *cache.Cache
+	Now   func() time.Time
 }
 
 // Latest returns the owner's view of the current revision; not_found if the artifact cannot be read.
@@ -66,7 +69,7 @@ func (v *Service) Pinned(
 func (v *Service) ownerView(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision,
 ) (contract.AgentView, error) {
-	c, err := v.Store.Contents(ctx, a.ID, r)
+	c, err := v.contents(ctx, a.ID, r)
 	if err != nil {
 		return contract.AgentView{}, err
 	}
@@ -118,7 +121,7 @@ func (v *Service) Public(ctx context.Context, text string) (contract.PublicAgent
 	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact}
 	contents := make(chan contentsResult, 1)
 	go func() {
-		c, err := v.Store.Contents(ctx, claims.Artifact, claims.Revision)
+		c, err := v.contents(ctx, claims.Artifact, claims.Revision)
 		contents <- contentsResult{c, err}
 	}()
 	state, _, err := v.checkAccess(ctx, query, claims.Revision)
@@ -151,7 +154,7 @@ func (v *Service) Resolve(ctx context.Context, r contract.ResolveRequest) (contr
 	if err != nil {
 		return contract.Resolved{}, err
 	}
-	c, err := v.Store.Contents(ctx, blob.Artifact, shown)
+	c, err := v.contents(ctx, blob.Artifact, shown)
 	if err != nil {
 		return contract.Resolved{}, err
 	}
