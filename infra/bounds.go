@@ -3,9 +3,26 @@ package main
 import (
 	"fmt"
 	"strconv"
+
+	"vitrine/shared/platform/limits"
 )
 
-// readBounds reads how far the roles of the hosts go, and what the tables and the account may cost.
+// maxCache is a quarter of the memory of the functions that have a cache. Garbage may take as much again, and the rest
+// is for requests.
+const maxCache = 128 << 20
+
+// readCache reads how many bytes of what never changes a function keeps in memory.
+func readCache(c lookup) (int64, error) {
+	said := c.text("cache", strconv.FormatInt(limits.Default().Cache, 10))
+	n, err := strconv.ParseInt(said, 10, 64)
+	if err != nil || n < 0 || n > maxCache {
+		return 0, fmt.Errorf("cache is a number of bytes from 0 to %d, not %q", maxCache, said)
+	}
+	return n, nil
+}
+
+// readBounds reads how far the roles of the hosts go, what functions keep in memory, and what the tables and the
+// account may cost.
 func (o *options) readBounds(c lookup) (err error) {
 	if o.NarrowWrites, err = c.yes("narrow-writes"); err != nil {
 		return err
@@ -17,6 +34,9 @@ func (o *options) readBounds(c lookup) (err error) {
 		return err
 	}
 	if o.Budget, err = c.count("budget-usd"); err != nil {
+		return err
+	}
+	if o.Cache, err = readCache(c); err != nil {
 		return err
 	}
 	if o.Budget > 0 && o.AlarmTopic == "" {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/env"
@@ -72,6 +73,9 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 		variables[env.RingsVersion], variables[env.HSTS] = "", string(web.HSTSHost)
 		if f.name == "content" {
 			variables[env.ResponseMode] = "buffered" // sam local does not stream
+		}
+		if f.caches {
+			variables[env.Cache] = strconv.FormatInt(f.Cache, 10)
 		}
 		for _, ring := range f.rings {
 			variables[ring] = "file:/tmp/rings.json"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
@@ -119,6 +120,9 @@ func (f *function) environment() *map[string]*string {
 		env.DynamoDBEndpoint: "", env.S3Endpoint: "", env.S3Domain: "",
 	} {
 		variables[name] = jsii.String(value)
+	}
+	if f.caches {
+		variables[env.Cache] = jsii.String(strconv.FormatInt(f.Cache, 10))
 	}
 	for name, value := range f.settings {
 		variables[name] = jsii.String(value)

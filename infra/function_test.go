@@ -27,10 +27,10 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	}
 	checking := []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue}
 	own := map[string][]string{
-		"api":     append([]string{env.Pow, env.AssertionRing}, checking...),
+		"api":     append([]string{env.Cache, env.Pow, env.AssertionRing}, checking...),
 		"upload":  {env.PutMode},
-		"content": {env.ResponseMode},
-		"app":     append([]string{env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, checking...),
+		"content": {env.Cache, env.ResponseMode},
+		"app":     append([]string{env.Cache, env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, checking...),
 	}
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		want := slices.Concat(common, own[host], needed[host])
@@ -59,6 +59,9 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Plain-Api", env.ContentURL, "https://content.invalid"},
 		{"Plain-Upload", env.PutMode, "direct"},
 		{"Plain-Content", env.ResponseMode, "stream"},
+		{"Plain-Content", env.Cache, "67108864"},
+		{"Named-App", env.Cache, "33554432"},
+		{"Bare-Api", env.Cache, "0"},
 		{"Loose-App", env.APIURL, "https://known.example"},
 		{"Loose-App", env.RingsVersion, "7c0ffee"},
 		{"Plain-App", env.RingsVersion, ""},

@@ -13,6 +13,7 @@ import (
 type host struct {
 	name     string
 	memory   float64           // MB; the share of a core grows with it
+	caches   bool              // keeps files and lists of files in memory
 	timeout  float64           // seconds
 	rings    []string          // settings of the key rings that it may read
 	people   []string          // settings of the identity provider that it gets
@@ -36,6 +37,7 @@ var hosts = []host{
 	{
 		name:     "api",
 		memory:   512,
+		caches:   true,
 		timeout:  answerTime,
 		rings:    []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing, env.AssertionRing},
 		people:   verifying, // ID tokens that clients exchange
@@ -72,6 +74,7 @@ var hosts = []host{
 	{
 		name:     "content",
 		memory:   512,
+		caches:   true,
 		timeout:  streamTime,
 		rings:    []string{env.ContentRing},
 		settings: map[string]string{env.ResponseMode: "stream"},
@@ -82,6 +85,7 @@ var hosts = []host{
 	{
 		name:    "app",
 		memory:  512,
+		caches:  true,
 		timeout: answerTime,
 		rings:   []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
 		people:  signingIn,

@@ -89,6 +89,7 @@ func contexts(folder string) map[string]map[string]any {
 		"table-read-units":        "9000",
 		"table-write-units":       "3000",
 		"budget-usd":              "250",
+		"cache":                   "33554432",
 		"settings":                filepath.Join(folder, "settings.json"),
 	}
 	bare := map[string]any{
@@ -102,6 +103,7 @@ func contexts(folder string) map[string]map[string]any {
 		"oidc-logout":         "rp_initiated",
 		"oidc-operator-claim": "roles",
 		"oidc-operator-value": "vitrine-admin",
+		"cache":               "0",
 	}
 	for host, name := range domainNames {
 		named["domain-"+host], bare["domain-"+host] = name, name

@@ -56,6 +56,8 @@ import (
 //	narrow-writes     yes (default) or no: the roles of api, upload and app write those kinds of items only that the
 //	                  hosts need to. With no they write any item of the table; it is for a deployment whose log shows
 //	                  that AWS denies a write of theirs
+//	cache             bytes of files and lists of files that each function of content, api and app keeps in memory
+//	                  (default 67108864), at most a quarter of the function's; 0 keeps none
 //	throttle-HOST     RATE/BURST: requests a second that its gateway passes on and how many at once, or none. Default:
 //	                  500/1000 for content, 200/400 for api, 100/200 for upload and app; all share the account's 10,000
 //	hsts              for which names browsers are told to use HTTPS only: host (default, each host's own), subdomains
@@ -88,6 +90,7 @@ type options struct {
 	AlarmTopic   string
 	Budget       float64 // US dollars a month; 0: none
 	LogRole      bool    // make the role that lets API Gateway write logs
+	Cache        int64   // bytes that a function keeps in memory; 0: none
 	NarrowWrites bool    // hosts may write only the kinds of items that they need to
 	// ReadUnits and WriteUnits are the most that each table takes in a second; 0: the account's
 	// quota.

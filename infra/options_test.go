@@ -107,6 +107,9 @@ var badOptions = []struct {
 	{"a throttle without a burst", map[string]any{"throttle-api": "100"}, "throttle-api is RATE/BURST"},
 	{"a throttle that lets nobody in", map[string]any{"throttle-app": "0/5"}, "throttle-app is RATE/BURST"},
 	{"a throttle in words", map[string]any{"throttle-content": "many/more"}, "throttle-content is RATE/BURST"},
+	{"a cache in words", map[string]any{"cache": "64MB"}, "cache is a number of bytes"},
+	{"a cache below nothing", map[string]any{"cache": "-1"}, "cache is a number of bytes"},
+	{"a cache that leaves no memory", map[string]any{"cache": "134217729"}, "cache is a number of bytes"},
 	{"a strange rule for HTTPS", map[string]any{"hsts": "everywhere"}, "hsts is host, subdomains or preload"},
 }
 

@@ -83,7 +83,7 @@ func (l *local) startHosts(ctx context.Context) error {
 		l.say("hosts    tables are made and the hosts start")
 	}
 	numbers := limits.Default()
-	numbers.Off = l.limitsOff
+	numbers.Off, numbers.Cache = l.limitsOff, l.cache
 	var err error
 	l.stack, err = stack.Start(ctx, stack.Options{
 		Engines:  l.engines,

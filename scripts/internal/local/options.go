@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/platform/limits"
 )
 
 // Ports are counted from a base: the hosts come first, the engines after them.
@@ -23,7 +24,8 @@ type options struct {
 	base      int
 	data      string // absolute; empty: data is discarded
 	limitsOff bool
-	lambda    bool // hosts as Lambda functions behind a local API Gateway
+	cache     int64 // bytes of files and lists of files that the hosts keep in memory
+	lambda    bool  // hosts as Lambda functions behind a local API Gateway
 }
 
 // errUsage stands for a message that the flag package has printed already.
@@ -39,7 +41,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		"`BASE` of the ports: api BASE+1, upload +2, content +3, app +4, identity provider +6, DynamoDB +11, S3 +12")
 	flags.StringVar(&o.data, "data", "", "`DIR` that keeps the data (default .vitrine in the repository)")
 	memory := flags.Bool("memory", false, "keep nothing")
-	limits := flags.String("limits", "on", "`on|off`: off lifts the rate limiters, for load tests")
+	rates := flags.String("limits", "on", "`on|off`: off lifts the rate limiters, for load tests")
+	flags.Int64Var(&o.cache, "cache", limits.Default().Cache,
+		"`BYTES` of files and lists of files that are kept in memory, 0 for none")
 	flags.BoolVar(&o.lambda, "lambda", false, "run the Lambda functions behind the gateways of the synthesised templates")
 	err := flags.Parse(args)
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
@@ -48,12 +52,14 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if err != nil {
 		return o, err
 	}
-	o.limitsOff = *limits == "off"
+	o.limitsOff = *rates == "off"
 	switch {
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("%q is no option: see scripts/dev --help", flags.Arg(0))
-	case *limits != "on" && *limits != "off":
-		return o, fmt.Errorf("--limits is on or off, not %q", *limits)
+	case *rates != "on" && *rates != "off":
+		return o, fmt.Errorf("--limits is on or off, not %q", *rates)
+	case o.cache < 0:
+		return o, fmt.Errorf("--cache is a number of bytes or 0, not %d", o.cache)
 	case o.base < 1 || o.base > maxBase:
 		return o, fmt.Errorf("--ports %d leaves no room for the ports above it: choose a base from 1024 to %d", o.base,
 			maxBase)

@@ -8,6 +8,7 @@ import (
 )
 
 func TestOptions(t *testing.T) {
+	const kept = 64 << 20
 	here, err := filepath.Abs("x")
 	if err != nil {
 		t.Fatal(err)
@@ -17,11 +18,15 @@ func TestOptions(t *testing.T) {
 		want options
 		says string
 	}{
-		"a data folder":            {[]string{"--data", "x"}, options{base: 8700, data: here}, ""},
-		"other ports":              {[]string{"--memory", "--ports", "9700"}, options{base: 9700}, ""},
-		"no limits":                {[]string{"--memory", "--limits", "off"}, options{base: 8700, limitsOff: true}, ""},
-		"Lambda functions":         {[]string{"--memory", "--lambda"}, options{base: 8700, lambda: true}, ""},
-		"limits on":                {[]string{"--memory", "--limits=on"}, options{base: 8700}, ""},
+		"a data folder": {[]string{"--data", "x"}, options{base: 8700, data: here, cache: kept}, ""},
+		"other ports":   {[]string{"--memory", "--ports", "9700"}, options{base: 9700, cache: kept}, ""},
+		"no limits": {
+			[]string{"--memory", "--limits", "off"}, options{base: 8700, cache: kept, limitsOff: true}, "",
+		},
+		"Lambda functions":         {[]string{"--memory", "--lambda"}, options{base: 8700, cache: kept, lambda: true}, ""},
+		"limits on":                {[]string{"--memory", "--limits=on"}, options{base: 8700, cache: kept}, ""},
+		"no cache":                 {[]string{"--memory", "--cache", "0"}, options{base: 8700}, ""},
+		"a cache below nothing":    {[]string{"--cache", "-1"}, options{}, "number of bytes"},
 		"limits half":              {[]string{"--limits", "half"}, options{}, "on or off"},
 		"ports too high":           {[]string{"--ports", "65530"}, options{}, "choose a base"},
 		"memory and a folder":      {[]string{"--memory", "--data", "x"}, options{}, "choose one"},

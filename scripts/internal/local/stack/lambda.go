@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strconv"
 	"time"
 
 	"vitrine/scripts/internal/localapi"
@@ -37,13 +38,14 @@ func (o Options) inProcess() error {
 	told := o.Limits
 	standard := limits.Default()
 	told.Off, told.Pow = standard.Off, standard.Pow
+	told.Cache = standard.Cache
 	switch {
 	case o.Now != nil && reflect.ValueOf(o.Now).Pointer() != reflect.ValueOf(time.Now).Pointer():
 		return fmt.Errorf("option Now: %w", ErrInProcess)
 	case len(o.Middleware) > 0:
 		return fmt.Errorf("option Middleware: %w", ErrInProcess)
 	case !reflect.DeepEqual(told, standard):
-		return fmt.Errorf("option Limits, other than Off and Pow: %w", ErrInProcess)
+		return fmt.Errorf("option Limits, other than Off, Pow and Cache: %w", ErrInProcess)
 	}
 	return nil
 }
@@ -144,5 +146,6 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 		env.PutMode:          "edge",
 		env.Limits:           rates,
 		env.Pow:              string(o.Limits.Pow),
+		env.Cache:            strconv.FormatInt(o.Limits.Cache, 10),
 	}
 }

@@ -39,6 +39,7 @@ func TestFunctionsCannotBeToldEverything(t *testing.T) {
 func TestFunctionsAreToldWhatTheirSettingsSay(t *testing.T) {
 	o := Options{Lambda: true, Limits: limits.Default()}
 	o.Limits.Off, o.Limits.Pow = true, limits.PowAlways
+	o.Limits.Cache = 0
 	if err := o.inProcess(); err != nil {
 		t.Error(err)
 	}
