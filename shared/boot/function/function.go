@@ -21,6 +21,7 @@ type Host struct {
 
 // Main serves the host until Lambda ends the process. A wrong configuration is one line in the log and exit code 1.
 func Main(h Host) {
+	boot.SetMemory(os.Getenv)
 	log := lambdahttp.NewLog(os.Stderr).With("host", h.Name)
 	slog.SetDefault(log) // what libraries print becomes lines of the same kind
 	if err := h.run(context.Background(), log); err != nil {
