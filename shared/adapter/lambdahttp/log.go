@@ -12,7 +12,7 @@ import (
 // invocation that they belong to.
 func NewLog(to io.Writer) *slog.Logger {
 	return slog.New(
-		invocationHandler{slog.NewJSONHandler(to, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})})
+		invocationHandler{newLineHandler(to, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})})
 }
 
 // invocationHandler adds the id of the context's invocation.
