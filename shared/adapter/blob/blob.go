@@ -60,6 +60,7 @@ func New(client *s3.Client, bucket, edge string) *Store {
 		// to compare.
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
+		settle(o, bucket)
 	})
 	// A header that moves into the query is signed, but S3 does not check it there, so that any
 	// bytes would be accepted.
@@ -83,7 +84,7 @@ func key(home id.Workspace, o tree.Object) (string, error) {
 		return "", fmt.Errorf("entry %d of session %s has no object", o.Entry, o.Session)
 	}
 	folder, err := prefix(home, o.Session, o.Diff)
-	return fmt.Sprintf("%s%03d", folder, o.Entry), err
+	return folder + strconv.Itoa(lastEntry + 1 + o.Entry)[1:], err // three digits
 }
 
 // prefix begins the keys of a session's files, or those of its diffs, and no others.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -30,7 +31,7 @@ func (s *Store) Open(ctx context.Context, home id.Workspace, o tree.Object, offs
 	if err != nil {
 		return nil, err
 	}
-	span := fmt.Sprintf("bytes=%d-%d", offset, offset+size-1)
+	span := "bytes=" + strconv.FormatInt(offset, 10) + "-" + strconv.FormatInt(offset+size-1, 10)
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &name, Range: &span})
 	if err != nil {
 		return nil, failure(err)

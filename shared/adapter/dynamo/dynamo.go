@@ -45,7 +45,7 @@ type Stores struct {
 
 // New makes the stores on tables that exist.
 func New(client *dynamodb.Client, tables Tables) Stores {
-	d := &db{client: client, tables: tables}
+	d := &db{client: settled(client), tables: tables}
 	m := metadata{d}
 	f := files{d}
 	r := references{d}

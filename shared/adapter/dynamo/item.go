@@ -168,26 +168,37 @@ func attribute(value any) types.AttributeValue {
 
 var alias = regexp.MustCompile(`#[a-z0-9_]+`)
 
-// aliases are those of the expressions that were used before; expressions are made of constants of this package, so
-// few.
-var aliases sync.Map // expression to []string
+// expressions are those of one call; the second may be empty.
+type expressions [2]string
 
-// names maps every #alias of the expressions to its attribute: #status stands for status. Many plain names are
+// aliases are those of the expressions that were used before; expressions are made of constants of this package, so
+// few. Calls share the maps, and nothing writes into them.
+var aliases = struct {
+	sync.RWMutex
+	of map[expressions]map[string]string
+}{of: map[expressions]map[string]string{}}
+
+// names maps every #alias of one or two expressions to its attribute: #status stands for status. Many plain names are
 // reserved.
-func names(expressions ...string) map[string]string {
-	var out map[string]string
-	for _, e := range expressions {
-		found, ok := aliases.Load(e)
-		if !ok {
-			found = alias.FindAllString(e, -1)
-			aliases.Store(e, found)
-		}
-		for _, a := range found.([]string) {
-			if out == nil {
-				out = map[string]string{}
+func names(one string, two ...string) map[string]string {
+	e := expressions{one}
+	copy(e[1:], two)
+	aliases.RLock()
+	found, ok := aliases.of[e]
+	aliases.RUnlock()
+	if ok {
+		return found
+	}
+	for _, text := range e {
+		for _, a := range alias.FindAllString(text, -1) {
+			if found == nil {
+				found = map[string]string{}
 			}
-			out[a] = a[1:]
+			found[a] = a[1:]
 		}
 	}
-	return out
+	aliases.Lock()
+	defer aliases.Unlock()
+	aliases.of[e] = found
+	return found
 }

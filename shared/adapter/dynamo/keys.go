@@ -172,7 +172,7 @@ func eventShard(e id.Event) int { return int(sha256.Sum256([]byte(e))[0]) % even
 
 // rateKey names a counter: kind, host, subject and the window's start in milliseconds.
 func rateKey(w rate.Window) string {
-	return fmt.Sprintf("r:%s:%s:%s:%d", w.Kind, w.Host, w.Subject, w.Start.UnixMilli())
+	return "r:" + w.Kind + ":" + w.Host + ":" + w.Subject + ":" + strconv.FormatInt(w.Start.UnixMilli(), 10)
 }
 
 // streamKey names the streams of a subject.
