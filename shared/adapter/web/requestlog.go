@@ -102,13 +102,13 @@ func (n *requestLog) line(log *slog.Logger, r *http.Request, rec *recorder, took
 	if given, _ := r.Context().Value(gatewayIDKey{}).(string); given != "" {
 		more = append(more, slog.String(GatewayRequestIDField, given))
 	}
-	attrs := append([]slog.Attr{
+	level, failure := n.failure(rec.slow())
+	attrs := slices.Concat([]slog.Attr{
 		slog.String("request_id", n.id), slog.String("method", method(r)), slog.String("route", route(r)),
 		slog.Int("status", rec.status()), slog.Float64("duration_ms", float64(took.Microseconds())/1000),
 		slog.Int64("bytes", rec.bytes),
-	}, slices.Concat(n.attrs, more)...)
-	level, failure := n.failure(rec.slow())
-	log.LogAttrs(r.Context(), level, "request", append(attrs, failure...)...)
+	}, n.attrs, more, failure)
+	log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
 // failure returns the level and the fields of a failure. A client that left or reads too slowly,
