@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/shared/adapter/meter"
+	"vitrine/shared/adapter/sdk"
 )
 
 // How long the AWS clients try.
@@ -22,6 +23,7 @@ const (
 	awsConnect  = 2 * time.Second
 	awsAnswer   = 5 * time.Second // to the first byte of an answer
 	idleConns   = 128
+	readBuffer  = 16 << 10 // takes the headers and a small object with one read from the connection
 )
 
 func (c *Config) dynamodb() *dynamodb.Client {
@@ -59,18 +61,28 @@ func (c *Config) client(dial dialFunc) aws.Config {
 	if dial == nil {
 		dial = (&net.Dialer{Timeout: awsConnect}).DialContext
 	}
-	cfg.HTTPClient = &http.Client{Transport: &http.Transport{
+	cfg.HTTPClient = sdk.Sender{RoundTripper: transport(dial)}
+	cfg.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = awsAttempts, awsBackoff })
+	}
+	cfg.APIOptions = append(append(cfg.APIOptions, sdk.Trim(), meter.Add), c.Middleware...)
+	return cfg
+}
+
+// transport keeps connections open for all calls that a host makes at a time. It asks for no proxy, and for neither
+// HTTP/2 nor compression, because DynamoDB and S3 offer none of them to a client that does not ask.
+func transport(dial dialFunc) *http.Transport {
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	return &http.Transport{
 		DialContext:           dial,
 		MaxIdleConns:          idleConns,
 		MaxIdleConnsPerHost:   idleConns,
 		IdleConnTimeout:       time.Minute,
 		TLSHandshakeTimeout:   awsConnect,
 		ResponseHeaderTimeout: awsAnswer,
-		ForceAttemptHTTP2:     true,
-	}}
-	cfg.Retryer = func() aws.Retryer {
-		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxAttempts, o.MaxBackoff = awsAttempts, awsBackoff })
+		Protocols:             &protocols,
+		DisableCompression:    true,
+		ReadBufferSize:        readBuffer,
 	}
-	cfg.APIOptions = append(append(cfg.APIOptions, meter.Add), c.Middleware...)
-	return cfg
 }
