@@ -123,7 +123,10 @@ func tableCalls(stores dynamo.Stores) []call {
 	window := rate.Window{Kind: "read", Host: "content", Subject: string(home), End: time.Now().Add(time.Minute)}
 	return []call{
 		{"BatchGetItem", func(ctx context.Context) error { _, err := stores.Artifacts.ReadState(ctx, read); return err }},
-		{"UpdateItem", func(ctx context.Context) error { _, _, err := stores.Counters.Count(ctx, window, 600); return err }},
+		{"UpdateItem", func(ctx context.Context) error {
+			_, _, err := stores.Counters.Count(ctx, window, 1, 600)
+			return err
+		}},
 		{"GetItem", func(ctx context.Context) error { _, err := stores.Counters.Failures(ctx, window); return err }},
 		{"PutItem", func(ctx context.Context) error { _, err := stores.Counters.Burn(ctx, "nonce", window.End); return err }},
 		{"Query", func(ctx context.Context) error {
