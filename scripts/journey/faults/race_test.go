@@ -124,7 +124,7 @@ func TestF07WhoOutlivesItsLeaseCannotCommit(t *testing.T) {
 	if first.Code() != fault.IdempotencyInFlight && harness.StableIDs(t, first) != harness.StableIDs(t, second) {
 		t.Errorf("the slow one answers %d %s, the other %s", first.Status, first.Body, second.Body)
 	}
-	if n := s.Events(t, g)[harness.DraftMade]; n != 1 {
+	if n := s.Events(t, g)[harness.ArtifactMade]; n != 1 {
 		t.Errorf("%d drafts", n)
 	}
 }
@@ -183,7 +183,7 @@ func TestF08TwoFinalizesOfOneSessionMakeOneDraft(t *testing.T) {
 	harness.WantOneEffect(t, s.Concurrently(t, 2, func(int) (wire.Answer, error) {
 		return s.Finalize(g, wire.NewKey(), both.UploadSessionID)
 	}))
-	if n := s.Events(t, g)[harness.DraftMade]; n != 2 {
+	if n := s.Events(t, g)[harness.ArtifactMade]; n != 2 {
 		t.Errorf("two sessions made %d drafts", n)
 	}
 }

@@ -37,7 +37,9 @@ func (s *snapshot) actions() map[string]int {
 			add(w, "ephemeral.workspace.claimed", w)
 		}
 	}
+	first := map[string]bool{} // the draft with which an artifact was made has the event of the artifact
 	for u, i := range s.sessions {
+		first[i.text("rev")] = i.has("new")
 		add(i.text("ws"), "upload_session.created", u)
 	}
 	for _, i := range s.keys {
@@ -63,7 +65,7 @@ func (s *snapshot) actions() map[string]int {
 			add(owner, "artifact.expired", a.id)
 		}
 		for r, i := range a.revisions {
-			if i.text("source") == "" { // else it was restored and never a draft
+			if i.text("source") == "" && !first[r] { // else it was restored and never a draft, or came with its artifact
 				add(owner, "revision.draft_created", r)
 			}
 			if i.number("no") > 0 {

@@ -35,6 +35,7 @@ func eventFields(f fields, e *event.Event) {
 	text(f, "by_id", &e.Actor.ID)
 	text(f, "on_type", &e.Target.Type)
 	text(f, "on_id", &e.Target.ID)
+	text(f, "rev", &e.Revision)
 	text(f, "detail", &e.Detail)
 	text(f, "request", &e.RequestID)
 }

@@ -213,7 +213,7 @@ func finalization(
 			SHA256: *entries[0].SHA256,
 			Object: entries[0].Object,
 		}},
-		Events: []event.Event{record(u.Workspace, now())},
+		Event: record(u.Workspace, now()),
 	}
 	if err := s.Uploads.Claim(ctx, f.Command, f.Owner, f.At, f.At.Add(time.Minute)); err != nil {
 		t.Fatal(err)

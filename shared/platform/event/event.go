@@ -111,6 +111,7 @@ type Event struct {
 	Action    Action
 	Actor     Actor
 	Target    Target
+	Revision  id.Revision // that came with the target; empty: none
 	Detail    string
 	RequestID string
 }

@@ -50,7 +50,7 @@ type Finalization struct {
 	Revision artifact.Revision
 	Tree     tree.Tree
 	At       time.Time
-	Events   []event.Event
+	Event    event.Event
 }
 
 // Settled means that the session is no longer pending; Session is as it was found.
@@ -226,11 +226,13 @@ func finalization(
 		mode = media.ModeOf(s.Entrypoint)
 	}
 	_, entered := files.Find(s.Entrypoint)
-	record := func(action event.Action, kind, target string) event.Event {
-		return by.Record(now, action, kind, target, s.Title)
+	made := by.Record(now, event.DraftCreated, event.OnRevision, string(s.Revision), s.Title)
+	if s.New {
+		made = by.Record(now, event.ArtifactCreated, event.OnArtifact, string(s.Artifact), s.Title)
+		made.Revision = s.Revision
 	}
 	result, _ := json.Marshal(finalized{s.FileCount, s.Size})
-	f := Finalization{
+	return Finalization{
 		Command: a.Command,
 		Result:  result,
 		Owner:   owner,
@@ -264,12 +266,8 @@ func finalization(
 			Size:             s.Size,
 			CreatedAt:        now,
 		},
-		Events: []event.Event{record(event.DraftCreated, event.OnRevision, string(s.Revision))},
+		Event: made,
 	}
-	if s.New {
-		f.Events = append(f.Events, record(event.ArtifactCreated, event.OnArtifact, string(s.Artifact)))
-	}
-	return f
 }
 
 func finalizedAnswer(s *Session) contract.Finalized {

@@ -103,21 +103,21 @@ func TestADraftHasTheFilesThatWereUploaded(t *testing.T) {
 	}
 }
 
-func TestADraftOfANewArtifactIsRecordedTwice(t *testing.T) {
-	for isNew, want := range map[bool][]event.Action{
-		true:  {event.DraftCreated, event.ArtifactCreated},
-		false: {event.DraftCreated},
-	} {
+func TestADraftIsRecordedOnceWithTheArtifactThatItMakes(t *testing.T) {
+	for _, isNew := range []bool{true, false} {
 		f := newFinalizer()
 		f.attempt.Session.New = isNew
 		_, err := f.finalize(t)
 		wantCode(t, err, "")
-		var got []event.Action
-		for _, e := range f.store.done[0].Events {
-			got = append(got, e.Action)
+		session, got := f.attempt.Session, f.store.done[0].Event
+		action, on := event.DraftCreated, event.Target{Type: event.OnRevision, ID: string(session.Revision)}
+		revision := id.Revision("")
+		if isNew {
+			action, on = event.ArtifactCreated, event.Target{Type: event.OnArtifact, ID: string(session.Artifact)}
+			revision = session.Revision
 		}
-		if len(got) != len(want) || got[0] != want[0] || got[len(got)-1] != want[len(want)-1] {
-			t.Errorf("new %t: %v", isNew, got)
+		if got.Action != action || got.Target != on || got.Revision != revision || got.Detail != session.Title {
+			t.Errorf("new %t: %+v", isNew, got)
 		}
 	}
 }
