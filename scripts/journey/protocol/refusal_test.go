@@ -315,6 +315,6 @@ func finalizeWithoutStorage(t *testing.T, p *harness.BackendEnv, g *wire.Agent) 
 
 func viewDamagedFiles(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {
 	a := harness.PublishPage(t, g, "damaged")
-	p.Update(t, "A#"+string(a.ArtifactID), "M#"+string(a.RevisionID), map[string]any{"files": []byte("no DEFLATE")})
+	p.Update(t, "A#"+string(a.ArtifactID), "R#"+string(a.RevisionID), map[string]any{"files": []byte("no DEFLATE")})
 	return harness.Do(t, g, "GET", g.At.APIURL+"/v1/artifacts/"+string(a.ArtifactID)+"/agent-view", nil)
 }

@@ -177,6 +177,9 @@ func (s *snapshot) sort(i item) {
 		s.artifact(name).meta = i
 	case "A R":
 		s.artifact(name).revisions[sub] = i
+		if i.has("files") {
+			s.artifact(name).trees[sub] = nil
+		}
 	case "A M":
 		s.artifact(name).trees[sub] = nil
 	case "CFG C":

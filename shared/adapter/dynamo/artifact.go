@@ -144,8 +144,7 @@ func (s Artifacts) Restore(ctx context.Context, r artifact.Restoration) error {
 	t.check(revisionKey(p.Artifact, p.Revision.Source), "#status = :published",
 		values{"published": string(artifact.Published)}, moved)
 	t.checkFence(p.Workspace)
-	t.create(revisionItem(p.Revision))
-	t.create(newItem(treeKey(p.Artifact, p.Revision.ID)).bin("files", packTree(r.Files)))
+	t.createRevision(p.Revision, r.Files)
 	t.record(p.Event)
 	return s.commit(ctx, t)
 }

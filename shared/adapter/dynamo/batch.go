@@ -17,13 +17,11 @@ import (
 type batch struct {
 	core, hot []item
 	strong    bool
-	bare      bool // of what is found in core only the keys are asked for
 }
 
 const (
 	maxBatch = 100 // items that one read fetches
 	maxReads = 4
-	keyNames = "#pk, #sk"
 )
 
 func (b *batch) want(k key) { b.core = append(b.core, k.attributes()) }
@@ -49,9 +47,6 @@ func (s *db) read(ctx context.Context, b batch) (found, error) {
 	request := map[string]types.KeysAndAttributes{}
 	if len(b.core) > 0 {
 		core := types.KeysAndAttributes{Keys: attributes(b.core), ConsistentRead: aws.Bool(b.strong)}
-		if b.bare {
-			core.ProjectionExpression, core.ExpressionAttributeNames = aws.String(keyNames), names(keyNames)
-		}
 		request[s.tables.Core] = core
 	}
 	if len(b.hot) > 0 {

@@ -70,10 +70,10 @@ func (s ContentIndex) NewObjects(ctx context.Context, u upload.Session) (tree.Tr
 	}
 	a := readArtifact(f.at(artifactKey(u.Artifact)), u.Artifact)
 	r := readRevision(f.at(revisionKey(u.Artifact, u.Revision)), u.Artifact, u.Revision)
-	files := f.at(treeKey(u.Artifact, u.Revision))
-	if a == nil || a.Status != artifact.Live || r == nil || r.Status == artifact.Retained || files == nil {
+	packed := f.packedTree(u.Artifact, u.Revision)
+	if a == nil || a.Status != artifact.Live || r == nil || r.Status == artifact.Retained || packed == nil {
 		return nil, nil
 	}
-	all, err := unpackTree(files.getBin("files"))
+	all, err := unpackTree(packed)
 	return slices.DeleteFunc(all, func(f tree.File) bool { return f.Size == 0 || f.Object.Session != u.ID }), err
 }

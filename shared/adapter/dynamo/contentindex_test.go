@@ -40,7 +40,7 @@ func TestWhatTheListIndexHoldsStaysSmall(t *testing.T) {
 		if c.item.getStr("g1p") == "" || c.item.getStr("g1s") == "" {
 			t.Errorf("%s: it is not listed", kind)
 		}
-		if size := itemSize(c.item); size > c.most {
+		if size := c.item.size(); size > c.most {
 			t.Errorf("%s: %d bytes, want at most %d", kind, size, c.most)
 		}
 	}
@@ -100,26 +100,6 @@ func fill(t *testing.T, v reflect.Value) {
 	default:
 		t.Fatalf("nothing fills a %s", v.Type())
 	}
-}
-
-// itemSize is what DynamoDB bills an item as: the names and values of its attributes.
-func itemSize(i item) (n int) {
-	for name, value := range i {
-		n += len(name)
-		switch v := value.(type) {
-		case *types.AttributeValueMemberS:
-			n += len(v.Value)
-		case *types.AttributeValueMemberB:
-			n += len(v.Value)
-		case *types.AttributeValueMemberN:
-			n += (len(v.Value)+1)/2 + 1
-		case *types.AttributeValueMemberSS:
-			n += 3 + len(strings.Join(v.Value, ""))
-		default:
-			n++
-		}
-	}
-	return n
 }
 
 // Tables on a machine keep the index that they were made with, which carries 20 attributes beside the keys.

@@ -26,35 +26,67 @@ func (s files) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*art
 
 // Tree implements content.Store and upload.Sessions.
 func (s files) Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error) {
-	i, err := s.getIn(ctx, s.tables.Core, treeKey(a, r), false)
-	if err == nil && i == nil {
-		i, err = s.get(ctx, treeKey(a, r))
+	for _, k := range []key{revisionKey(a, r), treeKey(a, r)} { // most are in the item of the revision
+		i, err := s.getIn(ctx, s.tables.Core, k, false)
+		if err != nil {
+			return nil, err
+		}
+		if packed := i.getBin(filesName); packed != nil {
+			return unpackTree(packed)
+		}
 	}
-	if err != nil || i == nil {
+	f, err := s.readContents(ctx, a, r, true)
+	if err != nil {
 		return nil, err
 	}
-	return unpackTree(i.getBin("files"))
+	if packed := f.packedTree(a, r); packed != nil {
+		return unpackTree(packed)
+	}
+	return nil, nil
+}
+
+// readContents reads a revision and its list of files, which is in the item of the revision or in one of its own.
+func (s *db) readContents(ctx context.Context, a id.Artifact, r id.Revision, strong bool) (found, error) {
+	b := batch{strong: strong}
+	b.want(revisionKey(a, r))
+	b.want(treeKey(a, r))
+	return s.read(ctx, b)
+}
+
+// packedTree returns the list of a revision's files, nil if there is none.
+func (f found) packedTree(a id.Artifact, r id.Revision) []byte {
+	if packed := f.at(revisionKey(a, r)).getBin(filesName); packed != nil {
+		return packed
+	}
+	return f.at(treeKey(a, r)).getBin(filesName)
+}
+
+// createRevision writes a new revision with its files: in one item, if that is small.
+func (t *transaction) createRevision(r artifact.Revision, files tree.Tree) {
+	i, packed := revisionItem(r), packTree(files)
+	together := i.withFiles(packed)
+	t.create(i)
+	if !together {
+		t.create(newItem(treeKey(r.Artifact, r.ID)).bin(filesName, packed))
+	}
 }
 
 // Contents implements view.Store and upload.Finalizations. Of a revision that is published a copy serves; what a copy
 // says of another may be over.
 func (s files) Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
 	for _, strong := range []bool{false, true} {
-		b := batch{strong: strong}
-		b.want(revisionKey(a, r))
-		b.want(treeKey(a, r))
-		f, err := s.read(ctx, b)
+		f, err := s.readContents(ctx, a, r, strong)
 		if err != nil {
 			return nil, err
 		}
-		revision, files := f.at(revisionKey(a, r)), f.at(treeKey(a, r))
-		if revision == nil || files == nil {
+		revision, packed := f.at(revisionKey(a, r)), f.packedTree(a, r)
+		if revision == nil || packed == nil {
 			continue
 		}
 		if !strong && revision.getStr("status") != string(artifact.Published) {
 			continue
 		}
-		t, err := unpackTree(files.getBin("files"))
+		t, err := unpackTree(packed)
 		return &artifact.Contents{Revision: *readRevision(revision, a, r), Tree: t}, err
 	}
 	return nil, nil

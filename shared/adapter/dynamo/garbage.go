@@ -47,14 +47,17 @@ func (s Garbage) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.Arti
 		switch i.key() {
 		case artifactKey(a):
 			h.Artifact = readArtifact(i, a)
+			return nil
 		case revisionKey(a, r):
 			revisions[r] = readRevision(i, a, r)
-		case treeKey(a, r):
-			files, err := unpackTree(i.getBin("files"))
-			trees[r] = files
-			return err
 		}
-		return nil
+		packed := i.getBin(filesName) // of a revision, or of an item of its own
+		if packed == nil {
+			return nil
+		}
+		files, err := unpackTree(packed)
+		trees[r] = files
+		return err
 	})
 	for r, files := range trees {
 		if revision := revisions[r]; revision != nil {
@@ -96,12 +99,12 @@ func (s Garbage) UploaderOf(ctx context.Context, u id.Session) (id.Artifact, err
 
 // How many references are looked at in one go: most objects that are kept are so by the first ones.
 const (
-	firstReferences = 10
-	maxReferences   = 100
+	firstReferences = 5
+	maxReferences   = 50
 )
 
 // ReferencesTo implements sweep.References. A reference holds while the files of its revision are there: they are
-// written with the revision and deleted by its purge.
+// written with the revision, in its item or beside it, and deleted by its purge.
 func (s Garbage) ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
 	condition, first := "#pk = :pk", referenceKey(o, "")
 	query := dynamodb.QueryInput{
@@ -128,21 +131,24 @@ func (s Garbage) ReferencesTo(ctx context.Context, o tree.Object) (held bool, de
 	}
 }
 
-// anyHolds reports whether the revision of a reference has its files, and returns the revisions that have none.
+// anyHolds reports whether the revision of a reference has its files, and otherwise returns the revisions.
 func (s Garbage) anyHolds(
 	ctx context.Context, references []map[string]types.AttributeValue,
 ) (held bool, dead []id.Revision, err error) {
 	if len(references) == 0 {
 		return false, nil, nil
 	}
-	b := batch{strong: true, bare: true}
+	var keys []key
 	for _, i := range references {
-		r := within[id.Revision](item(i).key())
+		a, r := id.Artifact(item(i).getStr("art")), within[id.Revision](item(i).key())
 		dead = append(dead, r)
-		b.want(treeKey(id.Artifact(item(i).getStr("art")), r))
+		keys = append(keys, revisionKey(a, r), treeKey(a, r))
 	}
-	f, err := s.read(ctx, b)
-	return len(f) > 0, dead, err
+	f, err := s.all(ctx, keys, true)
+	for _, i := range f {
+		held = held || i.getBin(filesName) != nil
+	}
+	return held, dead, err
 }
 
 // Mark implements sweep.Purges.
@@ -156,8 +162,13 @@ func (s Garbage) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
 	return nil
 }
 
-// DeleteFileList implements sweep.Purges.
+// DeleteFileList implements sweep.Purges. Of most revisions the list is in their own item, which one write changes.
 func (s Garbage) DeleteFileList(ctx context.Context, a id.Artifact, r id.Revision) error {
+	_, done, err := s.change(ctx, revisionKey(a, r), "SET #status = :retained REMOVE #files, #g2p, #g2s",
+		"attribute_exists(#files)", values{"retained": string(artifact.Retained)})
+	if err != nil || done {
+		return err
+	}
 	t := s.begin()
 	t.update(revisionKey(a, r), "SET #status = :retained REMOVE #g2p, #g2s", "attribute_exists(#pk)",
 		values{"retained": string(artifact.Retained)}, overtaken)

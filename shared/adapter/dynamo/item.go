@@ -3,6 +3,7 @@ package dynamo
 import (
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -110,6 +111,45 @@ func (i item) getFlag(name string) bool {
 	v, ok := i[name].(*types.AttributeValueMemberBOOL)
 	return ok && v.Value
 }
+
+// size returns how many bytes the item takes, by which its writes are charged.
+func (i item) size() (n int) {
+	for name, value := range i {
+		n += len(name)
+		switch v := value.(type) {
+		case *types.AttributeValueMemberS:
+			n += len(v.Value)
+		case *types.AttributeValueMemberB:
+			n += len(v.Value)
+		case *types.AttributeValueMemberN:
+			n += (len(v.Value)+1)/2 + 1
+		case *types.AttributeValueMemberSS:
+			n += 3 + len(strings.Join(v.Value, ""))
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// An item of up to writeUnit bytes is written for the lowest price. Of these, growth is left for what updates add.
+const (
+	writeUnit = 1024
+	growth    = 64
+)
+
+// withFiles adds a packed list of files if the item can be written for the lowest price nevertheless, and reports
+// whether it did.
+func (i item) withFiles(packed []byte) bool {
+	if i.size()+len(filesName)+len(packed) > writeUnit-growth {
+		return false
+	}
+	i.bin(filesName, packed)
+	return true
+}
+
+// filesName is the attribute with a packed list of files.
+const filesName = "files"
 
 func number(v int64) types.AttributeValue {
 	return &types.AttributeValueMemberN{Value: strconv.FormatInt(v, 10)}

@@ -154,8 +154,7 @@ func (s Uploads) finalize(ctx context.Context, f upload.Finalization, expected a
 			})
 	}
 	t.checkFence(f.Session.Workspace)
-	t.create(revisionItem(f.Revision))
-	t.create(newItem(treeKey(f.Artifact.ID, f.Revision.ID)).bin("files", packTree(f.Tree)))
+	t.createRevision(f.Revision, f.Tree)
 	t.record(f.Event)
 	return s.commit(ctx, t)
 }

@@ -1,0 +1,161 @@
+package dynamo
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/sweep"
+	"vitrine/shared/publishing/tree"
+	"vitrine/shared/publishing/upload"
+)
+
+// brought makes the files that a session uploads.
+func brought(u upload.Session, n int) (files tree.Tree) {
+	for entry := range n {
+		files = append(files, tree.File{
+			Path:   fmt.Sprintf("file-%d.txt", entry),
+			Size:   3,
+			SHA256: tree.DigestOf(fmt.Sprint(entry)),
+			Object: tree.Object{Session: u.ID, Entry: entry},
+		})
+	}
+	return files
+}
+
+// shapes are numbers of files whose list is in its neighbour's item, and in an item of its own.
+var shapes = map[string]struct {
+	files, items int
+}{
+	"together": {3, 1},
+	"apart":    {40, 2},
+}
+
+// drafted finalizes a session with this many files.
+func drafted(t *testing.T, s Stores, n int) (credential.Key, upload.Session, upload.Finalization) {
+	t.Helper()
+	w, k := tenant(t, s)
+	u, entries := openSession(t, s, w, k, "")
+	f := finalization(t, s, k, u, entries)
+	f.Tree = brought(u, n)
+	if err := s.Uploads.Finalize(ctx, f); err != nil {
+		t.Fatal(err)
+	}
+	return k, u, f
+}
+
+// itemsOf are the items of a partition but its metadata.
+func itemsOf(t *testing.T, s Stores, pk string) (out []item) {
+	t.Helper()
+	err := s.Garbage.partition(ctx, pk, func(i item) error {
+		if i.key().sk != metaSort {
+			out = append(out, i)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestFilesAreReadFromEitherPlace(t *testing.T) {
+	for name, shape := range shapes {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			k, u, f := drafted(t, s, shape.files)
+			a, r := f.Artifact.ID, f.Revision.ID
+			if n := len(itemsOf(t, s, artifactKey(a).pk)); n != shape.items {
+				t.Errorf("the revision is in %d items", n)
+			}
+			files, err := s.Artifacts.Tree(ctx, a, r)
+			wantSame(t, "the tree", files, f.Tree, err)
+			contents, err := s.Artifacts.Contents(ctx, a, r)
+			wantSame(t, "the contents", contents, &artifact.Contents{Revision: f.Revision, Tree: f.Tree}, err)
+			files, err = s.ContentIndex.NewObjects(ctx, u)
+			wantSame(t, "what the session brought", files, f.Tree, err)
+			all, err := s.Garbage.ArtifactFiles(ctx, a)
+			wantSame(t, "what a purge sees", all.Contents, []artifact.Contents{*contents}, err)
+			if err := s.Artifacts.Publish(ctx, publication(k, f.Revision, 1)); err != nil {
+				t.Fatal(err)
+			}
+			for _, i := range itemsOf(t, s, artifactKey(a).pk) {
+				if shape.items == 1 && i.size() > writeUnit {
+					t.Errorf("the published revision takes %d bytes", i.size())
+				}
+			}
+			listed, err := s.Artifacts.Revisions(ctx, a)
+			if err != nil || len(listed) != 1 || listed[0].Number != 1 {
+				t.Errorf("%+v %v", listed, err)
+			}
+		})
+	}
+}
+
+func TestAReferenceHoldsUntilTheFilesGoFromEitherPlace(t *testing.T) {
+	for name, shape := range shapes {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			_, _, f := drafted(t, s, shape.files)
+			a, r := f.Artifact.ID, f.Revision.ID
+			lent := tree.Object{Session: id.NewSession(), Entry: 1}
+			if err := s.Artifacts.AddReference(ctx, a, r, []tree.Object{lent}); err != nil {
+				t.Fatal(err)
+			}
+			held, dead, err := s.Garbage.ReferencesTo(ctx, lent)
+			if err != nil || !held || dead != nil {
+				t.Errorf("held: %t, dead: %v, %v", held, dead, err)
+			}
+			for range 2 { // a purge that died is repeated
+				if err := s.Garbage.DeleteFileList(ctx, a, r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			held, dead, err = s.Garbage.ReferencesTo(ctx, lent)
+			if err != nil || held || !reflect.DeepEqual(dead, []id.Revision{r}) {
+				t.Errorf("held: %t, dead: %v, %v", held, dead, err)
+			}
+			files, err := s.Artifacts.Tree(ctx, a, r)
+			wantSame(t, "the tree", files, nil, err)
+			all, err := s.Garbage.ArtifactFiles(ctx, a)
+			wantSame(t, "what a purge sees", all.Contents, nil, err)
+			left, err := s.Artifacts.Revision(ctx, a, r)
+			if err != nil || left == nil || left.Status != artifact.Retained {
+				t.Errorf("%+v %v", left, err)
+			}
+		})
+	}
+}
+
+func TestADraftThatIsDiscardedKeepsItsFilesForThePurge(t *testing.T) {
+	s := newStore(t)
+	_, _, f := drafted(t, s, 3)
+	at := f.At
+	due := sweep.Artifact{Artifact: f.Artifact, Version: 1}
+	if err := s.Queue.Discard(ctx, due, at, record(f.Artifact.Owner, at)); err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.Garbage.ArtifactFiles(ctx, f.Artifact.ID)
+	if err != nil || len(all.Contents) != 1 || len(all.Contents[0].Tree) != 3 {
+		t.Fatalf("%+v %v", all, err)
+	}
+	purges, err := s.Garbage.DuePurges(ctx, at, 10)
+	if err != nil || len(purges) != 1 || purges[0].Revision != f.Revision.ID {
+		t.Errorf("%+v %v", purges, err)
+	}
+	for _, i := range itemsOf(t, s, artifactKey(f.Artifact.ID).pk) {
+		if i.size() > writeUnit {
+			t.Errorf("the discarded draft takes %d bytes", i.size())
+		}
+	}
+}
+
+func wantSame[T any](t *testing.T, what string, got, want T, err error) {
+	t.Helper()
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: %v\n got %+v\nwant %+v", what, err, got, want)
+	}
+}
