@@ -149,10 +149,16 @@ var (
 )
 
 // ForgetSession implements sweep.SessionCleanup. References that the session made for a revision that never came are
-// removed too. The metadata of a finalized session stays, because it names the artifact of its objects. The rest stays
-// as long as a repetition may ask for it.
+// removed too. The metadata of a finalized session stays, because it names the artifact of its objects, and so do
+// entries in the same item until those objects go. The rest stays as long as a repetition may ask for it.
 func (s cleanup) ForgetSession(ctx context.Context, u upload.Session) error {
 	set, v := "REMOVE #g2p, #g2s", values{"ttl": u.ExpiresAt.Add(limits.ReplayLife).Unix()}
+	if u.Status == upload.Finalized {
+		_, together, err := s.change(ctx, uploadKey(u.ID), set, "attribute_exists(#files)", nil)
+		if err != nil || together {
+			return err
+		}
+	}
 	if _, _, err := s.change(ctx, entriesKey(u.ID), "SET #ttl = :ttl", "attribute_exists(#pk)", v); err != nil {
 		return err
 	}

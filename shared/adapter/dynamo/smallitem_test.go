@@ -153,6 +153,69 @@ func TestADraftThatIsDiscardedKeepsItsFilesForThePurge(t *testing.T) {
 	}
 }
 
+func TestEntriesAreReadFromEitherPlace(t *testing.T) {
+	for name, shape := range shapes {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			w, k := tenant(t, s)
+			c := creation(w, k, "")
+			c.Entries = nil
+			for _, f := range brought(c.Session, shape.files) {
+				c.Entries = append(c.Entries, upload.Entry{
+					Path:   f.Path,
+					Size:   f.Size,
+					SHA256: &f.SHA256,
+					Object: f.Object,
+				})
+			}
+			if err := s.Uploads.Create(ctx, c); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(itemsOf(t, s, uploadKey(c.Session.ID).pk)); n != shape.items-1 {
+				t.Errorf("the entries are in %d items of their own", n)
+			}
+			u, entries, err := s.Uploads.Session(ctx, c.Session.ID)
+			wantSame(t, "the session", u, &c.Session, err)
+			wantSame(t, "its entries", entries, c.Entries, nil)
+			f := finalization(t, s, k, c.Session, c.Entries)
+			if err := s.Uploads.Finalize(ctx, f); err != nil {
+				t.Fatal(err)
+			}
+			u, entries, err = s.Uploads.Session(ctx, c.Session.ID)
+			if err != nil || u.Status != upload.Finalized || len(entries) != shape.files {
+				t.Errorf("%+v, %d entries, %v", u, len(entries), err)
+			}
+			for range 2 { // a job that died is repeated
+				if err := s.Queue.ForgetSession(ctx, *u); err != nil {
+					t.Fatal(err)
+				}
+			}
+			gate, err := s.get(ctx, uploadKey(c.Session.ID))
+			if err != nil || gate.getStr("g2p") != "" || gate["ttl"] != nil {
+				t.Errorf("the gate of the session says %v, %v", gate, err)
+			}
+			for _, i := range itemsOf(t, s, uploadKey(c.Session.ID).pk) {
+				if i["ttl"] == nil {
+					t.Error("its entries never end")
+				}
+			}
+		})
+	}
+}
+
+func TestEntriesOfASessionThatBringsNothingEndByThemselves(t *testing.T) {
+	s := newStore(t)
+	w, k := tenant(t, s)
+	c := creation(w, k, "")
+	c.Entries[0].Reused = true
+	if err := s.Uploads.Create(ctx, c); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(itemsOf(t, s, uploadKey(c.Session.ID).pk)); n != 1 {
+		t.Errorf("the entries are in %d items of their own", n)
+	}
+}
+
 func wantSame[T any](t *testing.T, what string, got, want T, err error) {
 	t.Helper()
 	if err != nil || !reflect.DeepEqual(got, want) {

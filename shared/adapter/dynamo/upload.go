@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -33,20 +34,37 @@ func uploadItem(s upload.Session) item {
 		str("g2p", queueOf(sessionDue, string(s.ID))).str("g2s", millisKey(s.ExpiresAt.Add(limits.CleanupSlack)))
 }
 
-// readUpload reads both items of a session. One without the other is no session, unless it was finalized: the entries
-// are deleted before the session then.
+// createUpload writes a new session with its entries: in one item, if that is small and the session brings objects, the
+// end of which takes the entries along.
+func (t *transaction) createUpload(s upload.Session, entries []upload.Entry) {
+	i, packed := uploadItem(s), packEntries(entries)
+	together := slices.ContainsFunc(entries, brings) && i.withFiles(packed)
+	t.create(i)
+	if !together {
+		t.create(newItem(entriesKey(s.ID)).bin(filesName, packed))
+	}
+}
+
+// brings reports whether an entry is uploaded.
+func brings(e upload.Entry) bool { return !e.Reused && !e.Deleted }
+
+// readUpload reads a session whose entries are in its item, or in one of their own. There is no session without
+// entries, unless it was finalized: those of their own are deleted before the session then.
 func readUpload(i, entries item, s id.Session) (*upload.Session, []upload.Entry, error) {
 	if i == nil {
 		return nil, nil, nil
 	}
 	session := readUploadItem(i, s)
+	if i[filesName] != nil {
+		entries = i
+	}
 	if entries == nil && session.Status == upload.Finalized {
 		return &session, nil, nil
 	}
 	if entries == nil {
 		return nil, nil, nil
 	}
-	files, err := unpackEntries(entries.getBin("files"))
+	files, err := unpackEntries(entries.getBin(filesName))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -82,7 +100,7 @@ func (s Uploads) Session(ctx context.Context, u id.Session) (*upload.Session, []
 	return s.session(ctx, u)
 }
 
-// session reads both items of an upload session.
+// session reads an upload session with its entries.
 func (s *db) session(ctx context.Context, u id.Session) (*upload.Session, []upload.Entry, error) {
 	f, err := s.items(ctx, uploadKey(u), entriesKey(u))
 	if err != nil {
@@ -106,8 +124,7 @@ func (s Uploads) Create(ctx context.Context, c upload.Creation) error {
 		t.finish(c.Command, c.Result, at)
 		t.checkFence(c.Session.Workspace)
 		count(t)
-		t.create(uploadItem(c.Session))
-		t.create(newItem(entriesKey(c.Session.ID)).bin("files", packEntries(c.Entries)))
+		t.createUpload(c.Session, c.Entries)
 		t.record(c.Event)
 		return s.commit(ctx, t)
 	})
