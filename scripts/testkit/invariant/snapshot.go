@@ -45,6 +45,14 @@ func (i item) bytes(name string) []byte {
 	return v.Value
 }
 
+func (i item) texts(name string) []string {
+	v, _ := i[name].(*types.AttributeValueMemberSS)
+	if v == nil {
+		return nil
+	}
+	return v.Value
+}
+
 func (i item) has(name string) bool { return i[name] != nil }
 
 // snapshot is the state of a deployment, by id.
@@ -157,7 +165,10 @@ func (s *snapshot) sort(i item) {
 		s.aliases[name+" "+sub] = i
 	case "JOB J":
 		if job, of, _ := strings.Cut(name, "#"); job == "DELETE" {
-			s.deletions[of] = i
+			for _, o := range i.texts("objs") {
+				entry, _, _ := strings.Cut(o, "#")
+				s.deletions[of+"#"+entry] = i
+			}
 		} else {
 			s.moves[of] = i
 		}

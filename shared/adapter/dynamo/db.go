@@ -36,7 +36,8 @@ func (s *db) getIn(ctx context.Context, table string, k key, strong bool) (item,
 	return out.Item, nil
 }
 
-// change is one conditional write of an item of core; where the condition is false it returns the item as it is.
+// change is one conditional write of an item of core; where the condition is false it returns the item as it is. An
+// empty condition always holds.
 func (s *db) change(ctx context.Context, k key, set, condition string, v values) (old item, done bool, err error) {
 	return s.changeIn(ctx, dynamodb.UpdateItemInput{TableName: &s.tables.Core, Key: k.attributes()}, set, condition, v)
 }
@@ -56,7 +57,7 @@ func (s *db) changeIn(
 	ctx context.Context, in dynamodb.UpdateItemInput, set, condition string, v values,
 	options ...func(*dynamodb.Options),
 ) (i item, done bool, err error) {
-	in.UpdateExpression, in.ConditionExpression = &set, &condition
+	in.UpdateExpression, in.ConditionExpression = &set, optional(condition)
 	in.ExpressionAttributeNames, in.ExpressionAttributeValues = names(set, condition), v.attributes()
 	in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	out, err := s.client.UpdateItem(ctx, &in, options...)

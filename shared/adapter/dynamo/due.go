@@ -79,11 +79,19 @@ func (s *db) dueItems(ctx context.Context, kind string, now time.Time, n int) ([
 // queueItem returns the place of the item in its queue. Failures count from the last Reschedule: another due time
 // resets them.
 func (d queued) queueItem() sweep.QueueItem {
-	r := sweep.QueueItem{Key: d.key.pk + "\n" + d.key.sk, Due: parseMillis(d.getStr("g2s"))}
+	r := sweep.QueueItem{Key: rowKey(d.key), Due: parseMillis(d.getStr("g2s"))}
 	if d.getStr("tried") == d.getStr("g2s") {
 		r.Failures = int(d.getNum("tries"))
 	}
 	return r
+}
+
+// rowKey spells the key of an item of a queue for its users; parseRowKey reads it.
+func rowKey(k key) string { return k.pk + "\n" + k.sk }
+
+func parseRowKey(s string) (k key) {
+	k.pk, k.sk, _ = strings.Cut(s, "\n")
+	return k
 }
 
 // dueSessions reads the upload sessions that are due in a queue.

@@ -1,7 +1,13 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -151,15 +157,20 @@ func (s Garbage) anyHolds(
 	return held, dead, err
 }
 
-// Mark implements sweep.Purges.
+// Mark implements sweep.Purges. Objects of a session are one item, which is due as a whole.
 func (s Garbage) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
-	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.tables.Core, Item: newItem(deletionKey(c.Object)).
-		str("home", string(c.Home)).bin("sha", c.Content.SHA256[:]).num("bytes", c.Content.Size).
-		str("g2p", queueOf(deletionDue, objectName(c.Object))).str("g2s", millisKey(c.Due))})
-	if err != nil {
-		return unavailable(err)
+	set := make([]string, len(c.Objects))
+	for n, f := range c.Objects {
+		set[n] = garbageObject(f)
 	}
-	return nil
+	_, _, err := s.change(ctx, deletionKey(c.Session), "SET #home = :home, #g2p = :queue, #g2s = :due ADD #objs :objs",
+		"", values{
+			"home":  string(c.Home),
+			"queue": queueOf(deletionDue, string(c.Session)),
+			"due":   millisKey(c.Due),
+			"objs":  set,
+		})
+	return err
 }
 
 // DeleteFileList implements sweep.Purges. Of most revisions the list is in their own item, which one write changes.
@@ -191,24 +202,67 @@ func (s Garbage) Purged(ctx context.Context, p sweep.Purge) error {
 	return err
 }
 
-// DueGarbage implements sweep.Garbage.
+// DueGarbage implements sweep.Garbage. Older code marked each object by an item of its own.
 func (s Garbage) DueGarbage(ctx context.Context, now time.Time, n int) (out []sweep.GarbageCandidate, err error) {
 	found, err := s.dueItems(ctx, deletionDue, now, n)
 	for _, d := range found {
-		if sha := d.getBin("sha"); len(sha) == len(tree.Digest{}) {
-			out = append(out, sweep.GarbageCandidate{
-				Home:      id.Workspace(d.getStr("home")),
-				Object:    garbageObject(d.key),
-				Content:   tree.Content{SHA256: tree.Digest(sha), Size: d.getNum("bytes")},
-				QueueItem: d.queueItem(),
-			})
+		one := sweep.GarbageCandidate{Home: id.Workspace(d.getStr("home")), QueueItem: d.queueItem()}
+		session, entry, alone := strings.Cut(strings.TrimPrefix(d.key.pk, deletionPrefix), "#")
+		one.Session = id.Session(session)
+		set := d.getSet("objs")
+		if sha := d.getBin("sha"); alone && len(sha) == len(tree.Digest{}) {
+			set = []string{garbageName(entry, d.getNum("bytes"), sha)}
+		}
+		for _, name := range set {
+			if f, ok := parseGarbage(one.Session, name); ok {
+				one.Objects = append(one.Objects, f)
+			}
+		}
+		slices.SortFunc(one.Objects, func(a, b tree.File) int { return cmp.Compare(a.Object.Entry, b.Object.Entry) })
+		if len(one.Objects) > 0 {
+			out = append(out, one)
 		}
 	}
 	return out, err
 }
 
-// Unmark implements sweep.Garbage.
+// garbageObject is an object as the item of its session names it: entry, size and digest.
+func garbageObject(f tree.File) string {
+	return garbageName(strconv.Itoa(f.Object.Entry), f.Size, f.SHA256[:])
+}
+
+func garbageName(entry string, size int64, sha []byte) string {
+	return entry + "#" + strconv.FormatInt(size, 10) + "#" + base64.RawStdEncoding.EncodeToString(sha)
+}
+
+// parseGarbage reads what garbageObject spells.
+func parseGarbage(u id.Session, name string) (f tree.File, ok bool) {
+	parts := strings.SplitN(name, "#", 3)
+	if len(parts) != 3 {
+		return f, false
+	}
+	entry, err1 := strconv.Atoi(parts[0])
+	size, err2 := strconv.ParseInt(parts[1], 10, 64)
+	sha, err3 := base64.RawStdEncoding.DecodeString(parts[2])
+	if errors.Join(err1, err2, err3) != nil || len(sha) != len(f.SHA256) {
+		return f, false
+	}
+	f.Size = size
+	f.SHA256 = tree.Digest(sha)
+	f.Object = tree.Object{Session: u, Entry: entry}
+	return f, true
+}
+
+// Unmark implements sweep.Garbage. No repetition asks for the entries of the session any more, so that they go with the
+// objects that they declared.
 func (s Garbage) Unmark(ctx context.Context, c sweep.GarbageCandidate) error {
-	_, err := s.deleteIf(ctx, s.tables.Core, deletionKey(c.Object), "#g2s = :due", values{"due": millisKey(c.Due)})
+	if c.Key == rowKey(deletionKey(c.Session)) {
+		_, _, err := s.change(ctx, uploadKey(c.Session), "REMOVE #files", "attribute_exists(#files)", nil)
+		if err != nil {
+			return err
+		}
+	}
+	k := parseRowKey(c.Key)
+	_, err := s.deleteIf(ctx, s.tables.Core, k, "#g2s = :due", values{"due": millisKey(c.Due)})
 	return err
 }

@@ -139,9 +139,9 @@ func TestItemsOfTheFirstReleaseAreRead(t *testing.T) {
 			outcomeOf(s.Garbage.DueGarbage(ctx, goldenAt(2), 10)),
 			[]sweep.GarbageCandidate{{
 				Home:      goldenHome,
-				Object:    object,
-				Content:   goldenTree[0].Content(),
-				QueueItem: sweep.QueueItem{Key: deletionKey(object).pk + "\nJ", Due: goldenAt(1)},
+				Session:   object.Session,
+				Objects:   []tree.File{{Size: 3, SHA256: goldenDigest, Object: object}},
+				QueueItem: sweep.QueueItem{Key: deletionPrefix + objectName(object) + "\nJ", Due: goldenAt(1)},
 			}},
 		},
 		"migration": {

@@ -102,7 +102,7 @@ func referenceKey(o tree.Object, r id.Revision) key {
 
 const deletionPrefix = "JOB#DELETE#"
 
-func deletionKey(o tree.Object) key { return key{deletionPrefix + objectName(o), "J"} }
+func deletionKey(u id.Session) key { return key{deletionPrefix + string(u), "J"} }
 
 // objectName is an object as keys and attributes name it; readObject reads it.
 func objectName(o tree.Object) string { return string(o.Session) + "#" + strconv.Itoa(o.Entry) }
@@ -208,9 +208,6 @@ func within[ID ~string](k key) ID {
 	_, inner, _ := strings.Cut(k.sk, "#")
 	return ID(inner)
 }
-
-// garbageObject is the object that a deletionKey names.
-func garbageObject(k key) tree.Object { return readObject(strings.TrimPrefix(k.pk, deletionPrefix)) }
 
 // Partitions of gsi1.
 func artifactsOf(w id.Workspace) string { return "W#" + string(w) + "#ART" }

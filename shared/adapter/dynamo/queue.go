@@ -6,7 +6,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"time"
 
 	"vitrine/shared/platform/event"
@@ -190,9 +189,7 @@ func (s cleanup) unreferAll(ctx context.Context, u upload.Session) error {
 
 // Reschedule implements sweep.Queue.
 func (s cleanup) Reschedule(ctx context.Context, r sweep.QueueItem, until time.Time, failures int) error {
-	var k key
-	k.pk, k.sk, _ = strings.Cut(r.Key, "\n")
-	_, _, err := s.change(ctx, k, "SET #g2s = :until, #tried = :until, #tries = :tries", "#g2s = :due",
+	_, _, err := s.change(ctx, parseRowKey(r.Key), "SET #g2s = :until, #tried = :until, #tries = :tries", "#g2s = :due",
 		values{"until": millisKey(until), "tries": failures, "due": millisKey(r.Due)})
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"testing"
+	"time"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/id"
@@ -213,6 +214,88 @@ func TestEntriesOfASessionThatBringsNothingEndByThemselves(t *testing.T) {
 	}
 	if n := len(itemsOf(t, s, uploadKey(c.Session.ID).pk)); n != 1 {
 		t.Errorf("the entries are in %d items of their own", n)
+	}
+}
+
+func TestObjectsOfASessionAreOneDeletion(t *testing.T) {
+	s := newStore(t)
+	w, k := tenant(t, s)
+	u, _ := openSession(t, s, w, k, "")
+	files := brought(u, 3)
+	for n := range files {
+		files[n].Path = ""
+	}
+	due := func(minutes int) time.Time { return goldenAt(minutes) }
+	candidate := sweep.GarbageCandidate{Home: w.ID, Session: u.ID, Objects: files[:2]}
+	candidate.Due = due(1)
+	mark := func() {
+		t.Helper()
+		if err := s.Garbage.Mark(ctx, candidate); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(at time.Time) []sweep.GarbageCandidate {
+		t.Helper()
+		found, err := s.Garbage.DueGarbage(ctx, at, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	mark()
+	mark() // a purge that died is repeated
+	first := read(due(1))
+	if len(first) != 1 || !reflect.DeepEqual(first[0].Objects, []tree.File(files[:2])) || first[0].Home != w.ID {
+		t.Fatalf("%+v", first)
+	}
+	candidate.Objects, candidate.Due = files[2:], due(2)
+	mark()
+	if early := read(due(1)); len(early) != 0 {
+		t.Errorf("what was marked again falls due as before: %+v", early)
+	}
+	if err := s.Garbage.Unmark(ctx, first[0]); err != nil { // by a collector that read it before
+		t.Fatal(err)
+	}
+	second := read(due(2))
+	if len(second) != 1 || !reflect.DeepEqual(second[0].Objects, []tree.File(files)) {
+		t.Fatalf("%+v", second)
+	}
+	if err := s.Garbage.Reschedule(ctx, second[0].QueueItem, due(3), 1); err != nil {
+		t.Fatal(err)
+	}
+	third := read(due(3))
+	if len(third) != 1 || third[0].Failures != 1 || len(third[0].Objects) != 3 {
+		t.Fatalf("%+v", third)
+	}
+	if err := s.Garbage.Unmark(ctx, third[0]); err != nil {
+		t.Fatal(err)
+	}
+	if left := read(due(9)); len(left) != 0 {
+		t.Errorf("%+v is left", left)
+	}
+	gate, err := s.get(ctx, uploadKey(u.ID))
+	if err != nil || gate["files"] != nil || gate.getStr("art") == "" {
+		t.Errorf("the session without objects says %v, %v", gate, err)
+	}
+}
+
+func TestAnItemOfOneObjectIsDeletedByItself(t *testing.T) {
+	s := goldenStores(t)
+	found, err := s.Garbage.DueGarbage(ctx, goldenAt(2), 10)
+	if err != nil || len(found) != 1 {
+		t.Fatal(found, err)
+	}
+	again := sweep.GarbageCandidate{Home: goldenHome, Session: found[0].Session, Objects: found[0].Objects}
+	again.Due = goldenAt(2)
+	if err := s.Garbage.Mark(ctx, again); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Garbage.Unmark(ctx, found[0]); err != nil {
+		t.Fatal(err)
+	}
+	left, err := s.Garbage.DueGarbage(ctx, goldenAt(2), 10)
+	if err != nil || len(left) != 1 || !left[0].Due.Equal(goldenAt(2)) {
+		t.Errorf("%+v %v", left, err)
 	}
 }
 

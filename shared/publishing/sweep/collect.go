@@ -15,7 +15,7 @@ import (
 type Garbage interface {
 	// DueGarbage reads strongly up to n candidates whose time has come.
 	DueGarbage(ctx context.Context, now time.Time, n int) ([]GarbageCandidate, error)
-	// Unmark removes a candidate, unless it was marked anew since it was read.
+	// Unmark removes a candidate, unless objects were marked since it was read.
 	Unmark(ctx context.Context, c GarbageCandidate) error
 	ReferenceRemover
 	Queue
@@ -29,7 +29,7 @@ type Bytes interface {
 
 // GarbageCollector deletes objects that were marked limits.CollectAfter ago and are still unreferenced. Every upload
 // session that could have found such an object by its content has ended by then, because its index entry was removed
-// when it was marked. An object with a new index entry is rescheduled for as long again.
+// when it was marked. A candidate of which an object has a new index entry is rescheduled for as long again.
 type GarbageCollector struct {
 	References References
 	Store      Garbage
@@ -38,10 +38,10 @@ type GarbageCollector struct {
 	Now        func() time.Time
 }
 
-// unreferenced is a candidate that is not in use, with the revisions whose references to it are stale.
+// unreferenced is what of a candidate is not in use, with the revisions whose references to it are stale.
 type unreferenced struct {
 	GarbageCandidate
-	dead []id.Revision
+	dead [][]id.Revision // by object
 }
 
 // Due does one round: it checks each candidate and deletes the unreferenced ones with one request.
@@ -55,18 +55,18 @@ func (c *GarbageCollector) Due(ctx context.Context) (Round, error) {
 	var gone []unreferenced
 	groups, seen := bySession(c.References, due)
 	more, err := eachGroup(ctx, r, groups, func(ctx context.Context, one GarbageCandidate) error {
-		needed, dead, err := c.needed(ctx, one, seen[one.Object.Session])
-		if err == nil && !needed {
+		unused, err := c.check(ctx, one, seen[one.Session])
+		if err == nil && len(unused.Objects) > 0 {
 			mu.Lock()
 			defer mu.Unlock()
-			gone = append(gone, unreferenced{one, dead})
+			gone = append(gone, unused)
 		}
 		return err
 	})
 	failed := c.delete(ctx, gone)
 	r.many = 0 // more tells only whether what failed was put off
 	ended, err2 := each(ctx, r, gone, func(ctx context.Context, one unreferenced) error {
-		if failed != nil { // so that one object that cannot be deleted is in no other's way
+		if failed != nil { // so that one candidate that cannot be deleted is in no other's way
 			if err := c.delete(ctx, []unreferenced{one}); err != nil {
 				return err
 			}
@@ -84,7 +84,7 @@ func bySession(
 	seen = map[id.Session]*referenceCache{}
 	place := map[id.Session]int{}
 	for _, one := range due {
-		u := one.Object.Session
+		u := one.Session
 		if seen[u] == nil {
 			seen[u], place[u] = newReferenceCache(s), len(groups)
 			groups = append(groups, nil)
@@ -94,22 +94,37 @@ func bySession(
 	return groups, seen
 }
 
-// needed reports whether an object is in use, and removes or reschedules the candidate if it is.
-func (c *GarbageCollector) needed(
+// check returns what of a candidate is not in use. It removes the candidate if all is, and reschedules it if an object
+// was indexed again.
+func (c *GarbageCollector) check(
 	ctx context.Context, one GarbageCandidate, seen *referenceCache,
-) (needed bool, dead []id.Revision, err error) {
-	found, err := c.Index.Remove(ctx, one.Home, one.Content, one.Object)
-	if err != nil {
-		return true, nil, err
+) (unused unreferenced, err error) {
+	again := false
+	for _, f := range one.Objects {
+		found, err := c.Index.Remove(ctx, one.Home, f.Content(), f.Object)
+		if err != nil {
+			return unused, err
+		}
+		again = again || found
 	}
-	if found {
-		return true, nil, c.Store.Reschedule(ctx, one.QueueItem, c.Now().Add(limits.CollectAfter), 0)
+	if again {
+		return unused, c.Store.Reschedule(ctx, one.QueueItem, c.Now().Add(limits.CollectAfter), 0)
 	}
-	used, dead, err := seen.inUse(ctx, one.Object)
-	if err == nil && used {
-		err = c.Store.Unmark(ctx, one)
+	unused.GarbageCandidate = one
+	unused.Objects = nil
+	for _, f := range one.Objects {
+		used, dead, err := seen.inUse(ctx, f.Object)
+		if err != nil {
+			return unreferenced{}, err
+		}
+		if !used {
+			unused.Objects, unused.dead = append(unused.Objects, f), append(unused.dead, dead)
+		}
 	}
-	return used, dead, err
+	if len(unused.Objects) == 0 {
+		return unused, c.Store.Unmark(ctx, one)
+	}
+	return unused, nil
 }
 
 // delete deletes the bytes of unreferenced objects.
@@ -119,16 +134,20 @@ func (c *GarbageCollector) delete(ctx context.Context, gone []unreferenced) erro
 	}
 	objects := map[id.Workspace][]tree.Object{}
 	for _, one := range gone {
-		objects[one.Home] = append(objects[one.Home], one.Object)
+		for _, f := range one.Objects {
+			objects[one.Home] = append(objects[one.Home], f.Object)
+		}
 	}
 	return c.Bytes.DeleteAll(ctx, objects)
 }
 
-// unmark removes the stale references to an object whose bytes are gone, then the candidate.
+// unmark removes the stale references to objects whose bytes are gone, then the candidate.
 func (c *GarbageCollector) unmark(ctx context.Context, one unreferenced) error {
-	for _, r := range one.dead {
-		if err := c.Store.RemoveReference(ctx, r, []tree.Object{one.Object}); err != nil {
-			return err
+	for n, f := range one.Objects {
+		for _, r := range one.dead[n] {
+			if err := c.Store.RemoveReference(ctx, r, []tree.Object{f.Object}); err != nil {
+				return err
+			}
 		}
 	}
 	return c.Store.Unmark(ctx, one.GarbageCandidate)

@@ -30,14 +30,18 @@ func newCollector(sessions int) (*GarbageCollector, *fakeStore) {
 	}, f
 }
 
-func candidate(home id.Workspace, o tree.Object) GarbageCandidate {
-	key := string(o.Session) + string(rune('0'+o.Entry))
-	return GarbageCandidate{Home: home, Object: o, QueueItem: QueueItem{Key: key, Due: start}}
+func candidate(home id.Workspace, objects ...tree.Object) GarbageCandidate {
+	c := GarbageCandidate{Home: home, Session: objects[0].Session}
+	c.Key, c.Due = string(c.Session)+string(rune('0'+objects[0].Entry)), start
+	for _, o := range objects {
+		c.Objects = append(c.Objects, tree.File{Size: 1, Object: o})
+	}
+	return c
 }
 
 func TestARoundOfDeletionsIsOneRequest(t *testing.T) {
 	c, f := newCollector(4)
-	used := f.dueGarbage[4].Object
+	used := f.dueGarbage[4].Objects[0].Object
 	f.referenced[used] = true
 	r, err := c.Due(t.Context())
 	if err != nil || r.Due != 12 || f.count("DeleteAll") != 1 || f.count("UploaderOf") != 4 {
@@ -51,9 +55,10 @@ func TestARoundOfDeletionsIsOneRequest(t *testing.T) {
 func TestAnObjectThatCannotBeDeletedDelaysNoOther(t *testing.T) {
 	c, f := newCollector(4)
 	stays := f.dueGarbage[5]
-	f.broken[stays.Object] = true
+	object := stays.Objects[0].Object
+	f.broken[object] = true
 	r, err := c.Due(t.Context())
-	if err == nil || r.Due != 12 || len(f.unmarked) != 11 || f.unmarked[stays.Object] || f.deleted[stays.Object] {
+	if err == nil || r.Due != 12 || len(f.unmarked) != 11 || f.unmarked[object] || f.deleted[object] {
 		t.Errorf("%+v, %v, %d unmarked", r, err, len(f.unmarked))
 	}
 	want := rescheduled{start.Add(limits.MinRetry), 1}
@@ -91,12 +96,13 @@ func TestF68ACandidateIsDeletedOnlyIfItIsStillUnreferenced(t *testing.T) {
 			g, f := newCollector(1)
 			one := f.dueGarbage[0]
 			f.dueGarbage = f.dueGarbage[:1]
-			c.set(f, one.Object)
+			object := one.Objects[0].Object
+			c.set(f, object)
 			if _, err := g.Due(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if f.deleted[one.Object] != c.deleted || f.unmarked[one.Object] != c.unmarked {
-				t.Errorf("deleted %t, unmarked %t", f.deleted[one.Object], f.unmarked[one.Object])
+			if f.deleted[object] != c.deleted || f.unmarked[object] != c.unmarked {
+				t.Errorf("deleted %t, unmarked %t", f.deleted[object], f.unmarked[object])
 			}
 			want := map[string]rescheduled{}
 			if c.rescheduled {
@@ -117,6 +123,44 @@ func shownBy(status artifact.Status, r artifact.RevisionStatus) func(*fakeStore,
 			Artifact: &artifact.Artifact{ID: art, Status: status},
 			Contents: []artifact.Contents{revision(r, o)},
 		}
+	}
+}
+
+func TestACandidateOfManyObjectsIsDecidedTogetherAndDeletedApart(t *testing.T) {
+	session := id.NewSession()
+	a, b, c := object(session, 0), object(session, 1), object(session, 2)
+	for name, tt := range map[string]struct {
+		set         func(*fakeStore)
+		deleted     []tree.Object
+		unmarked    bool
+		rescheduled int
+		err         bool
+	}{
+		"all are unreferenced":    {func(*fakeStore) {}, []tree.Object{a, b, c}, true, 0, false},
+		"one is referenced":       {func(f *fakeStore) { f.referenced[b] = true }, []tree.Object{a, c}, true, 0, false},
+		"one was indexed again":   {func(f *fakeStore) { f.indexed[b] = true }, nil, false, 1, false},
+		"one cannot be deleted":   {func(f *fakeStore) { f.broken[b] = true }, []tree.Object{a, c}, false, 1, true},
+		"one has a dead revision": {func(f *fakeStore) { f.stale[c] = []id.Revision{"rev"} }, []tree.Object{a, b, c}, true, 0, false},
+		"all are referenced": {
+			func(f *fakeStore) { f.referenced[a], f.referenced[b], f.referenced[c] = true, true, true }, nil, true, 0, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, f := newCollector(0)
+			f.dueGarbage = []GarbageCandidate{candidate("home", a, b, c)}
+			tt.set(f)
+			if _, err := g.Due(t.Context()); (err != nil) != tt.err {
+				t.Error(err)
+			}
+			for _, o := range []tree.Object{a, b, c} {
+				if f.deleted[o] != slices.Contains(tt.deleted, o) || f.unmarked[a] != tt.unmarked && f.unmarked[c] != tt.unmarked {
+					t.Errorf("%v: deleted %t, unmarked %v", o, f.deleted[o], f.unmarked)
+				}
+			}
+			if len(f.rescheduled) != tt.rescheduled {
+				t.Errorf("rescheduled: %v", f.rescheduled)
+			}
+		})
 	}
 }
 

@@ -155,7 +155,11 @@ func (f *fakeStore) DeleteFileList(context.Context, id.Artifact, id.Revision) er
 }
 func (f *fakeStore) Purged(context.Context, Purge) error { return f.call("Purged", none) }
 func (f *fakeStore) Unmark(_ context.Context, c GarbageCandidate) error {
-	return f.call("Unmark", func() { f.unmarked[c.Object] = true })
+	return f.call("Unmark", func() {
+		for _, o := range c.Objects {
+			f.unmarked[o.Object] = true
+		}
+	})
 }
 func (f *fakeStore) DeleteAll(_ context.Context, objects map[id.Workspace][]tree.Object) error {
 	broken := false

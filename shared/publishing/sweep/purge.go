@@ -22,22 +22,24 @@ type Purge struct {
 // String names it in errors.
 func (p Purge) String() string { return fmt.Sprintf("purge of %s %s", p.Artifact, p.Revision) }
 
-// GarbageCandidate is an object that was unreferenced when it was marked.
+// GarbageCandidate is what one session uploaded and was unreferenced when it was marked.
 type GarbageCandidate struct {
 	Home      id.Workspace
-	Object    tree.Object
-	Content   tree.Content
-	QueueItem // when it is looked at again
+	Session   id.Session
+	Objects   []tree.File // without paths
+	QueueItem             // when they are looked at again
 }
 
 // String names it in errors.
-func (c GarbageCandidate) String() string { return fmt.Sprintf("deletion of %v", c.Object) }
+func (c GarbageCandidate) String() string {
+	return fmt.Sprintf("deletion of %d objects of %s", len(c.Objects), c.Session)
+}
 
 // Purges is the purger's view of the tables, besides References.
 type Purges interface {
 	// DuePurges reads strongly up to n purges that are due.
 	DuePurges(ctx context.Context, now time.Time, n int) ([]Purge, error)
-	// Mark makes an object a candidate that is due at c.Due, and replaces an earlier due time.
+	// Mark adds objects to the candidate of their session, all of which is due at c.Due instead of earlier.
 	Mark(ctx context.Context, c GarbageCandidate) error
 	// DeleteFileList deletes the list of a revision's files, which is retained from then on.
 	DeleteFileList(ctx context.Context, a id.Artifact, r id.Revision) error
@@ -123,6 +125,7 @@ func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 func (p *Purger) revision(
 	ctx context.Context, a *artifact.Artifact, c artifact.Contents, seen *referenceCache, done map[tree.Object]bool,
 ) error {
+	var unused []tree.File
 	for _, f := range c.Tree {
 		if f.Size == 0 || done[f.Object] {
 			continue
@@ -132,21 +135,43 @@ func (p *Purger) revision(
 			seen.uploaders[f.Object.Session] = a.ID
 		}
 		used, _, err := seen.inUse(ctx, f.Object)
-		if err == nil && !used {
-			err = p.mark(ctx, GarbageCandidate{Home: a.StorageWorkspace, Object: f.Object, Content: f.Content()})
-		}
 		if err != nil {
 			return err
 		}
+		if !used {
+			unused = append(unused, tree.File{Size: f.Size, SHA256: f.SHA256, Object: f.Object})
+		}
+	}
+	if err := p.mark(ctx, a.StorageWorkspace, unused); err != nil {
+		return err
 	}
 	return p.Store.DeleteFileList(ctx, a.ID, c.Revision.ID)
 }
 
-// mark removes the index entry first: no session that starts after the waiting time began can find the object.
-func (p *Purger) mark(ctx context.Context, c GarbageCandidate) error {
-	if _, err := p.Index.Remove(ctx, c.Home, c.Content, c.Object); err != nil {
-		return err
+// mark removes the index entries first: no session that starts after the waiting time began can find the objects.
+func (p *Purger) mark(ctx context.Context, home id.Workspace, unused []tree.File) error {
+	for _, f := range unused {
+		if _, err := p.Index.Remove(ctx, home, f.Content(), f.Object); err != nil {
+			return err
+		}
 	}
-	c.Due = p.Now().Add(limits.CollectAfter)
-	return p.Store.Mark(ctx, c)
+	for _, c := range candidates(home, unused) {
+		c.Due = p.Now().Add(limits.CollectAfter)
+		if err := p.Store.Mark(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// candidates groups objects by the session that uploaded them.
+func candidates(home id.Workspace, objects []tree.File) (out []GarbageCandidate) {
+	for _, f := range objects {
+		n := slices.IndexFunc(out, func(c GarbageCandidate) bool { return c.Session == f.Object.Session })
+		if n < 0 {
+			n, out = len(out), append(out, GarbageCandidate{Home: home, Session: f.Object.Session})
+		}
+		out[n].Objects = append(out[n].Objects, f)
+	}
+	return out
 }

@@ -132,7 +132,9 @@ func TestF67APurgeMarksWhatIsNotInUse(t *testing.T) {
 			}
 			var marked []tree.Object
 			for _, m := range f.marked {
-				marked = append(marked, m.Object)
+				for _, o := range m.Objects {
+					marked = append(marked, o.Object)
+				}
 				if m.Home != "home" || !m.Due.Equal(start.Add(limits.CollectAfter)) {
 					t.Errorf("%+v", m)
 				}
