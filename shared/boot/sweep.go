@@ -18,7 +18,12 @@ func (s *Services) Sweeper() *sweep.Sweeper {
 
 // Indexer ends the work of finalized sessions.
 func (s *Services) Indexer() *sweep.Indexer {
-	return &sweep.Indexer{Store: s.stores.ContentIndex, Diffs: s.blobs, Now: s.Config.Now}
+	return &sweep.Indexer{
+		Store: s.stores.ContentIndex,
+		Queue: s.stores.Queue,
+		Diffs: s.blobs,
+		Now:   s.Config.Now,
+	}
 }
 
 // Purger gives up the files of what ended.

@@ -78,7 +78,9 @@ func (s *snapshot) due(key string) bool {
 			return false
 		}
 	}
-	return u.text("home") == parts[1] && strings.HasPrefix(u.text("g2p"), kind) && u.has("g2s")
+	queued := strings.HasPrefix(u.text("g2p"), kind) ||
+		u.text("status") == "pending" && strings.HasPrefix(u.text("g2p"), "DUE#UPLOAD#")
+	return u.text("home") == parts[1] && queued && u.has("g2s")
 }
 
 // condemned reports whether an object is marked for deletion.

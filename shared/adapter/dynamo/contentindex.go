@@ -5,7 +5,10 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sweep"
 	"vitrine/shared/publishing/tree"
@@ -58,7 +61,37 @@ func (s ContentIndex) Add(ctx context.Context, home id.Workspace, f tree.File) e
 
 // DueUploads implements sweep.IndexStore.
 func (s ContentIndex) DueUploads(ctx context.Context, now time.Time, n int) ([]sweep.Session, error) {
-	return s.dueSessions(ctx, indexDue, now, n)
+	var due, early []sweep.Session
+	var both errgroup.Group
+	both.Go(func() (err error) {
+		due, err = s.dueSessions(ctx, indexDue, now, n)
+		return err
+	})
+	both.Go(func() (err error) {
+		early, err = s.dueSessions(ctx, uploadDue, now, n)
+		return err
+	})
+	if err := both.Wait(); err != nil {
+		return nil, err
+	}
+	patience := now.Add(-limits.UploadPatience)
+	early = slices.DeleteFunc(early, func(u sweep.Session) bool {
+		return u.Status != upload.Finalized && u.Due.After(patience)
+	})
+	return append(due, early...), nil
+}
+
+// AwaitEnd implements sweep.IndexStore.
+func (s ContentIndex) AwaitEnd(ctx context.Context, u upload.Session) error {
+	queue, due := endDue(u)
+	_, _, err := s.change(ctx, uploadKey(u.ID), "SET #g2p = :queue, #g2s = :due",
+		"#status <> :finalized AND #g2p = :early", values{
+			"queue":     queue,
+			"due":       due,
+			"finalized": string(upload.Finalized),
+			"early":     queueOf(uploadDue, string(u.ID)),
+		})
+	return err
 }
 
 // NewObjects implements sweep.IndexStore.

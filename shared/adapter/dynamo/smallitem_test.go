@@ -8,6 +8,7 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sweep"
 	"vitrine/shared/publishing/tree"
@@ -201,6 +202,73 @@ func TestEntriesAreReadFromEitherPlace(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestASessionThatIsFinalizedSoonKeepsItsPlaceInTheQueue(t *testing.T) {
+	soon, late := time.Second, limits.UploadPatience
+	for name, c := range map[string]struct {
+		diffs    bool
+		waits    bool // the jobs met the session while it was pending
+		after    time.Duration
+		new, end string // its queue when it is new, and when it is finalized
+	}{
+		"soon":                     {false, false, soon, uploadDue, uploadDue},
+		"late":                     {false, false, late, uploadDue, indexDue},
+		"late, as the jobs saw":    {false, true, late, uploadDue, indexDue},
+		"soon by a slow clock":     {false, true, soon, uploadDue, uploadDue},
+		"a session with diffs":     {true, false, soon, sessionDue, indexDue},
+		"with diffs, after a look": {true, true, late, sessionDue, indexDue},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStore(t)
+			w, k := tenant(t, s)
+			one := creation(w, k, "")
+			one.Session.Diffs = c.diffs
+			if err := s.Uploads.Create(ctx, one); err != nil {
+				t.Fatal(err)
+			}
+			u := one.Session
+			wantQueue := func(kind string) {
+				t.Helper()
+				i, err := s.get(ctx, uploadKey(u.ID))
+				if err != nil || i.getStr("g2p") != queueOf(kind, string(u.ID)) {
+					t.Errorf("it is in %s, want %s; %v", i.getStr("g2p"), kind, err)
+				}
+			}
+			wantQueue(c.new)
+			young, err := s.ContentIndex.DueUploads(ctx, u.CreatedAt.Add(soon), 10)
+			if err != nil || len(young) > 0 {
+				t.Errorf("the jobs disturb a new session: %v, %v", young, err)
+			}
+			old, err := s.ContentIndex.DueUploads(ctx, u.CreatedAt.Add(late), 10)
+			if err != nil || (len(old) == 1) == c.diffs {
+				t.Errorf("the jobs find %v, %v", old, err)
+			}
+			if c.waits {
+				awaitEnd(t, s, u)
+				wantQueue(sessionDue)
+			}
+			f := finalization(t, s, k, u, one.Entries)
+			f.At = u.CreatedAt.Add(c.after)
+			if err := s.Uploads.Finalize(ctx, f); err != nil {
+				t.Fatal(err)
+			}
+			wantQueue(c.end)
+			awaitEnd(t, s, u) // by a job that read it before
+			wantQueue(c.end)
+			found, err := s.ContentIndex.DueUploads(ctx, f.At, 10)
+			if err != nil || len(found) != 1 || found[0].Status != upload.Finalized {
+				t.Errorf("its files are not indexed: %v, %v", found, err)
+			}
+		})
+	}
+}
+
+func awaitEnd(t *testing.T, s Stores, u upload.Session) {
+	t.Helper()
+	if err := s.ContentIndex.AwaitEnd(ctx, u); err != nil {
+		t.Fatal(err)
 	}
 }
 

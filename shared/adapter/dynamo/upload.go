@@ -30,8 +30,31 @@ var (
 )
 
 func uploadItem(s upload.Session) item {
-	return encode(uploadKey(s.ID), &s, uploadFields).
-		str("g2p", queueOf(sessionDue, string(s.ID))).str("g2s", millisKey(s.ExpiresAt.Add(limits.CleanupSlack)))
+	queue, due := firstDue(s)
+	return encode(uploadKey(s.ID), &s, uploadFields).str("g2p", queue).str("g2s", due)
+}
+
+// firstDue returns the place of a new session in the queue. One that is finalized soon, as most are, keeps it, so that
+// nothing is written for it then; the jobs let the others wait for their end. The end of one with diffs is awaited from
+// the start.
+func firstDue(s upload.Session) (queue, due string) {
+	if s.Diffs {
+		return endDue(s)
+	}
+	return queueOf(uploadDue, string(s.ID)), millisKey(s.CreatedAt)
+}
+
+// endDue returns the place in the queue of a session whose end is awaited.
+func endDue(s upload.Session) (queue, due string) {
+	return queueOf(sessionDue, string(s.ID)), millisKey(s.ExpiresAt.Add(limits.CleanupSlack))
+}
+
+// finalDue returns the place in the queue of a session that is finalized at an instant.
+func finalDue(s upload.Session, at time.Time) (queue, due string) {
+	if !s.Diffs && at.Sub(s.CreatedAt) < limits.UploadPatience {
+		return firstDue(s)
+	}
+	return queueOf(indexDue, string(s.ID)), millisKey(at)
 }
 
 // createUpload writes a new session with its entries: in one item, if that is small and the session brings objects, the
@@ -178,6 +201,7 @@ func (s Uploads) finalize(ctx context.Context, f upload.Finalization, expected a
 
 // endUpload finalizes a session. Instead of its end, the rest of its work is due: content index and diffs.
 func (t *transaction) endUpload(f upload.Finalization) {
+	queue, due := finalDue(f.Session, f.At)
 	t.update(uploadKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due",
 		"#status = :pending AND #exp > :now", values{
 			"n":         f.Session.FileCount,
@@ -185,8 +209,8 @@ func (t *transaction) endUpload(f upload.Finalization) {
 			"finalized": string(upload.Finalized),
 			"pending":   string(upload.Pending),
 			"now":       f.At,
-			"hints":     queueOf(indexDue, string(f.Session.ID)),
-			"due":       millisKey(f.At),
+			"hints":     queue,
+			"due":       due,
 		}, func(old item) error {
 			if old == nil {
 				return fault.New(fault.UploadSessionNotFound, "the upload session is gone; create a new one")

@@ -18,8 +18,8 @@ func Host(s *boot.Services, log *slog.Logger) *jobs.Host {
 	return &jobs.Host{Log: log, Now: time.Now, Jobs: []jobs.Job{
 		{Name: "moves", Due: rounds(s.Migrator().Due)},
 		{Name: "artifacts", Due: rounds(sweeper.DueArtifacts)},
+		{Name: "hints", Due: rounds(s.Indexer().Due)}, // leaves sessions to the next
 		{Name: "sessions", Due: rounds(sweeper.DueSessions)},
-		{Name: "hints", Due: rounds(s.Indexer().Due)},
 		{Name: "purges", Due: rounds(s.Purger().Due)},
 		{Name: "deletions", Due: rounds(s.GarbageCollector().Due)},
 	}}

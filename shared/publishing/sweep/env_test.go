@@ -121,6 +121,7 @@ func (f *fakeStore) DeleteSession(context.Context, id.Workspace, id.Session) err
 func (f *fakeStore) ForgetSession(context.Context, upload.Session) error {
 	return f.call("ForgetSession", none)
 }
+func (f *fakeStore) AwaitEnd(context.Context, upload.Session) error { return f.call("AwaitEnd", none) }
 func (f *fakeStore) NewObjects(context.Context, upload.Session) (tree.Tree, error) {
 	return f.brought, f.call("NewObjects", none)
 }

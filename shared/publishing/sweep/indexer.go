@@ -11,16 +11,17 @@ import (
 
 // IndexStore is the indexer's view of the tables.
 type IndexStore interface {
-	// DueUploads reads strongly up to n finalized sessions whose files are not in the content index yet, or whose diffs
-	// still exist.
+	// DueUploads reads strongly some n finalized sessions whose files are not in the content index yet, or whose diffs
+	// still exist, and sessions that have not been finalized within limits.UploadPatience.
 	DueUploads(ctx context.Context, now time.Time, n int) ([]Session, error)
 	// NewObjects reads strongly the files that a session uploaded and its revision still has: none if the artifact or the
 	// revision ended.
 	NewObjects(ctx context.Context, u upload.Session) (tree.Tree, error)
 	// Add lets later sessions of a home find a file's bytes, unless the index has an entry for its content.
 	Add(ctx context.Context, home id.Workspace, f tree.File) error
+	// AwaitEnd moves a session that is still pending to where its end is awaited.
+	AwaitEnd(ctx context.Context, u upload.Session) error
 	SessionCleanup
-	Queue
 }
 
 // Diffs deletes from the object store.
@@ -32,6 +33,7 @@ type Diffs interface {
 // Indexer adds the files of finalized uploads to the content index of their home and deletes their diffs.
 type Indexer struct {
 	Store IndexStore
+	Queue Queue
 	Diffs Diffs
 	Now   func() time.Time
 }
@@ -42,7 +44,7 @@ func (h *Indexer) Due(ctx context.Context) (Round, error) {
 	if err != nil {
 		return Round{}, err
 	}
-	r := round{rows: h.Store, now: h.Now, many: fullShare}
+	r := round{rows: h.Queue, now: h.Now, many: fullShare}
 	return each(ctx, r, due, func(ctx context.Context, u Session) error { return h.session(ctx, u.Session) })
 }
 
@@ -50,6 +52,9 @@ func (h *Indexer) Due(ctx context.Context) (Round, error) {
 // garbage collector removes index entries when it marks an object and again before it deletes it, and the second time
 // finds this one.
 func (h *Indexer) session(ctx context.Context, u upload.Session) error {
+	if u.Status != upload.Finalized {
+		return h.Store.AwaitEnd(ctx, u)
+	}
 	files, err := h.Store.NewObjects(ctx, u)
 	if err != nil {
 		return err

@@ -146,13 +146,29 @@ func TestTheEndOfASessionMayDieAnywhere(t *testing.T) {
 func newIndexer(diffs bool) (*Indexer, *fakeStore) {
 	f := newStore()
 	f.dueSessions = dueSession(diffs)
+	f.dueSessions[0].Status = upload.Finalized
 	same := tree.DigestOf("same")
 	f.brought = tree.Tree{
 		{Path: "a", Size: 4, SHA256: same},
 		{Path: "b", Size: 4, SHA256: same},
 		{Path: "c", Size: 5, SHA256: tree.DigestOf("other")},
 	}
-	return &Indexer{Store: f, Diffs: f, Now: clock}, f
+	return &Indexer{
+		Store: f,
+		Queue: f,
+		Diffs: f,
+		Now:   clock,
+	}, f
+}
+
+func TestASessionThatIsNotFinalizedWaitsForItsEnd(t *testing.T) {
+	for _, status := range []upload.Status{upload.Pending, upload.Expired} {
+		h, f := newIndexer(false)
+		f.dueSessions[0].Status = status
+		if _, err := h.Due(t.Context()); err != nil || !slices.Equal(f.calls, []string{"AwaitEnd"}) {
+			t.Errorf("%s: %v, %v", status, f.calls, err)
+		}
+	}
 }
 
 func TestAFinalizedSessionIsIndexedOnceForEachContent(t *testing.T) {
