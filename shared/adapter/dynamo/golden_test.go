@@ -28,8 +28,8 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// golden is a stored item as testdata keeps it: in the JSON of DynamoDB, with its table. The files were written by an
-// earlier release and never change: what it stored is read by every later one.
+// golden is a stored item as testdata keeps it: in the JSON of DynamoDB, with its table. The files were written by
+// earlier releases and never change: what one stored is read by every later one.
 type golden struct {
 	Table string
 	Item  map[string]struct {
@@ -58,6 +58,29 @@ func (g golden) item() item {
 		}
 	}
 	return out
+}
+
+func TestListsInTheirNeighboursItemsAreRead(t *testing.T) {
+	s := goldenStores(t)
+	r := togetherRevision
+	files, err := s.Artifacts.Tree(ctx, r.Artifact, r.ID)
+	wantSame(t, "the files", files, goldenTree, err)
+	contents, err := s.Artifacts.Contents(ctx, r.Artifact, r.ID)
+	wantSame(t, "the contents", contents, &artifact.Contents{Revision: r, Tree: goldenTree}, err)
+	u, entries, err := s.Uploads.Session(ctx, togetherUpload.ID)
+	wantSame(t, "the session", u, &togetherUpload, err)
+	wantSame(t, "its entries", entries, goldenEntries, nil)
+	var candidate []tree.File
+	found, err := s.Garbage.DueGarbage(ctx, goldenAt(4), 10)
+	for _, c := range found {
+		if c.Session == togetherUpload.ID {
+			candidate = c.Objects
+		}
+	}
+	wantSame(t, "the garbage", candidate, []tree.File{
+		{Size: 3, SHA256: goldenDigest, Object: tree.Object{Session: togetherUpload.ID, Entry: 0}},
+		{Size: 3, SHA256: goldenDigest, Object: tree.Object{Session: togetherUpload.ID, Entry: 7}},
+	}, err)
 }
 
 // goldenStores are stores on tables that hold the items in testdata.

@@ -150,6 +150,14 @@ var goldenUpload = upload.Session{
 	CreatedAt:  goldenAt(0),
 }
 
+// What is in one item since short lists of files are in their neighbour's.
+var togetherRevision, togetherUpload = func() (artifact.Revision, upload.Session) {
+	r, u := goldenRevision, goldenUpload
+	r.Artifact, r.ID = "art_6A9J2QK0Q3S8M5T1V7W4X9Y2Z6", "rev_1B2C3D4E5F6G7H8J9K0M1N2P3Q"
+	u.ID, u.Diffs = "upl_5F6G7H8J9K0M1N2P3Q4R5S6T7V", false
+	return r, u
+}()
+
 var goldenEntries = []upload.Entry{
 	{
 		Path:   "index.html",
