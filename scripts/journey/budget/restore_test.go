@@ -29,8 +29,8 @@ func TestThePageRestoresARevision(t *testing.T) {
 	harness.WantPage(t, "the page", w.Get(t, at), 200, `action="`+form+`"`)
 	fields := url.Values{"once": {"page-" + wire.NewKey()}}
 	// Session, member, counters, then the artifact with the revision, its files, and the transaction: record, artifact
-	// with its index entry, the check of the source, a fence, revision, files, event.
-	l.wantWithin(t, "page: restore", budget{7, 6, 6, 18}, func() {
+	// with its index entry, the check of the source, a fence, the revision with its files, event.
+	l.wantWithin(t, "page: restore", budget{7, 6, 6, 16}, func() {
 		if a := w.Post(t, form, fields); a.Status != http.StatusSeeOther {
 			t.Fatalf("restoring answers %d %s", a.Status, a.Body)
 		}

@@ -53,6 +53,25 @@ func (s ContentIndex) Remove(ctx context.Context, home id.Workspace, c tree.Cont
 	return s.deleteIf(ctx, s.tables.Core, contentKey(home, c), "#obj = :obj", values{"obj": objectName(o)})
 }
 
+// Indexed implements sweep.Index. A read that finds nothing is cheaper than a deletion that does.
+func (s ContentIndex) Indexed(
+	ctx context.Context, home id.Workspace, objects []tree.File,
+) (named []tree.File, err error) {
+	var keys []key
+	for _, f := range objects {
+		if k := contentKey(home, f.Content()); !slices.Contains(keys, k) {
+			keys = append(keys, k)
+		}
+	}
+	found, err := s.all(ctx, keys, true)
+	for _, f := range objects {
+		if found.at(contentKey(home, f.Content())).getStr("obj") == objectName(f.Object) {
+			named = append(named, f)
+		}
+	}
+	return named, err
+}
+
 // Add implements sweep.IndexStore. An entry that is there already stays.
 func (s ContentIndex) Add(ctx context.Context, home id.Workspace, f tree.File) error {
 	_, err := s.putNew(ctx, s.tables.Core, newItem(contentKey(home, f.Content())).str("obj", objectName(f.Object)))

@@ -347,6 +347,24 @@ func TestObjectsOfASessionAreOneDeletion(t *testing.T) {
 	}
 }
 
+func TestTheIndexTellsWhichObjectsItNames(t *testing.T) {
+	s := newStore(t)
+	home, u := id.NewWorkspace(), upload.Session{ID: id.NewSession()}
+	files := brought(u, 3)
+	twin := files[0] // the same content in another object
+	twin.Object.Entry = 9
+	if err := s.ContentIndex.Add(ctx, home, files[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.ContentIndex.Add(ctx, home, files[2]); err != nil {
+		t.Fatal(err)
+	}
+	named, err := s.ContentIndex.Indexed(ctx, home, append(files, twin))
+	wantSame(t, "what is indexed", named, []tree.File{files[0], files[2]}, err)
+	named, err = s.ContentIndex.Indexed(ctx, id.NewWorkspace(), files)
+	wantSame(t, "what is indexed elsewhere", named, nil, err)
+}
+
 func TestAnItemOfOneObjectIsDeletedByItself(t *testing.T) {
 	s := goldenStores(t)
 	found, err := s.Garbage.DueGarbage(ctx, goldenAt(2), 10)

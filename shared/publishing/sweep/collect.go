@@ -99,15 +99,16 @@ func bySession(
 func (c *GarbageCollector) check(
 	ctx context.Context, one GarbageCandidate, seen *referenceCache,
 ) (unused unreferenced, err error) {
-	again := false
-	for _, f := range one.Objects {
-		found, err := c.Index.Remove(ctx, one.Home, f.Content(), f.Object)
-		if err != nil {
+	indexed, err := c.Index.Indexed(ctx, one.Home, one.Objects)
+	if err != nil {
+		return unused, err
+	}
+	for _, f := range indexed {
+		if _, err := c.Index.Remove(ctx, one.Home, f.Content(), f.Object); err != nil {
 			return unused, err
 		}
-		again = again || found
 	}
-	if again {
+	if len(indexed) > 0 {
 		return unused, c.Store.Reschedule(ctx, one.QueueItem, c.Now().Add(limits.CollectAfter), 0)
 	}
 	unused.GarbageCandidate = one

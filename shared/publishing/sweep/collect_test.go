@@ -136,11 +136,13 @@ func TestACandidateOfManyObjectsIsDecidedTogetherAndDeletedApart(t *testing.T) {
 		rescheduled int
 		err         bool
 	}{
-		"all are unreferenced":    {func(*fakeStore) {}, []tree.Object{a, b, c}, true, 0, false},
-		"one is referenced":       {func(f *fakeStore) { f.referenced[b] = true }, []tree.Object{a, c}, true, 0, false},
-		"one was indexed again":   {func(f *fakeStore) { f.indexed[b] = true }, nil, false, 1, false},
-		"one cannot be deleted":   {func(f *fakeStore) { f.broken[b] = true }, []tree.Object{a, c}, false, 1, true},
-		"one has a dead revision": {func(f *fakeStore) { f.stale[c] = []id.Revision{"rev"} }, []tree.Object{a, b, c}, true, 0, false},
+		"all are unreferenced":  {func(*fakeStore) {}, []tree.Object{a, b, c}, true, 0, false},
+		"one is referenced":     {func(f *fakeStore) { f.referenced[b] = true }, []tree.Object{a, c}, true, 0, false},
+		"one was indexed again": {func(f *fakeStore) { f.indexed[b] = true }, nil, false, 1, false},
+		"one cannot be deleted": {func(f *fakeStore) { f.broken[b] = true }, []tree.Object{a, c}, false, 1, true},
+		"one has a dead revision": {
+			func(f *fakeStore) { f.stale[c] = []id.Revision{"rev"} }, []tree.Object{a, b, c}, true, 0, false,
+		},
 		"all are referenced": {
 			func(f *fakeStore) { f.referenced[a], f.referenced[b], f.referenced[c] = true, true, true }, nil, true, 0, false,
 		},
@@ -174,7 +176,7 @@ func TestBytesGoBeforeWhatIsKnownOfThem(t *testing.T) {
 	}
 	f, run := newJob()
 	want := []string{
-		"Remove", "UploaderOf", "ArtifactFiles", "ReferencesTo", // the index entry first: it may be new
+		"Indexed", "UploaderOf", "ArtifactFiles", "ReferencesTo", // the index entry first: it may be new
 		"DeleteAll", "RemoveReference", "Unmark",
 	}
 	if err := run(); err != nil || !slices.Equal(f.calls, want) {

@@ -148,6 +148,14 @@ func (f *fakeStore) RemoveReference(context.Context, id.Revision, []tree.Object)
 func (f *fakeStore) Remove(_ context.Context, _ id.Workspace, _ tree.Content, o tree.Object) (bool, error) {
 	return f.indexed[o], f.call("Remove", none)
 }
+func (f *fakeStore) Indexed(_ context.Context, _ id.Workspace, objects []tree.File) (found []tree.File, err error) {
+	for _, o := range objects {
+		if f.indexed[o.Object] {
+			found = append(found, o)
+		}
+	}
+	return found, f.call("Indexed", none)
+}
 func (f *fakeStore) Mark(_ context.Context, c GarbageCandidate) error {
 	return f.call("Mark", func() { f.marked = append(f.marked, c) })
 }

@@ -54,10 +54,12 @@ type ReferenceRemover interface {
 	RemoveReference(ctx context.Context, r id.Revision, objects []tree.Object) error
 }
 
-// Index removes entries of the content index.
+// Index finds and removes entries of the content index.
 type Index interface {
 	// Remove removes the entry of a content if it names this object, and reports whether it did.
 	Remove(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
+	// Indexed reads strongly which of some objects the index names.
+	Indexed(ctx context.Context, home id.Workspace, objects []tree.File) ([]tree.File, error)
 }
 
 // maxPurges is how many purges one round takes; each may have many objects.
