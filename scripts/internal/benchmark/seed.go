@@ -48,8 +48,8 @@ func (b *bench) openField(ctx context.Context, a id.Artifact) (*field, error) {
 			f.others = append(f.others, i)
 		}
 	}
-	if f.gate == nil || len(f.others) != 2 {
-		return nil, fmt.Errorf("an artifact has %d items, expected its gate, a revision and its files", len(out.Items))
+	if f.gate == nil || len(f.others) != 1 {
+		return nil, fmt.Errorf("an artifact has %d items, expected its gate and a revision with its files", len(out.Items))
 	}
 	return f, nil
 }

@@ -25,17 +25,18 @@ import (
 //	        W#{ws}    FENCE#{0..7}    write fence; normally absent, present it closes the workspace for writing
 //	        K#{pub}   K               API key
 //	        CT#{pub}  C               claim token
-//	        U#{upl}   META            upload session
-//	        U#{upl}   MAN             its entries
+//	        U#{upl}   META            upload session, with its entries if they are few
+//	        U#{upl}   MAN             its entries otherwise
 //	        A#{art}   META            artifact
-//	        A#{art}   R#{rev}         revision
-//	        A#{art}   M#{rev}         its files
+//	        A#{art}   R#{rev}         revision, with its files if they are few
+//	        A#{art}   M#{rev}         its files otherwise
 //	        AL#{pub}  L               access link
 //	        W#{ws}    ALIAS#{src}     workspace that was claimed into this one, until its artifacts are moved
 //	        JOB#MIGRATE#{src}  J      the move of its artifacts
 //	        B#{home}#{sha}#{size}  H  where a home has these bytes
 //	        O#{upl}#{n}  R#{rev}      reference of a revision to an object that it did not bring
-//	        JOB#DELETE#{upl}#{n}  J   object without a reference, until it is deleted
+//	        JOB#DELETE#{upl}  J       objects of a session without a reference, until they are deleted; of one object in
+//	                                  older items, which end with #{n}
 //	        W#{ws}    PINS            how many artifacts it has pinned
 //	        W#{ws}    KEYS            which API keys of members live in it
 //	        W#{ws}    MEM#{mem}       member
