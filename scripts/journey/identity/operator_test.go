@@ -170,7 +170,7 @@ func TestAnOperatorReadsWhatWasDoneEverywhere(t *testing.T) {
 		"by the system": {url.Values{"actor_type": {"system"}}, 2, func(e contract.OperatorEvent) bool {
 			return e.ActorType == "system"
 		}},
-		"revisions": {url.Values{"target_type": {"revision"}}, 8, func(e contract.OperatorEvent) bool {
+		"revisions": {url.Values{"target_type": {"revision"}}, mine["artifact.published"], func(e contract.OperatorEvent) bool {
 			return e.TargetType == "revision"
 		}},
 		"security": {url.Values{"focus": {"security"}}, 1, func(e contract.OperatorEvent) bool {

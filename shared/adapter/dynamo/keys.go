@@ -274,7 +274,7 @@ func grantsOfMember(m id.Member) string { return string(m) + "#" }
 // The kinds of what falls due.
 const (
 	artifactDue  = "ARTIFACT" // a draft is discarded, or the artifact expires
-	uploadDue    = "UPLOAD"   // a new upload session is in a hurry: it is as under HINT once it is finalized
+	uploadDue    = "UPLOAD"   // a new upload session is indexed once it is finalized, or waits for its end
 	sessionDue   = "SESSION"  // an upload session ends, with its objects
 	indexDue     = "HINT"     // the files of a finalized session are added to the content index
 	purgeDue     = "PURGE"    // an artifact or a revision loses its files

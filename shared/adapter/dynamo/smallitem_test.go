@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
@@ -383,6 +385,20 @@ func TestAnItemOfOneObjectIsDeletedByItself(t *testing.T) {
 	if err != nil || len(left) != 1 || !left[0].Due.Equal(goldenAt(2)) {
 		t.Errorf("%+v %v", left, err)
 	}
+}
+
+func TestAnEventKeepsTheRevisionThatCameWithItsTarget(t *testing.T) {
+	s := newStore(t)
+	_, _, f := drafted(t, s, 1)
+	e := record(f.Artifact.Owner, f.At.Add(time.Second))
+	e.Revision = f.Revision.ID
+	tx := s.Events.begin()
+	tx.record(e)
+	if err := s.Events.commit(ctx, tx); err != nil {
+		t.Fatal(err)
+	}
+	found, _, _, err := s.Events.List(ctx, account.Filter{Workspace: e.Workspace}, e.At, account.Position{}, 1)
+	wantSame(t, "the event", found, []event.Event{e}, err)
 }
 
 func wantSame[T any](t *testing.T, what string, got, want T, err error) {
