@@ -26,21 +26,14 @@ func (s files) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*art
 
 // Tree implements content.Store and upload.Sessions.
 func (s files) Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error) {
-	for _, k := range []key{revisionKey(a, r), treeKey(a, r)} { // most are in the item of the revision
-		i, err := s.getIn(ctx, s.tables.Core, k, false)
+	for _, strong := range []bool{false, true} {
+		f, err := s.readContents(ctx, a, r, strong)
 		if err != nil {
 			return nil, err
 		}
-		if packed := i.getBin(filesName); packed != nil {
+		if packed := f.packedTree(a, r); packed != nil {
 			return unpackTree(packed)
 		}
-	}
-	f, err := s.readContents(ctx, a, r, true)
-	if err != nil {
-		return nil, err
-	}
-	if packed := f.packedTree(a, r); packed != nil {
-		return unpackTree(packed)
 	}
 	return nil, nil
 }
