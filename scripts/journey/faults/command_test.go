@@ -107,8 +107,8 @@ func wantSameCalls(
 	t.Helper()
 	for name := range foreign {
 		var a, b wire.Answer
-		one := s.Calls(t, func() { a = foreign[name](t) })
-		other := s.Calls(t, func() { b = unknown[name](t) })
+		one := slices.DeleteFunc(s.Calls(t, func() { a = foreign[name](t) }), takesPermits)
+		other := slices.DeleteFunc(s.Calls(t, func() { b = unknown[name](t) }), takesPermits)
 		if !slices.Equal(one, other) {
 			t.Errorf("%s, %s: it costs %q, an unknown one %q", which, name, one, other)
 		}
@@ -116,6 +116,11 @@ func wantSameCalls(
 			t.Errorf("%s, %s: it answers %d %q, an unknown one %d %q", which, name, a.Status, a.Message(), b.Status, b.Message())
 		}
 	}
+}
+
+// takesPermits reports whether a call takes a block of permits of the caller, as every fourth request or so does.
+func takesPermits(call string) bool {
+	return call == "UpdateItem r:actor" || call == "UpdateItem r:workspace"
 }
 
 func TestT75EveryKeyThatIsNoneCostsOneRead(t *testing.T) {

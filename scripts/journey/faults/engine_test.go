@@ -125,6 +125,7 @@ func TestF46TheLogTellsACounterOutOfReachFromAFullOne(t *testing.T) {
 		"view":      {"r:artifact", p.AgentViewURL, fault.RateLimitedArtifact},
 	} {
 		t.Run(name, func(t *testing.T) {
+			g := s.NewAgent(t) // no host holds permits of this one
 			s.Faults.On("UpdateItem").If(chaos.Key("pk", tt.counter)).Always().Before(chaos.Throttle)
 			logged := len(s.Log.String())
 			a := harness.Do(t, g, "GET", tt.url, nil)

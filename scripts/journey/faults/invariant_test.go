@@ -31,7 +31,7 @@ var breaches = []breach{
 	{"a draft that is none", "I4", coreTable, "A#", "META", map[string]any{"draft": string(id.NewRevision())}},
 	{"a link to what is deleted", "I4", coreTable, "A#", "META", map[string]any{"status": "deleted"}},
 	{"a stranger's link", "I4", coreTable, "AL#", "L", map[string]any{"art": string(id.NewArtifact())}},
-	{"a counter above its cap", "I5", hotTable, "r:actor", "", map[string]any{"c": 121}},
+	{"a counter above its cap", "I5", hotTable, "r:actor", "", map[string]any{"c": 126}},
 	{"an allowance used twice", "I5", hotTable, "d:", "", map[string]any{"c": 2}},
 	{"an allowance not used", "I5", hotTable, "d:", "", nil},
 	{"more bytes than a day has", "I5", hotTable, "b:", "", map[string]any{"c": 4*20*25<<20/4 + 1}},
