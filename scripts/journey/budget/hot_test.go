@@ -1,0 +1,54 @@
+package budget
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/journey/harness"
+	"vitrine/shared/platform/limits"
+)
+
+// TestAHotReadIsOneStrongRead reads a file of a claimed artifact 1,000 times in one window, with the published limits.
+func TestAHotReadIsOneStrongRead(t *testing.T) {
+	s := harness.NewLinkEnv(t, func(o *stack.Options) { o.Limits = limits.Default() })
+	const reads = 1000
+	s.WantContent(t, s.Published.RevisionContentURL, harness.Page("shared").Body)
+	cold := wantReads(t, s, 1)
+	if cold.calls != 4 || cold.rru > 3 || cold.wru != 1 { // state, permit, list of files, bytes
+		t.Errorf("the first read takes %s", cold)
+	}
+	for range reads {
+		s.WantContent(t, s.Published.RevisionContentURL, harness.Page("shared").Body)
+	}
+	all := wantReads(t, s, reads+1)
+	hot := budget{calls: all.calls - cold.calls, rru: all.rru - cold.rru, wru: all.wru - cold.wru}
+	t.Logf("%d reads: %s", reads, hot)
+	if hot.rru != 2*reads || hot.wru > reads/20 || hot.calls != reads+int(hot.wru) {
+		t.Errorf("%d reads take %s", reads, hot)
+	}
+}
+
+// wantReads waits until the log has so many reads of files, and returns what they cost together.
+func wantReads(t *testing.T, s *harness.LinkEnv, reads int) budget {
+	t.Helper()
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
+		n, sum := 0, budget{}
+		for line := range strings.Lines(s.Log.String()) {
+			var r requestCost
+			if json.Unmarshal([]byte(line), &r) == nil && strings.HasPrefix(r.Route, "/v/") {
+				n++
+				sum.calls, sum.rru, sum.wru = sum.calls+r.Calls, sum.rru+r.RRU, sum.wru+r.WRU
+			}
+		}
+		if n == reads {
+			return sum
+		}
+	}
+	t.Fatalf("the log has not %d reads", reads)
+	return budget{}
+}
