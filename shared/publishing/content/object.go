@@ -2,6 +2,7 @@ package content
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -35,7 +36,7 @@ func (r *Reader) openCached(ctx context.Context, f File, offset, size int64) (io
 		text, err := r.readObject(ctx, f)
 		return text, allocated(f.Size), err
 	})
-	if err != nil && err == ctx.Err() {
+	if err != nil && errors.Is(err, ctx.Err()) {
 		err = fault.Wrap(fault.StorageUnavailable, err, "the file store does not answer; repeat the request in a moment")
 	}
 	if err != nil {
