@@ -31,9 +31,8 @@ type baseline struct {
 }
 
 // declare adds the flags of a comparison.
-func (b *baseline) declare(flags *flag.FlagSet, chosen func()) {
-	flags.Func("against", "compare the hosts of this tree with those of `COMMIT`", func(commit string) error {
-		chosen()
+func (b *baseline) declare(flags *flag.FlagSet) {
+	flags.Func("against", "compare the hosts of this tree with those of `COMMIT`, also with -pages, -publishes, -mix, -routes or -all", func(commit string) error {
 		if b.commit = commit; commit == "" {
 			return errors.New("name a commit")
 		}
@@ -52,8 +51,8 @@ func (o options) checkBaseline() error {
 		return fmt.Errorf("-rounds %d is not between %d and %d", b.rounds, minRounds, maxRounds)
 	case b.base < 1 || b.base > maxBase:
 		return fmt.Errorf("-ports %d is not between 1 and %d", b.base, maxBase)
-	case b.commit != "" && o.measure != nil:
-		return errTwoModes
+	case b.commit != "" && o.measure != nil && o.compared == nil:
+		return fmt.Errorf("-%s cannot be compared with another commit: it measures more than hosts that only serve", o.flag)
 	case b.commit != "" && o.profiles != "":
 		return errors.New("-against cannot profile: its hosts run in processes of other commits")
 	}
@@ -152,7 +151,7 @@ func (c *comparison) build(ctx context.Context) error {
 func (c *comparison) start(ctx context.Context) error {
 	return c.each(func(s *side) error {
 		c.say("starting engines and hosts of %s", s.name)
-		return s.start(ctx, c.temporary)
+		return s.start(ctx, c.temporary, c.counts())
 	})
 }
 

@@ -35,15 +35,30 @@ func TestAComparisonIsReadFromTheCommandLine(t *testing.T) {
 			want: baseline{commit: "v1", rounds: 9, base: 9000},
 			time: 2 * time.Second,
 		},
-		"no commit":       {args: []string{"-against", ""}, says: "name a commit"},
-		"no argument":     {args: []string{"-against"}, says: "needs an argument"},
-		"few rounds":      {args: []string{"-against", "v1", "-rounds", "4"}, says: "-rounds 4 is not between 5 and 100"},
-		"many rounds":     {args: []string{"-against", "v1", "-rounds", "101"}, says: "-rounds 101 is not between 5 and 100"},
-		"high ports":      {args: []string{"-against", "v1", "-ports", "65504"}, says: "not between 1 and 65503"},
-		"another mode":    {args: []string{"-against", "v1", "-routes"}, says: "only one thing"},
-		"a mode before":   {args: []string{"-routes", "-against", "v1"}, says: "only one thing"},
-		"a profile":       {args: []string{"-against", "v1", "-profile", "x"}, says: "cannot profile"},
-		"a second commit": {args: []string{"-against", "v1", "v2"}, says: `"v2" is no option`},
+		"no commit":   {args: []string{"-against", ""}, says: "name a commit"},
+		"no argument": {args: []string{"-against"}, says: "needs an argument"},
+		"few rounds":  {args: []string{"-against", "v1", "-rounds", "4"}, says: "-rounds 4 is not between 5 and 100"},
+		"many rounds": {args: []string{"-against", "v1", "-rounds", "101"}, says: "-rounds 101 is not between 5 and 100"},
+		"high ports":  {args: []string{"-against", "v1", "-ports", "65504"}, says: "not between 1 and 65503"},
+		"routes": {
+			args: []string{"-against", "v1", "-routes"},
+			want: baseline{commit: "v1", rounds: 5, base: 8800},
+			time: time.Second,
+		},
+		"a mix": {
+			args: []string{"-mix", "-against", "v1"},
+			want: baseline{commit: "v1", rounds: 5, base: 8800},
+			time: 5 * time.Second,
+		},
+		"everything": {
+			args: []string{"-all", "-against", "v1"},
+			want: baseline{commit: "v1", rounds: 5, base: 8800},
+			time: time.Second,
+		},
+		"a mode that is not served": {args: []string{"-against", "v1", "-growth"}, says: "-growth cannot be compared"},
+		"two modes":                 {args: []string{"-against", "v1", "-routes", "-pages"}, says: "only one thing"},
+		"a profile":                 {args: []string{"-against", "v1", "-profile", "x"}, says: "cannot profile"},
+		"a second commit":           {args: []string{"-against", "v1", "v2"}, says: `"v2" is no option`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, err := parse(c.args, io.Discard)
@@ -148,6 +163,7 @@ func TestEveryRowIsMeasuredOnBothSides(t *testing.T) {
 	o := short(t, "")
 	o.duration = time.Millisecond
 	o.inMemory = true
+	o.stock = 2
 	o.baseline.rounds = minRounds
 	b := &bench{options: o, stderr: t.Output()}
 	if err := b.start(t.Context()); err != nil {
@@ -156,10 +172,20 @@ func TestEveryRowIsMeasuredOnBothSides(t *testing.T) {
 	}
 	c := &comparison{options: o, stderr: t.Output()}
 	c.sides = [2]*side{
-		{name: thisTree, api: b.hosts.Origins.API, zips: checkout.Sizes{"api": 2_000_000, "new": 1}},
-		{name: "c011a7d", api: b.hosts.Origins.API, zips: checkout.Sizes{"api": 1_000_000, "old": 1}},
+		{name: thisTree, api: b.hosts.Origins.API, place: b.place, zips: checkout.Sizes{"api": 2_000_000, "new": 1}},
+		{name: "c011a7d", api: b.hosts.Origins.API, place: b.place, zips: checkout.Sizes{"api": 1_000_000, "old": 1}},
 	}
-	if err := errors.Join(c.prepare(t.Context()), c.measure(t.Context()), b.stop()); err != nil {
+	for _, s := range c.sides {
+		s.processes, s.lifted = b.running(), true
+	}
+	if err := c.prepare(t.Context()); err != nil {
+		t.Error(err)
+	}
+	left := c.pairs[0]
+	for n := range left.sides {
+		left.sides[n].work = asking(b.anyone, 200+4*n, "GET", b.hosts.Origins.API+"/healthz") // an older commit knows no route
+	}
+	if err := errors.Join(c.measure(t.Context()), b.stop()); err != nil {
 		t.Fatal(err)
 	}
 	var out strings.Builder
@@ -167,22 +193,37 @@ func TestEveryRowIsMeasuredOnBothSides(t *testing.T) {
 	t.Log(out.String())
 	row := regexp.MustCompile(`(?m)^\| .* \| (1|16)( \| \d+){2}( \| \d+\.\d\d){3} \| [\d.]+–[\d.]+ ` +
 		`\| (slower|unclear|faster|not slower) \|$`)
-	if rows := row.FindAllString(out.String(), -1); len(rows) != 18 {
-		t.Errorf("%d rows, expected 18", len(rows))
+	if rows := row.FindAllString(out.String(), -1); len(rows) != 29 {
+		t.Errorf("%d rows, expected 29", len(rows))
 	}
 	for _, want := range []string{
 		"| api | 2.000 | 1.000 | 2.000 |\n", "| new | 0.000 | – | – |\n", "| old | – | 0.000 | – |\n",
+		"GET whoami with 1 client is left out: c011a7d: whoami/1: a request answers 200", limitsCounted,
 	} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("the table lacks %q", want)
+			t.Errorf("the report lacks %q", want)
 		}
 	}
-	for _, p := range c.pairs {
+	for _, p := range c.pairs[1:] {
 		for n, rounds := range p.rounds {
-			if len(rounds) != minRounds {
-				t.Errorf("%s has %d rounds on side %d", p.id(), len(rounds), n)
+			if len(rounds) != minRounds || rounds[0].resident == 0 {
+				t.Errorf("%s has rounds %+v on side %d", p.id(), rounds, n)
 			}
 		}
 	}
 	leavesNothing(t)
+}
+
+func TestTheRequestLogOfAStackIsAddedUp(t *testing.T) {
+	var l logSum
+	for _, part := range []string{
+		"api listens\ntime=1 msg=request bytes=5 aws_calls=3 aws_round_tr", "ips=2 aws_retries=0 rru=2.5 wru=1\n",
+		"time=2 msg=request aws_calls=1 aws_round_trips=1 aws_retries=0 rru=0 wru=10 workspace=x\ntime=3 msg=request aws_calls=9",
+	} {
+		l.Write([]byte(part))
+	}
+	want := spent{Calls: 4, RoundTrips: 3, RRU: 2.5, WRU: 11}
+	if got := l.quiet(t.Context()); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
 }

@@ -22,7 +22,8 @@ type bench struct {
 	folder string // of all data; goes at the end
 	place  place
 	hosts  *hosts
-	bare   totals // of operations that ask engines only
+	known  processes // of hosts and engines; found when they are asked for
+	bare   totals    // of operations that ask engines only
 	anyone *wire.Agent
 	agents []*wire.Agent
 	read   published
@@ -43,11 +44,11 @@ const manyClients = 16
 func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	b := &bench{options: o, stderr: stderr}
 	err := b.start(ctx)
-	if o.measure == nil {
-		o.measure = (*bench).flows
+	if b.measure == nil {
+		b.mode = standard
 	}
 	if err == nil {
-		err = o.measure(b, ctx, stdout)
+		err = b.measure(b, ctx, stdout)
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err() // asked to stop: what else broke broke by that
@@ -107,10 +108,12 @@ func (b *bench) serve() (err error) {
 		Tables:  b.place.tables,
 		Log:     filepath.Join(b.folder, requestLog),
 		Still:   b.still,
+		Named:   b.named,
 	}
 	if b.functions {
 		o.Functions = b.processes
 	}
+	b.known = processes{}
 	b.hosts, err = startHosts(o, b.stderr)
 	return err
 }
@@ -202,14 +205,8 @@ func (b *bench) groups(ctx context.Context) ([][]*row, error) {
 			add(rows...)
 		}
 	}
-	for _, clients := range []int{1, manyClients} { // last: the hosts work on what is published for some time
-		add(row{
-			name:    "publish",
-			title:   "Publish flow of 3 files",
-			clients: clients,
-			work:    publishing(b.agents),
-			logged:  3,
-		})
+	for _, r := range byClients([]row{b.coldRow(), b.publishRow()}) { // last: the hosts work on it for some time
+		add(r)
 	}
 	if groups == nil {
 		return nil, fmt.Errorf("no row matches %q", b.rows)
@@ -229,7 +226,7 @@ func (b *bench) readRows(ctx context.Context, file int, label string, clients in
 	return []row{
 		{
 			name:    "content-" + short,
-			title:   "Content GET, " + label,
+			title:   "Content GET, " + label + ", hot",
 			clients: clients,
 			work:    fetching(httpClient(nil), b.read.urls[file], size),
 			logged:  1,
@@ -257,7 +254,7 @@ func (b *bench) runGroups(ctx context.Context, groups [][]*row) error {
 			names[n] = r.id()
 		}
 		b.say("measuring %s", strings.Join(names, ", "))
-		if err := b.profiled(names[0], func() error { return b.measure(ctx, group) }); err != nil {
+		if err := b.profiled(names[0], func() error { return b.takeTurns(ctx, group) }); err != nil {
 			return err
 		}
 	}

@@ -29,6 +29,7 @@ func short(t *testing.T, rows string) options {
 
 func TestRowsSayWhatTheirOperationsTake(t *testing.T) {
 	o := short(t, "publish/1$|-4k/1$")
+	o.stock = 20
 	o.profiles = filepath.Join(t.TempDir(), "profiles")
 	var out strings.Builder
 	if err := run(t.Context(), o, &out, t.Output()); err != nil {
@@ -40,13 +41,13 @@ func TestRowsSayWhatTheirOperationsTake(t *testing.T) {
 		got = append(got, strings.Join(row[1:], " "))
 	}
 	want := []string{
-		"Content GET, 4 KB 2.00 2.0 1.0", "its three bare calls, 4 KB 3.00 2.0 1.0", "the S3 engine's own GET, 4 KB 1.00 0.0 0.0",
-		"Publish flow of 3 files 15.00 14.5 52.0",
+		"Content GET, 4 KB, hot 3.00 2.0 1.0", "its three bare calls, 4 KB 3.00 2.0 1.0", "the S3 engine's own GET, 4 KB 1.00 0.0 0.0",
+		"Content GET, 4 KB, cold 4.00 2.5 1.0", "Publish flow of 3 files, one key 15.00 14.5 61.0",
 	}
-	if len(got) != len(want) || !slices.Equal(got[:3], want[:3]) || !near(got[3], want[3]) {
+	if len(got) != len(want) || !slices.Equal(got[:4], want[:4]) || !near(got[4], want[4]) {
 		t.Errorf("calls, RRU and WRU are %q, want %q", got, want)
 	}
-	if profiles, _ := filepath.Glob(filepath.Join(o.profiles, "*.pprof")); len(profiles) != 2 {
+	if profiles, _ := filepath.Glob(filepath.Join(o.profiles, "*.pprof")); len(profiles) != 3 {
 		t.Errorf("profiles %s", profiles)
 	}
 	leavesNothing(t)
@@ -57,7 +58,7 @@ func TestRowsSayWhatTheirOperationsTake(t *testing.T) {
 // journeys hold the exact numbers.
 func near(got, want string) bool {
 	var calls, rru, wru, wantCalls, wantRRU, wantWRU float64
-	const form = "Publish flow of 3 files %f %f %f"
+	const form = "Publish flow of 3 files, one key %f %f %f"
 	_, err1 := fmt.Sscanf(got, form, &calls, &rru, &wru)
 	_, err2 := fmt.Sscanf(want, form, &wantCalls, &wantRRU, &wantWRU)
 	return errors.Join(err1, err2) == nil && calls >= wantCalls && calls <= wantCalls*4/3 &&

@@ -14,18 +14,7 @@ import (
 	"vitrine/shared/boot"
 	bootjobs "vitrine/shared/boot/jobs"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/limits"
 )
-
-// afterlife is what the jobs do with an unclaimed artifact, in the order in which it falls due.
-var afterlife = []struct {
-	title string
-	after time.Duration // the step before
-}{
-	{"let others find its bytes", 0},
-	{"expire and purge", limits.EphemeralArtifact},
-	{"delete its bytes", limits.CollectAfter},
-}
 
 const dueHead = `| What the jobs do | Seconds | Artifacts/s | AWS calls | RRU | WRU |
 |---|--:|--:|--:|--:|--:|
@@ -38,7 +27,7 @@ const dueLegend = `
 // due publishes artifacts and lets the jobs work off everything that falls due of them. The jobs run in this process.
 func (b *bench) due(ctx context.Context, stdout io.Writer) error {
 	b.say("publishing %d artifacts", b.dueArtifacts)
-	publish := publishing(b.agents)
+	publish := publishing(b.agents, site)
 	free := make(chan int, manyClients)
 	for client := range manyClients {
 		free <- client
@@ -52,12 +41,12 @@ func (b *bench) due(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	var passed time.Duration
-	host, err := b.jobs(func() time.Time { return time.Now().Add(passed) })
+	host, err := b.jobs(func() time.Time { return time.Now().Add(passed) }, nil)
 	if err != nil {
 		return err
 	}
 	fmt.Fprint(stdout, dueHead)
-	for _, step := range afterlife {
+	for _, step := range lives[0].steps {
 		passed += step.after
 		b.say("%s", step.title)
 		counted, counts := meter.With(ctx)
@@ -73,9 +62,13 @@ func (b *bench) due(ctx context.Context, stdout io.Writer) error {
 	return nil
 }
 
-// jobs is the host of jobs, on the engines of the bench.
-func (b *bench) jobs(now func() time.Time) (*jobs.Host, error) {
+// jobs is the host of jobs, on the engines of the bench. Its calls pass through what is added to them, if anything is.
+func (b *bench) jobs(now func() time.Time, added addition) (*jobs.Host, error) {
 	e := b.place.engines
+	var middleware []addition
+	if added != nil {
+		middleware = append(middleware, added)
+	}
 	services, err := boot.Open(boot.Config{
 		Environment:      credential.Preview,
 		Origins:          b.hosts.Origins,
@@ -87,6 +80,7 @@ func (b *bench) jobs(now func() time.Time) (*jobs.Host, error) {
 		S3Domain:         e.S3Domain,
 		Limits:           lifted(),
 		Now:              now,
+		Middleware:       middleware,
 	})
 	if err != nil {
 		return nil, err

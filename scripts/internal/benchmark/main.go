@@ -59,13 +59,12 @@ type options struct {
 	duration time.Duration // of each row
 	profiles string        // folder for CPU profiles of the hosts; empty: none
 
-	measure   mode // nil: rows of the publish flow and of content reads
-	inMemory  bool // the tables are, not on disk
-	still     bool // the hosts do no jobs
-	functions bool // the hosts run as functions behind their gateways, with the numbers that a deployment has
-	artifacts int  // of the large workspace whose cost is compared
-	processes int  // of each host that runs as functions
-	stock     int  // how much is made for a row that uses something up; 0: enough for seconds
+	mode      // what is measured; without measure: the publish flow and reads of content
+	all  bool // all modes that have a title are, one after the other
+
+	artifacts int // of the large workspace whose cost is compared
+	processes int // of each host that runs as functions
+	stock     int // how much is made for a row that uses something up; 0: enough for seconds
 
 	dueArtifacts int // that fall due at once
 
@@ -74,93 +73,33 @@ type options struct {
 
 // run measures this tree, or compares it with a commit.
 func (o options) run(ctx context.Context, stdout, stderr io.Writer) error {
-	if o.baseline.commit != "" {
+	switch {
+	case o.baseline.commit != "":
 		return against(ctx, o, stdout, stderr)
+	case o.all:
+		return measureAll(ctx, o, stdout, stderr)
 	}
 	return run(ctx, o, stdout, stderr)
 }
-
-// mode is what is measured once engines and hosts run. Its error may be a broken budget.
-type mode func(b *bench, ctx context.Context, stdout io.Writer) error
-
-// modes are the flags that choose what is measured.
-var modes = []struct {
-	flag, usage string
-	measure     mode
-	seconds     float64 // of a row by default
-	inMemory    bool    // many items are written, of which only the cost is compared
-	still       bool    // the jobs are measured by themselves
-	functions   bool    // the hosts run as functions
-}{
-	{
-		flag:    "routes",
-		usage:   "measure every route on its own, on prepared objects",
-		measure: (*bench).routes,
-		seconds: routeSeconds,
-	},
-	{
-		flag:     "growth",
-		usage:    "compare what a small and a large workspace cost; fails when cost grows",
-		measure:  (*bench).growth,
-		seconds:  routeSeconds,
-		inMemory: true,
-	},
-	{
-		flag:    "memory",
-		usage:   "read a file of 25 MB and see what memory the hosts take; fails above the budget",
-		measure: (*bench).memory,
-		seconds: routeSeconds,
-	},
-	{
-		flag:    "cold",
-		usage:   "measure the functions: zip files, and the time from start to the first answer; fails when a zip is too large",
-		measure: (*bench).cold,
-		seconds: routeSeconds,
-	},
-	{
-		flag:    "due",
-		usage:   "let many artifacts fall due at once, and see how the jobs work them off",
-		measure: (*bench).due,
-		seconds: routeSeconds,
-		still:   true,
-	},
-	{
-		flag:      "slow-readers",
-		usage:     "measure how long a reader waits while others read slowly; the hosts run as functions",
-		measure:   (*bench).slowReaders,
-		seconds:   slowSeconds,
-		functions: true,
-	},
-}
-
-// How long a row is measured by default.
-const (
-	flowSeconds  = 3
-	routeSeconds = 1.2 // there are many
-)
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("scripts/bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	pattern := flags.String("row", "", "measure the rows that match `REGEXP`, as content-4k/16 (default all)")
 	seconds := flags.Float64("seconds", 0, fmt.Sprintf(
-		"`N` seconds for each row (default %d, with -routes %g, with -slow-readers %d; with -against %d a round and side)",
-		flowSeconds, routeSeconds, slowSeconds, againstSeconds,
+		"`N` seconds for each row (default %d, with -routes %g, with -mix %d, with -slow-readers %d; "+
+			"with -against %d a round and side, with -against and -mix %d)",
+		flowSeconds, routeSeconds, mixSeconds, slowSeconds, againstSeconds, mixedSeconds,
 	))
 	flags.IntVar(&o.artifacts, "artifacts", 100_000, "`N` artifacts in the large workspace of -growth")
 	flags.IntVar(&o.dueArtifacts, "due-artifacts", 3_600, "`N` artifacts that fall due at once with -due")
 	flags.IntVar(&o.processes, "processes", 80, "`N` functions of each host in -slow-readers")
-	usual := float64(flowSeconds)
 	for _, m := range modes {
-		flags.BoolFunc(m.flag, m.usage, func(string) error {
-			usual = m.seconds
-			o.inMemory = m.inMemory
-			o.still = m.still
-			o.functions = m.functions
-			return o.choose(m.measure)
-		})
+		flags.BoolFunc(m.flag, m.usage, func(string) error { return o.choose(m) })
 	}
-	o.baseline.declare(flags, func() { usual = againstSeconds })
+	flags.BoolVar(&o.all, "all", false,
+		"measure what is measured without a flag, then -pages, -publishes, -mix, -routes, -afterlife, -cost and -memory")
+	o.baseline.declare(flags)
 	flags.StringVar(&o.profiles, "profile", "", "`DIR` for a CPU profile of the hosts' process for each row of theirs")
 	if err := flags.Parse(args); err != nil {
 		return o, err
@@ -180,24 +119,16 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	if o.dueArtifacts < 1 {
 		return o, fmt.Errorf("-due-artifacts %d is none", o.dueArtifacts)
 	}
+	if o.all && o.measure != nil {
+		return o, errTwoModes
+	}
 	if err := o.checkBaseline(); err != nil {
 		return o, err
 	}
-	if *seconds == 0 {
-		*seconds = usual
-	}
 	o.duration = time.Duration(*seconds * float64(time.Second))
+	if o.duration == 0 && !(o.all && o.baseline.commit == "") { // each of all modes has its own
+		o.duration = o.usual()
+	}
 	o.rows, err = regexp.Compile(*pattern)
 	return o, err
-}
-
-var errTwoModes = errors.New("only one thing is measured at a time")
-
-// choose takes the one mode that a run may have.
-func (o *options) choose(m mode) error {
-	if o.measure != nil {
-		return errTwoModes
-	}
-	o.measure = m
-	return nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 )
@@ -21,12 +22,29 @@ type row struct {
 	// designed are the round trips, RRU and WRU that the tables were designed for, as text; empty: there is no such figure.
 	designed string
 
-	took    []time.Duration // of each measured operation
-	elapsed time.Duration
-	used    reading // by all measured operations
+	took     []time.Duration // of each measured operation
+	elapsed  time.Duration
+	used     reading       // by all measured operations
+	engines  time.Duration // of CPU of the engines; 0: not known
+	resident int64         // bytes of memory of the hosts' process at the end; 0: not known
 }
 
 func (r *row) id() string { return fmt.Sprintf("%s/%d", r.name, r.clients) }
+
+// byClients returns each row with 1 client and with many, unless it says how many.
+func byClients(rows []row) []row {
+	var out []row
+	for _, r := range rows {
+		counts := []int{1, manyClients}
+		if r.clients != 0 {
+			counts = []int{r.clients}
+		}
+		for _, r.clients = range counts {
+			out = append(out, r)
+		}
+	}
+	return out
+}
 
 // percentile is the time that p percent of the operations stayed below or at.
 func (r *row) percentile(p int) time.Duration {
@@ -36,6 +54,9 @@ func (r *row) percentile(p int) time.Duration {
 	slices.Sort(r.took)
 	return r.took[(len(r.took)-1)*p/100]
 }
+
+// engineCPU is the time that the engines worked for one operation.
+func (r *row) engineCPU() time.Duration { return r.engines / time.Duration(max(len(r.took), 1)) }
 
 // per is a sum divided among the operations.
 func (r *row) per(sum float64) float64 { return sum / float64(max(len(r.took), 1)) }
@@ -70,8 +91,8 @@ const (
 	turns = 6
 )
 
-// measure runs a group of rows for the asked time each.
-func (b *bench) measure(ctx context.Context, group []*row) error {
+// takeTurns runs a group of rows for the asked time each.
+func (b *bench) takeTurns(ctx context.Context, group []*row) error {
 	for _, r := range group {
 		if r.stock != nil {
 			return b.consume(ctx, r)
@@ -109,6 +130,7 @@ func (b *bench) turn(ctx context.Context, r *row, long time.Duration) error {
 	if err != nil {
 		return err
 	}
+	engines := b.running().usage().engines
 	began := time.Now()
 	took, err := drive(ctx, r.clients, long, r.work)
 	elapsed := time.Since(began)
@@ -123,7 +145,21 @@ func (b *bench) turn(ctx context.Context, r *row, long time.Duration) error {
 	r.used.CPU += after.CPU - before.CPU
 	r.used.Allocated += after.Allocated - before.Allocated
 	r.used.spent.add(after.spent.minus(before.spent))
+	r.used.Sent += after.Sent - before.Sent
+	r.used.Logged += after.Logged - before.Logged
+	r.used.Names = after.Names.minus(before.Names)
+	used := b.running().usage()
+	r.engines, r.resident = r.engines+used.engines-engines, used.resident
 	return nil
+}
+
+// running finds the processes of the stack once: all that this process has started.
+func (b *bench) running() processes {
+	if b.known.hosts == 0 && b.hosts.process != nil {
+		hosts := b.hosts.process.Process.Pid
+		b.known = processes{hosts: hosts, engines: descendants(os.Getpid(), hosts)}
+	}
+	return b.known
 }
 
 // before reads the sums of the process that a row's operations are counted in: the hosts', or this one.

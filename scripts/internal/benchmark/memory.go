@@ -96,8 +96,10 @@ func (b *bench) warm(ctx context.Context, f contract.AgentViewFile) error {
 // resident is the resident memory of a process in bytes.
 type resident struct{ now, peak int64 }
 
-func (b *bench) resident() (resident, error) {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", b.hosts.process.Process.Pid))
+func (b *bench) resident() (resident, error) { return residentOf(b.hosts.process.Process.Pid) }
+
+func residentOf(pid int) (resident, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return resident{}, fmt.Errorf("memory is read from /proc, which only Linux has: %w", err)
 	}

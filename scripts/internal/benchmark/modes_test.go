@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math"
 	"regexp"
@@ -23,6 +24,7 @@ func TestOnlyOneThingIsMeasuredAtATime(t *testing.T) {
 		{nil, flowSeconds * time.Second},
 		{[]string{"-routes"}, 1200 * time.Millisecond},
 		{[]string{"-routes", "-seconds", "2"}, 2 * time.Second},
+		{[]string{"-mix"}, 20 * time.Second},
 	} {
 		o, err := parse(c.args, t.Output())
 		if err != nil || o.duration != c.want || (o.measure == nil) != (c.args == nil) {
@@ -44,7 +46,7 @@ func printed(t *testing.T, o options) string {
 
 func TestEveryRouteHasARow(t *testing.T) {
 	o := short(t, "/1$")
-	o.measure = (*bench).routes
+	o.measure = tabled((*bench).routeRows, routesLegend)
 	o.inMemory = true
 	o.stock = 32
 	out := printed(t, o)
@@ -160,13 +162,32 @@ func TestTheJobsWorkOffWhatFallsDue(t *testing.T) {
 	o.dueArtifacts = 3
 	out := printed(t, o)
 	steps := regexp.MustCompile(`(?m)^\| [\w ]+ \| [\d.]+ \| \d+ \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|$`).FindAllStringSubmatch(out, -1)
-	if len(steps) != len(afterlife) {
-		t.Fatalf("%d steps, expected %d", len(steps), len(afterlife))
+	if len(steps) != len(lives[0].steps) {
+		t.Fatalf("%d steps, expected %d", len(steps), len(lives[0].steps))
 	}
 	for n, step := range steps {
 		if wru, err := strconv.ParseFloat(step[2], 64); err != nil || wru == 0 {
-			t.Errorf("%s writes nothing: %v", afterlife[n].title, step)
+			t.Errorf("%s writes nothing: %v", lives[0].steps[n].title, step)
 		}
 	}
 	leavesNothing(t)
+}
+
+func TestAllMeasuresEachModeOnItsOwn(t *testing.T) {
+	var titles []string
+	for _, m := range inAll() {
+		titles = append(titles, m.flag)
+	}
+	want := []string{"", "pages", "publishes", "mix", "routes", "afterlife", "cost", "memory"}
+	if !slices.Equal(titles, want) {
+		t.Errorf("%q, want %q", titles, want)
+	}
+	for _, args := range [][]string{{"-all", "-routes"}, {"-routes", "-all"}} {
+		if _, err := parse(args, io.Discard); !errors.Is(err, errTwoModes) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	if o, err := parse([]string{"-all"}, io.Discard); err != nil || !o.all || o.duration != 0 {
+		t.Errorf("%+v (%v)", o, err)
+	}
 }

@@ -1,28 +1,26 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/address"
 )
 
 // pair is a row that is measured on both sides.
 type pair struct {
 	name, title string
 	clients     int
-	work        [2]operation // of this tree, and of the baseline
+	sides       [2]row // of this tree, and of the baseline
 	rounds      [2][]round
+	unserved    error // why the baseline does not serve it
 }
 
 func (p *pair) id() string { return fmt.Sprintf("%s/%d", p.name, p.clients) }
-
-// probe is a route or a flow of one side.
-type probe struct {
-	name, title string
-	work        operation
-}
 
 // Bounds of what is done before a row is measured, and beyond its time.
 const (
@@ -30,72 +28,69 @@ const (
 	slotPatience = 30 * time.Second
 )
 
-// probes publishes what is read, by public routes only, and returns what is measured. Each client publishes in a
-// workspace of its own.
-func (s *side) probes(ctx context.Context) ([]probe, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, seedTimeout, fmt.Errorf("seeding takes more than %v", seedTimeout))
-	defer cancel()
+// comparedStock is how much is made in a round for a row that uses something up.
+const comparedStock = 96
+
+// attach returns a bench whose hosts are those of the side, with a workspace for each client.
+func (s *side) attach(ctx context.Context, o options, stderr io.Writer) (*bench, error) {
 	s.client = httpClient(nil)
 	anyone, err := wire.Discover(ctx, s.client, s.api)
 	if err != nil {
 		return nil, err
 	}
-	var agents []*wire.Agent
-	for range manyClients + 1 {
-		agent, _, err := anyone.Provision(ctx)
-		if err != nil {
-			return nil, err
-		}
-		agents = append(agents, agent)
+	o.stock = cmp.Or(o.stock, comparedStock)
+	b := &bench{options: o, stderr: stderr, place: s.place, anyone: anyone}
+	b.hosts = &hosts{Origins: address.Origins{API: anyone.At.APIURL, Upload: anyone.At.UploadURL, App: anyone.At.AppURL}}
+	if err := b.openGate(ctx); err != nil {
+		return nil, err
 	}
-	read, err := publishRead(ctx, agents[0])
+	if err := b.provision(ctx); err != nil {
+		return nil, err
+	}
+	return b, b.publish(ctx)
+}
+
+// compared prepares the rows of one side.
+func (s *side) compared(ctx context.Context, o options, stderr io.Writer) ([]row, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, seedTimeout, fmt.Errorf("seeding takes more than %v", seedTimeout))
+	defer cancel()
+	b, err := s.attach(ctx, o, stderr)
 	if err != nil {
 		return nil, err
 	}
-	shelf, err := fillShelf(ctx, anyone, agents[manyClients])
-	if err != nil {
-		return nil, err
+	prepare := o.compared
+	switch {
+	case o.all:
+		prepare = allCompared
+	case prepare == nil:
+		prepare = standard.compared
 	}
-	owner, api := shelf.owner, anyone.At.APIURL
-	view := api + "/v1/artifacts/" + string(shelf.published.ArtifactID) + "/agent-view"
-	return []probe{
-		{"whoami", "GET whoami", asking(owner, 200, "GET", api+"/v1/whoami")},
-		{"content-4k", "GET content, 4 KB", fetching(s.client, read.urls[0], read.sizes[0])},
-		{"content-head", "HEAD content", asking(anyone, 200, "HEAD", read.urls[0])},
-		{"content-1m", "GET content, 1 MB", fetching(s.client, read.urls[1], read.sizes[1])},
-		{"agent-view", "GET agent view, 10 files", asking(owner, 200, "GET", view)},
-		{"list", "GET list, 50 artifacts", asking(owner, 200, "GET", api+"/v1/artifacts")},
-		{"resolve", "POST resolve", sending(anyone, api+"/v1/access-links/resolve", shelf.link)},
-		{"viewer", "GET viewer page", asking(anyone, 200, "GET", anyone.At.AppURL+"/al/"+string(shelf.link.PublicID))},
-		{"publish", "Publish flow of 3 files", publishing(agents[:manyClients])},
-	}, nil
+	rows, err := prepare(b, ctx)
+	return byClients(rows), err
 }
 
 // prepare makes the rows that the command line asks for.
 func (c *comparison) prepare(ctx context.Context) error {
-	var probes [2][]probe
+	var rows [2][]row
 	for n, s := range c.sides {
 		c.say("publishing what is read from %s", s.name)
 		var err error
-		if probes[n], err = s.probes(ctx); err != nil {
+		if rows[n], err = s.compared(ctx, c.options, c.stderr); err != nil {
 			return s.explain(err)
 		}
 	}
-	for n, this := range probes[0] {
-		for _, clients := range []int{1, manyClients} {
-			p := &pair{
+	for n, this := range rows[0] {
+		if c.options.rows.MatchString(this.id()) {
+			c.pairs = append(c.pairs, &pair{
 				name:    this.name,
 				title:   this.title,
-				clients: clients,
-				work:    [2]operation{this.work, probes[1][n].work},
-			}
-			if c.rows.MatchString(p.id()) {
-				c.pairs = append(c.pairs, p)
-			}
+				clients: this.clients,
+				sides:   [2]row{this, rows[1][n]},
+			})
 		}
 	}
 	if c.pairs == nil {
-		return fmt.Errorf("no row matches %q", c.rows)
+		return fmt.Errorf("no row matches %q", c.options.rows)
 	}
 	return nil
 }
@@ -104,16 +99,18 @@ func (c *comparison) prepare(ctx context.Context) error {
 // machine falls on both. Their order changes from row to row and from round to round.
 func (c *comparison) measure(ctx context.Context) error {
 	all := time.Duration(2*len(c.pairs)) * (time.Duration(c.baseline.rounds)*c.duration + c.warming())
-	c.say("measuring %d rows in %d rounds: about %v", len(c.pairs), c.baseline.rounds, all.Round(time.Second))
+	c.say("measuring %d rows in %d rounds: about %v, and what it takes to prepare them", len(c.pairs), c.baseline.rounds,
+		all.Round(time.Second))
 	for _, p := range c.pairs {
-		for n := range c.sides {
-			if _, err := c.slot(ctx, p, n, c.warming()); err != nil {
-				return err
-			}
+		if err := c.warm(ctx, p); err != nil {
+			return err
 		}
 	}
 	for number := range c.baseline.rounds {
 		for i, p := range c.pairs {
+			if p.unserved != nil {
+				continue
+			}
 			first := (number + i) % 2
 			for _, n := range []int{first, 1 - first} {
 				r, err := c.slot(ctx, p, n, c.duration)
@@ -132,16 +129,65 @@ func (c *comparison) measure(ctx context.Context) error {
 // warming is how long a row runs before the first round.
 func (c *comparison) warming() time.Duration { return c.duration / turns }
 
-// slot measures one side of a row once.
+// warm runs both sides of a row for a while. A row that the baseline refuses is left out, because it may be older than
+// the route; this tree has to serve all.
+func (c *comparison) warm(ctx context.Context, p *pair) error {
+	for n := range c.sides {
+		_, err := c.slot(ctx, p, n, c.warming())
+		if err != nil && n == 1 && ctx.Err() == nil && c.sides[n].running() {
+			p.unserved = err
+			c.say("%s is left out: %v", p.id(), err)
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// slot measures one side of a row once. What the row uses up is made before.
 func (c *comparison) slot(ctx context.Context, p *pair, n int, long time.Duration) (round, error) {
+	r, s := p.sides[n], c.sides[n]
+	failed := func(err error) (round, error) { return round{}, s.explain(fmt.Errorf("%s: %w", p.id(), err)) }
+	if r.stock != nil {
+		making, stop := context.WithTimeoutCause(ctx, seedTimeout, fmt.Errorf("preparing takes more than %v", seedTimeout))
+		defer stop()
+		tasks, err := r.stock(making)
+		if err != nil {
+			return failed(err)
+		}
+		r.work = consuming(tasks)
+	}
 	most := long + slotPatience
 	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("no end after %v", most))
 	defer cancel()
-	began := time.Now()
-	took, err := drive(ctx, p.clients, long, p.work[n])
-	if err != nil {
-		return round{}, c.sides[n].explain(fmt.Errorf("%s: %w", p.id(), err))
+	spentBefore, _ := s.logged.reading()
+	if r.stock != nil { // else nothing has come since the last slot
+		spentBefore = s.logged.quiet(ctx)
 	}
-	r := row{took: took, elapsed: time.Since(began)}
-	return round{rate: r.rate(), p50: millis(r.percentile(50))}, nil
+	before, began := s.processes.usage(), time.Now()
+	took, err := drive(ctx, p.clients, long, r.work)
+	r.took, r.elapsed = took, time.Since(began)
+	if err != nil {
+		return failed(err)
+	}
+	return r.round(before, s.processes.usage(), s.logged.quiet(ctx).minus(spentBefore)), nil
+}
+
+// round returns what a row measured in one round.
+func (r *row) round(before, after usage, used spent) round {
+	n := float64(max(len(r.took), 1))
+	return round{
+		rate:     r.rate(),
+		p50:      millis(r.percentile(50)),
+		p95:      millis(r.percentile(95)),
+		p99:      millis(r.percentile(99)),
+		hosts:    millis(after.hosts-before.hosts) / n,
+		engines:  millis(after.engines-before.engines) / n,
+		resident: megabytes(after.resident),
+		calls:    float64(used.Calls) / n,
+		rru:      used.RRU / n,
+		wru:      used.WRU / n,
+	}
 }

@@ -19,37 +19,48 @@ The engines' data is on disk. Designed are the round trips / RRU / WRU that the 
 figure.
 `
 
-// routes measures each route on its own.
-func (b *bench) routes(ctx context.Context, stdout io.Writer) error {
+// routeRows are a row for each route.
+func (b *bench) routeRows(ctx context.Context) ([]row, error) {
 	s, err := b.openShelf(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var groups [][]*row
 	people, err := b.people(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, r := range slices.Concat(
+	rows := slices.Concat(
 		b.apiRoutes(s), b.uploadRoutes(), b.readRoutes(s), b.sharingRoutes(), b.identityRoutes(people), b.memberRoutes(people),
-	) {
-		for _, clients := range []int{1, manyClients} {
-			one := r
-			one.clients, one.logged = clients, 1
-			if b.rows.MatchString(one.id()) {
-				groups = append(groups, []*row{&one})
+	)
+	for n := range rows {
+		rows[n].logged = 1
+	}
+	return rows, nil
+}
+
+// tabled measures rows with 1 client and with many, and prints their table with a legend.
+func tabled(prepare rowsOf, legend string) func(b *bench, ctx context.Context, stdout io.Writer) error {
+	return func(b *bench, ctx context.Context, stdout io.Writer) error {
+		rows, err := prepare(b, ctx)
+		if err != nil {
+			return err
+		}
+		var groups [][]*row
+		for _, r := range byClients(rows) {
+			if b.rows.MatchString(r.id()) {
+				groups = append(groups, []*row{&r})
 			}
 		}
-	}
-	if groups == nil {
-		return fmt.Errorf("no row matches %q", b.rows)
-	}
-	if err := b.runGroups(ctx, groups); err != nil {
+		if groups == nil {
+			return fmt.Errorf("no row matches %q", b.rows)
+		}
+		if err := b.runGroups(ctx, groups); err != nil {
+			return err
+		}
+		table(stdout, groups)
+		_, err = fmt.Fprintf(stdout, legend[1:]+machine, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		return err
 	}
-	table(stdout, groups)
-	_, err = fmt.Fprintf(stdout, routesLegend[1:]+machine, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
 }
 
 // shelf is what the rows read.

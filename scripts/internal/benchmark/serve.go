@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/aws/smithy-go/middleware"
+
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/platform/limits"
@@ -28,6 +30,7 @@ type order struct {
 	Tables  string
 	Log     string // file of the request log
 	Still   bool   // no jobs
+	Named   bool   // calls of AWS are counted by name as well
 	// Functions runs the hosts as so many functions each, 0: in this process. The log of functions holds more than requests,
 	// and is not summed up.
 	Functions int
@@ -45,6 +48,9 @@ type reading struct {
 	Requests  int           // in the request log
 	CPU       time.Duration // user and system
 	Allocated int64         // bytes of heap, freed or not
+	Sent      int64         // bytes of the bodies of all answers
+	Logged    int64         // bytes of the request log
+	Names     names         // calls of AWS, if they are counted by name
 	spent
 }
 
@@ -67,14 +73,18 @@ func serve(in io.Reader, out io.Writer) error {
 	}
 	defer log.Close()
 	sum := new(totals)
+	counted := &countingWriter{to: log, sum: sum}
 	with := stack.Options{
 		Engines:     o.Engines,
 		Data:        o.Data,
 		Tables:      o.Tables,
 		Limits:      lifted(),
 		Now:         time.Now,
-		Log:         slog.New(tally{slog.NewJSONHandler(log, nil), sum}),
+		Log:         slog.New(tally{slog.NewJSONHandler(counted, nil), sum}),
 		DisableJobs: o.Still,
+	}
+	if o.Named {
+		with.Middleware = []func(*middleware.Stack) error{sum.name}
 	}
 	if o.Functions > 0 { // which take no other numbers
 		with.Lambda = true
@@ -119,26 +129,6 @@ func startProfile(file string) error {
 		return err
 	}
 	return pprof.StartCPUProfile(f)
-}
-
-// lifted are limits that no load reaches. Limits that are off would not be counted, and a request would then cost less than
-// in a deployment.
-func lifted() limits.Limits {
-	const boundless = 1 << 30
-	l := limits.Default()
-	for _, r := range []*limits.Rate{
-		&l.Actor, &l.Workspace, &l.ProvisionAddress, &l.ProvisionGlobal, &l.ClaimStart, &l.Exchange, &l.Guest,
-		&l.TokenFailure, &l.SignIn, &l.Device,
-	} {
-		r.Limit = boundless
-	}
-	l.Pow = limits.PowOff
-	ephemeral := l.Tiers[limits.Ephemeral]
-	ephemeral.NewArtifactsPerDay, ephemeral.Reads = boundless, boundless
-	pro := l.Tiers[limits.Pro]
-	ephemeral.FileSize, ephemeral.ArtifactSize = pro.FileSize, pro.ArtifactSize // no workspace can be paid here
-	l.Tiers[limits.Ephemeral] = ephemeral
-	return l
 }
 
 // cpu is the time that this process has used.

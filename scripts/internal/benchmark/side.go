@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -29,16 +30,23 @@ type side struct {
 	api    string // URL of its api host
 	client *http.Client
 
-	stack string // its program
-	input io.Closer
-	said  *tail
-	ended chan struct{} // closed when the program has ended
+	place place // its engines
+
+	stack     string // its program
+	lifted    bool   // the program counts requests up to limits that no load reaches
+	pid       int    // of what watches over the program
+	input     io.Closer
+	said      *tail
+	logged    logSum
+	processes processes     // of hosts and engines
+	ended     chan struct{} // closed when the program has ended
 }
 
 // Offsets of the ports of a stack from its base.
 const (
 	apiOffset   = 1
 	hostOffsets = 4  // api, upload, content and app follow each other
+	dynamoDB    = 11 // the DynamoDB engine
 	lastOffset  = 12 // the S3 engine
 )
 
@@ -53,7 +61,7 @@ const (
 func (s *side) build(ctx context.Context, temporary string) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, buildTimeout, fmt.Errorf("it takes more than %v", buildTimeout))
 	defer cancel()
-	if s.stack, err = s.tree.Stack(ctx); err == nil {
+	if err = s.buildStack(ctx, temporary); err == nil {
 		s.zips, err = s.tree.Zips(ctx, temporary)
 	}
 	if err != nil {
@@ -62,8 +70,28 @@ func (s *side) build(ctx context.Context, temporary string) (err error) {
 	return err
 }
 
+//go:embed lifted.go
+var liftedSource string
+
+// buildStack builds the stack with limits that no load reaches, so that requests are counted as in a deployment. Where the
+// commit does not allow that, it builds the stack as it is.
+func (s *side) buildStack(ctx context.Context, temporary string) error {
+	overlay, err := s.tree.Lift(liftedSource, temporary)
+	if err == nil {
+		s.stack, err = s.tree.Stack(ctx, overlay)
+	}
+	if s.lifted = err == nil; s.lifted || ctx.Err() != nil {
+		return err
+	}
+	s.stack, err = s.tree.Stack(ctx, "")
+	return err
+}
+
+// counts tells whether both sides count requests.
+func (c *comparison) counts() bool { return c.sides[0].lifted && c.sides[1].lifted }
+
 // start starts the stack with engines of its own and returns when its hosts are healthy. It keeps nothing.
-func (s *side) start(ctx context.Context, temporary string) error {
+func (s *side) start(ctx context.Context, temporary string, counted bool) error {
 	late := fmt.Errorf("its hosts are not healthy after %v", startTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, late)
 	defer cancel()
@@ -71,7 +99,11 @@ func (s *side) start(ctx context.Context, temporary string) error {
 	if err != nil {
 		return err
 	}
-	c := exec.Command(self, watchWord, s.stack, "--ports", strconv.Itoa(s.base), "--memory", "--limits", "off")
+	numbers := "off"
+	if counted {
+		numbers = "on"
+	}
+	c := exec.Command(self, watchWord, s.stack, "--ports", strconv.Itoa(s.base), "--memory", "--limits", numbers)
 	c.Dir = s.tree.Dir
 	c.Env = append(os.Environ(), engine.EnvDynamoDB+"=", engine.EnvS3+"=", "TMPDIR="+temporary)
 	if err := s.run(c); err != nil {
@@ -83,7 +115,22 @@ func (s *side) start(ctx context.Context, temporary string) error {
 			return fmt.Errorf("%s does not start: %w; it printed: %s", s.name, err, s.said)
 		}
 	}
+	s.find()
 	return nil
+}
+
+// find finds the processes of the stack and its tables.
+func (s *side) find() {
+	for _, stack := range children()[s.pid] { // one
+		s.processes = processes{hosts: stack, engines: descendants(stack, 0)}
+	}
+	keys := "vitrine" // the engines take any
+	s.place = place{tables: "vitrine", engines: &engine.Engines{
+		DynamoDB:  fmt.Sprintf("http://127.0.0.1:%d", s.base+dynamoDB),
+		AccessKey: keys,
+		SecretKey: keys,
+		Region:    "us-east-1",
+	}}
 }
 
 func (s *side) url(offset int) string { return fmt.Sprintf("http://localhost:%d", s.base+offset) }
@@ -92,7 +139,8 @@ func (s *side) url(offset int) string { return fmt.Sprintf("http://localhost:%d"
 // terminal does not reach it.
 func (s *side) run(c *exec.Cmd) (err error) {
 	s.said = new(tail)
-	c.Stdout, c.Stderr = s.said, s.said
+	said := io.MultiWriter(s.said, &s.logged)
+	c.Stdout, c.Stderr = said, said
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.WaitDelay = time.Second // for its output, which a child of it may hold
 	if s.input, err = c.StdinPipe(); err != nil {
@@ -101,6 +149,7 @@ func (s *side) run(c *exec.Cmd) (err error) {
 	if err := c.Start(); err != nil {
 		return err
 	}
+	s.pid = c.Process.Pid
 	s.ended = make(chan struct{})
 	go func() {
 		defer close(s.ended)
@@ -129,14 +178,22 @@ func (s *side) await(ctx context.Context, target string) error {
 	}
 }
 
-// explain adds to an error what the stack has printed, if it has ended.
-func (s *side) explain(err error) error {
+// running tells whether the stack has not ended.
+func (s *side) running() bool {
 	select {
 	case <-s.ended:
-		return fmt.Errorf("the stack of %s has ended: %w; it printed: %s", s.name, err, s.said)
+		return false
 	default:
+		return true
+	}
+}
+
+// explain adds to an error what the stack has printed, if it has ended.
+func (s *side) explain(err error) error {
+	if s.running() {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
+	return fmt.Errorf("the stack of %s has ended: %w; it printed: %s", s.name, err, s.said)
 }
 
 // stop lets the stack end with its engines, if it runs. Connections without a request would delay the end of its hosts.

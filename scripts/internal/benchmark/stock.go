@@ -28,6 +28,11 @@ func (b *bench) stocked() int { return cmp.Or(b.stock, stockSize) }
 
 // each does something n times, some at once, and returns the results. The first error ends it.
 func each[T any](ctx context.Context, n int, do func(ctx context.Context, i int) (T, error)) ([]T, error) {
+	return atOnce(ctx, manyClients, n, do)
+}
+
+// atOnce is each with so many at once.
+func atOnce[T any](ctx context.Context, most, n int, do func(ctx context.Context, i int) (T, error)) ([]T, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	out, next := make([]T, n), make(chan int, n)
@@ -36,7 +41,7 @@ func each[T any](ctx context.Context, n int, do func(ctx context.Context, i int)
 	}
 	close(next)
 	var wait sync.WaitGroup
-	for range manyClients {
+	for range most {
 		wait.Go(func() {
 			for i := range next {
 				var err error

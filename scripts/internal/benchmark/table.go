@@ -13,14 +13,16 @@ const (
 	cpuBudget   = 240 * time.Microsecond
 )
 
-const head = `| What | Clients | AWS calls | RRU | WRU | Round trips | p50 ms | p99 ms | Requests/s | CPU ms | KB allocated | Designed |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
+const head = `| What | Clients | AWS calls | RRU | WRU | Round trips | p50 ms | p95 ms | p99 ms | Per second | CPU ms, hosts | Engines | KB allocated | Resident MB | Designed |
+|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 `
 
 const legend = `
-Each figure is of one whole flow or one GET; calls that overlap are one round trip. CPU and allocations are of the hosts'
-process, in brackets those of the load's own process, which makes the calls of such a row itself. The PUTs of a flow go to
-S3 and are not among the hosts' calls. The engines' data is on disk.
+Each figure is of one whole flow, page or GET; calls that overlap are one round trip. CPU and allocations are of the hosts'
+process, in brackets those of the load's own process, which makes the calls of such a row itself. CPU of the engines is
+that of DynamoDB's and S3's together. Resident is the memory of the hosts' process when the row ended. The PUTs of a flow
+go to S3 and are not among the hosts' calls. The engines' data is on disk. Hot reads ask for the same file again and again,
+cold ones each for another artifact, which the hosts have not read before.
 `
 
 const machine = `Machine: %d cores, %s, %s/%s, which load, hosts and engines share.
@@ -72,14 +74,15 @@ func many(clients int) string {
 }
 
 func (r *row) line() string {
-	own := "%.2f | %.0f"
+	own := "%.2f | %.2f | %.0f"
 	if r.logged == 0 {
-		own = "(%.2f) | (%.0f)"
+		own = "(%.2f) | %.2f | (%.0f)"
 	}
 	u := r.used
-	return fmt.Sprintf("| %s | %d | %.2f | %.1f | %.1f | %.2f | %.2f | %.2f | %.0f | "+own+" | %s |", r.title, r.clients,
+	return fmt.Sprintf("| %s | %d | %.2f | %.1f | %.1f | %.2f | %.2f | %.2f | %.2f | %.0f | "+own+" | %.1f | %s |", r.title, r.clients,
 		r.per(float64(u.Calls)), r.per(u.RRU), r.per(u.WRU), r.per(float64(u.RoundTrips)),
-		millis(r.percentile(50)), millis(r.percentile(99)), r.rate(), millis(r.cpu()), r.kilobytes(), r.designed)
+		millis(r.percentile(50)), millis(r.percentile(95)), millis(r.percentile(99)), r.rate(), millis(r.cpu()), millis(r.engineCPU()),
+		r.kilobytes(), megabytes(r.resident), r.designed)
 }
 
 // kilobytes is the heap that the counting process allocated for one operation.

@@ -15,6 +15,13 @@ const spreadDoubt = 1.0 / 32
 type round struct {
 	rate float64 // requests a second
 	p50  float64 // milliseconds
+	p95  float64
+	p99  float64
+
+	hosts, engines float64 // milliseconds of CPU for one operation
+	resident       float64 // MB of the hosts' process
+	calls          float64 // of AWS, for one operation, as the request log tells
+	rru, wru       float64
 }
 
 // figures compare this tree with its baseline: the medians of the rounds, and how many times as long a request takes.
@@ -51,11 +58,32 @@ func (f figures) verdict() string {
 }
 
 func medianRound(rounds []round) round {
-	rates, p50s := make([]float64, len(rounds)), make([]float64, len(rounds))
-	for n, r := range rounds {
-		rates[n], p50s[n] = r.rate, r.p50
+	of := func(value func(r *round) *float64) float64 {
+		values := make([]float64, len(rounds))
+		for n := range rounds {
+			values[n] = *value(&rounds[n])
+		}
+		return median(values)
 	}
-	return round{rate: median(rates), p50: median(p50s)}
+	var m round
+	for _, value := range roundValues {
+		*value(&m) = of(value)
+	}
+	return m
+}
+
+// roundValues are all values of a round.
+var roundValues = []func(r *round) *float64{
+	func(r *round) *float64 { return &r.rate },
+	func(r *round) *float64 { return &r.p50 },
+	func(r *round) *float64 { return &r.p95 },
+	func(r *round) *float64 { return &r.p99 },
+	func(r *round) *float64 { return &r.hosts },
+	func(r *round) *float64 { return &r.engines },
+	func(r *round) *float64 { return &r.resident },
+	func(r *round) *float64 { return &r.calls },
+	func(r *round) *float64 { return &r.rru },
+	func(r *round) *float64 { return &r.wru },
 }
 
 // median returns the value in the middle, or the mean of the two there.

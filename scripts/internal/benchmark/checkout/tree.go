@@ -14,15 +14,27 @@ type Tree struct{ Dir string }
 // stackFolders are where the main package of the local stack is, or was in older commits.
 var stackFolders = []string{"scripts/internal/local", "scripts/local"}
 
-// Stack builds the program of the local stack and returns its path. An error quotes the compiler.
-func (t Tree) Stack(ctx context.Context) (program string, err error) {
+// Stack builds the program of the local stack and returns its path. An error quotes the compiler. Overlay says which
+// files to replace, as Lift returns it; "" replaces none.
+func (t Tree) Stack(ctx context.Context, overlay string) (program string, err error) {
+	folder, err := t.stackFolder()
+	if err != nil {
+		return "", err
+	}
+	program = filepath.Join(t.Dir, ".vitrine", "bin", "local")
+	// Without the paths of the worktree, packages that are equal in two commits are compiled once.
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", program}
+	if overlay != "" {
+		args = append(args, "-overlay", overlay)
+	}
+	return program, build(ctx, t.Dir, nil, "go", append(args, "./"+folder)...)
+}
+
+func (t Tree) stackFolder() (string, error) {
 	for _, folder := range stackFolders {
-		if _, err := os.Stat(filepath.Join(t.Dir, folder, "main.go")); err != nil {
-			continue
+		if _, err := os.Stat(filepath.Join(t.Dir, folder, "main.go")); err == nil {
+			return folder, nil
 		}
-		program = filepath.Join(t.Dir, ".vitrine", "bin", "local")
-		// Without the paths of the worktree, packages that are equal in two commits are compiled once.
-		return program, build(ctx, t.Dir, nil, "go", "build", "-trimpath", "-buildvcs=false", "-o", program, "./"+folder)
 	}
 	return "", errors.New("it has no local stack in " + strings.Join(stackFolders, " or "))
 }

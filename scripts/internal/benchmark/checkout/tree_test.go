@@ -29,7 +29,7 @@ func TestTheStackIsFoundWhereItsCommitHasIt(t *testing.T) {
 	for _, folder := range []string{"scripts/internal/local", "scripts/local"} {
 		t.Run(folder, func(t *testing.T) {
 			tree := newTree(t, map[string]string{"go.mod": module, folder + "/main.go": program})
-			file, err := tree.Stack(t.Context())
+			file, err := tree.Stack(t.Context(), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,7 +41,7 @@ func TestTheStackIsFoundWhereItsCommitHasIt(t *testing.T) {
 }
 
 func TestACommitWithoutAStackIsRefused(t *testing.T) {
-	_, err := newTree(t, map[string]string{"go.mod": module}).Stack(t.Context())
+	_, err := newTree(t, map[string]string{"go.mod": module}).Stack(t.Context(), "")
 	expect.Error(t, err, "scripts/internal/local or scripts/local")
 }
 
@@ -50,8 +50,48 @@ func TestTheCompilerIsQuoted(t *testing.T) {
 		"go.mod":                module,
 		"scripts/local/main.go": "package main\n\nfunc main() { broken() }\n",
 	})
-	_, err := tree.Stack(t.Context())
+	_, err := tree.Stack(t.Context(), "")
 	expect.Error(t, err, "main.go:3:15: undefined: broken")
+}
+
+const lift = `package main
+
+import "vitrine/shared/platform/limits"
+
+func lift(l limits.Limits) limits.Limits { return l + 1 }
+`
+
+func TestALiftedStackHasOtherLimits(t *testing.T) {
+	tree := newTree(t, map[string]string{
+		"go.mod":                  module,
+		"scripts/local/main.go":   "package main\n\nfunc main() { print(numbers()) }\n",
+		"scripts/local/local.go":  "package main\n\nimport \"vitrine/shared/limits\"\n\nfunc numbers() int { return int(limits.Default()) }\n",
+		"shared/limits/limits.go": "package limits\n\ntype Limits int\n\nfunc Default() Limits { return 1 }\n",
+	})
+	overlay, err := tree.Lift(lift, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for overlay, want := range map[string]string{"": "1", overlay: "2"} {
+		file, err := tree.Stack(t.Context(), overlay)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said, err := exec.Command(file).CombinedOutput(); string(said) != want {
+			t.Errorf("it says %q (%v), want %q", said, err, want)
+		}
+	}
+}
+
+func TestAStackWithLimitsOfItsOwnIsNotLifted(t *testing.T) {
+	tree := newTree(t, map[string]string{
+		"go.mod":                 module,
+		"scripts/local/main.go":  program,
+		"scripts/local/local.go": "package main\n\nimport _ \"vitrine/shared/limits\"\n",
+	})
+	if _, err := tree.Lift(lift, t.TempDir()); !errors.Is(err, errLimits) {
+		t.Errorf("got %v", err)
+	}
 }
 
 func TestZipsAreMeasuredByFunction(t *testing.T) {

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+)
+
+// rowsOf prepares rows on the hosts of a bench, which may be those of another commit.
+type rowsOf func(b *bench, ctx context.Context) ([]row, error)
+
+// mode is a flag that chooses what is measured.
+type mode struct {
+	flag, usage string
+	title       string // among all; empty: it is measured only if it is chosen
+	// measure measures once engines and hosts run. Its error may be a broken budget.
+	measure   func(b *bench, ctx context.Context, stdout io.Writer) error
+	compared  rowsOf  // nil: it cannot be compared with another commit
+	seconds   float64 // of a row by default
+	rounds    float64 // seconds of a row of one side in a round by default; 0: againstSeconds
+	inMemory  bool    // the tables are, because many items are written of which only the cost is compared
+	still     bool    // the hosts do no jobs, because those are measured by themselves
+	named     bool    // the hosts count their calls of AWS by name
+	functions bool    // the hosts run as functions behind their gateways, with the numbers that a deployment has
+}
+
+// standard is what is measured if no flag chooses.
+var standard = mode{
+	title:    "The publish flow and reads of content",
+	measure:  (*bench).flows,
+	compared: (*bench).essentials,
+	seconds:  flowSeconds,
+}
+
+// modes are the flags that choose what is measured, in the order of -all.
+var modes = []mode{
+	{
+		flag:     "pages",
+		usage:    "measure a page with 20 files, read whole by 1 and by 16 readers",
+		title:    "Pages",
+		measure:  tabled((*bench).pageRows, pagesLegend),
+		compared: (*bench).pageRows,
+		seconds:  flowSeconds,
+	},
+	{
+		flag:     "publishes",
+		usage:    "measure publish flows of 2 to 100 files, and those of a key that is used again and again beside a new one",
+		title:    "Publish flows",
+		measure:  tabled((*bench).publishRows, publishesLegend),
+		compared: (*bench).publishRows,
+		seconds:  flowSeconds,
+	},
+	{
+		flag:     "mix",
+		usage:    "measure 100 users who browse, publish and poll at the same time; fails when a request does",
+		title:    "A mix of users",
+		measure:  (*bench).mix,
+		compared: (*bench).mixRows,
+		seconds:  mixSeconds,
+		rounds:   mixedSeconds,
+	},
+	{
+		flag:     "routes",
+		usage:    "measure every route on its own, on prepared objects",
+		title:    "Every route",
+		measure:  tabled((*bench).routeRows, routesLegend),
+		compared: (*bench).routeRows,
+		seconds:  routeSeconds,
+	},
+	{
+		flag:    "afterlife",
+		usage:   "count what the jobs do with a publication that expires or is deleted",
+		title:   "The afterlife of a publication",
+		measure: (*bench).afterlives,
+		seconds: routeSeconds,
+		still:   true,
+		named:   true,
+	},
+	{
+		flag:    "cost",
+		usage:   "count the calls of a few requests and what a million of each costs by AWS's public prices",
+		title:   "Dollars per million",
+		measure: (*bench).cost,
+		seconds: routeSeconds,
+		still:   true,
+		named:   true,
+	},
+	{
+		flag:     "growth",
+		usage:    "compare what a small and a large workspace cost; fails when cost grows",
+		measure:  (*bench).growth,
+		seconds:  routeSeconds,
+		inMemory: true,
+	},
+	{
+		flag:    "memory",
+		title:   "Memory of a large read",
+		usage:   "read a file of 25 MB and see what memory the hosts take; fails above the budget",
+		measure: (*bench).memory,
+		seconds: routeSeconds,
+	},
+	{
+		flag:    "cold",
+		usage:   "measure the functions: zip files, and the time from start to the first answer; fails when a zip is too large",
+		measure: (*bench).cold,
+		seconds: routeSeconds,
+	},
+	{
+		flag:    "due",
+		usage:   "let many artifacts fall due at once, and see how the jobs work them off",
+		measure: (*bench).due,
+		seconds: routeSeconds,
+		still:   true,
+	},
+	{
+		flag:      "slow-readers",
+		usage:     "measure how long a reader waits while others read slowly; the hosts run as functions",
+		measure:   (*bench).slowReaders,
+		seconds:   slowSeconds,
+		functions: true,
+	},
+}
+
+// How long a row is measured by default.
+const (
+	flowSeconds  = 3
+	routeSeconds = 1.2 // there are many
+)
+
+// usual is how long a row is measured unless the command line says so.
+func (o options) usual() time.Duration {
+	seconds := cmp.Or(o.seconds, flowSeconds)
+	if o.baseline.commit != "" {
+		seconds = cmp.Or(o.mode.rounds, againstSeconds)
+	}
+	return time.Duration(seconds * float64(time.Second))
+}
+
+var errTwoModes = errors.New("only one thing is measured at a time")
+
+// choose takes the one mode that a run may have.
+func (o *options) choose(m mode) error {
+	if o.measure != nil {
+		return errTwoModes
+	}
+	o.mode = m
+	return nil
+}
+
+// inAll returns the modes that -all measures.
+func inAll() []mode {
+	return slices.DeleteFunc(append([]mode{standard}, modes...), func(m mode) bool { return m.title == "" })
+}
+
+// measureAll measures one mode after the other, each on engines and hosts of its own. It goes on after a broken budget.
+func measureAll(ctx context.Context, o options, stdout, stderr io.Writer) error {
+	var errs []error
+	all := inAll()
+	for n, m := range all {
+		fmt.Fprintf(stderr, "%d of %d: %s\n", n+1, len(all), m.title)
+		fmt.Fprintf(stdout, "## %s\n\n", m.title)
+		one := o
+		one.mode = m
+		if one.duration == 0 {
+			one.duration = one.usual()
+		}
+		if err := run(ctx, one, stdout, stderr); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", m.title, err))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		fmt.Fprintln(stdout)
+	}
+	return errors.Join(errs...)
+}
+
+// allCompared are the rows that -all compares with those of another commit.
+func allCompared(b *bench, ctx context.Context) (rows []row, err error) {
+	for _, m := range inAll() {
+		if m.compared == nil {
+			continue
+		}
+		more, err := m.compared(b, ctx)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.title, err)
+		}
+		for _, r := range more {
+			if !slices.ContainsFunc(rows, func(known row) bool { return known.name == r.name }) {
+				rows = append(rows, r)
+			}
+		}
+	}
+	return rows, nil
+}

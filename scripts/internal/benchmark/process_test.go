@@ -1,0 +1,44 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestTheStatOfAProcessIsRead(t *testing.T) {
+	got, err := parseStat("17 (a) b (c) S 12 17 17 0 -1 4194560 100 0 0 0 250 31 0 0 20 0 1 0 100 1000 10 1\n")
+	if want := (processStat{parent: 12, cpu: 2810 * time.Millisecond}); err != nil || got != want {
+		t.Errorf("%+v (%v), want %+v", got, err, want)
+	}
+	for _, text := range []string{"", "17 (a) S 12 17", "17 (a) S x 17 17 0 -1 4194560 100 0 0 0 250 31 0"} {
+		if _, err := parseStat(text); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+func TestDescendantsLeaveOutOneBranch(t *testing.T) {
+	start := func() int {
+		t.Helper()
+		c := exec.Command("sleep", "600")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			c.Process.Kill()
+			c.Wait()
+		})
+		return c.Process.Pid
+	}
+	kept, left := start(), start()
+	all := descendants(os.Getpid(), left)
+	if !slices.Contains(all, kept) || slices.Contains(all, left) {
+		t.Errorf("%v, want %d and not %d", all, kept, left)
+	}
+	if u := (processes{hosts: os.Getpid(), engines: all}).usage(); u.resident == 0 {
+		t.Errorf("the memory of this process is not known: %+v", u)
+	}
+}
