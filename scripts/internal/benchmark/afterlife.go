@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"time"
 
@@ -71,8 +70,8 @@ const afterlifeHead = `| Afterlife of a publication of 3 files | AWS calls | RRU
 `
 
 const afterlifeLegend = `
-Each figure is of one publication, the mean of %d that fall due at once. What the owner's request to delete takes is not in
-it. Queries that find nothing are, a few for all publications together.
+Each figure is of one publication, the mean of %d that fall due at once. It is without what the owner's request to
+delete takes, and with queries that find nothing, a few for all publications together.
 `
 
 // afterlives counts what the jobs do with publications, by the way in which these end.
@@ -90,7 +89,8 @@ func (b *bench) afterlives(ctx context.Context, stdout io.Writer) error {
 		}
 		fmt.Fprintln(stdout, b.lifeLine(l.title+": all", sum))
 	}
-	fmt.Fprintf(stdout, afterlifeLegend+machine, b.flowsOfLife(), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(stdout, afterlifeLegend, b.flowsOfLife())
+	sayMachine(stdout)
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"runtime"
 	"strings"
 	"time"
 
@@ -76,8 +75,16 @@ var billItems = []billItem{
 	{"CloudFront", func(l bill) float64 { return l.edge*edgeRequest + l.uploaded*edgeByte }, nil},
 	{"WRU", func(l bill) float64 { return l.wru * writeUnit }, func(l bill) float64 { return l.wru }},
 	{"RRU", func(l bill) float64 { return l.rru * readUnit }, func(l bill) float64 { return l.rru }},
-	{"S3: PUT, COPY, LIST", func(l bill) float64 { return l.writes * objectWrite }, func(l bill) float64 { return l.writes }},
-	{"S3: GET, HEAD", func(l bill) float64 { return l.reads * objectRead }, func(l bill) float64 { return l.reads }},
+	{
+		"S3: PUT, COPY, LIST",
+		func(l bill) float64 { return l.writes * objectWrite },
+		func(l bill) float64 { return l.writes },
+	},
+	{
+		"S3: GET, HEAD",
+		func(l bill) float64 { return l.reads * objectRead },
+		func(l bill) float64 { return l.reads },
+	},
 	{"Lambda", func(l bill) float64 {
 		return (l.rest+l.http)*invocation + l.running.Seconds()*l.memory*gigabyteTime
 	}, nil},
@@ -86,12 +93,12 @@ var billItems = []billItem{
 }
 
 const costLegend = `
-Dollars for a million, in brackets the counts of one. Counted on engines of one machine: calls, WRU, RRU, bytes of bodies
-and of log lines. Lambda is estimated: %v for a call of DynamoDB, %v for a transaction, %v for one of S3, and the
-CPU time that the hosts took here by the share of a core of a function of %g GB (%g GB for uploads). Jobs work on %d
-artifacts at once. Hot is the mean of %d reads of one file by one function; in a deployment each function takes permits and
-fills its memory by itself. A publication is of 3 files, and PUTs pass CloudFront. Left out: storage, KMS, a gateway's own
-log, headers, idle jobs, retries and free tiers.
+Dollars for a million, in brackets the counts of one. Counted on engines of one machine: calls, WRU, RRU, bytes of
+bodies and of log lines. Lambda is estimated: %v for a call of DynamoDB, %v for a transaction, %v for one of S3, and
+the CPU time that the hosts took here by the share of a core of a function of %g GB (%g GB for uploads). Jobs work on
+%d artifacts at once. Hot is the mean of %d reads of one file by one function; in a deployment each function takes
+permits and fills its memory by itself. A publication is of 3 files, and PUTs pass CloudFront. Left out: storage, KMS,
+a gateway's own log, headers, idle jobs and retries.
 Prices are AWS's public ones for us-east-1, on demand, without free tiers.
 `
 
@@ -109,9 +116,10 @@ func (b *bench) cost(ctx context.Context, stdout io.Writer) error {
 		bills = append(bills, one)
 	}
 	printBills(stdout, bills)
-	_, err = fmt.Fprintf(stdout, costLegend+machine, itemWait, transactionWait, objectWait, smallFunction, uploadFunction,
-		limits.JobWorkers, b.atMost(hotReads), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
+	fmt.Fprintf(stdout, costLegend, itemWait, transactionWait, objectWait, smallFunction, uploadFunction,
+		limits.JobWorkers, b.atMost(hotReads))
+	sayMachine(stdout)
+	return nil
 }
 
 // atMost is n, or less if the options say so.
@@ -145,7 +153,8 @@ func (b *bench) requestBills(ctx context.Context) ([]bill, error) {
 		}
 		if err = b.wholly(ctx, &r); err == nil {
 			n := float64(len(r.took))
-			c.sent, c.logged, c.cpu = float64(r.used.Sent)/n, float64(r.used.Logged)/n, r.cpu()
+			c.sent, c.logged = float64(r.used.Sent)/n, float64(r.used.Logged)/n
+			c.cpu = r.cpu()
 			c.count(r.used.spent, r.used.Names, n)
 			bills = append(bills, c.bill)
 		}
@@ -206,7 +215,11 @@ func repeated(work operation, n int) func(ctx context.Context) ([]task, error) {
 
 // lifeBill is what the jobs cost that follow a publication.
 func (b *bench) lifeBill(ctx context.Context, l life) (bill, error) {
-	one := bill{title: "Afterlife: " + strings.ToLower(l.title[:1]) + l.title[1:], memory: smallFunction, simultaneously: limits.JobWorkers}
+	one := bill{
+		title:          "Afterlife: " + strings.ToLower(l.title[:1]) + l.title[1:],
+		memory:         smallFunction,
+		simultaneously: limits.JobWorkers,
+	}
 	steps, err := b.live(ctx, l)
 	var sum worked
 	for _, w := range steps {

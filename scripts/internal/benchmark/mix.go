@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"sync"
 	"time"
 
@@ -171,8 +170,8 @@ const mixSpentHead = `
 `
 
 const mixLegend = `
-%d users for %v, each of whom goes on as soon as the answer is there. A page that is opened is the viewer, its link and all
-files, 6 at a time. CPU is in cores. Resident is the memory of the hosts' process at the end.
+%d users for %v, who go on as soon as the answer is there. A page that is opened is the viewer, its link and
+all files, 6 at a time. CPU is in cores. Resident is the memory of the hosts' process at the end.
 `
 
 var errMix = errors.New("operations of the mix failed")
@@ -205,11 +204,13 @@ func (b *bench) mix(ctx context.Context, stdout io.Writer) error {
 		k.row.elapsed = elapsed
 		fmt.Fprintln(stdout, k.line())
 	}
-	used, s, each := b.running().usage(), after.spent.minus(before.spent), elapsed.Seconds()
+	used, s := b.running().usage(), after.spent.minus(before.spent)
+	each := elapsed.Seconds()
 	fmt.Fprintf(stdout, mixSpentHead+"| %.0f | %.0f | %.0f | %.0f | %.2f | %.2f | %.1f |\n",
 		float64(after.Requests-before.Requests)/each, float64(s.Calls)/each, s.RRU/each, s.WRU/each,
 		(after.CPU-before.CPU).Seconds()/each, (used.engines-engines).Seconds()/each, megabytes(used.resident))
-	fmt.Fprintf(stdout, mixLegend+machine, mixUsers, b.duration, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(stdout, mixLegend, mixUsers, b.duration)
+	sayMachine(stdout)
 	return m.err()
 }
 

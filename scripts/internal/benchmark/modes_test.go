@@ -2,15 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"vitrine/scripts/testkit/engine"
 )
 
 func TestOnlyOneThingIsMeasuredAtATime(t *testing.T) {
@@ -44,15 +49,88 @@ func printed(t *testing.T, o options) string {
 	return out.String()
 }
 
+// unmeasured are the operations without a row, and why.
+var unmeasured = map[string]string{
+	"GET /.well-known/{document}/{path}":                 "it answers as the document above it",
+	"POST /agent/event/notify":                           "it serves no provider yet",
+	"GET /v1/mcp/whoami":                                 "a person has to let an app in first, and it costs what whoami does",
+	"GET /v1/web/admin/events":                           "operators are few",
+	"GET /v1/web/admin/lockdowns":                        "operators are few",
+	"POST /v1/web/admin/lockdowns":                       "operators are few",
+	"DELETE /v1/web/admin/lockdowns/{scope}/{target_id}": "operators are few",
+}
+
+// operations are those of the documents of the hosts, as method and path.
+func operations(t *testing.T) map[string]bool {
+	t.Helper()
+	root, err := engine.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, host := range []string{"api", "upload", "content"} {
+		text, err := os.ReadFile(filepath.Join(root, "openapi", host+".json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var document struct {
+			Paths map[string]map[string]struct{ OperationID string }
+		}
+		if err := json.Unmarshal(text, &document); err != nil {
+			t.Fatal(err)
+		}
+		for path, methods := range document.Paths {
+			for method, operation := range methods {
+				preflight := method == "options"
+				later := strings.HasSuffix(path, "/unpin") || strings.HasSuffix(path, "/lift") // in turn with another operation
+				if operation.OperationID != "" && !preflight && !later {
+					all[strings.ToUpper(method)+" "+path] = true
+				}
+			}
+		}
+	}
+	return all
+}
+
+// asked are the operations in the request log of a bench.
+func asked(t *testing.T, b *bench) map[string]bool {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(b.folder, requestLog))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	parameter := regexp.MustCompile(`\.\.\.}`)
+	for line := range strings.Lines(string(text)) {
+		var l struct{ Method, Route string }
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		all[l.Method+" "+parameter.ReplaceAllLiteralString(l.Route, "}")] = true
+	}
+	return all
+}
+
 func TestEveryRouteHasARow(t *testing.T) {
 	o := short(t, "/1$")
-	o.measure = tabled((*bench).routeRows, routesLegend)
 	o.inMemory = true
 	o.stock = 32
+	routes := tabled((*bench).routeRows, routesLegend)
+	o.measure = func(b *bench, ctx context.Context, stdout io.Writer) error {
+		defer func() {
+			served := asked(t, b)
+			for operation := range operations(t) {
+				if reason := unmeasured[operation]; served[operation] == (reason != "") {
+					t.Errorf("%s has a row: %t; reason for having none: %q", operation, served[operation], reason)
+				}
+			}
+		}()
+		return routes(b, ctx, stdout)
+	}
 	out := printed(t, o)
 	rows := regexp.MustCompile(`(?m)^\| (.*) \| 1 \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`).FindAllStringSubmatch(out, -1)
-	if len(rows) != 44 {
-		t.Errorf("%d rows, expected 44", len(rows))
+	if len(rows) != 65 {
+		t.Errorf("%d rows, expected 65", len(rows))
 	}
 	for _, row := range rows {
 		want, checked := map[string]string{

@@ -24,8 +24,8 @@ var pageAssets = []struct{ count, size int }{
 }
 
 const pagesLegend = `
-Each figure is of one whole page: an entrypoint, then 19 files of 5 to 300 KB, 6 at a time. Hot is the same page again and
-again, cold is each time another one. CPU and allocations are of the hosts' process. The engines' data is on disk.
+Each figure is of one whole page: an entrypoint, then 19 files of 5 to 300 KB, 6 at a time. Hot is the same page again
+and again, cold is each time another one. CPU and allocations are of the hosts' process. The engines' data is on disk.
 `
 
 // pageFiles returns the 20 files of a page, other bytes each time.
@@ -69,9 +69,8 @@ func (p page) reading(client *http.Client, entrypoint string) operation {
 		if err := read(ctx, 0); err != nil {
 			return err
 		}
-		_, err := atOnce(ctx, browserConnections, len(p.files)-1, func(ctx context.Context, n int) (none struct{}, err error) {
-			return none, read(ctx, n+1)
-		})
+		asset := func(ctx context.Context, n int) (none struct{}, err error) { return none, read(ctx, n+1) }
+		_, err := atOnce(ctx, browserConnections, len(p.files)-1, asset)
 		return err
 	}
 }

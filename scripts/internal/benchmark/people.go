@@ -20,6 +20,7 @@ type person struct {
 	refresh     string      // its refresh token
 	key         *wire.Agent // with an API key of the workspace
 	artifact    id.Artifact // that it published
+	revision    id.Revision
 }
 
 // people signs a person in for each client.
@@ -37,7 +38,7 @@ func (b *bench) people(ctx context.Context) ([]*person, error) {
 		}
 		p.key = &wire.Agent{HTTP: p.HTTP, At: p.At, Key: made.Secret}
 		shown, err := p.key.PublishFiles(ctx, "Report", "", site()[:1]...)
-		p.artifact = shown.ArtifactID
+		p.artifact, p.revision = shown.ArtifactID, shown.RevisionID
 		return p, err
 	})
 }

@@ -14,9 +14,9 @@ var publishedSizes = []int{2, 12, 48, 100}
 const flowRequests = 3
 
 const publishesLegend = `
-Each figure is of one whole flow: create, PUTs one after the other, finalize, publish. The PUTs go to S3 and are not among
-the hosts' calls. Files are of about 1 KB and new. One key: each client uses its own again and again; a new key: each flow
-is the first of its workspace. The hosts do what jobs do of it in the same process. The engines' data is on disk.
+Each figure is of one whole flow: create, PUTs one after the other, finalize, publish. The PUTs go to S3 and are not
+among the hosts' calls. Files are of about 1 KB and new. One key: each client uses its own again and again. A new key:
+each flow is the first of its workspace. The jobs that follow run in the hosts' process. The engines' data is on disk.
 `
 
 // smallFiles returns so many small files, other bytes each time.

@@ -23,8 +23,8 @@ func freshNoise(n int) []byte {
 	return out
 }
 
-// coldReads publishes artifacts of one file. Each is read once, so that the hosts find nothing of it in their memory: no
-// list of files, no bytes and no permits of its rate counter.
+// coldReads publishes artifacts of one file. Each is read once, so that the hosts find nothing of it in their memory:
+// no list of files, no bytes and no permits of its rate counter.
 func (b *bench) coldReads(ctx context.Context) ([]task, error) {
 	client := httpClient(nil)
 	return each(ctx, cmp.Or(b.stock, coldReads), func(ctx context.Context, i int) (task, error) {
@@ -72,7 +72,11 @@ func (b *bench) essentials(ctx context.Context) ([]row, error) {
 		},
 		{name: "content-1m", title: "GET content, 1 MB", work: fetching(client, b.read.urls[1], b.read.sizes[1])},
 		{name: "agent-view", title: "GET agent view, 10 files", work: asking(s.owner, 200, "GET", view)},
-		{name: "agent-view-public", title: "GET agent view, public", work: asking(b.anyone, 200, "GET", s.published.AgentViewURL)},
+		{
+			name:  "agent-view-public",
+			title: "GET agent view, public",
+			work:  asking(b.anyone, 200, "GET", s.published.AgentViewURL),
+		},
 		{name: "list", title: "GET list, 50 artifacts", work: asking(s.owner, 200, "GET", api+"/v1/artifacts")},
 		{name: "resolve", title: "POST resolve", work: sending(b.anyone, api+"/v1/access-links/resolve", s.link)},
 		{

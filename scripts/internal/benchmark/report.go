@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
 
 	"vitrine/scripts/internal/benchmark/checkout"
@@ -26,31 +25,37 @@ goes from the lowest to the highest. Slower: the ratio and the whole spread are 
 the spread is not, and more rounds or a quieter machine would tell. Faster: both are below 1/%[4]v.
 Each side has engines of its own, DynamoDB's in memory. %[5]s
 Hosts and engines are processes of their own, whose CPU time the kernel counts; resident is the memory of the hosts'.
-Calls and capacity are those of the request log. "This tree" is the working tree, also with what is not committed, but without ignored files.
+Calls and capacity are those of the request log.
+"This tree" is the working tree, also with what is not committed, but without ignored files.
 `
 
-const spentHead = `
-| What | Clients | CPU ms of hosts, %[1]s | %[2]s | Ratio | Of engines, %[1]s | %[2]s | p95 ms, %[1]s | %[2]s | p99 ms, %[1]s | %[2]s |
+const spentHead = "\n| What | Clients | CPU ms of hosts, %[1]s | %[2]s | Ratio | Of engines, %[1]s | %[2]s " +
+	`| p95 ms, %[1]s | %[2]s | p99 ms, %[1]s | %[2]s |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 `
 
-const countedHead = `
-| What | Clients | AWS calls, %[1]s | %[2]s | RRU, %[1]s | %[2]s | WRU, %[1]s | %[2]s | Resident MB, %[1]s | %[2]s |
+const countedHead = "\n| What | Clients | AWS calls, %[1]s | %[2]s | RRU, %[1]s | %[2]s | WRU, %[1]s | %[2]s " +
+	`| Resident MB, %[1]s | %[2]s |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 `
 
 const (
 	limitsCounted = "Rate limits are counted and lifted."
-	limitsOff     = "Rate limits are off, because one of the commits cannot lift them otherwise, so that requests are not counted."
+	limitsOff     = "Rate limits are off and requests not counted, because one of the commits cannot lift them otherwise."
 )
+
+// pairTables are the tables with a line for each row.
+var pairTables = []struct {
+	head string
+	line func(*pair) string
+}{
+	{pairHead, (*pair).line}, {spentHead, (*pair).spentLine}, {countedHead, (*pair).countedLine},
+}
 
 // report prints the tables of the rows and that of the zip files.
 func (c *comparison) report(w io.Writer) {
 	this, base := c.sides[0], c.sides[1]
-	for _, t := range []struct {
-		head string
-		line func(*pair) string
-	}{{pairHead, (*pair).line}, {spentHead, (*pair).spentLine}, {countedHead, (*pair).countedLine}} {
+	for _, t := range pairTables {
 		fmt.Fprintf(w, t.head, this.name, base.name)
 		for _, p := range c.pairs {
 			if p.unserved == nil {
@@ -60,6 +65,9 @@ func (c *comparison) report(w io.Writer) {
 	}
 	fmt.Fprintf(w, sizeHead, this.name, base.name)
 	reportSizes(w, this.zips, base.zips)
+	if base.unbuilt != nil {
+		fmt.Fprintf(w, "\nThe build of the functions of %s fails: %v\n", base.name, base.unbuilt)
+	}
 	numbers := limitsOff
 	if c.counts() {
 		numbers = limitsCounted
@@ -70,7 +78,7 @@ func (c *comparison) report(w io.Writer) {
 			fmt.Fprintf(w, "%s with %s is left out: %v.\n", p.title, many(p.clients), p.unserved)
 		}
 	}
-	fmt.Fprintf(w, machine, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	sayMachine(w)
 }
 
 func (p *pair) line() string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"slices"
 
 	"vitrine/scripts/testkit/wire"
@@ -30,7 +29,8 @@ func (b *bench) routeRows(ctx context.Context) ([]row, error) {
 		return nil, err
 	}
 	rows := slices.Concat(
-		b.apiRoutes(s), b.uploadRoutes(), b.readRoutes(s), b.sharingRoutes(), b.identityRoutes(people), b.memberRoutes(people),
+		b.apiRoutes(s), b.documentRoutes(), b.uploadRoutes(), b.readRoutes(s), b.sharingRoutes(),
+		b.identityRoutes(people), b.authorizationRoutes(people), b.memberRoutes(people), b.webRoutes(people),
 	)
 	for n := range rows {
 		rows[n].logged = 1
@@ -58,8 +58,9 @@ func tabled(prepare rowsOf, legend string) func(b *bench, ctx context.Context, s
 			return err
 		}
 		table(stdout, groups)
-		_, err = fmt.Fprintf(stdout, legend[1:]+machine, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-		return err
+		fmt.Fprint(stdout, legend[1:])
+		sayMachine(stdout)
+		return nil
 	}
 }
 

@@ -26,6 +26,8 @@ type side struct {
 	base int    // of the ports
 	tree checkout.Tree
 	zips checkout.Sizes
+	// unbuilt is why the build of the zip files failed. Those of the baseline need not build, because hosts do not.
+	unbuilt error
 
 	api    string // URL of its api host
 	client *http.Client
@@ -62,7 +64,10 @@ func (s *side) build(ctx context.Context, temporary string) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, buildTimeout, fmt.Errorf("it takes more than %v", buildTimeout))
 	defer cancel()
 	if err = s.buildStack(ctx, temporary); err == nil {
-		s.zips, err = s.tree.Zips(ctx, temporary)
+		s.zips, s.unbuilt = s.tree.Zips(ctx, temporary)
+		if s.name == thisTree || ctx.Err() != nil {
+			err = s.unbuilt
+		}
 	}
 	if err != nil {
 		err = fmt.Errorf("%s does not build: %w", s.name, err)
@@ -73,8 +78,8 @@ func (s *side) build(ctx context.Context, temporary string) (err error) {
 //go:embed lifted.go
 var liftedSource string
 
-// buildStack builds the stack with limits that no load reaches, so that requests are counted as in a deployment. Where the
-// commit does not allow that, it builds the stack as it is.
+// buildStack builds the stack with limits that no load reaches, so that requests are counted as in a deployment. Where
+// the commit does not allow that, it builds the stack as it is.
 func (s *side) buildStack(ctx context.Context, temporary string) error {
 	overlay, err := s.tree.Lift(liftedSource, temporary)
 	if err == nil {

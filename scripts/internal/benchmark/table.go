@@ -13,20 +13,26 @@ const (
 	cpuBudget   = 240 * time.Microsecond
 )
 
-const head = `| What | Clients | AWS calls | RRU | WRU | Round trips | p50 ms | p95 ms | p99 ms | Per second | CPU ms, hosts | Engines | KB allocated | Resident MB | Designed |
+const head = "| What | Clients | AWS calls | RRU | WRU | Round trips | p50 ms | p95 ms | p99 ms | Per second " +
+	`| CPU ms, hosts | Engines | KB allocated | Resident MB | Designed |
 |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
 `
 
 const legend = `
-Each figure is of one whole flow, page or GET; calls that overlap are one round trip. CPU and allocations are of the hosts'
-process, in brackets those of the load's own process, which makes the calls of such a row itself. CPU of the engines is
-that of DynamoDB's and S3's together. Resident is the memory of the hosts' process when the row ended. The PUTs of a flow
-go to S3 and are not among the hosts' calls. The engines' data is on disk. Hot reads ask for the same file again and again,
-cold ones each for another artifact, which the hosts have not read before.
+Each figure is of one whole flow, page or GET; calls that overlap are one round trip. CPU and allocations are of the
+hosts' process, in brackets those of the load's own process, which makes the calls of such a row itself. CPU of the
+engines is that of DynamoDB's and S3's together. Resident is the memory of the hosts' process when the row ended. The
+PUTs of a flow go to S3 and are not among the hosts' calls. The engines' data is on disk. Hot reads ask for the same
+file again and again, cold ones each for another artifact, which the hosts have not read before.
 `
 
 const machine = `Machine: %d cores, %s, %s/%s, which load, hosts and engines share.
 `
+
+// sayMachine prints what the figures were taken on.
+func sayMachine(w io.Writer) {
+	fmt.Fprintf(w, machine, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
 
 // report prints the table, the figures that have a budget, and the machine.
 func report(w io.Writer, groups [][]*row) {
@@ -41,7 +47,8 @@ func report(w io.Writer, groups [][]*row) {
 				many(clients), large.kilobytes(), small.kilobytes())
 		}
 	}
-	fmt.Fprintf(w, legend+machine, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprint(w, legend)
+	sayMachine(w)
 }
 
 // table prints the rows and returns them by their ids.
@@ -79,10 +86,11 @@ func (r *row) line() string {
 		own = "(%.2f) | %.2f | (%.0f)"
 	}
 	u := r.used
-	return fmt.Sprintf("| %s | %d | %.2f | %.1f | %.1f | %.2f | %.2f | %.2f | %.2f | %.0f | "+own+" | %.1f | %s |", r.title, r.clients,
+	const form = "| %s | %d | %.2f | %.1f | %.1f | %.2f | %.2f | %.2f | %.2f | %.0f | "
+	return fmt.Sprintf(form+own+" | %.1f | %s |", r.title, r.clients,
 		r.per(float64(u.Calls)), r.per(u.RRU), r.per(u.WRU), r.per(float64(u.RoundTrips)),
-		millis(r.percentile(50)), millis(r.percentile(95)), millis(r.percentile(99)), r.rate(), millis(r.cpu()), millis(r.engineCPU()),
-		r.kilobytes(), megabytes(r.resident), r.designed)
+		millis(r.percentile(50)), millis(r.percentile(95)), millis(r.percentile(99)), r.rate(),
+		millis(r.cpu()), millis(r.engineCPU()), r.kilobytes(), megabytes(r.resident), r.designed)
 }
 
 // kilobytes is the heap that the counting process allocated for one operation.

@@ -54,6 +54,13 @@ func TestTheCompilerIsQuoted(t *testing.T) {
 	expect.Error(t, err, "main.go:3:15: undefined: broken")
 }
 
+const numbers = `package main
+
+import "vitrine/shared/limits"
+
+func numbers() int { return int(limits.Default()) }
+`
+
 const lift = `package main
 
 import "vitrine/shared/platform/limits"
@@ -65,7 +72,7 @@ func TestALiftedStackHasOtherLimits(t *testing.T) {
 	tree := newTree(t, map[string]string{
 		"go.mod":                  module,
 		"scripts/local/main.go":   "package main\n\nfunc main() { print(numbers()) }\n",
-		"scripts/local/local.go":  "package main\n\nimport \"vitrine/shared/limits\"\n\nfunc numbers() int { return int(limits.Default()) }\n",
+		"scripts/local/local.go":  numbers,
 		"shared/limits/limits.go": "package limits\n\ntype Limits int\n\nfunc Default() Limits { return 1 }\n",
 	})
 	overlay, err := tree.Lift(lift, t.TempDir())
@@ -107,9 +114,12 @@ printf 123 >"$4/jobs.zip"
 }
 
 func TestABuildThatFailsIsQuoted(t *testing.T) {
-	tree := newTree(t, map[string]string{"scripts/build": "#!/bin/sh\necho no function today >&2\nexit 3\n"})
-	_, err := tree.Zips(t.Context(), t.TempDir())
-	expect.Error(t, err, "exit status 3", "no function today")
+	tree := newTree(t, map[string]string{"scripts/build": "#!/bin/sh\nprintf 123 >\"$4/api.zip\"\necho too large >&2\nexit 3\n"})
+	got, err := tree.Zips(t.Context(), t.TempDir())
+	expect.Error(t, err, "exit status 3", "too large")
+	if want := (Sizes{"api": 3}); !maps.Equal(got, want) {
+		t.Errorf("%v beside the error, want %v", got, want)
+	}
 }
 
 func TestACancelledBuildEndsWithWhatItHasStarted(t *testing.T) {
