@@ -32,7 +32,8 @@ type baseline struct {
 
 // declare adds the flags of a comparison.
 func (b *baseline) declare(flags *flag.FlagSet) {
-	const usage = "compare the hosts of this tree with those of `COMMIT`, also with -pages, -publishes, -mix, -routes or -all"
+	const usage = "compare the hosts of this tree with those of `COMMIT`, " +
+		"also with -pages, -publishes, -mix, -routes or -all"
 	flags.Func("against", usage, func(commit string) error {
 		if b.commit = commit; commit == "" {
 			return errors.New("name a commit")

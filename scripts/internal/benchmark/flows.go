@@ -39,7 +39,8 @@ func marked(word string) []wire.File {
 	}
 }
 
-// publishing is a whole publish flow as a plain client runs it: create, PUTs one after the other, finalize, publish. Each client has a workspace of its own.
+// publishing is a whole publish flow as a plain client runs it: create, PUTs one after the other, finalize, publish.
+// Each client has a workspace of its own.
 func publishing(agents []*wire.Agent, files func() []wire.File) operation {
 	return func(ctx context.Context, client int) error {
 		_, err := agents[client].PublishFiles(ctx, "Report", "", files()...)

@@ -66,10 +66,11 @@ func (l *logSum) reading() (spent, int) {
 	return l.sum, l.seen
 }
 
-// quiet returns the sum when no line has come for a moment: lines follow their answers.
+// quiet returns the sum when no line has come for a moment: lines follow their answers. It does not wait for a log
+// without a line, because preparing rows has left some in that of any stack.
 func (l *logSum) quiet(ctx context.Context) spent {
 	sum, before := l.reading()
-	for ctx.Err() == nil {
+	for before > 0 && ctx.Err() == nil {
 		time.Sleep(10 * settlePause)
 		s, seen := l.reading()
 		if seen == before {

@@ -51,9 +51,10 @@ func printed(t *testing.T, o options) string {
 
 // unmeasured are the operations without a row, and why.
 var unmeasured = map[string]string{
-	"GET /.well-known/{document}/{path}":                 "it answers as the document above it",
-	"POST /agent/event/notify":                           "it serves no provider yet",
-	"GET /v1/mcp/whoami":                                 "a person has to let an app in first, and it costs what whoami does",
+	"GET /.well-known/{document}/{path}": "it answers as the document above it",
+	"POST /agent/event/notify":           "it serves no provider yet",
+	"GET /v1/mcp/whoami":                 "a person lets an app in first; it costs what whoami does",
+
 	"GET /v1/web/admin/events":                           "operators are few",
 	"GET /v1/web/admin/lockdowns":                        "operators are few",
 	"POST /v1/web/admin/lockdowns":                       "operators are few",

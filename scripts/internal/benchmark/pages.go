@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -15,7 +14,7 @@ const (
 	// browserConnections is how many files of a host a browser reads at once.
 	browserConnections = 6
 	// coldPages is how many pages a row of cold reads has, unless the options say less.
-	coldPages = 60
+	coldPages = 40
 )
 
 // pageAssets are the sizes of the files of a page beside its entrypoint. One is above what a host keeps in its memory.
@@ -98,7 +97,7 @@ func (b *bench) pageRows(ctx context.Context) ([]row, error) {
 // coldPages publishes pages each of which is read once.
 func (b *bench) coldPages(ctx context.Context) ([]task, error) {
 	client := httpClient(nil)
-	return each(ctx, cmp.Or(b.stock, coldPages), func(ctx context.Context, i int) (task, error) {
+	return each(ctx, b.atMost(coldPages), func(ctx context.Context, i int) (task, error) {
 		p, err := publishPage(ctx, b.inTurn(i))
 		return once(p.reading(client, p.url)), err
 	})

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"math/rand/v2"
 	"net/http"
@@ -27,7 +26,7 @@ func freshNoise(n int) []byte {
 // no list of files, no bytes and no permits of its rate counter.
 func (b *bench) coldReads(ctx context.Context) ([]task, error) {
 	client := httpClient(nil)
-	return each(ctx, cmp.Or(b.stock, coldReads), func(ctx context.Context, i int) (task, error) {
+	return each(ctx, b.atMost(coldReads), func(ctx context.Context, i int) (task, error) {
 		file := wire.File{Path: "small.txt", Body: freshNoise(smallSize)}
 		p, err := b.inTurn(i).PublishFiles(ctx, "Cold", "", file)
 		return once(fetching(client, p.RevisionContentURL, smallSize)), err

@@ -114,7 +114,8 @@ printf 123 >"$4/jobs.zip"
 }
 
 func TestABuildThatFailsIsQuoted(t *testing.T) {
-	tree := newTree(t, map[string]string{"scripts/build": "#!/bin/sh\nprintf 123 >\"$4/api.zip\"\necho too large >&2\nexit 3\n"})
+	const script = "#!/bin/sh\nprintf 123 >\"$4/api.zip\"\necho too large >&2\nexit 3\n"
+	tree := newTree(t, map[string]string{"scripts/build": script})
 	got, err := tree.Zips(t.Context(), t.TempDir())
 	expect.Error(t, err, "exit status 3", "too large")
 	if want := (Sizes{"api": 3}); !maps.Equal(got, want) {
