@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -138,11 +139,23 @@ func TestEveryRouteHasARow(t *testing.T) {
 			"POST publish, first": "4 5 22", "DELETE artifact": "4 4 15", "HEAD content": "2 2 1",
 			"GET viewer page": "0 0 0", "POST finalize, 3 files": "6 5 18", "POST finalize, 3 files that are known": "10 5 21",
 		}[row[1]]
-		if got := strings.Join(rounded(row[2:]), " "); checked && got != want {
-			t.Errorf("%s takes %s calls, RRU and WRU, want %s", row[1], got, want)
+		if got := strings.Join(rounded(row[2:]), " "); checked && !within(got, want) {
+			t.Errorf("%s takes %s calls, RRU and WRU, want at most %s", row[1], got, want)
 		}
 	}
 	leavesNothing(t)
+}
+
+// within tells whether means are at most those of another row: permits in hand and what is kept in memory take fewer
+// calls of a repeated request.
+func within(got, most string) bool {
+	var a, b [3]float64
+	for n, text := range map[*[3]float64]string{&a: got, &b: most} {
+		if _, err := fmt.Sscan(text, &n[0], &n[1], &n[2]); err != nil {
+			return false
+		}
+	}
+	return a[0] <= b[0] && a[1] <= b[1] && a[2] <= b[2]
 }
 
 // rounded takes out what single repeated calls add to a mean on a busy machine; the journeys hold the exact numbers.
@@ -162,10 +175,14 @@ func TestGrowthComparesASmallAndALargeWorkspace(t *testing.T) {
 	o.inMemory = true
 	o.artifacts = 60
 	out := printed(t, o)
-	for _, want := range []string{"| list | 10 | ", "| list | 60 | ", "| publish | 60 | 4.00 | 5.00 | 22.00 |", "| | ratio | 1.00 (budget < 1.3)"} {
+	for _, want := range []string{"| list | 10 | ", "| list | 60 | ", "| | ratio | 1.00 (budget < 1.3)"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the table lacks %q", want)
 		}
+	}
+	publish := regexp.MustCompile(`(?m)^\| publish \| 60 \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`).FindStringSubmatch(out)
+	if publish == nil || !within(strings.Join(publish[1:], " "), "4.00 5.00 22.00") {
+		t.Errorf("publishing takes %q calls, RRU and WRU, want at most 4, 5 and 22", publish)
 	}
 	leavesNothing(t)
 }
