@@ -24,16 +24,24 @@ func (s files) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*art
 	return readRevision(i, a, r), err
 }
 
-// Tree implements content.Store and upload.Sessions.
+// Tree implements content.Store and upload.Sessions. Short lists are in the item of the revision, where most reads end;
+// those of many files cost a second read, once for each process that keeps them.
 func (s files) Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error) {
-	for _, strong := range []bool{false, true} {
-		f, err := s.readContents(ctx, a, r, strong)
+	for _, k := range []key{revisionKey(a, r), treeKey(a, r)} {
+		i, err := s.getIn(ctx, s.tables.Core, k, false)
 		if err != nil {
 			return nil, err
 		}
-		if packed := f.packedTree(a, r); packed != nil {
+		if packed := i.getBin(filesName); packed != nil {
 			return unpackTree(packed)
 		}
+	}
+	f, err := s.readContents(ctx, a, r, true)
+	if err != nil {
+		return nil, err
+	}
+	if packed := f.packedTree(a, r); packed != nil {
+		return unpackTree(packed)
 	}
 	return nil, nil
 }
