@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// Prices in dollars, from AWS's public price lists for us-east-1 in November 2026, without free tiers:
+// Prices in dollars of us-east-1, without free tiers. AWS changes them; compare them before you rely on a sum:
 // aws.amazon.com/api-gateway/pricing, /lambda/pricing (arm64), /dynamodb/pricing/on-demand, /s3/pricing (Standard),
 // /cloudfront/pricing and /cloudwatch/pricing.
 const (
