@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 )
 
 // How much is made for a row that uses something up, unless the options say less.
@@ -117,7 +118,7 @@ func (b *bench) reuses(ctx context.Context) ([]task, error) {
 
 // found waits until sessions find what has been published: the hosts do that a moment later.
 func found(ctx context.Context, g *wire.Agent, files []wire.File) error {
-	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, limits.UploadPatience+20*time.Second)
 	defer cancel()
 	for tick := time.NewTicker(100 * time.Millisecond); ; {
 		session, err := g.Create(ctx, wire.NewKey(), wire.Declare("Report", files...))

@@ -60,7 +60,7 @@ var afterlife = []struct {
 	wru   float64
 }{
 	// An index entry for each content, and the session leaves the queue.
-	{"its bytes can be found", 0, 5},
+	{"its bytes can be found", limits.UploadPatience, 5},
 	// The transaction of its end is 11: the artifact changes its place in two indexes, a fence, the event. Then each index
 	// entry goes, the objects are marked as one item, the list of files goes, and the artifact leaves the queue.
 	{"it ends and is purged", limits.EphemeralArtifact, 20},

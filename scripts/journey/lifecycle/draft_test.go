@@ -28,7 +28,7 @@ func TestADraftThatNobodyPublishesIsDiscardedAfterADay(t *testing.T) {
 	m, p, d := newDraft(t, s)
 	third := wire.Declare("third", harness.Page("third"))
 	third.ArtifactID = p.ArtifactID
-	s.Clock.Advance(limits.DraftLife - time.Second)
+	s.Clock.Advance(limits.DraftLife - limits.UploadPatience - time.Second)
 	s.RunJobs(t)
 	a := harness.TryCreate(t, m.Agent, wire.NewKey(), third)
 	harness.WantRefused(t, a, 409, fault.DraftRevisionConflict)
@@ -71,7 +71,7 @@ func TestTheStackDoesWhatFallsDue(t *testing.T) {
 			}
 		}
 	}
-	passes(0, "its bytes can be found", func() bool { return s.CountItems(t, s.Tables.Core, "B#") == 1 })
+	passes(limits.UploadPatience, "its bytes can be found", func() bool { return s.CountItems(t, s.Tables.Core, "B#") == 1 })
 	passes(limits.EphemeralArtifact, "it ends and is purged", func() bool {
 		gate := s.GetItem(t, "A#"+string(p.ArtifactID), "META")
 		return harness.Text(gate["status"]) == "expired" && gate["g2p"] == nil

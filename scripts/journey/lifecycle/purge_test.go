@@ -21,7 +21,7 @@ func TestWhatIsDeletedLosesItsBytesADayLaterAndNoSooner(t *testing.T) {
 	if s.RunJobs(t); len(objectsOf(t, s, m.Agent)) != 3 {
 		t.Errorf("at once %v are left", objectsOf(t, s, m.Agent))
 	}
-	s.Clock.Advance(limits.CollectAfter - time.Second)
+	s.Clock.Advance(limits.CollectAfter - limits.UploadPatience - time.Second)
 	if s.RunJobs(t); len(objectsOf(t, s, m.Agent)) != 3 {
 		t.Errorf("a second too soon %v are left", objectsOf(t, s, m.Agent))
 	}
@@ -91,7 +91,7 @@ func TestF68WhatASessionWasToldOfIsThereUntilTheSessionEnds(t *testing.T) {
 		if _, statuses := declare(t, m.Agent, "", logo, wire.File{Path: "index.html"}); statuses != "upload_required reused" {
 			t.Errorf("after the purge the files are %s", statuses)
 		}
-		s.Clock.Advance(limits.SessionLife - time.Second)
+		s.Clock.Advance(limits.SessionLife - 2*limits.UploadPatience - time.Second)
 		s.RunJobs(t)
 		shown := finish(t, m.Agent, u)
 		s.RunCollector(t)

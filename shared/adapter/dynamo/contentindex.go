@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sweep"
 	"vitrine/shared/publishing/tree"
@@ -93,10 +92,6 @@ func (s ContentIndex) DueUploads(ctx context.Context, now time.Time, n int) ([]s
 	if err := both.Wait(); err != nil {
 		return nil, err
 	}
-	patience := now.Add(-limits.UploadPatience)
-	early = slices.DeleteFunc(early, func(u sweep.Session) bool {
-		return u.Status != upload.Finalized && u.Due.After(patience)
-	})
 	return append(due, early...), nil
 }
 

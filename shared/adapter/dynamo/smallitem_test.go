@@ -259,7 +259,7 @@ func TestASessionThatIsFinalizedSoonKeepsItsPlaceInTheQueue(t *testing.T) {
 			wantQueue(c.end)
 			awaitEnd(t, s, u) // by a job that read it before
 			wantQueue(c.end)
-			found, err := s.ContentIndex.DueUploads(ctx, f.At, 10)
+			found, err := s.ContentIndex.DueUploads(ctx, u.CreatedAt.Add(late), 10)
 			if err != nil || len(found) != 1 || found[0].Status != upload.Finalized {
 				t.Errorf("its files are not indexed: %v, %v", found, err)
 			}

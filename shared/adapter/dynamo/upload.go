@@ -41,7 +41,7 @@ func firstDue(s upload.Session) (queue, due string) {
 	if s.Diffs {
 		return endDue(s)
 	}
-	return queueOf(uploadDue, string(s.ID)), millisKey(s.CreatedAt)
+	return queueOf(uploadDue, string(s.ID)), millisKey(s.CreatedAt.Add(limits.UploadPatience))
 }
 
 // endDue returns the place in the queue of a session whose end is awaited.

@@ -42,10 +42,10 @@ const (
 	PinnedTokenLife   = 3 * Day  // tokens of a pinned artifact past its stored expiry
 	ReplayLife        = 30 * Day // finished idempotency records
 	FinalizeLease     = 90 * time.Second
-	DraftLife         = Day         // a draft that is never published
-	UnpinnedLife      = Day         // the least remaining life of an unpinned artifact
-	UploadPatience    = time.Minute // how long the jobs leave a new upload session alone
-	CleanupSlack      = time.Hour   // how much later an upload that began in time may end
+	DraftLife         = Day              // a draft that is never published
+	UnpinnedLife      = Day              // the least remaining life of an unpinned artifact
+	UploadPatience    = 15 * time.Second // how long the jobs leave a new upload session alone
+	CleanupSlack      = time.Hour        // how much later an upload that began in time may end
 	// bytes outlive their last use, because sessions that may still reuse them run that long
 	CollectAfter  = SessionLife + CleanupSlack
 	MinRetry      = time.Minute      // delay before failed work is tried again, doubled each time
