@@ -27,7 +27,7 @@ func (l *budgetEnv) publishFlow(t *testing.T, g *wire.Agent, files []wire.File) 
 	count := func(name string) {
 		t.Helper()
 		s := l.lastCost(t)
-		l.clock.Advance(time.Second)
+		l.clock.Advance(time.Millisecond)
 		t.Logf("%-30s %s", name, budget{s.Calls, s.Trips, s.RRU, s.WRU})
 		all = budget{all.calls + s.Calls, all.trips + s.Trips, all.rru + s.RRU, all.wru + s.WRU}
 	}
