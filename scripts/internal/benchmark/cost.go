@@ -253,7 +253,7 @@ func printBills(w io.Writer, bills []bill) {
 	fmt.Fprintln(w)
 }
 
-// billed is a cell: nothing where nothing is paid.
+// billed is a cell, empty where there is no charge.
 func billed(item billItem, l bill, dollars float64) string {
 	switch {
 	case dollars == 0:

@@ -54,7 +54,7 @@ func (b *bench) memory(ctx context.Context, stdout io.Writer) error {
 	return nil
 }
 
-// publishHuge publishes a small and a large file and returns their view by hosts that have served nothing else.
+// publishHuge publishes a small and a large file and returns their view by hosts that have served no other.
 func (b *bench) publishHuge(ctx context.Context) (v contract.AgentView, err error) {
 	b.say("publishing %d MB", hugeSize>>20)
 	g := b.agents[0]

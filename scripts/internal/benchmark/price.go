@@ -14,7 +14,7 @@ const (
 	writeUnit    = 0.625 / 1e6
 	readUnit     = 0.125 / 1e6
 	objectWrite  = 5.00 / 1e6 // PUT, COPY and LIST
-	objectRead   = 0.40 / 1e6 // GET and HEAD; DELETE costs nothing
+	objectRead   = 0.40 / 1e6 // GET and HEAD; DELETE is free
 	edgeRequest  = 1.00 / 1e6 // HTTPS
 	edgeByte     = 0.02 / 1e9 // sent to the origin
 	loggedByte   = 0.50 / 1e9

@@ -78,7 +78,7 @@ func descendants(root, without int) (all []int) {
 }
 
 // processes are those of a stack: its hosts, and its engines with what watches over them. On a system without /proc
-// nothing is known of them.
+// their CPU is unknown.
 type processes struct {
 	hosts   int
 	engines []int

@@ -95,7 +95,7 @@ func (s *side) buildStack(ctx context.Context, temporary string) error {
 // counts tells whether both sides count requests.
 func (c *comparison) counts() bool { return c.sides[0].lifted && c.sides[1].lifted }
 
-// start starts the stack with engines of its own and returns when its hosts are healthy. It keeps nothing.
+// start starts the stack with engines of its own and returns when its hosts are healthy. It keeps no data.
 func (s *side) start(ctx context.Context, temporary string, counted bool) error {
 	late := fmt.Errorf("its hosts are not healthy after %v", startTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, late)
@@ -241,7 +241,7 @@ func (s *side) freePorts() error {
 	return nil
 }
 
-// tail keeps the end of what a process prints, whatever that is in all.
+// tail keeps the end of what a process prints, however long that is.
 type tail struct {
 	mu   sync.Mutex
 	kept []byte

@@ -141,7 +141,7 @@ func cutReaders(log string) (held []time.Duration) {
 	return held
 }
 
-// others is the reader whom slow ones should not harm. A read that is on its way at the end is awaited and counts.
+// others is the reader that slow ones should not harm. A read that is on its way at the end is awaited and counts.
 func (r *slowRow) others(ctx context.Context, read operation) {
 	tick := time.NewTicker(otherEvery)
 	defer tick.Stop()

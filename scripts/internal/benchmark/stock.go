@@ -182,7 +182,7 @@ func once(work operation) task {
 	return func(ctx context.Context) error { return work(ctx, 0) }
 }
 
-// newAgent is an agent with a workspace of its own, whatever the gate counted.
+// newAgent is an agent with a workspace of its own, without regard to the gate.
 func (b *bench) newAgent(ctx context.Context) (*wire.Agent, error) {
 	if err := b.openGate(ctx); err != nil {
 		return nil, err

@@ -17,7 +17,8 @@ func Plenty(o *stack.Options) {
 	const many = 1 << 20
 	l := &o.Limits
 	l.Off = false
-	l.Actor.Limit, l.Workspace.Limit, l.Refused.Limit = many, many, many
+	l.Actor.Limit, l.Workspace.Limit = many, many
+	l.Refused.Limit = many
 	LimitReads(l, many)
 }
 

@@ -212,7 +212,7 @@ var alias = regexp.MustCompile(`#[a-z0-9_]+`)
 type expressions [2]string
 
 // aliases are those of the expressions that were used before; expressions are made of constants of this package, so
-// few. Calls share the maps, and nothing writes into them.
+// few. Calls share the maps, which are read only.
 var aliases = struct {
 	sync.RWMutex
 	of map[expressions]map[string]string

@@ -22,7 +22,7 @@ type Sender struct{ http.RoundTripper }
 func (s Sender) Do(r *http.Request) (*http.Response, error) { return s.RoundTrip(r) }
 
 // Trim returns an entry of aws.Config.APIOptions for one client. It takes out of each operation's stack what costs time
-// and changes nothing about the answer:
+// and does not change the answer:
 //
 //   - ClientRequestID makes a random UUID for a header that AWS only logs. Answers carry the request id of AWS itself.
 //   - UserAgent renders the same text for each call. The text of the client's first call is sent with all of them.

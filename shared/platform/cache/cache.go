@@ -14,7 +14,7 @@ import (
 const overhead = 384
 
 // Cache keeps the values that were used last. All readers share a value, so it must not be changed. The cache does not
-// check access, so its users do that before they answer. A nil Cache keeps nothing.
+// check access, so its users do that before they answer. A nil Cache is off.
 type Cache struct {
 	capacity int64
 

@@ -116,7 +116,8 @@ func (l *leases) fill(ctx context.Context, c Counters, p *pool, d demand, now fu
 		p.full = max(p.full, d.limit)
 	default:
 		p.permits += min(block, d.limit-(n-block))
-		p.block, p.count, p.taken = block, n, now()
+		p.block, p.count = block, n
+		p.taken = now()
 	}
 }
 

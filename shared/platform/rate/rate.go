@@ -25,8 +25,8 @@ type Window struct {
 
 // Counters is what Limiter needs of the store.
 type Counters interface {
-	// Count adds some, and returns the new count, which may exceed limit by less than was added. ok is false, and
-	// nothing is added, if the window holds limit already. If its answer is lost it may add twice.
+	// Count adds some, and returns the new count, which may exceed limit by less than was added. ok is false if
+	// the window holds limit already, which is then left as it is. If its answer is lost it may add twice.
 	Count(ctx context.Context, w Window, add, limit int) (n int, ok bool, err error)
 }
 
@@ -52,7 +52,7 @@ const (
 const firstActorBlock = 4
 
 // Actor takes a permit of one caller and one of its workspace, in parallel. rate_limited_actor takes precedence over
-// rate_limited_workspace. A request that is refused by one of them costs the other nothing.
+// rate_limited_workspace. A request that one of them refuses is not counted by the other.
 func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject string) error {
 	if l.Limits.Off {
 		return nil

@@ -14,7 +14,7 @@ import (
 type Read struct {
 	Over error // the refusal; nil: the read may go on
 
-	artifact id.Artifact // empty: nothing was asked for
+	artifact id.Artifact // empty: no permit was asked for
 	holder   string
 	limit    int  // at which a permit was asked for
 	full     bool // the window held limit
