@@ -61,7 +61,7 @@ func httpClient(dial func(ctx context.Context, network, address string) (net.Con
 		MaxIdleConns:          connections,
 		MaxIdleConnsPerHost:   connections,
 		IdleConnTimeout:       time.Minute,
-		ResponseHeaderTimeout: 5 * time.Second,
+		ResponseHeaderTimeout: time.Minute, // many users on a busy machine
 		ForceAttemptHTTP2:     true,
 	}}
 }
