@@ -278,6 +278,7 @@ func (h *harness) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
 // leaves a session behind.
 func (h *harness) reuses(t *testing.T, g *wire.Agent, file wire.File) {
 	t.Helper()
+	h.clock.passed.Store(int64(limits.UploadPatience))
 	if err := h.jobs.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ type lifeStep struct {
 	after time.Duration // the step before
 }
 
-var indexing = lifeStep{"let others find its bytes", 0}
+var indexing = lifeStep{"let others find its bytes", limits.UploadPatience}
 
 // lives are the ways in which publications of unclaimed workspaces end.
 var lives = []life{
