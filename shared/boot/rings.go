@@ -31,7 +31,8 @@ func LocalRings(file string) (keyring.Set, error) {
 }
 
 // ChangeRings changes the key rings of one machine, which have to be there. Another process that changes them at the
-// same time waits; the file is replaced as a whole or not at all, and not if change fails. Processes that have read it keep what they read.
+// same time waits; the file is replaced as a whole or not at all, and not if change fails. Processes that have read it
+// keep what they read.
 func ChangeRings(file string, change func(*keyring.Set) error) (keyring.Set, error) {
 	return writeRings(file, func(data []byte) error {
 		if data == nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"sync"
 
+	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 )
 
@@ -58,9 +59,10 @@ type typed[K comparable, V any] struct {
 // Get returns the value of a key. If it is not in the cache, read reads it once for all calls that come meanwhile; it
 // returns how many bytes of memory the value takes, 0 for one that must not be kept. Failures are not kept. The context
 // of read has the values of the first caller's, but ends by itself after limits.CacheFill, so that a caller that leaves
-// does not fail the others.
+// does not fail the others. A caller whose own context ends before the value is there fails with a fault of code.
 func Get[K comparable, V any](
-	ctx context.Context, c *Cache, key K, read func(context.Context) (value V, size int64, err error),
+	ctx context.Context, c *Cache, key K, code fault.Code,
+	read func(context.Context) (value V, size int64, err error),
 ) (V, error) {
 	if c == nil {
 		value, _, err := read(ctx)
@@ -69,17 +71,16 @@ func Get[K comparable, V any](
 	if value, ok := c.lookup(typed[K, V]{key: key}); ok {
 		return value.(V), nil
 	}
-	return wait[V](ctx, c.fill(ctx, typed[K, V]{key: key}, func(ctx context.Context) (any, int64, error) {
-		return read(ctx)
-	}))
+	f := c.fill(ctx, typed[K, V]{key: key}, func(ctx context.Context) (any, int64, error) { return read(ctx) })
+	return wait[V](ctx, f, code)
 }
 
-// wait returns the result of a fill, or the error of a context that ends before it.
-func wait[V any](ctx context.Context, f *fill) (value V, err error) {
+// wait returns the result of a fill, or a fault of code if the context ends before it.
+func wait[V any](ctx context.Context, f *fill, code fault.Code) (value V, err error) {
 	select {
 	case <-f.done:
 	case <-ctx.Done():
-		return value, ctx.Err()
+		return value, fault.Wrap(code, ctx.Err(), "the answer takes too long; repeat the request in a moment")
 	}
 	if f.err != nil {
 		return value, f.err

@@ -12,8 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 )
+
+// away is the code of callers that leave.
+const away = fault.DatabaseUnavailable
 
 type number int
 
@@ -31,7 +35,7 @@ func (s *source) read(context.Context) (string, int64, error) {
 
 func get(t *testing.T, c *Cache, key number, s *source) string {
 	t.Helper()
-	text, err := Get(t.Context(), c, key, s.read)
+	text, err := Get(t.Context(), c, key, away, s.read)
 	if !errors.Is(err, s.err) {
 		t.Fatalf("%v, want %v", err, s.err)
 	}
@@ -101,9 +105,9 @@ func TestKeysOfDifferentTypesNeverMeet(t *testing.T) {
 	one := func(text string) func(context.Context) (string, int64, error) {
 		return func(context.Context) (string, int64, error) { return text, 1, nil }
 	}
-	a, _ := Get(ctx, c, number(1), one("a"))
-	b, _ := Get(ctx, c, other(1), one("b"))
-	n, err := Get(ctx, c, number(1), func(context.Context) (int, int64, error) { return 7, 1, nil })
+	a, _ := Get(ctx, c, number(1), away, one("a"))
+	b, _ := Get(ctx, c, other(1), away, one("b"))
+	n, err := Get(ctx, c, number(1), away, func(context.Context) (int, int64, error) { return 7, 1, nil })
 	if a != "a" || b != "b" || n != 7 || err != nil {
 		t.Errorf("%q %q %d %v", a, b, n, err)
 	}
@@ -128,7 +132,7 @@ func TestMemoryStaysBelowTheCapacity(t *testing.T) {
 			for n := range 10_000 {
 				size := 10 + n*step
 				k := key{fmt.Sprintf("workspace-%016d", n), fmt.Sprintf("session-%016d", n)}
-				_, err := Get(t.Context(), c, k, func(context.Context) (string, int64, error) {
+				_, err := Get(t.Context(), c, k, away, func(context.Context) (string, int64, error) {
 					return strings.Repeat("x", size), int64(size + size/8), nil
 				})
 				if err != nil || c.size > capacity {
@@ -151,7 +155,7 @@ func TestReadersAtOnceReadOnce(t *testing.T) {
 		var readers sync.WaitGroup
 		for range 50 {
 			readers.Go(func() {
-				text, err := Get(t.Context(), c, number(1), func(ctx context.Context) (string, int64, error) {
+				text, err := Get(t.Context(), c, number(1), away, func(ctx context.Context) (string, int64, error) {
 					<-release
 					return s.read(ctx)
 				})
@@ -183,14 +187,15 @@ func TestAReaderWhoLeavesFailsNoOther(t *testing.T) {
 		first, leave := context.WithCancel(context.WithValue(t.Context(), valueKey{}, "first"))
 		var readers sync.WaitGroup
 		readers.Go(func() {
-			if text, err := Get(first, c, number(1), read); text != "" || !errors.Is(err, context.Canceled) {
+			if text, err := Get(first, c, number(1), away, read); text != "" || !errors.Is(err, context.Canceled) ||
+				fault.CodeOf(err) != away {
 				t.Errorf("who left got %q, %v", text, err)
 			}
 		})
 		synctest.Wait()
 		for range 5 {
 			readers.Go(func() {
-				if text, err := Get(t.Context(), c, number(1), read); text != "text" || err != nil {
+				if text, err := Get(t.Context(), c, number(1), away, read); text != "text" || err != nil {
 					t.Errorf("who stayed got %q, %v", text, err)
 				}
 			})
@@ -208,7 +213,7 @@ func TestAReaderWhoLeavesFailsNoOther(t *testing.T) {
 func TestAReadThatHangsEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, started := New(10_000), time.Now()
-		_, err := Get(t.Context(), c, number(1), func(ctx context.Context) (string, int64, error) {
+		_, err := Get(t.Context(), c, number(1), away, func(ctx context.Context) (string, int64, error) {
 			<-ctx.Done()
 			return "half a text", 10, ctx.Err()
 		})
@@ -220,7 +225,7 @@ func TestAReadThatHangsEndsByItself(t *testing.T) {
 
 func TestAReadThatEndsItsGoroutineFailsItsReaders(t *testing.T) {
 	c := New(10_000)
-	_, err := Get(t.Context(), c, number(1), func(context.Context) (string, int64, error) {
+	_, err := Get(t.Context(), c, number(1), away, func(context.Context) (string, int64, error) {
 		runtime.Goexit()
 		return "text", 4, nil
 	})
@@ -239,7 +244,7 @@ func TestManyReadersOfManyKeysGetTheirOwn(t *testing.T) {
 			for n := range 2_000 {
 				key := number((n*7 + reader) % keys)
 				want := fmt.Sprint("text of ", int(key))
-				text, err := Get(t.Context(), c, key, func(context.Context) (string, int64, error) { return want, 20, nil })
+				text, err := Get(t.Context(), c, key, away, func(context.Context) (string, int64, error) { return want, 20, nil })
 				if text != want || err != nil {
 					t.Errorf("key %d: %q, %v", key, text, err)
 				}
@@ -262,7 +267,7 @@ func BenchmarkGet(b *testing.B) {
 	read := func(context.Context) (string, int64, error) { return "text", 4, nil }
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Get(b.Context(), c, k, read); err != nil {
+		if _, err := Get(b.Context(), c, k, away, read); err != nil {
 			b.Fatal(err)
 		}
 	}

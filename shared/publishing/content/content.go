@@ -216,7 +216,7 @@ type treeKey struct {
 
 func (r *Reader) tree(ctx context.Context, c token.Claims) treeResult {
 	key := treeKey{c.Artifact, c.Revision}
-	t, err := cache.Get(ctx, r.Cache, key, func(ctx context.Context) (tree.Tree, int64, error) {
+	t, err := cache.Get(ctx, r.Cache, key, fault.DatabaseUnavailable, func(ctx context.Context) (tree.Tree, int64, error) {
 		t, err := r.Store.Tree(ctx, c.Artifact, c.Revision)
 		if t == nil {
 			return nil, 0, err

@@ -2,7 +2,6 @@ package content
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -32,13 +31,10 @@ func (r *Reader) openCached(ctx context.Context, f File, offset, size int64) (io
 		return nil, fmt.Errorf("a file of %d bytes has no %d bytes from %d on", f.Size, size, offset)
 	}
 	key := objectKey{f.home, f.Object, f.Content()}
-	text, err := cache.Get(ctx, r.Cache, key, func(ctx context.Context) (string, int64, error) {
+	text, err := cache.Get(ctx, r.Cache, key, fault.StorageUnavailable, func(ctx context.Context) (string, int64, error) {
 		text, err := r.readObject(ctx, f)
 		return text, allocated(f.Size), err
 	})
-	if err != nil && errors.Is(err, ctx.Err()) {
-		err = fault.Wrap(fault.StorageUnavailable, err, "the file store does not answer; repeat the request in a moment")
-	}
 	if err != nil {
 		return nil, err
 	}
