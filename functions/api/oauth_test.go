@@ -324,7 +324,8 @@ func TestTheTokenEndpointSendsEachGrantWhereItBelongs(t *testing.T) {
 		"grant_type=refresh_token&client_id=cli&client_secret=x&refresh_token=x":   fault.OAuthInvalidClient,
 		"grant_type=refresh_token&grant_type=authorization_code&client_id=cli":     fault.OAuthInvalidRequest,
 		// T34: one resource at a time
-		"grant_type=refresh_token&client_id=cli&refresh_token=x&resource=a&resource=b": fault.OAuthInvalidRequest,
+		"grant_type=refresh_token&client_id=cli&refresh_token=x&resource=a&resource=b":               fault.OAuthInvalidTarget,
+		"grant_type=refresh_token&client_id=cli&client_id=cli&refresh_token=x&resource=a&resource=b": fault.OAuthInvalidRequest,
 	} {
 		a.send(t, "POST", "/oauth2/token", body).refuses(t, body, 400, want)
 	}

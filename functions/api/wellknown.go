@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 )
@@ -58,7 +59,7 @@ func (h *Host) wellKnownRoutes() []web.Route {
 }
 
 func (h *Host) resourceMetadata(context.Context, *struct{}) (contract.ResourceMetadata, error) {
-	return h.resource(), nil
+	return oauth.ResourceMetadata(h.URLs.Origins), nil
 }
 
 type belowInput struct {
@@ -70,56 +71,16 @@ func (h *Host) resourceBelow(_ context.Context, in *belowInput) (contract.Resour
 	if in.Document != resourceDocument {
 		return contract.ResourceMetadata{}, fault.NewCode(fault.NotFound)
 	}
-	return h.resource(), nil
-}
-
-func (h *Host) resource() contract.ResourceMetadata {
-	here := h.URLs.Origins.API
-	return contract.ResourceMetadata{
-		Resource:              here,
-		ResourceName:          "Vitrine API",
-		AuthorizationServers:  []string{here},
-		ScopesSupported:       []string{"read", "publish"},
-		BearerMethods:         []string{"header"},
-		ResourceDocumentation: here + "/auth.md",
-	}
+	return oauth.ResourceMetadata(h.URLs.Origins), nil
 }
 
 func (h *Host) serverMetadata(context.Context, *struct{}) (contract.ServerMetadata, error) {
-	here, public := h.URLs.Origins.API, []string{"none"}
-	m := contract.ServerMetadata{
-		ResourceMetadata:      h.resource(),
-		Issuer:                here,
-		TokenEndpoint:         here + "/oauth2/token",
-		RevocationEndpoint:    here + "/oauth2/revoke",
-		JWKSURI:               here + "/.well-known/jwks.json",
-		GrantTypes:            []string{contract.GrantJWTBearer, contract.GrantClaim, contract.GrantClaimAlias},
-		ResponseTypes:         []string{"code"},
-		CodeChallengeMethods:  []string{"S256"},
-		TokenAuthMethods:      public,
-		RevocationAuthMethods: public,
-		IssParameter:          true,
-		AgentAuth: contract.AgentAuth{
-			Skill:         here + "/auth.md",
-			Identity:      here + "/agent/identity",
-			Claim:         here + "/agent/identity/claim",
-			IdentityTypes: h.identityTypes(),
-		},
-	}
-	if h.People {
-		m.AuthorizationEndpoint, m.RegistrationEndpoint = here+"/oauth2/authorize", here+"/oauth2/register"
-		m.DeviceAuthorizationEndpoint = here + "/oauth2/device_authorization"
-		m.GrantTypes = append(m.GrantTypes, contract.GrantCode, contract.GrantRefresh, contract.GrantDevice, contract.GrantExchange)
-	}
-	return m, nil
+	return oauth.Metadata(h.URLs.Origins, h.features()), nil
 }
 
-// identityTypes are the ways in which agents can register.
-func (h *Host) identityTypes() []string {
-	if h.AssertionKeys == nil {
-		return []string{}
-	}
-	return []string{contract.AnonymousType}
+// features are what clients are told that they can have here.
+func (h *Host) features() oauth.Features {
+	return oauth.Features{People: h.People, Agents: h.AssertionKeys != nil}
 }
 
 func (h *Host) keySet(w http.ResponseWriter, _ *http.Request) error {

@@ -46,12 +46,13 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 	}
 	for _, g := range grants {
 		p.Apps = append(p.Apps, pages.App{
-			ID:        string(g.Public),
-			Name:      g.Name,
-			Audience:  g.Audience,
-			Scopes:    shortRights(v.reach(g.Client, g.Scopes)),
-			AllowedAt: g.CreatedAt,
-			EndsAt:    g.ExpiresAt,
+			ID:          string(g.Public),
+			Name:        g.Name,
+			Audience:    g.Audience,
+			DescribedAt: g.Host(),
+			Scopes:      shortRights(v.reach(g.Client, g.Scopes)),
+			AllowedAt:   g.CreatedAt,
+			EndsAt:      g.ExpiresAt,
 		})
 	}
 	return h.page(w, http.StatusOK, p)

@@ -24,16 +24,17 @@ func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v browserSess
 		return consentOver(err)
 	}
 	return h.page(w, http.StatusOK, pages.Consent{
-		Layout:     v.layout(""),
-		Client:     c.Client.Name,
-		ID:         string(c.Client.ID),
-		Host:       c.RedirectHost,
-		FirstParty: c.Client.FirstParty,
-		Loopback:   c.Loopback,
-		Rights:     rights(v.reach(c.Client.ID, c.Scopes)),
-		Audience:   c.Audience,
-		ExpiresAt:  c.ExpiresAt,
-		Request:    request,
+		Layout:      v.layout(""),
+		Client:      c.Client.Name,
+		ID:          string(c.Client.ID),
+		Host:        c.RedirectHost,
+		DescribedAt: c.Client.Host(),
+		FirstParty:  c.Client.FirstParty,
+		Loopback:    c.Loopback,
+		Rights:      rights(v.reach(c.Client.ID, c.Scopes)),
+		Audience:    c.Audience,
+		ExpiresAt:   c.ExpiresAt,
+		Request:     request,
 	})
 }
 

@@ -28,7 +28,9 @@ type Config struct {
 	Bucket      string
 	Rings       keyring.Set // those that the hosts need; Derive refuses an empty one
 	OIDC        OIDC        // of the hosts where people come in
-	AWS         aws.Config
+	// FetchOrigins are the origins that may break the rules of reading documents of OAuth clients; none in production.
+	FetchOrigins []string
+	AWS          aws.Config
 	// DynamoDBEndpoint is the URL of an engine that is not AWS; empty: AWS.
 	DynamoDBEndpoint string
 	// S3Endpoint is the URL of an engine that is not AWS, and S3Domain the host and port that it answers to host-style,
@@ -75,5 +77,5 @@ func (c *Config) check() error {
 			wrong = append(wrong, fmt.Errorf("%s is %q, not an http origin without path", host.name, host.origin))
 		}
 	}
-	return errors.Join(append(wrong, c.checkOIDC())...)
+	return errors.Join(append(wrong, c.checkOIDC(), c.checkFetchOrigins())...)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,6 +41,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 		S3Endpoint:       getenv(env.S3Endpoint),
 		S3Domain:         getenv(env.S3Domain),
 		OIDC:             oidcFrom(getenv),
+		FetchOrigins:     strings.Fields(getenv(env.FetchOrigins)),
 		Limits:           limits.Default(),
 		Now:              time.Now,
 	}

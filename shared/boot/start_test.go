@@ -127,6 +127,15 @@ var broken = map[string]struct {
 		variables[env.Environment] = "production"
 		return nil
 	}, env.PepperRing + " names a file"},
+	"production that reads documents of its own machine": {func(variables map[string]string, _ string) error {
+		variables[env.Environment] = "production"
+		variables[env.FetchOrigins] = "http://127.0.0.1:8080"
+		return nil
+	}, env.FetchOrigins + " cannot be set"},
+	"an exempt origin with a path": {func(variables map[string]string, _ string) error {
+		variables[env.FetchOrigins] = "http://127.0.0.1:8080 http://127.0.0.1:8081/"
+		return nil
+	}, env.FetchOrigins + " holds"},
 	"production with the development identity provider": {func(variables map[string]string, _ string) error {
 		variables[env.Environment] = "production"
 		variables[env.OIDCIssuer] = "http://localhost:8706"

@@ -61,6 +61,7 @@ type DeviceRequest struct {
 type Consent struct {
 	Layout
 	Client, ID, Host string
+	DescribedAt      string // host of the app's metadata document; empty: it has none
 	FirstParty       bool
 	Loopback         bool
 	Rights           []string

@@ -116,6 +116,7 @@ type Agent struct {
 // App is an OAuth client with a grant of the member.
 type App struct {
 	ID, Name, Audience string
+	DescribedAt        string // host of its metadata document; empty: it has none
 	Scopes             []string
 	AllowedAt, EndsAt  time.Time
 }

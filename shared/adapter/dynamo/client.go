@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/id"
 )
@@ -18,6 +20,8 @@ func clientFields(f fields, c *oauth.Client) {
 	words(f, "uris", &c.Redirects)
 	f.time("created", &c.CreatedAt)
 	f.time("used_at", &c.UsedAt)
+	f.time("fresh", &c.FreshUntil)
+	text(f, "why", &c.Unusable)
 }
 
 // Client implements oauth.Clients.
@@ -31,6 +35,16 @@ func (s Clients) Add(ctx context.Context, c oauth.Client, until time.Time) error
 	t := s.begin()
 	t.create(encode(clientKey(c.ID), &c, clientFields).ttl(until))
 	return s.commit(ctx, t)
+}
+
+// Put implements oauth.Clients.
+func (s Clients) Put(ctx context.Context, c oauth.Client, until time.Time) error {
+	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: &s.tables.Core,
+		Item:      encode(clientKey(c.ID), &c, clientFields).ttl(until),
+	})
+	_, err = held(err)
+	return err
 }
 
 // Touch implements oauth.Clients.

@@ -142,6 +142,7 @@ func TestItemsOfTheFirstReleaseAreRead(t *testing.T) {
 		"link":         {outcomeOf(s.Links.Link(ctx, goldenPublic)), &goldenLink},
 		"grant":        {outcomeOf(s.Grants.Grant(ctx, goldenPublic)), &goldenGrant},
 		"client":       {outcomeOf(s.Clients.Client(ctx, goldenClientA)), &goldenClient},
+		"described":    {outcomeOf(s.Clients.Client(ctx, goldenDescribed.ID)), &goldenDescribed},
 		"request":      {outcomeOf(s.Consents.Request(ctx, goldenRequest.Secret)), &goldenRequest},
 		"code":         {outcomeOf(s.Consents.Code(ctx, goldenPublic)), &goldenCode},
 		"device":       {outcomeOf(s.Devices.Flow(ctx, goldenPublic)), &goldenFlow},

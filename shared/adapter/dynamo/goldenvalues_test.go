@@ -264,6 +264,15 @@ var goldenClient = oauth.Client{
 	UsedAt:    goldenAt(1),
 }
 
+var goldenDescribed = oauth.Client{
+	ID:         "https://client.example/oauth/client.json",
+	Name:       "A client",
+	Redirects:  []string{"https://client.example/back", "http://127.0.0.1/back"},
+	CreatedAt:  goldenAt(0),
+	FreshUntil: goldenAt(5),
+	Unusable:   "cannot be read",
+}
+
 var goldenRequest = oauth.Request{
 	Secret:    "request-secret",
 	Client:    oauth.Client{ID: goldenClientA, Name: "A client", FirstParty: true},

@@ -46,7 +46,7 @@ import (
 //	                                  AC authorization code
 //	        UC#{sha}  DC              device code of what a person types
 //	        OAR#{sha}  A              open consent page
-//	        OCL#{id}  C               OAuth client
+//	        OCL#{id}  C               OAuth client; OCL#{sha} of one whose id is the URL of a metadata document
 //	        SES#{sha}  S              browser session
 //	        LTX#{sha}  L              sign-in under way
 //	        CFG#provision  C          quota of ephemeral workspaces
@@ -133,7 +133,13 @@ func userCodeKey(mac []byte) key { return key{"UC#" + base64.RawURLEncoding.Enco
 
 func consentKey(request string) key { return key{"OAR#" + digest(request), "A"} }
 
-func clientKey(c id.Client) key { return key{"OCL#" + string(c), "C"} }
+// clientKey hashes an id that the client chose.
+func clientKey(c id.Client) key {
+	if !c.Valid() {
+		return key{"OCL#" + digest(string(c)), "C"}
+	}
+	return key{"OCL#" + string(c), "C"}
+}
 
 func sessionKey(h session.Hash) key {
 	return key{"SES#" + base64.RawURLEncoding.EncodeToString(h[:]), "S"}

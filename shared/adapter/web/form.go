@@ -31,13 +31,22 @@ func ReadForm(r *http.Request) (Form, error) {
 	}
 	form := make(Form, len(parsed))
 	for name, values := range parsed {
-		if len(values) > 1 {
+		if len(values) > 1 && name != resourceParameter {
 			return nil, &unreadableBody{said: "a parameter stands twice"}
 		}
 		form[name] = values[0]
 	}
+	if len(parsed[resourceParameter]) > 1 {
+		return nil, errResources
+	}
 	return form, nil
 }
+
+// resourceParameter is the one parameter that a form may hold several times by its standard (RFC 8707).
+const resourceParameter = "resource"
+
+// errResources refuses several resources, because a token is for one.
+var errResources = &unreadableBody{said: "ask for one resource"}
 
 // readShort reads a body of at most limits.FormBody.
 func readShort(r *http.Request) ([]byte, error) {

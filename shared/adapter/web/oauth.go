@@ -120,6 +120,9 @@ func oauthResponses[O any](schemas huma.Registry, op Operation) map[string]*huma
 
 func oauthForm(r *http.Request) (Form, error) {
 	form, err := ReadForm(r)
+	if errors.Is(err, errResources) {
+		return nil, fault.NewOAuth(fault.OAuthInvalidTarget, "%s", err)
+	}
 	if err != nil {
 		return nil, unreadable(err)
 	}

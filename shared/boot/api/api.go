@@ -52,7 +52,13 @@ func callers(s *boot.Services, h *api.Host) error {
 	h.Provisioning, err3 = s.Provisioning(h.Surface.Limiter)
 	h.Claims, err4 = s.Claims()
 	h.OAuth, err5 = s.OAuth(h.Surface.Limiter)
-	return errors.Join(err1, err2, err3, err4, err5)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		return err
+	}
+	if h.People {
+		h.OAuth.Fetcher = s.Fetcher()
+	}
+	return nil
 }
 
 // agents gives the host what agents ask for.

@@ -68,7 +68,7 @@ func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo str
 		Challenge: a.Challenge,
 		Scopes:    scopesFor(*client, a.Scope),
 		Audience:  s.audienceFor(*client),
-		Loopback:  onlyLoopback(client.Redirects),
+		Loopback:  loopback.MatchString(a.RedirectURI),
 		CreatedAt: now,
 		ExpiresAt: now.Add(limits.ConsentLife),
 	}

@@ -13,12 +13,14 @@ import (
 	"vitrine/shared/platform/text"
 )
 
-// Clients stores the clients that registered themselves.
+// Clients stores the clients that registered themselves, and what the metadata documents of others say.
 type Clients interface {
 	// Client reads a client. It returns nil if there is none.
 	Client(ctx context.Context, c id.Client) (*Client, error)
 	// Add writes a new client, which expires at an instant unless it is used.
 	Add(ctx context.Context, c Client, until time.Time) error
+	// Put writes a client in place of the one that is stored, until it expires at an instant.
+	Put(ctx context.Context, c Client, until time.Time) error
 	// Touch records the use of an existing client, and its new expiry, unless a use after since is recorded.
 	Touch(ctx context.Context, c id.Client, now, since, until time.Time) error
 }
@@ -46,6 +48,9 @@ func (s *Server) client(ctx context.Context, named string) (*Client, error) {
 	if c, ok := firstParty[id.Client(named)]; ok {
 		return &c, nil
 	}
+	if documentURL(id.Client(named)) != nil {
+		return s.described(ctx, id.Client(named))
+	}
 	if !id.Client(named).Valid() {
 		return nil, nil
 	}
@@ -56,9 +61,10 @@ func (s *Server) client(ctx context.Context, named string) (*Client, error) {
 	return c, nil
 }
 
-// touch extends the life of a client that gets tokens. Once a day is enough, and losing an update is harmless.
+// touch extends the life of a client that registered itself and gets tokens. Once a day is enough, and losing an update
+// is harmless.
 func (s *Server) touch(ctx context.Context, c id.Client) {
-	if _, ours := firstParty[c]; ours {
+	if !c.Valid() {
 		return
 	}
 	now := s.Now()

@@ -29,13 +29,20 @@ type Client struct {
 	Name       string
 	Redirects  []string // matched exactly, but loopback URIs at any port
 	FirstParty bool
-	CreatedAt  time.Time
-	UsedAt     time.Time // when it last got tokens, at most a day old; zero: never
+	CreatedAt  time.Time // when it registered, or when its metadata document was read
+	UsedAt     time.Time // when it last got tokens, at most a day old; zero: never, or it has a metadata document
+
+	FreshUntil time.Time // when its metadata document is to be read again; zero: it registered itself
+	Unusable   string    // says why its metadata document describes no client; empty: it describes one
 }
 
-// until returns when a client that registered itself expires unless it is used.
+// until returns when the client expires: one that registered itself unless it is used, one with a metadata document
+// unless the document is read again.
 func (c Client) until() time.Time {
-	if c.UsedAt.IsZero() {
+	switch {
+	case !c.FreshUntil.IsZero():
+		return c.CreatedAt.Add(limits.MaxDocumentLife)
+	case c.UsedAt.IsZero():
 		return c.CreatedAt.Add(limits.NewClientLife)
 	}
 	return c.UsedAt.Add(limits.UnusedClientLife)
@@ -102,7 +109,7 @@ type AccessToken struct {
 type Consent struct {
 	Client       Client
 	RedirectHost string
-	Loopback     bool // every redirect URI of the client is on the person's own machine
+	Loopback     bool // the answer goes to a program on the person's own machine
 	Scopes       []credential.Scope
 	Audience     string
 	ExpiresAt    time.Time

@@ -107,8 +107,3 @@ func shownHost(redirect string) string {
 	}
 	return scheme + "://" + host
 }
-
-// onlyLoopback reports whether every redirect URI is on the person's own machine.
-func onlyLoopback(registered []string) bool {
-	return !slices.ContainsFunc(registered, func(r string) bool { return !loopback.MatchString(r) })
-}

@@ -73,6 +73,8 @@ type Server struct {
 	Keys       Keys
 	Members    Members
 	Failures   rate.FailureCounter
+	// Fetcher reads the metadata documents of clients; nil: those count that another host has stored.
+	Fetcher Fetcher
 	// Provider verifies ID tokens; nil: token exchange is disabled.
 	Provider  Provider
 	Registrar Registrar

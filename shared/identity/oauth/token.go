@@ -45,7 +45,7 @@ func ours(named string) (Client, error) {
 	if c, ok := firstParty[id.Client(named)]; ok {
 		return c, nil
 	}
-	if id.Client(named).Valid() {
+	if id.Client(named).Valid() || documentURL(id.Client(named)) != nil {
 		return Client{}, fault.NewOAuth(fault.OAuthUnauthorizedClient,
 			"this client may use authorization_code and refresh_token only")
 	}

@@ -24,20 +24,22 @@ type OAuthError struct {
 	Description string `json:"error_description,omitempty"`
 }
 
-// ResourceMetadata describes the api as a protected resource (RFC 9728).
+// ResourceMetadata describes the api or the MCP host as a protected resource (RFC 9728).
 type ResourceMetadata struct {
 	Resource              string   `json:"resource" format:"uri"`
 	ResourceName          string   `json:"resource_name"`
 	AuthorizationServers  []string `json:"authorization_servers"`
 	ScopesSupported       []string `json:"scopes_supported"`
 	BearerMethods         []string `json:"bearer_methods_supported"`
-	ResourceDocumentation string   `json:"resource_documentation" format:"uri"`
+	ResourceDocumentation string   `json:"resource_documentation,omitempty" format:"uri"`
 }
 
 // ServerMetadata describes the authorization server (RFC 8414) and repeats the members of
-// ResourceMetadata.
+// ResourceMetadata. ResourceMetadataURL and ProtectedResources are those of the MCP host.
 type ServerMetadata struct {
 	ResourceMetadata
+	ResourceMetadataURL         string    `json:"resource_metadata,omitempty" format:"uri"`
+	ProtectedResources          []string  `json:"protected_resources,omitempty"`
 	Issuer                      string    `json:"issuer" format:"uri"`
 	TokenEndpoint               string    `json:"token_endpoint" format:"uri"`
 	RevocationEndpoint          string    `json:"revocation_endpoint" format:"uri"`
@@ -47,10 +49,12 @@ type ServerMetadata struct {
 	JWKSURI                     string    `json:"jwks_uri" format:"uri"`
 	GrantTypes                  []string  `json:"grant_types_supported"`
 	ResponseTypes               []string  `json:"response_types_supported"`
+	ResponseModes               []string  `json:"response_modes_supported"`
 	CodeChallengeMethods        []string  `json:"code_challenge_methods_supported"`
 	TokenAuthMethods            []string  `json:"token_endpoint_auth_methods_supported"`
 	RevocationAuthMethods       []string  `json:"revocation_endpoint_auth_methods_supported"`
 	IssParameter                bool      `json:"authorization_response_iss_parameter_supported"`
+	ClientDocuments             bool      `json:"client_id_metadata_document_supported,omitempty"`
 	AgentAuth                   AgentAuth `json:"agent_auth"`
 }
 

@@ -47,6 +47,10 @@ const (
 	OIDCOperatorClaim = "VITRINE_OIDC_OPERATOR_CLAIM"
 	OIDCOperatorValue = "VITRINE_OIDC_OPERATOR_VALUE"
 
+	// FetchOrigins are origins, separated by spaces, of which documents of OAuth clients are read although they use http,
+	// another port than 443 or an address that is not public. For tests on one machine; refused in production. Optional.
+	FetchOrigins = "VITRINE_FETCH_ORIGINS"
+
 	// PutMode is where clients upload files: edge (the upload host, default) or direct (S3's own
 	// host). Optional.
 	PutMode = "VITRINE_PUT_MODE"

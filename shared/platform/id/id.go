@@ -27,7 +27,7 @@ type (
 	Event        string // evt_ + 26
 	Member       string // mem_ + 26
 	Registration string // reg_ + 26, an agent's registration
-	Client       string // an OAuth client: cli, dashboard, or oc_ + 26
+	Client       string // an OAuth client: cli, dashboard, oc_ + 26, or the URL of its metadata document
 	Lockdown     string // lkd_ + 26
 	Public       string // 16 Crockford characters: the public part of a credential or link, safe to log
 )

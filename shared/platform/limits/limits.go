@@ -91,6 +91,12 @@ const (
 	DeviceLife         = 15 * time.Minute
 	NewClientLife      = 7 * Day // an OAuth client that has no grant yet
 	UnusedClientLife   = 90 * Day
+	ClientURLBytes     = 512                     // of a client id that is the URL of a metadata document
+	DocumentBytes      = 10 << 10                // of a metadata document
+	DocumentTimeout    = 2200 * time.Millisecond // for reading one; the rest of IdentityAnswer is for the tables
+	DocumentRetry      = time.Minute             // after one could not be read, or describes no client
+	MinDocumentLife    = 5 * time.Minute         // the least time until one is read again
+	MaxDocumentLife    = Day                     // the longest, and how long one counts that cannot be read any more
 	CLIKeyLife         = 90 * Day
 	LoginKeys          = 20 // API keys that one login of the CLI makes
 	KeyNameRunes       = 120
@@ -208,6 +214,7 @@ type Limits struct {
 	Registration Rate // OAuth clients registered from one address
 	Unserved     Rate // requests from one address for features that are not configured
 	Clients      Rate // OAuth clients registered, over all callers
+	Documents    Rate // metadata documents of clients read, over all callers
 	Device       Rate // device authorizations begun from one address
 
 	// Cache is how many bytes of files and lists of files a host keeps in memory; 0 keeps none.
@@ -292,6 +299,7 @@ func Default() Limits {
 		Registration: Rate{10, time.Hour},
 		Unserved:     Rate{30, time.Minute},
 		Clients:      Rate{600, time.Hour},
+		Documents:    Rate{60, time.Minute},
 		Device:       Rate{30, time.Minute},
 
 		Cache: 64 * MiB,

@@ -44,6 +44,8 @@ func (o Options) inProcess() error {
 		return fmt.Errorf("option Now: %w", ErrInProcess)
 	case len(o.Middleware) > 0:
 		return fmt.Errorf("option Middleware: %w", ErrInProcess)
+	case len(o.FetchOrigins) > 0:
+		return fmt.Errorf("option FetchOrigins: %w", ErrInProcess)
 	case !reflect.DeepEqual(told, standard):
 		return fmt.Errorf("option Limits, other than Off, Pow and Cache: %w", ErrInProcess)
 	}

@@ -20,6 +20,7 @@ func TestFunctionsCannotBeToldEverything(t *testing.T) {
 		"middleware": {func(o *Options) {
 			o.Middleware = append(o.Middleware, func(*middleware.Stack) error { return nil })
 		}, "option Middleware"},
+		"origins":        {func(o *Options) { o.FetchOrigins = []string{"http://127.0.0.1:1"} }, "option FetchOrigins"},
 		"a limit":        {func(o *Options) { o.Limits.Actor.Limit = 1 }, "option Limits"},
 		"a tier's limit": {func(o *Options) { o.Limits.Tiers[limits.Free] = limits.Policy{} }, "option Limits"},
 	} {

@@ -49,12 +49,14 @@ type Options struct {
 	Now        func() time.Time
 	Middleware []func(*middleware.Stack) error
 	Log        *slog.Logger
+	// FetchOrigins are the origins that metadata documents of OAuth clients may have although they are on this machine.
+	FetchOrigins []string
 	// DisableJobs leaves due work to the test.
 	DisableJobs bool
 
 	// Lambda runs the deployed functions behind the gateways of the synthesised templates, in
-	// processes of their own. Now, Middleware and the numbers of Limits, other than Cache, cannot
-	// reach them: Start refuses those with ErrInProcess.
+	// processes of their own. Now, Middleware, FetchOrigins and the numbers of Limits, other than Cache,
+	// cannot reach them: Start refuses those with ErrInProcess.
 	Lambda bool
 	// Processes is how many requests of one host its functions answer at once; 0: a default for
 	// small machines.
@@ -188,6 +190,7 @@ func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 		Bucket:           o.Engines.Bucket,
 		Rings:            rings,
 		OIDC:             o.identity.client,
+		FetchOrigins:     o.FetchOrigins,
 		AWS:              o.Engines.AWS(),
 		DynamoDBEndpoint: o.Engines.DynamoDB,
 		S3Endpoint:       o.Engines.S3,

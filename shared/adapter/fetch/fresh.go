@@ -1,0 +1,35 @@
+package fetch
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// freshness returns how long an answer may be kept (RFC 9111): max-age without the Age that it has already. It is zero
+// for an answer that does not say, or that may not be kept.
+func freshness(header http.Header) time.Duration {
+	var life time.Duration
+	for _, line := range header.Values("Cache-Control") {
+		for word := range strings.SplitSeq(line, ",") {
+			name, value, _ := strings.Cut(strings.ToLower(strings.TrimSpace(word)), "=")
+			switch name {
+			case "no-store", "no-cache":
+				return 0
+			case "max-age":
+				life = seconds(strings.Trim(value, `"`))
+			}
+		}
+	}
+	return max(0, life-seconds(header.Get("Age")))
+}
+
+// seconds reads a number of seconds; zero if it is none.
+func seconds(text string) time.Duration {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(n) * time.Second
+}

@@ -1,0 +1,151 @@
+package oauth
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// Fetcher gets documents from URLs that strangers name.
+type Fetcher interface {
+	// Get reads at most maxBytes from a URL: by https on port 443, without following a redirect, from public addresses
+	// only. fresh is how long the answer may be kept; zero if it does not say.
+	Get(ctx context.Context, url string, maxBytes int) (body []byte, fresh time.Duration, err error)
+}
+
+// documentHost is the host of a URL, with or without a port: a name, or an address.
+var documentHost = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?$`)
+
+// documentURL parses a client id that is the URL of a metadata document. It returns nil for any other id. Which schemes
+// and ports are read is the Fetcher's to decide.
+func documentURL(c id.Client) *url.URL {
+	if len(c) > limits.ClientURLBytes || !address.Plain(string(c)) {
+		return nil
+	}
+	u, err := url.Parse(string(c))
+	if err != nil || u.User != nil || !documentHost.MatchString(u.Host) || u.Path == "" || u.Path == "/" {
+		return nil
+	}
+	dots := slices.ContainsFunc(strings.Split(u.Path, "/"), func(part string) bool { return part == "." || part == ".." })
+	if dots || !strings.HasPrefix(string(c), "https://") && !strings.HasPrefix(string(c), "http://") {
+		return nil
+	}
+	return u
+}
+
+// documentHostOf returns the host of a client's metadata document; empty for a client without one.
+func documentHostOf(c id.Client) string {
+	u := documentURL(c)
+	if u == nil {
+		return ""
+	}
+	return strings.ToLower(strings.TrimSuffix(u.Host, ":443"))
+}
+
+// Host returns the host that serves the metadata document of the client. It is empty for a client without one. The
+// host vouches for the redirect URIs, not for a program on the person's own machine that names the same client.
+func (c Client) Host() string { return documentHostOf(c.ID) }
+
+// Host returns the host that serves the metadata document of the client; empty for a client without one.
+func (g Grant) Host() string { return documentHostOf(g.Client) }
+
+// described returns the client of a metadata document. It returns nil if the document was not read before and cannot
+// be read here.
+func (s *Server) described(ctx context.Context, c id.Client) (*Client, error) {
+	stored, err := s.Clients.Client(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	now := s.Now()
+	if stored != nil && !now.Before(stored.until()) {
+		stored = nil
+	}
+	if s.Fetcher != nil && (stored == nil || !now.Before(stored.FreshUntil)) {
+		return s.fetch(ctx, c, stored)
+	}
+	if stored == nil {
+		return nil, nil
+	}
+	return stored.usable(nil)
+}
+
+// usable returns the client, or the error for a metadata document that cannot be used.
+func (c Client) usable(cause error) (*Client, error) {
+	if c.Unusable == "" {
+		return &c, nil
+	}
+	return nil, fault.Wrap(fault.InvalidRequest, cause,
+		"the app that sent you here cannot be let in: the document that describes it %s", c.Unusable)
+}
+
+// fetch reads the metadata document of a client and stores what it says. While that is impossible, what it said before
+// counts; stored is that, or nil.
+func (s *Server) fetch(ctx context.Context, c id.Client, stored *Client) (*Client, error) {
+	known := stored != nil && stored.Unusable == ""
+	wait, err := s.Limiter.Allow(ctx, "documents", "all", s.Limits.Documents)
+	switch {
+	case known && (err != nil || wait > 0):
+		return stored, nil
+	case err != nil:
+		return nil, err
+	case wait > 0:
+		return nil, fault.New(fault.RateLimitedActor,
+			"many apps are described anew; wait as long as Retry-After says").After(wait)
+	}
+	body, fresh, cause := s.Fetcher.Get(ctx, string(c), limits.DocumentBytes)
+	now := s.Now()
+	life := limits.DocumentRetry
+	next := Client{ID: c, CreatedAt: now, Unusable: "cannot be read"}
+	switch {
+	case cause == nil:
+		if next = describe(c, body); next.Unusable == "" {
+			life = min(max(fresh, limits.MinDocumentLife), limits.MaxDocumentLife)
+		}
+		next.CreatedAt = now
+	case known:
+		next = *stored
+	}
+	next.FreshUntil = now.Add(life)
+	if err := s.Clients.Put(ctx, next, next.until()); err != nil {
+		return nil, err
+	}
+	return next.usable(cause)
+}
+
+// describe returns the client that a metadata document describes; Unusable says why if it describes none.
+func describe(c id.Client, body []byte) Client {
+	var d struct {
+		ClientID string `json:"client_id"`
+		contract.RegisterClient
+	}
+	out := Client{ID: c}
+	if err := json.Unmarshal(body, &d); err != nil || !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
+		out.Unusable = "is no JSON object whose members have the types of RFC 7591"
+		return out
+	}
+	if d.ClientID != string(c) {
+		out.Unusable = "names another client_id than its own address"
+		return out
+	}
+	given, err := accepted(d.RegisterClient)
+	if err != nil {
+		out.Unusable = "is refused: " + fault.OAuthErrorOf(err).Description
+		return out
+	}
+	out.Redirects = given.RedirectURIs
+	if out.Name = given.ClientName; out.Name == "" {
+		out.Name = out.Host()
+	}
+	return out
+}

@@ -1,0 +1,86 @@
+package oauth
+
+import (
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+)
+
+// Features are what a deployment offers.
+type Features struct {
+	People bool // they can sign in, so that apps can ask them
+	Agents bool // they can register
+}
+
+// ResourceMetadata describes the api as a protected resource (RFC 9728).
+func ResourceMetadata(o address.Origins) contract.ResourceMetadata {
+	r := resource(o, o.API)
+	r.ResourceName, r.ResourceDocumentation = "Vitrine API", o.API+"/auth.md"
+	return r
+}
+
+// MCPResourceMetadata describes the MCP host as a protected resource.
+func MCPResourceMetadata(o address.Origins) contract.ResourceMetadata {
+	r := resource(o, o.MCP)
+	r.ResourceName = "Vitrine MCP"
+	return r
+}
+
+func resource(o address.Origins, at string) contract.ResourceMetadata {
+	return contract.ResourceMetadata{
+		Resource:             at,
+		AuthorizationServers: []string{o.API},
+		ScopesSupported:      []string{"read", "publish"},
+		BearerMethods:        []string{"header"},
+	}
+}
+
+// MCPMetadata returns Metadata with the members that describe the MCP host instead of the api.
+func MCPMetadata(o address.Origins, has Features) contract.ServerMetadata {
+	m := Metadata(o, has)
+	m.ResourceMetadata = MCPResourceMetadata(o)
+	m.ResourceMetadataURL = o.MCP + "/.well-known/oauth-protected-resource"
+	m.ProtectedResources = []string{o.MCP, o.MCP + "/"}
+	return m
+}
+
+// Metadata describes the authorization server (RFC 8414). It names no endpoint that the deployment does not have.
+func Metadata(o address.Origins, has Features) contract.ServerMetadata {
+	here, public := o.API, []string{"none"}
+	m := contract.ServerMetadata{
+		ResourceMetadata:      ResourceMetadata(o),
+		Issuer:                here,
+		TokenEndpoint:         here + "/oauth2/token",
+		RevocationEndpoint:    here + "/oauth2/revoke",
+		JWKSURI:               here + "/.well-known/jwks.json",
+		GrantTypes:            []string{contract.GrantJWTBearer, contract.GrantClaim, contract.GrantClaimAlias},
+		ResponseTypes:         []string{"code"},
+		ResponseModes:         []string{"query"},
+		CodeChallengeMethods:  []string{"S256"},
+		TokenAuthMethods:      public,
+		RevocationAuthMethods: public,
+		IssParameter:          true,
+		AgentAuth: contract.AgentAuth{
+			Skill:         here + "/auth.md",
+			Identity:      here + "/agent/identity",
+			Claim:         here + "/agent/identity/claim",
+			IdentityTypes: has.IdentityTypes(),
+		},
+	}
+	if has.People {
+		m.AuthorizationEndpoint = here + "/oauth2/authorize"
+		m.RegistrationEndpoint = here + "/oauth2/register"
+		m.DeviceAuthorizationEndpoint = here + "/oauth2/device_authorization"
+		m.ClientDocuments = true
+		m.GrantTypes = append(m.GrantTypes,
+			contract.GrantCode, contract.GrantRefresh, contract.GrantDevice, contract.GrantExchange)
+	}
+	return m
+}
+
+// IdentityTypes returns the ways in which agents can register.
+func (f Features) IdentityTypes() []string {
+	if !f.Agents {
+		return []string{}
+	}
+	return []string{contract.AnonymousType}
+}
