@@ -187,11 +187,16 @@ func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {
 	if grants, _ := server["grant_types_supported"].([]any); len(grants) != 7 || !slices.Contains(grants, any(contract.GrantClaimAlias)) {
 		t.Error(grants)
 	}
+	if server["client_id_metadata_document_supported"] != true || server["authorization_response_iss_parameter_supported"] != true ||
+		must(json.Marshal(server["response_modes_supported"])) != `["query"]` || server["protected_resources"] != nil {
+		t.Error(server)
+	}
 	if keys := a.send(t, "GET", "/.well-known/jwks.json", "").json(t)["keys"].([]any); len(keys) != 1 || keys[0].(map[string]any)["d"] != nil {
 		t.Error(keys)
 	}
 	a.host.People = false
-	if r := a.send(t, "GET", "/.well-known/oauth-authorization-server", ""); strings.Contains(r.body, "authorization_endpoint") || strings.Contains(r.body, contract.GrantDevice) {
+	if r := a.send(t, "GET", "/.well-known/oauth-authorization-server", ""); strings.Contains(r.body, "authorization_endpoint") || strings.Contains(r.body, contract.GrantDevice) ||
+		strings.Contains(r.body, "client_id_metadata") {
 		t.Error("nobody can sign in, but clients are told to ask:", r.body)
 	}
 }

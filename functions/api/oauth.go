@@ -112,7 +112,9 @@ func (h *Host) authorize(w http.ResponseWriter, r *http.Request) error {
 	defer cancel()
 	to, err := "", h.OAuth.MayAsk(ctx, web.ClientAddress(r))
 	if err == nil {
-		to, err = h.OAuth.Authorize(ctx, oauth.ParseAuthorization(r.URL.RawQuery))
+		a := oauth.ParseAuthorization(r.URL.RawQuery)
+		a.From = web.ClientAddress(r)
+		to, err = h.OAuth.Authorize(ctx, a)
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "no-referrer")

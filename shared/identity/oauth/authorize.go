@@ -80,7 +80,7 @@ func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo str
 
 // validate returns the client of an authorization and the error that the client gets. err is for the person only.
 func (s *Server) validate(ctx context.Context, a Authorization) (client *Client, refusal *fault.OAuthError, err error) {
-	client, err = s.client(ctx, a.ClientID)
+	client, err = s.client(ctx, a.ClientID, a.From)
 	switch {
 	case err != nil:
 		return nil, nil, err

@@ -43,13 +43,13 @@ var firstParty = map[id.Client]Client{
 
 var ownRedirects = []string{"http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost/callback"}
 
-// client reads a client. It returns nil if there is none, or it was unused for too long.
-func (s *Server) client(ctx context.Context, named string) (*Client, error) {
+// client reads a client for a browser at an address. It returns nil if there is none, or it was unused for too long.
+func (s *Server) client(ctx context.Context, named string, from netip.Addr) (*Client, error) {
 	if c, ok := firstParty[id.Client(named)]; ok {
 		return &c, nil
 	}
 	if documentURL(id.Client(named)) != nil {
-		return s.described(ctx, id.Client(named))
+		return s.described(ctx, id.Client(named), from)
 	}
 	if !id.Client(named).Valid() {
 		return nil, nil

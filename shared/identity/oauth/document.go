@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -62,7 +63,7 @@ func (g Grant) Host() string { return documentHostOf(g.Client) }
 
 // described returns the client of a metadata document. It returns nil if the document was not read before and cannot
 // be read here.
-func (s *Server) described(ctx context.Context, c id.Client) (*Client, error) {
+func (s *Server) described(ctx context.Context, c id.Client, from netip.Addr) (*Client, error) {
 	stored, err := s.Clients.Client(ctx, c)
 	if err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (s *Server) described(ctx context.Context, c id.Client) (*Client, error) {
 		stored = nil
 	}
 	if s.Fetcher != nil && (stored == nil || !now.Before(stored.FreshUntil)) {
-		return s.fetch(ctx, c, stored)
+		return s.fetch(ctx, c, stored, from)
 	}
 	if stored == nil {
 		return nil, nil
@@ -91,17 +92,14 @@ func (c Client) usable(cause error) (*Client, error) {
 
 // fetch reads the metadata document of a client and stores what it says. While that is impossible, what it said before
 // counts; stored is that, or nil.
-func (s *Server) fetch(ctx context.Context, c id.Client, stored *Client) (*Client, error) {
+func (s *Server) fetch(ctx context.Context, c id.Client, stored *Client, from netip.Addr) (*Client, error) {
 	known := stored != nil && stored.Unusable == ""
-	wait, err := s.Limiter.Allow(ctx, "documents", "all", s.Limits.Documents)
+	err := s.mayFetch(ctx, from)
 	switch {
-	case known && (err != nil || wait > 0):
+	case known && err != nil:
 		return stored, nil
 	case err != nil:
 		return nil, err
-	case wait > 0:
-		return nil, fault.New(fault.RateLimitedActor,
-			"many apps are described anew; wait as long as Retry-After says").After(wait)
 	}
 	body, fresh, cause := s.Fetcher.Get(ctx, string(c), limits.DocumentBytes)
 	now := s.Now()
@@ -121,6 +119,18 @@ func (s *Server) fetch(ctx context.Context, c id.Client, stored *Client) (*Clien
 		return nil, err
 	}
 	return next.usable(cause)
+}
+
+// mayFetch counts a document that is read for a browser. One address cannot use up what all have together.
+func (s *Server) mayFetch(ctx context.Context, from netip.Addr) error {
+	wait, err := s.Limiter.Allow(ctx, "document", address.Subject(from, s.Peppers), s.Limits.Document)
+	if err == nil && wait == 0 {
+		wait, err = s.Limiter.Allow(ctx, "documents", "all", s.Limits.Documents)
+	}
+	if err == nil && wait > 0 {
+		err = fault.New(fault.RateLimitedActor, "many apps are described anew; wait as long as Retry-After says").After(wait)
+	}
+	return err
 }
 
 // describe returns the client that a metadata document describes; Unusable says why if it describes none.

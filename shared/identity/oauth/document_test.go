@@ -291,6 +291,21 @@ func TestAllTogetherReadSoManyDocumentsAMinute(t *testing.T) {
 	s.consent(t, described())
 }
 
+func TestOneAddressDoesNotUseUpTheDocumentsOfAll(t *testing.T) {
+	s := newEnv(t)
+	s.limits.Document.Limit = 1
+	s.withDocument(documentOf(documentID, "Robot"))
+	a := described()
+	a.From = from
+	s.consent(t, a)
+	a.ClientID = "https://other.example.com/c"
+	if _, err := s.Authorize(ctx, a); fault.CodeOf(err) != fault.RateLimitedActor || fault.Of(err).RetryAfter <= 0 {
+		t.Errorf("a second document: %v", err)
+	}
+	a.From = netip.MustParseAddr("198.51.100.1")
+	s.wantUnknown(t, "for another address", a, "cannot be read")
+}
+
 // A host that reads no documents, as the one with the pages, knows the clients that another one read.
 func TestAHostWithoutFetcherKnowsWhatAnotherOneRead(t *testing.T) {
 	s := newEnv(t)

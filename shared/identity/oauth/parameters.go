@@ -1,12 +1,16 @@
 package oauth
 
-import "net/url"
+import (
+	"net/netip"
+	"net/url"
+)
 
 // Authorization holds the parameters of the authorization endpoint. Repeated names a parameter that occurred more than
-// once.
+// once. From is the address of the browser, which is no parameter.
 type Authorization struct {
 	ResponseType, ClientID, RedirectURI, State, Challenge, ChallengeMethod, Scope, Resource string
 	Repeated                                                                                string
+	From                                                                                    netip.Addr
 }
 
 // parameter is a field of an Authorization under its name in a query.

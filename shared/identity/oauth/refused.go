@@ -32,6 +32,7 @@ func (s *Server) Refused(ctx context.Context, by credential.Actor, a Authorizati
 	if err != nil {
 		return Refused{}, err
 	}
+	a.From = from
 	c, refusal, err := s.validate(ctx, a)
 	if err == nil && (refusal == nil || c.FirstParty) {
 		err = errSuperseded(ErrGone)

@@ -214,7 +214,8 @@ type Limits struct {
 	Registration Rate // OAuth clients registered from one address
 	Unserved     Rate // requests from one address for features that are not configured
 	Clients      Rate // OAuth clients registered, over all callers
-	Documents    Rate // metadata documents of clients read, over all callers
+	Document     Rate // metadata documents of clients read for one address
+	Documents    Rate // the same over all callers
 	Device       Rate // device authorizations begun from one address
 
 	// Cache is how many bytes of files and lists of files a host keeps in memory; 0 keeps none.
@@ -299,6 +300,7 @@ func Default() Limits {
 		Registration: Rate{10, time.Hour},
 		Unserved:     Rate{30, time.Minute},
 		Clients:      Rate{600, time.Hour},
+		Document:     Rate{20, time.Minute},
 		Documents:    Rate{60, time.Minute},
 		Device:       Rate{30, time.Minute},
 
