@@ -141,7 +141,7 @@ func describe(c id.Client, body []byte) Client {
 	}
 	out := Client{ID: c}
 	if err := json.Unmarshal(body, &d); err != nil || !bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
-		out.Unusable = "is no JSON object whose members have the types of RFC 7591"
+		out.Unusable = "is no JSON object with members of the types of RFC 7591"
 		return out
 	}
 	if d.ClientID != string(c) {

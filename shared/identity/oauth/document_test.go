@@ -97,6 +97,9 @@ func TestAClientIsWhatItsDocumentSays(t *testing.T) {
 	if out.Scope != "publish read" || !s.works(out.AccessToken, mcpOrigin) || s.works(out.AccessToken, apiOrigin) {
 		t.Errorf("granted is %q", out.Scope)
 	}
+	if c, err := s.Stores.Clients.Client(ctx, documentID); err != nil || !c.UsedAt.IsZero() {
+		t.Errorf("its use extends the life of what the document said: %+v %v", c, err)
+	}
 	s.Fetcher = nil
 	out = s.token(t, refreshing(documentID, out))
 	s.refuses(t, "another client", refreshing(strings.ToLower(documentID), out), fault.OAuthInvalidGrant)
@@ -148,7 +151,7 @@ func TestThePageWarnsOfAnAnswerOnThisMachine(t *testing.T) {
 	}
 }
 
-// TestT30NoInnerAddressIsAClient reads with the real fetcher, whose connections are counted.
+// TestT30NoInnerAddressIsAClient reads with the real fetcher and counts its connections.
 func TestT30NoInnerAddressIsAClient(t *testing.T) {
 	s := newEnv(t)
 	var dials []string
@@ -286,9 +289,14 @@ func TestAllTogetherReadSoManyDocumentsAMinute(t *testing.T) {
 	if _, err := s.Authorize(ctx, other); fault.Of(err).RetryAfter <= 0 || f.asked != 2 {
 		t.Errorf("%v, %d documents were read", err, f.asked)
 	}
-	s.limits.Documents.Limit = 0
 	s.clock.Advance(limits.MinDocumentLife)
-	s.consent(t, described())
+	for n := range 2 {
+		other.ClientID = fmt.Sprintf("https://third.example.com/%d", n)
+		s.wantUnknown(t, "others", other, "cannot be read")
+	}
+	if s.consent(t, described()); f.asked != 4 { // the document as it was
+		t.Errorf("%d documents were read", f.asked)
+	}
 }
 
 func TestOneAddressDoesNotUseUpTheDocumentsOfAll(t *testing.T) {
