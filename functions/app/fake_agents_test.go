@@ -133,7 +133,7 @@ func (s apps) Consent(ctx context.Context, _ string) (oauth.Consent, error) {
 	if s.over != nil {
 		return oauth.Consent{}, s.over
 	}
-	client := id.Client("oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9")
+	client := cmp.Or(s.app, "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9")
 	if s.firstParty {
 		client = oauth.CLI
 	}
@@ -174,7 +174,7 @@ func (s apps) Allowed(ctx context.Context, _ credential.Actor, public id.Public)
 	}
 	g := oauth.Grant{
 		Public:    grantID,
-		Client:    "oc_x",
+		Client:    cmp.Or(s.app, "oc_x"),
 		Name:      s.client,
 		Audience:  "http://localhost:8705",
 		CreatedAt: noon,

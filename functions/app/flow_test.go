@@ -330,6 +330,16 @@ func TestConsentAnswersByAPage(t *testing.T) {
 	if strings.Contains(body, "make and revoke") || strings.Contains(body, "program on this computer") {
 		t.Error("the page promises or warns too much")
 	}
+	if strings.Contains(body, "Described at") {
+		t.Error("an app that registered itself is described somewhere")
+	}
+	s.app = "https://Client.example:443/oauth/client.json"
+	for _, path := range []string{"/oauth/consent?req=abc", "/connections"} {
+		body := text(t, signedIn(h, "GET", path, nil))
+		if !strings.Contains(body, "Described at") || !strings.Contains(body, "<bdi>client.example</bdi>") {
+			t.Errorf("%s does not say where the app is described", path)
+		}
+	}
 	s.loopback, s.firstParty = true, true
 	if body := text(t, signedIn(h, "GET", "/oauth/consent?req=abc", nil)); !strings.Contains(body, "program on this computer") || !strings.Contains(body, "make and revoke") {
 		t.Error("no warning for this computer, or too few rights of our own client")

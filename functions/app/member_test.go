@@ -61,7 +61,8 @@ type house struct {
 	commands                    []idempotency.Command
 	completed                   contract.CompleteClaim
 	loopback, firstParty        bool
-	scene                       string // of an artifact: what is particular about it
+	app                         id.Client // that asks, or that was let in; empty: one that registered itself
+	scene                       string    // of an artifact: what is particular about it
 	wanted                      contract.CreateLink
 	linkEnd                     time.Time // of the share link, as it is stored
 	counted                     []string

@@ -16,6 +16,7 @@ import (
 	"vitrine/scripts/testkit/browser"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 // inhabited is a running app host whose services are a house, at localhost, where browsers accept its cookies.
@@ -163,6 +164,8 @@ var scenes = []scene{
 	{name: "device-done", path: "/device?code=" + userCode, act: then(press(submit), press(`form[action="/device/approve"] button`))},
 	{name: "consent", path: "/oauth/consent?req=abc", set: func(s *house) { s.loopback = true }},
 	{name: "consent-long", path: "/oauth/consent?req=abc", set: long},
+	{name: "consent-described", path: "/oauth/consent?req=abc", set: describe},
+	{name: "connections-described", path: "/connections", set: describe},
 	{name: "consent-over", path: "/oauth/consent?req=abc", set: func(s *house) { s.over = fault.NewCode(fault.NotFound) }},
 	{
 		name: "leave",
@@ -175,6 +178,11 @@ var scenes = []scene{
 	{name: "signed-out", path: "/signed-out"},
 	{name: "unavailable", path: "/dashboard", set: func(s *house) { s.fail = fault.NewCode(fault.DatabaseUnavailable) }},
 	{name: "unverified", path: "/api/auth/callback?state=s&code=c", set: func(s *house) { s.fail = signin.Unverified() }},
+}
+
+// describe makes the app one with a metadata document, at the longest address.
+func describe(s *house) {
+	s.app = id.Client("https://agents.robots.example.com/oauth/" + strings.Repeat("client-", 66) + "v1.json")
 }
 
 func TestMembersPagesLook(t *testing.T) {
