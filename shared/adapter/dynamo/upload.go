@@ -233,6 +233,9 @@ func (t *transaction) takeDraft(f upload.Finalization, expected artifact.Artifac
 	u.set("g2p", queueOf(artifactDue, string(a.ID)))
 	u.set("g2s", nextDue(a, limits.DraftLife))
 	u.requireAbsent("draft", "lock")
+	if f.Current != "" {
+		u.requireValue("cur", string(f.Current))
+	}
 	u.requireValue("exp", expected.ExpiresAt)
 	u.requirePresence("pin_at", !expected.PinnedAt.IsZero())
 	owned := "#own = :ws AND (#exp > :updated OR attribute_exists(#pin_at))"
@@ -255,6 +258,8 @@ func refuseDraft(f upload.Finalization, a *artifact.Artifact) error {
 	switch {
 	case a == nil:
 		return artifact.NotFound()
+	case f.Current != "" && a.Current != f.Current: // before the draft, which may be of a later try of the same change
+		return artifact.ErrMoved
 	case a.Draft != "" && (a.Readable(f.At) || a.Owner != f.Session.Workspace && a.Status == artifact.Live):
 		return noDraft(nil)
 	case a.Owner == f.Session.Workspace && a.Readable(f.At),

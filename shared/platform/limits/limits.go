@@ -10,6 +10,7 @@ const (
 	JSONBody      = 1 * MiB  // largest JSON request body
 	FormBody      = 64 << 10 // largest form, and any other short body
 	SchemaFile    = 25 * MiB // largest file that any session may declare
+	Text          = 4 * MiB  // largest text that a caller sends as a whole, or changes in place
 	PathBytes     = 1024     // UTF-8 bytes of a file path
 	PathParts     = 64       // segments of a file path
 	TitleRunes    = 160
@@ -20,6 +21,15 @@ const (
 	ListedEntries = 100
 	InlineAnswer  = 5 * MiB   // largest encoded answer that carries a file's text
 	CachedObject  = 256 << 10 // largest file whose bytes a host keeps in memory
+)
+
+// Comparisons of revisions.
+const (
+	DiffAnswer    = 64 << 10  // bytes of diffs in one answer
+	ComparedFile  = 256 << 10 // largest file that has a diff
+	ComparedLines = 1 << 15   // lines of such a file
+	ComparedLine  = 8 << 10   // bytes of such a line
+	ComparedFiles = 20        // files that one answer reads from both revisions
 )
 
 // What a function may answer. FunctionBody computes the size of a body there.

@@ -2,7 +2,6 @@ package upload
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -44,38 +43,19 @@ type Creation struct {
 	BytesADay int64 // what the workspace may declare in a UTC day
 }
 
-// created is the stored result; a repetition signs fresh URLs.
-type created struct {
-	Session id.Session `json:"s"`
-}
-
-// Create opens a session for the declared files. Refusals in order: invalid_request (shape), artifact_not_found,
-// revision_ceiling_exceeded, draft_revision_conflict, file_count_cap_exceeded, file_size_cap_exceeded,
-// revision_size_cap_exceeded, entrypoint_not_in_revision, the error of permit, write_allowance_exceeded. It calls
-// permit before it writes and only reads until then, so that a rate limit can be counted meanwhile.
+// Create opens a session for the declared files and answers where to upload them. Refusals are those of Open.
 func (s *Service) Create(
 	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record,
 	r contract.CreateSession, permit func() error,
 ) (contract.Session, error) {
-	now := s.Now().Truncate(time.Millisecond) // as it is stored: the session remembers when its artifact ends
-	return idempotency.DoWith(cmd, record, now, func() (contract.Session, error) {
-		made, err := s.plan(ctx, by, cmd, r, now)
-		if err != nil {
-			return contract.Session{}, err
-		}
-		if err := permit(); err != nil {
-			return contract.Session{}, err
-		}
-		err = s.Store.Create(ctx, made)
-		if fault.CodeOf(err) == fault.WriteAllowanceExceeded {
-			err = artifact.AllowanceSpent(now, "this workspace may declare %d bytes of uploads a day, of which files "+
-				"that it has already and that are declared with their sha256 take nothing", made.BytesADay)
-		}
-		if err != nil {
-			return contract.Session{}, err
-		}
-		return s.signed(ctx, made.Session, made.Entries)
-	}, func(first created) (contract.Session, error) { return s.replayCreation(ctx, first) })
+	o, err := s.Open(ctx, by, cmd, record, r, permit)
+	if err == nil && o.Session == nil {
+		o, err = s.Reopen(ctx, o)
+	}
+	if err != nil {
+		return contract.Session{}, err
+	}
+	return s.signed(ctx, *o.Session, o.Entries)
 }
 
 // plan checks what was declared and decides where the bytes of each file come from.
@@ -104,9 +84,10 @@ func (s *Service) plan(
 	for _, path := range d.deleted {
 		entries = append(entries, Entry{Path: path, Deleted: true})
 	}
-	made := creation(by, cmd, session, entries)
+	opened := newOpened(&session, entries)
+	made := creation(by, cmd, opened)
 	if !s.Limits.Off {
-		made.Bytes, made.BytesADay = uploadBytes(entries), by.Policy.UploadBytes()
+		made.Bytes, made.BytesADay = opened.Bytes, by.Policy.UploadBytes()
 	}
 	return made, nil
 }
@@ -134,25 +115,15 @@ func newSession(by credential.Actor, d declaration, r contract.CreateSession, no
 	}
 }
 
-func creation(by credential.Actor, cmd idempotency.Command, s Session, entries []Entry) Creation {
-	result, _ := json.Marshal(created{s.ID})
+func creation(by credential.Actor, cmd idempotency.Command, o Opened) Creation {
+	s := o.Session
 	return Creation{
 		Command: cmd,
-		Result:  result,
-		Session: s,
-		Entries: entries,
+		Result:  o.Result(),
+		Session: *s,
+		Entries: o.Entries,
 		Event:   by.Record(s.CreatedAt, event.SessionCreated, event.OnSession, string(s.ID), s.Title),
 	}
-}
-
-// uploadBytes returns how many bytes a session lets its holder upload.
-func uploadBytes(entries []Entry) (sum int64) {
-	for _, e := range entries {
-		if !e.Reused && !e.Deleted {
-			sum += e.Size
-		}
-	}
-	return sum
 }
 
 // revise points the session at an existing artifact and returns the files whose bytes it may reuse.
@@ -240,23 +211,6 @@ func placeEntries(s *Session, files []declared, known, hinted tree.Tree) []Entry
 		s.Reuses = ""
 	}
 	return entries
-}
-
-// replayCreation answers a repetition with the first session and fresh URLs.
-func (s *Service) replayCreation(ctx context.Context, first created) (contract.Session, error) {
-	session, entries, err := s.Store.Session(ctx, first.Session)
-	if err != nil {
-		return contract.Session{}, err
-	}
-	if session == nil {
-		return contract.Session{}, fault.New(fault.UploadSessionNotFound,
-			"the session of this Idempotency-Key is gone; create a new one")
-	}
-	if !s.Now().Before(session.ExpiresAt) { // its URLs would have expired
-		return contract.Session{}, fault.New(fault.UploadSessionExpired,
-			"the session of this Idempotency-Key expired; create a new one")
-	}
-	return s.signed(ctx, *session, entries)
 }
 
 // signed returns a session with an upload URL for every entry that needs one.

@@ -34,9 +34,10 @@ type Finalizations interface {
 	// enough for what is immutable.
 	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
 	// Finalize commits f in one transaction, conditional on the session being pending, owner holding the command, and the
-	// artifact being new, or live, unlocked and without a draft. Errors: *idempotency.AlreadyDone (the lease was lost),
-	// *Settled, upload_session_not_found (the session is gone), artifact_not_found, draft_revision_conflict,
-	// invalid_request (a reused revision is gone), not_authenticated (the workspace closed), database_unavailable.
+	// artifact being new, or live, unlocked, without a draft and at f.Current. Errors: *idempotency.AlreadyDone (the lease
+	// was lost), *Settled, upload_session_not_found (the session is gone), artifact.ErrMoved (another revision is current),
+	// artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone), not_authenticated (the
+	// workspace closed), database_unavailable.
 	Finalize(ctx context.Context, f Finalization) error
 }
 
@@ -49,6 +50,7 @@ type Finalization struct {
 	Artifact artifact.Artifact // as it is made when the session is New
 	Revision artifact.Revision
 	Tree     tree.Tree
+	Current  id.Revision // that the artifact still has to have; empty: any
 	At       time.Time
 	Event    event.Event
 }
@@ -67,10 +69,14 @@ type Attempt struct {
 	Record  *idempotency.Record
 	Session *Session
 	Entries []Entry
+	// Current is the revision that the artifact still has to have when the draft is made, so that a change that was made
+	// of it overwrites no other; empty: any.
+	Current id.Revision
 }
 
 // Finalize verifies that every declared file was uploaded and makes the draft. A session that is finalized already has
-// the same answer again for every Idempotency-Key.
+// the same answer again for every Idempotency-Key. If the artifact is not at a.Current any more, it fails with
+// artifact.ErrMoved, and will do so for good, because no revision becomes the current one twice.
 func (s *Service) Finalize(ctx context.Context, by credential.Actor, a Attempt) (contract.Finalized, error) {
 	now := s.Now()
 	if a.Session == nil || a.Session.Workspace != by.Workspace.ID {
@@ -238,6 +244,7 @@ func finalization(
 		Owner:   owner,
 		Session: s,
 		Tree:    files,
+		Current: a.Current,
 		At:      now,
 		Artifact: artifact.Artifact{
 			ID:               s.Artifact,
