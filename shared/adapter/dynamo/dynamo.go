@@ -28,6 +28,7 @@ type Stores struct {
 	ContentIndex  ContentIndex
 	Counters      Counters
 	Devices       Devices
+	Edits         Edits
 	Events        Events
 	Garbage       Garbage
 	Grants        Grants
@@ -60,6 +61,7 @@ func New(client *dynamodb.Client, tables Tables) Stores {
 		ContentIndex:  ContentIndex{d, c},
 		Counters:      Counters{d},
 		Devices:       Devices{d},
+		Edits:         Edits{d, m, f},
 		Events:        Events{d},
 		Garbage:       Garbage{d, c},
 		Grants:        Grants{d},

@@ -1,0 +1,114 @@
+package edit
+
+import (
+	"context"
+
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/upload"
+)
+
+// proceed publishes what a session declares. If an earlier attempt opened it, that one may have ended after any step.
+func (t *task) proceed(ctx context.Context, try int, o upload.Opened, text string) (Result, error) {
+	if o.Session != nil {
+		return t.complete(ctx, try, o, text)
+	}
+	target, err := t.target(ctx, try, o)
+	if err != nil {
+		return Result{}, err
+	}
+	if o.ID == "" || target.Revision != nil || target.Record.Finished(t.Now()) {
+		return t.publish(ctx, o, target)
+	}
+	if o, err = t.Uploads.Reopen(ctx, o); err != nil {
+		return Result{}, err
+	}
+	if text, err = t.again(ctx, o.Session); err != nil {
+		return Result{}, err
+	}
+	return t.complete(ctx, try, o, text)
+}
+
+// again computes the text of a session that an earlier attempt opened, from the base that it had.
+func (t *task) again(ctx context.Context, s *upload.Session) (string, error) {
+	if t.change == nil {
+		return t.text, nil
+	}
+	base, err := t.Store.Contents(ctx, s.Artifact, s.Base)
+	if err != nil {
+		return "", err
+	}
+	if base == nil {
+		return "", artifact.NotFound()
+	}
+	return t.change.body(ctx, s.Home, base)
+}
+
+// complete stores the text, makes the draft and publishes it.
+func (t *task) complete(ctx context.Context, try int, o upload.Opened, text string) (Result, error) {
+	if err := t.permit(); err != nil {
+		return Result{}, err
+	}
+	if e := o.Entries[0]; !e.Reused {
+		if err := t.Objects.Put(ctx, o.Session.Home, e.Object, []byte(text), *e.SHA256); err != nil {
+			return Result{}, err
+		}
+	}
+	_, err := t.Uploads.Finalize(ctx, t.by, upload.Attempt{
+		Command: t.command(idempotency.FinalizeSession, string(o.ID), try),
+		Session: o.Session,
+		Entries: o.Entries,
+		Current: o.Session.Base,
+	})
+	if err != nil {
+		return Result{}, err
+	}
+	target, err := t.target(ctx, try, o)
+	if err != nil {
+		return Result{}, err
+	}
+	return t.publish(ctx, o, target)
+}
+
+// target reads what is to be published.
+func (t *task) target(ctx context.Context, try int, o upload.Opened) (artifact.Target, error) {
+	out := artifact.Target{
+		Command:     t.command(idempotency.PublishRevision, string(o.Revision), try),
+		RequestedID: o.Artifact,
+	}
+	var err error
+	out.Artifact, out.Revision, out.Record, err = t.Store.Target(ctx, out.Command.Key, o.Artifact, o.Revision)
+	if err == nil {
+		out.Artifact, err = artifact.Follow(ctx, t.Store, t.by.Workspace, out.Artifact)
+	}
+	return out, err
+}
+
+// publish publishes the draft of a session, or answers a revision that is published already. One that was found, not
+// made, has the title of the artifact.
+func (t *task) publish(ctx context.Context, o upload.Opened, target artifact.Target) (Result, error) {
+	changed := o.ID != ""
+	if !changed && target.Artifact != nil && target.Revision != nil {
+		target.Revision.Title = target.Artifact.Title
+	}
+	published, err := t.Artifacts.Publish(ctx, t.by, target)
+	if err != nil || !changed {
+		return Result{Published: published}, err
+	}
+	return Result{Published: published, Stats: stats(o, target.Revision), Changed: true}, nil
+}
+
+// stats counts the files of a revision. Of one that is gone only the uploads are known.
+func stats(o upload.Opened, r *artifact.Revision) Stats {
+	s := Stats{
+		TotalFiles:    o.Files,
+		TotalBytes:    o.Bytes,
+		UploadedFiles: o.Files,
+		UploadedBytes: o.Bytes,
+	}
+	if r != nil {
+		s.TotalFiles, s.TotalBytes = r.FileCount, r.Size
+	}
+	s.ReusedFiles, s.ReusedBytes = s.TotalFiles-s.UploadedFiles, s.TotalBytes-s.UploadedBytes
+	return s
+}

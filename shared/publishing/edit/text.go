@@ -1,0 +1,142 @@
+package edit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/tree"
+)
+
+// Text is a file that is sent as a whole.
+type Text struct {
+	Body string
+	Mode media.Mode // html, markdown or text
+}
+
+// entryFiles are the paths of texts.
+var entryFiles = map[media.Mode]string{
+	media.HTML:     "index.html",
+	media.Markdown: "index.md",
+	media.Text:     "content.txt",
+}
+
+// check returns the path of the text, or refuses it.
+func (t Text) check() (path string, err error) {
+	path, ok := entryFiles[t.Mode]
+	switch {
+	case !ok:
+		return "", fault.New(fault.InvalidRequest, "the render mode of a text is html, markdown or text")
+	case len(t.Body) > limits.Text:
+		return "", tooLong()
+	case !utf8.ValidString(t.Body):
+		return "", fault.New(fault.InvalidRequest, "the text is not valid UTF-8")
+	}
+	return path, nil
+}
+
+func tooLong() error {
+	return fault.New(fault.FileSizeCapExceeded,
+		"a text that is sent or changed as a whole has at most %d bytes; upload a larger file by an upload session",
+		limits.Text)
+}
+
+// Replacement replaces a part of a text by another, literally. Old has to occur exactly once, or at least once if All.
+type Replacement struct {
+	Old, New string
+	All      bool
+}
+
+// Reason says why an edit is impossible. Clients compare it with the message of the failure.
+type Reason string
+
+// The reasons. The message of the first three also has the index of the edit, from zero.
+const (
+	NotFound     Reason = "not_found"        // Old does not occur
+	NotUnique    Reason = "not_unique"       // Old occurs more often than once
+	EmptyOld     Reason = "empty_old_string" // Old is empty
+	BaseNotText  Reason = "base_not_text"    // the file is not valid UTF-8
+	PathNotThere Reason = "path_not_in_base" // the revision has no such file
+)
+
+func (r Reason) refuse() error { return fault.New(fault.InvalidRequest, "%s", r) }
+
+func (r Reason) refuseEdit(n int) error {
+	return fault.New(fault.InvalidRequest, "%s (edit %d)", r, n)
+}
+
+// maxReplaced bounds how often edits replace something in one request, because one of a single character takes as long
+// for each as for a long text.
+const maxReplaced = 1 << 20
+
+// replaceAll applies edits in order.
+func replaceAll(text string, edits []Replacement) (string, error) {
+	left := maxReplaced
+	for n, e := range edits {
+		count, why := e.count(text)
+		if why != "" {
+			return "", why.refuseEdit(n)
+		}
+		if left -= count; left < 0 {
+			return "", fault.New(fault.InvalidRequest, "the edits replace more than %d parts; send the whole text instead",
+				maxReplaced)
+		}
+		if len(text)+count*(len(e.New)-len(e.Old)) > limits.Text {
+			return "", tooLong()
+		}
+		text = strings.Replace(text, e.Old, e.New, count)
+	}
+	if !utf8.ValidString(text) {
+		return "", fault.New(fault.InvalidRequest, "an edit makes the text invalid UTF-8")
+	}
+	return text, nil
+}
+
+// count returns how many parts of a text the edit replaces, or why it replaces none. Parts that overlap do not make Old
+// unique, because it does not say then which one is meant.
+func (e Replacement) count(text string) (int, Reason) {
+	if e.Old == "" {
+		return 0, EmptyOld
+	}
+	first := strings.Index(text, e.Old)
+	switch {
+	case first < 0:
+		return 0, NotFound
+	case e.All:
+		return strings.Count(text[first:], e.Old), ""
+	case strings.Contains(text[first+1:], e.Old):
+		return 0, NotUnique
+	}
+	return 1, ""
+}
+
+// read returns the text of a file.
+func (s *Service) read(ctx context.Context, home id.Workspace, files tree.Tree, path string) (string, error) {
+	f, ok := files.Find(path)
+	switch {
+	case !ok:
+		return "", PathNotThere.refuse()
+	case f.Size > limits.Text:
+		return "", tooLong()
+	case f.Size == 0:
+		return "", nil
+	}
+	body, err := s.Objects.Open(ctx, home, f.Object, 0, f.Size)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return "", fault.New(fault.RevisionRetained, "the bytes of the revision are gone")
+	}
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	defer body.Close()
+	text, err := f.ReadAll(body)
+	if err == nil && !utf8.ValidString(text) {
+		err = BaseNotText.refuse()
+	}
+	return text, err
+}
