@@ -1,0 +1,235 @@
+package edit_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/edit"
+)
+
+// crashCase is a request. prepare makes what it needs; the artifact is empty for a request that makes one.
+type crashCase struct {
+	name    string
+	prepare func(testing.TB, *env) (ask, id.Artifact)
+	files   map[string]string // in the end
+	number  int               // of revisions in the end
+	deleted bool              // the artifact may be deleted meanwhile
+}
+
+var crashCases = []crashCase{
+	{
+		name: "publish",
+		prepare: func(_ testing.TB, s *env) (ask, id.Artifact) {
+			return s.publishes(html("<p>new")), ""
+		},
+		files:  map[string]string{"index.html": "<p>new"},
+		number: 1,
+	},
+	{
+		name: "publish nothing",
+		prepare: func(_ testing.TB, s *env) (ask, id.Artifact) {
+			return s.publishes(html("")), ""
+		},
+		files:  map[string]string{"index.html": ""},
+		number: 1,
+	},
+	{
+		name: "revise",
+		prepare: func(t testing.TB, s *env) (ask, id.Artifact) {
+			a := s.artifact(t, "<p>page")
+			return s.revises(a, edit.Text{Body: "# Notes", Mode: media.Markdown}), a
+		},
+		files:   map[string]string{"index.html": "<p>page", "index.md": "# Notes"},
+		number:  2,
+		deleted: true,
+	},
+	{
+		name: "revise with the same bytes",
+		prepare: func(t testing.TB, s *env) (ask, id.Artifact) {
+			a := s.artifact(t, "<p>page")
+			return s.revises(a, html("<p>page")), a
+		},
+		files:   map[string]string{"index.html": "<p>page"},
+		number:  1,
+		deleted: true,
+	},
+	{
+		name: "edit",
+		prepare: func(t testing.TB, s *env) (ask, id.Artifact) {
+			a := s.artifact(t, "<p>one")
+			return s.edits(a, "index.html", "one", "1"), a
+		},
+		files:   map[string]string{"index.html": "<p>1"},
+		number:  2,
+		deleted: true,
+	},
+	{
+		name: "edit what is overtaken",
+		prepare: func(t testing.TB, s *env) (ask, id.Artifact) {
+			a := s.artifact(t, "<p>one two")
+			s.faults.On("PutObject").Before(chaos.Run(s.overtakes(t, a, "two", "2")))
+			return s.edits(a, "index.html", "one", "1"), a
+		},
+		files:  map[string]string{"index.html": "<p>1 2"},
+		number: 3,
+	},
+}
+
+// TestARequestThatDiesAtAnyCallCanBeRepeated ends the process before and after every AWS call of every request. The
+// caller hears nothing and asks again with its key.
+func TestARequestThatDiesAtAnyCallCanBeRepeated(t *testing.T) {
+	for _, c := range crashCases {
+		t.Run(c.name, func(t *testing.T) {
+			s := newEnv(t)
+			for n := range c.calls(t, s) {
+				t.Run(fmt.Sprintf("before call %d", n+1), func(t *testing.T) {
+					c.crash(t, s, func() { s.faults.On("").Nth(n + 1).Before(chaos.Crash) })
+				})
+				t.Run(fmt.Sprintf("after call %d", n+1), func(t *testing.T) {
+					c.crash(t, s, func() { s.faults.On("").Nth(n + 1).After(chaos.Crash) })
+				})
+			}
+		})
+	}
+}
+
+// calls counts the AWS calls of the request.
+func (c crashCase) calls(t *testing.T, s *env) int {
+	do, _ := c.prepare(t, s)
+	return len(s.calls(t, func() { succeed(t, do) }))
+}
+
+func (c crashCase) crash(t *testing.T, s *env, faults func()) {
+	do, a := c.prepare(t, s)
+	faults()
+	if _, err := do(t); err == nil {
+		t.Fatal("the process did not die")
+	}
+	overtaken := c.number < 3 || s.seen(t, a).Number > 1
+	s.faults.Clear()
+	s.faults.Revive()
+	if !overtaken { // it died before
+		s.overtakes(t, a, "two", "2")()
+	}
+	r, err := do(t)
+	if fault.CodeOf(err) == fault.IdempotencyInFlight {
+		s.clock.Advance(limits.FinalizeLease + time.Millisecond)
+		r, err = do(t)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again := succeed(t, do); again.Published.RevisionID != r.Published.RevisionID || again.Stats != r.Stats ||
+		again.Changed != r.Changed {
+		t.Errorf("one key is answered with %+v and %+v", r, again)
+	}
+	a = r.Published.ArtifactID
+	s.wantFiles(t, a, c.files)
+	s.wantNumber(t, a, c.number)
+}
+
+// TestADeletionEndsARequestOrComesAfterIt deletes the artifact before every AWS call of every request on one.
+func TestADeletionEndsARequestOrComesAfterIt(t *testing.T) {
+	for _, c := range crashCases {
+		if !c.deleted {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			s := newEnv(t)
+			for n := range c.calls(t, s) {
+				do, a := c.prepare(t, s)
+				s.faults.On("").Nth(n + 1).Before(chaos.Run(func() { s.delete(t, a) }))
+				r, err := do(t)
+				s.faults.Clear()
+				if err != nil && fault.KindOf(err) != fault.KindNotFound {
+					t.Errorf("before call %d: %v", n+1, err)
+				}
+				again, repeated := do(t)
+				if r.Changed && (repeated != nil || again.Published.RevisionID != r.Published.RevisionID) ||
+					err != nil && repeated == nil {
+					t.Errorf("before call %d: %v, and the repetition: %v", n+1, err, repeated)
+				}
+			}
+		})
+	}
+}
+
+// TestWhatDiedGoesOnFromTheBaseThatItHad lets another request change the text after the process died, so that the edit
+// would not fit any more.
+func TestWhatDiedGoesOnFromTheBaseThatItHad(t *testing.T) {
+	s := newEnv(t)
+	for name, c := range map[string]struct {
+		crash func()
+		made  bool // the draft, so that the edit has its effect
+	}{
+		"the session is opened": {func() { s.faults.On("TransactWriteItems").After(chaos.Crash) }, false},
+		"the draft is made":     {func() { s.faults.On("TransactWriteItems").Nth(2).After(chaos.Crash) }, true},
+		"it is published":       {func() { s.faults.On("TransactWriteItems").Nth(3).After(chaos.Crash) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := s.artifact(t, "<p>one")
+			do := s.edits(a, "index.html", "one", "1")
+			c.crash()
+			if _, err := do(t); err == nil {
+				t.Fatal("the process did not die")
+			}
+			s.faults.Clear()
+			s.faults.Revive()
+			if s.seen(t, a).Draft == "" {
+				succeed(t, s.revises(a, html("<p>another")))
+			}
+			r, err := do(t)
+			if !c.made {
+				wantCode(t, "an edit that fits no more", err, fault.InvalidRequest)
+				s.wantFiles(t, a, map[string]string{"index.html": "<p>another"})
+				return
+			}
+			if err != nil || !r.Changed {
+				t.Fatalf("%+v %v", r, err)
+			}
+			if again := succeed(t, do); again.Published.RevisionID != r.Published.RevisionID {
+				t.Errorf("%+v, then %+v", r, again)
+			}
+		})
+	}
+}
+
+// TestWhatDiedAfterALaterTryGoesOnWithThatOne dies when the edit, which was overtaken, has a draft of its second try.
+func TestWhatDiedAfterALaterTryGoesOnWithThatOne(t *testing.T) {
+	s := newEnv(t)
+	a := s.artifact(t, "<p>one two")
+	s.faults.On("PutObject").Before(chaos.Run(s.overtakes(t, a, "two", "2")))
+	s.faults.On("TransactWriteItems").Nth(4).After(chaos.Crash)
+	do := s.edits(a, "index.html", "one", "1")
+	if _, err := do(t); err == nil {
+		t.Fatal("the process did not die")
+	}
+	s.faults.Clear()
+	s.faults.Revive()
+	if s.seen(t, a).Draft == "" {
+		t.Fatal("the second try left no draft")
+	}
+	succeed(t, do)
+	s.wantFiles(t, a, map[string]string{"index.html": "<p>1 2"})
+	s.wantNumber(t, a, 3)
+}
+
+func TestASessionThatExpiredBeforeItsRepetitionIsRefused(t *testing.T) {
+	s := newEnv(t)
+	do := s.publishes(html("<p>late"))
+	s.faults.On("PutObject").Before(chaos.Crash)
+	if _, err := do(t); err == nil {
+		t.Fatal("the process did not die")
+	}
+	s.faults.Clear()
+	s.faults.Revive()
+	s.clock.Advance(limits.SessionLife)
+	_, err := do(t)
+	wantCode(t, "a session of yesterday", err, fault.UploadSessionExpired)
+}

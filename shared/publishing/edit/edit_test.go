@@ -1,0 +1,225 @@
+package edit_test
+
+import (
+	"strings"
+	"testing"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/edit"
+)
+
+func TestATextIsPublishedAsANewArtifact(t *testing.T) {
+	s := newEnv(t)
+	for _, c := range []struct {
+		mode media.Mode
+		path string
+	}{{media.HTML, "index.html"}, {media.Markdown, "index.md"}, {media.Text, "content.txt"}} {
+		body := "<p>" + word()
+		r := succeed(t, s.publishes(edit.Text{Body: body, Mode: c.mode}))
+		p, size := r.Published, int64(len(body))
+		s.wantFiles(t, p.ArtifactID, map[string]string{c.path: body})
+		a := s.seen(t, p.ArtifactID)
+		if a.Current != p.RevisionID || a.Title != "A report" || p.Title != a.Title || a.Entrypoint != c.path {
+			t.Errorf("%+v, and the answer %+v", a, p)
+		}
+		if !strings.HasSuffix(p.PrivateURL, string(a.ID)) || p.UnlistedURL != "" {
+			t.Errorf("the answer has %q and %q", p.PrivateURL, p.UnlistedURL)
+		}
+		want := edit.Stats{
+			TotalFiles:    1,
+			UploadedFiles: 1,
+			TotalBytes:    size,
+			UploadedBytes: size,
+		}
+		if !r.Changed || r.Stats != want {
+			t.Errorf("%t %+v, want %+v", r.Changed, r.Stats, want)
+		}
+		c, err := s.Stores.Artifacts.Contents(t.Context(), a.ID, a.Current)
+		if err != nil || c.Revision.Mode != media.ModeOf(a.Entrypoint) {
+			t.Errorf("%+v %v", c, err)
+		}
+	}
+}
+
+func TestBytesThatTheWorkspaceHasAreNotStoredAgain(t *testing.T) {
+	s := newEnv(t)
+	a := s.artifact(t, "<p>one")
+	succeed(t, s.revises(a, html("<p>two")))
+	r := succeed(t, s.edits(a, "index.html", "two", "one"))
+	if r.Stats.ReusedFiles != 0 || r.Stats.UploadedFiles != 1 { // only what the base has is known before the jobs run
+		t.Errorf("%+v", r.Stats)
+	}
+	s.wantFiles(t, a, map[string]string{"index.html": "<p>one"})
+	puts := 0
+	for _, call := range s.calls(t, func() { r = succeed(t, s.revises(a, edit.Text{Body: "<p>one", Mode: media.Text})) }) {
+		if call == "PutObject" {
+			puts++
+		}
+	}
+	want := edit.Stats{
+		TotalFiles:  2,
+		ReusedFiles: 2,
+		TotalBytes:  12,
+		ReusedBytes: 12,
+	}
+	if puts != 0 || r.Stats != want {
+		t.Errorf("%d objects are stored: %+v, want %+v", puts, r.Stats, want)
+	}
+}
+
+func TestARevisionKeepsTitleAndOtherFiles(t *testing.T) {
+	s := newEnv(t)
+	a := s.artifact(t, "<p>page")
+	if _, err := s.artifacts.Rename(t.Context(), s.by, s.seen(t, a), "Another title"); err != nil {
+		t.Fatal(err)
+	}
+	r := succeed(t, s.revises(a, edit.Text{Body: "# Notes", Mode: media.Markdown}))
+	s.wantFiles(t, a, map[string]string{"index.html": "<p>page", "index.md": "# Notes"})
+	if now := s.seen(t, a); now.Entrypoint != "index.md" || now.Title != "Another title" || r.Published.Title != now.Title {
+		t.Errorf("%+v", now)
+	}
+	want := edit.Stats{
+		TotalFiles:    2,
+		UploadedFiles: 1,
+		ReusedFiles:   1,
+		TotalBytes:    14,
+		UploadedBytes: 7,
+		ReusedBytes:   7,
+	}
+	if r.Stats != want {
+		t.Errorf("%+v, want %+v", r.Stats, want)
+	}
+	succeed(t, s.edits(a, "index.html", "page", "leaf"))
+	s.wantFiles(t, a, map[string]string{"index.html": "<p>leaf", "index.md": "# Notes"})
+	c, err := s.Stores.Artifacts.Contents(t.Context(), a, s.seen(t, a).Current)
+	if err != nil || c.Revision.Entrypoint != "index.md" || c.Revision.Mode != media.Markdown {
+		t.Errorf("an edit of another file changes what is shown: %+v %v", c, err)
+	}
+	succeed(t, s.revises(a, html("")))
+	s.wantFiles(t, a, map[string]string{"index.html": "", "index.md": "# Notes"})
+	s.wantNumber(t, a, 4)
+}
+
+func TestTheSameBytesMakeNoRevision(t *testing.T) {
+	s := newEnv(t)
+	a := s.artifact(t, "<p>same")
+	current := s.seen(t, a).Current
+	revises, edits := s.revises(a, html("<p>same")), s.edits(a, "index.html", "same", "same")
+	for name, do := range map[string]ask{"a text": revises, "an edit": edits} {
+		for range 2 {
+			r := succeed(t, do)
+			if r.Changed || r.Stats != (edit.Stats{}) || r.Published.RevisionID != current || r.Published.PrivateURL == "" {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+	}
+	s.wantNumber(t, a, 1)
+	succeed(t, s.revises(a, html("<p>other")))
+	if r := succeed(t, revises); r.Changed || r.Published.RevisionID != current {
+		t.Errorf("a repetition overwrites what came after its first answer: %+v", r)
+	}
+	s.wantFiles(t, a, map[string]string{"index.html": "<p>other"})
+}
+
+func TestWhatCannotBeChangedIsRefusedWithoutAWrite(t *testing.T) {
+	s := newEnv(t)
+	a, gone := s.artifact(t, "<p>one one"), s.artifact(t, "<p>gone")
+	s.delete(t, gone)
+	foreign, by := s.artifact(t, "<p>foreign"), s.by
+	s.by = s.join(t)
+	own := s.artifact(t, "<p>own")
+	s.by = by
+	binary := s.withFile(t, "data.bin", "\xff\xfe")
+	large := s.withFile(t, "large.txt", strings.Repeat("a", limits.Text+1))
+	tests := map[string]struct {
+		ask     ask
+		want    fault.Code
+		message string
+	}{
+		"a file that is not there": {s.edits(a, "no.html", "a", "b"), fault.InvalidRequest, "path_not_in_base"},
+		"a file that is no text":   {s.edits(binary, "data.bin", "a", "b"), fault.InvalidRequest, "base_not_text"},
+		"a part that is not there": {s.edits(a, "index.html", "two", "b"), fault.InvalidRequest, "not_found (edit 0)"},
+		"a part that is there twice": {
+			s.edits(a, "index.html", "one", "b"), fault.InvalidRequest, "not_unique (edit 0)",
+		},
+		"a file that is too long":       {s.edits(large, "large.txt", "a", "b"), fault.FileSizeCapExceeded, ""},
+		"an artifact of another member": {s.edits(own, "index.html", "own", "b"), fault.ArtifactNotFound, ""},
+		"one that is deleted":           {s.edits(gone, "index.html", "gone", "b"), fault.ArtifactNotFound, ""},
+		"one that never was":            {s.edits(id.NewArtifact(), "index.html", "a", "b"), fault.ArtifactNotFound, ""},
+		"no id":                         {s.revises("nonsense", html("b")), fault.ArtifactNotFound, ""},
+		"a text for a deleted one":      {s.revises(gone, html("b")), fault.ArtifactNotFound, ""},
+		"a mode that is none of texts":  {s.revises(a, edit.Text{Body: "b", Mode: media.Video}), fault.InvalidRequest, ""},
+	}
+	for name, c := range tests {
+		t.Run(name, func(t *testing.T) {
+			var err error
+			for _, call := range s.calls(t, func() { _, err = c.ask(t) }) {
+				if call != "GetItem" && call != "BatchGetItem" && call != "GetObject" {
+					t.Errorf("it calls %s", call)
+				}
+			}
+			wantCode(t, name, err, c.want)
+			if c.message != "" && fault.Of(err).Message != c.message {
+				t.Errorf("%q, want %q", fault.Of(err).Message, c.message)
+			}
+		})
+	}
+	s.wantFiles(t, foreign, map[string]string{"index.html": "<p>foreign"})
+}
+
+func TestARateLimitStopsBeforeBytesAreReadOrAnythingIsWritten(t *testing.T) {
+	s := newEnv(t)
+	a := s.artifact(t, "<p>one")
+	s.refuses = fault.NewCode(fault.RateLimitedActor)
+	for name, do := range map[string]ask{
+		"publish":           s.publishes(html("<p>new")),
+		"revise":            s.revises(a, html("<p>two")),
+		"edit":              s.edits(a, "index.html", "one", "two"),
+		"what is there yet": s.revises(a, html("<p>one")),
+	} {
+		var err error
+		s.permits.Store(0)
+		for _, call := range s.calls(t, func() { _, err = do(t) }) {
+			if call != "GetItem" && call != "BatchGetItem" {
+				t.Errorf("%s calls %s", name, call)
+			}
+		}
+		wantCode(t, name, err, fault.RateLimitedActor)
+		if n := s.permits.Load(); n != 1 {
+			t.Errorf("%s asks the limits %d times", name, n)
+		}
+	}
+	s.wantNumber(t, a, 1)
+}
+
+// budgets are the AWS calls of each request after the credential was read. Over HTTP the same takes the calls of the
+// routes that do it, without their credentials and counters: create 2 or 5, PUT 1, finalize 4 or 5, publish 1, agent view
+// 1, file content 2.
+func TestARequestMakesFewerCallsThanItsRoutes(t *testing.T) {
+	s := newEnv(t)
+	a := s.artifact(t, "<p>one")
+	for _, c := range []struct {
+		name string
+		most int
+		ask  ask
+	}{
+		{"publish", 8, s.publishes(html("<p>new"))},
+		{"revise", 13, s.revises(a, html("<p>two"))},
+		{"edit", 14, s.edits(a, "index.html", "two", "three")},
+		{"edit, nothing changes", 3, s.edits(a, "index.html", "three", "three")},
+	} {
+		calls := s.calls(t, func() { succeed(t, c.ask) })
+		t.Log(c.name, len(calls), calls)
+		if len(calls) > c.most {
+			t.Errorf("%s makes %d calls, at most %d are planned: %v", c.name, len(calls), c.most, calls)
+		}
+		again := s.calls(t, func() { succeed(t, c.ask) })
+		t.Log(c.name, "again", again)
+		if len(again) > 2 {
+			t.Errorf("the repetition of %s makes %d calls: %v", c.name, len(again), again)
+		}
+	}
+}
