@@ -27,7 +27,7 @@ const (
 const (
 	DiffAnswer    = 64 << 10  // bytes of diffs in one answer
 	ComparedFile  = 256 << 10 // largest file that has a diff
-	ComparedLines = 1 << 15   // lines of such a file
+	ComparedLines = 1 << 14   // lines of such a file
 	ComparedLine  = 8 << 10   // bytes of such a line
 	ComparedFiles = 20        // files that one answer reads from both revisions
 )
