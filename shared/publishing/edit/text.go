@@ -2,7 +2,6 @@ package edit
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -70,26 +69,29 @@ func (r Reason) refuseEdit(n int) error {
 	return fault.New(fault.InvalidRequest, "%s (edit %d)", r, n)
 }
 
-// maxReplaced bounds how often edits replace something in one request, because one of a single character takes as long
-// for each as for a long text.
-const maxReplaced = 1 << 20
+// maxWork bounds what the edits of one request may take, in bytes of text that are searched; texts can be made so that a
+// search takes some nanoseconds for each. A part that is replaced counts as partWork bytes, however short it is.
+const (
+	maxWork  = 128 * limits.MiB
+	partWork = 64
+)
 
 // replaceAll applies edits in order.
 func replaceAll(text string, edits []Replacement) (string, error) {
-	left := maxReplaced
+	work := 0
 	for n, e := range edits {
-		count, why := e.count(text)
+		first, count, why := e.find(text)
 		if why != "" {
 			return "", why.refuseEdit(n)
 		}
-		if left -= count; left < 0 {
-			return "", fault.New(fault.InvalidRequest, "the edits replace more than %d parts; send the whole text instead",
-				maxReplaced)
+		if work += len(text) + count*partWork; work > maxWork {
+			return "", fault.New(fault.InvalidRequest, "these are too many edits of a text as long as this one; send fewer "+
+				"edits in one request, or the whole text")
 		}
 		if len(text)+count*(len(e.New)-len(e.Old)) > limits.Text {
 			return "", tooLong()
 		}
-		text = strings.Replace(text, e.Old, e.New, count)
+		text = text[:first] + strings.Replace(text[first:], e.Old, e.New, count)
 	}
 	if !utf8.ValidString(text) {
 		return "", fault.New(fault.InvalidRequest, "an edit makes the text invalid UTF-8")
@@ -97,22 +99,22 @@ func replaceAll(text string, edits []Replacement) (string, error) {
 	return text, nil
 }
 
-// count returns how many parts of a text the edit replaces, or why it replaces none. Parts that overlap do not make Old
-// unique, because it does not say then which one is meant.
-func (e Replacement) count(text string) (int, Reason) {
+// find returns where the first part is that the edit replaces, and how many there are, or why it replaces none. Parts
+// that overlap do not make Old unique, because it does not say then which one is meant.
+func (e Replacement) find(text string) (first, count int, why Reason) {
 	if e.Old == "" {
-		return 0, EmptyOld
+		return 0, 0, EmptyOld
 	}
-	first := strings.Index(text, e.Old)
+	first = strings.Index(text, e.Old)
 	switch {
 	case first < 0:
-		return 0, NotFound
+		return 0, 0, NotFound
 	case e.All:
-		return strings.Count(text[first:], e.Old), ""
+		return first, strings.Count(text[first:], e.Old), ""
 	case strings.Contains(text[first+1:], e.Old):
-		return 0, NotUnique
+		return 0, 0, NotUnique
 	}
-	return 1, ""
+	return first, 1, ""
 }
 
 // read returns the text of a file.
@@ -131,7 +133,7 @@ func (s *Service) read(ctx context.Context, home id.Workspace, files tree.Tree, 
 		return "", fault.New(fault.RevisionRetained, "the bytes of the revision are gone")
 	}
 	if err != nil {
-		return "", fmt.Errorf("read %s: %w", path, err)
+		return "", err
 	}
 	defer body.Close()
 	text, err := f.ReadAll(body)
