@@ -2,10 +2,11 @@ package contract
 
 import "vitrine/shared/platform/id"
 
-// Comparison tells what changed between two revisions of an artifact. Files that are the same in both are left out.
+// Comparison tells what changed between two revisions of an artifact. Files that are the same in both are left out. The
+// first revision has none before it, so that FromRevisionID is absent and all of its files are added.
 type Comparison struct {
 	ArtifactID     id.Artifact    `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
-	FromRevisionID id.Revision    `json:"from_revision_id,omitempty" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$" doc:"absent: the other revision is the first one"`
+	FromRevisionID id.Revision    `json:"from_revision_id,omitempty" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
 	ToRevisionID   id.Revision    `json:"to_revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
 	Files          []ComparedFile `json:"files" maxItems:"200"`
 	PageInfo       PageInfo       `json:"page_info"`

@@ -31,8 +31,8 @@ func (c change) path() string {
 	return c.from.Path
 }
 
-// compareTrees returns the files that differ, by path. A removed file whose bytes are added under another path is
-// renamed; an empty one is not, because it equals every other.
+// compareTrees returns the files that differ, by path. A removed file is renamed if the same bytes are added under
+// another path; an empty one is not, because it equals every other.
 func compareTrees(from, to tree.Tree) (out []change) {
 	before := make(map[string]*tree.File, len(from))
 	for n := range from {

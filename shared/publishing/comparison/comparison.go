@@ -1,5 +1,5 @@
-// Package comparison tells what changed between two revisions of an artifact: which files, by their digests, and what in
-// them, as unified diffs of texts.
+// Package comparison tells what changed between two revisions of an artifact: which files, by their digests, and what
+// in them, as unified diffs of texts.
 //
 // Files that are equal in both revisions are not read. One answer reads a bounded number of files of bounded size, and
 // holds a bounded length of diffs; a cursor goes on with the next file, or in the middle of a long diff.
@@ -55,7 +55,7 @@ type Query struct {
 }
 
 // Compare tells what changed between two published revisions of an artifact of the caller's workspace, as it was read;
-// nil: there is none. What the caller cannot read is not_found, a revision whose bytes are gone revision_retained.
+// nil: there is none. What the caller cannot read is not_found, a revision without its bytes revision_retained.
 func (s *Service) Compare(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, q Query,
 ) (contract.Comparison, error) {

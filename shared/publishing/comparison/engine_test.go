@@ -149,7 +149,8 @@ func TestRevisionsOnTheEnginesAreCompared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Compare(t.Context(), s.Join(t, time.Now()), a, comparison.Query{}); fault.CodeOf(err) != fault.NotFound {
+	other := s.Join(t, time.Now())
+	if _, err := s.Compare(t.Context(), other, a, comparison.Query{}); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("another member compares: %v", err)
 	}
 }

@@ -19,7 +19,7 @@ type page struct {
 	*Service
 	home  id.Workspace
 	room  int // bytes of diffs that it still takes
-	read  int // changes whose files were read
+	read  int // changes of which files were read
 	files []contract.ComparedFile
 }
 

@@ -82,7 +82,7 @@ var crashCases = []crashCase{
 }
 
 // TestARequestThatDiesAtAnyCallCanBeRepeated ends the process before and after every AWS call of every request. The
-// caller hears nothing and asks again with its key.
+// caller gets no answer and asks again with its key.
 func TestARequestThatDiesAtAnyCallCanBeRepeated(t *testing.T) {
 	for _, c := range crashCases {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,12 +1,13 @@
 // Package edit publishes text that a caller sends as a whole, and changes files of artifacts in place.
 //
-// It runs the steps that a client runs over HTTP, opening a session, storing the bytes, finalizing and publishing, in one
-// process. A changed file is stored as a whole: a diff would save bytes between two ends that are the same process here.
+// It runs the steps that a client runs over HTTP, opening a session, storing the bytes, finalizing and publishing, in
+// one process. A changed file is stored as a whole, because a diff would save bytes between two ends that are the same
+// process here.
 //
 // A change carries the revision that it was made of. If another one became current before the draft is made, the change
-// is made again of that one, by a session of its own. Each session has a record under a key derived from the caller's,
-// so that a repetition goes on where an earlier attempt ended: with the session of the last record, and of the base that
-// the session names, whatever the artifact holds by then.
+// is made again of that one, by a session of its own. Each session has a record under a key derived from the caller's.
+// A repetition goes on where an earlier attempt ended: with the session of the last record, and with the base that the
+// session names, even if the artifact has a newer revision by then.
 package edit
 
 import (
@@ -64,7 +65,7 @@ type Store interface {
 	Target(
 		ctx context.Context, k idempotency.Key, a id.Artifact, r id.Revision,
 	) (*artifact.Artifact, *artifact.Revision, *idempotency.Record, error)
-	// Keep records a command that found nothing to do, while the workspace is open. Errors: *idempotency.AlreadyDone,
+	// Keep records a command that made no revision, while the workspace is open. Errors: *idempotency.AlreadyDone,
 	// not_authenticated (the workspace closed), database_unavailable.
 	Keep(ctx context.Context, c idempotency.Command, result []byte, w id.Workspace, now time.Time) error
 	artifact.Workspaces
@@ -93,7 +94,7 @@ type Result struct {
 	Changed   bool // false: the artifact had these bytes already, and Published is its current revision
 }
 
-// Stats count the files of a revision by where their bytes came from. All are zero if nothing changed.
+// Stats count the files of a revision by where their bytes came from. All are zero if there is no new revision.
 type Stats struct {
 	TotalFiles, UploadedFiles, ReusedFiles int
 	TotalBytes, UploadedBytes, ReusedBytes int64

@@ -78,8 +78,9 @@ func TestARevisionKeepsTitleAndOtherFiles(t *testing.T) {
 	}
 	r := succeed(t, s.revises(a, edit.Text{Body: "# Notes", Mode: media.Markdown}))
 	s.wantFiles(t, a, map[string]string{"index.html": "<p>page", "index.md": "# Notes"})
-	if now := s.seen(t, a); now.Entrypoint != "index.md" || now.Title != "Another title" || r.Published.Title != now.Title {
-		t.Errorf("%+v", now)
+	seen := s.seen(t, a)
+	if seen.Entrypoint != "index.md" || seen.Title != "Another title" || r.Published.Title != seen.Title {
+		t.Errorf("%+v", seen)
 	}
 	want := edit.Stats{
 		TotalFiles:    2,
@@ -195,9 +196,10 @@ func TestARateLimitStopsBeforeBytesAreReadOrAnythingIsWritten(t *testing.T) {
 	s.wantNumber(t, a, 1)
 }
 
-// budgets are the AWS calls of each request after the credential was read. Over HTTP the same takes the calls of the
-// routes that do it, without their credentials and counters: create 2 or 5, PUT 1, finalize 4 or 5, publish 1, agent view
-// 1, file content 2.
+// TestARequestMakesFewerCallsThanItsRoutes counts the AWS calls after the credential was read. Over HTTP the same takes
+// what the routes take without credentials and counters: create 2, or 5 for a revision, PUT 1, finalize 4 or 5, publish
+// 1, agent view 1, file content 1 or 2. Finalize and publish have the state that they need from reading the credential;
+// one call here reads it for publish.
 func TestARequestMakesFewerCallsThanItsRoutes(t *testing.T) {
 	s := newEnv(t)
 	a := s.artifact(t, "<p>one")

@@ -187,7 +187,7 @@ func (s *env) revises(a id.Artifact, text edit.Text) ask {
 	}
 }
 
-// edits returns a request that replaces something in a file of an artifact.
+// edits returns a request that replaces a part of a file of an artifact.
 func (s *env) edits(a id.Artifact, path, old, fresh string) ask {
 	key := newKey()
 	return func(t testing.TB) (edit.Result, error) {

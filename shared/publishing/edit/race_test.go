@@ -172,8 +172,8 @@ func TestARequestThatRunsTwiceAtOnceHasOneEffect(t *testing.T) {
 	s.wantFiles(t, a, map[string]string{"index.html": "<p>1", "index.md": "# Notes"})
 }
 
-// TestAgentsThatEditOneArtifactLoseNothing repeats each request as agents do: with its key, unless the request gave up.
-func TestAgentsThatEditOneArtifactLoseNothing(t *testing.T) {
+// TestAgentsThatEditOneArtifactLoseNoEdit repeats each request as agents do: with its key, unless the request gave up.
+func TestAgentsThatEditOneArtifactLoseNoEdit(t *testing.T) {
 	const agents, rounds = 4, 4
 	s := newEnv(t)
 	var before, after strings.Builder

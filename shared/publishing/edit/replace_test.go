@@ -59,7 +59,9 @@ func TestEditsMakeNoTextThatIsTooLongOrNone(t *testing.T) {
 		want fault.Code
 	}{
 		"a text of the longest length stays one": {long[1:] + "b", Replacement{Old: "b", New: "c"}, ""},
-		"a byte too many":                        {long[1:] + "b", Replacement{Old: "b", New: "cc"}, fault.FileSizeCapExceeded},
+		"a byte too many": {
+			long[1:] + "b", Replacement{Old: "b", New: "cc"}, fault.FileSizeCapExceeded,
+		},
 		"each part grows": {
 			long[:1000], Replacement{Old: "a", New: long[:5000], All: true}, fault.FileSizeCapExceeded,
 		},

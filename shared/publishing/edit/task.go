@@ -25,7 +25,7 @@ type change struct {
 	artifact id.Artifact
 	path     string
 	mode     media.Mode // of the path, which becomes the entrypoint; empty: the entrypoint stays
-	// body computes the new text of the file from a base whose bytes lie in a home.
+	// body computes the new text of the file from a base, the bytes of which lie in a home.
 	body func(ctx context.Context, home id.Workspace, base *artifact.Contents) (string, error)
 }
 

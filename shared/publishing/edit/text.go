@@ -69,8 +69,8 @@ func (r Reason) refuseEdit(n int) error {
 	return fault.New(fault.InvalidRequest, "%s (edit %d)", r, n)
 }
 
-// maxWork bounds what the edits of one request may take, in bytes of text that are searched; texts can be made so that a
-// search takes some nanoseconds for each. A part that is replaced counts as partWork bytes, however short it is.
+// maxWork bounds what the edits of one request may take, in bytes of text that are searched. In a text that is made for
+// it a search takes some nanoseconds for each. A part that is replaced counts as partWork bytes, however short it is.
 const (
 	maxWork  = 128 * limits.MiB
 	partWork = 64

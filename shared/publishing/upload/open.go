@@ -14,7 +14,7 @@ import (
 )
 
 // Opened is a session that was opened, by this attempt or an earlier one, and the stored result of the command. A
-// command that found nothing to do has no session, and Revision is the one that it found.
+// command that made no revision has no session, and Revision is the one that it found.
 type Opened struct {
 	ID       id.Session  `json:"s,omitempty"`
 	Artifact id.Artifact `json:"a,omitempty"` // empty: stored by older code
@@ -52,8 +52,8 @@ func newOpened(s *Session, entries []Entry) Opened {
 // Open opens a session for the declared files, for a caller in this process that stores the bytes itself. Refusals in
 // order: invalid_request (shape), artifact_not_found, revision_ceiling_exceeded, draft_revision_conflict,
 // file_count_cap_exceeded, file_size_cap_exceeded, revision_size_cap_exceeded, entrypoint_not_in_revision, the error of
-// permit, write_allowance_exceeded. It calls permit before it writes and only reads until then, so that a rate limit can
-// be counted meanwhile. A repetition reads nothing.
+// permit, write_allowance_exceeded. It calls permit before it writes and only reads until then, so that a rate limit
+// can be counted meanwhile. A repetition makes no call.
 func (s *Service) Open(
 	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record,
 	r contract.CreateSession, permit func() error,
