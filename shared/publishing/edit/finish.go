@@ -20,6 +20,9 @@ func (t *task) proceed(ctx context.Context, try int, o upload.Opened, text strin
 	if o.ID == "" || target.Revision != nil || target.Record.Finished(t.Now()) {
 		return t.publish(ctx, o, target)
 	}
+	if err := t.superseded(ctx, try); err != nil {
+		return Result{}, err
+	}
 	if o, err = t.Uploads.Reopen(ctx, o); err != nil {
 		return Result{}, err
 	}
@@ -27,6 +30,19 @@ func (t *task) proceed(ctx context.Context, try int, o upload.Opened, text strin
 		return Result{}, err
 	}
 	return t.complete(ctx, try, o, text)
+}
+
+// superseded fails with artifact.ErrMoved if an earlier attempt made a later try: then this one lost for good, and its
+// session may be gone.
+func (t *task) superseded(ctx context.Context, try int) error {
+	if t.change == nil || try == maxTries {
+		return nil
+	}
+	next, err := t.Store.Record(ctx, t.command(idempotency.CreateSession, "", try+1).Key)
+	if err == nil && next.Finished(t.Now()) {
+		err = artifact.ErrMoved
+	}
+	return err
 }
 
 // again computes the text of a session that an earlier attempt opened, from the base that it had.

@@ -1,6 +1,7 @@
 package edit_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -137,6 +138,66 @@ func TestARepetitionIsAnsweredWhenTheSessionIsOver(t *testing.T) {
 	if again := succeed(t, do); again.Published.RevisionID != r.Published.RevisionID || again.Stats != r.Stats {
 		t.Errorf("the repetition answers %+v, the first time was %+v", again, r)
 	}
+}
+
+func TestARepetitionOfWhatWasOvertakenIsAnsweredWhenItsSessionsAreOver(t *testing.T) {
+	s := newEnv(t)
+	a := s.artifact(t, "<p>one two")
+	s.faults.On("PutObject").Before(chaos.Run(s.overtakes(t, a, "two", "2")))
+	do := s.edits(a, "index.html", "one", "1")
+	r := succeed(t, do)
+	s.clock.Advance(2 * limits.Day)
+	if again := succeed(t, do); again.Published.RevisionID != r.Published.RevisionID {
+		t.Errorf("the repetition answers %+v, the first time was %+v", again, r)
+	}
+}
+
+// dies runs a request as a process of its own, which ends when a rule of the test says so.
+func dies(t testing.TB, do ask) func() {
+	return func() {
+		if _, err := do(inProcess{t, chaos.Process(t.Context())}); err == nil {
+			t.Error("the process did not die")
+		}
+	}
+}
+
+// inProcess is a test whose calls form a process.
+type inProcess struct {
+	testing.TB
+	ctx context.Context
+}
+
+// Context implements testing.TB.
+func (p inProcess) Context() context.Context { return p.ctx }
+
+// TestADraftOfTheSameRequestIsNoConflict lets a request run twice at once: one makes the draft and dies, while the other
+// one is about to open its session.
+func TestADraftOfTheSameRequestIsNoConflict(t *testing.T) {
+	s := newEnv(t)
+	a := s.artifact(t, "<p>one")
+	do := s.edits(a, "index.html", "one", "1")
+	s.faults.On("TransactWriteItems").Nth(2).After(chaos.Crash)
+	s.faults.On("GetObject").Before(chaos.Run(dies(t, do)))
+	succeed(t, do)
+	s.wantFiles(t, a, map[string]string{"index.html": "<p>1"})
+	s.wantNumber(t, a, 2)
+}
+
+// TestADraftOfALaterTryOfTheSameRequestIsNoConflict goes on with a first try while the same request, which runs twice,
+// finds it lost, makes the draft of its second try and dies.
+func TestADraftOfALaterTryOfTheSameRequestIsNoConflict(t *testing.T) {
+	s := newEnv(t)
+	a := s.artifact(t, "<p>one two")
+	do := s.edits(a, "index.html", "one", "1")
+	s.faults.On("TransactWriteItems").After(chaos.Crash)
+	dies(t, do)()
+	s.faults.Clear()
+	s.overtakes(t, a, "two", "2")()
+	s.faults.On("TransactWriteItems").Nth(3).After(chaos.Crash)
+	s.faults.On("PutItem").Before(chaos.Run(dies(t, do)))
+	succeed(t, do)
+	s.wantFiles(t, a, map[string]string{"index.html": "<p>1 2"})
+	s.wantNumber(t, a, 3)
 }
 
 func TestARequestThatRunsTwiceAtOnceHasOneEffect(t *testing.T) {

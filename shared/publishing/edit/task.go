@@ -17,9 +17,6 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// maxTries is how often a change is made of an artifact that others change meanwhile.
-const maxTries = 3
-
 // change is what becomes of one file of an artifact.
 type change struct {
 	artifact id.Artifact
@@ -78,19 +75,20 @@ func declare(path, text string) contract.DeclaredFile {
 	return contract.DeclaredFile{Path: path, SizeBytes: int64(len(text)), SHA256: tree.DigestOf(text).String()}
 }
 
+// races bounds how often a change is made of an artifact that others change meanwhile.
+var races = conflict.Policy{Lost: artifact.ErrMoved, Attempts: maxTries, Exhausted: contended}
+
+const maxTries = 3
+
 // run makes the change of the artifact as it was read, and of what it is by then each time that another revision became
-// current. A repetition begins with the last try of the attempts before.
+// current.
 func (t *task) run(ctx context.Context, a *artifact.Artifact) (Result, error) {
-	try, record, err := t.last(ctx)
-	if err != nil {
-		return Result{}, err
-	}
-	races := conflict.Policy{Lost: artifact.ErrMoved, Attempts: maxTries + 1 - try, Exhausted: contended}
+	try := 0
 	return conflict.Retry(races, func() (Result, error) {
-		result, err := t.try(ctx, try, a, record)
-		try++
-		a, record = nil, nil
-		return result, err
+		if try++; try > 1 {
+			a = nil
+		}
+		return t.try(ctx, try, a)
 	})
 }
 
@@ -99,27 +97,10 @@ func contended() error {
 		"patch_conflict: others keep changing the artifact; read it again and send the change as a new request")
 }
 
-// last returns the last try that left a record, with the record; the first try if none did.
-func (t *task) last(ctx context.Context) (try int, record *idempotency.Record, err error) {
-	now := t.Now()
-	try, record = 1, t.r.Record
-	for try < maxTries && record.Finished(now) {
-		next, err := t.Store.Record(ctx, t.command(idempotency.CreateSession, "", try+1).Key)
-		if err != nil || !next.Finished(now) {
-			return try, record, err
-		}
-		try++
-		record = next
-	}
-	return try, record, nil
-}
-
-// try makes the change once, or goes on with a try that has a record.
-func (t *task) try(
-	ctx context.Context, try int, a *artifact.Artifact, record *idempotency.Record,
-) (Result, error) {
-	c := t.command(idempotency.CreateSession, "", try)
-	if try > 1 && record == nil {
+// try makes the change once, or goes on with what an earlier attempt left of this try.
+func (t *task) try(ctx context.Context, try int, a *artifact.Artifact) (Result, error) {
+	c, record := t.command(idempotency.CreateSession, "", try), t.r.Record
+	if try > 1 {
 		var err error
 		if record, err = t.Store.Record(ctx, c.Key); err != nil {
 			return Result{}, err
