@@ -76,6 +76,9 @@ func (c *Client) Get(ctx context.Context, address string, maxBytes int) (body []
 	}
 	defer response.Body.Close()
 	body, err = read(response, maxBytes)
+	if late := ctx.Err(); late != nil { // a server may end its answer when it sees that the client gives up
+		return nil, 0, late
+	}
 	return body, freshness(response.Header), err
 }
 
