@@ -25,6 +25,10 @@ const (
 	maxDepth = 64 // levels of objects and arrays; the deepest shape of the contract has 4
 )
 
+// CheckJSON refuses JSON that two readers may interpret differently, or that is nested deeply. Its errors may be shown
+// to the sender.
+func CheckJSON(data []byte) error { return check(data) }
+
 // check refuses JSON that two readers may interpret differently: not UTF-8, half a surrogate pair,
 // an object with a key twice (ignoring letter case, as matching keys to fields does), a number
 // beyond 64 bits. It stops at maxDepth levels, so that later parsers do not recurse far. Its errors

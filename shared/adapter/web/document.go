@@ -100,6 +100,7 @@ func (e guard) operation(api huma.API, parameters bool) huma.Operation {
 		Responses:          map[string]*huma.Response{},
 		Security:           []map[string][]string{},
 		SkipValidateParams: !parameters,
+		Hidden:             e.op.Hidden,
 	}
 	if e.op.CacheControl != "" {
 		op.Metadata[cacheControl] = e.op.CacheControl
@@ -194,6 +195,9 @@ func (a Answer) response() *huma.Response {
 		schema := &huma.Schema{Type: huma.TypeString}
 		if a.MediaType == "application/octet-stream" {
 			schema.Format = "binary"
+		}
+		if a.Object {
+			schema.Type = huma.TypeObject
 		}
 		r.Content = map[string]*huma.MediaType{a.MediaType: {Schema: schema}}
 	}

@@ -25,6 +25,7 @@ type Operation struct {
 	AnyOrigin        bool         // scripts of every origin may read the JSON, because it does not depend on the caller
 	Answers          []Answer     // successes of a plain route, which have no other documentation
 	ClientAuth       bool         // the route takes the credentials of an OAuth client, so that it may answer 401
+	Hidden           bool         // the document does not show the route, because it is another spelling of one that it shows
 
 	// Page answers instead, on public routes, when a client wants text/html and not JSON.
 	Page func(http.ResponseWriter, *http.Request) error
@@ -58,6 +59,7 @@ type Answer struct {
 	Status      int
 	Description string
 	MediaType   string // empty: no body
+	Object      bool   // the body is a JSON object
 }
 
 // Route is a registered operation of a host.
@@ -137,6 +139,17 @@ func Plain[I any](op Operation, handle func(http.ResponseWriter, *http.Request) 
 		if !slices.ContainsFunc(op.Answers, func(a Answer) bool { return a.Status == http.StatusOK }) {
 			delete(declared.Responses, "200") // huma adds one where the document has no success that it knows
 		}
+	}}
+}
+
+// Document is a route that answers the OpenAPI document of the host, on hosts whose document lists that too.
+func Document(op Operation) Route {
+	return Route{func(s *Server, api huma.API) {
+		text := document(api)
+		Plain[struct{}](op, func(w http.ResponseWriter, r *http.Request) error {
+			text(w, r)
+			return nil
+		}).register(s, api)
 	}}
 }
 

@@ -68,19 +68,43 @@ var securityHeaders = map[string]string{
 	"Content-Security-Policy":    "default-src 'none'; frame-ancestors 'none'",
 }
 
+// The paths that every host has, with answers of its own if its routes name them.
+const (
+	documentPath = "/openapi.json"
+	healthPath   = "/healthz"
+)
+
 // Handler serves the routes, /openapi.json and /healthz. An unknown path and a known one with the
-// wrong method, OPTIONS included, are 404; the GET handler answers HEAD.
+// wrong method, OPTIONS included, are 404; the GET handler answers HEAD. The path / alone answers a
+// wrong method with 405, on hosts that have it.
 func (s *Server) Handler(routes ...Route) http.Handler {
 	mux := http.NewServeMux()
-	api := newAPI(wildcards{mux}, s)
+	paths := wildcards{mux, &rootMethods{}}
+	api := newAPI(paths, s)
 	for _, r := range routes {
 		r.register(s, api)
 	}
 	completeSchemas(api.OpenAPI().Components.Schemas)
-	mux.HandleFunc("GET /openapi.json", document(api))
-	mux.HandleFunc("GET /healthz", healthz)
+	if api.OpenAPI().Paths[documentPath] == nil {
+		mux.HandleFunc("GET "+documentPath, document(api))
+	}
+	if api.OpenAPI().Paths[healthPath] == nil {
+		mux.HandleFunc("GET "+healthPath, healthz)
+	}
+	if allowed := *paths.root; len(allowed) > 0 {
+		mux.HandleFunc("/{$}", allowed.refuse)
+	}
 	mux.HandleFunc("/", notFound)
 	return s.Around(s.exact(mux))
+}
+
+// rootMethods are the methods of the path /.
+type rootMethods []string
+
+// refuse answers another method.
+func (m rootMethods) refuse(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Allow", strings.Join(m, ", "))
+	w.WriteHeader(http.StatusMethodNotAllowed)
 }
 
 func healthz(w http.ResponseWriter, _ *http.Request) {
@@ -88,11 +112,19 @@ func healthz(w http.ResponseWriter, _ *http.Request) {
 	w.Write([]byte("ok"))
 }
 
-// wildcards documents {path} at the end of a pattern and matches everything below it.
-type wildcards struct{ *http.ServeMux }
+// wildcards documents {path} at the end of a pattern and matches everything below it, and documents
+// / and matches that path alone.
+type wildcards struct {
+	*http.ServeMux
+	root *rootMethods
+}
 
 // HandleFunc serves humago.
 func (m wildcards) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
+	if method, path, ok := cutMethod(pattern); ok && path == "/" {
+		*m.root = append(*m.root, method)
+		pattern += "{$}"
+	}
 	if dir, ok := strings.CutSuffix(pattern, "/{path}"); ok {
 		m.ServeMux.HandleFunc(dir, notFound) // else ServeMux redirects to dir/, with the token in Location
 		pattern = dir + "/{path...}"
