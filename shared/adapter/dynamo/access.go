@@ -32,6 +32,20 @@ func (s Access) Find(
 	b.want(apiKeyKey(public))
 	b.want(workspaceKey(w))
 	record := b.wantRecord(wants, string(public))
+	b.wantNamed(wants)
+	f, err := s.read(ctx, b)
+	if err != nil {
+		return access.Found{}, err
+	}
+	out, err := readNamed(f, wants)
+	out.Key = readAPIKey(f.at(apiKeyKey(public)), public)
+	out.Workspace = readWorkspace(f.at(workspaceKey(w)), w)
+	out.Record = readRecord(f.hot(record))
+	return out, err
+}
+
+// wantNamed asks for the items that a request names, of those that can exist.
+func (b *batch) wantNamed(wants access.Request) {
 	_, badArtifact := wants.Artifact.Bits()
 	_, badRevision := wants.Revision.Bits()
 	if badArtifact == nil {
@@ -44,15 +58,10 @@ func (s Access) Find(
 		b.want(uploadKey(wants.Session))
 		b.want(entriesKey(wants.Session))
 	}
-	f, err := s.read(ctx, b)
-	if err != nil {
-		return access.Found{}, err
-	}
-	out := access.Found{
-		Key:       readAPIKey(f.at(apiKeyKey(public)), public),
-		Workspace: readWorkspace(f.at(workspaceKey(w)), w),
-		Record:    readRecord(f.hot(record)),
-	}
+}
+
+// readNamed reads what wantNamed asked for.
+func readNamed(f found, wants access.Request) (out access.Found, err error) {
 	out.Artifact = readArtifact(f.at(artifactKey(wants.Artifact)), wants.Artifact)
 	out.Revision = readRevision(f.at(revisionKey(wants.Artifact, wants.Revision)), wants.Artifact, wants.Revision)
 	session, entries := f.at(uploadKey(wants.Session)), f.at(entriesKey(wants.Session))
@@ -78,18 +87,21 @@ func (s Access) GrantAndWorkspace(
 	return readGrant(f.at(grantKey(grant)), grant), readWorkspace(f.at(workspaceKey(w)), w), err
 }
 
-// MemberAndRecord implements access.MemberStore.
-func (s Access) MemberAndRecord(
+// FindMember implements access.MemberStore.
+func (s Access) FindMember(
 	ctx context.Context, w id.Workspace, m id.Member, wants access.Request,
-) (*member.Member, *idempotency.Record, error) {
+) (*member.Member, access.Found, error) {
 	b := batch{strong: true}
 	b.want(memberKey(w, m))
 	record := b.wantRecord(wants, string(m))
+	b.wantNamed(wants)
 	f, err := s.read(ctx, b)
 	if err != nil {
-		return nil, nil, err
+		return nil, access.Found{}, err
 	}
-	return readMember(f.at(memberKey(w, m)), w, m), readRecord(f.hot(record)), nil
+	out, err := readNamed(f, wants)
+	out.Record = readRecord(f.hot(record))
+	return readMember(f.at(memberKey(w, m)), w, m), out, err
 }
 
 // Touch implements access.Store.

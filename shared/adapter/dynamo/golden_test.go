@@ -242,11 +242,12 @@ func TestRecordsOfTheFirstReleaseAnswerRepetitions(t *testing.T) {
 	s := goldenStores(t)
 	for o, result := range goldenResults {
 		c := goldenCommand(o)
-		_, r, err := s.Access.MemberAndRecord(ctx, goldenHome, goldenMemberA, access.Request{
+		_, found, err := s.Access.FindMember(ctx, goldenHome, goldenMemberA, access.Request{
 			Operation: o,
 			Target:    c.Key.Target,
 			Client:    c.Key.Client,
 		})
+		r := found.Record
 		if err != nil || r == nil {
 			t.Errorf("%s is forgotten: %v", o, err)
 			continue

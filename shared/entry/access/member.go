@@ -10,9 +10,9 @@ import (
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
 )
 
 // MemberStore is the storage that Members uses.
@@ -20,18 +20,14 @@ type MemberStore interface {
 	// GrantAndWorkspace reads a grant and a workspace in one strongly consistent batch. It returns nil for what does not
 	// exist, and fails with database_unavailable if an item stays unread.
 	GrantAndWorkspace(ctx context.Context, grant id.Public, w id.Workspace) (*oauth.Grant, *workspace.Workspace, error)
-	// MemberAndRecord reads a member and the idempotency record of the command, if any, in one strongly consistent batch.
-	// It returns nil for what does not exist, and fails with database_unavailable if an item stays unread.
-	MemberAndRecord(
-		ctx context.Context,
-		w id.Workspace,
-		m id.Member,
-		wants Request,
-	) (*member.Member, *idempotency.Record, error)
+	// FindMember reads a member, the idempotency record of the command, if any, and the other wanted items in one strongly
+	// consistent batch. It returns nil for what does not exist, and fails with database_unavailable if an item stays
+	// unread. Key and Workspace stay nil.
+	FindMember(ctx context.Context, w id.Workspace, m id.Member, wants Request) (*member.Member, Found, error)
+	artifact.Workspaces
 }
 
-// Members authenticates access tokens that act for members. It does not read the items that the path names, because
-// the services of members follow artifacts that a claim is still moving, and read those themselves.
+// Members authenticates access tokens that act for members.
 type Members struct {
 	Store       MemberStore
 	Peppers     keyring.Derived
@@ -42,7 +38,10 @@ type Members struct {
 	// Delegated is set on a host for third-party clients, which the member need not fully trust: there a token has its
 	// own scopes only. Elsewhere the clients are first-party, and the member's scopes count.
 	Delegated bool
-	Now       func() time.Time
+	// Named is set on a host whose tools work on what the request names, which is read along. Elsewhere services of members
+	// read it themselves.
+	Named bool
+	Now   func() time.Time
 }
 
 // Authenticate authenticates a bearer token. Every failure is the same not_authenticated error. A malformed token
@@ -60,34 +59,52 @@ func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, re
 	if !m.issued(token, grant, now) || ws == nil || !m.accepts(*grant) {
 		return Authenticated{}, errUnauthenticated()
 	}
-	who, record, err := m.Store.MemberAndRecord(ctx, ws.ID, grant.Member, w)
+	if !m.Named {
+		w.Artifact, w.Revision, w.Session = "", "", ""
+	}
+	who, found, err := m.Store.FindMember(ctx, ws.ID, grant.Member, w)
 	if err != nil {
 		return Authenticated{}, err
 	}
 	if who == nil || !grant.Live(now, *ws, *who) {
 		return Authenticated{}, errUnauthenticated()
 	}
-	login := credential.CLIGrant{At: grant.CreatedAt}
-	if grant.Client == oauth.CLI {
-		login.Grant = grant.Public
+	if _, malformed := w.Artifact.Bits(); malformed == nil {
+		if found.Artifact, err = artifact.Follow(ctx, m.Store, *ws, found.Artifact); err != nil {
+			return Authenticated{}, err
+		}
 	}
-	operator := grant.Operator
+	return Authenticated{
+		Actor:    m.actor(*grant, *ws, *who, requestID),
+		Member:   who,
+		Record:   found.Record,
+		Artifact: found.Artifact,
+		Revision: found.Revision,
+		Session:  found.Session,
+		Entries:  found.Entries,
+	}, nil
+}
+
+// actor is the member in whose name a grant acts.
+func (m *Members) actor(g oauth.Grant, ws workspace.Workspace, who member.Member, requestID string) credential.Actor {
+	login := credential.CLIGrant{At: g.CreatedAt}
+	if g.Client == oauth.CLI {
+		login.Grant = g.Public
+	}
+	operator := g.Operator
 	if m.Delegated { // even for an operator, because the client is third-party
 		operator = time.Time{}
 	}
-	return Authenticated{
-		Actor: credential.Actor{
-			Operator:  operator,
-			Member:    who.ID,
-			Client:    grant.Client,
-			CLIGrant:  login,
-			Scopes:    grant.Rights(*who, m.Delegated),
-			Workspace: *ws,
-			Policy:    m.Limits.Tiers[ws.Tier()],
-			RequestID: requestID,
-		},
-		Record: record, Member: who,
-	}, nil
+	return credential.Actor{
+		Operator:  operator,
+		Member:    who.ID,
+		Client:    g.Client,
+		CLIGrant:  login,
+		Scopes:    g.Rights(who, m.Delegated),
+		Workspace: ws,
+		Policy:    m.Limits.Tiers[ws.Tier()],
+		RequestID: requestID,
+	}
 }
 
 // issued reports whether the grant holds this very token and is not revoked. Every grant, one that does not exist

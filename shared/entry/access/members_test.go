@@ -13,7 +13,6 @@ import (
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
 )
 
@@ -37,11 +36,15 @@ func (f *fakeMembers) GrantAndWorkspace(
 	return f.grant, f.workspace, f.errs[0]
 }
 
-func (f *fakeMembers) MemberAndRecord(
+func (f *fakeMembers) FindMember(
 	context.Context, id.Workspace, id.Member, access.Request,
-) (*member.Member, *idempotency.Record, error) {
+) (*member.Member, access.Found, error) {
 	f.reads++
-	return f.member, nil, f.errs[1]
+	return f.member, access.Found{}, f.errs[1]
+}
+
+func (f *fakeMembers) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
+	return f.workspace, nil
 }
 
 // tokenEnv is a member who has granted the dashboard access.
