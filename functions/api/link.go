@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/sharing"
 )
 
@@ -173,7 +174,7 @@ func (h *Host) revokeLink(ctx context.Context, call *web.Request, in *linkInput)
 
 func (h *Host) links(ctx context.Context, call *web.Request, in *artifactInput) (contract.LinkList, error) {
 	links, err := h.Links.List(ctx, call.Actor, shared(call, in.Artifact))
-	return contract.LinkList{ArtifactID: id.Artifact(in.Artifact), Items: shapes(links, linkRow)}, err
+	return contract.LinkList{ArtifactID: id.Artifact(in.Artifact), Items: shapes(links, link.Link.Row)}, err
 }
 
 func (h *Host) setVisibility(ctx context.Context, call *web.Request, in *visibilityInput) (contract.Visibility, error) {

@@ -20,6 +20,8 @@ const (
 	CursorLength  = 500
 	ListedEntries = 100
 	InlineAnswer  = 5 * MiB   // largest encoded answer that carries a file's text
+	MCPBody       = 5_500_000 // largest request of the MCP host, which its gateway has to pass on as a whole
+	MCPText       = 4 * MiB   // characters of a text that a tool takes
 	CachedObject  = 256 << 10 // largest file whose bytes a host keeps in memory
 )
 
@@ -53,6 +55,7 @@ const (
 	ReplayLife        = 30 * Day // finished idempotency records
 	FinalizeLease     = 90 * time.Second
 	DraftLife         = Day              // a draft that is never published
+	DraftInFlight     = 5 * time.Second  // how young a draft is that an edit is about to publish
 	UnpinnedLife      = Day              // the least remaining life of an unpinned artifact
 	UploadPatience    = 15 * time.Second // how long the jobs leave a new upload session alone
 	CleanupSlack      = time.Hour        // how much later an upload that began in time may end
@@ -98,6 +101,7 @@ const (
 	RefreshGrace       = 10 * time.Second // how long a lost answer may be requested again
 	CodeLife           = time.Minute      // authorization code
 	ConsentLife        = 10 * time.Minute // a consent page that is open
+	ConfirmationLife   = 5 * time.Minute  // a question that an MCP client shows to a person
 	DeviceLife         = 15 * time.Minute
 	NewClientLife      = 7 * Day // an OAuth client that has no grant yet
 	UnusedClientLife   = 90 * Day

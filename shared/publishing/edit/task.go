@@ -113,6 +113,11 @@ func (t *task) try(ctx context.Context, try int, a *artifact.Artifact) (Result, 
 		}
 		return t.proceed(ctx, try, o, "")
 	}
+	if try > 1 { // another edit was faster, and the next one is on its way too
+		if err := pause(ctx); err != nil {
+			return Result{}, err
+		}
+	}
 	a, base, err := t.base(ctx, a)
 	if err != nil {
 		return Result{}, err
@@ -126,9 +131,10 @@ func (t *task) try(ctx context.Context, try int, a *artifact.Artifact) (Result, 
 	}
 	o, err := t.open(ctx, c, t.change.session(a, base, text))
 	if err != nil {
-		return Result{}, err
+		return Result{}, overtaken(a, err)
 	}
-	return t.proceed(ctx, try, o, text)
+	result, err := t.proceed(ctx, try, o, text)
+	return result, overtaken(a, err)
 }
 
 // base reads the artifact, unless it was read with the credential, and its current revision.
@@ -138,6 +144,10 @@ func (t *task) base(ctx context.Context, a *artifact.Artifact) (*artifact.Artifa
 		if a, err = t.Artifacts.Owned(ctx, t.by, t.change.artifact); err != nil {
 			return nil, nil, err
 		}
+	}
+	a, err := t.settled(ctx, a)
+	if err != nil {
+		return nil, nil, err
 	}
 	if !a.Readable(t.Now()) || a.Owner != t.by.Workspace.ID {
 		return nil, nil, artifact.NotFound()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 )
 
@@ -43,6 +44,27 @@ func (l *Link) Ended(closed time.Time) time.Time {
 		return l.RevokedAt
 	}
 	return closed
+}
+
+// Row is the link in the lists of API keys and MCP clients.
+func (l Link) Row() contract.LinkRow {
+	return contract.LinkRow{
+		ID:         l.ID,
+		Type:       string(l.Kind),
+		ArtifactID: l.Artifact,
+		RevisionID: l.RevisionOrNull(),
+		CreatedAt:  contract.At(l.CreatedAt),
+		ExpiresAt:  contract.AtOrNull(l.ExpiresAt),
+		RevokedAt:  contract.AtOrNull(l.RevokedAt),
+	}
+}
+
+// RevisionOrNull returns the revision that the link shows, nil if it follows the newest one.
+func (l Link) RevisionOrNull() *id.Revision {
+	if l.Revision == "" {
+		return nil
+	}
+	return &l.Revision
 }
 
 // Sort sorts links newest first, and by id where times are equal.

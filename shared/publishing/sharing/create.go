@@ -168,14 +168,7 @@ func created(l link.Link) contract.CreatedLink {
 		ID:         l.ID,
 		Type:       string(l.Kind),
 		ArtifactID: l.Artifact,
-		RevisionID: revisionOf(l),
+		RevisionID: l.RevisionOrNull(),
 		CreatedAt:  contract.At(l.CreatedAt),
 	}
-}
-
-func revisionOf(l link.Link) *id.Revision {
-	if l.Revision == "" {
-		return nil
-	}
-	return &l.Revision
 }

@@ -84,7 +84,7 @@ func (s *Service) plan(
 	for _, path := range d.deleted {
 		entries = append(entries, Entry{Path: path, Deleted: true})
 	}
-	opened := newOpened(&session, entries)
+	opened := OpenedWith(&session, entries)
 	made := creation(by, cmd, opened)
 	if !s.Limits.Off {
 		made.Bytes, made.BytesADay = opened.Bytes, by.Policy.UploadBytes()

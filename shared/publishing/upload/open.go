@@ -32,7 +32,8 @@ func (o Opened) Result() []byte {
 	return result
 }
 
-func newOpened(s *Session, entries []Entry) Opened {
+// OpenedWith returns what opening a session gives.
+func OpenedWith(s *Session, entries []Entry) Opened {
 	o := Opened{
 		ID:       s.ID,
 		Artifact: s.Artifact,
@@ -72,7 +73,7 @@ func (s *Service) Open(
 			err = artifact.AllowanceSpent(now, "this workspace may declare %d bytes of uploads a day, of which files "+
 				"that it has already and that are declared with their sha256 take nothing", made.BytesADay)
 		}
-		return newOpened(&made.Session, made.Entries), err
+		return OpenedWith(&made.Session, made.Entries), err
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -28,31 +29,79 @@ type Bytes interface {
 func (v *Service) File(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
 ) (contract.FileContent, error) {
+	f, err := v.find(ctx, by, a, r, path)
+	if err != nil {
+		return contract.FileContent{}, err
+	}
+	return v.inline(ctx, a, f)
+}
+
+// Content returns the bytes of a file of the current revision to its owner, nil if they are more than most. Refusals are
+// those of File.
+func (v *Service) Content(
+	ctx context.Context, by credential.Actor, a *artifact.Artifact, path string, most int64,
+) ([]byte, error) {
+	f, err := v.find(ctx, by, a, "", path)
+	if err != nil || f.Size > most {
+		return nil, err
+	}
+	text, err := v.readText(ctx, a, f)
+	if err != nil {
+		return nil, err
+	}
+	return []byte(text), nil
+}
+
+// find returns a file of a revision that the caller may read.
+func (v *Service) find(
+	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
+) (tree.File, error) {
 	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID || a.Current == "" {
-		return contract.FileContent{}, notFound()
+		return tree.File{}, notFound()
 	}
 	if r == "" {
 		r = a.Current
 	}
 	if _, err := r.Bits(); err != nil {
-		return contract.FileContent{}, notFound()
+		return tree.File{}, notFound()
 	}
 	if err := readaccess.CheckRevision(ctx, v.Store, a, r); err != nil {
-		return contract.FileContent{}, err
+		return tree.File{}, err
 	}
 	c, err := v.contents(ctx, a.ID, r)
 	if err != nil {
-		return contract.FileContent{}, err
+		return tree.File{}, err
 	}
 	if c == nil {
-		return contract.FileContent{}, notFound()
+		return tree.File{}, notFound()
 	}
 	f, ok := c.Tree.Find(path)
 	if !ok {
-		return contract.FileContent{}, fault.New(fault.NotFound,
+		return tree.File{}, fault.New(fault.NotFound,
 			"no such file in this revision; the agent view lists its files")
 	}
-	return v.inline(ctx, a, f)
+	return f, nil
+}
+
+// FileURL returns the signed URL of a file that File answers for the same arguments.
+func (v *Service) FileURL(
+	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
+) (string, error) {
+	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID {
+		return "", notFound()
+	}
+	if r == "" {
+		r = a.Current
+	}
+	c, err := v.contents(ctx, a.ID, r)
+	if err != nil {
+		return "", err
+	}
+	if c == nil {
+		return "", notFound()
+	}
+	prefix, err := v.prefix(&by.Workspace, a, r, "")
+	return prefix + address.Escape(path), err
 }
 
 // inline returns the facts of a file, and its text if it is text and fits the answer.

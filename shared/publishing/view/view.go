@@ -215,16 +215,7 @@ func linkedRevision(s readaccess.State) id.Revision {
 func (v *Service) build(
 	w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, through id.Public,
 ) (contract.PublicAgentView, error) {
-	policy := v.Limits.Tiers[w.Tier()]
-	prefix, err := v.Addresses.Content(token.Claims{
-		Workspace: w.ID,
-		Artifact:  a.ID,
-		Revision:  c.Revision.ID,
-		Link:      through,
-		NoIndex:   policy.NoIndex,
-		Scripts:   policy.Scripts,
-		Expires:   token.Until(v.Now(), a.ExpiresAt, !a.PinnedAt.IsZero()),
-	})
+	prefix, err := v.prefix(w, a, c.Revision.ID, through)
 	if err != nil {
 		return contract.PublicAgentView{}, err
 	}
@@ -251,4 +242,20 @@ func (v *Service) build(
 		}
 	}
 	return out, nil
+}
+
+// prefix is the signed URL below which the files of a revision lie, minted through a link unless through is empty.
+func (v *Service) prefix(
+	w *workspace.Workspace, a *artifact.Artifact, r id.Revision, through id.Public,
+) (string, error) {
+	policy := v.Limits.Tiers[w.Tier()]
+	return v.Addresses.Content(token.Claims{
+		Workspace: w.ID,
+		Artifact:  a.ID,
+		Revision:  r,
+		Link:      through,
+		NoIndex:   policy.NoIndex,
+		Scripts:   policy.Scripts,
+		Expires:   token.Until(v.Now(), a.ExpiresAt, !a.PinnedAt.IsZero()),
+	})
 }
