@@ -9,7 +9,7 @@ const (
 	UploadURL   = "VITRINE_UPLOAD_URL"
 	ContentURL  = "VITRINE_CONTENT_URL"
 	AppURL      = "VITRINE_APP_URL"
-	MCPURL      = "VITRINE_MCP_URL" // optional: when empty or equal to the api's, no document names an MCP host
+	MCPURL      = "VITRINE_MCP_URL" // required by the MCP host alone, because old templates give the others none or the api's
 	CoreTable   = "VITRINE_TABLE_CORE"
 	EventsTable = "VITRINE_TABLE_EVENTS"
 	HotTable    = "VITRINE_TABLE_HOT"
@@ -23,6 +23,8 @@ const (
 	SealRing    = "VITRINE_RING_SEAL"
 	// AssertionRing signs the assertions of agent registrations. Optional: without it agents cannot register.
 	AssertionRing = "VITRINE_RING_ASSERTION"
+	// AgentRegistration is "on" on hosts that say that agents can register without holding the ring for it. Optional.
+	AgentRegistration = "VITRINE_AGENT_REGISTRATION"
 	// RingsVersion changes when a ring changes, so that a deployment restarts every function. No
 	// code reads it. Optional.
 	RingsVersion = "VITRINE_RINGS_VERSION"

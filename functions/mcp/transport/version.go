@@ -1,0 +1,90 @@
+package transport
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+)
+
+const (
+	versionHeader = "Mcp-Protocol-Version"
+	versionMeta   = "io.modelcontextprotocol/protocolVersion"
+	// stateless is the revision that has no handshake: each request names its revision.
+	stateless = "2026-07-28"
+)
+
+// Handshakes are the revisions of the protocol that begin with initialize. All later requests of such a client are
+// served alike, with any value of their header.
+var Handshakes = []string{"2025-03-26", "2025-06-18", "2025-11-25"}
+
+// Negotiated returns the revision that initialize answers.
+func Negotiated(asked string) string {
+	if slices.Contains(Handshakes, asked) {
+		return asked
+	}
+	return "2025-06-18"
+}
+
+// versionOf returns the revision that the SDK serves a call by; empty: one that begins with initialize. It is the
+// stateless one where the header names it or the call names any revision.
+func versionOf(r *http.Request, m Message) (string, *Failure) {
+	header, named := r.Header.Get(versionHeader), metaVersion(m.Params)
+	switch {
+	case named == "" && header != stateless:
+		return "", nil
+	case named == "":
+		return header, nil // the SDK says what is missing
+	case header != named:
+		return "", mismatch()
+	case named != stateless:
+		return "", unsupported(named)
+	}
+	return named, nil
+}
+
+// metaVersion returns the revision that a call names in its _meta.
+func metaVersion(params json.RawMessage) string {
+	var p struct {
+		Meta map[string]json.RawMessage `json:"_meta"`
+	}
+	var named string
+	if params == nil || json.Unmarshal(params, &p) != nil || json.Unmarshal(p.Meta[versionMeta], &named) != nil {
+		return ""
+	}
+	return named
+}
+
+func mismatch() *Failure {
+	return &Failure{
+		Status:  http.StatusBadRequest,
+		Code:    CodeHeaderMismatch,
+		Reason:  "header_mismatch",
+		Message: "the header MCP-Protocol-Version has to name the revision that _meta names",
+	}
+}
+
+// methodHeader names the method in requests of the stateless revision.
+const methodHeader = "Mcp-Method"
+
+func wrongMethodHeader() *Failure {
+	return &Failure{
+		Status:  http.StatusBadRequest,
+		Code:    CodeHeaderMismatch,
+		Reason:  "header_mismatch",
+		Message: "the header Mcp-Method has to name the method of the message",
+	}
+}
+
+func unsupported(version string) *Failure {
+	f := &Failure{
+		Status:  http.StatusBadRequest,
+		Code:    CodeUnsupportedVersion,
+		Reason:  "unsupported_protocol_version",
+		Message: "unsupported protocol version",
+	}
+	f.Data, _ = json.Marshal(map[string]any{ // strings always marshal
+		"supported": []string{stateless},
+		"requested": version,
+	})
+	return f
+}
