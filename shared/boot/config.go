@@ -28,6 +28,8 @@ type Config struct {
 	Bucket      string
 	Rings       keyring.Set // those that the hosts need; Derive refuses an empty one
 	OIDC        OIDC        // of the hosts where people come in
+	// AgentRegistration says that agents can register at the api, on hosts that do not hold the ring Assertion.
+	AgentRegistration bool
 	// FetchOrigins are the origins that may break the rules of reading documents of OAuth clients; none in production.
 	FetchOrigins []string
 	AWS          aws.Config

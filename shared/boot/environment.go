@@ -22,7 +22,7 @@ import (
 )
 
 // FromEnvironment reads the configuration of a function: the settings that shared/platform/env names, and the key rings that
-// are named among them. Needs are the rings without which the host cannot serve. Everything that is missing or wrong comes
+// are named among them. Needs are the settings without which the host cannot serve. Everything that is missing or wrong comes
 // in one error. Region and credentials are those that Lambda gives to a function; the SDK's own search for others would
 // be a tenth of each binary.
 func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...string) (Config, error) {
@@ -51,6 +51,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 			wrong = append(wrong, fmt.Errorf("%s cannot be %q", name, v))
 		}
 	}
+	choose(env.AgentRegistration, func(v string) bool { c.AgentRegistration = v == "on"; return v == "on" || v == "off" })
 	choose(env.PutMode, func(v string) bool { c.DirectPut = v == "direct"; return v == "direct" || v == "edge" })
 	choose(env.Limits, func(v string) bool { c.Limits.Off = v == "off"; return v == "on" || v == "off" })
 	choose(env.Cache, func(v string) bool {

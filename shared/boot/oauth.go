@@ -36,3 +36,11 @@ func (s *Services) OAuth(limiter *rate.Limiter) (*oauth.Server, error) {
 		Now:         s.Config.Now,
 	}, errors.Join(err1, err2, err3, err4)
 }
+
+// Features are what the authorization server of the deployment offers.
+func (s *Services) Features() oauth.Features {
+	return oauth.Features{
+		People: s.Config.OIDC.Issuer != "",
+		Agents: s.Config.AgentRegistration || len(s.Config.Rings.Assertion.Keys) > 0,
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 
 	"vitrine/shared/adapter/lambdahttp"
 	"vitrine/shared/boot"
@@ -13,10 +14,11 @@ import (
 
 // Host is what differs between the functions.
 type Host struct {
-	Name    string
-	Rings   []string // settings that name its key rings
-	Objects bool     // it reads the bucket, which is worth a connection ahead of the first request
-	Handler func(*boot.Services, *slog.Logger) (http.Handler, error)
+	Name     string
+	Rings    []string // settings that name its key rings
+	Settings []string // others that not every host needs
+	Objects  bool     // it reads the bucket, which is worth a connection ahead of the first request
+	Handler  func(*boot.Services, *slog.Logger) (http.Handler, error)
 }
 
 // Main serves the host until Lambda ends the process. A wrong configuration is one line in the log and exit code 1.
@@ -31,7 +33,7 @@ func Main(h Host) {
 }
 
 func (h Host) run(ctx context.Context, log *slog.Logger) error {
-	config, err := boot.FromEnvironment(ctx, os.Getenv, h.Rings...)
+	config, err := boot.FromEnvironment(ctx, os.Getenv, slices.Concat(h.Rings, h.Settings)...)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,72 @@
+package mcp
+
+import (
+	"context"
+	"sync"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"vitrine/shared/entry/access"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/publishing/artifact"
+)
+
+// call is one authorized call: the member and their client, and what was read with the token.
+type call struct {
+	access.Authenticated
+	invocation // of a tool; zero: the call is of something else
+
+	asked   *mcp.CallToolRequest // as the SDK has it
+	limited func() error         // waits for the limits
+}
+
+type callKey struct{}
+
+func withCall(ctx context.Context, c *call) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
+}
+
+// callOf returns the call of a context that authorize made.
+func callOf(ctx context.Context) *call {
+	c, _ := ctx.Value(callKey{}).(*call)
+	return c
+}
+
+// Limiter limits what members do.
+type Limiter interface {
+	// Actor counts a request; rate_limited_actor or rate_limited_workspace if it is one too many.
+	Actor(ctx context.Context, w id.Workspace, subject string) error
+}
+
+// begin makes a call and starts to count it, if it costs more than the check of its token.
+func (h *Host) begin(ctx context.Context, found access.Authenticated, v invocation, counts bool) *call {
+	if !counts {
+		return &call{Authenticated: found, invocation: v, limited: func() error { return nil }}
+	}
+	done := make(chan error, 1)
+	go func() { done <- h.Limiter.Actor(ctx, found.Actor.Workspace.ID, found.Actor.Subject()) }()
+	return &call{
+		Authenticated: found,
+		invocation:    v,
+		limited:       sync.OnceValue(func() error { return <-done }),
+	}
+}
+
+// permit waits for the limits and returns their refusal. Tools call it before they change anything.
+func (c *call) permit() error { return c.limited() }
+
+// command returns the command that the tool runs.
+func (c *call) command() idempotency.Command {
+	return idempotency.Command{Key: c.wants.Command(c.Actor.Subject()), Fingerprint: c.print}
+}
+
+// target is the artifact that the tool is about, as it was read with the token.
+func (c *call) target(named id.Artifact) artifact.Target {
+	return artifact.Target{
+		Command:     c.command(),
+		Record:      c.Record,
+		RequestedID: named,
+		Artifact:    c.Artifact,
+	}
+}

@@ -1,0 +1,16 @@
+// Command lambda is the MCP host as a Lambda function.
+package main
+
+import (
+	"vitrine/shared/boot/function"
+	"vitrine/shared/boot/mcp"
+)
+
+func main() {
+	function.Main(function.Host{
+		Name:     "mcp",
+		Rings:    mcp.Rings,
+		Settings: mcp.Settings,
+		Handler:  mcp.Handler,
+	})
+}

@@ -1,0 +1,79 @@
+// Package mcp is the host that serves the Model Context Protocol: agents without a shell publish, edit, read and share
+// artifacts by its tools, in the name of the member who let their client in.
+package mcp
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"vitrine/functions/mcp/transport"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/entry/access"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+)
+
+// Host is what the MCP host needs.
+type Host struct {
+	Surface *web.Server
+	Origins address.Origins
+	// Server describes the authorization server that gives the tokens of this host.
+	Server contract.ServerMetadata
+	// Resource describes this host as a protected resource.
+	Resource contract.ResourceMetadata
+
+	Members Members
+	Limiter Limiter
+	// Confirmations sign what a person is asked, so that no client can make up the answer to another question.
+	Confirmations keyring.Derived
+	Now           func() time.Time
+
+	Account   Account
+	Artifacts Artifacts
+	Edits     Edits
+	Uploads   Uploads
+	Views     Views
+	Links     Links
+	// Comparisons tells what changed between revisions.
+	Comparisons Comparisons
+}
+
+// Handler serves the host.
+func (h *Host) Handler() http.Handler { return h.Surface.Handler(h.routes()...) }
+
+// endpoint serves POST of the endpoint.
+func (h *Host) endpoint() *transport.Handler {
+	tools := h.tools()
+	return &transport.Handler{
+		SDK:       h.sdk(tools),
+		Methods:   methods,
+		Own:       skillMethods(h.skill()),
+		Screen:    h.screen,
+		Authorize: h.authorize(tools),
+		MaxBody:   limits.MCPBody,
+	}
+}
+
+// methods are those of the protocol that this host has.
+var methods = []string{
+	"initialize",
+	"ping",
+	"server/discover",
+	"tools/list",
+	"tools/call",
+	"resources/list",
+	"resources/templates/list",
+	"resources/read",
+	"prompts/list",
+	"prompts/get",
+}
+
+// Members lets members in by the access tokens of their clients.
+type Members interface {
+	// Authenticate answers who a token stands for, with what the request is about. Faults: not_authenticated,
+	// database_unavailable.
+	Authenticate(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error)
+}

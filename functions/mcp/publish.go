@@ -1,0 +1,184 @@
+package mcp
+
+import (
+	"context"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/edit"
+)
+
+// body is the text of a file.
+func body() *jsonschema.Schema {
+	return told(text(1, limits.MCPText), "The whole text, at most 4 MiB in UTF-8.")
+}
+
+func renderMode() *jsonschema.Schema {
+	return told(oneOf(string(media.Text), string(media.Markdown), string(media.HTML)),
+		"How it is shown: html becomes index.html, markdown index.md, text content.txt.")
+}
+
+func title() *jsonschema.Schema { return text(1, limits.TitleRunes) }
+
+// publishOut is what the tools that publish answer.
+func publishOut() *jsonschema.Schema {
+	return object(
+		with("artifact_id", artifactID()),
+		with("revision_id", revisionID()),
+		with("title", title()),
+		with("private_url", addressURI()),
+		with("expires_at", instant()),
+		may("upload_stats", object(
+			with("total_files", number()),
+			with("total_bytes", number()),
+			with("uploaded_files", number()),
+			with("uploaded_bytes", number()),
+			with("reused_files", number()),
+			with("reused_bytes", number()),
+		)),
+	)
+}
+
+type publishInput struct {
+	Title string     `json:"title"`
+	Body  string     `json:"body"`
+	Mode  media.Mode `json:"render_mode"`
+}
+
+func (h *Host) publishArtifact() *tool {
+	return define(tool{
+		name:  "publish_artifact",
+		title: "Publish an artifact",
+		description: "Publish one text as a new private artifact and get its link. " +
+			"Use prepare_upload for several, binary or large files, and add_revision or multi_edit to change an artifact.",
+		scopes: both,
+		input: object(
+			with("title", title()), with("body", body()), with("render_mode", renderMode()), may("idempotency_key", key())),
+		output:    publishOut(),
+		card:      true,
+		operation: idempotency.CreateSession,
+	}, func(ctx context.Context, c *call, in publishInput) (result, error) {
+		out, err := h.Edits.Publish(ctx, c.Actor, c.edit(), in.Title, edit.Text{Body: in.Body, Mode: in.Mode})
+		return h.published(c, out, err, true)
+	})
+}
+
+type reviseInput struct {
+	Artifact id.Artifact `json:"artifact_id"`
+	Body     string      `json:"body"`
+	Mode     media.Mode  `json:"render_mode"`
+}
+
+func (h *Host) addRevision() *tool {
+	return define(tool{
+		name:  "add_revision",
+		title: "Replace the main file",
+		description: "Publish a new revision whose main file has this text. Title, other files and the link stay. " +
+			"The same text again makes no revision.",
+		scopes: both,
+		input: object(with("artifact_id", artifactID()), with("body", body()), with("render_mode", renderMode()),
+			may("idempotency_key", key())),
+		output:    publishOut(),
+		card:      true,
+		operation: idempotency.CreateSession,
+	}, func(ctx context.Context, c *call, in reviseInput) (result, error) {
+		out, err := h.Edits.Revise(ctx, c.Actor, c.edit(), c.Artifact, in.Artifact, edit.Text{Body: in.Body, Mode: in.Mode})
+		return h.published(c, out, err, false)
+	})
+}
+
+type editInput struct {
+	Artifact id.Artifact `json:"artifact_id"`
+	Path     string      `json:"path"`
+	Edits    []struct {
+		Old string `json:"old_string"`
+		New string `json:"new_string"`
+		All bool   `json:"replace_all"`
+	} `json:"edits"`
+}
+
+func (h *Host) multiEdit() *tool {
+	passage := object(
+		with("old_string", text(1, limits.MCPText)),
+		with("new_string", text(0, limits.MCPText)),
+		may("replace_all", boolean()),
+	)
+	return define(tool{
+		name:  "multi_edit",
+		title: "Edit passages of a file",
+		description: "Replace passages of one text file and publish the result as a new revision. Edits are literal and in " +
+			"order; each old_string has to occur exactly once unless replace_all is true.",
+		scopes: both,
+		input: object(
+			with("artifact_id", artifactID()),
+			with("path", filePath()),
+			with("edits", list(passage, 1, 100)),
+			may("idempotency_key", key()),
+		),
+		output:    publishOut(),
+		card:      true,
+		operation: idempotency.CreateSession,
+	}, func(ctx context.Context, c *call, in editInput) (result, error) {
+		edits := make([]edit.Replacement, len(in.Edits))
+		for i, e := range in.Edits {
+			edits[i] = edit.Replacement{Old: e.Old, New: e.New, All: e.All}
+		}
+		out, err := h.Edits.Edit(ctx, c.Actor, c.edit(), c.Artifact, in.Artifact, in.Path, edits)
+		return h.published(c, out, err, false)
+	})
+}
+
+func filePath() *jsonschema.Schema { return told(text(1, 4096), "As read_artifact lists it.") }
+
+// edit is the call as the core takes it.
+func (c *call) edit() edit.Request {
+	return edit.Request{
+		Client:      c.wants.Client,
+		Fingerprint: c.print,
+		Record:      c.Record,
+		Permit:      c.permit,
+	}
+}
+
+// published is the answer of the tools that publish, with what the card shows beside it. fresh says that the call made
+// the artifact.
+func (h *Host) published(c *call, r edit.Result, err error, fresh bool) (result, error) {
+	if err != nil {
+		return result{}, err
+	}
+	p := r.Published
+	out := contract.MCPPublished{
+		ArtifactID: p.ArtifactID,
+		RevisionID: p.RevisionID,
+		Title:      p.Title,
+		PrivateURL: p.PrivateURL,
+		ExpiresAt:  p.ExpiresAt,
+		Stats: &contract.UploadStats{
+			TotalFiles:    r.Stats.TotalFiles,
+			TotalBytes:    r.Stats.TotalBytes,
+			UploadedFiles: r.Stats.UploadedFiles,
+			UploadedBytes: r.Stats.UploadedBytes,
+			ReusedFiles:   r.Stats.ReusedFiles,
+			ReusedBytes:   r.Stats.ReusedBytes,
+		},
+	}
+	line := p.Title + ": " + p.PrivateURL
+	if fresh {
+		line += " (private; set_visibility makes a link for people without an account)"
+	}
+	nudge := h.nudge(p.ExpiresAt.Time)
+	if c.Artifact != nil && !c.Artifact.PinnedAt.IsZero() {
+		nudge = ""
+	}
+	return result{
+		value: out,
+		line:  line,
+		nudge: nudge,
+		meta:  h.cardMeta(c, fresh),
+	}, nil
+}

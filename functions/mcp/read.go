@@ -1,0 +1,186 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/comparison"
+)
+
+type pageInput struct {
+	Cursor string `json:"cursor"`
+}
+
+func (h *Host) listArtifacts() *tool {
+	return define(tool{
+		name:        "list_artifacts",
+		title:       "List artifacts",
+		description: "List the artifacts of the workspace, newest first, with their ids. Pass page_info.next_cursor for more.",
+		scopes:      reading,
+		effect:      effect{reads: true},
+		input:       object(may("cursor", text(1, limits.CursorLength))),
+	}, func(ctx context.Context, c *call, in pageInput) (result, error) {
+		rows, info, err := h.Artifacts.List(ctx, c.Actor, page(in.Cursor))
+		if err != nil {
+			return result{}, err
+		}
+		out := contract.ArtifactList{Data: make([]contract.ArtifactSummary, len(rows)), PageInfo: info}
+		for i, a := range rows {
+			out.Data[i] = a.Summary()
+		}
+		return result{value: out, line: fmt.Sprintf("%d artifacts", len(rows))}, nil
+	})
+}
+
+type artifactInput struct {
+	Artifact id.Artifact `json:"artifact_id"`
+}
+
+func (h *Host) readArtifact() *tool {
+	return define(tool{
+		name:        "read_artifact",
+		title:       "Read an artifact",
+		description: "Read the newest revision of an artifact: its files with signed URLs, sizes and digests, and its expiry.",
+		scopes:      reading,
+		effect:      effect{reads: true},
+		input:       object(with("artifact_id", artifactID())),
+		card:        true,
+	}, func(ctx context.Context, c *call, _ artifactInput) (result, error) {
+		v, err := h.Views.Latest(ctx, c.Actor, c.Artifact)
+		if err != nil {
+			return result{}, err
+		}
+		return result{
+			value: v,
+			line:  v.Title + ": " + v.PrivateURL,
+			nudge: h.nudgeOf(c.Artifact),
+			meta:  h.cardMeta(c, false),
+		}, nil
+	})
+}
+
+type fileInput struct {
+	Artifact id.Artifact `json:"artifact_id"`
+	Path     string      `json:"path"`
+	Revision id.Revision `json:"revision_id"`
+}
+
+func (h *Host) readFile() *tool {
+	return define(tool{
+		name:  "read_file",
+		title: "Read a file",
+		description: "Read one file of an artifact. Text that fits comes as body; otherwise content_url is where to get it. " +
+			"Without revision_id it is the newest one.",
+		scopes: reading,
+		effect: effect{reads: true},
+		input: object(
+			with("artifact_id", artifactID()), with("path", filePath()), may("revision_id", revisionID())),
+	}, func(ctx context.Context, c *call, in fileInput) (result, error) {
+		f, err := h.Views.File(ctx, c.Actor, c.Artifact, in.Revision, in.Path)
+		if err != nil {
+			return result{}, err
+		}
+		out := contract.MCPFile{FileContent: f}
+		shorter := func() (any, error) {
+			out.Body = nil
+			out.ContentURL, err = h.Views.FileURL(ctx, c.Actor, c.Artifact, in.Revision, in.Path)
+			return out, err
+		}
+		if f.Body != nil {
+			return result{value: out, shorter: shorter}, nil
+		}
+		short, err := shorter()
+		return result{value: short}, err
+	})
+}
+
+type revisionsInput struct {
+	Artifact id.Artifact `json:"artifact_id"`
+}
+
+func (h *Host) listRevisions() *tool {
+	return define(tool{
+		name:        "list_revisions",
+		title:       "List revisions",
+		description: "List the revisions of an artifact, drafts first, then newest first.",
+		scopes:      reading,
+		effect:      effect{reads: true},
+		input:       object(with("artifact_id", artifactID()), may("cursor", text(1, limits.CursorLength))),
+	}, func(ctx context.Context, c *call, in revisionsInput) (result, error) {
+		rows, err := h.Artifacts.Revisions(ctx, c.Actor, c.Artifact)
+		if err != nil {
+			return result{}, err
+		}
+		out := contract.RevisionList{ArtifactID: in.Artifact, Items: make([]contract.RevisionSummary, len(rows))}
+		for i, r := range rows {
+			out.Items[i] = r.Summary()
+		}
+		return result{
+			value: out,
+			line:  fmt.Sprintf("%d revisions", len(rows)),
+			nudge: h.nudgeOf(c.Artifact),
+		}, nil
+	})
+}
+
+type diffInput struct {
+	Artifact id.Artifact `json:"artifact_id"`
+	From     id.Revision `json:"from"`
+	To       id.Revision `json:"to"`
+	Path     string      `json:"path"`
+	Cursor   string      `json:"cursor"`
+}
+
+func (h *Host) diffRevisions() *tool {
+	return define(tool{
+		name:  "diff_revisions",
+		title: "Compare revisions",
+		description: "Tell which files were added, removed or changed between two revisions, with unified diffs of text. " +
+			"Without from and to it compares the newest revision with the one before.",
+		scopes: reading,
+		effect: effect{reads: true},
+		input: object(
+			with("artifact_id", artifactID()),
+			may("from", revisionID()),
+			may("to", revisionID()),
+			may("path", filePath()),
+			may("cursor", text(1, limits.CursorLength)),
+		),
+	}, func(ctx context.Context, c *call, in diffInput) (result, error) {
+		out, err := h.Comparisons.Compare(ctx, c.Actor, c.Artifact, comparison.Query{
+			From:   in.From,
+			To:     in.To,
+			Path:   in.Path,
+			Cursor: in.Cursor,
+		})
+		return result{value: out, line: fmt.Sprintf("%d files differ", len(out.Files))}, err
+	})
+}
+
+// nudgeOf names what waits to be done about an artifact.
+func (h *Host) nudgeOf(a *artifact.Artifact) string {
+	if a == nil {
+		return ""
+	}
+	if a.Draft != "" {
+		return fmt.Sprintf("The draft %s of %s waits to be published; it is discarded on %s.",
+			a.Draft, a.ID, a.DraftAt.Add(limits.DraftLife).UTC().Format(time.RFC3339))
+	}
+	if !a.PinnedAt.IsZero() {
+		return ""
+	}
+	return h.nudge(a.ExpiresAt)
+}
+
+// nudge says that an artifact ends soon.
+func (h *Host) nudge(ends time.Time) string {
+	if left := ends.Sub(h.Now()); left <= 0 || left > soon {
+		return ""
+	}
+	return fmt.Sprintf("It ends on %s. A member can keep it by pinning it in the dashboard.", ends.UTC().Format(time.RFC3339))
+}

@@ -1,0 +1,218 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"vitrine/functions/mcp/transport"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/entry/access"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+)
+
+const artifactScheme = "artifact://"
+
+// fixedResource reports whether a resource is the same for all callers.
+func fixedResource(uri string) bool { return uri == skillURI || uri == cardURI }
+
+// reference names a file of the newest revision of an artifact, or the view of that revision.
+type reference struct {
+	artifact id.Artifact
+	path     string // empty: the view
+}
+
+// parseReference reads artifact://{id}/{path}, or artifact://{id} for the view. The path is all that follows, because
+// the names of files may hold ? and #. It may be percent-encoded or not, and the id in any case, because RFC 3986 lets
+// clients write the authority of a URI in lower case.
+func parseReference(uri string) (reference, bool) {
+	rest, ok := strings.CutPrefix(uri, artifactScheme)
+	if !ok {
+		return reference{}, false
+	}
+	name, path, _ := strings.Cut(rest, "/")
+	prefix, tail, _ := strings.Cut(name, "_")
+	if decoded, err := url.PathUnescape(path); err == nil {
+		path = decoded
+	}
+	r := reference{artifact: id.Artifact(prefix + "_" + strings.ToUpper(tail)), path: path}
+	_, err := r.artifact.Bits()
+	return r, err == nil
+}
+
+// uri is the reference as the templates of the SDK match it.
+func (r reference) uri() string {
+	if r.path == "" {
+		return artifactScheme + string(r.artifact)
+	}
+	return artifactScheme + string(r.artifact) + "/" + address.Escape(r.path)
+}
+
+// resourceRead returns what the reading of a file or view needs; nil for any other message.
+func resourceRead(m transport.Message) *invocation {
+	if m.Method != readMethod || !m.Call() {
+		return nil
+	}
+	var p struct {
+		URI string `json:"uri"`
+	}
+	if json.Unmarshal(m.Params, &p) != nil {
+		return nil
+	}
+	named, ok := parseReference(p.URI)
+	if !ok {
+		return nil
+	}
+	return &invocation{tool: resourceReader, wants: access.Request{Artifact: named.artifact}}
+}
+
+const readMethod = "resources/read"
+
+// resourceReader stands for the reading of artifacts, which follows the rules of the tools.
+var resourceReader = &tool{name: readMethod, scopes: reading}
+
+// addResources offers the files of artifacts, the skill and the card. Artifacts are not listed, because the list is the
+// same for all callers; list_artifacts tells those of the workspace.
+func (h *Host) addResources(s *mcp.Server) {
+	h.addSkill(s)
+	addCard(s)
+	s.AddResourceTemplate(&mcp.ResourceTemplate{
+		Name:        "artifact-file",
+		Title:       "File of an artifact",
+		Description: "A file of the newest revision of an artifact, whose paths read_artifact lists",
+		URITemplate: artifactScheme + "{id}/{+path}",
+	}, h.readResource)
+	s.AddResourceTemplate(&mcp.ResourceTemplate{
+		Name:        "artifact-view",
+		Title:       "Artifact",
+		Description: "The newest revision of an artifact with its files, as read_artifact answers it",
+		URITemplate: artifactScheme + "{id}",
+		MIMEType:    jsonMedia,
+	}, h.readResource)
+}
+
+// resourceReads lets the SDK find resources by names that its templates do not match, and answers every failure of a
+// reading as this host does. A panic ends this answer and not the process.
+func resourceReads(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (res mcp.Result, err error) {
+		p, ok := r.GetParams().(*mcp.ReadResourceParams)
+		if !ok || p == nil {
+			return next(ctx, method, r)
+		}
+		asked := p.URI
+		defer func() {
+			if v := recover(); v != nil {
+				web.Annotate(ctx, slog.String("stack", string(debug.Stack())))
+				err = fmt.Errorf("%w: %v", errPanic, v)
+			}
+			if err != nil {
+				res, err = nil, unread(ctx, asked, err)
+			}
+		}()
+		if !fixedResource(asked) {
+			named, ok := parseReference(asked)
+			if !ok {
+				return nil, fault.New(fault.NotFound, "no such resource; files are artifact://ARTIFACT_ID/PATH")
+			}
+			p.URI = named.uri()
+		}
+		res, err = next(ctx, method, r)
+		if out, ok := res.(*mcp.ReadResourceResult); ok && err == nil {
+			for _, c := range out.Contents {
+				c.URI = asked
+			}
+		}
+		return res, err
+	}
+}
+
+// readResource answers a file or the view of an artifact of the caller's workspace.
+func (h *Host) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+	named, ok := parseReference(r.Params.URI)
+	c := callOf(ctx)
+	if !ok || c == nil || c.tool != resourceReader {
+		return nil, fault.New(fault.Internal, "the reading was not authorized")
+	}
+	contents, err := h.contents(ctx, c, named)
+	if refused := c.permit(); refused != nil {
+		err = refused
+	}
+	if err != nil {
+		return nil, err
+	}
+	encoded, err := contract.Encode(contents)
+	if err != nil {
+		return nil, err
+	}
+	if size, _ := limits.FunctionBody(encoded); size > transport.MaxAnswer-resultFrame {
+		return nil, errLargeFile
+	}
+	return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{contents}}, nil
+}
+
+// contents reads what a reference names.
+func (h *Host) contents(ctx context.Context, c *call, named reference) (*mcp.ResourceContents, error) {
+	if named.path == "" {
+		v, err := h.Views.Latest(ctx, c.Actor, c.Artifact)
+		if err != nil {
+			return nil, err
+		}
+		body, err := contract.Encode(v)
+		return &mcp.ResourceContents{MIMEType: jsonMedia, Text: strings.TrimSuffix(string(body), "\n")}, err
+	}
+	body, err := h.Views.Content(ctx, c.Actor, c.Artifact, named.path, transport.MaxAnswer)
+	if err != nil {
+		return nil, err
+	}
+	if body == nil {
+		return nil, errLargeFile
+	}
+	out := &mcp.ResourceContents{MIMEType: media.Of(named.path).ContentType}
+	// The SDK leaves an empty text out, and one of both has to be there.
+	if textual(out.MIMEType) && utf8.Valid(body) && len(body) > 0 {
+		out.Text = string(body)
+	} else {
+		out.Blob = body
+	}
+	return out, nil
+}
+
+// textual reports whether files of a type are text.
+func textual(kind string) bool {
+	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "; charset=utf-8") || kind == "image/svg+xml"
+}
+
+// errLargeFile refuses a file that no answer can carry.
+var errLargeFile = fault.New(fault.InvalidRequest,
+	"the file is larger than one answer can be; call read_file, and get it from the content_url of the answer")
+
+// unread makes the JSON-RPC error of a reading. Both generations of the protocol know the code of what is not found.
+func unread(ctx context.Context, uri string, err error) error {
+	f := fault.Of(web.Late(err))
+	web.Failed(ctx, f.Code, err)
+	out := &jsonrpc.Error{Code: transport.CodeServer, Message: f.Message}
+	switch f.Code {
+	case fault.NotFound, fault.ArtifactNotFound:
+		out.Code = transport.CodeInvalidParams
+	case fault.Internal:
+		out.Code = transport.CodeInternal
+	}
+	out.Data, _ = contract.Encode(struct { // strings and numbers always marshal
+		URI string `json:"uri"`
+		problemFacts
+	}{uri, factsOf(ctx, f)})
+	return out
+}

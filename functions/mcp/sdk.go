@@ -1,0 +1,141 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"vitrine/functions/mcp/transport"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+)
+
+// sdk makes the handler of the SDK with everything that this host offers.
+func (h *Host) sdk(tools toolset) http.Handler {
+	server := mcp.NewServer(&mcp.Implementation{
+		Name:       "vitrine",
+		Title:      "Vitrine",
+		Version:    contract.Release,
+		WebsiteURL: h.Origins.App,
+	}, &mcp.ServerOptions{
+		Instructions: instructions,
+		Logger:       slog.New(slog.NewTextHandler(io.Discard, nil)), // its lines may quote clients
+		Capabilities: &mcp.ServerCapabilities{
+			Tools:      &mcp.ToolCapabilities{},
+			Resources:  &mcp.ResourceCapabilities{},
+			Prompts:    &mcp.PromptCapabilities{},
+			Extensions: extensions,
+		},
+		SetCacheable: cacheable,
+		PageSize:     len(tools) + 1,
+	})
+	for _, t := range tools {
+		server.AddTool(t.described(), h.handler(t))
+	}
+	h.addResources(server)
+	h.addPrompts(server)
+	server.AddReceivingMiddleware(negotiate, inOrder(tools), resourceReads)
+	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
+		Stateless:                    true,
+		JSONResponse:                 true,
+		DisableLocalhostProtection:   true, // the surface of the host checks names, and the transport origins
+		MaxRequestBodyBytes:          -1,   // the transport has read the body already
+		PropagateRequestCancellation: true,
+	})
+}
+
+// described is the tool as the list shows it.
+func (t *tool) described() *mcp.Tool {
+	out := &mcp.Tool{
+		Name:        t.name,
+		Title:       t.title,
+		Description: t.description,
+		InputSchema: t.input,
+		Annotations: t.effect.annotations(t.title),
+	}
+	if t.output != nil {
+		out.OutputSchema = t.output
+	}
+	if t.card {
+		out.Meta = mcp.Meta{"ui": map[string]any{"resourceUri": cardURI}}
+	}
+	return out
+}
+
+// handler runs a tool. A panic ends this answer and not the process, and no failure of a tool is one of the protocol.
+func (h *Host) handler(t *tool) mcp.ToolHandler {
+	return func(ctx context.Context, r *mcp.CallToolRequest) (out *mcp.CallToolResult, err error) {
+		defer func() {
+			if v := recover(); v != nil {
+				web.Annotate(ctx, slog.String("stack", string(debug.Stack())))
+				out, err = failure(ctx, fmt.Errorf("%w: %v", errPanic, v)), nil
+			}
+		}()
+		c := callOf(ctx)
+		if c == nil {
+			return failure(ctx, fault.New(fault.Internal, "the call was not authorized")), nil
+		}
+		c.asked = r
+		res, err := t.run(ctx, c, r.Params.Arguments)
+		if refused := c.permit(); refused != nil {
+			err = refused
+		}
+		if err == nil {
+			out, err = res.answer()
+		}
+		if err != nil {
+			return failure(ctx, err), nil
+		}
+		return out, nil
+	}
+}
+
+// negotiate answers initialize with a revision that this host speaks to clients that begin so.
+func negotiate(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		res, err := next(ctx, method, r)
+		if out, ok := res.(*mcp.InitializeResult); ok && err == nil {
+			asked, _ := r.GetParams().(*mcp.InitializeParams)
+			out.ProtocolVersion = transport.Negotiated(asked.ProtocolVersion)
+		}
+		return res, err
+	}
+}
+
+// inOrder lists the tools in their order, which the SDK replaces by that of their names.
+func inOrder(tools toolset) mcp.Middleware {
+	place := map[string]int{}
+	for i, t := range tools {
+		place[t.name] = i
+	}
+	return func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+			res, err := next(ctx, method, r)
+			if out, ok := res.(*mcp.ListToolsResult); ok && err == nil {
+				slices.SortFunc(out.Tools, func(a, b *mcp.Tool) int { return cmp.Compare(place[a.Name], place[b.Name]) })
+			}
+			return res, err
+		}
+	}
+}
+
+// listsLive is how long a client may keep a list, which changes with a deployment only.
+const listsLive = time.Hour
+
+// cacheable says that lists are the same for all callers and that what is read is the caller's own.
+func cacheable(_ context.Context, r mcp.Request, c *mcp.Cacheable) {
+	if read, ok := r.(*mcp.ReadResourceRequest); ok && !fixedResource(read.Params.URI) {
+		c.TTLMs, c.CacheScope = 0, "private"
+		return
+	}
+	c.TTLMs, c.CacheScope = int(listsLive.Milliseconds()), "public"
+}

@@ -1,0 +1,186 @@
+package mcp
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"vitrine/functions/mcp/transport"
+	"vitrine/shared/platform/fault"
+)
+
+func TestTheSkillSpeaksOfThisDeployment(t *testing.T) {
+	e := newEnv(t)
+	text := e.skill()
+	if strings.Contains(text, "{{") || strings.Contains(text, "}}") {
+		t.Error("something is not filled in")
+	}
+	if n := strings.Count(text, "\n"); n > 120 {
+		t.Errorf("%d lines", n)
+	}
+	for _, fact := range []string{
+		"https://app.test/v/", "https://upload.test/", "https://content.test", "at most 4 MiB", "100 files, 10 MiB a file",
+		"25 MiB an artifact", "120 calls a minute", "work for 15 minutes", "within 24 hours", "3 days after it was made",
+	} {
+		if !strings.Contains(text, fact) {
+			t.Errorf("%q is missing", fact)
+		}
+	}
+}
+
+// TestTheSkillNamesToolsThatThereAre holds every name in code font that has an underscore against the tools, their
+// arguments and the codes of failures.
+func TestTheSkillNamesToolsThatThereAre(t *testing.T) {
+	e := newEnv(t)
+	known := map[string]bool{"private_url": true, "expires_at": true}
+	for _, tool := range e.tools() {
+		known[tool.name] = true
+		for name := range tool.input.Properties {
+			known[name] = true
+		}
+	}
+	for _, code := range fault.Codes() {
+		known[string(code)] = true
+	}
+	names := regexp.MustCompile("`([a-z]+(?:_[a-z]+)+)`").FindAllStringSubmatch(e.skill()+reportSteps, -1)
+	if len(names) < 20 {
+		t.Fatalf("%d names", len(names))
+	}
+	for _, name := range names {
+		if !known[name[1]] {
+			t.Errorf("there is no %s", name[1])
+		}
+	}
+	for _, tool := range e.tools() {
+		if !tool.card && !strings.Contains(e.skill(), "`"+tool.name+"`") &&
+			!slices.Contains([]string{"read_artifact", "list_access_links", "whoami"}, tool.name) {
+			t.Errorf("the skill does not say when to use %s", tool.name)
+		}
+	}
+}
+
+// TestTheSkillSaysWhatPagesMayLoad compares with the source of the host that decides it.
+func TestTheSkillSaysWhatPagesMayLoad(t *testing.T) {
+	source, err := os.ReadFile("../content/policy.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := newEnv(t).skill()
+	hosts := regexp.MustCompile(`https://([a-z0-9.-]+)`).FindAllSubmatch(source, -1)
+	if len(hosts) < len(scriptHosts) {
+		t.Fatalf("%d hosts in the policy", len(hosts))
+	}
+	for _, host := range hosts {
+		if !strings.Contains(text, string(host[1])) {
+			t.Errorf("%s is missing", host[1])
+		}
+	}
+	for _, host := range scriptHosts {
+		if !strings.Contains(string(source), "https://"+host) {
+			t.Errorf("pages may not load from %s", host)
+		}
+	}
+}
+
+func TestTheFrontMatterIsPlainYAML(t *testing.T) {
+	text := newEnv(t).skill()
+	head, _, ok := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---\n")
+	lines := strings.Split(head, "\n")
+	if !ok || !strings.HasPrefix(text, "---\n") || len(lines) != 2 {
+		t.Fatalf("%q", head)
+	}
+	for i, name := range []string{"name", "description"} {
+		key, value, _ := strings.Cut(lines[i], ": ")
+		if key != name || strings.Contains(value, ": ") || strings.Contains(value, " #") ||
+			!regexp.MustCompile(`^[A-Za-z]`).MatchString(value) {
+			t.Errorf("%q", lines[i])
+		}
+	}
+	if got := frontMatterOf(text); got.Name != "vitrine" || len(got.Description) < 100 || len(got.Description) > 1024 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// listed is a result of the skills extension, with every member that it has.
+type listed struct {
+	ResultType string           `json:"resultType"`
+	TTLMs      *int             `json:"ttlMs"`
+	CacheScope string           `json:"cacheScope"`
+	Skills     []map[string]any `json:"skills"`
+	Skill      map[string]any   `json:"skill"`
+}
+
+func TestTheSkillIsListedWithItsDigest(t *testing.T) {
+	e := newEnv(t)
+	file, err := e.client(t, "", nil).ReadResource(t.Context(), &mcp.ReadResourceParams{URI: skillURI})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := file.Contents[0].Text
+	sum := sha256.Sum256([]byte(text))
+	head := frontMatterOf(text)
+	want, _ := json.Marshal(map[string]any{
+		"uri":         skillURI,
+		"frontmatter": map[string]any{"name": head.Name, "description": head.Description},
+		"resources": []any{
+			map[string]any{"uri": skillURI, "digest": "sha256:" + hex.EncodeToString(sum[:]), "size": len(text)},
+		},
+	})
+	for generation, ask := range generations {
+		list := decoded[listed](t, ask(e, t, "skills/list", map[string]any{}).Result)
+		one := decoded[listed](t, ask(e, t, "skills/get", map[string]any{"uri": skillURI}).Result)
+		for _, l := range []listed{list, one} {
+			if l.ResultType != "complete" || l.TTLMs == nil || *l.TTLMs <= 0 || l.CacheScope != "public" {
+				t.Errorf("%s: %+v", generation, l)
+			}
+		}
+		if len(list.Skills) != 1 {
+			t.Fatalf("%s: %d skills", generation, len(list.Skills))
+		}
+		for _, entry := range []map[string]any{list.Skills[0], one.Skill} {
+			if got, _ := json.Marshal(entry); string(got) != string(want) {
+				t.Errorf("%s: %s", generation, got)
+			}
+		}
+	}
+	if n := e.limiter.calls(); n != 0 {
+		t.Errorf("%d calls counted", n)
+	}
+}
+
+func TestTheSkillsMethodsRefuseWhatTheyDoNotKnow(t *testing.T) {
+	e := newEnv(t)
+	for name, c := range map[string]struct {
+		method string
+		params map[string]any
+		reason fault.Code
+	}{
+		"another skill":     {"skills/get", map[string]any{"uri": "skill://other/SKILL.md"}, fault.NotFound},
+		"the folder":        {"skills/get", map[string]any{"uri": "skill://vitrine"}, fault.NotFound},
+		"no name":           {"skills/get", map[string]any{}, fault.NotFound},
+		"a number":          {"skills/list", map[string]any{"cursor": 1}, fault.InvalidCursor},
+		"a cursor":          {"skills/list", map[string]any{"cursor": "x"}, fault.InvalidCursor},
+		"a name in a shape": {"skills/get", map[string]any{"uri": map[string]any{}}, fault.NotFound},
+	} {
+		for generation, ask := range generations {
+			t.Run(name+", "+generation, func(t *testing.T) {
+				wantProblem(t, ask(e, t, c.method, c.params), http.StatusBadRequest, transport.CodeInvalidParams, c.reason)
+			})
+		}
+	}
+	if a := e.ask(t, "skills/get", nil); a.Error == nil || a.Error.Code != transport.CodeInvalidParams {
+		t.Errorf("%s", a.Body)
+	}
+	a := e.ask(t, "resources/directory/read", map[string]any{"uri": "skill://vitrine"})
+	if a.Status != http.StatusNotFound {
+		t.Errorf("%s", a.Body)
+	}
+}

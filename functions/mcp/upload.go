@@ -1,0 +1,163 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+)
+
+type prepareInput struct {
+	Title      string         `json:"title"`
+	Files      []preparedFile `json:"files"`
+	Artifact   id.Artifact    `json:"artifact_id"`
+	Entrypoint string         `json:"entrypoint"`
+}
+
+type preparedFile struct {
+	Path   string `json:"path"`
+	Size   int64  `json:"size_bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+func (h *Host) prepareUpload() *tool {
+	size := number()
+	most := float64(limits.SchemaFile)
+	size.Maximum = &most
+	file := object(
+		with("path", text(1, 4096)),
+		with("size_bytes", size),
+		may("sha256", matching("^[a-f0-9]{64}$")),
+		may("content_type", told(text(1, 200), "Not used: the extension of the path decides.")),
+	)
+	return define(tool{
+		name:  "prepare_upload",
+		title: "Upload files",
+		description: "Declare the files of a new artifact, or of a new revision of artifact_id, and get a PUT address with a " +
+			"curl line for each. Send sha256 to skip bytes that are known. Then call publish_upload.",
+		scopes: both,
+		input: object(
+			with("title", title()),
+			with("files", list(file, 1, limits.FilesPerTree)),
+			may("artifact_id", artifactID()),
+			may("entrypoint", told(text(1, 4096), "The file that opens first; index.html where there is one.")),
+			may("idempotency_key", key()),
+		),
+		operation: idempotency.CreateSession,
+	}, func(ctx context.Context, c *call, in prepareInput) (result, error) {
+		made, err := h.Uploads.Create(ctx, c.Actor, c.command(), c.Record, in.session(), c.permit)
+		if err != nil {
+			return result{}, err
+		}
+		out := prepared(made)
+		return result{
+			value: out,
+			line:  fmt.Sprintf("%d files to upload, %d known; then call publish_upload", len(out.Files), len(out.Known)),
+		}, nil
+	})
+}
+
+// session is the request for an upload session. A revision replaces all files of the artifact.
+func (in prepareInput) session() contract.CreateSession {
+	s := contract.CreateSession{
+		ArtifactID: in.Artifact,
+		Title:      in.Title,
+		Entrypoint: cmp.Or(in.Entrypoint, entrypointOf(in.Files)),
+		Files:      make([]contract.DeclaredFile, len(in.Files)),
+	}
+	for i, f := range in.Files {
+		s.Files[i] = contract.DeclaredFile{Path: f.Path, SizeBytes: f.Size, SHA256: f.SHA256}
+	}
+	return s
+}
+
+// entrypoints are the names of files that open first, in the order of preference.
+var entrypoints = []string{"index.html", "index.htm", "index.md", "README.md", "readme.md"}
+
+// entrypointOf returns the file that opens first where the caller names none.
+func entrypointOf(files []preparedFile) string {
+	for _, name := range entrypoints {
+		if slices.ContainsFunc(files, func(f preparedFile) bool { return f.Path == name }) {
+			return name
+		}
+	}
+	return files[0].Path
+}
+
+// prepared tells how to upload the files of a session.
+func prepared(s contract.Session) contract.MCPUpload {
+	out := contract.MCPUpload{
+		UploadSessionID: s.UploadSessionID,
+		ArtifactID:      s.ArtifactID,
+		RevisionID:      s.RevisionID,
+		ExpiresAt:       s.ExpiresAt,
+		Files:           []contract.MCPUploadFile{},
+		Known:           []string{},
+	}
+	for _, f := range s.Files {
+		if f.PutURL == "" {
+			out.Known = append(out.Known, f.Path)
+			continue
+		}
+		out.Files = append(out.Files, contract.MCPUploadFile{
+			Path:            f.Path,
+			PutURL:          f.PutURL,
+			RequiredHeaders: f.RequiredHeaders,
+			Curl:            curl(f),
+			ExpiresAt:       *f.ExpiresAt,
+		})
+	}
+	return out
+}
+
+// curl is the command line that uploads a file, from the folder in which its path is that of the artifact.
+func curl(f contract.UploadTarget) string {
+	var b strings.Builder
+	b.WriteString("curl -fsS -X PUT")
+	for _, name := range slices.Sorted(maps.Keys(f.RequiredHeaders)) {
+		if !strings.EqualFold(name, "content-length") { // curl sends it
+			b.WriteString(" -H " + quoted(name+": "+f.RequiredHeaders[name]))
+		}
+	}
+	b.WriteString(" --data-binary " + quoted("@"+f.Path) + " " + quoted(f.PutURL))
+	return b.String()
+}
+
+// quoted quotes a word for a POSIX shell.
+func quoted(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
+
+type sessionInput struct {
+	Session id.Session `json:"upload_session_id"`
+}
+
+func (h *Host) publishUpload() *tool {
+	named := func(s subject) string { return string(s.Session) }
+	return define(tool{
+		name:        "publish_upload",
+		title:       "Publish uploaded files",
+		description: "Verify the files of an upload session and publish them. Calling it again gives the same result.",
+		scopes:      both,
+		effect:      effect{repeatable: true},
+		input:       object(with("upload_session_id", sessionID())),
+		output:      publishOut(),
+		card:        true,
+		operation:   idempotency.FinalizeSession,
+		target:      named,
+		fixed:       func(s subject) string { return "mcp-publish:" + named(s) },
+	}, func(ctx context.Context, c *call, _ sessionInput) (result, error) {
+		if c.Session == nil {
+			return result{}, fault.New(fault.UploadSessionNotFound,
+				"no such upload session in this workspace; call prepare_upload")
+		}
+		out, err := h.Edits.Finish(ctx, c.Actor, c.edit(), c.Session, c.Entries)
+		return h.published(c, out, err, c.Session.New)
+	})
+}
