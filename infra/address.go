@@ -35,14 +35,14 @@ func findAddresses(o options, known settings) addresses {
 	})
 }
 
-// hostsAt returns the addresses of all hosts; the api host serves MCP, too.
+// hostsAt returns the addresses of all hosts.
 func hostsAt(at func(host string) string) addresses {
 	return addresses{
 		API:     at("api"),
 		Upload:  at("upload"),
 		Content: at("content"),
 		App:     at("app"),
-		MCP:     at("api"),
+		MCP:     at("mcp"),
 	}
 }
 

@@ -45,7 +45,7 @@ const cdkStandIn = `#!/usr/bin/env bash
 echo "cdk $*" >>"$CALLS"
 [ "$FAILS" != yes ] || exit 1
 mkdir -p deployed && case $2 in
-  --all) cp settings.json told.json && touch deployed/V-{Data,Api,Upload,Content,App} ;;
+  --all) cp settings.json told.json && touch deployed/V-{Data,Api,Upload,Content,App,Mcp} ;;
   *) touch "deployed/$2" ;;
 esac
 exec scripts/synth
@@ -57,7 +57,7 @@ echo "synth $*" >>"$CALLS"
 mkdir -p cdk.out
 node -e '
   const fs = require("fs"), file = "settings.json", known = fs.existsSync(file) ? JSON.parse(fs.readFileSync(file)) : {};
-  const hosts = {api: "V-Api", upload: "V-Upload", content: "V-Content", app: "V-App"}, told = {};
+  const hosts = {api: "V-Api", upload: "V-Upload", content: "V-Content", app: "V-App", mcp: "V-Mcp"}, told = {};
   for (const h in hosts) told[h] = (known[hosts[h]] || {}).Url || "https://" + h + ".invalid";
   fs.writeFileSync("cdk.out/deployment.json", JSON.stringify({
     name: "V", settings: file, final: process.env.FINAL === "yes", hosts, told, stacks: ["V-Data", ...Object.values(hosts)] }));

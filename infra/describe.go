@@ -30,7 +30,13 @@ func (d *deployment) describe(folder string) error {
 		Stacks:   []string{d.stackName("data")},
 		Final:    d.named(),
 		Hosts:    map[string]string{},
-		Told:     map[string]string{"api": a.API, "upload": a.Upload, "content": a.Content, "app": a.App},
+		Told: map[string]string{
+			"api":     a.API,
+			"upload":  a.Upload,
+			"content": a.Content,
+			"app":     a.App,
+			"mcp":     a.MCP,
+		},
 	}
 	for _, f := range d.hosts {
 		out.Hosts[f.name] = *f.stack.StackName()
@@ -58,7 +64,7 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 			env.UploadURL:        "http://localhost:8702",
 			env.ContentURL:       "http://127.0.0.1:8703",
 			env.AppURL:           "http://localhost:8704",
-			env.MCPURL:           "",
+			env.MCPURL:           "http://localhost:8705",
 			env.CoreTable:        "vitrine-core",
 			env.EventsTable:      "vitrine-events",
 			env.HotTable:         "vitrine-hot",

@@ -29,10 +29,23 @@ func uploadFront(f *function) {
 		f.httpDomain(api, behind)
 		origin = behind.Name
 	}
-	f.lambda.AddEnvironment(jsii.String(env.PutMode), jsii.String("edge"), nil)
+	f.putByEdge()
 	edge := f.uploadEdge(origin, api, named)
 	f.edgeRecord(edge, named)
 	output(f.stack, "Url", jsii.String("https://"+named.Name))
+}
+
+// putByEdge makes the function sign PUTs to the upload host instead of S3's own.
+func (f *function) putByEdge() {
+	f.lambda.AddEnvironment(jsii.String(env.PutMode), jsii.String("edge"), nil)
+}
+
+// mcpFront gives the MCP host an HTTP API. The PUTs that it signs go where those of the upload host go.
+func mcpFront(f *function) {
+	if f.named() {
+		f.putByEdge()
+	}
+	httpFront(f)
 }
 
 func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named domain) cf.Distribution {

@@ -12,12 +12,14 @@ import (
 	"vitrine/shared/boot/api"
 	"vitrine/shared/boot/app"
 	"vitrine/shared/boot/content"
+	"vitrine/shared/boot/mcp"
 	"vitrine/shared/boot/upload"
 	"vitrine/shared/platform/env"
 )
 
 // needed are the rings that the hosts require.
-var needed = map[string][]string{"api": api.Rings, "upload": upload.Rings, "content": content.Rings, "app": app.Rings}
+var needed = map[string][]string{"api": api.Rings, "upload": upload.Rings, "content": content.Rings, "app": app.Rings,
+	"mcp": mcp.Rings}
 
 func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	common := []string{
@@ -29,6 +31,7 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	own := map[string][]string{
 		"api":     append([]string{env.Cache, env.Pow, env.AssertionRing}, checking...),
 		"upload":  {env.PutMode},
+		"mcp":     {env.Cache, env.PutMode, env.AgentRegistration, env.OIDCIssuer, env.OIDCClientID},
 		"content": {env.Cache, env.ResponseMode},
 		"app":     append([]string{env.Cache, env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, checking...),
 	}
@@ -58,6 +61,7 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Plain-Api", env.Environment, "preview"},
 		{"Plain-Api", env.ContentURL, "https://content.invalid"},
 		{"Plain-Upload", env.PutMode, "direct"},
+		{"Plain-Mcp", env.PutMode, "direct"},
 		{"Plain-Content", env.ResponseMode, "stream"},
 		{"Plain-Content", env.Cache, "67108864"},
 		{"Named-App", env.Cache, "33554432"},
@@ -84,15 +88,17 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Bare-Api", env.OIDCClientID, "vitrine-at-id"},
 		{"Loose-App", env.OIDCIssuer, ""},
 		{"Loose-Api", env.OIDCClientID, ""},
-		{"Loose-App", env.MCPURL, "https://known.example"},
+		{"Loose-App", env.MCPURL, "https://mcp.invalid"},
 		{"Loose-App", env.ContentURL, "https://content.invalid"},
 		{"Named-Api", env.Environment, "production"},
 		{"Named-Api", env.ContentURL, "https://files.example.net"},
-		{"Named-Api", env.MCPURL, "https://api.example.org"},
+		{"Named-Api", env.MCPURL, "https://mcp.example.org"},
+		{"Named-Mcp", env.MCPURL, "https://mcp.example.org"},
 		{"Named-Content", env.HSTS, "preload"},
 		{"Bare-App", env.HSTS, "host"},
 		{"Named-Content", env.AppURL, "https://app.example.org"},
 		{"Named-Upload", env.PutMode, "edge"},
+		{"Named-Mcp", env.PutMode, "edge"},
 	}
 	for _, tt := range tests {
 		if got := read(t, tt.stack).variables(t)[tt.name]; got != tt.want {

@@ -72,16 +72,24 @@ func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 	return api
 }
 
-// challenge maps the challenge of a 401 back, because API Gateway renames WWW-Authenticate;
-// lambdahttp puts it into a header of the service's own. Only hosts that authenticate have one.
+// challenge maps challenges back, because API Gateway renames WWW-Authenticate; lambdahttp puts it into a header of the
+// service's own. Only hosts that authenticate have one. The MCP host also challenges a client whose token lacks a scope.
 func (f *function) challenge() any {
-	if f.name == "app" {
+	statuses := []string{"401"}
+	switch f.name {
+	case "app":
 		return nil
+	case "mcp":
+		statuses = append(statuses, "403")
 	}
-	return map[string]any{"401": map[string]any{"ResponseParameters": []any{map[string]any{
-		"Destination": "overwrite:header.www-authenticate",
-		"Source":      "$response.header." + strings.ToLower(lambdahttp.Challenge),
-	}}}}
+	mapped := map[string]any{}
+	for _, status := range statuses {
+		mapped[status] = map[string]any{"ResponseParameters": []any{map[string]any{
+			"Destination": "overwrite:header.www-authenticate",
+			"Source":      "$response.header." + strings.ToLower(lambdahttp.Challenge),
+		}}}
+	}
+	return mapped
 }
 
 // routeSettings hold the throttle of an HTTP API.

@@ -79,9 +79,10 @@ func TestNoHostTakesTheRequestsOfTheWholeAccount(t *testing.T) {
 		}
 		want := map[string]object{
 			"content": limit(500, 1000), "api": limit(200, 400), "upload": limit(100, 200), "app": limit(100, 200),
+			"mcp": limit(100, 200),
 		}
 		if d.Name == "Named" {
-			want = map[string]object{"api": limit(1000, 2000), "upload": limit(100, 200)}
+			want = map[string]object{"api": limit(1000, 2000), "upload": limit(100, 200), "mcp": limit(100, 200)}
 		}
 		var got any
 		if host == "content" {
@@ -106,7 +107,7 @@ func TestNoHostTakesTheRequestsOfTheWholeAccount(t *testing.T) {
 // one, and the gateway answers no request by itself.
 func TestTheGatewaysOfTheHostsPassEverything(t *testing.T) {
 	for name := range made {
-		for _, host := range []string{"Api", "Upload", "App"} {
+		for _, host := range []string{"Api", "Upload", "App", "Mcp"} {
 			tpl := read(t, name+"-"+host)
 			same(t, name+"-"+host, tpl.only(t, "AWS::ApiGatewayV2::Route").Properties["RouteKey"], "$default")
 			same(t, name+"-"+host+": CORS", tpl.only(t, "AWS::ApiGatewayV2::Api").Properties["CorsConfiguration"], nil)
@@ -115,11 +116,17 @@ func TestTheGatewaysOfTheHostsPassEverything(t *testing.T) {
 }
 
 func TestChallengesAreMappedBack(t *testing.T) {
-	want := object{"401": object{"ResponseParameters": []any{
+	back := object{"ResponseParameters": []any{
 		object{"Destination": "overwrite:header.www-authenticate", "Source": "$response.header.x-vitrine-challenge"},
-	}}}
+	}}
+	want := object{"401": back}
 	for name := range made {
-		for host, mapped := range map[string]any{"Api": want, "Upload": want, "App": nil} {
+		for host, mapped := range map[string]any{
+			"Api":    want,
+			"Upload": want,
+			"App":    nil,
+			"Mcp":    object{"401": back, "403": back},
+		} {
 			integration := read(t, name+"-"+host).only(t, "AWS::ApiGatewayV2::Integration")
 			same(t, name+"-"+host, integration.Properties["ResponseParameters"], mapped)
 			same(t, name+"-"+host+": payload", integration.Properties["PayloadFormatVersion"], "2.0")
@@ -218,6 +225,7 @@ func TestDomains(t *testing.T) {
 		"upload":  "upload-origin.example.org",
 		"content": domainNames["content"],
 		"app":     domainNames["app"],
+		"mcp":     domainNames["mcp"],
 	}
 	for host, name := range served {
 		tpl := read(t, made["Named"].stackName(host))

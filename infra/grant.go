@@ -85,6 +85,20 @@ func (d *data) serveMembers(further ...string) []awsiam.PolicyStatement {
 	}
 }
 
+// serveUploads allows opening and finalizing upload sessions, except reading table core and writing what the host has to.
+func (d *data) serveUploads() []awsiam.PolicyStatement {
+	return append([]awsiam.PolicyStatement{
+		allow(d.events.TableArn(), "dynamodb:PutItem"),
+		allow(d.hot.TableArn(), "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
+		allowIf(d.core.TableArn(), leading("O#*"), "dynamodb:BatchWriteItem"), // references to reused bytes
+		allowIf(d.core.TableArn(), leading("B#*"), "dynamodb:DeleteItem"),     // index entries whose object is gone
+		allow(d.files(), "s3:PutObject"),                                      // clients put with URLs that the role signs
+		allow(d.diffs(), "s3:GetObject"),                                      // finalize applies them
+		d.listed("o/*"), d.listed("d/*"),
+		allowIf(d.key.KeyArn(), d.forObjects(), "kms:GenerateDataKey"),
+	}, d.readFiles()...)
+}
+
 // readFiles allows reading uploaded files. Without the right to list the bucket, S3 answers 403 for
 // a missing object, which the store of objects expects.
 func (d *data) readFiles() []awsiam.PolicyStatement {

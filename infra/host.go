@@ -57,18 +57,11 @@ var hosts = []host{
 		rings:    []string{env.PepperRing},
 		settings: map[string]string{env.PutMode: "direct"}, // uploadFront overrides it where there is an edge
 		grants: func(d *data) []awsiam.PolicyStatement {
-			return append([]awsiam.PolicyStatement{
+			return append(d.serveUploads(),
 				allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
-				d.write("U#*", "A#*", "K#*"), // sessions, drafts, and when a key was used
-				allow(d.events.TableArn(), "dynamodb:PutItem"),
-				allow(d.hot.TableArn(), "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
-				allowIf(d.core.TableArn(), leading("O#*"), "dynamodb:BatchWriteItem"), // references to reused bytes
-				allowIf(d.core.TableArn(), leading("B#*"), "dynamodb:DeleteItem"),     // index entries whose object is gone
-				allow(d.files(), "s3:PutObject"),                                      // clients put with URLs that this role signs
-				allow(d.diffs(), "s3:PutObject", "s3:GetObject"),                      // the same, and finalize applies them
-				d.listed("o/*"), d.listed("d/*"),
-				allowIf(d.key.KeyArn(), d.forObjects(), "kms:GenerateDataKey"),
-			}, d.readFiles()...)
+				d.write("U#*", "A#*", "K#*"),     // sessions, drafts, and when a key was used
+				allow(d.diffs(), "s3:PutObject"), // clients put diffs with URLs that this role signs
+			)
 		},
 	},
 	{
@@ -92,6 +85,27 @@ var hosts = []host{
 		grants: func(d *data) []awsiam.PolicyStatement {
 			ended := leading("LTX#*", "SES#*", "OAR#*") // sign-ins, sessions and consents
 			return append(d.serveMembers("SES#*", "LTX#*"), allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"))
+		},
+	},
+	{
+		name:    "mcp",
+		memory:  1024, // a message has up to 5.5 MB, which is unpacked twice
+		caches:  true,
+		timeout: answerTime,
+		rings:   []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
+		people:  describing,
+		settings: map[string]string{
+			env.PutMode:           "direct", // mcpFront overrides it where there is an edge
+			env.AgentRegistration: "on",     // the api has the ring for it
+		},
+		grants: func(d *data) []awsiam.PolicyStatement {
+			return append(d.serveUploads(),
+				allow(d.core.TableArn(),
+					"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
+				d.write("U#*", "A#*", "AL#*", "W#*"), // sessions, artifacts, links, and how many artifacts are pinned
+				allow(index(d.core, "gsi1"), "dynamodb:Query"),
+				allow(index(d.core, "gsi2"), "dynamodb:Query"), // links of an artifact
+			)
 		},
 	},
 }

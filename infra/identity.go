@@ -158,10 +158,12 @@ func (i *identity) find(data map[string]string) {
 	}
 }
 
-// The settings of hosts that verify ID tokens, and of those that sign people in.
+// The settings of hosts that tell whether people can sign in, of those that verify ID tokens, and of those that sign
+// people in.
 var (
-	verifying = []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue}
-	signingIn = append([]string{env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, verifying...)
+	describing = []string{env.OIDCIssuer, env.OIDCClientID}
+	verifying  = append([]string{env.OIDCOperatorClaim, env.OIDCOperatorValue}, describing...)
+	signingIn  = append([]string{env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, verifying...)
 )
 
 const scopes = "openid email profile"

@@ -126,6 +126,7 @@ const (
 
 var domainNames = map[string]string{
 	"api": "api.example.org", "upload": "upload.example.org", "content": "files.example.net", "app": "app.example.org",
+	"mcp": "mcp.example.org",
 }
 
 // synthesise makes all deployments in one app. The CDK reports failures by panics.

@@ -205,13 +205,14 @@ func TestDescribeWritesWhatTheScriptsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "stacks", got.Stacks, []string{"Plain-Data", "Plain-Api", "Plain-Upload", "Plain-Content", "Plain-App",
-		"Plain-Jobs"})
+		"Plain-Mcp", "Plain-Jobs"})
 	same(t, "final", got.Final, false)
 	same(t, "told", got.Told, map[string]string{
 		"api":     "https://api.invalid",
 		"upload":  "https://upload.invalid",
 		"content": "https://content.invalid",
 		"app":     "https://app.invalid",
+		"mcp":     "https://mcp.invalid",
 	})
 	if _, err := os.Stat(filepath.Join(folder, "env.json")); err != nil {
 		t.Error(err)

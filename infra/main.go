@@ -83,5 +83,5 @@ func build(app awscdk.App, o options) (*deployment, error) {
 
 // front puts a gateway in front of each host's function.
 var front = map[string]func(*function){
-	"api": httpFront, "upload": uploadFront, "content": streamingFront, "app": httpFront,
+	"api": httpFront, "upload": uploadFront, "content": streamingFront, "app": httpFront, "mcp": mcpFront,
 }

@@ -13,7 +13,8 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// options is the context of a synthesis, given as -c NAME=VALUE or in cdk.json. HOST is api, upload, content or app.
+// options is the context of a synthesis, given as -c NAME=VALUE or in cdk.json. HOST is api, upload, content, app or
+// mcp.
 //
 //	environment       preview (default) or production
 //	name              what the stacks are called, before "-Data" and so on (default Vitrine)
@@ -53,13 +54,13 @@ import (
 //	table-read-units, table-write-units  the most request units that each table takes in a second, or none (default:
 //	                  the account's quota, 40,000 unless it was raised). What is above is throttled for all callers, so
 //	                  it bounds a bill, and is no limit of a caller
-//	narrow-writes     yes (default) or no: the roles of api, upload and app write those kinds of items only that the
-//	                  hosts need to. With no they write any item of the table; it is for a deployment whose log shows
+//	narrow-writes     yes (default) or no: the roles of api, upload, app and mcp write those kinds of items only that
+//	                  the hosts need to. With no they write any item of the table; it is for a deployment whose log shows
 //	                  that AWS denies a write of theirs
-//	cache             bytes of files and lists of files that each function of content, api and app keeps in memory
-//	                  (default 67108864), at most a quarter of the function's; 0 keeps none
+//	cache             bytes of files and lists of files that each function of content, api, app and mcp keeps in
+//	                  memory (default 67108864), at most a quarter of the function's; 0 keeps none
 //	throttle-HOST     RATE/BURST: requests a second that its gateway passes on and how many at once, or none. Default:
-//	                  500/1000 for content, 200/400 for api, 100/200 for upload and app; all share the account's 10,000
+//	                  500/1000 for content, 200/400 for api, 100/200 for upload, app and mcp; all share the account's 10,000
 //	hsts              for which names browsers are told to use HTTPS only: host (default, each host's own), subdomains
 //	                  (those below it too) or preload (the same, and browsers may be built with the rule, which is hard
 //	                  to take back)
@@ -173,8 +174,8 @@ func readOptions(c lookup) (options, error) {
 	if o.production() && !o.named() {
 		return o,
 			fmt.Errorf(
-				"production needs a host name for every host: give the context domain-api, domain-upload, domain-content and " +
-					"domain-app")
+				"production needs a host name for every host: give the context domain-api, domain-upload, domain-content, " +
+					"domain-app and domain-mcp")
 	}
 	if o.Identity, err = readIdentity(c, o); err != nil {
 		return o, err
@@ -229,10 +230,6 @@ func (o options) checkWords() error {
 // readDomains reads the names of the hosts: all or none, because half of them would leave the other half without an
 // address until a second deployment.
 func readDomains(c lookup) (map[string]domain, error) {
-	if c.text("domain-mcp", "") != "" {
-		return nil, fmt.Errorf(
-			"domain-mcp names a host that Vitrine does not have yet: leave it out")
-	}
 	found := map[string]domain{}
 	var missing []string
 	for _, host := range append(slices.Clone(hostNames), "origin") {

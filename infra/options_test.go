@@ -53,7 +53,7 @@ var badOptions = []struct {
 	{"concurrency in words", map[string]any{"concurrency-api": "many"}, "at least 1"},
 	{
 		"gateways elsewhere than their certificate", domains(map[string]any{"region": "eu-west-1"}),
-		"certificate-api, certificate-content, certificate-app have to be in eu-west-1",
+		"certificate-api, certificate-content, certificate-app, certificate-mcp have to be in eu-west-1",
 	},
 	{
 		"one gateway elsewhere than its certificate",
@@ -83,9 +83,11 @@ var badOptions = []struct {
 		domains(map[string]any{"certificate-app": "arn:aws:iam::111122223333:server-certificate/x"}),
 		"certificate-app is the ARN",
 	},
+	{"the domains of a release without an MCP host", domains(map[string]any{"domain-mcp": ""}), "lacks domain-mcp"},
 	{
-		"a host for tools that do not exist", domains(map[string]any{"domain-mcp": "mcp.example.org"}),
-		"domain-mcp names a host that Vitrine does not have yet",
+		"content beside mcp in production",
+		domains(map[string]any{"environment": "production", "domain-mcp": "mcp.example.net"}),
+		"domain-mcp",
 	},
 	{
 		"content beside app in production",
@@ -181,7 +183,7 @@ func TestOptionsAreCheckedWithoutTheCDK(t *testing.T) {
 		want string
 	}{
 		"one certificate of us-east-1": {given(nil),
-			"certificate-api, certificate-content, certificate-app have to be in eu-west-1"},
+			"certificate-api, certificate-content, certificate-app, certificate-mcp have to be in eu-west-1"},
 		"what the file says": {nil, "production needs a host name"},
 		"no value":           {[]string{"-c"}, "give -c NAME=VALUE"},
 		"a name alone":       {[]string{"-c", "keep"}, "NAME=VALUE, not \"keep\""},
@@ -203,7 +205,7 @@ func TestOptionsAreCheckedWithoutTheCDK(t *testing.T) {
 }
 
 func TestAPreviewWhoseContentIsOneSiteWithItsAppIsWarned(t *testing.T) {
-	unnamed := map[string]any{"domain-api": "", "domain-upload": "", "domain-content": "", "domain-app": ""}
+	unnamed := map[string]any{"domain-api": "", "domain-upload": "", "domain-content": "", "domain-app": "", "domain-mcp": ""}
 	for name, tt := range map[string]struct {
 		change map[string]any
 		want   int
@@ -228,12 +230,12 @@ func TestAPreviewWhoseContentIsOneSiteWithItsAppIsWarned(t *testing.T) {
 func TestThrottlesAreOptions(t *testing.T) {
 	given := map[string]any{"throttle-api": "1000/2000", "throttle-app": "none"}
 	o, err := readOptions(func(name string) any { return given[name] })
-	want := map[string]throttle{"content": {500, 1000}, "api": {1000, 2000}, "upload": {100, 200}}
+	want := map[string]throttle{"content": {500, 1000}, "api": {1000, 2000}, "upload": {100, 200}, "mcp": {100, 200}}
 	if err != nil || !maps.Equal(o.Throttles, want) {
 		t.Errorf("got %v, %v, want %v", o.Throttles, err, want)
 	}
 	o, err = readOptions(func(string) any { return nil })
-	want = map[string]throttle{"content": {500, 1000}, "api": {200, 400}, "upload": {100, 200}, "app": {100, 200}}
+	want = map[string]throttle{"content": {500, 1000}, "api": {200, 400}, "upload": {100, 200}, "app": {100, 200}, "mcp": {100, 200}}
 	if err != nil || !maps.Equal(o.Throttles, want) {
 		t.Errorf("got %v, %v, want %v", o.Throttles, err, want)
 	}
@@ -264,16 +266,5 @@ func TestADamagedSettingsFileIsRefused(t *testing.T) {
 	_, err := readOptions(func(name string) any { return map[string]any{"settings": file}[name] })
 	if err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("got %v, want the name of the file", err)
-	}
-}
-
-func TestDiscoveryOfTheMCPHostNamesTheAPINamesTheAPI(t *testing.T) {
-	from := domains(nil)
-	o, err := readOptions(func(name string) any { return from[name] })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if o.Addresses.MCP != "https://api.example.org" {
-		t.Errorf("the MCP host is at %s", o.Addresses.MCP)
 	}
 }

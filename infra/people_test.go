@@ -340,6 +340,7 @@ func (h *harness) client(b *browser) {
 		"response_type":         "code",
 		"client_id":             string(c.ClientID),
 		"redirect_uri":          redirect,
+		"scope":                 "read publish",
 		"state":                 "s",
 		"code_challenge_method": "S256",
 		"code_challenge":        base64.RawURLEncoding.EncodeToString(sum[:]),
@@ -357,6 +358,7 @@ func (h *harness) client(b *browser) {
 	m := *h.anyone
 	m.Key = token(b.t, h.anyone, form).AccessToken
 	ask[any](b.t, &m, "GET", "/v1/mcp/whoami", nil)
+	h.tools(b.t, &m)
 	delete(request, "code_challenge")
 	b.errs(h.anyone.At.APIURL+"/oauth2/authorize?"+encoded(request), redirect+"?")
 }

@@ -31,6 +31,7 @@ import (
 	"vitrine/shared/boot/app"
 	"vitrine/shared/boot/content"
 	bootjobs "vitrine/shared/boot/jobs"
+	"vitrine/shared/boot/mcp"
 	"vitrine/shared/boot/upload"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/entry/ephemeral"
@@ -64,6 +65,7 @@ func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.passed.L
 
 var assemble = map[string]func(*boot.Services, *slog.Logger) (http.Handler, error){
 	"api": api.Handler, "upload": upload.Handler, "content": content.Handler, "app": app.Handler,
+	"mcp": mcp.Handler,
 }
 
 func newHarness(t *testing.T) *harness {
@@ -94,7 +96,7 @@ func newHarness(t *testing.T) *harness {
 	}
 	environment := map[string]string{
 		env.APIURL: urls["api"], env.UploadURL: urls["upload"], env.ContentURL: urls["content"], env.AppURL: urls["app"],
-		env.MCPURL: urls["api"], env.DynamoDBEndpoint: e.DynamoDB, env.S3Endpoint: e.S3, env.S3Domain: e.S3Domain,
+		env.MCPURL: urls["mcp"], env.DynamoDBEndpoint: e.DynamoDB, env.S3Endpoint: e.S3, env.S3Domain: e.S3Domain,
 		env.PutMode: "edge", env.ResponseMode: "",
 	}
 	var told map[string]string
@@ -325,7 +327,7 @@ func (h *harness) works(t *testing.T) {
 	}
 }
 
-// visit requests every route of the hosts, deletes the artifact and revokes the key.
+// visit requests every route of the hosts for agents, deletes the artifact and revokes the key.
 func (h *harness) visit(t *testing.T, g *wire.Agent, p contract.Published) {
 	t.Helper()
 	view, err := g.AgentView(t.Context(), p.ArtifactID)
@@ -368,6 +370,7 @@ func (h *harness) ok(t *testing.T, g *wire.Agent, method, target string, body an
 var unreached = map[string]string{
 	"upload dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*": "a hint at bytes that " +
 		"are gone",
+	"mcp dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*": "the same",
 }
 
 // unproven are services whose calls do not go through the guard.

@@ -153,20 +153,26 @@ var servesMembers = slices.Concat(
 	on("Events.Arn", "dynamodb:PutItem", "dynamodb:Query"),
 	on("Hot.Arn", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem"))
 
+// servesUploads is what opening and finalizing upload sessions requires, except table core.
+var servesUploads = slices.Concat(readsFiles, listsFiles,
+	on("Events.Arn", "dynamodb:PutItem"),
+	on("Hot.Arn", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
+	on("Objects.Arn/o/*", "s3:PutObject"), on("Objects.Arn/d/*", "s3:GetObject"),
+	onKeys("Core.Arn", "O#*", "dynamodb:BatchWriteItem"), onKeys("Core.Arn", "B#*", "dynamodb:DeleteItem"),
+	[]string{"kms:GenerateDataKey" + forObjects})
+
 // rights is everything that each role may do; no other right is granted.
 var rights = map[string][]string{
 	"api": slices.Concat(everywhere, readsFiles, servesMembers,
 		readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem"),
 		onKeys("Core.Arn", "LOCK#*", "dynamodb:DeleteItem")),
-	"upload": slices.Concat(everywhere, readsFiles, readsRings("PepperRing"),
+	"upload": slices.Concat(everywhere, servesUploads, readsRings("PepperRing"),
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
-		on("Events.Arn", "dynamodb:PutItem"),
-		on("Hot.Arn", "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
-		on("Objects.Arn/o/*", "s3:PutObject"), on("Objects.Arn/d/*", "s3:PutObject", "s3:GetObject"),
-		listsFiles,
-		onKeys("Core.Arn", "O#*", "dynamodb:BatchWriteItem"), onKeys("Core.Arn", "B#*", "dynamodb:DeleteItem"),
-		[]string{"kms:GenerateDataKey" + forObjects}),
+		on("Objects.Arn/d/*", "s3:PutObject")),
+	"mcp": slices.Concat(everywhere, servesUploads, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
+		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
+		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query")),
 	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing")),
 	"app": slices.Concat(everywhere, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
 		onKeys("Core.Arn", "LTX#* or SES#* or OAR#*", "dynamodb:DeleteItem")),
@@ -187,6 +193,7 @@ var writes = map[string]string{
 	"api":    membersWrite + " or UC#* or OAR#* or OCL#* or LOCK#*",
 	"upload": "U#* or A#* or K#*",
 	"app":    membersWrite + " or SES#* or LTX#*",
+	"mcp":    "U#* or A#* or AL#* or W#*",
 }
 
 // moreRights returns those that depend on options.

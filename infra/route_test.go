@@ -78,7 +78,7 @@ func (o hostLog) Handle(_ context.Context, r slog.Record) error {
 // reportUnvisited names routes whose rights the test did not exercise.
 func (h *harness) reportUnvisited(t *testing.T) {
 	t.Helper()
-	routes := slices.Concat(documented(t, "api"), documented(t, "upload"), documented(t, "content"), written(t))
+	routes := slices.Concat(documented(t, "api"), documented(t, "upload"), documented(t, "content"), documented(t, "mcp"), written(t))
 	if len(routes) < 100 {
 		t.Fatalf("the hosts have %d routes only", len(routes))
 	}
@@ -104,6 +104,9 @@ func documented(t *testing.T, host string) (routes []string) {
 		t.Fatal(err)
 	}
 	for path, methods := range document.Paths {
+		if path == "/" {
+			path = "/{$}" // as the log has it
+		}
 		for method := range methods {
 			routes = append(routes, host+" "+strings.ToUpper(method)+" "+path)
 		}
@@ -195,12 +198,14 @@ func value(e ast.Expr, words map[string]constant.Value) constant.Value {
 // documents requests the routes that need no credential.
 func (h *harness) documents(t *testing.T) {
 	t.Helper()
-	api, app := h.anyone.At.APIURL, h.anyone.At.AppURL
+	api, app, mcp := h.anyone.At.APIURL, h.anyone.At.AppURL, h.anyone.At.MCPURL
 	for _, target := range []string{
 		api + "/.well-known/jwks.json", api + "/.well-known/oauth-authorization-server",
 		api + "/.well-known/oauth-protected-resource",
 		api + "/.well-known/oauth-protected-resource/v1/whoami", api + "/auth.md", api + "/v1/public/cli-version",
 		app + "/", app + "/healthz", app + "/robots.txt", app + "/.well-known/gpc.json", app + "/signed-out",
+		mcp + "/", mcp + "/healthz", mcp + "/openapi.json", mcp + "/.well-known/oauth-protected-resource",
+		mcp + "/.well-known/oauth-authorization-server", mcp + "/.well-known/openid-configuration",
 	} {
 		h.ok(t, h.anyone, "GET", target, nil)
 	}

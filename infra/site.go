@@ -26,7 +26,8 @@ func (o *options) checkSites() error {
 	}
 	var beside []string
 	for _, other := range []struct{ host, name string }{
-		{"app", o.Domains["app"].Name}, {"api", o.Domains["api"].Name}, {"identity", o.Identity.Domain.Name},
+		{"app", o.Domains["app"].Name}, {"api", o.Domains["api"].Name},
+		{"mcp", o.Domains["mcp"].Name}, {"identity", o.Identity.Domain.Name},
 	} {
 		if other.name != "" && site(other.name) == site(content.Name) {
 			beside = append(beside, fmt.Sprintf("domain-%s (%s)", other.host, other.name))

@@ -17,6 +17,7 @@ var throttles = map[string]throttle{
 	"api":     {200, 400},
 	"upload":  {100, 200},
 	"app":     {100, 200},
+	"mcp":     {100, 200},
 }
 
 var throttleShape = regexp.MustCompile(`^([1-9][0-9]{0,6})/([1-9][0-9]{0,6})$`)

@@ -24,7 +24,7 @@ var commonHeaders = []string{"Accept-Encoding", "User-Agent", "X-Amzn-Trace-Id",
 // TestEventsArriveAsTheRequestsThatTheyAre compares what a handler sees of every event in events/
 // with testdata.
 func TestEventsArriveAsTheRequestsThatTheyAre(t *testing.T) {
-	for _, host := range []string{"api", "upload", "content", "app"} {
+	for _, host := range []string{"api", "upload", "content", "app", "mcp"} {
 		t.Run(host, func(t *testing.T) {
 			var seen strings.Builder
 			for _, name := range eventFiles(t, host) {
@@ -112,7 +112,7 @@ func TestEveryEventIsAnsweredInEveryMode(t *testing.T) {
 		w.Header().Set("Content-Type", "application/octet-stream")
 		w.Write(append([]byte(r.RequestURI+"\n"), body...))
 	}
-	for _, host := range []string{"api", "upload", "content", "app"} {
+	for _, host := range []string{"api", "upload", "content", "app", "mcp"} {
 		for _, name := range eventFiles(t, host) {
 			e := readEvent(t, name)
 			r, err := e.request(t.Context())
