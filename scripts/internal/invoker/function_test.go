@@ -64,6 +64,7 @@ func deploy(t *testing.T) *deployment {
 		env.UploadURL:   d.Origins.Upload,
 		env.ContentURL:  d.Origins.Content,
 		env.AppURL:      d.Origins.App,
+		env.MCPURL:      d.Origins.MCP,
 	})
 	return d
 }
@@ -152,6 +153,11 @@ var statuses = map[string]map[string]string{
 	"app": {
 		"healthz": "200", "home": "200", "home-post": "405", "link-resolve": "404", "link-resolve-cross-site": "403",
 		"link-resolve-old-browser": "404", "missing": "404", "robots": "200", "viewer": "200", "viewer-malformed": "404",
+	},
+	"mcp": {
+		"anonymous": "401", "api-key": "401", "authorization-server": "200", "delete": "405", "healthz": "200",
+		"openapi": "200", "origin-null": "403", "protected-resource": "200", "protected-resource-below": "200",
+		"root": "200", "tools-list": "401",
 	},
 	"content": {
 		"file": "404", "file-cookies": "404", "file-dots": "404", "file-encoded-path": "404", "file-encoded-slash": "404",
@@ -262,4 +268,5 @@ func TestAWrongConfigurationIsToldInOneLine(t *testing.T) {
 var needs = map[string][]string{
 	"api":    {env.PepperRing, env.ContentRing, env.LinksRing, env.SealRing},
 	"upload": {env.PepperRing}, "content": {env.ContentRing}, "app": {env.ContentRing, env.LinksRing},
+	"mcp": {env.PepperRing, env.ContentRing, env.LinksRing, env.SealRing, env.MCPURL},
 }

@@ -48,7 +48,7 @@ func settings(r request, e *engine.Engines, rings string) map[string]string {
 	return map[string]string{
 		env.Environment: "preview", env.ResponseMode: r.mode,
 		env.APIURL: url("localhost", 1), env.UploadURL: url("localhost", 2), env.ContentURL: url("127.0.0.1", 3),
-		env.AppURL:    url("localhost", 4),
+		env.AppURL: url("localhost", 4), env.MCPURL: url("localhost", 5),
 		env.CoreTable: tables.Core, env.EventsTable: tables.Events, env.HotTable: tables.Hot, env.Bucket: e.Bucket,
 		env.ContentRing: rings, env.LinksRing: rings, env.PepperRing: rings, env.SealRing: rings,
 		env.DynamoDBEndpoint: e.DynamoDB, env.S3Endpoint: e.S3, env.S3Domain: e.S3Domain,

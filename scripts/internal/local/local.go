@@ -155,7 +155,7 @@ type namedURL struct{ name, url string }
 func (l *local) hosts() []namedURL {
 	o := l.stack.Origins
 	return []namedURL{{"api", o.API}, {"upload", o.Upload}, {"content", o.Content}, {"app", o.App},
-		{"sign-in", l.stack.Identity.Issuer}}
+		{"mcp", o.MCP}, {"sign-in", l.stack.Identity.Issuer}}
 }
 
 // welcome prints the addresses and the first commands to try.
@@ -169,6 +169,7 @@ func (l *local) welcome() {
 		command = "VITRINE_URL=" + l.stack.Origins.API + " " + command
 	}
 	l.say("try      %s", command)
+	l.say("connect  claude mcp add --transport http vitrine %s", l.stack.Origins.MCP)
 }
 
 func (l *local) say(format string, args ...any) {

@@ -103,6 +103,7 @@ func wantAnswers(t *testing.T, base int) {
 		{"localhost", 2, "/healthz", 200},
 		{"127.0.0.1", 3, "/healthz", 200},
 		{"localhost", 4, "/healthz", 200},
+		{"localhost", 5, "/healthz", 200},
 		{"localhost", 6, "/mint?email=ada@example.org", 200},
 		{"localhost", 2, "/o/x", 403},
 	} {

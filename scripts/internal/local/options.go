@@ -38,7 +38,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	flags := flag.NewFlagSet("scripts/dev", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.IntVar(&o.base, "ports", defaultBase,
-		"`BASE` of the ports: api BASE+1, upload +2, content +3, app +4, identity provider +6, DynamoDB +11, S3 +12")
+		"`BASE` of the ports: api BASE+1, upload +2, content +3, app +4, mcp +5, identity provider +6, DynamoDB +11, S3 +12")
 	flags.StringVar(&o.data, "data", "", "`DIR` that keeps the data (default .vitrine in the repository)")
 	memory := flags.Bool("memory", false, "keep nothing")
 	rates := flags.String("limits", "on", "`on|off`: off lifts the rate limiters, for load tests")

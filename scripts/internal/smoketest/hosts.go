@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"vitrine/scripts/testkit/wire"
@@ -21,7 +23,13 @@ type deployment struct {
 
 func (v *deployment) hosts() map[string]string {
 	at := v.anyone.At
-	return map[string]string{"api": at.APIURL, "upload": at.UploadURL, "content": at.ContentURL, "app": at.AppURL}
+	return map[string]string{
+		"api":     at.APIURL,
+		"upload":  at.UploadURL,
+		"content": at.ContentURL,
+		"app":     at.AppURL,
+		"mcp":     at.MCPURL,
+	}
 }
 
 // expect sends a request without body and checks its status.
@@ -79,25 +87,54 @@ func headers(ctx context.Context, v *deployment) error {
 }
 
 func challenge(ctx context.Context, v *deployment) error {
-	for _, target := range []string{v.anyone.At.APIURL + "/v1/whoami", v.anyone.At.UploadURL + "/v1/upload-sessions"} {
-		method := "GET"
-		if strings.HasSuffix(target, "sessions") {
-			method = "POST"
-		}
-		a, err := expect(ctx, v.anyone, http.StatusUnauthorized, method, target)
+	at := v.anyone.At
+	for _, c := range []struct{ method, target, metadata string }{
+		{"GET", at.APIURL + "/v1/whoami", at.APIURL},
+		{"POST", at.UploadURL + "/v1/upload-sessions", at.APIURL},
+		{"POST", at.MCPURL + "/", at.MCPURL},
+	} {
+		a, err := expect(ctx, v.anyone, http.StatusUnauthorized, c.method, c.target)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", c.target, err)
 		}
-		if got := a.Header.Get("WWW-Authenticate"); !strings.HasPrefix(got, "Bearer resource_metadata=") {
-			return fmt.Errorf("WWW-Authenticate is %q", got)
+		got := a.Header.Get("WWW-Authenticate")
+		named := fmt.Sprintf("resource_metadata=%q", c.metadata+resourceMetadata)
+		if !strings.HasPrefix(got, "Bearer ") || !strings.Contains(got, named) {
+			return fmt.Errorf("%s: WWW-Authenticate is %q, without %s", c.target, got, named)
 		}
+	}
+	return nil
+}
+
+const resourceMetadata = "/.well-known/oauth-protected-resource"
+
+// metadata follows what the MCP host tells a client that knows its address alone.
+func metadata(ctx context.Context, v *deployment) error {
+	at := v.anyone.At
+	var told struct {
+		Endpoint             string
+		Resource             string
+		AuthorizationServers []string `json:"authorization_servers"`
+	}
+	for _, target := range []string{at.MCPURL + "/", at.MCPURL + resourceMetadata} {
+		a, err := expect(ctx, v.anyone, http.StatusOK, "GET", target)
+		if err == nil {
+			err = json.Unmarshal(a.Body, &told)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", target, err)
+		}
+	}
+	if told.Endpoint != at.MCPURL || told.Resource != at.MCPURL || !slices.Equal(told.AuthorizationServers, []string{at.APIURL}) {
+		return fmt.Errorf("it names the endpoint %q, the resource %q and the authorization servers %q", told.Endpoint,
+			told.Resource, told.AuthorizationServers)
 	}
 	return nil
 }
 
 func unknown(ctx context.Context, v *deployment) error {
 	at := v.anyone.At
-	for _, target := range []string{at.APIURL, at.UploadURL, at.ContentURL} {
+	for _, target := range []string{at.APIURL, at.UploadURL, at.ContentURL, at.MCPURL} {
 		for _, method := range []string{"GET", "OPTIONS", "PUT"} {
 			a, err := expect(ctx, v.anyone, http.StatusNotFound, method, target+"/v1/whoami/")
 			if err != nil {

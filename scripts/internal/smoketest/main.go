@@ -37,6 +37,7 @@ var steps = []step{
 	{name: "discovery names all hosts, and each is healthy", run: healthy, rights: provisioning},
 	{name: "every host sends its security headers", run: headers},
 	{name: "a 401 carries its challenge", run: challenge},
+	{name: "the MCP host tells a client where to get a token", run: metadata},
 	{name: "unknown paths and methods are 404 with the envelope", run: unknown},
 	{name: "a 10 MB file is stored once, and only as it was declared", run: uploads, rights: uploading},
 	{

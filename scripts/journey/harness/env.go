@@ -71,8 +71,8 @@ func NewEnv(t testing.TB, change ...func(*stack.Options)) *Env {
 	return d
 }
 
-// newClient returns a client that checks every answer of api, upload and content against its document. All its requests
-// come from one address.
+// newClient returns a client that checks every answer of api, upload, content and mcp against its document. All its
+// requests come from one address.
 func (d *Env) newClient(t testing.TB) *http.Client {
 	t.Helper()
 	documents := map[string]*conform.Document{}
@@ -91,7 +91,8 @@ func (d *Env) newClient(t testing.TB) *http.Client {
 }
 
 func (d *Env) origin(host string) string {
-	return map[string]string{"api": d.Origins.API, "upload": d.Origins.Upload, "content": d.Origins.Content}[host]
+	return map[string]string{"api": d.Origins.API, "upload": d.Origins.Upload, "content": d.Origins.Content,
+		"mcp": d.Origins.MCP}[host]
 }
 
 // NewAgent provisions a workspace and returns the agent that has its key.

@@ -26,7 +26,7 @@ func ReadGolden(t testing.TB, host string, document any) {
 // goldenDocuments are the documents by host, parsed once for all deployments.
 var goldenDocuments = sync.OnceValues(func() (map[string]*conform.Document, error) {
 	out := map[string]*conform.Document{}
-	for _, host := range []string{"api", "upload", "content"} {
+	for _, host := range []string{"api", "upload", "content", "mcp"} {
 		path, err := GoldenPath(host)
 		if err != nil {
 			return nil, err

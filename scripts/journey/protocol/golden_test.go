@@ -23,6 +23,7 @@ func TestTheDocumentsAreTheGoldenOnes(t *testing.T) {
 		"api":     {s.Origins.API, "http://localhost:8701"},
 		"upload":  {s.Origins.Upload, "http://localhost:8702"},
 		"content": {s.Origins.Content, "http://127.0.0.1:8703"},
+		"mcp":     {s.Origins.MCP, "http://localhost:8705"},
 	} {
 		a, err := g.Do(ctx, "GET", host.origin+"/openapi.json", nil)
 		if err != nil || a.Status != http.StatusOK {

@@ -24,6 +24,7 @@ import (
 	"vitrine/shared/boot/api"
 	"vitrine/shared/boot/app"
 	"vitrine/shared/boot/content"
+	"vitrine/shared/boot/mcp"
 	"vitrine/shared/boot/upload"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
@@ -49,6 +50,7 @@ func newParityEnv(t *testing.T) *parityEnv {
 		d.Origins.Upload:  upload.Handler,
 		d.Origins.Content: content.Handler,
 		d.Origins.App:     app.Handler,
+		d.Origins.MCP:     mcp.Handler,
 	} {
 		u, _ := url.Parse(origin)
 		d.handlers[u.Host] = harness.Must(assemble(services, d.Options.Log))(t)
@@ -67,6 +69,7 @@ func servicesOf(t *testing.T, d *harness.Env) *boot.Services {
 		Tables:           dynamo.Named(o.Tables),
 		Bucket:           o.Engines.Bucket,
 		Rings:            harness.Must(boot.LocalRings(filepath.Join(o.Data, "rings.json")))(t),
+		OIDC:             boot.OIDC{Issuer: d.Identity.Issuer, ClientID: "vitrine"},
 		AWS:              o.Engines.AWS(),
 		DynamoDBEndpoint: o.Engines.DynamoDB,
 		S3Endpoint:       o.Engines.S3,
@@ -191,6 +194,7 @@ func TestTheHostsAnswerAsUnderNetHTTP(t *testing.T) {
 	t.Run("api", func(t *testing.T) { d.wantAPI(t, p) })
 	t.Run("upload", func(t *testing.T) { d.wantUpload(t) })
 	t.Run("app", func(t *testing.T) { d.wantApp(t, p) })
+	t.Run("mcp", d.wantMCP)
 	t.Run("text that is read back", d.wantText)
 }
 
@@ -315,6 +319,35 @@ func (d *parityEnv) wantApp(t *testing.T, p contract.Published) {
 		if got := d.same(t, "POST", d.Origins.App+"/api/access-links/resolve", resolve, c.origin...); got.Status != c.status {
 			t.Errorf("%v: %+v", c.origin, got)
 		}
+	}
+}
+
+func (d *parityEnv) wantMCP(t *testing.T) {
+	base, ping := d.Origins.MCP, `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	for _, path := range []string{
+		"/", "/openapi.json", "/healthz", "/nothing", "/.well-known/oauth-protected-resource",
+		"/.well-known/oauth-authorization-server/x", "/.well-known/openid-configuration",
+	} {
+		d.same(t, "GET", base+path, "")
+	}
+	for _, method := range []string{"HEAD", "DELETE", "OPTIONS"} {
+		d.same(t, method, base+"/", "")
+	}
+	for name, headers := range map[string][]string{
+		"no credential": nil,
+		"an API key":    {"Authorization", "Bearer " + d.agent.Key},
+		"two at once":   {"Authorization", "Bearer a,Bearer b"},
+	} {
+		refused := d.same(t, "POST", base+"/", ping, append(headers, "Content-Type", "application/json")...)
+		if refused.Status != 401 || !strings.Contains(refused.Header.Get("WWW-Authenticate"), "resource_metadata=") {
+			t.Errorf("%s: %+v", name, refused)
+		}
+	}
+	if refused := d.same(t, "POST", base+"/", ping, "Origin", "https://evil.example"); refused.Status != 401 {
+		t.Errorf("a page of another site: %+v", refused)
+	}
+	if refused := d.same(t, "POST", base+"/", ping, "Origin", "null"); refused.Status != 403 {
+		t.Errorf("a page without an origin: %+v", refused)
 	}
 }
 

@@ -3,6 +3,7 @@ package conform
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -207,7 +208,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.Base.RoundTrip(r)
 	d := t.Documents[r.URL.Host]
 	if err != nil || d == nil || strings.HasPrefix(r.URL.Path, "/o/") || strings.HasPrefix(r.URL.Path, "/d/") ||
-		strings.HasPrefix(r.URL.Path, "/.well-known/oauth") {
+		strings.HasPrefix(r.URL.Path, "/.well-known/o") {
 		return answer, err
 	}
 	var body []byte
@@ -220,7 +221,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			io.Closer
 		}{io.MultiReader(bytes.NewReader(body), answer.Body), answer.Body}
 	}
-	if err := d.Check(r.Method, r.URL.EscapedPath(), answer, body); err != nil {
+	if err := d.Check(r.Method, cmp.Or(r.URL.EscapedPath(), "/"), answer, body); err != nil {
 		t.Fail(err)
 	}
 	return answer, nil

@@ -128,7 +128,7 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 		env.UploadURL:        origins.Upload,
 		env.ContentURL:       origins.Content,
 		env.AppURL:           origins.App,
-		env.MCPURL:           origins.MCP, // set even if empty, to override that of a template
+		env.MCPURL:           origins.MCP,
 		env.CoreTable:        tables.Core,
 		env.EventsTable:      tables.Events,
 		env.HotTable:         tables.Hot,

@@ -27,6 +27,7 @@ import (
 	"vitrine/shared/boot/api"
 	"vitrine/shared/boot/app"
 	"vitrine/shared/boot/content"
+	"vitrine/shared/boot/mcp"
 	"vitrine/shared/boot/upload"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
@@ -74,6 +75,7 @@ const (
 	uploadHost
 	contentHost
 	appHost
+	mcpHost
 	hostCount
 )
 
@@ -150,7 +152,7 @@ func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.H
 		return handlers, err
 	}
 	for host, assemble := range [hostCount]func(*boot.Services, *slog.Logger) (http.Handler, error){
-		api.Handler, upload.Handler, content.Handler, app.Handler,
+		api.Handler, upload.Handler, content.Handler, app.Handler, mcp.Handler,
 	} {
 		if handlers[host], err = assemble(services, o.Log.With("host", hostNames[host])); err != nil {
 			return handlers, err
@@ -210,6 +212,7 @@ func origins(ports [hostCount]int) address.Origins {
 		Upload:  local("localhost", ports[uploadHost]),
 		Content: local("127.0.0.1", ports[contentHost]),
 		App:     local("localhost", ports[appHost]),
+		MCP:     local("localhost", ports[mcpHost]),
 	}
 }
 

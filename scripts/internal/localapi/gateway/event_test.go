@@ -169,3 +169,27 @@ func TestBodiesAreTextOrBase64(t *testing.T) {
 		})
 	}
 }
+
+// A body of markup takes no more room in an event than on the wire, as at AWS, so that it counts once against the
+// limit of an event.
+func TestMarkupIsNotEscaped(t *testing.T) {
+	const length = 4 << 20
+	body := strings.Repeat("<", length)
+	for kind, a := range map[string]*template.API{"http": httpAPI(catchAll()), "rest": restAPI(catchAll())} {
+		f := &fakeFunction{answer: `{"statusCode":200}`}
+		r := httptest.NewRequest("POST", "/?a=<&b=>", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("X-Markup", "<&>")
+		serve(a, f, r)
+		var e struct {
+			Body    string
+			Headers map[string]string
+		}
+		if err := json.Unmarshal(f.event, &e); err != nil || e.Body != body {
+			t.Errorf("%s: a body of %d bytes arrives, %v", kind, len(e.Body), err)
+		}
+		if len(f.event) > length+4<<10 || bytes.Contains(f.event, []byte(`\u003c`)) {
+			t.Errorf("%s: the event has %d bytes", kind, len(f.event))
+		}
+	}
+}
