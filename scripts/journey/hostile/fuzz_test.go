@@ -90,7 +90,7 @@ func FuzzBodies(f *testing.F) {
 
 func FuzzPaths(f *testing.F) {
 	z := newFuzzTarget(f)
-	origins := []string{z.Origins.API, z.Origins.Upload, z.Origins.Content, z.Origins.App}
+	origins := []string{z.Origins.API, z.Origins.Upload, z.Origins.Content, z.Origins.App, z.Origins.MCP}
 	for n, seeds := range [][]string{
 		{
 			"/v1/whoami", "/v1/artifacts/art_%2e%2e/agent-view", "/v1/artifacts/x/revisions/y/agent-view",
@@ -104,6 +104,10 @@ func FuzzPaths(f *testing.F) {
 		{
 			"/", "/al/0000000000000000", "/al/%2F%2F", "/assets/x/viewer.js", "/api/access-links/resolve", "/..%5c",
 			"/al/" + strings.Repeat("Z", 9000),
+		},
+		{
+			"/", "//", "/?access_token=x", "/.well-known/oauth-protected-resource/%2e%2e/x", "/.well-known/openid-configuration//",
+			"/openapi.json/", "/sse",
 		},
 	} {
 		for _, s := range seeds {

@@ -191,7 +191,7 @@ var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a
 func TestT77RequestIdsThatAreNoneAreReplacedOnEveryHost(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
-	for _, host := range []string{"api", "upload", "content"} {
+	for _, host := range []string{"api", "upload", "content", "mcp"} {
 		for name, header := range map[string][]string{
 			"none":           nil,
 			"7 characters":   {"X-Request-Id: seven77"},

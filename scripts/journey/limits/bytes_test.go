@@ -28,11 +28,12 @@ func TestAKeyCannotDeclareMoreBytesThanADayHas(t *testing.T) {
 	t.Parallel()
 	const asked, fit = 120, 80 // sessions of 25 MiB; 2 GB a day
 	p := newLimitEnv(t, func(l *limits.Limits) { l.Actor.Limit, l.Workspace.Limit = 10*asked, 10*asked })
+	// 23:00, so that what is published lives on at 06:00 of a new day
+	p.Clock.Advance(p.Clock.Now.UTC().Truncate(limits.Day).Add(limits.Day + 23*time.Hour).Sub(p.Clock.Now))
 	g := p.NewAgent(t)
 	page := wire.File{Path: "index.html", Body: []byte("<h1>known</h1>")}
 	known := harness.Must(g.PublishFiles(ctx, "known", "", page))(t)
-	// 06:00, a new day
-	p.Clock.Advance(p.Clock.Now.UTC().Truncate(limits.Day).Add(limits.Day + 6*time.Hour).Sub(p.Clock.Now))
+	p.Clock.Advance(7 * time.Hour)
 	first := wire.NewKey()
 	opened, over := 0, wire.Answer{}
 	for n := range asked {

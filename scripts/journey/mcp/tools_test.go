@@ -1,0 +1,303 @@
+package mcp
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+)
+
+// allTools are the tools in the order of their list.
+var allTools = []string{
+	"publish_artifact", "add_revision", "multi_edit", "list_artifacts", "read_artifact", "read_file", "list_revisions",
+	"delete_artifact", "update_display_metadata", "set_visibility", "create_revision_link", "list_access_links",
+	"revoke_access_link", "whoami", "prepare_upload", "publish_upload", "diff_revisions",
+}
+
+const tides = `<!doctype html><html lang="en"><title>Tides</title><p>High water at six`
+
+// TestAnAgentPublishesEditsReadsSharesAndDeletes goes through every tool with a client of the SDK.
+func TestAnAgentPublishesEditsReadsSharesAndDeletes(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	c, who := connected(t, p)
+	s := c.session(t, nil)
+	var names []string
+	for tool, err := range s.Tools(ctx, nil) {
+		harness.NoError(t, err)
+		if names = append(names, tool.Name); tool.Annotations == nil || tool.Annotations.Title == "" || tool.Title == "" {
+			t.Errorf("%s has no title or annotations", tool.Name)
+		}
+	}
+	if diff := cmp.Diff(allTools, names); diff != "" {
+		t.Error(diff)
+	}
+	called := map[string]bool{}
+	do := func(tool string, args map[string]any, out any) {
+		t.Helper()
+		called[tool] = true
+		use(t, s, tool, args, out)
+	}
+
+	var me contract.MCPWhoami
+	if do("whoami", nil, &me); me.WorkspaceMember.ID != who.ID || me.Workspace.ID != who.Workspace {
+		t.Errorf("it acts for %+v", me)
+	}
+	var made contract.MCPPublished
+	do("publish_artifact", map[string]any{"title": "Tides", "body": tides, "render_mode": "html"}, &made)
+	if made.Title != "Tides" || made.PrivateURL != p.Origins.App+"/v/"+string(made.ArtifactID) || made.Stats.UploadedFiles != 1 {
+		t.Errorf("published %+v", made)
+	}
+	of := func(more map[string]any) map[string]any {
+		args := map[string]any{"artifact_id": made.ArtifactID}
+		maps.Copy(args, more)
+		return args
+	}
+	var edited, revised, uploaded contract.MCPPublished
+	do("multi_edit", of(map[string]any{"path": "index.html", "edits": []map[string]any{
+		{"old_string": "six", "new_string": "seven"}, {"old_string": "Tides", "new_string": "Tide tables"},
+	}}), &edited)
+	do("add_revision", of(map[string]any{"body": "# Notes", "render_mode": "markdown"}), &revised)
+	if edited.RevisionID == made.RevisionID || revised.RevisionID == edited.RevisionID {
+		t.Errorf("revisions %s %s %s", made.RevisionID, edited.RevisionID, revised.RevisionID)
+	}
+	var view contract.AgentView
+	do("read_artifact", of(nil), &view)
+	if len(view.Files) != 2 || view.Entrypoint != "index.md" || view.Title != "Tides" {
+		t.Errorf("it reads %+v", view)
+	}
+	var file contract.MCPFile
+	do("read_file", of(map[string]any{"path": "index.html"}), &file)
+	if file.Body == nil || *file.Body != strings.Replace(strings.Replace(tides, "six", "seven", 1), "Tides", "Tide tables", 1) {
+		t.Errorf("the file is %+v", file)
+	}
+	var changes contract.Comparison
+	do("diff_revisions", of(map[string]any{"from": made.RevisionID, "to": edited.RevisionID}), &changes)
+	if len(changes.Files) != 1 || !strings.Contains(changes.Files[0].Diff, "+") {
+		t.Errorf("changed is %+v", changes)
+	}
+	var list contract.ArtifactList
+	if do("list_artifacts", nil, &list); len(list.Data) != 1 || list.Data[0].ID != made.ArtifactID {
+		t.Errorf("listed are %+v", list)
+	}
+	var revisions contract.RevisionList
+	if do("list_revisions", of(nil), &revisions); len(revisions.Items) != 3 {
+		t.Errorf("revisions are %+v", revisions)
+	}
+	var named contract.DisplayMetadata
+	if do("update_display_metadata", of(map[string]any{"title": "Water"}), &named); named.Title != "Water" {
+		t.Errorf("it is called %+v", named)
+	}
+	var shown contract.Visibility
+	do("set_visibility", of(map[string]any{"visibility": "unlisted"}), &shown)
+	if opened := harness.Must(p.Anyone.Resolve(ctx, shown.UnlistedURL))(t); opened.AgentView.RevisionID != revised.RevisionID {
+		t.Errorf("the link opens %+v", opened.AgentView)
+	}
+	var minted contract.MintedLink
+	do("create_revision_link", of(map[string]any{"revision_id": edited.RevisionID}), &minted)
+	if opened := harness.Must(p.Anyone.Resolve(ctx, minted.URL))(t); opened.AgentView.RevisionID != edited.RevisionID {
+		t.Errorf("the link of a revision opens %+v", opened.AgentView)
+	}
+	var links contract.LinkList
+	if do("list_access_links", of(nil), &links); len(links.Items) != 2 {
+		t.Errorf("links are %+v", links)
+	}
+	var revoked contract.RevokedLink
+	do("revoke_access_link", map[string]any{"access_link_id": links.Items[0].ID}, &revoked)
+	var private contract.Visibility
+	do("set_visibility", of(map[string]any{"visibility": "private"}), &private)
+	for _, url := range []string{shown.UnlistedURL, minted.URL} {
+		if _, err := p.Anyone.Resolve(ctx, url); err == nil {
+			t.Error("a link opens a private artifact")
+		}
+	}
+	var ready contract.MCPUpload
+	page := []byte(tides + " and at noon")
+	do("prepare_upload", map[string]any{"title": "Two files", "files": []map[string]any{
+		{"path": "index.html", "size_bytes": len(page), "sha256": wire.Digest(page)},
+		{"path": "data/empty.txt", "size_bytes": 0},
+	}}, &ready)
+	if len(ready.Files) != 1 || !slices.Equal(ready.Known, []string{"data/empty.txt"}) {
+		t.Fatalf("to upload is %+v", ready)
+	}
+	a := harness.Must(p.Anyone.Put(ctx, contract.UploadTarget{
+		PutURL: ready.Files[0].PutURL, RequiredHeaders: ready.Files[0].RequiredHeaders,
+	}, page))(t)
+	if a.Status != http.StatusOK {
+		t.Fatalf("uploading answers %d", a.Status)
+	}
+	for range 2 {
+		do("publish_upload", map[string]any{"upload_session_id": ready.UploadSessionID}, &uploaded)
+		if uploaded.RevisionID != ready.RevisionID || uploaded.Title != "Two files" {
+			t.Errorf("uploaded is %+v", uploaded)
+		}
+	}
+	var gone contract.DeletedArtifact
+	do("delete_artifact", of(nil), &gone)
+	c.refused(t, fault.NotFound, "read_artifact", of(nil))
+	c.refused(t, fault.ArtifactNotFound, "multi_edit",
+		of(map[string]any{"path": "index.html", "edits": []map[string]any{{"old_string": "a", "new_string": "b"}}}))
+	for _, tool := range allTools {
+		if !called[tool] {
+			t.Errorf("%s was not called", tool)
+		}
+	}
+}
+
+// use calls a tool that succeeds, with a client of the SDK.
+func use(t testing.TB, s *mcp.ClientSession, tool string, args map[string]any, out any) {
+	t.Helper()
+	r := harness.Must(s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args}))(t)
+	body := harness.Must(json.Marshal(r.StructuredContent))(t)
+	if r.IsError {
+		t.Fatalf("%s: %s", tool, body)
+	}
+	harness.NoError(t, json.Unmarshal(body, out))
+}
+
+// flow publishes, edits, reads, shares and deletes with a client of the SDK.
+func flow(t *testing.T, c *rawClient) {
+	t.Helper()
+	s := c.session(t, nil)
+	do := func(tool string, args map[string]any, out any) {
+		t.Helper()
+		use(t, s, tool, args, out)
+	}
+	var made, edited contract.MCPPublished
+	do("publish_artifact", map[string]any{"title": "Tides", "body": tides, "render_mode": "html"}, &made)
+	a := map[string]any{"artifact_id": made.ArtifactID}
+	do("multi_edit", map[string]any{"artifact_id": made.ArtifactID, "path": "index.html",
+		"edits": []map[string]any{{"old_string": "six", "new_string": "seven"}}}, &edited)
+	var file contract.MCPFile
+	do("read_file", map[string]any{"artifact_id": made.ArtifactID, "path": "index.html"}, &file)
+	if file.Body == nil || *file.Body != strings.Replace(tides, "six", "seven", 1) {
+		t.Errorf("the file is %+v", file)
+	}
+	var shown contract.Visibility
+	do("set_visibility", map[string]any{"artifact_id": made.ArtifactID, "visibility": "unlisted"}, &shown)
+	if opened := harness.Must(c.Anyone.Resolve(ctx, shown.UnlistedURL))(t); opened.AgentView.RevisionID != edited.RevisionID {
+		t.Errorf("the link opens %+v", opened.AgentView)
+	}
+	var gone contract.DeletedArtifact
+	do("delete_artifact", a, &gone)
+	if _, err := c.Anyone.Resolve(ctx, shown.UnlistedURL); err == nil {
+		t.Error("the link opens a deleted artifact")
+	}
+}
+
+// TestTheCurlLinesUpload runs the lines that prepare_upload gives, from a folder with the files.
+func TestTheCurlLinesUpload(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	c, _ := connected(t, p)
+	folder := t.TempDir()
+	name, text := "it's a $(file).txt", []byte("bytes\x00 of any kind\n")
+	harness.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
+	ready := call[contract.MCPUpload](t, c, "prepare_upload", map[string]any{
+		"title": "Quoted", "files": []map[string]any{{"path": name, "size_bytes": len(text), "sha256": wire.Digest(text)}},
+	})
+	command := exec.CommandContext(ctx, "sh", "-c", ready.Files[0].Curl)
+	command.Dir = folder
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("curl: %v %s", err, out)
+	}
+	made := call[contract.MCPPublished](t, c, "publish_upload", map[string]any{"upload_session_id": ready.UploadSessionID})
+	file := call[contract.MCPFile](t, c, "read_file", map[string]any{"artifact_id": made.ArtifactID, "path": name})
+	if file.SHA256 != wire.Digest(text) {
+		t.Errorf("published is %+v", file)
+	}
+}
+
+// TestAToolNeedsItsScopes holds the token's scopes, met with those of the member, against what each tool needs.
+func TestAToolNeedsItsScopes(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	needs := map[string]string{
+		"whoami": "", "list_artifacts": "read", "read_artifact": "read", "read_file": "read", "list_revisions": "read",
+		"diff_revisions": "read", "delete_artifact": "publish", "update_display_metadata": "publish",
+		"revoke_access_link": "publish",
+	}
+	for _, has := range []credential.Scope{"", credential.Read, credential.Publish} {
+		scopes := []credential.Scope{credential.Admin}
+		if has != "" {
+			scopes = append(scopes, has)
+		}
+		who := p.NewMember(t, scopes...)
+		c := &rawClient{Env: p.Env, token: p.GrantTo(t, who, appClient, p.Origins.MCP).Key}
+		for _, tool := range allTools {
+			needed, listed := needs[tool]
+			if !listed {
+				needed = "publish read"
+			}
+			a := c.rpc(t, "tools/call", map[string]any{"name": tool, "arguments": map[string]any{}})
+			allowed := needed == "" || needed == string(has)
+			if allowed != (a.Status == http.StatusOK) {
+				t.Errorf("%s with %q answers %d %s", tool, has, a.Status, a.Body)
+			}
+			if allowed {
+				continue
+			}
+			challenge := a.Header.Get("WWW-Authenticate")
+			if a.Status != http.StatusForbidden || a.Error == nil || a.Error.Code != -32000 ||
+				a.Error.Data.Code != "insufficient_scope" || string(a.ID) == "" ||
+				!strings.Contains(challenge, `error="insufficient_scope"`) ||
+				!strings.Contains(challenge, `scope="`+needed+`"`) {
+				t.Errorf("%s with %q: %d %s %s", tool, has, a.Status, challenge, a.Body)
+			}
+		}
+	}
+}
+
+// TestNoToolReachesAnotherWorkspace gives every tool the ids of somebody else.
+func TestNoToolReachesAnotherWorkspace(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	owner, _ := connected(t, p)
+	other, _ := connected(t, p)
+	made := owner.page(t, "Theirs", tides)
+	link := call[contract.Visibility](t, owner, "set_visibility",
+		map[string]any{"artifact_id": made.ArtifactID, "visibility": "unlisted"})
+	ready := call[contract.MCPUpload](t, owner, "prepare_upload",
+		map[string]any{"title": "x", "files": []map[string]any{{"path": "a.txt", "size_bytes": 0}}})
+	before := p.Snapshot(t)
+	a := map[string]any{"artifact_id": made.ArtifactID}
+	with := func(more map[string]any) map[string]any { maps.Copy(more, a); return more }
+	for tool, tt := range map[string]struct {
+		args map[string]any
+		code fault.Code
+	}{
+		"add_revision": {with(map[string]any{"body": "x", "render_mode": "text"}), fault.ArtifactNotFound},
+		"multi_edit": {with(map[string]any{"path": "index.html",
+			"edits": []map[string]any{{"old_string": "six", "new_string": "x"}}}), fault.ArtifactNotFound},
+		"read_artifact":           {a, fault.NotFound},
+		"read_file":               {with(map[string]any{"path": "index.html"}), fault.NotFound},
+		"list_revisions":          {a, fault.ArtifactNotFound},
+		"delete_artifact":         {a, fault.ArtifactNotFound},
+		"update_display_metadata": {with(map[string]any{"title": "Mine"}), fault.ArtifactNotFound},
+		"set_visibility":          {with(map[string]any{"visibility": "private"}), fault.ArtifactNotFound},
+		"create_revision_link":    {with(map[string]any{"revision_id": made.RevisionID}), fault.ArtifactNotFound},
+		"list_access_links":       {a, fault.ArtifactNotFound},
+		"revoke_access_link":      {map[string]any{"access_link_id": link.AccessLinkID}, fault.NotFound},
+		"publish_upload":          {map[string]any{"upload_session_id": ready.UploadSessionID}, fault.NotFound},
+		"diff_revisions":          {a, fault.NotFound},
+		"prepare_upload": {with(map[string]any{"title": "x",
+			"files": []map[string]any{{"path": "a.txt", "size_bytes": 0}}}), fault.ArtifactNotFound},
+	} {
+		other.refused(t, tt.code, tool, tt.args)
+	}
+	p.WantUnchanged(t, before)
+}
