@@ -28,17 +28,24 @@ case "$*" in
 esac
 `
 
+// suiteFolder has a lock file of its own.
+const suiteFolder = "scripts/internal/conformance"
+
 func newMachine(t *testing.T, programs ...string) machine {
 	t.Helper()
 	m := machine{folder: t.TempDir()}
 	m.path = filepath.Join(m.folder, "bin")
-	for _, dir := range []string{"scripts/s3d", "bin", "node_modules", "cmd", "functions", "shared/platform/rate"} {
+	for _, dir := range []string{
+		"scripts/s3d", "bin", "node_modules", suiteFolder + "/node_modules", "cmd", "functions", "shared/platform/rate",
+	} {
 		if err := os.MkdirAll(filepath.Join(m.folder, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(m.folder, "package-lock.json"), []byte("{}\n"), 0o644); err != nil {
-		t.Fatal(err)
+	for _, dir := range []string{".", suiteFolder} {
+		if err := os.WriteFile(filepath.Join(m.folder, dir, "package-lock.json"), []byte("{}\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	concurrent := filepath.Join(m.folder, "shared/platform/rate/rate.go")
 	if err := os.WriteFile(concurrent, []byte("\tgo count()\n"), 0o644); err != nil {
@@ -51,6 +58,7 @@ func newMachine(t *testing.T, programs ...string) machine {
 		}
 		executable.Write(t, filepath.Join(m.folder, "scripts", script), string(text))
 	}
+	executable.Write(t, filepath.Join(m.folder, "scripts", "synth"), "#!/bin/sh\n")
 	for _, program := range programs {
 		executable.Write(t, filepath.Join(m.path, program), standIn)
 	}
@@ -145,6 +153,20 @@ func TestCheckIsShortWithoutCompilerNodeAndBrowser(t *testing.T) {
 	const want = "go test -short -run Name vitrine/functions/app vitrine/shared/platform/id vitrine/shared/platform/rate\n" +
 		"go test -run Name ./...\n"
 	if got := tests(calls); got != want || !strings.Contains(calls, "go run ./scripts/internal/tally -short\n") {
+		t.Errorf("it says %q after\n%s", said, calls)
+	}
+}
+
+func TestCheckRunsTheConformanceSuiteWithAllAlone(t *testing.T) {
+	const suite = "go test -tags conformance -timeout 15m vitrine/scripts/internal/conformance\n"
+	for mode, want := range map[string]int{"-all": 1, "-short": 0} {
+		said, calls := newMachine(t, everything...).checkWith(t, []string{mode})
+		if strings.Count(tests(calls), suite) != want || strings.Count(calls, "npm ci") != 1+want ||
+			strings.Count(said, "installing the conformance suite of MCP (npm ci)\n") != want {
+			t.Errorf("with %s it says %q after\n%s", mode, said, calls)
+		}
+	}
+	if said, calls := newMachine(t, everything...).check(t); strings.Contains(said+calls, "conformance") {
 		t.Errorf("it says %q after\n%s", said, calls)
 	}
 }
