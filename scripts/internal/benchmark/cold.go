@@ -30,6 +30,7 @@ var coldBudgets = map[string]time.Duration{
 	"upload":  15 * time.Millisecond,
 	"api":     25 * time.Millisecond,
 	"app":     40 * time.Millisecond,
+	"mcp":     25 * time.Millisecond,
 }
 
 const (

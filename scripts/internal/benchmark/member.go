@@ -76,22 +76,26 @@ func (b *bench) clientRegistrations(context.Context) (tasks []task, err error) {
 	return tasks, nil
 }
 
+// authorization is where a client sends a browser to ask for scopes.
+func (b *bench) authorization(c contract.RegisteredClient, scopes string) string {
+	return b.anyone.At.APIURL + "/oauth2/authorize?" + url.Values{
+		"response_type":         {"code"},
+		"client_id":             {string(c.ClientID)},
+		"redirect_uri":          {redirect},
+		"scope":                 {scopes},
+		"state":                 {"state"},
+		"code_challenge":        {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, // RFC 7636, appendix B
+		"code_challenge_method": {"S256"},
+	}.Encode()
+}
+
 // authorizations are what an app sends a browser away with.
 func (b *bench) authorizations(ctx context.Context) (tasks []task, err error) {
 	c, err := b.registerClient(ctx)
 	noRedirect := *b.anyone.HTTP
 	noRedirect.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	away := &wire.Agent{HTTP: &noRedirect, At: b.anyone.At}
-	query := url.Values{
-		"response_type":         {"code"},
-		"client_id":             {string(c.ClientID)},
-		"redirect_uri":          {redirect},
-		"scope":                 {"read"},
-		"state":                 {"state"},
-		"code_challenge":        {"E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"}, // RFC 7636, appendix B
-		"code_challenge_method": {"S256"},
-	}
-	target := b.anyone.At.APIURL + "/oauth2/authorize?" + query.Encode()
+	target := b.authorization(c, "read")
 	for range b.atMost(gateMost) {
 		tasks = append(tasks, once(asking(away, http.StatusSeeOther, "GET", target)))
 	}

@@ -75,6 +75,15 @@ const ours = "dashboard"
 
 // signIn takes a person through the identity provider and approves the client.
 func (b *bench) signIn(ctx context.Context, email string) (*person, error) {
+	w, err := b.enter(ctx, email)
+	if err != nil {
+		return nil, err
+	}
+	return b.approves(ctx, w)
+}
+
+// enter takes a person through the identity provider.
+func (b *bench) enter(ctx context.Context, email string) (*browser, error) {
 	plain := *b.anyone.HTTP
 	plain.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	w := &browser{&wire.Agent{HTTP: &plain, At: b.anyone.At}, b.hosts.Origins.App, map[string]string{}}
@@ -87,10 +96,7 @@ func (b *bench) signIn(ctx context.Context, email string) (*person, error) {
 		return nil, err
 	}
 	a, err = w.ask(ctx, "GET", provider.Header.Get("Location"), nil)
-	if err := expect(a, err, http.StatusSeeOther); err != nil {
-		return nil, err
-	}
-	return b.approves(ctx, w)
+	return w, expect(a, err, http.StatusSeeOther)
 }
 
 // approves gives the client the rights of the person who is signed in.

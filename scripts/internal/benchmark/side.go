@@ -47,7 +47,7 @@ type side struct {
 // Offsets of the ports of a stack from its base.
 const (
 	apiOffset   = 1
-	hostOffsets = 4  // api, upload, content and app follow each other
+	hostOffsets = 4  // api, upload, content and app follow each other; a baseline may have no more
 	dynamoDB    = 11 // the DynamoDB engine
 	lastOffset  = 12 // the S3 engine
 )
