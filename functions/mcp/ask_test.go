@@ -105,7 +105,8 @@ func TestNobodyIsAskedAboutWhatChangesNothing(t *testing.T) {
 		},
 	})
 	args := calls["set_visibility"]
-	if r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "set_visibility", Arguments: args}); err != nil || r.IsError {
+	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "set_visibility", Arguments: args})
+	if err != nil || r.IsError {
 		t.Errorf("making it private answers %v %v", r, err)
 	}
 	e.artifact.Status = artifact.Deleted
@@ -113,7 +114,8 @@ func TestNobodyIsAskedAboutWhatChangesNothing(t *testing.T) {
 		return contract.DeletedArtifact{}, artifact.NotFound()
 	}
 	args = calls["delete_artifact"]
-	if r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "delete_artifact", Arguments: args}); err != nil || !r.IsError {
+	r, err = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "delete_artifact", Arguments: args})
+	if err != nil || !r.IsError {
 		t.Errorf("deleting it twice answers %v %v", r, err)
 	}
 }
@@ -147,7 +149,8 @@ func TestAnAnswerIsThatToItsQuestion(t *testing.T) {
 		ResultType   string
 		RequestState string
 	}](t, asked.Result)
-	if asked.Status != http.StatusOK || question.ResultType != "input_required" || question.RequestState == "" || done != 0 {
+	if asked.Status != http.StatusOK || question.ResultType != "input_required" || question.RequestState == "" ||
+		done != 0 {
 		t.Fatalf("the first call answers %d %s", asked.Status, asked.Body)
 	}
 	other := *e.artifact

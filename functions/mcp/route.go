@@ -56,14 +56,24 @@ func (h *Host) routes() []web.Route {
 			Method:  "GET",
 			Path:    "/healthz",
 			Summary: "Whether the host answers",
-			Answers: []web.Answer{{Status: http.StatusOK, Description: "it does", MediaType: jsonMedia, Object: true}},
+			Answers: []web.Answer{{
+				Status:      http.StatusOK,
+				Description: "it does",
+				MediaType:   jsonMedia,
+				Object:      true,
+			}},
 		}, health),
 		web.Document(web.Operation{
 			ID:      "mcp.openApiDocument",
 			Method:  "GET",
 			Path:    "/openapi.json",
 			Summary: "This document",
-			Answers: []web.Answer{{Status: http.StatusOK, Description: "it", MediaType: jsonMedia, Object: true}},
+			Answers: []web.Answer{{
+				Status:      http.StatusOK,
+				Description: "it",
+				MediaType:   jsonMedia,
+				Object:      true,
+			}},
 		}),
 	}
 	routes = append(routes, metadata("mcp.oauthProtectedResource", resourcePath, "This host as a protected resource (RFC 9728)",

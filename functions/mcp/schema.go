@@ -36,7 +36,12 @@ func object(fields ...field) *jsonschema.Schema {
 
 // list is an array of a number of items.
 func list(of *jsonschema.Schema, least, most int) *jsonschema.Schema {
-	return &jsonschema.Schema{Type: "array", Items: of, MinItems: &least, MaxItems: &most}
+	return &jsonschema.Schema{
+		Type:     "array",
+		Items:    of,
+		MinItems: &least,
+		MaxItems: &most,
+	}
 }
 
 // text is a string of a number of characters.

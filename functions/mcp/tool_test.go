@@ -41,7 +41,8 @@ func TestTheListOfToolsFitsAModel(t *testing.T) {
 			t.Errorf("%s is called %q and described in %d bytes", tool.Name, tool.Title, len(tool.Description))
 		}
 		schema := tool.InputSchema.(map[string]any)
-		if closed, _ := json.Marshal(schema["additionalProperties"]); string(closed) != `{"not":{}}` && string(closed) != "false" {
+		closed, _ := json.Marshal(schema["additionalProperties"])
+		if string(closed) != `{"not":{}}` && string(closed) != "false" {
 			t.Errorf("%s takes other arguments: %s", tool.Name, closed)
 		}
 	}
@@ -89,23 +90,30 @@ func failed(t *testing.T, value json.RawMessage) problemFacts {
 func TestArgumentsThatDoNotFitAreToldToTheModel(t *testing.T) {
 	e := newEnv(t)
 	const art = "art_00000000000000000000000000"
+	files := func(size float64) any {
+		return map[string]any{"title": "x", "files": []any{map[string]any{"path": "a", "size_bytes": size}}}
+	}
 	for name, tt := range map[string]struct {
 		tool string
 		args any
 		says string
 	}{
-		"missing":         {"publish_artifact", map[string]any{"title": "x"}, "body"},
-		"unknown":         {"whoami", map[string]any{"name": "x"}, "name"},
-		"no object":       {"whoami", []any{}, "object"},
-		"a wrong type":    {"read_artifact", map[string]any{"artifact_id": 7}, "artifact_id"},
-		"a wrong id":      {"read_artifact", map[string]any{"artifact_id": "art_1"}, "pattern"},
-		"a wrong word":    {"set_visibility", map[string]any{"artifact_id": art, "visibility": "public"}, "visibility"},
-		"an empty text":   {"publish_artifact", map[string]any{"title": "x", "body": "", "render_mode": "text"}, "body"},
-		"no edits":        {"multi_edit", map[string]any{"artifact_id": art, "path": "a", "edits": []any{}}, "edits"},
-		"an empty search": {"multi_edit", map[string]any{"artifact_id": art, "path": "a", "edits": []any{map[string]any{"old_string": "", "new_string": "x"}}}, "old_string"},
-		"a short key":     {"publish_artifact", map[string]any{"title": "x", "body": "x", "render_mode": "text", "idempotency_key": "a"}, "idempotency_key"},
-		"a negative size": {"prepare_upload", map[string]any{"title": "x", "files": []any{map[string]any{"path": "a", "size_bytes": -1}}}, "size_bytes"},
-		"a half size":     {"prepare_upload", map[string]any{"title": "x", "files": []any{map[string]any{"path": "a", "size_bytes": 1.5}}}, "size_bytes"},
+		"missing":       {"publish_artifact", map[string]any{"title": "x"}, "body"},
+		"unknown":       {"whoami", map[string]any{"name": "x"}, "name"},
+		"no object":     {"whoami", []any{}, "object"},
+		"a wrong type":  {"read_artifact", map[string]any{"artifact_id": 7}, "artifact_id"},
+		"a wrong id":    {"read_artifact", map[string]any{"artifact_id": "art_1"}, "pattern"},
+		"a wrong word":  {"set_visibility", map[string]any{"artifact_id": art, "visibility": "public"}, "visibility"},
+		"an empty text": {"publish_artifact", map[string]any{"title": "x", "body": "", "render_mode": "text"}, "body"},
+		"no edits":      {"multi_edit", map[string]any{"artifact_id": art, "path": "a", "edits": []any{}}, "edits"},
+		"an empty search": {"multi_edit", map[string]any{
+			"artifact_id": art, "path": "a", "edits": []any{map[string]any{"old_string": "", "new_string": "x"}},
+		}, "old_string"},
+		"a short key": {"publish_artifact", map[string]any{
+			"title": "x", "body": "x", "render_mode": "text", "idempotency_key": "a",
+		}, "idempotency_key"},
+		"a negative size": {"prepare_upload", files(-1), "size_bytes"},
+		"a half size":     {"prepare_upload", files(1.5), "size_bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := e.toolAnswer(t, tt.tool, tt.args)
@@ -156,15 +164,16 @@ func TestAPanicEndsOneAnswer(t *testing.T) {
 
 func TestAFailureSaysWhatToDo(t *testing.T) {
 	e := newEnv(t)
+	spent, away := fault.New(fault.WriteAllowanceExceeded, "wait"), fault.New(fault.DatabaseUnavailable, "again")
 	for name, tt := range map[string]struct {
 		err  error
 		code fault.Code
 		wait int
 	}{
-		"of a rule":      {fault.New(fault.RevisionCeilingExceeded, "publish a new artifact"), fault.RevisionCeilingExceeded, 0},
-		"with a wait":    {fault.New(fault.WriteAllowanceExceeded, "wait").After(90*time.Second + 1), fault.WriteAllowanceExceeded, 91},
+		"of a rule":      {fault.New(fault.RevisionCeilingExceeded, "publish anew"), fault.RevisionCeilingExceeded, 0},
+		"with a wait":    {spent.After(90*time.Second + 1), fault.WriteAllowanceExceeded, 91},
 		"of the service": {errors.New("dial tcp: secret"), fault.Internal, 0},
-		"in time":        {fmt.Errorf("read: %w", fault.New(fault.DatabaseUnavailable, "again")), fault.DatabaseUnavailable, 0},
+		"in time":        {fmt.Errorf("read: %w", away), fault.DatabaseUnavailable, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e.edits.publish = func(edit.Request, string, edit.Text) (edit.Result, error) { return edit.Result{}, tt.err }
@@ -252,7 +261,8 @@ func TestTheKeyOfACallTellsItFromOthers(t *testing.T) {
 	}
 	call := func(id, args string) edit.Request {
 		t.Helper()
-		e.post(t, `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"publish_artifact","arguments":`+args+`}}`)
+		e.post(t, `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/call","params":{"name":"publish_artifact","arguments":`+
+			args+`}}`)
 		r := got[len(got)-1]
 		if err := idempotency.CheckClient(r.Client); err != nil {
 			t.Errorf("%s has the key %q", id, r.Client)
@@ -288,7 +298,8 @@ func TestTheKeyOfACallTellsItFromOthers(t *testing.T) {
 func TestTheLogNamesTheToolAndNothingOfTheCaller(t *testing.T) {
 	e := newEnv(t)
 	e.edits.publish = func(edit.Request, string, edit.Text) (edit.Result, error) { return e.published(), nil }
-	e.toolAnswer(t, "publish_artifact", map[string]any{"title": "Quarterly", "body": "confidential", "render_mode": "text"})
+	e.toolAnswer(t, "publish_artifact",
+		map[string]any{"title": "Quarterly", "body": "confidential", "render_mode": "text"})
 	e.ask(t, "made/up confidential", map[string]any{})
 	log := e.log.String()
 	if !strings.Contains(log, `"tool":"publish_artifact"`) || !strings.Contains(log, `"rpc":"tools/call"`) ||

@@ -56,7 +56,12 @@ func (f *Failure) toUnknown(id json.RawMessage) *Failure {
 
 // invalid refuses a message that is not one.
 func invalid(reason, message string) *Failure {
-	return &Failure{Status: http.StatusBadRequest, Code: CodeInvalidParams, Reason: reason, Message: message}
+	return &Failure{
+		Status:  http.StatusBadRequest,
+		Code:    CodeInvalidParams,
+		Reason:  reason,
+		Message: message,
+	}
 }
 
 func tooLarge(limit int64) *Failure {

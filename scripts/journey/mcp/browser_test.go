@@ -101,7 +101,8 @@ func TestAPersonConnectsAnAgentAndEndsIt(t *testing.T) {
 	page.Wait(`document.querySelector('form[action$="/unlink"] button') !== null`)
 	page.Click(`form[action$="/unlink"] button`)
 	page.Wait(`location.pathname === "/connections"`)
-	if _, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "whoami"}); err == nil || !strings.Contains(err.Error(), "asked again") {
+	_, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "whoami"})
+	if err == nil || !strings.Contains(err.Error(), "asked again") {
 		t.Errorf("after the person ended the connection the next call answers %v", err)
 	}
 }

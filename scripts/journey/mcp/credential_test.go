@@ -18,6 +18,7 @@ func TestT04OtherCredentialsAreRefusedByThisHost(t *testing.T) {
 	cli := browser.CLIToken(t)
 	who := p.NewMember(t)
 	made := harness.CreatedKey(t, harness.TryCreateKey(t, who, "key", "a-key-of-mine"))
+	session := browser.Cookies[harness.SessionCookie]
 	metadata := p.Origins.MCP + "/.well-known/oauth-protected-resource"
 	for name, tt := range map[string]struct {
 		headers []string
@@ -28,8 +29,8 @@ func TestT04OtherCredentialsAreRefusedByThisHost(t *testing.T) {
 		"an ephemeral key":       {[]string{"Authorization", "Bearer " + p.NewAgent(t).Key}, "API keys"},
 		"the command's token":    {[]string{"Authorization", "Bearer " + cli.AccessToken}, "unknown, expired or ended"},
 		"a member's web token":   {[]string{"Authorization", "Bearer " + who.Key}, "unknown, expired or ended"},
-		"a session in a cookie":  {[]string{"Authorization", "", "Cookie", harness.SessionCookie + "=" + browser.Cookies[harness.SessionCookie]}, "OAuth"},
-		"a session as a token":   {[]string{"Authorization", "Bearer " + browser.Cookies[harness.SessionCookie]}, ""},
+		"a session in a cookie":  {[]string{"Authorization", "", "Cookie", harness.SessionCookie + "=" + session}, "OAuth"},
+		"a session as a token":   {[]string{"Authorization", "Bearer " + session}, ""},
 		"a foreign session":      {[]string{"Authorization", "Bearer wos_session"}, "browser sessions"},
 		"a basic credential":     {[]string{"Authorization", "Basic YTpi"}, "Bearer"},
 		"two in one header":      {[]string{"Authorization", "Bearer a, Bearer b"}, "exactly one"},

@@ -72,7 +72,8 @@ func (c *rawClient) begins(t *testing.T, revision string) {
 		Capabilities      map[string]any
 	}
 	harness.NoError(t, json.Unmarshal(a.Result, &begun))
-	if a.Status != http.StatusOK || !strings.Contains(begun.Instructions, "publish_artifact") || begun.Capabilities["tools"] == nil {
+	if a.Status != http.StatusOK || !strings.Contains(begun.Instructions, "publish_artifact") ||
+		begun.Capabilities["tools"] == nil {
 		t.Errorf("%s answers %d %s", first, a.Status, a.Body)
 	}
 	if revision == stateless && !slices.Contains(begun.SupportedVersions, stateless) ||
@@ -82,7 +83,8 @@ func (c *rawClient) begins(t *testing.T, revision string) {
 	if revision == stateless {
 		return
 	}
-	if a := c.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); a.Status != http.StatusAccepted || len(a.Body) > 0 {
+	a = c.send(t, `{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	if a.Status != http.StatusAccepted || len(a.Body) > 0 {
 		t.Errorf("the notification answers %d %s", a.Status, a.Body)
 	}
 	if a := c.ask(t, revision, "ping", nil); a.Status != http.StatusOK || string(a.Result) != "{}" {
@@ -174,7 +176,8 @@ func FuzzMessages(f *testing.F) {
 	p := harness.NewBackendEnv(f, harness.Unlimited)
 	c, _ := connected(f, p)
 	f.Fuzz(func(t *testing.T, body string) {
-		for _, headers := range [][]string{nil, {"MCP-Protocol-Version", stateless, "Mcp-Method", "tools/call", "Mcp-Name", "whoami"}} {
+		newest := []string{"MCP-Protocol-Version", stateless, "Mcp-Method", "tools/call", "Mcp-Name", "whoami"}
+		for _, headers := range [][]string{nil, newest} {
 			if a := c.send(t, body, headers...); a.Status >= http.StatusInternalServerError || a.Status < http.StatusOK {
 				t.Errorf("%q answers %d %.300s", body, a.Status, a.Body)
 			}

@@ -87,7 +87,8 @@ func TestNoTextMakesAnAnswerTooLarge(t *testing.T) {
 			a := c.rpc(t, "tools/call", map[string]any{"name": "read_file", "arguments": map[string]any{
 				"artifact_id": made.ArtifactID, "path": "content.txt",
 			}})
-			if used, _ := limits.FunctionBody(a.Body); a.Status != http.StatusOK || a.Error != nil || used > limits.FunctionAnswer {
+			used, _ := limits.FunctionBody(a.Body)
+			if a.Status != http.StatusOK || a.Error != nil || used > limits.FunctionAnswer {
 				t.Errorf("%d bytes of %s: %d, %d bytes of answer, error %v", size, name, a.Status, used, a.Error)
 			}
 		}

@@ -59,7 +59,8 @@ func TestAnAgentPublishesEditsReadsSharesAndDeletes(t *testing.T) {
 	}
 	var made contract.MCPPublished
 	do("publish_artifact", map[string]any{"title": "Tides", "body": tides, "render_mode": "html"}, &made)
-	if made.Title != "Tides" || made.PrivateURL != p.Origins.App+"/v/"+string(made.ArtifactID) || made.Stats.UploadedFiles != 1 {
+	if made.Title != "Tides" || made.PrivateURL != p.Origins.App+"/v/"+string(made.ArtifactID) ||
+		made.Stats.UploadedFiles != 1 {
 		t.Errorf("published %+v", made)
 	}
 	of := func(more map[string]any) map[string]any {
@@ -82,7 +83,8 @@ func TestAnAgentPublishesEditsReadsSharesAndDeletes(t *testing.T) {
 	}
 	var file contract.MCPFile
 	do("read_file", of(map[string]any{"path": "index.html"}), &file)
-	if file.Body == nil || *file.Body != strings.Replace(strings.Replace(tides, "six", "seven", 1), "Tides", "Tide tables", 1) {
+	if want := strings.NewReplacer("six", "seven", "Tides", "Tide tables").Replace(tides); file.Body == nil ||
+		*file.Body != want {
 		t.Errorf("the file is %+v", file)
 	}
 	var changes contract.Comparison
@@ -104,7 +106,8 @@ func TestAnAgentPublishesEditsReadsSharesAndDeletes(t *testing.T) {
 	}
 	var shown contract.Visibility
 	do("set_visibility", of(map[string]any{"visibility": "unlisted"}), &shown)
-	if opened := harness.Must(p.Anyone.Resolve(ctx, shown.UnlistedURL))(t); opened.AgentView.RevisionID != revised.RevisionID {
+	opened := harness.Must(p.Anyone.Resolve(ctx, shown.UnlistedURL))(t)
+	if opened.AgentView.RevisionID != revised.RevisionID {
 		t.Errorf("the link opens %+v", opened.AgentView)
 	}
 	var minted contract.MintedLink
@@ -189,7 +192,8 @@ func flow(t *testing.T, c *rawClient) {
 	}
 	var shown contract.Visibility
 	do("set_visibility", map[string]any{"artifact_id": made.ArtifactID, "visibility": "unlisted"}, &shown)
-	if opened := harness.Must(c.Anyone.Resolve(ctx, shown.UnlistedURL))(t); opened.AgentView.RevisionID != edited.RevisionID {
+	opened := harness.Must(c.Anyone.Resolve(ctx, shown.UnlistedURL))(t)
+	if opened.AgentView.RevisionID != edited.RevisionID {
 		t.Errorf("the link opens %+v", opened.AgentView)
 	}
 	var gone contract.DeletedArtifact

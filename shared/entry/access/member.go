@@ -60,7 +60,7 @@ func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, re
 		return Authenticated{}, errUnauthenticated()
 	}
 	if !m.Named {
-		w.Artifact, w.Revision, w.Session = "", "", ""
+		w = Request{Operation: w.Operation, Target: w.Target, Client: w.Client}
 	}
 	who, found, err := m.Store.FindMember(ctx, ws.ID, grant.Member, w)
 	if err != nil {
