@@ -136,7 +136,8 @@ func (a *authority) send(t *testing.T, method, path, body string, header ...stri
 func (r reply) refuses(t *testing.T, what string, status int, code fault.OAuthCode) {
 	t.Helper()
 	var body contract.OAuthError
-	if err := json.Unmarshal([]byte(r.body), &body); err != nil || r.StatusCode != status || body.Error != string(code) || body.Description == "" {
+	if err := json.Unmarshal([]byte(r.body), &body); err != nil || r.StatusCode != status ||
+		body.Error != string(code) || body.Description == "" {
 		t.Errorf("%s: %d %s", what, r.StatusCode, r.body)
 	}
 	if r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("Access-Control-Allow-Origin") != "*" {
@@ -216,10 +217,12 @@ func TestT32WhatCannotBeAnsweredIsAPageWithoutScript(t *testing.T) {
 		if r.StatusCode != 400 || r.Header.Get("Location") != "" || r.Header.Get("Content-Type") != "text/html; charset=utf-8" {
 			t.Errorf("%s: %d %v", name, r.StatusCode, r.Header)
 		}
-		if csp := r.Header.Get("Content-Security-Policy"); csp != "default-src 'none'; frame-ancestors 'none'" || r.Header.Get("Referrer-Policy") != "no-referrer" {
+		if csp := r.Header.Get("Content-Security-Policy"); csp != "default-src 'none'; frame-ancestors 'none'" ||
+			r.Header.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: %v", name, r.Header)
 		}
-		if strings.Contains(r.body, "script") || strings.Contains(r.body, "<b>") || !strings.Contains(r.body, "&lt;b&gt;request&lt;/b&gt;") || strings.Contains(r.body, "evil") {
+		if strings.Contains(r.body, "script") || strings.Contains(r.body, "<b>") ||
+			!strings.Contains(r.body, "&lt;b&gt;request&lt;/b&gt;") || strings.Contains(r.body, "evil") {
 			t.Errorf("%s: %s", name, r.body)
 		}
 	}
@@ -237,7 +240,8 @@ func TestT32WhatCannotBeAnsweredIsAPageWithoutScript(t *testing.T) {
 	for range 2 {
 		a.send(t, "GET", "/oauth2/authorize?"+good, "")
 	}
-	if r := a.send(t, "GET", "/oauth2/authorize?"+good, ""); r.StatusCode != 429 || r.Header.Get("Retry-After") == "" || r.Header.Get("Location") != "" {
+	if r := a.send(t, "GET", "/oauth2/authorize?"+good, ""); r.StatusCode != 429 || r.Header.Get("Retry-After") == "" ||
+		r.Header.Get("Location") != "" {
 		t.Error(r.Status, r.Header)
 	}
 }
@@ -266,7 +270,8 @@ func TestT33NoBrowserIsSentToAStrangersAppWithAnError(t *testing.T) {
 		}
 		query := url.Values{"client_id": {client}, "redirect_uri": {redirect}, "response_type": {"token"}, "state": {"a&b"}}
 		to, err := a.send(t, "GET", "/oauth2/authorize?"+query.Encode()+"&more=x", "").Location()
-		if err != nil || to.Scheme+"://"+to.Host+to.Path != "https://app.example.com/oauth/error" || to.RawQuery != query.Encode() {
+		if err != nil || to.Scheme+"://"+to.Host+to.Path != "https://app.example.com/oauth/error" ||
+			to.RawQuery != query.Encode() {
 			t.Errorf("%s: sent to %v, %v", redirect, to, err)
 		}
 	}
@@ -276,7 +281,8 @@ func TestT33NoBrowserIsSentToAStrangersAppWithAnError(t *testing.T) {
 			t.Errorf("%s: %d %s", redirect, r.StatusCode, r.body)
 		}
 		query := url.Values{"client_id": {client}, "redirect_uri": {redirect}, "response_type": {"token"}}
-		if r := a.send(t, "GET", "/oauth2/authorize?"+query.Encode(), ""); r.StatusCode != 400 || r.Header.Get("Location") != "" {
+		if r := a.send(t, "GET", "/oauth2/authorize?"+query.Encode(), ""); r.StatusCode != 400 ||
+			r.Header.Get("Location") != "" {
 			t.Errorf("%s: sent to %q", redirect, r.Header.Get("Location"))
 		}
 	}
@@ -296,7 +302,8 @@ func TestT84OtherMethodsFindNothing(t *testing.T) {
 	}
 	for _, path := range []string{"token", "register"} {
 		r := a.send(t, "OPTIONS", "/oauth2/"+path, "", "Origin", "https://inspector.example", "Access-Control-Request-Method", "POST")
-		if r.StatusCode != 204 || r.Header.Get("Access-Control-Allow-Origin") != "*" || r.Header.Get("Access-Control-Allow-Methods") != "POST" || r.Header.Get("Access-Control-Allow-Credentials") != "" {
+		if r.StatusCode != 204 || r.Header.Get("Access-Control-Allow-Origin") != "*" ||
+			r.Header.Get("Access-Control-Allow-Methods") != "POST" || r.Header.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("%s: %s %v", path, r.Status, r.Header)
 		}
 	}
@@ -311,7 +318,8 @@ func TestTheTokenEndpointSendsEachGrantWhereItBelongs(t *testing.T) {
 		"grant_type=" + url.QueryEscape(contract.GrantClaimAlias) + "&claim_token=ct":                     "ct",
 	} {
 		var out contract.Token
-		if r := a.send(t, "POST", "/oauth2/token", body); r.StatusCode != 200 || json.Unmarshal([]byte(r.body), &out) != nil || out.AccessToken != want {
+		if r := a.send(t, "POST", "/oauth2/token", body); r.StatusCode != 200 ||
+			json.Unmarshal([]byte(r.body), &out) != nil || out.AccessToken != want {
 			t.Errorf("%s: %d %s", body, r.StatusCode, r.body)
 		}
 	}
@@ -387,7 +395,8 @@ func TestADeviceSignsIn(t *testing.T) {
 	a := newAuthority(t)
 	r := a.send(t, "POST", "/oauth2/device_authorization", url.Values{"client_id": {"cli"}, "device_name": {"lab"}}.Encode())
 	var d contract.DeviceAuthorization
-	if err := json.Unmarshal([]byte(r.body), &d); err != nil || r.StatusCode != 200 || !regexp.MustCompile(`^([BCDFGHJKLMNPQRSTVWXZ]{4}-){4}[BCDFGHJKLMNPQRSTVWXZ]{4}$`).MatchString(d.UserCode) {
+	if err := json.Unmarshal([]byte(r.body), &d); err != nil || r.StatusCode != 200 ||
+		!regexp.MustCompile(`^([BCDFGHJKLMNPQRSTVWXZ]{4}-){4}[BCDFGHJKLMNPQRSTVWXZ]{4}$`).MatchString(d.UserCode) {
 		t.Fatal(r.Status, r.body)
 	}
 	poll := url.Values{"grant_type": {contract.GrantDevice}, "client_id": {"cli"}, "device_code": {d.DeviceCode}}.Encode()
@@ -400,7 +409,8 @@ func TestADeviceSignsIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out contract.Token
-	if r := a.send(t, "POST", "/oauth2/token", poll); r.StatusCode != 200 || json.Unmarshal([]byte(r.body), &out) != nil || out.RefreshToken == "" || out.Scope != "read" {
+	if r := a.send(t, "POST", "/oauth2/token", poll); r.StatusCode != 200 ||
+		json.Unmarshal([]byte(r.body), &out) != nil || out.RefreshToken == "" || out.Scope != "read" {
 		t.Error(r.Status, r.body)
 	}
 	a.send(t, "POST", "/oauth2/device_authorization", "client_id=x").refuses(t, "unknown client", 400, fault.OAuthInvalidClient)
@@ -416,7 +426,8 @@ func TestAClientRegistersItself(t *testing.T) {
 	a := newAuthority(t)
 	r := a.send(t, "POST", "/oauth2/register", `{"redirect_uris":["https://claude.ai/api/mcp/auth_callback"],"client_name":"<Claude>","logo_uri":"x","contacts":[1]}`, "Content-Type", "application/json")
 	var c contract.RegisteredClient
-	if err := json.Unmarshal([]byte(r.body), &c); err != nil || r.StatusCode != 201 || !c.ClientID.Valid() || c.ClientName != "<Claude>" || c.AuthMethod != "none" || strings.Contains(r.body, "logo") {
+	if err := json.Unmarshal([]byte(r.body), &c); err != nil || r.StatusCode != 201 || !c.ClientID.Valid() ||
+		c.ClientName != "<Claude>" || c.AuthMethod != "none" || strings.Contains(r.body, "logo") {
 		t.Fatal(r.Status, r.body)
 	}
 	if r.Header.Get("Access-Control-Allow-Origin") != "*" || r.Header.Get("Content-Type") != "application/json; charset=utf-8" {

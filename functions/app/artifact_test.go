@@ -61,7 +61,8 @@ func TestTheViewerShowsNothingOfWhatTheOperatorClosed(t *testing.T) {
 		s := newHouse()
 		s.scene = closed
 		r := signedIn(s.handler(), "GET", path, nil)
-		if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "Closed by the operator") || !strings.Contains(body, artifactPage) ||
+		if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "Closed by the operator") ||
+			!strings.Contains(body, artifactPage) ||
 			strings.Contains(body, s.contentURL) || strings.Contains(r.Header.Get(policyHeader), "frame-src") {
 			t.Errorf("%s: %d %v\n%s", path, r.StatusCode, r.Header, body)
 		}
@@ -163,19 +164,22 @@ func TestWhatFormsDoToAnArtifact(t *testing.T) {
 			s := newHouse()
 			s.fail = tt.err
 			r := signedIn(s.handler(), "POST", artifactPage+path, doors[artifactPage+path])
-			if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, tt.why) || !strings.Contains(body, `href="`+artifactPage+`"`) {
+			if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, tt.why) ||
+				!strings.Contains(body, `href="`+artifactPage+`"`) {
 				t.Errorf("%s is refused for %v: %d\n%s", path, tt.err, r.StatusCode, body)
 			}
 		}
 	}
 	s := newHouse()
 	s.fail = fault.NewCode(fault.PinnedArtifactCap)
-	if r := signedIn(s.handler(), "POST", artifactPage+"/pin", doors[artifactPage+"/pin"]); r.StatusCode != 409 || !strings.Contains(text(t, r), "Unpin another one") {
+	if r := signedIn(s.handler(), "POST", artifactPage+"/pin", doors[artifactPage+"/pin"]); r.StatusCode != 409 ||
+		!strings.Contains(text(t, r), "Unpin another one") {
 		t.Errorf("too many pins: %d", r.StatusCode)
 	}
 	s = newHouse()
 	r := signedIn(s.handler(), "POST", artifactPage+"/title", url.Values{"title": {"  "}})
-	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "1 to 160 characters") || !strings.Contains(body, `value="  "`) || s.title2 != "" {
+	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "1 to 160 characters") ||
+		!strings.Contains(body, `value="  "`) || s.title2 != "" {
 		t.Errorf("an empty title: %d", r.StatusCode)
 	}
 }
@@ -224,13 +228,17 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 		}
 		r := signedIn(h, "POST", artifactPage+tt.path, tt.fields)
 		body := text(t, r)
-		if r.StatusCode != 200 || strings.Count(body, ">"+linkAddress+"<") != 1 || !strings.Contains(body, tt.has) || !strings.Contains(body, "shown this once") {
+		if r.StatusCode != 200 || strings.Count(body, ">"+linkAddress+"<") != 1 || !strings.Contains(body, tt.has) ||
+			!strings.Contains(body, "shown this once") {
 			t.Errorf("%s: %d\n%s", name, r.StatusCode, body)
 		}
-		if r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("Referrer-Policy") != "no-referrer" || strings.Contains(lines.String(), blob) {
+		if r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("Referrer-Policy") != "no-referrer" ||
+			strings.Contains(lines.String(), blob) {
 			t.Errorf("%s: the secret gets about: %v %s", name, r.Header, lines)
 		}
-		if got, want := s.wanted, tt.wanted; got.Type != want.Type || got.RevisionID != want.RevisionID || (got.ExpiresAt == nil) != (want.ExpiresAt == nil) || got.ExpiresAt != nil && !got.ExpiresAt.Equal(want.ExpiresAt.Time) {
+		if got, want := s.wanted, tt.wanted; got.Type != want.Type || got.RevisionID != want.RevisionID ||
+			(got.ExpiresAt == nil) != (want.ExpiresAt == nil) || got.ExpiresAt != nil &&
+			!got.ExpiresAt.Equal(want.ExpiresAt.Time) {
 			t.Errorf("%s: asked for %+v", name, got)
 		}
 		if page := text(t, signedIn(h, "GET", artifactPage, nil)) + text(t, signedIn(h, "GET", "/access-links", nil)); strings.Contains(page, blob) {
@@ -241,7 +249,8 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 		s := newHouse()
 		h, _ := s.host()
 		h.Links = elsewhere{doorkeeper{s}}
-		if r := signedIn(h.Handler(), "POST", artifactPage+path, fields); r.StatusCode != 404 || strings.Contains(text(t, r), linkAddress) {
+		if r := signedIn(h.Handler(), "POST", artifactPage+path, fields); r.StatusCode != 404 ||
+			strings.Contains(text(t, r), linkAddress) {
 			t.Errorf("%s shows a link of another artifact: %d", path, r.StatusCode)
 		}
 	}
@@ -250,13 +259,15 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 		"no revision": {"shows": {firstID}, "once": {"page-0123456789"}},
 	} {
 		s := newHouse()
-		if r := signedIn(s.handler(), "POST", artifactPage+"/links", fields); r.StatusCode < 400 || r.StatusCode > 404 || slices.Contains(s.calls, "Address "+shareID) {
+		if r := signedIn(s.handler(), "POST", artifactPage+"/links", fields); r.StatusCode < 400 || r.StatusCode > 404 ||
+			slices.Contains(s.calls, "Address "+shareID) {
 			t.Errorf("%s: %d", name, r.StatusCode)
 		}
 	}
 	s := newHouse()
 	s.scene = locked
-	if r := signedIn(s.handler(), "POST", linkPath+"/address", nil); r.StatusCode != 404 || !strings.Contains(text(t, r), "opens nothing any more") {
+	if r := signedIn(s.handler(), "POST", linkPath+"/address", nil); r.StatusCode != 404 ||
+		!strings.Contains(text(t, r), "opens nothing any more") {
 		t.Errorf("a locked link: %d", r.StatusCode)
 	}
 }

@@ -47,7 +47,8 @@ func TestMembersPagesAskStrangersToSignIn(t *testing.T) {
 			}
 			continue
 		}
-		if body := text(t, r); r.StatusCode != 401 || !strings.Contains(body, "You are signed out") || !strings.Contains(body, `href="/api/auth/sign-in?returnPathname=`) {
+		if body := text(t, r); r.StatusCode != 401 || !strings.Contains(body, "You are signed out") ||
+			!strings.Contains(body, `href="/api/auth/sign-in?returnPathname=`) {
 			t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
 		}
 	}
@@ -55,7 +56,8 @@ func TestMembersPagesAskStrangersToSignIn(t *testing.T) {
 
 func TestTheFrontPageKnowsMembers(t *testing.T) {
 	h := newHouse().handler()
-	if r := signedIn(h, "GET", "/", nil); r.StatusCode != 303 || r.Header.Get("Location") != "/dashboard" || r.Header.Get("Cache-Control") != "no-store" {
+	if r := signedIn(h, "GET", "/", nil); r.StatusCode != 303 || r.Header.Get("Location") != "/dashboard" ||
+		r.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 	r := send(h, "GET", "/", "", "Cookie", sessionCookie+"=c29tZXRoaW5nIGVsc2U")
@@ -68,7 +70,8 @@ func TestSigningOut(t *testing.T) {
 	s := newHouse()
 	h := s.handler()
 	r := signedIn(h, "POST", "/api/auth/sign-out", nil)
-	if c := cookieOf(t, r, sessionCookie); r.StatusCode != 303 || r.Header.Get("Location") != "/signed-out" || c == nil || c.MaxAge != -1 {
+	if c := cookieOf(t, r, sessionCookie); r.StatusCode != 303 || r.Header.Get("Location") != "/signed-out" ||
+		c == nil || c.MaxAge != -1 {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 	r = signedIn(h, "POST", "/api/auth/sign-out-everywhere", nil)
@@ -109,11 +112,13 @@ func TestADoubleClickIsOneCommand(t *testing.T) {
 	fields := url.Values{"name": {"Build server"}, "once": {first}}
 	for range 2 {
 		body := text(t, signedIn(h, "POST", "/keys", fields))
-		if !strings.Contains(body, "ap_pk_preview_") || !strings.Contains(body, "shown this once") || onceOf(t, body) == first {
+		if !strings.Contains(body, "ap_pk_preview_") || !strings.Contains(body, "shown this once") ||
+			onceOf(t, body) == first {
 			t.Errorf("no secret:\n%s", body)
 		}
 	}
-	if len(s.commands) != 2 || s.commands[0] != s.commands[1] || s.commands[0].Key.Client != first || s.commands[0].Key.Actor != string(memberID) {
+	if len(s.commands) != 2 || s.commands[0] != s.commands[1] || s.commands[0].Key.Client != first ||
+		s.commands[0].Key.Actor != string(memberID) {
 		t.Errorf("commands %+v", s.commands)
 	}
 	signedIn(h, "POST", "/keys", url.Values{"name": {"Another"}, "once": {first}})
@@ -136,11 +141,13 @@ func TestKeysAreMadeAndRevokedWithCare(t *testing.T) {
 	s := newHouse()
 	h := s.handler()
 	r := signedIn(h, "POST", "/keys", url.Values{"name": {"  "}, "once": {"page-0123456789"}})
-	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "Give it a name") || !strings.Contains(body, `aria-describedby="name-help problem"`) {
+	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "Give it a name") ||
+		!strings.Contains(body, `aria-describedby="name-help problem"`) {
 		t.Errorf("%d\n%s", r.StatusCode, body)
 	}
 	body := text(t, signedIn(h, "GET", "/keys/"+keyID+"/revoke", nil))
-	if !strings.Contains(body, "Revoke this key?") || !strings.Contains(body, s.title) || !strings.Contains(body, `action="/keys/`+keyID+`/revoke"`) {
+	if !strings.Contains(body, "Revoke this key?") || !strings.Contains(body, s.title) ||
+		!strings.Contains(body, `action="/keys/`+keyID+`/revoke"`) {
 		t.Errorf("no question:\n%s", body)
 	}
 	for _, gone := range []string{"key_01J8Z0T7Q1W2E3R4T5Y6V7X8ZA", "key_unknown", "x"} {
@@ -162,7 +169,8 @@ func TestConnectionsEndWithAQuestion(t *testing.T) {
 	s := newHouse()
 	h := s.handler()
 	body := text(t, signedIn(h, "GET", "/connections", nil))
-	if !strings.Contains(body, agentID) || !strings.Contains(body, s.client) || strings.Contains(body, "An app that was disconnected") {
+	if !strings.Contains(body, agentID) || !strings.Contains(body, s.client) ||
+		strings.Contains(body, "An app that was disconnected") {
 		t.Errorf("%s", body)
 	}
 	if strings.Count(body, "<dd>publish, read</dd>") != 1 || strings.Count(body, "<dd>publish, read, manage keys and settings</dd>") != 1 {
@@ -179,7 +187,8 @@ func TestConnectionsEndWithAQuestion(t *testing.T) {
 		}
 		for _, err := range []error{nil, fault.New(fault.NotFound, "gone already")} {
 			s.fail = err
-			if r := signedIn(h, "POST", path, nil); r.StatusCode != 303 || r.Header.Get("Location") != "/connections" || s.calls[len(s.calls)-1] != call {
+			if r := signedIn(h, "POST", path, nil); r.StatusCode != 303 || r.Header.Get("Location") != "/connections" ||
+				s.calls[len(s.calls)-1] != call {
 				t.Errorf("%s: %d %v", path, r.StatusCode, s.calls)
 			}
 			s.fail = nil
@@ -201,7 +210,8 @@ func TestAPanicBesideAPageEndsTheAnswerAlone(t *testing.T) {
 		falling
 		devices
 	}{falling{apps{s}}, devices{s}}
-	if r := signedIn(h.Handler(), "GET", "/connections", nil); r.StatusCode != 500 || strings.Contains(text(t, r), "the case fell") {
+	if r := signedIn(h.Handler(), "GET", "/connections", nil); r.StatusCode != 500 ||
+		strings.Contains(text(t, r), "the case fell") {
 		t.Errorf("%d", r.StatusCode)
 	}
 }
@@ -210,10 +220,12 @@ func TestArtifactsAndTheirPages(t *testing.T) {
 	s := newHouse()
 	h := s.handler()
 	body := text(t, signedIn(h, "GET", "/artifacts?after=here", nil))
-	if !strings.Contains(body, `href="/artifacts?after=next%2Bcursor"`) || !strings.Contains(body, ">Newest</a>") || s.calls[0] != "Web here" {
+	if !strings.Contains(body, `href="/artifacts?after=next%2Bcursor"`) || !strings.Contains(body, ">Newest</a>") ||
+		s.calls[0] != "Web here" {
 		t.Errorf("calls %v\n%s", s.calls, body)
 	}
-	if r := signedIn(h, "GET", "/artifacts?after=stale", nil); r.StatusCode != 303 || r.Header.Get("Location") != "/artifacts" {
+	if r := signedIn(h, "GET", "/artifacts?after=stale", nil); r.StatusCode != 303 ||
+		r.Header.Get("Location") != "/artifacts" {
 		t.Errorf("a cursor of yesterday: %d", r.StatusCode)
 	}
 	r := signedIn(h, "GET", "/artifacts/"+artifactID, nil)
@@ -247,13 +259,15 @@ func TestEverybodyWhoReadsIsCounted(t *testing.T) {
 		}
 		s := newHouse()
 		h := s.handler()
-		if r := signedIn(h, "GET", room, nil, attemptHeader...); r.StatusCode != 200 || !slices.Equal(s.counted, []string{string(homeID) + " " + string(memberID)}) {
+		if r := signedIn(h, "GET", room, nil, attemptHeader...); r.StatusCode != 200 ||
+			!slices.Equal(s.counted, []string{string(homeID) + " " + string(memberID)}) {
 			t.Errorf("%s: %d, counted %v", room, r.StatusCode, s.counted)
 		}
 		s.tooMany = fault.NewCode(fault.RateLimitedActor).After(61 * time.Second)
 		r := signedIn(h, "GET", room, nil, attemptHeader...)
 		body := text(t, r)
-		if r.StatusCode != 429 || r.Header.Get("Retry-After") != "61" || !strings.Contains(body, "Try again in 61 seconds.") || strings.Contains(body, s.title) ||
+		if r.StatusCode != 429 || r.Header.Get("Retry-After") != "61" ||
+			!strings.Contains(body, "Try again in 61 seconds.") || strings.Contains(body, s.title) ||
 			strings.Contains(r.Header.Get(policyHeader), "frame-src") {
 			t.Errorf("%s, once too often: %d %v\n%s", room, r.StatusCode, r.Header, body)
 		}
@@ -296,7 +310,8 @@ func TestAClaimShowsWhatItBringsAndWhere(t *testing.T) {
 			s.fail = fault.New(fault.NotFound, "redeemed by somebody")
 		}
 		r := signedIn(handler, "POST", path, url.Values{"claim_token": {bad}, "once": {"page-0123456789"}})
-		if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, badClaim) || strings.Contains(body, "somebody") || strings.Contains(body, bad) {
+		if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, badClaim) ||
+			strings.Contains(body, "somebody") || strings.Contains(body, bad) {
 			t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
 		}
 	}
@@ -359,7 +374,8 @@ func TestConsentAnswersByAPage(t *testing.T) {
 	}
 	for _, bad := range []string{"javascript:alert(1)", "data:text/html,x", "JavaScript:alert(1)", "/relative", "", "https://a b\r\n", "vbscript:x"} {
 		s.redirect = bad
-		if r := signedIn(h, "POST", "/oauth/consent/deny", url.Values{"req": {"abc"}}); r.StatusCode != 500 || strings.Contains(text(t, r), "refresh") {
+		if r := signedIn(h, "POST", "/oauth/consent/deny", url.Values{"req": {"abc"}}); r.StatusCode != 500 ||
+			strings.Contains(text(t, r), "refresh") {
 			t.Errorf("%q: %d", bad, r.StatusCode)
 		}
 	}
@@ -384,7 +400,8 @@ func TestTheLogNamesTheMemberAndNoSecret(t *testing.T) {
 		signedIn(handler, "POST", path, fields, attemptHeader...)
 	}
 	send(handler, "GET", "/api/auth/callback?state=the-state&code=the-code", "", "Cookie", signinCookie+"=Ym91bmQ")
-	if !strings.Contains(lines.String(), `"member":"`+string(memberID)+`"`) || !strings.Contains(lines.String(), `"workspace":"`+string(homeID)+`"`) {
+	if !strings.Contains(lines.String(), `"member":"`+string(memberID)+`"`) ||
+		!strings.Contains(lines.String(), `"workspace":"`+string(homeID)+`"`) {
 		t.Error("nobody knows whose requests these were")
 	}
 	for _, hidden := range []string{secret, claimToken, attemptText, userCode, "the-state", "the-code", s.email, s.name, "123456", "ap_pk_"} {

@@ -20,7 +20,8 @@ func TestSigningInGoesToTheProviderAndComesBack(t *testing.T) {
 	s := newHouse()
 	h := s.handler()
 	r := send(h, "GET", "/api/auth/sign-in?returnPathname=%2Fdevice%3Fcode%3DBCDF-GHJK", "")
-	if r.StatusCode != 303 || r.Header.Get("Location") != "https://id.example/authorize?state=s" || r.Header.Get("Cache-Control") != "no-store" {
+	if r.StatusCode != 303 || r.Header.Get("Location") != "https://id.example/authorize?state=s" ||
+		r.Header.Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 	if c := cookieOf(t, r, signinCookie); c == nil || c.Value != "Ym91bmQ" || c.MaxAge != 600 {
@@ -74,7 +75,8 @@ func TestT40APresetCookieIsNeverAdopted(t *testing.T) {
 		"empty": sessionCookie + "=", "other name": "session=" + secret,
 	} {
 		r := send(h, "GET", "/keys", "", "Cookie", preset)
-		if r.StatusCode != 303 || r.Header.Get("Location") != "/api/auth/sign-in?returnPathname=%2Fkeys" || cookieOf(t, r, sessionCookie) != nil {
+		if r.StatusCode != 303 || r.Header.Get("Location") != "/api/auth/sign-in?returnPathname=%2Fkeys" ||
+			cookieOf(t, r, sessionCookie) != nil {
 			t.Errorf("%s: %d %v", name, r.StatusCode, r.Header)
 		}
 	}
@@ -95,7 +97,8 @@ func TestT41OtherSitesReachNoForm(t *testing.T) {
 			"cross-site": {"Sec-Fetch-Site", "cross-site"}, "a sibling": {"Sec-Fetch-Site", "same-site"},
 			"an old browser": {"Sec-Fetch-Site", "", "Origin", "https://evil.example"}, "a sandbox": {"Sec-Fetch-Site", "cross-site", "Origin", "null"},
 		} {
-			if r := signedIn(h, "POST", path, fields, header...); r.StatusCode != 403 || !strings.Contains(text(t, r), "Not from there") || len(r.Cookies()) > 0 {
+			if r := signedIn(h, "POST", path, fields, header...); r.StatusCode != 403 ||
+				!strings.Contains(text(t, r), "Not from there") || len(r.Cookies()) > 0 {
 				t.Errorf("%s from %s: %d", path, name, r.StatusCode)
 			}
 			r := signedIn(h, "POST", path, fields, append(header, "Accept", "application/json")...)
@@ -143,10 +146,13 @@ func TestT43NoPageCanBeFramedOrRunForeignCode(t *testing.T) {
 	for _, path := range strict {
 		r := signedIn(h, "GET", path, nil, attemptHeader...)
 		policy := r.Header.Get(policyHeader)
-		if r.Header.Get("X-Frame-Options") != "DENY" || !strings.Contains(policy, "frame-ancestors 'none'") || r.Header.Get("Cross-Origin-Opener-Policy") != "same-origin" {
+		if r.Header.Get("X-Frame-Options") != "DENY" || !strings.Contains(policy, "frame-ancestors 'none'") ||
+			r.Header.Get("Cross-Origin-Opener-Policy") != "same-origin" {
 			t.Errorf("%s can be framed: %v", path, r.Header)
 		}
-		if strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") || !strings.HasPrefix(policy, "default-src 'none'") || path != "/" && !strings.Contains(r.Header.Get("Cache-Control"), "no-store") && r.StatusCode == 200 {
+		if strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") ||
+			!strings.HasPrefix(policy, "default-src 'none'") || path != "/" &&
+			!strings.Contains(r.Header.Get("Cache-Control"), "no-store") && r.StatusCode == 200 {
 			t.Errorf("%s: %v", path, r.Header)
 		}
 		if r.Header.Get("Access-Control-Allow-Origin")+r.Header.Get("Access-Control-Allow-Credentials") != "" {
@@ -231,11 +237,13 @@ func TestT72ACodeInTheAddressDoesNothingByItself(t *testing.T) {
 	if !slices.Equal(s.calls, []string{"Device " + userCode}) {
 		t.Errorf("calls %v", s.calls)
 	}
-	if r := signedIn(h, "POST", "/device/approve", doors["/device"]); r.StatusCode != 200 || s.calls[1] != "ApproveDevice "+userCode {
+	if r := signedIn(h, "POST", "/device/approve", doors["/device"]); r.StatusCode != 200 ||
+		s.calls[1] != "ApproveDevice "+userCode {
 		t.Errorf("%d %v", r.StatusCode, s.calls)
 	}
 	r := signedIn(h, "POST", "/device", url.Values{"code": {"BCDF"}})
-	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "No device waits with this code") || !strings.Contains(body, `value="BCDF"`) {
+	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "No device waits with this code") ||
+		!strings.Contains(body, `value="BCDF"`) {
 		t.Errorf("a wrong code: %d\n%s", r.StatusCode, body)
 	}
 	s.fail = fault.New(fault.RateLimitedActor, "too many").After(90 * time.Second)
@@ -315,12 +323,14 @@ func TestFailuresOfASignInAreToldInWords(t *testing.T) {
 		s.fail = tt.err
 		r := send(s.handler(), "GET", "/api/auth/callback?state=s&code=c", "", "Cookie", signinCookie+"=Ym91bmQ")
 		body := text(t, r)
-		if r.StatusCode != tt.status || !strings.Contains(body, tt.want) || strings.Contains(body, "10.0.0.1") || cookieOf(t, r, sessionCookie) != nil {
+		if r.StatusCode != tt.status || !strings.Contains(body, tt.want) || strings.Contains(body, "10.0.0.1") ||
+			cookieOf(t, r, sessionCookie) != nil {
 			t.Errorf("%s: %d %v\n%s", name, r.StatusCode, r.Header, body)
 		}
 	}
 	s := newHouse()
-	if r := send(s.handler(), "GET", "/api/auth/callback?state=s&state=t&code=c", ""); r.StatusCode != 400 || len(s.calls) > 0 {
+	if r := send(s.handler(), "GET", "/api/auth/callback?state=s&state=t&code=c", ""); r.StatusCode != 400 ||
+		len(s.calls) > 0 {
 		t.Errorf("a parameter twice: %d %v", r.StatusCode, s.calls)
 	}
 }
@@ -332,7 +342,8 @@ func TestWhateverHangsTheAnswerComesInTime(t *testing.T) {
 			s.hang = true
 			start := time.Now()
 			r := signedIn(s.handler(), "GET", path, nil, attemptHeader...)
-			if took := time.Since(start); r.StatusCode != 503 || took != limits.IdentityAnswer || !strings.Contains(text(t, r), "ot answer") {
+			if took := time.Since(start); r.StatusCode != 503 || took != limits.IdentityAnswer ||
+				!strings.Contains(text(t, r), "ot answer") {
 				t.Errorf("%s: %d after %s", path, r.StatusCode, took)
 			}
 		})

@@ -21,7 +21,8 @@ func TestListsGoOnOnFurtherPages(t *testing.T) {
 	} {
 		path = strings.TrimSuffix(path, "?")
 		s := newHouse()
-		if body := text(t, signedIn(s.handler(), "GET", path, nil)); strings.Contains(body, ">Older</a>") || strings.Contains(body, ">Newest</a>") {
+		if body := text(t, signedIn(s.handler(), "GET", path, nil)); strings.Contains(body, ">Older</a>") ||
+			strings.Contains(body, ">Newest</a>") {
 			t.Errorf("%s has pages, and is one", path)
 		}
 		s.more = true
@@ -31,10 +32,12 @@ func TestListsGoOnOnFurtherPages(t *testing.T) {
 		}
 		s.more = false
 		body = text(t, signedIn(s.handler(), "GET", path+"?"+list+"=here", nil))
-		if strings.Contains(body, ">Older</a>") || !strings.Contains(body, `href="`+path) || !strings.Contains(body, ">Newest</a>") {
+		if strings.Contains(body, ">Older</a>") || !strings.Contains(body, `href="`+path) ||
+			!strings.Contains(body, ">Newest</a>") {
 			t.Errorf("%s: nothing leads back from the last page", path)
 		}
-		if r := signedIn(s.handler(), "GET", path+"?"+list+"=gone", nil); r.StatusCode != 303 || r.Header.Get("Location") != path {
+		if r := signedIn(s.handler(), "GET", path+"?"+list+"=gone", nil); r.StatusCode != 303 ||
+			r.Header.Get("Location") != path {
 			t.Errorf("%s: with a cursor of somebody else: %d to %q", path, r.StatusCode, r.Header.Get("Location"))
 		}
 	}
@@ -57,7 +60,8 @@ func TestTheListsOfConnectionsTurnByThemselves(t *testing.T) {
 func TestKeysThatEndedAreListedApart(t *testing.T) {
 	h := newHouse().handler()
 	live, ended := text(t, signedIn(h, "GET", "/keys", nil)), text(t, signedIn(h, "GET", "/keys/ended", nil))
-	if strings.Contains(live, "Old laptop") || !strings.Contains(live, `href="/keys/ended"`) || !strings.Contains(live, "/keys/"+keyID+"/revoke") {
+	if strings.Contains(live, "Old laptop") || !strings.Contains(live, `href="/keys/ended"`) ||
+		!strings.Contains(live, "/keys/"+keyID+"/revoke") {
 		t.Error("live keys are not by themselves")
 	}
 	for _, want := range []string{"Old laptop", ">Revoked<", ">Expired<", "90 days", `href="/keys"`} {
@@ -102,7 +106,8 @@ func TestAWorkspaceWithoutRoomForAKeySaysSo(t *testing.T) {
 	h, _ := s.host()
 	h.Keys = crowded{keyring{s}}
 	r := signedIn(h.Handler(), "POST", "/keys", url.Values{"name": {"Build server"}, "once": {"page-0123456789"}})
-	if body := text(t, r); r.StatusCode != http.StatusForbidden || !strings.Contains(body, "1000 live API keys") || !strings.Contains(body, "Revoke one") {
+	if body := text(t, r); r.StatusCode != http.StatusForbidden || !strings.Contains(body, "1000 live API keys") ||
+		!strings.Contains(body, "Revoke one") {
 		t.Errorf("%d %s", r.StatusCode, body)
 	}
 }
@@ -110,7 +115,8 @@ func TestAWorkspaceWithoutRoomForAKeySaysSo(t *testing.T) {
 func TestSigningOutEverywhereSaysThatKeysEnd(t *testing.T) {
 	h := newHouse().handler()
 	for _, path := range []string{"/settings", "/settings/sign-out-everywhere"} {
-		if body := text(t, signedIn(h, "GET", path, nil)); !strings.Contains(body, "API key") || !strings.Contains(body, "that you made") {
+		if body := text(t, signedIn(h, "GET", path, nil)); !strings.Contains(body, "API key") ||
+			!strings.Contains(body, "that you made") {
 			t.Errorf("%s does not tell of API keys", path)
 		}
 	}

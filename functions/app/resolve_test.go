@@ -20,7 +20,8 @@ func TestViewerRefusesHostileIds(t *testing.T) {
 		"al_01234567890123456789012345", "..%2f..%2fetc", "javascript:alert(1)",
 	} {
 		r := send(handler, "GET", "/al/"+bad, "")
-		if got := text(t, r); r.StatusCode != 404 || strings.Contains(got, "data-public-id") || strings.Contains(got, "<img") {
+		if got := text(t, r); r.StatusCode != 404 || strings.Contains(got, "data-public-id") ||
+			strings.Contains(got, "<img") {
 			t.Errorf("%.40s: %d\n%s", bad, r.StatusCode, got)
 		}
 	}
@@ -90,7 +91,8 @@ func TestResolveFailures(t *testing.T) {
 			if err := json.Unmarshal([]byte(body), &got); err != nil {
 				t.Fatalf("%v: %s", err, body)
 			}
-			if r.StatusCode != tt.status || got.Error.Code != tt.code || got.Error.Message == "" || got.Error.RequestID != "request-17" {
+			if r.StatusCode != tt.status || got.Error.Code != tt.code || got.Error.Message == "" ||
+				got.Error.RequestID != "request-17" {
 				t.Errorf("%d %s", r.StatusCode, body)
 			}
 			if r.Header.Get("Retry-After") != tt.retryAfter || r.Header.Get("Cache-Control") != "no-store" {

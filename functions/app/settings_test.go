@@ -97,11 +97,13 @@ func TestTheSettingsOfAWorkspaceAreChanged(t *testing.T) {
 			t.Errorf("%d %v", r.StatusCode, r.Header)
 		}
 	}
-	if c := s.commands; c[0] != c[1] || c[0].Key.Operation != idempotency.UpdateSettings || c[0].Key.Client != fields.Get("once") || c[0].Key.Actor != string(memberID) {
+	if c := s.commands; c[0] != c[1] || c[0].Key.Operation != idempotency.UpdateSettings ||
+		c[0].Key.Client != fields.Get("once") || c[0].Key.Actor != string(memberID) {
 		t.Errorf("commands %+v", c)
 	}
 	body = text(t, signedIn(h, "GET", "/settings", nil))
-	if !strings.Contains(body, `name="name" value="Bay Survey"`) || !strings.Contains(body, `value="5" required`) || onceOf(t, body) == fields.Get("once") {
+	if !strings.Contains(body, `name="name" value="Bay Survey"`) || !strings.Contains(body, `value="5" required`) ||
+		onceOf(t, body) == fields.Get("once") {
 		t.Errorf("what is stored is not on show:\n%s", body)
 	}
 	fields.Set("days", "6")
@@ -126,10 +128,12 @@ func TestBadSettingsAreExplained(t *testing.T) {
 		body := text(t, r)
 		_, field, _ := strings.Cut(body, `<input id="`+tt.field+`"`)
 		field, _, _ = strings.Cut(field, ">")
-		if r.StatusCode != 400 || !strings.Contains(body, "Nothing was changed: "+tt.want) || strings.Count(body, "aria-invalid") != 1 || !strings.Contains(field, "aria-invalid") {
+		if r.StatusCode != 400 || !strings.Contains(body, "Nothing was changed: "+tt.want) ||
+			strings.Count(body, "aria-invalid") != 1 || !strings.Contains(field, "aria-invalid") {
 			t.Errorf("%q for %q days: %d\n%s", tt.name, tt.days, r.StatusCode, body)
 		}
-		if !strings.Contains(body, `value="`+tt.name+`"`) || !strings.Contains(body, `value="`+tt.days+`" required min`) || onceOf(t, body) == "page-0123456789" || len(s.calls) > 0 {
+		if !strings.Contains(body, `value="`+tt.name+`"`) || !strings.Contains(body, `value="`+tt.days+`" required min`) ||
+			onceOf(t, body) == "page-0123456789" || len(s.calls) > 0 {
 			t.Errorf("%q for %q days: what was typed is lost, or done: %v\n%s", tt.name, tt.days, s.calls, body)
 		}
 	}
@@ -139,7 +143,8 @@ func TestOnlyManagersChangeSettingsAndReadTheRecord(t *testing.T) {
 	s := newHouse()
 	s.scopes = []credential.Scope{credential.Publish, credential.Read}
 	h := s.handler()
-	if r := signedIn(h, "GET", "/settings", nil); r.StatusCode != 200 || strings.Contains(text(t, r), `action="/settings"`) {
+	if r := signedIn(h, "GET", "/settings", nil); r.StatusCode != 200 ||
+		strings.Contains(text(t, r), `action="/settings"`) {
 		t.Errorf("settings: %d", r.StatusCode)
 	}
 	for _, r := range []int{signedIn(h, "POST", "/settings", doors["/settings"]).StatusCode, signedIn(h, "GET", "/audit", nil).StatusCode} {
@@ -173,7 +178,8 @@ func TestTheRecordIsToldInWords(t *testing.T) {
 	}
 	for words, more := range map[string]bool{"There may be older entries.": true, "There are no more.": false} {
 		s.empty, s.more = true, more
-		if body := text(t, signedIn(h, "GET", "/audit?after=here", nil)); !strings.Contains(body, words) || strings.Contains(body, ">Older</a>") != more {
+		if body := text(t, signedIn(h, "GET", "/audit?after=here", nil)); !strings.Contains(body, words) ||
+			strings.Contains(body, ">Older</a>") != more {
 			t.Errorf("an empty page lacks %q:\n%s", words, body)
 		}
 	}

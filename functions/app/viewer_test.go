@@ -54,10 +54,12 @@ func TestViewerShowsAnArtifact(t *testing.T) {
 	if got != want {
 		t.Errorf("shows %+v\nwant  %+v", got, want)
 	}
-	if at, err := time.Parse(time.RFC3339, got.Expires); err != nil || time.Until(at).Round(time.Hour) != 23*time.Hour && time.Until(at).Round(time.Hour) != 24*time.Hour {
+	if at, err := time.Parse(time.RFC3339, got.Expires); err != nil || time.Until(at).Round(time.Hour) != 23*time.Hour &&
+		time.Until(at).Round(time.Hour) != 24*time.Hour {
 		t.Errorf("expires %q: %v", got.Expires, err)
 	}
-	if shown := p.Text(`[data-part="expiry"]`); !strings.Contains(shown, time.Now().Format("2006")) || !strings.Contains(shown, ":") {
+	if shown := p.Text(`[data-part="expiry"]`); !strings.Contains(shown, time.Now().Format("2006")) ||
+		!strings.Contains(shown, ":") {
 		t.Errorf("no absolute time in %q", shown)
 	}
 	p.Clean()
