@@ -29,6 +29,8 @@ func (h *Host) routes() []web.Route {
 			Summary:      "What this host is and how to connect to it",
 			CacheControl: forFiveMinutes,
 			AnyOrigin:    true,
+			Page:         refuseStream,
+			PageType:     "text/event-stream",
 		}, h.describe),
 		web.Plain[struct{}](web.Operation{
 			ID:       "mcp.streamableHttpPost",
@@ -134,6 +136,13 @@ func (h *Host) describe(context.Context, *struct{}) (contract.MCPDescription, er
 		AuthorizationServer: here + serverPath,
 		Docs:                h.Origins.API + "/auth.md",
 	}, nil
+}
+
+// refuseStream tells clients that want to listen for messages of the server that it sends none.
+func refuseStream(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Allow", "GET, POST")
+	w.WriteHeader(http.StatusMethodNotAllowed)
+	return nil
 }
 
 func health(w http.ResponseWriter, _ *http.Request) error {

@@ -205,8 +205,12 @@ func TestEveryDocumentIsFoundUnderEveryPath(t *testing.T) {
 	if found.MCPURL != o.MCP {
 		t.Errorf("discovery names %q", found.MCPURL)
 	}
-	for _, method := range []string{"PUT", "DELETE", "PATCH", "OPTIONS"} {
-		a := harness.Do(t, &wire.Agent{HTTP: http.DefaultClient}, method, o.MCP+"/", nil) // the document lists no 405
+	for method, accept := range map[string]string{
+		"PUT": "*/*", "DELETE": "*/*", "PATCH": "*/*", "OPTIONS": "*/*",
+		"GET": "text/event-stream", // as older clients ask for messages of the server
+	} {
+		undocumented := &wire.Agent{HTTP: http.DefaultClient}
+		a := harness.Do(t, undocumented, method, o.MCP+"/", nil, "Accept", accept)
 		if a.Status != http.StatusMethodNotAllowed || len(a.Body) > 0 || !strings.Contains(a.Header.Get("Allow"), "POST") {
 			t.Errorf("%s answers %d %s, Allow %q", method, a.Status, a.Body, a.Header.Get("Allow"))
 		}

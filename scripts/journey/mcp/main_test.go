@@ -167,14 +167,14 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.RoundTripper.RoundTrip(r)
 }
 
-// session is a client of the SDK with a token.
-func (c *rawClient) session(t testing.TB, o *mcp.ClientOptions) *mcp.ClientSession {
+// session is a client of the SDK with a token, of a revision of the protocol.
+func (c *rawClient) session(t testing.TB, revision string) *mcp.ClientSession {
 	t.Helper()
-	client := mcp.NewClient(&mcp.Implementation{Name: "journey", Version: "1"}, o)
+	client := mcp.NewClient(&mcp.Implementation{Name: "journey", Version: "1"}, nil)
 	s := harness.Must(client.Connect(ctx, &mcp.StreamableClientTransport{
 		Endpoint:   c.Origins.MCP,
 		HTTPClient: &http.Client{Transport: bearer{c.Anyone.HTTP.Transport, c.token}},
-	}, nil))(t)
+	}, &mcp.ClientSessionOptions{ProtocolVersion: revision}))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }

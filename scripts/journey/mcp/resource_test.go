@@ -24,7 +24,7 @@ func TestFilesAreReadAsResources(t *testing.T) {
 		}
 		artifact := c.upload(t, files)
 		at := "artifact://" + string(artifact)
-		s := c.session(t, nil)
+		s := c.session(t, stateless)
 		read := func(uri string) *mcp.ResourceContents {
 			t.Helper()
 			out := harness.Must(s.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri}))(t)

@@ -137,6 +137,22 @@ func (c *rawClient) usesEveryTool(t *testing.T, revision string) {
 	}
 }
 
+// TestTheClientOfTheSDKSpeaksEveryRevision connects as clients of each revision do. Older ones also ask for a stream of
+// messages, which this host does not have.
+func TestTheClientOfTheSDKSpeaksEveryRevision(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	p.Anyone.HTTP.Transport = http.DefaultTransport // the document lists no 405
+	for _, revision := range revisions {
+		c, who := connected(t, p)
+		s := c.session(t, revision)
+		var me contract.MCPWhoami
+		if use(t, s, "whoami", nil, &me); me.WorkspaceMember.ID != who.ID {
+			t.Errorf("in %s it acts for %+v", revision, me)
+		}
+	}
+}
+
 // TestWhatThisHostDoesNotHaveIsAnUnknownMethod asks for parts of the protocol that are left out.
 func TestWhatThisHostDoesNotHaveIsAnUnknownMethod(t *testing.T) {
 	t.Parallel()

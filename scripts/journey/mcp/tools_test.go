@@ -35,7 +35,7 @@ func TestAnAgentPublishesEditsReadsSharesAndDeletes(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t, harness.Unlimited)
 	c, who := connected(t, p)
-	s := c.session(t, nil)
+	s := c.session(t, stateless)
 	var names []string
 	for tool, err := range s.Tools(ctx, nil) {
 		harness.NoError(t, err)
@@ -175,7 +175,7 @@ func use(t testing.TB, s *mcp.ClientSession, tool string, args map[string]any, o
 // flow publishes, edits, reads, shares and deletes with a client of the SDK.
 func flow(t *testing.T, c *rawClient) {
 	t.Helper()
-	s := c.session(t, nil)
+	s := c.session(t, stateless)
 	do := func(tool string, args map[string]any, out any) {
 		t.Helper()
 		use(t, s, tool, args, out)

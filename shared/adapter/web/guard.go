@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -84,7 +85,7 @@ func (e guard) enter(c huma.Context, next func(huma.Context)) {
 		writeError(w, r, err)
 		return
 	}
-	if e.op.Page != nil && Accepts(r, "text/html", "application/json") {
+	if e.op.Page != nil && Accepts(r, cmp.Or(e.op.PageType, "text/html"), "application/json") {
 		if err := e.op.Page(w, r); err != nil {
 			writeError(w, r, err)
 		}

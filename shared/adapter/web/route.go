@@ -27,8 +27,10 @@ type Operation struct {
 	ClientAuth       bool         // the route takes the credentials of an OAuth client, so that it may answer 401
 	Hidden           bool         // the document does not show the route, because it is another spelling of one that it shows
 
-	// Page answers instead, on public routes, when a client wants text/html and not JSON.
+	// Page answers instead, on public routes, when a client wants PageType and not JSON.
 	Page func(http.ResponseWriter, *http.Request) error
+	// PageType is the media type that Page serves or refuses; empty: text/html, which the document then names.
+	PageType string
 	// Before runs before the body is read, on public routes. Its refusal takes precedence over
 	// every other, and its context is passed on to the handler.
 	Before func(*http.Request) (context.Context, error)
@@ -117,7 +119,7 @@ func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error))
 			out, err := handle(ctx, in)
 			return &answer[O]{out}, err
 		})
-		if op.Page != nil {
+		if op.Page != nil && op.PageType == "" {
 			declared.Responses["200"].Content["text/html"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 		}
 	}}
