@@ -27,9 +27,24 @@ const (
 	OAuthUnsupportedResponse    OAuthCode = "unsupported_response_type"
 	OAuthProvisionRateLimited   OAuthCode = "ephemeral_provision_rate_limited"
 	OAuthProvisionUnavailable   OAuthCode = "ephemeral_provision_unavailable"
-	OAuthTemporarilyUnavailable OAuthCode = "temporarily_unavailable" // not configured
+	OAuthTemporarilyUnavailable OAuthCode = "temporarily_unavailable" // not configured, or a provider's keys are missing
 	// the store or the provider is unavailable, or the service has a bug
 	OAuthServerError OAuthCode = "server_error"
+)
+
+// The codes of what identity providers send.
+const (
+	OAuthReplayDetected       OAuthCode = "replay_detected"
+	OAuthInvalidIssuer        OAuthCode = "invalid_issuer"
+	OAuthInvalidSignature     OAuthCode = "invalid_signature"
+	OAuthInvalidAudience      OAuthCode = "invalid_audience"
+	OAuthExpired              OAuthCode = "expired"
+	OAuthInvalidClientID      OAuthCode = "invalid_client_id"
+	OAuthMissingEmail         OAuthCode = "missing_verified_email"
+	OAuthLoginRequired        OAuthCode = "login_required"
+	OAuthInteractionRequired  OAuthCode = "interaction_required"
+	OAuthInvalidKey           OAuthCode = "invalid_key"           // RFC 8935, in err
+	OAuthAuthenticationFailed OAuthCode = "authentication_failed" // RFC 8935, in err
 )
 
 // OAuthError is a failure of the authorization server: {error, error_description}, not the envelope.
@@ -39,6 +54,8 @@ type OAuthError struct {
 	Description string
 	// RetryAfter is how long to wait before trying again; zero sends no header.
 	RetryAfter time.Duration
+	// MaxAge is how long ago the person may have signed in, with OAuthLoginRequired.
+	MaxAge time.Duration
 	// Limited makes the status 429 instead of the code's own, because the caller came too often.
 	Limited bool
 
