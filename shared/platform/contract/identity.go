@@ -14,8 +14,16 @@ const (
 	TypeIDToken       = "urn:ietf:params:oauth:token-type:id_token"
 	TypeAccessToken   = "urn:ietf:params:oauth:token-type:access_token"
 	AssertionType     = "oauth-id-jag+jwt" // header typ of identity assertions
+	EventType         = "secevent+jwt"     // header typ of security event tokens (RFC 8417)
+	EventRevoked      = "urn:vitrine:agent-auth:event-type:assertion-revoked"
 	AnonymousType     = "anonymous"
 	AssertionIdentity = "identity_assertion"
+)
+
+// Other names of EventRevoked: that of the public protocol, and one that it had earlier.
+const (
+	EventRevokedAlias    = "https://schemas.workos.com/events/agent/auth/identity/assertion/revoked"
+	EventRevokedOldAlias = "https://schemas.workos.com/events/agent/identity/assertion/revoked"
 )
 
 // OAuthError is the body of every refusal of /agent/* and /oauth2/* (RFC 6749, section 5.2).

@@ -90,6 +90,14 @@ const (
 	IdentityAnswer     = 2800 * time.Millisecond // time limit of an identity route, even if a dependency hangs
 	ProviderTokenLife  = 10 * time.Minute        // age of an ID token that is exchanged
 	ProviderAnswer     = 256 << 10               // bytes of any answer of the provider
+	ProviderLeeway     = 2 * time.Minute         // clock skew of identity providers of agents
+	ProviderAssertion  = 10 * time.Minute        // the longest life of an assertion of such a provider
+	ProviderAuthAge    = time.Hour               // how long ago its person may have signed in
+	ProviderEventAge   = Day                     // of its security events
+	MinKeySetLife      = 10 * time.Minute        // the least time until the keys of such a provider are read again
+	MaxKeySetLife      = Day                     // the longest, and how much longer they serve while that fails
+	KeySearchEvery     = time.Minute             // between readings of a provider's keys for one that is unknown
+	KeySetRetry        = 30 * time.Second        // after keys could not be read and there are none
 	SignInLife         = 10 * time.Minute        // from the start of a sign-in to its callback
 	SessionIdle        = Day                     // browser session
 	MaxSessionLife     = 7 * Day

@@ -1,0 +1,131 @@
+package provider
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/text"
+)
+
+const maxEmail = 254 // bytes, of RFC 5321
+
+// Assertion verifies an assertion and returns what it says. Its id has to be recorded by the caller, because an
+// assertion counts once. Every error is a *fault.OAuthError. No answer depends on a claim of a token without a valid
+// signature, but for its issuer.
+func (v *Verifier) Assertion(ctx context.Context, token string) (Identity, error) {
+	t, err := parse(token, contract.AssertionType)
+	if err != nil {
+		return Identity{}, err
+	}
+	p, err := v.trusted(t)
+	if err != nil {
+		return Identity{}, err
+	}
+	if err := v.verify(ctx, p, t); err != nil {
+		return Identity{}, recode(err, map[fault.OAuthCode]fault.OAuthCode{
+			fault.OAuthInvalidKey: fault.OAuthInvalidSignature,
+		})
+	}
+	now := v.Now()
+	if err := t.checkTimes(now, p.MaxAuthAge); err != nil {
+		return Identity{}, err
+	}
+	id := Identity{
+		Issuer:    p.Issuer,
+		Name:      p.Name,
+		Subject:   t.claims.identifier("sub"),
+		Audience:  v.Audience,
+		ClientID:  t.claims.text("client_id"),
+		ID:        t.claims.identifier("jti"),
+		KeyID:     t.header.text("kid"),
+		AuthTime:  t.claims.instant("auth_time"),
+		Expires:   t.claims.instant("exp"),
+		Provision: p.Provision,
+	}
+	return t.checkPerson(id, p)
+}
+
+// checkTimes checks the lifetime of an assertion, its names and when its person signed in. An assertion that lives for
+// limits.ProviderAssertion at most and is not over was not issued long ago.
+func (t *jwt) checkTimes(now time.Time, maxAuthAge time.Duration) error {
+	c := t.claims
+	issued := c.instant("iat")
+	expires := c.instant("exp")
+	signedIn := c.instant("auth_time")
+	latest := now.Add(limits.ProviderLeeway)
+	switch {
+	case expires.IsZero() || issued.IsZero() || !issued.Before(expires) || expires.Sub(issued) > limits.ProviderAssertion:
+		return t.refuse(fault.OAuthInvalidRequest, "iat and exp must be whole seconds, and at most %s apart",
+			limits.ProviderAssertion)
+	case !expires.After(now.Add(-limits.ProviderLeeway)):
+		return t.refuse(fault.OAuthExpired, "the assertion has expired")
+	case c.identifier("sub") == "" || c.text("client_id") == "" || c.identifier("jti") == "" || signedIn.IsZero():
+		return t.refuse(fault.OAuthInvalidRequest,
+			"sub, client_id and jti must be texts of 1 to %d bytes, and auth_time whole seconds", maxClaim)
+	case issued.After(latest) || signedIn.After(latest):
+		return t.refuse(fault.OAuthInvalidRequest, "iat and auth_time must not be in the future")
+	case c.has("nbf") && (c.instant("nbf").IsZero() || c.instant("nbf").After(latest)):
+		return t.refuse(fault.OAuthInvalidRequest, "the assertion is not valid yet")
+	case now.Sub(signedIn) > maxAuthAge:
+		refusal := t.refuse(fault.OAuthLoginRequired, "the person signed in at the provider more than %s seconds ago",
+			strconv.Itoa(int(maxAuthAge/time.Second)))
+		refusal.MaxAge = maxAuthAge
+		return refusal
+	}
+	return nil
+}
+
+// checkPerson checks whom an assertion speaks of and what for, and completes the identity.
+func (t *jwt) checkPerson(id Identity, p *Provider) (Identity, error) {
+	if !slices.Contains(p.ClientIDs, id.ClientID) {
+		return Identity{}, t.refuse(fault.OAuthInvalidClientID, "no agent of this client is let in")
+	}
+	id.Email = t.email(p)
+	if id.Email == "" {
+		return Identity{}, t.refuse(fault.OAuthMissingEmail,
+			"the assertion must have an email that its issuer may vouch for, and email_verified true")
+	}
+	id.Scopes = t.scopes()
+	if len(id.Scopes) == 0 {
+		return Identity{}, t.refuse(fault.OAuthInvalidRequest, "scope must name read or publish")
+	}
+	if t.claims.has("resource") && !slices.Contains(t.claims.list("resource"), id.Audience) {
+		return Identity{}, t.refuse(fault.OAuthInvalidAudience, "the assertion's resource must be %s", id.Audience)
+	}
+	if t.claims.has("cnf") {
+		return Identity{}, t.refuse(fault.OAuthInvalidRequest, "the assertion is bound to a key, which is not supported")
+	}
+	return id, nil
+}
+
+// email returns the address that the provider vouches for; empty if there is none.
+func (t *jwt) email(p *Provider) string {
+	email := lower(t.claims.text("email"))
+	at := strings.LastIndexByte(email, '@')
+	switch {
+	case string(t.claims["email_verified"]) != "true":
+		return ""
+	case at <= 0 || at == len(email)-1 || len(email) > maxEmail || !text.Identifier(email):
+		return ""
+	case len(p.EmailDomains) > 0 && !slices.Contains(p.EmailDomains, email[at+1:]):
+		return ""
+	}
+	return email
+}
+
+// scopes returns those that an assertion asks for and that agents may have; all if it does not say.
+func (t *jwt) scopes() []credential.Scope {
+	all := []credential.Scope{credential.Read, credential.Publish}
+	if !t.claims.has("scope") {
+		return all
+	}
+	asked := strings.Fields(t.claims.text("scope"))
+	return slices.DeleteFunc(all, func(s credential.Scope) bool { return !slices.Contains(asked, string(s)) })
+}

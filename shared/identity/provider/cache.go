@@ -1,0 +1,116 @@
+package provider
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"vitrine/shared/platform/limits"
+)
+
+// keySet is what one provider published last. Verifier.mu guards it.
+type keySet struct {
+	keys       map[string][]publicKey // by key id, replaced as a whole; nil: never read
+	freshUntil time.Time
+	// failed is why keys could not be read the last time; nil: they could.
+	failed error
+	// retryAt is when they may be read again after that, and searchAt when they may for an unknown id.
+	retryAt, searchAt time.Time
+	reading           chan struct{} // closed when the reading that is under way ends; nil: none is
+}
+
+func (s *keySet) fresh(now time.Time) bool { return s.keys != nil && now.Before(s.freshUntil) }
+
+// due reports whether the keys have to be read and may be. known says whether they have the one that is looked for.
+func (s *keySet) due(now time.Time, known bool) bool {
+	if s.fresh(now) {
+		return !known && !now.Before(s.searchAt)
+	}
+	return !now.Before(s.retryAt)
+}
+
+// result returns the keys with an id. It fails if there are none because they could not be read.
+func (s *keySet) result(now time.Time, kid string) ([]publicKey, error) {
+	usable := s.keys != nil && now.Before(s.freshUntil.Add(limits.MaxKeySetLife))
+	if usable && (len(s.keys[kid]) > 0 || s.failed == nil) {
+		return s.keys[kid], nil
+	}
+	return nil, cmp.Or(s.failed, errNoKeys)
+}
+
+var errNoKeys = errors.New("the keys were not read yet, or are too old")
+
+// keys returns the keys of a provider with an id; none if it publishes none. It reads them if there are none, if they
+// are stale, and for an unknown id at most once in limits.KeySearchEvery. One reading of a provider is under way at a
+// time; callers that need it wait as long as their contexts. While reading fails, the last keys serve.
+func (v *Verifier) keys(ctx context.Context, p *Provider, kid string) ([]publicKey, error) {
+	for {
+		keys, err, reading := v.lookup(ctx, p, kid)
+		if reading == nil {
+			return keys, err
+		}
+		select {
+		case <-reading:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// lookup returns the keys with an id, or a reading to wait for. It starts that if it is due.
+func (v *Verifier) lookup(ctx context.Context, p *Provider, kid string) ([]publicKey, error, <-chan struct{}) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.sets == nil {
+		v.sets = make(map[string]*keySet)
+	}
+	s := v.sets[p.Issuer]
+	if s == nil {
+		s = &keySet{}
+		v.sets[p.Issuer] = s
+	}
+	now := v.Now()
+	known := len(s.keys[kid]) > 0
+	if s.fresh(now) && known || s.reading == nil && !s.due(now, known) {
+		keys, err := s.result(now, kid)
+		return keys, err, nil
+	}
+	if s.reading == nil {
+		s.reading = make(chan struct{})
+		if s.fresh(now) {
+			s.searchAt = now.Add(limits.KeySearchEvery)
+		}
+		go v.read(context.WithoutCancel(ctx), p, s, kid)
+	}
+	return nil, nil, s.reading
+}
+
+// read replaces the keys of a provider by those that it publishes now, because of a token that names one of them.
+func (v *Verifier) read(ctx context.Context, p *Provider, s *keySet, kid string) {
+	ctx, cancel := context.WithTimeout(ctx, limits.ProviderTimeout)
+	defer cancel()
+	body, life, err := v.Documents.Get(ctx, p.JWKS, limits.ProviderAnswer)
+	var keys map[string][]publicKey
+	if err == nil {
+		keys, err = parseKeys(body)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	now := v.Now()
+	s.failed = err
+	switch {
+	case err == nil:
+		s.keys = keys
+		s.freshUntil = now.Add(min(max(life, limits.MinKeySetLife), limits.MaxKeySetLife))
+	case s.keys == nil:
+		s.retryAt = now.Add(limits.KeySetRetry)
+	default:
+		s.retryAt = now.Add(limits.KeySearchEvery)
+	}
+	if len(s.keys[kid]) == 0 {
+		s.searchAt = now.Add(limits.KeySearchEvery)
+	}
+	close(s.reading)
+	s.reading = nil
+}

@@ -1,0 +1,90 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+)
+
+// trusted returns the provider that a token names as its issuer. Issuers are compared as texts.
+func (v *Verifier) trusted(t *jwt) (*Provider, error) {
+	issuer := t.claims.text("iss")
+	for i := range v.Providers {
+		p := &v.Providers[i]
+		if p.is(issuer) {
+			t.issuer = p.Issuer
+			return p, nil
+		}
+	}
+	return nil, t.refuse(fault.OAuthInvalidIssuer, "no identity provider with this issuer is trusted here")
+}
+
+// verify checks the signature of a token by a key that the provider publishes, and its audience. Keys and their
+// addresses in the header are ignored. It fails with OAuthInvalidKey if there is no such key, and with
+// OAuthInvalidSignature if the key did not sign the token.
+func (v *Verifier) verify(ctx context.Context, p *Provider, t *jwt) error {
+	algorithm := t.header.text("alg")
+	if !slices.Contains(p.Algorithms, algorithm) || families[algorithm] == "" {
+		return t.refuse(fault.OAuthInvalidKey, "the token is not signed with an algorithm that is agreed with its issuer")
+	}
+	kid := t.header.text("kid")
+	if kid == "" || len(kid) > maxClaim {
+		return t.refuse(fault.OAuthInvalidKey, "the token's header kid must name the key that signed it")
+	}
+	keys, err := v.keys(ctx, p, kid)
+	if err != nil {
+		return t.logged(fault.NewOAuth(fault.OAuthTemporarilyUnavailable,
+			"the keys of the token's issuer cannot be read; try again in a moment").After(limits.KeySetRetry), err)
+	}
+	i := slices.IndexFunc(keys, func(k publicKey) bool { return k.signs(algorithm) })
+	if i < 0 {
+		return t.refuse(fault.OAuthInvalidKey, "the token's issuer publishes no key that can have signed it")
+	}
+	signed, err := jose.ParseSignedCompact(t.text, []jose.SignatureAlgorithm{jose.SignatureAlgorithm(algorithm)})
+	if err == nil {
+		_, err = signed.Verify(keys[i].key)
+	}
+	if err != nil {
+		return t.refuse(fault.OAuthInvalidSignature, "the token's signature is wrong")
+	}
+	if !t.claims.only("aud", v.Audience) {
+		return t.refuse(fault.OAuthInvalidAudience, "the token's audience must be %s alone", v.Audience)
+	}
+	return nil
+}
+
+// is reports whether a text is the issuer of the provider, or another name of it.
+func (p *Provider) is(issuer string) bool {
+	return issuer != "" && (p.Issuer == issuer || slices.Contains(p.Aliases, issuer))
+}
+
+// recode returns a refusal with another code in the place of some.
+func recode(err error, codes map[fault.OAuthCode]fault.OAuthCode) error {
+	refusal, ok := errors.AsType[*fault.OAuthError](err)
+	if !ok {
+		return err
+	}
+	if code, other := codes[refusal.Code]; other {
+		s := *refusal
+		s.Code = code
+		return &s
+	}
+	return err
+}
+
+// lower returns an e-mail address with its ASCII letters in lower case. Other letters stay, because some of them have a
+// lower case that is ASCII.
+func lower(email string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, email)
+}
