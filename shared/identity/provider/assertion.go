@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -74,8 +73,8 @@ func (t *jwt) checkTimes(now time.Time, maxAuthAge time.Duration) error {
 	case c.has("nbf") && (c.instant("nbf").IsZero() || c.instant("nbf").After(latest)):
 		return t.refuse(fault.OAuthInvalidRequest, "the assertion is not valid yet")
 	case now.Sub(signedIn) > maxAuthAge:
-		refusal := t.refuse(fault.OAuthLoginRequired, "the person signed in at the provider more than %s seconds ago",
-			strconv.Itoa(int(maxAuthAge/time.Second)))
+		refusal := t.refuse(fault.OAuthLoginRequired, "the person signed in at the provider more than %d seconds ago",
+			maxAuthAge/time.Second)
 		refusal.MaxAge = maxAuthAge
 		return refusal
 	}

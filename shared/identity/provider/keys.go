@@ -87,4 +87,3 @@ func parseKey(raw json.RawMessage) (kid string, key publicKey, ok bool) {
 		members.has("key_ops") && !slices.Contains(members.list("key_ops"), "verify")
 	return k.KeyID, key, k.KeyID != "" && key.family != "" && !other
 }
-

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -172,7 +171,7 @@ func plainURL(s string, insecure []string) bool {
 	if err != nil || u.Host == "" || u.User != nil || strings.Contains(s, "#") || !text.Identifier(s) {
 		return false
 	}
-	return u.Scheme == "https" || u.Scheme == "http" && slices.Contains(insecure, u.Scheme+"://"+u.Host)
+	return strings.HasPrefix(s, "https://") || slices.Contains(insecure, u.Scheme+"://"+u.Host)
 }
 
 // checkRules checks whom the provider may let in, and how its tokens are signed.
@@ -194,6 +193,6 @@ func (e entry) checkRules(present claims) error {
 	refuse(present.has("email_domains") && len(e.EmailDomains) == 0 || slices.ContainsFunc(e.EmailDomains, badDomain),
 		"email_domains holds at least one domain name in lower case")
 	longest := int(limits.ProviderAuthAge / time.Second)
-	refuse(e.MaxAuthAge < 1 || e.MaxAuthAge > longest, "max_auth_age is 1 to %s seconds", strconv.Itoa(longest))
+	refuse(e.MaxAuthAge < 1 || e.MaxAuthAge > longest, "max_auth_age is 1 to %d seconds", longest)
 	return errors.Join(wrong...)
 }
