@@ -90,11 +90,12 @@ func TestT21AHostThatHangsIsGivenUp(t *testing.T) {
 
 // TestT21ACallerWaitsAsLongAsItsContext has a host that hangs longer than the caller stays.
 func TestT21ACallerWaitsAsLongAsItsContext(t *testing.T) {
-	began := make(chan struct{})
-	h := newHost(t, func(_ http.ResponseWriter, r *http.Request) {
+	began, end := make(chan struct{}), make(chan struct{})
+	h := newHost(t, func(http.ResponseWriter, *http.Request) {
 		close(began)
-		<-r.Context().Done()
+		<-end
 	})
+	t.Cleanup(func() { close(end) })
 	ctx, leave := context.WithCancel(t.Context())
 	go func() {
 		<-began
