@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/provider"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/keyring"
@@ -30,7 +31,12 @@ type Config struct {
 	OIDC        OIDC        // of the hosts where people come in
 	// AgentRegistration says that agents can register at the api, on hosts that do not hold the ring Assertion.
 	AgentRegistration bool
-	// FetchOrigins are the origins that may break the rules of reading documents of OAuth clients; none in production.
+	// Providers are the identity providers of agents that are trusted. ProvidersError is why the list of them cannot be
+	// used, with which none is trusted; nil: it can.
+	Providers      []provider.Provider
+	ProvidersError error
+	// FetchOrigins are the origins that may break the rules of reading documents of OAuth clients and keys of agents'
+	// providers; none in production.
 	FetchOrigins []string
 	AWS          aws.Config
 	// DynamoDBEndpoint is the URL of an engine that is not AWS; empty: AWS.

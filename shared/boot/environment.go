@@ -83,6 +83,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 	var secret error
 	var fetched sync.WaitGroup
 	fetched.Go(func() { c.OIDC.ClientSecret, secret = clientSecret(ctx, c.AWS, getenv(env.OIDCClientSecret)) })
+	fetched.Go(func() { c.Providers, c.ProvidersError = trustList(ctx, c.AWS, getenv(env.Providers), &c) })
 	rings, err := namedRings(ctx, c.AWS, getenv)
 	fetched.Wait()
 	c.Rings = rings

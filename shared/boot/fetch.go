@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Fetcher reads the metadata documents of OAuth clients. Only the host that people are sent to by clients needs it.
+// Fetcher reads the metadata documents of OAuth clients, and the keys of agents' identity providers.
 func (s *Services) Fetcher() oauth.Fetcher {
 	return fetch.New(limits.DocumentTimeout, s.Config.FetchOrigins)
 }

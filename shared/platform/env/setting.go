@@ -49,8 +49,13 @@ const (
 	OIDCOperatorClaim = "VITRINE_OIDC_OPERATOR_CLAIM"
 	OIDCOperatorValue = "VITRINE_OIDC_OPERATOR_VALUE"
 
-	// FetchOrigins are origins, separated by spaces, of which documents of OAuth clients are read although they use http,
-	// another port than 443 or an address that is not public. For tests on one machine; refused in production. Optional.
+	// Providers locates the list of the identity providers of agents that are trusted: the ARN of a secret in Secrets
+	// Manager, or "file:" and a path. Optional: without it, and with a list that is wrong, none is trusted.
+	Providers = "VITRINE_PROVIDERS"
+
+	// FetchOrigins are origins, separated by spaces, of which documents of OAuth clients and keys of agents' identity
+	// providers are read although they use http, another port than 443 or an address that is not public. For tests on
+	// one machine; refused in production. Optional.
 	FetchOrigins = "VITRINE_FETCH_ORIGINS"
 
 	// PutMode is where clients upload files: edge (the upload host, default) or direct (S3's own
