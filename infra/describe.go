@@ -77,6 +77,9 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 			variables[name] = localPeople[name]
 		}
 		variables[env.RingsVersion], variables[env.HSTS] = "", string(web.HSTSHost)
+		if f.providers {
+			variables[env.Providers] = "" // a container reads no secret
+		}
 		if f.name == "content" {
 			variables[env.ResponseMode] = "buffered" // sam local does not stream
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -50,7 +51,7 @@ func newFunction(app awscdk.App, o options, d *data, h host) *function {
 			role.AddToPolicy(s)
 		}
 	}
-	for _, s := range d.readClientSecret(o, h.people) {
+	for _, s := range slices.Concat(d.readClientSecret(o, h.people), h.readProviderList(o)) {
 		role.AddToPolicy(s)
 	}
 	log.GrantWrite(role)
@@ -129,6 +130,9 @@ func (f *function) environment() *map[string]*string {
 	}
 	for _, ring := range f.rings {
 		variables[ring] = f.data.rings[ring].SecretArn()
+	}
+	if f.providers {
+		variables[env.Providers] = jsii.String(f.AgentProviders)
 	}
 	people := f.Identity.settings()
 	for _, name := range f.people {

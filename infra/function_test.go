@@ -29,7 +29,7 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	}
 	checking := []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue}
 	own := map[string][]string{
-		"api":     append([]string{env.Cache, env.Pow, env.AssertionRing}, checking...),
+		"api":     append([]string{env.Cache, env.Pow, env.AssertionRing, env.Providers}, checking...),
 		"upload":  {env.PutMode},
 		"mcp":     {env.Cache, env.PutMode, env.AgentRegistration, env.OIDCIssuer, env.OIDCClientID},
 		"content": {env.Cache, env.ResponseMode},
@@ -86,6 +86,8 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Bare-App", env.OIDCClientSecret, clientSecret},
 		{"Bare-App", env.OIDCLogout, "rp_initiated"},
 		{"Bare-Api", env.OIDCClientID, "vitrine-at-id"},
+		{"Plain-Api", env.Providers, ""},
+		{"Bare-Api", env.Providers, providerList},
 		{"Loose-App", env.OIDCIssuer, ""},
 		{"Loose-Api", env.OIDCClientID, ""},
 		{"Loose-App", env.MCPURL, "https://mcp.invalid"},

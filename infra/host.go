@@ -11,14 +11,15 @@ import (
 
 // host is what differs between the functions of the hosts.
 type host struct {
-	name     string
-	memory   float64           // MB; the share of a core grows with it
-	caches   bool              // keeps files and lists of files in memory
-	timeout  float64           // seconds
-	rings    []string          // settings of the key rings that it may read
-	people   []string          // settings of the identity provider that it gets
-	settings map[string]string // in addition to those that all hosts have
-	grants   func(*data) []awsiam.PolicyStatement
+	name      string
+	memory    float64           // MB; the share of a core grows with it
+	caches    bool              // keeps files and lists of files in memory
+	timeout   float64           // seconds
+	rings     []string          // settings of the key rings that it may read
+	people    []string          // settings of the identity provider that it gets
+	providers bool              // verifies what identity providers of agents send
+	settings  map[string]string // in addition to those that all hosts have
+	grants    func(*data) []awsiam.PolicyStatement
 }
 
 // title is the name as a construct has it.
@@ -35,13 +36,14 @@ const (
 // synthesis.
 var hosts = []host{
 	{
-		name:     "api",
-		memory:   512,
-		caches:   true,
-		timeout:  answerTime,
-		rings:    []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing, env.AssertionRing},
-		people:   verifying, // ID tokens that clients exchange
-		settings: map[string]string{env.Pow: "adaptive"},
+		name:      "api",
+		memory:    512,
+		caches:    true,
+		timeout:   answerTime,
+		rings:     []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing, env.AssertionRing},
+		people:    verifying, // ID tokens that clients exchange
+		providers: true,
+		settings:  map[string]string{env.Pow: "adaptive"},
 		grants: func(d *data) []awsiam.PolicyStatement {
 			return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*"), []awsiam.PolicyStatement{
 				allow(index(d.events, "gsi1"), "dynamodb:Query"),                     // operators read the events of all workspaces

@@ -103,6 +103,7 @@ func contexts(folder string) map[string]map[string]any {
 		"oidc-logout":         "rp_initiated",
 		"oidc-operator-claim": "roles",
 		"oidc-operator-value": "vitrine-admin",
+		"agent-providers":     providerList,
 		"cache":               "0",
 	}
 	for host, name := range domainNames {
@@ -122,6 +123,7 @@ const (
 	euCertificate = "arn:aws:acm:eu-west-1:111122223333:certificate/two"
 	poolSecret    = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:ClientSecret-AbC123"
 	clientSecret  = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:their-client-AbC123"
+	providerList  = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:providers-AbC123"
 )
 
 var domainNames = map[string]string{

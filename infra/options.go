@@ -47,6 +47,8 @@ import (
 //	oidc-logout       with oidc: how the provider signs people out: rp_initiated, cognito or none (default)
 //	oidc-operator-claim, oidc-operator-value  with oidc: the claim of ID tokens that names operators, and what it says of
 //	                  them (with cognito: those in the pool's group operators; otherwise there are none)
+//	agent-providers   whole ARN of the secret that lists the identity providers of agents that are trusted, encrypted with
+//	                  the account's own key for secrets; without it none is. docs/deploy.md says what is in it
 //	settings          file with the outputs of an earlier deployment (default .vitrine/deployed/NAME.json)
 //	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that readers
 //	                  who take their time leave the other hosts some of the account's concurrency. AWS wants 100 of it to
@@ -80,6 +82,8 @@ type options struct {
 	Domains     map[string]domain // empty: the hosts have the addresses that AWS assigns
 	Addresses   addresses
 	Identity    identity
+	// AgentProviders is the ARN of the secret that lists the identity providers of agents; empty: none is trusted.
+	AgentProviders string
 	// RingsVersion differs after a rotation, which restarts every function.
 	RingsVersion string
 	Settings     string
@@ -178,6 +182,9 @@ func readOptions(c lookup) (options, error) {
 					"domain-app and domain-mcp")
 	}
 	if o.Identity, err = readIdentity(c, o); err != nil {
+		return o, err
+	}
+	if o.AgentProviders, err = readProviders(c); err != nil {
 		return o, err
 	}
 	if err = o.checkSites(); err != nil {

@@ -199,13 +199,22 @@ var writes = map[string]string{
 // moreRights returns those that depend on options.
 func moreRights(d *deployment, host string) []string {
 	wide := on("Core.Arn", "dynamodb:PutItem", "dynamodb:UpdateItem")
+	more := append(signInRights(d, host), providerRights(d, host)...)
 	switch narrow := writes[host]; {
 	case narrow == "":
 		return nil
 	case d.NarrowWrites:
-		return append(signInRights(d, host), onKeys("Core.Arn", narrow, "dynamodb:PutItem", "dynamodb:UpdateItem")...)
+		return append(more, onKeys("Core.Arn", narrow, "dynamodb:PutItem", "dynamodb:UpdateItem")...)
 	}
-	return append(signInRights(d, host), wide...)
+	return append(more, wide...)
+}
+
+// providerRights returns those that depend on the identity providers of agents.
+func providerRights(d *deployment, host string) []string {
+	if host != "api" || d.AgentProviders == "" {
+		return nil
+	}
+	return []string{"secretsmanager:GetSecretValue " + providerList}
 }
 
 // signInRights returns those that depend on the identity provider.
