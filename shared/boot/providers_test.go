@@ -64,7 +64,7 @@ func TestAListThatIsWrongTurnsOffProvidersAlone(t *testing.T) {
 	for name, c := range map[string]struct{ from, says string }{
 		"no JSON":           {fileOf(t, "issuer: x"), "JSON"},
 		"one wrong entry":   {fileOf(t, strings.Replace(trusted, `["a"]`, `[]`, 1)), "client_ids"},
-		"this service":      {fileOf(t, strings.Replace(trusted, "agents.example", "api.example.com", 1)), "this service itself"},
+		"this service":      {fileOf(t, strings.Replace(trusted, "agents.example", "api.example.com", 1)), "itself"},
 		"a provider's HTTP": {fileOf(t, http), "https"},
 		"no file":           {"file:/nowhere/at/all", "nowhere"},
 	} {

@@ -81,7 +81,7 @@ func (t *jwt) checkTimes(now time.Time, maxAuthAge time.Duration) error {
 	return nil
 }
 
-// checkPerson checks whom an assertion speaks of and what for, and completes the identity.
+// checkPerson checks client, person and rights of an assertion, and completes the identity.
 func (t *jwt) checkPerson(id Identity, p *Provider) (Identity, error) {
 	if !slices.Contains(p.ClientIDs, id.ClientID) {
 		return Identity{}, t.refuse(fault.OAuthInvalidClientID, "no agent of this client is let in")

@@ -148,7 +148,8 @@ func TestT21WithoutKeysTheProviderIsUnavailableForHalfAMinute(t *testing.T) {
 	for range 20 {
 		_, err := e.Assertion(t.Context(), e.assertion(t, nil))
 		refusal := fault.OAuthErrorOf(err)
-		if refusal.Code != fault.OAuthTemporarilyUnavailable || refusal.RetryAfter != 30*time.Second || !errors.Is(err, errDown) {
+		wantCode(t, err, fault.OAuthTemporarilyUnavailable)
+		if refusal.RetryAfter != 30*time.Second || !errors.Is(err, errDown) {
 			t.Fatalf("%v, wait %s", err, refusal.RetryAfter)
 		}
 	}
@@ -203,7 +204,7 @@ func TestT21ASlowProviderHoldsUpNeitherAnotherNorCallersThatLeave(t *testing.T) 
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v does not tell why", err)
 	}
-	// The reading goes on for those who come later.
+	// The reading goes on for later callers.
 	close(e.block)
 	if _, err := e.Assertion(t.Context(), e.assertion(t, members{"iss": slow.Issuer})); err != nil {
 		t.Error(err)
@@ -281,7 +282,9 @@ func TestKeysThatAreOfNoUseAreSkipped(t *testing.T) {
 	weakSigns := signingKeys()["weak"]
 	e.set(publish(t, weakSigns), nil)
 	e.take(t, weakSigns, none)
-	for _, body := range []string{"", "null", "{}", "[]", `{"keys":null}`, `{"keys":{}}`, `{"Keys":[]}`, `{"keys":[],"keys":[]}`} {
+	for _, body := range []string{
+		"", "null", "{}", "[]", `{"keys":null}`, `{"keys":{}}`, `{"Keys":[]}`, `{"keys":[],"keys":[]}`,
+	} {
 		e := newEnv(t)
 		e.set([]byte(body), nil)
 		e.take(t, good, fault.OAuthTemporarilyUnavailable)

@@ -32,7 +32,7 @@ const (
 
 var at = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
-// object of a token or header to be, whose values are encoded as JSON.
+// members are those of a header or payload before it is encoded as JSON.
 type members map[string]any
 
 // absent takes a member out.

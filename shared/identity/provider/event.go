@@ -10,7 +10,7 @@ import (
 )
 
 // Event verifies a security event token and returns what it says. Its id and digest have to be recorded by the caller.
-// Every error is a *fault.OAuthError, whose code is the value of err of RFC 8935.
+// Every error is a *fault.OAuthError; its code is the value of err in RFC 8935.
 func (v *Verifier) Event(ctx context.Context, token string) (Event, error) {
 	t, err := parse(token, contract.EventType)
 	if err != nil {

@@ -88,7 +88,8 @@ func object(raw []byte) (claims, error) {
 	return c, json.Unmarshal(raw, &c)
 }
 
-// refuse returns the refusal of the token. Its cause, which is logged, names the issuer if it is trusted, and the key id.
+// refuse returns the refusal of the token. Its cause, which is logged, names the issuer if that is trusted, and the key
+// id.
 func (t *jwt) refuse(code fault.OAuthCode, format string, args ...any) *fault.OAuthError {
 	return t.logged(fault.NewOAuth(code, format, args...), nil)
 }

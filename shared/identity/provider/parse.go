@@ -174,7 +174,7 @@ func plainURL(s string, insecure []string) bool {
 	return strings.HasPrefix(s, "https://") || slices.Contains(insecure, u.Scheme+"://"+u.Host)
 }
 
-// checkRules checks whom the provider may let in, and how its tokens are signed.
+// checkRules checks clients, persons and algorithms of the provider.
 func (e entry) checkRules(present claims) error {
 	var wrong []error
 	refuse := func(bad bool, format string, args ...any) {

@@ -18,11 +18,11 @@ type Provider struct {
 	Issuer    string
 	Aliases   []string // other values of iss that mean the same issuer
 	Name      string   // shown to people
-	ClientIDs []string // the provider's clients whose agents are let in
+	ClientIDs []string // clients at the provider; agents of others are refused
 	JWKS      string   // URL of the keys
 	// Algorithms sign its tokens, each one of those that this package knows.
 	Algorithms []string
-	// Provision lets persons in who are no members yet.
+	// Provision makes a member of a person that is none yet; without it such a person is refused.
 	Provision bool
 	// EmailDomains are the domains that the provider may vouch for, in lower case; empty: all.
 	EmailDomains []string
@@ -51,7 +51,7 @@ type Identity struct {
 	Scopes   []credential.Scope
 	AuthTime time.Time // when the person signed in at the provider
 	Expires  time.Time // ID has to be remembered until limits.ProviderLeeway after it
-	// Provision lets the person in without being a member yet.
+	// Provision is that of the provider.
 	Provision bool
 }
 
