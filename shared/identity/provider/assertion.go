@@ -65,7 +65,8 @@ func (t *jwt) checkTimes(now time.Time, maxAuthAge time.Duration) error {
 			limits.ProviderAssertion)
 	case !expires.After(now.Add(-limits.ProviderLeeway)):
 		return t.refuse(fault.OAuthExpired, "the assertion has expired")
-	case c.identifier("sub") == "" || c.text("client_id") == "" || c.identifier("jti") == "" || signedIn.IsZero():
+	case c.identifier("sub") == "" || c.identifier("jti") == "" || signedIn.IsZero(),
+		c.text("client_id") == "" || len(c.text("client_id")) > maxClaim:
 		return t.refuse(fault.OAuthInvalidRequest,
 			"sub, client_id and jti must be texts of 1 to %d bytes, and auth_time whole seconds", maxClaim)
 	case issued.After(latest) || signedIn.After(latest):
@@ -107,11 +108,13 @@ func (t *jwt) checkPerson(id Identity, p *Provider) (Identity, error) {
 // email returns the address that the provider vouches for; empty if there is none.
 func (t *jwt) email(p *Provider) string {
 	email := lower(t.claims.text("email"))
-	at := strings.LastIndexByte(email, '@')
+	at := strings.IndexByte(email, '@')
 	switch {
 	case string(t.claims["email_verified"]) != "true":
 		return ""
-	case at <= 0 || at == len(email)-1 || len(email) > maxEmail || !text.Identifier(email):
+	case at <= 0 || at == len(email)-1 || strings.Count(email, "@") > 1:
+		return ""
+	case len(email) > maxEmail || !text.Identifier(email):
 		return ""
 	case len(p.EmailDomains) > 0 && !slices.Contains(p.EmailDomains, email[at+1:]):
 		return ""

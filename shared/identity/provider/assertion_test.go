@@ -260,6 +260,7 @@ func TestT19AnAssertionIsForAClientAndAPersonThatTheProviderMaySpeakOf(t *testin
 		"not said":               {members{"email_verified": absent{}}, nil, email},
 		"no address":             {members{"email": absent{}}, nil, email},
 		"no text":                {members{"email": []string{"kim@example.com"}}, nil, email},
+		"two ats":                {members{"email": "kim@example.com@example.com"}, nil, email},
 		"no domain":              {members{"email": "kim@"}, nil, email},
 		"no name":                {members{"email": "@example.com"}, nil, email},
 		"another domain":         {members{"email": "kim@example.org"}, nil, email},
@@ -294,6 +295,7 @@ func TestClaimsOfAnotherShapeAreRefused(t *testing.T) {
 			rows[name+" "+kind] = refused{members{name: v}, nil, request}
 		}
 	}
+	rows["a long client_id"] = refused{members{"client_id": long}, nil, request}
 	rows["a long sub"] = refused{members{"sub": long}, nil, request}
 	rows["a sub of two lines"] = refused{members{"sub": "a\nb"}, nil, request}
 	rows["a long jti"] = refused{members{"jti": long}, nil, request}

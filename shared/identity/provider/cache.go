@@ -46,7 +46,7 @@ var errNoKeys = errors.New("the keys were not read yet, or are too old")
 // time; callers that need it wait as long as their contexts. While reading fails, the last keys serve.
 func (v *Verifier) keys(ctx context.Context, p *Provider, kid string) ([]publicKey, error) {
 	for {
-		keys, err, reading := v.lookup(ctx, p, kid)
+		keys, reading, err := v.lookup(ctx, p, kid)
 		if reading == nil {
 			return keys, err
 		}
@@ -59,7 +59,7 @@ func (v *Verifier) keys(ctx context.Context, p *Provider, kid string) ([]publicK
 }
 
 // lookup returns the keys with an id, or a reading to wait for. It starts that if it is due.
-func (v *Verifier) lookup(ctx context.Context, p *Provider, kid string) ([]publicKey, error, <-chan struct{}) {
+func (v *Verifier) lookup(ctx context.Context, p *Provider, kid string) ([]publicKey, <-chan struct{}, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.sets == nil {
@@ -74,7 +74,7 @@ func (v *Verifier) lookup(ctx context.Context, p *Provider, kid string) ([]publi
 	known := len(s.keys[kid]) > 0
 	if s.fresh(now) && known || s.reading == nil && !s.due(now, known) {
 		keys, err := s.result(now, kid)
-		return keys, err, nil
+		return keys, nil, err
 	}
 	if s.reading == nil {
 		s.reading = make(chan struct{})
@@ -83,7 +83,7 @@ func (v *Verifier) lookup(ctx context.Context, p *Provider, kid string) ([]publi
 		}
 		go v.read(context.WithoutCancel(ctx), p, s, kid)
 	}
-	return nil, nil, s.reading
+	return nil, s.reading, nil
 }
 
 // read replaces the keys of a provider by those that it publishes now, because of a token that names one of them.
