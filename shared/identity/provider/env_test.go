@@ -203,7 +203,7 @@ func (f *fakeDocuments) Get(ctx context.Context, url string, _ int) ([]byte, tim
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.body, f.life, f.err
+	return f.body, f.life, errors.Join(f.err, ctx.Err())
 }
 
 func (f *fakeDocuments) set(body []byte, err error) {
