@@ -266,6 +266,7 @@ func TestKeysThatAreOfNoUseAreSkipped(t *testing.T) {
 		"not an object":              {"1,null,[]," + jwk(nil), ""},
 		"a symmetric one before it":  {`{"kty":"oct","k":"AAAA","kid":"ec"},` + jwk(nil), ""},
 		"another one under its name": {other(wrong) + "," + jwk(nil), none},
+		"for another before it":      {jwk(members{"alg": "ES512"}) + "," + jwk(members{"alg": "ES256"}), ""},
 		"the same twice":             {jwk(nil) + "," + jwk(nil), ""},
 		"beside 100 others":          {strings.Repeat("1,", 100) + jwk(nil), fault.OAuthTemporarilyUnavailable},
 	} {

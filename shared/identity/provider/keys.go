@@ -58,7 +58,7 @@ func familyOf(key any) string {
 var errKeySet = errors.New("the answer is no JSON Web Key Set of a usual size")
 
 // parseKeys reads a JWK set (RFC 7517), by key id. It skips keys that are malformed, weak, private, of another use or
-// without an id. Of the keys with one id and of one kind the first counts.
+// without an id. Of the keys with one id the first counts that can have made a signature.
 func parseKeys(body []byte) (map[string][]publicKey, error) {
 	set, err := object(body)
 	var keys []json.RawMessage
@@ -67,8 +67,7 @@ func parseKeys(body []byte) (map[string][]publicKey, error) {
 	}
 	out := map[string][]publicKey{}
 	for _, raw := range keys {
-		kid, key, ok := parseKey(raw)
-		if ok && !slices.ContainsFunc(out[kid], func(k publicKey) bool { return k.family == key.family }) {
+		if kid, key, ok := parseKey(raw); ok {
 			out[kid] = append(out[kid], key)
 		}
 	}
