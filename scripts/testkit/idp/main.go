@@ -38,6 +38,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	client := flags.String("client", "vitrine", "`ID` of the client")
 	callback := flags.String("callback", "http://localhost:8704/api/auth/callback", "`URL` that browsers are sent back to")
 	signedOut := flags.String("signed-out", "http://localhost:8704/", "`URL` that browsers are sent to after signing out")
+	audience := flags.String("audience", "http://localhost:8701", "`URL` of the service that agents present assertions to")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -57,9 +58,10 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout 
 	}
 	issuer := fmt.Sprintf("http://localhost:%d", listener.Addr().(*net.TCPAddr).Port)
 	p, err := provider.Open(provider.Options{
-		Issuer: issuer,
-		Data:   *data,
-		Now:    time.Now,
+		Issuer:   issuer,
+		Audience: *audience,
+		Data:     *data,
+		Now:      time.Now,
 		Client: provider.Client{
 			ID:        *client,
 			Secret:    secret,

@@ -26,13 +26,15 @@ func TestItServesUntilItIsStopped(t *testing.T) {
 		t.Fatal(err, <-ended)
 	}
 	issuer, _, _ := strings.Cut(strings.TrimPrefix(line, "issuer "), ",")
-	response, err := http.Get(strings.Replace(issuer, "localhost", "127.0.0.1", 1) + "/mint?email=ada@example.org")
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	if response.StatusCode != http.StatusOK || !strings.HasPrefix(issuer, "http://localhost:") {
-		t.Errorf("%q answers %s", issuer, response.Status)
+	for _, path := range []string{"/mint", "/assertion", "/second/event"} {
+		response, err := http.Get(strings.Replace(issuer, "localhost", "127.0.0.1", 1) + path + "?email=ada@example.org")
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusOK || !strings.HasPrefix(issuer, "http://localhost:") {
+			t.Errorf("%q answers %s to %s", issuer, response.Status, path)
+		}
 	}
 	cancel()
 	if err := <-ended; err != nil {

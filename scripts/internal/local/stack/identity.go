@@ -46,10 +46,11 @@ func (s *Stack) identify(o Options) ([]net.Listener, error) {
 		o.Now = time.Now
 	}
 	p, err := provider.Open(provider.Options{
-		Issuer: issuer,
-		Data:   o.Data,
-		Now:    o.Now,
-		Client: client(s.Origins, secret),
+		Issuer:   issuer,
+		Audience: s.Origins.API,
+		Data:     o.Data,
+		Now:      o.Now,
+		Client:   client(s.Origins, secret),
 	})
 	s.Identity = Identity{
 		Provider:   p,

@@ -17,6 +17,7 @@ const (
 	Stalls    Break = "stalls"   // never answers
 	Fails     Break = "fails"    // answers 500
 	Long      Break = "long"     // answers megabytes
+	Endless   Break = "endless"  // answers until the client has enough
 	Redirects Break = "redirect" // sends to another path of this provider
 	Babbles   Break = "babbles"  // answers with a body that is not JSON
 )
@@ -37,10 +38,18 @@ func (p *Provider) Heal() {
 	clear(p.broken)
 }
 
+// Asked returns how often a path was asked for.
+func (p *Provider) Asked(path string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asked[path]
+}
+
 func (p *Provider) breakable(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
 		how := p.broken[r.URL.Path]
+		p.asked[r.URL.Path]++
 		p.mu.Unlock()
 		switch how {
 		case Slow:
@@ -56,6 +65,8 @@ func (p *Provider) breakable(h http.HandlerFunc) http.HandlerFunc {
 			http.Error(w, "broken", http.StatusInternalServerError)
 		case Long:
 			answer(w, http.StatusOK, map[string]any{"issuer": p.issuer, "keys": []string{strings.Repeat("x", 4<<20)}})
+		case Endless:
+			endless(w)
 		case Redirects:
 			http.Redirect(w, r, "/healthz", http.StatusFound)
 		case Babbles:
@@ -63,5 +74,13 @@ func (p *Provider) breakable(h http.HandlerFunc) http.HandlerFunc {
 		default:
 			h(w, r)
 		}
+	}
+}
+
+// endless sends keys until they cannot be sent any more.
+func endless(w http.ResponseWriter) {
+	piece := []byte(`"` + strings.Repeat("x", 64<<10) + `",`)
+	for _, err := io.WriteString(w, `{"keys":[`); err == nil; {
+		_, err = w.Write(piece)
 	}
 }

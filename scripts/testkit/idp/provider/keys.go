@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	keysFile   = "identity.json"
-	secretFile = "identity-secret"
+	keysFile       = "identity.json"
+	secondKeysFile = "identity-second.json"
+	secretFile     = "identity-secret"
 )
 
 // keys are the private keys, the one of RS256 first.
@@ -33,10 +34,10 @@ func (k keys) public() jose.JSONWebKeySet {
 	return out
 }
 
-// signing returns the key for an algorithm; empty: RS256.
+// signing returns the newest key for an algorithm.
 func (k keys) signing(algorithm string) (jose.JSONWebKey, error) {
 	for _, private := range k.Keys {
-		if algorithm == "" || private.Algorithm == algorithm {
+		if private.Algorithm == algorithm {
 			return private, nil
 		}
 	}
@@ -60,33 +61,29 @@ func makeKeys() (keys, error) {
 			Algorithm: "RS256",
 			Use:       "sig",
 		},
-		{
-			Key:       e,
-			KeyID:     "ec-" + rand.Text()[:8],
-			Algorithm: "ES256",
-			Use:       "sig",
-		},
+		ecKey(e),
 	}}}, nil
 }
 
-// Rotate replaces all keys, in memory only.
-func (p *Provider) Rotate() error {
-	made, err := makeKeys()
-	if err != nil {
-		return err
+func ecKey(e *ecdsa.PrivateKey) jose.JSONWebKey {
+	return jose.JSONWebKey{
+		Key:       e,
+		KeyID:     "ec-" + rand.Text()[:8],
+		Algorithm: "ES256",
+		Use:       "sig",
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.keys = made
-	return nil
 }
 
-func openKeys(folder string) (k keys, err error) {
+// Rotate replaces the keys of ID tokens, in memory only.
+func (p *Provider) Rotate() error { return p.First.Rotate() }
+
+// openKeys reads the keys that a folder keeps, made if missing; without a folder they are made.
+func openKeys(folder, name string, make func() (keys, error)) (k keys, err error) {
 	if folder == "" {
-		return fresh()
+		return make()
 	}
-	data, err := kept(filepath.Join(folder, keysFile), func() ([]byte, error) {
-		made, err := fresh()
+	data, err := kept(filepath.Join(folder, name), func() ([]byte, error) {
+		made, err := make()
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +93,7 @@ func openKeys(folder string) (k keys, err error) {
 		return k, err
 	}
 	if err := json.Unmarshal(data, &k); err != nil || len(k.Keys) == 0 {
-		return k, fmt.Errorf("%s in %s holds no keys: remove it to make new ones", keysFile, folder)
+		return k, fmt.Errorf("%s in %s holds no keys: remove it to make new ones", name, folder)
 	}
 	return k, nil
 }

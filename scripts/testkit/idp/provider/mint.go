@@ -82,9 +82,10 @@ func (p *Provider) Mint(who Person, nonce, algorithm string, h Hostile) (string,
 	if err != nil {
 		return "", err
 	}
-	p.mu.Lock()
-	key, err := p.keys.signing(algorithm)
-	p.mu.Unlock()
+	if algorithm == "" {
+		algorithm = "RS256"
+	}
+	key, err := p.First.signing(algorithm)
 	if err != nil {
 		return "", err
 	}
@@ -185,7 +186,7 @@ func (p *Provider) claims(who Person, nonce string, h Hostile) map[string]any {
 func (p *Provider) mint(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	h, ok := hostile(q)
-	who := Person{Email: strings.TrimSpace(q.Get("email")), Subject: q.Get("sub"), Groups: groups(q)}
+	who := person(q)
 	if !ok || !strings.Contains(who.Email, "@") {
 		http.Error(w,
 			fmt.Sprintf("ask for /mint?email=ada@example.org; sub, groups, nonce, alg and hostile (one of %v) may be added",
@@ -197,8 +198,7 @@ func (p *Provider) mint(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	fmt.Fprintln(w, token)
+	printToken(w, token, nil)
 }
 
 // groups returns the requested groups: operators, as a rule.

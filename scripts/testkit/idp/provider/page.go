@@ -60,7 +60,8 @@ func (p *Provider) home(w http.ResponseWriter, _ *http.Request) {
 	p.page(w, http.StatusOK, page{
 		Title: "Identity provider for development",
 		Text: "It signs in anyone who types an e-mail address. Start at the app; /mint?email=ada@example.org prints an " +
-			"ID token.",
+			"ID token, /assertion?email=ada@example.org what a provider of agents signs, and /event?email=ada@example.org " +
+			"the event that takes it back.",
 	})
 }
 

@@ -1,6 +1,7 @@
 // Package provider is an identity provider for development and tests: OpenID Connect for one
 // client, on this machine only. It signs in any e-mail address, and issues invalid tokens and
-// breaks endpoints on demand.
+// breaks endpoints on demand. It also plays two providers that agents run at, whose assertions and
+// security events a service trusts.
 package provider
 
 import (
@@ -12,6 +13,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -27,6 +29,9 @@ type Client struct {
 type Options struct {
 	Issuer string // its origin, on the loopback interface
 	Client Client
+	// Audience is the issuer of the service that assertions and security events are for; empty: there
+	// are none.
+	Audience string
 	// Data is the folder that keeps the keys, so that tokens and members survive a restart; empty:
 	// they are not kept.
 	Data string
@@ -35,13 +40,16 @@ type Options struct {
 
 // Provider is the identity provider; it is a Handler.
 type Provider struct {
+	// First is at the provider's own address, with the keys of the ID tokens. Second is below it.
+	First, Second *Issuer
+
 	issuer string
 	client Client
 	now    func() time.Time
 	routes http.Handler
 
 	mu     sync.Mutex
-	keys   keys
+	asked  map[string]int // by path
 	broken map[string]Break
 	codes  map[string]grant // by code
 	tokens map[string]grant // by access token
@@ -60,17 +68,24 @@ func Open(o Options) (*Provider, error) {
 		issuer: o.Issuer,
 		client: o.Client,
 		now:    o.Now,
+		asked:  map[string]int{},
 		broken: map[string]Break{},
 		codes:  map[string]grant{},
 		tokens: map[string]grant{},
 	}
-	if p.keys, err = openKeys(o.Data); err != nil {
+	if err := p.openIssuers(o); err != nil {
 		return nil, err
 	}
+	p.routes = p.mux()
+	return p, nil
+}
+
+// mux has the routes of sign-in, and those of both issuers.
+func (p *Provider) mux() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]http.HandlerFunc{
 		"GET /.well-known/openid-configuration": p.discovery,
-		"GET /jwks":                             p.jwks,
+		"GET /jwks":                             p.First.jwks,
 		"GET /authorize":                        p.authorize,
 		"POST /authorize":                       p.authorize,
 		"POST /token":                           p.token,
@@ -85,8 +100,13 @@ func Open(o Options) (*Provider, error) {
 	} {
 		mux.HandleFunc(pattern, p.breakable(h))
 	}
-	p.routes = mux
-	return p, nil
+	for pattern, h := range p.First.agentRoutes() {
+		mux.HandleFunc(pattern, p.breakable(h))
+	}
+	for pattern, h := range p.Second.agentRoutes() {
+		mux.HandleFunc(strings.Replace(pattern, " ", " "+secondPath, 1), p.breakable(h))
+	}
+	return mux
 }
 
 // ServeHTTP refuses clients on other machines, and pages of other sites whose names resolve to this
@@ -129,14 +149,6 @@ func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 		"code_challenge_methods_supported":               []string{"S256"},
 		"authorization_response_iss_parameter_supported": true,
 	})
-}
-
-func (p *Provider) jwks(w http.ResponseWriter, _ *http.Request) {
-	p.mu.Lock()
-	set := p.keys.public()
-	p.mu.Unlock()
-	w.Header().Set("Cache-Control", "public, max-age=600")
-	answer(w, http.StatusOK, set)
 }
 
 // userinfo reports the address as verified in the way that some providers do: as a string.

@@ -42,9 +42,10 @@ func newEnv(t testing.TB, data string) *env {
 	s.url = "http://" + server.Listener.Addr().String()
 	var err error
 	s.Provider, err = Open(Options{
-		Issuer: s.url,
-		Data:   data,
-		Now:    func() time.Time { return s.at },
+		Issuer:   s.url,
+		Audience: audience,
+		Data:     data,
+		Now:      func() time.Time { return s.at },
 		Client: Client{
 			ID:        "vitrine",
 			Secret:    strings.Repeat("s", 40),
@@ -306,7 +307,7 @@ func TestADamagedKeyFileIsNotReplaced(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(data, keysFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := openKeys(data); err == nil || !strings.Contains(err.Error(), keysFile) {
+		if _, err := openKeys(data, keysFile, fresh); err == nil || !strings.Contains(err.Error(), keysFile) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

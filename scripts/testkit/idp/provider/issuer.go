@@ -1,0 +1,159 @@
+package provider
+
+import (
+	"cmp"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+)
+
+// Issuer is the provider in its other role: agents run at it, and it signs what it says about their users. A provider
+// has two, so that two providers of one person can be tried.
+type Issuer struct {
+	URL      string // the claim iss
+	Name     string // for people
+	ClientID string // the agents' client at the service
+	audience string // the service's issuer
+	now      func() time.Time
+
+	mu   sync.Mutex
+	keys keys // the first of an algorithm signs
+	make func() (keys, error)
+}
+
+// secondPath is where the second issuer is.
+const secondPath = "/second"
+
+// Trusted is an entry of a service's trust list.
+type Trusted struct {
+	Issuer      string   `json:"issuer"`
+	DisplayName string   `json:"display_name"`
+	ClientIDs   []string `json:"client_ids"`
+	JWKSURI     string   `json:"jwks_uri,omitempty"`
+	Algorithms  []string `json:"algorithms,omitempty"`
+}
+
+// Trusted returns the entry for this issuer, whose keys are at the default place.
+func (i *Issuer) Trusted() Trusted {
+	return Trusted{Issuer: i.URL, DisplayName: i.Name, ClientIDs: []string{i.ClientID}}
+}
+
+// TrustList returns the entries of both issuers.
+func (p *Provider) TrustList() []Trusted { return []Trusted{p.First.Trusted(), p.Second.Trusted()} }
+
+// openIssuers gives the first issuer the keys of the ID tokens, and the second a key of its own, for ES256 only.
+func (p *Provider) openIssuers(o Options) error {
+	first, err := openKeys(o.Data, keysFile, fresh)
+	if err != nil {
+		return err
+	}
+	second, err := openKeys(o.Data, secondKeysFile, makeEC)
+	if err != nil {
+		return err
+	}
+	p.First = &Issuer{
+		URL:      o.Issuer,
+		Name:     "Development agents",
+		ClientID: "agents",
+		audience: o.Audience,
+		now:      o.Now,
+		keys:     first,
+		make:     makeKeys,
+	}
+	p.Second = &Issuer{
+		URL:      o.Issuer + secondPath,
+		Name:     "Other development agents",
+		ClientID: "other-agents",
+		audience: o.Audience,
+		now:      o.Now,
+		keys:     second,
+		make:     makeEC,
+	}
+	return nil
+}
+
+func makeEC() (keys, error) {
+	e, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	return keys{jose.JSONWebKeySet{Keys: []jose.JSONWebKey{ecKey(e)}}}, err
+}
+
+// Rotate replaces all keys, in memory only.
+func (i *Issuer) Rotate() error {
+	made, err := i.make()
+	if err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.keys = made
+	return nil
+}
+
+// RollOver signs with new keys from now on and publishes the ones before, until the next time, beside them. The change
+// is in memory only.
+func (i *Issuer) RollOver() error {
+	made, err := i.make()
+	if err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	before := i.keys.Keys[:min(len(made.Keys), len(i.keys.Keys))]
+	made.Keys = append(made.Keys, before...)
+	i.keys = made
+	return nil
+}
+
+// public returns what verifies.
+func (i *Issuer) public() jose.JSONWebKeySet {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.keys.public()
+}
+
+// signing returns the key for an algorithm; empty: ES256.
+func (i *Issuer) signing(algorithm string) (jose.JSONWebKey, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.keys.signing(cmp.Or(algorithm, "ES256"))
+}
+
+// Assertion signs that a person who signed in at this issuer lets its agents act at the service: an ID-JAG.
+func (i *Issuer) Assertion(a Assertion) (string, error) {
+	s, err := i.statement(assertionType, a.Algorithm)
+	if err != nil {
+		return "", err
+	}
+	s.claims = a.claims(i)
+	return s.signed(assertionDefects, a.Hostile)
+}
+
+// Event signs a security event token.
+func (i *Issuer) Event(e Event) (string, error) {
+	s, err := i.statement(eventType, e.Algorithm)
+	if err != nil {
+		return "", err
+	}
+	s.claims = e.claims(i)
+	return s.signed(eventDefects, e.Hostile)
+}
+
+func (i *Issuer) statement(typ, algorithm string) (*statement, error) {
+	if i.audience == "" {
+		return nil, errors.New("no service is configured that this provider could address")
+	}
+	key, err := i.signing(algorithm)
+	if err != nil {
+		return nil, err
+	}
+	return &statement{
+		issuer: i,
+		header: map[string]any{"alg": key.Algorithm, "typ": typ, "kid": key.KeyID},
+		key:    key.Key,
+	}, nil
+}
