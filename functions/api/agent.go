@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 
@@ -9,6 +11,7 @@ import (
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 )
 
 // Agents serves agents, and the members who claim them.
@@ -20,14 +23,18 @@ type Agents interface {
 
 // AgentRegistrations registers agents and asks people to claim them.
 type AgentRegistrations interface {
-	// Register makes an anonymous registration. Refusals: temporarily_unavailable where agents cannot register and for
-	// providers, slow_down in its place for an address that comes too often, ephemeral_provision_rate_limited,
-	// ephemeral_provision_unavailable.
+	// Register makes an anonymous registration, or one by a provider's assertion. Refusals: temporarily_unavailable for
+	// what is not set up, slow_down for an address that comes too often, ephemeral_provision_rate_limited,
+	// ephemeral_provision_unavailable; for assertions login_required, agentauth.Interaction, and those of
+	// shared/identity/provider.
 	Register(
 		ctx context.Context, r contract.RegisterAgent, from netip.Addr, requestID string,
 	) (contract.RegisteredAgent, error)
 	// RefuseProvider counts and refuses what an identity provider sends. Refusals: slow_down, temporarily_unavailable.
 	RefuseProvider(ctx context.Context, from netip.Addr) error
+	// Notify takes a security event of an identity provider. Refusals: slow_down, replay_detected and those of
+	// shared/identity/provider.
+	Notify(ctx context.Context, token string, from netip.Addr, requestID string) error
 	// StartClaim begins an attempt. Refusals: expired_token, slow_down, access_denied.
 	StartClaim(
 		ctx context.Context, c contract.StartClaim, admitted agentauth.Admitted, requestID string,
@@ -42,35 +49,86 @@ type AgentClaims interface {
 }
 
 func (h *Host) agentRoutes() []web.Route {
+	register := web.Operation{
+		ID:      "agentAuth.register",
+		Method:  "POST",
+		Path:    "/agent/identity",
+		Summary: "Register an agent",
+	}
 	return []web.Route{
-		web.OAuthJSON(web.Operation{
-			ID:      "agentAuth.register",
-			Method:  "POST",
-			Path:    "/agent/identity",
-			Summary: "Register an agent",
-		}, h.registerAgent),
+		web.Answering[contract.InteractionRequired](web.OAuthJSON(register, h.registerAgent), register,
+			http.StatusUnauthorized),
 		web.OAuthJSON(web.Operation{
 			ID:      "agentAuth.startClaim",
 			Method:  "POST",
 			Path:    "/agent/identity/claim",
 			Summary: "Get a code that a person confirms to claim the agent",
 		}, h.startClaim),
-		web.OAuthClosed(web.Operation{
+		web.SecurityEvents(web.Operation{
 			ID:      "agentAuth.notify",
 			Method:  "POST",
 			Path:    "/agent/event/notify",
-			Summary: "Receive a security event of an identity provider; none is trusted yet",
-		}, "application/secevent+jwt", h.refuseEvent),
+			Summary: "Receive a security event of an identity provider",
+		}, h.takeEvent),
 	}
 }
 
-// refuseEvent answers every security event unread, because no provider is trusted to send one.
-func (h *Host) refuseEvent(r *http.Request) error {
-	return h.Agents.RefuseProvider(r.Context(), web.ClientAddress(r))
+// takeEvent passes on a security event. Where no provider is trusted to send one it stays unread.
+func (h *Host) takeEvent(r *http.Request, read func() (string, error)) error {
+	ctx, from := r.Context(), web.ClientAddress(r)
+	if !h.Providers {
+		return h.Agents.RefuseProvider(ctx, from)
+	}
+	token, err := read()
+	if err != nil {
+		return err
+	}
+	return h.Agents.Notify(ctx, token, from, web.RequestID(ctx))
 }
 
 func (h *Host) registerAgent(r *http.Request, in contract.RegisterAgent) (contract.RegisteredAgent, error) {
-	return h.Agents.Register(r.Context(), in, web.ClientAddress(r), web.RequestID(r.Context()))
+	web.RedactSecret(r.Context(), in.Assertion)
+	out, err := h.Agents.Register(r.Context(), in, web.ClientAddress(r), web.RequestID(r.Context()))
+	return out, challenge(err)
+}
+
+// challenge gives a refusal that asks for a person the header and the body by which an agent goes on. Other errors stay
+// as they are.
+func challenge(err error) error {
+	if err == nil {
+		return nil
+	}
+	refused := fault.OAuthErrorOf(err)
+	if asked, ok := errors.AsType[*agentauth.Interaction](err); ok {
+		return &web.OAuthAnswer{
+			Status:    http.StatusUnauthorized,
+			Challenge: agentChallenge(refused, ""),
+			Body:      asked.Answer,
+			Err:       err,
+		}
+	}
+	if refused.Code != fault.OAuthLoginRequired {
+		return err
+	}
+	age := contract.Seconds(refused.MaxAge)
+	return &web.OAuthAnswer{
+		Status:    http.StatusUnauthorized,
+		Challenge: agentChallenge(refused, fmt.Sprintf(`, max_age="%d"`, age)),
+		Body: contract.LoginRequired{
+			Error:       string(refused.Code),
+			Description: refused.Description,
+			MaxAge:      age,
+		},
+		Err: err,
+	}
+}
+
+// agentChallenge is the challenge of a refusal. Descriptions of these refusals hold no quotation mark.
+func agentChallenge(refused *fault.OAuthError, more string) string {
+	if more == "" {
+		more = fmt.Sprintf(`, error_description="%s"`, refused.Description)
+	}
+	return fmt.Sprintf(`AgentAuth error="%s"%s`, refused.Code, more)
 }
 
 func (h *Host) startClaim(r *http.Request, in contract.StartClaim) (contract.StartedClaim, error) {

@@ -39,6 +39,7 @@ type Host struct {
 	People        bool   // people can sign in, so that OAuth clients may ask them
 	Agents        Agents // nil: agents get no tokens
 	AssertionKeys []byte // the public keys of assertions, as JWKS; nil: agents cannot register
+	Providers     bool   // identity providers of agents are trusted
 }
 
 // Handler serves the host.

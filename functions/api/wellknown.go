@@ -80,7 +80,7 @@ func (h *Host) serverMetadata(context.Context, *struct{}) (contract.ServerMetada
 
 // features are what clients are told that they can have here.
 func (h *Host) features() oauth.Features {
-	return oauth.Features{People: h.People, Agents: h.AssertionKeys != nil}
+	return oauth.Features{People: h.People, Agents: h.AssertionKeys != nil, Providers: h.Providers}
 }
 
 func (h *Host) keySet(w http.ResponseWriter, _ *http.Request) error {

@@ -40,6 +40,7 @@ func apiKeyFields(f fields, k *credential.Key) {
 	integer(f, "epoch", &k.Epoch)
 	f.flag("agent", &k.FromAgent)
 	text(f, "reg", &k.Registration)
+	text(f, "term", &k.Term)
 	text(f, "mem", &k.Member)
 	text(f, "grant", &k.CLIGrant.Grant)
 	f.time("pub_at", &k.CLIGrant.At)

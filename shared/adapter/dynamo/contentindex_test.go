@@ -14,6 +14,7 @@ import (
 	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -26,14 +27,18 @@ import (
 func TestWhatTheListIndexHoldsStaysSmall(t *testing.T) {
 	registration, grant := filled[agentauth.Registration](t), filled[oauth.Grant](t)
 	registration.State, grant.RevokedAt = agentauth.Verified, time.Time{}
+	registration.Vouched, registration.Link = agentauth.Vouched{}, 0 // the others are not listed
+	key, linked := filled[credential.Key](t), filled[delegation.Delegation](t)
+	key.Term, linked.EndedAt = "", time.Time{} // agents' keys have no login
 	for kind, c := range map[string]struct {
 		item item
 		most int // bytes
 	}{
 		"artifact":     {artifactItem(filled[artifact.Artifact](t)), 700},
-		"API key":      {apiKeyItem(filled[credential.Key](t)), 470},
+		"API key":      {apiKeyItem(key), 470},
 		"access link":  {linkItem(filled[link.Link](t)), 390},
 		"registration": {registrationItem(registration), 880},
+		"delegation":   {delegationItem(linked), 640},
 		"grant":        {grantItem(grant), 640},
 		"lockdown":     {lockdownItem(filled[lockdown.Lockdown](t)), 390},
 	} {

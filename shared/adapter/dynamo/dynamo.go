@@ -27,6 +27,7 @@ type Stores struct {
 	Consents      Consents
 	ContentIndex  ContentIndex
 	Counters      Counters
+	Delegations   Delegations
 	Devices       Devices
 	Edits         Edits
 	Events        Events
@@ -40,6 +41,7 @@ type Stores struct {
 	Registrations Registrations
 	Sessions      Sessions
 	SignIns       SignIns
+	Takeovers     Takeovers
 	Uploads       Uploads
 	Workspaces    Workspaces
 }
@@ -60,6 +62,7 @@ func New(client *dynamodb.Client, tables Tables) Stores {
 		Consents:      Consents{d},
 		ContentIndex:  ContentIndex{d, c},
 		Counters:      Counters{d},
+		Delegations:   Delegations{Members{d}},
 		Devices:       Devices{d},
 		Edits:         Edits{d, m, f},
 		Events:        Events{d},
@@ -73,6 +76,7 @@ func New(client *dynamodb.Client, tables Tables) Stores {
 		Registrations: Registrations{d},
 		Sessions:      Sessions{d},
 		SignIns:       SignIns{d},
+		Takeovers:     Takeovers{Delegations{Members{d}}},
 		Uploads:       Uploads{d, m, f},
 		Workspaces:    Workspaces{d},
 	}

@@ -6,6 +6,8 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/id"
 )
 
 // fields copies attributes between an item and a value, in one direction. Each kind of item has one function that names
@@ -127,6 +129,33 @@ func (f fields) bytes(name string, v *[]byte) {
 func (f fields) hash(mac, pepper string, v *credential.Hash) {
 	f.bytes(mac, &v.MAC)
 	integer(f, pepper, &v.Pepper)
+}
+
+// terms is a list of terms that ended, in one text: each is its instant in milliseconds, a colon and its name.
+func (f fields) terms(name string, v *[]workspace.EndedTerm) {
+	switch {
+	case f.named(name):
+	case f.write:
+		f.item.str(name, packTerms(*v))
+	default:
+		*v = unpackTerms(f.item.getStr(name))
+	}
+}
+
+func packTerms(terms []workspace.EndedTerm) string {
+	all := make([]string, len(terms))
+	for n, t := range terms {
+		all[n] = millisKey(t.At) + ":" + string(t.Term)
+	}
+	return strings.Join(all, " ")
+}
+
+func unpackTerms(text string) (out []workspace.EndedTerm) {
+	for _, word := range strings.Fields(text) {
+		at, term, _ := strings.Cut(word, ":")
+		out = append(out, workspace.EndedTerm{Term: id.Term(term), At: parseMillis(at)})
+	}
+	return out
 }
 
 // tokens is a list of access tokens, packed into one attribute.

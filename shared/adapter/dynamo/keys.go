@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/shared/identity/delegation"
+	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/identity/session"
 	"vitrine/shared/platform/id"
@@ -41,19 +43,22 @@ import (
 //	        W#{ws}    KEYS            which API keys of members live in it
 //	        W#{ws}    MEM#{mem}       member
 //	        IDP#{sha}  U              member of an identity provider's user
+//	        EML#{sha}  E              members with an e-mail address
 //	        REG#{reg}  R              registration of an agent
+//	        DEL#{sha}  D              delegation of a person at a provider of agents
 //	        CRED#{pub}  {kind}        what an OAuth client holds: G grant with its tokens, DC device code,
 //	                                  AC authorization code
 //	        UC#{sha}  DC              device code of what a person types
 //	        OAR#{sha}  A              open consent page
 //	        OCL#{id}  C               OAuth client; OCL#{sha} of one whose id is the URL of a metadata document
 //	        SES#{sha}  S              browser session
-//	        LTX#{sha}  L              sign-in under way
+//	        LTX#{sha}  L              sign-in under way; T one that waits for the person to keep agents or not
 //	        CFG#provision  C          quota of ephemeral workspaces
 //	        LOCK#{scope}#{id}  EFF    operator lockdown in effect; H#{lkd} one that was lifted
 //	events  W#{ws}    {ms13}#{evt}
 //	hot     r:…  rate counter    d:…  daily allowance of new artifacts    b:…  daily allowance of bytes
 //	        i:…  idempotency record    n:…  burnt nonce    p:…  ID token that was exchanged
+//	        j:…  token of a provider of agents that was used
 //	        r:stream:…  large bodies that are being sent
 //
 // Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, in table events what was done on a day, and
@@ -120,6 +125,11 @@ func memberKey(w id.Workspace, m id.Member) key { return key{"W#" + string(w), "
 // identityKey hashes what the provider chose, so that no foreign text is a key.
 func identityKey(issuer, subject string) key { return key{"IDP#" + digest(issuer+"\n"+subject), "U"} }
 
+// addressKey hashes an address, so that no foreign text is a key.
+func addressKey(a member.Address) key { return key{"EML#" + digest(string(a)), "E"} }
+
+func delegationKey(d id.Delegation) key { return key{"DEL#" + string(d), "D"} }
+
 func registrationKey(r id.Registration) key { return key{"REG#" + string(r), "R"} }
 
 func grantKey(p id.Public) key { return key{"CRED#" + string(p), "G"} }
@@ -146,6 +156,10 @@ func sessionKey(h session.Hash) key {
 }
 
 func signInKey(state string) key { return key{"LTX#" + digest(state), "L"} }
+
+func takeoverKey(h session.Hash) key {
+	return key{"LTX#" + base64.RawURLEncoding.EncodeToString(h[:]), "T"}
+}
 
 func digest(s string) string {
 	sum := sha256.Sum256([]byte(s))
@@ -186,6 +200,11 @@ func rateKey(w rate.Window) string {
 func streamKey(s rate.Stream) string { return "r:stream:" + s.Kind + ":" + s.Subject }
 
 func nonceKey(nonce string) string { return "n:" + nonce }
+
+// tokenKey names a token of a provider of agents by its kind, issuer and jti.
+func tokenKey(p delegation.Proof) string {
+	return "j:" + string(p.Kind) + ":" + digest(p.Issuer+"\n"+p.ID)
+}
 
 func proofKey(p oauth.Proof) string { return "p:" + p.Digest }
 
@@ -230,6 +249,8 @@ func revokedKeysOf(w id.Workspace) string { return "W#" + string(w) + "#KEY#REVO
 func liveKeysKey(w id.Workspace) key { return key{"W#" + string(w), "KEYS"} }
 
 func registrationsOf(w id.Workspace) string { return "W#" + string(w) + "#REG" }
+
+func delegationsOf(w id.Workspace) string { return "W#" + string(w) + "#DEL" }
 
 func grantsOf(w id.Workspace) string { return "W#" + string(w) + "#GRANT" }
 

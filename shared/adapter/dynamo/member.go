@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"vitrine/shared/identity/member"
@@ -30,6 +31,7 @@ func memberFields(f fields, m *member.Member) {
 	text(f, "iss", &m.Issuer)
 	text(f, "sub", &m.Subject)
 	text(f, "email", &m.Email)
+	text(f, "listed", &m.Listed)
 	words(f, "scopes", &m.Scopes)
 	f.time("created", &m.CreatedAt)
 	f.time("seen", &m.SeenAt)
@@ -61,26 +63,104 @@ func (s Members) ByIdentity(ctx context.Context, issuer, subject string) (*membe
 	return m, w, err
 }
 
+// ByAddress implements member.Store.
+func (s Members) ByAddress(ctx context.Context, a member.Address) (all []member.Addressee, err error) {
+	i, err := s.get(ctx, addressKey(a))
+	for _, name := range i.getSet("members") {
+		w, m, _ := strings.Cut(name, "#")
+		all = append(all, member.Addressee{Workspace: id.Workspace(w), Member: id.Member(m)})
+	}
+	return all, err
+}
+
+// addressees are members as the item of an address names them.
+func addressees(all ...member.Addressee) []string {
+	out := make([]string, len(all))
+	for n, a := range all {
+		out[n] = string(a.Workspace) + "#" + string(a.Member)
+	}
+	return out
+}
+
+// listAddress adds a member to those with an address, if these are the others only.
+func (t *transaction) listAddress(m member.Member, others []member.Addressee, r refusal) {
+	v := values{"me": addressees(member.Addressee{Workspace: m.Workspace, Member: m.ID})}
+	condition := "attribute_not_exists(#members)"
+	if len(others) > 0 {
+		condition, v["others"] = "#members = :others", addressees(others...)
+	}
+	t.update(addressKey(m.Listed), "ADD #members :me", condition, v, r)
+}
+
+// moveAddress lists a member under another address than was.
+func (t *transaction) moveAddress(m member.Member, was member.Address) {
+	v := values{"me": addressees(member.Addressee{Workspace: m.Workspace, Member: m.ID})}
+	t.update(addressKey(m.Listed), "ADD #members :me", "", v, nil)
+	if was != "" {
+		t.update(addressKey(was), "DELETE #members :me", "", v, nil)
+	}
+}
+
 // Add implements member.Store.
 func (s Members) Add(ctx context.Context, a member.NewMember) error {
 	t := s.begin()
-	t.put(newItem(identityKey(a.Member.Issuer, a.Member.Subject)).
-		str("ws", string(a.Workspace.ID)).str("mem", string(a.Member.ID)).time("created", a.Member.CreatedAt),
-		"attribute_not_exists(#pk)", nil, func(item) error { return member.ErrKnown })
+	t.addMember(a, func(item) error { return member.ErrKnown })
+	return s.commit(ctx, t)
+}
+
+// addMember makes a member with identity, address and workspace, and the event.
+func (t *transaction) addMember(a member.NewMember, known refusal) {
+	if !a.Member.ProviderMade() { // no person signs in as those
+		t.putIdentity(a.Member, known)
+	}
+	if a.Member.Listed != "" {
+		t.listAddress(a.Member, a.Others, known)
+	}
 	t.create(workspaceItem(a.Workspace))
 	t.create(memberItem(a.Member))
 	t.create(liveKeysItem(a.Workspace.ID, a.Workspace.CreatedAt))
 	t.record(a.Event)
-	return s.commit(ctx, t)
 }
 
-// Touch implements member.Store.
-func (s Members) Touch(ctx context.Context, m member.Member, since time.Time) error {
-	_, _, err := s.change(ctx, memberKey(m.Workspace, m.ID), "SET #email = :email, #seen = :now",
-		"attribute_exists(#pk) AND (#seen < :since OR (#email <> :email AND #seen <= :now))",
-		values{"email": m.Email, "now": m.SeenAt, "since": since})
-	return err
+// putIdentity names the member of an identity that has none.
+func (t *transaction) putIdentity(m member.Member, known refusal) {
+	t.put(newItem(identityKey(m.Issuer, m.Subject)).
+		str("ws", string(m.Workspace)).str("mem", string(m.ID)).time("created", m.CreatedAt),
+		"attribute_not_exists(#pk)", nil, known)
 }
+
+const (
+	touchMember = "SET #email = :email, #seen = :now"
+	touchable   = "attribute_exists(#pk) AND (#seen < :since OR (#email <> :email AND #seen <= :now))"
+)
+
+// Touch implements member.Store with one write, or a transaction for a member whose address changed.
+func (s Members) Touch(ctx context.Context, m member.Member, since time.Time) error {
+	v := values{"email": m.Email, "now": m.SeenAt, "since": since}
+	address := member.AddressOf(m.Email)
+	if m.Listed == address {
+		_, _, err := s.change(ctx, memberKey(m.Workspace, m.ID), touchMember, touchable, v)
+		return err
+	}
+	t := s.begin()
+	was := m.Listed
+	m.Listed = address
+	condition := touchable + " AND attribute_not_exists(#listed)"
+	if was != "" {
+		condition, v["was"] = touchable+" AND #listed = :was", string(was)
+	}
+	v["listed"] = string(address)
+	t.update(memberKey(m.Workspace, m.ID), touchMember+", #listed = :listed", condition, v,
+		func(item) error { return errTouched })
+	t.moveAddress(m, was)
+	if err := s.commit(ctx, t); !errors.Is(err, errTouched) {
+		return err
+	}
+	return nil
+}
+
+// errTouched says that another request recorded the member's last use or address meanwhile.
+var errTouched = errors.New("the member was touched meanwhile")
 
 // SignOut implements session.Members. It ends the API keys of the member in the metadata of the workspace, which every
 // use of a key reads, however many there are: a workspace has one member.

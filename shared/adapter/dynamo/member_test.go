@@ -3,6 +3,7 @@ package dynamo
 import (
 	"crypto/sha256"
 	"errors"
+	"reflect"
 	"testing"
 	"time"
 
@@ -56,7 +57,7 @@ func TestAPersonIsAdmittedOnce(t *testing.T) {
 		switch {
 		case err == nil:
 			won++
-			if m.ID != tries[i].Member.ID || *w != tries[i].Workspace || len(m.Scopes) != 3 || m.Email != "ada@example.org" {
+			if m.ID != tries[i].Member.ID || !reflect.DeepEqual(*w, tries[i].Workspace) || len(m.Scopes) != 3 || m.Email != "ada@example.org" {
 				t.Errorf("read %+v %+v", m, w)
 			}
 		case !errors.Is(err, member.ErrKnown):

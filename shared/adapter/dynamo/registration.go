@@ -26,7 +26,7 @@ var _ agentauth.Store = Registrations{}
 // claim.
 func registrationItem(r agentauth.Registration) item {
 	i := encode(registrationKey(r.ID), &r, registrationFields).ttl(r.ExpiresAt.Add(limits.MovedLife))
-	if r.State == agentauth.Verified {
+	if r.State == agentauth.Verified && r.Kind != agentauth.Provider { // lists show the delegation of the others
 		i.str("g1p", registrationsOf(r.Workspace)).str("g1s", timeKey(r.CompletedAt, r.ID))
 	}
 	return i
@@ -43,8 +43,13 @@ func registrationOrigin(f fields, r *agentauth.Registration) {
 	integer(f, "ver", &r.Version)
 	text(f, "claim", &r.Claim)
 	f.time("created", &r.CreatedAt)
-	f.time("exp", &r.ExpiresAt)
 	text(f, "network", &r.Network)
+	text(f, "iss", &r.Vouched.Principal.Issuer)
+	text(f, "sub", &r.Vouched.Principal.Subject)
+	text(f, "aud", &r.Vouched.Principal.Audience)
+	text(f, "name", &r.Vouched.Provider)
+	text(f, "email", &r.Vouched.Email)
+	words(f, "scopes", &r.Vouched.Scopes)
 }
 
 // registrationState is what Change writes.
@@ -72,6 +77,8 @@ func registrationState(f fields, r *agentauth.Registration) {
 	f.time("exchanged_at", &r.Exchanged.Since)
 	integer(f, "exchanged", &r.Exchanged.Count)
 	words(f, "keys", &r.Keys)
+	f.time("exp", &r.ExpiresAt)
+	integer(f, "link", &r.Link)
 }
 
 // changedNames are the names of the attributes that Change writes.
@@ -115,11 +122,19 @@ func (s Registrations) ByClaimToken(
 // Change implements agentauth.Store: one update, or one transaction with keys and events.
 func (s Registrations) Change(ctx context.Context, c agentauth.Change) error {
 	u := s.updateOf(c)
-	if c.Key == nil && len(c.Ends) == 0 && len(c.Events) == 0 {
+	if c.Key == nil && c.Link == nil && len(c.Ends) == 0 && len(c.Events) == 0 {
 		return s.update(ctx, u)
 	}
+	moved := func(item) error { return agentauth.ErrMoved }
 	t := s.begin()
-	t.add(types.TransactWriteItem{Update: u}, func(item) error { return agentauth.ErrMoved })
+	t.add(types.TransactWriteItem{Update: u}, moved)
+	switch {
+	case c.Link != nil:
+		t.putDelegation(c.Link.Was, c.Link.To, moved)
+		t.checkFence(c.Link.To.Workspace)
+	case c.Key != nil && c.To.Kind == agentauth.Provider:
+		t.checkDelegation(c.To.Vouched.Principal.ID(), c.To.Link, moved)
+	}
 	if c.Key != nil {
 		t.create(apiKeyItem(*c.Key).ttl(agentKeyTTL(c.Key.ExpiresAt)))
 	}

@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
@@ -35,6 +36,12 @@ func enrolled(t testing.TB, s Stores) (agentauth.Registration, claim.Token) {
 		CreatedAt:  at,
 		ExpiresAt:  at.Add(time.Hour),
 		Network:    "203.0.113.0/24",
+		Vouched: agentauth.Vouched{
+			Principal: delegation.Principal{Issuer: "https://idp.example", Subject: "s", Audience: "https://api.example"},
+			Provider:  "Agents Inc",
+			Email:     "ada@example.org",
+			Scopes:    []credential.Scope{credential.Read},
+		},
 	}
 	token := claim.Token{
 		ID:           id.NewClaimToken(),
@@ -88,6 +95,7 @@ func full(r agentauth.Registration) agentauth.Registration {
 	r.PolledAt = at.Add(2 * time.Second)
 	r.Exchanged = agentauth.Window{Since: at.Add(3 * time.Second), Count: 9}
 	r.Keys = []id.Public{id.NewPublic(), id.NewPublic()}
+	r.Link = 11
 	return r
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -268,7 +269,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *found.Workspace != w || found.Key.ID != k.ID || !found.Key.ExpiresAt.Equal(k.ExpiresAt) ||
+	if !reflect.DeepEqual(*found.Workspace, w) || found.Key.ID != k.ID || !found.Key.ExpiresAt.Equal(k.ExpiresAt) ||
 		len(found.Key.Scopes) != 2 {
 		t.Errorf("got %+v %+v", found.Workspace, found.Key)
 	}

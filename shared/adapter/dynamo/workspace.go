@@ -37,10 +37,23 @@ func workspaceFields(f fields, w *workspace.Workspace) {
 	f.time("floor", &w.MinExpiry)
 	f.time("logins_out", &w.LoginsEndedAt)
 	f.time("keys_out", &w.KeysEndedAt)
+	f.terms("terms_out", &w.EndedTerms)
 }
 
 func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
 	return decode(i, &workspace.Workspace{ID: w}, workspaceFields)
+}
+
+// raiseEpoch ends all credentials of an open workspace whose epoch is that which was read.
+func (t *transaction) raiseEpoch(w id.Workspace, was int64, changed refusal) {
+	open := "attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)"
+	v := values{"next": was + 1}
+	if was == 0 {
+		open += " AND attribute_not_exists(#epoch)"
+	} else {
+		open, v["was"] = open+" AND #epoch = :was", was
+	}
+	t.update(workspaceKey(w), "SET #epoch = :next", open, v, changed)
 }
 
 // Workspace implements artifact.Workspaces.

@@ -42,24 +42,81 @@ func OAuthJSON[I, O any](op Operation, handle func(*http.Request, I) (O, error))
 	}, readJSON[I], handle)
 }
 
-// OAuthClosed is a route of the authorization server that refuses every request without reading its
-// body. The document names the media type of that body, and no success.
-func OAuthClosed(op Operation, media string, refuse func(*http.Request) error) Route {
+// SecurityEvents is a route that takes the security event tokens of providers (RFC 8935). take reads the token with
+// read, once it is known that tokens are taken at all, and the answer to one is 202 without a body.
+func SecurityEvents(op Operation, take func(r *http.Request, read func() (string, error)) error) Route {
+	op.Status = http.StatusAccepted
+	text := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
 	route := oauthRoute(op, func(huma.Registry) *huma.RequestBody {
 		return &huma.RequestBody{
 			Required: true,
-			Content:  map[string]*huma.MediaType{media: {Schema: &huma.Schema{Type: huma.TypeString}}},
+			Content:  map[string]*huma.MediaType{eventType: text},
 		}
 	}, func(*http.Request) (struct{}, error) {
 		return struct{}{}, nil
 	}, func(r *http.Request, _ struct{}) (Empty, error) {
-		return Empty{}, refuse(r)
+		return Empty{}, eventRefusal(take(r, func() (string, error) { return readEvent(r) }))
 	})
+	return Answering[contract.EventError](route, op, http.StatusBadRequest)
+}
+
+const eventType = "application/secevent+jwt"
+
+// readEvent reads the token that a request consists of.
+func readEvent(r *http.Request) (string, error) {
+	switch media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.ToLower(strings.TrimSpace(media)) {
+	case eventType, "application/jwt", "":
+	default:
+		return "", fault.NewOAuth(fault.OAuthInvalidRequest, "send the token as %s", eventType)
+	}
+	raw, err := readShort(r)
+	if err != nil {
+		return "", unreadable(err)
+	}
+	return strings.TrimSpace(string(raw)), nil
+}
+
+// eventRefusal gives a refusal of a token the body of RFC 8935, section 2.3. Other failures stay as they are.
+func eventRefusal(err error) error {
+	if err == nil {
+		return nil
+	}
+	refused := fault.OAuthErrorOf(err)
+	status := oauthStatus(refused)
+	if status != http.StatusBadRequest {
+		return err
+	}
+	return &OAuthAnswer{
+		Status: status,
+		Body:   contract.EventError{Err: string(refused.Code), Description: refused.Description},
+		Err:    err,
+	}
+}
+
+// OAuthAnswer is a failure of the authorization server whose answer is not {error, error_description} alone.
+type OAuthAnswer struct {
+	Status    int
+	Challenge string // WWW-Authenticate; empty: none
+	Body      any
+	Err       error
+}
+
+// Error implements error.
+func (a *OAuthAnswer) Error() string { return a.Err.Error() }
+
+// Unwrap returns the failure.
+func (a *OAuthAnswer) Unwrap() error { return a.Err }
+
+// Answering documents that a route of the authorization server may also answer a status with a body of type T.
+func Answering[T any](route Route, op Operation, status int) Route {
 	return Route{func(s *Server, api huma.API) {
 		route.register(s, api)
-		answers := api.OpenAPI().Paths[op.Path].Post.Responses
-		delete(answers, strconv.Itoa(http.StatusOK))
-		delete(answers, strconv.Itoa(http.StatusBadRequest))
+		t := reflect.TypeFor[T]()
+		schema := api.OpenAPI().Components.Schemas.Schema(t, true, t.Name())
+		api.OpenAPI().Paths[op.Path].Post.Responses[strconv.Itoa(status)] = &huma.Response{
+			Description: http.StatusText(status),
+			Content:     map[string]*huma.MediaType{"application/json": {Schema: schema}},
+		}
 	}}
 }
 
@@ -158,6 +215,13 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
 		requestLogOf(r.Context()).failed(logCode(refused.Code), err)
 	}
 	RetryAfter(w.Header(), refused.RetryAfter)
+	if a, own := errors.AsType[*OAuthAnswer](err); own {
+		if a.Challenge != "" {
+			w.Header().Set("WWW-Authenticate", a.Challenge)
+		}
+		writeOAuth(w, a.Status, a.Body)
+		return
+	}
 	status := oauthStatus(refused)
 	if refused.Code == fault.OAuthInvalidClient && len(r.Header.Values("Authorization")) > 0 { // RFC 6749, section 5.2
 		status = http.StatusUnauthorized

@@ -1,4 +1,5 @@
-// Package agentauth lets agents register without a person, and lets a person claim such a registration later.
+// Package agentauth lets agents register: without a person, who may claim the registration later, or because an identity
+// provider vouches for the person whom they act for.
 //
 // The rules are a state machine over Registration. Every change is one conditional write.
 package agentauth
@@ -7,18 +8,18 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
 	"vitrine/shared/platform/id"
 )
 
 // State is the state of a registration. ExpiresAt overrides every state but Revoked.
 type State string
 
-// States. PendingStepUp needs the assertion of a trusted provider of agents' identities, and no configuration trusts
-// one yet.
+// States.
 const (
 	Unclaimed     State = "anonymous_unclaimed"
 	ClaimPending  State = "anonymous_claim_pending"
-	PendingStepUp State = "pending_step_up" // a provider identified the agent's user, who has to agree
+	PendingStepUp State = "pending_step_up" // a provider identified a member, who has to agree
 	Verified      State = "verified"
 	Revoked       State = "revoked"
 )
@@ -29,7 +30,7 @@ type Kind string
 // Kinds.
 const (
 	Anonymous Kind = "anonymous"
-	Provider  Kind = "identity_assertion" // as with PendingStepUp, Register refuses it until a provider is trusted
+	Provider  Kind = "identity_assertion"
 )
 
 // Registration is a registered agent.
@@ -44,7 +45,8 @@ type Registration struct {
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
 	Network    string // address prefix at registration, shown to the person who is asked to claim
-	Version    int64  // raised by every change; conditional writes compare it
+	Vouched    Vouched
+	Version    int64 // raised by every change; conditional writes compare it
 
 	Attempt     Attempt // the newest; its zero value: there is none
 	Starts      int     // attempts so far
@@ -61,6 +63,18 @@ type Registration struct {
 
 	Exchanged Window      // assertions exchanged recently
 	Keys      []id.Public // its live access tokens, oldest first
+
+	// Link is the generation of the delegation that it acts under; in PendingStepUp that of the one before, which has
+	// ended, or zero.
+	Link int64
+}
+
+// Vouched is what a provider said about the person of a registration; zero for anonymous ones.
+type Vouched struct {
+	Principal delegation.Principal
+	Provider  string // name for people
+	Email     string
+	Scopes    []credential.Scope
 }
 
 // Window counts events since an instant.
@@ -84,6 +98,7 @@ type Request struct {
 	CreatedAt    time.Time
 	Network      string
 	ExpiresAt    time.Time // of the attempt
+	Vouched      Vouched   // zero for anonymous registrations
 	Artifacts    []string  // titles of the agent's artifacts, newest first, at most limits.ClaimTitles
 	Count        int       // of all of its artifacts, up to limits.ClaimListed
 }

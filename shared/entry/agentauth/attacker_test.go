@@ -6,13 +6,9 @@ import (
 	"time"
 
 	"vitrine/shared/entry/agentauth"
-	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
-	"vitrine/shared/platform/event"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
@@ -99,55 +95,22 @@ func TestAStrangersClaimLinkLetsNobodyIn(t *testing.T) {
 
 func TestT26AStepUpIsCompletedByTheMatchedMemberOnly(t *testing.T) {
 	w := newEnv(t)
-	matched, other := w.person(), w.person()
-	secret := credential.Mint(credential.ClaimToken, credential.Preview, id.NoWorkspace, "")
-	at := w.now()
-	r := agentauth.Registration{
-		ID:         id.RegistrationOf(secret.Public),
-		Kind:       agentauth.Provider,
-		State:      agentauth.PendingStepUp,
-		Generation: 1,
-		Version:    1,
-		Member:     matched.Member,
-		Claim:      secret.Public,
-		CreatedAt:  at,
-		ExpiresAt:  at.Add(limits.AttemptLife),
-		Attempt: agentauth.Attempt{
-			Number: 1, Code: credential.HashCode(w.Peppers, "agent-claim", secret.Public, "012345"),
-		},
-	}
-	w.ok(w.Stores.Registrations.Add(ctx, agentauth.NewRegistration{
-		Workspace:    workspace.Workspace{ID: id.NewWorkspace(), CreatedAt: at},
-		Registration: r,
-		Token: claim.Token{
-			ID:           id.NewClaimToken(),
-			Public:       secret.Public,
-			Workspace:    id.NoWorkspace,
-			Registration: r.ID,
-			Hash:         secret.Hash(w.Peppers),
-			CreatedAt:    at,
-			ExpiresAt:    r.ExpiresAt,
-		},
-		Event: event.Event{
-			ID:        id.NewEvent(),
-			Workspace: matched.Workspace.ID,
-			At:        at,
-			Action:    event.RegistrationCreated,
-			Actor:     event.BySystem(),
-		},
-	}))
-	_, err := w.poll(secret.Reveal())
+	matched, other := w.human("ada", "ada@example.org"), w.human("eve", "eve@example.org")
+	asked := w.asked("agent-ada", "Ada@Example.org")
+	_, err := w.poll(asked.ClaimToken)
 	w.wantCode(err, "authorization_pending")
-	s := w.start(secret.Reveal())
-	if s.UserCode != "" {
+	s := w.start(asked.ClaimToken)
+	if s.UserCode != "" || s.Claim.UserCode != "" || s.AttemptToken != "" {
 		t.Error("the code is told a second time")
 	}
-	w.wantCode(w.complete(other, s.AttemptToken, "012345"), "invalid_request")
-	_, err = w.Preview(ctx, other, s.AttemptToken)
+	attempt := attemptOf(s.Claim)
+	w.wantCode(w.complete(other, attempt, asked.Claim.UserCode), "invalid_request")
+	_, err = w.Preview(ctx, other, attempt)
 	w.wantCode(err, "invalid_request")
-	w.wantCode(w.Refuse(ctx, other, s.AttemptToken), "invalid_request")
-	w.ok(w.complete(matched, s.AttemptToken, "012345"))
-	got, err := w.poll(secret.Reveal())
+	w.wantCode(w.Refuse(ctx, other, attempt), "invalid_request")
+	w.wantCode(w.agree(matched, asked), "invalid_request") // the attempt before
+	w.ok(w.complete(matched, attempt, asked.Claim.UserCode))
+	got, err := w.poll(asked.ClaimToken)
 	w.ok(err)
 	if w.works(got.AccessToken) != matched.Workspace.ID {
 		t.Error("the agent works elsewhere")

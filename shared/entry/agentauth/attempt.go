@@ -78,6 +78,9 @@ func (r Registration) complete(v visitor, now time.Time) step {
 	if !v.code {
 		return r.guess()
 	}
+	if r.State == PendingStepUp {
+		r.ExpiresAt = now.Add(limits.ProviderAgentLife).Truncate(time.Second) // assertions have whole seconds
+	}
 	r.State = Verified
 	r.Workspace = v.workspace
 	r.Member = v.member

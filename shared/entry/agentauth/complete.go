@@ -92,6 +92,15 @@ func (s *Service) Preview(ctx context.Context, by credential.Actor, attemptToken
 	if !r.meets(m.visitor, s.now()) {
 		return Request{}, errWrong
 	}
+	if r.Kind == Provider {
+		return Request{
+			Registration: r.ID,
+			CreatedAt:    r.CreatedAt,
+			Network:      r.Network,
+			ExpiresAt:    r.Attempt.ExpiresAt,
+			Vouched:      r.Vouched,
+		}, nil
+	}
 	shown, _, err := s.Artifacts.List(ctx, artifact.Query{Workspace: r.Workspace, Limit: limits.ClaimListed, Now: s.now()})
 	if err != nil {
 		return Request{}, err
@@ -163,11 +172,10 @@ func (s *Service) commitCode(ctx context.Context, by credential.Actor, m lookup)
 			return errWrong
 		}
 		return err
+	case st.refusal == nil:
+		return s.link(ctx, by, m.registration, st.to, now)
 	case st.write:
 		c := locking(m.registration, st, now, by.Event(), by.RequestID)
-		if st.refusal == nil {
-			c.Events = append(c.Events, record(st.to, by.Workspace.ID, now, event.ClaimCompleted, by.Event(), by.RequestID))
-		}
 		if err := s.Store.Change(ctx, c); err != nil {
 			return err
 		}

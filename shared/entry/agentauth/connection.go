@@ -14,7 +14,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Connections lists one page of the agents that work in the caller's workspace, newest first.
+// Connections lists one page of the agents that work in the caller's workspace after a claim, newest first. Those of a
+// provider are a delegation.
 func (s *Service) Connections(
 	ctx context.Context, by credential.Actor, p cursor.Page,
 ) ([]Registration, contract.PageInfo, error) {
@@ -55,7 +56,7 @@ func (s *Service) Connection(
 
 // worksFor reports whether the agent works in the caller's workspace.
 func (r Registration) worksFor(by credential.Actor, now time.Time) bool {
-	return r.State == Verified && r.Workspace == by.Workspace.ID && !r.expired(now)
+	return r.Kind == Anonymous && r.State == Verified && r.Workspace == by.Workspace.ID && !r.expired(now)
 }
 
 // Unlink ends an agent's access to the caller's workspace at its commit: assertions and the claim token are invalid,

@@ -96,7 +96,16 @@ func (r Registration) exchange(
 // unclaimed, after it claimed. It never opens again if the claim token alone moved the artifacts: then no person
 // accepted the agent, and the registration stayed with the emptied and closed workspace.
 func (r Registration) open(w *workspace.Workspace) bool {
-	return w != nil && w.ID == r.Workspace && w.Open() && w.ClaimedAt.IsZero() == (r.phase() == assertion.PreClaim)
+	return w != nil && w.ID == r.Workspace && w.Open() && w.ClaimedAt.IsZero() == (r.phase() == assertion.PreClaim) &&
+		(r.Kind == Anonymous || !w.Ended(r.term()))
+}
+
+// term is that of the delegation that a provider's agent acts under; empty for anonymous registrations.
+func (r Registration) term() id.Term {
+	if r.Kind == Anonymous {
+		return ""
+	}
+	return r.Vouched.Principal.ID().Term(r.Link)
 }
 
 // hold adds an access token and ends the oldest if there are too many.
@@ -171,7 +180,7 @@ func (w Window) add(now time.Time, most limits.Rate) (out Window, wait time.Dura
 
 // unlink ends the access that a claim gave, with all credentials of the registration.
 func (r Registration) unlink(from id.Workspace) step {
-	if r.State != Verified || r.Workspace != from {
+	if r.Kind != Anonymous || r.State != Verified || r.Workspace != from {
 		return r.refused(errNotConnected())
 	}
 	ends := r.Keys

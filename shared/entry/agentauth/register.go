@@ -22,19 +22,20 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// typeIDJAG is the only type of assertion that a provider may send.
-const typeIDJAG = "urn:ietf:params:oauth:token-type:id-jag"
-
-// Register creates a registration with an ephemeral workspace of its own. Assertion and claim token are returned this
-// once. Every refusal because of rates, or while workspaces cannot be made, is a 429.
+// Register creates an anonymous registration with an ephemeral workspace of its own, or one for the person whom a
+// provider vouches for. Assertion and claim token are returned this once. Every refusal of an anonymous one because of
+// rates, or while workspaces cannot be made, is a 429. A person who has to agree first is the error Interaction.
 func (s *Service) Register(
 	ctx context.Context,
 	r contract.RegisterAgent,
 	from netip.Addr,
 	requestID string,
 ) (contract.RegisteredAgent, error) {
-	if err := cmp.Or(s.checkEnabled(), checkKind(r)); err != nil {
+	if err := cmp.Or(s.checkEnabled(), s.checkKind(r)); err != nil {
 		return contract.RegisteredAgent{}, s.unserved(ctx, from, err)
+	}
+	if r.Type == contract.AssertionIdentity {
+		return s.registerVouched(ctx, r.Assertion, from, requestID)
 	}
 	if err := s.admit(ctx, from); err != nil {
 		return contract.RegisteredAgent{}, err
@@ -59,23 +60,32 @@ func (s *Service) Register(
 		PostClaimScopes:   words,
 		ClaimURL:          s.Origins.API + "/agent/identity/claim",
 		ClaimToken:        secret.Reveal(),
-		ClaimTokenExpires: contract.At(e.Token.ExpiresAt),
+		ClaimTokenExpires: contract.AtOrNull(e.Token.ExpiresAt),
 	}, nil
 }
 
-// checkKind refuses every registration but an anonymous one, because no provider of agents' identities is trusted.
-func checkKind(r contract.RegisterAgent) error {
+// checkKind refuses a registration of an unknown kind, and one by a provider where none is trusted.
+func (s *Service) checkKind(r contract.RegisterAgent) error {
 	switch {
 	case r.Type == contract.AnonymousType:
 		return nil
 	case r.Type != contract.AssertionIdentity:
-		return fault.NewOAuth(fault.OAuthInvalidRequest, "type must be anonymous; see /auth.md")
-	case r.AssertionType != typeIDJAG || r.Assertion == "":
+		return fault.NewOAuth(fault.OAuthInvalidRequest, "type must be anonymous%s; see /auth.md", s.orVouched())
+	case r.AssertionType != contract.TypeIDJAG || r.Assertion == "":
 		return fault.NewOAuth(fault.OAuthInvalidRequest,
-			"an identity assertion needs assertion and the assertion_type %s", typeIDJAG)
+			"an identity assertion needs assertion and the assertion_type %s", contract.TypeIDJAG)
+	case s.Providers != nil:
+		return nil
 	}
 	return fault.NewOAuth(fault.OAuthTemporarilyUnavailable,
 		"no identity provider is trusted here; register with the type anonymous")
+}
+
+func (s *Service) orVouched() string {
+	if s.Providers == nil {
+		return ""
+	}
+	return " or " + contract.AssertionIdentity
 }
 
 // RefuseProvider refuses what an identity provider sends, because none is trusted here.
@@ -206,10 +216,10 @@ func (s *Service) StartClaim(
 				return err
 			}
 		}
-		if r.State == PendingStepUp {
-			code = "" // the agent has it since its registration
-		}
 		started = s.prompt(c.ClaimToken, st.to, ticket, code, now)
+		if r.Kind == Provider {
+			started = onlyPrompt(started) // the agent has the rest since its registration
+		}
 		return st.refusal
 	})
 	if err != nil {
@@ -250,6 +260,12 @@ func (s *Service) prompt(
 			Interval:        contract.Seconds(limits.PollInterval),
 		},
 	}
+}
+
+// onlyPrompt leaves out what an agent got at its registration: the code and what it is about.
+func onlyPrompt(s contract.StartedClaim) contract.StartedClaim {
+	s.Claim.UserCode = ""
+	return contract.StartedClaim{ClaimToken: s.ClaimToken, ClaimTokenExpires: s.ClaimTokenExpires, Claim: s.Claim}
 }
 
 // newCode returns six random digits; each of the million codes is equally likely.

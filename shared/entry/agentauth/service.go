@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/assertion"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/conflict"
@@ -80,10 +81,17 @@ type NewRegistration struct {
 // Change is a change of a registration.
 type Change struct {
 	Was, To Registration
-	Key     *credential.Key // created with it; nil: none
+	Key     *credential.Key // created with it, unless the delegation of To has ended; nil: none
+	Link    *Link           // nil: no delegation is made
 	Ends    []id.Public     // access tokens that are revoked with it
 	At      time.Time
 	Events  []event.Event
+}
+
+// Link is the delegation that a person makes by agreeing.
+type Link struct {
+	Was *delegation.Delegation // as it was read; nil: there was none
+	To  delegation.Delegation
 }
 
 // Service registers agents, issues their access tokens, and lets people claim them.
@@ -97,12 +105,18 @@ type Service struct {
 	Limiter   *rate.Limiter
 	Limits    *limits.Limits
 	// Signer signs and verifies assertions. nil: agents cannot register, and registered ones get no tokens.
-	Signer      *assertion.Signer
+	Signer *assertion.Signer
+	// Providers verifies what identity providers of agents send. nil: none is trusted.
+	Providers   Providers
+	Delegations Delegations
+	Revocations Revocations
 	Peppers     keyring.Derived
 	Cursors     *cursor.Codec
 	Environment credential.Environment
 	Origins     address.Origins
 	Now         func() time.Time
+	// Trace records who signed a provider's token, and with which key. nil: it is not recorded.
+	Trace func(ctx context.Context, issuer, keyID string)
 }
 
 // races bounds optimistic retries. Every lost attempt means that another one succeeded, so a registration makes progress.
@@ -168,6 +182,14 @@ func (s *Service) claimable(ctx context.Context, sent credential.Token, admitted
 // scopes are the scopes of agents, before and after the claim.
 var scopes = []credential.Scope{credential.Read, credential.Publish}
 
+// scopes are those of the registration: all that agents have, unless its provider asked for less.
+func (r Registration) scopes() []credential.Scope {
+	if len(r.Vouched.Scopes) == 0 {
+		return scopes
+	}
+	return r.Vouched.Scopes
+}
+
 // stored returns an access token as the store keeps it: an API key that expires soon.
 func (s *Service) stored(
 	secret credential.Token,
@@ -186,6 +208,7 @@ func (s *Service) stored(
 		Epoch:        w.Epoch,
 		FromAgent:    r.phase() == assertion.PreClaim,
 		Registration: r.ID,
+		Term:         r.term(),
 		CreatedAt:    now,
 		ExpiresAt:    r.tokenEnd(now),
 	}
@@ -218,7 +241,7 @@ func (s *Service) assert(r Registration, epoch int64, now time.Time) (string, er
 		Registration: r.ID,
 		Type:         string(r.Kind),
 		Phase:        r.phase(),
-		Scopes:       credential.ScopeStrings(scopes),
+		Scopes:       credential.ScopeStrings(r.scopes()),
 		Generation:   r.Generation,
 		Workspace:    r.Workspace,
 		Epoch:        epoch,

@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/assertion"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/pow"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
@@ -42,9 +43,12 @@ type env struct {
 	rings   keyring.Set
 	claimer *claim.Service
 	keys    *access.Authenticator
-	clock   atomic.Int64
-	limits  limits.Limits
-	from    netip.Addr
+	links   *delegation.Service
+
+	providers *fakeProviders
+	clock     atomic.Int64
+	limits    limits.Limits
+	from      netip.Addr
 }
 
 func newEnv(t testing.TB) *env {
@@ -55,6 +59,8 @@ func newEnv(t testing.TB) *env {
 		rings:  keyring.New(),
 		limits: limits.Default(),
 		from:   netip.MustParseAddr("203.0.113.9"),
+
+		providers: newProviders(),
 	}
 	w.clock.Store(time.Now().UnixMilli())
 	if err := w.Stores.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionQuota}, w.now()); err != nil {
@@ -76,7 +82,11 @@ func (w *env) assemble() {
 		}
 	}
 	limiter := &rate.Limiter{Counters: w.Stores.Counters, Limits: &w.limits, Now: w.now}
+	w.links = &delegation.Service{Store: w.Stores.Delegations, Cursors: cursors, Now: w.now}
 	w.Service = &agentauth.Service{
+		Providers:   w.providers,
+		Delegations: w.Stores.Delegations,
+		Revocations: w.links,
 		Store:       w.Stores.Registrations,
 		Mover:       w.Stores.Claims,
 		Artifacts:   w.Stores.Artifacts,
@@ -325,6 +335,7 @@ func TestWhatARegistrationAnswers(t *testing.T) {
 
 func TestOnlyAnonymousRegistrationsAreTaken(t *testing.T) {
 	w := newEnv(t)
+	w.Providers = nil
 	jag := "urn:ietf:params:oauth:token-type:id-jag"
 	for _, tt := range []struct {
 		asked contract.RegisterAgent

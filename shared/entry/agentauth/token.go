@@ -28,8 +28,7 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 	if err := s.checkEnabled(); err != nil {
 		return contract.Token{}, err
 	}
-	granted, err := s.checkExchange(e)
-	if err != nil {
+	if err := s.checkExchange(e); err != nil {
 		return contract.Token{}, err
 	}
 	claims, err := s.Signer.Verify(e.Assertion, s.now())
@@ -43,8 +42,12 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 		if err == nil {
 			err = admitted()
 		}
-		if err != nil || r == nil {
+		if err != nil || r == nil || !s.trusts(*r) {
 			return cmp.Or[error](err, errDead)
+		}
+		granted, err := r.narrow(e.Scope)
+		if err != nil {
+			return err
 		}
 		now := s.now()
 		key := credential.Mint(credential.APIKey, s.Environment, claims.Workspace, "")
@@ -63,24 +66,29 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 	return out, nil
 }
 
-// checkExchange checks the parameters beside the assertion, and returns the scopes of the token.
-func (s *Service) checkExchange(e Exchange) ([]credential.Scope, error) {
+// checkExchange checks the parameters beside the scope.
+func (s *Service) checkExchange(e Exchange) error {
 	if e.Assertion == "" {
-		return nil, fault.NewOAuth(fault.OAuthInvalidRequest, "assertion is missing")
+		return fault.NewOAuth(fault.OAuthInvalidRequest, "assertion is missing")
 	}
 	if e.Resource != "" && e.Resource != s.Origins.API {
-		return nil, fault.NewOAuth(fault.OAuthInvalidTarget, "resource must be %s", s.Origins.API)
+		return fault.NewOAuth(fault.OAuthInvalidTarget, "resource must be %s", s.Origins.API)
 	}
-	wanted := strings.Fields(e.Scope)
+	return nil
+}
+
+// narrow returns those of the registration's scopes that a token request wants; all if it names none.
+func (r Registration) narrow(scope string) ([]credential.Scope, error) {
+	has, wanted := r.scopes(), strings.Fields(scope)
 	if len(wanted) == 0 {
-		return scopes, nil
+		return has, nil
 	}
-	granted := slices.DeleteFunc(slices.Clone(scopes), func(sc credential.Scope) bool {
+	granted := slices.DeleteFunc(slices.Clone(has), func(sc credential.Scope) bool {
 		return !slices.Contains(wanted, string(sc))
 	})
 	if len(granted) == 0 {
 		return nil, fault.NewOAuth(fault.OAuthInvalidScope, "an agent can have the scopes %s",
-			strings.Join(credential.ScopeStrings(scopes), " and "))
+			strings.Join(credential.ScopeStrings(has), " and "))
 	}
 	return granted, nil
 }
@@ -109,6 +117,9 @@ func (s *Service) Redeem(
 		r, err := s.claimable(ctx, sent, admitted)
 		if err != nil {
 			return err
+		}
+		if !s.trusts(*r) {
+			return errDead
 		}
 		if r.State == Verified {
 			out, err = s.redeem(ctx, *r, requestID)
@@ -142,7 +153,7 @@ func (s *Service) redeem(ctx context.Context, seen Registration, requestID strin
 		return contract.Token{}, st.refusal
 	}
 	c := change(*r, st, now)
-	c.Key = s.stored(key, st.to, *w, now, scopes)
+	c.Key = s.stored(key, st.to, *w, now, st.to.scopes())
 	if len(c.Ends) > 0 {
 		c.Events = append(c.Events, record(st.to, w.ID, now, event.TokenRevoked, event.BySystem(), requestID))
 	}

@@ -109,7 +109,7 @@ func (c *Service) open(ctx context.Context, by credential.Actor, text string, no
 		return claimable{}, fault.New(fault.NotAuthenticated, "only a member can claim: sign in")
 	}
 	sent, err := credential.Parse(text, credential.ClaimToken, c.Environment)
-	if err != nil || sent.Workspace == by.Workspace.ID {
+	if err != nil || sent.Workspace == by.Workspace.ID || sent.Workspace == id.NoWorkspace {
 		return claimable{}, unusable()
 	}
 	var h claimable

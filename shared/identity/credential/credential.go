@@ -39,6 +39,8 @@ type Key struct {
 	FromAgent bool  // minted for an agent registration that is not claimed
 	// Registration is the agent's that the key was minted for; empty: none.
 	Registration id.Registration
+	// Term is that of the delegation that it acts under; empty: none.
+	Term id.Term
 	// Member made the key in the dashboard or by the CLI's login; empty: no member did.
 	Member id.Member
 	// CLIGrant is how Member was signed in. The key ends with it when the member signs out everywhere.
@@ -66,7 +68,7 @@ func (k Key) Live(now time.Time, w workspace.Workspace) bool {
 
 // Over reports whether the key has ended for good; w is its workspace as it is now. It is Live without the epoch.
 func (k Key) Over(now time.Time, w workspace.Workspace) bool {
-	return !k.endedAt(w).IsZero() || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
+	return !k.endedAt(w).IsZero() || k.Term != "" && w.Ended(k.Term) || !k.ExpiresAt.IsZero() && !now.Before(k.ExpiresAt)
 }
 
 // Counts reports whether the key is one of the limits.LiveKeys of its workspace while it lives. Those of agents are

@@ -37,6 +37,7 @@ type Member struct {
 	Issuer    string
 	Subject   string
 	Email     string
+	Listed    Address // under which the member is found by address; empty: not yet
 	Scopes    []credential.Scope
 	CreatedAt time.Time
 	SeenAt    time.Time

@@ -8,7 +8,9 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/conflict"
 	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/text"
@@ -22,11 +24,17 @@ type Store interface {
 	// ByIdentity reads the member with a subject at an issuer, and the workspace, with strong consistency. It
 	// returns nil if there is none.
 	ByIdentity(ctx context.Context, issuer, subject string) (*Member, *workspace.Workspace, error)
+	// ByAddress reads the members with an address, with strong consistency. Members whose last sign-in was before there
+	// was a list are missing.
+	ByAddress(ctx context.Context, a Address) ([]Addressee, error)
+	// Member reads a member and the workspace with strong consistency. It returns nil for what does not exist.
+	Member(ctx context.Context, w id.Workspace, m id.Member) (*Member, *workspace.Workspace, error)
 	// Add commits the member, the workspace and the event of a first sign-in in one transaction. It returns
-	// ErrKnown, and writes no item, if the person is a member already.
+	// ErrKnown, and writes no item, if the person is a member already, or if others have the address than a.Others.
 	Add(ctx context.Context, a NewMember) error
 	// Touch writes the e-mail address and SeenAt of m if the stored SeenAt is older than since, or if the stored
-	// address differs and is not newer than m. Otherwise it changes no item.
+	// address differs and is not newer than m. Otherwise it changes no item. A member who is listed under another
+	// address is listed under this one from then on.
 	Touch(ctx context.Context, m Member, since time.Time) error
 }
 
@@ -35,6 +43,7 @@ type NewMember struct {
 	Member    Member
 	Workspace workspace.Workspace
 	Event     event.Event
+	Others    []Addressee // with the address of Member
 }
 
 // SignedIn is a person who has signed in.
@@ -54,7 +63,8 @@ type Service struct {
 }
 
 // SignIn finds the member of a person, or creates one with a workspace of its own. Of several concurrent first
-// sign-ins one creates them, and all of them return the same member. No API key is created.
+// sign-ins one creates them, and all of them return the same member. No API key is created. It fails with Unconfirmed
+// for a new person with the address of a member that a provider of agents made, if no other member has it.
 func (r *Service) SignIn(ctx context.Context, who Identity, requestID string) (SignedIn, error) {
 	if who.Issuer == "" || who.Subject == "" || who.Email == "" {
 		return SignedIn{}, errors.New("an identity without issuer, subject or address")
@@ -68,28 +78,42 @@ func (r *Service) SignIn(ctx context.Context, who Identity, requestID string) (S
 }
 
 func (r *Service) signIn(ctx context.Context, who Identity, requestID string) (SignedIn, error) {
-	m, w, err := r.Store.ByIdentity(ctx, who.Issuer, who.Subject)
-	if err != nil {
-		return SignedIn{}, err
+	return conflict.Retry(races, func() (SignedIn, error) {
+		m, w, err := r.Store.ByIdentity(ctx, who.Issuer, who.Subject)
+		if err != nil {
+			return SignedIn{}, err
+		}
+		if m != nil {
+			return r.touch(ctx, *m, *w, who)
+		}
+		others, err := r.Store.ByAddress(ctx, AddressOf(who.Email))
+		if err == nil {
+			err = r.confirmed(ctx, others, who)
+		}
+		if err != nil {
+			return SignedIn{}, err
+		}
+		a := New(who, r.Now(), requestID)
+		a.Others = others
+		return SignedIn{Member: a.Member, Workspace: a.Workspace, New: true}, r.Store.Add(ctx, a)
+	})
+}
+
+// races bounds optimistic retries of first sign-ins.
+var races = conflict.Policy{Lost: ErrKnown, Attempts: 5, Exhausted: func() error {
+	return fault.New(fault.DatabaseUnavailable, "too many sign-ins with the same address; repeat the request in a moment")
+}}
+
+// confirmed fails with Unconfirmed if a provider of agents made the only member with the person's address.
+func (r *Service) confirmed(ctx context.Context, others []Addressee, who Identity) error {
+	if len(others) != 1 {
+		return nil
 	}
-	if m != nil {
-		return r.touch(ctx, *m, *w, who)
+	m, _, err := r.Store.Member(ctx, others[0].Workspace, others[0].Member)
+	if err == nil && m != nil && m.ProviderMade() {
+		err = &Unconfirmed{Member: *m, Who: who}
 	}
-	a := newMember(who, r.Now(), requestID)
-	switch err := r.Store.Add(ctx, a); {
-	case err == nil:
-		return SignedIn{Member: a.Member, Workspace: a.Workspace, New: true}, nil
-	case !errors.Is(err, ErrKnown):
-		return SignedIn{}, err
-	}
-	m, w, err = r.Store.ByIdentity(ctx, who.Issuer, who.Subject)
-	if err == nil && m == nil {
-		err = errors.New("a member vanished")
-	}
-	if err != nil {
-		return SignedIn{}, err
-	}
-	return SignedIn{Member: *m, Workspace: *w}, nil
+	return err
 }
 
 // touch records when a member was last seen, and the current address at the provider.
@@ -103,7 +127,8 @@ func (r *Service) touch(ctx context.Context, m Member, w workspace.Workspace, wh
 	return SignedIn{Member: m, Workspace: w}, r.Store.Touch(ctx, m, since)
 }
 
-func newMember(who Identity, now time.Time, requestID string) NewMember {
+// New returns a member for an identity, with a workspace of its own.
+func New(who Identity, now time.Time, requestID string) NewMember {
 	now = now.UTC().Truncate(time.Millisecond) // the precision of the store
 	w := workspace.Workspace{
 		ID:        id.NewWorkspace(),
@@ -118,6 +143,7 @@ func newMember(who Identity, now time.Time, requestID string) NewMember {
 		Issuer:    who.Issuer,
 		Subject:   who.Subject,
 		Email:     who.Email,
+		Listed:    AddressOf(who.Email),
 		Scopes:    []credential.Scope{credential.Publish, credential.Read, credential.Admin},
 		CreatedAt: now,
 		SeenAt:    now,

@@ -9,6 +9,8 @@ import (
 type Features struct {
 	People bool // they can sign in, so that apps can ask them
 	Agents bool // they can register
+	// Providers of agents are trusted, so that agents can register by them too, if they can at all.
+	Providers bool
 }
 
 // ResourceMetadata describes the api as a protected resource (RFC 9728).
@@ -66,6 +68,11 @@ func Metadata(o address.Origins, has Features) contract.ServerMetadata {
 			IdentityTypes: has.IdentityTypes(),
 		},
 	}
+	if has.Agents && has.Providers {
+		m.AgentAuth.Assertion = &contract.AssertionTypes{Types: []string{contract.TypeIDJAG}}
+		m.AgentAuth.Events = here + "/agent/event/notify"
+		m.AgentAuth.EventTypes = []string{contract.EventRevokedAlias}
+	}
 	if has.People {
 		m.AuthorizationEndpoint = here + "/oauth2/authorize"
 		m.RegistrationEndpoint = here + "/oauth2/register"
@@ -81,6 +88,9 @@ func Metadata(o address.Origins, has Features) contract.ServerMetadata {
 func (f Features) IdentityTypes() []string {
 	if !f.Agents {
 		return []string{}
+	}
+	if f.Providers {
+		return []string{contract.AnonymousType, contract.AssertionIdentity}
 	}
 	return []string{contract.AnonymousType}
 }

@@ -32,6 +32,7 @@ type Service struct {
 	Store     Store
 	Registrar *member.Service
 	Sessions  *session.Service
+	Takeovers *Takeovers
 	Limiter   *rate.Limiter
 	Limits    *limits.Limits
 	Peppers   keyring.Derived
@@ -84,7 +85,8 @@ type Callback struct {
 
 // Finished is a person who has signed in.
 type Finished struct {
-	Session  string // secret of the new session
+	Session  string // secret of the new session; empty if there is a question
+	Question string // secret of the question which agents the person keeps; empty: none, and the person is signed in
 	ReturnTo string // path on the app host
 	Member   member.Member
 	New      bool // the member was created by this sign-in
@@ -105,6 +107,10 @@ func (d *Service) Finish(ctx context.Context, c Callback, about session.Client, 
 		return Finished{}, err
 	}
 	entered, err := d.Registrar.SignIn(ctx, who, requestID)
+	if asked, ok := errors.AsType[*member.Unconfirmed](err); ok {
+		secret, err := d.Takeovers.ask(ctx, asked, a.ReturnTo)
+		return Finished{Question: secret}, err
+	}
 	if err != nil {
 		return Finished{}, err
 	}

@@ -2,6 +2,7 @@
 package workspace
 
 import (
+	"slices"
 	"time"
 
 	"vitrine/shared/platform/contract"
@@ -41,7 +42,31 @@ type Workspace struct {
 	// KeysEndedAt does the same to API keys that do not record when their member signed in: it ends those created by
 	// then.
 	KeysEndedAt time.Time
-	AutoDays    int // default lifetime of artifacts in days; zero: the tier's default
+	// EndedTerms are the terms of delegations that ended less than limits.TermMemory ago. Credentials of them are invalid;
+	// older ones have expired.
+	EndedTerms []EndedTerm
+	AutoDays   int // default lifetime of artifacts in days; zero: the tier's default
+}
+
+// EndedTerm is a term of a delegation that has ended.
+type EndedTerm struct {
+	Term id.Term
+	At   time.Time
+}
+
+// Ended reports whether a term of a delegation has ended lately.
+func (w Workspace) Ended(t id.Term) bool {
+	return slices.ContainsFunc(w.EndedTerms, func(e EndedTerm) bool { return e.Term == t })
+}
+
+// EndTerms returns EndedTerms with further ones, and without those that ended too long ago to matter.
+func (w Workspace) EndTerms(at time.Time, terms ...id.Term) []EndedTerm {
+	since := at.Add(-limits.TermMemory)
+	ended := slices.DeleteFunc(slices.Clone(w.EndedTerms), func(e EndedTerm) bool { return e.At.Before(since) })
+	for _, t := range terms {
+		ended = append(ended, EndedTerm{Term: t, At: at})
+	}
+	return ended
 }
 
 // Open reports whether credentials of the workspace work and its content may be read.

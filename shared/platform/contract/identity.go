@@ -18,6 +18,7 @@ const (
 	EventRevoked      = "urn:vitrine:agent-auth:event-type:assertion-revoked"
 	AnonymousType     = "anonymous"
 	AssertionIdentity = "identity_assertion"
+	TypeIDJAG         = "urn:ietf:params:oauth:token-type:id-jag" // the only type of assertion of a provider
 )
 
 // Other names of EventRevoked: that of the public protocol, and one that it had earlier.
@@ -68,10 +69,18 @@ type ServerMetadata struct {
 
 // AgentAuth describes how agents register.
 type AgentAuth struct {
-	Skill         string   `json:"skill" format:"uri"`
-	Identity      string   `json:"identity_endpoint" format:"uri"`
-	Claim         string   `json:"claim_endpoint" format:"uri"`
-	IdentityTypes []string `json:"identity_types_supported"`
+	Skill         string          `json:"skill" format:"uri"`
+	Identity      string          `json:"identity_endpoint" format:"uri"`
+	Claim         string          `json:"claim_endpoint" format:"uri"`
+	IdentityTypes []string        `json:"identity_types_supported"`
+	Assertion     *AssertionTypes `json:"identity_assertion,omitempty"`
+	Events        string          `json:"events_endpoint,omitempty" format:"uri"`
+	EventTypes    []string        `json:"events_supported,omitempty"`
+}
+
+// AssertionTypes are the assertions of providers that are taken.
+type AssertionTypes struct {
+	Types []string `json:"assertion_types_supported"`
 }
 
 // RegisterAgent asks for a registration. Assertion and its type come with type identity_assertion.
@@ -81,18 +90,45 @@ type RegisterAgent struct {
 	Assertion     string `json:"assertion,omitempty"`
 }
 
-// RegisteredAgent answers an anonymous registration. Assertion and claim token are shown this once.
+// RegisteredAgent answers a registration. Assertion and claim token are shown this once. What concerns the claim is left
+// out of a registration by a provider.
 type RegisteredAgent struct {
 	RegistrationID    id.Registration `json:"registration_id"`
-	RegistrationType  string          `json:"registration_type" enum:"anonymous"`
+	RegistrationType  string          `json:"registration_type" enum:"anonymous,identity_assertion"`
 	IdentityAssertion string          `json:"identity_assertion"`
 	AssertionExpires  Time            `json:"assertion_expires" format:"date-time"`
 	Scopes            []string        `json:"scopes"`
-	PreClaimScopes    []string        `json:"pre_claim_scopes"`
-	PostClaimScopes   []string        `json:"post_claim_scopes"`
-	ClaimURL          string          `json:"claim_url" format:"uri" doc:"the endpoint that starts a claim; not for browsers"`
+	PreClaimScopes    []string        `json:"pre_claim_scopes,omitempty"`
+	PostClaimScopes   []string        `json:"post_claim_scopes,omitempty"`
+	ClaimURL          string          `json:"claim_url,omitempty" format:"uri" doc:"the endpoint that starts a claim; not for browsers"`
+	ClaimToken        string          `json:"claim_token,omitempty"`
+	ClaimTokenExpires *Time           `json:"claim_token_expires,omitempty" format:"date-time"`
+}
+
+// InteractionRequired answers an assertion whose person has to agree first. The code is in no URL.
+type InteractionRequired struct {
+	Error             string          `json:"error" enum:"interaction_required"`
+	Description       string          `json:"error_description"`
+	RegistrationID    id.Registration `json:"registration_id"`
+	RegistrationType  string          `json:"registration_type" enum:"identity_assertion"`
+	ClaimURL          string          `json:"claim_url" format:"uri" doc:"the endpoint that shows the address again; not for browsers"`
 	ClaimToken        string          `json:"claim_token"`
 	ClaimTokenExpires Time            `json:"claim_token_expires" format:"date-time"`
+	PostClaimScopes   []string        `json:"post_claim_scopes"`
+	Claim             ClaimPrompt     `json:"claim"`
+}
+
+// LoginRequired answers an assertion whose person signed in at the provider too long ago. MaxAge is seconds.
+type LoginRequired struct {
+	Error       string `json:"error" enum:"login_required"`
+	Description string `json:"error_description"`
+	MaxAge      int    `json:"max_age"`
+}
+
+// EventError answers a security event that is refused (RFC 8935, section 2.3).
+type EventError struct {
+	Err         string `json:"err"`
+	Description string `json:"description"`
 }
 
 // StartClaim asks for a user code that a person types.
@@ -101,20 +137,20 @@ type StartClaim struct {
 }
 
 // StartedClaim answers StartClaim. The code appears in both places, and AttemptToken is part of the
-// verification URI.
+// verification URI. For a registration by a provider it holds neither the code nor what comes with it.
 type StartedClaim struct {
 	ClaimToken        string          `json:"claim_token"`
 	ClaimTokenExpires Time            `json:"claim_token_expires" format:"date-time"`
-	AttemptToken      string          `json:"claim_attempt_token"`
-	RegistrationID    id.Registration `json:"registration_id"`
-	RegistrationType  string          `json:"registration_type" enum:"anonymous"`
-	UserCode          string          `json:"user_code" pattern:"^[0-9]{6}$"`
+	AttemptToken      string          `json:"claim_attempt_token,omitempty"`
+	RegistrationID    id.Registration `json:"registration_id,omitempty"`
+	RegistrationType  string          `json:"registration_type,omitempty" enum:"anonymous"`
+	UserCode          string          `json:"user_code,omitempty" pattern:"^[0-9]{6}$"`
 	Claim             ClaimPrompt     `json:"claim"`
 }
 
 // ClaimPrompt is what an agent shows to the person. ExpiresIn and Interval are seconds.
 type ClaimPrompt struct {
-	UserCode        string `json:"user_code" pattern:"^[0-9]{6}$"`
+	UserCode        string `json:"user_code,omitempty" pattern:"^[0-9]{6}$"`
 	ExpiresIn       int    `json:"expires_in"`
 	VerificationURI string `json:"verification_uri" format:"uri"`
 	Interval        int    `json:"interval"`

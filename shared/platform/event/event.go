@@ -23,6 +23,7 @@ const (
 	ClaimCompleted       Action = "agent_auth.claim.completed"
 	TokenIssued          Action = "agent_auth.access_token.issued"
 	TokenRevoked         Action = "agent_auth.access_token.revoked"
+	DelegationCreated    Action = "agent_auth.delegation.created"
 	DelegationRevoked    Action = "agent_auth.delegation.revoked"
 	SessionCreated       Action = "upload_session.created"
 	ArtifactCreated      Action = "artifact.created"
@@ -37,6 +38,8 @@ const (
 	LockdownLifted       Action = "platform.lockdown.lifted"
 	RevisionRetained     Action = "revision.retained"
 	DraftCreated         Action = "revision.draft_created"
+
+	MemberConfirmed Action = "member.confirmed"
 
 	ClaimLocked    Action = "agent_auth.anonymous_claim.failed_locked"
 	SessionStarted Action = "session.created"

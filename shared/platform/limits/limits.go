@@ -77,6 +77,9 @@ const (
 	AgentTokenLife     = time.Hour               // access token of an agent registration
 	AgentTokens        = 10                      // live access tokens of one registration; the oldest is revoked first
 	RegistrationLife   = ClaimTokenLife          // of an anonymous registration and its assertion
+	ProviderAgentLife  = time.Hour               // registration and assertion of an agent that a provider vouched for
+	TermMemory         = 2 * ProviderAgentLife   // how long a workspace knows which delegations ended
+	ProofSlack         = 5 * time.Minute         // how long after its end the id of a provider's token is remembered
 	AttemptLife        = 10 * time.Minute        // a claim attempt and its code
 	AttemptTries       = 5                       // wrong codes that end an attempt
 	RegistrationTries  = 15                      // wrong codes over all attempts that lock a registration
@@ -99,6 +102,7 @@ const (
 	KeySearchEvery     = time.Minute             // between readings of a provider's keys for one that is unknown
 	KeySetRetry        = 30 * time.Second        // after keys could not be read and there are none
 	SignInLife         = 10 * time.Minute        // from the start of a sign-in to its callback
+	TakeoverLife       = 10 * time.Minute        // a question which agents a person keeps
 	SessionIdle        = Day                     // browser session
 	MaxSessionLife     = 7 * Day
 	SessionSeenEvery   = 5 * time.Minute // how stale a session's last use may be
@@ -228,6 +232,11 @@ type Limits struct {
 
 	ClaimStart   Rate // attempts of one registration
 	Exchange     Rate // tokens of one registration
+	Assertion    Rate // assertions of providers from one address
+	Assertions   Rate // verified ones over all callers
+	Vouched      Rate // verified ones of one provider
+	Event        Rate // verified security events of one provider
+	EventFailure Rate // refused security events from one address
 	Guest        Rate // requests at the token and claim endpoints from one address
 	TokenFailure Rate // refused requests there from one address
 	Revocation   Rate // from one address
@@ -314,6 +323,11 @@ func Default() Limits {
 
 		ClaimStart:   Rate{5, 10 * time.Minute},
 		Exchange:     Rate{30, time.Hour},
+		Assertion:    Rate{60, time.Hour},
+		Assertions:   Rate{1000, time.Hour},
+		Vouched:      Rate{30, time.Minute},
+		Event:        Rate{120, time.Minute},
+		EventFailure: Rate{60, time.Minute},
 		Guest:        Rate{600, time.Minute},
 		TokenFailure: Rate{60, time.Minute},
 		Revocation:   Rate{60, time.Minute},

@@ -1,0 +1,172 @@
+package dynamo
+
+import (
+	"bytes"
+	"context"
+	"maps"
+
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/identity/delegation"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/id"
+)
+
+// Delegations stores for which persons providers may let agents in, and which of the providers' tokens were used.
+type Delegations struct{ Members }
+
+var (
+	_ delegation.Store      = Delegations{}
+	_ agentauth.Delegations = Delegations{}
+)
+
+// delegationItem is listed under its workspace until it ends. It leaves the table some time after that.
+func delegationItem(d delegation.Delegation) item {
+	i := encode(delegationKey(d.ID()), &d, delegationFields)
+	if d.EndedAt.IsZero() {
+		return i.str("g1p", delegationsOf(d.Workspace)).str("g1s", timeKey(d.CreatedAt, d.ID()))
+	}
+	return i.ttl(delegation.TombstoneEnds(d.EndedAt))
+}
+
+func delegationFields(f fields, d *delegation.Delegation) {
+	text(f, "iss", &d.Principal.Issuer)
+	text(f, "sub", &d.Principal.Subject)
+	text(f, "aud", &d.Principal.Audience)
+	integer(f, "gen", &d.Generation)
+	text(f, "ws", &d.Workspace)
+	text(f, "mem", &d.Member)
+	integer(f, "epoch", &d.Epoch)
+	text(f, "name", &d.Provider)
+	text(f, "email", &d.Email)
+	words(f, "scopes", &d.Scopes)
+	f.time("created", &d.CreatedAt)
+	f.time("seen", &d.SeenAt)
+	f.time("ended", &d.EndedAt)
+}
+
+func readDelegation(i item) *delegation.Delegation {
+	return decode(i, new(delegation.Delegation), delegationFields)
+}
+
+// Delegation implements delegation.Store.
+func (s Delegations) Delegation(ctx context.Context, d id.Delegation) (*delegation.Delegation, error) {
+	i, err := s.get(ctx, delegationKey(d))
+	return readDelegation(i), err
+}
+
+// Workspace implements delegation.Store.
+func (s Delegations) Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error) {
+	return s.workspace(ctx, w)
+}
+
+// putDelegation stores a delegation if it is as it was read.
+func (t *transaction) putDelegation(was *delegation.Delegation, to delegation.Delegation, changed refusal) {
+	if was == nil {
+		t.put(delegationItem(to), "attribute_not_exists(#pk)", nil, changed)
+		return
+	}
+	t.put(delegationItem(to), "#gen = :gen", values{"gen": was.Generation}, changed)
+}
+
+// checkDelegation requires that a term of a delegation has not ended.
+func (t *transaction) checkDelegation(d id.Delegation, generation int64, ended refusal) {
+	t.check(delegationKey(d), "#gen = :gen AND attribute_not_exists(#ended)", values{"gen": generation}, ended)
+}
+
+// useToken uses up a token of a provider, once.
+func (t *transaction) useToken(p delegation.Proof) {
+	t.putHot(tokenItem(p), "attribute_not_exists(#pk)", nil, func(old item) error {
+		if bytes.Equal(old.getBin("body"), p.Digest[:]) {
+			return delegation.ErrRepeated
+		}
+		return delegation.ErrReplayed
+	})
+}
+
+func tokenItem(p delegation.Proof) item {
+	return item{}.str("pk", tokenKey(p)).bin("body", p.Digest[:]).ttl(p.Until)
+}
+
+// Use implements agentauth.Delegations.
+func (s Delegations) Use(ctx context.Context, p delegation.Proof) error {
+	t := s.begin()
+	t.useToken(p)
+	return s.commit(ctx, t)
+}
+
+// End implements delegation.Store.
+func (s Delegations) End(ctx context.Context, e delegation.Ending) error {
+	t := s.begin()
+	if e.Proof != nil {
+		t.useToken(*e.Proof)
+	}
+	changed := func(item) error { return delegation.ErrChanged }
+	t.putDelegation(e.Was, e.To, changed)
+	if e.Workspace != nil {
+		t.endTerms(*e.Workspace, e.Terms(), changed)
+	}
+	for _, r := range e.Events {
+		t.record(r)
+	}
+	return s.commit(ctx, t)
+}
+
+// endTerms tells a workspace which terms ended, if it knows those that it knew when it was read.
+func (t *transaction) endTerms(w workspace.Workspace, terms []workspace.EndedTerm, changed refusal) {
+	v := values{"terms": packTerms(terms)}
+	condition := "attribute_exists(#pk) AND attribute_not_exists(#terms_out)"
+	if was := packTerms(w.EndedTerms); was != "" {
+		condition, v["was"] = "#terms_out = :was", was
+	}
+	t.update(workspaceKey(w.ID), "SET #terms_out = :terms", condition, v, changed)
+}
+
+// List implements delegation.Store. The index tells which there are, the table what they are.
+func (s Delegations) List(ctx context.Context, q delegation.Query) ([]delegation.Delegation, string, error) {
+	parts := []partition{{listIndex, delegationsOf(q.Workspace), q.After}}
+	return pageOf(ctx, s.db, parts, q.Limit,
+		func(ctx context.Context, found []item) (map[string]delegation.Delegation, error) {
+			rows, err := tableRows(ctx, s.db, found, readDelegation)
+			maps.DeleteFunc(rows, func(_ string, d delegation.Delegation) bool { return !q.Live(d) })
+			return rows, err
+		})
+}
+
+// Accept implements agentauth.Delegations.
+func (s Delegations) Accept(ctx context.Context, a agentauth.Acceptance) error {
+	t := s.begin()
+	t.useToken(a.Proof)
+	moved := func(item) error { return agentauth.ErrMoved }
+	if a.To != nil {
+		t.putDelegation(a.Was, *a.To, moved)
+	}
+	if a.New != nil {
+		t.addMember(*a.New, moved)
+	}
+	if a.Readdressed != nil {
+		t.readdress(*a.Readdressed, moved)
+	}
+	t.create(registrationItem(a.Registration))
+	if a.Token != nil {
+		t.create(claimTokenItem(*a.Token))
+	}
+	for _, e := range a.Events {
+		t.record(e)
+	}
+	return s.commit(ctx, t)
+}
+
+// readdress gives a member that a provider made the address of the newest assertion.
+func (t *transaction) readdress(m member.Member, moved refusal) {
+	was := m.Listed
+	m.Listed = member.AddressOf(m.Email)
+	v := values{
+		"email":  m.Email,
+		"listed": string(m.Listed),
+		"was":    string(was),
+		"iss":    m.Issuer,
+	}
+	t.update(memberKey(m.Workspace, m.ID), "SET #email = :email, #listed = :listed", "#listed = :was AND #iss = :iss", v, moved)
+	t.moveAddress(m, was)
+}

@@ -1,0 +1,172 @@
+package dynamo
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/delegation"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/id"
+)
+
+func TestItemsOfProvidersAreRead(t *testing.T) {
+	s := goldenStores(t)
+	tests := map[string]struct {
+		outcome
+		want any
+	}{
+		"delegation": {outcomeOf(s.Delegations.Delegation(ctx, goldenDelegation.ID())), &goldenDelegation},
+		"tombstone":  {outcomeOf(s.Delegations.Delegation(ctx, goldenTombstone.ID())), &goldenTombstone},
+		"workspace":  {outcomeOf(s.Workspaces.Workspace(ctx, goldenEndedWorkspace.ID)), &goldenEndedWorkspace},
+		"question":   {outcomeOf(s.Takeovers.Question(ctx, goldenQuestion.Secret)), &goldenQuestion},
+		"address": {
+			outcomeOf(s.Members.ByAddress(ctx, "golden@example.org")),
+			[]member.Addressee{{Workspace: goldenHome, Member: goldenMemberA}},
+		},
+	}
+	for name, tt := range tests {
+		if tt.err != nil || !reflect.DeepEqual(tt.got, tt.want) {
+			t.Errorf("%s: %v\n got %+v\nwant %+v", name, tt.err, tt.got, tt.want)
+		}
+	}
+	r, _, err := s.Registrations.Registration(ctx, goldenVouched.ID, goldenHome)
+	wantSame(t, "a registration by a provider", r, &goldenVouched, err)
+	if err := s.Delegations.Use(ctx, goldenProof); !errors.Is(err, delegation.ErrRepeated) {
+		t.Error("a used token is", err)
+	}
+	other := goldenProof
+	other.Digest[0]++
+	if err := s.Delegations.Use(ctx, other); !errors.Is(err, delegation.ErrReplayed) {
+		t.Error("another token with the id of a used one is", err)
+	}
+}
+
+// linked is a stored delegation in a workspace of its own.
+func linked(t *testing.T, s Stores, subject string) (delegation.Delegation, workspace.Workspace) {
+	t.Helper()
+	w, _ := tenant(t, s)
+	d := delegation.Delegation{
+		Principal:  delegation.Principal{Issuer: "https://idp.example", Subject: subject, Audience: "a"},
+		Generation: 1,
+		Workspace:  w.ID,
+		Member:     id.NewMember(),
+		CreatedAt:  now(),
+		SeenAt:     now(),
+	}
+	tx := s.begin()
+	tx.create(delegationItem(d))
+	if err := s.commit(ctx, tx); err != nil {
+		t.Fatal(err)
+	}
+	return d, w
+}
+
+func TestADelegationEndsWithItsTermAndOnce(t *testing.T) {
+	s := newStore(t)
+	d, w := linked(t, s, "ada")
+	at := now()
+	e := delegation.Ending{
+		Was:       &d,
+		To:        d.Ended(at),
+		Workspace: &w,
+		At:        at,
+	}
+	got := map[bool]int{}
+	for _, err := range parallel(6, func(int) error { return s.Delegations.End(ctx, e) }) {
+		if err != nil && !errors.Is(err, delegation.ErrChanged) {
+			t.Error(err)
+		}
+		got[err == nil]++
+	}
+	if got[true] != 1 {
+		t.Errorf("ended %d times", got[true])
+	}
+	after, err := s.Workspaces.Workspace(ctx, w.ID)
+	if err != nil || !after.Ended(d.Term()) || after.Ended(e.To.Term()) {
+		t.Errorf("%+v %v", after, err)
+	}
+	rows, _, err := s.Delegations.List(ctx, delegation.Query{
+		Workspace: w.ID,
+		Limit:     10,
+		Live:      func(delegation.Delegation) bool { return true },
+	})
+	if err != nil || len(rows) != 0 {
+		t.Error("an ended delegation is listed", rows, err)
+	}
+	i, err := s.get(ctx, delegationKey(d.ID()))
+	if err != nil || !i.getSeconds("ttl").Equal(delegation.TombstoneEnds(at).Truncate(time.Second)) {
+		t.Error("an ended delegation stays for good", i, err)
+	}
+}
+
+func TestAWorkspaceForgetsTermsWhoseCredentialsHaveExpired(t *testing.T) {
+	s := newStore(t)
+	old, w := linked(t, s, "old")
+	w.EndedTerms = w.EndTerms(now().Add(-3*time.Hour), old.Term())
+	tx := s.begin()
+	tx.endTerms(workspace.Workspace{ID: w.ID}, w.EndedTerms, func(item) error { return delegation.ErrChanged })
+	if err := s.commit(ctx, tx); err != nil {
+		t.Fatal(err)
+	}
+	at := now()
+	e := delegation.Ending{
+		Was:       &old,
+		To:        old.Ended(at),
+		Workspace: &w,
+		At:        at,
+	}
+	if err := s.Delegations.End(ctx, e); err != nil {
+		t.Fatal(err)
+	}
+	after, err := s.Workspaces.Workspace(ctx, w.ID)
+	if err != nil || len(after.EndedTerms) != 1 || !after.EndedTerms[0].At.Equal(at) {
+		t.Errorf("%+v %v", after.EndedTerms, err)
+	}
+}
+
+func TestAMemberIsListedUnderTheNewestAddress(t *testing.T) {
+	s := newStore(t)
+	a := newcomer("one")
+	if err := s.Members.Add(ctx, a); err != nil { // as before there was a list
+		t.Fatal(err)
+	}
+	m := a.Member
+	for n, email := range []string{m.Email, "new@example.org", "NEW@example.org"} {
+		m.Email, m.SeenAt = email, m.SeenAt.Add(time.Hour)
+		if err := s.Members.Touch(ctx, m, m.SeenAt); err != nil {
+			t.Fatal(n, err)
+		}
+		stored, _, err := s.Members.Member(ctx, m.Workspace, m.ID)
+		if err != nil || stored.Email != email || stored.Listed != member.AddressOf(email) {
+			t.Fatalf("%+v %v", stored, err)
+		}
+		m = *stored
+	}
+	for email, want := range map[member.Address]int{"ada@example.org": 0, "new@example.org": 1} {
+		if got, err := s.Members.ByAddress(ctx, email); err != nil || len(got) != want {
+			t.Errorf("%s: %v %v", email, got, err)
+		}
+	}
+}
+
+func TestAnAddressThatAnotherMemberGotMeanwhileIsDecidedAnew(t *testing.T) {
+	s := newStore(t)
+	one, two := newcomer("one"), newcomer("two")
+	one.Member.Listed, two.Member.Listed = "ada@example.org", "ada@example.org"
+	if err := s.Members.Add(ctx, one); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Members.Add(ctx, two); !errors.Is(err, member.ErrKnown) {
+		t.Error(err)
+	}
+	two.Others = []member.Addressee{{Workspace: one.Workspace.ID, Member: one.Member.ID}}
+	if err := s.Members.Add(ctx, two); err != nil {
+		t.Error(err)
+	}
+	if all, err := s.Members.ByAddress(ctx, "ada@example.org"); err != nil || len(all) != 2 {
+		t.Error(all, err)
+	}
+}

@@ -1,0 +1,77 @@
+package agentauth
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+
+	"vitrine/shared/identity/delegation"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+)
+
+// Revocations ends delegations because their provider says so.
+type Revocations interface {
+	// Revoke ends the delegation of a principal, once for each token. It fails with delegation.ErrReplayed if another
+	// token with the same id was used.
+	Revoke(ctx context.Context, p delegation.Principal, by delegation.Proof, requestID string) error
+}
+
+// eventFailures is the counter of an address's refused events.
+const eventFailures = "event failure"
+
+// Notify takes a security event of a provider. An event that revokes what the provider vouched for ends the delegation
+// of the person, and with it all registrations and access tokens; the same event again changes nothing. Other events are
+// taken and ignored.
+func (s *Service) Notify(ctx context.Context, token string, from netip.Addr, requestID string) error {
+	if s.Providers == nil {
+		return s.RefuseProvider(ctx, from)
+	}
+	subject := address.Subject(from, s.Peppers)
+	wait, err := s.Limiter.Exhausted(ctx, s.Failures, eventFailures, subject, s.Limits.EventFailure)
+	switch {
+	case err != nil:
+		return err
+	case wait > 0:
+		return fault.NewOAuth(fault.OAuthSlowDown, "too many refused events; wait as long as Retry-After says").AsRateLimited(wait)
+	}
+	e, err := s.Providers.Event(ctx, token)
+	if err != nil {
+		return s.countRefused(ctx, subject, err)
+	}
+	s.trace(ctx, e.Issuer, e.KeyID)
+	if err := s.within(ctx, "event", string(delegation.Principal{Issuer: e.Issuer}.ID()), s.Limits.Event); err != nil {
+		return err
+	}
+	proof := delegation.Proof{
+		Kind:   delegation.Event,
+		Issuer: e.Issuer,
+		ID:     e.ID,
+		Digest: e.Digest,
+		Until:  e.Expires.Add(limits.ProofSlack),
+	}
+	if e.Revoked {
+		p := delegation.Principal{Issuer: e.Issuer, Subject: e.Subject, Audience: e.Audience}
+		err = s.Revocations.Revoke(ctx, p, proof, requestID)
+	} else if err = s.Delegations.Use(ctx, proof); errors.Is(err, delegation.ErrRepeated) {
+		err = nil
+	}
+	if errors.Is(err, delegation.ErrReplayed) {
+		err = fault.NewOAuth(fault.OAuthReplayDetected, "another event of this issuer had the same jti")
+	}
+	return err
+}
+
+// countRefused counts an event that was refused as a failure of its address, and returns the answer. A provider whose
+// keys could not be read is no failure of the address.
+func (s *Service) countRefused(ctx context.Context, subject string, refused error) error {
+	switch fault.OAuthErrorOf(refused).Code {
+	case fault.OAuthServerError, fault.OAuthTemporarilyUnavailable:
+		return refused
+	}
+	if err := s.within(ctx, eventFailures, subject, s.Limits.EventFailure); err != nil {
+		return err
+	}
+	return refused
+}

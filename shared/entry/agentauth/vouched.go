@@ -1,0 +1,383 @@
+package agentauth
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/netip"
+	"time"
+
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/provider"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// Providers verifies what identity providers of agents send. Its errors are OAuth errors.
+type Providers interface {
+	Assertion(ctx context.Context, token string) (provider.Identity, error)
+	Event(ctx context.Context, token string) (provider.Event, error)
+	// Trusts reports whether the provider with an issuer is trusted.
+	Trusts(issuer string) bool
+}
+
+// Delegations is the storage that registrations by a provider use. Reads are strongly consistent.
+type Delegations interface {
+	// Delegation reads a delegation, also one that has ended. It returns nil if there is none.
+	Delegation(ctx context.Context, d id.Delegation) (*delegation.Delegation, error)
+	// Member reads a member and the workspace. It returns nil for what does not exist.
+	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
+	// ByAddress reads the members with an address.
+	ByAddress(ctx context.Context, a member.Address) ([]member.Addressee, error)
+	// Accept commits the effect of an assertion. Its errors are ErrMoved, delegation.ErrReplayed and
+	// delegation.ErrRepeated.
+	Accept(ctx context.Context, a Acceptance) error
+	// Use uses up a token that has no other effect. Its errors are delegation.ErrReplayed and delegation.ErrRepeated.
+	Use(ctx context.Context, p delegation.Proof) error
+}
+
+// Acceptance is the effect of an assertion.
+type Acceptance struct {
+	Proof        delegation.Proof
+	Registration Registration
+	Token        *claim.Token           // of a registration that waits for a person; nil: it does not
+	Was          *delegation.Delegation // as it was read; nil: there was none
+	To           *delegation.Delegation // nil: stays as it is
+	New          *member.NewMember      // nil: the person is a member
+	Readdressed  *member.Member         // made by the provider, with another address now; nil: none
+	Events       []event.Event
+}
+
+// Interaction is the error for a person who has to agree first.
+type Interaction struct{ Answer contract.InteractionRequired }
+
+// Error implements error.
+func (i *Interaction) Error() string { return i.Answer.Error + ": " + i.Answer.Description }
+
+// Unwrap returns the OAuth error.
+func (i *Interaction) Unwrap() error {
+	return fault.NewOAuth(fault.OAuthInteractionRequired, "%s", i.Answer.Description)
+}
+
+const (
+	needsPerson = "the person has to agree: show them the code and the verification URI, then poll with the claim token"
+	ambiguous   = "several members have this address, so that it is not clear whom the agent acts for"
+)
+
+var (
+	errReplayed = fault.NewOAuth(fault.OAuthReplayDetected,
+		"this assertion was used before; send a new one for each registration")
+	// errUnwelcome is the one answer for a person who is not let in, for every reason.
+	errUnwelcome = fault.NewOAuth(fault.OAuthInvalidGrant, "no agent of this person is let in here")
+)
+
+// arrival is a verified assertion.
+type arrival struct {
+	provider.Identity
+	principal delegation.Principal
+	proof     delegation.Proof
+	network   string
+	requestID string
+}
+
+// registerVouched registers an agent for the person whom a provider vouches for.
+func (s *Service) registerVouched(
+	ctx context.Context, token string, from netip.Addr, requestID string,
+) (out contract.RegisteredAgent, err error) {
+	if err := s.within(ctx, "assertion", address.Subject(from, s.Peppers), s.Limits.Assertion); err != nil {
+		return out, err
+	}
+	who, err := s.Providers.Assertion(ctx, token)
+	if err != nil {
+		return out, err
+	}
+	s.trace(ctx, who.Issuer, who.KeyID)
+	a := arrival{
+		Identity:  who,
+		principal: delegation.Principal{Issuer: who.Issuer, Subject: who.Subject, Audience: who.Audience},
+		network:   address.Network(from),
+		requestID: requestID,
+		proof: delegation.Proof{
+			Kind:   delegation.Assertion,
+			Issuer: who.Issuer,
+			ID:     who.ID,
+			Digest: sha256.Sum256([]byte(token)),
+			Until:  who.Expires.Add(limits.ProofSlack),
+		},
+	}
+	err = cmp.Or(
+		s.within(ctx, "vouched", string(delegation.Principal{Issuer: who.Issuer}.ID()), s.Limits.Vouched),
+		s.within(ctx, "vouched", "", s.Limits.Assertions),
+	)
+	if err != nil {
+		return out, err
+	}
+	err = race(func() error {
+		out, err = s.arrive(ctx, a)
+		return err
+	})
+	if errors.Is(err, delegation.ErrReplayed) || errors.Is(err, delegation.ErrRepeated) {
+		err = errReplayed
+	}
+	return out, err
+}
+
+// within counts a request, and refuses it if its subject sent too many.
+func (s *Service) within(ctx context.Context, kind, subject string, r limits.Rate) error {
+	wait, err := s.Limiter.Allow(ctx, kind, subject, r)
+	if err == nil && wait > 0 {
+		err = fault.NewOAuth(fault.OAuthSlowDown, "too many requests; wait as long as Retry-After says").AsRateLimited(wait)
+	}
+	return err
+}
+
+func (s *Service) trace(ctx context.Context, issuer, keyID string) {
+	if s.Trace != nil {
+		s.Trace(ctx, issuer, keyID)
+	}
+}
+
+// trusts reports whether credentials may be made for a registration: an anonymous one, or one by a provider that is
+// still trusted.
+func (s *Service) trusts(r Registration) bool {
+	return r.Kind == Anonymous || s.Providers != nil && s.Providers.Trusts(r.Vouched.Principal.Issuer)
+}
+
+// arrive decides who the person of an assertion is, and commits it.
+func (s *Service) arrive(ctx context.Context, a arrival) (contract.RegisteredAgent, error) {
+	d, err := s.Delegations.Delegation(ctx, a.principal.ID())
+	if err != nil {
+		return contract.RegisteredAgent{}, err
+	}
+	if d != nil && d.EndedAt.IsZero() {
+		m, w, err := s.Delegations.Member(ctx, d.Workspace, d.Member)
+		switch {
+		case err != nil:
+			return contract.RegisteredAgent{}, err
+		case m == nil || w == nil || !d.Live(*w):
+		case !w.Open():
+			return contract.RegisteredAgent{}, s.turnAway(ctx, a, errUnwelcome)
+		default:
+			return s.renew(ctx, a, *d, *m, *w)
+		}
+	}
+	known, err := s.Delegations.ByAddress(ctx, member.AddressOf(a.Email))
+	switch {
+	case err != nil:
+		return contract.RegisteredAgent{}, err
+	case len(known) > 1:
+		return contract.RegisteredAgent{}, s.turnAway(ctx, a, fault.NewOAuth(fault.OAuthInvalidRequest, ambiguous))
+	case len(known) == 1:
+		return contract.RegisteredAgent{}, s.ask(ctx, a, d, known[0])
+	case !a.Provision:
+		return contract.RegisteredAgent{}, s.turnAway(ctx, a, errUnwelcome)
+	}
+	return s.provision(ctx, a, d)
+}
+
+// turnAway uses an assertion up and returns why no agent is let in by it.
+func (s *Service) turnAway(ctx context.Context, a arrival, why error) error {
+	return cmp.Or(s.Delegations.Use(ctx, a.proof), why)
+}
+
+// renew registers an agent under a live delegation.
+func (s *Service) renew(
+	ctx context.Context, a arrival, d delegation.Delegation, m member.Member, w workspace.Workspace,
+) (contract.RegisteredAgent, error) {
+	now := s.now()
+	to := d
+	to.Provider, to.Email, to.Scopes, to.SeenAt = a.Name, a.Email, a.Scopes, now
+	r, _ := s.vouchedFor(a, now)
+	r = r.under(to, now)
+	c := Acceptance{Proof: a.proof, Registration: r, Was: &d, To: &to}
+	if m.ProviderMade() && m.Listed != member.AddressOf(a.Email) {
+		m.Email = a.Email
+		c.Readdressed = &m
+	}
+	return s.accept(ctx, a, c, w)
+}
+
+// provision makes a member for a person who is none, with a workspace and a delegation. No API key is made.
+func (s *Service) provision(
+	ctx context.Context, a arrival, was *delegation.Delegation,
+) (contract.RegisteredAgent, error) {
+	now := s.now()
+	made := member.New(member.Agents(a.principal.ID(), a.Email), now, a.requestID)
+	made.Event.Actor = event.BySystem()
+	to := a.delegation(was, made.Member, made.Workspace, now)
+	r, _ := s.vouchedFor(a, now)
+	return s.accept(ctx, a, Acceptance{
+		Proof:        a.proof,
+		Registration: r.under(to, now),
+		Was:          was,
+		To:           &to,
+		New:          &made,
+		Events:       []event.Event{to.Record(event.DelegationCreated, event.BySystem(), now, a.requestID)},
+	}, made.Workspace)
+}
+
+// accept commits a registration that may work at once.
+func (s *Service) accept(
+	ctx context.Context, a arrival, c Acceptance, w workspace.Workspace,
+) (contract.RegisteredAgent, error) {
+	r := c.Registration
+	c.Events = append(c.Events, record(r, w.ID, r.CreatedAt, event.RegistrationCreated, event.BySystem(), a.requestID))
+	if err := s.Delegations.Accept(ctx, c); err != nil {
+		return contract.RegisteredAgent{}, err
+	}
+	signed, err := s.assert(r, w.Epoch, r.CreatedAt)
+	return contract.RegisteredAgent{
+		RegistrationID:    r.ID,
+		RegistrationType:  contract.AssertionIdentity,
+		IdentityAssertion: signed,
+		AssertionExpires:  contract.At(r.ExpiresAt),
+		Scopes:            credential.ScopeStrings(r.scopes()),
+	}, err
+}
+
+// ask registers an agent that waits until the member whose address the provider vouches for agrees. d is a delegation
+// that ended, or nil.
+func (s *Service) ask(ctx context.Context, a arrival, d *delegation.Delegation, whom member.Addressee) error {
+	m, w, err := s.Delegations.Member(ctx, whom.Workspace, whom.Member)
+	switch {
+	case err != nil:
+		return err
+	case m == nil || w == nil:
+		return errors.New("an address names a member who does not exist")
+	case m.ProviderMade(): // perhaps just now, by another assertion of the same person
+		again, err := s.Delegations.Delegation(ctx, a.principal.ID())
+		if err != nil || generationOf(again) != generationOf(d) {
+			return cmp.Or(err, ErrMoved)
+		}
+	}
+	switch {
+	case !w.Open():
+		return s.turnAway(ctx, a, errUnwelcome)
+	}
+	now := s.now()
+	r, secret := s.vouchedFor(a, now)
+	ticket := credential.MintAs(credential.ClaimAttempt, s.Environment, id.NoWorkspace, r.Claim)
+	code := newCode()
+	st := r.waitsFor(*m, d).start(Attempt{Token: ticket.Hash(s.Peppers), Code: s.hashCode(r.Claim, code)}, now,
+		s.rate(s.Limits.ClaimStart))
+	r = st.to
+	r.Attempt.Code = s.hashCode(r.Claim, code) // start keeps the code of a registration, and this one has none yet
+	err = s.Delegations.Accept(ctx, Acceptance{
+		Proof:        a.proof,
+		Registration: r,
+		Token: &claim.Token{
+			ID:           id.NewClaimToken(),
+			Public:       r.Claim,
+			Workspace:    id.NoWorkspace,
+			Registration: r.ID,
+			Hash:         secret.Hash(s.Peppers),
+			CreatedAt:    now,
+			ExpiresAt:    r.ExpiresAt,
+		},
+		Events: []event.Event{record(r, w.ID, now, event.RegistrationCreated, event.BySystem(), a.requestID)},
+	})
+	if err != nil {
+		return err
+	}
+	return s.interaction(s.prompt(secret.Reveal(), r, ticket, code, now), r)
+}
+
+// interaction returns what the agent shows to the person.
+func (s *Service) interaction(p contract.StartedClaim, r Registration) error {
+	return &Interaction{Answer: contract.InteractionRequired{
+		Error:             string(fault.OAuthInteractionRequired),
+		Description:       needsPerson,
+		RegistrationID:    r.ID,
+		RegistrationType:  contract.AssertionIdentity,
+		ClaimURL:          s.Origins.API + "/agent/identity/claim",
+		ClaimToken:        p.ClaimToken,
+		ClaimTokenExpires: p.ClaimTokenExpires,
+		PostClaimScopes:   credential.ScopeStrings(r.scopes()),
+		Claim:             p.Claim,
+	}}
+}
+
+// vouchedFor returns a new registration by a provider, and the secret of its claim token.
+func (s *Service) vouchedFor(a arrival, now time.Time) (Registration, credential.Token) {
+	secret := credential.Mint(credential.ClaimToken, s.Environment, id.NoWorkspace, "")
+	return Registration{
+		ID:         id.RegistrationOf(secret.Public),
+		Kind:       Provider,
+		Generation: 1,
+		Version:    1,
+		Claim:      secret.Public,
+		CreatedAt:  now,
+		Network:    a.network,
+		Vouched: Vouched{
+			Principal: a.principal,
+			Provider:  a.Name,
+			Email:     a.Email,
+			Scopes:    a.Scopes,
+		},
+	}, secret
+}
+
+// under returns the registration as it works under a delegation.
+func (r Registration) under(d delegation.Delegation, now time.Time) Registration {
+	r.State = Verified
+	r.Workspace = d.Workspace
+	r.Member = d.Member
+	r.Link = d.Generation
+	r.CompletedAt = now
+	r.ExpiresAt = now.Add(limits.ProviderAgentLife).Truncate(time.Second) // assertions have whole seconds
+	return r
+}
+
+// waitsFor returns the registration as it waits for a member. was is the delegation before, nil if there was none.
+func (r Registration) waitsFor(m member.Member, was *delegation.Delegation) Registration {
+	r.State = PendingStepUp
+	r.Workspace = m.Workspace
+	r.Member = m.ID
+	r.ExpiresAt = r.CreatedAt.Add(limits.AttemptLife).Truncate(time.Second)
+	if was != nil {
+		r.Link = was.Generation
+	}
+	return r
+}
+
+// delegation returns a new delegation for the person of an assertion. was is the one before, nil if there was none.
+func (a arrival) delegation(
+	was *delegation.Delegation, m member.Member, w workspace.Workspace, now time.Time,
+) delegation.Delegation {
+	return Vouched{
+		Principal: a.principal,
+		Provider:  a.Name,
+		Email:     a.Email,
+		Scopes:    a.Scopes,
+	}.delegation(was, m, w, now)
+}
+
+func (v Vouched) delegation(
+	was *delegation.Delegation, m member.Member, w workspace.Workspace, now time.Time,
+) delegation.Delegation {
+	d := delegation.Delegation{
+		Principal:  v.Principal,
+		Generation: 1,
+		Workspace:  w.ID,
+		Member:     m.ID,
+		Epoch:      w.Epoch,
+		Provider:   v.Provider,
+		Email:      v.Email,
+		Scopes:     v.Scopes,
+		CreatedAt:  now,
+		SeenAt:     now,
+	}
+	if was != nil {
+		d.Generation = was.Generation + 1
+	}
+	return d
+}

@@ -1,0 +1,254 @@
+package agentauth_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"sync"
+	"time"
+
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/provider"
+	"vitrine/shared/identity/signin"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+const idp = "https://agents.example"
+
+// fakeProviders verifies the tokens that it made. Tests of shared/identity/provider verify real ones.
+type fakeProviders struct {
+	mu         sync.Mutex
+	untrusted  map[string]bool
+	assertions map[string]provider.Identity
+	events     map[string]provider.Event
+}
+
+func newProviders() *fakeProviders {
+	return &fakeProviders{
+		untrusted:  map[string]bool{},
+		assertions: map[string]provider.Identity{},
+		events:     map[string]provider.Event{},
+	}
+}
+
+func (p *fakeProviders) Trusts(issuer string) bool { return !p.untrusted[issuer] }
+
+var errForged = fault.NewOAuth(fault.OAuthInvalidSignature, "forged")
+
+func (p *fakeProviders) Assertion(_ context.Context, token string) (provider.Identity, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	who, known := p.assertions[token]
+	if !known {
+		return who, errForged
+	}
+	if p.untrusted[who.Issuer] {
+		return who, fault.NewOAuth(fault.OAuthInvalidIssuer, "not trusted")
+	}
+	return who, nil
+}
+
+func (p *fakeProviders) Event(_ context.Context, token string) (provider.Event, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e, known := p.events[token]
+	if !known {
+		return e, errForged
+	}
+	return e, nil
+}
+
+// sign returns a new assertion about a person.
+func (w *env) sign(subject, email string, edits ...func(*provider.Identity)) string {
+	who := provider.Identity{
+		Issuer:    idp,
+		Name:      "Agents Inc",
+		Subject:   subject,
+		Audience:  origin,
+		ClientID:  "client",
+		ID:        string(id.NewPublic()),
+		KeyID:     "key-1",
+		Email:     email,
+		Scopes:    []credential.Scope{credential.Read, credential.Publish},
+		AuthTime:  w.now(),
+		Expires:   w.now().Add(5 * time.Minute),
+		Provision: true,
+	}
+	for _, edit := range edits {
+		edit(&who)
+	}
+	token := string(id.NewPublic())
+	w.providers.mu.Lock()
+	defer w.providers.mu.Unlock()
+	w.providers.assertions[token] = who
+	return token
+}
+
+// revocation returns an event that revokes what the provider vouched for.
+func (w *env) revocation(subject string, edits ...func(*provider.Event)) string {
+	token := string(id.NewPublic())
+	e := provider.Event{
+		Issuer:   idp,
+		Subject:  subject,
+		Audience: origin,
+		ID:       string(id.NewPublic()),
+		Digest:   sha256.Sum256([]byte(token)),
+		Revoked:  true,
+		IssuedAt: w.now(),
+		Expires:  w.now().Add(time.Hour),
+	}
+	for _, edit := range edits {
+		edit(&e)
+	}
+	w.providers.mu.Lock()
+	defer w.providers.mu.Unlock()
+	w.providers.events[token] = e
+	return token
+}
+
+func withIssuer(issuer string) func(*provider.Identity) {
+	return func(i *provider.Identity) { i.Issuer, i.Name = issuer, "Other Inc" }
+}
+
+func denied(i *provider.Identity) { i.Provision = false }
+
+// vouch sends an assertion.
+func (w *env) vouch(token string) (contract.RegisteredAgent, error) {
+	return w.Register(ctx, contract.RegisterAgent{
+		Type:          contract.AssertionIdentity,
+		AssertionType: contract.TypeIDJAG,
+		Assertion:     token,
+	}, w.from, "test-request")
+}
+
+// admitted registers an agent whose person is let in at once.
+func (w *env) admitted(subject, email string, edits ...func(*provider.Identity)) contract.RegisteredAgent {
+	w.Helper()
+	a, err := w.vouch(w.sign(subject, email, edits...))
+	w.ok(err)
+	return a
+}
+
+// asked registers an agent whose person has to agree first.
+func (w *env) asked(subject, email string, edits ...func(*provider.Identity)) contract.InteractionRequired {
+	w.Helper()
+	_, err := w.vouch(w.sign(subject, email, edits...))
+	asked, ok := errors.AsType[*agentauth.Interaction](err)
+	if !ok {
+		w.Fatal("the person is not asked", err)
+	}
+	return asked.Answer
+}
+
+// attemptOf returns the token that a verification URI holds.
+func attemptOf(a contract.ClaimPrompt) string {
+	const before = "https://app.vitrine.test/agent-auth/claim?claim_attempt_token="
+	return a.VerificationURI[len(before):]
+}
+
+// agree types the code that an agent shows.
+func (w *env) agree(by credential.Actor, a contract.InteractionRequired) error {
+	return w.complete(by, attemptOf(a.Claim), a.Claim.UserCode)
+}
+
+// human signs a person in.
+func (w *env) human(subject, email string) credential.Actor {
+	w.Helper()
+	in, err := w.people().SignIn(ctx, w.identity(subject, email), "test-request")
+	w.ok(err)
+	return w.actor(in)
+}
+
+func (w *env) people() *member.Service { return &member.Service{Store: w.Stores.Members, Now: w.now} }
+
+func (w *env) identity(subject, email string) member.Identity {
+	return member.Identity{
+		Issuer:          "https://people.example",
+		Subject:         subject,
+		Email:           email,
+		AuthenticatedAt: w.now(),
+	}
+}
+
+func (w *env) actor(in member.SignedIn) credential.Actor {
+	return credential.Actor{
+		Member:    in.Member.ID,
+		Scopes:    in.Member.Scopes,
+		Workspace: in.Workspace,
+		Policy:    w.limits.Tiers[in.Workspace.Tier()],
+		RequestID: "test-request",
+	}
+}
+
+// takeOver signs in a person whose address only agents used, who keeps some of the delegations.
+func (w *env) takeOver(subject, email string, keep ...id.Delegation) credential.Actor {
+	w.Helper()
+	_, err := w.people().SignIn(ctx, w.identity(subject, email), "test-request")
+	asked, ok := errors.AsType[*member.Unconfirmed](err)
+	if !ok {
+		w.Fatal("the person is not asked", err)
+	}
+	in, err := (&signin.Takeovers{Store: w.Stores.Takeovers, Now: w.now}).Answer(ctx,
+		signin.Question{Who: asked.Who, Member: asked.Member.ID, Workspace: asked.Member.Workspace}, keep, "test-request")
+	w.ok(err)
+	return w.actor(in)
+}
+
+// notify sends a security event.
+func (w *env) notify(token string) error { return w.Notify(ctx, token, w.from, "test-request") }
+
+// token exchanges an assertion of ours, which has to succeed.
+func (w *env) token(text string) string {
+	w.Helper()
+	got, err := w.exchange(text)
+	w.ok(err)
+	return got.AccessToken
+}
+
+// wantDead checks that neither the access token nor the assertion of an agent holds.
+func (w *env) wantDead(what, access, text string) {
+	w.Helper()
+	if at := w.works(access); at != "" {
+		w.Errorf("%s: the access token works in %s", what, at)
+	}
+	if _, err := w.exchange(text); codeOf(err) != "invalid_grant" {
+		w.Errorf("%s: the assertion is answered %v", what, err)
+	}
+}
+
+func (w *env) delegation(subject string) delegation.Delegation {
+	w.Helper()
+	p := delegation.Principal{Issuer: idp, Subject: subject, Audience: origin}
+	d, err := w.Stores.Delegations.Delegation(ctx, p.ID())
+	w.ok(err)
+	if d == nil {
+		w.Fatal("no delegation of", subject)
+	}
+	return *d
+}
+
+func idOf(subject string) id.Delegation {
+	return delegation.Principal{Issuer: idp, Subject: subject, Audience: origin}.ID()
+}
+
+// parallel runs n calls at once, and counts their codes.
+func (w *env) parallel(n int, call func(int) error) map[string]int {
+	counts := map[string]int{}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			code := codeOf(call(i))
+			mu.Lock()
+			defer mu.Unlock()
+			counts[code]++
+		})
+	}
+	all.Wait()
+	return counts
+}

@@ -1,0 +1,97 @@
+// Package delegation records for which persons an identity provider of agents may let agents in, and where those work.
+//
+// A delegation belongs to a person as one provider identifies them. It ends when its member disconnects it, when the
+// provider says so, or when the epoch of its workspace is raised. Credentials name the term of the delegation that they
+// act under, and the workspace, which every request reads, knows the terms that ended lately.
+package delegation
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/id"
+)
+
+// Principal is a person as a provider identifies them to an audience.
+type Principal struct {
+	Issuer   string
+	Subject  string
+	Audience string
+}
+
+// ID returns the id of the principal's delegation.
+func (p Principal) ID() id.Delegation { return id.DelegationOf(p.Issuer, p.Subject, p.Audience) }
+
+// Delegation lets the agents of a principal into a workspace.
+type Delegation struct {
+	Principal  Principal
+	Generation int64 // raised when it is made and when it ends
+	Workspace  id.Workspace
+	Member     id.Member
+	Epoch      int64  // of the workspace; another one ends the delegation
+	Provider   string // name for people
+	Email      string // address of the principal in the newest assertion
+	Scopes     []credential.Scope
+	CreatedAt  time.Time
+	SeenAt     time.Time // when the newest assertion came
+	EndedAt    time.Time // zero: it has not ended
+}
+
+// ID returns the id of the delegation.
+func (d Delegation) ID() id.Delegation { return d.Principal.ID() }
+
+// Term returns the current term.
+func (d Delegation) Term() id.Term { return d.ID().Term(d.Generation) }
+
+// Live reports whether agents may act under the delegation. w is its workspace as it is now.
+func (d Delegation) Live(w workspace.Workspace) bool {
+	return d.EndedAt.IsZero() && d.Workspace == w.ID && d.Epoch == w.Epoch
+}
+
+// Host returns the host of the issuer.
+func (d Delegation) Host() string {
+	host := d.Principal.Issuer
+	if _, after, found := strings.Cut(host, "://"); found {
+		host = after
+	}
+	host, _, _ = strings.Cut(host, "/")
+	return host
+}
+
+// Ended returns the delegation as it is once it has ended.
+func (d Delegation) Ended(at time.Time) Delegation {
+	d.Generation++
+	d.EndedAt = at
+	return d
+}
+
+// Proof identifies a token of a provider, which has an effect once.
+type Proof struct {
+	Kind   Kind
+	Issuer string
+	ID     string   // jti
+	Digest [32]byte // of the whole token
+	Until  time.Time
+}
+
+// Kind separates the ids of tokens, so that a token of one kind cannot use up an id of the other.
+type Kind string
+
+// Kinds.
+const (
+	Assertion Kind = "idjag"
+	Event     Kind = "set"
+)
+
+// Errors of stores.
+var (
+	// ErrChanged reports that the delegation, or what it depends on, was changed since it was read.
+	ErrChanged = errors.New("the delegation has changed meanwhile")
+	// ErrReplayed reports that another token with the same id was used.
+	ErrReplayed = errors.New("another token with this id was used before")
+	// ErrRepeated reports that the very same token was used.
+	ErrRepeated = errors.New("this token was used before")
+)

@@ -1,0 +1,179 @@
+package delegation
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/conflict"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// Store is the storage that Service uses. Reads are strongly consistent, and return nil for what does not exist.
+type Store interface {
+	// Delegation reads a delegation, also one that has ended.
+	Delegation(ctx context.Context, d id.Delegation) (*Delegation, error)
+	Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error)
+	// End commits the end of a delegation. Its errors are ErrChanged, ErrReplayed and ErrRepeated.
+	End(ctx context.Context, e Ending) error
+	// List reads the delegations of a workspace that have not ended, newest first. next is the position of the last one
+	// if others follow.
+	List(ctx context.Context, q Query) (rows []Delegation, next string, err error)
+}
+
+// Query selects the delegations of a list.
+type Query struct {
+	Workspace id.Workspace
+	After     string // a position; empty: from the start
+	Limit     int
+	Live      func(Delegation) bool // reports whether a delegation is listed
+}
+
+// Ending is the end of a delegation. Its commit ends all credentials of the delegation's term.
+type Ending struct {
+	Was       *Delegation // as it was read; nil: there was none
+	To        Delegation
+	Workspace *workspace.Workspace // of Was, as it was read; nil: there is none to tell
+	Proof     *Proof               // used up by the commit; nil: none
+	At        time.Time
+	Events    []event.Event
+}
+
+// Service lists and ends delegations.
+type Service struct {
+	Store   Store
+	Cursors *cursor.Codec
+	Now     func() time.Time
+}
+
+// now returns the time in the precision of the store.
+func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
+
+var races = conflict.Policy{Lost: ErrChanged, Attempts: 10, Exhausted: func() error {
+	return fault.New(fault.DatabaseUnavailable, "too many requests change the same delegation; repeat the request in a moment")
+}}
+
+// List returns one page of the live delegations of the caller's workspace, newest first.
+func (s *Service) List(
+	ctx context.Context, by credential.Actor, p cursor.Page,
+) ([]Delegation, contract.PageInfo, error) {
+	if by.Member == "" {
+		return nil, contract.PageInfo{}, errNoMember()
+	}
+	of := cursor.List{Workspace: by.Workspace.ID, Name: "delegations", Now: s.now()}
+	return cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Delegation, string, error) {
+		return s.Store.List(ctx, Query{
+			Workspace: by.Workspace.ID,
+			After:     after,
+			Limit:     limit,
+			Live:      func(d Delegation) bool { return d.Live(by.Workspace) },
+		})
+	})
+}
+
+// Get returns a live delegation of the caller's workspace. It fails with not_found if there is none.
+func (s *Service) Get(ctx context.Context, by credential.Actor, which id.Delegation) (Delegation, error) {
+	if by.Member == "" {
+		return Delegation{}, errNoMember()
+	}
+	if !which.Valid() {
+		return Delegation{}, errNone()
+	}
+	d, err := s.Store.Delegation(ctx, which)
+	if err == nil && (d == nil || !d.Live(by.Workspace)) {
+		err = errNone()
+	}
+	if err != nil {
+		return Delegation{}, err
+	}
+	return *d, nil
+}
+
+// Unlink ends a delegation of the caller's workspace. From its commit on, the access tokens and assertions of its agents
+// are invalid.
+func (s *Service) Unlink(ctx context.Context, by credential.Actor, which id.Delegation) error {
+	_, err := conflict.Retry(races, func() (struct{}, error) {
+		d, err := s.Get(ctx, by, which)
+		if err != nil {
+			return struct{}{}, err
+		}
+		w, err := s.Store.Workspace(ctx, d.Workspace)
+		if err != nil {
+			return struct{}{}, err
+		}
+		now := s.now()
+		return struct{}{}, s.Store.End(ctx, Ending{
+			Was:       &d,
+			To:        d.Ended(now),
+			Workspace: w,
+			At:        now,
+			Events:    []event.Event{d.Record(event.DelegationRevoked, by.Event(), now, by.RequestID)},
+		})
+	})
+	return err
+}
+
+// Revoke ends the delegation of a principal because the provider says so in a token, which has an effect once. A
+// principal without a delegation gets an ended one, so that what is pending for it is invalid too. Its errors are
+// ErrReplayed, and nothing for a repetition of the same token.
+func (s *Service) Revoke(ctx context.Context, p Principal, by Proof, requestID string) error {
+	_, err := conflict.Retry(races, func() (struct{}, error) {
+		d, err := s.Store.Delegation(ctx, p.ID())
+		if err != nil {
+			return struct{}{}, err
+		}
+		now := s.now()
+		e := Ending{Was: d, Proof: &by, At: now}
+		e.To = cmp.Or(d, &Delegation{Principal: p}).Ended(now)
+		if d != nil && d.EndedAt.IsZero() {
+			if e.Workspace, err = s.Store.Workspace(ctx, d.Workspace); err != nil {
+				return struct{}{}, err
+			}
+			ended := d.Record(event.DelegationRevoked, event.BySystem(), now, requestID)
+			ended.Detail += ", as the provider told us"
+			e.Events = append(e.Events, ended)
+		}
+		return struct{}{}, s.Store.End(ctx, e)
+	})
+	if errors.Is(err, ErrRepeated) {
+		return nil
+	}
+	return err
+}
+
+// Record returns an event about the delegation in its workspace.
+func (d Delegation) Record(a event.Action, by event.Actor, at time.Time, requestID string) event.Event {
+	return event.Event{
+		ID:        id.NewEvent(),
+		Workspace: d.Workspace,
+		At:        at,
+		Action:    a,
+		Actor:     by,
+		Target:    event.Target{Type: event.OnDelegation, ID: string(d.ID())},
+		Detail:    d.Host(),
+		RequestID: requestID,
+	}
+}
+
+// Terms returns the terms that end with an ending, as the workspace keeps them.
+func (e Ending) Terms() []workspace.EndedTerm {
+	return e.Workspace.EndTerms(e.At, e.Was.Term())
+}
+
+// TombstoneEnds returns when a delegation that ended may be forgotten: no credential of it is left then, and no
+// registration that waits for a person.
+func TombstoneEnds(ended time.Time) time.Time { return ended.Add(limits.MovedLife) }
+
+func errNoMember() error {
+	return fault.New(fault.NotAuthenticated, "only a member can see or end what a provider's agents may do: sign in")
+}
+
+func errNone() error { return fault.New(fault.NotFound, "no connected provider has this id") }
