@@ -59,7 +59,7 @@ func TestAnAssertionSaysWhoTheUserIs(t *testing.T) {
 		if claims["iss"] != s.url+c.issuer || claims["aud"] != audience || claims["client_id"] != c.client ||
 			claims["email"] != "Ada@example.org" || claims["email_verified"] != true || claims["jti"] == nil ||
 			claims["sub"] != (Person{Email: "ada@example.org"}).subject() || claims["iat"] != now ||
-			claims["exp"] != now+assertionLife.Seconds() || claims["auth_time"] != now-1800 ||
+			claims["exp"] != now+AssertionLife.Seconds() || claims["auth_time"] != now-1800 ||
 			claims["scope"] != "read publish" {
 			t.Errorf("%v: claims %v", c, claims)
 		}

@@ -13,7 +13,7 @@ import (
 
 const (
 	assertionType = "oauth-id-jag+jwt" // draft-ietf-oauth-identity-assertion-authz-grant
-	assertionLife = 5 * time.Minute
+	AssertionLife = 5 * time.Minute
 )
 
 // Assertion describes an ID-JAG. Zero fields have defaults.
@@ -38,7 +38,7 @@ func (a Assertion) claims(i *Issuer) map[string]any {
 		"client_id":      i.ClientID,
 		"jti":            rand.Text(),
 		"iat":            now.Unix(),
-		"exp":            now.Add(assertionLife).Unix(),
+		"exp":            now.Add(AssertionLife).Unix(),
 		"auth_time":      now.Add(-a.SignedIn).Unix(),
 		"email":          a.Person.Email,
 		"email_verified": true,
@@ -97,9 +97,9 @@ var assertionDefects = with(signatureDefects, defects{
 	AccessTokenType: member("typ", "at+jwt"),
 	EventType:       member("typ", eventType),
 	LongLife:        moment("exp", year),
-	FromFuture:      both(moment("iat", hour), moment("exp", hour+assertionLife)),
+	FromFuture:      both(moment("iat", hour), moment("exp", hour+AssertionLife)),
 	Expired:         both(moment("iat", -hour/2), moment("exp", -hour/4)),
-	Old:             both(moment("iat", -2*hour), moment("exp", assertionLife)),
+	Old:             both(moment("iat", -2*hour), moment("exp", AssertionLife)),
 	OldLogin:        moment("auth_time", -2*hour),
 	FutureLogin:     moment("auth_time", hour),
 	NoLogin:         claim("auth_time", nil),
@@ -143,6 +143,12 @@ var signatureDefects = defects{
 	NoAudience:    claim("aud", nil),
 	NoID:          claim("jti", nil),
 }
+
+// AssertionDefects lists what can be wrong with an assertion.
+func AssertionDefects() []Hostile { return assertionDefects.names() }
+
+// EventDefects lists what can be wrong or odd with a security event.
+func EventDefects() []Hostile { return eventDefects.names() }
 
 // with joins two sets.
 func with(a, b defects) defects {
