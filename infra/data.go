@@ -44,6 +44,9 @@ func newData(app awscdk.App, o options) *data {
 	output(d.stack, "HotTable", d.hot.TableName())
 	output(d.stack, "Bucket", d.bucket.BucketName())
 	output(d.stack, "Key", d.key.KeyArn())
+	if o.AgentProviders != "" {
+		output(d.stack, "AgentProviders", jsii.String(o.AgentProviders)) // its version is one of those that restart functions
+	}
 	return d
 }
 

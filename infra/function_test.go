@@ -29,7 +29,7 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	}
 	checking := []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue}
 	own := map[string][]string{
-		"api":     append([]string{env.Cache, env.Pow, env.AssertionRing, env.Providers}, checking...),
+		"api":     append([]string{env.Cache, env.Pow, env.AssertionRing, env.Providers, env.FetchOrigins}, checking...),
 		"upload":  {env.PutMode},
 		"mcp":     {env.Cache, env.PutMode, env.AgentRegistration, env.OIDCIssuer, env.OIDCClientID},
 		"content": {env.Cache, env.ResponseMode},

@@ -43,7 +43,10 @@ var hosts = []host{
 		rings:     []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing, env.AssertionRing},
 		people:    verifying, // ID tokens that clients exchange
 		providers: true,
-		settings:  map[string]string{env.Pow: "adaptive"},
+		settings: map[string]string{
+			env.Pow:          "adaptive",
+			env.FetchOrigins: "", // declared for scripts/dev, because functions are told declared variables only
+		},
 		grants: func(d *data) []awsiam.PolicyStatement {
 			return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*"), []awsiam.PolicyStatement{
 				allow(index(d.events, "gsi1"), "dynamodb:Query"),                     // operators read the events of all workspaces

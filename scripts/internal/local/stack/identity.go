@@ -1,14 +1,19 @@
 package stack
 
 import (
+	"encoding/json"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/shared/adapter/oidc"
 	"vitrine/shared/boot"
+	trust "vitrine/shared/identity/provider"
 	"vitrine/shared/platform/address"
 )
 
@@ -25,6 +30,43 @@ type Identity struct {
 
 	client     boot.OIDC
 	secretFile string
+
+	trusted []trust.Provider
+	list    string // setting that locates them; empty: none is trusted
+}
+
+// trustFile is the trust list in the data folder of a stack.
+const trustFile = "providers.json"
+
+// trust writes the trust list of the stack, which has both issuers of the identity provider, and reads it as a function
+// does.
+func (i *Identity) trust(o Options) error {
+	list := i.TrustList()
+	if o.Trust != nil {
+		list = o.Trust(list)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	text, err := json.MarshalIndent(list, "", "  ")
+	if err != nil {
+		return err
+	}
+	file, err := filepath.Abs(filepath.Join(o.Data, trustFile))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(file, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	i.list = "file:" + file
+	i.trusted, err = trust.Parse(text, o.fetchOrigins(i.Issuer)...)
+	return err
+}
+
+// fetchOrigins returns the origins that documents may come from although they are on this machine.
+func (o Options) fetchOrigins(identity string) []string {
+	return append(slices.Clone(o.FetchOrigins), identity)
 }
 
 // identify takes the provider's port and makes the provider; it answers once it is served.
@@ -62,6 +104,9 @@ func (s *Stack) identify(o Options) ([]net.Listener, error) {
 			ClientSecret: secret,
 			Logout:       oidc.RPInitiatedLogout,
 		},
+	}
+	if err == nil {
+		err = s.Identity.trust(o)
 	}
 	return listeners, err
 }

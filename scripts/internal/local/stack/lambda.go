@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"vitrine/scripts/internal/localapi"
@@ -44,8 +45,6 @@ func (o Options) inProcess() error {
 		return fmt.Errorf("option Now: %w", ErrInProcess)
 	case len(o.Middleware) > 0:
 		return fmt.Errorf("option Middleware: %w", ErrInProcess)
-	case len(o.FetchOrigins) > 0:
-		return fmt.Errorf("option FetchOrigins: %w", ErrInProcess)
 	case !reflect.DeepEqual(told, standard):
 		return fmt.Errorf("option Limits, other than Off, Pow and Cache: %w", ErrInProcess)
 	}
@@ -145,6 +144,8 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 		env.OIDCClientID:     o.identity.client.ClientID,
 		env.OIDCClientSecret: "file:" + o.identity.secretFile,
 		env.OIDCLogout:       string(o.identity.client.Logout),
+		env.Providers:        o.identity.list,
+		env.FetchOrigins:     strings.Join(o.fetchOrigins(o.identity.Issuer), " "),
 		env.PutMode:          "edge",
 		env.Limits:           rates,
 		env.Pow:              string(o.Limits.Pow),

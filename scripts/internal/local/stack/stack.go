@@ -22,6 +22,7 @@ import (
 	"vitrine/scripts/internal/localapi"
 	"vitrine/scripts/testkit/edge"
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/boot"
 	"vitrine/shared/boot/api"
@@ -50,14 +51,17 @@ type Options struct {
 	Now        func() time.Time
 	Middleware []func(*middleware.Stack) error
 	Log        *slog.Logger
-	// FetchOrigins are the origins that metadata documents of OAuth clients may have although they are on this machine.
+	// FetchOrigins are the origins that metadata documents of OAuth clients and keys of providers may have although they
+	// are on this machine, besides that of the identity provider.
 	FetchOrigins []string
+	// Trust changes the list of providers whose agents may register, which has both issuers of the identity provider.
+	Trust func([]provider.Trusted) []provider.Trusted
 	// DisableJobs leaves due work to the test.
 	DisableJobs bool
 
 	// Lambda runs the deployed functions behind the gateways of the synthesised templates, in
-	// processes of their own. Now, Middleware, FetchOrigins and the numbers of Limits, other than Cache,
-	// cannot reach them: Start refuses those with ErrInProcess.
+	// processes of their own. Now, Middleware and the numbers of Limits, other than Cache, cannot reach
+	// them: Start refuses those with ErrInProcess.
 	Lambda bool
 	// Processes is how many requests of one host its functions answer at once; 0: a default for
 	// small machines.
@@ -192,7 +196,8 @@ func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 		Bucket:           o.Engines.Bucket,
 		Rings:            rings,
 		OIDC:             o.identity.client,
-		FetchOrigins:     o.FetchOrigins,
+		FetchOrigins:     o.fetchOrigins(o.identity.Issuer),
+		Providers:        o.identity.trusted,
 		AWS:              o.Engines.AWS(),
 		DynamoDBEndpoint: o.Engines.DynamoDB,
 		S3Endpoint:       o.Engines.S3,
