@@ -80,6 +80,9 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 		if f.providers {
 			variables[env.Providers] = "" // a container reads no secret
 		}
+		if _, says := f.settings[env.AgentRegistration]; says {
+			variables[env.AgentRegistration] = "on"
+		}
 		if f.name == "content" {
 			variables[env.ResponseMode] = "buffered" // sam local does not stream
 		}

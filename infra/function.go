@@ -128,6 +128,9 @@ func (f *function) environment() *map[string]*string {
 	for name, value := range f.settings {
 		variables[name] = jsii.String(value)
 	}
+	if _, says := f.settings[env.AgentRegistration]; says && f.AgentProviders != "" {
+		variables[env.AgentRegistration] = jsii.String("providers")
+	}
 	for _, ring := range f.rings {
 		variables[ring] = f.data.rings[ring].SecretArn()
 	}

@@ -87,6 +87,8 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Bare-App", env.OIDCLogout, "rp_initiated"},
 		{"Bare-Api", env.OIDCClientID, "vitrine-at-id"},
 		{"Plain-Api", env.Providers, ""},
+		{"Plain-Mcp", env.AgentRegistration, "on"},
+		{"Bare-Mcp", env.AgentRegistration, "providers"},
 		{"Bare-Api", env.Providers, providerList},
 		{"Loose-App", env.OIDCIssuer, ""},
 		{"Loose-Api", env.OIDCClientID, ""},

@@ -67,8 +67,9 @@ func (d *data) write(keys ...string) awsiam.PolicyStatement {
 }
 
 // memberItems are what members and agents change: workspaces with their members, artifacts, links, API keys, claims and
-// the moves that follow them, identities, registrations, and grants with the codes that they come from.
-var memberItems = []string{"W#*", "A#*", "AL#*", "K#*", "CT#*", "JOB#MIGRATE#*", "IDP#*", "REG#*", "CRED#*"}
+// the moves that follow them, identities, addresses, registrations, delegations, and grants with the codes that they
+// come from.
+var memberItems = []string{"W#*", "A#*", "AL#*", "K#*", "CT#*", "JOB#MIGRATE#*", "IDP#*", "EML#*", "DEL#*", "REG#*", "CRED#*"}
 
 // serveMembers allows what members do, and agents that they answer: reading and changing state,
 // never files. Events are read and appended only. The host writes memberItems and those with

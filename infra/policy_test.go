@@ -186,7 +186,7 @@ var rights = map[string][]string{
 		listsFiles),
 }
 
-const membersWrite = "W#* or A#* or AL#* or K#* or CT#* or JOB#MIGRATE#* or IDP#* or REG#* or CRED#*"
+const membersWrite = "W#* or A#* or AL#* or K#* or CT#* or JOB#MIGRATE#* or IDP#* or EML#* or DEL#* or REG#* or CRED#*"
 
 // writes are the items of table core that hosts put and update. With narrow-writes=no they may do so to all of them.
 var writes = map[string]string{

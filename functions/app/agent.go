@@ -79,6 +79,10 @@ func (h *Host) showAgent(w http.ResponseWriter, r *http.Request, v browserSessio
 		Network:         asked.Network,
 		Attempt:         mark(token),
 		Error:           problem,
+		Provider:        asked.Vouched.Provider,
+		Host:            asked.Vouched.Host(),
+		Address:         asked.Vouched.Email,
+		Rights:          shortRights(asked.Vouched.Scopes),
 	})
 }
 

@@ -34,6 +34,9 @@ type Host struct {
 	Views     Views
 	Links     Links
 
+	Takeovers   Takeovers
+	Delegations Delegations
+
 	Agents Agents
 	Apps   Apps
 	Claims Claims
@@ -127,6 +130,17 @@ func (h *Host) memberRoutes() []route {
 		{method: "POST", path: "/connections/agents/{registrationId}/unlink", handle: h.command("/connections", h.unlinkAgent)},
 		{
 			method: "GET",
+			path:   "/connections/providers/{delegationId}/unlink",
+			handle: h.member(h.askUnlinkProvider),
+			parent: "/connections",
+		},
+		{
+			method: "POST",
+			path:   "/connections/providers/{delegationId}/unlink",
+			handle: h.command("/connections", h.unlinkProvider),
+		},
+		{
+			method: "GET",
 			path:   "/connections/apps/{grantId}/unlink",
 			handle: h.member(h.askUnlinkApp),
 			parent: "/connections",
@@ -153,6 +167,8 @@ func (h *Host) decisionRoutes() []route {
 		{method: "GET", path: agentPath, handle: noReferrer(h.agentPage)},
 		{method: "POST", path: agentPath, handle: noReferrer(h.command(agentPath, h.meant(h.approveAgent)))},
 		{method: "POST", path: agentPath + "/deny", handle: noReferrer(h.command(agentPath, h.meant(h.denyAgent)))},
+		{method: "GET", path: keepPath, handle: noReferrer(withTimeout(h.askKept))},
+		{method: "POST", path: keepPath, handle: noReferrer(withTimeout(h.keep))},
 		{method: "GET", path: "/device", handle: noReferrer(h.member(h.devicePage))},
 		{method: "POST", path: "/device", handle: noReferrer(h.command("/device", h.showDevice))},
 		{method: "POST", path: "/device/approve", handle: noReferrer(h.command("/device", h.approveDevice))},

@@ -6,6 +6,7 @@ import (
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
@@ -13,16 +14,21 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// connections shows one page of each of two lists. Each has a cursor of its own, and the way through one keeps the
-// place in the other.
+// connections shows one page of each of three lists. Each has a cursor of its own, and the way through one keeps the
+// places in the others.
 func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	at := r.URL.Query()
 	var agents []agentauth.Registration
+	var linked []delegation.Delegation
 	var grants []oauth.Grant
-	var moreAgents, moreApps contract.PageInfo
+	var moreAgents, moreLinked, moreApps contract.PageInfo
 	err := parallel(
 		func() (err error) {
 			agents, moreAgents, err = h.Agents.Connections(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("agents")})
+			return err
+		},
+		func() (err error) {
+			linked, moreLinked, err = h.Delegations.List(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("providers")})
 			return err
 		},
 		func() (err error) {
@@ -35,6 +41,10 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 	}
 	p := pages.Connections{Layout: v.layout("/connections"), APIURL: h.Origins.API}
 	p.AgentPages, p.AppPages = connectionPages(at, "agents", moreAgents), connectionPages(at, "apps", moreApps)
+	p.LinkedPages = connectionPages(at, "providers", moreLinked)
+	for _, d := range linked {
+		p.Linked = append(p.Linked, linkedOf(d))
+	}
 	for _, a := range agents {
 		p.Agents = append(p.Agents, pages.Agent{
 			ID:           string(a.ID),
@@ -63,7 +73,7 @@ func connectionPages(at url.Values, list string, info contract.PageInfo) pages.P
 	p := pages.Pages{Of: list}
 	path := func(after string) string {
 		to := url.Values{}
-		for _, name := range []string{"agents", "apps"} {
+		for _, name := range []string{"agents", "providers", "apps"} {
 			if place := at.Get(name); name != list && place != "" {
 				to.Set(name, place)
 			}
@@ -102,6 +112,30 @@ func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v browserS
 func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return endAndReturn(w, r, "/connections", func() error {
 		return h.Agents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
+	})
+}
+
+func (h *Host) askUnlinkProvider(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	d, err := h.Delegations.Get(r.Context(), v.Actor, id.Delegation(r.PathValue("delegationId")))
+	if err != nil {
+		return err
+	}
+	return h.page(w, http.StatusOK, pages.Confirm{
+		Layout:  v.layout("/connections"),
+		Heading: "Disconnect this provider?",
+		Subject: d.Provider,
+		Detail:  d.Host(),
+		Text: "All agents that it let in for " + pages.Plain(d.Email) + " lose their access at once, and the next one has to " +
+			"ask you. What they published stays.",
+		Button: "Disconnect it",
+		Action: "/connections/providers/" + string(d.ID()) + "/unlink",
+		Back:   "/connections",
+	})
+}
+
+func (h *Host) unlinkProvider(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	return endAndReturn(w, r, "/connections", func() error {
+		return h.Delegations.Unlink(r.Context(), v.Actor, id.Delegation(r.PathValue("delegationId")))
 	})
 }
 

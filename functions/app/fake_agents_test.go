@@ -26,7 +26,18 @@ func (s agents) Preview(ctx context.Context, _ credential.Actor, token string) (
 	if s.over != nil {
 		return agentauth.Request{}, s.over
 	}
+	var vouched agentauth.Vouched
+	if s.vouched {
+		d := linkedDelegation(s.client, s.email)
+		vouched = agentauth.Vouched{
+			Principal: d.Principal,
+			Provider:  d.Provider,
+			Email:     d.Email,
+			Scopes:    d.Scopes,
+		}
+	}
 	return agentauth.Request{
+		Vouched:      vouched,
 		Registration: agentID,
 		CreatedAt:    noon.Add(-time.Hour),
 		Network:      "198.51.100.0/24",

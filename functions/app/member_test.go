@@ -13,6 +13,7 @@ import (
 
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/identity/session"
@@ -73,6 +74,9 @@ type house struct {
 	scopes                      []credential.Scope
 	pinRefused, mintRefused     error
 	restoreRefused              error
+	linked                      []delegation.Delegation
+	vouched                     bool // a provider vouches for the agent that asks
+	kept                        []id.Delegation
 	calling                     *sync.Mutex
 	appURL, contentURL          string
 }
@@ -123,8 +127,12 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 		Views:     shown{resolver(opens), views{s}},
 		Links:     doorkeeper{s},
 		Agents:    agents{s},
-		Apps:      clients{apps{s}, devices{s}},
-		Claims:    claims{s},
+
+		Takeovers:   takeovers{s},
+		Delegations: delegations{s},
+
+		Apps:   clients{apps{s}, devices{s}},
+		Claims: claims{s},
 	}, &lines
 }
 

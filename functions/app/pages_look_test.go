@@ -43,6 +43,7 @@ func inhabit(t *testing.T) *inhabited {
 		case "/test/enter": // what the callback does
 			setCookie(w, sessionCookie, secret, 600)
 			setCookie(w, attemptCookie, attemptText, 600)
+			setCookie(w, takeoverCookie, questionText, 600)
 		case "/test/cb": // an app that takes an answer and shows nothing
 			w.WriteHeader(http.StatusNoContent)
 			return
@@ -108,6 +109,11 @@ func long(s *house) {
 var scenes = []scene{
 	{name: "overview", path: "/dashboard"},
 	{name: "overview-empty", path: "/dashboard", set: nothing},
+	{name: "connections-providers", path: "/connections", set: vouching},
+	{name: "agent-vouched", path: agentPath, set: vouching},
+	{name: "keep", path: keepPath, set: vouching},
+	{name: "keep-long", path: keepPath, set: func(s *house) { long(s); vouching(s) }},
+	{name: "keep-none", path: keepPath},
 	{name: "overview-long", path: "/dashboard", set: long},
 	{name: "artifacts", path: "/artifacts?after=here"},
 	{name: "artifacts-empty", path: "/artifacts", set: nothing},

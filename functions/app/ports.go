@@ -9,6 +9,7 @@ import (
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/identity/session"
@@ -41,6 +42,23 @@ type SignIns interface {
 	Finish(ctx context.Context, c signin.Callback, about session.Client, requestID string) (signin.Finished, error)
 	// SignOutURL is where people sign out of the provider; empty: nowhere.
 	SignOutURL() string
+}
+
+// Takeovers asks people under whose address agents have worked which of these they keep. invalid_request: nothing waits
+// for an answer in this browser.
+type Takeovers interface {
+	Pending(ctx context.Context, secret string) (signin.Question, []delegation.Delegation, error)
+	Finish(
+		ctx context.Context, secret string, keep []id.Delegation, previous string, about session.Client, requestID string,
+	) (signin.Finished, error)
+}
+
+// Delegations are persons whose agents a provider may let in. not_found: there is none.
+type Delegations interface {
+	// List is one page of them, newest first; invalid_cursor for a cursor that is a day old or of another workspace.
+	List(ctx context.Context, by credential.Actor, p cursor.Page) ([]delegation.Delegation, contract.PageInfo, error)
+	Get(ctx context.Context, by credential.Actor, d id.Delegation) (delegation.Delegation, error)
+	Unlink(ctx context.Context, by credential.Actor, d id.Delegation) error
 }
 
 // Agents are programs that act for a workspace.

@@ -20,9 +20,10 @@ import (
 
 // The cookies. Their prefix makes browsers refuse them from other hosts and without TLS.
 const (
-	sessionCookie = "__Host-session"
-	signinCookie  = "__Host-signin"
-	attemptCookie = "__Host-aclaim"
+	sessionCookie  = "__Host-session"
+	signinCookie   = "__Host-signin"
+	attemptCookie  = "__Host-aclaim"
+	takeoverCookie = "__Host-takeover"
 )
 
 // browserSession is a request of a member who is signed in.

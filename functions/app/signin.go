@@ -46,6 +46,11 @@ func (h *Host) callback(w http.ResponseWriter, r *http.Request) error {
 		return notSignedIn(err)
 	}
 	dropCookie(w, signinCookie)
+	if done.Question != "" {
+		setCookie(w, takeoverCookie, done.Question, int(limits.TakeoverLife/time.Second))
+		redirect(w, keepPath)
+		return nil
+	}
 	setCookie(w, sessionCookie, done.Session, int(limits.MaxSessionLife/time.Second))
 	redirect(w, done.ReturnTo)
 	return nil

@@ -31,6 +31,8 @@ type Config struct {
 	OIDC        OIDC        // of the hosts where people come in
 	// AgentRegistration says that agents can register at the api, on hosts that do not hold the ring Assertion.
 	AgentRegistration bool
+	// AgentProviders says that they can also register by a provider, on hosts that do not hold Providers.
+	AgentProviders bool
 	// Providers are the identity providers of agents that are trusted. ProvidersError is why the list of them cannot be
 	// used, with which none is trusted; nil: it can.
 	Providers      []provider.Provider

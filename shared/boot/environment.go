@@ -51,7 +51,11 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 			wrong = append(wrong, fmt.Errorf("%s cannot be %q", name, v))
 		}
 	}
-	choose(env.AgentRegistration, func(v string) bool { c.AgentRegistration = v == "on"; return v == "on" || v == "off" })
+	choose(env.AgentRegistration, func(v string) bool {
+		c.AgentProviders = v == "providers"
+		c.AgentRegistration = v == "on" || c.AgentProviders
+		return c.AgentRegistration || v == "off"
+	})
 	choose(env.PutMode, func(v string) bool { c.DirectPut = v == "direct"; return v == "direct" || v == "edge" })
 	choose(env.Limits, func(v string) bool { c.Limits.Off = v == "off"; return v == "on" || v == "off" })
 	choose(env.Cache, func(v string) bool {

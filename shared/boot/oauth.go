@@ -42,5 +42,7 @@ func (s *Services) Features() oauth.Features {
 	return oauth.Features{
 		People: s.Config.OIDC.Issuer != "",
 		Agents: s.Config.AgentRegistration || len(s.Config.Rings.Assertion.Keys) > 0,
+
+		Providers: s.Config.AgentProviders || len(s.Config.Providers) > 0,
 	}
 }

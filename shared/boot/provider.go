@@ -135,6 +135,11 @@ func (s *Services) Sessions() *session.Service {
 	}
 }
 
+// Takeovers asks people which agents they keep.
+func (s *Services) Takeovers() *signin.Takeovers {
+	return &signin.Takeovers{Store: s.stores.Takeovers, Sessions: s.Sessions(), Now: s.Config.Now}
+}
+
 // SignIns signs people in; it needs the ring pepper.
 func (s *Services) SignIns(limiter *rate.Limiter) (*signin.Service, error) {
 	provider, err1 := s.identityProvider()
@@ -145,6 +150,7 @@ func (s *Services) SignIns(limiter *rate.Limiter) (*signin.Service, error) {
 		Store:     s.stores.SignIns,
 		Registrar: s.Members(),
 		Sessions:  s.Sessions(),
+		Takeovers: s.Takeovers(),
 		Limiter:   limiter,
 		Limits:    &s.Config.Limits,
 		Peppers:   peppers,

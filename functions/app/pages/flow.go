@@ -40,6 +40,18 @@ type AgentRequest struct {
 	Network                 string
 	Attempt                 string // identifies the shown attempt; the answer sends it back
 	Error                   string
+	// Of an agent that a provider vouches for; empty otherwise.
+	Provider, Host, Address string
+	Rights                  []string
+}
+
+// Keep asks a person under whose address agents have worked which of them they keep. It has no layout, because no session
+// is open.
+type Keep struct {
+	Email     string
+	Linked    []Linked
+	Question  string // identifies the shown question; the answer sends it back
+	ExpiresAt time.Time
 }
 
 // Device asks for the code that a device shows.
@@ -93,6 +105,7 @@ type SignedOut struct {
 func (Claim) template() string         { return "claim.html" }
 func (ClaimPreview) template() string  { return "claim-preview.html" }
 func (AgentRequest) template() string  { return "agent.html" }
+func (Keep) template() string          { return "keep.html" }
 func (Device) template() string        { return "device.html" }
 func (DeviceRequest) template() string { return "device-request.html" }
 func (Consent) template() string       { return "consent.html" }

@@ -121,14 +121,24 @@ type App struct {
 	AllowedAt, EndsAt  time.Time
 }
 
-// Connections lists the agents and apps that may act in a workspace.
+// Linked is a provider that lets agents in for a person.
+type Linked struct {
+	ID, Name, Host string
+	Address        string // of the person at the provider
+	Rights         []string
+	Since, SeenAt  time.Time
+}
+
+// Connections lists the agents, providers of agents and apps that may act in a workspace.
 type Connections struct {
 	Layout
-	APIURL     string
-	Agents     []Agent
-	AgentPages Pages
-	Apps       []App
-	AppPages   Pages
+	APIURL      string
+	Agents      []Agent
+	AgentPages  Pages
+	Linked      []Linked
+	LinkedPages Pages
+	Apps        []App
+	AppPages    Pages
 }
 
 // Settings shows the workspace, the member and the session.

@@ -33,6 +33,7 @@ var emptyPages = map[string]Page{
 	"address":        Address{},
 	"private":        Private{},
 	"agent":          AgentRequest{},
+	"keep":           Keep{},
 	"device":         Device{},
 	"device-request": DeviceRequest{},
 	"consent":        Consent{},
@@ -43,10 +44,17 @@ var emptyPages = map[string]Page{
 
 // Parts of hostilePages.
 var (
-	links = []Link{{Path: hostile, Text: hostile}, {Path: hostile, Text: hostile}}
-	now   = time.Now()
-	turns = Pages{Of: hostile, First: hostile, Next: hostile}
-	shell = Layout{Workspace: spoofing, Email: spoofing, Here: "/keys"}
+	links  = []Link{{Path: hostile, Text: hostile}, {Path: hostile, Text: hostile}}
+	now    = time.Now()
+	turns  = Pages{Of: hostile, First: hostile, Next: hostile}
+	shell  = Layout{Workspace: spoofing, Email: spoofing, Here: "/keys"}
+	linked = Linked{
+		ID:      hostile,
+		Name:    spoofing,
+		Host:    hostile,
+		Address: spoofing,
+		Rights:  []string{hostile},
+	}
 	shown = Artifact{
 		ID:     hostile,
 		Title:  spoofing,
@@ -206,6 +214,16 @@ var hostilePages = map[string]Page{
 		Token:           hostile,
 		Once:            hostile,
 	},
+	"keep": Keep{Email: spoofing, Linked: []Linked{linked}, Question: hostile},
+	"agent-vouched": AgentRequest{
+		Layout:   shell,
+		Network:  hostile,
+		Attempt:  hostile,
+		Provider: spoofing,
+		Host:     hostile,
+		Address:  spoofing,
+		Rights:   []string{hostile},
+	},
 	"agent": AgentRequest{
 		Layout:          shell,
 		ArtifactSummary: lot,
@@ -253,6 +271,8 @@ var hostilePages = map[string]Page{
 			RegisteredAt: now,
 			ApprovedAt:   now,
 		}},
+		Linked:      []Linked{linked},
+		LinkedPages: turns,
 		Apps: []App{{
 			ID:          hostile,
 			Name:        spoofing,

@@ -24,7 +24,7 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 		return nil, err
 	}
 	h := &api.Host{Surface: surface, People: s.Config.OIDC.Issuer != ""}
-	if err := errors.Join(artifacts(s, h), callers(s, h), agents(s, h)); err != nil {
+	if err := errors.Join(artifacts(s, h), callers(s, h), agents(s, h, log)); err != nil {
 		return nil, err
 	}
 	return h.Handler(), nil
@@ -62,7 +62,7 @@ func callers(s *boot.Services, h *api.Host) error {
 }
 
 // agents gives the host what agents ask for.
-func agents(s *boot.Services, h *api.Host) error {
+func agents(s *boot.Services, h *api.Host, log *slog.Logger) error {
 	service, err := s.Agents(h.Surface.Limiter)
 	if err != nil {
 		return err
@@ -70,6 +70,7 @@ func agents(s *boot.Services, h *api.Host) error {
 	h.Agents = service
 	if service.Signer != nil {
 		h.AssertionKeys = service.Signer.JWKS()
+		h.Providers = s.TrustProviders(service, log)
 	}
 	return nil
 }

@@ -45,12 +45,14 @@ func artifacts(s *boot.Services, h *app.Host, limiter *rate.Limiter) error {
 
 // people gives the host what members ask for about themselves, and what asks for their consent.
 func people(s *boot.Services, h *app.Host, limiter *rate.Limiter) error {
-	var err1, err2, err3, err4, err5, err6 error
+	var err1, err2, err3, err4, err5, err6, err7 error
 	h.SignIns, err1 = s.SignIns(limiter)
+	h.Takeovers = s.Takeovers()
 	h.Account, err2 = s.Account()
 	h.Keys, err3 = s.Keys()
 	h.Claims, err4 = s.Claims()
 	h.Agents, err5 = s.Agents(limiter)
 	h.Apps, err6 = s.OAuth(limiter)
-	return errors.Join(err1, err2, err3, err4, err5, err6)
+	h.Delegations, err7 = s.Delegations()
+	return errors.Join(err1, err2, err3, err4, err5, err6, err7)
 }

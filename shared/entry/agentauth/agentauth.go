@@ -77,6 +77,9 @@ type Vouched struct {
 	Scopes    []credential.Scope
 }
 
+// Host returns the host of the provider's issuer; empty without a provider.
+func (v Vouched) Host() string { return v.Principal.Host() }
+
 // Window counts events since an instant.
 type Window struct {
 	Since time.Time

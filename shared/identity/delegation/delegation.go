@@ -25,6 +25,16 @@ type Principal struct {
 // ID returns the id of the principal's delegation.
 func (p Principal) ID() id.Delegation { return id.DelegationOf(p.Issuer, p.Subject, p.Audience) }
 
+// Host returns the host of the issuer.
+func (p Principal) Host() string {
+	_, host, found := strings.Cut(p.Issuer, "://")
+	if !found {
+		host = p.Issuer
+	}
+	host, _, _ = strings.Cut(host, "/")
+	return host
+}
+
 // Delegation lets the agents of a principal into a workspace.
 type Delegation struct {
 	Principal  Principal
@@ -52,14 +62,7 @@ func (d Delegation) Live(w workspace.Workspace) bool {
 }
 
 // Host returns the host of the issuer.
-func (d Delegation) Host() string {
-	host := d.Principal.Issuer
-	if _, after, found := strings.Cut(host, "://"); found {
-		host = after
-	}
-	host, _, _ = strings.Cut(host, "/")
-	return host
-}
+func (d Delegation) Host() string { return d.Principal.Host() }
 
 // Ended returns the delegation as it is once it has ended.
 func (d Delegation) Ended(at time.Time) Delegation {

@@ -88,3 +88,8 @@ func lower(email string) string {
 		return r
 	}, email)
 }
+
+// Trusts reports whether the provider with an issuer is trusted.
+func (v *Verifier) Trusts(issuer string) bool {
+	return slices.ContainsFunc(v.Providers, func(p Provider) bool { return p.Issuer == issuer })
+}

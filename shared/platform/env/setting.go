@@ -23,7 +23,8 @@ const (
 	SealRing    = "VITRINE_RING_SEAL"
 	// AssertionRing signs the assertions of agent registrations. Optional: without it agents cannot register.
 	AssertionRing = "VITRINE_RING_ASSERTION"
-	// AgentRegistration is "on" on hosts that say that agents can register without holding the ring for it. Optional.
+	// AgentRegistration is "on" on hosts that say that agents can register without holding the ring for it, and "providers"
+	// on those that say so of providers too without holding their list. Optional.
 	AgentRegistration = "VITRINE_AGENT_REGISTRATION"
 	// RingsVersion changes when a ring changes, so that a deployment restarts every function. No
 	// code reads it. Optional.

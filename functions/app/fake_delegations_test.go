@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/session"
+	"vitrine/shared/identity/signin"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+const questionText = "cXVlc3Rpb24gd2hpY2ggYWdlbnRzIGEgcGVyc29uIGs"
+
+// linkedDelegation is one of a provider with a name.
+func linkedDelegation(name, email string) delegation.Delegation {
+	return delegation.Delegation{
+		Principal: delegation.Principal{
+			Issuer:   "https://agents.example/tenant",
+			Subject:  name,
+			Audience: "http://localhost:8701",
+		},
+		Generation: 1,
+		Provider:   name,
+		Email:      email,
+		Scopes:     []credential.Scope{credential.Read, credential.Publish},
+		CreatedAt:  noon.Add(-48 * time.Hour),
+		SeenAt:     noon.Add(-time.Hour),
+	}
+}
+
+// vouching has two providers whose agents work for the person.
+func vouching(s *house) {
+	s.vouched = true
+	s.linked = []delegation.Delegation{linkedDelegation(s.client, s.email), linkedDelegation("Night Desk", s.email)}
+}
+
+type delegations struct{ *house }
+
+func (s delegations) List(
+	ctx context.Context, _ credential.Actor, p cursor.Page,
+) ([]delegation.Delegation, contract.PageInfo, error) {
+	if len(s.linked) == 0 {
+		return nil, contract.PageInfo{}, s.failing(ctx)
+	}
+	info, wrong := s.turn(p)
+	return s.linked, info, wrong
+}
+
+func (s delegations) Get(_ context.Context, _ credential.Actor, which id.Delegation) (delegation.Delegation, error) {
+	n := slices.IndexFunc(s.linked, func(d delegation.Delegation) bool { return d.ID() == which })
+	if n < 0 {
+		return delegation.Delegation{}, fault.New(fault.NotFound, "no such provider")
+	}
+	return s.linked[n], nil
+}
+
+func (s delegations) Unlink(ctx context.Context, _ credential.Actor, which id.Delegation) error {
+	return s.called(ctx, "Unlink "+string(which))
+}
+
+type takeovers struct{ *house }
+
+func (s takeovers) Pending(_ context.Context, secret string) (signin.Question, []delegation.Delegation, error) {
+	if secret != questionText {
+		return signin.Question{}, nil, fault.New(fault.InvalidRequest, "nothing waits")
+	}
+	q := signin.Question{Who: member.Identity{Email: s.email}, ExpiresAt: noon.Add(10 * time.Minute)}
+	return q, s.linked, nil
+}
+
+func (s takeovers) Finish(
+	ctx context.Context, secret string, keep []id.Delegation, previous string, _ session.Client, _ string,
+) (signin.Finished, error) {
+	if secret != questionText {
+		return signin.Finished{}, fault.New(fault.InvalidRequest, "nothing waits")
+	}
+	s.kept = keep
+	return s.finished, s.called(ctx, "Finish "+previous)
+}
