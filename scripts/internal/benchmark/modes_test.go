@@ -53,7 +53,6 @@ func printed(t *testing.T, o options) string {
 // unmeasured are the operations without a row, and why.
 var unmeasured = map[string]string{
 	"GET /.well-known/{document}/{path}": "it answers as the document above it",
-	"POST /agent/event/notify":           "it serves no provider yet",
 	"GET /v1/mcp/whoami":                 "a person lets an app in first; it costs what whoami does",
 
 	"GET /{$}":                              "a document from memory, like the metadata",

@@ -30,7 +30,7 @@ func (b *bench) routeRows(ctx context.Context) ([]row, error) {
 	}
 	rows := slices.Concat(
 		b.apiRoutes(s), b.documentRoutes(), b.uploadRoutes(), b.readRoutes(s), b.sharingRoutes(),
-		b.identityRoutes(people), b.authorizationRoutes(people), b.memberRoutes(people), b.webRoutes(people),
+		b.identityRoutes(people), b.providerRoutes(), b.authorizationRoutes(people), b.memberRoutes(people), b.webRoutes(people),
 		b.toolRows(),
 	)
 	for n := range rows {

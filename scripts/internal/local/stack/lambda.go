@@ -116,39 +116,44 @@ func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
 
 // settings returns the resources and addresses of this stack in place of a deployment's.
 func settings(o Options, origins address.Origins, rings string) map[string]string {
+	agents := "on"
+	if o.identity.list != "" {
+		agents = "providers"
+	}
 	rates := "on"
 	if o.Limits.Off {
 		rates = "off"
 	}
 	tables := dynamo.Named(o.Tables)
 	return map[string]string{
-		env.Environment:      string(credential.Preview),
-		env.APIURL:           origins.API,
-		env.UploadURL:        origins.Upload,
-		env.ContentURL:       origins.Content,
-		env.AppURL:           origins.App,
-		env.MCPURL:           origins.MCP,
-		env.CoreTable:        tables.Core,
-		env.EventsTable:      tables.Events,
-		env.HotTable:         tables.Hot,
-		env.Bucket:           o.Engines.Bucket,
-		env.ContentRing:      rings,
-		env.LinksRing:        rings,
-		env.PepperRing:       rings,
-		env.SealRing:         rings,
-		env.AssertionRing:    rings,
-		env.DynamoDBEndpoint: o.Engines.DynamoDB,
-		env.S3Endpoint:       o.Engines.S3,
-		env.S3Domain:         o.Engines.S3Domain,
-		env.OIDCIssuer:       o.identity.Issuer,
-		env.OIDCClientID:     o.identity.client.ClientID,
-		env.OIDCClientSecret: "file:" + o.identity.secretFile,
-		env.OIDCLogout:       string(o.identity.client.Logout),
-		env.Providers:        o.identity.list,
-		env.FetchOrigins:     strings.Join(o.fetchOrigins(o.identity.Issuer), " "),
-		env.PutMode:          "edge",
-		env.Limits:           rates,
-		env.Pow:              string(o.Limits.Pow),
-		env.Cache:            strconv.FormatInt(o.Limits.Cache, 10),
+		env.Environment:       string(credential.Preview),
+		env.APIURL:            origins.API,
+		env.UploadURL:         origins.Upload,
+		env.ContentURL:        origins.Content,
+		env.AppURL:            origins.App,
+		env.MCPURL:            origins.MCP,
+		env.CoreTable:         tables.Core,
+		env.EventsTable:       tables.Events,
+		env.HotTable:          tables.Hot,
+		env.Bucket:            o.Engines.Bucket,
+		env.ContentRing:       rings,
+		env.LinksRing:         rings,
+		env.PepperRing:        rings,
+		env.SealRing:          rings,
+		env.AssertionRing:     rings,
+		env.DynamoDBEndpoint:  o.Engines.DynamoDB,
+		env.S3Endpoint:        o.Engines.S3,
+		env.S3Domain:          o.Engines.S3Domain,
+		env.OIDCIssuer:        o.identity.Issuer,
+		env.OIDCClientID:      o.identity.client.ClientID,
+		env.OIDCClientSecret:  "file:" + o.identity.secretFile,
+		env.OIDCLogout:        string(o.identity.client.Logout),
+		env.AgentRegistration: agents,
+		env.Providers:         o.identity.list,
+		env.FetchOrigins:      strings.Join(o.fetchOrigins(o.identity.Issuer), " "),
+		env.PutMode:           "edge",
+		env.Limits:            rates,
+		env.Pow:               string(o.Limits.Pow),
+		env.Cache:             strconv.FormatInt(o.Limits.Cache, 10),
 	}
 }

@@ -23,11 +23,15 @@ func (i *Issuer) jwks(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, i.public())
 }
 
-// rotate changes the keys: the ones before stay published, with drop=1 they do not.
+// rotate changes the keys: the ones before stay published, with drop=1 they do not. With announce=1 it publishes those
+// of the next time only.
 func (i *Issuer) rotate(w http.ResponseWriter, r *http.Request) {
 	change := i.RollOver
-	if r.URL.Query().Get("drop") != "" {
+	switch q := r.URL.Query(); {
+	case q.Get("drop") != "":
 		change = i.Rotate
+	case q.Get("announce") != "":
+		change = i.Announce
 	}
 	if err := change(); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

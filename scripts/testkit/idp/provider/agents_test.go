@@ -164,6 +164,15 @@ func TestKeysRollOverWithAndWithoutAGap(t *testing.T) {
 		if n := len(s.set(t, path).Keys); n != 2*len(before.Keys) {
 			t.Errorf("%d keys are published after another change", n)
 		}
+		rotate(url.Values{"announce": {"1"}})
+		announced := s.set(t, path)
+		if _, _, err := checked(assert(), s.set(t, path)); err != nil || len(announced.Keys) != 3*len(before.Keys) {
+			t.Errorf("%d keys are published once others are announced (%v)", len(announced.Keys), err)
+		}
+		rotate(nil)
+		if _, _, err := checked(assert(), announced); err != nil {
+			t.Error("the announced keys do not sign:", err)
+		}
 		rotate(url.Values{"drop": {"1"}})
 		if n := len(s.set(t, path).Keys); n != len(before.Keys) {
 			t.Errorf("%d keys are published after they were dropped", n)

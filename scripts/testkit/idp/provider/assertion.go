@@ -98,7 +98,7 @@ var assertionDefects = with(signatureDefects, defects{
 	EventType:       member("typ", eventType),
 	LongLife:        moment("exp", year),
 	FromFuture:      both(moment("iat", hour), moment("exp", hour+AssertionLife)),
-	Expired:         both(moment("iat", -hour/2), moment("exp", -hour/4)),
+	Expired:         both(moment("iat", -hour/4-AssertionLife), moment("exp", -hour/4)),
 	Old:             both(moment("iat", -2*hour), moment("exp", AssertionLife)),
 	OldLogin:        moment("auth_time", -2*hour),
 	FutureLogin:     moment("auth_time", hour),

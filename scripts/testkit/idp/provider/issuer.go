@@ -6,6 +6,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,7 @@ type Issuer struct {
 
 	mu   sync.Mutex
 	keys keys // the first of an algorithm signs
+	next keys // published before they sign; none: they are made when they are needed
 	make func() (keys, error)
 }
 
@@ -36,6 +38,7 @@ type Trusted struct {
 	ClientIDs   []string `json:"client_ids"`
 	JWKSURI     string   `json:"jwks_uri,omitempty"`
 	Algorithms  []string `json:"algorithms,omitempty"`
+	JIT         string   `json:"jit,omitempty"`
 }
 
 // Trusted returns the entry for this issuer, whose keys are at the default place.
@@ -94,8 +97,20 @@ func (i *Issuer) Rotate() error {
 	return nil
 }
 
-// RollOver signs with new keys from now on and publishes the ones before, until the next time, beside them. The change
-// is in memory only.
+// Announce publishes the keys that RollOver will sign with, as careful providers do. The change is in memory only.
+func (i *Issuer) Announce() error {
+	made, err := i.make()
+	if err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.next = made
+	return nil
+}
+
+// RollOver signs with the announced keys from now on, or with new ones, and publishes the ones before, until the next
+// time, beside them. The change is in memory only.
 func (i *Issuer) RollOver() error {
 	made, err := i.make()
 	if err != nil {
@@ -103,9 +118,11 @@ func (i *Issuer) RollOver() error {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if len(i.next.Keys) > 0 {
+		made, i.next = i.next, keys{}
+	}
 	before := i.keys.Keys[:min(len(made.Keys), len(i.keys.Keys))]
-	made.Keys = append(made.Keys, before...)
-	i.keys = made
+	i.keys = keys{jose.JSONWebKeySet{Keys: slices.Concat(made.Keys, before)}}
 	return nil
 }
 
@@ -113,7 +130,9 @@ func (i *Issuer) RollOver() error {
 func (i *Issuer) public() jose.JSONWebKeySet {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return i.keys.public()
+	all := i.keys.public()
+	all.Keys = append(all.Keys, i.next.public().Keys...)
+	return all
 }
 
 // signing returns the key for an algorithm; empty: ES256.
