@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/assertion"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/pow"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
@@ -43,6 +44,8 @@ func withAgents(t *testing.T) *authority {
 		Limiter:     people.Limiter,
 		Limits:      &a.limits,
 		Signer:      signer,
+		Delegations: store.Delegations,
+		Revocations: &delegation.Service{Store: store.Delegations, Now: time.Now},
 		Peppers:     people.Peppers,
 		Environment: credential.Preview,
 		Origins:     origins,
