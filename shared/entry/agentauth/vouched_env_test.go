@@ -138,11 +138,20 @@ func (w *env) admitted(subject, email string, edits ...func(*provider.Identity))
 func (w *env) asked(subject, email string, edits ...func(*provider.Identity)) contract.InteractionRequired {
 	w.Helper()
 	_, err := w.vouch(w.sign(subject, email, edits...))
-	asked, ok := errors.AsType[*agentauth.Interaction](err)
+	asked, ok := interaction(err)
 	if !ok {
 		w.Fatal("the person is not asked", err)
 	}
-	return asked.Answer
+	return asked
+}
+
+// interaction returns what a person is asked, if err asks one.
+func interaction(err error) (contract.InteractionRequired, bool) {
+	asked, ok := errors.AsType[*agentauth.Interaction](err)
+	if !ok {
+		return contract.InteractionRequired{}, false
+	}
+	return asked.Answer, true
 }
 
 // attemptOf returns the token that a verification URI holds.
