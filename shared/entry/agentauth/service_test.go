@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/smithy-go/middleware"
+
 	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/entry/agentauth"
@@ -51,11 +53,12 @@ type env struct {
 	from      netip.Addr
 }
 
-func newEnv(t testing.TB) *env {
+// newEnv passes the requests to the tables through options.
+func newEnv(t testing.TB, options ...func(*middleware.Stack) error) *env {
 	t.Helper()
 	w := &env{
 		TB:     t,
-		Tables: tables.New(t),
+		Tables: tables.New(t, options...),
 		rings:  keyring.New(),
 		limits: limits.Default(),
 		from:   netip.MustParseAddr("203.0.113.9"),
