@@ -56,8 +56,8 @@ func (h *Host) agentRoutes() []web.Route {
 		Summary: "Register an agent",
 	}
 	return []web.Route{
-		web.Answering[contract.InteractionRequired](web.OAuthJSON(register, h.registerAgent), register,
-			http.StatusUnauthorized),
+		web.AnsweringEither[contract.InteractionRequired, contract.LoginRequired](
+			web.OAuthJSON(register, h.registerAgent), register, http.StatusUnauthorized),
 		web.OAuthJSON(web.Operation{
 			ID:      "agentAuth.startClaim",
 			Method:  "POST",

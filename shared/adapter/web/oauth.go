@@ -109,13 +109,27 @@ func (a *OAuthAnswer) Unwrap() error { return a.Err }
 
 // Answering documents that a route of the authorization server may also answer a status with a body of type T.
 func Answering[T any](route Route, op Operation, status int) Route {
+	return answering(route, op, status, schemaOf[T])
+}
+
+// AnsweringEither documents that it may also answer a status with a body of type A or of type B.
+func AnsweringEither[A, B any](route Route, op Operation, status int) Route {
+	return answering(route, op, status, func(all huma.Registry) *huma.Schema {
+		return &huma.Schema{OneOf: []*huma.Schema{schemaOf[A](all), schemaOf[B](all)}}
+	})
+}
+
+func schemaOf[T any](all huma.Registry) *huma.Schema {
+	t := reflect.TypeFor[T]()
+	return all.Schema(t, true, t.Name())
+}
+
+func answering(route Route, op Operation, status int, body func(huma.Registry) *huma.Schema) Route {
 	return Route{func(s *Server, api huma.API) {
 		route.register(s, api)
-		t := reflect.TypeFor[T]()
-		schema := api.OpenAPI().Components.Schemas.Schema(t, true, t.Name())
 		api.OpenAPI().Paths[op.Path].Post.Responses[strconv.Itoa(status)] = &huma.Response{
 			Description: http.StatusText(status),
-			Content:     map[string]*huma.MediaType{"application/json": {Schema: schema}},
+			Content:     map[string]*huma.MediaType{"application/json": {Schema: body(api.OpenAPI().Components.Schemas)}},
 		}
 	}}
 }
