@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -63,6 +64,7 @@ func newProvider(t *testing.T, app string) (p *provider.Provider, told map[strin
 type browser struct {
 	t       *testing.T
 	app     string
+	who     string // address of the person; empty: ada@example.org
 	cookies map[string]string
 	page    string
 }
@@ -124,7 +126,7 @@ func (b *browser) send(method, target string, form url.Values) {
 		target = response.Header.Get("Location")
 		form = nil
 		if strings.Contains(target, "/authorize?") && !strings.HasPrefix(target, b.app) {
-			target += "&login_hint=ada%40example.org"
+			target += "&login_hint=" + url.QueryEscape(cmp.Or(b.who, "ada@example.org"))
 		}
 	}
 	b.t.Fatal("the redirects have no end")

@@ -50,6 +50,7 @@ type harness struct {
 	jobs     *jobs.Host
 	clock    clock
 	provider *provider.Provider     // signs people in
+	vouches  *agentsProvider        // vouches for the persons of agents
 	made     []contract.Provisioned // unclaimed workspaces
 
 	mu      sync.Mutex
@@ -71,7 +72,7 @@ var assemble = map[string]func(*boot.Services, *slog.Logger) (http.Handler, erro
 func newHarness(t *testing.T) *harness {
 	t.Helper()
 	e := engine.Shared(t)
-	h := &harness{used: map[string]map[string]bool{}}
+	h := &harness{used: map[string]map[string]bool{}, vouches: newAgentsProvider(t)}
 	tables := dynamo.Named("infra-" + string(id.NewPublic()))
 	makeTables(t, e, tables)
 	listeners, urls := map[string]net.Listener{}, map[string]string{}
@@ -163,6 +164,9 @@ func (h *harness) open(t *testing.T, host string, getenv func(string) string, p 
 	if host == "jobs" {
 		c.Now = h.clock.now
 	}
+	if host == "api" {
+		c.Providers, c.FetchOrigins = append(c.Providers, h.vouches.entry()), append(c.FetchOrigins, h.vouches.issuer)
+	}
 	services, err := boot.Open(c)
 	if err != nil {
 		t.Fatalf("%s: %v", host, err)
@@ -242,6 +246,7 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 	h.operator(t, g, published.ArtifactID)
 	h.visit(t, g, published)
 	h.documents(t)
+	h.vouched(t)
 	h.member(t)
 	h.person(t)
 	h.works(t)

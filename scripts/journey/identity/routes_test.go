@@ -1,6 +1,8 @@
 package identity
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"go/ast"
 	"go/parser"
 	gotoken "go/token"
@@ -96,7 +98,7 @@ var placeholder = regexp.MustCompile(`\{\w+\}`)
 var unknownIDs = strings.NewReplacer(
 	"{artifactId}", string(id.NewArtifact()), "{keyId}", string(id.NewKey(id.NewPublic())),
 	"{registrationId}", string(id.RegistrationOf(id.NewPublic())),
-	"{grantId}", string(id.NewPublic()), "{linkId}", string(id.NewLink()),
+	"{delegationId}", string(id.DelegationOf("i", "s", "a")), "{grantId}", string(id.NewPublic()), "{linkId}", string(id.NewLink()),
 )
 
 // formsOf are what changes something at the app host: the fields, by path. Those that need more than a path to do so
@@ -129,6 +131,7 @@ func formsOf(t testing.TB, w *harness.FakeBrowser) (forms map[string]url.Values,
 	for path := range forms {
 		complete[path] = true
 	}
+	forms["/agent-auth/keep"] = keepForm(w)
 	for _, pattern := range appRoutes(t)["POST"] {
 		path := placeholder.ReplaceAllString(unknownIDs.Replace(pattern), "x")
 		if forms[path] == nil {
@@ -141,4 +144,12 @@ func formsOf(t testing.TB, w *harness.FakeBrowser) (forms map[string]url.Values,
 		}
 	}
 	return forms, complete
+}
+
+// keepForm answers a question that nobody asked in this browser.
+func keepForm(w *harness.FakeBrowser) url.Values {
+	const cookie = "__Host-takeover"
+	w.Cookies[cookie] = strings.Repeat("A", 43)
+	sum := sha256.Sum256([]byte("page of an attempt\n" + w.Cookies[cookie]))
+	return url.Values{"question": {base64.RawURLEncoding.EncodeToString(sum[:16])}}
 }
