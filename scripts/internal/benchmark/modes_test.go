@@ -138,8 +138,8 @@ func TestEveryRouteHasARow(t *testing.T) {
 	}
 	out := printed(t, o)
 	rows := regexp.MustCompile(`(?m)^\| (.*) \| 1 \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`).FindAllStringSubmatch(out, -1)
-	if len(rows) != 70 {
-		t.Errorf("%d rows, expected 70", len(rows))
+	if len(rows) != 75 {
+		t.Errorf("%d rows, expected 75", len(rows))
 	}
 	for _, row := range rows {
 		want, checked := map[string]string{

@@ -117,6 +117,10 @@ func (o *outage) endpoints(t testing.TB) {
 	} {
 		o.ask["oauth "+name] = func() (wire.Answer, error) { return o.Anyone.Do(ctx, "POST", o.Origins.API+name, body) }
 	}
+	vouched := harness.Assertion(t, o.Identity.First, "cy@example.org")
+	o.ask["oauth a provider's assertion"] = func() (wire.Answer, error) { return o.TryPresent(vouched) }
+	revoked := harness.Revocation(t, o.Identity.First, "cy@example.org")
+	o.ask["oauth a provider's event"] = func() (wire.Answer, error) { return o.TryNotify(revoked) }
 	o.ask["page authorize"] = func() (wire.Answer, error) {
 		return o.Anyone.Do(ctx, "GET", o.Origins.API+"/oauth2/authorize?"+c.request("read").Encode(), nil)
 	}
@@ -287,6 +291,7 @@ func TestF45IdentityRefusesInTimeWhileOnlySomeCallsHang(t *testing.T) { // alone
 				"oauth assertion", "oauth claim", "oauth code", "oauth refresh", "oauth exchange", "oauth device",
 				"oauth device_authorization", "oauth /oauth2/register",
 				"oauth /agent/identity", "oauth /agent/identity/claim", "oauth revoke an agent's", "page authorize",
+				"oauth a provider's assertion", "oauth a provider's event",
 				"app GET callback", "app GET /api/auth/sign-in",
 				"app POST /keys", "app POST /claim/confirm", "app POST /device/approve", "app POST /oauth/consent/allow",
 				"app POST /agent-auth/claim", "app POST /api/auth/sign-out",
@@ -297,7 +302,7 @@ func TestF45IdentityRefusesInTimeWhileOnlySomeCallsHang(t *testing.T) { // alone
 			func(r *chaos.Rule) *chaos.Rule { return r.If(counter).Always().Before(chaos.Hold(nil)) },
 			[]string{
 				"oauth /agent/identity", "oauth device_authorization", "oauth /oauth2/register", "app GET /api/auth/sign-in",
-				"page authorize", "oauth revoke an agent's",
+				"page authorize", "oauth revoke an agent's", "oauth a provider's assertion", "oauth a provider's event",
 			},
 		},
 		"every call, for a second": {
