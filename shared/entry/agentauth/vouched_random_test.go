@@ -107,7 +107,7 @@ func (o *town) agentOf(s *subject, text string) *vouchedAgent {
 }
 
 // vouch sends an assertion.
-func (o *town) vouch(s *subject) (err error, want string) {
+func (o *town) vouch(s *subject) (want string, err error) {
 	before := s.term
 	a, err := o.env.vouch(o.sign(s.name, s.email))
 	switch {
@@ -125,12 +125,12 @@ func (o *town) vouch(s *subject) (err error, want string) {
 				last:   -1,
 			})
 		}
-		return err, "interaction_required"
+		return "interaction_required", err
 	}
 	if err == nil {
 		o.agentOf(s, a.IdentityAssertion)
 	}
-	return err, ""
+	return "", err
 }
 
 // workspaceOf reads where the agents of a person work; nowhere if none were let in.
@@ -143,15 +143,15 @@ func (o *town) workspaceOf(s *subject) id.Workspace {
 	return d.Workspace
 }
 
-func (o *town) exchange(a *vouchedAgent) (err error, want string) {
+func (o *town) exchange(a *vouchedAgent) (want string, err error) {
 	got, err := o.env.exchange(a.text)
 	switch now := o.now(); {
 	case !now.Before(a.end.Add(time.Minute)):
-		return err, "invalid_grant"
+		return "invalid_grant", err
 	case !now.Before(a.end):
-		return err, "expired_token"
+		return "expired_token", err
 	case !a.holds():
-		return err, "invalid_grant"
+		return "invalid_grant", err
 	}
 	a.exchanges++
 	o.secrets = append(o.secrets, issued{
@@ -160,46 +160,46 @@ func (o *town) exchange(a *vouchedAgent) (err error, want string) {
 		home:   a.in,
 		end:    a.end,
 	})
-	return err, ""
+	return "", err
 }
 
 // answer types a code, the right one or not.
-func (o *town) answer(p *step, right bool) (err error, want string) {
+func (o *town) answer(p *step, right bool) (want string, err error) {
 	in := o.homes[p.of.email]
 	code := p.answer.Claim.UserCode
 	if !right {
 		code = otherCode(code)
 	}
 	if in.owner == nil {
-		return nil, ""
+		return "", nil
 	}
 	err = o.complete(*in.owner, attemptOf(p.answer.Claim), code)
 	switch {
 	case p.agent != nil || p.wrong == 5 || !o.now().Before(p.end):
-		return err, "invalid_request"
+		return "invalid_request", err
 	case !right:
 		p.wrong++
-		return err, "invalid_request"
+		return "invalid_request", err
 	case p.of.live:
 	case p.of.term != p.before:
-		return err, "invalid_request"
+		return "invalid_request", err
 	default:
 		p.of.live, p.of.term = true, p.of.term+1
 	}
 	p.agent, p.done = o.agentOf(p.of, ""), o.now()
-	return err, ""
+	return "", err
 }
 
-func (o *town) redeem(p *step) (err error, want string) {
+func (o *town) redeem(p *step) (want string, err error) {
 	got, err := o.poll(p.answer.ClaimToken)
 	now := o.now()
 	switch {
 	case p.agent == nil && !now.Before(p.end), p.agent != nil && !now.Before(p.agent.end):
-		return err, "expired_token"
+		return "expired_token", err
 	case p.agent == nil:
-		return err, "authorization_pending"
+		return "authorization_pending", err
 	case p.polls == limits.ClaimRedemptions || !now.Before(p.done.Add(10*time.Minute)) || !p.agent.holds():
-		return err, "invalid_grant"
+		return "invalid_grant", err
 	}
 	p.polls++
 	if p.last >= 0 {
@@ -212,7 +212,7 @@ func (o *town) redeem(p *step) (err error, want string) {
 		home:   p.agent.in,
 		end:    p.agent.end,
 	})
-	return err, ""
+	return "", err
 }
 
 // signIn brings the person of an address, who keeps each agent or not.
@@ -242,17 +242,17 @@ func (o *town) signIn(s *subject) {
 	}
 }
 
-func (o *town) unlink(s *subject) (err error, want string) {
+func (o *town) unlink(s *subject) (want string, err error) {
 	in := o.homes[s.email]
 	if in == nil || in.owner == nil {
-		return nil, ""
+		return "", nil
 	}
 	err = o.links.Unlink(ctx, *in.owner, idOf(s.name))
 	if !s.live {
-		return err, "not_found"
+		return "not_found", err
 	}
 	s.live, s.term = false, s.term+1
-	return err, ""
+	return "", err
 }
 
 // anonymous registers an agent without a provider, which the owner of a home claims.
@@ -279,21 +279,21 @@ func (o *town) act() (what, wrong string) {
 	switch n := o.random.IntN(20); {
 	case n < 5:
 		what = "vouch " + s.name
-		err, want = o.vouch(s)
+		want, err = o.vouch(s)
 	case n < 8 && len(o.agents) > 0:
 		a := o.agents[o.random.IntN(len(o.agents))]
 		if a.text == "" || a.exchanges > 7 {
 			return "none", ""
 		}
 		what = "exchange of " + a.of.name
-		err, want = o.exchange(a)
+		want, err = o.exchange(a)
 	case n < 14 && len(o.asked) > 0:
 		p := o.asked[max(0, len(o.asked)-1-o.random.IntN(3))]
 		what = "step up of " + p.of.name
 		if o.random.IntN(2) == 0 {
-			err, want = o.redeem(p)
+			want, err = o.redeem(p)
 		} else {
-			err, want = o.answer(p, o.random.IntN(3) > 0)
+			want, err = o.answer(p, o.random.IntN(3) > 0)
 		}
 	case n < 16:
 		what = "revoke " + s.name
@@ -301,7 +301,7 @@ func (o *town) act() (what, wrong string) {
 		s.live, s.term = false, s.term+1
 	case n == 16:
 		what = "unlink " + s.name
-		err, want = o.unlink(s)
+		want, err = o.unlink(s)
 	case n == 17 && o.random.IntN(3) == 0:
 		what = "sign in " + s.email
 		o.signIn(s)
