@@ -133,7 +133,7 @@ func (h *Host) approveAgent(w http.ResponseWriter, r *http.Request, v browserSes
 		Heading: "The agent is in",
 		Subject: v.Actor.Workspace.Name,
 		Points: []string{
-			"It may publish and read in this workspace.", "What it published is yours now.", "It learns of your answer by itself: you can close this page.",
+			"It may work in this workspace.", "What it published so far is yours.", "It learns of your answer by itself: you can close this page.",
 		},
 		Fine:  "You can disconnect it at any time under Connections.",
 		Links: []pages.Link{{Path: "/artifacts", Text: "Your artifacts"}, {Path: "/connections", Text: "Connections"}},

@@ -394,3 +394,20 @@ func TestPeppersThatRotateLeaveTokensAndCodesAlive(t *testing.T) {
 	s.refuses(t, "reused", refreshing("cli", second), fault.OAuthInvalidGrant)
 	s.refuses(t, "revoked", refreshing("cli", third), fault.OAuthInvalidGrant)
 }
+
+func TestT82AnIDTokenTakesOverNothingThatAgentsMade(t *testing.T) {
+	s := newEnv(t)
+	p := s.withProvider()
+	made := member.New(member.Agents(id.DelegationOf("i", "s", "a"), p.who.Email), s.clock.Now(), "")
+	if err := s.Stores.Members.Add(ctx, made); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Token(ctx, exchanging(), from, request)
+	if refused := fault.OAuthErrorOf(err); refused.Code != fault.OAuthInvalidRequest ||
+		!strings.Contains(refused.Description, "sign in with a browser first") {
+		t.Error(refused)
+	}
+	if m, _, err := s.Stores.Members.ByIdentity(ctx, p.who.Issuer, p.who.Subject); m != nil || err != nil {
+		t.Error("the person became a member", m, err)
+	}
+}
