@@ -57,7 +57,9 @@ func (p *agentsProvider) entry() provider.Provider {
 func (p *agentsProvider) sign(t *testing.T, kind string, claims map[string]any) string {
 	t.Helper()
 	now := time.Now()
-	claims["iss"], claims["jti"], claims["iat"] = p.issuer, rand.Text(), now.Unix()
+	claims["iss"] = p.issuer
+	claims["jti"] = rand.Text()
+	claims["iat"] = now.Unix()
 	claims["exp"] = now.Add(5 * time.Minute).Unix()
 	signer, err := jose.NewSigner(jose.SigningKey{
 		Algorithm: jose.ES256,

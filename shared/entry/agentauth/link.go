@@ -30,7 +30,10 @@ func (s *Service) link(ctx context.Context, by credential.Actor, was, to Registr
 	switch {
 	case d != nil && d.Live(*w) && d.Member == m.ID: // another registration of the same person was faster
 		l.To = *d
-		l.To.Provider, l.To.Email, l.To.Scopes, l.To.SeenAt = to.Vouched.Provider, to.Vouched.Email, to.Vouched.Scopes, now
+		l.To.Provider = to.Vouched.Provider
+		l.To.Email = to.Vouched.Email
+		l.To.Scopes = to.Vouched.Scopes
+		l.To.SeenAt = now
 	case generationOf(d) != to.Link:
 		return errWrong
 	default:

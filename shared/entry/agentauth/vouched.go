@@ -195,10 +195,18 @@ func (s *Service) renew(
 ) (contract.RegisteredAgent, error) {
 	now := s.now()
 	to := d
-	to.Provider, to.Email, to.Scopes, to.SeenAt = a.Name, a.Email, a.Scopes, now
+	to.Provider = a.Name
+	to.Email = a.Email
+	to.Scopes = a.Scopes
+	to.SeenAt = now
 	r, _ := s.vouchedFor(a, now)
 	r = r.under(to, now)
-	c := Acceptance{Proof: a.proof, Registration: r, Was: &d, To: &to}
+	c := Acceptance{
+		Proof:        a.proof,
+		Registration: r,
+		Was:          &d,
+		To:           &to,
+	}
 	if m.ProviderMade() && m.Listed != member.AddressOf(a.Email) {
 		m.Email = a.Email
 		c.Readdressed = &m
@@ -259,8 +267,7 @@ func (s *Service) ask(ctx context.Context, a arrival, d *delegation.Delegation, 
 			return cmp.Or(err, ErrMoved)
 		}
 	}
-	switch {
-	case !w.Open():
+	if !w.Open() {
 		return s.turnAway(ctx, a, errUnwelcome)
 	}
 	now := s.now()

@@ -222,7 +222,11 @@ func TestAnEventAndAnAssertionDoNotUseEachOtherUp(t *testing.T) {
 
 // withIssuerID makes an assertion one of another issuer about a person of its own.
 func withIssuerID(issuer string) func(*provider.Identity) {
-	return func(i *provider.Identity) { i.Issuer, i.Subject, i.Email = issuer, "own", "own@example.org" }
+	return func(i *provider.Identity) {
+		i.Issuer = issuer
+		i.Subject = "own"
+		i.Email = "own@example.org"
+	}
 }
 
 func TestT73TheSameEventAgainIsTakenAndAnotherWithItsIDIsNot(t *testing.T) {
@@ -236,7 +240,11 @@ func TestT73TheSameEventAgainIsTakenAndAnotherWithItsIDIsNot(t *testing.T) {
 		t.Error("a repetition has an effect")
 	}
 	w.wantCode(w.notify(w.revocation("ada", one)), "replay_detected")
-	other := w.revocation("ada", func(e *provider.Event) { e.ID, e.Revoked, e.Subject = "two", false, "" })
+	other := w.revocation("ada", func(e *provider.Event) {
+		e.ID = "two"
+		e.Revoked = false
+		e.Subject = ""
+	})
 	w.ok(w.notify(other))
 	w.ok(w.notify(other))
 	w.wantCode(w.notify(w.revocation("ada", func(e *provider.Event) { e.ID = "two" })), "replay_detected")

@@ -175,7 +175,10 @@ func (t *Takeovers) Answer(
 		}
 		now := t.Now().UTC().Truncate(time.Millisecond)
 		c := Takeover{Question: q, To: *m, Workspace: *w}
-		c.To.Issuer, c.To.Subject, c.To.Email, c.To.SeenAt = q.Who.Issuer, q.Who.Subject, q.Who.Email, now
+		c.To.Issuer = q.Who.Issuer
+		c.To.Subject = q.Who.Subject
+		c.To.Email = q.Who.Email
+		c.To.SeenAt = now
 		by := event.ByMember(m.ID)
 		c.Events = []event.Event{{
 			ID:        id.NewEvent(),
