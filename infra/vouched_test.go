@@ -98,7 +98,7 @@ func (h *harness) vouch(t *testing.T, subject, email string) {
 	token(t, h.anyone, map[string]string{"grant_type": contract.GrantJWTBearer, "assertion": a.IdentityAssertion})
 }
 
-// vouched covers what a provider sends: for a new person, for one whom it knows, and that it ends.
+// vouched covers what a provider sends: for a new person, for a known one, and that it ends.
 func (h *harness) vouched(t *testing.T) {
 	t.Helper()
 	h.vouch(t, "linus", "linus@example.org")
@@ -112,7 +112,7 @@ func (h *harness) vouched(t *testing.T) {
 	h.keepsAgents(t)
 }
 
-// keepsAgents signs in a person for whom agents have worked, who keeps them, and ends them later.
+// keepsAgents signs in a person whose address agents have used; the person keeps them and ends them later.
 func (h *harness) keepsAgents(t *testing.T) {
 	t.Helper()
 	b := &browser{

@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/event"
 )
 
-// link commits that the member whom a provider named agrees: the registration works under a delegation from then on. to
+// link commits that the matched member agrees: the registration works under a delegation from then on. to
 // is the registration after the right code. It fails with errWrong if the delegation ended since the assertion came, or
 // if the member has another address now.
 func (s *Service) link(ctx context.Context, by credential.Actor, was, to Registration, now time.Time) error {

@@ -89,7 +89,7 @@ type arrival struct {
 	requestID string
 }
 
-// registerVouched registers an agent for the person whom a provider vouches for.
+// registerVouched registers an agent for the person that a verified assertion speaks of.
 func (s *Service) registerVouched(
 	ctx context.Context, token string, from netip.Addr, requestID string,
 ) (out contract.RegisteredAgent, err error) {

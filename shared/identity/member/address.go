@@ -39,7 +39,7 @@ type Addressee struct {
 	Member    id.Member
 }
 
-// ErrUnconfirmed reports that a provider of agents made the member whom a person would be, so that the person has to say
+// ErrUnconfirmed reports that a provider of agents made the member that a person would become, so that the person has to say
 // first which agents they keep.
 var ErrUnconfirmed = errors.New("agents made a workspace for this address")
 
