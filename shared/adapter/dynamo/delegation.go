@@ -167,6 +167,7 @@ func (t *transaction) readdress(m member.Member, moved refusal) {
 		"was":    string(was),
 		"iss":    m.Issuer,
 	}
-	t.update(memberKey(m.Workspace, m.ID), "SET #email = :email, #listed = :listed", "#listed = :was AND #iss = :iss", v, moved)
+	t.update(memberKey(m.Workspace, m.ID), "SET #email = :email, #listed = :listed",
+		"#listed = :was AND #iss = :iss", v, moved)
 	t.moveAddress(m, was)
 }

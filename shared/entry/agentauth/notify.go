@@ -22,8 +22,8 @@ type Revocations interface {
 const eventFailures = "event failure"
 
 // Notify takes a security event of a provider. An event that revokes what the provider vouched for ends the delegation
-// of the person, and with it all registrations and access tokens; the same event again changes nothing. Other events are
-// taken and ignored.
+// of the person, and with it all registrations and access tokens; the same event again changes nothing. Other events
+// are taken and ignored.
 func (s *Service) Notify(ctx context.Context, token string, from netip.Addr, requestID string) error {
 	if s.Providers == nil {
 		return s.RefuseProvider(ctx, from)
@@ -34,7 +34,8 @@ func (s *Service) Notify(ctx context.Context, token string, from netip.Addr, req
 	case err != nil:
 		return err
 	case wait > 0:
-		return fault.NewOAuth(fault.OAuthSlowDown, "too many refused events; wait as long as Retry-After says").AsRateLimited(wait)
+		const why = "too many refused events; wait as long as Retry-After says"
+		return fault.NewOAuth(fault.OAuthSlowDown, why).AsRateLimited(wait)
 	}
 	e, err := s.Providers.Event(ctx, token)
 	if err != nil {

@@ -58,7 +58,8 @@ type Service struct {
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
 
 var races = conflict.Policy{Lost: ErrChanged, Attempts: 10, Exhausted: func() error {
-	return fault.New(fault.DatabaseUnavailable, "too many requests change the same delegation; repeat the request in a moment")
+	return fault.New(fault.DatabaseUnavailable,
+		"too many requests change the same delegation; repeat the request in a moment")
 }}
 
 // List returns one page of the live delegations of the caller's workspace, newest first.
