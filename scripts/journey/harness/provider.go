@@ -31,7 +31,7 @@ func (d *Env) Present(t testing.TB, assertion string) wire.Answer {
 	return Must(d.TryPresent(assertion))(t)
 }
 
-// Vouched registers an agent of a person whom an issuer vouches for; the person has to be let in at once.
+// Vouched registers an agent for which an issuer vouches; it has to be let in at once.
 func (d *Env) Vouched(t testing.TB, i *provider.Issuer, email string) (r contract.RegisteredAgent) {
 	t.Helper()
 	a := d.Present(t, Assertion(t, i, email))

@@ -51,7 +51,7 @@ func TestAPersonLetsAnAgentOfAProviderInThroughTheBrowser(t *testing.T) {
 	wantNoViolations(t, p)
 }
 
-// TestT82APersonIsAskedInTheBrowserWhichAgentsToKeep signs in as a person whom only a provider knows.
+// TestT82APersonIsAskedInTheBrowserWhichAgentsToKeep signs in as a person that only a provider knows.
 func TestT82APersonIsAskedInTheBrowserWhichAgentsToKeep(t *testing.T) {
 	d := harness.NewEnv(t, harness.Unlimited)
 	token := exchanged(t, d, d.Vouched(t, d.Identity.First, "ada@example.org"))

@@ -66,7 +66,8 @@ func TestT73AnEventCountsOnce(t *testing.T) {
 		"replay_detected")
 	whoami(t, p.Env, exchanged(t, p.Env, r))
 	for _, media := range []string{"application/jwt", ""} {
-		a := harness.Do(t, p.Anyone, "POST", p.Origins.API+"/agent/event/notify", about("subject-1", ""), "Content-Type", media)
+		at := p.Origins.API + "/agent/event/notify"
+		a := harness.Do(t, p.Anyone, "POST", at, about("subject-1", ""), "Content-Type", media)
 		if a.Status != http.StatusAccepted {
 			t.Errorf("as %q it answers %d %s", media, a.Status, a.Body)
 		}

@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// TestAMemberAgreesAndTheAgentIsIn is the whole way of an agent whose user is a member already.
+// TestAMemberAgreesAndTheAgentIsIn is the whole way of an agent of a member.
 func TestAMemberAgreesAndTheAgentIsIn(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -28,7 +28,7 @@ func TestAMemberAgreesAndTheAgentIsIn(t *testing.T) {
 		r.ClaimURL != p.Origins.API+"/agent/identity/claim" || r.RegistrationType != contract.AssertionIdentity {
 		t.Fatalf("%d %s, challenge %q", a.Status, a.Body, challenge)
 	}
-	if strings.Contains(r.Claim.VerificationURI, r.ClaimToken) || strings.Contains(r.Claim.VerificationURI, r.Claim.UserCode) {
+	if link := r.Claim.VerificationURI; strings.Contains(link, r.ClaimToken) || strings.Contains(link, r.Claim.UserCode) {
 		t.Error("the link holds the agent's claim token or the code")
 	}
 	if code := p.OAuthError(t, harness.ClaimGrant(r.ClaimToken)); code != "authorization_pending" {
@@ -48,7 +48,8 @@ func TestAMemberAgreesAndTheAgentIsIn(t *testing.T) {
 	harness.WantPage(t, "a wrong code", enterCode(t, w, page, another(r.Claim.UserCode)), http.StatusBadRequest, "code")
 	harness.WantPage(t, "the code", enterCode(t, w, page, r.Claim.UserCode), http.StatusOK, "The agent is in")
 	token := p.Token(t, harness.ClaimGrant(r.ClaimToken))
-	if who := whoami(t, p.Env, token.AccessToken); token.IdentityAssertion == "" || who.Workspace.Name != "Ada's Workspace" {
+	who := whoami(t, p.Env, token.AccessToken)
+	if token.IdentityAssertion == "" || who.Workspace.Name != "Ada's Workspace" {
 		t.Errorf("the token is for %+v", who.Workspace)
 	}
 	whoami(t, p.Env, p.Token(t, harness.JWTBearer(token.IdentityAssertion)).AccessToken)

@@ -17,8 +17,8 @@ const (
 	tooOld      = 2*limits.MaxKeySetLife + time.Second // when keys that could not be read again serve no more
 )
 
-// TestT21AProviderThatMisbehavesIsDownAndHoldsUpNoOther breaks one issuer's keys in each way. Once the keys of before are
-// too old, its assertions are answered 503; the other issuer's agents come in meanwhile.
+// TestT21AProviderThatMisbehavesIsDownAndHoldsUpNoOther breaks one issuer's keys in each way. Once the keys of before
+// are too old, its assertions are answered 503; the other issuer's agents come in meanwhile.
 func TestT21AProviderThatMisbehavesIsDownAndHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

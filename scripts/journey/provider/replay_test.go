@@ -34,8 +34,8 @@ func atOnce(t testing.TB, send func() (wire.Answer, error)) map[string]int {
 	return got
 }
 
-// TestT15AnAssertionCountsOnce sends one twenty times at once: for a person who is let in, for one who is not known yet,
-// and for a member who has to agree first.
+// TestT15AnAssertionCountsOnce sends one twenty times at once: for a person who is let in, for one who is not known
+// yet, and for a member who has to agree first.
 func TestT15AnAssertionCountsOnce(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

@@ -19,8 +19,8 @@ const (
 	changes = 4
 )
 
-// TestKeysRollOverUnderLoad changes an issuer's keys several times while agents register all the time. Each assertion is
-// signed with the newest key, and none is refused.
+// TestKeysRollOverUnderLoad changes an issuer's keys several times while agents register all the time. Each assertion
+// is signed with the newest key, and none is refused.
 func TestKeysRollOverUnderLoad(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
@@ -104,8 +104,8 @@ func TestT20InventedKeysCauseOneReadingAMinute(t *testing.T) {
 	}
 }
 
-// TestAnnouncedKeysRollOverInAFlood changes an issuer's keys while tokens under invented keys use up all readings that an
-// unknown key may cause. The new ones were published before, so that the usual reading has found them.
+// TestAnnouncedKeysRollOverInAFlood changes an issuer's keys while tokens under invented keys use up all readings that
+// an unknown key may cause. The new ones were published before, so that the usual reading has found them.
 func TestAnnouncedKeysRollOverInAFlood(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)

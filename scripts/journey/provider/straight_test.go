@@ -50,7 +50,8 @@ func TestAnAgentOfATrustedProviderComesStraightIn(t *testing.T) {
 		t.Error("the same assertion brings the same token, or another workspace")
 	}
 	next := d.Vouched(t, d.Identity.First, "ada@example.org")
-	if at := whoami(t, d, exchanged(t, d, next)).Workspace.ID; at != who.Workspace.ID || next.RegistrationID == r.RegistrationID {
+	at := whoami(t, d, exchanged(t, d, next)).Workspace.ID
+	if at != who.Workspace.ID || next.RegistrationID == r.RegistrationID {
 		t.Errorf("the next time the agent works in %s", at)
 	}
 }

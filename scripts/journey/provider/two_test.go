@@ -28,7 +28,8 @@ func TestTwoProvidersOfAMemberLeadToOneWorkspace(t *testing.T) {
 		t.Errorf("the agents work in %v", at)
 	}
 	for _, i := range []*idp.Issuer{p.Identity.First, p.Identity.Second} {
-		if got := whoami(t, p.Env, exchanged(t, p.Env, p.Vouched(t, i, "ada@example.org"))); string(got.Workspace.ID) != at[0] {
+		got := whoami(t, p.Env, exchanged(t, p.Env, p.Vouched(t, i, "ada@example.org")))
+		if string(got.Workspace.ID) != at[0] {
 			t.Errorf("%s leads to %s", i.Name, got.Workspace.ID)
 		}
 	}
@@ -41,8 +42,8 @@ func TestTwoProvidersOfAMemberLeadToOneWorkspace(t *testing.T) {
 // keepPath is the page that asks a person which agents to keep.
 const keepPath = "/agent-auth/keep"
 
-// askedToKeep signs a person in whom only a provider knows, and returns the page that asks which agents to keep. There is
-// no session before it is answered.
+// askedToKeep signs a person in that only a provider knows, and returns the page that asks which agents to keep. No
+// session is open before it is answered.
 func askedToKeep(t *testing.T, w *harness.FakeBrowser, back string) string {
 	t.Helper()
 	a := w.SignIn(t, back, harness.Identity{Email: "ada@example.org"})
@@ -54,8 +55,8 @@ func askedToKeep(t *testing.T, w *harness.FakeBrowser, back string) string {
 	return string(page.Body)
 }
 
-// TestT82APersonTakesOverWhatAProviderMade signs in as a person whom only a provider knows. Access from before ends in any
-// case, and agents that the person does not keep have to ask.
+// TestT82APersonTakesOverWhatAProviderMade signs in as a person that only a provider knows. Access from before ends in
+// any case, and agents that the person does not keep have to ask.
 func TestT82APersonTakesOverWhatAProviderMade(t *testing.T) {
 	t.Parallel()
 	for name, keeps := range map[string]bool{"keeping the agents": true, "ending them": false} {

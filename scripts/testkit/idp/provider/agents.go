@@ -65,8 +65,8 @@ func (i *Issuer) mintEvent(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	who := person(q)
 	if who.Email == "" && who.Subject == "" {
-		http.Error(w, fmt.Sprintf("ask for /event?email=ada@example.org or /event?sub=…; type, jti, alg and hostile (one of "+
-			"%v) may be added", eventDefects.names()), http.StatusBadRequest)
+		http.Error(w, fmt.Sprintf("ask for /event?email=ada@example.org or /event?sub=…; type, jti, alg and hostile (one "+
+			"of %v) may be added", eventDefects.names()), http.StatusBadRequest)
 		return
 	}
 	token, err := i.Event(Event{

@@ -41,7 +41,7 @@ type Trusted struct {
 	JIT         string   `json:"jit,omitempty"`
 }
 
-// Trusted returns the entry for this issuer, whose keys are at the default place.
+// Trusted returns the entry for this issuer. Its keys are at the default place.
 func (i *Issuer) Trusted() Trusted {
 	return Trusted{Issuer: i.URL, DisplayName: i.Name, ClientIDs: []string{i.ClientID}}
 }
