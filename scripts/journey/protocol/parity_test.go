@@ -70,6 +70,8 @@ func servicesOf(t *testing.T, d *harness.Env) *boot.Services {
 		Bucket:           o.Engines.Bucket,
 		Rings:            harness.Must(boot.LocalRings(filepath.Join(o.Data, "rings.json")))(t),
 		OIDC:             boot.OIDC{Issuer: d.Identity.Issuer, ClientID: "vitrine"},
+		FetchOrigins:     []string{d.Identity.Issuer},
+		Providers:        d.Identity.Trusted,
 		AWS:              o.Engines.AWS(),
 		DynamoDBEndpoint: o.Engines.DynamoDB,
 		S3Endpoint:       o.Engines.S3,

@@ -27,12 +27,12 @@ const (
 type Identity struct {
 	*provider.Provider
 	Issuer string
+	// Trusted are the identity providers of agents that the stack trusts.
+	Trusted []trust.Provider
 
 	client     boot.OIDC
 	secretFile string
-
-	trusted []trust.Provider
-	list    string // setting that locates them; empty: none is trusted
+	list       string // setting that locates Trusted; empty: none is trusted
 }
 
 // trustFile is the trust list in the data folder of a stack.
@@ -60,7 +60,7 @@ func (i *Identity) trust(o Options) error {
 		return err
 	}
 	i.list = "file:" + file
-	i.trusted, err = trust.Parse(text, o.fetchOrigins(i.Issuer)...)
+	i.Trusted, err = trust.Parse(text, o.fetchOrigins(i.Issuer)...)
 	return err
 }
 

@@ -197,7 +197,7 @@ func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 		Rings:            rings,
 		OIDC:             o.identity.client,
 		FetchOrigins:     o.fetchOrigins(o.identity.Issuer),
-		Providers:        o.identity.trusted,
+		Providers:        o.identity.Trusted,
 		AWS:              o.Engines.AWS(),
 		DynamoDBEndpoint: o.Engines.DynamoDB,
 		S3Endpoint:       o.Engines.S3,
