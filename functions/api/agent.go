@@ -76,7 +76,7 @@ func (h *Host) agentRoutes() []web.Route {
 // takeEvent passes on a security event. Where no provider is trusted to send one it stays unread.
 func (h *Host) takeEvent(r *http.Request, read func() (string, error)) error {
 	ctx, from := r.Context(), web.ClientAddress(r)
-	if !h.Providers {
+	if !h.Features.Providers {
 		return h.Agents.RefuseProvider(ctx, from)
 	}
 	token, err := read()

@@ -63,6 +63,7 @@ func withAgents(t *testing.T) *authority {
 	}
 	a.host.Agents = service
 	a.host.AssertionKeys = signer.JWKS()
+	a.host.Features.Agents = true
 	a.host.URLs = &address.URLBuilder{Origins: origins}
 	a.Close()
 	a.Server = httptest.NewServer(a.host.Surface.Handler(slices.Concat(a.host.oauthRoutes(), a.host.agentRoutes(), a.host.wellKnownRoutes())...))
@@ -133,6 +134,7 @@ func TestWhatAgentsAreToldWhenTheyCannotRegister(t *testing.T) {
 		t.Error(r.Status, r.body)
 	}
 	a.host.Agents.(*agentauth.Service).Signer, a.host.AssertionKeys = nil, nil
+	a.host.Features.Agents = false
 	for _, path := range []string{"/agent/identity", "/agent/identity/claim"} {
 		if r := a.send(t, "POST", path, `{"type":"anonymous"}`, "Content-Type", asJSON); r.StatusCode != 503 || r.json(t)["error"] != "temporarily_unavailable" {
 			t.Error(r.Status, r.body)
@@ -152,7 +154,7 @@ func TestWhatAgentsAreToldWhenTheyCannotRegister(t *testing.T) {
 
 func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {
 	a := withAgents(t)
-	a.host.People = true
+	a.host.Features.People = true
 	for _, path := range []string{
 		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/v1",
 		"/.well-known/oauth-protected-resource/v1/artifacts",
@@ -197,7 +199,7 @@ func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {
 	if keys := a.send(t, "GET", "/.well-known/jwks.json", "").json(t)["keys"].([]any); len(keys) != 1 || keys[0].(map[string]any)["d"] != nil {
 		t.Error(keys)
 	}
-	a.host.People = false
+	a.host.Features.People = false
 	if r := a.send(t, "GET", "/.well-known/oauth-authorization-server", ""); strings.Contains(r.body, "authorization_endpoint") || strings.Contains(r.body, contract.GrantDevice) ||
 		strings.Contains(r.body, "client_id_metadata") {
 		t.Error("nobody can sign in, but clients are told to ask:", r.body)

@@ -36,10 +36,9 @@ type Host struct {
 	Claims       *claim.Service
 
 	OAuth         *oauth.Server
-	People        bool   // people can sign in, so that OAuth clients may ask them
-	Agents        Agents // nil: agents get no tokens
-	AssertionKeys []byte // the public keys of assertions, as JWKS; nil: agents cannot register
-	Providers     bool   // identity providers of agents are trusted
+	Features      oauth.Features // what clients are told that they can have here
+	Agents        Agents         // nil: agents get no tokens
+	AssertionKeys []byte         // the public keys of assertions, as JWKS; nil: agents cannot register
 }
 
 // Handler serves the host.

@@ -11,7 +11,7 @@ var authMD string
 // authMD is the guide for agents with the addresses of this deployment.
 func (h *Host) authMD() []byte {
 	types := "none until the operator sets it up: `POST /agent/identity` answers 503 `temporarily_unavailable`"
-	if all := h.features().IdentityTypes(); len(all) > 0 {
+	if all := h.Features.IdentityTypes(); len(all) > 0 {
 		types = "`" + strings.Join(all, "`, `") + "`"
 	}
 	o := h.URLs.Origins

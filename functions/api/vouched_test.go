@@ -36,7 +36,7 @@ func (s said) Event(_ context.Context, token string) (provider.Event, error) {
 // withProviders is a host where a provider is trusted.
 func withProviders(t *testing.T, tokens said) *authority {
 	a := withAgents(t)
-	a.host.Providers = true
+	a.host.Features.Providers = true
 	a.host.Agents.(*agentauth.Service).Providers = tokens
 	return a
 }
@@ -157,7 +157,7 @@ func TestSecurityEventsAreAnsweredAsRFC8935Says(t *testing.T) {
 func TestMetadataNamesProvidersWhereSomeAreTrusted(t *testing.T) {
 	for trusted, types := range map[bool]int{true: 2, false: 1} {
 		a := withAgents(t)
-		a.host.Providers = trusted
+		a.host.Features.Providers = trusted
 		auth := a.send(t, "GET", "/.well-known/oauth-authorization-server", "").json(t)["agent_auth"].(map[string]any)
 		if len(auth["identity_types_supported"].([]any)) != types {
 			t.Error(auth)

@@ -75,12 +75,7 @@ func (h *Host) resourceBelow(_ context.Context, in *belowInput) (contract.Resour
 }
 
 func (h *Host) serverMetadata(context.Context, *struct{}) (contract.ServerMetadata, error) {
-	return oauth.Metadata(h.URLs.Origins, h.features()), nil
-}
-
-// features are what clients are told that they can have here.
-func (h *Host) features() oauth.Features {
-	return oauth.Features{People: h.People, Agents: h.AssertionKeys != nil, Providers: h.Providers}
+	return oauth.Metadata(h.URLs.Origins, h.Features), nil
 }
 
 func (h *Host) keySet(w http.ResponseWriter, _ *http.Request) error {

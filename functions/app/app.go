@@ -34,9 +34,6 @@ type Host struct {
 	Views     Views
 	Links     Links
 
-	Takeovers   Takeovers
-	Delegations Delegations
-
 	Agents Agents
 	Apps   Apps
 	Claims Claims

@@ -28,7 +28,7 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 			return err
 		},
 		func() (err error) {
-			linked, moreLinked, err = h.Delegations.List(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("providers")})
+			linked, moreLinked, err = h.Agents.LinkedProviders(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("providers")})
 			return err
 		},
 		func() (err error) {
@@ -116,7 +116,7 @@ func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v browserSess
 }
 
 func (h *Host) askUnlinkProvider(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	d, err := h.Delegations.Get(r.Context(), v.Actor, id.Delegation(r.PathValue("delegationId")))
+	d, err := h.Agents.LinkedProvider(r.Context(), v.Actor, id.Delegation(r.PathValue("delegationId")))
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (h *Host) askUnlinkProvider(w http.ResponseWriter, r *http.Request, v brows
 
 func (h *Host) unlinkProvider(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return endAndReturn(w, r, "/connections", func() error {
-		return h.Delegations.Unlink(r.Context(), v.Actor, id.Delegation(r.PathValue("delegationId")))
+		return h.Agents.UnlinkProvider(r.Context(), v.Actor, id.Delegation(r.PathValue("delegationId")))
 	})
 }
 

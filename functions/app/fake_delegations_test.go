@@ -43,7 +43,7 @@ func vouching(s *house) {
 
 type delegations struct{ *house }
 
-func (s delegations) List(
+func (s delegations) LinkedProviders(
 	ctx context.Context, _ credential.Actor, p cursor.Page,
 ) ([]delegation.Delegation, contract.PageInfo, error) {
 	if len(s.linked) == 0 {
@@ -53,7 +53,7 @@ func (s delegations) List(
 	return s.linked, info, wrong
 }
 
-func (s delegations) Get(_ context.Context, _ credential.Actor, which id.Delegation) (delegation.Delegation, error) {
+func (s delegations) LinkedProvider(_ context.Context, _ credential.Actor, which id.Delegation) (delegation.Delegation, error) {
 	n := slices.IndexFunc(s.linked, func(d delegation.Delegation) bool { return d.ID() == which })
 	if n < 0 {
 		return delegation.Delegation{}, fault.New(fault.NotFound, "no such provider")
@@ -61,13 +61,13 @@ func (s delegations) Get(_ context.Context, _ credential.Actor, which id.Delegat
 	return s.linked[n], nil
 }
 
-func (s delegations) Unlink(ctx context.Context, _ credential.Actor, which id.Delegation) error {
+func (s delegations) UnlinkProvider(ctx context.Context, _ credential.Actor, which id.Delegation) error {
 	return s.called(ctx, "Unlink "+string(which))
 }
 
 type takeovers struct{ *house }
 
-func (s takeovers) Pending(_ context.Context, secret string) (signin.Question, []delegation.Delegation, error) {
+func (s takeovers) PendingTakeover(_ context.Context, secret string) (signin.Question, []delegation.Delegation, error) {
 	if secret != questionText {
 		return signin.Question{}, nil, fault.New(fault.InvalidRequest, "nothing waits")
 	}
@@ -75,7 +75,7 @@ func (s takeovers) Pending(_ context.Context, secret string) (signin.Question, [
 	return q, s.linked, nil
 }
 
-func (s takeovers) Finish(
+func (s takeovers) FinishTakeover(
 	ctx context.Context, secret string, keep []id.Delegation, previous string, _ session.Client, _ string,
 ) (signin.Finished, error) {
 	if secret != questionText {
@@ -83,4 +83,16 @@ func (s takeovers) Finish(
 	}
 	s.kept = keep
 	return s.finished, s.called(ctx, "Finish "+previous)
+}
+
+// allSignIns are all that signing in needs.
+type allSignIns struct {
+	signIns
+	takeovers
+}
+
+// allAgents are agents, and the providers that vouch for others.
+type allAgents struct {
+	agents
+	delegations
 }

@@ -24,7 +24,7 @@ const keepField = "keep-"
 // askKept shows who may act, and nothing else of the workspace, because no session is open yet.
 func (h *Host) askKept(w http.ResponseWriter, r *http.Request) error {
 	secret := h.takeover(r)
-	question, linked, err := h.Takeovers.Pending(r.Context(), secret)
+	question, linked, err := h.SignIns.PendingTakeover(r.Context(), secret)
 	if err != nil {
 		return notAsked(err)
 	}
@@ -77,7 +77,7 @@ func (h *Host) keep(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	about := session.Client{Browser: r.UserAgent(), Network: address.Network(web.ClientAddress(r))}
-	done, err := h.Takeovers.Finish(r.Context(), secret, kept, cookie(r, sessionCookie), about, web.RequestID(r.Context()))
+	done, err := h.SignIns.FinishTakeover(r.Context(), secret, kept, cookie(r, sessionCookie), about, web.RequestID(r.Context()))
 	if err != nil {
 		return notAsked(err)
 	}

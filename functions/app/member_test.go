@@ -120,16 +120,13 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 		Limiter:   counter{s},
 		Now:       func() time.Time { return noon },
 		Sessions:  sessions{s},
-		SignIns:   signIns{s},
+		SignIns:   allSignIns{signIns{s}, takeovers{s}},
 		Account:   workspaces{steward{s}, auditor{s}, accounts{&numbers}},
 		Keys:      keyring{s},
 		Artifacts: kept{artifacts{s}, shelf{s}},
 		Views:     shown{resolver(opens), views{s}},
 		Links:     doorkeeper{s},
-		Agents:    agents{s},
-
-		Takeovers:   takeovers{s},
-		Delegations: delegations{s},
+		Agents:    allAgents{agents{s}, delegations{s}},
 
 		Apps:   clients{apps{s}, devices{s}},
 		Claims: claims{s},

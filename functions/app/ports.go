@@ -33,8 +33,14 @@ type Sessions interface {
 	EndAll(ctx context.Context, by credential.Actor) error
 }
 
-// SignIns signs people in at the identity provider.
+// SignIns signs people in at the identity provider, and asks those for whom agents have worked before.
 type SignIns interface {
+	SignInFlow
+	Takeovers
+}
+
+// SignInFlow is the way to the identity provider and back.
+type SignInFlow interface {
 	// Begin answers where to send the browser, and what binds the sign-in to it.
 	Begin(ctx context.Context, returnTo string, from netip.Addr) (signin.Begun, error)
 	// Finish takes what the browser brings back. Faults: forbidden, with signin.ErrUnverified or for a closed workspace;
@@ -47,24 +53,25 @@ type SignIns interface {
 // Takeovers asks people under whose address agents have worked which of these they keep. invalid_request: nothing waits
 // for an answer in this browser.
 type Takeovers interface {
-	Pending(ctx context.Context, secret string) (signin.Question, []delegation.Delegation, error)
-	Finish(
+	PendingTakeover(ctx context.Context, secret string) (signin.Question, []delegation.Delegation, error)
+	FinishTakeover(
 		ctx context.Context, secret string, keep []id.Delegation, previous string, about session.Client, requestID string,
 	) (signin.Finished, error)
 }
 
-// Delegations are persons whose agents a provider may let in. not_found: there is none.
-type Delegations interface {
-	// List is one page of them, newest first; invalid_cursor for a cursor that is a day old or of another workspace.
-	List(ctx context.Context, by credential.Actor, p cursor.Page) ([]delegation.Delegation, contract.PageInfo, error)
-	Get(ctx context.Context, by credential.Actor, d id.Delegation) (delegation.Delegation, error)
-	Unlink(ctx context.Context, by credential.Actor, d id.Delegation) error
+// ConnectedProviders vouch for persons whose agents they may let in. not_found: there is none.
+type ConnectedProviders interface {
+	// LinkedProviders is one page of them, newest first; invalid_cursor for a cursor that is a day old or of another workspace.
+	LinkedProviders(ctx context.Context, by credential.Actor, p cursor.Page) ([]delegation.Delegation, contract.PageInfo, error)
+	LinkedProvider(ctx context.Context, by credential.Actor, d id.Delegation) (delegation.Delegation, error)
+	UnlinkProvider(ctx context.Context, by credential.Actor, d id.Delegation) error
 }
 
 // Agents are programs that act for a workspace.
 type Agents interface {
 	AgentClaims
 	ConnectedAgents
+	ConnectedProviders
 }
 
 // AgentClaims lets agents into workspaces. Every fault of an attempt or its code is the same invalid_request.

@@ -8,6 +8,7 @@ import (
 
 	"vitrine/functions/api"
 	"vitrine/shared/boot"
+	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/env"
 )
 
@@ -23,7 +24,7 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 	if err := s.ForMembers(surface); err != nil {
 		return nil, err
 	}
-	h := &api.Host{Surface: surface, People: s.Config.OIDC.Issuer != ""}
+	h := &api.Host{Surface: surface, Features: oauth.Features{People: s.Config.OIDC.Issuer != ""}}
 	if err := errors.Join(artifacts(s, h), callers(s, h), agents(s, h, log)); err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func callers(s *boot.Services, h *api.Host) error {
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return err
 	}
-	if h.People {
+	if h.Features.People {
 		h.OAuth.Fetcher = s.Fetcher()
 	}
 	return nil
@@ -70,7 +71,8 @@ func agents(s *boot.Services, h *api.Host, log *slog.Logger) error {
 	h.Agents = service
 	if service.Signer != nil {
 		h.AssertionKeys = service.Signer.JWKS()
-		h.Providers = s.TrustProviders(service, log)
+		h.Features.Agents = true
+		h.Features.Providers = s.TrustProviders(service, log)
 	}
 	return nil
 }

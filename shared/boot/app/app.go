@@ -8,6 +8,9 @@ import (
 
 	"vitrine/functions/app"
 	"vitrine/shared/boot"
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/identity/delegation"
+	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/rate"
 )
@@ -45,14 +48,30 @@ func artifacts(s *boot.Services, h *app.Host, limiter *rate.Limiter) error {
 
 // people gives the host what members ask for about themselves, and what asks for their consent.
 func people(s *boot.Services, h *app.Host, limiter *rate.Limiter) error {
-	var err1, err2, err3, err4, err5, err6, err7 error
-	h.SignIns, err1 = s.SignIns(limiter)
-	h.Takeovers = s.Takeovers()
+	var err2, err3, err4, err6 error
+	flow, err1 := s.SignIns(limiter)
+	h.SignIns = signIns{flow, s.Takeovers()}
 	h.Account, err2 = s.Account()
 	h.Keys, err3 = s.Keys()
 	h.Claims, err4 = s.Claims()
-	h.Agents, err5 = s.Agents(limiter)
+	registered, err5 := s.Agents(limiter)
+	vouched, err7 := s.Delegations()
+	h.Agents = agents{registered, vouching{vouched}}
 	h.Apps, err6 = s.OAuth(limiter)
-	h.Delegations, err7 = s.Delegations()
 	return errors.Join(err1, err2, err3, err4, err5, err6, err7)
 }
+
+// signIns signs people in and asks which agents they keep.
+type signIns struct {
+	*signin.Service
+	*signin.Takeovers
+}
+
+// agents are those that registered, and those that providers vouch for.
+type agents struct {
+	*agentauth.Service
+	vouching
+}
+
+// vouching gives the service another name than that of the agents beside it.
+type vouching struct{ *delegation.Service }

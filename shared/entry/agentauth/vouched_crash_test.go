@@ -98,7 +98,7 @@ var routes = map[string]route{
 			w.ok(w.agree(by, asked))
 			got, err := w.poll(asked.ClaimToken)
 			w.ok(err)
-			return func() error { return w.links.Unlink(ctx, by, idOf(person)) }, func() {
+			return func() error { return w.links.UnlinkProvider(ctx, by, idOf(person)) }, func() {
 				w.wantDead("ended", got.AccessToken, got.IdentityAssertion)
 			}
 		},

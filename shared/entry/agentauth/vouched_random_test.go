@@ -247,7 +247,7 @@ func (o *town) unlink(s *subject) (want string, err error) {
 	if in == nil || in.owner == nil {
 		return "", nil
 	}
-	err = o.links.Unlink(ctx, *in.owner, idOf(s.name))
+	err = o.links.UnlinkProvider(ctx, *in.owner, idOf(s.name))
 	if !s.live {
 		return "not_found", err
 	}

@@ -100,7 +100,7 @@ func TestAMemberHasToAgree(t *testing.T) {
 	if list, _, err := w.Connections(ctx, ada, cursor.Page{}); err != nil || len(list) != 0 {
 		t.Error("registrations are listed beside their delegation", list, err)
 	}
-	if list, _, err := w.links.List(ctx, ada, cursor.Page{}); err != nil || len(list) != 1 || list[0].Provider != "Agents Inc" {
+	if list, _, err := w.links.LinkedProviders(ctx, ada, cursor.Page{}); err != nil || len(list) != 1 || list[0].Provider != "Agents Inc" {
 		t.Error(list, err)
 	}
 }
@@ -289,15 +289,15 @@ func TestAMemberEndsADelegationAndGivesItAgain(t *testing.T) {
 	got, err := w.poll(asked.ClaimToken)
 	w.ok(err)
 	eve := w.human("eve", "eve@example.org")
-	w.wantCode(w.links.Unlink(ctx, eve, idOf("agent-ada")), "not_found")
+	w.wantCode(w.links.UnlinkProvider(ctx, eve, idOf("agent-ada")), "not_found")
 	if w.works(got.AccessToken) == "" {
 		t.Error("another member ended it")
 	}
-	w.ok(w.links.Unlink(ctx, ada, idOf("agent-ada")))
+	w.ok(w.links.UnlinkProvider(ctx, ada, idOf("agent-ada")))
 	w.wantDead("after the end", got.AccessToken, got.IdentityAssertion)
 	_, err = w.poll(asked.ClaimToken)
 	w.wantCode(err, "invalid_grant")
-	w.wantCode(w.links.Unlink(ctx, ada, idOf("agent-ada")), "not_found")
+	w.wantCode(w.links.UnlinkProvider(ctx, ada, idOf("agent-ada")), "not_found")
 	again := w.asked("agent-ada", "ada@example.org")
 	w.ok(w.agree(ada, again))
 	w.wantDead("after a new delegation", got.AccessToken, got.IdentityAssertion)
@@ -367,7 +367,7 @@ func TestT82APersonChoosesWhichAgentsStay(t *testing.T) {
 		t.Errorf("%+v", ada.Workspace)
 	}
 	w.wantDead("not kept", access, a.IdentityAssertion)
-	if list, _, err := w.links.List(ctx, ada, cursor.Page{}); err != nil || len(list) != 0 {
+	if list, _, err := w.links.LinkedProviders(ctx, ada, cursor.Page{}); err != nil || len(list) != 0 {
 		t.Error(list, err)
 	}
 	w.asked("ada", "ada@example.org")

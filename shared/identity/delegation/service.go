@@ -62,8 +62,8 @@ var races = conflict.Policy{Lost: ErrChanged, Attempts: 10, Exhausted: func() er
 		"too many requests change the same delegation; repeat the request in a moment")
 }}
 
-// List returns one page of the live delegations of the caller's workspace, newest first.
-func (s *Service) List(
+// LinkedProviders returns one page of the live delegations of the caller's workspace, newest first.
+func (s *Service) LinkedProviders(
 	ctx context.Context, by credential.Actor, p cursor.Page,
 ) ([]Delegation, contract.PageInfo, error) {
 	if by.Member == "" {
@@ -80,8 +80,8 @@ func (s *Service) List(
 	})
 }
 
-// Get returns a live delegation of the caller's workspace. It fails with not_found if there is none.
-func (s *Service) Get(ctx context.Context, by credential.Actor, which id.Delegation) (Delegation, error) {
+// LinkedProvider returns a live delegation of the caller's workspace. It fails with not_found if there is none.
+func (s *Service) LinkedProvider(ctx context.Context, by credential.Actor, which id.Delegation) (Delegation, error) {
 	if by.Member == "" {
 		return Delegation{}, errNoMember()
 	}
@@ -98,11 +98,11 @@ func (s *Service) Get(ctx context.Context, by credential.Actor, which id.Delegat
 	return *d, nil
 }
 
-// Unlink ends a delegation of the caller's workspace. From its commit on, the access tokens and assertions of its agents
+// UnlinkProvider ends a delegation of the caller's workspace. From its commit on, the access tokens and assertions of its agents
 // are invalid.
-func (s *Service) Unlink(ctx context.Context, by credential.Actor, which id.Delegation) error {
+func (s *Service) UnlinkProvider(ctx context.Context, by credential.Actor, which id.Delegation) error {
 	_, err := conflict.Retry(races, func() (struct{}, error) {
-		d, err := s.Get(ctx, by, which)
+		d, err := s.LinkedProvider(ctx, by, which)
 		if err != nil {
 			return struct{}{}, err
 		}

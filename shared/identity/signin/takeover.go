@@ -84,9 +84,9 @@ func (t *Takeovers) ask(ctx context.Context, u *member.Unconfirmed, returnTo str
 	})
 }
 
-// Pending returns the open question to a browser, with the delegations that the person may keep. It fails with
+// PendingTakeover returns the open question to a browser, with the delegations that the person may keep. It fails with
 // invalid_request if there is none.
-func (t *Takeovers) Pending(ctx context.Context, secret string) (Question, []delegation.Delegation, error) {
+func (t *Takeovers) PendingTakeover(ctx context.Context, secret string) (Question, []delegation.Delegation, error) {
 	q, err := t.open(ctx, secret)
 	if err != nil {
 		return Question{}, nil, err
@@ -136,8 +136,8 @@ func (t *Takeovers) delegations(ctx context.Context, w workspace.Workspace) ([]d
 	return all, err
 }
 
-// Finish answers the question to a browser and signs the person in. It fails with invalid_request if there is none.
-func (t *Takeovers) Finish(
+// FinishTakeover answers the question to a browser and signs the person in. It fails with invalid_request if there is none.
+func (t *Takeovers) FinishTakeover(
 	ctx context.Context, secret string, keep []id.Delegation, previous string, about session.Client, requestID string,
 ) (Finished, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)

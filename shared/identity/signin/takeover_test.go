@@ -29,11 +29,11 @@ func TestT82ASessionOpensOnceThePersonHasAnswered(t *testing.T) {
 	if in.Session != "" || in.Question == "" {
 		t.Fatalf("%+v", in)
 	}
-	q, linked, err := s.Takeovers.Pending(ctx, in.Question)
+	q, linked, err := s.Takeovers.PendingTakeover(ctx, in.Question)
 	if err != nil || q.Workspace != made.Workspace.ID || len(linked) != 0 {
 		t.Fatal(q, linked, err)
 	}
-	done, err := s.Takeovers.Finish(ctx, in.Question, nil, "", about, "")
+	done, err := s.Takeovers.FinishTakeover(ctx, in.Question, nil, "", about, "")
 	if err != nil || done.Member.ID != made.Member.ID {
 		t.Fatal(done, err)
 	}
@@ -44,7 +44,7 @@ func TestT82ASessionOpensOnceThePersonHasAnswered(t *testing.T) {
 	if again := s.signIn(t, "ada@example.org"); again.Question != "" || again.Member.ID != made.Member.ID {
 		t.Errorf("asked again: %+v", again)
 	}
-	if _, err := s.Takeovers.Finish(ctx, in.Question, nil, "", session.Client{}, ""); fault.CodeOf(err) != fault.InvalidRequest {
+	if _, err := s.Takeovers.FinishTakeover(ctx, in.Question, nil, "", session.Client{}, ""); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Error("a question is answered twice", err)
 	}
 }
@@ -54,12 +54,12 @@ func TestT82AQuestionIsForItsBrowserAndTime(t *testing.T) {
 	s.withAgents(t, "ada@example.org")
 	in := s.signIn(t, "ada@example.org")
 	for _, secret := range []string{"", "x", in.Question[:42] + "_", in.Question + "A"} {
-		if _, _, err := s.Takeovers.Pending(ctx, secret); fault.CodeOf(err) != fault.InvalidRequest {
+		if _, _, err := s.Takeovers.PendingTakeover(ctx, secret); fault.CodeOf(err) != fault.InvalidRequest {
 			t.Errorf("%q: %v", secret, err)
 		}
 	}
 	s.clock.Advance(limits.TakeoverLife)
-	if _, err := s.Takeovers.Finish(ctx, in.Question, nil, "", about, ""); fault.CodeOf(err) != fault.InvalidRequest {
+	if _, err := s.Takeovers.FinishTakeover(ctx, in.Question, nil, "", about, ""); fault.CodeOf(err) != fault.InvalidRequest {
 		t.Error("an old question is answered", err)
 	}
 	if later := s.signIn(t, "ada@example.org"); later.Question == "" {
