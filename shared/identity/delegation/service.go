@@ -98,8 +98,8 @@ func (s *Service) LinkedProvider(ctx context.Context, by credential.Actor, which
 	return *d, nil
 }
 
-// UnlinkProvider ends a delegation of the caller's workspace. From its commit on, the access tokens and assertions of its agents
-// are invalid.
+// UnlinkProvider ends a delegation of the caller's workspace. From its commit on, the access tokens and assertions of
+// its agents are invalid.
 func (s *Service) UnlinkProvider(ctx context.Context, by credential.Actor, which id.Delegation) error {
 	_, err := conflict.Retry(races, func() (struct{}, error) {
 		d, err := s.LinkedProvider(ctx, by, which)
