@@ -114,11 +114,7 @@ func (s *Service) registerVouched(
 			Until:  who.Expires.Add(limits.ProofSlack),
 		},
 	}
-	err = cmp.Or(
-		s.within(ctx, "vouched", string(delegation.Principal{Issuer: who.Issuer}.ID()), s.Limits.Vouched),
-		s.within(ctx, "vouched", "", s.Limits.Assertions),
-	)
-	if err != nil {
+	if err := s.withinProvider(ctx, who.Issuer); err != nil {
 		return out, err
 	}
 	err = race(func() error {
@@ -129,6 +125,15 @@ func (s *Service) registerVouched(
 		err = errReplayed
 	}
 	return out, err
+}
+
+// withinProvider counts an assertion of a provider. One provider cannot use up what all have together.
+func (s *Service) withinProvider(ctx context.Context, issuer string) error {
+	err := s.within(ctx, "vouched", string(delegation.Principal{Issuer: issuer}.ID()), s.Limits.Vouched)
+	if err == nil {
+		err = s.within(ctx, "vouched", "", s.Limits.Assertions)
+	}
+	return err
 }
 
 // within counts a request, and refuses it if its subject sent too many.

@@ -472,6 +472,22 @@ func TestLimitsOfProviders(t *testing.T) {
 	}
 }
 
+func TestAProviderOverItsLimitUsesNothingOfWhatAllHave(t *testing.T) {
+	w := newEnv(t)
+	w.limits.Vouched = limits.Rate{Limit: 1, Window: time.Minute}
+	w.limits.Assertions = limits.Rate{Limit: 2, Window: time.Hour}
+	_, err := w.vouch(w.sign("ada", "ada@example.org"))
+	w.ok(err)
+	for range 3 {
+		if _, err := w.vouch(w.sign("ada", "ada@example.org")); codeOf(err) != "slow_down" {
+			t.Errorf("over the limit: %v", err)
+		}
+	}
+	w.wait(time.Minute)
+	_, err = w.vouch(w.sign("ada", "ada@example.org"))
+	w.ok(err)
+}
+
 func TestOnlyIssuerAndKeyOfAnAssertionAreTraced(t *testing.T) {
 	w := newEnv(t)
 	var traced []string
