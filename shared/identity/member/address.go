@@ -6,6 +6,7 @@ import (
 
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/text"
 )
 
 // ProviderIssuer is the issuer of members that an agent's identity provider made. No person signs in by it.
@@ -22,16 +23,8 @@ func (m Member) ProviderMade() bool { return m.Issuer == ProviderIssuer }
 // Address is an e-mail address as members are found by it. Dots and what follows a plus sign count.
 type Address string
 
-// AddressOf returns the address of an e-mail address as a provider spells it. Only ASCII letters lose their case,
-// because others may become letters of another mailbox.
-func AddressOf(email string) Address {
-	return Address(strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			r += 'a' - 'A'
-		}
-		return r
-	}, strings.TrimSpace(email)))
-}
+// AddressOf returns the address of an e-mail address as a provider spells it. Only ASCII letters lose their case.
+func AddressOf(email string) Address { return Address(text.LowerASCII(strings.TrimSpace(email))) }
 
 // Addressee is a member with an address.
 type Addressee struct {
@@ -39,8 +32,8 @@ type Addressee struct {
 	Member    id.Member
 }
 
-// ErrUnconfirmed reports that a provider of agents made the member that a person would become, so that the person has to say
-// first which agents they keep.
+// ErrUnconfirmed reports that a provider of agents made the member that a person would become, so that the person has
+// to say first which agents they keep.
 var ErrUnconfirmed = errors.New("agents made a workspace for this address")
 
 // Unconfirmed is the error for a person whose address only a member has that a provider of agents made. It wraps

@@ -107,7 +107,7 @@ func (t *jwt) checkPerson(id Identity, p *Provider) (Identity, error) {
 
 // email returns the address that the provider vouches for; empty if there is none.
 func (t *jwt) email(p *Provider) string {
-	email := lower(t.claims.text("email"))
+	email := text.LowerASCII(t.claims.text("email"))
 	at := strings.IndexByte(email, '@')
 	switch {
 	case string(t.claims["email_verified"]) != "true":

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/go-jose/go-jose/v4"
 
@@ -76,17 +75,6 @@ func recode(err error, codes map[fault.OAuthCode]fault.OAuthCode) error {
 		return &s
 	}
 	return err
-}
-
-// lower returns an e-mail address with its ASCII letters in lower case. Other letters stay, because some of them have a
-// lower case that is ASCII.
-func lower(email string) string {
-	return strings.Map(func(r rune) rune {
-		if 'A' <= r && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, email)
 }
 
 // Trusts reports whether the provider with an issuer is trusted.

@@ -85,3 +85,14 @@ func Cut(text string, most int) string {
 func Identifier(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
 }
+
+// LowerASCII returns a text with its ASCII letters in lower case. Other letters stay, because the lower case of some is
+// ASCII: an address would become that of another mailbox.
+func LowerASCII(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
+}

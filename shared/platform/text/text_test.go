@@ -99,3 +99,11 @@ func TestIdentifiersAreOfPrintableCharactersWithoutSpaces(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyASCIILettersLoseTheirCase(t *testing.T) {
+	for in, want := range map[string]string{"Ada@Example.ORG": "ada@example.org", "\u212aelvin \u0130": "\u212aelvin \u0130", "": ""} {
+		if got := LowerASCII(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
