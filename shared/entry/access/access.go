@@ -106,24 +106,33 @@ func (a *Authenticator) Authenticate(
 	if key.Workspace != token.Workspace || !ws.Open() || !key.Live(a.Now(), *ws) {
 		return Authenticated{}, refused()
 	}
+	return found.with(ctx, a.Store, w, credential.Actor{
+		Key:       *key,
+		Scopes:    key.Scopes,
+		Workspace: *ws,
+		Policy:    a.Limits.Tiers[ws.Tier()],
+		RequestID: requestID,
+	})
+}
+
+// with returns the authenticated caller with what was read for a request. An artifact that a claim moved is where it is
+// now.
+func (f Found) with(
+	ctx context.Context, moves artifact.Workspaces, w Request, actor credential.Actor,
+) (Authenticated, error) {
 	if _, malformed := w.Artifact.Bits(); malformed == nil {
-		if found.Artifact, err = artifact.Follow(ctx, a.Store, *ws, found.Artifact); err != nil {
+		var err error
+		if f.Artifact, err = artifact.Follow(ctx, moves, actor.Workspace, f.Artifact); err != nil {
 			return Authenticated{}, err
 		}
 	}
 	return Authenticated{
-		Actor: credential.Actor{
-			Key:       *key,
-			Scopes:    key.Scopes,
-			Workspace: *ws,
-			Policy:    a.Limits.Tiers[ws.Tier()],
-			RequestID: requestID,
-		},
-		Record:   found.Record,
-		Artifact: found.Artifact,
-		Revision: found.Revision,
-		Session:  found.Session,
-		Entries:  found.Entries,
+		Actor:    actor,
+		Record:   f.Record,
+		Artifact: f.Artifact,
+		Revision: f.Revision,
+		Session:  f.Session,
+		Entries:  f.Entries,
 	}, nil
 }
 

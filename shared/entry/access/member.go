@@ -69,20 +69,12 @@ func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, re
 	if who == nil || !grant.Live(now, *ws, *who) {
 		return Authenticated{}, errUnauthenticated()
 	}
-	if _, malformed := w.Artifact.Bits(); malformed == nil {
-		if found.Artifact, err = artifact.Follow(ctx, m.Store, *ws, found.Artifact); err != nil {
-			return Authenticated{}, err
-		}
+	out, err := found.with(ctx, m.Store, w, m.actor(*grant, *ws, *who, requestID))
+	if err != nil {
+		return Authenticated{}, err
 	}
-	return Authenticated{
-		Actor:    m.actor(*grant, *ws, *who, requestID),
-		Member:   who,
-		Record:   found.Record,
-		Artifact: found.Artifact,
-		Revision: found.Revision,
-		Session:  found.Session,
-		Entries:  found.Entries,
-	}, nil
+	out.Member = who
+	return out, nil
 }
 
 // actor is the member in whose name a grant acts.
