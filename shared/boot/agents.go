@@ -48,16 +48,15 @@ func (s *Services) Delegations() (*delegation.Service, error) {
 
 // TrustProviders lets agents register by the providers that are trusted, if there are any. Which provider signed a token,
 // and with which key, goes into the log line of the request.
-func (s *Services) TrustProviders(agents *agentauth.Service, log *slog.Logger) (trusts bool) {
+func (s *Services) TrustProviders(agents *agentauth.Service, log *slog.Logger) {
 	v := s.Providers(log)
 	if v == nil {
-		return false
+		return
 	}
 	agents.Providers = v
 	agents.Trace = func(ctx context.Context, issuer, keyID string) {
 		web.Annotate(ctx, slog.String("issuer", issuer), slog.String("kid", keyID))
 	}
-	return true
 }
 
 // signer is nil without its ring.

@@ -39,10 +39,10 @@ func (s *Services) OAuth(limiter *rate.Limiter) (*oauth.Server, error) {
 
 // Features are what the authorization server of the deployment offers.
 func (s *Services) Features() oauth.Features {
+	agents := s.Config.AgentRegistration || len(s.Config.Rings.Assertion.Keys) > 0
 	return oauth.Features{
-		People: s.Config.OIDC.Issuer != "",
-		Agents: s.Config.AgentRegistration || len(s.Config.Rings.Assertion.Keys) > 0,
-
-		Providers: s.Config.AgentProviders || len(s.Config.Providers) > 0,
+		People:    s.Config.OIDC.Issuer != "",
+		Agents:    agents,
+		Providers: agents && (s.Config.AgentProviders || len(s.Config.Providers) > 0),
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"vitrine/functions/api"
 	"vitrine/shared/boot"
-	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/env"
 )
 
@@ -24,7 +23,7 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 	if err := s.ForMembers(surface); err != nil {
 		return nil, err
 	}
-	h := &api.Host{Surface: surface, Features: oauth.Features{People: s.Config.OIDC.Issuer != ""}}
+	h := &api.Host{Surface: surface, Features: s.Features()}
 	if err := errors.Join(artifacts(s, h), callers(s, h), agents(s, h, log)); err != nil {
 		return nil, err
 	}
@@ -71,8 +70,7 @@ func agents(s *boot.Services, h *api.Host, log *slog.Logger) error {
 	h.Agents = service
 	if service.Signer != nil {
 		h.AssertionKeys = service.Signer.JWKS()
-		h.Features.Agents = true
-		h.Features.Providers = s.TrustProviders(service, log)
+		s.TrustProviders(service, log)
 	}
 	return nil
 }
