@@ -1,7 +1,6 @@
 package claim
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -105,16 +104,10 @@ func watchReads(t testing.TB, s *harness.ClaimEnv, w *claimScenario) (stop func(
 }
 
 // migrationCalls are the calls of one whole move, in order.
-func migrationCalls(t testing.TB, s *harness.ClaimEnv) (calls []string) {
+func migrationCalls(t testing.TB, s *harness.ClaimEnv) []string {
 	t.Helper()
 	w := newClaimScenario(t, s)
-	s.JobFaults.On("").Always().Before(func(_ context.Context, c *chaos.Call) error {
-		calls = append(calls, harness.CallName(c.Input))
-		return nil
-	})
-	s.Migrate(t, w.source.WorkspaceID)
-	s.JobFaults.Clear()
-	return calls
+	return harness.CallNames(s.JobFaults, func() { s.Migrate(t, w.source.WorkspaceID) })
 }
 
 // TestF30AMigratorThatDiesAnywhereIsNotNoticed ends it before and after each of its calls, while everything is read

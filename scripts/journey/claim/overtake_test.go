@@ -26,7 +26,7 @@ func TestAReadThatAClaimOrAMoveOvertakesSucceeds(t *testing.T) {
 			}
 			t.Run(r.name+", "+happens, func(t *testing.T) {
 				prepared := prepareOverlap(t, s, happens)
-				calls := s.Calls(t, func() { r.answers(t, prepared) })
+				calls := s.Calls(func() { r.answers(t, prepared) })
 				for n := range calls {
 					for _, after := range []bool{false, true} {
 						overtakeRead(t, s, r, happens, n+1, after)

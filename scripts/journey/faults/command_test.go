@@ -107,8 +107,8 @@ func wantSameCalls(
 	t.Helper()
 	for name := range foreign {
 		var a, b wire.Answer
-		one := slices.DeleteFunc(s.Calls(t, func() { a = foreign[name](t) }), takesPermits)
-		other := slices.DeleteFunc(s.Calls(t, func() { b = unknown[name](t) }), takesPermits)
+		one := slices.DeleteFunc(s.Calls(func() { a = foreign[name](t) }), takesPermits)
+		other := slices.DeleteFunc(s.Calls(func() { b = unknown[name](t) }), takesPermits)
 		if !slices.Equal(one, other) {
 			t.Errorf("%s, %s: it costs %q, an unknown one %q", which, name, one, other)
 		}
@@ -152,7 +152,7 @@ func TestT75EveryKeyThatIsNoneCostsOneRead(t *testing.T) {
 	} {
 		caller := &wire.Agent{HTTP: g.HTTP, At: g.At, Key: key}
 		var a wire.Answer
-		calls := s.Calls(t, func() { a = harness.Do(t, caller, "GET", s.Origins.API+"/v1/whoami", nil) })
+		calls := s.Calls(func() { a = harness.Do(t, caller, "GET", s.Origins.API+"/v1/whoami", nil) })
 		if !slices.Equal(calls, []string{"BatchGetItem"}) {
 			t.Errorf("a key that is %s costs %q", name, calls)
 		}

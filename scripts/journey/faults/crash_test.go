@@ -155,7 +155,7 @@ func TestF01F03F04F05ARequestThatDiesAtAnyCallCanBeRepeated(t *testing.T) {
 // calls are the AWS calls that the request makes.
 func (r crashRoute) calls(t *testing.T, s *harness.FaultEnv) []string {
 	ask := r.prepare(t, s, s.NewAgent(t))
-	return s.Calls(t, func() { r.succeeded(t, ask()) })
+	return s.Calls(func() { r.succeeded(t, ask()) })
 }
 
 // crashAt lets one request die at a call, asks again, and checks that it took effect once.
@@ -229,7 +229,7 @@ func TestF79AProvisionThatDiesLeavesAWorkspaceAsAWholeOrNone(t *testing.T) {
 	provision := func() wire.Answer {
 		return harness.Do(t, s.Anyone, "POST", s.Origins.API+"/v1/ephemeral/provision", nil)
 	}
-	calls := s.Calls(t, func() { provision() })
+	calls := s.Calls(func() { provision() })
 	for _, call := range calls {
 		for when, action := range map[string]func(*chaos.Rule, ...chaos.Action) *chaos.Rule{
 			"before": (*chaos.Rule).Before,

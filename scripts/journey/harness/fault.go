@@ -1,12 +1,10 @@
 package harness
 
 import (
-	"context"
 	"errors"
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -87,21 +85,17 @@ func CallName(input any) string {
 }
 
 // Calls returns the sorted names of the AWS calls that do makes.
-func (s *FaultEnv) Calls(t testing.TB, do func()) []string {
-	t.Helper()
-	var mu sync.Mutex
-	var names []string
-	s.Faults.On("").Always().Before(func(_ context.Context, c *chaos.Call) error {
-		mu.Lock()
-		defer mu.Unlock()
-		names = append(names, CallName(c.Input))
-		return nil
-	})
-	do()
-	s.Faults.Clear()
-	mu.Lock()
-	defer mu.Unlock()
+func (s *FaultEnv) Calls(do func()) []string {
+	names := CallNames(s.Faults, do)
 	slices.Sort(names)
+	return names
+}
+
+// CallNames returns the names of the AWS calls that do makes past an injector, in their order.
+func CallNames(faults *chaos.Injector, do func()) (names []string) {
+	for _, c := range faults.Record(do) {
+		names = append(names, CallName(c.Input))
+	}
 	return names
 }
 

@@ -226,7 +226,7 @@ func TestF04ABorrowerThatDiesIsRepeatedOrForgotten(t *testing.T) {
 		return harness.TryFinalize(t, m.Agent, wire.NewKey(), u.UploadSessionID)
 	}
 	u := borrowOnlyLogo(t, s, m.Agent, "")
-	calls := s.Calls(t, func() { ask(u) })
+	calls := s.Calls(func() { ask(u) })
 	for _, call := range calls {
 		t.Run(call, func(t *testing.T) {
 			for _, again := range []bool{true, false} {

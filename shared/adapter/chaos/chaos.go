@@ -77,6 +77,24 @@ func (i *Injector) Clear() {
 	i.rules = nil
 }
 
+// Record returns the attempts that are made while do runs, in their order, as a Before action sees them. It forgets all
+// rules afterwards.
+func (i *Injector) Record(do func()) []Call {
+	var mu sync.Mutex
+	var seen []Call
+	i.On("").Always().Before(func(_ context.Context, c *Call) error {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, *c)
+		return nil
+	})
+	do()
+	i.Clear()
+	mu.Lock()
+	defer mu.Unlock()
+	return seen
+}
+
 // Add puts the injector on an operation's stack; it is an entry of aws.Config.APIOptions.
 // Presigning is unaffected, because it sends no request.
 func (i *Injector) Add(stack *middleware.Stack) error {

@@ -54,7 +54,7 @@ func TestBytesThatTheWorkspaceHasAreNotStoredAgain(t *testing.T) {
 	}
 	s.wantFiles(t, a, map[string]string{"index.html": "<p>one"})
 	puts := 0
-	for _, call := range s.calls(t, func() { r = succeed(t, s.revises(a, edit.Text{Body: "<p>one", Mode: media.Text})) }) {
+	for _, call := range s.calls(func() { r = succeed(t, s.revises(a, edit.Text{Body: "<p>one", Mode: media.Text})) }) {
 		if call == "PutObject" {
 			puts++
 		}
@@ -157,7 +157,7 @@ func TestWhatCannotBeChangedIsRefusedWithoutAWrite(t *testing.T) {
 	for name, c := range tests {
 		t.Run(name, func(t *testing.T) {
 			var err error
-			for _, call := range s.calls(t, func() { _, err = c.ask(t) }) {
+			for _, call := range s.calls(func() { _, err = c.ask(t) }) {
 				if call != "GetItem" && call != "BatchGetItem" && call != "GetObject" {
 					t.Errorf("it calls %s", call)
 				}
@@ -183,7 +183,7 @@ func TestARateLimitStopsBeforeBytesAreReadOrAnythingIsWritten(t *testing.T) {
 	} {
 		var err error
 		s.permits.Store(0)
-		for _, call := range s.calls(t, func() { _, err = do(t) }) {
+		for _, call := range s.calls(func() { _, err = do(t) }) {
 			if call != "GetItem" && call != "BatchGetItem" {
 				t.Errorf("%s calls %s", name, call)
 			}
@@ -213,12 +213,12 @@ func TestARequestMakesFewerCallsThanItsRoutes(t *testing.T) {
 		{"edit", 14, s.edits(a, "index.html", "two", "three")},
 		{"edit, nothing changes", 3, s.edits(a, "index.html", "three", "three")},
 	} {
-		calls := s.calls(t, func() { succeed(t, c.ask) })
+		calls := s.calls(func() { succeed(t, c.ask) })
 		t.Log(c.name, len(calls), calls)
 		if len(calls) > c.most {
 			t.Errorf("%s makes %d calls, at most %d are planned: %v", c.name, len(calls), c.most, calls)
 		}
-		again := s.calls(t, func() { succeed(t, c.ask) })
+		again := s.calls(func() { succeed(t, c.ask) })
 		t.Log(c.name, "again", again)
 		if len(again) > 1 {
 			t.Errorf("the repetition of %s makes %d calls: %v", c.name, len(again), again)

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -264,20 +263,10 @@ func (s *env) wantNumber(t testing.TB, a id.Artifact, want int) {
 }
 
 // calls returns the AWS calls that do makes, in their order.
-func (s *env) calls(t testing.TB, do func()) []string {
-	t.Helper()
-	var mu sync.Mutex
-	var names []string
-	s.faults.On("").Always().Before(func(_ context.Context, c *chaos.Call) error {
-		mu.Lock()
-		defer mu.Unlock()
+func (s *env) calls(do func()) (names []string) {
+	for _, c := range s.faults.Record(do) {
 		names = append(names, c.Operation)
-		return nil
-	})
-	do()
-	s.faults.Clear()
-	mu.Lock()
-	defer mu.Unlock()
+	}
 	return names
 }
 
