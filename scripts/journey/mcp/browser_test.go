@@ -70,13 +70,7 @@ func TestAPersonConnectsAnAgentAndEndsIt(t *testing.T) {
 			return &result, nil
 		},
 	}))(t)
-	client := mcp.NewClient(&mcp.Implementation{Name: "robot", Version: "1"}, nil)
-	s := harness.Must(client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint:     d.Origins.MCP,
-		HTTPClient:   d.Anyone.HTTP,
-		OAuthHandler: handler,
-	}, nil))(t)
-	defer s.Close()
+	s := opened(t, d, handler)
 	var made contract.MCPPublished
 	use(t, s, "publish_artifact", map[string]any{"title": "Tide tables", "body": tides, "render_mode": "html"}, &made)
 	page.Go(made.PrivateURL)

@@ -102,13 +102,7 @@ func TestAClientThatKnowsTheAddressAloneConnects(t *testing.T) {
 			return source, nil
 		},
 	}))(t)
-	client := mcp.NewClient(&mcp.Implementation{Name: "robot", Version: "1"}, nil)
-	s := harness.Must(client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint:     p.Origins.MCP,
-		HTTPClient:   p.Anyone.HTTP,
-		OAuthHandler: handler,
-	}, nil))(t)
-	defer s.Close()
+	s := opened(t, p.Env, handler)
 	if r := harness.Must(s.CallTool(ctx, &mcp.CallToolParams{Name: "list_artifacts"}))(t); r.IsError {
 		t.Fatalf("listing: %v", r.Content)
 	}
@@ -149,13 +143,7 @@ func TestAClientThatADocumentDescribesConnects(t *testing.T) {
 		AuthorizationCodeFetcher: person.fetch(t),
 		Client:                   p.Anyone.HTTP,
 	}))(t)
-	client := mcp.NewClient(&mcp.Implementation{Name: "robot", Version: "1"}, nil)
-	s := harness.Must(client.Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint:     p.Origins.MCP,
-		HTTPClient:   p.Anyone.HTTP,
-		OAuthHandler: handler,
-	}, nil))(t)
-	defer s.Close()
+	s := opened(t, p.Env, handler)
 	var me contract.MCPWhoami
 	if use(t, s, "whoami", nil, &me); me.WorkspaceMember.Email != "ada@example.org" || len(person.asked) != 1 {
 		t.Errorf("it acts for %+v after %d questions", me, len(person.asked))

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"vitrine/scripts/journey/harness"
@@ -181,3 +182,16 @@ func (c *rawClient) session(t testing.TB, revision string) *mcp.ClientSession {
 
 // key is an idempotency key of its own.
 func key(n int) string { return "journey-key-" + strconv.Itoa(n) }
+
+// opened opens a session of a client that gets its tokens from a handler. The session ends with the test.
+func opened(t *testing.T, d *harness.Env, handler auth.OAuthHandler) *mcp.ClientSession {
+	t.Helper()
+	client := mcp.NewClient(&mcp.Implementation{Name: "robot", Version: "1"}, nil)
+	s := harness.Must(client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint:     d.Origins.MCP,
+		HTTPClient:   d.Anyone.HTTP,
+		OAuthHandler: handler,
+	}, nil))(t)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
