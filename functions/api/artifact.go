@@ -61,7 +61,7 @@ func (h *Host) list(ctx context.Context, call *web.Request, in *listInput) (cont
 		return contract.ArtifactList{}, err
 	}
 	rows, info, err := h.Artifacts.List(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
-	return contract.ArtifactList{Data: shapes(rows, artifact.Artifact.Summary), PageInfo: info}, err
+	return contract.ArtifactList{Data: contract.Rows(rows, artifact.Artifact.Summary), PageInfo: info}, err
 }
 
 type artifactInput struct {
@@ -128,7 +128,7 @@ func (h *Host) revisionsOf(
 	if err != nil {
 		return contract.RevisionList{}, err
 	}
-	return contract.RevisionList{ArtifactID: a.ID, Items: shapes(rows, artifact.Revision.Summary)}, nil
+	return contract.RevisionList{ArtifactID: a.ID, Items: contract.Rows(rows, artifact.Revision.Summary)}, nil
 }
 
 type tokenInput struct {

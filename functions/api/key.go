@@ -53,7 +53,7 @@ func (h *Host) keys(ctx context.Context, call *web.Request, in *wideListInput) (
 		return contract.WebKeyList{}, err
 	}
 	keys, info, err := h.Keys.List(ctx, call.Actor, credential.AllKeys, p)
-	return contract.WebKeyList{Items: shapes(keys, webKey), PageInfo: info}, err
+	return contract.WebKeyList{Items: contract.Rows(keys, webKey), PageInfo: info}, err
 }
 
 type createKeyInput struct {

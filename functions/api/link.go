@@ -174,7 +174,7 @@ func (h *Host) revokeLink(ctx context.Context, call *web.Request, in *linkInput)
 
 func (h *Host) links(ctx context.Context, call *web.Request, in *artifactInput) (contract.LinkList, error) {
 	links, err := h.Links.List(ctx, call.Actor, shared(call, in.Artifact))
-	return contract.LinkList{ArtifactID: id.Artifact(in.Artifact), Items: shapes(links, link.Link.Row)}, err
+	return contract.LinkList{ArtifactID: id.Artifact(in.Artifact), Items: contract.Rows(links, link.Link.Row)}, err
 }
 
 func (h *Host) setVisibility(ctx context.Context, call *web.Request, in *visibilityInput) (contract.Visibility, error) {
@@ -187,7 +187,7 @@ func (h *Host) allLinks(ctx context.Context, call *web.Request, in *wideListInpu
 		return contract.WebLinkList{}, err
 	}
 	links, info, err := h.Links.All(ctx, call.Actor, p)
-	return contract.WebLinkList{Items: shapes(links, webLinkRow), PageInfo: info}, err
+	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: info}, err
 }
 
 // artifactLinksInput is wideListInput with a path.
@@ -211,7 +211,7 @@ func (h *Host) webLinks(ctx context.Context, call *web.Request, in *artifactLink
 		return contract.WebLinkList{}, err
 	}
 	links, info, err := h.Links.Of(ctx, call.Actor, sharing.Target{RequestedID: id.Artifact(in.Artifact)}, p)
-	return contract.WebLinkList{Items: shapes(links, webLinkRow), PageInfo: info}, err
+	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: info}, err
 }
 
 func (h *Host) lockLinks(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {

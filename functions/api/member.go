@@ -98,7 +98,7 @@ func (h *Host) webArtifacts(ctx context.Context, call *web.Request, in *listInpu
 		return contract.WebArtifactList{}, err
 	}
 	rows, info, err := h.Artifacts.ListAll(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
-	return contract.WebArtifactList{Items: shapes(rows, webArtifactRow(h.Artifacts.Now())), PageInfo: info}, err
+	return contract.WebArtifactList{Items: contract.Rows(rows, webArtifactRow(h.Artifacts.Now())), PageInfo: info}, err
 }
 
 func (h *Host) webArtifact(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {

@@ -9,15 +9,6 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// shapes makes rows of a list on the wire, which is never null.
-func shapes[D, W any](rows []D, shape func(D) W) []W {
-	out := make([]W, len(rows))
-	for i, row := range rows {
-		out[i] = shape(row)
-	}
-	return out
-}
-
 // webArtifactRow makes rows of the list of a member at an instant.
 func webArtifactRow(now time.Time) func(artifact.Artifact) contract.WebArtifactRow {
 	return func(a artifact.Artifact) contract.WebArtifactRow { return a.Row(now) }

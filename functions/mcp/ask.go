@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"vitrine/functions/mcp/transport"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
@@ -61,7 +62,7 @@ func (h *Host) confirm(c *call, words string) (*question, error) {
 // canAsk reports whether the client shows questions to a person. Only the stateless revision lets a server without
 // sessions ask.
 func canAsk(r *mcp.CallToolRequest) bool {
-	if r.ProtocolVersion() < "2026-07-28" {
+	if r.ProtocolVersion() < transport.Stateless {
 		return false
 	}
 	capable := r.ClientCapabilities()

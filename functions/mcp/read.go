@@ -29,10 +29,7 @@ func (h *Host) listArtifacts() *tool {
 		if err != nil {
 			return result{}, err
 		}
-		out := contract.ArtifactList{Data: make([]contract.ArtifactSummary, len(rows)), PageInfo: info}
-		for i, a := range rows {
-			out.Data[i] = a.Summary()
-		}
+		out := contract.ArtifactList{Data: contract.Rows(rows, artifact.Artifact.Summary), PageInfo: info}
 		return result{value: out, line: fmt.Sprintf("%d artifacts", len(rows))}, nil
 	})
 }
@@ -99,10 +96,6 @@ func (h *Host) readFile() *tool {
 	})
 }
 
-type revisionsInput struct {
-	Artifact id.Artifact `json:"artifact_id"`
-}
-
 func (h *Host) listRevisions() *tool {
 	return define(tool{
 		name:        "list_revisions",
@@ -111,15 +104,12 @@ func (h *Host) listRevisions() *tool {
 		scopes:      reading,
 		effect:      effect{reads: true},
 		input:       object(with("artifact_id", artifactID()), may("cursor", text(1, limits.CursorLength))),
-	}, func(ctx context.Context, c *call, in revisionsInput) (result, error) {
+	}, func(ctx context.Context, c *call, in artifactInput) (result, error) {
 		rows, err := h.Artifacts.Revisions(ctx, c.Actor, c.Artifact)
 		if err != nil {
 			return result{}, err
 		}
-		out := contract.RevisionList{ArtifactID: in.Artifact, Items: make([]contract.RevisionSummary, len(rows))}
-		for i, r := range rows {
-			out.Items[i] = r.Summary()
-		}
+		out := contract.RevisionList{ArtifactID: in.Artifact, Items: contract.Rows(rows, artifact.Revision.Summary)}
 		return result{
 			value: out,
 			line:  fmt.Sprintf("%d revisions", len(rows)),

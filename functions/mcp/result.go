@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -55,11 +56,10 @@ const resultFrame = 4 << 10
 
 // encode makes a result and computes what it takes in the answer of a function.
 func (r result) encode(value any) (*mcp.CallToolResult, int, error) {
-	body, err := contract.Encode(value)
+	body, err := encodeLine(value)
 	if err != nil {
 		return nil, 0, err
 	}
-	body = body[:len(body)-1] // the line feed
 	out := &mcp.CallToolResult{Meta: r.meta, StructuredContent: json.RawMessage(body)}
 	texts := slices.DeleteFunc([]string{string(body), r.line, r.nudge}, func(t string) bool { return t == "" })
 	for _, t := range texts {
@@ -71,6 +71,12 @@ func (r result) encode(value any) (*mcp.CallToolResult, int, error) {
 	}{texts, body})
 	size, _ := limits.FunctionBody(whole)
 	return out, size, err
+}
+
+// encodeLine encodes a value without the line feed after it.
+func encodeLine(value any) ([]byte, error) {
+	body, err := contract.Encode(value)
+	return bytes.TrimSuffix(body, []byte("\n")), err
 }
 
 // problem is what a tool answers when it fails.
@@ -87,8 +93,7 @@ type problemFacts struct {
 func failure(ctx context.Context, err error) *mcp.CallToolResult {
 	f := fault.Of(web.Late(err))
 	web.Failed(ctx, f.Code, err)
-	body, _ := contract.Encode(problem{factsOf(ctx, f)}) // strings and numbers always marshal
-	body = body[:len(body)-1]
+	body, _ := encodeLine(problem{factsOf(ctx, f)}) // strings and numbers always marshal
 	return &mcp.CallToolResult{
 		IsError:           true,
 		StructuredContent: json.RawMessage(body),

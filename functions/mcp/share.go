@@ -113,10 +113,7 @@ func (h *Host) listAccessLinks() *tool {
 		if err != nil {
 			return result{}, err
 		}
-		out := contract.LinkList{ArtifactID: in.Artifact, Items: make([]contract.LinkRow, len(links))}
-		for i, l := range links {
-			out.Items[i] = l.Row()
-		}
+		out := contract.LinkList{ArtifactID: in.Artifact, Items: contract.Rows(links, link.Link.Row)}
 		return result{value: out, line: fmt.Sprintf("%d links", len(links))}, nil
 	})
 }

@@ -93,7 +93,7 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, m Message) *Failu
 		return f
 	}
 	if own := h.Own[m.Method]; own != nil {
-		if version == stateless && r.Header.Get(methodHeader) != m.Method {
+		if version == Stateless && r.Header.Get(methodHeader) != m.Method {
 			return wrongMethodHeader()
 		}
 		return answerOwn(w, r, m, own)

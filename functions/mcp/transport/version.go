@@ -9,9 +9,10 @@ import (
 const (
 	versionHeader = "Mcp-Protocol-Version"
 	versionMeta   = "io.modelcontextprotocol/protocolVersion"
-	// stateless is the revision that has no handshake: each request names its revision.
-	stateless = "2026-07-28"
 )
+
+// Stateless is the revision that has no handshake: each request names its revision.
+const Stateless = "2026-07-28"
 
 // Handshakes are the revisions of the protocol that begin with initialize. All later requests of such a client are
 // served alike, with any value of their header.
@@ -30,13 +31,13 @@ func Negotiated(asked string) string {
 func versionOf(r *http.Request, m Message) (string, *Failure) {
 	header, named := r.Header.Get(versionHeader), metaVersion(m.Params)
 	switch {
-	case named == "" && header != stateless:
+	case named == "" && header != Stateless:
 		return "", nil
 	case named == "":
 		return header, nil // the SDK says what is missing
 	case header != named:
 		return "", mismatch()
-	case named != stateless:
+	case named != Stateless:
 		return "", unsupported(named)
 	}
 	return named, nil
@@ -83,7 +84,7 @@ func unsupported(version string) *Failure {
 		Message: "unsupported protocol version",
 	}
 	f.Data, _ = json.Marshal(map[string]any{ // strings always marshal
-		"supported": []string{stateless},
+		"supported": []string{Stateless},
 		"requested": version,
 	})
 	return f

@@ -20,6 +20,15 @@ func Encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
+// Rows makes the rows of a list, which is never null.
+func Rows[D, W any](from []D, row func(D) W) []W {
+	out := make([]W, len(from))
+	for i, d := range from {
+		out[i] = row(d)
+	}
+	return out
+}
+
 // Version is the version of the OpenAPI documents.
 const Version = "0.1.0"
 
