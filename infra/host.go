@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -47,13 +46,7 @@ var hosts = []host{
 			env.Pow:          "adaptive",
 			env.FetchOrigins: "", // declared for scripts/dev, because functions are told declared variables only
 		},
-		grants: func(d *data) []awsiam.PolicyStatement {
-			return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*"), []awsiam.PolicyStatement{
-				allow(index(d.events, "gsi1"), "dynamodb:Query"),                     // operators read the events of all workspaces
-				allowIf(d.core.TableArn(), leading("LOCK#*"), "dynamodb:DeleteItem"), // lockdowns that they lift
-				allow(d.hot.TableArn(), "dynamodb:BatchGetItem"),                     // records of repeated requests
-			}, d.readFiles()) // files are read back as text
-		},
+		grants: (*data).apiRights,
 	},
 	{
 		name:     "upload",
@@ -61,13 +54,7 @@ var hosts = []host{
 		timeout:  answerTime, // finalize hashes what came without a digest
 		rings:    []string{env.PepperRing},
 		settings: map[string]string{env.PutMode: "direct"}, // uploadFront overrides it where there is an edge
-		grants: func(d *data) []awsiam.PolicyStatement {
-			return append(d.serveUploads(),
-				allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
-				d.write("U#*", "A#*", "K#*"),     // sessions, drafts, and when a key was used
-				allow(d.diffs(), "s3:PutObject"), // clients put diffs with URLs that this role signs
-			)
-		},
+		grants:   (*data).uploadRights,
 	},
 	{
 		name:     "content",
@@ -76,9 +63,7 @@ var hosts = []host{
 		timeout:  streamTime,
 		rings:    []string{env.ContentRing},
 		settings: map[string]string{env.ResponseMode: "stream"},
-		grants: func(d *data) []awsiam.PolicyStatement {
-			return append(d.readGates(), d.readFiles()...)
-		},
+		grants:   (*data).contentRights,
 	},
 	{
 		name:    "app",
@@ -87,10 +72,7 @@ var hosts = []host{
 		timeout: answerTime,
 		rings:   []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
 		people:  signingIn,
-		grants: func(d *data) []awsiam.PolicyStatement {
-			ended := leading("LTX#*", "SES#*", "OAR#*") // sign-ins, sessions and consents
-			return append(d.serveMembers("SES#*", "LTX#*"), allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"))
-		},
+		grants:  (*data).appRights,
 	},
 	{
 		name:    "mcp",
@@ -103,14 +85,6 @@ var hosts = []host{
 			env.PutMode:           "direct", // mcpFront overrides it where there is an edge
 			env.AgentRegistration: "on",     // the api has the ring for it
 		},
-		grants: func(d *data) []awsiam.PolicyStatement {
-			return append(d.serveUploads(),
-				allow(d.core.TableArn(),
-					"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
-				d.write("U#*", "A#*", "AL#*", "W#*"), // sessions, artifacts, links, and how many artifacts are pinned
-				allow(index(d.core, "gsi1"), "dynamodb:Query"),
-				allow(index(d.core, "gsi2"), "dynamodb:Query"), // links of an artifact
-			)
-		},
+		grants: (*data).mcpRights,
 	},
 }

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+)
+
+// What each host may do. Statements that several hosts have are in grant.go.
+
+func (d *data) apiRights() []awsiam.PolicyStatement {
+	return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*"), []awsiam.PolicyStatement{
+		allow(index(d.events, "gsi1"), "dynamodb:Query"),                     // operators read the events of all workspaces
+		allowIf(d.core.TableArn(), leading("LOCK#*"), "dynamodb:DeleteItem"), // lockdowns that they lift
+		allow(d.hot.TableArn(), "dynamodb:BatchGetItem"),                     // records of repeated requests
+	}, d.readFiles()) // files are read back as text
+}
+
+func (d *data) uploadRights() []awsiam.PolicyStatement {
+	return append(d.serveUploads(),
+		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
+		d.write("U#*", "A#*", "K#*"),     // sessions, drafts, and when a key was used
+		allow(d.diffs(), "s3:PutObject"), // clients put diffs with URLs that this role signs
+	)
+}
+
+func (d *data) contentRights() []awsiam.PolicyStatement {
+	return append(d.readGates(), d.readFiles()...)
+}
+
+func (d *data) appRights() []awsiam.PolicyStatement {
+	ended := leading("LTX#*", "SES#*", "OAR#*") // sign-ins, sessions and consents
+	return append(d.serveMembers("SES#*", "LTX#*"), allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"))
+}
+
+func (d *data) mcpRights() []awsiam.PolicyStatement {
+	return append(d.serveUploads(),
+		allow(d.core.TableArn(),
+			"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
+		d.write("U#*", "A#*", "AL#*", "W#*"), // sessions, artifacts, links, and how many artifacts are pinned
+		allow(index(d.core, "gsi1"), "dynamodb:Query"),
+		allow(index(d.core, "gsi2"), "dynamodb:Query"), // links of an artifact
+	)
+}
