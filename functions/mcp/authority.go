@@ -17,9 +17,6 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// grantable are the scopes that a client may ask for.
-var grantable = []credential.Scope{credential.Read, credential.Publish}
-
 // screen refuses a request whose credential cannot be a token of this host, before its body is read.
 func (h *Host) screen(r *http.Request) *transport.Failure {
 	_, f := h.bearer(r)
@@ -61,7 +58,7 @@ func (h *Host) unauthorized(reason, message string) *transport.Failure {
 		Code:      transport.CodeServer,
 		Reason:    invalidToken,
 		Message:   message,
-		Challenge: h.challenge(reason, grantable),
+		Challenge: h.challenge(reason, credential.Delegable()),
 	}
 }
 

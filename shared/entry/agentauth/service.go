@@ -180,7 +180,7 @@ func (s *Service) claimable(ctx context.Context, sent credential.Token, admitted
 }
 
 // scopes are the scopes of agents, before and after the claim.
-var scopes = []credential.Scope{credential.Read, credential.Publish}
+var scopes = credential.Delegable()
 
 // scopes are those of the registration: all that agents have, unless its provider asked for less.
 func (r Registration) scopes() []credential.Scope {

@@ -18,6 +18,9 @@ const (
 	Admin   Scope = "admin"
 )
 
+// Delegable are the scopes that agents and third-party apps may have.
+func Delegable() []Scope { return []Scope{Read, Publish} }
+
 // ScopeStrings are scopes on the wire.
 func ScopeStrings(scopes []Scope) []string {
 	out := make([]string, len(scopes))

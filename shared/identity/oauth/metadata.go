@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 )
@@ -31,7 +32,7 @@ func resource(o address.Origins, at string) contract.ResourceMetadata {
 	return contract.ResourceMetadata{
 		Resource:             at,
 		AuthorizationServers: []string{o.API},
-		ScopesSupported:      []string{"read", "publish"},
+		ScopesSupported:      credential.ScopeStrings(credential.Delegable()),
 		BearerMethods:        []string{"header"},
 	}
 }

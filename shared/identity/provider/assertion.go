@@ -124,7 +124,7 @@ func (t *jwt) email(p *Provider) string {
 
 // scopes returns those that an assertion asks for and that agents may have; all if it does not say.
 func (t *jwt) scopes() []credential.Scope {
-	all := []credential.Scope{credential.Read, credential.Publish}
+	all := credential.Delegable()
 	if !t.claims.has("scope") {
 		return all
 	}
