@@ -36,6 +36,8 @@ func eventFields(f fields, e *event.Event) {
 	text(f, "on_type", &e.Target.Type)
 	text(f, "on_id", &e.Target.ID)
 	text(f, "rev", &e.Revision)
+	text(f, "art", &e.Artifact)
+	integer(f, "no", &e.Number)
 	text(f, "detail", &e.Detail)
 	text(f, "request", &e.RequestID)
 }

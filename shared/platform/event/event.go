@@ -115,6 +115,8 @@ type Event struct {
 	Actor     Actor
 	Target    Target
 	Revision  id.Revision // that came with the target; empty: none
+	Artifact  id.Artifact // that a revision which is the target belongs to; empty: older events do not tell
+	Number    int         // of that revision; 0: it has none, or is not known
 	Detail    string
 	RequestID string
 }

@@ -187,6 +187,15 @@ func checkDraft(by credential.Actor, a *Artifact, r *Revision) error {
 	return nil
 }
 
+// published is the event of a new newest revision.
+func published(
+	by credential.Actor, now time.Time, a id.Artifact, r id.Revision, number int, title string,
+) event.Event {
+	e := by.Record(now, event.ArtifactPublished, event.OnRevision, string(r), title)
+	e.Artifact, e.Number = a, number
+	return e
+}
+
 func (s *Service) publication(by credential.Actor, t Target, now time.Time) (Publication, publicationResult) {
 	a, r := t.Artifact, *t.Revision
 	result := resultOf(a, &r)
@@ -202,7 +211,7 @@ func (s *Service) publication(by credential.Actor, t Target, now time.Time) (Pub
 		ExpiresAt:   a.ExpiresAt,
 		Pinned:      !a.PinnedAt.IsZero(),
 		At:          now,
-		Event:       by.Record(now, event.ArtifactPublished, event.OnRevision, string(r.ID), r.Title),
+		Event:       published(by, now, a.ID, r.ID, a.Number+1, r.Title),
 	}
 	if by.Workspace.Tier() == limits.Ephemeral {
 		pub.ExpiresAt, pub.Renews = now.Add(limits.EphemeralArtifact), true

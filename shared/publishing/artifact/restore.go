@@ -7,7 +7,6 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/conflict"
-	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -133,6 +132,6 @@ func (s *Service) commitRestoration(
 		Pinned:      !a.PinnedAt.IsZero(),
 		Republish:   true,
 		At:          now,
-		Event:       by.Record(now, event.ArtifactPublished, event.OnRevision, string(made), a.Title),
+		Event:       published(by, now, a.ID, made, revision.Number, a.Title),
 	}})
 }

@@ -119,7 +119,9 @@ func (s *Sweeper) artifact(ctx context.Context, a Artifact, now time.Time) error
 	case a.PinnedAt.IsZero() && !now.Before(a.ExpiresAt):
 		return s.Store.Expire(ctx, a, now, record(event.ArtifactExpired, event.OnArtifact, string(a.ID)))
 	case a.Draft != "" && !now.Before(a.DraftAt.Add(limits.DraftLife)):
-		return s.Store.Discard(ctx, a, now, record(event.RevisionRetained, event.OnRevision, string(a.Draft)))
+		e := record(event.RevisionRetained, event.OnRevision, string(a.Draft))
+		e.Artifact = a.ID
+		return s.Store.Discard(ctx, a, now, e)
 	}
 	return s.Store.RescheduleArtifact(ctx, a)
 }

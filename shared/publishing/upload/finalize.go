@@ -233,6 +233,7 @@ func finalization(
 	}
 	_, entered := files.Find(s.Entrypoint)
 	made := by.Record(now, event.DraftCreated, event.OnRevision, string(s.Revision), s.Title)
+	made.Artifact = s.Artifact
 	if s.New {
 		made = by.Record(now, event.ArtifactCreated, event.OnArtifact, string(s.Artifact), s.Title)
 		made.Revision = s.Revision
