@@ -27,6 +27,7 @@ func (o Origins) Delegated() string { return cmp.Or(o.MCP, o.API) }
 type URLBuilder struct {
 	Origins      Origins
 	ContentToken *token.Codec
+	BundleToken  *token.Codec
 	ViewToken    *token.Codec
 	Links        *token.LinkCodec
 }
@@ -54,6 +55,15 @@ func (b *URLBuilder) Content(claims token.Claims) (string, error) {
 		return "", err
 	}
 	return b.Origins.Content + "/v/" + t + "/", nil
+}
+
+// Bundle is the archive of one revision.
+func (b *URLBuilder) Bundle(claims token.Claims) (string, error) {
+	t, err := b.BundleToken.Mint(claims)
+	if err != nil {
+		return "", err
+	}
+	return b.Origins.Content + "/b/" + t, nil
 }
 
 // AgentView is the public agent view of one revision.

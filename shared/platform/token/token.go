@@ -26,10 +26,11 @@ type Kind byte
 // The kinds.
 const (
 	Content   Kind = 1
+	Bundle    Kind = 2
 	AgentView Kind = 3
 )
 
-var uses = map[Kind]string{Content: "content", AgentView: "agent-view"}
+var uses = map[Kind]string{Content: "content", Bundle: "bundle", AgentView: "agent-view"}
 
 const (
 	version   = 1
