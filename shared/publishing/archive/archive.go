@@ -1,0 +1,115 @@
+// Package archive writes the files of a revision as a zip archive. The same files at the same instant give the same
+// bytes.
+package archive
+
+import (
+	"archive/zip"
+	"cmp"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"vitrine/shared/publishing/tree"
+)
+
+// listName is the entry that tells which names differ from those of the revision. It is there only if some do.
+const listName = "RENAMED.txt"
+
+// Entry is a file with its name in the archive.
+type Entry struct {
+	Name string
+	File tree.File
+}
+
+// Order returns files in the order of the archive, which is that of their paths.
+func Order(files tree.Tree) tree.Tree {
+	return slices.SortedFunc(slices.Values(files), func(a, b tree.File) int { return cmp.Compare(a.Path, b.Path) })
+}
+
+// Entries returns the files in the order of the archive, each under a name that Windows and macOS accept and tell from
+// all others. Of names that a system takes for one, entry keeps its own, or the first does. List and text are the name and
+// the text of the list of those that got another name; empty if none did.
+func Entries(files tree.Tree, entry string) (entries []Entry, list, text string) {
+	sorted := Order(files)
+	paths := make([]string, len(sorted))
+	for n, f := range sorted {
+		paths[n] = f.Path
+	}
+	taken := newNames(paths)
+	first := ""
+	if _, ok := sorted.Find(entry); ok {
+		first = taken.add(entry)
+	}
+	var renamed strings.Builder
+	for _, f := range sorted {
+		name := first
+		if f.Path != entry {
+			name = taken.add(f.Path)
+		}
+		if name != f.Path {
+			fmt.Fprintf(&renamed, "%q was published as %q\n", name, f.Path)
+		}
+		entries = append(entries, Entry{Name: name, File: f})
+	}
+	if renamed.Len() == 0 {
+		return entries, "", ""
+	}
+	return entries, taken.add(listName), "Files whose names not every system accepts have others here.\n\n" + renamed.String()
+}
+
+// Write writes the archive of some files with an entrypoint, as of an instant, to w. It calls read for each file in the order of the
+// archive, and uses what it returned until it calls it again. Entries are stored without compression, with their sizes ahead of
+// their bytes, so that the archive can be unpacked while it arrives.
+func Write(
+	w io.Writer, files tree.Tree, entry string, at time.Time, read func(tree.File) ([]byte, error),
+) error {
+	entries, list, text := Entries(files, entry)
+	z := zip.NewWriter(w)
+	for _, e := range entries {
+		b, err := read(e.File)
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.File.Path, err)
+		}
+		if err := add(z, e.Name, at, b); err != nil {
+			return err
+		}
+	}
+	if list != "" {
+		if err := add(z, list, at, []byte(text)); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+// Of section 4.4 of the ZIP specification (APPNOTE.TXT): names are UTF-8, and the file was made by a Unix system, whose
+// permissions are in the upper half of the external attributes.
+const (
+	utf8Names  = 0x800
+	version2   = 20
+	madeByUnix = 3<<8 | version2
+	plainFile  = 0o100644 << 16
+)
+
+func add(z *zip.Writer, name string, at time.Time, b []byte) error {
+	h := &zip.FileHeader{
+		Name:               name,
+		Flags:              utf8Names,
+		Method:             zip.Store,
+		CRC32:              crc32.ChecksumIEEE(b),
+		CompressedSize64:   uint64(len(b)),
+		UncompressedSize64: uint64(len(b)),
+		CreatorVersion:     madeByUnix,
+		ReaderVersion:      version2,
+		ExternalAttrs:      plainFile,
+	}
+	h.SetModTime(at.UTC()) //nolint:staticcheck // CreateRaw writes these fields as they are, and does not look at Modified
+	w, err := z.CreateRaw(h)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	return err
+}

@@ -1,0 +1,171 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/publishing/tree"
+)
+
+var at = time.Date(2026, 3, 1, 10, 30, 2, 0, time.UTC)
+
+// bytesOf returns bytes for a path that differ from those of other paths.
+func bytesOf(path string) []byte { return []byte(strings.Repeat(path+"\n", len(path))) }
+
+func filesOf(paths ...string) (t tree.Tree) {
+	for _, p := range paths {
+		t = append(t, tree.File{Path: p, Size: int64(len(bytesOf(p)))})
+	}
+	return t
+}
+
+func write(t *testing.T, files tree.Tree) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	err := Write(&out, files, "index.html", at, func(f tree.File) ([]byte, error) { return bytesOf(f.Path), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func TestEntriesAreTheFilesByteByByteInTheOrderOfTheirPaths(t *testing.T) {
+	archive := write(t, filesOf("index.html", "b/two.css", "a.txt", "b/ünïcode.txt", "日本.md"))
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range z.File {
+		names = append(names, f.Name)
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(r)
+		if err != nil || !bytes.Equal(got, bytesOf(f.Name)) || f.Method != zip.Store || f.NonUTF8 {
+			t.Errorf("%s: %v, method %d, other bytes or not UTF-8", f.Name, err, f.Method)
+		}
+		if !f.Modified.Equal(at) {
+			t.Errorf("%s is of %v", f.Name, f.Modified)
+		}
+	}
+	if want := []string{"a.txt", "b/two.css", "b/ünïcode.txt", "index.html", "日本.md"}; !slices.Equal(names, want) {
+		t.Errorf("names %q", names)
+	}
+}
+
+func TestTheSameFilesGiveTheSameArchive(t *testing.T) {
+	one := write(t, filesOf("index.html", "b/c.css", "B/c.css", "con.txt"))
+	two := write(t, filesOf("con.txt", "B/c.css", "index.html", "b/c.css")) // declared in another order
+	if !bytes.Equal(one, two) {
+		t.Error("they differ")
+	}
+}
+
+func TestNamesAreSafeOnWindowsAndMacOS(t *testing.T) {
+	long := strings.Repeat("é", 200)
+	for _, tt := range []struct{ paths, want []string }{
+		{[]string{"a.txt", "b/c.txt"}, []string{"a.txt", "b/c.txt"}},
+		{[]string{`q:r<s>t"u|v?w*x\y`}, []string{"q_r_s_t_u_v_w_x_y"}},
+		{[]string{"a\tb", "c\x7fd"}, []string{"a_b", "c_d"}},
+		{[]string{"photo\u202egpj.exe"}, []string{"photo_gpj.exe"}},
+		{[]string{"CON", "aux.html", "lpt1/x", "nul .txt", "com¹.txt"},
+			[]string{"_CON", "_aux.html", "_com¹.txt", "_lpt1/x", "_nul .txt"}},
+		{[]string{"console.txt", "com10.txt"}, []string{"com10.txt", "console.txt"}},
+		{[]string{"end.", "space ", "in./side"}, []string{"end_", "in_/side", "space_"}},
+		{[]string{"README.md", "Readme.md", "readme.md"}, []string{"README.md", "Readme (2).md", "readme (3).md"}},
+		{[]string{"caf\u00e9.txt", "cafe\u0301.txt"}, []string{"cafe\u0301.txt", "caf\u00e9 (2).txt"}},
+		{[]string{"a:b.txt", "a_b.txt"}, []string{"a_b.txt", "a_b (2).txt"}},
+		{[]string{"a (2).txt", "A.txt", "a.txt"}, []string{"A.txt", "a (2).txt", "a (3).txt"}},
+		{[]string{"Docs", "docs/a"}, []string{"Docs (2)", "docs/a"}},
+		{[]string{".Profile", ".profile"}, []string{".Profile", ".profile (2)"}},
+		{[]string{long + ".txt"}, []string{strings.Repeat("é", 118) + ".txt"}},
+		{[]string{long + "1.txt", long + "2.txt"},
+			[]string{strings.Repeat("é", 118) + ".txt", strings.Repeat("é", 116) + " (2).txt"}},
+	} {
+		entries, _, _ := Entries(filesOf(tt.paths...), "")
+		var got []string
+		for _, e := range entries {
+			got = append(got, e.Name)
+		}
+		slices.Sort(got)
+		slices.Sort(tt.want)
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%q: got %q, want %q", tt.paths, got, tt.want)
+		}
+	}
+}
+
+func TestTheEntrypointKeepsItsName(t *testing.T) {
+	entries, _, _ := Entries(filesOf("INDEX.html", "Index.html", "index.html"), "index.html")
+	var got []string
+	for _, e := range entries {
+		got = append(got, e.Name)
+	}
+	if want := []string{"INDEX (2).html", "Index (3).html", "index.html"}; !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestEachNameIsThereOnce(t *testing.T) {
+	parts := []string{"a", "A", "a.", "a ", "a_", "con", "CON", "_con", "a:", "é", "e\u0301", "RENAMED.txt"}
+	var paths []string
+	for _, x := range parts {
+		paths = append(paths, x+".txt")
+		for _, y := range parts {
+			paths = append(paths, x+"/"+y)
+		}
+	}
+	entries, list, text := Entries(filesOf(paths...), "")
+	seen := map[string]string{fold(list): "the list"}
+	for _, e := range entries {
+		if other, twice := seen[fold(e.Name)]; twice {
+			t.Errorf("%q and %q are both %q", other, e.File.Path, e.Name)
+		}
+		seen[fold(e.Name)] = e.File.Path
+		if e.Name != e.File.Path && !strings.Contains(text, fmt.Sprintf("%q was published as %q\n", e.Name, e.File.Path)) {
+			t.Errorf("the list does not tell of %q", e.File.Path)
+		}
+	}
+}
+
+func TestTheListOfOtherNamesIsThereIfThereAreSome(t *testing.T) {
+	if _, list, text := Entries(filesOf("a", "RENAMED.txt"), ""); list != "" || text != "" {
+		t.Errorf("%q: %q", list, text)
+	}
+	archive := write(t, filesOf("a:b", "renamed.TXT"))
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := z.File[len(z.File)-1]
+	r, err := last.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if want := `"a_b" was published as "a:b"`; err != nil || last.Name != "RENAMED (2).txt" || !strings.Contains(string(text), want) {
+		t.Errorf("%s: %s, %v", last.Name, text, err)
+	}
+}
+
+func TestAFileThatCannotBeReadEndsTheArchive(t *testing.T) {
+	broken := errors.New("broken")
+	err := Write(io.Discard, filesOf("a", "b"), "a", at, func(f tree.File) ([]byte, error) {
+		if f.Path == "b" {
+			return nil, broken
+		}
+		return bytesOf(f.Path), nil
+	})
+	if !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "b: ") {
+		t.Error(err)
+	}
+}
