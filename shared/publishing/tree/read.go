@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"crypto/sha256"
 	"io"
 	"strings"
 
@@ -12,11 +13,26 @@ import (
 func (f File) ReadAll(object io.Reader) (string, error) {
 	var b strings.Builder
 	b.Grow(int(f.Size))
-	if _, err := io.Copy(&b, io.LimitReader(object, f.Size+1)); err != nil {
-		return "", fault.Wrap(fault.StorageUnavailable, err, "the file cannot be read now; repeat the request")
-	}
-	if DigestOf(b.String()) != f.SHA256 {
-		return "", fault.New(fault.StorageUnavailable, "the stored file is damaged")
+	_, err := io.Copy(&b, io.LimitReader(object, f.Size+1))
+	if err := f.check(DigestOf(b.String()), err); err != nil {
+		return "", err
 	}
 	return b.String(), nil
+}
+
+// ReadBytes is ReadAll for callers that need bytes.
+func (f File) ReadBytes(object io.Reader) ([]byte, error) {
+	b := make([]byte, f.Size)
+	_, err := io.ReadFull(object, b)
+	return b, f.check(sha256.Sum256(b), err)
+}
+
+func (f File) check(read Digest, err error) error {
+	switch {
+	case err != nil:
+		return fault.Wrap(fault.StorageUnavailable, err, "the file cannot be read now; repeat the request")
+	case read != f.SHA256:
+		return fault.New(fault.StorageUnavailable, "the stored file is damaged")
+	}
+	return nil
 }
