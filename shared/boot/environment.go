@@ -63,6 +63,11 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 		c.Limits.Cache = n
 		return err == nil && n >= 0
 	})
+	choose(env.Bundles, func(v string) bool {
+		n, err := strconv.Atoi(v)
+		c.Limits.Bundles = time.Duration(n) * time.Second
+		return v == "off" || err == nil && n > 0 && n <= 3600
+	})
 	choose(env.ResponseMode, func(v string) bool { c.ResponseMode = v; return v == "stream" || v == "buffered" })
 	choose(env.HSTS, func(v string) bool { c.HSTS = web.HSTS(v); return c.HSTS.Valid() })
 	for _, name := range append([]string{env.Region, env.AccessKeyID, env.SecretAccessKey}, needs...) {

@@ -115,11 +115,12 @@ func (s *Services) cursors() (*cursor.Codec, error) { return cursor.New(s.Config
 func (s *Services) URLs() (*address.URLBuilder, error) {
 	c := s.Config
 	b := &address.URLBuilder{Origins: c.Origins}
-	var err1, err2, err3 error
+	var err1, err2, err3, err4 error
 	b.ContentToken, err1 = token.New(c.Rings.Content, token.Content, c.Origins.Content)
-	b.ViewToken, err2 = token.New(c.Rings.Content, token.AgentView, c.Origins.API)
-	b.Links, err3 = token.NewLinkCodec(c.Rings.Links, c.Origins.App)
-	return b, errors.Join(err1, err2, err3)
+	b.BundleToken, err2 = token.New(c.Rings.Content, token.Bundle, c.Origins.Content)
+	b.ViewToken, err3 = token.New(c.Rings.Content, token.AgentView, c.Origins.API)
+	b.Links, err4 = token.NewLinkCodec(c.Rings.Links, c.Origins.App)
+	return b, errors.Join(err1, err2, err3, err4)
 }
 
 // Limiter counts for one host.

@@ -111,14 +111,19 @@ func (s Artifacts) publish(ctx context.Context, p artifact.Publication, count sp
 	t := s.begin()
 	t.finish(p.Command, p.Result, p.At)
 	t.moveCurrent(p)
-	t.update(revisionKey(p.Artifact, p.Revision.ID), "SET #status = :published, #pub_at = :now, #no = :no",
-		"#status = :draft", values{
-			"published": string(artifact.Published),
-			"now":       p.At,
-			"no":        p.Number,
-			"draft":     string(artifact.Draft),
-		},
-		func(item) error { return artifact.ErrMoved })
+	set, v := "SET #status = :published, #pub_at = :now, #no = :no", values{
+		"published": string(artifact.Published),
+		"now":       p.At,
+		"no":        p.Number,
+		"draft":     string(artifact.Draft),
+	}
+	if p.Bundle {
+		set += ", #bstat = :pending, #g2p = :queue, #g2s = :due"
+		v["pending"] = string(artifact.BundlePending)
+		v["queue"] = queueOf(bundleDue, string(p.Revision.ID))
+		v["due"] = millisKey(p.At)
+	}
+	t.update(revisionKey(p.Artifact, p.Revision.ID), set, "#status = :draft", v, moved)
 	t.checkFence(p.Workspace)
 	count(t)
 	if p.Share != nil {

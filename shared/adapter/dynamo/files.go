@@ -65,6 +65,9 @@ func (f found) packedTree(a id.Artifact, r id.Revision) []byte {
 // createRevision writes a new revision with its files: in one item, if that is small.
 func (t *transaction) createRevision(r artifact.Revision, files tree.Tree) {
 	i, packed := revisionItem(r), packTree(files)
+	if r.Bundle.Status == artifact.BundlePending {
+		i.str("g2p", queueOf(bundleDue, string(r.ID))).str("g2s", millisKey(r.PublishedAt))
+	}
 	together := i.withFiles(packed)
 	t.create(i)
 	if !together {

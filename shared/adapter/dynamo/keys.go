@@ -307,6 +307,9 @@ const (
 	purgeDue     = "PURGE"    // an artifact or a revision loses its files
 	deletionDue  = "DELETE"   // an object without a reference is deleted
 	migrationDue = "MIGRATE"  // the artifacts of a claimed workspace are moved
+	bundleDue    = "BUNDLE"   // the bundle of a revision is made
+	// staleBundleDue: what attempts to make a bundle left behind is deleted
+	staleBundleDue = "UNBUNDLE"
 )
 
 // queueOf names the partition of gsi2 where an item of a kind falls due; items spread over dueParts partitions.

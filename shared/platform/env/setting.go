@@ -70,6 +70,9 @@ const (
 	HSTS = "VITRINE_HSTS"
 	// Limits is "off" to lift the rate limits, refused in production. Optional.
 	Limits = "VITRINE_LIMITS"
+	// Bundles is how many seconds pass between two runs of the function that makes bundles, or "off" in a deployment
+	// without bundles. Optional, default 60.
+	Bundles = "VITRINE_BUNDLES"
 	// Cache is how many bytes of files and lists of files content, api and app keep in memory; 0 keeps none. Optional,
 	// default 67108864.
 	Cache = "VITRINE_CACHE"

@@ -23,6 +23,7 @@ const (
 	MCPBody       = 5_500_000 // largest request of the MCP host, which its gateway has to pass on as a whole
 	MCPText       = 4 * MiB   // characters of a text that a tool takes
 	CachedObject  = 256 << 10 // largest file whose bytes a host keeps in memory
+
 )
 
 // Comparisons of revisions.
@@ -249,6 +250,8 @@ type Limits struct {
 	Documents    Rate // the same over all callers
 	Device       Rate // device authorizations begun from one address
 
+	Bundles time.Duration
+
 	// Cache is how many bytes of files and lists of files a host keeps in memory; 0 keeps none.
 	Cache int64
 
@@ -339,6 +342,8 @@ func Default() Limits {
 		Document:     Rate{20, time.Minute},
 		Documents:    Rate{60, time.Minute},
 		Device:       Rate{30, time.Minute},
+
+		Bundles: time.Minute,
 
 		Cache: 64 * MiB,
 

@@ -155,6 +155,7 @@ type Revision struct {
 	Size             int64
 	CreatedAt        time.Time
 	PublishedAt      time.Time
+	Bundle           Bundle
 }
 
 // Contents is a revision with its files.

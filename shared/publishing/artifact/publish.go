@@ -47,6 +47,7 @@ type Publication struct {
 	Pinned      bool      // the artifact does not expire, although ExpiresAt is set
 	Republish   bool      // the revision is of files that the artifact has, and is no draft: no draft may be there
 	Share       *Share    // made in the same transaction; nil: none
+	Bundle      bool      // a bundle of the revision is to be made from now on
 	At          time.Time
 	Event       event.Event
 }
@@ -95,8 +96,8 @@ func (s *Service) Publish(ctx context.Context, by credential.Actor, t Target) (c
 		if err != nil {
 			return contract.Published{}, err
 		}
-		return s.published(by, result)
-	}, func(first publicationResult) (contract.Published, error) { return s.published(by, first) })
+		return s.published(by, t, result)
+	}, func(first publicationResult) (contract.Published, error) { return s.published(by, t, first) })
 }
 
 // publishedBefore unpacks what the record of the command holds, if anything.
@@ -210,6 +211,7 @@ func (s *Service) publication(by credential.Actor, t Target, now time.Time) (Pub
 		Allowance:   by.Policy.NewArtifactsPerDay,
 		ExpiresAt:   a.ExpiresAt,
 		Pinned:      !a.PinnedAt.IsZero(),
+		Bundle:      s.newBundle() == BundlePending,
 		At:          now,
 		Event:       published(by, now, a.ID, r.ID, a.Number+1, r.Title),
 	}
@@ -237,8 +239,9 @@ func newShare(a *Artifact, now time.Time) *Share {
 	}
 }
 
-// published signs the URLs of a publication; they are never stored.
-func (s *Service) published(by credential.Actor, r publicationResult) (contract.Published, error) {
+// published signs the URLs of a publication; they are never stored. The bundle is told as it was when the request was
+// read; one of a revision that the request itself published is pending.
+func (s *Service) published(by credential.Actor, t Target, r publicationResult) (contract.Published, error) {
 	now := s.Now()
 	claims := token.Claims{
 		Workspace: by.Workspace.ID,
@@ -250,6 +253,7 @@ func (s *Service) published(by credential.Actor, r publicationResult) (contract.
 	}
 	content, err1 := s.URLs.Content(claims)
 	view, err2 := s.URLs.AgentView(claims)
+	bundle, err3 := s.newest(t, r, now).Availability(s.URLs, s.Limits, claims, now)
 	out := contract.Published{
 		ArtifactID:         r.Artifact,
 		RevisionID:         r.Revision,
@@ -257,19 +261,35 @@ func (s *Service) published(by credential.Actor, r publicationResult) (contract.
 		RevisionContentURL: content + address.Escape(r.Entry),
 		AgentViewURL:       view,
 		ExpiresAt:          contract.At(r.ExpiresAt),
-		Bundle:             contract.Bundle{Status: "disabled"},
+		Bundle:             bundle,
 	}
 	// An ephemeral publication has no share link if that was ended and nothing new was published since.
 	if by.Workspace.Tier() != limits.Ephemeral || r.Share == "" {
 		out.PrivateURL = s.URLs.Private(r.Artifact)
-		return out, errors.Join(err1, err2)
+		return out, errors.Join(err1, err2, err3)
 	}
-	var err3 error
-	out.UnlistedURL, err3 = s.URLs.Link(r.Share, by.Workspace.ID, r.Artifact, now.Add(limits.LinkURLLife))
+	var err4 error
+	out.UnlistedURL, err4 = s.URLs.Link(r.Share, by.Workspace.ID, r.Artifact, now.Add(limits.LinkURLLife))
 	if by.Key.FromAgent {
 		out.URL = out.UnlistedURL
 	}
-	return out, errors.Join(err1, err2, err3)
+	return out, errors.Join(err1, err2, err3, err4)
+}
+
+// newest is the revision that a publication made the newest one, as far as its bundle goes.
+func (s *Service) newest(t Target, r publicationResult, now time.Time) Revision {
+	if t.Revision != nil && t.Revision.ID == r.Revision && t.Revision.Status == Published {
+		return *t.Revision
+	}
+	return Revision{ID: r.Revision, PublishedAt: now, Bundle: Bundle{Status: s.newBundle()}}
+}
+
+// newBundle is the state of the bundle of a revision that is published now.
+func (s *Service) newBundle() BundleStatus {
+	if s.Limits.Bundles == 0 {
+		return NoBundle
+	}
+	return BundlePending
 }
 
 // AllowanceSpent refuses what a workspace may not do any more on this UTC day; what it may is said first.

@@ -119,6 +119,7 @@ func (s *Service) commitRestoration(
 	revision.Title = a.Title
 	revision.CreatedAt = now
 	revision.PublishedAt = now
+	revision.Bundle = Bundle{Status: s.newBundle()}
 	result, _ := json.Marshal(restored{made})
 	return s.Store.Restore(ctx, Restoration{Files: contents.Tree, Publication: Publication{
 		Command:     c,

@@ -132,11 +132,12 @@ func newURLs(t *testing.T) *address.URLBuilder {
 		Content: "https://content.example",
 		App:     "https://app.example",
 	}}
-	var err1, err2, err3 error
+	var err1, err2, err3, err4 error
+	b.BundleToken, err4 = token.New(rings.Content, token.Bundle, b.Origins.Content)
 	b.ContentToken, err1 = token.New(rings.Content, token.Content, b.Origins.Content)
 	b.ViewToken, err2 = token.New(rings.Content, token.AgentView, b.Origins.API)
 	b.Links, err3 = token.NewLinkCodec(rings.Links, b.Origins.App)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
 	return b

@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -33,8 +34,9 @@ func (s *Service) detail(ctx context.Context, by credential.Actor, a *Artifact) 
 
 // Preview is what a frame shows of an artifact.
 type Preview struct {
-	URL  string // of the entrypoint
-	Mode media.Mode
+	URL    string // of the entrypoint
+	Mode   media.Mode
+	Bundle contract.Bundle
 }
 
 // Preview returns the newest revision of an artifact that Find read, nil if its files cannot be shown.
@@ -47,18 +49,20 @@ func (s *Service) Preview(ctx context.Context, by credential.Actor, a *Artifact)
 	if err != nil || r == nil {
 		return nil, err
 	}
-	prefix, err := s.URLs.Content(token.Claims{
+	claims := token.Claims{
 		Workspace: by.Workspace.ID,
 		Artifact:  a.ID,
 		Revision:  r.ID,
 		NoIndex:   by.Policy.NoIndex,
 		Scripts:   by.Policy.Scripts,
 		Expires:   token.Until(now, a.ExpiresAt, !a.PinnedAt.IsZero()),
-	})
-	if err != nil {
+	}
+	prefix, err1 := s.URLs.Content(claims)
+	bundle, err2 := r.Availability(s.URLs, s.Limits, claims, now)
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	return &Preview{URL: prefix + address.Escape(r.Entrypoint), Mode: r.Mode}, nil
+	return &Preview{URL: prefix + address.Escape(r.Entrypoint), Mode: r.Mode, Bundle: bundle}, nil
 }
 
 // bare is the artifact as members see it, without what shows it. Records of pinning hold it.

@@ -1,0 +1,75 @@
+package artifact
+
+import (
+	"time"
+
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/tree"
+)
+
+// BundleStatus is the state of a revision's bundle.
+type BundleStatus string
+
+// The states of a bundle. A revision that was published without bundles has none.
+const (
+	NoBundle      BundleStatus = ""
+	BundlePending BundleStatus = "pending" // a function is to make it
+	BundleReady   BundleStatus = "ready"
+	BundleFailed  BundleStatus = "failed" // it is too large, or could not be made; final
+)
+
+// Bundle is the archive of all files of a published revision.
+type Bundle struct {
+	Status BundleStatus
+	Size   int64       // bytes of the archive; of one that is ready
+	SHA256 tree.Digest // the same
+	MadeAt time.Time   // when it became ready
+}
+
+// Final reports whether the state cannot change while the revision is published.
+func (b Bundle) Final() bool { return b.Status != BundlePending }
+
+// BundleObject names the stored archive of a revision. Home is where the bytes of the artifact lie.
+type BundleObject struct {
+	Home     id.Workspace
+	Artifact id.Artifact
+	Revision id.Revision
+}
+
+// BundleObject names the archive of a revision of the artifact.
+func (a *Artifact) BundleObject(r id.Revision) BundleObject {
+	return BundleObject{Home: a.StorageWorkspace, Artifact: a.ID, Revision: r}
+}
+
+// Availability tells clients of the bundle of a published revision, with a URL that claims sign if it is ready. A
+// pending one is made when its function runs next after the publication; should that fail, when it runs again. A
+// deployment that turned bundles off makes no pending ones.
+func (r Revision) Availability(
+	urls *address.URLBuilder, l *limits.Limits, claims token.Claims, now time.Time,
+) (contract.Bundle, error) {
+	disabled := contract.Bundle{Status: "disabled"}
+	switch {
+	case r.Bundle.Status == NoBundle, r.Bundle.Status == BundlePending && l.Bundles == 0:
+		return disabled, nil
+	case r.Bundle.Status == BundlePending:
+		left := r.PublishedAt.Add(l.Bundles).Sub(now)
+		if left <= 0 {
+			left = min(l.Bundles, limits.BundleRetry)
+		}
+		return contract.Bundle{Status: string(BundlePending), RetryAfterSeconds: max(1, contract.Seconds(left+time.Second-1))}, nil
+	case r.Bundle.Status == BundleFailed:
+		return contract.Bundle{Status: string(BundleFailed)}, nil
+	}
+	url, err := urls.Bundle(claims)
+	made := contract.At(r.Bundle.MadeAt)
+	return contract.Bundle{
+		Status:      string(BundleReady),
+		URL:         url,
+		SizeBytes:   r.Bundle.Size,
+		GeneratedAt: &made,
+	}, err
+}

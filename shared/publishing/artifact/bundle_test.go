@@ -1,0 +1,120 @@
+package artifact
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/token"
+)
+
+func TestAvailabilityTellsTheStateOfABundle(t *testing.T) {
+	made := contract.At(time.Date(2026, 3, 14, 11, 0, 30, 0, time.UTC))
+	ready := Bundle{Status: BundleReady, Size: 1234, MadeAt: made.Time}
+	for name, c := range map[string]struct {
+		bundle    Bundle
+		published time.Duration // ago
+		every     time.Duration
+		want      contract.Bundle
+	}{
+		"none": {
+			Bundle{}, time.Hour, time.Minute,
+			contract.Bundle{Status: "disabled"},
+		},
+		"pending, just published": {
+			Bundle{Status: BundlePending}, 0, time.Minute,
+			contract.Bundle{Status: "pending", RetryAfterSeconds: 60},
+		},
+		"pending, made soon": {
+			Bundle{Status: BundlePending}, 57500 * time.Millisecond, time.Minute,
+			contract.Bundle{Status: "pending", RetryAfterSeconds: 3},
+		},
+		"pending, late": {
+			Bundle{Status: BundlePending}, time.Hour, time.Minute,
+			contract.Bundle{Status: "pending", RetryAfterSeconds: 5},
+		},
+		"pending, late, of a fast worker": {
+			Bundle{Status: BundlePending}, time.Hour, time.Second,
+			contract.Bundle{Status: "pending", RetryAfterSeconds: 1},
+		},
+		"pending, turned off since": {
+			Bundle{Status: BundlePending}, 0, 0,
+			contract.Bundle{Status: "disabled"},
+		},
+		"failed": {
+			Bundle{Status: BundleFailed}, 0, time.Minute,
+			contract.Bundle{Status: "failed"},
+		},
+		"ready": {
+			ready, 0, time.Minute,
+			contract.Bundle{Status: "ready", SizeBytes: 1234, GeneratedAt: &made},
+		},
+		"ready, turned off since": {
+			ready, 0, 0,
+			contract.Bundle{Status: "ready", SizeBytes: 1234, GeneratedAt: &made},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			e.Limits.Bundles = c.every
+			r := Revision{PublishedAt: e.now.Add(-c.published), Bundle: c.bundle}
+			claims := token.Claims{
+				Workspace: id.NewWorkspace(),
+				Artifact:  id.NewArtifact(),
+				Revision:  id.NewRevision(),
+				Expires:   e.now.Add(time.Hour),
+			}
+			got, err := r.Availability(e.URLs, e.Limits, claims, e.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if signed := strings.HasPrefix(got.URL, "https://content.example/b/"); signed != (c.want.Status == "ready") {
+				t.Errorf("URL %q", got.URL)
+			}
+			if made := got.GeneratedAt; made != nil && c.want.GeneratedAt != nil && made.Equal(c.want.GeneratedAt.Time) {
+				got.GeneratedAt = c.want.GeneratedAt
+			}
+			if got.URL = ""; got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestPublishingAsksForABundleUnlessTheDeploymentHasNone(t *testing.T) {
+	for every, want := range map[time.Duration]string{time.Minute: "pending", 0: "disabled"} {
+		e := newEnv(t)
+		e.Limits.Bundles = every
+		e.draft()
+		out, err := e.Publish(t.Context(), e.by, e.target())
+		wantCode(t, err, "")
+		committed := e.store.commits[0].(Publication)
+		if out.Bundle.Status != want || committed.Bundle != (every > 0) {
+			t.Errorf("every %v: %+v, asked for %t", every, out.Bundle, committed.Bundle)
+		}
+	}
+}
+
+func TestARepeatedPublishTellsTheBundleAsItIs(t *testing.T) {
+	e := newEnv(t)
+	e.store.revision.Bundle = Bundle{Status: BundleReady, Size: 1, MadeAt: e.now}
+	out, err := e.Publish(t.Context(), e.by, e.target())
+	wantCode(t, err, "")
+	if out.Bundle.Status != "ready" || out.Bundle.URL == "" {
+		t.Errorf("%+v", out.Bundle)
+	}
+}
+
+func TestARestoredRevisionHasABundleOfItsOwn(t *testing.T) {
+	e := newEnv(t)
+	e.store.revision.Bundle = Bundle{Status: BundleReady, Size: 1, MadeAt: e.now}
+	e.store.artifact.Current = id.NewRevision()
+	if _, err := e.Restore(t.Context(), e.by, e.target(), e.store.revision.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.store.commits[0].(Restoration).Publication.Revision.Bundle; got != (Bundle{Status: BundlePending}) {
+		t.Errorf("%+v", got)
+	}
+}
