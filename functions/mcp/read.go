@@ -42,7 +42,7 @@ func (h *Host) readArtifact() *tool {
 	return define(tool{
 		name:        "read_artifact",
 		title:       "Read an artifact",
-		description: "Read the newest revision of an artifact: its files with signed URLs, sizes and digests, and its expiry.",
+		description: "Read the newest revision of an artifact: its files with signed URLs, sizes and digests, a zip of them all (bundle), and its expiry.",
 		scopes:      reading,
 		effect:      effect{reads: true},
 		input:       object(with("artifact_id", artifactID())),

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"sync/atomic"
 
 	"vitrine/shared/platform/cache"
 	"vitrine/shared/platform/fault"
@@ -13,21 +14,44 @@ import (
 type contentsKey struct {
 	artifact id.Artifact
 	revision id.Revision
+	bundle   bool // with the final state of its bundle
 }
 
 // revisionSize is what a revision takes in memory without its files.
 const revisionSize = 2 << 10
 
 // contents reads a revision and its files, nil if there is no such revision. A published one is kept in memory, because
-// all that a view shows of it is final. Its status is not, so callers ask the state.
+// all that a view shows of it is final, once its bundle is. Its status is not, so callers ask the state.
 func (v *Service) contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
-	key := contentsKey{a, r}
+	c, fresh, err := v.read(ctx, contentsKey{artifact: a, revision: r})
+	if err == nil && !fresh && v.pending(c) {
+		c, _, err = v.read(ctx, contentsKey{a, r, true})
+	}
+	return c, err
+}
+
+// files is contents for callers that do not show the bundle.
+func (v *Service) files(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
+	c, _, err := v.read(ctx, contentsKey{artifact: a, revision: r})
+	return c, err
+}
+
+// pending reports whether the bundle of a revision may have become ready since it was read.
+func (v *Service) pending(c *artifact.Contents) bool {
+	return c != nil && !c.Revision.Bundle.Final() && v.Limits.Bundles > 0
+}
+
+// read returns what is in memory, or reads it, which makes it fresh.
+func (v *Service) read(ctx context.Context, key contentsKey) (c *artifact.Contents, fresh bool, err error) {
+	var begun atomic.Bool // the read may outlast the request
 	read := func(ctx context.Context) (*artifact.Contents, int64, error) {
-		c, err := v.Store.Contents(ctx, a, r)
-		if err != nil || c == nil || c.Revision.Status != artifact.Published {
+		begun.Store(true)
+		c, err := v.Store.Contents(ctx, key.artifact, key.revision)
+		if err != nil || c == nil || c.Revision.Status != artifact.Published || key.bundle && v.pending(c) {
 			return c, 0, err
 		}
 		return c, revisionSize + c.Tree.MemorySize(), nil
 	}
-	return cache.Get(ctx, v.Cache, key, fault.DatabaseUnavailable, read)
+	c, err = cache.Get(ctx, v.Cache, key, fault.DatabaseUnavailable, read)
+	return c, begun.Load(), err
 }

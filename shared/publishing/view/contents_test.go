@@ -44,6 +44,7 @@ func TestWhatMayChangeOrIsNotThereIsReadAgain(t *testing.T) {
 	for name, set := range map[string]func(*env){
 		"a draft":           func(e *env) { e.status(artifact.Draft) },
 		"a retained one":    func(e *env) { e.status(artifact.Retained) },
+		"a pending bundle":  func(e *env) { e.bundle(artifact.BundlePending) },
 		"none":              func(e *env) { e.store.gone = true },
 		"an unreadable one": func(e *env) { e.store.err = fault.NewCode(fault.DatabaseUnavailable) },
 	} {
@@ -66,6 +67,27 @@ func (e *env) status(s artifact.RevisionStatus) {
 	r := e.store.revisions[e.revisions[1]]
 	r.Status = s
 	e.store.revisions[r.ID] = r
+}
+
+// bundle changes the state of the bundle of the newest revision.
+func (e *env) bundle(s artifact.BundleStatus) {
+	r := e.store.revisions[e.revisions[1]]
+	r.Bundle.Status = s
+	e.store.revisions[r.ID] = r
+}
+
+func TestARevisionIsKeptOnceItsBundleIsFinal(t *testing.T) {
+	for _, status := range []artifact.BundleStatus{artifact.BundleReady, artifact.BundleFailed, artifact.NoBundle} {
+		e := newEnv(t)
+		e.Cache = cache.New(e.Limits.Cache)
+		e.bundle(status)
+		for range 2 {
+			e.Latest(t.Context(), e.owner, &e.store.artifact)
+		}
+		if e.store.read != 1 {
+			t.Errorf("%q: it is read %d times", status, e.store.read)
+		}
+	}
 }
 
 // TestT57AHotViewIsClosedByItsStateAlone closes views whose revisions are in memory.

@@ -124,7 +124,8 @@ func newAddresses(t *testing.T) *address.URLBuilder {
 	views, err1 := token.New(ring.Content, token.AgentView, origins.API)
 	files, err2 := token.New(ring.Content, token.Content, origins.Content)
 	links, err3 := token.NewLinkCodec(ring.Links, origins.App)
-	for _, err := range []error{err1, err2, err3} {
+	bundles, err4 := token.New(ring.Content, token.Bundle, origins.Content)
+	for _, err := range []error{err1, err2, err3, err4} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -133,6 +134,7 @@ func newAddresses(t *testing.T) *address.URLBuilder {
 		Origins:      origins,
 		ViewToken:    views,
 		ContentToken: files,
+		BundleToken:  bundles,
 		Links:        links,
 	}
 }

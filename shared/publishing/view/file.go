@@ -68,7 +68,7 @@ func (v *Service) find(
 	if err := readaccess.CheckRevision(ctx, v.Store, a, r); err != nil {
 		return tree.File{}, err
 	}
-	c, err := v.contents(ctx, a.ID, r)
+	c, err := v.files(ctx, a.ID, r)
 	if err != nil {
 		return tree.File{}, err
 	}
@@ -93,14 +93,14 @@ func (v *Service) FileURL(
 	if r == "" {
 		r = a.Current
 	}
-	c, err := v.contents(ctx, a.ID, r)
+	c, err := v.files(ctx, a.ID, r)
 	if err != nil {
 		return "", err
 	}
 	if c == nil {
 		return "", notFound()
 	}
-	prefix, err := v.prefix(&by.Workspace, a, r, "")
+	prefix, err := v.Addresses.Content(v.claims(&by.Workspace, a, r, ""))
 	return prefix + address.Escape(path), err
 }
 

@@ -3,6 +3,7 @@ package view
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -215,8 +216,10 @@ func linkedRevision(s readaccess.State) id.Revision {
 func (v *Service) build(
 	w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, through id.Public,
 ) (contract.PublicAgentView, error) {
-	prefix, err := v.prefix(w, a, c.Revision.ID, through)
-	if err != nil {
+	claims := v.claims(w, a, c.Revision.ID, through)
+	prefix, err1 := v.Addresses.Content(claims)
+	bundle, err2 := c.Revision.Availability(v.Addresses, v.Limits, claims, v.Now())
+	if err := errors.Join(err1, err2); err != nil {
 		return contract.PublicAgentView{}, err
 	}
 	out := contract.PublicAgentView{
@@ -229,7 +232,7 @@ func (v *Service) build(
 		RevisionContentURL: prefix + address.Escape(c.Revision.Entrypoint),
 		Files:              make([]contract.AgentViewFile, len(c.Tree)),
 		SafetyWarnings:     []contract.SafetyWarning{},
-		Bundle:             contract.Bundle{Status: "disabled"},
+		Bundle:             bundle,
 		EphemeralTier:      w.Tier() == limits.Ephemeral,
 	}
 	for i, f := range c.Tree {
@@ -244,12 +247,10 @@ func (v *Service) build(
 	return out, nil
 }
 
-// prefix is the signed URL below which the files of a revision lie, minted through a link unless through is empty.
-func (v *Service) prefix(
-	w *workspace.Workspace, a *artifact.Artifact, r id.Revision, through id.Public,
-) (string, error) {
+// claims are those of the tokens that open a revision, minted through a link unless through is empty.
+func (v *Service) claims(w *workspace.Workspace, a *artifact.Artifact, r id.Revision, through id.Public) token.Claims {
 	policy := v.Limits.Tiers[w.Tier()]
-	return v.Addresses.Content(token.Claims{
+	return token.Claims{
 		Workspace: w.ID,
 		Artifact:  a.ID,
 		Revision:  r,
@@ -257,5 +258,5 @@ func (v *Service) prefix(
 		NoIndex:   policy.NoIndex,
 		Scripts:   policy.Scripts,
 		Expires:   token.Until(v.Now(), a.ExpiresAt, !a.PinnedAt.IsZero()),
-	})
+	}
 }
