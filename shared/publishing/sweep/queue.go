@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,9 +70,11 @@ type round struct {
 	now  func() time.Time
 	over func() bool // nil: never
 	many int         // from so many items on, more may be due
+	// workers is how many items are processed at once; 0: limits.JobWorkers
+	workers int
 }
 
-// each processes limits.JobWorkers items at once, which is safe because every write is conditional. A failed item is
+// each processes some items at once, which is safe because every write is conditional. A failed item is
 // rescheduled with a growing delay, and an unfinished one to now, behind all others that are due, so that neither
 // delays the rest. Round.More is false if an item cannot be rescheduled, because it would fail again at once.
 func each[T queued](ctx context.Context, r round, due []T, do func(context.Context, T) error) (Round, error) {
@@ -91,7 +94,7 @@ func eachGroup[T queued](
 ) (more bool, err error) {
 	w := work{round: r}
 	var workers errgroup.Group
-	workers.SetLimit(limits.JobWorkers)
+	workers.SetLimit(cmp.Or(r.workers, limits.JobWorkers))
 	total := 0
 	for n, group := range groups {
 		total += len(group)

@@ -1,0 +1,63 @@
+package sweep
+
+import (
+	"context"
+
+	"golang.org/x/sync/semaphore"
+
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/tree"
+)
+
+// aheadReads is how many files are read at once.
+const aheadReads = 16
+
+// ahead reads files before they are asked for, in their order, up to limits.BundleAhead bytes.
+type ahead struct {
+	files chan chan readResult
+	room  *semaphore.Weighted
+	held  int64 // room of the file that next returned last
+	stop  context.CancelFunc
+}
+
+type readResult struct {
+	bytes []byte
+	room  int64
+	err   error
+}
+
+// readAhead begins to read files. The caller asks next for each of them in the same order, and calls stop in the end.
+func readAhead(
+	ctx context.Context, files []tree.File, read func(context.Context, tree.File) ([]byte, error),
+) *ahead {
+	ctx, cancel := context.WithCancel(ctx)
+	a := &ahead{
+		files: make(chan chan readResult, len(files)),
+		room:  semaphore.NewWeighted(limits.BundleAhead),
+		stop:  cancel,
+	}
+	go func() {
+		for _, f := range files {
+			room := min(max(f.Size, limits.BundleAhead/aheadReads), limits.BundleAhead)
+			result := make(chan readResult, 1)
+			a.files <- result
+			if err := a.room.Acquire(ctx, room); err != nil {
+				result <- readResult{err: err}
+				return
+			}
+			go func() {
+				b, err := read(ctx, f)
+				result <- readResult{bytes: b, room: room, err: err}
+			}()
+		}
+	}()
+	return a
+}
+
+// next returns the bytes of the next file, which the caller uses until it asks again.
+func (a *ahead) next(tree.File) ([]byte, error) {
+	a.room.Release(a.held)
+	got := <-<-a.files
+	a.held = got.room
+	return got.bytes, got.err
+}

@@ -1,0 +1,197 @@
+package sweep
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"hash"
+	"io"
+	"time"
+
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/archive"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/tree"
+)
+
+// Bundle is a bundle that is due.
+type Bundle struct {
+	Revision artifact.Revision
+	Attempts int // begun up to then
+	QueueItem
+}
+
+// String names it in errors.
+func (b Bundle) String() string { return "bundle of revision " + string(b.Revision.ID) }
+
+// Bundles is the bundler's view of bundles in the tables. All changes hold only while the attempts are those of b.
+type Bundles interface {
+	// DueBundles reads strongly up to n pending bundles that no other function has at that instant.
+	DueBundles(ctx context.Context, now time.Time, n int) ([]Bundle, error)
+	// Take begins an attempt, which stays the only one until an instant, and returns the bundle with it. It returns false
+	// if the bundle changed since it was read.
+	Take(ctx context.Context, b Bundle, until time.Time) (taken Bundle, ok bool, err error)
+	// Release lets others make the bundle before the instant that Take named.
+	Release(ctx context.Context, b Bundle) error
+	// Finish makes the bundle ready. It returns false, without effect, unless the revision is published and its artifact
+	// neither deleted nor expired.
+	Finish(ctx context.Context, b Bundle, made artifact.Bundle) (ok bool, err error)
+	// GiveUp makes the bundle failed, and its object due to be deleted at an instant.
+	GiveUp(ctx context.Context, b Bundle, home id.Workspace, at time.Time) error
+}
+
+// BundleSources reads what bundles are made of.
+type BundleSources interface {
+	// Artifact reads an artifact strongly, nil if there is none.
+	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
+	// Workspace reads a workspace strongly, nil if there is none.
+	Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error)
+	// Tree reads the files of a revision, nil if there are none.
+	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
+}
+
+// BundleBytes reads files and writes bundles in the object store.
+type BundleBytes interface {
+	// Open reads size bytes of an object from an offset.
+	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
+	// WriteBundle stores what write writes. There is no object before all of it is stored; an earlier one is replaced.
+	WriteBundle(ctx context.Context, o artifact.BundleObject, write func(io.Writer) error) error
+}
+
+// Bundler makes the bundles of published revisions. One function makes a bundle at a time; a function that dies leaves
+// it to the next one when its time is over.
+type Bundler struct {
+	Store   Bundles
+	Sources BundleSources
+	Queue   Queue
+	Bytes   BundleBytes
+	Limits  *limits.Limits
+	Now     func() time.Time
+}
+
+// Due does one round.
+func (b *Bundler) Due(ctx context.Context) (Round, error) {
+	due, err := b.Store.DueBundles(ctx, b.Now(), batchSize)
+	if err != nil {
+		return Round{}, err
+	}
+	r := round{
+		rows:    b.Queue,
+		now:     b.Now,
+		many:    fullShare,
+		workers: limits.BundlesAtOnce,
+	}
+	return each(ctx, r, due, b.bundle)
+}
+
+// bundle makes a bundle or gives it up.
+func (b *Bundler) bundle(ctx context.Context, due Bundle) error {
+	a, err := b.Sources.Artifact(ctx, due.Revision.Artifact)
+	if err != nil {
+		return err
+	}
+	if a == nil {
+		return fmt.Errorf("the artifact %s does not exist", due.Revision.Artifact)
+	}
+	if due.Revision.Status != artifact.Published || a.Status != artifact.Live {
+		return b.giveUp(ctx, due, a)
+	}
+	taken, ok, err := b.Store.Take(ctx, due, b.Now().Add(limits.BundleLease))
+	if err != nil || !ok {
+		return err
+	}
+	if taken.Attempts > limits.BundleAttempts {
+		return b.giveUp(ctx, taken, a)
+	}
+	most, err := b.most(ctx, a)
+	if err == nil && taken.Revision.Size > most {
+		return b.giveUp(ctx, taken, a)
+	}
+	if err == nil {
+		err = b.build(ctx, taken, a)
+	}
+	if err != nil {
+		_ = b.Store.Release(ctx, taken) // it ends by itself otherwise
+	}
+	return err
+}
+
+// giveUp lets the object be deleted when no attempt can be under way any more.
+func (b *Bundler) giveUp(ctx context.Context, one Bundle, a *artifact.Artifact) error {
+	return b.Store.GiveUp(ctx, one, a.StorageWorkspace, b.Now().Add(limits.BundleLease))
+}
+
+// most returns how many bytes of files a bundle of the artifact's owner may have.
+func (b *Bundler) most(ctx context.Context, a *artifact.Artifact) (int64, error) {
+	w, err := b.Sources.Workspace(ctx, a.Owner)
+	if err == nil && w != nil && w.ClaimedInto != "" {
+		w, err = b.Sources.Workspace(ctx, w.ClaimedInto)
+	}
+	if err == nil && w == nil {
+		err = fmt.Errorf("the workspace %s does not exist", a.Owner)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return b.Limits.Tiers[w.Tier()].BundleSize, nil
+}
+
+// build stores the archive and makes the bundle ready.
+func (b *Bundler) build(ctx context.Context, one Bundle, a *artifact.Artifact) error {
+	r := one.Revision
+	files, err := b.Sources.Tree(ctx, a.ID, r.ID)
+	if err != nil {
+		return err
+	}
+	if files == nil { // a purge was faster
+		return b.giveUp(ctx, one, a)
+	}
+	sum := sum{Hash: sha256.New()}
+	err = b.Bytes.WriteBundle(ctx, a.BundleObject(r.ID), func(w io.Writer) error {
+		ahead := readAhead(ctx, archive.Order(files), func(ctx context.Context, f tree.File) ([]byte, error) {
+			return b.read(ctx, a.StorageWorkspace, f)
+		})
+		defer ahead.stop()
+		return archive.Write(io.MultiWriter(&sum, w), files, r.Entrypoint, r.PublishedAt, ahead.next)
+	})
+	if err != nil {
+		return err
+	}
+	ok, err := b.Store.Finish(ctx, one, artifact.Bundle{
+		Status: artifact.BundleReady,
+		Size:   sum.size,
+		SHA256: tree.Digest(sum.Sum(nil)),
+		MadeAt: b.Now(),
+	})
+	if err == nil && !ok {
+		return b.giveUp(ctx, one, a)
+	}
+	return err
+}
+
+// read reads a file and checks its bytes.
+func (b *Bundler) read(ctx context.Context, home id.Workspace, f tree.File) ([]byte, error) {
+	if f.Size == 0 {
+		return nil, nil
+	}
+	body, err := b.Bytes.Open(ctx, home, f.Object, 0, f.Size)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return f.ReadBytes(body)
+}
+
+// sum counts and hashes what is written.
+type sum struct {
+	hash.Hash
+	size int64
+}
+
+// Write implements io.Writer.
+func (s *sum) Write(b []byte) (int, error) {
+	s.size += int64(len(b))
+	return s.Hash.Write(b)
+}
