@@ -174,16 +174,20 @@ func (s Garbage) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
 }
 
 // DeleteFileList implements sweep.Purges. Of most revisions the list is in their own item, which one write changes.
-func (s Garbage) DeleteFileList(ctx context.Context, a id.Artifact, r id.Revision) error {
-	_, done, err := s.change(ctx, revisionKey(a, r), "SET #status = :retained REMOVE #files, #g2p, #g2s",
-		"attribute_exists(#files)", values{"retained": string(artifact.Retained)})
+func (s Garbage) DeleteFileList(ctx context.Context, r artifact.Revision) error {
+	k, retained := revisionKey(r.Artifact, r.ID), values{"retained": string(artifact.Retained)}
+	set, remove := "SET #status = :retained", " REMOVE #g2p, #g2s"
+	if r.Bundle.Status == artifact.BundlePending || r.Bundle.Status == artifact.BundleFailed {
+		remove = ""
+	}
+	together := set + " REMOVE #files" + strings.Replace(remove, " REMOVE", ",", 1)
+	_, done, err := s.change(ctx, k, together, "attribute_exists(#files)", retained)
 	if err != nil || done {
 		return err
 	}
 	t := s.begin()
-	t.update(revisionKey(a, r), "SET #status = :retained REMOVE #g2p, #g2s", "attribute_exists(#pk)",
-		values{"retained": string(artifact.Retained)}, overtaken)
-	t.remove(treeKey(a, r), "", nil, nil)
+	t.update(k, set+remove, "attribute_exists(#pk)", retained, overtaken)
+	t.remove(treeKey(r.Artifact, r.ID), "", nil, nil)
 	return unlessOvertaken(s.commit(ctx, t))
 }
 

@@ -114,7 +114,7 @@ func TestAReferenceHoldsUntilTheFilesGoFromEitherPlace(t *testing.T) {
 				t.Errorf("held: %t, dead: %v, %v", held, dead, err)
 			}
 			for range 2 { // a purge that died is repeated
-				if err := s.Garbage.DeleteFileList(ctx, a, r); err != nil {
+				if err := s.Garbage.DeleteFileList(ctx, artifact.Revision{ID: r, Artifact: a}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -159,7 +159,10 @@ func (f *fakeStore) Indexed(_ context.Context, _ id.Workspace, objects []tree.Fi
 func (f *fakeStore) Mark(_ context.Context, c GarbageCandidate) error {
 	return f.call("Mark", func() { f.marked = append(f.marked, c) })
 }
-func (f *fakeStore) DeleteFileList(context.Context, id.Artifact, id.Revision) error {
+func (f *fakeStore) DeleteBundles(context.Context, []artifact.BundleObject) error {
+	return f.call("DeleteBundles", none)
+}
+func (f *fakeStore) DeleteFileList(context.Context, artifact.Revision) error {
 	return f.call("DeleteFileList", none)
 }
 func (f *fakeStore) Purged(context.Context, Purge) error { return f.call("Purged", none) }

@@ -41,8 +41,9 @@ type Purges interface {
 	DuePurges(ctx context.Context, now time.Time, n int) ([]Purge, error)
 	// Mark adds objects to the candidate of their session, all of which is due at c.Due instead of earlier.
 	Mark(ctx context.Context, c GarbageCandidate) error
-	// DeleteFileList deletes the list of a revision's files, which is retained from then on.
-	DeleteFileList(ctx context.Context, a id.Artifact, r id.Revision) error
+	// DeleteFileList deletes the list of a revision's files, which is retained from then on. A bundle that is not ready
+	// stays in its queue, because an attempt may be under way.
+	DeleteFileList(ctx context.Context, r artifact.Revision) error
 	// Purged removes a purge from the queue. It has no effect on a live artifact.
 	Purged(ctx context.Context, p Purge) error
 	ReferenceRemover
@@ -73,6 +74,7 @@ type Purger struct {
 	Store      Purges
 	Queue      Queue
 	Index      Index
+	Bundles    BundleDeletions
 	Now        func() time.Time
 	// Watch is the clock that measures a round; Now decides what is due.
 	Watch func() time.Time
@@ -111,6 +113,11 @@ func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 			return err
 		}
 	}
+	if bundles := readyBundles(h.Artifact, gone); len(bundles) > 0 {
+		if err := p.Bundles.DeleteBundles(ctx, bundles); err != nil {
+			return err
+		}
+	}
 	seen, done := newReferenceCache(p.References), map[tree.Object]bool{}
 	for n, c := range gone {
 		if n > 0 && over() {
@@ -121,6 +128,16 @@ func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 		}
 	}
 	return p.Store.Purged(ctx, one)
+}
+
+// readyBundles names the archives of revisions that end. The bundler gives up those that are not ready.
+func readyBundles(a *artifact.Artifact, gone []artifact.Contents) (out []artifact.BundleObject) {
+	for _, c := range gone {
+		if c.Revision.Bundle.Status == artifact.BundleReady {
+			out = append(out, a.BundleObject(c.Revision.ID))
+		}
+	}
+	return out
 }
 
 // revision checks each object of a revision, except those in done: revisions of one artifact share most objects.
@@ -147,7 +164,7 @@ func (p *Purger) revision(
 	if err := p.mark(ctx, a.StorageWorkspace, unused); err != nil {
 		return err
 	}
-	return p.Store.DeleteFileList(ctx, a.ID, c.Revision.ID)
+	return p.Store.DeleteFileList(ctx, c.Revision)
 }
 
 // mark removes the index entries first: no session that starts after the waiting time began can find the objects.

@@ -30,6 +30,7 @@ func newPurger(status artifact.Status, one bool, revisions ...artifact.Contents)
 		Store:      f,
 		Queue:      f,
 		Index:      f,
+		Bundles:    f,
 		Now:        clock,
 		Watch:      clock,
 	}, f

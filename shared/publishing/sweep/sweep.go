@@ -80,11 +80,13 @@ const (
 	fullShare = batchSize / limits.QueueShards
 )
 
-// Sweeper expires artifacts, discards drafts and deletes abandoned upload sessions.
+// Sweeper expires artifacts, discards drafts, and deletes abandoned upload sessions and bundles.
 type Sweeper struct {
 	Store    Store
 	Sessions Sessions
 	Objects  Objects
+	Bundles  StaleBundles
+	Archives BundleDeletions
 	Now      func() time.Time
 }
 

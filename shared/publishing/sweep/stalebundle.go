@@ -1,0 +1,48 @@
+package sweep
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/publishing/artifact"
+)
+
+// StaleBundle is the object of a bundle that was given up; there may be none.
+type StaleBundle struct {
+	Object artifact.BundleObject
+	QueueItem
+}
+
+// String names it in errors.
+func (b StaleBundle) String() string {
+	return "deletion of the bundle of revision " + string(b.Object.Revision)
+}
+
+// StaleBundles is the sweeper's view of bundles in the tables.
+type StaleBundles interface {
+	// DueStaleBundles reads strongly up to n bundles whose objects are due to be deleted.
+	DueStaleBundles(ctx context.Context, now time.Time, n int) ([]StaleBundle, error)
+	// Forget removes a bundle from the queue, unless it was moved since it was read.
+	Forget(ctx context.Context, b StaleBundle) error
+}
+
+// BundleDeletions deletes from the object store.
+type BundleDeletions interface {
+	// DeleteBundles deletes archives. Deleting a missing one is no error.
+	DeleteBundles(ctx context.Context, bundles []artifact.BundleObject) error
+}
+
+// DueBundles does one round for what attempts left behind that ended without a bundle.
+func (s *Sweeper) DueBundles(ctx context.Context) (Round, error) {
+	due, err := s.Bundles.DueStaleBundles(ctx, s.Now(), batchSize)
+	if err != nil {
+		return Round{}, err
+	}
+	r := round{rows: s.Store, now: s.Now, many: fullShare}
+	return each(ctx, r, due, func(ctx context.Context, one StaleBundle) error {
+		if err := s.Archives.DeleteBundles(ctx, []artifact.BundleObject{one.Object}); err != nil {
+			return err
+		}
+		return s.Bundles.Forget(ctx, one)
+	})
+}
