@@ -21,15 +21,20 @@ var _ content.Bytes = (*Store)(nil)
 // Open implements upload.Objects and content.Bytes. It returns when S3 has promised exactly the
 // requested bytes. The reader must be closed; closing it early gives up its connection.
 func (s *Store) Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error) {
+	name, err := key(home, o)
+	if err != nil && size != 0 {
+		return nil, err
+	}
+	return s.open(ctx, name, offset, size)
+}
+
+// open reads a part of an object.
+func (s *Store) open(ctx context.Context, name string, offset, size int64) (io.ReadCloser, error) {
 	if offset < 0 || size < 0 {
 		return nil, fmt.Errorf("no object has %d bytes from %d on", size, offset)
 	}
 	if size == 0 {
 		return http.NoBody, nil
-	}
-	name, err := key(home, o)
-	if err != nil {
-		return nil, err
 	}
 	span := "bytes=" + strconv.FormatInt(offset, 10) + "-" + strconv.FormatInt(offset+size-1, 10)
 	out, err := s.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &name, Range: &span})
