@@ -87,6 +87,7 @@ func revisionFields(f fields, r *artifact.Revision) {
 	f.time("created", &r.CreatedAt)
 	f.time("pub_at", &r.PublishedAt)
 	text(f, "source", &r.Source)
+	bundleFields(f, &r.Bundle)
 }
 
 func readRevision(i item, a id.Artifact, r id.Revision) *artifact.Revision {

@@ -22,6 +22,7 @@ type Stores struct {
 
 	Access        Access
 	Artifacts     Artifacts
+	Bundles       Bundles
 	Claims        Claims
 	Clients       Clients
 	Consents      Consents
@@ -57,6 +58,7 @@ func New(client *dynamodb.Client, tables Tables) Stores {
 		db:            d,
 		Access:        Access{d, m},
 		Artifacts:     Artifacts{d, m, f, r},
+		Bundles:       Bundles{d, c, m, f},
 		Claims:        Claims{d},
 		Clients:       Clients{d},
 		Consents:      Consents{d},

@@ -135,7 +135,7 @@ func (i item) size() (n int) {
 // An item of up to writeUnit bytes is written for the lowest price. Of these, growth is left for what updates add.
 const (
 	writeUnit = 1024
-	growth    = 64
+	growth    = 96
 )
 
 // withFiles adds a packed list of files if the item can be written for the lowest price nevertheless, and reports
