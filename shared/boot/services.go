@@ -198,9 +198,11 @@ func (s *Services) Content(limiter *rate.Limiter) (*content.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	addresses, err := ring.Derive("address")
+	bundles, err1 := token.New(ring, token.Bundle, s.Config.Origins.Content)
+	addresses, err2 := ring.Derive("address")
 	return &content.Reader{
 		Tokens:    tokens,
+		Bundles:   bundles,
 		Store:     s.stores.Artifacts,
 		Bytes:     s.blobs,
 		Limiter:   limiter,
@@ -208,5 +210,5 @@ func (s *Services) Content(limiter *rate.Limiter) (*content.Reader, error) {
 		Addresses: addresses,
 		Cache:     s.cache,
 		Now:       s.Config.Now,
-	}, err
+	}, errors.Join(err1, err2)
 }

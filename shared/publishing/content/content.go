@@ -35,11 +35,14 @@ type Bytes interface {
 	// Open reads size bytes of an object from an offset. A missing object is not_found, an unreachable store
 	// storage_unavailable. The reader fails with io.ErrUnexpectedEOF if the bytes end early.
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
+	// OpenBundle is Open for the archive of a revision.
+	OpenBundle(ctx context.Context, o artifact.BundleObject, offset, size int64) (io.ReadCloser, error)
 }
 
 // Reader opens files.
 type Reader struct {
 	Tokens  *token.Codec
+	Bundles *token.Codec // of bundles
 	Store   Store
 	Bytes   Bytes
 	Limiter *rate.Limiter
@@ -63,6 +66,9 @@ type File struct {
 	Scripts bool // the host also requires a viewer frame
 	// MaxAge is how long a browser may show the file again without asking, in whole seconds; zero: not at all.
 	MaxAge time.Duration
+
+	// Bundle is the archive of the revision, which is no file of it.
+	Bundle bool
 
 	home id.Workspace
 }
@@ -196,7 +202,16 @@ func (s *limitedBody) Close() error {
 }
 
 func (r *Reader) read(ctx context.Context, f File, offset, size int64) (io.ReadCloser, error) {
-	body, err := r.Bytes.Open(ctx, f.home, f.Object, offset, size)
+	var (
+		body io.ReadCloser
+		err  error
+	)
+	if f.Bundle {
+		o := artifact.BundleObject{Home: f.home, Artifact: f.Artifact, Revision: f.Revision}
+		body, err = r.Bytes.OpenBundle(ctx, o, offset, size)
+	} else {
+		body, err = r.Bytes.Open(ctx, f.home, f.Object, offset, size)
+	}
 	if fault.KindOf(err) == fault.KindNotFound {
 		return nil, readaccess.NotFound()
 	}

@@ -2,6 +2,7 @@ package content
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/netip"
 	"strings"
@@ -37,6 +38,7 @@ type fakeStore struct {
 	treeErr   error
 	states    int
 	trees     int
+	revisions int
 }
 
 func (f *fakeStore) ReadState(context.Context, readaccess.Query) (readaccess.State, error) {
@@ -49,7 +51,8 @@ func (f *fakeStore) Workspace(context.Context, id.Workspace) (*workspace.Workspa
 }
 
 func (f *fakeStore) Revision(context.Context, id.Artifact, id.Revision) (*artifact.Revision, error) {
-	return &f.older, nil
+	f.revisions++
+	return &f.older, f.err
 }
 
 func (f *fakeStore) Tree(context.Context, id.Artifact, id.Revision) (tree.Tree, error) {
@@ -88,6 +91,7 @@ type fakeBytes struct {
 	err          error
 	home         id.Workspace
 	object       tree.Object
+	bundle       artifact.BundleObject
 	offset, size int64
 	opened       int
 	closed       int
@@ -105,6 +109,12 @@ func (f *fakeBytes) Open(
 		return nil, f.err
 	}
 	return fakeBody{f.body(), f}, nil
+}
+
+// OpenBundle opens the archive in place of the object.
+func (f *fakeBytes) OpenBundle(ctx context.Context, o artifact.BundleObject, offset, size int64) (io.ReadCloser, error) {
+	f.bundle = o
+	return f.Open(ctx, o.Home, tree.Object{}, offset, size)
 }
 
 type fakeBody struct {
@@ -134,12 +144,10 @@ type env struct {
 func newEnv(t testing.TB) *env {
 	t.Helper()
 	ring := keyring.New()
-	tokens, err := token.New(ring.Content, token.Content, "https://content.test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addresses, err := ring.Pepper.Derive("address")
-	if err != nil {
+	tokens, err1 := token.New(ring.Content, token.Content, "https://content.test")
+	bundles, err2 := token.New(ring.Content, token.Bundle, "https://content.test")
+	addresses, err3 := ring.Pepper.Derive("address")
+	if err := errors.Join(err1, err2, err3); err != nil {
 		t.Fatal(err)
 	}
 	claims := token.Claims{
@@ -176,6 +184,7 @@ func newEnv(t testing.TB) *env {
 	clock, numbers := func() time.Time { return now }, limits.Default()
 	e.Reader = &Reader{
 		Tokens:    tokens,
+		Bundles:   bundles,
 		Store:     e.store,
 		Bytes:     e.bytes,
 		Limiter:   &rate.Limiter{Counters: e.counters, Limits: &numbers, Now: clock},

@@ -23,7 +23,9 @@ type objectKey struct {
 }
 
 // cacheable reports whether the bytes of a file are kept in memory.
-func (r *Reader) cacheable(f File) bool { return r.Cache != nil && f.Size <= limits.CachedObject }
+func (r *Reader) cacheable(f File) bool {
+	return r.Cache != nil && !f.Bundle && f.Size <= limits.CachedObject
+}
 
 // openCached opens a part of a file in memory. The bytes are a string, so that no reader can change those of another.
 func (r *Reader) openCached(ctx context.Context, f File, offset, size int64) (io.ReadCloser, error) {
