@@ -5,6 +5,7 @@ package content
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"vitrine/shared/adapter/web"
@@ -72,7 +73,27 @@ func (h *Host) routes() []web.Route {
 		{Status: http.StatusOK, Description: "the headers that GET answers"},
 		{Status: http.StatusNotModified, Description: "the client's copy is current"},
 	}
-	return []web.Route{web.Plain[fileInput](get, h.file), web.Plain[fileInput](head, h.file)}
+	bundle, bundleHead := get, head
+	bundle.ID, bundleHead.ID = "content.bundle", "content.bundleHead"
+	bundle.Path, bundleHead.Path = "/b/{token}", "/b/{token}"
+	bundle.Summary = "Serve all files of a revision as a zip archive"
+	bundle.Answers = slices.Clone(get.Answers)
+	for n, answer := range bundle.Answers {
+		if answer.MediaType != "" {
+			bundle.Answers[n].MediaType = zipType
+		}
+	}
+	bundle.Answers[0].Description = "the archive; Repr-Digest has its SHA-256"
+	return []web.Route{
+		web.Plain[fileInput](get, h.file),
+		web.Plain[fileInput](head, h.file),
+		web.Plain[bundleInput](bundle, h.bundle),
+		web.Plain[bundleInput](bundleHead, h.bundle),
+	}
+}
+
+type bundleInput struct {
+	Token string `path:"token" doc:"signed bundle token"`
 }
 
 type fileInput struct {

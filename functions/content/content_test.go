@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -42,6 +44,8 @@ type env struct {
 	handler  http.Handler
 	log      bytes.Buffer
 	codec    *token.Codec
+	bundles  *token.Codec
+	archive  string // of the revision
 	now      time.Time
 	claims   token.Claims
 	state    readaccess.State
@@ -108,8 +112,11 @@ func (s *env) add(path, body string) {
 // serve replaces the host by one with these origins.
 func (s *env) serve(contentOrigin, app string) {
 	s.t.Helper()
-	var err error
-	if s.codec, err = token.New(keyring.New().Content, token.Content, contentOrigin); err != nil {
+	ring := keyring.New().Content
+	var err1, err2 error
+	s.codec, err1 = token.New(ring, token.Content, contentOrigin)
+	s.bundles, err2 = token.New(ring, token.Bundle, contentOrigin)
+	if err := errors.Join(err1, err2); err != nil {
 		s.t.Fatal(err)
 	}
 	clock := func() time.Time { return s.now }
@@ -126,6 +133,7 @@ func (s *env) serve(contentOrigin, app string) {
 		},
 		Reader: &content.Reader{
 			Tokens:    s.codec,
+			Bundles:   s.bundles,
 			Store:     s,
 			Bytes:     s,
 			Now:       clock,
@@ -204,6 +212,14 @@ func (s *env) Open(_ context.Context, _ id.Workspace, o tree.Object, offset, siz
 		return s.body(size), nil
 	}
 	return io.NopCloser(strings.NewReader(s.bodies[o][offset : offset+size])), nil
+}
+
+func (s *env) OpenBundle(_ context.Context, o artifact.BundleObject, offset, size int64) (io.ReadCloser, error) {
+	s.opened.Add(1)
+	if want := s.state.Artifact.BundleObject(s.claims.Revision); o != want {
+		return nil, fmt.Errorf("%+v is opened, not %+v", o, want)
+	}
+	return io.NopCloser(strings.NewReader(s.archive[offset : offset+size])), s.openErr
 }
 
 func (s *env) token() string {

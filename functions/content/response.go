@@ -2,6 +2,7 @@ package content
 
 import (
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"net/http"
 	"strconv"
@@ -23,7 +24,16 @@ type fileResponse struct {
 	etag      string
 }
 
+// zipType is the media type of bundles.
+const zipType = "application/zip"
+
 func (h *Host) fileResponse(f content.File, r *http.Request) fileResponse {
+	if f.Bundle {
+		e := fileResponse{File: f, kind: media.Type{ContentType: zipType, Attachment: true}}
+		e.policy = h.policies.choose(e)
+		e.etag = `"` + f.SHA256.String() + `"`
+		return e
+	}
 	e := fileResponse{
 		File: f,
 		kind: media.Of(f.Path),
@@ -58,6 +68,9 @@ func (e fileResponse) describe(h http.Header) {
 	}
 	if e.kind.Attachment {
 		h.Set("Content-Disposition", disposition(e.Path))
+	}
+	if e.Bundle { // RFC 9530: of the whole archive, whichever part of it follows
+		h.Set("Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(e.SHA256[:])+":")
 	}
 	if e.NoIndex {
 		h.Set("X-Robots-Tag", "noindex, nofollow")

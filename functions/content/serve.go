@@ -11,16 +11,33 @@ import (
 
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/publishing/content"
 )
 
 // file serves GET and HEAD of /v/{token}/{path}. The router decodes the path exactly once, and it is compared byte by
-// byte. The response starts only when the object store has started to return the bytes.
+// byte.
 func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
 	vary(w.Header(), r)
 	found, err := h.Reader.Find(r.Context(), r.PathValue("token"), r.PathValue("path"))
 	if err != nil {
 		return err
 	}
+	return h.serve(w, r, found)
+}
+
+// bundle serves GET and HEAD of /b/{token}.
+func (h *Host) bundle(w http.ResponseWriter, r *http.Request) error {
+	vary(w.Header(), r)
+	found, err := h.Reader.FindBundle(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	return h.serve(w, r, found)
+}
+
+// serve answers with a file, as far as the client wants it. The response starts only when the object store has started
+// to return the bytes.
+func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File) error {
 	web.Annotate(r.Context(), slog.String("workspace", string(found.Workspace)),
 		slog.String("artifact", string(found.Artifact)),
 		slog.String("revision", string(found.Revision)))
