@@ -83,6 +83,9 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 		if _, says := f.settings[env.AgentRegistration]; says {
 			variables[env.AgentRegistration] = "on"
 		}
+		if _, makes := f.settings[env.Bundles]; makes {
+			variables[env.Bundles] = "1" // scripts/dev makes them at once
+		}
 		if f.name == "content" {
 			variables[env.ResponseMode] = "buffered" // sam local does not stream
 		}

@@ -131,6 +131,9 @@ func (f *function) environment() *map[string]*string {
 	if _, says := f.settings[env.AgentRegistration]; says && f.AgentProviders != "" {
 		variables[env.AgentRegistration] = jsii.String("providers")
 	}
+	if _, makes := f.settings[env.Bundles]; makes && !f.Bundles {
+		variables[env.Bundles] = jsii.String("off")
+	}
 	for _, ring := range f.rings {
 		variables[ring] = f.data.rings[ring].SecretArn()
 	}

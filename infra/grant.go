@@ -41,6 +41,9 @@ func (d *data) files() *string { return d.bucket.ArnForObjects(jsii.String("o/*"
 // diffs returns the ARN of the uploads that files are rebuilt from.
 func (d *data) diffs() *string { return d.bucket.ArnForObjects(jsii.String("d/*")) }
 
+// bundles returns the ARN of the archives of revisions.
+func (d *data) bundles() *string { return d.bucket.ArnForObjects(jsii.String("b/*")) }
+
 // listed allows listing a part of the bucket; without a prefix the condition fails.
 func (d *data) listed(prefix string) awsiam.PolicyStatement {
 	return allowIf(d.bucket.BucketArn(), map[string]any{"StringLike": map[string]any{"s3:prefix": prefix}},
@@ -59,11 +62,20 @@ func (d *data) readGates() []awsiam.PolicyStatement {
 // narrow-writes=no, all. How IAM compares the keys of a transaction over several items can only be
 // seen in an account; hence the option.
 func (d *data) write(keys ...string) awsiam.PolicyStatement {
+	return d.change(keys, "dynamodb:PutItem", "dynamodb:UpdateItem")
+}
+
+// update is write without putting new items.
+func (d *data) update(keys ...string) awsiam.PolicyStatement {
+	return d.change(keys, "dynamodb:UpdateItem")
+}
+
+func (d *data) change(keys []string, actions ...string) awsiam.PolicyStatement {
 	var conditions map[string]any
 	if d.narrowWrites {
 		conditions = leading(keys...)
 	}
-	return allowIf(d.core.TableArn(), conditions, "dynamodb:PutItem", "dynamodb:UpdateItem")
+	return allowIf(d.core.TableArn(), conditions, actions...)
 }
 
 // memberItems are what members and agents change: workspaces with their members, artifacts, links, API keys, claims and

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -19,6 +20,8 @@ type host struct {
 	providers bool              // verifies what identity providers of agents send
 	settings  map[string]string // in addition to those that all hosts have
 	grants    func(*data) []awsiam.PolicyStatement
+	purpose   string // of the rule that wakes a scheduled function
+	idle      string // what its alarm says when it is not woken
 }
 
 // title is the name as a construct has it.
@@ -43,6 +46,7 @@ var hosts = []host{
 		people:    verifying, // ID tokens that clients exchange
 		providers: true,
 		settings: map[string]string{
+			env.Bundles:      strconv.Itoa(wakeSeconds),
 			env.Pow:          "adaptive",
 			env.FetchOrigins: "", // declared for scripts/dev, because functions are told declared variables only
 		},
@@ -72,7 +76,10 @@ var hosts = []host{
 		timeout: answerTime,
 		rings:   []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
 		people:  signingIn,
-		grants:  (*data).appRights,
+		settings: map[string]string{
+			env.Bundles: strconv.Itoa(wakeSeconds),
+		},
+		grants: (*data).appRights,
 	},
 	{
 		name:    "mcp",
@@ -82,6 +89,7 @@ var hosts = []host{
 		rings:   []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
 		people:  describing,
 		settings: map[string]string{
+			env.Bundles:           strconv.Itoa(wakeSeconds),
 			env.PutMode:           "direct", // mcpFront overrides it where there is an edge
 			env.AgentRegistration: "on",     // the api has the ring for it
 		},

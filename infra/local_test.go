@@ -99,7 +99,8 @@ func TestEveryRouteReachesAFunctionAndNoTwoCollide(t *testing.T) {
 			}
 			seen[w.method+" "+w.path] = true
 		}
-		if len(ways) == 0 != strings.HasSuffix(tpl.name, "-Jobs") { // those a schedule wakes
+		_, host, _ := strings.Cut(tpl.name, "-")
+		if len(ways) == 0 != slices.Contains([]string{"Jobs", "Bundle"}, host) {
 			t.Errorf("%s has %d routes", tpl.name, len(ways))
 		}
 	}
@@ -205,7 +206,7 @@ func TestDescribeWritesWhatTheScriptsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	same(t, "stacks", got.Stacks, []string{"Plain-Data", "Plain-Api", "Plain-Upload", "Plain-Content", "Plain-App",
-		"Plain-Mcp", "Plain-Jobs"})
+		"Plain-Mcp", "Plain-Jobs", "Plain-Bundle"})
 	same(t, "final", got.Final, false)
 	same(t, "told", got.Told, map[string]string{
 		"api":     "https://api.invalid",

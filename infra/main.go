@@ -57,13 +57,13 @@ func run() (err error) {
 // deployment is the stacks of one set of options.
 type deployment struct {
 	options
-	data  *data
-	hosts []*function
-	jobs  *function
+	data      *data
+	hosts     []*function
+	scheduled []*function
 }
 
 // functions returns all functions of a deployment.
-func (d *deployment) functions() []*function { return append(slices.Clone(d.hosts), d.jobs) }
+func (d *deployment) functions() []*function { return slices.Concat(d.hosts, d.scheduled) }
 
 // build adds the stacks of a deployment to an app.
 func build(app awscdk.App, o options) (*deployment, error) {
@@ -76,8 +76,11 @@ func build(app awscdk.App, o options) (*deployment, error) {
 		front[h.name](f)
 		d.hosts = append(d.hosts, f)
 	}
-	d.jobs = newFunction(app, o, d.data, jobsHost)
-	d.jobs.schedule()
+	for _, h := range scheduledHosts {
+		f := newFunction(app, o, d.data, h)
+		f.schedule()
+		d.scheduled = append(d.scheduled, f)
+	}
 	return d, nil
 }
 

@@ -97,6 +97,14 @@ func permissionsOf(parameters any, tables dynamo.Tables) (out []permission) {
 		}
 	case *s3.PutObjectInput:
 		object("PutObject", in.Key, "GenerateDataKey")
+	case *s3.CreateMultipartUploadInput:
+		object("PutObject", in.Key, "GenerateDataKey")
+	case *s3.UploadPartInput:
+		object("PutObject", in.Key, "Decrypt")
+	case *s3.CompleteMultipartUploadInput:
+		object("PutObject", in.Key, "Decrypt")
+	case *s3.AbortMultipartUploadInput:
+		out = append(out, permission{action: "s3:AbortMultipartUpload", resource: "Objects.Arn/" + *in.Key})
 	case *s3.ListObjectsV2Input:
 		out = append(out, permission{"s3:ListBucket", "Objects.Arn", map[string]string{"s3:prefix": aws.ToString(in.Prefix)}})
 	default:

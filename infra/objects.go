@@ -64,7 +64,8 @@ func (d *data) refuseEncryption(id, header string, ours *string) awsiam.PolicySt
 
 // refuseOverwrites denies puts to files and diffs without If-None-Match, for every caller, because
 // an object is written once. Copies and multipart uploads cannot send it, and are denied too; the
-// service makes none.
+// service makes none of them. Archives of revisions are multipart uploads, which another attempt
+// replaces by the same bytes.
 func (d *data) refuseOverwrites() awsiam.PolicyStatement {
 	unconditional := map[string]any{"Null": map[string]any{"s3:if-none-match": "true"}}
 	return refusePuts("DenyOverwrites", unconditional, d.files(), d.diffs())

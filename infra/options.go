@@ -68,6 +68,7 @@ import (
 //	                  to take back)
 //	edge-logs         yes (default) or no: distributions of CloudFront log chosen fields, no paths. Their logs are in
 //	                  us-east-1 alone, so that a deployment elsewhere has none
+//	bundles           yes (default) or no: revisions that are published get no archives, and those that have one keep it
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
 //	budget-usd        what the account may cost in a month, or none (default): more than 80 % and 100 % of it, spent or
 //	                  forecast, are reported to alarm-topic, whose policy has to let budgets.amazonaws.com publish. It
@@ -91,6 +92,7 @@ type options struct {
 	Throttles    map[string]throttle // of the hosts that have one
 	HSTS         web.HSTS
 	EdgeLogs     bool
+	Bundles      bool     // revisions get archives
 	Warnings     []string // allowed, but not advisable
 	AlarmTopic   string
 	Budget       float64 // US dollars a month; 0: none
@@ -152,10 +154,11 @@ func readOptions(c lookup) (options, error) {
 		LogRole:     c.text("gateway-log-role", "") != "existing",
 		HSTS:        web.HSTS(c.text("hsts", string(web.HSTSHost))),
 		EdgeLogs:    c.text("edge-logs", "yes") != "no",
+		Bundles:     c.text("bundles", "yes") != "no",
 	}
 	o.Settings = c.text("settings", filepath.Join(".vitrine", "deployed", o.Name+".json"))
 	err := o.checkWords()
-	for _, name := range []string{"keep", "edge-logs"} {
+	for _, name := range []string{"keep", "edge-logs", "bundles"} {
 		if answer := c.text(name, "yes"); err == nil && answer != "yes" && answer != "no" {
 			err = fmt.Errorf("the context %s is yes or no, not %q", name, answer)
 		}

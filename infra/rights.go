@@ -25,7 +25,7 @@ func (d *data) uploadRights() []awsiam.PolicyStatement {
 }
 
 func (d *data) contentRights() []awsiam.PolicyStatement {
-	return append(d.readGates(), d.readFiles()...)
+	return slices.Concat(d.readGates(), d.readFiles(), []awsiam.PolicyStatement{allow(d.bundles(), "s3:GetObject")})
 }
 
 func (d *data) appRights() []awsiam.PolicyStatement {
@@ -41,4 +41,31 @@ func (d *data) mcpRights() []awsiam.PolicyStatement {
 		allow(index(d.core, "gsi1"), "dynamodb:Query"),
 		allow(index(d.core, "gsi2"), "dynamodb:Query"), // links of an artifact
 	)
+}
+
+// jobsRights read no file. No other role deletes any.
+func (d *data) jobsRights() []awsiam.PolicyStatement {
+	return []awsiam.PolicyStatement{
+		allow(d.core.TableArn(), "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem",
+			"dynamodb:UpdateItem",
+			"dynamodb:DeleteItem", "dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem"),
+		allow(index(d.core, "gsi1"), "dynamodb:Query"),
+		allow(index(d.core, "gsi2"), "dynamodb:Query"),
+		allow(d.events.TableArn(), "dynamodb:PutItem"),
+		allow(d.files(), "s3:DeleteObject"),
+		allow(d.diffs(), "s3:DeleteObject"),
+		allow(d.bundles(), "s3:DeleteObject"),
+		d.listed("o/*"), d.listed("d/*"), // of sessions that were never finalized
+	}
+}
+
+func (d *data) bundleRights() []awsiam.PolicyStatement {
+	return append([]awsiam.PolicyStatement{
+		allowIf(d.core.TableArn(), leading("W#*", "A#*"),
+			"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
+		allow(index(d.core, "gsi2"), "dynamodb:Query"),
+		d.update("A#*"), // revisions
+		allow(d.bundles(), "s3:PutObject", "s3:AbortMultipartUpload"),
+		allowIf(d.key.KeyArn(), d.forObjects(), "kms:GenerateDataKey"),
+	}, d.readFiles()...)
 }

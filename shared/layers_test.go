@@ -82,6 +82,7 @@ var rooms = []room{
 			"functions/app/lambda",
 			"functions/mcp/lambda",
 			"functions/jobs/lambda",
+			"functions/bundle/lambda",
 		},
 		open: true,
 	},

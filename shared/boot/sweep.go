@@ -6,12 +6,14 @@ import (
 	"vitrine/shared/publishing/sweep"
 )
 
-// Sweeper ends what is due: drafts, artifacts and upload sessions.
+// Sweeper ends what is due: drafts, artifacts, upload sessions and bundles that were given up.
 func (s *Services) Sweeper() *sweep.Sweeper {
 	return &sweep.Sweeper{
 		Store:    s.stores.Queue,
 		Sessions: s.stores.Queue,
 		Objects:  s.blobs,
+		Bundles:  s.stores.Bundles,
+		Archives: s.blobs,
 		Now:      s.Config.Now,
 	}
 }
@@ -33,6 +35,7 @@ func (s *Services) Purger() *sweep.Purger {
 		Store:      s.stores.Garbage,
 		Queue:      s.stores.Queue,
 		Index:      s.stores.ContentIndex,
+		Bundles:    s.blobs,
 		Now:        s.Config.Now,
 		Watch:      time.Now,
 	}
@@ -46,5 +49,17 @@ func (s *Services) GarbageCollector() *sweep.GarbageCollector {
 		Index:      s.stores.ContentIndex,
 		Bytes:      s.blobs,
 		Now:        s.Config.Now,
+	}
+}
+
+// Bundler makes the bundles of published revisions.
+func (s *Services) Bundler() *sweep.Bundler {
+	return &sweep.Bundler{
+		Store:   s.stores.Bundles,
+		Sources: s.stores.Bundles,
+		Queue:   s.stores.Bundles,
+		Bytes:   s.blobs,
+		Limits:  &s.Config.Limits,
+		Now:     s.Config.Now,
 	}
 }

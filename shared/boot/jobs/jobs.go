@@ -21,6 +21,7 @@ func Host(s *boot.Services, log *slog.Logger) *jobs.Host {
 		{Name: "hints", Due: rounds(s.Indexer().Due)}, // leaves sessions to the next
 		{Name: "sessions", Due: rounds(sweeper.DueSessions)},
 		{Name: "purges", Due: rounds(s.Purger().Due)},
+		{Name: "bundles", Due: rounds(sweeper.DueBundles)},
 		{Name: "deletions", Due: rounds(s.GarbageCollector().Due)},
 	}}
 }

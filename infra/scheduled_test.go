@@ -5,25 +5,32 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"vitrine/shared/platform/limits"
 )
 
-func TestJobsAreWokenEveryMinuteByNobodyElse(t *testing.T) {
-	for name, d := range made {
-		tpl := read(t, d.stackName("jobs"))
+func TestScheduledFunctionsAreWokenEveryMinuteByNobodyElse(t *testing.T) {
+	eachScheduled(t, func(t *testing.T, d *deployment, f *function, tpl *template) {
+		name := f.name
 		rule := tpl.only(t, "AWS::Events::Rule")
 		same(t, name+": schedule", rule.Properties["ScheduleExpression"], "rate(1 minute)")
-		same(t, name+": state", rule.Properties["State"], "ENABLED")
+		state := "ENABLED"
+		if !f.awake() {
+			state = "DISABLED"
+		}
+		same(t, name+": state", rule.Properties["State"], state)
 		target := at(t, rule.Properties, "Targets", 0).(object)
-		if f := tpl.text(target["Arn"]); f != "JobsFunction.Arn" || len(list(rule.Properties["Targets"])) != 1 {
-			t.Errorf("%s: the rule wakes %s", name, f)
+		if arn := tpl.text(target["Arn"]); arn != f.title()+"Function.Arn" || len(list(rule.Properties["Targets"])) != 1 {
+			t.Errorf("%s: the rule wakes %s", name, arn)
 		}
 		same(t, name+": retries", target["RetryPolicy"], object{"MaximumEventAgeInSeconds": 60, "MaximumRetryAttempts": 0})
 		// in addition to the rule, Lambda would retry twice
 		itself := tpl.only(t, "AWS::Lambda::EventInvokeConfig").Properties
 		same(t, name+": attempts", itself["MaximumRetryAttempts"], 0)
 		same(t, name+": age", itself["MaximumEventAgeInSeconds"], 60)
-		if f := tpl.text(itself["FunctionName"]); f != "JobsFunction" {
-			t.Errorf("%s: attempts are those of %s", name, f)
+		if named := tpl.text(itself["FunctionName"]); named != f.title()+"Function" {
+			t.Errorf("%s: attempts are those of %s", name, named)
 		}
 		permission := tpl.only(t, "AWS::Lambda::Permission")
 		same(t, name+": principal", permission.Properties["Principal"], "events.amazonaws.com")
@@ -32,16 +39,28 @@ func TestJobsAreWokenEveryMinuteByNobodyElse(t *testing.T) {
 		}
 		for kind := range maps.Keys(kinds(tpl)) {
 			if strings.Contains(kind, "ApiGateway") {
-				t.Errorf("%s: jobs have a %s", name, kind)
+				t.Errorf("%s has a %s", name, kind)
 			}
+		}
+	})
+}
+
+// eachScheduled runs a test for each function that no request reaches, of all deployments.
+func eachScheduled(t *testing.T, run func(*testing.T, *deployment, *function, *template)) {
+	for name, d := range made {
+		for _, f := range d.scheduled {
+			t.Run(name+"/"+f.name, func(t *testing.T) { run(t, d, f, read(t, d.stackName(f.name))) })
 		}
 	}
 }
 
-func TestJobsReportWhatFails(t *testing.T) {
-	for name, d := range made {
-		tpl := read(t, d.stackName("jobs"))
-		alarms := tpl.of("AWS::CloudWatch::Alarm")
+func TestScheduledFunctionsReportWhatFails(t *testing.T) {
+	eachScheduled(t, func(t *testing.T, d *deployment, f *function, tpl *template) {
+		name, alarms := f.name, tpl.of("AWS::CloudWatch::Alarm")
+		if !f.awake() {
+			same(t, "alarms", slices.Sorted(maps.Keys(alarms)), []string{"Behind", "Errors", "Throttles"})
+			return
+		}
 		same(t, name+": alarms", slices.Sorted(maps.Keys(alarms)), []string{"Behind", "Errors", "Stopped", "Throttles"})
 		p := alarms["Stopped"].Properties
 		same(t, name+": when they stop", []any{p["MetricName"], p["Statistic"], p["ComparisonOperator"], p["Threshold"],
@@ -51,17 +70,20 @@ func TestJobsReportWhatFails(t *testing.T) {
 			same(t, name+": reports of "+alarm, a.Properties["AlarmActions"] != nil, d.AlarmTopic != "")
 		}
 		same(t, name+": time", tpl.only(t, "AWS::Lambda::Function").Properties["Timeout"], workTime)
-	}
+		if workTime*time.Second >= limits.BundleLease {
+			t.Errorf("%s may run when another function takes its bundle", name)
+		}
+	})
 }
 
-func TestJobsThatFallBehindAreReported(t *testing.T) {
-	for name, d := range made {
-		tpl := read(t, d.stackName("jobs"))
+func TestWorkThatFallsBehindIsReported(t *testing.T) {
+	eachScheduled(t, func(t *testing.T, d *deployment, f *function, tpl *template) {
+		name := d.Name
 		filter := tpl.only(t, "AWS::Logs::MetricFilter").Properties
 		same(t, name+": pattern", filter["FilterPattern"], "{ $.oldest_due_seconds >= 0 }")
 		metric := at(t, filter, "MetricTransformations", 0).(object)
 		same(t, name+": metric", metric, object{
-			"MetricName": "jobs-oldest-due-seconds", "MetricNamespace": "Vitrine/" + name, "MetricValue": "$.oldest_due_seconds",
+			"MetricName": f.name + "-oldest-due-seconds", "MetricNamespace": "Vitrine/" + name, "MetricValue": "$.oldest_due_seconds",
 		})
 		alarm := tpl.of("AWS::CloudWatch::Alarm")["Behind"]
 		if alarm == nil {
@@ -72,7 +94,7 @@ func TestJobsThatFallBehindAreReported(t *testing.T) {
 			[]any{p["Namespace"], p["MetricName"], p["Statistic"], p["ComparisonOperator"], p["Threshold"], p["Period"],
 				p["TreatMissingData"]},
 			[]any{"Vitrine/" + name, metric["MetricName"], "Maximum", "GreaterThanThreshold", 3600, 300, "notBreaching"})
-	}
+	})
 }
 
 // kinds are the types of a template's resources.

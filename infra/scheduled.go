@@ -1,0 +1,64 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// workTime leaves the last round of work time to end: a function starts new ones for less than a minute.
+const workTime = 5 * 60
+
+// wakeSeconds is how often each of them runs.
+const wakeSeconds = 60
+
+// scheduledHosts are the functions that no request reaches. They hold no key ring.
+var scheduledHosts = []host{
+	{
+		name:    "jobs",
+		memory:  512,
+		timeout: workTime,
+		grants:  (*data).jobsRights,
+		purpose: "Wakes the jobs of Vitrine; disabled, what falls due waits, and nobody reads what has ended",
+		idle:    "Nothing wakes the jobs: what has ended is neither deleted nor moved",
+	},
+	{
+		name:    "bundle",
+		memory:  1024,
+		timeout: workTime,
+		grants:  (*data).bundleRights,
+		purpose: "Wakes the function that makes bundles; disabled, those of new revisions stay pending",
+		idle:    "Nothing makes bundles: those of new revisions stay pending",
+	},
+}
+
+// awake reports whether a scheduled function has anything to do.
+func (f *function) awake() bool { return f.name != "bundle" || f.Bundles }
+
+// schedule wakes the function every minute, unless it makes bundles and the deployment has none. The next call continues what one leaves undone, so that
+// neither the rule nor Lambda, which has a queue and attempts of its own, repeats a call.
+func (f *function) schedule() {
+	f.lambda.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{RetryAttempts: number(0), MaxEventAge: seconds(60)})
+	awsevents.NewRule(f.stack, jsii.String("EveryMinute"), &awsevents.RuleProps{
+		Description: jsii.String(f.purpose),
+		Enabled:     jsii.Bool(f.awake()),
+		Schedule:    awsevents.Schedule_Rate(seconds(wakeSeconds)),
+		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(f.lambda, &awseventstargets.LambdaFunctionProps{
+			RetryAttempts: number(0), MaxEventAge: seconds(60),
+		})},
+	})
+	f.reportBacklog()
+	if !f.awake() {
+		return
+	}
+	f.alarmOn("Stopped", f.idle,
+		f.lambda.MetricInvocations(sum()),
+		&awscloudwatch.CreateAlarmOptions{
+			ComparisonOperator: awscloudwatch.ComparisonOperator_LESS_THAN_THRESHOLD,
+			Threshold:          number(1),
+			EvaluationPeriods:  number(2),
+			TreatMissingData:   awscloudwatch.TreatMissingData_BREACHING,
+		})
+}
