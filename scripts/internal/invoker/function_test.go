@@ -36,7 +36,7 @@ func program(t *testing.T, host string) string {
 
 var programs = func() map[string]func() (string, error) {
 	out := map[string]func() (string, error){}
-	for _, host := range env.Hosts {
+	for _, host := range env.Functions {
 		out[host] = sync.OnceValues(func() (string, error) { return build(context.Background(), host) })
 	}
 	return out

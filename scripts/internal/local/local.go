@@ -84,6 +84,7 @@ func (l *local) startHosts(ctx context.Context) error {
 	}
 	numbers := limits.Default()
 	numbers.Off, numbers.Cache = l.limitsOff, l.cache
+	numbers.Bundles = stack.JobsEvery
 	var err error
 	l.stack, err = stack.Start(ctx, stack.Options{
 		Engines:  l.engines,

@@ -9,7 +9,9 @@ import (
 	"vitrine/functions/jobs"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/boot"
+	"vitrine/shared/boot/bundle"
 	bootjobs "vitrine/shared/boot/jobs"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/limits"
@@ -23,36 +25,51 @@ type JobEnv struct {
 	*ClaimEnv
 	Services *boot.Services
 	Host     *jobs.Host
+	Bundler  *jobs.Host // makes bundles
 }
 
 // NewJobEnv starts a deployment for jobs.
 func NewJobEnv(t testing.TB, change ...func(*stack.Options)) *JobEnv {
 	t.Helper()
 	s := &JobEnv{ClaimEnv: NewClaimEnv(t, change...)}
-	e := s.Options.Engines
-	s.Services = Must(boot.Open(boot.Config{
+	s.Services = s.scheduled(t, s.JobFaults.Add)
+	s.Host = bootjobs.Host(s.Services, s.Options.Log)
+	s.Bundler = bundle.Host(s.Services, s.Options.Log)
+	return s
+}
+
+// scheduled opens the services of functions that a schedule wakes.
+func (d *Env) scheduled(t testing.TB, faults ...func(*middleware.Stack) error) *boot.Services {
+	t.Helper()
+	e := d.Options.Engines
+	return Must(boot.Open(boot.Config{
 		Environment:      credential.Preview,
-		Origins:          s.Origins,
-		Tables:           s.Tables,
+		Origins:          d.Origins,
+		Tables:           dynamo.Named(d.Options.Tables),
 		Bucket:           e.Bucket,
 		AWS:              e.AWS(),
 		DynamoDBEndpoint: e.DynamoDB,
 		S3Endpoint:       e.S3,
 		S3Domain:         e.S3Domain,
-		Limits:           s.Options.Limits,
-		Now:              s.Options.Now,
-		Middleware:       []func(*middleware.Stack) error{s.JobFaults.Add},
+		Limits:           d.Options.Limits,
+		Now:              d.Options.Now,
+		Middleware:       faults,
 	}))(t)
-	s.Host = bootjobs.Host(s.Services, s.Options.Log)
-	return s
 }
 
-// RunJobs runs all jobs until nothing is due, and checks the invariants. Sessions that were begun just now are old
-// enough for the jobs.
+// MakeBundles makes the bundles of all revisions that are published.
+func (d *Env) MakeBundles(t testing.TB) {
+	t.Helper()
+	NoError(t, bundle.Host(d.scheduled(t), d.Options.Log).Run(ctx))
+}
+
+// RunJobs runs all jobs until nothing is due, makes all bundles, and checks the invariants. Sessions that were begun
+// just now are old enough for the jobs.
 func (s *JobEnv) RunJobs(t testing.TB) {
 	t.Helper()
 	s.Clock.Advance(limits.UploadPatience)
 	NoError(t, s.Host.Run(ctx))
+	NoError(t, s.Bundler.Run(ctx))
 	s.CheckInvariants(t)
 }
 

@@ -2,15 +2,17 @@ package stack
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"vitrine/shared/boot"
+	"vitrine/shared/boot/bundle"
 	"vitrine/shared/boot/jobs"
 	"vitrine/shared/platform/keyring"
 )
 
-// jobsEvery is how often the stack looks for due work.
-const jobsEvery = time.Second
+// JobsEvery is how often the stack looks for due work, bundles among it.
+const JobsEvery = time.Second
 
 // startJobs processes due work, as the jobs of a deployment do, until the result is called. Its
 // clients are not those of the hosts, so that Options.Middleware does not affect it.
@@ -22,22 +24,24 @@ func (s *Stack) startJobs(ctx context.Context, o Options) (stop func(), err erro
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		host := jobs.Host(services, o.Log.With("host", "jobs"))
-		tick := time.NewTicker(jobsEvery)
-		defer tick.Stop()
-		for ctx.Err() == nil {
-			host.Run(ctx) // the function logs failures; the next round tries again
-			select {
-			case <-ctx.Done():
-			case <-tick.C:
-			}
-		}
-	}()
+	var running sync.WaitGroup
+	running.Go(func() { repeat(ctx, jobs.Host(services, o.Log.With("host", "jobs")).Run) })
+	running.Go(func() { repeat(ctx, bundle.Host(services, o.Log.With("host", "bundle")).Run) })
 	return func() {
 		cancel()
-		<-done
+		running.Wait()
 	}, nil
+}
+
+// repeat runs work every JobsEvery. The work logs its failures, and its next run tries again.
+func repeat(ctx context.Context, work func(context.Context) error) {
+	tick := time.NewTicker(JobsEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		_ = work(ctx)
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
 }

@@ -39,14 +39,14 @@ func (o Options) inProcess() error {
 	told := o.Limits
 	standard := limits.Default()
 	told.Off, told.Pow = standard.Off, standard.Pow
-	told.Cache = standard.Cache
+	told.Cache, told.Bundles = standard.Cache, standard.Bundles
 	switch {
 	case o.Now != nil && reflect.ValueOf(o.Now).Pointer() != reflect.ValueOf(time.Now).Pointer():
 		return fmt.Errorf("option Now: %w", ErrInProcess)
 	case len(o.Middleware) > 0:
 		return fmt.Errorf("option Middleware: %w", ErrInProcess)
 	case !reflect.DeepEqual(told, standard):
-		return fmt.Errorf("option Limits, other than Off, Pow and Cache: %w", ErrInProcess)
+		return fmt.Errorf("option Limits, other than Off, Pow, Cache and Bundles: %w", ErrInProcess)
 	}
 	return nil
 }
@@ -124,6 +124,10 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 	if o.Limits.Off {
 		rates = "off"
 	}
+	bundles := "off"
+	if o.Limits.Bundles > 0 {
+		bundles = strconv.Itoa(int(o.Limits.Bundles / time.Second))
+	}
 	tables := dynamo.Named(o.Tables)
 	return map[string]string{
 		env.Environment:       string(credential.Preview),
@@ -155,5 +159,6 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 		env.Limits:            rates,
 		env.Pow:               string(o.Limits.Pow),
 		env.Cache:             strconv.FormatInt(o.Limits.Cache, 10),
+		env.Bundles:           bundles,
 	}
 }

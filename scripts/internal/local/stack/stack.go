@@ -60,7 +60,7 @@ type Options struct {
 	DisableJobs bool
 
 	// Lambda runs the deployed functions behind the gateways of the synthesised templates, in
-	// processes of their own. Now, Middleware and the numbers of Limits, other than Cache, cannot reach
+	// processes of their own. Now, Middleware and the numbers of Limits, other than Cache and Bundles, cannot reach
 	// them: Start refuses those with ErrInProcess.
 	Lambda bool
 	// Processes is how many requests of one host its functions answer at once; 0: a default for
