@@ -95,11 +95,12 @@ func (m machine) checkWith(t *testing.T, flags []string, env ...string) (said, c
 }
 
 // everything is what scripts/check has to find; git is no part of it.
-var everything = []string{"go", "gofmt", "node", "npm", "cc", "chromium"}
+var everything = []string{"go", "gofmt", "node", "npm", "cc", "chromium", "unzip"}
 
 func TestCheckNamesWhatIsMissing(t *testing.T) {
 	for missing, want := range map[string]string{
 		"go": "needs Go 1.26", "node": "install version 20", "npm": "install Node.js 20", "cc": "install gcc", "chromium": "need Chromium",
+		"unzip": "install it (Debian: apt-get install unzip)",
 	} {
 		var there []string
 		for _, program := range everything {

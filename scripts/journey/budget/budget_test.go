@@ -274,6 +274,12 @@ func (l *budgetEnv) reading(t *testing.T) {
 		t.Fatal(err)
 	}
 	view := "/v1/artifacts/" + string(p.ArtifactID)
+	for range 2 { // until the bundle is there, the revision is read for each view
+		l.wantWithin(t, "public agent view, pending", budget{3, 1, 3, 1}, func() {
+			l.wantStatus(t, l.Anyone, 200, "GET", p.AgentViewURL)
+		})
+	}
+	l.MakeBundles(t)
 	l.wantWithin(t, "agent view, latest", budget{4, 2, 5.5, 2}, func() {
 		l.wantStatus(t, l.owner, 200, "GET", view+"/agent-view")
 	})

@@ -188,6 +188,7 @@ func TestTheHostsAnswerAsUnderNetHTTP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	d.MakeBundles(t) // until then views tell the seconds that are left
 	view, err := d.agent.AgentView(t.Context(), p.ArtifactID)
 	if err != nil {
 		t.Fatal(err)

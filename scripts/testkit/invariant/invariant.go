@@ -24,10 +24,12 @@ type Deployment struct {
 
 // Check reads everything and returns one error for each breach, named by the invariant:
 //
-//	I1  every object of a published revision and of a draft of a live artifact exists, with its size
+//	I1  every object of a published revision and of a draft of a live artifact exists, with its size, and so does the
+//	    archive of each bundle that is ready
 //	I2  every object is reachable from a revision, a session that falls due, or what is queued for deletion; what ended
 //	    is queued for purge, and each falls due exactly when it ends; a revision refers to what it borrowed, and
-//	    hints lead to objects; so is every diff from a session that falls due
+//	    hints lead to objects; so is every diff from a session that falls due; a bundle that is pending falls due, and
+//	    every archive belongs to one, to one that is ready, or is queued for deletion
 //	I4  an artifact has at most one draft, its published revisions are numbered 1, 2, 3 … and the last one is current
 //	I5  no counter exceeds its cap; the allowance used on a day is the artifacts published first on it, the pins of a
 //	    workspace are its pinned artifacts; ttl is in seconds
@@ -39,6 +41,7 @@ type Deployment struct {
 func Check(ctx context.Context, d Deployment) []error {
 	return d.check(ctx, func(s *snapshot, b *breaches) {
 		s.checkObjects(b)
+		s.checkBundles(b)
 		s.checkRevisions(b)
 		s.checkCounters(b, &d.Limits)
 		s.checkEvents(b)
@@ -52,7 +55,10 @@ func Check(ctx context.Context, d Deployment) []error {
 // Collected returns one error for each item that jobs should have collected by now. No other
 // process may write meanwhile.
 func Collected(ctx context.Context, d Deployment) []error {
-	return d.check(ctx, (*snapshot).checkCollected)
+	return d.check(ctx, func(s *snapshot, b *breaches) {
+		s.checkCollected(b)
+		s.checkCollectedBundles(b)
+	})
 }
 
 func (d Deployment) check(ctx context.Context, look func(*snapshot, *breaches)) []error {

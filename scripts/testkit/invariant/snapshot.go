@@ -2,7 +2,6 @@ package invariant
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -66,7 +65,7 @@ type snapshot struct {
 	artifacts                                 map[string]*artifact
 	gate                                      item
 	pins                                      map[string]item  // counters, by workspace
-	objects, diffs                            map[string]int64 // sizes, by key in the bucket
+	objects, diffs, bundles                   map[string]int64 // sizes, by key in the bucket
 	hints, references, deletions              map[string]item  // by home and content, by object and revision, by object
 }
 
@@ -101,6 +100,7 @@ func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 		artifacts:  map[string]*artifact{},
 		objects:    map[string]int64{},
 		diffs:      map[string]int64{},
+		bundles:    map[string]int64{},
 		hints:      map[string]item{},
 		references: map[string]item{},
 		deletions:  map[string]item{},
@@ -114,9 +114,10 @@ func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 		s.sort(i)
 	}
 	for w := range s.workspaces {
-		err1, err2 := d.list(ctx, "o/"+w+"/", s.objects), d.list(ctx, "d/"+w+"/", s.diffs)
-		if err := errors.Join(err1, err2); err != nil {
-			return nil, err
+		for kind, to := range map[string]map[string]int64{"o": s.objects, "d": s.diffs, "b": s.bundles} {
+			if err := d.list(ctx, kind+"/"+w+"/", to); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return s, d.readTrees(ctx, s)

@@ -1,0 +1,75 @@
+package invariant
+
+import "strings"
+
+// The states of bundles as they are stored.
+const (
+	pending = "pending"
+	ready   = "ready"
+)
+
+// bundleKey returns the key of the archive of a revision.
+func bundleKey(a *artifact, r string) string {
+	return "b/" + a.meta.text("home") + "/" + a.id + "/" + r + ".zip"
+}
+
+// queued reports whether an item is in a queue.
+func (i item) queued(kind string) bool {
+	return strings.HasPrefix(i.text("g2p"), "DUE#"+kind+"#") && i.has("g2s")
+}
+
+// checkBundles checks the archives against the tables: I1 and I2.
+func (s *snapshot) checkBundles(b *breaches) {
+	reachable := map[string]bool{}
+	for _, a := range s.artifacts {
+		for r, i := range a.revisions {
+			key, status := bundleKey(a, r), i.text("bstat")
+			size, there := s.bundles[key]
+			switch {
+			case status == ready && a.is(live) && i.text("status") == published:
+				if reachable[key] = true; !there || size != i.number("bsize") || len(i.bytes("bsha")) == 0 {
+					b.add("I1: the bundle of revision %s is ready with %d bytes, its archive has %d, there: %t", r, i.number("bsize"), size, there)
+				}
+			case status == ready: // until it is purged
+				reachable[key] = a.meta.queued("PURGE") || i.queued("PURGE")
+			case status == pending:
+				if reachable[key] = i.queued("BUNDLE"); !reachable[key] {
+					b.add("I2: the bundle of revision %s is pending and falls due as %q", r, i.text("g2p"))
+				}
+			default:
+				reachable[key] = i.queued("UNBUNDLE")
+			}
+			if status != pending && i.queued("BUNDLE") {
+				b.add("I2: the bundle of revision %s is %q and is to be made", r, status)
+			}
+			if status != "" && i.number("no") == 0 {
+				b.add("I2: revision %s was never published and has a bundle", r)
+			}
+		}
+	}
+	for key := range s.bundles {
+		if !reachable[key] {
+			b.add("I2: nothing leads to the archive %s", key)
+		}
+	}
+}
+
+// checkCollectedBundles checks that no archive is left of what ended.
+func (s *snapshot) checkCollectedBundles(b *breaches) {
+	needed := map[string]bool{}
+	for _, a := range s.artifacts {
+		for r, i := range a.revisions {
+			if a.is(live) && i.text("status") == published && i.text("bstat") == ready {
+				needed[bundleKey(a, r)] = true
+			}
+			if i.queued("BUNDLE") || i.queued("UNBUNDLE") {
+				b.add("the bundle of revision %s is still queued as %q", r, i.text("g2p"))
+			}
+		}
+	}
+	for key := range s.bundles {
+		if !needed[key] {
+			b.add("the archive %s is still there", key)
+		}
+	}
+}
