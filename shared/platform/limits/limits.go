@@ -225,6 +225,7 @@ type Limits struct {
 
 	Actor     Rate // requests of one credential, per host
 	Workspace Rate // requests of one workspace, per host
+	Live      Rate // polls of the open pages of one artifact, over all hosts
 	Refused   Rate // reads of one kind by one link or token that the artifact refuses although others may read it
 
 	ProvisionAddress Rate // ephemeral workspaces from one client address
@@ -319,6 +320,7 @@ func Default() Limits {
 		Tiers:            map[Tier]Policy{Ephemeral: ephemeral, Free: free, Pro: pro},
 		Actor:            Rate{120, time.Minute},
 		Workspace:        Rate{600, time.Minute},
+		Live:             Rate{6000, time.Minute},
 		Refused:          Rate{60, time.Minute},
 		ProvisionAddress: Rate{10, time.Minute},
 		ProvisionGlobal:  Rate{300, time.Minute},

@@ -40,6 +40,7 @@ type pool struct {
 	block   int       // the size of the newest block; 0: none was taken
 	taken   time.Time // when the newest block arrived
 	count   int       // what the store counted then
+	before  int       // what the store counted last in the window before this one; 0: nothing that was seen
 	limit   int       // the largest limit of the subject that was seen in this window; 0: none
 	next    int       // the limit that was seen last; it holds from the next window on
 	refill  *refill   // under way; nil: none
@@ -147,6 +148,9 @@ func (l *leases) current(w Window, now time.Time) *pool {
 	p := &pool{window: w}
 	if old != nil {
 		p.limit, p.next = old.next, old.next
+		if old.window.End.Equal(w.Start) {
+			p.before = old.count
+		}
 		l.drop(old)
 	}
 	l.makeRoom(now)
