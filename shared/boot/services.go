@@ -22,6 +22,7 @@ import (
 	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/content"
+	"vitrine/shared/publishing/live"
 	"vitrine/shared/publishing/upload"
 	"vitrine/shared/publishing/view"
 )
@@ -176,6 +177,17 @@ func (s *Services) Views(addresses *address.URLBuilder, limiter *rate.Limiter) *
 		Limits:    &s.Config.Limits,
 		Limiter:   limiter,
 		Cache:     s.cache,
+		Now:       s.Config.Now,
+	}
+}
+
+// Live answers the polls of open pages.
+func (s *Services) Live(v *view.Service) *live.Service {
+	return &live.Service{
+		Store:     s.stores.Artifacts,
+		Pointers:  v,
+		Addresses: v.Addresses,
+		Limiter:   v.Limiter,
 		Now:       s.Config.Now,
 	}
 }

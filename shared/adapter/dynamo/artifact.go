@@ -8,6 +8,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/content"
 	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/live"
 	"vitrine/shared/publishing/readaccess"
 	"vitrine/shared/publishing/view"
 )
@@ -30,6 +31,7 @@ var (
 	_ artifact.Restorations = Artifacts{}
 	_ content.Store         = Artifacts{}
 	_ readaccess.Store      = Artifacts{}
+	_ live.Store            = Artifacts{}
 	_ view.Store            = Artifacts{}
 )
 
@@ -248,7 +250,16 @@ func moved(item) error { return artifact.ErrMoved }
 
 // ReadState implements readaccess.Store.
 func (s Artifacts) ReadState(ctx context.Context, n readaccess.Query) (readaccess.State, error) {
-	b := batch{strong: true}
+	return s.readState(ctx, n, true)
+}
+
+// ReadStateCopy implements live.Store.
+func (s Artifacts) ReadStateCopy(ctx context.Context, n readaccess.Query) (readaccess.State, error) {
+	return s.readState(ctx, n, false)
+}
+
+func (s Artifacts) readState(ctx context.Context, n readaccess.Query, strong bool) (readaccess.State, error) {
+	b := batch{strong: strong}
 	b.want(workspaceKey(n.Workspace))
 	b.want(artifactKey(n.Artifact))
 	if n.Link != "" {

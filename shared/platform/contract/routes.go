@@ -157,6 +157,24 @@ type Resolved struct {
 	Pinned     bool            `json:"pinned,omitempty" doc:"the artifact is kept: it does not end at expires_at while that is so"`
 }
 
+// PublishedRevision is the type of a LiveUpdate about a newer revision.
+const PublishedRevision = "published_revision"
+
+// LiveUpdate tells an open page what changed.
+type LiveUpdate struct {
+	Type    string  `json:"type"`
+	Pointer Pointer `json:"pointer"`
+}
+
+// Pointer leads to the newest revision of an artifact.
+type Pointer struct {
+	RevisionID id.Revision `json:"revision_id"`
+	IframeSrc  string      `json:"iframe_src"`
+	RenderMode string      `json:"render_mode"`
+	Title      string      `json:"title"`
+	Number     int         `json:"number"`
+}
+
 // Challenge is a proof of work that a busy service asks for; it accompanies the error pow_required.
 type Challenge struct {
 	Nonce      string `json:"nonce" minLength:"22" maxLength:"22" doc:"22 base64url characters"`

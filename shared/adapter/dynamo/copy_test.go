@@ -1,0 +1,62 @@
+package dynamo
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/adapter/meter"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/readaccess"
+)
+
+// TestACopyOfTheStateIsReadAtHalfTheCost reads what a poll reads, before and after its link is revoked.
+func TestACopyOfTheStateIsReadAtHalfTheCost(t *testing.T) {
+	e := engine.Shared(t)
+	cfg := e.AWS()
+	cfg.APIOptions = append(cfg.APIOptions, meter.Add)
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
+	s := New(client, newStore(t).tables)
+	w, k := tenant(t, s)
+	r := draft(t, s, w, k, "")
+	p := publication(k, r, 1)
+	p.Share = &artifact.Share{ID: id.NewLink(), Public: id.NewPublic()}
+	if err := s.Artifacts.Publish(ctx, p); err != nil {
+		t.Fatal(err)
+	}
+	q := readaccess.Query{Workspace: w.ID, Artifact: r.Artifact, Link: p.Share.Public}
+	read := func(open bool) {
+		t.Helper()
+		strong, err := s.Artifacts.ReadState(ctx, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, counts := meter.With(t.Context())
+		got, err := s.Artifacts.ReadStateCopy(ctx, q)
+		if err != nil || !reflect.DeepEqual(got, strong) || got.Allows(q, now()) != open {
+			t.Errorf("%+v %v\nstrongly %+v", got, err, strong)
+		}
+		if counts.Calls() != 1 || counts.RRU() != 1.5 || counts.WRU() != 0 {
+			t.Errorf("%d calls, %g RRU, %g WRU", counts.Calls(), counts.RRU(), counts.WRU())
+		}
+	}
+	read(true)
+	_, done, err := s.change(ctx, linkKey(q.Link), "SET #rev_at = :now", "", values{"now": time.Now()})
+	if err != nil || !done {
+		t.Fatal(err)
+	}
+	read(false)
+	for _, gone := range []readaccess.Query{
+		{Workspace: id.NewWorkspace(), Artifact: id.NewArtifact(), Link: id.NewPublic()},
+		{Workspace: id.NewWorkspace(), Artifact: id.NewArtifact()},
+	} {
+		if got, err := s.Artifacts.ReadStateCopy(ctx, gone); err != nil || got != (readaccess.State{}) {
+			t.Errorf("%+v %v", got, err)
+		}
+	}
+}

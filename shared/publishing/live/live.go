@@ -1,0 +1,115 @@
+// Package live tells open pages whether there is a newer revision than the one that they show, or whether they have to
+// close.
+package live
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/readaccess"
+)
+
+// Store reads the state that decides about a poll.
+type Store interface {
+	readaccess.Store
+	// ReadStateCopy is ReadState without strong consistency, at half the cost: what it returns may be over.
+	ReadStateCopy(ctx context.Context, q readaccess.Query) (readaccess.State, error)
+}
+
+// Pointers lead to the current revision of an artifact that may be read.
+type Pointers interface {
+	Pointer(ctx context.Context, s readaccess.State, through id.Public) (contract.Pointer, error)
+}
+
+// Service answers the polls of open pages.
+type Service struct {
+	Store     Store
+	Pointers  Pointers
+	Addresses *address.URLBuilder
+	Limiter   *rate.Limiter
+	Now       func() time.Time
+}
+
+// Answer is the answer to a poll of a page that stays open.
+type Answer struct {
+	Wait    time.Duration     // until the next poll
+	Pointer *contract.Pointer // nil: nothing newer
+	Follows bool              // the page follows the newest revision; otherwise it shows one for good
+}
+
+// Share answers a page that an access link opened and that shows a revision. not_found closes the page. A page of a
+// revision link learns of no other revision.
+func (s *Service) Share(ctx context.Context, r contract.ResolveRequest, shown id.Revision) (Answer, error) {
+	blob, err := s.Addresses.Links.Parse(r.PublicID, r.Blob, s.Now())
+	if err != nil {
+		return Answer{}, readaccess.NotFound()
+	}
+	q := readaccess.Query{Workspace: blob.Workspace, Artifact: blob.Artifact, Link: r.PublicID}
+	return s.poll(ctx, q, "live/"+string(r.PublicID), shown)
+}
+
+// Member answers a page of a member of the workspace that has the artifact. not_found closes the page.
+func (s *Service) Member(
+	ctx context.Context, by credential.Actor, a id.Artifact, shown id.Revision,
+) (Answer, error) {
+	if _, err := a.Bits(); err != nil {
+		return Answer{}, readaccess.NotFound()
+	}
+	q := readaccess.Query{Workspace: by.Workspace.ID, Artifact: a}
+	return s.poll(ctx, q, "live/"+by.Subject(), shown)
+}
+
+// poll takes a permit and reads a copy of the state. Where the copy has nothing new, that is the answer, because a
+// revocation that it misses is in the copy that the next poll reads. Anything else is decided by a strong read, so that
+// a copy that lags closes no page and leads no page back.
+func (s *Service) poll(ctx context.Context, q readaccess.Query, holder string, shown id.Revision) (Answer, error) {
+	permit, wait := s.Limiter.Poll(ctx, q.Artifact, holder)
+	if permit.Over != nil {
+		return Answer{}, permit.Over
+	}
+	state, err := s.Store.ReadStateCopy(ctx, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	if state.Allows(q, s.Now()) && !newer(state, q, shown) {
+		return Answer{Wait: wait, Follows: follows(state, q)}, nil
+	}
+	state, err = readaccess.Read(ctx, s.Store, q)
+	if err != nil {
+		return Answer{}, err
+	}
+	if !state.Allows(q, s.Now()) || state.Artifact.Current == "" {
+		s.refuse(ctx, q, permit, state)
+		return Answer{}, readaccess.NotFound()
+	}
+	answer := Answer{Wait: wait, Follows: follows(state, q)}
+	if !newer(state, q, shown) {
+		return answer, nil
+	}
+	p, err := s.Pointers.Pointer(ctx, state, q.Link)
+	answer.Pointer = &p
+	return answer, err
+}
+
+// follows reports whether a page shows the newest revision, whichever it is.
+func follows(s readaccess.State, q readaccess.Query) bool {
+	return q.Link == "" || s.Link.Kind == link.Share
+}
+
+// newer reports whether a page that shows a revision has to learn of the current one.
+func newer(s readaccess.State, q readaccess.Query, shown id.Revision) bool {
+	return s.Artifact.Current != shown && follows(s, q)
+}
+
+// refuse gives back the permit of a page that may not read what others may.
+func (s *Service) refuse(ctx context.Context, q readaccess.Query, permit rate.Read, state readaccess.State) {
+	if q.Link == "" || state.ArtifactAllows(q, s.Now()) {
+		s.Limiter.GiveBack(ctx, permit)
+	}
+}
