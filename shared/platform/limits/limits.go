@@ -279,13 +279,7 @@ const (
 const (
 	PowBits     = 18
 	PowBitsBusy = 20 // above four fifths of the quota
-	PowFree     = 3  // provisions of one address in a window without work
-)
-
-// Features that are not built yet and not promised to any client.
-const (
-	BundlesEnabled     = false // zips of revisions
-	LiveUpdatesEnabled = false // pages that follow the newest revision while they are open
+	PowFree     = 3  // provisions, and reports of abuse, of one address in a window without work
 )
 
 // Default returns the published numbers.
