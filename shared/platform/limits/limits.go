@@ -139,7 +139,20 @@ const (
 	ClaimListed        = 100              // artifacts that the answer to a claim names
 	ClaimTitles        = 10               // and that the claim page lists by title
 	EventLife          = 90 * Day
-	MovedLife          = 90 * Day // the remains of a claimed workspace
+	ReportLife         = EventLife // a report of abuse
+	ReportRunes        = 2000      // what its sender writes
+	ReportedBytes      = 4 << 10   // the address that its sender pastes
+	EmailBytes         = 254       // an e-mail address that a person types
+	MovedLife          = 90 * Day  // the remains of a claimed workspace
+)
+
+// What has to do with the payment provider.
+const (
+	BillingLease     = 5 * time.Minute // one delivery of an event has it for so long
+	BillingMemory    = 30 * Day        // how long a processed event is known
+	BillingTolerance = 5 * time.Minute // age of an event's signature
+	Invoices         = 12              // that are shown
+	Reconciliations  = 500             // workspaces that one reconciliation changes
 )
 
 // ProvisionQuota is how many ephemeral workspaces a new deployment makes in a calendar minute; the
@@ -230,7 +243,7 @@ type Limits struct {
 
 	ProvisionAddress Rate // ephemeral workspaces from one client address
 	ProvisionGlobal  Rate // ephemeral workspaces requested, over all callers
-	Pow              Pow  // when a provision has to prove work
+	Pow              Pow  // when a provision or a report of abuse has to prove work
 
 	ClaimStart   Rate // attempts of one registration
 	Exchange     Rate // tokens of one registration
@@ -250,6 +263,8 @@ type Limits struct {
 	Document     Rate // metadata documents of clients read for one address
 	Documents    Rate // the same over all callers
 	Device       Rate // device authorizations begun from one address
+	Report       Rate // reports of abuse sent from one address
+	Reports      Rate // the same over all callers; work is proven from a fifth of it on
 
 	Bundles time.Duration
 
@@ -270,7 +285,7 @@ type Pow string
 
 // The choices of Pow.
 const (
-	PowAdaptive Pow = "adaptive" // when the quota is half used, or one address asks often
+	PowAdaptive Pow = "adaptive" // when much of the quota is used, or one address asks often
 	PowAlways   Pow = "always"
 	PowOff      Pow = "off"
 )
@@ -338,6 +353,8 @@ func Default() Limits {
 		Document:     Rate{20, time.Minute},
 		Documents:    Rate{60, time.Minute},
 		Device:       Rate{30, time.Minute},
+		Report:       Rate{10, 10 * time.Minute},
+		Reports:      Rate{300, 10 * time.Minute},
 
 		Bundles: time.Minute,
 
