@@ -55,6 +55,8 @@ func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, er
 	return a, nil
 }
 
+const manyWorkspaces = "many workspaces are being made"
+
 // work asks for proof of work where it is due, and checks what was sent.
 func (p *Provisioner) work(ctx context.Context, a Admission, r contract.ProvisionRequest) error {
 	if p.Limits.Off || p.Limits.Pow == limits.PowOff {
@@ -69,9 +71,9 @@ func (p *Provisioner) work(ctx context.Context, a Admission, r contract.Provisio
 	}
 	switch busy := a.passed*10 > quota.PerMinute*8; {
 	case busy:
-		return p.Pow.Ask(limits.PowBitsBusy)
+		return p.Pow.Ask(limits.PowBitsBusy, manyWorkspaces)
 	case p.Limits.Pow == limits.PowAlways, a.passed*2 > quota.PerMinute, a.fromAddress > limits.PowFree:
-		return p.Pow.Ask(limits.PowBits)
+		return p.Pow.Ask(limits.PowBits, manyWorkspaces)
 	}
 	return nil
 }

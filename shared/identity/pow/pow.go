@@ -48,8 +48,8 @@ type Required struct {
 // Unwrap returns the fault.
 func (r *Required) Unwrap() error { return r.Fault }
 
-// Ask returns the error for a request that needs a proof of work.
-func (d *Service) Ask(difficulty int) error {
+// Ask returns the error for a request that needs a proof of work; busy says of what there is much.
+func (d *Service) Ask(difficulty int, busy string) *Required {
 	raw := make([]byte, nonceBytes)
 	rand.Read(raw)
 	c := contract.Challenge{
@@ -61,7 +61,7 @@ func (d *Service) Ask(difficulty int) error {
 	c.Signature = sign(key, c)
 	return &Required{
 		Fault: fault.New(fault.PowRequired,
-			"many workspaces are being made: solve the challenge and send it back with its solution"),
+			"%s: solve the challenge and send it back with its solution", busy),
 		Challenge: c,
 	}
 }

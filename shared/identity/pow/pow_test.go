@@ -34,7 +34,8 @@ func newService(t *testing.T, now *time.Time) *Service {
 func solved(t *testing.T, d *Service, difficulty int) (contract.Challenge, contract.Solution) {
 	t.Helper()
 	var required *Required
-	if err := d.Ask(difficulty); !errors.As(err, &required) || fault.CodeOf(err) != fault.PowRequired {
+	err := error(d.Ask(difficulty, "many requests arrive"))
+	if !errors.As(err, &required) || fault.CodeOf(err) != fault.PowRequired {
 		t.Fatal(err)
 	}
 	s := contract.Solution{Nonce: required.Challenge.Nonce}
