@@ -55,6 +55,9 @@ const (
 	LinkRevoked       Action = "access_link.revoked"
 	VisibilityUpdated Action = "artifact.visibility.updated"
 	ArtifactRenamed   Action = "artifact.renamed"
+
+	ArtifactReported Action = "artifact.reported"
+	ReportHandled    Action = "artifact.report.handled"
 )
 
 // The types of actors.
@@ -98,6 +101,7 @@ const (
 	OnDevice       = "device"
 	OnClient       = "oauth_client"
 	OnBrowser      = "session"
+	OnReport       = "report"
 )
 
 // Target is what an action was performed on.

@@ -29,6 +29,7 @@ type (
 	Registration string // reg_ + 26, an agent's registration
 	Client       string // an OAuth client: cli, dashboard, oc_ + 26, or the URL of its metadata document
 	Lockdown     string // lkd_ + 26
+	Report       string // rpt_ + 26, a report of abuse
 	Public       string // 16 Crockford characters: the public part of a credential or link, safe to log
 )
 
@@ -124,6 +125,9 @@ func (m Member) Valid() bool { _, err := unpack(string(m), "mem_"); return err =
 
 // NewLockdown returns a random lockdown id.
 func NewLockdown() Lockdown { return Lockdown("lkd_" + encode128(random())) }
+
+// NewReport returns a random id of a report.
+func NewReport() Report { return Report("rpt_" + encode128(random())) }
 
 // Valid reports whether the id has the form of a registration id.
 func (r Registration) Valid() bool { _, err := unpack(string(r), "reg_"); return err == nil }

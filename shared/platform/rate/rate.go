@@ -115,11 +115,17 @@ func (l *Limiter) Provision(ctx context.Context) error {
 // Allow counts any other action of a caller. wait is zero if it may go on, else how long it has to
 // wait. err reports that the counter is unavailable, in which case the caller must be refused.
 func (l *Limiter) Allow(ctx context.Context, kind, subject string, r limits.Rate) (wait time.Duration, err error) {
-	_, err = l.count(ctx, kind, "", subject, r, limitCodes{fault.RateLimitedActor, fault.DatabaseUnavailable})
+	_, err = l.Count(ctx, kind, subject, r)
 	if f := fault.Of(err); err != nil && f.Code == fault.RateLimitedActor {
 		return f.RetryAfter, nil
 	}
 	return 0, err
+}
+
+// Count counts any other action of a caller and returns the count of its window. It refuses with rate_limited_actor,
+// and with database_unavailable if the counter is unavailable.
+func (l *Limiter) Count(ctx context.Context, kind, subject string, r limits.Rate) (int, error) {
+	return l.count(ctx, kind, "", subject, r, limitCodes{fault.RateLimitedActor, fault.DatabaseUnavailable})
 }
 
 // limitCodes are the codes of a limit: full when it is reached, broken when its counter is

@@ -102,6 +102,16 @@ func (c *Codec) Mint(claims Claims) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(append(b, c.mac(key, b)...)), nil
 }
 
+// Formed reports whether a text has the form of a token of any kind, which may be forged or expired.
+func Formed(text string) bool {
+	if len(text) != plainText && len(text) != linkText {
+		return false
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	// the decoder ignores line ends
+	return err == nil && len(b) == base64.RawURLEncoding.DecodedLen(len(text))
+}
+
 // Parse checks a token without any lookup.
 func (c *Codec) Parse(text string, now time.Time) (Claims, error) {
 	if len(text) != plainText && len(text) != linkText {

@@ -1,0 +1,72 @@
+package abuse
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/identity/pow"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+)
+
+// The kinds of counters: requests by address, and those of all senders that proved their work where it was due.
+const (
+	addressKind = "report"
+	allKind     = "reports"
+)
+
+// admit counts a request of a sender, asks for proof of work where it is due, and counts the request for all senders.
+func (s *Service) admit(ctx context.Context, reporter string, p *Proof) error {
+	if s.Limits.Off {
+		return nil
+	}
+	sent, err := s.Limiter.Count(ctx, addressKind, reporter, s.Limits.Report)
+	if err != nil {
+		return err
+	}
+	if err := s.work(ctx, reporter, sent, p); err != nil {
+		return err
+	}
+	_, err = s.Limiter.Count(ctx, allKind, "all", s.Limits.Reports)
+	return err
+}
+
+// work asks for proof of work where it is due, and checks what was sent.
+func (s *Service) work(ctx context.Context, reporter string, sent int, p *Proof) error {
+	switch {
+	case s.Limits.Pow == limits.PowOff:
+		return nil
+	case p != nil:
+		return s.Pow.Check(ctx, p.Challenge, p.Solution)
+	}
+	now := s.Now()
+	all := rate.WindowAt(allKind, "", "all", s.Limits.Reports.Window, now)
+	passed, err := s.Counters.CountOf(ctx, all)
+	if err != nil {
+		return fault.Wrap(fault.DatabaseUnavailable, err, "reports cannot be counted now; try again in a moment")
+	}
+	most := s.Limits.Reports.Limit
+	own := rate.WindowAt(addressKind, "", reporter, s.Limits.Report.Window, now)
+	var wait time.Duration
+	if sent > limits.PowFree {
+		wait = own.End.Sub(now)
+	}
+	if passed*5 > most {
+		wait = max(wait, all.End.Sub(now))
+	}
+	switch {
+	case passed*5 > most*4:
+		return s.ask(limits.PowBitsBusy, wait)
+	case wait > 0, s.Limits.Pow == limits.PowAlways:
+		return s.ask(limits.PowBits, wait)
+	}
+	return nil
+}
+
+// ask asks for proof of work; after wait none is required.
+func (s *Service) ask(difficulty int, wait time.Duration) *pow.Required {
+	required := s.Pow.Ask(difficulty, "many reports arrive")
+	required.Fault = required.After(wait)
+	return required
+}

@@ -1,0 +1,98 @@
+package abuse
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/token"
+)
+
+// Target is what a pasted text names, without the secrets of an address. Both ids are empty for a forged token.
+type Target struct {
+	Link     id.Public
+	Artifact id.Artifact
+}
+
+// Reader reads what people paste.
+type Reader struct {
+	Origins address.Origins
+	Tokens  []*token.Codec // of the addresses that may be pasted
+}
+
+// Read reads an id, or an address of this deployment with its origin or without. ok is false for everything else.
+func (s Reader) Read(text string) (t Target, ok bool) {
+	text = strings.TrimSpace(text)
+	if len(text) > limits.ReportedBytes {
+		return t, false
+	}
+	if end := strings.IndexAny(text, "?#"); end >= 0 {
+		text = text[:end]
+	}
+	if _, rest, absolute := strings.Cut(text, "://"); absolute {
+		text = rest
+	}
+	parts := strings.Split(text, "/")
+	switch {
+	case len(parts) == 1:
+		return idOf(text)
+	case parts[0] != "" && !s.hosts(parts[0]):
+		return t, false
+	}
+	return s.parsePath(parts[1:])
+}
+
+// hosts reports whether a deployment has a host of this name.
+func (s Reader) hosts(name string) bool {
+	o := s.Origins
+	return slices.ContainsFunc([]string{o.App, o.Content, o.API}, func(origin string) bool {
+		_, host, _ := strings.Cut(origin, "://")
+		return strings.EqualFold(host, name)
+	})
+}
+
+// parsePath reads the path of an address: of a link, of an artifact, or with a signed token.
+func (s Reader) parsePath(parts []string) (Target, bool) {
+	if len(parts) == 4 && slices.Equal(parts[:3], []string{"v1", "public", "agent-view"}) {
+		return s.tokenOf(parts[3])
+	}
+	if len(parts) < 2 {
+		return Target{}, false
+	}
+	switch parts[0] {
+	case "al", "artifacts":
+		return idOf(parts[1])
+	case "v":
+		if t, ok := idOf(parts[1]); ok {
+			return t, true
+		}
+		return s.tokenOf(parts[1])
+	case "b", "r":
+		return s.tokenOf(parts[1])
+	}
+	return Target{}, false
+}
+
+// idOf reads the public id of a link or the id of an artifact.
+func idOf(text string) (t Target, ok bool) {
+	if _, err := id.Public(text).Bits(); err == nil {
+		return Target{Link: id.Public(text)}, true
+	}
+	if _, err := id.Artifact(text).Bits(); err == nil {
+		return Target{Artifact: id.Artifact(text)}, true
+	}
+	return t, false
+}
+
+// tokenOf reads what a signed token is for. One that has expired still names it.
+func (s Reader) tokenOf(text string) (Target, bool) {
+	for _, codec := range s.Tokens {
+		if claims, err := codec.Parse(text, time.Time{}); err == nil {
+			return Target{Link: claims.Link, Artifact: claims.Artifact}, true
+		}
+	}
+	return Target{}, token.Formed(text)
+}
