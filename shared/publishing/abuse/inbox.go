@@ -1,0 +1,88 @@
+package abuse
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+// InboxStore reads reports and records what became of them.
+type InboxStore interface {
+	// Reports returns up to limit reports, newest first, of one artifact or of all (empty), after a position, and the
+	// position of the last one if others follow.
+	Reports(ctx context.Context, a id.Artifact, after string, limit int) (rows []Report, next string, err error)
+	// Report reads strongly, nil if there is none.
+	Report(ctx context.Context, a id.Artifact, place string) (*Report, error)
+	// Handle marks a report as handled and records the event in one transaction, conditional on the report being there
+	// and not handled. Errors: ErrHandled, database_unavailable.
+	Handle(ctx context.Context, r Report, e event.Event) error
+}
+
+// ErrHandled means that a report is gone, or was marked as handled meanwhile.
+var ErrHandled = errors.New("the report was handled meanwhile")
+
+// Inbox shows reports to operators. Other callers get not_found.
+type Inbox struct {
+	Store   InboxStore
+	Cursors *cursor.Codec
+	Now     func() time.Time
+}
+
+// List returns one page of the reports of an artifact, or of all if it is empty, newest first.
+func (s *Inbox) List(
+	ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
+) ([]Report, contract.PageInfo, error) {
+	now := s.Now()
+	if err := by.Operates(now); err != nil {
+		return nil, contract.PageInfo{}, err
+	}
+	if _, err := of.Bits(); of != "" && err != nil {
+		return nil, contract.PageInfo{}, fault.NewCode(fault.NotFound)
+	}
+	list := cursor.List{Workspace: by.Workspace.ID, Name: "reports/" + string(of), Now: now}
+	return cursor.Read(s.Cursors, list, p, func(after string, limit int) ([]Report, string, error) {
+		return s.Store.Reports(ctx, of, after, limit)
+	})
+}
+
+// Handle marks a report as handled. It changes no state if that was done before; not_found if there is no such report.
+func (s *Inbox) Handle(ctx context.Context, by credential.Actor, a id.Artifact, place string) error {
+	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	if err := by.Operates(now); err != nil {
+		return err
+	}
+	if _, err := a.Bits(); err != nil || place == "" {
+		return fault.NewCode(fault.NotFound)
+	}
+	r, err := s.Store.Report(ctx, a, place)
+	switch {
+	case err != nil:
+		return err
+	case r == nil:
+		return fault.New(fault.NotFound, "no such report")
+	case !r.HandledAt.IsZero():
+		return nil
+	}
+	r.HandledAt, r.HandledBy = now, by.Member
+	err = s.Store.Handle(ctx, *r, event.Event{
+		ID:        id.NewEvent(),
+		Workspace: r.Workspace,
+		At:        now,
+		Action:    event.ReportHandled,
+		Actor:     event.ByOperator(by.Member),
+		Target:    event.Target{Type: event.OnArtifact, ID: string(r.Artifact)},
+		Detail:    string(r.ID),
+		RequestID: by.RequestID,
+	})
+	if errors.Is(err, ErrHandled) {
+		return nil
+	}
+	return err
+}
