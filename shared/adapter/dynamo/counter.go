@@ -10,6 +10,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
+	"vitrine/shared/publishing/abuse"
 )
 
 // Counters counts requests, failures and streams, and remembers nonces.
@@ -22,6 +23,7 @@ var (
 	_ rate.Counters       = Counters{}
 	_ rate.FailureCounter = Counters{}
 	_ rate.StreamStore    = Counters{}
+	_ abuse.Counters      = Counters{}
 )
 
 // maxCountAttempts is how often a count is sent: a limiter that does not answer refuses, and must not make callers
@@ -43,7 +45,7 @@ func (s Counters) Count(ctx context.Context, w rate.Window, add, limit int) (int
 	return int(i.getNum("c")), true, nil
 }
 
-// CountOf implements ephemeral.Counters. A copy may serve: it decides only whether to ask for work.
+// CountOf implements ephemeral.Counters and abuse.Counters. A copy may serve: it decides only whether to ask for work.
 func (s Counters) CountOf(ctx context.Context, w rate.Window) (int, error) {
 	i, err := s.getIn(ctx, s.tables.Hot, key{pk: rateKey(w)}, false)
 	return int(i.getNum("c")), err

@@ -40,6 +40,7 @@ type Stores struct {
 	Members       Members
 	Queue         Queue
 	Registrations Registrations
+	Reports       Reports
 	Sessions      Sessions
 	SignIns       SignIns
 	Takeovers     Takeovers
@@ -76,6 +77,7 @@ func New(client *dynamodb.Client, tables Tables) Stores {
 		Members:       Members{d},
 		Queue:         Queue{d, c},
 		Registrations: Registrations{d},
+		Reports:       Reports{d, m},
 		Sessions:      Sessions{d},
 		SignIns:       SignIns{d},
 		Takeovers:     Takeovers{Delegations{Members{d}}},

@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
+	"vitrine/shared/publishing/abuse"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/lockdown"
 	"vitrine/shared/publishing/tree"
@@ -55,6 +56,7 @@ import (
 //	        LTX#{sha}  L              sign-in under way; T one that waits for the person to keep agents or not
 //	        CFG#provision  C          quota of ephemeral workspaces
 //	        LOCK#{scope}#{id}  EFF    operator lockdown in effect; H#{lkd} one that was lifted
+//	        RPT#{art}  {yyyymmdd}#{address}  report of abuse, by the hash of the network that it came from
 //	events  W#{ws}    {ms13}#{evt}
 //	hot     r:…  rate counter    d:…  daily allowance of new artifacts    b:…  daily allowance of bytes
 //	        i:…  idempotency record    n:…  burnt nonce    p:…  ID token that was exchanged
@@ -174,6 +176,14 @@ func liftedKey(l lockdown.Lockdown) key {
 	return key{lockdownKey(l.Scope, l.Target).pk, "H#" + string(l.ID)}
 }
 
+// reportKey names the one report that a reporter has for an artifact on a UTC day.
+func reportKey(r abuse.Report) key {
+	return key{reportsOf(r.Artifact), r.Place()}
+}
+
+// reportsOf names the partition of the reports of an artifact.
+func reportsOf(a id.Artifact) string { return "RPT#" + string(a) }
+
 func quotaKey() key { return key{"CFG#provision", "C"} }
 
 func eventKey(w id.Workspace, at time.Time, e id.Event) key {
@@ -261,6 +271,9 @@ func linksOf(w id.Workspace) string { return "W#" + string(w) + "#L" }
 
 // The lists of lockdowns: those in effect, and the others.
 const lockdowns, lifted = "LOCKS", "LOCKS#LIFTED"
+
+// reports lists the reports of abuse of all artifacts.
+const reports = "REPORTS"
 
 // linksOfArtifact names the partition of gsi2 with the links of an artifact.
 func linksOfArtifact(a id.Artifact) string { return "A#" + string(a) + "#L" }
