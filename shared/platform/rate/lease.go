@@ -5,6 +5,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"vitrine/shared/platform/id"
 )
 
 const (
@@ -13,6 +15,7 @@ const (
 	blockShare  = 20              // a block takes at most this part of what the last answer left
 	quickShare  = 12              // a block that is used up within this part of its window is followed by a larger one
 	refillLimit = 3 * time.Second // for the store to answer
+	markLimit   = 250 * time.Millisecond
 )
 
 // leases takes permits from counters in blocks and spends them in memory, so that a subject that is read often costs
@@ -60,7 +63,8 @@ type permit struct{ pool *pool }
 type demand struct {
 	window Window
 	limit  int
-	first  int // the size of the first block of a window
+	first  int   // the size of the first block of a window
+	marks  Marks // of subjects that are asked for often; nil: none are kept
 }
 
 // take returns a permit; ok is false if the window is full. It waits for at most one write at a time, which all that
@@ -106,6 +110,9 @@ func (l *leases) fill(ctx context.Context, c Counters, p *pool, d demand, now fu
 	r, block := p.refill, p.nextBlock(d, now())
 	l.mu.Unlock()
 	n, ok, err := c.Count(ctx, p.window, block, d.limit)
+	if err == nil && ok && block >= HotBlock && p.block < HotBlock {
+		d.mark(ctx, now())
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer close(r.done)
@@ -120,6 +127,16 @@ func (l *leases) fill(ctx context.Context, c Counters, p *pool, d demand, now fu
 		p.block, p.count = block, n
 		p.taken = now()
 	}
+}
+
+// mark records that the subject is asked for often. A failure is no matter: the mark is for people who look around.
+func (d demand) mark(ctx context.Context, now time.Time) {
+	if d.marks == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, markLimit)
+	defer cancel()
+	_ = d.marks.Mark(ctx, Hot{Artifact: id.Artifact(d.window.Subject), At: now})
 }
 
 // nextBlock returns how many permits to take next. Blocks grow while they are used up quickly, so that a process holds

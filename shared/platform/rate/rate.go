@@ -36,6 +36,7 @@ type Limiter struct {
 	Limits   *limits.Limits
 	Host     string
 	Now      func() time.Time
+	Marks    Marks // of artifacts that are read often; nil: none are kept
 
 	leases  leases
 	mu      sync.Mutex

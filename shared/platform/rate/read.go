@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Read is one read of an artifact by signed URL.
+// Read is one read of an artifact by signed URL, or one poll of it.
 type Read struct {
 	Over error // the refusal; nil: the read may go on
 
@@ -62,7 +62,7 @@ func (l *Limiter) Confirm(ctx context.Context, r Read, t limits.Tier) Read {
 }
 
 func (l *Limiter) read(ctx context.Context, r Read) Read {
-	d := demand{window: readWindow(r.artifact, l.Now()), limit: r.limit, first: 1}
+	d := demand{window: readWindow(r.artifact, l.Now()), limit: r.limit, first: 1, marks: l.Marks}
 	r.permit, r.full, r.Over = l.take(ctx, d, fault.RateLimitedArtifact)
 	return r
 }

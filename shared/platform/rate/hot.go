@@ -1,0 +1,23 @@
+package rate
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/platform/id"
+)
+
+// HotBlock is the size of a block of permits from which on an artifact is hot: it was read some 60 times within
+// a few seconds, at one process.
+const HotBlock = 32
+
+// Hot is an artifact that was read often at an instant.
+type Hot struct {
+	Artifact id.Artifact
+	At       time.Time
+}
+
+// Marks keeps which artifacts are hot. An artifact that is read seldom costs no write.
+type Marks interface {
+	Mark(ctx context.Context, h Hot) error
+}
