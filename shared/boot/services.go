@@ -131,6 +131,7 @@ func (s *Services) Limiter(host string) *rate.Limiter {
 		Limits:   &s.Config.Limits,
 		Host:     host,
 		Now:      s.Config.Now,
+		Marks:    s.stores.Counters,
 	}
 }
 

@@ -37,6 +37,7 @@ type Stores struct {
 	Keys          Keys
 	Links         Links
 	Lockdowns     Lockdowns
+	Lookups       Lookups
 	Members       Members
 	Queue         Queue
 	Registrations Registrations
@@ -74,6 +75,7 @@ func New(client *dynamodb.Client, tables Tables) Stores {
 		Keys:          Keys{d},
 		Links:         Links{d, m},
 		Lockdowns:     Lockdowns{d},
+		Lookups:       Lookups{d, m},
 		Members:       Members{d},
 		Queue:         Queue{d, c},
 		Registrations: Registrations{d},

@@ -62,6 +62,7 @@ import (
 //	        i:…  idempotency record    n:…  burnt nonce    p:…  ID token that was exchanged
 //	        j:…  token of a provider of agents that was used
 //	        r:stream:…  large bodies that are being sent
+//	        r:hot:{ms}  artifacts that were read often, in ten minutes
 //
 // Index gsi1 (g1p, g1s) lists what belongs to a workspace or an artifact, in table events what was done on a day, and
 // gsi2 (g2p, g2s) lists what falls due, and the links of an artifact, by their keys alone.

@@ -58,6 +58,8 @@ const (
 
 	ArtifactReported Action = "artifact.reported"
 	ReportHandled    Action = "artifact.report.handled"
+	LookedUp         Action = "platform.lookup"
+	ContentOpened    Action = "platform.content.opened"
 )
 
 // The types of actors.
@@ -101,6 +103,8 @@ const (
 	OnDevice       = "device"
 	OnClient       = "oauth_client"
 	OnBrowser      = "session"
+	OnMember       = "member"
+	OnLockdown     = "lockdown"
 	OnReport       = "report"
 )
 
