@@ -8,6 +8,7 @@ import (
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
@@ -16,8 +17,9 @@ import (
 type Workspaces struct{ *db }
 
 var (
-	_ account.Workspaces = Workspaces{}
-	_ ephemeral.Store    = Workspaces{}
+	_ account.Workspaces  = Workspaces{}
+	_ ephemeral.Store     = Workspaces{}
+	_ ephemeral.GateStore = Workspaces{}
 )
 
 func workspaceItem(w workspace.Workspace) item {
@@ -98,6 +100,20 @@ func (s Workspaces) SetQuota(ctx context.Context, g ephemeral.Quota, now time.Ti
 	t := s.begin()
 	t.put(newItem(quotaKey()).
 		num("per_minute", int64(g.PerMinute)).time("valid_until", g.ValidUntil).time("set_at", now), "", nil, nil)
+	return s.commit(ctx, t)
+}
+
+// ChangeQuota implements ephemeral.GateStore.
+func (s Workspaces) ChangeQuota(ctx context.Context, from int, to ephemeral.Quota, e event.Event) error {
+	t := s.begin()
+	condition, v := "#per_minute = :from", values{"from": from}
+	if from == 0 {
+		condition, v = "attribute_not_exists(#pk)", nil
+	}
+	t.put(newItem(quotaKey()).
+		num("per_minute", int64(to.PerMinute)).time("valid_until", to.ValidUntil).time("set_at", e.At),
+		condition, v, func(item) error { return ephemeral.ErrQuotaChanged })
+	t.record(e)
 	return s.commit(ctx, t)
 }
 

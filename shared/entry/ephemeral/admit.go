@@ -37,7 +37,7 @@ func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, er
 	go func() {
 		var err error
 		if p.Limits.Pow == limits.PowAdaptive && !p.Limits.Off {
-			a.passed, err = p.Counters.CountOf(ctx, p.minute(p.Now()))
+			a.passed, err = p.Counters.CountOf(ctx, minute(p.Now()))
 		}
 		looked <- err
 	}()
@@ -79,7 +79,7 @@ func (p *Provisioner) work(ctx context.Context, a Admission, r contract.Provisio
 }
 
 // minute returns the counter of the quota.
-func (p *Provisioner) minute(now time.Time) rate.Window {
+func minute(now time.Time) rate.Window {
 	start := now.Truncate(time.Minute)
 	return rate.Window{
 		Kind:    "gate",
@@ -98,7 +98,7 @@ func (p *Provisioner) pass(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return closed(err)
 	}
-	w := p.minute(now)
+	w := minute(now)
 	_, ok, err := p.Counters.Count(ctx, w, 1, quota.PerMinute)
 	switch {
 	case err != nil:
@@ -124,7 +124,7 @@ func (p *Provisioner) setting(ctx context.Context, now time.Time) (Quota, error)
 		}
 		p.quota, p.quotaAt = quota, now
 	}
-	if g := p.quota; g.PerMinute < 1 || g.PerMinute > 100 || (!g.ValidUntil.IsZero() && !now.Before(g.ValidUntil)) {
+	if g := p.quota; g.PerMinute < LeastQuota || g.PerMinute > MostQuota || (!g.ValidUntil.IsZero() && !now.Before(g.ValidUntil)) {
 		return Quota{}, fault.New(fault.ProvisionUnavailable, "the provision gate is not set")
 	}
 	return p.quota, nil

@@ -60,6 +60,7 @@ const (
 	ReportHandled    Action = "artifact.report.handled"
 	LookedUp         Action = "platform.lookup"
 	ContentOpened    Action = "platform.content.opened"
+	QuotaUpdated     Action = "platform.provision_quota.updated"
 )
 
 // The types of actors.
@@ -106,6 +107,7 @@ const (
 	OnMember       = "member"
 	OnLockdown     = "lockdown"
 	OnReport       = "report"
+	OnQuota        = "provision_quota"
 )
 
 // Target is what an action was performed on.
