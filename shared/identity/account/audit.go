@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -34,31 +35,62 @@ var shown = []string{event.Member, event.Key, event.Admin}
 // AuditLog answers one page of the record of the caller's workspace. It may have few rows, or none, where others
 // follow.
 func (s *Service) AuditLog(ctx context.Context, by credential.Actor, p Page) (contract.AuditList, error) {
-	if err := by.Require(credential.Admin); err != nil {
+	events, info, err := s.recorded(ctx, by, auditName, Filter{Actors: shown}, p)
+	if err != nil {
 		return contract.AuditList{}, err
+	}
+	out := contract.AuditList{Items: make([]contract.AuditRow, len(events)), PageInfo: info}
+	for i, e := range events {
+		out.Items[i] = row(e)
+	}
+	return out, nil
+}
+
+const storyName = "story"
+
+// told are the actions of the service itself that Story has: they tell who got in or lost access, and what ended. What
+// is not among them is for operators, as reports are.
+var told = []event.Action{
+	event.ArtifactExpired, event.RevisionRetained, event.WorkspaceProvisioned, event.RegistrationCreated,
+	event.ClaimLocked, event.TokenIssued, event.TokenRevoked, event.DelegationCreated, event.DelegationRevoked,
+	event.GrantRevoked, event.RefreshReused,
+}
+
+// Story answers one page of the record of the caller's workspace for people: what AuditLog has, and what the service
+// itself did that concerns them. It may have few events, or none, where others follow.
+func (s *Service) Story(
+	ctx context.Context, by credential.Actor, p Page,
+) ([]event.Event, contract.PageInfo, error) {
+	f := Filter{Actors: append([]string{event.System}, shown...)}
+	events, info, err := s.recorded(ctx, by, storyName, f, p)
+	return slices.DeleteFunc(events, func(e event.Event) bool {
+		return e.Actor.Type == event.System && !slices.Contains(told, e.Action)
+	}), info, err
+}
+
+// recorded reads one page of the record of the caller's workspace; list names it for cursors.
+func (s *Service) recorded(
+	ctx context.Context, by credential.Actor, list string, f Filter, p Page,
+) ([]event.Event, contract.PageInfo, error) {
+	var info contract.PageInfo
+	if err := by.Require(credential.Admin); err != nil {
+		return nil, info, err
 	}
 	now := s.Now()
 	if p.Limit == 0 {
 		p.Limit = limits.DefaultPage
 	}
-	list := cursor.List{Workspace: by.Workspace.ID, Name: auditName, Now: now}
-	after, err := s.Cursors.Start(list, p)
+	of := cursor.List{Workspace: by.Workspace.ID, Name: list, Now: now}
+	after, err := s.Cursors.Start(of, p)
 	if err != nil {
-		return contract.AuditList{}, err
+		return nil, info, err
 	}
-	of := Filter{Workspace: by.Workspace.ID, Actors: shown}
-	events, last, more, err := s.Events.List(ctx, of, now, position(after), p.Limit)
-	if err != nil {
-		return contract.AuditList{}, err
+	f.Workspace = by.Workspace.ID
+	events, last, more, err := s.Events.List(ctx, f, now, position(after), p.Limit)
+	if err == nil && more {
+		info, err = s.Cursors.Info(of, last.bare())
 	}
-	out := contract.AuditList{Items: make([]contract.AuditRow, len(events))}
-	for i, e := range events {
-		out.Items[i] = row(e)
-	}
-	if more {
-		out.PageInfo, err = s.Cursors.Info(list, last.bare())
-	}
-	return out, err
+	return events, info, err
 }
 
 func row(e event.Event) contract.AuditRow {
@@ -84,6 +116,7 @@ func row(e event.Event) contract.AuditRow {
 var summaries = map[event.Action]string{
 	event.WorkspaceCreated:     "Made the workspace",
 	event.SettingsUpdated:      "Changed the settings",
+	event.PlanUpdated:          "Changed the plan",
 	event.WorkspaceProvisioned: "Made an ephemeral workspace",
 	event.WorkspaceClaimed:     "Took over an ephemeral workspace",
 	event.KeyCreated:           "Made an API key",
@@ -108,7 +141,6 @@ var summaries = map[event.Action]string{
 	event.LinksUnlocked:        "Unlocked the access links of an artifact",
 
 	// Of the contract, for those who do them.
-	"workspace.plan.updated":   "Changed the plan",
 	"artifact.expired":         "An artifact's time was up",
 	"revision.retained":        "Let the bytes of an old revision go",
 	"safety_warnings.replaced": "Looked an artifact over for dangers",
@@ -128,4 +160,10 @@ var summaries = map[event.Action]string{
 	event.LinkCreated:       "Made an access link",
 	event.LinkRevoked:       "Revoked an access link",
 	event.VisibilityUpdated: "Closed all access links of an artifact",
+
+	event.ArtifactReported: "An artifact was reported",
+	event.ReportHandled:    "Marked a report as handled",
+	event.LookedUp:         "Looked up what an address or an id is",
+	event.ContentOpened:    "Opened what an artifact shows",
+	event.QuotaUpdated:     "Changed the quota of new ephemeral workspaces",
 }

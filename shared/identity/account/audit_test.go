@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -42,6 +43,14 @@ func TestEveryActionIsSaidInWords(t *testing.T) {
 	for _, word := range all {
 		if summaries[event.Action(word)] == "" {
 			t.Errorf("%s has no words for people", word)
+		}
+	}
+}
+
+func TestMembersAreNotToldOfReports(t *testing.T) {
+	for _, hidden := range []event.Action{event.ArtifactReported, event.LockdownSet, event.LockdownLifted} {
+		if slices.Contains(told, hidden) {
+			t.Errorf("%s is told", hidden)
 		}
 	}
 }

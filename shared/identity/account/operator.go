@@ -99,7 +99,7 @@ func operatorRow(e event.Event) contract.OperatorEvent {
 // security are the actions that tell of an end or a lock; all others belong to the lifecycle.
 var security = []event.Action{
 	event.LockdownSet, event.LockdownLifted, event.LinksLocked, event.LinksUnlocked, event.KeyRevoked, event.TokenRevoked,
-	event.DelegationRevoked, event.ArtifactDeleted, "workspace.plan.updated",
+	event.DelegationRevoked, event.ArtifactDeleted, event.PlanUpdated,
 }
 
 var actorTypes = []string{event.Key, event.Member, event.Admin, event.System, event.Platform}
@@ -135,9 +135,26 @@ func (a Query) filter() (f Filter, err error) {
 
 const requestIDMost = 128
 
+// Actions returns the actions that an operator may ask for, in order.
+func Actions() []string {
+	names := make([]string, 0, len(summaries))
+	for a := range summaries {
+		names = append(names, string(a))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// ActorTypes returns the types of actors that an operator may ask for.
+func ActorTypes() []string { return slices.Clone(actorTypes) }
+
+// TargetTypes returns the types of targets that an operator may ask for.
+func TargetTypes() []string { return slices.Clone(targetTypes) }
+
 // targetTypes are what events are about.
 var targetTypes = []string{
 	event.OnWorkspace, event.OnKey, event.OnSession, event.OnArtifact, event.OnRevision, event.OnDelegation,
 	event.OnRegistration, event.OnCleanup,
 	event.OnLink, event.OnDevice, event.OnClient, event.OnBrowser,
+	event.OnMember, event.OnLockdown, event.OnReport, event.OnQuota,
 }

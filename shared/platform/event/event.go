@@ -15,6 +15,7 @@ type Action string
 const (
 	WorkspaceCreated     Action = "workspace.created"
 	SettingsUpdated      Action = "workspace.settings.updated"
+	PlanUpdated          Action = "workspace.plan.updated"
 	WorkspaceProvisioned Action = "ephemeral.workspace.provisioned"
 	WorkspaceClaimed     Action = "ephemeral.workspace.claimed"
 	KeyCreated           Action = "api_key.created"
