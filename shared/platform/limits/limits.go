@@ -26,6 +26,17 @@ const (
 
 )
 
+// What the dashboard reads of a workspace. The cost of a search and of a count grows up to these numbers and no further.
+const (
+	SearchedArtifacts = 1000
+	CountedArtifacts  = 10_000
+	CountAnswer       = 1800 * time.Millisecond // after which a page goes without its counts
+	SelectedArtifacts = DefaultPage             // that one form changes
+	ExpiringSoon      = Day
+	NoticeLife        = 7 * Day // how long what got access counts as new
+	ListedSessions    = 50      // browsers of a member
+)
+
 // Comparisons of revisions.
 const (
 	DiffAnswer    = 64 << 10  // bytes of diffs in one answer

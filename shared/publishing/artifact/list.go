@@ -16,6 +16,21 @@ type Listing interface {
 	// List returns one page of a workspace's artifacts, newest first with the id as tie-breaker, each once. more tells
 	// that others follow.
 	List(ctx context.Context, q Query) (rows []Artifact, more bool, err error)
+	// Count counts a workspace's artifacts at q.Now, up to q.Limit of each partition that lists them. A copy may serve.
+	Count(ctx context.Context, q Query) (Counts, error)
+}
+
+// Count is how many artifacts there are. More reports that the counting stopped before it met all of them.
+type Count struct {
+	N    int
+	More bool
+}
+
+// Counts are the artifacts of a workspace.
+type Counts struct {
+	All       Count
+	Published Count // that can be viewed
+	Expiring  Count // of those, that end within limits.ExpiringSoon
 }
 
 // Query is which artifacts a list shows.
@@ -51,6 +66,28 @@ func (s *Service) List(ctx context.Context, by credential.Actor, p Page) ([]Arti
 // ListAll returns one page of all artifacts that the caller's workspace has or had.
 func (s *Service) ListAll(ctx context.Context, by credential.Actor, p Page) ([]Artifact, contract.PageInfo, error) {
 	return s.page(ctx, by, p, webName, Query{Gone: true})
+}
+
+// Newest returns the newest artifacts that the caller's workspace has or had, up to limits.SearchedArtifacts. more
+// reports that there are older ones.
+func (s *Service) Newest(ctx context.Context, by credential.Actor) (rows []Artifact, more bool, err error) {
+	return s.Store.List(ctx, s.whole(by, limits.SearchedArtifacts))
+}
+
+// Count counts the artifacts that the caller's workspace has or had, up to limits.CountedArtifacts.
+func (s *Service) Count(ctx context.Context, by credential.Actor) (Counts, error) {
+	return s.Store.Count(ctx, s.whole(by, limits.CountedArtifacts))
+}
+
+// whole asks for everything in the caller's workspace, up to a number of artifacts.
+func (s *Service) whole(by credential.Actor, most int) Query {
+	return Query{
+		Workspace: by.Workspace.ID,
+		Claimed:   !by.Workspace.ClaimedAt.IsZero(),
+		Gone:      true,
+		Limit:     most,
+		Now:       s.Now(),
+	}
 }
 
 // page reads one page of a list; q tells what it shows.

@@ -1,0 +1,125 @@
+package dynamo
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+)
+
+// The artifacts that can be viewed, and those of them that end soon.
+const (
+	viewable = "attribute_exists(#cur) AND #status = :live AND (#exp > :end OR attribute_exists(#pin_at))"
+	expiring = "attribute_exists(#cur) AND #status = :live AND attribute_not_exists(#pin_at) AND " +
+		"#exp > :end AND #exp <= :soon"
+)
+
+// counting is one query of a count.
+type counting struct {
+	list   string
+	filter string // empty: everything passes
+	owner  workspace.Workspace
+}
+
+// tally is what one query found: all items of a partition, and those that pass the filter.
+type tally struct {
+	counting
+	all, passed int
+	more        bool // there are items that were not looked at
+	err         error
+}
+
+// Count implements artifact.Listing. It counts side by side in the partitions that List merges; an artifact on its way
+// from one to another may be counted twice. DynamoDB answers numbers alone, but charges for the items that it looks at.
+func (s Artifacts) Count(ctx context.Context, q artifact.Query) (out artifact.Counts, err error) {
+	owners := []workspace.Workspace{{ID: q.Workspace}}
+	if q.Claimed {
+		sources, err := s.sources(ctx, q.Workspace)
+		if err != nil {
+			return out, err
+		}
+		owners = append(owners, sources...)
+	}
+	var all []counting
+	for _, owner := range owners {
+		all = append(all, counting{artifactsOf(owner.ID), viewable, owner},
+			counting{artifactsOf(owner.ID), expiring, owner}, counting{deletedOf(owner.ID), "", owner})
+	}
+	found := make(chan tally, len(all))
+	for _, one := range all {
+		go func() { found <- s.count(ctx, q, one) }()
+	}
+	for range all {
+		t := <-found
+		err = cmp.Or(err, t.err)
+		t.addTo(&out, q.Limit)
+	}
+	return out, err
+}
+
+// addTo adds a tally to counts that stop at most.
+func (t tally) addTo(c *artifact.Counts, most int) {
+	add := func(to *artifact.Count, n int) {
+		to.More = to.More || t.more || to.N+n > most
+		to.N = min(to.N+n, most)
+	}
+	switch t.filter {
+	case viewable:
+		add(&c.All, t.all)
+		add(&c.Published, t.passed)
+	case expiring:
+		add(&c.Expiring, t.passed)
+	default:
+		add(&c.All, t.all)
+	}
+}
+
+// count counts one partition, up to q.Limit of its items.
+func (s Artifacts) count(ctx context.Context, q artifact.Query, c counting) tally {
+	t := tally{counting: c}
+	in := s.countQuery(q, c)
+	for t.all < q.Limit {
+		in.Limit = aws.Int32(int32(q.Limit - t.all))
+		out, err := s.client.Query(ctx, in)
+		if err != nil {
+			t.err = unavailable(err)
+			return t
+		}
+		t.all += int(out.ScannedCount)
+		t.passed += int(out.Count)
+		if t.more = out.LastEvaluatedKey != nil; !t.more {
+			return t
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+	}
+	return t
+}
+
+func (s Artifacts) countQuery(q artifact.Query, c counting) *dynamodb.QueryInput {
+	condition, v := "#g1p = :list", values{"list": c.list}
+	if c.filter != "" {
+		v["live"], v["end"] = string(artifact.Live), q.Now
+		if q.Now.Before(c.owner.MinExpiry) { // what lived when it was claimed lives on
+			v["end"] = c.owner.ClaimedAt
+		}
+	}
+	if c.filter == expiring {
+		v["soon"] = q.Now.Add(limits.ExpiringSoon)
+	}
+	return &dynamodb.QueryInput{
+		TableName:                 &s.tables.Core,
+		IndexName:                 aws.String(listIndex),
+		KeyConditionExpression:    &condition,
+		FilterExpression:          optional(c.filter),
+		ExpressionAttributeNames:  names(condition, c.filter),
+		ExpressionAttributeValues: v.attributes(),
+		Select:                    types.SelectCount,
+		ScanIndexForward:          aws.Bool(false),
+	}
+}
