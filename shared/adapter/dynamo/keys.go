@@ -158,6 +158,13 @@ func sessionKey(h session.Hash) key {
 	return key{"SES#" + base64.RawURLEncoding.EncodeToString(h[:]), "S"}
 }
 
+// hashIn reads what sessionKey spells.
+func hashIn(k key) (h session.Hash) {
+	raw, _ := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(k.pk, "SES#"))
+	copy(h[:], raw)
+	return h
+}
+
 func signInKey(state string) key { return key{"LTX#" + digest(state), "L"} }
 
 func takeoverKey(h session.Hash) key {
@@ -267,6 +274,9 @@ func grantsOf(w id.Workspace) string { return "W#" + string(w) + "#GRANT" }
 
 // pinsKey names the counter of what a workspace has pinned.
 func pinsKey(w id.Workspace) key { return key{"W#" + string(w), "PINS"} }
+
+// sessionsOf lists the browser sessions of a member. Those that older code began are not in it.
+func sessionsOf(w id.Workspace, m id.Member) string { return "W#" + string(w) + "#SES#" + string(m) }
 
 func linksOf(w id.Workspace) string { return "W#" + string(w) + "#L" }
 

@@ -7,6 +7,7 @@ import (
 
 	"vitrine/shared/identity/session"
 	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
@@ -16,7 +17,8 @@ type Sessions struct{ *db }
 var _ session.Store = Sessions{}
 
 func sessionItem(b session.Session) item {
-	return encode(sessionKey(b.Hash), &b, sessionFields).ttl(b.CreatedAt.Add(limits.MaxSessionLife + time.Minute))
+	return encode(sessionKey(b.Hash), &b, sessionFields).ttl(b.CreatedAt.Add(limits.MaxSessionLife+time.Minute)).
+		str("g1p", sessionsOf(b.Workspace, b.Member)).str("g1s", timeKey(b.CreatedAt, b.Hash.Name()))
 }
 
 func sessionFields(f fields, s *session.Session) {
@@ -65,4 +67,13 @@ func (s Sessions) End(ctx context.Context, h session.Hash, e event.Event) error 
 		return nil
 	}
 	return err
+}
+
+// List implements session.Store. The index names sessions, and the table tells which are still there.
+func (s Sessions) List(ctx context.Context, w id.Workspace, m id.Member, most int) ([]session.Session, error) {
+	parts := []partition{{index: listIndex, name: sessionsOf(w, m)}}
+	rows, _, err := pageOf(ctx, s.db, parts, most, func(ctx context.Context, found []item) (map[string]session.Session, error) {
+		return tableRows(ctx, s.db, found, func(i item) *session.Session { return readSession(i, hashIn(i.key())) })
+	})
+	return rows, err
 }

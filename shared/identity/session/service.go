@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -35,6 +36,9 @@ type Store interface {
 	// End deletes a session and records the event in one transaction. It changes no item if the session is gone
 	// already.
 	End(ctx context.Context, h Hash, e event.Event) error
+	// List returns the newest sessions of a member, ended ones among them until they are removed. It lacks sessions that
+	// older code began, and for a moment those that began just now.
+	List(ctx context.Context, w id.Workspace, m id.Member, most int) ([]Session, error)
 }
 
 // Members reads the members of sessions and signs them out.
@@ -155,6 +159,29 @@ func (k *Service) End(ctx context.Context, secret, requestID string) error {
 		return err
 	}
 	return k.Store.End(ctx, hash, s.event(event.SessionEnded, k.Now(), requestID))
+}
+
+// List returns the sessions of the caller that can be used, newest first, at most limits.ListedSessions.
+func (k *Service) List(ctx context.Context, a Authenticated) ([]Session, error) {
+	all, err := k.Store.List(ctx, a.Session.Workspace, a.Member.ID, limits.ListedSessions)
+	now := k.Now()
+	return slices.DeleteFunc(all, func(s Session) bool {
+		return !s.live(now) || !a.Member.Live(s.CreatedAt) || s.Epoch != a.Session.Epoch
+	}), err
+}
+
+// EndNamed ends one of the caller's sessions, by its Hash.Name. It does not fail for one that has ended.
+func (k *Service) EndNamed(ctx context.Context, a Authenticated, name string) error {
+	all, err := k.List(ctx, a)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.Hash.Name() == name {
+			return k.Store.End(ctx, s.Hash, s.event(event.SessionEnded, k.Now(), a.Actor.RequestID))
+		}
+	}
+	return nil
 }
 
 // EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older are invalid once

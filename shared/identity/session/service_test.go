@@ -300,3 +300,44 @@ func TestT83ASessionOfAnotherEpochOpensNothing(t *testing.T) {
 		t.Error("sessions outlive their epoch, or all end")
 	}
 }
+
+func TestAMemberSeesAndEndsTheirSessions(t *testing.T) {
+	s := newEnv(t)
+	one := s.start(t)
+	s.at = s.at.Add(time.Minute)
+	other := s.start(t)
+	mine := s.who
+	s.who = s.join(t, "two")
+	theirs := s.start(t)
+	s.who = mine
+	o, err := s.Authenticate(ctx, one, "req")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.List(ctx, o)
+	if err != nil || len(all) != 2 || all[1].Hash != o.Session.Hash || all[0].Browser != "B" {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	stranger, err := s.Authenticate(ctx, theirs, "req")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		for _, name := range []string{all[0].Hash.Name(), stranger.Session.Hash.Name(), "x"} {
+			if err := s.EndNamed(ctx, o, name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if s.opens(t, other) || !s.opens(t, one) || !s.opens(t, theirs) {
+		t.Error("the wrong session ended")
+	}
+	s.WantEvents(t, event.SessionEnded, 1)
+	if all, err = s.List(ctx, o); err != nil || len(all) != 1 {
+		t.Errorf("listed afterwards: %+v, %v", all, err)
+	}
+	s.at = s.at.Add(limits.SessionIdle)
+	if all, err = s.List(ctx, o); err != nil || len(all) != 0 {
+		t.Errorf("idle ones are listed: %+v, %v", all, err)
+	}
+}
