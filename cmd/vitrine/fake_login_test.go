@@ -217,9 +217,9 @@ func (p *fakeServer) startDevice(w http.ResponseWriter, r *http.Request) {
 	}
 	d := map[string]any{
 		"device_code":               deviceCode,
-		"user_code":                 "BCDF-GHJK-LMNP-QRST-VWXZ",
+		"user_code":                 "BCDF-GHJK",
 		"verification_uri":          "http://app.test/device",
-		"verification_uri_complete": "http://app.test/device?user_code=BCDF-GHJK-LMNP-QRST-VWXZ",
+		"verification_uri_complete": "http://app.test/device?user_code=BCDF-GHJK",
 		"expires_in":                900,
 		"interval":                  5,
 	}

@@ -316,7 +316,7 @@ func TestT71ADeviceThatWasDeniedOrGuessedGetsNothing(t *testing.T) {
 		t, "its code", w.Post(t, "/device", url.Values{"code": {late.UserCode}}), 404, "No device waits with this code",
 	)
 	d = p.StartDevice(t, "guessed")
-	for n := range p.Options.Limits.WrongCode.Limit - 1 { // one was typed above
+	for n := range p.Options.Limits.WrongDevice.Limit - 1 { // one was typed above
 		if a := w.Post(t, "/device/approve", url.Values{"code": {strings.Repeat("BCDF-", n%4) + "x"}}); a.Status != 404 {
 			t.Fatalf("guess %d answers %d", n+1, a.Status)
 		}

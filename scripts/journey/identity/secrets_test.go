@@ -24,7 +24,7 @@ type secretStore map[string]string
 // add keeps a secret, and for a credential also its part that no public id stands in.
 func (h secretStore) add(t testing.TB, name, secret string) string {
 	t.Helper()
-	if len(secret) < 20 {
+	if len(secret) < 8 {
 		t.Fatalf("%s is no secret: %q", name, secret)
 	}
 	if h[name] = secret; strings.HasPrefix(secret, "ap_") {

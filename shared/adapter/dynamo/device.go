@@ -45,7 +45,8 @@ func readFlow(i item, public id.Public) *oauth.Flow {
 func (s Devices) Add(ctx context.Context, f oauth.Flow, mac []byte) error {
 	t := s.begin()
 	t.create(flowItem(f))
-	t.create(newItem(userCodeKey(mac)).str("flow", string(f.Public)).ttl(ttlAfter(f.ExpiresAt)))
+	code := newItem(userCodeKey(mac)).str("flow", string(f.Public)).ttl(ttlAfter(f.ExpiresAt))
+	t.put(code, "attribute_not_exists(#pk)", nil, func(item) error { return oauth.ErrCodeTaken })
 	return s.commit(ctx, t)
 }
 

@@ -206,7 +206,12 @@ func (s *Service) move(by credential.Actor, m lookup, now time.Time) claim.Move 
 
 // codeLimiter limits the wrong codes that a member may type.
 func (s *Service) codeLimiter() rate.FailureLimiter {
-	return rate.FailureLimiter{Limiter: s.Limiter, Counter: s.Failures, Kind: "agentcode"}
+	return rate.FailureLimiter{
+		Limiter: s.Limiter,
+		Counter: s.Failures,
+		Kind:    "agentcode",
+		Rate:    s.Limiter.Limits.WrongCode,
+	}
 }
 
 // Refuse ends an attempt because the caller does not know the agent. The agent's next poll reports it.

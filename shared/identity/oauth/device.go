@@ -24,7 +24,7 @@ import (
 
 // Flows stores device authorizations for the person who answers them.
 type Flows interface {
-	// Add writes a new flow, also under the MAC of its user code.
+	// Add writes a new flow, also under the MAC of its user code. It returns ErrCodeTaken if another flow has that code.
 	Add(ctx context.Context, f Flow, mac []byte) error
 	// FlowByUserCode reads, with strong consistency, the flow that has one of the MACs. It returns nil if none has.
 	FlowByUserCode(ctx context.Context, macs [][]byte) (*Flow, error)
@@ -76,13 +76,19 @@ type Flow struct {
 	PolledAt   time.Time
 }
 
+// ErrCodeTaken reports a user code that another device has, or had until a short time ago.
+var ErrCodeTaken = errors.New("another device has this user code")
+
+// The alphabet and the length of a user code. Limits.Devices and DeviceLife allow 4,800 open codes at most, so the five
+// guesses that Limits.WrongDevice allows find one of them with a probability below one in a million.
 const (
 	userLetters   = "BCDFGHJKLMNPQRSTVWXZ" // no vowels, so no words, and no letters like digits
-	userCodeLen   = 20
+	userCodeLen   = 8
 	userCodeGroup = 4
+	codeAttempts  = 3 // user codes that are tried for one device
 )
 
-// newUserCode returns a code of 86 random bits.
+// newUserCode returns a random code.
 func newUserCode() string {
 	out := make([]byte, 0, userCodeLen)
 	for len(out) < userCodeLen {
@@ -152,10 +158,11 @@ func (s *Server) StartDevice(
 	if err != nil {
 		return contract.DeviceAuthorization{}, err
 	}
+	if err := s.limitDevices(ctx); err != nil {
+		return contract.DeviceAuthorization{}, err
+	}
 	now := s.Now()
 	token := credential.Mint(credential.DeviceCode, s.Environment, id.NoWorkspace, "")
-	code := newUserCode()
-	_, pepper := s.Peppers.Active()
 	f := Flow{
 		Public:     token.Public,
 		Hash:       token.Hash(s.Peppers),
@@ -169,7 +176,8 @@ func (s *Server) StartDevice(
 		PollTokens: limits.PollBurst,
 		PolledAt:   now,
 	}
-	if err := s.Flows.Add(ctx, f, codeMAC(pepper, code)); err != nil {
+	code, err := s.addFlow(ctx, f)
+	if err != nil {
 		return contract.DeviceAuthorization{}, err
 	}
 	page := s.Origins.App + "/device"
@@ -181,6 +189,28 @@ func (s *Server) StartDevice(
 		ExpiresIn:               contract.Seconds(limits.DeviceLife),
 		Interval:                contract.Seconds(limits.PollInterval),
 	}, nil
+}
+
+// limitDevices refuses too many device authorizations over all callers, because each open code makes a guess likelier.
+func (s *Server) limitDevices(ctx context.Context) error {
+	wait, err := s.Limiter.Allow(ctx, "devices", "all", s.Limits.Devices)
+	if err == nil && wait > 0 {
+		err = fault.NewOAuth(fault.OAuthSlowDown,
+			"too many devices ask for access at once; wait as long as Retry-After says").AsRateLimited(wait)
+	}
+	return err
+}
+
+// addFlow stores a flow under a user code that no other flow has, and returns the code.
+func (s *Server) addFlow(ctx context.Context, f Flow) (code string, err error) {
+	_, pepper := s.Peppers.Active()
+	for range codeAttempts {
+		code = newUserCode()
+		if err = s.Flows.Add(ctx, f, codeMAC(pepper, code)); !errors.Is(err, ErrCodeTaken) {
+			break
+		}
+	}
+	return code, err
 }
 
 // Device returns what a person sees before they answer. Every invalid code is the same not_found error. A member who
@@ -258,7 +288,12 @@ func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string)
 
 // codeLimiter limits the wrong codes that a member may type.
 func (s *Server) codeLimiter() rate.FailureLimiter {
-	return rate.FailureLimiter{Limiter: s.Limiter, Counter: s.Failures, Kind: "devicecode"}
+	return rate.FailureLimiter{
+		Limiter: s.Limiter,
+		Counter: s.Failures,
+		Kind:    "devicecode",
+		Rate:    s.Limits.WrongDevice,
+	}
 }
 
 func errUnknownCode() error {

@@ -1,6 +1,10 @@
 package oauth_test
 
 import (
+	"context"
+	"errors"
+	"math"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +16,7 @@ import (
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
@@ -95,8 +100,8 @@ func TestT71ADeviceCodeServesItsOwnClientOnce(t *testing.T) {
 func TestT71ACodeIsNotGuessed(t *testing.T) {
 	s := newEnv(t)
 	d := s.device(t)
-	for n := range s.limits.WrongCode.Limit {
-		wrong := "BBBB-CCCC-DDDD-FFFF-GGGG"
+	for n := range s.limits.WrongDevice.Limit {
+		wrong := "BBBB-CCCC"
 		if n%2 == 1 {
 			wrong = "nonsense"
 		}
@@ -106,7 +111,7 @@ func TestT71ACodeIsNotGuessed(t *testing.T) {
 	}
 	_, err := s.Device(ctx, s.by, d.UserCode)
 	if fault.CodeOf(err) != fault.RateLimitedActor || fault.Of(err).RetryAfter <= 0 {
-		t.Errorf("after %d wrong codes the right one passes: %v", s.limits.WrongCode.Limit, err)
+		t.Errorf("after %d wrong codes the right one passes: %v", s.limits.WrongDevice.Limit, err)
 	}
 	if err := s.ApproveDevice(ctx, s.by, d.UserCode); fault.CodeOf(err) != fault.RateLimitedActor {
 		t.Error(err)
@@ -117,6 +122,91 @@ func TestT71ACodeIsNotGuessed(t *testing.T) {
 	s.clock.Advance(fault.Of(err).RetryAfter)
 	if _, err := s.Device(ctx, s.by, d.UserCode); err != nil {
 		t.Error("after Retry-After it is still refused", err)
+	}
+}
+
+// TestT71OpenCodesAreFew begins as many devices as a deployment may in a minute, each from an address of its own.
+func TestT71OpenCodesAreFew(t *testing.T) {
+	s := newEnv(t)
+	s.limits.Devices.Limit = 3
+	start := func(n byte) error {
+		_, err := s.StartDevice(ctx, "cli", "", "", netip.AddrFrom4([4]byte{203, n, 113, 7}))
+		return err
+	}
+	for n := range byte(3) {
+		if err := start(n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := start(9)
+	wantRefused(t, "one more", err, fault.OAuthSlowDown)
+	refused, _ := errors.AsType[*fault.OAuthError](err)
+	if refused == nil || refused.RetryAfter <= 0 || refused.RetryAfter > s.limits.Devices.Window {
+		t.Fatalf("%+v", refused)
+	}
+	s.clock.Advance(refused.RetryAfter)
+	if err := start(9); err != nil {
+		t.Error("after Retry-After:", err)
+	}
+}
+
+func TestT71AGuessAmongAllOpenCodesHasLessThanOneChanceInAMillion(t *testing.T) {
+	l := limits.Default()
+	windows := int(limits.DeviceLife/l.Devices.Window) + 1 // the first and the last one count in part
+	open := float64(windows * l.Devices.Limit)
+	if chance := float64(l.WrongDevice.Limit) * open / math.Pow(20, 8); chance >= 1e-6 {
+		t.Errorf("%v open codes are guessed with probability %v", open, chance)
+	}
+}
+
+// takenCodes are Flows in which the first codes belong to other devices.
+type takenCodes struct {
+	oauth.Flows
+	taken int
+	codes []string
+}
+
+func (s *takenCodes) Add(ctx context.Context, f oauth.Flow, mac []byte) error {
+	s.codes = append(s.codes, string(mac))
+	if s.taken--; s.taken >= 0 {
+		return oauth.ErrCodeTaken
+	}
+	return s.Flows.Add(ctx, f, mac)
+}
+
+func TestADeviceGetsACodeThatNoOtherOneHas(t *testing.T) {
+	s := newEnv(t)
+	flows := &takenCodes{Flows: s.Flows, taken: 2}
+	s.Flows = flows
+	d := s.device(t)
+	if _, err := s.Device(ctx, s.by, d.UserCode); err != nil || len(flows.codes) != 3 || flows.codes[0] == flows.codes[1] {
+		t.Errorf("%d codes, %v", len(flows.codes), err)
+	}
+	flows.taken = 9
+	if _, err := s.StartDevice(ctx, "cli", "", "", from); !errors.Is(err, oauth.ErrCodeTaken) || len(flows.codes) != 6 {
+		t.Errorf("%d codes, %v", len(flows.codes), err)
+	}
+}
+
+func TestTheStoreTellsThatACodeIsTaken(t *testing.T) {
+	s := newEnv(t)
+	flow := func() oauth.Flow {
+		return oauth.Flow{
+			Public:    credential.Mint(credential.DeviceCode, s.Environment, id.NoWorkspace, "").Public,
+			Answer:    oauth.Pending,
+			CreatedAt: s.clock.Now(),
+			ExpiresAt: s.clock.Now().Add(limits.DeviceLife),
+		}
+	}
+	first := flow()
+	if err := s.Flows.Add(ctx, first, []byte("mac")); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Flows.Add(ctx, flow(), []byte("mac")); !errors.Is(err, oauth.ErrCodeTaken) {
+		t.Error(err)
+	}
+	if f, err := s.Flows.FlowByUserCode(ctx, [][]byte{[]byte("mac")}); err != nil || f == nil || f.Public != first.Public {
+		t.Errorf("%+v %v", f, err)
 	}
 }
 
@@ -160,7 +250,7 @@ func TestT71AnApprovalIsRedeemedOnceHoweverManyAsk(t *testing.T) {
 	if wg.Wait(); won != 1 {
 		t.Fatalf("%d answers", won)
 	}
-	s.clock.Advance(s.limits.WrongCode.Window)
+	s.clock.Advance(s.limits.WrongDevice.Window)
 	d = s.device(t)
 	if err := s.ApproveDevice(ctx, s.by, d.UserCode); err != nil {
 		t.Fatal(err)

@@ -145,8 +145,8 @@ func sameButPort(t *testing.T, registered string, u *url.URL) bool {
 
 func FuzzUserCode(f *testing.F) {
 	f.Add(formatUserCode(newUserCode()))
-	f.Add("bcdf ghjk lmnp qrst vwxz")
-	f.Add("BCDF-GHJK-LMNP-QRST-VWXA")
+	f.Add("bcdf ghjk")
+	f.Add("BCDF-GHJA")
 	f.Fuzz(func(t *testing.T, text string) {
 		code := parseUserCode(text)
 		if code == "" {
@@ -163,9 +163,9 @@ func FuzzUserCode(f *testing.F) {
 
 func TestUserCodesUseTheWholeAlphabetAndNothingElse(t *testing.T) {
 	seen := map[rune]int{}
-	for range 200 {
+	for range 500 {
 		code := newUserCode()
-		if shown := formatUserCode(code); len(shown) != 24 || parseUserCode(shown) != code {
+		if shown := formatUserCode(code); len(shown) != 9 || parseUserCode(shown) != code {
 			t.Fatal(shown)
 		}
 		for _, r := range code {
@@ -181,8 +181,7 @@ func TestUserCodesUseTheWholeAlphabetAndNothingElse(t *testing.T) {
 		t.Errorf("%d letters", len(seen))
 	}
 	for _, bad := range []string{
-		"", "BCDF", "BCDF-GHJK-LMNP-QRST-VWX", "BCDF-GHJK-LMNP-QRST-VWXZB", "0CDF-GHJK-LMNP-QRST-VWXZ",
-		"ACDF-GHJK-LMNP-QRST-VWXZ",
+		"", "BCDF", "BCDF-GHJ", "BCDF-GHJKB", "0CDF-GHJK", "ACDF-GHJK", "BCDF-GHJK-LMNP-QRST-VWXZ",
 	} {
 		if parseUserCode(bad) != "" {
 			t.Errorf("%q is read", bad)

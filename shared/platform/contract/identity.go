@@ -172,7 +172,7 @@ type Token struct {
 // DeviceAuthorization answers the device authorization endpoint (RFC 8628, section 3.2). Times are seconds.
 type DeviceAuthorization struct {
 	DeviceCode              string `json:"device_code"`
-	UserCode                string `json:"user_code" doc:"20 letters of BCDFGHJKLMNPQRSTVWXZ in groups of four; dashes and letter case do not count"`
+	UserCode                string `json:"user_code" doc:"8 letters of BCDFGHJKLMNPQRSTVWXZ in two groups; dashes and letter case do not count"`
 	VerificationURI         string `json:"verification_uri" format:"uri"`
 	VerificationURIComplete string `json:"verification_uri_complete" format:"uri"`
 	ExpiresIn               int    `json:"expires_in"`

@@ -266,7 +266,8 @@ type Limits struct {
 	Guest        Rate // requests at the token and claim endpoints from one address
 	TokenFailure Rate // refused requests there from one address
 	Revocation   Rate // from one address
-	WrongCode    Rate // wrong codes of one member, counted separately for agents and devices
+	WrongCode    Rate // wrong codes of agents that one member types
+	WrongDevice  Rate // wrong codes of devices that one member types
 	SignIn       Rate // sign-ins begun from one address
 	Registration Rate // OAuth clients registered from one address
 	Unserved     Rate // requests from one address for features that are not configured
@@ -274,6 +275,7 @@ type Limits struct {
 	Document     Rate // metadata documents of clients read for one address
 	Documents    Rate // the same over all callers
 	Device       Rate // device authorizations begun from one address
+	Devices      Rate // the same over all callers
 	Report       Rate // reports of abuse sent from one address
 	Reports      Rate // the same over all callers; work is proven from a fifth of it on
 
@@ -357,6 +359,7 @@ func Default() Limits {
 		TokenFailure: Rate{60, time.Minute},
 		Revocation:   Rate{60, time.Minute},
 		WrongCode:    Rate{10, 10 * time.Minute},
+		WrongDevice:  Rate{5, 10 * time.Minute},
 		SignIn:       Rate{60, time.Minute},
 		Registration: Rate{10, time.Hour},
 		Unserved:     Rate{30, time.Minute},
@@ -364,6 +367,7 @@ func Default() Limits {
 		Document:     Rate{20, time.Minute},
 		Documents:    Rate{60, time.Minute},
 		Device:       Rate{30, time.Minute},
+		Devices:      Rate{300, time.Minute},
 		Report:       Rate{10, 10 * time.Minute},
 		Reports:      Rate{300, 10 * time.Minute},
 

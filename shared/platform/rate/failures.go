@@ -6,6 +6,7 @@ import (
 
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // FailureLimiter limits the wrong codes of one kind that members type.
@@ -13,11 +14,12 @@ type FailureLimiter struct {
 	Limiter *Limiter
 	Counter FailureCounter
 	Kind    string
+	Rate    limits.Rate
 }
 
 // Allow refuses a member who typed too many wrong codes, even if the next one is right.
 func (g FailureLimiter) Allow(ctx context.Context, m id.Member) error {
-	wait, err := g.Limiter.Exhausted(ctx, g.Counter, g.Kind, string(m), g.Limiter.Limits.WrongCode)
+	wait, err := g.Limiter.Exhausted(ctx, g.Counter, g.Kind, string(m), g.Rate)
 	if err == nil && wait > 0 {
 		err = guessedOften(wait)
 	}
@@ -27,7 +29,7 @@ func (g FailureLimiter) Allow(ctx context.Context, m id.Member) error {
 // Record counts a wrong code and returns the error to answer: refusal, or the refusal of the limit
 // if this one reached it.
 func (g FailureLimiter) Record(ctx context.Context, m id.Member, refusal error) error {
-	wait, err := g.Limiter.Allow(ctx, g.Kind, string(m), g.Limiter.Limits.WrongCode)
+	wait, err := g.Limiter.Allow(ctx, g.Kind, string(m), g.Rate)
 	switch {
 	case err != nil:
 		return err
