@@ -83,14 +83,18 @@ func (w Workspace) Until(end time.Time) time.Time {
 
 // Tier returns which limits apply.
 func (w Workspace) Tier() limits.Tier {
-	switch {
-	case w.ClaimedAt.IsZero():
+	if w.ClaimedAt.IsZero() {
 		return limits.Ephemeral
-	case w.Plan == ProPlan:
-		return limits.Pro
-	default:
-		return limits.Free
 	}
+	return TierOf(w.Plan)
+}
+
+// TierOf returns which limits apply to a claimed workspace with a plan.
+func TierOf(p Plan) limits.Tier {
+	if p == ProPlan {
+		return limits.Pro
+	}
+	return limits.Free
 }
 
 // Life returns the default lifetime of artifacts: what the workspace chose, within the bounds of its tier.

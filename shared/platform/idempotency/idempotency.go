@@ -35,6 +35,9 @@ const (
 	UnpinArtifact   Operation = "web.artifact.unpin"
 	SetLockdown     Operation = "platform.lockdown.set"
 	LiftLockdown    Operation = "platform.lockdown.lift"
+	SetPlan         Operation = "billing.set_plan_override"
+	// CreateCheckout leaves no record, because the payment provider recognises its repetitions.
+	CreateCheckout Operation = "billing.checkout.create"
 )
 
 // Key identifies a record. It includes the target, because one client key used for two artifacts

@@ -23,7 +23,6 @@ const (
 	MCPBody       = 5_500_000 // largest request of the MCP host, which its gateway has to pass on as a whole
 	MCPText       = 4 * MiB   // characters of a text that a tool takes
 	CachedObject  = 256 << 10 // largest file whose bytes a host keeps in memory
-
 )
 
 // What the dashboard reads of a workspace. The cost of a search and of a count grows up to these numbers and no further.
@@ -279,6 +278,7 @@ type Limits struct {
 	Report       Rate // reports of abuse sent from one address
 	Reports      Rate // the same over all callers; work is proven from a fifth of it on
 
+	// Bundles is how often the function that makes bundles runs; 0: a deployment without bundles.
 	Bundles time.Duration
 
 	// Cache is how many bytes of files and lists of files a host keeps in memory; 0 keeps none.
