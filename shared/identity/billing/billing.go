@@ -1,0 +1,157 @@
+// Package billing keeps the plan of a workspace in step with its subscription at a payment provider.
+//
+// The provider alone knows what a subscription is worth, so the plan follows the status that it reports and never a
+// clock of this service. Every change asks the provider after it has read what is stored, and commits only if that is
+// still what is stored. Therefore the order in which events arrive does not matter.
+package billing
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// Ids of the payment provider.
+type (
+	CustomerID     string
+	SubscriptionID string
+	SessionID      string // of a checkout
+	EventID        string
+)
+
+// Status is the status of a subscription, as Stripe names it.
+type Status string
+
+// The statuses.
+const (
+	Active            Status = "active"
+	Trialing          Status = "trialing"
+	PastDue           Status = "past_due"
+	Canceled          Status = "canceled"
+	Unpaid            Status = "unpaid"
+	Incomplete        Status = "incomplete"
+	IncompleteExpired Status = "incomplete_expired"
+	Paused            Status = "paused"
+)
+
+// Plan returns the plan that a subscription of this status gives.
+func (s Status) Plan() workspace.Plan {
+	switch s {
+	case Active, Trialing, PastDue:
+		return workspace.ProPlan
+	default:
+		return workspace.FreePlan
+	}
+}
+
+// rank orders statuses by how much they are worth: those that give the larger plan, those that a payment revives, and
+// those that have ended.
+func (s Status) rank() int {
+	switch {
+	case s.Plan() == workspace.ProPlan:
+		return 2
+	case s == Unpaid || s == Incomplete || s == Paused:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// Interval is how often a subscription is paid.
+type Interval string
+
+// The intervals.
+const (
+	Monthly Interval = "month"
+	Yearly  Interval = "year"
+)
+
+// Subscription is a subscription as the provider reports it.
+type Subscription struct {
+	ID        SubscriptionID
+	Customer  CustomerID
+	Workspace id.Workspace // that its checkout was opened for; empty if it was made elsewhere
+	Status    Status
+	PeriodEnd time.Time // zero: unknown
+	Interval  Interval  // empty: neither month nor year
+	CreatedAt time.Time
+}
+
+// Account is what is stored about the billing of a workspace. Its zero value, with a workspace, is that of one that never
+// paid.
+type Account struct {
+	Workspace    id.Workspace
+	Customer     CustomerID
+	Subscription SubscriptionID
+	Status       Status
+	PeriodEnd    time.Time
+	Interval     Interval
+	Override     workspace.Plan // that an operator set; empty: none
+	Version      int64          // counts the changes
+}
+
+// Plan returns the plan of the workspace: the operator's, else that of the subscription.
+func (a Account) Plan() workspace.Plan { return cmp.Or(a.Override, a.Status.Plan()) }
+
+// follow returns the account with the subscription that counts. A subscription that is over never replaces one that
+// gives a plan, and of two alike the one that was made later counts.
+func (a Account) follow(found []Subscription) Account {
+	if len(found) == 0 {
+		a.Subscription = ""
+		a.Status = ""
+		a.Interval = ""
+		a.PeriodEnd = time.Time{}
+		return a
+	}
+	s := slices.MaxFunc(found, func(x, y Subscription) int {
+		worth := cmp.Compare(x.Status.rank(), y.Status.rank())
+		return cmp.Or(worth, x.CreatedAt.Compare(y.CreatedAt), cmp.Compare(x.ID, y.ID))
+	})
+	a.Customer, a.Subscription = s.Customer, s.ID
+	a.Status, a.Interval = s.Status, s.Interval
+	a.PeriodEnd = s.PeriodEnd
+	return a
+}
+
+// reflects reports whether the account tells what a subscription is now.
+func (a Account) reflects(s Subscription) bool {
+	if a.Subscription != s.ID {
+		return a.Subscription != "" && a.Status.rank() >= s.Status.rank()
+	}
+	return a.Customer == s.Customer && a.Status == s.Status && a.Interval == s.Interval && a.PeriodEnd.Equal(s.PeriodEnd)
+}
+
+// status returns the wire form. used counts today's first publishes; it is nil when it is not shown.
+func (a Account) status(l *limits.Limits, used *int) contract.BillingStatus {
+	plan := a.Plan()
+	allowance := l.Tiers[workspace.TierOf(plan)].NewArtifactsPerDay
+	out := contract.BillingStatus{
+		Plan:                      string(plan),
+		OperatorOverride:          a.Override != "",
+		DailyNewArtifactAllowance: allowance,
+	}
+	if a.Subscription != "" {
+		out.Subscription = &contract.BillingSubscription{
+			Status:           string(a.Status),
+			CurrentPeriodEnd: contract.AtOrNull(a.PeriodEnd),
+			PriceInterval:    textOrNull(string(a.Interval)),
+		}
+	}
+	if used != nil {
+		left := max(0, allowance-*used)
+		out.DailyNewArtifactsRemaining = &left
+	}
+	return out
+}
+
+func textOrNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,73 @@
+package billing
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+// Receive takes an event of the provider. An event that was processed before, or that is about something else, is
+// received too. Errors: invalid_request for one that the provider did not sign, database_unavailable for one that it
+// has to send again.
+func (s *Service) Receive(ctx context.Context, payload []byte, signature, requestID string) error {
+	n, err := s.Events.Read(payload, signature)
+	if err != nil || n.Subscription == "" {
+		return err
+	}
+	r := Receipt{Event: n.ID, Owner: rand.Text(), At: s.Now()}
+	if done, err := s.Ledger.Claim(ctx, r); done || err != nil {
+		return err
+	}
+	err = s.process(ctx, n, r, requestID)
+	if errors.Is(err, ErrReceiptLost) {
+		return fault.New(fault.DatabaseUnavailable, "another delivery of this event is being processed")
+	}
+	if err != nil {
+		_ = s.Ledger.Release(context.WithoutCancel(ctx), r) // the lease ends by itself
+	}
+	return err
+}
+
+// process makes the workspace of an event follow its subscription, or finishes an event of none.
+func (s *Service) process(ctx context.Context, n Notice, r Receipt, requestID string) error {
+	found, err := s.Subscriptions.Subscription(ctx, n.Subscription)
+	if err != nil {
+		return err
+	}
+	if found == nil {
+		return s.Ledger.Finish(ctx, r)
+	}
+	w, err := s.holder(ctx, *found)
+	if err != nil {
+		return err
+	}
+	if w == "" {
+		return s.Ledger.Finish(ctx, r)
+	}
+	_, err = s.sync(ctx, change{
+		workspace: w,
+		customer:  found.Customer,
+		receipt:   &r,
+		requestID: requestID,
+	})
+	if errors.Is(err, ErrNoWorkspace) {
+		return s.Ledger.Finish(ctx, r)
+	}
+	return err
+}
+
+// holder returns the workspace of a subscription: that of its customer, else the one that its checkout was opened for.
+// It is empty for a subscription that has nothing to do with this service.
+func (s *Service) holder(ctx context.Context, x Subscription) (id.Workspace, error) {
+	w, err := s.Store.Holder(ctx, x.Customer)
+	if err != nil || w != "" {
+		return w, err
+	}
+	if _, err := x.Workspace.Bits(); err != nil {
+		return "", nil
+	}
+	return x.Workspace, nil
+}

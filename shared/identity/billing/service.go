@@ -1,0 +1,219 @@
+package billing
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/conflict"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+)
+
+// Allowance tells what a workspace used of its day.
+type Allowance interface {
+	// ArtifactsToday counts the artifacts that a workspace published first on the UTC day of an instant.
+	ArtifactsToday(ctx context.Context, w id.Workspace, day time.Time) (int, error)
+}
+
+// Service shows members their plan, takes them to the pages of the provider, and follows their subscriptions.
+type Service struct {
+	Store         Store
+	Ledger        Ledger
+	Cashier       Cashier
+	Subscriptions Subscriptions
+	Events        Events
+	Allowance     Allowance
+	App           string // origin of the app host
+	Limits        *limits.Limits
+	Now           func() time.Time
+}
+
+// Status tells the plan of the caller's workspace.
+func (s *Service) Status(ctx context.Context, by credential.Actor) (contract.BillingStatus, error) {
+	a, err := s.Store.Account(ctx, by.Workspace.ID)
+	if err != nil {
+		return contract.BillingStatus{}, err
+	}
+	return s.shown(ctx, a), nil
+}
+
+// shown is an account with what is left of the day. That is left out when it cannot be read.
+func (s *Service) shown(ctx context.Context, a Account) contract.BillingStatus {
+	var used *int
+	if n, err := s.Allowance.ArtifactsToday(ctx, a.Workspace, s.Now()); err == nil {
+		used = &n
+	}
+	return a.status(s.Limits, used)
+}
+
+// Invoices lists the latest invoices of the caller's workspace.
+func (s *Service) Invoices(ctx context.Context, by credential.Actor) (contract.InvoiceList, error) {
+	out := contract.InvoiceList{Invoices: []contract.Invoice{}}
+	a, err := s.Store.Account(ctx, by.Workspace.ID)
+	if err != nil || a.Customer == "" {
+		return out, err
+	}
+	found, err := s.Cashier.Invoices(ctx, a.Customer, limits.Invoices)
+	out.Invoices = append(out.Invoices, found...)
+	return out, err
+}
+
+// Checkout opens the page where the caller subscribes the workspace. A workspace with a subscription that gives a plan
+// gets none, because it would pay twice.
+func (s *Service) Checkout(
+	ctx context.Context, by credential.Actor, c idempotency.Command, i Interval,
+) (contract.PageURL, error) {
+	if err := by.Require(credential.Admin); err != nil {
+		return contract.PageURL{}, err
+	}
+	a, err := s.Store.Account(ctx, by.Workspace.ID)
+	if err != nil {
+		return contract.PageURL{}, err
+	}
+	if a.Status.rank() == Active.rank() {
+		return contract.PageURL{}, fault.New(fault.InvalidRequest,
+			"this workspace has a subscription; change it on the page that billing.portal.create opens")
+	}
+	url, err := s.Cashier.Checkout(ctx, Checkout{
+		Workspace: a.Workspace,
+		Customer:  a.Customer,
+		Interval:  i,
+		Key:       checkoutKey(a.Workspace, c),
+		Success:   s.App + "/billing?status=success&session_id={CHECKOUT_SESSION_ID}",
+		Cancel:    s.App + "/billing?status=cancelled",
+	})
+	return contract.PageURL{URL: url}, err
+}
+
+// checkoutKey hashes what distinguishes a command, because the provider has one space of keys for all workspaces.
+func checkoutKey(w id.Workspace, c idempotency.Command) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{string(w), c.Key.Actor, string(c.Key.Operation), c.Key.Client}, "\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// Portal opens the page where the caller manages the subscription.
+func (s *Service) Portal(ctx context.Context, by credential.Actor) (contract.PageURL, error) {
+	if err := by.Require(credential.Admin); err != nil {
+		return contract.PageURL{}, err
+	}
+	a, err := s.Store.Account(ctx, by.Workspace.ID)
+	if err != nil {
+		return contract.PageURL{}, err
+	}
+	if a.Customer == "" {
+		return contract.PageURL{}, fault.New(fault.NotFound, "this workspace has never been to the checkout")
+	}
+	url, err := s.Cashier.Portal(ctx, a.Customer, s.App+"/billing")
+	return contract.PageURL{URL: url}, err
+}
+
+// Return brings the plan up to date when the caller comes back from a checkout. A checkout of another workspace
+// changes nothing.
+func (s *Service) Return(ctx context.Context, by credential.Actor, asked SessionID) (contract.BillingStatus, error) {
+	if asked == "" {
+		return contract.BillingStatus{}, fault.New(fault.InvalidRequest, "session_id is missing")
+	}
+	found, err := s.Cashier.Session(ctx, asked)
+	if err != nil {
+		return contract.BillingStatus{}, err
+	}
+	w := by.Workspace.ID
+	if found == nil || found.Workspace != w || found.Customer == "" {
+		return s.Status(ctx, by)
+	}
+	a, err := s.sync(ctx, change{
+		workspace: w,
+		customer:  found.Customer,
+		requestID: by.RequestID,
+	})
+	if err != nil {
+		return contract.BillingStatus{}, err
+	}
+	return s.shown(ctx, a), nil
+}
+
+// races bounds optimistic retries. Every lost attempt means that another change of the account succeeded.
+var races = conflict.Policy{Lost: ErrMoved, Attempts: 4, Exhausted: func() error {
+	return fault.New(fault.DatabaseUnavailable, "the billing account keeps changing; repeat the request in a moment")
+}}
+
+// change is what makes an account follow the provider.
+type change struct {
+	workspace id.Workspace
+	customer  CustomerID
+	receipt   *Receipt
+	requestID string
+}
+
+// sync brings an account in step with the provider. It reads the account first: a commit that holds on that version has
+// asked the provider after all changes before.
+func (s *Service) sync(ctx context.Context, c change) (Account, error) {
+	return conflict.Retry(races, func() (Account, error) {
+		was, err := s.Store.Account(ctx, c.workspace)
+		if err != nil {
+			return was, err
+		}
+		found, err := s.candidates(ctx, was, c.customer)
+		if err != nil {
+			return was, err
+		}
+		if was.Customer == "" {
+			was.Customer = c.customer
+		}
+		is := was.follow(found)
+		now := s.Now().UTC().Truncate(time.Millisecond)
+		u := Update{Account: is, Plan: is.Plan(), At: now, Receipt: c.receipt}
+		if is.Plan() != was.Plan() {
+			u.Event = planned(is, now, event.BySystem(), c.requestID)
+		}
+		return is, s.Store.Update(ctx, u)
+	})
+}
+
+// candidates are the subscriptions that may count for an account: those of its customer and of the one that the change
+// is about, unless they were made for another workspace.
+func (s *Service) candidates(ctx context.Context, a Account, c CustomerID) ([]Subscription, error) {
+	var all []Subscription
+	customers := []CustomerID{c, a.Customer}
+	for _, customer := range slices.Compact(customers) {
+		if customer == "" {
+			continue
+		}
+		found, err := s.Subscriptions.Of(ctx, customer)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return slices.DeleteFunc(all, func(x Subscription) bool { return x.Workspace != "" && x.Workspace != a.Workspace }), nil
+}
+
+// planned is the event of a change of the plan.
+func planned(a Account, at time.Time, by event.Actor, requestID string) *event.Event {
+	why := "the operator's choice"
+	switch {
+	case a.Override == "" && a.Subscription == "":
+		why = "there is no subscription"
+	case a.Override == "":
+		why = "the subscription is " + strings.ReplaceAll(string(a.Status), "_", " ")
+	}
+	return &event.Event{
+		ID:        id.NewEvent(),
+		Workspace: a.Workspace,
+		At:        at,
+		Action:    event.PlanUpdated,
+		Actor:     by,
+		Target:    event.Target{Type: event.OnWorkspace, ID: string(a.Workspace)},
+		Detail:    string(a.Plan()) + ", because " + why,
+		RequestID: requestID,
+	}
+}
