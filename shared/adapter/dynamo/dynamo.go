@@ -22,6 +22,7 @@ type Stores struct {
 
 	Access        Access
 	Artifacts     Artifacts
+	Billing       Billing
 	Bundles       Bundles
 	Claims        Claims
 	Clients       Clients
@@ -60,6 +61,7 @@ func New(client *dynamodb.Client, tables Tables) Stores {
 		db:            d,
 		Access:        Access{d, m},
 		Artifacts:     Artifacts{d, m, f, r},
+		Billing:       Billing{d},
 		Bundles:       Bundles{d, c, m, f},
 		Claims:        Claims{d},
 		Clients:       Clients{d},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/shared/identity/billing"
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/oauth"
@@ -40,6 +41,9 @@ import (
 //	        O#{upl}#{n}  R#{rev}      reference of a revision to an object that it did not bring
 //	        JOB#DELETE#{upl}  J       objects of a session without a reference, until they are deleted; of one object in
 //	                                  older items, which end with #{n}
+//	        W#{ws}    BILL            what it pays: customer, subscription and an operator's plan
+//	        BC#{customer}  C          workspace of a customer at the payment provider
+//	        BE#{event}  E             event of the payment provider, under way or processed
 //	        W#{ws}    PINS            how many artifacts it has pinned
 //	        W#{ws}    KEYS            which API keys of members live in it
 //	        W#{ws}    MEM#{mem}       member
@@ -52,7 +56,7 @@ import (
 //	        UC#{sha}  DC              device code of what a person types
 //	        OAR#{sha}  A              open consent page
 //	        OCL#{id}  C               OAuth client; OCL#{sha} of one whose id is the URL of a metadata document
-//	        SES#{sha}  S              browser session
+//	        SES#{sha}  S              browser session, listed for its member
 //	        LTX#{sha}  L              sign-in under way; T one that waits for the person to keep agents or not
 //	        CFG#provision  C          quota of ephemeral workspaces
 //	        LOCK#{scope}#{id}  EFF    operator lockdown in effect; H#{lkd} one that was lifted
@@ -191,6 +195,12 @@ func reportKey(r abuse.Report) key {
 
 // reportsOf names the partition of the reports of an artifact.
 func reportsOf(a id.Artifact) string { return "RPT#" + string(a) }
+
+func billingKey(w id.Workspace) key { return key{"W#" + string(w), "BILL"} }
+
+func customerKey(c billing.CustomerID) key { return key{"BC#" + string(c), "C"} }
+
+func billingEventKey(e billing.EventID) key { return key{"BE#" + string(e), "E"} }
 
 func quotaKey() key { return key{"CFG#provision", "C"} }
 
