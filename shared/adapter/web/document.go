@@ -28,9 +28,14 @@ const (
 	ViewToken    Scheme = "SignedAgentViewToken"
 	LinkSecret   Scheme = "SignedAccessLinkRequest"
 	ContentToken Scheme = "SignedContentToken"
+	// StripeSignature is that of an event of the payment provider.
+	StripeSignature Scheme = "StripeSignature"
 )
 
 func (s Scheme) definition() *huma.SecurityScheme {
+	if s == StripeSignature {
+		return &huma.SecurityScheme{Type: "apiKey", In: "header", Name: "Stripe-Signature"}
+	}
 	return &huma.SecurityScheme{Type: "http", Scheme: "bearer"}
 }
 
