@@ -17,8 +17,10 @@ import (
 	"vitrine/shared/adapter/web"
 )
 
-// event has the fields of both kinds of events that matter; their names do not collide.
+// event has the fields of all kinds of events that matter; their names do not collide.
 type event struct {
+	Source string `json:"source"` // "aws.events": a schedule
+
 	Version  string   `json:"version"` // "2.0": an HTTP API
 	RawPath  string   `json:"rawPath"` // decoded
 	RawQuery string   `json:"rawQueryString"`
@@ -48,7 +50,9 @@ type event struct {
 
 func (e *event) ofHTTPAPI() bool { return e.Version == "2.0" }
 
-// known reports whether the event is of one of the two kinds.
+func (e *event) ofSchedule() bool { return e.Source == "aws.events" }
+
+// known reports whether the event is of one of the two kinds of gateways.
 func (e *event) known() bool {
 	if e.ofHTTPAPI() {
 		return e.Context.HTTP.Method != ""

@@ -28,12 +28,25 @@ const (
 // header back to it.
 const Challenge = "X-Vitrine-Challenge"
 
-// Start serves h until the process ends. Events are those of HTTP APIs (payload format 2.0) and of REST APIs.
-func Start(h http.Handler, m Mode) { lambda.Start(NewHandler(h, m)) }
+// Start serves h until the process ends. Events are those of HTTP APIs (payload format 2.0) and of REST APIs, and those
+// of a schedule, which run scheduled unless it is nil. No client can send the latter, because a gateway writes its
+// events itself.
+func Start(h http.Handler, m Mode, scheduled func(context.Context) error) {
+	lambda.Start(newHandler(h, m, scheduled))
+}
 
-// NewHandler returns what Start hands to the Lambda runtime.
+// NewHandler returns what Start hands to the Lambda runtime for a function without a schedule.
 func NewHandler(h http.Handler, m Mode) lambda.Handler {
-	return lambda.NewHandler(adapter{handler: h, mode: m, abandon: exit}.serve)
+	return newHandler(h, m, nil)
+}
+
+func newHandler(h http.Handler, m Mode, scheduled func(context.Context) error) lambda.Handler {
+	return lambda.NewHandler(adapter{
+		handler:   h,
+		mode:      m,
+		abandon:   exit,
+		scheduled: scheduled,
+	}.serve)
 }
 
 // exit ends a function that its gateway holds. Lambda starts another one when needed.
@@ -46,10 +59,15 @@ type adapter struct {
 	handler http.Handler
 	mode    Mode
 	abandon func()
+	// scheduled does what a schedule wakes the function for; nil: none does.
+	scheduled func(context.Context) error
 }
 
 // serve handles one event.
 func (a adapter) serve(ctx context.Context, e event) (any, error) {
+	if e.ofSchedule() && a.scheduled != nil {
+		return nil, a.scheduled(ctx)
+	}
 	if !e.known() {
 		return nil, errors.New("this is not an event of an HTTP or REST API")
 	}

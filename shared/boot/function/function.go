@@ -19,6 +19,8 @@ type Host struct {
 	Settings []string // others that not every host needs
 	Objects  bool     // it reads the bucket, which is worth a connection ahead of the first request
 	Handler  func(*boot.Services, *slog.Logger) (http.Handler, error)
+	// Scheduled makes what a schedule wakes the function for; nil: no schedule does.
+	Scheduled func(*boot.Services, *slog.Logger) func(context.Context) error
 }
 
 // Main serves the host until Lambda ends the process. A wrong configuration is one line in the log and exit code 1.
@@ -46,7 +48,11 @@ func (h Host) run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	var scheduled func(context.Context) error
+	if h.Scheduled != nil {
+		scheduled = h.Scheduled(services, log)
+	}
 	warm()
-	lambdahttp.Start(handler, lambdahttp.Mode(config.ResponseMode))
+	lambdahttp.Start(handler, lambdahttp.Mode(config.ResponseMode), scheduled)
 	return nil
 }
