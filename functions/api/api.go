@@ -9,6 +9,7 @@ import (
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/account"
+	"vitrine/shared/identity/billing"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/address"
@@ -34,6 +35,7 @@ type Host struct {
 	Keys         *credential.Service
 	Provisioning *ephemeral.Provisioner
 	Claims       *claim.Service
+	Billing      *billing.Service // nil: billing is off
 
 	OAuth         *oauth.Server
 	Features      oauth.Features // what clients are told that they can have here
@@ -59,6 +61,7 @@ func (h *Host) routes() []web.Route {
 		h.keyRoutes(),
 		h.keepRoutes(),
 		h.operatorRoutes(),
+		h.billingRoutes(),
 		h.claimRoutes(),
 		h.oauthRoutes(),
 		h.agentRoutes(),

@@ -37,6 +37,10 @@ type Config struct {
 	// used, with which none is trusted; nil: it can.
 	Providers      []provider.Provider
 	ProvidersError error
+	// Billing is where plans are bought. BillingError is why that cannot be used, so that nothing can be bought; nil: it
+	// can.
+	Billing      Billing
+	BillingError error
 	// FetchOrigins are the origins that may break the rules of reading documents of OAuth clients and keys of agents'
 	// providers; none in production.
 	FetchOrigins []string
@@ -75,6 +79,9 @@ func (c *Config) check() error {
 	}
 	if c.Environment == credential.Production && c.Limits.Off {
 		wrong = append(wrong, errors.New("limits cannot be off in production"))
+	}
+	if c.Environment == credential.Production && c.Billing.URL != "" {
+		wrong = append(wrong, fmt.Errorf("%s is refused in production", env.StripeURL))
 	}
 	o := c.Origins
 	for _, host := range []struct{ name, origin string }{

@@ -42,6 +42,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 		S3Domain:         getenv(env.S3Domain),
 		OIDC:             oidcFrom(getenv),
 		FetchOrigins:     strings.Fields(getenv(env.FetchOrigins)),
+		Billing:          Billing{URL: getenv(env.StripeURL)}, // production refuses it before a secret is read
 		Limits:           limits.Default(),
 		Now:              time.Now,
 	}
@@ -92,6 +93,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 	var secret error
 	var fetched sync.WaitGroup
 	fetched.Go(func() { c.OIDC.ClientSecret, secret = clientSecret(ctx, c.AWS, getenv(env.OIDCClientSecret)) })
+	fetched.Go(func() { c.Billing, c.BillingError = billingFrom(ctx, c.AWS, getenv) })
 	fetched.Go(func() { c.Providers, c.ProvidersError = trustList(ctx, c.AWS, getenv(env.Providers), &c) })
 	rings, err := namedRings(ctx, c.AWS, getenv)
 	fetched.Wait()

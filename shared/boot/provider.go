@@ -85,14 +85,7 @@ func clientSecret(ctx context.Context, cfg aws.Config, from string) (string, err
 	if from == "" {
 		return "", nil
 	}
-	text, err := secretText(ctx, cfg, from)
-	if text = strings.TrimSpace(text); err == nil && text == "" {
-		err = errors.New("the secret is empty")
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", env.OIDCClientSecret, err)
-	}
-	return text, nil
+	return trimmedSecret(ctx, cfg, env.OIDCClientSecret, from)
 }
 
 // secretText reads a secret from a file that a setting marks so, else from the secret whose ARN it is.

@@ -132,6 +132,11 @@ var broken = map[string]struct {
 		variables[env.FetchOrigins] = "http://127.0.0.1:8080"
 		return nil
 	}, env.FetchOrigins + " cannot be set"},
+	"production that buys at a stand-in": {func(variables map[string]string, _ string) error {
+		variables[env.Environment] = "production"
+		variables[env.StripeURL] = "http://127.0.0.1:8080"
+		return nil
+	}, env.StripeURL + " is refused"},
 	"an exempt origin with a path": {func(variables map[string]string, _ string) error {
 		variables[env.FetchOrigins] = "http://127.0.0.1:8080 http://127.0.0.1:8081/"
 		return nil

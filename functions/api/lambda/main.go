@@ -7,5 +7,5 @@ import (
 )
 
 func main() {
-	function.Main(function.Host{Name: "api", Rings: api.Rings, Handler: api.Handler})
+	function.Main(function.Host{Name: "api", Rings: api.Rings, Handler: api.Handler, Scheduled: api.Reconcile})
 }

@@ -27,6 +27,10 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 	if err := errors.Join(artifacts(s, h), callers(s, h), agents(s, h, log)); err != nil {
 		return nil, err
 	}
+	if err := s.Config.BillingError; err != nil { // publishing goes on without it
+		log.Error("billing", "error", err)
+	}
+	h.Billing = Billing(s)
 	return h.Handler(), nil
 }
 

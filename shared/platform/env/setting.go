@@ -54,6 +54,16 @@ const (
 	// Manager, or "file:" and a path. Optional: without it, and with a list that is wrong, none is trusted.
 	Providers = "VITRINE_PROVIDERS"
 
+	// StripeKey and StripeWebhookSecret locate the API key of the account at Stripe and the secret that signs its webhooks:
+	// the ARN of a secret in Secrets Manager, or "file:" and a path. StripePriceMonth and StripePriceYear are the ids of
+	// the prices of the larger plan. All are optional: unless the four are set, billing is off.
+	StripeKey           = "VITRINE_STRIPE_KEY"
+	StripeWebhookSecret = "VITRINE_STRIPE_WEBHOOK_SECRET"
+	StripePriceMonth    = "VITRINE_STRIPE_PRICE_MONTH"
+	StripePriceYear     = "VITRINE_STRIPE_PRICE_YEAR"
+	// StripeURL is the URL of a stand-in for Stripe. For tests on one machine; refused in production. Optional.
+	StripeURL = "VITRINE_STRIPE_URL"
+
 	// FetchOrigins are origins, separated by spaces, of which documents of OAuth clients and keys of agents' identity
 	// providers are read although they use http, another port than 443 or an address that is not public. For tests on
 	// one machine; refused in production. Optional.

@@ -1,0 +1,41 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+
+	"vitrine/shared/adapter/stripe"
+	"vitrine/shared/boot"
+	"vitrine/shared/identity/billing"
+)
+
+// Billing follows subscriptions; nil in a deployment without billing.
+func Billing(s *boot.Services) *billing.Service {
+	b := s.Config.Billing
+	if !b.On() {
+		return nil
+	}
+	return s.Billing(stripe.New(stripe.Config{
+		Key:     b.Key,
+		Secret:  b.WebhookSecret,
+		Monthly: b.Monthly,
+		Yearly:  b.Yearly,
+		URL:     b.URL,
+	}))
+}
+
+// Reconcile compares the subscriptions at the payment provider with the plans of workspaces, and logs what it did.
+func Reconcile(s *boot.Services, log *slog.Logger) func(context.Context) error {
+	service := Billing(s)
+	return func(ctx context.Context) error {
+		if service == nil {
+			return nil
+		}
+		done, err := service.Reconcile(ctx)
+		log.InfoContext(ctx, "reconcile", "read", done.Read, "healed", done.Healed, "more", done.More)
+		if err != nil {
+			log.ErrorContext(ctx, "reconcile", "cause", err)
+		}
+		return err
+	}
+}
