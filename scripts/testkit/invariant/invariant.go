@@ -44,6 +44,7 @@ func Check(ctx context.Context, d Deployment) []error {
 		s.checkBundles(b)
 		s.checkRevisions(b)
 		s.checkCounters(b, &d.Limits)
+		s.checkBilling(b)
 		s.checkEvents(b)
 		s.checkAtomicity(b)
 		s.checkWorkspaces(b)

@@ -43,6 +43,8 @@ func (o Options) inProcess() error {
 	switch {
 	case o.Now != nil && reflect.ValueOf(o.Now).Pointer() != reflect.ValueOf(time.Now).Pointer():
 		return fmt.Errorf("option Now: %w", ErrInProcess)
+	case o.Billing.On():
+		return fmt.Errorf("option Billing: %w", ErrInProcess)
 	case len(o.Middleware) > 0:
 		return fmt.Errorf("option Middleware: %w", ErrInProcess)
 	case !reflect.DeepEqual(told, standard):

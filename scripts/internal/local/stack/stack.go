@@ -56,6 +56,8 @@ type Options struct {
 	FetchOrigins []string
 	// Trust changes the list of providers whose agents may register, which has both issuers of the identity provider.
 	Trust func([]provider.Trusted) []provider.Trusted
+	// Billing is where plans are bought; its zero value: nowhere.
+	Billing boot.Billing
 	// DisableJobs leaves due work to the test.
 	DisableJobs bool
 
@@ -198,6 +200,7 @@ func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 		OIDC:             o.identity.client,
 		FetchOrigins:     o.fetchOrigins(o.identity.Issuer),
 		Providers:        o.identity.Trusted,
+		Billing:          o.Billing,
 		AWS:              o.Engines.AWS(),
 		DynamoDBEndpoint: o.Engines.DynamoDB,
 		S3Endpoint:       o.Engines.S3,

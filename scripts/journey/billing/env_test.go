@@ -1,0 +1,153 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/stripe"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/boot"
+	"vitrine/shared/platform/contract"
+)
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
+
+// mockURL is where stripe-mock answers.
+var mockURL string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	url, stop, err := stripe.StartMock(ctx)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "stripe-mock:", err)
+		return 1
+	}
+	defer stop()
+	mockURL = url
+	return m.Run()
+}
+
+// env is a deployment whose plans are bought at a stand-in. A member of a claimed workspace has published a page.
+type env struct {
+	*harness.LinkEnv
+	Stripe *stripe.Standin
+}
+
+// newEnv starts a deployment. At its end stripe-mock must have taken every request to the stand-in.
+func newEnv(t *testing.T, change ...func(*stack.Options)) *env {
+	t.Helper()
+	standin := stripe.New(time.Now(), mockURL)
+	server := httptest.NewServer(standin)
+	t.Cleanup(server.Close)
+	standin.At(server.URL)
+	s := &env{Stripe: standin}
+	s.LinkEnv = harness.NewLinkEnv(t, append([]func(*stack.Options){func(o *stack.Options) {
+		o.Billing = boot.Billing{
+			Key:           stripe.Key,
+			WebhookSecret: stripe.Secret,
+			Monthly:       stripe.Monthly,
+			Yearly:        stripe.Yearly,
+			URL:           server.URL,
+		}
+	}}, change...)...)
+	t.Cleanup(func() {
+		refused, validated := standin.Refused()
+		for _, r := range refused {
+			t.Errorf("stripe-mock refuses %s", r)
+		}
+		t.Logf("stripe-mock validated %d requests", validated)
+	})
+	return s
+}
+
+const (
+	statusPath   = "/v1/web/billing"
+	checkoutPath = statusPath + "/checkout"
+	portalPath   = statusPath + "/portal"
+	invoicesPath = statusPath + "/invoices"
+	webhookPath  = "/v1/billing/webhook"
+)
+
+// renew gives the deployment another member, of a workspace that never paid.
+func (s *env) renew(t *testing.T) {
+	t.Helper()
+	s.Agent = s.NewAgent(t)
+	w := harness.TokenOf(t, s.Agent).Workspace
+	s.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": s.Options.Now()})
+	s.Member = s.AddMember(t, w)
+}
+
+// status returns what the member sees of the plan.
+func (s *env) status(t *testing.T) contract.BillingStatus {
+	t.Helper()
+	return harness.CallAs[contract.BillingStatus](t, s.Member, 200, "GET", statusPath, nil)
+}
+
+// wantPlan checks the plan and the status of the subscription; empty: there is none.
+func (s *env) wantPlan(t *testing.T, plan, subscription string) contract.BillingStatus {
+	t.Helper()
+	got, said := s.status(t), ""
+	if got.Subscription != nil {
+		said = got.Subscription.Status
+	}
+	if got.Plan != plan || said != subscription {
+		t.Errorf("the plan is %s with a subscription that is %q, want %s and %q", got.Plan, said, plan, subscription)
+	}
+	policy := harness.Call[contract.UsagePolicy](t, s.Agent, 200, "GET", "/v1/usage-policy", nil)
+	if want := map[string]int{"free": 100, "pro": 2000}[plan]; policy.DailyNewArtifactAllowance != want ||
+		got.DailyNewArtifactAllowance != want {
+		t.Errorf("the allowance is %d and is said to be %d, want %d", policy.DailyNewArtifactAllowance,
+			got.DailyNewArtifactAllowance, want)
+	}
+	return got
+}
+
+// checkout opens a checkout and returns its session.
+func (s *env) checkout(t *testing.T, interval string) string {
+	t.Helper()
+	page := harness.CallAs[contract.PageURL](t, s.Member, 200, "POST", checkoutPath,
+		contract.CreateCheckout{Interval: interval}, harness.KeyHeader()...)
+	return page.URL[strings.LastIndexByte(page.URL, '/')+1:]
+}
+
+// subscribe pays a checkout and returns the subscription, of which the service knows nothing yet.
+func (s *env) subscribe(t *testing.T) string {
+	t.Helper()
+	return s.Stripe.Pay(s.checkout(t, "month"))
+}
+
+// send delivers an event as Stripe does.
+func (s *env) send(t *testing.T, e stripe.Event) wire.Answer {
+	t.Helper()
+	return s.sendSigned(t, e.Payload, stripe.Sign(e.Payload, time.Now(), stripe.Secret))
+}
+
+// sendSigned delivers a payload with a header.
+func (s *env) sendSigned(t *testing.T, payload []byte, signature string) wire.Answer {
+	t.Helper()
+	headers := []string{"Content-Type", "application/json"}
+	if signature != "" {
+		headers = append(headers, "Stripe-Signature", signature)
+	}
+	return harness.Do(t, s.Anyone, "POST", s.Origins.API+webhookPath, payload, headers...)
+}
+
+// deliver sends events and wants each to be received.
+func (s *env) deliver(t *testing.T, events ...stripe.Event) {
+	t.Helper()
+	for _, e := range events {
+		if a := s.send(t, e); a.Status != http.StatusOK || strings.TrimSpace(string(a.Body)) != `{"received":true}` {
+			t.Errorf("%s: %d %s", e.Type, a.Status, a.Body)
+		}
+	}
+}

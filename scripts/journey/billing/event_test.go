@@ -1,0 +1,204 @@
+package billing
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/stripe"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+)
+
+// orders are all orders of n things.
+func orders(n int) (all [][]int) {
+	var add func(chosen []int)
+	add = func(chosen []int) {
+		if len(chosen) == n {
+			all = append(all, append([]int(nil), chosen...))
+			return
+		}
+		for i := range n {
+			if !strings.Contains(fmt.Sprint(chosen), fmt.Sprint(i)) {
+				add(append(chosen, i))
+			}
+		}
+	}
+	add(nil)
+	return all
+}
+
+// TestEventsInEveryOrderEndInTheRightState delivers what four changes of a subscription made, in each of 24 orders, each
+// event twice, long after all of it happened.
+func TestEventsInEveryOrderEndInTheRightState(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	for _, last := range []struct{ status, plan string }{{"canceled", "free"}, {"active", "pro"}} {
+		for _, order := range orders(4) {
+			s.renew(t)
+			sub := s.subscribe(t)
+			s.Stripe.Become(sub, "past_due")
+			s.Stripe.Become(sub, "unpaid")
+			s.Stripe.Become(sub, last.status)
+			events := s.Stripe.Events()
+			for _, n := range order {
+				s.deliver(t, events[n], events[n])
+			}
+			if got := s.status(t); got.Plan != last.plan || got.Subscription.Status != last.status {
+				t.Errorf("in the order %v: %+v %+v, want %s", order, got, got.Subscription, last.status)
+			}
+		}
+	}
+}
+
+// TestADelayedEventFindsWhatHolds has each event delivered right after its change but one, which comes last.
+func TestADelayedEventFindsWhatHolds(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	sub := s.subscribe(t)
+	created := s.Stripe.Events()
+	s.Stripe.Become(sub, "past_due")
+	s.deliver(t, s.Stripe.Events()...)
+	s.wantPlan(t, "pro", "past_due")
+	s.Stripe.Become(sub, "canceled")
+	s.deliver(t, s.Stripe.Events()...)
+	s.wantPlan(t, "free", "canceled")
+	s.deliver(t, created...)
+	s.wantPlan(t, "free", "canceled")
+}
+
+func TestAForgedEventChangesNothing(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	s.subscribe(t)
+	payload := s.Stripe.Events()[0].Payload
+	now := time.Now()
+	old := now.Add(-limits.BillingTolerance - 2*time.Second)
+	good := stripe.Sign(payload, now, stripe.Secret)
+	for name, c := range map[string]struct {
+		payload   string
+		signature string
+	}{
+		"no signature":          {string(payload), ""},
+		"another secret":        {string(payload), stripe.Sign(payload, now, "whsec_other")},
+		"too old":               {string(payload), stripe.Sign(payload, old, stripe.Secret)},
+		"another body":          {strings.Replace(string(payload), "active", "paused", 1), good},
+		"a space more":          {string(payload) + " ", good},
+		"another time":          {string(payload), "t=1" + strings.TrimPrefix(good, "t=")},
+		"only an older version": {string(payload), strings.Replace(good, "v1=", "v0=", 1)},
+		"words":                 {string(payload), "nonsense"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			harness.WantRefused(t, s.sendSigned(t, []byte(c.payload), c.signature), 400, fault.InvalidRequest)
+		})
+	}
+	const begin = `{"id":"evt_1","object":"event","type":"customer.subscription.updated"`
+	for name, text := range map[string]string{
+		"no event":               `[]`,
+		"no id":                  `{"object":"event","type":"customer.subscription.updated"}`,
+		"an id that is no id":    `{"id":"evt/1","object":"event","type":"customer.subscription.updated"}`,
+		"no subscription":        begin + `,"data":{"object":{}}}`,
+		"a subscription with /.": begin + `,"data":{"object":{"object":"subscription","id":"../x"}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := s.sendSigned(t, []byte(text), stripe.Sign([]byte(text), now, stripe.Secret))
+			harness.WantRefused(t, a, 400, fault.InvalidRequest)
+		})
+	}
+	s.wantPlan(t, "free", "")
+	if n := s.CountItems(t, s.Tables.Core, "BE#"); n != 0 {
+		t.Errorf("%d events are known", n)
+	}
+	if a := s.sendSigned(t, payload, good+",v1="+strings.Repeat("0", 64)); a.Status != http.StatusOK {
+		t.Errorf("two signatures, of which one is good: %d %s", a.Status, a.Body)
+	}
+	s.wantPlan(t, "pro", "active")
+}
+
+func TestAnEventOfSomethingElseIsReceived(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	s.Stripe.Other("invoice.paid")
+	s.Stripe.Subscribe("cus_foreign", "", "active")
+	s.Stripe.Subscribe("cus_gone", "0b9a8f5e-6c1d-4e2f-8a3b-5c4d3e2f1a0b", "active")
+	s.Stripe.Subscribe("cus_odd", "not a workspace", "active")
+	s.deliver(t, s.Stripe.Events()...)
+	s.wantPlan(t, "free", "")
+	if n := s.CountItems(t, s.Tables.Core, "BC#"); n != 0 {
+		t.Errorf("%d customers are known", n)
+	}
+}
+
+// TestASupersededSubscriptionDoesNotEndALiveOne has a subscription end late, after another one began.
+func TestASupersededSubscriptionDoesNotEndALiveOne(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	old := s.subscribe(t)
+	s.deliver(t, s.Stripe.Events()...)
+	s.Stripe.Become(old, "unpaid")
+	s.deliver(t, s.Stripe.Events()...)
+	s.wantPlan(t, "free", "unpaid")
+	s.Stripe.Advance(time.Hour)
+	s.subscribe(t)
+	s.deliver(t, s.Stripe.Events()...)
+	s.wantPlan(t, "pro", "active")
+	s.Stripe.Become(old, "canceled")
+	s.deliver(t, s.Stripe.Events()...)
+	s.wantPlan(t, "pro", "active")
+}
+
+// TestTwoCheckoutsLeaveTheSubscriptionThatLives has a workspace pay two checkouts that were opened before the first was
+// paid, so that it is two customers.
+func TestTwoCheckoutsLeaveTheSubscriptionThatLives(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	one, two := s.checkout(t, "month"), s.checkout(t, "month")
+	first, second := s.Stripe.Pay(one), s.Stripe.Pay(two)
+	s.deliver(t, s.Stripe.Events()...)
+	s.Stripe.Become(first, "canceled")
+	s.deliver(t, s.Stripe.Events()...)
+	s.wantPlan(t, "pro", "active")
+	s.Stripe.Become(second, "canceled")
+	s.deliver(t, s.Stripe.Events()...)
+	s.wantPlan(t, "free", "canceled")
+}
+
+// TestDeliveriesAtOnceMakeOneChange sends one event many times at once. Those that meet the one at work are told to come
+// again.
+func TestDeliveriesAtOnceMakeOneChange(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	s.subscribe(t)
+	e := s.Stripe.Events()[0]
+	answers := make(chan int, 8)
+	for range cap(answers) {
+		go func() { answers <- s.send(t, e).Status }()
+	}
+	received := 0
+	for range cap(answers) {
+		switch status := <-answers; status {
+		case http.StatusOK:
+			received++
+		case http.StatusServiceUnavailable:
+		default:
+			t.Errorf("status %d", status)
+		}
+	}
+	if received == 0 {
+		t.Error("no delivery was received")
+	}
+	s.deliver(t, e)
+	s.wantPlan(t, "pro", "active")
+	changes := 0
+	for _, i := range s.Scan(t, s.Tables.Events) {
+		if harness.Text(i["action"]) == "workspace.plan.updated" {
+			changes++
+		}
+	}
+	if changes != 1 {
+		t.Errorf("%d changes of the plan", changes)
+	}
+}

@@ -1,0 +1,57 @@
+package billing
+
+import (
+	"strings"
+	"testing"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/shared/boot"
+	"vitrine/shared/boot/api"
+	"vitrine/shared/platform/contract"
+)
+
+// reconcile runs what the schedule of a deployment runs every day.
+func (s *env) reconcile(t *testing.T) {
+	t.Helper()
+	e := s.Options.Engines
+	services := harness.Must(boot.Open(boot.Config{
+		Environment:      "preview",
+		Origins:          s.Origins,
+		Tables:           s.Tables,
+		Bucket:           e.Bucket,
+		AWS:              e.AWS(),
+		DynamoDBEndpoint: e.DynamoDB,
+		S3Endpoint:       e.S3,
+		S3Domain:         e.S3Domain,
+		Limits:           s.Options.Limits,
+		Billing:          s.Options.Billing,
+	}))(t)
+	harness.NoError(t, api.Reconcile(services, s.Options.Log)(ctx))
+}
+
+// TestWhatNoEventToldIsReconciled loses all events of two workspaces, of which one is subscribed by hand.
+func TestWhatNoEventToldIsReconciled(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	sub := s.subscribe(t)
+	for range 120 { // more than a page, of strangers
+		s.Stripe.Subscribe("cus_foreign", "", "active")
+	}
+	s.Stripe.Subscribe("cus_gone", "0b9a8f5e-6c1d-4e2f-8a3b-5c4d3e2f1a0b", "active")
+	s.reconcile(t)
+	s.wantPlan(t, "pro", "active")
+	s.reconcile(t)
+	if !strings.Contains(s.Log.String(), `"msg":"reconcile","read":122,"healed":1,"more":false`) ||
+		!strings.Contains(s.Log.String(), `"msg":"reconcile","read":122,"healed":0,"more":false`) {
+		t.Errorf("the log does not tell of one healed workspace, then of none")
+	}
+	s.Stripe.Become(sub, "canceled")
+	s.reconcile(t)
+	s.wantPlan(t, "free", "canceled")
+	s.Stripe.Subscribe(s.Stripe.Customer(sub), "", "active") // an orphan of a known customer
+	s.reconcile(t)
+	got := harness.CallAs[contract.BillingStatus](t, s.Member, 200, "GET", statusPath, nil)
+	if got.Plan != "pro" {
+		t.Errorf("an orphan was not adopted: %+v", got)
+	}
+}
