@@ -139,7 +139,11 @@ func writeJSON(w http.ResponseWriter, status int, body any) error {
 
 // page renders p before it writes anything. CSP and Cache-Control that the handler set stay.
 func (h *Host) page(w http.ResponseWriter, status int, p pages.Page) error {
-	body, err := pages.Render(p)
+	now := time.Now
+	if h.Now != nil {
+		now = h.Now
+	}
+	body, err := pages.Render(p, now())
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,9 @@ import (
 	"html/template"
 	"io/fs"
 	"path"
+	"slices"
+	"sync"
+	"time"
 )
 
 //go:embed templates assets
@@ -59,27 +62,51 @@ func (Viewer) Gone() Message { return Gone }
 
 var templates = parse()
 
+// clocked is a page's template with the time that it tells others by. One page at a time uses it.
+type clocked struct {
+	*template.Template
+	now time.Time
+}
+
+// clocks returns the templates of a page that are not in use. Making one more copies the parsed template.
+func clocks(page *template.Template) *sync.Pool {
+	return &sync.Pool{New: func() any {
+		c := &clocked{Template: template.Must(page.Clone())}
+		c.Funcs(template.FuncMap{"ago": func(at time.Time) string { return ago(at, c.now) }})
+		return c
+	}}
+}
+
+// shared are the templates of the layout and of parts of pages.
+var shared = []string{"layout.html", "parts.html"}
+
 // parse parses the layout, the shared parts, and each page. The result has the names of the pages as keys.
-func parse() map[string]*template.Template {
-	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html",
-		"templates/parts.html"))
+func parse() map[string]*sync.Pool {
+	parts := template.New("layout.html").Funcs(functions)
+	for _, name := range shared {
+		template.Must(parts.ParseFS(files, "templates/"+name))
+	}
 	entries, err := fs.ReadDir(files, "templates")
 	if err != nil {
 		panic(err) // the files are part of the program
 	}
-	all := make(map[string]*template.Template, len(entries))
+	all := make(map[string]*sync.Pool, len(entries))
 	for _, e := range entries {
-		if name := e.Name(); name != "layout.html" && name != "parts.html" {
-			all[name] = template.Must(template.Must(shared.Clone()).ParseFS(files, "templates/"+name))
+		if name := e.Name(); !slices.Contains(shared, name) {
+			all[name] = clocks(template.Must(template.Must(parts.Clone()).ParseFS(files, "templates/"+name)))
 		}
 	}
 	return all
 }
 
-// Render returns the page as a whole document.
-func Render(p Page) ([]byte, error) {
+// Render returns the page as a whole document, as it is at an instant.
+func Render(p Page, now time.Time) ([]byte, error) {
+	free := templates[p.template()]
+	page := free.Get().(*clocked)
+	defer free.Put(page)
+	page.now = now
 	var b bytes.Buffer
-	if err := templates[p.template()].Execute(&b, p); err != nil {
+	if err := page.Execute(&b, p); err != nil {
 		return nil, fmt.Errorf("render %s: %w", p.template(), err)
 	}
 	return b.Bytes(), nil

@@ -296,7 +296,7 @@ func TestEveryTemplateRendersItsZeroValue(t *testing.T) {
 		t.Fatalf("%d pages for %d templates", len(pages), len(templates))
 	}
 	for name, p := range pages {
-		body, err := Render(p)
+		body, err := Render(p, now)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -308,7 +308,7 @@ func TestEveryTemplateRendersItsZeroValue(t *testing.T) {
 
 func TestHostileTextStaysText(t *testing.T) {
 	for name, p := range all(false) {
-		body, err := Render(p)
+		body, err := Render(p, now)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -323,7 +323,7 @@ func TestHostileTextStaysText(t *testing.T) {
 // The host's policies forbid inline scripts and styles and other origins, so templates must not contain any.
 func TestTemplatesKeepToThePolicy(t *testing.T) {
 	for name, p := range all(true) {
-		body, _ := Render(p)
+		body, _ := Render(p, now)
 		for _, bad := range []string{" style=", "<style", " onclick", " onload", "<script>", "http://", "#ZgotmplZ"} {
 			if strings.Contains(string(body), bad) {
 				t.Errorf("%s contains %q", name, bad)

@@ -15,7 +15,9 @@ var functions = template.FuncMap{
 	"size":    size,
 	"most":    most,
 	"span":    Span,
+	"wait":    Wait,
 	"utc":     utc,
+	"ago":     func(at time.Time) string { return utc(at) }, // clocks give each page its own
 	"machine": machine,
 	"plural":  plural,
 }
@@ -108,6 +110,26 @@ func Wait(d time.Duration) string {
 		unit, name = time.Minute, "minute"
 	}
 	return plural(int(max(1, (d+unit-1)/unit)), name)
+}
+
+// ago formats an instant as people speak of it at another one: relative up to a month, then the day.
+func ago(at, now time.Time) string {
+	d := now.Sub(at)
+	form := "%s ago"
+	if d < 0 {
+		d, form = -d, "in %s"
+	}
+	switch {
+	case d < 45*time.Second:
+		return "just now"
+	case d < 90*time.Minute:
+		return fmt.Sprintf(form, plural(max(1, int(d.Round(time.Minute)/time.Minute)), "minute"))
+	case d < 36*time.Hour:
+		return fmt.Sprintf(form, plural(int(d.Round(time.Hour)/time.Hour), "hour"))
+	case d < 31*24*time.Hour:
+		return fmt.Sprintf(form, plural(int(d.Round(24*time.Hour)/(24*time.Hour)), "day"))
+	}
+	return at.UTC().Format("2 January 2006")
 }
 
 func plural(n int, what string) string {
