@@ -31,12 +31,23 @@ type Host struct {
 	Keys     Keys
 
 	Artifacts Artifacts
-	Views     Views
 	Links     Links
+	Viewers
 
+	Admissions
+}
+
+// Admissions is what asks members whether to let something in.
+type Admissions struct {
 	Agents Agents
 	Apps   Apps
 	Claims Claims
+}
+
+// Viewers is what the pages that show artifacts need, to members and to people with a link.
+type Viewers struct {
+	Views Views
+	Live  Live
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.
@@ -66,7 +77,13 @@ func (r route) serve(w http.ResponseWriter, request *http.Request) error {
 type handler func(http.ResponseWriter, *http.Request) error
 
 func (h *Host) routes() []route {
-	return slices.Concat(h.artifactRoutes(), h.openRoutes(), h.memberRoutes(), h.decisionRoutes())
+	return slices.Concat(
+		h.artifactRoutes(),
+		h.openRoutes(),
+		h.liveRoutes(),
+		h.memberRoutes(),
+		h.decisionRoutes(),
+	)
 }
 
 // openRoutes need no member: the front page, the viewer of access links, and signing in and out.

@@ -55,7 +55,7 @@ func refuses(err error) resolver {
 func host(links Resolver) (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	return &Host{
-		Views:   shown{Resolver: links},
+		Viewers: Viewers{Views: shown{Resolver: links}, Live: &fakeLive{}},
 		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
 		Origins: origins("http://localhost:8704", "http://127.0.0.1:8703"),
 	}, &lines

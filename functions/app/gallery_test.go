@@ -29,6 +29,7 @@ type gallery struct {
 	opened  map[string]int      // how often each blob was resolved
 	targets []string            // method and request target of everything the app host was asked for
 	lines   bytes.Buffer
+	live    *fakeLive
 }
 
 func (g *gallery) Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
@@ -64,7 +65,7 @@ func (g *gallery) Write(b []byte) (int, error) {
 // open starts both hosts; contents are served below /v/{token}/ by path.
 func open(t *testing.T) *gallery {
 	t.Helper()
-	g := &gallery{links: map[string]resolver{}, opened: map[string]int{}}
+	g := &gallery{links: map[string]resolver{}, opened: map[string]int{}, live: &fakeLive{}}
 	var handler http.Handler
 	g.content = httptest.NewServer(http.HandlerFunc(g.serveContent))
 	g.app = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -80,7 +81,7 @@ func open(t *testing.T) *gallery {
 	t.Cleanup(g.app.Close)
 	g.appURL = strings.Replace(g.app.URL, "127.0.0.1", "localhost", 1)
 	handler = (&Host{
-		Views:   shown{Resolver: g},
+		Viewers: Viewers{Views: shown{Resolver: g}, Live: g.live},
 		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(g, nil))},
 		Origins: origins(g.appURL, g.content.URL),
 	}).Handler()
@@ -89,7 +90,8 @@ func open(t *testing.T) *gallery {
 
 // reporter is what the content host appends to framed HTML; the frame of a test may call it again.
 const reporter = `
-function tell() { parent.postMessage({type: "vitrine:viewer-height", height: document.documentElement.offsetHeight}, "*") }
+const scripts = document.scripts.length > 1
+function tell() { parent.postMessage({type: "vitrine:viewer-height", height: document.documentElement.offsetHeight, scripts}, "*") }
 addEventListener("load", tell); new ResizeObserver(tell).observe(document.documentElement)`
 
 const report = `<style>.sheet{font:18px/1.6 Georgia,serif;max-width:38rem;margin:0 auto;padding:2rem 1rem;color:#222}h1{line-height:1.2}</style><div class=sheet>
@@ -138,6 +140,7 @@ func (g *gallery) shows(title, token, name, contentType string, change ...func(*
 		IframeSrc:  at(name),
 		AgentView: contract.PublicAgentView{
 			Title:              title,
+			RevisionID:         newestID,
 			Entrypoint:         name,
 			RevisionContentURL: at(name),
 			CreatedAt:          contract.At(now.Add(-time.Hour)),

@@ -35,28 +35,23 @@ func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 // viewer serves the shell of an access link. It looks the same for every well-formed id: only the script of the page
 // holds the secret, so only its call can tell whether the link opens.
 func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
-	header := w.Header()
-	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("X-Robots-Tag", "noindex, nofollow")
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	w.Header().Set("X-Robots-Tag", "noindex, nofollow")
 	public := id.Public(r.PathValue("publicId"))
 	if _, err := public.Bits(); err != nil {
 		web.Failed(r.Context(), fault.NotFound, err)
 		return h.page(w, http.StatusNotFound, pages.Gone)
 	}
 	content := h.contentOrigin()
-	header.Set(policyHeader, policyViewer(content))
+	w.Header().Set(policyHeader, policyViewer(content))
 	return h.page(w, http.StatusOK, pages.Viewer{PublicID: string(public), ContentOrigin: content, APIURL: h.Origins.API})
 }
 
 func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
-	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); len(r.Header.Values("Content-Type")) > 0 && (err != nil || media != "application/json") {
-		return fault.New(fault.InvalidRequest, "Send the body as application/json.")
-	}
-	link, err := readLink(http.MaxBytesReader(w, r.Body, limits.FormBody))
+	link, err := sentLink(w, r)
 	if err != nil {
 		return err
 	}
-	web.RedactSecret(r.Context(), link.Blob)
 	resolved, err := h.Views.Resolve(r.Context(), link)
 	if err != nil {
 		return unopened(err)
@@ -75,22 +70,46 @@ func unopened(err error) error {
 	return fault.Wrap(fault.DatabaseUnavailable, err, "%s", fault.DatabaseUnavailable)
 }
 
-// readLink reads a link and nothing else: other members never get past this host.
-func readLink(body io.Reader) (contract.ResolveRequest, error) {
-	var link contract.ResolveRequest
-	raw, err := io.ReadAll(body)
+// sentLink reads the link in the body of a request, and keeps its secret out of the log.
+func sentLink(w http.ResponseWriter, r *http.Request) (contract.ResolveRequest, error) {
+	members, err := readObject(w, r)
 	if err != nil {
-		return link, fault.Wrap(fault.InvalidRequest, err, "The body is too large or incomplete.")
+		return contract.ResolveRequest{}, err
 	}
-	members, err := object(raw)
+	link, err := readLink(members)
 	if err == nil {
-		err = errors.Join(json.Unmarshal(members["public_id"], &link.PublicID), json.Unmarshal(members["blob"], &link.Blob))
+		web.RedactSecret(r.Context(), link.Blob)
 	}
+	return link, err
+}
+
+// readLink reads a link and nothing else: other members never get past this host.
+func readLink(members map[string]json.RawMessage) (contract.ResolveRequest, error) {
+	var link contract.ResolveRequest
+	err := errors.Join(json.Unmarshal(members["public_id"], &link.PublicID), json.Unmarshal(members["blob"], &link.Blob))
 	if _, malformed := link.PublicID.Bits(); err != nil || malformed != nil || link.Blob == "" {
 		return contract.ResolveRequest{}, fault.New(fault.InvalidRequest,
 			"The body must be an object with public_id and blob.")
 	}
 	return link, nil
+}
+
+// readObject reads the members of the JSON object that is the body of a request.
+func readObject(w http.ResponseWriter, r *http.Request) (map[string]json.RawMessage, error) {
+	if sent := r.Header.Values("Content-Type"); len(sent) > 0 {
+		if media, _, err := mime.ParseMediaType(sent[0]); err != nil || media != "application/json" {
+			return nil, fault.New(fault.InvalidRequest, "Send the body as application/json.")
+		}
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limits.FormBody))
+	if err != nil {
+		return nil, fault.Wrap(fault.InvalidRequest, err, "The body is too large or incomplete.")
+	}
+	members, err := object(raw)
+	if err != nil {
+		return nil, fault.New(fault.InvalidRequest, "The body must be one JSON object without repeated members.")
+	}
+	return members, nil
 }
 
 var errNoObject = errors.New("no JSON object, or one with a member twice")

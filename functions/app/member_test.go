@@ -124,12 +124,13 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 		Account:   workspaces{steward{s}, auditor{s}, accounts{&numbers}},
 		Keys:      keyring{s},
 		Artifacts: kept{artifacts{s}, shelf{s}},
-		Views:     shown{resolver(opens), views{s}},
+		Viewers:   Viewers{Views: shown{resolver(opens), views{s}}, Live: &fakeLive{}},
 		Links:     doorkeeper{s},
-		Agents:    allAgents{agents{s}, delegations{s}},
-
-		Apps:   clients{apps{s}, devices{s}},
-		Claims: claims{s},
+		Admissions: Admissions{
+			Agents: allAgents{agents{s}, delegations{s}},
+			Apps:   clients{apps{s}, devices{s}},
+			Claims: claims{s},
+		},
 	}, &lines
 }
 

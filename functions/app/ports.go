@@ -20,6 +20,7 @@ import (
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/live"
 	"vitrine/shared/publishing/sharing"
 )
 
@@ -201,6 +202,15 @@ type ArtifactViews interface {
 	Pinned(
 		ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision,
 	) (contract.AgentView, error)
+}
+
+// Live answers the polls of open pages. Faults: not_found closes the page for every reason, rate_limited_artifact with
+// RetryAfter, database_unavailable.
+type Live interface {
+	// Share answers a page that an access link opened.
+	Share(ctx context.Context, r contract.ResolveRequest, shown id.Revision) (live.Answer, error)
+	// Member answers a page of a member.
+	Member(ctx context.Context, by credential.Actor, a id.Artifact, shown id.Revision) (live.Answer, error)
 }
 
 // Links keeps access links. Faults: not_found for links, artifact_not_found for artifacts of others. It leaves it to

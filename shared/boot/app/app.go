@@ -42,7 +42,9 @@ func artifacts(s *boot.Services, h *app.Host, limiter *rate.Limiter) error {
 	}
 	h.Artifacts = service
 	h.Links = s.Links(service)
-	h.Views = s.Views(service.URLs, limiter)
+	views := s.Views(service.URLs, limiter)
+	h.Views = views
+	h.Live = s.Live(views)
 	return nil
 }
 

@@ -1,0 +1,84 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/live"
+)
+
+// liveRoutes are what open pages ask again and again. They count neither as reads of the artifact nor as requests of
+// the member.
+func (h *Host) liveRoutes() []route {
+	return []route{
+		{method: "POST", path: "/api/live/access-links/{publicId}", handle: withTimeout(polled(h.pollShare))},
+		{method: "GET", path: "/api/live/artifacts/{artifactId}", handle: withTimeout(polled(h.pollMember))},
+	}
+}
+
+// poll answers a poll of an open page.
+type poll func(http.ResponseWriter, *http.Request) (live.Answer, error)
+
+// polled writes the answer to a poll: 204 where nothing is new, 200 with a pointer, 404 where the page has to close.
+// Every answer that leaves the page open says when to ask again.
+func polled(ask poll) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		answer, err := ask(w, r)
+		if err != nil {
+			err = unopened(err)
+			if fault.KindOf(err) == fault.KindUnavailable {
+				web.RetryAfter(w.Header(), limits.LiveRetry)
+			}
+			return err
+		}
+		web.RetryAfter(w.Header(), answer.Wait)
+		w.Header().Set("Vitrine-Follows", follows[answer.Follows])
+		if answer.Pointer == nil {
+			w.Header().Set("Cache-Control", "no-store")
+			w.WriteHeader(http.StatusNoContent)
+			return nil
+		}
+		return writeJSON(w, http.StatusOK, contract.LiveUpdate{Type: contract.PublishedRevision, Pointer: *answer.Pointer})
+	}
+}
+
+// follows are the words that tell a page what it shows: the page of a link does not know of which kind the link is.
+var follows = map[bool]string{true: "newest", false: "revision"}
+
+func (h *Host) pollShare(w http.ResponseWriter, r *http.Request) (live.Answer, error) {
+	members, err := readObject(w, r)
+	if err != nil {
+		return live.Answer{}, err
+	}
+	link := contract.ResolveRequest{PublicID: id.Public(r.PathValue("publicId"))}
+	var shown id.Revision
+	err = errors.Join(json.Unmarshal(members["blob"], &link.Blob), json.Unmarshal(members["revision_id"], &shown))
+	if _, malformed := shown.Bits(); err != nil || malformed != nil || link.Blob == "" {
+		return live.Answer{}, fault.New(fault.InvalidRequest, "The body must be an object with blob and revision_id.")
+	}
+	web.RedactSecret(r.Context(), link.Blob)
+	return h.Live.Share(r.Context(), link, shown)
+}
+
+// pollMember tells a browser that is signed out nothing else than one of another workspace.
+func (h *Host) pollMember(_ http.ResponseWriter, r *http.Request) (live.Answer, error) {
+	shown := id.Revision(r.URL.Query().Get("revision_id"))
+	if _, err := shown.Bits(); err != nil {
+		return live.Answer{}, fault.New(fault.InvalidRequest, "The query must have a revision_id.")
+	}
+	v, err := h.visitor(r)
+	if err == nil {
+		err = v.Actor.Require(credential.Read)
+	}
+	if err != nil {
+		return live.Answer{}, err
+	}
+	return h.Live.Member(r.Context(), v.Actor, named(r), shown)
+}

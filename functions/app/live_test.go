@@ -1,0 +1,193 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/live"
+)
+
+// fakeLive answers every poll alike, and keeps what it was asked last. Its zero value has nothing new.
+type fakeLive struct {
+	mu      sync.Mutex
+	pointer *contract.Pointer
+	pinned  bool
+	err     error
+	asked   string
+}
+
+func (f *fakeLive) Share(_ context.Context, r contract.ResolveRequest, shown id.Revision) (live.Answer, error) {
+	return f.answer(string(r.PublicID)+" "+r.Blob+" "+string(shown), shown)
+}
+
+func (f *fakeLive) Member(
+	_ context.Context, by credential.Actor, a id.Artifact, shown id.Revision,
+) (live.Answer, error) {
+	return f.answer(string(by.Member)+" "+string(a)+" "+string(shown), shown)
+}
+
+// set makes a revision the newest.
+func (f *fakeLive) set(p *contract.Pointer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pointer = p
+}
+
+func (f *fakeLive) answer(asked string, shown id.Revision) (live.Answer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.asked = asked
+	if f.err != nil {
+		return live.Answer{}, f.err
+	}
+	answer := live.Answer{Wait: limits.LiveWait, Follows: !f.pinned}
+	if f.pointer != nil && f.pointer.RevisionID != shown {
+		answer.Pointer = f.pointer
+	}
+	return answer, nil
+}
+
+const (
+	sharePoll  = "/api/live/access-links/" + publicID
+	memberPoll = "/api/live/artifacts/" + artifactID + "?revision_id=" + oldID
+	polling    = `{"blob":"` + blob + `","revision_id":"` + oldID + `"}`
+)
+
+var pointed = contract.Pointer{
+	RevisionID: newestID,
+	IframeSrc:  "http://127.0.0.1:8703/v/x/index.html",
+	RenderMode: "html",
+	Title:      "Seals",
+	Number:     3,
+}
+
+// polls sends both polls, each to a host of its own.
+func polls(t *testing.T, set *fakeLive, check func(t *testing.T, asked string, r *http.Response, logged string)) {
+	t.Helper()
+	t.Run("a link", func(t *testing.T) {
+		h, lines := host(resolver(opens))
+		h.Live = set
+		r := send(h.Handler(), "POST", sharePoll, polling, "Sec-Fetch-Site", "same-origin")
+		check(t, set.asked, r, lines.String())
+	})
+	t.Run("a member", func(t *testing.T) {
+		h, lines := newHouse().host()
+		h.Live = set
+		r := signedIn(h.Handler(), "GET", memberPoll, nil)
+		check(t, set.asked, r, lines.String())
+	})
+}
+
+func TestAPollWithNothingNewSaysWhenToAskAgain(t *testing.T) {
+	polls(t, &fakeLive{}, func(t *testing.T, asked string, r *http.Response, logged string) {
+		if body := text(t, r); r.StatusCode != 204 || body != "" {
+			t.Errorf("%d %q", r.StatusCode, body)
+		}
+		h := r.Header
+		if h.Get("Retry-After") != "3" || h.Get("Cache-Control") != "no-store" || h.Get("Vitrine-Follows") != "newest" {
+			t.Errorf("headers %v", h)
+		}
+		if want := publicID + " " + blob + " " + oldID; asked != want && asked != string(memberID)+" "+artifactID+" "+oldID {
+			t.Errorf("asked for %q", asked)
+		}
+		if strings.Contains(logged, blob) {
+			t.Errorf("the secret is in the log: %s", logged)
+		}
+	})
+	polls(t, &fakeLive{pinned: true}, func(t *testing.T, _ string, r *http.Response, _ string) {
+		if got := r.Header.Get("Vitrine-Follows"); got != "revision" {
+			t.Errorf("a page of one revision follows %q", got)
+		}
+	})
+}
+
+func TestAPollLearnsOfANewerRevision(t *testing.T) {
+	want := `{"type":"published_revision","pointer":{"revision_id":"` + newestID +
+		`","iframe_src":"http://127.0.0.1:8703/v/x/index.html","render_mode":"html","title":"Seals","number":3}}`
+	polls(t, &fakeLive{pointer: &pointed}, func(t *testing.T, _ string, r *http.Response, _ string) {
+		if body := text(t, r); r.StatusCode != 200 || body != want || r.Header.Get("Retry-After") != "3" {
+			t.Errorf("%d %v\n%s\nwant %s", r.StatusCode, r.Header, body, want)
+		}
+	})
+}
+
+func TestARefusedPollTellsNoReason(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		err        error
+		status     int
+		code       string
+		retryAfter string
+	}{
+		{"closed", fault.New(fault.NotFound, "revoked %s", blob), 404, "not_found", ""},
+		{"deleted", fault.New(fault.ArtifactNotFound, "deleted"), 404, "not_found", ""},
+		{"locked", fault.New(fault.Forbidden, "locked"), 404, "not_found", ""},
+		{"too often", fault.NewCode(fault.RateLimitedArtifact).After(time.Minute), 429, "rate_limited_artifact", "60"},
+		{"no tables", fault.New(fault.DatabaseUnavailable, "away with %s", blob), 503, "database_unavailable", "15"},
+	} {
+		polls(t, &fakeLive{err: tt.err}, func(t *testing.T, asked string, r *http.Response, logged string) {
+			body := text(t, r)
+			if r.StatusCode != tt.status || !strings.Contains(body, `"code":"`+tt.code+`"`) ||
+				r.Header.Get("Retry-After") != tt.retryAfter || r.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s: %d %v\n%s", tt.name, r.StatusCode, r.Header, body)
+			}
+			if strings.Contains(body, "revoked") || strings.Contains(body, blob) ||
+				strings.Contains(asked, blob) && strings.Contains(logged, blob) {
+				t.Errorf("%s: %s\n%s", tt.name, body, logged)
+			}
+		})
+	}
+}
+
+func TestAMemberWhoIsSignedOutPollsNothing(t *testing.T) {
+	set := &fakeLive{}
+	h, _ := newHouse().host()
+	h.Live = set
+	r := send(h.Handler(), "GET", memberPoll, "")
+	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, `"code":"not_found"`) || set.asked != "" {
+		t.Errorf("%d %s after %q", r.StatusCode, body, set.asked)
+	}
+}
+
+func TestBadPollsAreRefused(t *testing.T) {
+	set := &fakeLive{}
+	h, _ := host(resolver(opens))
+	h.Live = set
+	handler := h.Handler()
+	for name, body := range map[string]string{
+		"empty":         "",
+		"no blob":       `{"revision_id":"` + oldID + `"}`,
+		"no revision":   `{"blob":"x"}`,
+		"bad revision":  `{"blob":"x","revision_id":"rev_1"}`,
+		"blob twice":    `{"blob":"x","blob":"y","revision_id":"` + oldID + `"}`,
+		"a list":        `["x"]`,
+		"65 KiB":        `{"blob":"` + strings.Repeat("x", 65<<10) + `","revision_id":"` + oldID + `"}`,
+		"null revision": `{"blob":"x","revision_id":null}`,
+	} {
+		r := send(handler, "POST", sharePoll, body)
+		if got := text(t, r); r.StatusCode != 400 || !strings.Contains(got, `"code":"invalid_request"`) || set.asked != "" {
+			t.Errorf("%s: %d %s", name, r.StatusCode, got)
+		}
+	}
+	if r := send(handler, "POST", sharePoll, polling, "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 {
+		t.Errorf("another site polls: %d", r.StatusCode)
+	}
+	if r := send(handler, "POST", sharePoll, polling, "Content-Type", "text/plain"); r.StatusCode != 400 {
+		t.Errorf("a body of text: %d", r.StatusCode)
+	}
+	if r := send(handler, "GET", sharePoll, ""); r.StatusCode != 405 {
+		t.Errorf("a GET: %d", r.StatusCode)
+	}
+	if r := send(handler, "GET", "/api/live/artifacts/"+artifactID, ""); r.StatusCode != 400 {
+		t.Errorf("without a revision: %d", r.StatusCode)
+	}
+}
