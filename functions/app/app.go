@@ -91,7 +91,9 @@ func (h *Host) openRoutes() []route {
 	return []route{
 		{method: "GET", path: "/{$}", handle: withTimeout(h.home)},
 		{method: "GET", path: "/al/{publicId}", handle: h.viewer},
+		{method: "POST", path: "/al/{publicId}", handle: h.openPasted},
 		{method: "POST", path: "/api/access-links/resolve", handle: h.resolve},
+		{method: "POST", path: "/api/access-links/qr", handle: h.qr},
 		{method: "GET", path: "/assets/{build}/{name}", handle: asset},
 		{method: "GET", path: "/healthz", handle: fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
 		{method: "GET", path: "/robots.txt", handle: fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},

@@ -34,6 +34,18 @@ func (f resolver) Resolve(ctx context.Context, r contract.ResolveRequest) (contr
 	return f(ctx, r)
 }
 
+// LinkURL takes every secret but "wrong" and none.
+func (s shown) LinkURL(r contract.ResolveRequest) (string, error) {
+	app := "http://localhost:8704"
+	if g, ok := s.Resolver.(*gallery); ok {
+		app = g.appURL
+	}
+	if r.Blob == "wrong" || r.Blob == "" {
+		return "", fault.NewCode(fault.NotFound)
+	}
+	return app + "/al/" + string(r.PublicID) + "#" + r.Blob, nil
+}
+
 const (
 	publicID = "0123456789ABCDEF"
 	blob     = "AQHqZ0-secret_of_the_link-7Yk"
@@ -173,7 +185,7 @@ func TestHeaders(t *testing.T) {
 	viewer := maps.Clone(common)
 	viewer["Referrer-Policy"], viewer["X-Robots-Tag"] = "no-referrer", "noindex, nofollow"
 	viewer[policyHeader] = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
-		"frame-src https://content.example:8443; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+		"frame-src https://content.example:8443; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 	page := maps.Clone(common)
 	page[policyHeader] = policyPage
 	gone := maps.Clone(viewer)

@@ -171,6 +171,7 @@ func (h *Host) showArtifact(
 	if a.preview != nil {
 		w.Header().Set(policyHeader, policyFraming(h.contentOrigin()))
 		p.Source, p.Framed = a.preview.URL, shownByBrowsers(a.Entrypoint)
+		p.Bundle = bundleOf(a.preview.Bundle)
 	}
 	p.Revisions = a.revisionRows()
 	h.showLinks(&p, a)

@@ -35,15 +35,14 @@ func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 // viewer serves the shell of an access link. It looks the same for every well-formed id: only the script of the page
 // holds the secret, so only its call can tell whether the link opens.
 func (h *Host) viewer(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Referrer-Policy", "no-referrer")
-	w.Header().Set("X-Robots-Tag", "noindex, nofollow")
+	unlisted(w.Header())
 	public := id.Public(r.PathValue("publicId"))
 	if _, err := public.Bits(); err != nil {
 		web.Failed(r.Context(), fault.NotFound, err)
 		return h.page(w, http.StatusNotFound, pages.Gone)
 	}
 	content := h.contentOrigin()
-	w.Header().Set(policyHeader, policyViewer(content))
+	w.Header().Set(policyHeader, policyLink(content))
 	return h.page(w, http.StatusOK, pages.Viewer{PublicID: string(public), ContentOrigin: content, APIURL: h.Origins.API})
 }
 

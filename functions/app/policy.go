@@ -10,10 +10,15 @@ const (
 		"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
-// policyViewer is for the viewer of access links: it frames the content origin alone and submits nothing anywhere.
-func policyViewer(content string) string {
+// policyViewer is for what shows an artifact: it frames the content origin alone and submits nothing anywhere.
+func policyViewer(content string) string { return policyShown(content, "'none'") }
+
+// policyLink is for the viewer of access links: its form for browsers without scripts goes to this host.
+func policyLink(content string) string { return policyShown(content, "'self'") }
+
+func policyShown(content, forms string) string {
 	return "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
-		"connect-src 'self'; frame-src " + content + "; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
+		"connect-src 'self'; frame-src " + content + "; form-action " + forms + "; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // policyFraming is for pages of ours that frame the content origin.

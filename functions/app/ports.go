@@ -185,7 +185,14 @@ type ArtifactChanges interface {
 // Views shows files, to members and to holders of links.
 type Views interface {
 	Resolver
+	LinkURLs
 	ArtifactViews
+}
+
+// LinkURLs builds the URLs of access links for those who hold their secrets.
+type LinkURLs interface {
+	// LinkURL checks the secret of a link without reading whether the link still opens; not_found for a wrong one.
+	LinkURL(r contract.ResolveRequest) (string, error)
 }
 
 // Resolver opens access links.

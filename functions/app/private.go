@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 
@@ -20,46 +21,74 @@ func viewerPath(a id.Artifact, r id.Revision, newest bool) string {
 	return path
 }
 
+// listedRevisions is how many revisions the viewer leads to; the page of the artifact has all of them.
+const listedRevisions = 10
+
 // private is the viewer for members: the newest revision of an artifact of theirs, or the one that the query names.
 func (h *Host) private(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	a, shown, err := h.seen(r, v)
+	a, err := h.seen(r, v)
 	if kind := fault.KindOf(err); kind == fault.KindNotFound || kind == fault.KindGone {
 		return explained{err, unseen}
 	}
 	if err != nil {
 		return err
 	}
-	if l := shown.Lockdown; l != nil && (l.Platform.Artifact.Locked || l.Platform.Workspace.Locked) {
+	if l := a.view.Lockdown; l != nil && (l.Platform.Artifact.Locked || l.Platform.Workspace.Locked) {
 		return explained{fault.New(fault.NotFound, "an operator closed the artifact"), shut(a.ID)}
 	}
-	content := h.contentOrigin()
-	w.Header().Set(policyHeader, policyViewer(content))
+	w.Header().Set(policyHeader, policyViewer(h.contentOrigin()))
+	return h.page(w, http.StatusOK, h.privatePage(a, v.Actor.Workspace.Name))
+}
+
+// privatePage is the page of a revision that a member may see.
+func (h *Host) privatePage(a *seenArtifact, workspace string) pages.Private {
+	newest := a.view.RevisionID == a.Current
+	address := h.Origins.App + viewerPath(a.ID, a.view.RevisionID, newest)
 	p := pages.Private{
-		Workspace:     v.Actor.Workspace.Name,
+		Strip:         a.strip(),
+		Panel:         h.panel(a.view.PublicAgentView, address),
+		Workspace:     workspace,
 		ID:            string(a.ID),
-		Title:         shown.Title,
-		Entrypoint:    shown.Entrypoint,
-		Source:        shown.RevisionContentURL,
-		Framed:        shownByBrowsers(shown.Entrypoint),
-		ContentOrigin: content,
-		CreatedAt:     shown.CreatedAt.Time,
-		Files:         make([]pages.File, len(shown.Files)),
+		Title:         a.view.Title,
+		Revision:      string(a.view.RevisionID),
+		Entrypoint:    a.view.Entrypoint,
+		Source:        a.view.RevisionContentURL,
+		Framed:        shownByBrowsers(a.view.Entrypoint),
+		ContentOrigin: h.contentOrigin(),
+		CreatedAt:     a.view.CreatedAt.Time,
+	}
+	if h.Origins.MCP != h.Origins.API {
+		p.MCPURL = h.Origins.MCP
 	}
 	if a.PinnedAt.IsZero() {
-		p.ExpiresAt = shown.ExpiresAt.Time
+		p.ExpiresAt = a.view.ExpiresAt.Time
 	}
-	if shown.RevisionID != a.Current {
-		p.Older = string(shown.RevisionID)
+	if !newest {
+		p.Older = p.Revision
 	}
-	for i, f := range shown.Files {
-		p.Files[i] = pages.File{
-			Path:  f.Path,
-			URL:   f.URL,
-			Size:  f.SizeBytes,
-			Shown: f.Path == shown.Entrypoint,
+	p.Revisions, p.More = a.offered()
+	return p
+}
+
+// offered returns the revisions that the viewer leads to, newest first, and whether there are others.
+func (a *seenArtifact) offered() (rows []pages.Revision, more bool) {
+	for _, r := range a.revisions {
+		switch {
+		case r.Status != artifact.Published:
+		case len(rows) == listedRevisions:
+			return rows, true
+		default:
+			newest := r.ID == a.Current
+			rows = append(rows, pages.Revision{
+				ID:     string(r.ID),
+				Number: r.Number,
+				Newest: newest,
+				Open:   viewerPath(a.ID, r.ID, newest),
+				At:     r.PublishedAt,
+			})
 		}
 	}
-	return h.page(w, http.StatusOK, p)
+	return rows, false
 }
 
 // unseen is what the viewer says of what a member cannot see there, for every reason the same.
@@ -83,24 +112,52 @@ func shut(a id.Artifact) pages.Message {
 	}
 }
 
-// seen is what a request of the viewer names.
-func (h *Host) seen(r *http.Request, v browserSession) (*artifact.Artifact, contract.AgentView, error) {
+// seenArtifact is what a request of the viewer names.
+type seenArtifact struct {
+	*artifact.Artifact
+	view      contract.AgentView
+	revisions []artifact.Revision
+}
+
+// seen reads an artifact, and then beside each other the revision to show and the list of all.
+func (h *Host) seen(r *http.Request, v browserSession) (*seenArtifact, error) {
 	a, err := h.Artifacts.Find(r.Context(), v.Actor, named(r))
 	if err != nil {
-		return nil, contract.AgentView{}, err
+		return nil, err
 	}
+	s := &seenArtifact{Artifact: a}
+	return s, parallel(
+		func() (err error) { s.view, err = h.seenRevision(r, v, a); return err },
+		func() (err error) { s.revisions, err = h.revisionsOf(r.Context(), v, a); return err },
+	)
+}
+
+// revisionsOf lists the revisions of an artifact. The only one of an artifact is known without reading the list.
+func (h *Host) revisionsOf(ctx context.Context, v browserSession, a *artifact.Artifact) ([]artifact.Revision, error) {
+	if a.Number == 1 {
+		return []artifact.Revision{{
+			ID:          a.Current,
+			Artifact:    a.ID,
+			Status:      artifact.Published,
+			Number:      1,
+			PublishedAt: a.PublishedAt,
+		}}, nil
+	}
+	return h.Artifacts.Revisions(ctx, v.Actor, a)
+}
+
+// seenRevision reads the revision that the query of the viewer names, and otherwise the newest one.
+func (h *Host) seenRevision(r *http.Request, v browserSession, a *artifact.Artifact) (contract.AgentView, error) {
 	which := id.Revision(r.URL.Query().Get("revision"))
 	if which == "" || which == a.Current {
-		shown, err := h.Views.Latest(r.Context(), v.Actor, a)
-		return a, shown, err
+		return h.Views.Latest(r.Context(), v.Actor, a)
 	}
 	if _, err := which.Bits(); err != nil {
-		return nil, contract.AgentView{}, fault.NewCode(fault.NotFound)
+		return contract.AgentView{}, fault.NewCode(fault.NotFound)
 	}
 	revision, err := h.Artifacts.Revision(r.Context(), a.ID, which)
 	if err != nil {
-		return nil, contract.AgentView{}, err
+		return contract.AgentView{}, err
 	}
-	shown, err := h.Views.Pinned(r.Context(), v.Actor, a, revision)
-	return a, shown, err
+	return h.Views.Pinned(r.Context(), v.Actor, a, revision)
 }

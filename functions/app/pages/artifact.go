@@ -13,7 +13,8 @@ type ArtifactPage struct {
 	Files      int
 	Size       int64
 	Source     string // URL of the frame and of the link; empty: no content can be shown
-	Framed     bool   // browsers show the entrypoint in a frame
+	Bundle     Bundle
+	Framed     bool // browsers show the entrypoint in a frame
 	Revisions  []Revision
 	Links      []AccessLink
 	Pages      // of Links
@@ -105,24 +106,23 @@ type Address struct {
 
 // Private is the viewer for members. The artifact fills the page.
 type Private struct {
+	Panel
+	Strip                Strip
 	Workspace            string
 	ID, Title            string
-	Older                string // the shown revision, if it is not the newest one
+	Revision             string // id of the shown one
+	Older                string // the same, if it is not the newest one
 	Entrypoint, Source   string
 	Framed               bool // browsers show the entrypoint in a frame
 	ContentOrigin        string
-	Files                []File
-	CreatedAt, ExpiresAt time.Time // ExpiresAt is zero while it is pinned
-}
-
-// File is a file of a revision.
-type File struct {
-	Path, URL string
-	Size      int64
-	Shown     bool // the viewer shows this file
+	MCPURL               string     // empty: there is no MCP host
+	Revisions            []Revision // that can be shown, newest first
+	More                 bool       // Revisions are not all
+	CreatedAt, ExpiresAt time.Time  // ExpiresAt is zero while it is pinned
 }
 
 func (ArtifactPage) template() string { return "artifact.html" }
 func (AccessLinks) template() string  { return "links.html" }
 func (Address) template() string      { return "address.html" }
 func (Private) template() string      { return "private.html" }
+func (Opened) template() string       { return "opened.html" }

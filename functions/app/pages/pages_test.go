@@ -132,7 +132,6 @@ var hostilePages = map[string]Page{
 		Source:        hostile,
 		Framed:        true,
 		ContentOrigin: hostile,
-		Files:         []File{{Path: spoofing, URL: hostile}},
 	},
 	"private-download": Private{
 		ID:         hostile,

@@ -91,7 +91,21 @@ func (b *URLBuilder) Link(
 	if err != nil {
 		return "", err
 	}
-	return b.Origins.App + "/al/" + string(public) + "#" + blob, nil
+	return b.opened(public, blob), nil
+}
+
+// opened is the URL of an access link with its secret.
+func (b *URLBuilder) opened(public id.Public, blob string) string {
+	return b.Origins.App + "/al/" + string(public) + "#" + blob
+}
+
+// Shared returns the URL of an access link whose secret a client holds; token.ErrBlob for a wrong one. It cannot tell
+// whether the link still opens anything.
+func (b *URLBuilder) Shared(public id.Public, blob string, now time.Time) (string, error) {
+	if _, err := b.Links.Parse(public, blob, now); err != nil {
+		return "", err
+	}
+	return b.opened(public, blob), nil
 }
 
 // Private is the viewer page for members.

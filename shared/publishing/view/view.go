@@ -172,6 +172,16 @@ func (v *Service) Resolve(ctx context.Context, r contract.ResolveRequest) (contr
 	}, err
 }
 
+// LinkURL returns the URL of an access link; not_found for a secret that was not made for it or is over. It reads
+// nothing, so that it cannot tell whether the link still opens anything.
+func (v *Service) LinkURL(r contract.ResolveRequest) (string, error) {
+	url, err := v.Addresses.Shared(r.PublicID, r.Blob, v.Now())
+	if err != nil {
+		return "", readaccess.NotFound()
+	}
+	return url, nil
+}
+
 // checkAccess reads the state while it counts the read, and returns the revision to show: the one that a token names,
 // or the one that the link follows. A refusal by the state comes before the limit. Tokens and links work for every
 // holder of the URL, so locking the links of an artifact closes both, and ending its links ends the views published

@@ -1,0 +1,100 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+// unlisted sets the headers of pages about access links: no other site and no crawler learns of them.
+func unlisted(header http.Header) {
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Robots-Tag", "noindex, nofollow")
+}
+
+// openPasted opens the access link that a form brings, for browsers without scripts: the server, which never gets the
+// fragment of a URL, gets it in the body.
+func (h *Host) openPasted(w http.ResponseWriter, r *http.Request) error {
+	unlisted(w.Header())
+	form, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	link := pasted(form["link"], id.Public(r.PathValue("publicId")))
+	web.RedactSecret(r.Context(), link.Blob)
+	address, err := h.Views.LinkURL(link)
+	if err != nil {
+		return unshown(err)
+	}
+	resolved, err := h.Views.Resolve(r.Context(), link)
+	if err != nil {
+		return unshown(unopened(err))
+	}
+	w.Header().Set(policyHeader, policyViewer(h.contentOrigin()))
+	return h.page(w, http.StatusOK, h.opened(link, resolved, address))
+}
+
+// unshown gives a link that does not open the page that its viewer shows then, for every reason.
+func unshown(err error) error {
+	switch fault.KindOf(err) {
+	case fault.KindNotFound, fault.KindInvalid:
+		return explained{fault.Wrap(fault.NotFound, err, "%s", fault.NotFound), pages.Gone}
+	}
+	return err
+}
+
+// pasted returns the link in a pasted text: its URL, or what follows the # of the page's own.
+func pasted(text string, public id.Public) contract.ResolveRequest {
+	text = strings.TrimSpace(text)
+	u, err := url.Parse(text)
+	if err != nil || u.Fragment == "" {
+		return contract.ResolveRequest{PublicID: public, Blob: text}
+	}
+	if u.Path != "" {
+		public = id.Public(path.Base(u.Path))
+	}
+	return contract.ResolveRequest{PublicID: public, Blob: u.Fragment}
+}
+
+// opened is the page of what a link opens.
+func (h *Host) opened(link contract.ResolveRequest, resolved contract.Resolved, address string) pages.Opened {
+	view := resolved.AgentView
+	return pages.Opened{
+		Panel:      h.panel(view, address),
+		PublicID:   string(link.PublicID),
+		Blob:       link.Blob,
+		Revision:   string(view.RevisionID),
+		Title:      resolved.Title,
+		Mode:       resolved.RenderMode,
+		Entrypoint: view.Entrypoint,
+		Source:     resolved.IframeSrc,
+		Framed:     shownByBrowsers(view.Entrypoint),
+		CreatedAt:  view.CreatedAt.Time,
+		ExpiresAt:  view.ExpiresAt.Time,
+		Pinned:     resolved.Pinned,
+	}
+}
+
+// qr draws the URL of an access link. It draws no other text, so that it cannot be used to draw strangers' addresses.
+func (h *Host) qr(w http.ResponseWriter, r *http.Request) error {
+	link, err := sentLink(w, r)
+	if err != nil {
+		return err
+	}
+	address, err := h.Views.LinkURL(link)
+	if err != nil {
+		return unopened(err)
+	}
+	code, err := pages.DrawQR(address)
+	if err != nil {
+		return err
+	}
+	return fixed("image/svg+xml", "no-store", code.SVG())(w, r)
+}

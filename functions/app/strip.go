@@ -1,0 +1,34 @@
+package app
+
+import (
+	"vitrine/functions/app/pages"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
+)
+
+// strip says which revision of an artifact the viewer of a member shows, and which are beside it.
+func (a *seenArtifact) strip() pages.Strip {
+	shown := a.view.RevisionID
+	s := pages.Strip{
+		Artifact: string(a.ID),
+		Revision: string(shown),
+		Newest:   string(a.Current),
+		Follows:  shown == a.Current,
+		Count:    a.Artifact.Number,
+	}
+	var newer id.Revision // than the one that is looked at
+	for _, one := range a.revisions {
+		if one.Status != artifact.Published {
+			continue
+		}
+		if s.Number > 0 {
+			s.Older = string(one.ID)
+			break
+		}
+		if one.ID == shown {
+			s.Number, s.Newer = one.Number, string(newer)
+		}
+		newer = one.ID
+	}
+	return s
+}
