@@ -1,11 +1,12 @@
 // What the viewers share: the frame that shows an artifact, as tall as the content says, and the drawer beside it.
-// What is in the frame is a stranger: it tells its height, which is checked, and nothing else.
+// What is in the frame is a stranger: it tells its height and whether it has scripts, which is checked, and nothing else.
 
 export const part = (name) => document.querySelector(`[data-part="${name}"]`);
 
 const { contentOrigin } = document.querySelector("main").dataset;
 const drawer = part("drawer");
 let exhibit; // the frame on show and how it grew
+let coming; // the frame that takes its place when it has loaded
 
 // contentURL returns the URL if it leads to the content host, and throws for any other.
 export function contentURL(text) {
@@ -27,23 +28,65 @@ export function plain(text) {
   return shown.trim() ? shown : "(no name)";
 }
 
-// frame shows content that contentURL took, in place of what was on show.
-export function frame(source, title) {
+const loading = 15_000; // how long content may load before it is shown as far as it is
+
+function build(source, title) {
   const frame = document.createElement("iframe");
   // Never allow-same-origin: content that got it could lift the sandbox.
   frame.sandbox = "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads";
   frame.referrerPolicy = "no-referrer";
   frame.title = `Artifact: ${plain(title)}`;
   frame.src = source.href;
-  exhibit = { frame, streak: 0, heard: 0, applied: 0 };
-  part("case").replaceChildren(frame);
+  return { frame, streak: 0, heard: 0, applied: 0 };
 }
 
-// empty takes away what is on show.
-export function empty() {
+// frame shows content that contentURL took, in place of what was on show.
+export function frame(source, title) {
+  drop();
+  exhibit = build(source, title);
+  part("case").replaceChildren(exhibit.frame);
+}
+
+// swap is frame for a reader who is in the middle of what is on show: that stays until the content has loaded, and the
+// page keeps its height, so that it does not scroll.
+export function swap(source, title) {
+  if (!exhibit?.frame.isConnected) return frame(source, title);
+  drop();
+  const next = (coming = build(source, title));
+  next.frame.className = "coming";
+  next.frame.inert = true;
+  const arrive = () => {
+    if (next !== coming) return;
+    drop(false);
+    const old = exhibit;
+    const focused = document.activeElement === old.frame;
+    clearTimeout(old.timer);
+    next.frame.style.minHeight = old.frame.style.minHeight;
+    next.frame.className = "";
+    next.frame.inert = false;
+    old.frame.remove();
+    exhibit = next;
+    if (focused) next.frame.focus({ preventScroll: true });
+    if (next.wanted) fit(next);
+  };
+  next.late = setTimeout(arrive, loading);
+  next.frame.addEventListener("load", arrive, { once: true });
+  part("case").append(next.frame);
+}
+
+// drop forgets the frame that is coming, and takes it out of the page unless it is to stay.
+function drop(out = true) {
+  clearTimeout(coming?.late);
+  if (out) coming?.frame.remove();
+  coming = undefined;
+}
+
+// empty takes away what is on show, and closes the drawer unless it is to stay.
+export function empty(shut = true) {
+  drop();
   exhibit?.frame.remove();
   exhibit = undefined;
-  drawer.open = false;
+  if (shut) drawer.open = false;
 }
 
 // The content tells its height, so that the page scrolls as one. A page that is as tall as its window and a bit would
@@ -52,17 +95,19 @@ export function empty() {
 const pause = { rest: 1000, quick: 80, slow: 400, patient: 6, last: 10 };
 
 addEventListener("message", (event) => {
-  if (!exhibit || event.source !== exhibit.frame.contentWindow) return;
+  const it = [exhibit, coming].find((one) => one && event.source === one.frame.contentWindow);
+  if (!it) return;
   if (event.origin !== "null" && event.origin !== contentOrigin) return;
   const { type, height } = Object(event.data);
   if (type !== "vitrine:viewer-height" || !Number.isFinite(height) || height <= 0 || height > 50_000_000) return;
-  if (exhibit.frozen) return;
+  if (it.frozen) return;
   const now = performance.now();
-  if (now - exhibit.heard > pause.rest) exhibit.streak = 0;
-  exhibit.heard = now;
-  exhibit.wanted = Math.ceil(height);
-  const wait = exhibit.streak < pause.patient ? pause.quick : pause.slow;
-  exhibit.timer ??= setTimeout(fit, Math.max(0, exhibit.applied + wait - now), exhibit);
+  if (now - it.heard > pause.rest) it.streak = 0;
+  it.heard = now;
+  it.wanted = Math.ceil(height);
+  if (it === coming) return; // it fits when it is on show
+  const wait = it.streak < pause.patient ? pause.quick : pause.slow;
+  it.timer ??= setTimeout(fit, Math.max(0, it.applied + wait - now), it);
 });
 
 function fit(it) {

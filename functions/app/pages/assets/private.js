@@ -1,6 +1,83 @@
-// Frames what the page of a member's artifact names. Without it the page does the same, but for the height of the frame.
+// Frames what the page of a member's artifact names, and keeps it up to date. Without it the page does the same, but
+// for the height of the frame, and stays as it was when it was opened.
 
-import { contentURL, frame, part } from "./exhibit.js";
+import { contentURL, empty, frame, part, swap } from "./exhibit.js";
+import { stop, watch } from "./live.js";
 
-const { source, title } = part("case")?.dataset ?? {};
-if (source) frame(contentURL(source), title);
+const strip = part("strip");
+const follows = !new URLSearchParams(location.search).has("revision"); // else the page is that of one revision
+
+// place frames what the page names; how is frame or swap.
+function place(how) {
+  const { source, title } = part("case")?.dataset ?? {};
+  if (source) how(contentURL(source), title);
+  else empty(false);
+  document.dispatchEvent(new CustomEvent("vitrine:shown", { detail: { revision_id: strip.dataset.revision } }));
+}
+
+// renew takes over what the server shows on this page now; it throws if that cannot be had.
+async function renew() {
+  const answer = await fetch(location.href, { cache: "no-store", redirect: "error", headers: { Accept: "text/html" } });
+  if (!answer.ok) throw new Error(`the page answers ${answer.status}`);
+  const next = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const of = (name) => next.querySelector(`[data-part="${name}"]`);
+  const exhibition = of("exhibition");
+  if (!exhibition) throw new Error("not the viewer");
+  document.title = next.title;
+  part("placard").replaceWith(of("placard"));
+  document.querySelector(".sheet").replaceChildren(...next.querySelector(".sheet").childNodes);
+  for (const name of ["newest", "revision"]) strip.dataset[name] = of("strip").dataset[name];
+  for (const kept of [".strip-text", ".strip-steps"]) {
+    strip.querySelector(kept).replaceWith(next.querySelector(kept));
+  }
+  hang(exhibition);
+  place(swap);
+}
+
+// hang replaces what stands around the frame, which must not move, because a frame that moves loads again.
+function hang(exhibition) {
+  const old = part("case");
+  const fresh = exhibition.querySelector('[data-part="case"]');
+  fresh?.replaceChildren(); // what is there for browsers without scripts
+  if (!old || !fresh) return part("exhibition").replaceChildren(...exhibition.childNodes);
+  Object.assign(old.dataset, fresh.dataset);
+  const around = [...exhibition.childNodes];
+  const middle = around.indexOf(fresh);
+  for (const node of [...old.parentNode.childNodes]) if (node !== old) node.remove();
+  old.before(...around.slice(0, middle));
+  old.after(...around.slice(middle + 1));
+}
+
+function close() {
+  stop();
+  empty();
+  for (const name of ["placard", "drawer", "strip", "exhibition"]) part(name).hidden = true;
+  part("closed").hidden = false;
+  document.title = `${part("closed").querySelector("h1").textContent} | Vitrine`;
+}
+
+const field = (name) => strip.querySelector(`[data-field="${name}"]`);
+
+place(frame);
+if (!follows) part("follow").removeAttribute("aria-current");
+if (strip?.dataset.newest) {
+  watch({
+    ask: (signal) =>
+      fetch(`/api/live/artifacts/${strip.dataset.artifact}?revision_id=${strip.dataset.newest}`, {
+        cache: "no-store",
+        redirect: "error",
+        signal,
+      }),
+    news: async ({ pointer }) => {
+      if (follows) {
+        await renew();
+        field("announcement").textContent = `Updated to revision ${pointer.number}`;
+      } else {
+        strip.dataset.newest = pointer.revision_id;
+        field("newer").textContent = `Revision ${pointer.number} is there.`;
+        field("newer").hidden = false;
+      }
+    },
+    close,
+  });
+}

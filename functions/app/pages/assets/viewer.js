@@ -1,7 +1,9 @@
 // Opens one access link: reads the fragment, resolves it through our own host and frames the content.
 // Everything that arrives was chosen by strangers: it enters the page as text and as checked URLs, never as markup.
 
-import { contentURL, empty, frame, part, plain } from "./exhibit.js";
+import { contentURL, empty, frame, part, plain, swap } from "./exhibit.js";
+import { stop, watch } from "./live.js";
+import { bytes } from "./panel.js";
 
 const stage = document.querySelector("main");
 const { publicId } = stage.dataset;
@@ -20,11 +22,12 @@ let ticking; // the timer of the visible view
 
 function show(name, heading = headings[name]) {
   for (const [key, view] of views) view.hidden = key !== name;
-  for (const chrome of ["placard", "drawer"]) part(chrome).hidden = name !== "artifact";
+  for (const chrome of ["placard", "drawer", "strip"]) part(chrome).hidden = name !== "artifact";
   document.title = `${heading} | Vitrine`;
 }
 
 function clear() {
+  stop();
   attempt?.abort();
   clearInterval(ticking);
   empty();
@@ -39,15 +42,7 @@ async function open() {
   const patience = setTimeout(() => mine.abort(), 20_000);
   let answer, body;
   try {
-    answer = await fetch("/api/access-links/resolve", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ public_id: publicId, blob }),
-      cache: "no-store",
-      credentials: "omit",
-      redirect: "error",
-      signal: mine.signal,
-    });
+    answer = await resolve(blob, mine.signal);
     body = await answer.json();
   } catch {
     body = undefined; // no network, no answer in time, or no JSON
@@ -58,12 +53,29 @@ async function open() {
   if (answer?.status === 429) return busy(Number(answer.headers.get("Retry-After")));
   if (answer?.ok && body) {
     try {
-      return exhibitOf(body);
+      exhibitOf(body, frame);
+      return follow(blob, body);
     } catch {
       clear(); // not the answer that we asked for
     }
   }
   unavailable(answer?.headers.get("X-Request-Id"));
+}
+
+function resolve(blob, signal) {
+  return send("/api/access-links/resolve", { public_id: publicId, blob }, signal);
+}
+
+function send(path, body, signal) {
+  return fetch(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+    cache: "no-store",
+    credentials: "omit",
+    redirect: "error",
+    signal,
+  });
 }
 
 function busy(seconds) {
@@ -84,16 +96,17 @@ function unavailable(requestId) {
   show("unavailable");
 }
 
-function exhibitOf({ agent_view: view, iframe_src: src, render_mode: mode, pinned, title: given }) {
+// exhibitOf puts what a link shows on show; place frames it.
+function exhibitOf(resolved, place) {
+  const { agent_view: view, iframe_src: src, render_mode: mode, pinned, title: given } = resolved;
   const source = contentURL(src);
   const title = plain(given);
   const entry = view.files.find((file) => file.path === view.entrypoint);
   field("title").textContent = field("title").title = title;
   field("mode").textContent = mode;
   time(field("created"), view.created_at);
-  field("files").replaceChildren(...view.files.map((file) => row(file, view.entrypoint)));
-  field("count").textContent = view.files.length;
-  part("unclaimed").hidden = view.ephemeral_tier !== true;
+  part("unclaimed").hidden = true; // until the frame tells that it has scripts
+  part("unclaimed").dataset.applies = view.ephemeral_tier === true;
 
   expiry(pinned === true ? undefined : view.expires_at);
 
@@ -101,7 +114,106 @@ function exhibitOf({ agent_view: view, iframe_src: src, render_mode: mode, pinne
   part("case").hidden = !framed;
   part("parcel").hidden = framed;
   show("artifact", title);
-  framed ? frame(source, title) : parcel(source, entry);
+  if (framed) place(source, title);
+  else {
+    empty(false);
+    parcel(source, entry);
+  }
+  document.dispatchEvent(new CustomEvent("vitrine:shown", { detail: resolved }));
+}
+
+// What this page has shown since it was opened, oldest first: { resolved, number }, with the number where it is known.
+// at is on show; newest is what the server told last. Steps go back and forth among these alone.
+let seen, at, newest, following;
+let shares; // whether the link follows the newest revision; undefined: not known yet
+
+function follow(blob, resolved) {
+  const revision = resolved.agent_view.revision_id;
+  seen = [{ resolved }];
+  at = 0;
+  newest = { revision };
+  following = true;
+  shares = undefined;
+  strip();
+  watch({
+    ask: (signal) => send(`/api/live/access-links/${publicId}`, { blob, revision_id: newest.revision }, signal),
+    answered: (answer) => {
+      shares = answer.headers.get("Vitrine-Follows") !== "revision";
+      strip();
+    },
+    news: async ({ pointer }) => {
+      const told = { revision: pointer.revision_id, number: pointer.number };
+      if (following) await catchUp(blob, told);
+      else newest = told;
+      strip();
+    },
+    close: () => {
+      clear();
+      show("gone");
+    },
+  });
+  part("follow").onclick = async () => {
+    following = !following;
+    if (following) await catchUp(blob, newest).catch(() => (following = false));
+    strip();
+  };
+  part("older").onclick = () => step(-1);
+  part("later").onclick = () => step(1);
+}
+
+// catchUp shows a revision that the server told of, as the link shows it now. It throws if that fails, and the page
+// stays as it is.
+async function catchUp(blob, told) {
+  const mine = attempt;
+  let to = seen.findIndex(({ resolved }) => resolved.agent_view.revision_id === told.revision);
+  if (to < 0) {
+    const answer = await resolve(blob, mine.signal);
+    if (!answer.ok) throw new Error(`the link answers ${answer.status}`);
+    const resolved = await answer.json();
+    if (mine !== attempt) throw new Error("the page shows another link");
+    const { revision_id: revision } = resolved.agent_view;
+    // What is newer than what the server told has its number with the next poll.
+    seen.push({ resolved, number: revision === told.revision ? told.number : undefined });
+    to = seen.length - 1;
+    told = { revision, number: seen[to].number };
+  }
+  newest = told;
+  turnTo(to);
+}
+
+function step(by) {
+  const to = at + by;
+  if (to < 0 || to >= seen.length) return;
+  following = false;
+  turnTo(to);
+  strip();
+}
+
+function turnTo(to) {
+  if (to === at) return;
+  clearInterval(ticking);
+  exhibitOf(seen[to].resolved, swap);
+  at = to;
+  field("announcement").textContent = `Updated to ${named(seen[to].number)}`;
+}
+
+const named = (number) => (number ? `revision ${number}` : at ? "another revision" : "the revision that you opened");
+
+// strip says which revision is on show.
+function strip() {
+  const { resolved, number } = seen[at];
+  const last = resolved.agent_view.revision_id === newest.revision;
+  let text = "As you opened it";
+  if (shares === false) text = "This link shows one revision";
+  else if (last && shares) text = number ? `Revision ${number}, the newest` : "The newest revision";
+  else if (!last) text = number ? `Revision ${number}` : "The revision that you opened";
+  field("revision").textContent = text;
+  field("newer").hidden = last;
+  field("newer").textContent = newest.number ? `Revision ${newest.number} is there.` : "A newer revision is there.";
+  part("steps").hidden = shares === false;
+  part("older").setAttribute("aria-disabled", at === 0);
+  part("later").setAttribute("aria-disabled", at === seen.length - 1);
+  part("follow").setAttribute("aria-pressed", following);
 }
 
 // expiry tells until when the artifact is there; undefined: it is kept.
@@ -126,30 +238,6 @@ function parcel(source, entry) {
   field("name").textContent = plain(entry.path.split("/").at(-1));
   field("kind").textContent = `${entry.content_type.split(";", 1)[0]}, ${bytes(entry.size_bytes)}`;
   field("download").href = source.href;
-}
-
-function row(file, entrypoint) {
-  const item = document.createElement("li");
-  const name = document.createElement("bdi");
-  name.textContent = plain(file.path);
-  let label = document.createElement("span");
-  try {
-    const url = contentURL(file.url);
-    label = document.createElement("a");
-    label.href = url.href;
-    label.target = "_blank";
-    label.rel = "noopener noreferrer";
-    label.referrerPolicy = "no-referrer";
-  } catch {
-    // a file without a URL of the content host is listed and leads nowhere
-  }
-  label.append(name);
-  const size = document.createElement("span");
-  size.className = "size";
-  size.textContent = bytes(file.size_bytes);
-  if (file.path === entrypoint) item.setAttribute("aria-current", "true");
-  item.append(label, size);
-  return item;
 }
 
 const absolute = new Intl.DateTimeFormat("en-GB", {
@@ -180,18 +268,6 @@ function remaining(at) {
     if (left >= length * (unit === "day" ? 3 : 1)) return `(${relative.format(Math.floor(left / length), unit)})`;
   }
   return "(in less than a minute)";
-}
-
-function bytes(n) {
-  let unit = 0;
-  const names = ["byte", "kilobyte", "megabyte"];
-  while (n >= 999.5 && unit < names.length - 1) [n, unit] = [n / 1000, unit + 1];
-  return new Intl.NumberFormat("en", {
-    style: "unit",
-    unit: names[unit],
-    unitDisplay: unit ? "short" : "long",
-    maximumSignificantDigits: n < 100 ? 2 : 3,
-  }).format(n);
 }
 
 part("again").addEventListener("click", open);

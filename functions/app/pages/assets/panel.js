@@ -1,0 +1,234 @@
+// Fills the panel of the viewers: files, the archive of them all, the link to pass on, and what to hand to an agent.
+// The viewers say by the event vitrine:shown what they put on show: that of a link the whole answer of resolve, that of
+// members the revision, whose part of the page the server then renders again.
+
+import { contentURL, part, plain } from "./exhibit.js";
+
+const drawer = part("drawer");
+const { publicId, contentOrigin } = document.querySelector("main").dataset;
+const fields = (name) => document.querySelectorAll(`[data-field="${name}"]`);
+
+let waiting; // the timer that asks for the archive again
+
+const request = {
+  cache: "no-store",
+  redirect: "error",
+};
+
+// post sends the link of the page to a route of ours.
+const post = (path) =>
+  fetch(path, {
+    ...request,
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ public_id: publicId, blob: location.hash.slice(1) }),
+    credentials: "omit",
+    signal: AbortSignal.timeout(20_000),
+  });
+
+export function bytes(n) {
+  let unit = 0;
+  const names = ["byte", "kilobyte", "megabyte"];
+  while (n >= 999.5 && unit < names.length - 1) [n, unit] = [n / 1000, unit + 1];
+  return new Intl.NumberFormat("en", {
+    style: "unit",
+    unit: names[unit],
+    unitDisplay: unit ? "short" : "long",
+    maximumSignificantDigits: n < 100 ? 2 : 3,
+  }).format(n);
+}
+
+// shown is the id of the revision that the panel is about.
+const shown = () => part("files").dataset.revision;
+
+document.addEventListener("vitrine:shown", ({ detail }) => {
+  arm();
+  if (publicId) return describe(detail.agent_view);
+  if (detail?.revision_id && detail.revision_id !== shown()) refresh(detail.revision_id);
+  else wait();
+});
+
+// describe fills the panel of a link.
+function describe(view) {
+  const list = part("files");
+  list.dataset.revision = view.revision_id;
+  const kinds = new Map(Object.entries(JSON.parse(list.dataset.kinds)));
+  list.replaceChildren(...view.files.map((file) => row(file, view.entrypoint, kinds)));
+  write("count", view.files.length);
+  write("total", bytes(view.files.reduce((sum, file) => sum + file.size_bytes, 0)));
+  write("shown", view.revision_id);
+  if (part("address").textContent !== location.href) {
+    part("drawn").replaceChildren();
+    part("code").open = false;
+  }
+  write("address", location.href);
+  write("blob", location.hash.slice(1));
+  offer(view.bundle);
+}
+
+function write(name, text) {
+  for (const field of fields(name)) field.textContent = text;
+}
+
+// kindOf is what a file is in the words of the server: by its media type, by the first half of that, or as any other.
+function kindOf(contentType, kinds) {
+  const type = contentType.split(";", 1)[0].trim().toLowerCase();
+  return kinds.get(type) ?? kinds.get(type.split("/", 1)[0]) ?? kinds.get("");
+}
+
+function row(file, entrypoint, kinds) {
+  const item = document.createElement("li");
+  let label = document.createElement("span");
+  try {
+    label = linkTo(contentURL(file.url));
+    label.target = "_blank";
+  } catch {
+    // a file without a URL of the content host is listed and leads nowhere
+  }
+  const name = document.createElement("bdi");
+  name.textContent = plain(file.path);
+  label.append(name);
+  item.append(label, note("kind", kindOf(file.content_type, kinds)), note("size", bytes(file.size_bytes)));
+  if (file.path === entrypoint) item.setAttribute("aria-current", "true");
+  return item;
+}
+
+function note(name, text) {
+  const element = document.createElement("span");
+  element.className = name;
+  element.textContent = text;
+  return element;
+}
+
+function linkTo(url) {
+  const link = document.createElement("a");
+  link.href = url.href;
+  link.rel = "noopener noreferrer";
+  link.referrerPolicy = "no-referrer";
+  return link;
+}
+
+// offer shows how far the archive of all files is.
+function offer(bundle) {
+  const archive = part("bundle");
+  const states = [...archive.querySelectorAll("[data-state]")];
+  for (const state of states) state.hidden = true;
+  delete archive.dataset.retry;
+  if (bundle?.status === "pending") archive.dataset.retry = bundle.retry_after_seconds;
+  if (bundle?.status === "ready") {
+    archive.querySelector("a").href = contentURL(bundle.url).href; // throws for any other place
+    write("bundle-size", bytes(bundle.size_bytes));
+  }
+  for (const state of states) state.hidden = state.dataset.state !== bundle?.status;
+  wait();
+}
+
+// wait asks again for an archive that is being packed, as long as the panel is open.
+function wait() {
+  clearTimeout(waiting);
+  const { retry } = part("bundle").dataset;
+  if (!drawer.open || !retry) return;
+  waiting = setTimeout(askAgain, 1000 * Math.min(Math.max(Number(retry) || 60, 1), 600));
+}
+
+async function askAgain() {
+  const before = shown();
+  try {
+    if (!publicId) return await refresh(before, ["bundle"]);
+    const answer = await post("/api/access-links/resolve");
+    if (answer.status === 404) return;
+    const view = answer.ok && (await answer.json()).agent_view;
+    if (before !== shown()) return; // another revision came on show, which brought its own
+    if (view) return offer(view.revision_id === before ? view.bundle : undefined);
+  } catch {
+    // no network or no JSON: what is on show stays
+  }
+  wait();
+}
+
+// What of the panel of members tells of one revision.
+const parts = ["files", "bundle", "drawn", "address", "snippet", "revisions", "about"];
+
+// refresh takes parts of the panel from the page of a revision as the server renders it now.
+async function refresh(revision, names = parts) {
+  const url = new URL(location.pathname, location.origin);
+  url.searchParams.set("revision", revision);
+  try {
+    const answer = await fetch(url, { ...request, signal: AbortSignal.timeout(20_000) });
+    if (answer.status === 404) return;
+    const page = answer.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (page) for (const name of names) replace(part(name), page.querySelector(`[data-part="${name}"]`));
+  } catch {
+    // no network, or a session that ended: what is on show stays
+  }
+  wait();
+}
+
+// replace gives a part the content of another one. The element itself stays, so that it is announced where it is live.
+function replace(old, fresh) {
+  if (!old || !fresh) return;
+  if (old.contains(document.activeElement)) drawer.querySelector("summary").focus();
+  old.replaceChildren(...fresh.childNodes);
+  delete old.dataset.retry;
+  Object.assign(old.dataset, fresh.dataset);
+}
+
+// Parts of the panel come and go, so that the drawer listens for them; a toggle does not bubble.
+drawer.addEventListener(
+  "toggle",
+  ({ target }) => {
+    if (target === drawer) wait();
+    else if (target === part("code")) draw();
+  },
+  true,
+);
+
+// draw asks the server for the code of a link, because only it checks that it is one. Its picture is an image, never
+// markup. That of a member's page is there already.
+async function draw() {
+  const place = part("drawn");
+  if (!publicId || !part("code").open || place.hasChildNodes()) return;
+  const address = location.href;
+  try {
+    const answer = await post("/api/access-links/qr");
+    if (!answer.ok) throw new Error(answer.status);
+    const drawing = new Image();
+    drawing.alt = "QR code of the link";
+    drawing.src = `data:image/svg+xml,${encodeURIComponent(await answer.text())}`;
+    if (address === location.href) place.replaceChildren(drawing);
+  } catch {
+    place.replaceChildren(note("fine", "The code cannot be drawn just now."));
+  }
+}
+
+// arm shows what works with scripts only.
+function arm() {
+  for (const button of drawer.querySelectorAll("[data-copies]")) button.hidden = false;
+}
+
+drawer.addEventListener("click", ({ target }) => {
+  const button = target.closest("[data-copies]");
+  if (button) copy(document.getElementById(button.dataset.copies), button.parentElement.querySelector("[role=status]"));
+});
+
+async function copy(text, said) {
+  said.textContent = ""; // so that the same words are announced again
+  try {
+    await navigator.clipboard.writeText(text.textContent);
+    said.textContent = "Copied.";
+  } catch {
+    text.closest("details").open = true;
+    said.textContent = "The browser does not let this page copy: select the text below and copy it yourself.";
+  }
+}
+
+// Only the frame knows whether what it shows has scripts. It is a stranger, and its word decides about a note alone.
+addEventListener("message", ({ source, origin, data }) => {
+  const frame = [...document.querySelectorAll("main iframe")].at(-1);
+  if (!frame || source !== frame.contentWindow || (origin !== "null" && origin !== contentOrigin)) return;
+  const { type, scripts } = Object(data);
+  const unclaimed = part("unclaimed");
+  if (type === "vitrine:viewer-height" && scripts === true && unclaimed?.dataset.applies === "true") unclaimed.hidden = false;
+});
+
+arm();
