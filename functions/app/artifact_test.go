@@ -21,7 +21,7 @@ const artifactPage = "/artifacts/" + artifactID
 func did(s *house) []string {
 	return slices.DeleteFunc(slices.Clone(s.calls), func(call string) bool {
 		verb, _, _ := strings.Cut(call, " ")
-		return slices.Contains([]string{"Web", "Preview", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision"}, verb)
+		return slices.Contains([]string{"Web", "Newest", "Count", "Sessions", "Audit", "Preview", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision"}, verb)
 	})
 }
 
@@ -123,6 +123,19 @@ func TestAnArtifactsPage(t *testing.T) {
 	for _, path := range []string{"/artifacts/" + strangeID, "/artifacts/" + strangeID + "/delete", "/artifacts/" + strangeID + "/lockdown", "/artifacts/" + strangeID + "/links/" + shareID + "/revoke"} {
 		if r := signedIn(newHouse().handler(), "GET", path, nil); r.StatusCode != 404 {
 			t.Errorf("%s: %d", path, r.StatusCode)
+		}
+	}
+}
+
+func TestAnArtifactsPageOffersItsArchive(t *testing.T) {
+	for scene, want := range map[string]string{
+		"":     `/b/token" rel="noopener noreferrer" referrerpolicy="no-referrer">Download everything (zip, 2.3 MB)</a>`,
+		pinned: "An archive of all files is being packed. Load the page again in 42 seconds to download it.",
+	} {
+		s := newHouse()
+		s.scene = scene
+		if body := text(t, signedIn(s.handler(), "GET", artifactPage, nil)); !strings.Contains(body, want) {
+			t.Errorf("%q lacks %s\n%s", scene, want, body)
 		}
 	}
 }
@@ -309,7 +322,7 @@ func TestAllLinksOfAWorkspace(t *testing.T) {
 	body := text(t, signedIn(newHouse().handler(), "GET", "/access-links", nil))
 	for _, want := range []string{
 		"Seals of the bay", strangeID, `aria-current="page">Access links`, "Share link", "Live", "Revoked", "Expired", linkPath + "/revoke",
-		`datetime="2026-03-17T12:00:00Z">17 March 2026, 12:00 UTC</time>, with the artifact`, `datetime="2026-03-14T14:00:00Z"`,
+		`datetime="2026-03-17T12:00:00Z" title="17 March 2026, 12:00 UTC">in 3 days</time>, with the artifact`, `datetime="2026-03-14T14:00:00Z"`,
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("lacks %q", want)

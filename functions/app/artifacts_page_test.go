@@ -85,7 +85,19 @@ func (s artifacts) Preview(ctx context.Context, _ credential.Actor, a *artifact.
 	if !a.Readable(noon) || a.Current == "" {
 		return nil, nil
 	}
-	return &artifact.Preview{URL: s.contentURL + "/v/plain/" + s.entrypoint(), Mode: media.HTML}, nil
+	p := artifact.Preview{
+		URL:  s.contentURL + "/v/plain/" + s.entrypoint(),
+		Mode: media.HTML,
+		Bundle: contract.Bundle{
+			Status:    "ready",
+			URL:       s.contentURL + "/b/token",
+			SizeBytes: 2_341_000,
+		},
+	}
+	if s.scene == pinned {
+		p.Bundle = contract.Bundle{Status: "pending", RetryAfterSeconds: 42}
+	}
+	return &p, nil
 }
 
 func (s *house) entrypoint() string {
@@ -99,7 +111,7 @@ func (s artifacts) Find(ctx context.Context, by credential.Actor, a id.Artifact)
 	if err := s.called(ctx, "Find "+string(a)); err != nil {
 		return nil, err
 	}
-	if a != artifactID {
+	if a != artifactID && !slices.Contains(s.others, string(a)[len(a)-1:]) {
 		return nil, fault.New(fault.NotFound, "no such artifact")
 	}
 	found := s.found(a)
@@ -114,6 +126,7 @@ func (s *house) found(a id.Artifact) *artifact.Artifact {
 		Title:       s.title,
 		Status:      artifact.Live,
 		Current:     newestID,
+		Number:      3,
 		CreatedAt:   noon.Add(-time.Hour),
 		PublishedAt: noon,
 		ExpiresAt:   noon.Add(72 * time.Hour),
@@ -184,8 +197,20 @@ func (s views) view(a *artifact.Artifact, r id.Revision) contract.AgentView {
 		Entrypoint:         s.entrypoint(),
 		RevisionContentURL: at(s.entrypoint()),
 		Files: []contract.AgentViewFile{
-			{Path: s.entrypoint(), SizeBytes: 18_412, URL: at(s.entrypoint())}, {Path: "data/counts.csv", SizeBytes: 2_340_000, URL: at("data/counts.csv")},
+			{
+				Path:        s.entrypoint(),
+				SizeBytes:   18_412,
+				ContentType: media.Of(s.entrypoint()).ContentType,
+				URL:         at(s.entrypoint()),
+			},
+			{
+				Path:        "data/counts.csv",
+				SizeBytes:   2_340_000,
+				ContentType: "text/csv; charset=utf-8",
+				URL:         at("data/counts.csv"),
+			},
 		},
+		Bundle: s.bundle,
 	}}
 	if s.scene == closed { // members see the view, to learn so; its addresses are dead
 		out.Lockdown = &contract.ViewLockdowns{Platform: contract.ViewPlatforms{Artifact: contract.Locked{Locked: true, LockedAt: new(contract.At(noon))}}}
@@ -226,6 +251,9 @@ func (s shelf) Revisions(ctx context.Context, _ credential.Actor, a *artifact.Ar
 	if s.scene != draft {
 		out = append(out, row(newestID, 3, artifact.Published, 0), row(oldID, 2, artifact.Published, time.Hour),
 			row(firstID, 1, artifact.Retained, 48*time.Hour))
+	}
+	for range s.many {
+		out = append(out, row(id.NewRevision(), 1, artifact.Published, 24*time.Hour))
 	}
 	return out, nil
 }

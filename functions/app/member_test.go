@@ -79,6 +79,9 @@ type house struct {
 	kept                        []id.Delegation
 	calling                     *sync.Mutex
 	appURL, contentURL          string
+	bundle                      contract.Bundle
+	others                      []string // last characters of the ids of further artifacts
+	many                        int      // older revisions beside those of the scenes
 }
 
 func newHouse() *house {

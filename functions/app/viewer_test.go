@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"vitrine/scripts/testkit/browser"
@@ -31,12 +32,12 @@ func TestViewerShowsAnArtifact(t *testing.T) {
 	if got := browser.Eval[string](f, "self.origin"); got != "null" {
 		t.Errorf("the content runs as origin %q", got)
 	}
-	type facts struct{ Title, Heading, Sandbox, Referrer, Frame, Allow, Link, Mode, Count, Unclaimed, Expires, Remaining string }
+	type facts struct{ Title, Heading, Sandbox, Referrer, Frame, Allow, Link, Mode, Count, Expires, Remaining string }
 	got := browser.Eval[facts](&p.Document, `(() => {
 		const of = name => document.querySelector('[data-field="' + name + '"]').textContent, frame = document.querySelector("iframe");
 		return { Title: document.title, Heading: of("title"), Sandbox: frame.getAttribute("sandbox"), Referrer: frame.getAttribute("referrerpolicy"),
 			Frame: frame.title, Allow: frame.allow, Link: of("link"), Mode: of("mode"), Count: of("count"), Remaining: of("remaining"),
-			Unclaimed: document.querySelector('[data-part="unclaimed"]').innerText, Expires: document.querySelector('[data-field="expires"]').dateTime }
+			Expires: document.querySelector('[data-field="expires"]').dateTime }
 	})()`)
 	want := facts{
 		Title:     "Seals of the bay | Vitrine",
@@ -49,7 +50,6 @@ func TestViewerShowsAnArtifact(t *testing.T) {
 		Count:     "3",
 		Remaining: "(in 23 hours)",
 		Expires:   got.Expires,
-		Unclaimed: "Nobody has claimed this artifact yet, so its scripts do not run.",
 	}
 	if got != want {
 		t.Errorf("shows %+v\nwant  %+v", got, want)
@@ -99,9 +99,9 @@ func TestViewerFiles(t *testing.T) {
 		return { Text: li.innerText.replace(/\s+/g, " "), Href: a.href, Target: a.target, Rel: a.rel } })`)
 	base := g.content.URL + "/v/plain/"
 	want := []row{
-		{"report.html 18 kB", base + "report.html", "_blank", "noopener noreferrer"},
-		{"data/counts.csv 2.3 MB", base + "data/counts.csv", "_blank", "noopener noreferrer"},
-		{"notes.md 1 byte", base + "notes.md", "_blank", "noopener noreferrer"},
+		{"report.html Page 18 kB", base + "report.html", "_blank", "noopener noreferrer"},
+		{"data/counts.csv Table 2.3 MB", base + "data/counts.csv", "_blank", "noopener noreferrer"},
+		{"notes.md Markdown 1 byte", base + "notes.md", "_blank", "noopener noreferrer"},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("files %+v\nwant  %+v", got, want)
@@ -118,6 +118,42 @@ func TestViewerFiles(t *testing.T) {
 	p.Click(".files li:nth-child(1) a")
 	p.WaitTab(base + "report.html")
 	p.Clean()
+}
+
+// TestTheNoteAboutScriptsIsForPagesThatHaveSome: only the frame knows, and only an answer can say that they do not run.
+func TestTheNoteAboutScriptsIsForPagesThatHaveSome(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	const note = `[data-part="unclaimed"]`
+	p.Go(g.link("scripts", g.shows("Scripts", "plain", "script.html", htmlType, unclaimed)))
+	p.WaitText("Nobody has claimed this artifact yet, so its scripts do not run.")
+	g.link("none", g.shows("None", "plain", "tall.html", htmlType, unclaimed))
+	g.link("claimed", g.shows("Claimed", "scripts", "script.html", htmlType))
+	g.link("quiet", g.shows("Quiet", "plain", "quiet.html", htmlType, unclaimed))
+	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "none"`))
+	p.Wait(`document.querySelector("iframe")?.clientHeight > 2500`)
+	if p.Visible(note) {
+		t.Error("the note shows above a page without scripts")
+	}
+	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "claimed"`))
+	ran := p.Frame("/v/scripts/script.html")
+	ran.WaitText("the script ran")
+	browser.Eval[bool](ran, `(parent.postMessage({type: "vitrine:viewer-height", height: 1234, scripts: true}, "*"), true)`)
+	p.Wait(`document.querySelector("iframe").style.minHeight === "1234px"`)
+	if p.Visible(note) {
+		t.Error("the note shows above scripts that run")
+	}
+	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = "quiet"`))
+	f := p.Frame("quiet.html")
+	f.WaitText("says nothing")
+	for i, scripts := range []string{`"true"`, "1", "{}", "null", "false"} {
+		browser.Eval[bool](f, fmt.Sprintf(`(parent.postMessage({type: "vitrine:viewer-height", height: %d, scripts: %s}, "*"), true)`, 901+i, scripts))
+		p.Wait(fmt.Sprintf(`document.querySelector("iframe").style.minHeight === "%dpx"`, 901+i))
+		if p.Visible(note) {
+			t.Errorf("scripts: %s is believed", scripts)
+		}
+	}
+	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:viewer-height", height: 990, scripts: true}, "*"), true)`)
+	p.Wait(`document.querySelector('[data-part="unclaimed"]').checkVisibility()`)
 }
 
 func TestScriptsRunOnlyWhenTheContentSaysSo(t *testing.T) {
@@ -292,7 +328,7 @@ func TestViewerWithoutScripts(t *testing.T) {
 	g, p := open(t), browser.Open(t)
 	p.NoScripts()
 	p.Go(g.link(blob, g.shows("Unseen", "plain", "report.html", htmlType)))
-	p.WaitText("This page needs JavaScript")
+	p.WaitText("Open it without scripts")
 	p.WaitText("POST http://localhost:8701/v1/access-links/resolve")
 	if got := view(p); got != "" {
 		t.Errorf("shows %q", got)

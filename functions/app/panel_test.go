@@ -1,0 +1,236 @@
+package app
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+)
+
+const (
+	qrPath   = "/api/access-links/qr"
+	linkPage = "/al/" + publicID
+)
+
+func TestACodeIsDrawnForLinksAlone(t *testing.T) {
+	h, lines := host(resolver(func(context.Context, contract.ResolveRequest) (contract.Resolved, error) {
+		t.Error("a link was opened to draw it")
+		return contract.Resolved{}, nil
+	}))
+	handler := h.Handler()
+	r := send(handler, "POST", qrPath, opening, "Content-Type", "application/json")
+	body := text(t, r)
+	if r.StatusCode != 200 || r.Header.Get("Content-Type") != "image/svg+xml" || r.Header.Get("Cache-Control") != "no-store" ||
+		!strings.HasPrefix(body, "<svg ") || strings.Contains(body, blob) {
+		t.Errorf("%d %v\n%s", r.StatusCode, r.Header, body)
+	}
+	for sent, status := range map[string]int{
+		`{"public_id":"` + publicID + `","blob":"wrong"}`: 404, `{"public_id":"x","blob":"` + blob + `"}`: 400,
+		`{"public_id":"` + publicID + `","blob":""}`: 400, "": 400, "https://evil.example": 400,
+		`{"public_id":"` + publicID + `","blob":"` + strings.Repeat("x", 65<<10) + `"}`: 400,
+	} {
+		r := send(handler, "POST", qrPath, sent)
+		if body := text(t, r); r.StatusCode != status || strings.Contains(body, "<svg") || strings.Contains(body, "wrong") {
+			t.Errorf("%.60s: %d %s", sent, r.StatusCode, body)
+		}
+	}
+	if r := send(handler, "POST", qrPath, opening, "Content-Type", "text/plain"); r.StatusCode != 400 {
+		t.Errorf("as text: %d", r.StatusCode)
+	}
+	if r := send(handler, "POST", qrPath, opening, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"); r.StatusCode != 403 {
+		t.Errorf("from another site: %d", r.StatusCode)
+	}
+	if strings.Contains(lines.String(), blob) {
+		t.Errorf("the secret is in the log: %s", lines)
+	}
+}
+
+// paste sends the form of the page of a link.
+func paste(t *testing.T, h *Host, target, pasted string) (int, map[string][]string, string) {
+	t.Helper()
+	r := send(h.Handler(), "POST", target, url.Values{"link": {pasted}}.Encode(), "Content-Type", formType)
+	return r.StatusCode, r.Header, text(t, r)
+}
+
+func TestAPastedLinkOpensInThePage(t *testing.T) {
+	var got contract.ResolveRequest
+	h, lines := host(resolver(func(_ context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
+		got = r
+		return contract.Resolved{
+			Title:      "Seals <of> the bay",
+			RenderMode: "html",
+			IframeSrc:  "http://127.0.0.1:8703/v/token/report.html",
+			AgentView: contract.PublicAgentView{
+				RevisionID: newestID,
+				Entrypoint: "report.html",
+				ExpiresAt:  contract.At(noon),
+				CreatedAt:  contract.At(noon.Add(-time.Hour)),
+				Files: []contract.AgentViewFile{
+					{
+						Path:        "report.html",
+						SizeBytes:   18_412,
+						ContentType: htmlType,
+						URL:         "http://127.0.0.1:8703/v/token/report.html",
+					},
+					{
+						Path:        "a.csv",
+						SizeBytes:   2_340_000,
+						ContentType: "text/csv; charset=utf-8",
+						URL:         "http://127.0.0.1:8703/v/token/a.csv",
+					},
+				},
+				Bundle: contract.Bundle{
+					Status:    "ready",
+					URL:       "http://127.0.0.1:8703/b/token",
+					SizeBytes: 1_000_000,
+				},
+			},
+		}, nil
+	}))
+	whole := "http://localhost:8704" + linkPage + "#" + blob
+	for _, pasted := range []string{whole, "  " + whole + "\n", "#" + blob, blob, linkPage + "#" + blob} {
+		status, header, body := paste(t, h, linkPage, pasted)
+		if status != 200 || got != (contract.ResolveRequest{PublicID: publicID, Blob: blob}) {
+			t.Fatalf("%q: %d, opened %+v\n%s", pasted, status, got, body)
+		}
+		for _, want := range []string{
+			`<iframe src="http://127.0.0.1:8703/v/token/report.html"`, "Seals &lt;of&gt; the bay", ">Page<", ">Table<", "2.4 MB",
+			`href="http://127.0.0.1:8703/v/token/a.csv"`, `href="http://127.0.0.1:8703/b/token"`, "14 March 2026, 12:00 UTC",
+			`href="/report?link=` + publicID + `"`, `aria-label="QR code of the link"`, blob,
+		} {
+			if !strings.Contains(body, want) {
+				t.Errorf("%q: the page lacks %q:\n%s", pasted, want, body)
+			}
+		}
+		if strings.Contains(body, "<script") {
+			t.Error("the page loads a script")
+		}
+		for name, want := range map[string]string{
+			"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow",
+			policyHeader: policyViewer("http://127.0.0.1:8703"),
+		} {
+			if got := strings.Join(header[name], ""); got != want {
+				t.Errorf("%s is %q, want %q", name, got, want)
+			}
+		}
+	}
+	other := "ZZZZZZZZZZZZZZZZ"
+	if _, _, _ = paste(t, h, linkPage, "http://localhost:8704/al/"+other+"#"+blob); string(got.PublicID) != other {
+		t.Errorf("a link pasted on the page of another one opens %s", got.PublicID)
+	}
+	if strings.Contains(lines.String(), blob) {
+		t.Errorf("the secret is in the log: %s", lines)
+	}
+}
+
+func TestAPastedLinkThatDoesNotOpenShowsOnePage(t *testing.T) {
+	good := "http://localhost:8704" + linkPage + "#" + blob
+	h, _ := host(refuses(fault.New(fault.NotFound, "expired")))
+	status, _, want := paste(t, h, linkPage, good)
+	if status != 404 || !strings.Contains(want, "This link opens nothing") {
+		t.Fatalf("%d %s", status, want)
+	}
+	for name, tt := range map[string]struct {
+		err    error
+		pasted string
+	}{
+		"deleted":   {fault.NewCode(fault.ArtifactNotFound), good},
+		"locked":    {fault.NewCode(fault.Forbidden), good},
+		"malformed": {fault.NewCode(fault.InvalidRequest), good},
+		"empty":     {nil, ""},
+		"wrong":     {nil, "http://localhost:8704" + linkPage + "#wrong"},
+		"no link":   {nil, "wrong"},
+	} {
+		h, _ := host(refuses(tt.err))
+		if status, _, body := paste(t, h, linkPage, tt.pasted); status != 404 || body != want {
+			t.Errorf("%s: %d %s", name, status, body)
+		}
+	}
+	h, lines := host(refuses(fault.NewCode(fault.RateLimitedArtifact).After(90 * time.Second)))
+	status, header, body := paste(t, h, linkPage, good)
+	if status != 429 || strings.Join(header["Retry-After"], "") != "90" || !strings.Contains(body, "Try again in 90 seconds") {
+		t.Errorf("too often: %d %v %s", status, header, body)
+	}
+	h.Views = shown{Resolver: refuses(fault.Wrap(fault.DatabaseUnavailable, errNoObject, "secret %s", blob))}
+	if status, _, body := paste(t, h, linkPage, good); status != 503 || strings.Contains(body+lines.String(), blob) {
+		t.Errorf("unavailable: %d %s\n%s", status, body, lines)
+	}
+	if r := send(h.Handler(), "POST", linkPage, "link=x&link=y", "Content-Type", formType); r.StatusCode != 400 {
+		t.Errorf("a form with two links: %d", r.StatusCode)
+	}
+	if r := send(h.Handler(), "POST", linkPage, "link="+blob, "Content-Type", formType, "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 {
+		t.Errorf("a form of another site: %d", r.StatusCode)
+	}
+}
+
+func TestThePrivatePanelIsRenderedByTheServer(t *testing.T) {
+	s := newHouse()
+	s.bundle = contract.Bundle{Status: "ready", URL: s.contentURL + "/b/token", SizeBytes: 1_310_000}
+	h, _ := s.host()
+	h.Origins.MCP = "http://localhost:8705"
+	body := text(t, signedIn(h.Handler(), "GET", "/v/"+artifactID, nil))
+	for _, want := range []string{
+		">Page<", ">Table<", "2, 2.4 MB", `href="` + s.contentURL + `/b/token"`, "zip, <span data-field=\"bundle-size\">1.3 MB",
+		`aria-label="QR code of the link"`, s.appURL + "/v/" + artifactID + "</code>", "vitrine pull " + artifactID + " PATH",
+		"By MCP at http://localhost:8705: call read_artifact with artifact_id " + artifactID + ".",
+		"http://localhost:8701/v1/artifacts/" + artifactID + "/revisions/" + newestID + "/agent-view",
+		`href="/v/` + artifactID + `"><bdi>Revision 3</bdi> (newest)`, `href="/v/` + artifactID + "?revision=" + oldID + `"><bdi>Revision 2</bdi>`,
+		`href="/report?artifact=` + artifactID + `"`,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the panel lacks %q:\n%s", want, body)
+		}
+	}
+	if strings.Contains(body, "Revision 1<") || strings.Contains(body, draftID) {
+		t.Error("the panel leads to a revision that cannot be shown")
+	}
+	old := text(t, signedIn(h.Handler(), "GET", "/v/"+artifactID+"?revision="+oldID, nil))
+	for _, want := range []string{
+		s.appURL + "/v/" + artifactID + "?revision=" + oldID + "</code>", "vitrine show " + artifactID + " --revision-id " + oldID,
+		`<li aria-current="true"><a href="/v/` + artifactID + "?revision=" + oldID, `data-revision="` + oldID + `"`,
+	} {
+		if !strings.Contains(old, want) {
+			t.Errorf("of an older revision the panel lacks %q:\n%s", want, old)
+		}
+	}
+}
+
+func TestThePanelSaysHowFarTheArchiveIs(t *testing.T) {
+	for state, want := range map[string]string{
+		"ready": "ready", "pending": "pending", "failed": "failed", "disabled": "", "": "",
+	} {
+		s := newHouse()
+		s.bundle = contract.Bundle{
+			Status:            state,
+			URL:               s.contentURL + "/b/token",
+			SizeBytes:         1,
+			RetryAfterSeconds: 45,
+		}
+		body := text(t, signedIn(s.handler(), "GET", "/v/"+artifactID, nil))
+		var shows []string
+		for _, one := range []string{"ready", "pending", "failed"} {
+			if strings.Contains(body, `data-state="`+one+`">`) {
+				shows = append(shows, one)
+			}
+		}
+		if got := strings.Join(shows, " "); got != want {
+			t.Errorf("%q: the panel shows %q, want %q", state, got, want)
+		}
+		if strings.Contains(body, `data-retry="45"`) != (state == "pending") {
+			t.Errorf("%q: the script asks again, or does not", state)
+		}
+	}
+}
+
+func TestThePanelListsTheNewestRevisions(t *testing.T) {
+	s := newHouse()
+	s.many = 30
+	body := text(t, signedIn(s.handler(), "GET", "/v/"+artifactID, nil))
+	if n := strings.Count(body, "<bdi>Revision "); n != listedRevisions || !strings.Contains(body, "All revisions") {
+		t.Errorf("the panel lists %d revisions", n)
+	}
+}
