@@ -46,8 +46,9 @@ type Admissions struct {
 
 // Viewers is what the pages that show artifacts need, to members and to people with a link.
 type Viewers struct {
-	Views Views
-	Live  Live
+	Views   Views
+	Live    Live
+	Reports Reports
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.
@@ -81,6 +82,7 @@ func (h *Host) routes() []route {
 		h.artifactRoutes(),
 		h.openRoutes(),
 		h.liveRoutes(),
+		h.reportRoutes(),
 		h.memberRoutes(),
 		h.decisionRoutes(),
 	)

@@ -18,6 +18,7 @@ import (
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/publishing/abuse"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/live"
@@ -291,4 +292,11 @@ type Account interface {
 type Limiter interface {
 	// Actor counts a request; rate_limited_actor or rate_limited_workspace if it is one too many.
 	Actor(ctx context.Context, w id.Workspace, subject string) error
+}
+
+// Reports takes reports of abuse.
+type Reports interface {
+	// File takes a report, and keeps it if what it names is there. Faults: *abuse.Invalid, *pow.Required, pow_invalid,
+	// rate_limited_actor, database_unavailable.
+	File(ctx context.Context, r abuse.Request) error
 }

@@ -45,7 +45,8 @@ func artifacts(s *boot.Services, h *app.Host, limiter *rate.Limiter) error {
 	views := s.Views(service.URLs, limiter)
 	h.Views = views
 	h.Live = s.Live(views)
-	return nil
+	h.Reports, err = s.Reports(service.URLs, limiter)
+	return err
 }
 
 // people gives the host what members ask for about themselves, and what asks for their consent.
