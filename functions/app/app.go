@@ -127,7 +127,7 @@ func (h *Host) openRoutes() []route {
 func (h *Host) memberRoutes() []route {
 	return []route{
 		{method: "GET", path: "/dashboard", handle: h.member(h.dashboard)},
-		{method: "GET", path: "/artifacts", handle: h.member(restarts(h.artifacts))},
+		{method: "GET", path: artifactsPath, handle: h.member(restarts(h.artifacts))},
 		{method: "GET", path: "/keys", handle: h.member(restarts(h.keys))},
 		{method: "POST", path: "/keys", handle: h.command("/keys", h.createKey)},
 		{method: "GET", path: "/keys/ended", handle: h.member(restarts(h.endedKeys))},

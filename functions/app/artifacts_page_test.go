@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
@@ -54,6 +55,29 @@ func (s artifacts) ListAll(
 	if p.Cursor == "stale" {
 		return nil, contract.PageInfo{}, fault.NewCode(fault.InvalidCursor)
 	}
+	return s.shelved(), contract.PageInfo{HasMore: true, NextCursor: new("next+cursor")}, nil
+}
+
+func (s artifacts) Newest(ctx context.Context, _ credential.Actor) ([]artifact.Artifact, bool, error) {
+	if err := s.called(ctx, "Newest"); err != nil || s.empty {
+		return nil, false, err
+	}
+	return s.shelved(), s.more, nil
+}
+
+func (s artifacts) Count(ctx context.Context, _ credential.Actor) (artifact.Counts, error) {
+	if err := s.called(ctx, "Count"); err != nil || s.empty {
+		return artifact.Counts{}, err
+	}
+	return artifact.Counts{
+		All:       artifact.Count{N: 10_000, More: true},
+		Published: artifact.Count{N: 1234, More: true},
+		Expiring:  artifact.Count{N: 2},
+	}, nil
+}
+
+// shelved are artifacts in every state.
+func (s artifacts) shelved() []artifact.Artifact {
 	row := func(title string, status artifact.Status, life time.Duration, published, pinned time.Time) artifact.Artifact {
 		return artifact.Artifact{
 			ID:          artifactID,
@@ -62,20 +86,23 @@ func (s artifacts) ListAll(
 			PinnedAt:    pinned,
 			PublishedAt: published,
 			ExpiresAt:   noon.Add(life),
+			Entrypoint:  "index.html",
+			Size:        int64(len(title)) * 100_000,
 		}
 	}
 	none, long := time.Time{}, 72*time.Hour
 	list := []artifact.Artifact{
 		row(s.title, artifact.Live, long, noon, none),
-		row("Tide tables", artifact.Live, long, noon, noon),
+		row("Tide tables", artifact.Live, long, noon.Add(time.Minute), noon),
 		row("Notes of the first meeting", artifact.Expired, long, noon, none),
 		row("A draft that was not wanted", artifact.Deleted, long, noon, none),
 		row("Being prepared", artifact.Live, long, none, noon),
 	}
+	list[1].Entrypoint = "tides.csv"
 	for i := range list[1:] {
 		list[i+1].ID = id.Artifact(strings.TrimSuffix(artifactID, "Z9")) + id.Artifact("Z"+string(rune('1'+i)))
 	}
-	return list, contract.PageInfo{HasMore: true, NextCursor: new("next+cursor")}, nil
+	return list
 }
 
 func (s artifacts) Preview(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (*artifact.Preview, error) {
@@ -149,6 +176,13 @@ func (s *house) found(a id.Artifact) *artifact.Artifact {
 		found.Status, found.DeletedAt = artifact.Deleted, noon.Add(-2*time.Hour)
 	}
 	return found
+}
+
+// commanded writes down a command.
+func (s *house) commanded(c idempotency.Command) {
+	s.calling.Lock()
+	defer s.calling.Unlock()
+	s.commands = append(s.commands, c)
 }
 
 // shelf answers in place of what keeps artifacts.
@@ -259,19 +293,19 @@ func (s shelf) Revisions(ctx context.Context, _ credential.Actor, a *artifact.Ar
 }
 
 func (s shelf) Pin(ctx context.Context, _ credential.Actor, t artifact.Target) (contract.WebArtifact, error) {
-	s.commands = append(s.commands, t.Command)
+	s.commanded(t.Command)
 	return contract.WebArtifact{}, cmp.Or(s.called(ctx, "Pin "+string(t.RequestedID)), s.pinRefused)
 }
 
 func (s shelf) Restore(
 	ctx context.Context, _ credential.Actor, t artifact.Target, from id.Revision,
 ) (id.Revision, error) {
-	s.commands = append(s.commands, t.Command)
+	s.commanded(t.Command)
 	return newestID, cmp.Or(s.called(ctx, "Restore "+string(t.RequestedID)+" "+string(from)), s.restoreRefused)
 }
 
 func (s shelf) Unpin(ctx context.Context, _ credential.Actor, t artifact.Target) (contract.WebArtifact, error) {
-	s.commands = append(s.commands, t.Command)
+	s.commanded(t.Command)
 	return contract.WebArtifact{}, s.called(ctx, "Unpin "+string(t.RequestedID))
 }
 
@@ -289,7 +323,7 @@ func (s shelf) Rename(
 }
 
 func (s shelf) Delete(ctx context.Context, _ credential.Actor, t artifact.Target) (contract.DeletedArtifact, error) {
-	s.commands = append(s.commands, t.Command)
+	s.commanded(t.Command)
 	return contract.DeletedArtifact{}, s.called(ctx, "Delete "+string(t.Artifact.ID))
 }
 
@@ -438,11 +472,11 @@ func (s doorkeeper) SetVisibility(
 }
 
 func (s doorkeeper) Lock(ctx context.Context, _ credential.Actor, t sharing.Target) (contract.WebArtifact, error) {
-	s.commands = append(s.commands, t.Command)
+	s.commanded(t.Command)
 	return contract.WebArtifact{}, s.called(ctx, "Lock "+string(t.RequestedID))
 }
 
 func (s doorkeeper) Unlock(ctx context.Context, _ credential.Actor, t sharing.Target) (contract.WebArtifact, error) {
-	s.commands = append(s.commands, t.Command)
+	s.commanded(t.Command)
 	return contract.WebArtifact{}, s.called(ctx, "Unlock "+string(t.RequestedID))
 }

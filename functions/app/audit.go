@@ -2,57 +2,72 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"net/http"
-	"strings"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/identity/account"
-	"vitrine/shared/platform/contract"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
 func (h *Host) audit(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
-	list, err := h.Account.AuditLog(r.Context(), v.Actor, account.Page{Cursor: after})
+	p := pages.Audit{Layout: v.layout("/audit"), Kept: limits.EventLife}
+	events, told, err := h.story(r.Context(), v, account.Page{Cursor: after}, &p.Pages)
 	if err != nil {
 		return err
 	}
-	p := pages.Audit{Layout: v.layout("/audit"), Kept: limits.EventLife, Pages: pagesOf("/audit", after, list.PageInfo)}
-	for _, row := range list.Items {
-		p.Items = append(p.Items, auditEntryOf(row, v))
-	}
+	p.Items = told.entries(events)
 	return h.page(w, http.StatusOK, p)
 }
 
-// auditEntryOf is a line of the record in words.
-func auditEntryOf(row contract.AuditRow, v browserSession) pages.AuditEntry {
-	d := pages.AuditEntry{
-		At:      row.Time.Time,
-		By:      refOf(row.Actor),
-		On:      refOf(row.Target),
-		Request: row.RequestID,
-	}
-	d.What, d.Detail, _ = strings.Cut(row.ChangeSummary, ": ")
-	if row.Actor == "member:"+string(v.Member.ID) {
-		d.By = pages.Ref{Kind: "you"}
-	}
-	return d
+// story reads one page of the record, and beside it the names of the API keys that may stand in it.
+func (h *Host) story(
+	ctx context.Context, v browserSession, p account.Page, turns *pages.Pages,
+) (events []event.Event, told story, err error) {
+	told = story{self: v.Member.ID, names: map[id.Key]string{}}
+	err = parallel(func() error {
+		list, info, err := h.Account.Story(ctx, v.Actor, p)
+		events, *turns = list, pagesOf("/audit", p.Cursor, info)
+		return err
+	}, func() error {
+		keys, _, err := h.Keys.List(ctx, v.Actor, credential.LiveKeys, cursor.Page{Limit: limits.MaxPage})
+		for _, k := range keys {
+			told.names[k.ID] = k.Name
+		}
+		return err
+	})
+	return events, told, err
 }
 
-// kinds are the types of actors and targets in words.
+// entries are events as the audit log shows them.
+func (s story) entries(events []event.Event) (out []pages.AuditEntry) {
+	for _, e := range events {
+		out = append(out, pages.AuditEntry{
+			Parts:   s.sentence(e),
+			At:      e.At,
+			Target:  refOf(e.Target),
+			Request: e.RequestID,
+		})
+	}
+	return out
+}
+
+// kinds are the types of targets in words.
 var kinds = map[string]string{
-	"member": "a member", "api_key": "API key", "admin": "a manager",
-	"workspace": "workspace", "upload_session": "upload", "artifact": "artifact", "revision": "revision", "access_link": "access link",
-	"agent_auth_registration": "agent", "session": "sign-in", "oauth_client": "app", "device": "device",
+	event.OnKey: "API key", event.OnSession: "upload", event.OnLink: "access link", event.OnRegistration: "agent",
+	event.OnDelegation: "provider of agents", event.OnBrowser: "session", event.OnClient: "app",
 }
 
-// refOf is an actor or a target, which the record spells as type:id.
-func refOf(of string) pages.Ref {
-	kind, name, _ := strings.Cut(of, ":")
-	t := pages.Ref{Kind: cmp.Or(kinds[kind], kind), ID: name}
-	if kind == "artifact" {
-		t.Path = artifactPath(id.Artifact(name))
+// refOf is a target in words.
+func refOf(t event.Target) pages.Ref {
+	ref := pages.Ref{Kind: cmp.Or(kinds[t.Type], t.Type), ID: t.ID}
+	if t.Type == event.OnArtifact {
+		ref.Path = artifactPath(id.Artifact(t.ID))
 	}
-	return t
+	return ref
 }

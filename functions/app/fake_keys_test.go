@@ -89,6 +89,10 @@ func (a accounts) Workspace(by credential.Actor, m member.Member) contract.WebWo
 	}
 }
 
+func (a accounts) Policy(_ context.Context, by credential.Actor) contract.UsagePolicy {
+	return workspace.UsagePolicy(a.numbers, by.Workspace.Tier(), new(7))
+}
+
 type counter struct{ *house }
 
 func (s counter) Actor(_ context.Context, w id.Workspace, subject string) error {

@@ -1,12 +1,19 @@
 package app
 
 import (
+	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/identity/account"
+	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 )
 
@@ -14,30 +21,59 @@ import (
 const recent = 5
 
 func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	list, _, err := h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Limit: recent})
-	if err != nil {
-		return err
-	}
-	return h.page(w, http.StatusOK, pages.Overview{
+	p := pages.Overview{
 		Layout: v.layout("/dashboard"),
 		APIURL: h.Origins.API,
-		Recent: h.artifactRows(list),
+		MCPURL: h.Origins.MCP,
 		Limits: h.limits(v),
+	}
+	err := parallel(func() error {
+		list, _, err := h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Limit: recent})
+		p.Recent = h.artifactRows(list)
+		return err
+	}, func() error {
+		p.Counts = h.counts(r, v)
+		return nil
+	}, func() error {
+		p.Left = h.Account.Policy(r.Context(), v.Actor).DailyNewArtifactsRemaining
+		return nil
+	}, func() error {
+		return h.tell(r.Context(), v, &p.Recorded)
 	})
-}
-
-func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	after := r.URL.Query().Get("after")
-	list, info, err := h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Cursor: after})
 	if err != nil {
 		return err
 	}
-	return h.page(w, http.StatusOK, pages.Artifacts{
-		Layout: v.layout("/artifacts"),
-		APIURL: h.Origins.API,
-		Items:  h.artifactRows(list),
-		Pages:  pagesOf("/artifacts", after, info),
-	})
+	return h.page(w, http.StatusOK, p)
+}
+
+// access are the actions by which something new gets access, or loses it for a reason that its owner should know.
+var access = []event.Action{
+	event.KeyCreated, event.ClaimCompleted, event.DelegationCreated, event.ConsentGranted, event.DeviceApproved,
+	event.RefreshReused,
+}
+
+// tell fills what the overview says of the record, to members who may read it. What got access since the member's
+// sign-in before this one counts as new, up to limits.NoticeLife: the record tells when that was.
+func (h *Host) tell(ctx context.Context, v browserSession, out *pages.Recorded) error {
+	if v.Actor.Require(credential.Admin) != nil {
+		return nil
+	}
+	events, told, err := h.story(ctx, v, account.Page{}, new(pages.Pages))
+	if err != nil {
+		return err
+	}
+	out.Since = h.Now().Add(-limits.NoticeLife)
+	for _, e := range events {
+		mine := e.Action == event.SessionStarted && e.Actor.ID == string(v.Member.ID)
+		if mine && e.At.Before(v.Session.CreatedAt) && e.At.After(out.Since) {
+			out.Since = e.At
+		}
+	}
+	out.Activity = told.entries(events[:min(recent, len(events))])
+	out.Notices = told.entries(slices.DeleteFunc(events, func(e event.Event) bool {
+		return !e.At.After(out.Since) || !slices.Contains(access, e.Action)
+	}))
+	return nil
 }
 
 // pagesOf are the ways around a list. after is the cursor that the page began after, empty for the first page.
@@ -82,6 +118,10 @@ func (h *Host) artifactRow(a *artifact.Artifact) pages.Artifact {
 		Pinned:      !a.PinnedAt.IsZero(),
 		Locked:      !a.LinksLockedAt.IsZero(),
 		PublishedAt: a.PublishedAt,
+		Size:        a.Size,
+	}
+	if a.Entrypoint != "" {
+		row.Kind = pages.Kind(media.Of(a.Entrypoint).ContentType)
 	}
 	switch {
 	case a.Status == artifact.Deleted:

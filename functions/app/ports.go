@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/abuse"
@@ -151,7 +152,16 @@ type Devices interface {
 // Artifacts publishes, lists, changes and ends artifacts.
 type Artifacts interface {
 	ArtifactReader
+	ArtifactCatalog
 	ArtifactChanges
+}
+
+// ArtifactCatalog reads the artifacts of a workspace as a whole, ended ones included.
+type ArtifactCatalog interface {
+	// Newest reads the newest artifacts, up to limits.SearchedArtifacts. more reports that there are older ones.
+	Newest(ctx context.Context, by credential.Actor) (list []artifact.Artifact, more bool, err error)
+	// Count counts artifacts, up to limits.CountedArtifacts.
+	Count(ctx context.Context, by credential.Actor) (artifact.Counts, error)
 }
 
 // ArtifactReader reads what members published; not_found for artifacts of others.
@@ -275,23 +285,19 @@ type Keys interface {
 	) (contract.RevokedKey, error)
 }
 
-// Account tells members about their workspace. All but Workspace want the right admin; forbidden for others.
+// Account tells members about their workspace. All but Workspace and Policy want the right admin; forbidden for others.
 type Account interface {
 	Workspace(by credential.Actor, m member.Member) contract.WebWorkspace
+	// Policy tells the limits of the workspace, with what is left of the day unless that cannot be read.
+	Policy(ctx context.Context, by credential.Actor) contract.UsagePolicy
 	Settings(by credential.Actor) (contract.Settings, error)
 	// UpdateSettings answers invalid_request for a bad name and for a number of days that the workspace cannot have.
 	UpdateSettings(
 		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings,
 	) (contract.Settings, error)
-	// AuditLog answers what was done in the workspace, newest first; invalid_cursor for a cursor that is a day old or of
+	// Story answers what was done in the workspace, newest first; invalid_cursor for a cursor that is a day old or of
 	// another workspace.
-	AuditLog(ctx context.Context, by credential.Actor, p account.Page) (contract.AuditList, error)
-}
-
-// Limiter limits what members see and change.
-type Limiter interface {
-	// Actor counts a request; rate_limited_actor or rate_limited_workspace if it is one too many.
-	Actor(ctx context.Context, w id.Workspace, subject string) error
+	Story(ctx context.Context, by credential.Actor, p account.Page) ([]event.Event, contract.PageInfo, error)
 }
 
 // Reports takes reports of abuse.
@@ -299,4 +305,10 @@ type Reports interface {
 	// File takes a report, and keeps it if what it names is there. Faults: *abuse.Invalid, *pow.Required, pow_invalid,
 	// rate_limited_actor, database_unavailable.
 	File(ctx context.Context, r abuse.Request) error
+}
+
+// Limiter limits what members see and change.
+type Limiter interface {
+	// Actor counts a request; rate_limited_actor or rate_limited_workspace if it is one too many.
+	Actor(ctx context.Context, w id.Workspace, subject string) error
 }

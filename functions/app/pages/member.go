@@ -40,11 +40,15 @@ type Pages struct {
 	Of    string // what the list contains, where a page has several lists
 	First string // path of the first page; empty: this is it
 	Next  string // path of the next page; empty: this is the last
+	// Ranked reports that the list has another order than the newest first.
+	Ranked bool
 }
 
 // Artifact is a row of a list.
 type Artifact struct {
 	ID, Title, Status string
+	Kind              string    // what people call its entrypoint; empty: not known
+	Size              int64     // bytes of all its files
 	Pinned, Locked    bool      // Locked: none of its access links works
 	PublishedAt       time.Time // zero: never
 	ExpiresAt         time.Time // zero: it does not expire
@@ -65,16 +69,12 @@ type Limits struct {
 type Overview struct {
 	Layout
 	APIURL string
+	MCPURL string // empty: there is no MCP host
 	Recent []Artifact
 	Limits Limits
-}
-
-// Artifacts is one page of the list.
-type Artifacts struct {
-	Layout
-	APIURL string
-	Items  []Artifact
-	Pages
+	Counts *Counts // nil: they could not be counted
+	Left   *int    // new artifacts that may be published today; nil: not known
+	Recorded
 }
 
 // Key is an API key, without its secret.
@@ -87,6 +87,9 @@ type Key struct {
 	RevokedAt         time.Time
 }
 
+// KeyLives are the days after which a new key expires.
+var KeyLives = []Choice{{"", "Never"}, {"7", "In 7 days"}, {"30", "In 30 days"}, {"90", "In 90 days"}, {"365", "In a year"}}
+
 // Keys lists the live API keys of a workspace and creates new ones, or lists those that have ended.
 type Keys struct {
 	Layout
@@ -97,6 +100,7 @@ type Keys struct {
 	Pages
 	Made  *Made
 	Once  string
+	Lives []Choice
 	Name  string // as it was typed
 	Error string // what is wrong with it
 }
@@ -149,8 +153,16 @@ type Settings struct {
 	Scopes             []string
 	Limits             Limits
 	SignedInAt, EndsAt time.Time
+	SeenAt             time.Time
 	Browser, Network   string
+	Others             []Session
 	Change             *Change // nil: the member may not change them
+}
+
+// Session is another browser where the member is signed in.
+type Session struct {
+	Name, Browser, Network string
+	Since, SeenAt          time.Time
 }
 
 // Change is the form for the settings of a workspace.
@@ -160,28 +172,6 @@ type Change struct {
 	Least, Most int    // of Days
 	Wrong       string // the field that Error is about: name or days
 	Error       string
-}
-
-// Audit is one page of the audit log of a workspace, newest first.
-type Audit struct {
-	Layout
-	Items []AuditEntry
-	Kept  time.Duration // how long entries are kept
-	Pages
-}
-
-// AuditEntry is one entry of the audit log.
-type AuditEntry struct {
-	What, Detail string
-	At           time.Time
-	By, On       Ref
-	Request      string // empty: not known
-}
-
-// Ref names an actor or a target.
-type Ref struct {
-	Kind, ID string
-	Path     string // empty: it has no page
 }
 
 // Confirm asks before an action that cannot be undone.
@@ -211,10 +201,8 @@ type Done struct {
 type Link struct{ Path, Text string }
 
 func (Overview) template() string    { return "overview.html" }
-func (Artifacts) template() string   { return "artifacts.html" }
 func (Keys) template() string        { return "keys.html" }
 func (Connections) template() string { return "connections.html" }
 func (Settings) template() string    { return "settings.html" }
-func (Audit) template() string       { return "audit.html" }
 func (Confirm) template() string     { return "confirm.html" }
 func (Done) template() string        { return "done.html" }

@@ -179,10 +179,8 @@ var hostilePages = map[string]Page{
 	"audit": Audit{
 		Layout: shell, Pages: turns,
 		Items: []AuditEntry{{
-			What:    spoofing,
-			Detail:  spoofing,
-			By:      Ref{Kind: spoofing, ID: spoofing},
-			On:      Ref{Kind: spoofing, ID: hostile, Path: hostile},
+			Parts:   []Part{{Text: hostile}, {Text: spoofing, Quoted: true, Path: hostile}, {Text: spoofing, Code: true}},
+			Target:  Ref{Kind: spoofing, ID: hostile, Path: hostile},
 			Request: spoofing,
 		}},
 	},

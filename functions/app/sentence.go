@@ -1,0 +1,167 @@
+package app
+
+import (
+	"strconv"
+	"strings"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+)
+
+// sentences tell people what each action did. {by} stands for the actor; what stands for the rest of an event is in
+// fillings. A sentence of something that the service does by itself names no actor.
+var sentences = map[event.Action]string{
+	event.WorkspaceCreated:     "{by} made the workspace",
+	event.SettingsUpdated:      "{by} changed the settings: {detail}",
+	event.WorkspaceProvisioned: "An agent made the workspace, without an account",
+	event.WorkspaceClaimed:     "{by} took over an ephemeral workspace, {target}",
+	event.KeyCreated:           "{by} made the API key {name}",
+	event.KeyRevoked:           "{by} revoked the API key {name}",
+	event.RegistrationCreated:  "An agent registered, {target}",
+	event.ClaimCompleted:       "{by} let in the agent {target}, with its workspace",
+	event.TokenIssued:          "The agent {target} got an access token",
+	event.TokenRevoked:         "An access token of the agent {target} was revoked",
+	event.DelegationCreated:    "An agent of {detail} got in",
+	event.DelegationRevoked:    "Agents of {detail} may not act here any more",
+	event.SessionCreated:       "{by} began to upload {name}",
+	event.ArtifactCreated:      "{by} uploaded a first draft of {artifact}",
+	event.ArtifactPublished:    "{by} published {artifact}{revision}",
+	event.ArtifactDeleted:      "{by} deleted {artifact}",
+	event.LinksLocked:          "{by} locked the access links of {artifact}",
+	event.LinksUnlocked:        "{by} unlocked the access links of {artifact}",
+	event.ArtifactExpired:      "{artifact} expired",
+	event.ArtifactPinned:       "{by} pinned {artifact}",
+	event.ArtifactUnpinned:     "{by} unpinned {artifact}",
+	event.LockdownSet:          "The operator locked {target}: {detail}",
+	event.LockdownLifted:       "The operator lifted the lock of {target}: {detail}",
+	event.RevisionRetained:     "A draft of {artifact} was discarded, because nobody published it",
+	event.DraftCreated:         "{by} uploaded a draft of {artifact}",
+	event.MemberConfirmed:      "{by} took the workspace over from the agents that made it",
+	event.ClaimLocked:          "The agent {target} cannot be let in any more, after too many wrong codes",
+	event.SessionStarted:       "{by} signed in",
+	event.SessionEnded:         "{by} ended a session",
+	event.SessionsEnded:        "{by} signed out everywhere",
+	event.ConsentGranted:       "{by} let the app {client} act",
+	event.GrantRevoked:         "The app {client} was disconnected{reason}",
+	event.RefreshReused:        "The app {client} was disconnected, because a used refresh token came again",
+	event.DeviceApproved:       "{by} let a device in",
+	event.DeviceDenied:         "{by} refused a device",
+	event.LinkCreated:          "{by} made an access link {detail}",
+	event.LinkRevoked:          "{by} revoked an access link {detail}",
+	event.VisibilityUpdated:    "{by} made {artifact} private, which ended all its access links",
+	event.ArtifactRenamed:      "{by} renamed an artifact to {artifact}",
+	event.ArtifactReported:     "{artifact} was reported",
+	event.ReportHandled:        "The operator handled a report of {target}",
+	event.LookedUp:             "The operator looked up {target}",
+	event.ContentOpened:        "The operator opened content of {artifact}: {detail}",
+	event.QuotaUpdated:         "The operator set how many workspaces are made in a minute: {detail}",
+	event.PlanUpdated:          "The plan of the workspace changed: {detail}",
+}
+
+// story tells events. names are those of API keys, as far as they are known.
+type story struct {
+	self  id.Member
+	names map[id.Key]string
+}
+
+// sentence is an event as a sentence. An action of a newer version is named as it is stored.
+func (s story) sentence(e event.Event) []pages.Part {
+	form, known := sentences[e.Action]
+	if !known {
+		form = "{by} did: {action}"
+	}
+	var out []pages.Part
+	for form != "" {
+		words, rest, filled := strings.Cut(form, "{")
+		if words != "" {
+			out = append(out, pages.Part{Text: words})
+		}
+		if !filled {
+			break
+		}
+		var blank string
+		blank, form, _ = strings.Cut(rest, "}")
+		if fill := fillings[blank]; fill != nil {
+			out = append(out, fill(s, e)...)
+		}
+	}
+	return out
+}
+
+// fillings are what a blank of a sentence stands for.
+var fillings = map[string]func(story, event.Event) []pages.Part{
+	"by":       story.actor,
+	"name":     func(_ story, e event.Event) []pages.Part { return quoted(e.Detail) },
+	"action":   func(_ story, e event.Event) []pages.Part { return []pages.Part{{Text: string(e.Action), Code: true}} },
+	"detail":   func(_ story, e event.Event) []pages.Part { return detail(e.Detail) },
+	"artifact": func(_ story, e event.Event) []pages.Part { return titled(e) },
+	"target":   func(_ story, e event.Event) []pages.Part { return []pages.Part{{Text: e.Target.ID, Code: true}} },
+	"client":   func(_ story, e event.Event) []pages.Part { return client(id.Client(e.Target.ID)) },
+	"reason": func(_ story, e event.Event) []pages.Part {
+		if e.Detail == "" {
+			return nil
+		}
+		return []pages.Part{{Text: ", because " + e.Detail}}
+	},
+	"revision": func(_ story, e event.Event) []pages.Part {
+		if e.Number == 0 {
+			return nil
+		}
+		return []pages.Part{{Text: ", revision " + strconv.Itoa(e.Number)}}
+	},
+}
+
+// actor begins a sentence.
+func (s story) actor(e event.Event) []pages.Part {
+	switch {
+	case e.Actor.Type == event.Member && e.Actor.ID == string(s.self):
+		return []pages.Part{{Text: "You"}}
+	case e.Actor.Type == event.Member:
+		return []pages.Part{{Text: "A member"}}
+	case e.Actor.Type == event.Key:
+		if name := s.names[id.Key(e.Actor.ID)]; name != "" {
+			return append([]pages.Part{{Text: "The API key "}}, quoted(name)...)
+		}
+		return []pages.Part{{Text: "The API key "}, {Text: e.Actor.ID, Code: true}}
+	case e.Actor.Type == event.System:
+		return []pages.Part{{Text: "This service"}}
+	}
+	return []pages.Part{{Text: "A manager"}}
+}
+
+func quoted(name string) []pages.Part { return []pages.Part{{Text: name, Quoted: true}} }
+
+// titled is the artifact of an event by its title, which leads to its page where the event tells it.
+func titled(e event.Event) []pages.Part {
+	a := e.Artifact
+	if e.Target.Type == event.OnArtifact {
+		a = id.Artifact(e.Target.ID)
+	}
+	part := pages.Part{Text: e.Detail, Quoted: true}
+	if e.Action == event.VisibilityUpdated || e.Action == event.ArtifactReported { // their detail is no title
+		part = pages.Part{Text: string(a), Code: true}
+	}
+	if a != "" {
+		part.Path = artifactPath(a)
+	}
+	return []pages.Part{part}
+}
+
+// detail is what an event says in words; an artifact that it names at its end leads to its page.
+func detail(said string) []pages.Part {
+	words, last := said[:strings.LastIndexByte(said, ' ')+1], said[strings.LastIndexByte(said, ' ')+1:]
+	if _, err := id.Artifact(last).Bits(); err == nil {
+		return []pages.Part{{Text: words}, {Text: last, Code: true, Path: artifactPath(id.Artifact(last))}}
+	}
+	return []pages.Part{{Text: pages.Plain(said)}}
+}
+
+// client is an OAuth client by its name if it is our own, else by its id.
+func client(c id.Client) []pages.Part {
+	if c == oauth.CLI {
+		return []pages.Part{{Text: "Vitrine command line"}}
+	}
+	return []pages.Part{{Text: string(c), Code: true}}
+}
