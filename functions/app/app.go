@@ -128,6 +128,13 @@ func (h *Host) memberRoutes() []route {
 	return []route{
 		{method: "GET", path: "/dashboard", handle: h.member(h.dashboard)},
 		{method: "GET", path: artifactsPath, handle: h.member(restarts(h.artifacts))},
+		{
+			method: "GET",
+			path:   selectionPath,
+			handle: h.member(h.askSelected),
+			parent: artifactsPath,
+		},
+		{method: "POST", path: selectionPath, handle: h.command(artifactsPath, h.changeSelected)},
 		{method: "GET", path: "/keys", handle: h.member(restarts(h.keys))},
 		{method: "POST", path: "/keys", handle: h.command("/keys", h.createKey)},
 		{method: "GET", path: "/keys/ended", handle: h.member(restarts(h.endedKeys))},
@@ -167,6 +174,7 @@ func (h *Host) memberRoutes() []route {
 		{method: "GET", path: "/audit", handle: h.member(needs(credential.Admin, restarts(h.audit)))},
 		{method: "GET", path: "/settings", handle: h.member(h.settings)},
 		{method: "POST", path: "/settings", handle: h.command("/settings", needs(credential.Admin, h.updateSettings))},
+		{method: "POST", path: "/settings/sessions/{session}/end", handle: h.command("/settings", h.endSession)},
 		{
 			method: "GET",
 			path:   "/settings/sign-out-everywhere",

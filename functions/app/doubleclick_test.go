@@ -51,7 +51,7 @@ func TestQuestionsAreNotAskedForOtherSites(t *testing.T) {
 			t.Errorf("%s typed: %d", path, r.StatusCode)
 		}
 	}
-	if asked != 9 {
+	if asked != 10 {
 		t.Errorf("%d of the pages ask a question", asked)
 	}
 }

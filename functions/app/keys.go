@@ -3,6 +3,8 @@ package app
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,7 +60,7 @@ func (h *Host) showKeys(
 ) error {
 	p.Layout = v.layout("/keys")
 	p.APIURL = h.Origins.API
-	p.Once = once()
+	p.Once, p.Lives = once(), pages.KeyLives
 	for _, k := range list {
 		p.Items = append(p.Items, keyOf(k))
 	}
@@ -71,11 +73,18 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSessio
 		return err
 	}
 	name := strings.TrimSpace(form["name"])
-	command, err := commandOf(v, idempotency.CreateKey, "", form["once"], contract.CreateKey{Name: name})
+	days, err := daysOf(form["expires"])
 	if err != nil {
 		return err
 	}
-	made, err := h.Keys.Create(r.Context(), v.Actor, command, nil, name, 0)
+	command, err := commandOf(v, idempotency.CreateKey, "", form["once"], struct {
+		contract.CreateKey
+		Days int `json:"days,omitempty"`
+	}{contract.CreateKey{Name: name}, days})
+	if err != nil {
+		return err
+	}
+	made, err := h.Keys.Create(r.Context(), v.Actor, command, nil, name, time.Duration(days)*limits.Day)
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
 		return h.afterCreate(w, r, v, http.StatusBadRequest, pages.Keys{
@@ -96,6 +105,15 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSessio
 	web.RedactSecret(r.Context(), made.Secret)
 	shown := &pages.Made{Key: madeKey(made.APIKey), Secret: made.Secret}
 	return h.afterCreate(w, r, v, http.StatusOK, pages.Keys{Made: shown})
+}
+
+// daysOf reads after how many days a key is to expire: one of pages.KeyLives, 0 for a key that does not.
+func daysOf(asked string) (int, error) {
+	if !slices.ContainsFunc(pages.KeyLives, func(c pages.Choice) bool { return c.Code == asked }) {
+		return 0, fault.New(fault.InvalidRequest, "a key expires after one of the times in the form")
+	}
+	days, _ := strconv.Atoi(asked) // the choice without a number is never
+	return days, nil
 }
 
 func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v browserSession) error {

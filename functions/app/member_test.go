@@ -38,7 +38,7 @@ const (
 	artifactID  = "art_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
 	claimToken  = "ap_ct_preview_0123456789ABCDEF_" + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
 	attemptText = "ap_ca_preview_0123456789ABCDEF_" + "BBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB"
-	userCode    = "BCDF-GHJK-LMNP-QRST-VWXZ"
+	userCode    = "BCDF-GHJK"
 	formType    = "application/x-www-form-urlencoded"
 )
 
@@ -55,6 +55,8 @@ type house struct {
 	empty                       bool
 	over                        error // of looking at what is asked
 	begun                       []string
+	fresh                       bool      // the sign-in that began last
+	operator                    time.Time // when the member was confirmed as an operator; zero: never
 	back                        signin.Callback
 	finished                    signin.Finished
 	redirect                    string
@@ -192,6 +194,7 @@ func (s sessions) Authenticate(ctx context.Context, given, requestID string) (se
 			Scopes:    all,
 			Policy:    free,
 			RequestID: requestID,
+			Operator:  s.operator,
 			Workspace: workspace.Workspace{
 				ID:        homeID,
 				Name:      s.name,
@@ -207,6 +210,16 @@ func (s sessions) Authenticate(ctx context.Context, given, requestID string) (se
 func (s sessions) End(ctx context.Context, given, _ string) error { return s.called(ctx, "End "+given) }
 func (s sessions) EndAll(ctx context.Context, _ credential.Actor) error {
 	return s.called(ctx, "EndAll")
+}
+
+func (s sessions) List(ctx context.Context, a session.Authenticated) ([]session.Session, error) {
+	other := a.Session
+	other.Hash[0], other.Browser, other.SeenAt = 7, s.device, noon.Add(-2*time.Hour)
+	return []session.Session{a.Session, other}, s.called(ctx, "Sessions")
+}
+
+func (s sessions) EndNamed(ctx context.Context, _ session.Authenticated, name string) error {
+	return s.called(ctx, "EndNamed "+name)
 }
 
 type signIns struct{ *house }
@@ -251,7 +264,8 @@ func cookieOf(t *testing.T, r *http.Response, name string) *http.Cookie {
 
 // rooms are all pages of members and of the flows, with what their forms send.
 var rooms = []string{
-	"/dashboard", "/artifacts", "/artifacts/" + artifactID, "/artifacts/" + artifactID + "/delete", "/artifacts/" + artifactID + "/private",
+	"/dashboard", "/artifacts", "/artifacts?q=tide&state=pinned&kind=Table&sort=title",
+	selectionPath + "?do=delete&artifact=" + artifactID, "/artifacts/" + artifactID, "/artifacts/" + artifactID + "/delete", "/artifacts/" + artifactID + "/private",
 	"/artifacts/" + artifactID + "/lockdown", "/artifacts/" + artifactID + "/lockdown/lift", linkPath + "/revoke", "/access-links",
 	"/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID, "/keys", "/keys/ended", "/keys/" + keyID + "/revoke", "/connections",
 	"/connections/agents/" + agentID + "/unlink", "/connections/apps/" + grantID + "/unlink", "/audit", "/settings", "/settings/sign-out-everywhere",
@@ -268,11 +282,13 @@ var doors = map[string]url.Values{
 	"/artifacts/" + artifactID + "/links":         {"once": {"page-0123456789"}, "shows": {"share"}, "ends": {"24h"}},
 	"/artifacts/" + artifactID + "/lockdown":      {"once": {"page-0123456789"}},
 	"/artifacts/" + artifactID + "/lockdown/lift": {"once": {"page-0123456789"}},
+	selectionPath:                            {"do": {"pin"}, "once": {"page-0123456789"}, chosenField + artifactID: {"on"}},
 	restorePath:                              {"once": {"page-0123456789"}},
 	"/artifacts/" + artifactID + "/unlisted": {}, "/artifacts/" + artifactID + "/private": {},
 	linkPath + "/address": {}, linkPath + "/revoke": {},
+	"/settings/sessions/0700000000000000/end": {},
 	"/settings":                  {"name": {"Bay Survey"}, "days": {"5"}, "once": {"page-0123456789"}},
-	"/keys":                      {"name": {"Build server"}, "once": {"page-0123456789"}},
+	"/keys":                      {"name": {"Build server"}, "expires": {"30"}, "once": {"page-0123456789"}},
 	"/keys/" + keyID + "/revoke": {"once": {"page-0123456789"}},
 	"/connections/agents/" + agentID + "/unlink": {}, "/connections/apps/" + grantID + "/unlink": {},
 	"/claim":         {"claim_token": {claimToken}},

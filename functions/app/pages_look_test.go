@@ -116,7 +116,18 @@ var scenes = []scene{
 	{name: "keep-none", path: keepPath},
 	{name: "overview-long", path: "/dashboard", set: long},
 	{name: "artifacts", path: "/artifacts?after=here"},
+	{name: "artifacts-first", path: "/artifacts"},
 	{name: "artifacts-empty", path: "/artifacts", set: nothing},
+	{name: "artifacts-found", path: "/artifacts?q=t&sort=title&choose=all", set: func(s *house) { s.more = true }},
+	{name: "artifacts-long", path: "/artifacts?kind=Page", set: long},
+	{name: "artifacts-none", path: "/artifacts?q=whales"},
+	{name: "artifacts-selected", path: selectionPath + "?do=delete&artifact=" + artifactID},
+	{
+		name: "artifacts-outcomes",
+		path: selectionPath + "?do=pin&artifact=" + artifactID,
+		set:  func(s *house) { long(s); s.pinRefused = fault.NewCode(fault.PinnedArtifactCap) },
+		act:  press(submit),
+	},
 	{name: "keys", path: "/keys"},
 	{name: "keys-empty", path: "/keys", set: nothing},
 	{name: "keys-made", path: "/keys", act: fill("name", "Build server", submit)},
@@ -214,7 +225,7 @@ func show(t *testing.T, some []scene) {
 			s.set(in.house)
 		}
 		in.mu.Unlock()
-		for _, width := range []int64{320, 1280} {
+		for _, width := range []int64{320, 768, 1280} {
 			p.Viewport(width, 640)
 			in.enter(p)
 			p.Go(app + s.path)

@@ -34,6 +34,10 @@ type Sessions interface {
 	End(ctx context.Context, secret, requestID string) error
 	// EndAll ends every session, every app and every API key of a member that is older than its commit.
 	EndAll(ctx context.Context, by credential.Actor) error
+	// List answers the sessions of a member that can be used, newest first; those that older code began are not in it.
+	List(ctx context.Context, a session.Authenticated) ([]session.Session, error)
+	// EndNamed ends the member's session of a session.Hash.Name; one that is not there has ended.
+	EndNamed(ctx context.Context, a session.Authenticated, name string) error
 }
 
 // SignIns signs people in at the identity provider, and asks those for whom agents have worked before.

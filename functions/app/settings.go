@@ -13,12 +13,45 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-func (h *Host) settings(w http.ResponseWriter, _ *http.Request, v browserSession) error {
-	return h.showSettings(w, v, http.StatusOK, pages.Change{})
+func (h *Host) settings(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	return h.showSettings(w, r, v, http.StatusOK, pages.Change{})
+}
+
+// endSession ends one of the member's sessions. Where it is the one of this browser, the page that follows is the
+// sign-in.
+func (h *Host) endSession(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	if _, err := readForm(r); err != nil {
+		return err
+	}
+	if err := h.Sessions.EndNamed(r.Context(), v.Authenticated, r.PathValue("session")); err != nil {
+		return err
+	}
+	redirect(w, "/settings#sessions")
+	return nil
+}
+
+// sessionRows are the other browsers where the member is signed in.
+func (h *Host) sessionRows(r *http.Request, v browserSession) (rows []pages.Session, err error) {
+	all, err := h.Sessions.List(r.Context(), v.Authenticated)
+	for _, s := range all {
+		if s.Hash == v.Session.Hash {
+			continue
+		}
+		rows = append(rows, pages.Session{
+			Name:    s.Hash.Name(),
+			Browser: s.Browser,
+			Network: s.Network,
+			Since:   s.CreatedAt,
+			SeenAt:  s.SeenAt,
+		})
+	}
+	return rows, err
 }
 
 // showSettings shows the workspace, with a form to those who may change it. What asked has was typed before.
-func (h *Host) showSettings(w http.ResponseWriter, v browserSession, status int, asked pages.Change) error {
+func (h *Host) showSettings(
+	w http.ResponseWriter, r *http.Request, v browserSession, status int, asked pages.Change,
+) error {
 	s, m := v.Session, v.Member
 	p := pages.Settings{
 		Layout:     v.layout("/settings"),
@@ -31,7 +64,13 @@ func (h *Host) showSettings(w http.ResponseWriter, v browserSession, status int,
 		EndsAt:     s.CreatedAt.Add(limits.MaxSessionLife),
 		Browser:    s.Browser,
 		Network:    s.Network,
+		SeenAt:     s.SeenAt,
 	}
+	others, err := h.sessionRows(r, v)
+	if err != nil {
+		return err
+	}
+	p.Others = others
 	stored, err := h.Account.Settings(v.Actor)
 	switch {
 	case fault.CodeOf(err) == fault.Forbidden:
@@ -63,7 +102,7 @@ func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserS
 	_, err = h.Account.UpdateSettings(r.Context(), v.Actor, command, nil, asked)
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
-		return h.refuseSettings(w, v, pages.Change{Name: form["name"], Days: form["days"]}, days)
+		return h.refuseSettings(w, r, v, pages.Change{Name: form["name"], Days: form["days"]}, days)
 	}
 	if err != nil {
 		return err
@@ -73,7 +112,9 @@ func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserS
 }
 
 // refuseSettings says which of the two fields is wrong.
-func (h *Host) refuseSettings(w http.ResponseWriter, v browserSession, asked pages.Change, days int) error {
+func (h *Host) refuseSettings(
+	w http.ResponseWriter, r *http.Request, v browserSession, asked pages.Change, days int,
+) error {
 	stored, err := h.Account.Settings(v.Actor)
 	if err != nil {
 		return err
@@ -83,5 +124,5 @@ func (h *Host) refuseSettings(w http.ResponseWriter, v browserSession, asked pag
 	if b := stored.AutoDeletionBounds; days < b.MinDays || days > b.MaxDays {
 		asked.Wrong, asked.Error = "days", fmt.Sprintf("Nothing was changed: choose %d to %d days.", b.MinDays, b.MaxDays)
 	}
-	return h.showSettings(w, v, http.StatusBadRequest, asked)
+	return h.showSettings(w, r, v, http.StatusBadRequest, asked)
 }

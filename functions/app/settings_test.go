@@ -194,3 +194,23 @@ func TestTheRecordIsToldInWords(t *testing.T) {
 		}
 	}
 }
+
+func TestAnotherSessionIsListedAndEnded(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	const end = "/settings/sessions/0700000000000000/end"
+	body := text(t, signedIn(h, "GET", "/settings", nil))
+	for _, want := range []string{"This one", s.device, `action="` + end + `"`, "End this one"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Count(body, "/end\"") != 1 {
+		t.Error("this session is listed twice")
+	}
+	r := signedIn(h, "POST", end, url.Values{})
+	if r.StatusCode != 303 || r.Header.Get("Location") != "/settings#sessions" ||
+		!slices.Contains(s.calls, "EndNamed 0700000000000000") {
+		t.Errorf("%d to %q, reached %v", r.StatusCode, r.Header.Get("Location"), s.calls)
+	}
+}

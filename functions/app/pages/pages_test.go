@@ -32,6 +32,7 @@ var emptyPages = map[string]Page{
 	"links":          AccessLinks{},
 	"address":        Address{},
 	"private":        Private{},
+	"opened":         Opened{},
 	"agent":          AgentRequest{},
 	"keep":           Keep{},
 	"device":         Device{},
@@ -40,6 +41,9 @@ var emptyPages = map[string]Page{
 	"leave":          Leave{},
 	"app-error":      AppError{},
 	"signed-out":     SignedOut{},
+	"report":         Report{},
+	"selection":      Selection{},
+	"outcomes":       Outcomes{},
 }
 
 // Parts of hostilePages.
@@ -77,6 +81,12 @@ var (
 		Open:    hostile,
 		Restore: hostile,
 	}, {ID: hostile, State: hostile}}
+	panel = Panel{
+		Files:   []File{{Path: spoofing, URL: hostile, Kind: hostile}},
+		Bundle:  Bundle{State: "ready", URL: hostile},
+		Address: hostile,
+		APIURL:  hostile,
+	}
 	lot = ArtifactSummary{Titles: []string{spoofing}, Count: 9, Most: true}
 	key = Key{
 		ID:     hostile,
@@ -98,11 +108,26 @@ var hostilePages = map[string]Page{
 	"overview": Overview{Layout: shell, APIURL: hostile, Recent: []Artifact{shown}},
 	"empty":    Overview{Layout: shell, APIURL: hostile},
 	"artifacts": Artifacts{
-		Layout: shell,
-		APIURL: hostile,
-		Items:  []Artifact{shown},
-		Pages:  turns,
+		Layout:   shell,
+		APIURL:   hostile,
+		Items:    []Artifact{shown},
+		Pages:    turns,
+		Search:   Search{Title: hostile},
+		Searched: true,
+		Looked:   1,
+		AllURL:   hostile,
 	},
+	"selection": Selection{
+		Layout:  shell,
+		Heading: hostile,
+		Text:    hostile,
+		Items:   []Artifact{shown},
+		Do:      hostile,
+		Button:  hostile,
+		Back:    hostile,
+		Once:    hostile,
+	},
+	"outcomes": Outcomes{Layout: shell, Items: []Outcome{{Artifact: shown, Text: hostile, Failed: true}}},
 	"artifact": ArtifactPage{
 		Layout:     shell,
 		Artifact:   shown,
@@ -132,7 +157,31 @@ var hostilePages = map[string]Page{
 		Source:        hostile,
 		Framed:        true,
 		ContentOrigin: hostile,
+		Strip: Strip{
+			Artifact: hostile,
+			Revision: hostile,
+			Newest:   hostile,
+			Older:    hostile,
+			Newer:    hostile,
+		},
+		Panel:     panel,
+		Revision:  hostile,
+		MCPURL:    hostile,
+		Revisions: revisions,
+		More:      true,
 	},
+	"opened": Opened{
+		Panel:      panel,
+		PublicID:   hostile,
+		Blob:       hostile,
+		Revision:   hostile,
+		Title:      spoofing,
+		Mode:       hostile,
+		Entrypoint: spoofing,
+		Source:     hostile,
+		Framed:     true,
+	},
+	"opened-download": Opened{Title: spoofing, Entrypoint: spoofing, Source: hostile},
 	"private-download": Private{
 		ID:         hostile,
 		Title:      spoofing,
@@ -168,6 +217,7 @@ var hostilePages = map[string]Page{
 		Scopes:  []string{hostile},
 		Browser: spoofing,
 		Network: hostile,
+		Others:  []Session{{Name: hostile, Browser: spoofing, Network: hostile}},
 		Change: &Change{
 			Once:  hostile,
 			Name:  hostile,
@@ -259,6 +309,17 @@ var hostilePages = map[string]Page{
 		To:      "https://example.test/?a=%22%3E%3Cscript%3E&b='\"",
 	},
 	"signed-out": SignedOut{SignIn: hostile, Provider: hostile},
+	"report": Report{
+		Target:    hostile,
+		Reason:    hostile,
+		Text:      hostile,
+		Email:     hostile,
+		Reasons:   []Choice{{Code: hostile, Name: hostile}},
+		Wrong:     "target",
+		Error:     hostile,
+		Challenge: hostile,
+		Wait:      hostile,
+	},
 	"connections": Connections{
 		Layout: shell,
 		APIURL: hostile,
@@ -331,7 +392,8 @@ func TestTemplatesKeepToThePolicy(t *testing.T) {
 
 func TestAssets(t *testing.T) {
 	for _, name := range []string{
-		"vitrine.css", "viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "decision.js", "icon.svg",
+		"vitrine.css", "viewer.js", "exhibit.js", "live.js", "private.js", "panel.js", "claim.js", "forms.js", "decision.js",
+		"icon.svg", "report.js",
 	} {
 		a, ok := FindAsset(name)
 		if !ok || a.Type == "" || len(a.Body) == 0 {
@@ -341,7 +403,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("AssetPath(%s) = %q, %v", name, path, err)
 		}
 	}
-	if len(assets) != 8 {
+	if len(assets) != 11 {
 		t.Errorf("%d assets, want those above", len(assets))
 	}
 	if _, err := AssetPath("none.css"); err == nil {
@@ -352,7 +414,10 @@ func TestAssets(t *testing.T) {
 // User-controlled strings must reach the document as text only.
 func TestScriptsMakeNoMarkup(t *testing.T) {
 	var scripts string
-	for _, name := range []string{"viewer.js", "exhibit.js", "private.js", "claim.js", "forms.js", "decision.js"} {
+	for _, name := range []string{
+		"viewer.js", "exhibit.js", "live.js", "private.js", "panel.js", "claim.js", "forms.js", "decision.js",
+		"report.js",
+	} {
 		a, _ := FindAsset(name)
 		scripts += string(a.Body)
 	}

@@ -1,0 +1,186 @@
+package app
+
+import (
+	"html"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
+)
+
+var titleOnPage = regexp.MustCompile(`class="row-title" href="[^"]*"><bdi>([^<]*)</bdi>`)
+
+// titles are the artifacts on a page, in its order.
+func titles(body string) (out []string) {
+	for _, found := range titleOnPage.FindAllStringSubmatch(body, -1) {
+		out = append(out, html.UnescapeString(found[1]))
+	}
+	return out
+}
+
+func TestASearchFindsWhatItAsksFor(t *testing.T) {
+	h := newHouse().handler()
+	for query, want := range map[string][]string{
+		"q=TID":                      {"Tide tables"},
+		"q=+tide+":                   {"Tide tables"},
+		"q=nothing+like+it":          nil,
+		"state=published":            {"Seals of the bay", "Tide tables"},
+		"state=pinned":               {"Tide tables", "Being prepared"},
+		"state=draft":                {"Being prepared"},
+		"state=expired":              {"Notes of the first meeting"},
+		"state=deleted&q=DRAFT":      {"A draft that was not wanted"},
+		"kind=Table":                 {"Tide tables"},
+		"kind=Table&state=published": {"Tide tables"},
+		"kind=Page&state=published":  {"Seals of the bay"},
+		"sort=title": {
+			"A draft that was not wanted", "Being prepared", "Notes of the first meeting", "Seals of the bay", "Tide tables",
+		},
+		"sort=size&q=tide":               {"Tide tables"},
+		"sort=published&state=published": {"Tide tables", "Seals of the bay"},
+		"sort=expiry": {
+			"Seals of the bay", "Tide tables", "Being prepared", "A draft that was not wanted", "Notes of the first meeting",
+		},
+	} {
+		if got := titles(text(t, signedIn(h, "GET", "/artifacts?"+query, nil))); !slices.Equal(got, want) {
+			t.Errorf("%s found %q, expected %q", query, got, want)
+		}
+	}
+}
+
+func TestASearchSaysThatItLookedAtTheNewestOnly(t *testing.T) {
+	s := newHouse()
+	const limited = "among the newest 5; the workspace has more, and older ones are not searched"
+	if body := text(t, signedIn(s.handler(), "GET", "/artifacts?q=tide", nil)); strings.Contains(body, "newest 5") {
+		t.Error("a small workspace is said to have more")
+	}
+	s.more = true
+	if body := text(t, signedIn(s.handler(), "GET", "/artifacts?q=tide", nil)); !strings.Contains(body, limited) {
+		t.Error("nothing says that older ones are not searched")
+	}
+}
+
+func TestAskingForNothingListsAllWithTheirCounts(t *testing.T) {
+	s := newHouse()
+	for _, query := range []string{"", "?q=&state=&kind=&sort=", "?sort=sideways&state=gone"} {
+		s.calls = nil
+		body := html.UnescapeString(text(t, signedIn(s.handler(), "GET", "/artifacts"+query, nil)))
+		if !strings.Contains(body, "10,000+ in all: 1,234+ can be viewed, and 2 of those") ||
+			slices.Contains(s.calls, "Newest") {
+			t.Errorf("%q is a search: %v", query, s.calls)
+		}
+	}
+	s.calls = nil
+	signedIn(s.handler(), "GET", "/artifacts?after=here", nil)
+	if slices.Contains(s.calls, "Count") {
+		t.Error("a further page counts again")
+	}
+}
+
+func TestBoxesAreCheckedForAllOnAPage(t *testing.T) {
+	body := text(t, signedIn(newHouse().handler(), "GET", "/artifacts?q=t&choose=all", nil))
+	if strings.Count(body, " checked ") == 0 || strings.Count(body, " checked ") != strings.Count(body, `type="checkbox"`) {
+		t.Error("not all are checked")
+	}
+	if strings.Contains(body, `Choose Notes of the first meeting`) {
+		t.Error("what has ended can be chosen")
+	}
+}
+
+func TestSeveralArtifactsAreChangedEachByItsOwnCommand(t *testing.T) {
+	for do, operation := range map[string]idempotency.Operation{
+		"pin": idempotency.PinArtifact, "unpin": idempotency.UnpinArtifact, "delete": idempotency.DeleteArtifact,
+	} {
+		s := newHouse()
+		s.others = []string{"A", "B"}
+		fields := url.Values{"do": {do}, "once": {"page-0123456789"}, chosenField + artifactID: {"on"}}
+		for _, other := range s.others {
+			fields.Set(chosenField+artifactID[:len(artifactID)-1]+other, "on")
+		}
+		body := text(t, signedIn(s.handler(), "POST", selectionPath, fields))
+		var targets []string
+		for _, c := range s.commands {
+			if c.Key.Operation != operation || c.Key.Client != "page-0123456789" {
+				t.Errorf("%s: command %+v", do, c.Key)
+			}
+			targets = append(targets, c.Key.Target)
+		}
+		slices.Sort(targets)
+		if len(slices.Compact(targets)) != 3 || len(titles(body)) != 3 || strings.Contains(body, "Not changed") {
+			t.Errorf("%s changed %v and said %s", do, targets, body)
+		}
+	}
+}
+
+func TestTheAnswerSaysWhichArtifactsWereNotChanged(t *testing.T) {
+	for err, want := range map[error]string{
+		fault.NewCode(fault.PinnedArtifactCap):   "Unpin another one first",
+		fault.NewCode(fault.ArtifactNotFound):    "deleted meanwhile",
+		fault.NewCode(fault.DatabaseUnavailable): "try again",
+	} {
+		s := newHouse()
+		s.pinRefused = err
+		body := text(t, signedIn(s.handler(), "POST", selectionPath,
+			url.Values{"do": {"pin"}, "once": {"page-0123456789"}, chosenField + artifactID: {"on"}}))
+		if !strings.Contains(body, "Not all of it was done") || !strings.Contains(body, want) {
+			t.Errorf("%v: %s", err, body)
+		}
+	}
+}
+
+func TestASelectionThatIsNoneIsRefused(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	for query, status := range map[string]int{
+		"do=pin&artifact=" + artifactID:     200,
+		"do=pin":                            400,
+		"do=paint&artifact=" + artifactID:   400,
+		"do=pin&artifact=x":                 400,
+		"do=pin&artifact=" + strangeID:      400,
+		"do=delete&artifact=" + artifactID:  200,
+		strings.Repeat("artifact=art_&", 9): 400,
+	} {
+		if r := signedIn(h, "GET", selectionPath+"?"+query, nil); r.StatusCode != status {
+			t.Errorf("%s: %d", query, r.StatusCode)
+		}
+	}
+	s.scene = ended
+	if r := signedIn(h, "GET", selectionPath+"?do=pin&artifact="+artifactID, nil); r.StatusCode != 400 {
+		t.Errorf("one that has ended: %d", r.StatusCode)
+	}
+	s.scene, s.scopes = "", s.scopes[1:2] // read alone
+	for do, status := range map[string]int{"pin": 200, "delete": 403} {
+		if r := signedIn(h, "GET", selectionPath+"?do="+do+"&artifact="+artifactID, nil); r.StatusCode != status {
+			t.Errorf("%s by a reader: %d", do, r.StatusCode)
+		}
+	}
+}
+
+func TestTheOverviewTellsOfNewAccess(t *testing.T) {
+	s := newHouse()
+	body := html.UnescapeString(text(t, signedIn(s.handler(), "GET", "/dashboard", nil)))
+	for _, want := range []string{
+		"New access since", "You made the API key", "An agent of claude.example got in", "1,234+", "10,000+", "of 100",
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the overview lacks %q", want)
+		}
+	}
+	s.scopes = s.scopes[:2] // without the right to read the record
+	if body := text(t, signedIn(s.handler(), "GET", "/dashboard", nil)); strings.Contains(body, "New access") {
+		t.Error("a member without the right admin reads the record")
+	}
+}
+
+func TestANewKeyExpiresAsItIsAsked(t *testing.T) {
+	h := newHouse().handler()
+	for days, status := range map[string]int{"": 200, "7": 200, "365": 200, "8": 400, "-1": 400, "never": 400} {
+		fields := url.Values{"name": {"Build"}, "once": {"page-0123456789"}, "expires": {days}}
+		if r := signedIn(h, "POST", "/keys", fields); r.StatusCode != status {
+			t.Errorf("after %q days: %d", days, r.StatusCode)
+		}
+	}
+}
