@@ -35,6 +35,7 @@ type Host struct {
 	Viewers
 
 	Admissions
+	Operators Operators
 }
 
 // Admissions is what asks members whether to let something in.
@@ -85,6 +86,7 @@ func (h *Host) routes() []route {
 		h.reportRoutes(),
 		h.memberRoutes(),
 		h.decisionRoutes(),
+		h.operatorRoutes(),
 	)
 }
 
@@ -227,7 +229,11 @@ func (h *Host) Handler() http.Handler {
 	}
 	for path, methods := range allowed {
 		slices.Sort(methods)
-		mux.HandleFunc(path, h.answer(wrongMethod(strings.Join(methods, ", "))))
+		refuse := wrongMethod(strings.Join(methods, ", "))
+		if forOperators(path) {
+			refuse = notFound // it would tell that the page is there
+		}
+		mux.HandleFunc(path, h.answer(refuse))
 	}
 	mux.HandleFunc("/", h.answer(notFound))
 

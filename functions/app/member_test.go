@@ -136,6 +136,7 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 			Apps:   clients{apps{s}, devices{s}},
 			Claims: claims{s},
 		},
+		Operators: Operators{bolts{s}, inbox{s}, findings{s}, logbook{s}, gate{s}, &numbers},
 	}, &lines
 }
 
@@ -224,8 +225,9 @@ func (s sessions) EndNamed(ctx context.Context, _ session.Authenticated, name st
 
 type signIns struct{ *house }
 
-func (s signIns) Begin(ctx context.Context, returnTo string, _ netip.Addr) (signin.Begun, error) {
-	s.begun = append(s.begun, returnTo)
+func (s signIns) Begin(ctx context.Context, to signin.Destination, _ netip.Addr) (signin.Begun, error) {
+	s.begun = append(s.begun, to.Path)
+	s.fresh = to.Fresh
 	return signin.Begun{URL: "https://id.example/authorize?state=s", Cookie: "Ym91bmQ"}, s.called(ctx, "Begin")
 }
 

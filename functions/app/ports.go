@@ -49,7 +49,7 @@ type SignIns interface {
 // SignInFlow is the way to the identity provider and back.
 type SignInFlow interface {
 	// Begin answers where to send the browser, and what binds the sign-in to it.
-	Begin(ctx context.Context, returnTo string, from netip.Addr) (signin.Begun, error)
+	Begin(ctx context.Context, to signin.Destination, from netip.Addr) (signin.Begun, error)
 	// Finish takes what the browser brings back. Faults: forbidden, with signin.ErrUnverified or for a closed workspace;
 	// database_unavailable; invalid_request for all else, with signin.ErrDeclined if the provider said no.
 	Finish(ctx context.Context, c signin.Callback, about session.Client, requestID string) (signin.Finished, error)

@@ -16,7 +16,9 @@ import (
 
 // signIn sends the browser to the identity provider.
 func (h *Host) signIn(w http.ResponseWriter, r *http.Request) error {
-	begun, err := h.SignIns.Begin(r.Context(), signin.ReturnPath(r.URL.Query().Get("returnPathname")), web.ClientAddress(r))
+	path := signin.ReturnPath(r.URL.Query().Get("returnPathname"))
+	to := signin.Destination{Path: path, Fresh: forOperators(path)}
+	begun, err := h.SignIns.Begin(r.Context(), to, web.ClientAddress(r))
 	if err != nil {
 		return notSignedIn(err)
 	}

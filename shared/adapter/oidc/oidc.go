@@ -151,8 +151,14 @@ func (p *Provider) Begin(ctx context.Context, t signin.Transaction) (string, err
 	if err != nil {
 		return "", signin.Unreachable(err)
 	}
-	return p.oauth(d).AuthCodeURL(t.State, oauth2.S256ChallengeOption(t.Verifier),
-		oauth2.SetAuthURLParam("nonce", t.Nonce)), nil
+	options := []oauth2.AuthCodeOption{
+		oauth2.S256ChallengeOption(t.Verifier),
+		oauth2.SetAuthURLParam("nonce", t.Nonce),
+	}
+	if t.Fresh {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"), oauth2.SetAuthURLParam("max_age", "0"))
+	}
+	return p.oauth(d).AuthCodeURL(t.State, options...), nil
 }
 
 // Finish implements signin.Provider.

@@ -45,8 +45,23 @@ func artifacts(s *boot.Services, h *app.Host, limiter *rate.Limiter) error {
 	views := s.Views(service.URLs, limiter)
 	h.Views = views
 	h.Live = s.Live(views)
-	h.Reports, err = s.Reports(service.URLs, limiter)
-	return err
+	reports, err1 := s.Reports(service.URLs, limiter)
+	h.Reports = reports
+	h.Operators.Lookups = s.Lookups(service.URLs)
+	return errors.Join(err1, oversight(s, h))
+}
+
+// oversight gives the host what operators work with.
+func oversight(s *boot.Services, h *app.Host) error {
+	locks, err1 := s.Lockdowns()
+	inbox, err2 := s.Inbox()
+	log, err3 := s.Account()
+	h.Operators.Lockdowns = locks
+	h.Operators.Inbox = inbox
+	h.Operators.Log = log
+	h.Operators.Gate = s.Gate()
+	h.Operators.Limits = &s.Config.Limits
+	return errors.Join(err1, err2, err3)
 }
 
 // people gives the host what members ask for about themselves, and what asks for their consent.

@@ -126,7 +126,7 @@ func (s *env) relyOn(t testing.TB, issuer string) *oidc.Provider {
 // begin begins a sign-in, and returns where the browser is sent too.
 func (s *env) begin(t testing.TB, to string) (signin.Begun, *url.URL) {
 	t.Helper()
-	begun, err := s.Begin(ctx, to, from)
+	begun, err := s.Begin(ctx, signin.Destination{Path: to}, from)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,9 +48,15 @@ type Begun struct {
 	Cookie string // binds the sign-in to this browser for limits.SignInLife
 }
 
-// Begin starts a sign-in that ends at returnTo. It fails with database_unavailable if the provider or the store does
+// Destination is where a sign-in ends.
+type Destination struct {
+	Path  string // on the app host
+	Fresh bool   // the person has to authenticate anew, because what they do there needs a fresh sign-in
+}
+
+// Begin starts a sign-in. It fails with database_unavailable if the provider or the store does
 // not answer in time, and with rate_limited_actor for an address that begins too many.
-func (d *Service) Begin(ctx context.Context, returnTo string, from netip.Addr) (Begun, error) {
+func (d *Service) Begin(ctx context.Context, to Destination, from netip.Addr) (Begun, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
 	defer cancel()
 	if d.Provider == nil {
@@ -64,8 +70,10 @@ func (d *Service) Begin(ctx context.Context, returnTo string, from netip.Addr) (
 		return Begun{}, fault.New(fault.RateLimitedActor,
 			"too many sign-ins from your network; wait as long as Retry-After says").After(wait)
 	}
-	a, cookie := begin(ReturnPath(returnTo), d.Now())
-	url, err := d.Provider.Begin(ctx, transaction(a.State, cookie))
+	a, cookie := begin(ReturnPath(to.Path), d.Now())
+	t := transaction(a.State, cookie)
+	t.Fresh = to.Fresh
+	url, err := d.Provider.Begin(ctx, t)
 	if err != nil {
 		return Begun{}, err
 	}

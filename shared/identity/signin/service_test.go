@@ -52,7 +52,7 @@ func TestAPersonSignsIn(t *testing.T) {
 
 func TestT38ACallbackWorksInTheBrowserWhereItBeganAndOnce(t *testing.T) {
 	s := newEnv(t)
-	victim, err := s.Begin(ctx, "/", from)
+	victim, err := s.Begin(ctx, signin.Destination{Path: "/"}, from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func TestAStalledProviderIsSaidToBeDownInTime(t *testing.T) {
 		t.Parallel()
 		s := newEnv(t)
 		s.Provider = s.relyOn(t, "http://"+silent(t))
-		down(t, func() error { _, err := s.Begin(ctx, "/", from); return err })
+		down(t, func() error { _, err := s.Begin(ctx, signin.Destination{Path: "/"}, from); return err })
 	})
 	for _, path := range []string{"/token", "/jwks"} {
 		t.Run(path, func(t *testing.T) {
@@ -239,11 +239,11 @@ func TestSignInsFromOneNetworkAreCounted(t *testing.T) {
 	s := newEnv(t)
 	s.limits.SignIn.Limit = 2
 	for range 2 {
-		if _, err := s.Begin(ctx, "/", from); err != nil {
+		if _, err := s.Begin(ctx, signin.Destination{Path: "/"}, from); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := s.Begin(ctx, "/", from)
+	_, err := s.Begin(ctx, signin.Destination{Path: "/"}, from)
 	if fault.CodeOf(err) != fault.RateLimitedActor || fault.Of(err).RetryAfter <= 0 {
 		t.Error(err)
 	}
@@ -262,7 +262,7 @@ func TestAClosedWorkspaceAndADeskWithoutProviderSignNobodyIn(t *testing.T) {
 	}
 	c := s.authorize(t, "ada@example.org")
 	s.Provider = nil
-	if _, err := s.Begin(ctx, "/", from); fault.CodeOf(err) != fault.DatabaseUnavailable {
+	if _, err := s.Begin(ctx, signin.Destination{Path: "/"}, from); fault.CodeOf(err) != fault.DatabaseUnavailable {
 		t.Error(err)
 	}
 	if _, err := s.Finish(ctx, c, about, "req"); fault.CodeOf(err) != fault.DatabaseUnavailable {

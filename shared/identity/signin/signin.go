@@ -22,6 +22,7 @@ type Transaction struct {
 	State    string // returned by the browser
 	Nonce    string // returned in the ID token
 	Verifier string // of PKCE
+	Fresh    bool   // the provider asks the person to authenticate anew, also where it knows the browser
 }
 
 // Provider is the identity provider. Its failures are the errors that Refused, Unverified and Unreachable return.

@@ -1,0 +1,158 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/identity/account"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/publishing/abuse"
+	"vitrine/shared/publishing/lockdown"
+	"vitrine/shared/publishing/lookup"
+)
+
+// Operators is what the operators of the deployment work with. All of it answers not_found to others.
+type Operators struct {
+	Lockdowns Lockdowns
+	Inbox     Inbox
+	Lookups   Lookups
+	Log       OperatorLog
+	Gate      Gate
+	Limits    *limits.Limits // that apply to workspaces, by tier
+}
+
+// Lockdowns closes workspaces and artifacts, and opens them again.
+type Lockdowns interface {
+	// Set answers with the lockdown in effect; invalid_request for a bad reason and for the operator's own workspace.
+	Set(
+		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.SetLockdown,
+	) (contract.Lockdown, error)
+	// Lift answers not_found where none is in effect.
+	Lift(
+		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, s lockdown.Scope,
+		target string,
+	) (contract.Lockdown, error)
+	// List answers one page, lifted ones included, newest first.
+	List(ctx context.Context, by credential.Actor, after string, limit int) (contract.LockdownList, error)
+}
+
+// Inbox keeps the reports of abuse.
+type Inbox interface {
+	// List answers one page of the reports of an artifact, or of all if it is empty, newest first.
+	List(
+		ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
+	) ([]abuse.Report, contract.PageInfo, error)
+	Handle(ctx context.Context, by credential.Actor, a id.Artifact, place string) error
+}
+
+// Lookups tells what something is without opening it, and opens it with an event.
+type Lookups interface {
+	// Find answers invalid_request for a text that is neither an id nor an address of the deployment.
+	Find(ctx context.Context, by credential.Actor, pasted string) (lookup.Finding, error)
+	// Hot are the artifacts that were read often in the last hour.
+	Hot(ctx context.Context, by credential.Actor) ([]rate.Hot, error)
+	// Open answers invalid_request for a missing reason and for what is locked.
+	Open(ctx context.Context, by credential.Actor, a id.Artifact, reason string) (lookup.Opened, error)
+}
+
+// OperatorLog is the record of all workspaces.
+type OperatorLog interface {
+	OperatorLog(
+		ctx context.Context, by credential.Actor, asked account.Query, p account.Page,
+	) (contract.OperatorEventList, error)
+}
+
+// Gate limits how many ephemeral workspaces are made.
+type Gate interface {
+	Quota(ctx context.Context, by credential.Actor) (ephemeral.Usage, error)
+	// SetQuota answers invalid_request for a bad number, and for a quota that is not the one that was seen.
+	SetQuota(ctx context.Context, by credential.Actor, from, to int) error
+}
+
+// The pages of operators.
+const (
+	adminPath        = "/admin"
+	adminReports     = adminPath + "/reports"
+	adminLockdowns   = adminPath + "/lockdowns"
+	adminEvents      = adminPath + "/events"
+	adminProvisioned = adminPath + "/provisioning"
+)
+
+// operatorRoutes are the pages of the deployment's operators.
+func (h *Host) operatorRoutes() []route {
+	return []route{
+		{method: "GET", path: adminPath, handle: h.operator(h.triage)},
+		{method: "POST", path: adminPath + "/lookup", handle: h.operator(h.lookUp)},
+		{method: "POST", path: adminPath + "/content", handle: h.operator(h.openContent)},
+		{method: "GET", path: adminReports, handle: h.operator(restarts(h.reports))},
+		{method: "POST", path: adminReports + "/handled", handle: h.operator(h.handleReport)},
+		{method: "GET", path: adminLockdowns, handle: h.operator(restarts(h.lockdowns))},
+		{method: "POST", path: adminLockdowns, handle: h.operator(h.setLockdown)},
+		{method: "POST", path: adminLockdowns + "/lift", handle: h.operator(h.liftLockdown)},
+		{method: "GET", path: adminEvents, handle: h.operator(h.events)},
+		{method: "GET", path: adminProvisioned, handle: h.operator(h.provisioning)},
+		{method: "POST", path: adminProvisioned, handle: h.operator(h.setQuota)},
+	}
+}
+
+// forOperators reports whether a path of the host is one of the operators' pages.
+func forOperators(path string) bool {
+	path, _, _ = strings.Cut(path, "?")
+	return path == adminPath || strings.HasPrefix(path, adminPath+"/")
+}
+
+// operator serves a page to operators who have just signed in. Others who signed in before as operators are led to sign
+// in anew. To everyone else there is no such page.
+func (h *Host) operator(handle memberHandler) handler {
+	return withTimeout(func(w http.ResponseWriter, r *http.Request) error {
+		v, err := h.visitor(r)
+		switch {
+		case fault.CodeOf(err) == fault.NotAuthenticated:
+			return notFound(w, r)
+		case err != nil:
+			return err
+		case v.Actor.Operator.IsZero():
+			return notFound(w, r)
+		case v.Actor.Operates(h.Now()) != nil:
+			return stale(r)
+		}
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		if r.Method != http.MethodPost {
+			return h.counted(w, r, v, handle)
+		}
+		if err := h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
+			return err // before anything is done
+		}
+		return handle(w, r, v)
+	})
+}
+
+// stale asks an operator to sign in anew. It is a page and no redirect, because a provider that does not ask for the
+// password again would send the browser around for ever.
+func stale(r *http.Request) error {
+	back := adminPath
+	if r.Method == http.MethodGet {
+		back = r.URL.RequestURI()
+	}
+	return explained{fault.New(fault.NotAuthenticated, "the sign-in of the operator is old"), pages.Message{
+		Heading: "Confirm that it is you",
+		Text: "Operators act for 15 minutes after they have signed in. Nothing was done. Sign in once more, and the " +
+			"provider asks you to prove who you are.",
+		Links: []pages.Link{{Path: signInPath(back), Text: "Sign in again"}, {Path: "/dashboard", Text: "Your workspace"}},
+	}}
+}
+
+// console is what operators' pages have around them; here is the section on show.
+func (v browserSession) console(here string) pages.Console {
+	return pages.Console{Email: v.Member.Email, Here: here}
+}
