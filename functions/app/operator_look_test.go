@@ -1,0 +1,74 @@
+package app
+
+import (
+	"testing"
+
+	"vitrine/scripts/testkit/browser"
+)
+
+func onDuty(s *house) { s.operator = noon }
+
+func busyDuty(s *house) { onDuty(s); long(s); s.more = true }
+
+const lookUpButton = `form[action="/admin/lookup"] button:not(.quiet)`
+
+var consoleScenes = []scene{
+	{name: "admin", path: "/admin", set: onDuty},
+	{name: "admin-long", path: "/admin", set: busyDuty},
+	{name: "admin-empty", path: "/admin", set: func(s *house) { onDuty(s); s.empty = true }},
+	{name: "admin-wrong", path: "/admin", set: onDuty, act: fill("target", "nonsense", lookUpButton)},
+	{name: "admin-found", path: "/admin", set: onDuty, act: fill("target", artifactID, lookUpButton)},
+	{
+		name: "admin-found-locked",
+		path: "/admin",
+		set:  func(s *house) { onDuty(s); s.scene = "locked" },
+		act:  fill("target", artifactID, lookUpButton),
+	},
+	{
+		name: "admin-not-found",
+		path: "/admin",
+		set:  func(s *house) { onDuty(s); s.empty = true },
+		act:  fill("target", artifactID, lookUpButton),
+	},
+	{
+		name: "admin-opened",
+		path: "/admin",
+		set:  onDuty,
+		act:  then(fill("target", artifactID, lookUpButton), fill("reason", "other", `form[action="/admin/content"] button`)),
+	},
+	{name: "admin-reports", path: "/admin/reports", set: busyDuty},
+	{name: "admin-reports-of-one", path: "/admin/reports?artifact=" + artifactID, set: onDuty},
+	{
+		name: "admin-lockdowns",
+		path: "/admin/lockdowns?triage_scope=workspace&triage_target=" + string(strangerID),
+		set:  busyDuty,
+	},
+	{name: "admin-events", path: "/admin/events?focus=security", set: busyDuty},
+	{name: "admin-events-wrong", path: "/admin/events?workspace_id=x", set: onDuty},
+	{name: "admin-provisioning", path: "/admin/provisioning", set: onDuty},
+	{name: "admin-stale", path: "/admin", set: func(s *house) { s.operator = noon.AddDate(0, 0, -1) }},
+}
+
+func TestOperatorsPagesLook(t *testing.T) {
+	in := inhabit(t)
+	p := browser.Open(t)
+	p.Media("prefers-reduced-motion", "reduce")
+	app, content := in.appURL, in.contentURL
+	for _, s := range consoleScenes {
+		in.mu.Lock()
+		*in.house = *newHouse()
+		in.appURL, in.contentURL = app, content
+		s.set(in.house)
+		in.mu.Unlock()
+		for width, name := range map[int64]string{320: "-320", 768: "-768", 1280: "-1280"} {
+			p.Viewport(width, 640)
+			in.enter(p)
+			p.Go(app + s.path)
+			if s.act != nil {
+				s.act(p)
+			}
+			p.Wait(`document.readyState === "complete" && document.querySelector("h1")`)
+			look(t, p, s.name+name, width)
+		}
+	}
+}
