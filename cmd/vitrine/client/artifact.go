@@ -91,11 +91,7 @@ func (a *Account) List(ctx context.Context, cursor string, limit int) (l contrac
 	if err = a.read(ctx, "/v1/artifacts?"+q.Encode(), &l); err != nil {
 		return l, err
 	}
-	if next := l.PageInfo.NextCursor; l.PageInfo.HasMore && (next == nil || *next == "" || *next == cursor ||
-		len(l.Data) == 0) {
-		err = a.caller.badResponse(a.Hosts.APIURL, "the list goes on but does not say where")
-	}
-	return l, err
+	return l, a.checkPage(l.PageInfo, cursor, len(l.Data))
 }
 
 // Revisions lists the revisions of an artifact: drafts, then the others, newest first.

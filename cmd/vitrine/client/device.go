@@ -84,7 +84,7 @@ func (a *Authority) Await(ctx context.Context, d Device) (Tokens, error) {
 	interval, silence := d.interval, time.Duration(0)
 	for {
 		wait := max(interval, silence)
-		if err := sleep(ctx, a.caller.Patience.scale(wait+jitter(wait))); err != nil {
+		if err := Sleep(ctx, a.caller.Patience.scale(wait+jitter(wait))); err != nil {
 			return Tokens{}, err
 		}
 		last := !time.Now().Before(d.end)

@@ -17,6 +17,8 @@ const (
 	aboutLink                    // by its id
 	aboutShare                   // a share URL
 	aboutFile                    // its signed URL
+	aboutKey                     // an API key of the workspace
+	aboutClaim                   // a claim token
 )
 
 // NoArtifact is the hint when a publish finds no artifact to revise.
@@ -32,6 +34,8 @@ var notFoundHints = map[subject]string{
 	aboutLink: "Check the id of the link, and that it was not revoked; vitrine link list with the id of the " +
 		"artifact shows it.",
 	aboutShare: "The link was revoked, or it is incomplete: it ends with # and some 75 characters. Ask for a new one.",
+	aboutKey:   "Check the id of the API key; vitrine keys list shows it.",
+	aboutClaim: "The claim token expired, was used already, or is incomplete; ask for what it was to bring again.",
 	aboutFile:  "Run the command again; the file may have been deleted meanwhile.",
 }
 

@@ -50,7 +50,7 @@ func (c *Caller) retry(ctx context.Context, attempt func(context.Context) error)
 		if wait >= noteAfter {
 			c.Note("%s; trying again in %s", f.Message, wait.Round(time.Second))
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := Sleep(ctx, wait); err != nil {
 			return err
 		}
 		waited += wait
@@ -72,7 +72,7 @@ func (d *Deployment) Pause(ctx context.Context, times int) (bool, error) {
 	if times >= p.MaxAttempts {
 		return false, nil
 	}
-	return true, sleep(ctx, p.MeanWait<<(times-1))
+	return true, Sleep(ctx, p.MeanWait<<(times-1))
 }
 
 // scale divides a time that the server sets for a sign-in by ClockDivisor.
@@ -80,7 +80,8 @@ func (p RetryPolicy) scale(d time.Duration) time.Duration {
 	return d / time.Duration(max(p.ClockDivisor, 1))
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d, or until ctx ends.
+func Sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -40,6 +40,7 @@ const (
 	BadResponse    fault.Code = "bad_response"        // an unusable or suspicious success
 	Unencrypted    fault.Code = "unencrypted"         // plain HTTP to another machine
 	Unwritten      fault.Code = "output_error"        // stdout cannot be written
+	Unsettable     fault.Code = "config_error"        // the file of settings cannot be read or written
 	Unstorable     fault.Code = "storage_error"       // a login cannot be stored or deleted
 	Mismatch       fault.Code = "login_mismatch"      // the redirect does not belong to this login
 	TimedOut       fault.Code = "login_timeout"       // the person did not sign in
@@ -51,6 +52,8 @@ const (
 	Unsavable      fault.Code = "unusable_output"     // a file that cannot be written
 	NoEdit         fault.Code = "edit_failed"         // an edit does not fit its file
 	LinkLasts      fault.Code = "link_lasts_longer"   // an existing share link ends later than requested
+	NoBundle       fault.Code = "bundle_unavailable"  // there is no zip of the revision
+	BundlePending  fault.Code = "bundle_pending"      // the zip is not made yet
 )
 
 // Failure is an error that may be shown: it contains no secret and no signed URL.
