@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -50,6 +51,14 @@ func (s *Screen) Verbatim(body []byte) error {
 	defer s.mu.Unlock()
 	_, err := s.raw.Write(body)
 	return unwritten(err)
+}
+
+// Stream writes bytes that are no text to stdout, which is no terminal.
+func (s *Screen) Stream(write func(io.Writer) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.wipe()
+	return unwritten(write(s.raw))
 }
 
 // steersBody is steers for texts of many lines. A lone carriage return would overwrite the line.

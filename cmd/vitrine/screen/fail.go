@@ -8,8 +8,8 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// problem is the JSON form of a failure.
-type problem struct {
+// Problem is the JSON form of a failure.
+type Problem struct {
 	Code              string `json:"code"`
 	Message           string `json:"message"`
 	Docs              string `json:"docs,omitempty"`
@@ -18,9 +18,9 @@ type problem struct {
 	Hint              string `json:"hint,omitempty"`
 }
 
-// Fail writes a failure to stderr. Its last line for people is the hint.
-func (s *Screen) Fail(f *failure.Failure) {
-	p := problem{
+// ProblemOf returns the JSON form of a failure, without secrets.
+func ProblemOf(f *failure.Failure) Problem {
+	return Problem{
 		Code:              string(f.Code),
 		Message:           Scrub(f.Message),
 		Docs:              f.Docs,
@@ -28,6 +28,22 @@ func (s *Screen) Fail(f *failure.Failure) {
 		RetryAfterSeconds: int64(f.RetryAfter / time.Second),
 		Hint:              Scrub(f.Hint),
 	}
+}
+
+// Warn writes one line about a failure that does not end the command to stderr, except with --json.
+func (s *Screen) Warn(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mode == JSON {
+		return
+	}
+	s.wipe()
+	fmt.Fprintln(s.err, wrong.Render(Clean(Scrub(text))))
+}
+
+// Fail writes a failure to stderr. Its last line for people is the hint.
+func (s *Screen) Fail(f *failure.Failure) {
+	p := ProblemOf(f)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wipe()
@@ -35,7 +51,7 @@ func (s *Screen) Fail(f *failure.Failure) {
 		p.print(s.err)
 		return
 	}
-	text, err := encode(map[string]problem{"error": p})
+	text, err := encode(map[string]Problem{"error": p})
 	if err == nil {
 		_, err = s.err.Write(text)
 	}
@@ -44,7 +60,7 @@ func (s *Screen) Fail(f *failure.Failure) {
 	}
 }
 
-func (p problem) print(w io.Writer) {
+func (p Problem) print(w io.Writer) {
 	fmt.Fprintf(w, "%s %s: %s\n", wrong.Render("error"), strong.Render(Clean(p.Code)), Clean(p.Message))
 	for _, r := range []Row{{"docs", p.Docs}, {"request", p.RequestID}} {
 		if r.Value != "" {

@@ -15,11 +15,10 @@ const (
 	redraw   = 100 * time.Millisecond
 )
 
-// Progress shows the progress of an upload: a bar on a terminal, a note at start and end elsewhere, no output with
-// --json.
+// Progress shows the progress of a transfer: a bar on a terminal, a note at start elsewhere, no output with --json.
 type Progress struct {
 	screen *Screen
-	files  int
+	files  int // 0 for a download
 	bytes  int64
 
 	sent   atomic.Int64
@@ -30,6 +29,15 @@ type Progress struct {
 
 // Progress begins to show an upload; Stop ends it.
 func (s *Screen) Progress(files int, bytes int64) *Progress {
+	return s.begin(files, bytes, fmt.Sprintf("Uploading %s (%s)", Count(files, "file"), Bytes(bytes)))
+}
+
+// Download begins to show the download of one file; Stop ends it. Done tells how much of it has arrived.
+func (s *Screen) Download(bytes int64) *Progress {
+	return s.begin(0, bytes, "Downloading "+Bytes(bytes))
+}
+
+func (s *Screen) begin(files int, bytes int64, note string) *Progress {
 	p := &Progress{
 		screen: s,
 		files:  files,
@@ -40,10 +48,13 @@ func (s *Screen) Progress(files int, bytes int64) *Progress {
 	case s.bars:
 		p.bar.Go(p.draw)
 	case s.mode == Plain:
-		s.Note("Uploading %s (%s)", Count(files, "file"), Bytes(bytes))
+		s.Note("%s", note)
 	}
 	return p
 }
+
+// Done sets how many bytes have been transferred.
+func (p *Progress) Done(bytes int64) { p.sent.Store(bytes) }
 
 // Sent adds bytes. A negative number takes a failed attempt back.
 func (p *Progress) Sent(bytes int64) { p.sent.Add(bytes) }
@@ -51,14 +62,14 @@ func (p *Progress) Sent(bytes int64) { p.sent.Add(bytes) }
 // Stored counts a stored file.
 func (p *Progress) Stored() { p.stored.Add(1) }
 
-// Stop removes the bar and says whether all files were stored.
+// Stop removes the bar and says whether all files of an upload were stored.
 func (p *Progress) Stop() {
 	close(p.end)
 	p.bar.Wait()
 	p.screen.mu.Lock()
 	p.screen.wipe()
 	p.screen.mu.Unlock()
-	if p.screen.mode != JSON && p.stored.Load() == int64(p.files) {
+	if p.files > 0 && p.screen.mode != JSON && p.stored.Load() == int64(p.files) {
 		p.screen.Note("Uploaded %s", Count(p.files, "file"))
 	}
 }
@@ -75,7 +86,7 @@ func (p *Progress) draw() {
 	tick := time.NewTicker(redraw)
 	defer tick.Stop()
 	for {
-		bar.Describe(fmt.Sprintf("Uploading %d/%d files", p.stored.Load(), p.files))
+		bar.Describe(p.label())
 		bar.Set64(min(max(p.sent.Load(), 0), p.bytes))
 		select {
 		case <-tick.C:
@@ -83,6 +94,13 @@ func (p *Progress) draw() {
 			return
 		}
 	}
+}
+
+func (p *Progress) label() string {
+	if p.files == 0 {
+		return "Downloading"
+	}
+	return fmt.Sprintf("Uploading %d/%d files", p.stored.Load(), p.files)
 }
 
 // barWriter writes a bar so that notes do not overwrite it.

@@ -228,3 +228,23 @@ func TestProgressInPlainTextIsTwoLines(t *testing.T) {
 		}
 	}
 }
+
+func TestADownloadHasABarOrOneLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out, err output.Buffer
+		p := New(Options{Out: &out, Err: &err, Environ: onTTY}).Download(1000)
+		p.Done(500)
+		pass(400 * time.Millisecond)
+		p.Stop()
+		if text := err.String(); !strings.Contains(text, "Downloading") || !strings.Contains(text, "49%") {
+			t.Errorf("stderr %q", text)
+		}
+	})
+	var out, err bytes.Buffer
+	p := New(Options{Out: &out, Err: &err}).Download(2048)
+	p.Done(2048)
+	p.Stop()
+	if err.String() != "Downloading 2 KiB\n" || out.Len() > 0 {
+		t.Errorf("stdout %q, stderr %q", &out, &err)
+	}
+}
