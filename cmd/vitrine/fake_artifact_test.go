@@ -268,7 +268,7 @@ func (p *fakeServer) viewOf(s *snapshot) contract.PublicAgentView {
 		Entrypoint:         s.entrypoint,
 		RevisionContentURL: p.content.URL + "/v/s3cret/" + s.entrypoint,
 		SafetyWarnings:     []contract.SafetyWarning{},
-		Bundle:             contract.Bundle{Status: "disabled"},
+		Bundle:             p.bundleOf(s),
 	}
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
 		v.Files = append(v.Files, contract.AgentViewFile{

@@ -37,6 +37,10 @@ type people struct {
 	ends     time.Time     // expiry of new keys
 	metadata map[string]any
 	device   map[string]any
+	older    int // keys that exist without a login
+
+	bring     int    // artifacts that the claim token brings
+	claimedBy string // Idempotency-Key of the claim; "" for none
 }
 
 const deviceCode = "ap_dc_preview_0000000000000DC0_devicecodedevicecodedevicecodedevicecodedevice"
@@ -62,6 +66,7 @@ func (p *fakeServer) routePeople(api *http.ServeMux) {
 	p.route(api, "GET /v1/web/workspace", "workspace", p.workspace)
 	p.route(api, "POST /v1/web/keys", "keys", p.createKey)
 	p.route(api, "POST /v1/api-keys/current/revoke", "end key", p.endKey)
+	p.routeKeys(api)
 }
 
 func (p *fakeServer) metadata(w http.ResponseWriter, _ *http.Request) {
@@ -300,7 +305,10 @@ func (p *fakeServer) member(w http.ResponseWriter, r *http.Request) bool {
 
 func (p *fakeServer) workspace(w http.ResponseWriter, r *http.Request) {
 	if p.member(w, r) {
-		answer(w, 200, contract.WebWorkspace{WorkspaceMember: contract.MemberSummary{Email: "ada@example.com"}})
+		answer(w, 200, contract.WebWorkspace{
+			Workspace:       contract.WorkspaceSummary{ID: workspace, Name: "Team \x1b[31m"},
+			WorkspaceMember: contract.MemberSummary{Email: "ada@example.com"},
+		})
 	}
 }
 
@@ -310,7 +318,8 @@ func (p *fakeServer) createKey(w http.ResponseWriter, r *http.Request) {
 	}
 	var in contract.CreateKey
 	host, _ := os.Hostname()
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.Name != "CLI ("+host+")" {
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in.Name != "CLI ("+host+")" &&
+		strings.HasPrefix(r.Header.Get("Idempotency-Key"), "cli_login_") {
 		p.violation("keys: name %q (%v)", in.Name, err)
 	}
 	p.mu.Lock()
@@ -364,6 +373,10 @@ func (p *fakeServer) tellPeople(ts *testscript.TestScript, args []string) {
 		}
 	case "device":
 		s.device[args[1]] = value
+	case "older":
+		s.older = value.(int)
+	case "brings":
+		s.bring, s.claimedBy = value.(int), ""
 	case "pending":
 		s.pending = value.(int)
 	case "ends":

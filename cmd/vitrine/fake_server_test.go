@@ -61,6 +61,10 @@ type fakeServer struct {
 	result  map[string]any    // changes to the result of publish
 	people  people
 	world   workspaceState
+	bundle  bundleState
+	founds  bool // the first publish of a new artifact makes the world's only revision
+	founded *snapshot
+	results map[string]*httptest.ResponseRecorder // of finalize and publish, by route and Idempotency-Key
 }
 
 // stored is a declared file with its bytes, once uploaded.
@@ -73,6 +77,7 @@ type stored struct {
 // plannedFault is a misbehaviour: drop the connection, or answer with this.
 type plannedFault struct {
 	drop   bool
+	done   bool // the request has its effect all the same
 	status int
 	code   string
 	header http.Header
@@ -82,13 +87,15 @@ type plannedFault struct {
 
 func newFakeServer() *fakeServer {
 	p := &fakeServer{
-		faults: map[string][]plannedFault{},
-		files:  map[string]*stored{},
-		burnt:  map[string]bool{},
-		hosts:  map[string]string{},
-		result: map[string]any{},
-		people: newPeople(),
-		world:  newWorkspaceState(),
+		faults:  map[string][]plannedFault{},
+		files:   map[string]*stored{},
+		burnt:   map[string]bool{},
+		results: map[string]*httptest.ResponseRecorder{},
+		hosts:   map[string]string{},
+		result:  map[string]any{},
+		people:  newPeople(),
+		world:   newWorkspaceState(),
+		bundle:  bundleState{status: "disabled"},
 		policy: contract.UsagePolicy{
 			FileSizeCapBytes:          10 << 20,
 			ArtifactSizeCapBytes:      25 << 20,
@@ -110,6 +117,7 @@ func newFakeServer() *fakeServer {
 	p.route(upload, "POST /v1/upload-sessions/{session}/finalize", "finalize", p.finalize)
 	p.route(upload, "PUT /o/{name}", "put", p.put)
 	p.route(content, "GET /v/{token}/{path...}", "content", p.serve)
+	p.route(content, "GET /b/{token}", "bundle", p.serveBundle)
 	for _, mux := range []*http.ServeMux{api, upload, content} {
 		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
 			p.violation("asked for %s %s", r.Method, r.URL.Path)
@@ -142,8 +150,11 @@ func (p *fakeServer) violation(format string, args ...any) {
 func (p *fakeServer) route(mux *http.ServeMux, pattern, name string, answer http.HandlerFunc) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		line := name
-		if name == "put" {
+		switch name {
+		case "put":
 			line += " " + p.pathOf(r)
+		case "bundle":
+			line = strings.TrimSpace(line + " " + r.Header.Get("Range") + " " + r.Header.Get("If-Range"))
 		}
 		p.mu.Lock()
 		p.calls = append(p.calls, line)
@@ -159,12 +170,47 @@ func (p *fakeServer) route(mux *http.ServeMux, pattern, name string, answer http
 		}
 		p.checkHeaders(name, r)
 		p.checkForm(name, r, planned)
-		if planned != nil {
-			planned.answer(name, w)
+		p.answer(name, planned, answer)(w, r)
+	})
+}
+
+// answer returns what answers a call: a planned fault, the result that an earlier call had, or the handler.
+func (p *fakeServer) answer(name string, planned *plannedFault, handler http.HandlerFunc) http.HandlerFunc {
+	if name == "finalize" || name == "publish" {
+		handler = p.once(name, handler)
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		if planned == nil {
+			handler(w, r)
 			return
 		}
-		answer(w, r)
-	})
+		if planned.done {
+			handler(httptest.NewRecorder(), r)
+		}
+		planned.answer(name, w)
+	}
+}
+
+// once repeats the result of a command that succeeded with the same Idempotency-Key.
+func (p *fakeServer) once(name string, handler http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		key := name + r.Header.Get("Idempotency-Key")
+		p.mu.Lock()
+		result := p.results[key]
+		p.mu.Unlock()
+		if result == nil {
+			result = httptest.NewRecorder()
+			handler(result, r)
+		}
+		if result.Code == http.StatusOK {
+			p.mu.Lock()
+			p.results[key] = result
+			p.mu.Unlock()
+		}
+		w.Header().Set("Content-Type", result.Header().Get("Content-Type"))
+		w.WriteHeader(result.Code)
+		w.Write(result.Body.Bytes())
+	}
 }
 
 func (f plannedFault) answer(route string, w http.ResponseWriter) {
@@ -197,14 +243,17 @@ var (
 	agentForm   = regexp.MustCompile(`^vitrine/\S+ \([a-z0-9]+; [a-z0-9]+\)$`)
 	requestForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
 	idemForm    = regexp.MustCompile(
-		`^cli_(publish|login|edit|restore|link|pin)_` +
-			`([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.whole|\.[2-9])?$`)
+		`^cli_(publish|login|edit|restore|link|pin|keys|claim)_` +
+			`([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.[0-9]+)?(\.whole)?$`)
 )
 
 // mutations carry an Idempotency-Key; open routes carry no bearer.
 var (
-	mutations = []string{"create", "finalize", "publish", "keys", "link", "pin", "unpin"}
-	open      = []string{"discovery", "provision", "put", "metadata", "device", "token", "revoke", "content", "resolve"}
+	mutations = []string{"create", "finalize", "publish", "keys", "link", "pin", "unpin", "revoke-key", "claim"}
+	open      = []string{
+		"discovery", "provision", "put", "metadata", "device", "token", "revoke", "content", "bundle",
+		"resolve",
+	}
 )
 
 func (p *fakeServer) checkHeaders(route string, r *http.Request) {

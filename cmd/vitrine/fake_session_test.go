@@ -199,8 +199,11 @@ func (p *fakeServer) finalize(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	draft := &snapshot{p.nextRevision(), p.opened.Title, p.opened.Entrypoint, p.merge(), p.mode()}
-	if p.opened.ArtifactID != "" {
+	switch {
+	case p.opened.ArtifactID != "":
 		p.world.draft, p.world.yields = draft, 0
+	case p.founds:
+		p.founded = draft
 	}
 	answer(w, 200, contract.Finalized{
 		UploadSessionID: sessionID,
@@ -274,8 +277,13 @@ func (p *fakeServer) publish(w http.ResponseWriter, r *http.Request) {
 	for name, value := range p.result {
 		out[name] = value
 	}
-	if draft == p.world.draft {
+	switch {
+	case draft == p.world.draft:
 		p.world.release(draft)
+	case p.founded != nil:
+		p.world.title = draft.title
+		p.world.revisions = []snapshot{*p.founded}
+		p.founded = nil
 	}
 	answer(w, 200, out)
 }

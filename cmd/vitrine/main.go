@@ -42,7 +42,8 @@ type app struct {
 	in        io.Reader
 	out, err  io.Writer
 	now       func() time.Time
-	newUUID   func() string // an RFC 4122 UUID
+	pause     func(context.Context, time.Duration) error // waits, and ends early with the context
+	newUUID   func() string                              // an RFC 4122 UUID
 	retry     client.RetryPolicy
 	keyring   time.Duration // bounds each call to the keyring
 	browse    time.Duration // how long login waits for a browser
@@ -66,6 +67,7 @@ func system() *app {
 		out:       os.Stdout,
 		err:       os.Stderr,
 		now:       time.Now,
+		pause:     client.Sleep,
 		newUUID:   func() string { return string(id.NewWorkspace()) },
 		retry:     client.DefaultRetryPolicy(),
 		keyring:   vault.KeyringTime,

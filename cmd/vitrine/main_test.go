@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -37,6 +38,7 @@ func TestMain(m *testing.M) {
 				InFlight:     20 * time.Millisecond,
 				ClockDivisor: clockDivisor,
 			}
+			a.pause = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 			a.keyring = 200 * time.Millisecond
 			if wait, err := time.ParseDuration(os.Getenv("TEST_BROWSE")); err == nil {
 				a.browse = wait
@@ -173,6 +175,8 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer device NAME VALUE            change the answer that begins a sign-in on another device
 //	peer pending N                    the person approves after N polls
 //	peer ends TIME                    new keys end then
+//	peer older N                      there are N more API keys
+//	peer brings N                     the claim token is unused and brings N artifacts
 //	peer left FILE                    write what logins have left at the server to FILE
 //	peer host NAME URL                change the discovery document
 //	peer result NAME VALUE            change a member of publish's answer
@@ -197,6 +201,12 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer session FILE                 write the body of the last session that was asked for to FILE
 //	peer most N                       the most PUTs at a time were N
 //	peer stored DIR                   what was stored is what DIR holds
+//	peer bundle STATUS [N]            the state of zips; with N it is pending for so many views before
+//	peer zip SIZE [SEED]              the bytes of the zip
+//	peer cut BYTES...                 so many bytes of the next answers arrive, then the connection breaks;
+//	                                  -1: the answer is 404
+//	peer zipped FILE                  FILE is the zip
+//	peer digest TEXT                  Repr-Digest is this; "" for none, right for the right one
 func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 	p := ts.Value(fakeServerKey{}).(*fakeServer)
 	p.mu.Lock()
@@ -255,7 +265,9 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 		p.checkStored(ts, args[1])
 	case "newer", "lenient", "draft", "file", "big", "title", "others", "lists", "has", "tree":
 		p.tellWorld(ts, args)
-	case "twist", "metadata", "device", "pending", "ends", "left":
+	case "bundle", "zip", "cut", "digest", "zipped":
+		p.tellBundle(ts, args)
+	case "twist", "metadata", "device", "pending", "ends", "left", "older", "brings":
 		p.tellPeople(ts, args)
 	default:
 		ts.Fatalf("the peer does not know %q", args[0])

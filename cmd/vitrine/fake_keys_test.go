@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+)
+
+// routeKeys serves the API keys of the workspace to people.
+func (p *fakeServer) routeKeys(api *http.ServeMux) {
+	p.route(api, "GET /v1/web/keys", "list-keys", p.listKeys)
+	p.route(api, "POST /v1/web/keys/{key}/revoke", "revoke-key", p.revokeKey)
+	p.route(api, "POST /v1/ephemeral/claim", "claim", p.claim)
+}
+
+// claim gives the person the artifacts of the trial workspace, once for each Idempotency-Key.
+func (p *fakeServer) claim(w http.ResponseWriter, r *http.Request) {
+	if !p.member(w, r) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var in contract.ClaimRequest
+	p.decode(r, &in)
+	by, s := r.Header.Get("Idempotency-Key"), &p.people
+	if in.ClaimToken != claim || s.claimedBy != "" && s.claimedBy != by {
+		plannedFault{status: 404, code: "not_found"}.answer("", w)
+		return
+	}
+	s.claimedBy = by
+	out := contract.Claimed{
+		DestinationWorkspaceID: workspace,
+		SourceWorkspaceID:      "6f1ab1f6-2b0c-4b1f-9b53-0c8d1fd0a002",
+		ArtifactIDs:            []id.Artifact{},
+		ClaimTokenID:           "ct_00000000000000000000000005",
+	}
+	for n := range s.bring {
+		out.ArtifactIDs = append(out.ArtifactIDs, id.Artifact(fmt.Sprintf("art_%026d", 2+n)))
+	}
+	answer(w, 200, out)
+}
+
+// keyRows returns the keys that exist: those that people created, the newest first, then older ones that scripts ask
+// for.
+func (p *fakeServer) keyRows() (rows []contract.WebKey) {
+	for _, made := range p.people.made {
+		k := contract.WebKey{APIKeySummary: made.APIKey, Revoked: !p.people.keys[made.Secret]}
+		if at := contract.At(epoch); k.Revoked {
+			k.RevokedAt = &at
+		}
+		rows = append(rows, k)
+	}
+	slices.SortFunc(rows, func(a, b contract.WebKey) int { return strings.Compare(string(b.ID), string(a.ID)) })
+	used, over := contract.At(epoch.Add(-48*time.Hour)), contract.At(epoch.Add(-time.Hour))
+	for n := range p.people.older {
+		k := contract.WebKey{APIKeySummary: contract.APIKeySummary{
+			ID:          id.Key(fmt.Sprintf("key_%026d", 900000+n)),
+			WorkspaceID: workspace,
+			Name:        "older \x1b[31m" + strconv.Itoa(n),
+			PublicID:    id.Public(fmt.Sprintf("%016d", 900000+n)),
+			Scopes:      []string{"publish"},
+			CreatedAt:   contract.At(epoch.Add(-72 * time.Hour)),
+		}}
+		switch n % 3 {
+		case 0:
+			k.LastUsedAt = &used
+		case 1:
+			k.ExpiresAt = &over
+		case 2:
+			k.Revoked = true
+		}
+		rows = append(rows, k)
+	}
+	return rows
+}
+
+func (p *fakeServer) listKeys(w http.ResponseWriter, r *http.Request) {
+	if !p.member(w, r) || !p.isEmpty(w, r) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
+	from, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("cursor"), "c"))
+	if err != nil || limit < 1 || limit > 100 {
+		p.wrong = append(p.wrong, "list-keys: limit "+r.URL.Query().Get("limit"))
+	}
+	rows := p.keyRows()
+	end := min(from+limit, len(rows))
+	l := contract.WebKeyList{Items: rows[from:end]}
+	if next := fmt.Sprintf("c%d", end); end < len(rows) {
+		l.PageInfo = contract.PageInfo{NextCursor: &next, HasMore: true}
+	}
+	answer(w, 200, l)
+}
+
+func (p *fakeServer) revokeKey(w http.ResponseWriter, r *http.Request) {
+	if !p.member(w, r) || !p.isEmpty(w, r) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, made := range p.people.made {
+		if string(made.APIKey.ID) == r.PathValue("key") {
+			delete(p.people.keys, made.Secret)
+			answer(w, 200, contract.RevokedKey{APIKey: made.APIKey, RevokedAt: contract.At(epoch)})
+			return
+		}
+	}
+	plannedFault{status: 404, code: "not_found"}.answer("", w)
+}
