@@ -101,7 +101,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpFunc(a.help)
 	root.SetHelpCommand(a.helpCommand(root))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return a.flagError(cmd, err) })
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.CompletionOptions.DisableDefaultCmd = true
 	f := root.PersistentFlags()
 	f.BoolVar(&a.flags.json, "json", false, "print one JSON object on stdout; errors are JSON on stderr")
 	f.BoolVar(&a.flags.quiet, "quiet", false, "print only the first line of the result, and no notes")
@@ -112,7 +112,8 @@ func (a *app) root() *cobra.Command {
 	root.AddCommand(a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.versionCommand(),
 		a.listCommand(), a.showCommand(), a.pullCommand(), a.editCommand(), a.revisionsCommand(), a.diffCommand(),
 		a.restoreCommand(),
-		a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand())
+		a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand(),
+		a.configCommand(), a.completionCommand())
 	return root
 }
 

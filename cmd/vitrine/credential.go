@@ -46,9 +46,9 @@ func (a *app) vault() *vault.Vault {
 
 // server returns the address of the server in the form that its login is stored under.
 func (a *app) server() (string, error) {
-	base := a.env(envURL)
-	if base == "" {
-		base = defaultURL
+	base, err := a.serverAddress()
+	if err != nil {
+		return "", err
 	}
 	return client.Base(base)
 }

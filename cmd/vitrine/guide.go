@@ -27,6 +27,8 @@ Commands:
   unpin          let it expire again
   delete         delete an artifact
   whoami         show who is signed in
+  config         show and change settings
+  completion     print completions for a shell
   version        print the version
   help COMMAND   show the guide to a command
 
@@ -41,7 +43,8 @@ Global flags:
   --help       show the guide to a command
 
 Environment:
-  VITRINE_URL       the server, default http://localhost:8701; https unless it is on this machine
+  VITRINE_URL       the server; takes precedence over vitrine config set url; default
+                    http://localhost:8701; https unless it is on this machine
   VITRINE_API_KEY   API key; takes precedence over a stored login, even if the server refuses it
 
 Exit codes:

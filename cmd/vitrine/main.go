@@ -119,6 +119,7 @@ func notifyContext(signals ...os.Signal) (context.Context, context.CancelCauseFu
 
 // open creates the screen. It runs once before flags are parsed, so that a bad flag is reported in the requested form.
 func (a *app) open() {
+	color, noColor := a.colors()
 	a.screen = screen.New(screen.Options{
 		Out:      a.out,
 		Err:      a.err,
@@ -126,8 +127,8 @@ func (a *app) open() {
 		Environ:  a.environ,
 		Quiet:    a.flags.quiet,
 		JSON:     a.flags.json || a.asksForJSON(),
-		Color:    a.flags.color,
-		NoColor:  a.flags.noColor,
+		Color:    color,
+		NoColor:  noColor,
 	})
 }
 
