@@ -26,6 +26,8 @@ Commands:
   pin            keep an artifact from expiring
   unpin          let it expire again
   delete         delete an artifact
+  claim          take over what was published without an account
+  keys           list, create and revoke API keys
   whoami         show who is signed in
   config         show and change settings
   completion     print completions for a shell

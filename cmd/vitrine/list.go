@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/platform/contract"
@@ -30,12 +29,30 @@ func (a *app) listCommand() *cobra.Command {
 	var p paging
 	cmd := a.command("list", "List the artifacts of the workspace", listGuide, cobra.NoArgs,
 		func(ctx context.Context, _ []string) error { return a.list(ctx, p) })
+	p.register(cmd)
+	return cmd
+}
+
+// register defines the flags of a command that lists.
+func (p *paging) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.IntVar(&p.limit, "limit", defaultList, "how many to list")
 	f.BoolVar(&p.all, "all", false, "list all")
 	f.StringVar(&p.cursor, "cursor", "", "where to go on")
 	cmd.MarkFlagsMutuallyExclusive("limit", "all")
-	return cmd
+}
+
+// check refuses values out of range, and resolves --all.
+func (p *paging) check(command string) error {
+	if p.all {
+		p.limit = maxList
+	}
+	if p.limit < 1 || p.limit > maxList || len(p.cursor) > limits.CursorLength {
+		return failure.New(failure.Invalid, failure.Usage,
+			"--limit takes 1 to %d, --cursor a cursor of an earlier answer", maxList).
+			Advise("vitrine %s --all lists all.", command)
+	}
+	return nil
 }
 
 // listed is the JSON result of list.
@@ -45,19 +62,19 @@ type listed struct {
 }
 
 func (a *app) list(ctx context.Context, p paging) error {
-	if p.all {
-		p.limit = maxList
-	}
-	if p.limit < 1 || p.limit > maxList || len(p.cursor) > limits.CursorLength {
-		return failure.New(failure.Invalid, failure.Usage,
-			"--limit takes 1 to %d, --cursor a cursor of an earlier answer", maxList).
-			Advise("vitrine list --all lists all.")
+	if err := p.check("list"); err != nil {
+		return err
 	}
 	account, by, err := a.account(ctx, toAct)
 	if err != nil {
 		return by.refusedBy(err)
 	}
-	l, err := pages(ctx, account, p)
+	var l contract.ArtifactList
+	read := func(cursor string, limit int) ([]contract.ArtifactSummary, contract.PageInfo, error) {
+		page, err := account.List(ctx, cursor, limit)
+		return page.Data, page.PageInfo, err
+	}
+	l.Data, l.PageInfo, err = pages(p, read)
 	switch {
 	case err != nil:
 		return by.refusedBy(err)
@@ -68,18 +85,34 @@ func (a *app) list(ctx context.Context, p paging) error {
 }
 
 // pages reads as many pages as needed.
-func pages(ctx context.Context, by *client.Account, p paging) (contract.ArtifactList, error) {
-	all := contract.ArtifactList{Data: []contract.ArtifactSummary{}}
+func pages[Row any](
+	p paging,
+	read func(cursor string, limit int) ([]Row, contract.PageInfo, error),
+) (all []Row, info contract.PageInfo, err error) {
+	all = []Row{}
 	for {
-		page, err := by.List(ctx, p.cursor, min(listPage, p.limit-len(all.Data)))
+		rows, info, err := read(p.cursor, min(listPage, p.limit-len(all)))
 		if err != nil {
-			return all, err
+			return all, info, err
 		}
-		all.Data, all.PageInfo = append(all.Data, page.Data...), page.PageInfo
-		if !page.PageInfo.HasMore || len(all.Data) >= p.limit {
-			return all, nil
+		all = append(all, rows...)
+		if !info.HasMore || len(all) >= p.limit {
+			return all, info, nil
 		}
-		p.cursor = *page.PageInfo.NextCursor
+		p.cursor = *info.NextCursor
+	}
+}
+
+// noteMore says how to continue a list of so many rows.
+func (a *app) noteMore(command string, rows int, info contract.PageInfo) {
+	switch {
+	case !info.HasMore:
+	case rows >= maxList:
+		a.screen.Note("There are more: continue with vitrine %s --all --cursor %s", command,
+			failure.Quoted(*info.NextCursor))
+	default:
+		a.screen.Note("There are more: continue with vitrine %s --cursor %s, or list all with vitrine %s --all", command,
+			failure.Quoted(*info.NextCursor), command)
 	}
 }
 
@@ -97,15 +130,10 @@ func (a *app) showList(l contract.ArtifactList) error {
 			string(s.ID), date(s.UpdatedAt), screen.Count(s.FileCount, "file"), screen.Bytes(s.SizeBytes), state, s.Title,
 		})
 	}
-	switch {
-	case len(rows) == 0:
+	if len(rows) == 0 {
 		a.screen.Note("There are no artifacts yet; publish one with vitrine publish PATH")
-	case l.PageInfo.HasMore && len(l.Data) >= maxList:
-		a.screen.Note("There are more: continue with vitrine list --all --cursor %s", failure.Quoted(*l.PageInfo.NextCursor))
-	case l.PageInfo.HasMore:
-		a.screen.Note("There are more: continue with vitrine list --cursor %s, or list all with vitrine list --all",
-			failure.Quoted(*l.PageInfo.NextCursor))
 	}
+	a.noteMore("list", len(rows), l.PageInfo)
 	return a.screen.Table(rows)
 }
 

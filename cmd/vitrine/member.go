@@ -43,3 +43,18 @@ func (a *app) member(ctx context.Context) (*client.Member, error) {
 	}
 	return deployment.As(access), nil
 }
+
+// noteKeyIgnored says that a command acts for the person of the stored login only.
+func (a *app) noteKeyIgnored(verb string) {
+	if a.env(envKey) != "" {
+		a.screen.Note("VITRINE_API_KEY is ignored: only a person may %s, with the stored login", verb)
+	}
+}
+
+// signInAgain adds a hint to the refusal of a person's access token.
+func signInAgain(err error) error {
+	if f := failure.Of(err); err != nil && f.Exit == failure.Auth {
+		_ = f.Advise("Sign in again: vitrine login.") // f points into err
+	}
+	return err
+}

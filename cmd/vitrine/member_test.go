@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,33 @@ func TestMemberActsWithAFreshToken(t *testing.T) {
 	a, _ = inProcess(t, p, config)
 	if err := second(a.member(t.Context())); !failure.IsCode(err, failure.Moved) {
 		t.Errorf("at other hosts: %v", err)
+	}
+	if len(p.wrong) > 0 {
+		t.Errorf("the peer objects:\n%s", strings.Join(p.wrong, "\n"))
+	}
+}
+
+// TestAnInterruptHidesNoSecret cancels keys create while the server creates the key, which is shown all the same.
+func TestAnInterruptHidesNoSecret(t *testing.T) {
+	p, config := newFakeServer(), t.TempDir()
+	defer p.close()
+	a, out := inProcess(t, p, config, "login", "--device-code")
+	if code := run(a); code != failure.OK {
+		t.Fatalf("login: exit code %d\n%s", code, out)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	p.onCall = func(route string) {
+		if route == "keys" {
+			interrupt()
+		}
+	}
+	a, out = inProcess(t, p, config, "keys", "create", "ci")
+	if err := a.execute(ctx); err != nil || !strings.Contains(out.String(), "ap_pk_preview_0000000000000002_kkkk") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	a, out = inProcess(t, p, config, "keys", "create", "late")
+	if err := a.execute(ctx); failure.Of(err).Exit != failure.Interrupted || len(p.people.made) != 2 {
+		t.Errorf("%v after %d keys\n%s", err, len(p.people.made), out)
 	}
 	if len(p.wrong) > 0 {
 		t.Errorf("the peer objects:\n%s", strings.Join(p.wrong, "\n"))

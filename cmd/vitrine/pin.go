@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/platform/contract"
 )
@@ -32,9 +31,7 @@ func (a *app) pin(ctx context.Context, text string, keep bool) error {
 	if err != nil {
 		return err
 	}
-	if a.env(envKey) != "" {
-		a.screen.Note("VITRINE_API_KEY is ignored: only a person may pin, with the stored login")
-	}
+	a.noteKeyIgnored("pin")
 	member, err := a.member(ctx)
 	if err != nil {
 		return err
@@ -43,12 +40,9 @@ func (a *app) pin(ctx context.Context, text string, keep bool) error {
 		return err
 	}
 	w, err := member.Pin(ctx, "cli_pin_"+a.newUUID(), t.artifact, keep)
-	if f := failure.Of(err); err != nil && f.Exit == failure.Auth {
-		_ = f.Advise("Sign in again: vitrine login.") // f points into err
-	}
 	switch {
 	case err != nil:
-		return err
+		return signInAgain(err)
 	case a.screen.IsJSON():
 		return a.screen.Object(pinned{schemaVersion, w})
 	case keep:
