@@ -16,6 +16,7 @@ Commands:
   publish PATH   publish a file or folder
   list           list artifacts
   show           show an artifact and its files
+  open           open an artifact in the browser
   pull           print or save a file
   edit           replace text in a file
   revisions      list the revisions of an artifact

@@ -168,32 +168,51 @@ func (a *app) withArtifact(ctx context.Context, t target, work func(context.Cont
 	return by.refusedBy(work(ctx, h))
 }
 
+// viewer returns a revision of one artifact, "" the newest one.
+type viewer func(ctx context.Context, revision id.Revision) (contract.AgentView, error)
+
 // look returns the view of a revision, "" the newest one. A share URL needs no credential, and shows one revision.
 func (a *app) look(
 	ctx context.Context,
 	t target,
 	revision id.Revision,
 ) (v contract.AgentView, d *client.Deployment, err error) {
-	if !t.isShare() {
-		err = a.withArtifact(ctx, t, func(ctx context.Context, h *artifactContext) (err error) {
-			d = h.account.Deployment
-			v, err = h.account.View(ctx, h.artifact, revision)
-			return err
-		})
-		return v, d, err
-	}
-	if d, err = a.discover(ctx); err != nil {
-		return v, d, err
-	}
-	if err = t.checkServer(d); err != nil {
-		return v, d, err
-	}
-	opened, err := d.Resolve(ctx, t.public, t.blob)
-	if v.PublicAgentView = opened.AgentView; err == nil && revision != "" && revision != v.RevisionID {
-		err = failure.New(failure.NotFound, fault.NotFound, "the link does not show that revision").
-			Advise("Omit --revision-id, or give the id of the artifact instead of a share URL.")
+	see, d, err := a.viewer(ctx, t)
+	if err == nil {
+		v, err = see(ctx, revision)
 	}
 	return v, d, err
+}
+
+// viewer finds the artifact for a command that only reads it.
+func (a *app) viewer(ctx context.Context, t target) (see viewer, d *client.Deployment, err error) {
+	if t.isShare() {
+		return a.shareViewer(ctx, t)
+	}
+	account, by, err := a.account(ctx, toAct)
+	if err != nil {
+		return nil, nil, by.refusedBy(err)
+	}
+	return func(ctx context.Context, revision id.Revision) (contract.AgentView, error) {
+		v, err := account.View(ctx, t.artifact, revision)
+		return v, by.refusedBy(err)
+	}, account.Deployment, t.checkServer(account.Deployment)
+}
+
+// shareViewer returns the viewer of a share URL, which has no other revision than the one that it shows.
+func (a *app) shareViewer(ctx context.Context, t target) (viewer, *client.Deployment, error) {
+	d, err := a.discover(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return func(ctx context.Context, revision id.Revision) (v contract.AgentView, err error) {
+		opened, err := d.Resolve(ctx, t.public, t.blob)
+		if v.PublicAgentView = opened.AgentView; err == nil && revision != "" && revision != v.RevisionID {
+			err = failure.New(failure.NotFound, fault.NotFound, "the link does not show that revision").
+				Advise("Omit --revision-id, or give the id of the artifact instead of a share URL.")
+		}
+		return v, err
+	}, d, t.checkServer(d)
 }
 
 // of returns the revision that --revision-id names, else the one that the target names, else "".
