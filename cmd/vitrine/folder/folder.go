@@ -5,6 +5,7 @@
 package folder
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +13,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -29,7 +32,8 @@ type File struct {
 	Size   int64
 	SHA256 string // lower-case hex; set by Digest
 
-	name string // where its bytes are below the root; another path than Path for a followed link
+	modified time.Time
+	name     string // where its bytes are below the root; another path than Path for a followed link
 }
 
 // Skipped lists what is not published, as paths below the root; folders end with a slash.
@@ -43,6 +47,7 @@ type Skipped struct {
 // Request says what to publish.
 type Request struct {
 	Path        string
+	Given       string   // how failures name Path; "": as Path
 	Entrypoint  string   // "": chosen
 	NoIgnore    bool     // ignore files are not applied
 	AllowSecret []string // files to publish although they look like secrets, as paths below the root
@@ -65,17 +70,17 @@ type Folder struct {
 // Open finds the files below a folder, or takes a single file. Failures have the exit code failure.Invalid and name
 // what cannot be published.
 func Open(rq Request) (*Folder, error) {
-	at := place{given: rq.Path}
+	at := place{given: cmp.Or(rq.Given, rq.Path)}
 	var err error
 	if at.absolute, err = filepath.Abs(rq.Path); err != nil {
-		return nil, unusable("cannot find %s: %v", rq.Path, err)
+		return nil, unusable("cannot find %s: %v", at.given, err)
 	}
 	if at.real, err = filepath.EvalSymlinks(at.absolute); err != nil {
-		return nil, unusable("cannot find %s: %v", rq.Path, reason(err))
+		return nil, unusable("cannot find %s: %v", at.given, reason(err))
 	}
 	info, err := os.Stat(at.real)
 	if err != nil {
-		return nil, unusable("cannot read %s: %v", rq.Path, reason(err))
+		return nil, unusable("cannot read %s: %v", at.given, reason(err))
 	}
 	f := &Folder{
 		Title:  title(at.absolute),
@@ -91,7 +96,7 @@ func Open(rq Request) (*Folder, error) {
 		dir = filepath.Dir(at.real)
 	}
 	if f.root, err = os.OpenRoot(dir); err != nil {
-		return nil, unusable("cannot open %s: %v", rq.Path, reason(err))
+		return nil, unusable("cannot open %s: %v", at.given, reason(err))
 	}
 	if f.single {
 		err = f.addFile(rq.Entrypoint)
@@ -119,6 +124,21 @@ func (f *Folder) Bytes() (sum int64) {
 	return sum
 }
 
+// State identifies the files by their paths, sizes and times of change. Another state means that a file may have other
+// bytes, because the files are not read.
+func (f *Folder) State() string {
+	var b []byte
+	for _, file := range f.Files {
+		b = append(b, file.Path...)
+		b = append(b, 0)
+		b = strconv.AppendInt(b, file.Size, 10)
+		b = append(b, 0)
+		b = strconv.AppendInt(b, file.modified.UnixNano(), 10)
+		b = append(b, '\n')
+	}
+	return string(b)
+}
+
 // place is the path to publish in three forms.
 type place struct{ given, absolute, real string }
 
@@ -135,7 +155,12 @@ func (f *Folder) addFile(entrypoint string) error {
 	case !info.Mode().IsRegular():
 		return unusable("%s is neither a file nor a folder", f.at.given)
 	}
-	f.Files = []File{{Path: name, Size: info.Size(), name: filepath.Base(f.at.real)}}
+	f.Files = []File{{
+		Path:     name,
+		Size:     info.Size(),
+		modified: info.ModTime(),
+		name:     filepath.Base(f.at.real),
+	}}
 	return f.finish(entrypoint)
 }
 

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/scripts/testkit/disk"
@@ -145,7 +148,7 @@ func TestASwappedLinkDoesNotLeadOutside(t *testing.T) {
 
 func TestTheWalkEnds(t *testing.T) {
 	w := walk{files: make([]File, maxFiles)}
-	if err := w.add(File{Path: "one.more"}); !failure.IsCode(err, fault.FileCountCapExceeded) {
+	if err := w.add("one.more", nil, "one.more"); !failure.IsCode(err, fault.FileCountCapExceeded) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -266,5 +269,59 @@ func TestAHugeIgnoreFileIsCut(t *testing.T) {
 	huge := append(bytes.Repeat([]byte("# filler\n"), maxIgnore/9+1), "index.html\n"...)
 	if f := open(t, writeFiles(t, map[string]string{"index.html": "x", ownIgnore: string(huge)})); len(f.Files) != 1 {
 		t.Errorf("files %v", f.Files)
+	}
+}
+
+func TestTheStateTellsWithoutReadingWhetherFilesChanged(t *testing.T) {
+	dir := writeFiles(t, map[string]string{"index.html": "1", "a/z": "22", ".artifactignore": "*.log\n"})
+	state := func() string {
+		f, err := Open(Request{Path: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		return f.State()
+	}
+	at := time.Now().Add(-time.Hour)
+	last := state()
+	for _, tt := range []struct {
+		name   string
+		change func() error
+		same   bool
+	}{
+		{"nothing", func() error { return nil }, true},
+		{"an ignored file", func() error { return os.WriteFile(filepath.Join(dir, "a.log"), nil, 0o600) }, true},
+		{"a new file", func() error { return os.WriteFile(filepath.Join(dir, "b"), nil, 0o600) }, false},
+		{"another size", func() error { return os.WriteFile(filepath.Join(dir, "b"), []byte("x"), 0o600) }, false},
+		{"another time", func() error { return os.Chtimes(filepath.Join(dir, "b"), at, at) }, false},
+		{"another name", func() error { return os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "c")) }, false},
+		{"a file less", func() error { return os.Remove(filepath.Join(dir, "c")) }, false},
+	} {
+		if err := tt.change(); err != nil {
+			t.Fatal(err)
+		}
+		now := state()
+		if (now == last) != tt.same {
+			t.Errorf("%s: the state is the same: %v", tt.name, now == last)
+		}
+		last = now
+	}
+}
+
+func BenchmarkStateOf100Files(b *testing.B) {
+	dir := b.TempDir()
+	for i := range 100 {
+		name := filepath.Join(dir, "d"+string(rune('a'+i%10)), fmt.Sprintf("%d.html", i))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("x"), 0o600)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		f, err := Open(Request{Path: dir, Entrypoint: "da/0.html"})
+		if err != nil {
+			b.Fatal(err)
+		}
+		f.State()
+		f.Close()
 	}
 }

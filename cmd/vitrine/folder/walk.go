@@ -70,7 +70,7 @@ func (w *walk) entry(p string, e fs.DirEntry, rules ignores) error {
 		if err != nil {
 			return unusable("cannot read %q: %v", p, reason(err))
 		}
-		return w.add(File{Path: p, Size: info.Size(), name: p})
+		return w.add(p, info, p)
 	default: // a device, socket or pipe
 		w.skip(p, false)
 	}
@@ -135,7 +135,7 @@ func (w *walk) link(p string) error {
 	}
 	if publishable {
 		if info, err := w.root.Stat(filepath.FromSlash(target)); err == nil && info.Mode().IsRegular() {
-			return w.add(File{Path: p, Size: info.Size(), name: target})
+			return w.add(p, info, target)
 		}
 	}
 	w.skip(p, false)
@@ -166,14 +166,20 @@ func (w *walk) target(p string) (string, bool) {
 	return filepath.ToSlash(below), err == nil && filepath.IsLocal(below)
 }
 
-func (w *walk) add(f File) error {
-	if err := checkPath(f.Path); err != nil {
+// add takes a file whose bytes are at name.
+func (w *walk) add(p string, info fs.FileInfo, name string) error {
+	if err := checkPath(p); err != nil {
 		return err
 	}
 	if len(w.files) == maxFiles {
 		return failure.New(failure.Invalid, fault.FileCountCapExceeded, "the folder contains more than %d files", maxFiles).
 			Advise("Publish a smaller folder, or exclude files with .artifactignore.")
 	}
-	w.files = append(w.files, f)
+	w.files = append(w.files, File{
+		Path:     p,
+		Size:     info.Size(),
+		modified: info.ModTime(),
+		name:     name,
+	})
 	return nil
 }
