@@ -22,14 +22,15 @@ const (
 	revisionLink = "revision"
 )
 
-// one accepts a single argument, and describes it in the failure.
 func (a *app) linkCommand() *cobra.Command {
 	var revision, expires string
+	var qr bool
 	cmd := a.command("link ARTIFACT", "Create a link that opens without sign-in",
 		linkGuide, exactly(1, "one ARTIFACT"),
-		func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires) })
+		func(ctx context.Context, args []string) error { return a.link(ctx, args[0], revision, expires, qr) })
 	cmd.Flags().StringVar(&revision, "revision-id", "", "pin the link to this revision")
 	cmd.Flags().StringVar(&expires, "expires", "", "end of the link")
+	cmd.Flags().BoolVar(&qr, "qr", false, "draw the URL as a QR code, too")
 	cmd.AddCommand(
 		a.command("list ARTIFACT", "List the links of an artifact", linkGuide, exactly(1, "one ARTIFACT"),
 			func(ctx context.Context, args []string) error { return a.withOwnArtifact(ctx, args[0], listLinks) }),
@@ -134,7 +135,7 @@ func errLasts(l id.Link, end *contract.Time) error {
 		Advise("Revoke it first, for everyone who has it: vitrine link revoke %s", l)
 }
 
-func (a *app) link(ctx context.Context, text, revision, expires string) error {
+func (a *app) link(ctx context.Context, text, revision, expires string, qr bool) error {
 	want := contract.CreateLink{Type: shareLink}
 	t, err := parseTarget(text)
 	if err == nil && t.isShare() {
@@ -163,7 +164,11 @@ func (a *app) link(ctx context.Context, text, revision, expires string) error {
 		if a.screen.IsJSON() {
 			return a.screen.Object(l)
 		}
-		return a.screen.Result(l.URL, a.linkRows(l)...)
+		err = a.screen.Result(l.URL, a.linkRows(l)...)
+		if err == nil && qr {
+			err = a.screen.QR(l.URL)
+		}
+		return err
 	})
 }
 
@@ -273,6 +278,7 @@ const linkGuide = `vitrine link ARTIFACT creates a link that opens an artifact w
   vitrine link art_00000000000000000000000002
   vitrine link art_00000000000000000000000002 --expires 3d
   vitrine link art_00000000000000000000000002 --revision-id rev_00000000000000000000000003
+  vitrine link art_00000000000000000000000002 --qr
   vitrine link list art_00000000000000000000000002
   vitrine link revoke al_00000000000000000000000004
 
@@ -288,5 +294,6 @@ expires_at; list gives artifact_id and items; revoke gives access_link_id and re
 Flags:
   --revision-id ID  always show this revision; ARTIFACT may be the address of its page instead
   --expires WHEN    3d, 12h, 1d12h, a date such as 2026-12-31 (00:00 UTC), or an RFC 3339 time
+  --qr              draw the URL as a QR code below the result; not with --json or --quiet
 ` + targetNote + `.
 `

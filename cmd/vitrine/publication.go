@@ -28,6 +28,11 @@ type publication struct {
 	path        string                // as given
 	flags       string                // flags of the command that gave path
 	fresh       bool                  // it creates a new artifact
+	watched     bool                  // watch says what was sent
+	event       string                // of watch, "" for other commands
+	policy      contract.UsagePolicy  // read before the upload
+
+	stored *contract.Session // its files are stored; what follows can be repeated with idem
 
 	stats  client.UploadStats
 	result contract.Published
@@ -72,28 +77,34 @@ func (p *publication) provision(ctx context.Context, a *app) error {
 	return nil
 }
 
-// upload publishes the files as a revision of a new or an existing artifact. It sends only what changed. If the server
-// cannot build on the base, it sends the whole revision, once.
+// upload publishes the files as a revision of a new or an existing artifact.
 func (p *publication) upload(ctx context.Context, files *folder.Folder, w publishFlags) error {
-	base, err := p.base(ctx, w)
+	base, err := p.check(ctx, files, w)
 	if err != nil {
 		return err
 	}
-	if base != nil && !w.titled {
-		files.Title = base.Title
-	}
-	policy, err := p.account.UsagePolicy(ctx)
-	if err != nil {
+	return p.revise(ctx, base, files, w)
+}
+
+// permit compares the files with what the workspace may publish now.
+func (p *publication) permit(ctx context.Context, files *folder.Folder, w publishFlags) (err error) {
+	if p.policy, err = p.account.UsagePolicy(ctx); err != nil {
 		return err
 	}
-	if err := checkPolicy(policy, files); err != nil {
+	if err := checkPolicy(p.policy, files); err != nil || w.artifact != "" {
 		return err
 	}
-	if w.artifact == "" {
-		if err := p.checkAllowance(policy); err != nil {
-			return err
-		}
-	}
+	return p.checkAllowance(p.policy)
+}
+
+// revise publishes the files on top of a base, nil for a new artifact. It sends only what changed. If the server cannot
+// build on the base, it sends the whole revision, once.
+func (p *publication) revise(
+	ctx context.Context,
+	base *contract.AgentView,
+	files *folder.Folder,
+	w publishFlags,
+) (err error) {
 	if err := checkRemovals(base, files.Skipped.Secrets); err != nil {
 		return err
 	}
@@ -173,7 +184,7 @@ func checkRemovals(base *contract.AgentView, refused []folder.Refused) error {
 }
 
 func (p *publication) noteGone(paths []string) {
-	if len(paths) > 0 {
+	if len(paths) > 0 && !p.watched {
 		p.screen.Note("Removes %d that the artifact had: %s", len(paths), folder.Few(paths))
 	}
 }
@@ -204,7 +215,7 @@ func (p *publication) finalizeAndPublish(
 	files int,
 	size int64,
 ) error {
-	p.fresh = manifest.ArtifactID == ""
+	p.fresh, p.stored = manifest.ArtifactID == "", nil
 	session, plan, err := p.account.Open(ctx, p.idem, manifest, sources)
 	if err != nil {
 		return err
@@ -216,6 +227,12 @@ func (p *publication) finalizeAndPublish(
 	if err := p.store(ctx, plan); err != nil {
 		return err
 	}
+	return p.finish(ctx, session)
+}
+
+// finish publishes the files that a session has stored. It may be repeated if the result was lost.
+func (p *publication) finish(ctx context.Context, session contract.Session) error {
+	p.stored = &session
 	uninterrupted, stop := p.uninterruptible(ctx)
 	defer stop()
 	draft, err := p.account.Finalize(uninterrupted, p.idem, session)
@@ -230,10 +247,19 @@ func (p *publication) store(ctx context.Context, plan client.Plan) error {
 	if plan.Stats.UploadedFiles == 0 {
 		return nil
 	}
+	if p.watched {
+		return p.account.Upload(ctx, plan, unseen{})
+	}
 	progress := p.screen.Progress(plan.Stats.UploadedFiles, plan.Stats.UploadedBytes)
 	defer progress.Stop()
 	return p.account.Upload(ctx, plan, progress)
 }
+
+// unseen is the progress of an upload that is not shown.
+type unseen struct{}
+
+func (unseen) Sent(int64) {}
+func (unseen) Stored()    {}
 
 // share creates the link of --unlisted. The revision is published already, so a failure says how to continue.
 func (p *publication) share(ctx context.Context, end time.Time) error {

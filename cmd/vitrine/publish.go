@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/folder"
@@ -29,6 +30,10 @@ type publishFlags struct {
 	renderMode string
 	noIgnore   bool     // ignore files are not applied
 	secrets    []string // files to publish although they look like secrets
+	name       string   // of the file that stdin holds
+	dryRun     bool     // only show what would be published
+	open       bool     // the link in the browser
+	qr         bool     // the link as a QR code
 
 	of  target    // of artifact
 	end time.Time // of expires
@@ -49,6 +54,20 @@ func (a *app) publishCommand() *cobra.Command {
 		w.titled = f.Changed("title")
 		return a.publish(ctx, args[0], w)
 	})
+	w.register(f)
+	f.StringVar(&w.name, "name", "", "name of the file that stdin holds")
+	f.BoolVar(&w.dryRun, "dry-run", false, "only show what would be published")
+	f.BoolVar(&w.open, "open", false, "open the link in the browser")
+	f.BoolVar(&w.qr, "qr", false, "draw the link as a QR code, too")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "open")
+	cmd.MarkFlagsMutuallyExclusive("dry-run", "qr")
+	f.String("claim-code", "", "accepted for older instructions, and ignored")
+	_ = f.MarkHidden("claim-code") // fails only for an unknown flag
+	return cmd
+}
+
+// register defines the flags that publish and watch have in common.
+func (w *publishFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&w.ephemeral, "ephemeral", false, "publish without an account")
 	f.StringVar(&w.artifact, "artifact-id", "", "create a new revision of this artifact")
 	f.BoolVar(&w.unlisted, "unlisted", false, "create a link that opens without sign-in")
@@ -58,9 +77,6 @@ func (a *app) publishCommand() *cobra.Command {
 	f.StringVar(&w.renderMode, "render-mode", "", strings.Join(renderModes, ", "))
 	f.BoolVar(&w.noIgnore, "no-ignore", false, "publish what .artifactignore and .gitignore exclude, too")
 	f.StringArrayVar(&w.secrets, "allow-secret", nil, "publish this file although it looks like a secret")
-	f.String("claim-code", "", "accepted for older instructions, and ignored")
-	_ = f.MarkHidden("claim-code") // fails only for an unknown flag
-	return cmd
 }
 
 func onePath(_ *cobra.Command, args []string) error {
@@ -78,17 +94,28 @@ func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 	if err := w.check(a.now()); err != nil {
 		return err
 	}
-	files, err := folder.Open(folder.Request{
-		Path:        path,
-		Entrypoint:  w.entrypoint,
-		NoIgnore:    w.noIgnore,
-		AllowSecret: w.secrets,
-		Logins:      vault.Folders(a.env),
-	})
+	if err := w.checkName(path); err != nil {
+		return err
+	}
+	rq := a.folderOf(path, w)
+	if path == stdin {
+		name, remove, err := a.fromStdin(ctx, &w)
+		if err != nil {
+			return err
+		}
+		defer remove()
+		rq.Path, rq.Given = name, "what stdin holds"
+	}
+	files, err := folder.Open(rq)
 	if err != nil {
 		return err
 	}
 	defer files.Close()
+	return a.publishFiles(ctx, path, files, w)
+}
+
+// publishFiles publishes the files of a path, or only shows what would be published.
+func (a *app) publishFiles(ctx context.Context, path string, files *folder.Folder, w publishFlags) error {
 	if w.titled {
 		files.Title = w.title
 	}
@@ -99,6 +126,9 @@ func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 		return err
 	}
 	a.noteSkipped(files.Skipped)
+	if w.dryRun {
+		return a.dryRun(ctx, files, w)
+	}
 	p, err := a.authenticate(ctx, w.ephemeral)
 	if err != nil {
 		return err
@@ -112,13 +142,27 @@ func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 			return p.by.refusedBy(err)
 		}
 	}
-	return a.report(p)
+	return a.hand(p, w)
+}
+
+// folderOf says which files of a path to publish.
+func (a *app) folderOf(path string, w publishFlags) folder.Request {
+	return folder.Request{
+		Path:        path,
+		Entrypoint:  w.entrypoint,
+		NoIgnore:    w.noIgnore,
+		AllowSecret: w.secrets,
+		Logins:      vault.Folders(a.env),
+	}
 }
 
 // repeat returns the flags without which the next publish of the same path would have other files.
 func (w *publishFlags) repeat() (flags string) {
 	if w.noIgnore {
 		flags = " --no-ignore"
+	}
+	if w.name != "" {
+		flags += " --name " + failure.Quoted(w.name)
 	}
 	for _, name := range w.secrets {
 		flags += " --allow-secret " + failure.Quoted(name)
@@ -159,6 +203,18 @@ func (w *publishFlags) check(now time.Time) (err error) {
 	}
 	w.end, err = until(w.expires, now)
 	return err
+}
+
+// checkName refuses a name for a file that has one, and the name of a folder.
+func (w *publishFlags) checkName(path string) error {
+	switch {
+	case w.name == "":
+		return nil
+	case path != stdin:
+		return failure.New(failure.Invalid, failure.Usage, "--name is the name of what stdin holds").
+			Advise("Give - as PATH, or omit --name.")
+	}
+	return checkName(w.name)
 }
 
 // maxSecretsNamed is how many refused files are listed. A folder with more of them is not meant to be published.
@@ -203,6 +259,8 @@ Examples:
   vitrine publish notes.md --ephemeral --json
   vitrine publish . --ephemeral --entrypoint docs/start.html
   vitrine publish data.txt --ephemeral --render-mode text --quiet
+  vitrine publish - --ephemeral --name report.html < report.html
+  vitrine publish . --dry-run
 
 What to give to a person:
   url         the link to open
@@ -216,7 +274,12 @@ Result with --json, one object:
   claim_token, claim_token_id, workspace_id, api_key_id.
 An error is {"error":{code, message, hint, request_id, retry_after_seconds, docs}} on stderr.
 
+With --dry-run --json: dry_run, title, entrypoint, files[{path, size_bytes, sha256, change}],
+  deleted_paths, kept_back[{path, reason}], skipped, upload_stats; change is new, changed or same.
+
 Which files:
+  - publishes what stdin holds, up to 25 MiB, as one file: --name, or else index.html for what
+  begins like HTML, and index.md for other text.
   A folder is published with all its files. Its entrypoint is index.html, index.md, README.md or
   index.htm, or its only file; for another one use --entrypoint.
   Skipped: .git .svn .hg .idea .vscode node_modules __pycache__ .venv .DS_Store Thumbs.db, links
@@ -244,5 +307,11 @@ Flags:
   --no-ignore         publish ignored files, too
   --allow-secret FILE publish this file although it looks like a secret: a path below the folder,
                       as stderr shows it; repeat the flag for each file
+  --name NAME         the name of what stdin holds, with the extension of its type
+  --dry-run           publish nothing and show what would be sent, what is kept back and why, and
+                      with --artifact-id what is new, changed or deleted; the only flag that makes
+                      it ask the server
+  --open              open the link in the browser, too
+  --qr                draw the link as a QR code below the result; not with --json or --quiet
   --json, --quiet, --color, --no-color   see vitrine help, also for exit codes and environment
 `

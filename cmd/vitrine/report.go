@@ -14,6 +14,8 @@ import (
 // published is the JSON result of publish.
 type published struct {
 	SchemaVersion string `json:"schema_version"`
+	// Event is set by watch alone.
+	Event string `json:"event,omitempty"`
 	// URL is the best link to share: one that works without sign-in if there is one.
 	URL string `json:"url"`
 	contract.Published
@@ -28,16 +30,41 @@ type published struct {
 	UploadStats   client.UploadStats `json:"upload_stats"`
 }
 
+// hand reports a publication, draws its link and opens it, as the flags ask.
+func (a *app) hand(p *publication, w publishFlags) error {
+	if err := a.report(p); err != nil {
+		return err
+	}
+	address := p.bestLink()
+	if w.qr {
+		if err := a.screen.QR(address); err != nil {
+			return err
+		}
+	}
+	if w.open {
+		a.openInBrowser(address)
+	}
+	return nil
+}
+
+// bestLink returns the URL to share: one that works without sign-in if there is one.
+func (p *publication) bestLink() string {
+	if p.link.URL != "" {
+		return p.link.URL
+	}
+	return link(p.result)
+}
+
 // report writes the result of a publication.
 func (a *app) report(p *publication) error {
 	r := published{
 		SchemaVersion: schemaVersion,
-		URL:           link(p.result),
+		Event:         p.event,
+		URL:           p.bestLink(),
 		Published:     p.result,
 		UploadStats:   p.stats,
 	}
 	if l := p.link; l.URL != "" {
-		r.URL = l.URL
 		r.UnlistedURL = l.URL
 		r.AccessLinkID = l.ID
 		r.LinkExpiresAt = l.ExpiresAt
@@ -116,7 +143,7 @@ func (a *app) rows(r published, p *publication) []screen.Row {
 	case p.path != "":
 		rows = append(rows, screen.Row{
 			Name:  "Update",
-			Value: "vitrine publish " + failure.Quoted(p.path) + p.flags + " --artifact-id " + string(r.ArtifactID),
+			Value: "vitrine publish " + quotedPath(p.path) + p.flags + " --artifact-id " + string(r.ArtifactID),
 		})
 	}
 	return rows

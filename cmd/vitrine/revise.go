@@ -30,6 +30,15 @@ func partOf(whole contract.CreateSession, base *contract.AgentView) (part contra
 	if base == nil || base.Entrypoint != whole.Entrypoint {
 		return whole, false
 	}
+	part, changed := changesOf(whole, base)
+	return part, changed != changes{}
+}
+
+// changes counts the files of a revision that are not those of its base.
+type changes struct{ changed, added, deleted int }
+
+// changesOf returns the manifest of what a revision changes in a base.
+func changesOf(whole contract.CreateSession, base *contract.AgentView) (part contract.CreateSession, c changes) {
 	file := make(map[string]contract.AgentViewFile, len(base.Files))
 	for _, f := range base.Files {
 		file[f.Path] = f
@@ -37,17 +46,26 @@ func partOf(whole contract.CreateSession, base *contract.AgentView) (part contra
 	part = whole
 	part.BaseRevisionID, part.Files = base.RevisionID, []contract.DeclaredFile{}
 	for _, f := range whole.Files {
-		if old, same := file[f.Path]; !same || old.SHA256 != f.SHA256 || old.SizeBytes != f.SizeBytes {
-			part.Files = append(part.Files, f)
+		old, same := file[f.Path]
+		switch {
+		case !same:
+			c.added++
+		case old.SHA256 != f.SHA256 || old.SizeBytes != f.SizeBytes:
+			c.changed++
+		default:
+			delete(file, f.Path)
+			continue
 		}
+		part.Files = append(part.Files, f)
 		delete(file, f.Path)
 	}
 	for _, f := range base.Files {
 		if _, gone := file[f.Path]; gone {
+			c.deleted++
 			part.DeletedPaths = append(part.DeletedPaths, f.Path)
 		}
 	}
-	return part, len(part.Files)+len(part.DeletedPaths) > 0
+	return part, c
 }
 
 // baseWords are parts of the messages by which a server refuses a base.
