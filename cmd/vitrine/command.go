@@ -113,7 +113,7 @@ func (a *app) root() *cobra.Command {
 		a.listCommand(), a.showCommand(), a.pullCommand(), a.editCommand(), a.revisionsCommand(), a.diffCommand(),
 		a.restoreCommand(),
 		a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand(),
-		a.configCommand(), a.completionCommand(), a.keysCommand(), a.claimCommand(), a.openCommand())
+		a.configCommand(), a.completionCommand(), a.keysCommand(), a.claimCommand(), a.openCommand(), a.downloadCommand())
 	return root
 }
 

@@ -18,6 +18,7 @@ Commands:
   show           show an artifact and its files
   open           open an artifact in the browser
   pull           print or save a file
+  download       save all files as one zip
   edit           replace text in a file
   revisions      list the revisions of an artifact
   diff           compare revisions
