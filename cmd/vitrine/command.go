@@ -110,10 +110,11 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.flags.insecureHTTP, "insecure-http", false, "allow plain HTTP to other machines")
 	root.MarkFlagsMutuallyExclusive("color", "no-color")
 	root.AddCommand(a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.versionCommand(),
-		a.listCommand(), a.showCommand(), a.pullCommand(), a.editCommand(), a.revisionsCommand(), a.diffCommand(),
-		a.restoreCommand(),
+		a.listCommand(), a.showCommand(), a.pullCommand(), a.downloadCommand(), a.editCommand(), a.revisionsCommand(),
+		a.diffCommand(), a.restoreCommand(), a.watchCommand(),
 		a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand(),
-		a.configCommand(), a.completionCommand(), a.keysCommand(), a.claimCommand(), a.openCommand(), a.downloadCommand())
+		a.keysCommand(), a.claimCommand(), a.openCommand(), a.configCommand(),
+		a.completionCommand())
 	return root
 }
 

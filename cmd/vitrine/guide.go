@@ -14,6 +14,7 @@ Commands:
   login          sign in
   logout         sign out
   publish PATH   publish a file or folder
+  watch DIR      publish a folder, and again whenever its files change
   list           list artifacts
   show           show an artifact and its files
   open           open an artifact in the browser

@@ -18,6 +18,8 @@ var guides = map[string]string{
 	"list":           listGuide,
 	"show":           showGuide,
 	"pull":           pullGuide,
+	"download":       downloadGuide,
+	"watch":          watchGuide,
 	"edit":           editGuide,
 	"revisions":      revisionsGuide,
 	"diff":           diffGuide,
@@ -27,6 +29,11 @@ var guides = map[string]string{
 	"pin":            pinGuide,
 	"unpin":          pinGuide,
 	"delete":         deleteGuide,
+	"keys":           keysGuide,
+	"claim":          claimGuide,
+	"open":           openGuide,
+	"config":         configGuide,
+	"completion":     completionGuide,
 }
 
 func TestGuidesFitATerminalAndAContext(t *testing.T) {

@@ -88,7 +88,9 @@ func run(a *app) failure.Exit {
 		return failure.OK
 	}
 	f := failure.Of(err)
-	a.screen.Fail(f)
+	if !errors.Is(err, errStopped) {
+		a.screen.Fail(f)
+	}
 	if s, ok := errors.AsType[signalled](context.Cause(ctx)); ok && s.by == syscall.SIGTERM &&
 		f.Exit == failure.Interrupted {
 		return failure.Terminated

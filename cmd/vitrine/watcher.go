@@ -1,0 +1,378 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"vitrine/cmd/vitrine/client"
+	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/folder"
+	"vitrine/cmd/vitrine/screen"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+)
+
+// Times of a watch: between two looks at the folder, without a change before a revision, and before a failed revision
+// is tried again, at first and at most.
+const (
+	lookTime     = 500 * time.Millisecond
+	quietTime    = time.Second
+	retryTime    = 5 * time.Second
+	maxRetryTime = 5 * time.Minute
+)
+
+// watcher publishes a path whenever its files change.
+type watcher struct {
+	*app
+	path    string
+	flags   publishFlags
+	request folder.Request
+	account *client.Account
+	by      credential
+	policy  contract.UsagePolicy
+	idem    string // begins every Idempotency-Key
+	keys    int
+
+	url    string      // where the page is
+	last   id.Revision // the newest revision that is known
+	number int         // of last; 0 if unknown
+
+	state    string       // of the folder at the last look
+	changed  time.Time    // when another state was seen
+	pending  bool         // the state is not published
+	retryAt  time.Time    // no try before, if set
+	stated   bool         // retryAt is the word of the server
+	failures int          // in a row
+	left     *sentChanges // a publish without a known result
+	skipped  string       // what was skipped last
+}
+
+// sentChanges is the publish of a revision, and what it changes.
+type sentChanges struct {
+	*publication
+	base    id.Revision
+	changes changes
+	begun   time.Time
+}
+
+// errStopped is the end of a watch by an interrupt, which has said so itself.
+var errStopped = fmt.Errorf("the watch was stopped: %w", context.Canceled)
+
+// errUnsettled reports that the folder changed while it was read.
+var errUnsettled = errors.New("the folder changed meanwhile")
+
+// run looks at the folder until it is interrupted, or until the artifact cannot be published any more.
+func (w *watcher) run(ctx context.Context) error {
+	for {
+		if err := w.pause(ctx, lookTime); err != nil {
+			return w.stop()
+		}
+		if err := w.step(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// stop says where the page is.
+func (w *watcher) stop() error {
+	var err error
+	switch {
+	case w.screen.IsJSON():
+		err = w.screen.Object(struct {
+			SchemaVersion string `json:"schema_version"`
+			Event         string `json:"event"`
+			URL           string `json:"url"`
+		}{schemaVersion, "stopped", w.url})
+	case !w.screen.IsQuiet():
+		err = w.screen.Text(screen.Clean("Stopped; the page stays at "+w.url) + "\n")
+	}
+	return errors.Join(err, errStopped)
+}
+
+// look returns the state of the folder. A folder that cannot be published has its failure as its state.
+func (w *watcher) look() string {
+	files, err := folder.Open(w.request)
+	if err != nil {
+		return "unusable: " + err.Error()
+	}
+	defer files.Close()
+	return files.State()
+}
+
+// step publishes the folder if it has changed and is quiet again.
+func (w *watcher) step(ctx context.Context) error {
+	now := w.now()
+	if state := w.look(); state != w.state {
+		w.state = state
+		w.changed = now
+		w.pending = true
+		if !w.stated {
+			w.retryAt, w.failures = time.Time{}, 0
+		}
+	}
+	if !w.pending || now.Sub(w.changed) < quietTime || now.Before(w.retryAt) {
+		return nil
+	}
+	return w.settle(ctx, w.publish(ctx))
+}
+
+// settle decides when a failed revision is tried again. It returns an error that no later try could avoid.
+func (w *watcher) settle(ctx context.Context, err error) error {
+	f := failure.Of(err)
+	switch {
+	case err == nil:
+		w.pending = false
+		w.failures = 0
+		w.stated = false
+		w.retryAt = time.Time{}
+		return nil
+	case ctx.Err() != nil: // run stops
+		return nil
+	case errors.Is(err, errUnsettled), f.Code == failure.FileChanged:
+		w.changed = w.now()
+		return nil
+	case f.Exit == failure.Auth && f.Code != failure.HTTP, f.Code == fault.ArtifactNotFound, f.Code == fault.NotFound,
+		f.Code == failure.Unwritten:
+		return w.by.refusedBy(err)
+	}
+	wait := w.waitAfter(f)
+	w.stated, w.retryAt = f.RetryAfter > 0, time.Time{}
+	if w.pending = wait > 0; w.pending {
+		w.retryAt = w.now().Add(wait)
+	}
+	return w.say(f, wait)
+}
+
+// waitAfter returns how long to wait after a failure, 0 until the next change.
+func (w *watcher) waitAfter(f *failure.Failure) time.Duration {
+	if f.RetryAfter > 0 {
+		return f.RetryAfter
+	}
+	if !mayPass(f) {
+		return 0
+	}
+	w.failures++
+	return min(retryTime<<min(w.failures-1, 10), maxRetryTime)
+}
+
+// mayPass reports whether the same publish may succeed later, because the server, the network or another client was
+// in the way.
+func mayPass(f *failure.Failure) bool {
+	return f.Transient || f.Exit == failure.Server || f.Exit == failure.Conflict
+}
+
+// failedEvent is the JSON line of a revision that could not be published.
+type failedEvent struct {
+	SchemaVersion string         `json:"schema_version"`
+	Event         string         `json:"event"`
+	Error         screen.Problem `json:"error"`
+	RetryIn       int64          `json:"retry_in_seconds,omitempty"`
+}
+
+func (w *watcher) say(f *failure.Failure, wait time.Duration) error {
+	if w.screen.IsJSON() {
+		return w.screen.Object(failedEvent{
+			SchemaVersion: schemaVersion,
+			Event:         "failed",
+			Error:         screen.ProblemOf(f),
+			RetryIn:       int64(wait / time.Second),
+		})
+	}
+	when := "at the next change"
+	if wait > 0 {
+		when = "in " + wait.Round(time.Second).String()
+	}
+	w.screen.Warn(fmt.Sprintf("not published: %s; trying again %s", f.Message, when))
+	return nil
+}
+
+// publish publishes what the folder changes in the newest revision, if anything.
+func (w *watcher) publish(ctx context.Context) error {
+	if err := w.finishLeft(ctx); err != nil {
+		return err
+	}
+	files, err := w.read(ctx)
+	if err != nil {
+		return err
+	}
+	defer files.Close()
+	if err := checkPolicy(w.policy, files); err != nil {
+		return err
+	}
+	p := &publication{
+		account: w.account,
+		by:      w.by,
+		screen:  w.screen,
+		now:     w.now,
+		idem:    w.nextKey(),
+		watched: true,
+	}
+	base, err := p.base(ctx, w.flags)
+	if err != nil {
+		return err
+	}
+	w.follow(base)
+	if !w.flags.titled {
+		files.Title = base.Title
+	}
+	_, changed := changesOf(declare(files, w.flags), base)
+	if changed == (changes{}) && files.Entrypoint == base.Entrypoint {
+		return nil
+	}
+	return w.send(ctx, &sentChanges{p, base.RevisionID, changed, w.now()}, base, files)
+}
+
+// nextKey returns the Idempotency-Key of another publish of this command.
+func (w *watcher) nextKey() string {
+	w.keys++
+	return w.idem + "." + strconv.Itoa(w.keys+1)
+}
+
+// read opens and reads the files. It returns errUnsettled if the folder has another state than it had at the last look,
+// before or after.
+func (w *watcher) read(ctx context.Context) (*folder.Folder, error) {
+	files, err := folder.Open(w.request)
+	if err != nil {
+		return nil, err
+	}
+	if w.flags.titled {
+		files.Title = w.flags.title
+	}
+	state := files.State()
+	if err = checkPolicy(maxPolicy, files); err == nil {
+		err = files.Digest(ctx)
+	}
+	if err == nil && (state != w.state || w.look() != state) {
+		err = errUnsettled
+	}
+	if err != nil {
+		files.Close()
+		return nil, err
+	}
+	if skipped := fmt.Sprint(files.Skipped); skipped != w.skipped {
+		w.noteSkipped(files.Skipped)
+		w.skipped = skipped
+	}
+	return files, nil
+}
+
+// follow notes that another client has published since.
+func (w *watcher) follow(base *contract.AgentView) {
+	if base.RevisionID == w.last {
+		return
+	}
+	w.screen.Note("Another client has published %s meanwhile; it stays in vitrine revisions", base.RevisionID)
+	w.last, w.number = base.RevisionID, 0
+}
+
+func (w *watcher) send(ctx context.Context, s *sentChanges, base *contract.AgentView, files *folder.Folder) error {
+	err := s.revise(ctx, base, files, w.flags)
+	if err == nil {
+		return w.published(ctx, s)
+	}
+	if s.stored != nil && mayPass(failure.Of(err)) {
+		w.left = s
+	}
+	return err
+}
+
+// finishLeft finishes a publish without a known result, because its draft would block every other one. One that the
+// server refuses is given up: what it would have changed is in the folder still.
+func (w *watcher) finishLeft(ctx context.Context) error {
+	s := w.left
+	if s == nil {
+		return nil
+	}
+	err := s.finish(ctx, *s.stored)
+	switch {
+	case err == nil:
+		w.left = nil
+		return w.published(ctx, s)
+	case ctx.Err() != nil, failure.Of(err).Transient, failure.IsCode(err, fault.IdempotencyInFlight):
+		return err
+	}
+	w.left = nil
+	return nil
+}
+
+// revisionEvent is the JSON line of a published revision.
+type revisionEvent struct {
+	SchemaVersion  string      `json:"schema_version"`
+	Event          string      `json:"event"`
+	ArtifactID     id.Artifact `json:"artifact_id"`
+	RevisionID     id.Revision `json:"revision_id"`
+	RevisionNumber int         `json:"revision_number,omitempty"`
+	Changed        int         `json:"changed"`
+	New            int         `json:"new"`
+	Deleted        int         `json:"deleted"`
+	BytesSent      int64       `json:"bytes_sent"`
+	Seconds        float64     `json:"seconds"`
+}
+
+// published says what a revision has sent.
+func (w *watcher) published(ctx context.Context, s *sentChanges) error {
+	took := w.now().Sub(s.begun)
+	w.number = w.numberAfter(ctx, s)
+	w.last = s.result.RevisionID
+	e := revisionEvent{
+		SchemaVersion:  schemaVersion,
+		Event:          "revision",
+		ArtifactID:     s.result.ArtifactID,
+		RevisionID:     s.result.RevisionID,
+		RevisionNumber: w.number,
+		Changed:        s.changes.changed,
+		New:            s.changes.added,
+		Deleted:        s.changes.deleted,
+		BytesSent:      s.stats.UploadedBytes,
+		Seconds:        took.Round(time.Millisecond).Seconds(),
+	}
+	switch {
+	case w.screen.IsJSON():
+		return w.screen.Object(e)
+	case w.screen.IsQuiet():
+		return nil
+	}
+	return w.screen.Text(e.line() + "\n")
+}
+
+// numberAfter returns the number of a new revision. It follows from that of its base; the server is asked only if that
+// is unknown. 0 is unknown.
+func (w *watcher) numberAfter(ctx context.Context, s *sentChanges) int {
+	if w.number > 0 && s.base == w.last {
+		return w.number + 1
+	}
+	list, err := w.account.Revisions(ctx, s.result.ArtifactID)
+	if err != nil {
+		return 0 // the revision is named by its id instead
+	}
+	for _, r := range list.Items {
+		if r.RevisionID == s.result.RevisionID && r.RevisionNumber != nil {
+			return *r.RevisionNumber
+		}
+	}
+	return 0
+}
+
+// line says the same for people.
+func (e revisionEvent) line() string {
+	name := "revision " + strconv.Itoa(e.RevisionNumber)
+	if e.RevisionNumber == 0 {
+		name = "revision " + string(e.RevisionID)
+	}
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{e.Changed, "changed"}, {e.New, "new"}, {e.Deleted, "deleted"}} {
+		if c.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", c.n, c.what))
+		}
+	}
+	parts = append(parts, screen.Bytes(e.BytesSent)+" sent", fmt.Sprintf("%.1f s", e.Seconds))
+	return name + ": " + strings.Join(parts, ", ")
+}
