@@ -163,3 +163,37 @@ func TestAnInterruptEndsTheReadingOfEdits(t *testing.T) {
 		t.Errorf("stderr %q", lines)
 	}
 }
+
+func TestAnInterruptEndsAWatchOnceItsRevisionIsPublished(t *testing.T) {
+	for signal, code := range map[os.Signal]failure.Exit{
+		os.Interrupt:    failure.Interrupted,
+		syscall.SIGTERM: failure.Terminated,
+	} {
+		t.Run(signal.String(), func(t *testing.T) {
+			p := newFakeServer()
+			defer p.close()
+			var run *process
+			started := make(chan struct{})
+			p.onCall = func(route string) {
+				<-started
+				if route != "publish" {
+					return
+				}
+				if err := run.Process.Signal(signal); err != nil {
+					t.Error(err)
+				}
+				select {
+				case <-run.waits:
+				case <-run.done:
+				}
+			}
+			run = start(t, p, nil, "watch", site(t))
+			close(started)
+			lines := run.end(t, code)
+			if out := run.out.String(); !strings.HasPrefix(out, "http://app.test/v/"+artifact+"\n") ||
+				!strings.HasSuffix(out, "\n"+stoppedLine+"\n") || strings.Contains(strings.Join(lines, "\n"), "error") {
+				t.Errorf("stdout %q, stderr %q", out, lines)
+			}
+		})
+	}
+}
