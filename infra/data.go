@@ -47,6 +47,10 @@ func newData(app awscdk.App, o options) *data {
 	if o.AgentProviders != "" {
 		output(d.stack, "AgentProviders", jsii.String(o.AgentProviders)) // its version is one of those that restart functions
 	}
+	if o.Billing.on() {
+		output(d.stack, "StripeKey", jsii.String(o.Billing.Key))
+		output(d.stack, "StripeWebhookSecret", jsii.String(o.Billing.WebhookSecret))
+	}
 	return d
 }
 

@@ -51,7 +51,7 @@ func newFunction(app awscdk.App, o options, d *data, h host) *function {
 			role.AddToPolicy(s)
 		}
 	}
-	for _, s := range slices.Concat(d.readClientSecret(o, h.people), h.readProviderList(o)) {
+	for _, s := range slices.Concat(d.readClientSecret(o, h.people), h.readProviderList(o), h.readBillingSecrets(o)) {
 		role.AddToPolicy(s)
 	}
 	log.GrantWrite(role)
@@ -139,6 +139,11 @@ func (f *function) environment() *map[string]*string {
 	}
 	if f.providers {
 		variables[env.Providers] = jsii.String(f.AgentProviders)
+	}
+	if f.sells {
+		for name, value := range f.Billing.settings() {
+			variables[name] = jsii.String(value)
+		}
 	}
 	people := f.Identity.settings()
 	for _, name := range f.people {

@@ -29,11 +29,14 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	}
 	checking := []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue}
 	own := map[string][]string{
-		"api":     append([]string{env.Cache, env.Pow, env.AssertionRing, env.Providers, env.FetchOrigins}, checking...),
+		"api": append([]string{
+			env.Bundles, env.Cache, env.Pow, env.AssertionRing, env.Providers, env.FetchOrigins,
+			env.StripeKey, env.StripeWebhookSecret, env.StripePriceMonth, env.StripePriceYear, env.StripeURL,
+		}, checking...),
 		"upload":  {env.PutMode},
-		"mcp":     {env.Cache, env.PutMode, env.AgentRegistration, env.OIDCIssuer, env.OIDCClientID},
+		"mcp":     {env.Bundles, env.Cache, env.PutMode, env.AgentRegistration, env.OIDCIssuer, env.OIDCClientID},
 		"content": {env.Cache, env.ResponseMode},
-		"app":     append([]string{env.Cache, env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, checking...),
+		"app":     append([]string{env.Bundles, env.Cache, env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, checking...),
 	}
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		want := slices.Concat(common, own[host], needed[host])
@@ -60,6 +63,8 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 	}{
 		{"Plain-Api", env.Environment, "preview"},
 		{"Plain-Api", env.ContentURL, "https://content.invalid"},
+		{"Plain-Api", env.Bundles, "60"},
+		{"Bare-Api", env.Bundles, "off"},
 		{"Plain-Upload", env.PutMode, "direct"},
 		{"Plain-Mcp", env.PutMode, "direct"},
 		{"Plain-Content", env.ResponseMode, "stream"},
@@ -90,6 +95,11 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Plain-Mcp", env.AgentRegistration, "on"},
 		{"Bare-Mcp", env.AgentRegistration, "providers"},
 		{"Bare-Api", env.Providers, providerList},
+		{"Plain-Api", env.StripeKey, ""},
+		{"Bare-Api", env.StripeKey, stripeKey},
+		{"Bare-Api", env.StripeWebhookSecret, stripeSecret},
+		{"Bare-Api", env.StripePriceYear, "price_year"},
+		{"Bare-Api", env.StripeURL, ""},
 		{"Loose-App", env.OIDCIssuer, ""},
 		{"Loose-Api", env.OIDCClientID, ""},
 		{"Loose-App", env.MCPURL, "https://mcp.invalid"},
@@ -168,7 +178,7 @@ func TestLogsHaveNames(t *testing.T) {
 			}
 		}
 		want := []string{"AccessLog", "Log"}
-		if host == "jobs" {
+		if slices.Contains(env.Scheduled, host) {
 			want = want[1:]
 		} else if len(tpl.of("AWS::CloudFront::Distribution")) > 0 && d.EdgeLogs {
 			want = []string{"AccessLog", "EdgeLog", "Log"}

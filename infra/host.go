@@ -18,6 +18,7 @@ type host struct {
 	rings     []string          // settings of the key rings that it may read
 	people    []string          // settings of the identity provider that it gets
 	providers bool              // verifies what identity providers of agents send
+	sells     bool              // talks to Stripe
 	settings  map[string]string // in addition to those that all hosts have
 	grants    func(*data) []awsiam.PolicyStatement
 	purpose   string // of the rule that wakes a scheduled function
@@ -45,6 +46,7 @@ var hosts = []host{
 		rings:     []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing, env.AssertionRing},
 		people:    verifying, // ID tokens that clients exchange
 		providers: true,
+		sells:     true,
 		settings: map[string]string{
 			env.Bundles:      strconv.Itoa(wakeSeconds),
 			env.Pow:          "adaptive",

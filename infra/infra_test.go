@@ -104,7 +104,14 @@ func contexts(folder string) map[string]map[string]any {
 		"oidc-operator-claim": "roles",
 		"oidc-operator-value": "vitrine-admin",
 		"agent-providers":     providerList,
-		"cache":               "0",
+
+		"stripe-key":            stripeKey,
+		"stripe-webhook-secret": stripeSecret,
+		"stripe-price-month":    "price_month",
+		"stripe-price-year":     "price_year",
+
+		"cache":   "0",
+		"bundles": "no",
 	}
 	for host, name := range domainNames {
 		named["domain-"+host], bare["domain-"+host] = name, name
@@ -123,6 +130,8 @@ const (
 	euCertificate = "arn:aws:acm:eu-west-1:111122223333:certificate/two"
 	poolSecret    = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:ClientSecret-AbC123"
 	clientSecret  = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:their-client-AbC123"
+	stripeKey     = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-key-AbC123"
+	stripeSecret  = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:stripe-webhook-AbC123"
 	providerList  = "arn:aws:secretsmanager:eu-west-1:111122223333:secret:providers-AbC123"
 )
 

@@ -74,6 +74,7 @@ func build(app awscdk.App, o options) (*deployment, error) {
 	for _, h := range hosts {
 		f := newFunction(app, o, d.data, h)
 		front[h.name](f)
+		f.reconcile()
 		d.hosts = append(d.hosts, f)
 	}
 	for _, h := range scheduledHosts {

@@ -9,8 +9,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// operator signs in as one of the group, locks an artifact and its workspace, lifts both locks, and
-// reads the events.
+// operator signs in as one of the group, locks an artifact and its workspace, lifts both locks, gives
+// the workspace a plan, and reads the events.
 func (h *harness) operator(t *testing.T, g *wire.Agent, a id.Artifact) {
 	t.Helper()
 	op := h.signIn(t, "dashboard", provider.Person{Email: "hedy@example.org", Groups: []string{"operators"}})
@@ -21,7 +21,40 @@ func (h *harness) operator(t *testing.T, g *wire.Agent, a id.Artifact) {
 			"Idempotency-Key", wire.NewKey())
 		ask[any](t, op, "DELETE", locks+"/"+scope+"/"+target, nil, "Idempotency-Key", wire.NewKey())
 	}
+	ask[any](t, op, "POST", "/v1/web/admin/workspaces/"+string(w)+"/plan", map[string]any{"plan": "pro"}, "Idempotency-Key",
+		wire.NewKey())
 	for _, path := range []string{locks, "/v1/web/admin/events", "/v1/web/admin/events?workspace_id=" + string(w)} {
 		ask[any](t, op, "GET", path, nil)
 	}
+}
+
+// console does what operators do on their pages: look up, open, lock, lift, read, and set the quota.
+func (h *harness) console(t *testing.T, p contract.Published) {
+	t.Helper()
+	b := &browser{
+		t:       t,
+		app:     h.anyone.At.AppURL,
+		who:     "hedy@example.org",
+		groups:  "operators",
+		cookies: map[string]string{},
+	}
+	h.ok(t, h.anyone, "POST", b.app+"/report", encoded(map[string]string{
+		"target": string(p.ArtifactID), "reason": "phishing_report",
+	}), "Content-Type", "application/x-www-form-urlencoded")
+	b.visit("/api/auth/sign-in?returnPathname=/admin")
+	for _, path := range []string{
+		"/admin/reports", "/admin/reports?artifact=" + string(p.ArtifactID), "/admin/events", "/admin/provisioning",
+	} {
+		b.visit(path)
+	}
+	b.twice("/admin/provisioning", map[string]string{"quota": "17"})
+	b.visit("/admin/reports")
+	b.twice("/admin/reports/handled", nil)
+	b.visit("/admin")
+	b.submit("/admin/lookup", map[string]string{"target": p.UnlistedURL})
+	b.submit("/admin/content", map[string]string{"reason": "other"})
+	b.visit("/admin/lockdowns")
+	b.twice("/admin/lockdowns", map[string]string{"scope": "artifact", "target": string(p.ArtifactID), "reason": "other"})
+	b.visit("/admin/lockdowns")
+	b.twice("/admin/lockdowns/lift", nil)
 }

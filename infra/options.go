@@ -49,6 +49,10 @@ import (
 //	                  them (with cognito: those in the pool's group operators; otherwise there are none)
 //	agent-providers   whole ARN of the secret that lists the identity providers of agents that are trusted, encrypted with
 //	                  the account's own key for secrets; without it none is. docs/deploy.md says what is in it
+//	stripe-key, stripe-webhook-secret  whole ARNs of the secrets that hold the API key of an account at Stripe and the
+//	                  signing secret of its webhook, encrypted with the account's own key for secrets
+//	stripe-price-month, stripe-price-year  ids of the prices of the larger plan there. All four, or none: then nothing
+//	                  can be bought
 //	settings          file with the outputs of an earlier deployment (default .vitrine/deployed/NAME.json)
 //	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that readers
 //	                  who take their time leave the other hosts some of the account's concurrency. AWS wants 100 of it to
@@ -85,6 +89,8 @@ type options struct {
 	Identity    identity
 	// AgentProviders is the ARN of the secret that lists the identity providers of agents; empty: none is trusted.
 	AgentProviders string
+	// Billing is the account at Stripe.
+	Billing billing
 	// RingsVersion differs after a rotation, which restarts every function.
 	RingsVersion string
 	Settings     string
@@ -188,6 +194,9 @@ func readOptions(c lookup) (options, error) {
 		return o, err
 	}
 	if o.AgentProviders, err = readProviders(c); err != nil {
+		return o, err
+	}
+	if o.Billing, err = readBilling(c); err != nil {
 		return o, err
 	}
 	if err = o.checkSites(); err != nil {

@@ -113,6 +113,11 @@ var badOptions = []struct {
 	{"a file of providers", map[string]any{"agent-providers": "file:providers.json"}, "agent-providers is the whole ARN"},
 	{"half of an ARN of providers", map[string]any{"agent-providers": strings.TrimSuffix(providerList, "-AbC123")},
 		"agent-providers is the whole ARN"},
+	{"a key itself", map[string]any{"stripe-key": "sk_live_1"}, "stripe-key is the whole ARN"},
+	{"a part of an account", map[string]any{"stripe-key": stripeKey}, "stripe-webhook-secret is the whole ARN"},
+	{"an account without a price", map[string]any{
+		"stripe-key": stripeKey, "stripe-webhook-secret": stripeSecret, "stripe-price-month": "price_month",
+	}, "stripe-price-year is the id of a price"},
 	{"a cache in words", map[string]any{"cache": "64MB"}, "cache is a number of bytes"},
 	{"a cache below nothing", map[string]any{"cache": "-1"}, "cache is a number of bytes"},
 	{"a cache that leaves no memory", map[string]any{"cache": "134217729"}, "cache is a number of bytes"},

@@ -65,6 +65,7 @@ type browser struct {
 	t       *testing.T
 	app     string
 	who     string // address of the person; empty: ada@example.org
+	groups  string // of the person
 	cookies map[string]string
 	page    string
 }
@@ -126,7 +127,7 @@ func (b *browser) send(method, target string, form url.Values) {
 		target = response.Header.Get("Location")
 		form = nil
 		if strings.Contains(target, "/authorize?") && !strings.HasPrefix(target, b.app) {
-			target += "&login_hint=" + url.QueryEscape(cmp.Or(b.who, "ada@example.org"))
+			target += "&login_hint=" + url.QueryEscape(cmp.Or(b.who, "ada@example.org")) + "&groups=" + b.groups
 		}
 	}
 	b.t.Fatal("the redirects have no end")
@@ -241,6 +242,7 @@ func (h *harness) member(t *testing.T) {
 	key := ask[contract.CreatedKey](t, m, "POST", "/v1/web/keys", contract.CreateKey{Name: "one"}, "Idempotency-Key",
 		wire.NewKey())
 	h.keeps(t, m, key.Secret)
+	h.buys(t, m)
 	ask[any](t, m, "POST", "/v1/web/keys/"+string(key.APIKey.ID)+"/revoke", nil, "Idempotency-Key", wire.NewKey())
 	ask[any](t, m, "PATCH", "/v1/web/settings",
 		contract.UpdateSettings{WorkspaceName: "Another name", AutoDeletionDays: 1}, "Idempotency-Key", wire.NewKey())
@@ -304,6 +306,8 @@ func (h *harness) person(t *testing.T) {
 	b.visit("/settings")
 	b.submit("/api/auth/sign-out", nil)
 	b.visit("/api/auth/sign-in")
+	b.visit("/settings")
+	b.send("POST", "/settings/sessions/0123456789abcdef/end", url.Values{})
 	b.visit("/settings/sign-out-everywhere")
 	b.submit("/api/auth/sign-out-everywhere", nil)
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
 	"log/slog"
 	"maps"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
@@ -29,6 +32,7 @@ import (
 	"vitrine/shared/boot"
 	"vitrine/shared/boot/api"
 	"vitrine/shared/boot/app"
+	"vitrine/shared/boot/bundle"
 	"vitrine/shared/boot/content"
 	bootjobs "vitrine/shared/boot/jobs"
 	"vitrine/shared/boot/mcp"
@@ -48,10 +52,14 @@ type harness struct {
 	anyone   *wire.Agent
 	own      http.Client
 	jobs     *jobs.Host
+	bundler  *jobs.Host
 	clock    clock
 	provider *provider.Provider     // signs people in
 	vouches  *agentsProvider        // vouches for the persons of agents
+	sells    *seller                // stands in for Stripe
 	made     []contract.Provisioned // unclaimed workspaces
+
+	fails func(input any) bool // calls that AWS does not answer; nil: none
 
 	mu      sync.Mutex
 	refused []string
@@ -72,7 +80,7 @@ var assemble = map[string]func(*boot.Services, *slog.Logger) (http.Handler, erro
 func newHarness(t *testing.T) *harness {
 	t.Helper()
 	e := engine.Shared(t)
-	h := &harness{used: map[string]map[string]bool{}, vouches: newAgentsProvider(t)}
+	h := &harness{used: map[string]map[string]bool{}, vouches: newAgentsProvider(t), sells: newSeller(t)}
 	tables := dynamo.Named("infra-" + string(id.NewPublic()))
 	makeTables(t, e, tables)
 	listeners, urls := map[string]net.Listener{}, map[string]string{}
@@ -127,9 +135,13 @@ func newHarness(t *testing.T) *harness {
 			return declared[name]
 		}
 		services := h.open(t, host, getenv, policyOf(t, tpl))
-		if host == "jobs" {
-			h.jobs = bootjobs.Host(services, slog.New(slog.NewTextHandler(io.Discard, nil)))
-		} else {
+		quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
+		switch host {
+		case "jobs":
+			h.jobs = bootjobs.Host(services, quiet)
+		case "bundle":
+			h.bundler = bundle.Host(services, quiet)
+		default:
 			h.serve(t, e, host, listeners[host], services)
 		}
 	}
@@ -161,10 +173,11 @@ func (h *harness) open(t *testing.T, host string, getenv func(string) string, p 
 		t.Fatalf("%s: %v", host, err)
 	}
 	c.Middleware = []func(*middleware.Stack) error{h.guard(host, p, c.Tables)}
-	if host == "jobs" {
+	if slices.Contains(env.Scheduled, host) {
 		c.Now = h.clock.now
 	}
 	if host == "api" {
+		c.Billing = h.sells.account()
 		c.Providers, c.FetchOrigins = append(c.Providers, h.vouches.entry()), append(c.FetchOrigins, h.vouches.issuer)
 	}
 	services, err := boot.Open(c)
@@ -212,6 +225,9 @@ func (h *harness) guard(host string, p policy, tables dynamo.Tables) func(*middl
 					&smithy.GenericAPIError{Code: "AccessDenied", Message: n.action}
 			}
 		}
+		if h.fails != nil && h.fails(in.Parameters) {
+			return middleware.InitializeOutput{}, middleware.Metadata{}, errors.New("no answer")
+		}
 		return next.HandleInitialize(ctx, in)
 	}
 	return func(s *middleware.Stack) error {
@@ -241,9 +257,11 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.bundles(t, g)
 	h.publishAgain(t, g, published.ArtifactID)
 	h.reuses(t, g, page)
 	h.operator(t, g, published.ArtifactID)
+	h.console(t, published)
 	h.visit(t, g, published)
 	h.documents(t)
 	h.vouched(t)
@@ -252,6 +270,33 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 	h.works(t)
 	h.reportUnused(t)
 	h.reportUnvisited(t)
+}
+
+// bundles makes a bundle of two parts, at the second attempt, and gives one up.
+func (h *harness) bundles(t *testing.T, g *wire.Agent) {
+	t.Helper()
+	large := wire.File{Path: "large.bin", Body: bytes.Repeat([]byte("large"), 9*limits.MiB/5)}
+	published, err1 := g.PublishFiles(t.Context(), "Large", "", large)
+	gone, err2 := g.PublishFiles(t.Context(), "Gone", "", wire.File{Path: "index.html", Body: []byte("gone")})
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	h.ok(t, g, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(gone.ArtifactID), nil, "Idempotency-Key", wire.NewKey())
+	h.fails = func(input any) bool { _, part := input.(*s3.UploadPartInput); return part }
+	if err := h.bundler.Run(t.Context()); err == nil {
+		t.Error("an upload that breaks off is not reported")
+	}
+	h.fails = nil
+	h.clock.passed.Store(int64(limits.MinRetry))
+	if err := h.bundler.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	view, err := g.AgentView(t.Context(), published.ArtifactID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.ok(t, h.anyone, "GET", view.Bundle.URL, nil)
+	h.ok(t, h.anyone, "HEAD", view.Bundle.URL, nil)
 }
 
 // publishAgain covers what a first publication does not: a file without a declared digest, and a
@@ -350,7 +395,14 @@ func (h *harness) visit(t *testing.T, g *wire.Agent, p contract.Published) {
 		t.Fatal(err)
 	}
 	h.ok(t, g, "POST", g.At.AppURL+"/api/access-links/resolve", contract.ResolveRequest{PublicID: public, Blob: blob})
+	h.ok(t, g, "POST", g.At.AppURL+"/api/access-links/qr", contract.ResolveRequest{PublicID: public, Blob: blob})
 	h.ok(t, g, "GET", g.At.AppURL+"/al/"+string(public), nil)
+	h.ok(t, g, "POST", g.At.AppURL+"/al/"+string(public), encoded(map[string]string{"link": p.UnlistedURL}), "Content-Type",
+		"application/x-www-form-urlencoded")
+	h.ok(t, g, "GET", g.At.AppURL+"/report?link="+string(public), nil)
+	h.ok(t, h.anyone, "POST", g.At.AppURL+"/report",
+		encoded(map[string]string{"target": string(public), "reason": "phishing_report"}),
+		"Content-Type", "application/x-www-form-urlencoded")
 	for _, target := range []string{
 		g.At.APIURL + "/v1/whoami", g.At.APIURL + "/v1/usage-policy", g.At.APIURL + "/v1/artifacts", artifact + "/revisions",
 		artifact + "/revisions/" + string(p.RevisionID) + "/agent-view", p.AgentViewURL,

@@ -166,16 +166,19 @@ var rights = map[string][]string{
 	"api": slices.Concat(everywhere, readsFiles, servesMembers,
 		readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem"),
-		onKeys("Core.Arn", "LOCK#*", "dynamodb:DeleteItem")),
+		onKeys("Core.Arn", "LOCK#* or BE#*", "dynamodb:DeleteItem")),
 	"upload": slices.Concat(everywhere, servesUploads, readsRings("PepperRing"),
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
 		on("Objects.Arn/d/*", "s3:PutObject")),
 	"mcp": slices.Concat(everywhere, servesUploads, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
 		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query")),
-	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing")),
+	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing"),
+		on("Objects.Arn/b/*", "s3:GetObject")),
 	"app": slices.Concat(everywhere, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
-		onKeys("Core.Arn", "LTX#* or SES#* or OAR#*", "dynamodb:DeleteItem")),
+		on("Events.Arn/index/gsi1", "dynamodb:Query"),
+		onKeys("Core.Arn", "LTX#* or SES#* or OAR#* or LOCK#*", "dynamodb:DeleteItem"),
+		onKeys("Hot.Arn", "d:*", "dynamodb:BatchGetItem")),
 	"jobs": slices.Concat(everywhere,
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem",
 			"dynamodb:UpdateItem", "dynamodb:DeleteItem",
@@ -183,23 +186,35 @@ var rights = map[string][]string{
 		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"),
 		on("Events.Arn", "dynamodb:PutItem"),
 		on("Objects.Arn/o/*", "s3:DeleteObject"), on("Objects.Arn/d/*", "s3:DeleteObject"),
+		on("Objects.Arn/b/*", "s3:DeleteObject"),
 		listsFiles),
+	"bundle": slices.Concat(everywhere, readsFiles,
+		onKeys("Core.Arn", "W#* or A#*", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
+		on("Core.Arn/index/gsi2", "dynamodb:Query"),
+		on("Objects.Arn/b/*", "s3:PutObject", "s3:AbortMultipartUpload"),
+		[]string{"kms:GenerateDataKey" + forObjects}),
 }
 
 const membersWrite = "W#* or A#* or AL#* or K#* or CT#* or JOB#MIGRATE#* or IDP#* or EML#* or DEL#* or REG#* or CRED#*"
 
 // writes are the items of table core that hosts put and update. With narrow-writes=no they may do so to all of them.
 var writes = map[string]string{
-	"api":    membersWrite + " or UC#* or OAR#* or OCL#* or LOCK#*",
+	"api":    membersWrite + " or UC#* or OAR#* or OCL#* or LOCK#* or BC#* or BE#*",
 	"upload": "U#* or A#* or K#*",
-	"app":    membersWrite + " or SES#* or LTX#*",
+	"app":    membersWrite + " or SES#* or LTX#* or RPT#* or LOCK#* or CFG#*",
 	"mcp":    "U#* or A#* or AL#* or W#*",
 }
 
 // moreRights returns those that depend on options.
 func moreRights(d *deployment, host string) []string {
 	wide := on("Core.Arn", "dynamodb:PutItem", "dynamodb:UpdateItem")
-	more := append(signInRights(d, host), providerRights(d, host)...)
+	if host == "bundle" {
+		if d.NarrowWrites {
+			return onKeys("Core.Arn", "A#*", "dynamodb:UpdateItem")
+		}
+		return on("Core.Arn", "dynamodb:UpdateItem")
+	}
+	more := slices.Concat(signInRights(d, host), providerRights(d, host), billingRights(d, host))
 	switch narrow := writes[host]; {
 	case narrow == "":
 		return nil
@@ -215,6 +230,14 @@ func providerRights(d *deployment, host string) []string {
 		return nil
 	}
 	return []string{"secretsmanager:GetSecretValue " + providerList}
+}
+
+// billingRights returns those that depend on the account at Stripe.
+func billingRights(d *deployment, host string) []string {
+	if host != "api" || !d.Billing.on() {
+		return nil
+	}
+	return []string{"secretsmanager:GetSecretValue " + stripeKey, "secretsmanager:GetSecretValue " + stripeSecret}
 }
 
 // signInRights returns those that depend on the identity provider.
@@ -294,6 +317,7 @@ func TestContentWritesNothingThatLasts(t *testing.T) {
 }
 
 func TestNoRightIsWildButTheOneToAllFiles(t *testing.T) {
+	objects := []string{"Objects.Arn/o/*", "Objects.Arn/d/*", "Objects.Arn/b/*"}
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		for _, s := range policyOf(t, tpl) {
 			for _, a := range s.actions {
@@ -302,7 +326,7 @@ func TestNoRightIsWildButTheOneToAllFiles(t *testing.T) {
 				}
 			}
 			for _, r := range s.resources {
-				if strings.Contains(r, "*") && r != "Objects.Arn/o/*" && r != "Objects.Arn/d/*" {
+				if strings.Contains(r, "*") && !slices.Contains(objects, r) {
 					t.Errorf("may use %s", r)
 				}
 			}
@@ -337,6 +361,9 @@ func TestRolesAreNotSharedAndHaveNoManagedPolicies(t *testing.T) {
 func TestOnlyItsGatewayCallsAFunction(t *testing.T) {
 	eachHost(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		for name, p := range tpl.of("AWS::Lambda::Permission") {
+			if host == "api" && d.Billing.on() && p.Properties["Principal"] == "events.amazonaws.com" {
+				continue // the daily rule
+			}
 			same(t, name, p.Properties["Principal"], "apigateway.amazonaws.com")
 			if arn := tpl.text(p.Properties["SourceArn"]); !strings.HasPrefix(arn,
 				"arn:AWS::Partition:execute-api:AWS::Region:AWS::AccountId:Api/") {

@@ -9,10 +9,11 @@ import (
 // What each host may do. Statements that several hosts have are in grant.go.
 
 func (d *data) apiRights() []awsiam.PolicyStatement {
-	return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*"), []awsiam.PolicyStatement{
-		allow(index(d.events, "gsi1"), "dynamodb:Query"),                     // operators read the events of all workspaces
-		allowIf(d.core.TableArn(), leading("LOCK#*"), "dynamodb:DeleteItem"), // lockdowns that they lift
-		allow(d.hot.TableArn(), "dynamodb:BatchGetItem"),                     // records of repeated requests
+	return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*", "BC#*", "BE#*"), []awsiam.PolicyStatement{
+		allow(index(d.events, "gsi1"), "dynamodb:Query"), // operators read the events of all workspaces
+		// lockdowns that they lift, and events of the payment provider that were not processed
+		allowIf(d.core.TableArn(), leading("LOCK#*", "BE#*"), "dynamodb:DeleteItem"),
+		allow(d.hot.TableArn(), "dynamodb:BatchGetItem"), // records of repeated requests
 	}, d.readFiles()) // files are read back as text
 }
 
@@ -29,8 +30,11 @@ func (d *data) contentRights() []awsiam.PolicyStatement {
 }
 
 func (d *data) appRights() []awsiam.PolicyStatement {
-	ended := leading("LTX#*", "SES#*", "OAR#*") // sign-ins, sessions and consents
-	return append(d.serveMembers("SES#*", "LTX#*"), allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"))
+	ended := leading("LTX#*", "SES#*", "OAR#*", "LOCK#*") // sign-ins, sessions, consents, and lockdowns that are lifted
+	return append(d.serveMembers("SES#*", "LTX#*", "RPT#*", "LOCK#*", "CFG#*"),
+		allow(index(d.events, "gsi1"), "dynamodb:Query"), // operators read the events of all workspaces
+		allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"),
+		allowIf(d.hot.TableArn(), leading("d:*"), "dynamodb:BatchGetItem")) // what is left of the day
 }
 
 func (d *data) mcpRights() []awsiam.PolicyStatement {

@@ -257,6 +257,8 @@ func (h *harness) shares(t *testing.T, g *wire.Agent, artifact, links string, r 
 	for _, target := range []string{g.At.APIURL + "/v1/access-links/resolve", g.At.AppURL + "/api/access-links/resolve"} {
 		h.ok(t, h.anyone, "POST", target, contract.ResolveRequest{PublicID: public, Blob: blob})
 	}
+	h.ok(t, h.anyone, "POST", g.At.AppURL+"/api/live/access-links/"+string(public),
+		map[string]any{"blob": blob, "revision_id": r})
 	ask[any](t, g, "POST", link+"/revoke", nil)
 }
 
@@ -272,8 +274,13 @@ func (h *harness) owner(b *browser) {
 	}
 	does(one, one+"/pin", nil)
 	does(one, one+"/unpin", nil)
+	const several = "/artifacts/selected/change"
+	for _, what := range []string{"pin", "unpin"} {
+		does(several+"?do="+what+"&artifact="+strings.TrimPrefix(one, "/artifacts/"), several, nil)
+	}
 	does(one, one+"/title", map[string]string{"title": "A title of mine"})
 	b.visit("/v" + strings.TrimPrefix(one, "/artifacts"))
+	b.visit("/api/live" + one + "?revision_id=" + string(id.NewRevision()))
 	b.visit(one)
 	revision := regexp.MustCompile(`value="(rev_[0-9A-Z]+)"`).FindStringSubmatch(b.page)
 	if revision == nil {

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/shared/platform/env"
+)
+
+// billing is the account at Stripe; its zero value: none, so that billing is off.
+type billing struct {
+	Key           string // ARN of the secret with the API key
+	WebhookSecret string // ARN of the secret that signs webhooks
+	PriceMonth    string
+	PriceYear     string
+}
+
+func (b billing) on() bool { return b != billing{} }
+
+// settings are those of a host that talks to Stripe.
+func (b billing) settings() map[string]string {
+	return map[string]string{
+		env.StripeKey:           b.Key,
+		env.StripeWebhookSecret: b.WebhookSecret,
+		env.StripePriceMonth:    b.PriceMonth,
+		env.StripePriceYear:     b.PriceYear,
+		env.StripeURL:           "", // declared for stand-ins, because functions are told declared variables only
+	}
+}
+
+var priceShape = regexp.MustCompile(`^[A-Za-z0-9_]{1,255}$`)
+
+// readBilling reads the account at Stripe. A part of it is refused, because billing needs all.
+func readBilling(c lookup) (billing, error) {
+	b := billing{
+		Key:           c.text("stripe-key", ""),
+		WebhookSecret: c.text("stripe-webhook-secret", ""),
+		PriceMonth:    c.text("stripe-price-month", ""),
+		PriceYear:     c.text("stripe-price-year", ""),
+	}
+	if !b.on() {
+		return b, nil
+	}
+	for _, secret := range []struct{ name, arn string }{
+		{"stripe-key", b.Key}, {"stripe-webhook-secret", b.WebhookSecret},
+	} {
+		if !secretShape.MatchString(secret.arn) {
+			return b, fmt.Errorf("the context %s is the whole ARN of a secret in Secrets Manager, not %q", secret.name,
+				secret.arn)
+		}
+	}
+	for _, price := range []struct{ name, id string }{
+		{"stripe-price-month", b.PriceMonth}, {"stripe-price-year", b.PriceYear},
+	} {
+		if !priceShape.MatchString(price.id) {
+			return b, fmt.Errorf("the context %s is the id of a price at Stripe, not %q", price.name, price.id)
+		}
+	}
+	return b, nil
+}
+
+// readBillingSecrets allows a host that talks to Stripe to read its secrets.
+func (h host) readBillingSecrets(o options) []awsiam.PolicyStatement {
+	if !h.sells || !o.Billing.on() {
+		return nil
+	}
+	return []awsiam.PolicyStatement{
+		allow(jsii.String(o.Billing.Key), "secretsmanager:GetSecretValue"),
+		allow(jsii.String(o.Billing.WebhookSecret), "secretsmanager:GetSecretValue"),
+	}
+}
+
+// reconcile wakes the function once a day, so that it compares subscriptions with plans. A run that is lost is made up
+// for by the next one.
+func (f *function) reconcile() {
+	if !f.sells || !f.Billing.on() {
+		return
+	}
+	awsevents.NewRule(f.stack, jsii.String("Daily"), &awsevents.RuleProps{
+		Description: jsii.String("Compares the subscriptions at Stripe with the plans of workspaces"),
+		Schedule:    awsevents.Schedule_Cron(&awsevents.CronOptions{Hour: jsii.String("6"), Minute: jsii.String("0")}),
+		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(f.lambda, &awseventstargets.LambdaFunctionProps{
+			RetryAttempts: number(1), MaxEventAge: seconds(3600),
+		})},
+	})
+}
