@@ -15,8 +15,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// TestARevokedLinkOpensNothingFromThenOn asks with the URL, with what the URL gave, and for another URL. That is what
-// there is of F74: no viewer polls.
+// TestARevokedLinkOpensNothingFromThenOn asks with the URL, with what the URL gave, and for another URL.
 func TestARevokedLinkOpensNothingFromThenOn(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
