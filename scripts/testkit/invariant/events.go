@@ -37,6 +37,14 @@ func (s *snapshot) actions() map[string]int {
 			add(w, "ephemeral.workspace.claimed", w)
 		}
 	}
+	for _, i := range s.core {
+		if strings.HasPrefix(i.text("pk"), "RPT#") {
+			add(i.text("ws"), "artifact.reported", i.text("art"))
+			if i.has("handled") {
+				add(i.text("ws"), "artifact.report.handled", i.text("art"))
+			}
+		}
+	}
 	first := map[string]bool{} // the draft with which an artifact was made has the event of the artifact
 	for u, i := range s.sessions {
 		first[i.text("rev")] = i.has("new")
@@ -80,22 +88,28 @@ func (s *snapshot) actions() map[string]int {
 }
 
 // untraceable returns the actions that may have been committed without a trace in the state: a
-// share link may come with a publication, which has its own event, and a lock, lockdown, pin or
-// name is overwritten by the next one.
+// share link may come with a publication, which has its own event, and a lock, lockdown, pin, plan
+// or name is overwritten by the next one.
 func (s *snapshot) untraceable() map[string]bool {
 	out := map[string]bool{}
 	for _, i := range s.links {
 		out[s.owner(i.text("ws"))+" access_link.created "+i.text("id")] = true
+		out[s.owner(i.text("ws"))+" platform.lookup "+strings.TrimPrefix(i.text("pk"), "AL#")] = true
 	}
 	for w := range s.workspaces {
-		out[w+" platform.lockdown.set "+w], out[w+" platform.lockdown.lifted "+w] = true, true
+		for _, action := range []string{
+			"platform.lockdown.set", "platform.lockdown.lifted", "platform.lookup", "workspace.settings.updated",
+			"workspace.plan.updated",
+		} {
+			out[w+" "+action+" "+w] = true
+		}
 	}
 	for _, a := range s.artifacts {
 		owner := s.owner(a.meta.text("own"))
 		for _, action := range []string{
 			"access_link.lockdown.set", "access_link.lockdown.lifted", "artifact.pinned", "artifact.unpinned",
 			"artifact.renamed",
-			"platform.lockdown.set", "platform.lockdown.lifted",
+			"platform.lockdown.set", "platform.lockdown.lifted", "platform.lookup", "platform.content.opened",
 		} {
 			out[owner+" "+action+" "+a.id] = true
 		}

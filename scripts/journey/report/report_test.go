@@ -1,0 +1,242 @@
+package report
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// send sends the form as a page of the app host does.
+func send(t testing.TB, d *harness.Env, target string, change ...string) wire.Answer {
+	t.Helper()
+	form := url.Values{"target": {target}, "reason": {"phishing_report"}}
+	for n := 0; n < len(change); n += 2 {
+		form.Set(change[n], change[n+1])
+	}
+	return harness.Do(t, d.Anyone, "POST", d.Origins.App+"/report", form.Encode(),
+		"Content-Type", "application/x-www-form-urlencoded", "Origin", d.Origins.App, "Sec-Fetch-Site", "same-origin")
+}
+
+// wantThanks checks that a report was taken, as far as its sender learns, and returns the page.
+func wantThanks(t testing.TB, a wire.Answer) string {
+	t.Helper()
+	if a.Status != http.StatusOK || !strings.Contains(string(a.Body), "<h1>Thank you</h1>") {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	return string(a.Body)
+}
+
+// kept returns the reports that are kept.
+func kept(t testing.TB, p *harness.BackendEnv) (found []harness.Item) {
+	t.Helper()
+	for _, i := range p.Scan(t, p.Tables.Core) {
+		if strings.HasPrefix(harness.Text(i["pk"]), "RPT#") {
+			found = append(found, i)
+		}
+	}
+	return found
+}
+
+func TestAReportReachesOperatorsAlone(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	shared := harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink).ID)
+	public, blob, err := wire.SplitLink(shared)
+	harness.NoError(t, err)
+	const said, email = "It asks for my password.\r\n<script>alert(1)</script>\u202e", "eve@reader.example"
+	thanks := wantThanks(t, send(t, s.Env, shared, "text", said, "email", email))
+
+	rows := kept(t, s.BackendEnv)
+	if len(rows) != 1 {
+		t.Fatalf("%d reports are kept", len(rows))
+	}
+	for name, want := range map[string]string{
+		"pk": "RPT#" + string(s.Published.ArtifactID), "g1p": "REPORTS", "art": string(s.Published.ArtifactID),
+		"ws": string(harness.TokenOf(t, s.Agent).Workspace), "link": string(public), "kind": "phishing_report",
+		"text": "It asks for my password.\n<script>alert(1)</script>", "email": email,
+	} {
+		if got := harness.Text(rows[0][name]); got != want {
+			t.Errorf("the report has %s %q, not %q", name, got, want)
+		}
+	}
+
+	op := s.NewOperator(t)
+	reported := harness.RecordPath + "?action=artifact.reported"
+	list := harness.CallAs[contract.OperatorEventList](t, op, 200, "GET", reported, nil)
+	if len(list.Items) != 1 {
+		t.Fatalf("operators see %+v", list.Items)
+	}
+	e := list.Items[0]
+	if e.Target != "artifact:"+string(s.Published.ArtifactID) ||
+		e.ChangeSummary != "An artifact was reported: phishing_report" {
+		t.Errorf("operators see %+v", e)
+	}
+	audit := harness.TryAs(t, s.Member, "GET", "/v1/web/audit", nil)
+	if audit.Status != http.StatusOK || strings.Contains(string(audit.Body), "report") {
+		t.Errorf("a member sees %d %s", audit.Status, audit.Body)
+	}
+
+	if again := wantThanks(t, send(t, s.Env, string(public), "text", "other words", "reason", "other")); again != thanks {
+		t.Error("a repetition looks different")
+	}
+	if again := kept(t, s.BackendEnv); len(again) != 1 || harness.Text(again[0]["kind"]) != "phishing_report" {
+		t.Errorf("a repetition changed %+v", again)
+	}
+	for _, secret := range []string{blob, email, "password", "alert", string(public)} {
+		if strings.Contains(s.Log.String(), secret) {
+			t.Errorf("the log holds %q", secret)
+		}
+	}
+	s.Clock.Advance(limits.Day)
+	wantThanks(t, send(t, s.Env, string(public)))
+	if n := len(kept(t, s.BackendEnv)); n != 2 {
+		t.Errorf("%d reports on two days", n)
+	}
+}
+
+// share publishes a page and returns a URL that shares it.
+func share(t testing.TB, s *harness.LinkEnv) (contract.Published, string) {
+	t.Helper()
+	made := harness.PublishPage(t, s.Agent, "shared")
+	return made, harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, made.ArtifactID, harness.ShareLink).ID)
+}
+
+func TestEveryAddressOfAnArtifactCanBePasted(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	for n := range 6 {
+		made, shared := share(t, s)
+		resolved := harness.Must(s.Anyone.Resolve(ctx, shared))(t)
+		addresses := []string{
+			shared, resolved.AgentView.Files[0].URL, made.AgentViewURL, s.Origins.App + "/v/" + string(made.ArtifactID),
+			s.Origins.App + "/artifacts/" + string(made.ArtifactID), string(made.ArtifactID),
+		}
+		wantThanks(t, send(t, s.Env, addresses[n]))
+		if rows := kept(t, s.BackendEnv); len(rows) != n+1 {
+			t.Errorf("address %d: %d reports are kept", n, len(rows))
+		}
+		for _, i := range append(kept(t, s.BackendEnv), s.Scan(t, s.Tables.Events)...) {
+			for name, v := range i {
+				if long.MatchString(harness.Text(v)) {
+					t.Errorf("a secret of address %d is stored in %s", n, name)
+				}
+			}
+		}
+	}
+}
+
+// long matches signed tokens and the secrets of links.
+var long = regexp.MustCompile(`[A-Za-z0-9_-]{75,}`)
+
+func TestWhatIsNotThereLooksTheSame(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	_, shared := share(t, s)
+	thanks := wantThanks(t, send(t, s.Env, shared))
+	gone, dead := share(t, s)
+	harness.TryDelete(t, s.Agent, gone.ArtifactID)
+	before := s.Snapshot(t)
+	for _, target := range []string{
+		string(id.NewPublic()), string(id.NewArtifact()), dead, string(gone.ArtifactID),
+		s.Origins.Content + "/v/" + strings.Repeat("A", 95) + "/index.html",
+	} {
+		if page := wantThanks(t, send(t, s.Env, target)); page != thanks {
+			t.Errorf("%s looks different", target)
+		}
+	}
+	for _, target := range []string{"", "hello", "https://elsewhere.example/al/" + string(id.NewPublic()), "\u202e<b>"} {
+		a := send(t, s.Env, target)
+		if a.Status != http.StatusBadRequest || !strings.Contains(string(a.Body), "Paste the whole link") {
+			t.Errorf("%q: %d", target, a.Status)
+		}
+	}
+	s.WantUnchanged(t, before)
+}
+
+func TestOneReportOfAnAddressUnderTwentyAtOnce(t *testing.T) {
+	t.Parallel()
+	s := harness.NewLinkEnv(t)
+	form := url.Values{"target": {string(s.Published.ArtifactID)}, "reason": {"abuse_complaint"}}
+	answers := s.Concurrently(t, 20, func(int) (wire.Answer, error) {
+		return s.Anyone.Do(ctx, "POST", s.Origins.App+"/report", form.Encode(),
+			"Content-Type", "application/x-www-form-urlencoded")
+	})
+	for _, a := range answers {
+		wantThanks(t, a)
+	}
+	if n := len(kept(t, s.BackendEnv)); n != 1 {
+		t.Errorf("%d reports are kept", n)
+	}
+}
+
+func TestAReportThatDiesIsKeptWithItsEventOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t, func(o *stack.Options) { o.Limits.Pow = limits.PowAdaptive })
+	fresh := func() string {
+		s.Clock.Advance(time.Hour) // the windows of all counters have ended
+		return harness.PublishPage(t, s.NewAgent(t), "shared").UnlistedURL
+	}
+	shared := fresh()
+	calls := s.Calls(func() { wantThanks(t, send(t, s.Env, shared)) })
+	if len(calls) != 7 {
+		t.Fatalf("a report makes the calls %v", calls)
+	}
+	want := 1
+	for _, call := range calls {
+		for when, action := range map[string]func(*chaos.Rule, ...chaos.Action) *chaos.Rule{
+			"before": (*chaos.Rule).Before,
+			"after":  (*chaos.Rule).After,
+		} {
+			shared := fresh()
+			action(s.Faults.On("").If(func(input any) bool { return harness.CallName(input) == call }), chaos.Crash)
+			if a := send(t, s.Env, shared); a.Status == http.StatusOK {
+				t.Errorf("the process did not die %s %s", when, call)
+			}
+			s.Revive()
+			left := want
+			if when == "after" && call == "TransactWriteItems" {
+				left++
+			}
+			if got := len(kept(t, s.BackendEnv)); got != left {
+				t.Errorf("%s %s: %d reports, want %d", when, call, got, left)
+			}
+			want++
+			wantThanks(t, send(t, s.Env, shared))
+			if got := len(kept(t, s.BackendEnv)); got != want {
+				t.Errorf("%s %s: %d reports after another try, want %d", when, call, got, want)
+			}
+			s.CheckInvariants(t) // each report has its event
+		}
+	}
+}
+
+func TestManyReportsHaveToWait(t *testing.T) {
+	t.Parallel()
+	clock := &harness.Clock{Now: time.Now()}
+	p := harness.NewBackendEnv(t, clock.Use, func(o *stack.Options) {
+		o.Limits.Pow, o.Limits.Report.Limit = limits.PowOff, 2
+	})
+	made := harness.PublishPage(t, p.NewAgent(t), "shared")
+	for range 2 {
+		wantThanks(t, send(t, p.Env, made.UnlistedURL))
+	}
+	a := send(t, p.Env, made.UnlistedURL, "text", "still here")
+	wait := harness.RetryAfter(t, a)
+	if a.Status != http.StatusTooManyRequests || wait <= 0 || wait > 10*time.Minute ||
+		!strings.Contains(string(a.Body), "still here</textarea>") {
+		t.Errorf("%d, Retry-After %v: %s", a.Status, wait, a.Body)
+	}
+	clock.Advance(wait)
+	wantThanks(t, send(t, p.Env, made.UnlistedURL))
+}
