@@ -33,16 +33,59 @@ func TestAPersonOpensWhatTheCommandPublished(t *testing.T) {
 		t.Fatalf("no link in %q", out)
 	}
 	p := browser.Open(t)
+	p.Before(listens)
 	p.Go(link)
 	p.WaitText("Tide tables")
-	p.WaitText("scripts do not run")
 	frame := p.Frame(d.Origins.Content)
 	frame.WaitText("Tides of the week")
 	frame.Wait(`getComputedStyle(document.querySelector("h1")).color === "rgb(10, 90, 80)"`) // the text comes first
 	frame.Wait(`document.querySelector("img").naturalWidth > 0`)
+	p.Wait(heard) // after that the page knows whether there are scripts
+	if p.Visible(`[data-part="unclaimed"]`) {
+		t.Error("the page tells of scripts, and there are none")
+	}
 	p.Screenshot("journey-viewer")
 	p.Clean()
 	frame.Clean()
+}
+
+// heard is an expression for the page: the frame told how tall it is.
+const heard = `window.told`
+
+// listens makes the page note what its frame tells.
+const listens = `addEventListener("message", e => { window.told = e.data.type === "vitrine:viewer-height" && "scripts" in e.data })`
+
+// TestTheNoteAboutScriptsCountsWhatWouldRun looks at what the reporter of the content host calls a script.
+func TestTheNoteAboutScriptsCountsWhatWouldRun(t *testing.T) {
+	d := harness.NewEnv(t)
+	for name, tt := range map[string]struct {
+		page  string
+		wants bool
+	}{
+		"a classic script":   {`<script src="a.js"></script>`, true},
+		"an empty type":      {`<script type="">1</script>`, true},
+		"a module":           {`<script type="module">1</script>`, true},
+		"another case":       {`<SCRIPT TYPE="Text/JavaScript">1</SCRIPT>`, true},
+		"a script in SVG":    {`<svg><script>1</script></svg>`, true},
+		"an event handler":   {`<button onclick="go()">Go</button>`, true},
+		"a javascript: link": {`<a href="JavaScript:go()">Go</a>`, true},
+		"nothing":            {`<p>words about onclick and &lt;script&gt;</p>`, false},
+		"data":               {`<script type="application/ld+json">{}</script><script type="text/plain">x</script>`, false},
+		"an import map":      {`<script type="importmap">{}</script>`, false},
+		"a clobbered name":   {`<form name="querySelectorAll"></form><p>still tells its height</p>`, false},
+	} {
+		out, _ := newTerminal(t, d).run(t, 0, "", "publish", folderOf(t, map[string]string{
+			"index.html": "<!doctype html><title>x</title><h1>Page</h1>" + tt.page,
+		}), "--ephemeral")
+		p := browser.Open(t)
+		p.Before(listens)
+		p.Go(linkForm.FindString(out))
+		p.Frame(d.Origins.Content).WaitText("Page")
+		p.Wait(heard)
+		if got := p.Visible(`[data-part="unclaimed"]`); got != tt.wants {
+			t.Errorf("%s: the note shows: %v", name, got)
+		}
+	}
 }
 
 func TestT58ScriptsOfAnUnclaimedArtifactDoNotRun(t *testing.T) {
@@ -55,6 +98,7 @@ func TestT58ScriptsOfAnUnclaimedArtifactDoNotRun(t *testing.T) {
 	frame := p.Frame(d.Origins.Content)
 	frame.WaitText("scripts are off")
 	frame.WaitViolation("script")
+	p.WaitText("Nobody has claimed this artifact yet, so its scripts do not run.")
 	p.Go(browser.Eval[string](&p.Document, `document.querySelector("iframe").src`))
 	p.WaitText("scripts are off")
 	p.WaitViolation("script")
