@@ -1,0 +1,130 @@
+package identity
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"vitrine/scripts/journey/harness"
+)
+
+// program is the CLI in a home folder of its own.
+type program struct {
+	*harness.BackendEnv
+	binary, home string
+}
+
+var built = sync.OnceValues(func() (string, error) {
+	return harness.BuildProgram("vitrine", "./cmd/vitrine", "cmd", "shared")
+})
+
+func (p *program) command(t *testing.T, args ...string) *exec.Cmd {
+	run := exec.CommandContext(t.Context(), p.binary, args...)
+	run.Dir = p.home
+	run.Env = append(os.Environ(), "VITRINE_URL="+p.Origins.API, "VITRINE_API_KEY=", "XDG_CONFIG_HOME="+p.home,
+		"HOME="+p.home, "DBUS_SESSION_BUS_ADDRESS=unix:path="+p.home+"/no-bus", "CI=1")
+	return run
+}
+
+// run returns the JSON that a command prints, which has to end with an exit code.
+func (p *program) run(t *testing.T, exit int, stdin string, args ...string) (answer map[string]any) {
+	t.Helper()
+	run := p.command(t, append(args, "--json")...)
+	var said strings.Builder
+	run.Stdin, run.Stderr = strings.NewReader(stdin), &said
+	out, _ := run.Output() // the exit code tells
+	if got := run.ProcessState.ExitCode(); got != exit {
+		t.Fatalf("vitrine %s ends with %d, want %d\n%s%s", strings.Join(args, " "), got, exit, out, said.String())
+	}
+	if exit == 0 {
+		if err := json.Unmarshal(out, &answer); err != nil {
+			t.Fatalf("vitrine %s prints %s: %v", strings.Join(args, " "), out, err)
+		}
+	}
+	return answer
+}
+
+var shownCode = regexp.MustCompile(`^  ([BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4})$`)
+
+// signIn logs the program in by a code of eight letters that a person types.
+func (p *program) signIn(t *testing.T, w *harness.FakeBrowser) {
+	t.Helper()
+	login := p.command(t, "login", "--device-code")
+	said := harness.Must(login.StderrPipe())(t)
+	harness.NoError(t, login.Start())
+	lines, typed := bufio.NewScanner(said), false
+	for lines.Scan() {
+		if code := shownCode.FindStringSubmatch(lines.Text()); code != nil {
+			a := w.Post(t, "/device/approve", url.Values{"code": {strings.ToLower(code[1])}})
+			typed = a.Status == http.StatusOK
+		}
+	}
+	if err := login.Wait(); err != nil || !typed {
+		t.Fatalf("login: %v, the code was accepted: %v", err, typed)
+	}
+}
+
+// TestThePersonBehindACommand claims what was published without an account, and manages keys.
+func TestThePersonBehindACommand(t *testing.T) {
+	t.Parallel()
+	p := &program{harness.NewBackendEnv(t), harness.Must(built())(t), t.TempDir()}
+	w := p.SignedIn(t, "ada@example.org")
+	p.run(t, 2, "", "keys", "list")
+	trial := p.run(t, 0, "<h1>From a pipe</h1>", "publish", "-", "--ephemeral")
+	p.signIn(t, w)
+
+	claimed := p.run(t, 0, trial["claim_url"].(string)+"\n", "claim", "-", "--yes")
+	if got := claimed["artifact_ids"].([]any); len(got) != 1 || got[0] != trial["artifact_id"] {
+		t.Errorf("claimed %v, published %v", got, trial["artifact_id"])
+	}
+	p.run(t, 5, "", "claim", trial["claim_token"].(string), "--yes")
+
+	made := p.run(t, 0, "", "keys", "create", "ci")
+	secret, key := made["secret"].(string), made["api_key"].(map[string]any)["id"].(string)
+	harness.Call[any](t, p.WithBearer(secret), http.StatusOK, "GET", "/v1/whoami", nil)
+	if got := p.keyNames(t); len(got) != 2 || got[0] != "ci" {
+		t.Errorf("the keys are %q", got)
+	}
+	p.run(t, 4, "", "keys", "revoke", key)
+	p.run(t, 0, "", "keys", "revoke", key, "--yes")
+	harness.Call[any](t, p.WithBearer(secret), http.StatusUnauthorized, "GET", "/v1/whoami", nil)
+	p.run(t, 5, "", "keys", "revoke", "key_00000000000000000000000000", "--yes")
+}
+
+func (p *program) keyNames(t *testing.T) (names []string) {
+	t.Helper()
+	list := p.run(t, 0, "", "keys", "list", "--limit", "100")
+	for _, row := range list["items"].([]any) {
+		names = append(names, row.(map[string]any)["name"].(string))
+	}
+	return names
+}
+
+// TestADryRunPublishesNothing compares a file from stdin with an artifact of the workspace.
+func TestADryRunPublishesNothing(t *testing.T) {
+	t.Parallel()
+	p := &program{harness.NewBackendEnv(t), harness.Must(built())(t), t.TempDir()}
+	p.signIn(t, p.SignedIn(t, "ada@example.org"))
+	first := p.run(t, 0, "<h1>One</h1>", "publish", "-")
+	artifact := first["artifact_id"].(string)
+	for body, change := range map[string]string{"<h1>One</h1>": "same", "<h1>Two</h1>": "changed"} {
+		dry := p.run(t, 0, body, "publish", "-", "--dry-run", "--artifact-id", artifact)
+		if got := dry["files"].([]any)[0].(map[string]any)["change"]; got != change {
+			t.Errorf("%s is %v, want %s", body, got, change)
+		}
+	}
+	if got := p.run(t, 0, "", "revisions", artifact)["items"].([]any); len(got) != 1 {
+		t.Errorf("%d revisions after dry runs", len(got))
+	}
+	opened := p.run(t, 0, "", "open", artifact)
+	if opened["url"] != first["private_url"] || opened["opened"] != false {
+		t.Errorf("open says %v, publish said %v", opened, first["private_url"])
+	}
+}
