@@ -15,7 +15,7 @@ import (
 
 func TestT41NoOtherSiteActsInSomebodysName(t *testing.T) {
 	t.Parallel()
-	p := harness.NewAgentAuthEnv(t)
+	p := harness.NewAgentAuthEnv(t, harness.Plenty)
 	w := p.SignedIn(t, "ada@example.org")
 	forms, complete := formsOf(t, w)
 	before := p.Snapshot(t)
