@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/adapter/meter"
 	"vitrine/shared/boot"
+	"vitrine/shared/boot/bundle"
 	bootjobs "vitrine/shared/boot/jobs"
 	"vitrine/shared/identity/credential"
 )
@@ -64,12 +65,30 @@ func (b *bench) due(ctx context.Context, stdout io.Writer) error {
 
 // jobs is the host of jobs, on the engines of the bench. Its calls pass through what is added to them, if anything is.
 func (b *bench) jobs(now func() time.Time, added addition) (*jobs.Host, error) {
+	services, err := b.scheduled(now, added)
+	if err != nil {
+		return nil, err
+	}
+	return bootjobs.Host(services, slog.New(slog.DiscardHandler)), nil
+}
+
+// makeBundles makes the bundles of all revisions that are published, as its function does within a minute.
+func (b *bench) makeBundles(ctx context.Context) error {
+	services, err := b.scheduled(time.Now, nil)
+	if err != nil {
+		return err
+	}
+	return bundle.Host(services, slog.New(slog.DiscardHandler)).Run(ctx)
+}
+
+// scheduled are the services of the functions that a schedule wakes.
+func (b *bench) scheduled(now func() time.Time, added addition) (*boot.Services, error) {
 	e := b.place.engines
 	var middleware []addition
 	if added != nil {
 		middleware = append(middleware, added)
 	}
-	services, err := boot.Open(boot.Config{
+	return boot.Open(boot.Config{
 		Environment:      credential.Preview,
 		Origins:          b.hosts.Origins,
 		Tables:           dynamo.Named(b.place.tables),
@@ -82,10 +101,6 @@ func (b *bench) jobs(now func() time.Time, added addition) (*jobs.Host, error) {
 		Now:              now,
 		Middleware:       middleware,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return bootjobs.Host(services, slog.New(slog.DiscardHandler)), nil
 }
 
 // workOff wakes the jobs until they end before their time is over, which is when nothing is due any more.

@@ -11,12 +11,13 @@ import (
 func lifted() limits.Limits { return lift(limits.Default()) }
 
 // lift lifts limits. It finds rates by their type, because -against compiles this file in trees whose Limits have other
-// fields.
+// fields. The limit of polls stays, because the server paces open pages by it.
 func lift(l limits.Limits) limits.Limits {
 	const boundless = 1 << 30
 	rates := reflect.ValueOf(&l).Elem()
 	for n := range rates.NumField() {
-		if r, ok := rates.Field(n).Addr().Interface().(*limits.Rate); ok {
+		r, ok := rates.Field(n).Addr().Interface().(*limits.Rate)
+		if ok && rates.Type().Field(n).Name != "Live" {
 			r.Limit = boundless
 		}
 	}

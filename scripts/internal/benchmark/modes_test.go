@@ -60,6 +60,14 @@ var unmeasured = map[string]string{
 	"GET /openapi.json":                     "a document from memory, like the metadata",
 	"GET /.well-known/openid-configuration": "the document of the authorization server by another name",
 
+	"GET /v1/web/billing":                               "a deployment without an account at Stripe, as the bench has, answers not_found",
+	"GET /v1/web/billing/invoices":                      "Stripe takes most of its time",
+	"GET /v1/web/billing/return":                        "Stripe takes most of its time",
+	"POST /v1/web/billing/checkout":                     "Stripe takes most of its time",
+	"POST /v1/web/billing/portal":                       "Stripe takes most of its time",
+	"POST /v1/billing/webhook":                          "Stripe takes most of its time",
+	"POST /v1/web/admin/workspaces/{workspace_id}/plan": "operators are few",
+
 	"GET /v1/web/admin/events":                           "operators are few",
 	"GET /v1/web/admin/lockdowns":                        "operators are few",
 	"POST /v1/web/admin/lockdowns":                       "operators are few",
@@ -138,12 +146,12 @@ func TestEveryRouteHasARow(t *testing.T) {
 	}
 	out := printed(t, o)
 	rows := regexp.MustCompile(`(?m)^\| (.*) \| 1 \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`).FindAllStringSubmatch(out, -1)
-	if len(rows) != 75 {
-		t.Errorf("%d rows, expected 75", len(rows))
+	if len(rows) != 77 {
+		t.Errorf("%d rows, expected 77", len(rows))
 	}
 	for _, row := range rows {
 		want, checked := map[string]string{
-			"POST publish, first": "4 5 22", "DELETE artifact": "4 4 15", "HEAD content": "2 2 1",
+			"POST publish, first": "4 5 23", "DELETE artifact": "4 4 15", "HEAD content": "2 2 1",
 			"GET viewer page": "0 0 0", "POST finalize, 3 files": "6 5 18", "POST finalize, 3 files that are known": "10 5 21",
 		}[row[1]]
 		if got := strings.Join(rounded(row[2:]), " "); checked && !within(got, want) {
@@ -188,8 +196,8 @@ func TestGrowthComparesASmallAndALargeWorkspace(t *testing.T) {
 		}
 	}
 	publish := regexp.MustCompile(`(?m)^\| publish \| 60 \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`).FindStringSubmatch(out)
-	if publish == nil || !within(strings.Join(publish[1:], " "), "4.00 5.00 22.00") {
-		t.Errorf("publishing takes %q calls, RRU and WRU, want at most 4, 5 and 22", publish)
+	if publish == nil || !within(strings.Join(publish[1:], " "), "4.00 5.00 23.00") {
+		t.Errorf("publishing takes %q calls, RRU and WRU, want at most 4, 5 and 23", publish)
 	}
 	leavesNothing(t)
 }

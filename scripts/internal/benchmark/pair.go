@@ -40,7 +40,12 @@ func (s *side) attach(ctx context.Context, o options, stderr io.Writer) (*bench,
 	}
 	o.stock = cmp.Or(o.stock, comparedStock)
 	b := &bench{options: o, stderr: stderr, place: s.place, anyone: anyone}
-	b.hosts = &hosts{Origins: address.Origins{API: anyone.At.APIURL, Upload: anyone.At.UploadURL, App: anyone.At.AppURL}}
+	b.hosts = &hosts{Origins: address.Origins{
+		API:     anyone.At.APIURL,
+		Upload:  anyone.At.UploadURL,
+		Content: anyone.At.ContentURL,
+		App:     anyone.At.AppURL,
+	}}
 	if err := b.openGate(ctx); err != nil {
 		return nil, err
 	}

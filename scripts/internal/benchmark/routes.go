@@ -28,8 +28,12 @@ func (b *bench) routeRows(ctx context.Context) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	packed, err := s.owner.AgentView(ctx, s.published.ArtifactID)
+	if err != nil {
+		return nil, err
+	}
 	rows := slices.Concat(
-		b.apiRoutes(s), b.documentRoutes(), b.uploadRoutes(), b.readRoutes(s), b.sharingRoutes(),
+		b.apiRoutes(s), b.documentRoutes(), b.uploadRoutes(), b.readRoutes(s, packed.Bundle.URL), b.sharingRoutes(),
 		b.identityRoutes(people), b.providerRoutes(), b.authorizationRoutes(people), b.memberRoutes(people), b.webRoutes(people),
 		b.toolRows(),
 	)
@@ -84,7 +88,11 @@ func (b *bench) openShelf(ctx context.Context) (shelf, error) {
 	if err != nil {
 		return shelf{}, err
 	}
-	return fillShelf(ctx, b.anyone, owner)
+	s, err := fillShelf(ctx, b.anyone, owner)
+	if err == nil {
+		err = b.makeBundles(ctx)
+	}
+	return s, err
 }
 
 // fillShelf publishes a page full of artifacts in the workspace of an owner and opens the newest.
@@ -215,8 +223,8 @@ func (b *bench) uploadRoutes() []row {
 	}
 }
 
-// readRoutes are the rows of the content host and of the app host.
-func (b *bench) readRoutes(s shelf) []row {
+// readRoutes are the rows of the content host and of the app host. archive is the URL of the bundle of what is read.
+func (b *bench) readRoutes(s shelf, archive string) []row {
 	file, app := s.published.RevisionContentURL, b.hosts.Origins.App
 	return []row{
 		{
@@ -249,6 +257,8 @@ func (b *bench) readRoutes(s shelf) []row {
 			designed: "2 / 2 / 1",
 			work:     asking(b.anyone, 206, "GET", file, "Range", "bytes=0-9"),
 		},
+		{name: "bundle", title: "GET bundle", designed: "2 / 3 / 1", work: asking(b.anyone, 200, "GET", archive)},
+		{name: "bundle-head", title: "HEAD bundle", work: asking(b.anyone, 200, "HEAD", archive)},
 		{name: "viewer", title: "GET viewer page", work: asking(b.anyone, 200, "GET", app+"/al/"+string(s.link.PublicID))},
 		{name: "viewer-resolve", title: "POST resolve of the app", work: sending(b.anyone, app+"/api/access-links/resolve", s.link)},
 	}
