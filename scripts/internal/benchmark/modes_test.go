@@ -217,6 +217,19 @@ func TestGrowthFailsWhenCapacityGrows(t *testing.T) {
 	}
 }
 
+func TestLeasesOfCountersAreNoGrowth(t *testing.T) {
+	measured := func(wru float64) []*row {
+		return []*row{{name: "list", took: []time.Duration{time.Millisecond}, used: reading{spent: spent{Calls: 1, WRU: wru}}}}
+	}
+	counts := []int{10, 1000}
+	if err := compareGrowth(io.Discard, counts, [2][]*row{measured(0.01), measured(0.09)}); err != nil {
+		t.Error(err)
+	}
+	if err := compareGrowth(io.Discard, counts, [2][]*row{measured(0.01), measured(0.12)}); err == nil {
+		t.Error("a tenth of a write more each time is accepted")
+	}
+}
+
 func TestALargeReadTakesNoMemory(t *testing.T) {
 	o := short(t, "")
 	o.measure = (*bench).memory
