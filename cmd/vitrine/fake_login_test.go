@@ -329,6 +329,9 @@ func (p *fakeServer) createKey(w http.ResponseWriter, r *http.Request) {
 		n := len(s.made) + 1
 		public := fmt.Sprintf("%016d", n)
 		ends := contract.At(s.ends)
+		if in.ExpiresInDays > 0 {
+			ends = contract.At(epoch.AddDate(0, 0, in.ExpiresInDays))
+		}
 		s.made[idem] = contract.CreatedKey{
 			APIKey: contract.APIKeySummary{
 				ID:          id.Key(fmt.Sprintf("key_%026d", n)),

@@ -21,8 +21,10 @@ func (a *app) keysCommand() *cobra.Command {
 	list := a.command("list", "List the API keys of the workspace", keysGuide, cobra.NoArgs,
 		func(ctx context.Context, _ []string) error { return a.listKeys(ctx, p) })
 	p.register(list)
+	var days int
 	create := a.command("create NAME", "Create an API key", keysGuide, exactly(1, "one NAME"),
-		func(ctx context.Context, args []string) error { return a.createKey(ctx, args[0]) })
+		func(ctx context.Context, args []string) error { return a.createKey(ctx, args[0], days) })
+	create.Flags().IntVar(&days, "expires", int(limits.CLIKeyLife/limits.Day), "after how many days the key expires")
 	var yes bool
 	revoke := a.command("revoke KEY", "Revoke an API key", keysGuide, exactly(1, "one KEY, an id that begins with key_"),
 		func(ctx context.Context, args []string) error { return a.revokeKey(ctx, args[0], yes) })
@@ -115,12 +117,16 @@ type createdKey struct {
 
 // createKey creates a key and prints its secret. Once the call has begun an interrupt is delayed, because the secret
 // of a key that exists is shown only here.
-func (a *app) createKey(ctx context.Context, name string) error {
+func (a *app) createKey(ctx context.Context, name string, days int) error {
 	name = strings.TrimSpace(name)
 	if n := utf8.RuneCountInString(name); n == 0 || n > limits.KeyNameRunes || !utf8.ValidString(name) {
 		return failure.New(failure.Invalid, failure.Usage, "the name has %d characters; 1 to %d of UTF-8 are allowed", n,
 			limits.KeyNameRunes).
 			Advise("Name the key after what will use it, such as ci or blog.")
+	}
+	if days < 1 || days > limits.MaxKeyLifeDays {
+		return failure.New(failure.Invalid, failure.Usage, "a key expires after 1 to %d days", limits.MaxKeyLifeDays).
+			Advise("Give --expires a number of days, such as 30.")
 	}
 	a.noteKeyIgnored("create API keys")
 	member, err := a.member(ctx)
@@ -129,7 +135,7 @@ func (a *app) createKey(ctx context.Context, name string) error {
 	}
 	uninterrupted, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
-	made, _, err := member.CreateKey(uninterrupted, "cli_keys_"+a.newUUID(), name)
+	made, _, err := member.CreateKey(uninterrupted, "cli_keys_"+a.newUUID(), name, days)
 	if err != nil {
 		return signInAgain(err)
 	}
@@ -201,14 +207,16 @@ const keysGuide = `vitrine keys lists, creates and revokes the API keys of the w
   vitrine keys list --all --json
   vitrine keys create ci                          prints the secret, this once
   vitrine keys create ci --quiet                  prints only the secret
+  vitrine keys create ci --expires 7              works for a week
   vitrine keys revoke key_00000000000000000000000004 --yes
 
 Only a signed-in person may do this: run vitrine login first. An API key is not enough, and
 VITRINE_API_KEY is ignored.
 
 list: each line shows id, state, last use, day of creation and name, the newest first.
-create: the key may publish and read. It expires after 90 days, and ends earlier with the login that
-created it: vitrine logout and a new vitrine login revoke it. The dashboard creates keys that last.
+create: the key may publish and read. It expires after 90 days or those of --expires, and ends
+earlier with the login that created it: vitrine logout and a new vitrine login revoke it. The
+dashboard creates keys that last.
 revoke: on a terminal it asks first; the answer no is exit code 8. Without a terminal it needs
 --yes, or fails with exit code 4.
 
@@ -220,6 +228,8 @@ Flags of list:
   --limit N        how many, 1 to 10000; default 50
   --all            all, up to 10000
   --cursor CURSOR  continue after an earlier result, with its next_cursor
+Flags of create:
+  --expires DAYS   after how many days the key expires, 1 to 365; default 90
 Flags of revoke:
   --yes            do not ask first
 `

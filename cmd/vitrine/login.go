@@ -170,7 +170,7 @@ func (e *loginFlow) createKey(ctx, uninterrupted context.Context, tokens client.
 	if err != nil && failure.Of(err).Exit != failure.NotFound {
 		return client.Key{}, explainForbidden(err)
 	}
-	made, key, err := member.CreateKey(uninterrupted, "cli_login_"+e.app.newUUID(), "CLI ("+hostname()+")")
+	made, key, err := member.CreateKey(uninterrupted, "cli_login_"+e.app.newUUID(), "CLI ("+hostname()+")", 0)
 	if err != nil {
 		return client.Key{}, explainForbidden(err)
 	}

@@ -60,10 +60,10 @@ type createKeyInput struct {
 	Body contract.CreateKey
 }
 
-// createKey makes a key without end, unless the CLI asks: it makes one at every login.
+// createKey makes a key without end where none is asked for, unless the CLI asks: it makes one at every login.
 func (h *Host) createKey(ctx context.Context, call *web.Request, in *createKeyInput) (contract.CreatedKey, error) {
-	life := time.Duration(0)
-	if call.Actor.Client == oauth.CLI {
+	life := time.Duration(in.Body.ExpiresInDays) * limits.Day
+	if life == 0 && call.Actor.Client == oauth.CLI {
 		life = limits.CLIKeyLife
 	}
 	return h.Keys.Create(ctx, call.Actor, call.Command, call.Record, in.Body.Name, life)

@@ -77,10 +77,8 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSessio
 	if err != nil {
 		return err
 	}
-	command, err := commandOf(v, idempotency.CreateKey, "", form["once"], struct {
-		contract.CreateKey
-		Days int `json:"days,omitempty"`
-	}{contract.CreateKey{Name: name}, days})
+	asked := contract.CreateKey{Name: name, ExpiresInDays: days}
+	command, err := commandOf(v, idempotency.CreateKey, "", form["once"], asked)
 	if err != nil {
 		return err
 	}

@@ -39,11 +39,11 @@ var (
 	workspaceForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
-// CreateKey creates an API key. The returned values are well-formed and consistent.
-func (m *Member) CreateKey(ctx context.Context, idem, name string) (contract.CreatedKey, Key, error) {
+// CreateKey creates an API key that expires after so many days, 0 for the server's choice. The returned values are well-formed and consistent.
+func (m *Member) CreateKey(ctx context.Context, idem, name string, days int) (contract.CreatedKey, Key, error) {
 	var out contract.CreatedKey
 	k := m.call(http.MethodPost, "/v1/web/keys")
-	k.idem, k.body = idem, contract.CreateKey{Name: name}
+	k.idem, k.body = idem, contract.CreateKey{Name: name, ExpiresInDays: days}
 	if err := m.caller.do(ctx, k, &out); err != nil {
 		return out, Key{}, err
 	}

@@ -68,6 +68,27 @@ func TestAMemberSeesAndChangesTheirWorkspace(t *testing.T) {
 	}
 }
 
+func TestAKeyEndsAfterTheDaysThatItsMakerNames(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t)
+	cli := p.NewMember(t)
+	for name, who := range map[string]*harness.Member{
+		"cli":       cli,
+		"dashboard": p.GrantTo(t, cli, oauth.Dashboard, p.Origins.API),
+	} {
+		asked := contract.CreateKey{Name: name, ExpiresInDays: 7}
+		made := harness.CallAs[contract.CreatedKey](t, who, 201, "POST", "/v1/web/keys", asked, harness.KeyHeader()...)
+		if ends := made.APIKey.ExpiresAt; ends == nil || ends.Sub(made.APIKey.CreatedAt.Time) != 7*limits.Day {
+			t.Errorf("%s: %+v", name, made.APIKey)
+		}
+		for _, days := range []int{-1, limits.MaxKeyLifeDays + 1} {
+			asked.ExpiresInDays = days
+			a := harness.TryAs(t, who, "POST", "/v1/web/keys", asked, harness.KeyHeader()...)
+			harness.WantRefused(t, a, 400, fault.InvalidRequest)
+		}
+	}
+}
+
 func TestKeysOfTheDashboardLiveOnAndThoseOfTheCLIEnd(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)

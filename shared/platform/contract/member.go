@@ -116,9 +116,10 @@ type WebKeyList struct {
 	PageInfo PageInfo `json:"page_info"`
 }
 
-// CreateKey asks for an API key.
+// CreateKey asks for an API key. One without ExpiresInDays has the end that the client's keys have by default.
 type CreateKey struct {
-	Name string `json:"name" minLength:"1" maxLength:"120"`
+	Name          string `json:"name" minLength:"1" maxLength:"120"`
+	ExpiresInDays int    `json:"expires_in_days,omitempty" minimum:"1" maximum:"365"`
 }
 
 // CreatedKey answers web.apiKeys.create; the secret is shown this once.

@@ -135,7 +135,8 @@ const (
 	MinDocumentLife    = 5 * time.Minute         // the least time until one is read again
 	MaxDocumentLife    = Day                     // the longest, and how long one counts that cannot be read any more
 	CLIKeyLife         = 90 * Day
-	LoginKeys          = 20 // API keys that one login of the CLI makes
+	MaxKeyLifeDays     = 365 // of a key that is to expire
+	LoginKeys          = 20  // API keys that one login of the CLI makes
 	KeyNameRunes       = 120
 	LiveKeys           = 1000     // live API keys of members in a workspace
 	EndedKeyLife       = 90 * Day // how long a revoked or expired key is listed
