@@ -61,28 +61,6 @@ func reportRows(list []abuse.Report) []pages.ReportRow {
 	return rows
 }
 
-// filteredPages are the ways around a list with filters.
-func filteredPages(path string, filters url.Values, after string, info contract.PageInfo) pages.Pages {
-	var p pages.Pages
-	kept := url.Values{}
-	for name, values := range filters {
-		if len(values) > 0 && values[0] != "" {
-			kept.Set(name, values[0])
-		}
-	}
-	if after != "" {
-		p.First = path
-		if query := kept.Encode(); query != "" {
-			p.First += "?" + query
-		}
-	}
-	if info.NextCursor != nil {
-		kept.Set("after", *info.NextCursor)
-		p.Next = path + "?" + kept.Encode()
-	}
-	return p
-}
-
 func (h *Host) handleReport(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {

@@ -78,12 +78,27 @@ func (h *Host) tell(ctx context.Context, v browserSession, out *pages.Recorded) 
 
 // pagesOf are the ways around a list. after is the cursor that the page began after, empty for the first page.
 func pagesOf(list, after string, info contract.PageInfo) pages.Pages {
+	return filteredPages(list, nil, after, info)
+}
+
+// filteredPages are the ways around a list of which filters chose the rows.
+func filteredPages(path string, filters url.Values, after string, info contract.PageInfo) pages.Pages {
 	var p pages.Pages
+	kept := url.Values{}
+	for name, values := range filters {
+		if len(values) > 0 && values[0] != "" {
+			kept.Set(name, values[0])
+		}
+	}
 	if after != "" {
-		p.First = list
+		p.First = path
+		if query := kept.Encode(); query != "" {
+			p.First += "?" + query
+		}
 	}
 	if info.NextCursor != nil {
-		p.Next = list + "?" + url.Values{"after": {*info.NextCursor}}.Encode()
+		kept.Set("after", *info.NextCursor)
+		p.Next = path + "?" + kept.Encode()
 	}
 	return p
 }

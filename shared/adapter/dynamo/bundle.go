@@ -79,6 +79,9 @@ func (s Bundles) Release(ctx context.Context, b sweep.Bundle) error {
 	return err
 }
 
+// bundleAttempts are the fields that a bundle has while attempts are made.
+const bundleAttempts = "#btries, #buntil, #tried, #tries"
+
 // Finish implements sweep.Bundles.
 func (s Bundles) Finish(ctx context.Context, b sweep.Bundle, made artifact.Bundle) (bool, error) {
 	condition, v := attemptsOf(b)
@@ -89,7 +92,7 @@ func (s Bundles) Finish(ctx context.Context, b sweep.Bundle, made artifact.Bundl
 	v["at"] = made.MadeAt
 	t := s.begin()
 	t.update(bundleKey(b), "SET #bstat = :ready, #bsize = :size, #bsha = :sha, #bat = :at "+
-		"REMOVE #g2p, #g2s, #btries, #buntil, #tried, #tries", "#status = :published AND "+condition, v, overtaken)
+		"REMOVE #g2p, #g2s, "+bundleAttempts, "#status = :published AND "+condition, v, overtaken)
 	t.check(artifactKey(b.Revision.Artifact), "#status = :live", values{"live": string(artifact.Live)}, overtaken)
 	err := s.commit(ctx, t)
 	if errors.Is(err, errOvertaken) {
@@ -106,7 +109,7 @@ func (s Bundles) GiveUp(ctx context.Context, b sweep.Bundle, home id.Workspace, 
 	v["at"] = millisKey(at)
 	v["home"] = string(home)
 	_, _, err := s.change(ctx, bundleKey(b), "SET #bstat = :failed, #g2p = :queue, #g2s = :at, #home = :home "+
-		"REMOVE #btries, #buntil, #tried, #tries", condition, v)
+		"REMOVE "+bundleAttempts, condition, v)
 	return err
 }
 
