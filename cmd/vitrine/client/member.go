@@ -39,7 +39,8 @@ var (
 	workspaceForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
-// CreateKey creates an API key that expires after so many days, 0 for the server's choice. The returned values are well-formed and consistent.
+// CreateKey creates an API key that expires after so many days, 0 for the choice of the server. The returned values are
+// well-formed and consistent.
 func (m *Member) CreateKey(ctx context.Context, idem, name string, days int) (contract.CreatedKey, Key, error) {
 	var out contract.CreatedKey
 	k := m.call(http.MethodPost, "/v1/web/keys")

@@ -16,8 +16,8 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// SetPlan gives a workspace a plan for operators, also against its subscription; nil returns it to that of its subscription, which is
-// recorded meanwhile. Other callers get not_found.
+// SetPlan gives a workspace a plan for operators, also against its subscription, which is recorded meanwhile; nil returns
+// it to that of its subscription. Other callers get not_found.
 func (s *Service) SetPlan(
 	ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, w id.Workspace, plan *string,
 ) (contract.BillingStatus, error) {
