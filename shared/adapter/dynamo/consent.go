@@ -44,6 +44,7 @@ func codeFields(f fields, c *oauth.Code) {
 	text(f, "ws", &c.Workspace)
 	integer(f, "epoch", &c.Epoch)
 	f.time("op_at", &c.Operator)
+	f.time("auth_at", &c.AuthenticatedAt)
 	f.time("created", &c.CreatedAt)
 	f.time("exp", &c.ExpiresAt)
 	text(f, "became", &c.Grant)

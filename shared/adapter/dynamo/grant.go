@@ -47,6 +47,7 @@ func grantFields(f fields, g *oauth.Grant) {
 	integer(f, "epoch", &g.Epoch)
 	integer(f, "chain", &g.ChainKeyID)
 	f.time("op_at", &g.Operator)
+	f.time("auth_at", &g.AuthenticatedAt)
 	f.time("created", &g.CreatedAt)
 	f.time("exp", &g.ExpiresAt)
 	f.time("rev_at", &g.RevokedAt)

@@ -30,6 +30,7 @@ func sessionFields(f fields, s *session.Session) {
 	text(f, "browser", &s.Browser)
 	text(f, "net", &s.Network)
 	f.time("op_at", &s.Operator)
+	f.time("auth_at", &s.AuthenticatedAt)
 }
 
 func readSession(i item, h session.Hash) *session.Session {

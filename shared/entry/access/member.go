@@ -83,19 +83,20 @@ func (m *Members) actor(g oauth.Grant, ws workspace.Workspace, who member.Member
 	if g.Client == oauth.CLI {
 		login.Grant = g.Public
 	}
-	operator := g.Operator
+	operator, authenticated := g.Operator, g.AuthenticatedAt
 	if m.Delegated { // even for an operator, because the client is third-party
-		operator = time.Time{}
+		operator, authenticated = time.Time{}, time.Time{}
 	}
 	return credential.Actor{
-		Operator:  operator,
-		Member:    who.ID,
-		Client:    g.Client,
-		CLIGrant:  login,
-		Scopes:    g.Rights(who, m.Delegated),
-		Workspace: ws,
-		Policy:    m.Limits.Tiers[ws.Tier()],
-		RequestID: requestID,
+		Operator:        operator,
+		AuthenticatedAt: authenticated,
+		Member:          who.ID,
+		Client:          g.Client,
+		CLIGrant:        login,
+		Scopes:          g.Rights(who, m.Delegated),
+		Workspace:       ws,
+		Policy:          m.Limits.Tiers[ws.Tier()],
+		RequestID:       requestID,
 	}
 }
 

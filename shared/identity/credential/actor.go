@@ -19,16 +19,30 @@ type Actor struct {
 	CLIGrant CLIGrant  // of the member; zero for an API key
 	Scopes   []Scope
 	// Operator is when the identity provider vouched for the member as an operator of the deployment; zero: it did not.
-	Operator  time.Time
-	Workspace workspace.Workspace
-	Policy    limits.Policy // the numbers of the workspace's tier
-	RequestID string
+	Operator time.Time
+	// AuthenticatedAt is when the identity provider authenticated the member; zero: not known, or a third-party client acts.
+	AuthenticatedAt time.Time
+	Workspace       workspace.Workspace
+	Policy          limits.Policy // the numbers of the workspace's tier
+	RequestID       string
 }
 
 // Require refuses an actor without a scope.
 func (a Actor) Require(s Scope) error {
 	if !slices.Contains(a.Scopes, s) {
 		return fault.New(fault.Forbidden, "this credential lacks the scope %q", s)
+	}
+	return nil
+}
+
+// SignedInLately refuses every caller but a member who has just signed in, for acts that a stolen session must not do. A
+// grant of a first-party client counts as its member's sign-in.
+func (a Actor) SignedInLately(now time.Time) error {
+	early := a.AuthenticatedAt.After(now.Add(limits.AssertionLeeway))
+	late := now.Sub(a.AuthenticatedAt) >= limits.FreshSignIn
+	if a.Member == "" || a.AuthenticatedAt.IsZero() || early || late {
+		return fault.New(fault.Forbidden, "this needs a sign-in of the last %d minutes: sign in again, then repeat it",
+			int(limits.FreshSignIn/time.Minute))
 	}
 	return nil
 }

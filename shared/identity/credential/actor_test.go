@@ -8,6 +8,27 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+func TestOnlyAMemberWhoHasJustSignedInTakesAllContentAlong(t *testing.T) {
+	now := time.Now()
+	for name, c := range map[string]struct {
+		by   Actor
+		acts bool
+	}{
+		"just now":         {Actor{Member: "m", AuthenticatedAt: now}, true},
+		"at the end":       {Actor{Member: "m", AuthenticatedAt: now.Add(time.Millisecond - limits.FreshSignIn)}, true},
+		"after it":         {Actor{Member: "m", AuthenticatedAt: now.Add(-limits.FreshSignIn)}, false},
+		"a clock ahead":    {Actor{Member: "m", AuthenticatedAt: now.Add(limits.AssertionLeeway)}, true},
+		"of the future":    {Actor{Member: "m", AuthenticatedAt: now.Add(limits.AssertionLeeway + time.Second)}, false},
+		"an API key":       {Actor{AuthenticatedAt: now}, false},
+		"at no time known": {Actor{Member: "m"}, false},
+	} {
+		err := c.by.SignedInLately(now)
+		if (err == nil) != c.acts || err != nil && fault.CodeOf(err) != fault.Forbidden {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestAnOperatorActsSoonAfterSigningInOnly(t *testing.T) {
 	now := time.Now()
 	for name, c := range map[string]struct {

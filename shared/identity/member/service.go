@@ -54,6 +54,9 @@ type SignedIn struct {
 	// Operator is when the identity provider authenticated the person as an operator; zero if it did not. It is not
 	// stored with the member, because every sign-in has to prove it again.
 	Operator time.Time
+	// AuthenticatedAt is when the identity provider authenticated the person; zero if it does not say. It is not stored
+	// with the member either.
+	AuthenticatedAt time.Time
 }
 
 // Service identifies people by issuer and subject, never by e-mail address.
@@ -74,6 +77,7 @@ func (r *Service) SignIn(ctx context.Context, who Identity, requestID string) (S
 		return SignedIn{}, err
 	}
 	in.Operator = who.OperatorAt()
+	in.AuthenticatedAt = who.AuthenticatedAt
 	return in, nil
 }
 

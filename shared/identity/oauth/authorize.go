@@ -162,20 +162,21 @@ func (s *Server) Allow(ctx context.Context, by credential.Actor, request string)
 	now := s.Now()
 	code := credential.Mint(credential.AuthorizationCode, s.Environment, id.NoWorkspace, "")
 	err = s.Requests.Grant(ctx, *r, Code{
-		Public:    code.Public,
-		Hash:      code.Hash(s.Peppers),
-		Client:    r.Client.ID,
-		Name:      r.Client.Name,
-		Redirect:  r.Redirect,
-		Challenge: r.Challenge,
-		Scopes:    r.Scopes,
-		Audience:  r.Audience,
-		Member:    by.Member,
-		Workspace: by.Workspace.ID,
-		Epoch:     by.Workspace.Epoch,
-		Operator:  by.Operator,
-		CreatedAt: now,
-		ExpiresAt: now.Add(limits.CodeLife),
+		Public:          code.Public,
+		Hash:            code.Hash(s.Peppers),
+		Client:          r.Client.ID,
+		Name:            r.Client.Name,
+		Redirect:        r.Redirect,
+		Challenge:       r.Challenge,
+		Scopes:          r.Scopes,
+		Audience:        r.Audience,
+		Member:          by.Member,
+		Workspace:       by.Workspace.ID,
+		Epoch:           by.Workspace.Epoch,
+		Operator:        by.Operator,
+		AuthenticatedAt: by.AuthenticatedAt,
+		CreatedAt:       now,
+		ExpiresAt:       now.Add(limits.CodeLife),
 	}, s.record(by.Workspace.ID, event.ByMember(by.Member), event.ConsentGranted, target(r.Client.ID), by.RequestID))
 	if err != nil {
 		return "", errSuperseded(err)

@@ -39,22 +39,25 @@ type Code struct {
 	Workspace id.Workspace
 	Epoch     int64
 	Operator  time.Time // see Grant
-	CreatedAt time.Time // when the member consented
-	ExpiresAt time.Time
-	Grant     id.Public // that the code was redeemed for; empty: unused
+	// AuthenticatedAt: see Grant
+	AuthenticatedAt time.Time
+	CreatedAt       time.Time // when the member consented
+	ExpiresAt       time.Time
+	Grant           id.Public // that the code was redeemed for; empty: unused
 }
 
 func (c Code) approval() approval {
 	return approval{
-		client:    c.Client,
-		name:      c.Name,
-		member:    c.Member,
-		workspace: c.Workspace,
-		epoch:     c.Epoch,
-		operator:  c.Operator,
-		scopes:    c.Scopes,
-		audience:  c.Audience,
-		at:        c.CreatedAt,
+		client:          c.Client,
+		name:            c.Name,
+		member:          c.Member,
+		workspace:       c.Workspace,
+		epoch:           c.Epoch,
+		operator:        c.Operator,
+		authenticatedAt: c.AuthenticatedAt,
+		scopes:          c.Scopes,
+		audience:        c.Audience,
+		at:              c.CreatedAt,
 	}
 }
 

@@ -67,17 +67,18 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.SignedIn, t T
 	now := s.Now()
 	access := credential.Mint(credential.AccessToken, s.Environment, w.ID, "")
 	g := Grant{
-		Public:    access.Public,
-		Client:    c.ID,
-		Name:      c.Name,
-		Member:    m.ID,
-		Workspace: w.ID,
-		Audience:  s.audienceFor(c),
-		Scopes:    scopesFor(c, t.Scope),
-		Epoch:     w.Epoch,
-		Operator:  in.Operator,
-		CreatedAt: now,
-		ExpiresAt: now.Add(limits.AccessTokenLife),
+		Public:          access.Public,
+		Client:          c.ID,
+		Name:            c.Name,
+		Member:          m.ID,
+		Workspace:       w.ID,
+		Audience:        s.audienceFor(c),
+		Scopes:          scopesFor(c, t.Scope),
+		Epoch:           w.Epoch,
+		Operator:        in.Operator,
+		AuthenticatedAt: in.AuthenticatedAt,
+		CreatedAt:       now,
+		ExpiresAt:       now.Add(limits.AccessTokenLife),
 	}
 	g.Access = []AccessToken{{Hash: access.Hash(s.Peppers), ExpiresAt: g.ExpiresAt}}
 	if !g.Live(now, w, m) {

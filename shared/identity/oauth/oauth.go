@@ -61,6 +61,8 @@ type Grant struct {
 	// Operator is when the identity provider authenticated the member as an operator before they consented; zero: it did
 	// not.
 	Operator time.Time
+	// AuthenticatedAt is when the identity provider authenticated the member before they consented; zero: not known.
+	AuthenticatedAt time.Time
 	// ChainKeyID is the key that derives each refresh token and its access token from the previous refresh token.
 	ChainKeyID byte
 	CreatedAt  time.Time // when the member consented

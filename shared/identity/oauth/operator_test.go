@@ -19,6 +19,35 @@ func (s *env) operates(t testing.TB, token, audience string) bool {
 	return in.Actor.Operates(s.clock.Now()) == nil
 }
 
+// fresh reports whether a token counts as a sign-in of a moment ago.
+func (s *env) fresh(t *testing.T, token, audience string) bool {
+	t.Helper()
+	in, err := s.opens(token, audience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in.Actor.SignedInLately(s.clock.Now()) == nil
+}
+
+func TestOnlyATokenThatFollowsASignInCountsAsOneAndNotForLong(t *testing.T) {
+	s := newEnv(t)
+	if s.fresh(t, s.signIn(t, authorization()).AccessToken, apiOrigin) {
+		t.Error("a token counts whose member signed in at no known time")
+	}
+	s.by.AuthenticatedAt = s.clock.Now().Add(-time.Minute)
+	mine := s.signIn(t, authorization())
+	if !s.fresh(t, mine.AccessToken, apiOrigin) {
+		t.Error("a token right after the sign-in does not count")
+	}
+	if robot := s.signIn(t, s.robot(t)); s.fresh(t, robot.AccessToken, mcpOrigin) {
+		t.Error("a token of a client that registered itself counts")
+	}
+	s.clock.Advance(limits.FreshSignIn)
+	if again := s.token(t, refreshing("cli", mine)); s.fresh(t, again.AccessToken, apiOrigin) {
+		t.Error("a refreshed token counts")
+	}
+}
+
 func TestT47OnlyOurOwnClientsActForAnOperatorAndNotForLong(t *testing.T) {
 	s := newEnv(t)
 	if s.operates(t, s.signIn(t, authorization()).AccessToken, apiOrigin) {

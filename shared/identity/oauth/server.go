@@ -91,15 +91,16 @@ type Server struct {
 
 // approval is what a member approved. It becomes a grant once.
 type approval struct {
-	client    id.Client
-	name      string
-	member    id.Member
-	workspace id.Workspace
-	epoch     int64
-	operator  time.Time
-	scopes    []credential.Scope
-	audience  string
-	at        time.Time
+	client          id.Client
+	name            string
+	member          id.Member
+	workspace       id.Workspace
+	epoch           int64
+	operator        time.Time
+	authenticatedAt time.Time
+	scopes          []credential.Scope
+	audience        string
+	at              time.Time
 }
 
 // grant makes the grant of an approval, with its first access and refresh token. The returned answer lacks the scope.
@@ -109,19 +110,20 @@ func (s *Server) grant(a approval, now time.Time) (Grant, contract.Token) {
 	refresh := credential.MintAs(credential.RefreshToken, s.Environment, a.workspace, access.Public)
 	chain, _ := s.Chain.Active()
 	g := Grant{
-		Public:     access.Public,
-		Client:     a.client,
-		Name:       a.name,
-		Member:     a.member,
-		Workspace:  a.workspace,
-		Audience:   a.audience,
-		Scopes:     a.scopes,
-		Epoch:      a.epoch,
-		Operator:   a.operator,
-		ChainKeyID: chain,
-		CreatedAt:  a.at,
-		ExpiresAt:  a.at.Add(limits.MaxRefreshLife),
-		Refresh:    refresh.Hash(s.Peppers),
+		Public:          access.Public,
+		Client:          a.client,
+		Name:            a.name,
+		Member:          a.member,
+		Workspace:       a.workspace,
+		Audience:        a.audience,
+		Scopes:          a.scopes,
+		Epoch:           a.epoch,
+		Operator:        a.operator,
+		AuthenticatedAt: a.authenticatedAt,
+		ChainKeyID:      chain,
+		CreatedAt:       a.at,
+		ExpiresAt:       a.at.Add(limits.MaxRefreshLife),
+		Refresh:         refresh.Hash(s.Peppers),
 	}
 	g.Access = []AccessToken{{Hash: access.Hash(s.Peppers), ExpiresAt: g.end(now, limits.AccessTokenLife)}}
 	g.IdleAt = g.end(now, limits.RefreshIdle)

@@ -79,15 +79,16 @@ func (k *Service) Start(
 		now = m.SignedOutAt.Add(time.Millisecond)
 	}
 	s := Session{
-		Hash:      sha256.Sum256(raw[:]),
-		Member:    m.ID,
-		Workspace: m.Workspace,
-		Epoch:     in.Workspace.Epoch,
-		Operator:  in.Operator,
-		CreatedAt: now,
-		SeenAt:    now,
-		Browser:   text.Browser(about.Browser),
-		Network:   text.Browser(about.Network),
+		Hash:            sha256.Sum256(raw[:]),
+		Member:          m.ID,
+		Workspace:       m.Workspace,
+		Epoch:           in.Workspace.Epoch,
+		Operator:        in.Operator,
+		AuthenticatedAt: in.AuthenticatedAt,
+		CreatedAt:       now,
+		SeenAt:          now,
+		Browser:         text.Browser(about.Browser),
+		Network:         text.Browser(about.Network),
 	}
 	if err := k.Store.Add(ctx, s, s.event(event.SessionStarted, now, requestID)); err != nil {
 		return "", err
@@ -120,13 +121,14 @@ func (k *Service) Authenticate(ctx context.Context, secret, requestID string) (A
 		return Authenticated{}, errUnauthenticated()
 	}
 	return Authenticated{Session: *s, Member: *m, Actor: credential.Actor{
-		Member:    m.ID,
-		CLIGrant:  credential.CLIGrant{At: s.CreatedAt},
-		Scopes:    m.Scopes,
-		Operator:  s.Operator,
-		Workspace: *w,
-		Policy:    k.Limits.Tiers[w.Tier()],
-		RequestID: requestID,
+		Member:          m.ID,
+		CLIGrant:        credential.CLIGrant{At: s.CreatedAt},
+		Scopes:          m.Scopes,
+		Operator:        s.Operator,
+		AuthenticatedAt: s.AuthenticatedAt,
+		Workspace:       *w,
+		Policy:          k.Limits.Tiers[w.Tier()],
+		RequestID:       requestID,
 	}}, nil
 }
 

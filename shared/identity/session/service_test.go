@@ -292,6 +292,20 @@ func TestASessionRemembersThatTheProviderVouchedForAnOperator(t *testing.T) {
 	}
 }
 
+func TestASessionRemembersWhenItsMemberSignedIn(t *testing.T) {
+	s := newEnv(t)
+	s.who.AuthenticatedAt = s.at.Add(-time.Minute)
+	secret := s.start(t)
+	o, err := s.Authenticate(ctx, secret, "req")
+	if err != nil || !o.Actor.AuthenticatedAt.Equal(s.who.AuthenticatedAt) || o.Actor.SignedInLately(s.at) != nil {
+		t.Errorf("%+v, %v", o.Actor, err)
+	}
+	s.at = s.at.Add(limits.FreshSignIn)
+	if o, err = s.Authenticate(ctx, secret, "req"); err != nil || o.Actor.SignedInLately(s.at) == nil {
+		t.Errorf("later: %+v, %v", o.Actor, err)
+	}
+}
+
 func TestT83ASessionOfAnotherEpochOpensNothing(t *testing.T) {
 	s := newEnv(t)
 	live := s.start(t)

@@ -20,10 +20,12 @@ type Session struct {
 	Workspace id.Workspace
 	Epoch     int64     // of the workspace at the start; another epoch ends the session
 	Operator  time.Time // when the identity provider authenticated the member as an operator; zero: it did not
-	CreatedAt time.Time // also the time of the sign-in
-	SeenAt    time.Time // at most limits.SessionSeenEvery old while in use
-	Browser   string    // from the User-Agent, so that the member recognises the session
-	Network   string    // address prefix at the start
+	// AuthenticatedAt is when the identity provider authenticated the member; zero: not known.
+	AuthenticatedAt time.Time
+	CreatedAt       time.Time // also the time of the sign-in
+	SeenAt          time.Time // at most limits.SessionSeenEvery old while in use
+	Browser         string    // from the User-Agent, so that the member recognises the session
+	Network         string    // address prefix at the start
 }
 
 // Authenticated is the result of authenticating a request.

@@ -201,7 +201,12 @@ func (t *Takeovers) Answer(
 		err = t.Store.TakeOver(ctx, c)
 		after := *w
 		after.Epoch++
-		return member.SignedIn{Member: c.To, Workspace: after, Operator: q.Who.OperatorAt()}, err
+		return member.SignedIn{
+			Member:          c.To,
+			Workspace:       after,
+			Operator:        q.Who.OperatorAt(),
+			AuthenticatedAt: q.Who.AuthenticatedAt,
+		}, err
 	})
 }
 

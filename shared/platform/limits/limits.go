@@ -147,6 +147,7 @@ const (
 	DeviceNameRunes    = 64               // the name that a device sends
 	BrowserRunes       = 200              // the name that a browser sends
 	OperatorFresh      = 15 * time.Minute // how long after signing in an operator may act as one
+	FreshSignIn        = 15 * time.Minute // how long after signing in a member may take all content along
 	ClaimListed        = 100              // artifacts that the answer to a claim names
 	ClaimTitles        = 10               // and that the claim page lists by title
 	EventLife          = 90 * Day
