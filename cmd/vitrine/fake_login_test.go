@@ -101,6 +101,9 @@ func (p *fakeServer) authorize(w http.ResponseWriter, r *http.Request) {
 		"code_challenge_method": {"S256"},
 		"resource":              {p.api.URL},
 	}
+	if q.Has("prompt") { // of login --fresh
+		want.Set("prompt", "login")
+	}
 	redirect, err := url.Parse(q.Get("redirect_uri"))
 	if q.Encode() != want.Encode() || err != nil || redirect.Scheme != "http" || redirect.Hostname() != "127.0.0.1" ||
 		redirect.Path != "/callback" ||

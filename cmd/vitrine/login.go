@@ -24,20 +24,27 @@ import (
 const cleanupTimeout = 15 * time.Second
 
 func (a *app) loginCommand() *cobra.Command {
-	var onDevice bool
+	var onDevice, fresh bool
 	cmd := a.command("login", "Sign in", loginGuide, cobra.NoArgs,
-		func(ctx context.Context, _ []string) error { return a.login(ctx, onDevice) })
+		func(ctx context.Context, _ []string) error {
+			if onDevice && fresh {
+				return failure.New(failure.Invalid, failure.Usage, "--fresh needs a browser on this machine").
+					Advise("Leave --device-code out: what a code allows never counts as a fresh sign-in.")
+			}
+			return a.login(ctx, onDevice, fresh)
+		})
 	cmd.Flags().BoolVar(&onDevice, "device-code", false, "sign in with a browser on any other device")
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "prove who you are again, also in a browser that is signed in")
 	return cmd
 }
 
 // login exchanges a sign-in for an API key of this machine and stores it.
-func (a *app) login(ctx context.Context, onDevice bool) error {
+func (a *app) login(ctx context.Context, onDevice, fresh bool) error {
 	server, err := a.server()
 	if err != nil {
 		return err
 	}
-	e := &loginFlow{app: a, server: server}
+	e := &loginFlow{app: a, server: server, fresh: fresh}
 	if err := e.begin(ctx); err != nil {
 		return err
 	}
@@ -61,6 +68,7 @@ func (a *app) login(ctx context.Context, onDevice bool) error {
 type loginFlow struct {
 	app        *app
 	server     string
+	fresh      bool // the person proves anew who they are
 	deployment *client.Deployment
 	authority  *client.Authority
 
@@ -87,7 +95,7 @@ func (e *loginFlow) byBrowser(ctx context.Context) error {
 		return failure.New(failure.Other, failure.Network, "cannot listen on 127.0.0.1: %v", err).
 			Advise("Sign in with vitrine login --device-code instead.")
 	}
-	attempt := e.authority.Begin(l.RedirectURI(), state)
+	attempt := e.authority.Begin(l.RedirectURI(), state, e.fresh)
 	e.app.screen.Prompt("Open this page to sign in:", "  "+attempt.URL)
 	if e.app.environment().Open(attempt.URL) == nil {
 		e.app.screen.Prompt("It opens in your browser now.")
@@ -294,6 +302,7 @@ const loginGuide = `vitrine login signs in and stores an API key for this machin
 
   vitrine login                 opens a browser on this machine, and prints the address of the page
   vitrine login --device-code   prints an address and a code for a browser on any other device
+  vitrine login --fresh         asks you to prove who you are again, as vitrine export needs it
   vitrine login --device-code --json
 
 Agents in a sandbox: run vitrine login --device-code, show the person the address and the code that

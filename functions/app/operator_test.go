@@ -117,6 +117,11 @@ func TestAnOldSignInOfAnOperatorLeadsToAFreshOne(t *testing.T) {
 			}
 		}
 	}
+	s := operatorOf(noon)
+	signedIn(s.handler(), "GET", freshSignInPath("/settings"), nil)
+	if !s.fresh || s.begun[len(s.begun)-1] != "/settings" {
+		t.Error("a sign-in that is to be fresh is not, or leads elsewhere")
+	}
 	last := operatorOf(noon.Add(time.Millisecond - limits.OperatorFresh))
 	if r := signedIn(last.handler(), "GET", "/admin", nil); r.StatusCode != 200 {
 		t.Errorf("in the last moment: %d", r.StatusCode)

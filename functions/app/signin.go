@@ -16,8 +16,9 @@ import (
 
 // signIn sends the browser to the identity provider.
 func (h *Host) signIn(w http.ResponseWriter, r *http.Request) error {
-	path := signin.ReturnPath(r.URL.Query().Get("returnPathname"))
-	to := signin.Destination{Path: path, Fresh: forOperators(path)}
+	q := r.URL.Query()
+	path := signin.ReturnPath(q.Get("returnPathname"))
+	to := signin.Destination{Path: path, Fresh: forOperators(path) || q.Has(freshParameter)}
 	begun, err := h.SignIns.Begin(r.Context(), to, web.ClientAddress(r))
 	if err != nil {
 		return notSignedIn(err)

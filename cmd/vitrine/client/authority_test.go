@@ -117,7 +117,7 @@ func TestAnswersToAnotherLogin(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &wire{respond: in(grant())}
-			attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback", rand.Text())
+			attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback", rand.Text(), false)
 			q := url.Values{"state": {attempt.state}, "iss": {issuer}, "code": {"c0de"}}
 			tt.change(q)
 			_, err := attempt.Finish(t.Context(), q)
@@ -136,7 +136,7 @@ func TestFinish(t *testing.T) {
 		body = string(text)
 		return grant(), err
 	}}
-	attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback", rand.Text())
+	attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback", rand.Text(), false)
 	tokens, err := attempt.Finish(t.Context(), url.Values{"state": {attempt.state}, "iss": {issuer}, "code": {"c0de"}})
 	if err != nil || string(tokens.Access) != access || string(tokens.Refresh) != refresh {
 		t.Fatalf("error %v", err)
@@ -183,7 +183,7 @@ func TestTokenEndpointMisbehaves(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &wire{respond: in(tt.answer)}
-			attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback", rand.Text())
+			attempt := authority(w, nil).Begin("http://127.0.0.1:1/callback", rand.Text(), false)
 			_, err := attempt.Finish(t.Context(), url.Values{"state": {attempt.state}, "iss": {issuer}, "code": {"c0de"}})
 			f := wantFailure(t, err, tt.code, tt.exit)
 			if tt.name != "refuses in the envelope" && strings.Contains(f.Message+f.Hint, "s3cret") {

@@ -21,8 +21,8 @@ type Attempt struct {
 }
 
 // Begin starts a sign-in that ends with a redirect to the given address with this state. The state must be
-// unguessable.
-func (a *Authority) Begin(redirect, state string) *Attempt {
+// unguessable. A fresh one asks the person to sign in anew, also in a browser that is signed in.
+func (a *Authority) Begin(redirect, state string, fresh bool) *Attempt {
 	t := &Attempt{
 		authority: a,
 		config:    a.config(),
@@ -30,8 +30,14 @@ func (a *Authority) Begin(redirect, state string) *Attempt {
 		verifier:  oauth2.GenerateVerifier(),
 	}
 	t.config.RedirectURL = redirect
-	t.URL = t.config.AuthCodeURL(t.state, oauth2.S256ChallengeOption(t.verifier),
-		oauth2.SetAuthURLParam("resource", a.meta.Issuer))
+	options := []oauth2.AuthCodeOption{
+		oauth2.S256ChallengeOption(t.verifier),
+		oauth2.SetAuthURLParam("resource", a.meta.Issuer),
+	}
+	if fresh {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
+	}
+	t.URL = t.config.AuthCodeURL(t.state, options...)
 	return t
 }
 

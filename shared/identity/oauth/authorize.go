@@ -75,8 +75,16 @@ func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo str
 	if err := s.Requests.Add(ctx, r); err != nil {
 		return "", err
 	}
-	return s.Origins.App + "/oauth/consent?" + url.Values{"req": {r.Secret}}.Encode(), nil
+	consent := "/oauth/consent?" + url.Values{"req": {r.Secret}}.Encode()
+	if a.Prompt == promptLogin {
+		return s.Origins.App + "/api/auth/sign-in?" + url.Values{"returnPathname": {consent}, "fresh": {"1"}}.Encode(), nil
+	}
+	return s.Origins.App + consent, nil
 }
+
+// promptLogin is the prompt (OpenID Connect Core, 3.1.2.1) with which the person signs in anew before the consent page.
+// What needs a fresh sign-in checks its time again, so a person who opens the consent page another way gains nothing.
+const promptLogin = "login"
 
 // validate returns the client of an authorization and the error that the client gets. err is for the person only.
 func (s *Server) validate(ctx context.Context, a Authorization) (client *Client, refusal *fault.OAuthError, err error) {

@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,21 @@ func (s *env) fresh(t *testing.T, token, audience string) bool {
 		t.Fatal(err)
 	}
 	return in.Actor.SignedInLately(s.clock.Now()) == nil
+}
+
+func TestAClientMayAskForAFreshSignIn(t *testing.T) {
+	s := newEnv(t)
+	for prompt, want := range map[string]string{
+		"":        "https://app.example.com/oauth/consent?req=",
+		"consent": "https://app.example.com/oauth/consent?req=",
+		"login":   "https://app.example.com/api/auth/sign-in?fresh=1&returnPathname=%2Foauth%2Fconsent%3Freq%3D",
+	} {
+		a := authorization()
+		a.Prompt = prompt
+		if to, err := s.Authorize(ctx, a); err != nil || !strings.HasPrefix(to, want) {
+			t.Errorf("prompt %q leads to %s, %v", prompt, to, err)
+		}
+	}
 }
 
 func TestOnlyATokenThatFollowsASignInCountsAsOneAndNotForLong(t *testing.T) {

@@ -9,8 +9,10 @@ import (
 // once. From is the address of the browser, which is no parameter.
 type Authorization struct {
 	ResponseType, ClientID, RedirectURI, State, Challenge, ChallengeMethod, Scope, Resource string
-	Repeated                                                                                string
-	From                                                                                    netip.Addr
+	// Prompt is login where the client wants its person to authenticate anew; other values are ignored.
+	Prompt   string
+	Repeated string
+	From     netip.Addr
 }
 
 // parameter is a field of an Authorization under its name in a query.
@@ -30,6 +32,7 @@ func (a *Authorization) parameters() []parameter {
 		{"code_challenge", &a.Challenge},
 		{"code_challenge_method", &a.ChallengeMethod},
 		{"scope", &a.Scope},
+		{"prompt", &a.Prompt},
 	}
 }
 

@@ -90,7 +90,7 @@ func TestOnlySafeRedirectsAreRegistered(t *testing.T) {
 func TestAuthorizationsAreReadAsTheyWereWritten(t *testing.T) {
 	for _, query := range []string{
 		"client_id=a&redirect_uri=https%3A%2F%2Fx%2F%3Fa%3Db&state=%26%00%C3%A9", "scope=a&scope=b", "state=&state=x",
-		"client_id=a&state=x&state=y&resource=1&resource=2", "",
+		"client_id=a&state=x&state=y&resource=1&resource=2", "client_id=a&prompt=login", "",
 	} {
 		a := ParseAuthorization(query)
 		if again := ParseAuthorization(a.query()); again != a {
