@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/billing"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/deletion"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
@@ -32,6 +33,7 @@ type Host struct {
 	Lockdowns *lockdown.Service // for operators
 
 	Account      *account.Service
+	Deletions    *deletion.Service
 	Keys         *credential.Service
 	Provisioning *ephemeral.Provisioner
 	Claims       *claim.Service
@@ -58,6 +60,7 @@ func (h *Host) routes() []web.Route {
 		h.memberLinkRoutes(),
 		h.memberRoutes(),
 		h.settingsRoutes(),
+		h.deletionRoutes(),
 		h.keyRoutes(),
 		h.keepRoutes(),
 		h.operatorRoutes(),

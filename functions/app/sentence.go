@@ -58,6 +58,9 @@ var sentences = map[event.Action]string{
 	event.ContentOpened:        "The operator opened content of {artifact}: {detail}",
 	event.QuotaUpdated:         "The operator set how many workspaces are made in a minute: {detail}",
 	event.PlanUpdated:          "The plan of the workspace changed: {detail}",
+	event.DeletionRequested:    "{by} asked to delete the workspace {detail}",
+	event.DeletionCancelled:    "{by} kept the workspace, which was to be deleted {detail}",
+	event.DeletionDone:         "The workspace was deleted",
 }
 
 // story tells events. names are those of API keys, as far as they are known.

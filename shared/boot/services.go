@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/identity/deletion"
 	"vitrine/shared/identity/pow"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/cache"
@@ -224,4 +225,9 @@ func (s *Services) Content(limiter *rate.Limiter) (*content.Reader, error) {
 		Cache:     s.cache,
 		Now:       s.Config.Now,
 	}, errors.Join(err1, err2)
+}
+
+// Deletions deletes workspaces, and keeps those that are being deleted.
+func (s *Services) Deletions() *deletion.Service {
+	return &deletion.Service{Store: s.stores.Deletions, Now: s.Config.Now}
 }

@@ -52,6 +52,18 @@ func (s *Services) GarbageCollector() *sweep.GarbageCollector {
 	}
 }
 
+// Remover removes workspaces that are deleted.
+func (s *Services) Remover() *sweep.Remover {
+	return &sweep.Remover{
+		Store:   s.stores.Removals,
+		People:  s.stores.Removals,
+		Content: s.stores.Removals,
+		Objects: s.blobs,
+		Now:     s.Config.Now,
+		Watch:   time.Now,
+	}
+}
+
 // Bundler makes the bundles of published revisions.
 func (s *Services) Bundler() *sweep.Bundler {
 	return &sweep.Bundler{

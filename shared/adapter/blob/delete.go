@@ -109,3 +109,32 @@ func (s *Store) removeOnce(ctx context.Context, keys []string) ([]types.Error, e
 	}
 	return slices.DeleteFunc(out.Errors, func(e types.Error) bool { return aws.ToString(e.Code) == "NoSuchKey" }), nil
 }
+
+// homePrefixes begin the keys of everything that is stored under the id of a workspace: files, diffs, bundles and
+// exports.
+var homePrefixes = []string{"o/", "d/", "b/", "x/"}
+
+// DeleteHome implements sweep.HomeDeletions, up to 1000 objects of each kind at a time.
+func (s *Store) DeleteHome(ctx context.Context, home id.Workspace) (found bool, err error) {
+	if _, err := home.Bits(); err != nil {
+		return false, fmt.Errorf("no objects have the workspace %q", home)
+	}
+	for _, kind := range homePrefixes {
+		page, err := s.client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{
+			Bucket: &s.bucket,
+			Prefix: aws.String(kind + string(home) + "/"),
+		})
+		if err != nil {
+			return found, unavailable(err)
+		}
+		keys := make([]string, len(page.Contents))
+		for i, object := range page.Contents {
+			keys[i] = aws.ToString(object.Key)
+		}
+		if err := s.remove(ctx, keys); err != nil {
+			return found, err
+		}
+		found = found || len(keys) > 0
+	}
+	return found, nil
+}

@@ -89,6 +89,7 @@ func revisionFields(f fields, r *artifact.Revision) {
 	f.time("created", &r.CreatedAt)
 	f.time("pub_at", &r.PublishedAt)
 	text(f, "source", &r.Source)
+	text(f, "upl", &r.Session)
 	bundleFields(f, &r.Bundle)
 }
 

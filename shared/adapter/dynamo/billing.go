@@ -26,6 +26,7 @@ func billingFields(f fields, a *billing.Account) {
 	text(f, "interval", &a.Interval)
 	text(f, "override", &a.Override)
 	integer(f, "version", &a.Version)
+	f.time("closed", &a.ClosedAt)
 }
 
 // Account implements billing.Store.

@@ -56,7 +56,7 @@ func (s Claims) Move(ctx context.Context, m claim.Move) error {
 	}
 	s.closeSource(t, m)
 	t.check(workspaceKey(m.Destination),
-		"attribute_exists(#claimed_at) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil,
+		"attribute_exists(#claimed_at) AND "+opened, nil,
 		func(item) error {
 			return fault.New(fault.NotAuthenticated, "the workspace of this credential was closed")
 		})

@@ -30,6 +30,7 @@ type Stores struct {
 	ContentIndex  ContentIndex
 	Counters      Counters
 	Delegations   Delegations
+	Deletions     Deletions
 	Devices       Devices
 	Edits         Edits
 	Events        Events
@@ -42,6 +43,7 @@ type Stores struct {
 	Members       Members
 	Queue         Queue
 	Registrations Registrations
+	Removals      Removals
 	Reports       Reports
 	Sessions      Sessions
 	SignIns       SignIns
@@ -69,6 +71,7 @@ func New(client *dynamodb.Client, tables Tables) Stores {
 		ContentIndex:  ContentIndex{d, c},
 		Counters:      Counters{d},
 		Delegations:   Delegations{Members{d}},
+		Deletions:     Deletions{d, m},
 		Devices:       Devices{d},
 		Edits:         Edits{d, m, f},
 		Events:        Events{d},
@@ -81,6 +84,7 @@ func New(client *dynamodb.Client, tables Tables) Stores {
 		Members:       Members{d},
 		Queue:         Queue{d, c},
 		Registrations: Registrations{d},
+		Removals:      Removals{d, c},
 		Reports:       Reports{d, m},
 		Sessions:      Sessions{d},
 		SignIns:       SignIns{d},

@@ -197,7 +197,7 @@ func (s Garbage) Purged(ctx context.Context, p sweep.Purge) error {
 		u := updateArtifact(p.Artifact)
 		u.keepVersion = true
 		u.unschedule()
-		u.require("#status <> :live")
+		u.require("attribute_exists(#pk) AND #status <> :live") // it may be removed with its workspace
 		u.values["live"] = string(artifact.Live)
 		return s.changeArtifact(ctx, u)
 	}

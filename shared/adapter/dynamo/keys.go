@@ -41,6 +41,7 @@ import (
 //	        O#{upl}#{n}  R#{rev}      reference of a revision to an object that it did not bring
 //	        JOB#DELETE#{upl}  J       objects of a session without a reference, until they are deleted; of one object in
 //	                                  older items, which end with #{n}
+//	        JOB#REMOVE#{ws}  J        removal of a workspace that is being deleted
 //	        W#{ws}    BILL            what it pays: customer, subscription and an operator's plan
 //	        BC#{customer}  C          workspace of a customer at the payment provider
 //	        BE#{event}  E             event of the payment provider, under way or processed
@@ -126,6 +127,8 @@ func readObject(name string) (o tree.Object) {
 	o.Entry, _ = strconv.Atoi(entry)
 	return o
 }
+
+func removalKey(w id.Workspace) key { return key{"JOB#REMOVE#" + string(w), "J"} }
 
 func memberKey(w id.Workspace, m id.Member) key { return key{"W#" + string(w), "MEM#" + string(m)} }
 
@@ -342,6 +345,7 @@ const (
 	deletionDue  = "DELETE"   // an object without a reference is deleted
 	migrationDue = "MIGRATE"  // the artifacts of a claimed workspace are moved
 	bundleDue    = "BUNDLE"   // the bundle of a revision is made
+	removalDue   = "REMOVE"   // a workspace is removed
 	// staleBundleDue: what attempts to make a bundle left behind is deleted
 	staleBundleDue = "UNBUNDLE"
 )

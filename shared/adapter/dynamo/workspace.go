@@ -40,6 +40,8 @@ func workspaceFields(f fields, w *workspace.Workspace) {
 	f.time("logins_out", &w.LoginsEndedAt)
 	f.time("keys_out", &w.KeysEndedAt)
 	f.terms("terms_out", &w.EndedTerms)
+	f.time("deletes", &w.DeletesAt)
+	f.time("removed", &w.RemovedAt)
 }
 
 func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
@@ -48,7 +50,7 @@ func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
 
 // raiseEpoch ends all credentials of an open workspace whose epoch is that which was read.
 func (t *transaction) raiseEpoch(w id.Workspace, was int64, changed refusal) {
-	open := "attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)"
+	open := "attribute_exists(#pk) AND " + opened
 	v := values{"next": was + 1}
 	if was == 0 {
 		open += " AND attribute_not_exists(#epoch)"
@@ -66,11 +68,11 @@ func (s Workspaces) Workspace(ctx context.Context, w id.Workspace) (*workspace.W
 // checkFence requires that a workspace is open. A check of its metadata would make all writers of a tenant conflict on
 // one item, so one of several fences is checked; closing a workspace sets them all.
 func (t *transaction) checkFence(w id.Workspace) {
-	t.check(fenceKey(w, rand.IntN(fences)), "attribute_not_exists(#into) AND attribute_not_exists(#lock)", nil, closed)
+	t.check(fenceKey(w, rand.IntN(fences)), opened, nil, closed)
 }
 
 func closed(item) error {
-	return fault.New(fault.NotAuthenticated, "the workspace of this credential was claimed or closed")
+	return fault.New(fault.NotAuthenticated, "the workspace of this credential was claimed, closed or is being deleted")
 }
 
 // Provision implements ephemeral.Store.
@@ -131,7 +133,7 @@ func (s Workspaces) UpdateSettings(ctx context.Context, f account.SettingsUpdate
 	t := s.begin()
 	t.finish(f.Command, f.Result, f.At)
 	t.update(workspaceKey(f.Workspace), "SET #name = :name, #adays = :days",
-		"attribute_exists(#pk) AND attribute_not_exists(#into) AND attribute_not_exists(#lock)",
+		"attribute_exists(#pk) AND "+opened,
 		values{"name": f.Name, "days": f.AutoDays}, closed)
 	t.record(f.Event)
 	return s.commit(ctx, t)

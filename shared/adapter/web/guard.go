@@ -223,6 +223,7 @@ func (e guard) accessRequest(r *http.Request) (access.Request, error) {
 		Artifact: id.Artifact(r.PathValue("artifact_id")),
 		Revision: id.Revision(r.PathValue("revision_id")),
 		Session:  id.Session(r.PathValue("upload_session_id")),
+		Deleting: e.op.Deleting,
 	}
 	c := e.op.Command
 	if c.Operation == "" {

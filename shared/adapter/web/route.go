@@ -39,6 +39,8 @@ type Operation struct {
 	Scope credential.Scope
 	// Command makes a guarded route repeatable; its zero value requires no Idempotency-Key.
 	Command Command
+	// Deleting lets members in whose workspace is being deleted.
+	Deleting bool
 	// Unlimited routes do not count against the credential's and the workspace's rate.
 	Unlimited bool
 	// ConcurrentLimits lets the handler run while the limits are counted; a refusal replaces its

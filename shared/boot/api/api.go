@@ -52,6 +52,7 @@ func artifacts(s *boot.Services, h *api.Host) error {
 func callers(s *boot.Services, h *api.Host) error {
 	var err1, err2, err3, err4, err5 error
 	h.Account, err1 = s.Account()
+	h.Deletions = s.Deletions()
 	h.Keys, err2 = s.Keys()
 	h.Provisioning, err3 = s.Provisioning(h.Surface.Limiter)
 	h.Claims, err4 = s.Claims()

@@ -23,6 +23,7 @@ func Host(s *boot.Services, log *slog.Logger) *jobs.Host {
 		{Name: "purges", Due: rounds(s.Purger().Due)},
 		{Name: "bundles", Due: rounds(sweeper.DueBundles)},
 		{Name: "deletions", Due: rounds(s.GarbageCollector().Due)},
+		{Name: "removals", Due: rounds(s.Remover().Due)}, // waits for all others
 	}}
 }
 

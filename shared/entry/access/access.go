@@ -27,6 +27,8 @@ type Request struct {
 	Artifact  id.Artifact
 	Revision  id.Revision // of Artifact
 	Session   id.Session  // with its files
+	// Deleting lets a member in whose workspace is being deleted.
+	Deleting bool
 }
 
 // Command returns the identity of the idempotency record of a caller's request.
@@ -80,8 +82,8 @@ type Authenticator struct {
 	Now         func() time.Time
 }
 
-// Authenticate authenticates a bearer token. Every failure is the same not_authenticated error. A malformed token
-// costs no read.
+// Authenticate authenticates a bearer token. Every failure is the same not_authenticated error, but that of a workspace
+// that is being deleted, which wraps workspace.ErrDeleting. A malformed token costs no read.
 func (a *Authenticator) Authenticate(
 	ctx context.Context,
 	bearer string,
@@ -102,6 +104,9 @@ func (a *Authenticator) Authenticate(
 	}
 	if !token.Matches(key.Hash, a.Peppers) || found.Key == nil || ws == nil {
 		return Authenticated{}, refused()
+	}
+	if key.Workspace == token.Workspace && ws.Deleting() {
+		return Authenticated{}, ws.RefuseDeleting()
 	}
 	if key.Workspace != token.Workspace || !ws.Open() || !key.Live(a.Now(), *ws) {
 		return Authenticated{}, refused()

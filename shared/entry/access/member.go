@@ -44,8 +44,8 @@ type Members struct {
 	Now   func() time.Time
 }
 
-// Authenticate authenticates a bearer token. Every failure is the same not_authenticated error. A malformed token
-// costs no read.
+// Authenticate authenticates a bearer token. Every failure is the same not_authenticated error, but that of a workspace
+// that is being deleted, which wraps workspace.ErrDeleting. A malformed token costs no read.
 func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, requestID string) (Authenticated, error) {
 	token, err := credential.Parse(bearer, credential.AccessToken, m.Environment)
 	if err != nil {
@@ -60,13 +60,27 @@ func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, re
 		return Authenticated{}, errUnauthenticated()
 	}
 	if !m.Named {
-		w = Request{Operation: w.Operation, Target: w.Target, Client: w.Client}
+		w = Request{
+			Operation: w.Operation,
+			Target:    w.Target,
+			Client:    w.Client,
+			Deleting:  w.Deleting,
+		}
 	}
 	who, found, err := m.Store.FindMember(ctx, ws.ID, grant.Member, w)
 	if err != nil {
 		return Authenticated{}, err
 	}
-	if who == nil || !grant.Live(now, *ws, *who) {
+	open := *ws
+	if w.Deleting {
+		open = ws.Kept()
+	}
+	switch {
+	case who == nil:
+		return Authenticated{}, errUnauthenticated()
+	case open.Deleting():
+		return Authenticated{}, ws.RefuseDeleting()
+	case !grant.Live(now, open, *who):
 		return Authenticated{}, errUnauthenticated()
 	}
 	out, err := found.with(ctx, m.Store, w, m.actor(*grant, *ws, *who, requestID))

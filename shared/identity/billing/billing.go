@@ -62,6 +62,9 @@ func (s Status) rank() int {
 	}
 }
 
+// Payable reports whether a subscription of this status may charge its customer.
+func (s Status) Payable() bool { return s.rank() > 0 }
+
 // Interval is how often a subscription is paid.
 type Interval string
 
@@ -93,6 +96,7 @@ type Account struct {
 	Interval     Interval
 	Override     workspace.Plan // that an operator set; empty: none
 	Version      int64          // counts the changes
+	ClosedAt     time.Time      // when the removal of the workspace began; zero: it has not
 }
 
 // Plan returns the plan of the workspace: the operator's, else that of the subscription.

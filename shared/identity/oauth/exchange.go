@@ -81,7 +81,7 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.SignedIn, t T
 		ExpiresAt:       now.Add(limits.AccessTokenLife),
 	}
 	g.Access = []AccessToken{{Hash: access.Hash(s.Peppers), ExpiresAt: g.ExpiresAt}}
-	if !g.Live(now, w, m) {
+	if !g.issuable(now, w, m) {
 		return contract.Token{}, errInvalidGrant()
 	}
 	e := s.record(g.Workspace, event.ByMember(g.Member), event.SessionStarted, target(c.ID), t.requestID)

@@ -83,6 +83,15 @@ func (g Grant) Live(now time.Time, w workspace.Workspace, m member.Member) bool 
 		m.ID == g.Member && m.Live(g.CreatedAt)
 }
 
+// issuable reports whether the grant gets tokens. One of a first-party client does in a workspace that is being deleted
+// too, so that the member can cancel that; it opens nothing else there.
+func (g Grant) issuable(now time.Time, w workspace.Workspace, m member.Member) bool {
+	if _, own := firstParty[g.Client]; own {
+		w = w.Kept()
+	}
+	return g.Live(now, w, m)
+}
+
 // Rights returns the scopes that tokens of the grant have now in the name of m, its member. delegated is set on a host
 // for clients that the member need not fully trust: there a token has no scope that was not granted.
 func (g Grant) Rights(m member.Member, delegated bool) []credential.Scope {

@@ -152,7 +152,7 @@ func answer(g Grant, access, refresh credential.Token, now time.Time) contract.T
 // since.
 func (s *Server) holds(ctx context.Context, g Grant) ([]credential.Scope, error) {
 	m, w, err := s.Members.Member(ctx, g.Workspace, g.Member)
-	if err == nil && (m == nil || w == nil || !g.Live(s.Now(), *w, *m)) {
+	if err == nil && (m == nil || w == nil || !g.issuable(s.Now(), *w, *m)) {
 		err = errInvalidGrant()
 	}
 	if err != nil {

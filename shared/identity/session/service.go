@@ -96,9 +96,20 @@ func (k *Service) Start(
 	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
 }
 
-// Authenticate returns the member of a session. Every failure is the same not_authenticated error. A malformed secret
-// costs no read.
+// Authenticate returns the member of a session. Every failure is the same not_authenticated error, but that of a
+// workspace that is being deleted, which wraps workspace.ErrDeleting. A malformed secret costs no read.
 func (k *Service) Authenticate(ctx context.Context, secret, requestID string) (Authenticated, error) {
+	return k.authenticate(ctx, secret, requestID, workspace.Workspace.Open)
+}
+
+// AuthenticateDeleting is Authenticate for the few things that a member can do in a workspace that is being deleted.
+func (k *Service) AuthenticateDeleting(ctx context.Context, secret, requestID string) (Authenticated, error) {
+	return k.authenticate(ctx, secret, requestID, func(w workspace.Workspace) bool { return w.Kept().Open() })
+}
+
+func (k *Service) authenticate(
+	ctx context.Context, secret, requestID string, open func(workspace.Workspace) bool,
+) (Authenticated, error) {
 	hash, ok := hashOf(secret)
 	if !ok {
 		return Authenticated{}, errUnauthenticated()
@@ -117,8 +128,10 @@ func (k *Service) Authenticate(ctx context.Context, secret, requestID string) (A
 	switch {
 	case err != nil:
 		return Authenticated{}, err
-	case m == nil || w == nil || !m.Live(s.CreatedAt) || !w.Open() || w.Epoch != s.Epoch:
+	case m == nil || w == nil || !m.Live(s.CreatedAt) || w.Epoch != s.Epoch || !w.Open() && !w.Kept().Open():
 		return Authenticated{}, errUnauthenticated()
+	case !open(*w):
+		return Authenticated{}, w.RefuseDeleting()
 	}
 	return Authenticated{Session: *s, Member: *m, Actor: credential.Actor{
 		Member:          m.ID,

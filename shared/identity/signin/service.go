@@ -9,6 +9,7 @@ import (
 
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/session"
+	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/keyring"
@@ -102,7 +103,7 @@ type Finished struct {
 
 // Finish completes a sign-in, once, in the browser where it began. It fails with forbidden and ErrUnverified for an
 // unverified address, with database_unavailable if the provider or the store does not answer in time, with forbidden
-// for a closed workspace, and with invalid_request otherwise, with ErrDeclined if the provider returned an error.
+// for a closed workspace and ErrRemoved for one whose deletion has begun, and with invalid_request otherwise, with ErrDeclined if the provider returned an error.
 func (d *Service) Finish(ctx context.Context, c Callback, about session.Client, requestID string) (Finished, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
 	defer cancel()
@@ -122,8 +123,8 @@ func (d *Service) Finish(ctx context.Context, c Callback, about session.Client, 
 	if err != nil {
 		return Finished{}, err
 	}
-	if !entered.Workspace.Open() {
-		return Finished{}, fault.New(fault.Forbidden, "this workspace is closed")
+	if w := entered.Workspace; !w.Kept().Open() {
+		return Finished{}, refuseClosed(w)
 	}
 	if err := d.Sessions.End(ctx, c.Session, requestID); err != nil {
 		return Finished{}, err
@@ -135,6 +136,15 @@ func (d *Service) Finish(ctx context.Context, c Callback, about session.Client, 
 		Member:   entered.Member,
 		New:      entered.New,
 	}, err
+}
+
+// refuseClosed returns the refusal of a person whose workspace is closed. A workspace that is being deleted is not, until
+// the deletion begins, because its member may cancel it.
+func refuseClosed(w workspace.Workspace) error {
+	if w.Lock == "" && !w.RemovedAt.IsZero() {
+		return fault.Wrap(fault.Forbidden, workspace.ErrRemoved, "this workspace is being deleted; sign up again in an hour")
+	}
+	return fault.New(fault.Forbidden, "this workspace is closed")
 }
 
 // take removes and returns the pending sign-in of a callback, even if the callback is then refused.

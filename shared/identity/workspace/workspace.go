@@ -46,6 +46,11 @@ type Workspace struct {
 	// older ones have expired.
 	EndedTerms []EndedTerm
 	AutoDays   int // default lifetime of artifacts in days; zero: the tier's default
+	// DeletesAt is when the deletion begins that a member asked for; zero: none is asked for. Until then a member can
+	// cancel it.
+	DeletesAt time.Time
+	// RemovedAt is when the deletion began, which ends the time to cancel it; zero: it has not begun.
+	RemovedAt time.Time
 }
 
 // EndedTerm is a term of a delegation that has ended.
@@ -70,7 +75,7 @@ func (w Workspace) EndTerms(at time.Time, terms ...id.Term) []EndedTerm {
 }
 
 // Open reports whether credentials of the workspace work and its content may be read.
-func (w Workspace) Open() bool { return w.Lock == "" && w.ClaimedInto == "" }
+func (w Workspace) Open() bool { return w.Lock == "" && w.ClaimedInto == "" && !w.Deleting() }
 
 // Until returns when an item of the workspace ends that would have ended at an instant by itself. A claim extends it
 // to MinExpiry, but does not revive an item that had ended before the claim.

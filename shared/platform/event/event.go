@@ -40,6 +40,10 @@ const (
 	RevisionRetained     Action = "revision.retained"
 	DraftCreated         Action = "revision.draft_created"
 
+	DeletionRequested Action = "workspace.deletion.requested"
+	DeletionCancelled Action = "workspace.deletion.cancelled"
+	DeletionDone      Action = "workspace.deletion.done"
+
 	MemberConfirmed Action = "member.confirmed"
 
 	ClaimLocked    Action = "agent_auth.anonymous_claim.failed_locked"

@@ -156,6 +156,10 @@ const (
 	ReportedBytes      = 4 << 10   // the address that its sender pastes
 	EmailBytes         = 254       // an e-mail address that a person types
 	MovedLife          = 90 * Day  // the remains of a claimed workspace
+	DeletionGrace      = 14 * Day  // how long the deletion of a workspace can be cancelled
+	// how long a removal waits for other jobs, and how far indexes may be behind it
+	RemovalWait    = 10 * time.Minute
+	RemovalRecheck = 5 * time.Second
 )
 
 // What has to do with the payment provider.
@@ -165,6 +169,7 @@ const (
 	BillingTolerance = 5 * time.Minute // age of an event's signature
 	Invoices         = 12              // that are shown
 	Reconciliations  = 500             // workspaces that one reconciliation changes
+	BillingPatience  = 3 * Day         // how long a removal waits until a subscription is cancelled
 )
 
 // ProvisionQuota is how many ephemeral workspaces a new deployment makes in a calendar minute; the

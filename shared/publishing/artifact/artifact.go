@@ -147,6 +147,7 @@ type Revision struct {
 	Status           RevisionStatus
 	Number           int         // zero while draft
 	Source           id.Revision // that was restored by it; empty: it was a draft
+	Session          id.Session  // that uploaded it; empty: it was restored, or older code stored it
 	Title            string
 	Entrypoint       string
 	EntrypointExists bool // the entrypoint is in the tree

@@ -266,6 +266,7 @@ func finalization(
 			ID:               s.Revision,
 			Artifact:         s.Artifact,
 			Status:           artifact.Draft,
+			Session:          s.ID,
 			Title:            s.Title,
 			Entrypoint:       s.Entrypoint,
 			EntrypointExists: entered,

@@ -1,0 +1,280 @@
+package dynamo
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/lockdown"
+	"vitrine/shared/publishing/sweep"
+)
+
+// EndArtifacts implements sweep.ContentRemovals. What a claim brings is moved first, so that the index names all
+// artifacts.
+func (s Removals) EndArtifacts(ctx context.Context, r sweep.Removal, now time.Time) (sweep.Left, error) {
+	moving, err := s.beginning(ctx, aliasKey(r.Workspace, ""))
+	if err != nil || len(moving) > 0 {
+		return sweep.Later, err
+	}
+	live, err := s.listed(ctx, artifactsOf(r.Workspace), removalStep)
+	if err != nil || len(live) == 0 {
+		return sweep.Nothing, err
+	}
+	left := sweep.Later // unless one is ended: the index is behind
+	for _, k := range live {
+		ended, err := s.endArtifact(ctx, named[id.Artifact](k), r.Workspace, now)
+		if err != nil {
+			return sweep.Nothing, err
+		}
+		if ended {
+			left = sweep.More
+		}
+	}
+	return left, nil
+}
+
+// endArtifact ends a live artifact as deleting it does, but without an event of its own.
+func (s Removals) endArtifact(ctx context.Context, a id.Artifact, w id.Workspace, now time.Time) (bool, error) {
+	u := updateLive(a)
+	u.set("status", string(artifact.Deleted))
+	u.set("deleted", now)
+	u.set("updated", now)
+	u.set("g1p", deletedOf(w))
+	u.set("g2p", queueOf(purgeDue, string(a)))
+	u.set("g2s", millisKey(now))
+	u.remove("draft", "draft_at", "share", "share_exp", "pin_at")
+	u.requireValue("own", string(w))
+	_, ended, err := s.change(ctx, artifactKey(a), u.expression(), u.condition(), u.values)
+	return ended, err
+}
+
+// RemoveArtifacts implements sweep.ContentRemovals.
+func (s Removals) RemoveArtifacts(ctx context.Context, r sweep.Removal) (sweep.Left, error) {
+	ended, err := s.listed(ctx, deletedOf(r.Workspace), removalStep)
+	if err != nil || len(ended) == 0 {
+		return sweep.Nothing, err
+	}
+	left := sweep.Later
+	for _, k := range ended {
+		removed, err := s.removeArtifact(ctx, r, named[id.Artifact](k))
+		if err != nil {
+			return sweep.Nothing, err
+		}
+		if removed {
+			left = sweep.More
+		}
+	}
+	return left, nil
+}
+
+// remains are the items of an ended artifact.
+type remains struct {
+	artifact *artifact.Artifact
+	waits    bool // for the purger
+	sessions []id.Session
+	keys     []key // but the metadata
+}
+
+func (s Removals) remains(ctx context.Context, a id.Artifact) (all remains, err error) {
+	err = s.partition(ctx, artifactKey(a).pk, func(i item) error {
+		all.waits = all.waits || i.getBin(filesName) != nil
+		if i.key() == artifactKey(a) {
+			all.artifact = readArtifact(i, a)
+			all.waits = all.waits || strings.HasPrefix(i.getStr("g2p"), queuePrefix(purgeDue))
+			return nil
+		}
+		all.keys = append(all.keys, i.key())
+		if u := id.Session(i.getStr("upl")); u != "" && !slices.Contains(all.sessions, u) {
+			all.sessions = append(all.sessions, u)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// removeArtifact deletes an ended artifact with its metadata last, so that a removal that died is repeated in full. It
+// leaves one that waits for the purger or the garbage collector.
+func (s Removals) removeArtifact(ctx context.Context, r sweep.Removal, a id.Artifact) (removed bool, err error) {
+	all, err := s.remains(ctx, a)
+	if err != nil || all.artifact == nil || all.artifact.Owner != r.Workspace || all.artifact.Status == artifact.Live {
+		return false, err
+	}
+	if all.waits {
+		return false, nil
+	}
+	collected, err := s.collected(ctx, all.sessions)
+	if err != nil || !collected {
+		return false, err
+	}
+	if err := s.addHome(ctx, r, all.artifact.StorageWorkspace); err != nil {
+		return false, err
+	}
+	for _, pk := range []string{lockdownKey(lockdown.Artifact, string(a)).pk, reportsOf(a)} {
+		if _, err := s.removePartition(ctx, pk); err != nil {
+			return false, err
+		}
+	}
+	keys := append(all.keys, uploadKeys(all.sessions)...)
+	if err := s.deleteAll(ctx, keys); err != nil {
+		return false, err
+	}
+	return true, s.deleteAll(ctx, []key{artifactKey(a)})
+}
+
+// uploadKeys name the items of upload sessions.
+func uploadKeys(sessions []id.Session) (keys []key) {
+	for _, u := range sessions {
+		keys = append(keys, uploadKey(u), entriesKey(u))
+	}
+	return keys
+}
+
+// collected reports whether the garbage collector has done with everything that sessions uploaded.
+func (s Removals) collected(ctx context.Context, sessions []id.Session) (bool, error) {
+	keys := make([]key, len(sessions))
+	for n, u := range sessions {
+		keys[n] = deletionKey(u)
+	}
+	f, err := s.all(ctx, keys, true)
+	return err == nil && len(f) == 0, err
+}
+
+// addHome records under which id objects of the workspace are stored.
+func (s Removals) addHome(ctx context.Context, r sweep.Removal, home id.Workspace) error {
+	if home == "" || slices.Contains(r.Homes, home) {
+		return nil
+	}
+	_, _, err := s.change(ctx, removalKey(r.Workspace), "ADD #homes :home", "attribute_exists(#pk)",
+		values{"home": []string{string(home)}})
+	return err
+}
+
+// addClaimed adds a workspace that an event says was claimed into this one, if that is what it says itself.
+func (s Removals) addClaimed(ctx context.Context, r sweep.Removal, source id.Workspace) error {
+	w, err := s.workspace(ctx, source)
+	if err != nil || w == nil || w.ClaimedInto != r.Workspace {
+		return err
+	}
+	return s.addHome(ctx, r, source)
+}
+
+// recordedPage is how many events one step of a removal reads.
+const recordedPage = 100
+
+// RemoveRecorded implements sweep.ContentRemovals. Sessions that were never finalized, and registrations that were never
+// completed, are in no list, and end by themselves within the time that events are kept. So those of every home are
+// found by its events.
+func (s Removals) RemoveRecorded(ctx context.Context, r sweep.Removal) (sweep.Left, error) {
+	i, err := s.get(ctx, removalKey(r.Workspace))
+	if err != nil || i == nil {
+		return sweep.Nothing, err
+	}
+	r.Homes = append(homesIn(i), r.Workspace)
+	home, ok := unread(r.Homes, i.getSet("read"))
+	if !ok {
+		return sweep.Nothing, nil
+	}
+	after := ""
+	if of, at, _ := strings.Cut(i.getStr("place"), "\n"); of == string(home) {
+		after = at
+	}
+	events, last, err := s.recorded(ctx, home, after)
+	if err != nil {
+		return sweep.Nothing, err
+	}
+	if gone, err := s.removeNamed(ctx, r, home, events); err != nil || !gone {
+		return sweep.Later, err
+	}
+	set, v := "SET #place = :place", values{"place": string(home) + "\n" + last}
+	if last == "" {
+		set, v = "ADD #read :home", values{"home": []string{string(home)}}
+	}
+	_, _, err = s.change(ctx, removalKey(r.Workspace), set, "attribute_exists(#pk)", v)
+	return sweep.More, err
+}
+
+// unread returns the first home whose events were not read to the end.
+func unread(homes []id.Workspace, read []string) (id.Workspace, bool) {
+	for _, home := range homes {
+		if !slices.Contains(read, string(home)) {
+			return home, true
+		}
+	}
+	return "", false
+}
+
+// recorded reads a page of the events of a workspace. last is the place of the last one; empty: there are no others.
+func (s Removals) recorded(
+	ctx context.Context, w id.Workspace, after string,
+) (events []event.Event, last string, err error) {
+	condition, v := "#pk = :pk", values{"pk": workspaceKey(w).pk}
+	if after != "" {
+		condition, v["after"] = "#pk = :pk AND #sk > :after", after
+	}
+	out, err := s.client.Query(ctx, &dynamodb.QueryInput{
+		TableName:                 &s.tables.Events,
+		KeyConditionExpression:    &condition,
+		ExpressionAttributeNames:  names(condition),
+		ExpressionAttributeValues: v.attributes(),
+		ConsistentRead:            aws.Bool(true),
+		Limit:                     aws.Int32(recordedPage),
+	})
+	if err != nil {
+		return nil, "", unavailable(err)
+	}
+	for _, i := range out.Items {
+		events = append(events, readEvent(i, w))
+	}
+	if len(out.LastEvaluatedKey) > 0 {
+		last = item(out.LastEvaluatedKey).getStr("sk")
+	}
+	return events, last, nil
+}
+
+// removeNamed deletes what events of a home name: upload sessions, registrations of agents with their claim tokens, and
+// delegations. gone is false if the garbage collector has not done with one of the sessions.
+func (s Removals) removeNamed(
+	ctx context.Context, r sweep.Removal, home id.Workspace, events []event.Event,
+) (gone bool, err error) {
+	var sessions []id.Session
+	for _, e := range events {
+		switch {
+		case e.Target.Type == event.OnSession && !slices.Contains(sessions, id.Session(e.Target.ID)):
+			sessions = append(sessions, id.Session(e.Target.ID))
+		case e.Action == event.WorkspaceClaimed && home == r.Workspace:
+			err = s.addClaimed(ctx, r, id.Workspace(e.Target.ID))
+		case e.Target.Type == event.OnRegistration:
+			err = s.removeRegistration(ctx, r, id.Registration(e.Target.ID))
+		case e.Target.Type == event.OnDelegation:
+			_, err = s.deleteIf(ctx, s.tables.Core, delegationKey(id.Delegation(e.Target.ID)), "#ws = :ws",
+				values{"ws": string(r.Workspace)})
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	if gone, err = s.collected(ctx, sessions); err != nil || !gone {
+		return false, err
+	}
+	return true, s.deleteAll(ctx, uploadKeys(sessions))
+}
+
+// removeRegistration deletes a registration of an agent, unless it is of another workspace by now, and its claim token
+// before it.
+func (s Removals) removeRegistration(ctx context.Context, r sweep.Removal, of id.Registration) error {
+	i, err := s.get(ctx, registrationKey(of))
+	if err != nil || !slices.Contains(r.Homes, id.Workspace(i.getStr("ws"))) {
+		return err
+	}
+	if err := s.deleteAll(ctx, claimTokenOf(i)); err != nil {
+		return err
+	}
+	return s.deleteAll(ctx, []key{registrationKey(of)})
+}
