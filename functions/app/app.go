@@ -30,6 +30,8 @@ type Host struct {
 	Account  Account
 	Keys     Keys
 
+	Deletions Deletions
+
 	Artifacts Artifacts
 	Links     Links
 	Viewers
@@ -85,6 +87,7 @@ func (h *Host) routes() []route {
 		h.liveRoutes(),
 		h.reportRoutes(),
 		h.memberRoutes(),
+		h.deletionRoutes(),
 		h.decisionRoutes(),
 		h.operatorRoutes(),
 	)
@@ -201,9 +204,9 @@ func (h *Host) decisionRoutes() []route {
 		{method: "POST", path: "/device", handle: noReferrer(h.command("/device", h.showDevice))},
 		{method: "POST", path: "/device/approve", handle: noReferrer(h.command("/device", h.approveDevice))},
 		{method: "POST", path: "/device/deny", handle: noReferrer(h.command("/device", h.denyDevice))},
-		{method: "GET", path: "/oauth/consent", handle: noReferrer(h.member(h.consentPage))},
-		{method: "POST", path: "/oauth/consent/allow", handle: noReferrer(h.command("/dashboard", h.allowApp))},
-		{method: "POST", path: "/oauth/consent/deny", handle: noReferrer(h.command("/dashboard", h.denyApp))},
+		{method: "GET", path: "/oauth/consent", handle: noReferrer(h.consenting(h.consentPage))},
+		{method: "POST", path: "/oauth/consent/allow", handle: noReferrer(h.answering(h.allowApp))},
+		{method: "POST", path: "/oauth/consent/deny", handle: noReferrer(h.answering(h.denyApp))},
 		{method: "GET", path: "/oauth/error", handle: noReferrer(withTimeout(h.appError))},
 	}
 }

@@ -22,6 +22,9 @@ func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {
 	switch v, err := h.visitor(r); {
 	case err == nil:
 		p.SignedIn, p.Layout = true, v.layout("")
+	case beingDeleted(err):
+		redirect(w, deletionPath)
+		return nil
 	case fault.CodeOf(err) != fault.NotAuthenticated:
 		return err
 	}

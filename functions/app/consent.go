@@ -15,6 +15,21 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
+// consenting and answering serve members whose workspace is being deleted too, because the command line lets them cancel
+// that. Other apps get nothing there.
+func (h *Host) consenting(handle memberHandler) handler {
+	return h.admitBy(h.deletingVisitor, http.StatusSeeOther, handle)
+}
+
+func (h *Host) answering(handle memberHandler) handler {
+	return h.commandBy(h.deletingVisitor, "/dashboard", handle)
+}
+
+// meets reports whether a member may let the app of a request in: only our own in a workspace that is being deleted.
+func meets(v browserSession, c oauth.Consent) bool {
+	return c.Client.FirstParty || !v.Actor.Workspace.Deleting()
+}
+
 // consentPage shows an app that asks to act for the member.
 func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	request := r.URL.Query().Get("req")
@@ -22,6 +37,10 @@ func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v browserSess
 	c, err := h.Apps.Consent(r.Context(), request)
 	if err != nil {
 		return consentOver(err)
+	}
+	if !meets(v, c) {
+		redirect(w, deletionPath)
+		return nil
 	}
 	return h.page(w, http.StatusOK, pages.Consent{
 		Layout:      v.layout(""),
@@ -61,6 +80,9 @@ func (h *Host) answerApp(
 	c, err := h.Apps.Consent(r.Context(), request)
 	if err != nil {
 		return consentOver(err)
+	}
+	if !meets(v, c) {
+		return v.Actor.Workspace.RefuseDeleting()
 	}
 	to, err := answer(r.Context(), v.Actor, request)
 	if err != nil {

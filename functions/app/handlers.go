@@ -24,6 +24,10 @@ func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
 		redirect(w, "/dashboard")
 		return nil
 	}
+	if beingDeleted(err) {
+		redirect(w, deletionPath)
+		return nil
+	}
 	if fault.CodeOf(err) != fault.NotAuthenticated {
 		return err
 	}

@@ -57,6 +57,8 @@ type house struct {
 	begun                       []string
 	fresh                       bool      // the sign-in that began last
 	operator                    time.Time // when the member was confirmed as an operator; zero: never
+	authenticated               time.Time // when the member signed in; zero: not known
+	deletes                     time.Time // when the workspace goes; zero: it stays
 	back                        signin.Callback
 	finished                    signin.Finished
 	redirect                    string
@@ -125,6 +127,7 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 		Limiter:   counter{s},
 		Now:       func() time.Time { return noon },
 		Sessions:  sessions{s},
+		Deletions: deletions{s},
 		SignIns:   allSignIns{signIns{s}, takeovers{s}},
 		Account:   workspaces{steward{s}, auditor{s}, accounts{&numbers}},
 		Keys:      keyring{s},
@@ -168,6 +171,14 @@ type (
 type sessions struct{ *house }
 
 func (s sessions) Authenticate(ctx context.Context, given, requestID string) (session.Authenticated, error) {
+	found, err := s.find(ctx, given, requestID)
+	if err == nil {
+		err = refuseDeleting(found)
+	}
+	return found, err
+}
+
+func (s sessions) find(ctx context.Context, given, requestID string) (session.Authenticated, error) {
 	if given != secret {
 		return session.Authenticated{}, fault.New(fault.NotAuthenticated, "sign in to go on")
 	}
@@ -191,11 +202,12 @@ func (s sessions) Authenticate(ctx context.Context, given, requestID string) (se
 			Scopes:    all,
 		},
 		Actor: credential.Actor{
-			Member:    memberID,
-			Scopes:    all,
-			Policy:    free,
-			RequestID: requestID,
-			Operator:  s.operator,
+			Member:          memberID,
+			Scopes:          all,
+			Policy:          free,
+			RequestID:       requestID,
+			Operator:        s.operator,
+			AuthenticatedAt: s.authenticated,
 			Workspace: workspace.Workspace{
 				ID:        homeID,
 				Name:      s.name,
@@ -203,6 +215,7 @@ func (s sessions) Authenticate(ctx context.Context, given, requestID string) (se
 				CreatedAt: noon,
 				ClaimedAt: noon,
 				AutoDays:  s.days,
+				DeletesAt: s.deletes,
 			},
 		},
 	}, nil

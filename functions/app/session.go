@@ -52,12 +52,23 @@ func noReferrer(handle handler) handler {
 // member serves a page to members; others sign in first and come back.
 func (h *Host) member(handle memberHandler) handler { return h.admit(http.StatusSeeOther, handle) }
 
-// admit is member with the status of the answer that sends others to the sign-in.
+// admit is member with the status of the answer that sends others to the sign-in, and members to the one page of a
+// workspace that is being deleted.
 func (h *Host) admit(status int, handle memberHandler) handler {
+	return h.admitBy(h.visitor, status, handle)
+}
+
+func (h *Host) admitBy(
+	find func(*http.Request) (browserSession, error), status int, handle memberHandler,
+) handler {
 	return withTimeout(func(w http.ResponseWriter, r *http.Request) error {
-		v, err := h.visitor(r)
+		v, err := find(r)
 		if fault.CodeOf(err) == fault.NotAuthenticated && !wantsJSON(r) {
-			sendTo(w, status, signInPath(r.URL.RequestURI()))
+			to := signInPath(r.URL.RequestURI())
+			if beingDeleted(err) {
+				to = deletionPath
+			}
+			sendTo(w, status, to)
 			return nil
 		}
 		if err != nil {
@@ -121,8 +132,20 @@ func restarts(list memberHandler) memberHandler {
 
 // command serves a form of members, within their limits. Others are told to sign in, and to begin again at a page.
 func (h *Host) command(back string, handle memberHandler) handler {
+	return h.commandBy(h.visitor, back, handle)
+}
+
+func (h *Host) commandBy(
+	find func(*http.Request) (browserSession, error), back string, handle memberHandler,
+) handler {
 	return withTimeout(func(w http.ResponseWriter, r *http.Request) error {
-		v, err := h.visitor(r)
+		v, err := find(r)
+		if beingDeleted(err) {
+			return explained{err, pages.Message{
+				Heading: "This workspace is being deleted", Text: "Nothing was changed. You can still keep the workspace.",
+				Links: []pages.Link{{Path: deletionPath, Text: "See when it goes"}},
+			}}
+		}
 		if fault.CodeOf(err) == fault.NotAuthenticated {
 			return explained{err, pages.Message{
 				Heading: "You are signed out", Text: "Nothing was changed. Sign in, then do it again.",
@@ -142,11 +165,17 @@ func (h *Host) command(back string, handle memberHandler) handler {
 // visitor finds the member behind a request. A cookie that is sent twice counts as none, because only one of
 // the two can be ours.
 func (h *Host) visitor(r *http.Request) (browserSession, error) {
+	return h.visitorBy(r, h.Sessions.Authenticate)
+}
+
+func (h *Host) visitorBy(
+	r *http.Request, authenticate func(ctx context.Context, secret, requestID string) (session.Authenticated, error),
+) (browserSession, error) {
 	secret := cookie(r, sessionCookie)
 	if secret == "" {
 		return browserSession{}, fault.New(fault.NotAuthenticated, "sign in to go on")
 	}
-	opened, err := h.Sessions.Authenticate(r.Context(), secret, web.RequestID(r.Context()))
+	opened, err := authenticate(r.Context(), secret, web.RequestID(r.Context()))
 	if err != nil {
 		return browserSession{}, err
 	}

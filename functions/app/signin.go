@@ -9,6 +9,7 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/session"
 	"vitrine/shared/identity/signin"
+	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
@@ -68,6 +69,8 @@ func notSignedIn(err error) error {
 		m.Heading, m.Text = "Verify your e-mail address", "The sign-in provider has not verified your e-mail address yet. Look for its message in your mailbox and follow the link in it, then sign in again."
 	case errors.Is(err, signin.ErrDeclined):
 		m.Text = "The sign-in provider sent you back without signing you in. You can try again."
+	case errors.Is(err, workspace.ErrRemoved):
+		m.Heading, m.Text = "Your workspace is being deleted", "The time to keep it is over, and it is being removed now. In an hour or so you can sign up again and begin with an empty workspace."
 	case fault.KindOf(err) == fault.KindForbidden:
 		m.Heading, m.Text = "This workspace is closed", "The operator of this deployment closed your workspace. Ask them why."
 	case fault.KindOf(err) == fault.KindInvalid:

@@ -2,6 +2,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -10,6 +11,8 @@ import (
 	"vitrine/shared/boot"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/delegation"
+	"vitrine/shared/identity/deletion"
+	"vitrine/shared/identity/session"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/rate"
@@ -28,6 +31,7 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 		Sessions: s.Sessions(),
 		Now:      s.Config.Now,
 	}
+	h.Deletions = deletions{s.Deletions(), s.Sessions()}
 	if err := errors.Join(artifacts(s, h, limiter), people(s, h, limiter)); err != nil {
 		return nil, err
 	}
@@ -93,3 +97,16 @@ type agents struct {
 
 // vouching gives the service another name than that of the agents beside it.
 type vouching struct{ *delegation.Service }
+
+// deletions deletes workspaces and finds members of those that are being deleted.
+type deletions struct {
+	*deletion.Service
+	sessions *session.Service
+}
+
+// AuthenticateDeleting implements app.Deletions.
+func (d deletions) AuthenticateDeleting(
+	ctx context.Context, secret, requestID string,
+) (session.Authenticated, error) {
+	return d.sessions.AuthenticateDeleting(ctx, secret, requestID)
+}

@@ -1,0 +1,131 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/session"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
+)
+
+// Deletions deletes workspaces, and keeps those that are being deleted.
+type Deletions interface {
+	// AuthenticateDeleting is Sessions.Authenticate that also finds members whose workspace is being deleted.
+	AuthenticateDeleting(ctx context.Context, secret, requestID string) (session.Authenticated, error)
+	// Request closes the workspace at once; forbidden without the right admin or a fresh sign-in, invalid_request if
+	// confirm is not its name.
+	Request(ctx context.Context, by credential.Actor, confirm string) (contract.WorkspaceDeletion, error)
+	// Cancel keeps the workspace; forbidden without the right admin.
+	Cancel(ctx context.Context, by credential.Actor) (contract.WorkspaceDeletion, error)
+}
+
+// The pages about deleting a workspace.
+const (
+	deletePath    = "/settings/delete"
+	deletionPath  = "/deletion"
+	requestedPath = deletionPath + "/requested"
+)
+
+// deletionRoutes ask whether to delete a workspace, and show the one page that there is while it is being deleted.
+func (h *Host) deletionRoutes() []route {
+	asked := needs(credential.Admin, h.freshly(deletePath, h.askDelete))
+	typed := needs(credential.Admin, h.freshly(deletePath, h.requestDeletion))
+	return []route{
+		{
+			method: "GET",
+			path:   deletePath,
+			handle: h.member(asked),
+			parent: "/settings",
+		},
+		{method: "POST", path: deletePath, handle: h.command("/settings", typed)},
+		{method: "GET", path: requestedPath, handle: withTimeout(h.deletionRequested)},
+		{method: "GET", path: deletionPath, handle: h.admitBy(h.deletingVisitor, http.StatusSeeOther, h.deletion)},
+		{
+			method: "POST",
+			path:   deletionPath + "/cancel",
+			handle: h.commandBy(h.deletingVisitor, deletionPath, needs(credential.Admin, h.cancelDeletion)),
+		},
+	}
+}
+
+// deletingVisitor is visitor that also finds members whose workspace is being deleted.
+func (h *Host) deletingVisitor(r *http.Request) (browserSession, error) {
+	return h.visitorBy(r, h.Deletions.AuthenticateDeleting)
+}
+
+// beingDeleted reports whether a visitor was refused because the workspace is being deleted.
+func beingDeleted(err error) bool { return errors.Is(err, workspace.ErrDeleting) }
+
+func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	return h.showDelete(w, r, v, http.StatusOK, "")
+}
+
+// showDelete asks for the name of the workspace; problem is what was wrong with the one that was typed.
+func (h *Host) showDelete(
+	w http.ResponseWriter, _ *http.Request, v browserSession, status int, problem string,
+) error {
+	return h.page(w, status, pages.Delete{
+		Layout:  v.layout("/settings"),
+		Days:    int(limits.DeletionGrace / limits.Day),
+		Problem: problem,
+	})
+}
+
+func (h *Host) requestDeletion(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	form, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	_, err = h.Deletions.Request(r.Context(), v.Actor, form["confirm"])
+	if fault.CodeOf(err) == fault.InvalidRequest {
+		web.Failed(r.Context(), fault.InvalidRequest, err)
+		return h.showDelete(w, r, v, http.StatusBadRequest,
+			"Nothing was deleted: type the name of the workspace exactly as it stands above.")
+	}
+	if err != nil {
+		return err
+	}
+	dropCookie(w, sessionCookie) // its session has ended
+	redirect(w, requestedPath)
+	return nil
+}
+
+func (h *Host) deletionRequested(w http.ResponseWriter, _ *http.Request) error {
+	return h.page(w, http.StatusOK, pages.DeletionRequested{
+		SignIn: signInPath(deletionPath),
+		Days:   int(limits.DeletionGrace / limits.Day),
+	})
+}
+
+// deletion is the page of a member whose workspace is being deleted. Others have no use for it.
+func (h *Host) deletion(w http.ResponseWriter, _ *http.Request, v browserSession) error {
+	of := v.Actor.Workspace
+	if !of.Deleting() {
+		redirect(w, "/dashboard")
+		return nil
+	}
+	return h.page(w, http.StatusOK, pages.Deletion{
+		Workspace: of.Name,
+		Email:     v.Member.Email,
+		DeletesAt: of.DeletesAt,
+		Admin:     v.Actor.Require(credential.Admin) == nil,
+	})
+}
+
+func (h *Host) cancelDeletion(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	if _, err := readForm(r); err != nil {
+		return err
+	}
+	if _, err := h.Deletions.Cancel(r.Context(), v.Actor); err != nil {
+		return err
+	}
+	redirect(w, "/dashboard")
+	return nil
+}
