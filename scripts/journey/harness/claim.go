@@ -46,7 +46,12 @@ type ClaimEnv struct {
 // NewClaimEnv starts a deployment for claims.
 func NewClaimEnv(t testing.TB, change ...func(*stack.Options)) *ClaimEnv {
 	t.Helper()
-	s := &ClaimEnv{FaultEnv: NewFaultEnv(t, change...), JobFaults: chaos.For(t)}
+	return newClaimEnv(t, NewFaultEnv(t, change...))
+}
+
+func newClaimEnv(t testing.TB, of *FaultEnv) *ClaimEnv {
+	t.Helper()
+	s := &ClaimEnv{FaultEnv: of, JobFaults: chaos.For(t)}
 	cfg := s.Options.Engines.AWS()
 	cfg.APIOptions = append(cfg.APIOptions, s.JobFaults.Add)
 	s.Store = dynamo.New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {

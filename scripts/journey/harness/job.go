@@ -38,6 +38,27 @@ func NewJobEnv(t testing.TB, change ...func(*stack.Options)) *JobEnv {
 	return s
 }
 
+// NewPeopleEnv starts a deployment for jobs in which people sign up. Of the invariants it checks that nothing is left of
+// workspaces that are deleted; the others describe deployments whose only actors are agents.
+func NewPeopleEnv(t testing.TB, change ...func(*stack.Options)) *JobEnv {
+	t.Helper()
+	faults := &FaultEnv{NewAgentAuthEnv(t, change...)}
+	s := &JobEnv{ClaimEnv: newClaimEnv(t, faults)}
+	s.Services = s.scheduled(t, s.JobFaults.Add)
+	s.Host = bootjobs.Host(s.Services, s.Options.Log)
+	s.Bundler = bundle.Host(s.Services, s.Options.Log)
+	t.Cleanup(func() { s.CheckRemoved(t) })
+	return s
+}
+
+// CheckRemoved reports what is left of workspaces that are deleted.
+func (s *JobEnv) CheckRemoved(t testing.TB) {
+	t.Helper()
+	for _, breach := range invariant.Removed(ctx, s.Deployment()) {
+		t.Error(breach)
+	}
+}
+
 // scheduled opens the services of functions that a schedule wakes.
 func (d *Env) scheduled(t testing.TB, faults ...func(*middleware.Stack) error) *boot.Services {
 	t.Helper()

@@ -1,0 +1,116 @@
+package deletion
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+const deletionPath = "/v1/web/workspace/deletion"
+
+// person is somebody with a workspace, a browser, a token of the command line from a fresh sign-in, and an API key.
+type person struct {
+	*wire.Agent // with the API key
+	s           *harness.JobEnv
+	email       string
+	browser     *harness.FakeBrowser
+	member      *harness.Member
+	workspace   contract.WorkspaceSummary
+	key         contract.CreatedKey
+}
+
+// newPerson signs somebody up.
+func newPerson(t testing.TB, s *harness.JobEnv, email string) *person {
+	t.Helper()
+	p := &person{s: s, email: email}
+	p.browser = s.SignedIn(t, email)
+	p.signIn(t)
+	p.key = harness.CreatedKey(t, harness.TryCreateKey(t, p.member, "key of "+email, wire.NewKey()))
+	p.Agent = s.WithBearer(p.key.Secret)
+	return p
+}
+
+// signIn gives the person a token of the command line that counts as a fresh sign-in.
+func (p *person) signIn(t testing.TB) {
+	t.Helper()
+	token := p.s.Token(t, harness.ExchangeGrant("cli", p.idToken(t)))
+	p.member = &harness.Member{Agent: p.s.WithBearer(token.AccessToken)}
+	d := harness.CallAs[contract.WorkspaceDeletion](t, p.member, 200, "GET", deletionPath, nil)
+	p.workspace, p.member.Workspace = d.Workspace, d.Workspace.ID
+}
+
+func (p *person) idToken(t testing.TB) string {
+	t.Helper()
+	return harness.Must(p.s.Identity.Mint(provider.Person{Email: p.email}, "", "", provider.Honest))(t)
+}
+
+func (p *person) tryDelete(t testing.TB, confirm string) wire.Answer {
+	t.Helper()
+	return harness.TryAs(t, p.member, "POST", deletionPath, contract.RequestDeletion{Confirm: confirm})
+}
+
+// delete asks to delete the workspace.
+func (p *person) delete(t testing.TB) contract.WorkspaceDeletion {
+	t.Helper()
+	return harness.CallAs[contract.WorkspaceDeletion](t, p.member, 200, "POST", deletionPath,
+		contract.RequestDeletion{Confirm: p.workspace.Name})
+}
+
+// keep cancels the deletion.
+func (p *person) keep(t testing.TB) contract.WorkspaceDeletion {
+	t.Helper()
+	return harness.CallAs[contract.WorkspaceDeletion](t, p.member, 200, "DELETE", deletionPath, nil)
+}
+
+// status tells whether the workspace is being deleted.
+func (p *person) status(t testing.TB) contract.WorkspaceDeletion {
+	t.Helper()
+	return harness.CallAs[contract.WorkspaceDeletion](t, p.member, 200, "GET", deletionPath, nil)
+}
+
+// post sends a form of the browser.
+func (p *person) post(t testing.TB, path string, fields url.Values) wire.Answer {
+	t.Helper()
+	return p.browser.Post(t, path, fields)
+}
+
+// actions are what the record of a workspace tells, oldest first.
+func actions(t testing.TB, s *harness.JobEnv, w id.Workspace) (all []string) {
+	t.Helper()
+	rows := s.Scan(t, s.Tables.Events)
+	slices.SortFunc(rows, func(a, b harness.Item) int {
+		return strings.Compare(harness.Text(a["sk"]), harness.Text(b["sk"]))
+	})
+	for _, i := range rows {
+		if harness.Text(i["pk"]) == "W#"+string(w) {
+			all = append(all, harness.Text(i["action"]))
+		}
+	}
+	return all
+}
+
+// runToTheEnd runs the jobs from the end of the grace until nothing is left to do.
+func runToTheEnd(t testing.TB, s *harness.JobEnv) {
+	t.Helper()
+	s.Clock.Advance(limits.DeletionGrace)
+	for range 12 {
+		harness.NoError(t, s.Host.Run(ctx))
+		s.Clock.Advance(limits.RemovalWait)
+	}
+	s.Clock.Advance(limits.CollectAfter)
+	for range 12 {
+		harness.NoError(t, s.Host.Run(ctx))
+		s.Clock.Advance(limits.RemovalWait)
+	}
+}
+
+var _ = time.Second
