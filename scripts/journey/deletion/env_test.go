@@ -34,7 +34,7 @@ func newPerson(t testing.TB, s *harness.JobEnv, email string) *person {
 	p := &person{s: s, email: email}
 	p.browser = s.SignedIn(t, email)
 	p.signIn(t)
-	p.key = harness.CreatedKey(t, harness.TryCreateKey(t, p.member, "key of "+email, wire.NewKey()))
+	p.key = harness.CreatedKey(t, harness.TryCreateKey(t, p.member, "key of a person", wire.NewKey()))
 	p.Agent = s.WithBearer(p.key.Secret)
 	return p
 }

@@ -1,22 +1,182 @@
 package deletion
 
 import (
+	"slices"
+	"strings"
+	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"vitrine/scripts/journey/harness"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/limits"
 )
 
-func TestAWorkspaceGoesForGood(t *testing.T) {
-	t.Parallel()
-	s := harness.NewPeopleEnv(t, harness.Unlimited)
-	p := newPerson(t, s, "ada@example.org")
-	harness.PublishPage(t, p.Agent, "one")
-	t.Log(p.delete(t))
-	runToTheEnd(t, s)
-	for _, table := range []string{s.Tables.Core, s.Tables.Hot} {
+// maxRuns is how often the jobs may run until a removal is done.
+const maxRuns = 400
+
+// wantGone checks that the removal of a workspace is done, and that nobody is found by the address of its member.
+func wantGone(t testing.TB, s *harness.JobEnv, p *person) {
+	t.Helper()
+	if told := actions(t, s, p.workspace.ID); strings.Count(strings.Join(told, " "), "workspace.deletion.done") != 1 {
+		t.Fatalf("the record tells %v", told)
+	}
+	s.CheckRemoved(t)
+	for _, table := range []string{s.Tables.Core, s.Tables.Events, s.Tables.Hot} {
 		for _, i := range s.Scan(t, table) {
-			t.Log(harness.Text(i["pk"]), harness.Text(i["sk"]), i["ttl"] != nil)
+			if strings.Contains(itemText(i), p.email) {
+				t.Errorf("the address of the member is left: %s", itemText(i))
+			}
 		}
 	}
-	t.Log(actions(t, s, p.workspace.ID))
+}
+
+// TestARemovalThatDiesAtEachKindOfCallIsMadeUpFor ends the jobs once before and once after each kind of AWS call that they
+// make.
+func TestARemovalThatDiesAtEachKindOfCallIsMadeUpFor(t *testing.T) {
+	t.Parallel()
+	s := harness.NewPeopleEnv(t, harness.Unlimited, longLives)
+	p, other := newPerson(t, s, "ada@example.org"), newPerson(t, s, "bob@example.org")
+	p.fill(t, 250)
+	other.fill(t, 12)
+	settle(t, s)
+	p.signIn(t)
+	s.Clock.Advance(limits.SessionSeenEvery)
+	before := belongings(t, s, other.workspace.ID)
+	p.delete(t)
+	s.Clock.Advance(limits.DeletionGrace)
+	deaths := dieEverywhere(t, s, p, 0)
+	wantGone(t, s, p)
+	t.Logf("%d deaths, %d items of the other workspace", deaths, len(before))
+	if after := belongings(t, s, other.workspace.ID); !slices.Equal(before, after) {
+		t.Errorf("another workspace changed:\n%s\nis now\n%s", missing(before, after), missing(after, before))
+	}
+}
+
+// TestARemovalThatDiesAfterEachKindOfCallFirst begins with the other kind of death, so that the last calls of a removal
+// have both.
+func TestARemovalThatDiesAfterEachKindOfCallFirst(t *testing.T) {
+	t.Parallel()
+	s := harness.NewPeopleEnv(t, harness.Unlimited, longLives)
+	p := newPerson(t, s, "ada@example.org")
+	p.fill(t, 12)
+	p.signIn(t)
+	p.delete(t)
+	s.Clock.Advance(limits.DeletionGrace)
+	t.Logf("%d deaths", dieEverywhere(t, s, p, 1))
+	wantGone(t, s, p)
+}
+
+func TestJobsThatRemoveTogetherLeaveNothingAndOneEvent(t *testing.T) {
+	t.Parallel()
+	s := harness.NewPeopleEnv(t, harness.Unlimited, longLives)
+	p := newPerson(t, s, "ada@example.org")
+	p.fill(t, 12)
+	p.signIn(t)
+	p.delete(t)
+	s.Clock.Advance(limits.DeletionGrace)
+	for range maxRuns {
+		done := make(chan error, 3)
+		for range cap(done) {
+			go func() { done <- s.Host.Run(ctx) }()
+		}
+		for range cap(done) {
+			harness.NoError(t, <-done)
+		}
+		if slices.Contains(actions(t, s, p.workspace.ID), "workspace.deletion.done") {
+			wantGone(t, s, p)
+			return
+		}
+		s.Clock.Advance(limits.RemovalWait)
+	}
+	t.Fatal("the removal is not done")
+}
+
+// kindOf names an AWS call by its kind and what it works on, also for those that work on several items.
+func kindOf(input any) string {
+	name := harness.CallName(input)
+	switch in := input.(type) {
+	case *dynamodb.TransactWriteItemsInput:
+		for _, a := range in.TransactItems {
+			switch {
+			case a.Update != nil:
+				name += " " + kindOfKey(a.Update.Key)
+			case a.Put != nil:
+				name += " " + kindOfKey(a.Put.Item)
+			case a.Delete != nil:
+				name += " " + kindOfKey(a.Delete.Key)
+			}
+		}
+	case *dynamodb.BatchWriteItemInput:
+		for _, writes := range in.RequestItems {
+			if d := writes[0].DeleteRequest; d != nil {
+				name += " " + kindOfKey(d.Key)
+			}
+		}
+	}
+	return name
+}
+
+func kindOfKey(key harness.Item) string {
+	pk, _, _ := strings.Cut(harness.Text(key["pk"]), "#")
+	sk, _, _ := strings.Cut(harness.Text(key["sk"]), "#")
+	if len(sk) > 6 { // an instant
+		sk = ""
+	}
+	return pk + " " + sk
+}
+
+// settle runs the jobs until what was done before is cleared up.
+func settle(t testing.TB, s *harness.JobEnv) {
+	t.Helper()
+	for range 3 {
+		s.Clock.Advance(limits.CollectAfter)
+		harness.NoError(t, s.Host.Run(ctx))
+		harness.NoError(t, s.Bundler.Run(ctx))
+	}
+}
+
+func missing(from, in []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(from), func(text string) bool {
+		return slices.Contains(in, text)
+	}), "\n")
+}
+
+// dieEverywhere runs the jobs until a removal is done, and lets each run die at the first call of a kind at which none
+// died yet: before it in even runs, after it in odd ones.
+func dieEverywhere(t testing.TB, s *harness.JobEnv, p *person, first int) (deaths int) {
+	t.Helper()
+	var mu sync.Mutex
+	died := map[string]bool{}
+	for run := first; run < maxRuns; run++ {
+		when := []string{"before ", "after "}[run%2]
+		rule := s.JobFaults.On("").If(func(input any) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			call := when + kindOf(input)
+			first := !died[call]
+			died[call] = true
+			return first
+		})
+		if run%2 == 0 {
+			rule.Before(chaos.Crash)
+		} else {
+			rule.After(chaos.Crash)
+		}
+		process := chaos.Process(ctx)
+		err := s.Host.Run(process)
+		s.JobFaults.Clear()
+		if chaos.Died(process) {
+			deaths++
+			continue
+		}
+		harness.NoError(t, err)
+		if slices.Contains(actions(t, s, p.workspace.ID), "workspace.deletion.done") {
+			return deaths
+		}
+		s.Clock.Advance(limits.RemovalWait)
+	}
+	t.Fatalf("the removal is not done after %d runs", maxRuns)
+	return deaths
 }

@@ -58,9 +58,9 @@ func (s *snapshot) removed() (all []string) {
 	return all
 }
 
-// passing are the kinds of items that may be left, because they end by themselves: ended grants of OAuth clients, used
-// claim tokens, and in table hot counters and records of repeated requests.
-var passing = []string{"CRED#", "CT#", "i:", "r:", "d:", "b:", "p:"}
+// passing are the kinds of items that may be left, because they end by themselves: ended grants and codes of OAuth
+// clients, used claim tokens, and in table hot counters and records of repeated requests.
+var passing = []string{"CRED#", "UC#", "CT#", "i:", "r:", "d:", "b:", "p:"}
 
 func (s *snapshot) checkRemoved(b *breaches, w string) {
 	names := map[string]bool{w: true}
