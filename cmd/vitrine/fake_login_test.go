@@ -37,7 +37,8 @@ type people struct {
 	ends     time.Time     // expiry of new keys
 	metadata map[string]any
 	device   map[string]any
-	older    int // keys that exist without a login
+	older    int  // keys that exist without a login
+	leaving  bool // the workspace is being deleted
 
 	bring     int    // artifacts that the claim token brings
 	claimedBy string // Idempotency-Key of the claim; "" for none
@@ -67,6 +68,7 @@ func (p *fakeServer) routePeople(api *http.ServeMux) {
 	p.route(api, "POST /v1/web/keys", "keys", p.createKey)
 	p.route(api, "POST /v1/api-keys/current/revoke", "end key", p.endKey)
 	p.routeKeys(api)
+	p.routeAccount(api)
 }
 
 func (p *fakeServer) metadata(w http.ResponseWriter, _ *http.Request) {

@@ -31,6 +31,7 @@ Commands:
   delete         delete an artifact
   claim          take over what was published without an account
   keys           list, create and revoke API keys
+  account        delete the workspace with everything in it, or keep it
   whoami         show who is signed in
   config         show and change settings
   completion     print completions for a shell

@@ -30,6 +30,7 @@ var guides = map[string]string{
 	"unpin":          pinGuide,
 	"delete":         deleteGuide,
 	"keys":           keysGuide,
+	"account":        accountGuide,
 	"claim":          claimGuide,
 	"open":           openGuide,
 	"config":         configGuide,

@@ -45,7 +45,16 @@ func (a *app) login(ctx context.Context, onDevice, fresh bool) error {
 		return err
 	}
 	e := &loginFlow{app: a, server: server, fresh: fresh}
-	if err := e.begin(ctx); err != nil {
+	if err := e.run(ctx, onDevice); err != nil {
+		return err
+	}
+	return e.report()
+}
+
+// run signs in, stores the login, and revokes the one that it replaces.
+func (e *loginFlow) run(ctx context.Context, onDevice bool) error {
+	err := e.begin(ctx)
+	if err != nil {
 		return err
 	}
 	if onDevice {
@@ -61,14 +70,15 @@ func (a *app) login(ctx context.Context, onDevice, fresh bool) error {
 		return err
 	}
 	e.retire(ctx)
-	return e.report()
+	return nil
 }
 
 // loginFlow is one login.
 type loginFlow struct {
 	app        *app
 	server     string
-	fresh      bool // the person proves anew who they are
+	fresh      bool                                        // the person proves anew who they are
+	first      func(context.Context, *client.Member) error // what is done in the person's name before all else; nil: nothing
 	deployment *client.Deployment
 	authority  *client.Authority
 
@@ -174,6 +184,11 @@ func (e *loginFlow) keep(ctx context.Context, tokens client.Tokens) error {
 // tell who signed in.
 func (e *loginFlow) createKey(ctx, uninterrupted context.Context, tokens client.Tokens) (client.Key, error) {
 	member := e.deployment.As(tokens.Access)
+	if e.first != nil {
+		if err := e.first(ctx, member); err != nil {
+			return client.Key{}, err
+		}
+	}
 	who, err := member.Workspace(ctx)
 	if err != nil && failure.Of(err).Exit != failure.NotFound {
 		return client.Key{}, explainForbidden(err)

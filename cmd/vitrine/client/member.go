@@ -56,3 +56,25 @@ func (m *Member) CreateKey(ctx context.Context, idem, name string, days int) (co
 	}
 	return out, key, nil
 }
+
+const deletionPath = "/v1/web/workspace/deletion"
+
+// Deletion tells whether the workspace is being deleted.
+func (m *Member) Deletion(ctx context.Context) (d contract.WorkspaceDeletion, err error) {
+	err = m.caller.do(ctx, m.call(http.MethodGet, deletionPath), &d)
+	return d, err
+}
+
+// RequestDeletion asks to delete the workspace, by its name.
+func (m *Member) RequestDeletion(ctx context.Context, name string) (d contract.WorkspaceDeletion, err error) {
+	c := m.call(http.MethodPost, deletionPath)
+	c.body = contract.RequestDeletion{Confirm: name}
+	err = m.caller.do(ctx, c, &d)
+	return d, err
+}
+
+// CancelDeletion keeps the workspace.
+func (m *Member) CancelDeletion(ctx context.Context) (d contract.WorkspaceDeletion, err error) {
+	err = m.caller.do(ctx, m.call(http.MethodDelete, deletionPath), &d)
+	return d, err
+}
