@@ -68,8 +68,12 @@ func (s *snapshot) checkRemoved(b *breaches, w string) {
 		if e.text("pk") != "W#"+w {
 			continue
 		}
-		for _, name := range []string{e.text("on_id"), e.text("by_id"), e.text("rev"), e.text("art")} {
-			names[name] = len(name) > len("vitrine")
+		of := []string{e.text("on_id"), e.text("rev"), e.text("art")}
+		if by := e.text("by_type"); by == event.Member || by == event.Key { // others act in it from outside
+			of = append(of, e.text("by_id"))
+		}
+		for _, name := range of {
+			names[name] = name != ""
 		}
 	}
 	for _, i := range slices.Concat(s.core, s.hot) {
