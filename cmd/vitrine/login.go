@@ -345,5 +345,6 @@ Exit codes:
 
 Flags:
   --device-code   sign in with a browser on any other device
+  --fresh         prove who you are again, also in a browser that is signed in
   --json, --quiet, --color, --no-color   see vitrine help
 `

@@ -73,7 +73,7 @@ func (s *snapshot) checkRemoved(b *breaches, w string) {
 			of = append(of, e.text("by_id"))
 		}
 		for _, name := range of {
-			names[name] = name != ""
+			names[name] = name != "" && e.text("on_type") != event.OnClient // clients serve several workspaces
 		}
 	}
 	for _, i := range slices.Concat(s.core, s.hot) {

@@ -39,7 +39,7 @@ func TestWhatTheListIndexHoldsStaysSmall(t *testing.T) {
 		"access link":  {linkItem(filled[link.Link](t)), 390},
 		"registration": {registrationItem(registration), 880},
 		"delegation":   {delegationItem(linked), 640},
-		"grant":        {grantItem(grant), 640},
+		"grant":        {grantItem(grant), 660},
 		"lockdown":     {lockdownItem(filled[lockdown.Lockdown](t)), 390},
 	} {
 		if c.item.getStr("g1p") == "" || c.item.getStr("g1s") == "" {
