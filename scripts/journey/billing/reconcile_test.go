@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -53,5 +54,22 @@ func TestWhatNoEventToldIsReconciled(t *testing.T) {
 	got := harness.CallAs[contract.BillingStatus](t, s.Member, 200, "GET", statusPath, nil)
 	if got.Plan != "pro" {
 		t.Errorf("an orphan was not adopted: %+v", got)
+	}
+}
+
+// TestASubscriptionOfAWorkspaceThatIsRemovedIsCancelled marks the account as the jobs do when a removal begins.
+func TestASubscriptionOfAWorkspaceThatIsRemovedIsCancelled(t *testing.T) {
+	t.Parallel()
+	s := newEnv(t)
+	s.subscribe(t)
+	s.deliver(t, s.Stripe.Events()...)
+	s.wantPlan(t, "pro", "active")
+	account := s.GetItem(t, "W#"+string(s.Member.Workspace), "BILL")
+	version, err := strconv.Atoi(harness.Text(account["version"]))
+	harness.NoError(t, err)
+	s.Update(t, "W#"+string(s.Member.Workspace), "BILL", map[string]any{"closed": s.Options.Now(), "version": version + 1})
+	for range 2 { // the second finds nothing to do
+		s.reconcile(t)
+		s.wantPlan(t, "free", "canceled")
 	}
 }

@@ -180,3 +180,37 @@ func dieEverywhere(t testing.TB, s *harness.JobEnv, p *person, first int) (death
 	t.Fatalf("the removal is not done after %d runs", maxRuns)
 	return deaths
 }
+
+// TestARemovalWaitsForTheEndOfASubscription stores an account as the payment provider's events leave it.
+func TestARemovalWaitsForTheEndOfASubscription(t *testing.T) {
+	t.Parallel()
+	for name, cancelled := range map[string]bool{"that is cancelled": true, "for some days only": false} {
+		t.Run(name, func(t *testing.T) {
+			s := harness.NewPeopleEnv(t, harness.Unlimited)
+			p := newPerson(t, s, "ada@example.org")
+			pk := "W#" + string(p.workspace.ID)
+			s.Put(t, harness.Item{}, map[string]any{
+				"pk": pk, "sk": "BILL", "customer": "cus_ada", "subscription": "sub_ada", "status": "active", "version": 1,
+			})
+			s.Put(t, harness.Item{}, map[string]any{"pk": "BC#cus_ada", "sk": "C", "ws": string(p.workspace.ID)})
+			p.delete(t)
+			runToTheEnd(t, s)
+			if slices.Contains(actions(t, s, p.workspace.ID), "workspace.deletion.done") {
+				t.Fatal("it does not wait")
+			}
+			if account := s.GetItem(t, pk, "BILL"); account["closed"] == nil || harness.Text(account["version"]) != "2" {
+				t.Fatalf("the account is %v", account)
+			}
+			if cancelled { // by the job that compares it with the provider
+				s.Update(t, pk, "BILL", map[string]any{"status": "canceled", "version": 3})
+			} else {
+				s.Clock.Advance(limits.BillingPatience)
+			}
+			for range 4 {
+				s.Clock.Advance(limits.RemovalWait)
+				harness.NoError(t, s.Host.Run(ctx))
+			}
+			wantGone(t, s, p)
+		})
+	}
+}

@@ -27,6 +27,7 @@ func (s *Standin) serveAPI() {
 	s.serve("GET /v1/invoices", s.listInvoices)
 	s.serve("GET /v1/subscriptions", s.listSubscriptions)
 	s.serve("GET /v1/subscriptions/{id}", s.readSubscription)
+	s.serve("DELETE /v1/subscriptions/{id}", s.endSubscription)
 	s.mux.HandleFunc("/v1/", func(w http.ResponseWriter, r *http.Request) {
 		write(w, http.StatusNotFound, failure("invalid_request_error", "", "the stand-in has no "+r.Method+" "+r.URL.Path))
 	})
@@ -210,6 +211,17 @@ func page(r *http.Request, form url.Values, rows []any) (int, object) {
 		"has_more": more,
 		"data":     append([]any{}, rows...),
 	}
+}
+
+// endSubscription cancels a subscription at once. One that has ended is missing.
+func (s *Standin) endSubscription(r *http.Request, form url.Values) (int, object) {
+	x := s.subs[r.PathValue("id")]
+	if x == nil || x.status == "canceled" {
+		return missing(r.PathValue("id"))
+	}
+	x.status = "canceled"
+	s.tell("customer.subscription.deleted", x)
+	return s.readSubscription(r, form)
 }
 
 func (s *Standin) readSubscription(r *http.Request, _ url.Values) (int, object) {

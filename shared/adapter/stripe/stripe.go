@@ -191,6 +191,17 @@ func (c *Client) Of(ctx context.Context, customer billing.CustomerID) ([]billing
 	return all, err
 }
 
+// Cancel implements billing.Subscriptions.
+func (c *Client) Cancel(ctx context.Context, s billing.SubscriptionID) error {
+	params := &stripe.SubscriptionCancelParams{}
+	params.Context = ctx
+	_, err := subscription.Client{B: c.backend, Key: c.config.Key}.Cancel(string(s), params)
+	if err == nil || missing(err) {
+		return nil
+	}
+	return refused(err)
+}
+
 // List implements billing.Subscriptions.
 func (c *Client) List(ctx context.Context, after billing.SubscriptionID) ([]billing.Subscription, bool, error) {
 	params := &stripe.SubscriptionListParams{}

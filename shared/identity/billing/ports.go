@@ -80,12 +80,14 @@ type Cashier interface {
 	Invoices(ctx context.Context, c CustomerID, limit int) ([]contract.Invoice, error)
 }
 
-// Subscriptions reads subscriptions at the provider.
+// Subscriptions reads subscriptions at the provider, and ends them.
 type Subscriptions interface {
 	// Subscription reads one, nil if there is none.
 	Subscription(ctx context.Context, s SubscriptionID) (*Subscription, error)
 	// Of reads those of a customer, ended ones included.
 	Of(ctx context.Context, c CustomerID) ([]Subscription, error)
+	// Cancel ends one at once. It does not fail for one that has ended.
+	Cancel(ctx context.Context, s SubscriptionID) error
 	// List reads a page of those of all customers, ended ones included, after one of them. more reports whether others
 	// follow.
 	List(ctx context.Context, after SubscriptionID) (page []Subscription, more bool, err error)

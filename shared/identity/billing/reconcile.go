@@ -15,7 +15,7 @@ type Reconciled struct {
 }
 
 // Reconcile compares all subscriptions of the provider with what is stored, and makes workspaces follow those that they
-// do not reflect, because an event may be lost. It changes up to limits.Reconciliations workspaces. Its error joins the
+// do not reflect, because an event may be lost. It cancels those of workspaces that are removed. It changes up to limits.Reconciliations workspaces. Its error joins the
 // failures, which do not stop it.
 func (s *Service) Reconcile(ctx context.Context) (Reconciled, error) {
 	var out Reconciled
@@ -53,8 +53,15 @@ func (s *Service) heal(ctx context.Context, x Subscription) (healed bool, err er
 		return false, err
 	}
 	a, err := s.Store.Account(ctx, w)
-	if err != nil || a.reflects(x) {
+	if err != nil {
 		return false, err
+	}
+	if !a.ClosedAt.IsZero() && x.Status.Payable() {
+		if err := s.Subscriptions.Cancel(ctx, x.ID); err != nil {
+			return false, err
+		}
+	} else if a.reflects(x) {
+		return false, nil
 	}
 	_, err = s.sync(ctx, change{workspace: w, customer: x.Customer})
 	if errors.Is(err, ErrNoWorkspace) {
