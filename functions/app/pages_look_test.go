@@ -17,6 +17,7 @@ import (
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
 
 // inhabited is a running app host whose services are a house, at localhost, where browsers accept its cookies.
@@ -106,6 +107,9 @@ func long(s *house) {
 	s.email = strings.Repeat("a", 60) + "@example.test"
 }
 
+// fresh lets the member have signed in just now.
+func fresh(s *house) { s.authenticated = noon }
+
 var scenes = []scene{
 	{name: "overview", path: "/dashboard"},
 	{name: "overview-empty", path: "/dashboard", set: nothing},
@@ -156,6 +160,17 @@ var scenes = []scene{
 	{name: "audit-long", path: "/audit", set: long},
 	{name: "audit-reader", path: "/audit", set: func(s *house) { s.scopes = s.scopes[:2] }},
 	{name: "settings-everywhere", path: "/settings/sign-out-everywhere"},
+	{name: "delete", path: deletePath, set: fresh},
+	{name: "delete-long", path: deletePath, set: func(s *house) { long(s); fresh(s) }},
+	{name: "delete-wrong", path: deletePath, set: fresh, act: fill("confirm", "another", submit)},
+	{name: "delete-stale", path: deletePath},
+	{name: "deletion-requested", path: requestedPath},
+	{name: "deletion", path: deletionPath, set: deleting(noon.Add(3 * limits.Day))},
+	{name: "deletion-long", path: deletionPath, set: func(s *house) { long(s); deleting(noon.Add(limits.Day))(s) }},
+	{name: "deletion-reader", path: deletionPath, set: func(s *house) {
+		s.scopes = s.scopes[:2]
+		deleting(noon.Add(limits.Day))(s)
+	}},
 	{name: "claim", path: "/claim"},
 	{name: "claim-broken", path: "/claim#ap_ct_cut"},
 	{name: "claim-preview", path: "/claim#" + claimToken},

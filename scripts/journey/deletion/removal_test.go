@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/limits"
 )
@@ -213,4 +215,33 @@ func TestARemovalWaitsForTheEndOfASubscription(t *testing.T) {
 			wantGone(t, s, p)
 		})
 	}
+}
+
+func TestTheInvariantsSeeWhatIsLeftOfADeletedWorkspace(t *testing.T) {
+	t.Parallel()
+	s := harness.NewPeopleEnv(t, harness.Unlimited)
+	p := newPerson(t, s, "ada@example.org")
+	made := harness.PublishPage(t, p.Agent, "mine")
+	p.delete(t)
+	runToTheEnd(t, s)
+	for name, item := range map[string]map[string]any{
+		"an item of the workspace":           {"pk": "W#" + string(p.workspace.ID), "sk": "EXPORT"},
+		"an item that names the workspace":   {"pk": "REG#x", "sk": "R", "ws": string(p.workspace.ID), "ttl": 1},
+		"an item that names one of its keys": {"pk": "X#x", "sk": "X", "text": "by " + string(p.key.APIKey.ID)},
+		"an item of an artifact":             {"pk": "A#" + string(made.ArtifactID), "sk": "META"},
+	} {
+		s.Put(t, harness.Item{}, item)
+		if breaches := invariant.Removed(ctx, s.Deployment()); len(breaches) != 1 {
+			t.Errorf("%s: %v", name, breaches)
+		}
+		left := harness.Item{}
+		harness.SetAttributes(left, item)
+		s.RewriteItem(t, s.Tables.Core, left, nil)
+	}
+	key := "o/" + string(p.workspace.ID) + "/stray"
+	p.putObject(t, key)
+	if breaches := invariant.Removed(ctx, s.Deployment()); len(breaches) != 1 {
+		t.Errorf("an object: %v", breaches)
+	}
+	harness.Must(s.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.Options.Engines.Bucket, Key: &key}))(t)
 }
