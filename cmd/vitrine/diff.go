@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/tree"
 )
 
 func (a *app) diffCommand() *cobra.Command {
@@ -32,21 +33,21 @@ func (a *app) diffCommand() *cobra.Command {
 
 // differences is the JSON result of diff.
 type differences struct {
-	SchemaVersion string       `json:"schema_version"`
-	ArtifactID    id.Artifact  `json:"artifact_id"`
-	From          id.Revision  `json:"from_revision_id"`
-	To            id.Revision  `json:"to_revision_id"`
-	Files         []difference `json:"files"`
+	SchemaVersion string                    `json:"schema_version"`
+	ArtifactID    id.Artifact               `json:"artifact_id"`
+	From          id.Revision               `json:"from_revision_id"`
+	To            id.Revision               `json:"to_revision_id"`
+	Counts        contract.ComparisonCounts `json:"counts"`
+	Files         []difference              `json:"files"`
 }
-
-const changed = "changed"
 
 // difference is a file that differs between two revisions. Diff is set for text.
 type difference struct {
-	Path     string `json:"path"`
-	Status   string `json:"status"` // added, removed, changed
-	IsBinary bool   `json:"is_binary"`
-	Diff     string `json:"diff,omitempty"`
+	Path         string `json:"path"`
+	PreviousPath string `json:"previous_path,omitempty"`
+	Status       string `json:"status"` // added, removed, changed, renamed
+	IsBinary     bool   `json:"is_binary"`
+	Diff         string `json:"diff,omitempty"`
 }
 
 func (h *artifactContext) diff(ctx context.Context, named []string) error {
@@ -62,14 +63,22 @@ func (h *artifactContext) diff(ctx context.Context, named []string) error {
 	if err != nil {
 		return err
 	}
-	d := differences{schemaVersion, h.artifact, before.RevisionID, after.RevisionID, []difference{}}
-	for _, pair := range pairs(before.Files, after.Files) {
-		one, err := h.compare(ctx, pair)
+	d := differences{
+		SchemaVersion: schemaVersion,
+		ArtifactID:    h.artifact,
+		From:          before.RevisionID,
+		To:            after.RevisionID,
+		Files:         []difference{},
+	}
+	old, fresh := indexed(before.Files, "before"), indexed(after.Files, "after")
+	for _, c := range tree.Changes(old.tree, fresh.tree) {
+		one, err := h.compare(ctx, c, old.files[fromPath(c)], fresh.files[c.Path()])
 		if err != nil {
 			return err
 		}
-		if one.Status != changed || one.IsBinary || one.Diff != "" { // else equal, although without digests
+		if c.Kind != tree.Changed || one.IsBinary || one.Diff != "" { // else equal, although without digests
 			d.Files = append(d.Files, one)
+			d.Counts.Add(c.Kind)
 		}
 	}
 	return h.showDiff(d)
@@ -127,51 +136,54 @@ func noSuchRevision(of id.Artifact) error {
 		Advise("vitrine revisions %s lists them; name one by its id or its number.", of)
 }
 
-// change is a file in two revisions; nil where it does not exist.
-type change struct{ before, after *contract.AgentViewFile }
+// index is the files of a revision as the server's own comparison takes them.
+type index struct {
+	tree  tree.Tree
+	files map[string]*contract.AgentViewFile // by path
+}
 
-// pairs matches the files of two revisions by path, in order, and omits those that are the same.
-func pairs(before, after []contract.AgentViewFile) (changes []change) {
-	byPath := map[string]change{}
-	var paths []string
-	for _, f := range before {
-		byPath[f.Path] = change{before: &f}
-		paths = append(paths, f.Path)
-	}
-	for _, f := range after {
-		c, was := byPath[f.Path]
-		if !was {
-			paths = append(paths, f.Path)
+// indexed indexes files. One without a digest equals no other.
+func indexed(files []contract.AgentViewFile, side string) index {
+	out := index{files: map[string]*contract.AgentViewFile{}}
+	for n, f := range files {
+		digest, ok := tree.ParseDigest(f.SHA256)
+		if !ok {
+			digest = tree.DigestOf(side + f.Path)
 		}
-		c.after = &f
-		byPath[f.Path] = c
+		out.tree = append(out.tree, tree.File{Path: f.Path, Size: f.SizeBytes, SHA256: digest})
+		out.files[f.Path] = &files[n]
 	}
-	slices.Sort(paths)
-	for _, path := range slices.Compact(paths) {
-		c := byPath[path]
-		if c.before == nil || c.after == nil || c.before.SHA256 != c.after.SHA256 || c.before.SHA256 == "" {
-			changes = append(changes, c)
-		}
+	return out
+}
+
+// fromPath returns where a file was, empty if it was nowhere.
+func fromPath(c tree.Change) string {
+	if c.From == nil {
+		return ""
 	}
-	return changes
+	return c.From.Path
 }
 
 // compare diffs one file.
-func (h *artifactContext) compare(ctx context.Context, c change) (d difference, err error) {
+func (h *artifactContext) compare(
+	ctx context.Context, c tree.Change, from, to *contract.AgentViewFile,
+) (d difference, err error) {
+	d.Path, d.Status = c.Path(), c.Kind
+	if c.Kind == tree.Renamed {
+		d.PreviousPath = c.From.Path
+		return d, nil
+	}
 	var before, after string
 	old, text := "/dev/null", true
 	now := old
-	d.Status = changed
-	if c.before == nil {
-		d.Status = "added"
-	} else {
-		d.Path, old = c.before.Path, "a/"+screen.Clean(c.before.Path)
-		before, text, err = h.textOf(ctx, *c.before)
+	if c.From != nil {
+		old = "a/" + screen.Clean(c.From.Path)
+		before, text, err = h.textOf(ctx, *from)
 	}
-	if c.after == nil {
-		d.Status = "removed"
-	} else if d.Path, now = c.after.Path, "b/"+screen.Clean(c.after.Path); err == nil && text {
-		after, text, err = h.textOf(ctx, *c.after)
+	if c.To != nil {
+		if now = "b/" + screen.Clean(c.To.Path); err == nil && text {
+			after, text, err = h.textOf(ctx, *to)
+		}
 	}
 	if d.IsBinary = !text; err == nil && text {
 		d.Diff, err = edits.Diff(old, now, before, after)
@@ -206,6 +218,8 @@ func (h *artifactContext) showDiff(d differences) error {
 	var text strings.Builder
 	for _, f := range d.Files {
 		switch {
+		case f.Status == tree.Renamed:
+			text.WriteString("File " + screen.Clean(f.PreviousPath) + " renamed to " + screen.Clean(f.Path) + "\n")
 		case f.Diff != "":
 			text.WriteString(f.Diff)
 		case f.IsBinary:
@@ -227,5 +241,6 @@ const diffGuide = `vitrine diff ARTIFACT [REVISION [REVISION]] compares revision
 REVISION is a number or an id (rev_...). Text is shown as a unified diff, other files by name; with
 --quiet all are shown by name. The exit code is 0 whether or not they differ. With --json:
 {"schema_version":"1","artifact_id":...,"from_revision_id":...,"to_revision_id":...,
-"files":[{path, status, is_binary, diff?}]}; the status is added, removed or changed.
+"counts":{added, removed, changed, renamed},"files":[{path, previous_path?, status, is_binary, diff?}]};
+the status is added, removed, changed or renamed. A file is renamed if the same bytes have another path.
 ` + readNote

@@ -130,7 +130,7 @@ func (h *Host) diffRevisions() *tool {
 	return define(tool{
 		name:  "diff_revisions",
 		title: "Compare revisions",
-		description: "Tell which files were added, removed or changed between two revisions, with unified diffs of text. " +
+		description: "Tell which files were added, removed, renamed or changed between two revisions, with unified diffs of text. " +
 			"Without from and to it compares the newest revision with the one before.",
 		scopes: reading,
 		effect: effect{reads: true},
@@ -148,7 +148,7 @@ func (h *Host) diffRevisions() *tool {
 			Path:   in.Path,
 			Cursor: in.Cursor,
 		})
-		return result{value: out, line: fmt.Sprintf("%d files differ", len(out.Files))}, err
+		return result{value: out, line: fmt.Sprintf("%d files differ", out.Counts.Sum())}, err
 	})
 }
 

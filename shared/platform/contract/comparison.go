@@ -5,12 +5,38 @@ import "vitrine/shared/platform/id"
 // Comparison tells what changed between two revisions of an artifact. Files that are the same in both are left out. The
 // first revision has none before it, so that FromRevisionID is absent and all of its files are added.
 type Comparison struct {
-	ArtifactID     id.Artifact    `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
-	FromRevisionID id.Revision    `json:"from_revision_id,omitempty" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
-	ToRevisionID   id.Revision    `json:"to_revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
-	Files          []ComparedFile `json:"files" maxItems:"200"`
-	PageInfo       PageInfo       `json:"page_info"`
+	ArtifactID     id.Artifact      `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
+	FromRevisionID id.Revision      `json:"from_revision_id,omitempty" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
+	ToRevisionID   id.Revision      `json:"to_revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
+	Counts         ComparisonCounts `json:"counts" doc:"of all files that differ, on whichever page"`
+	Files          []ComparedFile   `json:"files" maxItems:"200"`
+	PageInfo       PageInfo         `json:"page_info"`
 }
+
+// ComparisonCounts is how many files differ between two revisions, by how they do.
+type ComparisonCounts struct {
+	Added   int `json:"added" minimum:"0"`
+	Removed int `json:"removed" minimum:"0"`
+	Changed int `json:"changed" minimum:"0"`
+	Renamed int `json:"renamed" minimum:"0"`
+}
+
+// Add counts one more file by the Change of a ComparedFile.
+func (c *ComparisonCounts) Add(change string) {
+	switch change {
+	case "added":
+		c.Added++
+	case "removed":
+		c.Removed++
+	case "changed":
+		c.Changed++
+	case "renamed":
+		c.Renamed++
+	}
+}
+
+// Sum returns how many files differ.
+func (c ComparisonCounts) Sum() int { return c.Added + c.Removed + c.Changed + c.Renamed }
 
 // ComparedFile is a file that differs. A long diff goes on in the next answer, in an entry of the same path.
 type ComparedFile struct {

@@ -43,6 +43,11 @@ const (
 	ComparedLines = 1 << 14   // lines of such a file
 	ComparedLine  = 8 << 10   // bytes of such a line
 	ComparedFiles = 20        // files that one answer reads from both revisions
+	ComparedLook  = 2000      // lines that one page shows
+	// ComparedColumns is how many columns a table has at most that is compared by cells.
+	ComparedColumns = 64
+	// ComparisonTime is when an answer takes no more files, so that it does not come too late.
+	ComparisonTime = 1200 * time.Millisecond
 )
 
 // What a function may answer. FunctionBody computes the size of a body there.

@@ -221,7 +221,7 @@ func TestAnAnswerIsEncodedAsItsSchemaSays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf(`{"artifact_id":"%s","to_revision_id":"%s","files":[{"path":"f","change":"added",`+
+	want := fmt.Sprintf(`{"artifact_id":"%s","to_revision_id":"%s","counts":{"added":1,"removed":0,"changed":0,"renamed":0},"files":[{"path":"f","change":"added",`+
 		`"to":{"size_bytes":4,"sha256":"%s"},"diff":"--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+<1>\n"}],`+
 		`"page_info":{"next_cursor":null,"has_more":false}}`+"\n",
 		e.a.ID, e.a.Current, tree.DigestOf("<1>\n"))

@@ -2,32 +2,62 @@ package comparison
 
 import (
 	"context"
+	"math"
+	"path"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/tree"
 )
 
 // maxParallel is how many changes are read at a time, each from both revisions.
 const maxParallel = 4
 
+// What a piece of a file may hold: more than one line of a text, and less than an answer.
+const (
+	maxPiece      = 2 * limits.ComparedLine
+	maxPieceLines = 500
+)
+
+// weight is what a piece takes of an answer.
+type weight struct{ bytes, lines int }
+
 // page is an answer that is being filled.
 type page struct {
 	*Service
-	home  id.Workspace
-	room  int // bytes of diffs that it still takes
-	read  int // changes of which files were read
-	files []contract.ComparedFile
+	home    id.Workspace
+	content bool
+	room    weight    // that it still has
+	until   time.Time // when it takes no more changes
+	read    int       // changes of which files were read
+	files   []File
+}
+
+func newPage(s *Service, a *artifact.Artifact, q Query) page {
+	p := page{
+		Service: s,
+		home:    a.StorageWorkspace,
+		content: q.Content,
+		room:    weight{limits.DiffAnswer, math.MaxInt},
+		until:   s.Now().Add(limits.ComparisonTime),
+		files:   []File{},
+	}
+	if q.Most > 0 {
+		p.room.lines = max(q.Most, maxPieceLines)
+	}
+	return p
 }
 
 // fill adds changes from a position on, and returns where the next page begins; nil after the last change.
-func (p *page) fill(ctx context.Context, changes []change, at position) (next *position, err error) {
-	p.files = []contract.ComparedFile{}
+func (p *page) fill(ctx context.Context, changes []tree.Change, at position) (next *position, err error) {
 	for at.change < len(changes) {
-		if p.read >= limits.ComparedFiles {
+		if p.read >= limits.ComparedFiles || len(p.files) > 0 && p.Now().After(p.until) {
 			return &at, nil
 		}
 		texts, err := p.readAll(ctx, changes[at.change:min(at.change+maxParallel, len(changes))])
@@ -50,17 +80,17 @@ func (p *page) fill(ctx context.Context, changes []change, at position) (next *p
 }
 
 // readAll reads the files of changes.
-func (p *page) readAll(ctx context.Context, changes []change) ([]texts, error) {
+func (p *page) readAll(ctx context.Context, changes []tree.Change) ([]texts, error) {
 	out := make([]texts, len(changes))
 	g, ctx := errgroup.WithContext(ctx)
 	for n, c := range changes {
-		out[n] = texts{change: c, omitted: c.unread()}
-		if c.kind == renamed || out[n].omitted != "" {
+		out[n] = texts{Change: c, omitted: unread(c)}
+		if c.Kind == tree.Renamed || out[n].omitted != "" {
 			continue
 		}
 		p.read++
-		g.Go(func() error { return p.text(ctx, p.home, c.from, &out[n].before) })
-		g.Go(func() error { return p.text(ctx, p.home, c.to, &out[n].after) })
+		g.Go(func() error { return p.text(ctx, p.home, c.From, &out[n].before) })
+		g.Go(func() error { return p.text(ctx, p.home, c.To, &out[n].after) })
 	}
 	if err := g.Wait(); err != nil {
 		return nil, err
@@ -73,31 +103,78 @@ func (p *page) readAll(ctx context.Context, changes []change) ([]texts, error) {
 	return out, nil
 }
 
-// add adds a change with its diff from a piece on, and returns the piece that did not fit any more unless all did.
+// add adds a change with what changed in it from a piece on, and returns the piece that did not fit any more unless all
+// did.
 func (p *page) add(t texts, piece int) (next int, whole bool, err error) {
-	entry := t.entry()
-	if entry.DiffOmitted = t.omitted; t.kind == renamed || t.omitted != "" {
-		p.files = append(p.files, entry)
-		return 0, true, nil
+	f := File{Change: t.Change, Omitted: t.omitted, Resumed: piece > 0}
+	if t.Kind != tree.Renamed && t.omitted == "" {
+		if next, whole, err = p.compare(&f, t, piece); err != nil || next == piece && !whole {
+			return next, false, err
+		}
+		f.Continues = !whole
 	}
-	pieces, err := diff(t.before, t.after)
+	p.files = append(p.files, f)
+	return next, !f.Continues, nil
+}
+
+// compare adds to a file what fits of its pieces.
+func (p *page) compare(f *File, t texts, piece int) (next int, whole bool, err error) {
+	switch kindOfText(t.Path(), p.content) {
+	case byBlock:
+		if blocks := compareBlocks(t.before, t.after); len(blocks) > 0 {
+			f.Blocks, next, whole = fit(p, blocks, piece, 0)
+			return next, whole, nil
+		}
+	case byRow:
+		if head, rows, ok := compareTables(t.before, t.after); ok && (len(rows) > 0 || head.Op != Same) {
+			f.Table = &Table{Head: head}
+			f.Table.Rows, next, whole = fit(p, rows, piece, head.weight().bytes)
+			return next, whole, nil
+		}
+	}
+	hunks, err := hunksOf(t.before, t.after)
 	if err != nil {
 		return 0, false, err
 	}
-	var out strings.Builder
-	out.WriteString(t.header())
-	next = piece
-	for next < len(pieces) && out.Len()+len(pieces[next]) <= p.room {
-		out.WriteString(pieces[next])
-		next++
-	}
-	if next > piece {
-		entry.Diff = out.String()
-		p.room -= out.Len()
-	}
-	if whole = next >= len(pieces); whole || next > piece {
-		entry.DiffContinues = !whole
-		p.files = append(p.files, entry)
-	}
+	f.Hunks, next, whole = fit(p, hunks, piece, len(header(t.Change)))
 	return next, whole, nil
+}
+
+// The ways in which texts are compared.
+const (
+	byLine = iota
+	byBlock
+	byRow
+)
+
+func kindOfText(file string, content bool) int {
+	switch kind, _, _ := strings.Cut(media.Of(file).ContentType, ";"); {
+	case !content:
+		return byLine
+	case kind == "text/markdown":
+		return byBlock
+	case kind == "text/csv", strings.EqualFold(path.Ext(file), ".tsv"):
+		return byRow
+	}
+	return byLine
+}
+
+// fit returns the pieces from one on that the page still has room for, after an extra number of bytes, and takes the
+// room. An empty page has room for one piece in any case, so that every page leads on.
+func fit[T interface{ weight() weight }](p *page, pieces []T, from, extra int) (out []T, next int, whole bool) {
+	next = min(from, len(pieces))
+	room := weight{p.room.bytes - extra, p.room.lines}
+	for ; next < len(pieces); next++ {
+		w := pieces[next].weight()
+		full := w.bytes > room.bytes || w.lines > room.lines
+		if full && (len(p.files) > 0 || next > from) {
+			break
+		}
+		room.bytes -= w.bytes
+		room.lines -= w.lines
+	}
+	if next > from {
+		p.room = room
+	}
+	return pieces[min(from, next):next], next, next == len(pieces)
 }

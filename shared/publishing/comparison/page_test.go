@@ -10,6 +10,7 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/patch"
+	"vitrine/shared/publishing/tree"
 )
 
 // whole joins the diffs of one path.
@@ -141,12 +142,12 @@ func TestDiffsOfRandomTextsLeadFromOneToTheOther(t *testing.T) {
 			n := strings.IndexByte(before[r.IntN(len(before)):], '\n') + 1
 			after = before[:n] + "x\n" + before[n:]
 		}
-		pieces, err := diff(before, after)
+		hunks, err := hunksOf(before, after)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if before != after {
-			wantPatch(t, before, after, "--- a\n+++ b\n"+strings.Join(pieces, ""))
+			wantPatch(t, before, after, File{Hunks: hunks, Change: tree.Change{From: &tree.File{}}}.diff())
 		}
 	}
 }
@@ -166,7 +167,7 @@ func BenchmarkHostileTexts(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := diff(texts[0], texts[1]); err != nil {
+				if _, err := hunksOf(texts[0], texts[1]); err != nil {
 					b.Fatal(err)
 				}
 			}

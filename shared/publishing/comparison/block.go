@@ -1,0 +1,264 @@
+package comparison
+
+import (
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff/lcs"
+
+	"vitrine/shared/platform/limits"
+)
+
+// BlockKind is what a block of a markdown text is.
+type BlockKind string
+
+// The kinds of blocks.
+const (
+	Paragraph BlockKind = "paragraph"
+	Heading   BlockKind = "heading"
+	ListItem  BlockKind = "list item"
+	Quote     BlockKind = "quote"
+	Grid      BlockKind = "table"
+	Code      BlockKind = "code"
+)
+
+// Block is a block of a markdown text that differs.
+type Block struct {
+	Kind     BlockKind
+	Op       Op
+	From, To int // its first lines; 0: that revision does not have it
+	Skipped  int // equal blocks since the one before
+	Runs     []Run
+}
+
+func (b Block) weight() weight {
+	w := weight{0, 1 + len(b.Runs)}
+	for _, r := range b.Runs {
+		w.bytes += len(r.Text)
+		w.lines += strings.Count(r.Text, "\n")
+	}
+	return w
+}
+
+// compareBlocks returns the blocks that differ between two markdown texts.
+func compareBlocks(before, after string) (out []Block) {
+	from, to := blocks(before), blocks(after)
+	end := 0 // of the change before
+	for _, d := range lcs.DiffLines(textsOf(from), textsOf(to)) {
+		first := len(out)
+		out = append(out, matchBlocks(from[d.Start:d.End], to[d.ReplStart:d.ReplEnd])...)
+		out[first].Skipped = d.Start - end
+		end = d.End
+	}
+	return out
+}
+
+// lookahead is how many blocks or rows after the next one may be the one that another became.
+const lookahead = 8
+
+// matchBlocks compares the blocks that a change replaces with those that it brings. A block that became another one of
+// its kind, with many of its words, is shown once.
+func matchBlocks(from, to []block) (out []Block) {
+	next := 0
+	for _, old := range from {
+		match := -1
+		for n := next; n < min(next+lookahead, len(to)) && match < 0; n++ {
+			if old.kind == to[n].kind && similar(old.text, to[n].text) {
+				match = n
+			}
+		}
+		if match < 0 {
+			out = append(out, Block{
+				Kind: old.kind,
+				Op:   Removed,
+				From: old.line,
+				Runs: []Run{{Removed, old.text}},
+			})
+			continue
+		}
+		out = append(out, fresh(to[next:match])...)
+		out = append(out, Block{
+			Kind: old.kind,
+			Op:   Changed,
+			From: old.line,
+			To:   to[match].line,
+			Runs: compareWords(old.text, to[match].text, old.kind != Code),
+		})
+		next = match + 1
+	}
+	return append(out, fresh(to[next:])...)
+}
+
+func fresh(added []block) (out []Block) {
+	for _, b := range added {
+		out = append(out, Block{
+			Kind: b.kind,
+			Op:   Added,
+			To:   b.line,
+			Runs: []Run{{Added, b.text}},
+		})
+	}
+	return out
+}
+
+// similar reports whether two texts have at least 2 of 5 words in common, in whatever order.
+func similar(x, y string) bool {
+	count, all := map[string]int{}, 0
+	for _, word := range words(x) {
+		if strings.TrimSpace(word) != "" {
+			count[word]++
+			all++
+		}
+	}
+	common := 0
+	for _, word := range words(y) {
+		if strings.TrimSpace(word) == "" {
+			continue
+		}
+		if all++; count[word] > 0 {
+			count[word]--
+			common++
+		}
+	}
+	return 5*common >= all // each common word is counted in both texts
+}
+
+// block is a block of a text.
+type block struct {
+	kind BlockKind
+	line int // its first
+	text string
+}
+
+// textsOf returns what has to be equal for blocks to be equal. How a text is wrapped matters in code only.
+func textsOf(list []block) []string {
+	out := make([]string, len(list))
+	for n, b := range list {
+		if b.kind != Code {
+			b.text = strings.Join(strings.Fields(b.text), " ")
+		}
+		out[n] = string(b.kind) + "\n" + b.text
+	}
+	return out
+}
+
+// blocks divides a markdown text into blocks. It knows what divides them for a reader, not all of markdown: blank
+// lines, headings, items of lists and fences. One that is too long is divided.
+func blocks(text string) []block {
+	s := splitter{}
+	for line := range strings.Lines(strings.ReplaceAll(text, "\r\n", "\n")) {
+		s.line++
+		s.take(strings.TrimSuffix(line, "\n"))
+	}
+	s.end()
+	return s.out
+}
+
+// maxBlockLines is how many lines a block may have.
+const maxBlockLines = 100
+
+// splitter is a division of a text into blocks.
+type splitter struct {
+	out   []block
+	line  int
+	open  *block // that the next line may continue
+	fence string // that began the open block; empty: none did
+}
+
+func (s *splitter) take(line string) {
+	trimmed := strings.TrimSpace(line)
+	switch kind := kindOfLine(line, trimmed); {
+	case s.fence != "":
+		s.add(Code, line)
+		if strings.HasPrefix(trimmed, s.fence) && strings.Trim(trimmed, s.fence[:1]) == "" {
+			s.end()
+		}
+	case trimmed == "":
+		s.end()
+	case kind == Code:
+		s.end()
+		s.add(Code, line)
+		s.fence = fenceOf(trimmed)
+	case kind == Heading:
+		s.end()
+		s.add(Heading, line)
+		s.end()
+	case kind == ListItem:
+		s.end()
+		s.add(ListItem, line)
+	case s.open != nil && kind == Paragraph: // it may go on lazily, whatever it is
+		s.add(s.open.kind, line)
+	default:
+		if s.open != nil && s.open.kind != kind {
+			s.end()
+		}
+		s.add(kind, line)
+	}
+}
+
+// add adds a line to the open block, or begins one with it.
+func (s *splitter) add(kind BlockKind, line string) {
+	if s.open != nil && len(s.open.text)+1+len(line) <= limits.ComparedLine && s.line-s.open.line < maxBlockLines {
+		s.open.text += "\n" + line
+		return
+	}
+	fence := s.fence
+	s.end()
+	s.open = &block{kind, s.line, line}
+	s.fence = fence
+}
+
+func (s *splitter) end() {
+	if s.open != nil {
+		s.out = append(s.out, *s.open)
+	}
+	s.open, s.fence = nil, ""
+}
+
+// kindOfLine tells what a line begins.
+func kindOfLine(line, trimmed string) BlockKind {
+	indent := len(line) - len(strings.TrimLeft(line, " "))
+	switch {
+	case indent < 4 && fenceOf(trimmed) != "":
+		return Code
+	case indent < 4 && isHeading(trimmed):
+		return Heading
+	case isItem(trimmed):
+		return ListItem
+	case strings.HasPrefix(trimmed, ">"):
+		return Quote
+	case strings.HasPrefix(trimmed, "|"):
+		return Grid
+	}
+	return Paragraph
+}
+
+// fenceOf returns the signs that a line fences code with, empty if it does not.
+func fenceOf(trimmed string) string {
+	for _, c := range []string{"`", "~"} {
+		rest := strings.TrimLeft(trimmed, c)
+		if n := len(trimmed) - len(rest); n >= 3 && (c == "~" || !strings.Contains(rest, c)) {
+			return trimmed[:n]
+		}
+	}
+	return ""
+}
+
+func isHeading(trimmed string) bool {
+	rest := strings.TrimLeft(trimmed, "#")
+	level := len(trimmed) - len(rest)
+	return level >= 1 && level <= 6 && (rest == "" || rest[0] == ' ' || rest[0] == '\t')
+}
+
+// isItem reports whether a line begins an item of a list.
+func isItem(trimmed string) bool {
+	rest := strings.TrimLeft(trimmed, "0123456789")
+	switch digits := len(trimmed) - len(rest); {
+	case digits > 9 || rest == "":
+		return false
+	case digits > 0 && rest[0] != '.' && rest[0] != ')':
+		return false
+	case digits == 0 && !strings.ContainsRune("-*+", rune(rest[0])):
+		return false
+	}
+	return len(rest) > 1 && (rest[1] == ' ' || rest[1] == '\t')
+}
