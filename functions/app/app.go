@@ -49,9 +49,10 @@ type Admissions struct {
 
 // Viewers is what the pages that show artifacts need, to members and to people with a link.
 type Viewers struct {
-	Views   Views
-	Live    Live
-	Reports Reports
+	Views       Views
+	Live        Live
+	Reports     Reports
+	Comparisons Comparisons
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.

@@ -35,6 +35,7 @@ func (h *Host) artifactRoutes() []route {
 	return []route{
 		{method: "GET", path: "/v/{artifactId}", handle: noReferrer(h.admit(http.StatusFound, needs(see, h.private)))},
 		{method: "GET", path: one, handle: noReferrer(h.member(needs(see, restarts(h.artifact))))},
+		{method: "GET", path: one + "/compare", handle: noReferrer(h.member(needs(see, h.compare)))},
 		{method: "POST", path: one + "/pin", handle: change(see, h.pin)},
 		{method: "POST", path: one + "/unpin", handle: change(see, h.unpin)},
 		{method: "POST", path: one + "/title", handle: change(publish, h.rename)},
@@ -172,6 +173,7 @@ func (h *Host) showArtifact(
 		w.Header().Set(policyHeader, policyFraming(h.contentOrigin()))
 		p.Source, p.Framed = a.preview.URL, shownByBrowsers(a.Entrypoint)
 		p.Bundle = bundleOf(a.preview.Bundle)
+		p.Newest = string(a.Current)
 	}
 	p.Revisions = a.revisionRows()
 	h.showLinks(&p, a)
@@ -215,6 +217,7 @@ func (s *shownArtifact) revisionRows() []pages.Revision {
 			row.State = "Published"
 			if s.preview != nil {
 				row.Open = viewerPath(s.ID, r.ID, row.Newest)
+				row.Compare = s.comparePath(i)
 				if !row.Newest {
 					row.Restore = artifactPath(s.ID) + "/revisions/" + url.PathEscape(row.ID) + "/restore"
 				}
@@ -225,6 +228,16 @@ func (s *shownArtifact) revisionRows() []pages.Revision {
 		rows[i] = row
 	}
 	return rows
+}
+
+// comparePath is where a published revision is compared with the one before that has its files; empty: there is none.
+func (s *shownArtifact) comparePath(i int) string {
+	for _, older := range s.revisions[i+1:] {
+		if older.Status == artifact.Published {
+			return comparePath(s.ID, older.ID, s.revisions[i].ID)
+		}
+	}
+	return ""
 }
 
 // shownByBrowsers tells whether a browser shows a file inside a frame instead of saving it.

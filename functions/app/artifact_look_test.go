@@ -74,6 +74,15 @@ var artifactScenes = []scene{
 	{name: "private-odd", path: "/v/" + artifactID, set: in(odd)},
 	{name: "private-closed", path: "/v/" + artifactID, set: in(closed)},
 	{name: "private-unseen", path: "/v/" + strangeID},
+	{name: "compare", path: comparisonPage},
+	{name: "compare-lines", path: comparisonPage + "?view=unified"},
+	{name: "compare-split", path: comparisonPage + "?view=split"},
+	{name: "compare-file", path: comparisonPage + "?path=notes.md"},
+	{name: "compare-long", path: comparisonPage, set: strangeFiles},
+	{name: "compare-long-split", path: comparisonPage + "?view=split", set: strangeFiles},
+	{name: "compare-itself", path: comparisonPage + "?from=" + newestID + "&to=" + newestID},
+	{name: "compare-same", path: comparisonPage, set: func(s *house) { s.files.before = s.files.after }},
+	{name: "compare-removed", path: comparisonPage + "?to=" + firstID},
 }
 
 func TestThePrivateViewerFramesItsArtifact(t *testing.T) {

@@ -15,13 +15,16 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
-const artifactPage = "/artifacts/" + artifactID
+const (
+	artifactPage   = "/artifacts/" + artifactID
+	comparisonPage = artifactPage + "/compare"
+)
 
 // did are the calls of a house that changed something, and the minting of addresses.
 func did(s *house) []string {
 	return slices.DeleteFunc(slices.Clone(s.calls), func(call string) bool {
 		verb, _, _ := strings.Cut(call, " ")
-		return slices.Contains([]string{"Web", "Newest", "Count", "Sessions", "Audit", "Preview", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision"}, verb)
+		return slices.Contains([]string{"Web", "Newest", "Count", "Sessions", "Audit", "Preview", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision", "Review"}, verb)
 	})
 }
 

@@ -86,6 +86,8 @@ type house struct {
 	bundle                      contract.Bundle
 	others                      []string // last characters of the ids of further artifacts
 	many                        int      // older revisions beside those of the scenes
+	files                       comparedFiles
+	lock                        workspace.Workspace // its lock is that of the workspace
 }
 
 func newHouse() *house {
@@ -100,6 +102,7 @@ func newHouse() *house {
 		appURL:     "http://localhost:8704",
 		contentURL: "http://127.0.0.1:8703",
 		calling:    new(sync.Mutex),
+		files:      sealFiles(),
 		scopes:     []credential.Scope{credential.Publish, credential.Read, credential.Admin},
 	}
 }
@@ -132,7 +135,7 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 		Account:   workspaces{steward{s}, auditor{s}, accounts{&numbers}},
 		Keys:      keyring{s},
 		Artifacts: kept{artifacts{s}, shelf{s}},
-		Viewers:   Viewers{Views: shown{resolver(opens), views{s}}, Live: &fakeLive{}},
+		Viewers:   Viewers{Views: shown{resolver(opens), views{s}}, Live: &fakeLive{}, Comparisons: compared{s}},
 		Links:     doorkeeper{s},
 		Admissions: Admissions{
 			Agents: allAgents{agents{s}, delegations{s}},
@@ -216,6 +219,7 @@ func (s sessions) find(ctx context.Context, given, requestID string) (session.Au
 				ClaimedAt: noon,
 				AutoDays:  s.days,
 				DeletesAt: s.deletes,
+				Lock:      s.lock.Lock,
 			},
 		},
 	}, nil
@@ -282,7 +286,7 @@ var rooms = []string{
 	"/dashboard", "/artifacts", "/artifacts?q=tide&state=pinned&kind=Table&sort=title",
 	selectionPath + "?do=delete&artifact=" + artifactID, "/artifacts/" + artifactID, "/artifacts/" + artifactID + "/delete", "/artifacts/" + artifactID + "/private",
 	"/artifacts/" + artifactID + "/lockdown", "/artifacts/" + artifactID + "/lockdown/lift", linkPath + "/revoke", "/access-links",
-	"/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID, "/keys", "/keys/ended", "/keys/" + keyID + "/revoke", "/connections",
+	"/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID, comparisonPage, comparisonPage + "?view=split", "/keys", "/keys/ended", "/keys/" + keyID + "/revoke", "/connections",
 	"/connections/agents/" + agentID + "/unlink", "/connections/apps/" + grantID + "/unlink", "/audit", "/settings", "/settings/sign-out-everywhere",
 	"/claim", agentPath, "/device", "/oauth/consent?req=abc",
 }

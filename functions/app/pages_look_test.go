@@ -31,6 +31,13 @@ func inhabit(t *testing.T) *inhabited {
 	t.Helper()
 	in := &inhabited{house: newHouse()}
 	content := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".png") || strings.HasSuffix(r.URL.Path, ".svg") {
+			w.Header().Set("Content-Type", "image/svg+xml")
+			w.Header().Set("Cross-Origin-Resource-Policy", "cross-origin")
+			fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" width="400" height="240"><circle cx="%d" cy="120" r="90" fill="teal"/></svg>`,
+				map[bool]int{true: 120, false: 200}[strings.Contains(r.URL.Path, "/plain/")])
+			return
+		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		io.WriteString(w, "<!doctype html><html lang=en><meta name=viewport content='width=device-width'><title>x</title>"+report)
 	}))

@@ -1,5 +1,7 @@
 package app
 
+import "strings"
+
 const policyHeader = "Content-Security-Policy"
 
 const (
@@ -23,6 +25,11 @@ func policyShown(content, forms string) string {
 
 // policyFraming is for pages of ours that frame the content origin.
 func policyFraming(content string) string { return policyPage + "; frame-src " + content }
+
+// policyPicturing is for pages of ours that show pictures of the content origin.
+func policyPicturing(content string) string {
+	return strings.Replace(policyPage, "img-src 'self'", "img-src 'self' "+content, 1)
+}
 
 // headers join those of all hosts; handlers may replace the policies.
 var headers = map[string]string{

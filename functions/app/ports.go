@@ -21,6 +21,7 @@ import (
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/abuse"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/comparison"
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/live"
 	"vitrine/shared/publishing/sharing"
@@ -224,6 +225,16 @@ type ArtifactViews interface {
 	Pinned(
 		ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision,
 	) (contract.AgentView, error)
+	// FileURLs returns how to build the signed URLs of files of a published revision. It reads nothing.
+	FileURLs(by credential.Actor, a *artifact.Artifact, r id.Revision) (func(path string) string, error)
+}
+
+// Comparisons tells what changed between two revisions of an artifact that Artifacts.Find read; not_found for what
+// cannot be seen, revision_retained for revisions without their files, invalid_cursor.
+type Comparisons interface {
+	Review(
+		ctx context.Context, by credential.Actor, a *artifact.Artifact, q comparison.Query,
+	) (comparison.Review, error)
 }
 
 // Live answers the polls of open pages. Faults: not_found closes the page for every reason, rate_limited_artifact with

@@ -23,6 +23,7 @@ func (a *seenArtifact) strip() pages.Strip {
 		}
 		if s.Number > 0 {
 			s.Older = string(one.ID)
+			s.Compare = comparePath(a.ID, one.ID, shown)
 			break
 		}
 		if one.ID == shown {

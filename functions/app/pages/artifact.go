@@ -14,7 +14,8 @@ type ArtifactPage struct {
 	Size       int64
 	Source     string // URL of the frame and of the link; empty: no content can be shown
 	Bundle     Bundle
-	Framed     bool // browsers show the entrypoint in a frame
+	Framed     bool   // browsers show the entrypoint in a frame
+	Newest     string // id of the revision on show; empty: none
 	Revisions  []Revision
 	Links      []AccessLink
 	Pages      // of Links
@@ -51,6 +52,7 @@ type Revision struct {
 	Newest    bool
 	Open      string // path of the viewer; empty: no content can be shown
 	Restore   string // path that publishes it again; empty: it cannot be
+	Compare   string // path that compares it with the one before; empty: there is none
 	At        time.Time
 	Files     int
 	Size      int64

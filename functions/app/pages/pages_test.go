@@ -39,6 +39,7 @@ var emptyPages = map[string]Page{
 	"links":              AccessLinks{},
 	"address":            Address{},
 	"private":            Private{},
+	"comparison":         Comparison{},
 	"opened":             Opened{},
 	"agent":              AgentRequest{},
 	"keep":               Keep{},
@@ -103,7 +104,47 @@ var (
 	}
 )
 
+var comparedChange = FileChange{
+	Kind:   "changed",
+	Path:   spoofing,
+	Was:    spoofing,
+	URL:    hostile,
+	Before: &FileVersion{URL: hostile},
+	After:  &FileVersion{URL: hostile},
+}
+
 var hostilePages = map[string]Page{
+	"comparison": Comparison{
+		Layout:    shell,
+		ID:        hostile,
+		Title:     spoofing,
+		From:      revisions[1],
+		To:        revisions[0],
+		Revisions: revisions,
+		View:      hostile,
+		Views:     []ViewLink{{Name: hostile, Path: hostile}},
+		Only:      spoofing,
+		All:       hostile,
+		Changes:   []FileChange{comparedChange},
+		Pages:     turns,
+		Files: []ComparedFile{{
+			FileChange: comparedChange,
+			Anchor:     hostile,
+			Note:       hostile,
+			Picture:    true,
+			Hunks: []Hunk{{
+				Header:   hostile,
+				Anchor:   hostile,
+				Segments: [][]Line{{{Op: hostile, Side: hostile, From: 1, To: 1, Anchor: hostile, Text: spoofing}}},
+			}},
+			Blocks: []Block{{Op: hostile, Kind: hostile, Runs: []Run{{"added", spoofing}, {"removed", spoofing}, {hostile, spoofing}}}},
+			Table: &ComparedTable{
+				Head: Row{Cells: []Cell{{"changed", spoofing, spoofing}}},
+				Rows: []Row{{Op: hostile, Cells: []Cell{{"same", spoofing, spoofing}, {"changed", spoofing, spoofing}}}},
+			},
+			Alone: hostile,
+		}},
+	},
 	"home":   Home{APIURL: hostile, AppURL: hostile, SignIn: hostile},
 	"viewer": Viewer{PublicID: hostile, ContentOrigin: hostile, APIURL: hostile},
 	"message": Message{
@@ -377,7 +418,7 @@ func TestHostileTextStaysText(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		for _, bad := range []string{"<script>", "<img", `href="javascript:`, `src="javascript:`, "{{", "\u202E", "\u2066"} {
+		for _, bad := range []string{"<script>", "<img src=x", `href="javascript:`, `src="javascript:`, "{{", "\u202E", "\u2066"} {
 			if strings.Contains(strings.ReplaceAll(string(body), "{{.}}", ""), bad) {
 				t.Errorf("%s contains %q:\n%s", name, bad, body)
 			}
@@ -400,7 +441,7 @@ func TestTemplatesKeepToThePolicy(t *testing.T) {
 func TestAssets(t *testing.T) {
 	for _, name := range []string{
 		"vitrine.css", "viewer.js", "exhibit.js", "live.js", "private.js", "panel.js", "claim.js", "forms.js", "decision.js",
-		"icon.svg", "report.js",
+		"icon.svg", "report.js", "since.js",
 	} {
 		a, ok := FindAsset(name)
 		if !ok || a.Type == "" || len(a.Body) == 0 {
@@ -410,7 +451,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("AssetPath(%s) = %q, %v", name, path, err)
 		}
 	}
-	if len(assets) != 11 {
+	if len(assets) != 12 {
 		t.Errorf("%d assets, want those above", len(assets))
 	}
 	if _, err := AssetPath("none.css"); err == nil {

@@ -9,6 +9,7 @@ type Strip struct {
 	Number, Count int    // of the revision on show and of the newest; 0: not known
 	Older, Newer  string // revisions beside the one on show; empty: none
 	Follows       bool   // the newest revision is on show
+	Compare       string // path that compares it with the one before; empty: there is none
 }
 
 // Strip returns the strip of a page that its script fills.

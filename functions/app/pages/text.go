@@ -12,6 +12,7 @@ import (
 var functions = template.FuncMap{
 	"asset":   AssetPath,
 	"plain":   Plain,
+	"visible": Visible,
 	"size":    size,
 	"most":    most,
 	"span":    Span,

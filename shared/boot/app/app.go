@@ -49,6 +49,7 @@ func artifacts(s *boot.Services, h *app.Host, limiter *rate.Limiter) error {
 	views := s.Views(service.URLs, limiter)
 	h.Views = views
 	h.Live = s.Live(views)
+	h.Comparisons = s.Comparisons(service)
 	reports, err1 := s.Reports(service.URLs, limiter)
 	h.Reports = reports
 	h.Operators.Lookups = s.Lookups(service.URLs)

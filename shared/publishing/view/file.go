@@ -87,11 +87,12 @@ func (v *Service) find(
 func (v *Service) FileURL(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
 ) (string, error) {
-	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID {
-		return "", notFound()
-	}
-	if r == "" {
+	if r == "" && a != nil {
 		r = a.Current
+	}
+	build, err := v.FileURLs(by, a, r)
+	if err != nil {
+		return "", err
 	}
 	c, err := v.files(ctx, a.ID, r)
 	if err != nil {
@@ -100,8 +101,19 @@ func (v *Service) FileURL(
 	if c == nil {
 		return "", notFound()
 	}
+	return build(path), nil
+}
+
+// FileURLs returns how to build the signed URLs of files of a published revision of the caller's workspace. It reads
+// nothing: a path that the revision does not have makes a URL that opens nothing.
+func (v *Service) FileURLs(
+	by credential.Actor, a *artifact.Artifact, r id.Revision,
+) (func(path string) string, error) {
+	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID {
+		return nil, notFound()
+	}
 	prefix, err := v.Addresses.Content(v.claims(&by.Workspace, a, r, ""))
-	return prefix + address.Escape(path), err
+	return func(path string) string { return prefix + address.Escape(path) }, err
 }
 
 // inline returns the facts of a file, and its text if it is text and fits the answer.

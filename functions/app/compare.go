@@ -1,0 +1,226 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/comparison"
+)
+
+// comparePath is where members see what changed between two revisions.
+func comparePath(a id.Artifact, from, to id.Revision) string {
+	return comparisonQuery{Artifact: a, From: from, To: to}.path()
+}
+
+// comparisonQuery is what the query of the page names.
+type comparisonQuery struct {
+	Artifact id.Artifact
+	From, To id.Revision // empty: those of comparison.Query
+	View     string      // one of pages.ComparisonViews
+	File     string      // empty: all
+	After    string      // the cursor that the page begins after
+}
+
+func readComparison(r *http.Request) comparisonQuery {
+	q := r.URL.Query()
+	out := comparisonQuery{
+		Artifact: named(r),
+		From:     id.Revision(q.Get("from")),
+		To:       id.Revision(q.Get("to")),
+		File:     q.Get("path"),
+		After:    q.Get("after"),
+	}
+	for _, v := range pages.ComparisonViews {
+		if v.Code == q.Get("view") {
+			out.View = v.Code
+		}
+	}
+	return out
+}
+
+// path is the address of the page.
+func (q comparisonQuery) path() string {
+	values := url.Values{}
+	for name, value := range map[string]string{
+		"from": string(q.From), "to": string(q.To), "view": q.View, "path": q.File, "after": q.After,
+	} {
+		if value != "" {
+			values.Set(name, value)
+		}
+	}
+	path := artifactPath(q.Artifact) + "/compare"
+	if len(values) > 0 {
+		path += "?" + values.Encode()
+	}
+	return path
+}
+
+// compare shows what changed between two revisions.
+func (h *Host) compare(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	q := readComparison(r)
+	a, err := h.Artifacts.Find(r.Context(), v.Actor, q.Artifact)
+	switch kind := fault.KindOf(err); {
+	case kind == fault.KindNotFound, kind == fault.KindGone:
+		return explained{err, unseen}
+	case err != nil:
+		return err
+	case a.Lock != "" || v.Actor.Workspace.Lock != "":
+		return explained{fault.New(fault.NotFound, "an operator closed the artifact"), shut(a.ID)}
+	}
+	revisions, err := h.revisionsOf(r.Context(), v, a)
+	if err != nil {
+		return err
+	}
+	review, err := h.Comparisons.Review(r.Context(), v.Actor, a, comparison.Query{
+		From:    q.From,
+		To:      q.To,
+		Path:    q.File,
+		Cursor:  q.After,
+		Known:   revisions,
+		Content: q.View == "",
+		Most:    limits.ComparedLook,
+	})
+	switch kind := fault.KindOf(err); {
+	case fault.CodeOf(err) == fault.InvalidCursor:
+		q.After = ""
+		redirect(w, q.path())
+		return nil
+	case kind == fault.KindNotFound, kind == fault.KindGone:
+		return explained{err, incomparable(a.ID, fault.CodeOf(err))}
+	case err != nil:
+		return err
+	}
+	return h.showComparison(w, v, shownComparison{
+		comparisonQuery: q,
+		Review:          review,
+		artifact:        a,
+		revisions:       revisions,
+	})
+}
+
+// incomparable is what the page says of revisions of the member's own artifact that it cannot show.
+func incomparable(a id.Artifact, code fault.Code) pages.Message {
+	m := pages.Message{
+		Heading: "Nothing to compare",
+		Text:    "This artifact has no such published revision or file, or it has ended. Its page lists its revisions.",
+		Links: []pages.Link{
+			{Path: artifactPath(a) + "#revisions", Text: "Revisions of the artifact"},
+			{Path: "/artifacts", Text: "Your artifacts"},
+		},
+	}
+	if code == fault.RevisionRetained {
+		m.Text = "The files of one of these revisions were removed. Compare newer ones."
+	}
+	return m
+}
+
+// shownComparison is what the page of a comparison shows.
+type shownComparison struct {
+	comparisonQuery
+	comparison.Review
+	artifact  *artifact.Artifact
+	revisions []artifact.Revision
+}
+
+// From and To are those of the review: the query need not name them.
+func (h *Host) showComparison(w http.ResponseWriter, v browserSession, c shownComparison) error {
+	c.comparisonQuery.From, c.comparisonQuery.To = c.Review.From.ID, c.Review.To.ID
+	before, err := h.fileURLs(v, c.artifact, c.Review.From.ID)
+	if err != nil {
+		return err
+	}
+	after, err := h.fileURLs(v, c.artifact, c.Review.To.ID)
+	if err != nil {
+		return err
+	}
+	s := comparisonSides{before, after}
+	p := pages.Comparison{
+		Layout:  v.layout("/artifacts"),
+		ID:      string(c.artifact.ID),
+		Title:   c.artifact.Title,
+		From:    c.revision(c.Review.From),
+		To:      c.revision(c.Review.To),
+		View:    c.View,
+		Views:   c.views(),
+		Only:    c.File,
+		Changes: c.changes(s),
+		Files:   c.files(s),
+	}
+	for _, r := range c.revisions {
+		if r.Status == artifact.Published {
+			p.Revisions = append(p.Revisions, c.revision(r))
+		}
+	}
+	c.lead(&p)
+	for _, f := range p.Files {
+		if f.Picture {
+			w.Header().Set(policyHeader, policyPicturing(h.contentOrigin()))
+		}
+	}
+	return h.page(w, http.StatusOK, p)
+}
+
+// fileURLs returns how to build the URL of a file of a revision; nil for none.
+func (h *Host) fileURLs(v browserSession, a *artifact.Artifact, r id.Revision) (func(string) string, error) {
+	if r == "" {
+		return nil, nil
+	}
+	return h.Views.FileURLs(v.Actor, a, r)
+}
+
+func (c shownComparison) revision(r artifact.Revision) pages.Revision {
+	newest := r.ID == c.artifact.Current
+	return pages.Revision{
+		ID:     string(r.ID),
+		Number: r.Number,
+		Newest: newest,
+		Open:   viewerPath(c.artifact.ID, r.ID, newest),
+		At:     r.PublishedAt,
+	}
+}
+
+// lead adds the ways to other parts of the comparison.
+func (c shownComparison) lead(p *pages.Comparison) {
+	q := c.comparisonQuery
+	if c.File != "" {
+		all := q
+		all.File, all.After = "", ""
+		p.All = all.path()
+	}
+	if c.After != "" {
+		q.After = ""
+		p.First = q.path()
+	}
+	if c.PageInfo.HasMore && c.PageInfo.NextCursor != nil {
+		q.After = *c.PageInfo.NextCursor
+		p.Next = q.path()
+	}
+}
+
+// views are the ways to show the same. A page of one begins with another file than that of another.
+func (c shownComparison) views() []pages.ViewLink {
+	var out []pages.ViewLink
+	q := c.comparisonQuery
+	q.After = ""
+	for _, v := range pages.ComparisonViews {
+		q.View = v.Code
+		out = append(out, pages.ViewLink{Name: v.Name, Path: q.path(), Here: v.Code == c.View})
+	}
+	return out
+}
+
+// alone is the address of the page with one file.
+func (c shownComparison) alone(path string) string {
+	q := c.comparisonQuery
+	q.File, q.After = path, ""
+	return q.path()
+}
+
+// shownByImages reports whether browsers show a file as a picture.
+func shownByImages(contentType string) bool { return strings.HasPrefix(contentType, "image/") }

@@ -1,0 +1,243 @@
+package app
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/fault"
+)
+
+// compares reads the page of a comparison.
+func compares(t *testing.T, s *house, query string) string {
+	t.Helper()
+	r := signedIn(s.handler(), "GET", comparisonPage+query, nil)
+	body := text(t, r)
+	if r.StatusCode != 200 {
+		t.Fatalf("%s: %d\n%s", query, r.StatusCode, body)
+	}
+	return body
+}
+
+func TestThePageTellsWhatChanged(t *testing.T) {
+	s := newHouse()
+	body := compares(t, s, "")
+	for _, want := range []string{
+		"From revision 2", "to revision 3, the newest,", "1 added, 1 removed, 7 changed, 1 renamed",
+		`<option value="` + oldID + `" selected>`, `<option value="` + newestID + `" selected>`,
+		`href="#f3"`, `id="f3"`, // a file of this page
+		"<del>48</del><ins>50</ins>", "<del>too windy</del><ins>calm enough</ins>", "3 blocks unchanged", // markdown by block
+		"<del>30</del> <ins>33</ins>", `<th scope="col">bay</th>`, "1 row unchanged", // a table by cell
+		"−</span><code>&lt;p&gt;There are 59 seals", "&#43;</span><code>&lt;p&gt;There are 62 seals", // anything else by line
+		`id="f5-old-41"`, `id="f5-new-1"`, "No newline at end of file",
+		"was <bdi>old name.txt</bdi>", "with the same bytes", "This file is not text",
+		`src="` + s.contentURL + `/v/plain/chart.png"`, `src="` + s.contentURL + `/v/scripts/chart.png"`, `value="both"`,
+		`<span class="size">`, "7 bytes → 42 bytes", "/v/" + artifactID,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("lacks %s", want)
+		}
+	}
+	for _, never := range []string{"same.txt", "<p>There are", draftID, firstID} {
+		if strings.Contains(body, never) {
+			t.Errorf("has %s", never)
+		}
+	}
+	r := signedIn(s.handler(), "GET", comparisonPage, nil)
+	if policy := r.Header.Get(policyHeader); !strings.Contains(policy, "img-src 'self' "+s.contentURL+" data:") ||
+		strings.Contains(policy, "frame-src") || r.Header.Get("Referrer-Policy") != "no-referrer" {
+		t.Errorf("%v", r.Header)
+	}
+}
+
+func TestViewsOfAComparison(t *testing.T) {
+	for view, want := range map[string][]string{
+		"unified": {`<div class="diff">`, `<code>- Harbour seals: 48</code>`, `<code>south,low,30,Bob</code>`, `name="view" value="unified"`},
+		"split":   {`<div class="diff split">`, `<div class="line same old">`, `<div class="line removed old">`, `<div class="line added new">`},
+		"other":   {`<div class="words">`},
+	} {
+		body := compares(t, newHouse(), "?view="+view)
+		for _, part := range want {
+			if !strings.Contains(body, part) {
+				t.Errorf("%s lacks %s", view, part)
+			}
+		}
+		if n := strings.Count(body, `aria-current="page">`); n != 2 { // of the sections and of the views
+			t.Errorf("%s: %d are current", view, n)
+		}
+		for id, n := range idsOf(body) {
+			if n > 1 {
+				t.Errorf("%s: the id %s is there %d times", view, id, n)
+			}
+		}
+	}
+}
+
+// idsOf counts the ids of a page.
+func idsOf(body string) map[string]int {
+	out := map[string]int{}
+	for _, part := range strings.Split(body, ` id="`)[1:] {
+		id, _, _ := strings.Cut(part, `"`)
+		out[id]++
+	}
+	return out
+}
+
+func TestOneFileOfAComparison(t *testing.T) {
+	body := compares(t, newHouse(), "?path="+url.QueryEscape("old name.txt"))
+	if strings.Count(body, `class="panel compared"`) != 1 || !strings.Contains(body, "All files") ||
+		!strings.Contains(body, "path=notes.md") {
+		t.Errorf("%s", body)
+	}
+	if body := compares(t, newHouse(), "?path=same.txt"); !strings.Contains(body, "is the same in both revisions") {
+		t.Errorf("%s", body)
+	}
+	s := newHouse()
+	s.files.before = s.files.after
+	if body := compares(t, s, ""); !strings.Contains(body, "Both revisions have the same files") {
+		t.Errorf("%s", body)
+	}
+	if body := compares(t, s, "?from="+oldID+"&to="+oldID); !strings.Contains(body, "Revision 2 is compared with itself") {
+		t.Errorf("%s", body)
+	}
+	if body := compares(t, newHouse(), "?from="+newestID+"&to="+oldID); !strings.Contains(body, "From revision 3") ||
+		!strings.Contains(body, `src="http://127.0.0.1:8703/v/plain/chart.png" alt="chart.png now"`) {
+		t.Errorf("the other way round: %s", body)
+	}
+}
+
+func TestALongComparisonHasPages(t *testing.T) {
+	s := newHouse()
+	s.files = comparedFiles{map[string]string{}, map[string]string{}}
+	for n := range 50 {
+		path := fmt.Sprintf("f%02d.txt", n)
+		s.files.before[path], s.files.after[path] = "old\n", "new\n"
+	}
+	h := s.handler()
+	seen, next := 0, comparisonPage+"?view=unified"
+	for page := 0; next != ""; page++ {
+		body := text(t, signedIn(h, "GET", next, nil))
+		seen += strings.Count(body, `class="panel compared"`)
+		if !strings.Contains(body, "50 changed") || strings.Contains(body, "From the start") != (page > 0) {
+			t.Fatalf("page %d: %s", page, body)
+		}
+		next = ""
+		if _, link, more := strings.Cut(body, `<a class="button quiet" href="`+comparisonPage+"?after="); more {
+			rest, _, _ := strings.Cut(link, `"`)
+			next = comparisonPage + "?after=" + strings.ReplaceAll(rest, "&amp;", "&")
+		}
+	}
+	if seen != 50 {
+		t.Errorf("the pages show %d files", seen)
+	}
+	r := signedIn(h, "GET", comparisonPage+"?after=stale&view=split&to="+newestID, nil)
+	if to := r.Header.Get("Location"); r.StatusCode != 303 || to != comparisonPage+"?to="+newestID+"&view=split" {
+		t.Errorf("a stale cursor: %d to %q", r.StatusCode, to)
+	}
+}
+
+func TestWhatCannotBeCompared(t *testing.T) {
+	for name, tt := range map[string]struct {
+		scene, path string
+		status      int
+		want        string
+	}{
+		"an artifact of somebody else": {"", "/artifacts/" + strangeID + "/compare", 404, "Nothing on show here"},
+		"no artifact":                  {"", "/artifacts/nothing/compare", 404, "Nothing on show here"},
+		"an unknown revision":          {"", comparisonPage + "?to=rev_01J8Z0T7Q1W2E3R4T5Y6V7X8Z0", 404, "Nothing to compare"},
+		"a malformed one":              {"", comparisonPage + "?from=%22%3E%3Cscript%3E", 404, "Nothing to compare"},
+		"a draft":                      {"", comparisonPage + "?to=" + draftID, 404, "Nothing to compare"},
+		"from a draft":                 {"", comparisonPage + "?from=" + draftID, 404, "Nothing to compare"},
+		"files that were removed":      {"", comparisonPage + "?from=" + firstID, 404, "were removed"},
+		"an unknown file":              {"", comparisonPage + "?path=none", 404, "Nothing to compare"},
+		"what expired":                 {ended, comparisonPage, 404, "Nothing to compare"},
+		"what was deleted":             {deleted, comparisonPage, 404, "Nothing to compare"},
+		"what is not published":        {draft, comparisonPage, 404, "Nothing to compare"},
+		"what the operator closed":     {closed, comparisonPage, 404, "Closed by the operator"},
+	} {
+		s := newHouse()
+		s.scene = tt.scene
+		r := signedIn(s.handler(), "GET", tt.path, nil)
+		if body := text(t, r); r.StatusCode != tt.status || !strings.Contains(body, tt.want) || strings.Contains(body, "<script>") {
+			t.Errorf("%s: %d\n%s", name, r.StatusCode, body)
+		}
+	}
+	s := newHouse()
+	s.scopes = []credential.Scope{credential.Publish}
+	if r := signedIn(s.handler(), "GET", comparisonPage, nil); r.StatusCode != 403 || len(s.calls) > 0 {
+		t.Errorf("without the right to read: %d, reached %v", r.StatusCode, s.calls)
+	}
+	r := send(newHouse().handler(), "GET", comparisonPage+"?to="+oldID, "")
+	if to := r.Header.Get("Location"); r.StatusCode != 303 || !strings.HasSuffix(to, url.QueryEscape(comparisonPage+"?to="+oldID)) {
+		t.Errorf("signed out: %d to %q", r.StatusCode, to)
+	}
+	s = newHouse()
+	s.lock = workspace.Workspace{Lock: "lkd_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"}
+	if body := text(t, signedIn(s.handler(), "GET", comparisonPage, nil)); !strings.Contains(body, "Closed by the operator") {
+		t.Errorf("a locked workspace sees %s", body)
+	}
+	s = newHouse()
+	s.fail = fault.NewCode(fault.DatabaseUnavailable)
+	if r := signedIn(s.handler(), "GET", comparisonPage, nil); r.StatusCode != 503 {
+		t.Errorf("without its tables: %d", r.StatusCode)
+	}
+}
+
+func TestStrangersTextInAComparisonIsText(t *testing.T) {
+	s := newHouse()
+	strangeFiles(s)
+	s.files.before["a.md"], s.files.after["a.md"] = "", "<img src=x onerror=alert(1)>\n\n[x](javascript:alert(1))\n"
+	s.files.before["b.csv"], s.files.after["b.csv"] = "<b>,x\n1,2\n", "<b>,x\n1,\"<script>\n\u202E\"\n"
+	for _, view := range []string{"", "unified", "split"} {
+		body := compares(t, s, "?view="+view)
+		for _, never := range []string{"<script>alert", "<img src=x", `href="javascript`, "\u202E", "\u2066", "<b>x", "\r"} {
+			if strings.Contains(body, never) {
+				t.Errorf("%s: has %q", view, never)
+			}
+		}
+		if !strings.Contains(body, "one␍</code>") || !strings.Contains(body, "Files of more than 262 kB are not compared") {
+			t.Errorf("%s: hides a line end or a reason", view)
+		}
+	}
+}
+
+func TestPagesLeadToComparisons(t *testing.T) {
+	to := func(from, to string) string { return comparisonPage + "?from=" + from + "&amp;to=" + to }
+	body := text(t, signedIn(newHouse().handler(), "GET", artifactPage, nil))
+	if strings.Count(body, comparisonPage) != 1 || !strings.Contains(body, to(oldID, newestID)) {
+		t.Errorf("the page of the artifact leads to %d comparisons", strings.Count(body, comparisonPage))
+	}
+	if !strings.Contains(body, `data-part="since" data-artifact="`+artifactID+`" data-shown="`+newestID+`" hidden`) {
+		t.Error("the page does not say what it shows")
+	}
+	for _, scene := range []string{ended, closed, draft} {
+		s := newHouse()
+		s.scene = scene
+		if body := text(t, signedIn(s.handler(), "GET", artifactPage, nil)); strings.Contains(body, "/compare") || strings.Contains(body, `"since"`) {
+			t.Errorf("%s leads to a comparison", scene)
+		}
+	}
+	body = text(t, signedIn(newHouse().handler(), "GET", "/v/"+artifactID, nil))
+	if !strings.Contains(body, to(oldID, newestID)) || !strings.Contains(body, `data-part="since"`) {
+		t.Error("the viewer does not lead to the comparison")
+	}
+	body = text(t, signedIn(newHouse().handler(), "GET", "/v/"+artifactID+"?revision="+oldID, nil))
+	if strings.Contains(body, comparisonPage) || strings.Contains(body, `data-part="since"`) {
+		t.Error("the oldest revision is compared with none")
+	}
+	if body := text(t, send(newHouse().handler(), "GET", "/al/"+publicID, "")); strings.Contains(body, "compare") || strings.Contains(body, "since.js") {
+		t.Error("the viewer of links leads to a comparison")
+	}
+}
+
+func TestAComparisonOnlyReads(t *testing.T) {
+	s := newHouse()
+	compares(t, s, "")
+	if want := []string{"Find " + artifactID, "List " + artifactID, "Review " + artifactID}; !slices.Equal(s.calls, want) {
+		t.Errorf("calls %q", s.calls)
+	}
+}

@@ -1,0 +1,198 @@
+package app
+
+import (
+	"fmt"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/comparison"
+	"vitrine/shared/publishing/tree"
+)
+
+// comparisonSides build the URLs of files of both revisions; nil: there is no such revision.
+type comparisonSides struct{ before, after func(path string) string }
+
+func (s comparisonSides) change(c tree.Change) pages.FileChange {
+	out := pages.FileChange{Kind: c.Kind, Path: c.Path()}
+	if c.Kind == tree.Renamed {
+		out.Was = c.From.Path
+	}
+	if c.From != nil && s.before != nil {
+		out.Before = &pages.FileVersion{URL: s.before(c.From.Path), Size: c.From.Size}
+	}
+	if c.To != nil {
+		out.After = &pages.FileVersion{URL: s.after(c.To.Path), Size: c.To.Size}
+	}
+	return out
+}
+
+// anchor names the section of a file, in the same way on every page of two revisions.
+func (c shownComparison) anchor(path string) string {
+	for n, one := range c.Changes {
+		if one.Path() == path {
+			return fmt.Sprintf("f%d", n+1)
+		}
+	}
+	return "f0"
+}
+
+// changes lists all files that differ. Those on this page lead to their sections, others to a page of their own.
+func (c shownComparison) changes(s comparisonSides) []pages.FileChange {
+	here := map[string]bool{}
+	for _, f := range c.Files {
+		here[f.Path()] = true
+	}
+	var out []pages.FileChange
+	for _, one := range c.Changes {
+		row := s.change(one)
+		if row.URL = c.alone(row.Path); here[row.Path] {
+			row.URL = "#" + c.anchor(row.Path)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// files are the files of this page. Only so many of them show pictures, because the browser loads each.
+func (c shownComparison) files(s comparisonSides) []pages.ComparedFile {
+	var out []pages.ComparedFile
+	pictures := 0
+	for _, f := range c.Files {
+		row := pages.ComparedFile{
+			FileChange: s.change(f.Change),
+			Anchor:     c.anchor(f.Path()),
+			Note:       note(f),
+			Split:      c.View == "split",
+			Resumed:    f.Resumed,
+			Goes:       f.Continues,
+		}
+		if c.File == "" {
+			row.Alone = c.alone(row.Path)
+		}
+		if f.Kind != tree.Renamed && !f.Resumed && shownByImages(media.Of(f.Path()).ContentType) {
+			if pictures++; pictures <= limits.ComparedPictures {
+				row.Picture, row.Note = true, ""
+			}
+		}
+		row.Hunks = hunks(f.Hunks, row.Anchor, row.Split)
+		row.Blocks = blocks(f.Blocks)
+		row.Table = table(f.Table)
+		out = append(out, row)
+	}
+	return out
+}
+
+// note says why there is nothing to show of a file.
+func note(f comparison.File) string {
+	switch f.Omitted {
+	case comparison.NotText:
+		return "This file is not text, so its contents are not compared. Open both to see them."
+	case comparison.TooLarge:
+		return fmt.Sprintf("Files of more than %d kB are not compared. Open both to see them.", limits.ComparedFile/1000)
+	case comparison.TooManyLines:
+		return fmt.Sprintf("Files of %d lines or more are not compared. Open both to see them.", limits.ComparedLines)
+	case comparison.LongLine:
+		return fmt.Sprintf("A line of this file has more than %d bytes, so that comparing lines says little. Open both "+
+			"to see them.", limits.ComparedLine)
+	}
+	if f.Kind != tree.Renamed && len(f.Hunks)+len(f.Blocks) == 0 && f.Table == nil {
+		return "The file is empty."
+	}
+	return ""
+}
+
+// operations are the names of the operations on pages.
+var operations = map[comparison.Op]string{
+	comparison.Same:    "same",
+	comparison.Removed: "removed",
+	comparison.Added:   "added",
+	comparison.Changed: "changed",
+}
+
+func hunks(list []comparison.Hunk, anchor string, split bool) (out []pages.Hunk) {
+	for _, h := range list {
+		row := pages.Hunk{Header: h.Header(), Anchor: fmt.Sprintf("%s-at-%d-%d", anchor, h.From, h.To)}
+		lines := make([]pages.Line, len(h.Lines))
+		for n, l := range h.Lines {
+			lines[n] = pages.Line{
+				Op:     operations[l.Op],
+				From:   l.From,
+				To:     l.To,
+				Anchor: anchor,
+				Text:   l.Text,
+				Cut:    l.Cut,
+			}
+		}
+		if row.Segments = [][]pages.Line{lines}; split {
+			row.Segments = beside(lines)
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// beside divides lines into segments of which both sides stand beside each other. Lines that are the same come twice,
+// and changed ones are in the order of one side after the other, so that they read as well where there is no room for
+// two.
+func beside(lines []pages.Line) (out [][]pages.Line) {
+	for n, l := range lines {
+		same := l.Op == "same"
+		if n == 0 || same != (lines[n-1].Op == "same") {
+			out = append(out, nil)
+		}
+		last := &out[len(out)-1]
+		old, fresh := l, l
+		old.Side, fresh.Side = "old", "new"
+		switch {
+		case same:
+			*last = append(*last, old, fresh)
+		case l.Op == "removed":
+			*last = append(*last, old)
+		default:
+			*last = append(*last, fresh)
+		}
+	}
+	return out
+}
+
+func blocks(list []comparison.Block) (out []pages.Block) {
+	for _, b := range list {
+		row := pages.Block{
+			Op:      operations[b.Op],
+			Kind:    string(b.Kind),
+			From:    b.From,
+			To:      b.To,
+			Skipped: b.Skipped,
+		}
+		for _, r := range b.Runs {
+			row.Runs = append(row.Runs, pages.Run{Op: operations[r.Op], Text: r.Text})
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+func table(t *comparison.Table) *pages.ComparedTable {
+	if t == nil {
+		return nil
+	}
+	out := pages.ComparedTable{Head: row(t.Head)}
+	for _, r := range t.Rows {
+		out.Rows = append(out.Rows, row(r))
+	}
+	return &out
+}
+
+func row(r comparison.Row) pages.Row {
+	out := pages.Row{
+		Op:      operations[r.Op],
+		From:    r.From,
+		To:      r.To,
+		Skipped: r.Skipped,
+	}
+	for _, c := range r.Cells {
+		out.Cells = append(out.Cells, pages.Cell{Op: operations[c.Op], Before: c.Before, After: c.After})
+	}
+	return out
+}
