@@ -78,6 +78,11 @@ var artifactScenes = []scene{
 	{name: "compare-lines", path: comparisonPage + "?view=unified"},
 	{name: "compare-split", path: comparisonPage + "?view=split"},
 	{name: "compare-file", path: comparisonPage + "?path=notes.md"},
+	{
+		name: "compare-both",
+		path: comparisonPage + "?path=chart.png",
+		act:  func(p *browser.Page) { p.Click(`label[for="f1-both"]`) },
+	},
 	{name: "compare-long", path: comparisonPage, set: strangeFiles},
 	{name: "compare-long-split", path: comparisonPage + "?view=split", set: strangeFiles},
 	{name: "compare-itself", path: comparisonPage + "?from=" + newestID + "&to=" + newestID},

@@ -57,7 +57,7 @@ func TestThePageTellsWhatChanged(t *testing.T) {
 func TestViewsOfAComparison(t *testing.T) {
 	for view, want := range map[string][]string{
 		"unified": {`<div class="diff">`, `<code>- Harbour seals: 48</code>`, `<code>south,low,30,Bob</code>`, `name="view" value="unified"`},
-		"split":   {`<div class="diff split">`, `<div class="line same old">`, `<div class="line removed old">`, `<div class="line added new">`},
+		"split":   {`<div class="diff split">`, `<div class="diff-line same old">`, `<div class="diff-line removed old">`, `<div class="diff-line added new">`},
 		"other":   {`<div class="words">`},
 	} {
 		body := compares(t, newHouse(), "?view="+view)

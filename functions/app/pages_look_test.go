@@ -290,8 +290,10 @@ func look(t *testing.T, p *browser.Page, name string, width int64) {
 	p.Clean()
 }
 
-// reach names every control of a page that the Tab key ought to reach.
-const reach = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")].filter(e => e.checkVisibility())`
+// reach names every control of a page that the Tab key ought to reach; of a group of radio buttons that is the chosen
+// one.
+const reach = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']")]
+	.filter(e => e.checkVisibility() && (e.type !== "radio" || e.checked))`
 
 func TestTheKeyboardReachesEveryControl(t *testing.T) {
 	in := inhabit(t)
