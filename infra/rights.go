@@ -32,10 +32,11 @@ func (d *data) contentRights() []awsiam.PolicyStatement {
 func (d *data) appRights() []awsiam.PolicyStatement {
 	// sign-ins, sessions, consents, lockdowns that are lifted, and removals that are cancelled
 	ended := leading("LTX#*", "SES#*", "OAR#*", "LOCK#*", "JOB#REMOVE#*")
-	return append(d.serveMembers("SES#*", "LTX#*", "RPT#*", "LOCK#*", "CFG#*"),
+	return slices.Concat(d.serveMembers("SES#*", "LTX#*", "RPT#*", "LOCK#*", "CFG#*"), []awsiam.PolicyStatement{
 		allow(index(d.events, "gsi1"), "dynamodb:Query"), // operators read the events of all workspaces
 		allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"),
-		allowIf(d.hot.TableArn(), leading("d:*"), "dynamodb:BatchGetItem")) // what is left of the day
+		allowIf(d.hot.TableArn(), leading("d:*"), "dynamodb:BatchGetItem"), // what is left of the day
+	}, d.readFiles()) // revisions are compared
 }
 
 func (d *data) mcpRights() []awsiam.PolicyStatement {

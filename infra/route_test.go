@@ -287,6 +287,7 @@ func (h *harness) owner(b *browser) {
 		b.t.Fatal("the page offers no link to a revision")
 	}
 	b.submit(regexp.MustCompile(one+`/revisions/[^"/]+/restore`).FindString(b.page), nil)
+	b.visit(one + "/compare")
 	b.visit(one)
 	b.submit(one+"/links", map[string]string{"shows": revision[1], "ends": "1h"})
 	b.visit(one)

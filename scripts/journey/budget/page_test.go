@@ -1,12 +1,14 @@
 package budget
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 )
 
 // TestPagesOfMembersStayWithinTheirBudget reads pages as a browser does: session, then member and workspace, then two
@@ -60,4 +62,21 @@ func TestPagesOfMembersStayWithinTheirBudget(t *testing.T) {
 	}))(t)
 	// The list of the revisions is read beside the one that is shown.
 	read("page: viewer of a second revision", "/v/"+string(shown.ArtifactID), budget{7, 4, 6, 2})
+	// The revisions, then the files of two of them, then at most 20 changed files of both.
+	read("page: comparison", at+"/compare", budget{11, 6, 7, 2})
+	harness.Must(agent.PublishFiles(t.Context(), "Paged", shown.ArtifactID, manyFiles("one")...))(t)
+	harness.Must(agent.PublishFiles(t.Context(), "Paged", shown.ArtifactID, manyFiles("two")...))(t)
+	read("page: comparison of 100 files", at+"/compare", budget{9 + 2*limits.ComparedFiles, 11, 10, 2})
+}
+
+// manyFiles are as many files as an artifact may have, with a word that may differ.
+func manyFiles(word string) []wire.File {
+	out := []wire.File{{Path: "index.html", Body: []byte("<p>" + word)}}
+	for n := 1; n < limits.FilesPerTree; n++ {
+		out = append(out, wire.File{
+			Path: fmt.Sprintf("data/%02d.md", n),
+			Body: fmt.Appendf(nil, "# %d\n\nThe word is %s.\n", n, word),
+		})
+	}
+	return out
 }
