@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff/lcs"
@@ -59,10 +60,11 @@ const lookahead = 8
 // its kind, with many of its words, is shown once.
 func matchBlocks(from, to []block) (out []Block) {
 	next := 0
-	for _, old := range from {
+	before, after := sortedWords(from), sortedWords(to)
+	for i, old := range from {
 		match := -1
 		for n := next; n < min(next+lookahead, len(to)) && match < 0; n++ {
-			if old.kind == to[n].kind && similar(old.text, to[n].text) {
+			if old.kind == to[n].kind && similar(before[i], after[n]) {
 				match = n
 			}
 		}
@@ -100,26 +102,32 @@ func fresh(added []block) (out []Block) {
 	return out
 }
 
-// similar reports whether two texts have at least 2 of 5 words in common, in whatever order.
-func similar(x, y string) bool {
-	count, all := map[string]int{}, 0
-	for _, word := range words(x) {
-		if strings.TrimSpace(word) != "" {
-			count[word]++
-			all++
-		}
-	}
+// similar reports whether two texts have at least 2 of 5 words in common, in whatever order. The words are sorted.
+func similar(x, y []string) bool {
 	common := 0
-	for _, word := range words(y) {
-		if strings.TrimSpace(word) == "" {
-			continue
-		}
-		if all++; count[word] > 0 {
-			count[word]--
+	for i, j := 0, 0; i < len(x) && j < len(y); {
+		switch strings.Compare(x[i], y[j]) {
+		case 0:
 			common++
+			i++
+			j++
+		case -1:
+			i++
+		default:
+			j++
 		}
 	}
-	return 5*common >= all // each common word is counted in both texts
+	return 5*common >= len(x)+len(y) // each common word is in both texts
+}
+
+// sortedWords returns the words of blocks without the spaces between them.
+func sortedWords(list []block) [][]string {
+	out := make([][]string, len(list))
+	for n, b := range list {
+		out[n] = slices.DeleteFunc(words(b.text), func(word string) bool { return strings.TrimSpace(word) == "" })
+		slices.Sort(out[n])
+	}
+	return out
 }
 
 // block is a block of a text.

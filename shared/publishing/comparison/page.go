@@ -57,7 +57,7 @@ func newPage(s *Service, a *artifact.Artifact, q Query) page {
 // fill adds changes from a position on, and returns where the next page begins; nil after the last change.
 func (p *page) fill(ctx context.Context, changes []tree.Change, at position) (next *position, err error) {
 	for at.change < len(changes) {
-		if p.read >= limits.ComparedFiles || len(p.files) > 0 && p.Now().After(p.until) {
+		if p.read >= limits.ComparedFiles {
 			return &at, nil
 		}
 		texts, err := p.readAll(ctx, changes[at.change:min(at.change+maxParallel, len(changes))])
@@ -65,6 +65,9 @@ func (p *page) fill(ctx context.Context, changes []tree.Change, at position) (ne
 			return nil, err
 		}
 		for _, t := range texts {
+			if len(p.files) > 0 && p.Now().After(p.until) {
+				return &at, nil
+			}
 			piece, whole, err := p.add(t, at.piece)
 			if err != nil {
 				return nil, err

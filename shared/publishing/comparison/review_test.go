@@ -135,7 +135,7 @@ func TestAReviewTakesNoMoreFilesAfterAWhile(t *testing.T) {
 	at := now
 	e.Now = func() time.Time { at = at.Add(2 * limits.ComparisonTime); return at }
 	out := e.review(t, Query{})
-	if len(out.Files) != maxParallel || !out.PageInfo.HasMore {
+	if len(out.Files) != 1 || !out.PageInfo.HasMore {
 		t.Errorf("%d files, more: %t", len(out.Files), out.PageInfo.HasMore)
 	}
 }
