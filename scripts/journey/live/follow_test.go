@@ -48,6 +48,7 @@ func TestAPageOfAShareLinkShowsANewRevisionInItsPlace(t *testing.T) {
 	if got := strip(p); got != "Revision 2, the newest" {
 		t.Errorf("the strip says %q", got)
 	}
+	p.Wait(`document.querySelector('[data-part="since"]').checkVisibility()`)
 
 	p.Click(`[data-part="older"]`)
 	shownIn(p, "the first")
@@ -60,6 +61,9 @@ func TestAPageOfAShareLinkShowsANewRevisionInItsPlace(t *testing.T) {
 	p.Click(`[data-part="follow"]`)
 	p.Wait(`document.querySelector(".strip-text").innerText.trim() === "Revision 3, the newest"`)
 	shownIn(p, "the third")
+	p.Click(`[data-part="since"]`)
+	p.WaitText("From revision 1")
+	p.Wait(`[...document.querySelectorAll("del, ins")].length > 0 || document.querySelectorAll(".diff-line").length > 0`)
 	p.Clean()
 }
 
@@ -95,6 +99,7 @@ func TestThePrivateViewerShowsANewRevisionInItsPlace(t *testing.T) {
 	if got := strip(p); got != "Revision 2 of 2" {
 		t.Errorf("the strip says %q", got)
 	}
+	p.Wait(`document.querySelector('[data-part="since"]').checkVisibility()`)
 
 	p.Click(`[data-part="older"]`)
 	p.Wait(`location.search.startsWith("?revision=") && document.querySelector("iframe") !== null`)
@@ -108,5 +113,8 @@ func TestThePrivateViewerShowsANewRevisionInItsPlace(t *testing.T) {
 	p.Click(`[data-part="follow"]`)
 	p.Wait(`location.search === "" && document.querySelector("iframe") !== null`)
 	shownIn(p, "the third")
+	p.Click(`[data-part="since"]`)
+	p.WaitText("From revision 1")
+	p.Wait(`[...document.querySelectorAll("del, ins")].length > 0 || document.querySelectorAll(".diff-line").length > 0`)
 	p.Clean()
 }

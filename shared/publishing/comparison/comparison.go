@@ -107,7 +107,7 @@ func (s *Service) Review(ctx context.Context, by credential.Actor, a *artifact.A
 	}
 	list := cursor.List{Workspace: a.Owner, Name: "comparison/" + string(a.ID) + "/" + q.Path, Now: s.Now()}
 	if q.Content {
-		list.Name += "/content" // a position in it is none in lines
+		list.Name = "content of " + list.Name // a position in it is none in lines
 	}
 	at, err := s.start(list, q)
 	if err != nil {

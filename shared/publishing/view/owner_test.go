@@ -101,6 +101,30 @@ func TestAViewHasAURLForEachFile(t *testing.T) {
 	}
 }
 
+func TestTheURLsOfFilesAreThoseOfTheView(t *testing.T) {
+	e := newEnv(t)
+	view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
+	wantCode(t, err, "")
+	build, err := e.FileURLs(e.owner, &e.store.artifact, e.store.artifact.Current)
+	wantCode(t, err, "")
+	for _, f := range view.Files {
+		if got := build(f.Path); got != f.URL {
+			t.Errorf("%s is at %s, want %s", f.Path, got, f.URL)
+		}
+	}
+	for name, c := range states {
+		e := newEnv(t)
+		c.set(e)
+		want := fault.Code("")
+		if !c.key && !e.store.gone {
+			want = fault.NotFound
+		}
+		if _, err := e.FileURLs(e.owner, &e.store.artifact, e.store.artifact.Current); fault.CodeOf(err) != want {
+			t.Errorf("%s: %v, want %q", name, err, want)
+		}
+	}
+}
+
 func TestTheTierOfTheOwnerDecidesWhatATokenAllows(t *testing.T) {
 	for name, c := range map[string]struct {
 		set              func(*env)
