@@ -22,15 +22,26 @@ type billing struct {
 
 func (b billing) on() bool { return b != billing{} }
 
-// settings are those of a host that talks to Stripe.
+// settings are those of a host that talks to Stripe. The secret of webhooks is none of them.
 func (b billing) settings() map[string]string {
 	return map[string]string{
-		env.StripeKey:           b.Key,
-		env.StripeWebhookSecret: b.WebhookSecret,
-		env.StripePriceMonth:    b.PriceMonth,
-		env.StripePriceYear:     b.PriceYear,
-		env.StripeURL:           "", // declared for stand-ins, because functions are told declared variables only
+		env.StripeKey:        b.Key,
+		env.StripePriceMonth: b.PriceMonth,
+		env.StripePriceYear:  b.PriceYear,
+		env.StripeURL:        "", // declared for stand-ins, because functions are told declared variables only
 	}
+}
+
+// billingSettings are those that a host gets; nil for one that does not talk to Stripe.
+func (h host) billingSettings(b billing) map[string]string {
+	if !h.sells {
+		return nil
+	}
+	all := b.settings()
+	if h.hears {
+		all[env.StripeWebhookSecret] = b.WebhookSecret
+	}
+	return all
 }
 
 var priceShape = regexp.MustCompile(`^[A-Za-z0-9_]{1,255}$`)
@@ -69,16 +80,17 @@ func (h host) readBillingSecrets(o options) []awsiam.PolicyStatement {
 	if !h.sells || !o.Billing.on() {
 		return nil
 	}
-	return []awsiam.PolicyStatement{
-		allow(jsii.String(o.Billing.Key), "secretsmanager:GetSecretValue"),
-		allow(jsii.String(o.Billing.WebhookSecret), "secretsmanager:GetSecretValue"),
+	read := []awsiam.PolicyStatement{allow(jsii.String(o.Billing.Key), "secretsmanager:GetSecretValue")}
+	if h.hears {
+		read = append(read, allow(jsii.String(o.Billing.WebhookSecret), "secretsmanager:GetSecretValue"))
 	}
+	return read
 }
 
-// reconcile wakes the function once a day, so that it compares subscriptions with plans. A run that is lost is made up
+// reconcile wakes the function that hears of changes once a day, so that it compares subscriptions with plans. A run that is lost is made up
 // for by the next one.
 func (f *function) reconcile() {
-	if !f.sells || !f.Billing.on() {
+	if !f.hears || !f.Billing.on() {
 		return
 	}
 	awsevents.NewRule(f.stack, jsii.String("Daily"), &awsevents.RuleProps{

@@ -80,10 +80,8 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 		if f.providers {
 			variables[env.Providers] = "" // a container reads no secret
 		}
-		if f.sells {
-			for name := range f.Billing.settings() {
-				variables[name] = ""
-			}
+		for name := range f.billingSettings(f.Billing) {
+			variables[name] = ""
 		}
 		if _, says := f.settings[env.AgentRegistration]; says {
 			variables[env.AgentRegistration] = "on"

@@ -140,10 +140,8 @@ func (f *function) environment() *map[string]*string {
 	if f.providers {
 		variables[env.Providers] = jsii.String(f.AgentProviders)
 	}
-	if f.sells {
-		for name, value := range f.Billing.settings() {
-			variables[name] = jsii.String(value)
-		}
+	for name, value := range f.billingSettings(f.Billing) {
+		variables[name] = jsii.String(value)
 	}
 	people := f.Identity.settings()
 	for _, name := range f.people {

@@ -36,7 +36,10 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 		"upload":  {env.PutMode},
 		"mcp":     {env.Bundles, env.Cache, env.PutMode, env.AgentRegistration, env.OIDCIssuer, env.OIDCClientID},
 		"content": {env.Cache, env.ResponseMode},
-		"app":     append([]string{env.Bundles, env.Cache, env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout}, checking...),
+		"app": append([]string{
+			env.Bundles, env.Cache, env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout,
+			env.StripeKey, env.StripePriceMonth, env.StripePriceYear, env.StripeURL,
+		}, checking...),
 	}
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		want := slices.Concat(common, own[host], needed[host])
@@ -100,6 +103,9 @@ func TestSettingsOfTheLayouts(t *testing.T) {
 		{"Bare-Api", env.StripeWebhookSecret, stripeSecret},
 		{"Bare-Api", env.StripePriceYear, "price_year"},
 		{"Bare-Api", env.StripeURL, ""},
+		{"Plain-App", env.StripeKey, ""},
+		{"Bare-App", env.StripeKey, stripeKey},
+		{"Bare-App", env.StripePriceMonth, "price_month"},
 		{"Loose-App", env.OIDCIssuer, ""},
 		{"Loose-Api", env.OIDCClientID, ""},
 		{"Loose-App", env.MCPURL, "https://mcp.invalid"},

@@ -19,6 +19,7 @@ type host struct {
 	people    []string          // settings of the identity provider that it gets
 	providers bool              // verifies what identity providers of agents send
 	sells     bool              // talks to Stripe
+	hears     bool              // receives Stripe's events, and reconciles what they did not tell
 	settings  map[string]string // in addition to those that all hosts have
 	grants    func(*data) []awsiam.PolicyStatement
 	purpose   string // of the rule that wakes a scheduled function
@@ -47,6 +48,7 @@ var hosts = []host{
 		people:    verifying, // ID tokens that clients exchange
 		providers: true,
 		sells:     true,
+		hears:     true,
 		settings: map[string]string{
 			env.Bundles:      strconv.Itoa(wakeSeconds),
 			env.Pow:          "adaptive",
@@ -78,6 +80,7 @@ var hosts = []host{
 		timeout: answerTime,
 		rings:   []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
 		people:  signingIn,
+		sells:   true, // the page of the plan
 		settings: map[string]string{
 			env.Bundles: strconv.Itoa(wakeSeconds),
 		},

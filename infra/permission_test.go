@@ -176,8 +176,10 @@ func (h *harness) open(t *testing.T, host string, getenv func(string) string, p 
 	if slices.Contains(env.Scheduled, host) {
 		c.Now = h.clock.now
 	}
-	if host == "api" {
+	if host == "api" || host == "app" {
 		c.Billing = h.sells.account()
+	}
+	if host == "api" {
 		c.Providers, c.FetchOrigins = append(c.Providers, h.vouches.entry()), append(c.FetchOrigins, h.vouches.issuer)
 	}
 	services, err := boot.Open(c)

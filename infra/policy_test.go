@@ -203,7 +203,7 @@ const membersWrite = "W#* or A#* or AL#* or K#* or CT#* or JOB#MIGRATE#* or JOB#
 var writes = map[string]string{
 	"api":    membersWrite + " or UC#* or OAR#* or OCL#* or LOCK#* or BC#* or BE#*",
 	"upload": "U#* or A#* or K#*",
-	"app":    membersWrite + " or SES#* or LTX#* or RPT#* or LOCK#* or CFG#*",
+	"app":    membersWrite + " or SES#* or LTX#* or RPT#* or LOCK#* or CFG#* or BC#*",
 	"mcp":    "U#* or A#* or AL#* or W#*",
 }
 
@@ -236,10 +236,16 @@ func providerRights(d *deployment, host string) []string {
 
 // billingRights returns those that depend on the account at Stripe.
 func billingRights(d *deployment, host string) []string {
-	if host != "api" || !d.Billing.on() {
+	readKey := "secretsmanager:GetSecretValue " + stripeKey
+	switch {
+	case !d.Billing.on():
 		return nil
+	case host == "app":
+		return []string{readKey} // no event comes to it
+	case host == "api":
+		return []string{readKey, "secretsmanager:GetSecretValue " + stripeSecret}
 	}
-	return []string{"secretsmanager:GetSecretValue " + stripeKey, "secretsmanager:GetSecretValue " + stripeSecret}
+	return nil
 }
 
 // signInRights returns those that depend on the identity provider.

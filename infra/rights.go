@@ -32,7 +32,7 @@ func (d *data) contentRights() []awsiam.PolicyStatement {
 func (d *data) appRights() []awsiam.PolicyStatement {
 	// sign-ins, sessions, consents, lockdowns that are lifted, and removals that are cancelled
 	ended := leading("LTX#*", "SES#*", "OAR#*", "LOCK#*", "JOB#REMOVE#*")
-	return slices.Concat(d.serveMembers("SES#*", "LTX#*", "RPT#*", "LOCK#*", "CFG#*"), []awsiam.PolicyStatement{
+	return slices.Concat(d.serveMembers("SES#*", "LTX#*", "RPT#*", "LOCK#*", "CFG#*", "BC#*"), []awsiam.PolicyStatement{
 		allow(index(d.events, "gsi1"), "dynamodb:Query"), // operators read the events of all workspaces
 		allowIf(d.core.TableArn(), ended, "dynamodb:DeleteItem"),
 		allowIf(d.hot.TableArn(), leading("d:*"), "dynamodb:BatchGetItem"), // what is left of the day

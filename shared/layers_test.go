@@ -115,12 +115,11 @@ var bans = []ban{
 	{"shared/platform/contract", "github.com/", "the CLI takes the wire shapes without the hosts' libraries"},
 	{"cmd/vitrine", "github.com/aws/", "the CLI speaks HTTP only"},
 	{"cmd/vitrine", "vitrine/shared/boot", "the CLI speaks HTTP only"},
-	{"functions/upload/lambda", "github.com/stripe/", "the api function alone talks to Stripe"},
-	{"functions/content/lambda", "github.com/stripe/", "the api function alone talks to Stripe"},
-	{"functions/app/lambda", "github.com/stripe/", "the api function alone talks to Stripe"},
-	{"functions/mcp/lambda", "github.com/stripe/", "the api function alone talks to Stripe"},
-	{"functions/jobs/lambda", "github.com/stripe/", "the api function alone talks to Stripe"},
-	{"functions/bundle/lambda", "github.com/stripe/", "the api function alone talks to Stripe"},
+	{"functions/upload/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
+	{"functions/content/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
+	{"functions/mcp/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
+	{"functions/jobs/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
+	{"functions/bundle/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
 }
 
 func TestPackagesImportLowerRoomsOnly(t *testing.T) {

@@ -93,7 +93,12 @@ func (h *Host) invoices(ctx context.Context, call *web.Request, _ *struct{}) (co
 	if h.Billing == nil {
 		return contract.InvoiceList{}, noBilling()
 	}
-	return h.Billing.Invoices(ctx, call.Actor)
+	found, err := h.Billing.Invoices(ctx, call.Actor)
+	out := contract.InvoiceList{Invoices: make([]contract.Invoice, len(found))}
+	for n, i := range found {
+		out.Invoices[n] = i.Invoice
+	}
+	return out, err
 }
 
 type checkoutInput struct {
@@ -167,5 +172,8 @@ func (h *Host) setPlan(ctx context.Context, call *web.Request, in *setPlanInput)
 	if h.Billing == nil {
 		return contract.BillingStatus{}, noBilling()
 	}
-	return h.Billing.SetPlan(ctx, call.Actor, call.Command, call.Record, id.Workspace(in.Workspace), in.Body.Plan)
+	return h.Billing.SetPlan(ctx, call.Actor, call.Command, call.Record, billing.Override{
+		Workspace: id.Workspace(in.Workspace),
+		Plan:      in.Body.Plan,
+	})
 }

@@ -29,6 +29,7 @@ type Host struct {
 	SignIns  SignIns
 	Account  Account
 	Keys     Keys
+	Billing  Billing // nil: nothing is sold
 
 	Deletions Deletions
 
@@ -89,6 +90,7 @@ func (h *Host) routes() []route {
 		h.reportRoutes(),
 		h.memberRoutes(),
 		h.deletionRoutes(),
+		h.billingRoutes(),
 		h.decisionRoutes(),
 		h.operatorRoutes(),
 	)

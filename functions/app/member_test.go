@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/billing"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/member"
@@ -85,9 +86,13 @@ type house struct {
 	appURL, contentURL          string
 	bundle                      contract.Bundle
 	others                      []string // last characters of the ids of further artifacts
-	many                        int      // older revisions beside those of the scenes
 	files                       comparedFiles
 	lock                        workspace.Workspace // its lock is that of the workspace
+	account                     billing.Account
+	noInvoices                  error  // of the payment provider
+	slow                        bool   // it hangs
+	payURL                      string // its page
+	many                        int    // older revisions beside those of the scenes
 }
 
 func newHouse() *house {
@@ -103,6 +108,7 @@ func newHouse() *house {
 		contentURL: "http://127.0.0.1:8703",
 		calling:    new(sync.Mutex),
 		files:      sealFiles(),
+		payURL:     "https://checkout.stripe.test/c/pay/1",
 		scopes:     []credential.Scope{credential.Publish, credential.Read, credential.Admin},
 	}
 }
@@ -137,6 +143,7 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 		Artifacts: kept{artifacts{s}, shelf{s}},
 		Viewers:   Viewers{Views: shown{resolver(opens), views{s}}, Live: &fakeLive{}, Comparisons: compared{s}},
 		Links:     doorkeeper{s},
+		Billing:   seller{s},
 		Admissions: Admissions{
 			Agents: allAgents{agents{s}, delegations{s}},
 			Apps:   clients{apps{s}, devices{s}},
@@ -287,7 +294,7 @@ var rooms = []string{
 	selectionPath + "?do=delete&artifact=" + artifactID, "/artifacts/" + artifactID, "/artifacts/" + artifactID + "/delete", "/artifacts/" + artifactID + "/private",
 	"/artifacts/" + artifactID + "/lockdown", "/artifacts/" + artifactID + "/lockdown/lift", linkPath + "/revoke", "/access-links",
 	"/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID, comparisonPage, comparisonPage + "?view=split", "/keys", "/keys/ended", "/keys/" + keyID + "/revoke", "/connections",
-	"/connections/agents/" + agentID + "/unlink", "/connections/apps/" + grantID + "/unlink", "/audit", "/settings", "/settings/sign-out-everywhere",
+	"/connections/agents/" + agentID + "/unlink", "/connections/apps/" + grantID + "/unlink", "/audit", "/billing", "/settings", "/settings/sign-out-everywhere",
 	"/claim", agentPath, "/device", "/oauth/consent?req=abc",
 }
 
@@ -310,6 +317,7 @@ var doors = map[string]url.Values{
 	"/keys":                      {"name": {"Build server"}, "expires": {"30"}, "once": {"page-0123456789"}},
 	"/keys/" + keyID + "/revoke": {"once": {"page-0123456789"}},
 	"/connections/agents/" + agentID + "/unlink": {}, "/connections/apps/" + grantID + "/unlink": {},
+	billingPath + "/checkout": {"interval": {"month"}, "once": {"page-0123456789"}}, billingPath + "/portal": {},
 	"/claim":         {"claim_token": {claimToken}},
 	"/claim/confirm": {"claim_token": {claimToken}, "once": {"page-0123456789"}},
 	agentPath:        {"user_code": {"123456"}, "attempt": {mark(attemptText)}}, agentPath + "/deny": {"attempt": {mark(attemptText)}},

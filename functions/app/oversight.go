@@ -248,19 +248,9 @@ func (h *Host) showProvisioning(w http.ResponseWriter, r *http.Request, v browse
 
 // tiers are the limits of workspaces, the smallest first.
 func (h *Host) tiers() []pages.Tier {
-	l := h.Operators.Limits
 	var all []pages.Tier
 	for _, tier := range []limits.Tier{limits.Ephemeral, limits.Free, limits.Pro} {
-		p := l.Tiers[tier]
-		all = append(all, pages.Tier{Name: string(tier), Limits: pages.Limits{
-			PerDay:       p.NewArtifactsPerDay,
-			Files:        p.FileCount,
-			FileSize:     p.FileSize,
-			ArtifactSize: p.ArtifactSize,
-			DefaultLife:  p.DefaultLife,
-			LongestLife:  p.MaxLife,
-			PerMinute:    l.Actor.Limit,
-		}})
+		all = append(all, pages.Tier{Name: string(tier), Limits: h.tier(tier)})
 	}
 	return all
 }

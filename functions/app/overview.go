@@ -38,6 +38,9 @@ func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSessio
 		p.Left = h.Account.Policy(r.Context(), v.Actor).DailyNewArtifactsRemaining
 		return nil
 	}, func() error {
+		p.Due = h.due(r.Context(), v)
+		return nil
+	}, func() error {
 		return h.tell(r.Context(), v, &p.Recorded)
 	})
 	if err != nil {

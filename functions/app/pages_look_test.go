@@ -225,7 +225,7 @@ func describe(s *house) {
 }
 
 func TestMembersPagesLook(t *testing.T) {
-	for name, some := range map[string][]scene{"first half": scenes[:len(scenes)/2], "second half": scenes[len(scenes)/2:], "artifacts": artifactScenes} {
+	for name, some := range map[string][]scene{"first half": scenes[:len(scenes)/2], "second half": scenes[len(scenes)/2:], "artifacts": artifactScenes, "billing": billingScenes} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			show(t, some)

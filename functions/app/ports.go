@@ -8,6 +8,7 @@ import (
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/account"
+	"vitrine/shared/identity/billing"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/member"
@@ -313,6 +314,22 @@ type Account interface {
 	// Story answers what was done in the workspace, newest first; invalid_cursor for a cursor that is a day old or of
 	// another workspace.
 	Story(ctx context.Context, by credential.Actor, p account.Page) ([]event.Event, contract.PageInfo, error)
+}
+
+// Billing sells the larger plan at a payment provider. All that asks the provider answers database_unavailable where it
+// does not answer.
+type Billing interface {
+	Account(ctx context.Context, by credential.Actor) (billing.Account, error)
+	// Invoices are the latest ones of the workspace.
+	Invoices(ctx context.Context, by credential.Actor) ([]billing.Invoice, error)
+	// Checkout opens the page where the workspace subscribes; invalid_request where it has a subscription, forbidden
+	// without the right admin. Portal opens the one where it manages that; not_found where it never subscribed.
+	Checkout(
+		ctx context.Context, by credential.Actor, c idempotency.Command, i billing.Interval,
+	) (contract.PageURL, error)
+	Portal(ctx context.Context, by credential.Actor) (contract.PageURL, error)
+	// Return brings the plan up to date after a checkout; one of another workspace changes nothing.
+	Return(ctx context.Context, by credential.Actor, asked billing.SessionID) (contract.BillingStatus, error)
 }
 
 // Reports takes reports of abuse.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"time"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
@@ -27,15 +28,20 @@ const (
 )
 
 // browserSession is a request of a member who is signed in.
-type browserSession struct{ session.Authenticated }
+type browserSession struct {
+	session.Authenticated
+	sells bool // the deployment has billing
+}
 
 // memberHandler answers a member.
 type memberHandler func(w http.ResponseWriter, r *http.Request, v browserSession) error
 
 // withTimeout gives up when an answer takes too long, and says so.
-func withTimeout(handle handler) handler {
+func withTimeout(handle handler) handler { return within(limits.IdentityAnswer, handle) }
+
+func within(limit time.Duration, handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), limits.IdentityAnswer)
+		ctx, cancel := context.WithTimeout(r.Context(), limit)
 		defer cancel()
 		return web.Late(handle(w, r.WithContext(ctx)))
 	}
@@ -138,7 +144,14 @@ func (h *Host) command(back string, handle memberHandler) handler {
 func (h *Host) commandBy(
 	find func(*http.Request) (browserSession, error), back string, handle memberHandler,
 ) handler {
-	return withTimeout(func(w http.ResponseWriter, r *http.Request) error {
+	return withTimeout(h.untimedCommand(find, back, handle))
+}
+
+// untimedCommand is commandBy without its time limit.
+func (h *Host) untimedCommand(
+	find func(*http.Request) (browserSession, error), back string, handle memberHandler,
+) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
 		v, err := find(r)
 		if beingDeleted(err) {
 			return explained{err, pages.Message{
@@ -159,7 +172,7 @@ func (h *Host) commandBy(
 			return err
 		}
 		return handle(w, r, v)
-	})
+	}
 }
 
 // visitor finds the member behind a request. A cookie that is sent twice counts as none, because only one of
@@ -182,7 +195,7 @@ func (h *Host) visitorBy(
 	web.Annotate(r.Context(),
 		slog.String("workspace", string(opened.Actor.Workspace.ID)),
 		slog.String("member", string(opened.Member.ID)))
-	return browserSession{opened}, nil
+	return browserSession{Authenticated: opened, sells: h.Billing != nil}, nil
 }
 
 // reach is what an app may do for the member: our own clients act with all their rights, others with those that they
@@ -196,7 +209,13 @@ func (v browserSession) reach(c id.Client, asked []credential.Scope) []credentia
 
 // layout is what a member's pages have around them; here is the section on show.
 func (v browserSession) layout(here string) pages.Layout {
-	return pages.Layout{Workspace: v.Actor.Workspace.Name, Email: v.Member.Email, Here: here}
+	return pages.Layout{
+		Workspace: v.Actor.Workspace.Name,
+		Email:     v.Member.Email,
+		Here:      here,
+		Sells:     v.sells,
+		Operates:  !v.Actor.Operator.IsZero(),
+	}
 }
 
 // cookie is the value of a cookie that the request has exactly once, else "".

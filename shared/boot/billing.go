@@ -13,7 +13,8 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// Billing is the account at the payment provider. Unless all of it but URL is set, billing is off.
+// Billing is the account at the payment provider. Unless all of it but URL is set, billing is off. A host that
+// receives no events gets no WebhookSecret.
 type Billing struct {
 	Key           string // of the provider's API
 	WebhookSecret string // by which the provider signs events
@@ -24,8 +25,11 @@ type Billing struct {
 
 // On reports whether plans can be bought.
 func (b Billing) On() bool {
-	return b.Key != "" && b.WebhookSecret != "" && b.Monthly != "" && b.Yearly != ""
+	return b.Sells() && b.WebhookSecret != ""
 }
+
+// Sells reports whether pages of the provider can be opened.
+func (b Billing) Sells() bool { return b.Key != "" && b.Monthly != "" && b.Yearly != "" }
 
 // Provider is what a payment provider does.
 type Provider interface {
@@ -34,7 +38,7 @@ type Provider interface {
 	billing.Events
 }
 
-// Billing follows subscriptions at a provider. The host brings the provider, so that no other one links its client.
+// Billing follows subscriptions at a provider. Hosts bring the provider, so that only those link its client.
 func (s *Services) Billing(p Provider) *billing.Service {
 	return &billing.Service{
 		Store:         s.stores.Billing,
@@ -49,7 +53,7 @@ func (s *Services) Billing(p Provider) *billing.Service {
 	}
 }
 
-// billingFrom reads the account from where the settings say. Secrets are read only if all settings are there.
+// billingFrom reads the account from where the settings say. Secrets are read only if what Sells needs is there.
 func billingFrom(ctx context.Context, cfg aws.Config, getenv func(string) string) (Billing, error) {
 	b := Billing{
 		Monthly: getenv(env.StripePriceMonth),
@@ -57,13 +61,15 @@ func billingFrom(ctx context.Context, cfg aws.Config, getenv func(string) string
 		URL:     getenv(env.StripeURL),
 	}
 	key, secret := getenv(env.StripeKey), getenv(env.StripeWebhookSecret)
-	if key == "" || secret == "" || b.Monthly == "" || b.Yearly == "" {
+	if key == "" || b.Monthly == "" || b.Yearly == "" {
 		return Billing{}, nil
 	}
 	var err1, err2 error
 	var read sync.WaitGroup
 	read.Go(func() { b.Key, err1 = trimmedSecret(ctx, cfg, env.StripeKey, key) })
-	read.Go(func() { b.WebhookSecret, err2 = trimmedSecret(ctx, cfg, env.StripeWebhookSecret, secret) })
+	if secret != "" {
+		read.Go(func() { b.WebhookSecret, err2 = trimmedSecret(ctx, cfg, env.StripeWebhookSecret, secret) })
+	}
 	read.Wait()
 	if err := errors.Join(err1, err2); err != nil {
 		return Billing{}, err

@@ -7,6 +7,8 @@ type Layout struct {
 	Workspace, Email string
 	// Here is the path of the current section. It is empty on pages that ask one question and have no navigation.
 	Here string
+	// Sells and Operates say that there are pages about the plan, and pages of operators for this member.
+	Sells, Operates bool
 }
 
 // section is an entry of the navigation.
@@ -28,6 +30,12 @@ func (s Layout) Sections() []section {
 		{Path: "/connections", Name: "Connections"},
 		{Path: "/audit", Name: "Audit log"},
 		{Path: "/settings", Name: "Workspace"},
+	}
+	if s.Sells {
+		all = append(all, section{Path: "/billing", Name: "Billing"})
+	}
+	if s.Operates {
+		all = append(all, section{Path: "/admin", Name: "Operators"})
 	}
 	for i := range all {
 		all[i].Here = all[i].Path == s.Here
@@ -63,6 +71,7 @@ type Limits struct {
 	FileSize, ArtifactSize   int64
 	DefaultLife, LongestLife time.Duration
 	PerMinute                int
+	Pins                     int
 }
 
 // Overview is the first page of a member.
@@ -72,8 +81,9 @@ type Overview struct {
 	MCPURL string // empty: there is no MCP host
 	Recent []Artifact
 	Limits Limits
-	Counts *Counts // nil: they could not be counted
-	Left   *int    // new artifacts that may be published today; nil: not known
+	Counts *Counts   // nil: they could not be counted
+	Left   *int      // new artifacts that may be published today; nil: not known
+	Due    *Standing // of a subscription that needs attention; nil: of none
 	Recorded
 }
 

@@ -52,6 +52,8 @@ var emptyPages = map[string]Page{
 	"report":             Report{},
 	"selection":          Selection{},
 	"outcomes":           Outcomes{},
+	"billing":            Billing{},
+	"depart":             Depart{},
 }
 
 // Parts of hostilePages.
@@ -346,7 +348,27 @@ var hostilePages = map[string]Page{
 		Audience:    hostile,
 		Request:     hostile,
 	},
-	"leave": Leave{Client: spoofing, Host: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
+	"billing": Billing{
+		Layout:    Layout{Workspace: spoofing, Email: spoofing, Here: hostile, Sells: true, Operates: true},
+		Given:     true,
+		Standing:  &Standing{Name: hostile, Badge: hostile, Text: hostile, Paid: hostile, When: hostile, At: now, Trouble: true},
+		Outcome:   &Standing{Name: hostile, Text: hostile, Reload: true},
+		Manages:   true,
+		Customer:  true,
+		Offers:    true,
+		OnceMonth: hostile,
+		OnceYear:  hostile,
+		Invoices: []Invoice{{
+			Number: spoofing,
+			Amount: spoofing,
+			Status: spoofing,
+			About:  spoofing,
+			At:     now,
+			URL:    hostile,
+		}},
+	},
+	"depart": Depart{Heading: hostile, Text: hostile, Host: spoofing, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
+	"leave":  Leave{Client: spoofing, Host: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
 	"app-error": AppError{
 		Client:  spoofing,
 		ID:      hostile,

@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 
 	"vitrine/shared/identity/billing"
@@ -23,6 +24,7 @@ func billingFields(f fields, a *billing.Account) {
 	text(f, "subscription", &a.Subscription)
 	text(f, "status", &a.Status)
 	f.time("period_end", &a.PeriodEnd)
+	f.time("ends_at", &a.EndsAt)
 	text(f, "interval", &a.Interval)
 	text(f, "override", &a.Override)
 	integer(f, "version", &a.Version)
@@ -35,6 +37,19 @@ func (s Billing) Account(ctx context.Context, w id.Workspace) (billing.Account, 
 	i, err := s.get(ctx, billingKey(w))
 	decode(i, &a, billingFields)
 	return a, err
+}
+
+// Plan implements billing.Store.
+func (s Billing) Plan(ctx context.Context, w id.Workspace) (workspace.Plan, error) {
+	i, err := s.get(ctx, workspaceKey(w))
+	found := readWorkspace(i, w)
+	switch {
+	case err != nil:
+		return "", err
+	case found == nil:
+		return "", billing.ErrNoWorkspace
+	}
+	return cmp.Or(found.Plan, workspace.FreePlan), nil
 }
 
 // Holder implements billing.Store.

@@ -126,12 +126,12 @@ func (c *Client) Portal(ctx context.Context, customer billing.CustomerID, back s
 // Invoices implements billing.Cashier.
 func (c *Client) Invoices(
 	ctx context.Context, customer billing.CustomerID, limit int,
-) ([]contract.Invoice, error) {
+) ([]billing.Invoice, error) {
 	params := &stripe.InvoiceListParams{Customer: stripe.String(string(customer))}
 	params.Context, params.Single = ctx, true
 	params.Limit = stripe.Int64(int64(limit))
 	found := invoice.Client{B: c.backend, Key: c.config.Key}.List(params)
-	var out []contract.Invoice
+	var out []billing.Invoice
 	for found.Next() {
 		out = append(out, invoiceRow(found.Invoice()))
 	}
@@ -141,8 +141,8 @@ func (c *Client) Invoices(
 	return out, nil
 }
 
-func invoiceRow(i *stripe.Invoice) contract.Invoice {
-	out := contract.Invoice{
+func invoiceRow(i *stripe.Invoice) billing.Invoice {
+	out := billing.Invoice{Number: i.Number, Invoice: contract.Invoice{
 		ID:               i.ID,
 		AmountDue:        i.AmountDue,
 		Currency:         string(i.Currency),
@@ -150,7 +150,7 @@ func invoiceRow(i *stripe.Invoice) contract.Invoice {
 		Description:      textOrNull(i.Description),
 		HostedInvoiceURL: textOrNull(i.HostedInvoiceURL),
 		InvoicePDF:       textOrNull(i.InvoicePDF),
-	}
+	}}
 	if i.Created != 0 {
 		out.Created = contract.AtOrNull(time.Unix(i.Created, 0))
 	}
@@ -247,6 +247,12 @@ func read(s *stripe.Subscription) billing.Subscription {
 	item := s.Items.Data[0]
 	if item.CurrentPeriodEnd != 0 {
 		out.PeriodEnd = time.Unix(item.CurrentPeriodEnd, 0).UTC()
+	}
+	switch {
+	case s.CancelAt != 0:
+		out.EndsAt = time.Unix(s.CancelAt, 0).UTC()
+	case s.CancelAtPeriodEnd:
+		out.EndsAt = out.PeriodEnd
 	}
 	if item.Price == nil || item.Price.Recurring == nil || item.Price.Recurring.IntervalCount > 1 {
 		return out

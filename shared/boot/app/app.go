@@ -9,6 +9,7 @@ import (
 
 	"vitrine/functions/app"
 	"vitrine/shared/boot"
+	"vitrine/shared/boot/payment"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/deletion"
@@ -32,6 +33,9 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 		Now:      s.Config.Now,
 	}
 	h.Deletions = deletions{s.Deletions(), s.Sessions()}
+	if err := s.Config.BillingError; err != nil { // there is no page for it then
+		log.Error("billing", "error", err)
+	}
 	if err := errors.Join(artifacts(s, h, limiter), people(s, h, limiter)); err != nil {
 		return nil, err
 	}
@@ -81,6 +85,9 @@ func people(s *boot.Services, h *app.Host, limiter *rate.Limiter) error {
 	vouched, err7 := s.Delegations()
 	h.Agents = agents{registered, vouching{vouched}}
 	h.Apps, err6 = s.OAuth(limiter)
+	if s.Config.Billing.Sells() {
+		h.Billing = payment.Service(s)
+	}
 	return errors.Join(err1, err2, err3, err4, err5, err6, err7)
 }
 

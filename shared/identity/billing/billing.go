@@ -81,6 +81,7 @@ type Subscription struct {
 	Workspace id.Workspace // that its checkout was opened for; empty if it was made elsewhere
 	Status    Status
 	PeriodEnd time.Time // zero: unknown
+	EndsAt    time.Time // when it ends because it was cancelled; zero: it is renewed
 	Interval  Interval  // empty: neither month nor year
 	CreatedAt time.Time
 }
@@ -93,6 +94,7 @@ type Account struct {
 	Subscription SubscriptionID
 	Status       Status
 	PeriodEnd    time.Time
+	EndsAt       time.Time
 	Interval     Interval
 	Override     workspace.Plan // that an operator set; empty: none
 	Version      int64          // counts the changes
@@ -102,6 +104,12 @@ type Account struct {
 // Plan returns the plan of the workspace: the operator's, else that of the subscription.
 func (a Account) Plan() workspace.Plan { return cmp.Or(a.Override, a.Status.Plan()) }
 
+// Subscribed reports whether a subscription gives the larger plan, so that another one would be paid twice.
+func (a Account) Subscribed() bool { return a.Status.rank() == Active.rank() }
+
+// Revivable reports whether a subscription gives no plan now and would after a payment.
+func (a Account) Revivable() bool { return a.Status.rank() == Unpaid.rank() }
+
 // follow returns the account with the subscription that counts. A subscription that is over never replaces one that
 // gives a plan, and of two alike the one that was made later counts.
 func (a Account) follow(found []Subscription) Account {
@@ -110,6 +118,7 @@ func (a Account) follow(found []Subscription) Account {
 		a.Status = ""
 		a.Interval = ""
 		a.PeriodEnd = time.Time{}
+		a.EndsAt = time.Time{}
 		return a
 	}
 	s := slices.MaxFunc(found, func(x, y Subscription) int {
@@ -118,7 +127,7 @@ func (a Account) follow(found []Subscription) Account {
 	})
 	a.Customer, a.Subscription = s.Customer, s.ID
 	a.Status, a.Interval = s.Status, s.Interval
-	a.PeriodEnd = s.PeriodEnd
+	a.PeriodEnd, a.EndsAt = s.PeriodEnd, s.EndsAt
 	return a
 }
 
@@ -127,7 +136,8 @@ func (a Account) reflects(s Subscription) bool {
 	if a.Subscription != s.ID {
 		return a.Subscription != "" && a.Status.rank() >= s.Status.rank()
 	}
-	return a.Customer == s.Customer && a.Status == s.Status && a.Interval == s.Interval && a.PeriodEnd.Equal(s.PeriodEnd)
+	return a.Customer == s.Customer && a.Status == s.Status && a.Interval == s.Interval &&
+		a.PeriodEnd.Equal(s.PeriodEnd) && a.EndsAt.Equal(s.EndsAt)
 }
 
 // status returns the wire form. used counts today's first publishes; it is nil when it is not shown.

@@ -16,6 +16,8 @@ import (
 type Store interface {
 	// Account reads strongly what is stored of a workspace, which need not exist.
 	Account(ctx context.Context, w id.Workspace) (Account, error)
+	// Plan reads strongly the plan that a workspace has. Errors: ErrNoWorkspace.
+	Plan(ctx context.Context, w id.Workspace) (workspace.Plan, error)
 	// Holder reads strongly which workspace a customer belongs to; empty if none.
 	Holder(ctx context.Context, c CustomerID) (id.Workspace, error)
 	// Update stores an account, the plan of its workspace and what belongs to the change in one transaction. Errors:
@@ -77,7 +79,13 @@ type Cashier interface {
 	// Portal opens the page where a customer manages subscriptions, and returns its URL.
 	Portal(ctx context.Context, c CustomerID, back string) (string, error)
 	// Invoices lists up to limit invoices of a customer, in the order of the provider.
-	Invoices(ctx context.Context, c CustomerID, limit int) ([]contract.Invoice, error)
+	Invoices(ctx context.Context, c CustomerID, limit int) ([]Invoice, error)
+}
+
+// Invoice is an invoice. Its number is no part of the wire form, because clients refuse what they do not know.
+type Invoice struct {
+	contract.Invoice
+	Number string // that the customer sees; empty: it has none yet
 }
 
 // Subscriptions reads subscriptions at the provider, and ends them.

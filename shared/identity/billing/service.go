@@ -37,9 +37,14 @@ type Service struct {
 	Now           func() time.Time
 }
 
+// Account tells what the caller's workspace pays, as it is stored.
+func (s *Service) Account(ctx context.Context, by credential.Actor) (Account, error) {
+	return s.Store.Account(ctx, by.Workspace.ID)
+}
+
 // Status tells the plan of the caller's workspace.
 func (s *Service) Status(ctx context.Context, by credential.Actor) (contract.BillingStatus, error) {
-	a, err := s.Store.Account(ctx, by.Workspace.ID)
+	a, err := s.Account(ctx, by)
 	if err != nil {
 		return contract.BillingStatus{}, err
 	}
@@ -56,15 +61,12 @@ func (s *Service) shown(ctx context.Context, a Account) contract.BillingStatus {
 }
 
 // Invoices lists the latest invoices of the caller's workspace.
-func (s *Service) Invoices(ctx context.Context, by credential.Actor) (contract.InvoiceList, error) {
-	out := contract.InvoiceList{Invoices: []contract.Invoice{}}
-	a, err := s.Store.Account(ctx, by.Workspace.ID)
+func (s *Service) Invoices(ctx context.Context, by credential.Actor) ([]Invoice, error) {
+	a, err := s.Account(ctx, by)
 	if err != nil || a.Customer == "" {
-		return out, err
+		return nil, err
 	}
-	found, err := s.Cashier.Invoices(ctx, a.Customer, limits.Invoices)
-	out.Invoices = append(out.Invoices, found...)
-	return out, err
+	return s.Cashier.Invoices(ctx, a.Customer, limits.Invoices)
 }
 
 // Checkout opens the page where the caller subscribes the workspace. A workspace with a subscription that gives a plan
@@ -79,7 +81,7 @@ func (s *Service) Checkout(
 	if err != nil {
 		return contract.PageURL{}, err
 	}
-	if a.Status.rank() == Active.rank() {
+	if a.Subscribed() {
 		return contract.PageURL{}, fault.New(fault.InvalidRequest,
 			"this workspace has a subscription; change it on the page that billing.portal.create opens")
 	}
@@ -199,11 +201,11 @@ func (s *Service) candidates(ctx context.Context, a Account, c CustomerID) ([]Su
 
 // planned is the event of a change of the plan.
 func planned(a Account, at time.Time, by event.Actor, requestID string) *event.Event {
-	why := "the operator's choice"
+	why := "there is no subscription"
 	switch {
-	case a.Override == "" && a.Subscription == "":
-		why = "there is no subscription"
-	case a.Override == "":
+	case a.Override != "":
+		why = "an operator chose it"
+	case a.Subscription != "":
 		why = "the subscription is " + strings.ReplaceAll(string(a.Status), "_", " ")
 	}
 	return &event.Event{

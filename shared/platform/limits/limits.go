@@ -177,6 +177,9 @@ const (
 	Invoices         = 12              // that are shown
 	Reconciliations  = 500             // workspaces that one reconciliation changes
 	BillingPatience  = 3 * Day         // how long a removal waits until a subscription is cancelled
+
+	BillingRead   = 2 * time.Second  // for what a page shows besides its own; the rest of IdentityAnswer is for the tables
+	BillingAnswer = 20 * time.Second // time limit of opening a page of the provider, which is tried twice
 )
 
 // ProvisionQuota is how many ephemeral workspaces a new deployment makes in a calendar minute; the

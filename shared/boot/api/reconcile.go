@@ -4,24 +4,17 @@ import (
 	"context"
 	"log/slog"
 
-	"vitrine/shared/adapter/stripe"
 	"vitrine/shared/boot"
+	"vitrine/shared/boot/payment"
 	"vitrine/shared/identity/billing"
 )
 
 // Billing follows subscriptions; nil in a deployment without billing.
 func Billing(s *boot.Services) *billing.Service {
-	b := s.Config.Billing
-	if !b.On() {
+	if !s.Config.Billing.On() {
 		return nil
 	}
-	return s.Billing(stripe.New(stripe.Config{
-		Key:     b.Key,
-		Secret:  b.WebhookSecret,
-		Monthly: b.Monthly,
-		Yearly:  b.Yearly,
-		URL:     b.URL,
-	}))
+	return payment.Service(s)
 }
 
 // Reconcile compares the subscriptions at the payment provider with the plans of workspaces, and logs what it did.

@@ -1,0 +1,249 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"vitrine/functions/app/pages"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/billing"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+)
+
+// billingPath is also where the payment provider sends browsers back to.
+const billingPath = "/billing"
+
+// billingRoutes are the pages about the plan. Where nothing is sold there is none of them.
+func (h *Host) billingRoutes() []route {
+	if h.Billing == nil {
+		return nil
+	}
+	open := func(handle memberHandler) handler {
+		return noReferrer(within(limits.BillingAnswer, h.untimedCommand(h.visitor, billingPath, handle)))
+	}
+	return []route{
+		{method: "GET", path: billingPath, handle: noReferrer(h.member(h.billing))},
+		{method: "POST", path: billingPath + "/checkout", handle: open(h.checkout)},
+		{method: "POST", path: billingPath + "/portal", handle: open(h.portal)},
+	}
+}
+
+// billing shows the plan. A browser that comes from a paid checkout brings the plan up to date first, and then loses
+// the session in its address, so that loading the page again asks the provider for nothing.
+func (h *Host) billing(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	q := r.URL.Query()
+	if paid := q.Get("session_id"); paid != "" {
+		h.comeBack(r.Context(), v, billing.SessionID(paid))
+		redirect(w, billingPath+"?status=success")
+		return nil
+	}
+	p := pages.Billing{
+		Layout:    v.layout(billingPath),
+		Manages:   v.Actor.Require(credential.Admin) == nil,
+		Free:      h.tier(limits.Free),
+		Larger:    h.tier(limits.Pro),
+		OnceMonth: once(),
+		OnceYear:  once(),
+	}
+	var account billing.Account
+	err := parallel(
+		func() (err error) { account, err = h.Billing.Account(r.Context(), v.Actor); return err },
+		func() error { p.Left = h.Account.Policy(r.Context(), v.Actor).DailyNewArtifactsRemaining; return nil },
+		func() error { h.readInvoices(r.Context(), v, &p); return nil },
+	)
+	if err != nil {
+		return err
+	}
+	p.Pro = account.Plan() == workspace.ProPlan
+	p.Given = account.Override != ""
+	p.Customer = account.Customer != ""
+	p.Offers = !p.Given && !account.Subscribed() && !account.Revivable()
+	p.PerDay = p.Free.PerDay
+	if p.Pro {
+		p.PerDay = p.Larger.PerDay
+	}
+	p.Standing = standing(account)
+	p.Outcome = outcome(q.Get("status"), account)
+	return h.page(w, http.StatusOK, p)
+}
+
+// comeBack brings the plan up to date after a checkout. A failure changes nothing, because the provider's event does
+// the same.
+func (h *Host) comeBack(ctx context.Context, v browserSession, paid billing.SessionID) {
+	short, cancel := context.WithTimeout(ctx, limits.BillingRead)
+	defer cancel()
+	if _, err := h.Billing.Return(short, v.Actor, paid); err != nil {
+		web.Failed(ctx, fault.CodeOf(err), err)
+	}
+}
+
+// readInvoices fills in the invoices. The page does without them where the provider does not answer.
+func (h *Host) readInvoices(ctx context.Context, v browserSession, p *pages.Billing) {
+	short, cancel := context.WithTimeout(ctx, limits.BillingRead)
+	defer cancel()
+	found, err := h.Billing.Invoices(short, v.Actor)
+	if err != nil {
+		web.Failed(ctx, fault.CodeOf(err), err)
+		p.Unread = true
+		return
+	}
+	for _, i := range found {
+		p.Invoices = append(p.Invoices, invoiceRow(i))
+	}
+}
+
+func invoiceRow(i billing.Invoice) pages.Invoice {
+	row := pages.Invoice{Number: i.Number, Amount: money(i.AmountDue, i.Currency), At: orZero(i.Created)}
+	for from, to := range map[*string]*string{i.Status: &row.Status, i.Description: &row.About} {
+		if from != nil {
+			*to = *from
+		}
+	}
+	for _, address := range []*string{i.InvoicePDF, i.HostedInvoiceURL} { // the page is better than the file
+		if address != nil {
+			row.URL = *address
+		}
+	}
+	return row
+}
+
+// minorDigits are the currencies whose minor unit is not a hundredth, as Stripe counts them.
+var minorDigits = map[string]int{
+	"BIF": 0, "CLP": 0, "DJF": 0, "GNF": 0, "JPY": 0, "KMF": 0, "KRW": 0, "MGA": 0, "PYG": 0, "RWF": 0, "VND": 0,
+	"VUV": 0, "XAF": 0, "XOF": 0, "XPF": 0, "BHD": 3, "JOD": 3, "KWD": 3, "OMR": 3, "TND": 3,
+}
+
+// money formats an amount in the minor unit of its currency.
+func money(minor int64, currency string) string {
+	currency = strings.ToUpper(currency)
+	digits, special := minorDigits[currency]
+	if !special {
+		digits = 2
+	}
+	sign := ""
+	if minor < 0 {
+		sign, minor = "-", -minor
+	}
+	text := fmt.Sprintf("%0*d", digits+1, minor)
+	whole, part := text[:len(text)-digits], text[len(text)-digits:]
+	if part != "" {
+		part = "." + part
+	}
+	return strings.TrimSpace(sign + whole + part + " " + currency)
+}
+
+// tier are the limits of a tier.
+func (h *Host) tier(t limits.Tier) pages.Limits {
+	l := h.Operators.Limits
+	p := l.Tiers[t]
+	return pages.Limits{
+		PerDay:       p.NewArtifactsPerDay,
+		Files:        p.FileCount,
+		FileSize:     p.FileSize,
+		ArtifactSize: p.ArtifactSize,
+		DefaultLife:  p.DefaultLife,
+		LongestLife:  p.MaxLife,
+		PerMinute:    l.Actor.Limit,
+		Pins:         p.LiveArtifacts,
+	}
+}
+
+// due is the subscription of the workspace if somebody has to do something about it. The overview does without it where
+// it cannot be read.
+func (h *Host) due(ctx context.Context, v browserSession) *pages.Standing {
+	if h.Billing == nil {
+		return nil
+	}
+	a, err := h.Billing.Account(ctx, v.Actor)
+	if err != nil {
+		web.Failed(ctx, fault.CodeOf(err), err)
+		return nil
+	}
+	if s := standing(a); s != nil && s.Trouble && a.Override == "" {
+		return s
+	}
+	return nil
+}
+
+// checkout opens the page where the workspace subscribes, once for each time that the form was shown.
+func (h *Host) checkout(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	form, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	interval := billing.Interval(form["interval"])
+	if interval != billing.Monthly && interval != billing.Yearly {
+		return fault.New(fault.InvalidRequest, "a subscription is paid monthly or yearly")
+	}
+	asked := contract.CreateCheckout{Interval: string(interval)}
+	command, err := commandOf(v, idempotency.CreateCheckout, "", form["once"], asked)
+	if err != nil {
+		return err
+	}
+	page, err := h.Billing.Checkout(r.Context(), v.Actor, command, interval)
+	if err != nil {
+		return notOpened(err)
+	}
+	return h.depart(w, v, page.URL, "To the checkout", "You choose how to pay at Stripe, and come back here.")
+}
+
+// portal opens the page where the subscription is managed.
+func (h *Host) portal(w http.ResponseWriter, r *http.Request, v browserSession) error {
+	if _, err := readForm(r); err != nil {
+		return err
+	}
+	page, err := h.Billing.Portal(r.Context(), v.Actor)
+	if err != nil {
+		return notOpened(err)
+	}
+	return h.depart(w, v, page.URL, "To your subscription", "Stripe has the way to pay, the invoices and the cancellation.")
+}
+
+// depart sends the browser to a page of the payment provider, which nobody else may use.
+func (h *Host) depart(w http.ResponseWriter, v browserSession, to, heading, text string) error {
+	safe, err := leaving(to)
+	if err != nil {
+		return err
+	}
+	u, err := url.Parse(to)
+	if err != nil {
+		return err
+	}
+	return h.page(w, http.StatusOK, pages.Depart{
+		Layout:  v.layout(""),
+		Heading: heading,
+		Text:    text,
+		Host:    u.Host,
+		To:      safe,
+	})
+}
+
+// notOpened says why a page of the payment provider was not opened, and that nothing was charged.
+func notOpened(err error) error {
+	m := pages.Message{Links: []pages.Link{{Path: billingPath, Text: "Back to billing"}}}
+	switch fault.CodeOf(web.Late(err)) {
+	case fault.DatabaseUnavailable:
+		m.Heading = "Stripe does not answer"
+		m.Text = "Nothing was charged and nothing changed. Try again in a minute; asking twice opens one checkout."
+	case fault.InvalidRequest:
+		m.Heading = "There is a subscription already"
+		m.Text = "Nothing was charged: this workspace has a subscription, which Manage leads to."
+	case fault.InvalidIdempotencyKey, fault.IdempotencyInFlight:
+		m.Heading = "This was asked before"
+		m.Text = "Nothing was charged. Load the billing page again and use its button."
+	case fault.NotFound:
+		m.Heading = "There is nothing to manage"
+		m.Text = "This workspace has never been to the checkout."
+	default:
+		return err
+	}
+	return explained{web.Late(err), m}
+}

@@ -1,0 +1,101 @@
+package app
+
+import (
+	"vitrine/functions/app/pages"
+	"vitrine/shared/identity/billing"
+)
+
+// standings are the statuses of subscriptions in words.
+var standings = map[billing.Status]pages.Standing{
+	billing.Active: {Name: "Active", Badge: "Live", When: "Renewed", Text: "The subscription is paid."},
+	billing.Trialing: {
+		Name:  "Trial",
+		Badge: "Live",
+		When:  "Trial ends",
+		Text:  "The trial gives the plan Pro. Stripe takes the first payment at its end.",
+	},
+	billing.PastDue: {
+		Name:    "Payment is late",
+		Badge:   "Expired",
+		When:    "Period ends",
+		Trouble: true,
+		Text: "The last payment failed. The plan Pro goes on while Stripe tries again; check the way to pay before it " +
+			"gives up.",
+	},
+	billing.Unpaid: {
+		Name:    "Not paid",
+		Badge:   "Revoked",
+		Trouble: true,
+		Text: "Stripe gave up on the last payment, so the workspace has the limits of the plan Free. What is there stays " +
+			"as it is. The plan Pro comes back when the open invoice is paid.",
+	},
+	billing.Incomplete: {
+		Name:    "First payment open",
+		Badge:   "Expired",
+		Trouble: true,
+		Text: "The first payment did not go through, so the plan Pro has not begun. It begins when the payment is made; " +
+			"otherwise the subscription lapses within a day, and another one can be started.",
+	},
+	billing.IncompleteExpired: {
+		Name:  "Lapsed",
+		Badge: "Ended",
+		Text:  "The first payment was never made, so that subscription lapsed. Another one can be started.",
+	},
+	billing.Paused: {
+		Name:    "Paused",
+		Badge:   "Expired",
+		Trouble: true,
+		Text: "The subscription is paused, mostly because a trial ended without a way to pay. The workspace has the limits " +
+			"of the plan Free until it goes on; what is there stays as it is.",
+	},
+	billing.Canceled: {
+		Name:  "Ended",
+		Badge: "Ended",
+		Text: "The subscription has ended, so the workspace has the limits of the plan Free. What was published before " +
+			"keeps its size, its pins and its end.",
+	},
+}
+
+// intervals are how often a subscription is paid, in words.
+var intervals = map[billing.Interval]string{billing.Monthly: "monthly", billing.Yearly: "yearly"}
+
+// standing is the subscription of an account in words; nil: there is none.
+func standing(a billing.Account) *pages.Standing {
+	if a.Subscription == "" {
+		return nil
+	}
+	s, known := standings[a.Status]
+	if !known {
+		s = pages.Standing{
+			Name: "Not known",
+			Text: "Stripe reports a status that this version of the service does not know. Until then the plan is Free.",
+		}
+	}
+	s.Paid = intervals[a.Interval]
+	if s.When != "" {
+		s.At = a.PeriodEnd
+	}
+	if a.Subscribed() && !a.EndsAt.IsZero() {
+		s.Name, s.Badge, s.When, s.At = "Cancelled", "Expired", "Ends", a.EndsAt
+		s.Text = "The subscription is cancelled. The plan Pro goes on until its end, and nothing is charged after it."
+	}
+	return &s
+}
+
+// outcome says how a checkout went from which the browser comes; nil: it comes from none.
+func outcome(status string, a billing.Account) *pages.Standing {
+	switch {
+	case status == "cancelled":
+		return &pages.Standing{Name: "Nothing was bought", Text: "You left the checkout before you paid. Nothing was charged."}
+	case status != "success":
+		return nil
+	case a.Subscribed():
+		return &pages.Standing{Name: "The plan Pro has begun", Text: "The payment has arrived. The larger limits count from now on."}
+	}
+	return &pages.Standing{
+		Name: "Waiting for Stripe",
+		Text: "If you have paid, Stripe has not told us yet; mostly it takes seconds. The plan changes by itself then, " +
+			"whether this page is open or not. Do not pay again.",
+		Reload: true,
+	}
+}
