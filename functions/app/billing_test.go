@@ -49,36 +49,36 @@ func TestThePlanIsShownInWords(t *testing.T) {
 	}{
 		"nothing paid": {
 			billing.Account{},
-			[]string{"The plan Free", "No subscription", "Upgrade, paid monthly", "Upgrade, paid yearly", "There are none."},
+			[]string{"Free plan", "No subscription", "Upgrade, paid monthly", "Upgrade, paid yearly", "There are none."},
 			[]string{">Manage<"},
 		},
 		"active": {
 			paying(billing.Active),
-			[]string{"The plan Pro", "Active", "<dd>2000</dd>", "Renewed", "3 April 2026", "monthly", ">Manage<"},
+			[]string{"Pro plan", "Active", "<dd>2000</dd>", "Renewed", "3 April 2026", "monthly", ">Manage<"},
 			[]string{"Upgrade, paid"},
 		},
-		"trial":    {paying(billing.Trialing), []string{"The plan Pro", "Trial ends"}, []string{"Upgrade, paid"}},
-		"past due": {paying(billing.PastDue), []string{"The plan Pro", "The last payment failed"}, []string{"Upgrade, paid"}},
+		"trial":    {paying(billing.Trialing), []string{"Pro plan", "Trial ends"}, []string{"Upgrade, paid"}},
+		"past due": {paying(billing.PastDue), []string{"Pro plan", "The last payment failed"}, []string{"Upgrade, paid"}},
 		"unpaid": {
 			paying(billing.Unpaid),
-			[]string{"The plan Free", "Stripe gave up", "What is there stays", ">Manage<"}, []string{"Upgrade, paid"},
+			[]string{"Free plan", "Stripe gave up", "What is there stays", ">Manage<"}, []string{"Upgrade, paid"},
 		},
 		"incomplete": {
-			paying(billing.Incomplete), []string{"The plan Free", "The first payment did not go through"},
+			paying(billing.Incomplete), []string{"Free plan", "The first payment did not go through"},
 			[]string{"Upgrade, paid"},
 		},
-		"lapsed": {paying(billing.IncompleteExpired), []string{"The plan Free", "Lapsed", "Upgrade, paid monthly"}, nil},
-		"paused": {paying(billing.Paused), []string{"The plan Free", "is paused"}, []string{"Upgrade, paid"}},
-		"ended":  {paying(billing.Canceled), []string{"The plan Free", "has ended", "Upgrade, paid monthly", ">Manage<"}, nil},
-		"new":    {paying("invented"), []string{"The plan Free", "does not know"}, nil},
+		"lapsed": {paying(billing.IncompleteExpired), []string{"Free plan", "Lapsed", "Upgrade, paid monthly"}, nil},
+		"paused": {paying(billing.Paused), []string{"Free plan", "is paused"}, []string{"Upgrade, paid"}},
+		"ended":  {paying(billing.Canceled), []string{"Free plan", "has ended", "Upgrade, paid monthly", ">Manage<"}, nil},
+		"new":    {paying("invented"), []string{"Free plan", "does not know"}, nil},
 		"cancelled at the end of the period": {
 			func() billing.Account { a := paying(billing.Active); a.EndsAt = a.PeriodEnd; return a }(),
-			[]string{"The plan Pro", "Cancelled", "<dt>Ends</dt>", "3 April 2026", "nothing is charged"},
+			[]string{"Pro plan", "Cancelled", "<dt>Ends</dt>", "3 April 2026", "nothing is charged"},
 			[]string{"Renewed", "Upgrade, paid"},
 		},
 		"given": {
 			billing.Account{Override: "pro"},
-			[]string{"The plan Pro", "Given by an operator", "whatever is paid"}, []string{"Upgrade, paid"},
+			[]string{"Pro plan", "Given by an operator", "whatever is paid"}, []string{"Upgrade, paid"},
 		},
 	} {
 		s := newHouse()
@@ -112,7 +112,7 @@ func TestInvoicesAreListed(t *testing.T) {
 	s.noInvoices = fault.NewCode(fault.DatabaseUnavailable)
 	r := signedIn(s.handler(), "GET", billingPath, nil)
 	if body := text(t, r); r.StatusCode != 200 || !strings.Contains(body, "Stripe does not answer") ||
-		!strings.Contains(body, "The plan Pro") || !strings.Contains(body, "Nothing is lost") {
+		!strings.Contains(body, "Pro plan") || !strings.Contains(body, "Nothing is lost") {
 		t.Errorf("without the provider: %d\n%s", r.StatusCode, body)
 	}
 }

@@ -12,28 +12,28 @@ var standings = map[billing.Status]pages.Standing{
 		Name:  "Trial",
 		Badge: "Live",
 		When:  "Trial ends",
-		Text:  "The trial gives the plan Pro. Stripe takes the first payment at its end.",
+		Text:  "The trial gives the Pro plan. Stripe takes the first payment at its end.",
 	},
 	billing.PastDue: {
 		Name:    "Payment is late",
 		Badge:   "Expired",
 		When:    "Period ends",
 		Trouble: true,
-		Text: "The last payment failed. The plan Pro goes on while Stripe tries again; check the way to pay before it " +
+		Text: "The last payment failed. The Pro plan goes on while Stripe tries again; check the way to pay before it " +
 			"gives up.",
 	},
 	billing.Unpaid: {
 		Name:    "Not paid",
 		Badge:   "Revoked",
 		Trouble: true,
-		Text: "Stripe gave up on the last payment, so the workspace has the limits of the plan Free. What is there stays " +
-			"as it is. The plan Pro comes back when the open invoice is paid.",
+		Text: "Stripe gave up on the last payment, so the workspace has the limits of the Free plan. What is there stays " +
+			"as it is. The Pro plan comes back when the open invoice is paid.",
 	},
 	billing.Incomplete: {
 		Name:    "First payment open",
 		Badge:   "Expired",
 		Trouble: true,
-		Text: "The first payment did not go through, so the plan Pro has not begun. It begins when the payment is made; " +
+		Text: "The first payment did not go through, so the Pro plan has not begun. It begins when the payment is made; " +
 			"otherwise the subscription lapses within a day, and another one can be started.",
 	},
 	billing.IncompleteExpired: {
@@ -46,12 +46,12 @@ var standings = map[billing.Status]pages.Standing{
 		Badge:   "Expired",
 		Trouble: true,
 		Text: "The subscription is paused, mostly because a trial ended without a way to pay. The workspace has the limits " +
-			"of the plan Free until it goes on; what is there stays as it is.",
+			"of the Free plan until it goes on; what is there stays as it is.",
 	},
 	billing.Canceled: {
 		Name:  "Ended",
 		Badge: "Ended",
-		Text: "The subscription has ended, so the workspace has the limits of the plan Free. What was published before " +
+		Text: "The subscription has ended, so the workspace has the limits of the Free plan. What was published before " +
 			"keeps its size, its pins and its end.",
 	},
 }
@@ -68,7 +68,7 @@ func standing(a billing.Account) *pages.Standing {
 	if !known {
 		s = pages.Standing{
 			Name: "Not known",
-			Text: "Stripe reports a status that this version of the service does not know. Until then the plan is Free.",
+			Text: "Stripe reports a status that this version of the service does not know. Until then the workspace has the Free plan.",
 		}
 	}
 	s.Paid = intervals[a.Interval]
@@ -77,7 +77,7 @@ func standing(a billing.Account) *pages.Standing {
 	}
 	if a.Subscribed() && !a.EndsAt.IsZero() {
 		s.Name, s.Badge, s.When, s.At = "Cancelled", "Expired", "Ends", a.EndsAt
-		s.Text = "The subscription is cancelled. The plan Pro goes on until its end, and nothing is charged after it."
+		s.Text = "The subscription is cancelled. The Pro plan goes on until its end, and nothing is charged after it."
 	}
 	return &s
 }
@@ -90,7 +90,7 @@ func outcome(status string, a billing.Account) *pages.Standing {
 	case status != "success":
 		return nil
 	case a.Subscribed():
-		return &pages.Standing{Name: "The plan Pro has begun", Text: "The payment has arrived. The larger limits count from now on."}
+		return &pages.Standing{Name: "The Pro plan has begun", Text: "The payment has arrived. The larger limits count from now on."}
 	}
 	return &pages.Standing{
 		Name: "Waiting for Stripe",

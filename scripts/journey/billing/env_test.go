@@ -12,6 +12,7 @@ import (
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/stripe"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/boot"
@@ -34,7 +35,7 @@ func run(m *testing.M) int {
 	}
 	defer stop()
 	mockURL = url
-	return m.Run()
+	return browser.Main(m)
 }
 
 // env is a deployment whose plans are bought at a stand-in. A member of a claimed workspace has published a page.
@@ -46,20 +47,17 @@ type env struct {
 // newEnv starts a deployment. At its end stripe-mock must have taken every request to the stand-in.
 func newEnv(t *testing.T, change ...func(*stack.Options)) *env {
 	t.Helper()
+	standin, sells := newSeller(t)
+	return &env{harness.NewLinkEnv(t, append([]func(*stack.Options){sells}, change...)...), standin}
+}
+
+// newSeller starts a stand-in. The option makes a deployment sell there.
+func newSeller(t *testing.T) (*stripe.Standin, func(*stack.Options)) {
+	t.Helper()
 	standin := stripe.New(time.Now(), mockURL)
 	server := httptest.NewServer(standin)
 	t.Cleanup(server.Close)
 	standin.At(server.URL)
-	s := &env{Stripe: standin}
-	s.LinkEnv = harness.NewLinkEnv(t, append([]func(*stack.Options){func(o *stack.Options) {
-		o.Billing = boot.Billing{
-			Key:           stripe.Key,
-			WebhookSecret: stripe.Secret,
-			Monthly:       stripe.Monthly,
-			Yearly:        stripe.Yearly,
-			URL:           server.URL,
-		}
-	}}, change...)...)
 	t.Cleanup(func() {
 		refused, validated := standin.Refused()
 		for _, r := range refused {
@@ -67,7 +65,15 @@ func newEnv(t *testing.T, change ...func(*stack.Options)) *env {
 		}
 		t.Logf("stripe-mock validated %d requests", validated)
 	})
-	return s
+	return standin, func(o *stack.Options) {
+		o.Billing = boot.Billing{
+			Key:           stripe.Key,
+			WebhookSecret: stripe.Secret,
+			Monthly:       stripe.Monthly,
+			Yearly:        stripe.Yearly,
+			URL:           server.URL,
+		}
+	}
 }
 
 const (
@@ -129,24 +135,39 @@ func (s *env) subscribe(t *testing.T) string {
 // send delivers an event as Stripe does.
 func (s *env) send(t *testing.T, e stripe.Event) wire.Answer {
 	t.Helper()
-	return s.sendSigned(t, e.Payload, stripe.Sign(e.Payload, time.Now(), stripe.Secret))
+	return send(t, s.Env, e)
+}
+
+func send(t *testing.T, d *harness.Env, e stripe.Event) wire.Answer {
+	t.Helper()
+	return sendSigned(t, d, e.Payload, stripe.Sign(e.Payload, time.Now(), stripe.Secret))
 }
 
 // sendSigned delivers a payload with a header.
 func (s *env) sendSigned(t *testing.T, payload []byte, signature string) wire.Answer {
 	t.Helper()
+	return sendSigned(t, s.Env, payload, signature)
+}
+
+func sendSigned(t *testing.T, d *harness.Env, payload []byte, signature string) wire.Answer {
+	t.Helper()
 	headers := []string{"Content-Type", "application/json"}
 	if signature != "" {
 		headers = append(headers, "Stripe-Signature", signature)
 	}
-	return harness.Do(t, s.Anyone, "POST", s.Origins.API+webhookPath, payload, headers...)
+	return harness.Do(t, d.Anyone, "POST", d.Origins.API+webhookPath, payload, headers...)
 }
 
 // deliver sends events and wants each to be received.
 func (s *env) deliver(t *testing.T, events ...stripe.Event) {
 	t.Helper()
+	deliver(t, s.Env, events...)
+}
+
+func deliver(t *testing.T, d *harness.Env, events ...stripe.Event) {
+	t.Helper()
 	for _, e := range events {
-		if a := s.send(t, e); a.Status != http.StatusOK || strings.TrimSpace(string(a.Body)) != `{"received":true}` {
+		if a := send(t, d, e); a.Status != http.StatusOK || strings.TrimSpace(string(a.Body)) != `{"received":true}` {
 			t.Errorf("%s: %d %s", e.Type, a.Status, a.Body)
 		}
 	}

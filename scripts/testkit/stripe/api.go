@@ -168,6 +168,7 @@ func (s *Standin) listInvoices(r *http.Request, form url.Values) (int, object) {
 			"amount_due":         i.amount,
 			"currency":           "usd",
 			"status":             "paid",
+			"number":             "STANDIN-" + strings.TrimLeft(strings.TrimPrefix(i.id, "in_"), "0"),
 			"description":        nil,
 			"hosted_invoice_url": s.url + "/invoice/" + i.id,
 			"invoice_pdf":        s.url + "/invoice/" + i.id + "?pdf",

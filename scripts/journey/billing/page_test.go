@@ -1,0 +1,152 @@
+package billing
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/stripe"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/limits"
+)
+
+// visitor is a member in a browser that runs no script of the pages.
+type visitor struct {
+	*harness.BackendEnv
+	Stripe *stripe.Standin
+	page   *browser.Page
+}
+
+// visit starts a deployment, signs a person in and goes to the page of the plan.
+func visit(t *testing.T, email string) *visitor {
+	t.Helper()
+	standin, sells := newSeller(t)
+	s := harness.NewBackendEnv(t, harness.Unlimited, sells)
+	p := browser.Open(t)
+	p.Go(s.Origins.App + "/api/auth/sign-in?returnPathname=/billing")
+	p.Wait(`document.querySelector("input[name=email]") !== null`)
+	browser.Eval[bool](&p.Document, `(document.querySelector("input[name=email]").value = "`+email+`", true)`)
+	p.Click("button[type=submit]:not([name])")
+	p.WaitText("Free plan")
+	p.NoScripts()
+	return &visitor{s, standin, p}
+}
+
+// follow clicks and waits for what the next page says.
+func (v *visitor) follow(selector, text string) {
+	browser.Eval[bool](&v.page.Document, "(window.before = true)")
+	v.page.Click(selector)
+	v.page.Wait(`!window.before && document.readyState === "complete"`)
+	v.page.WaitText(text)
+}
+
+// wants loads the page of the plan and checks its text.
+func (v *visitor) wants(t *testing.T, texts ...string) {
+	t.Helper()
+	v.page.Go(v.Origins.App + "/billing")
+	said := v.page.Text("main")
+	for _, want := range texts {
+		if !strings.Contains(said, want) {
+			t.Errorf("the page lacks %q:\n%s", want, said)
+		}
+	}
+}
+
+// key makes an API key on the page of keys, and returns an agent that has it.
+func (v *visitor) key(t *testing.T) *wire.Agent {
+	t.Helper()
+	v.page.Go(v.Origins.App + "/keys")
+	browser.Eval[bool](&v.page.Document, `(document.getElementById("name").value = "Build server", true)`)
+	v.follow("main button[type=submit]", "Copy it now")
+	return &wire.Agent{HTTP: v.Anyone.HTTP, At: v.Anyone.At, Key: v.page.Text("#secret")}
+}
+
+const (
+	monthly = `form:has([value=month]) button`
+	manage  = `form[action="/billing/portal"] button`
+)
+
+// TestAPlanIsBoughtAndEndedInABrowser upgrades, uses the larger limits, cancels, and loses nothing at the end.
+func TestAPlanIsBoughtAndEndedInABrowser(t *testing.T) {
+	t.Parallel()
+	v := visit(t, "ada@example.org")
+	agent := v.key(t)
+	large := wire.File{Path: "large.bin", Body: bytes.Repeat([]byte("large"), 11*limits.MiB/5)}
+	if _, err := agent.PublishFiles(ctx, "Large", "", large); err == nil {
+		t.Fatal("the smaller plan takes a file of 11 MiB")
+	}
+
+	v.wants(t, "No subscription", "Upgrade, paid yearly")
+	v.follow(monthly, "This is a stand-in for Stripe")
+	v.follow("form button", "The Pro plan has begun")
+	if at := browser.Eval[string](&v.page.Document, "location.search"); at != "?status=success" {
+		t.Errorf("the address keeps %q, so that loading it again asks Stripe again", at)
+	}
+	v.wants(t, "Pro plan", "Active", "Renewed", "2000", "12.00 USD", "STANDIN-")
+	deliver(t, v.Env, v.Stripe.Events()...)
+	made := harness.Must(agent.PublishFiles(ctx, "Large", "", large))(t)
+
+	v.page.Click(manage)
+	v.page.WaitText("This is a stand-in for Stripe")
+	v.follow("form button", "active until")
+	deliver(t, v.Env, v.Stripe.Events()...)
+	v.follow("p a", "The subscription is cancelled")
+	v.wants(t, "Pro plan", "Cancelled", "Ends")
+
+	v.Stripe.Advance(32 * limits.Day)
+	deliver(t, v.Env, v.Stripe.Events()...)
+	v.wants(t, "Free plan", "has ended", "Upgrade, paid monthly", "12.00 USD")
+	view := harness.Must(agent.AgentView(ctx, made.ArtifactID))(t)
+	if got := harness.Do(t, agent, "GET", view.Files[0].URL, nil); !bytes.Equal(got.Body, large.Body) {
+		t.Errorf("after the end of the plan the file answers %d with %d bytes", got.Status, len(got.Body))
+	}
+	if _, err := agent.PublishFiles(ctx, "Larger", "", large); err == nil {
+		t.Error("the ended plan takes a file of 11 MiB")
+	}
+	v.page.Clean()
+}
+
+// TestAMemberSeesWhatIsDue shows each status that needs attention on the page of the plan and on the overview.
+func TestAMemberSeesWhatIsDue(t *testing.T) {
+	t.Parallel()
+	v := visit(t, "grace@example.org")
+	v.follow(monthly, "This is a stand-in for Stripe")
+	v.follow("form button", "The Pro plan has begun")
+	sub := v.Stripe.Events()[0].Subscription
+	for _, c := range []struct{ status, plan, name string }{
+		{"past_due", "Pro plan", "Payment is late"}, {"unpaid", "Free plan", "Not paid"},
+		{"paused", "Free plan", "Paused"}, {"active", "Pro plan", ""},
+	} {
+		v.Stripe.Become(sub, c.status)
+		deliver(t, v.Env, v.Stripe.Events()...)
+		v.wants(t, c.plan, c.name)
+		v.page.Go(v.Origins.App + "/dashboard")
+		if told := v.page.Text("#due"); told != c.name {
+			t.Errorf("%s: the overview tells of %q", c.status, told)
+		}
+	}
+	v.page.Clean()
+}
+
+// TestAPaymentIsNotLostWhereTheWayBackFails has Stripe stop answering while the browser is at its page, so that only the
+// event tells of the payment.
+func TestAPaymentIsNotLostWhereTheWayBackFails(t *testing.T) {
+	t.Parallel()
+	v := visit(t, "edsger@example.org")
+	v.Stripe.Break(true)
+	v.follow(monthly, "Stripe does not answer")
+	v.wants(t, "Free plan", "No subscription")
+	v.Stripe.Break(false)
+	v.wants(t, "Upgrade, paid monthly")
+	v.follow(monthly, "This is a stand-in for Stripe")
+	v.Stripe.Break(true)
+	v.follow("form button", "Waiting for Stripe")
+	v.Stripe.Break(false)
+	deliver(t, v.Env, v.Stripe.Events()...)
+	v.follow(`a[href="/billing?status=success"]`, "The Pro plan has begun")
+	v.Stripe.Break(true)
+	v.wants(t, "Pro plan", "so the invoices cannot be shown")
+	v.page.Clean()
+}
