@@ -8,7 +8,9 @@ import (
 
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/account"
+	"vitrine/shared/identity/billing"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
@@ -30,6 +32,7 @@ type (
 	findings struct{ *house }
 	logbook  struct{ *house }
 	gate     struct{ *house }
+	grantor  struct{ *house }
 )
 
 const strangerID = id.Workspace("0b5c1f0e-6a54-4d0b-8f39-2d27a1a0c7f1")
@@ -105,7 +108,13 @@ func (s findings) Find(ctx context.Context, _ credential.Actor, pasted string) (
 		return lookup.Finding{}, fault.New(fault.InvalidRequest, "this is neither")
 	}
 	f := lookup.Finding{Kind: event.OnArtifact, ID: artifactID, At: noon}
-	if s.empty {
+	if strings.Contains(pasted, "@example.org") {
+		f.Kind, f.ID = event.OnMember, ""
+		if !s.empty {
+			f.Members = []member.Addressee{{Workspace: strangerID, Member: memberID}}
+		}
+	}
+	if s.empty || f.ID == "" {
 		return f, s.called(ctx, "Find "+pasted)
 	}
 	f.Artifact = &artifact.Artifact{
@@ -172,6 +181,28 @@ func (s logbook) OperatorLog(
 		TargetType:  "artifact",
 		WorkspaceID: &w,
 	}}}, s.failing(ctx)
+}
+
+func (s grantor) Granted(ctx context.Context, _ credential.Actor, w id.Workspace) (billing.Granted, error) {
+	if w != strangerID {
+		return billing.Granted{}, fault.NewCode(fault.NotFound)
+	}
+	a := s.account
+	return billing.Granted{Account: a, Has: a.Plan()}, s.called(ctx, "Granted "+string(w))
+}
+
+func (s grantor) SetPlan(
+	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, o billing.Override,
+) (contract.BillingStatus, error) {
+	s.commands = append(s.commands, c)
+	if *o.Reason == "" {
+		return contract.BillingStatus{}, fault.New(fault.InvalidRequest, "reason_code must have 1 to 120 characters")
+	}
+	plan := "none"
+	if o.Plan != nil {
+		plan = *o.Plan
+	}
+	return contract.BillingStatus{}, s.called(ctx, "SetPlan "+string(o.Workspace)+" "+plan+" "+*o.Reason)
 }
 
 func (s gate) Quota(ctx context.Context, _ credential.Actor) (ephemeral.Usage, error) {

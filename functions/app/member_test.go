@@ -149,7 +149,7 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 			Apps:   clients{apps{s}, devices{s}},
 			Claims: claims{s},
 		},
-		Operators: Operators{bolts{s}, inbox{s}, findings{s}, logbook{s}, gate{s}, &numbers},
+		Operators: Operators{bolts{s}, inbox{s}, findings{s}, logbook{s}, gate{s}, grantor{s}, &numbers},
 	}, &lines
 }
 

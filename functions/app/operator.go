@@ -8,6 +8,7 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/account"
+	"vitrine/shared/identity/billing"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
@@ -28,6 +29,7 @@ type Operators struct {
 	Lookups   Lookups
 	Log       OperatorLog
 	Gate      Gate
+	Plans     Plans          // nil: nothing is sold
 	Limits    *limits.Limits // that apply to workspaces, by tier
 }
 
@@ -79,6 +81,15 @@ type Gate interface {
 	SetQuota(ctx context.Context, by credential.Actor, from, to int) error
 }
 
+// Plans gives workspaces plans, whatever they pay. not_found for a workspace that there is not.
+type Plans interface {
+	Granted(ctx context.Context, by credential.Actor, w id.Workspace) (billing.Granted, error)
+	// SetPlan answers invalid_request for a reason that is empty or too long.
+	SetPlan(
+		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, o billing.Override,
+	) (contract.BillingStatus, error)
+}
+
 // The pages of operators.
 const (
 	adminPath        = "/admin"
@@ -86,11 +97,12 @@ const (
 	adminLockdowns   = adminPath + "/lockdowns"
 	adminEvents      = adminPath + "/events"
 	adminProvisioned = adminPath + "/provisioning"
+	adminPlan        = adminPath + "/workspaces/{workspaceId}/plan" // of a deployment with billing
 )
 
 // operatorRoutes are the pages of the deployment's operators.
 func (h *Host) operatorRoutes() []route {
-	return []route{
+	return append(h.planRoutes(), []route{
 		{method: "GET", path: adminPath, handle: h.operator(h.triage)},
 		{method: "POST", path: adminPath + "/lookup", handle: h.operator(h.lookUp)},
 		{method: "POST", path: adminPath + "/content", handle: h.operator(h.openContent)},
@@ -102,7 +114,7 @@ func (h *Host) operatorRoutes() []route {
 		{method: "GET", path: adminEvents, handle: h.operator(h.events)},
 		{method: "GET", path: adminProvisioned, handle: h.operator(h.provisioning)},
 		{method: "POST", path: adminProvisioned, handle: h.operator(h.setQuota)},
-	}
+	}...)
 }
 
 // forOperators reports whether a path of the host is one of the operators' pages.

@@ -46,6 +46,24 @@ var consoleScenes = []scene{
 	{name: "admin-events", path: "/admin/events?focus=security", set: busyDuty},
 	{name: "admin-events-wrong", path: "/admin/events?workspace_id=x", set: onDuty},
 	{name: "admin-provisioning", path: "/admin/provisioning", set: onDuty},
+	{name: "admin-plan", path: planPath(strangerID), set: func(s *house) { onDuty(s); s.account = paying("past_due") }},
+	{
+		name: "admin-plan-wrong",
+		path: planPath(strangerID),
+		set:  onDuty,
+		act: func(p *browser.Page) {
+			browser.Eval[bool](&p.Document, `(document.getElementById("reason").required = false, true)`)
+			press(submit)(p)
+		},
+	},
+	{name: "admin-member", path: "/admin", set: onDuty, act: fill("target", "grace@example.org", lookUpButton)},
+	{
+		name: "admin-no-member",
+		path: "/admin",
+		set:  func(s *house) { onDuty(s); s.empty = true },
+		act:  fill("target", "grace@example.org", lookUpButton),
+	},
+	{name: "operator-overview", path: "/dashboard", set: onDuty},
 	{name: "admin-stale", path: "/admin", set: func(s *house) { s.operator = noon.AddDate(0, 0, -1) }},
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/shared/identity/billing"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 )
@@ -18,7 +19,7 @@ import (
 var (
 	consoleRooms = []string{
 		"/admin", "/admin/reports", "/admin/reports?artifact=" + artifactID, "/admin/lockdowns", "/admin/events",
-		"/admin/events?action=artifact.published&focus=all", "/admin/provisioning",
+		"/admin/events?action=artifact.published&focus=all", "/admin/provisioning", planPath(strangerID),
 	}
 	consoleDoors = map[string]url.Values{
 		"/admin/lookup":          {"target": {"https://app.example/al/0123456789ABCDEF#" + blob}},
@@ -29,6 +30,7 @@ var (
 		},
 		"/admin/lockdowns/lift": {"scope": {"artifact"}, "target": {artifactID}, "once": {"page-0123456789"}},
 		"/admin/provisioning":   {"from": {"17"}, "quota": {"20"}},
+		planPath(strangerID):    {"plan": {"pro"}, "reason": {"a school"}, "once": {"page-0123456789"}},
 	}
 )
 
@@ -250,6 +252,7 @@ func TestFormsOfOperatorsRedirectOnceTheyAreDone(t *testing.T) {
 		"/admin/lockdowns":       {"/admin/lockdowns", "SetLock artifact " + artifactID + " other"},
 		"/admin/lockdowns/lift":  {"/admin/lockdowns", "Lift artifact " + artifactID},
 		"/admin/provisioning":    {"/admin/provisioning", "SetQuota 17 20"},
+		planPath(strangerID):     {planPath(strangerID), "SetPlan " + string(strangerID) + " pro a school"},
 	} {
 		r := signedIn(h, "POST", path, consoleDoors[path])
 		if r.StatusCode != 303 || r.Header.Get("Location") != want.to || s.calls[len(s.calls)-1] != want.call {
@@ -259,6 +262,7 @@ func TestFormsOfOperatorsRedirectOnceTheyAreDone(t *testing.T) {
 	for path, fields := range map[string]url.Values{
 		"/admin/lockdowns":    {"scope": {"artifact"}, "target": {artifactID}, "once": {"page-0123456789"}},
 		"/admin/provisioning": {"from": {"17"}, "quota": {"101"}},
+		planPath(strangerID):  {"plan": {"free"}, "reason": {""}, "once": {"page-0123456789"}},
 	} {
 		r := signedIn(h, "POST", path, fields)
 		if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, `role="alert"`) ||
@@ -266,10 +270,77 @@ func TestFormsOfOperatorsRedirectOnceTheyAreDone(t *testing.T) {
 			t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
 		}
 	}
-	for _, path := range []string{"/admin/lockdowns", "/admin/lockdowns/lift"} {
+	for _, path := range []string{"/admin/lockdowns", "/admin/lockdowns/lift", planPath(strangerID)} {
 		fields := url.Values{"scope": {"artifact"}, "target": {artifactID}, "reason": {"other"}, "once": {"short"}}
 		if r := signedIn(h, "POST", path, fields); r.StatusCode != 400 {
 			t.Errorf("%s without a name of its own: %d", path, r.StatusCode)
+		}
+	}
+}
+
+func TestAnOperatorGivesAPlanAndLiftsIt(t *testing.T) {
+	s := operatorOf(noon)
+	s.account = paying(billing.Unpaid)
+	s.account.Override = "pro"
+	h := s.handler()
+	body := text(t, signedIn(h, "GET", planPath(strangerID), nil))
+	for _, want := range []string{string(strangerID), `value="pro" selected`, "<dd>Not paid</dd>", "Record and change"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q:\n%s", want, body)
+		}
+	}
+	for plan, want := range map[string]string{"": "none", "free": "free", "pro": "pro"} {
+		fields := url.Values{"plan": {plan}, "reason": {"a school"}, "once": {onceOf(t, body)}}
+		if r := signedIn(h, "POST", planPath(strangerID), fields); r.StatusCode != 303 ||
+			s.calls[len(s.calls)-1] != "SetPlan "+string(strangerID)+" "+want+" a school" {
+			t.Errorf("%q: %d, %v", plan, r.StatusCode, s.calls)
+		}
+	}
+	if r := signedIn(h, "POST", planPath(strangerID), url.Values{"plan": {"gold"}, "once": {"page-0123456789"}}); r.StatusCode != 400 {
+		t.Errorf("a plan that there is not: %d", r.StatusCode)
+	}
+	if r := signedIn(h, "GET", planPath(homeID), nil); r.StatusCode != 404 {
+		t.Errorf("a workspace that there is not: %d", r.StatusCode)
+	}
+	host, _ := s.host()
+	host.Operators.Plans = nil
+	for _, method := range []string{"GET", "POST"} {
+		if r := signedIn(host.Handler(), method, planPath(strangerID), nil); r.StatusCode != 404 {
+			t.Errorf("%s without billing: %d", method, r.StatusCode)
+		}
+	}
+}
+
+func TestAnEmailAddressLeadsToAMember(t *testing.T) {
+	s := operatorOf(noon)
+	h, lines := s.host()
+	asked := url.Values{"target": {"grace@example.org"}}
+	body := text(t, signedIn(h.Handler(), "POST", "/admin/lookup", asked))
+	for _, want := range []string{"the address of a member", string(memberID), string(strangerID)} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page lacks %q:\n%s", want, body)
+		}
+	}
+	s.empty = true
+	none := text(t, signedIn(h.Handler(), "POST", "/admin/lookup", asked))
+	if !strings.Contains(none, "No member has signed in") {
+		t.Errorf("%s", none)
+	}
+	for name, where := range map[string]string{"the page": body + none, "the log": lines.String()} {
+		if strings.Contains(where, "grace@") {
+			t.Errorf("%s has the address that was pasted", name)
+		}
+	}
+}
+
+func TestOnlyOperatorsAreLedToTheirPages(t *testing.T) {
+	const lead = `<a href="/admin">Operators</a>`
+	for _, path := range []string{"/dashboard", "/settings", billingPath} {
+		if strings.Contains(text(t, signedIn(newHouse().handler(), "GET", path, nil)), "/admin") {
+			t.Errorf("%s tells a member of the operators' pages", path)
+		}
+		if !strings.Contains(text(t, signedIn(operatorOf(noon).handler(), "GET", path, nil)), lead) {
+			t.Errorf("%s does not lead an operator to their pages", path)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/lockdown"
 	"vitrine/shared/publishing/lookup"
 )
@@ -71,7 +72,7 @@ func (h *Host) lookUp(w http.ResponseWriter, r *http.Request, v browserSession) 
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
 		return h.showTriage(w, r, v, http.StatusBadRequest,
-			"This is neither an id nor an address of this service. Paste it whole, as it was reported.")
+			"This is neither an id nor an address of this service nor one of e-mail. Paste it whole, as it was reported.")
 	}
 	if err != nil {
 		return err
@@ -114,6 +115,12 @@ func (h *Host) finding(v browserSession, f lookup.Finding) pages.Finding {
 			ClaimedInto: string(o.ClaimedInto),
 			Yours:       o.ID == v.Actor.Workspace.ID,
 		}
+		if h.Operators.Plans != nil && o.Tier() != limits.Ephemeral && o.ClaimedInto == "" {
+			p.Workspace.Plan = planPath(o.ID)
+		}
+	}
+	for _, m := range f.Members {
+		p.Members = append(p.Members, pages.FoundMember{ID: string(m.Member), Workspace: string(m.Workspace)})
 	}
 	for _, l := range f.Locks {
 		p.Locks = append(p.Locks, lockRow(l.Detail()))

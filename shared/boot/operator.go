@@ -23,12 +23,13 @@ func (s *Services) Inbox() (*abuse.Inbox, error) {
 // Lookups tells operators what an address or an id is.
 func (s *Services) Lookups(urls *address.URLBuilder) *lookup.Service {
 	return &lookup.Service{
-		Store:  s.stores.Lookups,
-		Locks:  s.stores.Lockdowns,
-		Reader: s.pasted(urls),
-		URLs:   urls,
-		Marks:  s.stores.Counters,
-		Now:    s.Config.Now,
+		Store:   s.stores.Lookups,
+		Locks:   s.stores.Lockdowns,
+		Reader:  s.pasted(urls),
+		URLs:    urls,
+		Marks:   s.stores.Counters,
+		Members: s.stores.Members,
+		Now:     s.Config.Now,
 	}
 }
 

@@ -92,6 +92,7 @@ type Finding struct {
 	Link                            *FoundLink
 	Key                             *Key
 	Workspace                       *FoundWorkspace
+	Members                         []FoundMember
 	Locks                           []LockRow
 	ArtifactLocked, WorkspaceLocked bool
 	Reasons                         []string
@@ -113,11 +114,15 @@ type FoundLink struct {
 	MadeAt, EndsAt, RevokedAt time.Time
 }
 
+// FoundMember is a member with an e-mail address that was looked up.
+type FoundMember struct{ ID, Workspace string }
+
 // FoundWorkspace is the owner of what was found.
 type FoundWorkspace struct {
 	ID, Tier    string
 	CreatedAt   time.Time
 	ClaimedInto string // empty: it was not claimed
+	Plan        string // path of the page of its plan; empty: nothing is sold, or it cannot have another one
 	Yours       bool   // it is the operator's own
 }
 
@@ -170,6 +175,16 @@ type Provisioning struct {
 	Error                        string
 }
 
+// PlanOverride shows what plan a workspace has, and gives it another one.
+type PlanOverride struct {
+	Console
+	Path, Workspace, Plan string
+	Override              string // that operators gave; empty: none
+	Subscription          string // its status in words; empty: there is none
+	Chosen, Reason        string // as the form was filled in
+	Once, Error           string
+}
+
 // Tier is a tier of workspaces with its limits.
 type Tier struct {
 	Name string
@@ -182,4 +197,5 @@ func (OpenedContent) template() string { return "admin-content.html" }
 func (Reports) template() string       { return "admin-reports.html" }
 func (Lockdowns) template() string     { return "admin-lockdowns.html" }
 func (Events) template() string        { return "admin-events.html" }
+func (PlanOverride) template() string  { return "admin-plan.html" }
 func (Provisioning) template() string  { return "admin-provisioning.html" }

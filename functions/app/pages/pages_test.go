@@ -53,6 +53,7 @@ var emptyPages = map[string]Page{
 	"selection":          Selection{},
 	"outcomes":           Outcomes{},
 	"billing":            Billing{},
+	"admin-plan":         PlanOverride{},
 	"depart":             Depart{},
 }
 
@@ -366,6 +367,17 @@ var hostilePages = map[string]Page{
 			At:     now,
 			URL:    hostile,
 		}},
+	},
+	"admin-plan": PlanOverride{
+		Path:         hostile,
+		Workspace:    hostile,
+		Plan:         hostile,
+		Override:     hostile,
+		Subscription: hostile,
+		Chosen:       hostile,
+		Reason:       hostile,
+		Once:         hostile,
+		Error:        hostile,
 	},
 	"depart": Depart{Heading: hostile, Text: hostile, Host: spoofing, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
 	"leave":  Leave{Client: spoofing, Host: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},

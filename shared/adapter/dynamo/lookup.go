@@ -31,8 +31,10 @@ func (s Lookups) Key(ctx context.Context, p id.Public) (*credential.Key, error) 
 }
 
 // Record implements lookup.Store.
-func (s Lookups) Record(ctx context.Context, e event.Event) error {
+func (s Lookups) Record(ctx context.Context, all ...event.Event) error {
 	t := s.begin()
-	t.record(e)
+	for _, e := range all {
+		t.record(e)
+	}
 	return s.commit(ctx, t)
 }

@@ -60,7 +60,7 @@ func artifacts(s *boot.Services, h *app.Host, limiter *rate.Limiter) error {
 	return errors.Join(err1, oversight(s, h))
 }
 
-// oversight gives the host what operators work with.
+// oversight gives the host what operators work with, and what sells plans, which they give away.
 func oversight(s *boot.Services, h *app.Host) error {
 	locks, err1 := s.Lockdowns()
 	inbox, err2 := s.Inbox()
@@ -70,6 +70,10 @@ func oversight(s *boot.Services, h *app.Host) error {
 	h.Operators.Log = log
 	h.Operators.Gate = s.Gate()
 	h.Operators.Limits = &s.Config.Limits
+	if s.Config.Billing.Sells() {
+		service := payment.Service(s)
+		h.Billing, h.Operators.Plans = service, service
+	}
 	return errors.Join(err1, err2, err3)
 }
 
@@ -85,9 +89,6 @@ func people(s *boot.Services, h *app.Host, limiter *rate.Limiter) error {
 	vouched, err7 := s.Delegations()
 	h.Agents = agents{registered, vouching{vouched}}
 	h.Apps, err6 = s.OAuth(limiter)
-	if s.Config.Billing.Sells() {
-		h.Billing = payment.Service(s)
-	}
 	return errors.Join(err1, err2, err3, err4, err5, err6, err7)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
@@ -23,8 +24,13 @@ type Store interface {
 	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
 	Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error)
 	Key(ctx context.Context, p id.Public) (*credential.Key, error)
-	// Record writes an event.
-	Record(ctx context.Context, e event.Event) error
+	// Record writes events, all or none.
+	Record(ctx context.Context, all ...event.Event) error
+}
+
+// Members tells who has an e-mail address.
+type Members interface {
+	ByAddress(ctx context.Context, a member.Address) ([]member.Addressee, error)
 }
 
 // Locks tells which lockdowns are in effect.
@@ -46,8 +52,9 @@ type URLs interface {
 // Finding is what a pasted text turned out to be. Title, entrypoint and files of an artifact are not part of what
 // operators are shown of it.
 type Finding struct {
-	Kind      string // as targets of events have it
-	ID        string
+	Kind      string             // as targets of events have it
+	ID        string             // empty for an e-mail address, which is kept nowhere
+	Members   []member.Addressee // with an e-mail address: their ids and nothing else
 	Link      *link.Link
 	Key       *credential.Key
 	Artifact  *artifact.Artifact   // as its owner has it now
@@ -58,7 +65,7 @@ type Finding struct {
 
 // Found reports whether there is such an item.
 func (f Finding) Found() bool {
-	return f.Link != nil || f.Key != nil || f.Artifact != nil || f.Workspace != nil
+	return len(f.Members) > 0 || f.Link != nil || f.Key != nil || f.Artifact != nil || f.Workspace != nil
 }
 
 // Opened is what an operator may open.

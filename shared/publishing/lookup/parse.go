@@ -4,13 +4,17 @@ import (
 	"regexp"
 	"strings"
 
+	"vitrine/shared/identity/member"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/text"
 )
 
-// named is what a pasted text names: a kind and an id, without the secrets of an address or of a key.
+// named is what a pasted text names: a kind and an id, without the secrets of an address or of a key. Members are also
+// named by an e-mail address.
 type named struct {
 	kind, id string
+	address  member.Address
 }
 
 // prefixes are the ids that name their kind, whether they can be looked up or not.
@@ -29,31 +33,31 @@ var wellFormed = regexp.MustCompile(`^[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}$`)
 // secretKey matches an API key in whole; the first group is its public id.
 var secretKey = regexp.MustCompile(`^ap_pk_[a-z]+_([0-9A-HJKMNP-TV-Z]{16})_`)
 
-// read tells what a text names. ok is false where it is neither an id nor an address of this deployment.
-func (s *Service) read(text string) (n named, ok bool) {
-	text = strings.TrimSpace(text)
-	if m := secretKey.FindStringSubmatch(text); m != nil {
-		return named{event.OnKey, string(id.NewKey(id.Public(m[1])))}, true
+// read tells what a text names. ok is false where it is neither an id nor an address of this deployment nor an
+// e-mail address.
+func (s *Service) read(pasted string) (n named, ok bool) {
+	pasted = strings.TrimSpace(pasted)
+	if m := secretKey.FindStringSubmatch(pasted); m != nil {
+		return named{kind: event.OnKey, id: string(id.NewKey(id.Public(m[1])))}, true
 	}
-	if k := id.Key(text); k.Valid() {
-		return named{event.OnKey, text}, true
+	if k := id.Key(pasted); k.Valid() {
+		return named{kind: event.OnKey, id: pasted}, true
 	}
-	if public, err := id.Link(text).Public(); err == nil {
-		return named{event.OnLink, string(public)}, true
+	if public, err := id.Link(pasted).Public(); err == nil {
+		return named{kind: event.OnLink, id: string(public)}, true
 	}
-	if _, err := id.Workspace(text).Bits(); err == nil {
-		return named{event.OnWorkspace, text}, true
+	if _, err := id.Workspace(pasted).Bits(); err == nil {
+		return named{kind: event.OnWorkspace, id: pasted}, true
 	}
-	if wellFormed.MatchString(text) && prefixes[text[:4]] != "" {
-		return named{prefixes[text[:4]], text}, true
+	if wellFormed.MatchString(pasted) && prefixes[pasted[:4]] != "" {
+		return named{kind: prefixes[pasted[:4]], id: pasted}, true
 	}
-	switch t, is := s.Reader.Read(text); {
-	case !is:
-		return n, false
-	case t.Artifact != "":
-		return named{event.OnArtifact, string(t.Artifact)}, true
-	case t.Link != "":
-		return named{event.OnLink, string(t.Link)}, true
+	switch t, is := s.Reader.Read(pasted); {
+	case is && t.Artifact != "":
+		return named{kind: event.OnArtifact, id: string(t.Artifact)}, true
+	case is && t.Link != "":
+		return named{kind: event.OnLink, id: string(t.Link)}, true
 	}
-	return n, false
+	email, ok := text.Email(pasted)
+	return named{kind: event.OnMember, address: member.AddressOf(email)}, ok
 }

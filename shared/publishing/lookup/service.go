@@ -19,16 +19,18 @@ import (
 
 // Service looks things up for operators. Other callers get not_found.
 type Service struct {
-	Store  Store
-	Locks  Locks
-	Reader abuse.Reader
-	URLs   URLs
-	Marks  Marks
-	Now    func() time.Time
+	Store   Store
+	Locks   Locks
+	Reader  abuse.Reader
+	URLs    URLs
+	Marks   Marks
+	Members Members
+	Now     func() time.Time
 }
 
 // Find tells what a pasted text is. The event of the look-up has its kind and id, never the text, which may hold
-// secrets; it is recorded before the answer. invalid_request for a text that is neither an id nor an address.
+// secrets; it is recorded before the answer. An e-mail address gives one event for each member that has it. Errors:
+// invalid_request for a text that is neither an id nor an address.
 func (s *Service) Find(ctx context.Context, by credential.Actor, pasted string) (Finding, error) {
 	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
 	if err := by.Operates(now); err != nil {
@@ -36,7 +38,7 @@ func (s *Service) Find(ctx context.Context, by credential.Actor, pasted string) 
 	}
 	n, ok := s.read(pasted)
 	if !ok {
-		return Finding{}, fault.New(fault.InvalidRequest, "this is neither an id nor an address of this deployment")
+		return Finding{}, fault.New(fault.InvalidRequest, "this is neither an id nor an address of this deployment nor one of e-mail")
 	}
 	f, err := s.find(ctx, n)
 	if err != nil {
@@ -47,7 +49,7 @@ func (s *Service) Find(ctx context.Context, by credential.Actor, pasted string) 
 	if !f.Found() {
 		detail = "not found"
 	}
-	return f, s.Store.Record(ctx, f.record(by, event.LookedUp, detail))
+	return f, s.Store.Record(ctx, f.records(by, detail)...)
 }
 
 // find reads what a text names, and what it belongs to.
@@ -64,7 +66,10 @@ func (s *Service) find(ctx context.Context, n named) (f Finding, err error) {
 	case event.OnArtifact:
 		return f, s.artifact(ctx, &f, id.Artifact(n.id))
 	}
-	return f, nil
+	if n.address != "" {
+		f.Members, err = s.Members.ByAddress(ctx, n.address)
+	}
+	return f, err
 }
 
 // link reads a link with its artifact. A public id may be that of a key.
@@ -180,6 +185,27 @@ func (s *Service) opened(f Finding) (Opened, error) {
 	})
 	o.URL = prefix + address.Escape(f.Artifact.Entrypoint)
 	return o, err
+}
+
+// noMember is the target of a look-up by an e-mail address that no member has.
+const noMember = "none"
+
+// records are the events of a look-up.
+func (f Finding) records(by credential.Actor, detail string) []event.Event {
+	e := f.record(by, event.LookedUp, detail)
+	if f.ID != "" {
+		return []event.Event{e}
+	}
+	if e.Target.ID = noMember; len(f.Members) == 0 {
+		return []event.Event{e}
+	}
+	all := make([]event.Event, len(f.Members))
+	for n, m := range f.Members {
+		all[n] = e
+		all[n].ID = id.NewEvent()
+		all[n].Workspace, all[n].Target.ID = m.Workspace, string(m.Member)
+	}
+	return all
 }
 
 // record is the event of what an operator did with a finding, in the record of its owner.

@@ -3,11 +3,13 @@ package lookup
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/event"
@@ -32,6 +34,7 @@ type fakeStore struct {
 	key      credential.Key
 	locks    map[string]lockdown.Lockdown // by target
 	events   []event.Event
+	members  map[member.Address][]member.Addressee
 	err      error // of the next record
 	reads    int
 	minted   []token.Claims
@@ -66,9 +69,14 @@ func (f *fakeStore) Key(_ context.Context, p id.Public) (*credential.Key, error)
 	return &f.key, nil
 }
 
-func (f *fakeStore) Record(_ context.Context, e event.Event) error {
+func (f *fakeStore) ByAddress(_ context.Context, a member.Address) ([]member.Addressee, error) {
+	f.reads++
+	return f.members[a], nil
+}
+
+func (f *fakeStore) Record(_ context.Context, all ...event.Event) error {
 	if f.err == nil {
-		f.events = append(f.events, e)
+		f.events = append(f.events, all...)
 	}
 	return f.err
 }
@@ -107,12 +115,13 @@ func newEnv() (*Service, *fakeStore, credential.Actor) {
 		locks:  map[string]lockdown.Lockdown{},
 	}
 	s := &Service{
-		Store:  f,
-		Locks:  f,
-		Reader: abuse.Reader{Origins: address.Origins{App: "https://app.test", Content: "https://content.test"}},
-		URLs:   f,
-		Marks:  f,
-		Now:    func() time.Time { return noon },
+		Store:   f,
+		Locks:   f,
+		Reader:  abuse.Reader{Origins: address.Origins{App: "https://app.test", Content: "https://content.test"}},
+		URLs:    f,
+		Marks:   f,
+		Members: f,
+		Now:     func() time.Time { return noon },
 	}
 	return s, f, credential.Actor{Member: "mem", Operator: noon.Add(-time.Minute), RequestID: "req"}
 }
@@ -158,10 +167,47 @@ func TestALookUpTellsWhatIsPastedAndRecordsItsId(t *testing.T) {
 	}
 }
 
+func TestAnEmailAddressLeadsToItsMembersAndIsKeptNowhere(t *testing.T) {
+	s, f, by := newEnv()
+	two := []member.Addressee{
+		{Workspace: id.NewWorkspace(), Member: id.NewMember()}, {Workspace: id.NewWorkspace(), Member: id.NewMember()},
+	}
+	f.members = map[member.Address][]member.Addressee{"ada@example.org": two}
+	got, err := s.Find(t.Context(), by, "  Ada@Example.org\n")
+	if err != nil || !got.Found() || !slices.Equal(got.Members, two) || got.Workspace != nil || got.ID != "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	none, err := s.Find(t.Context(), by, "eve@example.org")
+	if err != nil || none.Found() || none.Kind != event.OnMember {
+		t.Errorf("%+v, %v", none, err)
+	}
+	want := []struct {
+		w      id.Workspace
+		target string
+		detail string
+	}{
+		{two[0].Workspace, string(two[0].Member), "found"}, {two[1].Workspace, string(two[1].Member), "found"},
+		{id.NoWorkspace, noMember, "not found"},
+	}
+	if len(f.events) != len(want) {
+		t.Fatalf("recorded %+v", f.events)
+	}
+	for n, e := range f.events {
+		if e.Workspace != want[n].w || e.Target != (event.Target{Type: event.OnMember, ID: want[n].target}) ||
+			e.Detail != want[n].detail || e.Action != event.LookedUp || n > 0 && e.ID == f.events[n-1].ID {
+			t.Errorf("recorded %+v", e)
+		}
+	}
+	f.err = errors.New("the tables are away")
+	if _, err := s.Find(t.Context(), by, "ada@example.org"); !errors.Is(err, f.err) {
+		t.Error(err)
+	}
+}
+
 func TestWhatIsNoIdIsNotRecorded(t *testing.T) {
 	s, f, by := newEnv()
 	for _, pasted := range []string{
-		"", "hello", "https://evil.test/al/" + string(f.link.Public), "ap_pk_x", "rev_1", "xyz_" + strings.Repeat("0", 26),
+		"", "hello", "https://evil.test/al/" + string(f.link.Public), "ap_pk_x", "rev_1", "a@b@c", "Ada <ada@example.org>", "xyz_" + strings.Repeat("0", 26),
 	} {
 		if _, err := s.Find(t.Context(), by, pasted); fault.CodeOf(err) != fault.InvalidRequest {
 			t.Errorf("%q: %v", pasted, err)
