@@ -70,7 +70,9 @@ func (h *Host) billing(w http.ResponseWriter, r *http.Request, v browserSession)
 	if p.Pro {
 		p.PerDay = p.Larger.PerDay
 	}
-	p.Standing = standing(account)
+	if p.Standing = standing(account); p.Given && p.Standing != nil {
+		p.Standing.Text, p.Standing.Trouble = "The subscription at Stripe goes on beside it and does not count.", false
+	}
 	p.Outcome = outcome(q.Get("status"), account)
 	return h.page(w, http.StatusOK, p)
 }

@@ -80,6 +80,10 @@ func TestThePlanIsShownInWords(t *testing.T) {
 			billing.Account{Override: "pro"},
 			[]string{"Pro plan", "Given by an operator", "whatever is paid"}, []string{"Upgrade, paid"},
 		},
+		"given beside a subscription": {
+			func() billing.Account { a := paying(billing.Unpaid); a.Override = "pro"; return a }(),
+			[]string{"Pro plan", "Not paid", "does not count", ">Manage<"}, []string{"Upgrade, paid", "limits of the Free plan"},
+		},
 	} {
 		s := newHouse()
 		s.account = c.account

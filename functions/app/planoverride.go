@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
 )
 
 // planRoutes are the page where operators give a workspace a plan.
@@ -86,7 +88,7 @@ func (h *Host) overridePlan(w http.ResponseWriter, r *http.Request, v browserSes
 		return h.showPlanOverride(w, r, v, pages.PlanOverride{
 			Chosen: form["plan"],
 			Reason: reason,
-			Error:  "Nothing was changed: " + fault.Of(err).Message + ".",
+			Error:  fmt.Sprintf("Nothing was changed: give a reason of 1 to %d characters.", limits.ReasonRunes),
 		})
 	}
 	if err != nil {

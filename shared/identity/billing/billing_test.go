@@ -1,9 +1,142 @@
 package billing
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
 )
+
+var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+
+// fakeStore has one workspace.
+type fakeStore struct {
+	account Account
+	updates []Update
+	reads   int
+}
+
+func (f *fakeStore) Account(_ context.Context, w id.Workspace) (Account, error) {
+	f.reads++
+	if w != f.account.Workspace {
+		return Account{Workspace: w}, nil
+	}
+	return f.account, nil
+}
+
+func (f *fakeStore) Plan(_ context.Context, w id.Workspace) (workspace.Plan, error) {
+	f.reads++
+	if w != f.account.Workspace {
+		return "", ErrNoWorkspace
+	}
+	return f.account.Plan(), nil
+}
+
+func (f *fakeStore) Holder(context.Context, CustomerID) (id.Workspace, error) { return "", nil }
+
+func (f *fakeStore) Update(_ context.Context, u Update) error {
+	if u.Account.Workspace != f.account.Workspace {
+		return ErrNoWorkspace
+	}
+	f.account = u.Account
+	f.updates = append(f.updates, u)
+	return nil
+}
+
+func newEnv() (*Service, *fakeStore, credential.Actor) {
+	f := &fakeStore{account: Account{
+		Workspace:    id.NewWorkspace(),
+		Customer:     "cus_1",
+		Subscription: "sub_1",
+		Status:       Canceled,
+	}}
+	numbers := limits.Default()
+	s := &Service{Store: f, Limits: &numbers, Now: func() time.Time { return noon }}
+	return s, f, credential.Actor{Member: "mem", Operator: noon.Add(-time.Minute), RequestID: "req"}
+}
+
+func TestAPlanIsGivenWithAReasonAndLifted(t *testing.T) {
+	s, f, by := newEnv()
+	for _, c := range []struct {
+		plan, reason *string
+		has          workspace.Plan
+		detail       string
+	}{
+		{new("pro"), new(" a school "), "pro", "pro, because an operator chose it: a school"},
+		{nil, new("the year is over"), "free", "free, because the subscription is canceled: the year is over"},
+		{new("free"), nil, "free", "free, because an operator chose it"},
+	} {
+		o := Override{Workspace: f.account.Workspace, Plan: c.plan, Reason: c.reason}
+		got, err := s.SetPlan(t.Context(), by, idempotency.Command{}, nil, o)
+		u := f.updates[len(f.updates)-1]
+		if err != nil || got.Plan != string(c.has) || got.OperatorOverride != (c.plan != nil) || u.Plan != c.has {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if e := u.Event; e == nil || e.Action != event.PlanUpdated || e.Detail != c.detail || e.Actor != event.ByOperator("mem") {
+			t.Errorf("recorded %+v", e)
+		}
+		granted, err := s.Granted(t.Context(), by, f.account.Workspace)
+		if err != nil || granted.Has != c.has || granted.Status != Canceled {
+			t.Errorf("%+v, %v", granted, err)
+		}
+	}
+}
+
+func TestAPlanIsNotGivenWithoutAReasonOrAWorkspace(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Override, *credential.Actor)
+		want   fault.Code
+	}{
+		"no reason":      {func(o *Override, _ *credential.Actor) { o.Reason = new(" ") }, fault.InvalidRequest},
+		"a long reason":  {func(o *Override, _ *credential.Actor) { o.Reason = new(strings.Repeat("x", 121)) }, fault.InvalidRequest},
+		"another plan":   {func(o *Override, _ *credential.Actor) { o.Plan = new("gold") }, fault.InvalidRequest},
+		"no workspace":   {func(o *Override, _ *credential.Actor) { o.Workspace = id.NewWorkspace() }, fault.NotFound},
+		"a malformed id": {func(o *Override, _ *credential.Actor) { o.Workspace = "w" }, fault.NotFound},
+		"a member":       {func(_ *Override, by *credential.Actor) { by.Operator = time.Time{} }, fault.NotFound},
+		"an old sign-in": {func(_ *Override, by *credential.Actor) { by.Operator = noon.Add(-limits.OperatorFresh) }, fault.NotFound},
+	} {
+		s, f, by := newEnv()
+		o := Override{Workspace: f.account.Workspace, Plan: new("pro"), Reason: new("a school")}
+		c.change(&o, &by)
+		if _, err := s.SetPlan(t.Context(), by, idempotency.Command{}, nil, o); fault.CodeOf(err) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+		if len(f.updates) > 0 {
+			t.Errorf("%s: stored %+v", name, f.updates)
+		}
+		_, err := s.Granted(t.Context(), by, o.Workspace)
+		if c.want == fault.NotFound && fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("%s: it is shown, %v", name, err)
+		}
+	}
+}
+
+func TestASubscriptionThatEndsIsFollowed(t *testing.T) {
+	end := noon.Add(limits.Day)
+	x := Subscription{ID: "a", Status: Active, PeriodEnd: end}
+	is := Account{}.follow([]Subscription{x})
+	if !is.EndsAt.IsZero() || !is.reflects(x) || !is.Subscribed() || is.Revivable() {
+		t.Errorf("%+v", is)
+	}
+	x.EndsAt = end
+	if is.reflects(x) {
+		t.Error("a cancellation goes unnoticed")
+	}
+	if is = is.follow([]Subscription{x}); !is.EndsAt.Equal(end) {
+		t.Errorf("%+v", is)
+	}
+	if is = is.follow(nil); !is.EndsAt.IsZero() {
+		t.Errorf("%+v", is)
+	}
+}
 
 func TestTheSubscriptionThatIsWorthMostCounts(t *testing.T) {
 	early, late := time.Unix(1_800_000_000, 0), time.Unix(1_800_000_001, 0)
