@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,20 @@ func (h *harness) buys(t *testing.T, m *wire.Agent) {
 	}
 	ask[any](t, m, "POST", path+"/portal", nil)
 	h.sells.Become(sub, "canceled")
+}
+
+// subscribes buys a plan on the pages, and comes back from the checkout before any event does.
+func (h *harness) subscribes(b *browser) {
+	b.t.Helper()
+	b.visit("/billing")
+	b.submit("/billing/checkout", nil)
+	session := regexp.MustCompile(`/pay/(cs_test_[0-9]+)`).FindStringSubmatch(b.page)[1]
+	h.sells.Pay(session)
+	b.visit("/billing?status=success&session_id=" + session)
+	if !strings.Contains(b.page, "The Pro plan has begun") {
+		b.t.Errorf("after the checkout: %s", b.page)
+	}
+	b.submit("/billing/portal", nil)
 }
 
 // notify delivers an event.

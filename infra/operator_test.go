@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"testing"
 
 	"vitrine/scripts/testkit/idp/provider"
@@ -52,7 +53,13 @@ func (h *harness) console(t *testing.T, p contract.Published) {
 	b.twice("/admin/reports/handled", nil)
 	b.visit("/admin")
 	b.submit("/admin/lookup", map[string]string{"target": p.UnlistedURL})
+	plan := "/admin/workspaces/" + regexp.MustCompile(`triage_scope=workspace&amp;triage_target=([^"&]+)`).
+		FindStringSubmatch(b.page)[1] + "/plan"
 	b.submit("/admin/content", map[string]string{"reason": "other"})
+	b.visit("/admin")
+	b.submit("/admin/lookup", map[string]string{"target": "hedy@example.org"})
+	b.visit(plan)
+	b.twice(plan, map[string]string{"plan": "pro", "reason": "a school"})
 	b.visit("/admin/lockdowns")
 	b.twice("/admin/lockdowns", map[string]string{"scope": "artifact", "target": string(p.ArtifactID), "reason": "other"})
 	b.visit("/admin/lockdowns")

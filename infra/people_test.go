@@ -275,6 +275,7 @@ func (h *harness) person(t *testing.T) {
 		b.visit(path)
 	}
 	b.twice("/settings", map[string]string{"name": "A workspace of mine", "days": "2"})
+	h.subscribes(b)
 	b.visit("/keys/ended")
 	b.visit("/keys")
 	b.twice("/keys", map[string]string{"name": "a key"})

@@ -25,6 +25,9 @@ var ctx = context.Background()
 // mockURL is where stripe-mock answers.
 var mockURL string
 
+// document says what Stripe answers.
+var document *stripe.Document
+
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
@@ -35,6 +38,10 @@ func run(m *testing.M) int {
 	}
 	defer stop()
 	mockURL = url
+	if document, err = stripe.OpenDocument(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "Stripe's OpenAPI document:", err)
+		return 1
+	}
 	return browser.Main(m)
 }
 
@@ -44,14 +51,15 @@ type env struct {
 	Stripe *stripe.Standin
 }
 
-// newEnv starts a deployment. At its end stripe-mock must have taken every request to the stand-in.
+// newEnv starts a deployment.
 func newEnv(t *testing.T, change ...func(*stack.Options)) *env {
 	t.Helper()
 	standin, sells := newSeller(t)
 	return &env{harness.NewLinkEnv(t, append([]func(*stack.Options){sells}, change...)...), standin}
 }
 
-// newSeller starts a stand-in. The option makes a deployment sell there.
+// newSeller starts a stand-in. The option makes a deployment sell there. At the end stripe-mock must have taken every
+// request to it, and everything that it said must be what Stripe says.
 func newSeller(t *testing.T) (*stripe.Standin, func(*stack.Options)) {
 	t.Helper()
 	standin := stripe.New(time.Now(), mockURL)
@@ -62,6 +70,9 @@ func newSeller(t *testing.T) (*stripe.Standin, func(*stack.Options)) {
 		refused, validated := standin.Refused()
 		for _, r := range refused {
 			t.Errorf("stripe-mock refuses %s", r)
+		}
+		for _, wrong := range document.Check(standin) {
+			t.Error(wrong)
 		}
 		t.Logf("stripe-mock validated %d requests", validated)
 	})

@@ -10,9 +10,6 @@ import (
 	"strings"
 )
 
-// object is a JSON object of the API.
-type object map[string]any
-
 // repeated is the first answer to an idempotency key.
 type repeated struct {
 	body   string
@@ -43,6 +40,10 @@ func (s *Standin) serve(pattern string, handle func(r *http.Request, form url.Va
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		write := func(w http.ResponseWriter, status int, answer object) {
+			said := write(w, status, answer)
+			s.answers = append(s.answers, Answer{pattern, status, said})
+		}
 		if r.Header.Get("Authorization") != "Bearer "+Key {
 			write(w, http.StatusUnauthorized, failure("invalid_request_error", "", "another API key is expected"))
 			return
@@ -75,10 +76,13 @@ func (s *Standin) serve(pattern string, handle func(r *http.Request, form url.Va
 	})
 }
 
-func write(w http.ResponseWriter, status int, answer object) {
+// write answers and returns what it wrote.
+func write(w http.ResponseWriter, status int, answer object) []byte {
+	said, _ := json.Marshal(answer) // maps of texts and numbers always marshal
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(answer)
+	w.Write(said)
+	return said
 }
 
 func failure(kind, code, message string) object {
@@ -94,7 +98,7 @@ func missing(id string) (int, object) {
 }
 
 func (s *Standin) openSession(_ *http.Request, form url.Values) (int, object) {
-	c := &session{id: s.name("cs_test"), asked: map[string]string{}}
+	c := &session{id: s.name("cs_test"), made: s.now, asked: map[string]string{}}
 	for name := range form {
 		c.asked[name] = form.Get(name)
 	}
@@ -103,25 +107,6 @@ func (s *Standin) openSession(_ *http.Request, form url.Values) (int, object) {
 	}
 	s.sessions[c.id] = c
 	return http.StatusOK, s.sessionObject(c)
-}
-
-func (s *Standin) sessionObject(c *session) object {
-	return object{
-		"id":           c.id,
-		"object":       "checkout.session",
-		"mode":         "subscription",
-		"url":          s.url + "/pay/" + c.id,
-		"customer":     textOrNull(c.customer),
-		"subscription": textOrNull(c.subscription),
-		"metadata":     object{"workspace_id": c.asked["metadata[workspace_id]"]},
-	}
-}
-
-func textOrNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
 }
 
 func (s *Standin) readSession(r *http.Request, _ url.Values) (int, object) {
@@ -138,11 +123,14 @@ func (s *Standin) openPortal(_ *http.Request, form url.Values) (int, object) {
 		return missing(customer)
 	}
 	return http.StatusOK, object{
-		"id":         s.name("bps"),
-		"object":     "billing_portal.session",
-		"customer":   customer,
-		"return_url": form.Get("return_url"),
-		"url":        s.url + "/portal/" + customer + "?back=" + url.QueryEscape(form.Get("return_url")),
+		"id":            s.name("bps"),
+		"object":        "billing_portal.session",
+		"configuration": "bpc_standin",
+		"created":       unix(s.now),
+		"livemode":      false,
+		"customer":      customer,
+		"return_url":    form.Get("return_url"),
+		"url":           s.url + "/portal/" + customer + "?back=" + url.QueryEscape(form.Get("return_url")),
 	}
 }
 
@@ -161,18 +149,7 @@ func (s *Standin) listInvoices(r *http.Request, form url.Values) (int, object) {
 		if i.customer != form.Get("customer") {
 			continue
 		}
-		rows = append(rows, object{
-			"id":                 i.id,
-			"object":             "invoice",
-			"created":            unix(i.at),
-			"amount_due":         i.amount,
-			"currency":           "usd",
-			"status":             "paid",
-			"number":             "STANDIN-" + strings.TrimLeft(strings.TrimPrefix(i.id, "in_"), "0"),
-			"description":        nil,
-			"hosted_invoice_url": s.url + "/invoice/" + i.id,
-			"invoice_pdf":        s.url + "/invoice/" + i.id + "?pdf",
-		})
+		rows = append(rows, s.invoiceObject(i))
 	}
 	return page(r, form, rows)
 }
@@ -206,12 +183,7 @@ func page(r *http.Request, form url.Values, rows []any) (int, object) {
 	if more {
 		rows = rows[:limit]
 	}
-	return http.StatusOK, object{
-		"object":   "list",
-		"url":      r.URL.Path,
-		"has_more": more,
-		"data":     append([]any{}, rows...),
-	}
+	return http.StatusOK, list(r.URL.Path, more, rows...)
 }
 
 // endSubscription cancels a subscription at once. One that has ended is missing.
@@ -231,35 +203,4 @@ func (s *Standin) readSubscription(r *http.Request, _ url.Values) (int, object) 
 		return missing(r.PathValue("id"))
 	}
 	return http.StatusOK, x.object()
-}
-
-// object is a subscription as the API of 2025-03-31 and later shows it: the period is that of its item.
-func (x *subscription) object() object {
-	interval := "month"
-	if x.price == Yearly {
-		interval = "year"
-	}
-	metadata := object{}
-	if x.workspace != "" {
-		metadata["workspace_id"] = x.workspace
-	}
-	return object{
-		"id":                   x.id,
-		"object":               "subscription",
-		"customer":             x.customer,
-		"created":              unix(x.made),
-		"status":               x.status,
-		"cancel_at_period_end": x.ends,
-		"metadata":             metadata,
-		"items": object{"object": "list", "has_more": false, "url": "/v1/subscription_items", "data": []any{object{
-			"id":                 "si_" + x.id,
-			"object":             "subscription_item",
-			"current_period_end": unix(x.end),
-			"price": object{
-				"id":        x.price,
-				"object":    "price",
-				"recurring": object{"interval": interval, "interval_count": 1},
-			},
-		}}},
-	}
 }

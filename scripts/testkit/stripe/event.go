@@ -17,21 +17,24 @@ func (s *Standin) tell(kind string, x *subscription) {
 func (s *Standin) record(kind, sub string, about object) {
 	e := Event{ID: s.name("evt"), Type: kind, Subscription: sub}
 	e.Payload, _ = json.Marshal(object{
-		"id":          e.ID,
-		"object":      "event",
-		"api_version": stripe.APIVersion,
-		"created":     unix(s.now),
-		"type":        kind,
-		"data":        object{"object": about},
+		"id":               e.ID,
+		"object":           "event",
+		"api_version":      stripe.APIVersion,
+		"created":          unix(s.now),
+		"type":             kind,
+		"livemode":         false,
+		"pending_webhooks": 1,
+		"request":          nil,
+		"data":             object{"object": about},
 	})
-	s.events = append(s.events, e)
+	s.events, s.made = append(s.events, e), append(s.made, e)
 }
 
 // Other makes an event that is about something else than a subscription.
 func (s *Standin) Other(kind string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.record(kind, "", object{"id": s.name("in"), "object": "invoice"})
+	s.record(kind, "", s.invoiceObject(invoice{id: s.name("in"), customer: "cus_other", at: s.now, amount: cents(Monthly)}))
 }
 
 // Events returns the events that were made since it was called last, oldest first. None is sent by itself, so that a

@@ -32,12 +32,8 @@ func (s *Standin) showCheckout(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	cents := 1200
-	if c.asked["line_items[0][price]"] == Yearly {
-		cents = 12000
-	}
 	const form = `<form method="post"><p>%s</p><button>Subscribe</button></form><p><a href="%s">Back</a></p>`
-	show(w, "Checkout", fmt.Sprintf(form, dollars(cents), html.EscapeString(c.asked["cancel_url"])))
+	show(w, "Checkout", fmt.Sprintf(form, dollars(cents(c.asked["line_items[0][price]"])), html.EscapeString(c.asked["cancel_url"])))
 }
 
 func (s *Standin) takePayment(w http.ResponseWriter, r *http.Request) {

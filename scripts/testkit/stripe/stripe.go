@@ -35,11 +35,21 @@ type Standin struct {
 	invoices []invoice // newest first
 	repeated map[string]repeated
 	events   []Event
+	made     []Event // all of them
+	answers  []Answer
+}
+
+// Answer is what the stand-in answered to a request of the API.
+type Answer struct {
+	Route  string // method and pattern
+	Status int
+	Body   []byte
 }
 
 // session is a checkout.
 type session struct {
 	id, customer, subscription string
+	made                       time.Time
 	asked                      map[string]string // the form that opened it
 }
 
@@ -153,16 +163,20 @@ func (x *subscription) period(at time.Time) time.Time {
 	return at.AddDate(0, 1, 0)
 }
 
-func (s *Standin) charge(x *subscription) {
-	amount := 1200
+// begin returns the beginning of the period.
+func (x *subscription) begin() time.Time {
 	if x.price == Yearly {
-		amount = 12000
+		return x.end.AddDate(-1, 0, 0)
 	}
+	return x.end.AddDate(0, -1, 0)
+}
+
+func (s *Standin) charge(x *subscription) {
 	s.invoices = slices.Insert(s.invoices, 0, invoice{
 		id:       s.name("in"),
 		customer: x.customer,
 		at:       s.now,
-		amount:   amount,
+		amount:   cents(x.price),
 	})
 }
 

@@ -1,0 +1,34 @@
+package stripe
+
+import (
+	"testing"
+	"time"
+
+	stripe "github.com/stripe/stripe-go/v85"
+)
+
+func TestTheEndOfACancelledSubscriptionIsRead(t *testing.T) {
+	period, chosen := time.Unix(1_800_000_000, 0).UTC(), time.Unix(1_800_500_000, 0).UTC()
+	for name, c := range map[string]struct {
+		atEnd bool
+		at    int64
+		want  time.Time
+	}{
+		"renewed":                 {false, 0, time.Time{}},
+		"cancelled with a period": {true, 0, period},
+		"cancelled at an instant": {false, chosen.Unix(), chosen},
+		"both":                    {true, chosen.Unix(), chosen},
+	} {
+		got := read(&stripe.Subscription{
+			ID:                "sub_1",
+			CancelAt:          c.at,
+			CancelAtPeriodEnd: c.atEnd,
+			Items: &stripe.SubscriptionItemList{
+				Data: []*stripe.SubscriptionItem{{CurrentPeriodEnd: period.Unix()}},
+			},
+		})
+		if !got.EndsAt.Equal(c.want) || !got.PeriodEnd.Equal(period) {
+			t.Errorf("%s: ends at %v, the period at %v", name, got.EndsAt, got.PeriodEnd)
+		}
+	}
+}
