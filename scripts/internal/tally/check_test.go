@@ -28,21 +28,23 @@ case "$*" in
 esac
 `
 
-// suiteFolder has a lock file of its own.
-const suiteFolder = "scripts/internal/conformance"
+// ownPackages are the folders with a lock file of their own, which only -all installs.
+var ownPackages = []string{"scripts/internal/conformance", "scripts/internal/lighthouse"}
 
 func newMachine(t *testing.T, programs ...string) machine {
 	t.Helper()
 	m := machine{folder: t.TempDir()}
 	m.path = filepath.Join(m.folder, "bin")
-	for _, dir := range []string{
-		"scripts/s3d", "bin", "node_modules", suiteFolder + "/node_modules", "cmd", "functions", "shared/platform/rate",
-	} {
+	dirs := []string{"scripts/s3d", "bin", "node_modules", "cmd", "functions", "shared/platform/rate"}
+	for _, own := range ownPackages {
+		dirs = append(dirs, own+"/node_modules")
+	}
+	for _, dir := range dirs {
 		if err := os.MkdirAll(filepath.Join(m.folder, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, dir := range []string{".", suiteFolder} {
+	for _, dir := range append([]string{"."}, ownPackages...) {
 		if err := os.WriteFile(filepath.Join(m.folder, dir, "package-lock.json"), []byte("{}\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -158,16 +160,20 @@ func TestCheckIsShortWithoutCompilerNodeAndBrowser(t *testing.T) {
 	}
 }
 
-func TestCheckRunsTheConformanceSuiteWithAllAlone(t *testing.T) {
+func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 	const suite = "go test -tags conformance -timeout 15m vitrine/scripts/internal/conformance\n"
+	const audit = "go test -tags lighthouse -timeout 20m vitrine/scripts/internal/lighthouse\n"
 	for mode, want := range map[string]int{"-all": 1, "-short": 0} {
 		said, calls := newMachine(t, everything...).checkWith(t, []string{mode})
-		if strings.Count(tests(calls), suite) != want || strings.Count(calls, "npm ci") != 1+want ||
-			strings.Count(said, "installing the conformance suite of MCP (npm ci)\n") != want {
+		if strings.Count(tests(calls), suite) != want || strings.Count(tests(calls), audit) != want ||
+			strings.Count(calls, "npm ci") != 1+2*want ||
+			strings.Count(said, "installing the conformance suite of MCP (npm ci)\n") != want ||
+			strings.Count(said, "installing Lighthouse (npm ci)\n") != want {
 			t.Errorf("with %s it says %q after\n%s", mode, said, calls)
 		}
 	}
-	if said, calls := newMachine(t, everything...).check(t); strings.Contains(said+calls, "conformance") {
+	said, calls := newMachine(t, everything...).check(t)
+	if strings.Contains(said+calls, "conformance") || strings.Contains(said+calls, "ighthouse") {
 		t.Errorf("it says %q after\n%s", said, calls)
 	}
 }

@@ -108,8 +108,8 @@ func TestAPlanIsBoughtAndEndedInABrowser(t *testing.T) {
 	v.page.Clean()
 }
 
-// TestAMemberSeesWhatIsDue shows each status that needs attention on the page of the plan and on the overview.
-func TestAMemberSeesWhatIsDue(t *testing.T) {
+// TestWhatIsDueIsShown shows each status that needs attention on the page of the plan and on the overview.
+func TestWhatIsDueIsShown(t *testing.T) {
 	t.Parallel()
 	v := visit(t, "grace@example.org")
 	v.follow(monthly, "This is a stand-in for Stripe")

@@ -122,7 +122,7 @@ func (d *Document) path(ours string) (string, error) {
 			return named, nil
 		}
 	}
-	return "", fmt.Errorf("Stripe has no path %s", ours)
+	return "", fmt.Errorf("no path of Stripe is %s", ours)
 }
 
 // CheckEvent returns what is wrong with an event of the stand-in and with the object that it is about.
