@@ -57,8 +57,8 @@ func (f *function) suppressRest(api awsapigateway.RestApi) {
 func suppressFiles(role constructs.Construct) {
 	cdknag.NagSuppressions_AddResourceSuppressions(role, &[]*cdknag.NagPackSuppression{{
 		Id:        jsii.String("AwsSolutions-IAM5"),
-		AppliesTo: &[]any{&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::<Objects[0-9A-F]*\.Arn>\/[odb]\/\*$/`)}},
+		AppliesTo: &[]any{&cdknag.RegexAppliesTo{Regex: jsii.String(`/^Resource::<Objects[0-9A-F]*\.Arn>\/[odbx]\/\*$/`)}},
 		Reason: jsii.String(
-			"o/* are the uploaded files, d/* diffs of them and b/* archives; their keys are made of ids that no policy can know"),
+			"o/* are the uploaded files, d/* diffs of them, b/* and x/* archives; their keys are made of ids that no policy can know"),
 	}}, jsii.Bool(true))
 }

@@ -14,7 +14,7 @@ import (
 type deletions struct{ *house }
 
 func (s deletions) AuthenticateDeleting(ctx context.Context, given, requestID string) (session.Authenticated, error) {
-	return sessions{s.house}.find(ctx, given, requestID)
+	return sessions(s).find(ctx, given, requestID)
 }
 
 func (s deletions) Request(

@@ -60,6 +60,10 @@ var unmeasured = map[string]string{
 	"GET /openapi.json":                     "a document from memory, like the metadata",
 	"GET /.well-known/openid-configuration": "the document of the authorization server by another name",
 
+	"GET /v1/web/workspace/deletion":    "it costs what GET workspace does",
+	"POST /v1/web/workspace/deletion":   "a workspace has one; its calls have a budget",
+	"DELETE /v1/web/workspace/deletion": "a workspace has one; its calls have a budget",
+
 	"GET /v1/web/billing":                               "a deployment without an account at Stripe, as the bench has, answers not_found",
 	"GET /v1/web/billing/invoices":                      "Stripe takes most of its time",
 	"GET /v1/web/billing/return":                        "Stripe takes most of its time",
