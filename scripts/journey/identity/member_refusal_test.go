@@ -88,6 +88,13 @@ var memberRoutes = []memberRoute{
 		body:   contract.CreateLink{Type: "share"},
 	},
 	{method: "POST", path: "/v1/web/access-links/al_1/mint", scope: credential.Admin},
+	{
+		method: "POST",
+		path:   "/v1/web/workspace/deletion",
+		scope:  credential.Admin,
+		body:   contract.RequestDeletion{Confirm: "W"},
+	},
+	{method: "DELETE", path: "/v1/web/workspace/deletion", scope: credential.Admin},
 	{method: "POST", path: "/v1/web/access-links/al_1/revoke", scope: credential.Admin},
 	{
 		method: "POST",

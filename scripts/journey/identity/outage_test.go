@@ -147,6 +147,7 @@ func (o *outage) members(t testing.TB) {
 	bodies := map[string]any{
 		harness.ClaimPath: contract.ClaimRequest{ClaimToken: "x"}, "/v1/web/keys": contract.CreateKey{Name: "K"},
 		"/v1/web/settings":                  contract.UpdateSettings{WorkspaceName: "W", AutoDeletionDays: 3},
+		"/v1/web/workspace/deletion":        contract.RequestDeletion{Confirm: "x"},
 		"/v1/web/agent-auth/claim/complete": contract.CompleteClaim{AttemptToken: "x", UserCode: "123456"},
 	}
 	parameters := strings.NewReplacer(
