@@ -57,7 +57,9 @@ func (h *Host) deletionRoutes() []route {
 
 // deletingVisitor is visitor that also finds members whose workspace is being deleted.
 func (h *Host) deletingVisitor(r *http.Request) (browserSession, error) {
-	return h.visitorBy(r, h.Deletions.AuthenticateDeleting)
+	return h.visitorBy(r, func(ctx context.Context, secret, requestID string) (session.Authenticated, error) {
+		return h.Deletions.AuthenticateDeleting(ctx, secret, requestID)
+	})
 }
 
 // beingDeleted reports whether a visitor was refused because the workspace is being deleted.

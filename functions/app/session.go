@@ -178,7 +178,9 @@ func (h *Host) untimedCommand(
 // visitor finds the member behind a request. A cookie that is sent twice counts as none, because only one of
 // the two can be ours.
 func (h *Host) visitor(r *http.Request) (browserSession, error) {
-	return h.visitorBy(r, h.Sessions.Authenticate)
+	return h.visitorBy(r, func(ctx context.Context, secret, requestID string) (session.Authenticated, error) {
+		return h.Sessions.Authenticate(ctx, secret, requestID)
+	})
 }
 
 func (h *Host) visitorBy(

@@ -26,6 +26,9 @@ var emptyPages = map[string]Page{
 	"settings":           Settings{},
 	"confirm":            Confirm{},
 	"done":               Done{},
+	"delete":             Delete{},
+	"deletion":           Deletion{},
+	"deletion-requested": DeletionRequested{},
 	"claim":              Claim{},
 	"claim-preview":      ClaimPreview{},
 	"audit":              Audit{},
@@ -284,6 +287,18 @@ var hostilePages = map[string]Page{
 			Target:  Ref{Kind: spoofing, ID: hostile, Path: hostile},
 			Request: spoofing,
 		}},
+	},
+	"delete": Delete{
+		Layout:  shell,
+		Days:    14,
+		Problem: hostile,
+	},
+	"deletion-requested": DeletionRequested{SignIn: hostile, Days: 14},
+	"deletion": Deletion{
+		Workspace: spoofing,
+		Email:     spoofing,
+		DeletesAt: now,
+		Admin:     true,
 	},
 	"confirm": Confirm{
 		Layout:  shell,
