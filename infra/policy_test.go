@@ -325,7 +325,7 @@ func TestContentWritesNothingThatLasts(t *testing.T) {
 }
 
 func TestNoRightIsWildButTheOneToAllFiles(t *testing.T) {
-	objects := []string{"Objects.Arn/o/*", "Objects.Arn/d/*", "Objects.Arn/b/*"}
+	objects := []string{"Objects.Arn/o/*", "Objects.Arn/d/*", "Objects.Arn/b/*", "Objects.Arn/x/*"}
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		for _, s := range policyOf(t, tpl) {
 			for _, a := range s.actions {
