@@ -19,7 +19,7 @@ func TestRevisionsAreChosenAndSwitchedWithoutScripts(t *testing.T) {
 	choose("to", oldID)(p)
 	p.Click(submit)
 	p.WaitText("From revision 3")
-	p.Click(`.views a[href*="view=split"]`)
+	p.Click(`.comparison-views a[href*="view=split"]`)
 	p.Wait(`document.querySelector(".diff.split")`)
 	p.WaitText("From revision 3")
 	p.Click(submit)
