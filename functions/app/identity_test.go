@@ -283,7 +283,7 @@ func TestT85NamesThatPeopleChoseStayText(t *testing.T) {
 	check := func(path string, r *http.Response) {
 		t.Helper()
 		body := storedField.ReplaceAllString(text(t, r), "") // what is changed there is what is stored; templates escape it
-		for _, bad := range []string{"<script>", "<img", "\u202E", "\u2066", "\r", `"'>`} {
+		for _, bad := range []string{"<script>", "<img src=x", "\u202E", "\u2066", "\r", `"'>`} {
 			if strings.Contains(body, bad) {
 				t.Errorf("%s holds %q", path, bad)
 			}
