@@ -128,7 +128,7 @@ type shownComparison struct {
 	revisions []artifact.Revision
 }
 
-// From and To are those of the review: the query need not name them.
+// showComparison shows a comparison. Its links name the revisions of the review, because the query need not.
 func (h *Host) showComparison(w http.ResponseWriter, v browserSession, c shownComparison) error {
 	c.comparisonQuery.From, c.comparisonQuery.To = c.Review.From.ID, c.Review.To.ID
 	before, err := h.fileURLs(v, c.artifact, c.Review.From.ID)
