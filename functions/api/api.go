@@ -17,6 +17,7 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/export"
 	"vitrine/shared/publishing/lockdown"
 	"vitrine/shared/publishing/sharing"
 	"vitrine/shared/publishing/view"
@@ -30,6 +31,7 @@ type Host struct {
 	Artifacts *artifact.Service
 	Views     *view.Service
 	Links     *sharing.Service
+	Exports   *export.Service
 	Lockdowns *lockdown.Service // for operators
 
 	Account      *account.Service
@@ -61,6 +63,7 @@ func (h *Host) routes() []web.Route {
 		h.memberRoutes(),
 		h.settingsRoutes(),
 		h.deletionRoutes(),
+		h.exportRoutes(),
 		h.keyRoutes(),
 		h.keepRoutes(),
 		h.operatorRoutes(),

@@ -84,16 +84,26 @@ func (h *Host) routes() []web.Route {
 		}
 	}
 	bundle.Answers[0].Description = "the archive; Repr-Digest has its SHA-256"
+	exported, exportedHead := bundle, bundleHead
+	exported.ID, exportedHead.ID = "content.export", "content.exportHead"
+	exported.Path, exportedHead.Path = "/x/{token}", "/x/{token}"
+	exported.Summary = "Serve an archive of an export of a workspace"
 	return []web.Route{
 		web.Plain[fileInput](get, h.file),
 		web.Plain[fileInput](head, h.file),
 		web.Plain[bundleInput](bundle, h.bundle),
 		web.Plain[bundleInput](bundleHead, h.bundle),
+		web.Plain[exportInput](exported, h.export),
+		web.Plain[exportInput](exportedHead, h.export),
 	}
 }
 
 type bundleInput struct {
 	Token string `path:"token" doc:"signed bundle token"`
+}
+
+type exportInput struct {
+	Token string `path:"token" doc:"signed export token"`
 }
 
 type fileInput struct {

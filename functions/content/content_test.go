@@ -31,6 +31,7 @@ import (
 	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/content"
+	"vitrine/shared/publishing/export"
 	"vitrine/shared/publishing/readaccess"
 	"vitrine/shared/publishing/tree"
 )
@@ -39,27 +40,29 @@ func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
 // env is a content host over fakes in this file. They hold one artifact, and do what the test says.
 type env struct {
-	t        testing.TB
-	host     host.Host
-	handler  http.Handler
-	log      bytes.Buffer
-	codec    *token.Codec
-	bundles  *token.Codec
-	archive  string // of the revision
-	now      time.Time
-	claims   token.Claims
-	state    readaccess.State
-	revision *artifact.Revision // any but the current one
-	tree     tree.Tree
-	bodies   map[tree.Object]string
-	opened   atomic.Int32
-	openErr  error
-	body     func(size int64) io.ReadCloser // nil: from bodies
-	storeErr error
-	mu       sync.Mutex
-	counts   map[string]int
-	streams  map[rate.Stream]int64 // open streams, by streams without Until
-	numbers  limits.Limits
+	t            testing.TB
+	host         host.Host
+	handler      http.Handler
+	log          bytes.Buffer
+	codec        *token.Codec
+	bundles      *token.Codec
+	exportTokens *token.Codec
+	archive      string // of the revision, or of the export
+	exported     export.Export
+	now          time.Time
+	claims       token.Claims
+	state        readaccess.State
+	revision     *artifact.Revision // any but the current one
+	tree         tree.Tree
+	bodies       map[tree.Object]string
+	opened       atomic.Int32
+	openErr      error
+	body         func(size int64) io.ReadCloser // nil: from bodies
+	storeErr     error
+	mu           sync.Mutex
+	counts       map[string]int
+	streams      map[rate.Stream]int64 // open streams, by streams without Until
+	numbers      limits.Limits
 }
 
 func newEnv(t testing.TB, files ...string) *env {
@@ -113,10 +116,11 @@ func (s *env) add(path, body string) {
 func (s *env) serve(contentOrigin, app string) {
 	s.t.Helper()
 	ring := keyring.New().Content
-	var err1, err2 error
+	var err1, err2, err3 error
 	s.codec, err1 = token.New(ring, token.Content, contentOrigin)
 	s.bundles, err2 = token.New(ring, token.Bundle, contentOrigin)
-	if err := errors.Join(err1, err2); err != nil {
+	s.exportTokens, err3 = token.New(ring, token.Export, contentOrigin)
+	if err := errors.Join(err1, err2, err3); err != nil {
 		s.t.Fatal(err)
 	}
 	clock := func() time.Time { return s.now }
@@ -132,15 +136,17 @@ func (s *env) serve(contentOrigin, app string) {
 			Log:    slog.New(slog.NewJSONHandler(&s.log, nil)),
 		},
 		Reader: &content.Reader{
-			Tokens:    s.codec,
-			Bundles:   s.bundles,
-			Store:     s,
-			Bytes:     s,
-			Now:       clock,
-			Limiter:   &rate.Limiter{Counters: s, Limits: &s.numbers, Now: clock},
-			Streams:   &rate.Streams{Store: s, Limits: &s.numbers, Now: clock},
-			Addresses: addresses,
-			Cache:     cache.New(s.numbers.Cache),
+			Tokens:       s.codec,
+			Bundles:      s.bundles,
+			ExportTokens: s.exportTokens,
+			Exports:      exports{s},
+			Store:        s,
+			Bytes:        s,
+			Now:          clock,
+			Limiter:      &rate.Limiter{Counters: s, Limits: &s.numbers, Now: clock},
+			Streams:      &rate.Streams{Store: s, Limits: &s.numbers, Now: clock},
+			Addresses:    addresses,
+			Cache:        cache.New(s.numbers.Cache),
 		},
 		Origins: address.Origins{Content: contentOrigin, App: app},
 	}
@@ -217,6 +223,14 @@ func (s *env) Open(_ context.Context, _ id.Workspace, o tree.Object, offset, siz
 func (s *env) OpenBundle(_ context.Context, o artifact.BundleObject, offset, size int64) (io.ReadCloser, error) {
 	s.opened.Add(1)
 	if want := s.state.Artifact.BundleObject(s.claims.Revision); o != want {
+		return nil, fmt.Errorf("%+v is opened, not %+v", o, want)
+	}
+	return io.NopCloser(strings.NewReader(s.archive[offset : offset+size])), s.openErr
+}
+
+func (s *env) OpenExport(_ context.Context, o export.Object, offset, size int64) (io.ReadCloser, error) {
+	s.opened.Add(1)
+	if want := s.exported.Object(o.Volume); o != want {
 		return nil, fmt.Errorf("%+v is opened, not %+v", o, want)
 	}
 	return io.NopCloser(strings.NewReader(s.archive[offset : offset+size])), s.openErr

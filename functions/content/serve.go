@@ -35,6 +35,16 @@ func (h *Host) bundle(w http.ResponseWriter, r *http.Request) error {
 	return h.serve(w, r, found)
 }
 
+// export serves GET and HEAD of /x/{token}.
+func (h *Host) export(w http.ResponseWriter, r *http.Request) error {
+	vary(w.Header(), r)
+	found, err := h.Reader.FindExport(r.Context(), r.PathValue("token"))
+	if err != nil {
+		return err
+	}
+	return h.serve(w, r, found)
+}
+
 // serve answers with a file, as far as the client wants it. The response starts only when the object store has started
 // to return the bytes.
 func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File) error {

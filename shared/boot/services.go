@@ -23,6 +23,7 @@ import (
 	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/content"
+	"vitrine/shared/publishing/export"
 	"vitrine/shared/publishing/live"
 	"vitrine/shared/publishing/upload"
 	"vitrine/shared/publishing/view"
@@ -117,12 +118,13 @@ func (s *Services) cursors() (*cursor.Codec, error) { return cursor.New(s.Config
 func (s *Services) URLs() (*address.URLBuilder, error) {
 	c := s.Config
 	b := &address.URLBuilder{Origins: c.Origins}
-	var err1, err2, err3, err4 error
+	var err1, err2, err3, err4, err5 error
 	b.ContentToken, err1 = token.New(c.Rings.Content, token.Content, c.Origins.Content)
 	b.BundleToken, err2 = token.New(c.Rings.Content, token.Bundle, c.Origins.Content)
 	b.ViewToken, err3 = token.New(c.Rings.Content, token.AgentView, c.Origins.API)
 	b.Links, err4 = token.NewLinkCodec(c.Rings.Links, c.Origins.App)
-	return b, errors.Join(err1, err2, err3, err4)
+	b.ExportToken, err5 = token.New(c.Rings.Content, token.Export, c.Origins.Content)
+	return b, errors.Join(err1, err2, err3, err4, err5)
 }
 
 // Limiter counts for one host.
@@ -205,6 +207,17 @@ func (s *Services) Uploads() *upload.Service {
 	}
 }
 
+// Exports lets members take everything out of a workspace.
+func (s *Services) Exports(urls *address.URLBuilder, limiter *rate.Limiter) *export.Service {
+	return &export.Service{
+		Store:   s.stores.Exports,
+		Limiter: limiter,
+		URLs:    urls,
+		Limits:  &s.Config.Limits,
+		Now:     s.Config.Now,
+	}
+}
+
 // Content opens files by signed token; it needs the ring content.
 func (s *Services) Content(limiter *rate.Limiter) (*content.Reader, error) {
 	ring := s.Config.Rings.Content
@@ -213,18 +226,21 @@ func (s *Services) Content(limiter *rate.Limiter) (*content.Reader, error) {
 		return nil, err
 	}
 	bundles, err1 := token.New(ring, token.Bundle, s.Config.Origins.Content)
+	exports, err3 := token.New(ring, token.Export, s.Config.Origins.Content)
 	addresses, err2 := ring.Derive("address")
 	return &content.Reader{
-		Tokens:    tokens,
-		Bundles:   bundles,
-		Store:     s.stores.Artifacts,
-		Bytes:     s.blobs,
-		Limiter:   limiter,
-		Streams:   &rate.Streams{Store: s.stores.Counters, Limits: &s.Config.Limits, Now: s.Config.Now},
-		Addresses: addresses,
-		Cache:     s.cache,
-		Now:       s.Config.Now,
-	}, errors.Join(err1, err2)
+		Tokens:       tokens,
+		Bundles:      bundles,
+		ExportTokens: exports,
+		Exports:      s.stores.Exports,
+		Store:        s.stores.Artifacts,
+		Bytes:        s.blobs,
+		Limiter:      limiter,
+		Streams:      &rate.Streams{Store: s.stores.Counters, Limits: &s.Config.Limits, Now: s.Config.Now},
+		Addresses:    addresses,
+		Cache:        s.cache,
+		Now:          s.Config.Now,
+	}, errors.Join(err1, err2, err3)
 }
 
 // Deletions deletes workspaces, and keeps those that are being deleted.

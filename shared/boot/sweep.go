@@ -6,15 +6,17 @@ import (
 	"vitrine/shared/publishing/sweep"
 )
 
-// Sweeper ends what is due: drafts, artifacts, upload sessions and bundles that were given up.
+// Sweeper ends what is due: drafts, artifacts, upload sessions, bundles that were given up, and exports.
 func (s *Services) Sweeper() *sweep.Sweeper {
 	return &sweep.Sweeper{
-		Store:    s.stores.Queue,
-		Sessions: s.stores.Queue,
-		Objects:  s.blobs,
-		Bundles:  s.stores.Bundles,
-		Archives: s.blobs,
-		Now:      s.Config.Now,
+		Store:          s.stores.Queue,
+		Sessions:       s.stores.Queue,
+		Objects:        s.blobs,
+		Bundles:        s.stores.Bundles,
+		Archives:       s.blobs,
+		Exports:        s.stores.Exports,
+		ExportArchives: s.blobs,
+		Now:            s.Config.Now,
 	}
 }
 
@@ -61,6 +63,20 @@ func (s *Services) Remover() *sweep.Remover {
 		Objects: s.blobs,
 		Now:     s.Config.Now,
 		Watch:   time.Now,
+	}
+}
+
+// Exporter makes the archives of exports.
+func (s *Services) Exporter() *sweep.Exporter {
+	return &sweep.Exporter{
+		Store:   s.stores.Exports,
+		Lists:   s.stores.Exports,
+		Sources: s.stores.Exports,
+		Records: s.stores.Exports,
+		Queue:   s.stores.Exports,
+		Bytes:   s.blobs,
+		Limits:  &s.Config.Limits,
+		Now:     s.Config.Now,
 	}
 }
 

@@ -101,6 +101,7 @@ func (p *BackendEnv) GrantTo(t testing.TB, who *Member, client id.Client, audien
 		"aud":     audience,
 		"scopes":  "read publish",
 		"created": now,
+		"auth_at": now,
 		"exp":     now.Add(limits.MaxRefreshLife),
 		"tokens":  append(issued, h.MAC...),
 	})

@@ -40,13 +40,18 @@ func bundleKey(o artifact.BundleObject) (string, error) {
 	return "b/" + string(o.Home) + "/" + string(o.Artifact) + "/" + string(o.Revision) + ".zip", nil
 }
 
-// WriteBundle implements sweep.BundleBytes. It holds one part in memory. What fits into one part is one request, and
-// more is a multipart upload, which is stored once it is completed.
+// WriteBundle implements sweep.BundleBytes.
 func (s *Store) WriteBundle(ctx context.Context, o artifact.BundleObject, write func(io.Writer) error) error {
 	name, err := bundleKey(o)
 	if err != nil {
 		return err
 	}
+	return s.writeArchive(ctx, name, write)
+}
+
+// writeArchive stores what write writes under a key. It holds one part in memory. What fits into one part is one request,
+// and more is a multipart upload, which is stored once it is completed.
+func (s *Store) writeArchive(ctx context.Context, name string, write func(io.Writer) error) error {
 	w := &partWriter{ctx: ctx, store: s, key: name}
 	if err := write(w); err != nil {
 		w.abort()

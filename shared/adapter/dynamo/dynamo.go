@@ -34,6 +34,7 @@ type Stores struct {
 	Devices       Devices
 	Edits         Edits
 	Events        Events
+	Exports       Exports
 	Garbage       Garbage
 	Grants        Grants
 	Keys          Keys
@@ -59,10 +60,11 @@ func New(client *dynamodb.Client, tables Tables) Stores {
 	f := files{d}
 	r := references{d}
 	c := cleanup{references: r}
+	a := Artifacts{d, m, f, r}
 	return Stores{
 		db:            d,
 		Access:        Access{d, m},
-		Artifacts:     Artifacts{d, m, f, r},
+		Artifacts:     a,
 		Billing:       Billing{d},
 		Bundles:       Bundles{d, c, m, f},
 		Claims:        Claims{d},
@@ -75,6 +77,7 @@ func New(client *dynamodb.Client, tables Tables) Stores {
 		Devices:       Devices{d},
 		Edits:         Edits{d, m, f},
 		Events:        Events{d},
+		Exports:       Exports{d, c, m, f, a, Keys{d}, Links{d, m}, Events{d}},
 		Garbage:       Garbage{d, c},
 		Grants:        Grants{d},
 		Keys:          Keys{d},

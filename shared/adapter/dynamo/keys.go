@@ -47,6 +47,8 @@ import (
 //	        BE#{event}  E             event of the payment provider, under way or processed
 //	        W#{ws}    PINS            how many artifacts it has pinned
 //	        W#{ws}    KEYS            which API keys of members live in it
+//	        W#{ws}    EXPORT          its newest export; EXPORT#{exp} one that was replaced, until its archives are
+//	                                  deleted; EXPORT#{exp}#{n} artifacts that an export has
 //	        W#{ws}    MEM#{mem}       member
 //	        IDP#{sha}  U              member of an identity provider's user
 //	        EML#{sha}  E              members with an e-mail address
@@ -199,6 +201,17 @@ func reportKey(r abuse.Report) key {
 // reportsOf names the partition of the reports of an artifact.
 func reportsOf(a id.Artifact) string { return "RPT#" + string(a) }
 
+// exportKey names the newest export of a workspace.
+func exportKey(w id.Workspace) key { return key{"W#" + string(w), "EXPORT"} }
+
+func replacedExportKey(w id.Workspace, e id.Export) key {
+	return key{"W#" + string(w), "EXPORT#" + string(e)}
+}
+
+func exportListKey(w id.Workspace, e id.Export, part int) key {
+	return key{"W#" + string(w), "EXPORT#" + string(e) + "#" + strconv.Itoa(part)}
+}
+
 func billingKey(w id.Workspace) key { return key{"W#" + string(w), "BILL"} }
 
 func customerKey(c billing.CustomerID) key { return key{"BC#" + string(c), "C"} }
@@ -348,6 +361,8 @@ const (
 	removalDue   = "REMOVE"   // a workspace is removed
 	// staleBundleDue: what attempts to make a bundle left behind is deleted
 	staleBundleDue = "UNBUNDLE"
+	exportDue      = "EXPORT"   // the next archive of an export is made
+	staleExportDue = "UNEXPORT" // the archives of an export are deleted
 )
 
 // queueOf names the partition of gsi2 where an item of a kind falls due; items spread over dueParts partitions.

@@ -43,6 +43,7 @@ func artifacts(s *boot.Services, h *api.Host) error {
 	h.URLs = service.URLs
 	h.Artifacts = service
 	h.Links = s.Links(service)
+	h.Exports = s.Exports(service.URLs, h.Surface.Limiter)
 	h.Views = s.Files(s.Views(service.URLs, h.Surface.Limiter))
 	h.Lockdowns, err = s.Lockdowns()
 	return err

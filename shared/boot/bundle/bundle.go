@@ -1,4 +1,4 @@
-// Package bundle assembles the function that makes the bundles of revisions. It is a host of scheduled work as jobs is,
+// Package bundle assembles the function that makes the bundles of revisions and the exports of workspaces. It is a host of scheduled work as jobs is,
 // with rights of its own: it reads files and writes archives, and may not delete.
 package bundle
 
@@ -10,18 +10,23 @@ import (
 
 	"vitrine/functions/jobs"
 	"vitrine/shared/boot"
+	"vitrine/shared/publishing/sweep"
 )
 
-// Host makes the bundles of a deployment.
+// Host makes the bundles and the exports of a deployment.
 func Host(s *boot.Services, log *slog.Logger) *jobs.Host {
-	bundler := s.Bundler()
-	return &jobs.Host{Log: log, Now: time.Now, Jobs: []jobs.Job{{
-		Name: "bundles",
-		Due: func(ctx context.Context) (jobs.Round, error) {
-			r, err := bundler.Due(ctx)
-			return jobs.Round(r), err
-		},
-	}}}
+	return &jobs.Host{Log: log, Now: time.Now, Jobs: []jobs.Job{
+		{Name: "bundles", Due: rounds(s.Bundler().Due)},
+		{Name: "exports", Due: rounds(s.Exporter().Due)},
+	}}
+}
+
+// rounds lets the host run a service that it does not know.
+func rounds(due func(context.Context) (sweep.Round, error)) func(context.Context) (jobs.Round, error) {
+	return func(ctx context.Context) (jobs.Round, error) {
+		r, err := due(ctx)
+		return jobs.Round(r), err
+	}
 }
 
 // Handler answers the events of its schedule.

@@ -22,6 +22,7 @@ func Host(s *boot.Services, log *slog.Logger) *jobs.Host {
 		{Name: "sessions", Due: rounds(sweeper.DueSessions)},
 		{Name: "purges", Due: rounds(s.Purger().Due)},
 		{Name: "bundles", Due: rounds(sweeper.DueBundles)},
+		{Name: "exports", Due: rounds(sweeper.DueExports)},
 		{Name: "deletions", Due: rounds(s.GarbageCollector().Due)},
 		{Name: "removals", Due: rounds(s.Remover().Due)}, // waits for all others
 	}}

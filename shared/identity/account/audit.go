@@ -41,7 +41,7 @@ func (s *Service) AuditLog(ctx context.Context, by credential.Actor, p Page) (co
 	}
 	out := contract.AuditList{Items: make([]contract.AuditRow, len(events)), PageInfo: info}
 	for i, e := range events {
-		out.Items[i] = row(e)
+		out.Items[i] = AuditRow(e)
 	}
 	return out, nil
 }
@@ -61,11 +61,18 @@ var told = []event.Action{
 func (s *Service) Story(
 	ctx context.Context, by credential.Actor, p Page,
 ) ([]event.Event, contract.PageInfo, error) {
-	f := Filter{Actors: append([]string{event.System}, shown...)}
-	events, info, err := s.recorded(ctx, by, storyName, f, p)
-	return slices.DeleteFunc(events, func(e event.Event) bool {
-		return e.Actor.Type == event.System && !slices.Contains(told, e.Action)
-	}), info, err
+	events, info, err := s.recorded(ctx, by, storyName, StoryOf(by.Workspace.ID), p)
+	return slices.DeleteFunc(events, func(e event.Event) bool { return !Told(e) }), info, err
+}
+
+// StoryOf returns which events of a workspace Story looks at. Those that are Told are its story.
+func StoryOf(w id.Workspace) Filter {
+	return Filter{Workspace: w, Actors: append([]string{event.System}, shown...)}
+}
+
+// Told reports whether an event that StoryOf lets through is for members.
+func Told(e event.Event) bool {
+	return e.Actor.Type != event.System || slices.Contains(told, e.Action)
 }
 
 // recorded reads one page of the record of the caller's workspace; list names it for cursors.
@@ -93,7 +100,8 @@ func (s *Service) recorded(
 	return events, info, err
 }
 
-func row(e event.Event) contract.AuditRow {
+// AuditRow returns the wire form of an event for members of its workspace.
+func AuditRow(e event.Event) contract.AuditRow {
 	said, known := summaries[e.Action]
 	if !known {
 		said = string(e.Action) // written by a newer version of us
@@ -120,6 +128,7 @@ var summaries = map[event.Action]string{
 	event.DeletionRequested:    "Asked to delete the workspace",
 	event.DeletionCancelled:    "Kept the workspace",
 	event.DeletionDone:         "Deleted the workspace",
+	event.ExportCreated:        "Asked for an export of the workspace",
 	event.WorkspaceProvisioned: "Made an ephemeral workspace",
 	event.WorkspaceClaimed:     "Took over an ephemeral workspace",
 	event.KeyCreated:           "Made an API key",

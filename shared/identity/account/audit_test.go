@@ -56,7 +56,7 @@ func TestMembersAreNotToldOfReports(t *testing.T) {
 }
 
 func TestAnActionOfANewerVersionIsNamed(t *testing.T) {
-	if got := row(event.Event{Action: "artifact.framed", Detail: "gold"}).ChangeSummary; got != "artifact.framed: gold" {
+	if got := AuditRow(event.Event{Action: "artifact.framed", Detail: "gold"}).ChangeSummary; got != "artifact.framed: gold" {
 		t.Errorf("%q", got)
 	}
 }

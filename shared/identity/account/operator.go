@@ -86,7 +86,7 @@ func (f Filter) list() string {
 }
 
 func operatorRow(e event.Event) contract.OperatorEvent {
-	out := contract.OperatorEvent{AuditRow: row(e), ActorType: e.Actor.Type, TargetType: e.Target.Type}
+	out := contract.OperatorEvent{AuditRow: AuditRow(e), ActorType: e.Actor.Type, TargetType: e.Target.Type}
 	if e.Workspace != "" && e.Workspace != id.NoWorkspace {
 		out.WorkspaceID = &e.Workspace
 	}

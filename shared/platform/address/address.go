@@ -29,6 +29,7 @@ type URLBuilder struct {
 	ContentToken *token.Codec
 	BundleToken  *token.Codec
 	ViewToken    *token.Codec
+	ExportToken  *token.Codec
 	Links        *token.LinkCodec
 }
 
@@ -64,6 +65,15 @@ func (b *URLBuilder) Bundle(claims token.Claims) (string, error) {
 		return "", err
 	}
 	return b.Origins.Content + "/b/" + t, nil
+}
+
+// Export is one archive of an export of a workspace.
+func (b *URLBuilder) Export(claims token.ExportClaims) (string, error) {
+	t, err := b.ExportToken.MintExport(claims)
+	if err != nil {
+		return "", err
+	}
+	return b.Origins.Content + "/x/" + t, nil
 }
 
 // AgentView is the public agent view of one revision.

@@ -16,6 +16,7 @@ const (
 	WorkspaceCreated     Action = "workspace.created"
 	SettingsUpdated      Action = "workspace.settings.updated"
 	PlanUpdated          Action = "workspace.plan.updated"
+	ExportCreated        Action = "workspace.export.created"
 	WorkspaceProvisioned Action = "ephemeral.workspace.provisioned"
 	WorkspaceClaimed     Action = "ephemeral.workspace.claimed"
 	KeyCreated           Action = "api_key.created"
@@ -113,6 +114,7 @@ const (
 	OnLockdown     = "lockdown"
 	OnReport       = "report"
 	OnQuota        = "provision_quota"
+	OnExport       = "workspace_export"
 )
 
 // Target is what an action was performed on.

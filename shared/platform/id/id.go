@@ -30,6 +30,7 @@ type (
 	Client       string // an OAuth client: cli, dashboard, oc_ + 26, or the URL of its metadata document
 	Lockdown     string // lkd_ + 26
 	Report       string // rpt_ + 26, a report of abuse
+	Export       string // exp_ + 26, an export of a workspace
 	Public       string // 16 Crockford characters: the public part of a credential or link, safe to log
 )
 
@@ -128,6 +129,15 @@ func NewLockdown() Lockdown { return Lockdown("lkd_" + encode128(random())) }
 
 // NewReport returns a random id of a report.
 func NewReport() Report { return Report("rpt_" + encode128(random())) }
+
+// NewExport returns a random id of an export.
+func NewExport() Export { return ExportOf(random()) }
+
+// ExportOf is the export id with the given bits.
+func ExportOf(b Bits) Export { return Export("exp_" + encode128(b)) }
+
+// Bits packs the id; ErrMalformed if it is no export id.
+func (e Export) Bits() (Bits, error) { return unpack(string(e), "exp_") }
 
 // Valid reports whether the id has the form of a registration id.
 func (r Registration) Valid() bool { _, err := unpack(string(r), "reg_"); return err == nil }

@@ -26,6 +26,7 @@ const (
 	DeleteArtifact  Operation = "artifact.delete"
 	ClaimWorkspace  Operation = "ephemeral.claim"
 	UpdateSettings  Operation = "workspace.settings.update"
+	CreateExport    Operation = "workspace.export.create"
 	CreateKey       Operation = "api_key.create"
 	RevokeKey       Operation = "api_key.revoke"
 	CreateLink      Operation = "access_link.create"

@@ -295,6 +295,9 @@ type Limits struct {
 	Report       Rate // reports of abuse sent from one address
 	Reports      Rate // the same over all callers; work is proven from a fifth of it on
 
+	Exports      Rate         // exports of one workspace, not counting requests that find one being made
+	ExportVolume ExportVolume // what one archive of an export holds
+
 	// Bundles is how often the function that makes bundles runs; 0: a deployment without bundles.
 	Bundles time.Duration
 
@@ -387,6 +390,9 @@ func Default() Limits {
 		Devices:      Rate{300, time.Minute},
 		Report:       Rate{10, 10 * time.Minute},
 		Reports:      Rate{300, 10 * time.Minute},
+
+		Exports:      Rate{5, Day},
+		ExportVolume: ExportVolume{Bytes: 128 * MiB, Files: 2000, Artifacts: 200},
 
 		Bundles: time.Minute,
 

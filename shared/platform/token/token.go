@@ -28,9 +28,10 @@ const (
 	Content   Kind = 1
 	Bundle    Kind = 2
 	AgentView Kind = 3
+	Export    Kind = 4
 )
 
-var uses = map[Kind]string{Content: "content", Bundle: "bundle", AgentView: "agent-view"}
+var uses = map[Kind]string{Content: "content", Bundle: "bundle", AgentView: "agent-view", Export: "export"}
 
 const (
 	version   = 1

@@ -67,23 +67,32 @@ func Write(
 	w io.Writer, files tree.Tree, entry string, at time.Time, read func(tree.File) ([]byte, error),
 ) error {
 	entries, list, text := Entries(files, entry)
-	z := zip.NewWriter(w)
+	z := NewWriter(w)
 	for _, e := range entries {
 		b, err := read(e.File)
 		if err != nil {
 			return fmt.Errorf("%s: %w", e.File.Path, err)
 		}
-		if err := add(z, e.Name, at, b); err != nil {
+		if err := z.Add(e.Name, at, b); err != nil {
 			return err
 		}
 	}
 	if list != "" {
-		if err := add(z, list, at, []byte(text)); err != nil {
+		if err := z.Add(list, at, []byte(text)); err != nil {
 			return err
 		}
 	}
 	return z.Close()
 }
+
+// Writer writes an archive entry by entry, as Write does.
+type Writer struct{ zip *zip.Writer }
+
+// NewWriter begins an archive.
+func NewWriter(w io.Writer) Writer { return Writer{zip.NewWriter(w)} }
+
+// Close ends the archive. It does not close what it writes to.
+func (w Writer) Close() error { return w.zip.Close() }
 
 // Of section 4.4 of the ZIP specification (APPNOTE.TXT): names are UTF-8, and the file was made by a Unix system, whose
 // permissions are in the upper half of the external attributes.
@@ -94,7 +103,8 @@ const (
 	plainFile  = 0o100644 << 16
 )
 
-func add(z *zip.Writer, name string, at time.Time, b []byte) error {
+// Add adds a file as of an instant, under a name that the caller has made safe.
+func (w Writer) Add(name string, at time.Time, b []byte) error {
 	h := &zip.FileHeader{
 		Name:               name,
 		Flags:              utf8Names,
@@ -107,9 +117,9 @@ func add(z *zip.Writer, name string, at time.Time, b []byte) error {
 		ExternalAttrs:      plainFile,
 	}
 	h.SetModTime(at.UTC()) //nolint:staticcheck // CreateRaw writes these fields as they are, and does not look at Modified
-	w, err := z.CreateRaw(h)
+	body, err := w.zip.CreateRaw(h)
 	if err == nil {
-		_, err = w.Write(b)
+		_, err = body.Write(b)
 	}
 	return err
 }

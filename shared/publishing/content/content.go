@@ -18,6 +18,7 @@ import (
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/export"
 	"vitrine/shared/publishing/readaccess"
 	"vitrine/shared/publishing/tree"
 )
@@ -37,16 +38,21 @@ type Bytes interface {
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
 	// OpenBundle is Open for the archive of a revision.
 	OpenBundle(ctx context.Context, o artifact.BundleObject, offset, size int64) (io.ReadCloser, error)
+	// OpenExport is Open for an archive of an export.
+	OpenExport(ctx context.Context, o export.Object, offset, size int64) (io.ReadCloser, error)
 }
 
 // Reader opens files.
 type Reader struct {
 	Tokens  *token.Codec
 	Bundles *token.Codec // of bundles
-	Store   Store
-	Bytes   Bytes
-	Limiter *rate.Limiter
-	Streams *rate.Streams
+	// ExportTokens are those of archives of exports.
+	ExportTokens *token.Codec
+	Exports      Exports
+	Store        Store
+	Bytes        Bytes
+	Limiter      *rate.Limiter
+	Streams      *rate.Streams
 	// Addresses hashes the addresses of clients, because counters must not store them.
 	Addresses keyring.Derived
 	// Cache keeps trees and the bytes of small files, which never change. The state is read for every file.
@@ -67,10 +73,11 @@ type File struct {
 	// MaxAge is how long a browser may show the file again without asking, in whole seconds; zero: not at all.
 	MaxAge time.Duration
 
-	// Bundle is the archive of the revision, which is no file of it.
+	// Bundle is an archive: of the revision, which it is no file of, or of an export.
 	Bundle bool
 
-	home id.Workspace
+	home    id.Workspace
+	archive export.Object // of an export
 }
 
 // Find checks a token and finds the file at a path. Refusals in order: not_found for the token or the state behind it,
@@ -206,10 +213,13 @@ func (r *Reader) read(ctx context.Context, f File, offset, size int64) (io.ReadC
 		body io.ReadCloser
 		err  error
 	)
-	if f.Bundle {
+	switch {
+	case f.archive.Export != "":
+		body, err = r.Bytes.OpenExport(ctx, f.archive, offset, size)
+	case f.Bundle:
 		o := artifact.BundleObject{Home: f.home, Artifact: f.Artifact, Revision: f.Revision}
 		body, err = r.Bytes.OpenBundle(ctx, o, offset, size)
-	} else {
+	default:
 		body, err = r.Bytes.Open(ctx, f.home, f.Object, offset, size)
 	}
 	if fault.KindOf(err) == fault.KindNotFound {

@@ -20,6 +20,7 @@ import (
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/export"
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/readaccess"
 	"vitrine/shared/publishing/tree"
@@ -92,6 +93,7 @@ type fakeBytes struct {
 	home         id.Workspace
 	object       tree.Object
 	bundle       artifact.BundleObject
+	exported     export.Object
 	offset, size int64
 	opened       int
 	closed       int
@@ -115,6 +117,12 @@ func (f *fakeBytes) Open(
 func (f *fakeBytes) OpenBundle(ctx context.Context, o artifact.BundleObject, offset, size int64) (io.ReadCloser, error) {
 	f.bundle = o
 	return f.Open(ctx, o.Home, tree.Object{}, offset, size)
+}
+
+// OpenExport opens the archive of an export in place of the object.
+func (f *fakeBytes) OpenExport(ctx context.Context, o export.Object, offset, size int64) (io.ReadCloser, error) {
+	f.exported = o
+	return f.Open(ctx, o.Workspace, tree.Object{}, offset, size)
 }
 
 type fakeBody struct {
@@ -146,8 +154,9 @@ func newEnv(t testing.TB) *env {
 	ring := keyring.New()
 	tokens, err1 := token.New(ring.Content, token.Content, "https://content.test")
 	bundles, err2 := token.New(ring.Content, token.Bundle, "https://content.test")
+	exports, err4 := token.New(ring.Content, token.Export, "https://content.test")
 	addresses, err3 := ring.Pepper.Derive("address")
-	if err := errors.Join(err1, err2, err3); err != nil {
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
 	claims := token.Claims{
@@ -183,15 +192,17 @@ func newEnv(t testing.TB) *env {
 	}
 	clock, numbers := func() time.Time { return now }, limits.Default()
 	e.Reader = &Reader{
-		Tokens:    tokens,
-		Bundles:   bundles,
-		Store:     e.store,
-		Bytes:     e.bytes,
-		Limiter:   &rate.Limiter{Counters: e.counters, Limits: &numbers, Now: clock},
-		Streams:   &rate.Streams{Store: e.streams, Limits: &numbers, Now: clock},
-		Addresses: addresses,
-		Cache:     cache.New(numbers.Cache),
-		Now:       clock,
+		Tokens:       tokens,
+		Bundles:      bundles,
+		ExportTokens: exports,
+		Exports:      &fakeExports{},
+		Store:        e.store,
+		Bytes:        e.bytes,
+		Limiter:      &rate.Limiter{Counters: e.counters, Limits: &numbers, Now: clock},
+		Streams:      &rate.Streams{Store: e.streams, Limits: &numbers, Now: clock},
+		Addresses:    addresses,
+		Cache:        cache.New(numbers.Cache),
+		Now:          clock,
 	}
 	return e
 }

@@ -151,7 +151,7 @@ func (b *Bundler) build(ctx context.Context, one Bundle, a *artifact.Artifact) e
 	sum := sum{Hash: sha256.New()}
 	err = b.Bytes.WriteBundle(ctx, a.BundleObject(r.ID), func(w io.Writer) error {
 		ahead := readAhead(ctx, archive.Order(files), func(ctx context.Context, f tree.File) ([]byte, error) {
-			return b.read(ctx, a.StorageWorkspace, f)
+			return readFile(ctx, b.Bytes, a.StorageWorkspace, f)
 		})
 		defer ahead.stop()
 		return archive.Write(io.MultiWriter(&sum, w), files, r.Entrypoint, r.PublishedAt, ahead.next)
@@ -171,12 +171,17 @@ func (b *Bundler) build(ctx context.Context, one Bundle, a *artifact.Artifact) e
 	return err
 }
 
-// read reads a file and checks its bytes.
-func (b *Bundler) read(ctx context.Context, home id.Workspace, f tree.File) ([]byte, error) {
+// opener reads objects.
+type opener interface {
+	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
+}
+
+// readFile reads a file and checks its bytes.
+func readFile(ctx context.Context, from opener, home id.Workspace, f tree.File) ([]byte, error) {
 	if f.Size == 0 {
 		return nil, nil
 	}
-	body, err := b.Bytes.Open(ctx, home, f.Object, 0, f.Size)
+	body, err := from.Open(ctx, home, f.Object, 0, f.Size)
 	if err != nil {
 		return nil, err
 	}

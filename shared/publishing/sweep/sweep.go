@@ -80,14 +80,16 @@ const (
 	fullShare = batchSize / limits.QueueShards
 )
 
-// Sweeper expires artifacts, discards drafts, and deletes abandoned upload sessions and bundles.
+// Sweeper expires artifacts, discards drafts, and deletes abandoned upload sessions, bundles and exports.
 type Sweeper struct {
-	Store    Store
-	Sessions Sessions
-	Objects  Objects
-	Bundles  StaleBundles
-	Archives BundleDeletions
-	Now      func() time.Time
+	Store          Store
+	Sessions       Sessions
+	Objects        Objects
+	Bundles        StaleBundles
+	Archives       BundleDeletions
+	Exports        StaleExports
+	ExportArchives ExportDeletions
+	Now            func() time.Time
 }
 
 // DueArtifacts does one round for artifacts.

@@ -1,0 +1,52 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/idempotency"
+)
+
+// exportRoutes let a member take everything out of the workspace.
+func (h *Host) exportRoutes() []web.Route {
+	return []web.Route{
+		web.Member(web.Operation{
+			ID:      "web.workspace.export.create",
+			Method:  "POST",
+			Path:    "/v1/web/workspace/export",
+			Summary: "Ask for archives of everything that the workspace has",
+			Status:  http.StatusAccepted,
+			Scope:   credential.Admin,
+			Command: web.Command{Operation: idempotency.CreateExport},
+			Errors:  []fault.Code{fault.Forbidden},
+		}, h.requestExport),
+		web.Member(web.Operation{
+			ID:               "web.workspace.export.get",
+			Method:           "GET",
+			Path:             "/v1/web/workspace/export",
+			Summary:          "How far the newest export is, and its archives",
+			Scope:            credential.Admin,
+			ConcurrentLimits: true,
+		}, h.export),
+	}
+}
+
+func (h *Host) requestExport(ctx context.Context, call *web.Request, _ *struct{}) (contract.ExportStatus, error) {
+	e, err := h.Exports.Request(ctx, call.Actor, call.Command, call.Record)
+	if err != nil {
+		return contract.ExportStatus{}, err
+	}
+	return h.Exports.View(call.Actor, &e)
+}
+
+func (h *Host) export(ctx context.Context, call *web.Request, _ *struct{}) (contract.ExportStatus, error) {
+	e, err := h.Exports.Find(ctx, call.Actor)
+	if err != nil {
+		return contract.ExportStatus{}, err
+	}
+	return h.Exports.View(call.Actor, e)
+}

@@ -1,0 +1,78 @@
+package content
+
+import (
+	"context"
+
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/publishing/export"
+	"vitrine/shared/publishing/readaccess"
+	"vitrine/shared/publishing/tree"
+)
+
+// Exports reads the state that decides about archives of exports.
+type Exports interface {
+	// Export reads the newest export of a workspace strongly, nil if there is none.
+	Export(ctx context.Context, w id.Workspace) (*export.Export, error)
+	// Workspace reads a workspace strongly, nil if there is none.
+	Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error)
+}
+
+// FindExport checks a token and finds an archive of an export. The limit of reads is that of an artifact. Refusals in
+// order: not_found for the token or the state behind it, then rate_limited_artifact; database_unavailable if the state
+// cannot be read.
+func (r *Reader) FindExport(ctx context.Context, text string) (File, error) {
+	claims, err := r.ExportTokens.ParseExport(text, r.Now())
+	if err != nil {
+		return File{}, readaccess.NotFound()
+	}
+	subject := exportSubject(claims.Export)
+	limited, workspaces := make(chan rate.Read, 1), make(chan workspaceResult, 1)
+	go func() { limited <- r.Limiter.Artifact(ctx, subject, "export/"+string(claims.Export)) }()
+	go func() {
+		found, err := r.Exports.Workspace(ctx, claims.Workspace)
+		workspaces <- workspaceResult{found, err}
+	}()
+	e, err := r.Exports.Export(ctx, claims.Workspace)
+	read, w := <-limited, <-workspaces
+	if err == nil {
+		err = w.err
+	}
+	if err != nil {
+		return File{}, err
+	}
+	open := w.workspace != nil && w.workspace.Open() && e != nil && e.ID == claims.Export &&
+		e.At(r.Now()).Status == export.Ready && claims.Volume >= 1 && claims.Volume <= len(e.Volumes)
+	if !open {
+		return File{}, readaccess.NotFound()
+	}
+	if err := r.Limiter.Confirm(ctx, read, w.workspace.Tier()).Over; err != nil {
+		return File{}, err
+	}
+	volume := e.Volumes[claims.Volume-1]
+	return File{
+		File:      tree.File{Path: e.FileName(claims.Volume), Size: volume.Size, SHA256: volume.SHA256},
+		Workspace: claims.Workspace,
+		Artifact:  subject,
+		NoIndex:   true,
+		Bundle:    true,
+		archive:   e.Object(claims.Volume),
+	}, nil
+}
+
+type workspaceResult struct {
+	workspace *workspace.Workspace
+	err       error
+}
+
+// exportSubject names an export to what counts reads and streams of artifacts. Ids are random, so that no artifact has
+// this name.
+func exportSubject(e id.Export) id.Artifact {
+	b, err := e.Bits()
+	if err != nil {
+		panic(fault.New(fault.Internal, "a token held a malformed export")) // codecs make well-formed ids only
+	}
+	return id.ArtifactOf(b)
+}

@@ -1,0 +1,101 @@
+package export
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+)
+
+// The names of what describes an archive, in it.
+const (
+	ManifestName = "manifest.json"
+	EventsName   = "events.jsonl"
+)
+
+// schemaVersion is raised when a reader of older manifests would misread new ones.
+const schemaVersion = "1"
+
+// Manifest describes one archive of an export. All that is not said of one of them holds for the whole export. Members and
+// API keys are in the first archive only.
+type Manifest struct {
+	SchemaVersion string                    `json:"schema_version"`
+	Workspace     contract.WorkspaceSummary `json:"workspace"`
+	AsOf          contract.Time             `json:"as_of"` // when the artifacts were listed
+	Volume        int                       `json:"volume"`
+	Last          bool                      `json:"last"` // no archive follows
+
+	Members   []Member                 `json:"members,omitempty"`
+	APIKeys   []contract.APIKeySummary `json:"api_keys,omitempty"`
+	Artifacts []Artifact               `json:"artifacts"`
+	Skipped   []Skipped                `json:"skipped"`
+	Events    int                      `json:"events"` // lines of events.jsonl, which is absent if there are none
+}
+
+// Member is a member of the workspace.
+type Member struct {
+	ID        id.Member     `json:"id"`
+	Email     string        `json:"email"`
+	Scopes    []string      `json:"scopes"`
+	CreatedAt contract.Time `json:"created_at"`
+}
+
+// Artifact is an artifact with those of its revisions that are in this archive. Further ones are in the next.
+type Artifact struct {
+	ID         id.Artifact        `json:"id"`
+	Title      string             `json:"title"`
+	Visibility string             `json:"visibility"` // unlisted while its share link works, else private
+	Pinned     bool               `json:"pinned"`
+	CreatedAt  contract.Time      `json:"created_at"`
+	ExpiresAt  contract.Time      `json:"expires_at"`
+	Links      []contract.LinkRow `json:"access_links"`
+	Revisions  []Revision         `json:"revisions"`
+}
+
+// Revision is a published revision with all its files.
+type Revision struct {
+	ID          id.Revision   `json:"id"`
+	Number      int           `json:"number"`
+	Title       string        `json:"title"`
+	Entrypoint  string        `json:"entrypoint"`
+	PublishedAt contract.Time `json:"published_at"`
+	Files       []File        `json:"files"`
+}
+
+// File is a file as it was published, and where it is in the archive.
+type File struct {
+	Path        string `json:"path"`
+	SizeBytes   int64  `json:"size_bytes"`
+	SHA256      string `json:"sha256"`
+	ContentType string `json:"content_type"`
+	Archive     string `json:"archive_path"`
+}
+
+// Skipped is what the export does not have although it was there when its artifacts were listed.
+type Skipped struct {
+	Artifact id.Artifact `json:"artifact_id"`
+	Revision int         `json:"revision_number,omitempty"` // absent: all that is not in an archive before
+	Reason   string      `json:"reason"`
+}
+
+// Reasons of Skipped.
+const (
+	WasDeleted     = "deleted"
+	HasExpired     = "expired"
+	IsLocked       = "locked"        // by the operator of the deployment
+	NotPublished   = "not_published" // it has a draft only
+	FilesLetGo     = "retained"      // the revision lost its files
+	NotInWorkspace = "moved"
+)
+
+// Encode returns the manifest as it is stored.
+func (m Manifest) Encode() ([]byte, error) {
+	m.SchemaVersion = schemaVersion
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(m)
+	return b.Bytes(), err
+}

@@ -1,0 +1,243 @@
+package export
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/conflict"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/platform/token"
+)
+
+// Store keeps the newest export of each workspace.
+type Store interface {
+	// Export reads the export of a workspace strongly, nil if there is none.
+	Export(ctx context.Context, w id.Workspace) (*Export, error)
+	// Create stores a new export with its event and the command's record, and lets the archives of the one that it
+	// replaces be deleted, in one transaction. ErrMoved if the stored export is not the replaced one, or is pending.
+	// Errors: *idempotency.AlreadyDone, not_authenticated (the workspace closed), database_unavailable.
+	Create(ctx context.Context, c Creation) error
+	// RecordNoop records that a command was answered with a pending export. ErrMoved if it is not pending any more.
+	RecordNoop(ctx context.Context, c Creation) error
+}
+
+// ErrMoved reports that another export was created, or that one ended, since it was read.
+var ErrMoved = errors.New("the export changed since it was read")
+
+// Creation is everything that a new export writes.
+type Creation struct {
+	Command  idempotency.Command
+	Result   []byte
+	Export   Export
+	Replaces *Export // nil: none
+	At       time.Time
+	Event    event.Event
+}
+
+// Service answers members about exports.
+type Service struct {
+	Store   Store
+	Limiter *rate.Limiter
+	URLs    *address.URLBuilder
+	Limits  *limits.Limits
+	Now     func() time.Time
+}
+
+// Request asks for an export of the caller's workspace, and answers the one that is being made if there is one. A new
+// one replaces one that ended, whose archives go. Refusals: forbidden without the scope admin and without a fresh
+// sign-in, rate_limited_actor after too many on a day.
+func (s *Service) Request(
+	ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record,
+) (Export, error) {
+	now := s.Now().UTC().Truncate(time.Millisecond)
+	if err := requireFresh(by, now); err != nil {
+		return Export{}, err
+	}
+	return idempotency.DoWith(c, r, now, func() (Export, error) {
+		counted := false
+		return conflict.Retry(races, func() (Export, error) { return s.request(ctx, by, c, now, &counted) })
+	}, func(first requested) (Export, error) { return s.find(ctx, by, first) })
+}
+
+// races bounds optimistic retries of requests.
+var races = conflict.Policy{Lost: ErrMoved, Attempts: 5, Exhausted: func() error {
+	return fault.New(fault.DatabaseUnavailable, "too many requests for exports at once; repeat the request in a moment")
+}}
+
+func (s *Service) request(
+	ctx context.Context, by credential.Actor, c idempotency.Command, now time.Time, counted *bool,
+) (Export, error) {
+	was, err := s.Store.Export(ctx, by.Workspace.ID)
+	if err != nil {
+		return Export{}, err
+	}
+	if was != nil && was.Status == Pending {
+		made, err := creation(c, *was, now)
+		if err != nil {
+			return Export{}, err
+		}
+		return *was, s.Store.RecordNoop(ctx, made)
+	}
+	if !*counted {
+		if _, err := s.Limiter.Count(ctx, "export", string(by.Workspace.ID), s.Limits.Exports); err != nil {
+			return Export{}, err
+		}
+		*counted = true
+	}
+	e := Export{
+		ID:        id.NewExport(),
+		Workspace: by.Workspace.ID,
+		Status:    Pending,
+		Member:    by.Member,
+		CreatedAt: now,
+	}
+	made, err := creation(c, e, now)
+	if err != nil {
+		return Export{}, err
+	}
+	made.Replaces = was
+	made.Event = by.Record(now, event.ExportCreated, event.OnExport, string(e.ID), "")
+	return e, s.Store.Create(ctx, made)
+}
+
+// requested is the stored result of a request.
+type requested struct {
+	ID        id.Export
+	CreatedAt time.Time
+}
+
+func creation(c idempotency.Command, e Export, now time.Time) (Creation, error) {
+	result, err := json.Marshal(requested{ID: e.ID, CreatedAt: e.CreatedAt})
+	return Creation{
+		Command: c,
+		Result:  result,
+		Export:  e,
+		At:      now,
+	}, err
+}
+
+// find answers a repetition with the export that its first attempt got, as it is now. One that was replaced has expired.
+func (s *Service) find(ctx context.Context, by credential.Actor, first requested) (Export, error) {
+	e, err := s.Store.Export(ctx, by.Workspace.ID)
+	if err != nil {
+		return Export{}, err
+	}
+	if e == nil || e.ID != first.ID {
+		return Export{
+			ID:        first.ID,
+			Workspace: by.Workspace.ID,
+			Status:    Expired,
+			CreatedAt: first.CreatedAt,
+		}, nil
+	}
+	return e.At(s.Now()), nil
+}
+
+// Find returns the export of the caller's workspace, nil if there is none. It takes the scope admin; what the archives
+// hold takes Open.
+func (s *Service) Find(ctx context.Context, by credential.Actor) (*Export, error) {
+	if err := by.Require(credential.Admin); err != nil {
+		return nil, err
+	}
+	e, err := s.Store.Export(ctx, by.Workspace.ID)
+	if err != nil || e == nil {
+		return nil, err
+	}
+	now := e.At(s.Now())
+	return &now, nil
+}
+
+// URL returns a signed URL of an archive of an export that is ready, for a caller who has just signed in; else it is
+// empty.
+func (s *Service) URL(by credential.Actor, e Export, volume int) (string, error) {
+	now := s.Now()
+	if e.At(now).Status != Ready || requireFresh(by, now) != nil {
+		return "", nil
+	}
+	end := now.Add(limits.ExportURLLife)
+	if e.ExpiresAt.Before(end) {
+		end = e.ExpiresAt
+	}
+	return s.URLs.Export(token.ExportClaims{
+		Expires:   end,
+		Workspace: e.Workspace,
+		Export:    e.ID,
+		Volume:    volume,
+	})
+}
+
+// View returns the wire form of an export for a caller, null if there is none.
+func (s *Service) View(by credential.Actor, e *Export) (contract.ExportStatus, error) {
+	if e == nil {
+		return contract.ExportStatus{}, nil
+	}
+	view := contract.Export{
+		ID:             e.ID,
+		Status:         string(e.Status),
+		CreatedAt:      contract.At(e.CreatedAt),
+		ArtifactsDone:  e.Next.Artifact,
+		ArtifactsTotal: e.Artifacts,
+		Skipped:        e.Skipped,
+		ReadyAt:        contract.AtOrNull(e.readyAt()),
+		ExpiresAt:      contract.AtOrNull(e.ExpiresAt),
+		Volumes:        []contract.ExportVolume{},
+	}
+	if e.Reason != "" {
+		view.FailureReason = &e.Reason
+	}
+	if e.Status == Pending {
+		view.RetryAfterSeconds = contract.Seconds(limits.ExportRetry)
+	}
+	if e.Status == Ready {
+		var err error
+		if view.Volumes, err = s.volumes(by, *e); err != nil {
+			return contract.ExportStatus{}, err
+		}
+	}
+	return contract.ExportStatus{Export: &view}, nil
+}
+
+func (e Export) readyAt() time.Time {
+	if e.Status == Ready || e.Status == Expired {
+		return e.EndedAt
+	}
+	return time.Time{}
+}
+
+func (s *Service) volumes(by credential.Actor, e Export) ([]contract.ExportVolume, error) {
+	out := make([]contract.ExportVolume, len(e.Volumes))
+	for n, v := range e.Volumes {
+		url, err := s.URL(by, e, n+1)
+		if err != nil {
+			return nil, err
+		}
+		out[n] = contract.ExportVolume{
+			Number:    n + 1,
+			FileName:  e.FileName(n + 1),
+			SizeBytes: v.Size,
+			SHA256:    v.SHA256.String(),
+		}
+		if url != "" {
+			out[n].URL = &url
+		}
+	}
+	return out, nil
+}
+
+// requireFresh refuses everyone but a member with the scope admin who has just signed in.
+func requireFresh(by credential.Actor, now time.Time) error {
+	if err := by.Require(credential.Admin); err != nil {
+		return err
+	}
+	return by.SignedInLately(now)
+}

@@ -1,0 +1,317 @@
+package sweep
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"vitrine/shared/identity/account"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/archive"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/export"
+	"vitrine/shared/publishing/sharing"
+	"vitrine/shared/publishing/tree"
+)
+
+// collection is what one archive of an export holds.
+type collection struct {
+	manifest export.Manifest
+	events   bytes.Buffer
+	files    []archivedFile
+	size     int64 // of the files
+	homes    map[id.Session]id.Workspace
+	next     export.Position
+}
+
+// archivedFile is a file with its name in the archive and the time that it gets there.
+type archivedFile struct {
+	name string
+	at   time.Time
+	file tree.File
+}
+
+// collect reads what the next archive of an export holds: revisions in their order, until there is no room for another
+// one, and after the last one the events.
+func (x *Exporter) collect(ctx context.Context, e export.Export, w workspace.Workspace) (*collection, error) {
+	c := &collection{homes: map[id.Session]id.Workspace{}, next: e.Next}
+	c.manifest = export.Manifest{
+		Workspace: w.Summary(),
+		AsOf:      contract.At(e.StartedAt),
+		Volume:    len(e.Volumes) + 1,
+		Artifacts: []export.Artifact{},
+		Skipped:   []export.Skipped{},
+	}
+	if len(e.Volumes) == 0 {
+		if err := x.describe(ctx, w, &c.manifest); err != nil {
+			return nil, err
+		}
+	}
+	full, err := x.collectArtifacts(ctx, e, w, c)
+	if err != nil || full {
+		return c, err
+	}
+	return c, x.collectEvents(ctx, e, c)
+}
+
+// describe adds the members and the API keys, without secrets.
+func (x *Exporter) describe(ctx context.Context, w workspace.Workspace, m *export.Manifest) error {
+	members, err := x.Records.Members(ctx, w.ID)
+	if err != nil {
+		return err
+	}
+	for _, one := range members {
+		m.Members = append(m.Members, export.Member{
+			ID:        one.ID,
+			Email:     one.Email,
+			Scopes:    credential.ScopeStrings(one.Scopes),
+			CreatedAt: contract.At(one.CreatedAt),
+		})
+	}
+	keys, err := x.Records.APIKeys(ctx, w, x.Now())
+	for _, k := range keys {
+		m.APIKeys = append(m.APIKeys, k.Summary())
+	}
+	return err
+}
+
+// collectArtifacts adds artifacts until one finds no room, which full reports.
+func (x *Exporter) collectArtifacts(
+	ctx context.Context, e export.Export, w workspace.Workspace, c *collection,
+) (full bool, err error) {
+	var list []id.Artifact
+	for c.next.Artifact < e.Artifacts {
+		n := c.next.Artifact
+		if list == nil || n%limits.ExportListed == 0 {
+			if list, err = x.Lists.ReadList(ctx, e, n/limits.ExportListed); err != nil {
+				return false, err
+			}
+		}
+		if n%limits.ExportListed >= len(list) {
+			return false, fmt.Errorf("the list of export %s ends before artifact %d", e.ID, n)
+		}
+		if len(c.manifest.Artifacts) >= x.Limits.ExportVolume.Artifacts {
+			return true, nil
+		}
+		full, err = x.collectArtifact(ctx, w, list[n%limits.ExportListed], c)
+		if err != nil || full {
+			return full, err
+		}
+		c.next = export.Position{Artifact: n + 1}
+	}
+	return false, nil
+}
+
+// collectArtifact adds the revisions of an artifact that are not in archives yet, as far as there is room.
+func (x *Exporter) collectArtifact(
+	ctx context.Context, w workspace.Workspace, name id.Artifact, c *collection,
+) (full bool, err error) {
+	a, err := x.Sources.Artifact(ctx, name)
+	if err == nil && a != nil {
+		a, err = artifact.Follow(ctx, x.Sources, w, a)
+	}
+	if err != nil {
+		return false, err
+	}
+	if reason := x.vanished(a, w); reason != "" {
+		c.skip(name, 0, reason)
+		return false, nil
+	}
+	all, err := x.Sources.Revisions(ctx, name)
+	if err != nil {
+		return false, err
+	}
+	slices.SortFunc(all, func(a, b artifact.Revision) int { return cmp.Compare(a.Number, b.Number) })
+	out := x.describeArtifact(a)
+	links, err := x.Records.LinksTo(ctx, w.ID, name)
+	if err != nil {
+		return false, err
+	}
+	for _, l := range links {
+		l.RevokedAt = l.Ended(a.LinksRevokedBefore)
+		out.Links = append(out.Links, l.Row())
+	}
+	full, err = x.collectRevisions(ctx, a, all, &out, c)
+	if len(out.Revisions) > 0 {
+		c.manifest.Artifacts = append(c.manifest.Artifacts, out)
+	}
+	return full, err
+}
+
+// vanished says why an artifact is not exported; empty if it is.
+func (x *Exporter) vanished(a *artifact.Artifact, w workspace.Workspace) string {
+	switch {
+	case a == nil, a.Status == artifact.Deleted:
+		return export.WasDeleted
+	case a.Owner != w.ID:
+		return export.NotInWorkspace
+	case !a.Active(x.Now()):
+		return export.HasExpired
+	case a.Lock != "":
+		return export.IsLocked
+	case a.Current == "":
+		return export.NotPublished
+	}
+	return ""
+}
+
+func (x *Exporter) describeArtifact(a *artifact.Artifact) export.Artifact {
+	visibility := sharing.Private
+	if a.Shared(x.Now()) != "" && a.LinksLockedAt.IsZero() {
+		visibility = sharing.Unlisted
+	}
+	return export.Artifact{
+		ID:         a.ID,
+		Title:      a.Title,
+		Visibility: visibility,
+		Pinned:     !a.PinnedAt.IsZero(),
+		CreatedAt:  contract.At(a.CreatedAt),
+		ExpiresAt:  contract.At(a.ExpiresAt),
+		Links:      []contract.LinkRow{},
+		Revisions:  []export.Revision{},
+	}
+}
+
+// collectRevisions adds revisions after the last one that is in an archive, until one finds no room. An archive that is
+// empty has room for any.
+func (x *Exporter) collectRevisions(
+	ctx context.Context, a *artifact.Artifact, all []artifact.Revision, out *export.Artifact, c *collection,
+) (full bool, err error) {
+	bounds := x.Limits.ExportVolume
+	for _, r := range all {
+		if r.Number <= c.next.Revision || r.Status == artifact.Draft {
+			continue
+		}
+		if r.Status == artifact.Published {
+			if len(c.files) > 0 && (c.size+r.Size > bounds.Bytes || len(c.files)+r.FileCount > bounds.Files) {
+				return true, nil
+			}
+			files, err := x.Sources.Tree(ctx, a.ID, r.ID)
+			if err != nil {
+				return false, err
+			}
+			if files != nil {
+				out.Revisions = append(out.Revisions, c.add(a, r, files))
+				c.next.Revision = r.Number
+				continue
+			}
+		}
+		c.skip(a.ID, r.Number, export.FilesLetGo)
+		c.next.Revision = r.Number
+	}
+	return false, nil
+}
+
+func (c *collection) skip(a id.Artifact, revision int, reason string) {
+	c.manifest.Skipped = append(c.manifest.Skipped, export.Skipped{Artifact: a, Revision: revision, Reason: reason})
+}
+
+// add adds a revision with its files, in a folder of its own.
+func (c *collection) add(a *artifact.Artifact, r artifact.Revision, files tree.Tree) export.Revision {
+	folder := fmt.Sprintf("artifacts/%s-%s/r%d/", archive.Slug(a.Title), a.ID, r.Number)
+	out := export.Revision{
+		ID:          r.ID,
+		Number:      r.Number,
+		Title:       r.Title,
+		Entrypoint:  r.Entrypoint,
+		PublishedAt: contract.At(r.PublishedAt),
+		Files:       []export.File{},
+	}
+	entries, _, _ := archive.Entries(files, r.Entrypoint)
+	for _, e := range entries {
+		c.files = append(c.files, archivedFile{name: folder + e.Name, at: r.PublishedAt, file: e.File})
+		c.homes[e.File.Object.Session] = a.StorageWorkspace
+		c.size += e.File.Size
+		out.Files = append(out.Files, export.File{
+			Path:        e.File.Path,
+			SizeBytes:   e.File.Size,
+			SHA256:      e.File.SHA256.String(),
+			ContentType: media.Of(e.File.Path).ContentType,
+			Archive:     folder + e.Name,
+		})
+	}
+	return out
+}
+
+// collectEvents adds events after the last one that is in an archive, up to limits.ExportEvents and a page more. The
+// archive is the last one if none are left.
+func (x *Exporter) collectEvents(ctx context.Context, e export.Export, c *collection) error {
+	after, err := parseEvents(c.next.Events)
+	if err != nil {
+		return err
+	}
+	if after.ID == "" { // what is recorded later is not in it
+		after = account.Position{At: e.StartedAt.Add(time.Millisecond), ID: "evt_"}
+	}
+	for c.manifest.Events < limits.ExportEvents {
+		events, last, more, err := x.Records.Story(ctx, e.Workspace, e.StartedAt, after)
+		if err != nil {
+			return err
+		}
+		for _, one := range events {
+			line, err := contract.Encode(account.AuditRow(one))
+			if err != nil {
+				return err
+			}
+			c.events.Write(line)
+			c.manifest.Events++
+		}
+		if !more {
+			c.manifest.Last = true
+			return nil
+		}
+		after = last
+		c.next.Events = formatEvents(after)
+	}
+	return nil
+}
+
+// formatEvents spells a position in the record; parseEvents reads it.
+func formatEvents(p account.Position) string {
+	return strconv.FormatInt(p.At.UnixMilli(), 10) + " " + string(p.ID)
+}
+
+func parseEvents(text string) (p account.Position, err error) {
+	if text == "" {
+		return p, nil
+	}
+	at, name, _ := strings.Cut(text, " ")
+	ms, err := strconv.ParseInt(at, 10, 64)
+	return account.Position{At: time.UnixMilli(ms).UTC(), ID: id.Event(name)}, err
+}
+
+// write writes the archive: first what describes it, then the files, whose bytes read returns in their order.
+func (c *collection) write(w io.Writer, at time.Time, read func(tree.File) ([]byte, error)) error {
+	z := archive.NewWriter(w)
+	manifest, err := c.manifest.Encode()
+	if err == nil {
+		err = z.Add(export.ManifestName, at, manifest)
+	}
+	if err == nil && c.events.Len() > 0 {
+		err = z.Add(export.EventsName, at, c.events.Bytes())
+	}
+	for _, f := range c.files {
+		if err != nil {
+			break
+		}
+		var b []byte
+		if b, err = read(f.file); err == nil {
+			err = z.Add(f.name, f.at, b)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return z.Close()
+}

@@ -1,0 +1,224 @@
+package sweep
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+	"time"
+
+	"vitrine/shared/identity/account"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/export"
+	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/tree"
+)
+
+// Export is an export that is due.
+type Export struct {
+	export.Export
+	QueueItem
+}
+
+// String names it in errors.
+func (e Export) String() string { return "export of workspace " + string(e.Workspace) }
+
+// Exports is the exporter's view of exports in the tables. All changes hold only while the export is pending and its
+// attempts are those of e.
+type Exports interface {
+	// DueExports reads strongly up to n pending exports that no other function has at that instant.
+	DueExports(ctx context.Context, now time.Time, n int) ([]Export, error)
+	// Take begins an attempt, which stays the only one until an instant, and returns the export with it. It returns false
+	// if the export changed since it was read.
+	Take(ctx context.Context, e Export, until time.Time) (taken Export, ok bool, err error)
+	// Release lets others go on with the export before the instant that Take named.
+	Release(ctx context.Context, e Export) error
+	// Save stores the progress of e, and ends the attempt. One that failed keeps its objects until no attempt can be under
+	// way. It returns false, without effect, if the export changed or its workspace is gone.
+	Save(ctx context.Context, e Export, progress export.Export) (ok bool, err error)
+}
+
+// ExportLists keeps which artifacts an export has, in parts of limits.ExportListed.
+type ExportLists interface {
+	// SaveList stores a part. An earlier attempt may have stored another one, which is replaced.
+	SaveList(ctx context.Context, e export.Export, part int, artifacts []id.Artifact) error
+	// ReadList reads a part strongly.
+	ReadList(ctx context.Context, e export.Export, part int) ([]id.Artifact, error)
+}
+
+// ExportSources reads what is exported. All reads are strong but those of lists.
+type ExportSources interface {
+	Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error)
+	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
+	Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error)
+	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
+	// LiveArtifacts lists the artifacts that a workspace has at an instant, newest first.
+	LiveArtifacts(ctx context.Context, w workspace.Workspace, now time.Time) ([]id.Artifact, error)
+}
+
+// ExportRecords reads what describes a workspace.
+type ExportRecords interface {
+	Members(ctx context.Context, w id.Workspace) ([]member.Member, error)
+	// APIKeys lists the newest keys, up to limits.ExportKeys.
+	APIKeys(ctx context.Context, w workspace.Workspace, now time.Time) ([]credential.Key, error)
+	// LinksTo lists the newest access links of an artifact, up to limits.LinksListed.
+	LinksTo(ctx context.Context, w id.Workspace, a id.Artifact) ([]link.Link, error)
+	// Story lists events of a workspace that members may see, newest first after a position. It may list none where more
+	// follow; last is then the position to go on from.
+	Story(ctx context.Context, w id.Workspace, now time.Time, after account.Position) (
+		events []event.Event, last account.Position, more bool, err error)
+}
+
+// ExportBytes reads files and writes archives in the object store.
+type ExportBytes interface {
+	// Open reads size bytes of an object from an offset; not_found if there is none.
+	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
+	// WriteExport stores what write writes. There is no object before all of it is stored; an earlier one is replaced.
+	WriteExport(ctx context.Context, o export.Object, write func(io.Writer) error) error
+}
+
+// Exporter makes the archives of exports, one in a step. The progress of an export is stored after each archive, so a
+// function that dies leaves the rest to the next one when its time is over, and at most one archive is made again.
+type Exporter struct {
+	Store   Exports
+	Lists   ExportLists
+	Sources ExportSources
+	Records ExportRecords
+	Queue   Queue
+	Bytes   ExportBytes
+	Limits  *limits.Limits
+	Now     func() time.Time
+}
+
+// Due does one round: one step of each export that is due.
+func (x *Exporter) Due(ctx context.Context) (Round, error) {
+	due, err := x.Store.DueExports(ctx, x.Now(), batchSize)
+	if err != nil {
+		return Round{}, err
+	}
+	r := round{
+		rows:    x.Queue,
+		now:     x.Now,
+		many:    fullShare,
+		workers: limits.BundlesAtOnce,
+	}
+	return each(ctx, r, due, x.export)
+}
+
+// export does one step of an export, or gives it up.
+func (x *Exporter) export(ctx context.Context, due Export) error {
+	taken, ok, err := x.Store.Take(ctx, due, x.Now().Add(limits.ExportLease))
+	if err != nil || !ok {
+		return err
+	}
+	if taken.Attempts > limits.ExportAttempts {
+		return x.giveUp(ctx, taken, export.Unreadable)
+	}
+	progress, err := x.step(ctx, taken.Export)
+	if err != nil {
+		_ = x.Store.Release(ctx, taken) // it ends by itself otherwise
+		return err
+	}
+	ok, err = x.Store.Save(ctx, taken, progress)
+	if err == nil && ok && progress.Status == export.Pending {
+		err = errUnfinished
+	}
+	return err
+}
+
+// giveUp ends an export without its archives, which are deleted.
+func (x *Exporter) giveUp(ctx context.Context, e Export, reason string) error {
+	failed := e.Export
+	failed.Status = export.Failed
+	failed.Reason = reason
+	failed.EndedAt = x.Now()
+	_, err := x.Store.Save(ctx, e, failed)
+	return err
+}
+
+// step lists the artifacts of an export, or makes its next archive, and returns how far it is then.
+func (x *Exporter) step(ctx context.Context, e export.Export) (export.Export, error) {
+	w, err := x.Sources.Workspace(ctx, e.Workspace)
+	switch {
+	case err != nil:
+		return e, err
+	case w == nil:
+		return e, fault.New(fault.Internal, "the workspace %s does not exist", e.Workspace)
+	case e.StartedAt.IsZero():
+		return x.start(ctx, e, *w)
+	case len(e.Volumes) == limits.ExportVolumes:
+		e.Status = export.Failed
+		e.Reason = export.TooLarge
+		e.EndedAt = x.Now()
+		return e, nil
+	}
+	return x.volume(ctx, e, *w)
+}
+
+// start lists what the export has. What is published later is not in it.
+func (x *Exporter) start(ctx context.Context, e export.Export, w workspace.Workspace) (export.Export, error) {
+	now := x.Now()
+	all, err := x.Sources.LiveArtifacts(ctx, w, now)
+	if err != nil {
+		return e, err
+	}
+	for part := 0; part*limits.ExportListed < len(all); part++ {
+		from := part * limits.ExportListed
+		some := all[from:min(from+limits.ExportListed, len(all))]
+		if err := x.Lists.SaveList(ctx, e, part, some); err != nil {
+			return e, err
+		}
+	}
+	e.StartedAt, e.Artifacts = now, len(all)
+	return e, nil
+}
+
+// volume makes the next archive. A file that vanished since its artifact was read makes it begin anew, because what is
+// written of the archive cannot be taken back.
+func (x *Exporter) volume(ctx context.Context, e export.Export, w workspace.Workspace) (export.Export, error) {
+	for try := 1; ; try++ {
+		c, err := x.collect(ctx, e, w)
+		if err != nil {
+			return e, err
+		}
+		stored, err := x.write(ctx, e, c)
+		if fault.KindOf(err) == fault.KindNotFound && try < limits.ExportReplans {
+			continue
+		}
+		if err != nil {
+			return e, err
+		}
+		e.Volumes = append(e.Volumes[:len(e.Volumes):len(e.Volumes)], stored)
+		e.Next = c.next
+		e.Skipped += len(c.manifest.Skipped)
+		if c.manifest.Last {
+			e.Status = export.Ready
+			e.EndedAt = x.Now()
+			e.ExpiresAt = e.EndedAt.Add(limits.ExportLife)
+		}
+		return e, nil
+	}
+}
+
+// write stores an archive of what was collected.
+func (x *Exporter) write(ctx context.Context, e export.Export, c *collection) (export.Volume, error) {
+	sum := sum{Hash: sha256.New()}
+	err := x.Bytes.WriteExport(ctx, e.Object(len(e.Volumes)+1), func(w io.Writer) error {
+		files := make([]tree.File, len(c.files))
+		for n, f := range c.files {
+			files[n] = f.file
+		}
+		ahead := readAhead(ctx, files, func(ctx context.Context, f tree.File) ([]byte, error) {
+			return readFile(ctx, x.Bytes, c.homes[f.Object.Session], f)
+		})
+		defer ahead.stop()
+		return c.write(io.MultiWriter(&sum, w), e.StartedAt, ahead.next)
+	})
+	return export.Volume{Size: sum.size, SHA256: tree.Digest(sum.Sum(nil))}, err
+}

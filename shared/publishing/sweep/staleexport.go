@@ -1,0 +1,52 @@
+package sweep
+
+import (
+	"context"
+	"time"
+
+	"vitrine/shared/publishing/export"
+)
+
+// StaleExport is an export whose archives are to be deleted: it expired, failed, or was replaced.
+type StaleExport struct {
+	export.Export
+	QueueItem
+}
+
+// String names it in errors.
+func (e StaleExport) String() string { return "deletion of export " + string(e.ID) }
+
+// StaleExports is the sweeper's view of exports in the tables.
+type StaleExports interface {
+	// DueStaleExports reads strongly up to n exports whose archives are due to be deleted.
+	DueStaleExports(ctx context.Context, now time.Time, n int) ([]StaleExport, error)
+	// Forget removes an export from the queue, unless it was moved since it was read. The newest one of a workspace stays,
+	// as expired or failed.
+	Forget(ctx context.Context, e StaleExport) error
+}
+
+// ExportDeletions deletes from the object store.
+type ExportDeletions interface {
+	// DeleteExports deletes archives. Deleting a missing one is no error.
+	DeleteExports(ctx context.Context, archives []export.Object) error
+}
+
+// DueExports does one round for the archives of exports that ended.
+func (s *Sweeper) DueExports(ctx context.Context) (Round, error) {
+	due, err := s.Exports.DueStaleExports(ctx, s.Now(), batchSize)
+	if err != nil {
+		return Round{}, err
+	}
+	r := round{rows: s.Store, now: s.Now, many: fullShare}
+	return each(ctx, r, due, func(ctx context.Context, one StaleExport) error {
+		// one more than is recorded, because an attempt may have died between the archive and its record
+		archives := make([]export.Object, len(one.Volumes)+1)
+		for n := range archives {
+			archives[n] = one.Object(n + 1)
+		}
+		if err := s.ExportArchives.DeleteExports(ctx, archives); err != nil {
+			return err
+		}
+		return s.Exports.Forget(ctx, one)
+	})
+}
