@@ -45,6 +45,9 @@ func (s *snapshot) actions() map[string]int {
 			}
 		}
 	}
+	for _, i := range s.exports() {
+		add(strings.TrimPrefix(i.text("pk"), "W#"), "workspace.export.created", i.text("id"))
+	}
 	first := map[string]bool{} // the draft with which an artifact was made has the event of the artifact
 	for u, i := range s.sessions {
 		first[i.text("rev")] = i.has("new")
@@ -95,6 +98,11 @@ func (s *snapshot) untraceable() map[string]bool {
 	for _, i := range s.links {
 		out[s.owner(i.text("ws"))+" access_link.created "+i.text("id")] = true
 		out[s.owner(i.text("ws"))+" platform.lookup "+strings.TrimPrefix(i.text("pk"), "AL#")] = true
+	}
+	for _, e := range s.events {
+		if e.text("action") == "workspace.export.created" { // it may have been replaced
+			out[s.owner(strings.TrimPrefix(e.text("pk"), "W#"))+" workspace.export.created "+e.text("on_id")] = true
+		}
 	}
 	for w := range s.workspaces {
 		for _, action := range []string{

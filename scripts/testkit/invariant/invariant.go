@@ -25,11 +25,11 @@ type Deployment struct {
 // Check reads everything and returns one error for each breach, named by the invariant:
 //
 //	I1  every object of a published revision and of a draft of a live artifact exists, with its size, and so does the
-//	    archive of each bundle that is ready
+//	    archive of each bundle that is ready, and each archive that an export records
 //	I2  every object is reachable from a revision, a session that falls due, or what is queued for deletion; what ended
 //	    is queued for purge, and each falls due exactly when it ends; a revision refers to what it borrowed, and
 //	    hints lead to objects; so is every diff from a session that falls due; a bundle that is pending falls due, and
-//	    every archive belongs to one, to one that is ready, or is queued for deletion
+//	    every archive belongs to one, to one that is ready, or is queued for deletion; those of exports likewise
 //	I4  an artifact has at most one draft, its published revisions are numbered 1, 2, 3 … and the last one is current
 //	I5  no counter exceeds its cap; the allowance used on a day is the artifacts published first on it, the pins of a
 //	    workspace are its pinned artifacts; ttl is in seconds
@@ -42,6 +42,7 @@ func Check(ctx context.Context, d Deployment) []error {
 	return d.check(ctx, func(s *snapshot, b *breaches) {
 		s.checkObjects(b)
 		s.checkBundles(b)
+		s.checkExports(b)
 		s.checkRevisions(b)
 		s.checkCounters(b, &d.Limits)
 		s.checkBilling(b)
@@ -59,6 +60,7 @@ func Collected(ctx context.Context, d Deployment) []error {
 	return d.check(ctx, func(s *snapshot, b *breaches) {
 		s.checkCollected(b)
 		s.checkCollectedBundles(b)
+		s.checkCollectedExports(b)
 	})
 }
 

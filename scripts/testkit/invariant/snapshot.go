@@ -65,7 +65,7 @@ type snapshot struct {
 	artifacts                                 map[string]*artifact
 	gate                                      item
 	pins                                      map[string]item  // counters, by workspace
-	objects, diffs, bundles                   map[string]int64 // sizes, by key in the bucket
+	objects, diffs, bundles, archives         map[string]int64 // sizes, by key in the bucket
 	hints, references, deletions              map[string]item  // by home and content, by object and revision, by object
 }
 
@@ -101,6 +101,7 @@ func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 		objects:    map[string]int64{},
 		diffs:      map[string]int64{},
 		bundles:    map[string]int64{},
+		archives:   map[string]int64{},
 		hints:      map[string]item{},
 		references: map[string]item{},
 		deletions:  map[string]item{},
@@ -114,7 +115,12 @@ func (d Deployment) read(ctx context.Context) (*snapshot, error) {
 		s.sort(i)
 	}
 	for w := range s.workspaces {
-		for kind, to := range map[string]map[string]int64{"o": s.objects, "d": s.diffs, "b": s.bundles} {
+		for kind, to := range map[string]map[string]int64{
+			"o": s.objects,
+			"d": s.diffs,
+			"b": s.bundles,
+			"x": s.archives,
+		} {
 			if err := d.list(ctx, kind+"/"+w+"/", to); err != nil {
 				return nil, err
 			}

@@ -1,0 +1,690 @@
+package lifecycle
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/export"
+	"vitrine/shared/publishing/tree"
+)
+
+const exportPath = "/v1/web/workspace/export"
+
+// exporter is a member whose workspace is exported.
+type exporter struct {
+	*harness.JobEnv
+	agent  *wire.Agent
+	member *harness.Member
+}
+
+func newExporter(t testing.TB, change ...func(*stack.Options)) *exporter {
+	t.Helper()
+	s := harness.NewJobEnv(t, change...)
+	m := s.NewClaimant(t)
+	return &exporter{
+		JobEnv: s,
+		agent:  m.Agent,
+		member: s.AddMember(t, m.Workspace),
+	}
+}
+
+// signIn gives the member a token of a sign-in of this moment.
+func (x *exporter) signIn(t testing.TB) {
+	t.Helper()
+	x.member = x.GrantTo(t, x.member, "cli", x.Origins.API)
+}
+
+// ask asks for an export.
+func (x *exporter) ask(t testing.TB) contract.Export {
+	t.Helper()
+	out := harness.CallAs[contract.ExportStatus](t, x.member, 202, "POST", exportPath, nil, harness.KeyHeader()...)
+	return *out.Export
+}
+
+// look reads the export.
+func (x *exporter) look(t testing.TB) contract.Export {
+	t.Helper()
+	out := harness.CallAs[contract.ExportStatus](t, x.member, 200, "GET", exportPath, nil)
+	if out.Export == nil {
+		t.Fatal("there is no export")
+	}
+	return *out.Export
+}
+
+// run runs the function that makes exports, and checks the invariants.
+func (x *exporter) run(t testing.TB) {
+	t.Helper()
+	harness.NoError(t, x.Bundler.Run(ctx))
+	x.CheckInvariants(t)
+}
+
+// ready runs the function until the export is ready, and returns it.
+func (x *exporter) ready(t testing.TB) contract.Export {
+	t.Helper()
+	x.run(t)
+	e := x.look(t)
+	if e.Status != "ready" || e.ReadyAt == nil || e.ExpiresAt == nil || len(e.Volumes) == 0 {
+		t.Fatalf("%+v", e)
+	}
+	return e
+}
+
+// volume is an archive of an export, unpacked.
+type volume struct {
+	export.Manifest
+	files  map[string]string // but the manifest and the events
+	events []contract.AuditRow
+}
+
+// unpacked downloads the archives of an export and checks each against what the API says of it.
+func (x *exporter) unpacked(t testing.TB, e contract.Export) (out []volume) {
+	t.Helper()
+	for n, v := range e.Volumes {
+		if v.URL == nil || v.Number != n+1 {
+			t.Fatalf("%+v", v)
+		}
+		a := x.Get(t, *v.URL)
+		if digest := tree.DigestOf(string(a.Body)); a.Status != 200 || int64(len(a.Body)) != v.SizeBytes ||
+			digest.String() != v.SHA256 {
+			t.Fatalf("archive %d: %d, %d bytes of %d, SHA-256 %s of %s", v.Number, a.Status, len(a.Body), v.SizeBytes, digest, v.SHA256)
+		}
+		if want := `attachment; filename="` + v.FileName + `"`; a.Header.Get("Content-Disposition") != want {
+			t.Errorf("saved as %s, want %s", a.Header.Get("Content-Disposition"), want)
+		}
+		one := volume{files: unpack(t, a.Body)}
+		harness.NoError(t, json.Unmarshal([]byte(one.files[export.ManifestName]), &one.Manifest))
+		lines := bufio.NewScanner(strings.NewReader(one.files[export.EventsName]))
+		for lines.Scan() {
+			var row contract.AuditRow
+			harness.NoError(t, json.Unmarshal(lines.Bytes(), &row))
+			one.events = append(one.events, row)
+		}
+		delete(one.files, export.ManifestName)
+		delete(one.files, export.EventsName)
+		if one.SchemaVersion != "1" || one.Volume != v.Number || one.Last != (v.Number == len(e.Volumes)) ||
+			one.Events != len(one.events) {
+			t.Errorf("the manifest of archive %d says %+v", v.Number, one.Manifest)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// wantExported checks that the archives hold exactly these files of an artifact's revision, with the manifest's digests.
+func wantExported(t testing.TB, volumes []volume, a id.Artifact, number int, files ...wire.File) {
+	t.Helper()
+	found := 0
+	for _, v := range volumes {
+		for _, one := range v.Artifacts {
+			for _, r := range one.Revisions {
+				if one.ID == a && r.Number == number {
+					found++
+					v.wantRevision(t, one, r, files)
+				}
+			}
+		}
+	}
+	if found != 1 {
+		t.Errorf("revision %d of %s is there %d times", number, a, found)
+	}
+}
+
+func (v volume) wantRevision(t testing.TB, a export.Artifact, r export.Revision, files []wire.File) {
+	t.Helper()
+	if len(r.Files) != len(files) {
+		t.Errorf("revision %d has %d files, want %d", r.Number, len(r.Files), len(files))
+	}
+	for _, want := range files {
+		i := slices.IndexFunc(r.Files, func(f export.File) bool { return f.Path == want.Path })
+		if i < 0 {
+			t.Errorf("%s is missing", want.Path)
+			continue
+		}
+		f := r.Files[i]
+		body, there := v.files[f.Archive]
+		if !there || body != string(want.Body) || f.SizeBytes != int64(len(want.Body)) ||
+			f.SHA256 != tree.DigestOf(string(want.Body)).String() {
+			t.Errorf("%s is %q in the archive (there: %t), %+v", want.Path, body, there, f)
+		}
+		if !strings.HasPrefix(f.Archive, "artifacts/") || !strings.Contains(f.Archive, string(a.ID)+fmt.Sprintf("/r%d/", r.Number)) {
+			t.Errorf("%s is at %s", want.Path, f.Archive)
+		}
+	}
+}
+
+// archived counts the files of all archives, and all that is skipped.
+func archived(volumes []volume) (files int, skipped []export.Skipped) {
+	for _, v := range volumes {
+		files += len(v.files)
+		skipped = append(skipped, v.Skipped...)
+	}
+	return files, skipped
+}
+
+func TestAnExportHoldsWhatAWorkspaceHas(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t)
+	one := publishPair(t, x.agent, "first words")
+	harness.Must(x.agent.PublishFiles(ctx, "second words", one.ArtifactID, harness.Page("second words"), logo))(t)
+	odd := wire.File{Path: "ünï/why?.txt", Body: []byte("odd")}
+	empty := wire.File{Path: "empty.txt"}
+	two := harness.Must(x.agent.PublishFiles(ctx, "../../Odd: one", "", harness.Page("x"), odd, empty))(t)
+	draft := harness.Must(x.agent.Draft(ctx, wire.NewKey(), wire.Declare("draft", harness.Page("d")), harness.Page("d")))(t)
+
+	if e := harness.CallAs[contract.ExportStatus](t, x.member, 200, "GET", exportPath, nil); e.Export != nil {
+		t.Errorf("before anybody asked: %+v", e.Export)
+	}
+	asked := x.ask(t)
+	if asked.Status != "pending" || asked.RetryAfterSeconds < 1 || len(asked.Volumes) > 0 || asked.ExpiresAt != nil {
+		t.Errorf("asked: %+v", asked)
+	}
+	e := x.ready(t)
+	if e.ID != asked.ID || e.ArtifactsDone != 3 || e.ArtifactsTotal != 3 || e.Skipped != 1 || len(e.Volumes) != 1 ||
+		e.ExpiresAt.Sub(e.ReadyAt.Time) != limits.ExportLife || e.FailureReason != nil {
+		t.Errorf("ready: %+v", e)
+	}
+	volumes := x.unpacked(t, e)
+	wantExported(t, volumes, one.ArtifactID, 1, harness.Page("first words"), logo)
+	wantExported(t, volumes, one.ArtifactID, 2, harness.Page("second words"), logo)
+	wantExported(t, volumes, two.ArtifactID, 1, harness.Page("x"), odd, empty)
+	m := volumes[0]
+	if files, skipped := archived(volumes); files != 7 || len(skipped) != 1 ||
+		skipped[0] != (export.Skipped{Artifact: draft.ArtifactID, Reason: export.NotPublished}) {
+		t.Errorf("%d files, skipped %v", files, skipped)
+	}
+	if len(m.Members) != 1 || m.Members[0].ID != x.member.ID || m.Members[0].Email != "someone@id.test" ||
+		len(m.APIKeys) != 1 || m.Workspace.ID != x.member.Workspace {
+		t.Errorf("%+v", m.Manifest)
+	}
+	if len(m.events) == 0 || !slices.ContainsFunc(m.events, func(r contract.AuditRow) bool {
+		return r.Action == "workspace.export.created" && r.Target == "workspace_export:"+string(e.ID)
+	}) {
+		t.Errorf("events: %+v", m.events)
+	}
+	for name := range m.files {
+		if strings.Contains(name, "..") || strings.ContainsAny(name, `?:\`) {
+			t.Errorf("%q is no safe name", name)
+		}
+	}
+}
+
+func TestAnExportHoldsNoSecret(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t)
+	p := publishPair(t, x.agent, "linked")
+	link := harness.CreateLink(t, x.agent, p.ArtifactID, contract.CreateLink{Type: "share"})
+	url := harness.MintLink(t, x.agent, link.ID)
+	_, blob, err := wire.SplitLink(url)
+	harness.NoError(t, err)
+	x.ask(t)
+	e := x.ready(t)
+	v := x.unpacked(t, e)[0]
+	a := v.Artifacts[0]
+	if a.Visibility != "unlisted" || len(a.Links) != 1 || a.Links[0].ID != link.ID {
+		t.Errorf("%+v", a)
+	}
+	whole := string(x.Get(t, *e.Volumes[0].URL).Body)
+	for _, secret := range []string{blob, x.agent.Key, x.member.Key} {
+		if strings.Contains(whole, secret) {
+			t.Error("it holds a secret")
+		}
+	}
+}
+
+func TestAnEmptyWorkspaceHasAnExport(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t)
+	x.ask(t)
+	e := x.ready(t)
+	v := x.unpacked(t, e)
+	if files, skipped := archived(v); len(v) != 1 || files != 0 || len(skipped) != 0 || len(v[0].Artifacts) != 0 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestTheSameStateGivesTheSameArchives(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t, harness.Unlimited)
+	publishPair(t, x.agent, "same")
+	var digests []string
+	for range 2 {
+		x.ask(t)
+		v := x.unpacked(t, x.ready(t))[0]
+		v.AsOf = contract.Time{}
+		v.events, v.Events = nil, 0 // each export is an event more
+		for n := range v.APIKeys {
+			v.APIKeys[n].LastUsedAt = nil
+		}
+		text := harness.Must(v.Manifest.Encode())(t)
+		names := slices.Sorted(func(yield func(string) bool) {
+			for name, body := range v.files {
+				if !yield(name + "\x00" + body) {
+					return
+				}
+			}
+		})
+		digests = append(digests, tree.DigestOf(string(text)+strings.Join(names, "\x00")).String())
+		x.Clock.Advance(time.Minute)
+	}
+	if digests[0] != digests[1] {
+		t.Error("they differ")
+	}
+}
+
+// small bounds archives so that few artifacts make several.
+func small(o *stack.Options) {
+	o.Limits.ExportVolume = limits.ExportVolume{Bytes: 1 << 20, Files: 5, Artifacts: 2}
+}
+
+func TestALargeWorkspaceHasSeveralArchives(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t, harness.Unlimited, small)
+	var all []contract.Published
+	for n := range 5 {
+		all = append(all, publishPair(t, x.agent, fmt.Sprint("artifact ", n)))
+	}
+	for n := 2; n <= 7; n++ { // more files than one archive takes
+		words := fmt.Sprint("revision ", n)
+		harness.Must(x.agent.PublishFiles(ctx, words, all[0].ArtifactID, harness.Page(words), logo))(t)
+	}
+	x.ask(t)
+	e := x.ready(t)
+	volumes := x.unpacked(t, e)
+	if len(volumes) < 4 || e.ArtifactsDone != 5 {
+		t.Errorf("%d archives, %+v", len(volumes), e)
+	}
+	for n, p := range all {
+		wantExported(t, volumes, p.ArtifactID, 1, harness.Page(fmt.Sprint("artifact ", n)), logo)
+	}
+	for n := 2; n <= 7; n++ {
+		wantExported(t, volumes, all[0].ArtifactID, n, harness.Page(fmt.Sprint("revision ", n)), logo)
+	}
+	for _, v := range volumes {
+		if len(v.files) > 5 || len(v.Artifacts) > 2 {
+			t.Errorf("archive %d has %d files of %d artifacts", v.Volume, len(v.files), len(v.Artifacts))
+		}
+		if (v.Volume == 1) != (len(v.Members) == 1) {
+			t.Errorf("archive %d has %d members", v.Volume, len(v.Members))
+		}
+	}
+}
+
+// TestF89AnExporterThatDiesAtAnyCallLeavesTheRestToTheNext kills it before each AWS call of an export, and after each
+// that writes. After one that reads is the same as before the next.
+func TestF89AnExporterThatDiesAtAnyCallLeavesTheRestToTheNext(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t, harness.Unlimited, small)
+	large := wire.File{Path: "large.bin", Body: harness.RandomBytes(1, 9*limits.MiB)} // an archive of two parts
+	first := harness.Must(x.agent.PublishFiles(ctx, "large", "", harness.Page("large"), large))(t)
+	second := publishPair(t, x.agent, "second")
+	x.run(t) // bundles
+	calls := 0
+	for _, operation := range []string{
+		"", "UpdateItem", "PutObject", "CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload",
+	} {
+		died := true
+		for n := 1; died; n++ {
+			x.signIn(t)
+			x.ask(t)
+			process := chaos.Process(ctx)
+			rule := x.JobFaults.On(operation).Nth(n)
+			if operation == "" {
+				rule.Before(chaos.Crash)
+			} else {
+				rule.After(chaos.Crash)
+			}
+			err := x.Bundler.Run(process)
+			x.JobFaults.Clear()
+			x.CheckInvariants(t)
+			if died = chaos.Died(process); died {
+				calls++
+			} else {
+				harness.NoError(t, err)
+			}
+			x.Clock.Advance(limits.ExportLease + time.Second)
+			x.signIn(t)
+			volumes := x.unpacked(t, x.ready(t))
+			wantExported(t, volumes, first.ArtifactID, 1, harness.Page("large"), large)
+			wantExported(t, volumes, second.ArtifactID, 1, harness.Page("second"), logo)
+			if t.Failed() {
+				t.Fatalf("at call %d of %q", n, operation)
+			}
+		}
+	}
+	t.Logf("killed at %d calls", calls)
+	x.RunCollector(t)
+}
+
+// TestManyArtifactsAreExportedThoughTheFunctionDiesAgainAndAgain kills it at calls that differ, so that an archive is made
+// between.
+func TestManyArtifactsAreExportedThoughTheFunctionDiesAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	const many = 250
+	x := newExporter(t, harness.Unlimited, func(o *stack.Options) {
+		o.Limits.ExportVolume = limits.ExportVolume{Bytes: 1 << 20, Files: 60, Artifacts: 30}
+	})
+	all := make([]contract.Published, many)
+	var publishers errgroup.Group
+	publishers.SetLimit(8)
+	for n := range all {
+		publishers.Go(func() (err error) {
+			words := fmt.Sprint("number ", n)
+			all[n], err = x.agent.PublishFiles(ctx, words, "", harness.Page(words))
+			return err
+		})
+	}
+	harness.NoError(t, publishers.Wait())
+	x.run(t) // bundles
+	x.signIn(t)
+	x.ask(t)
+	gone := map[id.Artifact]bool{}
+	kills := 0
+	for n := 0; x.look(t).Status == "pending"; n++ {
+		process := chaos.Process(ctx)
+		rule := x.JobFaults.On("").Nth([]int{13, 700, 77, 420, 310}[n%5])
+		if n%2 == 0 {
+			rule.Before(chaos.Crash)
+		} else {
+			rule.After(chaos.Crash)
+		}
+		err := x.Bundler.Run(process)
+		x.JobFaults.Clear()
+		if !chaos.Died(process) {
+			harness.NoError(t, err)
+			break
+		}
+		kills++
+		x.CheckInvariants(t)
+		if e := x.look(t); e.ArtifactsTotal > 0 { // the newest come first, so that this one is not reached yet
+			deleteArtifact(t, x.agent, all[n].ArtifactID)
+			gone[all[n].ArtifactID] = true
+		}
+		x.Clock.Advance(limits.ExportLease + time.Second)
+		x.signIn(t)
+	}
+	e := x.ready(t)
+	volumes := x.unpacked(t, e)
+	if kills < 5 || len(volumes) < 8 || e.ArtifactsTotal != many {
+		t.Errorf("%d kills, %d archives, %+v", kills, len(volumes), e)
+	}
+	there, skipped := archived(volumes)
+	if there+len(skipped) != many || len(skipped) != e.Skipped {
+		t.Errorf("%d files and %d skipped artifacts of %d", there, len(skipped), many)
+	}
+	for n, p := range all {
+		if !gone[p.ArtifactID] {
+			wantExported(t, volumes, p.ArtifactID, 1, harness.Page(fmt.Sprint("number ", n)))
+		}
+	}
+	for _, one := range skipped {
+		if !gone[one.Artifact] || one.Reason != export.WasDeleted {
+			t.Errorf("skipped: %+v", one)
+		}
+	}
+	t.Logf("%d kills, %d archives", kills, len(volumes))
+	x.RunCollector(t)
+}
+
+// TestAnArtifactThatIsDeletedWhileItIsExportedIsSkipped deletes it before each AWS call of an export, and lets every
+// other one be purged at once.
+func TestAnArtifactThatIsDeletedWhileItIsExportedIsSkipped(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t, harness.Unlimited, small)
+	stays := publishPair(t, x.agent, "stays")
+	deleted := true
+	for n := 1; deleted; n++ {
+		p := publishPair(t, x.agent, "goes")
+		x.signIn(t)
+		x.ask(t)
+		deleted = false
+		x.JobFaults.On("").Nth(n).Before(chaos.Run(func() {
+			deleted = true
+			deleteArtifact(t, x.agent, p.ArtifactID)
+			if n%2 == 0 {
+				harness.NoError(t, x.Host.Run(ctx))
+			}
+		}))
+		harness.NoError(t, x.Bundler.Run(ctx))
+		x.JobFaults.Clear()
+		x.CheckInvariants(t)
+		volumes := x.unpacked(t, x.ready(t))
+		wantExported(t, volumes, stays.ArtifactID, 1, harness.Page("stays"), logo)
+		x.wantWholeOrSkipped(t, volumes, p.ArtifactID)
+		if t.Failed() {
+			t.Fatalf("before call %d", n)
+		}
+	}
+	x.RunCollector(t)
+}
+
+// wantWholeOrSkipped checks that an artifact is in the archives as a whole, is skipped because it was deleted, or was
+// not listed any more.
+func (x *exporter) wantWholeOrSkipped(t testing.TB, volumes []volume, a id.Artifact) {
+	t.Helper()
+	for _, v := range volumes {
+		if slices.ContainsFunc(v.Artifacts, func(one export.Artifact) bool { return one.ID == a }) {
+			wantExported(t, volumes, a, 1, harness.Page("goes"), logo)
+			return
+		}
+	}
+	_, skipped := archived(volumes)
+	for _, one := range skipped {
+		if one.Artifact == a && one.Reason != export.WasDeleted && one.Reason != export.FilesLetGo {
+			t.Errorf("skipped: %+v", one)
+		}
+	}
+}
+
+func TestOnlyAnAdminWhoHasJustSignedInExports(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t)
+	publishPair(t, x.agent, "mine")
+	x.ask(t)
+	e := x.ready(t)
+	reader := x.AddMember(t, x.member.Workspace, "read", "publish")
+	for name, who := range map[string]*harness.Member{
+		"a member without the scope": reader,
+		"a stranger":                 x.member.WithToken("nonsense"),
+		"an API key":                 x.member.WithToken(x.agent.Key),
+	} {
+		want := 401
+		if who == reader {
+			want = 403
+		}
+		for _, method := range []string{"GET", "POST"} {
+			if a := harness.TryAs(t, who, method, exportPath, nil, harness.KeyHeader()...); a.Status != want {
+				t.Errorf("%s: %s answers %d", name, method, a.Status)
+			}
+		}
+	}
+	other := x.AddMember(t, x.NewClaimant(t).Workspace)
+	if o := harness.CallAs[contract.ExportStatus](t, other, 200, "GET", exportPath, nil); o.Export != nil {
+		t.Error("another workspace sees the export")
+	}
+	x.Clock.Advance(limits.FreshSignIn)
+	a := harness.TryAs(t, x.member, "POST", exportPath, nil, harness.KeyHeader()...)
+	if a.Status != 403 || !strings.Contains(a.Message(), "sign in again") {
+		t.Errorf("an old sign-in: %d %s", a.Status, a.Message())
+	}
+	if v := x.look(t).Volumes; len(v) != 1 || v[0].URL != nil {
+		t.Errorf("an old sign-in sees %+v", v)
+	}
+	x.signIn(t)
+	if v := x.look(t).Volumes; v[0].URL == nil {
+		t.Error("a fresh sign-in sees no URL")
+	}
+	if a := x.Get(t, *e.Volumes[0].URL); a.Status != 200 {
+		t.Errorf("the URL of before answers %d", a.Status)
+	}
+	x.Clock.Advance(limits.ExportURLLife)
+	if a := x.Get(t, *e.Volumes[0].URL); a.Status != 404 {
+		t.Errorf("a URL that is too old answers %d", a.Status)
+	}
+}
+
+func TestTwoRequestsAtOnceMakeOneExport(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t)
+	answers := make(chan wire.Answer, 4)
+	for range cap(answers) {
+		go func() { answers <- harness.TryAs(t, x.member, "POST", exportPath, nil, harness.KeyHeader()...) }()
+	}
+	ids := map[id.Export]bool{}
+	for range cap(answers) {
+		a := <-answers
+		if a.Status != 202 {
+			t.Fatal(a.Status, a.Message())
+		}
+		var out contract.ExportStatus
+		harness.Decode(t, a, &out)
+		ids[out.Export.ID] = true
+	}
+	if len(ids) != 1 {
+		t.Errorf("they got %v", ids)
+	}
+	x.ready(t)
+	created := harness.CallAs[contract.AuditList](t, x.member, 200, "GET", "/v1/web/audit", nil).Items
+	n := 0
+	for _, row := range created {
+		if row.Action == "workspace.export.created" {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d exports are recorded", n)
+	}
+}
+
+func TestAskingAgainWithTheSameKeyAsksOnce(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t)
+	key := harness.KeyHeader()
+	first := harness.CallAs[contract.ExportStatus](t, x.member, 202, "POST", exportPath, nil, key...).Export
+	x.ready(t)
+	again := harness.CallAs[contract.ExportStatus](t, x.member, 202, "POST", exportPath, nil, key...).Export
+	if again.ID != first.ID || again.Status != "ready" {
+		t.Errorf("%+v, then %+v", first, again)
+	}
+	next := x.ask(t)
+	replaced := harness.CallAs[contract.ExportStatus](t, x.member, 202, "POST", exportPath, nil, key...).Export
+	if next.ID == first.ID || replaced.ID != first.ID || replaced.Status != "expired" {
+		t.Errorf("%+v, replaced by %+v", replaced, next)
+	}
+}
+
+func TestANewExportReplacesTheLastOne(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t)
+	publishPair(t, x.agent, "replaced")
+	x.ask(t)
+	old := x.ready(t)
+	x.ask(t)
+	if a := x.Get(t, *old.Volumes[0].URL); a.Status != 404 {
+		t.Errorf("the replaced one answers %d", a.Status)
+	}
+	x.CheckInvariants(t)
+	x.RunJobs(t)
+	e := x.look(t)
+	if e.ID == old.ID || e.Status != "ready" {
+		t.Errorf("%+v", e)
+	}
+	x.unpacked(t, e)
+	x.RunCollector(t)
+}
+
+func TestADayHasFiveExports(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t)
+	for range limits.Default().Exports.Limit {
+		x.ask(t)
+		x.run(t)
+	}
+	a := harness.TryAs(t, x.member, "POST", exportPath, nil, harness.KeyHeader()...)
+	if a.Status != 429 || a.Header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", a.Status, a.Message())
+	}
+	if e := x.look(t); e.Status != "ready" {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestAnExportExpiresWithItsArchives(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t)
+	x.ask(t)
+	e := x.ready(t)
+	x.Clock.Advance(limits.ExportLife)
+	x.signIn(t)
+	if e := x.look(t); e.Status != "expired" || len(e.Volumes) > 0 {
+		t.Errorf("%+v", e)
+	}
+	if a := x.Get(t, *e.Volumes[0].URL); a.Status != 404 {
+		t.Errorf("its archive answers %d", a.Status)
+	}
+	x.RunJobs(t)
+	x.RunCollector(t)
+	x.signIn(t)
+	if e := x.look(t); e.Status != "expired" {
+		t.Errorf("after the jobs: %+v", e)
+	}
+	x.ask(t)
+	if e := x.ready(t); e.ID == "" {
+		t.Error("no new one")
+	}
+}
+
+func TestAnExportWhoseFilesCannotBeReadFails(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t)
+	publishPair(t, x.agent, "fails")
+	x.run(t) // bundles
+	x.ask(t)
+	x.JobFaults.On("GetObject").Always().Before(chaos.ServerError)
+	runs := 0
+	for x.signIn(t); x.look(t).Status == "pending"; x.signIn(t) {
+		if runs++; runs > 50 {
+			t.Fatal("it is tried for ever")
+		}
+		if err := x.Bundler.Run(ctx); err == nil && runs == 1 {
+			t.Error("the first run reports no failure")
+		}
+		x.CheckInvariants(t)
+		x.Clock.Advance(limits.MaxRetry)
+	}
+	x.JobFaults.Clear()
+	e := x.look(t)
+	if e.Status != "failed" || e.FailureReason == nil || *e.FailureReason != export.Unreadable || len(e.Volumes) > 0 {
+		t.Errorf("%+v", e)
+	}
+	t.Logf("%d runs", runs)
+	x.RunCollector(t)
+	x.signIn(t)
+	x.ask(t)
+	x.unpacked(t, x.ready(t))
+}
+
+func TestALockedArtifactStaysOutOfAnExport(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t)
+	p := publishPair(t, x.agent, "locked")
+	harness.Lock(t, x.NewOperator(t), "artifact", string(p.ArtifactID))
+	x.ask(t)
+	files, skipped := archived(x.unpacked(t, x.ready(t)))
+	if files != 0 || len(skipped) != 1 || skipped[0].Reason != export.IsLocked {
+		t.Errorf("%d files, %v", files, skipped)
+	}
+}
