@@ -184,6 +184,7 @@ func TestTheBucketIsPrivateAndForgetsLeftovers(t *testing.T) {
 	same(t, "lifecycle", at(t, p, "LifecycleConfiguration", "Rules"), []any{
 		object{"AbortIncompleteMultipartUpload": object{"DaysAfterInitiation": 1}, "Id": "unfinished", "Status": "Enabled"},
 		object{"ExpirationInDays": 2, "Id": "diffs", "Prefix": "d/", "Status": "Enabled"},
+		object{"ExpirationInDays": 14, "Id": "exports", "Prefix": "x/", "Status": "Enabled"},
 	})
 	if log := tpl.text(at(t, p, "LoggingConfiguration", "DestinationBucketName")); log != "AccessLog" {
 		t.Errorf("access is logged to %q", log)

@@ -44,7 +44,7 @@ func (d *data) diffs() *string { return d.bucket.ArnForObjects(jsii.String("d/*"
 // bundles returns the ARN of the archives of revisions.
 func (d *data) bundles() *string { return d.bucket.ArnForObjects(jsii.String("b/*")) }
 
-// exports returns the ARN of the archives of whole workspaces.
+// exports returns the ARN of the archives of exports.
 func (d *data) exports() *string { return d.bucket.ArnForObjects(jsii.String("x/*")) }
 
 // listed allows listing a part of the bucket; without a prefix the condition fails.

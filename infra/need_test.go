@@ -70,6 +70,11 @@ func permissionsOf(parameters any, tables dynamo.Tables) (out []permission) {
 			}
 		}
 	case *dynamodb.QueryInput:
+		if of, named := strings.CutPrefix(*in.KeyConditionExpression, "#pk = "); named && in.IndexName == nil {
+			of, _, _ = strings.Cut(of, " ")
+			keyed("Query", *in.TableName, map[string]types.AttributeValue{"pk": in.ExpressionAttributeValues[of]})
+			break
+		}
 		table("Query", in.TableName)
 		if in.IndexName != nil {
 			out[len(out)-1].resource += "/index/" + *in.IndexName

@@ -10,6 +10,7 @@ import (
 const (
 	unfinishedDays = 1  // parts of uploads that were never completed
 	diffDays       = 2  // objects under d/, the input of patches
+	exportDays     = 14 // archives of exports, which jobs delete a week after they are ready
 	accessLogDays  = 90 // records of who read and wrote objects
 	looseLogDays   = 1  // the same, where data goes with its stack
 )
@@ -36,6 +37,7 @@ func (d *data) objects(o options) {
 		LifecycleRules: &[]*awss3.LifecycleRule{
 			{Id: jsii.String("unfinished"), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
 			{Id: jsii.String("diffs"), Prefix: jsii.String("d/"), Expiration: days(diffDays)},
+			{Id: jsii.String("exports"), Prefix: jsii.String("x/"), Expiration: days(exportDays)},
 		},
 	}))
 	d.bucket.AddToResourcePolicy(d.refuseEncryption("DenyOtherEncryption", "s3:x-amz-server-side-encryption",
@@ -64,8 +66,8 @@ func (d *data) refuseEncryption(id, header string, ours *string) awsiam.PolicySt
 
 // refuseOverwrites denies puts to files and diffs without If-None-Match, for every caller, because
 // an object is written once. Copies and multipart uploads cannot send it, and are denied too; the
-// service makes none of them. Archives of revisions are multipart uploads, which another attempt
-// replaces by the same bytes.
+// service makes none of them. Archives of revisions and exports are multipart uploads, which another
+// attempt replaces.
 func (d *data) refuseOverwrites() awsiam.PolicyStatement {
 	unconditional := map[string]any{"Null": map[string]any{"s3:if-none-match": "true"}}
 	return refusePuts("DenyOverwrites", unconditional, d.files(), d.diffs())

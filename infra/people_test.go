@@ -243,6 +243,7 @@ func (h *harness) member(t *testing.T) {
 		wire.NewKey())
 	h.keeps(t, m, key.Secret)
 	h.buys(t, m)
+	h.exports(t, m, key.Secret)
 	ask[any](t, m, "POST", "/v1/web/keys/"+string(key.APIKey.ID)+"/revoke", nil, "Idempotency-Key", wire.NewKey())
 	ask[any](t, m, "PATCH", "/v1/web/settings",
 		contract.UpdateSettings{WorkspaceName: "Another name", AutoDeletionDays: 1}, "Idempotency-Key", wire.NewKey())
@@ -276,6 +277,8 @@ func (h *harness) person(t *testing.T) {
 	}
 	b.twice("/settings", map[string]string{"name": "A workspace of mine", "days": "2"})
 	h.subscribes(b)
+	b.visit("/settings")
+	b.submit("/settings/export", nil)
 	b.visit("/keys/ended")
 	b.visit("/keys")
 	b.twice("/keys", map[string]string{"name": "a key"})

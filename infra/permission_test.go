@@ -302,6 +302,40 @@ func (h *harness) bundles(t *testing.T, g *wire.Agent) {
 	h.ok(t, h.anyone, "HEAD", view.Bundle.URL, nil)
 }
 
+// exports makes an export of a workspace with an access link, at the second attempt.
+func (h *harness) exports(t *testing.T, m *wire.Agent, key string) {
+	t.Helper()
+	g := *m
+	g.Key = key
+	large := wire.File{Path: "large.bin", Body: bytes.Repeat([]byte("large"), 9*limits.MiB/5)}
+	p, err := g.PublishFiles(t.Context(), "Large", "", large)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask[any](t, &g, "POST", "/v1/artifacts/"+string(p.ArtifactID)+"/access-links", contract.CreateLink{Type: "share"},
+		"Idempotency-Key", wire.NewKey())
+	if err := h.bundler.Run(t.Context()); err != nil { // its bundle
+		t.Fatal(err)
+	}
+	const path = "/v1/web/workspace/export"
+	ask[any](t, m, "POST", path, nil, "Idempotency-Key", wire.NewKey())
+	h.fails = func(input any) bool { _, part := input.(*s3.UploadPartInput); return part }
+	if err := h.bundler.Run(t.Context()); err == nil {
+		t.Error("an export that breaks off is not reported")
+	}
+	h.fails = nil
+	h.clock.passed.Add(int64(limits.MinRetry))
+	if err := h.bundler.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	e := ask[contract.ExportStatus](t, m, "GET", path, nil).Export
+	if e == nil || e.Status != "ready" || e.Volumes[0].URL == nil {
+		t.Fatalf("%+v", e)
+	}
+	h.ok(t, h.anyone, "GET", *e.Volumes[0].URL, nil)
+	h.ok(t, h.anyone, "HEAD", *e.Volumes[0].URL, nil)
+}
+
 // publishAgain covers what a first publication does not: a file without a declared digest, and a
 // finalize before its files.
 func (h *harness) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
@@ -435,6 +469,8 @@ func (h *harness) ok(t *testing.T, g *wire.Agent, method, target string, body an
 var unreached = map[string]string{
 	"upload dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*": "a hint at bytes that " +
 		"are gone",
+	"bundle dynamodb:BatchGetItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys AL#* or K#*": "API keys of " +
+		"before there were logins",
 	"mcp dynamodb:DeleteItem Core.Arn if ForAllValues:StringLike dynamodb:LeadingKeys B#*": "the same",
 }
 

@@ -174,7 +174,7 @@ var rights = map[string][]string{
 		on("Core.Arn", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
 		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query")),
 	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing"),
-		on("Objects.Arn/b/*", "s3:GetObject")),
+		on("Objects.Arn/b/*", "s3:GetObject"), on("Objects.Arn/x/*", "s3:GetObject")),
 	"app": slices.Concat(everywhere, readsFiles, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"),
 		onKeys("Core.Arn", "LTX#* or SES#* or OAR#* or LOCK#* or JOB#REMOVE#*", "dynamodb:DeleteItem"),
@@ -191,9 +191,13 @@ var rights = map[string][]string{
 		on("Objects.Arn if StringLike s3:prefix x/*", "s3:ListBucket"),
 		listsFiles),
 	"bundle": slices.Concat(everywhere, readsFiles,
-		onKeys("Core.Arn", "W#* or A#*", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
-		on("Core.Arn/index/gsi2", "dynamodb:Query"),
+		onKeys("Core.Arn", "W#* or A#*", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query",
+			"dynamodb:ConditionCheckItem"),
+		onKeys("Core.Arn", "AL#* or K#*", "dynamodb:BatchGetItem"),
+		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query"),
+		on("Events.Arn", "dynamodb:Query"),
 		on("Objects.Arn/b/*", "s3:PutObject", "s3:AbortMultipartUpload"),
+		on("Objects.Arn/x/*", "s3:PutObject", "s3:AbortMultipartUpload"),
 		[]string{"kms:GenerateDataKey" + forObjects}),
 }
 
@@ -212,7 +216,7 @@ func moreRights(d *deployment, host string) []string {
 	wide := on("Core.Arn", "dynamodb:PutItem", "dynamodb:UpdateItem")
 	if host == "bundle" {
 		if d.NarrowWrites {
-			return onKeys("Core.Arn", "A#*", "dynamodb:UpdateItem")
+			return onKeys("Core.Arn", "A#* or W#*", "dynamodb:UpdateItem")
 		}
 		return on("Core.Arn", "dynamodb:UpdateItem")
 	}

@@ -26,7 +26,10 @@ func (d *data) uploadRights() []awsiam.PolicyStatement {
 }
 
 func (d *data) contentRights() []awsiam.PolicyStatement {
-	return slices.Concat(d.readGates(), d.readFiles(), []awsiam.PolicyStatement{allow(d.bundles(), "s3:GetObject")})
+	return slices.Concat(d.readGates(), d.readFiles(), []awsiam.PolicyStatement{
+		allow(d.bundles(), "s3:GetObject"),
+		allow(d.exports(), "s3:GetObject"),
+	})
 }
 
 func (d *data) appRights() []awsiam.PolicyStatement {
@@ -67,13 +70,18 @@ func (d *data) jobsRights() []awsiam.PolicyStatement {
 	}
 }
 
+// bundleRights read all that an export describes, and delete nothing.
 func (d *data) bundleRights() []awsiam.PolicyStatement {
 	return append([]awsiam.PolicyStatement{
 		allowIf(d.core.TableArn(), leading("W#*", "A#*"),
-			"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:ConditionCheckItem"),
+			"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem"),
+		allowIf(d.core.TableArn(), leading("AL#*", "K#*"), "dynamodb:BatchGetItem"), // links and API keys that lists name
+		allow(index(d.core, "gsi1"), "dynamodb:Query"),
 		allow(index(d.core, "gsi2"), "dynamodb:Query"),
-		d.update("A#*"), // revisions
+		allow(d.events.TableArn(), "dynamodb:Query"),
+		d.update("A#*", "W#*"), // revisions, and how far exports are
 		allow(d.bundles(), "s3:PutObject", "s3:AbortMultipartUpload"),
+		allow(d.exports(), "s3:PutObject", "s3:AbortMultipartUpload"),
 		allowIf(d.key.KeyArn(), d.forObjects(), "kms:GenerateDataKey"),
 	}, d.readFiles()...)
 }

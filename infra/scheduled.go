@@ -29,30 +29,24 @@ var scheduledHosts = []host{
 		memory:  1024,
 		timeout: workTime,
 		grants:  (*data).bundleRights,
-		purpose: "Wakes the function that makes bundles; disabled, those of new revisions stay pending",
-		idle:    "Nothing makes bundles: those of new revisions stay pending",
+		purpose: "Wakes the function that makes bundles and exports; disabled, new ones stay pending",
+		idle:    "Nothing makes bundles and exports: new ones stay pending",
 	},
 }
 
-// awake reports whether a scheduled function has anything to do.
-func (f *function) awake() bool { return f.name != "bundle" || f.Bundles }
-
-// schedule wakes the function every minute, unless it makes bundles and the deployment has none. The next call continues what one leaves undone, so that
-// neither the rule nor Lambda, which has a queue and attempts of its own, repeats a call.
+// schedule wakes the function every minute. The next call continues what one leaves undone, so that neither the rule nor
+// Lambda, which has a queue and attempts of its own, repeats a call.
 func (f *function) schedule() {
 	f.lambda.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{RetryAttempts: number(0), MaxEventAge: seconds(60)})
 	awsevents.NewRule(f.stack, jsii.String("EveryMinute"), &awsevents.RuleProps{
 		Description: jsii.String(f.purpose),
-		Enabled:     jsii.Bool(f.awake()),
+		Enabled:     jsii.Bool(true),
 		Schedule:    awsevents.Schedule_Rate(seconds(wakeSeconds)),
 		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(f.lambda, &awseventstargets.LambdaFunctionProps{
 			RetryAttempts: number(0), MaxEventAge: seconds(60),
 		})},
 	})
 	f.reportBacklog()
-	if !f.awake() {
-		return
-	}
 	f.alarmOn("Stopped", f.idle,
 		f.lambda.MetricInvocations(sum()),
 		&awscloudwatch.CreateAlarmOptions{

@@ -15,11 +15,7 @@ func TestScheduledFunctionsAreWokenEveryMinuteByNobodyElse(t *testing.T) {
 		name := f.name
 		rule := tpl.only(t, "AWS::Events::Rule")
 		same(t, name+": schedule", rule.Properties["ScheduleExpression"], "rate(1 minute)")
-		state := "ENABLED"
-		if !f.awake() {
-			state = "DISABLED"
-		}
-		same(t, name+": state", rule.Properties["State"], state)
+		same(t, name+": state", rule.Properties["State"], "ENABLED")
 		target := at(t, rule.Properties, "Targets", 0).(object)
 		if arn := tpl.text(target["Arn"]); arn != f.title()+"Function.Arn" || len(list(rule.Properties["Targets"])) != 1 {
 			t.Errorf("%s: the rule wakes %s", name, arn)
@@ -57,10 +53,6 @@ func eachScheduled(t *testing.T, run func(*testing.T, *deployment, *function, *t
 func TestScheduledFunctionsReportWhatFails(t *testing.T) {
 	eachScheduled(t, func(t *testing.T, d *deployment, f *function, tpl *template) {
 		name, alarms := f.name, tpl.of("AWS::CloudWatch::Alarm")
-		if !f.awake() {
-			same(t, "alarms", slices.Sorted(maps.Keys(alarms)), []string{"Behind", "Errors", "Throttles"})
-			return
-		}
 		same(t, name+": alarms", slices.Sorted(maps.Keys(alarms)), []string{"Behind", "Errors", "Stopped", "Throttles"})
 		p := alarms["Stopped"].Properties
 		same(t, name+": when they stop", []any{p["MetricName"], p["Statistic"], p["ComparisonOperator"], p["Threshold"],

@@ -96,14 +96,6 @@ func (a *app) deleteAccount(ctx context.Context, yes bool) error {
 	return a.showAccount("Closed "+screen.Clean(d.Workspace.Name), d)
 }
 
-// signInFresh adds a hint to the refusal of an old sign-in.
-func signInFresh(err error) error {
-	if f := failure.Of(err); f.Exit == failure.Auth {
-		_ = f.Advise("Sign in again: vitrine login --fresh, then repeat the command within 15 minutes.") // f points into err
-	}
-	return err
-}
-
 // cancelDeletion signs in by a browser, because every earlier login has ended, and keeps the workspace before anything
 // else is done with the login.
 func (a *app) cancelDeletion(ctx context.Context) error {

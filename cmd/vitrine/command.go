@@ -113,7 +113,7 @@ func (a *app) root() *cobra.Command {
 		a.listCommand(), a.showCommand(), a.pullCommand(), a.downloadCommand(), a.editCommand(), a.revisionsCommand(),
 		a.diffCommand(), a.restoreCommand(), a.watchCommand(),
 		a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand(),
-		a.keysCommand(), a.accountCommand(), a.claimCommand(), a.openCommand(), a.configCommand(),
+		a.keysCommand(), a.accountCommand(), a.exportCommand(), a.claimCommand(), a.openCommand(), a.configCommand(),
 		a.completionCommand())
 	return root
 }

@@ -62,6 +62,7 @@ type fakeServer struct {
 	people  people
 	world   workspaceState
 	bundle  bundleState
+	exports exportState
 	founds  bool // the first publish of a new artifact makes the world's only revision
 	founded *snapshot
 	results map[string]*httptest.ResponseRecorder // of finalize and publish, by route and Idempotency-Key
@@ -118,6 +119,7 @@ func newFakeServer() *fakeServer {
 	p.route(upload, "PUT /o/{name}", "put", p.put)
 	p.route(content, "GET /v/{token}/{path...}", "content", p.serve)
 	p.route(content, "GET /b/{token}", "bundle", p.serveBundle)
+	p.routeExports(api, content)
 	for _, mux := range []*http.ServeMux{api, upload, content} {
 		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
 			p.violation("asked for %s %s", r.Method, r.URL.Path)
@@ -153,7 +155,7 @@ func (p *fakeServer) route(mux *http.ServeMux, pattern, name string, answer http
 		switch name {
 		case "put":
 			line += " " + p.pathOf(r)
-		case "bundle":
+		case "bundle", "volume":
 			line = strings.TrimSpace(line + " " + r.Header.Get("Range") + " " + r.Header.Get("If-Range"))
 		}
 		p.mu.Lock()
@@ -243,16 +245,16 @@ var (
 	agentForm   = regexp.MustCompile(`^vitrine/\S+ \([a-z0-9]+; [a-z0-9]+\)$`)
 	requestForm = regexp.MustCompile(`^[A-Za-z0-9_-]{8,128}$`)
 	idemForm    = regexp.MustCompile(
-		`^cli_(publish|login|edit|restore|link|pin|keys|claim)_` +
+		`^cli_(publish|login|edit|restore|link|pin|keys|claim|export)_` +
 			`([0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(\.[0-9]+)?(\.whole)?$`)
 )
 
 // mutations carry an Idempotency-Key; open routes carry no bearer.
 var (
-	mutations = []string{"create", "finalize", "publish", "keys", "link", "pin", "unpin", "revoke-key", "claim"}
+	mutations = []string{"create", "finalize", "publish", "keys", "link", "pin", "unpin", "revoke-key", "claim", "ask-export"}
 	open      = []string{
 		"discovery", "provision", "put", "metadata", "device", "token", "revoke", "content", "bundle",
-		"resolve",
+		"resolve", "volume",
 	}
 )
 

@@ -29,6 +29,7 @@ Commands:
   pin            keep an artifact from expiring
   unpin          let it expire again
   delete         delete an artifact
+  export         save everything that the workspace has
   claim          take over what was published without an account
   keys           list, create and revoke API keys
   account        delete the workspace with everything in it, or keep it

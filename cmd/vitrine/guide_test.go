@@ -19,6 +19,7 @@ var guides = map[string]string{
 	"show":           showGuide,
 	"pull":           pullGuide,
 	"download":       downloadGuide,
+	"export":         exportGuide,
 	"watch":          watchGuide,
 	"edit":           editGuide,
 	"revisions":      revisionsGuide,

@@ -265,6 +265,8 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 		p.checkStored(ts, args[1])
 	case "newer", "lenient", "draft", "file", "big", "title", "others", "lists", "has", "tree":
 		p.tellWorld(ts, args)
+	case "export":
+		p.tellExport(ts, args)
 	case "bundle", "zip", "cut", "digest", "zipped":
 		p.tellBundle(ts, args)
 	case "twist", "metadata", "device", "pending", "ends", "left", "older", "brings":

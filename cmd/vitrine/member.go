@@ -58,3 +58,11 @@ func signInAgain(err error) error {
 	}
 	return err
 }
+
+// signInFresh says how to answer a refusal that asks for a fresh sign-in.
+func signInFresh(err error) error {
+	if f := failure.Of(err); f.Exit == failure.Auth {
+		_ = f.Advise("Sign in with vitrine login --fresh, then run the command again within 15 minutes.") // f points into err
+	}
+	return err
+}

@@ -31,6 +31,7 @@ type Host struct {
 	Keys     Keys
 	Billing  Billing // nil: nothing is sold
 
+	Exports   Exports
 	Deletions Deletions
 
 	Artifacts Artifacts
@@ -91,6 +92,7 @@ func (h *Host) routes() []route {
 		h.memberRoutes(),
 		h.deletionRoutes(),
 		h.billingRoutes(),
+		h.exportRoutes(),
 		h.decisionRoutes(),
 		h.operatorRoutes(),
 	)

@@ -26,6 +26,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/export"
 )
 
 const (
@@ -57,8 +58,9 @@ type house struct {
 	over                        error // of looking at what is asked
 	begun                       []string
 	fresh                       bool      // the sign-in that began last
+	authenticated               time.Time // when the provider authenticated the member; zero: not known
+	exported                    *export.Export
 	operator                    time.Time // when the member was confirmed as an operator; zero: never
-	authenticated               time.Time // when the member signed in; zero: not known
 	deletes                     time.Time // when the workspace goes; zero: it stays
 	back                        signin.Callback
 	finished                    signin.Finished
@@ -140,6 +142,7 @@ func (s *house) host() (*Host, *bytes.Buffer) {
 		SignIns:   allSignIns{signIns{s}, takeovers{s}},
 		Account:   workspaces{steward{s}, auditor{s}, accounts{&numbers}},
 		Keys:      keyring{s},
+		Exports:   exporters{s},
 		Artifacts: kept{artifacts{s}, shelf{s}},
 		Viewers:   Viewers{Views: shown{resolver(opens), views{s}}, Live: &fakeLive{}, Comparisons: compared{s}},
 		Links:     doorkeeper{s},

@@ -18,6 +18,7 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/export"
 )
 
 // inhabited is a running app host whose services are a house, at localhost, where browsers accept its cookies.
@@ -166,6 +167,11 @@ var scenes = []scene{
 	{name: "audit-empty", path: "/audit", set: nothing},
 	{name: "audit-long", path: "/audit", set: long},
 	{name: "audit-reader", path: "/audit", set: func(s *house) { s.scopes = s.scopes[:2] }},
+	{name: "settings-export", path: "/settings", set: exported("")},
+	{name: "settings-export-pending", path: "/settings", set: exported(export.Pending)},
+	{name: "settings-export-ready", path: "/settings", set: exported(export.Ready)},
+	{name: "settings-export-failed", path: "/settings", set: exported(export.Failed)},
+	{name: "settings-export-expired", path: "/settings", set: exported(export.Expired)},
 	{name: "settings-everywhere", path: "/settings/sign-out-everywhere"},
 	{name: "delete", path: deletePath, set: fresh},
 	{name: "delete-long", path: deletePath, set: func(s *house) { long(s); fresh(s) }},
@@ -259,6 +265,16 @@ func show(t *testing.T, some []scene) {
 				p.WaitText("Claim 1 artifact?")
 			}
 			look(t, p, fmt.Sprintf("%s-%d", s.name, width), width)
+		}
+	}
+}
+
+// exported is a member who has just signed in, with an export in a state, if any.
+func exported(status export.Status) func(*house) {
+	return func(s *house) {
+		s.authenticated = noon
+		if status != "" {
+			s.exported = exportIn(status)
 		}
 	}
 }

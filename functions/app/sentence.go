@@ -15,6 +15,7 @@ import (
 var sentences = map[event.Action]string{
 	event.WorkspaceCreated:     "{by} made the workspace",
 	event.SettingsUpdated:      "{by} changed the settings: {detail}",
+	event.ExportCreated:        "{by} asked for an export of the workspace",
 	event.WorkspaceProvisioned: "An agent made the workspace, without an account",
 	event.WorkspaceClaimed:     "{by} took over an ephemeral workspace, {target}",
 	event.KeyCreated:           "{by} made the API key {name}",

@@ -71,6 +71,9 @@ func (h *Host) showSettings(
 		return err
 	}
 	p.Others = others
+	if p.Export, err = h.exportSection(r, v); err != nil {
+		return err
+	}
 	stored, err := h.Account.Settings(v.Actor)
 	switch {
 	case fault.CodeOf(err) == fault.Forbidden:

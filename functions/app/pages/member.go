@@ -167,6 +167,7 @@ type Settings struct {
 	Browser, Network   string
 	Others             []Session
 	Change             *Change // nil: the member may not change them
+	Export             *Export // nil: the member may not ask for one
 }
 
 // Session is another browser where the member is signed in.

@@ -78,7 +78,9 @@ func clocks(page *template.Template) *sync.Pool {
 }
 
 // shared are the templates of the layout and of parts of pages.
-var shared = []string{"layout.html", "parts.html", "panel.html", "strip.html", "admin-parts.html", "delete-section.html"}
+var shared = []string{
+	"layout.html", "parts.html", "panel.html", "strip.html", "admin-parts.html", "export.html", "delete-section.html",
+}
 
 // parse parses the layout, the shared parts, and each page. The result has the names of the pages as keys.
 func parse() map[string]*sync.Pool {

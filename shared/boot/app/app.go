@@ -50,6 +50,7 @@ func artifacts(s *boot.Services, h *app.Host, limiter *rate.Limiter) error {
 	}
 	h.Artifacts = service
 	h.Links = s.Links(service)
+	h.Exports = s.Exports(service.URLs, limiter)
 	views := s.Views(service.URLs, limiter)
 	h.Views = views
 	h.Live = s.Live(views)

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
+)
+
+// exportState is the export that the fake server has. All its archives are the zip of its bundle.
+type exportState struct {
+	status  string // empty: none
+	serial  int    // how often one was asked for
+	pending int    // looks before the status
+	volumes int
+	stale   bool // the person signed in too long ago
+	readyAt time.Time
+	name    string // of the archives; empty: the usual one
+}
+
+// routeExports serves exports to people.
+func (p *fakeServer) routeExports(api, content *http.ServeMux) {
+	p.route(api, "POST /v1/web/workspace/export", "ask-export", p.askExport)
+	p.route(api, "GET /v1/web/workspace/export", "export", p.showExport)
+	p.route(content, "GET /x/{token}", "volume", p.serveBundle)
+}
+
+func (p *fakeServer) askExport(w http.ResponseWriter, r *http.Request) {
+	if !p.member(w, r) || !p.isEmpty(w, r) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := &p.exports
+	if e.stale {
+		plannedFault{status: 403, code: "forbidden"}.answer("", w)
+		return
+	}
+	e.serial++
+	e.readyAt = epoch
+	answer(w, 202, contract.ExportStatus{Export: p.export()})
+}
+
+func (p *fakeServer) showExport(w http.ResponseWriter, r *http.Request) {
+	if !p.member(w, r) || !p.isEmpty(w, r) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.exports.serial == 0 {
+		answer(w, 200, contract.ExportStatus{})
+		return
+	}
+	answer(w, 200, contract.ExportStatus{Export: p.export()})
+}
+
+// export is how the export looks now; each look brings it forward.
+func (p *fakeServer) export() *contract.Export {
+	e := &p.exports
+	out := &contract.Export{
+		ID:             id.Export(fmt.Sprintf("exp_%026d", e.serial)),
+		Status:         e.status,
+		CreatedAt:      contract.At(epoch.Add(-time.Minute)),
+		ArtifactsTotal: 250,
+		ArtifactsDone:  250,
+		Volumes:        []contract.ExportVolume{},
+	}
+	if e.pending > 0 {
+		e.pending--
+		out.Status, out.RetryAfterSeconds = "pending", 5
+		out.ArtifactsDone = 120 - 60*e.pending
+		return out
+	}
+	if e.status == "failed" {
+		reason := "some files could not be read"
+		out.FailureReason = &reason
+	}
+	if e.status != "ready" {
+		return out
+	}
+	at := contract.At(e.readyAt)
+	out.ReadyAt = &at
+	for n := range e.volumes {
+		v := contract.ExportVolume{
+			Number:    n + 1,
+			FileName:  fmt.Sprintf("vitrine-export-2026-11-21-%d-of-%d.zip", n+1, e.volumes),
+			SizeBytes: int64(len(p.bundle.body)),
+			SHA256:    sum(p.bundle.body),
+		}
+		if e.volumes == 1 {
+			v.FileName = "vitrine-export-2026-11-21.zip"
+		}
+		if e.name != "" {
+			v.FileName = e.name
+		}
+		if url := fmt.Sprintf("%s/x/s3cret-%d", p.content.URL, n); !e.stale {
+			v.URL = &url
+		}
+		out.Volumes = append(out.Volumes, v)
+	}
+	return out
+}
+
+// tellExport handles the command of tellPeer about exports: a status with the looks before it and the number of
+// archives, or what is particular about it.
+func (p *fakeServer) tellExport(ts *testscript.TestScript, args []string) {
+	e := &p.exports
+	switch args[1] {
+	case "stale":
+		e.stale = true
+	case "fresh":
+		e.stale = false
+	case "old":
+		e.readyAt = epoch.Add(-2 * time.Hour)
+	case "named":
+		e.name = args[2]
+	default:
+		var err error
+		e.status = args[1]
+		e.pending, err = strconv.Atoi(args[2])
+		ts.Check(err)
+		e.volumes, err = strconv.Atoi(args[3])
+		ts.Check(err)
+	}
+}
