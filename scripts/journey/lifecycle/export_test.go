@@ -439,9 +439,9 @@ func TestManyArtifactsAreExportedThoughTheFunctionDiesAgainAndAgain(t *testing.T
 	x.RunCollector(t)
 }
 
-// TestAnArtifactThatIsDeletedWhileItIsExportedIsSkipped deletes it before each AWS call of an export, and lets every
+// TestF90AnArtifactThatIsDeletedWhileItIsExportedIsSkipped deletes it before each AWS call of an export, and lets every
 // other one be purged at once.
-func TestAnArtifactThatIsDeletedWhileItIsExportedIsSkipped(t *testing.T) {
+func TestF90AnArtifactThatIsDeletedWhileItIsExportedIsSkipped(t *testing.T) {
 	t.Parallel()
 	x := newExporter(t, harness.Unlimited, small)
 	stays := publishPair(t, x.agent, "stays")
@@ -536,7 +536,7 @@ func TestOnlyAnAdminWhoHasJustSignedInExports(t *testing.T) {
 	}
 }
 
-func TestTwoRequestsAtOnceMakeOneExport(t *testing.T) {
+func TestF92TwoRequestsAtOnceMakeOneExport(t *testing.T) {
 	t.Parallel()
 	x := newExporter(t)
 	answers := make(chan wire.Answer, 4)
@@ -586,7 +586,7 @@ func TestAskingAgainWithTheSameKeyAsksOnce(t *testing.T) {
 	}
 }
 
-func TestANewExportReplacesTheLastOne(t *testing.T) {
+func TestF93ANewExportReplacesTheLastOne(t *testing.T) {
 	t.Parallel()
 	x := newExporter(t)
 	publishPair(t, x.agent, "replaced")
@@ -647,7 +647,7 @@ func TestAnExportExpiresWithItsArchives(t *testing.T) {
 	}
 }
 
-func TestAnExportWhoseFilesCannotBeReadFails(t *testing.T) {
+func TestF91AnExportWhoseFilesCannotBeReadFails(t *testing.T) {
 	t.Parallel()
 	x := newExporter(t)
 	publishPair(t, x.agent, "fails")
