@@ -61,6 +61,7 @@ func (s story) entries(events []event.Event) (out []pages.AuditEntry) {
 var kinds = map[string]string{
 	event.OnKey: "API key", event.OnSession: "upload", event.OnLink: "access link", event.OnRegistration: "agent",
 	event.OnDelegation: "provider of agents", event.OnBrowser: "session", event.OnClient: "app",
+	event.OnExport: "export",
 }
 
 // refOf is a target in words.

@@ -185,6 +185,7 @@ var things = map[string]string{
 	event.OnLockdown:     "lock",
 	event.OnReport:       "report",
 	event.OnQuota:        "quota",
+	event.OnExport:       "export",
 }
 
 // nameOf is an actor or a target, which the record spells as type:id.

@@ -489,7 +489,7 @@ func (x *exporter) wantWholeOrSkipped(t testing.TB, volumes []volume, a id.Artif
 	}
 }
 
-func TestOnlyAnAdminWhoHasJustSignedInExports(t *testing.T) {
+func TestT47OnlyAnAdminWhoHasJustSignedInExports(t *testing.T) {
 	t.Parallel()
 	x := newExporter(t)
 	publishPair(t, x.agent, "mine")

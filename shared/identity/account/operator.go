@@ -99,7 +99,7 @@ func operatorRow(e event.Event) contract.OperatorEvent {
 // security are the actions that tell of an end or a lock; all others belong to the lifecycle.
 var security = []event.Action{
 	event.LockdownSet, event.LockdownLifted, event.LinksLocked, event.LinksUnlocked, event.KeyRevoked, event.TokenRevoked,
-	event.DelegationRevoked, event.ArtifactDeleted, event.PlanUpdated,
+	event.DelegationRevoked, event.ArtifactDeleted, event.PlanUpdated, event.ExportCreated,
 }
 
 var actorTypes = []string{event.Key, event.Member, event.Admin, event.System, event.Platform}
@@ -156,5 +156,5 @@ var targetTypes = []string{
 	event.OnWorkspace, event.OnKey, event.OnSession, event.OnArtifact, event.OnRevision, event.OnDelegation,
 	event.OnRegistration, event.OnCleanup,
 	event.OnLink, event.OnDevice, event.OnClient, event.OnBrowser,
-	event.OnMember, event.OnLockdown, event.OnReport, event.OnQuota,
+	event.OnMember, event.OnLockdown, event.OnReport, event.OnQuota, event.OnExport,
 }

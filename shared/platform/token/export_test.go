@@ -36,7 +36,7 @@ func TestATokenOfAnExportIsReadAsItWasMinted(t *testing.T) {
 	}
 }
 
-func TestATokenOfAnotherKindIsNoneOfAnExport(t *testing.T) {
+func TestT02ATokenOfAnotherKindIsNoneOfAnExport(t *testing.T) {
 	now, ring := time.Now(), keyring.New().Content
 	exports, err1 := New(ring, Export, "https://content.test")
 	bundles, err2 := New(ring, Bundle, "https://content.test")

@@ -117,7 +117,7 @@ func TestAnArchiveOfAnExportIsClosedAtOnce(t *testing.T) {
 	}
 }
 
-func TestATokenForSomethingElseOpensNoExport(t *testing.T) {
+func TestT02ATokenForSomethingElseOpensNoExport(t *testing.T) {
 	e := newExportEnv(t)
 	for _, codec := range []*token.Codec{e.Tokens, e.Bundles} {
 		minted, err := codec.Mint(e.env.claims)

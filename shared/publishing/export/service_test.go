@@ -178,7 +178,7 @@ func TestOfRequestsAtOnceOneIsAnExport(t *testing.T) {
 	}
 }
 
-func TestWhoMayNotExportIsRefused(t *testing.T) {
+func TestT47WhoMayNotExportIsRefused(t *testing.T) {
 	for name, change := range map[string]func(*credential.Actor){
 		"without the scope":      func(a *credential.Actor) { a.Scopes = []credential.Scope{credential.Read, credential.Publish} },
 		"with an old sign-in":    func(a *credential.Actor) { a.AuthenticatedAt = now.Add(-limits.FreshSignIn) },

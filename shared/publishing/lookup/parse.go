@@ -25,6 +25,7 @@ var prefixes = map[string]string{
 	"reg_": event.OnRegistration,
 	"lkd_": event.OnLockdown,
 	"rpt_": event.OnReport,
+	"exp_": event.OnExport,
 }
 
 // wellFormed matches the ids with a prefix.

@@ -149,6 +149,7 @@ func TestALookUpTellsWhatIsPastedAndRecordsItsId(t *testing.T) {
 		string(id.NewWorkspace()):       {event.OnWorkspace, "", false},
 		string(id.NewMember()):          {event.OnMember, "", false},
 		string(id.NewReport()):          {event.OnReport, "", false},
+		string(id.NewExport()):          {event.OnExport, "", false},
 		string(id.NewLockdown()) + "\n": {event.OnLockdown, "", false},
 	} {
 		f.events = nil

@@ -1,0 +1,337 @@
+package dynamo
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/event"
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/export"
+	"vitrine/shared/publishing/sweep"
+	"vitrine/shared/publishing/tree"
+)
+
+// exportEnv is a workspace with a key on tables of its own.
+type exportEnv struct {
+	Stores
+	t  *testing.T
+	w  workspace.Workspace
+	k  credential.Key
+	at time.Time
+}
+
+func newExportEnv(t *testing.T) *exportEnv {
+	t.Helper()
+	e := &exportEnv{Stores: newStore(t), t: t, at: now()}
+	e.w, e.k = tenant(t, e.Stores)
+	return e
+}
+
+// creation is a new export that replaces another one, if any.
+func (e *exportEnv) creation(replaces *export.Export) export.Creation {
+	made := export.Export{
+		ID:        id.NewExport(),
+		Workspace: e.w.ID,
+		Status:    export.Pending,
+		Member:    id.NewMember(),
+		CreatedAt: e.at,
+	}
+	return export.Creation{
+		Command:  command(e.k, idempotency.CreateExport),
+		Result:   []byte(`{}`),
+		Export:   made,
+		Replaces: replaces,
+		At:       e.at,
+		Event: event.Event{
+			ID:        id.NewEvent(),
+			Workspace: e.w.ID,
+			At:        e.at,
+			Action:    event.ExportCreated,
+			Actor:     event.ByMember(made.Member),
+			Target:    event.Target{Type: event.OnExport, ID: string(made.ID)},
+		},
+	}
+}
+
+// create stores a new export.
+func (e *exportEnv) create(replaces *export.Export) export.Export {
+	e.t.Helper()
+	c := e.creation(replaces)
+	if err := e.Exports.Create(ctx, c); err != nil {
+		e.t.Fatal(err)
+	}
+	return c.Export
+}
+
+// stored reads the export as members see it.
+func (e *exportEnv) stored() export.Export {
+	e.t.Helper()
+	got, err := e.Exports.Export(ctx, e.w.ID)
+	if err != nil || got == nil {
+		e.t.Fatal(got, err)
+	}
+	return *got
+}
+
+// due returns the export that is to be made.
+func (e *exportEnv) due(at time.Time) sweep.Export {
+	e.t.Helper()
+	all, err := e.Exports.DueExports(ctx, at, 10)
+	if err != nil || len(all) != 1 {
+		e.t.Fatalf("%d exports are due: %v", len(all), err)
+	}
+	return all[0]
+}
+
+// take begins an attempt.
+func (e *exportEnv) take() sweep.Export {
+	e.t.Helper()
+	got, ok, err := e.Exports.Take(ctx, e.due(e.at), e.at.Add(limits.ExportLease))
+	if err != nil || !ok {
+		e.t.Fatal(ok, err)
+	}
+	return got
+}
+
+// save stores progress.
+func (e *exportEnv) save(was sweep.Export, change func(*export.Export)) export.Export {
+	e.t.Helper()
+	p := was.Export
+	change(&p)
+	if ok, err := e.Exports.Save(ctx, was, p); err != nil || !ok {
+		e.t.Fatal(ok, err)
+	}
+	return e.stored()
+}
+
+// stale returns the exports whose archives are to be deleted at an instant.
+func (e *exportEnv) stale(at time.Time) []sweep.StaleExport {
+	e.t.Helper()
+	all, err := e.Exports.DueStaleExports(ctx, at, 10)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return all
+}
+
+var volumes = []export.Volume{{Size: 5, SHA256: tree.DigestOf("one")}, {Size: 1 << 40, SHA256: tree.DigestOf("two")}}
+
+func ready(at time.Time) func(*export.Export) {
+	return func(p *export.Export) {
+		p.Status = export.Ready
+		p.EndedAt = at
+		p.ExpiresAt = at.Add(limits.ExportLife)
+		p.Volumes = volumes
+	}
+}
+
+func TestTheProgressOfAnExportIsStored(t *testing.T) {
+	e := newExportEnv(t)
+	made := e.create(nil)
+	if got := e.stored(); !reflect.DeepEqual(got, made) {
+		t.Errorf("%+v, want %+v", got, made)
+	}
+	got := e.save(e.take(), func(p *export.Export) { p.StartedAt, p.Artifacts = e.at, 250 })
+	if got.Attempts != 0 || got.Artifacts != 250 || !got.StartedAt.Equal(e.at) || got.Status != export.Pending {
+		t.Errorf("%+v", got)
+	}
+	got = e.save(e.take(), func(p *export.Export) {
+		p.Next = export.Position{Artifact: 120, Revision: 3, Events: "17 evt_x"}
+		p.Volumes = volumes
+		p.Skipped = 2
+	})
+	if got.Next != (export.Position{Artifact: 120, Revision: 3, Events: "17 evt_x"}) || got.Skipped != 2 ||
+		!slices.Equal(got.Volumes, volumes) || !got.StartedAt.Equal(e.at) {
+		t.Errorf("%+v", got)
+	}
+	got = e.save(e.take(), ready(e.at))
+	if got.Status != export.Ready || !got.ExpiresAt.Equal(e.at.Add(limits.ExportLife)) || got.Size() != 5+1<<40 {
+		t.Errorf("%+v", got)
+	}
+	if all, err := e.Exports.DueExports(ctx, e.at.Add(limits.Day), 10); err != nil || len(all) > 0 {
+		t.Errorf("one that is ready is to be made: %v, %v", all, err)
+	}
+}
+
+func TestAtMostOneFunctionMakesAnExport(t *testing.T) {
+	e := newExportEnv(t)
+	e.create(nil)
+	due := e.due(e.at)
+	first := e.take()
+	if _, ok, err := e.Exports.Take(ctx, due, e.at); ok || err != nil {
+		t.Error("another function took it", err)
+	}
+	if all, err := e.Exports.DueExports(ctx, e.at, 10); err != nil || len(all) > 0 {
+		t.Errorf("it is due while it is made: %v %v", all, err)
+	}
+	if err := e.Exports.Release(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	second := e.take()
+	if second.Attempts != 2 {
+		t.Errorf("%d attempts", second.Attempts)
+	}
+	if ok, err := e.Exports.Save(ctx, first, first.Export); ok || err != nil {
+		t.Error("an attempt that ended saves", err)
+	}
+	if err := e.Exports.Release(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := e.Exports.DueExports(ctx, e.at, 10); err != nil || len(all) > 0 {
+		t.Error("an attempt that ended releases another one", err)
+	}
+	e.due(e.at.Add(limits.ExportLease)) // a function that died
+}
+
+func TestAnExportIsCreatedOnceAndReplacesTheOneThatWasSeen(t *testing.T) {
+	e := newExportEnv(t)
+	first := e.create(nil)
+	for name, replaces := range map[string]*export.Export{"none was seen": nil, "a pending one was seen": &first} {
+		c := e.creation(replaces)
+		if replaces != nil {
+			ended := *replaces
+			ended.Status = export.Ready
+			c.Replaces = &ended
+		}
+		if err := e.Exports.Create(ctx, c); !errors.Is(err, export.ErrMoved) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	noop := e.creation(nil)
+	noop.Export = first
+	if err := e.Exports.RecordNoop(ctx, noop); err != nil {
+		t.Fatal(err)
+	}
+	var already *idempotency.AlreadyDone
+	if err := e.Exports.RecordNoop(ctx, noop); !errors.As(err, &already) {
+		t.Errorf("recorded twice: %v", err)
+	}
+	done := e.save(e.take(), ready(e.at))
+	late := e.creation(nil)
+	late.Export = first
+	if err := e.Exports.RecordNoop(ctx, late); !errors.Is(err, export.ErrMoved) {
+		t.Errorf("of one that is ready: %v", err)
+	}
+	next := e.create(&done)
+	if got := e.stored(); got.ID != next.ID {
+		t.Errorf("%+v", got)
+	}
+	left := e.stale(e.at)
+	if len(left) != 1 || left[0].ID != done.ID || !slices.Equal(left[0].Volumes, volumes) {
+		t.Fatalf("%+v", left)
+	}
+	if err := e.Exports.Forget(ctx, left[0]); err != nil {
+		t.Fatal(err)
+	}
+	if left := e.stale(e.at.Add(limits.Day)); len(left) > 0 || e.stored().ID != next.ID {
+		t.Errorf("%+v", left)
+	}
+}
+
+func TestTheArchivesOfAnExportAreDeletedWhenItEnds(t *testing.T) {
+	e := newExportEnv(t)
+	e.create(nil)
+	e.save(e.take(), ready(e.at))
+	if left := e.stale(e.at.Add(limits.ExportLife - time.Second)); len(left) > 0 {
+		t.Errorf("too soon: %+v", left)
+	}
+	left := e.stale(e.at.Add(limits.ExportLife))
+	if len(left) != 1 || len(left[0].Volumes) != 2 {
+		t.Fatalf("%+v", left)
+	}
+	for range 2 {
+		if err := e.Exports.Forget(ctx, left[0]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := e.stored()
+	if got.Status != export.Expired || len(got.Volumes) > 0 || len(e.stale(e.at.Add(limits.Day*100))) > 0 {
+		t.Errorf("%+v", got)
+	}
+	e.create(&got)
+	if err := e.Exports.Forget(ctx, left[0]); err != nil || e.stored().Status != export.Pending {
+		t.Errorf("a repetition that is late ends the next one: %v", err)
+	}
+	failed := e.save(e.take(), func(p *export.Export) {
+		p.Status = export.Failed
+		p.Reason = export.Unreadable
+		p.EndedAt = e.at
+	})
+	if failed.Reason != export.Unreadable || !failed.StartedAt.IsZero() || len(e.stale(e.at)) > 0 {
+		t.Errorf("%+v", failed)
+	}
+	left = e.stale(e.at.Add(limits.ExportLease))
+	if len(left) != 1 {
+		t.Fatalf("%+v", left)
+	}
+	if err := e.Exports.Forget(ctx, left[0]); err != nil || e.stored().Status != export.Failed {
+		t.Errorf("%+v, %v", e.stored(), err)
+	}
+}
+
+func TestAClosedWorkspaceGetsNoExport(t *testing.T) {
+	e := newExportEnv(t)
+	for n := range fences {
+		i := newItem(fenceKey(e.w.ID, n)).str("lock", "lkd")
+		if _, err := e.putNew(ctx, e.tables.Core, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Exports.Create(ctx, e.creation(nil)); fault.CodeOf(err) != fault.NotAuthenticated {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestTheListOfAnExportIsReadAsItWasStored(t *testing.T) {
+	e := newExportEnv(t)
+	made := e.create(nil)
+	var list []id.Artifact
+	for range limits.ExportListed {
+		list = append(list, id.NewArtifact())
+	}
+	for _, some := range [][]id.Artifact{list[:3], list} {
+		if err := e.Exports.SaveList(ctx, made, 1, some); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := e.Exports.ReadList(ctx, made, 1)
+	if err != nil || !slices.Equal(got, list) {
+		t.Errorf("%d artifacts, %v", len(got), err)
+	}
+	if got, err := e.Exports.ReadList(ctx, made, 0); err != nil || got != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	if err := e.Exports.SaveList(ctx, made, 1, []id.Artifact{"art_x"}); err == nil {
+		t.Error("a malformed id is stored")
+	}
+}
+
+func TestAnExportListsWhatAWorkspaceHas(t *testing.T) {
+	e := newExportEnv(t)
+	k, _, f := drafted(t, e.Stores, 1)
+	all, err := e.Exports.LiveArtifacts(ctx, workspace.Workspace{ID: k.Workspace}, now())
+	if err != nil || len(all) != 1 || all[0] != f.Revision.Artifact {
+		t.Errorf("%v, %v", all, err)
+	}
+	keys, err := e.Exports.APIKeys(ctx, e.w, now())
+	if err != nil || len(keys) != 1 || keys[0].ID != e.k.ID {
+		t.Errorf("%v, %v", keys, err)
+	}
+	m := member.Member{ID: id.NewMember(), Workspace: e.w.ID, Email: "ada@example.test"}
+	if _, err := e.putNew(ctx, e.tables.Core, memberItem(m)); err != nil {
+		t.Fatal(err)
+	}
+	members, err := e.Exports.Members(ctx, e.w.ID)
+	if err != nil || len(members) != 1 || members[0].ID != m.ID || members[0].Email != m.Email {
+		t.Errorf("%v, %v", members, err)
+	}
+}
