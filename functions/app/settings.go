@@ -66,12 +66,11 @@ func (h *Host) showSettings(
 		Network:    s.Network,
 		SeenAt:     s.SeenAt,
 	}
-	others, err := h.sessionRows(r, v)
+	err := parallel(
+		func() (err error) { p.Others, err = h.sessionRows(r, v); return err },
+		func() (err error) { p.Export, err = h.exportSection(r, v); return err },
+	)
 	if err != nil {
-		return err
-	}
-	p.Others = others
-	if p.Export, err = h.exportSection(r, v); err != nil {
 		return err
 	}
 	stored, err := h.Account.Settings(v.Actor)

@@ -41,6 +41,13 @@ func TestEveryRouteOfMembersStaysWithinItsBudget(t *testing.T) {
 		{"change settings", budget{5, 4, 4, 9}, func() wire.Answer {
 			return harness.TryAs(t, who, "PATCH", "/v1/web/settings", settings, harness.KeyHeader()...)
 		}},
+		// The counter of the day, then record, export, fence and event in a transaction.
+		{"ask for an export", budget{7, 6, 6, 15}, func() wire.Answer {
+			return harness.TryAs(t, who, "POST", "/v1/web/workspace/export", nil, harness.KeyHeader()...)
+		}},
+		{"export", budget{5, 4, 4, 2}, func() wire.Answer {
+			return harness.TryAs(t, who, "GET", "/v1/web/workspace/export", nil)
+		}},
 		{"audit", budget{5, 3, 3.5, 2}, func() wire.Answer { return harness.TryAs(t, who, "GET", "/v1/web/audit", nil) }},
 		// Those that live and those that are gone, one after the other, beside what is still being moved here.
 		{"web artifacts", budget{7, 4, 5, 2}, func() wire.Answer {

@@ -677,6 +677,29 @@ func TestF91AnExportWhoseFilesCannotBeReadFails(t *testing.T) {
 	x.unpacked(t, x.ready(t))
 }
 
+func TestTheInvariantsSeeArchivesThatNobodyOwns(t *testing.T) {
+	t.Parallel()
+	x := newExporter(t)
+	x.ask(t)
+	x.ready(t)
+	for name, breach := range map[string]struct {
+		set  map[string]any
+		told string
+	}{
+		"an export that never expires":   {map[string]any{"g2p": nil}, "I2"},
+		"archives of another export":     {map[string]any{"id": string(id.NewExport())}, "I2"},
+		"one that is to be made again":   {map[string]any{"g2p": "DUE#EXPORT#0"}, "I2"},
+		"one that failed and is not due": {map[string]any{"status": "failed", "g2p": nil}, "I2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			repair := x.Damage(t, x.Tables.Core, "W#"+string(x.member.Workspace), "EXPORT", breach.set)
+			x.WantBreach(t, breach.told)
+			repair()
+		})
+	}
+	x.CheckInvariants(t)
+}
+
 func TestALockedArtifactStaysOutOfAnExport(t *testing.T) {
 	t.Parallel()
 	x := newExporter(t)
