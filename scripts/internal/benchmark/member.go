@@ -173,6 +173,7 @@ func (b *bench) webRoutes(people []*person) []row {
 		{name: "web-audit", title: "GET audit, member", work: reading(at("/v1/web/audit"))},
 		{name: "web-settings", title: "GET settings, member", work: reading(at("/v1/web/settings"))},
 		{name: "web-settings-update", title: "PATCH settings, member", stock: b.settingsUpdates(people)},
+		{name: "web-export", title: "GET export, member", work: reading(at("/v1/web/workspace/export"))},
 		{name: "web-link-create", title: "POST link, member", stock: b.memberLinks(people, "")},
 		{name: "web-link-mint", title: "POST link mint, member", stock: b.memberLinks(people, "/mint")},
 		{name: "web-link-revoke", title: "POST link revoke, member", stock: b.memberLinks(people, "/revoke")},

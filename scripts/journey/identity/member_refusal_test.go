@@ -38,6 +38,13 @@ var memberRoutes = []memberRoute{
 		keyed:  true,
 		body:   contract.UpdateSettings{WorkspaceName: "W", AutoDeletionDays: 3},
 	},
+	{method: "GET", path: "/v1/web/workspace/export", scope: credential.Admin},
+	{
+		method: "POST",
+		path:   "/v1/web/workspace/export",
+		scope:  credential.Admin,
+		keyed:  true,
+	},
 	{
 		method: "GET",
 		path:   "/v1/web/audit",
