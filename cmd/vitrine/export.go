@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -133,7 +134,8 @@ func (a *app) awaitExport(ctx context.Context, m *client.Member, e contract.Expo
 				Advise("Run the command again later: it goes on with this one.")
 		}
 		if e.ArtifactsDone != said && e.ArtifactsTotal > 0 {
-			a.screen.Note("The server is making the export: %d of %s", e.ArtifactsDone, screen.Count(e.ArtifactsTotal, "artifact"))
+			a.screen.Note("The server is making the export: %d of %s",
+				e.ArtifactsDone, screen.Count(e.ArtifactsTotal, "artifact"))
 			said = e.ArtifactsDone
 		} else if said < 0 {
 			a.screen.Note("The server begins the export within a minute")
@@ -278,7 +280,7 @@ func (a *app) reportExport(e contract.Export, saved []exportedAsZip) error {
 	}
 	rows = append(rows, screen.Row{Name: "Artifacts", Value: screen.Count(e.ArtifactsTotal, "artifact")})
 	if e.Skipped > 0 {
-		rows = append(rows, screen.Row{Name: "Left out", Value: screen.Count(e.Skipped, "entry") + ", listed in manifest.json"})
+		rows = append(rows, screen.Row{Name: "Left out", Value: fmt.Sprint(e.Skipped, ", listed in manifest.json")})
 	}
 	return a.screen.Result(saved[0].Path, rows...)
 }

@@ -71,11 +71,16 @@ func TestTheSettingsSayHowFarAnExportIs(t *testing.T) {
 		shows   []string
 		without []string
 	}{
-		"none":            {nil, false, []string{"Export the workspace", button}, []string{again}},
-		"none, stale":     {nil, true, []string{again, "fresh=1"}, []string{button}},
-		"pending":         {exportIn(export.Pending), false, []string{"120 of 250 artifacts", `href="/settings"`}, []string{button, again}},
-		"pending, stale":  {exportIn(export.Pending), true, []string{"120 of 250 artifacts"}, []string{button, again}},
-		"ready":           {exportIn(export.Ready), false, []string{"/x/vitrine-export-2026-", "1-of-2.zip", "2-of-2.zip", "130 MB", tree.DigestOf("two").String(), "listed in the manifest: 2", button}, []string{again}},
+		"none":        {nil, false, []string{"Export the workspace", button}, []string{again}},
+		"none, stale": {nil, true, []string{again, "fresh=1"}, []string{button}},
+		"pending": {
+			exportIn(export.Pending), false, []string{"120 of 250 artifacts", `href="/settings"`}, []string{button, again},
+		},
+		"pending, stale": {exportIn(export.Pending), true, []string{"120 of 250 artifacts"}, []string{button, again}},
+		"ready": {exportIn(export.Ready), false, []string{
+			"/x/vitrine-export-2026-", "1-of-2.zip", "2-of-2.zip", "130 MB", tree.DigestOf("two").String(),
+			"listed in the manifest: 2", button,
+		}, []string{again}},
 		"ready, stale":    {exportIn(export.Ready), true, []string{"1-of-2.zip", again}, []string{"/x/vitrine", button}},
 		"failed":          {exportIn(export.Failed), false, []string{"failed: " + export.Unreadable, button}, []string{".zip"}},
 		"expired":         {exportIn(export.Expired), false, []string{"has expired", button}, []string{".zip"}},
