@@ -15,11 +15,11 @@ import (
 	"vitrine/cmd/vitrine/client"
 	"vitrine/cmd/vitrine/edits"
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/cmd/vitrine/secret"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/leak"
 )
 
 func (a *app) editCommand() *cobra.Command {
@@ -175,7 +175,7 @@ func (e *editing) once(ctx context.Context) error {
 	if after == before {
 		return e.reportUnchanged(base, "The edits change nothing; no revision was created")
 	}
-	if what := secret.Added(before, after); what != "" && !e.secrets {
+	if what := leak.Added(before, after); what != "" && !e.secrets {
 		return failure.New(failure.Invalid, failure.NoEdit, "the edits put %s into %q; nothing was changed", what, e.path).
 			Advise("If everyone with a link may read it, allow it: --allow-secret %s", failure.Quoted(e.path))
 	}

@@ -5,22 +5,26 @@ import (
 	"encoding/base64"
 	"net/http"
 	"strings"
+
+	"vitrine/shared/platform/media"
 )
 
 // What any file may load, scripts and framing aside; the wire contract says so in section C.13.
-const (
-	scriptHosts = "https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://esm.sh " +
-		"https://cdn.tailwindcss.com"
-	styleHosts = "https://cdn.jsdelivr.net https://unpkg.com https://cdnjs.cloudflare.com https://fonts.googleapis.com"
-
-	scriptsOn  = "'self' 'unsafe-inline' 'unsafe-eval' " + scriptHosts
-	scriptsOff = "'none'"
-
-	resources = "style-src 'self' 'unsafe-inline' " + styleHosts + "; font-src 'self' data: https://fonts.gstatic.com; " +
+var (
+	scriptsOn = "'self' 'unsafe-inline' 'unsafe-eval' " + sources(media.ScriptHosts)
+	resources = "style-src 'self' 'unsafe-inline' " + sources(media.StyleHosts) +
+		"; font-src 'self' data: " + sources(media.FontHosts) + "; " +
 		"img-src 'self' data: blob:; connect-src 'self'; media-src 'self' blob:; frame-src 'none'; object-src 'none'; " +
 		"base-uri 'none'; form-action 'none'"
+)
+
+const (
+	scriptsOff   = "'none'"
 	svgResources = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 )
+
+// sources lists hosts as a policy names them.
+func sources(hosts []string) string { return "https://" + strings.Join(hosts, " https://") }
 
 // policies are the content security policies of one deployment. All but that of a viewer frame forbid scripts and
 // framing.

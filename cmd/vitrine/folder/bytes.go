@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 
 	"vitrine/cmd/vitrine/failure"
-	"vitrine/cmd/vitrine/secret"
+	"vitrine/shared/publishing/leak"
 )
 
 // Digest computes the digest of every file, reading each once. It skips files that contain a secret, unless they are
@@ -50,7 +50,7 @@ func (f *Folder) digest(file *File) (what string, err error) {
 		return "", err
 	}
 	defer r.Close()
-	sum, find := sha256.New(), &secret.Finder{}
+	sum, find := sha256.New(), &leak.Finder{}
 	n, err := io.Copy(io.MultiWriter(sum, find), io.LimitReader(r, file.Size+1))
 	if err != nil {
 		return "", unusable("cannot read %q: %v", file.Path, reason(err))

@@ -1,4 +1,4 @@
-// Package secret holds texts that must not be printed, and finds secrets in files.
+// Package secret holds texts that must not be printed.
 package secret
 
 import "crypto/subtle"

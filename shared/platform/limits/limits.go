@@ -52,6 +52,16 @@ const (
 	ComparisonTime = 1200 * time.Millisecond
 )
 
+// What is read of a draft to warn about its pages.
+const (
+	LintedFiles     = 8           // with the entrypoint
+	LintedFile      = 256 << 10   // largest one
+	LintTime        = time.Second // after which a draft is made without the warnings of what is not read yet
+	LintWarnings    = 20          // of a revision
+	LintPacked      = 880         // bytes of them as they are stored, so that an item of their own takes one write unit
+	LargeEntrypoint = 5 * MiB     // above which a page takes long to open
+)
+
 // What a function may answer. FunctionBody computes the size of a body there.
 const (
 	FunctionAnswer = 6*MiB + 100 // bytes of JSON that Lambda takes as a whole answer

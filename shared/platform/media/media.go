@@ -50,6 +50,16 @@ var types = map[string]Type{
 	"pdf":  {"application/pdf", true},
 }
 
+// The hosts that a page may load from besides its own files, by https alone. The content security policy of the content
+// host names them; every other host is blocked.
+var (
+	ScriptHosts = []string{
+		"cdn.jsdelivr.net", "unpkg.com", "cdnjs.cloudflare.com", "esm.sh", "cdn.tailwindcss.com",
+	}
+	StyleHosts = []string{"cdn.jsdelivr.net", "unpkg.com", "cdnjs.cloudflare.com", "fonts.googleapis.com"}
+	FontHosts  = []string{"fonts.gstatic.com"}
+)
+
 // Of returns how the file at a path is served.
 func Of(file string) Type {
 	if t, ok := types[extension(file)]; ok {
@@ -60,6 +70,9 @@ func Of(file string) Type {
 
 // IsHTML reports whether a path is served as HTML.
 func IsHTML(file string) bool { return extension(file) == "html" || extension(file) == "htm" }
+
+// IsMarkdown reports whether a path is served as markdown.
+func IsMarkdown(file string) bool { return extension(file) == "md" || extension(file) == "markdown" }
 
 // IsSVG reports whether a path is served as SVG.
 func IsSVG(file string) bool { return extension(file) == "svg" }

@@ -1,4 +1,5 @@
-package secret
+// Package leak finds secrets in texts that are about to be published, or were.
+package leak
 
 import (
 	"bytes"
@@ -103,6 +104,35 @@ func Added(before, after string) string {
 		}
 	}
 	return ""
+}
+
+// Leak is a secret in a text.
+type Leak struct {
+	Kind   string // "a private key", for example
+	Offset int    // of its first byte
+}
+
+// In returns the first secrets in a text of one piece, at most so many.
+func In(text []byte, most int) (out []Leak) {
+	marks := []struct {
+		mark string
+		read func([]byte) (string, []byte)
+	}{{"ap_", vitrineSecret}, {"-----BEGIN ", privateKey}}
+	for _, m := range marks {
+		for at := 0; len(out) < most; {
+			next := bytes.Index(text[at:], []byte(m.mark))
+			if next < 0 {
+				break
+			}
+			at += next
+			what, found := m.read(text[at:min(len(text), at+maxSecret)])
+			if what != "" {
+				out = append(out, Leak{what, at})
+			}
+			at += max(len(found), 1)
+		}
+	}
+	return out
 }
 
 // vitrineSecret reads a Vitrine secret at the start of a text.

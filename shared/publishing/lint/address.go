@@ -1,0 +1,195 @@
+package lint
+
+import (
+	"cmp"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"vitrine/shared/platform/media"
+)
+
+// resource is a kind of thing that a page loads.
+type resource struct {
+	blocked Code
+	hosts   []string // that the policy lets it load from, by https
+	schemes []string // of addresses without a host that the policy allows
+	none    bool     // the policy lets none load, not even of the artifact
+}
+
+var (
+	aScript  = resource{blocked: ScriptBlocked, hosts: media.ScriptHosts}
+	aStyle   = resource{blocked: StyleBlocked, hosts: media.StyleHosts}
+	aFont    = resource{blocked: FontBlocked, hosts: media.FontHosts, schemes: []string{"data"}}
+	anImage  = resource{blocked: ImageBlocked, schemes: []string{"data", "blob"}}
+	aMedium  = resource{blocked: MediaBlocked, schemes: []string{"blob"}}
+	aRequest = resource{blocked: ConnectBlocked}
+	aFrame   = resource{blocked: FrameBlocked, none: true}
+	anObject = resource{blocked: ObjectBlocked, none: true}
+)
+
+// reference is an address in a file, and what it stands for.
+type reference struct {
+	address string
+	line    int
+	missing Severity // if the file is not there
+	loads   *resource
+	blocked Severity // if the policy blocks it
+}
+
+// templated are marks of addresses that a template or a program completes.
+var templated = []string{"{{", "}}", "${", "<%", "%>", "{%", "[[", "#{", "__"}
+
+var (
+	scheme     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+	drive      = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
+	authority  = regexp.MustCompile(`^[A-Za-z0-9.-]+(:[0-9]{1,5})?$`)
+	unwritable = strings.NewReplacer("\t", "", "\n", "", "\r", "")
+)
+
+// maxAddress is the longest address that is looked at; longer ones hold data.
+const maxAddress = 2 << 10
+
+// refer checks what an address in the file stands for.
+func (l *Linter) refer(f *findings, r reference) {
+	at := unwritable.Replace(strings.TrimFunc(r.address, func(c rune) bool { return c <= ' ' }))
+	if at == "" || at[0] == '#' || slices.ContainsFunc(templated, func(m string) bool { return strings.Contains(at, m) }) {
+		return
+	}
+	named := scheme.FindString(at)
+	switch {
+	case drive.MatchString(at), strings.EqualFold(named, "file:"):
+		f.add(LocalFile, r.missing, r.line, at[:min(len(at), maxAddress)], "")
+	case named != "":
+		l.load(f, r, strings.ToLower(strings.TrimSuffix(named, ":")), at[len(named):])
+	case strings.HasPrefix(strings.ReplaceAll(at, `\`, "/"), "//"):
+		l.load(f, r, "https", at)
+	case len(at) > maxAddress: // an address, but of nothing in an artifact
+	case r.loads != nil && r.loads.none:
+		f.add(r.loads.blocked, r.blocked, r.line, at, "")
+	default:
+		l.find(f, r, at)
+	}
+}
+
+// load checks an absolute address against the policy. Links may go anywhere.
+func (l *Linter) load(f *findings, r reference, scheme, rest string) {
+	if r.loads == nil || slices.Contains(r.loads.schemes, scheme) {
+		return
+	}
+	origin, host := originOf(scheme, rest)
+	switch {
+	case origin == "" && scheme == "data" && r.loads.blocked == MediaBlocked:
+		f.add(r.loads.blocked, r.blocked, r.line, "a data: URL", "")
+	case origin == "":
+	case slices.Contains(r.loads.hosts, host) && scheme == "https":
+	case slices.Contains(r.loads.hosts, host) && scheme == "http":
+		f.add(MixedContent, r.blocked, r.line, origin, "")
+	default:
+		f.add(r.loads.blocked, r.blocked, r.line, origin, "")
+	}
+}
+
+// originOf returns the origin of an address after its scheme, without user and password, and its host with any port
+// that is not the scheme's; empty if it has none.
+func originOf(scheme, rest string) (origin, host string) {
+	switch scheme {
+	case "http", "https", "ws", "wss":
+	default:
+		return "", ""
+	}
+	rest = strings.TrimLeft(rest, `/\`)
+	if end := strings.IndexAny(rest, `/\?#`); end >= 0 {
+		rest = rest[:end]
+	}
+	if user := strings.LastIndexByte(rest, '@'); user >= 0 {
+		rest = rest[user+1:]
+	}
+	if len(rest) > 255 || !authority.MatchString(rest) {
+		return "", ""
+	}
+	host = strings.TrimSuffix(strings.ToLower(rest), map[string]string{"https": ":443", "http": ":80"}[scheme])
+	return scheme + "://" + host, host
+}
+
+// find checks that the file that a relative address names is in the revision.
+func (l *Linter) find(f *findings, r reference, at string) {
+	if end := strings.IndexAny(at, "?#"); end >= 0 {
+		at = at[:end]
+	}
+	if at == "" {
+		return
+	}
+	named, outside := resolve(f.path, at)
+	if outside {
+		named = cmp.Or(named, l.revision.Entrypoint)
+		f.add(LeavesArtifact, r.missing, r.line, at, l.relative(f.path, named))
+		return
+	}
+	if l.paths[named] {
+		return
+	}
+	if right, ok := l.folded[strings.ToLower(named)]; ok {
+		f.add(WrongCase, r.missing, r.line, at, relative(f.path, right))
+		return
+	}
+	instead := ""
+	if index := path.Join(named, "index.html"); l.paths[index] {
+		instead = relative(f.path, index)
+	}
+	f.add(MissingFile, r.missing, r.line, at, instead)
+}
+
+// resolve returns the path that a relative address names, as a browser finds it from a file. It is outside if it begins
+// at the root of the host or climbs above that of the artifact.
+func resolve(from, at string) (named string, outside bool) {
+	at = strings.ReplaceAll(at, `\`, "/")
+	var parts []string
+	if !strings.HasPrefix(at, "/") {
+		parts = strings.Split(from, "/")
+		parts = parts[:len(parts)-1]
+	}
+	outside = strings.HasPrefix(at, "/")
+	for part := range strings.SplitSeq(strings.TrimPrefix(at, "/"), "/") {
+		switch strings.ReplaceAll(strings.ToLower(part), "%2e", ".") {
+		case ".":
+		case "..":
+			if len(parts) == 0 {
+				outside = true
+				break
+			}
+			parts = parts[:len(parts)-1]
+		default:
+			parts = append(parts, unescape(part))
+		}
+	}
+	return strings.Trim(strings.Join(parts, "/"), "/"), outside
+}
+
+// unescape decodes a part of an address as the content host does; one that is malformed stays.
+func unescape(part string) string {
+	if decoded, err := url.PathUnescape(part); err == nil {
+		return decoded
+	}
+	return part
+}
+
+// relative returns the address of a path from a file, empty if the revision has no such path.
+func (l *Linter) relative(from, to string) string {
+	if to = strings.Trim(to, "/"); !l.paths[to] {
+		return ""
+	}
+	return relative(from, to)
+}
+
+// relative returns the address of a path from a file.
+func relative(from, to string) string {
+	there, here := strings.Split(to, "/"), strings.Split(from, "/")
+	for len(there) > 1 && len(here) > 1 && there[0] == here[0] {
+		there, here = there[1:], here[1:]
+	}
+	out := strings.Repeat("../", len(here)-1) + strings.Join(there, "/")
+	return (&url.URL{Path: out}).EscapedPath()
+}

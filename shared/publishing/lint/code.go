@@ -1,0 +1,99 @@
+package lint
+
+import (
+	"strings"
+
+	"vitrine/shared/platform/media"
+)
+
+// Code names what is wrong, for programs.
+type Code string
+
+// The codes.
+const (
+	MissingFile     Code = "missing_file"
+	WrongCase       Code = "wrong_case"
+	LeavesArtifact  Code = "leaves_artifact"
+	LocalFile       Code = "local_file"
+	MixedContent    Code = "mixed_content"
+	ScriptBlocked   Code = "script_blocked"
+	StyleBlocked    Code = "style_blocked"
+	FontBlocked     Code = "font_blocked"
+	ImageBlocked    Code = "image_blocked"
+	MediaBlocked    Code = "media_blocked"
+	ConnectBlocked  Code = "connect_blocked"
+	FrameBlocked    Code = "frame_blocked"
+	ObjectBlocked   Code = "object_blocked"
+	FormBlocked     Code = "form_blocked"
+	BaseBlocked     Code = "base_blocked"
+	ScriptUnclaimed Code = "script_unclaimed"
+	SecretFound     Code = "secret_found"
+	EntrypointLarge Code = "entrypoint_large"
+	MissingTitle    Code = "missing_title"
+	MissingLang     Code = "missing_lang"
+	MissingViewport Code = "missing_viewport"
+	MissingAlt      Code = "missing_alt"
+)
+
+// message is what is wrong and what to do. {it} stands for the subject, {instead} for what to write instead.
+type message struct {
+	alone   string
+	instead string // when it is known what to write instead
+}
+
+const copyIn = "put the file into the artifact and name it by a relative path"
+
+var messages = map[Code]message{
+	MissingFile: {
+		alone:   `"{it}" is not in the artifact; add the file or correct the path`,
+		instead: `"{it}" is not in the artifact, because a folder has no page; write "{instead}"`,
+	},
+	WrongCase: {
+		instead: `"{it}" is not in the artifact, because capitals count in paths; write "{instead}"`,
+	},
+	LeavesArtifact: {
+		alone:   `"{it}" leads out of the artifact; name one of its files by a relative path, without a slash at the start`,
+		instead: `"{it}" leads out of the artifact; write "{instead}"`,
+	},
+	LocalFile:    {alone: `"{it}" is on one computer only; ` + copyIn},
+	MixedContent: {alone: `{it} is blocked, because it is loaded by http; write https`},
+	ScriptBlocked: {
+		alone: "script-src blocks scripts from {it}; " + copyIn + ", or load it from one of " + names(media.ScriptHosts),
+	},
+	StyleBlocked: {
+		alone: "style-src blocks styles from {it}; " + copyIn + ", or load it from one of " + names(media.StyleHosts),
+	},
+	FontBlocked:    {alone: "font-src blocks fonts from {it}; " + copyIn + ", or use " + names(media.FontHosts)},
+	ImageBlocked:   {alone: "img-src blocks images from {it}; " + copyIn + ", or write it as a data: URL"},
+	MediaBlocked:   {alone: "media-src blocks sound and video from {it}; " + copyIn},
+	ConnectBlocked: {alone: "connect-src blocks requests to {it}; put the data into the artifact and fetch it from there"},
+	FrameBlocked:   {alone: "frame-src blocks frames, here of {it}; link to it, or put what it shows into the page"},
+	ObjectBlocked:  {alone: "object-src blocks embedded objects, here {it}; link to the file instead"},
+	FormBlocked: {
+		alone: `forms are not submitted and their submit events do not fire; give the button type="button" and handle clicks`,
+	},
+	BaseBlocked:     {alone: "base-uri blocks the base element; write each address relative to the page"},
+	ScriptUnclaimed: {alone: "scripts do not run until somebody claims the artifact; show what matters without them"},
+	SecretFound:     {alone: "this looks like {it}, which everyone who opens the file can copy; take it out and replace it"},
+	EntrypointLarge: {alone: "the first page has {it} and opens slowly; move images and data into files of their own"},
+	MissingTitle:    {alone: "the page has no title; add <title> with a few words"},
+	MissingLang:     {alone: `the page does not say its language; write <html lang="en">, or the language that it has`},
+	MissingViewport: {
+		alone: `the page is not laid out for phones; add ` +
+			`<meta name="viewport" content="width=device-width, initial-scale=1">`,
+	},
+	MissingAlt: {alone: `{it} no alt text; say what is seen in alt="…", or write alt="" for an ornament`},
+}
+
+// names lists hosts for people.
+func names(hosts []string) string { return strings.Join(hosts, ", ") }
+
+// Message says what is wrong and what to do. It is empty for a code that this release does not know.
+func (w Warning) Message() string {
+	m := messages[w.Code]
+	text := m.alone
+	if w.Instead != "" && m.instead != "" {
+		text = m.instead
+	}
+	return strings.NewReplacer("{it}", w.Subject, "{instead}", w.Instead).Replace(text)
+}

@@ -1,0 +1,251 @@
+package lint
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// page reads an HTML file, token by token, and holds what it has seen of it.
+type page struct {
+	*findings
+	*Linter
+	line int // of the token, from 1
+
+	whole     bool // it says itself that it is a document, and no piece of one
+	htmlLine  int  // of the html element
+	language  bool
+	title     bool
+	viewport  bool
+	inTitle   bool
+	inert     int // how many elements are open whose contents are not part of the page
+	drawing   int // how many svg elements are open
+	unlabeled int // images without alt text
+	unlabel1  int // the line of the first
+
+	form      bool // a form is open
+	submitted int  // the line of the first form with a button that submits it unless it says otherwise
+	listens   bool // a script speaks of submitting
+}
+
+// element is a start tag with the attributes that matter here.
+type element struct {
+	name       string
+	attributes map[string]string
+	handler    bool // it has an attribute with a script
+}
+
+// has reports whether the element has an attribute.
+func (e element) has(name string) bool {
+	_, ok := e.attributes[name]
+	return ok
+}
+
+// attributes are the names of those that matter, besides those of event handlers.
+var attributes = map[string]bool{
+	"action": true, "alt": true, "aria-hidden": true, "as": true, "background": true, "content": true, "data": true,
+	"formaction": true, "href": true, "lang": true, "name": true, "onerror": true, "onsubmit": true, "poster": true, "rel": true,
+	"role": true, "src": true, "srcset": true, "style": true, "type": true, "xlink:href": true, "xml:lang": true,
+}
+
+// read goes through the file once.
+func (p *page) read(body []byte) {
+	z := html.NewTokenizer(bytes.NewReader(body))
+	p.line = 1
+	var raw element // the script or style whose text comes next
+	for {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			break
+		}
+		lines := bytes.Count(z.Raw(), []byte("\n")) // before attributes are read, which changes the bytes
+		switch kind {
+		case html.StartTagToken, html.SelfClosingTagToken:
+			raw = elementOf(z)
+			p.start(raw, kind == html.SelfClosingTagToken)
+		case html.TextToken:
+			p.text(raw, z.Raw())
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			p.end(string(name))
+			raw = element{}
+		case html.DoctypeToken:
+			p.whole = true
+		}
+		p.line += lines
+	}
+	p.judge()
+}
+
+// elementOf reads a start tag. Of equal attributes the first counts.
+func elementOf(z *html.Tokenizer) element {
+	name, more := z.TagName()
+	e := element{name: string(name)}
+	for more {
+		var key, value []byte
+		key, value, more = z.TagAttr()
+		switch {
+		case attributes[string(key)]:
+			if e.attributes == nil {
+				e.attributes = map[string]string{}
+			}
+			if !e.has(string(key)) {
+				e.attributes[string(key)] = string(value)
+			}
+		case len(key) > 2 && bytes.HasPrefix(key, []byte("on")):
+			e.handler = true
+		}
+	}
+	e.handler = e.handler || e.has("onerror") || e.has("onsubmit")
+	return e
+}
+
+// start checks an element.
+func (p *page) start(e element, closed bool) {
+	switch e.name {
+	case "template", "noscript":
+		if !closed {
+			p.inert++
+		}
+	case "svg":
+		if !closed {
+			p.drawing++
+		}
+	}
+	if p.inert > 0 {
+		return
+	}
+	p.describe(e)
+	p.loads(e)
+	p.acts(e)
+	if style := e.attributes["style"]; style != "" {
+		p.style(style)
+	}
+}
+
+// describe notes what the page says about itself.
+func (p *page) describe(e element) {
+	switch e.name {
+	case "html":
+		p.whole, p.htmlLine = true, p.line
+		p.language = strings.TrimSpace(e.attributes["lang"]+e.attributes["xml:lang"]) != ""
+	case "head", "body":
+		p.whole = true
+	case "title":
+		p.inTitle = p.drawing == 0
+	case "meta":
+		p.viewport = p.viewport || strings.EqualFold(strings.TrimSpace(e.attributes["name"]), "viewport")
+	case "img":
+		hidden := e.attributes["aria-hidden"] == "true" || e.attributes["role"] == "presentation" ||
+			e.attributes["role"] == "none"
+		if e.has("alt") || hidden {
+			return
+		}
+		if p.unlabeled++; p.unlabeled == 1 {
+			p.unlabel1 = p.line
+		}
+	}
+}
+
+// acts notes what needs scripts or sends forms.
+func (p *page) acts(e element) {
+	link := strings.ToLower(strings.TrimSpace(e.attributes["href"]))
+	script := e.name == "script" && runs(e) || e.handler || strings.HasPrefix(link, "javascript:") &&
+		!strings.HasPrefix(link, "javascript:void") && link != "javascript:;" && link != "javascript:"
+	if script && !p.revision.Scripts {
+		p.add(ScriptUnclaimed, Insight, p.line, "", "")
+	}
+	p.submits(e)
+	if e.name == "base" && e.has("href") {
+		p.add(BaseBlocked, Fault, p.line, "", "")
+	}
+}
+
+// submits notes what sends a form. One whose button has no type may have a click handler instead.
+func (p *page) submits(e element) {
+	kind := strings.ToLower(e.attributes["type"])
+	switch {
+	case e.name == "form":
+		p.form = true
+		p.listens = p.listens || e.has("onsubmit")
+	case e.name == "button" && kind == "" && p.form && p.submitted == 0:
+		p.submitted = p.line
+	}
+	address := strings.TrimSpace(e.attributes["action"] + e.attributes["formaction"])
+	sends := e.name == "form" && address != "" || e.has("formaction") || e.name == "input" && kind == "submit" ||
+		e.name == "button" && kind == "submit"
+	if sends && !strings.HasPrefix(address, "#") && !strings.HasPrefix(strings.ToLower(address), "javascript:") {
+		p.add(FormBlocked, Fault, p.line, "", "")
+	}
+}
+
+// runs reports whether a browser runs a script element as a program.
+func runs(e element) bool {
+	switch strings.ToLower(strings.TrimSpace(e.attributes["type"])) {
+	case "", "module", "text/javascript", "application/javascript", "text/ecmascript", "application/ecmascript":
+		return true
+	}
+	return false
+}
+
+// module reports whether a script element is a module, which imports others.
+func module(e element) bool {
+	return strings.EqualFold(strings.TrimSpace(e.attributes["type"]), "module")
+}
+
+// text checks the text of an element.
+func (p *page) text(of element, raw []byte) {
+	switch {
+	case p.inTitle:
+		p.title = p.title || len(bytes.TrimSpace(raw)) > 0
+	case p.inert > 0:
+	case of.name == "style":
+		p.style(string(raw))
+	case of.name == "script" && runs(of):
+		p.title = p.title || bytes.Contains(raw, []byte("document.title"))
+		p.listens = p.listens || bytes.Contains(raw, []byte("submit"))
+		p.script(raw, module(of))
+	}
+}
+
+// end closes an element.
+func (p *page) end(name string) {
+	switch name {
+	case "template", "noscript":
+		p.inert = max(0, p.inert-1)
+	case "svg":
+		p.drawing = max(0, p.drawing-1)
+	case "form":
+		p.form = false
+	case "title":
+		p.inTitle = false
+	}
+}
+
+// judge says what the page as a whole has not.
+func (p *page) judge() {
+	if p.unlabeled > 0 {
+		images := "1 image has"
+		if p.unlabeled > 1 {
+			images = fmt.Sprintf("%d images have", p.unlabeled)
+		}
+		p.add(MissingAlt, Insight, p.unlabel1, images, "")
+	}
+	if p.submitted > 0 && p.listens {
+		p.add(FormBlocked, Fault, p.submitted, "", "")
+	}
+	if !p.whole {
+		return // a piece that a script or another page includes
+	}
+	if !p.title {
+		p.add(MissingTitle, Insight, 0, "", "")
+	}
+	if p.htmlLine > 0 && !p.language {
+		p.add(MissingLang, Insight, p.htmlLine, "", "")
+	}
+	if !p.viewport {
+		p.add(MissingViewport, Insight, 0, "", "")
+	}
+}

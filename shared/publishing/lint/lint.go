@@ -1,0 +1,194 @@
+// Package lint finds what will not work in a page before a person opens it: files that are not there, loads that the
+// content security policy blocks, secrets, and what a page should have.
+//
+// It prefers silence to a guess, because agents repair what it reports: addresses that a program or a template puts
+// together are left out. It reads no more than the bytes that it is given, once, and keeps no secret that it finds.
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/platform/text"
+)
+
+// Severity says how sure it is that something is wrong, and how bad that is.
+type Severity string
+
+// The severities, the worst first.
+const (
+	Error   Severity = "error"   // it will surely not work, or shows a secret
+	Fault   Severity = "warning" // it will not work if it is used
+	Insight Severity = "info"    // it works, and could be better
+)
+
+// rank orders severities, the worst first.
+func (s Severity) rank() int { return slices.Index([]Severity{Error, Fault, Insight}, s) }
+
+// Warning is a finding about a file.
+type Warning struct {
+	Code     Code
+	Severity Severity
+	Path     string // as the revision has it
+	Line     int    // from 1; zero: the file as a whole
+	Subject  string // what it is about, without secrets and in characters that any terminal may show
+	Instead  string // what to write instead; empty: not known
+}
+
+// Report is what was found in a revision: the worst findings, and how many more there were.
+type Report struct {
+	Warnings []Warning
+	More     int
+}
+
+// Revision is what files are checked against.
+type Revision struct {
+	Entrypoint string
+	Paths      []string
+	// Scripts says that scripts of pages run now; they do not until somebody claims the workspace.
+	Scripts bool
+}
+
+// Linter checks the files of a revision. It may be used by several goroutines at once.
+type Linter struct {
+	revision Revision
+	paths    map[string]bool
+	folded   map[string]string // paths by their lower case
+}
+
+// New returns a linter of a revision.
+func New(r Revision) *Linter {
+	l := &Linter{
+		revision: r,
+		paths:    make(map[string]bool, len(r.Paths)),
+		folded:   make(map[string]string, len(r.Paths)),
+	}
+	for _, p := range r.Paths {
+		l.paths[p] = true
+		l.folded[strings.ToLower(p)] = p
+	}
+	return l
+}
+
+// Checks reports whether Check finds anything in files with this path.
+func Checks(path string) bool { return media.IsHTML(path) || media.IsMarkdown(path) }
+
+// Check returns what is wrong in a file. Files of other kinds than HTML and markdown have no findings.
+func (l *Linter) Check(path string, body []byte) Report {
+	f := &findings{path: path, seen: map[finding]bool{}}
+	switch {
+	case media.IsHTML(path):
+		p := &page{findings: f, Linter: l}
+		p.read(body)
+	case media.IsMarkdown(path):
+		d := &document{findings: f, Linter: l}
+		d.read(body)
+	default:
+		return Report{}
+	}
+	f.secrets(body)
+	return f.report
+}
+
+// CheckSize returns what is wrong with the size of the entrypoint.
+func (l *Linter) CheckSize(size int64) Report {
+	if size <= limits.LargeEntrypoint {
+		return Report{}
+	}
+	f := &findings{path: l.revision.Entrypoint, seen: map[finding]bool{}}
+	f.add(EntrypointLarge, Fault, 0, fmt.Sprintf("%.1f MB", float64(size)/limits.MiB), "")
+	return f.report
+}
+
+// Join returns the worst findings of several reports, then by path and line, at most limits.LintWarnings.
+func Join(reports ...Report) (all Report) {
+	for _, r := range reports {
+		all.Warnings = append(all.Warnings, r.Warnings...)
+		all.More += r.More
+	}
+	slices.SortStableFunc(all.Warnings, func(a, b Warning) int {
+		return cmp.Or(a.Severity.rank()-b.Severity.rank(), cmp.Compare(a.Path, b.Path), a.Line-b.Line)
+	})
+	return all.Worst(limits.LintWarnings)
+}
+
+// Worst returns the first findings of a joined report, at most so many, and counts the others.
+func (r Report) Worst(most int) Report {
+	if dropped := len(r.Warnings) - most; dropped > 0 {
+		return Report{r.Warnings[:most:most], r.More + dropped}
+	}
+	return r
+}
+
+// Claimed returns the report without what a claim mends.
+func (r Report) Claimed() Report {
+	kept := slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool { return w.Code == ScriptUnclaimed })
+	return Report{kept, r.More}
+}
+
+// Urgent counts the findings that are more than insights.
+func (r Report) Urgent() (n int) {
+	for _, w := range r.Warnings {
+		if w.Severity != Insight {
+			n++
+		}
+	}
+	return n
+}
+
+// maxFound bounds the findings that are kept of one file; more are counted.
+const maxFound = 256
+
+// findings collects those of one file.
+type findings struct {
+	path   string
+	report Report
+	seen   map[finding]bool
+}
+
+// finding identifies what is reported once, where it stands first.
+type finding struct {
+	code    Code
+	subject string
+}
+
+// maxSubject is how many characters of a subject are shown.
+const maxSubject = 120
+
+// add records a finding, unless the file has the same one already.
+func (f *findings) add(c Code, s Severity, line int, subject, instead string) {
+	subject, instead = shown(subject), shown(instead)
+	key := finding{c, subject}
+	switch {
+	case f.seen[key]:
+		return
+	case len(f.report.Warnings) >= maxFound:
+		f.report.More++
+		return
+	}
+	f.seen[key] = true
+	f.report.Warnings = append(f.report.Warnings, Warning{
+		Code:     c,
+		Severity: s,
+		Path:     f.path,
+		Line:     line,
+		Subject:  subject,
+		Instead:  instead,
+	})
+}
+
+// shown returns a text of a stranger for a message: one line, cut, and without secrets.
+func shown(subject string) string {
+	if hasSecret(subject) {
+		return "(a secret)"
+	}
+	one := text.OneLine(strings.ToValidUTF8(subject, ""))
+	if short := text.Cut(one, maxSubject); short != one {
+		return short + "…"
+	}
+	return one
+}

@@ -1,0 +1,95 @@
+package lint
+
+import (
+	"regexp"
+	"strings"
+)
+
+// document reads a markdown file, line by line.
+type document struct {
+	*findings
+	*Linter
+	fence   string // that ends the block of code; empty: none is open
+	comment bool   // an HTML comment is open
+	blank   bool   // the line before was empty, so that an indented one is code
+}
+
+var (
+	fenced     = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
+	inlineCode = regexp.MustCompile("``[^`]{1,500}``|`[^`]{1,500}`")
+	inlineLink = regexp.MustCompile(`\]\(\s{0,9}(?:<([^<>\n]{1,500})>|([^()\s<>]{1,500}))(?:\s{1,9}(?:"[^"]{0,200}"|'[^']{0,200}'))?\s{0,9}\)`)
+	definition = regexp.MustCompile(`^ {0,3}\[[^\]^][^\]]{0,200}\]:\s{0,9}<?([^\s<>]{1,500})>?\s*(?:["'(].*)?$`)
+	inlineHTML = regexp.MustCompile(`(?i)<(?:img|a)\s[^<>]{0,300}?\b(?:src|href)\s{0,9}=\s{0,9}["']([^"'<>]{1,500})["']`)
+	comments   = regexp.MustCompile(`<!--.*?-->`)
+)
+
+// maxLine is how many bytes of a line are looked at.
+const maxLine = 16 << 10
+
+// read goes through the file once.
+func (d *document) read(body []byte) {
+	d.blank = true
+	number := 0
+	for line := range strings.Lines(string(body)) {
+		number++
+		line = strings.TrimRight(line, "\r\n")
+		d.line(number, line[:min(len(line), maxLine)])
+	}
+}
+
+func (d *document) line(number int, line string) {
+	mark := fenced.FindStringSubmatch(line)
+	switch {
+	case d.fence != "":
+		if mark != nil && strings.HasPrefix(mark[1], d.fence) && strings.Trim(line, " \t"+d.fence[:1]) == "" {
+			d.fence = ""
+		}
+		return
+	case mark != nil && !d.comment:
+		d.fence = mark[1]
+		return
+	}
+	blank := strings.TrimSpace(line) == ""
+	code := d.blank && (strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t"))
+	d.blank = blank || code
+	if !blank && !code {
+		d.links(number, d.uncommented(line))
+	}
+}
+
+// uncommented returns a line without its comments and code.
+func (d *document) uncommented(line string) string {
+	if d.comment {
+		_, after, ended := strings.Cut(line, "-->")
+		if !ended {
+			return ""
+		}
+		d.comment, line = false, after
+	}
+	line = comments.ReplaceAllString(inlineCode.ReplaceAllString(line, ""), "")
+	if before, _, opened := strings.Cut(line, "<!--"); opened {
+		d.comment, line = true, before
+	}
+	return line
+}
+
+// links checks the links and images of a line.
+func (d *document) links(number int, line string) {
+	for _, m := range inlineLink.FindAllStringSubmatch(line, -1) {
+		d.link(number, m[1]+m[2])
+	}
+	for _, m := range inlineHTML.FindAllStringSubmatch(line, -1) {
+		d.link(number, m[1])
+	}
+	if m := definition.FindStringSubmatch(line); m != nil {
+		d.link(number, m[1])
+	}
+}
+
+// link checks an address, unless it is escaped.
+func (d *document) link(number int, address string) {
+	if strings.ContainsRune(address, '\\') {
+		return
+	}
+	d.refer(d.findings, reference{address: address, line: number, missing: Fault})
+}

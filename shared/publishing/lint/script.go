@@ -1,0 +1,119 @@
+package lint
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"vitrine/shared/publishing/leak"
+)
+
+// quoted is an address in quotes, and what follows it.
+const quoted = `(["'\x60])([^"'\x60\\\n]{1,500})["'\x60]\s{0,20}([,);]?)`
+
+// call is how a program asks for an address. Its mark is what is searched for; form is matched there.
+type call struct {
+	mark    string
+	form    *regexp.Regexp
+	loads   *resource
+	modules bool // only modules do so, and it names another one
+}
+
+var calls = []call{
+	{mark: "fetch(", form: regexp.MustCompile(`^fetch\(\s{0,20}` + quoted), loads: &aRequest},
+	{mark: "WebSocket(", form: regexp.MustCompile(`^WebSocket\(\s{0,20}` + quoted), loads: &aRequest},
+	{mark: "EventSource(", form: regexp.MustCompile(`^EventSource\(\s{0,20}` + quoted), loads: &aRequest},
+	{mark: "sendBeacon(", form: regexp.MustCompile(`^sendBeacon\(\s{0,20}` + quoted), loads: &aRequest},
+	{
+		mark:  ".open(",
+		form:  regexp.MustCompile(`^\.open\(\s{0,20}["'\x60](?i:GET|POST|PUT|DELETE|HEAD|PATCH)["'\x60]\s{0,20},\s{0,20}` + quoted),
+		loads: &aRequest,
+	},
+	{mark: "import(", form: regexp.MustCompile(`^import\(\s{0,20}` + quoted), loads: &aScript},
+	{mark: "import ", form: regexp.MustCompile(`^import\s{1,20}` + quoted), loads: &aScript, modules: true},
+	{mark: "import\"", form: regexp.MustCompile(`^import` + quoted), loads: &aScript, modules: true},
+	{mark: " from ", form: regexp.MustCompile(`^ from\s{1,20}` + quoted), loads: &aScript, modules: true},
+	{mark: "}from", form: regexp.MustCompile(`^}from\s{0,20}` + quoted), loads: &aScript, modules: true},
+}
+
+// maxCall is how many bytes of a call are looked at.
+const maxCall = 640
+
+// script checks the addresses that a program asks for. Only what it writes out is checked.
+func (p *page) script(program []byte, module bool) {
+	for _, c := range calls {
+		if c.modules && !module {
+			continue
+		}
+		line, counted := p.line, 0
+		for at := 0; ; at += len(c.mark) {
+			next := bytes.Index(program[at:], []byte(c.mark))
+			if next < 0 {
+				break
+			}
+			at += next
+			line += bytes.Count(program[counted:at], []byte("\n"))
+			counted = at
+			m := c.form.FindSubmatch(program[at:min(len(program), at+maxCall)])
+			if m != nil && !part(program[:at], c.mark) && !commented(program[:at]) {
+				p.asks(c, line, string(m[2]), len(m[3]) > 0 || c.modules)
+			}
+		}
+	}
+}
+
+// asks checks an address that a program asks for. It is complete unless the program adds to it.
+func (p *page) asks(c call, line int, address string, complete bool) {
+	absolute := scheme.MatchString(address) || strings.HasPrefix(address, "//")
+	path := strings.HasPrefix(address, "./") || strings.HasPrefix(address, "../") || strings.HasPrefix(address, "/")
+	switch {
+	case !absolute && !complete, c.loads == &aScript && !absolute && !path: // the latter is a name in an import map
+		return
+	}
+	p.refer(p.findings, reference{
+		address: address,
+		line:    line,
+		missing: Fault,
+		loads:   c.loads,
+		blocked: Fault,
+	})
+}
+
+// part reports whether a mark that begins with a letter is the end of a longer word, or a method of something else.
+func part(before []byte, mark string) bool {
+	if len(before) == 0 || mark[0] < 'A' {
+		return false
+	}
+	c := before[len(before)-1]
+	if c == '.' && (mark == "fetch(" || mark == "import(") {
+		return !bytes.HasSuffix(before, []byte("window.")) && !bytes.HasSuffix(before, []byte("self."))
+	}
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
+
+// commented reports whether what follows stands in a line that is a comment.
+func commented(before []byte) bool {
+	const longest = 200 // of what is looked at
+	line := before[max(0, len(before)-longest):]
+	line = bytes.TrimSpace(line[bytes.LastIndexByte(line, '\n')+1:])
+	return bytes.Contains(line, []byte("//")) && !bytes.Contains(line, []byte("://")) || bytes.HasPrefix(line, []byte("*")) ||
+		bytes.HasPrefix(line, []byte("/*"))
+}
+
+// maxSecrets is how many secrets are reported of one file.
+const maxSecrets = 8
+
+// secrets reports what looks like one, by its kind and place alone.
+func (f *findings) secrets(body []byte) {
+	line, counted := 1, 0
+	for _, found := range leak.In(body, maxSecrets) {
+		if found.Offset < counted { // another kind begins again
+			line, counted = 1, 0
+		}
+		line += bytes.Count(body[counted:found.Offset], []byte("\n"))
+		counted = found.Offset
+		f.add(SecretFound, Error, line, found.Kind, "")
+	}
+}
+
+func hasSecret(text string) bool { return len(leak.In([]byte(text), 1)) > 0 }
