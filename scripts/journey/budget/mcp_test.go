@@ -20,7 +20,7 @@ var (
 	createRoute   = route{5, 3}
 	reviseRoute   = route{7, 5}
 	putRoute      = route{1, 1}
-	finalizeRoute = route{6, 4}
+	finalizeRoute = route{6 + linting, 4 + linting}
 	publishRoute  = route{4, 3}
 	viewRoute     = route{4, 2}
 	pinnedRoute   = route{3, 2}

@@ -90,6 +90,7 @@ func revisionFields(f fields, r *artifact.Revision) {
 	f.time("pub_at", &r.PublishedAt)
 	text(f, "source", &r.Source)
 	text(f, "upl", &r.Session)
+	f.report(lintName, &r.Warnings)
 	bundleFields(f, &r.Bundle)
 }
 

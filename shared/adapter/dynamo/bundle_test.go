@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -228,7 +229,7 @@ func TestARestoredRevisionGetsABundleOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	due, err := s.Bundles.DueBundles(ctx, now(), 10)
-	if err != nil || len(due) != 1 || due[0].Revision != r {
+	if err != nil || len(due) != 1 || !reflect.DeepEqual(due[0].Revision, r) {
 		t.Errorf("%+v, want %+v, %v", due, r, err)
 	}
 }

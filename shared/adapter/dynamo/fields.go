@@ -8,6 +8,7 @@ import (
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/lint"
 )
 
 // fields copies attributes between an item and a value, in one direction. Each kind of item has one function that names
@@ -156,6 +157,17 @@ func unpackTerms(text string) (out []workspace.EndedTerm) {
 		out = append(out, workspace.EndedTerm{Term: id.Term(term), At: parseMillis(at)})
 	}
 	return out
+}
+
+// report is what was found in the pages of a revision.
+func (f fields) report(name string, v *lint.Report) {
+	switch {
+	case f.named(name):
+	case f.write:
+		f.item.bin(name, packReport(*v))
+	default:
+		*v = unpackReport(f.item.getBin(name))
+	}
 }
 
 // tokens is a list of access tokens, packed into one attribute.

@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/tree"
 	"vitrine/shared/publishing/upload"
 )
@@ -62,9 +63,12 @@ func (f found) packedTree(a id.Artifact, r id.Revision) []byte {
 	return f.at(treeKey(a, r)).getBin(filesName)
 }
 
-// createRevision writes a new revision with its files: in one item, if that is small.
+// createRevision writes a new revision with its files: in one item, if that is small. What was found in its pages is in
+// that item as far as there is room beside the revision, and goes before the files.
 func (t *transaction) createRevision(r artifact.Revision, files tree.Tree) {
-	i, packed := revisionItem(r), packTree(files)
+	found, packed := r.Warnings, packTree(files)
+	r.Warnings = lint.Report{}
+	i := revisionItem(r).withReport(found)
 	if r.Bundle.Status == artifact.BundlePending {
 		i.str("g2p", queueOf(bundleDue, string(r.ID))).str("g2s", millisKey(r.PublishedAt))
 	}
@@ -201,8 +205,9 @@ var packers = sync.Pool{New: func() any {
 	return w
 }}
 
-func pack(files []storedFile) []byte {
-	text, _ := json.Marshal(files)
+// pack compresses a value as JSON.
+func pack(v any) []byte {
+	text, _ := json.Marshal(v)
 	var out bytes.Buffer
 	w := packers.Get().(*flate.Writer)
 	defer packers.Put(w)
@@ -213,12 +218,58 @@ func pack(files []storedFile) []byte {
 }
 
 func unpack(b []byte) (files []storedFile, err error) {
-	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked))
-	if err == nil {
-		err = json.Unmarshal(text, &files)
-	}
-	if err != nil {
+	if err := unpackInto(b, &files); err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "a stored list of files is damaged")
 	}
 	return files, nil
+}
+
+// unpackInto reads what pack wrote.
+func unpackInto(b []byte, v any) error {
+	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, v)
+}
+
+// Findings in the pages of a revision are stored in the same way.
+
+type storedReport struct {
+	Warnings []storedWarning `json:"w,omitempty"`
+	More     int             `json:"m,omitempty"`
+}
+
+type storedWarning struct {
+	Code     lint.Code     `json:"c"`
+	Severity lint.Severity `json:"s"`
+	Path     string        `json:"p"`
+	Line     int           `json:"n,omitempty"`
+	Subject  string        `json:"a,omitempty"`
+	Instead  string        `json:"b,omitempty"`
+}
+
+// packReport returns nil for a report of nothing.
+func packReport(r lint.Report) []byte {
+	if len(r.Warnings) == 0 && r.More == 0 {
+		return nil
+	}
+	out := storedReport{More: r.More}
+	for _, w := range r.Warnings {
+		out.Warnings = append(out.Warnings, storedWarning(w))
+	}
+	return pack(out)
+}
+
+// unpackReport returns an empty report for one that is damaged, because it only advises.
+func unpackReport(b []byte) (r lint.Report) {
+	var stored storedReport
+	if b == nil || unpackInto(b, &stored) != nil {
+		return r
+	}
+	for _, w := range stored.Warnings {
+		r.Warnings = append(r.Warnings, lint.Warning(w))
+	}
+	r.More = stored.More
+	return r
 }

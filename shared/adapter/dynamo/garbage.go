@@ -176,11 +176,11 @@ func (s Garbage) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
 // DeleteFileList implements sweep.Purges. Of most revisions the list is in their own item, which one write changes.
 func (s Garbage) DeleteFileList(ctx context.Context, r artifact.Revision) error {
 	k, retained := revisionKey(r.Artifact, r.ID), values{"retained": string(artifact.Retained)}
-	set, remove := "SET #status = :retained", " REMOVE #g2p, #g2s"
+	set, remove := "SET #status = :retained", " REMOVE #lint, #g2p, #g2s"
 	if r.Bundle.Status == artifact.BundlePending || r.Bundle.Status == artifact.BundleFailed {
-		remove = ""
+		remove = " REMOVE #lint"
 	}
-	together := set + " REMOVE #files" + strings.Replace(remove, " REMOVE", ",", 1)
+	together := set + remove + ", #files"
 	_, done, err := s.change(ctx, k, together, "attribute_exists(#files)", retained)
 	if err != nil || done {
 		return err

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/shared/publishing/lint"
 )
 
 // item is a stored item. Setters leave zero values out, getters give the zero value for what is absent, so that old
@@ -147,6 +149,21 @@ func (i item) withFiles(packed []byte) bool {
 	i.bin(filesName, packed)
 	return true
 }
+
+// withReport adds as many of the findings in the pages of a revision, the worst first, as the item can take and still be
+// written for the lowest price; the others are counted.
+func (i item) withReport(r lint.Report) item {
+	room := writeUnit - growth - i.size() - len(lintName)
+	for n := len(r.Warnings); n >= 0; n-- {
+		if packed := packReport(r.Worst(n)); len(packed) <= room {
+			return i.bin(lintName, packed)
+		}
+	}
+	return i
+}
+
+// lintName is the attribute with the findings in the pages of a revision.
+const lintName = "lint"
 
 // filesName is the attribute with a packed list of files.
 const filesName = "files"

@@ -107,6 +107,9 @@ type Finalized struct {
 	Entrypoint      string      `json:"entrypoint" minLength:"1" maxLength:"4096"`
 	FileCount       int         `json:"file_count" minimum:"1"`
 	SizeBytes       int64       `json:"size_bytes" minimum:"0"`
+	// Warnings are what was found in the pages; they never stop a publication.
+	Warnings        []PageWarning `json:"warnings,omitempty" maxItems:"20" doc:"the worst first; absent: none"`
+	WarningsOmitted int           `json:"warnings_omitted,omitempty" minimum:"1" doc:"how many more there were"`
 }
 
 // Nothing is an empty request body (strict).

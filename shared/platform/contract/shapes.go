@@ -88,6 +88,15 @@ type SafetyWarning struct {
 	DetectedAt Time   `json:"detected_at" format:"date-time"`
 }
 
+// PageWarning is a finding about a page: what will not work in it, and what to do.
+type PageWarning struct {
+	Code     string `json:"code" pattern:"^[a-z0-9_]+$"`
+	Severity string `json:"severity" enum:"error,warning,info"`
+	Path     string `json:"path" minLength:"1" maxLength:"4096"`
+	Line     int    `json:"line,omitempty" minimum:"1" doc:"absent: the file as a whole"`
+	Message  string `json:"message" minLength:"1" maxLength:"1000" doc:"what is wrong, and what to do"`
+}
+
 // PublicAgentView is the machine-readable view of one revision, for the holder of a signed token or
 // link.
 type PublicAgentView struct {
@@ -110,6 +119,9 @@ type AgentView struct {
 	PublicAgentView
 	PrivateURL string         `json:"private_url" format:"uri"`
 	Lockdown   *ViewLockdowns `json:"lockdown,omitempty" doc:"for members, while anything is locked"`
+	// PageWarnings are those that were stored; PageWarningsOmitted counts the others.
+	PageWarnings        []PageWarning `json:"page_warnings,omitempty" maxItems:"20" doc:"the worst first; absent: none"`
+	PageWarningsOmitted int           `json:"page_warnings_omitted,omitempty" minimum:"1" doc:"how many more there were"`
 }
 
 // ViewLockdowns reports what is locked (strict): the artifact's access links by members, and the

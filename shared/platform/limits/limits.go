@@ -57,8 +57,7 @@ const (
 	LintedFiles     = 8           // with the entrypoint
 	LintedFile      = 256 << 10   // largest one
 	LintTime        = time.Second // after which a draft is made without the warnings of what is not read yet
-	LintWarnings    = 20          // of a revision
-	LintPacked      = 880         // bytes of them as they are stored, so that an item of their own takes one write unit
+	LintWarnings    = 20          // of a revision; what is stored of them also has to fit beside it
 	LargeEntrypoint = 5 * MiB     // above which a page takes long to open
 )
 

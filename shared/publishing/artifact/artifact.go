@@ -6,7 +6,9 @@ import (
 
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -157,6 +159,16 @@ type Revision struct {
 	CreatedAt        time.Time
 	PublishedAt      time.Time
 	Bundle           Bundle
+	Warnings         lint.Report // what was found in its pages when it was made, as far as it could be stored
+}
+
+// WarningsFor returns what was found in the pages, without what the workspace's tier mends: its scripts run once it is
+// claimed.
+func (r Revision) WarningsFor(p limits.Policy) lint.Report {
+	if p.Scripts {
+		return r.Warnings.Claimed()
+	}
+	return r.Warnings
 }
 
 // Contents is a revision with its files.

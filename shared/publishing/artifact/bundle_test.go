@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/lint"
 )
 
 func TestAvailabilityTellsTheStateOfABundle(t *testing.T) {
@@ -115,6 +117,19 @@ func TestARestoredRevisionHasABundleOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := e.store.commits[0].(Restoration).Publication.Revision.Bundle; got != (Bundle{Status: BundlePending}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestARestoredRevisionKeepsTheFindingsInItsPages(t *testing.T) {
+	e := newEnv(t)
+	found := lint.Report{Warnings: []lint.Warning{{Code: lint.MissingTitle, Path: "index.html"}}, More: 2}
+	e.store.revision.Warnings = found
+	e.store.artifact.Current = id.NewRevision()
+	if _, err := e.Restore(t.Context(), e.by, e.target(), e.store.revision.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got := e.store.commits[0].(Restoration).Publication.Revision.Warnings; !reflect.DeepEqual(got, found) {
 		t.Errorf("%+v", got)
 	}
 }

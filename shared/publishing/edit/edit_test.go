@@ -197,8 +197,8 @@ func TestARateLimitStopsBeforeBytesAreReadOrAnythingIsWritten(t *testing.T) {
 }
 
 // TestARequestMakesFewerCallsThanItsRoutes counts the AWS calls after the credential was read. Over HTTP the same takes
-// what the routes take without credentials and counters: create 2, or 5 for a revision, PUT 1, finalize 4 or 5, publish
-// 1, agent view 1, file content 1 or 2. Finalize and publish have the state that they need from reading the credential;
+// what the routes take without credentials and counters: create 2, or 5 for a revision, PUT 1, finalize 5 or 6, one of
+// which reads the page for its warnings, publish 1, agent view 1, file content 1 or 2. Finalize and publish have the state that they need from reading the credential;
 // one call here reads it for publish.
 func TestARequestMakesFewerCallsThanItsRoutes(t *testing.T) {
 	s := newEnv(t)
@@ -208,9 +208,9 @@ func TestARequestMakesFewerCallsThanItsRoutes(t *testing.T) {
 		most int
 		ask  ask
 	}{
-		{"publish", 8, s.publishes(html("<p>new"))},
-		{"revise", 13, s.revises(a, html("<p>two"))},
-		{"edit", 14, s.edits(a, "index.html", "two", "three")},
+		{"publish", 9, s.publishes(html("<p>new"))},
+		{"revise", 14, s.revises(a, html("<p>two"))},
+		{"edit", 15, s.edits(a, "index.html", "two", "three")},
 		{"edit, nothing changes", 3, s.edits(a, "index.html", "three", "three")},
 	} {
 		calls := s.calls(func() { succeed(t, c.ask) })

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/text"
@@ -136,6 +137,30 @@ func (r Report) Urgent() (n int) {
 		if w.Severity != Insight {
 			n++
 		}
+	}
+	return n
+}
+
+// Wire returns the findings as the interface shows them. Those that this release does not know are left out.
+func (r Report) Wire() (out []contract.PageWarning) {
+	for _, w := range r.Warnings {
+		if message := w.Message(); message != "" {
+			out = append(out, contract.PageWarning{
+				Code:     string(w.Code),
+				Severity: string(w.Severity),
+				Path:     w.Path,
+				Line:     w.Line,
+				Message:  message,
+			})
+		}
+	}
+	return out
+}
+
+// MemorySize returns about how many bytes the report takes in memory.
+func (r Report) MemorySize() (n int64) {
+	for _, w := range r.Warnings {
+		n += int64(len(w.Path)+len(w.Subject)+len(w.Instead)) + 128
 	}
 	return n
 }

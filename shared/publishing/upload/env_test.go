@@ -45,7 +45,8 @@ type fakeStore struct {
 	owners    []string // of claims, releases and commits, in their order
 	lease     time.Time
 	released  int
-	opened    int // objects
+	opened    int  // objects
+	blocks    bool // Open waits for the end of its context
 	done      []Finalization
 	calls     []string // that change anything but the command
 	unindexed []tree.Object
@@ -115,6 +116,11 @@ func (f *fakeStore) Release(_ context.Context, _ idempotency.Command, owner stri
 }
 
 func (f *fakeStore) Contents(_ context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
+	for _, done := range f.done {
+		if done.Revision.ID == r {
+			return &artifact.Contents{Revision: done.Revision, Tree: done.Tree}, nil
+		}
+	}
 	if f.base == nil || f.base.Revision.Artifact != a || f.base.Revision.ID != r {
 		return nil, nil
 	}
@@ -153,10 +159,16 @@ func (f *fakeStore) Put(_ context.Context, _ id.Workspace, o tree.Object, body [
 	return nil
 }
 
-func (f *fakeStore) Open(_ context.Context, _ id.Workspace, o tree.Object, _, _ int64) (io.ReadCloser, error) {
+func (f *fakeStore) Open(ctx context.Context, _ id.Workspace, o tree.Object, _, _ int64) (io.ReadCloser, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.opened++
+	if f.blocks {
+		f.mu.Unlock()
+		<-ctx.Done()
+		f.mu.Lock()
+		return nil, ctx.Err()
+	}
 	if f.opens != nil {
 		return nil, f.opens
 	}

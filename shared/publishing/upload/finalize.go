@@ -20,6 +20,7 @@ import (
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -84,10 +85,10 @@ func (s *Service) Finalize(ctx context.Context, by credential.Actor, a Attempt) 
 	}
 	return idempotency.DoWith(a.Command, a.Record, now, func() (contract.Finalized, error) {
 		if a.Session.Status == Finalized {
-			return finalizedAnswer(a.Session), nil
+			return s.again(ctx, a.Session), nil
 		}
 		return s.attempt(ctx, by, a, now)
-	}, func(first finalized) (contract.Finalized, error) { return replay(a, first), nil })
+	}, func(first finalized) (contract.Finalized, error) { return s.replay(ctx, a, first), nil })
 }
 
 // attempt runs the command, and releases it if it failed.
@@ -95,11 +96,11 @@ func (s *Service) attempt(
 	ctx context.Context, by credential.Actor, a Attempt, now time.Time,
 ) (contract.Finalized, error) {
 	owner := rand.Text()
-	err := s.run(ctx, by, a, owner, now)
+	found, err := s.run(ctx, by, a, owner, now)
 	var taken *idempotency.AlreadyDone
 	switch {
 	case err == nil:
-		return finalizedAnswer(a.Session), nil
+		return finalizedAnswer(a.Session, found), nil
 	case errors.As(err, &taken):
 		return contract.Finalized{}, err
 	}
@@ -108,7 +109,7 @@ func (s *Service) attempt(
 	var settled *Settled
 	if errors.As(err, &settled) {
 		if settled.Session.Status == Finalized {
-			return finalizedAnswer(&settled.Session), nil
+			return s.again(ctx, &settled.Session), nil
 		}
 		err = checkPending(&settled.Session, now)
 	}
@@ -123,16 +124,23 @@ type finalized struct {
 }
 
 // replay answers a repetition from its record, because the session may have been read before the first attempt ended.
-func replay(a Attempt, first finalized) contract.Finalized {
-	s := *a.Session
+func (s *Service) replay(ctx context.Context, a Attempt, first finalized) contract.Finalized {
+	session := *a.Session
 	if first.FileCount > 0 { // else it was stored by older code, which leaves the session to tell
-		s.FileCount, s.Size = first.FileCount, first.Size
+		session.FileCount, session.Size = first.FileCount, first.Size
 	}
-	return finalizedAnswer(&s)
+	return s.again(ctx, &session)
 }
 
-// run takes the command, checks the objects meanwhile, and commits.
-func (s *Service) run(ctx context.Context, by credential.Actor, a Attempt, owner string, now time.Time) error {
+// again answers for a session that an earlier attempt finalized.
+func (s *Service) again(ctx context.Context, session *Session) contract.Finalized {
+	return finalizedAnswer(session, s.found(ctx, session))
+}
+
+// run takes the command, checks the objects meanwhile, and commits. It returns what it found in the pages.
+func (s *Service) run(
+	ctx context.Context, by credential.Actor, a Attempt, owner string, now time.Time,
+) (found lint.Report, err error) {
 	lease := s.Lease
 	if lease == 0 {
 		lease = limits.FinalizeLease
@@ -141,23 +149,39 @@ func (s *Service) run(ctx context.Context, by credential.Actor, a Attempt, owner
 	go func() { claimed <- s.Store.Claim(ctx, a.Command, owner, now, now.Add(lease)) }()
 	there, err := s.survey(ctx, a)
 	if refused := <-claimed; refused != nil {
-		return refused
+		return found, refused
 	}
 	if err == nil {
 		err = cmp.Or(there.complete(a.Entries), checkPending(a.Session, now), there.baseErr)
 	}
 	if err != nil {
-		return err
+		return found, err
 	}
 	files, err := s.build(ctx, a, there.base, by.Policy)
 	if err != nil {
-		return err
+		return found, err
 	}
-	if err := s.borrow(ctx, a, files); err != nil {
-		return err
+	if found, err = s.settle(ctx, by, a, files); err != nil {
+		return found, err
 	}
 	a.Session.FileCount, a.Session.Size = len(files), files.Size()
-	return s.Store.Finalize(ctx, finalization(by, a, owner, there.base, files, now))
+	f := finalization(by, a, owner, there.base, files, now)
+	f.Revision.Warnings = found
+	return found, s.Store.Finalize(ctx, f)
+}
+
+// settle refers to what the files borrow, and reads the pages meanwhile.
+func (s *Service) settle(
+	ctx context.Context, by credential.Actor, a Attempt, files tree.Tree,
+) (lint.Report, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	linted := make(chan lint.Report, 1)
+	go func() { linted <- s.lint(ctx, by, a.Session, files) }()
+	if err := s.borrow(ctx, a, files); err != nil {
+		return lint.Report{}, err
+	}
+	return <-linted, nil
 }
 
 // survey is what an attempt finds: the sizes of the session's files and diffs by entry, and its base or the reason why
@@ -279,7 +303,7 @@ func finalization(
 	}
 }
 
-func finalizedAnswer(s *Session) contract.Finalized {
+func finalizedAnswer(s *Session, found lint.Report) contract.Finalized {
 	return contract.Finalized{
 		UploadSessionID: s.ID,
 		ArtifactID:      s.Artifact,
@@ -289,5 +313,7 @@ func finalizedAnswer(s *Session) contract.Finalized {
 		Entrypoint:      s.Entrypoint,
 		FileCount:       s.FileCount,
 		SizeBytes:       s.Size,
+		Warnings:        found.Wire(),
+		WarningsOmitted: found.More,
 	}
 }

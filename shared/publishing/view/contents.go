@@ -50,7 +50,7 @@ func (v *Service) read(ctx context.Context, key contentsKey) (c *artifact.Conten
 		if err != nil || c == nil || c.Revision.Status != artifact.Published || key.bundle && v.pending(c) {
 			return c, 0, err
 		}
-		return c, revisionSize + c.Tree.MemorySize(), nil
+		return c, revisionSize + c.Tree.MemorySize() + c.Revision.Warnings.MemorySize(), nil
 	}
 	c, err = cache.Get(ctx, v.Cache, key, fault.DatabaseUnavailable, read)
 	return c, begun.Load(), err

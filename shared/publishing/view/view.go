@@ -78,10 +78,13 @@ func (v *Service) ownerView(
 		return contract.AgentView{}, notFound()
 	}
 	public, err := v.build(&by.Workspace, a, c, "")
+	found := c.Revision.WarningsFor(by.Policy)
 	return contract.AgentView{
-		PublicAgentView: public,
-		PrivateURL:      v.Addresses.Private(a.ID),
-		Lockdown:        lockdowns(by, a),
+		PublicAgentView:     public,
+		PrivateURL:          v.Addresses.Private(a.ID),
+		Lockdown:            lockdowns(by, a),
+		PageWarnings:        found.Wire(),
+		PageWarningsOmitted: found.More,
 	}, err
 }
 
