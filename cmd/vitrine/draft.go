@@ -33,6 +33,7 @@ func (p *publication) uninterruptible(ctx context.Context) (context.Context, con
 
 // publish publishes a draft.
 func (p *publication) publish(ctx context.Context, draft contract.Finalized) (err error) {
+	p.pages = pageWarnings{draft.Warnings, draft.WarningsOmitted}
 	p.result, err = p.account.Publish(ctx, p.idem, draft)
 	return p.draftLeft(err, draft)
 }

@@ -31,6 +31,7 @@ type dryRun struct {
 	KeptBack      []keptBack    `json:"kept_back"`
 	Skipped       []string      `json:"skipped"`
 	Stats         plannedStats  `json:"upload_stats"`
+	pageWarnings
 }
 
 // plannedFile is a file that would be published.
@@ -57,7 +58,7 @@ type plannedStats struct {
 
 // dryRun shows what a publish would do, and fails as it would. It only reads from the server, and only if there is a
 // revision to compare with.
-func (a *app) dryRun(ctx context.Context, files *folder.Folder, w publishFlags) error {
+func (a *app) dryRun(ctx context.Context, files *folder.Folder, w publishFlags) (err error) {
 	var base *contract.AgentView
 	if w.artifact != "" {
 		p, err := a.authenticate(ctx, false)
@@ -72,6 +73,9 @@ func (a *app) dryRun(ctx context.Context, files *folder.Folder, w publishFlags) 
 		return err
 	}
 	d := planned(files, base)
+	if d.pageWarnings, err = a.lint(files, w); err != nil {
+		return err
+	}
 	if a.screen.IsJSON() {
 		return a.screen.Object(d)
 	}
@@ -173,5 +177,9 @@ func (a *app) showDryRun(d dryRun) error {
 	for _, path := range d.DeletedPaths {
 		rows = append(rows, []string{"    " + path, "", fileDeleted})
 	}
-	return a.screen.Table(rows)
+	if err := a.screen.Table(rows); err != nil {
+		return err
+	}
+	a.notePages(d.pageWarnings)
+	return nil
 }

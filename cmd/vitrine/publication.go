@@ -35,6 +35,7 @@ type publication struct {
 	stored *contract.Session // its files are stored; what follows can be repeated with idem
 
 	stats  client.UploadStats
+	pages  pageWarnings // what was found in the pages
 	result contract.Published
 	link   madeLink // with --unlisted
 }

@@ -28,6 +28,7 @@ type published struct {
 	WorkspaceID   string             `json:"workspace_id,omitempty"`
 	APIKeyID      string             `json:"api_key_id,omitempty"`
 	UploadStats   client.UploadStats `json:"upload_stats"`
+	pageWarnings
 }
 
 // hand reports a publication, draws its link and opens it, as the flags ask.
@@ -63,6 +64,7 @@ func (a *app) report(p *publication) error {
 		URL:           p.bestLink(),
 		Published:     p.result,
 		UploadStats:   p.stats,
+		pageWarnings:  p.pages,
 	}
 	if l := p.link; l.URL != "" {
 		r.UnlistedURL = l.URL
@@ -81,7 +83,11 @@ func (a *app) report(p *publication) error {
 	if a.screen.IsJSON() {
 		return a.screen.Object(r)
 	}
-	return a.screen.Result(r.URL, a.rows(r, p)...)
+	if err := a.screen.Result(r.URL, a.rows(r, p)...); err != nil {
+		return err
+	}
+	a.notePages(p.pages)
+	return nil
 }
 
 // link returns the best URL of a published revision, "" if the server sent none.

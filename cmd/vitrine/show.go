@@ -23,6 +23,7 @@ type shown struct {
 	SchemaVersion string `json:"schema_version"`
 	contract.PublicAgentView
 	PrivateURL string `json:"private_url,omitempty"`
+	pageWarnings
 }
 
 func (a *app) show(ctx context.Context, text, revision string) error {
@@ -39,7 +40,12 @@ func (a *app) show(ctx context.Context, text, revision string) error {
 	case err != nil:
 		return err
 	case a.screen.IsJSON():
-		return a.screen.Object(shown{schemaVersion, v.PublicAgentView, v.PrivateURL})
+		return a.screen.Object(shown{
+			SchemaVersion:   schemaVersion,
+			PublicAgentView: v.PublicAgentView,
+			PrivateURL:      v.PrivateURL,
+			pageWarnings:    pageWarnings{v.PageWarnings, v.PageWarningsOmitted},
+		})
 	}
 	if err := a.screen.Result(v.Title, a.viewRows(v)...); err != nil || a.screen.IsQuiet() {
 		return err
@@ -48,7 +54,11 @@ func (a *app) show(ctx context.Context, text, revision string) error {
 	for _, f := range v.Files {
 		files = append(files, []string{"    " + f.Path, screen.Bytes(f.SizeBytes), f.ContentType})
 	}
-	return a.screen.Table(files)
+	if err := a.screen.Table(files); err != nil {
+		return err
+	}
+	a.notePages(pageWarnings{v.PageWarnings, v.PageWarningsOmitted})
+	return nil
 }
 
 // outlives reports whether an artifact that still exists should have expired, which means that it is pinned.
@@ -130,7 +140,8 @@ const showGuide = `vitrine show ARTIFACT shows an artifact and the files of its 
 
 With --json it prints the agent view: schema_version, artifact_id, revision_id, title, created_at,
 expires_at, entrypoint, revision_content_url, files[{path, size_bytes, content_type, url, sha256}],
-safety_warnings, bundle; with a credential also private_url. The urls are signed and expire soon.
+safety_warnings, bundle; with a credential also private_url, and what may not work as
+page_warnings[{code, severity, path, line, message}], which people read on stderr. The urls are signed and expire soon.
 
 Flags:
   --revision-id ID  this revision instead of the newest; ARTIFACT may be the address of its page

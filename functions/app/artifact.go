@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"vitrine/functions/app/pages"
@@ -20,6 +21,7 @@ import (
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/sharing"
 )
 
@@ -174,10 +176,34 @@ func (h *Host) showArtifact(
 		p.Source, p.Framed = a.preview.URL, shownByBrowsers(a.Entrypoint)
 		p.Bundle = bundleOf(a.preview.Bundle)
 		p.Newest = string(a.Current)
+		p.Warned, p.Unshown = warnedFiles(a.preview.Warnings), a.preview.Warnings.More
 	}
 	p.Revisions = a.revisionRows()
 	h.showLinks(&p, a)
 	return h.page(w, status, p)
+}
+
+// severities are the words of the page for those of findings.
+var severities = map[lint.Severity]string{lint.Error: "Error", lint.Fault: "Warning", lint.Insight: "Hint"}
+
+// warnedFiles groups findings by their files, that of the worst first.
+func warnedFiles(r lint.Report) (files []pages.WarnedFile) {
+	for _, w := range r.Warnings {
+		message := w.Message()
+		if message == "" {
+			continue
+		}
+		n := slices.IndexFunc(files, func(f pages.WarnedFile) bool { return f.Path == w.Path })
+		if n < 0 {
+			n, files = len(files), append(files, pages.WarnedFile{Path: w.Path})
+		}
+		files[n].Warnings = append(files[n].Warnings, pages.Warning{
+			Severity: severities[w.Severity],
+			Line:     w.Line,
+			Text:     message,
+		})
+	}
+	return files
 }
 
 // showLinks shows a page of the links of an artifact. What is not on the page is known from the artifact.

@@ -28,6 +28,7 @@ var artifactScenes = []scene{
 	{name: "artifact-private", path: artifactPage, set: in(private)},
 	{name: "artifact-locked", path: artifactPage, set: in(locked)},
 	{name: "artifact-pinned", path: artifactPage, set: in(pinned)},
+	{name: "artifact-warned", path: artifactPage, set: in(warned)},
 	{name: "artifact-ended", path: artifactPage, set: in(ended)},
 	{name: "artifact-deleted", path: artifactPage, set: in(deleted)},
 	{

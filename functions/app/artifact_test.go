@@ -348,3 +348,22 @@ func TestAllLinksOfAWorkspace(t *testing.T) {
 		}
 	}
 }
+
+func TestThePageShowsWhatMayNotWork(t *testing.T) {
+	s := newHouse()
+	if page := text(t, signedIn(s.handler(), "GET", artifactPage, nil)); strings.Contains(page, "What may not work") {
+		t.Error("a page without findings speaks of some")
+	}
+	s.scene = warned
+	page := text(t, signedIn(s.handler(), "GET", artifactPage, nil))
+	for _, want := range []string{
+		"What may not work", "line 12", "low-tide", "connect-src blocks requests to https://api.example.com", "And 3 more", ">Hint<",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "\u202e") {
+		t.Error("a path turns the direction of writing")
+	}
+}

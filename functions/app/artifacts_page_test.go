@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/sharing"
 )
 
@@ -37,6 +38,7 @@ const (
 	private = "private" // without a link
 	locked  = "locked"
 	pinned  = "pinned"
+	warned  = "warned"
 	ended   = "ended"
 	deleted = "deleted"
 	closed  = "closed" // by the operator
@@ -121,11 +123,33 @@ func (s artifacts) Preview(ctx context.Context, _ credential.Actor, a *artifact.
 			SizeBytes: 2_341_000,
 		},
 	}
+	if s.scene == warned {
+		p.Warnings = pageFindings
+	}
 	if s.scene == pinned {
 		p.Bundle = contract.Bundle{Status: "pending", RetryAfterSeconds: 42}
 	}
 	return &p, nil
 }
+
+// pageFindings are those of the scene warned, with a path that turns the direction of writing.
+var pageFindings = lint.Report{More: 3, Warnings: []lint.Warning{
+	{
+		Code:     lint.MissingFile,
+		Severity: lint.Error,
+		Path:     "report.html",
+		Line:     12,
+		Subject:  "pictures/colony-at-low-tide-seen-from-the-northern-lookout.jpg",
+	},
+	{
+		Code:     lint.ConnectBlocked,
+		Severity: lint.Fault,
+		Path:     "report.html",
+		Line:     140,
+		Subject:  "https://api.example.com",
+	},
+	{Code: lint.MissingTitle, Severity: lint.Insight, Path: "notes/\u202egpj.exe.html"},
+}}
 
 func (s *house) entrypoint() string {
 	if s.scene == odd {

@@ -1,7 +1,10 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"strconv"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -11,6 +14,7 @@ import (
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/edit"
+	"vitrine/shared/publishing/lint"
 )
 
 // body is the text of a file.
@@ -175,10 +179,34 @@ func (h *Host) published(c *call, r edit.Result, err error, fresh bool) (result,
 	if c.Artifact != nil && !c.Artifact.PinnedAt.IsZero() {
 		nudge = ""
 	}
+	nudge = cmp.Or(warned(r.Warnings), nudge)
 	return result{
 		value: out,
 		line:  line,
 		nudge: nudge,
 		meta:  h.cardMeta(c, fresh),
 	}, nil
+}
+
+// warned says what is wrong with the pages of a revision, empty if they work. It shows the worst; the view has all.
+func warned(r lint.Report) string {
+	n := r.Urgent()
+	if n == 0 {
+		return ""
+	}
+	worst, problems := r.Warnings[0], "1 problem"
+	if n > 1 {
+		problems = fmt.Sprintf("%d problems", n)
+	}
+	return fmt.Sprintf("The pages have %s, the worst in %s: %s. read_artifact lists them as page_warnings.",
+		problems, placeOf(worst), worst.Message())
+}
+
+// placeOf names the place of a finding in one line.
+func placeOf(w lint.Warning) string {
+	path := strconv.Quote(w.Path)
+	if w.Line == 0 {
+		return path
+	}
+	return path + " line " + strconv.Itoa(w.Line)
 }

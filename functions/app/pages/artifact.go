@@ -14,8 +14,10 @@ type ArtifactPage struct {
 	Size       int64
 	Source     string // URL of the frame and of the link; empty: no content can be shown
 	Bundle     Bundle
-	Framed     bool   // browsers show the entrypoint in a frame
-	Newest     string // id of the revision on show; empty: none
+	Framed     bool         // browsers show the entrypoint in a frame
+	Newest     string       // id of the revision on show; empty: none
+	Warned     []WarnedFile // the worst first
+	Unshown    int          // how many more warnings there are
 	Revisions  []Revision
 	Links      []AccessLink
 	Pages      // of Links
@@ -25,6 +27,19 @@ type ArtifactPage struct {
 	Once              string
 	Name              string // the title as it was typed
 	Error             string // what is wrong with it
+}
+
+// WarnedFile is a file of an artifact in which something will not work.
+type WarnedFile struct {
+	Path     string
+	Warnings []Warning
+}
+
+// Warning is what will not work in a file, and what to do.
+type Warning struct {
+	Severity string // Error, Warning or Hint
+	Line     int    // 0: the file as a whole
+	Text     string
 }
 
 // Open reports whether visitors without an account can see the artifact now, as far as is known.

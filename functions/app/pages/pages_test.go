@@ -188,6 +188,8 @@ var hostilePages = map[string]Page{
 		Entrypoint: spoofing,
 		Source:     hostile,
 		Framed:     true,
+		Warned:     []WarnedFile{{Path: spoofing, Warnings: []Warning{{Severity: hostile, Line: 1, Text: spoofing}}}},
+		Unshown:    2,
 		Revisions:  revisions,
 		Links:      []AccessLink{live},
 		Pages:      turns,

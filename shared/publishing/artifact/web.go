@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/lint"
 )
 
 // Detail answers one artifact of a member's workspace in any status; not_found for any other.
@@ -37,6 +38,8 @@ type Preview struct {
 	URL    string // of the entrypoint
 	Mode   media.Mode
 	Bundle contract.Bundle
+	// Warnings are what was found in its pages.
+	Warnings lint.Report
 }
 
 // Preview returns the newest revision of an artifact that Find read, nil if its files cannot be shown.
@@ -62,7 +65,12 @@ func (s *Service) Preview(ctx context.Context, by credential.Actor, a *Artifact)
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
-	return &Preview{URL: prefix + address.Escape(r.Entrypoint), Mode: r.Mode, Bundle: bundle}, nil
+	return &Preview{
+		URL:      prefix + address.Escape(r.Entrypoint),
+		Mode:     r.Mode,
+		Bundle:   bundle,
+		Warnings: r.WarningsFor(by.Policy),
+	}, nil
 }
 
 // bare is the artifact as members see it, without what shows it. Records of pinning hold it.

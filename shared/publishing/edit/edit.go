@@ -20,6 +20,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/tree"
 	"vitrine/shared/publishing/upload"
 )
@@ -91,7 +92,8 @@ type Request struct {
 type Result struct {
 	Published contract.Published
 	Stats     Stats
-	Changed   bool // false: the artifact had these bytes already, and Published is its current revision
+	Warnings  lint.Report // what was found in the pages of that revision, as it was stored
+	Changed   bool        // false: the artifact had these bytes already, and Published is its current revision
 }
 
 // Stats count the files of a revision by where their bytes came from. All are zero if there is no new revision.

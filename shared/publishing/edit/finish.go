@@ -108,10 +108,14 @@ func (t *task) publish(ctx context.Context, o upload.Opened, target artifact.Tar
 		target.Revision.Title = target.Artifact.Title
 	}
 	published, err := t.Artifacts.Publish(ctx, t.by, target)
-	if err != nil || !changed {
-		return Result{Published: published}, err
+	result := Result{Published: published, Changed: changed && err == nil}
+	if err == nil && target.Revision != nil {
+		result.Warnings = target.Revision.WarningsFor(t.by.Policy)
 	}
-	return Result{Published: published, Stats: stats(o, target.Revision), Changed: true}, nil
+	if result.Changed {
+		result.Stats = stats(o, target.Revision)
+	}
+	return result, err
 }
 
 // stats counts the files of a revision. Of one that is gone only the uploads are known.

@@ -75,8 +75,33 @@ func New(r Revision) *Linter {
 	return l
 }
 
-// Checks reports whether Check finds anything in files with this path.
-func Checks(path string) bool { return media.IsHTML(path) || media.IsMarkdown(path) }
+// File is a file that may be worth checking.
+type File struct {
+	Path string
+	Size int64
+}
+
+// Choose returns the files that are checked: the entrypoint, and others in the order of their paths, at most
+// limits.LintedFiles. Files of other kinds, and those above limits.LintedFile, are left out.
+func Choose(entrypoint string, files []File) []File {
+	out := slices.DeleteFunc(slices.Clone(files), func(f File) bool {
+		return !media.IsHTML(f.Path) && !media.IsMarkdown(f.Path) || f.Size == 0 || f.Size > limits.LintedFile
+	})
+	slices.SortFunc(out, func(a, b File) int {
+		switch entrypoint {
+		case a.Path:
+			return -1
+		case b.Path:
+			return 1
+		}
+		return strings.Compare(a.Path, b.Path)
+	})
+	most := limits.LintedFiles
+	if len(out) > 0 && out[0].Path != entrypoint {
+		most-- // its place stays free
+	}
+	return out[:min(len(out), most)]
+}
 
 // Check returns what is wrong in a file. Files of other kinds than HTML and markdown have no findings.
 func (l *Linter) Check(path string, body []byte) Report {

@@ -2,8 +2,6 @@ package upload
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/limits"
@@ -53,26 +51,17 @@ func (s *Service) lintFile(ctx context.Context, l *lint.Linter, session *Session
 	return l.Check(f.Path, body)
 }
 
-// linted returns the files that are read: the entrypoint and then others by their path, where they are pages or
-// markdown and not too large.
-func linted(files tree.Tree, entrypoint string) tree.Tree {
-	out := slices.DeleteFunc(slices.Clone(files), func(f tree.File) bool {
-		return !lint.Checks(f.Path) || f.Size == 0 || f.Size > limits.LintedFile
-	})
-	slices.SortFunc(out, func(a, b tree.File) int {
-		if (a.Path == entrypoint) != (b.Path == entrypoint) {
-			if a.Path == entrypoint {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.Path, b.Path)
-	})
-	most := limits.LintedFiles
-	if len(out) > 0 && out[0].Path != entrypoint {
-		most-- // its place stays free
+// linted returns the files that are read.
+func linted(files tree.Tree, entrypoint string) (out tree.Tree) {
+	all := make([]lint.File, len(files))
+	for n, f := range files {
+		all[n] = lint.File{Path: f.Path, Size: f.Size}
 	}
-	return out[:min(len(out), most)]
+	for _, chosen := range lint.Choose(entrypoint, all) {
+		file, _ := files.Find(chosen.Path)
+		out = append(out, file)
+	}
+	return out
 }
 
 func paths(files tree.Tree) []string {

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"io"
+	"strconv"
+
+	"vitrine/cmd/vitrine/folder"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/publishing/lint"
+)
+
+// pageWarnings are what was found in the pages of a revision, as results show it.
+type pageWarnings struct {
+	PageWarnings        []contract.PageWarning `json:"page_warnings,omitempty"`
+	PageWarningsOmitted int                    `json:"page_warnings_omitted,omitempty"`
+}
+
+// notePages writes one line for each finding, as compilers do. With --json the result has them.
+func (a *app) notePages(found pageWarnings) {
+	if a.screen.IsJSON() {
+		return
+	}
+	for _, w := range found.PageWarnings {
+		place := w.Path
+		if w.Line > 0 {
+			place += ":" + strconv.Itoa(w.Line)
+		}
+		a.screen.Note("%s: %s: %s [%s]", place, w.Severity, w.Message, w.Code)
+	}
+	if found.PageWarningsOmitted > 0 {
+		a.screen.Note("And %d more findings in the pages", found.PageWarningsOmitted)
+	}
+}
+
+// lint checks the pages of a folder as the server would. Scripts of a publication without an account do not run.
+func (a *app) lint(files *folder.Folder, w publishFlags) (pageWarnings, error) {
+	byPath := make(map[string]folder.File, len(files.Files))
+	all, paths := make([]lint.File, len(files.Files)), make([]string, len(files.Files))
+	for n, f := range files.Files {
+		byPath[f.Path] = f
+		all[n], paths[n] = lint.File{Path: f.Path, Size: f.Size}, f.Path
+	}
+	l := lint.New(lint.Revision{Entrypoint: files.Entrypoint, Paths: paths, Scripts: !w.ephemeral})
+	reports := []lint.Report{l.CheckSize(byPath[files.Entrypoint].Size)}
+	for _, chosen := range lint.Choose(files.Entrypoint, all) {
+		text, err := readPage(files, byPath[chosen.Path])
+		if err != nil {
+			return pageWarnings{}, err
+		}
+		reports = append(reports, l.Check(chosen.Path, text))
+	}
+	found := lint.Join(reports...)
+	return pageWarnings{found.Wire(), found.More}, nil
+}
+
+func readPage(files *folder.Folder, f folder.File) ([]byte, error) {
+	body, err := files.Body(f)
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	return io.ReadAll(body)
+}
