@@ -15,6 +15,7 @@ import (
 
 	"vitrine/functions/mcp/transport"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
 )
 
 // skillURI is the skill as a resource. Its folder has the name of the skill.
@@ -45,17 +46,8 @@ func (h *Host) skill() string {
 		"{{session_life}}", span(limits.SessionLife),
 		"{{link_life}}", span(limits.LinkURLLife),
 		"{{default_life}}", span(policy.DefaultLife),
-		"{{script_hosts}}", strings.Join(scriptHosts, ", "),
+		"{{script_hosts}}", strings.Join(media.ScriptHosts, ", "),
 	).Replace(skillTemplate)
-}
-
-// scriptHosts are the hosts from which the content host lets pages load scripts.
-var scriptHosts = []string{
-	"cdn.jsdelivr.net",
-	"unpkg.com",
-	"cdnjs.cloudflare.com",
-	"esm.sh",
-	"cdn.tailwindcss.com",
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n/limits.MiB) }

@@ -21,6 +21,7 @@ import (
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/edit"
+	"vitrine/shared/publishing/lint"
 )
 
 // toolList are the tools as a client gets them.
@@ -239,6 +240,47 @@ func TestAResultSaysTheSameInTextAndStructure(t *testing.T) {
 	nudged := e.toolAnswer(t, "publish_artifact", args)
 	if len(nudged.Content) != 3 || !strings.Contains(nudged.Content[2].Text, "2026-11-23T12:00:00Z") {
 		t.Errorf("an artifact that ends soon: %v", nudged.Content)
+	}
+}
+
+func TestAResultSaysWhatIsWrongWithThePages(t *testing.T) {
+	e := newEnv(t)
+	out := e.published()
+	e.edits.publish = func(edit.Request, string, edit.Text) (edit.Result, error) { return out, nil }
+	args := map[string]any{"title": "x", "body": "x", "render_mode": "html"}
+	hint := lint.Warning{Code: lint.MissingTitle, Severity: lint.Insight, Path: "index.html"}
+	broken := lint.Warning{
+		Code:     lint.MissingFile,
+		Severity: lint.Error,
+		Path:     "a\u202e\x1b.html",
+		Line:     3,
+		Subject:  "gone.png",
+	}
+	for _, tt := range []struct {
+		name  string
+		found []lint.Warning
+		want  string
+	}{
+		{"nothing", nil, ""},
+		{"what works", []lint.Warning{hint}, ""},
+		{"what does not", []lint.Warning{broken, hint}, `The pages have 1 problem, the worst in "a\u202e\x1b.html" line 3: ` +
+			`"gone.png" is not in the artifact`},
+	} {
+		out.Warnings = lint.Report{Warnings: tt.found}
+		r := e.toolAnswer(t, "publish_artifact", args)
+		switch {
+		case tt.want == "" && len(r.Content) != 2:
+			t.Errorf("%s: %v", tt.name, r.Content)
+		case tt.want != "" && (len(r.Content) != 3 || !strings.HasPrefix(r.Content[2].Text, tt.want)):
+			t.Errorf("%s: %v", tt.name, r.Content)
+		}
+		if strings.Contains(string(r.Value), "warnings") {
+			t.Errorf("the closed shape has more: %s", r.Value)
+		}
+	}
+	out.Published.ExpiresAt = contract.At(noon.Add(soon))
+	if r := e.toolAnswer(t, "publish_artifact", args); !strings.HasPrefix(r.Content[2].Text, "The pages have") {
+		t.Errorf("the end comes before what is broken: %v", r.Content)
 	}
 }
 

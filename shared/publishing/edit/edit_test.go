@@ -9,6 +9,7 @@ import (
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/edit"
+	"vitrine/shared/publishing/lint"
 )
 
 func TestATextIsPublishedAsANewArtifact(t *testing.T) {
@@ -41,6 +42,22 @@ func TestATextIsPublishedAsANewArtifact(t *testing.T) {
 		if err != nil || c.Revision.Mode != media.ModeOf(a.Entrypoint) {
 			t.Errorf("%+v %v", c, err)
 		}
+	}
+}
+
+func TestTheResultSaysWhatIsWrongWithThePages(t *testing.T) {
+	s := newEnv(t)
+	publishes := s.publishes(html("<img src=gone.png alt=''>"))
+	var r edit.Result
+	for _, name := range []string{"first", "again"} {
+		r = succeed(t, publishes)
+		if len(r.Warnings.Warnings) != 1 || r.Warnings.Warnings[0].Code != lint.MissingFile {
+			t.Errorf("%s: %+v", name, r.Warnings)
+		}
+	}
+	r = succeed(t, s.edits(r.Published.ArtifactID, "index.html", "gone.png", "index.html"))
+	if len(r.Warnings.Warnings) > 0 {
+		t.Errorf("once mended: %+v", r.Warnings)
 	}
 }
 
