@@ -184,7 +184,7 @@ func (h *Host) showArtifact(
 }
 
 // severities are the words of the page for those of findings.
-var severities = map[lint.Severity]string{lint.Error: "Error", lint.Fault: "Warning", lint.Insight: "Hint"}
+var severities = map[lint.Severity]string{lint.Error: "Error", lint.Warn: "Warning", lint.Info: "Hint"}
 
 // warnedFiles groups findings by their files, that of the worst first.
 func warnedFiles(r lint.Report) (files []pages.WarnedFile) {

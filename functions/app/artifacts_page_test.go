@@ -143,12 +143,12 @@ var pageFindings = lint.Report{More: 3, Warnings: []lint.Warning{
 	},
 	{
 		Code:     lint.ConnectBlocked,
-		Severity: lint.Fault,
+		Severity: lint.Warn,
 		Path:     "report.html",
 		Line:     140,
 		Subject:  "https://api.example.com",
 	},
-	{Code: lint.MissingTitle, Severity: lint.Insight, Path: "notes/\u202egpj.exe.html"},
+	{Code: lint.MissingTitle, Severity: lint.Info, Path: "notes/\u202egpj.exe.html"},
 }}
 
 func (s *house) entrypoint() string {

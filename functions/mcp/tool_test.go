@@ -248,7 +248,7 @@ func TestAResultSaysWhatIsWrongWithThePages(t *testing.T) {
 	out := e.published()
 	e.edits.publish = func(edit.Request, string, edit.Text) (edit.Result, error) { return out, nil }
 	args := map[string]any{"title": "x", "body": "x", "render_mode": "html"}
-	hint := lint.Warning{Code: lint.MissingTitle, Severity: lint.Insight, Path: "index.html"}
+	hint := lint.Warning{Code: lint.MissingTitle, Severity: lint.Info, Path: "index.html"}
 	broken := lint.Warning{
 		Code:     lint.MissingFile,
 		Severity: lint.Error,

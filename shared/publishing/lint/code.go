@@ -74,7 +74,7 @@ var messages = map[Code]message{
 	},
 	BaseBlocked:     {alone: "base-uri blocks the base element; write each address relative to the page"},
 	ScriptUnclaimed: {alone: "scripts do not run until somebody claims the artifact; show what matters without them"},
-	SecretFound:     {alone: "this looks like {it}, which everyone who opens the file can copy; take it out and replace it"},
+	SecretFound:     {alone: "this looks like {it}, which everyone who opens the file can copy; replace it"},
 	EntrypointLarge: {alone: "the first page has {it} and opens slowly; move images and data into files of their own"},
 	MissingTitle:    {alone: "the page has no title; add <title> with a few words"},
 	MissingLang:     {alone: `the page does not say its language; write <html lang="en">, or the language that it has`},

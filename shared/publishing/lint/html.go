@@ -46,8 +46,8 @@ func (e element) has(name string) bool {
 // attributes are the names of those that matter, besides those of event handlers.
 var attributes = map[string]bool{
 	"action": true, "alt": true, "aria-hidden": true, "as": true, "background": true, "content": true, "data": true,
-	"formaction": true, "href": true, "lang": true, "name": true, "onerror": true, "onsubmit": true, "poster": true, "rel": true,
-	"role": true, "src": true, "srcset": true, "style": true, "type": true, "xlink:href": true, "xml:lang": true,
+	"formaction": true, "href": true, "lang": true, "name": true, "onerror": true, "onsubmit": true,
+	"poster": true, "rel": true, "role": true, "src": true, "srcset": true, "style": true, "type": true, "xlink:href": true, "xml:lang": true,
 }
 
 // read goes through the file once.
@@ -155,11 +155,11 @@ func (p *page) acts(e element) {
 	script := e.name == "script" && runs(e) || e.handler || strings.HasPrefix(link, "javascript:") &&
 		!strings.HasPrefix(link, "javascript:void") && link != "javascript:;" && link != "javascript:"
 	if script && !p.revision.Scripts {
-		p.add(ScriptUnclaimed, Insight, p.line, "", "")
+		p.add(ScriptUnclaimed, Info, p.line, "", "")
 	}
 	p.submits(e)
 	if e.name == "base" && e.has("href") {
-		p.add(BaseBlocked, Fault, p.line, "", "")
+		p.add(BaseBlocked, Warn, p.line, "", "")
 	}
 }
 
@@ -177,7 +177,7 @@ func (p *page) submits(e element) {
 	sends := e.name == "form" && address != "" || e.has("formaction") || e.name == "input" && kind == "submit" ||
 		e.name == "button" && kind == "submit"
 	if sends && !strings.HasPrefix(address, "#") && !strings.HasPrefix(strings.ToLower(address), "javascript:") {
-		p.add(FormBlocked, Fault, p.line, "", "")
+		p.add(FormBlocked, Warn, p.line, "", "")
 	}
 }
 
@@ -231,21 +231,21 @@ func (p *page) judge() {
 		if p.unlabeled > 1 {
 			images = fmt.Sprintf("%d images have", p.unlabeled)
 		}
-		p.add(MissingAlt, Insight, p.unlabel1, images, "")
+		p.add(MissingAlt, Info, p.unlabel1, images, "")
 	}
 	if p.submitted > 0 && p.listens {
-		p.add(FormBlocked, Fault, p.submitted, "", "")
+		p.add(FormBlocked, Warn, p.submitted, "", "")
 	}
 	if !p.whole {
 		return // a piece that a script or another page includes
 	}
 	if !p.title {
-		p.add(MissingTitle, Insight, 0, "", "")
+		p.add(MissingTitle, Info, 0, "", "")
 	}
 	if p.htmlLine > 0 && !p.language {
-		p.add(MissingLang, Insight, p.htmlLine, "", "")
+		p.add(MissingLang, Info, p.htmlLine, "", "")
 	}
 	if !p.viewport {
-		p.add(MissingViewport, Insight, 0, "", "")
+		p.add(MissingViewport, Info, 0, "", "")
 	}
 }

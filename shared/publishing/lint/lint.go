@@ -22,13 +22,13 @@ type Severity string
 
 // The severities, the worst first.
 const (
-	Error   Severity = "error"   // it will surely not work, or shows a secret
-	Fault   Severity = "warning" // it will not work if it is used
-	Insight Severity = "info"    // it works, and could be better
+	Error Severity = "error"   // it will surely not work, or shows a secret
+	Warn  Severity = "warning" // it will not work if it is used
+	Info  Severity = "info"    // it works, and could be better
 )
 
 // rank orders severities, the worst first.
-func (s Severity) rank() int { return slices.Index([]Severity{Error, Fault, Insight}, s) }
+func (s Severity) rank() int { return slices.Index([]Severity{Error, Warn, Info}, s) }
 
 // Warning is a finding about a file.
 type Warning struct {
@@ -126,7 +126,7 @@ func (l *Linter) CheckSize(size int64) Report {
 		return Report{}
 	}
 	f := &findings{path: l.revision.Entrypoint, seen: map[finding]bool{}}
-	f.add(EntrypointLarge, Fault, 0, fmt.Sprintf("%.1f MB", float64(size)/limits.MiB), "")
+	f.add(EntrypointLarge, Warn, 0, fmt.Sprintf("%.1f MB", float64(size)/limits.MiB), "")
 	return f.report
 }
 
@@ -156,10 +156,10 @@ func (r Report) Claimed() Report {
 	return Report{kept, r.More}
 }
 
-// Urgent counts the findings that are more than insights.
+// Urgent counts the findings that are more than hints.
 func (r Report) Urgent() (n int) {
 	for _, w := range r.Warnings {
-		if w.Severity != Insight {
+		if w.Severity != Info {
 			n++
 		}
 	}

@@ -265,7 +265,7 @@ func TestEveryCodeHasAMessage(t *testing.T) {
 func TestTheWorstFindingsComeFirstAndTheOthersAreCounted(t *testing.T) {
 	var a, b Report
 	for n := range 15 {
-		a.Warnings = append(a.Warnings, Warning{Code: MissingAlt, Severity: Insight, Path: "a", Line: 20 - n})
+		a.Warnings = append(a.Warnings, Warning{Code: MissingAlt, Severity: Info, Path: "a", Line: 20 - n})
 		b.Warnings = append(b.Warnings, Warning{Code: MissingFile, Severity: Error, Path: "b", Line: 20 - n})
 	}
 	b.More = 2

@@ -9,7 +9,7 @@ import (
 func (p *page) loads(e element) {
 	missing := Error
 	if e.has("onerror") {
-		missing = Fault // the page has another way then
+		missing = Warn // the page has another way then
 	}
 	refer := func(address string, to *resource, missing Severity) {
 		p.refer(p.findings, reference{
@@ -23,7 +23,7 @@ func (p *page) loads(e element) {
 	src := e.attributes["src"]
 	switch e.name {
 	case "a", "area":
-		refer(e.attributes["href"], nil, Fault)
+		refer(e.attributes["href"], nil, Warn)
 	case "script":
 		if runs(e) {
 			refer(src, &aScript, missing)
@@ -34,10 +34,10 @@ func (p *page) loads(e element) {
 		}
 	case "img":
 		refer(src, &anImage, missing)
-		candidates(e.attributes["srcset"], func(address string) { refer(address, &anImage, Fault) })
+		candidates(e.attributes["srcset"], func(address string) { refer(address, &anImage, Warn) })
 	case "source":
-		refer(src, &aMedium, Fault) // another source may do
-		candidates(e.attributes["srcset"], func(address string) { refer(address, &anImage, Fault) })
+		refer(src, &aMedium, Warn) // another source may do
+		candidates(e.attributes["srcset"], func(address string) { refer(address, &anImage, Warn) })
 	case "video", "audio":
 		refer(src, &aMedium, missing)
 		refer(e.attributes["poster"], &anImage, missing)
@@ -125,9 +125,9 @@ func (p *page) style(sheet string) {
 		line += strings.Count(sheet[:at[0]], "\n")
 		r := reference{
 			line:    line,
-			missing: Fault,
+			missing: Warn,
 			loads:   &anImage,
-			blocked: Fault,
+			blocked: Warn,
 		}
 		next := at[1]
 		switch {

@@ -17,7 +17,8 @@ type document struct {
 var (
 	fenced     = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})")
 	inlineCode = regexp.MustCompile("``[^`]{1,500}``|`[^`]{1,500}`")
-	inlineLink = regexp.MustCompile(`\]\(\s{0,9}(?:<([^<>\n]{1,500})>|([^()\s<>]{1,500}))(?:\s{1,9}(?:"[^"]{0,200}"|'[^']{0,200}'))?\s{0,9}\)`)
+	inlineLink = regexp.MustCompile(`\]\(\s{0,9}(?:<([^<>\n]{1,500})>|([^()\s<>]{1,500}))` +
+		`(?:\s{1,9}(?:"[^"]{0,200}"|'[^']{0,200}'))?\s{0,9}\)`)
 	definition = regexp.MustCompile(`^ {0,3}\[[^\]^][^\]]{0,200}\]:\s{0,9}<?([^\s<>]{1,500})>?\s*(?:["'(].*)?$`)
 	inlineHTML = regexp.MustCompile(`(?i)<(?:img|a)\s[^<>]{0,300}?\b(?:src|href)\s{0,9}=\s{0,9}["']([^"'<>]{1,500})["']`)
 	comments   = regexp.MustCompile(`<!--.*?-->`)
@@ -91,5 +92,5 @@ func (d *document) link(number int, address string) {
 	if strings.ContainsRune(address, '\\') {
 		return
 	}
-	d.refer(d.findings, reference{address: address, line: number, missing: Fault})
+	d.refer(d.findings, reference{address: address, line: number, missing: Warn})
 }

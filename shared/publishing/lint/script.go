@@ -26,7 +26,8 @@ var calls = []call{
 	{mark: "sendBeacon(", form: regexp.MustCompile(`^sendBeacon\(\s{0,20}` + quoted), loads: &aRequest},
 	{
 		mark:  ".open(",
-		form:  regexp.MustCompile(`^\.open\(\s{0,20}["'\x60](?i:GET|POST|PUT|DELETE|HEAD|PATCH)["'\x60]\s{0,20},\s{0,20}` + quoted),
+		form:  regexp.MustCompile(`^\.open\(\s{0,20}["'\x60](?i:GET|POST|PUT|DELETE|HEAD|PATCH)["'\x60]\s{0,20},\s{0,20}` +
+			quoted),
 		loads: &aRequest,
 	},
 	{mark: "import(", form: regexp.MustCompile(`^import\(\s{0,20}` + quoted), loads: &aScript},
@@ -73,9 +74,9 @@ func (p *page) asks(c call, line int, address string, complete bool) {
 	p.refer(p.findings, reference{
 		address: address,
 		line:    line,
-		missing: Fault,
+		missing: Warn,
 		loads:   c.loads,
-		blocked: Fault,
+		blocked: Warn,
 	})
 }
 
@@ -96,8 +97,8 @@ func commented(before []byte) bool {
 	const longest = 200 // of what is looked at
 	line := before[max(0, len(before)-longest):]
 	line = bytes.TrimSpace(line[bytes.LastIndexByte(line, '\n')+1:])
-	return bytes.Contains(line, []byte("//")) && !bytes.Contains(line, []byte("://")) || bytes.HasPrefix(line, []byte("*")) ||
-		bytes.HasPrefix(line, []byte("/*"))
+	return bytes.Contains(line, []byte("//")) && !bytes.Contains(line, []byte("://")) ||
+		bytes.HasPrefix(line, []byte("*")) || bytes.HasPrefix(line, []byte("/*"))
 }
 
 // maxSecrets is how many secrets are reported of one file.
