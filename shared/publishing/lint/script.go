@@ -25,8 +25,8 @@ var calls = []call{
 	{mark: "EventSource(", form: regexp.MustCompile(`^EventSource\(\s{0,20}` + quoted), loads: &aRequest},
 	{mark: "sendBeacon(", form: regexp.MustCompile(`^sendBeacon\(\s{0,20}` + quoted), loads: &aRequest},
 	{
-		mark:  ".open(",
-		form:  regexp.MustCompile(`^\.open\(\s{0,20}["'\x60](?i:GET|POST|PUT|DELETE|HEAD|PATCH)["'\x60]\s{0,20},\s{0,20}` +
+		mark: ".open(",
+		form: regexp.MustCompile(`^\.open\(\s{0,20}["'\x60](?i:GET|POST|PUT|DELETE|HEAD|PATCH)["'\x60]\s{0,20},\s{0,20}` +
 			quoted),
 		loads: &aRequest,
 	},
