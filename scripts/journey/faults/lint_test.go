@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// TestF89ADraftIsMadeAlthoughItsPagesCannotBeRead reads the page to warn about it, in vain.
-func TestF89ADraftIsMadeAlthoughItsPagesCannotBeRead(t *testing.T) {
+// TestF99ADraftIsMadeAlthoughItsPagesCannotBeRead reads the page to warn about it, in vain.
+func TestF99ADraftIsMadeAlthoughItsPagesCannotBeRead(t *testing.T) {
 	never := make(chan struct{})
 	for name, rule := range map[string]func(*harness.FaultEnv){
 		"S3 cannot be reached":    func(s *harness.FaultEnv) { s.Faults.On("GetObject").Always().Before(chaos.Unreachable) },
