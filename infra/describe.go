@@ -89,7 +89,7 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 		if _, makes := f.settings[env.Bundles]; makes {
 			variables[env.Bundles] = "1" // scripts/dev makes them at once
 		}
-		if f.name == "content" {
+		if _, streams := f.settings[env.ResponseMode]; streams {
 			variables[env.ResponseMode] = "buffered" // sam local does not stream
 		}
 		if f.caches {

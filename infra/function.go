@@ -24,6 +24,7 @@ type function struct {
 	stack  awscdk.Stack
 	data   *data
 	lambda awslambda.Function
+	pages  *function // that makes the pages of files; the content host's gateway leads to it
 
 	log     awslogs.LogGroup
 	reports awssns.ITopic // see topic

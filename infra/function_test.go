@@ -13,13 +13,14 @@ import (
 	"vitrine/shared/boot/app"
 	"vitrine/shared/boot/content"
 	"vitrine/shared/boot/mcp"
+	"vitrine/shared/boot/render"
 	"vitrine/shared/boot/upload"
 	"vitrine/shared/platform/env"
 )
 
 // needed are the rings that the hosts require.
 var needed = map[string][]string{"api": api.Rings, "upload": upload.Rings, "content": content.Rings, "app": app.Rings,
-	"mcp": mcp.Rings}
+	"mcp": mcp.Rings, env.Pages: render.Rings}
 
 func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	common := []string{
@@ -40,6 +41,7 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 			env.Bundles, env.Cache, env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout,
 			env.StripeKey, env.StripePriceMonth, env.StripePriceYear, env.StripeURL,
 		}, checking...),
+		env.Pages: {env.Cache, env.ResponseMode},
 	}
 	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		want := slices.Concat(common, own[host], needed[host])
@@ -184,7 +186,7 @@ func TestLogsHaveNames(t *testing.T) {
 			}
 		}
 		want := []string{"AccessLog", "Log"}
-		if slices.Contains(env.Scheduled, host) {
+		if slices.Contains(env.Scheduled, host) || host == env.Pages {
 			want = want[1:]
 		} else if len(tpl.of("AWS::CloudFront::Distribution")) > 0 && d.EdgeLogs {
 			want = []string{"AccessLog", "EdgeLog", "Log"}

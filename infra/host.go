@@ -101,3 +101,17 @@ var hosts = []host{
 		grants: (*data).mcpRights,
 	},
 }
+
+// pageTime ends a page that takes longer than its view may, with reading and writing.
+const pageTime = 10
+
+// pagesHost is the function that makes pages. It has no gateway of its own: that of the content host leads to it.
+var pagesHost = host{
+	name:     env.Pages,
+	memory:   512,
+	caches:   true,
+	timeout:  pageTime,
+	rings:    []string{env.ContentRing},
+	settings: map[string]string{env.ResponseMode: "stream"},
+	grants:   (*data).renderRights,
+}

@@ -58,12 +58,15 @@ func run() (err error) {
 type deployment struct {
 	options
 	data      *data
+	pages     *function
 	hosts     []*function
 	scheduled []*function
 }
 
-// functions returns all functions of a deployment.
-func (d *deployment) functions() []*function { return slices.Concat(d.hosts, d.scheduled) }
+// functions returns all functions of a deployment, each after those that its stack refers to.
+func (d *deployment) functions() []*function {
+	return slices.Concat([]*function{d.pages}, d.hosts, d.scheduled)
+}
 
 // build adds the stacks of a deployment to an app.
 func build(app awscdk.App, o options) (*deployment, error) {
@@ -71,8 +74,12 @@ func build(app awscdk.App, o options) (*deployment, error) {
 		return nil, err
 	}
 	d := &deployment{options: o, data: newData(app, o)}
+	d.pages = newFunction(app, o, d.data, pagesHost)
 	for _, h := range hosts {
 		f := newFunction(app, o, d.data, h)
+		if f.name == "content" {
+			f.pages = d.pages
+		}
 		front[h.name](f)
 		f.reconcile()
 		d.hosts = append(d.hosts, f)

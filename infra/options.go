@@ -211,12 +211,15 @@ func readOptions(c lookup) (options, error) {
 // contentConcurrency is what production lets the readers of files take of the account.
 const contentConcurrency = 200
 
+// pagesConcurrency is what production lets those of pages take, each of which is worth a second of a core.
+const pagesConcurrency = 50
+
 func readConcurrency(c lookup, production bool) (map[string]float64, error) {
 	out := map[string]float64{}
 	if production {
-		out["content"] = contentConcurrency
+		out["content"], out[env.Pages] = contentConcurrency, pagesConcurrency
 	}
-	for _, host := range hostNames {
+	for _, host := range append(slices.Clone(hostNames), env.Pages) {
 		given := c.text("concurrency-"+host, "")
 		if given == "" {
 			continue

@@ -36,6 +36,7 @@ import (
 	"vitrine/shared/boot/content"
 	bootjobs "vitrine/shared/boot/jobs"
 	"vitrine/shared/boot/mcp"
+	"vitrine/shared/boot/render"
 	"vitrine/shared/boot/upload"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/entry/ephemeral"
@@ -74,7 +75,7 @@ func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.passed.L
 
 var assemble = map[string]func(*boot.Services, *slog.Logger) (http.Handler, error){
 	"api": api.Handler, "upload": upload.Handler, "content": content.Handler, "app": app.Handler,
-	"mcp": mcp.Handler,
+	"mcp": mcp.Handler, env.Pages: render.Handler,
 }
 
 func newHarness(t *testing.T) *harness {
@@ -119,6 +120,7 @@ func newHarness(t *testing.T) *harness {
 		environment[name] = value
 		t.Setenv(name, value)
 	}
+	var pages http.Handler // below the content host
 	for _, host := range functionNames {
 		tpl := read(t, "Plain-"+strings.ToUpper(host[:1])+host[1:])
 		declared := tpl.variables(t)
@@ -141,8 +143,19 @@ func newHarness(t *testing.T) *harness {
 			h.jobs = bootjobs.Host(services, quiet)
 		case "bundle":
 			h.bundler = bundle.Host(services, quiet)
+		case env.Pages:
+			pages = h.handler(t, e, host, services)
+		case "content":
+			contentHost := h.handler(t, e, host, services)
+			h.serve(t, listeners[host], http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasPrefix(r.URL.Path, env.PagesPath) {
+					pages.ServeHTTP(w, r)
+					return
+				}
+				contentHost.ServeHTTP(w, r)
+			}))
 		default:
-			h.serve(t, e, host, listeners[host], services)
+			h.serve(t, listeners[host], h.handler(t, e, host, services))
 		}
 	}
 	var err error
@@ -189,7 +202,8 @@ func (h *harness) open(t *testing.T, host string, getenv func(string) string, p 
 	return services
 }
 
-func (h *harness) serve(t *testing.T, e *engine.Engines, host string, l net.Listener, services *boot.Services) {
+// handler assembles a host.
+func (h *harness) handler(t *testing.T, e *engine.Engines, host string, services *boot.Services) http.Handler {
 	t.Helper()
 	log := slog.New(&h.visited).With("host", host)
 	handler, err := assemble[host](services, log)
@@ -204,6 +218,11 @@ func (h *harness) serve(t *testing.T, e *engine.Engines, host string, l net.List
 			Log:     log,
 		})
 	}
+	return handler
+}
+
+func (h *harness) serve(t *testing.T, l net.Listener, handler http.Handler) {
+	t.Helper()
 	server := &http.Server{Handler: handler}
 	go server.Serve(l)
 	t.Cleanup(func() { server.Close() })
@@ -453,6 +472,12 @@ func (h *harness) visit(t *testing.T, g *wire.Agent, p contract.Published) {
 		h.ok(t, g, "GET", target, nil)
 	}
 	h.ok(t, g, "HEAD", view.Files[0].URL, nil)
+	page := strings.Replace(view.Files[0].URL, "/v/", env.PagesPath, 1)
+	of := strings.Replace(linked.AgentView.Files[0].URL, "/v/", env.PagesPath, 1) // a token that names the link
+	for _, target := range []string{page, of, strings.TrimSuffix(page, "/index.html")} {
+		h.ok(t, g, "GET", target, nil)
+		h.ok(t, g, "HEAD", target, nil)
+	}
 	h.ok(t, g, "DELETE", artifact, nil, "Idempotency-Key", wire.NewKey())
 	h.ok(t, g, "POST", g.At.APIURL+"/v1/api-keys/current/revoke", nil)
 }

@@ -175,6 +175,7 @@ var rights = map[string][]string{
 		on("Core.Arn/index/gsi1", "dynamodb:Query"), on("Core.Arn/index/gsi2", "dynamodb:Query")),
 	"content": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing"),
 		on("Objects.Arn/b/*", "s3:GetObject"), on("Objects.Arn/x/*", "s3:GetObject")),
+	"render": slices.Concat(everywhere, readsGates, readsFiles, readsRings("ContentRing")),
 	"app": slices.Concat(everywhere, readsFiles, servesMembers, readsRings("ContentRing", "LinksRing", "PepperRing", "SealRing"),
 		on("Events.Arn/index/gsi1", "dynamodb:Query"),
 		onKeys("Core.Arn", "LTX#* or SES#* or OAR#* or LOCK#* or JOB#REMOVE#*", "dynamodb:DeleteItem"),

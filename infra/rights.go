@@ -32,6 +32,11 @@ func (d *data) contentRights() []awsiam.PolicyStatement {
 	})
 }
 
+// renderRights are those of content without the archives.
+func (d *data) renderRights() []awsiam.PolicyStatement {
+	return slices.Concat(d.readGates(), d.readFiles())
+}
+
 func (d *data) appRights() []awsiam.PolicyStatement {
 	// sign-ins, sessions, consents, lockdowns that are lifted, and removals that are cancelled
 	ended := leading("LTX#*", "SES#*", "OAR#*", "LOCK#*", "JOB#REMOVE#*")

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"vitrine/shared/platform/env"
+
 	"context"
 	"encoding/json"
 	"go/ast"
@@ -104,8 +106,12 @@ func documented(t *testing.T, host string) (routes []string) {
 		if path == "/" {
 			path = "/{$}" // as the log has it
 		}
+		by := host
+		if strings.HasPrefix(path, env.PagesPath) {
+			by = env.Pages
+		}
 		for method := range methods {
-			routes = append(routes, host+" "+strings.ToUpper(method)+" "+path)
+			routes = append(routes, by+" "+strings.ToUpper(method)+" "+path)
 		}
 	}
 	return routes

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigateway"
 	"github.com/aws/jsii-runtime-go"
 
+	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/fault"
 )
 
@@ -49,20 +52,32 @@ func (f *function) restAPI(hidden bool) awsapigateway.RestApi {
 		props.CloudWatchRoleRemovalPolicy = awscdk.RemovalPolicy_RETAIN
 	}
 	api := awsapigateway.NewRestApi(f.stack, jsii.String("Api"), props)
-	stream := awsapigateway.NewLambdaIntegration(f.lambda, &awsapigateway.LambdaIntegrationOptions{
-		ResponseTransferMode: awsapigateway.ResponseTransferMode_STREAM,
-		Timeout:              seconds(f.timeout),
-		AllowTestInvoke:      jsii.Bool(false),
-	})
-	for _, r := range []awsapigateway.IResource{api.Root(), api.Root().AddResource(jsii.String("{proxy+}"), nil)} {
-		method := r.AddMethod(jsii.String("ANY"), stream,
-			&awsapigateway.MethodOptions{AuthorizationType: awsapigateway.AuthorizationType_NONE})
-		suppress(method, rule{"AwsSolutions-APIG4", whoAuthorizes}, rule{"AwsSolutions-COG4", whoAuthorizes})
-	}
+	own, pages := f.stream(), f.pages.stream()
+	lead(api.Root(), own)
+	lead(api.Root().AddResource(jsii.String("{proxy+}"), nil), own)
+	below := api.Root().AddResource(jsii.String(strings.Trim(env.PagesPath, "/")), nil)
+	lead(below.AddResource(jsii.String("{proxy+}"), nil), pages)
+	f.pages.reportErrorLines()
 	f.gatewayRefusals(api)
 	f.reportErrorLines()
 	f.suppressRest(api)
 	return api
+}
+
+// stream is how a gateway calls the function: it passes the answer on while the function writes it.
+func (f *function) stream() awsapigateway.LambdaIntegration {
+	return awsapigateway.NewLambdaIntegration(f.lambda, &awsapigateway.LambdaIntegrationOptions{
+		ResponseTransferMode: awsapigateway.ResponseTransferMode_STREAM,
+		Timeout:              seconds(f.timeout),
+		AllowTestInvoke:      jsii.Bool(false),
+	})
+}
+
+// lead passes every request for a resource on.
+func lead(r awsapigateway.IResource, to awsapigateway.LambdaIntegration) {
+	method := r.AddMethod(jsii.String("ANY"), to,
+		&awsapigateway.MethodOptions{AuthorizationType: awsapigateway.AuthorizationType_NONE})
+	suppress(method, rule{"AwsSolutions-APIG4", whoAuthorizes}, rule{"AwsSolutions-COG4", whoAuthorizes})
 }
 
 // refusal is an answer that the gateway gives by itself.

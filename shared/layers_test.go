@@ -58,6 +58,7 @@ var rooms = []room{
 			"functions/api",
 			"functions/upload",
 			"functions/content",
+			"functions/render",
 			"functions/app",
 			"functions/app/pages",
 			"functions/mcp",
@@ -79,6 +80,7 @@ var rooms = []room{
 			"functions/api/lambda",
 			"functions/upload/lambda",
 			"functions/content/lambda",
+			"functions/render/lambda",
 			"functions/app/lambda",
 			"functions/mcp/lambda",
 			"functions/jobs/lambda",
@@ -108,6 +110,7 @@ var bans = []ban{
 	{"functions/api", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
 	{"functions/upload", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
 	{"functions/content", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
+	{"functions/render", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
 	{"functions/app", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
 	{"functions/mcp", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
 	{"functions/mcp/transport", "github.com/modelcontextprotocol/", "the transport stands before any handler of the protocol"},
@@ -122,6 +125,10 @@ var bans = []ban{
 	{"functions/mcp/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
 	{"functions/jobs/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
 	{"functions/bundle/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
+	{"functions/app/lambda", "github.com/alecthomas/", "the render function alone links the libraries of pages"},
+	{"functions/content/lambda", "github.com/alecthomas/", "the render function alone links the libraries of pages"},
+	{"functions/api/lambda", "github.com/alecthomas/", "the render function alone links the libraries of pages"},
+	{"functions/render/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
 }
 
 func TestPackagesImportLowerRoomsOnly(t *testing.T) {

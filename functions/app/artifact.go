@@ -173,7 +173,7 @@ func (h *Host) showArtifact(
 	}
 	if a.preview != nil {
 		w.Header().Set(policyHeader, policyFraming(h.contentOrigin()))
-		p.Source, p.Framed = a.preview.URL, shownByBrowsers(a.Entrypoint)
+		p.Source, p.Framed = a.preview.URL, shownInFrames(a.Entrypoint)
 		p.Bundle = bundleOf(a.preview.Bundle)
 		p.Newest = string(a.Current)
 		p.Warned, p.Unshown = warnedFiles(a.preview.Warnings), a.preview.Warnings.More
@@ -264,6 +264,11 @@ func (s *shownArtifact) comparePath(i int) string {
 		}
 	}
 	return ""
+}
+
+// shownInFrames tells whether a frame shows a file: by its page, or because browsers show its bytes.
+func shownInFrames(entrypoint string) bool {
+	return media.ViewOf(entrypoint) != media.NoView || shownByBrowsers(entrypoint)
 }
 
 // shownByBrowsers tells whether a browser shows a file inside a frame instead of saving it.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -52,8 +53,8 @@ func (h *Host) privatePage(a *seenArtifact, workspace string) pages.Private {
 		Title:         a.view.Title,
 		Revision:      string(a.view.RevisionID),
 		Entrypoint:    a.view.Entrypoint,
-		Source:        a.view.RevisionContentURL,
-		Framed:        shownByBrowsers(a.view.Entrypoint),
+		Source:        cmp.Or(a.view.RenderedURL, a.view.RevisionContentURL),
+		Framed:        shownInFrames(a.view.Entrypoint),
 		ContentOrigin: h.contentOrigin(),
 		CreatedAt:     a.view.CreatedAt.Time,
 	}

@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/publishing/content"
+	"vitrine/shared/publishing/readaccess"
 )
 
 // Host is the content host.
@@ -88,14 +89,52 @@ func (h *Host) routes() []web.Route {
 	exported.ID, exportedHead.ID = "content.export", "content.exportHead"
 	exported.Path, exportedHead.Path = "/x/{token}", "/x/{token}"
 	exported.Summary = "Serve an archive of an export of a workspace"
-	return []web.Route{
+	return append(h.pageRoutes(get, head),
 		web.Plain[fileInput](get, h.file),
 		web.Plain[fileInput](head, h.file),
 		web.Plain[bundleInput](bundle, h.bundle),
 		web.Plain[bundleInput](bundleHead, h.bundle),
 		web.Plain[exportInput](exported, h.export),
 		web.Plain[exportInput](exportedHead, h.export),
+	)
+}
+
+// pageRoutes describes the pages of files for the document of the origin. The gateway leads them to the function that
+// makes pages, so that this host is never asked.
+func (h *Host) pageRoutes(get, head web.Operation) (out []web.Route) {
+	for _, of := range []struct{ id, path, what string }{
+		{"content.page", "/r/{token}/{path}", "the page of a file or a folder"},
+		{"content.pages", "/r/{token}", "the list of the files of a revision"},
+	} {
+		asked, headers := get, head
+		asked.ID, headers.ID = of.id, of.id+"Head"
+		asked.Path, headers.Path = of.path, of.path
+		asked.Summary = "Show " + of.what
+		asked.Answers = []web.Answer{
+			{Status: http.StatusOK, Description: of.what + ", without scripts", MediaType: "text/html"},
+			{Status: http.StatusNotModified, Description: "the client's copy is current"},
+		}
+		if of.id == "content.pages" {
+			out = append(out, web.Plain[pagesInput](asked, elsewhere), web.Plain[pagesInput](headers, elsewhere))
+			continue
+		}
+		asked.Answers[0].Description += "; with as=text the file as text/plain"
+		out = append(out, web.Plain[pageInput](asked, elsewhere), web.Plain[pageInput](headers, elsewhere))
 	}
+	return out
+}
+
+func elsewhere(http.ResponseWriter, *http.Request) error { return readaccess.NotFound() }
+
+type pagesInput struct {
+	Token string `path:"token" doc:"signed content token"`
+}
+
+type pageInput struct {
+	Token string `path:"token" doc:"signed content token"`
+	Path  string `path:"path" doc:"path of a file or folder within the artifact"`
+	As    string `query:"as" doc:"text: the plain text of Markdown, a table or a notebook"`
+	Sort  string `query:"sort" doc:"column that a table is sorted by, counted from 1, followed by d for descending"`
 }
 
 type bundleInput struct {

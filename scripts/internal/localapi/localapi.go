@@ -60,11 +60,14 @@ func Open(c Config) (*Hosts, error) {
 	return h, nil
 }
 
-// hostOf returns the host whose functions a gateway leads to.
+// hostOf returns the host whose function a gateway leads to. Functions of other stacks are behind paths of their own: the
+// host is the function of the gateway's stack.
 func hostOf(a *template.API) (string, error) {
 	var hosts []string
 	for _, r := range a.Routes {
-		hosts = append(hosts, r.Function.Host)
+		if r.Function.Stack == a.Stack {
+			hosts = append(hosts, r.Function.Host)
+		}
 	}
 	slices.Sort(hosts)
 	if hosts = slices.Compact(hosts); len(hosts) != 1 || hosts[0] == "" {

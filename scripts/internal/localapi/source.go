@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 
 	"vitrine/scripts/internal/package/bootstrap"
 	"vitrine/scripts/testkit/fresh"
@@ -48,10 +49,10 @@ func (s Sources) Templates(ctx context.Context) (string, error) {
 	})
 }
 
-// Programs returns the program of each host's function, built for this machine and otherwise as it is deployed.
+// Programs returns the program of each function that answers requests, built for this machine and otherwise as it is deployed.
 func (s Sources) Programs(ctx context.Context) (map[string]string, error) {
 	programs := map[string]string{}
-	for _, host := range env.Hosts {
+	for _, host := range append(slices.Clone(env.Hosts), env.Pages) {
 		program := filepath.Join(s.Root, ".vitrine", "bin", "lambda", host)
 		err := s.make(ctx, program, programSources, func() error {
 			fmt.Fprintf(s.Log, "building the function of host %s\n", host)

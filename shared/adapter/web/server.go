@@ -79,11 +79,12 @@ const (
 // wrong method with 405, on hosts that have it.
 func (s *Server) Handler(routes ...Route) http.Handler {
 	mux := http.NewServeMux()
-	paths := wildcards{mux, &rootMethods{}}
+	paths := wildcards{mux, &rootMethods{}, map[string]bool{}}
 	api := newAPI(paths, s)
 	for _, r := range routes {
 		r.register(s, api)
 	}
+	paths.closeFolders()
 	completeSchemas(api.OpenAPI().Components.Schemas)
 	if api.OpenAPI().Paths[documentPath] == nil {
 		mux.HandleFunc("GET "+documentPath, document(api))
@@ -116,7 +117,8 @@ func healthz(w http.ResponseWriter, _ *http.Request) {
 // / and matches that path alone.
 type wildcards struct {
 	*http.ServeMux
-	root *rootMethods
+	root    *rootMethods
+	folders map[string]bool // patterns that end before {path}, and whether a route has them
 }
 
 // HandleFunc serves humago.
@@ -126,10 +128,21 @@ func (m wildcards) HandleFunc(pattern string, h func(http.ResponseWriter, *http.
 		pattern += "{$}"
 	}
 	if dir, ok := strings.CutSuffix(pattern, "/{path}"); ok {
-		m.ServeMux.HandleFunc(dir, notFound) // else ServeMux redirects to dir/, with the token in Location
+		m.folders[dir] = m.folders[dir]
 		pattern = dir + "/{path...}"
+	} else {
+		m.folders[pattern] = true
 	}
 	m.ServeMux.HandleFunc(pattern, h)
+}
+
+// closeFolders refuses what ServeMux would redirect to dir/, with the token in Location.
+func (m wildcards) closeFolders() {
+	for dir, open := range m.folders {
+		if !open {
+			m.ServeMux.HandleFunc(dir, notFound)
+		}
+	}
 }
 
 func cutMethod(pattern string) (method, path string, ok bool) { return strings.Cut(pattern, " ") }

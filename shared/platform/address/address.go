@@ -10,6 +10,7 @@ import (
 
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/token"
 )
 
@@ -51,12 +52,43 @@ func (b *URLBuilder) Discovery() contract.Discovery {
 
 // Content is the prefix under which all files of a revision lie: append an escaped path. It ends with a slash.
 func (b *URLBuilder) Content(claims token.Claims) (string, error) {
+	l, err := b.Locate(claims)
+	return l.files, err
+}
+
+// Locate returns the URLs of the files of a revision and of their pages.
+func (b *URLBuilder) Locate(claims token.Claims) (Location, error) {
 	t, err := b.ContentToken.Mint(claims)
 	if err != nil {
-		return "", err
+		return Location{}, err
 	}
-	return b.Origins.Content + "/v/" + t + "/", nil
+	return Location{files: b.Origins.Content + "/v/" + t + "/", pages: b.Origins.Content + "/r/" + t + "/"}, nil
 }
+
+// Location is where the files of a revision are, by one token.
+type Location struct{ files, pages string }
+
+// File returns the URL of the bytes of a file.
+func (l Location) File(path string) string { return l.files + Escape(path) }
+
+// Page returns the URL of the page that shows a file; empty if the path tells that there is none.
+func (l Location) Page(path string) string {
+	if media.ViewOf(path) == media.NoView {
+		return ""
+	}
+	return l.pages + Escape(path)
+}
+
+// Text returns the URL of a file as plain text, where that is another one than its bytes; empty otherwise.
+func (l Location) Text(path string) string {
+	if !media.HasText(path) {
+		return ""
+	}
+	return l.pages + Escape(path) + "?as=text"
+}
+
+// Frame returns the URL that a viewer frames: the page of a file, or its bytes if it has none.
+func (l Location) Frame(path string) string { return cmp.Or(l.Page(path), l.File(path)) }
 
 // Bundle is the archive of one revision.
 func (b *URLBuilder) Bundle(claims token.Claims) (string, error) {

@@ -76,6 +76,8 @@ type AgentViewFile struct {
 	ContentType string `json:"content_type" minLength:"1" maxLength:"200"`
 	URL         string `json:"url" format:"uri"`
 	SHA256      string `json:"sha256,omitempty" pattern:"^[a-f0-9]{64}$"`
+	RenderedURL string `json:"rendered_url,omitempty" format:"uri" doc:"signed; a page that shows the file"`
+	TextURL     string `json:"text_url,omitempty" format:"uri" doc:"signed; the file as plain text"`
 }
 
 // SafetyWarning is a finding of a scanner about the content.
@@ -108,6 +110,8 @@ type PublicAgentView struct {
 	ExpiresAt          Time            `json:"expires_at" format:"date-time"`
 	Entrypoint         string          `json:"entrypoint" minLength:"1" maxLength:"4096"`
 	RevisionContentURL string          `json:"revision_content_url" format:"uri" doc:"signed; opens the entrypoint"`
+	RenderedURL        string          `json:"rendered_url,omitempty" format:"uri" doc:"signed; a page that shows the entrypoint"`
+	TextURL            string          `json:"text_url,omitempty" format:"uri" doc:"signed; the entrypoint as plain text"`
 	Files              []AgentViewFile `json:"files" minItems:"1" maxItems:"100"`
 	SafetyWarnings     []SafetyWarning `json:"safety_warnings" maxItems:"100"`
 	Bundle             Bundle          `json:"bundle"`

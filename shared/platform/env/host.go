@@ -5,8 +5,14 @@ import "slices"
 // Hosts are the hosts that answer requests. Each is a function functions/{host}/lambda.
 var Hosts = []string{"api", "upload", "content", "app", "mcp"}
 
+// Pages is the function that answers below PagesPath of the content origin, behind the gateway of the content host.
+const (
+	Pages     = "render"
+	PagesPath = "/r/"
+)
+
 // Scheduled are the functions that a schedule starts.
 var Scheduled = []string{"jobs", "bundle"}
 
 // Functions are all deployed functions.
-var Functions = slices.Concat(Hosts, Scheduled)
+var Functions = slices.Concat(Hosts, []string{Pages}, Scheduled)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/media"
@@ -35,7 +34,7 @@ func (s *Service) detail(ctx context.Context, by credential.Actor, a *Artifact) 
 
 // Preview is what a frame shows of an artifact.
 type Preview struct {
-	URL    string // of the entrypoint
+	URL    string // of the page of the entrypoint, or of its bytes if it has none
 	Mode   media.Mode
 	Bundle contract.Bundle
 	// Warnings are what was found in its pages.
@@ -60,13 +59,13 @@ func (s *Service) Preview(ctx context.Context, by credential.Actor, a *Artifact)
 		Scripts:   by.Policy.Scripts,
 		Expires:   token.Until(now, a.ExpiresAt, !a.PinnedAt.IsZero()),
 	}
-	prefix, err1 := s.URLs.Content(claims)
+	at, err1 := s.URLs.Locate(claims)
 	bundle, err2 := r.Availability(s.URLs, s.Limits, claims, now)
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	return &Preview{
-		URL:      prefix + address.Escape(r.Entrypoint),
+		URL:      at.Frame(r.Entrypoint),
 		Mode:     r.Mode,
 		Bundle:   bundle,
 		Warnings: r.WarningsFor(by.Policy),

@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 
-	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/readaccess"
@@ -19,10 +18,10 @@ func (v *Service) Pointer(ctx context.Context, s readaccess.State, through id.Pu
 	if c == nil {
 		return contract.Pointer{}, readaccess.NotFound()
 	}
-	prefix, err := v.Addresses.Content(v.claims(s.Workspace, s.Artifact, c.Revision.ID, through))
+	at, err := v.Addresses.Locate(v.claims(s.Workspace, s.Artifact, c.Revision.ID, through))
 	return contract.Pointer{
 		RevisionID: c.Revision.ID,
-		IframeSrc:  prefix + address.Escape(c.Revision.Entrypoint),
+		IframeSrc:  at.Frame(c.Revision.Entrypoint),
 		RenderMode: string(c.Revision.Mode),
 		Title:      s.Artifact.Title,
 		Number:     s.Artifact.Number,

@@ -2,6 +2,7 @@
 package view
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -169,7 +170,7 @@ func (v *Service) Resolve(ctx context.Context, r contract.ResolveRequest) (contr
 	return contract.Resolved{
 		AgentView:  public,
 		RenderMode: string(c.Revision.Mode),
-		IframeSrc:  public.RevisionContentURL,
+		IframeSrc:  cmp.Or(public.RenderedURL, public.RevisionContentURL),
 		Title:      state.Artifact.Title,
 		Pinned:     !state.Artifact.PinnedAt.IsZero(),
 	}, err
@@ -230,7 +231,7 @@ func (v *Service) build(
 	w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, through id.Public,
 ) (contract.PublicAgentView, error) {
 	claims := v.claims(w, a, c.Revision.ID, through)
-	prefix, err1 := v.Addresses.Content(claims)
+	at, err1 := v.Addresses.Locate(claims)
 	bundle, err2 := c.Revision.Availability(v.Addresses, v.Limits, claims, v.Now())
 	if err := errors.Join(err1, err2); err != nil {
 		return contract.PublicAgentView{}, err
@@ -242,7 +243,9 @@ func (v *Service) build(
 		CreatedAt:          contract.At(a.CreatedAt),
 		ExpiresAt:          contract.At(a.ExpiresAt),
 		Entrypoint:         c.Revision.Entrypoint,
-		RevisionContentURL: prefix + address.Escape(c.Revision.Entrypoint),
+		RevisionContentURL: at.File(c.Revision.Entrypoint),
+		RenderedURL:        at.Page(c.Revision.Entrypoint),
+		TextURL:            at.Text(c.Revision.Entrypoint),
 		Files:              make([]contract.AgentViewFile, len(c.Tree)),
 		SafetyWarnings:     []contract.SafetyWarning{},
 		Bundle:             bundle,
@@ -253,8 +256,10 @@ func (v *Service) build(
 			Path:        f.Path,
 			SizeBytes:   f.Size,
 			ContentType: media.Of(f.Path).ContentType,
-			URL:         prefix + address.Escape(f.Path),
+			URL:         at.File(f.Path),
 			SHA256:      f.SHA256.String(),
+			RenderedURL: at.Page(f.Path),
+			TextURL:     at.Text(f.Path),
 		}
 	}
 	return out, nil

@@ -29,6 +29,7 @@ import (
 	"vitrine/shared/boot/app"
 	"vitrine/shared/boot/content"
 	"vitrine/shared/boot/mcp"
+	"vitrine/shared/boot/render"
 	"vitrine/shared/boot/upload"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
@@ -165,7 +166,23 @@ func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.H
 		}
 	}
 	handlers[uploadHost] = withEdge(o, handlers[uploadHost])
+	pages, err := render.Handler(services, o.Log.With("host", env.Pages))
+	if err != nil {
+		return handlers, err
+	}
+	handlers[contentHost] = withPages(handlers[contentHost], pages)
 	return handlers, nil
+}
+
+// withPages leads to the pages of files what the gateway of the content host leads there.
+func withPages(content, pages http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.EscapedPath(), env.PagesPath) {
+			pages.ServeHTTP(w, r)
+			return
+		}
+		content.ServeHTTP(w, r)
+	})
 }
 
 // services opens what the hosts share, with the rings of a file and with tables.

@@ -95,9 +95,11 @@ var functionARN = regexp.MustCompile(`arn:aws:lambda:[a-z0-9-]*:[0-9]*:function:
 // functionAt finds the function that an integration's URI names.
 func (g *gateways) functionAt(uri string) (*Function, error) {
 	if found := functionARN.FindStringSubmatch(uri); found != nil {
-		if f := g.functions[strings.TrimPrefix(found[1], g.stack.name+"-")]; f != nil {
-			return f, nil
+		for _, f := range g.functions {
+			if found[1] == f.Stack+"-"+f.ID {
+				return f, nil
+			}
 		}
 	}
-	return nil, fmt.Errorf("%q leads to no function of this template with a runtime of its own", uri)
+	return nil, fmt.Errorf("%q leads to no function of these templates with a runtime of its own", uri)
 }

@@ -11,7 +11,7 @@ import (
 // gateways collects the APIs of a stack.
 type gateways struct {
 	stack     *stack
-	functions map[string]*Function
+	functions []*Function // of all stacks
 	apis      map[string]*API
 }
 

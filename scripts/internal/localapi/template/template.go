@@ -91,10 +91,12 @@ func Read(folder string) (*Deployment, error) {
 		all = append(all, s)
 	}
 	d := new(Deployment)
-	for _, s := range all {
-		s.all = all
-		if err := s.add(d); err != nil {
-			return nil, fmt.Errorf("stack %s: %w", s.name, err)
+	for _, step := range []func(*stack, *Deployment) error{(*stack).addFunctions, (*stack).addGateways} {
+		for _, s := range all {
+			s.all = all
+			if err := step(s, d); err != nil {
+				return nil, fmt.Errorf("stack %s: %w", s.name, err)
+			}
 		}
 	}
 	return d, nil
@@ -158,7 +160,9 @@ func open(file string) (*stack, error) {
 	return s, nil
 }
 
-func (s *stack) add(d *Deployment) error {
+// addFunctions reads the functions of a stack. Those of all stacks come before any gateway, which may lead to functions
+// of other stacks.
+func (s *stack) addFunctions(d *Deployment) error {
 	functions, err := s.functions()
 	if err != nil {
 		return err
@@ -167,7 +171,12 @@ func (s *stack) add(d *Deployment) error {
 		d.Functions = append(d.Functions, f)
 	}
 	slices.SortFunc(d.Functions, func(a, b *Function) int { return strings.Compare(a.Stack+" "+a.ID, b.Stack+" "+b.ID) })
-	g := &gateways{stack: s, functions: functions, apis: map[string]*API{}}
+	return nil
+}
+
+// addGateways reads the gateways of a stack.
+func (s *stack) addGateways(d *Deployment) error {
+	g := &gateways{stack: s, functions: d.Functions, apis: map[string]*API{}}
 	if err := g.read(); err != nil {
 		return err
 	}

@@ -1,0 +1,16 @@
+// Command lambda makes the pages of files as a Lambda function, behind the gateway of the content host.
+package main
+
+import (
+	"vitrine/shared/boot/function"
+	"vitrine/shared/boot/render"
+)
+
+func main() {
+	function.Main(function.Host{
+		Name:    "render",
+		Rings:   render.Rings,
+		Objects: true,
+		Handler: render.Handler,
+	})
+}

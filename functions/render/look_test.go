@@ -1,0 +1,92 @@
+package render_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"vitrine/scripts/testkit/browser"
+	"vitrine/shared/platform/media"
+)
+
+// specimens returns the files of testdata/specimens, of which the screenshots are.
+func specimens(t testing.TB) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir("testdata/specimens", func(file string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		files = append(files, strings.TrimPrefix(filepath.ToSlash(file), "testdata/specimens/"), string(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// publish serves the pages of an artifact, and its bytes beside them as the content host does, on one origin.
+func publish(t testing.TB, e *env) (origin string) {
+	t.Helper()
+	raw := func(w http.ResponseWriter, r *http.Request) {
+		f, ok := e.tree.Find(r.PathValue("path"))
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", media.Of(f.Path).ContentType)
+		_, _ = w.Write([]byte(e.bodies[f.Object]))
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v/{token}/{path...}", raw)
+	mux.HandleFunc("/r/", func(w http.ResponseWriter, r *http.Request) { e.handler.ServeHTTP(w, r) })
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	e.serve(server.URL, "http://localhost:1")
+	return server.URL
+}
+
+func TestPagesLookAsTheyShould(t *testing.T) {
+	e := newEnv(t, specimens(t)...)
+	origin := publish(t, e)
+	for _, f := range append([]string{"", "photos"}, pathsOf(e)...) {
+		if only := os.Getenv("LOOK"); only != "" && f != only {
+			continue
+		}
+		t.Run(f, func(t *testing.T) {
+			p := browser.Open(t)
+			for _, scheme := range []string{"light", "dark"} {
+				for _, width := range []int64{320, 1280} {
+					p.Viewport(width, 900)
+					p.Scheme(scheme)
+					p.Go(origin + e.path(f))
+					name := strings.ReplaceAll(path.Join("page", f), "/", "-") + "-" + scheme + map[int64]string{320: "-narrow", 1280: ""}[width]
+					t.Log(p.Screenshot(name))
+					if (width == 320) == (scheme == "light") { // each width and each scheme once
+						for _, v := range p.Axe() {
+							t.Errorf("%s at %d: %s", scheme, width, v)
+						}
+					}
+					if wide := browser.Eval[int](&p.Document, "document.documentElement.scrollWidth"); wide > int(width) {
+						t.Errorf("%s: the page is %d wide in a window of %d", scheme, wide, width)
+					}
+				}
+			}
+			p.Clean()
+		})
+	}
+}
+
+func pathsOf(e *env) (out []string) {
+	for _, f := range e.tree {
+		if media.ViewOf(f.Path) != media.NoView {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}

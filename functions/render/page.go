@@ -1,0 +1,137 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/content"
+	"vitrine/shared/publishing/readaccess"
+	"vitrine/shared/publishing/render"
+)
+
+// answer is the page that a request asks for.
+type answer struct {
+	content.Page
+	query  render.Query
+	text   bool // plain text instead of a page
+	framed bool // loaded into a viewer frame
+	policy string
+	etag   string
+}
+
+// page serves GET and HEAD of /r/{token}/{path}. The state is read for every request, and a page is made anew unless the
+// client has it.
+func (h *Host) page(w http.ResponseWriter, r *http.Request) error {
+	vary(w.Header(), r)
+	found, err := h.Reader.FindPage(r.Context(), r.PathValue("token"), r.PathValue("path"))
+	if err != nil {
+		return err
+	}
+	web.Annotate(r.Context(), slog.String("workspace", string(found.Workspace)),
+		slog.String("artifact", string(found.Artifact)), slog.String("revision", string(found.Revision)))
+	a, err := h.answer(found, r)
+	if err != nil {
+		return err
+	}
+	if a.unchanged(r) {
+		a.describe(w.Header())
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	if r.Method == http.MethodHead {
+		a.describe(w.Header())
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}
+	var out bytes.Buffer
+	if err := h.make(r, a, &out); err != nil {
+		return err
+	}
+	a.describe(w.Header())
+	w.Header().Set("Content-Length", strconv.Itoa(out.Len()))
+	w.WriteHeader(http.StatusOK)
+	_, _ = out.WriteTo(w) // a client that went away
+	return nil
+}
+
+// answer decides what a request gets, before it is made.
+func (h *Host) answer(p content.Page, r *http.Request) (answer, error) {
+	a := answer{Page: p, query: render.Query{Sort: r.URL.Query().Get("sort")}}
+	switch as := r.URL.Query().Get("as"); {
+	case as == "text" && media.HasText(p.File.Path):
+		a.text = true
+	case as != "":
+		return a, readaccess.NotFound()
+	}
+	a.framed = viewerFrame(r)
+	a.policy = h.policies.choose(a)
+	a.etag = a.tag()
+	return a, nil
+}
+
+// make writes the page.
+func (h *Host) make(r *http.Request, a answer, w io.Writer) error {
+	token := r.PathValue("token")
+	source := render.Source{
+		Path:  a.Page.Path,
+		File:  a.File.File,
+		Files: a.Files,
+		Pages: "/r/" + token + "/",
+		Raw:   "/v/" + token + "/",
+		Open: func(ctx context.Context, size int64) (io.ReadCloser, error) {
+			return h.Reader.Open(ctx, a.File, web.ClientAddress(r), 0, size)
+		},
+	}
+	if a.text {
+		return h.Renderer.Text(r.Context(), w, source)
+	}
+	return h.Renderer.Page(r.Context(), w, source, a.query)
+}
+
+// tag returns the ETag: it depends on revision, path, what the reader chose, policy and the version of the renderer.
+func (a answer) tag() string {
+	as := ""
+	if a.text {
+		as = "text"
+	}
+	parts := []string{string(a.Revision), a.Page.Path, as, a.query.Sort, a.policy, render.Version}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return `"` + hex.EncodeToString(sum[:]) + `"`
+}
+
+// describe sets the headers that 200 and 304 share.
+func (a answer) describe(h http.Header) {
+	h.Set("ETag", a.etag)
+	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	if a.text {
+		h.Set("Content-Type", "text/plain; charset=utf-8")
+	}
+	h.Set("Content-Security-Policy", a.policy)
+	h.Set("X-Robots-Tag", "noindex, nofollow")
+	if a.framed {
+		h.Del("X-Frame-Options") // because it cannot name an origin; frame-ancestors names the app's
+	}
+}
+
+// unchanged reports whether the client's copy is current (If-None-Match, compared weakly).
+func (a answer) unchanged(r *http.Request) bool {
+	for _, line := range r.Header.Values("If-None-Match") {
+		for tag := range strings.SplitSeq(line, ",") {
+			tag = strings.TrimSpace(tag)
+			if tag == "*" || strings.TrimPrefix(tag, "W/") == a.etag {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,34 @@
+// Package render assembles the function that makes the pages of files.
+package render
+
+import (
+	"log/slog"
+	"net/http"
+
+	host "vitrine/functions/render"
+	"vitrine/shared/boot"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/env"
+	"vitrine/shared/publishing/render"
+)
+
+// Rings are the settings of the key rings that the host needs.
+var Rings = []string{env.ContentRing}
+
+// Handler makes the pages of a deployment.
+func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
+	reader, err := s.Content(s.Limiter("render"))
+	if err != nil {
+		return nil, err
+	}
+	surface := s.Public("Vitrine pages", s.Config.Origins.Content, log)
+	surface.Pace = s.Config.Limits.Pace
+	h := &host.Host{
+		Surface:  surface,
+		Reader:   reader,
+		Renderer: render.New(),
+		Origins:  s.Config.Origins,
+		Strict:   s.Config.Environment == credential.Production,
+	}
+	return h.Handler(), nil
+}

@@ -1,0 +1,200 @@
+package render
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+
+	"vitrine/shared/platform/limits"
+)
+
+// codeView shows code and text with numbered lines.
+func codeView(ctx context.Context, s Source, b *body, _ Query) error {
+	text, err := s.shownText(ctx, b)
+	if err != nil {
+		return err
+	}
+	numbered(b, highlight(ctx, lexerOf(s.Path), text), s.Path)
+	return nil
+}
+
+// plain shows the text of any file, or says that it is none.
+func (s Source) plain(ctx context.Context, b *body) error {
+	text, err := s.shownText(ctx, b)
+	if err != nil {
+		return err
+	}
+	if !isText(text) {
+		b.note("This file is not text, so there is nothing to show.")
+		return nil
+	}
+	numbered(b, escapedLines(text), s.Path)
+	return nil
+}
+
+// isText reports whether a file looks like text by how it begins.
+func isText(text string) bool {
+	return !strings.ContainsRune(text[:min(len(text), limits.SniffedText)], 0)
+}
+
+// shownText reads what a page shows of a text, with line feeds at the ends of its lines.
+func (s Source) shownText(ctx context.Context, b *body) (string, error) {
+	source, err := s.read(ctx, limits.RenderedText)
+	if err != nil {
+		return "", err
+	}
+	if s.File.Size > limits.RenderedText {
+		b.note("Only the first %s of %s are shown.", size(limits.RenderedText), size(s.File.Size))
+	}
+	text := strings.ReplaceAll(string(text8(source)), "\r\n", "\n")
+	return b.shorten(text), nil
+}
+
+// shorten cuts a text that has too many lines, and lines that are too long.
+func (b *body) shorten(text string) string {
+	var out strings.Builder
+	rest, long, more := text, 0, true
+	for n := 0; more; n++ {
+		var line string
+		if line, rest, more = strings.Cut(rest, "\n"); n == limits.RenderedLines {
+			b.note("Only the first %d lines are shown.", limits.RenderedLines)
+			break
+		}
+		if len(line) > limits.RenderedLine {
+			line, long = clip(line, limits.RenderedLine), long+1
+		}
+		out.WriteString(line)
+		if more {
+			out.WriteByte('\n')
+		}
+	}
+	if long > 0 {
+		b.note("Lines above %s are cut, %d of them here.", size(limits.RenderedLine), long)
+	}
+	return out.String()
+}
+
+// numbered writes lines of HTML with their numbers, each of which has an address.
+func numbered(b *body, lines []string, name string) {
+	if n := len(lines); n > 0 && lines[n-1] == "" {
+		lines = lines[:n-1] // a file ends with a line feed
+	}
+	if len(lines) == 0 {
+		b.printf(`<p class="v-empty">This file is empty.</p>`)
+		return
+	}
+	b.printf(`<pre class="v-code" tabindex="0" aria-label="%s"><code>`, escape(clip(name, 200)))
+	for i, line := range lines {
+		b.printf(`<span class="v-line" id="L%d" data-line="%d"><a class="v-no" href="#L%d" tabindex="-1" aria-label="Line %d"></a>%s`+
+			"\n</span>", i+1, i+1, i+1, i+1, line)
+	}
+	b.printf("</code></pre>")
+}
+
+// escapedLines are the lines of a text as HTML.
+func escapedLines(text string) []string { return strings.Split(escape(text), "\n") }
+
+func lexerOf(file string) chroma.Lexer {
+	return lexers.Match(file[strings.LastIndexByte(file, '/')+1:])
+}
+
+func lexerNamed(language string) chroma.Lexer { return lexers.Get(clip(language, 40)) }
+
+// highlight returns the lines of a code as HTML, coloured as far as time allows. The text stays exactly what it is: a
+// lexer that changes it, or fails, colours nothing.
+func highlight(ctx context.Context, lexer chroma.Lexer, code string) (out []string) {
+	if lexer == nil || len(code) > limits.HighlightedText {
+		return escapedLines(code)
+	}
+	defer func() {
+		if recover() != nil {
+			out = escapedLines(code)
+		}
+	}()
+	next, err := chroma.Coalesce(lexer).Tokenise(&chroma.TokeniseOptions{State: "root"}, code)
+	if err != nil {
+		return escapedLines(code)
+	}
+	var l lineWriter
+	deadline, done := time.Now().Add(limits.HighlightTime), 0
+	for t, n := next(), 0; t != chroma.EOF; t, n = next(), n+1 {
+		if !strings.HasPrefix(code[done:], t.Value) {
+			return escapedLines(code)
+		}
+		done += len(t.Value)
+		l.write(t.Value, classOf(t.Type))
+		if n%64 == 0 && (ctx.Err() != nil || time.Now().After(deadline)) {
+			break
+		}
+	}
+	l.write(code[done:], "")
+	return append(l.done, l.line.String())
+}
+
+// lineWriter splits coloured text into lines.
+type lineWriter struct {
+	done []string
+	line strings.Builder
+}
+
+func (l *lineWriter) write(text, class string) {
+	for i, part := range strings.Split(text, "\n") {
+		if i > 0 {
+			l.done = append(l.done, l.line.String())
+			l.line.Reset()
+		}
+		switch {
+		case part == "":
+		case class == "":
+			l.line.WriteString(escape(part))
+		default:
+			l.line.WriteString(`<span class="` + class + `">` + escape(part) + `</span>`)
+		}
+	}
+}
+
+// tokenClasses are the classes of the tokens that have a colour.
+var tokenClasses = map[chroma.TokenType]string{
+	chroma.Keyword:            "c-k",
+	chroma.KeywordType:        "c-t",
+	chroma.NameAttribute:      "c-a",
+	chroma.NameBuiltin:        "c-b",
+	chroma.NameBuiltinPseudo:  "c-b",
+	chroma.NameClass:          "c-t",
+	chroma.NameConstant:       "c-n",
+	chroma.NameDecorator:      "c-a",
+	chroma.NameException:      "c-t",
+	chroma.NameFunction:       "c-f",
+	chroma.NameFunctionMagic:  "c-f",
+	chroma.NameNamespace:      "c-t",
+	chroma.NameTag:            "c-k",
+	chroma.NameVariable:       "c-a",
+	chroma.LiteralString:      "c-s",
+	chroma.LiteralNumber:      "c-n",
+	chroma.Literal:            "c-n",
+	chroma.Comment:            "c-c",
+	chroma.CommentPreproc:     "c-b",
+	chroma.GenericDeleted:     "c-del",
+	chroma.GenericInserted:    "c-ins",
+	chroma.GenericHeading:     "c-f",
+	chroma.GenericSubheading:  "c-f",
+	chroma.GenericEmph:        "c-em",
+	chroma.GenericStrong:      "c-st",
+	chroma.GenericOutput:      "c-c",
+	chroma.GenericPrompt:      "c-b",
+	chroma.OperatorWord:       "c-k",
+	chroma.KeywordConstant:    "c-n",
+	chroma.LiteralStringRegex: "c-b",
+}
+
+func classOf(t chroma.TokenType) string {
+	for _, kind := range []chroma.TokenType{t, t.SubCategory(), t.Category()} {
+		if class, ok := tokenClasses[kind]; ok {
+			return class
+		}
+	}
+	return ""
+}

@@ -1,0 +1,234 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"vitrine/shared/platform/limits"
+)
+
+// dataView shows JSON and YAML as a tree that opens and closes.
+func dataView(ctx context.Context, s Source, b *body, _ Query) error {
+	if s.File.Size > limits.RenderedData {
+		b.note("Documents above %s are shown as text.", size(limits.RenderedData))
+		return codeView(ctx, s, b, Query{})
+	}
+	source, err := s.read(ctx, limits.RenderedData)
+	if err != nil {
+		return err
+	}
+	source = text8(source)
+	w := &treeWriter{b: b}
+	b.printf(`<div class="v-tree" dir="ltr">`)
+	if ext := strings.ToLower(path.Ext(s.Path)); ext == ".yaml" || ext == ".yml" {
+		err = w.yaml(source)
+	} else {
+		err = w.json(source)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errFailed, err)
+	}
+	b.printf("</div>")
+	if w.deep {
+		b.note("Values below %d levels are left out.", limits.RenderedDepth)
+	}
+	if w.nodes > limits.RenderedNodes {
+		b.note("Only the first %d values are shown.", limits.RenderedNodes)
+	}
+	return nil
+}
+
+// treeWriter writes values. What lies too deep, or comes too late, it counts and leaves out.
+type treeWriter struct {
+	b     *body
+	nodes int
+	depth int
+	open  int // levels that are written and not closed yet: the outer ones
+	deep  bool
+}
+
+// openLevels is how many levels of a tree are open at first.
+const openLevels = 2
+
+// hidden reports whether the next value is left out.
+func (w *treeWriter) hidden() bool {
+	if w.depth > limits.RenderedDepth {
+		w.deep = true
+	}
+	return w.depth > limits.RenderedDepth || w.nodes > limits.RenderedNodes || w.b.full()
+}
+
+// begin opens an object or a list.
+func (w *treeWriter) begin(key string, line int, sign string) {
+	w.nodes++
+	w.depth++
+	if w.hidden() || w.open < w.depth-1 {
+		return
+	}
+	w.open++
+	open := ""
+	if w.depth <= openLevels {
+		open = " open"
+	}
+	w.b.printf(`<details data-line="%d"%s><summary>%s<span class="v-sign">%s</span></summary><div class="v-branch">`, line, open, key, sign)
+}
+
+func (w *treeWriter) end() {
+	if w.open == w.depth {
+		w.b.printf("</div></details>")
+		w.open--
+	}
+	w.depth--
+}
+
+// leaf writes a value without parts.
+func (w *treeWriter) leaf(key string, line int, class, text string) {
+	w.nodes++
+	w.depth++
+	defer func() { w.depth-- }()
+	if w.hidden() || w.open < w.depth-1 {
+		return
+	}
+	w.b.printf(`<div class="v-leaf" data-line="%d">%s<span class="%s">%s</span></div>`, line, key, class, escape(clip(text, 4*limits.RenderedCell)))
+}
+
+// keyOf writes the name of a member.
+func keyOf(name string) string {
+	return `<span class="v-key">` + escape(clip(name, 200)) + `</span> `
+}
+
+// level is an object or a list of JSON that is being read.
+type level struct {
+	object  bool
+	key     string // of the next value
+	wantKey bool
+	index   int
+}
+
+// json writes a document of JSON, or several that follow each other. It reads tokens, so that depth costs no stack.
+func (w *treeWriter) json(source []byte) error {
+	d := json.NewDecoder(bytes.NewReader(source))
+	d.UseNumber()
+	lines := newLines(source)
+	var levels []level
+	for {
+		t, err := d.Token()
+		if errors.Is(err, io.EOF) && len(levels) == 0 {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("it is not JSON from line %d on", lines.at(int(d.InputOffset())))
+		}
+		line := lines.at(int(d.InputOffset()) - 1)
+		if t == json.Delim('}') || t == json.Delim(']') {
+			levels = levels[:len(levels)-1]
+			w.end()
+			continue
+		}
+		key := ""
+		if n := len(levels); n > 0 {
+			l := &levels[n-1]
+			if l.object && l.wantKey {
+				l.key, l.wantKey = t.(string), false
+				continue
+			}
+			key, l.wantKey = l.label(), true
+			l.index++
+		}
+		if delim, is := t.(json.Delim); is {
+			levels = append(levels, level{object: delim == '{', wantKey: true})
+			w.begin(key, line, map[json.Delim]string{'{': "{…}", '[': "[…]"}[delim])
+			continue
+		}
+		class, text := jsonLeaf(t)
+		w.leaf(key, line, class, text)
+	}
+}
+
+func (l *level) label() string {
+	if l.object {
+		return keyOf(l.key)
+	}
+	return `<span class="v-index">` + strconv.Itoa(l.index) + `</span> `
+}
+
+func jsonLeaf(t json.Token) (class, text string) {
+	switch t := t.(type) {
+	case string:
+		quoted, _ := json.Marshal(t)
+		return "c-s", unescapeHTML(string(quoted))
+	case json.Number:
+		return "c-n", t.String()
+	case bool:
+		return "c-k", strconv.FormatBool(t)
+	}
+	return "c-c", "null"
+}
+
+// unescapeHTML undoes what json.Marshal does for HTML, which the page does by itself.
+func unescapeHTML(s string) string {
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(s)
+}
+
+// yaml writes the documents of a YAML file. Aliases are shown by their names and never followed.
+func (w *treeWriter) yaml(source []byte) error {
+	d := yaml.NewDecoder(bytes.NewReader(source))
+	for {
+		var n yaml.Node
+		err := d.Decode(&n)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("it is not YAML: %s", clip(err.Error(), 200))
+		}
+		for _, c := range n.Content {
+			w.node("", c)
+		}
+	}
+}
+
+func (w *treeWriter) node(key string, n *yaml.Node) {
+	if n.Anchor != "" {
+		key += `<span class="v-anchor">&amp;` + escape(clip(n.Anchor, 100)) + `</span> `
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		w.begin(key, n.Line, "{…}")
+		for i := 0; i+1 < len(n.Content) && !w.hidden(); i += 2 {
+			w.node(keyOf(inline(n.Content[i], 0)), n.Content[i+1])
+		}
+		w.end()
+	case yaml.SequenceNode:
+		w.begin(key, n.Line, "[…]")
+		for i := 0; i < len(n.Content) && !w.hidden(); i++ {
+			w.node((&level{index: i}).label(), n.Content[i])
+		}
+		w.end()
+	case yaml.AliasNode:
+		w.leaf(key, n.Line, "c-a", "*"+n.Value)
+	default:
+		w.leaf(key, n.Line, yamlClass(n.Tag), n.Value)
+	}
+}
+
+func yamlClass(tag string) string {
+	switch tag {
+	case "!!int", "!!float":
+		return "c-n"
+	case "!!bool":
+		return "c-k"
+	case "!!null":
+		return "c-c"
+	}
+	return "c-s"
+}

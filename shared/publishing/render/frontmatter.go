@@ -1,0 +1,73 @@
+package render
+
+import (
+	"bytes"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"vitrine/shared/platform/limits"
+)
+
+// frontMatter writes the fields before a document as a table, and returns the document without them. What is no mapping
+// in YAML is part of the document.
+func (d *document) frontMatter(b *body, source []byte) []byte {
+	head, rest, found := cutFrontMatter(source)
+	if !found {
+		return source
+	}
+	var root yaml.Node
+	if yaml.Unmarshal(head, &root) != nil || len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
+		return source
+	}
+	fields := root.Content[0].Content
+	b.printf(`<div class="v-wide v-head" tabindex="0"><table class="v-front"><tbody>`)
+	for i := 0; i+1 < len(fields) && i/2 < limits.FrontMatterRows; i += 2 {
+		b.printf(`<tr data-line="%d"><th scope="row">%s</th><td dir="auto">%s</td></tr>`, fields[i].Line+1,
+			escape(clip(fields[i].Value, 100)), escape(clip(inline(fields[i+1], 0), limits.RenderedCell)))
+	}
+	b.printf("</tbody></table></div>")
+	d.line += bytes.Count(source[:len(source)-len(rest)], []byte("\n"))
+	return rest
+}
+
+// cutFrontMatter cuts what stands between two lines --- at the very start.
+func cutFrontMatter(source []byte) (head, rest []byte, found bool) {
+	first, after, _ := bytes.Cut(source, []byte("\n"))
+	if string(bytes.TrimRight(first, " \t\r")) != "---" {
+		return nil, source, false
+	}
+	for rest = after; len(rest) > 0 && len(after)-len(rest) <= limits.FrontMatter; {
+		line, next, _ := bytes.Cut(rest, []byte("\n"))
+		if string(bytes.TrimRight(line, " \t\r")) == "---" {
+			return after[:len(after)-len(rest)], next, true
+		}
+		rest = next
+	}
+	return nil, source, false
+}
+
+// inline writes a value in one line.
+func inline(n *yaml.Node, depth int) string {
+	switch {
+	case depth > 4:
+		return "…"
+	case n.Kind == yaml.AliasNode:
+		return "*" + n.Value
+	case n.Kind != yaml.MappingNode && n.Kind != yaml.SequenceNode:
+		return n.Value
+	}
+	var parts []string
+	for i := 0; i < len(n.Content) && i < limits.FrontMatterRows; i++ {
+		part := inline(n.Content[i], depth+1)
+		if n.Kind == yaml.MappingNode && i+1 < len(n.Content) {
+			part += ": " + inline(n.Content[i+1], depth+1)
+			i++
+		}
+		parts = append(parts, part)
+	}
+	if n.Kind == yaml.MappingNode {
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,307 @@
+package render
+
+import (
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/tree"
+)
+
+// isPicture reports whether a data URL holds an image of a kind that runs nothing inside an img element.
+func isPicture(u *url.URL) bool { return picture.MatchString(u.Opaque) }
+
+// page returns the URL of the page of a file or folder, or the one of the bytes of a file that has no page.
+func (s Source) page(file string) string {
+	if media.ViewOf(file) == media.NoView && s.has(file) {
+		return s.raw(file)
+	}
+	return s.pageOf(file)
+}
+
+func (s Source) pageOf(file string) string {
+	if file == "" {
+		return strings.TrimSuffix(s.Pages, "/")
+	}
+	return s.Pages + address.Escape(file)
+}
+
+// raw returns the URL of the bytes of a file.
+func (s Source) raw(file string) string { return s.Raw + address.Escape(file) }
+
+func (s Source) has(file string) bool {
+	_, ok := s.Files.Find(file)
+	return ok
+}
+
+func (s Source) hasFolder(folder string) bool {
+	return folder == "" || slices.ContainsFunc(s.Files, func(f tree.File) bool { return strings.HasPrefix(f.Path, folder+"/") })
+}
+
+// target is where a reference of a document leads.
+type target struct {
+	file     string // within the revision; empty: the folder of all
+	folder   bool
+	fragment string
+	outside  string // absolute URL
+	here     bool   // a place in the same document
+}
+
+var schemeShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
+
+// resolve reads a reference of the document: a path of the revision, an address outside of it over http, https or
+// mailto, or a place in the document. ok is false for any other scheme, and for what the revision does not hold.
+func (s Source) resolve(reference string) (t target, ok bool) {
+	reference = strings.TrimSpace(reference)
+	u, err := url.Parse(reference)
+	switch {
+	case err != nil || reference == "":
+		return t, false
+	case u.Scheme != "" || u.Host != "" || schemeShape.MatchString(reference):
+		return outside(u)
+	case u.Path == "" && u.Fragment != "":
+		return target{here: true, fragment: u.Fragment}, true
+	}
+	base := path.Dir(s.Path)
+	if strings.HasPrefix(u.Path, "/") {
+		base = ""
+	}
+	file := strings.Trim(path.Join("/", base, u.Path), "/")
+	t = target{file: file, fragment: u.Fragment}
+	if s.has(file) {
+		return t, true
+	}
+	t.folder = s.hasFolder(file)
+	return t, t.folder
+}
+
+func outside(u *url.URL) (target, bool) {
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		return target{outside: u.String()}, u.Host != ""
+	case "mailto":
+		return target{outside: u.String()}, u.Opaque != ""
+	case "":
+		u.Scheme = "https"
+		return target{outside: u.String()}, u.Host != ""
+	}
+	return target{}, false
+}
+
+// link returns the URL that a link of the document leads to.
+func (s Source) link(t target) string {
+	switch {
+	case t.outside != "":
+		return t.outside
+	case t.here:
+		return "#" + t.escapedFragment()
+	}
+	to := s.pageOf(t.file)
+	if !t.folder {
+		to = s.page(t.file)
+	}
+	if t.fragment != "" {
+		to += "#" + t.escapedFragment()
+	}
+	return to
+}
+
+func (t target) escapedFragment() string { return (&url.URL{Fragment: t.fragment}).EscapedFragment() }
+
+// markup rewrites strangers' markup for a page: links lead to pages, media to the bytes of this revision, whatever else
+// names an address is dropped. Every element that it opens it closes, so that nothing around it is affected.
+type markup struct {
+	source Source
+	out    *strings.Builder
+	open   []string
+	links  int // open elements a with an address
+	hidden string
+	depth  int // of hidden
+}
+
+// maxOpen is how many elements may be open at once; tags beyond it are dropped.
+const maxOpen = 200
+
+var (
+	// dropped are elements that go with all they hold.
+	dropped = []string{"script", "style", "iframe", "object", "embed", "template", "noscript", "noembed", "noframes", "title",
+		"textarea", "select", "svg", "math", "xmp", "plaintext", "head", "form", "button", "frameset", "canvas", "map"}
+	// void elements have no end.
+	void = []string{"br", "hr", "img", "input", "wbr", "col", "source", "area", "base", "link", "meta", "track", "param"}
+	// implied ends need not be written.
+	implied = []string{"p", "li", "dt", "dd", "td", "th", "tr", "thead", "tbody", "tfoot", "rt", "rp"}
+)
+
+// rewrite appends the markup of a document.
+func (s Source) rewrite(b *body, text string) {
+	m := markup{source: s, out: &b.out}
+	t := html.NewTokenizer(strings.NewReader(text))
+	for t.Next() != html.ErrorToken {
+		m.token(t.Token())
+	}
+	for i := len(m.open) - 1; i >= 0; i-- {
+		m.end(m.open[i])
+	}
+}
+
+func (m *markup) token(t html.Token) {
+	if m.hidden != "" {
+		m.skip(t)
+		return
+	}
+	switch t.Type {
+	case html.TextToken:
+		m.out.WriteString(t.String())
+	case html.StartTagToken, html.SelfClosingTagToken:
+		m.start(t)
+	case html.EndTagToken:
+		m.close(t.Data)
+	}
+}
+
+// skip looks for the end of an element that is dropped.
+func (m *markup) skip(t html.Token) {
+	switch {
+	case t.Data != m.hidden:
+	case t.Type == html.StartTagToken:
+		m.depth++
+	case t.Type == html.EndTagToken:
+		if m.depth--; m.depth == 0 {
+			m.hidden = ""
+		}
+	}
+}
+
+func (m *markup) start(t html.Token) {
+	switch {
+	case slices.Contains(dropped, t.Data):
+		if t.Type == html.StartTagToken {
+			m.hidden, m.depth = t.Data, 1
+		}
+		return
+	case t.Data == "img":
+		m.image(t)
+		return
+	case t.Data == "input":
+		m.checkbox(t)
+		return
+	case slices.Contains(void, t.Data):
+		m.out.WriteString(html.Token{Type: html.StartTagToken, Data: t.Data}.String())
+		return
+	case len(m.open) >= maxOpen:
+		return
+	}
+	t.Attr = m.attributes(t)
+	t.Type = html.StartTagToken
+	if t.Data == "a" && attribute(t, "href") != "" {
+		m.links++
+	}
+	m.open = append(m.open, t.Data)
+	m.out.WriteString(t.String())
+}
+
+// close ends an element, and those inside it that are still open.
+func (m *markup) close(name string) {
+	at := -1
+	for i := len(m.open) - 1; i >= 0 && at < 0; i-- {
+		if m.open[i] == name {
+			at = i
+		}
+	}
+	if at < 0 {
+		return
+	}
+	for i := len(m.open) - 1; i > at; i-- {
+		if !slices.Contains(implied, m.open[i]) {
+			m.end(m.open[i])
+		}
+	}
+	m.end(name)
+	m.open = m.open[:at]
+}
+
+func (m *markup) end(name string) {
+	if name == "a" && m.links > 0 {
+		m.links--
+	}
+	m.out.WriteString("</" + name + ">")
+}
+
+// attributes rewrites those that hold addresses.
+func (m *markup) attributes(t html.Token) (out []html.Attribute) {
+	for _, a := range t.Attr {
+		switch {
+		case a.Key == "href" && t.Data == "a":
+			if to, ok := m.source.resolve(a.Val); ok {
+				out = append(out, html.Attribute{Key: "href", Val: m.source.link(to)})
+			}
+		case a.Key == "src" && (t.Data == "audio" || t.Data == "video"):
+			if to, ok := m.source.resolve(a.Val); ok && to.file != "" && !to.folder {
+				out = append(out, html.Attribute{Key: "src", Val: m.source.raw(to.file)},
+					html.Attribute{Key: "controls"}, html.Attribute{Key: "preload", Val: "none"})
+			}
+		case slices.Contains([]string{"src", "controls", "preload", "tabindex", "role", "aria-sort"}, a.Key) &&
+			!ours(t, a.Key):
+		default:
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// ours reports whether the views write such an attribute themselves.
+func ours(t html.Token, key string) bool {
+	return key == "tabindex" && (t.Data == "pre" || t.Data == "div") || key == "role" && t.Data != "table"
+}
+
+// image writes an image of the revision. One from elsewhere becomes a link, because a page loads nothing from strangers.
+func (m *markup) image(t html.Token) {
+	alt := attribute(t, "alt")
+	to, ok := m.source.resolve(attribute(t, "src"))
+	if ok && to.file != "" && !to.folder {
+		attrs := []html.Attribute{{Key: "src", Val: m.source.raw(to.file)}, {Key: "alt", Val: alt}}
+		for _, a := range t.Attr {
+			if slices.Contains([]string{"width", "height", "title", "align", "data-line"}, a.Key) {
+				attrs = append(attrs, a)
+			}
+		}
+		m.out.WriteString(html.Token{Type: html.StartTagToken, Data: "img", Attr: attrs}.String())
+		return
+	}
+	if strings.TrimSpace(alt) == "" {
+		alt = "image"
+	}
+	if ok && to.outside != "" && m.links == 0 {
+		m.out.WriteString(`<a class="v-outside" href="` + escape(to.outside) + `">` + escape(alt) + `</a>`)
+		return
+	}
+	m.out.WriteString(`<span class="v-outside">` + escape(alt) + `</span>`)
+}
+
+// checkbox writes a box that nobody can change.
+func (m *markup) checkbox(t html.Token) {
+	if !strings.EqualFold(attribute(t, "type"), "checkbox") {
+		return
+	}
+	attrs := []html.Attribute{{Key: "type", Val: "checkbox"}, {Key: "disabled"}, {Key: "aria-label", Val: "To do"}}
+	if slices.ContainsFunc(t.Attr, func(a html.Attribute) bool { return a.Key == "checked" }) {
+		attrs[2].Val = "Done"
+		attrs = append(attrs, html.Attribute{Key: "checked"})
+	}
+	m.out.WriteString(html.Token{Type: html.StartTagToken, Data: "input", Attr: attrs}.String())
+}
+
+func attribute(t html.Token, key string) string {
+	for _, a := range t.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}

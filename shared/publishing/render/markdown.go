@@ -1,0 +1,275 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"vitrine/shared/platform/limits"
+)
+
+// markdownView shows a document of Markdown: GitHub's flavour with footnotes, alerts and front matter.
+func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
+	if s.File.Size > limits.RenderedMarkdown {
+		b.note("Documents above %s are shown as text.", size(limits.RenderedMarkdown))
+		return s.plain(ctx, b)
+	}
+	source, err := s.read(ctx, limits.RenderedMarkdown)
+	if err != nil {
+		return err
+	}
+	d := document{source: s, ctx: ctx, colours: limits.HighlightedText}
+	source = d.frontMatter(b, text8(source))
+	root := d.parse(source)
+	d.outline(b, root, source)
+	b.printf(`<article class="v-prose" dir="auto">`)
+	if err := d.render(b, root, source); err != nil {
+		return err
+	}
+	b.printf("</article>")
+	return nil
+}
+
+// document is a text of Markdown that is being rendered.
+type document struct {
+	source  Source
+	ctx     context.Context
+	line    int    // lines before the text
+	prefix  string // of the ids that it defines, where a page has several
+	colours int    // bytes of code that may still be coloured
+}
+
+func (d *document) markdown() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithExtensions(
+			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+			extension.Strikethrough,
+			extension.TaskList,
+			extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:", "mailto:"})),
+			extension.NewFootnote(extension.WithFootnoteIDPrefix(d.prefix)),
+		),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithRendererOptions(
+			html.WithUnsafe(), // everything passes the policy
+			renderer.WithNodeRenderers(util.Prioritized(d, 100)),
+		),
+	)
+}
+
+// parse reads the text and marks its blocks.
+func (d *document) parse(source []byte) ast.Node {
+	c := parser.NewContext(parser.WithIDs(&headingIDs{prefix: d.prefix, used: map[string]int{}}))
+	root := d.markdown().Parser().Parse(text.NewReader(source), parser.WithContext(c))
+	lines := newLines(source)
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		if n.Type() == ast.TypeInline {
+			return ast.WalkSkipChildren, nil
+		}
+		if at, ok := start(n); ok && n.Kind() != ast.KindDocument {
+			n.SetAttributeString("data-line", strconv.Itoa(d.line+lines.at(at)))
+		}
+		if quote, is := n.(*ast.Blockquote); is {
+			markAlert(quote, source)
+		}
+		return ast.WalkContinue, nil
+	})
+	return root
+}
+
+// start returns where in the text a block begins.
+func start(n ast.Node) (int, bool) {
+	for depth := 0; n != nil && n.Type() != ast.TypeInline && depth < maxOpen; depth++ {
+		if l := n.Lines(); l != nil && l.Len() > 0 {
+			return l.At(0).Start, true
+		}
+		n = n.FirstChild()
+	}
+	return 0, false
+}
+
+// render writes the blocks, with links and media as the revision has them.
+func (d *document) render(b *body, root ast.Node, source []byte) error {
+	var out bytes.Buffer
+	if err := d.markdown().Renderer().Render(&out, source, root); err != nil {
+		return fmt.Errorf("%w: %w", errFailed, err)
+	}
+	d.source.rewrite(b, out.String())
+	return nil
+}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (d *document) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(ast.KindFencedCodeBlock, d.code)
+	r.Register(ast.KindCodeBlock, d.code)
+	r.Register(east.KindTable, d.table)
+}
+
+// code writes a block of code, coloured if its language is known.
+func (d *document) code(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	language := ""
+	if fenced, is := n.(*ast.FencedCodeBlock); is {
+		language = string(fenced.Language(source))
+	}
+	var code strings.Builder
+	for i := range n.Lines().Len() {
+		segment := n.Lines().At(i)
+		code.Write(segment.Value(source))
+	}
+	fmt.Fprint(w, `<pre tabindex="0"`)
+	html.RenderAttributes(w, n, nil)
+	fmt.Fprint(w, "><code>")
+	d.colours -= code.Len()
+	if language == "" || d.colours < 0 {
+		fmt.Fprint(w, escape(code.String()))
+	} else {
+		for _, line := range highlight(d.ctx, lexerNamed(language), code.String()) {
+			fmt.Fprint(w, line)
+		}
+	}
+	fmt.Fprint(w, "</code></pre>\n")
+	return ast.WalkSkipChildren, nil
+}
+
+// table lets a wide table scroll by itself.
+func (d *document) table(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		fmt.Fprint(w, `<div class="v-wide" tabindex="0"><table`)
+		html.RenderAttributes(w, n, nil)
+		fmt.Fprint(w, ">\n")
+	} else {
+		fmt.Fprint(w, "</table></div>\n")
+	}
+	return ast.WalkContinue, nil
+}
+
+// outline lists the headings of a document that has several.
+func (d *document) outline(b *body, root ast.Node, source []byte) {
+	var rows []string
+	for n := root.FirstChild(); n != nil && len(rows) < limits.OutlineHeadings; n = n.NextSibling() {
+		h, is := n.(*ast.Heading)
+		if !is || h.Level > 3 {
+			continue
+		}
+		id, _ := h.AttributeString("id")
+		name, _ := id.([]byte)
+		rows = append(rows, fmt.Sprintf(`<li class="v-level-%d"><a href="#%s">%s</a></li>`, h.Level,
+			escape(target{fragment: string(name)}.escapedFragment()), escape(plainText(h, source))))
+	}
+	if len(rows) < 3 {
+		return
+	}
+	b.printf(`<details class="v-outline"><summary>Contents</summary><nav aria-label="Contents"><ul>%s</ul></nav></details>`,
+		strings.Join(rows, ""))
+}
+
+// plainText returns the text of the inline nodes below a node.
+func plainText(n ast.Node, source []byte) string {
+	var b strings.Builder
+	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch c := c.(type) {
+		case *ast.Text:
+			if entering {
+				b.Write(c.Segment.Value(source))
+				if c.SoftLineBreak() {
+					b.WriteByte(' ')
+				}
+			}
+		case *ast.String:
+			if entering {
+				b.Write(c.Value)
+			}
+		}
+		return ast.WalkContinue, nil
+	})
+	return clip(strings.TrimSpace(b.String()), 200)
+}
+
+var alertShape = regexp.MustCompile(`^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]$`)
+
+// markAlert makes a quotation that begins with [!NOTE] and the like an alert, as GitHub does.
+func markAlert(quote *ast.Blockquote, source []byte) {
+	first, is := quote.FirstChild().(*ast.Paragraph)
+	if !is || first.Lines().Len() == 0 {
+		return
+	}
+	line := first.Lines().At(0)
+	found := alertShape.FindSubmatch(bytes.TrimSpace(line.Value(source)))
+	if found == nil {
+		return
+	}
+	for n := first.FirstChild(); n != nil; n = first.FirstChild() {
+		t, is := n.(*ast.Text)
+		if !is || t.Segment.Start >= line.Stop {
+			break
+		}
+		first.RemoveChild(first, n)
+	}
+	if first.ChildCount() == 0 {
+		quote.RemoveChild(quote, first)
+	}
+	kind := strings.ToLower(string(found[1]))
+	quote.SetAttributeString("class", "v-alert v-"+kind)
+	title := ast.NewParagraph()
+	title.SetAttributeString("class", "v-alert-title")
+	name := ast.NewString([]byte(strings.ToUpper(kind[:1]) + kind[1:]))
+	title.AppendChild(title, name)
+	if quote.FirstChild() == nil {
+		quote.AppendChild(quote, title)
+		return
+	}
+	quote.InsertBefore(quote, quote.FirstChild(), title)
+}
+
+// headingIDs makes the ids of headings as GitHub does: letters and digits of every script, hyphens for spaces.
+type headingIDs struct {
+	prefix string
+	used   map[string]int
+}
+
+// Generate implements parser.IDs.
+func (h *headingIDs) Generate(value []byte, _ ast.NodeKind) []byte {
+	var b strings.Builder
+	for _, r := range strings.ToLower(strings.TrimSpace(string(value))) {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r) && b.Len() > 0, r == '_', r == '-' && b.Len() > 0:
+			b.WriteRune(r)
+		case unicode.IsSpace(r) && b.Len() > 0:
+			b.WriteByte('-')
+		}
+	}
+	id := h.prefix + clip(b.String(), 100)
+	if id == h.prefix {
+		id = h.prefix + "section"
+	}
+	for {
+		n := h.used[id]
+		h.used[id] = n + 1
+		if n == 0 {
+			return []byte(id)
+		}
+		id += "-" + strconv.Itoa(n)
+	}
+}
+
+// Put implements parser.IDs.
+func (h *headingIDs) Put(value []byte) { h.used[string(value)]++ }

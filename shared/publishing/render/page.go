@@ -1,0 +1,74 @@
+package render
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"io"
+	"path"
+	"strings"
+
+	"vitrine/shared/platform/media"
+)
+
+//go:embed style.css
+var stylesheet string
+
+// StyleHash is what a content security policy calls the style sheet that every page holds.
+var StyleHash = func() string {
+	sum := sha256.Sum256([]byte(stylesheet))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}()
+
+// write writes a page around its body.
+func (s Source) write(w io.Writer, b *body) error {
+	var p strings.Builder
+	p.Grow(len(stylesheet) + b.out.Len() + 4<<10)
+	p.WriteString(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+		`<title>` + escape(clip(s.title(), 200)) + `</title><style>` + stylesheet + `</style></head><body><header class="top">`)
+	s.trail(&p)
+	if !s.folder() {
+		p.WriteString(`<p class="facts"><span>` + size(s.File.Size) + `</span> <a href="` + escape(s.raw(s.Path)) + `">Raw file</a>`)
+		if media.HasText(s.Path) {
+			p.WriteString(` <a href="` + escape(s.pageOf(s.Path)) + `?as=text">Plain text</a>`)
+		}
+		p.WriteString(`</p>`)
+	}
+	p.WriteString(`</header><main class="body">`)
+	if len(b.notes) > 0 {
+		p.WriteString(`<div class="notes">`)
+		for _, note := range b.notes {
+			p.WriteString(`<p>` + escape(note) + `</p>`)
+		}
+		if b.raw && !s.folder() {
+			p.WriteString(`<p><a href="` + escape(s.raw(s.Path)) + `">Open the raw file</a></p>`)
+		}
+		p.WriteString(`</div>`)
+	}
+	p.WriteString(b.out.String())
+	p.WriteString(`</main></body></html>`)
+	_, err := io.WriteString(w, p.String())
+	return err
+}
+
+func (s Source) title() string {
+	if s.Path == "" {
+		return "Files"
+	}
+	return path.Base(s.Path)
+}
+
+// trail writes the folders above the source as links.
+func (s Source) trail(p *strings.Builder) {
+	p.WriteString(`<nav aria-label="Path"><ol class="trail">`)
+	if s.Path == "" {
+		p.WriteString(`<li><h1 aria-current="page">Files</h1></li></ol></nav>`)
+		return
+	}
+	p.WriteString(`<li><a href="` + escape(s.pageOf("")) + `">Files</a></li>`)
+	parts := strings.Split(s.Path, "/")
+	for i, part := range parts[:len(parts)-1] {
+		p.WriteString(`<li><a href="` + escape(s.pageOf(strings.Join(parts[:i+1], "/"))) + `"><bdi>` + escape(clip(part, 80)) + `</bdi></a></li>`)
+	}
+	p.WriteString(`<li><h1 aria-current="page"><bdi>` + escape(clip(parts[len(parts)-1], 120)) + `</bdi></h1></li></ol></nav>`)
+}

@@ -1,0 +1,129 @@
+package render
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+)
+
+// Text writes a file as plain text for programs: Markdown as it is, a table as lines of cells with tabs between them, a
+// notebook as its cells and what they printed. Its last line says what is left out.
+func (r *Renderer) Text(ctx context.Context, w io.Writer, s Source) error {
+	ctx, cancel := context.WithTimeout(ctx, limits.RenderTime)
+	defer cancel()
+	b := new(body)
+	out := bufio.NewWriter(w)
+	var err error
+	switch media.ViewOf(s.Path) {
+	case media.TableView:
+		err = s.tableText(ctx, out, b)
+	case media.NotebookView:
+		err = s.notebookText(ctx, out)
+	default:
+		err = s.sourceText(ctx, out, b)
+	}
+	if errors.Is(err, errFailed) {
+		fmt.Fprintf(out, "This file cannot be shown as text: %s.\n", reason(err))
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, note := range b.notes {
+		fmt.Fprintf(out, "\n(%s)\n", note)
+	}
+	return out.Flush()
+}
+
+func (s Source) sourceText(ctx context.Context, w io.Writer, b *body) error {
+	source, err := s.read(ctx, limits.RenderedMarkdown)
+	if err != nil {
+		return err
+	}
+	if s.File.Size > limits.RenderedMarkdown {
+		b.note("Only the first %s of %s are here.", size(limits.RenderedMarkdown), size(s.File.Size))
+	}
+	_, err = w.Write(text8(source))
+	return err
+}
+
+// oneLine keeps a cell from looking like several.
+var oneLine = strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ", "\r", " ")
+
+func (s Source) tableText(ctx context.Context, w *bufio.Writer, b *body) error {
+	t, err := s.table(ctx, b, order{column: -1})
+	if err != nil {
+		return err
+	}
+	line := func(cells []string) {
+		for i, cell := range cells {
+			if i > 0 {
+				w.WriteByte('\t')
+			}
+			w.WriteString(oneLine.Replace(cell))
+		}
+		w.WriteByte('\n')
+	}
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.title(i)
+	}
+	line(names)
+	for _, r := range t.rows {
+		line(r.cells)
+	}
+	if len(t.rows) < t.count {
+		b.note("Only %d of %d rows are here.", len(t.rows), t.count)
+	}
+	return nil
+}
+
+func (s Source) notebookText(ctx context.Context, w io.Writer) error {
+	cells, language, err := s.readNotebook(ctx)
+	if err != nil {
+		return err
+	}
+	for i, c := range cells {
+		source := strings.TrimRight(string(text8([]byte(c.Source+c.Input))), "\n")
+		if c.Type != "code" {
+			fmt.Fprintf(w, "%s\n\n", source)
+			continue
+		}
+		fmt.Fprintf(w, "--- cell %d, %s ---\n%s\n", i+1, language, source)
+		for _, o := range c.Outputs {
+			if text := strings.TrimRight(control.ReplaceAllString(o.plain(), ""), "\n"); text != "" {
+				fmt.Fprintf(w, "--- output ---\n%s\n", clip(string(text8([]byte(text))), limits.NotebookOutput))
+			}
+		}
+		fmt.Fprintln(w)
+	}
+	return nil
+}
+
+// plain returns an output as text; an image is its kind.
+func (o output) plain() string {
+	switch {
+	case o.Text != "":
+		return string(o.Text)
+	case o.Traceback != "":
+		return string(o.Traceback)
+	case o.Name != "":
+		return o.Name + ": " + o.Value
+	case o.Data["text/plain"] != "":
+		return string(o.Data["text/plain"])
+	case o.Data["text/markdown"] != "":
+		return string(o.Data["text/markdown"])
+	}
+	for _, kind := range pictures {
+		if o.Data[kind] != "" {
+			return "[" + kind + "]"
+		}
+	}
+	return ""
+}

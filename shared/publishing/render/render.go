@@ -1,0 +1,223 @@
+// Package render makes inert pages of the files of a revision: HTML without scripts, in which strangers' markup has
+// passed one closed list of elements and attributes.
+package render
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+	"unicode/utf8"
+
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/tree"
+)
+
+// Version is part of the entity tag of every page. It changes with what pages look like, so that no browser goes on
+// showing an old one; a test holds it.
+const Version = "1"
+
+// Source is what a page is made of.
+type Source struct {
+	// Path is that of a file, or of a folder without its trailing slash; empty: the whole revision.
+	Path string
+	// File is the file at Path; its zero value for a folder.
+	File tree.File
+	// Files are all files of the revision.
+	Files tree.Tree
+	// Pages and Raw are the URLs under which the pages and the bytes of files lie, with a trailing slash: append an escaped
+	// path.
+	Pages, Raw string
+	// Open reads the first size bytes of the file.
+	Open func(ctx context.Context, size int64) (io.ReadCloser, error)
+}
+
+// folder reports whether the source is a folder.
+func (s Source) folder() bool { return s.File.Path == "" }
+
+// Renderer makes pages. It bounds how many views run at once, those included that take too long for their readers.
+type Renderer struct{ slots chan struct{} }
+
+// New returns a renderer.
+func New() *Renderer { return &Renderer{make(chan struct{}, limits.RendersAtOnce)} }
+
+// Query is what the reader of a page chose.
+type Query struct {
+	// Sort is the column that a table is sorted by, counted from 1, and d for descending: 3d. Anything else sorts nothing.
+	Sort string
+}
+
+// body is what a view adds to the page around it.
+type body struct {
+	out   strings.Builder // HTML that has not been sanitised yet
+	notes []string        // sentences about what the page leaves out
+	raw   bool            // the notes name the raw file
+}
+
+func (b *body) printf(format string, a ...any) { fmt.Fprintf(&b.out, format, a...) }
+
+func (b *body) text(s string) { b.out.WriteString(escape(s)) }
+
+// note says that something is left out, and that the raw file has it.
+func (b *body) note(format string, a ...any) {
+	b.notes = append(b.notes, fmt.Sprintf(format, a...))
+	b.raw = true
+}
+
+// full reports whether a page is as long as pages get.
+func (b *body) full() bool { return b.out.Len() > limits.RenderedPage }
+
+// errFailed marks a view that cannot show a file; the page then shows its text.
+var errFailed = errors.New("cannot be rendered")
+
+// Page writes the page of a file or a folder. What a view fails to show, is shown as text with a sentence that says so.
+// The error is that of reading the file or of writing the page.
+func (r *Renderer) Page(ctx context.Context, w io.Writer, s Source, q Query) error {
+	b, err := r.build(ctx, s, q)
+	if err != nil {
+		return err
+	}
+	return s.write(w, b)
+}
+
+// build makes the body of a page, that of the text if the view fails.
+func (r *Renderer) build(ctx context.Context, s Source, q Query) (*body, error) {
+	view := s.view()
+	b, err := r.try(ctx, s, view, q)
+	switch {
+	case err == nil:
+		return b, nil
+	case errors.Is(err, errRead):
+		return nil, err
+	}
+	plain := new(body)
+	plain.note("This file cannot be shown as %s (%s), so this is its text.", view, reason(err))
+	if err := s.plain(ctx, plain); err != nil {
+		return nil, err
+	}
+	return plain, plain.sanitise()
+}
+
+// try runs a view until it ends or the time is over. One that does not end in time goes on without a reader, and keeps
+// its slot.
+func (r *Renderer) try(ctx context.Context, s Source, view media.View, q Query) (*body, error) {
+	limited, cancel := context.WithTimeout(ctx, limits.RenderTime)
+	defer cancel()
+	select {
+	case r.slots <- struct{}{}:
+	case <-limited.Done():
+		return nil, limited.Err()
+	}
+	type result struct {
+		b   *body
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		b := new(body)
+		defer func() { <-r.slots }()
+		defer func() {
+			if v := recover(); v != nil {
+				done <- result{nil, fmt.Errorf("%w: panic: %v\n%s", errFailed, v, debug.Stack())}
+			}
+		}()
+		err := views[view](limited, s, b, q)
+		if err == nil {
+			err = b.sanitise()
+		}
+		done <- result{b, err}
+	}()
+	select {
+	case got := <-done:
+		return got.b, got.err
+	case <-limited.Done():
+		return nil, limited.Err()
+	}
+}
+
+// views make the bodies. Each reads at most what its limit says.
+var views map[media.View]func(context.Context, Source, *body, Query) error
+
+func init() {
+	views = map[media.View]func(context.Context, Source, *body, Query) error{
+		media.MarkdownView:  markdownView,
+		media.CodeView:      codeView,
+		media.LogView:       logView,
+		media.TableView:     tableView,
+		media.DataView:      dataView,
+		media.NotebookView:  notebookView,
+		media.PatchView:     patchView,
+		media.ImageView:     imageView,
+		media.AudioView:     audioView,
+		media.VideoView:     videoView,
+		media.DirectoryView: folderView,
+		media.NoView:        unknownView,
+	}
+}
+
+// unknownView shows a file whose path does not tell what it is: as code if it is text.
+func unknownView(ctx context.Context, s Source, b *body, q Query) error {
+	head, err := s.read(ctx, limits.SniffedText)
+	if err != nil {
+		return err
+	}
+	if !isText(string(head)) || !utf8.Valid(trimRune(head)) {
+		b.note("Files of this kind are not shown here.")
+		return nil
+	}
+	return codeView(ctx, s, b, q)
+}
+
+// view returns how a page shows the source.
+func (s Source) view() media.View {
+	if s.folder() {
+		return media.DirectoryView
+	}
+	return media.ViewOf(s.Path)
+}
+
+// reason says in a few words why a view failed.
+func reason(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "it takes too long"
+	}
+	text := err.Error()
+	text, _, _ = strings.Cut(text, "\n")
+	if errors.Is(err, errFailed) && strings.Contains(text, "panic") {
+		return "the viewer failed"
+	}
+	return strings.TrimPrefix(text, errFailed.Error()+": ")
+}
+
+// errRead marks a file that cannot be read.
+var errRead = errors.New("cannot be read")
+
+// read reads the first bytes of the file, all of it if it has no more than most.
+func (s Source) read(ctx context.Context, most int64) ([]byte, error) {
+	r, err := s.open(ctx, most)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errRead, err)
+	}
+	return text, nil
+}
+
+// open opens the first bytes of the file.
+func (s Source) open(ctx context.Context, most int64) (io.ReadCloser, error) {
+	size := min(most, s.File.Size)
+	if size == 0 {
+		return io.NopCloser(strings.NewReader("")), nil
+	}
+	r, err := s.Open(ctx, size)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errRead, err)
+	}
+	return r, nil
+}

@@ -1,0 +1,71 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// text8 returns a text as UTF-8 without a byte order mark. What is not UTF-8 is replaced.
+func text8(b []byte) []byte {
+	return bytes.ToValidUTF8(bytes.TrimPrefix(b, []byte("\uFEFF")), []byte("\uFFFD"))
+}
+
+// clip returns at most n bytes of a text, whole runes, and an ellipsis if that is not all of it.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "…"
+}
+
+// size names a number of bytes.
+func size(n int64) string {
+	switch {
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	case n < 1_000_000:
+		return strings.Replace(fmt.Sprintf("%.1f KB", float64(n)/1000), ".0 ", " ", 1)
+	}
+	return strings.Replace(fmt.Sprintf("%.1f MB", float64(n)/1e6), ".0 ", " ", 1)
+}
+
+// lines finds lines by their position.
+type lines struct{ starts []int }
+
+func newLines(text []byte) lines {
+	l := lines{starts: []int{0}}
+	for i, c := range text {
+		if c == '\n' {
+			l.starts = append(l.starts, i+1)
+		}
+	}
+	return l
+}
+
+// at returns the number of the line of a position, counted from 1.
+func (l lines) at(position int) int {
+	i, found := slices.BinarySearch(l.starts, position)
+	if found {
+		return i + 1
+	}
+	return i
+}
+
+// trimRune cuts the beginning of a rune off the end of a text that was cut anywhere.
+func trimRune(b []byte) []byte {
+	for i := 1; i <= utf8.UTFMax && i <= len(b); i++ {
+		if utf8.RuneStart(b[len(b)-i]) {
+			if !utf8.FullRune(b[len(b)-i:]) {
+				return b[:len(b)-i]
+			}
+			break
+		}
+	}
+	return b
+}
