@@ -3,7 +3,6 @@ package render
 import (
 	"context"
 	"strings"
-	"time"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
@@ -17,7 +16,9 @@ func codeView(ctx context.Context, s Source, b *body, _ Query) error {
 	if err != nil {
 		return err
 	}
-	numbered(b, highlight(ctx, lexerOf(s.Path), text), s.Path)
+	colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
+	defer cancel()
+	numbered(b, highlight(colouring, lexerOf(s.Path), text), s.Path)
 	return nil
 }
 
@@ -103,10 +104,10 @@ func lexerOf(file string) chroma.Lexer {
 
 func lexerNamed(language string) chroma.Lexer { return lexers.Get(clip(language, 40)) }
 
-// highlight returns the lines of a code as HTML, coloured as far as time allows. The text stays exactly what it is: a
+// highlight returns the lines of a code as HTML, coloured until the context ends. The text stays exactly what it is: a
 // lexer that changes it, or fails, colours nothing.
 func highlight(ctx context.Context, lexer chroma.Lexer, code string) (out []string) {
-	if lexer == nil || len(code) > limits.HighlightedText {
+	if lexer == nil || len(code) > limits.HighlightedText || ctx.Err() != nil {
 		return escapedLines(code)
 	}
 	defer func() {
@@ -119,14 +120,14 @@ func highlight(ctx context.Context, lexer chroma.Lexer, code string) (out []stri
 		return escapedLines(code)
 	}
 	var l lineWriter
-	deadline, done := time.Now().Add(limits.HighlightTime), 0
+	done := 0
 	for t, n := next(), 0; t != chroma.EOF; t, n = next(), n+1 {
 		if !strings.HasPrefix(code[done:], t.Value) {
 			return escapedLines(code)
 		}
 		done += len(t.Value)
 		l.write(t.Value, classOf(t.Type))
-		if n%64 == 0 && (ctx.Err() != nil || time.Now().After(deadline)) {
+		if n%64 == 0 && ctx.Err() != nil {
 			break
 		}
 	}

@@ -90,6 +90,13 @@ func (w *treeWriter) end() {
 	w.depth--
 }
 
+// endAll closes what is open.
+func (w *treeWriter) endAll() {
+	for ; w.open > 0; w.open-- {
+		w.b.printf("</div></details>")
+	}
+}
+
 // leaf writes a value without parts.
 func (w *treeWriter) leaf(key string, line int, class, text string) {
 	w.nodes++
@@ -122,7 +129,8 @@ func (w *treeWriter) json(source []byte) error {
 	var levels []level
 	for {
 		t, err := d.Token()
-		if errors.Is(err, io.EOF) && len(levels) == 0 {
+		if errors.Is(err, io.EOF) && len(levels) == 0 || w.nodes > limits.RenderedNodes {
+			w.endAll()
 			return nil
 		}
 		if err != nil {
@@ -175,9 +183,9 @@ func jsonLeaf(t json.Token) (class, text string) {
 }
 
 // unescapeHTML undoes what json.Marshal does for HTML, which the page does by itself.
-func unescapeHTML(s string) string {
-	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(s)
-}
+func unescapeHTML(s string) string { return unescaper.Replace(s) }
+
+var unescaper = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
 // yaml writes the documents of a YAML file. Aliases are shown by their names and never followed.
 func (w *treeWriter) yaml(source []byte) error {

@@ -32,7 +32,9 @@ func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
 	if err != nil {
 		return err
 	}
-	d := document{source: s, ctx: ctx, colours: limits.HighlightedText}
+	colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
+	defer cancel()
+	d := document{source: s, ctx: colouring, colours: limits.HighlightedText}
 	source = d.frontMatter(b, text8(source))
 	root := d.parse(source)
 	d.outline(b, root, source)
@@ -47,10 +49,10 @@ func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
 // document is a text of Markdown that is being rendered.
 type document struct {
 	source  Source
-	ctx     context.Context
-	line    int    // lines before the text
-	prefix  string // of the ids that it defines, where a page has several
-	colours int    // bytes of code that may still be coloured
+	ctx     context.Context // ends the colouring of code
+	line    int             // lines before the text
+	prefix  string          // of the ids that it defines, where a page has several
+	colours int             // bytes of code that may still be coloured
 }
 
 func (d *document) markdown() goldmark.Markdown {

@@ -99,7 +99,9 @@ func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 	if err != nil {
 		return err
 	}
-	n := notebookWriter{source: s, ctx: ctx, b: b, language: language, colours: limits.HighlightedText}
+	colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
+	defer cancel()
+	n := notebookWriter{source: s, ctx: colouring, b: b, language: language, colours: limits.HighlightedText}
 	b.printf(`<div class="v-notebook">`)
 	for i, c := range cells {
 		if i == limits.NotebookCells || b.full() {
@@ -119,7 +121,7 @@ func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 
 type notebookWriter struct {
 	source     Source
-	ctx        context.Context
+	ctx        context.Context // ends the colouring of code
 	b          *body
 	language   string
 	colours    int // bytes of code that may still be coloured

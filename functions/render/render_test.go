@@ -1,0 +1,224 @@
+package render_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/render"
+)
+
+func TestAPageIsServedWithItsHeaders(t *testing.T) {
+	e := newEnv(t, "a.md", "# Title")
+	for name, c := range map[string]struct {
+		headers   []string
+		ancestors string
+		frame     string
+	}{
+		"on its own": {nil, "frame-ancestors 'none'", "DENY"},
+		"in a frame": {frame, "frame-ancestors http://app.test", ""},
+	} {
+		w := e.get("a.md", c.headers...)
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Title</h1>") {
+			t.Fatalf("%s: %d %s", name, w.Code, w.Body)
+		}
+		for header, want := range map[string]string{
+			"Content-Type":           "text/html; charset=utf-8",
+			"Cache-Control":          "private, no-cache",
+			"X-Content-Type-Options": "nosniff",
+			"X-Robots-Tag":           "noindex, nofollow",
+			"Referrer-Policy":        "no-referrer",
+			"X-Frame-Options":        c.frame,
+			"Vary":                   "Sec-Fetch-Dest, Sec-Fetch-Mode",
+			"Content-Security-Policy": "default-src 'none'; style-src '" + render.StyleHash + "'; img-src 'self' data:; " +
+				"media-src 'self'; base-uri 'none'; form-action 'none'; " + c.ancestors,
+		} {
+			if got := w.Header().Get(header); got != want {
+				t.Errorf("%s: %s is %q, want %q", name, header, got, want)
+			}
+		}
+	}
+}
+
+func TestHeadAnswersWithoutReadingTheFile(t *testing.T) {
+	e := newEnv(t, "a.md", "# Title")
+	w := e.ask("HEAD", e.path("a.md"))
+	if w.Code != http.StatusOK || w.Body.Len() > 0 || w.Header().Get("ETag") == "" || e.opened.Load() > 0 {
+		t.Errorf("%d, %d bytes, ETag %q, %d files are opened", w.Code, w.Body.Len(), w.Header().Get("ETag"), e.opened.Load())
+	}
+}
+
+func TestAPageIsSentAgainOnlyIfItChanged(t *testing.T) {
+	e := newEnv(t, "a.csv", "n\n1\n", "b.csv", "n\n1\n")
+	tag := e.get("a.csv").Header().Get("ETag")
+	opened := e.opened.Load()
+	for _, sent := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
+		w := e.get("a.csv", "If-None-Match", sent)
+		if w.Code != http.StatusNotModified || w.Body.Len() > 0 || w.Header().Get("ETag") != tag {
+			t.Errorf("%s: %d", sent, w.Code)
+		}
+	}
+	if e.opened.Load() != opened {
+		t.Error("a file is opened for a page that the client has")
+	}
+	seen := map[string]string{tag: "a.csv"}
+	for name, path := range map[string]string{"another file": "b.csv", "another order": "a.csv?sort=1d", "text": "a.csv?as=text"} {
+		got := e.get(path).Header().Get("ETag")
+		if seen[got] != "" {
+			t.Errorf("%s has the tag of %s", name, seen[got])
+		}
+		seen[got] = name
+	}
+	if framed := e.get("a.csv", frame...).Header().Get("ETag"); seen[framed] != "" {
+		t.Error("a page in a frame has the tag of " + seen[framed])
+	}
+	e.claims.Revision = id.NewRevision()
+	e.state.Artifact.Current = e.claims.Revision
+	if got := e.get("a.csv").Header().Get("ETag"); seen[got] != "" {
+		t.Error("another revision has the same tag")
+	}
+}
+
+func TestPlainTextIsServedWhereItIsAnotherText(t *testing.T) {
+	e := newEnv(t, "a.csv", "a;b\n1;2\n", "a.md", "# T", "a.go", "package a")
+	w := e.get("a.csv?as=text")
+	if w.Code != http.StatusOK || w.Body.String() != "a\tb\n1\t2\n" || w.Header().Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("%d %q %v", w.Code, w.Body, w.Header())
+	}
+	for _, path := range []string{"a.go?as=text", "a.md?as=html", "?as=text"} {
+		if w := e.get(path); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}
+
+func TestFoldersAreListed(t *testing.T) {
+	e := newEnv(t, "docs/a.md", "x", "docs/img/b.png", "y")
+	for path, want := range map[string]string{"": "docs/</a>", "docs": "a.md</a>", "docs/img": "b.png"} {
+		if w := e.get(path); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("%q: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if e.opened.Load() > 0 {
+		t.Error("a list reads files")
+	}
+}
+
+// TestPagesHaveTheGatesOfFiles refuses what the content host refuses, in the same way, at every request.
+func TestPagesHaveTheGatesOfFiles(t *testing.T) {
+	link := func(e *env) { e.claims.Link, e.state.Link.Artifact = id.NewPublic(), e.claims.Artifact }
+	for name, c := range map[string]struct {
+		set  func(*env)
+		path string
+		code fault.Code
+	}{
+		"a path that is not there":  {func(*env) {}, "b.md", fault.NotFound},
+		"a part of a name":          {func(*env) {}, "a", fault.NotFound},
+		"a path that climbs":        {func(*env) {}, "x/%2e%2e/a.md", fault.NotFound},
+		"an expired token":          {func(e *env) { e.claims.Expires = e.now }, "a.md", fault.NotFound},
+		"a deleted artifact":        {func(e *env) { e.state.Artifact.Status = artifact.Deleted }, "a.md", fault.NotFound},
+		"a locked workspace":        {func(e *env) { e.state.Workspace.Lock = "lkd" }, "a.md", fault.NotFound},
+		"a locked artifact":         {func(e *env) { e.state.Artifact.Lock = "lkd" }, "a.md", fault.NotFound},
+		"an expired artifact":       {func(e *env) { e.state.Artifact.ExpiresAt = e.now }, "a.md", fault.NotFound},
+		"a revoked link":            {func(e *env) { link(e); e.state.Link.RevokedAt = e.now }, "a.md", fault.NotFound},
+		"locked links":              {func(e *env) { link(e); e.state.Artifact.LinksLockedAt = e.now }, "a.md", fault.NotFound},
+		"a revision without files":  {func(e *env) { e.claims.Revision = id.NewRevision() }, "a.md", fault.NotFound},
+		"tables that do not answer": {func(e *env) { e.storeErr = fault.NewCode(fault.DatabaseUnavailable) }, "a.md", fault.DatabaseUnavailable},
+		"a bucket that does not answer": {
+			func(e *env) { e.openErr = fault.NewCode(fault.StorageUnavailable) }, "a.md", fault.StorageUnavailable,
+		},
+		"an object that is gone": {func(e *env) { e.openErr = fault.New(fault.NotFound, "gone") }, "a.md", fault.NotFound},
+		"too many reads":         {exhaust, "a.md", fault.RateLimitedArtifact},
+		"too many streams":       {func(e *env) { e.full = true }, "large.md", fault.RateLimitedArtifact},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t, "a.md", "# Title", "large.md", strings.Repeat("x\n", limits.StreamsAbove/2+1))
+			if w := e.get(strings.Replace(c.path, "b.md", "a.md", 1)); c.code != fault.NotFound && w.Code != http.StatusOK {
+				t.Fatalf("before: %d", w.Code)
+			}
+			e = newEnv(t, "a.md", "# Title", "large.md", strings.Repeat("x\n", limits.StreamsAbove/2+1))
+			c.set(e)
+			w := e.get(c.path)
+			if !strings.Contains(w.Body.String(), `"code":"`+string(c.code)+`"`) || w.Header().Get("Cache-Control") != "no-store" {
+				t.Errorf("%d %s %v", w.Code, w.Body, w.Header())
+			}
+			if strings.Contains(w.Body.String(), "Title") {
+				t.Error("the refusal has the content")
+			}
+		})
+	}
+}
+
+// exhaust leaves the artifact no reads.
+func exhaust(e *env) {
+	for tier, p := range e.numbers.Tiers {
+		p.Reads = 0
+		e.numbers.Tiers[tier] = p
+	}
+	e.serve("http://content.test", "http://app.test")
+}
+
+func TestRevocationHoldsFromItsCommit(t *testing.T) {
+	e := newEnv(t, "a.md", "# Title")
+	tag := e.get("a.md").Header().Get("ETag")
+	e.state.Artifact.Status = artifact.Deleted
+	for _, headers := range [][]string{nil, {"If-None-Match", tag}} {
+		if w := e.get("a.md", headers...); w.Code != http.StatusNotFound {
+			t.Errorf("%v: %d", headers, w.Code)
+		}
+	}
+}
+
+func TestAnotherTokenOrPlaceOpensNothing(t *testing.T) {
+	e := newEnv(t, "a.md", "# Title")
+	token := e.token()
+	for _, path := range []string{
+		"/r/" + token[:len(token)-1] + "A/a.md", "/r/" + strings.Repeat("A", 95) + "/a.md", "/r//a.md", "/r/" + token + "/", "/r",
+		"/v/" + token + "/a.md", "/r/" + token + "/a.md/", "/r/" + token + "//a.md",
+	} {
+		if w := e.ask("GET", path); w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), token) {
+			t.Errorf("%s: %d %s", path, w.Code, w.Body)
+		}
+	}
+	if w := e.ask("POST", e.path("a.md")); w.Code != http.StatusNotFound {
+		t.Errorf("POST: %d", w.Code)
+	}
+}
+
+func TestTheLogNamesNoTokenAndNoPath(t *testing.T) {
+	e := newEnv(t, "secret-name.md", "# Title")
+	e.get("secret-name.md?sort=1")
+	if log := e.log.String(); strings.Contains(log, e.token()) || strings.Contains(log, "secret-name") ||
+		!strings.Contains(log, string(e.claims.Artifact)) {
+		t.Error(log)
+	}
+}
+
+func TestAStrangeFrameGetsNoFramePolicy(t *testing.T) {
+	e := newEnv(t, "a.md", "# Title")
+	for _, headers := range [][]string{
+		{"Sec-Fetch-Dest", "document"}, {"Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "no-cors"}, {"Sec-Fetch-Dest", "embed"},
+	} {
+		if got := e.get("a.md", headers...).Header().Get("Content-Security-Policy"); !strings.HasSuffix(got, "frame-ancestors 'none'") {
+			t.Errorf("%v: %s", headers, got)
+		}
+	}
+}
+
+func TestAClaimLetsOldTokensOpenPages(t *testing.T) {
+	e := newEnv(t, "a.md", "# Title")
+	e.claims.NoIndex = true
+	e.state.Workspace.ClaimedAt = time.Time{}
+	if w := e.get("a.md"); w.Code != http.StatusOK {
+		t.Errorf("unclaimed: %d", w.Code)
+	}
+	e.state.Workspace.ClaimedAt = e.now
+	if w := e.get("a.md"); w.Code != http.StatusOK {
+		t.Errorf("claimed: %d", w.Code)
+	}
+}

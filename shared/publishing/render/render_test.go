@@ -1,0 +1,254 @@
+package render
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"vitrine/shared/platform/media"
+)
+
+func TestMarkdownHasWhatGitHubHas(t *testing.T) {
+	main := mainOf(t, sourceOf("docs/a.md", strings.Join([]string{
+		"---", "title: Report", "tags: [a, b]", "---", "# Überblick & mehr", "",
+		"~~gone~~ [page](b.md#x) [up](../c.csv) [root](/d/e.png) [folder](../d) [bytes](f.bin) [none](missing.md) https://example.com", "",
+		"> [!TIP]", "> Do it.", "", "- [x] done", "- [ ] open", "", "| a | b |", "|---|--:|", "| 1 | 2 |", "",
+		"![in](e.png) ![out](https://example.com/x.png)", "", "# Überblick & mehr", "", "### Third", "", "Note[^1]", "",
+		"```go", "var x = 1", "```", "", "[^1]: Text",
+	}, "\n"), "docs/b.md", "c.csv", "d/e.png", "docs/e.png", "docs/f.bin"), Query{})
+	wantHas(t, main,
+		`<tr data-line="2"><th scope="row">title</th><td dir="auto">Report</td></tr>`, `<td dir="auto">a, b</td>`,
+		`<h1 id="überblick--mehr" data-line="5">`, `<h1 id="überblick--mehr-1" data-line="21">`,
+		`<li class="v-level-3"><a href="#third">Third</a></li>`,
+		`<del>gone</del>`, `<a href="/r/T/docs/b.md#x">page</a>`, `<a href="/r/T/c.csv">up</a>`, `<a href="/r/T/d/e.png">root</a>`,
+		`<a href="/r/T/d">folder</a>`, `<a href="/v/T/docs/f.bin">bytes</a>`, ` none `,
+		`<a href="https://example.com" rel="nofollow noreferrer noopener" target="_blank">https://example.com</a>`,
+		`<blockquote data-line="9" class="v-alert v-tip">`, `<p class="v-alert-title">Tip</p>`, "Do it.",
+		`<input type="checkbox" disabled="" aria-label="Done" checked="">`, `aria-label="To do"`,
+		`<td align="right" data-line="17">2</td>`, `<img src="/v/T/docs/e.png" alt="in">`,
+		`<a class="v-outside" href="https://example.com/x.png"`, `<pre tabindex="0" data-line="28"><code><span class="c-k">var</span>`,
+		`role="doc-noteref"`, `<li id="fn:1"`)
+	wantNot(t, main, "[!TIP]", "missing.md", `src="https`)
+}
+
+func TestEveryBlockSaysItsLine(t *testing.T) {
+	text := "# a\n\nb\n\n- c\n- d\n\n> e\n\n| f |\n|---|\n| g |\n\n```\nh\n```\n\n    i\n"
+	main := mainOf(t, sourceOf("a.md", text), Query{})
+	for _, at := range []string{`<h1 id="a" data-line="1">`, `<p data-line="3">b`, `<ul data-line="5">`, `<li data-line="5">c`,
+		`<li data-line="6">d`, `<blockquote data-line="8">`, `<table data-line="10">`, `<pre tabindex="0" data-line="15">`,
+		`<pre tabindex="0" data-line="18">`} {
+		wantHas(t, main, at)
+	}
+}
+
+func TestCodeHasNumberedLines(t *testing.T) {
+	main := mainOf(t, sourceOf("main.go", "package main\r\n\r\n// <b>\r\nvar x = 1\n"), Query{})
+	wantHas(t, main, `<span class="v-line" id="L1" data-line="1"><a class="v-no" href="#L1" tabindex="-1" aria-label="Line 1"></a>`+
+		`<span class="c-k">package</span>`, `id="L4" data-line="4"`, `<span class="c-c">// &lt;b&gt;</span>`)
+	wantNot(t, main, "L5", "\r")
+	wantHas(t, mainOf(t, sourceOf("empty.txt", ""), Query{}), "This file is empty.")
+	wantHas(t, mainOf(t, sourceOf("Strange", "text\n"), Query{}), `id="L1"`)
+	wantHas(t, mainOf(t, sourceOf("strange.bin", "\x00\x01"), Query{}), "Files of this kind are not shown here.", "Open the raw file")
+	wantHas(t, mainOf(t, sourceOf("latin.txt", "caf\xe9"), Query{}), "caf\uFFFD")
+}
+
+func TestALogHasTheColoursOfATerminal(t *testing.T) {
+	main := mainOf(t, sourceOf("a.log", "\x1b[1;31mred\x1b[0m plain\x1b[K\n\x1b[38;5;46mgreen\x1b[39m \x1b[48;2;0;0;255mblue\x1b[m\x07"), Query{})
+	wantHas(t, main, `<span class="a-bold a-f1">red</span> plain`, `<span class="a-f2">green</span> `, `<span class="a-b4">blue</span>`)
+	wantNot(t, main, "\x1b", "[0m", "[K", "\x07")
+}
+
+const sheet = "name;n;at\nbeta;2;2026\nalpha;10;2025\n;;\ngamma;-3;2024\n"
+
+func TestATableIsSortedByItsLinks(t *testing.T) {
+	for sort, want := range map[string]string{
+		"":     "beta alpha  gamma",
+		"1":    "alpha beta gamma ",
+		"1d":   "gamma beta alpha ",
+		"2":    "gamma beta alpha ",
+		"2d":   "alpha beta gamma ",
+		"9":    "beta alpha  gamma",
+		"-1":   "beta alpha  gamma",
+		"2d;x": "beta alpha  gamma",
+	} {
+		main := mainOf(t, sourceOf("a.csv", sheet), Query{Sort: sort})
+		var got []string
+		for _, row := range strings.Split(main, "<tr data-line=")[1:] {
+			_, cell, _ := strings.Cut(row, `<td dir="auto">`)
+			cell, _, _ = strings.Cut(cell, "<")
+			got = append(got, cell)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %q", sort, strings.Join(got, " "), want)
+		}
+	}
+	main := mainOf(t, sourceOf("a.csv", sheet), Query{Sort: "2"})
+	wantHas(t, main, "4 rows, 3 columns", `aria-sort="ascending"><a href="/r/T/a.csv?sort=2d">n</a>`,
+		`<td class="v-num">10</td>`, `<th scope="row">n</th><td class="v-num">3</td><td class="v-num">1</td><td class="v-num">-3</td><td class="v-num">10</td>`)
+}
+
+func TestTheOrderOfALongTableIsThatOfAllItsRows(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("n\n")
+	for i := range 6000 {
+		fmt.Fprintf(&b, "%d\n", (i*7919)%6000)
+	}
+	main := mainOf(t, sourceOf("a.csv", b.String()), Query{Sort: "1d"})
+	_, first, _ := strings.Cut(main, `<tbody><tr data-line`)
+	wantHas(t, first, `<td class="v-num">5999</td>`, `<td class="v-num">1000</td>`)
+	wantNot(t, first, `<td class="v-num">999</td>`)
+	wantHas(t, main, "Only 5000 of 6000 rows are shown", `<td class="v-num">0</td><td class="v-num">5999</td>`)
+}
+
+func TestLinesOfJSONAreRows(t *testing.T) {
+	main := mainOf(t, sourceOf("a.jsonl", `{"a":1,"b":{"c":[2]}}`+"\n\n"+`{"b":null,"d":"x\ny"}`+"\n[1,2]\n"), Query{})
+	wantHas(t, main, "3 rows, 4 columns", `<tr data-line="3">`, `{&#34;c&#34;:[2]}`, "x\ny", "[1,2]", ">value</a>")
+}
+
+func TestDataIsATree(t *testing.T) {
+	main := mainOf(t, sourceOf("a.json", "{\n\"a\": [1, \"<x>\"],\n\"n\": 12345678901234567890}"), Query{})
+	wantHas(t, main, `<details data-line="1" open="">`, `<span class="v-key">a</span> <span class="v-sign">[…]</span>`,
+		`<span class="c-s">&#34;&lt;x&gt;&#34;</span>`, `data-line="3"><span class="v-key">n</span> <span class="c-n">12345678901234567890</span>`)
+	main = mainOf(t, sourceOf("a.yaml", "a: &x\n  b: 1\nc: *x\n---\nsecond\n"), Query{})
+	wantHas(t, main, `<span class="v-anchor">&amp;x</span>`, `<span class="c-a">*x</span>`, "second", `data-line="3"`)
+	broken := mainOf(t, sourceOf("a.json", "{\"a\": 1,\n]"), Query{})
+	wantHas(t, broken, "This file cannot be shown as data (it is not JSON from line 2 on), so this is its text.", `id="L2"`)
+}
+
+func TestANotebookShowsItsRichestOutputs(t *testing.T) {
+	text := `{"metadata":{"language_info":{"name":"python"}},"cells":[
+		{"cell_type":"markdown","source":["# T\n","[x](b.md)"]},
+		{"cell_type":"code","execution_count":3,"source":"import a","outputs":[
+			{"output_type":"stream","text":"\u001b[31mred\u001b[0m"},
+			{"output_type":"display_data","data":{"image/png":"aGk=\n","text/plain":"fig"}},
+			{"output_type":"display_data","data":{"image/svg+xml":["<svg>","</svg>"]}},
+			{"output_type":"display_data","data":{"image/png":"<no base64>","text/plain":"instead"}},
+			{"output_type":"execute_result","data":{"text/html":"<b>bold</b><div>","text/plain":"plain"}},
+			{"output_type":"error","ename":"E","evalue":"v","traceback":[]}]}]}`
+	main := mainOf(t, sourceOf("a.ipynb", text, "b.md"), Query{})
+	wantHas(t, main, `<h1 id="cell-1-t" data-line="1">`, `<a href="/r/T/b.md">x</a>`, "In [3]", `<span class="c-k">import</span>`,
+		`<span class="a-f1">red</span>`, `src="data:image/png;base64,aGk="`, `src="data:image/svg+xml;base64,PHN2Zz48L3N2Zz4="`, "instead",
+		"<b>bold</b><div></div></div>", "E: v")
+	wantNot(t, main, "fig<", ">plain<")
+}
+
+func TestAPatchStandsInTwoColumns(t *testing.T) {
+	text := "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,3 +1,4 @@ f\n same\n-old <1>\n+new 1\n+new 2\n end\n\\ No newline\n" +
+		"diff --git a/y b/y\n--- a/y\n+++ /dev/null\n@@ -1 +0,0 @@\n--- gone\n"
+	main := mainOf(t, sourceOf("a.diff", text), Query{})
+	wantHas(t, main, `<h2 dir="auto">x</h2>`, `<h2 dir="auto">y</h2>`,
+		`<tr data-line="6"><td class="v-nr">2</td><td class="v-del"><del>old &lt;1&gt;</del></td><td class="v-nr">2</td><td class="v-ins"><ins>new 1</ins></td></tr>`,
+		`<tr data-line="8"><td class="v-nr"></td><td class="v-none"></td><td class="v-nr">3</td><td class="v-ins"><ins>new 2</ins></td></tr>`,
+		"<del>-- gone</del>")
+	wantHas(t, mainOf(t, sourceOf("a.patch", "no patch\n"), Query{}), `id="L1"`)
+}
+
+func TestAFolderListsWhatItHolds(t *testing.T) {
+	s := sourceOf("a/b.md", "x", "a/c/d.txt", "a/c/e.txt", "a/p.png", "a/q.svg", "a/z.bin", "other.md")
+	s.Path, s.File.Path = "a", ""
+	main := mainOf(t, s, Query{})
+	wantHas(t, main, `<a href="/r/T/a/c">c/</a></td><td class="v-num">2 bytes</td>`, `<a href="/r/T/a/b.md">b.md</a>`,
+		`<a href="/v/T/a/z.bin">z.bin</a>`, `<a class="v-thumb" id="t1" href="#i1"><img src="/v/T/a/p.png"`,
+		`<figure class="v-large" id="i2">`, `<a href="#t2">Close</a>`)
+	wantNot(t, main, "other.md", "d.txt")
+	image := sourceOf("a/p.png", "x", "a/q.svg")
+	wantHas(t, mainOf(t, image, Query{}), `<a href="/r/T/a/q.svg">Next: q.svg</a>`)
+	wantHas(t, mainOf(t, sourceOf("a.mp4", "x"), Query{}), `<video controls="" preload="metadata" src="/v/T/a.mp4"`)
+	wantHas(t, mainOf(t, sourceOf("a.mp3", "x"), Query{}), `<audio controls="" preload="metadata" src="/v/T/a.mp3"`)
+}
+
+func TestTextsAreForPrograms(t *testing.T) {
+	for path, c := range map[string]struct{ text, want string }{
+		"a.md":    {"\uFEFF# A\n<b>", "# A\n<b>"},
+		"a.csv":   {"a,b\n1,\"x\ty\nz\"\n", "a\tb\n1\tx y z\n"},
+		"a.ipynb": {`{"cells":[{"cell_type":"markdown","source":"# T"},{"cell_type":"code","source":"x","outputs":[{"output_type":"stream","text":"\u001b[1mhi"},{"output_type":"display_data","data":{"image/png":"x"}}]}]}`, "# T\n\n--- cell 2,  ---\nx\n--- output ---\nhi\n--- output ---\n[image/png]\n\n"},
+		"b.ipynb": {`[]`, "This file cannot be shown as text: it is no notebook.\n"},
+	} {
+		var b strings.Builder
+		if err := New().Text(t.Context(), &b, sourceOf(path, c.text)); err != nil || b.String() != c.want {
+			t.Errorf("%s: %q, want %q (%v)", path, b.String(), c.want, err)
+		}
+	}
+}
+
+func TestAViewThatFailsShowsTheText(t *testing.T) {
+	defer func(v func(context.Context, Source, *body, Query) error) { views[media.CodeView] = v }(views[media.CodeView])
+	for name, c := range map[string]struct {
+		view func(context.Context, Source, *body, Query) error
+		says string
+	}{
+		"panics": {func(context.Context, Source, *body, Query) error { panic("secret") }, "(the viewer failed)"},
+		"fails":  {func(context.Context, Source, *body, Query) error { return fmt.Errorf("%w: it is odd", errFailed) }, "(it is odd)"},
+		"does not end": {func(ctx context.Context, _ Source, _ *body, _ Query) error {
+			<-ctx.Done()
+			return context.DeadlineExceeded
+		}, "(it takes too long)"},
+	} {
+		views[media.CodeView] = c.view
+		if name == "does not end" {
+			views[media.CodeView] = func(context.Context, Source, *body, Query) error { return context.DeadlineExceeded }
+		}
+		main := mainOf(t, sourceOf("a.txt", "<text>"), Query{})
+		wantHas(t, main, c.says, "&lt;text&gt;", "Open the raw file")
+		wantNot(t, main, "secret")
+	}
+}
+
+func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
+	broken := errors.New("gone")
+	for _, path := range []string{"a.md", "a.csv", "a.jsonl", "a.json", "a.ipynb", "a.patch", "a.txt", "a.log", "Unknown"} {
+		s := sourceOf(path, "text")
+		s.Open = func(context.Context, int64) (io.ReadCloser, error) { return nil, broken }
+		if err := New().Page(t.Context(), io.Discard, s, Query{}); !errors.Is(err, broken) {
+			t.Errorf("%s: %v", path, err)
+		}
+		s.Open = func(context.Context, int64) (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(strings.NewReader("te"), failing{broken})), nil
+		}
+		if err := New().Page(t.Context(), io.Discard, s, Query{}); !errors.Is(err, broken) {
+			t.Errorf("%s, broken off: %v", path, err)
+		}
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+func TestAViewWaitsForASlot(t *testing.T) {
+	r := &Renderer{slots: make(chan struct{}, 1)}
+	r.slots <- struct{}{}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := r.try(ctx, sourceOf("a.txt", "x"), media.CodeView, Query{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	<-r.slots
+	if err := r.Page(t.Context(), io.Discard, sourceOf("a.txt", "x"), Query{}); err != nil {
+		t.Error(err)
+	}
+	r.slots <- struct{}{} // it is free again
+}
+
+// A browser keeps a page by its version: who changes what pages look like counts Version up, and writes the new sum here.
+func TestVersionChangesWithThePages(t *testing.T) {
+	sum := sha256.New()
+	for _, c := range [][2]string{
+		{"a.md", "# A\n\n> [!NOTE]\n> x\n\n- [ ] y\n\n```go\nvar x\n```\n"}, {"a.csv", sheet}, {"a.json", `{"a":[1]}`},
+		{"a.log", "\x1b[31mx"}, {"a.txt", "x"}, {"a.patch", "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n"}, {"a.png", ""},
+		{"a.ipynb", `{"cells":[{"cell_type":"code","source":"x","outputs":[{"output_type":"stream","text":"y"}]}]}`},
+	} {
+		if err := New().Page(t.Context(), sum, sourceOf(c[0], c[1]), Query{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := Version + " " + hex.EncodeToString(sum.Sum(nil)[:8])
+	if want := "1 35ecb7a17e799481"; got != want {
+		t.Errorf("%s, not %s", got, want)
+	}
+}
