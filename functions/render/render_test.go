@@ -109,8 +109,8 @@ func TestFoldersAreListed(t *testing.T) {
 	}
 }
 
-// TestPagesHaveTheGatesOfFiles refuses what the content host refuses, in the same way, at every request.
-func TestPagesHaveTheGatesOfFiles(t *testing.T) {
+// TestT90PagesHaveTheGatesOfFiles refuses what the content host refuses, in the same way, at every request.
+func TestT90PagesHaveTheGatesOfFiles(t *testing.T) {
 	link := func(e *env) { e.claims.Link, e.state.Link.Artifact = id.NewPublic(), e.claims.Artifact }
 	for name, c := range map[string]struct {
 		set  func(*env)
@@ -163,7 +163,7 @@ func exhaust(e *env) {
 	e.serve("http://content.test", "http://app.test")
 }
 
-func TestRevocationHoldsFromItsCommit(t *testing.T) {
+func TestT90RevocationHoldsFromItsCommit(t *testing.T) {
 	e := newEnv(t, "a.md", "# Title")
 	tag := e.get("a.md").Header().Get("ETag")
 	e.state.Artifact.Status = artifact.Deleted

@@ -31,7 +31,11 @@ var coldBudgets = map[string]time.Duration{
 	"api":     25 * time.Millisecond,
 	"app":     40 * time.Millisecond,
 	"mcp":     25 * time.Millisecond,
+	env.Pages: 40 * time.Millisecond,
 }
+
+// answering are the functions that answer requests.
+var answering = append(slices.Clone(env.Hosts), env.Pages)
 
 const (
 	coldStarts   = 20
@@ -53,7 +57,7 @@ func (b *bench) cold(ctx context.Context, stdout io.Writer) error {
 	}
 	fmt.Fprintf(stdout, coldHead, deployedArch)
 	budgets := bootstrap.Budgets[deployedArch]
-	for _, host := range env.Hosts {
+	for _, host := range answering {
 		took, err := b.coldStarts(ctx, host)
 		if err != nil {
 			return fmt.Errorf("function %s: %w", host, err)
@@ -88,7 +92,7 @@ func (b *bench) zips(ctx context.Context) (map[string]int64, error) {
 		return nil, fmt.Errorf("scripts/build failed: %w", err)
 	}
 	sizes := map[string]int64{}
-	for _, host := range env.Hosts {
+	for _, host := range answering {
 		info, err := os.Stat(filepath.Join(folder, host+".zip"))
 		if err != nil {
 			return nil, err
@@ -161,7 +165,7 @@ func (b *bench) settings(host string) map[string]string {
 	tables := dynamo.Named(b.place.tables)
 	rings := "file:" + filepath.Join(b.folder, "rings.json")
 	mode := lambdahttp.Buffered
-	if host == "content" {
+	if host == "content" || host == env.Pages {
 		mode = lambdahttp.Stream
 	}
 	return map[string]string{

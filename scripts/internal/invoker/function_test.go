@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -105,10 +106,10 @@ func send(t *testing.T, f *runtime.Function, event []byte) (string, error) {
 
 func TestEveryEventIsAnsweredByItsFunction(t *testing.T) {
 	d := deploy(t)
-	for _, host := range env.Hosts {
+	for _, host := range append(slices.Clone(env.Hosts), env.Pages) {
 		t.Run(host, func(t *testing.T) {
 			modes := []string{"buffered"}
-			if host == "content" {
+			if host == "content" || host == env.Pages {
 				modes = append(modes, "stream")
 			}
 			for _, mode := range modes {
@@ -159,6 +160,7 @@ var statuses = map[string]map[string]string{
 		"openapi": "200", "origin-null": "403", "protected-resource": "200", "protected-resource-below": "200",
 		"root": "200", "tools-list": "401",
 	},
+	"render": {"healthz": "200", "page": "404"},
 	"content": {
 		"file": "404", "file-cookies": "404", "file-dots": "404", "file-encoded-path": "404", "file-encoded-slash": "404",
 		"file-etags": "404",

@@ -17,6 +17,7 @@ import (
 	"vitrine/scripts/internal/localapi/runtime"
 	"vitrine/scripts/internal/package/bootstrap"
 	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/platform/env"
 )
 
 func main() {
@@ -61,7 +62,7 @@ func parse(args []string, stderr io.Writer) (request, error) {
 		}
 		r.placeholders = append(r.placeholders, "${"+name+"}", value)
 	}
-	if r.mode == "" && r.host == "content" {
+	if r.mode == "" && (r.host == "content" || r.host == env.Pages) {
 		r.mode = "stream"
 	}
 	return r, nil

@@ -43,7 +43,7 @@ var hostile = map[string]string{
 	"a details that toggles":        `<details ontoggle=alert(1) open><summary onclick=alert(1)>x</summary></details>`,
 }
 
-func TestStrangersMarkupRunsNothing(t *testing.T) {
+func TestT88StrangersMarkupRunsNothing(t *testing.T) {
 	for name, markup := range hostile {
 		t.Run(name, func(t *testing.T) {
 			quoted, err := json.Marshal(markup)
@@ -81,7 +81,7 @@ func TestStrangersMarkupRunsNothing(t *testing.T) {
 	}
 }
 
-func TestNamesOfFilesAreText(t *testing.T) {
+func TestT88NamesOfFilesAreText(t *testing.T) {
 	name := `a"><img src=x onerror=alert(1)>/<script>alert(1)<.png`
 	s := sourceOf(name, "x", `b"onmouseover="alert(1)`+".svg", "c'.md")
 	wantInert(t, pageOf(t, s, Query{}))
@@ -89,7 +89,7 @@ func TestNamesOfFilesAreText(t *testing.T) {
 	wantInert(t, pageOf(t, s, Query{}))
 }
 
-func TestADrawingIsAnImageOnly(t *testing.T) {
+func TestT88ADrawingIsAnImageOnly(t *testing.T) {
 	main := mainOf(t, sourceOf("a.svg", `<svg onload=alert(1)><script>alert(1)</script></svg>`), Query{})
 	if main != `<p class="v-stage"><img src="/v/T/a.svg" alt="a.svg"></p>` {
 		t.Error(main)
@@ -97,7 +97,7 @@ func TestADrawingIsAnImageOnly(t *testing.T) {
 }
 
 // What a page costs is bounded by counts: of bytes read, of values and rows written, of levels.
-func TestHostileSizesAreCut(t *testing.T) {
+func TestT89HostileSizesAreCut(t *testing.T) {
 	deep := 100_000
 	for name, c := range map[string]struct {
 		path, text string
@@ -144,7 +144,7 @@ func nestedYAML(levels int) string {
 	return b.String()
 }
 
-func TestAliasesAreNotFollowed(t *testing.T) {
+func TestT89AliasesAreNotFollowed(t *testing.T) {
 	bomb := "a0: &a0 [x, x]\n"
 	for i := 1; i < 60; i++ {
 		bomb += fmt.Sprintf("a%d: &a%d [*a%d, *a%d, *a%d]\n", i, i, i-1, i-1, i-1)
@@ -162,7 +162,7 @@ func TestAliasesAreNotFollowed(t *testing.T) {
 
 // Markdown that takes other parsers long must stay linear here: the page has to come within the time of a view, which
 // then is no fallback.
-func TestNestedMarkdownIsRendered(t *testing.T) {
+func TestT89NestedMarkdownIsRendered(t *testing.T) {
 	for name, text := range map[string]string{
 		"quotations":       strings.Repeat(">", 20_000) + "x",
 		"lists":            strings.Repeat("- ", 5_000) + "x",
