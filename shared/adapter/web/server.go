@@ -128,7 +128,9 @@ func (m wildcards) HandleFunc(pattern string, h func(http.ResponseWriter, *http.
 		pattern += "{$}"
 	}
 	if dir, ok := strings.CutSuffix(pattern, "/{path}"); ok {
-		m.folders[dir] = m.folders[dir]
+		if !m.folders[dir] {
+			m.folders[dir] = false
+		}
 		pattern = dir + "/{path...}"
 	} else {
 		m.folders[pattern] = true

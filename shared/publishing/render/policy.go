@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"fmt"
 	"html"
 	"io"
@@ -91,10 +90,3 @@ func (b *body) sanitise() error {
 
 // sanitise writes what the policy leaves of a markup.
 func sanitise(w io.Writer, markup io.Reader) error { return policy.SanitizeReaderToWriter(markup, w) }
-
-// clean is sanitise for markup in memory.
-func clean(markup []byte) []byte {
-	var b bytes.Buffer
-	_ = sanitise(&b, bytes.NewReader(markup)) // neither side can fail
-	return b.Bytes()
-}

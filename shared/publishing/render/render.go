@@ -59,8 +59,6 @@ type body struct {
 
 func (b *body) printf(format string, a ...any) { fmt.Fprintf(&b.out, format, a...) }
 
-func (b *body) text(s string) { b.out.WriteString(escape(s)) }
-
 // note says that something is left out, and that the raw file has it.
 func (b *body) note(format string, a ...any) {
 	b.notes = append(b.notes, fmt.Sprintf(format, a...))

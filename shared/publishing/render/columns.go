@@ -1,0 +1,139 @@
+package render
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"vitrine/shared/platform/limits"
+)
+
+// order is how a table is sorted.
+type order struct {
+	column     int // from 0; -1: as the file has it
+	descending bool
+}
+
+// sortOf reads the choice of a reader.
+func sortOf(text string) order {
+	digits, descending := strings.CutSuffix(text, "d")
+	n, err := strconv.Atoi(digits)
+	if err != nil || n < 1 || n > limits.RenderedColumns {
+		return order{column: -1}
+	}
+	return order{column: n - 1, descending: descending}
+}
+
+// column sums up what a column holds, in all rows that are read.
+type column struct {
+	name           string
+	filled, empty  int
+	numbers        int
+	least, most    float64
+	first, last    string // texts in their order
+	leastText      string // the numbers as the file has them
+	mostText       string
+	known          bool // first and last are set
+	numbersEnabled bool
+}
+
+// add takes a cell into the summary.
+func (c *column) add(cell string) {
+	cell = strings.TrimSpace(cell)
+	if cell == "" {
+		c.empty++
+		return
+	}
+	c.filled++
+	if !c.known || cell < c.first {
+		c.first = cell
+	}
+	if !c.known || cell > c.last {
+		c.last = cell
+	}
+	c.known = true
+	n, ok := parseNumber(cell)
+	if !ok {
+		return
+	}
+	if c.numbers == 0 || n < c.least {
+		c.least, c.leastText = n, cell
+	}
+	if c.numbers == 0 || n > c.most {
+		c.most, c.mostText = n, cell
+	}
+	c.numbers++
+}
+
+// parseNumber reads a number as tables have it: with a sign, thousands in groups of three, an exponent or a percent sign.
+func parseNumber(cell string) (float64, bool) {
+	cell = strings.TrimSuffix(strings.TrimSpace(cell), "%")
+	if cell == "" || len(cell) > 40 || !strings.ContainsAny(cell[:1], "+-.0123456789") {
+		return 0, false
+	}
+	if whole, _, _ := strings.Cut(cell, "."); strings.Contains(whole, ",") {
+		for i, group := range strings.Split(whole, ",") {
+			if i > 0 && len(group) != 3 {
+				return 0, false
+			}
+		}
+		cell = strings.ReplaceAll(whole, ",", "") + cell[len(whole):]
+	}
+	n, err := strconv.ParseFloat(strings.TrimSpace(cell), 64)
+	return n, err == nil
+}
+
+// compare orders two rows: numbers before texts, empty cells last, equal ones as the file has them.
+func (o order) compare(a, b record) int {
+	x, y := o.cell(a), o.cell(b)
+	n, xIs := parseNumber(x)
+	m, yIs := parseNumber(y)
+	by := 0
+	switch {
+	case x == "" || y == "":
+		return cmp.Or(cmp.Compare(len(y), len(x))*sign(x, y), cmp.Compare(a.line, b.line))
+	case xIs && yIs:
+		by = cmp.Compare(n, m)
+	case xIs != yIs:
+		by = cmp.Compare(bit(yIs), bit(xIs))
+	default:
+		by = strings.Compare(x, y)
+	}
+	if o.descending {
+		by = -by
+	}
+	return cmp.Or(by, cmp.Compare(a.line, b.line))
+}
+
+// sign is 1 where just one of two cells is empty.
+func sign(x, y string) int { return bit((x == "") != (y == "")) }
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func (o order) cell(r record) string {
+	if o.column < len(r.cells) {
+		return strings.TrimSpace(r.cells[o.column])
+	}
+	return ""
+}
+
+// topRows is a heap whose first row is the last of those that are kept.
+type topRows struct {
+	order order
+	rows  []record
+}
+
+func (h *topRows) Len() int           { return len(h.rows) }
+func (h *topRows) Less(i, j int) bool { return h.order.compare(h.rows[i], h.rows[j]) > 0 }
+func (h *topRows) Swap(i, j int)      { h.rows[i], h.rows[j] = h.rows[j], h.rows[i] }
+func (h *topRows) Push(x any)         { h.rows = append(h.rows, x.(record)) }
+func (h *topRows) Pop() any {
+	last := h.rows[len(h.rows)-1]
+	h.rows = h.rows[:len(h.rows)-1]
+	return last
+}

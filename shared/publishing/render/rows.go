@@ -1,0 +1,224 @@
+package render
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"vitrine/shared/platform/limits"
+)
+
+// rowReader reads the rows of a file one by one; io.EOF at its end.
+type rowReader interface {
+	next() (record, error)
+	header() []string
+}
+
+// rows reads what the extension of the file says.
+func (s Source) rows(in io.Reader, b *body) (rowReader, error) {
+	buffered := bufio.NewReaderSize(in, 64<<10)
+	if mark, _ := buffered.Peek(3); string(mark) == "\uFEFF" {
+		_, _ = buffered.Discard(3)
+	}
+	switch strings.ToLower(path.Ext(s.Path)) {
+	case ".jsonl", ".ndjson":
+		return newLineReader(buffered, b), nil
+	case ".tsv":
+		return newCellReader(buffered, '\t', b)
+	}
+	return newCellReader(buffered, separator(buffered), b)
+}
+
+// separator guesses what stands between the cells of a CSV file by its first line.
+func separator(in *bufio.Reader) rune {
+	head, _ := in.Peek(4 << 10)
+	line, _, _ := strings.Cut(string(head), "\n")
+	best, most := ',', strings.Count(line, ",")
+	for _, c := range []rune{';', '\t', '|'} {
+		if n := strings.Count(line, string(c)); n > most {
+			best, most = c, n
+		}
+	}
+	return best
+}
+
+// cellReader reads CSV. The first row names the columns.
+type cellReader struct {
+	csv   *csv.Reader
+	names []string
+	clip  *clipper
+}
+
+func newCellReader(in io.Reader, comma rune, b *body) (*cellReader, error) {
+	c := &cellReader{csv: csv.NewReader(in), clip: &clipper{b: b}}
+	c.csv.Comma, c.csv.LazyQuotes = comma, true
+	c.csv.FieldsPerRecord, c.csv.ReuseRecord = -1, true
+	first, err := c.csv.Read()
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%w: %w", errFailed, err)
+	}
+	c.names = c.clip.row(first)
+	return c, nil
+}
+
+func (c *cellReader) header() []string { return c.names }
+
+func (c *cellReader) next() (record, error) {
+	cells, err := c.csv.Read()
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			return record{}, io.EOF
+		}
+		return record{}, fmt.Errorf("%w: %w", errFailed, err)
+	}
+	line, _ := c.csv.FieldPos(0)
+	return record{line, c.clip.row(cells)}, nil
+}
+
+// clipper cuts rows that are too wide and cells that are too long, and says so once.
+type clipper struct {
+	b           *body
+	wide, large bool
+}
+
+func (c *clipper) row(cells []string) []string {
+	if len(cells) > limits.RenderedColumns {
+		if cells = cells[:limits.RenderedColumns]; !c.wide {
+			c.b.note("Only the first %d columns are shown.", limits.RenderedColumns)
+			c.wide = true
+		}
+	}
+	out := make([]string, len(cells))
+	for i, cell := range cells {
+		out[i] = strings.Clone(clip(cell, limits.RenderedCell))
+		if len(cell) > limits.RenderedCell && !c.large {
+			c.b.note("Cells above %s are cut.", size(limits.RenderedCell))
+			c.large = true
+		}
+	}
+	return out
+}
+
+// lineReader reads JSON lines. The members of objects are columns, in the order in which they appear first.
+type lineReader struct {
+	in    *bufio.Reader
+	clip  *clipper
+	line  int
+	names []string
+	at    map[string]int
+	ahead []record // rows that told the columns
+	cut   bool
+}
+
+// sampled is how many lines tell which columns there are.
+const sampled = 200
+
+func newLineReader(in *bufio.Reader, b *body) *lineReader {
+	l := &lineReader{in: in, clip: &clipper{b: b}, at: map[string]int{}}
+	for len(l.ahead) < sampled {
+		r, err := l.read(true)
+		if err != nil {
+			break
+		}
+		l.ahead = append(l.ahead, r)
+	}
+	return l
+}
+
+func (l *lineReader) header() []string { return l.names }
+
+func (l *lineReader) next() (record, error) {
+	if len(l.ahead) > 0 {
+		r := l.ahead[0]
+		l.ahead = l.ahead[1:]
+		return r, nil
+	}
+	return l.read(false)
+}
+
+// read reads the next line that is not blank.
+func (l *lineReader) read(learn bool) (record, error) {
+	for {
+		text, err := l.readLine()
+		if err != nil && text == "" {
+			return record{}, err
+		}
+		if strings.TrimSpace(text) != "" {
+			return l.parse(text, learn), nil
+		}
+	}
+}
+
+// readLine reads a line, at most limits.RenderedRow bytes of it.
+func (l *lineReader) readLine() (string, error) {
+	l.line++
+	var out []byte
+	for {
+		part, err := l.in.ReadSlice('\n')
+		if room := limits.RenderedRow - len(out); room > 0 {
+			out = append(out, part[:min(room, len(part))]...)
+		} else if !l.cut {
+			l.clip.b.note("Lines above %s are cut.", size(limits.RenderedRow))
+			l.cut = true
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return string(out), err
+		}
+	}
+}
+
+// parse makes a row of a line. A line that is no object is the value of one column.
+func (l *lineReader) parse(text string, learn bool) record {
+	r := record{line: l.line}
+	names, values, ok := members(text)
+	if !ok {
+		names, values = []string{"value"}, []string{strings.TrimSpace(text)}
+	}
+	cells := make([]string, len(l.names))
+	for i, name := range names {
+		at, known := l.at[name]
+		if !known && (!learn || len(l.names) == limits.RenderedColumns) {
+			continue
+		}
+		if !known {
+			at = len(l.names)
+			l.at[name], l.names = at, append(l.names, clip(name, 200))
+		}
+		for len(cells) <= at {
+			cells = append(cells, "")
+		}
+		cells[at] = values[i]
+	}
+	r.cells = l.clip.row(cells)
+	return r
+}
+
+// members returns the names and values of a JSON object, in its order.
+func members(text string) (names, values []string, ok bool) {
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, nil, false
+	}
+	for d.More() {
+		t, err := d.Token()
+		name, is := t.(string)
+		var value json.RawMessage
+		if err != nil || !is || d.Decode(&value) != nil {
+			return nil, nil, false
+		}
+		shown := string(value)
+		if shown == "null" {
+			shown = ""
+		} else if unquoted := ""; shown[0] == '"' && json.Unmarshal(value, &unquoted) == nil {
+			shown = unquoted
+		}
+		names, values = append(names, name), append(values, shown)
+	}
+	return names, values, true
+}
