@@ -6,9 +6,11 @@ import (
 	"net/http"
 
 	host "vitrine/functions/render"
+	"vitrine/shared/adapter/web"
 	"vitrine/shared/boot"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/render"
 )
 
@@ -23,10 +25,14 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 	}
 	surface := s.Public("Vitrine pages", s.Config.Origins.Content, log)
 	surface.Pace = s.Config.Limits.Pace
+	renderer := render.New()
+	renderer.Panicked = func(view media.View, text string) {
+		log.Error("view", "view", string(view), "error", "panic: "+web.Redact(text))
+	}
 	h := &host.Host{
 		Surface:  surface,
 		Reader:   reader,
-		Renderer: render.New(),
+		Renderer: renderer,
 		Origins:  s.Config.Origins,
 		Strict:   s.Config.Environment == credential.Production,
 	}

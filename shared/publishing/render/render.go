@@ -39,10 +39,15 @@ type Source struct {
 func (s Source) folder() bool { return s.File.Path == "" }
 
 // Renderer makes pages. It bounds how many views run at once, those included that take too long for their readers.
-type Renderer struct{ slots chan struct{} }
+type Renderer struct {
+	// Panicked is told of a view that panicked; its text may quote the file. nil: nobody is told.
+	Panicked func(view media.View, text string)
+
+	slots chan struct{}
+}
 
 // New returns a renderer.
-func New() *Renderer { return &Renderer{make(chan struct{}, limits.RendersAtOnce)} }
+func New() *Renderer { return &Renderer{slots: make(chan struct{}, limits.RendersAtOnce)} }
 
 // Query is what the reader of a page chose.
 type Query struct {
@@ -71,6 +76,9 @@ func (b *body) full() bool { return b.out.Len() > limits.RenderedPage }
 // errFailed marks a view that cannot show a file; the page then shows its text.
 var errFailed = errors.New("cannot be rendered")
 
+// errPanicked is errFailed for a view that panicked.
+var errPanicked = fmt.Errorf("%w: the viewer failed", errFailed)
+
 // Page writes the page of a file or a folder. What a view fails to show, is shown as text with a sentence that says so.
 // The error is that of reading the file or of writing the page.
 func (r *Renderer) Page(ctx context.Context, w io.Writer, s Source, q Query) error {
@@ -90,6 +98,8 @@ func (r *Renderer) build(ctx context.Context, s Source, q Query) (*body, error) 
 		return b, nil
 	case errors.Is(err, errRead):
 		return nil, err
+	case ctx.Err() != nil: // the reader went away
+		return nil, ctx.Err()
 	}
 	plain := new(body)
 	plain.note("This file cannot be shown as %s (%s), so this is its text.", view, reason(err))
@@ -119,7 +129,10 @@ func (r *Renderer) try(ctx context.Context, s Source, view media.View, q Query) 
 		defer func() { <-r.slots }()
 		defer func() {
 			if v := recover(); v != nil {
-				done <- result{nil, fmt.Errorf("%w: panic: %v\n%s", errFailed, v, debug.Stack())}
+				if r.Panicked != nil {
+					r.Panicked(view, fmt.Sprintf("%v\n%s", v, debug.Stack()))
+				}
+				done <- result{nil, errPanicked}
 			}
 		}()
 		err := views[view](limited, s, b, q)
@@ -182,12 +195,7 @@ func reason(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "it takes too long"
 	}
-	text := err.Error()
-	text, _, _ = strings.Cut(text, "\n")
-	if errors.Is(err, errFailed) && strings.Contains(text, "panic") {
-		return "the viewer failed"
-	}
-	return strings.TrimPrefix(text, errFailed.Error()+": ")
+	return strings.TrimPrefix(err.Error(), errFailed.Error()+": ")
 }
 
 // errRead marks a file that cannot be read.

@@ -193,7 +193,16 @@ func TestAViewThatFailsShowsTheText(t *testing.T) {
 		if name == "does not end" {
 			views[media.CodeView] = func(context.Context, Source, *body, Query) error { return context.DeadlineExceeded }
 		}
-		main := mainOf(t, sourceOf("a.txt", "<text>"), Query{})
+		r, told := New(), ""
+		r.Panicked = func(_ media.View, text string) { told = text }
+		var page strings.Builder
+		if err := r.Page(t.Context(), &page, sourceOf("a.txt", "<text>"), Query{}); err != nil {
+			t.Fatal(err)
+		}
+		if (name == "panics") != strings.HasPrefix(told, "secret\n") {
+			t.Errorf("%s: %q is reported", name, told)
+		}
+		main := page.String()
 		wantHas(t, main, c.says, "&lt;text&gt;", "Open the raw file")
 		wantNot(t, main, "secret")
 	}
@@ -225,6 +234,9 @@ func TestAViewWaitsForASlot(t *testing.T) {
 	r.slots <- struct{}{}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
+	if err := r.Page(ctx, io.Discard, sourceOf("a.txt", "x"), Query{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a reader that went away: %v", err)
+	}
 	if _, err := r.try(ctx, sourceOf("a.txt", "x"), media.CodeView, Query{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
