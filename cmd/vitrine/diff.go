@@ -241,6 +241,7 @@ const diffGuide = `vitrine diff ARTIFACT [REVISION [REVISION]] compares revision
 REVISION is a number or an id (rev_...). Text is shown as a unified diff, other files by name; with
 --quiet all are shown by name. The exit code is 0 whether or not they differ. With --json:
 {"schema_version":"1","artifact_id":...,"from_revision_id":...,"to_revision_id":...,
-"counts":{added, removed, changed, renamed},"files":[{path, previous_path?, status, is_binary, diff?}]};
-the status is added, removed, changed or renamed. A file is renamed if the same bytes have another path.
+"counts":{added, removed, changed, renamed},
+"files":[{path, previous_path?, status, is_binary, diff?}]}; the status is added, removed, changed
+or renamed. A file is renamed if the same bytes have another path.
 ` + readNote

@@ -141,7 +141,8 @@ const showGuide = `vitrine show ARTIFACT shows an artifact and the files of its 
 With --json it prints the agent view: schema_version, artifact_id, revision_id, title, created_at,
 expires_at, entrypoint, revision_content_url, files[{path, size_bytes, content_type, url, sha256}],
 safety_warnings, bundle; with a credential also private_url, and what may not work as
-page_warnings[{code, severity, path, line, message}], which people read on stderr. The urls are signed and expire soon.
+page_warnings[{code, severity, path, line, message}], which people read on stderr. The urls are
+signed and expire soon.
 
 Flags:
   --revision-id ID  this revision instead of the newest; ARTIFACT may be the address of its page

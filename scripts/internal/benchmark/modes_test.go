@@ -64,6 +64,10 @@ var unmeasured = map[string]string{
 	"POST /v1/web/workspace/deletion":   "a workspace has one; its calls have a budget",
 	"DELETE /v1/web/workspace/deletion": "a workspace has one; its calls have a budget",
 	"POST /v1/web/workspace/export":     "a workspace makes five a day",
+	"GET /r/{token}":                    "a list of files, which costs what a page does",
+	"HEAD /r/{token}":                   "a list of files, which costs what a page does",
+	"GET /r/{token}/{path}":             "it reads what a file does; the benchmarks of package render have the time of its view",
+	"HEAD /r/{token}/{path}":            "it reads what HEAD of a file does",
 	"GET /x/{token}":                    "it costs what a bundle does, and is read once or twice",
 	"HEAD /x/{token}":                   "it costs what a bundle does, and is read once or twice",
 
