@@ -76,6 +76,7 @@ func TestAFinalizeSucceedsWithoutItsWarnings(t *testing.T) {
 				f := newLinted([2]string{"index.html", brokenPage})
 				set(f.store)
 				out, err := f.finalize(t)
+				synctest.Wait() // a late read outlasts the answer
 				wantCode(t, err, "")
 				if len(f.store.done) != 1 || len(out.Warnings) > 0 || f.store.opened != 1 {
 					t.Errorf("it makes %d drafts, warns %+v and reads %d objects", len(f.store.done), out.Warnings, f.store.opened)
