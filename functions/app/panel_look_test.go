@@ -82,7 +82,7 @@ func lookAtPanel(t *testing.T, p *browser.Page, name string, width int64) {
 		for _, bad := range browser.Eval[[]string](&p.Document, contrast) {
 			t.Errorf("%s-%s: contrast of %s", name, scheme, bad)
 		}
-		for _, v := range p.Axe() {
+		for _, v := range audit(p, width, scheme) {
 			t.Errorf("%s-%s: %s", name, scheme, v)
 		}
 	}
