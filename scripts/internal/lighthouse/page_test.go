@@ -83,11 +83,15 @@ func pages(t *testing.T) []page {
 	key := harness.Call[contract.CreatedKey](t, member, 201, "POST", "/v1/web/keys",
 		contract.CreateKey{Name: "Build server"}, harness.KeyHeader()...)
 	agent := &wire.Agent{HTTP: p.Anyone.HTTP, At: p.Anyone.At, Key: key.Secret}
-	made := harness.Must(agent.PublishFiles(t.Context(), "Tides", "", wire.File{
-		Path: "index.html",
-		Body: []byte(`<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">` +
-			`<title>Tides</title><h1>Tides</h1>`),
-	}))(t)
+	tides := func(words string) wire.File {
+		return wire.File{
+			Path: "index.html",
+			Body: []byte(`<!doctype html><html lang="en"><meta name="viewport" content="width=device-width">` +
+				`<title>Tides</title><h1>Tides</h1><p>` + words),
+		}
+	}
+	made := harness.Must(agent.PublishFiles(t.Context(), "Tides", "", tides("low")))(t)
+	harness.Must(agent.PublishFiles(t.Context(), "Tides", made.ArtifactID, tides("high")))(t)
 	shared := harness.MintLink(t, agent, harness.CreateLink(t, agent, made.ArtifactID, harness.ShareLink).ID)
 	w.Post(t, "/report", url.Values{"target": {shared}, "reason": {"other"}, "text": {"Look at it."}})
 	op := operator(t, p)
@@ -103,7 +107,8 @@ func pages(t *testing.T) []page {
 	add("", "/", "/signed-out", "/report", "/claim")
 	all = append(all, page{"/al/ID", shared, ""})
 	add(cookieOf(w), "/dashboard", "/artifacts", artifact, artifact+"/delete", "/v/"+string(made.ArtifactID),
-		"/access-links", "/keys", "/keys/ended", "/connections", "/audit", "/settings", "/billing", "/device")
+		"/access-links", "/keys", "/keys/ended", "/connections", "/audit", "/settings", "/settings/delete",
+		"/billing", "/device", artifact+"/compare")
 	add(cookieOf(op), "/admin", "/admin/reports", "/admin/lockdowns", "/admin/events", "/admin/provisioning",
 		"/admin/workspaces/"+workspace+"/plan")
 	for n := range all {
