@@ -31,20 +31,25 @@ type Host struct {
 	Artifacts *artifact.Service
 	Views     *view.Service
 	Links     *sharing.Service
-	Exports   *export.Service
-	Lockdowns *lockdown.Service // for operators
+	Workspaces
 
 	Account      *account.Service
-	Deletions    *deletion.Service
 	Keys         *credential.Service
 	Provisioning *ephemeral.Provisioner
 	Claims       *claim.Service
-	Billing      *billing.Service // nil: billing is off
 
 	OAuth         *oauth.Server
 	Features      oauth.Features // what clients are told that they can have here
 	Agents        Agents         // nil: agents get no tokens
 	AssertionKeys []byte         // the public keys of assertions, as JWKS; nil: agents cannot register
+}
+
+// Workspaces is what is done with whole workspaces.
+type Workspaces struct {
+	Billing   *billing.Service // nil: billing is off
+	Deletions *deletion.Service
+	Exports   *export.Service
+	Lockdowns *lockdown.Service // for operators
 }
 
 // Handler serves the host.

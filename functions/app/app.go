@@ -29,10 +29,7 @@ type Host struct {
 	SignIns  SignIns
 	Account  Account
 	Keys     Keys
-	Billing  Billing // nil: nothing is sold
-
-	Exports   Exports
-	Deletions Deletions
+	Workspaces
 
 	Artifacts Artifacts
 	Links     Links
@@ -40,6 +37,13 @@ type Host struct {
 
 	Admissions
 	Operators Operators
+}
+
+// Workspaces is what members do with a whole workspace.
+type Workspaces struct {
+	Billing   Billing // nil: the deployment sells no plans
+	Deletions Deletions
+	Exports   Exports
 }
 
 // Admissions is what asks members whether to let something in.

@@ -13,8 +13,3 @@ func (s *Services) Claims() (*claim.Service, error) {
 		Now:         s.Config.Now,
 	}, err
 }
-
-// Migrator moves the artifacts of workspaces that were claimed.
-func (s *Services) Migrator() *claim.Migrator {
-	return &claim.Migrator{Store: s.stores.Claims, Now: s.Config.Now}
-}

@@ -37,7 +37,7 @@ type Config struct {
 	// used, with which none is trusted; nil: it can.
 	Providers      []provider.Provider
 	ProvidersError error
-	// Billing is where plans are bought. BillingError is why that cannot be used, so that nothing can be bought; nil: it
+	// Billing is where plans are bought. BillingError is why that cannot be used, so that no plan can be bought; nil: it
 	// can.
 	Billing      Billing
 	BillingError error

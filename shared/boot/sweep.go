@@ -3,11 +3,15 @@ package boot
 import (
 	"time"
 
+	"vitrine/shared/entry/claim"
 	"vitrine/shared/publishing/sweep"
 )
 
+// Scheduled are the services of the functions that a schedule wakes.
+type Scheduled struct{ *Services }
+
 // Sweeper ends what is due: drafts, artifacts, upload sessions, bundles that were given up, and exports.
-func (s *Services) Sweeper() *sweep.Sweeper {
+func (s Scheduled) Sweeper() *sweep.Sweeper {
 	return &sweep.Sweeper{
 		Store:          s.stores.Queue,
 		Sessions:       s.stores.Queue,
@@ -21,7 +25,7 @@ func (s *Services) Sweeper() *sweep.Sweeper {
 }
 
 // Indexer ends the work of finalized sessions.
-func (s *Services) Indexer() *sweep.Indexer {
+func (s Scheduled) Indexer() *sweep.Indexer {
 	return &sweep.Indexer{
 		Store: s.stores.ContentIndex,
 		Queue: s.stores.Queue,
@@ -31,7 +35,7 @@ func (s *Services) Indexer() *sweep.Indexer {
 }
 
 // Purger gives up the files of what ended.
-func (s *Services) Purger() *sweep.Purger {
+func (s Scheduled) Purger() *sweep.Purger {
 	return &sweep.Purger{
 		References: s.stores.Garbage,
 		Store:      s.stores.Garbage,
@@ -44,7 +48,7 @@ func (s *Services) Purger() *sweep.Purger {
 }
 
 // GarbageCollector deletes objects that nothing needs any more.
-func (s *Services) GarbageCollector() *sweep.GarbageCollector {
+func (s Scheduled) GarbageCollector() *sweep.GarbageCollector {
 	return &sweep.GarbageCollector{
 		References: s.stores.Garbage,
 		Store:      s.stores.Garbage,
@@ -55,7 +59,7 @@ func (s *Services) GarbageCollector() *sweep.GarbageCollector {
 }
 
 // Remover removes workspaces that are deleted.
-func (s *Services) Remover() *sweep.Remover {
+func (s Scheduled) Remover() *sweep.Remover {
 	return &sweep.Remover{
 		Store:   s.stores.Removals,
 		People:  s.stores.Removals,
@@ -67,7 +71,7 @@ func (s *Services) Remover() *sweep.Remover {
 }
 
 // Exporter makes the archives of exports.
-func (s *Services) Exporter() *sweep.Exporter {
+func (s Scheduled) Exporter() *sweep.Exporter {
 	return &sweep.Exporter{
 		Store:   s.stores.Exports,
 		Lists:   s.stores.Exports,
@@ -81,7 +85,7 @@ func (s *Services) Exporter() *sweep.Exporter {
 }
 
 // Bundler makes the bundles of published revisions.
-func (s *Services) Bundler() *sweep.Bundler {
+func (s Scheduled) Bundler() *sweep.Bundler {
 	return &sweep.Bundler{
 		Store:   s.stores.Bundles,
 		Sources: s.stores.Bundles,
@@ -90,4 +94,9 @@ func (s *Services) Bundler() *sweep.Bundler {
 		Limits:  &s.Config.Limits,
 		Now:     s.Config.Now,
 	}
+}
+
+// Migrator moves the artifacts of workspaces that were claimed.
+func (s Scheduled) Migrator() *claim.Migrator {
+	return &claim.Migrator{Store: s.stores.Claims, Now: s.Config.Now}
 }

@@ -13,6 +13,7 @@ import (
 	"vitrine/functions/jobs"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/boot"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
 )
@@ -87,7 +88,7 @@ func TestAPurgeLooksAtEachObjectOnceAndAtFewReferences(t *testing.T) {
 
 // shortenDeadline lets every round of purges be over after its first step, and every run after its first round.
 func shortenDeadline(s *harness.JobEnv) {
-	purger, began := s.Services.Purger(), time.Now()
+	purger, began := boot.Scheduled{Services: s.Services}.Purger(), time.Now()
 	var looks atomic.Int64
 	purger.Watch = func() time.Time { return began.Add(time.Duration(looks.Add(1)) * limits.PurgeRound) }
 	n := slices.IndexFunc(s.Host.Jobs, func(j jobs.Job) bool { return j.Name == "purges" })

@@ -1,5 +1,5 @@
-// Package bundle assembles the function that makes the bundles of revisions and the exports of workspaces. It is a host of scheduled work as jobs is,
-// with rights of its own: it reads files and writes archives, and may not delete.
+// Package bundle assembles the function that makes the bundles of revisions and the exports of workspaces. It is a host of
+// scheduled work as jobs is, with rights of its own: it reads files and writes archives, and may not delete.
 package bundle
 
 import (
@@ -15,9 +15,10 @@ import (
 
 // Host makes the bundles and the exports of a deployment.
 func Host(s *boot.Services, log *slog.Logger) *jobs.Host {
+	work := boot.Scheduled{Services: s}
 	return &jobs.Host{Log: log, Now: time.Now, Jobs: []jobs.Job{
-		{Name: "bundles", Due: rounds(s.Bundler().Due)},
-		{Name: "exports", Due: rounds(s.Exporter().Due)},
+		{Name: "bundles", Due: rounds(work.Bundler().Due)},
+		{Name: "exports", Due: rounds(work.Exporter().Due)},
 	}}
 }
 

@@ -14,17 +14,18 @@ import (
 
 // Host does the jobs of a deployment.
 func Host(s *boot.Services, log *slog.Logger) *jobs.Host {
-	sweeper := s.Sweeper()
+	work := boot.Scheduled{Services: s}
+	sweeper := work.Sweeper()
 	return &jobs.Host{Log: log, Now: time.Now, Jobs: []jobs.Job{
-		{Name: "moves", Due: rounds(s.Migrator().Due)},
+		{Name: "moves", Due: rounds(work.Migrator().Due)},
 		{Name: "artifacts", Due: rounds(sweeper.DueArtifacts)},
-		{Name: "hints", Due: rounds(s.Indexer().Due)}, // leaves sessions to the next
+		{Name: "hints", Due: rounds(work.Indexer().Due)}, // leaves sessions to the next
 		{Name: "sessions", Due: rounds(sweeper.DueSessions)},
-		{Name: "purges", Due: rounds(s.Purger().Due)},
+		{Name: "purges", Due: rounds(work.Purger().Due)},
 		{Name: "bundles", Due: rounds(sweeper.DueBundles)},
 		{Name: "exports", Due: rounds(sweeper.DueExports)},
-		{Name: "deletions", Due: rounds(s.GarbageCollector().Due)},
-		{Name: "removals", Due: rounds(s.Remover().Due)}, // waits for all others
+		{Name: "deletions", Due: rounds(work.GarbageCollector().Due)},
+		{Name: "removals", Due: rounds(work.Remover().Due)}, // waits for all others
 	}}
 }
 
