@@ -51,7 +51,7 @@ import (
 //	                  the account's own key for secrets; without it none is. docs/deploy.md says what is in it
 //	stripe-key, stripe-webhook-secret  whole ARNs of the secrets that hold the API key of an account at Stripe and the
 //	                  signing secret of its webhook, encrypted with the account's own key for secrets
-//	stripe-price-month, stripe-price-year  ids of the prices of the larger plan there. All four, or none: then nothing
+//	stripe-price-month, stripe-price-year  ids of the prices of the larger plan there. All four, or none: then no plan
 //	                  can be bought
 //	settings          file with the outputs of an earlier deployment (default .vitrine/deployed/NAME.json)
 //	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that readers

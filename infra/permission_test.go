@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
@@ -294,67 +292,6 @@ func TestRolesSufficeForEveryRoute(t *testing.T) {
 	h.reportUnvisited(t)
 }
 
-// bundles makes a bundle of two parts, at the second attempt, and gives one up.
-func (h *harness) bundles(t *testing.T, g *wire.Agent) {
-	t.Helper()
-	large := wire.File{Path: "large.bin", Body: bytes.Repeat([]byte("large"), 9*limits.MiB/5)}
-	published, err1 := g.PublishFiles(t.Context(), "Large", "", large)
-	gone, err2 := g.PublishFiles(t.Context(), "Gone", "", wire.File{Path: "index.html", Body: []byte("gone")})
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
-	h.ok(t, g, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(gone.ArtifactID), nil, "Idempotency-Key", wire.NewKey())
-	h.fails = func(input any) bool { _, part := input.(*s3.UploadPartInput); return part }
-	if err := h.bundler.Run(t.Context()); err == nil {
-		t.Error("an upload that breaks off is not reported")
-	}
-	h.fails = nil
-	h.clock.passed.Store(int64(limits.MinRetry))
-	if err := h.bundler.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	view, err := g.AgentView(t.Context(), published.ArtifactID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.ok(t, h.anyone, "GET", view.Bundle.URL, nil)
-	h.ok(t, h.anyone, "HEAD", view.Bundle.URL, nil)
-}
-
-// exports makes an export of a workspace with an access link, at the second attempt.
-func (h *harness) exports(t *testing.T, m *wire.Agent, key string) {
-	t.Helper()
-	g := *m
-	g.Key = key
-	large := wire.File{Path: "large.bin", Body: bytes.Repeat([]byte("large"), 9*limits.MiB/5)}
-	p, err := g.PublishFiles(t.Context(), "Large", "", large)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask[any](t, &g, "POST", "/v1/artifacts/"+string(p.ArtifactID)+"/access-links", contract.CreateLink{Type: "share"},
-		"Idempotency-Key", wire.NewKey())
-	if err := h.bundler.Run(t.Context()); err != nil { // its bundle
-		t.Fatal(err)
-	}
-	const path = "/v1/web/workspace/export"
-	ask[any](t, m, "POST", path, nil, "Idempotency-Key", wire.NewKey())
-	h.fails = func(input any) bool { _, part := input.(*s3.UploadPartInput); return part }
-	if err := h.bundler.Run(t.Context()); err == nil {
-		t.Error("an export that breaks off is not reported")
-	}
-	h.fails = nil
-	h.clock.passed.Add(int64(limits.MinRetry))
-	if err := h.bundler.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	e := ask[contract.ExportStatus](t, m, "GET", path, nil).Export
-	if e == nil || e.Status != "ready" || e.Volumes[0].URL == nil {
-		t.Fatalf("%+v", e)
-	}
-	h.ok(t, h.anyone, "GET", *e.Volumes[0].URL, nil)
-	h.ok(t, h.anyone, "HEAD", *e.Volumes[0].URL, nil)
-}
-
 // publishAgain covers what a first publication does not: a file without a declared digest, and a
 // finalize before its files.
 func (h *harness) publishAgain(t *testing.T, g *wire.Agent, a id.Artifact) {
@@ -501,51 +438,3 @@ var unreached = map[string]string{
 
 // unproven are services whose calls do not go through the guard.
 var unproven = []string{"logs", "secretsmanager", "kms"}
-
-// reportUnused names rights that the visit did not use, because such a right is one too many.
-func (h *harness) reportUnused(t *testing.T) {
-	t.Helper()
-	for _, host := range functionNames {
-		for _, line := range rights[host] {
-			action, rest, _ := strings.Cut(line, " ")
-			resource, _, _ := strings.Cut(rest, " ")
-			service, _, _ := strings.Cut(action, ":")
-			if slices.Contains(unproven, service) || unreached[host+" "+line] != "" {
-				continue
-			}
-			if !h.uses(host, []string{action}, resource, "*") {
-				t.Errorf("%s never uses %s", host, line)
-			}
-		}
-		h.reportUnusedKeys(t, host)
-	}
-}
-
-// reportUnusedKeys names leading keys that a host may use and did not.
-func (h *harness) reportUnusedKeys(t *testing.T, host string) {
-	t.Helper()
-	for _, s := range policyOf(t, read(t, made["Plain"].stackName(host))) {
-		for condition, patterns := range s.conditions {
-			if !strings.HasSuffix(condition, " "+leadingKeys) || unreached[host+" "+policy{s}.lines()[0]] != "" {
-				continue
-			}
-			for _, pattern := range strings.Split(patterns.(string), either) {
-				if !h.uses(host, s.actions, s.resources[0], pattern) {
-					t.Errorf("%s never uses %s on %s of %s", host, strings.Join(s.actions, either), pattern, s.resources[0])
-				}
-			}
-		}
-	}
-}
-
-// uses reports whether a host used one of some actions on a resource, with a leading key that
-// matches pattern.
-func (h *harness) uses(host string, actions []string, resource, pattern string) bool {
-	for used := range h.used[host] {
-		part := strings.SplitN(used, " ", 3)
-		if slices.Contains(actions, part[0]) && matches(resource, part[1]) && matches(pattern, strings.Join(part[2:], "")) {
-			return true
-		}
-	}
-	return false
-}

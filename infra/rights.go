@@ -75,7 +75,7 @@ func (d *data) jobsRights() []awsiam.PolicyStatement {
 	}
 }
 
-// bundleRights read all that an export describes, and delete nothing.
+// bundleRights read all that an export describes, and may not delete.
 func (d *data) bundleRights() []awsiam.PolicyStatement {
 	return append([]awsiam.PolicyStatement{
 		allowIf(d.core.TableArn(), leading("W#*", "A#*"),

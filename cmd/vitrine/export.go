@@ -254,7 +254,7 @@ func renewed(ctx context.Context, m *client.Member, e contract.Export, n int) (c
 	return found.Volumes[n], nil
 }
 
-// reportExport tells what was saved, or that nothing is yet.
+// reportExport tells what was saved, or that no archive is yet.
 func (a *app) reportExport(e contract.Export, saved []exportedAsZip) error {
 	if a.screen.IsJSON() {
 		return a.screen.Object(exported{

@@ -78,7 +78,7 @@ type loginFlow struct {
 	app        *app
 	server     string
 	fresh      bool                                        // the person proves anew who they are
-	first      func(context.Context, *client.Member) error // what is done in the person's name before all else; nil: nothing
+	first      func(context.Context, *client.Member) error // done first, in the person's name; nil: no more
 	deployment *client.Deployment
 	authority  *client.Authority
 

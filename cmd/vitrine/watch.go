@@ -177,7 +177,7 @@ func (w *watcher) begin(p *publication, base *contract.AgentView) {
 	w.flags.end = time.Time{}
 }
 
-// startedSame is the JSON line of a watch that has nothing to publish yet.
+// startedSame is the JSON line of a watch that has no change to publish yet.
 type startedSame struct {
 	SchemaVersion string      `json:"schema_version"`
 	Event         string      `json:"event"`

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
@@ -18,7 +17,6 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/lint"
@@ -122,7 +120,7 @@ func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v browserSession
 // shownArtifact is what the page of an artifact shows.
 type shownArtifact struct {
 	*artifact.Artifact
-	preview   *artifact.Preview // nil: nothing can be shown
+	preview   *artifact.Preview // nil: there is no preview
 	revisions []artifact.Revision
 	after     string // the cursor that the page of links began after, empty: the first page
 	links     []link.Link
@@ -264,21 +262,6 @@ func (s *shownArtifact) comparePath(i int) string {
 		}
 	}
 	return ""
-}
-
-// shownInFrames tells whether a frame shows a file: by its page, or because browsers show its bytes.
-func shownInFrames(entrypoint string) bool {
-	return media.ViewOf(entrypoint) != media.NoView || shownByBrowsers(entrypoint)
-}
-
-// shownByBrowsers tells whether a browser shows a file inside a frame instead of saving it.
-func shownByBrowsers(entrypoint string) bool {
-	kind, _, _ := strings.Cut(media.Of(entrypoint).ContentType, ";")
-	switch family, _, _ := strings.Cut(kind, "/"); family {
-	case "text", "image", "audio", "video":
-		return kind != "text/csv"
-	}
-	return kind == "application/json" || kind == "application/javascript" || kind == "application/xml"
 }
 
 // target is what a form does to the artifact in the path.

@@ -21,7 +21,7 @@ import (
 // billingPath is also where the payment provider sends browsers back to.
 const billingPath = "/billing"
 
-// billingRoutes are the pages about the plan. Where nothing is sold there is none of them.
+// billingRoutes are the pages about the plan. A deployment that sells no plans has none of them.
 func (h *Host) billingRoutes() []route {
 	if h.Billing == nil {
 		return nil
@@ -37,7 +37,7 @@ func (h *Host) billingRoutes() []route {
 }
 
 // billing shows the plan. A browser that comes from a paid checkout brings the plan up to date first, and then loses
-// the session in its address, so that loading the page again asks the provider for nothing.
+// the session in its address, so that loading the page again sends the provider no request.
 func (h *Host) billing(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	q := r.URL.Query()
 	if paid := q.Get("session_id"); paid != "" {
@@ -77,7 +77,7 @@ func (h *Host) billing(w http.ResponseWriter, r *http.Request, v browserSession)
 	return h.page(w, http.StatusOK, p)
 }
 
-// comeBack brings the plan up to date after a checkout. A failure changes nothing, because the provider's event does
+// comeBack brings the plan up to date after a checkout. A failure does no harm, because the provider's event does
 // the same.
 func (h *Host) comeBack(ctx context.Context, v browserSession, paid billing.SessionID) {
 	short, cancel := context.WithTimeout(ctx, limits.BillingRead)
@@ -158,7 +158,7 @@ func (h *Host) tier(t limits.Tier) pages.Limits {
 	}
 }
 
-// due is the subscription of the workspace if somebody has to do something about it. The overview does without it where
+// due is the subscription of the workspace if a member has to act. The overview does without it where
 // it cannot be read.
 func (h *Host) due(ctx context.Context, v browserSession) *pages.Standing {
 	if h.Billing == nil {
@@ -209,7 +209,7 @@ func (h *Host) portal(w http.ResponseWriter, r *http.Request, v browserSession) 
 	return h.depart(w, v, page.URL, "To your subscription", "Stripe has the way to pay, the invoices and the cancellation.")
 }
 
-// depart sends the browser to a page of the payment provider, which nobody else may use.
+// depart sends the browser to a page of the payment provider, which no other browser may use.
 func (h *Host) depart(w http.ResponseWriter, v browserSession, to, heading, text string) error {
 	safe, err := leaving(to)
 	if err != nil {
@@ -228,7 +228,7 @@ func (h *Host) depart(w http.ResponseWriter, v browserSession, to, heading, text
 	})
 }
 
-// notOpened says why a page of the payment provider was not opened, and that nothing was charged.
+// notOpened says why a page of the payment provider was not opened, and that there was no charge.
 func notOpened(err error) error {
 	m := pages.Message{Links: []pages.Link{{Path: billingPath, Text: "Back to billing"}}}
 	switch fault.CodeOf(web.Late(err)) {

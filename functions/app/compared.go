@@ -83,7 +83,7 @@ func (c shownComparison) files(s comparisonSides) []pages.ComparedFile {
 	return out
 }
 
-// note says why there is nothing to show of a file.
+// note says why no change of a file is shown.
 func note(f comparison.File) string {
 	switch f.Omitted {
 	case comparison.NotText:

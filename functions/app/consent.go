@@ -16,7 +16,7 @@ import (
 )
 
 // consenting and answering serve members whose workspace is being deleted too, because the command line lets them cancel
-// that. Other apps get nothing there.
+// that. Other apps are refused there.
 func (h *Host) consenting(handle memberHandler) handler {
 	return h.admitBy(h.deletingVisitor, http.StatusSeeOther, handle)
 }

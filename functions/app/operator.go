@@ -29,7 +29,7 @@ type Operators struct {
 	Lookups   Lookups
 	Log       OperatorLog
 	Gate      Gate
-	Plans     Plans          // nil: nothing is sold
+	Plans     Plans          // nil: no plan is sold
 	Limits    *limits.Limits // that apply to workspaces, by tier
 }
 
@@ -81,7 +81,7 @@ type Gate interface {
 	SetQuota(ctx context.Context, by credential.Actor, from, to int) error
 }
 
-// Plans gives workspaces plans, whatever they pay. not_found for a workspace that there is not.
+// Plans gives workspaces plans, also against their subscriptions. not_found for a workspace that there is not.
 type Plans interface {
 	Granted(ctx context.Context, by credential.Actor, w id.Workspace) (billing.Granted, error)
 	// SetPlan answers invalid_request for a reason that is empty or too long.

@@ -177,7 +177,7 @@ type ArtifactReader interface {
 	ListAll(ctx context.Context, by credential.Actor, p artifact.Page) ([]artifact.Artifact, contract.PageInfo, error)
 	// Find reads an artifact in any status.
 	Find(ctx context.Context, by credential.Actor, a id.Artifact) (*artifact.Artifact, error)
-	// Preview is what a frame shows of an artifact that Find read, nil if nothing can be shown.
+	// Preview is what a frame shows of an artifact that Find read, nil if there is no preview.
 	Preview(ctx context.Context, by credential.Actor, a *artifact.Artifact) (*artifact.Preview, error)
 	// Revision reads one revision, nil if there is none.
 	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error)
@@ -226,7 +226,7 @@ type ArtifactViews interface {
 	Pinned(
 		ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision,
 	) (contract.AgentView, error)
-	// FileURLs returns how to build the signed URLs of files of a published revision. It reads nothing.
+	// FileURLs returns how to build the signed URLs of files of a published revision. It reads no state.
 	FileURLs(by credential.Actor, a *artifact.Artifact, r id.Revision) (func(path string) string, error)
 }
 
@@ -269,7 +269,7 @@ type LinkLists interface {
 type LinkChanges interface {
 	// Create answers with the share link that there is, if one is asked for and works.
 	Create(ctx context.Context, by credential.Actor, t sharing.Target, r contract.CreateLink) (contract.CreatedLink, error)
-	// Address makes a fresh address of a link, for limits.LinkURLLife; not_found for a link that opens nothing.
+	// Address makes a fresh address of a link, for limits.LinkURLLife; not_found for a link that does not open.
 	Address(ctx context.Context, by credential.Actor, l id.Link) (sharing.Address, error)
 	Revoke(ctx context.Context, by credential.Actor, l id.Link) (contract.RevokedLink, error)
 }
@@ -328,7 +328,7 @@ type Billing interface {
 		ctx context.Context, by credential.Actor, c idempotency.Command, i billing.Interval,
 	) (contract.PageURL, error)
 	Portal(ctx context.Context, by credential.Actor) (contract.PageURL, error)
-	// Return brings the plan up to date after a checkout; one of another workspace changes nothing.
+	// Return brings the plan up to date after a checkout; one of another workspace has no effect.
 	Return(ctx context.Context, by credential.Actor, asked billing.SessionID) (contract.BillingStatus, error)
 }
 

@@ -76,7 +76,8 @@ func standing(a billing.Account) *pages.Standing {
 		s.At = a.PeriodEnd
 	}
 	if a.Subscribed() && !a.EndsAt.IsZero() {
-		s.Name, s.Badge, s.When, s.At = "Cancelled", "Expired", "Ends", a.EndsAt
+		s.Name, s.Badge = "Cancelled", "Expired"
+		s.When, s.At = "Ends", a.EndsAt
 		s.Text = "The subscription is cancelled. The Pro plan goes on until its end, and nothing is charged after it."
 	}
 	return &s

@@ -22,7 +22,7 @@ import (
 type result struct {
 	value any      // an object of the contract
 	line  string   // for a person; empty: none
-	nudge string   // what waits to be done; empty: nothing
+	nudge string   // what waits to be done; empty: none
 	meta  mcp.Meta // for the card; nil: none
 	// shorter is the value without what may be too large for an answer. nil: it always fits.
 	shorter func() (any, error)

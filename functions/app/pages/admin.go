@@ -122,7 +122,7 @@ type FoundWorkspace struct {
 	ID, Tier    string
 	CreatedAt   time.Time
 	ClaimedInto string // empty: it was not claimed
-	Plan        string // path of the page of its plan; empty: nothing is sold, or it cannot have another one
+	Plan        string // path of the page of its plan; empty: no plan is sold, or it cannot have another one
 	Yours       bool   // it is the operator's own
 }
 

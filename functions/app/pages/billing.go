@@ -9,7 +9,7 @@ import (
 type Billing struct {
 	Layout
 	Pro       bool
-	Given     bool      // an operator chose the plan, whatever is paid
+	Given     bool      // an operator chose the plan, also against the subscription
 	Standing  *Standing // of the subscription; nil: there is none
 	Outcome   *Standing // of the checkout that the browser comes from; nil: it comes from none
 	Manages   bool      // the member may buy and change it
@@ -32,7 +32,7 @@ type Standing struct {
 	Text    string
 	Paid    string    // how often it is paid; empty: not known
 	When    string    // what happens at At
-	At      time.Time // zero: nothing
+	At      time.Time // zero: no date
 	Trouble bool
 	Reload  bool // the page is worth loading again
 }

@@ -74,7 +74,7 @@ type ComparedFile struct {
 	Hunks   []Hunk
 	Blocks  []Block
 	Table   *ComparedTable
-	Alone   string // where nothing else is shown; empty: here
+	Alone   string // a page that shows this alone; empty: here
 	Resumed bool   // it began on an earlier page
 	Goes    bool   // it goes on on the next page
 }

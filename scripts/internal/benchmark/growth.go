@@ -140,7 +140,7 @@ func grown(few, many float64) float64 {
 // times is how many times as much b is as a.
 func times(a, b float64) float64 {
 	if a == b {
-		return 1 // also of nothing
+		return 1 // also of zero
 	}
 	return b / a
 }

@@ -23,7 +23,7 @@ import (
 const (
 	slowSeconds   = 60               // how long a row is measured by default
 	slowReaders   = 200              // that take slowRate
-	idleReaders   = 20               // that take nothing
+	idleReaders   = 20               // that take no bytes
 	slowRate      = 1 << 10          // bytes a second
 	slowFile      = 10 << 20         // bytes of what they ask for: the largest file of a free workspace
 	slowAddresses = 25               // of readers from many addresses

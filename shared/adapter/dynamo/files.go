@@ -249,7 +249,7 @@ type storedWarning struct {
 	Instead  string        `json:"b,omitempty"`
 }
 
-// packReport returns nil for a report of nothing.
+// packReport returns nil for an empty report.
 func packReport(r lint.Report) []byte {
 	if len(r.Warnings) == 0 && r.More == 0 {
 		return nil

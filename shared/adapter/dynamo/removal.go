@@ -131,7 +131,7 @@ func (s Removals) removePartition(ctx context.Context, pk string, kept ...key) (
 	return len(keys) > 0, s.deleteAll(ctx, keys)
 }
 
-// deleteAll deletes items of core, whatever they are.
+// deleteAll deletes items of core by their keys.
 func (s *db) deleteAll(ctx context.Context, keys []key) error {
 	var writes []types.WriteRequest
 	for _, k := range keys {

@@ -24,7 +24,7 @@ type Override struct {
 	Reason    *string // for the record; nil: the caller is not asked for one
 }
 
-// check refuses a plan that there is not and a reason that says nothing.
+// check refuses a plan that there is not and an empty reason.
 func (o *Override) check() error {
 	if _, err := o.Workspace.Bits(); err != nil {
 		return fault.NewCode(fault.NotFound)

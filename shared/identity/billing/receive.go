@@ -60,7 +60,7 @@ func (s *Service) process(ctx context.Context, n Notice, r Receipt, requestID st
 }
 
 // holder returns the workspace of a subscription: that of its customer, else the one that its checkout was opened for.
-// It is empty for a subscription that has nothing to do with this service.
+// It is empty for a subscription of another service.
 func (s *Service) holder(ctx context.Context, x Subscription) (id.Workspace, error) {
 	w, err := s.Store.Holder(ctx, x.Customer)
 	if err != nil || w != "" {

@@ -1,6 +1,6 @@
 // Package deletion deletes workspaces when a member asks for it, after a time in which the member can cancel that.
 //
-// From the commit of a request on, nothing of the workspace is read or changed: readers and credentials find it closed by
+// From the commit of a request on, the workspace is neither read nor changed: readers and credentials find it closed by
 // the same item that they read anyway. What it has stays until the deletion begins, so that cancelling brings back all of
 // it but sessions and connected apps, which have ended. Package sweep removes the workspace afterwards.
 package deletion

@@ -84,7 +84,7 @@ func (g Grant) Live(now time.Time, w workspace.Workspace, m member.Member) bool 
 }
 
 // issuable reports whether the grant gets tokens. One of a first-party client does in a workspace that is being deleted
-// too, so that the member can cancel that; it opens nothing else there.
+// too, so that the member can cancel that; no other route takes it there.
 func (g Grant) issuable(now time.Time, w workspace.Workspace, m member.Member) bool {
 	if _, own := firstParty[g.Client]; own {
 		w = w.Kept()

@@ -13,11 +13,11 @@ var ErrDeleting = errors.New("the workspace is being deleted")
 // ErrRemoved reports that the deletion of the workspace has begun.
 var ErrRemoved = errors.New("the deletion of the workspace has begun")
 
-// Deleting reports whether a member asked to delete the workspace. Nothing of it may be read or changed from then on.
+// Deleting reports whether a member asked to delete the workspace. It may be neither read nor changed from then on.
 func (w Workspace) Deleting() bool { return !w.DeletesAt.IsZero() }
 
 // Kept returns the workspace as it would be if its deletion were cancelled. One whose deletion has begun stays as it is,
-// because nothing cancels that. Callers use it to let a member in who may cancel.
+// because that cannot be cancelled. Callers use it to let a member in who may cancel.
 func (w Workspace) Kept() Workspace {
 	if w.RemovedAt.IsZero() {
 		w.DeletesAt = time.Time{}

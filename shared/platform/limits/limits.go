@@ -36,22 +36,6 @@ const (
 	ListedSessions    = 50      // browsers of a member
 )
 
-// Comparisons of revisions.
-const (
-	DiffAnswer    = 64 << 10  // bytes of diffs in one answer
-	ComparedFile  = 256 << 10 // largest file that has a diff
-	ComparedLines = 1 << 14   // lines of such a file
-	ComparedLine  = 8 << 10   // bytes of such a line
-	ComparedFiles = 20        // files that one answer reads from both revisions
-	ComparedLook  = 2000      // lines that one page shows
-	// ComparedPictures is of how many files one page shows pictures; a browser loads all at once.
-	ComparedPictures = 8
-	// ComparedColumns is how many columns a table has at most that is compared by cells.
-	ComparedColumns = 64
-	// ComparisonTime is when an answer takes no more files, so that it does not come too late.
-	ComparisonTime = 1200 * time.Millisecond
-)
-
 // What is read of a draft to warn about its pages.
 const (
 	LintedFiles     = 8           // with the entrypoint
@@ -172,23 +156,6 @@ const (
 	ReportedBytes      = 4 << 10   // the address that its sender pastes
 	EmailBytes         = 254       // an e-mail address that a person types
 	MovedLife          = 90 * Day  // the remains of a claimed workspace
-	DeletionGrace      = 14 * Day  // how long the deletion of a workspace can be cancelled
-	// how long a removal waits for other jobs, and how far indexes may be behind it
-	RemovalWait    = 10 * time.Minute
-	RemovalRecheck = 5 * time.Second
-)
-
-// What has to do with the payment provider.
-const (
-	BillingLease     = 5 * time.Minute // one delivery of an event has it for so long
-	BillingMemory    = 30 * Day        // how long a processed event is known
-	BillingTolerance = 5 * time.Minute // age of an event's signature
-	Invoices         = 12              // that are shown
-	Reconciliations  = 500             // workspaces that one reconciliation changes
-	BillingPatience  = 3 * Day         // how long a removal waits until a subscription is cancelled
-
-	BillingRead   = 2 * time.Second  // for what a page shows besides its own; the rest of IdentityAnswer is for the tables
-	BillingAnswer = 20 * time.Second // time limit of opening a page of the provider, which is tried twice
 )
 
 // ProvisionQuota is how many ephemeral workspaces a new deployment makes in a calendar minute; the

@@ -102,7 +102,7 @@ func fresh(added []block) (out []Block) {
 	return out
 }
 
-// similar reports whether two texts have at least 2 of 5 words in common, in whatever order. The words are sorted.
+// similar reports whether two texts have at least 2 of 5 words in common, in any order. The words are sorted.
 func similar(x, y []string) bool {
 	common := 0
 	for i, j := 0, 0; i < len(x) && j < len(y); {
@@ -193,7 +193,7 @@ func (s *splitter) take(line string) {
 	case kind == ListItem:
 		s.end()
 		s.add(ListItem, line)
-	case s.open != nil && kind == Paragraph: // it may go on lazily, whatever it is
+	case s.open != nil && kind == Paragraph: // it may go on lazily, of any kind
 		s.add(s.open.kind, line)
 	default:
 		if s.open != nil && s.open.kind != kind {

@@ -132,7 +132,8 @@ func compareRows(columns []column, from, to [][]string) (out []Row) {
 		for i := range n {
 			row := compareRow(columns, from[end.from+i], to[end.to+i])
 			if skipped++; row.Op != Same {
-				row.From, row.To, row.Skipped, skipped = end.from+i+2, end.to+i+2, skipped-1, 0
+				row.From, row.To = end.from+i+2, end.to+i+2
+				row.Skipped, skipped = skipped-1, 0
 				out = append(out, row)
 			}
 		}

@@ -52,7 +52,7 @@ func (r *runs) add(op Op, words []string) {
 	}
 }
 
-// joined makes one change of two that nothing but space divides.
+// joined makes one change of two that only space divides.
 func joined(diffs []lcs.Diff, from []string) (out []lcs.Diff) {
 	for _, d := range diffs {
 		if last := len(out) - 1; last >= 0 && strings.TrimSpace(strings.Join(from[out[last].End:d.Start], "")) == "" {

@@ -66,7 +66,7 @@ func (l *Linter) refer(f *findings, r reference) {
 		l.load(f, r, strings.ToLower(strings.TrimSuffix(named, ":")), at[len(named):])
 	case strings.HasPrefix(strings.ReplaceAll(at, `\`, "/"), "//"):
 		l.load(f, r, "https", at)
-	case len(at) > maxAddress: // an address, but of nothing in an artifact
+	case len(at) > maxAddress: // an address, but outside of the artifact
 	case r.loads != nil && r.loads.none:
 		f.add(r.loads.blocked, r.blocked, r.line, at, "")
 	default:

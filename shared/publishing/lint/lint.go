@@ -50,7 +50,7 @@ type Report struct {
 type Revision struct {
 	Entrypoint string
 	Paths      []string
-	// Scripts says that scripts of pages run now; they do not until somebody claims the workspace.
+	// Scripts says that scripts of pages run now; they do not until a member claims the workspace.
 	Scripts bool
 }
 

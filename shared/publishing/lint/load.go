@@ -58,7 +58,7 @@ func (p *page) loads(e element) {
 	}
 }
 
-// linked returns what a link element loads, nil if that is nothing that matters.
+// linked returns what a link element loads, nil if that does not matter.
 func linked(e element) *resource {
 	for kind := range strings.FieldsSeq(strings.ToLower(e.attributes["rel"])) {
 		switch kind {

@@ -39,7 +39,7 @@ type Service struct {
 // Answer is the answer to a poll of a page that stays open.
 type Answer struct {
 	Wait    time.Duration     // until the next poll
-	Pointer *contract.Pointer // nil: nothing newer
+	Pointer *contract.Pointer // nil: there is no newer one
 	Follows bool              // the page follows the newest revision; otherwise it shows one for good
 }
 

@@ -57,7 +57,8 @@ func (s Source) shownText(ctx context.Context, b *body) (string, error) {
 // shorten cuts a text that has too many lines, and lines that are too long.
 func (b *body) shorten(text string) string {
 	var out strings.Builder
-	rest, long, more := text, 0, true
+	rest, more := text, true
+	long := 0
 	for n := 0; more; n++ {
 		var line string
 		if line, rest, more = strings.Cut(rest, "\n"); n == limits.RenderedLines {
@@ -105,7 +106,7 @@ func lexerOf(file string) chroma.Lexer {
 func lexerNamed(language string) chroma.Lexer { return lexers.Get(clip(language, 40)) }
 
 // highlight returns the lines of a code as HTML, coloured until the context ends. The text stays exactly what it is: a
-// lexer that changes it, or fails, colours nothing.
+// lexer that changes it, or fails, leaves the text plain.
 func highlight(ctx context.Context, lexer chroma.Lexer, code string) (out []string) {
 	if lexer == nil || len(code) > limits.HighlightedText || ctx.Err() != nil {
 		return escapedLines(code)

@@ -108,7 +108,7 @@ func (s Source) gallery(b *body, images []entry) {
 	}
 }
 
-// imageView shows an image as browsers draw it: a drawing runs nothing there.
+// imageView shows an image as browsers draw it: a drawing runs no script there.
 func imageView(_ context.Context, s Source, b *body, _ Query) error {
 	b.printf(`<p class="v-stage"><img src="%s" alt="%s"></p>`, escape(s.raw(s.Path)), escape(path.Base(s.Path)))
 	s.siblings(b)

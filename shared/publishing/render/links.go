@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// isPicture reports whether a data URL holds an image of a kind that runs nothing inside an img element.
+// isPicture reports whether a data URL holds an image of a kind that runs no script inside an img element.
 func isPicture(u *url.URL) bool { return picture.MatchString(u.Opaque) }
 
 // page returns the URL of the page of a file or folder, or the one of the bytes of a file that has no page.
@@ -114,8 +114,8 @@ func (s Source) link(t target) string {
 
 func (t target) escapedFragment() string { return (&url.URL{Fragment: t.fragment}).EscapedFragment() }
 
-// markup rewrites strangers' markup for a page: links lead to pages, media to the bytes of this revision, whatever else
-// names an address is dropped. Every element that it opens it closes, so that nothing around it is affected.
+// markup rewrites strangers' markup for a page: links lead to pages, media to the bytes of this revision, and any other
+// attribute that names an address is dropped. Every element that it opens it closes, so that the page around it stays whole.
 type markup struct {
 	source Source
 	out    *strings.Builder
@@ -260,7 +260,7 @@ func ours(t html.Token, key string) bool {
 	return key == "tabindex" && (t.Data == "pre" || t.Data == "div") || key == "role" && t.Data != "table"
 }
 
-// image writes an image of the revision. One from elsewhere becomes a link, because a page loads nothing from strangers.
+// image writes an image of the revision. One from elsewhere becomes a link, because a page asks no stranger for anything.
 func (m *markup) image(t html.Token) {
 	alt := attribute(t, "alt")
 	to, ok := m.source.resolve(attribute(t, "src"))
@@ -284,7 +284,7 @@ func (m *markup) image(t html.Token) {
 	m.out.WriteString(`<span class="v-outside">` + escape(alt) + `</span>`)
 }
 
-// checkbox writes a box that nobody can change.
+// checkbox writes a box that cannot be changed.
 func (m *markup) checkbox(t html.Token) {
 	if !strings.EqualFold(attribute(t, "type"), "checkbox") {
 		return

@@ -13,7 +13,7 @@ import (
 // escape makes a text fit for HTML, in elements and in quoted attributes.
 func escape(s string) string { return html.EscapeString(strings.ToValidUTF8(s, "\uFFFD")) }
 
-// policy is the closed list of what a page may hold, whoever wrote it. It is the only way into a page for markup that
+// policy is the closed list of what a page may hold, of any origin. It is the only way into a page for markup that
 // does not come from the templates of this package.
 var policy = newPolicy()
 

@@ -40,7 +40,7 @@ func (s Source) folder() bool { return s.File.Path == "" }
 
 // Renderer makes pages. It bounds how many views run at once, those included that take too long for their readers.
 type Renderer struct {
-	// Panicked is told of a view that panicked; its text may quote the file. nil: nobody is told.
+	// Panicked is told of a view that panicked; its text may quote the file. nil: panics are not reported.
 	Panicked func(view media.View, text string)
 
 	slots chan struct{}
@@ -51,7 +51,7 @@ func New() *Renderer { return &Renderer{slots: make(chan struct{}, limits.Render
 
 // Query is what the reader of a page chose.
 type Query struct {
-	// Sort is the column that a table is sorted by, counted from 1, and d for descending: 3d. Anything else sorts nothing.
+	// Sort is the column that a table is sorted by, counted from 1, and d for descending: 3d. Any other value is ignored.
 	Sort string
 }
 

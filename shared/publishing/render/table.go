@@ -203,9 +203,11 @@ func (t *table) writeSummary(b *body) {
 		`<th scope="col">Column</th><th scope="col">Filled</th><th scope="col">Empty</th><th scope="col">Least</th>` +
 		`<th scope="col">Most</th></tr></thead><tbody>`)
 	for i, c := range t.columns {
-		least, most, class := c.first, c.last, ""
+		least, most := c.first, c.last
+		class := ""
 		if c.numbersEnabled {
-			least, most, class = c.leastText, c.mostText, ` class="v-num"`
+			least, most = c.leastText, c.mostText
+			class = ` class="v-num"`
 		}
 		b.printf(`<tr><th scope="row">%s</th><td class="v-num">%d</td><td class="v-num">%d</td><td%s>%s</td><td%s>%s</td></tr>`,
 			escape(c.title(i)), c.filled, c.empty, class, escape(clip(least, 80)), class, escape(clip(most, 80)))

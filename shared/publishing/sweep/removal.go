@@ -16,7 +16,7 @@ type Removal struct {
 	// Homes are the workspaces under whose ids the objects of this one are stored: itself, and those that were claimed into
 	// it, as far as they are known.
 	Homes     []id.Workspace
-	Clear     time.Time // since when passes find nothing; zero: the last one found something
+	Clear     time.Time // since when passes find the workspace empty; zero: the last one did not
 	QueueItem           // when it is looked at again
 }
 
@@ -42,7 +42,7 @@ type Removals interface {
 	// Begin makes a deletion final and returns since when it is. going is false if a member cancelled it. A workspace that
 	// is gone already counts as begun long ago.
 	Begin(ctx context.Context, w id.Workspace, now time.Time) (since time.Time, going bool, err error)
-	// Note records since when passes find nothing; zero: one found something.
+	// Note records since when passes find the workspace empty; zero: one did not.
 	Note(ctx context.Context, w id.Workspace, clear time.Time) error
 	// Finish deletes the workspace itself and at last its removal, with the event. Repeating it has no effect.
 	Finish(ctx context.Context, w id.Workspace, e event.Event) error
@@ -86,7 +86,7 @@ const maxRemovals = limits.JobWorkers
 // Remover removes workspaces that are deleted. A pass takes what is there of each kind, in small steps that are
 // conditional or final, so that it may die anywhere, be repeated and run beside another one. Files go by the purger and
 // the garbage collector, which keep what others use; the remover waits for them. The workspace itself goes after two
-// passes that found nothing, because indexes may be behind.
+// passes that found it empty, because indexes may be behind.
 type Remover struct {
 	Store   Removals
 	People  PeopleRemovals
@@ -206,7 +206,7 @@ func (s *Remover) repeat(
 	}
 }
 
-// deleteObjects deletes objects that no item names, such as uploads that came after the end of their session. Nothing
+// deleteObjects deletes objects that no item names, such as uploads that came after the end of their session. No item
 // refers to the others, because the artifacts of the homes are gone.
 func (s *Remover) deleteObjects(ctx context.Context, one Removal) (Left, error) {
 	homes := one.Homes

@@ -72,7 +72,7 @@ func paths(files tree.Tree) []string {
 	return out
 }
 
-// found is what an earlier attempt found in the draft of a session, as it was stored; nothing if it cannot be read.
+// found is what an earlier attempt found in the draft of a session, as it was stored; empty if it cannot be read.
 func (s *Service) found(ctx context.Context, session *Session) lint.Report {
 	c, err := s.Store.Contents(ctx, session.Artifact, session.Revision)
 	if err != nil || c == nil {

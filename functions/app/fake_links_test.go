@@ -1,0 +1,167 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/sharing"
+)
+
+func (s doorkeeper) links() []link.Link {
+	row := func(l id.Link, r id.Revision, end time.Duration) link.Link {
+		out := link.Link{
+			ID:        l,
+			Kind:      link.Share,
+			Artifact:  artifactID,
+			Revision:  r,
+			CreatedAt: noon.Add(-time.Hour),
+		}
+		out.Public, _ = l.Public()
+		if r != "" {
+			out.Kind = link.Revision
+		}
+		if end != 0 {
+			out.ExpiresAt = noon.Add(end)
+		}
+		return out
+	}
+	over := row("al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z7", firstID, 0)
+	over.RevokedAt = noon.Add(-time.Minute)
+	list := []link.Link{
+		row(shareID, "", 0),
+		row(pinnedID, oldID, 2*time.Hour),
+		row("al_01J8Z0T7Q1W2E3R4T5Y6V7X8Z6", oldID, -time.Minute),
+		over,
+	}
+	switch {
+	case s.empty || s.scene == draft:
+		return nil
+	case s.scene == private:
+		return list[2:]
+	}
+	return list
+}
+
+func (s doorkeeper) Of(
+	ctx context.Context, _ credential.Actor, t sharing.Target, p cursor.Page,
+) ([]link.Link, contract.PageInfo, error) {
+	if err := s.called(ctx, "Of "+string(t.RequestedID)); err != nil {
+		return nil, contract.PageInfo{}, err
+	}
+	if t.RequestedID != artifactID || t.Artifact == nil {
+		return nil, contract.PageInfo{}, artifact.NotFound()
+	}
+	info, err := s.turn(p)
+	return s.links(), info, err
+}
+
+func (s doorkeeper) Find(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Shared, error) {
+	for _, row := range s.links() {
+		if row.ID == l {
+			return sharing.Shared{Link: row, Artifact: s.found(row.Artifact)}, s.called(ctx, "Find "+string(l))
+		}
+	}
+	return sharing.Shared{}, sharing.NotFound()
+}
+
+// Overview has the links of the artifact, and two that lead to one that is not there any more.
+func (s doorkeeper) Overview(
+	ctx context.Context, _ credential.Actor, p cursor.Page,
+) ([]sharing.Shared, contract.PageInfo, error) {
+	var out []sharing.Shared
+	for i, l := range s.links() {
+		one := sharing.Shared{Link: l, Artifact: s.found(l.Artifact)}
+		if i > 1 {
+			one.Link.Artifact, one.Artifact = strangeID, nil
+		}
+		out = append(out, one)
+	}
+	info, err := s.turn(p)
+	return out, info, cmp.Or(s.called(ctx, "Overview"), err)
+}
+
+func (s doorkeeper) Create(
+	ctx context.Context, _ credential.Actor, t sharing.Target, r contract.CreateLink,
+) (contract.CreatedLink, error) {
+	s.commands, s.wanted = append(s.commands, t.Command), r
+	if err := s.called(ctx, "CreateLink "+r.Type+" "+string(r.RevisionID)); err != nil {
+		return contract.CreatedLink{}, err
+	}
+	if r.Type == "revision" && !slices.Contains([]id.Revision{newestID, oldID}, r.RevisionID) {
+		return contract.CreatedLink{}, sharing.NoRevision()
+	}
+	made := contract.CreatedLink{
+		ID:         shareID,
+		Type:       r.Type,
+		ArtifactID: t.RequestedID,
+		CreatedAt:  contract.At(noon),
+	}
+	if r.RevisionID != "" {
+		made.RevisionID = &r.RevisionID
+	} else if s.scene != private {
+		made.CreatedAt = contract.At(noon.Add(-time.Hour))
+	}
+	return made, nil
+}
+
+func (s doorkeeper) Address(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Address, error) {
+	err := cmp.Or(s.called(ctx, "Address "+string(l)), s.mintRefused)
+	if err == nil && (s.scene == locked || s.scene == closed || s.scene == ended || s.scene == deleted) {
+		err = sharing.NotFound()
+	}
+	if err != nil {
+		return sharing.Address{}, err
+	}
+	row := link.Link{
+		ID:        l,
+		Kind:      link.Share,
+		Artifact:  artifactID,
+		CreatedAt: noon.Add(-time.Hour),
+		ExpiresAt: s.linkEnd,
+	}
+	row.Public, _ = l.Public()
+	switch i := slices.IndexFunc(s.links(), func(r link.Link) bool { return r.ID == l }); {
+	case l != shareID && i >= 0:
+		row = s.links()[i]
+	case s.wanted.Type == "revision": // the link that Create made
+		row.Kind = link.Revision
+		row.Revision = s.wanted.RevisionID
+		if s.wanted.ExpiresAt != nil {
+			row.ExpiresAt = s.wanted.ExpiresAt.Time
+		}
+	}
+	return sharing.Address{Shared: sharing.Shared{Link: row, Artifact: s.found(artifactID)}, URL: linkAddress, Until: noon.Add(24 * time.Hour)}, nil
+}
+
+func (s doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (contract.RevokedLink, error) {
+	return contract.RevokedLink{}, s.called(ctx, "RevokeLink "+string(l))
+}
+
+func (s doorkeeper) SetVisibility(
+	ctx context.Context, _ credential.Actor, t sharing.Target, word string,
+) (contract.Visibility, error) {
+	return contract.Visibility{
+		ArtifactID:   t.RequestedID,
+		Visibility:   word,
+		AccessLinkID: shareID,
+		UnlistedURL:  linkAddress,
+	}, s.called(ctx, "SetVisibility "+word)
+}
+
+func (s doorkeeper) Lock(ctx context.Context, _ credential.Actor, t sharing.Target) (contract.WebArtifact, error) {
+	s.commanded(t.Command)
+	return contract.WebArtifact{}, s.called(ctx, "Lock "+string(t.RequestedID))
+}
+
+func (s doorkeeper) Unlock(ctx context.Context, _ credential.Actor, t sharing.Target) (contract.WebArtifact, error) {
+	s.commanded(t.Command)
+	return contract.WebArtifact{}, s.called(ctx, "Unlock "+string(t.RequestedID))
+}
