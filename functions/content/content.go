@@ -4,9 +4,7 @@ package content
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/address"
@@ -29,13 +27,8 @@ type Host struct {
 
 // Handler returns the handler. It panics when the content or the app origin is not an absolute http URL.
 func (h *Host) Handler() http.Handler {
-	own, app := mustName(h.Origins.Content), mustName(h.Origins.App)
 	h.policies = newPolicies(h.Origins.App)
-	s := *h.Surface
-	s.Metadata = "" // no credential is accepted here
-	s.Headers = map[string]string{"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin"}
-	s.Serves = func(name string) bool { return name == own || !h.Strict && name != app }
-	return s.Handler(h.routes()...)
+	return h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...)
 }
 
 func (h *Host) routes() []web.Route {
@@ -148,13 +141,4 @@ type exportInput struct {
 type fileInput struct {
 	Token string `path:"token" doc:"signed content token"`
 	Path  string `path:"path" doc:"file path within the artifact"`
-}
-
-// mustName returns the host name of an origin.
-func mustName(origin string) string {
-	u, err := url.Parse(origin)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		panic("content: not an absolute http origin: " + origin)
-	}
-	return strings.ToLower(u.Hostname())
 }

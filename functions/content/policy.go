@@ -3,7 +3,6 @@ package content
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"net/http"
 	"strings"
 
 	"vitrine/shared/platform/media"
@@ -65,11 +64,4 @@ func (p policies) choose(e fileResponse) string {
 		return p.reported
 	}
 	return p.framed
-}
-
-// viewerFrame reports whether a browser loads the file into a frame. Another client may claim to, which affects only
-// its own response. Sec-Fetch-Site is not needed, because frame-ancestors names the app alone.
-func viewerFrame(r *http.Request) bool {
-	dest, mode := r.Header.Get("Sec-Fetch-Dest"), r.Header.Get("Sec-Fetch-Mode")
-	return (dest == "iframe" || dest == "frame") && (mode == "" || mode == "navigate")
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/content"
 )
@@ -40,7 +41,7 @@ func (h *Host) fileResponse(f content.File, r *http.Request) fileResponse {
 		html: media.IsHTML(f.Path),
 		svg:  media.IsSVG(f.Path),
 	}
-	e.framed = viewerFrame(r) && !e.kind.Attachment
+	e.framed = web.ViewerFrame(r) && !e.kind.Attachment
 	if e.framed && e.html {
 		e.tail = reporter
 	}
@@ -88,19 +89,6 @@ func cacheControl(maxAge time.Duration) string {
 		return "private, no-cache"
 	}
 	return "private, max-age=" + strconv.Itoa(int(maxAge/time.Second))
-}
-
-// unchanged reports whether the client's copy is current (If-None-Match, compared weakly).
-func (e fileResponse) unchanged(r *http.Request) bool {
-	for _, line := range r.Header.Values("If-None-Match") {
-		for tag := range strings.SplitSeq(line, ",") {
-			tag = strings.TrimSpace(tag)
-			if tag == "*" || strings.TrimPrefix(tag, "W/") == e.etag {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // requested returns the part of the body that the client wants. Only whole bodies have parts, only GET requests them,

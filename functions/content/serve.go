@@ -17,7 +17,7 @@ import (
 // file serves GET and HEAD of /v/{token}/{path}. The router decodes the path exactly once, and it is compared byte by
 // byte.
 func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
-	vary(w.Header(), r)
+	web.VaryByFrame(w.Header(), r)
 	found, err := h.Reader.Find(r.Context(), r.PathValue("token"), r.PathValue("path"))
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
 
 // bundle serves GET and HEAD of /b/{token}.
 func (h *Host) bundle(w http.ResponseWriter, r *http.Request) error {
-	vary(w.Header(), r)
+	web.VaryByFrame(w.Header(), r)
 	found, err := h.Reader.FindBundle(r.Context(), r.PathValue("token"))
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (h *Host) bundle(w http.ResponseWriter, r *http.Request) error {
 
 // export serves GET and HEAD of /x/{token}.
 func (h *Host) export(w http.ResponseWriter, r *http.Request) error {
-	vary(w.Header(), r)
+	web.VaryByFrame(w.Header(), r)
 	found, err := h.Reader.FindExport(r.Context(), r.PathValue("token"))
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File)
 		slog.String("artifact", string(found.Artifact)),
 		slog.String("revision", string(found.Revision)))
 	e := h.fileResponse(found, r)
-	if e.unchanged(r) {
+	if web.Unchanged(r, e.etag) {
 		e.describe(w.Header())
 		w.WriteHeader(http.StatusNotModified)
 		return nil
@@ -71,15 +71,6 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File)
 	e.describe(w.Header())
 	e.send(w, r, p, body)
 	return nil
-}
-
-// vary sets what the response depends on, for caches, and lets the opaque origin of a sandboxed frame read it.
-func vary(h http.Header, r *http.Request) {
-	h.Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode")
-	if r.Header.Get("Origin") == "null" {
-		h.Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode, Origin")
-		h.Set("Access-Control-Allow-Origin", "null")
-	}
 }
 
 // unsatisfiable answers a range that starts after the end.

@@ -31,7 +31,7 @@ type answer struct {
 // page serves GET and HEAD of /r/{token}/{path}. The state is read for every request, and a page is made anew unless the
 // client has it.
 func (h *Host) page(w http.ResponseWriter, r *http.Request) error {
-	vary(w.Header(), r)
+	web.VaryByFrame(w.Header(), r)
 	found, err := h.Reader.FindPage(r.Context(), r.PathValue("token"), r.PathValue("path"))
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (h *Host) page(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if a.unchanged(r) {
+	if web.Unchanged(r, a.etag) {
 		a.describe(w.Header())
 		w.WriteHeader(http.StatusNotModified)
 		return nil
@@ -72,7 +72,7 @@ func (h *Host) answer(p content.Page, r *http.Request) (answer, error) {
 	case as != "":
 		return a, readaccess.NotFound()
 	}
-	a.framed = viewerFrame(r)
+	a.framed = web.ViewerFrame(r)
 	a.policy = h.policies.choose(a)
 	a.etag = a.tag()
 	return a, nil
@@ -121,17 +121,4 @@ func (a answer) describe(h http.Header) {
 	if a.framed {
 		h.Del("X-Frame-Options") // because it cannot name an origin; frame-ancestors names the app's
 	}
-}
-
-// unchanged reports whether the client's copy is current (If-None-Match, compared weakly).
-func (a answer) unchanged(r *http.Request) bool {
-	for _, line := range r.Header.Values("If-None-Match") {
-		for tag := range strings.SplitSeq(line, ",") {
-			tag = strings.TrimSpace(tag)
-			if tag == "*" || strings.TrimPrefix(tag, "W/") == a.etag {
-				return true
-			}
-		}
-	}
-	return false
 }

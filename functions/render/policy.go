@@ -1,7 +1,6 @@
 package render
 
 import (
-	"net/http"
 	"strings"
 
 	"vitrine/shared/publishing/render"
@@ -22,19 +21,4 @@ func (p policies) choose(a answer) string {
 		return p.framed
 	}
 	return p.alone
-}
-
-// vary sets what the response depends on, for caches.
-func vary(h http.Header, r *http.Request) {
-	h.Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode")
-	if r.Header.Get("Origin") == "null" {
-		h.Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode, Origin")
-		h.Set("Access-Control-Allow-Origin", "null")
-	}
-}
-
-// viewerFrame reports whether a browser loads the page into a frame. frame-ancestors lets the app alone do so.
-func viewerFrame(r *http.Request) bool {
-	dest, mode := r.Header.Get("Sec-Fetch-Dest"), r.Header.Get("Sec-Fetch-Mode")
-	return (dest == "iframe" || dest == "frame") && (mode == "" || mode == "navigate")
 }

@@ -4,7 +4,6 @@ package render
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 
 	"vitrine/shared/adapter/web"
@@ -27,13 +26,8 @@ type Host struct {
 
 // Handler returns the handler. It panics when the content or the app origin is not an absolute http URL.
 func (h *Host) Handler() http.Handler {
-	own, app := mustName(h.Origins.Content), mustName(h.Origins.App)
 	h.policies = newPolicies(h.Origins.App)
-	s := *h.Surface
-	s.Metadata = "" // no credential is accepted here
-	s.Headers = map[string]string{"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin"}
-	s.Serves = func(name string) bool { return name == own || !h.Strict && name != app }
-	return s.Handler(h.routes()...)
+	return h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...)
 }
 
 // routes are those that the document of the content host describes, because the origin is that host's.
@@ -45,13 +39,4 @@ func (h *Host) routes() (out []web.Route) {
 			web.Plain[struct{}](web.Operation{ID: "render.root." + id, Method: method, Path: "/r/{token}"}, h.page))
 	}
 	return out
-}
-
-// mustName returns the host name of an origin.
-func mustName(origin string) string {
-	u, err := url.Parse(origin)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		panic("render: not an absolute http origin: " + origin)
-	}
-	return strings.ToLower(u.Hostname())
 }

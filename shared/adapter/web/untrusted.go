@@ -1,0 +1,60 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"vitrine/shared/platform/address"
+)
+
+// Untrusted returns the server as one for the files of strangers, on the content origin: it accepts no credential and
+// refuses the app's name, because content under that name would share the app's cookies. Strict makes it answer requests
+// for the content origin's own name only, as in production. It panics when an origin is not an absolute http URL.
+func (s *Server) Untrusted(at address.Origins, strict bool) *Server {
+	own, app := mustName(at.Content), mustName(at.App)
+	out := *s
+	out.Metadata = "" // no credential is accepted here
+	out.Headers = map[string]string{"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin"}
+	out.Serves = func(name string) bool { return name == own || !strict && name != app }
+	return &out
+}
+
+// mustName returns the host name of an origin.
+func mustName(origin string) string {
+	u, err := url.Parse(origin)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		panic("web: not an absolute http origin: " + origin)
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// ViewerFrame reports whether a browser loads the response into a frame. Another client may claim to, which affects only
+// its own response. Sec-Fetch-Site is not needed, because frame-ancestors names the app alone.
+func ViewerFrame(r *http.Request) bool {
+	dest, mode := r.Header.Get("Sec-Fetch-Dest"), r.Header.Get("Sec-Fetch-Mode")
+	return (dest == "iframe" || dest == "frame") && (mode == "" || mode == "navigate")
+}
+
+// VaryByFrame tells caches that a response depends on ViewerFrame, and lets the opaque origin of a sandboxed frame read
+// it.
+func VaryByFrame(h http.Header, r *http.Request) {
+	h.Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode")
+	if r.Header.Get("Origin") == "null" {
+		h.Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode, Origin")
+		h.Set("Access-Control-Allow-Origin", "null")
+	}
+}
+
+// Unchanged reports whether the client's copy has the ETag (If-None-Match, compared weakly).
+func Unchanged(r *http.Request, etag string) bool {
+	for _, line := range r.Header.Values("If-None-Match") {
+		for tag := range strings.SplitSeq(line, ",") {
+			tag = strings.TrimSpace(tag)
+			if tag == "*" || strings.TrimPrefix(tag, "W/") == etag {
+				return true
+			}
+		}
+	}
+	return false
+}
