@@ -44,9 +44,8 @@ type Store struct {
 }
 
 // New makes a store on a bucket that exists. Edge is the origin of the host that clients upload to, which passes paths
-// under /o/ and /d/ to the bucket's own host; the client then has to address buckets by host. If edge is empty,
-// clients are sent
-// to S3 itself.
+// under /o/ and /d/ to the bucket's own host; the client then has to address buckets by host. If edge is empty, clients
+// are sent to S3 itself.
 func New(client *s3.Client, bucket, edge string) *Store {
 	client = s3.New(client.Options(), func(o *s3.Options) {
 		o.RetryMaxAttempts = attempts
@@ -74,6 +73,14 @@ func New(client *s3.Client, bucket, edge string) *Store {
 	}
 }
 
+// What the keys of objects begin with. The id of a workspace follows.
+const (
+	filePrefix   = "o/"
+	diffPrefix   = "d/"
+	bundlePrefix = "b/"
+	exportPrefix = "x/"
+)
+
 // lastEntry is the highest number that fits a key.
 const lastEntry = 999
 
@@ -92,9 +99,9 @@ func prefix(home id.Workspace, s id.Session, diffs bool) (string, error) {
 	if _, err := home.Bits(); err != nil || !s.Valid() {
 		return "", fmt.Errorf("no objects have the workspace %q and the session %q", home, s)
 	}
-	kind := "o/"
+	kind := filePrefix
 	if diffs {
-		kind = "d/"
+		kind = diffPrefix
 	}
 	return kind + string(home) + "/" + string(s) + "/", nil
 }

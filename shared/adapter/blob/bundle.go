@@ -37,7 +37,7 @@ func bundleKey(o artifact.BundleObject) (string, error) {
 	if err1 != nil || err2 != nil {
 		return "", fmt.Errorf("no bundle has the artifact %q and the revision %q", o.Artifact, o.Revision)
 	}
-	return "b/" + string(o.Home) + "/" + string(o.Artifact) + "/" + string(o.Revision) + ".zip", nil
+	return bundlePrefix + string(o.Home) + "/" + string(o.Artifact) + "/" + string(o.Revision) + ".zip", nil
 }
 
 // WriteBundle implements sweep.BundleBytes.

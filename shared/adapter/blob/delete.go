@@ -52,13 +52,16 @@ func (s *Store) deleteFolder(ctx context.Context, home id.Workspace, session id.
 	if err != nil {
 		return err
 	}
-	return s.walk(ctx, folder, func(page *s3.ListObjectsV2Output) error {
-		keys := make([]string, len(page.Contents))
-		for i, object := range page.Contents {
-			keys[i] = aws.ToString(object.Key)
-		}
-		return s.remove(ctx, keys)
-	})
+	return s.walk(ctx, folder, func(page *s3.ListObjectsV2Output) error { return s.removePage(ctx, page) })
+}
+
+// removePage deletes the objects of a page of a list, as remove does.
+func (s *Store) removePage(ctx context.Context, page *s3.ListObjectsV2Output) error {
+	keys := make([]string, len(page.Contents))
+	for i, object := range page.Contents {
+		keys[i] = aws.ToString(object.Key)
+	}
+	return s.remove(ctx, keys)
 }
 
 // remove deletes as many keys as it can and reports the failures.
@@ -112,7 +115,7 @@ func (s *Store) removeOnce(ctx context.Context, keys []string) ([]types.Error, e
 
 // homePrefixes begin the keys of everything that is stored under the id of a workspace: files, diffs, bundles and
 // exports.
-var homePrefixes = []string{"o/", "d/", "b/", "x/"}
+var homePrefixes = []string{filePrefix, diffPrefix, bundlePrefix, exportPrefix}
 
 // DeleteHome implements sweep.HomeDeletions, up to 1000 objects of each kind at a time.
 func (s *Store) DeleteHome(ctx context.Context, home id.Workspace) (found bool, err error) {
@@ -127,14 +130,10 @@ func (s *Store) DeleteHome(ctx context.Context, home id.Workspace) (found bool, 
 		if err != nil {
 			return found, unavailable(err)
 		}
-		keys := make([]string, len(page.Contents))
-		for i, object := range page.Contents {
-			keys[i] = aws.ToString(object.Key)
-		}
-		if err := s.remove(ctx, keys); err != nil {
+		if err := s.removePage(ctx, page); err != nil {
 			return found, err
 		}
-		found = found || len(keys) > 0
+		found = found || len(page.Contents) > 0
 	}
 	return found, nil
 }

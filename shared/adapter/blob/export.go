@@ -23,7 +23,7 @@ func exportKey(o export.Object) (string, error) {
 	if err1 != nil || err2 != nil || o.Volume < 1 || o.Volume > limits.ExportVolumes+1 {
 		return "", fmt.Errorf("no archive has the workspace %q, the export %q and the number %d", o.Workspace, o.Export, o.Volume)
 	}
-	return fmt.Sprintf("x/%s/%s/%04d.zip", o.Workspace, o.Export, o.Volume), nil
+	return fmt.Sprintf("%s%s/%s/%04d.zip", exportPrefix, o.Workspace, o.Export, o.Volume), nil
 }
 
 // WriteExport implements sweep.ExportBytes.
