@@ -101,6 +101,8 @@ var allowed = []string{
 	"shared/adapter/lambdahttp shared/adapter/web",
 	"shared/boot/api shared/boot/payment",
 	"shared/boot/app shared/boot/payment",
+	"shared/boot/jobs shared/boot/schedule",
+	"shared/boot/bundle shared/boot/schedule",
 }
 
 // ban says what a part of the tree must not reach, through whatever chain of imports, and why.

@@ -10,24 +10,16 @@ import (
 
 	"vitrine/functions/jobs"
 	"vitrine/shared/boot"
-	"vitrine/shared/publishing/sweep"
+	"vitrine/shared/boot/schedule"
 )
 
 // Host makes the bundles and the exports of a deployment.
 func Host(s *boot.Services, log *slog.Logger) *jobs.Host {
 	work := boot.Scheduled{Services: s}
 	return &jobs.Host{Log: log, Now: time.Now, Jobs: []jobs.Job{
-		{Name: "bundles", Due: rounds(work.Bundler().Due)},
-		{Name: "exports", Due: rounds(work.Exporter().Due)},
+		schedule.Job("bundles", work.Bundler().Due),
+		schedule.Job("exports", work.Exporter().Due),
 	}}
-}
-
-// rounds lets the host run a service that it does not know.
-func rounds(due func(context.Context) (sweep.Round, error)) func(context.Context) (jobs.Round, error) {
-	return func(ctx context.Context) (jobs.Round, error) {
-		r, err := due(ctx)
-		return jobs.Round(r), err
-	}
 }
 
 // Handler answers the events of its schedule.

@@ -9,7 +9,7 @@ import (
 
 	"vitrine/functions/jobs"
 	"vitrine/shared/boot"
-	"vitrine/shared/publishing/sweep"
+	"vitrine/shared/boot/schedule"
 )
 
 // Host does the jobs of a deployment.
@@ -17,24 +17,16 @@ func Host(s *boot.Services, log *slog.Logger) *jobs.Host {
 	work := boot.Scheduled{Services: s}
 	sweeper := work.Sweeper()
 	return &jobs.Host{Log: log, Now: time.Now, Jobs: []jobs.Job{
-		{Name: "moves", Due: rounds(work.Migrator().Due)},
-		{Name: "artifacts", Due: rounds(sweeper.DueArtifacts)},
-		{Name: "hints", Due: rounds(work.Indexer().Due)}, // leaves sessions to the next
-		{Name: "sessions", Due: rounds(sweeper.DueSessions)},
-		{Name: "purges", Due: rounds(work.Purger().Due)},
-		{Name: "bundles", Due: rounds(sweeper.DueBundles)},
-		{Name: "exports", Due: rounds(sweeper.DueExports)},
-		{Name: "deletions", Due: rounds(work.GarbageCollector().Due)},
-		{Name: "removals", Due: rounds(work.Remover().Due)}, // waits for all others
+		schedule.Job("moves", work.Migrator().Due),
+		schedule.Job("artifacts", sweeper.DueArtifacts),
+		schedule.Job("hints", work.Indexer().Due), // leaves sessions to the next
+		schedule.Job("sessions", sweeper.DueSessions),
+		schedule.Job("purges", work.Purger().Due),
+		schedule.Job("bundles", sweeper.DueBundles),
+		schedule.Job("exports", sweeper.DueExports),
+		schedule.Job("deletions", work.GarbageCollector().Due),
+		schedule.Job("removals", work.Remover().Due), // waits for all others
 	}}
-}
-
-// rounds lets the host run a service that it does not know.
-func rounds(due func(context.Context) (sweep.Round, error)) func(context.Context) (jobs.Round, error) {
-	return func(ctx context.Context) (jobs.Round, error) {
-		r, err := due(ctx)
-		return jobs.Round(r), err
-	}
 }
 
 // Handler answers the events of its schedule.

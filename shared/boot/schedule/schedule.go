@@ -1,0 +1,20 @@
+// Package schedule makes jobs of services, for the two hosts that a schedule wakes.
+package schedule
+
+import (
+	"context"
+
+	"vitrine/functions/jobs"
+	"vitrine/shared/publishing/sweep"
+)
+
+// Job lets the host of scheduled work run a service that it does not know.
+func Job(name string, due func(context.Context) (sweep.Round, error)) jobs.Job {
+	return jobs.Job{
+		Name: name,
+		Due: func(ctx context.Context) (jobs.Round, error) {
+			r, err := due(ctx)
+			return jobs.Round(r), err
+		},
+	}
+}
