@@ -16,12 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
-	"vitrine/scripts/testkit/stripe"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/boot"
 	"vitrine/shared/platform/contract"
 )
 
@@ -39,22 +36,6 @@ type result struct {
 	At     string   `json:"at"`    // where the browser ended
 	Error  string   `json:"error"`
 	Failed []string `json:"failed"`
-}
-
-// sells lets a deployment sell plans at a stand-in.
-func sells(t *testing.T) func(*stack.Options) {
-	t.Helper()
-	server := httptest.NewServer(stripe.New(time.Now(), ""))
-	t.Cleanup(server.Close)
-	return func(o *stack.Options) {
-		o.Billing = boot.Billing{
-			Key:           stripe.Key,
-			WebhookSecret: stripe.Secret,
-			Monthly:       stripe.Monthly,
-			Yearly:        stripe.Yearly,
-			URL:           server.URL,
-		}
-	}
 }
 
 // cookieOf is the session of a browser.
@@ -77,7 +58,8 @@ func operator(t *testing.T, p *harness.BackendEnv) *harness.FakeBrowser {
 // pages are those of the app host, after a member has published and shared an artifact that somebody reported.
 func pages(t *testing.T) []page {
 	t.Helper()
-	p := harness.NewBackendEnv(t, harness.Unlimited, sells(t))
+	_, sells := harness.NewSeller(t, "")
+	p := harness.NewBackendEnv(t, harness.Unlimited, sells)
 	w := p.SignedIn(t, "ada@example.org")
 	member := &wire.Agent{HTTP: p.Anyone.HTTP, At: p.Anyone.At, Key: w.CLIToken(t).AccessToken}
 	key := harness.Call[contract.CreatedKey](t, member, 201, "POST", "/v1/web/keys",

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/stripe"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/boot"
 	"vitrine/shared/platform/contract"
 )
 
@@ -58,14 +56,11 @@ func newEnv(t *testing.T, change ...func(*stack.Options)) *env {
 	return &env{harness.NewLinkEnv(t, append([]func(*stack.Options){sells}, change...)...), standin}
 }
 
-// newSeller starts a stand-in. The option makes a deployment sell there. At the end stripe-mock must have taken every
-// request to it, and everything that it said must be what Stripe says.
+// newSeller starts a stand-in and the option for it. At the end stripe-mock must have taken every request to it, and
+// everything that it said must be what Stripe says.
 func newSeller(t *testing.T) (*stripe.Standin, func(*stack.Options)) {
 	t.Helper()
-	standin := stripe.New(time.Now(), mockURL)
-	server := httptest.NewServer(standin)
-	t.Cleanup(server.Close)
-	standin.At(server.URL)
+	standin, sells := harness.NewSeller(t, mockURL)
 	t.Cleanup(func() {
 		refused, validated := standin.Refused()
 		for _, r := range refused {
@@ -76,15 +71,7 @@ func newSeller(t *testing.T) (*stripe.Standin, func(*stack.Options)) {
 		}
 		t.Logf("stripe-mock validated %d requests", validated)
 	})
-	return standin, func(o *stack.Options) {
-		o.Billing = boot.Billing{
-			Key:           stripe.Key,
-			WebhookSecret: stripe.Secret,
-			Monthly:       stripe.Monthly,
-			Yearly:        stripe.Yearly,
-			URL:           server.URL,
-		}
-	}
+	return standin, sells
 }
 
 const (

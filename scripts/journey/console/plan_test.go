@@ -2,34 +2,13 @@ package console
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
-	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
-	"vitrine/scripts/testkit/stripe"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/boot"
 )
-
-// sells lets a deployment sell plans at a stand-in that no test here asks.
-func sells(t *testing.T) func(*stack.Options) {
-	t.Helper()
-	server := httptest.NewServer(stripe.New(time.Now(), ""))
-	t.Cleanup(server.Close)
-	return func(o *stack.Options) {
-		o.Billing = boot.Billing{
-			Key:           stripe.Key,
-			WebhookSecret: stripe.Secret,
-			Monthly:       stripe.Monthly,
-			Yearly:        stripe.Yearly,
-			URL:           server.URL,
-		}
-	}
-}
 
 // choose fills in the form of a plan and sends it.
 func choose(p *browser.Page, plan, reason, text string) {
@@ -40,7 +19,8 @@ func choose(p *browser.Page, plan, reason, text string) {
 
 // TestAPlanIsGivenToTheWorkspaceOfAnAddressAndLifted goes from the e-mail address in a letter to the plan of a workspace.
 func TestAPlanIsGivenToTheWorkspaceOfAnAddressAndLifted(t *testing.T) {
-	e := harness.NewAgentAuthEnv(t, harness.Unlimited, sells(t))
+	_, sells := harness.NewSeller(t, "") // no test here asks it
+	e := harness.NewAgentAuthEnv(t, harness.Unlimited, sells)
 	member := browser.Open(t)
 	member.Go(e.Origins.App + "/api/auth/sign-in?returnPathname=/billing")
 	signIn(member, "ada@example.org", "")
