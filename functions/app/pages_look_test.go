@@ -289,6 +289,12 @@ func look(t *testing.T, p *browser.Page, name string, width int64) {
 		t.Errorf("%s is %d px wide", name, wide)
 	}
 	p.Viewport(width, min(max(browser.Eval[int64](&p.Document, "document.documentElement.scrollHeight"), 640), 4000))
+	lookInThemes(t, p, name, width)
+}
+
+// lookInThemes takes pictures of what the viewport shows in both themes, and measures what depends on colours.
+func lookInThemes(t *testing.T, p *browser.Page, name string, width int64) {
+	t.Helper()
 	for _, scheme := range []string{"light", "dark"} {
 		p.Scheme(scheme)
 		p.Wait(`matchMedia("(prefers-color-scheme: ` + scheme + `)").matches`)

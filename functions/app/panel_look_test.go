@@ -75,18 +75,7 @@ func lookAtPanel(t *testing.T, p *browser.Page, name string, width int64) {
 	if over := browser.Eval[int](&p.Document, `(s => s.scrollWidth - s.clientWidth)(document.querySelector(".sheet"))`); over > 0 {
 		t.Errorf("%s: the sheet scrolls sideways by %d px", name, over)
 	}
-	for _, scheme := range []string{"light", "dark"} {
-		p.Scheme(scheme)
-		p.Wait(`matchMedia("(prefers-color-scheme: ` + scheme + `)").matches`)
-		p.Screenshot(name + "-" + scheme)
-		for _, bad := range browser.Eval[[]string](&p.Document, contrast) {
-			t.Errorf("%s-%s: contrast of %s", name, scheme, bad)
-		}
-		for _, v := range audit(p, width, scheme) {
-			t.Errorf("%s-%s: %s", name, scheme, v)
-		}
-	}
-	p.Clean()
+	lookInThemes(t, p, name, width)
 }
 
 func TestThePanelWorksByKeyboard(t *testing.T) {
