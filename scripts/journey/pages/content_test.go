@@ -57,7 +57,7 @@ const listens = `addEventListener("message", e => { window.told = e.data.type ==
 
 // TestTheNoteAboutScriptsCountsWhatWouldRun looks at what the reporter of the content host calls a script.
 func TestTheNoteAboutScriptsCountsWhatWouldRun(t *testing.T) {
-	d := harness.NewEnv(t)
+	d := harness.NewEnv(t, harness.Unlimited)
 	for name, tt := range map[string]struct {
 		page  string
 		wants bool
