@@ -54,6 +54,8 @@ var flags = []chromedp.ExecAllocatorOption{
 	chromedp.Flag("force-color-profile", "srgb"),
 	chromedp.Flag("lang", "en-US"),
 	chromedp.Flag("password-store", "basic"),
+	// Two pages of the address bar, which each new window would load and nobody sees.
+	chromedp.Flag("disable-features", "WebUIOmniboxPopup,WebUIOmniboxAimPopup"),
 }
 
 // Start launches Chromium; the caller closes it.
