@@ -110,19 +110,26 @@ func TestEmulation(t *testing.T) {
 		t.Error("Before did not run")
 	}
 
+	p.NoScripts()
+	p.Reload()
+	p.WaitText("plain")
+}
+
+func TestPicturesAreSavedWhereAFolderForThemIsNamed(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv("VITRINE_BUILD_DIR", dir)
-	path := p.Screenshot("emulation")
-	if want := filepath.Join(dir, "screenshots", "emulation.png"); path != want {
+	p := Open(t)
+	t.Setenv(buildVariable, "")
+	if path := p.Screenshot("none"); path != "" {
+		t.Errorf("saved %s, though no folder is named", path)
+	}
+	t.Setenv(buildVariable, dir)
+	path := p.Screenshot("one")
+	if want := filepath.Join(dir, "screenshots", "one.png"); path != want {
 		t.Errorf("saved %s, want %s", path, want)
 	}
 	if b, err := os.ReadFile(path); err != nil || !strings.HasPrefix(string(b), "\x89PNG") {
 		t.Errorf("no PNG at %s: %v", path, err)
 	}
-
-	p.NoScripts()
-	p.Reload()
-	p.WaitText("plain")
 }
 
 func TestAxeFindsWhatIsWrongUnderAPolicy(t *testing.T) {

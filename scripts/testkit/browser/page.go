@@ -123,14 +123,23 @@ func (p *Page) targets(kind string) ([]*target.Info, error) {
 	return mine, nil
 }
 
-// Screenshot saves what the viewport shows as name.png in the build folder and returns the path.
+// buildVariable names the folder, by an absolute path, in which Screenshot saves pictures.
+const buildVariable = "VITRINE_BUILD_DIR"
+
+// Screenshot saves what the viewport shows as screenshots/name.png in the folder that VITRINE_BUILD_DIR names, and returns
+// the path. It does nothing where that is not set, because no test reads a picture and a picture takes longer than what is
+// measured.
 func (p *Page) Screenshot(name string) string {
 	p.t.Helper()
+	build := os.Getenv(buildVariable)
+	if build == "" {
+		return ""
+	}
 	// Two frames later the current state has been painted.
 	Eval[bool](&p.Document, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
 	shot := call(&p.Document, page.CaptureScreenshot, page.CaptureScreenshotParams{})
-	dir, err := screenshots()
-	if err != nil {
+	dir := filepath.Join(build, "screenshots")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		p.t.Fatal(err)
 	}
 	path := filepath.Join(dir, name+".png")
@@ -138,21 +147,6 @@ func (p *Page) Screenshot(name string) string {
 		p.t.Fatal(err)
 	}
 	return path
-}
-
-// screenshots makes the folder: screenshots in VITRINE_BUILD_DIR, else in .vitrine/build of the
-// repository.
-func screenshots() (string, error) {
-	build := os.Getenv("VITRINE_BUILD_DIR")
-	if build == "" {
-		root, err := repository()
-		if err != nil {
-			return "", err
-		}
-		build = filepath.Join(root, ".vitrine", "build")
-	}
-	dir := filepath.Join(build, "screenshots")
-	return dir, os.MkdirAll(dir, 0o755)
 }
 
 // repository returns the folder of the go.mod that the working directory belongs to.
