@@ -108,15 +108,6 @@ func TestTheStripOfRevisionsLooksRight(t *testing.T) {
 	p.Clean()
 }
 
-// lookAt takes pictures of the page at three widths.
-func lookAt(t *testing.T, p *browser.Page, name string) {
-	t.Helper()
-	for _, width := range []int64{320, 768, 1280} {
-		p.Viewport(width, 640)
-		look(t, p, fmt.Sprintf("%s-%d", name, width), width)
-	}
-}
-
 func TestTheStripOfAMemberLooksRight(t *testing.T) {
 	in, p := inhabit(t), browser.Open(t)
 	p.Media("prefers-reduced-motion", "reduce")

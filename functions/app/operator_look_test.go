@@ -1,10 +1,6 @@
 package app
 
-import (
-	"testing"
-
-	"vitrine/scripts/testkit/browser"
-)
+import "vitrine/scripts/testkit/browser"
 
 func onDuty(s *house) { s.operator = noon }
 
@@ -65,28 +61,4 @@ var consoleScenes = []scene{
 	},
 	{name: "operator-overview", path: "/dashboard", set: onDuty},
 	{name: "admin-stale", path: "/admin", set: func(s *house) { s.operator = noon.AddDate(0, 0, -1) }},
-}
-
-func TestOperatorsPagesLook(t *testing.T) {
-	in := inhabit(t)
-	p := browser.Open(t)
-	p.Media("prefers-reduced-motion", "reduce")
-	app, content := in.appURL, in.contentURL
-	for _, s := range consoleScenes {
-		in.mu.Lock()
-		*in.house = *newHouse()
-		in.appURL, in.contentURL = app, content
-		s.set(in.house)
-		in.mu.Unlock()
-		for width, name := range map[int64]string{320: "-320", 768: "-768", 1280: "-1280"} {
-			p.Viewport(width, 640)
-			in.enter(p)
-			p.Go(app + s.path)
-			if s.act != nil {
-				s.act(p)
-			}
-			p.Wait(`document.readyState === "complete" && document.querySelector("h1")`)
-			look(t, p, s.name+name, width)
-		}
-	}
 }

@@ -231,7 +231,13 @@ func describe(s *house) {
 }
 
 func TestMembersPagesLook(t *testing.T) {
-	for name, some := range map[string][]scene{"first half": scenes[:len(scenes)/2], "second half": scenes[len(scenes)/2:], "artifacts": artifactScenes, "billing": billingScenes} {
+	for name, some := range map[string][]scene{
+		"first half":  scenes[:len(scenes)/2],
+		"second half": scenes[len(scenes)/2:],
+		"artifacts":   artifactScenes,
+		"billing":     billingScenes,
+		"operators":   consoleScenes,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			show(t, some)
@@ -239,7 +245,7 @@ func TestMembersPagesLook(t *testing.T) {
 	}
 }
 
-// show plays scenes, narrow and wide.
+// show plays scenes, each once on a phone, and looks at the page that it ends with narrow and wide.
 func show(t *testing.T, some []scene) {
 	in := inhabit(t)
 	p := browser.Open(t)
@@ -253,19 +259,17 @@ func show(t *testing.T, some []scene) {
 			s.set(in.house)
 		}
 		in.mu.Unlock()
-		for _, width := range []int64{320, 768, 1280} {
-			p.Viewport(width, 640)
-			in.enter(p)
-			p.Go(app + s.path)
-			if s.act != nil {
-				s.act(p)
-			}
-			p.Wait(`document.readyState === "complete" && document.querySelector("h1") && !location.hash`)
-			if strings.HasPrefix(s.name, "claim-preview") {
-				p.WaitText("Claim 1 artifact?")
-			}
-			look(t, p, fmt.Sprintf("%s-%d", s.name, width), width)
+		p.Viewport(widths[0], 640)
+		in.enter(p)
+		p.Go(app + s.path)
+		if s.act != nil {
+			s.act(p)
 		}
+		p.Wait(`document.readyState === "complete" && document.querySelector("h1") && !location.hash`)
+		if strings.HasPrefix(s.name, "claim-preview") {
+			p.WaitText("Claim 1 artifact?")
+		}
+		lookAt(t, p, s.name)
 	}
 }
 
@@ -276,6 +280,18 @@ func exported(status export.Status) func(*house) {
 		if status != "" {
 			s.exported = exportIn(status)
 		}
+	}
+}
+
+// widths are those of a phone, a tablet and a desk.
+var widths = []int64{320, 768, 1280}
+
+// lookAt looks at a page at all widths.
+func lookAt(t *testing.T, p *browser.Page, name string) {
+	t.Helper()
+	for _, width := range widths {
+		p.Viewport(width, 640)
+		look(t, p, fmt.Sprintf("%s-%d", name, width), width)
 	}
 }
 

@@ -24,9 +24,6 @@ func packed(b contract.Bundle) func(*contract.Resolved) {
 	return func(r *contract.Resolved) { r.AgentView.Bundle = b }
 }
 
-// panelWidths are those of a phone, a tablet and a desk.
-var panelWidths = []int64{320, 768, 1280}
-
 // TestPanelsLook takes pictures of the panel of each viewer, closed folds first, and measures it.
 func TestPanelsLook(t *testing.T) {
 	g, in := open(t), inhabit(t)
@@ -46,7 +43,7 @@ func TestPanelsLook(t *testing.T) {
 	} {
 		p := s.by
 		p.Media("prefers-reduced-motion", "reduce")
-		for _, width := range panelWidths {
+		for _, width := range widths {
 			p.Viewport(width, 800)
 			p.Go("about:blank")
 			p.Go(s.url)
@@ -300,7 +297,7 @@ func TestPagesWithoutScriptsLook(t *testing.T) {
 		URL:       g.content.URL + "/b/token",
 		SizeBytes: 1_310_000,
 	})))
-	for _, width := range panelWidths {
+	for _, width := range widths {
 		p.Viewport(width, 800)
 		p.Go("about:blank")
 		p.Go(g.appURL + "/al/" + publicID)
