@@ -140,12 +140,13 @@ func tests(calls string) string {
 func TestCheckBeginsWithTheSlowestAndRacesWhatRaces(t *testing.T) {
 	said, calls := newMachine(t, everything...).check(t)
 	const (
-		slowest = "go test vitrine/scripts/journey vitrine/functions/app vitrine/scripts/internal/local"
-		others  = " vitrine/infra vitrine/shared/platform/id\n"
+		slowest = "go test vitrine/infra vitrine/functions/app vitrine/scripts/journey/lifecycle vitrine/scripts/internal/"
+		others  = " vitrine/scripts/journey vitrine/shared/platform/id\n"
 		racing  = "go test -race vitrine/shared/platform/rate\ngo test -race -run Overtak"
+		engine  = "\ngo test ./...\n"
 	)
 	got := tests(calls)
-	if !strings.HasPrefix(got, slowest) || !strings.Contains(got, others+racing) {
+	if !strings.HasPrefix(got, slowest) || !strings.Contains(got, others+racing) || !strings.HasSuffix(got, engine) {
 		t.Errorf("it says %q after\n%s", said, got)
 	}
 }
