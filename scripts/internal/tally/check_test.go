@@ -20,6 +20,7 @@ type machine struct {
 // standIn is the text of each program. As go, it installs copies of itself.
 const standIn = `#!/bin/sh
 echo "${0##*/} $*" >>"$CALLS"
+[ -z "$VITRINE_BUILD_DIR" ] || echo "pictures in $VITRINE_BUILD_DIR" >>"$CALLS"
 case "$*" in
 	"list ./scripts/journey/...") echo vitrine/scripts/journey ;;
 	"list ./infra/...") echo vitrine/infra ;;
@@ -176,6 +177,17 @@ func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 	said, calls := newMachine(t, everything...).check(t)
 	if strings.Contains(said+calls, "conformance") || strings.Contains(said+calls, "ighthouse") {
 		t.Errorf("it says %q after\n%s", said, calls)
+	}
+}
+
+func TestCheckSavesPicturesWithAllAlone(t *testing.T) {
+	for mode, want := range map[string]bool{"-all": true, "-short": false, "": false} {
+		m := newMachine(t, everything...)
+		_, calls := m.checkWith(t, strings.Fields(mode))
+		pictures := "pictures in " + filepath.Join(m.folder, ".vitrine", "build") + "\n"
+		if !strings.Contains(tests(calls), "vitrine/functions/app") || strings.Contains(calls, pictures) != want {
+			t.Errorf("with %q it calls\n%s", mode, calls)
+		}
 	}
 }
 
