@@ -19,6 +19,7 @@ import (
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/boot"
 	"vitrine/shared/platform/limits"
 )
 
@@ -92,6 +93,8 @@ func serve(in io.Reader, out io.Writer) error {
 		with.Output = log
 		with.Limits = limits.Default()
 		with.Limits.Pow = limits.PowOff
+	} else {
+		boot.SetMemory(os.Getenv)
 	}
 	s, err := stack.Start(context.Background(), with)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/boot"
 	"vitrine/shared/platform/limits"
 )
 
@@ -59,6 +60,7 @@ func run(ctx context.Context, duration time.Duration, clients int) (err error) {
 	numbers := limits.Default()
 	numbers.Off = true
 	faults := newFaults()
+	boot.SetMemory(os.Getenv)
 	s, err := stack.Start(ctx, stack.Options{
 		Engines:    engines,
 		Data:       data,

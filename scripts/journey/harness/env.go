@@ -7,7 +7,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -31,10 +33,18 @@ type Env struct {
 	Log     *output.Buffer
 }
 
+// collectSeldom lets garbage wait as long as it does in a function. It may take a GiB, because one process runs many
+// deployments: with the memory of one function the collector took half of the processor time.
+var collectSeldom = sync.OnceFunc(func() {
+	debug.SetGCPercent(400)
+	debug.SetMemoryLimit(1 << 30)
+})
+
 // NewEnv starts a deployment with tables of its own; change may set options first. It makes every deployment that runs
 // in the process of a test, so that the end of each scans its log for secrets.
 func NewEnv(t testing.TB, change ...func(*stack.Options)) *Env {
 	t.Helper()
+	collectSeldom()
 	d := &Env{Log: &output.Buffer{}}
 	d.Options = stack.Options{
 		Engines:     engine.Shared(t),

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -153,7 +152,6 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 
 // open assembles the hosts, with the edge in front of the upload host.
 func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.Handler, err error) {
-	boot.SetMemory(os.Getenv)
 	services, err := s.services(ctx, o, filepath.Join(o.Data, "rings.json"))
 	if err != nil {
 		return handlers, err
