@@ -169,7 +169,8 @@ func makeTables(t *testing.T, e *engine.Engines, tables dynamo.Tables) {
 	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
 	err := dynamo.CreateTables(t.Context(), client, tables)
 	if err == nil {
-		err = dynamo.New(client, tables).Workspaces.InitQuota(t.Context(), ephemeral.Quota{PerMinute: limits.ProvisionQuota}, time.Now())
+		err = dynamo.New(client, tables).Workspaces.InitQuota(t.Context(),
+			ephemeral.Quota{PerMinute: limits.ProvisionQuota}, time.Now())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -80,7 +80,8 @@ func (o hostLog) Handle(_ context.Context, r slog.Record) error {
 // reportUnvisited names routes whose rights the test did not exercise.
 func (h *harness) reportUnvisited(t *testing.T) {
 	t.Helper()
-	routes := slices.Concat(documented(t, "api"), documented(t, "upload"), documented(t, "content"), documented(t, "mcp"), written(t))
+	routes := slices.Concat(documented(t, "api"), documented(t, "upload"), documented(t, "content"),
+		documented(t, "mcp"), written(t))
 	if len(routes) < 100 {
 		t.Fatalf("the hosts have %d routes only", len(routes))
 	}

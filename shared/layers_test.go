@@ -175,7 +175,8 @@ func TestTestsOfARoomImportLowerRoomsAndTheTestkit(t *testing.T) {
 			if rooms[from].name == "identity" && rooms[to].name == "entry" {
 				continue // who signs in is tested with the ways in
 			}
-			t.Errorf("a test of %s (%s) imports %s (%s): what crosses hosts is a journey", dir, rooms[from].name, inner, rooms[to].name)
+			t.Errorf("a test of %s (%s) imports %s (%s): what crosses hosts is a journey", dir, rooms[from].name, inner,
+				rooms[to].name)
 		}
 	}
 }
@@ -192,7 +193,8 @@ func TestTheTestkitKnowsNoHostAndNoAssembly(t *testing.T) {
 				if inner == "cmd/vitrine/pow" {
 					continue
 				}
-				if ours && strings.HasPrefix(dir, "scripts/testkit/") && !strings.HasPrefix(inner, "scripts/testkit/") && roomOf(inner) > adapters {
+				if ours && strings.HasPrefix(dir, "scripts/testkit/") && !strings.HasPrefix(inner, "scripts/testkit/") &&
+					roomOf(inner) > adapters {
 					t.Errorf("%s imports %s: every room's tests use the testkit, so it stands on adapters only", dir, inner)
 				}
 			}
@@ -243,7 +245,8 @@ func moduleImports(t *testing.T) (code, tests map[string][]string) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (slices.Contains([]string{"node_modules", "cdk.out", "s3d", "infra"}, d.Name()) || strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2) {
+		if d.IsDir() && (slices.Contains([]string{"node_modules", "cdk.out", "s3d", "infra"}, d.Name()) ||
+			strings.HasPrefix(d.Name(), ".") && len(d.Name()) > 2) {
 			return filepath.SkipDir
 		}
 		if filepath.Ext(file) != ".go" {

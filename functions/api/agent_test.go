@@ -73,7 +73,8 @@ func withAgents(t *testing.T) *authority {
 
 func (r reply) json(t *testing.T) (m map[string]any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(r.body), &m); err != nil || !strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
+	if err := json.Unmarshal([]byte(r.body), &m); err != nil ||
+		!strings.HasPrefix(r.Header.Get("Content-Type"), "application/json") {
 		t.Fatal(r.Status, r.body, err)
 	}
 	return m
@@ -85,17 +86,20 @@ func TestAnAgentRegistersAndAsksToBeClaimedOverHTTP(t *testing.T) {
 	a := withAgents(t)
 	r := a.send(t, "POST", "/agent/identity", `{"type":"anonymous","more":1}`, "Content-Type", asJSON)
 	made := r.json(t)
-	if r.StatusCode != 200 || r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("Pragma") != "no-cache" || made["claim_url"] != "https://api.example.com/agent/identity/claim" {
+	if r.StatusCode != 200 || r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("Pragma") != "no-cache" ||
+		made["claim_url"] != "https://api.example.com/agent/identity/claim" {
 		t.Fatal(r.Status, r.Header, r.body)
 	}
 	token := a.send(t, "POST", "/oauth2/token", url.Values{"grant_type": {contract.GrantJWTBearer}, "assertion": {made["identity_assertion"].(string)}}.Encode()).json(t)
-	if token["token_type"] != "Bearer" || token["expires_in"] != 3600.0 || token["scope"] != "read publish" || token["identity_assertion"] != nil {
+	if token["token_type"] != "Bearer" || token["expires_in"] != 3600.0 || token["scope"] != "read publish" ||
+		token["identity_assertion"] != nil {
 		t.Error(token)
 	}
 	ask := `{"claim_token":"` + made["claim_token"].(string) + `"}`
 	started := a.send(t, "POST", "/agent/identity/claim", ask, "Content-Type", asJSON).json(t)
 	prompt, _ := started["claim"].(map[string]any)
-	if started["claim_token"] != made["claim_token"] || started["user_code"] != prompt["user_code"] || prompt["interval"] != 5.0 {
+	if started["claim_token"] != made["claim_token"] || started["user_code"] != prompt["user_code"] ||
+		prompt["interval"] != 5.0 {
 		t.Error(started)
 	}
 	for range limits.PollBurst + 1 {
@@ -130,13 +134,15 @@ func TestWhatAgentsAreToldWhenTheyCannotRegister(t *testing.T) {
 	}
 	a.limits.ProvisionAddress.Limit = 1
 	a.send(t, "POST", "/agent/identity", `{"type":"anonymous"}`, "Content-Type", asJSON)
-	if r := a.send(t, "POST", "/agent/identity", `{"type":"anonymous"}`, "Content-Type", asJSON); r.StatusCode != 429 || r.json(t)["error"] != "ephemeral_provision_rate_limited" || r.Header.Get("Retry-After") == "" {
+	if r := a.send(t, "POST", "/agent/identity", `{"type":"anonymous"}`, "Content-Type", asJSON); r.StatusCode != 429 ||
+		r.json(t)["error"] != "ephemeral_provision_rate_limited" || r.Header.Get("Retry-After") == "" {
 		t.Error(r.Status, r.body)
 	}
 	a.host.Agents.(*agentauth.Service).Signer, a.host.AssertionKeys = nil, nil
 	a.host.Features.Agents = false
 	for _, path := range []string{"/agent/identity", "/agent/identity/claim"} {
-		if r := a.send(t, "POST", path, `{"type":"anonymous"}`, "Content-Type", asJSON); r.StatusCode != 503 || r.json(t)["error"] != "temporarily_unavailable" {
+		if r := a.send(t, "POST", path, `{"type":"anonymous"}`, "Content-Type", asJSON); r.StatusCode != 503 ||
+			r.json(t)["error"] != "temporarily_unavailable" {
 			t.Error(r.Status, r.body)
 		}
 	}
@@ -161,7 +167,8 @@ func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {
 		"/.well-known/oauth-authorization-server", "/.well-known/jwks.json", "/auth.md",
 	} {
 		r := a.send(t, "GET", path, "", "X-Forwarded-Host", "evil.example", "Origin", "https://inspector.example")
-		if r.StatusCode != 200 || r.Header.Get("Cache-Control") != "public, max-age=300" || r.Header.Get("Access-Control-Allow-Origin") != "*" ||
+		if r.StatusCode != 200 || r.Header.Get("Cache-Control") != "public, max-age=300" ||
+			r.Header.Get("Access-Control-Allow-Origin") != "*" ||
 			r.Header.Get("Access-Control-Allow-Credentials") != "" || strings.Contains(r.body, "127.0.0.1") || strings.Contains(r.body, "evil") {
 			t.Error(path, r.Status, r.Header, r.body)
 		}
@@ -178,7 +185,8 @@ func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {
 			t.Errorf("%s is %v, and %s for the server", name, value, text)
 		}
 	}
-	if resource["resource"] != "https://api.example.com" || len(resource) != 6 || server["issuer"] != "https://api.example.com" {
+	if resource["resource"] != "https://api.example.com" || len(resource) != 6 ||
+		server["issuer"] != "https://api.example.com" {
 		t.Error(resource, server["issuer"])
 	}
 	for name, path := range map[string]string{
@@ -189,14 +197,17 @@ func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {
 			t.Errorf("%s is %v", name, server[name])
 		}
 	}
-	if grants, _ := server["grant_types_supported"].([]any); len(grants) != 7 || !slices.Contains(grants, any(contract.GrantClaimAlias)) {
+	if grants, _ := server["grant_types_supported"].([]any); len(grants) != 7 ||
+		!slices.Contains(grants, any(contract.GrantClaimAlias)) {
 		t.Error(grants)
 	}
-	if server["client_id_metadata_document_supported"] != true || server["authorization_response_iss_parameter_supported"] != true ||
+	if server["client_id_metadata_document_supported"] != true ||
+		server["authorization_response_iss_parameter_supported"] != true ||
 		must(json.Marshal(server["response_modes_supported"])) != `["query"]` || server["protected_resources"] != nil {
 		t.Error(server)
 	}
-	if keys := a.send(t, "GET", "/.well-known/jwks.json", "").json(t)["keys"].([]any); len(keys) != 1 || keys[0].(map[string]any)["d"] != nil {
+	if keys := a.send(t, "GET", "/.well-known/jwks.json", "").json(t)["keys"].([]any); len(keys) != 1 ||
+		keys[0].(map[string]any)["d"] != nil {
 		t.Error(keys)
 	}
 	a.host.Features.People = false
@@ -243,7 +254,8 @@ func TestSecurityEventsAreRefusedWhoeverSendsThem(t *testing.T) {
 		"application/secevent+jwt": "eyJhbGciOiJub25lIn0.e30.", asJSON: "{}", "text/plain": strings.Repeat("x", 1<<20), "": "",
 	} {
 		r := a.send(t, "POST", "/agent/event/notify", body, "Content-Type", kind)
-		if r.StatusCode != 503 || r.json(t)["error"] != "temporarily_unavailable" || r.Header.Get("Cache-Control") != "no-store" {
+		if r.StatusCode != 503 || r.json(t)["error"] != "temporarily_unavailable" ||
+			r.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %s %s", kind, r.Status, r.body)
 		}
 	}

@@ -214,7 +214,8 @@ func TestT32WhatCannotBeAnsweredIsAPageWithoutScript(t *testing.T) {
 		"two redirects": "client_id=cli&redirect_uri=http://127.0.0.1/callback&redirect_uri=https://evil.example", "not a query": "client_id=cli&%zz",
 	} {
 		r := a.send(t, "GET", "/oauth2/authorize?"+query, "", "X-Request-Id", "<b>request</b>")
-		if r.StatusCode != 400 || r.Header.Get("Location") != "" || r.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+		if r.StatusCode != 400 || r.Header.Get("Location") != "" ||
+			r.Header.Get("Content-Type") != "text/html; charset=utf-8" {
 			t.Errorf("%s: %d %v", name, r.StatusCode, r.Header)
 		}
 		if csp := r.Header.Get("Content-Security-Policy"); csp != "default-src 'none'; frame-ancestors 'none'" ||
@@ -301,7 +302,8 @@ func TestT84OtherMethodsFindNothing(t *testing.T) {
 		t.Error(r.Status)
 	}
 	for _, path := range []string{"token", "register"} {
-		r := a.send(t, "OPTIONS", "/oauth2/"+path, "", "Origin", "https://inspector.example", "Access-Control-Request-Method", "POST")
+		r := a.send(t, "OPTIONS", "/oauth2/"+path, "", "Origin", "https://inspector.example",
+			"Access-Control-Request-Method", "POST")
 		if r.StatusCode != 204 || r.Header.Get("Access-Control-Allow-Origin") != "*" ||
 			r.Header.Get("Access-Control-Allow-Methods") != "POST" || r.Header.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("%s: %s %v", path, r.Status, r.Header)
@@ -393,7 +395,8 @@ func TestAPublicClientMayNameItselfInAHeader(t *testing.T) {
 
 func TestADeviceSignsIn(t *testing.T) {
 	a := newAuthority(t)
-	r := a.send(t, "POST", "/oauth2/device_authorization", url.Values{"client_id": {"cli"}, "device_name": {"lab"}}.Encode())
+	r := a.send(t, "POST", "/oauth2/device_authorization",
+		url.Values{"client_id": {"cli"}, "device_name": {"lab"}}.Encode())
 	var d contract.DeviceAuthorization
 	if err := json.Unmarshal([]byte(r.body), &d); err != nil || r.StatusCode != 200 ||
 		!regexp.MustCompile(`^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$`).MatchString(d.UserCode) {
@@ -430,7 +433,8 @@ func TestAClientRegistersItself(t *testing.T) {
 		c.ClientName != "<Claude>" || c.AuthMethod != "none" || strings.Contains(r.body, "logo") {
 		t.Fatal(r.Status, r.body)
 	}
-	if r.Header.Get("Access-Control-Allow-Origin") != "*" || r.Header.Get("Content-Type") != "application/json; charset=utf-8" {
+	if r.Header.Get("Access-Control-Allow-Origin") != "*" ||
+		r.Header.Get("Content-Type") != "application/json; charset=utf-8" {
 		t.Error(r.Header)
 	}
 	a.send(t, "POST", "/oauth2/register", `{"redirect_uris":["http://claude.ai/"]}`).refuses(t, "http", 400, fault.OAuthInvalidRedirect)

@@ -15,7 +15,8 @@ func TestAnAgentIsLetInByItsCode(t *testing.T) {
 	s := newHouse()
 	h := s.handler()
 	r := send(h, "GET", agentPath+"?claim_attempt_token="+attemptText, "")
-	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 303 || r.Header.Get("Location") != agentPath || c == nil || c.Value != attemptText || c.MaxAge != 600 {
+	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 303 || r.Header.Get("Location") != agentPath || c == nil ||
+		c.Value != attemptText || c.MaxAge != 600 {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 	if r := send(h, "GET", agentPath+"?claim_attempt_token=a%3B+Domain%3Devil", ""); cookieOf(t, r, attemptCookie).Value != "" {
@@ -36,12 +37,15 @@ func TestAnAgentIsLetInByItsCode(t *testing.T) {
 	if strings.Contains(body, attemptText) {
 		t.Error("the token is in the page")
 	}
-	r = signedIn(h, "POST", agentPath, url.Values{"user_code": {"654321"}, "attempt": {mark(attemptText)}}, attemptHeader...)
-	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "not the code") || cookieOf(t, r, attemptCookie) != nil {
+	r = signedIn(h, "POST", agentPath, url.Values{"user_code": {"654321"}, "attempt": {mark(attemptText)}},
+		attemptHeader...)
+	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "not the code") ||
+		cookieOf(t, r, attemptCookie) != nil {
 		t.Errorf("a wrong code: %d\n%s", r.StatusCode, body)
 	}
 	r = signedIn(h, "POST", agentPath, doors[agentPath], attemptHeader...)
-	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 200 || !strings.Contains(text(t, r), "The agent is in") || c == nil || c.MaxAge != -1 {
+	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 200 || !strings.Contains(text(t, r), "The agent is in") ||
+		c == nil || c.MaxAge != -1 {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 	if want := (contract.CompleteClaim{AttemptToken: attemptText, UserCode: "123456"}); s.completed != want {
@@ -64,10 +68,12 @@ func TestAnAnswerIsForTheAgentThatThePageShowed(t *testing.T) {
 			s := newHouse()
 			r := signedIn(s.handler(), "POST", path, fields, other...)
 			body := text(t, r)
-			if r.StatusCode != 409 || !strings.Contains(body, "nothing was changed") || !strings.Contains(body, "Let this agent in?") || cookieOf(t, r, attemptCookie) != nil {
+			if r.StatusCode != 409 || !strings.Contains(body, "nothing was changed") ||
+				!strings.Contains(body, "Let this agent in?") || cookieOf(t, r, attemptCookie) != nil {
 				t.Errorf("%s from %s: %d\n%s", path, name, r.StatusCode, body)
 			}
-			if !slices.Equal(s.calls, []string{"Look " + strings.ReplaceAll(attemptText, "B", "C")}) || s.completed.UserCode != "" {
+			if !slices.Equal(s.calls, []string{"Look " + strings.ReplaceAll(attemptText, "B", "C")}) ||
+				s.completed.UserCode != "" {
 				t.Errorf("%s from %s reached %v", path, name, s.calls)
 			}
 		}
@@ -87,7 +93,8 @@ func TestEveryAgentThatCannotBeAnsweredLooksTheSame(t *testing.T) {
 		}
 	}
 	s.over = fault.New(fault.RateLimitedActor, "too many wrong codes").After(42 * time.Second)
-	if r := signedIn(h, "GET", agentPath, nil, attemptHeader...); r.StatusCode != 429 || r.Header.Get("Retry-After") != "42" || !strings.Contains(text(t, r), "Try again in 42 seconds.") {
+	if r := signedIn(h, "GET", agentPath, nil, attemptHeader...); r.StatusCode != 429 ||
+		r.Header.Get("Retry-After") != "42" || !strings.Contains(text(t, r), "Try again in 42 seconds.") {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 }

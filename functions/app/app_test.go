@@ -132,7 +132,8 @@ func TestRoutes(t *testing.T) {
 		t.Run(tt.method+" "+tt.path, func(t *testing.T) {
 			r := send(handler, tt.method, tt.path, tt.body)
 			got := text(t, r)
-			if r.StatusCode != tt.status || r.Header.Get("Content-Type") != tt.contentType || r.Header.Get("Cache-Control") != tt.cache {
+			if r.StatusCode != tt.status || r.Header.Get("Content-Type") != tt.contentType ||
+				r.Header.Get("Cache-Control") != tt.cache {
 				t.Errorf("%d %q %q, want %d %q %q", r.StatusCode, r.Header.Get("Content-Type"), r.Header.Get("Cache-Control"),
 					tt.status, tt.contentType, tt.cache)
 			}
@@ -288,16 +289,19 @@ func TestPanicBecomesAnAnswer(t *testing.T) {
 		panic("the case fell: " + blob)
 	}))
 	r := send(h.Handler(), "POST", "/api/access-links/resolve", opening)
-	if body := text(t, r); r.StatusCode != 500 || !strings.Contains(body, `"code":"internal_error"`) || strings.Contains(body, "fell") {
+	if body := text(t, r); r.StatusCode != 500 || !strings.Contains(body, `"code":"internal_error"`) ||
+		strings.Contains(body, "fell") {
 		t.Errorf("%d %s", r.StatusCode, body)
 	}
-	if got := lines.String(); !strings.Contains(got, "the case fell") || !strings.Contains(got, "app_test.go") || strings.Contains(got, blob) {
+	if got := lines.String(); !strings.Contains(got, "the case fell") || !strings.Contains(got, "app_test.go") ||
+		strings.Contains(got, blob) {
 		t.Errorf("log: %s", got)
 	}
 
 	page := h.around(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(errors.New("broken")) }))
 	r = send(page, "GET", "/", "", "X-Request-Id", "request-19")
-	if body := text(t, r); r.StatusCode != 500 || !strings.Contains(body, "Something broke") || !strings.Contains(body, "request-19") {
+	if body := text(t, r); r.StatusCode != 500 || !strings.Contains(body, "Something broke") ||
+		!strings.Contains(body, "request-19") {
 		t.Errorf("%d %s", r.StatusCode, body)
 	}
 

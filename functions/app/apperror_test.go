@@ -68,7 +68,8 @@ func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
 	if s.calls[0] != "Refused x a&b" {
 		t.Errorf("calls %v", s.calls)
 	}
-	if r := send(h, "GET", "/oauth/error", ""); r.StatusCode != 400 || !strings.Contains(text(t, r), "No app is waiting here") {
+	if r := send(h, "GET", "/oauth/error", ""); r.StatusCode != 400 ||
+		!strings.Contains(text(t, r), "No app is waiting here") {
 		t.Errorf("nothing was refused: %d", r.StatusCode)
 	}
 	for _, bad := range []string{"javascript:alert(1)", "data:text/html,x", "/relative"} {

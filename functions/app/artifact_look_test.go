@@ -173,7 +173,8 @@ func TestTheMadeLinkIsForOneRevision(t *testing.T) {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.wanted.Type != "revision" || in.wanted.RevisionID != oldID || !in.wanted.ExpiresAt.Equal(contract.At(noon.Add(3600e9)).Time) {
+	if in.wanted.Type != "revision" || in.wanted.RevisionID != oldID ||
+		!in.wanted.ExpiresAt.Equal(contract.At(noon.Add(3600e9)).Time) {
 		t.Errorf("asked for %+v", in.wanted)
 	}
 	for _, target := range in.targets {

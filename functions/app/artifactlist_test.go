@@ -82,7 +82,8 @@ func TestAskingForNothingListsAllWithTheirCounts(t *testing.T) {
 
 func TestBoxesAreCheckedForAllOnAPage(t *testing.T) {
 	body := text(t, signedIn(newHouse().handler(), "GET", "/artifacts?q=t&choose=all", nil))
-	if strings.Count(body, " checked ") == 0 || strings.Count(body, " checked ") != strings.Count(body, `type="checkbox"`) {
+	if strings.Count(body, " checked ") == 0 ||
+		strings.Count(body, " checked ") != strings.Count(body, `type="checkbox"`) {
 		t.Error("not all are checked")
 	}
 	if strings.Contains(body, `Choose Notes of the first meeting`) {

@@ -43,7 +43,8 @@ func TestSidesStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
 		p.Viewport(width, 640)
 		p.Go(in.appURL + comparisonPage + "?view=split&path=counts.csv")
 		removed, added, same, again := at("f2-old-3"), at("f2-new-3"), at("f2-old-2"), at("f2-new-2")
-		if (removed[0] == added[0]) != beside || (removed[1] < added[1]) != beside || (same[2] > 0) != beside || again[2] == 0 {
+		if (removed[0] == added[0]) != beside || (removed[1] < added[1]) != beside || (same[2] > 0) != beside ||
+			again[2] == 0 {
 			t.Errorf("%d px: %v %v %v %v", width, removed, added, same, again)
 		}
 		if !beside && removed[0] > added[0] {

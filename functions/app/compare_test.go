@@ -162,7 +162,8 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		s := newHouse()
 		s.scene = tt.scene
 		r := signedIn(s.handler(), "GET", tt.path, nil)
-		if body := text(t, r); r.StatusCode != tt.status || !strings.Contains(body, tt.want) || strings.Contains(body, "<script>") {
+		if body := text(t, r); r.StatusCode != tt.status || !strings.Contains(body, tt.want) ||
+			strings.Contains(body, "<script>") {
 			t.Errorf("%s: %d\n%s", name, r.StatusCode, body)
 		}
 	}
@@ -172,7 +173,8 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		t.Errorf("without the right to read: %d, reached %v", r.StatusCode, s.calls)
 	}
 	r := send(newHouse().handler(), "GET", comparisonPage+"?to="+oldID, "")
-	if to := r.Header.Get("Location"); r.StatusCode != 303 || !strings.HasSuffix(to, url.QueryEscape(comparisonPage+"?to="+oldID)) {
+	if to := r.Header.Get("Location"); r.StatusCode != 303 ||
+		!strings.HasSuffix(to, url.QueryEscape(comparisonPage+"?to="+oldID)) {
 		t.Errorf("signed out: %d to %q", r.StatusCode, to)
 	}
 	s = newHouse()
@@ -217,7 +219,8 @@ func TestPagesLeadToComparisons(t *testing.T) {
 	for _, scene := range []string{ended, closed, draft} {
 		s := newHouse()
 		s.scene = scene
-		if body := text(t, signedIn(s.handler(), "GET", artifactPage, nil)); strings.Contains(body, "/compare") || strings.Contains(body, `"since"`) {
+		if body := text(t, signedIn(s.handler(), "GET", artifactPage, nil)); strings.Contains(body, "/compare") ||
+			strings.Contains(body, `"since"`) {
 			t.Errorf("%s leads to a comparison", scene)
 		}
 	}
@@ -229,7 +232,8 @@ func TestPagesLeadToComparisons(t *testing.T) {
 	if strings.Contains(body, comparisonPage) || strings.Contains(body, `data-part="since"`) {
 		t.Error("the oldest revision is compared with none")
 	}
-	if body := text(t, send(newHouse().handler(), "GET", "/al/"+publicID, "")); strings.Contains(body, "compare") || strings.Contains(body, "since.js") {
+	if body := text(t, send(newHouse().handler(), "GET", "/al/"+publicID, "")); strings.Contains(body, "compare") ||
+		strings.Contains(body, "since.js") {
 		t.Error("the viewer of links leads to a comparison")
 	}
 }

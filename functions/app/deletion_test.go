@@ -23,7 +23,8 @@ func confirming(name string) url.Values { return url.Values{"confirm": {name}} }
 func TestAWorkspaceIsDeletedByItsName(t *testing.T) {
 	s := justSignedIn()
 	page := signedIn(s.handler(), "GET", deletePath, nil)
-	if body := text(t, page); page.StatusCode != 200 || !strings.Contains(body, s.name) || !strings.Contains(body, "14 days") {
+	if body := text(t, page); page.StatusCode != 200 || !strings.Contains(body, s.name) ||
+		!strings.Contains(body, "14 days") {
 		t.Fatalf("the question is %d %s", page.StatusCode, body)
 	}
 	r := signedIn(s.handler(), "POST", deletePath, confirming(s.name))

@@ -190,7 +190,8 @@ func TestDecisionsWaitUntilTheyWereSeen(t *testing.T) {
 			tick(p, 699)
 			p.MoveMouse(x, y)
 			p.PressMouse(x, y, 1)
-			marked := browser.Eval[bool](&p.Document, fmt.Sprintf(`document.querySelector(%q).matches("[aria-disabled=true]")`, d.button))
+			marked := browser.Eval[bool](&p.Document,
+				fmt.Sprintf(`document.querySelector(%q).matches("[aria-disabled=true]")`, d.button))
 			if to := sent(p); to != "" || !marked {
 				t.Fatalf("%s sent a form to %q too early after %q, marked: %v", d.path, to, event, marked)
 			}

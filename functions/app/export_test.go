@@ -122,7 +122,8 @@ func TestAFormAsksForAnExportOnce(t *testing.T) {
 		c[0].Key.Client != fields.Get("once") || c[0].Key.Actor != string(memberID) {
 		t.Errorf("commands %+v", c)
 	}
-	if r := signedIn(h, "POST", "/settings/export", url.Values{"once": {"short"}}); r.StatusCode != 400 || len(s.commands) != 2 {
+	if r := signedIn(h, "POST", "/settings/export", url.Values{"once": {"short"}}); r.StatusCode != 400 ||
+		len(s.commands) != 2 {
 		t.Errorf("a form without a name: %d", r.StatusCode)
 	}
 }
@@ -132,7 +133,8 @@ func TestAnExportTakesAFreshSignInAndTheScope(t *testing.T) {
 	s := newHouse()
 	r := signedIn(s.handler(), "POST", "/settings/export", fields)
 	body := text(t, r)
-	if r.StatusCode != 403 || !strings.Contains(body, "Confirm that it is you") || !strings.Contains(body, "Nothing was done") ||
+	if r.StatusCode != 403 || !strings.Contains(body, "Confirm that it is you") ||
+		!strings.Contains(body, "Nothing was done") ||
 		!strings.Contains(body, "fresh=1&amp;returnPathname=%2Fsettings") {
 		t.Errorf("an old sign-in: %d\n%s", r.StatusCode, body)
 	}

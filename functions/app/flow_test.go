@@ -21,7 +21,8 @@ func TestMembersPagesAskStrangersToSignIn(t *testing.T) {
 	for _, path := range rooms {
 		r := send(h, "GET", path, "")
 		if path == "/claim" {
-			if body := text(t, r); r.StatusCode != 200 || !strings.Contains(body, `href="/api/auth/sign-in?returnPathname=%2Fclaim"`) || strings.Contains(body, "<form") {
+			if body := text(t, r); r.StatusCode != 200 ||
+				!strings.Contains(body, `href="/api/auth/sign-in?returnPathname=%2Fclaim"`) || strings.Contains(body, "<form") {
 				t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
 			}
 			continue
@@ -61,7 +62,8 @@ func TestTheFrontPageKnowsMembers(t *testing.T) {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 	r := send(h, "GET", "/", "", "Cookie", sessionCookie+"=c29tZXRoaW5nIGVsc2U")
-	if body := text(t, r); r.StatusCode != 200 || !strings.Contains(body, `href="/api/auth/sign-in?returnPathname=%2F"`) || r.Header.Get("Vary") != "Cookie" {
+	if body := text(t, r); r.StatusCode != 200 ||
+		!strings.Contains(body, `href="/api/auth/sign-in?returnPathname=%2F"`) || r.Header.Get("Vary") != "Cookie" {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 }
@@ -173,7 +175,8 @@ func TestConnectionsEndWithAQuestion(t *testing.T) {
 		strings.Contains(body, "An app that was disconnected") {
 		t.Errorf("%s", body)
 	}
-	if strings.Count(body, "<dd>publish, read</dd>") != 1 || strings.Count(body, "<dd>publish, read, manage keys and settings</dd>") != 1 {
+	if strings.Count(body, "<dd>publish, read</dd>") != 1 ||
+		strings.Count(body, "<dd>publish, read, manage keys and settings</dd>") != 1 {
 		t.Errorf("the rights of apps are wrong:\n%s", body)
 	}
 	for path, call := range map[string]string{
@@ -386,7 +389,8 @@ func TestConsentAnswersByAPage(t *testing.T) {
 	}
 	s.over = fault.New(fault.NotFound, "answered already")
 	for _, r := range []int{
-		signedIn(h, "GET", "/oauth/consent?req=abc", nil).StatusCode, signedIn(h, "POST", "/oauth/consent/allow", url.Values{"req": {"abc"}}).StatusCode,
+		signedIn(h, "GET", "/oauth/consent?req=abc", nil).StatusCode, signedIn(h, "POST", "/oauth/consent/allow",
+			url.Values{"req": {"abc"}}).StatusCode,
 	} {
 		if r != 400 {
 			t.Errorf("a request that is over: %d", r)

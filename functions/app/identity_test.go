@@ -30,7 +30,8 @@ func TestSigningInGoesToTheProviderAndComesBack(t *testing.T) {
 	if s.begun[0] != "/device?code=BCDF-GHJK" {
 		t.Errorf("returns to %q", s.begun[0])
 	}
-	r = send(h, "GET", "/api/auth/callback?state=s&code=c&iss=https%3A%2F%2Fid.example", "", "Cookie", signinCookie+"=Ym91bmQ")
+	r = send(h, "GET", "/api/auth/callback?state=s&code=c&iss=https%3A%2F%2Fid.example", "", "Cookie",
+		signinCookie+"=Ym91bmQ")
 	if r.StatusCode != 303 || r.Header.Get("Location") != "/keys" || r.Header.Get("Referrer-Policy") != "no-referrer" {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
@@ -80,7 +81,8 @@ func TestT40APresetCookieIsNeverAdopted(t *testing.T) {
 			t.Errorf("%s: %d %v", name, r.StatusCode, r.Header)
 		}
 	}
-	r := send(h, "GET", "/api/auth/callback?state=s&code=c", "", "Cookie", signinCookie+"=Ym91bmQ; "+sessionCookie+"=cHJlc2V0")
+	r := send(h, "GET", "/api/auth/callback?state=s&code=c", "", "Cookie",
+		signinCookie+"=Ym91bmQ; "+sessionCookie+"=cHJlc2V0")
 	if c := cookieOf(t, r, sessionCookie); c == nil || c.Value != s.finished.Session {
 		t.Errorf("cookie after the sign-in: %v", c)
 	}
@@ -117,7 +119,8 @@ func TestT42BodiesOfAnotherTypeAreRefused(t *testing.T) {
 	h := s.handler()
 	for path := range doors {
 		for _, kind := range []string{"text/plain", "application/json", "multipart/form-data; boundary=x", ""} {
-			r := send(h, "POST", path, `{"user_code":"123456","code":"x"}`, append([]string{"Content-Type", kind}, attemptHeader...)...)
+			r := send(h, "POST", path, `{"user_code":"123456","code":"x"}`,
+				append([]string{"Content-Type", kind}, attemptHeader...)...)
 			if r.StatusCode != 400 || !strings.Contains(text(t, r), "That was not understood") {
 				t.Errorf("%s as %q: %d", path, kind, r.StatusCode)
 			}
@@ -158,7 +161,8 @@ func TestT43NoPageCanBeFramedOrRunForeignCode(t *testing.T) {
 		if r.Header.Get("Access-Control-Allow-Origin")+r.Header.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("%s is open to other origins", path)
 		}
-		if strings.HasPrefix(path, "/v/") && (r.Header.Get("Referrer-Policy") != "no-referrer" || !strings.Contains(policy, "form-action 'none'")) {
+		if strings.HasPrefix(path, "/v/") && (r.Header.Get("Referrer-Policy") != "no-referrer" ||
+			!strings.Contains(policy, "form-action 'none'")) {
 			t.Errorf("%s: %v", path, r.Header)
 		}
 		secretive := slices.ContainsFunc([]string{"/claim", agentPath, "/device", "/oauth", "/api/auth"}, func(p string) bool { return strings.HasPrefix(path, p) })

@@ -90,7 +90,8 @@ func TestT82AnAnswerIsForWhatThePageShowed(t *testing.T) {
 		t.Error(r.Status, s.calls)
 	}
 	form := url.Values{"question": {mark(questionText)}}
-	if r := answered(h, "POST", questionText, form, "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 || len(s.calls) != 0 {
+	if r := answered(h, "POST", questionText, form, "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 ||
+		len(s.calls) != 0 {
 		t.Error(r.Status, s.calls)
 	}
 	if r := answered(h, "POST", "x", url.Values{"question": {mark("x")}}); r.StatusCode != 400 || len(s.calls) != 0 {
@@ -118,7 +119,8 @@ func TestProvidersAreListedAndEndWithAQuestion(t *testing.T) {
 		t.Error(r.Status)
 	}
 	r := signedIn(h, "POST", path, nil)
-	if r.StatusCode != 303 || r.Header.Get("Location") != "/connections" || s.calls[len(s.calls)-1] != "Unlink "+string(which) {
+	if r.StatusCode != 303 || r.Header.Get("Location") != "/connections" ||
+		s.calls[len(s.calls)-1] != "Unlink "+string(which) {
 		t.Error(r.Status, s.calls)
 	}
 }

@@ -350,7 +350,8 @@ func TestTheKeyboardReachesEveryControl(t *testing.T) {
 			p.Press(kb.Tab)
 			p.Wait(`!document.activeElement.matches("body, iframe")`) // the way through a frame, which is another process, takes a moment
 			if got := browser.Eval[int](&p.Document, reach+".indexOf(document.activeElement)"); got != i {
-				t.Errorf("%s: Tab number %d reaches control %d (%s)", path, i, got, browser.Eval[string](&p.Document, "document.activeElement.outerHTML.slice(0, 120)"))
+				t.Errorf("%s: Tab number %d reaches control %d (%s)", path, i, got,
+					browser.Eval[string](&p.Document, "document.activeElement.outerHTML.slice(0, 120)"))
 				break
 			}
 			shows := browser.Eval[bool](&p.Document, `getComputedStyle(document.activeElement).outlineStyle === "solid"`)

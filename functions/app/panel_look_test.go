@@ -149,7 +149,8 @@ func TestThePanelCopies(t *testing.T) {
 
 func TestThePanelAsksForTheArchiveWhileItIsOpen(t *testing.T) {
 	g, p := open(t), browser.Open(t)
-	pending := g.shows("Packing", "plain", "report.html", htmlType, packed(contract.Bundle{Status: "pending", RetryAfterSeconds: 1}))
+	pending := g.shows("Packing", "plain", "report.html", htmlType,
+		packed(contract.Bundle{Status: "pending", RetryAfterSeconds: 1}))
 	ready := g.shows("Packing", "plain", "report.html", htmlType, packed(contract.Bundle{
 		Status:    "ready",
 		URL:       g.content.URL + "/b/token",
@@ -177,7 +178,8 @@ func TestThePanelAsksForTheArchiveWhileItIsOpen(t *testing.T) {
 	if want := (link{"Download everything zip, 1.3 MB", g.content.URL + "/b/token"}); got != want {
 		t.Errorf("offers %+v, want %+v", got, want)
 	}
-	if p.Visible(`[data-state="pending"]`) || browser.Eval[int](&p.Document, `document.querySelectorAll("iframe").length`) != 1 {
+	if p.Visible(`[data-state="pending"]`) ||
+		browser.Eval[int](&p.Document, `document.querySelectorAll("iframe").length`) != 1 {
 		t.Error("it says that it is still being packed, or the frame is gone")
 	}
 	if n := g.count(blob); n != 4 {
@@ -194,7 +196,8 @@ func TestAnArchiveElsewhereIsNotOffered(t *testing.T) {
 	}))))
 	waitView(p, "artifact")
 	browser.Eval[bool](&p.Document, openPanel)
-	if href := browser.Eval[string](&p.Document, `document.querySelector('[data-part="bundle"] a').href`); href != "" || p.Visible(`[data-part="bundle"] a`) {
+	if href := browser.Eval[string](&p.Document, `document.querySelector('[data-part="bundle"] a').href`); href != "" ||
+		p.Visible(`[data-part="bundle"] a`) {
 		t.Errorf("the panel leads to %q", href)
 	}
 }
@@ -243,7 +246,8 @@ func TestScriptsAndPagesCallFilesTheSame(t *testing.T) {
 		}
 	})))
 	waitView(p, "artifact")
-	got := browser.Eval[[]string](&p.Document, `[...document.querySelectorAll(".files .kind")].slice(1).map(e => e.textContent)`)
+	got := browser.Eval[[]string](&p.Document,
+		`[...document.querySelectorAll(".files .kind")].slice(1).map(e => e.textContent)`)
 	if !slices.Equal(got, want) {
 		t.Errorf("scripts say %q, pages %q", got, want)
 	}
@@ -324,7 +328,8 @@ func TestThePrivatePanelNeedsNoScript(t *testing.T) {
 	p.Frame("/v/scripts/report.html").WaitText("harbour seals")
 	p.Click(".drawer > summary")
 	p.WaitText("Download everything")
-	got := browser.Eval[[]string](&p.Document, `[...document.querySelectorAll(".sheet a")].map(a => a.pathname + a.search)`)
+	got := browser.Eval[[]string](&p.Document,
+		`[...document.querySelectorAll(".sheet a")].map(a => a.pathname + a.search)`)
 	want := []string{
 		"/v/scripts/report.html", "/v/scripts/data/counts.csv", "/b/token", "/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID,
 		artifactPage, artifactPage, "/report?artifact=" + artifactID,

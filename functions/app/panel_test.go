@@ -24,7 +24,8 @@ func TestACodeIsDrawnForLinksAlone(t *testing.T) {
 	handler := h.Handler()
 	r := send(handler, "POST", qrPath, opening, "Content-Type", "application/json")
 	body := text(t, r)
-	if r.StatusCode != 200 || r.Header.Get("Content-Type") != "image/svg+xml" || r.Header.Get("Cache-Control") != "no-store" ||
+	if r.StatusCode != 200 || r.Header.Get("Content-Type") != "image/svg+xml" ||
+		r.Header.Get("Cache-Control") != "no-store" ||
 		!strings.HasPrefix(body, "<svg ") || strings.Contains(body, blob) {
 		t.Errorf("%d %v\n%s", r.StatusCode, r.Header, body)
 	}
@@ -152,7 +153,8 @@ func TestAPastedLinkThatDoesNotOpenShowsOnePage(t *testing.T) {
 	}
 	h, lines := host(refuses(fault.NewCode(fault.RateLimitedArtifact).After(90 * time.Second)))
 	status, header, body := paste(t, h, linkPage, good)
-	if status != 429 || strings.Join(header["Retry-After"], "") != "90" || !strings.Contains(body, "Try again in 90 seconds") {
+	if status != 429 || strings.Join(header["Retry-After"], "") != "90" ||
+		!strings.Contains(body, "Try again in 90 seconds") {
 		t.Errorf("too often: %d %v %s", status, header, body)
 	}
 	h.Views = shown{Resolver: refuses(fault.Wrap(fault.DatabaseUnavailable, errNoObject, "secret %s", blob))}

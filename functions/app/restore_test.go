@@ -25,10 +25,12 @@ func TestOlderRevisionsAreRestored(t *testing.T) {
 	}
 	s.calls = nil
 	r := signedIn(h, "POST", restorePath, doors[restorePath])
-	if r.StatusCode != 303 || r.Header.Get("Location") != artifactPage+"#revisions" || !slices.Equal(did(s), []string{"Restore " + artifactID + " " + oldID}) {
+	if r.StatusCode != 303 || r.Header.Get("Location") != artifactPage+"#revisions" ||
+		!slices.Equal(did(s), []string{"Restore " + artifactID + " " + oldID}) {
 		t.Errorf("%d to %q, did %v", r.StatusCode, r.Header.Get("Location"), did(s))
 	}
-	if k := s.commands[0].Key; k.Operation != idempotency.RestoreRevision || k.Target != artifactID+"/"+oldID || k.Client != "page-0123456789" {
+	if k := s.commands[0].Key; k.Operation != idempotency.RestoreRevision || k.Target != artifactID+"/"+oldID ||
+		k.Client != "page-0123456789" {
 		t.Errorf("command %+v", k)
 	}
 	if r := signedIn(h, "POST", restorePath, nil); r.StatusCode != 400 || len(s.commands) != 1 {
@@ -50,7 +52,8 @@ func TestWhyARevisionIsNotRestored(t *testing.T) {
 		s := newHouse()
 		s.restoreRefused = fault.NewCode(code)
 		r := signedIn(s.handler(), "POST", restorePath, doors[restorePath])
-		if body := text(t, r); r.StatusCode != want.status || !strings.Contains(body, want.words) || !strings.Contains(body, "Nothing was changed") || !strings.Contains(body, `href="`+artifactPage+`"`) {
+		if body := text(t, r); r.StatusCode != want.status || !strings.Contains(body, want.words) ||
+			!strings.Contains(body, "Nothing was changed") || !strings.Contains(body, `href="`+artifactPage+`"`) {
 			t.Errorf("%s: %d\n%s", code, r.StatusCode, body)
 		}
 	}

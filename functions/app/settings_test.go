@@ -131,7 +131,8 @@ func TestBadSettingsAreExplained(t *testing.T) {
 		{"Bay", "five", "days", "choose 1 to 7 days"}, {"Bay", "99999999999999999999", "days", "choose 1 to 7 days"}, {"Bay", "2.5", "days", "choose 1 to 7 days"},
 	} {
 		s := newHouse()
-		r := signedIn(s.handler(), "POST", "/settings", url.Values{"name": {tt.name}, "days": {tt.days}, "once": {"page-0123456789"}})
+		r := signedIn(s.handler(), "POST", "/settings",
+			url.Values{"name": {tt.name}, "days": {tt.days}, "once": {"page-0123456789"}})
 		body := text(t, r)
 		_, field, _ := strings.Cut(body, `<input id="`+tt.field+`"`)
 		field, _, _ = strings.Cut(field, ">")

@@ -16,7 +16,8 @@ import (
 
 // view tells which view is on show.
 func view(p *browser.Page) string {
-	return browser.Eval[string](&p.Document, `[...document.querySelectorAll("[data-view]")].filter(v => !v.hidden).map(v => v.dataset.view).join()`)
+	return browser.Eval[string](&p.Document,
+		`[...document.querySelectorAll("[data-view]")].filter(v => !v.hidden).map(v => v.dataset.view).join()`)
 }
 
 func waitView(p *browser.Page, name string) {

@@ -52,7 +52,8 @@ func TestWhatIsKeptDoesNotExpire(t *testing.T) {
 	})
 	p.Go(g.link("kept", kept))
 	waitView(p, "artifact")
-	if got := p.Text(".placard"); !strings.Contains(got, "Kept: it does not expire") || strings.Contains(strings.ToLower(got), "expired") || strings.Contains(got, "Expires") {
+	if got := p.Text(".placard"); !strings.Contains(got, "Kept: it does not expire") ||
+		strings.Contains(strings.ToLower(got), "expired") || strings.Contains(got, "Expires") {
 		t.Errorf("shows %q", got)
 	}
 	p.Go(g.link("ending", g.shows("Ending", "plain", "report.html", htmlType)))

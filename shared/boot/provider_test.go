@@ -64,7 +64,8 @@ func TestTheSettingsOfTheProviderAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := c.oidc()
-	if o.ClientSecret != "the secret" || len(o.Scopes) != 2 || o.Logout != "cognito" || o.Loopback || o.Callback != "https://app.example.com/api/auth/callback" {
+	if o.ClientSecret != "the secret" || len(o.Scopes) != 2 || o.Logout != "cognito" || o.Loopback ||
+		o.Callback != "https://app.example.com/api/auth/callback" {
 		t.Errorf("%+v", o)
 	}
 	if err := os.WriteFile(file, []byte(" \n"), 0o600); err != nil {

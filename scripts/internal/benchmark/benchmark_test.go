@@ -40,7 +40,8 @@ func TestRowsSayWhatTheirOperationsTake(t *testing.T) {
 		t.Fatalf("%d rows, want %d", len(got), len(wantRows))
 	}
 	for n, want := range wantRows {
-		if row := got[n]; row[1] != want.title || !want.calls.holds(row[2]) || !want.rru.holds(row[3]) || !want.wru.holds(row[4]) {
+		if row := got[n]; row[1] != want.title || !want.calls.holds(row[2]) || !want.rru.holds(row[3]) ||
+			!want.wru.holds(row[4]) {
 			t.Errorf("calls, RRU and WRU are %q, want %+v", row[1:], want)
 		}
 	}

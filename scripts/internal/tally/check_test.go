@@ -113,7 +113,8 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 		}
 		m := newMachine(t, there...)
 		said, calls := m.check(t)
-		if strings.Count(strings.TrimPrefix(said, "installing the DynamoDB engine (npm ci)\n"), "\n") != 1 || !strings.Contains(said, want) || strings.Contains(calls, "go test") {
+		if strings.Count(strings.TrimPrefix(said, "installing the DynamoDB engine (npm ci)\n"), "\n") != 1 ||
+			!strings.Contains(said, want) || strings.Contains(calls, "go test") {
 			t.Errorf("without %s it says %q after\n%s", missing, said, calls)
 		}
 	}
@@ -121,7 +122,8 @@ func TestCheckNamesWhatIsMissing(t *testing.T) {
 
 // Tests stop and kill engines, which they start themselves.
 func TestCheckInstallsTheEnginesWhoeverRunsOthers(t *testing.T) {
-	said, calls := newMachine(t, everything...).check(t, "DYNAMODB_ENDPOINT=http://127.0.0.1:1", "S3_ENDPOINT=http://127.0.0.1:2")
+	said, calls := newMachine(t, everything...).check(t, "DYNAMODB_ENDPOINT=http://127.0.0.1:1",
+		"S3_ENDPOINT=http://127.0.0.1:2")
 	if !strings.Contains(calls, "npm ci") {
 		t.Errorf("it installs nothing: %q after\n%s", said, calls)
 	}

@@ -177,7 +177,8 @@ func TestAPersonDeletesAWorkspaceOnThePagesAndSignsUpAgain(t *testing.T) {
 	a := p.post(t, "/settings/delete", url.Values{"confirm": {"no"}})
 	harness.WantPage(t, "a wrong name", a, 400, "type the name of the workspace exactly")
 	a = p.post(t, "/settings/delete", url.Values{"confirm": {p.workspace.Name}})
-	if a.Status != http.StatusSeeOther || a.Header.Get("Location") != "/deletion/requested" || p.browser.Cookies[harness.SessionCookie] != "" {
+	if a.Status != http.StatusSeeOther || a.Header.Get("Location") != "/deletion/requested" ||
+		p.browser.Cookies[harness.SessionCookie] != "" {
 		t.Fatalf("the form answers %d %v", a.Status, a.Header)
 	}
 	harness.WantPage(t, "the page after it", p.browser.Get(t, "/deletion/requested"), 200, "Your workspace is closed")

@@ -97,7 +97,8 @@ func (x *exporter) unpacked(t testing.TB, e contract.Export) (out []volume) {
 		a := x.Get(t, *v.URL)
 		if digest := tree.DigestOf(string(a.Body)); a.Status != 200 || int64(len(a.Body)) != v.SizeBytes ||
 			digest.String() != v.SHA256 {
-			t.Fatalf("archive %d: %d, %d bytes of %d, SHA-256 %s of %s", v.Number, a.Status, len(a.Body), v.SizeBytes, digest, v.SHA256)
+			t.Fatalf("archive %d: %d, %d bytes of %d, SHA-256 %s of %s", v.Number, a.Status, len(a.Body), v.SizeBytes, digest,
+				v.SHA256)
 		}
 		if want := `attachment; filename="` + v.FileName + `"`; a.Header.Get("Content-Disposition") != want {
 			t.Errorf("saved as %s, want %s", a.Header.Get("Content-Disposition"), want)
@@ -157,7 +158,8 @@ func (v volume) wantRevision(t testing.TB, a export.Artifact, r export.Revision,
 			f.SHA256 != tree.DigestOf(string(want.Body)).String() {
 			t.Errorf("%s is %q in the archive (there: %t), %+v", want.Path, body, there, f)
 		}
-		if !strings.HasPrefix(f.Archive, "artifacts/") || !strings.Contains(f.Archive, string(a.ID)+fmt.Sprintf("/r%d/", r.Number)) {
+		if !strings.HasPrefix(f.Archive, "artifacts/") ||
+			!strings.Contains(f.Archive, string(a.ID)+fmt.Sprintf("/r%d/", r.Number)) {
 			t.Errorf("%s is at %s", want.Path, f.Archive)
 		}
 	}

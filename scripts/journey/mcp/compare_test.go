@@ -211,7 +211,8 @@ func TestTheCommandTheToolAndThePageTellTheSameChanges(t *testing.T) {
 	harness.Must(author.PublishFiles(ctx, "Compared", made.ArtifactID, fresh...))(t)
 
 	tool := c.byTool(t, made.ArtifactID)
-	if tool.From != made.RevisionID || tool.Counts != "1 added, 1 removed, 33 changed, 1 renamed" || len(tool.Files) != 36 {
+	if tool.From != made.RevisionID || tool.Counts != "1 added, 1 removed, 33 changed, 1 renamed" ||
+		len(tool.Files) != 36 {
 		t.Errorf("the tool says %s from %s: %q", tool.Counts, tool.From, tool.Files)
 	}
 	if diff := cmp.Diff(tool, c.byCommand(t, made.ArtifactID)); diff != "" {

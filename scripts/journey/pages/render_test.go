@@ -86,7 +86,8 @@ func TestViewsNameThePagesAndTheTextsOfFiles(t *testing.T) {
 		t.Errorf("the files are not listed: %d %.300s", a.Status, a.Body)
 	}
 	page := harness.Must(agent.PublishFiles(ctx, "Page", "", harness.Page("x")))(t)
-	if own := harness.Must(agent.AgentView(ctx, page.ArtifactID))(t); own.RenderedURL != "" || own.Files[0].RenderedURL != "" {
+	if own := harness.Must(agent.AgentView(ctx, page.ArtifactID))(t); own.RenderedURL != "" ||
+		own.Files[0].RenderedURL != "" {
 		t.Errorf("HTML has a page of ours: %+v", own)
 	}
 }

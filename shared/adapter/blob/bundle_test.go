@@ -51,7 +51,8 @@ func (s env) readBundle(t *testing.T, o artifact.BundleObject, from, size int) (
 func (s env) openUploads(t *testing.T, o artifact.BundleObject) (n int) {
 	t.Helper()
 	prefix := "b/" + string(o.Home) + "/" + string(o.Artifact)
-	out, err := s.client.ListMultipartUploads(t.Context(), &s3.ListMultipartUploadsInput{Bucket: &s.bucket, Prefix: &prefix})
+	out, err := s.client.ListMultipartUploads(t.Context(),
+		&s3.ListMultipartUploadsInput{Bucket: &s.bucket, Prefix: &prefix})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,7 +91,8 @@ func TestAnArchiveOfAnExportIsStoredAsAWholeAndDeleted(t *testing.T) {
 	if _, err := s.OpenExport(t.Context(), o, 0, 1); fault.KindOf(err) != fault.KindNotFound {
 		t.Errorf("it is still there: %v", err)
 	}
-	if err := s.DeleteExports(t.Context(), []export.Object{{}}); err == nil || !strings.Contains(err.Error(), "no archive") {
+	if err := s.DeleteExports(t.Context(), []export.Object{{}}); err == nil ||
+		!strings.Contains(err.Error(), "no archive") {
 		t.Errorf("an object without a name: %v", err)
 	}
 }

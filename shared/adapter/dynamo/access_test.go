@@ -124,7 +124,8 @@ func TestAMemberComesInWithTheirAccessToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := opened.Actor
-	if a.Member != p.member.ID || a.Client != oauth.CLI || !reflect.DeepEqual(a.Workspace, p.home) || a.RequestID != "request-1" ||
+	if a.Member != p.member.ID || a.Client != oauth.CLI || !reflect.DeepEqual(a.Workspace, p.home) ||
+		a.RequestID != "request-1" ||
 		a.Subject() != string(p.member.ID) {
 		t.Errorf("%+v", a)
 	}

@@ -286,7 +286,8 @@ func TestKeysAreListedNewestFirstWithThoseThatAreDead(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if ended, err := k.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, list[0].ID); err != nil || ended.APIKey.Name != "Agent auth" {
+	if ended, err := k.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, list[0].ID); err != nil ||
+		ended.APIKey.Name != "Agent auth" {
 		t.Errorf("an agent's key is not revoked: %+v %v", ended, err)
 	}
 }

@@ -114,7 +114,8 @@ func TestALiveKeyIsListedHoweverManyWereRevoked(t *testing.T) {
 	for range 30 {
 		l.revoke(t, by, l.stored(t, l.key(t, by)).ID)
 	}
-	if rows := l.walk(t, by, credential.LiveKeys, 50); len(rows) != 1 || rows[0].Public != hidden || !rows[0].RevokedAt.IsZero() {
+	if rows := l.walk(t, by, credential.LiveKeys, 50); len(rows) != 1 || rows[0].Public != hidden ||
+		!rows[0].RevokedAt.IsZero() {
 		t.Errorf("live: %+v", rows)
 	}
 	rows := l.walk(t, by, credential.AllKeys, 100)

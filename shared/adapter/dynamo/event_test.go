@@ -180,16 +180,19 @@ func TestSettingsAreReadBackAndTheirChangeIsRecorded(t *testing.T) {
 	p := d.person(t)
 	steward, by := newSteward(d), d.actor(t, p)
 	first, err := steward.Settings(by)
-	if err != nil || first.WorkspaceName != "Home" || first.AutoDeletionDays != 3 || first.AutoDeletionBounds.MinDays != 1 || first.AutoDeletionBounds.MaxDays != 7 {
+	if err != nil || first.WorkspaceName != "Home" || first.AutoDeletionDays != 3 ||
+		first.AutoDeletionBounds.MinDays != 1 || first.AutoDeletionBounds.MaxDays != 7 {
 		t.Errorf("%+v %v", first, err)
 	}
 	c := wish(by, idempotency.UpdateSettings, "")
 	changed, err := steward.UpdateSettings(ctx, by, c, nil, asked("  Studio ", 7))
-	if err != nil || changed.WorkspaceName != "Studio" || changed.AutoDeletionDays != 7 || changed.UsagePolicy.BytesPerDay != by.Policy.ArtifactSize {
+	if err != nil || changed.WorkspaceName != "Studio" || changed.AutoDeletionDays != 7 ||
+		changed.UsagePolicy.BytesPerDay != by.Policy.ArtifactSize {
 		t.Errorf("%+v %v", changed, err)
 	}
 	now := d.actor(t, p)
-	if got, err := steward.Settings(now); err != nil || got != changed || now.Workspace.Epoch != p.home.Epoch || now.Workspace.ClaimedAt.IsZero() {
+	if got, err := steward.Settings(now); err != nil || got != changed || now.Workspace.Epoch != p.home.Epoch ||
+		now.Workspace.ClaimedAt.IsZero() {
 		t.Errorf("%+v %+v %v", got, now.Workspace, err)
 	}
 	if again, err := steward.UpdateSettings(ctx, now, c, nil, asked("Studio", 7)); err != nil || again != changed {

@@ -57,7 +57,8 @@ func TestAPersonIsAdmittedOnce(t *testing.T) {
 		switch {
 		case err == nil:
 			won++
-			if m.ID != tries[i].Member.ID || !reflect.DeepEqual(*w, tries[i].Workspace) || len(m.Scopes) != 3 || m.Email != "ada@example.org" {
+			if m.ID != tries[i].Member.ID || !reflect.DeepEqual(*w, tries[i].Workspace) || len(m.Scopes) != 3 ||
+				m.Email != "ada@example.org" {
 				t.Errorf("read %+v %+v", m, w)
 			}
 		case !errors.Is(err, member.ErrKnown):

@@ -133,14 +133,16 @@ func TestAClaimMovesTheWorkspaceInOneCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.SourceWorkspaceID != e.store.token.Workspace || got.DestinationWorkspaceID != e.by.Workspace.ID || len(got.ArtifactIDs) != 3 {
+	if got.SourceWorkspaceID != e.store.token.Workspace || got.DestinationWorkspaceID != e.by.Workspace.ID ||
+		len(got.ArtifactIDs) != 3 {
 		t.Errorf("%+v", got)
 	}
 	if len(e.store.moved) != 1 {
 		t.Fatalf("%d commits", len(e.store.moved))
 	}
 	m := e.store.moved[0]
-	if m.Source != e.store.token.Workspace || m.Destination != e.by.Workspace.ID || m.Member != e.by.Member || m.Registration != "reg_1" {
+	if m.Source != e.store.token.Workspace || m.Destination != e.by.Workspace.ID || m.Member != e.by.Member ||
+		m.Registration != "reg_1" {
 		t.Errorf("%+v", m)
 	}
 	if m.Attempt != 0 {

@@ -120,7 +120,8 @@ func TestAWorkspaceComesWithAKeyAndAClaimToken(t *testing.T) {
 	if err != nil || token.Workspace != made.Workspace.ID || !token.Matches(made.Claim.Hash, e.Peppers) {
 		t.Errorf("the claim token %v: %v", token, err)
 	}
-	if !made.Key.ExpiresAt.Equal(now.Add(limits.EphemeralKey)) || !made.Claim.ExpiresAt.Equal(now.Add(limits.ClaimTokenLife)) {
+	if !made.Key.ExpiresAt.Equal(now.Add(limits.EphemeralKey)) ||
+		!made.Claim.ExpiresAt.Equal(now.Add(limits.ClaimTokenLife)) {
 		t.Errorf("the key ends at %v, the claim token at %v", made.Key.ExpiresAt, made.Claim.ExpiresAt)
 	}
 	if made.Claim.ClaimCode != "clm_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9" || made.Event.RequestID != "request-1" {
@@ -131,7 +132,8 @@ func TestAWorkspaceComesWithAKeyAndAClaimToken(t *testing.T) {
 func TestWhatIsNoClaimCodeIsIgnored(t *testing.T) {
 	for _, code := range []any{nil, 7, "", "clm_", "clm_01J8Z0T7Q1W2E3R4T5Y6V7X8ZI", "clm_" + strings.Repeat("0", 27)} {
 		e := newQuotaEnv(t)
-		if _, err := e.provision(t, contract.ProvisionRequest{ClaimCode: code}); err != nil || e.store.made[0].Claim.ClaimCode != "" {
+		if _, err := e.provision(t, contract.ProvisionRequest{ClaimCode: code}); err != nil ||
+			e.store.made[0].Claim.ClaimCode != "" {
 			t.Errorf("%v: %v, %q", code, err, e.store.made[0].Claim.ClaimCode)
 		}
 	}

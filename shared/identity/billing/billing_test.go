@@ -80,7 +80,8 @@ func TestAPlanIsGivenWithAReasonAndLifted(t *testing.T) {
 		if err != nil || got.Plan != string(c.has) || got.OperatorOverride != (c.plan != nil) || u.Plan != c.has {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if e := u.Event; e == nil || e.Action != event.PlanUpdated || e.Detail != c.detail || e.Actor != event.ByOperator("mem") {
+		if e := u.Event; e == nil || e.Action != event.PlanUpdated || e.Detail != c.detail ||
+			e.Actor != event.ByOperator("mem") {
 			t.Errorf("recorded %+v", e)
 		}
 		granted, err := s.Granted(t.Context(), by, f.account.Workspace)

@@ -31,7 +31,8 @@ func TestASecretIsFoundWhateverFollowsIt(t *testing.T) {
 		}
 	}
 	withCode := Mint(ClaimToken, Preview, id.NewWorkspace(), "clm_0123456789ABCDEFGHJKMNPQRS")
-	if found, n, err := Leading([]byte(withCode.Reveal() + "x")); err != nil || found != withCode || n != len(withCode.Reveal()) {
+	if found, n, err := Leading([]byte(withCode.Reveal() + "x")); err != nil || found != withCode ||
+		n != len(withCode.Reveal()) {
 		t.Errorf("a claim token with a code: %v, %d bytes, %v", found, n, err)
 	}
 }

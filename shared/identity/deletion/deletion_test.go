@@ -120,7 +120,8 @@ func TestAWorkspaceIsDeletedWhenItsMemberSaysSoAndCan(t *testing.T) {
 			if (len(f.requested) == 1) != (c.want == "") {
 				t.Fatalf("%d requests", len(f.requested))
 			}
-			if c.want == "" && (out.Status != contract.WorkspaceDeleting || !out.DeletesAt.Equal(now.Add(limits.DeletionGrace))) {
+			if c.want == "" && (out.Status != contract.WorkspaceDeleting ||
+				!out.DeletesAt.Equal(now.Add(limits.DeletionGrace))) {
 				t.Errorf("%+v", out)
 			}
 		})
@@ -203,7 +204,8 @@ func TestADeletionIsCancelledUntilItBegins(t *testing.T) {
 
 func TestTheStatusTellsTheDay(t *testing.T) {
 	s, _, by := newEnv()
-	if d := s.Status(by); d.Status != contract.WorkspaceActive || d.DeletesAt != nil || d.Workspace.Name != "Harbour Survey" {
+	if d := s.Status(by); d.Status != contract.WorkspaceActive || d.DeletesAt != nil ||
+		d.Workspace.Name != "Harbour Survey" {
 		t.Errorf("%+v", d)
 	}
 	by.Workspace.DeletesAt = now

@@ -32,7 +32,8 @@ func TestASessionOfAWorkspaceThatIsBeingDeletedOpensItsPageAlone(t *testing.T) {
 	}
 	s.at = s.at.Add(time.Second)
 	after := s.start(t)
-	if _, err := s.Authenticate(ctx, before, "req"); errors.Is(err, workspace.ErrDeleting) || fault.CodeOf(err) != fault.NotAuthenticated {
+	if _, err := s.Authenticate(ctx, before, "req"); errors.Is(err, workspace.ErrDeleting) ||
+		fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Errorf("a session of before: %v", err)
 	}
 	if _, err := s.AuthenticateDeleting(ctx, before, "req"); fault.CodeOf(err) != fault.NotAuthenticated {

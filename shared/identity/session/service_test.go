@@ -204,7 +204,8 @@ func TestSigningOutEndsOneSessionOnce(t *testing.T) {
 	if err := s.Store.Touch(ctx, opened.Session.Hash, s.at, s.at.Add(time.Hour)); err != nil || s.opens(t, one) {
 		t.Error("a stamp revives a session", err)
 	}
-	if started, ended := s.CountEvents(t, event.SessionStarted), s.CountEvents(t, event.SessionEnded); started != 2 || ended != 1 {
+	if started, ended := s.CountEvents(t, event.SessionStarted), s.CountEvents(t, event.SessionEnded); started != 2 ||
+		ended != 1 {
 		t.Errorf("%d started, %d ended", started, ended)
 	}
 }

@@ -212,7 +212,8 @@ func TestAStalledProviderIsSaidToBeDownInTime(t *testing.T) {
 		t.Helper()
 		began := time.Now()
 		err := run()
-		if took := time.Since(began); fault.CodeOf(err) != fault.DatabaseUnavailable || fault.Of(err).RetryAfter <= 0 || took >= limits.ProviderTimeout {
+		if took := time.Since(began); fault.CodeOf(err) != fault.DatabaseUnavailable || fault.Of(err).RetryAfter <= 0 ||
+			took >= limits.ProviderTimeout {
 			t.Errorf("%v after %s", err, took)
 		}
 	}

@@ -152,7 +152,8 @@ func TestTheListOfOtherNamesIsThereIfThereAreSome(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := io.ReadAll(r)
-	if want := `"a_b" was published as "a:b"`; err != nil || last.Name != "RENAMED (2).txt" || !strings.Contains(string(text), want) {
+	if want := `"a_b" was published as "a:b"`; err != nil || last.Name != "RENAMED (2).txt" ||
+		!strings.Contains(string(text), want) {
 		t.Errorf("%s: %s, %v", last.Name, text, err)
 	}
 }

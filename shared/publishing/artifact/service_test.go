@@ -241,7 +241,8 @@ func TestAPublicationCountsTheFirstRevisionOfAnArtifactOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := e.store.commits[0].(Publication)
-		if p.First != first || p.Number != published+1 || p.Renews || p.Share != nil || p.Event.Action != event.ArtifactPublished {
+		if p.First != first || p.Number != published+1 || p.Renews || p.Share != nil ||
+			p.Event.Action != event.ArtifactPublished {
 			t.Errorf("after %d: %+v", published, p)
 		}
 	}

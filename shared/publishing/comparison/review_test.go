@@ -167,7 +167,8 @@ func TestKnownRevisionsAreNotReadAgain(t *testing.T) {
 }
 
 func TestACursorOfLinesIsNoneOfContent(t *testing.T) {
-	e := newEnv(t, map[string]string{"f.md": ""}, map[string]string{"f.md": strings.ReplaceAll(lines(4000, "a"), "\n", "\n\n")})
+	e := newEnv(t, map[string]string{"f.md": ""},
+		map[string]string{"f.md": strings.ReplaceAll(lines(4000, "a"), "\n", "\n\n")})
 	next := *e.review(t, Query{Most: 500}).PageInfo.NextCursor
 	_, err := e.Review(t.Context(), e.by, e.a, Query{Cursor: next, Content: true})
 	if fault.CodeOf(err) != fault.InvalidCursor {

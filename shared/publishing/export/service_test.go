@@ -234,7 +234,8 @@ func TestARepetitionIsAnsweredWithItsExport(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	e.store.export = e.in(Pending)
-	if got := repeat(); got.ID != first.ID || got.Status != Expired || !got.CreatedAt.Equal(now) || len(e.store.created) != 1 {
+	if got := repeat(); got.ID != first.ID || got.Status != Expired || !got.CreatedAt.Equal(now) ||
+		len(e.store.created) != 1 {
 		t.Errorf("replaced: %+v", got)
 	}
 }

@@ -172,7 +172,8 @@ func TestScriptsThatDoNotRunYet(t *testing.T) {
 		}
 	}
 	r := Report{Warnings: []Warning{{Code: ScriptUnclaimed}, {Code: MissingAlt}}, More: 1}
-	if got := r.Claimed(); len(got.Warnings) != 1 || got.Warnings[0].Code != MissingAlt || got.More != 1 || len(r.Warnings) != 2 {
+	if got := r.Claimed(); len(got.Warnings) != 1 || got.Warnings[0].Code != MissingAlt || got.More != 1 ||
+		len(r.Warnings) != 2 {
 		t.Errorf("a claim leaves %+v of %+v", got, r)
 	}
 }

@@ -301,7 +301,8 @@ func TestAStaleBundleIsDeletedThenForgotten(t *testing.T) {
 	}
 	f, run = newJob()
 	f.failAt = 1
-	if err := run(); !errors.Is(err, errKilled) || slices.Contains(f.calls, "Forget") || f.rescheduled["key"].failures != 1 {
+	if err := run(); !errors.Is(err, errKilled) || slices.Contains(f.calls, "Forget") ||
+		f.rescheduled["key"].failures != 1 {
 		t.Errorf("%v, %v, %v", err, f.calls, f.rescheduled)
 	}
 }
@@ -320,7 +321,8 @@ func TestAPurgeDeletesBundlesThatAreReady(t *testing.T) {
 	ready.Revision.Bundle.Status = artifact.BundleReady
 	pending.Revision.Bundle.Status = artifact.BundlePending
 	p, f := newPurger(artifact.Deleted, false, ready, pending)
-	if got := readyBundles(f.files[art].Artifact, f.files[art].Contents); len(got) != 1 || got[0].Revision != ready.Revision.ID {
+	if got := readyBundles(f.files[art].Artifact, f.files[art].Contents); len(got) != 1 ||
+		got[0].Revision != ready.Revision.ID {
 		t.Errorf("%v", got)
 	}
 	if _, err := p.Due(t.Context()); err != nil || f.count("DeleteBundles") != 1 || f.count("DeleteFileList") != 2 {

@@ -261,7 +261,8 @@ func TestAnExportIsOneArchiveIfItFits(t *testing.T) {
 	if len(all) != 1 || !all[0].Last || all[0].Volume != 1 || len(all[0].Members) != 1 || len(names[0]) != 4 {
 		t.Errorf("%+v %v", all, names)
 	}
-	if size := int64(len(f.archives[1])); e.Volumes[0].Size != size || e.Volumes[0].SHA256 != tree.DigestOf(string(f.archives[1])) {
+	if size := int64(len(f.archives[1])); e.Volumes[0].Size != size ||
+		e.Volumes[0].SHA256 != tree.DigestOf(string(f.archives[1])) {
 		t.Errorf("%+v of %d bytes", e.Volumes[0], size)
 	}
 }

@@ -96,7 +96,8 @@ func TestAPanicOfTheCheckIsNoFailure(t *testing.T) {
 
 func TestALargeFirstPageIsReportedUnread(t *testing.T) {
 	f := newFinalizer()
-	found := f.lint(t.Context(), f.by, f.attempt.Session, tree.Tree{{Path: "index.html", Size: limits.LargeEntrypoint + 1}})
+	found := f.lint(t.Context(), f.by, f.attempt.Session,
+		tree.Tree{{Path: "index.html", Size: limits.LargeEntrypoint + 1}})
 	if len(found.Warnings) != 1 || found.Warnings[0].Code != lint.EntrypointLarge || f.store.opened > 0 {
 		t.Errorf("%+v after %d reads", found, f.store.opened)
 	}
