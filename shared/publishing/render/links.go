@@ -117,12 +117,13 @@ func (t target) escapedFragment() string { return (&url.URL{Fragment: t.fragment
 // markup rewrites strangers' markup for a page: links lead to pages, media to the bytes of this revision, and any other
 // attribute that names an address is dropped. Every element that it opens it closes, so that the page around it stays whole.
 type markup struct {
-	source Source
-	out    *strings.Builder
-	open   []string
-	links  int // open elements a with an address
-	hidden string
-	depth  int // of hidden
+	source   Source
+	out      *strings.Builder
+	formulas *formulas
+	open     []string
+	links    int // open elements a with an address
+	hidden   string
+	depth    int // of hidden
 }
 
 // maxOpen is how many elements may be open at once; tags beyond it are dropped.
@@ -140,7 +141,7 @@ var (
 
 // rewrite appends the markup of a document.
 func (s Source) rewrite(b *body, text string) {
-	m := markup{source: s, out: &b.out}
+	m := markup{source: s, out: &b.out, formulas: b.formulas}
 	t := html.NewTokenizer(strings.NewReader(text))
 	for t.Next() != html.ErrorToken {
 		m.token(t.Token())
@@ -179,6 +180,11 @@ func (m *markup) skip(t html.Token) {
 }
 
 func (m *markup) start(t html.Token) {
+	if formula, is := m.formulas.at(t); is {
+		m.out.WriteString(formula)
+		return
+	}
+	_, mathematical := mathElements[t.Data]
 	switch {
 	case slices.Contains(dropped, t.Data):
 		if t.Type == html.StartTagToken {
@@ -194,7 +200,7 @@ func (m *markup) start(t html.Token) {
 	case slices.Contains(void, t.Data):
 		m.out.WriteString(html.Token{Type: html.StartTagToken, Data: t.Data}.String())
 		return
-	case len(m.open) >= maxOpen:
+	case mathematical, len(m.open) >= maxOpen:
 		return
 	}
 	t.Attr = m.attributes(t)

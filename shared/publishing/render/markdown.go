@@ -34,7 +34,8 @@ func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
 	}
 	colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
 	defer cancel()
-	d := document{source: s, ctx: colouring, colours: limits.HighlightedText}
+	b.formulas = newFormulas(ctx)
+	d := document{source: s, ctx: colouring, colours: limits.HighlightedText, math: mathematics{formulas: b.formulas}}
 	source = d.frontMatter(b, text8(source))
 	root := d.parse(source)
 	d.outline(b, root, source)
@@ -43,6 +44,7 @@ func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
 		return err
 	}
 	b.printf("</article>")
+	b.formulas.note(b)
 	return nil
 }
 
@@ -53,6 +55,7 @@ type document struct {
 	line    int             // lines before the text
 	prefix  string          // of the ids that it defines, where a page has several
 	colours int             // bytes of code that may still be coloured
+	math    mathematics
 }
 
 func (d *document) markdown() goldmark.Markdown {
@@ -63,6 +66,7 @@ func (d *document) markdown() goldmark.Markdown {
 			extension.TaskList,
 			extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:", "mailto:"})),
 			extension.NewFootnote(extension.WithFootnoteIDPrefix(d.prefix)),
+			d.math,
 		),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 		goldmark.WithRendererOptions(
@@ -199,6 +203,10 @@ func plainText(n ast.Node, source []byte) string {
 		case *ast.String:
 			if entering {
 				b.Write(c.Value)
+			}
+		case *mathSpan:
+			if entering {
+				b.WriteString(c.tex)
 			}
 		}
 		return ast.WalkContinue, nil

@@ -43,8 +43,9 @@ type output struct {
 	Traceback joined            `json:"traceback"`
 	Name      string            `json:"ename"`
 	Value     string            `json:"evalue"`
-	PNG       joined            `json:"png"`  // version 3
-	HTML      joined            `json:"html"` // version 3
+	PNG       joined            `json:"png"`   // version 3
+	HTML      joined            `json:"html"`  // version 3
+	Latex     joined            `json:"latex"` // version 3
 }
 
 // joined is a text that may be a list of its lines. Anything else is its JSON.
@@ -101,6 +102,7 @@ func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 	}
 	colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
 	defer cancel()
+	b.formulas = newFormulas(ctx)
 	n := notebookWriter{source: s, ctx: colouring, b: b, language: language, colours: limits.HighlightedText}
 	b.printf(`<div class="v-notebook">`)
 	for i, c := range cells {
@@ -113,6 +115,7 @@ func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 		}
 	}
 	b.printf("</div>")
+	b.formulas.note(b)
 	if n.imagesLeft {
 		b.note("Images above %s in all are left out.", size(limits.NotebookImages))
 	}
@@ -154,7 +157,13 @@ func (n *notebookWriter) cell(i int, c cell) error {
 
 // markdown writes a text of Markdown; its ids are those of the cell.
 func (n *notebookWriter) markdown(i int, text string) error {
-	d := document{source: n.source, ctx: n.ctx, prefix: fmt.Sprintf("cell-%d-", i+1), colours: n.colours}
+	d := document{
+		source:  n.source,
+		ctx:     n.ctx,
+		prefix:  fmt.Sprintf("cell-%d-", i+1),
+		colours: n.colours,
+		math:    mathematics{formulas: n.b.formulas, jupyter: true},
+	}
 	source := []byte(clip(text, limits.RenderedText))
 	n.b.printf(`<div class="v-prose" dir="auto">`)
 	defer n.b.printf("</div>")
@@ -229,6 +238,12 @@ func (n *notebookWriter) rich(i int, o output) error {
 	if text := string(o.Data["text/markdown"]); text != "" {
 		return n.markdown(i, text)
 	}
+	if tex, is := latex(string(o.Data["text/latex"] + o.Latex)); is {
+		n.b.printf(`<p>`)
+		n.source.rewrite(n.b, n.b.formulas.add(tex, true))
+		n.b.printf(`</p>`)
+		return nil
+	}
 	for _, kind := range []string{"text/latex", "application/json", "text/plain"} {
 		if text := string(o.Data[kind]); text != "" {
 			n.terminal("v-out", text)
@@ -258,4 +273,17 @@ func (n *notebookWriter) image(kind, data string) bool {
 	}
 	n.b.printf(`<p class="v-image"><img alt="Output of the cell" src="data:%s;base64,%s"></p>`, kind, encoded)
 	return true
+}
+
+// latex returns the formula of an output that is one formula.
+func latex(text string) (tex string, is bool) {
+	tex = strings.TrimSpace(text)
+	for _, ends := range [][2]string{{"$$", "$$"}, {"$", "$"}, {`\[`, `\]`}, {`\(`, `\)`}} {
+		if inner, begins := strings.CutPrefix(tex, ends[0]); begins {
+			if inner, begins = strings.CutSuffix(inner, ends[1]); begins && !strings.Contains(inner, "$") {
+				return inner, true
+			}
+		}
+	}
+	return tex, endOfEnvironment([]byte(tex)) != ""
 }

@@ -119,6 +119,8 @@ func (o output) plain() string {
 		return string(o.Data["text/plain"])
 	case o.Data["text/markdown"] != "":
 		return string(o.Data["text/markdown"])
+	case o.Data["text/latex"] != "":
+		return string(o.Data["text/latex"])
 	}
 	for _, kind := range pictures {
 		if o.Data[kind] != "" {
