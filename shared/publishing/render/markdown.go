@@ -148,9 +148,7 @@ func (d *document) code(w util.BufWriter, source []byte, n ast.Node, entering bo
 	if language == "" || d.colours < 0 {
 		fmt.Fprint(w, escape(code.String()))
 	} else {
-		for _, line := range highlight(d.ctx, lexerNamed(language), code.String()) {
-			fmt.Fprint(w, line)
-		}
+		fmt.Fprint(w, strings.Join(highlight(d.ctx, lexerNamed(language), code.String()), "\n"))
 	}
 	fmt.Fprint(w, "</code></pre>\n")
 	return ast.WalkSkipChildren, nil

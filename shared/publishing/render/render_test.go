@@ -36,6 +36,11 @@ func TestMarkdownHasWhatGitHubHas(t *testing.T) {
 	wantNot(t, main, "[!TIP]", "missing.md", `src="https`)
 }
 
+func TestBlocksOfCodeKeepTheirLines(t *testing.T) {
+	main := mainOf(t, sourceOf("a.md", "```go\nvar x = 1\n\nvar y\n```\n\n```\na\nb\n```\n"), Query{})
+	wantHas(t, main, `= <span class="c-n">1</span>`+"\n\n"+`<span class="c-k">var</span> y`+"\n</code>", "<code>a\nb\n</code>")
+}
+
 func TestEveryBlockSaysItsLine(t *testing.T) {
 	text := "# a\n\nb\n\n- c\n- d\n\n> e\n\n| f |\n|---|\n| g |\n\n```\nh\n```\n\n    i\n"
 	main := mainOf(t, sourceOf("a.md", text), Query{})
@@ -260,7 +265,7 @@ func TestVersionChangesWithThePages(t *testing.T) {
 		}
 	}
 	got := Version + " " + hex.EncodeToString(sum.Sum(nil)[:8])
-	if want := "2 5e6e0ae75e40f4cf"; got != want {
+	if want := "2 542723f07427042e"; got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
 }
