@@ -155,41 +155,6 @@ func wantGolden(t *testing.T, name, got string) {
 	}
 }
 
-// TestFilesOfTheWorldAreRendered shows files of the modules and packages that this repository uses.
-func TestFilesOfTheWorldAreRendered(t *testing.T) {
-	const each = 12 // files of an extension, of a folder of many
-	cache := filepath.Dir(filepath.Dir(filepath.Dir(moduleDir(t, "github.com/yuin/goldmark"))))
-	root := filepath.Join("..", "..", "..", "node_modules")
-	for _, ext := range []string{".md", ".json", ".yaml", ".yml", ".csv", ".patch", ".diff", ".svg", ".go", ".ts", ".txt", ".ipynb"} {
-		seen := 0
-		for _, dir := range []string{filepath.Join(cache, "github.com"), root} {
-			_ = filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
-				if err != nil || d.IsDir() || filepath.Ext(file) != ext {
-					return nil
-				}
-				info, err := d.Info()
-				if err != nil || info.Size() > 200_000 || info.Size() < 300 {
-					return nil
-				}
-				text, err := os.ReadFile(file)
-				if err != nil {
-					return nil
-				}
-				page := pageOf(t, sourceOf(filepath.Base(file), string(text)), Query{})
-				wantInert(t, page)
-				if wantNot(t, page, "the viewer failed", "it takes too long"); t.Failed() {
-					t.Fatal(file)
-				}
-				if seen++; seen%each == 0 {
-					return filepath.SkipAll
-				}
-				return filepath.SkipDir // one of each folder
-			})
-		}
-		t.Logf("%d files %s", seen, ext)
-	}
-}
-
 func FuzzMarkup(f *testing.F) {
 	for _, markup := range hostile {
 		f.Add(markup)
