@@ -56,6 +56,8 @@ type document struct {
 	prefix  string          // of the ids that it defines, where a page has several
 	colours int             // bytes of code that may still be coloured
 	math    mathematics
+
+	attached func(name string) (address string, is bool) // finds the images that a cell of a notebook holds
 }
 
 func (d *document) markdown() goldmark.Markdown {
@@ -116,7 +118,9 @@ func (d *document) render(b *body, root ast.Node, source []byte) error {
 	if err := d.markdown().Renderer().Render(&out, source, root); err != nil {
 		return fmt.Errorf("%w: %w", errFailed, err)
 	}
-	d.source.rewrite(b, out.String())
+	m := d.source.markup(b)
+	m.attached = d.attached
+	m.rewrite(out.String())
 	return nil
 }
 
