@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
+
 	"vitrine/shared/platform/limits"
 )
 
@@ -201,12 +203,27 @@ func TestT88AFormulaIsInert(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			page := formulaPage(t, formula)
 			wantInert(t, page)
+			wantInert(t, reparsed(t, page))
 			wantNot(t, page, "<script", "onclick=\"", `="9999em"`, `class="top"><m`, `class="v-large"`)
 			if t.Failed() {
 				t.Log(page[strings.Index(page, "<main"):])
 			}
 		})
 	}
+}
+
+// reparsed returns a page as a browser gives it back, which must mean the same.
+func reparsed(t testing.TB, page string) string {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := html.Render(&b, root); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
 
 // formulaPage returns a page that has a formula in all of its forms.
@@ -337,6 +354,7 @@ func FuzzFormula(f *testing.F) {
 	f.Fuzz(func(t *testing.T, formula string) {
 		page := formulaPage(t, formula)
 		wantInert(t, page)
+		wantInert(t, reparsed(t, page))
 		if len(page) > 1<<20 {
 			t.Errorf("%d bytes", len(page))
 		}
