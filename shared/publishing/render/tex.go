@@ -14,8 +14,8 @@ import (
 // errFormula marks a formula that is shown as its source.
 var errFormula = errors.New("no formula that can be shown")
 
-// texReader reads a formula before the library does that makes MathML of it. It refuses what could cost that library
-// without end, and spells what is left so that the library reads it as TeX does:
+// texReader reads a formula before the library that makes MathML of it. It refuses what could cost that library without
+// end, and spells what is left so that the library reads it as TeX does:
 //   - Depth is counted here, of whatever nests: groups, options, fences, environments, switches up to the end of their
 //     group, and arguments, with braces or without them.
 //   - Nothing may define anything, so that no formula grows while it is read.
