@@ -1,6 +1,7 @@
 package render_test
 
 import (
+	"cmp"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -13,15 +14,17 @@ import (
 	"vitrine/shared/platform/media"
 )
 
-// specimens returns the files of testdata/specimens, of which the screenshots are.
+// specimens returns the files of testdata/specimens, of which the screenshots are, or those of the folder that LOOK_DIR
+// names.
 func specimens(t testing.TB) (files []string) {
 	t.Helper()
-	err := filepath.WalkDir("testdata/specimens", func(file string, d os.DirEntry, err error) error {
+	dir := cmp.Or(os.Getenv("LOOK_DIR"), "testdata/specimens")
+	err := filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		text, err := os.ReadFile(file)
-		files = append(files, strings.TrimPrefix(filepath.ToSlash(file), "testdata/specimens/"), string(text))
+		files = append(files, strings.TrimPrefix(filepath.ToSlash(file), dir+"/"), string(text))
 		return err
 	})
 	if err != nil {
@@ -54,7 +57,11 @@ func publish(t testing.TB, e *env) (origin string) {
 func TestPagesLookAsTheyShould(t *testing.T) {
 	e := newEnv(t, specimens(t)...)
 	origin := publish(t, e)
-	for _, f := range append([]string{"", "photos"}, pathsOf(e)...) {
+	folders := []string{""}
+	if os.Getenv("LOOK_DIR") == "" {
+		folders = append(folders, "photos")
+	}
+	for _, f := range append(folders, pathsOf(e)...) {
 		if only := os.Getenv("LOOK"); only != "" && f != only {
 			continue
 		}

@@ -33,4 +33,9 @@ const (
 	OutlineHeadings  = 300
 	FrontMatter      = 64 << 10 // bytes before a document
 	FrontMatterRows  = 100
+	PageFormulas     = 200      // of a page that are shown as mathematics; the rest is their source
+	FormulaSource    = 2 << 10  // bytes of such a formula
+	FormulaDepth     = 32       // levels of its groups and arguments
+	FormulaMarkup    = 64 << 10 // bytes of its MathML
+	FormulasMarkup   = 4 * MiB  // of all formulas of a page
 )

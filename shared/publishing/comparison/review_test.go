@@ -193,38 +193,61 @@ func TestLinesHaveTheirNumbers(t *testing.T) {
 	}
 }
 
-// BenchmarkReview compares two revisions of as many files as there may be, each with one of 40 lines changed, page by
-// page. Stores that answer at once leave what the comparison itself takes.
+// BenchmarkReview compares two revisions of as many files as there may be, each with one line changed, page by page. Of
+// pictures only the digests are compared. Stores that answer at once leave what the comparison itself takes.
 func BenchmarkReview(b *testing.B) {
-	old, fresh := map[string]string{}, map[string]string{}
-	for n := range limits.FilesPerTree {
-		path, text := fmt.Sprintf("f%02d.%s", n, []string{"html", "md", "csv"}[n%3]), lines(40, "some words, on a line")
-		old[path] = text
-		fresh[path] = strings.Replace(text, "20 some", fmt.Sprintf("20 other %d", n), 1)
-	}
-	for name, content := range map[string]bool{"lines": false, "content": true} {
-		b.Run(name, func(b *testing.B) {
+	mixed, pictures := []string{"html", "md", "csv"}, []string{"png"}
+	for _, c := range []struct {
+		name       string
+		extensions []string
+		lines      int // of a file
+		content    bool
+	}{
+		{"lines", mixed, 40, false},
+		{"content", mixed, 40, true},
+		{"lines of 45 KB", mixed, 2000, false},
+		{"content of 45 KB", mixed, 2000, true},
+		{"digests", pictures, 40, true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			old, fresh := changedFiles(c.extensions, c.lines)
 			e := newEnv(b, old, fresh)
 			b.ReportAllocs()
 			for b.Loop() {
 				e.store.opened, e.store.reads = nil, 0
-				q, pages, files := Query{Content: content, Most: limits.ComparedLook}, 0, 0
-				for {
-					out := e.review(b, q)
-					pages++
-					if files += len(out.Files); !out.PageInfo.HasMore {
-						break
-					}
-					q.Cursor = *out.PageInfo.NextCursor
-				}
-				if files != limits.FilesPerTree {
-					b.Fatalf("%d files", files)
-				}
+				pages := e.readAll(b, Query{Content: c.content, Most: limits.ComparedLook})
 				b.ReportMetric(float64(pages), "pages")
 				b.ReportMetric(float64(len(e.store.opened)), "objects")
 				b.ReportMetric(float64(e.store.reads), "table-reads")
 			}
 		})
+	}
+}
+
+// changedFiles returns as many files as a revision has, of lines of which one differs.
+func changedFiles(extensions []string, n int) (old, fresh map[string]string) {
+	old, fresh = map[string]string{}, map[string]string{}
+	text := lines(n, "some words, on a line")
+	for i := range limits.FilesPerTree {
+		path := fmt.Sprintf("f%02d.%s", i, extensions[i%len(extensions)])
+		old[path] = text
+		fresh[path] = strings.Replace(text, "20 some", fmt.Sprintf("20 other %d", i), 1)
+	}
+	return old, fresh
+}
+
+// readAll reads a comparison to its end, and returns how many pages it has.
+func (e *env) readAll(b *testing.B, q Query) (pages int) {
+	b.Helper()
+	for files := 0; ; pages++ {
+		out := e.review(b, q)
+		if files += len(out.Files); !out.PageInfo.HasMore {
+			if files != limits.FilesPerTree {
+				b.Fatalf("%d files", files)
+			}
+			return pages + 1
+		}
+		q.Cursor = *out.PageInfo.NextCursor
 	}
 }
 

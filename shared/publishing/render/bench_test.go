@@ -64,3 +64,32 @@ func BenchmarkPage(b *testing.B) {
 		})
 	}
 }
+
+// formulasOf is a document of many formulas of a kind.
+func formulasOf(n int, formula string) string {
+	return strings.Repeat("A paragraph with $"+formula+"$ in it.\n\n", n)
+}
+
+func BenchmarkFormulas(b *testing.B) {
+	for _, c := range []struct{ name, text string }{
+		{"200 roots", formulasOf(200, `x = \frac{-b \pm \sqrt{b^2 - 4ac}}{2a}`)},
+		{"200 of 2 KB", formulasOf(200, strings.Repeat(`\frac{a_i^2}{\sqrt{b}} + `, 80)+"c")},
+		{"200 of 2 KB, one table", formulasOf(200, `\begin{matrix}`+strings.Repeat(`a&b\\`, 330)+`\end{matrix}`)},
+		{"200 of 2 KB, 30 deep", formulasOf(200, strings.Repeat(strings.Repeat("{", 30)+"x"+strings.Repeat("}", 30), 33))},
+		{"200 of 2 KB, scripts", formulasOf(200, strings.Repeat(`_a^b`, 500))},
+		{"5,000, one letter", formulasOf(5000, "x")},
+		{"20,000 fractions", "$$\n" + strings.Repeat(`\frac{`, 20_000) + "1" + strings.Repeat("}{2}", 20_000) + "\n$$"},
+		{"20,000 groups", "$$\n" + strings.Repeat("{", 20_000) + "\n$$"},
+		{"1 MB", "$$\n" + strings.Repeat("x", 1<<20) + "\n$$"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			r, s := New(), sourceOf("a.md", c.text)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := r.Page(b.Context(), io.Discard, s, Query{}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -57,10 +57,11 @@ func wantInert(t testing.TB, page string) {
 			continue
 		}
 		switch n.Data {
-		case "script", "style", "iframe", "object", "embed", "form", "base", "meta", "link", "svg", "math", "template",
+		case "script", "style", "iframe", "object", "embed", "form", "base", "meta", "link", "svg", "template",
 			"button", "textarea", "select", "frame", "frameset", "applet", "portal":
 			t.Errorf("the page has an element %s", n.Data)
 		}
+		wantOurMath(t, n)
 		for _, a := range n.Attr {
 			if strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "srcdoc" || a.Key == "formaction" ||
 				a.Key == "srcset" || a.Key == "poster" || a.Key == "ping" || a.Key == "background" {
@@ -69,6 +70,26 @@ func wantInert(t testing.TB, page string) {
 			if a.Key == "href" || a.Key == "src" {
 				wantHarmless(t, n.Data, a.Key, a.Val)
 			}
+		}
+	}
+}
+
+// wantOurMath checks that an element of mathematics is a listed one with listed attributes, and that no other is in it.
+func wantOurMath(t testing.TB, n *html.Node) {
+	t.Helper()
+	_, listed := mathElements[n.Data]
+	switch inside := n.Parent != nil && n.Parent.Namespace == "math"; {
+	case listed != (n.Namespace == "math"):
+		t.Errorf("%s is an element of %q", n.Data, n.Namespace)
+	case inside && !listed:
+		t.Errorf("%s is in a formula", n.Data)
+	case inside && (n.Data == "math" || mathTokens[n.Parent.Data]):
+		t.Errorf("%s is in %s", n.Data, n.Parent.Data)
+	}
+	for _, a := range n.Attr {
+		if shape := mathAttributes[a.Key]; listed && a.Key != "class" && a.Key != "alttext" &&
+			(shape == nil || !shape.MatchString(a.Val)) {
+			t.Errorf("%s has the attribute %s=%.80q", n.Data, a.Key, a.Val)
 		}
 	}
 }

@@ -117,12 +117,16 @@ func (t target) escapedFragment() string { return (&url.URL{Fragment: t.fragment
 // markup rewrites strangers' markup for a page: links lead to pages, media to the bytes of this revision, and any other
 // attribute that names an address is dropped. Every element that it opens it closes, so that the page around it stays whole.
 type markup struct {
-	source Source
-	out    *strings.Builder
-	open   []string
-	links  int // open elements a with an address
-	hidden string
-	depth  int // of hidden
+	source   Source
+	out      *strings.Builder
+	formulas *formulas
+	open     []string
+	links    int // open elements a with an address
+	hidden   string
+	depth    int // of hidden
+
+	styled   bool                                        // what a style hides is dropped
+	attached func(name string) (address string, is bool) // finds images that lie in the document; nil: it has none
 }
 
 // maxOpen is how many elements may be open at once; tags beyond it are dropped.
@@ -139,8 +143,11 @@ var (
 )
 
 // rewrite appends the markup of a document.
-func (s Source) rewrite(b *body, text string) {
-	m := markup{source: s, out: &b.out}
+func (s Source) rewrite(b *body, text string) { s.markup(b).rewrite(text) }
+
+func (s Source) markup(b *body) *markup { return &markup{source: s, out: &b.out, formulas: b.formulas} }
+
+func (m *markup) rewrite(text string) {
 	t := html.NewTokenizer(strings.NewReader(text))
 	for t.Next() != html.ErrorToken {
 		m.token(t.Token())
@@ -179,8 +186,13 @@ func (m *markup) skip(t html.Token) {
 }
 
 func (m *markup) start(t html.Token) {
+	if formula, is := m.formulas.at(t); is {
+		m.out.WriteString(formula)
+		return
+	}
+	_, mathematical := mathElements[t.Data]
 	switch {
-	case slices.Contains(dropped, t.Data):
+	case slices.Contains(dropped, t.Data), m.styled && unseen(t):
 		if t.Type == html.StartTagToken {
 			m.hidden, m.depth = t.Data, 1
 		}
@@ -194,7 +206,7 @@ func (m *markup) start(t html.Token) {
 	case slices.Contains(void, t.Data):
 		m.out.WriteString(html.Token{Type: html.StartTagToken, Data: t.Data}.String())
 		return
-	case len(m.open) >= maxOpen:
+	case mathematical, len(m.open) >= maxOpen:
 		return
 	}
 	t.Attr = m.attributes(t)
@@ -248,11 +260,40 @@ func (m *markup) attributes(t html.Token) (out []html.Attribute) {
 			}
 		case slices.Contains([]string{"src", "controls", "preload", "tabindex", "role", "aria-sort"}, a.Key) &&
 			!ours(t, a.Key):
+		case a.Key == "class" && t.Data == "div" && jupyterAlert(a.Val) != "":
+			out = append(out, html.Attribute{Key: "class", Val: jupyterAlert(a.Val)})
 		default:
 			out = append(out, a)
 		}
 	}
+	if t.Data == "pre" && attribute(t, "tabindex") == "" {
+		out = append(out, html.Attribute{Key: "tabindex", Val: "0"}) // it may scroll
+	}
 	return out
+}
+
+// jupyterAlert returns the class of an alert as people write it in notebooks; empty: it is none.
+func jupyterAlert(classes string) string {
+	names := strings.Fields(classes)
+	for of, ours := range map[string]string{
+		"alert-info":    "v-note",
+		"alert-success": "v-tip",
+		"alert-warning": "v-warning",
+		"alert-danger":  "v-caution",
+	} {
+		if slices.Contains(names, "alert") && slices.Contains(names, of) {
+			return "v-alert " + ours
+		}
+	}
+	return ""
+}
+
+var undisplayed = regexp.MustCompile(`(?i)(^|;)\s*display\s*:\s*none`)
+
+// unseen reports whether a browser would not show an element, of those that always have an end.
+func unseen(t html.Token) bool {
+	return slices.Contains([]string{"div", "span", "section", "article", "table", "figure", "pre"}, t.Data) &&
+		undisplayed.MatchString(attribute(t, "style"))
 }
 
 // ours reports whether the views write such an attribute themselves.
@@ -263,6 +304,14 @@ func ours(t html.Token, key string) bool {
 // image writes an image of the revision. One from elsewhere becomes a link, because a page asks no stranger for anything.
 func (m *markup) image(t html.Token) {
 	alt := attribute(t, "alt")
+	source, _ := url.PathUnescape(attribute(t, "src"))
+	if name, is := strings.CutPrefix(source, "attachment:"); is && m.attached != nil {
+		if address, found := m.attached(name); found {
+			attrs := []html.Attribute{{Key: "src", Val: address}, {Key: "alt", Val: alt}}
+			m.out.WriteString(html.Token{Type: html.StartTagToken, Data: "img", Attr: attrs}.String())
+			return
+		}
+	}
 	to, ok := m.source.resolve(attribute(t, "src"))
 	if ok && to.file != "" && !to.folder {
 		attrs := []html.Attribute{{Key: "src", Val: m.source.raw(to.file)}, {Key: "alt", Val: alt}}

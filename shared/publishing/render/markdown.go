@@ -34,7 +34,8 @@ func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
 	}
 	colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
 	defer cancel()
-	d := document{source: s, ctx: colouring, colours: limits.HighlightedText}
+	b.formulas = newFormulas(ctx)
+	d := document{source: s, ctx: colouring, colours: limits.HighlightedText, math: mathematics{formulas: b.formulas}}
 	source = d.frontMatter(b, text8(source))
 	root := d.parse(source)
 	d.outline(b, root, source)
@@ -43,6 +44,7 @@ func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
 		return err
 	}
 	b.printf("</article>")
+	b.formulas.note(b)
 	return nil
 }
 
@@ -53,6 +55,9 @@ type document struct {
 	line    int             // lines before the text
 	prefix  string          // of the ids that it defines, where a page has several
 	colours int             // bytes of code that may still be coloured
+	math    mathematics
+
+	attached func(name string) (address string, is bool) // finds the images that a cell of a notebook holds
 }
 
 func (d *document) markdown() goldmark.Markdown {
@@ -63,6 +68,7 @@ func (d *document) markdown() goldmark.Markdown {
 			extension.TaskList,
 			extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:", "mailto:"})),
 			extension.NewFootnote(extension.WithFootnoteIDPrefix(d.prefix)),
+			d.math,
 		),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
 		goldmark.WithRendererOptions(
@@ -112,7 +118,9 @@ func (d *document) render(b *body, root ast.Node, source []byte) error {
 	if err := d.markdown().Renderer().Render(&out, source, root); err != nil {
 		return fmt.Errorf("%w: %w", errFailed, err)
 	}
-	d.source.rewrite(b, out.String())
+	m := d.source.markup(b)
+	m.attached = d.attached
+	m.rewrite(out.String())
 	return nil
 }
 
@@ -144,9 +152,7 @@ func (d *document) code(w util.BufWriter, source []byte, n ast.Node, entering bo
 	if language == "" || d.colours < 0 {
 		fmt.Fprint(w, escape(code.String()))
 	} else {
-		for _, line := range highlight(d.ctx, lexerNamed(language), code.String()) {
-			fmt.Fprint(w, line)
-		}
+		fmt.Fprint(w, strings.Join(highlight(d.ctx, lexerNamed(language), code.String()), "\n"))
 	}
 	fmt.Fprint(w, "</code></pre>\n")
 	return ast.WalkSkipChildren, nil
@@ -199,6 +205,10 @@ func plainText(n ast.Node, source []byte) string {
 		case *ast.String:
 			if entering {
 				b.Write(c.Value)
+			}
+		case *mathSpan:
+			if entering {
+				b.WriteString(c.tex)
 			}
 		}
 		return ast.WalkContinue, nil

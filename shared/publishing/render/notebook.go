@@ -1,8 +1,8 @@
 package render
 
 import (
+	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -28,23 +28,17 @@ type notebook struct {
 }
 
 type cell struct {
-	Type    string   `json:"cell_type"`
-	Source  joined   `json:"source"`
-	Input   joined   `json:"input"` // version 3
-	Count   *int     `json:"execution_count"`
-	Outputs []output `json:"outputs"`
-	Level   int      `json:"level"`
-}
+	Type        string                       `json:"cell_type"`
+	Source      joined                       `json:"source"`
+	Count       *int                         `json:"execution_count"`
+	Outputs     []output                     `json:"outputs"`
+	Attachments map[string]map[string]joined `json:"attachments"` // images of Markdown, by name and media type
 
-type output struct {
-	Type      string            `json:"output_type"`
-	Text      joined            `json:"text"`
-	Data      map[string]joined `json:"data"`
-	Traceback joined            `json:"traceback"`
-	Name      string            `json:"ename"`
-	Value     string            `json:"evalue"`
-	PNG       joined            `json:"png"`  // version 3
-	HTML      joined            `json:"html"` // version 3
+	// Version 3 has these.
+	Input    joined `json:"input"`
+	Number   *int   `json:"prompt_number"`
+	Language string `json:"language"`
+	Level    int    `json:"level"`
 }
 
 // joined is a text that may be a list of its lines. Anything else is its JSON.
@@ -52,18 +46,29 @@ type joined string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (j *joined) UnmarshalJSON(b []byte) error {
+	*j = joined(join(b, ""))
+	return nil
+}
+
+// stacked is a text that may be a list of its lines, without their ends.
+type stacked string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (s *stacked) UnmarshalJSON(b []byte) error {
+	*s = stacked(join(b, "\n"))
+	return nil
+}
+
+func join(b []byte, between string) string {
 	var one string
 	if json.Unmarshal(b, &one) == nil {
-		*j = joined(one)
-		return nil
+		return one
 	}
 	var many []string
 	if json.Unmarshal(b, &many) == nil {
-		*j = joined(strings.Join(many, ""))
-		return nil
+		return strings.Join(many, between)
 	}
-	*j = joined(b)
-	return nil
+	return string(b)
 }
 
 // readNotebook reads the cells of a notebook and its language.
@@ -90,6 +95,9 @@ func (s Source) readNotebook(ctx context.Context) (cells []cell, language string
 	if language == "" {
 		language = n.Metadata.Kernel.Language
 	}
+	for i := 0; i < len(cells) && language == ""; i++ {
+		language = cells[i].Language
+	}
 	return cells, language, nil
 }
 
@@ -101,6 +109,7 @@ func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 	}
 	colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
 	defer cancel()
+	b.formulas = newFormulas(ctx)
 	n := notebookWriter{source: s, ctx: colouring, b: b, language: language, colours: limits.HighlightedText}
 	b.printf(`<div class="v-notebook">`)
 	for i, c := range cells {
@@ -113,6 +122,7 @@ func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 		}
 	}
 	b.printf("</div>")
+	b.formulas.note(b)
 	if n.imagesLeft {
 		b.note("Images above %s in all are left out.", size(limits.NotebookImages))
 	}
@@ -138,13 +148,13 @@ func (n *notebookWriter) cell(i int, c cell) error {
 		if c.Type == "heading" {
 			source = strings.Repeat("#", min(max(c.Level, 1), 6)) + " " + source
 		}
-		return n.markdown(i, source)
+		return n.markdown(i, source, c.Attachments)
 	case "raw":
 		n.pre("v-raw", escape(clip(source, limits.NotebookOutput)))
 		return nil
 	}
 	n.code(c, clip(source, limits.RenderedText))
-	for _, o := range c.Outputs {
+	for _, o := range merged(c.Outputs) {
 		if err := n.output(i, o); err != nil {
 			return err
 		}
@@ -153,8 +163,15 @@ func (n *notebookWriter) cell(i int, c cell) error {
 }
 
 // markdown writes a text of Markdown; its ids are those of the cell.
-func (n *notebookWriter) markdown(i int, text string) error {
-	d := document{source: n.source, ctx: n.ctx, prefix: fmt.Sprintf("cell-%d-", i+1), colours: n.colours}
+func (n *notebookWriter) markdown(i int, text string, attachments map[string]map[string]joined) error {
+	d := document{
+		source:   n.source,
+		ctx:      n.ctx,
+		prefix:   fmt.Sprintf("cell-%d-", i+1),
+		colours:  n.colours,
+		math:     mathematics{formulas: n.b.formulas, jupyter: true},
+		attached: func(name string) (string, bool) { return n.picture(attachments[name]) },
+	}
 	source := []byte(clip(text, limits.RenderedText))
 	n.b.printf(`<div class="v-prose" dir="auto">`)
 	defer n.b.printf("</div>")
@@ -165,8 +182,8 @@ func (n *notebookWriter) markdown(i int, text string) error {
 
 func (n *notebookWriter) code(c cell, code string) {
 	count := " "
-	if c.Count != nil {
-		count = fmt.Sprint(*c.Count)
+	if number := cmp.Or(c.Count, c.Number); number != nil {
+		count = fmt.Sprint(*number)
 	}
 	if strings.TrimSpace(code) == "" {
 		return
@@ -186,76 +203,20 @@ func (n *notebookWriter) pre(class, lines string) {
 
 // terminal writes what a program printed.
 func (n *notebookWriter) terminal(class, text string) {
-	shown := clip(string(text8([]byte(text))), limits.NotebookOutput)
-	n.pre(class, strings.Join(terminalLines(strings.ReplaceAll(shown, "\r\n", "\n")), "\n"))
+	shown := clip(overwritten(string(text8([]byte(text)))), limits.NotebookOutput)
+	n.pre(class, strings.Join(terminalLines(shown), "\n"))
 }
 
-// pictures are the media types of the images that an output may hold, the best first.
-var pictures = []string{"image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml"}
-
-// output writes the richest form of an output that a page can hold.
-func (n *notebookWriter) output(i int, o output) error {
-	switch {
-	case o.Type == "stream":
-		n.terminal("v-out", string(o.Text))
-		return nil
-	case o.Type == "error" || o.Type == "pyerr":
-		text := string(o.Traceback)
-		if text == "" {
-			text = o.Name + ": " + o.Value
-		}
-		n.terminal("v-error", text)
-		return nil
+// overwritten returns of every line what is left of it, because a bar of progress returns to its beginning.
+func overwritten(text string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if !strings.Contains(text, "\r") {
+		return text
 	}
-	for _, kind := range pictures {
-		if data := o.Data[kind]; data != "" && n.image(kind, string(data)) {
-			return nil
-		}
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		line = strings.TrimRight(line, "\r")
+		lines[i] = line[strings.LastIndexByte(line, '\r')+1:]
 	}
-	if o.PNG != "" && n.image("image/png", string(o.PNG)) {
-		return nil
-	}
-	return n.rich(i, o)
-}
-
-// rich writes an output that is no image.
-func (n *notebookWriter) rich(i int, o output) error {
-	if markup := string(o.Data["text/html"] + o.HTML); markup != "" {
-		n.b.printf(`<div class="v-wide v-html" tabindex="0" dir="auto">`)
-		n.source.rewrite(n.b, clip(string(text8([]byte(markup))), limits.RenderedText))
-		n.b.printf("</div>")
-		return nil
-	}
-	if text := string(o.Data["text/markdown"]); text != "" {
-		return n.markdown(i, text)
-	}
-	for _, kind := range []string{"text/latex", "application/json", "text/plain"} {
-		if text := string(o.Data[kind]); text != "" {
-			n.terminal("v-out", text)
-			return nil
-		}
-	}
-	if o.Text != "" {
-		n.terminal("v-out", string(o.Text))
-	}
-	return nil
-}
-
-// image writes an image into the page. It reports whether that is one.
-func (n *notebookWriter) image(kind, data string) bool {
-	var encoded string
-	if kind == "image/svg+xml" {
-		encoded = base64.StdEncoding.EncodeToString([]byte(data))
-	} else {
-		encoded = strings.Join(strings.Fields(data), "")
-		if _, err := base64.StdEncoding.DecodeString(encoded); err != nil {
-			return false
-		}
-	}
-	if n.images += len(encoded); n.images > limits.NotebookImages {
-		n.imagesLeft = true
-		return false
-	}
-	n.b.printf(`<p class="v-image"><img alt="Output of the cell" src="data:%s;base64,%s"></p>`, kind, encoded)
-	return true
+	return strings.Join(lines, "\n")
 }

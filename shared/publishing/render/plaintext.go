@@ -96,7 +96,7 @@ func (s Source) notebookText(ctx context.Context, w io.Writer) error {
 			continue
 		}
 		fmt.Fprintf(w, "--- cell %d, %s ---\n%s\n", i+1, language, source)
-		for _, o := range c.Outputs {
+		for _, o := range merged(c.Outputs) {
 			if text := strings.TrimRight(control.ReplaceAllString(o.plain(), ""), "\n"); text != "" {
 				fmt.Fprintf(w, "--- output ---\n%s\n", clip(string(text8([]byte(text))), limits.NotebookOutput))
 			}
@@ -109,19 +109,21 @@ func (s Source) notebookText(ctx context.Context, w io.Writer) error {
 // plain returns an output as text; an image is its kind.
 func (o output) plain() string {
 	switch {
-	case o.Text != "":
+	case o.Type == "stream":
 		return string(o.Text)
 	case o.Traceback != "":
 		return string(o.Traceback)
 	case o.Name != "":
 		return o.Name + ": " + o.Value
-	case o.Data["text/plain"] != "":
-		return string(o.Data["text/plain"])
-	case o.Data["text/markdown"] != "":
-		return string(o.Data["text/markdown"])
+	}
+	data := o.data()
+	for _, kind := range []string{"text/plain", "text/markdown", "text/latex"} {
+		if data[kind] != "" {
+			return string(data[kind])
+		}
 	}
 	for _, kind := range pictures {
-		if o.Data[kind] != "" {
+		if data[kind] != "" {
 			return "[" + kind + "]"
 		}
 	}

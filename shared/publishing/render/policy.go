@@ -49,7 +49,7 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("colspan", "rowspan").Matching(regexp.MustCompile(`^[0-9]{1,3}$`)).OnElements("td", "th")
 	p.AllowAttrs("scope").Matching(regexp.MustCompile(`^(row|col)$`)).OnElements("th")
 	p.AllowAttrs("aria-sort").Matching(regexp.MustCompile(`^(ascending|descending)$`)).OnElements("th")
-	p.AllowAttrs("tabindex").Matching(regexp.MustCompile(`^(0|-1)$`)).OnElements("div", "pre", "a")
+	p.AllowAttrs("tabindex").Matching(regexp.MustCompile(`^(0|-1)$`)).OnElements("div", "pre", "a", "span")
 	p.AllowAttrs("role").Matching(regexp.MustCompile(`^(doc-(backlink|endnotes|noteref)|region)$`)).
 		OnElements("a", "div", "section", "li")
 	p.AllowAttrs("alt").OnElements("img")
@@ -62,6 +62,7 @@ func newPolicy() *bluemonday.Policy {
 	p.AllowAttrs("href").OnElements("a")
 	p.AllowAttrs("src").OnElements("img", "audio", "video")
 	allowURLs(p)
+	allowMath(p)
 	return p
 }
 

@@ -18,7 +18,7 @@ import (
 
 // Version is part of the entity tag of every page. It changes with what pages look like, so that no browser goes on
 // showing an old one; a test holds it.
-const Version = "1"
+const Version = "2"
 
 // Source is what a page is made of.
 type Source struct {
@@ -57,9 +57,10 @@ type Query struct {
 
 // body is what a view adds to the page around it.
 type body struct {
-	out   strings.Builder // HTML that has not been sanitised yet
-	notes []string        // sentences about what the page leaves out
-	raw   bool            // the notes name the raw file
+	out      strings.Builder // HTML that has not been sanitised yet
+	notes    []string        // sentences about what the page leaves out
+	raw      bool            // the notes name the raw file
+	formulas *formulas       // of Markdown; nil: the view has none
 }
 
 func (b *body) printf(format string, a ...any) { fmt.Fprintf(&b.out, format, a...) }

@@ -36,6 +36,11 @@ func TestMarkdownHasWhatGitHubHas(t *testing.T) {
 	wantNot(t, main, "[!TIP]", "missing.md", `src="https`)
 }
 
+func TestBlocksOfCodeKeepTheirLines(t *testing.T) {
+	main := mainOf(t, sourceOf("a.md", "```go\nvar x = 1\n\nvar y\n```\n\n```\na\nb\n```\n"), Query{})
+	wantHas(t, main, `= <span class="c-n">1</span>`+"\n\n"+`<span class="c-k">var</span> y`+"\n</code>", "<code>a\nb\n</code>")
+}
+
 func TestEveryBlockSaysItsLine(t *testing.T) {
 	text := "# a\n\nb\n\n- c\n- d\n\n> e\n\n| f |\n|---|\n| g |\n\n```\nh\n```\n\n    i\n"
 	main := mainOf(t, sourceOf("a.md", text), Query{})
@@ -135,6 +140,49 @@ func TestANotebookShowsItsRichestOutputs(t *testing.T) {
 		`<span class="a-f1">red</span>`, `src="data:image/png;base64,aGk="`, `src="data:image/svg+xml;base64,PHN2Zz48L3N2Zz4="`, "instead",
 		"<b>bold</b><div></div></div>", "E: v")
 	wantNot(t, main, "fig<", ">plain<")
+}
+
+func TestANotebookIsReadAsJupyterReadsIt(t *testing.T) {
+	main := mainOf(t, sourceOf("a.ipynb", `{"cells":[
+		{"cell_type":"markdown","source":"![one](attachment:a%20b.png) ![two](attachment:none.png)","attachments":{
+			"a b.png":{"image/png":"aGk="},"c.svg":{"text/html":"<b>"}}},
+		{"cell_type":"markdown","source":"<div class=\"alert alert-block alert-info\">Note</div><div class=\"top alert\">x</div>"},
+		{"cell_type":"code","source":"f()","outputs":[
+			{"output_type":"stream","name":"stdout","text":"1\n"},{"output_type":"stream","name":"stdout","text":"2\n"},
+			{"output_type":"stream","name":"stderr","text":["  0%\r"," 50%\r","100%\r\n","end"]},
+			{"output_type":"error","traceback":["one","two"]},
+			{"output_type":"display_data","data":{"image/png":"aGk="},"metadata":{"image/png":{"width":512.4,"height":2}}},
+			{"output_type":"display_data","data":{"image/png":"aGk="},"metadata":{"image/png":"x","isolated":true}},
+			{"output_type":"display_data","data":{"text/html":"<pre>text</pre><div style='x:y; DISPLAY : none'>hidden<div>too</div></div>after"}}
+			]}]}`), Query{})
+	wantInert(t, main)
+	wantHas(t, main, `<img src="data:image/png;base64,aGk=" alt="one">`, `<span class="v-outside">two</span>`,
+		`<div class="v-alert v-note">Note</div><div>x</div>`, "1\n2\n</code>", "<code>100%\nend</code>", "one\ntwo",
+		`base64,aGk=" width="512">`, `alt="Output of the cell" src="data:image/png;base64,aGk=">`,
+		`<pre tabindex="0">text</pre>after`)
+	wantNot(t, main, "hidden", "too", " 50%")
+}
+
+func TestANotebookOfVersion3IsShown(t *testing.T) {
+	s := sourceOf("a.ipynb", `{"nbformat":3,"metadata":{"name":"old"},"worksheets":[{"cells":[
+		{"cell_type":"heading","level":2,"source":["Title"]},
+		{"cell_type":"code","language":"python","prompt_number":7,"input":["import a\n","b"],"outputs":[
+			{"output_type":"stream","stream":"stdout","text":["x\n","y"]},
+			{"output_type":"pyout","prompt_number":7,"text":["plain"],"html":["<b>bold</b>"]},
+			{"output_type":"pyout","text":["only text"]},
+			{"output_type":"display_data","png":"aGk=\n"},{"output_type":"display_data","jpeg":"aGk="},
+			{"output_type":"display_data","svg":["<svg/>"]},{"output_type":"display_data","latex":["$x$"]},
+			{"output_type":"pyerr","ename":"E","evalue":"v","traceback":["t1","t2"]}]}]}]}`)
+	main := mainOf(t, s, Query{})
+	wantInert(t, main)
+	wantHas(t, main, `>Title</h2>`, "In [7]", `<span class="c-k">import</span>`, "x\ny", "<b>bold</b>", "only text",
+		"data:image/png;base64,aGk=", "data:image/jpeg;base64,aGk=", "data:image/svg+xml;base64,", "<mi>x</mi>", "t1\nt2")
+	wantNot(t, main, ">plain<")
+	var text strings.Builder
+	if err := New().Text(t.Context(), &text, s); err != nil {
+		t.Fatal(err)
+	}
+	wantHas(t, text.String(), "--- cell 2, python ---\nimport a\nb", "x\ny", "plain", "only text", "[image/png]", "$x$", "t1\nt2")
 }
 
 func TestAPatchStandsInTwoColumns(t *testing.T) {
@@ -260,7 +308,7 @@ func TestVersionChangesWithThePages(t *testing.T) {
 		}
 	}
 	got := Version + " " + hex.EncodeToString(sum.Sum(nil)[:8])
-	if want := "1 35ecb7a17e799481"; got != want {
+	if want := "2 418b917ea457948e"; got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
 }

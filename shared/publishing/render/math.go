@@ -1,0 +1,350 @@
+package render
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+	"golang.org/x/net/html"
+
+	"vitrine/shared/platform/limits"
+)
+
+// formulas are those of a page. Their MathML is made here and must not pass the rewriting of links, which drops the
+// mathematics that publishers write as HTML. So a document holds a mark for each of them, an element whose name is
+// drawn anew for every page: a publisher cannot know it. The rewriting puts the MathML where it finds a mark, between
+// other elements only, and never where a publisher's tag or text has swallowed it.
+type formulas struct {
+	ctx    context.Context // ends the making of MathML
+	mark   string          // name of the element
+	markup []string
+	bytes  int // of MathML
+	asText int
+}
+
+func newFormulas(ctx context.Context) *formulas {
+	return &formulas{ctx: ctx, mark: "v-" + strings.ToLower(rand.Text())}
+}
+
+// add returns the mark of a formula.
+func (f *formulas) add(tex string, display bool) string {
+	made, err := "", f.ctx.Err()
+	if err == nil && len(f.markup) < limits.PageFormulas && f.bytes < limits.FormulasMarkup {
+		made, err = mathML(tex, display)
+		f.bytes += len(made)
+	}
+	switch {
+	case err != nil || made == "":
+		f.asText++
+		made = `<code class="v-math">` + escape(strings.TrimSpace(tex)) + `</code>`
+	case display:
+		made = `<span class="v-formula" tabindex="0">` + made + `</span>`
+	}
+	f.markup = append(f.markup, made)
+	return fmt.Sprintf(`<%s n="%d">`, f.mark, len(f.markup)-1)
+}
+
+// at returns the markup of the formula that a tag marks.
+func (f *formulas) at(t html.Token) (markup string, is bool) {
+	if f == nil || t.Data != f.mark {
+		return "", false
+	}
+	n, err := strconv.Atoi(attribute(t, "n"))
+	if err != nil || n < 0 || n >= len(f.markup) {
+		return "", false
+	}
+	return f.markup[n], true
+}
+
+// note says how many formulas are no formulas on the page.
+func (f *formulas) note(b *body) {
+	if f.asText > 0 {
+		b.note("%d of %d formulas are shown as text, because they are too many, too long or not supported here.",
+			f.asText, len(f.markup))
+	}
+}
+
+// mathematics makes a parser of Markdown know formulas: as GitHub writes them, and in notebooks as Jupyter does too.
+type mathematics struct {
+	formulas *formulas
+	jupyter  bool
+}
+
+// Extend implements goldmark.Extender.
+func (m mathematics) Extend(g goldmark.Markdown) {
+	g.Parser().AddOptions(
+		parser.WithInlineParsers(util.Prioritized(inlineMath{m.jupyter}, 50)),
+		parser.WithBlockParsers(util.Prioritized(blockMath{m.jupyter}, 50)),
+		parser.WithASTTransformers(util.Prioritized(m, 50)),
+	)
+	g.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(m, 50)))
+}
+
+// Transform makes formulas of blocks of code whose language is math.
+func (m mathematics) Transform(root *ast.Document, r text.Reader, _ parser.Context) {
+	var fences []*ast.FencedCodeBlock
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if fence, is := n.(*ast.FencedCodeBlock); is && entering && string(fence.Language(r.Source())) == "math" {
+			fences = append(fences, fence)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, fence := range fences {
+		block := &mathBlock{tex: string(fence.Lines().Value(r.Source()))}
+		block.SetLines(fence.Lines())
+		fence.Parent().ReplaceChild(fence.Parent(), fence, block)
+	}
+}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (m mathematics) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	r.Register(kindMathSpan, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if span := n.(*mathSpan); entering {
+			fmt.Fprint(w, m.formulas.add(span.tex, span.display))
+		}
+		return ast.WalkSkipChildren, nil
+	})
+	r.Register(kindMathBlock, func(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			line, _ := n.AttributeString("data-line")
+			fmt.Fprintf(w, "<p data-line=\"%v\">%s</p>\n", line, m.formulas.add(n.(*mathBlock).tex, true))
+		}
+		return ast.WalkSkipChildren, nil
+	})
+}
+
+var (
+	kindMathSpan  = ast.NewNodeKind("MathSpan")
+	kindMathBlock = ast.NewNodeKind("MathBlock")
+)
+
+// mathSpan is a formula in a line.
+type mathSpan struct {
+	ast.BaseInline
+	tex     string
+	display bool
+}
+
+// Kind implements ast.Node.
+func (n *mathSpan) Kind() ast.NodeKind { return kindMathSpan }
+
+// Dump implements ast.Node.
+func (n *mathSpan) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// mathBlock is a formula of lines of its own.
+type mathBlock struct {
+	ast.BaseBlock
+	tex string
+	end string // what ends it, while it is open
+}
+
+// Kind implements ast.Node.
+func (n *mathBlock) Kind() ast.NodeKind { return kindMathBlock }
+
+// IsRaw implements ast.Node.
+func (n *mathBlock) IsRaw() bool { return true }
+
+// Dump implements ast.Node.
+func (n *mathBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+
+// inlineMath reads $x$, $`x`$ and $$x$$, and for Jupyter \\(x\\), \\[x\\] and \begin{align}x\end{align}.
+type inlineMath struct{ jupyter bool }
+
+// Trigger implements parser.InlineParser.
+func (p inlineMath) Trigger() []byte {
+	if p.jupyter {
+		return []byte{'$', '\\'}
+	}
+	return []byte{'$'}
+}
+
+// Parse implements parser.InlineParser.
+func (p inlineMath) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	line, at := block.PeekLine()
+	before := block.PrecendingCharacter()
+	switch {
+	case bytes.HasPrefix(line, []byte("$$")):
+		return p.until(block, pc, "$$", "$$", true)
+	case bytes.HasPrefix(line, []byte("$`")):
+		return p.until(block, pc, "$`", "`$", false)
+	case line[0] == '$' && (unicode.IsLetter(before) || unicode.IsNumber(before)):
+		return nil
+	case line[0] == '$':
+		return dollars(block)
+	case bytes.HasPrefix(line, []byte(`\\(`)):
+		return p.until(block, pc, `\\(`, `\\)`, false)
+	case bytes.HasPrefix(line, []byte(`\\[`)):
+		return p.until(block, pc, `\\[`, `\\]`, true)
+	}
+	if end := endOfEnvironment(line); end != "" && at.Start >= 0 {
+		node := p.until(block, pc, "", end, true)
+		if span, is := node.(*mathSpan); is {
+			span.tex += end
+		}
+		return node
+	}
+	return nil
+}
+
+// dollars reads a formula between single dollars. The next dollar decides: it ends the formula, unless a space is
+// before it or a digit after it; then the first dollar is text, as in $5 and $6. No formula holds a backtick, so that
+// code goes before formulas.
+func dollars(block text.Reader) ast.Node {
+	block.Advance(1)
+	var tex []byte
+	for {
+		line, _ := block.PeekLine()
+		if line == nil {
+			return nil
+		}
+		for i := 0; i < len(line); i++ {
+			switch {
+			case line[i] == '\\':
+				i++
+				continue
+			case line[i] == '`':
+				return nil
+			case line[i] != '$':
+				continue
+			}
+			tex = append(tex, line[:i]...)
+			if len(tex) == 0 || util.IsSpace(tex[0]) || util.IsSpace(tex[len(tex)-1]) ||
+				i+1 < len(line) && (util.IsNumeric(line[i+1]) || line[i+1] == '$') {
+				return nil
+			}
+			block.Advance(i + 1)
+			return &mathSpan{tex: string(tex)}
+		}
+		tex = append(tex, line...)
+		block.AdvanceLine()
+	}
+}
+
+// unclosed is where in the text an end is known to be missing, by the end: up to there no beginning is looked at again.
+var unclosed = parser.NewContextKey()
+
+// until reads a formula up to its end.
+func (p inlineMath) until(block text.Reader, pc parser.Context, begin, end string, display bool) ast.Node {
+	missing, _ := pc.Get(unclosed).(map[string]int)
+	_, at := block.PeekLine()
+	if at.Start < missing[end] {
+		return nil
+	}
+	block.Advance(len(begin))
+	var tex []byte
+	for last := at; ; {
+		line, here := block.PeekLine()
+		if line == nil {
+			if missing == nil {
+				missing = map[string]int{}
+				pc.Set(unclosed, missing)
+			}
+			missing[end] = last.Stop
+			return nil
+		}
+		if i := bytes.Index(line, []byte(end)); i >= 0 {
+			tex = append(tex, line[:i]...)
+			block.Advance(i + len(end))
+			if len(bytes.TrimSpace(tex)) == 0 {
+				return nil
+			}
+			return &mathSpan{tex: string(tex), display: display}
+		}
+		tex, last = append(tex, line...), here
+		block.AdvanceLine()
+	}
+}
+
+// endOfEnvironment returns what ends the environment that a line begins with; empty: it begins with none.
+func endOfEnvironment(line []byte) string {
+	rest, begins := bytes.CutPrefix(line, []byte(`\begin{`))
+	name, _, ends := bytes.Cut(rest, []byte("}"))
+	if !begins || !ends || len(name) > 20 || texEnvironments[string(bytes.TrimSuffix(name, []byte("*")))] == "" &&
+		!bytes.HasPrefix(name, []byte("equation")) {
+		return ""
+	}
+	return `\end{` + string(name) + "}"
+}
+
+// blockMath reads lines from $$ to $$, and for Jupyter from \begin{align} to \end{align}. Lines without an end before
+// the next empty one are a paragraph.
+type blockMath struct{ jupyter bool }
+
+// Trigger implements parser.BlockParser.
+func (p blockMath) Trigger() []byte { return inlineMath(p).Trigger() }
+
+// Open implements parser.BlockParser.
+func (p blockMath) Open(_ ast.Node, r text.Reader, _ parser.Context) (ast.Node, parser.State) {
+	line, at := r.PeekLine()
+	trimmed := bytes.TrimSpace(line)
+	node := &mathBlock{end: "$$"}
+	skip := 2
+	if !bytes.HasPrefix(trimmed, []byte("$$")) {
+		if node.end = endOfEnvironment(trimmed); node.end == "" {
+			return nil, parser.NoChildren
+		}
+		skip = 0
+	}
+	if rest := trimmed[skip:]; bytes.Contains(rest, []byte(node.end)) && !bytes.HasSuffix(rest, []byte(node.end)) {
+		return nil, parser.NoChildren // the line goes on after the formula
+	}
+	node.Lines().Append(at.TrimLeftSpace(r.Source()))
+	if bytes.HasSuffix(trimmed[skip:], []byte(node.end)) {
+		node.close(r.Source())
+	}
+	r.AdvanceToEOL()
+	return node, parser.NoChildren
+}
+
+// close takes the formula out of the lines.
+func (n *mathBlock) close(source []byte) {
+	tex := strings.TrimSpace(string(n.Lines().Value(source)))
+	if n.end == "$$" {
+		tex = strings.TrimSuffix(strings.TrimPrefix(tex, "$$"), "$$")
+	}
+	n.tex, n.end = tex, ""
+}
+
+// Continue implements parser.BlockParser.
+func (p blockMath) Continue(node ast.Node, r text.Reader, _ parser.Context) parser.State {
+	block := node.(*mathBlock)
+	line, at := r.PeekLine()
+	if block.end == "" || util.IsBlank(line) {
+		return parser.Close
+	}
+	block.Lines().Append(at.TrimLeftSpace(r.Source()))
+	if bytes.HasSuffix(bytes.TrimSpace(line), []byte(block.end)) {
+		block.close(r.Source())
+	}
+	r.AdvanceToEOL()
+	return parser.Continue | parser.NoChildren
+}
+
+// Close implements parser.BlockParser.
+func (p blockMath) Close(node ast.Node, r text.Reader, _ parser.Context) {
+	if node.(*mathBlock).end == "" {
+		return
+	}
+	last := node.Lines().Len() - 1
+	end := node.Lines().At(last)
+	node.Lines().Set(last, end.TrimRightSpace(r.Source()))
+	paragraph := ast.NewParagraph()
+	paragraph.SetLines(node.Lines())
+	node.Parent().ReplaceChild(node.Parent(), node, paragraph)
+}
+
+// CanInterruptParagraph implements parser.BlockParser.
+func (p blockMath) CanInterruptParagraph() bool { return true }
+
+// CanAcceptIndentedLine implements parser.BlockParser.
+func (p blockMath) CanAcceptIndentedLine() bool { return false }
