@@ -177,8 +177,12 @@ func TestT90RevocationHoldsFromItsCommit(t *testing.T) {
 func TestAnotherTokenOrPlaceOpensNothing(t *testing.T) {
 	e := newEnv(t, "a.md", "# Title")
 	token := e.token()
+	other := "A"
+	if strings.HasSuffix(token, other) {
+		other = "B"
+	}
 	for _, path := range []string{
-		"/r/" + token[:len(token)-1] + "A/a.md", "/r/" + strings.Repeat("A", 95) + "/a.md", "/r//a.md", "/r/" + token + "/", "/r",
+		"/r/" + token[:len(token)-1] + other + "/a.md", "/r/" + strings.Repeat("A", 95) + "/a.md", "/r//a.md", "/r/" + token + "/", "/r",
 		"/v/" + token + "/a.md", "/r/" + token + "/a.md/", "/r/" + token + "//a.md",
 	} {
 		if w := e.ask("GET", path); w.Code != http.StatusNotFound || strings.Contains(w.Body.String(), token) {
