@@ -4,6 +4,7 @@ package app
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"path"
@@ -16,6 +17,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/script"
 )
 
 // Host is what the app host needs.
@@ -37,6 +39,9 @@ type Host struct {
 
 	Admissions
 	Operators Operators
+
+	// Programs holds node_modules with the programs that pages of files run; nil: those pages do without.
+	Programs fs.FS
 }
 
 // Workspaces is what members do with a whole workspace.
@@ -111,6 +116,7 @@ func (h *Host) openRoutes() []route {
 		{method: "POST", path: "/api/access-links/resolve", handle: h.resolve},
 		{method: "POST", path: "/api/access-links/qr", handle: h.qr},
 		{method: "GET", path: "/assets/{build}/{name}", handle: asset},
+		{method: "GET", path: script.Path + "{program}/{file...}", handle: h.program},
 		{method: "GET", path: "/healthz", handle: fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
 		{method: "GET", path: "/robots.txt", handle: fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},
 		{

@@ -54,6 +54,8 @@ type Config struct {
 	DirectPut bool
 	// ResponseMode is how the gateway of a function takes its answers.
 	ResponseMode string
+	// Root is the folder that holds node_modules with the programs that pages run; empty: those pages do without.
+	Root string
 	// HSTS is for which names the hosts tell browsers to use HTTPS only.
 	HSTS   web.HSTS
 	Limits limits.Limits

@@ -43,6 +43,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 		OIDC:             oidcFrom(getenv),
 		FetchOrigins:     strings.Fields(getenv(env.FetchOrigins)),
 		Billing:          Billing{URL: getenv(env.StripeURL)}, // production refuses it before a secret is read
+		Root:             getenv(env.TaskRoot),
 		Limits:           limits.Default(),
 		Now:              time.Now,
 	}

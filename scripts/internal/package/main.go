@@ -14,6 +14,7 @@ import (
 	"vitrine/scripts/internal/package/bootstrap"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/script"
 )
 
 func main() {
@@ -47,32 +48,53 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	sizes := map[string]int64{}
+	programs := map[string]int64{}
 	for _, host := range hosts {
 		size, err := pack(ctx, host, *arch, filepath.Join(dir, host+".zip"))
 		if err != nil {
 			return err
 		}
 		most := bootstrap.Budgets[*arch][host]
-		fmt.Fprintf(stdout, "%-8s %s %5.2f MB of %.1f\n", host, *arch, float64(size)/1e6, float64(most)/1e6)
-		sizes[host] = size
+		fmt.Fprintf(stdout, "%-8s %s %5.2f MB of %.1f%s\n", host, *arch, float64(size.program)/1e6, float64(most)/1e6, size.more())
+		programs[host] = size.program
 	}
-	if sentence := bootstrap.OverBudget(*arch, sizes); sentence != "" {
+	if sentence := bootstrap.OverBudget(*arch, programs); sentence != "" {
 		fmt.Fprintln(stderr, sentence)
 	}
 	return nil
 }
 
-// pack builds one function into a zip file and returns its size.
-func pack(ctx context.Context, host, arch, file string) (int64, error) {
+// pack builds one function into a zip file and returns its sizes. That of the app has the programs that pages run beside
+// it.
+func pack(ctx context.Context, host, arch, file string) (sizes, error) {
 	dir, err := os.MkdirTemp("", "vitrine-build-")
 	if err != nil {
-		return 0, err
+		return sizes{}, err
 	}
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, "bootstrap")
 	if err := bootstrap.Build(ctx, host, arch, program); err != nil {
-		return 0, err
+		return sizes{}, err
 	}
-	return zipProgram(program, file)
+	if host != "app" {
+		return zipFunction(program, file, nil, nil)
+	}
+	root, err := engine.Root()
+	if err != nil {
+		return sizes{}, err
+	}
+	tree := os.DirFS(root)
+	names, err := script.Files(tree)
+	if err != nil {
+		return sizes{}, err
+	}
+	return zipFunction(program, file, tree, names)
+}
+
+// more names what is beside the program.
+func (s sizes) more() string {
+	if s.beside < 1000 { // the directory of the zip file
+		return ""
+	}
+	return fmt.Sprintf(", and %.2f MB of programs for pages", float64(s.beside)/1e6)
 }

@@ -4,7 +4,9 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/flate"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"time"
 )
@@ -13,31 +15,44 @@ import (
 // keys in S3.
 var packed = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// zipProgram writes a zip file that holds the program alone, as Lambda wants it, and returns its size. The file is
-// replaced as a whole.
-func zipProgram(program, file string) (int64, error) {
+// sizes are the bytes of a zip file: those of the program, which its budget is about, because the program is what a cold
+// start reads, and those of everything beside it.
+type sizes struct{ program, beside int64 }
+
+// zipFunction writes a zip file with the program of a function, and with the files of a tree beside it, as Lambda wants
+// them, and returns their sizes there. The file is replaced as a whole.
+func zipFunction(program, file string, tree fs.FS, names []string) (sizes, error) {
 	code, err := os.ReadFile(program)
 	if err != nil {
-		return 0, err
+		return sizes{}, err
 	}
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	z.RegisterCompressor(zip.Deflate,
 		func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
-	header := &zip.FileHeader{Name: "bootstrap", Method: zip.Deflate, Modified: packed}
-	header.SetMode(0o755)
+	err = errors.Join(add(z, "bootstrap", 0o755, code), z.Flush())
+	size := sizes{program: int64(b.Len())}
+	for _, name := range names {
+		text, err1 := fs.ReadFile(tree, name)
+		err = errors.Join(err, err1, add(z, name, 0o644, text))
+	}
+	if err = errors.Join(err, z.Close()); err != nil {
+		return sizes{}, err
+	}
+	size.beside = int64(b.Len()) - size.program
+	if err := os.WriteFile(file+".new", b.Bytes(), 0o644); err != nil {
+		return sizes{}, err
+	}
+	return size, os.Rename(file+".new", file)
+}
+
+func add(z *zip.Writer, name string, mode fs.FileMode, text []byte) error {
+	header := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: packed}
+	header.SetMode(mode)
 	w, err := z.CreateHeader(header)
-	if err == nil {
-		_, err = w.Write(code)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = z.Close()
-	}
-	if err == nil {
-		err = os.WriteFile(file+".new", b.Bytes(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(file+".new", file)
-	}
-	return int64(b.Len()), err
+	_, err = w.Write(text)
+	return err
 }

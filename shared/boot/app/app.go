@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"os"
 
 	"vitrine/functions/app"
 	"vitrine/shared/boot"
@@ -31,6 +32,9 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 		Limiter:  limiter,
 		Sessions: s.Sessions(),
 		Now:      s.Config.Now,
+	}
+	if s.Config.Root != "" {
+		h.Programs = os.DirFS(s.Config.Root)
 	}
 	h.Deletions = deletions{s.Deletions(), s.Sessions()}
 	if err := s.Config.BillingError; err != nil { // there is no page for it then

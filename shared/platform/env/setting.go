@@ -94,6 +94,7 @@ const (
 	AccessKeyID     = "AWS_ACCESS_KEY_ID"
 	SecretAccessKey = "AWS_SECRET_ACCESS_KEY"
 	SessionToken    = "AWS_SESSION_TOKEN" // optional
+	TaskRoot        = "LAMBDA_TASK_ROOT"  // the folder that the zip file of the function is unpacked into
 
 	// DynamoDBEndpoint and S3Endpoint are the endpoints of engines other than AWS. Optional.
 	DynamoDBEndpoint = "AWS_ENDPOINT_URL_DYNAMODB"

@@ -133,6 +133,7 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 	tables := dynamo.Named(o.Tables)
 	return map[string]string{
 		env.Environment:       string(credential.Preview),
+		env.TaskRoot:          o.root,
 		env.APIURL:            origins.API,
 		env.UploadURL:         origins.Upload,
 		env.ContentURL:        origins.Content,

@@ -73,6 +73,7 @@ type Options struct {
 	Output io.Writer
 
 	identity Identity // made by Start
+	root     string   // the repository; found by Start
 }
 
 // The hosts, in the order of their ports from BasePort+1.
@@ -130,6 +131,9 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		return fail(err)
 	}
 	o.identity = s.Identity
+	if o.root, err = engine.Root(); err != nil {
+		return fail(err)
+	}
 	open := s.open
 	if o.Lambda {
 		open = s.openLambda
@@ -220,6 +224,7 @@ func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 		DynamoDBEndpoint: o.Engines.DynamoDB,
 		S3Endpoint:       o.Engines.S3,
 		S3Domain:         o.Engines.S3Domain,
+		Root:             o.root,
 		Limits:           o.Limits,
 		Now:              o.Now,
 		Middleware:       o.Middleware,

@@ -1,0 +1,44 @@
+package app
+
+import (
+	"compress/gzip"
+	"errors"
+	"io/fs"
+	"net/http"
+	"strings"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/script"
+)
+
+// program serves a file of a program of others, which pages of files import on the content origin. Its path names the
+// version, so browsers keep it for ever. It is packed here, because no gateway packs it, and the largest are near what a
+// function may answer.
+func (h *Host) program(w http.ResponseWriter, r *http.Request) error {
+	name, ok := script.Find(r.PathValue("program"), r.PathValue("file"))
+	if !ok || h.Programs == nil {
+		return fault.NewCode(fault.NotFound)
+	}
+	text, err := fs.ReadFile(h.Programs, name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.NewCode(fault.NotFound)
+	case err != nil:
+		return err
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/javascript; charset=utf-8")
+	header.Set("Cache-Control", "public, max-age=31536000, immutable")
+	header.Set("Access-Control-Allow-Origin", "*") // the pages have no origin, and the programs are everybody's
+	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
+	header.Set("Vary", "Accept-Encoding")
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		_, _ = w.Write(text) // a client that went away
+		return nil
+	}
+	header.Set("Content-Encoding", "gzip")
+	packed := gzip.NewWriter(w)
+	_, _ = packed.Write(text)
+	_ = packed.Close()
+	return nil
+}

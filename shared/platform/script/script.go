@@ -1,0 +1,118 @@
+// Package script names the programs of others that pages of files run in the browser of a reader: the npm packages that
+// they come from, and the paths under which the app host serves them.
+package script
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Program is a program of others at one version.
+type Program struct {
+	Name, Version string // of the npm package
+	entry         string // the module that a page imports
+	files, not    []string
+}
+
+// The programs. Their versions are those of package.json.
+var (
+	// Mermaid draws diagrams. A page imports the modules of the kinds that it has. The layout engine ELK is left out,
+	// because it is as large as everything else; diagrams that name it are drawn by another one.
+	Mermaid = Program{
+		Name:    "mermaid",
+		Version: "12.3.0",
+		entry:   "dist/mermaid.esm.min.mjs",
+		files:   []string{"dist/mermaid.esm.min.mjs", "dist/chunks/mermaid.esm.min/*.mjs"},
+		not:     []string{"dist/chunks/mermaid.esm.min/elk-*.mjs"},
+	}
+	// PDF draws the pages of PDF documents. Its legacy build is the one for browsers of the last few years.
+	PDF = Program{
+		Name:    "pdfjs-dist",
+		Version: "5.4.530",
+		entry:   "legacy/build/pdf.min.mjs",
+		files: []string{
+			"legacy/build/pdf.min.mjs",
+			"legacy/build/pdf.worker.min.mjs",
+			"wasm/openjpeg_nowasm_fallback.js",
+		},
+	}
+	programs = []Program{Mermaid, PDF}
+)
+
+// Path is the path of the app host below which the files of all programs lie.
+const Path = "/scripts/"
+
+// Base returns the URL of the folder of the program at an app origin, with a trailing slash.
+func (p Program) Base(app string) string {
+	return strings.TrimSuffix(app, "/") + Path + p.folder() + "/"
+}
+
+// URL returns the URL of the module that a page imports.
+func (p Program) URL(app string) string { return p.Base(app) + p.entry }
+
+func (p Program) folder() string { return p.Name + "-" + p.Version }
+
+func (p Program) has(file string) bool { return matches(p.files, file) && !matches(p.not, file) }
+
+func matches(patterns []string, file string) bool {
+	for _, pattern := range patterns {
+		if ok, _ := path.Match(pattern, file); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// Find returns where the tree of npm packages has the file of a program that a path below Path names: the folder of the
+// program, and the file in it. ok is false for any other file of the package.
+func Find(folder, file string) (name string, ok bool) {
+	for _, p := range programs {
+		if p.folder() == folder && p.has(file) {
+			return p.in(file), true
+		}
+	}
+	return "", false
+}
+
+func (p Program) in(file string) string { return path.Join("node_modules", p.Name, file) }
+
+// Files returns the names of all files of the programs in a tree that holds node_modules. The error says which program is
+// not there, or is another version.
+func Files(tree fs.FS) (names []string, err error) {
+	for _, p := range programs {
+		if err := p.check(tree); err != nil {
+			return nil, err
+		}
+		for _, pattern := range p.files {
+			found, err := fs.Glob(tree, p.in(pattern))
+			if err != nil || len(found) == 0 {
+				return nil, fmt.Errorf("%s %s has no file %s (%v)", p.Name, p.Version, pattern, err)
+			}
+			for _, name := range found {
+				if p.has(strings.TrimPrefix(name, p.in("")+"/")) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names, nil
+}
+
+// check reads the version of the package that is there.
+func (p Program) check(tree fs.FS) error {
+	var manifest struct{ Version string }
+	text, err := fs.ReadFile(tree, p.in("package.json"))
+	if err == nil {
+		err = json.Unmarshal(text, &manifest)
+	}
+	if err != nil {
+		return fmt.Errorf("%s is not installed: run npm ci (%w)", p.Name, err)
+	}
+	if manifest.Version != p.Version {
+		return fmt.Errorf("%s %s is installed, not %s: run npm ci", p.Name, manifest.Version, p.Version)
+	}
+	return nil
+}
