@@ -17,7 +17,6 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/script"
 )
 
 // Host is what the app host needs.
@@ -116,7 +115,7 @@ func (h *Host) openRoutes() []route {
 		{method: "POST", path: "/api/access-links/resolve", handle: h.resolve},
 		{method: "POST", path: "/api/access-links/qr", handle: h.qr},
 		{method: "GET", path: "/assets/{build}/{name}", handle: asset},
-		{method: "GET", path: script.Path + "{program}/{file...}", handle: h.program},
+		{method: "GET", path: "/scripts/{program}/{file...}", handle: h.program},
 		{method: "GET", path: "/healthz", handle: fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
 		{method: "GET", path: "/robots.txt", handle: fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},
 		{

@@ -253,7 +253,7 @@ func TestArtifactsAndTheirPages(t *testing.T) {
 			t.Errorf("%s framed: %v", file, !framed)
 		}
 	}
-	for file, framed := range map[string]bool{"a.html": true, "a.csv": true, "a.ipynb": true, "a.go": true, "a.pdf": false, "a.bin": false} {
+	for file, framed := range map[string]bool{"a.html": true, "a.csv": true, "a.ipynb": true, "a.go": true, "a.pdf": true, "a.bin": false} {
 		if shownInFrames(file) != framed {
 			t.Errorf("%s framed: %v", file, !framed)
 		}

@@ -11,7 +11,10 @@ import (
 	"testing"
 
 	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/engine"
+	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/media"
+	"vitrine/shared/platform/script"
 )
 
 // specimens returns the files of testdata/specimens, of which the screenshots are, or those of the folder that LOOK_DIR
@@ -42,6 +45,7 @@ func publish(t testing.TB, e *env) (origin string) {
 			http.NotFound(w, r)
 			return
 		}
+		web.VaryByFrame(w.Header(), r)
 		w.Header().Set("Content-Type", media.Of(f.Path).ContentType)
 		_, _ = w.Write([]byte(e.bodies[f.Object]))
 	}
@@ -50,9 +54,33 @@ func publish(t testing.TB, e *env) (origin string) {
 	mux.HandleFunc("/r/", func(w http.ResponseWriter, r *http.Request) { e.handler.ServeHTTP(w, r) })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
-	e.serve(server.URL, "http://localhost:1")
+	e.serve(server.URL, appHost(t))
 	return server.URL
 }
+
+// appHost serves the programs that pages run, as the app host does, on another site.
+func appHost(t testing.TB) (origin string) {
+	t.Helper()
+	root, err := engine.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		folder, file, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, script.Path), "/")
+		name, ok := script.Find(folder, file)
+		if !ok {
+			t.Errorf("a page asks the app host for %s", r.URL.Path)
+		}
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		w.Header().Set("Content-Type", "text/javascript")
+		http.ServeFile(w, r, filepath.Join(root, name))
+	}))
+	t.Cleanup(server.Close)
+	return strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
+}
+
+// drawn holds when the script of a page has drawn what it draws, or there is none.
+const drawn = `!document.querySelector("main[data-program]") || "drawn" in document.querySelector("main").dataset`
 
 func TestPagesLookAsTheyShould(t *testing.T) {
 	e := newEnv(t, specimens(t)...)
@@ -72,6 +100,7 @@ func TestPagesLookAsTheyShould(t *testing.T) {
 					p.Viewport(width, 900)
 					p.Scheme(scheme)
 					p.Go(origin + e.path(f))
+					p.Wait(drawn)
 					name := strings.ReplaceAll(path.Join("page", f), "/", "-") + "-" + scheme + map[int64]string{320: "-narrow", 1280: ""}[width]
 					t.Log(p.Screenshot(name))
 					if (width == 320) == (scheme == "light") { // each width and each scheme once

@@ -3,22 +3,57 @@ package render
 import (
 	"strings"
 
+	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/render"
 )
 
-// policies are the content security policies of pages: no script, the one style sheet that a page holds, images and
-// media of the content origin, and the images that a notebook holds.
-type policies struct{ alone, framed string }
+// policies are the content security policies of pages: the style sheet that a page holds, images and media of the content
+// origin, the images that a page holds, and no script but what render.RunnerOf names. A page that runs something and is
+// opened by itself has an origin of its own, as one in a frame has.
+type policies struct{ app string }
 
-func newPolicies(app string) policies {
-	base := "default-src 'none'; style-src '" + render.StyleHash + "'; img-src 'self' data:; media-src 'self'; " +
-		"base-uri 'none'; form-action 'none'; frame-ancestors "
-	return policies{alone: base + "'none'", framed: base + strings.TrimSuffix(app, "/")}
-}
+const (
+	images  = "img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+	sandbox = "; sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads"
+)
+
+func newPolicies(app string) policies { return policies{app: strings.TrimSuffix(app, "/")} }
 
 func (p policies) choose(a answer) string {
-	if a.framed {
-		return p.framed
+	var runner *render.Runner
+	if !a.text {
+		runner = render.RunnerOf(a.view())
 	}
-	return p.alone
+	policy := "default-src 'none'; " + p.scripts(runner) + images
+	switch {
+	case a.framed:
+		return policy + p.app
+	case runner != nil:
+		return policy + "'none'" + sandbox
+	}
+	return policy + "'none'"
+}
+
+// scripts returns the directives of what runs, and of styles, which depend on it.
+func (p policies) scripts(r *render.Runner) string {
+	styles := "style-src '" + render.StyleHash + "'; "
+	if r == nil {
+		return styles
+	}
+	if r.Styles() {
+		styles = "style-src 'unsafe-inline'; "
+	}
+	directives := "script-src '" + r.Hash() + "' " + r.Base(p.app) + "; " + styles
+	if r.Works() {
+		directives += "worker-src blob:; connect-src 'self'; "
+	}
+	return directives
+}
+
+// view returns how the page shows what was asked for.
+func (a answer) view() media.View {
+	if a.File.Path == "" {
+		return media.DirectoryView
+	}
+	return media.ViewOf(a.File.Path)
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestAPageIsServedWithItsHeaders(t *testing.T) {
-	e := newEnv(t, "a.md", "# Title")
+	e := newEnv(t, "a.txt", "Title")
 	for name, c := range map[string]struct {
 		headers   []string
 		ancestors string
@@ -23,8 +23,8 @@ func TestAPageIsServedWithItsHeaders(t *testing.T) {
 		"on its own": {nil, "frame-ancestors 'none'", "DENY"},
 		"in a frame": {frame, "frame-ancestors http://app.test", ""},
 	} {
-		w := e.get("a.md", c.headers...)
-		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Title</h1>") {
+		w := e.get("a.txt", c.headers...)
+		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Title") {
 			t.Fatalf("%s: %d %s", name, w.Code, w.Body)
 		}
 		for header, want := range map[string]string{
@@ -204,11 +204,11 @@ func TestTheLogNamesNoTokenAndNoPath(t *testing.T) {
 }
 
 func TestAStrangeFrameGetsNoFramePolicy(t *testing.T) {
-	e := newEnv(t, "a.md", "# Title")
+	e := newEnv(t, "a.txt", "Title")
 	for _, headers := range [][]string{
 		{"Sec-Fetch-Dest", "document"}, {"Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "no-cors"}, {"Sec-Fetch-Dest", "embed"},
 	} {
-		if got := e.get("a.md", headers...).Header().Get("Content-Security-Policy"); !strings.HasSuffix(got, "frame-ancestors 'none'") {
+		if got := e.get("a.txt", headers...).Header().Get("Content-Security-Policy"); !strings.HasSuffix(got, "frame-ancestors 'none'") {
 			t.Errorf("%v: %s", headers, got)
 		}
 	}

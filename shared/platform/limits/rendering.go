@@ -28,6 +28,9 @@ const (
 	NotebookOutput   = 256 << 10 // bytes of one text that a cell printed
 	NotebookImages   = 8 * MiB   // images of a notebook, encoded
 	RenderedPatch    = 2 * MiB
+	Diagrams         = 50       // of a page that are drawn; its script holds the same number
+	DiagramSource    = 50 << 10 // bytes of one
+	RenderedPDF      = 50 * MiB
 	RenderedEntries  = 500 // files and folders of a listing
 	SniffedText      = 512 // bytes that tell whether a file is text
 	OutlineHeadings  = 300

@@ -21,6 +21,7 @@ const (
 	ImageView     View = "image"
 	AudioView     View = "audio"
 	VideoView     View = "video"
+	PDFView       View = "PDF"
 	DirectoryView View = "directory"
 )
 
@@ -33,6 +34,7 @@ var views = map[View][]string{
 	LogView:      {"log", "ansi", "out"},
 	ImageView:    {"png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico"},
 	AudioView:    {"mp3", "wav", "m4a", "ogg"},
+	PDFView:      {"pdf"},
 	VideoView:    {"mp4", "webm", "mov"},
 	CodeView: {
 		"txt", "text", "xml", "css", "js", "mjs", "cjs", "jsx", "ts", "tsx", "vue", "svelte", "scss", "sass", "less",

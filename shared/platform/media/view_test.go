@@ -19,7 +19,7 @@ func TestViewsGoByThePath(t *testing.T) {
 		"a.m4a":            AudioView,
 		"index.html":       NoView,
 		"a.htm":            NoView,
-		"a.pdf":            NoView,
+		"a.pdf":            PDFView,
 		"a.zip":            NoView,
 		"README.md/x":      NoView,
 		"a.woff2":          NoView,

@@ -42,7 +42,7 @@ var (
 	programs = []Program{Mermaid, PDF}
 )
 
-// Path is the path of the app host below which the files of all programs lie.
+// Path is the path of the app host below which the files of all programs lie. The app's list of routes spells it too.
 const Path = "/scripts/"
 
 // Base returns the URL of the folder of the program at an app origin, with a trailing slash.

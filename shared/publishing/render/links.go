@@ -298,7 +298,7 @@ func unseen(t html.Token) bool {
 
 // ours reports whether the views write such an attribute themselves.
 func ours(t html.Token, key string) bool {
-	return key == "tabindex" && (t.Data == "pre" || t.Data == "div") || key == "role" && t.Data != "table"
+	return key == "tabindex" && (t.Data == "pre" || t.Data == "div" || t.Data == "figure") || key == "role" && t.Data != "table"
 }
 
 // image writes an image of the revision. One from elsewhere becomes a link, because a page asks no stranger for anything.

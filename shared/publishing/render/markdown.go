@@ -50,12 +50,13 @@ func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
 
 // document is a text of Markdown that is being rendered.
 type document struct {
-	source  Source
-	ctx     context.Context // ends the colouring of code
-	line    int             // lines before the text
-	prefix  string          // of the ids that it defines, where a page has several
-	colours int             // bytes of code that may still be coloured
-	math    mathematics
+	source   Source
+	ctx      context.Context // ends the colouring of code
+	line     int             // lines before the text
+	prefix   string          // of the ids that it defines, where a page has several
+	colours  int             // bytes of code that may still be coloured
+	diagrams int             // that the page has so far
+	math     mathematics
 
 	attached func(name string) (address string, is bool) // finds the images that a cell of a notebook holds
 }
@@ -114,9 +115,13 @@ func start(n ast.Node) (int, bool) {
 
 // render writes the blocks, with links and media as the revision has them.
 func (d *document) render(b *body, root ast.Node, source []byte) error {
+	d.diagrams = b.diagrams
 	var out bytes.Buffer
 	if err := d.markdown().Renderer().Render(&out, source, root); err != nil {
 		return fmt.Errorf("%w: %w", errFailed, err)
+	}
+	if b.diagrams = d.diagrams; b.diagrams > 0 {
+		b.runner = diagramRunner
 	}
 	m := d.source.markup(b)
 	m.attached = d.attached
@@ -144,6 +149,13 @@ func (d *document) code(w util.BufWriter, source []byte, n ast.Node, entering bo
 	for i := range n.Lines().Len() {
 		segment := n.Lines().At(i)
 		code.Write(segment.Value(source))
+	}
+	if d.drawn(language, code.String()) {
+		fmt.Fprint(w, `<figure class="v-diagram" tabindex="0"`)
+		html.RenderAttributes(w, n, nil)
+		fmt.Fprint(w, "><details open><summary>Source of the diagram</summary><pre tabindex=\"0\"><code>", escape(code.String()),
+			"</code></pre></details></figure>\n")
+		return ast.WalkSkipChildren, nil
 	}
 	fmt.Fprint(w, `<pre tabindex="0"`)
 	html.RenderAttributes(w, n, nil)

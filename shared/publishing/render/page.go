@@ -1,9 +1,7 @@
 package render
 
 import (
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"io"
 	"path"
 	"strings"
@@ -15,17 +13,18 @@ import (
 var stylesheet string
 
 // StyleHash is what a content security policy calls the style sheet that every page holds.
-var StyleHash = func() string {
-	sum := sha256.Sum256([]byte(stylesheet))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}()
+var StyleHash = hash(stylesheet)
 
 // write writes a page around its body.
 func (s Source) write(w io.Writer, b *body) error {
 	var p strings.Builder
 	p.Grow(len(stylesheet) + b.out.Len() + 4<<10)
 	p.WriteString(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-		`<title>` + escape(clip(s.title(), 200)) + `</title><style>` + stylesheet + `</style></head><body><header class="top">`)
+		`<link rel="icon" href="data:,">`)
+	if b.runner == nil {
+		p.WriteString(inert)
+	}
+	p.WriteString(`<title>` + escape(clip(s.title(), 200)) + `</title><style>` + stylesheet + `</style></head><body><header class="top">`)
 	s.trail(&p)
 	if !s.folder() {
 		p.WriteString(`<p class="facts"><span>` + size(s.File.Size) + `</span> <a href="` + escape(s.raw(s.Path)) + `">Raw file</a>`)
@@ -34,7 +33,11 @@ func (s Source) write(w io.Writer, b *body) error {
 		}
 		p.WriteString(`</p>`)
 	}
-	p.WriteString(`</header><main class="body">`)
+	p.WriteString(`</header><main class="body"`)
+	if b.runner != nil {
+		p.WriteString(b.runner.attributes(s))
+	}
+	p.WriteString(`>`)
 	if len(b.notes) > 0 {
 		p.WriteString(`<div class="notes">`)
 		for _, note := range b.notes {
@@ -46,7 +49,11 @@ func (s Source) write(w io.Writer, b *body) error {
 		p.WriteString(`</div>`)
 	}
 	p.WriteString(b.out.String())
-	p.WriteString(`</main></body></html>`)
+	p.WriteString(`</main>`)
+	if b.runner != nil {
+		p.WriteString(b.runner.element())
+	}
+	p.WriteString(`</body></html>`)
 	_, err := io.WriteString(w, p.String())
 	return err
 }

@@ -1,5 +1,5 @@
-// Package render makes inert pages of the files of a revision: HTML without scripts, in which strangers' markup has
-// passed one closed list of elements and attributes.
+// Package render makes inert pages of the files of a revision: HTML in which strangers' markup has passed one closed list
+// of elements and attributes, and whose only scripts are our own.
 package render
 
 import (
@@ -18,7 +18,7 @@ import (
 
 // Version is part of the entity tag of every page. It changes with what pages look like, so that no browser goes on
 // showing an old one; a test holds it.
-const Version = "2"
+const Version = "3"
 
 // Source is what a page is made of.
 type Source struct {
@@ -31,6 +31,8 @@ type Source struct {
 	// Pages and Raw are the URLs under which the pages and the bytes of files lie, with a trailing slash: append an escaped
 	// path.
 	Pages, Raw string
+	// App is the origin of the app host, from which pages load programs.
+	App string
 	// Open reads the first size bytes of the file.
 	Open func(ctx context.Context, size int64) (io.ReadCloser, error)
 }
@@ -61,6 +63,8 @@ type body struct {
 	notes    []string        // sentences about what the page leaves out
 	raw      bool            // the notes name the raw file
 	formulas *formulas       // of Markdown; nil: the view has none
+	diagrams int             // of Markdown
+	runner   *Runner         // nil: the page runs nothing
 }
 
 func (b *body) printf(format string, a ...any) { fmt.Fprintf(&b.out, format, a...) }
@@ -165,6 +169,7 @@ func init() {
 		media.ImageView:     imageView,
 		media.AudioView:     audioView,
 		media.VideoView:     videoView,
+		media.PDFView:       pdfView,
 		media.DirectoryView: folderView,
 		media.NoView:        unknownView,
 	}

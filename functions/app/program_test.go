@@ -1,0 +1,73 @@
+package app
+
+import (
+	"compress/gzip"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/fstest"
+
+	"vitrine/shared/platform/script"
+)
+
+func TestProgramsOfPagesAreServedToEverybody(t *testing.T) {
+	const text = "export default 1;\n"
+	h, _ := host(resolver(opens))
+	h.Programs = fstest.MapFS{
+		"node_modules/mermaid/dist/mermaid.esm.min.mjs": {Data: []byte(text)},
+		"node_modules/mermaid/package.json":             {Data: []byte("{}")},
+	}
+	handler := h.Handler()
+	get := func(path, encoding string) *http.Response {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest("GET", path, nil)
+		r.Header.Set("Accept-Encoding", encoding)
+		r.Header.Set("Origin", "null")
+		handler.ServeHTTP(w, r)
+		return w.Result()
+	}
+	whole := script.Mermaid.URL("")
+	for _, encoding := range []string{"", "gzip, br"} {
+		r := get(whole, encoding)
+		body := io.Reader(r.Body)
+		if r.Header.Get("Content-Encoding") == "gzip" {
+			unpacked, err := gzip.NewReader(r.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body = unpacked
+		}
+		got, err := io.ReadAll(body)
+		if r.StatusCode != http.StatusOK || string(got) != text || err != nil || (encoding == "") != (r.Header.Get("Content-Encoding") == "") {
+			t.Errorf("%q: %d %q %v %v", encoding, r.StatusCode, got, err, r.Header)
+		}
+		for name, want := range map[string]string{
+			"Content-Type":                 "text/javascript; charset=utf-8",
+			"Cache-Control":                "public, max-age=31536000, immutable",
+			"Access-Control-Allow-Origin":  "*",
+			"Cross-Origin-Resource-Policy": "cross-origin",
+			"Vary":                         "Accept-Encoding",
+			"X-Content-Type-Options":       "nosniff",
+		} {
+			if got := r.Header.Get(name); got != want {
+				t.Errorf("%q: %s is %q, want %q", encoding, name, got, want)
+			}
+		}
+	}
+	for _, path := range []string{
+		script.PDF.URL(""), // it is not there
+		"/scripts/mermaid-12.3.0/package.json",
+		"/scripts/mermaid-12.3.0/../../package.json",
+		"/scripts/mermaid-1.0.0/dist/mermaid.esm.min.mjs",
+		"/scripts/",
+	} {
+		if r := get(path, ""); r.StatusCode != http.StatusNotFound || r.Header.Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: %d %v", path, r.StatusCode, r.Header)
+		}
+	}
+	h.Programs = nil
+	if r := get(whole, ""); r.StatusCode != http.StatusNotFound {
+		t.Errorf("without programs: %d", r.StatusCode)
+	}
+}

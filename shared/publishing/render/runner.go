@@ -1,0 +1,91 @@
+package render
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"strings"
+
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/platform/script"
+)
+
+var (
+	//go:embed diagram.js
+	diagramScript string
+	//go:embed pdf.js
+	pdfScript string
+)
+
+// Runner is what a page runs in the browser of its reader: a script of ours that the page holds, and the program of others
+// that it imports from the app host. No file of a publisher is part of either.
+type Runner struct {
+	program script.Program
+	script  string
+}
+
+var (
+	diagramRunner = &Runner{program: script.Mermaid, script: diagramScript}
+	pdfRunner     = &Runner{program: script.PDF, script: pdfScript}
+)
+
+// RunnerOf returns what pages of a view may run; nil: nothing. A page that has nothing to run forbids scripts by itself.
+func RunnerOf(view media.View) *Runner {
+	switch view {
+	case media.MarkdownView, media.NotebookView:
+		return diagramRunner
+	case media.PDFView:
+		return pdfRunner
+	}
+	return nil
+}
+
+// Hash is what a content security policy calls the script.
+func (r *Runner) Hash() string { return hash(r.script) }
+
+// Base returns the URL of the folder that the program is loaded from; app is the origin of the app host.
+func (r *Runner) Base(app string) string { return r.program.Base(app) }
+
+// Styles reports whether the program writes styles into the page.
+func (r *Runner) Styles() bool { return r == diagramRunner }
+
+// Works reports whether the program runs in a worker.
+func (r *Runner) Works() bool { return r == pdfRunner }
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// inert is the policy of a page that runs nothing. It narrows the one that the page came with, which is that of its view.
+var inert = `<meta http-equiv="Content-Security-Policy" content="script-src 'none'; style-src '` + StyleHash + `'">`
+
+// attributes writes what the script reads: where the program and the bytes of the file are.
+func (r *Runner) attributes(s Source) string {
+	return ` data-program="` + escape(r.program.URL(s.App)) + `" data-raw="` + escape(s.raw(s.Path)) + `"`
+}
+
+func (r *Runner) element() string { return `<script type="module">` + r.script + `</script>` }
+
+// drawn reports whether a block of code is a diagram that the script of the page draws, and counts it.
+func (d *document) drawn(language, code string) bool {
+	if !strings.EqualFold(language, "mermaid") || d.diagrams == limits.Diagrams || len(code) > limits.DiagramSource {
+		return false
+	}
+	d.diagrams++
+	return true
+}
+
+// pdfView shows a document whose pages a script draws, because only the reader's browser has the fonts and the time.
+func pdfView(_ context.Context, s Source, b *body, _ Query) error {
+	if s.File.Size > limits.RenderedPDF {
+		b.note("Documents above %s are not shown.", size(limits.RenderedPDF))
+		return nil
+	}
+	b.printf(`<p class="v-about">The pages of this document are drawn by a script. Where scripts do not run, open the raw file.</p>` +
+		`<div class="v-pages"></div>`)
+	b.runner = pdfRunner
+	return nil
+}
