@@ -124,6 +124,9 @@ func newHarness(t *testing.T) *harness {
 		declared := tpl.variables(t)
 		getenv := func(name string) string {
 			if _, there := declared[name]; !there && !strings.HasPrefix(name, "AWS_") {
+				if name == env.TaskRoot { // Lambda sets it
+					return ".."
+				}
 				return ""
 			}
 			if v, given := environment[name]; given {

@@ -22,7 +22,7 @@ type Config struct {
 	// Settings replace the values of the variables that a function declares; undeclared variables
 	// are not set, as in AWS.
 	Settings map[string]string
-	// Given is what Lambda sets for every function: region and credentials.
+	// Given is what Lambda sets for every function: region, credentials, and where its files are.
 	Given map[string]string
 	// Processes is how many invocations of a function run at once; Waiting is how many more may wait.
 	Processes, Waiting int

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -49,6 +50,35 @@ func deleteArtifact(t *testing.T, d *harness.Env, agent *wire.Agent, made contra
 	t.Helper()
 	_, err := agent.Do(ctx, "DELETE", d.Origins.API+"/v1/artifacts/"+string(made.ArtifactID), nil, "Idempotency-Key", wire.NewKey())
 	return err
+}
+
+// The programs come from the app host, across sites, into frames that have no origin.
+func TestDiagramsAndDocumentsAreDrawnInTheViewers(t *testing.T) {
+	d := harness.NewEnv(t, harness.Unlimited)
+	agent := d.NewAgent(t)
+	document := harness.Must(os.ReadFile("../../../functions/render/testdata/specimens/report.pdf"))(t)
+	for name, c := range map[string]struct {
+		file  wire.File
+		drawn string
+	}{
+		"flow": {
+			wire.File{Path: "flow.md", Body: []byte("# Flow\n\n```mermaid\nflowchart LR\n  A[Ebb] --> B[Flood]\n```\n")},
+			`document.querySelector("figure > img")?.naturalWidth > 100`,
+		},
+		"document": {
+			wire.File{Path: "report.pdf", Body: document},
+			`document.querySelector(".v-text")?.textContent.includes("Seals of the bay")`,
+		},
+	} {
+		made := harness.Must(agent.PublishFiles(ctx, name, "", c.file))(t)
+		p := browser.Open(t)
+		p.Go(made.UnlistedURL)
+		frame := p.Frame(d.Origins.Content)
+		frame.Wait(c.drawn)
+		p.Screenshot("journey-drawn-" + name)
+		frame.Clean()
+		p.Clean()
+	}
 }
 
 func TestThePrivateViewerShowsThePageOfAFile(t *testing.T) {

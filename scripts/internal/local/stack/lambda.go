@@ -107,6 +107,7 @@ func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
 		Log:       o.Log,
 		Given: map[string]string{
 			env.Region: o.Engines.Region, env.AccessKeyID: o.Engines.AccessKey, env.SecretAccessKey: o.Engines.SecretKey,
+			env.TaskRoot: root,
 		},
 	}
 	if c.Deployment, err = template.Read(folder); err != nil {
@@ -133,7 +134,6 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 	tables := dynamo.Named(o.Tables)
 	return map[string]string{
 		env.Environment:       string(credential.Preview),
-		env.TaskRoot:          o.root,
 		env.APIURL:            origins.API,
 		env.UploadURL:         origins.Upload,
 		env.ContentURL:        origins.Content,
