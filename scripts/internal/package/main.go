@@ -93,7 +93,7 @@ func pack(ctx context.Context, host, arch, file string) (sizes, error) {
 
 // more names what is beside the program.
 func (s sizes) more() string {
-	if s.beside < 1000 { // the directory of the zip file
+	if s.beside == 0 {
 		return ""
 	}
 	return fmt.Sprintf(", and %.2f MB of programs for pages", float64(s.beside)/1e6)

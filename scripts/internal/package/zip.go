@@ -30,8 +30,7 @@ func zipFunction(program, file string, tree fs.FS, names []string) (sizes, error
 	z := zip.NewWriter(&b)
 	z.RegisterCompressor(zip.Deflate,
 		func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
-	err = errors.Join(add(z, "bootstrap", 0o755, code), z.Flush())
-	size := sizes{program: int64(b.Len())}
+	err = add(z, "bootstrap", 0o755, code)
 	for _, name := range names {
 		text, err1 := fs.ReadFile(tree, name)
 		err = errors.Join(err, err1, add(z, name, 0o644, text))
@@ -39,7 +38,15 @@ func zipFunction(program, file string, tree fs.FS, names []string) (sizes, error
 	if err = errors.Join(err, z.Close()); err != nil {
 		return sizes{}, err
 	}
-	size.beside = int64(b.Len()) - size.program
+	made, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	if err != nil {
+		return sizes{}, err
+	}
+	size := sizes{program: int64(b.Len())}
+	for _, f := range made.File[1:] {
+		size.beside += int64(f.CompressedSize64)
+	}
+	size.program -= size.beside
 	if err := os.WriteFile(file+".new", b.Bytes(), 0o644); err != nil {
 		return sizes{}, err
 	}

@@ -3,16 +3,38 @@ const main = document.querySelector("main");
 const about = main.querySelector(".v-about");
 const list = main.querySelector(".v-pages");
 const program = main.dataset.program;
-const most = { pages: 1000, time: 10000, side: 4096 };
+const most = { pages: 1000, time: 10000, side: 4096, unpacked: 2 ** 27 };
 
 function ended(text) {
   about.textContent = text + " The raw file has all of it.";
   about.hidden = false;
 }
 
+// guard bounds what the worker holds of one part of a document, which it unpacks as a whole: by bytes, or by a stream of the
+// browser. It ends the worker, because after a failure the worker would unpack the part again in another way.
+function guard(most) {
+  const [bytes, unpack] = [Uint8Array, DecompressionStream];
+  const end = () => {
+    postMessage("large");
+    close();
+    throw new RangeError("large");
+  };
+  self.Uint8Array = new Proxy(bytes, {
+    construct: (of, given, as) => (given[0] > most ? end() : Reflect.construct(of, given, as)),
+  });
+  self.DecompressionStream = function (format) {
+    const { readable, writable } = new unpack(format);
+    let size = 0;
+    const count = new TransformStream({
+      transform: (chunk, out) => ((size += chunk.length) > most ? end() : out.enqueue(chunk)),
+    });
+    return { readable: readable.pipeThrough(count), writable };
+  };
+}
+
 // begin starts the worker. A blob may be a worker of this page, and a file of another origin may not.
 function begin() {
-  const code = `import(${JSON.stringify(program.replace("pdf.min", "pdf.worker.min"))}).catch(() => postMessage("failed"));`;
+  const code = `(${guard})(${most.unpacked}); import(${JSON.stringify(program.replace("pdf.min", "pdf.worker.min"))}).catch(() => postMessage("failed"));`;
   const worker = new Worker(URL.createObjectURL(new Blob([code], { type: "text/javascript" })));
   return new Promise((done, fail) => {
     worker.onmessage = (e) => (e.data === "failed" ? fail(new Error("load")) : done(worker));
@@ -24,10 +46,12 @@ function begin() {
 function within(promise, worker) {
   let timer;
   const late = new Promise((_, fail) => {
-    timer = setTimeout(() => {
+    const end = () => {
       worker.terminate();
       fail(new Error("late"));
-    }, most.time);
+    };
+    timer = setTimeout(end, most.time);
+    worker.addEventListener("message", (e) => e.data === "large" && end());
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
@@ -114,7 +138,7 @@ function watch(pdfjs, doc, worker) {
   const failed = (e) => {
     if (over) return;
     over = e.message === "late";
-    ended(over ? "A page of this document takes too long to draw." : "A page of this document cannot be drawn.");
+    ended(over ? "A page of this document is too large to draw, or takes too long." : "A page of this document cannot be drawn.");
   };
   const next = (place) => {
     if (over || !inView.has(place) || place.firstChild) return;
@@ -158,6 +182,6 @@ try {
   main.dataset.drawn = "no";
   if (e.name === "PasswordException") ended("This document asks for a password, so its pages are not shown here.");
   else if (e.name === "InvalidPDFException") ended("This file is no PDF document that can be read.");
-  else if (e.message === "late") ended("This document takes too long to read.");
+  else if (e.message === "late") ended("This document is too large to read, or takes too long.");
   else ended("The pages of this document are not shown, because the program that draws them did not load it.");
 }
