@@ -93,11 +93,15 @@ func (b *bench) zips(ctx context.Context) (map[string]int64, error) {
 	}
 	sizes := map[string]int64{}
 	for _, host := range answering {
-		info, err := os.Stat(filepath.Join(folder, host+".zip"))
+		zipped, err := os.ReadFile(filepath.Join(folder, host+".zip"))
 		if err != nil {
 			return nil, err
 		}
-		sizes[host] = info.Size()
+		size, err := bootstrap.SizeOf(bytes.NewReader(zipped), int64(len(zipped)))
+		if err != nil {
+			return nil, err
+		}
+		sizes[host] = size.Program
 	}
 	return sizes, nil
 }

@@ -55,8 +55,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			return err
 		}
 		most := bootstrap.Budgets[*arch][host]
-		fmt.Fprintf(stdout, "%-8s %s %5.2f MB of %.1f%s\n", host, *arch, float64(size.program)/1e6, float64(most)/1e6, size.more())
-		programs[host] = size.program
+		fmt.Fprintf(stdout, "%-8s %s %5.2f MB of %.1f%s\n", host, *arch, float64(size.Program)/1e6, float64(most)/1e6, more(size))
+		programs[host] = size.Program
 	}
 	if sentence := bootstrap.OverBudget(*arch, programs); sentence != "" {
 		fmt.Fprintln(stderr, sentence)
@@ -66,35 +66,35 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // pack builds one function into a zip file and returns its sizes. That of the app has the programs that pages run beside
 // it.
-func pack(ctx context.Context, host, arch, file string) (sizes, error) {
+func pack(ctx context.Context, host, arch, file string) (bootstrap.Size, error) {
 	dir, err := os.MkdirTemp("", "vitrine-build-")
 	if err != nil {
-		return sizes{}, err
+		return bootstrap.Size{}, err
 	}
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, "bootstrap")
 	if err := bootstrap.Build(ctx, host, arch, program); err != nil {
-		return sizes{}, err
+		return bootstrap.Size{}, err
 	}
 	if host != "app" {
 		return zipFunction(program, file, nil, nil)
 	}
 	root, err := engine.Root()
 	if err != nil {
-		return sizes{}, err
+		return bootstrap.Size{}, err
 	}
 	tree := os.DirFS(root)
 	names, err := script.Files(tree)
 	if err != nil {
-		return sizes{}, err
+		return bootstrap.Size{}, err
 	}
 	return zipFunction(program, file, tree, names)
 }
 
 // more names what is beside the program.
-func (s sizes) more() string {
-	if s.beside == 0 {
+func more(s bootstrap.Size) string {
+	if s.Beside == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", and %.2f MB of programs for pages", float64(s.beside)/1e6)
+	return fmt.Sprintf(", and %.2f MB of programs for pages", float64(s.Beside)/1e6)
 }

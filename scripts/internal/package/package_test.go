@@ -133,9 +133,9 @@ func TestEveryPackageIsWithinItsBudget(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sizes[host] = size.program
-			if most := map[string]int64{"app": 2.2e6}[host]; size.beside > most {
-				t.Errorf("%s has %d bytes beside its program, of %d", host, size.beside, most)
+			sizes[host] = size.Program
+			if most := map[string]int64{"app": 2.2e6}[host]; size.Beside > most {
+				t.Errorf("%s has %d bytes beside its program, of %d", host, size.Beside, most)
 			}
 		}
 		if sentence := bootstrap.OverBudget(arch, sizes); sentence != "" {

@@ -9,22 +9,20 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"vitrine/scripts/internal/package/bootstrap"
 )
 
 // packed is the modification time of all files, so that equal programs give equal zips, and equal
 // keys in S3.
 var packed = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// sizes are the bytes of a zip file: those of the program, which its budget is about, because the program is what a cold
-// start reads, and those of everything beside it.
-type sizes struct{ program, beside int64 }
-
 // zipFunction writes a zip file with the program of a function, and with the files of a tree beside it, as Lambda wants
 // them, and returns their sizes there. The file is replaced as a whole.
-func zipFunction(program, file string, tree fs.FS, names []string) (sizes, error) {
+func zipFunction(program, file string, tree fs.FS, names []string) (bootstrap.Size, error) {
 	code, err := os.ReadFile(program)
 	if err != nil {
-		return sizes{}, err
+		return bootstrap.Size{}, err
 	}
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -36,19 +34,14 @@ func zipFunction(program, file string, tree fs.FS, names []string) (sizes, error
 		err = errors.Join(err, err1, add(z, name, 0o644, text))
 	}
 	if err = errors.Join(err, z.Close()); err != nil {
-		return sizes{}, err
+		return bootstrap.Size{}, err
 	}
-	made, err := zip.NewReader(bytes.NewReader(b.Bytes()), int64(b.Len()))
+	size, err := bootstrap.SizeOf(bytes.NewReader(b.Bytes()), int64(b.Len()))
 	if err != nil {
-		return sizes{}, err
+		return size, err
 	}
-	size := sizes{program: int64(b.Len())}
-	for _, f := range made.File[1:] {
-		size.beside += int64(f.CompressedSize64)
-	}
-	size.program -= size.beside
 	if err := os.WriteFile(file+".new", b.Bytes(), 0o644); err != nil {
-		return sizes{}, err
+		return bootstrap.Size{}, err
 	}
 	return size, os.Rename(file+".new", file)
 }
