@@ -275,7 +275,7 @@ func TestALinkOpensWithoutScripts(t *testing.T) {
 	p.Click(".fold > summary")
 	p.Wait(`document.querySelector(".drawn svg").checkVisibility() && document.querySelector("#address").innerText === "` + link + `"`)
 	p.Clean()
-	g.link("parcel", g.shows("Minutes", "plain", "minutes.pdf", "application/pdf"))
+	g.link("parcel", g.shows("Minutes", "plain", "minutes.docx", "application/octet-stream"))
 	for pasted, want := range map[string]string{"#wrong": "This link opens nothing", "#parcel": "Browsers do not show files of this kind"} {
 		p.Go(g.appURL + "/al/" + publicID)
 		p.Do(chromedp.SendKeys(chromedp.CSS("#pasted"), g.appURL+"/al/"+publicID+pasted))

@@ -24,6 +24,7 @@ var withoutSession = map[string]bool{
 	"/robots.txt":                       true,
 	"/.well-known/gpc.json":             true,
 	"/assets/{build}/{name}":            true,
+	"/scripts/{program}/{file...}":      true,
 	"/al/{publicId}":                    true,
 	"/signed-out":                       true,
 	"/deletion/requested":               true,
