@@ -1,11 +1,10 @@
 package content
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"strings"
 
 	"vitrine/shared/platform/media"
+	"vitrine/shared/platform/script"
 )
 
 // What any file may load, scripts and framing aside; the wire contract says so in section C.13.
@@ -37,12 +36,10 @@ func newPolicies(app string) policies {
 		return "default-src 'none'; script-src " + scripts + "; " + resources + "; frame-ancestors " + ancestors
 	}
 	app = strings.TrimSuffix(app, "/")
-	digest := sha256.Sum256([]byte(reporterScript))
-	reporterOnly := "'sha256-" + base64.StdEncoding.EncodeToString(digest[:]) + "'"
 	return policies{
 		alone:     base(scriptsOff, "'none'"),
 		framed:    base(scriptsOff, app),
-		reported:  base(reporterOnly, app),
+		reported:  base(script.Hash(reporterScript), app),
 		scripted:  base(scriptsOn, app),
 		svgAlone:  svgResources + "; frame-ancestors 'none'",
 		svgFramed: svgResources + "; frame-ancestors " + app,

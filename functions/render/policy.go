@@ -22,7 +22,7 @@ func newPolicies(app string) policies { return policies{app: strings.TrimSuffix(
 func (p policies) choose(a answer) string {
 	var runner *render.Runner
 	if !a.text {
-		runner = render.RunnerOf(a.view())
+		runner = render.RunnerOf(media.ViewOf(a.File.Path)) // none for a folder, whose file has no path
 	}
 	policy := "default-src 'none'; " + p.scripts(runner) + images
 	switch {
@@ -36,24 +36,16 @@ func (p policies) choose(a answer) string {
 
 // scripts returns the directives of what runs, and of styles, which depend on it.
 func (p policies) scripts(r *render.Runner) string {
-	styles := "style-src '" + render.StyleHash + "'; "
+	styles := "style-src " + render.StyleHash + "; "
 	if r == nil {
 		return styles
 	}
 	if r.Styles() {
 		styles = "style-src 'unsafe-inline'; "
 	}
-	directives := "script-src '" + r.Hash() + "' " + r.Base(p.app) + "; " + styles
+	directives := "script-src " + r.Hash + " " + r.Base(p.app) + "; " + styles
 	if r.Works() {
 		directives += "worker-src blob:; connect-src 'self'; "
 	}
 	return directives
-}
-
-// view returns how the page shows what was asked for.
-func (a answer) view() media.View {
-	if a.File.Path == "" {
-		return media.DirectoryView
-	}
-	return media.ViewOf(a.File.Path)
 }

@@ -35,7 +35,7 @@ func TestAPageIsServedWithItsHeaders(t *testing.T) {
 			"Referrer-Policy":        "no-referrer",
 			"X-Frame-Options":        c.frame,
 			"Vary":                   "Sec-Fetch-Dest, Sec-Fetch-Mode",
-			"Content-Security-Policy": "default-src 'none'; style-src '" + render.StyleHash + "'; img-src 'self' data:; " +
+			"Content-Security-Policy": "default-src 'none'; style-src " + render.StyleHash + "; img-src 'self' data:; " +
 				"media-src 'self'; base-uri 'none'; form-action 'none'; " + c.ancestors,
 		} {
 			if got := w.Header().Get(header); got != want {

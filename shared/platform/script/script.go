@@ -1,8 +1,10 @@
-// Package script names the programs of others that pages of files run in the browser of a reader: the npm packages that
-// they come from, and the paths under which the app host serves them.
+// Package script names what pages of files run in the browser of a reader: programs of others, by the npm packages that they
+// come from and the paths under which the app host serves them, and scripts of ours, by their hash.
 package script
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -115,4 +117,10 @@ func (p Program) check(tree fs.FS) error {
 		return fmt.Errorf("%s %s is installed, not %s: run npm ci", p.Name, manifest.Version, p.Version)
 	}
 	return nil
+}
+
+// Hash is what a content security policy calls a script or a style sheet that a page holds.
+func Hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }

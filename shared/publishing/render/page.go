@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"vitrine/shared/platform/media"
+	"vitrine/shared/platform/script"
 )
 
 //go:embed style.css
 var stylesheet string
 
-// StyleHash is what a content security policy calls the style sheet that every page holds.
-var StyleHash = hash(stylesheet)
+// StyleHash is what a content security policy calls the style sheet that every page holds, in its quotation marks.
+var StyleHash = script.Hash(stylesheet)
 
 // write writes a page around its body.
 func (s Source) write(w io.Writer, b *body) error {

@@ -2,9 +2,7 @@ package render
 
 import (
 	"context"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"strings"
 
 	"vitrine/shared/platform/limits"
@@ -22,13 +20,16 @@ var (
 // Runner is what a page runs in the browser of its reader: a script of ours that the page holds, and the program of others
 // that it imports from the app host. No file of a publisher is part of either.
 type Runner struct {
+	// Hash is what a content security policy calls the script, in its quotation marks.
+	Hash string
+
 	program script.Program
 	script  string
 }
 
 var (
-	diagramRunner = &Runner{program: script.Mermaid, script: diagramScript}
-	pdfRunner     = &Runner{program: script.PDF, script: pdfScript}
+	diagramRunner = &Runner{Hash: script.Hash(diagramScript), program: script.Mermaid, script: diagramScript}
+	pdfRunner     = &Runner{Hash: script.Hash(pdfScript), program: script.PDF, script: pdfScript}
 )
 
 // RunnerOf returns what pages of a view may run; nil: nothing. A page that has nothing to run forbids scripts by itself.
@@ -42,9 +43,6 @@ func RunnerOf(view media.View) *Runner {
 	return nil
 }
 
-// Hash is what a content security policy calls the script.
-func (r *Runner) Hash() string { return hash(r.script) }
-
 // Base returns the URL of the folder that the program is loaded from; app is the origin of the app host.
 func (r *Runner) Base(app string) string { return r.program.Base(app) }
 
@@ -54,13 +52,8 @@ func (r *Runner) Styles() bool { return r == diagramRunner }
 // Works reports whether the program runs in a worker.
 func (r *Runner) Works() bool { return r == pdfRunner }
 
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
-}
-
 // inert is the policy of a page that runs nothing. It narrows the one that the page came with, which is that of its view.
-var inert = `<meta http-equiv="Content-Security-Policy" content="script-src 'none'; style-src '` + StyleHash + `'">`
+var inert = `<meta http-equiv="Content-Security-Policy" content="script-src 'none'; style-src ` + StyleHash + `">`
 
 // attributes writes what the script reads: where the program and the bytes of the file are.
 func (r *Runner) attributes(s Source) string {
