@@ -27,7 +27,7 @@ type Host struct {
 
 // Handler returns the handler. It panics when the content or the app origin is not an absolute http URL.
 func (h *Host) Handler() http.Handler {
-	h.policies = newPolicies(h.Origins.App)
+	h.policies = newPolicies(h.Origins.App, h.Origins.Content)
 	return h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...)
 }
 

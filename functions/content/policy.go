@@ -25,22 +25,26 @@ const (
 func sources(hosts []string) string { return "https://" + strings.Join(hosts, " https://") }
 
 // policies are the content security policies of one deployment. All but that of a viewer frame forbid scripts and
-// framing.
+// framing. Those of frames name the content origin beside 'self', because in WebKit that matches nothing where a
+// document has an opaque origin, as in the sandbox of the viewers.
 type policies struct {
 	alone, framed, reported, scripted string // reported: only the height reporter runs
 	svgAlone, svgFramed               string
 }
 
-func newPolicies(app string) policies {
+func newPolicies(app, content string) policies {
 	base := func(scripts, ancestors string) string {
 		return "default-src 'none'; script-src " + scripts + "; " + resources + "; frame-ancestors " + ancestors
 	}
 	app = strings.TrimSuffix(app, "/")
+	framed := func(scripts string) string {
+		return strings.ReplaceAll(base(scripts, app), "'self'", "'self' "+strings.TrimSuffix(content, "/"))
+	}
 	return policies{
 		alone:     base(scriptsOff, "'none'"),
-		framed:    base(scriptsOff, app),
-		reported:  base(script.Hash(reporterScript), app),
-		scripted:  base(scriptsOn, app),
+		framed:    framed(scriptsOff),
+		reported:  framed(script.Hash(reporterScript)),
+		scripted:  framed(scriptsOn),
 		svgAlone:  svgResources + "; frame-ancestors 'none'",
 		svgFramed: svgResources + "; frame-ancestors " + app,
 	}

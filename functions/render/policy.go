@@ -7,17 +7,20 @@ import (
 	"vitrine/shared/publishing/render"
 )
 
-// policies are the content security policies of pages: the style sheet that a page holds, images and media of the content
-// origin, the images that a page holds, and no script but what render.RunnerOf names. A page that runs something and is
-// opened by itself has an origin of its own, as one in a frame has.
-type policies struct{ app string }
+// policies are the content security policies of pages: the style sheet that a page holds, images and media of the
+// content origin, the images that a page holds, and no script but what render.RunnerOf names. A page that runs something
+// and is opened by itself has an opaque origin, as one in a frame has. The policies of both name the content origin beside
+// 'self', because in WebKit that matches nothing where a document has an opaque origin.
+type policies struct{ app, content string }
 
 const (
 	images  = "img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
 	sandbox = "; sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads"
 )
 
-func newPolicies(app string) policies { return policies{app: strings.TrimSuffix(app, "/")} }
+func newPolicies(app, content string) policies {
+	return policies{app: strings.TrimSuffix(app, "/"), content: strings.TrimSuffix(content, "/")}
+}
 
 func (p policies) choose(a answer) string {
 	var runner *render.Runner
@@ -25,13 +28,14 @@ func (p policies) choose(a answer) string {
 		runner = render.RunnerOf(media.ViewOf(a.File.Path)) // none for a folder, whose file has no path
 	}
 	policy := "default-src 'none'; " + p.scripts(runner) + images
-	switch {
-	case a.framed:
-		return policy + p.app
-	case runner != nil:
-		return policy + "'none'" + sandbox
+	if !a.framed && runner == nil {
+		return policy + "'none'"
 	}
-	return policy + "'none'"
+	policy = strings.ReplaceAll(policy, "'self'", "'self' "+p.content)
+	if a.framed {
+		return policy + p.app
+	}
+	return policy + "'none'" + sandbox
 }
 
 // scripts returns the directives of what runs, and of styles, which depend on it.

@@ -17,11 +17,12 @@ func TestAPageIsServedWithItsHeaders(t *testing.T) {
 	e := newEnv(t, "a.txt", "Title")
 	for name, c := range map[string]struct {
 		headers   []string
+		own       string
 		ancestors string
 		frame     string
 	}{
-		"on its own": {nil, "frame-ancestors 'none'", "DENY"},
-		"in a frame": {frame, "frame-ancestors http://app.test", ""},
+		"on its own": {nil, "'self'", "frame-ancestors 'none'", "DENY"},
+		"in a frame": {frame, "'self' http://content.test", "frame-ancestors http://app.test", ""},
 	} {
 		w := e.get("a.txt", c.headers...)
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Title") {
@@ -35,8 +36,8 @@ func TestAPageIsServedWithItsHeaders(t *testing.T) {
 			"Referrer-Policy":        "no-referrer",
 			"X-Frame-Options":        c.frame,
 			"Vary":                   "Sec-Fetch-Dest, Sec-Fetch-Mode",
-			"Content-Security-Policy": "default-src 'none'; style-src " + render.StyleHash + "; img-src 'self' data:; " +
-				"media-src 'self'; base-uri 'none'; form-action 'none'; " + c.ancestors,
+			"Content-Security-Policy": "default-src 'none'; style-src " + render.StyleHash + "; img-src " + c.own +
+				" data:; media-src " + c.own + "; base-uri 'none'; form-action 'none'; " + c.ancestors,
 		} {
 			if got := w.Header().Get(header); got != want {
 				t.Errorf("%s: %s is %q, want %q", name, header, got, want)
