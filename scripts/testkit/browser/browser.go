@@ -14,14 +14,22 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/chromedp"
 )
 
 // Install is the command that installs Chromium.
 const Install = "apt-get install -y chromium"
 
+// chromiumVariable names the program that is used instead of the installed Chromium.
+const chromiumVariable = "VITRINE_CHROMIUM"
+
 // Find returns the path of Chromium; the error is one sentence that names the command to install it.
 func Find() (string, error) {
+	if path := os.Getenv(chromiumVariable); path != "" {
+		return path, nil
+	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil
@@ -34,6 +42,7 @@ func Find() (string, error) {
 type Browser struct {
 	ctx     context.Context
 	release func()
+	version string // as HeadlessChrome/156.0.8078.79
 }
 
 // flags keep the browser from sending requests of its own, so that every request in a test is one
@@ -82,6 +91,12 @@ func Start() (*Browser, error) {
 		b.release()
 		return nil, err
 	}
+	version, err := chromedp.CallBrowser(ctx, browser.GetVersion, cdp.Empty{})
+	if err != nil {
+		b.release()
+		return nil, err
+	}
+	b.version = version.Product
 	return b, nil
 }
 

@@ -8,12 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/chromedp/cdproto/log"
 )
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
 
 func TestFindNamesTheInstallCommand(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
+	t.Setenv(chromiumVariable, "")
 	path, err := Find()
 	if err == nil {
 		t.Fatalf("found %s on an empty PATH", path)
@@ -23,6 +26,10 @@ func TestFindNamesTheInstallCommand(t *testing.T) {
 	}
 	if _, err := Start(); err == nil {
 		t.Error("Start succeeded without Chromium")
+	}
+	t.Setenv(chromiumVariable, "/opt/chromium")
+	if path, err := Find(); path != "/opt/chromium" || err != nil {
+		t.Errorf("found %q, %v; want the one that is named", path, err)
 	}
 }
 
@@ -95,6 +102,56 @@ func TestFrameOfAnotherSiteInASandbox(t *testing.T) {
 		t.Errorf("the frame has origin %q", got)
 	}
 	p.Frame("/none").WaitText("404")
+}
+
+// verdict is a test that may fail.
+type verdict struct {
+	testing.TB
+	said []string
+}
+
+func (v *verdict) Errorf(format string, args ...any) {
+	v.said = append(v.said, fmt.Sprintf(format, args...))
+}
+
+func TestALoadThatTheOriginOfAFrameMayNotMakeFails(t *testing.T) {
+	content := site(t, "", map[string]string{"/inside": `<svg><use href="/drawing.svg#a"/></svg><p>drawn</p>`})
+	p := Open(t)
+	p.Go(elsewhere(site(t, "", map[string]string{
+		"/": `<iframe sandbox="allow-scripts" src="` + content + `/inside"></iframe>`,
+	})))
+	f := p.Frame("/inside")
+	f.WaitText("drawn")
+	f.WaitViolation("Unsafe attempt to load URL " + content + "/drawing.svg from frame with URL " + content + "/inside.")
+	v := &verdict{TB: t}
+	f.t = v
+	f.Clean()
+	if len(v.said) != 1 {
+		t.Errorf("%d failures: %q", len(v.said), v.said)
+	}
+}
+
+func TestOnlyTheFetchOfTheDriverIsNoMessage(t *testing.T) {
+	const of, tail = "http://content.test/a.html", ". Domains, protocols and ports must match.\n"
+	const said = "Unsafe attempt to load URL " + of + " from frame with URL "
+	for name, tt := range map[string]struct {
+		source, text string
+		kept         int
+	}{
+		"the document again":   {"security", said + of + tail, 0},
+		"another file":         {"security", said + of + "l" + tail, 1},
+		"another reason":       {"security", said + of + ". 'file:' URLs are treated as unique security origins.\n", 1},
+		"more than that":       {"security", said + of + tail + "Blocked.", 1},
+		"another part of it":   {"javascript", said + of + tail, 1},
+		"a page that says it":  {"console", said + of + tail, 1},
+		"a policy's violation": {"security", "Refused to load " + of, 1},
+	} {
+		d := &Document{t: t}
+		d.collect(&log.EventEntryAdded{Entry: &log.Entry{Source: log.EntrySource(tt.source), Text: tt.text}})
+		if got := len(d.Messages()); got != tt.kept {
+			t.Errorf("%s: %d messages, want %d", name, got, tt.kept)
+		}
+	}
 }
 
 func TestEmulation(t *testing.T) {

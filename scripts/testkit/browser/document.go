@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -53,6 +54,18 @@ func (m Message) failure() bool {
 		(m.Level == "error" || m.Level == "assert")
 }
 
+// refused is what Chromium says of a load that the origin of a document may not make.
+var refused = regexp.MustCompile(`^Unsafe attempt to load URL (\S+) from frame with URL (\S+)\. ` +
+	`Domains, protocols and ports must match\.\s*$`)
+
+// refetch reports whether the message is about the driver and not about the document: chromedp enables the domain CSS
+// when it attaches to a frame, for which some versions of Chromium fetch the document again, and an opaque origin may
+// not.
+func (m Message) refetch() bool {
+	urls := refused.FindStringSubmatch(m.Text)
+	return m.Source == "security" && urls != nil && urls[1] == urls[2]
+}
+
 const contentSecurity = audits.InspectorIssueCode("ContentSecurityPolicyIssue")
 
 // listen collects what the browser reports, including earlier messages.
@@ -90,6 +103,9 @@ func (d *Document) collect(event any) {
 		details, _ := json.Marshal(e.Issue.Details)
 		m = Message{"issue", "", string(e.Issue.Code) + " " + string(details)}
 	default:
+		return
+	}
+	if m.refetch() {
 		return
 	}
 	d.mu.Lock()

@@ -24,7 +24,12 @@ type Page struct {
 func (b *Browser) Open(t testing.TB) *Page {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
-	t.Cleanup(cancel)
+	t.Cleanup(func() {
+		cancel()
+		if t.Failed() {
+			t.Logf("the browser is %s", b.version)
+		}
+	})
 	p := &Page{Document: Document{t: t, ctx: ctx, name: "page"}}
 	if err := p.listen(); err != nil {
 		t.Fatalf("open a page: %v", err)
