@@ -1,0 +1,170 @@
+// Package webdriver drives Firefox and WebKitGTK in tests, by the commands of W3C WebDriver. WebKit gets them over HTTP,
+// and Firefox over Marionette, the protocol that geckodriver speaks to it.
+package webdriver
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const (
+	waitTimeout  = time.Minute           // bounds every wait; a busy machine takes tens of seconds
+	callTimeout  = 30 * time.Second      // bounds every command, because a screenshot of WebKit may never come
+	pollInterval = 50 * time.Millisecond // between two checks of a condition
+)
+
+// command is a command by its name in Marionette and its place below a session of WebDriver.
+type command struct{ name, method, path string }
+
+var (
+	navigate   = command{"WebDriver:Navigate", "POST", "/url"}
+	frame      = command{"WebDriver:SwitchToFrame", "POST", "/frame"}
+	execute    = command{"WebDriver:ExecuteScript", "POST", "/execute/sync"}
+	screenshot = command{"WebDriver:TakeScreenshot", "GET", "/screenshot"}
+)
+
+// driver sends commands to a browser and returns their values.
+type driver interface {
+	send(command, map[string]any) (json.RawMessage, error)
+}
+
+// Session is a running browser with one window and an empty profile; its methods fail the test instead of returning
+// errors. Conditions and values are JavaScript expressions.
+type Session struct {
+	t      testing.TB
+	name   string
+	driver driver
+}
+
+// Go loads a URL and does not wait for it.
+func (s *Session) Go(url string) {
+	s.t.Helper()
+	if _, err := s.driver.send(navigate, map[string]any{"url": url}); err != nil {
+		s.t.Fatalf("%s: open %s: %v", s.name, url, err)
+	}
+}
+
+// Wait waits until an expression is truthy in the page.
+func (s *Session) Wait(expression string) { s.t.Helper(); s.until(false, expression) }
+
+// WaitInFrame waits until an expression is truthy in the first frame of the page, whatever its origin.
+func (s *Session) WaitInFrame(expression string) { s.t.Helper(); s.until(true, expression) }
+
+// Value returns the value of an expression in the first frame of the page.
+func Value[T any](s *Session, expression string) (value T) {
+	s.t.Helper()
+	answer, err := s.eval(true, expression)
+	if err == nil {
+		err = json.Unmarshal(answer, &value)
+	}
+	if err != nil {
+		s.t.Fatalf("%s: %s: %v", s.name, expression, err)
+	}
+	return value
+}
+
+// until checks a condition repeatedly. Errors count as not yet, because a document may be about to be replaced.
+func (s *Session) until(inside bool, expression string) {
+	s.t.Helper()
+	var err error
+	var answer json.RawMessage
+	for end := time.Now().Add(waitTimeout); time.Now().Before(end); <-time.After(pollInterval) {
+		if answer, err = s.eval(inside, "!!("+expression+")"); string(answer) == "true" {
+			return
+		}
+	}
+	shows, _ := s.eval(inside, "location.href + ': ' + document.body.innerText")
+	s.t.Fatalf("%s: waited %s in vain for %s (last error: %v); it shows %.2000s", s.name, waitTimeout, expression, err, shows)
+}
+
+func (s *Session) eval(inside bool, expression string) (json.RawMessage, error) {
+	if _, err := s.driver.send(frame, map[string]any{"id": nil}); err != nil {
+		return nil, err
+	}
+	if inside {
+		if _, err := s.driver.send(frame, map[string]any{"id": 0}); err != nil {
+			return nil, err
+		}
+	}
+	return s.driver.send(execute, map[string]any{"script": "return " + expression, "args": []any{}})
+}
+
+// Screenshot saves what the window shows as screenshots/NAME-BROWSER.png in the folder that VITRINE_BUILD_DIR names. It
+// does nothing where that is not set, and only tells of a browser that makes none, because no test reads a picture.
+func (s *Session) Screenshot(name string) {
+	s.t.Helper()
+	build := os.Getenv("VITRINE_BUILD_DIR")
+	if build == "" {
+		return
+	}
+	if _, err := s.driver.send(frame, map[string]any{"id": nil}); err != nil {
+		s.t.Fatalf("%s: %v", s.name, err)
+	}
+	answer, err := s.driver.send(screenshot, map[string]any{"full": false})
+	var text string
+	if err == nil {
+		err = json.Unmarshal(answer, &text)
+	}
+	if err != nil {
+		s.t.Logf("%s makes no picture %s: %v", s.name, name, err)
+		return
+	}
+	picture, err := base64.StdEncoding.DecodeString(text)
+	dir := filepath.Join(build, "screenshots")
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, name+"-"+s.name+".png"), picture, 0o644)
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// open begins a session, which tells the browser's version if the test fails.
+func open(t testing.TB, name string, d driver, version string) *Session {
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the browser is %s %s", name, version)
+		}
+	})
+	return &Session{t: t, name: name, driver: d}
+}
+
+// start starts a program, and ends it and what it started with the test.
+func start(t testing.TB, install string, c *exec.Cmd) {
+	t.Helper()
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := c.Start(); err != nil {
+		t.Fatalf("%v: install it with `apt-get install -y %s`", err, install)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL)
+		_ = c.Wait() // it was killed
+	})
+}
+
+// poll calls f until it succeeds.
+func poll(t testing.TB, what string, f func() error) {
+	t.Helper()
+	var err error
+	for end := time.Now().Add(waitTimeout); time.Now().Before(end); <-time.After(pollInterval) {
+		if err = f(); err == nil {
+			return
+		}
+	}
+	t.Fatalf("waited %s in vain for %s: %v", waitTimeout, what, err)
+}
+
+// failure is what a browser answers to a command that it does not carry out.
+type failure struct{ Error, Message string }
+
+func (f failure) err() error { return fmt.Errorf("%s: %s", f.Error, f.Message) }

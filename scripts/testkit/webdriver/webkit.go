@@ -1,0 +1,121 @@
+package webdriver
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// session is a session of WebKitWebDriver, by its URL.
+type session string
+
+var client = &http.Client{Timeout: callTimeout}
+
+// WebKit starts WebKitGTK's small browser on a display of its own. Each test has one of its own.
+func WebKit(t testing.TB) *Session {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by -short: it needs a browser")
+	}
+	browsers, _ := filepath.Glob("/usr/lib/*/webkit2gtk-4.*/MiniBrowser")
+	if len(browsers) == 0 {
+		t.Fatal("the small browser of WebKitGTK is missing: install it with `apt-get install -y webkit2gtk-driver`")
+	}
+	port := strconv.Itoa(freePort(t))
+	home := t.TempDir()
+	c := exec.Command("WebKitWebDriver", "--port="+port)
+	c.Env = append(os.Environ(), "DISPLAY="+display(t), "HOME="+home, "XDG_RUNTIME_DIR="+home, "NO_AT_BRIDGE=1",
+		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1") // the sandbox does not start as root; the pages are those of tests
+	start(t, "webkit2gtk-driver", c)
+	root := "http://127.0.0.1:" + port
+	poll(t, "WebKitWebDriver", func() error {
+		_, err := request("GET", root+"/status", nil)
+		return err
+	})
+	answer, err := request("POST", root+"/session", map[string]any{"capabilities": map[string]any{
+		"alwaysMatch": map[string]any{
+			"pageLoadStrategy":         "none",
+			"webkitgtk:browserOptions": map[string]any{"binary": browsers[0], "args": []string{"--automation"}},
+		},
+	}})
+	var begun struct {
+		SessionID    string
+		Capabilities struct{ BrowserVersion string }
+	}
+	if err == nil {
+		err = json.Unmarshal(answer, &begun)
+	}
+	if err != nil {
+		t.Fatalf("a session of WebKit: %v", err)
+	}
+	return open(t, "webkit", session(root+"/session/"+begun.SessionID), begun.Capabilities.BrowserVersion)
+}
+
+func (s session) send(c command, params map[string]any) (json.RawMessage, error) {
+	return request(c.method, string(s)+c.path, params)
+}
+
+func request(method, url string, params map[string]any) (json.RawMessage, error) {
+	var body bytes.Buffer
+	if method == "POST" {
+		if err := json.NewEncoder(&body).Encode(params); err != nil {
+			return nil, err
+		}
+	}
+	r, err := http.NewRequest(method, url, &body)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	var of struct{ Value json.RawMessage }
+	if err := json.NewDecoder(answer.Body).Decode(&of); err != nil {
+		return nil, fmt.Errorf("%s: %w", answer.Status, err)
+	}
+	if answer.StatusCode != http.StatusOK {
+		var wrong failure
+		if err := json.Unmarshal(of.Value, &wrong); err != nil {
+			return nil, err
+		}
+		return nil, wrong.err()
+	}
+	return of.Value, nil
+}
+
+// display starts an X server on a free display and returns its name.
+func display(t testing.TB) string {
+	t.Helper()
+	c := exec.Command("Xvfb", "-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp")
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, "xvfb", c)
+	number, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("Xvfb names no display: %v", err)
+	}
+	return ":" + strings.TrimSpace(number)
+}
+
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
