@@ -104,8 +104,11 @@ func (s *Session) Screenshot(name string) {
 	if build == "" {
 		return
 	}
-	if _, err := s.driver.send(frame, map[string]any{"id": nil}); err != nil {
-		s.t.Fatalf("%s: %v", s.name, err)
+	painted := `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`
+	for _, inside := range []bool{true, false} { // ends in the page, of which the picture is
+		if _, err := s.eval(inside, painted); err != nil {
+			s.t.Fatalf("%s: %v", s.name, err)
+		}
 	}
 	answer, err := s.driver.send(screenshot, map[string]any{"full": false})
 	var text string

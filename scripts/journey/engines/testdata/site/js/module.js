@@ -1,0 +1,3 @@
+import { word } from "./word.js";
+
+window.word = word;

@@ -1,0 +1,75 @@
+package engines
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/webdriver"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/media"
+)
+
+// TestReadersSeeWhatALinkShows is the short walk: a site, a page with a diagram and a formula, and a document.
+func TestReadersSeeWhatALinkShows(t *testing.T) {
+	inBoth(t, func(t *testing.T, d *harness.LinkEnv, s *webdriver.Session) {
+		s.Go(share(t, d, "Tide tables", site(t)...))
+		s.WaitInFrame(loaded + `.length === 7`)
+		if got := webdriver.Value[[]string](s, "blocked"); len(got) > 0 {
+			t.Errorf("the policy blocks %q", got)
+		}
+		s.Wait(`document.querySelector("h1").innerText === "Tide tables"`)
+		s.Screenshot("engine-site")
+
+		s.Go(share(t, d, "Flow", wire.File{Path: "flow.md", Body: []byte(
+			"# Flow\n\n$$\\frac{a}{b}$$\n\n```mermaid\nflowchart LR\n  A[Ebb] --> B[Flood]\n```\n\n![c](chart.svg)\n")},
+			wire.File{Path: "chart.svg", Body: read(t, "testdata/site", "img/chart.svg").Body}))
+		s.WaitInFrame(`document.querySelector("figure > img")?.naturalWidth > 100`)
+		s.WaitInFrame(`document.querySelector("mfrac").getBoundingClientRect().height > 20`)
+		s.WaitInFrame(`document.querySelector("img[src$='chart.svg']").naturalWidth === 200`)
+		s.Screenshot("engine-flow")
+
+		s.Go(share(t, d, "Report", read(t, specimens, "report.pdf")))
+		s.WaitInFrame(`document.querySelector(".v-text")?.textContent.includes("Seals of the bay")`)
+		s.WaitInFrame(`document.querySelector("main").dataset.drawn === "yes"`)
+		s.Screenshot("engine-document")
+	})
+}
+
+// TestWebKitLoadsNothingByPoliciesThatNameNoOrigin shows that the walk would see it.
+func TestWebKitLoadsNothingByPoliciesThatNameNoOrigin(t *testing.T) {
+	s := webdriver.WebKit(t)
+	s.Go(framed(t, "'self'"))
+	s.WaitInFrame(`document.readyState === "complete" && blocked.length > 5`)
+	if got := webdriver.Value[[]string](s, loaded); len(got) > 0 {
+		t.Errorf("%q load, so that the policies need no origin any more", got)
+	}
+	s.Go(framed(t, "'self' ORIGIN"))
+	s.WaitInFrame(loaded + `.length === 7`)
+}
+
+// framed serves a page that frames the site in the viewers' sandbox, under a policy with these sources.
+func framed(t *testing.T, sources string) string {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, f := range site(t) {
+		files["/"+f.Path] = f.Body
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/" {
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<!doctype html><iframe sandbox="allow-scripts" src="/index.html"></iframe>`)
+			return
+		}
+		own := strings.ReplaceAll(sources, "ORIGIN", "http://"+r.Host)
+		w.Header().Set("Content-Security-Policy", "default-src "+own+"; script-src 'unsafe-inline' "+own)
+		w.Header().Set("Access-Control-Allow-Origin", "null")
+		w.Header().Set("Content-Type", media.Of(r.URL.Path).ContentType)
+		_, _ = w.Write(files[r.URL.Path])
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
