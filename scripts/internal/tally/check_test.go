@@ -98,11 +98,14 @@ func (m machine) checkWith(t *testing.T, flags []string, env ...string) (said, c
 }
 
 // everything is what scripts/check has to find; git is no part of it.
-var everything = []string{"go", "gofmt", "node", "npm", "cc", "chromium", "unzip"}
+var everything = []string{
+	"go", "gofmt", "node", "npm", "cc", "chromium", "firefox-esr", "WebKitWebDriver", "Xvfb", "unzip",
+}
 
 func TestCheckNamesWhatIsMissing(t *testing.T) {
 	for missing, want := range map[string]string{
 		"go": "needs Go 1.26", "node": "install version 20", "npm": "install Node.js 20", "cc": "install gcc", "chromium": "need Chromium",
+		"firefox-esr": "need Firefox", "WebKitWebDriver": "need WebKitGTK", "Xvfb": "install Xvfb",
 		"unzip": "install it (Debian: apt-get install unzip)",
 	} {
 		var there []string
@@ -167,10 +170,11 @@ func TestCheckIsShortWithoutCompilerNodeAndBrowser(t *testing.T) {
 func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 	const suite = "go test -tags conformance -timeout 15m vitrine/scripts/internal/conformance\n"
 	const audit = "go test -tags lighthouse -timeout 20m vitrine/scripts/internal/lighthouse\n"
+	const kinds = "go test -tags engines -timeout 20m vitrine/scripts/journey/engines\n"
 	for mode, want := range map[string]int{"-all": 1, "-short": 0} {
 		said, calls := newMachine(t, everything...).checkWith(t, []string{mode})
 		if strings.Count(tests(calls), suite) != want || strings.Count(tests(calls), audit) != want ||
-			strings.Count(calls, "npm ci") != 1+2*want ||
+			strings.Count(tests(calls), kinds) != want || strings.Count(calls, "npm ci") != 1+2*want ||
 			strings.Count(said, "installing the conformance suite of MCP (npm ci)\n") != want ||
 			strings.Count(said, "installing Lighthouse (npm ci)\n") != want {
 			t.Errorf("with %s it says %q after\n%s", mode, said, calls)
@@ -179,6 +183,18 @@ func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 	said, calls := newMachine(t, everything...).check(t)
 	if strings.Contains(said+calls, "conformance") || strings.Contains(said+calls, "ighthouse") {
 		t.Errorf("it says %q after\n%s", said, calls)
+	}
+}
+
+func TestCheckNamesTheBrowsers(t *testing.T) {
+	m := newMachine(t, everything...)
+	named := filepath.Join(m.folder, "another")
+	executable.Write(t, named, "#!/bin/sh\necho Chromium 147\n")
+	executable.Write(t, filepath.Join(m.path, "firefox-esr"), "#!/bin/sh\necho Firefox 153\n")
+	executable.Write(t, filepath.Join(m.path, "dpkg-query"), "#!/bin/sh\necho 2.50\n")
+	const want = "browsers: Chromium 147, Firefox 153, WebKitGTK 2.50\n"
+	if said, _ := m.check(t, "VITRINE_CHROMIUM="+named); !strings.Contains(said, want) {
+		t.Errorf("it says %q", said)
 	}
 }
 

@@ -43,7 +43,11 @@ func Firefox(t testing.TB) *Session {
 	if err := os.WriteFile(filepath.Join(profile, "user.js"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command("firefox-esr", "--headless", "--marionette", "--no-remote", "--profile", profile)
+	name := "firefox-esr"
+	if _, err := exec.LookPath(name); err != nil {
+		name = "firefox" // as other systems call it
+	}
+	c := exec.Command(name, "--headless", "--marionette", "--no-remote", "--profile", profile)
 	c.Env = append(os.Environ(), "HOME="+profile, "MOZ_CRASHREPORTER_DISABLE=1")
 	start(t, "firefox-esr", c)
 	m := &marionette{}
