@@ -24,19 +24,39 @@ func TestReadersSeeWhatALinkShows(t *testing.T) {
 		s.Wait(`document.querySelector("h1").innerText === "Tide tables"`)
 		s.Screenshot("engine-site")
 
-		s.Go(share(t, d, "Flow", wire.File{Path: "flow.md", Body: []byte(
-			"# Flow\n\n$$\\frac{a}{b}$$\n\n```mermaid\nflowchart LR\n  A[Ebb] --> B[Flood]\n```\n\n![c](chart.svg)\n")},
-			wire.File{Path: "chart.svg", Body: read(t, "testdata/site", "img/chart.svg").Body}))
-		s.WaitInFrame(`document.querySelector("figure > img")?.naturalWidth > 100`)
-		s.WaitInFrame(`document.querySelector("mfrac").getBoundingClientRect().height > 20`)
-		s.WaitInFrame(`document.querySelector("img[src$='chart.svg']").naturalWidth === 200`)
+		flow := []wire.File{
+			{Path: "flow.md", Body: []byte("# Flow\n\n$$\\frac{a}{b}$$\n\n```mermaid\nflowchart LR\n  A[Ebb] --> B[Flood]\n```\n\n" +
+				"![c](chart.svg)\n")},
+			{Path: "chart.svg", Body: read(t, "testdata/site", "img/chart.svg").Body},
+		}
+		s.Go(share(t, d, "Flow", flow...))
+		s.WaitInFrame(drawn + ` && document.querySelector("mfrac").getBoundingClientRect().height > 20`)
 		s.Screenshot("engine-flow")
-
 		s.Go(share(t, d, "Report", read(t, specimens, "report.pdf")))
-		s.WaitInFrame(`document.querySelector(".v-text")?.textContent.includes("Seals of the bay")`)
-		s.WaitInFrame(`document.querySelector("main").dataset.drawn === "yes"`)
+		s.WaitInFrame(pages)
 		s.Screenshot("engine-document")
+
+		// Alone, these pages have an opaque origin too.
+		s.Go(alone(t, d, flow...))
+		s.Wait(drawn)
+		s.Go(alone(t, d, read(t, specimens, "report.pdf")))
+		s.Wait(pages)
 	})
+}
+
+// What the page of a file with a diagram and a picture shows, and that of a document.
+const (
+	drawn = `document.querySelector("figure > img")?.naturalWidth > 100 &&
+		document.querySelector("img[src$='chart.svg']").naturalWidth === 200`
+	pages = `document.querySelector("main").dataset.drawn === "yes" &&
+		document.querySelector(".v-text").textContent.includes("Seals of the bay")`
+)
+
+// alone publishes files and returns the URL of the page of the first.
+func alone(t testing.TB, d *harness.LinkEnv, files ...wire.File) string {
+	t.Helper()
+	made := harness.Must(d.Agent.PublishFiles(ctx, "Alone", "", files...))(t)
+	return harness.Must(d.Agent.AgentView(ctx, made.ArtifactID))(t).RenderedURL
 }
 
 // TestWebKitLoadsNothingByPoliciesThatNameNoOrigin shows that the walk would see it.

@@ -39,7 +39,7 @@ func Firefox(t testing.TB) *Session {
 	if testing.Short() {
 		t.Skip("left out by -short: it needs a browser")
 	}
-	profile := t.TempDir()
+	profile := folder(t)
 	if err := os.WriteFile(filepath.Join(profile, "user.js"), []byte(settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func (m *marionette) call(name string, params map[string]any) (json.RawMessage, 
 	if err != nil {
 		return nil, err
 	}
-	if err := m.conn.SetDeadline(time.Now().Add(callTimeout)); err != nil {
+	if err := m.conn.SetDeadline(time.Now().Add(waitTimeout)); err != nil {
 		return nil, err
 	}
 	if _, err := fmt.Fprintf(m.conn, "%d:%s", len(text), text); err != nil {

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -13,12 +12,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"vitrine/scripts/testkit/port"
 )
 
 // session is a session of WebKitWebDriver, by its URL.
 type session string
 
-var client = &http.Client{Timeout: callTimeout}
+var client = &http.Client{Timeout: waitTimeout}
 
 // WebKit starts WebKitGTK's small browser on a display of its own. Each test has one of its own.
 func WebKit(t testing.TB) *Session {
@@ -30,13 +31,13 @@ func WebKit(t testing.TB) *Session {
 	if len(browsers) == 0 {
 		t.Fatal("the small browser of WebKitGTK is missing: install it with `apt-get install -y webkit2gtk-driver`")
 	}
-	port := strconv.Itoa(freePort(t))
-	home := t.TempDir()
-	c := exec.Command("WebKitWebDriver", "--port="+port)
+	at := strconv.Itoa(port.Base(t) + 1)
+	home := folder(t)
+	c := exec.Command("WebKitWebDriver", "--port="+at)
 	c.Env = append(os.Environ(), "DISPLAY="+display(t), "HOME="+home, "XDG_RUNTIME_DIR="+home, "NO_AT_BRIDGE=1",
 		"WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS=1") // the sandbox does not start as root; the pages are those of tests
 	start(t, "webkit2gtk-driver", c)
-	root := "http://127.0.0.1:" + port
+	root := "http://127.0.0.1:" + at
 	poll(t, "WebKitWebDriver", func() error {
 		_, err := request("GET", root+"/status", nil)
 		return err
@@ -108,14 +109,4 @@ func display(t testing.TB) string {
 		t.Fatalf("Xvfb names no display: %v", err)
 	}
 	return ":" + strings.TrimSpace(number)
-}
-
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
