@@ -1,4 +1,4 @@
-// Package engines opens what readers meet in Firefox and WebKitGTK. The journeys of the other topics use Chromium.
+// Package engines opens what readers meet in Firefox, WebKitGTK and Chromium. Journeys of the other topics use Chromium.
 package engines
 
 import (
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/webdriver"
 	"vitrine/scripts/testkit/wire"
 )
@@ -18,6 +19,8 @@ const specimens = "../../../functions/render/testdata/specimens"
 
 // ctx is the context of every request.
 var ctx = context.Background()
+
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
 var browsers = map[string]func(testing.TB) *webdriver.Session{
 	"Firefox": webdriver.Firefox,

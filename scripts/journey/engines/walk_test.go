@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/webdriver"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/media"
@@ -42,6 +43,15 @@ func TestReadersSeeWhatALinkShows(t *testing.T) {
 		s.Go(alone(t, d, read(t, specimens, "report.pdf")))
 		s.Wait(pages)
 	})
+}
+
+func TestReadersSeeASiteInChromium(t *testing.T) {
+	d, p := harness.NewLinkEnv(t), browser.Open(t)
+	p.Go(share(t, d, "Tide tables", site(t)...))
+	f := p.Frame(d.Origins.Content)
+	f.Wait(loaded + `.length === 7`)
+	f.Clean()
+	p.Clean()
 }
 
 // What the page of a file with a diagram and a picture shows, and that of a document.
