@@ -106,7 +106,9 @@ func (v *Vault) save(r Record) (Place, error) {
 		return Keyring, v.write(r.BaseURL, nil)
 	}
 	_ = v.ring(func() error { return keyring.Delete(service, r.BaseURL) }) // best effort
-	v.warn("There is no usable keyring: the login is stored in %s, which only you can read", v.Path())
+	if all, _ := v.entries(); all[r.BaseURL] == nil { // a refresh has nothing new to tell
+		v.warn("There is no usable keyring: the login is stored in %s, which only you can read", v.Path())
+	}
 	return File, v.write(r.BaseURL, text)
 }
 
