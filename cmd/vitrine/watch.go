@@ -219,7 +219,7 @@ The first revision is a new artifact, or one of --artifact-id unless that has th
 The link is printed once and stays the same: an open page follows the newest revision. One second
 after the last change the changed files are sent, as one revision, and a line says what was sent:
 
-  revision 4: 2 changed, 1 new, 1 deleted, 14 KiB sent, 1.2 s
+  revision 4: 2 changed, 1 new, 1 deleted, 14 kB sent, 1.2 s
 
 Files with the same bytes make no revision. While files keep changing, it waits. DIR is the whole
 artifact: a file that is deleted in it is removed, and what others publish meanwhile is replaced by

@@ -117,16 +117,6 @@ func TestPlainTextCannotPassForAnother(t *testing.T) {
 
 func TestNumbersForPeople(t *testing.T) {
 	for got, want := range map[string]string{
-		size(0):                       "0 bytes",
-		size(1):                       "1 byte",
-		size(999):                     "999 bytes",
-		size(1000):                    "1 kB",
-		size(18_412):                  "18 kB",
-		size(2_340_000):               "2.3 MB",
-		size(999_999):                 "1 MB",
-		size(5_000_000_000_000):       "5 TB",
-		most(10 << 20):                "10 MiB",
-		most(1500):                    "1.5 kB",
 		Span(24 * time.Hour):          "1 day",
 		Span(72 * time.Hour):          "3 days",
 		Span(36 * time.Hour):          "36 hours",
