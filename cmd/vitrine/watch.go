@@ -164,7 +164,7 @@ func (w *watcher) isSame(files *folder.Folder, base *contract.AgentView) bool {
 
 // begin takes over from the first revision: from now on the artifact has to exist.
 func (w *watcher) begin(p *publication, base *contract.AgentView) {
-	w.policy = p.policy
+	w.policy, w.found = p.policy, p.pages
 	w.last = p.result.RevisionID
 	w.url = link(p.result)
 	if p.link.URL != "" {
@@ -221,6 +221,7 @@ after the last change the changed files are sent, as one revision, and a line sa
 
   revision 4: 2 changed, 1 new, 1 deleted, 14 kB sent, 1.2 s
 
+What will not work in its pages follows on stderr, unless the revision before had it already.
 Files with the same bytes make no revision. While files keep changing, it waits. DIR is the whole
 artifact: a file that is deleted in it is removed, and what others publish meanwhile is replaced by
 the next revision; the old one stays in vitrine revisions. An artifact has at most 100 revisions.
@@ -235,7 +236,8 @@ Twice a second it looks at paths, sizes and times, which takes less than 1 % of 
 
 With --json each event is one line with schema_version and event:
   started   the result of publish, or with noop: url, artifact_id, revision_id, title, private_url
-  revision  artifact_id, revision_id, revision_number, changed, new, deleted, bytes_sent, seconds
+  revision  artifact_id, revision_id, revision_number, changed, new, deleted, bytes_sent, seconds,
+            page_warnings
   failed    error{code, message, hint, retry_after_seconds}; retry_in_seconds, absent if it is
             tried at the next change
   stopped   url
