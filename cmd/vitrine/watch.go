@@ -130,7 +130,7 @@ func (w *watcher) start(ctx context.Context, p *publication, files *folder.Folde
 	if err := p.permit(ctx, files, w.flags); err != nil {
 		return err
 	}
-	same := base != nil && w.isSame(files, base)
+	same := base != nil && isSame(files, w.flags, base)
 	if same {
 		p.result = contract.Published{
 			ArtifactID: base.ArtifactID,
@@ -152,14 +152,6 @@ func (w *watcher) start(ctx context.Context, p *publication, files *folder.Folde
 		return w.reportSame(p)
 	}
 	return w.report(p)
-}
-
-// isSame reports whether a revision would be the same as the base.
-func (w *watcher) isSame(files *folder.Folder, base *contract.AgentView) bool {
-	whole := declare(files, w.flags)
-	_, changed := changesOf(whole, base)
-	return changed == changes{} && whole.Entrypoint == base.Entrypoint && whole.Title == base.Title &&
-		whole.RenderMode == ""
 }
 
 // begin takes over from the first revision: from now on the artifact has to exist.
