@@ -164,7 +164,7 @@ func (a *app) showDryRun(d dryRun) error {
 	first := fmt.Sprintf("Would publish %s, %s, as %s", screen.Count(s.TotalFiles, "file"),
 		screen.Bytes(s.TotalBytes), what)
 	if d.Unchanged {
-		first = "Nothing changed; it would publish no revision of " + string(d.ArtifactID)
+		first = "Would publish nothing, because nothing changed in " + string(d.ArtifactID)
 	}
 	err := a.screen.Result(first,
 		screen.Row{Name: "Title", Value: d.Title},

@@ -62,7 +62,7 @@ func (a *app) readEdits(ctx context.Context, from string) ([]edits.Edit, error) 
 	stdin := from == "" || from == "-"
 	if stdin && a.stdinTTY {
 		return nil, failure.New(failure.Invalid, failure.Usage, "there are no edits: stdin is a terminal").
-			Advise("Give them in a file: --edits FILE, or through a pipe. vitrine help edit describes their form.")
+			Advise("Give them in a file: --edits FILE, or through a pipe. vitrine help edit shows their form.")
 	}
 	type read struct {
 		text []byte
@@ -92,7 +92,7 @@ func (a *app) readEdits(ctx context.Context, from string) ([]edits.Edit, error) 
 	list, err := edits.Parse(text)
 	if err != nil {
 		return nil, failure.New(failure.Invalid, failure.Usage, "%v", err).
-			Advise(`Give [{"old_string":"...","new_string":"..."}]; vitrine help edit tells the form.`)
+			Advise(`Give [{"old_string":"...","new_string":"..."}]; vitrine help edit shows the form.`)
 	}
 	return list, nil
 }
@@ -277,12 +277,12 @@ func (e *editing) stats(sent client.UploadStats, base contract.AgentView, size i
 	for _, f := range base.Files {
 		if f.Path == e.path {
 			f.SizeBytes = int64(size)
-			s.ReusedFiles--
-		} else {
+		}
+		if f.Path != e.path || sent.UploadedFiles == 0 {
+			s.ReusedFiles++
 			s.ReusedBytes += f.SizeBytes
 		}
 		s.TotalBytes += f.SizeBytes
-		s.ReusedFiles++
 	}
 	return s
 }

@@ -83,7 +83,7 @@ func (w *publishFlags) register(f *pflag.FlagSet) {
 
 func onePath(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("publish takes one PATH, a file or a folder; %d were given", len(args))
+		return fmt.Errorf("publish takes one PATH, a file or a folder, but was given %d", len(args))
 	}
 	if args[0] == "" { // it would mean the current folder
 		return errors.New("PATH is empty; vitrine publish . publishes this folder")
@@ -234,8 +234,7 @@ func (a *app) noteSkipped(s folder.Skipped) {
 		a.screen.Note("Not published for such reasons: %d more", more)
 	}
 	if len(s.Secrets) > 0 {
-		a.screen.Note("To publish one of them anyway, give --allow-secret FILE, named as here, " +
-			"if everyone with the link may read it.")
+		a.screen.Note("If everyone with the link may read such a file, publish it with --allow-secret FILE, named as above.")
 	}
 	if len(s.Other) > 0 {
 		a.screen.Note("Skipped %d: %s", len(s.Other), folder.Few(s.Other))

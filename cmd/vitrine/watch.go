@@ -34,7 +34,7 @@ func (a *app) watchCommand() *cobra.Command {
 
 func oneFolder(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("watch takes one DIR; %d were given", len(args))
+		return fmt.Errorf("watch takes one DIR, but was given %d", len(args))
 	}
 	if args[0] == "" { // it would mean the current folder
 		return errors.New("DIR is empty; vitrine watch . watches this folder")
@@ -139,6 +139,7 @@ func (w *watcher) start(ctx context.Context, p *publication, files *folder.Folde
 			PrivateURL: base.PrivateURL,
 			ExpiresAt:  base.ExpiresAt,
 		}
+		p.pages = pageWarnings{base.PageWarnings, base.PageWarningsOmitted}
 	} else if err := p.revise(ctx, base, files, w.flags); err != nil {
 		return err
 	}
@@ -179,6 +180,7 @@ type startedSame struct {
 	NoOp          bool        `json:"noop"`
 	Title         string      `json:"title"`
 	PrivateURL    string      `json:"private_url"`
+	pageWarnings
 }
 
 func (w *watcher) reportSame(p *publication) error {
@@ -193,11 +195,14 @@ func (w *watcher) reportSame(p *publication) error {
 			NoOp:          true,
 			Title:         r.Title,
 			PrivateURL:    r.PrivateURL,
+			pageWarnings:  p.pages,
 		})
 	}
 	w.screen.Note("The artifact has these files already; no revision was created")
-	return w.screen.Result(w.url, screen.Row{Name: "Title", Value: r.Title},
+	err := w.screen.Result(w.url, screen.Row{Name: "Title", Value: r.Title},
 		screen.Row{Name: "Artifact", Value: string(r.ArtifactID)})
+	w.notePages(p.pages)
+	return err
 }
 
 const watchGuide = `vitrine watch DIR publishes a folder, and again whenever its files change, until Ctrl-C.
