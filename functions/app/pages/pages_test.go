@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vitrine/shared/platform/text"
 )
 
 func TestEveryTemplateRendersItsZeroValue(t *testing.T) {
@@ -115,8 +117,26 @@ func TestPlainTextCannotPassForAnother(t *testing.T) {
 	}
 }
 
+func TestSizesAreThoseOfTheCommandLine(t *testing.T) {
+	for _, n := range []int64{0, 1, 999, 1000, 18_412, 999_999, 2_340_000, 10 << 20, 5_000_000_000_000} {
+		if size(n) != text.Size(n) || n > 0 && most(n) != text.SizeLimit(n) {
+			t.Errorf("%d bytes are %s and %s here, %s and %s there", n, size(n), most(n), text.Size(n), text.SizeLimit(n))
+		}
+	}
+}
+
 func TestNumbersForPeople(t *testing.T) {
 	for got, want := range map[string]string{
+		size(0):                       "0 bytes",
+		size(1):                       "1 byte",
+		size(999):                     "999 bytes",
+		size(1000):                    "1 kB",
+		size(18_412):                  "18 kB",
+		size(2_340_000):               "2.3 MB",
+		size(999_999):                 "1 MB",
+		size(5_000_000_000_000):       "5 TB",
+		most(10 << 20):                "10 MiB",
+		most(1500):                    "1.5 kB",
 		Span(24 * time.Hour):          "1 day",
 		Span(72 * time.Hour):          "3 days",
 		Span(36 * time.Hour):          "36 hours",

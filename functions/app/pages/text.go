@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"vitrine/shared/platform/text"
 )
 
 // functions are the functions of the templates.
@@ -15,8 +13,8 @@ var functions = template.FuncMap{
 	"asset":   AssetPath,
 	"plain":   Plain,
 	"visible": Visible,
-	"size":    text.Size,
-	"most":    text.SizeLimit,
+	"size":    size,
+	"most":    most,
 	"span":    Span,
 	"wait":    Wait,
 	"utc":     utc,
@@ -60,6 +58,34 @@ func disturbs(r rune) bool {
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co) &&
 		!unicode.Is(unicode.Prepended_Concatenation_Mark, r) // these are visible
+}
+
+// size formats a number of bytes in the decimal units of the viewer.
+func size(n int64) string {
+	switch {
+	case n == 1:
+		return "1 byte"
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	}
+	value, unit := float64(n)/1000, 0
+	for ; value >= 999.5 && unit < 3; unit++ {
+		value /= 1000
+	}
+	text := fmt.Sprintf("%.1f", value)
+	if value >= 10 {
+		text = fmt.Sprintf("%.0f", value)
+	}
+	return strings.TrimSuffix(text, ".0") + " " + []string{"kB", "MB", "GB", "TB"}[unit]
+}
+
+// most formats a limit in bytes, which is usually a round number of binary units.
+func most(n int64) string {
+	const mebi = 1 << 20
+	if n%mebi == 0 {
+		return fmt.Sprintf("%d MiB", n/mebi)
+	}
+	return size(n)
 }
 
 // Span formats a duration.
