@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"vitrine/cmd/vitrine/failure"
+	"vitrine/cmd/vitrine/screen"
 )
 
 // execute runs the command that the arguments name. An error that cobra itself finds is a usage failure.
@@ -41,14 +42,21 @@ func (a *app) command(use, short, guide string, args cobra.PositionalArgs, do ac
 }
 
 // exactly accepts n arguments, which what describes.
-func exactly(n int, what string) cobra.PositionalArgs {
+func exactly(n int, what string) cobra.PositionalArgs { return between(n, n, what) }
+
+// between accepts least to most arguments, which what describes.
+func between(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) != n {
-			command := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
-			return fmt.Errorf("%s takes %s; %d arguments were given", command, what, len(args))
+		if n := len(args); n < least || n > most {
+			return fmt.Errorf("%s takes %s, but was given %s", commandName(cmd), what, screen.Count(n, "argument"))
 		}
 		return nil
 	}
+}
+
+// commandName returns the words that name a command, without that of the program.
+func commandName(cmd *cobra.Command) string {
+	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
 // commandError wraps the error of a command, to tell it from cobra's own errors.
@@ -147,6 +155,9 @@ func (a *app) help(cmd *cobra.Command, _ []string) {
 func (a *app) usage(root *cobra.Command, err error) error {
 	message, _, _ := strings.Cut(err.Error(), "\n")
 	f := failure.New(failure.Invalid, failure.Usage, "%s", message)
+	if cmd, _, err := root.Find(a.args); err == nil && cmd != root && cmd.Name() != "help" {
+		return f.Advise("See vitrine help %s.", commandName(cmd))
+	}
 	root.SuggestionsMinimumDistance = 2
 	for _, arg := range a.args {
 		if meant := root.SuggestionsFor(arg); len(meant) > 0 && meant[0] != arg && !strings.HasPrefix(arg, "-") {
@@ -162,6 +173,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	if unknown := unknownFlags(cmd, a.args); len(unknown) > 0 {
 		message = "unknown flags: " + strings.Join(unknown, ", ")
 	}
+	message, _, _ = strings.Cut(message, ": strconv.") // what follows is a function of Go
 	return commandError{failure.New(failure.Invalid, failure.Usage, "%s", message).
 		Advise("%s --help shows the flags.", cmd.CommandPath())}
 }

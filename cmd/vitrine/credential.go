@@ -27,16 +27,14 @@ type credential struct {
 	need   purpose
 }
 
-// purpose is why a command wants a credential.
-type purpose struct{ verb, advice string }
+// purpose is what to do without a credential for what a command is for.
+type purpose string
 
 // Hints for a missing or refused credential. Publishing works without one.
-var (
-	toPublish = purpose{"publish", "Sign in with vitrine login, or vitrine login --device-code without a browser; " +
-		"or publish without an account: --ephemeral."}
-	toAct = purpose{
-		"act", "Sign in with vitrine login, or vitrine login --device-code without a browser; or set VITRINE_API_KEY.",
-	}
+const (
+	toPublish purpose = "Sign in with vitrine login, or vitrine login --device-code without a browser; " +
+		"or publish without an account: --ephemeral."
+	toAct purpose = "Sign in with vitrine login, or vitrine login --device-code without a browser; or set VITRINE_API_KEY."
 )
 
 // vault opens the stored logins of the current user.
@@ -117,12 +115,12 @@ func (a *app) account(ctx context.Context, n purpose) (*client.Account, credenti
 		_, err := client.ParseKey(a.env(envKey))
 		return nil, c, err
 	case nobody:
-		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "there is no credential to %s with",
-			n.verb).Advise("%s", n.advice)
+		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated,
+			"you are not signed in, and VITRINE_API_KEY is not set").Advise("%s", n)
 	case loginExpired:
 		return nil, c, failure.New(failure.Auth, fault.NotAuthenticated, "the stored login expired on %s and was removed",
 			day(c.record.ExpiresAt)).
-			Advise("%s", n.advice)
+			Advise("%s", n)
 	}
 	account, err := a.connect(ctx, c)
 	return account, c, err
@@ -158,7 +156,7 @@ func (c credential) refusedBy(err error) error {
 	if err == nil || f.Exit != failure.Auth || c.source != fromLogin || f.Code == failure.Moved {
 		return err
 	}
-	_ = f.Advise("The stored login%s is not accepted. %s", ownerOf(c.record), c.need.advice) // f points into err
+	_ = f.Advise("The stored login%s is not accepted. %s", ownerOf(c.record), c.need) // f points into err
 	return err
 }
 

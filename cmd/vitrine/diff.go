@@ -21,7 +21,7 @@ import (
 
 func (a *app) diffCommand() *cobra.Command {
 	return a.command("diff ARTIFACT [REVISION [REVISION]]", "Compare revisions of an artifact",
-		diffGuide, cobra.RangeArgs(1, 3),
+		diffGuide, between(1, 3, "an ARTIFACT and up to two REVISIONs"),
 		func(ctx context.Context, args []string) error {
 			t, err := parseWhole(args[0])
 			if err != nil {

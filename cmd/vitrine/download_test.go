@@ -65,7 +65,7 @@ func TestAnInterruptedDownloadIsKept(t *testing.T) {
 	lines := run.end(t, failure.Interrupted)
 	for _, want := range []string{
 		"error interrupted: interrupted before the zip was whole",
-		"Run the command again: it continues after the 4.9 KiB that have arrived.",
+		"Run the command again: it continues after the 5 kB that have arrived.",
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("stderr %q, want %q", lines, want)

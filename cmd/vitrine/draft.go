@@ -7,6 +7,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 )
 
@@ -39,9 +40,9 @@ func (p *publication) publish(ctx context.Context, draft contract.Finalized) (er
 }
 
 // draftLeft adds to a failure, after which the draft still exists, how to publish it. The draft of a new artifact
-// blocks no other publish, so the command can simply be repeated.
+// blocks no other publish, so the command can simply be repeated. Beyond the last revision no draft can be published.
 func (p *publication) draftLeft(err error, draft contract.Finalized) error {
-	if err == nil || p.fresh {
+	if err == nil || p.fresh || failure.IsCode(err, fault.RevisionCeilingExceeded) {
 		return err
 	}
 	f := *failure.Of(err)

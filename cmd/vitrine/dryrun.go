@@ -31,6 +31,7 @@ type dryRun struct {
 	KeptBack      []keptBack    `json:"kept_back"`
 	Skipped       []string      `json:"skipped"`
 	Stats         plannedStats  `json:"upload_stats"`
+	Unchanged     bool          `json:"unchanged,omitempty"`
 	pageWarnings
 }
 
@@ -73,6 +74,7 @@ func (a *app) dryRun(ctx context.Context, files *folder.Folder, w publishFlags) 
 		return err
 	}
 	d := planned(files, base)
+	d.Unchanged = base != nil && !w.force && !base.EphemeralTier && isSame(files, w, base)
 	if d.pageWarnings, err = a.lint(files, w); err != nil {
 		return err
 	}
@@ -159,8 +161,12 @@ func (a *app) showDryRun(d dryRun) error {
 		what = "a revision of " + string(d.ArtifactID)
 	}
 	s := d.Stats
-	err := a.screen.Result(fmt.Sprintf("Would publish %s, %s, as %s", screen.Count(s.TotalFiles, "file"),
-		screen.Bytes(s.TotalBytes), what),
+	first := fmt.Sprintf("Would publish %s, %s, as %s", screen.Count(s.TotalFiles, "file"),
+		screen.Bytes(s.TotalBytes), what)
+	if d.Unchanged {
+		first = "Would publish nothing, because nothing changed in " + string(d.ArtifactID)
+	}
+	err := a.screen.Result(first,
 		screen.Row{Name: "Title", Value: d.Title},
 		screen.Row{Name: "Opens", Value: d.Entrypoint},
 		screen.Row{

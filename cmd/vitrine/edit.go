@@ -25,6 +25,7 @@ import (
 func (a *app) editCommand() *cobra.Command {
 	var from string
 	var secrets []string
+	var force bool
 	cmd := a.command("edit ARTIFACT PATH", "Change a text file of an artifact",
 		editGuide, exactly(2, "an ARTIFACT and the PATH of a file in it"),
 		func(ctx context.Context, args []string) error {
@@ -45,11 +46,13 @@ func (a *app) editCommand() *cobra.Command {
 					list:            list,
 					idem:            "cli_edit_" + a.newUUID(),
 					secrets:         len(secrets) > 0,
+					force:           force,
 				}
 				return e.run(ctx)
 			})
 		})
 	cmd.Flags().StringVar(&from, "edits", "", "read the edits from this file instead of stdin")
+	cmd.Flags().BoolVar(&force, "force", false, "create a revision although the edits change nothing")
 	cmd.Flags().StringArrayVar(&secrets, "allow-secret", nil, "the edits may put a secret into this file, which is PATH")
 	return cmd
 }
@@ -59,7 +62,7 @@ func (a *app) readEdits(ctx context.Context, from string) ([]edits.Edit, error) 
 	stdin := from == "" || from == "-"
 	if stdin && a.stdinTTY {
 		return nil, failure.New(failure.Invalid, failure.Usage, "there are no edits: stdin is a terminal").
-			Advise("Give them in a file: --edits FILE, or through a pipe. vitrine help edit describes their form.")
+			Advise("Give them in a file: --edits FILE, or through a pipe. vitrine help edit shows their form.")
 	}
 	type read struct {
 		text []byte
@@ -89,7 +92,7 @@ func (a *app) readEdits(ctx context.Context, from string) ([]edits.Edit, error) 
 	list, err := edits.Parse(text)
 	if err != nil {
 		return nil, failure.New(failure.Invalid, failure.Usage, "%v", err).
-			Advise(`Give [{"old_string":"...","new_string":"..."}]; vitrine help edit tells the form.`)
+			Advise(`Give [{"old_string":"...","new_string":"..."}]; vitrine help edit shows the form.`)
 	}
 	return list, nil
 }
@@ -118,6 +121,7 @@ type editing struct {
 	list    []edits.Edit
 	idem    string
 	secrets bool // allows edits that add secrets
+	force   bool // creates a revision although nothing changed
 }
 
 // maxEditAttempts is how often an edit starts over because another revision was published meanwhile.
@@ -172,8 +176,8 @@ func (e *editing) once(ctx context.Context) error {
 	if err != nil {
 		return failure.New(failure.Invalid, failure.NoEdit, "%v; nothing was changed", err).Advise("%s", e.adviceFor(err))
 	}
-	if after == before {
-		return e.reportUnchanged(base, "The edits change nothing; no revision was created")
+	if after == before && !e.force {
+		return e.reportUnchanged(base, "The edits change nothing; no revision was created. "+forceAdvice)
 	}
 	if what := leak.Added(before, after); what != "" && !e.secrets {
 		return failure.New(failure.Invalid, failure.NoEdit, "the edits put %s into %q; nothing was changed", what, e.path).
@@ -273,12 +277,12 @@ func (e *editing) stats(sent client.UploadStats, base contract.AgentView, size i
 	for _, f := range base.Files {
 		if f.Path == e.path {
 			f.SizeBytes = int64(size)
-			s.ReusedFiles--
-		} else {
+		}
+		if f.Path != e.path || sent.UploadedFiles == 0 {
+			s.ReusedFiles++
 			s.ReusedBytes += f.SizeBytes
 		}
 		s.TotalBytes += f.SizeBytes
-		s.ReusedFiles++
 	}
 	return s
 }
@@ -316,13 +320,21 @@ type unchanged struct {
 	SchemaVersion string      `json:"schema_version"`
 	ArtifactID    id.Artifact `json:"artifact_id"`
 	NoOp          bool        `json:"noop"`
+	Unchanged     bool        `json:"unchanged"`
 	Title         string      `json:"title"`
 	PrivateURL    string      `json:"private_url"`
 }
 
 func (h *artifactContext) reportUnchanged(now contract.AgentView, why string) error {
 	if h.screen.IsJSON() {
-		return h.screen.Object(unchanged{schemaVersion, h.artifact, true, now.Title, now.PrivateURL})
+		return h.screen.Object(unchanged{
+			SchemaVersion: schemaVersion,
+			ArtifactID:    h.artifact,
+			NoOp:          true,
+			Unchanged:     true,
+			Title:         now.Title,
+			PrivateURL:    now.PrivateURL,
+		})
 	}
 	h.screen.Note("%s", why)
 	return h.screen.Result(now.PrivateURL)
@@ -343,10 +355,11 @@ If another revision is published meanwhile, the edits are applied to that one, u
 it fails with exit code 4, patch_conflict. It waits some seconds for another draft to be published.
 Edits that would add a Vitrine key or token or a private key to the file fail with exit code 4.
 With --json the result is that of publish; if nothing changes:
-{"schema_version":"1","artifact_id":...,"noop":true,"title":...,"private_url":...}.
+{"schema_version":"1","artifact_id":...,"noop":true,"unchanged":true,"title":...,"private_url":...}.
 
 Flags:
   --edits FILE         read the edits from a file; default: stdin
+  --force              create a revision although the edits change nothing
   --allow-secret PATH  the same PATH again: the edits may add a secret to it
 ` + targetNote + `.
 `

@@ -255,7 +255,9 @@ func (p *fakeServer) view(w http.ResponseWriter, r *http.Request) {
 		plannedFault{status: 404, code: "not_found"}.answer("", w)
 		return
 	}
-	answer(w, 200, contract.AgentView{PublicAgentView: p.viewOf(s), PrivateURL: "http://app.test/v/" + artifact})
+	v := contract.AgentView{PublicAgentView: p.viewOf(s), PrivateURL: "http://app.test/v/" + artifact}
+	v.EphemeralTier = p.bearer == trialKey
+	answer(w, 200, v)
 }
 
 func (p *fakeServer) viewOf(s *snapshot) contract.PublicAgentView {

@@ -254,6 +254,9 @@ func (p *fakeServer) publish(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	draft := p.world.draft
+	if draft == nil {
+		draft = p.world.revision(id.Revision(r.PathValue("revision"))) // it is published already
+	}
 	if draft == nil { // of a new artifact
 		draft = &snapshot{revision, p.opened.Title, p.opened.Entrypoint, nil, ""}
 	}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"vitrine/cmd/vitrine/folder"
@@ -15,21 +17,51 @@ type pageWarnings struct {
 	PageWarningsOmitted int                    `json:"page_warnings_omitted,omitempty"`
 }
 
-// notePages writes one line for each finding, as compilers do. With --json the result has them.
+// notePages writes one line for each finding, as compilers do, and at its end the other pages that have the same one.
+// With --json the result has them.
 func (a *app) notePages(found pageWarnings) {
 	if a.screen.IsJSON() {
 		return
 	}
+	var lines []string
+	places := map[string][]string{}
 	for _, w := range found.PageWarnings {
+		line := fmt.Sprintf("%s: %s [%s]", w.Severity, w.Message, w.Code)
 		place := w.Path
 		if w.Line > 0 {
 			place += ":" + strconv.Itoa(w.Line)
 		}
-		a.screen.Note("%s: %s: %s [%s]", place, w.Severity, w.Message, w.Code)
+		if places[line] == nil {
+			lines = append(lines, line)
+		}
+		places[line] = append(places[line], place)
+	}
+	for _, line := range lines {
+		also := ""
+		if others := places[line][1:]; len(others) > 0 {
+			also = ", also in " + folder.Few(others)
+		}
+		a.screen.Note("%s: %s%s", places[line][0], line, also)
 	}
 	if found.PageWarningsOmitted > 0 {
 		a.screen.Note("And %d more findings in the pages", found.PageWarningsOmitted)
 	}
+}
+
+// since returns the findings that an older revision did not have, on whatever line.
+func (p pageWarnings) since(old pageWarnings) (fresh pageWarnings) {
+	for _, w := range p.PageWarnings {
+		if !slices.ContainsFunc(old.PageWarnings, func(o contract.PageWarning) bool {
+			o.Line = w.Line
+			return o == w
+		}) {
+			fresh.PageWarnings = append(fresh.PageWarnings, w)
+		}
+	}
+	if p.PageWarningsOmitted != old.PageWarningsOmitted {
+		fresh.PageWarningsOmitted = p.PageWarningsOmitted
+	}
+	return fresh
 }
 
 // lint checks the pages of a folder as the server would. Scripts of a publication without an account do not run.

@@ -150,7 +150,7 @@ func (e *loginFlow) byDevice(ctx context.Context) error {
 	}
 	lines := []string{"Open this page on any device to sign in:", "  " + d.URI, "and type the code:", "  " + d.UserCode}
 	if d.Complete != "" {
-		lines = append(lines, "or open this page, which has the code in it:", "  "+d.Complete)
+		lines = append(lines, "or open it with the code filled in:", "  "+d.Complete)
 	}
 	e.app.screen.Prompt(append(lines, "Waiting; the code expires in "+
 		screen.Count(int(d.Life.Round(time.Minute)/time.Minute), "minute")+".")...)

@@ -74,6 +74,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise every process of a race-detecting binary ends a second late
 			env.Setenv("UPLOAD_URL", p.upload.URL)
 			env.Setenv("MEMBER_KEY", memberKey)
+			env.Setenv("TRIAL_KEY", trialKey)
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/config")
 			env.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+env.WorkDir+"/no-bus")
 			return nil

@@ -38,6 +38,8 @@ type publication struct {
 	pages  pageWarnings // what was found in the pages
 	result contract.Published
 	link   madeLink // with --unlisted
+
+	unchanged bool // the newest revision has the same files already
 }
 
 // authenticate finds the server and the workspace to publish in: a new one, or that of the credential.
@@ -84,8 +86,35 @@ func (p *publication) upload(ctx context.Context, files *folder.Folder, w publis
 	if err != nil {
 		return err
 	}
-	return p.revise(ctx, base, files, w)
+	p.unchanged = base != nil && !w.force && isSame(files, w, base)
+	if p.unchanged && !base.EphemeralTier {
+		return p.keep(ctx, base)
+	}
+	err = p.revise(ctx, base, files, w)
+	if p.unchanged && err == nil { // only a publish renews the day of what nobody has claimed
+		p.screen.Note("Nothing changed; it was published again to renew its day, because nobody has claimed it yet")
+	}
+	return err
 }
+
+// keep publishes nothing. The server repeats the result of the newest revision, which is published already.
+func (p *publication) keep(ctx context.Context, base *contract.AgentView) (err error) {
+	for _, f := range base.Files {
+		p.stats.TotalBytes += f.SizeBytes
+	}
+	p.stats.TotalFiles = len(base.Files)
+	p.stats.ReusedFiles, p.stats.ReusedBytes = p.stats.TotalFiles, p.stats.TotalBytes
+	p.pages = pageWarnings{base.PageWarnings, base.PageWarningsOmitted}
+	p.result, err = p.account.Publish(ctx, p.idem,
+		contract.Finalized{ArtifactID: base.ArtifactID, RevisionID: base.RevisionID})
+	if err == nil {
+		p.screen.Note("Nothing changed; no revision was created. " + forceAdvice)
+	}
+	return err
+}
+
+// forceAdvice says how to publish what has not changed.
+const forceAdvice = "--force creates one anyway."
 
 // permit compares the files with what the workspace may publish now.
 func (p *publication) permit(ctx context.Context, files *folder.Folder, w publishFlags) (err error) {

@@ -34,6 +34,7 @@ type publishFlags struct {
 	dryRun     bool     // only show what would be published
 	open       bool     // the link in the browser
 	qr         bool     // the link as a QR code
+	force      bool     // a revision although nothing changed
 
 	of  target    // of artifact
 	end time.Time // of expires
@@ -59,6 +60,7 @@ func (a *app) publishCommand() *cobra.Command {
 	f.BoolVar(&w.dryRun, "dry-run", false, "only show what would be published")
 	f.BoolVar(&w.open, "open", false, "open the link in the browser")
 	f.BoolVar(&w.qr, "qr", false, "draw the link as a QR code, too")
+	f.BoolVar(&w.force, "force", false, "create a revision although nothing changed")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "open")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "qr")
 	f.String("claim-code", "", "accepted for older instructions, and ignored")
@@ -81,7 +83,7 @@ func (w *publishFlags) register(f *pflag.FlagSet) {
 
 func onePath(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("publish takes one PATH, a file or a folder; %d were given", len(args))
+		return fmt.Errorf("publish takes one PATH, a file or a folder, but was given %d", len(args))
 	}
 	if args[0] == "" { // it would mean the current folder
 		return errors.New("PATH is empty; vitrine publish . publishes this folder")
@@ -232,8 +234,7 @@ func (a *app) noteSkipped(s folder.Skipped) {
 		a.screen.Note("Not published for such reasons: %d more", more)
 	}
 	if len(s.Secrets) > 0 {
-		a.screen.Note("To publish one of them anyway, give --allow-secret FILE, named as here, " +
-			"if everyone with the link may read it.")
+		a.screen.Note("If everyone with the link may read such a file, publish it with --allow-secret FILE, named as above.")
 	}
 	if len(s.Other) > 0 {
 		a.screen.Note("Skipped %d: %s", len(s.Other), folder.Few(s.Other))
@@ -271,7 +272,7 @@ Result with --json, one object:
   agent_view_url, bundle{status}, upload_stats{total_files, total_bytes, uploaded_files,
   uploaded_bytes, reused_files, reused_bytes}; signed in also private_url; with --unlisted also
   unlisted_url, access_link_id, link_expires_at; with --ephemeral also unlisted_url, claim_url,
-  claim_token, claim_token_id, workspace_id, api_key_id.
+  claim_token, claim_token_id, workspace_id, api_key_id; with no change, unchanged.
 An error is {"error":{code, message, hint, request_id, retry_after_seconds, docs}} on stderr.
 
 With --dry-run --json: dry_run, title, entrypoint, files[{path, size_bytes, sha256, change}],
@@ -308,6 +309,7 @@ Flags:
   --allow-secret FILE publish this file although it looks like a secret: a path below the folder,
                       as stderr shows it; repeat the flag for each file
   --name NAME         the name of what stdin holds, with the extension of its type
+  --force             create a revision although nothing changed
   --dry-run           publish nothing and show what would be sent, what is kept back and why, and
                       with --artifact-id what is new, changed or deleted; the only flag that makes
                       it ask the server

@@ -28,6 +28,7 @@ type published struct {
 	WorkspaceID   string             `json:"workspace_id,omitempty"`
 	APIKeyID      string             `json:"api_key_id,omitempty"`
 	UploadStats   client.UploadStats `json:"upload_stats"`
+	Unchanged     bool               `json:"unchanged,omitempty"`
 	pageWarnings
 }
 
@@ -64,6 +65,7 @@ func (a *app) report(p *publication) error {
 		URL:           p.bestLink(),
 		Published:     p.result,
 		UploadStats:   p.stats,
+		Unchanged:     p.unchanged,
 		pageWarnings:  p.pages,
 	}
 	if l := p.link; l.URL != "" {

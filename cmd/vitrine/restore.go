@@ -103,6 +103,6 @@ revisions in between are kept and can be restored too. The title is kept. The fi
 again. The id of an unfinished draft publishes that draft, which otherwise blocks other publishes
 for up to 24 hours.
 With --json the result is that of publish; for the newest revision, which needs no new one:
-{"schema_version":"1","artifact_id":...,"noop":true,"title":...,"private_url":...}.
+{"schema_version":"1","artifact_id":...,"noop":true,"unchanged":true,"title":...,"private_url":...}.
 ` + targetNote + `.
 `

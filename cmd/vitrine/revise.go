@@ -68,6 +68,14 @@ func changesOf(whole contract.CreateSession, base *contract.AgentView) (part con
 	return part, c
 }
 
+// isSame reports whether a revision would be the same as the base.
+func isSame(files *folder.Folder, w publishFlags, base *contract.AgentView) bool {
+	whole := declare(files, w)
+	_, changed := changesOf(whole, base)
+	return changed == changes{} && whole.Entrypoint == base.Entrypoint && whole.Title == base.Title &&
+		whole.RenderMode == ""
+}
+
 // baseWords are parts of the messages by which a server refuses a base.
 var baseWords = []string{
 	"base_revision_not_found", "base_revision_not_publishable", "base_revision_artifact_mismatch",

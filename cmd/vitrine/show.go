@@ -117,16 +117,16 @@ func listRevisions(ctx context.Context, h *artifactContext) error {
 	}
 	var rows [][]string
 	for _, r := range l.Items {
-		number, when := "-", "made "+date(r.CreatedAt)
+		number, when := "-", r.CreatedAt
 		if r.RevisionNumber != nil {
 			number = strconv.Itoa(*r.RevisionNumber)
 		}
 		if r.PublishedAt != nil {
-			when = "published " + r.PublishedAt.UTC().Format("2006-01-02 15:04 UTC")
+			when = *r.PublishedAt
 		}
 		rows = append(rows, []string{
-			string(r.RevisionID), number, r.Status, when, screen.Count(r.FileCount, "file"), screen.Bytes(r.SizeBytes),
-			r.Entrypoint,
+			string(r.RevisionID), number, r.Status, when.UTC().Format("2006-01-02 15:04 UTC"),
+			screen.Count(r.FileCount, "file"), screen.Bytes(r.SizeBytes), r.Entrypoint,
 		})
 	}
 	return h.screen.Table(rows)
@@ -155,7 +155,8 @@ const revisionsGuide = `vitrine revisions ARTIFACT lists the revisions, drafts f
   vitrine revisions art_00000000000000000000000002
   vitrine revisions art_00000000000000000000000002 --json
 
-Each line shows id, number, status, day, number of files, size and entrypoint.
+Each line shows id, number, status, when it was published or the draft was made, number of files,
+size and entrypoint.
 With --json: {"schema_version":"1","artifact_id":...,"items":[{revision_id, revision_number,
 status, entrypoint, render_mode, file_count, size_bytes, created_at, published_at}],...}.
 ` + readNote

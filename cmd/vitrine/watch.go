@@ -34,7 +34,7 @@ func (a *app) watchCommand() *cobra.Command {
 
 func oneFolder(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("watch takes one DIR; %d were given", len(args))
+		return fmt.Errorf("watch takes one DIR, but was given %d", len(args))
 	}
 	if args[0] == "" { // it would mean the current folder
 		return errors.New("DIR is empty; vitrine watch . watches this folder")
@@ -130,7 +130,7 @@ func (w *watcher) start(ctx context.Context, p *publication, files *folder.Folde
 	if err := p.permit(ctx, files, w.flags); err != nil {
 		return err
 	}
-	same := base != nil && w.isSame(files, base)
+	same := base != nil && isSame(files, w.flags, base)
 	if same {
 		p.result = contract.Published{
 			ArtifactID: base.ArtifactID,
@@ -139,6 +139,7 @@ func (w *watcher) start(ctx context.Context, p *publication, files *folder.Folde
 			PrivateURL: base.PrivateURL,
 			ExpiresAt:  base.ExpiresAt,
 		}
+		p.pages = pageWarnings{base.PageWarnings, base.PageWarningsOmitted}
 	} else if err := p.revise(ctx, base, files, w.flags); err != nil {
 		return err
 	}
@@ -154,17 +155,9 @@ func (w *watcher) start(ctx context.Context, p *publication, files *folder.Folde
 	return w.report(p)
 }
 
-// isSame reports whether a revision would be the same as the base.
-func (w *watcher) isSame(files *folder.Folder, base *contract.AgentView) bool {
-	whole := declare(files, w.flags)
-	_, changed := changesOf(whole, base)
-	return changed == changes{} && whole.Entrypoint == base.Entrypoint && whole.Title == base.Title &&
-		whole.RenderMode == ""
-}
-
 // begin takes over from the first revision: from now on the artifact has to exist.
 func (w *watcher) begin(p *publication, base *contract.AgentView) {
-	w.policy = p.policy
+	w.policy, w.found = p.policy, p.pages
 	w.last = p.result.RevisionID
 	w.url = link(p.result)
 	if p.link.URL != "" {
@@ -187,6 +180,7 @@ type startedSame struct {
 	NoOp          bool        `json:"noop"`
 	Title         string      `json:"title"`
 	PrivateURL    string      `json:"private_url"`
+	pageWarnings
 }
 
 func (w *watcher) reportSame(p *publication) error {
@@ -201,11 +195,14 @@ func (w *watcher) reportSame(p *publication) error {
 			NoOp:          true,
 			Title:         r.Title,
 			PrivateURL:    r.PrivateURL,
+			pageWarnings:  p.pages,
 		})
 	}
 	w.screen.Note("The artifact has these files already; no revision was created")
-	return w.screen.Result(w.url, screen.Row{Name: "Title", Value: r.Title},
+	err := w.screen.Result(w.url, screen.Row{Name: "Title", Value: r.Title},
 		screen.Row{Name: "Artifact", Value: string(r.ArtifactID)})
+	w.notePages(p.pages)
+	return err
 }
 
 const watchGuide = `vitrine watch DIR publishes a folder, and again whenever its files change, until Ctrl-C.
@@ -219,8 +216,9 @@ The first revision is a new artifact, or one of --artifact-id unless that has th
 The link is printed once and stays the same: an open page follows the newest revision. One second
 after the last change the changed files are sent, as one revision, and a line says what was sent:
 
-  revision 4: 2 changed, 1 new, 1 deleted, 14 KiB sent, 1.2 s
+  revision 4: 2 changed, 1 new, 1 deleted, 14 kB sent, 1.2 s
 
+What will not work in its pages follows on stderr, unless the revision before had it already.
 Files with the same bytes make no revision. While files keep changing, it waits. DIR is the whole
 artifact: a file that is deleted in it is removed, and what others publish meanwhile is replaced by
 the next revision; the old one stays in vitrine revisions. An artifact has at most 100 revisions.
@@ -235,7 +233,8 @@ Twice a second it looks at paths, sizes and times, which takes less than 1 % of 
 
 With --json each event is one line with schema_version and event:
   started   the result of publish, or with noop: url, artifact_id, revision_id, title, private_url
-  revision  artifact_id, revision_id, revision_number, changed, new, deleted, bytes_sent, seconds
+  revision  artifact_id, revision_id, revision_number, changed, new, deleted, bytes_sent, seconds,
+            page_warnings
   failed    error{code, message, hint, retry_after_seconds}; retry_in_seconds, absent if it is
             tried at the next change
   stopped   url

@@ -148,7 +148,7 @@ func TestWatchPublishesWhatChanged(t *testing.T) {
 	if exit := w.run(t, 20); exit != failure.Interrupted {
 		t.Errorf("exit code %d", exit)
 	}
-	wantLines(t, w.lines(), "revision 3: 1 changed, 1 new, 1 deleted, 2 KiB sent, 0.0 s",
+	wantLines(t, w.lines(), "revision 3: 1 changed, 1 new, 1 deleted, 2.1 kB sent, 0.0 s",
 		"revision 4: 1 changed, 4 bytes sent, 0.0 s", stoppedLine)
 	w.wantTree(t)
 	if w.opened.BaseRevisionID != revisionID(3) || len(w.opened.Files) != 1 {

@@ -38,9 +38,10 @@ type watcher struct {
 	idem    string // begins every Idempotency-Key
 	keys    int
 
-	url    string      // where the page is
-	last   id.Revision // the newest revision that is known
-	number int         // of last; 0 if unknown
+	url    string       // where the page is
+	last   id.Revision  // the newest revision that is known
+	number int          // of last; 0 if unknown
+	found  pageWarnings // in the pages of the last publication
 
 	state    string       // of the folder at the last look
 	changed  time.Time    // when another state was seen
@@ -312,9 +313,10 @@ type revisionEvent struct {
 	Deleted        int         `json:"deleted"`
 	BytesSent      int64       `json:"bytes_sent"`
 	Seconds        float64     `json:"seconds"`
+	pageWarnings
 }
 
-// published says what a revision has sent.
+// published says what a revision has sent, and what is newly wrong with its pages.
 func (w *watcher) published(ctx context.Context, s *sentChanges) error {
 	took := w.now().Sub(s.begun)
 	w.number = w.numberAfter(ctx, s)
@@ -330,14 +332,21 @@ func (w *watcher) published(ctx context.Context, s *sentChanges) error {
 		Deleted:        s.changes.deleted,
 		BytesSent:      s.stats.UploadedBytes,
 		Seconds:        took.Round(time.Millisecond).Seconds(),
+		pageWarnings:   s.pages,
 	}
+	fresh := s.pages.since(w.found)
+	w.found = s.pages
 	switch {
 	case w.screen.IsJSON():
 		return w.screen.Object(e)
 	case w.screen.IsQuiet():
 		return nil
 	}
-	return w.screen.Text(e.line() + "\n")
+	if err := w.screen.Text(e.line() + "\n"); err != nil {
+		return err
+	}
+	w.notePages(fresh)
+	return nil
 }
 
 // numberAfter returns the number of a new revision. It follows from that of its base; the server is asked only if that

@@ -12,6 +12,7 @@ import (
 	"vitrine/cmd/vitrine/screen"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/text"
 )
 
 // schemaVersion is the version of the JSON results. Fields may be added within a version.
@@ -117,7 +118,7 @@ func (a *app) signedIn(who contract.Whoami, c credential, account *client.Accoun
 		{Name: "Workspace", Value: fmt.Sprintf("%s (%s)", who.Workspace.Name, who.Workspace.ID)},
 		{Name: "Rights", Value: strings.Join(who.Scopes, ", ")},
 		{Name: "Limits", Value: fmt.Sprintf("%s of at most %s, %s in total",
-			screen.Count(p.FileCountCap, "file"), screen.Bytes(p.FileSizeCapBytes), screen.Bytes(p.ArtifactSizeCapBytes))},
+			screen.Count(p.FileCountCap, "file"), text.SizeLimit(p.FileSizeCapBytes), text.SizeLimit(p.ArtifactSizeCapBytes))},
 	}
 	if left := p.DailyNewArtifactsRemaining; left != nil {
 		rows = append(rows,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -365,6 +366,17 @@ func TestEverySchemaIsOne(t *testing.T) {
 			if _, err := s.Resolve(nil); err != nil || s.Type != "object" {
 				t.Errorf("%s: %v", tool.name, err)
 			}
+		}
+	}
+}
+
+func TestTheShellReadsTheFileThatACurlLineNames(t *testing.T) {
+	for _, path := range []string{"-", "@", "@-", "a b", "it's.html", `"$HOME"`, "two\nlines", "-o", "`id`;&|*", `back\slash`} {
+		line := curl(contract.UploadTarget{Path: path, PutURL: "https://put.test/?a=1"})
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", `curl() { printf '%s\0' "$@"; }; `+line).Output()
+		if args := strings.Split(string(out), "\x00"); err != nil || !slices.Equal(args,
+			[]string{"-fsS", "-X", "PUT", "--data-binary", "@./" + path, "https://put.test/?a=1", ""}) {
+			t.Errorf("%q: curl takes %q (%v)", path, args, err)
 		}
 	}
 }

@@ -118,7 +118,8 @@ func prepared(s contract.Session) contract.MCPUpload {
 	return out
 }
 
-// curl is the command line that uploads a file, from the folder in which its path is that of the artifact.
+// curl is the command line that uploads a file, from the folder in which its path is that of the artifact. The path
+// begins with ./ because curl reads stdin for the name -.
 func curl(f contract.UploadTarget) string {
 	var b strings.Builder
 	b.WriteString("curl -fsS -X PUT")
@@ -127,7 +128,7 @@ func curl(f contract.UploadTarget) string {
 			b.WriteString(" -H " + quoted(name+": "+f.RequiredHeaders[name]))
 		}
 	}
-	b.WriteString(" --data-binary " + quoted("@"+f.Path) + " " + quoted(f.PutURL))
+	b.WriteString(" --data-binary " + quoted("@./"+f.Path) + " " + quoted(f.PutURL))
 	return b.String()
 }
 

@@ -44,6 +44,8 @@ func hint(f *failure.Failure, k call) string {
 	switch f.Code {
 	case fault.WriteAllowanceExceeded:
 		return "The workspace has used up what it may publish and upload today; the next day starts at 00:00 UTC."
+	case fault.RevisionCeilingExceeded:
+		return "The artifact takes no more revisions; publish a new one: vitrine publish PATH, without --artifact-id"
 	case fault.ArtifactNotFound:
 		if k.about == aboutPublish {
 			return NoArtifact

@@ -22,7 +22,7 @@ func ParseKey(text string) (Key, error) {
 	if !keyForm.MatchString(text) {
 		return Key{}, failure.New(failure.Auth, fault.InvalidAuth,
 			"VITRINE_API_KEY does not hold an API key; it was not sent").
-			Advise("An API key begins with ap_pk_. Set a valid one, or unset it and publish with --ephemeral.")
+			Advise("An API key begins with ap_pk_. Set a valid one, or unset it and sign in: vitrine login; vitrine publish --ephemeral needs neither.")
 	}
 	return Key{text}, nil
 }

@@ -82,7 +82,7 @@ func (p *Progress) draw() {
 	}
 	bar := progressbar.NewOptions64(p.bytes+1, // never full: a full bar disappears before the last file is stored
 		progressbar.OptionSetWriter(barWriter{p.screen}), progressbar.OptionUseANSICodes(true),
-		progressbar.OptionShowBytes(true), progressbar.OptionUseIECUnits(true), progressbar.OptionSetWidth(24))
+		progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(24))
 	tick := time.NewTicker(redraw)
 	defer tick.Stop()
 	for {

@@ -129,24 +129,6 @@ func TestQuiet(t *testing.T) {
 	}
 }
 
-func TestBytes(t *testing.T) {
-	for n, want := range map[int64]string{
-		0:         "0 bytes",
-		1023:      "1023 bytes",
-		1024:      "1 KiB",
-		1536:      "1.5 KiB",
-		10 << 20:  "10 MiB",
-		1<<20 - 1: "1 MiB",
-		26214400:  "25 MiB",
-		3 << 30:   "3 GiB",
-		5 << 50:   "5120 TiB",
-	} {
-		if got := Bytes(n); got != want {
-			t.Errorf("Bytes(%d) = %q, want %q", n, got, want)
-		}
-	}
-}
-
 func TestWhen(t *testing.T) {
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
 	for ahead, want := range map[time.Duration]string{
@@ -212,7 +194,7 @@ func TestProgressInPlainTextIsTwoLines(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{}, "Uploading 2 files (1 KiB)\nUploaded 2 files\n"},
+		{Options{}, "Uploading 2 files (1 kB)\nUploaded 2 files\n"},
 		{Options{JSON: true}, ""},
 	} {
 		var out, err output.Buffer
@@ -244,7 +226,7 @@ func TestADownloadHasABarOrOneLine(t *testing.T) {
 	p := New(Options{Out: &out, Err: &err}).Download(2048)
 	p.Done(2048)
 	p.Stop()
-	if err.String() != "Downloading 2 KiB\n" || out.Len() > 0 {
+	if err.String() != "Downloading 2 kB\n" || out.Len() > 0 {
 		t.Errorf("stdout %q, stderr %q", &out, &err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"vitrine/shared/platform/text"
 )
 
 // Clean makes one line of an untrusted text. It shows control characters, escape sequences and marks that change the
@@ -51,17 +53,7 @@ func escapeControls(text []byte) []byte {
 }
 
 // Bytes formats a size.
-func Bytes(n int64) string {
-	units := []string{"KiB", "MiB", "GiB", "TiB"}
-	if n < 1024 {
-		return fmt.Sprintf("%d bytes", n)
-	}
-	size, unit := float64(n)/1024, 0
-	for size >= 1023.95 && unit < len(units)-1 {
-		size, unit = size/1024, unit+1
-	}
-	return strings.TrimSuffix(fmt.Sprintf("%.1f", size), ".0") + " " + units[unit]
-}
+func Bytes(n int64) string { return text.Size(n) }
 
 // Count formats a number with its noun.
 func Count(n int, noun string) string {

@@ -106,7 +106,10 @@ func (v *Vault) save(r Record) (Place, error) {
 		return Keyring, v.write(r.BaseURL, nil)
 	}
 	_ = v.ring(func() error { return keyring.Delete(service, r.BaseURL) }) // best effort
-	v.warn("There is no usable keyring: the login is stored in %s, which only you can read", v.Path())
+	// A login that is in the file already is only refreshed, and its owner was told.
+	if all, _ := v.entries(); all[r.BaseURL] == nil {
+		v.warn("There is no usable keyring: the login is stored in %s, which only you can read", v.Path())
+	}
 	return File, v.write(r.BaseURL, text)
 }
 

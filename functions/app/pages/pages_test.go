@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vitrine/shared/platform/text"
 )
 
 func TestEveryTemplateRendersItsZeroValue(t *testing.T) {
@@ -111,6 +113,14 @@ func TestPlainTextCannotPassForAnother(t *testing.T) {
 	} {
 		if got := Plain(given); got != want {
 			t.Errorf("Plain(%q) = %q, want %q", given, got, want)
+		}
+	}
+}
+
+func TestSizesAreThoseOfTheCommandLine(t *testing.T) {
+	for _, n := range []int64{0, 1, 999, 1000, 18_412, 999_999, 2_340_000, 10 << 20, 5_000_000_000_000} {
+		if size(n) != text.Size(n) || n > 0 && most(n) != text.SizeLimit(n) {
+			t.Errorf("%d bytes are %s and %s here, %s and %s there", n, size(n), most(n), text.Size(n), text.SizeLimit(n))
 		}
 	}
 }

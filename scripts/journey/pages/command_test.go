@@ -178,13 +178,16 @@ func TestAMemberRevisesAnArtifactWithTheCommand(t *testing.T) {
 	c.wantFile(t, a, "log.txt", after)
 	c.wantFile(t, a, "new.txt", "comes")
 	c.run(t, 5, "", "pull", string(a), "old.txt")
+	if again := decode[revised](t, c, "", "publish", next, "--artifact-id", string(a)); again.RevisionID != third.RevisionID {
+		t.Errorf("an unchanged publish made revision %s", again.RevisionID)
+	}
 
 	t.Log("somebody else's draft is in the way, until it is published")
 	agent := c.agent(t)
 	theirs := wire.Declare("Theirs", harness.Page("theirs"))
 	theirs.ArtifactID = a
 	draft := harness.Must(agent.Draft(ctx, wire.NewKey(), theirs, harness.Page("theirs")))(t)
-	_, said := c.run(t, 7, "", "publish", next, "--artifact-id", string(a))
+	_, said := c.run(t, 7, "", "publish", next, "--artifact-id", string(a), "--force")
 	if !strings.Contains(said, string(fault.DraftRevisionConflict)) {
 		t.Errorf("the command says %s", said)
 	}

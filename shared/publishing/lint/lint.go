@@ -7,7 +7,6 @@ package lint
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -126,7 +125,7 @@ func (l *Linter) CheckSize(size int64) Report {
 		return Report{}
 	}
 	f := &findings{path: l.revision.Entrypoint, seen: map[finding]bool{}}
-	f.add(EntrypointLarge, Warn, 0, fmt.Sprintf("%.1f MB", float64(size)/limits.MiB), "")
+	f.add(EntrypointLarge, Warn, 0, text.Size(size), "")
 	return f.report
 }
 

@@ -284,7 +284,7 @@ func TestALargeFirstPageIsReported(t *testing.T) {
 	if r := l.CheckSize(limits.LargeEntrypoint); len(r.Warnings) > 0 {
 		t.Errorf("at the limit: %+v", r)
 	}
-	if r := l.CheckSize(6 << 20); len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Message(), "6.0 MB") {
+	if r := l.CheckSize(6 << 20); len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0].Message(), "6.3 MB") {
 		t.Errorf("above it: %+v", r)
 	}
 }

@@ -2,10 +2,10 @@ package render
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
+
+	"vitrine/shared/platform/text"
 )
 
 // text8 returns a text as UTF-8 without a byte order mark. What is not UTF-8 is replaced.
@@ -25,15 +25,7 @@ func clip(s string, n int) string {
 }
 
 // size names a number of bytes.
-func size(n int64) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d bytes", n)
-	case n < 1_000_000:
-		return strings.Replace(fmt.Sprintf("%.1f KB", float64(n)/1000), ".0 ", " ", 1)
-	}
-	return strings.Replace(fmt.Sprintf("%.1f MB", float64(n)/1e6), ".0 ", " ", 1)
-}
+func size(n int64) string { return text.Size(n) }
 
 // lines finds lines by their position.
 type lines struct{ starts []int }

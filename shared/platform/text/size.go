@@ -1,0 +1,36 @@
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"vitrine/shared/platform/limits"
+)
+
+// Size formats a number of bytes in decimal units, as browsers and file managers do. The pages of the app, which know no
+// shared package, have a copy.
+func Size(n int64) string {
+	switch {
+	case n == 1:
+		return "1 byte"
+	case n < 1000:
+		return fmt.Sprintf("%d bytes", n)
+	}
+	value, unit := float64(n)/1000, 0
+	for ; value >= 999.5 && unit < 3; unit++ {
+		value /= 1000
+	}
+	text := fmt.Sprintf("%.1f", value)
+	if value >= 10 {
+		text = fmt.Sprintf("%.0f", value)
+	}
+	return strings.TrimSuffix(text, ".0") + " " + []string{"kB", "MB", "GB", "TB"}[unit]
+}
+
+// SizeLimit formats a limit in bytes, which is usually a round number of binary units.
+func SizeLimit(n int64) string {
+	if n > 0 && n%limits.MiB == 0 {
+		return fmt.Sprintf("%d MiB", n/limits.MiB)
+	}
+	return Size(n)
+}
