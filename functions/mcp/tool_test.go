@@ -79,7 +79,25 @@ func (e *env) toolAnswer(t *testing.T, tool string, args any) (r struct {
 	if err := json.Unmarshal(a.Result, &r); err != nil {
 		t.Fatal(err)
 	}
+	if r.IsError && r.Value == nil {
+		r.Value = json.RawMessage(r.Content[0].Text)
+	}
 	return r
+}
+
+// TestAFailureBreaksNoOutputSchema reads the answer as it is: clients hold all structured content to the schema.
+func TestAFailureBreaksNoOutputSchema(t *testing.T) {
+	e := newEnv(t)
+	for _, tool := range e.tools() {
+		a := e.ask(t, "tools/call", map[string]any{"name": tool.name, "arguments": map[string]any{"unknown": 1}})
+		r := decoded[map[string]json.RawMessage](t, a.Result)
+		_, structured := r["structuredContent"]
+		text := decoded[[]struct{ Text string }](t, r["content"])[0].Text
+		if string(r["isError"]) != "true" || structured != (tool.output == nil) ||
+			failed(t, []byte(text)).Code != string(fault.InvalidRequest) {
+			t.Errorf("%s answers %s", tool.name, a.Result)
+		}
+	}
 }
 
 // failed is the error of a tool.
