@@ -106,53 +106,6 @@ func failed(t *testing.T, value json.RawMessage) problemFacts {
 	return decoded[problem](t, value).Error
 }
 
-func TestArgumentsThatDoNotFitAreToldToTheModel(t *testing.T) {
-	e := newEnv(t)
-	const art = "art_00000000000000000000000000"
-	files := func(size float64) any {
-		return map[string]any{"title": "x", "files": []any{map[string]any{"path": "a", "size_bytes": size}}}
-	}
-	for name, tt := range map[string]struct {
-		tool string
-		args any
-		says string
-	}{
-		"missing":       {"publish_artifact", map[string]any{"title": "x"}, "body"},
-		"unknown":       {"whoami", map[string]any{"name": "x"}, "name"},
-		"no object":     {"whoami", []any{}, "object"},
-		"a wrong type":  {"read_artifact", map[string]any{"artifact_id": 7}, "artifact_id"},
-		"a wrong id":    {"read_artifact", map[string]any{"artifact_id": "art_1"}, "pattern"},
-		"a wrong word":  {"set_visibility", map[string]any{"artifact_id": art, "visibility": "public"}, "visibility"},
-		"an empty text": {"publish_artifact", map[string]any{"title": "x", "body": "", "render_mode": "text"}, "body"},
-		"no edits":      {"multi_edit", map[string]any{"artifact_id": art, "path": "a", "edits": []any{}}, "edits"},
-		"an empty search": {"multi_edit", map[string]any{
-			"artifact_id": art, "path": "a", "edits": []any{map[string]any{"old_string": "", "new_string": "x"}},
-		}, "old_string"},
-		"a short key": {"publish_artifact", map[string]any{
-			"title": "x", "body": "x", "render_mode": "text", "idempotency_key": "a",
-		}, "idempotency_key"},
-		"a negative size": {"prepare_upload", files(-1), "size_bytes"},
-		"a half size":     {"prepare_upload", files(1.5), "size_bytes"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := e.toolAnswer(t, tt.tool, tt.args)
-			p := failed(t, r.Value)
-			if !r.IsError || p.Code != string(fault.InvalidRequest) || !strings.Contains(p.Message, tt.says) ||
-				len(p.Message) > 2*mostAdvice || p.RequestID == "" || r.Content[0].Text != string(r.Value) {
-				t.Errorf("it answers %s", r.Value)
-			}
-		})
-	}
-}
-
-func TestAFindingQuotesLittleOfWhatWasSent(t *testing.T) {
-	e := newEnv(t)
-	r := e.toolAnswer(t, "read_artifact", map[string]any{"artifact_id": strings.Repeat("secret ", 100_000)})
-	if p := failed(t, r.Value); len(p.Message) > 2*mostAdvice {
-		t.Errorf("the finding has %d bytes", len(p.Message))
-	}
-}
-
 func TestAnUnknownToolIsAFailureOfTheProtocol(t *testing.T) {
 	e := newEnv(t)
 	for _, a := range []rpcAnswer{

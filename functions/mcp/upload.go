@@ -35,7 +35,7 @@ func (h *Host) prepareUpload() *tool {
 	file := object(
 		with("path", text(1, 4096)),
 		with("size_bytes", size),
-		may("sha256", matching("^[a-f0-9]{64}$")),
+		may("sha256", matching(digestPattern)),
 		may("content_type", told(text(1, 200), "Not used: the extension of the path decides.")),
 	)
 	return define(tool{
