@@ -22,6 +22,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/edit"
 	"vitrine/shared/publishing/lint"
+	"vitrine/shared/publishing/upload"
 )
 
 // toolList are the tools as a client gets them.
@@ -305,6 +306,19 @@ func TestTheKeyOfACallTellsItFromOthers(t *testing.T) {
 	}
 	if key := got[len(got)-1]; len(got) != 8 || key.Client == "" {
 		t.Errorf("%d calls", len(got))
+	}
+}
+
+func TestAForeignUploadSessionIsAnsweredAsOneThatNeverWas(t *testing.T) {
+	e := newEnv(t)
+	foreign := id.NewSession()
+	e.members.session = &upload.Session{ID: foreign, Workspace: id.NewWorkspace()}
+	for _, session := range []id.Session{foreign, id.NewSession()} {
+		r := e.toolAnswer(t, "publish_upload", map[string]any{"upload_session_id": session})
+		p := failed(t, r.Value)
+		if p.Code != string(fault.NotFound) || p.Message != "no such upload session in this workspace; call prepare_upload" {
+			t.Errorf("it answers %s", r.Value)
+		}
 	}
 }
 

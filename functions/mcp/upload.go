@@ -153,8 +153,8 @@ func (h *Host) publishUpload() *tool {
 		target:      named,
 		fixed:       func(s subject) string { return "mcp-publish:" + named(s) },
 	}, func(ctx context.Context, c *call, _ sessionInput) (result, error) {
-		if c.Session == nil {
-			return result{}, fault.New(fault.UploadSessionNotFound,
+		if c.Session == nil || c.Session.Workspace != c.Actor.Workspace.ID {
+			return result{}, fault.New(fault.NotFound,
 				"no such upload session in this workspace; call prepare_upload")
 		}
 		out, err := h.Edits.Finish(ctx, c.Actor, c.edit(), c.Session, c.Entries)
