@@ -143,6 +143,7 @@ func filePath() *jsonschema.Schema { return told(text(1, 4096), "As read_artifac
 func (c *call) edit() edit.Request {
 	return edit.Request{
 		Client:      c.wants.Client,
+		Derived:     c.derived,
 		Fingerprint: c.print,
 		Record:      c.Record,
 		Permit:      c.permit,

@@ -281,6 +281,9 @@ func TestTheKeyOfACallTellsItFromOthers(t *testing.T) {
 		if err := idempotency.CheckClient(r.Client); err != nil {
 			t.Errorf("%s has the key %q", id, r.Client)
 		}
+		if own := strings.Contains(args, "my-own-key"); r.Derived == own {
+			t.Errorf("%s: derived is %t", args, r.Derived)
+		}
 		return r
 	}
 	const one = `{"title":"x","body":"x","render_mode":"text"}`
@@ -319,6 +322,27 @@ func TestAForeignUploadSessionIsAnsweredAsOneThatNeverWas(t *testing.T) {
 		if p.Code != string(fault.NotFound) || p.Message != "no such upload session in this workspace; call prepare_upload" {
 			t.Errorf("it answers %s", r.Value)
 		}
+	}
+}
+
+func TestEveryCallWithoutAKeyOpensItsOwnUpload(t *testing.T) {
+	e := newEnv(t)
+	var keys []string
+	e.uploads.create = func(c idempotency.Command, _ contract.CreateSession, _ func() error) (contract.Session, error) {
+		keys = append(keys, c.Key.Client)
+		return contract.Session{}, idempotency.CheckClient(c.Key.Client)
+	}
+	args := map[string]any{"title": "x", "files": []any{map[string]any{"path": "a", "size_bytes": 1}}}
+	for range 4 {
+		if r := e.toolAnswer(t, "prepare_upload", args); r.IsError {
+			t.Errorf("it answers %s", r.Value)
+		}
+		if len(keys) == 2 {
+			args["idempotency_key"] = "my-own-key"
+		}
+	}
+	if keys[0] == keys[1] || keys[2] != "my-own-key" || keys[3] != keys[2] {
+		t.Errorf("the keys are %q", keys)
 	}
 }
 

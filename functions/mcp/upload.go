@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"maps"
 	"slices"
@@ -52,6 +53,8 @@ func (h *Host) prepareUpload() *tool {
 			may("idempotency_key", key()),
 		),
 		operation: idempotency.CreateSession,
+		// A session that is not published has no effect, and one that is must not serve an equal call of later files.
+		fixed: func(subject) string { return "mcp-upload:" + rand.Text() },
 	}, func(ctx context.Context, c *call, in prepareInput) (result, error) {
 		made, err := h.Uploads.Create(ctx, c.Actor, c.command(), c.Record, in.session(), c.permit)
 		if err != nil {
