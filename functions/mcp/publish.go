@@ -173,6 +173,9 @@ func (h *Host) published(c *call, r edit.Result, err error, fresh bool) (result,
 		},
 	}
 	line := p.Title + ": " + p.PrivateURL
+	if !r.Changed {
+		line = "Nothing changed, so there is no new revision. " + line
+	}
 	if fresh {
 		line += " (private; set_visibility makes a link for people without an account)"
 	}

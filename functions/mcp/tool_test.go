@@ -208,6 +208,11 @@ func TestAResultSaysTheSameInTextAndStructure(t *testing.T) {
 	if err := schema.Validate(decoded[any](t, plain.Value)); err != nil {
 		t.Errorf("the result is not as its schema says: %s", err)
 	}
+	out.Changed = false
+	same := e.toolAnswer(t, "publish_artifact", args)
+	if said := same.Content[1].Text; !strings.HasPrefix(said, "Nothing changed") || same.Content[0].Text != string(same.Value) {
+		t.Errorf("without a new revision it says %q", said)
+	}
 	out.Published.ExpiresAt = contract.At(noon.Add(soon))
 	nudged := e.toolAnswer(t, "publish_artifact", args)
 	if len(nudged.Content) != 3 || !strings.Contains(nudged.Content[2].Text, "2026-11-23T12:00:00Z") {
