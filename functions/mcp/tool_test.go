@@ -351,6 +351,28 @@ func TestEveryCallWithoutAKeyOpensItsOwnUpload(t *testing.T) {
 	}
 }
 
+func TestALockedArtifactIsNeitherReadNorListed(t *testing.T) {
+	e := newEnv(t)
+	e.views.latest = func(a *artifact.Artifact) (contract.AgentView, error) {
+		if a == nil {
+			return contract.AgentView{}, fault.NewCode(fault.NotFound)
+		}
+		return contract.AgentView{PrivateURL: "https://app.test"}, nil
+	}
+	e.artifacts.list = func(artifact.Page) ([]artifact.Artifact, contract.PageInfo, error) {
+		return []artifact.Artifact{{ID: id.NewArtifact()}, *e.artifact}, contract.PageInfo{}, nil
+	}
+	for lock, listed := range map[string]int{"": 2, "lkd_1": 1} {
+		e.artifact.Lock = id.Lockdown(lock)
+		read := e.toolAnswer(t, "read_artifact", map[string]any{"artifact_id": e.artifact.ID})
+		resource := e.ask(t, "resources/read", map[string]any{"uri": "artifact://" + string(e.artifact.ID)})
+		list := decoded[contract.ArtifactList](t, e.toolAnswer(t, "list_artifacts", map[string]any{}).Value)
+		if locked := lock != ""; read.IsError != locked || (resource.Error != nil) != locked || len(list.Data) != listed {
+			t.Errorf("with the lock %q: %s, %s, %d are listed", lock, read.Value, resource.Body, len(list.Data))
+		}
+	}
+}
+
 func TestTheLogNamesTheToolAndNothingOfTheCaller(t *testing.T) {
 	e := newEnv(t)
 	e.edits.publish = func(edit.Request, string, edit.Text) (edit.Result, error) { return e.published(), nil }
