@@ -42,12 +42,13 @@ func (c *tooled) try(name string, arguments, out any) string {
 	c.t.Helper()
 	var answer struct {
 		IsError           bool
+		Content           []struct{ Text string }
 		StructuredContent json.RawMessage
 	}
 	c.rpc("tools/call", map[string]any{"name": name, "arguments": arguments}, &answer)
 	if answer.IsError {
 		var failure contract.Envelope
-		if err := json.Unmarshal(answer.StructuredContent, &failure); err != nil {
+		if err := json.Unmarshal([]byte(answer.Content[0].Text), &failure); err != nil {
 			c.t.Fatal(name, err)
 		}
 		return failure.Error.Code

@@ -139,7 +139,7 @@ func TestTheCardLearnsWhoSeesAnArtifact(t *testing.T) {
 
 // publishing lets all tools that show the card succeed.
 func (e *env) publishing() {
-	e.members.session = &upload.Session{ID: id.NewSession(), Artifact: e.artifact.ID}
+	e.members.session = &upload.Session{ID: id.NewSession(), Workspace: e.artifact.Owner, Artifact: e.artifact.ID}
 	e.edits.publish = func(edit.Request, string, edit.Text) (edit.Result, error) { return edit.Result{}, nil }
 	e.edits.revise = func(edit.Request, *artifact.Artifact, id.Artifact, edit.Text) (edit.Result, error) {
 		return edit.Result{}, nil

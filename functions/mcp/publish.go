@@ -143,6 +143,7 @@ func filePath() *jsonschema.Schema { return told(text(1, 4096), "As read_artifac
 func (c *call) edit() edit.Request {
 	return edit.Request{
 		Client:      c.wants.Client,
+		Derived:     c.derived,
 		Fingerprint: c.print,
 		Record:      c.Record,
 		Permit:      c.permit,
@@ -172,6 +173,9 @@ func (h *Host) published(c *call, r edit.Result, err error, fresh bool) (result,
 		},
 	}
 	line := p.Title + ": " + p.PrivateURL
+	if !r.Changed {
+		line = "Nothing changed, so there is no new revision. " + line
+	}
 	if fresh {
 		line += " (private; set_visibility makes a link for people without an account)"
 	}

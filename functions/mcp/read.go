@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"vitrine/shared/platform/contract"
@@ -29,6 +30,7 @@ func (h *Host) listArtifacts() *tool {
 		if err != nil {
 			return result{}, err
 		}
+		rows = slices.DeleteFunc(rows, func(a artifact.Artifact) bool { return a.Lock != "" })
 		out := contract.ArtifactList{Data: contract.Rows(rows, artifact.Artifact.Summary), PageInfo: info}
 		return result{value: out, line: fmt.Sprintf("%d artifacts", len(rows))}, nil
 	})
@@ -48,7 +50,7 @@ func (h *Host) readArtifact() *tool {
 		input:       object(with("artifact_id", artifactID())),
 		card:        true,
 	}, func(ctx context.Context, c *call, _ artifactInput) (result, error) {
-		v, err := h.Views.Latest(ctx, c.Actor, c.Artifact)
+		v, err := h.Views.Latest(ctx, c.Actor, c.unlocked())
 		if err != nil {
 			return result{}, err
 		}
@@ -59,6 +61,15 @@ func (h *Host) readArtifact() *tool {
 			meta:  h.cardMeta(c, false),
 		}, nil
 	})
+}
+
+// unlocked is the artifact of the call, nil if an operator locked it: its addresses open nothing. Members learn of the
+// lock in the dashboard, and their clients what API keys learn.
+func (c *call) unlocked() *artifact.Artifact {
+	if c.Artifact == nil || c.Artifact.Lock != "" {
+		return nil
+	}
+	return c.Artifact
 }
 
 type fileInput struct {

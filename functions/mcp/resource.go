@@ -166,7 +166,7 @@ func (h *Host) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (*m
 // contents reads what a reference names.
 func (h *Host) contents(ctx context.Context, c *call, named reference) (*mcp.ResourceContents, error) {
 	if named.path == "" {
-		v, err := h.Views.Latest(ctx, c.Actor, c.Artifact)
+		v, err := h.Views.Latest(ctx, c.Actor, c.unlocked())
 		if err != nil {
 			return nil, err
 		}

@@ -89,16 +89,18 @@ type problemFacts struct {
 	RetryAfter int `json:"retry_after_seconds,omitempty"`
 }
 
-// failure makes the result of a tool that failed. The model sees it and can do what the message says.
-func failure(ctx context.Context, err error) *mcp.CallToolResult {
+// failure makes the result of a tool that failed. The model sees it and can do what the message says. A tool that tells
+// what it answers has no structured content then, because the TypeScript SDK holds that of failures to the same schema
+// and shows the mismatch in place of the message.
+func (t *tool) failure(ctx context.Context, err error) *mcp.CallToolResult {
 	f := fault.Of(web.Late(err))
 	web.Failed(ctx, f.Code, err)
 	body, _ := encodeLine(problem{factsOf(ctx, f)}) // strings and numbers always marshal
-	return &mcp.CallToolResult{
-		IsError:           true,
-		StructuredContent: json.RawMessage(body),
-		Content:           []mcp.Content{&mcp.TextContent{Text: string(body)}},
+	out := &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(body)}}}
+	if t.output == nil {
+		out.StructuredContent = json.RawMessage(body)
 	}
+	return out
 }
 
 // factsOf is what a caller learns of a failure.

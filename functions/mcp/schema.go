@@ -85,6 +85,12 @@ func told(s *jsonschema.Schema, words string) *jsonschema.Schema {
 	return s
 }
 
+// What strings that are no ids match.
+const (
+	keyPattern    = "^[A-Za-z0-9._:-]+$"
+	digestPattern = "^[a-f0-9]{64}$"
+)
+
 // idTail is what follows the prefix of an id.
 const idTail = "[0-9A-HJKMNP-TV-Z]{26}$"
 
@@ -96,6 +102,6 @@ func sessionID() *jsonschema.Schema  { return matching("^upl_" + idTail) }
 // key is an idempotency key.
 func key() *jsonschema.Schema {
 	s := text(8, 200)
-	s.Pattern = "^[A-Za-z0-9._:-]+$"
+	s.Pattern = keyPattern
 	return told(s, "Repeating a call with the same key gives the first result again.")
 }

@@ -77,12 +77,12 @@ func (h *Host) handler(t *tool) mcp.ToolHandler {
 		defer func() {
 			if v := recover(); v != nil {
 				web.Annotate(ctx, slog.String("stack", string(debug.Stack())))
-				out, err = failure(ctx, fmt.Errorf("%w: %v", errPanic, v)), nil
+				out, err = t.failure(ctx, fmt.Errorf("%w: %v", errPanic, v)), nil
 			}
 		}()
 		c := callOf(ctx)
 		if c == nil {
-			return failure(ctx, fault.New(fault.Internal, "the call was not authorized")), nil
+			return t.failure(ctx, fault.New(fault.Internal, "the call was not authorized")), nil
 		}
 		c.asked = r
 		res, err := t.run(ctx, c, r.Params.Arguments)
@@ -93,7 +93,7 @@ func (h *Host) handler(t *tool) mcp.ToolHandler {
 			out, err = res.answer()
 		}
 		if err != nil {
-			return failure(ctx, err), nil
+			return t.failure(ctx, err), nil
 		}
 		return out, nil
 	}

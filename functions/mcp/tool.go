@@ -34,7 +34,7 @@ type tool struct {
 	operation idempotency.Operation
 	// target is what the operation works on. nil: nothing that has an id.
 	target func(subject) string
-	// fixed is the idempotency key of a tool whose repetitions are told by their target alone. nil: as operation says.
+	// fixed replaces the key that is derived from the call. nil: as operation says.
 	fixed func(subject) string
 
 	run func(context.Context, *call, json.RawMessage) (result, error)
@@ -81,8 +81,9 @@ func (t toolset) find(name string) *tool {
 // invocation is the call of a tool before it is authorized.
 type invocation struct {
 	*tool
-	print idempotency.Fingerprint
-	wants access.Request
+	print   idempotency.Fingerprint
+	wants   access.Request
+	derived bool // the key of wants is derived from the call
 }
 
 // invoked returns the invocation of a message; nil if it calls no tool that exists.
@@ -113,11 +114,12 @@ func (t toolset) invoked(m transport.Message) *invocation {
 		v.wants.Target = called.target(s)
 	}
 	switch {
-	case called.fixed != nil:
-		v.wants.Client = called.fixed(s)
 	case s.Key != "":
 		v.wants.Client = s.Key
+	case called.fixed != nil:
+		v.wants.Client = called.fixed(s)
 	default:
+		v.derived = true
 		v.wants.Client = derivedKey(m.ID, called.name, v.print)
 	}
 	return v
@@ -157,23 +159,4 @@ func define[In any](t tool, run func(context.Context, *call, In) (result, error)
 		return run(ctx, c, in)
 	}
 	return &t
-}
-
-// mostAdvice is how many bytes of a validator's finding a client gets, because findings quote what was sent.
-const mostAdvice = 300
-
-func checkArguments(schema *jsonschema.Resolved, raw json.RawMessage) error {
-	var v any
-	err := json.Unmarshal(raw, &v)
-	if err == nil {
-		err = schema.Validate(v)
-	}
-	if err == nil {
-		return nil
-	}
-	finding := err.Error()
-	if len(finding) > mostAdvice {
-		finding = finding[:mostAdvice] + "…"
-	}
-	return fault.New(fault.InvalidRequest, "arguments: %s", finding)
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,7 +36,7 @@ func (h *Host) prepareUpload() *tool {
 	file := object(
 		with("path", text(1, 4096)),
 		with("size_bytes", size),
-		may("sha256", matching("^[a-f0-9]{64}$")),
+		may("sha256", matching(digestPattern)),
 		may("content_type", told(text(1, 200), "Not used: the extension of the path decides.")),
 	)
 	return define(tool{
@@ -52,6 +53,8 @@ func (h *Host) prepareUpload() *tool {
 			may("idempotency_key", key()),
 		),
 		operation: idempotency.CreateSession,
+		// A session that is not published has no effect, and one that is must not serve an equal call of later files.
+		fixed: func(subject) string { return "mcp-upload:" + rand.Text() },
 	}, func(ctx context.Context, c *call, in prepareInput) (result, error) {
 		made, err := h.Uploads.Create(ctx, c.Actor, c.command(), c.Record, in.session(), c.permit)
 		if err != nil {
@@ -154,8 +157,8 @@ func (h *Host) publishUpload() *tool {
 		target:      named,
 		fixed:       func(s subject) string { return "mcp-publish:" + named(s) },
 	}, func(ctx context.Context, c *call, _ sessionInput) (result, error) {
-		if c.Session == nil {
-			return result{}, fault.New(fault.UploadSessionNotFound,
+		if c.Session == nil || c.Session.Workspace != c.Actor.Workspace.ID {
+			return result{}, fault.New(fault.NotFound,
 				"no such upload session in this workspace; call prepare_upload")
 		}
 		out, err := h.Edits.Finish(ctx, c.Actor, c.edit(), c.Session, c.Entries)

@@ -127,6 +127,7 @@ func (a app) calls(name string, arguments map[string]any, out any) task {
 	return func(ctx context.Context) error {
 		var answer struct {
 			IsError           bool
+			Content           json.RawMessage
 			StructuredContent json.RawMessage
 		}
 		err := a.sends("tools/call", map[string]any{"name": name, "arguments": arguments}, &answer)(ctx)
@@ -134,7 +135,7 @@ func (a app) calls(name string, arguments map[string]any, out any) task {
 		case err != nil:
 			return err
 		case answer.IsError:
-			return fmt.Errorf("tool %s answers %s", name, answer.StructuredContent)
+			return fmt.Errorf("tool %s answers %s", name, answer.Content)
 		case out == nil:
 			return nil
 		}

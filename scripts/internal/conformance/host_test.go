@@ -24,7 +24,12 @@ import (
 // the suite and the inspector have none.
 func proxied(t *testing.T, p *harness.BackendEnv, who *harness.Member) string {
 	t.Helper()
-	token := p.GrantTo(t, who, id.Client("oc_conformance"), p.Origins.MCP).Key
+	return proxiedWith(t, p, p.GrantTo(t, who, id.Client("oc_conformance"), p.Origins.MCP).Key)
+}
+
+// proxiedWith does so with a token.
+func proxiedWith(t *testing.T, p *harness.BackendEnv, token string) string {
+	t.Helper()
 	target := harness.Must(url.Parse(p.Origins.MCP))(t)
 	s := httptest.NewUnstartedServer(nil)
 	here := s.Listener.Addr().String()

@@ -173,7 +173,7 @@ func (l *local) welcome() {
 		command = "VITRINE_URL=" + l.stack.Origins.API + " " + command
 	}
 	l.say("try      %s", command)
-	l.say("connect  claude mcp add --transport http vitrine %s", l.stack.Origins.MCP)
+	l.say("connect  claude mcp add --scope user --transport http vitrine %s", l.stack.Origins.MCP)
 }
 
 func (l *local) say(format string, args ...any) {

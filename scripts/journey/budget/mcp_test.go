@@ -150,12 +150,13 @@ func TestEveryToolStaysWithinTheSumOfItsRoutes(t *testing.T) {
 		c.wantWithin(t, tt.tool, most, func() {
 			result := c.message(t, "tools/call", map[string]any{"name": tt.tool, "arguments": c.arguments(tt.tool)})
 			var out struct {
+				Content json.RawMessage
 				Value   json.RawMessage `json:"structuredContent"`
 				IsError bool
 			}
 			harness.NoError(t, json.Unmarshal(result, &out))
 			if out.IsError {
-				t.Fatalf("%s: %s", tt.tool, out.Value)
+				t.Fatalf("%s: %s", tt.tool, out.Content)
 			}
 			harness.NoError(t, json.Unmarshal(out.Value, &c.known))
 		})

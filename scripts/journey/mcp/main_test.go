@@ -123,6 +123,9 @@ func (c *rawClient) try(t testing.TB, tool string, args any) (out toolReply) {
 		t.Fatalf("%s answers %d %.300s", tool, a.Status, a.Body)
 	}
 	harness.NoError(t, json.Unmarshal(a.Result, &out))
+	if out.IsError && out.Value == nil { // the tool has an output schema
+		out.Value = json.RawMessage(out.Content[0].Text)
+	}
 	return out
 }
 

@@ -167,7 +167,7 @@ func use(t testing.TB, s *mcp.ClientSession, tool string, args map[string]any, o
 	r := harness.Must(s.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: args}))(t)
 	body := harness.Must(json.Marshal(r.StructuredContent))(t)
 	if r.IsError {
-		t.Fatalf("%s: %s", tool, body)
+		t.Fatalf("%s: %s", tool, harness.Must(json.Marshal(r.Content))(t))
 	}
 	harness.NoError(t, json.Unmarshal(body, out))
 }

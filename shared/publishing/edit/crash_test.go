@@ -79,6 +79,19 @@ var crashCases = []crashCase{
 		files:  map[string]string{"index.html": "<p>1 2"},
 		number: 3,
 	},
+	{
+		name: "revise as an earlier session did",
+		prepare: func(t testing.TB, s *env) (ask, id.Artifact) {
+			s.derived = true
+			a := s.artifact(t, "<p>page")
+			do := s.revises(a, html("<p>one"))
+			succeed(t, do)
+			s.overtakes(t, a, "one", "two")()
+			return do, a
+		},
+		files:  map[string]string{"index.html": "<p>one"},
+		number: 4,
+	},
 }
 
 // TestARequestThatDiesAtAnyCallCanBeRepeated ends the process before and after every AWS call of every request. The

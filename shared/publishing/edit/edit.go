@@ -83,6 +83,7 @@ type Objects interface {
 // Request identifies a request, so that its repetition has one effect.
 type Request struct {
 	Client      string                  // the key of the caller, or one that the host derives
+	Derived     bool                    // the host derives it, and a later session of the client may come to the same one
 	Fingerprint idempotency.Fingerprint // of the tool and its arguments
 	Record      *idempotency.Record     // of CreateSession with that key, as it was read with the credential; nil: none
 	Permit      func() error            // waits for the rate limits; called before bytes are read and before any write
@@ -110,11 +111,13 @@ func (s *Service) Publish(
 	if err != nil {
 		return Result{}, err
 	}
-	return s.task(by, r, nil).create(ctx, contract.CreateSession{
-		Title:      title,
-		Entrypoint: path,
-		RenderMode: string(t.Mode),
-	}, t.Body)
+	return s.repeat(ctx, by, r, func(r Request) (Result, error) {
+		return s.task(by, r, nil).create(ctx, contract.CreateSession{
+			Title:      title,
+			Entrypoint: path,
+			RenderMode: string(t.Mode),
+		}, t.Body)
+	})
 }
 
 // Revise publishes a text as a new revision of an artifact, which keeps its title and its other files. The text is the
@@ -133,7 +136,7 @@ func (s *Service) Revise(
 		mode:     t.Mode,
 		body:     body,
 	}
-	return s.task(by, r, c).run(ctx, a)
+	return s.repeat(ctx, by, r, func(r Request) (Result, error) { return s.task(by, r, c).run(ctx, a) })
 }
 
 // Edit replaces parts of a text file of an artifact and publishes the result as a new revision. Each edit sees the
@@ -151,5 +154,5 @@ func (s *Service) Edit(
 		}
 		return replaceAll(text, edits)
 	}
-	return s.task(by, r, c).run(ctx, a)
+	return s.repeat(ctx, by, r, func(r Request) (Result, error) { return s.task(by, r, c).run(ctx, a) })
 }

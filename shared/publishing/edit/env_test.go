@@ -50,6 +50,7 @@ type env struct {
 	by        credential.Actor
 	refuses   error // of the rate limits
 	permits   atomic.Int64
+	derived   bool // keys of requests are derived from messages
 }
 
 func newEnv(t testing.TB) *env {
@@ -157,6 +158,7 @@ func (s *env) request(t testing.TB, key, arguments string) edit.Request {
 	}
 	return edit.Request{
 		Client:      key,
+		Derived:     s.derived,
 		Fingerprint: idempotency.FingerprintOf("tool", "", []byte(arguments)),
 		Record:      record,
 		Permit:      func() error { s.permits.Add(1); return s.refuses },

@@ -17,6 +17,9 @@ func (t *task) proceed(ctx context.Context, try int, o upload.Opened, text strin
 	if err != nil {
 		return Result{}, err
 	}
+	if t.outdated(o, target) {
+		return Result{}, outdated{o.Revision}
+	}
 	if o.ID == "" || target.Revision != nil || target.Record.Finished(t.Now()) {
 		return t.publish(ctx, o, target)
 	}

@@ -14,7 +14,7 @@ func TestEditsApplyInOrderAndExactly(t *testing.T) {
 		text  string
 		edits []Replacement
 		want  string
-		fails string // the message of the refusal
+		fails string // what the message of the refusal begins with
 	}{
 		"one":                               {"a b c", []Replacement{{Old: "b", New: "x"}}, "a x c", ""},
 		"each sees the one before":          {"a", []Replacement{{Old: "a", New: "b"}, {Old: "b", New: "c"}}, "c", ""},
@@ -44,10 +44,29 @@ func TestEditsApplyInOrderAndExactly(t *testing.T) {
 			if c.fails == "" && (err != nil || got != c.want) {
 				t.Errorf("it becomes %q (%v), want %q", got, err, c.want)
 			}
-			if f := fault.Of(err); c.fails != "" && (f.Code != fault.InvalidRequest || f.Message != c.fails) {
+			f, begins := fault.Of(err), c.fails+": "
+			if c.fails != "" && (f.Code != fault.InvalidRequest || !strings.HasPrefix(f.Message, begins)) {
 				t.Errorf("%v, want %q", err, c.fails)
 			}
 		})
+	}
+}
+
+func TestARefusalSaysWhichEditAndTextItIsAbout(t *testing.T) {
+	long := strings.Repeat("ä", 90)
+	for _, c := range []struct {
+		text  string
+		edits []Replacement
+		want  string
+	}{
+		{"a", []Replacement{{Old: "a", New: "b"}, {Old: "a\n\"c\""}},
+			`not_found (edit 1): edits[1].old_string "a\n\"c\"" ` + advice[NotFound]},
+		{long + long, []Replacement{{Old: long}},
+			`not_unique (edit 0): edits[0].old_string "` + strings.Repeat("ä", 80) + `…" ` + advice[NotUnique]},
+	} {
+		if _, err := replaceAll(c.text, c.edits); fault.Of(err).Message != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
 	}
 }
 

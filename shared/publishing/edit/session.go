@@ -1,16 +1,20 @@
 package edit
 
 import (
+	"cmp"
 	"context"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/upload"
 )
 
 // Finish verifies the files of an upload session, whose bytes the caller has sent to the object store, and publishes
 // them. session and entries are as they were read with the credential, nil if there is no such session. A session that
-// was published before is answered again. Refusals are those of finalizing and publishing.
+// was published before is answered again, and one that declares by digest what the artifact has already makes no
+// revision. Refusals are those of finalizing and publishing.
 func (s *Service) Finish(
 	ctx context.Context, by credential.Actor, r Request, session *upload.Session, entries []upload.Entry,
 ) (Result, error) {
@@ -22,13 +26,59 @@ func (s *Service) Finish(
 	if session != nil {
 		attempt.Command = t.command(idempotency.FinalizeSession, string(session.ID), 1)
 	}
-	if _, err := t.Uploads.Finalize(ctx, by, attempt); err != nil {
+	o, err := t.unchanged(ctx, attempt)
+	if err == nil && o.Revision == "" {
+		if _, err = t.Uploads.Finalize(ctx, by, attempt); err == nil {
+			o = upload.OpenedWith(session, entries)
+		}
+	}
+	if err != nil {
 		return Result{}, err
 	}
-	o := upload.OpenedWith(session, entries)
 	target, err := t.target(ctx, 1, o)
 	if err != nil {
 		return Result{}, err
 	}
 	return t.publish(ctx, o, target)
+}
+
+// unchanged returns the current revision of the artifact of a session if it has the title and files of the session
+// already, no revision otherwise. It records what it finds, so that a repetition gets the same answer.
+func (t *task) unchanged(ctx context.Context, a upload.Attempt) (upload.Opened, error) {
+	s, now, none := a.Session, t.Now(), upload.Opened{}
+	switch {
+	case s == nil || s.Workspace != t.by.Workspace.ID || s.New || s.Base != "":
+		return none, nil
+	case a.Record.Finished(now): // that of a session that was finalized names no revision
+		return idempotency.First[upload.Opened](a.Record, a.Command)
+	case s.Status != upload.Pending || !now.Before(s.ExpiresAt):
+		return none, nil
+	}
+	of, err := t.Artifacts.Owned(ctx, t.by, s.Artifact)
+	if err != nil || of.Current == "" || of.Title != s.Title {
+		return none, err
+	}
+	base, err := t.Store.Contents(ctx, of.ID, of.Current)
+	if err != nil || base == nil || !sameFiles(base, s, a.Entries) {
+		return none, err
+	}
+	return idempotency.Do(a.Command, a.Record, now, func() (upload.Opened, error) {
+		found := upload.Opened{Artifact: of.ID, Revision: base.Revision.ID}
+		return found, t.Store.Keep(ctx, a.Command, found.Result(), t.by.Workspace.ID, now)
+	})
+}
+
+// sameFiles reports whether a revision has just the files that a session declares with their digests.
+func sameFiles(base *artifact.Contents, s *upload.Session, entries []upload.Entry) bool {
+	r := base.Revision
+	if len(entries) != len(base.Tree) || r.Entrypoint != s.Entrypoint || r.Mode != cmp.Or(s.Mode, media.ModeOf(s.Entrypoint)) {
+		return false
+	}
+	for _, e := range entries {
+		f, ok := base.Tree.Find(e.Path)
+		if !ok || e.Deleted || e.Patch != nil || e.SHA256 == nil || *e.SHA256 != f.SHA256 || e.Size != f.Size {
+			return false
+		}
+	}
+	return true
 }

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -9,6 +10,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
+	"vitrine/shared/platform/text"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -51,10 +53,10 @@ type Replacement struct {
 	All      bool
 }
 
-// Reason says why an edit is impossible. Clients compare it with the message of the failure.
+// Reason says why an edit is impossible. Messages of failures begin with it, because clients look for it there.
 type Reason string
 
-// The reasons. The message of the first three also has the index of the edit, from zero.
+// The reasons. The first three are followed by the index of the edit, from zero, and all by words on what to do.
 const (
 	NotFound     Reason = "not_found"        // Old does not occur
 	NotUnique    Reason = "not_unique"       // Old occurs more often than once
@@ -63,10 +65,33 @@ const (
 	PathNotThere Reason = "path_not_in_base" // the revision has no such file
 )
 
-func (r Reason) refuse() error { return fault.New(fault.InvalidRequest, "%s", r) }
+// advice is what to do about a reason. It follows what the reason is about.
+var advice = map[Reason]string{
+	NotFound:     "is not in the file; read it again and send the text exactly as it is after the edits before this one",
+	NotUnique:    "is in the file more than once; send more of the text around it, or replace_all",
+	EmptyOld:     "is empty; send the text that is to be replaced",
+	BaseNotText:  "is not text in UTF-8, so no passage of it can be replaced; upload the whole file",
+	PathNotThere: "is not in the newest revision; send a path as the list of its files has it",
+}
 
-func (r Reason) refuseEdit(n int) error {
-	return fault.New(fault.InvalidRequest, "%s (edit %d)", r, n)
+// refuse refuses the edits of a file.
+func (r Reason) refuse(path string) error {
+	return fault.New(fault.InvalidRequest, "%s: the file %s %s", r, quoted(path), advice[r])
+}
+
+// refuseEdit refuses the edit of an index.
+func (r Reason) refuseEdit(n int, e Replacement) error {
+	return fault.New(fault.InvalidRequest, "%s (edit %d): edits[%d].old_string %s %s", r, n, n, quoted(e.Old), advice[r])
+}
+
+// quoted quotes the beginning of what was sent.
+func quoted(sent string) string {
+	const most = 80
+	short := text.Cut(sent, most)
+	if len(short) < len(sent) {
+		short += "…"
+	}
+	return strconv.Quote(short)
 }
 
 // maxWork bounds what the edits of one request may take, in bytes of text that are searched. In a text that is made for
@@ -82,7 +107,7 @@ func replaceAll(text string, edits []Replacement) (string, error) {
 	for n, e := range edits {
 		first, count, why := e.find(text)
 		if why != "" {
-			return "", why.refuseEdit(n)
+			return "", why.refuseEdit(n, e)
 		}
 		if work += len(text) + count*partWork; work > maxWork {
 			return "", fault.New(fault.InvalidRequest, "these are too many edits of a text as long as this one; send fewer "+
@@ -122,7 +147,7 @@ func (s *Service) read(ctx context.Context, home id.Workspace, files tree.Tree, 
 	f, ok := files.Find(path)
 	switch {
 	case !ok:
-		return "", PathNotThere.refuse()
+		return "", PathNotThere.refuse(path)
 	case f.Size > limits.Text:
 		return "", tooLong()
 	case f.Size == 0:
@@ -138,7 +163,7 @@ func (s *Service) read(ctx context.Context, home id.Workspace, files tree.Tree, 
 	defer body.Close()
 	text, err := f.ReadAll(body)
 	if err == nil && !utf8.ValidString(text) {
-		err = BaseNotText.refuse()
+		err = BaseNotText.refuse(path)
 	}
 	return text, err
 }
