@@ -159,9 +159,6 @@ func define[In any](t tool, run func(context.Context, *call, In) (result, error)
 	return &t
 }
 
-// mostAdvice is how many bytes of a validator's finding a client gets, because findings quote what was sent.
-const mostAdvice = 300
-
 func checkArguments(schema *jsonschema.Resolved, raw json.RawMessage) error {
 	var v any
 	err := json.Unmarshal(raw, &v)
@@ -171,9 +168,5 @@ func checkArguments(schema *jsonschema.Resolved, raw json.RawMessage) error {
 	if err == nil {
 		return nil
 	}
-	finding := err.Error()
-	if len(finding) > mostAdvice {
-		finding = finding[:mostAdvice] + "…"
-	}
-	return fault.New(fault.InvalidRequest, "arguments: %s", finding)
+	return fault.New(fault.InvalidRequest, "arguments: %s", transport.Shorten(err.Error()))
 }

@@ -151,18 +151,23 @@ func isError(body []byte) bool {
 	return false
 }
 
-// mostMessage is how many bytes of a message of the SDK a client gets, because messages quote what was sent.
+// mostMessage is how many bytes of a message about what was sent a client gets, because such messages quote it.
 const mostMessage = 300
+
+// Shorten cuts a message to mostMessage bytes, behind a whole character.
+func Shorten(message string) string {
+	if len(message) <= mostMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:mostMessage], "") + "…"
+}
 
 // fromSDK makes the failure of an error of the SDK. It gives those no code that it finds before it calls a handler.
 func fromSDK(code int, message string) *Failure {
 	if code == CodeInternal {
 		return FromFault(errors.New(message))
 	}
-	if len(message) > mostMessage {
-		message = strings.ToValidUTF8(message[:mostMessage], "") + "…"
-	}
-	f := invalid("invalid_params", message)
+	f := invalid("invalid_params", Shorten(message))
 	switch code {
 	case CodeMethodNotFound:
 		f.Status, f.Reason = http.StatusNotFound, "method_not_found"
