@@ -1,6 +1,7 @@
 package shared_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -288,4 +289,43 @@ func reach(imports map[string][]string, dir string) (chains [][]string) {
 		}
 	}
 	return chains
+}
+
+// TestStepsBesideARequestRunInPackageAsync finds goroutines whose panic would end the process: on one machine that of all
+// hosts.
+func TestStepsBesideARequestRunInPackageAsync(t *testing.T) {
+	recovers := []string{ // of themselves
+		"shared/adapter/lambdahttp/stream.go",
+		"shared/platform/async/async.go",
+		"shared/publishing/render/render.go",
+		"shared/publishing/upload/lint.go",
+	}
+	for _, root := range []string{"../functions", "."} {
+		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+			name := path.Join("shared", filepath.ToSlash(file))
+			if err != nil || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") ||
+				strings.HasPrefix(name, "shared/boot/") || slices.Contains(recovers, name) {
+				return err // boot runs before the first request
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+			if err != nil {
+				return err
+			}
+			ast.Inspect(f, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.GoStmt:
+					t.Errorf("%s starts a goroutine: use package async", name)
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && (x.Name == "errgroup" || x.Name+n.Sel.Name == "syncWaitGroup") {
+						t.Errorf("%s uses %s.%s: use package async", name, x.Name, n.Sel.Name)
+					}
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 	"slices"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
@@ -88,31 +88,6 @@ func named(r *http.Request) id.Artifact { return id.Artifact(r.PathValue("artifa
 
 func artifactPath(a id.Artifact) string { return "/artifacts/" + url.PathEscape(string(a)) }
 
-// parallel takes steps side by side, and answers with the failure of the first that failed.
-func parallel(steps ...func() error) error {
-	failed := make([]chan error, len(steps))
-	for i, step := range steps {
-		failed[i] = make(chan error, 1)
-		go func() {
-			var err error
-			defer func() {
-				if v := recover(); v != nil { // nothing else does: the answer is that of a panic in the handler
-					err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
-				}
-				failed[i] <- err
-			}()
-			err = step()
-		}()
-	}
-	var first error
-	for _, f := range failed {
-		if err := <-f; first == nil {
-			first = err
-		}
-	}
-	return first
-}
-
 func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.showArtifact(w, r, v, http.StatusOK, pages.ArtifactPage{})
 }
@@ -136,7 +111,7 @@ func (h *Host) readArtifact(
 		return nil, err
 	}
 	s := &shownArtifact{Artifact: a, after: after}
-	return s, parallel(
+	return s, async.All(
 		func() (err error) { s.preview, err = h.Artifacts.Preview(ctx, v.Actor, a); return err },
 		func() (err error) {
 			t := sharing.Target{RequestedID: a.ID, Artifact: a}

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
@@ -46,7 +47,7 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSessio
 func (h *Host) listArtifacts(r *http.Request, v browserSession, p *pages.Artifacts) error {
 	after := r.URL.Query().Get("after")
 	var info contract.PageInfo
-	err := parallel(func() (err error) {
+	err := async.All(func() (err error) {
 		var list []artifact.Artifact
 		list, info, err = h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Cursor: after})
 		p.Items = h.artifactRows(list)

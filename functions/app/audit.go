@@ -8,6 +8,7 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
@@ -30,7 +31,7 @@ func (h *Host) story(
 	ctx context.Context, v browserSession, p account.Page, turns *pages.Pages,
 ) (events []event.Event, told story, err error) {
 	told = story{self: v.Member.ID, names: map[id.Key]string{}}
-	err = parallel(func() error {
+	err = async.All(func() error {
 		list, info, err := h.Account.Story(ctx, v.Actor, p)
 		events, *turns = list, pagesOf("/audit", p.Cursor, info)
 		return err

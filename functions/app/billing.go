@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/identity/billing"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
@@ -54,7 +55,7 @@ func (h *Host) billing(w http.ResponseWriter, r *http.Request, v browserSession)
 		OnceYear:  once(),
 	}
 	var account billing.Account
-	err := parallel(
+	err := async.All(
 		func() (err error) { account, err = h.Billing.Account(r.Context(), v.Actor); return err },
 		func() error { p.Left = h.Account.Policy(r.Context(), v.Actor).DailyNewArtifactsRemaining; return nil },
 		func() error { h.readInvoices(r.Context(), v, &p); return nil },

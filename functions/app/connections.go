@@ -8,6 +8,7 @@ import (
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
@@ -22,7 +23,7 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 	var linked []delegation.Delegation
 	var grants []oauth.Grant
 	var moreAgents, moreLinked, moreApps contract.PageInfo
-	err := parallel(
+	err := async.All(
 		func() (err error) {
 			agents, moreAgents, err = h.Agents.Connections(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("agents")})
 			return err

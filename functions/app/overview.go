@@ -10,6 +10,7 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/limits"
@@ -27,7 +28,7 @@ func (h *Host) dashboard(w http.ResponseWriter, r *http.Request, v browserSessio
 		MCPURL: h.Origins.MCP,
 		Limits: h.limits(v),
 	}
-	err := parallel(func() error {
+	err := async.All(func() error {
 		list, _, err := h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Limit: recent})
 		p.Recent = h.artifactRows(list)
 		return err

@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -127,7 +128,7 @@ func (h *Host) seen(r *http.Request, v browserSession) (*seenArtifact, error) {
 		return nil, err
 	}
 	s := &seenArtifact{Artifact: a}
-	return s, parallel(
+	return s, async.All(
 		func() (err error) { s.view, err = h.seenRevision(r, v, a); return err },
 		func() (err error) { s.revisions, err = h.revisionsOf(r.Context(), v, a); return err },
 	)

@@ -10,6 +10,7 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -157,7 +158,7 @@ func (h *Host) findAll(ctx context.Context, v browserSession, chosen []id.Artifa
 			return err
 		}
 	}
-	err := parallel(steps...)
+	err := async.All(steps...)
 	return slices.DeleteFunc(found, func(a *artifact.Artifact) bool { return a == nil }), err
 }
 
@@ -196,7 +197,7 @@ func (h *Host) changeSelected(w http.ResponseWriter, r *http.Request, v browserS
 			return nil
 		}
 	}
-	if err := parallel(lanes...); err != nil {
+	if err := async.All(lanes...); err != nil {
 		return err
 	}
 	if err := errors.Join(failed...); err != nil {

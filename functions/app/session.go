@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/identity/session"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -88,7 +89,7 @@ func (h *Host) admitBy(
 // who comes too often sees none of it.
 func (h *Host) counted(w http.ResponseWriter, r *http.Request, v browserSession, handle memberHandler) error {
 	kept := &bufferedResponse{header: w.Header().Clone(), status: http.StatusOK}
-	err := parallel(
+	err := async.All(
 		func() error { return h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()) },
 		func() error { return handle(kept, r, v) },
 	)

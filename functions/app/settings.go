@@ -7,6 +7,7 @@ import (
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
@@ -66,7 +67,7 @@ func (h *Host) showSettings(
 		Network:    s.Network,
 		SeenAt:     s.SeenAt,
 	}
-	err := parallel(
+	err := async.All(
 		func() (err error) { p.Others, err = h.sessionRows(r, v); return err },
 		func() (err error) { p.Export, err = h.exportSection(r, v); return err },
 	)

@@ -8,6 +8,7 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/account"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
@@ -30,7 +31,7 @@ func (h *Host) triage(w http.ResponseWriter, r *http.Request, v browserSession) 
 func (h *Host) showTriage(w http.ResponseWriter, r *http.Request, v browserSession, status int, wrong string) error {
 	p := pages.Triage{Console: v.console(adminPath), Error: wrong}
 	ctx, published := r.Context(), string(event.ArtifactPublished)
-	err := parallel(
+	err := async.All(
 		func() error {
 			list, err := h.Operators.Log.OperatorLog(ctx, v.Actor, account.Query{Action: &published},
 				account.Page{Limit: recentTriage})

@@ -87,7 +87,11 @@ func (h *Host) Run(ctx context.Context) error {
 	var all []error
 	for n, j := range h.Jobs {
 		if f := totals[n].failed; len(f) > 0 {
-			h.Log.ErrorContext(ctx, "job", "job", j.Name, "failures", len(f), "cause", f[0])
+			line := []any{"job", j.Name, "failures", len(f), "cause", f[0]}
+			if p, ok := errors.AsType[panicked](f[0]); ok {
+				line = append(line, "stack", string(p.StackTrace()))
+			}
+			h.Log.ErrorContext(ctx, "job", line...)
 			all = append(all, fmt.Errorf("%s failed %d times, first: %w", j.Name, len(f), f[0]))
 		}
 	}
@@ -115,6 +119,12 @@ func (h *Host) log(ctx context.Context, totals []total, took time.Duration) {
 	}
 	attributes = append(attributes, slog.Int64("oldest_due_seconds", int64(oldest.Seconds())))
 	h.Log.LogAttrs(ctx, slog.LevelInfo, "jobs", attributes...)
+}
+
+// panicked is the failure of an item whose work panicked.
+type panicked interface {
+	error
+	StackTrace() []byte
 }
 
 // unjoin returns the failures that err joins.

@@ -2,11 +2,11 @@ package mcp
 
 import (
 	"context"
-	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"vitrine/shared/entry/access"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/artifact"
@@ -44,12 +44,12 @@ func (h *Host) begin(ctx context.Context, found access.Authenticated, v invocati
 	if !counts {
 		return &call{Authenticated: found, invocation: v, limited: func() error { return nil }}
 	}
-	done := make(chan error, 1)
-	go func() { done <- h.Limiter.Actor(ctx, found.Actor.Workspace.ID, found.Actor.Subject()) }()
 	return &call{
 		Authenticated: found,
 		invocation:    v,
-		limited:       sync.OnceValue(func() error { return <-done }),
+		limited: async.Start(func() error {
+			return h.Limiter.Actor(ctx, found.Actor.Workspace.ID, found.Actor.Subject())
+		}),
 	}
 }
 

@@ -63,7 +63,7 @@ func Open(c Config) (*Services, error) {
 	}, nil
 }
 
-// CreateTables makes the tables and the provision gate where they are missing; a deployment has them already.
+// CreateTables makes the tables and the quota of new workspaces where they are missing; a deployment has them already.
 func (s *Services) CreateTables(ctx context.Context) error {
 	if err := dynamo.CreateTables(ctx, s.Config.dynamodb(), s.Config.Tables); err != nil {
 		return err

@@ -107,7 +107,7 @@ func newInterleaveEnv(t testing.TB) *interleaveEnv {
 // round makes a situation, runs operations in it, and checks it at once and when the jobs are through.
 func (s *interleaveEnv) round(t *testing.T, seed uint64, r *rounds) {
 	t.Helper()
-	s.Clock.Advance(time.Minute) // the provision gate opens again
+	s.Clock.Advance(time.Minute) // the quota is full again
 	c := s.scene(t, seed)
 	s.scenes = append(s.scenes, c)
 	pause := &pauses{seed: seed, seen: map[string]int{}}

@@ -18,6 +18,7 @@ type repeated struct {
 }
 
 func (s *Standin) serveAPI() {
+	s.serve("POST /v1/customers", s.makeCustomer)
 	s.serve("POST /v1/checkout/sessions", s.openSession)
 	s.serve("GET /v1/checkout/sessions/{id}", s.readSession)
 	s.serve("POST /v1/billing_portal/sessions", s.openPortal)
@@ -97,6 +98,23 @@ func missing(id string) (int, object) {
 	return http.StatusNotFound, failure("invalid_request_error", "resource_missing", "No such object: "+id)
 }
 
+func (s *Standin) makeCustomer(_ *http.Request, form url.Values) (int, object) {
+	made := object{
+		"id":               s.name("cus"),
+		"object":           "customer",
+		"created":          unix(s.now),
+		"description":      nil,
+		"email":            nil,
+		"default_source":   nil,
+		"invoice_settings": object{"custom_fields": nil, "default_payment_method": nil, "footer": nil, "rendering_options": nil},
+		"livemode":         false,
+		"metadata":         object{"workspace_id": form.Get("metadata[workspace_id]")},
+		"shipping":         nil,
+	}
+	s.customers = append(s.customers, made["id"].(string))
+	return http.StatusOK, made
+}
+
 func (s *Standin) openSession(_ *http.Request, form url.Values) (int, object) {
 	c := &session{id: s.name("cs_test"), made: s.now, asked: map[string]string{}}
 	for name := range form {
@@ -104,6 +122,9 @@ func (s *Standin) openSession(_ *http.Request, form url.Values) (int, object) {
 	}
 	if price := c.asked["line_items[0][price]"]; price != Monthly && price != Yearly {
 		return missing(price)
+	}
+	if c.customer = c.asked["customer"]; c.customer != "" && !s.knows(c.customer) {
+		return missing(c.customer)
 	}
 	s.sessions[c.id] = c
 	return http.StatusOK, s.sessionObject(c)
@@ -140,7 +161,7 @@ func (s *Standin) knows(customer string) bool {
 			return true
 		}
 	}
-	return false
+	return slices.Contains(s.customers, customer)
 }
 
 func (s *Standin) listInvoices(r *http.Request, form url.Values) (int, object) {

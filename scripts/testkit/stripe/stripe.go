@@ -25,18 +25,19 @@ type Standin struct {
 	mux  *http.ServeMux
 	mock *mock // validates what the service sends; nil: it is not validated
 
-	mu       sync.Mutex
-	url      string // of the stand-in itself
-	now      time.Time
-	serial   int
-	broken   bool
-	sessions map[string]*session
-	subs     map[string]*subscription
-	invoices []invoice // newest first
-	repeated map[string]repeated
-	events   []Event
-	made     []Event // all of them
-	answers  []Answer
+	mu        sync.Mutex
+	url       string // of the stand-in itself
+	now       time.Time
+	serial    int
+	broken    bool
+	customers []string
+	sessions  map[string]*session
+	subs      map[string]*subscription
+	invoices  []invoice // newest first
+	repeated  map[string]repeated
+	events    []Event
+	made      []Event // all of them
+	answers   []Answer
 }
 
 // Answer is what the stand-in answered to a request of the API.
@@ -137,7 +138,7 @@ func (s *Standin) pay(sessionID string) string {
 	if c == nil || c.subscription != "" {
 		return ""
 	}
-	if c.customer = c.asked["customer"]; c.customer == "" {
+	if c.customer == "" {
 		c.customer = s.name("cus")
 	}
 	sub := &subscription{
@@ -196,6 +197,13 @@ func (s *Standin) Subscribe(customer, workspace, status string) string {
 	s.subs[x.id] = x
 	s.tell("customer.subscription.created", x)
 	return x.id
+}
+
+// Status returns the status of a subscription.
+func (s *Standin) Status(sub string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.subs[sub].status
 }
 
 // Customer returns the customer of a subscription.

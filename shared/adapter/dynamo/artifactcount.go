@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 )
@@ -32,7 +33,6 @@ type tally struct {
 	counting
 	all, passed int
 	more        bool // there are items that were not looked at
-	err         error
 }
 
 // Count implements artifact.Listing. It counts side by side in the partitions that List merges; an artifact on its way
@@ -51,13 +51,13 @@ func (s Artifacts) Count(ctx context.Context, q artifact.Query) (out artifact.Co
 		all = append(all, counting{artifactsOf(owner.ID), viewable, owner},
 			counting{artifactsOf(owner.ID), expiring, owner}, counting{deletedOf(owner.ID), "", owner})
 	}
-	found := make(chan tally, len(all))
-	for _, one := range all {
-		go func() { found <- s.count(ctx, q, one) }()
+	found := make([]*async.Future[tally], len(all))
+	for n, one := range all {
+		found[n] = async.Go(func() (tally, error) { return s.count(ctx, q, one) })
 	}
-	for range all {
-		t := <-found
-		err = cmp.Or(err, t.err)
+	for _, one := range found {
+		t, failed := one.Wait()
+		err = cmp.Or(err, failed)
 		t.addTo(&out, q.Limit)
 	}
 	return out, err
@@ -81,24 +81,23 @@ func (t tally) addTo(c *artifact.Counts, most int) {
 }
 
 // count counts one partition, up to q.Limit of its items.
-func (s Artifacts) count(ctx context.Context, q artifact.Query, c counting) tally {
+func (s Artifacts) count(ctx context.Context, q artifact.Query, c counting) (tally, error) {
 	t := tally{counting: c}
 	in := s.countQuery(q, c)
 	for t.all < q.Limit {
 		in.Limit = aws.Int32(int32(q.Limit - t.all))
 		out, err := s.client.Query(ctx, in)
 		if err != nil {
-			t.err = unavailable(err)
-			return t
+			return t, unavailable(err)
 		}
 		t.all += int(out.ScannedCount)
 		t.passed += int(out.Count)
 		if t.more = out.LastEvaluatedKey != nil; !t.more {
-			return t
+			return t, nil
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
-	return t
+	return t, nil
 }
 
 func (s Artifacts) countQuery(q artifact.Query, c counting) *dynamodb.QueryInput {

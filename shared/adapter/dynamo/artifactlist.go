@@ -12,6 +12,7 @@ import (
 
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
 )
@@ -78,14 +79,10 @@ func (s *db) sourcesBeside(
 		read()
 		return nil, false, nil
 	}
-	asked, start := make(chan error, 1), time.Now()
-	go func() {
-		var err error
-		sources, err = s.sources(ctx, w)
-		asked <- err
-	}()
+	start := time.Now()
+	asked := async.Go(func() ([]workspace.Workspace, error) { return s.sources(ctx, w) })
 	read()
-	err = <-asked
+	sources, err = asked.Wait()
 	return sources, len(sources) > 0 || time.Since(start) > claim.Recheck/2, err
 }
 

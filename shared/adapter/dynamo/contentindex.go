@@ -5,8 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sweep"
@@ -80,19 +79,14 @@ func (s ContentIndex) Add(ctx context.Context, home id.Workspace, f tree.File) e
 // DueUploads implements sweep.IndexStore.
 func (s ContentIndex) DueUploads(ctx context.Context, now time.Time, n int) ([]sweep.Session, error) {
 	var due, early []sweep.Session
-	var both errgroup.Group
-	both.Go(func() (err error) {
+	err := async.All(func() (err error) {
 		due, err = s.dueSessions(ctx, indexDue, now, n)
 		return err
-	})
-	both.Go(func() (err error) {
+	}, func() (err error) {
 		early, err = s.dueSessions(ctx, uploadDue, now, n)
 		return err
 	})
-	if err := both.Wait(); err != nil {
-		return nil, err
-	}
-	return append(due, early...), nil
+	return append(due, early...), err
 }
 
 // AwaitEnd implements sweep.IndexStore.

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/sweep"
 )
@@ -21,7 +21,7 @@ import (
 // the items again.
 func (s *db) dueRows(ctx context.Context, kind string, now time.Time, n int) ([]item, error) {
 	condition := "#g2p = :kind AND #g2s <= :now"
-	var parts errgroup.Group
+	parts, ctx := async.WithContext(ctx)
 	found := make([][]map[string]types.AttributeValue, queueShards)
 	for part := range queueShards {
 		parts.Go(func() error {
@@ -33,14 +33,15 @@ func (s *db) dueRows(ctx context.Context, kind string, now time.Time, n int) ([]
 				ExpressionAttributeValues: values{"kind": queueShard(kind, part), "now": millisKey(now)}.attributes(),
 				Limit:                     aws.Int32(int32((n + queueShards - 1) / queueShards)),
 			})
-			if err == nil {
-				found[part] = out.Items
+			if err != nil {
+				return unavailable(err)
 			}
-			return err
+			found[part] = out.Items
+			return nil
 		})
 	}
 	if err := parts.Wait(); err != nil {
-		return nil, unavailable(err)
+		return nil, err
 	}
 	var rows []item
 	for _, i := range slices.Concat(found...) {

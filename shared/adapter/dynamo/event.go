@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"vitrine/shared/identity/account"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -68,7 +69,6 @@ type eventPartition struct {
 type eventPage struct {
 	rows []event.Event
 	end  string // sort key of the last one that was looked at; empty: of all
-	err  error
 }
 
 // List implements account.EventStore. One workspace is a partition of the table; all of them are those of the index,
@@ -131,15 +131,15 @@ func cutEvents(rows []event.Event, floor string, limit int, err error) ([]event.
 func (s Events) merge(
 	ctx context.Context, parts []eventPartition, f account.Filter, after account.Position, limit int,
 ) (rows []event.Event, floor string, err error) {
-	pages := make(chan eventPage, len(parts))
-	for _, p := range parts {
-		go func() { pages <- s.readPartition(ctx, p, f, after, limit) }()
+	pages := make([]*async.Future[eventPage], len(parts))
+	for n, p := range parts {
+		pages[n] = async.Go(func() (eventPage, error) { return s.readPartition(ctx, p, f, after, limit) })
 	}
-	for range parts {
-		one := <-pages
+	for _, page := range pages {
+		one, failed := page.Wait()
 		rows = append(rows, one.rows...)
 		floor = max(floor, one.end)
-		err = cmp.Or(err, one.err)
+		err = cmp.Or(err, failed)
 	}
 	rows = slices.DeleteFunc(rows, func(e event.Event) bool { return eventPlace(e) < floor })
 	slices.SortFunc(rows, func(x, y event.Event) int { return strings.Compare(eventPlace(y), eventPlace(x)) })
@@ -151,12 +151,12 @@ func eventPlace(e event.Event) string { return timeKey(e.At, e.ID) }
 // readPartition reads one partition until it has one event more than a page, or it ends, or enough was read.
 func (s Events) readPartition(
 	ctx context.Context, p eventPartition, f account.Filter, after account.Position, limit int,
-) (out eventPage) {
+) (out eventPage, err error) {
 	in := s.query(p, f, after, limit)
 	for start, pages := time.Now(), 0; pages < maxEventPages && (pages == 0 || time.Since(start) < eventBudget); pages++ {
 		found, err := s.client.Query(ctx, in)
 		if err != nil {
-			return eventPage{err: unavailable(err)}
+			return eventPage{}, unavailable(err)
 		}
 		for _, i := range found.Items {
 			if e := readEvent(i, named[id.Workspace](item(i).key())); !e.At.Before(p.since) {
@@ -166,16 +166,16 @@ func (s Events) readPartition(
 		end := item(found.LastEvaluatedKey)
 		if at, _ := parseTimeKey[id.Event](end.key().sk); end == nil || at.Before(p.since) {
 			out.end = ""
-			return out
+			return out, nil
 		}
 		if out.end = end.key().sk; len(out.rows) > limit {
-			return out
+			return out, nil
 		}
 		if in.ExclusiveStartKey = end; in.FilterExpression != nil {
 			in.Limit = nil // few passed
 		}
 	}
-	return out
+	return out, nil
 }
 
 // query asks for the newest events of a partition after a position.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -148,13 +147,10 @@ func (s Exports) DueExports(ctx context.Context, now time.Time, n int) (out []sw
 		if d.getTime("buntil").After(now) {
 			continue
 		}
-		out = append(out, sweep.Export{Export: *readExport(d.item, workspaceOf(d.key)), QueueItem: d.queueItem()})
+		out = append(out, sweep.Export{Export: *readExport(d.item, named[id.Workspace](d.key)), QueueItem: d.queueItem()})
 	}
 	return out, err
 }
-
-// workspaceOf is the workspace whose partition holds an item.
-func workspaceOf(k key) id.Workspace { return id.Workspace(strings.TrimPrefix(k.pk, "W#")) }
 
 // Take implements sweep.Exports. An attempt whose answer was lost is taken anew when its time is over.
 func (s Exports) Take(ctx context.Context, e sweep.Export, until time.Time) (sweep.Export, bool, error) {
@@ -326,7 +322,7 @@ func (s Exports) Story(
 func (s Exports) DueStaleExports(ctx context.Context, now time.Time, n int) (out []sweep.StaleExport, err error) {
 	found, err := s.dueItems(ctx, staleExportDue, now, n)
 	for _, d := range found {
-		out = append(out, sweep.StaleExport{Export: *readExport(d.item, workspaceOf(d.key)), QueueItem: d.queueItem()})
+		out = append(out, sweep.StaleExport{Export: *readExport(d.item, named[id.Workspace](d.key)), QueueItem: d.queueItem()})
 	}
 	return out, err
 }

@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
@@ -55,16 +55,15 @@ func (s Counters) Hot(ctx context.Context, since, now time.Time) ([]rate.Hot, er
 	for at := now.Truncate(hotSlot); !at.Before(since.Truncate(hotSlot)); at = at.Add(-hotSlot) {
 		slots = append(slots, at)
 	}
-	found, failed := make([]item, len(slots)), make([]error, len(slots))
-	var all sync.WaitGroup
+	found := make([]*async.Future[item], len(slots))
 	for n, at := range slots {
-		all.Go(func() { found[n], failed[n] = s.getIn(ctx, s.tables.Hot, key{pk: hotKey(at)}, false) })
+		found[n] = async.Go(func() (item, error) { return s.getIn(ctx, s.tables.Hot, key{pk: hotKey(at)}, false) })
 	}
-	all.Wait()
 	marks := map[id.Artifact]rate.Hot{}
-	for n, i := range found {
-		if failed[n] != nil {
-			return nil, failed[n]
+	for _, slot := range found {
+		i, err := slot.Wait()
+		if err != nil {
+			return nil, err
 		}
 		for name := range i {
 			h := rate.Hot{Artifact: id.Artifact(name), At: i.getTime(name)}

@@ -324,7 +324,7 @@ func linkSort(made time.Time, p id.Public, a id.Artifact) string {
 	return timeKey(made, p) + "#" + string(a)
 }
 
-// parseTimeKey reads what stamped spells.
+// parseTimeKey reads what timeKey spells.
 func parseTimeKey[name ~string](s string) (time.Time, name) {
 	at, n, _ := strings.Cut(s, "#")
 	return parseMillis(at), name(n)
@@ -365,7 +365,7 @@ const (
 	staleExportDue = "UNEXPORT" // the archives of an export are deleted
 )
 
-// queueOf names the partition of gsi2 where an item of a kind falls due; items spread over dueParts partitions.
+// queueOf names the partition of gsi2 where an item of a kind falls due; items spread over queueShards partitions.
 func queueOf(kind, item string) string {
 	return queueShard(kind, int(sha256.Sum256([]byte(item))[0])%queueShards)
 }
@@ -388,7 +388,7 @@ func nextDue(a artifact.Artifact, draftLife time.Duration) string {
 // millisKey is an instant as 13 digits of milliseconds.
 func millisKey(t time.Time) string { return fmt.Sprintf("%013d", t.UnixMilli()) }
 
-// parseMillis reads what sortable spells.
+// parseMillis reads what millisKey spells.
 func parseMillis(s string) time.Time {
 	ms, _ := strconv.ParseInt(s, 10, 64)
 	return time.UnixMilli(ms).UTC()

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/sweep"
 	"vitrine/shared/publishing/tree"
@@ -48,23 +48,11 @@ const (
 
 // writeAll makes independent writes to table core, some at a time, and fails unless all are done.
 func (s *db) writeAll(ctx context.Context, writes []types.WriteRequest) error {
-	var wg sync.WaitGroup
-	var failed []error
-	var mu sync.Mutex
+	var steps []func() error
 	for chunk := range slices.Chunk(writes, maxWriteBatch) {
-		wg.Go(func() {
-			if err := s.writeBatch(ctx, chunk); err != nil {
-				mu.Lock()
-				defer mu.Unlock()
-				failed = append(failed, err)
-			}
-		})
+		steps = append(steps, func() error { return s.writeBatch(ctx, chunk) })
 	}
-	wg.Wait()
-	if len(failed) > 0 {
-		return failed[0]
-	}
-	return nil
+	return async.All(steps...)
 }
 
 func (s *db) writeBatch(ctx context.Context, chunk []types.WriteRequest) error {

@@ -92,7 +92,7 @@ func (s Workspaces) Quota(ctx context.Context) (ephemeral.Quota, error) {
 		return ephemeral.Quota{}, err
 	}
 	if i == nil {
-		return ephemeral.Quota{}, fault.New(fault.ProvisionUnavailable, "the provision gate is not set")
+		return ephemeral.Quota{}, ephemeral.NoQuota()
 	}
 	return ephemeral.Quota{PerMinute: int(i.getNum("per_minute")), ValidUntil: i.getTime("valid_until")}, nil
 }

@@ -11,6 +11,7 @@ import (
 	stripe "github.com/stripe/stripe-go/v85"
 	portal "github.com/stripe/stripe-go/v85/billingportal/session"
 	"github.com/stripe/stripe-go/v85/checkout/session"
+	"github.com/stripe/stripe-go/v85/customer"
 	"github.com/stripe/stripe-go/v85/invoice"
 	"github.com/stripe/stripe-go/v85/subscription"
 
@@ -63,6 +64,18 @@ func New(c Config) *Client {
 // workspaceName is the metadata that names the workspace of a checkout and of a subscription.
 const workspaceName = "workspace_id"
 
+// Customer implements billing.Cashier.
+func (c *Client) Customer(ctx context.Context, w id.Workspace) (billing.CustomerID, error) {
+	params := &stripe.CustomerParams{Metadata: map[string]string{workspaceName: string(w)}}
+	params.Context = ctx
+	params.SetIdempotencyKey("customer of " + string(w))
+	made, err := customer.Client{B: c.backend, Key: c.config.Key}.New(params)
+	if err != nil {
+		return "", refused(err)
+	}
+	return billing.CustomerID(made.ID), nil
+}
+
 // Checkout implements billing.Cashier.
 func (c *Client) Checkout(ctx context.Context, asked billing.Checkout) (string, error) {
 	price := c.config.Monthly
@@ -78,9 +91,7 @@ func (c *Client) Checkout(ctx context.Context, asked billing.Checkout) (string, 
 		ClientReferenceID: stripe.String(string(asked.Workspace)),
 		Metadata:          about,
 		SubscriptionData:  &stripe.CheckoutSessionSubscriptionDataParams{Metadata: about},
-	}
-	if asked.Customer != "" {
-		params.Customer = stripe.String(string(asked.Customer))
+		Customer:          stripe.String(string(asked.Customer)),
 	}
 	params.Context = ctx
 	params.SetIdempotencyKey(asked.Key)

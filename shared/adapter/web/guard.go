@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -17,6 +16,7 @@ import (
 
 	"vitrine/shared/entry/access"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -191,9 +191,9 @@ func Late(err error) error {
 
 // limit starts counting; the result waits for it.
 func (e guard) limit(ctx context.Context, call *Request) func() error {
-	done := make(chan error, 1)
-	go func() { done <- e.Limiter.Actor(ctx, call.Actor.Workspace.ID, call.Actor.Subject()) }()
-	return sync.OnceValue(func() error { return <-done })
+	return async.Start(func() error {
+		return e.Limiter.Actor(ctx, call.Actor.Workspace.ID, call.Actor.Subject())
+	})
 }
 
 // touch records the use of the API key concurrently; the result waits for that at most touchBudget.
@@ -201,18 +201,17 @@ func (e guard) touch(ctx context.Context, call *Request) (wait func()) {
 	if e.scheme == nil || e.Touch == nil || call.Actor.Member != "" {
 		return func() {}
 	}
-	ctx, cancel := context.WithTimeout(ctx, touchBudget)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		e.Touch(ctx, call.Actor)
-	}()
+	limited, cancel := context.WithTimeout(ctx, touchBudget)
+	touched := async.Go(func() (struct{}, error) { return struct{}{}, e.Touch(limited, call.Actor) })
 	return func() {
+		defer cancel()
 		select {
-		case <-done:
-		case <-ctx.Done():
+		case <-touched.Done():
+			if _, err := touched.Wait(); async.StackOf(err) != nil { // the answer is given: a panic is logged alone
+				Failed(ctx, fault.Internal, err)
+			}
+		case <-limited.Done():
 		}
-		cancel()
 	}
 }
 

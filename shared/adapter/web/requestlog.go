@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
@@ -45,6 +46,7 @@ func (n *requestLog) failed(code fault.Code, err error) {
 	defer n.mu.Unlock()
 	n.code = code
 	n.err = err
+	n.stack = async.StackOf(err)
 	n.expected = false
 }
 

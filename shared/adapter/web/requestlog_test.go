@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/fault"
 )
 
@@ -161,5 +163,33 @@ func TestRedact(t *testing.T) {
 	}
 	if got := web.Redact(strings.Repeat("long ", 10_000)); len(got) > 2100 {
 		t.Errorf("%d bytes", len(got))
+	}
+}
+
+func TestAPanicBesideTheHandlerIsLoggedWithItsStack(t *testing.T) {
+	for name, c := range map[string]struct {
+		breaks func(*env)
+		status int
+		level  string
+	}{
+		"the limiter, before the answer": {func(s *env) { s.server.Limiter.Counters = nil }, 500, "ERROR"},
+		"the use of a key, after which nothing waits long": {
+			func(s *env) { s.server.Touch = func(context.Context, credential.Actor) error { panic("broken") } }, 201, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newEnv(t)
+			c.breaks(s)
+			s.host = s.server.Handler(s.routes()...)
+			w := s.create1(t, `{"title":"t"}`)
+			line := s.lines(t)[0]
+			if w.Code != c.status || strings.Contains(w.Body.String(), "goroutine") {
+				t.Errorf("%d %s", w.Code, w.Body)
+			}
+			if c.level != "" && (line["level"] != c.level || line["code"] != "internal_error" ||
+				!strings.Contains(fmt.Sprint(line["stack"]), "lease.go")) {
+				t.Errorf("%v", line)
+			}
+		})
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"net"
 	"net/http"
 	"path"
-	"runtime/debug"
 	"strings"
 	"time"
 
 	"vitrine/shared/entry/access"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
@@ -232,9 +232,8 @@ func (s *Server) recovered(w *recorder, r *http.Request, v any, headers http.Hea
 		panic(v)
 	}
 	n := requestLogOf(r.Context())
-	err := fmt.Errorf("panic: %v", v)
+	err := async.Recovered(v)
 	n.failed(fault.Internal, err)
-	n.stack = debug.Stack()
 	if w.begun() {
 		panic(http.ErrAbortHandler)
 	}

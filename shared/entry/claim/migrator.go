@@ -7,9 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
@@ -78,7 +77,7 @@ func (m *Migrator) Due(ctx context.Context) (sweep.Round, error) {
 	if err != nil || len(waiting) == 0 {
 		return sweep.Round{}, err
 	}
-	var workers errgroup.Group
+	workers, _ := async.WithContext(ctx)
 	workers.SetLimit(limits.JobWorkers)
 	moved, failed := make([]bool, len(waiting)), make([]error, len(waiting))
 	for n, w := range waiting {
@@ -90,7 +89,7 @@ func (m *Migrator) Due(ctx context.Context) (sweep.Round, error) {
 			return nil
 		})
 	}
-	_ = workers.Wait() // failures are in failed
+	failed = append(failed, workers.Wait()) // of a panic
 	return sweep.Round{
 		Due:    len(waiting),
 		Oldest: max(0, now.Sub(waiting[0].Due)),

@@ -8,6 +8,7 @@ import (
 
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
@@ -165,5 +166,20 @@ func TestARoundTellsHowFarMigrationsAreBehind(t *testing.T) {
 	f.source = nil
 	if round, err = m.Due(t.Context()); err != nil || round.Due != 0 {
 		t.Errorf("with nothing due: %+v, %v", round, err)
+	}
+}
+
+type brokenMigrations struct{ claim.Migrations }
+
+func (brokenMigrations) Remaining(
+	context.Context, id.Workspace, int,
+) (*workspace.Workspace, []artifact.Artifact, bool, error) {
+	panic("broken")
+}
+
+func TestAPanicOfAMigrationIsTheErrorOfTheRound(t *testing.T) {
+	m := claim.Migrator{Store: brokenMigrations{newFakeMigrations(1, 0)}, Now: func() time.Time { return now }}
+	if _, err := m.Due(t.Context()); async.StackOf(err) == nil {
+		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -113,15 +114,12 @@ func (c *Service) open(ctx context.Context, by credential.Actor, text string, no
 		return claimable{}, unusable()
 	}
 	var h claimable
-	listed := make(chan error, 1)
-	go func() {
-		var err error
+	listed := async.Start(func() (err error) {
 		h.artifacts, _, err = c.Artifacts.List(ctx, artifact.Query{Workspace: sent.Workspace, Limit: limits.ClaimListed, Now: now})
-		listed <- err
-	}()
+		return err
+	})
 	stored, err := c.Store.Token(ctx, sent.Public)
-	unlisted := <-listed
-	if err := errors.Join(err, unlisted); err != nil {
+	if err := errors.Join(err, listed()); err != nil {
 		return claimable{}, err
 	}
 	if stored == nil {

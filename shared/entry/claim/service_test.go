@@ -10,6 +10,7 @@ import (
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -259,5 +260,13 @@ func TestAFailedListingClaimsNothing(t *testing.T) {
 	e.store.listErr = fault.New(fault.DatabaseUnavailable, "down")
 	if _, err := e.claim(t, nil); fault.CodeOf(err) != fault.DatabaseUnavailable || len(e.store.moved) != 0 {
 		t.Errorf("%v, %d commits", err, len(e.store.moved))
+	}
+}
+
+func TestAPanicWhileArtifactsAreListedIsTheErrorOfTheClaim(t *testing.T) {
+	e := newClaimEnv(t, 1)
+	e.Artifacts = nil
+	if _, err := e.Preview(t.Context(), e.by, e.secret); async.StackOf(err) == nil {
+		t.Error(err)
 	}
 }

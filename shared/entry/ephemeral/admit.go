@@ -1,11 +1,13 @@
 package ephemeral
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"time"
 
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
@@ -31,25 +33,20 @@ func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, er
 	if !from.IsValid() {
 		return Admission{}, fault.New(fault.ProvisionUnavailable, "the client's address is unknown").After(unknownFor)
 	}
-	all, looked := make(chan error, 1), make(chan error, 1)
 	var a Admission
-	go func() { all <- p.Limiter.Provision(ctx) }()
-	go func() {
-		var err error
-		if p.Limits.Pow == limits.PowAdaptive && !p.Limits.Off {
-			a.passed, err = p.Counters.CountOf(ctx, minute(p.Now()))
+	all := async.Start(func() error { return p.Limiter.Provision(ctx) })
+	looked := async.Start(func() (err error) {
+		if p.Limits.Pow != limits.PowAdaptive || p.Limits.Off {
+			return nil
 		}
-		looked <- err
-	}()
+		if a.passed, err = p.Counters.CountOf(ctx, minute(p.Now())); err != nil {
+			return closed(err)
+		}
+		return nil
+	})
 	n, err := p.Limiter.Address(ctx, address.Subject(from, p.Peppers))
-	global, unseen := <-all, <-looked
-	switch {
-	case global != nil:
-		return Admission{}, global
-	case err != nil:
+	if err := cmp.Or(all(), err, looked()); err != nil {
 		return Admission{}, err
-	case unseen != nil:
-		return Admission{}, closed(unseen)
 	}
 	a.fromAddress = n
 	return a, nil
@@ -113,6 +110,11 @@ func closed(err error) error {
 	return fault.Wrap(fault.ProvisionUnavailable, err, "no new workspaces can be made now; try again later").After(quotaWait)
 }
 
+// NoQuota refuses where no quota is in effect.
+func NoQuota() error {
+	return fault.New(fault.ProvisionUnavailable, "the quota of new workspaces is not set; try again later").After(quotaWait)
+}
+
 // setting returns the quota, which is read again once it is older than quotaFresh.
 func (p *Provisioner) setting(ctx context.Context, now time.Time) (Quota, error) {
 	p.mu.Lock()
@@ -125,7 +127,7 @@ func (p *Provisioner) setting(ctx context.Context, now time.Time) (Quota, error)
 		p.quota, p.quotaAt = quota, now
 	}
 	if g := p.quota; g.PerMinute < LeastQuota || g.PerMinute > MostQuota || (!g.ValidUntil.IsZero() && !now.Before(g.ValidUntil)) {
-		return Quota{}, fault.New(fault.ProvisionUnavailable, "the provision gate is not set")
+		return Quota{}, NoQuota()
 	}
 	return p.quota, nil
 }

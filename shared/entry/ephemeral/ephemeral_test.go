@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/pow"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/keyring"
@@ -249,5 +250,13 @@ func TestTheQuotaIsReadOnceInAWhile(t *testing.T) {
 	e.at = now.Add(15 * time.Second)
 	if _, err := e.provision(t, contract.ProvisionRequest{}); err != nil || e.store.quotaReads != 2 {
 		t.Errorf("%d reads after 15 s, %v", e.store.quotaReads, err)
+	}
+}
+
+func TestAPanicWhileARequestIsCountedIsItsError(t *testing.T) {
+	e := newQuotaEnv(t)
+	e.Counters = nil
+	if _, err := e.Admit(t.Context(), client); async.StackOf(err) == nil || fault.CodeOf(err) != fault.Internal {
+		t.Error(err)
 	}
 }

@@ -131,10 +131,15 @@ func (a Account) follow(found []Subscription) Account {
 	return a
 }
 
+// doubled reports whether a subscription of a checkout is paid beside the one that counts.
+func (a Account) doubled(x Subscription) bool {
+	return a.Subscribed() && x.ID != a.Subscription && x.Workspace == a.Workspace && x.Status.Plan() == workspace.ProPlan
+}
+
 // reflects reports whether the account tells what a subscription is now.
 func (a Account) reflects(s Subscription) bool {
 	if a.Subscription != s.ID {
-		return a.Subscription != "" && a.Status.rank() >= s.Status.rank()
+		return !a.doubled(s) && a.Subscription != "" && a.Status.rank() >= s.Status.rank()
 	}
 	return a.Customer == s.Customer && a.Status == s.Status && a.Interval == s.Interval &&
 		a.PeriodEnd.Equal(s.PeriodEnd) && a.EndsAt.Equal(s.EndsAt)

@@ -186,3 +186,77 @@ func TestAnOperatorsPlanBeatsThatOfTheSubscription(t *testing.T) {
 		}
 	}
 }
+
+// fakeProvider has the subscriptions of all customers, and makes one customer.
+type fakeProvider struct {
+	Cashier
+	Subscriptions
+	store     *fakeStore
+	found     []Subscription
+	cancelled []SubscriptionID
+	opened    []Checkout
+	refuses   error // the next Cancel
+}
+
+func (f *fakeProvider) Customer(context.Context, id.Workspace) (CustomerID, error) {
+	return "cus_1", nil
+}
+
+func (f *fakeProvider) Checkout(_ context.Context, c Checkout) (string, error) {
+	if f.store.account.Customer != c.Customer {
+		return "", ErrMoved
+	}
+	f.opened = append(f.opened, c)
+	return "url", nil
+}
+
+func (f *fakeProvider) Of(context.Context, CustomerID) ([]Subscription, error) { return f.found, nil }
+
+func (f *fakeProvider) Cancel(_ context.Context, s SubscriptionID) error {
+	err := f.refuses
+	if f.refuses = nil; err == nil {
+		f.cancelled = append(f.cancelled, s)
+	}
+	return err
+}
+
+func TestACustomerIsStoredBeforeACheckoutIsOpened(t *testing.T) {
+	s, f, by := newEnv()
+	f.account = Account{Workspace: f.account.Workspace}
+	p := &fakeProvider{store: f}
+	s.Cashier, by.Workspace.ID, by.Scopes = p, f.account.Workspace, []credential.Scope{credential.Admin}
+	for range 2 {
+		if _, err := s.Checkout(t.Context(), by, idempotency.Command{}, Monthly); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(f.updates) != 1 || len(p.opened) != 2 || p.opened[0].Customer != "cus_1" || p.opened[1].Customer != "cus_1" {
+		t.Errorf("%+v, %+v", f.updates, p.opened)
+	}
+}
+
+func TestASecondPaidSubscriptionIsCancelledBeforeTheCommit(t *testing.T) {
+	s, f, _ := newEnv()
+	w := f.account.Workspace
+	p := &fakeProvider{refuses: fault.NewCode(fault.DatabaseUnavailable), found: []Subscription{
+		{ID: "a", Workspace: w, Status: Active, CreatedAt: noon},
+		{ID: "b", Workspace: w, Status: Active, CreatedAt: noon.Add(time.Minute)},
+		{ID: "by hand", Status: Active, CreatedAt: noon},
+		{ID: "unpaid", Workspace: w, Status: Unpaid},
+	}}
+	s.Subscriptions = p
+	if _, err := s.sync(t.Context(), change{workspace: w, customer: "cus_1"}); err == nil || len(f.updates) > 0 {
+		t.Errorf("%v, stored %+v", err, f.updates)
+	}
+	a, err := s.sync(t.Context(), change{workspace: w, customer: "cus_1"})
+	if err != nil || a.Subscription != "b" || len(p.cancelled) != 1 || p.cancelled[0] != "a" {
+		t.Errorf("%+v, %v, cancelled %v", a, err, p.cancelled)
+	}
+	want := "pro, because the subscription is active; cancelled as paid twice: a"
+	if e := f.updates[0].Event; e == nil || e.Detail != want {
+		t.Errorf("recorded %+v", e)
+	}
+	if a.reflects(p.found[0]) || !a.reflects(p.found[2]) {
+		t.Error("a reconciliation sees no double payment, or one of a subscription that was made by hand")
+	}
+}

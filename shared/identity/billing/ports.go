@@ -71,6 +71,8 @@ type Ledger interface {
 
 // Cashier opens pages of the payment provider and reads what a customer was charged.
 type Cashier interface {
+	// Customer makes the customer of a workspace. For a day a repetition returns the same one. Errors: as Checkout.
+	Customer(ctx context.Context, w id.Workspace) (CustomerID, error)
 	// Checkout opens a checkout and returns the URL of its page. Errors: invalid_idempotency_key, idempotency_in_flight,
 	// database_unavailable.
 	Checkout(ctx context.Context, c Checkout) (string, error)
@@ -116,7 +118,7 @@ type Notice struct {
 // Checkout is what a checkout is opened for.
 type Checkout struct {
 	Workspace id.Workspace
-	Customer  CustomerID // empty: the provider makes one
+	Customer  CustomerID // that pays
 	Interval  Interval
 	Key       string // makes a repetition return the first page
 	Success   string // where the page leads to; {CHECKOUT_SESSION_ID} stands for the session
@@ -126,5 +128,5 @@ type Checkout struct {
 // Session is a checkout.
 type Session struct {
 	Workspace id.Workspace
-	Customer  CustomerID // empty: it is not complete
+	Customer  CustomerID // empty: it was opened without one and is not complete
 }

@@ -77,13 +77,9 @@ func (s *Service) Checkout(
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.PageURL{}, err
 	}
-	a, err := s.Store.Account(ctx, by.Workspace.ID)
+	a, err := s.payer(ctx, by.Workspace.ID)
 	if err != nil {
 		return contract.PageURL{}, err
-	}
-	if a.Subscribed() {
-		return contract.PageURL{}, fault.New(fault.InvalidRequest,
-			"this workspace has a subscription; change it on the page that billing.portal.create opens")
 	}
 	url, err := s.Cashier.Checkout(ctx, Checkout{
 		Workspace: a.Workspace,
@@ -94,6 +90,28 @@ func (s *Service) Checkout(
 		Cancel:    s.App + "/billing?status=cancelled",
 	})
 	return contract.PageURL{URL: url}, err
+}
+
+// payer returns the account of a workspace that may subscribe, with its customer. It stores the customer before a
+// checkout is opened, so that all checkouts of the workspace are for one. A process that dies in between leaves a
+// customer who never pays, or whom the next checkout finds.
+func (s *Service) payer(ctx context.Context, w id.Workspace) (Account, error) {
+	return conflict.Retry(races, func() (Account, error) {
+		a, err := s.Store.Account(ctx, w)
+		switch {
+		case err != nil:
+			return a, err
+		case a.Subscribed():
+			return a, fault.New(fault.InvalidRequest,
+				"this workspace has a subscription; change it on the page that billing.portal.create opens")
+		case a.Customer != "":
+			return a, nil
+		}
+		if a.Customer, err = s.Cashier.Customer(ctx, w); err != nil {
+			return a, err
+		}
+		return a, s.Store.Update(ctx, Update{Account: a, Plan: a.Plan(), At: s.Now().UTC().Truncate(time.Millisecond)})
+	})
 }
 
 // checkoutKey hashes what distinguishes a command, because the provider has one space of keys for all workspaces.
@@ -158,7 +176,11 @@ type change struct {
 
 // sync brings an account in step with the provider. It reads the account first: a commit that holds on that version has
 // asked the provider after all changes before.
+//
+// A workspace that paid two checkouts keeps the subscription that counts. The others of its checkouts are cancelled
+// before the commit, because an event that fails is sent again.
 func (s *Service) sync(ctx context.Context, c change) (Account, error) {
+	var ended []string
 	return conflict.Retry(races, func() (Account, error) {
 		was, err := s.Store.Account(ctx, c.workspace)
 		if err != nil {
@@ -172,10 +194,22 @@ func (s *Service) sync(ctx context.Context, c change) (Account, error) {
 			was.Customer = c.customer
 		}
 		is := was.follow(found)
+		for _, x := range found {
+			if !is.doubled(x) {
+				continue
+			}
+			if err := s.Subscriptions.Cancel(ctx, x.ID); err != nil {
+				return was, err
+			}
+			ended = append(ended, string(x.ID))
+		}
 		now := s.Now().UTC().Truncate(time.Millisecond)
 		u := Update{Account: is, Plan: is.Plan(), At: now, Receipt: c.receipt}
-		if is.Plan() != was.Plan() {
+		if is.Plan() != was.Plan() || len(ended) > 0 {
 			u.Event = planned(is, now, event.BySystem(), c.requestID)
+		}
+		if len(ended) > 0 {
+			u.Event.Detail += "; cancelled as paid twice: " + strings.Join(ended, ", ")
 		}
 		return is, s.Store.Update(ctx, u)
 	})

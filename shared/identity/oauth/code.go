@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -100,13 +102,12 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 		return contract.Token{}, err
 	}
 	out.Scope = scopeString(scopes)
-	used := make(chan struct{})
-	go func() {
-		defer close(used)
+	touched := async.Start(func() error {
 		s.touch(ctx, c.Client)
-	}()
+		return nil
+	})
 	made, err := s.Codes.Redeem(ctx, *c, g)
-	<-used
+	err = cmp.Or(err, touched())
 	if errors.Is(err, ErrGone) {
 		return contract.Token{}, s.replayed(ctx, *c, made, t.requestID)
 	}

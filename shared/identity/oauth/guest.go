@@ -1,11 +1,12 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
-	"sync"
 
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 )
 
@@ -19,18 +20,9 @@ type Guest struct {
 // Receive starts counting a request, and reading how often its address failed lately, concurrently with the first read
 // of the request. The handler has to wait for Admitted before the first write, and before any costly work.
 func (s *Server) Receive(ctx context.Context, from netip.Addr) *Guest {
-	g := &Guest{server: s, from: from}
-	counted, failures := make(chan error, 1), make(chan error, 1)
-	go func() { counted <- s.limit(ctx, "guest", from, s.Limits.Guest) }()
-	go func() { failures <- s.checkFailures(ctx, from) }()
-	g.verdict = sync.OnceValue(func() error {
-		over, failing := <-counted, <-failures
-		if over != nil {
-			return over
-		}
-		return failing
-	})
-	return g
+	counted := async.Start(func() error { return s.limit(ctx, "guest", from, s.Limits.Guest) })
+	failures := async.Start(func() error { return s.checkFailures(ctx, from) })
+	return &Guest{server: s, from: from, verdict: func() error { return cmp.Or(counted(), failures()) }}
 }
 
 // Admitted waits for the decision: slow_down for an address with too many requests or failures.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/limits"
 )
 
@@ -81,7 +82,10 @@ func (v *Verifier) lookup(ctx context.Context, p *Provider, kid string) ([]publi
 		if s.fresh(now) {
 			s.searchAt = now.Add(limits.KeySearchEvery)
 		}
-		go v.read(context.WithoutCancel(ctx), p, s, kid)
+		async.Start(func() error {
+			v.read(context.WithoutCancel(ctx), p, s, kid)
+			return nil
+		})
 	}
 	return nil, s.reading, nil
 }
@@ -90,11 +94,14 @@ func (v *Verifier) lookup(ctx context.Context, p *Provider, kid string) ([]publi
 func (v *Verifier) read(ctx context.Context, p *Provider, s *keySet, kid string) {
 	ctx, cancel := context.WithTimeout(ctx, limits.ProviderTimeout)
 	defer cancel()
-	body, life, err := v.Documents.Get(ctx, p.JWKS, limits.ProviderAnswer)
-	var keys map[string][]publicKey
-	if err == nil {
-		keys, err = parseKeys(body)
-	}
+	var life time.Duration
+	keys, err := async.Call(func() (keys map[string][]publicKey, err error) {
+		var body []byte
+		if body, life, err = v.Documents.Get(ctx, p.JWKS, limits.ProviderAnswer); err != nil {
+			return nil, err
+		}
+		return parseKeys(body)
+	})
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	now := v.Now()

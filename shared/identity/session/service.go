@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -12,6 +13,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -124,7 +126,7 @@ func (k *Service) authenticate(
 	}
 	renewed := k.renew(ctx, s, now)
 	m, w, err := k.Members.Member(ctx, s.Workspace, s.Member)
-	<-renewed
+	err = cmp.Or(err, renewed())
 	switch {
 	case err != nil:
 		return Authenticated{}, err
@@ -147,20 +149,17 @@ func (k *Service) authenticate(
 
 // renew records the session's last use, concurrently with the request, if the recorded one is old. Losing an update is
 // harmless.
-func (k *Service) renew(ctx context.Context, s *Session, now time.Time) (done <-chan struct{}) {
-	ended := make(chan struct{})
+func (k *Service) renew(ctx context.Context, s *Session, now time.Time) (wait func() error) {
 	since := now.Add(-limits.SessionSeenEvery)
 	if s.SeenAt.After(since) {
-		close(ended)
-		return ended
+		return func() error { return nil }
 	}
 	ctx, cancel := context.WithTimeout(ctx, renewBudget)
-	go func() {
-		defer close(ended)
+	return async.Start(func() error {
 		defer cancel()
 		k.Store.Touch(ctx, s.Hash, now, since)
-	}()
-	return ended
+		return nil
+	})
 }
 
 // End ends one session. It does not fail for a secret without a session.

@@ -10,6 +10,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/session"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
@@ -354,5 +355,19 @@ func TestAMemberSeesAndEndsTheirSessions(t *testing.T) {
 	s.at = s.at.Add(limits.SessionIdle)
 	if all, err = s.List(ctx, o); err != nil || len(all) != 0 {
 		t.Errorf("idle ones are listed: %+v, %v", all, err)
+	}
+}
+
+type brokenTouch struct{ session.Store }
+
+func (brokenTouch) Touch(context.Context, session.Hash, time.Time, time.Time) error { panic("broken") }
+
+func TestAPanicWhileAUseIsRecordedIsTheErrorOfTheRequest(t *testing.T) {
+	s := newEnv(t)
+	secret := s.start(t)
+	s.at = s.at.Add(2 * limits.SessionSeenEvery)
+	s.Store = brokenTouch{s.Store}
+	if _, err := s.Authenticate(ctx, secret, "req"); async.StackOf(err) == nil {
+		t.Error(err)
 	}
 }

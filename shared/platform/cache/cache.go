@@ -7,6 +7,7 @@ import (
 	"errors"
 	"sync"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 )
@@ -114,7 +115,10 @@ func (c *Cache) fill(ctx context.Context, key any, read func(context.Context) (a
 		return f
 	}
 	c.fills[key] = f
-	go c.run(ctx, key, f, read)
+	async.Start(func() error {
+		c.run(ctx, key, f, read)
+		return nil
+	})
 	return f
 }
 
@@ -135,7 +139,10 @@ func (c *Cache) run(ctx context.Context, key any, f *fill, read func(context.Con
 		}
 		close(f.done)
 	}()
-	f.value, size, f.err = read(ctx)
+	f.err = async.Run(func() (err error) {
+		f.value, size, err = read(ctx)
+		return err
+	})
 }
 
 // keep adds an entry and drops those that were used longest ago, until all fit.

@@ -12,12 +12,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 )
 
 // away is the code of callers that leave.
-const away = fault.DatabaseUnavailable
+var away = fault.DatabaseUnavailable
 
 type number int
 
@@ -270,5 +271,13 @@ func BenchmarkGet(b *testing.B) {
 		if _, err := Get(b.Context(), c, k, away, read); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestAPanicOfAReadIsItsError(t *testing.T) {
+	read := func(context.Context) (string, int64, error) { panic("broken") }
+	_, err := Get(t.Context(), New(1<<10), number(1), away, read)
+	if async.StackOf(err) == nil {
+		t.Error(err)
 	}
 }

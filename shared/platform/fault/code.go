@@ -21,62 +21,53 @@ const (
 type Code string
 
 // The closed list of codes; PatchConflict and Internal are documented extensions of it.
-const (
-	APIKeyNotFound          Code = "api_key_not_found"
-	APIKeyRevoked           Code = "api_key_revoked"
-	ArtifactNotFound        Code = "artifact_not_found"
-	DatabaseUnavailable     Code = "database_unavailable"
-	DraftRevisionConflict   Code = "draft_revision_conflict"
-	EntrypointNotInRevision Code = "entrypoint_not_in_revision"
-	FileCountCapExceeded    Code = "file_count_cap_exceeded"
-	FileSizeCapExceeded     Code = "file_size_cap_exceeded"
-	Forbidden               Code = "forbidden"
-	IdempotencyInFlight     Code = "idempotency_in_flight"
-	InvalidAuth             Code = "invalid_auth"
-	InvalidContentLength    Code = "invalid_content_length"
-	InvalidCursor           Code = "invalid_cursor"
-	InvalidIdempotencyKey   Code = "invalid_idempotency_key"
-	InvalidRequest          Code = "invalid_request"
-	NotAuthenticated        Code = "not_authenticated"
-	NotFound                Code = "not_found"
-	PinnedArtifactCap       Code = "pinned_artifact_cap_exceeded"
-	RateLimitedActor        Code = "rate_limited_actor"
-	RateLimitedArtifact     Code = "rate_limited_artifact"
-	RateLimitedWorkspace    Code = "rate_limited_workspace"
-	ProvisionRateLimited    Code = "ephemeral_provision_rate_limited"
-	ProvisionUnavailable    Code = "ephemeral_provision_unavailable"
-	PowRequired             Code = "pow_required"
-	PowInvalid              Code = "pow_invalid"
-	RevisionRetained        Code = "revision_retained"
-	RevisionSizeCapExceeded Code = "revision_size_cap_exceeded"
-	RevisionUnpublished     Code = "revision_unpublished"
-	StorageUnavailable      Code = "storage_unavailable"
-	UnexpectedUploadObject  Code = "unexpected_upload_object"
-	UploadIncomplete        Code = "upload_incomplete"
-	UploadSessionExpired    Code = "upload_session_expired"
-	UploadSessionNotFound   Code = "upload_session_not_found"
-	UsagePolicyExceeded     Code = "usage_policy_exceeded"
-	WriteAllowanceExceeded  Code = "write_allowance_exceeded"
-	RevisionCeilingExceeded Code = "revision_ceiling_exceeded"
-	PatchConflict           Code = "patch_conflict"
-	Internal                Code = "internal_error"
+var (
+	APIKeyNotFound          = newCode("api_key_not_found", KindNotFound)
+	APIKeyRevoked           = newCode("api_key_revoked", KindConflict)
+	ArtifactNotFound        = newCode("artifact_not_found", KindNotFound)
+	DatabaseUnavailable     = newCode("database_unavailable", KindUnavailable)
+	DraftRevisionConflict   = newCode("draft_revision_conflict", KindConflict)
+	EntrypointNotInRevision = newCode("entrypoint_not_in_revision", KindUnprocessable)
+	FileCountCapExceeded    = newCode("file_count_cap_exceeded", KindInvalid)
+	FileSizeCapExceeded     = newCode("file_size_cap_exceeded", KindInvalid)
+	Forbidden               = newCode("forbidden", KindForbidden)
+	IdempotencyInFlight     = newCode("idempotency_in_flight", KindConflict)
+	InvalidAuth             = newCode("invalid_auth", KindInvalid)
+	InvalidContentLength    = newCode("invalid_content_length", KindInvalid)
+	InvalidCursor           = newCode("invalid_cursor", KindInvalid)
+	InvalidIdempotencyKey   = newCode("invalid_idempotency_key", KindInvalid)
+	InvalidRequest          = newCode("invalid_request", KindInvalid)
+	NotAuthenticated        = newCode("not_authenticated", KindUnauthenticated)
+	NotFound                = newCode("not_found", KindNotFound)
+	PinnedArtifactCap       = newCode("pinned_artifact_cap_exceeded", KindConflict)
+	RateLimitedActor        = newCode("rate_limited_actor", KindLimited)
+	RateLimitedArtifact     = newCode("rate_limited_artifact", KindLimited)
+	RateLimitedWorkspace    = newCode("rate_limited_workspace", KindLimited)
+	ProvisionRateLimited    = newCode("ephemeral_provision_rate_limited", KindLimited)
+	ProvisionUnavailable    = newCode("ephemeral_provision_unavailable", KindUnavailable)
+	PowRequired             = newCode("pow_required", KindUnauthenticated)
+	PowInvalid              = newCode("pow_invalid", KindInvalid)
+	RevisionRetained        = newCode("revision_retained", KindGone)
+	RevisionSizeCapExceeded = newCode("revision_size_cap_exceeded", KindInvalid)
+	RevisionUnpublished     = newCode("revision_unpublished", KindNotFound)
+	StorageUnavailable      = newCode("storage_unavailable", KindUnavailable)
+	UnexpectedUploadObject  = newCode("unexpected_upload_object", KindConflict)
+	UploadIncomplete        = newCode("upload_incomplete", KindConflict)
+	UploadSessionExpired    = newCode("upload_session_expired", KindConflict)
+	UploadSessionNotFound   = newCode("upload_session_not_found", KindNotFound)
+	UsagePolicyExceeded     = newCode("usage_policy_exceeded", KindLimited)
+	WriteAllowanceExceeded  = newCode("write_allowance_exceeded", KindLimited)
+	RevisionCeilingExceeded = newCode("revision_ceiling_exceeded", KindLimited)
+	PatchConflict           = newCode("patch_conflict", KindUnprocessable)
+	Internal                = newCode("internal_error", KindInternal)
 )
 
-var kinds = map[Code]Kind{
-	APIKeyNotFound: KindNotFound, APIKeyRevoked: KindConflict, ArtifactNotFound: KindNotFound,
-	DatabaseUnavailable: KindUnavailable, DraftRevisionConflict: KindConflict,
-	EntrypointNotInRevision: KindUnprocessable, FileCountCapExceeded: KindInvalid,
-	FileSizeCapExceeded: KindInvalid, Forbidden: KindForbidden, IdempotencyInFlight: KindConflict,
-	InvalidAuth: KindInvalid, InvalidContentLength: KindInvalid, InvalidCursor: KindInvalid,
-	InvalidIdempotencyKey: KindInvalid, InvalidRequest: KindInvalid, NotAuthenticated: KindUnauthenticated,
-	NotFound: KindNotFound, PinnedArtifactCap: KindConflict, RateLimitedActor: KindLimited,
-	RateLimitedArtifact: KindLimited, RateLimitedWorkspace: KindLimited, ProvisionRateLimited: KindLimited,
-	ProvisionUnavailable: KindUnavailable, PowRequired: KindUnauthenticated, PowInvalid: KindInvalid,
-	RevisionRetained: KindGone, RevisionSizeCapExceeded: KindInvalid, RevisionUnpublished: KindNotFound,
-	StorageUnavailable: KindUnavailable, UnexpectedUploadObject: KindConflict, UploadIncomplete: KindConflict,
-	UploadSessionExpired: KindConflict, UploadSessionNotFound: KindNotFound, UsagePolicyExceeded: KindLimited,
-	WriteAllowanceExceeded: KindLimited, RevisionCeilingExceeded: KindLimited, PatchConflict: KindUnprocessable,
-	Internal: KindInternal,
+// kinds has the kind of every code: newCode alone makes them.
+var kinds = map[Code]Kind{}
+
+func newCode(text Code, k Kind) Code {
+	kinds[text] = k
+	return text
 }
 
 // Kind returns what a caller can do about the code.

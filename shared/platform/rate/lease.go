@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
 )
 
@@ -86,7 +87,10 @@ func (l *leases) take(ctx context.Context, c Counters, d demand, now func() time
 		if r == nil {
 			r = &refill{done: make(chan struct{})}
 			p.refill = r
-			go l.fill(context.WithoutCancel(ctx), c, p, d, now)
+			async.Start(func() error {
+				l.fill(context.WithoutCancel(ctx), c, p, d, now)
+				return nil
+			})
 		}
 		l.mu.Unlock()
 		select {
@@ -109,10 +113,15 @@ func (l *leases) fill(ctx context.Context, c Counters, p *pool, d demand, now fu
 	l.mu.Lock()
 	r, block := p.refill, p.nextBlock(d, now())
 	l.mu.Unlock()
-	n, ok, err := c.Count(ctx, p.window, block, d.limit)
-	if err == nil && ok && block >= HotBlock && p.block < HotBlock {
-		d.mark(ctx, now())
-	}
+	var n int
+	var ok bool
+	err := async.Run(func() (err error) {
+		n, ok, err = c.Count(ctx, p.window, block, d.limit)
+		if err == nil && ok && block >= HotBlock && p.block < HotBlock {
+			d.mark(ctx, now())
+		}
+		return err
+	})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer close(r.done)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -58,20 +59,14 @@ func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject str
 	if l.Limits.Off {
 		return nil
 	}
-	type result struct {
-		permit
-		err error
-	}
-	other := make(chan result, 1)
-	go func() {
-		p, err := l.lease(ctx, "workspace", string(workspace), l.Limits.Workspace, fault.RateLimitedWorkspace)
-		other <- result{p, err}
-	}()
+	other := async.Go(func() (permit, error) {
+		return l.lease(ctx, "workspace", string(workspace), l.Limits.Workspace, fault.RateLimitedWorkspace)
+	})
 	ofActor, err := l.lease(ctx, "actor", subject, l.Limits.Actor, fault.RateLimitedActor)
-	ofWorkspace := <-other
-	if err = cmp.Or(err, ofWorkspace.err); err != nil {
+	ofWorkspace, err2 := other.Wait()
+	if err = cmp.Or(err, err2); err != nil {
 		l.leases.giveBack(ofActor)
-		l.leases.giveBack(ofWorkspace.permit)
+		l.leases.giveBack(ofWorkspace)
 	}
 	return err
 }
@@ -154,6 +149,9 @@ func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limit
 }
 
 func counterUnavailable(code fault.Code, err error) error {
+	if async.StackOf(err) != nil {
+		return err // a panic is a fault of ours, and not of the store
+	}
 	return fault.Wrap(code, err, "the rate limiter is out of reach; try again in a moment").After(failureWait)
 }
 

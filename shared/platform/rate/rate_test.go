@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -38,14 +39,18 @@ type fakeCounters struct {
 	mu     sync.Mutex
 	counts map[Window]int
 	writes int
-	err    error // of the next writes
-	lost   bool  // their answers: they count, and fail
+	err    error  // of the next writes
+	lost   bool   // their answers: they count, and fail
+	panics string // kind whose calls do
 }
 
 func (f *fakeCounters) Count(_ context.Context, w Window, add, limit int) (int, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.writes++
+	if w.Kind == f.panics {
+		panic("broken")
+	}
 	if f.err != nil && !f.lost {
 		return 0, false, f.err
 	}
@@ -149,5 +154,26 @@ func TestLimitsThatAreOffCountNothing(t *testing.T) {
 	read := limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), id.NewArtifact(), "file"), limits.Free)
 	if limiter.GiveBack(t.Context(), read); read.Over != nil || counters.writes != 0 {
 		t.Errorf("%v, after %d writes", read.Over, counters.writes)
+	}
+}
+
+func TestAPanicBesideALimitIsItsError(t *testing.T) {
+	l, counters, _ := newLimiter(t)
+	counters.panics = "workspace"
+	if err := l.Actor(t.Context(), id.NewWorkspace(), "actor"); async.StackOf(err) == nil {
+		t.Error(err)
+	}
+	counters.panics = "artifact"
+	if read := l.Begin(t.Context(), id.NewArtifact(), "file")(); async.StackOf(read.Over) == nil {
+		t.Error(read.Over)
+	}
+	s, store, _ := newStreams()
+	store.taken = func(st Stream) {
+		if st.Kind == addressStream {
+			panic("broken")
+		}
+	}
+	if _, err := s.Acquire(t.Context(), "1", id.NewArtifact()); async.StackOf(err) == nil || len(store.held) > 0 {
+		t.Error(err, store.held)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -43,6 +44,18 @@ func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact, holder str
 	}
 	seen := l.leases.limitOf(readWindow(artifact, now))
 	return l.read(ctx, Read{artifact: artifact, holder: holder, limit: cmp.Or(seen, l.Limits.Tiers[limits.Ephemeral].Reads)})
+}
+
+// Begin is Artifact beside what the caller does meanwhile; the result waits for it.
+func (l *Limiter) Begin(ctx context.Context, artifact id.Artifact, holder string) (wait func() Read) {
+	counted := async.Go(func() (Read, error) { return l.Artifact(ctx, artifact, holder), nil })
+	return func() Read {
+		r, err := counted.Wait()
+		if err != nil {
+			r.Over = err
+		}
+		return r
+	}
 }
 
 // Confirm holds a read to the limit of the tier that its artifact has. A read that was refused at a smaller limit is

@@ -1,12 +1,14 @@
 package rate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/conflict"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -58,17 +60,12 @@ func (s *Streams) Acquire(ctx context.Context, address string, artifact id.Artif
 	if s.Limits.Off {
 		return func() {}, nil
 	}
-	other := make(chan error, 1)
-	var ofAddress, ofArtifact Stream
-	go func() {
-		var err error
-		ofAddress, err = s.acquire(ctx, addressStream, address, s.Limits.AddressStreams)
-		other <- err
-	}()
-	ofArtifact, err = s.acquire(ctx, artifactStream, string(artifact), s.Limits.ArtifactStreams)
-	if err2 := <-other; err == nil {
-		err = err2
-	}
+	other := async.Go(func() (Stream, error) {
+		return s.acquire(ctx, addressStream, address, s.Limits.AddressStreams)
+	})
+	ofArtifact, err := s.acquire(ctx, artifactStream, string(artifact), s.Limits.ArtifactStreams)
+	ofAddress, err2 := other.Wait()
+	err = cmp.Or(err, err2)
 	release = sync.OnceFunc(func() { s.release(ctx, ofAddress, ofArtifact) })
 	if err != nil {
 		release()
@@ -112,11 +109,11 @@ func tooManyStreams() error {
 func (s *Streams) release(ctx context.Context, streams ...Stream) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
 	defer cancel()
-	var wait sync.WaitGroup
+	var steps []func() error
 	for _, one := range streams {
 		if one.Kind != "" {
-			wait.Go(func() { _ = s.Store.ReleaseStream(ctx, one) })
+			steps = append(steps, func() error { return s.Store.ReleaseStream(ctx, one) })
 		}
 	}
-	wait.Wait()
+	_ = async.All(steps...)
 }

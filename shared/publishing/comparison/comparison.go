@@ -12,9 +12,8 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
@@ -233,7 +232,7 @@ func (s *Service) before(
 
 // trees reads the files of both revisions at once.
 func (s *Service) trees(ctx context.Context, a *artifact.Artifact, at position) (from, to tree.Tree, err error) {
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := async.WithContext(ctx)
 	read := func(r id.Revision, out *tree.Tree) {
 		g.Go(func() (err error) {
 			if *out, err = s.Store.Tree(ctx, a.ID, r); err == nil && *out == nil {

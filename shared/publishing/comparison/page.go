@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
@@ -85,7 +84,7 @@ func (p *page) fill(ctx context.Context, changes []tree.Change, at position) (ne
 // readAll reads the files of changes.
 func (p *page) readAll(ctx context.Context, changes []tree.Change) ([]texts, error) {
 	out := make([]texts, len(changes))
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := async.WithContext(ctx)
 	for n, c := range changes {
 		out[n] = texts{Change: c, omitted: unread(c)}
 		if c.Kind == tree.Renamed || out[n].omitted != "" {

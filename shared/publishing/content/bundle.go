@@ -1,10 +1,11 @@
 package content
 
 import (
+	"cmp"
 	"context"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/rate"
 	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/readaccess"
@@ -22,20 +23,15 @@ func (r *Reader) FindBundle(ctx context.Context, text string) (File, error) {
 		return File{}, readaccess.NotFound()
 	}
 	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
-	limited, revisions := make(chan rate.Read, 1), make(chan revisionResult, 1)
-	go func() {
-		limited <- r.Limiter.Artifact(ctx, claims.Artifact, "bundle/"+string(claims.Link)+"/"+string(claims.Revision))
-	}()
-	go func() {
-		found, err := r.Store.Revision(ctx, claims.Artifact, claims.Revision)
-		revisions <- revisionResult{found, err}
-	}()
+	limited := r.Limiter.Begin(ctx, claims.Artifact, "bundle/"+string(claims.Link)+"/"+string(claims.Revision))
+	revisions := async.Go(func() (*artifact.Revision, error) {
+		return r.Store.Revision(ctx, claims.Artifact, claims.Revision)
+	})
 	state, err := readaccess.Read(ctx, r.Store, query)
-	read, got := <-limited, <-revisions
-	if err == nil {
-		err = got.err
-	}
-	if err == nil && (!state.Allows(query, r.Now()) || !got.ready()) {
+	read := limited()
+	revision, err2 := revisions.Wait()
+	err = cmp.Or(err, err2)
+	if err == nil && (!state.Allows(query, r.Now()) || !bundled(revision)) {
 		err = readaccess.NotFound()
 	}
 	if err == nil {
@@ -46,16 +42,12 @@ func (r *Reader) FindBundle(ctx context.Context, text string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	return bundleFile(state, claims, got.revision.Bundle), nil
+	return bundleFile(state, claims, revision.Bundle), nil
 }
 
-type revisionResult struct {
-	revision *artifact.Revision
-	err      error
-}
-
-func (r revisionResult) ready() bool {
-	return r.revision != nil && r.revision.Status == artifact.Published && r.revision.Bundle.Status == artifact.BundleReady
+// bundled reports whether a revision has a bundle to show.
+func bundled(r *artifact.Revision) bool {
+	return r != nil && r.Status == artifact.Published && r.Bundle.Status == artifact.BundleReady
 }
 
 // bundleFile is the archive as a file.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/cache"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -124,13 +125,12 @@ func (r *Reader) maxAge(c token.Claims, shown artifact.Revision, path string) ti
 func (r *Reader) load(
 	ctx context.Context, q readaccess.Query, claims token.Claims,
 ) (readaccess.State, artifact.Revision, treeResult, error) {
-	limited, files := make(chan rate.Read, 1), make(chan treeResult, 1)
-	go func() {
-		limited <- r.Limiter.Artifact(ctx, claims.Artifact, "file/"+string(claims.Link)+"/"+string(claims.Revision))
-	}()
-	go func() { files <- r.tree(ctx, claims) }()
+	limited := r.Limiter.Begin(ctx, claims.Artifact, "file/"+string(claims.Link)+"/"+string(claims.Revision))
+	files := async.Go(func() (treeResult, error) { return r.tree(ctx, claims), nil })
 	state, err := readaccess.Read(ctx, r.Store, q)
-	read, got := <-limited, <-files
+	read := limited()
+	got, failed := files.Wait()
+	got.err = cmp.Or(got.err, failed)
 	var shown artifact.Revision
 	if err == nil {
 		shown, err = r.checkAccess(ctx, state, q, claims.Revision)
@@ -167,31 +167,22 @@ func (r *Reader) Open(ctx context.Context, f File, from netip.Addr, offset, size
 		return r.read(ctx, f, offset, size)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	opened := make(chan openResult, 1)
-	go func() {
-		body, err := r.read(ctx, f, offset, size)
-		opened <- openResult{body, err}
-	}()
+	opened := async.Go(func() (io.ReadCloser, error) { return r.read(ctx, f, offset, size) })
 	release, err := r.Streams.Acquire(ctx, address.Subject(from, r.Addresses), f.Artifact)
 	if err != nil {
 		cancel()
-		if got := <-opened; got.err == nil {
-			got.body.Close()
+		if body, err := opened.Wait(); err == nil {
+			body.Close()
 		}
 		return nil, err
 	}
-	got := <-opened
-	if got.err != nil {
+	body, err := opened.Wait()
+	if err != nil {
 		cancel()
 		release()
-		return nil, got.err
+		return nil, err
 	}
-	return &limitedBody{ReadCloser: got.body, cancel: cancel, release: release}, nil
-}
-
-type openResult struct {
-	body io.ReadCloser
-	err  error
+	return &limitedBody{ReadCloser: body, cancel: cancel, release: release}, nil
 }
 
 // limitedBody is a body that holds a stream until it is closed.

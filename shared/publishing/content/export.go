@@ -1,12 +1,13 @@
 package content
 
 import (
+	"cmp"
 	"context"
 
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/export"
 	"vitrine/shared/publishing/readaccess"
 	"vitrine/shared/publishing/tree"
@@ -29,26 +30,20 @@ func (r *Reader) FindExport(ctx context.Context, text string) (File, error) {
 		return File{}, readaccess.NotFound()
 	}
 	subject := exportSubject(claims.Export)
-	limited, workspaces := make(chan rate.Read, 1), make(chan workspaceResult, 1)
-	go func() { limited <- r.Limiter.Artifact(ctx, subject, "export/"+string(claims.Export)) }()
-	go func() {
-		found, err := r.Exports.Workspace(ctx, claims.Workspace)
-		workspaces <- workspaceResult{found, err}
-	}()
+	limited := r.Limiter.Begin(ctx, subject, "export/"+string(claims.Export))
+	workspaces := async.Go(func() (*workspace.Workspace, error) { return r.Exports.Workspace(ctx, claims.Workspace) })
 	e, err := r.Exports.Export(ctx, claims.Workspace)
-	read, w := <-limited, <-workspaces
-	if err == nil {
-		err = w.err
-	}
-	if err != nil {
+	read := limited()
+	w, err2 := workspaces.Wait()
+	if err = cmp.Or(err, err2); err != nil {
 		return File{}, err
 	}
-	open := w.workspace != nil && w.workspace.Open() && e != nil && e.ID == claims.Export &&
+	open := w != nil && w.Open() && e != nil && e.ID == claims.Export &&
 		e.At(r.Now()).Status == export.Ready && claims.Volume >= 1 && claims.Volume <= len(e.Volumes)
 	if !open {
 		return File{}, readaccess.NotFound()
 	}
-	if err := r.Limiter.Confirm(ctx, read, w.workspace.Tier()).Over; err != nil {
+	if err := r.Limiter.Confirm(ctx, read, w.Tier()).Over; err != nil {
 		return File{}, err
 	}
 	volume := e.Volumes[claims.Volume-1]
@@ -60,11 +55,6 @@ func (r *Reader) FindExport(ctx context.Context, text string) (File, error) {
 		Bundle:    true,
 		archive:   e.Object(claims.Volume),
 	}, nil
-}
-
-type workspaceResult struct {
-	workspace *workspace.Workspace
-	err       error
 }
 
 // exportSubject names an export to what counts reads and streams of artifacts. Ids are random, so that no artifact has

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -392,5 +393,69 @@ func BenchmarkFindAndOpen(b *testing.B) {
 		}
 		io.Copy(io.Discard, body)
 		body.Close()
+	}
+}
+
+// brokenPorts panics where a read asks it beside what it asks others.
+type brokenPorts struct {
+	Store
+	Exports
+	Bytes
+}
+
+func (brokenPorts) Tree(context.Context, id.Artifact, id.Revision) (tree.Tree, error) {
+	panic("broken")
+}
+
+func (brokenPorts) Revision(context.Context, id.Artifact, id.Revision) (*artifact.Revision, error) {
+	panic("broken")
+}
+
+func (brokenPorts) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
+	panic("broken")
+}
+
+func (brokenPorts) Open(context.Context, id.Workspace, tree.Object, int64, int64) (io.ReadCloser, error) {
+	panic("broken")
+}
+
+func TestAPanicBesideAReadIsItsError(t *testing.T) {
+	find := func(e *env) error {
+		_, err := e.find(t, "a/b.txt")
+		return err
+	}
+	bundle := func(e *env) error {
+		_, err := e.findBundle(t)
+		return err
+	}
+	for name, read := range map[string]func(*env) error{
+		"the limiter of files": func(e *env) error {
+			e.Limiter.Counters = nil
+			return find(e)
+		},
+		"the files": func(e *env) error {
+			e.Store = brokenPorts{Store: e.store}
+			return find(e)
+		},
+		"the revision of a bundle": func(e *env) error {
+			e.Store = brokenPorts{Store: e.store}
+			return bundle(e)
+		},
+		"the limiter of bundles": func(e *env) error {
+			e.Limiter.Counters = nil
+			return bundle(e)
+		},
+		"the bytes": func(e *env) error {
+			const large = limits.StreamsAbove + 1
+			e.Bytes = brokenPorts{Bytes: e.bytes}
+			_, err := e.Open(t.Context(), File{File: tree.File{Size: large}}, netip.Addr{}, 0, large)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := read(newBundleEnv(t)); async.StackOf(err) == nil {
+				t.Error(err)
+			}
+		})
 	}
 }

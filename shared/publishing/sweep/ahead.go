@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/tree"
 )
@@ -14,7 +15,7 @@ const aheadReads = 16
 
 // ahead reads files before they are asked for, in their order, up to limits.BundleAhead bytes.
 type ahead struct {
-	files chan chan readResult
+	files chan *async.Future[readResult]
 	room  *semaphore.Weighted
 	held  int64 // room of the file that next returned last
 	stop  context.CancelFunc
@@ -23,7 +24,6 @@ type ahead struct {
 type readResult struct {
 	bytes []byte
 	room  int64
-	err   error
 }
 
 // readAhead begins to read files. The caller asks next for each of them in the same order, and calls stop in the end.
@@ -32,32 +32,34 @@ func readAhead(
 ) *ahead {
 	ctx, cancel := context.WithCancel(ctx)
 	a := &ahead{
-		files: make(chan chan readResult, len(files)),
+		files: make(chan *async.Future[readResult], len(files)),
 		room:  semaphore.NewWeighted(limits.BundleAhead),
 		stop:  cancel,
 	}
-	go func() {
+	async.Start(func() error {
 		for _, f := range files {
 			room := min(max(f.Size, limits.BundleAhead/aheadReads), limits.BundleAhead)
-			result := make(chan readResult, 1)
-			a.files <- result
-			if err := a.room.Acquire(ctx, room); err != nil {
-				result <- readResult{err: err}
-				return
-			}
-			go func() {
+			failed := a.room.Acquire(ctx, room)
+			a.files <- async.Go(func() (readResult, error) {
+				if failed != nil {
+					return readResult{}, failed
+				}
 				b, err := read(ctx, f)
-				result <- readResult{bytes: b, room: room, err: err}
-			}()
+				return readResult{bytes: b, room: room}, err
+			})
+			if failed != nil {
+				return failed
+			}
 		}
-	}()
+		return nil
+	})
 	return a
 }
 
 // next returns the bytes of the next file, which the caller uses until it asks again.
 func (a *ahead) next(tree.File) ([]byte, error) {
 	a.room.Release(a.held)
-	got := <-<-a.files
+	got, err := (<-a.files).Wait()
 	a.held = got.room
-	return got.bytes, got.err
+	return got.bytes, err
 }

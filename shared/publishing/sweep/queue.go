@@ -9,8 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/limits"
 )
 
@@ -93,7 +92,7 @@ func eachGroup[T queued](
 	ctx context.Context, r round, groups [][]T, do func(context.Context, T) error,
 ) (more bool, err error) {
 	w := work{round: r}
-	var workers errgroup.Group
+	workers, _ := async.WithContext(ctx)
 	workers.SetLimit(cmp.Or(r.workers, limits.JobWorkers))
 	total := 0
 	for n, group := range groups {
@@ -107,13 +106,14 @@ func eachGroup[T queued](
 		}
 		workers.Go(func() error {
 			for _, one := range group {
-				w.record(ctx, one, do(ctx, one))
+				w.record(ctx, one, async.Run(func() error { return do(ctx, one) }))
 			}
 			return nil
 		})
 	}
-	_ = workers.Wait() // errors are in w
-	return !w.stuck.Load() && (w.wait.Load() || total >= r.many), errors.Join(w.failed...)
+	err = workers.Wait() // of a panic while an item was rescheduled; other errors are in w
+	w.stuck.CompareAndSwap(false, err != nil)
+	return !w.stuck.Load() && (w.wait.Load() || total >= r.many), errors.Join(append(w.failed, err)...)
 }
 
 // work collects the results of a round.

@@ -11,7 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/tree"
 )
 
 var start = time.Unix(1_800_000_000, 0)
@@ -137,5 +139,36 @@ func TestAGroupIsDoneInItsOrder(t *testing.T) {
 			}
 			last = at
 		}
+	}
+}
+
+func TestAPanicFailsItsItemAlone(t *testing.T) {
+	rows := &fakeQueue{}
+	var did atomic.Int32
+	_, err := each(t.Context(), newRound(rows), items(9), func(_ context.Context, one fakeItem) error {
+		if one.Key == "7" {
+			panic("broken")
+		}
+		did.Add(1)
+		return nil
+	})
+	if async.StackOf(err) == nil || did.Load() != 8 || len(rows.off) != 1 || rows.off["7"].IsZero() {
+		t.Errorf("%v, did %d, rescheduled %v", err, did.Load(), rows.off)
+	}
+}
+
+func TestAPanicWhileAFileIsReadAheadIsItsError(t *testing.T) {
+	files := tree.Tree{{Path: "a"}, {Path: "b"}}
+	a := readAhead(t.Context(), files, func(_ context.Context, f tree.File) ([]byte, error) {
+		if f.Path == "b" {
+			panic("broken")
+		}
+		return []byte(f.Path), nil
+	})
+	defer a.stop()
+	first, err := a.next(files[0])
+	_, err2 := a.next(files[1])
+	if string(first) != "a" || err != nil || async.StackOf(err2) == nil {
+		t.Errorf("%s, %v, then %v", first, err, err2)
 	}
 }

@@ -3,8 +3,7 @@ package upload
 import (
 	"context"
 
-	"golang.org/x/sync/errgroup"
-
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/tree"
@@ -76,7 +75,7 @@ func (s *Service) borrow(ctx context.Context, a Attempt, files tree.Tree) error 
 	if err := s.Index.AddReference(ctx, a.Session.Artifact, a.Session.Revision, objects); err != nil {
 		return err
 	}
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := async.WithContext(ctx)
 	g.SetLimit(maxLookups)
 	for _, e := range a.Entries {
 		if e.Borrowed {

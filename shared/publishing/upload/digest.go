@@ -5,8 +5,7 @@ import (
 	"crypto/sha256"
 	"io"
 
-	"golang.org/x/sync/errgroup"
-
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
@@ -78,7 +77,7 @@ func declaredFiles(entries []Entry) (files tree.Tree, unknown []int) {
 
 // hashAll computes the digests of files that were declared without one.
 func (s *Service) hashAll(ctx context.Context, a Attempt, files tree.Tree, unknown []int) error {
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := async.WithContext(ctx)
 	g.SetLimit(maxReads)
 	for _, i := range unknown {
 		g.Go(func() error { return s.hash(ctx, a, &files[i]) })

@@ -9,9 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -145,10 +144,9 @@ func (s *Service) run(
 	if lease == 0 {
 		lease = limits.FinalizeLease
 	}
-	claimed := make(chan error, 1)
-	go func() { claimed <- s.Store.Claim(ctx, a.Command, owner, now, now.Add(lease)) }()
+	claimed := async.Start(func() error { return s.Store.Claim(ctx, a.Command, owner, now, now.Add(lease)) })
 	there, err := s.survey(ctx, a)
-	if refused := <-claimed; refused != nil {
+	if refused := claimed(); refused != nil {
 		return found, refused
 	}
 	if err == nil {
@@ -176,12 +174,11 @@ func (s *Service) settle(
 ) (lint.Report, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	linted := make(chan lint.Report, 1)
-	go func() { linted <- s.lint(ctx, by, a.Session, files) }()
+	linted := async.Go(func() (lint.Report, error) { return s.lint(ctx, by, a.Session, files), nil })
 	if err := s.borrow(ctx, a, files); err != nil {
 		return lint.Report{}, err
 	}
-	return <-linted, nil
+	return linted.Wait()
 }
 
 // survey is what an attempt finds: the sizes of the session's files and diffs by entry, and its base or the reason why
@@ -194,7 +191,7 @@ type survey struct {
 
 // survey reads all of it at once.
 func (s *Service) survey(ctx context.Context, a Attempt) (found survey, err error) {
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := async.WithContext(ctx)
 	g.Go(func() (err error) {
 		found.files, err = s.Objects.List(ctx, a.Session.Home, a.Session.ID, false)
 		return err

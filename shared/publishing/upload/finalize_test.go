@@ -1,6 +1,7 @@
 package upload
 
 import (
+	"context"
 	"reflect"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -372,5 +374,33 @@ func TestAnOldRecordLeavesTheTotalsToTheSession(t *testing.T) {
 	wantCode(t, err, "")
 	if out.FileCount != 7 || out.SizeBytes != 70 {
 		t.Errorf("%+v", out)
+	}
+}
+
+type brokenClaims struct{ Store }
+
+func (brokenClaims) Claim(context.Context, idempotency.Command, string, time.Time, time.Time) error {
+	panic("broken")
+}
+
+type brokenObjects struct{ Objects }
+
+func (brokenObjects) List(context.Context, id.Workspace, id.Session, bool) (map[int]int64, error) {
+	panic("broken")
+}
+
+func TestAPanicBesideFinalizeIsItsError(t *testing.T) {
+	for name, breaks := range map[string]func(*finalizer){
+		"the command": func(f *finalizer) { f.Store = brokenClaims{f.store} },
+		"the objects": func(f *finalizer) { f.Objects = brokenObjects{f.store} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFinalizer()
+			breaks(f)
+			_, err := f.Finalize(t.Context(), f.by, f.attempt)
+			if async.StackOf(err) == nil || len(f.store.done) > 0 {
+				t.Error(err)
+			}
+		})
 	}
 }

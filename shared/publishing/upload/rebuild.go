@@ -6,8 +6,7 @@ import (
 	"errors"
 	"io"
 
-	"golang.org/x/sync/errgroup"
-
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -73,7 +72,7 @@ func (s *Service) rebuild(
 
 // fetch reads the diffs and the files that they apply to.
 func (s *Service) fetch(ctx context.Context, session *Session, base tree.Tree, results []*patchedFile) error {
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := async.WithContext(ctx)
 	g.SetLimit(maxReads)
 	for _, r := range results {
 		e := r.entry
@@ -97,7 +96,7 @@ func (s *Service) fetch(ctx context.Context, session *Session, base tree.Tree, r
 
 // write stores the results of diffs; a repetition writes the same bytes again.
 func (s *Service) write(ctx context.Context, home id.Workspace, results []*patchedFile) error {
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := async.WithContext(ctx)
 	g.SetLimit(maxReads)
 	for _, r := range results {
 		if len(r.after) > 0 {

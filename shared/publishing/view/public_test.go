@@ -1,10 +1,13 @@
 package view
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
 )
 
@@ -95,5 +98,26 @@ func TestATokenThatIsNoneCostsNoRead(t *testing.T) {
 	}
 	if len(e.counters.Counted()) > 0 {
 		t.Errorf("counted %v", e.counters.Counted())
+	}
+}
+
+type brokenContents struct{ Store }
+
+func (brokenContents) Contents(context.Context, id.Artifact, id.Revision) (*artifact.Contents, error) {
+	panic("broken")
+}
+
+func TestAPanicBesideAViewIsItsError(t *testing.T) {
+	for name, breaks := range map[string]func(*env){
+		"the limiter":  func(e *env) { e.Limiter.Counters = nil },
+		"the contents": func(e *env) { e.Store = brokenContents{e.store} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			breaks(e)
+			if _, err := e.Public(t.Context(), e.tokens[1]); async.StackOf(err) == nil {
+				t.Error(err)
+			}
+		})
 	}
 }

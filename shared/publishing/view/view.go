@@ -10,6 +10,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/cache"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -124,28 +125,18 @@ func (v *Service) Public(ctx context.Context, text string) (contract.PublicAgent
 		return contract.PublicAgentView{}, readaccess.NotFound()
 	}
 	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact}
-	contents := make(chan contentsResult, 1)
-	go func() {
-		c, err := v.contents(ctx, claims.Artifact, claims.Revision)
-		contents <- contentsResult{c, err}
-	}()
+	contents := async.Go(func() (*artifact.Contents, error) {
+		return v.contents(ctx, claims.Artifact, claims.Revision)
+	})
 	state, _, err := v.checkAccess(ctx, query, claims.Revision)
-	got := <-contents
-	if err != nil {
+	c, err2 := contents.Wait()
+	if err = cmp.Or(err, err2); err != nil {
 		return contract.PublicAgentView{}, err
 	}
-	if got.err != nil {
-		return contract.PublicAgentView{}, got.err
-	}
-	if got.contents == nil {
+	if c == nil {
 		return contract.PublicAgentView{}, readaccess.NotFound()
 	}
-	return v.build(state.Workspace, state.Artifact, got.contents, "")
-}
-
-type contentsResult struct {
-	contents *artifact.Contents
-	err      error
+	return v.build(state.Workspace, state.Artifact, c, "")
 }
 
 // Resolve opens an access link. Refusals: not_found for an invalid, ended or unknown link, then rate_limited_artifact.
@@ -193,10 +184,9 @@ func (v *Service) LinkURL(r contract.ResolveRequest) (string, error) {
 func (v *Service) checkAccess(
 	ctx context.Context, q readaccess.Query, named id.Revision,
 ) (readaccess.State, id.Revision, error) {
-	limited := make(chan rate.Read, 1)
-	go func() { limited <- v.Limiter.Artifact(ctx, q.Artifact, "view/"+string(q.Link)+"/"+string(named)) }()
+	limited := v.Limiter.Begin(ctx, q.Artifact, "view/"+string(q.Link)+"/"+string(named))
 	state, err := readaccess.Read(ctx, v.Store, q)
-	read, now := <-limited, v.Now()
+	read, now := limited(), v.Now()
 	if err != nil {
 		return state, named, err
 	}

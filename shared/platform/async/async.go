@@ -1,0 +1,114 @@
+// Package async runs steps of a request side by side. A panic in a step is the error of that step, because a panic in a
+// goroutine that nobody recovers ends the process with every other request in it.
+package async
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Panic is the error of a step that panicked. Its text has no stack, so that a log writes the stack once.
+type Panic struct {
+	value any
+	stack []byte
+}
+
+// Recovered makes the error of what recover returned. The deferred function calls it, so that the stack is that of the
+// panic.
+func Recovered(v any) *Panic { return &Panic{value: v, stack: debug.Stack()} }
+
+// Error implements error.
+func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+
+// StackTrace returns the stack of the step when it panicked.
+func (p *Panic) StackTrace() []byte { return p.stack }
+
+// StackOf returns the stack of the panic in err, nil if there is none.
+func StackOf(err error) []byte {
+	if p, ok := errors.AsType[*Panic](err); ok {
+		return p.stack
+	}
+	return nil
+}
+
+// Call runs a step in this goroutine and returns its panic as a *Panic.
+func Call[T any](step func() (T, error)) (out T, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = Recovered(v)
+		}
+	}()
+	return step()
+}
+
+// Run is Call for a step without a result.
+func Run(step func() error) error {
+	_, err := Call(func() (struct{}, error) { return struct{}{}, step() })
+	return err
+}
+
+// Future is the result of a step that runs beside its caller.
+type Future[T any] struct {
+	done  chan struct{}
+	value T
+	err   error
+}
+
+// Go starts a step.
+func Go[T any](step func() (T, error)) *Future[T] {
+	f := &Future[T]{done: make(chan struct{})}
+	go func() {
+		defer close(f.done)
+		f.value, f.err = Call(step)
+	}()
+	return f
+}
+
+// Done is closed when the step has ended.
+func (f *Future[T]) Done() <-chan struct{} { return f.done }
+
+// Wait returns the result of the step, or its panic as a *Panic. It may be called again, and by several goroutines.
+func (f *Future[T]) Wait() (T, error) {
+	<-f.done
+	return f.value, f.err
+}
+
+// Start is Go for a step without a result. wait may be called again, as Future.Wait.
+func Start(step func() error) (wait func() error) {
+	f := Go(func() (struct{}, error) { return struct{}{}, step() })
+	return func() error {
+		_, err := f.Wait()
+		return err
+	}
+}
+
+// All runs steps side by side, waits for all, and returns the error of the first in their order that failed.
+func All(steps ...func() error) error {
+	waits := make([]func() error, len(steps))
+	for n, step := range steps {
+		waits[n] = Start(step)
+	}
+	var first error
+	for _, wait := range waits {
+		if err := wait(); first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// Group is an errgroup.Group in which a panic of a step is an error.
+type Group struct{ *errgroup.Group }
+
+// WithContext makes a group. The first failure of a step cancels the context.
+func WithContext(ctx context.Context) (Group, context.Context) {
+	g, ctx := errgroup.WithContext(ctx)
+	return Group{g}, ctx
+}
+
+// Go starts a step as soon as the limit of the group allows.
+func (g Group) Go(step func() error) { g.Group.Go(func() error { return Run(step) }) }
