@@ -35,7 +35,8 @@ func (r *Reader) FindBundle(ctx context.Context, text string) (File, error) {
 	if err == nil {
 		err = got.err
 	}
-	if err == nil && (!state.Allows(query, r.Now()) || !got.ready()) {
+	if err == nil && (!state.Allows(query, r.Now()) || !got.ready() ||
+		claims.Public && !state.Artifact.ViewOpen(*got.revision)) {
 		err = readaccess.NotFound()
 	}
 	if err == nil {
