@@ -172,7 +172,7 @@ func (r *Reader) Open(ctx context.Context, f File, from netip.Addr, offset, size
 		body, err := r.read(ctx, f, offset, size)
 		opened <- openResult{body, err}
 	}()
-	release, err := r.Streams.Acquire(ctx, address.Subject(from, r.Addresses), f.Artifact)
+	release, err := r.Streams.Acquire(ctx, address.Subject(from, r.Addresses), f.Artifact, size)
 	if err != nil {
 		cancel()
 		if got := <-opened; got.err == nil {
