@@ -163,7 +163,11 @@ func checkExport(e contract.Export) error {
 	case e.Status == "ready" && len(e.Volumes) > 0:
 		return nil
 	case e.FailureReason != nil:
-		return failure.New(failure.Server, failure.NoExport, "the export failed: %s", screen.Clean(*e.FailureReason)).
+		ended := "failed"
+		if e.Status == "expired" {
+			ended = "has ended"
+		}
+		return failure.New(failure.Server, failure.NoExport, "the export %s: %s", ended, screen.Clean(*e.FailureReason)).
 			Advise("Run the command again, which makes another one.")
 	}
 	return failure.New(failure.Server, failure.NoExport, "the export has no archives, it is %q", screen.Clean(e.Status)).
@@ -247,6 +251,8 @@ func renewed(ctx context.Context, m *client.Member, e contract.Export, n int) (c
 	switch {
 	case err != nil:
 		return contract.ExportVolume{}, signInFresh(err)
+	case found != nil && found.ID == e.ID && found.Status != "ready":
+		return contract.ExportVolume{}, checkExport(*found)
 	case found == nil || found.ID != e.ID || n >= len(found.Volumes):
 		return contract.ExportVolume{}, failure.New(failure.Conflict, failure.NoExport,
 			"another export has taken the place of this one").Advise("Run the command again.")

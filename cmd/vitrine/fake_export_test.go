@@ -76,6 +76,10 @@ func (p *fakeServer) export() *contract.Export {
 		out.ArtifactsDone = 120 - 60*e.pending
 		return out
 	}
+	if e.status == "expired" {
+		reason := "an artifact was deleted"
+		out.FailureReason = &reason
+	}
 	if e.status == "failed" {
 		reason := "some files could not be read"
 		out.FailureReason = &reason

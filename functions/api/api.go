@@ -165,6 +165,7 @@ func (h *Host) artifactRoutes() []web.Route {
 			Errors: []fault.Code{
 				fault.ArtifactNotFound, fault.DraftRevisionConflict, fault.EntrypointNotInRevision, fault.RevisionRetained,
 				fault.RevisionUnpublished, fault.RevisionCeilingExceeded, fault.WriteAllowanceExceeded,
+				fault.FileCountCapExceeded, fault.FileSizeCapExceeded, fault.RevisionSizeCapExceeded,
 			},
 		}, h.publish),
 

@@ -9,7 +9,7 @@ type Export struct {
 	ExpiresAt   time.Time // of one that is ready
 	Done, Total int       // artifacts; of one that is pending
 	Skipped     int       // of one that is ready
-	Reason      string    // of one that failed
+	Reason      string    // of one that failed, or expired before its time
 	Volumes     []ExportVolume
 	SignIn      string // where the member proves anew who they are; empty: they did lately
 	Once        string

@@ -225,7 +225,7 @@ func (l *budgetEnv) publishing(t *testing.T) {
 	// only for those that the artifact does not have.
 	l.publishes(t, first.ArtifactID, []budget{{7, 5, 5, 14}, {6 + linting, 4 + linting, 5, 19}, {4, 3, 5, 16}})
 	// A deleted artifact stays in the list index, under another partition: one entry goes and one comes.
-	l.wantWithin(t, "delete", budget{4, 3, 4, 15}, func() {
+	l.wantWithin(t, "delete", budget{5, 4, 5, 15}, func() {
 		l.wantStatus(t, l.owner, 200, "DELETE", "/v1/artifacts/"+string(first.ArtifactID))
 	})
 }

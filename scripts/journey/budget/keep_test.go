@@ -36,8 +36,9 @@ func TestRoutesThatKeepAndLockStayWithinTheirBudget(t *testing.T) {
 			t.Fatal(got.Status)
 		}
 	})
-	// The lockdown, the artifact and its workspace one after the other, then the transaction, with their index entries.
-	l.wantWithin(t, "lock an artifact", budget{8, 7, 7, 13},
+	// The lockdown, the artifact, its workspace and its export one after the other, then the transaction, with their index
+	// entries.
+	l.wantWithin(t, "lock an artifact", budget{8, 7, 8, 13},
 		ask(op, 201, "POST", harness.LocksPath, harness.LockdownOf("artifact", a)))
 	l.wantWithin(t, "lifts an artifact's lock", budget{8, 7, 7, 16},
 		ask(op, 200, "DELETE", harness.LocksPath+"/artifact/"+a, nil))

@@ -27,7 +27,7 @@ var (
 	fileRoute     = route{4, 2}
 	listRoute     = route{5, 2} // of a workspace that may have claimed another
 	revisionRoute = route{4, 2}
-	deleteRoute   = route{4, 3}
+	deleteRoute   = route{5, 4}
 	renameRoute   = route{4, 3}
 	linkRoute     = route{4, 3}
 	mintRoute     = route{5, 3}

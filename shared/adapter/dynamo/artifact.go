@@ -243,6 +243,9 @@ func (s Artifacts) Delete(ctx context.Context, d artifact.Deletion) error {
 	if pinned {
 		t.uncountPin(d.Workspace)
 	}
+	if err := s.withdraw(ctx, t, d.Workspace, d.Artifact.CreatedAt, d.At, moved); err != nil {
+		return err
+	}
 	t.checkFence(d.Workspace)
 	t.record(d.Event)
 	return s.commit(ctx, t)

@@ -31,6 +31,7 @@ func bundleFields(f fields, b *artifact.Bundle) {
 	integer(f, "bsize", &b.Size)
 	f.digest("bsha", &b.SHA256)
 	f.time("bat", &b.MadeAt)
+	f.time("buntil", &b.Leased)
 }
 
 // digest is a SHA-256 digest; the zero value is absent.

@@ -142,7 +142,7 @@ func TestF71ABundleWhoseFunctionDiedIsMadeByAnother(t *testing.T) {
 	died := take(t, s, b, at.Add(time.Minute))
 	wantDue(t, s, at.Add(time.Minute-1), 0, 0)
 	due, err := s.Bundles.DueBundles(ctx, at.Add(time.Minute), 10)
-	if err != nil || len(due) != 1 || due[0].Attempts != 1 {
+	if err != nil || len(due) != 1 || due[0].Attempts != 1 || !due[0].Revision.Bundle.Leased.Equal(at.Add(time.Minute)) {
 		t.Fatalf("%+v, %v", due, err)
 	}
 	again := take(t, s, due[0], at.Add(2*time.Minute))

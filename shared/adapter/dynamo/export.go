@@ -182,6 +182,10 @@ func exportAttempts(e sweep.Export) (condition string, v values) {
 // Save implements sweep.Exports.
 func (s Exports) Save(ctx context.Context, e sweep.Export, p export.Export) (bool, error) {
 	condition, v := exportAttempts(e)
+	if !e.StartedAt.IsZero() {
+		condition += " AND #started = :listed"
+		v["listed"] = e.StartedAt
+	}
 	v["status"] = string(p.Status)
 	v["total"] = p.Artifacts
 	v["skipped"] = p.Skipped
@@ -211,6 +215,32 @@ func (s Exports) Save(ctx context.Context, e sweep.Export, p export.Export) (boo
 	}
 	_, ok, err := s.change(ctx, exportKey(e.Workspace), set+" REMOVE #btries, #buntil, #tried, #tries", condition, v)
 	return ok, err
+}
+
+// withdraw adds to a transaction what the lock or deletion of an artifact does to the export of its workspace: archives
+// end, and an export that is being made begins anew. The refusal says that the export changed meanwhile.
+func (s *db) withdraw(
+	ctx context.Context, t *transaction, w id.Workspace, created, at time.Time, changed refusal,
+) error {
+	k := exportKey(w)
+	i, err := s.get(ctx, k)
+	e := readExport(i, w)
+	if err != nil || e == nil || !e.MayHold(created, at) {
+		return err
+	}
+	condition, v := "#id = :id AND #status = :is", values{"id": string(e.ID), "is": string(e.Status)}
+	switch {
+	case e.Status == export.Ready:
+		v["at"], v["due"], v["why"] = at, millisKey(at), export.Withdrawn
+		t.update(k, "SET #exp = :at, #g2s = :due, #reason = :why", condition, v, changed)
+	case e.StartedAt.IsZero():
+		t.check(k, condition+" AND attribute_not_exists(#started)", v, changed)
+	default:
+		v["listed"] = e.StartedAt
+		t.update(k, "REMOVE #started, #total, #skipped, #next, #next_rev, #next_evt, #vols",
+			condition+" AND #started = :listed", v, changed)
+	}
+	return nil
 }
 
 // SaveList implements sweep.ExportLists. The table drops a part some time after the export.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -53,19 +54,24 @@ func (s Lockdowns) Active(ctx context.Context, scope lockdown.Scope, target stri
 
 // Target implements lockdown.Store.
 func (s Lockdowns) Target(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Target, error) {
-	named, owner := id.Workspace(target), id.Workspace("")
+	named, owner, created := id.Workspace(target), id.Workspace(""), time.Time{}
 	if scope == lockdown.Artifact {
 		a, err := s.artifact(ctx, id.Artifact(target))
 		if err != nil || a == nil {
 			return nil, err
 		}
-		named, owner = a.Owner, a.Owner
+		named, owner, created = a.Owner, a.Owner, a.CreatedAt
 	}
 	w, err := s.workspace(ctx, named)
 	if err != nil || w == nil {
 		return nil, err
 	}
-	t := &lockdown.Target{Workspace: w.ID, Owner: owner, ClaimedInto: w.ClaimedInto}
+	t := &lockdown.Target{
+		Workspace:   w.ID,
+		Owner:       owner,
+		ClaimedInto: w.ClaimedInto,
+		CreatedAt:   created,
+	}
 	if owner != "" && w.ClaimedInto != "" {
 		t.Workspace = w.ClaimedInto
 	}
@@ -90,6 +96,9 @@ func (s Lockdowns) Lock(ctx context.Context, c lockdown.Change) error {
 		u.set("lock_at", c.At)
 		u.requireValue("own", string(c.Target.Owner))
 		t.updateArtifact(u, lockdownMoved)
+		if err := s.withdraw(ctx, t, c.Target.Workspace, c.Target.CreatedAt, c.At, lockdownMoved); err != nil {
+			return err
+		}
 	} else {
 		w := id.Workspace(l.Target)
 		t.update(workspaceKey(w), "SET #lock = :id, #lock_at = :at",

@@ -15,12 +15,13 @@ func TestATargetOfALockdownIsReadIfItExists(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
+	a, _ := s.Artifacts.Artifact(ctx, r.Artifact)
 	for target, c := range map[string]struct {
 		scope lockdown.Scope
 		want  *lockdown.Target
 	}{
 		string(w.ID):              {lockdown.Workspace, &lockdown.Target{Workspace: w.ID}},
-		string(r.Artifact):        {lockdown.Artifact, &lockdown.Target{Workspace: w.ID, Owner: w.ID}},
+		string(r.Artifact):        {lockdown.Artifact, &lockdown.Target{Workspace: w.ID, Owner: w.ID, CreatedAt: a.CreatedAt}},
 		string(id.NewWorkspace()): {lockdown.Workspace, nil},
 		string(id.NewArtifact()):  {lockdown.Artifact, nil},
 	} {

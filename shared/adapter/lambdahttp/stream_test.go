@@ -175,8 +175,8 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 		most  time.Duration // how long the function is held
 	}{
 		"fast enough":     {worth * 9 / 10, true, pieces, pieces * worth},
-		"a little slower": {worth * 3 / 2, false, 30, 40 * time.Second},
-		"hardly at all":   {pace.Patience * 2 / 3, false, 1, pace.Patience + pace.Slack + pace.Patience},
+		"a little slower": {worth * 3 / 2, false, 12, 110 * time.Second},
+		"hardly at all":   {pace.Patience * 2 / 3, false, 1, 3 * pace.Patience},
 		"never":           {time.Hour, false, 0, pace.Patience},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +215,7 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 	}
 }
 
-// TestSlowReadersOfAllFunctionsLetAnotherIn lets twelve readers take 36 KB/s of 10 MB from eight
+// TestSlowReadersOfAllFunctionsLetAnotherIn lets twelve readers take 8 KB/s of 10 MB from eight
 // functions. Another reader waits only as long as the pace allows, and not for the minutes that the
 // complete answers would take.
 func TestSlowReadersOfAllFunctionsLetAnotherIn(t *testing.T) {
@@ -236,9 +236,9 @@ func TestSlowReadersOfAllFunctionsLetAnotherIn(t *testing.T) {
 			_, body := streamOf(t, t.Context(), h.ServeHTTP)
 			defer body.Close()
 			var err error
-			for n := int64(0); err == nil && n < most; n += 36 << 10 {
+			for n := int64(0); err == nil && n < most; n += 8 << 10 {
 				<-time.After(each) // of the bubble
-				_, err = io.CopyN(io.Discard, body, 36<<10)
+				_, err = io.CopyN(io.Discard, body, 8<<10)
 			}
 		}
 		for range 12 {
@@ -246,8 +246,8 @@ func TestSlowReadersOfAllFunctionsLetAnotherIn(t *testing.T) {
 		}
 		synctest.Wait()
 		began := time.Now()
-		read(0, 36<<10)
-		if waited, most := time.Since(began), 2*(pace.Patience+pace.Slack+5*time.Second); waited > most {
+		read(0, 8<<10)
+		if waited, most := time.Since(began), 2*(2*pace.Patience+5*time.Second); waited > most {
 			t.Errorf("another reader waits %v, want %v at most", waited, most)
 		}
 		<-time.After(time.Hour) // the slow ones end

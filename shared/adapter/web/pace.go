@@ -14,10 +14,9 @@ import (
 // waits for.
 type pace struct {
 	limits.Pace
-	out   *http.ResponseController
-	taken int64         // bytes
-	left  time.Duration // remaining time that writes may wait
-	slow  bool          // the answer was ended
+	out  *http.ResponseController
+	left time.Duration // remaining time that writes may wait
+	slow bool          // the answer was ended
 }
 
 func newPace(p limits.Pace, w http.ResponseWriter) *pace {
@@ -40,16 +39,7 @@ func (p *pace) write(b []byte, write func([]byte) (int, error)) (int, error) {
 
 // took accounts for bytes and for how long the reader delayed them.
 func (p *pace) took(n int64, waited time.Duration) {
-	before := p.taken
-	p.taken += n
-	switch {
-	case p.taken < p.First:
-		p.left -= waited
-	case before < p.First:
-		p.left = p.Slack
-	default:
-		p.left = min(p.left-waited+time.Duration(n)*time.Second/time.Duration(p.Rate), p.Slack)
-	}
+	p.left = min(p.left-waited+time.Duration(n)*time.Second/time.Duration(p.Rate), p.Patience)
 }
 
 // finish bounds what the server still has to send when the handler has returned, because the

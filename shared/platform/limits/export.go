@@ -8,6 +8,7 @@ const (
 	ExportLease    = BundleLease
 	ExportAttempts = 5
 	ExportReplans  = 3               // how often a volume is begun anew at once because a file vanished meanwhile
+	ExportTime     = Day             // one that is not ready by then fails; each deletion meanwhile makes it begin anew
 	ExportLife     = 7 * Day         // of the archives of an export that is ready
 	ExportURLLife  = time.Hour       // signed URL of one of its volumes
 	ExportRetry    = 5 * time.Second // when a client asks again for one that is made

@@ -162,12 +162,14 @@ const (
 // setting in the table takes precedence.
 const ProvisionQuota = 17
 
-// A body above StreamsAbove bytes holds a stream while it is sent. A stream that is not released
+// A body above StreamsAbove bytes holds a stream while it is sent, of which there are fewer for one above
+// LargeStreamsAbove. A stream that is not released
 // ends after StreamLife, which is also the time limit of content's function.
 const (
-	StreamsAbove = 1 * MiB
-	StreamLife   = 240 * time.Second
-	StreamWait   = 10 * time.Second // Retry-After when all streams are in use
+	StreamsAbove      = 1 * MiB
+	LargeStreamsAbove = 8 * MiB
+	StreamLife        = 240 * time.Second
+	StreamWait        = 10 * time.Second // Retry-After when all streams are in use
 )
 
 // ReadWindow is the window in which the reads of an artifact are counted.
@@ -226,13 +228,11 @@ type Rate struct {
 	Window time.Duration
 }
 
-// Pace is the slowest speed at which a reader may take an answer: First bytes within Patience, then
-// Rate bytes a second on average. A faster reader gains at most Slack of credit.
+// Pace is the slowest speed at which a reader may take an answer: Rate bytes a second on average, of which it may be
+// behind by Patience.
 type Pace struct {
 	Patience time.Duration
-	First    int64
 	Rate     int64
-	Slack    time.Duration
 }
 
 // Limits are the numbers that a deployment or a test may set.
@@ -281,8 +281,11 @@ type Limits struct {
 	Cache int64
 
 	Pace            Pace // of readers of the content host
-	AddressStreams  int  // large bodies sent to one address at once
-	ArtifactStreams int  // large bodies of one artifact sent at once
+	AddressStreams  int  // bodies above LargeStreamsAbove sent to one address at once
+	ArtifactStreams int  // such bodies of one artifact sent at once
+
+	MediumAddressStreams  int // bodies above StreamsAbove, but no larger than that
+	MediumArtifactStreams int
 
 	// Off lifts rate counters, stream caps, the provision quota and the daily allowances, never
 	// sizes, counts or the pace of readers; for load tests.
@@ -375,12 +378,12 @@ func Default() Limits {
 		Cache: 64 * MiB,
 
 		Pace: Pace{
-			Patience: 5 * time.Second,
-			First:    64 << 10,
-			Rate:     128 << 10,
-			Slack:    10 * time.Second,
+			Patience: 30 * time.Second,
+			Rate:     16 << 10,
 		},
-		AddressStreams:  8,
-		ArtifactStreams: 64,
+		AddressStreams:        8,
+		ArtifactStreams:       64,
+		MediumAddressStreams:  64,
+		MediumArtifactStreams: 256,
 	}
 }

@@ -173,7 +173,7 @@ func TestAPanicBesideALimitIsItsError(t *testing.T) {
 			panic("broken")
 		}
 	}
-	if _, err := s.Acquire(t.Context(), "1", id.NewArtifact()); async.StackOf(err) == nil || len(store.held) > 0 {
+	if _, err := s.Acquire(t.Context(), "1", id.NewArtifact(), large); async.StackOf(err) == nil || len(store.held) > 0 {
 		t.Error(err, store.held)
 	}
 }

@@ -23,10 +23,11 @@ type Stream struct {
 	Until   time.Time // when the stream ends unless it is released; differs between the holders of a slot
 }
 
-// The kinds of streams.
+// The kinds of streams. Those of bodies up to limits.LargeStreamsAbove are counted apart.
 const (
 	addressStream  = "address"
 	artifactStream = "artifact"
+	mediumStream   = "-medium"
 )
 
 // StreamStore is what Streams needs of the store.
@@ -52,18 +53,22 @@ var errSlotTaken = errors.New("another stream took the slot")
 // slotPolicy bounds how often a stream looks for another slot. Every lost attempt means that another stream began.
 var slotPolicy = conflict.Policy{Lost: errSlotTaken, Attempts: 8, Exhausted: tooManyStreams}
 
-// Acquire begins a stream of an artifact to a client; address must not be the raw address. release
+// Acquire begins a stream of size bytes of an artifact to a client; address must not be the raw address. release
 // ends the stream even if ctx has ended, and may be called again. Acquire refuses with
 // rate_limited_artifact, also when the store is unavailable. If the release is lost or the process
 // dies, the stream ends after limits.StreamLife.
-func (s *Streams) Acquire(ctx context.Context, address string, artifact id.Artifact) (release func(), err error) {
+func (s *Streams) Acquire(
+	ctx context.Context, address string, artifact id.Artifact, size int64,
+) (release func(), err error) {
 	if s.Limits.Off {
 		return func() {}, nil
 	}
-	other := async.Go(func() (Stream, error) {
-		return s.acquire(ctx, addressStream, address, s.Limits.AddressStreams)
-	})
-	ofArtifact, err := s.acquire(ctx, artifactStream, string(artifact), s.Limits.ArtifactStreams)
+	class, ofOne, ofAll := "", s.Limits.AddressStreams, s.Limits.ArtifactStreams
+	if size <= limits.LargeStreamsAbove {
+		class, ofOne, ofAll = mediumStream, s.Limits.MediumAddressStreams, s.Limits.MediumArtifactStreams
+	}
+	other := async.Go(func() (Stream, error) { return s.acquire(ctx, addressStream+class, address, ofOne) })
+	ofArtifact, err := s.acquire(ctx, artifactStream+class, string(artifact), ofAll)
 	ofAddress, err2 := other.Wait()
 	err = cmp.Or(err, err2)
 	release = sync.OnceFunc(func() { s.release(ctx, ofAddress, ofArtifact) })

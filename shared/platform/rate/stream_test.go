@@ -59,10 +59,13 @@ func (s *fakeStreams) ReleaseStream(ctx context.Context, st Stream) error {
 	return nil
 }
 
+const large = limits.LargeStreamsAbove + 1
+
 // newStreams caps two streams of an address and three of an artifact.
 func newStreams() (*Streams, *fakeStreams, *time.Time) {
 	l, now := limits.Default(), time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	l.AddressStreams, l.ArtifactStreams = 2, 3
+	l.MediumAddressStreams, l.MediumArtifactStreams = 1, 1
 	store := &fakeStreams{held: map[Stream]time.Time{}}
 	return &Streams{Store: store, Limits: &l, Now: func() time.Time { return now }}, store, &now
 }
@@ -70,7 +73,9 @@ func newStreams() (*Streams, *fakeStreams, *time.Time) {
 func TestStreamsOfAnAddressAndOfAnArtifactAreCapped(t *testing.T) {
 	s, store, _ := newStreams()
 	a, b := id.NewArtifact(), id.NewArtifact()
-	acquire := func(address string, of id.Artifact) (func(), error) { return s.Acquire(t.Context(), address, of) }
+	acquire := func(address string, of id.Artifact) (func(), error) {
+		return s.Acquire(t.Context(), address, of, large)
+	}
 	release, err := acquire("1", a)
 	_, err2 := acquire("1", b)
 	if err != nil || err2 != nil {
@@ -96,10 +101,23 @@ func TestStreamsOfAnAddressAndOfAnArtifactAreCapped(t *testing.T) {
 	}
 }
 
+func TestStreamsOfMediumBodiesAreCountedApart(t *testing.T) {
+	s, _, _ := newStreams()
+	a := id.NewArtifact()
+	for n, c := range []struct {
+		size int64
+		want fault.Code
+	}{{large, ""}, {large - 1, ""}, {large, ""}, {large - 1, fault.RateLimitedArtifact}, {large, fault.RateLimitedArtifact}} {
+		if _, err := s.Acquire(t.Context(), "1", a, c.size); fault.CodeOf(err) != c.want {
+			t.Errorf("stream %d: %v", n, err)
+		}
+	}
+}
+
 func TestAStreamIsReleasedAfterItsRequestEnded(t *testing.T) {
 	s, store, _ := newStreams()
 	ctx, cancel := context.WithCancel(t.Context())
-	release, err := s.Acquire(ctx, "1", id.NewArtifact())
+	release, err := s.Acquire(ctx, "1", id.NewArtifact(), large)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +131,7 @@ func TestAStreamWhoseAnswerIsLostIsReleasedAndRefused(t *testing.T) {
 	for _, kind := range []string{addressStream, artifactStream} {
 		s, store, _ := newStreams()
 		store.broken = kind
-		_, err := s.Acquire(t.Context(), "1", id.NewArtifact())
+		_, err := s.Acquire(t.Context(), "1", id.NewArtifact(), large)
 		if fault.CodeOf(err) != fault.RateLimitedArtifact || fault.Of(err).RetryAfter <= 0 || len(store.held) != 0 {
 			t.Errorf("%s: %v, and %d slots are taken", kind, err, len(store.held))
 		}
@@ -124,16 +142,16 @@ func TestAStreamThatNobodyReleasesEnds(t *testing.T) {
 	s, _, now := newStreams()
 	a := id.NewArtifact()
 	for range 2 {
-		if _, err := s.Acquire(t.Context(), "1", a); err != nil {
+		if _, err := s.Acquire(t.Context(), "1", a, large); err != nil {
 			t.Fatal(err)
 		}
 	}
 	*now = now.Add(limits.StreamLife - 2*time.Millisecond)
-	if _, err := s.Acquire(t.Context(), "1", a); err == nil {
+	if _, err := s.Acquire(t.Context(), "1", a, large); err == nil {
 		t.Error("a stream ended early")
 	}
 	*now = now.Add(2 * time.Millisecond)
-	if _, err := s.Acquire(t.Context(), "1", a); err != nil {
+	if _, err := s.Acquire(t.Context(), "1", a, large); err != nil {
 		t.Error(err)
 	}
 }
@@ -152,7 +170,7 @@ func TestAStreamThatLosesEveryRaceIsRefused(t *testing.T) {
 		}
 		store.held[Stream{Kind: st.Kind, Subject: st.Subject, Slot: st.Slot}] = now.Add(time.Minute)
 	}
-	_, err := s.Acquire(t.Context(), "1", id.NewArtifact())
+	_, err := s.Acquire(t.Context(), "1", id.NewArtifact(), large)
 	if fault.CodeOf(err) != fault.RateLimitedArtifact || attempts != slotPolicy.Attempts {
 		t.Errorf("%v after %d attempts", err, attempts)
 	}
@@ -162,7 +180,7 @@ func TestLimitsThatAreOffLiftStreams(t *testing.T) {
 	s, store, _ := newStreams()
 	s.Limits.Off = true
 	for range 5 {
-		if _, err := s.Acquire(t.Context(), "1", id.NewArtifact()); err != nil {
+		if _, err := s.Acquire(t.Context(), "1", id.NewArtifact(), large); err != nil {
 			t.Fatal(err)
 		}
 	}

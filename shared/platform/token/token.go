@@ -46,6 +46,7 @@ const (
 	flagNoIndex = 1 << iota
 	flagScripts
 	flagLink
+	flagPublic
 )
 
 // ErrInvalid reports that a text is not a live token of the expected kind and host; it reveals
@@ -61,6 +62,7 @@ type Claims struct {
 	Link      id.Public // the access link it was minted through; empty: none
 	NoIndex   bool      // search engines are asked not to index
 	Scripts   bool      // scripts may run in a viewer frame
+	Public    bool      // minted for the public agent view, and opens as long as that does; of a bundle
 }
 
 // Codec mints and checks the tokens of one kind for one host.
@@ -145,6 +147,9 @@ func (c Claims) flags() (f byte) {
 	if c.Link != "" {
 		f |= flagLink
 	}
+	if c.Public {
+		f |= flagPublic
+	}
 	return f
 }
 
@@ -154,6 +159,7 @@ func read(b []byte) Claims {
 		Expires:   time.Unix(int64(binary.BigEndian.Uint32(b[2:])), 0),
 		NoIndex:   flags&flagNoIndex != 0,
 		Scripts:   flags&flagScripts != 0,
+		Public:    flags&flagPublic != 0,
 		Workspace: id.WorkspaceOf(id.Bits(b[7:23])),
 		Artifact:  id.ArtifactOf(id.Bits(b[23:39])),
 		Revision:  id.RevisionOf(id.Bits(b[39:55])),

@@ -34,7 +34,7 @@ func TestATokenSaysWhatItWasMintedFor(t *testing.T) {
 	c := codec(t, keyring.New().Content, Content, "http://content")
 	for _, link := range []id.Public{"", id.NewPublic()} {
 		want := claims()
-		want.Link, want.Scripts = link, link != ""
+		want.Link, want.Scripts, want.Public = link, link != "", link == ""
 		text, err := c.Mint(want)
 		if err != nil {
 			t.Fatal(err)

@@ -28,10 +28,19 @@ type Bundle struct {
 	Size   int64       // bytes of the archive; of one that is ready
 	SHA256 tree.Digest // the same
 	MadeAt time.Time   // when it became ready
+	Leased time.Time   // until when a function has one that is pending, whether it still works on it or died; zero: none has
 }
 
 // Final reports whether the state cannot change while the revision is published.
 func (b Bundle) Final() bool { return b.Status != BundlePending }
+
+// leased returns when to ask again for a bundle that a function has: after as long as it has had it, but at the end of
+// its lease, when another one goes on. So a client waits neither long for one that is made soon, nor asks each second
+// for one whose function died.
+func (b Bundle) leased(now time.Time) time.Duration {
+	rest := b.Leased.Sub(now)
+	return max(0, min(rest, limits.BundleLease-rest))
+}
 
 // BundleObject names the stored archive of a revision. Home is where the bytes of the artifact lie.
 type BundleObject struct {
@@ -58,7 +67,7 @@ func (r Revision) Availability(
 	case r.Bundle.Status == BundlePending:
 		left := r.PublishedAt.Add(l.Bundles).Sub(now)
 		if left <= 0 {
-			left = min(l.Bundles, limits.BundleRetry)
+			left = max(min(l.Bundles, limits.BundleRetry), r.Bundle.leased(now))
 		}
 		return contract.Bundle{Status: string(BundlePending), RetryAfterSeconds: max(1, contract.Seconds(left+time.Second-1))}, nil
 	case r.Bundle.Status == BundleFailed:

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAvailabilityTellsTheStateOfABundle(t *testing.T) {
+	clock := newEnv(t).now
 	made := contract.At(time.Date(2026, 3, 14, 11, 0, 30, 0, time.UTC))
 	ready := Bundle{Status: BundleReady, Size: 1234, MadeAt: made.Time}
 	for name, c := range map[string]struct {
@@ -39,6 +40,22 @@ func TestAvailabilityTellsTheStateOfABundle(t *testing.T) {
 		},
 		"pending, late, of a fast worker": {
 			Bundle{Status: BundlePending}, time.Hour, time.Second,
+			contract.Bundle{Status: "pending", RetryAfterSeconds: 1},
+		},
+		"pending, at its function for 2 s": {
+			Bundle{Status: BundlePending, Leased: clock.Add(358 * time.Second)}, time.Hour, time.Second,
+			contract.Bundle{Status: "pending", RetryAfterSeconds: 2},
+		},
+		"pending, at its function for 2 min": {
+			Bundle{Status: BundlePending, Leased: clock.Add(240 * time.Second)}, time.Hour, time.Second,
+			contract.Bundle{Status: "pending", RetryAfterSeconds: 120},
+		},
+		"pending, soon at another function": {
+			Bundle{Status: BundlePending, Leased: clock.Add(10 * time.Second)}, time.Hour, time.Second,
+			contract.Bundle{Status: "pending", RetryAfterSeconds: 10},
+		},
+		"pending, its function is over": {
+			Bundle{Status: BundlePending, Leased: clock.Add(-time.Second)}, time.Hour, time.Second,
 			contract.Bundle{Status: "pending", RetryAfterSeconds: 1},
 		},
 		"pending, turned off since": {

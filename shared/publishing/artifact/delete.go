@@ -16,7 +16,8 @@ import (
 // Deletions commits deletions.
 type Deletions interface {
 	// Delete ends a live artifact of d.Workspace, or that a claim takes into it, in one transaction that holds only while
-	// it is pinned or not as it was read: from its commit no read succeeds. Errors: *idempotency.AlreadyDone, ErrMoved,
+	// it is pinned or not as it was read: from its commit no read succeeds, and archives of exports that may hold it end.
+	// Errors: *idempotency.AlreadyDone, ErrMoved,
 	// not_authenticated (the workspace closed), database_unavailable.
 	Delete(ctx context.Context, d Deletion) error
 }

@@ -150,6 +150,9 @@ func (s *Service) tryPublish(
 	if err := checkDraft(by, a, r); err != nil {
 		return publicationResult{}, err
 	}
+	if err := s.checkCaps(ctx, by.Policy, r); err != nil {
+		return publicationResult{}, err
+	}
 	pub, result := s.publication(by, t, now)
 	err := s.Store.Publish(ctx, pub)
 	if fault.CodeOf(err) == fault.WriteAllowanceExceeded {
@@ -184,6 +187,31 @@ func checkDraft(by credential.Actor, a *Artifact, r *Revision) error {
 	case a.Draft != r.ID:
 		return fault.New(fault.DraftRevisionConflict,
 			"another draft has taken the place of this revision; finalize a new session")
+	}
+	return nil
+}
+
+// checkCaps compares a draft with the caps of a tier, which may be smaller than when the draft was made. Its files are
+// read only if one of them may be too large.
+func (s *Service) checkCaps(ctx context.Context, p limits.Policy, r *Revision) error {
+	switch {
+	case r.FileCount > p.FileCount:
+		return fault.New(fault.FileCountCapExceeded, "a revision holds at most %d files here, not %d", p.FileCount, r.FileCount)
+	case r.Size > p.ArtifactSize:
+		return fault.New(fault.RevisionSizeCapExceeded,
+			"the files have %d bytes together; at most %d are allowed here", r.Size, p.ArtifactSize)
+	case r.Size <= p.FileSize:
+		return nil
+	}
+	contents, err := s.Store.Contents(ctx, r.Artifact, r.ID)
+	if err != nil || contents == nil {
+		return err
+	}
+	for _, f := range contents.Tree {
+		if f.Size > p.FileSize {
+			return fault.New(fault.FileSizeCapExceeded,
+				"file %q has %d bytes; at most %d are allowed here", f.Path, f.Size, p.FileSize)
+		}
 	}
 	return nil
 }

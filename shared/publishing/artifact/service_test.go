@@ -19,6 +19,7 @@ import (
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/tree"
 )
 
 // fakeStore holds one artifact with one revision, and refuses the first commits as a test says.
@@ -26,6 +27,7 @@ type fakeStore struct {
 	Store
 	artifact *Artifact
 	revision *Revision
+	files    tree.Tree       // of the revision
 	refuses  []error         // of the next commits
 	moves    func(*Artifact) // what another change makes of the artifact when a commit is refused; nil: nothing
 	commits  []any
@@ -72,7 +74,7 @@ func (f *fakeStore) Draft(ctx context.Context, a id.Artifact, _ id.Revision) (*A
 }
 
 func (f *fakeStore) Contents(context.Context, id.Artifact, id.Revision) (*Contents, error) {
-	return &Contents{Revision: *f.revision}, nil
+	return &Contents{Revision: *f.revision, Tree: f.files}, nil
 }
 
 // env is a service of a member over an artifact with a published revision.
@@ -207,6 +209,20 @@ func TestWhatMayBePublished(t *testing.T) {
 		"F51: a revision too many": {func(e *env) {
 			e.store.artifact.Number = e.by.Policy.Revisions
 		}, fault.RevisionCeilingExceeded},
+		"with more files than the plan has now": {func(e *env) {
+			e.store.revision.FileCount = e.by.Policy.FileCount + 1
+		}, fault.FileCountCapExceeded},
+		"larger than the plan allows now": {func(e *env) {
+			e.store.revision.Size = e.by.Policy.ArtifactSize + 1
+		}, fault.RevisionSizeCapExceeded},
+		"with a larger file than the plan allows now": {func(e *env) {
+			e.store.files = tree.Tree{{Path: "a", Size: 1}, {Path: "b", Size: e.by.Policy.FileSize + 1}}
+			e.store.revision.Size = e.store.files.Size()
+		}, fault.FileSizeCapExceeded},
+		"with files of the size that the plan allows": {func(e *env) {
+			e.store.files = tree.Tree{{Path: "a", Size: 1}, {Path: "b", Size: e.by.Policy.FileSize}}
+			e.store.revision.Size = e.store.files.Size()
+		}, ""},
 		"of an expired artifact": {func(e *env) { e.store.artifact.ExpiresAt = e.now }, fault.ArtifactNotFound},
 		"of a deleted artifact":  {func(e *env) { e.store.artifact.Status = Deleted }, fault.ArtifactNotFound},
 		"of a locked artifact":   {func(e *env) { e.store.artifact.Lock = "lkd_1" }, fault.ArtifactNotFound},

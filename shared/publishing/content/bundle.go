@@ -31,7 +31,8 @@ func (r *Reader) FindBundle(ctx context.Context, text string) (File, error) {
 	read := limited()
 	revision, err2 := revisions.Wait()
 	err = cmp.Or(err, err2)
-	if err == nil && (!state.Allows(query, r.Now()) || !bundled(revision)) {
+	if err == nil && (!state.Allows(query, r.Now()) || !bundled(revision) ||
+		claims.Public && !state.Artifact.ViewOpen(*revision)) {
 		err = readaccess.NotFound()
 	}
 	if err == nil {

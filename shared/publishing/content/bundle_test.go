@@ -105,6 +105,13 @@ func TestABundleIsCountedUnlessItsLinkIsRefused(t *testing.T) {
 		"through a revoked link": {
 			func(e *env) { e.store.link.RevokedAt = now }, 0, 1, fault.NotFound,
 		},
+		"of a public view that ended": {
+			func(e *env) { e.claims.Link, e.claims.Public, e.store.artifact.LinksLockedAt = "", true, now }, 0, 1, fault.NotFound,
+		},
+		"of a public view that is open": {func(e *env) { e.claims.Link, e.claims.Public = "", true }, 1, 0, ""},
+		"of the owner, whose public view ended": {
+			func(e *env) { e.claims.Link, e.store.artifact.ViewsRevokedBefore = "", 9 }, 1, 0, "",
+		},
 		"that cannot be looked up": {func(e *env) { e.store.err = unavailable }, 1, 0, fault.DatabaseUnavailable},
 		"above the limit":          {func(e *env) { e.counters.Full = true }, 0, 0, fault.RateLimitedArtifact},
 		"pending, above the limit": {func(e *env) {

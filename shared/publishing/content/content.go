@@ -168,7 +168,7 @@ func (r *Reader) Open(ctx context.Context, f File, from netip.Addr, offset, size
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	opened := async.Go(func() (io.ReadCloser, error) { return r.read(ctx, f, offset, size) })
-	release, err := r.Streams.Acquire(ctx, address.Subject(from, r.Addresses), f.Artifact)
+	release, err := r.Streams.Acquire(ctx, address.Subject(from, r.Addresses), f.Artifact, size)
 	if err != nil {
 		cancel()
 		if body, err := opened.Wait(); err == nil {

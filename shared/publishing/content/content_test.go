@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/netip"
 	"strings"
 	"sync"
@@ -81,7 +82,9 @@ func (f *fakeStreams) AcquireStream(_ context.Context, s rate.Stream, _ int, _ t
 func (f *fakeStreams) ReleaseStream(_ context.Context, s rate.Stream) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.held[s.Kind]--
+	if f.held[s.Kind]--; f.held[s.Kind] == 0 {
+		delete(f.held, s.Kind)
+	}
 	return nil
 }
 
@@ -387,29 +390,28 @@ func TestAClaimLiftsNoIndexAndLetsNoOldTokenRunScripts(t *testing.T) {
 var large = File{File: tree.File{Size: limits.SchemaFile}, Artifact: "art"}
 
 func TestALargeBodyHoldsAStreamUntilItIsClosed(t *testing.T) {
-	held := map[string]int{"address": 1, "artifact": 1}
 	for name, c := range map[string]struct {
-		size  int64
-		holds bool
+		size int64
+		held map[string]int
 	}{
-		"a small one holds none": {limits.StreamsAbove, false},
-		"a large one holds both": {limits.StreamsAbove + 1, true},
+		"a small one holds none":    {limits.StreamsAbove, map[string]int{}},
+		"a larger one holds two":    {limits.StreamsAbove + 1, map[string]int{"address-medium": 1, "artifact-medium": 1}},
+		"one of 8 MB holds the two": {limits.LargeStreamsAbove, map[string]int{"address-medium": 1, "artifact-medium": 1}},
+		"a large one holds others":  {limits.LargeStreamsAbove + 1, map[string]int{"address": 1, "artifact": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			body, err := e.Open(t.Context(), large, netip.MustParseAddr("192.0.2.1"), 0, c.size)
 			wantCode(t, err, "")
-			for kind, n := range held {
-				if got := e.streams.held[kind]; (got == n) != c.holds {
-					t.Errorf("%d streams of the %s", got, kind)
-				}
+			if !maps.Equal(e.streams.held, c.held) {
+				t.Errorf("%v are held", e.streams.held)
 			}
 			for range 2 {
 				if err := body.Close(); err != nil {
 					t.Error(err)
 				}
 			}
-			if e.streams.held["address"] != 0 || e.streams.held["artifact"] != 0 || e.bytes.closed == 0 {
+			if len(e.streams.held) > 0 || e.bytes.closed == 0 {
 				t.Errorf("%v are held, closed %d times", e.streams.held, e.bytes.closed)
 			}
 		})
@@ -435,7 +437,7 @@ func TestARefusedBodyHoldsNoStreamAndNoObject(t *testing.T) {
 			c.set(e)
 			_, err := e.Open(t.Context(), large, netip.MustParseAddr("192.0.2.1"), 0, limits.StreamsAbove+1)
 			wantCode(t, err, c.want)
-			if e.streams.held["address"] != 0 || e.streams.held["artifact"] != 0 {
+			if len(e.streams.held) > 0 {
 				t.Errorf("%v are held", e.streams.held)
 			}
 			if opened := e.bytes.err == nil; opened != (e.bytes.closed == 1) {

@@ -99,6 +99,7 @@ func TestAnArchiveOfAnExportIsClosedAtOnce(t *testing.T) {
 		"whose time is over in this moment": {func(e *exportEnv) { e.exports.export.ExpiresAt = now }, fault.NotFound},
 		"that was replaced":                 {func(e *exportEnv) { e.exports.export.ID = id.NewExport() }, fault.NotFound},
 		"that has fewer archives":           {func(e *exportEnv) { e.claims.Volume = 3 }, fault.NotFound},
+		"that ended before its time":        {func(e *exportEnv) { e.exports.export.Reason = export.Withdrawn }, fault.NotFound},
 		"that is none":                      {func(e *exportEnv) { e.exports.export = nil }, fault.NotFound},
 		"of a workspace that is locked":     {func(e *exportEnv) { e.exports.workspace.Lock = "lkd" }, fault.NotFound},
 		"of a workspace that is gone":       {func(e *exportEnv) { e.exports.workspace = nil }, fault.NotFound},

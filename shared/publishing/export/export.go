@@ -19,13 +19,15 @@ const (
 	Pending Status = "pending" // its archives are made one after the other
 	Ready   Status = "ready"
 	Failed  Status = "failed"  // given up; final
-	Expired Status = "expired" // it was ready, and its archives are deleted or about to be
+	Expired Status = "expired" // it was ready; its archives are deleted or about to be
 )
 
-// Why an export failed, in words for its members.
+// Why an export failed, or expired before its time, in words for its members.
 const (
 	Unreadable = "some files could not be read, in several attempts"
 	TooLarge   = "the workspace holds more than an export takes; delete what you do not need, or download artifacts singly"
+	Overtaken  = "artifacts were deleted or locked again and again while it was made"
+	Withdrawn  = "an artifact that it may hold was deleted or locked after it was made"
 )
 
 // Export is the newest export of a workspace.
@@ -38,7 +40,7 @@ type Export struct {
 	StartedAt time.Time // when its content was listed; zero: not yet
 	EndedAt   time.Time // when it became ready, or failed
 	ExpiresAt time.Time // of one that is or was ready
-	Reason    string    // of one that failed
+	Reason    string    // of one that failed, or expired before its time
 
 	Artifacts int      // that were listed
 	Skipped   int      // artifacts and revisions that had vanished
@@ -60,12 +62,24 @@ type Position struct {
 	Events   string // the last event that is done, in the words of its store; empty: none
 }
 
-// At returns the export as it is at an instant. It expires by the clock, and the jobs follow.
+// At returns the export as it is at an instant. It expires by the clock or for a reason, and the jobs follow.
 func (e Export) At(now time.Time) Export {
-	if e.Status == Ready && !now.Before(e.ExpiresAt) {
+	if e.Status == Ready && (e.Reason != "" || !now.Before(e.ExpiresAt)) {
 		e.Status = Expired
 	}
 	return e
+}
+
+// MayHold reports whether archives of the export, those that are still made included, may hold an artifact that was
+// created at an instant. What was created after the artifacts were listed is in none.
+func (e Export) MayHold(created, now time.Time) bool {
+	switch e.At(now).Status {
+	case Pending:
+		return e.StartedAt.IsZero() || !created.After(e.StartedAt)
+	case Ready:
+		return !created.After(e.StartedAt)
+	}
+	return false
 }
 
 // Size is the sum of all archives that are made.

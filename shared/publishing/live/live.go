@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/rate"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/readaccess"
 )
@@ -51,7 +52,9 @@ func (s *Service) Share(ctx context.Context, r contract.ResolveRequest, shown id
 		return Answer{}, readaccess.NotFound()
 	}
 	q := readaccess.Query{Workspace: blob.Workspace, Artifact: blob.Artifact, Link: r.PublicID}
-	return s.poll(ctx, q, "live/"+string(r.PublicID), shown)
+	return s.poll(ctx, q, "live/"+string(r.PublicID), shown, func() (readaccess.State, error) {
+		return readaccess.Read(ctx, s.Store, q)
+	})
 }
 
 // Member answers a page of a member of the workspace that has the artifact. not_found closes the page.
@@ -62,13 +65,26 @@ func (s *Service) Member(
 		return Answer{}, readaccess.NotFound()
 	}
 	q := readaccess.Query{Workspace: by.Workspace.ID, Artifact: a}
-	return s.poll(ctx, q, "live/"+by.Subject(), shown)
+	return s.poll(ctx, q, "live/"+by.Subject(), shown, func() (readaccess.State, error) { return s.ofMember(ctx, q) })
+}
+
+// ofMember reads the state for a member. An artifact of another workspace costs what a missing one does, because the id
+// is the caller's and the time of an answer must not tell that somebody has it.
+func (s *Service) ofMember(ctx context.Context, q readaccess.Query) (readaccess.State, error) {
+	state, err := s.Store.ReadState(ctx, q)
+	if err != nil || state.Workspace == nil {
+		return state, err
+	}
+	state.Artifact, err = artifact.Follow(ctx, s.Store, *state.Workspace, state.Artifact)
+	return state, err
 }
 
 // poll takes a permit and reads a copy of the state. Where the copy has nothing new, that is the answer, because a
 // revocation that it misses is in the copy that the next poll reads. Anything else is decided by a strong read, so that
 // a copy that lags closes no page and leads no page back.
-func (s *Service) poll(ctx context.Context, q readaccess.Query, holder string, shown id.Revision) (Answer, error) {
+func (s *Service) poll(
+	ctx context.Context, q readaccess.Query, holder string, shown id.Revision, read func() (readaccess.State, error),
+) (Answer, error) {
 	permit, wait := s.Limiter.Poll(ctx, q.Artifact, holder)
 	if permit.Over != nil {
 		return Answer{}, permit.Over
@@ -80,7 +96,7 @@ func (s *Service) poll(ctx context.Context, q readaccess.Query, holder string, s
 	if state.Allows(q, s.Now()) && !newer(state, q, shown) {
 		return Answer{Wait: wait, Follows: follows(state, q)}, nil
 	}
-	state, err = readaccess.Read(ctx, s.Store, q)
+	state, err = read()
 	if err != nil {
 		return Answer{}, err
 	}

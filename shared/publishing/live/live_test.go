@@ -297,6 +297,26 @@ func TestABlobThatOpensNothingCostsNothing(t *testing.T) {
 	}
 }
 
+func TestAPollOfAForeignArtifactReadsWhatAMissingOneDoes(t *testing.T) {
+	reads := map[string]int{}
+	for name, set := range map[string]func(*readaccess.State){
+		"foreign": func(s *readaccess.State) { s.Artifact.Owner = "other" },
+		"missing": func(s *readaccess.State) { s.Artifact = nil },
+	} {
+		e := newEnv(t)
+		e.store.state.Workspace.ClaimedAt = now
+		e.store.workspaces["other"] = workspace.Workspace{ID: "other", ClaimedAt: now}
+		set(&e.store.state)
+		e.store.copy = e.store.state
+		_, err := e.Member(t.Context(), e.member, e.artifact, e.shown)
+		e.want(t, Answer{}, err, false, true)
+		reads[name] = e.store.reads + e.store.copies
+	}
+	if reads["foreign"] != reads["missing"] {
+		t.Error(reads)
+	}
+}
+
 func TestAPollIsCountedByItself(t *testing.T) {
 	e := newEnv(t)
 	for range 3 {

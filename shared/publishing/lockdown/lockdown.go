@@ -42,6 +42,7 @@ type Target struct {
 	Workspace   id.Workspace // itself, or the owner of the artifact; its audit log records the lockdown
 	Owner       id.Workspace // stored owner of an artifact
 	ClaimedInto id.Workspace // workspace that claimed Workspace; empty: none
+	CreatedAt   time.Time    // of an artifact
 }
 
 // Store stores lockdowns.
@@ -51,7 +52,8 @@ type Store interface {
 	// Target reads a target strongly, nil if there is none.
 	Target(ctx context.Context, s Scope, target string) (*Target, error)
 	// Lock puts a lockdown into effect in one transaction, conditional on the target having none and being where it was
-	// found. A locked workspace can no longer be written to. For a no-op the lockdown has to be in effect already, and
+	// found. A locked workspace can no longer be written to, and archives of exports that may hold a locked artifact end
+	// for good. For a no-op the lockdown has to be in effect already, and
 	// only the command is recorded. Errors: *idempotency.AlreadyDone, ErrMoved, database_unavailable.
 	Lock(ctx context.Context, c Change) error
 	// Lift ends a lockdown in one transaction, conditional on it being in effect. Errors: *idempotency.AlreadyDone,

@@ -40,7 +40,7 @@ type Exports interface {
 	// Release lets others go on with the export before the instant that Take named.
 	Release(ctx context.Context, e Export) error
 	// Save stores the progress of e, and ends the attempt. One that failed keeps its objects until no attempt can be under
-	// way. It returns false, without effect, if the export changed or its workspace is gone.
+	// way. It returns false, without effect, if the export changed or began anew, or its workspace is gone.
 	Save(ctx context.Context, e Export, progress export.Export) (ok bool, err error)
 }
 
@@ -126,6 +126,9 @@ func (x *Exporter) export(ctx context.Context, due Export) error {
 		return err
 	}
 	ok, err = x.Store.Save(ctx, taken, progress)
+	if err == nil && !ok {
+		_ = x.Store.Release(ctx, taken) // it began anew, and the next attempt need not wait
+	}
 	if err == nil && ok && progress.Status == export.Pending {
 		err = errUnfinished
 	}
@@ -150,6 +153,9 @@ func (x *Exporter) step(ctx context.Context, e export.Export) (export.Export, er
 		return e, err
 	case w == nil:
 		return e, fault.New(fault.Internal, "the workspace %s does not exist", e.Workspace)
+	case x.Now().Sub(e.CreatedAt) > limits.ExportTime:
+		e.Status, e.Reason, e.EndedAt = export.Failed, export.Overtaken, x.Now()
+		return e, nil
 	case e.StartedAt.IsZero():
 		return x.start(ctx, e, *w)
 	case len(e.Volumes) == limits.ExportVolumes:

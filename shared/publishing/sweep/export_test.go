@@ -399,13 +399,23 @@ func TestAnExportOfTooManyArchivesFails(t *testing.T) {
 	}
 }
 
+func TestAnExportThatDeletionsOvertakeForADayFails(t *testing.T) {
+	x, f := newExporter(t)
+	f.add("One", []string{"a"})
+	f.due.CreatedAt = x.Now().Add(-limits.ExportTime - time.Second)
+	f.run(t, x)
+	if f.due.Status != export.Failed || f.due.Reason != export.Overtaken || len(f.archives) > 0 {
+		t.Errorf("%+v", f.due)
+	}
+}
+
 func TestAnExportThatChangedMeanwhileIsLeft(t *testing.T) {
 	x, f := newExporter(t)
 	f.add("One", []string{"a"})
 	f.lost = true
 	r, err := x.Due(t.Context())
-	if err != nil || r.More || len(f.rescheduled) > 0 {
-		t.Errorf("%+v, %v, %v", r, err, f.rescheduled)
+	if err != nil || r.More || len(f.rescheduled) > 0 || f.released != 1 {
+		t.Errorf("%+v, %v, %v, released %d times", r, err, f.rescheduled, f.released)
 	}
 }
 

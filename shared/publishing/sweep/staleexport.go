@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/export"
 )
 
@@ -39,8 +40,8 @@ func (s *Sweeper) DueExports(ctx context.Context) (Round, error) {
 	}
 	r := round{rows: s.Store, now: s.Now, many: fullShare}
 	return each(ctx, r, due, func(ctx context.Context, one StaleExport) error {
-		// one more than is recorded, because an attempt may have died between the archive and its record
-		archives := make([]export.Object, len(one.Volumes)+1)
+		// more than are recorded, because an attempt may have died before its record, or the export began anew
+		archives := make([]export.Object, limits.ExportVolumes)
 		for n := range archives {
 			archives[n] = one.Object(n + 1)
 		}

@@ -19,7 +19,10 @@ const maxReads = 4
 // It refuses what it can before it reads any bytes, as if every patch resulted in an empty file.
 func (s *Service) build(ctx context.Context, a Attempt, base *artifact.Contents, p limits.Policy) (tree.Tree, error) {
 	files, unknown := declaredFiles(a.Entries)
-	if base == nil {
+	if base == nil { // the plan may be smaller than when the session was made
+		if err := checkTree(files, p, a.Session.Entrypoint); err != nil {
+			return nil, err
+		}
 		return files, s.hashAll(ctx, a, files, unknown)
 	}
 	least, err := s.merged(a, base, files, p)

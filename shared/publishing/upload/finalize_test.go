@@ -57,7 +57,7 @@ func newFinalizer() *finalizer {
 		store: f,
 		by: credential.Actor{
 			Workspace: workspace.Workspace{ID: "ws"},
-			Policy:    limits.Policy{FileCount: 5, FileSize: 20, ArtifactSize: 30},
+			Policy:    limits.Policy{FileCount: 5, FileSize: 30, ArtifactSize: 60},
 		},
 		attempt: Attempt{
 			Command: idempotency.Command{Fingerprint: idempotency.FingerprintOf("POST", "/finalize", nil)},
@@ -402,5 +402,20 @@ func TestAPanicBesideFinalizeIsItsError(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+func TestASessionOfALargerPlanIsHeldToTheCapsOfNow(t *testing.T) {
+	for code, now := range map[fault.Code]limits.Policy{
+		fault.FileCountCapExceeded:    {FileCount: 1, FileSize: 20, ArtifactSize: 30},
+		fault.FileSizeCapExceeded:     {FileCount: 5, FileSize: 3, ArtifactSize: 30},
+		fault.RevisionSizeCapExceeded: {FileCount: 5, FileSize: 20, ArtifactSize: 7},
+	} {
+		f := newFinalizer()
+		f.by.Policy = now
+		_, err := f.Finalize(t.Context(), f.by, f.attempt)
+		if fault.CodeOf(err) != code {
+			t.Errorf("%v, want %s", err, code)
+		}
 	}
 }

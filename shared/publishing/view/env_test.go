@@ -149,6 +149,7 @@ func (e *env) publish(t *testing.T) {
 			Artifact:    a.ID,
 			Status:      artifact.Published,
 			Number:      n + 1,
+			Title:       []string{"Before", "T"}[n],
 			Entrypoint:  "index.html",
 			Mode:        "html",
 			PublishedAt: now.Add(time.Duration(n-2) * time.Hour),

@@ -1,7 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"context"
+	"path"
 	"testing"
 	"time"
 
@@ -46,6 +48,28 @@ func TestAPublicViewEndsWithTheLinksThatWereThere(t *testing.T) {
 				t.Errorf("%s: the view of revision %d: %q %v", name, n+1, view.Title, err)
 			}
 		}
+	}
+}
+
+func TestTheBundleOfAPublicViewEndsWithIt(t *testing.T) {
+	e := newEnv(t)
+	e.bundle(artifact.BundleReady)
+	public, err1 := e.Public(t.Context(), e.tokens[1])
+	own, err2 := e.Latest(t.Context(), e.owner, &e.store.artifact)
+	linked, err3 := e.resolve(t)
+	if err := cmp.Or(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	for url, want := range map[string]bool{
+		public.Bundle.URL: true, own.Bundle.URL: false, linked.AgentView.Bundle.URL: false,
+	} {
+		claims, err := e.Addresses.BundleToken.Parse(path.Base(url), now)
+		if err != nil || claims.Public != want {
+			t.Errorf("%s: %+v, %v", url, claims, err)
+		}
+	}
+	if claims := e.parse(t, public.RevisionContentURL, now); claims.Public {
+		t.Error("files whose addresses were copied end too")
 	}
 }
 

@@ -25,6 +25,7 @@ func (e *env) resolve(t *testing.T) (contract.Resolved, error) {
 	return e.Resolve(t.Context(), contract.ResolveRequest{PublicID: e.store.link.Public, Blob: blob})
 }
 
+// TestALinkOpensTheRevisionThatItFollows opens links to revisions of other titles.
 func TestALinkOpensTheRevisionThatItFollows(t *testing.T) {
 	for name, c := range map[string]struct {
 		set      func(*env)
@@ -43,7 +44,10 @@ func TestALinkOpensTheRevisionThatItFollows(t *testing.T) {
 			if out.AgentView.RevisionID != e.revisions[c.revision] {
 				t.Errorf("revision %s", out.AgentView.RevisionID)
 			}
-			if out.Title != "T" || out.RenderMode != "html" || !out.Pinned {
+			if want := []string{"Before", "T"}[c.revision]; out.Title != want || out.AgentView.Title != want {
+				t.Errorf("the titles are %q and %q", out.Title, out.AgentView.Title)
+			}
+			if out.RenderMode != "html" || !out.Pinned {
 				t.Errorf("%+v", out)
 			}
 			if claims := e.parse(t, out.IframeSrc, now); claims.Link != e.store.link.Public {

@@ -79,7 +79,7 @@ func (v *Service) ownerView(
 	if c == nil {
 		return contract.AgentView{}, notFound()
 	}
-	public, err := v.build(&by.Workspace, a, c, "")
+	public, err := v.build(&by.Workspace, a, c, v.claims(&by.Workspace, a, r, ""))
 	found := c.Revision.WarningsFor(by.Policy)
 	return contract.AgentView{
 		PublicAgentView:     public,
@@ -136,7 +136,9 @@ func (v *Service) Public(ctx context.Context, text string) (contract.PublicAgent
 	if c == nil {
 		return contract.PublicAgentView{}, readaccess.NotFound()
 	}
-	return v.build(state.Workspace, state.Artifact, c, "")
+	opens := v.claims(state.Workspace, state.Artifact, claims.Revision, "")
+	opens.Public = true
+	return v.build(state.Workspace, state.Artifact, c, opens)
 }
 
 // Resolve opens an access link. Refusals: not_found for an invalid, ended or unknown link, then rate_limited_artifact.
@@ -157,12 +159,16 @@ func (v *Service) Resolve(ctx context.Context, r contract.ResolveRequest) (contr
 	if c == nil {
 		return contract.Resolved{}, readaccess.NotFound()
 	}
-	public, err := v.build(state.Workspace, state.Artifact, c, r.PublicID)
+	claims := v.claims(state.Workspace, state.Artifact, shown, r.PublicID)
+	public, err := v.build(state.Workspace, state.Artifact, c, claims)
+	if shown != state.Artifact.Current {
+		public.Title = c.Revision.Title // the artifact has that of a newer one
+	}
 	return contract.Resolved{
 		AgentView:  public,
 		RenderMode: string(c.Revision.Mode),
 		IframeSrc:  cmp.Or(public.RenderedURL, public.RevisionContentURL),
-		Title:      state.Artifact.Title,
+		Title:      public.Title,
 		Pinned:     !state.Artifact.PinnedAt.IsZero(),
 	}, err
 }
@@ -216,12 +222,14 @@ func linkedRevision(s readaccess.State) id.Revision {
 	return s.Artifact.Current
 }
 
-// build makes a view with URLs that carry a content token, minted through a link unless through is empty.
+// build makes a view with URLs that carry a token with these claims. Only that of the bundle is Public, because files
+// whose addresses somebody copied stay.
 func (v *Service) build(
-	w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, through id.Public,
+	w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, claims token.Claims,
 ) (contract.PublicAgentView, error) {
-	claims := v.claims(w, a, c.Revision.ID, through)
-	at, err1 := v.Addresses.Locate(claims)
+	ofFiles := claims
+	ofFiles.Public = false
+	at, err1 := v.Addresses.Locate(ofFiles)
 	bundle, err2 := c.Revision.Availability(v.Addresses, v.Limits, claims, v.Now())
 	if err := errors.Join(err1, err2); err != nil {
 		return contract.PublicAgentView{}, err
