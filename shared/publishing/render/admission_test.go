@@ -1,0 +1,193 @@
+package render
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+)
+
+// crowd asks one renderer for pages of files that can be held.
+type crowd struct {
+	*Renderer
+	t *testing.T
+}
+
+// stuck returns a source whose view cannot be cancelled and ends when the test closes release.
+func stuck(w, a string, release <-chan struct{}) Source {
+	s := sourceOf("a.md", "x")
+	s.Workspace, s.Artifact = id.Workspace(w), id.Artifact(a)
+	s.Open = func(context.Context, int64) (io.ReadCloser, error) {
+		<-release
+		return io.NopCloser(strings.NewReader("x")), nil
+	}
+	return s
+}
+
+// free is a file of an artifact that is shown at once.
+func free(w, a string) Source {
+	s := sourceOf("a.md", "x")
+	s.Workspace, s.Artifact = id.Workspace(w), id.Artifact(a)
+	return s
+}
+
+// ask starts a request for a page; the error comes with its answer.
+func (c crowd) ask(ctx context.Context, s Source) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- c.Page(ctx, io.Discard, s, Query{}) }()
+	synctest.Wait()
+	return done
+}
+
+// wantRefused asks for a page and wants 429 with this code.
+func (c crowd) wantRefused(s Source, code fault.Code) {
+	c.t.Helper()
+	if err := <-c.ask(c.t.Context(), s); fault.CodeOf(err) != code || fault.Of(err).RetryAfter <= 0 {
+		c.t.Errorf("got %v, want %s and when to come again", err, code)
+	}
+}
+
+func (c crowd) wantPage(s Source) {
+	c.t.Helper()
+	if err := <-c.ask(c.t.Context(), s); err != nil {
+		c.t.Error(err)
+	}
+}
+
+// inBubble runs a test with a renderer, and checks that nothing is held at its end.
+func inBubble(t *testing.T, test func(t *testing.T, c crowd, release chan struct{})) {
+	synctest.Test(t, func(t *testing.T) {
+		c, release := crowd{New(), t}, make(chan struct{})
+		test(t, c, release)
+		close(release)
+		synctest.Wait()
+		if r := c.room; r.readers+r.runaways+len(r.views)+len(r.reserved) != 0 || r.memory != 0 {
+			t.Errorf("still held: %+v", r)
+		}
+	})
+}
+
+func TestT91AnArtifactHasTwoPlacesAndAWorkspaceFour(t *testing.T) {
+	inBubble(t, func(t *testing.T, c crowd, release chan struct{}) {
+		for _, a := range []string{"1", "1", "2"} {
+			c.ask(t.Context(), stuck("w", a, release))
+		}
+		c.wantRefused(free("w", "1"), fault.RateLimitedArtifact)
+		c.ask(t.Context(), stuck("w", "3", release))
+		c.wantRefused(free("w", "4"), fault.RateLimitedWorkspace)
+		c.wantPage(free("other", "5"))
+	})
+}
+
+func TestAReaderWhoWaitsGetsThePlaceThatBecomesFree(t *testing.T) {
+	inBubble(t, func(t *testing.T, c crowd, release chan struct{}) {
+		first := make(chan struct{})
+		c.ask(t.Context(), stuck("w", "1", first))
+		c.ask(t.Context(), stuck("w", "1", release))
+		third := c.ask(t.Context(), free("w", "1"))
+		close(first)
+		if err := <-third; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestT91AViewThatWasGivenUpHoldsThePlacesOfItsArtifactAlone(t *testing.T) {
+	inBubble(t, func(t *testing.T, c crowd, release chan struct{}) {
+		for i := range 2 * limits.RendersAtOnce { // far more than there are slots
+			ctx, leave := context.WithCancel(t.Context())
+			left := c.ask(ctx, stuck("w", "1", release))
+			leave()
+			if err := <-left; !errors.Is(err, context.Canceled) {
+				t.Errorf("reader %d: %v", i, err)
+			}
+		}
+		if c.room.readers != 0 || c.room.memory != 0 || c.room.runaways != limits.ArtifactRenders {
+			t.Errorf("%d readers, %d bytes, %d runaways", c.room.readers, c.room.memory, c.room.runaways)
+		}
+		c.wantRefused(free("w", "1"), fault.RateLimitedArtifact)
+		c.wantPage(free("w", "2"))
+		c.wantPage(free("other", "3"))
+	})
+}
+
+func TestT91TooManyViewsWithoutReadersStopNobody(t *testing.T) {
+	inBubble(t, func(t *testing.T, c crowd, release chan struct{}) {
+		for i := range limits.RunawayViews {
+			ctx, leave := context.WithCancel(t.Context())
+			name := string(rune('a' + i))
+			left := c.ask(ctx, stuck(name, name, release))
+			leave()
+			<-left
+		}
+		var out strings.Builder
+		if err := c.Page(t.Context(), &out, free("other", "1"), Query{}); err != nil {
+			t.Error(err)
+		}
+		wantHas(t, out.String(), "other files take too long", "so this is its text")
+		if n := c.room.runaways; n != limits.RunawayViews {
+			t.Errorf("%d views go on", n)
+		}
+	})
+}
+
+func TestT91PagesReserveMemoryBeforeTheyParse(t *testing.T) {
+	inBubble(t, func(t *testing.T, c crowd, release chan struct{}) {
+		large := func(w string) Source {
+			s := stuck(w, w, release)
+			s.Path, s.File.Path, s.File.Size = "a.ipynb", "a.ipynb", limits.RenderedNotebook
+			return s
+		}
+		c.ask(t.Context(), large("1"))
+		c.wantRefused(free("1", "2"), fault.RateLimitedWorkspace)
+		c.ask(t.Context(), large("2"))
+		c.wantRefused(free("3", "3"), fault.RateLimitedArtifact)
+		if c.room.memory != limits.RenderMemory {
+			t.Errorf("%d bytes are reserved", c.room.memory)
+		}
+	})
+}
+
+func TestAReaderWaitsForAPlaceForPartOfItsTime(t *testing.T) {
+	inBubble(t, func(t *testing.T, c crowd, release chan struct{}) {
+		c.ask(t.Context(), stuck("w", "1", release))
+		c.ask(t.Context(), stuck("w", "1", release))
+		at := time.Now()
+		c.wantRefused(free("w", "1"), fault.RateLimitedArtifact)
+		if waited := time.Since(at); waited != limits.RenderWait {
+			t.Errorf("it waits %v", waited)
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		waiting := c.ask(ctx, free("w", "1"))
+		leave()
+		if err := <-waiting; !errors.Is(err, context.Canceled) {
+			t.Errorf("one that leaves while it waits: %v", err)
+		}
+	})
+}
+
+func TestSettleWaitsForViewsWithoutReaders(t *testing.T) {
+	inBubble(t, func(t *testing.T, c crowd, release chan struct{}) {
+		if n := c.Settle(); n != 0 {
+			t.Errorf("%d of none", n)
+		}
+		first := make(chan struct{})
+		for i, r := range []chan struct{}{first, release} {
+			ctx, leave := context.WithCancel(t.Context())
+			left := c.ask(ctx, stuck("w", string(rune('a'+i)), r))
+			leave()
+			<-left
+		}
+		close(first)
+		if n := c.Settle(); n != 1 {
+			t.Errorf("%d go on", n)
+		}
+	})
+}
