@@ -60,8 +60,7 @@ type place struct {
 	crowded         bool // too many views go on without a reader to start one that may become one more
 }
 
-// enter waits for a place, limits.RenderWait at most. Refusals: rate_limited_artifact and rate_limited_workspace for a
-// share that is used up, rate_limited_artifact too if the process has no room.
+// enter waits for a place, limits.RenderWait at most. The refusal is rate_limited_artifact, whoever's share is used up.
 func (a *admission) enter(ctx context.Context, s Source) (p *place, err error) {
 	p = &place{admission: a, of: s, weight: s.weight()}
 	wait := a.wait(ctx, limits.RenderWait, func() bool {
@@ -82,18 +81,18 @@ func (a *admission) refusal(p *place) error {
 	w := p.of.Workspace
 	switch {
 	case a.views[p.of.Artifact] >= limits.ArtifactRenders:
-		return busy(fault.RateLimitedArtifact, "of this artifact")
+		return busy("of this artifact")
 	case a.views[w] >= limits.WorkspaceRenders, a.reserved[w]+p.weight > limits.WorkspaceRenderMemory:
-		return busy(fault.RateLimitedWorkspace, "of this workspace")
+		return busy("of this workspace")
 	case a.readers >= limits.RendersAtOnce, a.memory+p.weight > limits.RenderMemory:
-		return busy(fault.RateLimitedArtifact, "here")
+		return busy("of this deployment")
 	}
 	return nil
 }
 
-func busy(code fault.Code, where string) error {
-	return fault.New(code, "too many pages %s are being made at once; wait as long as Retry-After says", where).
-		After(limits.RenderTime)
+func busy(of string) error {
+	return fault.New(fault.RateLimitedArtifact,
+		"too many pages %s are being made at once; wait as long as Retry-After says", of).After(limits.RenderTime)
 }
 
 // wait calls try under the lock until it succeeds or the time is over, and again whenever a place changes.

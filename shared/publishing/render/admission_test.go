@@ -46,11 +46,12 @@ func (c crowd) ask(ctx context.Context, s Source) <-chan error {
 	return done
 }
 
-// wantRefused asks for a page and wants 429 with this code.
-func (c crowd) wantRefused(s Source, code fault.Code) {
+// wantRefused asks for a page and wants to be told whose share is used up and when to come again.
+func (c crowd) wantRefused(s Source, whose string) {
 	c.t.Helper()
-	if err := <-c.ask(c.t.Context(), s); fault.CodeOf(err) != code || fault.Of(err).RetryAfter <= 0 {
-		c.t.Errorf("got %v, want %s and when to come again", err, code)
+	err := <-c.ask(c.t.Context(), s)
+	if f := fault.Of(err); f.Code != fault.RateLimitedArtifact || f.RetryAfter <= 0 || !strings.Contains(f.Message, whose) {
+		c.t.Errorf("got %v, want a refusal for %q", err, whose)
 	}
 }
 
@@ -79,9 +80,9 @@ func TestT91AnArtifactHasTwoPlacesAndAWorkspaceFour(t *testing.T) {
 		for _, a := range []string{"1", "1", "2"} {
 			c.ask(t.Context(), stuck("w", a, release))
 		}
-		c.wantRefused(free("w", "1"), fault.RateLimitedArtifact)
+		c.wantRefused(free("w", "1"), "this artifact")
 		c.ask(t.Context(), stuck("w", "3", release))
-		c.wantRefused(free("w", "4"), fault.RateLimitedWorkspace)
+		c.wantRefused(free("w", "4"), "this workspace")
 		c.wantPage(free("other", "5"))
 	})
 }
@@ -112,7 +113,7 @@ func TestT91AViewThatWasGivenUpHoldsThePlacesOfItsArtifactAlone(t *testing.T) {
 		if c.room.readers != 0 || c.room.memory != 0 || c.room.runaways != limits.ArtifactRenders {
 			t.Errorf("%d readers, %d bytes, %d runaways", c.room.readers, c.room.memory, c.room.runaways)
 		}
-		c.wantRefused(free("w", "1"), fault.RateLimitedArtifact)
+		c.wantRefused(free("w", "1"), "this artifact")
 		c.wantPage(free("w", "2"))
 		c.wantPage(free("other", "3"))
 	})
@@ -146,9 +147,9 @@ func TestT91PagesReserveMemoryBeforeTheyParse(t *testing.T) {
 			return s
 		}
 		c.ask(t.Context(), large("1"))
-		c.wantRefused(free("1", "2"), fault.RateLimitedWorkspace)
+		c.wantRefused(free("1", "2"), "this workspace")
 		c.ask(t.Context(), large("2"))
-		c.wantRefused(free("3", "3"), fault.RateLimitedArtifact)
+		c.wantRefused(free("3", "3"), "this deployment")
 		if c.room.memory != limits.RenderMemory {
 			t.Errorf("%d bytes are reserved", c.room.memory)
 		}
@@ -160,7 +161,7 @@ func TestAReaderWaitsForAPlaceForPartOfItsTime(t *testing.T) {
 		c.ask(t.Context(), stuck("w", "1", release))
 		c.ask(t.Context(), stuck("w", "1", release))
 		at := time.Now()
-		c.wantRefused(free("w", "1"), fault.RateLimitedArtifact)
+		c.wantRefused(free("w", "1"), "this artifact")
 		if waited := time.Since(at); waited != limits.RenderWait {
 			t.Errorf("it waits %v", waited)
 		}

@@ -92,8 +92,7 @@ var (
 )
 
 // Page writes the page of a file or a folder. What a view fails to show, is shown as text with a sentence that says so.
-// The error is that of reading the file or of writing the page, rate_limited_artifact or rate_limited_workspace if too
-// many pages are being made.
+// The error is that of reading the file or of writing the page, rate_limited_artifact if too many pages are being made.
 func (r *Renderer) Page(ctx context.Context, w io.Writer, s Source, q Query) error {
 	limited, cancel := context.WithTimeout(ctx, limits.RenderTime)
 	defer cancel()
