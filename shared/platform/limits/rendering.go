@@ -54,7 +54,7 @@ const (
 	RunawayTime = 500 * time.Millisecond
 
 	RenderMemory          = 256 * MiB // reserved by weight; a function has 512 MB
-	WorkspaceRenderMemory = 128 * MiB // of that, and by one page
+	WorkspaceRenderMemory = 192 * MiB // of that by one workspace, and at most by one page
 	RenderBase            = 2 * MiB   // of every page
 )
 

@@ -61,38 +61,34 @@ type place struct {
 }
 
 // enter waits for a place, limits.RenderWait at most. The refusal is rate_limited_artifact, whoever's share is used up.
-func (a *admission) enter(ctx context.Context, s Source) (p *place, err error) {
-	p = &place{admission: a, of: s, weight: s.weight()}
-	wait := a.wait(ctx, limits.RenderWait, func() bool {
-		if err = a.refusal(p); err == nil {
+func (a *admission) enter(ctx context.Context, s Source) (*place, error) {
+	p, full := &place{admission: a, of: s, weight: s.weight()}, ""
+	err := a.wait(ctx, limits.RenderWait, func() bool {
+		if full = a.full(p); full == "" {
 			p.reader, p.crowded = true, a.runaways >= limits.RunawayViews
 			p.hold(1)
 		}
-		return err == nil
+		return full == ""
 	})
-	if wait != nil {
-		return nil, wait
+	if err == nil && full != "" {
+		err = fault.New(fault.RateLimitedArtifact,
+			"too many pages of this %s are being made at once; wait as long as Retry-After says", full).After(limits.RenderTime)
 	}
 	return p, err
 }
 
-// refusal says why there is no room for a place. The lock is held.
-func (a *admission) refusal(p *place) error {
+// full says whose share has no room for a place, nobody's if there is room. The lock is held.
+func (a *admission) full(p *place) string {
 	w := p.of.Workspace
 	switch {
 	case a.views[p.of.Artifact] >= limits.ArtifactRenders:
-		return busy("of this artifact")
+		return "artifact"
 	case a.views[w] >= limits.WorkspaceRenders, a.reserved[w]+p.weight > limits.WorkspaceRenderMemory:
-		return busy("of this workspace")
+		return "workspace"
 	case a.readers >= limits.RendersAtOnce, a.memory+p.weight > limits.RenderMemory:
-		return busy("of this deployment")
+		return "deployment"
 	}
-	return nil
-}
-
-func busy(of string) error {
-	return fault.New(fault.RateLimitedArtifact,
-		"too many pages %s are being made at once; wait as long as Retry-After says", of).After(limits.RenderTime)
+	return ""
 }
 
 // wait calls try under the lock until it succeeds or the time is over, and again whenever a place changes.

@@ -148,9 +148,9 @@ func TestT91PagesReserveMemoryBeforeTheyParse(t *testing.T) {
 		}
 		c.ask(t.Context(), large("1"))
 		c.wantRefused(free("1", "2"), "this workspace")
-		c.ask(t.Context(), large("2"))
-		c.wantRefused(free("3", "3"), "this deployment")
-		if c.room.memory != limits.RenderMemory {
+		c.wantRefused(large("2"), "this deployment")
+		c.wantPage(free("3", "3"))
+		if c.room.memory != limits.WorkspaceRenderMemory {
 			t.Errorf("%d bytes are reserved", c.room.memory)
 		}
 	})
@@ -172,6 +172,19 @@ func TestAReaderWaitsForAPlaceForPartOfItsTime(t *testing.T) {
 			t.Errorf("one that leaves while it waits: %v", err)
 		}
 	})
+}
+
+func TestANotebookWithoutReaderEndsBetweenItsCells(t *testing.T) {
+	ctx, leave := context.WithCancel(t.Context())
+	s := sourceOf("a.ipynb", `{"cells":[{"cell_type":"raw","source":"x"}]}`)
+	open := s.Open
+	s.Open = func(ctx context.Context, size int64) (io.ReadCloser, error) {
+		leave()
+		return open(ctx, size)
+	}
+	if err := notebookView(ctx, s, new(body), Query{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }
 
 func TestSettleWaitsForViewsWithoutReaders(t *testing.T) {
