@@ -40,7 +40,7 @@ type admission struct {
 	runaways int                    // views that go on without a reader
 	views    map[any]int            // by id.Artifact and id.Workspace
 	reserved map[id.Workspace]int64 // memory
-	changed  chan struct{}          // closed when a place changes
+	changed  chan struct{}          // closed when a reservation changes
 }
 
 func newAdmission() *admission {
@@ -51,22 +51,22 @@ func newAdmission() *admission {
 	}
 }
 
-// place is what a reader and a view hold.
-type place struct {
+// reservation is what a reader and a view hold.
+type reservation struct {
 	*admission
 	of              Source
 	weight          int64
 	reader, running bool
-	crowded         bool // too many views go on without a reader to start one that may become one more
+	textOnly        bool // too many views go on without a reader to start one more that may
 }
 
-// enter waits for a place, limits.RenderWait at most. The refusal is rate_limited_artifact, whoever's share is used up.
-func (a *admission) enter(ctx context.Context, s Source) (*place, error) {
-	p, full := &place{admission: a, of: s, weight: s.weight()}, ""
+// reserve waits for room for a page, limits.RenderWait at most. The refusal is rate_limited_artifact, whoever's share is used up.
+func (a *admission) reserve(ctx context.Context, s Source) (*reservation, error) {
+	r, full := &reservation{admission: a, of: s, weight: s.weight()}, ""
 	err := a.wait(ctx, limits.RenderWait, func() bool {
-		if full = a.full(p); full == "" {
-			p.reader, p.crowded = true, a.runaways >= limits.RunawayViews
-			p.hold(1)
+		if full = a.full(r); full == "" {
+			r.reader, r.textOnly = true, a.runaways >= limits.RunawayViews
+			r.count(1)
 		}
 		return full == ""
 	})
@@ -74,24 +74,24 @@ func (a *admission) enter(ctx context.Context, s Source) (*place, error) {
 		err = fault.New(fault.RateLimitedArtifact,
 			"too many pages of this %s are being made at once; wait as long as Retry-After says", full).After(limits.RenderTime)
 	}
-	return p, err
+	return r, err
 }
 
-// full says whose share has no room for a place, nobody's if there is room. The lock is held.
-func (a *admission) full(p *place) string {
-	w := p.of.Workspace
+// full says whose share has no room for a reservation, nobody's if there is room. The lock is held.
+func (a *admission) full(r *reservation) string {
+	w := r.of.Workspace
 	switch {
-	case a.views[p.of.Artifact] >= limits.ArtifactRenders:
+	case a.views[r.of.Artifact] >= limits.ArtifactRenders:
 		return "artifact"
-	case a.views[w] >= limits.WorkspaceRenders, a.reserved[w]+p.weight > limits.WorkspaceRenderMemory:
+	case a.views[w] >= limits.WorkspaceRenders, a.reserved[w]+r.weight > limits.WorkspaceRenderMemory:
 		return "workspace"
-	case a.readers >= limits.RendersAtOnce, a.memory+p.weight > limits.RenderMemory:
+	case a.readers >= limits.RendersAtOnce, a.memory+r.weight > limits.RenderMemory:
 		return "deployment"
 	}
 	return ""
 }
 
-// wait calls try under the lock until it succeeds or the time is over, and again whenever a place changes.
+// wait calls try under the lock until it succeeds or the time is over, and again whenever a reservation changes.
 func (a *admission) wait(ctx context.Context, most time.Duration, try func() bool) error {
 	over := time.NewTimer(most)
 	defer over.Stop()
@@ -112,18 +112,18 @@ func (a *admission) wait(ctx context.Context, most time.Duration, try func() boo
 	}
 }
 
-// hold adds what the place holds n times, to take it or to give it back. The lock is held.
-func (p *place) hold(n int) {
-	if p.reader {
-		p.readers += n
-		p.memory += int64(n) * p.weight
-		add(p.reserved, p.of.Workspace, int64(n)*p.weight)
-	} else if p.running {
-		p.runaways += n
+// count adds what the reservation holds n times, to take it or to give it back. The lock is held.
+func (r *reservation) count(n int) {
+	if r.reader {
+		r.readers += n
+		r.memory += int64(n) * r.weight
+		add(r.reserved, r.of.Workspace, int64(n)*r.weight)
+	} else if r.running {
+		r.runaways += n
 	}
-	if p.reader || p.running {
-		add[any](p.views, p.of.Artifact, n)
-		add[any](p.views, p.of.Workspace, n)
+	if r.reader || r.running {
+		add[any](r.views, r.of.Artifact, n)
+		add[any](r.views, r.of.Workspace, n)
 	}
 }
 
@@ -133,21 +133,21 @@ func add[K comparable, N int | int64](m map[K]N, key K, n N) {
 	}
 }
 
-// change changes a mark of the place.
-func (p *place) change(mark *bool, to bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.hold(-1)
+// set changes whether a reader waits or a view runs.
+func (r *reservation) set(mark *bool, to bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count(-1)
 	*mark = to
-	p.hold(1)
-	close(p.changed)
-	p.changed = make(chan struct{})
+	r.count(1)
+	close(r.changed)
+	r.changed = make(chan struct{})
 }
 
 // Settle waits for views that go on without a reader, limits.RunawayTime at most, and returns how many still do.
 func (r *Renderer) Settle() (n int) {
-	_ = r.room.wait(context.Background(), limits.RunawayTime, func() bool {
-		n = r.room.runaways
+	_ = r.admission.wait(context.Background(), limits.RunawayTime, func() bool {
+		n = r.admission.runaways
 		return n == 0
 	})
 	return n

@@ -17,11 +17,11 @@ import (
 func (r *Renderer) Text(ctx context.Context, w io.Writer, s Source) error {
 	ctx, cancel := context.WithTimeout(ctx, limits.RenderTime)
 	defer cancel()
-	p, err := r.room.enter(ctx, s)
+	held, err := r.admission.reserve(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer p.change(&p.reader, false)
+	defer held.set(&held.reader, false)
 	b := new(body)
 	out := bufio.NewWriter(w)
 	switch media.ViewOf(s.Path) {

@@ -49,11 +49,11 @@ type Renderer struct {
 	// Panicked is told of a view that panicked; its text may quote the file. nil: panics are not reported.
 	Panicked func(view media.View, text string)
 
-	room *admission
+	admission *admission
 }
 
 // New returns a renderer.
-func New() *Renderer { return &Renderer{room: newAdmission()} }
+func New() *Renderer { return &Renderer{admission: newAdmission()} }
 
 // Query is what the reader of a page chose.
 type Query struct {
@@ -96,22 +96,22 @@ var (
 func (r *Renderer) Page(ctx context.Context, w io.Writer, s Source, q Query) error {
 	limited, cancel := context.WithTimeout(ctx, limits.RenderTime)
 	defer cancel()
-	p, err := r.room.enter(limited, s)
+	held, err := r.admission.reserve(limited, s)
 	if err != nil {
 		return err
 	}
-	defer p.change(&p.reader, false)
-	b, err := r.build(ctx, limited, p, q)
+	defer held.set(&held.reader, false)
+	b, err := r.build(ctx, limited, held, q)
 	if err != nil {
 		return err
 	}
 	return s.write(w, b)
 }
 
-// build makes the body of a page, that of the text if the view fails before the time is over.
-func (r *Renderer) build(ctx, limited context.Context, p *place, q Query) (*body, error) {
-	s, view := p.of, p.of.view()
-	b, err := r.try(limited, p, view, q)
+// build makes the body of a page, that of the text if the view fails or does not end before limited does.
+func (r *Renderer) build(ctx, limited context.Context, held *reservation, q Query) (*body, error) {
+	s, view := held.of, held.of.view()
+	b, err := r.try(limited, held, view, q)
 	switch {
 	case err == nil:
 		return b, nil
@@ -129,8 +129,8 @@ func (r *Renderer) build(ctx, limited context.Context, p *place, q Query) (*body
 }
 
 // try runs a view until it ends or the time is over. One that does not end in time goes on without a reader.
-func (r *Renderer) try(ctx context.Context, p *place, view media.View, q Query) (*body, error) {
-	if _, parses := weights[view]; parses && p.crowded {
+func (r *Renderer) try(ctx context.Context, held *reservation, view media.View, q Query) (*body, error) {
+	if _, parses := weights[view]; parses && held.textOnly {
 		return nil, errCrowded
 	}
 	type result struct {
@@ -138,10 +138,10 @@ func (r *Renderer) try(ctx context.Context, p *place, view media.View, q Query) 
 		err error
 	}
 	done := make(chan result, 1)
-	p.change(&p.running, true)
+	held.set(&held.running, true)
 	go func() {
-		b, err := r.run(ctx, p.of, view, q)
-		p.change(&p.running, false)
+		b, err := r.run(ctx, held.of, view, q)
+		held.set(&held.running, false)
 		done <- result{b, err}
 	}()
 	select {
