@@ -60,9 +60,9 @@ const (
 
 // Bytes of memory that a view reserves for each byte that it reads. Each is above the highest ratio of live heap to bytes
 // that was measured, with the collector at 10 % and a sample each millisecond, for prose, lists of a letter, tables of
-// letters, code, coloured logs, cells of commas, numbers in JSON and YAML, and notebooks of texts and images.
+// letters, code, coloured logs, cells of 1 KB, numbers in JSON and YAML, and notebooks of texts and images.
 const (
-	MarkdownWeight = 480 // a list of one letter a line; prose takes 60
+	MarkdownWeight = 640 // nested lists of a letter; prose takes 60
 	CodeWeight     = 40
 	LogWeight      = 40
 	TableWeight    = 8
