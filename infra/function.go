@@ -164,15 +164,15 @@ func (f *function) newLog(id, below string) awslogs.LogGroup {
 	})
 }
 
-// alarm reports when a metric is above zero. cutStreams is how many functions a period may lose to
-// readers who take no data: such a function ends, which is an error to Lambda, and any client can
-// cause that.
-const cutStreams = 50
+// alarm reports when a metric is above zero. endedFunctions is how many functions a period may lose to
+// readers who take no data, and to files whose views do not end in time: such a function ends, which is
+// an error to Lambda, and any client can cause that.
+const endedFunctions = 50
 
 // tolerated returns how many errors in a period are not reported.
 func (f *function) tolerated() float64 {
-	if f.timeout == streamTime {
-		return cutStreams
+	if f.timeout == streamTime || f.name == env.Pages {
+		return endedFunctions
 	}
 	return 1
 }

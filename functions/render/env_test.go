@@ -50,6 +50,7 @@ type env struct {
 	tree     tree.Tree
 	bodies   map[tree.Object]string
 	opened   atomic.Int32
+	held     chan struct{} // files come when it is closed; nil: at once
 	openErr  error
 	storeErr error
 	mu       sync.Mutex
@@ -173,6 +174,9 @@ func (e *env) ReleaseStream(context.Context, rate.Stream) error { return nil }
 
 func (e *env) Open(_ context.Context, _ id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error) {
 	e.opened.Add(1)
+	if e.held != nil {
+		<-e.held
+	}
 	if e.openErr != nil {
 		return nil, e.openErr
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/content"
 	"vitrine/shared/publishing/readaccess"
@@ -28,9 +29,27 @@ type answer struct {
 	etag   string
 }
 
-// page serves GET and HEAD of /r/{token}/{path}. The state is read for every request, and a page is made anew unless the
-// client has it.
+// page serves GET and HEAD of /r/{token}/{path}. A frame shows a page for people in place of a 429.
 func (h *Host) page(w http.ResponseWriter, r *http.Request) error {
+	err := h.serve(w, r)
+	if fault.KindOf(err) != fault.KindLimited || !web.ViewerFrame(r) {
+		return err
+	}
+	refusal := fault.Of(err)
+	web.Failed(r.Context(), refusal.Code, err)
+	a := answer{framed: true}
+	a.policy = h.policies.choose(a)
+	a.describe(w.Header())
+	w.Header().Del("ETag")
+	w.Header().Set("Cache-Control", "no-store")
+	web.RetryAfter(w.Header(), refusal.RetryAfter)
+	w.WriteHeader(web.Status(refusal.Code))
+	_ = render.Notice(w, "Too many people read this at once. Load the page again in "+w.Header().Get("Retry-After")+" seconds.")
+	return nil
+}
+
+// serve makes a page anew unless the client has it. The state is read for every request.
+func (h *Host) serve(w http.ResponseWriter, r *http.Request) error {
 	web.VaryByFrame(w.Header(), r)
 	found, err := h.Reader.FindPage(r.Context(), r.PathValue("token"), r.PathValue("path"))
 	if err != nil {
@@ -82,12 +101,14 @@ func (h *Host) answer(p content.Page, r *http.Request) (answer, error) {
 func (h *Host) make(r *http.Request, a answer, w io.Writer) error {
 	token := r.PathValue("token")
 	source := render.Source{
-		Path:  a.Page.Path,
-		File:  a.File.File,
-		Files: a.Files,
-		Pages: "/r/" + token + "/",
-		Raw:   "/v/" + token + "/",
-		App:   h.Origins.App,
+		Path:      a.Page.Path,
+		File:      a.File.File,
+		Files:     a.Files,
+		Artifact:  a.Artifact,
+		Workspace: a.Workspace,
+		Pages:     "/r/" + token + "/",
+		Raw:       "/v/" + token + "/",
+		App:       h.Origins.App,
 		Open: func(ctx context.Context, size int64) (io.ReadCloser, error) {
 			return h.Reader.Open(ctx, a.File, web.ClientAddress(r), 0, size)
 		},

@@ -2,8 +2,11 @@ package render_test
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"vitrine/shared/platform/fault"
@@ -162,6 +165,46 @@ func exhaust(e *env) {
 		e.numbers.Tiers[tier] = p
 	}
 	e.serve("http://content.test", "http://app.test")
+}
+
+func TestT91WhoeverIsOneTooManyIsToldWhenToComeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnv(t, "a.md", "# Title", "b.md", "# Other")
+		e.held = make(chan struct{})
+		var first sync.WaitGroup
+		for range limits.ArtifactRenders {
+			first.Go(func() { e.get("a.md") })
+		}
+		synctest.Wait()
+		opened := e.opened.Load()
+		program, person := e.get("b.md"), e.get("b.md", frame...)
+		for _, w := range []*httptest.ResponseRecorder{program, person} {
+			if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "7" ||
+				w.Header().Get("Cache-Control") != "no-store" || w.Header().Get("ETag") != "" {
+				t.Errorf("%d %v", w.Code, w.Header())
+			}
+		}
+		if body := program.Body.String(); !strings.Contains(body, `"code":"rate_limited_artifact"`) {
+			t.Errorf("a program gets %s", body)
+		}
+		policy := person.Header().Get("Content-Security-Policy")
+		if body := person.Body.String(); !strings.Contains(body, "Load the page again in 7 seconds.") ||
+			!strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-") ||
+			!strings.HasSuffix(policy, "frame-ancestors http://app.test") || person.Header().Get("X-Frame-Options") != "" {
+			t.Errorf("a person gets %s with %s", body, policy)
+		}
+		if e.opened.Load() != opened || !strings.Contains(e.log.String(), "rate_limited_artifact") {
+			t.Errorf("%d more reads, %s", e.opened.Load()-opened, e.log.String())
+		}
+		if w := e.ask("HEAD", e.path("b.md")); w.Code != http.StatusOK {
+			t.Errorf("HEAD, which makes no page: %d", w.Code)
+		}
+		close(e.held)
+		first.Wait()
+		if w := e.get("b.md"); w.Code != http.StatusOK {
+			t.Errorf("afterwards: %d", w.Code)
+		}
+	})
 }
 
 func TestT90RevocationHoldsFromItsCommit(t *testing.T) {

@@ -21,6 +21,7 @@ type exchange struct {
 	gatewayID string    // identifies the request if the handler did not
 	deadline  time.Time // when a stream has to end; zero: never
 	abandon   func()    // ends the process, even while the runtime is busy
+	settle    func()    // may end the process after the answer
 }
 
 // run lets the handler answer to the end. An error means that the answer is incomplete; the handler

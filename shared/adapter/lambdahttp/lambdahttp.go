@@ -28,6 +28,10 @@ const (
 // header back to it.
 const Challenge = "X-Vitrine-Challenge"
 
+// Settler is a handler with work that may outlive its requests. Settle waits for it after a streamed answer, and returns
+// how many pieces still go on. The function then ends, because Lambda would let them go on under the next request.
+type Settler interface{ Settle() int }
+
 // Start serves h until the process ends. Events are those of HTTP APIs (payload format 2.0) and of REST APIs, and those
 // of a schedule, which run scheduled unless it is nil. No client can send the latter, because a gateway writes its
 // events itself.
@@ -45,6 +49,7 @@ func newHandler(h http.Handler, m Mode, scheduled func(context.Context) error) l
 		handler:   h,
 		mode:      m,
 		abandon:   exit,
+		spent:     end,
 		scheduled: scheduled,
 	}.serve)
 }
@@ -55,10 +60,18 @@ func exit() {
 	os.Exit(1)
 }
 
+// end ends a function between its answer and its next request.
+func end(views int) {
+	slog.Warn("views go on without a reader: the function ends, so that they do not go on under the next request",
+		"views", views)
+	os.Exit(1)
+}
+
 type adapter struct {
 	handler http.Handler
 	mode    Mode
 	abandon func()
+	spent   func(views int) // ends the process
 	// scheduled does what a schedule wakes the function for; nil: none does.
 	scheduled func(context.Context) error
 }
@@ -77,6 +90,7 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 		gatewayID: e.Context.RequestID,
 		deadline:  last,
 		abandon:   a.abandon,
+		settle:    a.settle,
 	}
 	var err error
 	if x.request, err = e.request(ctx); err != nil {
@@ -90,6 +104,15 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 		return x.buffer(httpAPI), nil
 	}
 	return x.buffer(restAPI), nil
+}
+
+// settle ends the process if work of the handler goes on.
+func (a adapter) settle() {
+	if h, is := a.handler.(Settler); is {
+		if n := h.Settle(); n > 0 {
+			a.spent(n)
+		}
+	}
 }
 
 // shutdownMargin is the time reserved for answering that time ran out, because Lambda kills a

@@ -21,7 +21,12 @@ var errCut = messages.InvokeResponse_Error{Type: "AnswerCut", Message: "the answ
 // read through a pipe. Cancel ends the request's context.
 func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStreamingResponse {
 	reader, out := io.Pipe()
-	s := &stream{PipeReader: reader, cancel: cancel, done: make(chan struct{})}
+	s := &stream{
+		PipeReader: reader,
+		cancel:     cancel,
+		settle:     x.settle,
+		done:       make(chan struct{}),
+	}
 	response := &events.APIGatewayProxyStreamingResponse{Body: s}
 	begun := make(chan struct{})
 	p := newPipe(out, x.deadline)
@@ -112,12 +117,14 @@ func (x exchange) into(w *writer) error {
 type stream struct {
 	*io.PipeReader
 	cancel       context.CancelFunc
+	settle       func()
 	done         chan struct{}
 	abandonTimer *time.Timer // abandons the function if the reader was too slow; set before done is closed
 }
 
 // Close waits for the handler, because code that runs after an answer may be frozen with the
-// function. If the reader has gone, Close cancels the handler.
+// function. If the reader has gone, Close cancels the handler. The runtime calls it between an answer and its next
+// request.
 func (s *stream) Close() error {
 	s.cancel()
 	err := s.PipeReader.Close()
@@ -125,5 +132,6 @@ func (s *stream) Close() error {
 	if s.abandonTimer != nil {
 		s.abandonTimer.Stop()
 	}
+	s.settle()
 	return err
 }

@@ -316,3 +316,29 @@ func TestABigStreamComesThroughWhole(t *testing.T) {
 		t.Errorf("%d bytes of %d", len(got.Body), len(big))
 	}
 }
+
+// leftover is a handler with pieces of work that outlive its answer.
+type leftover int
+
+func (leftover) ServeHTTP(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "all") }
+
+func (l leftover) Settle() int { return int(l) }
+
+func TestWorkThatOutlivesAnAnswerEndsTheFunctionOnceTheAnswerIsSent(t *testing.T) {
+	for left, want := range []int{-1, 1, 2} {
+		ended := -1
+		a := adapter{handler: leftover(left), mode: Stream, spent: func(n int) { ended = n }}
+		out, err := a.serve(t.Context(), restEvent("GET", "/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := out.(io.ReadCloser)
+		if got, err := io.ReadAll(body); !strings.HasSuffix(string(got), "all") || err != nil || ended != -1 {
+			t.Errorf("%d left: %q, %v, ended %d before the answer was sent", left, got, err, ended)
+		}
+		body.Close()
+		if ended != want {
+			t.Errorf("%d left: ended %d, want %d", left, ended, want)
+		}
+	}
+}

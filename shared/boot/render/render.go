@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	host "vitrine/functions/render"
+	"vitrine/shared/adapter/lambdahttp"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/boot"
 	"vitrine/shared/identity/credential"
@@ -16,6 +17,14 @@ import (
 
 // Rings are the settings of the key rings that the host needs.
 var Rings = []string{env.ContentRing}
+
+// handler is the host, whose views may outlive their requests.
+type handler struct {
+	http.Handler
+	*render.Renderer
+}
+
+var _ lambdahttp.Settler = handler{}
 
 // Handler makes the pages of a deployment.
 func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
@@ -36,5 +45,5 @@ func Handler(s *boot.Services, log *slog.Logger) (http.Handler, error) {
 		Origins:  s.Config.Origins,
 		Strict:   s.Config.Environment == credential.Production,
 	}
-	return h.Handler(), nil
+	return handler{h.Handler(), renderer}, nil
 }

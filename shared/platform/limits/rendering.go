@@ -4,9 +4,9 @@ import "time"
 
 // What the pages of files show. Beyond these numbers they show less and say so; the raw file is always one click away.
 const (
-	RenderTime    = 7 * time.Second // how long a view may take before the page shows the text instead
-	RendersAtOnce = 16              // views that one function runs at once
-	RenderedPage  = 12 * MiB        // HTML of a page, after which a view stops
+	RenderTime   = 7 * time.Second // how long a view may take before the page shows the text instead
+	RenderWait   = 2 * time.Second // of that, for a place
+	RenderedPage = 12 * MiB        // HTML of a page, after which a view stops
 
 	RenderedMarkdown = 2 * MiB // source of a document
 	RenderedText     = 1 * MiB // of a text or of code that is shown
@@ -41,4 +41,32 @@ const (
 	FormulaDepth     = 32       // levels of its groups and arguments
 	FormulaMarkup    = 64 << 10 // bytes of its MathML
 	FormulasMarkup   = 4 * MiB  // of all formulas of a page
+)
+
+// What the pages that a process makes at once may hold. Beyond that readers are told to come again.
+const (
+	RendersAtOnce    = 16 // pages that readers wait for
+	ArtifactRenders  = 2  // of them for one artifact, views included that were given up and go on
+	WorkspaceRenders = 4  // of them for one workspace, such views included
+	RunawayViews     = 16 // such views; then files are shown as text
+	// RunawayTime is how long such views may go on after the answer of a function, which then ends: Lambda would let
+	// them go on under the next request.
+	RunawayTime = 500 * time.Millisecond
+
+	RenderMemory          = 256 * MiB // reserved by weight; a function has 512 MB
+	WorkspaceRenderMemory = 192 * MiB // of that by one workspace, and at most by one page
+	RenderBase            = 2 * MiB   // of every page
+)
+
+// Bytes of memory that a view reserves for each byte that it reads. Each is above the highest ratio of live heap to bytes
+// that was measured, with the collector at 10 % and a sample each millisecond, for prose, lists of a letter, tables of
+// letters, code, coloured logs, cells of 1 KB, numbers in JSON and YAML, and notebooks of texts and images.
+const (
+	MarkdownWeight = 640 // nested lists of a letter; prose takes 60
+	CodeWeight     = 40
+	LogWeight      = 40
+	TableWeight    = 8
+	DataWeight     = 576 // numbers in YAML; JSON takes 20
+	NotebookWeight = 32
+	PatchWeight    = 16
 )

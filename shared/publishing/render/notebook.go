@@ -117,6 +117,9 @@ func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 			b.note("Only the first %d of %d cells are shown.", i, len(cells))
 			break
 		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := n.cell(i, c); err != nil {
 			return err
 		}

@@ -59,6 +59,15 @@ func (s Source) write(w io.Writer, b *body) error {
 	return err
 }
 
+// Notice writes a page that says one sentence, in place of one that cannot be made now.
+func Notice(w io.Writer, sentence string) error {
+	_, err := io.WriteString(w, `<!doctype html><html lang="en"><head><meta charset="utf-8">`+
+		`<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>Later</title><style>`+
+		stylesheet+`</style></head><body><main class="body"><div class="notes"><p>`+escape(sentence)+
+		`</p></div></main></body></html>`)
+	return err
+}
+
 func (s Source) title() string {
 	if s.Path == "" {
 		return "Files"

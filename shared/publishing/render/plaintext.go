@@ -13,13 +13,17 @@ import (
 )
 
 // Text writes a file as plain text for programs: Markdown as it is, a table as lines of cells with tabs between them, a
-// notebook as its cells and what they printed. Its last line says what is left out.
+// notebook as its cells and what they printed. Its last line says what is left out. It has the refusals of Page.
 func (r *Renderer) Text(ctx context.Context, w io.Writer, s Source) error {
 	ctx, cancel := context.WithTimeout(ctx, limits.RenderTime)
 	defer cancel()
+	held, err := r.admission.reserve(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer held.set(&held.reader, false)
 	b := new(body)
 	out := bufio.NewWriter(w)
-	var err error
 	switch media.ViewOf(s.Path) {
 	case media.TableView:
 		err = s.tableText(ctx, out, b)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/tree"
@@ -28,6 +29,9 @@ type Source struct {
 	File tree.File
 	// Files are all files of the revision.
 	Files tree.Tree
+	// Artifact and Workspace are whose share of the renderer the page takes.
+	Artifact  id.Artifact
+	Workspace id.Workspace
 	// Pages and Raw are the URLs under which the pages and the bytes of files lie, with a trailing slash: append an escaped
 	// path.
 	Pages, Raw string
@@ -40,16 +44,16 @@ type Source struct {
 // folder reports whether the source is a folder.
 func (s Source) folder() bool { return s.File.Path == "" }
 
-// Renderer makes pages. It bounds how many views run at once, those included that take too long for their readers.
+// Renderer makes pages. It bounds what they take at once, views included that take too long for their readers.
 type Renderer struct {
 	// Panicked is told of a view that panicked; its text may quote the file. nil: panics are not reported.
 	Panicked func(view media.View, text string)
 
-	slots chan struct{}
+	admission *admission
 }
 
 // New returns a renderer.
-func New() *Renderer { return &Renderer{slots: make(chan struct{}, limits.RendersAtOnce)} }
+func New() *Renderer { return &Renderer{admission: newAdmission()} }
 
 // Query is what the reader of a page chose.
 type Query struct {
@@ -81,23 +85,33 @@ func (b *body) full() bool { return b.out.Len() > limits.RenderedPage }
 // errFailed marks a view that cannot show a file; the page then shows its text.
 var errFailed = errors.New("cannot be rendered")
 
-// errPanicked is errFailed for a view that panicked.
-var errPanicked = fmt.Errorf("%w: the viewer failed", errFailed)
+// What errFailed is for a view that panicked, and for one that is not started.
+var (
+	errPanicked = fmt.Errorf("%w: the viewer failed", errFailed)
+	errCrowded  = fmt.Errorf("%w: other files take too long", errFailed)
+)
 
 // Page writes the page of a file or a folder. What a view fails to show, is shown as text with a sentence that says so.
-// The error is that of reading the file or of writing the page.
+// The error is that of reading the file or of writing the page, rate_limited_artifact if too many pages are being made.
 func (r *Renderer) Page(ctx context.Context, w io.Writer, s Source, q Query) error {
-	b, err := r.build(ctx, s, q)
+	limited, cancel := context.WithTimeout(ctx, limits.RenderTime)
+	defer cancel()
+	held, err := r.admission.reserve(limited, s)
+	if err != nil {
+		return err
+	}
+	defer held.set(&held.reader, false)
+	b, err := r.build(ctx, limited, held, q)
 	if err != nil {
 		return err
 	}
 	return s.write(w, b)
 }
 
-// build makes the body of a page, that of the text if the view fails.
-func (r *Renderer) build(ctx context.Context, s Source, q Query) (*body, error) {
-	view := s.view()
-	b, err := r.try(ctx, s, view, q)
+// build makes the body of a page, that of the text if the view fails or does not end before limited does.
+func (r *Renderer) build(ctx, limited context.Context, held *reservation, q Query) (*body, error) {
+	s, view := held.of, held.of.view()
+	b, err := r.try(limited, held, view, q)
 	switch {
 	case err == nil:
 		return b, nil
@@ -114,44 +128,45 @@ func (r *Renderer) build(ctx context.Context, s Source, q Query) (*body, error) 
 	return plain, plain.sanitise()
 }
 
-// try runs a view until it ends or the time is over. One that does not end in time goes on without a reader, and keeps
-// its slot.
-func (r *Renderer) try(ctx context.Context, s Source, view media.View, q Query) (*body, error) {
-	limited, cancel := context.WithTimeout(ctx, limits.RenderTime)
-	defer cancel()
-	select {
-	case r.slots <- struct{}{}:
-	case <-limited.Done():
-		return nil, limited.Err()
+// try runs a view until it ends or the time is over. One that does not end in time goes on without a reader.
+func (r *Renderer) try(ctx context.Context, held *reservation, view media.View, q Query) (*body, error) {
+	if _, parses := weights[view]; parses && held.textOnly {
+		return nil, errCrowded
 	}
 	type result struct {
 		b   *body
 		err error
 	}
 	done := make(chan result, 1)
+	held.set(&held.running, true)
 	go func() {
-		b := new(body)
-		defer func() { <-r.slots }()
-		defer func() {
-			if v := recover(); v != nil {
-				if r.Panicked != nil {
-					r.Panicked(view, fmt.Sprintf("%v\n%s", v, debug.Stack()))
-				}
-				done <- result{nil, errPanicked}
-			}
-		}()
-		err := views[view](limited, s, b, q)
-		if err == nil {
-			err = b.sanitise()
-		}
+		b, err := r.run(ctx, held.of, view, q)
+		held.set(&held.running, false)
 		done <- result{b, err}
 	}()
 	select {
 	case got := <-done:
 		return got.b, got.err
-	case <-limited.Done():
-		return nil, limited.Err()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
+}
+
+// run makes the body of a page by a view.
+func (r *Renderer) run(ctx context.Context, s Source, view media.View, q Query) (b *body, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			if r.Panicked != nil {
+				r.Panicked(view, fmt.Sprintf("%v\n%s", v, debug.Stack()))
+			}
+			err = errPanicked
+		}
+	}()
+	b = new(body)
+	if err := views[view](ctx, s, b, q); err != nil {
+		return nil, err
+	}
+	return b, b.sanitise()
 }
 
 // views make the bodies. Each reads at most what its limit says.

@@ -277,24 +277,6 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-func TestAViewWaitsForASlot(t *testing.T) {
-	r := &Renderer{slots: make(chan struct{}, 1)}
-	r.slots <- struct{}{}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := r.Page(ctx, io.Discard, sourceOf("a.txt", "x"), Query{}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a reader that went away: %v", err)
-	}
-	if _, err := r.try(ctx, sourceOf("a.txt", "x"), media.CodeView, Query{}); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	<-r.slots
-	if err := r.Page(t.Context(), io.Discard, sourceOf("a.txt", "x"), Query{}); err != nil {
-		t.Error(err)
-	}
-	r.slots <- struct{}{} // it is free again
-}
-
 // A browser keeps a page by its version: who changes what pages look like counts Version up, and writes the new sum here.
 func TestVersionChangesWithThePages(t *testing.T) {
 	sum := sha256.New()

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
+
+	"vitrine/shared/adapter/lambdahttp"
 )
 
 // The roles in which this test binary starts itself.
@@ -22,6 +25,7 @@ const (
 	roleFunction = "function"
 	roleStarts   = "fails at its start"
 	roleParent   = "parent"
+	roleLeftover = "function with work after its answers"
 )
 
 func TestMain(m *testing.M) {
@@ -33,10 +37,20 @@ func TestMain(m *testing.M) {
 		os.Exit(4)
 	case roleParent:
 		actAsParent()
+	case roleLeftover:
+		slog.SetDefault(lambdahttp.NewLog(os.Stderr))
+		lambdahttp.Start(leftover{}, lambdahttp.Stream, nil)
 	default:
 		os.Exit(m.Run())
 	}
 }
+
+// leftover is a handler that answers with its process, and has work after every answer.
+type leftover struct{}
+
+func (leftover) ServeHTTP(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, os.Getpid()) }
+
+func (leftover) Settle() int { return 1 }
 
 // command is the event of the test function.
 type command struct {

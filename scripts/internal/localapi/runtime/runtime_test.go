@@ -124,6 +124,38 @@ func TestAProcessThatEndsFailsItsInvocationAndIsReplaced(t *testing.T) {
 	}
 }
 
+// A function ends itself between an answer and its next request; requests that wait go to the next one.
+func TestT91AFunctionWithWorkAfterItsAnswerIsReplacedAndNoRequestIsLost(t *testing.T) {
+	log := &output.Buffer{}
+	f := function(t, func(c *Config) { c.Environment[roleVariable], c.Log = roleLeftover, log })
+	event := []byte(`{"httpMethod":"GET","path":"/","requestContext":{"domainName":"content.test","requestId":"1"}}`)
+	const requests = 6
+	answers := make(chan string, requests)
+	var all sync.WaitGroup
+	for range requests {
+		all.Go(func() {
+			answer, err := f.Invoke(t.Context(), event)
+			if err != nil {
+				t.Error(err)
+			}
+			answers <- string(answer)
+		})
+	}
+	all.Wait()
+	close(answers)
+	seen := map[string]bool{}
+	for answer := range answers {
+		_, pid, whole := strings.Cut(answer, strings.Repeat("\x00", 8))
+		if !whole || pid == "" || seen[pid] {
+			t.Errorf("an answer is %q after those of %v", answer, seen)
+		}
+		seen[pid] = true
+	}
+	if line := "the function ends"; strings.Count(log.String(), line) < requests-1 { // the last may be about to
+		t.Errorf("%q is missing in %s", line, log)
+	}
+}
+
 func TestAFunctionThatDoesNotStartFailsEveryInvocation(t *testing.T) {
 	f := function(t, func(c *Config) { c.Environment[roleVariable] = roleStarts })
 	for range 2 {

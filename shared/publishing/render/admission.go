@@ -1,0 +1,154 @@
+package render
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/media"
+)
+
+// weights are the bytes of memory that a view needs for each byte that it reads of a file, and the most that it reads. A
+// view without one parses nothing.
+var weights = map[media.View]struct{ factor, most int64 }{
+	media.MarkdownView: {limits.MarkdownWeight, limits.RenderedMarkdown},
+	media.CodeView:     {limits.CodeWeight, limits.RenderedText},
+	media.NoView:       {limits.CodeWeight, limits.RenderedText},
+	media.LogView:      {limits.LogWeight, limits.RenderedText},
+	media.TableView:    {limits.TableWeight, limits.RenderedTable},
+	media.DataView:     {limits.DataWeight, limits.RenderedData},
+	media.NotebookView: {limits.NotebookWeight, limits.RenderedNotebook},
+	media.PatchView:    {limits.PatchWeight, limits.RenderedPatch},
+}
+
+// weight returns the memory that a page of the source reserves.
+func (s Source) weight() int64 {
+	w := weights[s.view()]
+	return min(limits.RenderBase+w.factor*min(w.most, s.File.Size), limits.WorkspaceRenderMemory)
+}
+
+// admission bounds what the pages of a process hold at once, and which share of it an artifact and a workspace have. A
+// reader holds a slot and memory. The shares are held until the view has ended too: one that cannot be cancelled keeps
+// its own artifact waiting, and nobody else's.
+type admission struct {
+	mu       sync.Mutex
+	readers  int
+	memory   int64
+	runaways int                    // views that go on without a reader
+	views    map[any]int            // by id.Artifact and id.Workspace
+	reserved map[id.Workspace]int64 // memory
+	changed  chan struct{}          // closed when a reservation changes
+}
+
+func newAdmission() *admission {
+	return &admission{
+		views:    map[any]int{},
+		reserved: map[id.Workspace]int64{},
+		changed:  make(chan struct{}),
+	}
+}
+
+// reservation is what a reader and a view hold.
+type reservation struct {
+	*admission
+	of              Source
+	weight          int64
+	reader, running bool
+	textOnly        bool // too many views go on without a reader to start one more that may
+}
+
+// reserve waits for room for a page, limits.RenderWait at most. The refusal is rate_limited_artifact, whoever's share is used up.
+func (a *admission) reserve(ctx context.Context, s Source) (*reservation, error) {
+	r, full := &reservation{admission: a, of: s, weight: s.weight()}, ""
+	err := a.wait(ctx, limits.RenderWait, func() bool {
+		if full = a.full(r); full == "" {
+			r.reader, r.textOnly = true, a.runaways >= limits.RunawayViews
+			r.count(1)
+		}
+		return full == ""
+	})
+	if err == nil && full != "" {
+		err = fault.New(fault.RateLimitedArtifact,
+			"too many pages of this %s are being made at once; wait as long as Retry-After says", full).After(limits.RenderTime)
+	}
+	return r, err
+}
+
+// full says whose share has no room for a reservation, nobody's if there is room. The lock is held.
+func (a *admission) full(r *reservation) string {
+	w := r.of.Workspace
+	switch {
+	case a.views[r.of.Artifact] >= limits.ArtifactRenders:
+		return "artifact"
+	case a.views[w] >= limits.WorkspaceRenders, a.reserved[w]+r.weight > limits.WorkspaceRenderMemory:
+		return "workspace"
+	case a.readers >= limits.RendersAtOnce, a.memory+r.weight > limits.RenderMemory:
+		return "deployment"
+	}
+	return ""
+}
+
+// wait calls try under the lock until it succeeds or the time is over, and again whenever a reservation changes.
+func (a *admission) wait(ctx context.Context, most time.Duration, try func() bool) error {
+	over := time.NewTimer(most)
+	defer over.Stop()
+	for {
+		a.mu.Lock()
+		done, changed := try(), a.changed
+		a.mu.Unlock()
+		if done {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-over.C:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// count adds what the reservation holds n times, to take it or to give it back. The lock is held.
+func (r *reservation) count(n int) {
+	if r.reader {
+		r.readers += n
+		r.memory += int64(n) * r.weight
+		add(r.reserved, r.of.Workspace, int64(n)*r.weight)
+	} else if r.running {
+		r.runaways += n
+	}
+	if r.reader || r.running {
+		add[any](r.views, r.of.Artifact, n)
+		add[any](r.views, r.of.Workspace, n)
+	}
+}
+
+func add[K comparable, N int | int64](m map[K]N, key K, n N) {
+	if m[key] += n; m[key] == 0 {
+		delete(m, key)
+	}
+}
+
+// set changes whether a reader waits or a view runs.
+func (r *reservation) set(mark *bool, to bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.count(-1)
+	*mark = to
+	r.count(1)
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// Settle waits for views that go on without a reader, limits.RunawayTime at most, and returns how many still do.
+func (r *Renderer) Settle() (n int) {
+	_ = r.admission.wait(context.Background(), limits.RunawayTime, func() bool {
+		n = r.admission.runaways
+		return n == 0
+	})
+	return n
+}
