@@ -82,12 +82,13 @@ func (h *Host) answer(p content.Page, r *http.Request) (answer, error) {
 func (h *Host) make(r *http.Request, a answer, w io.Writer) error {
 	token := r.PathValue("token")
 	source := render.Source{
-		Path:  a.Page.Path,
-		File:  a.File.File,
-		Files: a.Files,
-		Pages: "/r/" + token + "/",
-		Raw:   "/v/" + token + "/",
-		App:   h.Origins.App,
+		Path:   a.Page.Path,
+		File:   a.File.File,
+		Files:  a.Files,
+		Pages:  "/r/" + token + "/",
+		Raw:    "/v/" + token + "/",
+		App:    h.Origins.App,
+		Framed: a.framed,
 		Open: func(ctx context.Context, size int64) (io.ReadCloser, error) {
 			return h.Reader.Open(ctx, a.File, web.ClientAddress(r), 0, size)
 		},

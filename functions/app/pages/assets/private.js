@@ -59,7 +59,7 @@ function close() {
 const field = (name) => strip.querySelector(`[data-field="${name}"]`);
 
 place(frame);
-if (!follows) part("follow").removeAttribute("aria-current");
+if (!follows) part("follow")?.removeAttribute("aria-current");
 if (strip?.dataset.newest) {
   watch({
     ask: (signal) =>
