@@ -19,7 +19,8 @@ func TestPagesThatRunSomethingHaveThePolicyOfTheirView(t *testing.T) {
 	start := "default-src 'none'; "
 	end := "img-src 'self' data:; media-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
 	hash := func(view media.View) string { return "script-src " + render.RunnerOf(view).Hash + " " }
-	diagrams := hash(media.MarkdownView) + "http://app.test/scripts/mermaid-12.3.0/; style-src 'unsafe-inline'; "
+	diagrams := hash(media.MarkdownView) + "http://app.test/scripts/mermaid-12.3.0/; style-src 'unsafe-inline'; " +
+		"font-src http://app.test/scripts/noto-sans-math-5.3.0/; "
 	for file, directives := range map[string]string{
 		"a.md":    diagrams,
 		"a.ipynb": diagrams,
@@ -30,6 +31,7 @@ func TestPagesThatRunSomethingHaveThePolicyOfTheirView(t *testing.T) {
 		if got := e.get(file).Header().Get("Content-Security-Policy"); got != alone {
 			t.Errorf("%s alone: %s, want %s", file, got, alone)
 		}
+		directives = strings.Replace(directives, "/; style", "/ "+render.HeightHash+"; style", 1)
 		if got := e.get(file, frame...).Header().Get("Content-Security-Policy"); got != start+directives+end+"http://app.test" {
 			t.Errorf("%s framed: %s", file, got)
 		}

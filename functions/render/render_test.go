@@ -17,11 +17,12 @@ func TestAPageIsServedWithItsHeaders(t *testing.T) {
 	e := newEnv(t, "a.txt", "Title")
 	for name, c := range map[string]struct {
 		headers   []string
+		scripts   string
 		ancestors string
 		frame     string
 	}{
-		"on its own": {nil, "frame-ancestors 'none'", "DENY"},
-		"in a frame": {frame, "frame-ancestors http://app.test", ""},
+		"on its own": {nil, "", "frame-ancestors 'none'", "DENY"},
+		"in a frame": {frame, "script-src " + render.HeightHash + "; ", "frame-ancestors http://app.test", ""},
 	} {
 		w := e.get("a.txt", c.headers...)
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Title") {
@@ -35,7 +36,7 @@ func TestAPageIsServedWithItsHeaders(t *testing.T) {
 			"Referrer-Policy":        "no-referrer",
 			"X-Frame-Options":        c.frame,
 			"Vary":                   "Sec-Fetch-Dest, Sec-Fetch-Mode",
-			"Content-Security-Policy": "default-src 'none'; style-src " + render.StyleHash + "; img-src 'self' data:; " +
+			"Content-Security-Policy": "default-src 'none'; " + c.scripts + "style-src " + render.StyleHash + "; img-src 'self' data:; " +
 				"media-src 'self'; base-uri 'none'; form-action 'none'; " + c.ancestors,
 		} {
 			if got := w.Header().Get(header); got != want {

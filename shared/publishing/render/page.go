@@ -26,11 +26,8 @@ func (s Source) write(w io.Writer, b *body) error {
 	if b.runner == nil {
 		p.WriteString(s.inert(font))
 	}
-	p.WriteString(`<title>` + escape(clip(s.title(), 200)) + `</title><style>` + stylesheet + `</style>`)
-	if font != "" {
-		p.WriteString(`<style>` + font + `</style>`)
-	}
-	p.WriteString(`</head><body><header class="top">`)
+	p.WriteString(`<title>` + escape(clip(s.title(), 200)) + `</title><style>` + stylesheet + font +
+		`</style></head><body><header class="top">`)
 	s.trail(&p)
 	if !s.folder() {
 		p.WriteString(`<p class="facts"><span>` + size(s.File.Size) + `</span> <a href="` + escape(s.raw(s.Path)) + `">Raw file</a>`)

@@ -44,16 +44,19 @@ func RunnerOf(view media.View) *Runner {
 }
 
 // heightScript posts the height of a page in a viewer frame. After the first ones it rests between two heights, because
-// the viewer takes a page that grows without rest for one that grows with its frame.
+// the viewer takes a page that grows without rest for one that grows with its frame. It scrolls to what a link leads to,
+// because browsers scroll no page around a frame of another site for a fragment.
 var heightScript = script.Height(`const scripts=false;let posts=0,timer,late;const report=()=>{late=!!timer;if(late)return;` +
-	`tell();timer=setTimeout(()=>{timer=0;if(late)report()},posts++<5?0:1100)};`)
+	`tell();timer=setTimeout(()=>{timer=0;if(late)report()},posts++<5?0:1100)};` +
+	`const seek=after=>setTimeout(()=>d.querySelector(":target")?.scrollIntoView(),after);` +
+	`addEventListener("load",()=>seek(200));addEventListener("click",e=>{if(e.target.closest("a")?.hash)seek(0)});`)
 
 // HeightHash is what a content security policy calls the script of a page in a viewer frame.
 var HeightHash = script.Hash(heightScript)
 
-// mathStyle is the style sheet of the font that formulas have; empty: the page has none.
+// mathStyle is what the style sheet of a page says of the font of its formulas; empty: it has none.
 func (s Source) mathStyle(b *body) string {
-	if b.formulas == nil || len(b.formulas.markup) == 0 {
+	if b.formulas == nil || len(b.formulas.markup) == b.formulas.asText {
 		return ""
 	}
 	return `@font-face{font-family:"Math of Vitrine";font-display:swap;src:url("` + script.MathFont.URL(s.App) +
@@ -84,7 +87,7 @@ func (s Source) inert(font string) string {
 		scripts = HeightHash
 	}
 	if font != "" {
-		styles += " " + script.Hash(font)
+		styles = script.Hash(stylesheet + font)
 		fonts = script.MathFont.Base(s.App)
 	}
 	return `<meta http-equiv="Content-Security-Policy" content="script-src ` + scripts + `; style-src ` + styles +
