@@ -100,7 +100,7 @@ func TestAnArtifactsPage(t *testing.T) {
 			[]string{firstID + `">`, `value="share"`, "Unlock", "/unpin", "Make it unlisted"},
 		},
 		private: {[]string{"Private", "Make it unlisted", `value="share"`, "Revoked", "Expired"}, []string{"Make it private", linkPath, "/address"}},
-		locked:  {[]string{"Links locked", "Unlock the links", "Make it private", linkPath + "/revoke"}, []string{"Make the link", "/address"}},
+		locked:  {[]string{"Links off", "Unlock the links", "Make it private", linkPath + "/revoke"}, []string{"Make the link", "/address"}},
 		pinned:  {[]string{"Pinned", "not while it is pinned", "/unpin"}, []string{"/pin\""}},
 		deleted: {[]string{"has ended", "Nobody any more", `<dt>Ended</dt><dd><time datetime="2026-03-14T10:00:00Z"`}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
 		ended:   {[]string{"has ended", "Nobody any more"}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
@@ -133,7 +133,7 @@ func TestAnArtifactsPage(t *testing.T) {
 func TestAnArtifactsPageOffersItsArchive(t *testing.T) {
 	for scene, want := range map[string]string{
 		"":     `/b/token" rel="noopener noreferrer" referrerpolicy="no-referrer">Download everything (zip, 2.3 MB)</a>`,
-		pinned: "An archive of all files is being packed. Load the page again in 42 seconds to download it.",
+		pinned: "A zip archive of all files is being prepared. Load the page again in 42 seconds to download it.",
 	} {
 		s := newHouse()
 		s.scene = scene

@@ -126,7 +126,7 @@ func TestTheAnswerSaysWhichArtifactsWereNotChanged(t *testing.T) {
 		s.pinRefused = err
 		body := text(t, signedIn(s.handler(), "POST", selectionPath,
 			url.Values{"do": {"pin"}, "once": {"page-0123456789"}, chosenField + artifactID: {"on"}}))
-		if !strings.Contains(body, "Not all of it was done") || !strings.Contains(body, want) {
+		if !strings.Contains(body, "Some of it was not done") || !strings.Contains(body, want) {
 			t.Errorf("%v: %s", err, body)
 		}
 	}

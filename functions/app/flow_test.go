@@ -162,7 +162,7 @@ func TestKeysAreMadeAndRevokedWithCare(t *testing.T) {
 		t.Errorf("%d %v", r.StatusCode, s.calls)
 	}
 	s.fail = fault.New(fault.Forbidden, "this credential lacks the scope admin")
-	if r := signedIn(h, "GET", "/keys", nil); r.StatusCode != 403 || !strings.Contains(text(t, r), "Not yours to do") {
+	if r := signedIn(h, "GET", "/keys", nil); r.StatusCode != 403 || !strings.Contains(text(t, r), "You may not do this") {
 		t.Errorf("%d", r.StatusCode)
 	}
 }

@@ -100,7 +100,7 @@ func TestT41OtherSitesReachNoForm(t *testing.T) {
 			"an old browser": {"Sec-Fetch-Site", "", "Origin", "https://evil.example"}, "a sandbox": {"Sec-Fetch-Site", "cross-site", "Origin", "null"},
 		} {
 			if r := signedIn(h, "POST", path, fields, header...); r.StatusCode != 403 ||
-				!strings.Contains(text(t, r), "Not from there") || len(r.Cookies()) > 0 {
+				!strings.Contains(text(t, r), "Not done") || len(r.Cookies()) > 0 {
 				t.Errorf("%s from %s: %d", path, name, r.StatusCode)
 			}
 			r := signedIn(h, "POST", path, fields, append(header, "Accept", "application/json")...)

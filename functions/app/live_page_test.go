@@ -102,7 +102,7 @@ func TestTheStripOfRevisionsLooksRight(t *testing.T) {
 	p.Wait(`document.querySelectorAll("iframe").length === 1`)
 	lookAt(t, p, "strip-updated")
 	p.Click(`[data-part="older"]`)
-	p.Wait(`document.querySelector(".strip-text").innerText.includes("Revision 3 is there.")`)
+	p.Wait(`document.querySelector(".strip-text").innerText.includes("Revision 3 is available.")`)
 	p.Wait(`document.querySelectorAll("iframe").length === 1`)
 	lookAt(t, p, "strip-older")
 	p.Clean()

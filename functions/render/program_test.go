@@ -107,7 +107,7 @@ func TestT89DocumentsThatCannotBeDrawnSaySo(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
 		"a packed page of 400 MB":   {pdfWith(bytes.Repeat([]byte(" "), 400<<20)), "A page of this document is too large to draw"},
 		"a page of 400 MB of lines": {pdfWith(bytes.Repeat([]byte("0 0 m 9 9 l S\n"), 400<<20/14)), "A page of this document is too large to draw"},
-		"no document":               {"<script>alert(1)</script>", "This file is no PDF document"},
+		"no document":               {"<script>alert(1)</script>", "This file is not a PDF document"},
 		"an empty file":             {"", "The raw file has all of it."},
 	} {
 		t.Run(name, func(t *testing.T) {

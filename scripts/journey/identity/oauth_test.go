@@ -322,7 +322,7 @@ func TestT71ADeviceThatWasDeniedOrGuessedGetsNothing(t *testing.T) {
 		}
 	}
 	harness.WantPage(
-		t, "then the right code", w.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}), 429, "Too much at once",
+		t, "then the right code", w.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}), 429, "Too many requests",
 	)
 	if code := p.OAuthError(t, harness.DeviceGrant("cli", d.DeviceCode)); code != "authorization_pending" {
 		t.Errorf("the device is told %s", code)

@@ -113,7 +113,7 @@ func (d *document) drawn(language, code string) bool {
 // pdfView shows a document whose pages a script draws, because only the reader's browser has the fonts and the time.
 func pdfView(_ context.Context, s Source, b *body, _ Query) error {
 	if s.File.Size > limits.RenderedPDF {
-		b.note("Documents above %s are not shown.", size(limits.RenderedPDF))
+		b.note("Documents larger than %s are not shown.", size(limits.RenderedPDF))
 		return nil
 	}
 	b.printf(`<p class="v-about">The pages of this document are drawn by a script. Where scripts do not run, open the raw file.</p>` +

@@ -209,7 +209,7 @@ function strip() {
   else if (!last) text = number ? `Revision ${number}` : "The revision that you opened";
   field("revision").textContent = text;
   field("newer").hidden = last;
-  field("newer").textContent = newest.number ? `Revision ${newest.number} is there.` : "A newer revision is there.";
+  field("newer").textContent = newest.number ? `Revision ${newest.number} is available.` : "A newer revision is available.";
   part("steps").hidden = shares === false || (last && seen.length === 1);
   part("older").setAttribute("aria-disabled", at === 0);
   part("later").setAttribute("aria-disabled", at === seen.length - 1);
