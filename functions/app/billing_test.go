@@ -78,11 +78,11 @@ func TestThePlanIsShownInWords(t *testing.T) {
 		},
 		"given": {
 			billing.Account{Override: "pro"},
-			[]string{"Pro plan", "Given by an operator", "whatever is paid"}, []string{"Upgrade, paid"},
+			[]string{"Pro plan", "Given by an operator", "regardless of payment"}, []string{"Upgrade, paid"},
 		},
 		"given beside a subscription": {
 			func() billing.Account { a := paying(billing.Unpaid); a.Override = "pro"; return a }(),
-			[]string{"Pro plan", "Not paid", "does not count", ">Manage<"}, []string{"Upgrade, paid", "limits of the Free plan"},
+			[]string{"Pro plan", "Not paid", "has no effect", ">Manage<"}, []string{"Upgrade, paid", "limits of the Free plan"},
 		},
 	} {
 		s := newHouse()

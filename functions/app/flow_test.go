@@ -114,7 +114,7 @@ func TestADoubleClickIsOneCommand(t *testing.T) {
 	fields := url.Values{"name": {"Build server"}, "once": {first}}
 	for range 2 {
 		body := text(t, signedIn(h, "POST", "/keys", fields))
-		if !strings.Contains(body, "ap_pk_preview_") || !strings.Contains(body, "shown this once") ||
+		if !strings.Contains(body, "ap_pk_preview_") || !strings.Contains(body, "shown only once") ||
 			onceOf(t, body) == first {
 			t.Errorf("no secret:\n%s", body)
 		}

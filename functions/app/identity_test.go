@@ -246,7 +246,7 @@ func TestT72ACodeInTheAddressDoesNothingByItself(t *testing.T) {
 		t.Errorf("%d %v", r.StatusCode, s.calls)
 	}
 	r := signedIn(h, "POST", "/device", url.Values{"code": {"BCDF"}})
-	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "No device waits with this code") ||
+	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "No device is waiting with this code") ||
 		!strings.Contains(body, `value="BCDF"`) {
 		t.Errorf("a wrong code: %d\n%s", r.StatusCode, body)
 	}
@@ -320,7 +320,7 @@ func TestFailuresOfASignInAreToldInWords(t *testing.T) {
 		"old callback":  {signin.Refused(errors.New("no such sign-in")), 400, "began in another browser"},
 		"provider down": {signin.Unreachable(errors.New("dial tcp 10.0.0.1")), 503, "does not answer"},
 		"closed":        {fault.New(fault.Forbidden, "closed"), 403, "closed your workspace"},
-		"too often":     {fault.NewCode(fault.RateLimitedActor).After(time.Minute), 429, "too many requests"},
+		"too often":     {fault.NewCode(fault.RateLimitedActor).After(time.Minute), 429, "more requests than are allowed"},
 		"a bug":         {errors.New("dial tcp 10.0.0.1"), 500, "our fault"},
 	} {
 		s := newHouse()
