@@ -360,3 +360,18 @@ func FuzzFormula(f *testing.F) {
 		}
 	})
 }
+
+func TestADelimiterGrowsWhereTheFormulaSaysSo(t *testing.T) {
+	for formula, grows := range map[string]bool{
+		`\lVert \frac{1}{2} \rVert`:              false,
+		`\langle \frac{1}{2} \rangle`:            false,
+		`\left\lVert \frac{1}{2} \right\rVert`:   true,
+		`\begin{vmatrix} 1 \\ 2 \end{vmatrix}`:   true,
+		`\left\langle \frac{1}{2} \right\rangle`: true,
+	} {
+		got, err := mathML(formula, true)
+		if err != nil || strings.Contains(got, `stretchy="false"`) == grows {
+			t.Errorf("%s: %s, %v", formula, got, err)
+		}
+	}
+}
