@@ -145,7 +145,7 @@ func (h *Host) denyAgent(w http.ResponseWriter, r *http.Request, v browserSessio
 		return agentOver(err)
 	}
 	dropCookie(w, attemptCookie)
-	return h.page(w, http.StatusOK, denied(v, "The agent is told at its next question."))
+	return h.page(w, http.StatusOK, denied(v, "The agent will learn of it the next time it asks."))
 }
 
 // denied says that a request was refused.

@@ -82,13 +82,13 @@ func unchanged(handle memberHandler) memberHandler {
 
 // words are what pages say about a failure, by status.
 var words = map[int]pages.Message{
-	http.StatusForbidden:           {Heading: "Not yours to do", Text: "You are signed in, but your rights in this workspace do not go that far. Ask somebody who manages it."},
+	http.StatusForbidden:           {Heading: "You may not do this", Text: "You are signed in, but you do not have the right to do this in the workspace. Ask somebody who manages it."},
 	http.StatusUnauthorized:        {Heading: "Sign in first", Text: "This page is for members.", Links: []pages.Link{{Path: "/", Text: "Front page"}}},
-	http.StatusConflict:            {Heading: "Still at it", Text: "The same request is being carried out right now. Go back in a moment and look before you send it again."},
+	http.StatusConflict:            {Heading: "Already in progress", Text: "The same request is being carried out right now. Go back in a moment and look before you send it again."},
 	http.StatusNotFound:            {Heading: "Nothing on show here", Text: "There is no page at this address. Check it for a missing or an extra character."},
-	http.StatusMethodNotAllowed:    {Heading: "Not in this way", Text: "There is a page at this address, but it does not take requests of this kind."},
+	http.StatusMethodNotAllowed:    {Heading: "This does not work here", Text: "There is a page at this address, but it does not take requests of this kind."},
 	http.StatusBadRequest:          {Heading: "That was not understood", Text: "The request was not complete. Go back, reload the page and try again."},
-	http.StatusTooManyRequests:     {Heading: "Too much at once", Text: "There were too many requests."},
+	http.StatusTooManyRequests:     {Heading: "Too many requests", Text: "You sent more requests than are allowed."},
 	http.StatusServiceUnavailable:  {Heading: "Not available right now", Text: "A part of this service does not answer. Try again in a moment."},
 	http.StatusInternalServerError: {Heading: "Something broke", Text: "That was our fault, not yours. Try again; if it happens again, tell the operator the number below."},
 }

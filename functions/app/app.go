@@ -283,7 +283,7 @@ func (h *Host) exactPaths(next http.Handler) http.Handler {
 
 func foreign(http.ResponseWriter, *http.Request) error {
 	return explained{fault.New(fault.Forbidden, "The request came from another site."), pages.Message{
-		Heading: "Not from there",
+		Heading: "Not done",
 		Text:    "Another site tried to do this in your name, so it was not done. Do it from this site instead.",
 	}}
 }

@@ -123,10 +123,10 @@ func TestRoutes(t *testing.T) {
 		{"GET", "/al/../healthz", "", 404, html, "no-store", "Nothing on show here"},
 		{"GET", "/al/%2e%2e/healthz", "", 404, html, "no-store", "Nothing on show here"},
 		{"GET", "/api/none", "", 404, jsonType, "no-store", `"code":"not_found"`},
-		{"POST", "/", "", 405, html, "no-store", "Not in this way"},
-		{"DELETE", "/al/" + publicID, "", 405, html, "no-store", "Not in this way"},
-		{"OPTIONS", "/healthz", "", 405, html, "no-store", "Not in this way"},
-		{"PUT", asset0("viewer.js"), "", 405, html, "no-store", "Not in this way"},
+		{"POST", "/", "", 405, html, "no-store", "This does not work here"},
+		{"DELETE", "/al/" + publicID, "", 405, html, "no-store", "This does not work here"},
+		{"OPTIONS", "/healthz", "", 405, html, "no-store", "This does not work here"},
+		{"PUT", asset0("viewer.js"), "", 405, html, "no-store", "This does not work here"},
 		{"GET", "/api/access-links/resolve", "", 405, jsonType, "no-store", `"code":"invalid_request"`},
 	} {
 		t.Run(tt.method+" "+tt.path, func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestOtherSitesCannotPost(t *testing.T) {
 		}
 	}
 	r := send(handler, "POST", "/healthz", "", "Sec-Fetch-Site", "cross-site")
-	if got := text(t, r); r.StatusCode != 403 || !strings.Contains(got, "Not from there") {
+	if got := text(t, r); r.StatusCode != 403 || !strings.Contains(got, "Not done") {
 		t.Errorf("a page path answers %d\n%s", r.StatusCode, got)
 	}
 }

@@ -56,7 +56,7 @@ func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
 				t.Errorf("member %v: %d %v", member, r.StatusCode, r.Header)
 			}
 			for _, want := range []string{
-				s.client, "<code>invalid_target</code>", "tokens for https://mcp.example only", "cannot be let into here", "<bdi>client.example</bdi>",
+				s.client, "<code>invalid_target</code>", "tokens for https://mcp.example only", "does not offer", "<bdi>client.example</bdi>",
 				`rel="noreferrer" href="https://client.example/cb?error=invalid_target&amp;state=a%26b"`,
 			} {
 				if !strings.Contains(body, want) {

@@ -251,8 +251,8 @@ func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) err
 	err := h.changeArtifact(w, r, v, idempotency.PinArtifact, h.Artifacts.Pin, "")
 	if fault.CodeOf(err) == fault.PinnedArtifactCap {
 		return explained{err, pages.Message{
-			Heading: "As much is pinned as may be",
-			Text:    "This workspace has pinned as many artifacts as it may. Unpin another one first; nothing was changed.",
+			Heading: "No pins left",
+			Text:    "This workspace has pinned as many artifacts as it is allowed. Unpin another one first; nothing was changed.",
 			Links: []pages.Link{
 				{Path: artifactPath(named(r)), Text: "Back to the artifact"},
 				{Path: "/artifacts", Text: "Artifacts"},

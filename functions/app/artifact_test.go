@@ -97,10 +97,10 @@ func TestAnArtifactsPage(t *testing.T) {
 		"": {
 			[]string{"Unlisted", "Revision 3", "Files removed", "Draft", "/v/" + artifactID + "?revision=" + oldID, `href="/v/` + artifactID + `"`, `value="` + oldID + `"`,
 				"Link to revision 2", linkPath + "/revoke", linkPath + "/address", "Make it private", "/pin\"", "/delete"},
-			[]string{firstID + `">`, `value="share"`, "Unlock", "/unpin", "Make it unlisted"},
+			[]string{firstID + `">`, `value="share"`, "Turn the links back on", "/unpin", "Make it unlisted"},
 		},
 		private: {[]string{"Private", "Make it unlisted", `value="share"`, "Revoked", "Expired"}, []string{"Make it private", linkPath, "/address"}},
-		locked:  {[]string{"Links locked", "Unlock the links", "Make it private", linkPath + "/revoke"}, []string{"Make the link", "/address"}},
+		locked:  {[]string{"Links off", "Turn the links back on", "Make it private", linkPath + "/revoke"}, []string{"Make the link", "/address"}},
 		pinned:  {[]string{"Pinned", "not while it is pinned", "/unpin"}, []string{"/pin\""}},
 		deleted: {[]string{"has ended", "Nobody any more", `<dt>Ended</dt><dd><time datetime="2026-03-14T10:00:00Z"`}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
 		ended:   {[]string{"has ended", "Nobody any more"}, []string{"<form class", "/delete", "/revoke", "/address", "/v/"}},
@@ -133,7 +133,7 @@ func TestAnArtifactsPage(t *testing.T) {
 func TestAnArtifactsPageOffersItsArchive(t *testing.T) {
 	for scene, want := range map[string]string{
 		"":     `/b/token" rel="noopener noreferrer" referrerpolicy="no-referrer">Download everything (zip, 2.3 MB)</a>`,
-		pinned: "An archive of all files is being packed. Load the page again in 42 seconds to download it.",
+		pinned: "A zip archive of all files is being prepared. Load the page again in 42 seconds to download it.",
 	} {
 		s := newHouse()
 		s.scene = scene
@@ -245,7 +245,7 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 		r := signedIn(h, "POST", artifactPage+tt.path, tt.fields)
 		body := text(t, r)
 		if r.StatusCode != 200 || strings.Count(body, ">"+linkAddress+"<") != 1 || !strings.Contains(body, tt.has) ||
-			!strings.Contains(body, "shown this once") {
+			!strings.Contains(body, "shown only once") {
 			t.Errorf("%s: %d\n%s", name, r.StatusCode, body)
 		}
 		if r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("Referrer-Policy") != "no-referrer" ||
@@ -283,7 +283,7 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 	s := newHouse()
 	s.scene = locked
 	if r := signedIn(s.handler(), "POST", linkPath+"/address", nil); r.StatusCode != 404 ||
-		!strings.Contains(text(t, r), "opens nothing any more") {
+		!strings.Contains(text(t, r), "no longer opens anything") {
 		t.Errorf("a locked link: %d", r.StatusCode)
 	}
 }

@@ -126,7 +126,7 @@ func TestTheAnswerSaysWhichArtifactsWereNotChanged(t *testing.T) {
 		s.pinRefused = err
 		body := text(t, signedIn(s.handler(), "POST", selectionPath,
 			url.Values{"do": {"pin"}, "once": {"page-0123456789"}, chosenField + artifactID: {"on"}}))
-		if !strings.Contains(body, "Not all of it was done") || !strings.Contains(body, want) {
+		if !strings.Contains(body, "Some of it was not done") || !strings.Contains(body, want) {
 			t.Errorf("%v: %s", err, body)
 		}
 	}
@@ -164,7 +164,7 @@ func TestTheOverviewTellsOfNewAccess(t *testing.T) {
 	s := newHouse()
 	body := html.UnescapeString(text(t, signedIn(s.handler(), "GET", "/dashboard", nil)))
 	for _, want := range []string{
-		"New access since", "You made the API key", "An agent of claude.example got in", "1,234+", "10,000+", "of 100",
+		"New access since", "You made the API key", "An agent from claude.example got access", "1,234+", "10,000+", "of 100",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the overview lacks %q", want)

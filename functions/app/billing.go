@@ -72,7 +72,7 @@ func (h *Host) billing(w http.ResponseWriter, r *http.Request, v browserSession)
 		p.PerDay = p.Larger.PerDay
 	}
 	if p.Standing = standing(account); p.Given && p.Standing != nil {
-		p.Standing.Text, p.Standing.Trouble = "The subscription at Stripe goes on beside it and does not count.", false
+		p.Standing.Text, p.Standing.Trouble = "The subscription at Stripe continues but has no effect.", false
 	}
 	p.Outcome = outcome(q.Get("status"), account)
 	return h.page(w, http.StatusOK, p)
@@ -207,7 +207,7 @@ func (h *Host) portal(w http.ResponseWriter, r *http.Request, v browserSession) 
 	if err != nil {
 		return notOpened(err)
 	}
-	return h.depart(w, v, page.URL, "To your subscription", "Stripe has the way to pay, the invoices and the cancellation.")
+	return h.depart(w, v, page.URL, "To your subscription", "At Stripe you change how you pay, see your invoices and cancel.")
 }
 
 // depart sends the browser to a page of the payment provider, which no other browser may use.
@@ -235,16 +235,16 @@ func notOpened(err error) error {
 	switch fault.CodeOf(web.Late(err)) {
 	case fault.DatabaseUnavailable:
 		m.Heading = "Stripe does not answer"
-		m.Text = "Nothing was charged and nothing changed. Try again in a minute; asking twice opens one checkout."
+		m.Text = "Nothing was charged and nothing changed. Try again in a minute; trying twice opens only one checkout."
 	case fault.InvalidRequest:
-		m.Heading = "There is a subscription already"
-		m.Text = "Nothing was charged: this workspace has a subscription, which Manage leads to."
+		m.Heading = "There already is a subscription"
+		m.Text = "Nothing was charged: this workspace has a subscription. Manage shows it."
 	case fault.InvalidIdempotencyKey, fault.IdempotencyInFlight:
-		m.Heading = "This was asked before"
+		m.Heading = "This form was sent before"
 		m.Text = "Nothing was charged. Load the billing page again and use its button."
 	case fault.NotFound:
 		m.Heading = "There is nothing to manage"
-		m.Text = "This workspace has never been to the checkout."
+		m.Text = "This workspace has never had a subscription."
 	default:
 		return err
 	}

@@ -78,17 +78,17 @@ func TestThePlanIsShownInWords(t *testing.T) {
 		},
 		"given": {
 			billing.Account{Override: "pro"},
-			[]string{"Pro plan", "Given by an operator", "whatever is paid"}, []string{"Upgrade, paid"},
+			[]string{"Pro plan", "Given by an operator", "regardless of payment"}, []string{"Upgrade, paid"},
 		},
 		"given beside a subscription": {
 			func() billing.Account { a := paying(billing.Unpaid); a.Override = "pro"; return a }(),
-			[]string{"Pro plan", "Not paid", "does not count", ">Manage<"}, []string{"Upgrade, paid", "limits of the Free plan"},
+			[]string{"Pro plan", "Not paid", "has no effect", ">Manage<"}, []string{"Upgrade, paid", "limits of the Free plan"},
 		},
 	} {
 		s := newHouse()
 		s.account = c.account
 		body := text(t, signedIn(s.handler(), "GET", billingPath, nil))
-		for _, want := range append(c.want, "What the plans give", "<td>100 MiB</td>", `aria-current="page">Billing`) {
+		for _, want := range append(c.want, "What the plans include", "<td>100 MiB</td>", `aria-current="page">Billing`) {
 			if !strings.Contains(body, want) {
 				t.Errorf("%s: the page lacks %q:\n%s", name, want, body)
 			}
@@ -181,9 +181,9 @@ func TestFailuresOfTheProviderAreToldInWords(t *testing.T) {
 		words  string
 	}{
 		fault.DatabaseUnavailable:   {503, "Stripe does not answer"},
-		fault.InvalidRequest:        {400, "There is a subscription already"},
-		fault.InvalidIdempotencyKey: {400, "This was asked before"},
-		fault.IdempotencyInFlight:   {409, "This was asked before"},
+		fault.InvalidRequest:        {400, "There already is a subscription"},
+		fault.InvalidIdempotencyKey: {400, "This form was sent before"},
+		fault.IdempotencyInFlight:   {409, "This form was sent before"},
 		fault.NotFound:              {404, "There is nothing to manage"},
 		fault.Internal:              {500, "Something broke"},
 	} {

@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-const badClaim = "This claim token opens nothing: it may be mistyped, expired, used already, or of a workspace that is yours."
+const badClaim = "This claim token does not work: it may be mistyped, expired or already used, or belong to a workspace that is yours."
 
 // claimPage also serves people who are not signed in: a script of the page keeps the token, which is in the fragment,
 // until they are.
@@ -101,7 +101,7 @@ func (h *Host) claimed(v browserSession, c contract.Claimed) pages.Done {
 		Subject: v.Actor.Workspace.Name,
 		Points: []string{
 			what + " yours now.",
-			fmt.Sprintf("Instead of one day, artifacts live for %s, or for up to %s if you ask for it.", pages.Span(v.Actor.Workspace.Life(v.Actor.Policy)), pages.Span(l.LongestLife)),
+			fmt.Sprintf("Instead of one day, artifacts last for %s, or for up to %s if you ask for it.", pages.Span(v.Actor.Workspace.Life(v.Actor.Policy)), pages.Span(l.LongestLife)),
 			"Scripts inside them run from now on.",
 			fmt.Sprintf("You can publish %d new artifacts a day, within the limits of your workspace.", l.PerDay),
 		},

@@ -34,7 +34,7 @@ func TestThePageTellsWhatChanged(t *testing.T) {
 		"<del>30</del> <ins>33</ins>", `<th scope="col">bay</th>`, "1 row unchanged", // a table by cell
 		"−</span><code>&lt;p&gt;There are 59 seals", "&#43;</span><code>&lt;p&gt;There are 62 seals", // anything else by line
 		`id="f5-old-41"`, `id="f5-new-1"`, "No newline at end of file",
-		"was <bdi>old name.txt</bdi>", "with the same bytes", "This file is not text",
+		"was <bdi>old name.txt</bdi>", "with the same contents", "This file is not text",
 		`src="` + s.contentURL + `/v/plain/chart.png"`, `src="` + s.contentURL + `/v/scripts/chart.png"`, `value="both"`,
 		`<span class="size">`, "7 bytes → 42 bytes", "/v/" + artifactID,
 	} {

@@ -93,7 +93,7 @@ func note(f comparison.File) string {
 	case comparison.TooManyLines:
 		return fmt.Sprintf("Files of %d lines or more are not compared. Open both to see them.", limits.ComparedLines)
 	case comparison.LongLine:
-		return fmt.Sprintf("A line of this file has more than %d bytes, so that comparing lines says little. Open both "+
+		return fmt.Sprintf("A line of this file has more than %d bytes, so comparing lines says little. Open both "+
 			"to see them.", limits.ComparedLine)
 	}
 	if f.Kind != tree.Renamed && len(f.Hunks)+len(f.Blocks) == 0 && f.Table == nil {

@@ -103,10 +103,10 @@ func (h *Host) answerApp(
 // errorMeanings are the errors of apps in words.
 var errorMeanings = map[fault.OAuthCode]string{
 	fault.OAuthUnsupportedResponse: "The app wants its answer in a form that this service does not give.",
-	fault.OAuthInvalidTarget:       "The app wants access to something that it cannot be let into here.",
+	fault.OAuthInvalidTarget:       "The app asks for access to something that this service does not offer.",
 }
 
-const malformed = "The app left something out of its request, or sent something that it must not."
+const malformed = "Something in the app’s request is missing or not allowed."
 
 // appError tells a person what was wrong with the request of an app. It goes on to the app by itself only if the member
 // of this browser lets the app in already.

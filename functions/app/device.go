@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-const badDevice = "No device waits with this code: it may be mistyped, answered already, or older than 15 minutes. Check the letters, or start again on the device."
+const badDevice = "No device is waiting with this code: it may be mistyped, already answered, or older than 15 minutes. Check the letters, or start again on the device."
 
 // devicePage takes a code. One in the address is filled in and does nothing until it is sent.
 func (h *Host) devicePage(w http.ResponseWriter, r *http.Request, v browserSession) error {
@@ -98,5 +98,7 @@ func (h *Host) approveDevice(w http.ResponseWriter, r *http.Request, v browserSe
 }
 
 func (h *Host) denyDevice(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.answerDevice(h.Apps.DenyDevice, func(v browserSession) pages.Done { return denied(v, "The device is told at its next question.") })(w, r, v)
+	return h.answerDevice(h.Apps.DenyDevice, func(v browserSession) pages.Done {
+		return denied(v, "The device will learn of it the next time it asks.")
+	})(w, r, v)
 }

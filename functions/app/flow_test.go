@@ -114,7 +114,7 @@ func TestADoubleClickIsOneCommand(t *testing.T) {
 	fields := url.Values{"name": {"Build server"}, "once": {first}}
 	for range 2 {
 		body := text(t, signedIn(h, "POST", "/keys", fields))
-		if !strings.Contains(body, "ap_pk_preview_") || !strings.Contains(body, "shown this once") ||
+		if !strings.Contains(body, "ap_pk_preview_") || !strings.Contains(body, "shown only once") ||
 			onceOf(t, body) == first {
 			t.Errorf("no secret:\n%s", body)
 		}
@@ -162,7 +162,7 @@ func TestKeysAreMadeAndRevokedWithCare(t *testing.T) {
 		t.Errorf("%d %v", r.StatusCode, s.calls)
 	}
 	s.fail = fault.New(fault.Forbidden, "this credential lacks the scope admin")
-	if r := signedIn(h, "GET", "/keys", nil); r.StatusCode != 403 || !strings.Contains(text(t, r), "Not yours to do") {
+	if r := signedIn(h, "GET", "/keys", nil); r.StatusCode != 403 || !strings.Contains(text(t, r), "You may not do this") {
 		t.Errorf("%d", r.StatusCode)
 	}
 }

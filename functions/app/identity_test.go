@@ -100,7 +100,7 @@ func TestT41OtherSitesReachNoForm(t *testing.T) {
 			"an old browser": {"Sec-Fetch-Site", "", "Origin", "https://evil.example"}, "a sandbox": {"Sec-Fetch-Site", "cross-site", "Origin", "null"},
 		} {
 			if r := signedIn(h, "POST", path, fields, header...); r.StatusCode != 403 ||
-				!strings.Contains(text(t, r), "Not from there") || len(r.Cookies()) > 0 {
+				!strings.Contains(text(t, r), "Not done") || len(r.Cookies()) > 0 {
 				t.Errorf("%s from %s: %d", path, name, r.StatusCode)
 			}
 			r := signedIn(h, "POST", path, fields, append(header, "Accept", "application/json")...)
@@ -246,7 +246,7 @@ func TestT72ACodeInTheAddressDoesNothingByItself(t *testing.T) {
 		t.Errorf("%d %v", r.StatusCode, s.calls)
 	}
 	r := signedIn(h, "POST", "/device", url.Values{"code": {"BCDF"}})
-	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "No device waits with this code") ||
+	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "No device is waiting with this code") ||
 		!strings.Contains(body, `value="BCDF"`) {
 		t.Errorf("a wrong code: %d\n%s", r.StatusCode, body)
 	}
@@ -320,7 +320,7 @@ func TestFailuresOfASignInAreToldInWords(t *testing.T) {
 		"old callback":  {signin.Refused(errors.New("no such sign-in")), 400, "began in another browser"},
 		"provider down": {signin.Unreachable(errors.New("dial tcp 10.0.0.1")), 503, "does not answer"},
 		"closed":        {fault.New(fault.Forbidden, "closed"), 403, "closed your workspace"},
-		"too often":     {fault.NewCode(fault.RateLimitedActor).After(time.Minute), 429, "too many requests"},
+		"too often":     {fault.NewCode(fault.RateLimitedActor).After(time.Minute), 429, "more requests than are allowed"},
 		"a bug":         {errors.New("dial tcp 10.0.0.1"), 500, "our fault"},
 	} {
 		s := newHouse()

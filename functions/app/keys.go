@@ -92,7 +92,7 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSessio
 	if fault.CodeOf(err) == fault.Forbidden && v.Actor.Require(credential.Admin) == nil {
 		return explained{err, pages.Message{
 			Heading: "No room for another key",
-			Text: fmt.Sprintf("This workspace has %d live API keys, as many as it may. ", limits.LiveKeys) +
+			Text: fmt.Sprintf("This workspace has %d live API keys, as many as it is allowed. ", limits.LiveKeys) +
 				"Revoke one that nobody needs any more; nothing was made.",
 			Links: []pages.Link{{Path: "/keys", Text: "Back to the keys"}},
 		}}

@@ -102,10 +102,33 @@ func TestTheStripOfRevisionsLooksRight(t *testing.T) {
 	p.Wait(`document.querySelectorAll("iframe").length === 1`)
 	lookAt(t, p, "strip-updated")
 	p.Click(`[data-part="older"]`)
-	p.Wait(`document.querySelector(".strip-text").innerText.includes("Revision 3 is there.")`)
+	p.Wait(`document.querySelector(".strip-text").innerText.includes("Revision 3 is available.")`)
 	p.Wait(`document.querySelectorAll("iframe").length === 1`)
 	lookAt(t, p, "strip-older")
 	p.Clean()
+}
+
+// TestAPhoneIsTheArtifactsFirst: the artifact begins in the first quarter of the screen, and steps between revisions come
+// with the second one.
+func TestAPhoneIsTheArtifactsFirst(t *testing.T) {
+	g, p := open(t), browser.Open(t)
+	p.Viewport(320, 700)
+	p.Before(hurried)
+	p.Go(g.link(blob, g.shows("Tides of the northern bays", "plain", "report.html", htmlType, older)))
+	p.Wait(`document.querySelector(".strip-text").innerText.includes("The newest revision")`)
+	if top := browser.Eval[float64](&p.Document, `document.querySelector("iframe").getBoundingClientRect().top`); top > 175 {
+		t.Errorf("the artifact begins %v pixels below the top", top)
+	}
+	if p.Visible(`[data-part="steps"]`) {
+		t.Error("the page offers other revisions of one")
+	}
+	g.link(blob, g.shows("High tides", "plain", "tall.html", htmlType, newer))
+	g.live.set(&contract.Pointer{RevisionID: newestID, Number: 2})
+	p.Wait(`document.querySelector("[data-part=steps]").checkVisibility()`)
+	p.Click("summary")
+	if until := p.Text(`[data-field="until"]`); !strings.Contains(until, time.Now().Format("2006")) {
+		t.Errorf("the details say that it expires %q", until)
+	}
 }
 
 func TestTheStripOfAMemberLooksRight(t *testing.T) {

@@ -403,7 +403,7 @@ func TestFlowsWorkWithoutScripts(t *testing.T) {
 	in.enter(p)
 	p.NoScripts()
 	for _, s := range []struct{ path, field, value, then, done string }{
-		{"/keys", "name", "Build server", "", "shown this once"},
+		{"/keys", "name", "Build server", "", "shown only once"},
 		{"/keys/" + keyID + "/revoke", "", "", "", "Make a key"},
 		{"/connections/apps/" + grantID + "/unlink", "", "", "", "Agents and apps that you let"},
 		{"/claim", "claim_token", claimToken, "Claim 1 artifact?", "One artifact is yours now."},
@@ -446,7 +446,7 @@ func TestASecondClickWaitsForTheFirst(t *testing.T) {
 	in.enter(p)
 	p.Go(in.appURL + "/keys")
 	browser.Eval[bool](&p.Document, `(() => { document.getElementById("name").value = "Twice"; const b = document.querySelector("main button"); b.click(); b.click(); return true })()`)
-	p.WaitText("shown this once")
+	p.WaitText("shown only once")
 	if len(in.commands) != 1 {
 		t.Errorf("%d commands", len(in.commands))
 	}

@@ -94,7 +94,7 @@ func TestThePanelWorksByKeyboard(t *testing.T) {
 	}
 	want := []string{
 		"report.html", "data/counts.csv", "notes.md", "Download everything", "Copy link",
-		"QR code and address", "Hand this to an agent", "Report abuse",
+		"QR code and address", "Give this to an agent", "Report abuse",
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("Tab goes to %q, want %q", got, want)
@@ -171,7 +171,7 @@ func TestThePanelAsksForTheArchiveWhileItIsOpen(t *testing.T) {
 		t.Errorf("a panel that is closed waits %d times", n)
 	}
 	browser.Eval[bool](&p.Document, openPanel)
-	p.WaitText("An archive of all files is being packed.")
+	p.WaitText("A zip archive of all files is being prepared.")
 	p.Wait(`document.querySelector('[data-state="ready"]').checkVisibility()`)
 	type link struct{ Text, Href string }
 	got := browser.Eval[link](&p.Document, `(a => ({ Text: a.innerText.replace(/\s+/g, " "), Href: a.href }))(document.querySelector('[data-state="ready"] a'))`)
@@ -208,7 +208,7 @@ func TestThePrivatePanelFollowsWhatIsOnShow(t *testing.T) {
 	in.enter(p)
 	p.Go(in.appURL + "/v/" + artifactID)
 	browser.Eval[bool](&p.Document, openPanel)
-	p.WaitText("An archive of all files is being packed.")
+	p.WaitText("A zip archive of all files is being prepared.")
 	in.mu.Lock()
 	in.bundle = contract.Bundle{Status: "ready", URL: in.contentURL + "/b/token", SizeBytes: 1_310_000}
 	in.mu.Unlock()

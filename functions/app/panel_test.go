@@ -178,7 +178,7 @@ func TestThePrivatePanelIsRenderedByTheServer(t *testing.T) {
 	for _, want := range []string{
 		">Page<", ">Table<", "2, 2.4 MB", `href="` + s.contentURL + `/b/token"`, "zip, <span data-field=\"bundle-size\">1.3 MB",
 		`aria-label="QR code of the link"`, s.appURL + "/v/" + artifactID + "</code>", "vitrine pull " + artifactID + " PATH",
-		"By MCP at http://localhost:8705: call read_artifact with artifact_id " + artifactID + ".",
+		"With MCP at http://localhost:8705: call read_artifact with artifact_id " + artifactID + ".",
 		"http://localhost:8701/v1/artifacts/" + artifactID + "/revisions/" + newestID + "/agent-view",
 		`href="/v/` + artifactID + `"><bdi>Revision 3</bdi> (newest)`, `href="/v/` + artifactID + "?revision=" + oldID + `"><bdi>Revision 2</bdi>`,
 		`href="/report?artifact=` + artifactID + `"`,

@@ -11,9 +11,9 @@ import (
 	"vitrine/shared/platform/script"
 )
 
-// program serves a file of a program of others, which pages of files import on the content origin. Its path names the
-// version, so browsers keep it for ever. It is packed here, because no gateway packs it, and the largest are near what a
-// function may answer.
+// program serves a file of a program of others, which pages of files load on the content origin. Its path names the
+// version, so browsers keep it for ever. Scripts are packed here, because no gateway packs them, and the largest are near
+// what a function may answer; fonts are packed already.
 func (h *Host) program(w http.ResponseWriter, r *http.Request) error {
 	name, ok := script.Find(r.PathValue("program"), r.PathValue("file"))
 	if !ok || h.Programs == nil {
@@ -27,12 +27,16 @@ func (h *Host) program(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	header := w.Header()
+	font := strings.HasSuffix(name, ".woff2")
 	header.Set("Content-Type", "text/javascript; charset=utf-8")
+	if font {
+		header.Set("Content-Type", "font/woff2")
+	}
 	header.Set("Cache-Control", "public, max-age=31536000, immutable")
 	header.Set("Access-Control-Allow-Origin", "*") // the pages have no origin, and the programs are everybody's
 	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
 	header.Set("Vary", "Accept-Encoding")
-	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if font || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
 		_, _ = w.Write(text) // a client that went away
 		return nil
 	}

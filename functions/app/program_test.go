@@ -15,8 +15,9 @@ func TestProgramsOfPagesAreServedToEverybody(t *testing.T) {
 	const text = "export default 1;\n"
 	h, _ := host(resolver(opens))
 	h.Programs = fstest.MapFS{
-		"node_modules/mermaid/dist/mermaid.esm.min.mjs": {Data: []byte(text)},
-		"node_modules/mermaid/package.json":             {Data: []byte("{}")},
+		"node_modules/mermaid/dist/mermaid.esm.min.mjs":                                       {Data: []byte(text)},
+		"node_modules/mermaid/package.json":                                                   {Data: []byte("{}")},
+		"node_modules/@fontsource/noto-sans-math/files/noto-sans-math-latin-400-normal.woff2": {Data: []byte("wOF2")},
 	}
 	handler := h.Handler()
 	get := func(path, encoding string) *http.Response {
@@ -54,6 +55,10 @@ func TestProgramsOfPagesAreServedToEverybody(t *testing.T) {
 				t.Errorf("%q: %s is %q, want %q", encoding, name, got, want)
 			}
 		}
+	}
+	font := get(script.MathFont.URL(""), "gzip")
+	if body, err := io.ReadAll(font.Body); string(body) != "wOF2" || font.Header.Get("Content-Type") != "font/woff2" || err != nil {
+		t.Errorf("the font is %q, %v, %v", body, font.Header, err)
 	}
 	for _, path := range []string{
 		script.PDF.URL(""), // it is not there

@@ -27,7 +27,7 @@ var copied = "Addresses of its files that somebody copied without a link work un
 
 var askMakePrivate = confirmation{"Make it private?", "Make it private", "/private",
 	"Every link of this artifact ends at once and for good, those to one revision too. " +
-		"Members alone find it then. " + copied}
+		"Only members can open it then. " + copied}
 
 func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	if _, err := readForm(r); err != nil {
@@ -41,13 +41,13 @@ func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSess
 	return nil
 }
 
-var askLock = confirmation{"Lock the links?", "Lock them", "/lockdown",
-	"No link opens this artifact from that moment on, and none can be made, until you unlock them. Nothing " +
-		"is lost: links that work now work again then."}
+var askLock = confirmation{"Turn off the links?", "Turn them off", "/lockdown",
+	"From then on no link opens this artifact, and none can be made, until you turn them back on. Nothing " +
+		"is lost: links that work now will work again."}
 
-var askUnlock = confirmation{"Unlock the links?", "Unlock them", "/lockdown/lift",
-	"The links of this artifact that are neither revoked nor expired open it again, for whoever has an " +
-		"address of one."}
+var askUnlock = confirmation{"Turn the links back on?", "Turn them on", "/lockdown/lift",
+	"The links of this artifact that are neither revoked nor expired open it again for anyone who has " +
+		"their address."}
 
 func (h *Host) lock(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.changeArtifact(w, r, v, idempotency.LockLinks, h.Links.Lock, "#links")

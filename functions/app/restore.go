@@ -38,11 +38,11 @@ func (h *Host) restore(w http.ResponseWriter, r *http.Request, v browserSession)
 var unrestored = map[fault.Code]pages.Message{
 	fault.DraftRevisionConflict: {
 		Heading: "A draft is in the way",
-		Text: "Nothing was changed: this artifact has a draft that nobody published yet. Publish it first, or wait until " +
+		Text: "Nothing was changed: this artifact has a draft that has not been published yet. Publish it first, or wait until " +
 			"it is discarded.",
 	},
 	fault.RevisionCeilingExceeded: {
-		Heading: "It has as many revisions as it may",
+		Heading: "It has as many revisions as it is allowed",
 		Text: "Nothing was changed: an older revision that is restored becomes a new one, and this artifact takes no " +
 			"more of them. Publish a new artifact instead.",
 	},

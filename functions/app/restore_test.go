@@ -44,7 +44,7 @@ func TestWhyARevisionIsNotRestored(t *testing.T) {
 		words  string
 	}{
 		fault.DraftRevisionConflict:   {409, "A draft is in the way"},
-		fault.RevisionCeilingExceeded: {429, "It has as many revisions as it may"},
+		fault.RevisionCeilingExceeded: {429, "It has as many revisions as it is allowed"},
 		fault.RevisionRetained:        {404, "Nothing was changed: it may have ended"},
 		fault.RevisionUnpublished:     {404, "Nothing was changed: it may have ended"},
 		fault.ArtifactNotFound:        {404, "Nothing was changed: it may have ended"},

@@ -138,8 +138,8 @@ func selected(names []string) ([]id.Artifact, error) {
 
 func noneSelected() error {
 	return explained{fault.New(fault.InvalidRequest, "no artifact is chosen"), pages.Message{
-		Heading: "Nothing is chosen",
-		Text:    "Check the boxes of the artifacts in the list first. Those that have ended cannot be changed any more.",
+		Heading: "Nothing is selected",
+		Text:    "Select artifacts in the list first. Those that have ended can no longer be changed.",
 		Links:   []pages.Link{{Path: artifactsPath, Text: "Artifacts"}},
 	}}
 }
@@ -243,7 +243,7 @@ func (h *Host) changeOne(
 func notChanged(err error) string {
 	switch code := fault.CodeOf(err); {
 	case code == fault.PinnedArtifactCap:
-		return "Not changed: the workspace has pinned as many artifacts as it may. Unpin another one first."
+		return "Not changed: the workspace has pinned as many artifacts as it is allowed. Unpin another one first."
 	case code == fault.ArtifactNotFound, code == fault.NotFound:
 		return "Not changed: it has ended, was deleted meanwhile, or has no published revision."
 	}

@@ -74,7 +74,7 @@ func TestEventsReadAsSentences(t *testing.T) {
 	for want, e := range map[string]event.Event{
 		"You published Seals</artifacts/" + artifactID + ">, revision 3": published,
 		"You published Seals":                                                             old,
-		"An agent of claude.example got in":                                               on(event.DelegationCreated, event.OnDelegation, "d", "claude.example"),
+		"An agent from claude.example got access":                                         on(event.DelegationCreated, event.OnDelegation, "d", "claude.example"),
 		"The app Vitrine command line was disconnected":                                   on(event.GrantRevoked, event.OnClient, "cli", ""),
 		"You made the API key Build":                                                      on(event.KeyCreated, event.OnKey, keyID, "Build"),
 		"You did: artifact.framed":                                                        on("artifact.framed", event.OnArtifact, artifactID, ""),

@@ -173,7 +173,7 @@ func TestTheRecordIsToldInWords(t *testing.T) {
 		`href="/audit?after=next%2Bcursor"`, `<a class="button quiet" href="/audit">Newest</a>`, `aria-current="page">Audit log</a>`, "kept for 90 days",
 		`<p>You renamed an artifact to <a href="` + artifactPage + `">“<bdi>` + s.title + "</bdi>”</a></p>",
 		`The API key “<bdi>` + s.title + `</bdi>” published <a href="` + artifactPage + `">“<bdi>Tides: high and low</bdi>”</a>, revision 3`,
-		"A member changed the settings: name is now", "did: <code><bdi>something.newer", "An agent of claude.example got in",
+		"A member changed the settings: name is now", "did: <code><bdi>something.newer", "An agent from claude.example got access",
 		`<dd>artifact <a href="` + artifactPage + `">`, "<dd>workspace <code>", "<dd>something <code><bdi>new", "request-17",
 		"14 March 2026, 12:00 UTC",
 	} {

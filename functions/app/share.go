@@ -138,8 +138,8 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSess
 	}
 	if absent(err) {
 		return explained{err, pages.Message{
-			Heading: "This link opens nothing any more",
-			Text:    "It has ended, is locked, or what it led to has ended, so that it has no address.",
+			Heading: "This link no longer opens anything",
+			Text:    "It has ended or is turned off, or what it led to has ended, so it has no address.",
 			Links:   []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}},
 		}}
 	}

@@ -19,7 +19,7 @@ var standings = map[billing.Status]pages.Standing{
 		Badge:   "Expired",
 		When:    "Period ends",
 		Trouble: true,
-		Text: "The last payment failed. The Pro plan goes on while Stripe tries again; check the way to pay before it " +
+		Text: "The last payment failed. The Pro plan goes on while Stripe tries again; check your payment method before it " +
 			"gives up.",
 	},
 	billing.Unpaid: {
@@ -45,14 +45,14 @@ var standings = map[billing.Status]pages.Standing{
 		Name:    "Paused",
 		Badge:   "Expired",
 		Trouble: true,
-		Text: "The subscription is paused, mostly because a trial ended without a way to pay. The workspace has the limits " +
+		Text: "The subscription is paused, usually because a trial ended without a payment method. The workspace has the limits " +
 			"of the Free plan until it goes on; what is there stays as it is.",
 	},
 	billing.Canceled: {
 		Name:  "Ended",
 		Badge: "Ended",
 		Text: "The subscription has ended, so the workspace has the limits of the Free plan. What was published before " +
-			"keeps its size, its pins and its end.",
+			"keeps its size, its pins and its expiry.",
 	},
 }
 
@@ -91,11 +91,11 @@ func outcome(status string, a billing.Account) *pages.Standing {
 	case status != "success":
 		return nil
 	case a.Subscribed():
-		return &pages.Standing{Name: "The Pro plan has begun", Text: "The payment has arrived. The larger limits count from now on."}
+		return &pages.Standing{Name: "The Pro plan has begun", Text: "The payment has arrived. The larger limits apply from now on."}
 	}
 	return &pages.Standing{
 		Name: "Waiting for Stripe",
-		Text: "If you have paid, Stripe has not told us yet; mostly it takes seconds. The plan changes by itself then, " +
+		Text: "If you have paid, Stripe has not told us yet; it usually takes seconds. The plan changes by itself then, " +
 			"whether this page is open or not. Do not pay again.",
 		Reload: true,
 	}

@@ -48,7 +48,7 @@ func TestBusyWaitsAsLongAsAsked(t *testing.T) {
 	g, p := open(t), browser.Open(t)
 	p.Go(g.link("long", refuses(fault.NewCode(fault.RateLimitedArtifact).After(90*time.Second))))
 	waitView(p, "busy")
-	p.Wait(`/Trying again by itself in (90|8\d) seconds\./.test(document.querySelector('[data-view="busy"]').innerText)`)
+	p.Wait(`/This page tries again in (90|8\d) seconds\./.test(document.querySelector('[data-view="busy"]').innerText)`)
 	p.Screenshot("viewer-busy-1280-light")
 
 	show := g.shows("At last", "plain", "report.html", htmlType)

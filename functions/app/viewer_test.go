@@ -49,7 +49,7 @@ func TestViewerShowsAnArtifact(t *testing.T) {
 		Link:      publicID,
 		Mode:      "html",
 		Count:     "3",
-		Remaining: "(in 23 hours)",
+		Remaining: "in 23 hours",
 		Expires:   got.Expires,
 	}
 	if got != want {
@@ -216,6 +216,8 @@ func TestTallContentScrollsWithThePage(t *testing.T) {
 	p.Wait(`document.querySelector("iframe")?.clientHeight > 2500`)
 	f := p.Frame("tall.html")
 	f.Wait("innerHeight >= document.documentElement.scrollHeight")
+	browser.Eval[bool](&p.Document, `(scrollTo(0, 2000), document.querySelector("iframe").src += "?next", true)`)
+	p.Wait(`scrollY < 200`) // another page in the frame begins in sight
 	p.Clean()
 }
 

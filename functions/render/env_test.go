@@ -57,6 +57,7 @@ type env struct {
 	counts   map[string]int
 	full     bool // no more streams
 	numbers  limits.Limits
+	app      string // origin
 }
 
 func newEnv(t testing.TB, files ...string) *env {
@@ -107,6 +108,7 @@ func (e *env) add(path, body string) {
 // serve replaces the host by one with these origins.
 func (e *env) serve(contentOrigin, app string) {
 	e.t.Helper()
+	e.app = app
 	ring := keyring.New().Content
 	codec, err1 := token.New(ring, token.Content, contentOrigin)
 	addresses, err2 := ring.Derive("address")

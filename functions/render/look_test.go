@@ -2,6 +2,7 @@ package render_test
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -58,7 +59,7 @@ func publish(t testing.TB, e *env) (origin string) {
 	return server.URL
 }
 
-// appHost serves the programs that pages run, as the app host does, on another site.
+// appHost serves the programs that pages run, as the app host does, and a viewer of pages, on another site.
 func appHost(t testing.TB) (origin string) {
 	t.Helper()
 	root, err := engine.Root()
@@ -66,6 +67,10 @@ func appHost(t testing.TB) (origin string) {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/viewer" {
+			fmt.Fprintf(w, viewer, r.URL.Query().Get("page"))
+			return
+		}
 		folder, file, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, script.Path), "/")
 		name, ok := script.Find(folder, file)
 		if !ok {

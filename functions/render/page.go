@@ -109,6 +109,7 @@ func (h *Host) make(r *http.Request, a answer, w io.Writer) error {
 		Pages:     "/r/" + token + "/",
 		Raw:       "/v/" + token + "/",
 		App:       h.Origins.App,
+		Framed:    a.framed,
 		Open: func(ctx context.Context, size int64) (io.ReadCloser, error) {
 			return h.Reader.Open(ctx, a.File, web.ClientAddress(r), 0, size)
 		},

@@ -27,7 +27,7 @@ func (p policies) choose(a answer) string {
 	if !a.text {
 		runner = render.RunnerOf(media.ViewOf(a.File.Path)) // none for a folder, whose file has no path
 	}
-	policy := "default-src 'none'; " + p.scripts(runner) + images
+	policy := "default-src 'none'; " + p.scripts(runner, a.framed && !a.text) + images
 	if !a.framed && runner == nil {
 		return policy + "'none'"
 	}
@@ -38,16 +38,26 @@ func (p policies) choose(a answer) string {
 	return policy + "'none'" + sandbox
 }
 
-// scripts returns the directives of what runs, and of styles, which depend on it.
-func (p policies) scripts(r *render.Runner) string {
-	styles := "style-src " + render.StyleHash + "; "
-	if r == nil {
+// scripts returns the directives of what runs, and of styles and fonts, which depend on it. A page in a frame tells its
+// height.
+func (p policies) scripts(r *render.Runner, height bool) string {
+	styles, reporter := "style-src "+render.StyleHash+"; ", ""
+	if height {
+		reporter = " " + render.HeightHash
+	}
+	switch {
+	case r == nil && height:
+		return "script-src" + reporter + "; " + styles
+	case r == nil:
 		return styles
 	}
 	if r.Styles() {
 		styles = "style-src 'unsafe-inline'; "
 	}
-	directives := "script-src " + r.Hash + " " + r.Base(p.app) + "; " + styles
+	directives := "script-src " + r.Hash + " " + r.Base(p.app) + reporter + "; " + styles
+	if fonts := r.Fonts(p.app); fonts != "" {
+		directives += "font-src " + fonts + "; "
+	}
 	if r.Works() {
 		directives += "worker-src blob:; connect-src 'self'; "
 	}

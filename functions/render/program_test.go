@@ -20,7 +20,8 @@ func TestPagesThatRunSomethingHaveThePolicyOfTheirView(t *testing.T) {
 	const self = "'self' http://content.test" // for WebKit, which knows no 'self' in a sandbox
 	end := "img-src " + self + " data:; media-src " + self + "; base-uri 'none'; form-action 'none'; frame-ancestors "
 	hash := func(view media.View) string { return "script-src " + render.RunnerOf(view).Hash + " " }
-	diagrams := hash(media.MarkdownView) + "http://app.test/scripts/mermaid-12.3.0/; style-src 'unsafe-inline'; "
+	diagrams := hash(media.MarkdownView) + "http://app.test/scripts/mermaid-12.3.0/; style-src 'unsafe-inline'; " +
+		"font-src http://app.test/scripts/noto-sans-math-5.3.0/; "
 	for file, directives := range map[string]string{
 		"a.md":    diagrams,
 		"a.ipynb": diagrams,
@@ -31,6 +32,7 @@ func TestPagesThatRunSomethingHaveThePolicyOfTheirView(t *testing.T) {
 		if got := e.get(file).Header().Get("Content-Security-Policy"); got != alone {
 			t.Errorf("%s alone: %s, want %s", file, got, alone)
 		}
+		directives = strings.Replace(directives, "/; style", "/ "+render.HeightHash+"; style", 1)
 		if got := e.get(file, frame...).Header().Get("Content-Security-Policy"); got != start+directives+end+"http://app.test" {
 			t.Errorf("%s framed: %s", file, got)
 		}
@@ -106,7 +108,7 @@ func TestT89DocumentsThatCannotBeDrawnSaySo(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
 		"a packed page of 400 MB":   {pdfWith(bytes.Repeat([]byte(" "), 400<<20)), "A page of this document is too large to draw"},
 		"a page of 400 MB of lines": {pdfWith(bytes.Repeat([]byte("0 0 m 9 9 l S\n"), 400<<20/14)), "A page of this document is too large to draw"},
-		"no document":               {"<script>alert(1)</script>", "This file is no PDF document"},
+		"no document":               {"<script>alert(1)</script>", "This file is not a PDF document"},
 		"an empty file":             {"", "The raw file has all of it."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,11 +21,15 @@ func TestAPageIsServedWithItsHeaders(t *testing.T) {
 	for name, c := range map[string]struct {
 		headers   []string
 		own       string
+		scripts   string
 		ancestors string
 		frame     string
 	}{
-		"on its own": {nil, "'self'", "frame-ancestors 'none'", "DENY"},
-		"in a frame": {frame, "'self' http://content.test", "frame-ancestors http://app.test", ""},
+		"on its own": {nil, "'self'", "", "frame-ancestors 'none'", "DENY"},
+		"in a frame": {
+			frame, "'self' http://content.test", "script-src " + render.HeightHash + "; ",
+			"frame-ancestors http://app.test", "",
+		},
 	} {
 		w := e.get("a.txt", c.headers...)
 		if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "Title") {
@@ -39,7 +43,7 @@ func TestAPageIsServedWithItsHeaders(t *testing.T) {
 			"Referrer-Policy":        "no-referrer",
 			"X-Frame-Options":        c.frame,
 			"Vary":                   "Sec-Fetch-Dest, Sec-Fetch-Mode",
-			"Content-Security-Policy": "default-src 'none'; style-src " + render.StyleHash + "; img-src " + c.own +
+			"Content-Security-Policy": "default-src 'none'; " + c.scripts + "style-src " + render.StyleHash + "; img-src " + c.own +
 				" data:; media-src " + c.own + "; base-uri 'none'; form-action 'none'; " + c.ancestors,
 		} {
 			if got := w.Header().Get(header); got != want {

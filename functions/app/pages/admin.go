@@ -163,7 +163,7 @@ type Events struct {
 
 // Focuses returns the names of what the record can be narrowed to.
 func (Events) Focuses() []Choice {
-	return []Choice{{"all", "Everything"}, {"security", "Ends and locks"}, {"lifecycle", "All else"}}
+	return []Choice{{"all", "Everything"}, {"security", "Ends of access and locks"}, {"lifecycle", "Everything else"}}
 }
 
 // Provisioning shows and changes how many ephemeral workspaces may be made in a minute.

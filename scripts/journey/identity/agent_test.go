@@ -89,7 +89,7 @@ func TestT22APersonMayGuessTenCodesInTenMinutes(t *testing.T) {
 	s := p.StartClaim(t, p.RegisterAgent(t))
 	openAttempt(t, w, s)
 	a := enterCode(t, w, s.UserCode)
-	harness.WantPage(t, "the eleventh", a, 429, "Too much at once")
+	harness.WantPage(t, "the eleventh", a, 429, "Too many requests")
 	if harness.RetryAfter(t, a) > p.Options.Limits.WrongCode.Window {
 		t.Errorf("Retry-After is %s", harness.RetryAfter(t, a))
 	}

@@ -31,7 +31,7 @@ func TestT41NoOtherSiteActsInSomebodysName(t *testing.T) {
 			a := w.Send(
 				t, "POST", path, fields.Encode(), append(headers, "Content-Type", "application/x-www-form-urlencoded")...,
 			)
-			if a.Status != http.StatusForbidden || !strings.Contains(string(a.Body), "Not from there") ||
+			if a.Status != http.StatusForbidden || !strings.Contains(string(a.Body), "Not done") ||
 				a.Header.Get("Set-Cookie") != "" {
 				t.Errorf("%s of %s: %d", name, path, a.Status)
 			}

@@ -278,14 +278,14 @@ func TestT71ADeviceIsLetInByWhoeverIsAskedAndOnce(t *testing.T) {
 		"another session",
 		other.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}),
 		404,
-		"No device waits with this code",
+		"No device is waiting with this code",
 	)
 	harness.WantPage(
 		t,
 		"a second time",
 		w.Post(t, "/device/deny", url.Values{"code": {d.UserCode}}),
 		404,
-		"No device waits with this code",
+		"No device is waiting with this code",
 	)
 	token := p.Token(t, harness.DeviceGrant("cli", d.DeviceCode))
 	var at contract.WebWorkspace
@@ -313,7 +313,7 @@ func TestT71ADeviceThatWasDeniedOrGuessedGetsNothing(t *testing.T) {
 		t.Errorf("after a quarter of an hour it is told %s", code)
 	}
 	harness.WantPage(
-		t, "its code", w.Post(t, "/device", url.Values{"code": {late.UserCode}}), 404, "No device waits with this code",
+		t, "its code", w.Post(t, "/device", url.Values{"code": {late.UserCode}}), 404, "No device is waiting with this code",
 	)
 	d = p.StartDevice(t, "guessed")
 	for n := range p.Options.Limits.WrongDevice.Limit - 1 { // one was typed above
@@ -322,7 +322,7 @@ func TestT71ADeviceThatWasDeniedOrGuessedGetsNothing(t *testing.T) {
 		}
 	}
 	harness.WantPage(
-		t, "then the right code", w.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}), 429, "Too much at once",
+		t, "then the right code", w.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}), 429, "Too many requests",
 	)
 	if code := p.OAuthError(t, harness.DeviceGrant("cli", d.DeviceCode)); code != "authorization_pending" {
 		t.Errorf("the device is told %s", code)

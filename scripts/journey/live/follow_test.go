@@ -51,11 +51,11 @@ func TestAPageOfAShareLinkShowsANewRevisionInItsPlace(t *testing.T) {
 
 	p.Click(`[data-part="older"]`)
 	shownIn(p, "the first")
-	if got := strip(p); got != "The revision that you opened Revision 2 is there." {
+	if got := strip(p); got != "The revision that you opened Revision 2 is available." {
 		t.Errorf("the strip says %q", got)
 	}
 	e.publish(t, first, "Low tides", "the third")
-	p.Wait(`document.querySelector("[data-field=newer]").textContent === "Revision 3 is there."`)
+	p.Wait(`document.querySelector("[data-field=newer]").textContent === "Revision 3 is available."`)
 	shownIn(p, "the first")
 	p.Click(`[data-part="follow"]`)
 	p.Wait(`document.querySelector(".strip-text").innerText.trim() === "Revision 3, the newest"`)
@@ -104,7 +104,7 @@ func TestThePrivateViewerShowsANewRevisionInItsPlace(t *testing.T) {
 		t.Errorf("the strip of the older one says %q", got)
 	}
 	e.publish(t, first, "Low tides", "the third")
-	p.Wait(`document.querySelector("[data-field=newer]").textContent === "Revision 3 is there."`)
+	p.Wait(`document.querySelector("[data-field=newer]").textContent === "Revision 3 is available."`)
 	shownIn(p, "the first")
 	p.Click(`[data-part="follow"]`)
 	p.Wait(`location.search === "" && document.querySelector("iframe") !== null`)

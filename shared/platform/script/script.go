@@ -1,5 +1,5 @@
-// Package script names what pages of files run in the browser of a reader: programs of others, by the npm packages that they
-// come from and the paths under which the app host serves them, and scripts of ours, by their hash.
+// Package script names what pages of files load into the browser of a reader: programs and a font of others, by the npm
+// packages that they come from and the paths under which the app host serves them, and scripts of ours, by their hash.
 package script
 
 import (
@@ -12,10 +12,10 @@ import (
 	"strings"
 )
 
-// Program is a program of others at one version.
+// Program is a program or a font of others at one version.
 type Program struct {
 	Name, Version string // of the npm package
-	entry         string // the module that a page imports
+	entry         string // what a page loads first
 	files, not    []string
 }
 
@@ -41,7 +41,15 @@ var (
 			"wasm/openjpeg_nowasm_fallback.js",
 		},
 	}
-	programs = []Program{Mermaid, PDF}
+	// MathFont is the font of formulas, under the SIL Open Font License 1.1. Brackets and roots grow only with a font that
+	// tells how, and most devices have none.
+	MathFont = Program{
+		Name:    "@fontsource/noto-sans-math",
+		Version: "5.3.0",
+		entry:   "files/noto-sans-math-latin-400-normal.woff2",
+		files:   []string{"files/noto-sans-math-latin-400-normal.woff2"},
+	}
+	programs = []Program{Mermaid, PDF, MathFont}
 )
 
 // Path is the path of the app host below which the files of all programs lie. The app's list of routes spells it too.
@@ -52,10 +60,10 @@ func (p Program) Base(app string) string {
 	return strings.TrimSuffix(app, "/") + Path + p.folder() + "/"
 }
 
-// URL returns the URL of the module that a page imports.
+// URL returns the URL of what a page loads first.
 func (p Program) URL(app string) string { return p.Base(app) + p.entry }
 
-func (p Program) folder() string { return p.Name + "-" + p.Version }
+func (p Program) folder() string { return path.Base(p.Name) + "-" + p.Version }
 
 func (p Program) has(file string) bool { return matches(p.files, file) && !matches(p.not, file) }
 

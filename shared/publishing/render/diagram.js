@@ -24,6 +24,17 @@ async function picture(markup) {
   return image;
 }
 
+// offer lets a reader see a drawing in its own size that the page shows smaller than can be read.
+function offer(figure, image) {
+  if (image.clientWidth > image.naturalWidth * 0.7) return;
+  const button = document.createElement("button");
+  button.className = "v-size";
+  button.textContent = "Full size";
+  button.onclick = () => button.setAttribute("aria-pressed", figure.classList.toggle("v-full"));
+  button.setAttribute("aria-pressed", false);
+  image.after(button);
+}
+
 async function draw(mermaid) {
   mermaid.initialize({
     startOnLoad: false,
@@ -40,12 +51,15 @@ async function draw(mermaid) {
   });
   const end = performance.now() + 10000;
   for (const [n, figure] of figures.entries()) {
-    figure.querySelectorAll(":scope > img, :scope > .v-about").forEach((e) => e.remove());
+    figure.querySelectorAll(":scope > img, :scope > button, :scope > .v-about").forEach((e) => e.remove());
+    figure.classList.remove("v-full");
     const source = figure.querySelector("details");
     try {
       if (performance.now() > end) throw new Error("the diagrams before it took too long");
       const { svg } = await mermaid.render("diagram-" + n, figure.querySelector("code").textContent);
-      figure.prepend(await picture(svg));
+      const image = await picture(svg);
+      figure.prepend(image);
+      offer(figure, image);
       source.open = false;
     } catch (e) {
       source.open = true;

@@ -83,7 +83,8 @@ func folderView(_ context.Context, s Source, b *body, _ Query) error {
 	return nil
 }
 
-// gallery writes images as a grid. Each opens over the page by its address, without a script.
+// gallery writes images as a grid. Each opens below its row by its address, without a script: what lies over the page
+// would lie over all of it, and a page in a viewer frame is longer than what its reader sees.
 func (s Source) gallery(b *body, images []entry) {
 	if len(images) == 0 {
 		return
@@ -92,9 +93,6 @@ func (s Source) gallery(b *body, images []entry) {
 	for i, e := range images {
 		b.printf(`<a class="v-thumb" id="t%d" href="#i%d"><img src="%s" alt="%s" loading="lazy" width="160" height="120"></a>`, i+1, i+1,
 			escape(s.raw(e.path)), escape(clip(e.name, 300)))
-	}
-	b.printf("</div>")
-	for i, e := range images {
 		b.printf(`<figure class="v-large" id="i%d"><img src="%s" alt="%s" loading="lazy" width="1600" height="1200"><figcaption>`,
 			i+1, escape(s.raw(e.path)), escape(clip(e.name, 300)))
 		if i > 0 {
@@ -106,6 +104,7 @@ func (s Source) gallery(b *body, images []entry) {
 		}
 		b.printf(`<a href="#t%d">Close</a></figcaption></figure>`, i+1)
 	}
+	b.printf("</div>")
 }
 
 // imageView shows an image as browsers draw it: a drawing runs no script there.

@@ -69,7 +69,7 @@ func (f *formulas) at(t html.Token) (markup string, is bool) {
 // note says how many formulas are no formulas on the page.
 func (f *formulas) note(b *body) {
 	if f.asText > 0 {
-		b.note("%d of %d formulas are shown as text, because they are too many, too long or not supported here.",
+		b.note("Formulas that are shown as text: %d of %d, because they are too many, too long or not supported here.",
 			f.asText, len(f.markup))
 	}
 }

@@ -260,12 +260,12 @@ func TestT88PublishersWriteNoMathematicsOfTheirOwn(t *testing.T) {
 
 func TestT89FormulasAreBounded(t *testing.T) {
 	for name, c := range map[string]struct{ text, says string }{
-		"a long formula": {"$" + strings.Repeat("x", limits.FormulaSource+1) + "$", "1 of 1 formulas are shown as text"},
-		"a deep formula": {"$" + nested(limits.FormulaDepth+1) + "$", "1 of 1 formulas are shown as text"},
-		"long markup":    {"$" + strings.Repeat(")", 2000) + "$ $x$", "1 of 2 formulas are"},
-		"many formulas":  {strings.Repeat("$x$ ", 5000), "4800 of 5000 formulas are shown as text"},
-		"much markup":    {strings.Repeat("$"+strings.Repeat("<", 2000)+"$ ", 199), "75 of 199 formulas are shown as text"},
-		"a megabyte":     {"```math\n" + strings.Repeat("{", 1<<20) + "\n```", "1 of 1 formulas are shown as text"},
+		"a long formula": {"$" + strings.Repeat("x", limits.FormulaSource+1) + "$", "shown as text: 1 of 1"},
+		"a deep formula": {"$" + nested(limits.FormulaDepth+1) + "$", "shown as text: 1 of 1"},
+		"long markup":    {"$" + strings.Repeat(")", 2000) + "$ $x$", "shown as text: 1 of 2"},
+		"many formulas":  {strings.Repeat("$x$ ", 5000), "shown as text: 4800 of 5000"},
+		"much markup":    {strings.Repeat("$"+strings.Repeat("<", 2000)+"$ ", 199), "shown as text: 75 of 199"},
+		"a megabyte":     {"```math\n" + strings.Repeat("{", 1<<20) + "\n```", "shown as text: 1 of 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			page := pageOf(t, sourceOf("a.md", c.text), Query{})
@@ -359,4 +359,19 @@ func FuzzFormula(f *testing.F) {
 			t.Errorf("%d bytes", len(page))
 		}
 	})
+}
+
+func TestADelimiterGrowsWhereTheFormulaSaysSo(t *testing.T) {
+	for formula, grows := range map[string]bool{
+		`\lVert \frac{1}{2} \rVert`:              false,
+		`\langle \frac{1}{2} \rangle`:            false,
+		`\left\lVert \frac{1}{2} \right\rVert`:   true,
+		`\begin{vmatrix} 1 \\ 2 \end{vmatrix}`:   true,
+		`\left\langle \frac{1}{2} \right\rangle`: true,
+	} {
+		got, err := mathML(formula, true)
+		if err != nil || strings.Contains(got, `stretchy="false"`) == grows {
+			t.Errorf("%s: %s, %v", formula, got, err)
+		}
+	}
 }

@@ -183,6 +183,7 @@ func (w *mathWriter) write(n *treeblood.MMLNode, depth int) error {
 		return fmt.Errorf("%w: %s with %d children", errFormula, n.Tag, len(n.Children))
 	}
 	nameOperator(n)
+	keepSize(n)
 	drawLine(n)
 	w.start(n)
 	if mathTokens[n.Tag] {
@@ -224,6 +225,14 @@ func nameOperator(n *treeblood.MMLNode) {
 	}
 	n.Tag = "mo"
 	n.SetAttr("lspace", "0").SetAttr("rspace", "0")
+}
+
+// keepSize keeps a delimiter as high as its text unless \left, \right or an environment made it, as TeX does. Of braces the
+// library does not tell.
+func keepSize(n *treeblood.MMLNode) {
+	if n.Tag == "mo" && n.Attrib["fence"] == "" && n.Text != "" && strings.Contains("|∣‖∥⟨⟩⌈⌉⌊⌋", n.Text) {
+		n.SetAttr("stretchy", "false")
+	}
 }
 
 // drawLine makes a border of a line above or below a node, which browsers stretch with a few fonts only.

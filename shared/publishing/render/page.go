@@ -22,10 +22,12 @@ func (s Source) write(w io.Writer, b *body) error {
 	p.Grow(len(stylesheet) + b.out.Len() + 4<<10)
 	p.WriteString(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
 		`<link rel="icon" href="data:,">`)
+	font := s.mathStyle(b)
 	if b.runner == nil {
-		p.WriteString(inert)
+		p.WriteString(s.inert(font))
 	}
-	p.WriteString(`<title>` + escape(clip(s.title(), 200)) + `</title><style>` + stylesheet + `</style></head><body><header class="top">`)
+	p.WriteString(`<title>` + escape(clip(s.title(), 200)) + `</title><style>` + stylesheet + font +
+		`</style></head><body><header class="top">`)
 	s.trail(&p)
 	if !s.folder() {
 		p.WriteString(`<p class="facts"><span>` + size(s.File.Size) + `</span> <a href="` + escape(s.raw(s.Path)) + `">Raw file</a>`)
@@ -51,6 +53,9 @@ func (s Source) write(w io.Writer, b *body) error {
 	}
 	p.WriteString(b.out.String())
 	p.WriteString(`</main>`)
+	if s.Framed {
+		p.WriteString(`<script>` + heightScript + `</script>`)
+	}
 	if b.runner != nil {
 		p.WriteString(b.runner.element())
 	}

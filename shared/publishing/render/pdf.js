@@ -181,7 +181,7 @@ try {
 } catch (e) {
   main.dataset.drawn = "no";
   if (e.name === "PasswordException") ended("This document asks for a password, so its pages are not shown here.");
-  else if (e.name === "InvalidPDFException") ended("This file is no PDF document that can be read.");
+  else if (e.name === "InvalidPDFException") ended("This file is not a PDF document that can be read.");
   else if (e.message === "late") ended("This document is too large to read, or takes too long.");
   else ended("The pages of this document are not shown, because the program that draws them did not load it.");
 }

@@ -19,7 +19,7 @@ import (
 
 // Version is part of the entity tag of every page. It changes with what pages look like, so that no browser goes on
 // showing an old one; a test holds it.
-const Version = "3"
+const Version = "4"
 
 // Source is what a page is made of.
 type Source struct {
@@ -35,8 +35,10 @@ type Source struct {
 	// Pages and Raw are the URLs under which the pages and the bytes of files lie, with a trailing slash: append an escaped
 	// path.
 	Pages, Raw string
-	// App is the origin of the app host, from which pages load programs.
+	// App is the origin of the app host, from which pages load programs and a font.
 	App string
+	// Framed makes a page for a viewer frame, which it tells its height.
+	Framed bool
 	// Open reads the first size bytes of the file.
 	Open func(ctx context.Context, size int64) (io.ReadCloser, error)
 }

@@ -43,8 +43,36 @@ func RunnerOf(view media.View) *Runner {
 	return nil
 }
 
+// heightScript posts the height of a page in a viewer frame. After the first ones it rests between two heights, because
+// the viewer takes a page that grows without rest for one that grows with its frame. It scrolls to what a link leads to,
+// because browsers scroll no page around a frame of another site for a fragment.
+var heightScript = script.Height(`const scripts=false;let posts=0,timer,late;const report=()=>{late=!!timer;if(late)return;` +
+	`tell();timer=setTimeout(()=>{timer=0;if(late)report()},posts++<5?0:1100)};` +
+	`const seek=after=>setTimeout(()=>d.querySelector(":target")?.scrollIntoView(),after);` +
+	`addEventListener("load",()=>seek(200));addEventListener("click",e=>{if(e.target.closest("a")?.hash)seek(0)});`)
+
+// HeightHash is what a content security policy calls the script of a page in a viewer frame.
+var HeightHash = script.Hash(heightScript)
+
+// mathStyle is what the style sheet of a page says of the font of its formulas; empty: it has none.
+func (s Source) mathStyle(b *body) string {
+	if b.formulas == nil || len(b.formulas.markup) == b.formulas.asText {
+		return ""
+	}
+	return `@font-face{font-family:"Math of Vitrine";font-display:swap;src:url("` + script.MathFont.URL(s.App) +
+		`") format("woff2")}math{font-family:"Math of Vitrine",math}`
+}
+
 // Base returns the URL of the folder that the program is loaded from; app is the origin of the app host.
 func (r *Runner) Base(app string) string { return r.program.Base(app) }
+
+// Fonts returns the URL of the folder of the font of the view, which has formulas; empty: it has none.
+func (r *Runner) Fonts(app string) string {
+	if r != diagramRunner {
+		return ""
+	}
+	return script.MathFont.Base(app)
+}
 
 // Styles reports whether the program writes styles into the page.
 func (r *Runner) Styles() bool { return r == diagramRunner }
@@ -52,8 +80,19 @@ func (r *Runner) Styles() bool { return r == diagramRunner }
 // Works reports whether the program runs in a worker.
 func (r *Runner) Works() bool { return r == pdfRunner }
 
-// inert is the policy of a page that runs nothing. It narrows the one that the page came with, which is that of its view.
-var inert = `<meta http-equiv="Content-Security-Policy" content="script-src 'none'; style-src ` + StyleHash + `">`
+// inert is the policy of a page that runs no program. It narrows the one that the page came with, which is that of its view.
+func (s Source) inert(font string) string {
+	scripts, styles, fonts := "'none'", StyleHash, "'none'"
+	if s.Framed {
+		scripts = HeightHash
+	}
+	if font != "" {
+		styles = script.Hash(stylesheet + font)
+		fonts = script.MathFont.Base(s.App)
+	}
+	return `<meta http-equiv="Content-Security-Policy" content="script-src ` + scripts + `; style-src ` + styles +
+		`; font-src ` + fonts + `">`
+}
 
 // attributes writes what the script reads: where the program and the bytes of the file are.
 func (r *Runner) attributes(s Source) string {
@@ -74,7 +113,7 @@ func (d *document) drawn(language, code string) bool {
 // pdfView shows a document whose pages a script draws, because only the reader's browser has the fonts and the time.
 func pdfView(_ context.Context, s Source, b *body, _ Query) error {
 	if s.File.Size > limits.RenderedPDF {
-		b.note("Documents above %s are not shown.", size(limits.RenderedPDF))
+		b.note("Documents larger than %s are not shown.", size(limits.RenderedPDF))
 		return nil
 	}
 	b.printf(`<p class="v-about">The pages of this document are drawn by a script. Where scripts do not run, open the raw file.</p>` +

@@ -8,6 +8,9 @@ import (
 	"vitrine/shared/platform/media"
 )
 
+// inert is the policy that a page without a program brings.
+var inert = `content="script-src 'none'; style-src ` + StyleHash + `; font-src 'none'">`
+
 const diagram = "```mermaid\nflowchart LR\n  A --> B\n```\n\n"
 
 func TestOnlyPagesWithADiagramRunItsProgram(t *testing.T) {

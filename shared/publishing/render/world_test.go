@@ -86,7 +86,7 @@ func showWorld(t *testing.T, dir string) {
 		page := wantShown(t, file, string(text))
 		all = append(all, shown{time.Since(at), file})
 		counts[view]++
-		if strings.Contains(page, "This file cannot be shown as") || strings.Contains(page, "formulas are shown as text") {
+		if strings.Contains(page, "This file cannot be shown as") || strings.Contains(page, "Formulas that are shown as text") {
 			_, notes, _ := strings.Cut(page, `<div class="notes">`)
 			notes, _, _ = strings.Cut(notes, "</div>")
 			t.Logf("%s: %s", file, notes)

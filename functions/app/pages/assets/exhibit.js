@@ -37,6 +37,11 @@ function build(source, title) {
   frame.referrerPolicy = "no-referrer";
   frame.title = `Artifact: ${plain(title)}`;
   frame.src = source.href;
+  let loads = 0;
+  frame.addEventListener("load", () => {
+    // a link inside led to another page, whose beginning is out of sight
+    if (loads++ && frame.getBoundingClientRect().top < 0) frame.scrollIntoView();
+  });
   return { frame, streak: 0, heard: 0, applied: 0 };
 }
 

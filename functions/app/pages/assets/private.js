@@ -59,7 +59,7 @@ function close() {
 const field = (name) => strip.querySelector(`[data-field="${name}"]`);
 
 place(frame);
-if (!follows) part("follow").removeAttribute("aria-current");
+if (!follows) part("follow")?.removeAttribute("aria-current");
 if (strip?.dataset.newest) {
   watch({
     ask: (signal) =>
@@ -74,7 +74,7 @@ if (strip?.dataset.newest) {
         field("announcement").textContent = `Updated to revision ${pointer.number}`;
       } else {
         strip.dataset.newest = pointer.revision_id;
-        field("newer").textContent = `Revision ${pointer.number} is there.`;
+        field("newer").textContent = `Revision ${pointer.number} is available.`;
         field("newer").hidden = false;
       }
     },

@@ -209,8 +209,8 @@ function strip() {
   else if (!last) text = number ? `Revision ${number}` : "The revision that you opened";
   field("revision").textContent = text;
   field("newer").hidden = last;
-  field("newer").textContent = newest.number ? `Revision ${newest.number} is there.` : "A newer revision is there.";
-  part("steps").hidden = shares === false;
+  field("newer").textContent = newest.number ? `Revision ${newest.number} is available.` : "A newer revision is available.";
+  part("steps").hidden = shares === false || (last && seen.length === 1);
   part("older").setAttribute("aria-disabled", at === 0);
   part("later").setAttribute("aria-disabled", at === seen.length - 1);
   part("follow").setAttribute("aria-pressed", following);
@@ -220,8 +220,10 @@ function strip() {
 function expiry(end) {
   part("expiry").hidden = end === undefined;
   part("kept").hidden = end !== undefined;
+  field("until").textContent = "never, while it is kept";
   if (end === undefined) return;
   time(field("expires"), end);
+  field("until").textContent = field("expires").textContent;
   const remain = () => (field("remaining").textContent = remaining(new Date(end)));
   remain();
   ticking = setInterval(remain, 15_000);
@@ -262,12 +264,12 @@ const units = { day: 86_400_000, hour: 3_600_000, minute: 60_000 };
 // remaining says how long until an instant, rounded down, so that it never promises too much.
 function remaining(at) {
   const left = at - Date.now();
-  if (left <= 0) return "(expired)";
+  if (left <= 0) return "now";
   for (const [unit, length] of Object.entries(units)) {
     // two days are called hours until they are three: "in 47 hours" helps more than "in 1 day"
-    if (left >= length * (unit === "day" ? 3 : 1)) return `(${relative.format(Math.floor(left / length), unit)})`;
+    if (left >= length * (unit === "day" ? 3 : 1)) return relative.format(Math.floor(left / length), unit);
   }
-  return "(in less than a minute)";
+  return "in less than a minute";
 }
 
 part("again").addEventListener("click", open);

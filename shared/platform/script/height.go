@@ -1,0 +1,19 @@
+package script
+
+// Height returns the script by which a document in a viewer frame posts its height to the page around it: {type, height,
+// scripts} on DOMContentLoaded, load and every change of size. It omits heights that did not change, are not above 0 or
+// exceed 50,000,000. The declarations make scripts, which is posted, and report, which calls tell.
+func Height(declarations string) string {
+	return `(()=>{` +
+		`let told=0;` +
+		`const d=document,tell=()=>{` +
+		`const e=d.documentElement,b=d.body;` +
+		`const height=Math.ceil(Math.max(e.offsetHeight,b?b.scrollHeight:0));` +
+		`if(height===told||!(height>0&&height<=50000000))return;` +
+		`told=height;parent.postMessage({type:"vitrine:viewer-height",height,scripts},"*")};` +
+		declarations +
+		`addEventListener("DOMContentLoaded",report);addEventListener("load",report);` +
+		`if(window.ResizeObserver){const o=new ResizeObserver(report);o.observe(d.documentElement);` +
+		`if(d.body)o.observe(d.body)}` +
+		`})()`
+}
