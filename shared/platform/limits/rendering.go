@@ -9,6 +9,9 @@ const (
 	RenderedPage  = 12 * MiB        // HTML of a page, after which a view stops
 
 	RenderedMarkdown = 2 * MiB // source of a document
+	MarkdownSteps    = 200_000_000 // of its parser where it takes quadratic time
+	MarkdownMemory   = 200_000_000 // bytes of its parser, as estimated
+	MarkdownLevels   = 1_000       // quotations and lists that one line opens
 	RenderedText     = 1 * MiB // of a text or of code that is shown
 	RenderedLines    = 20_000  // of such a text
 	RenderedLine     = 8 << 10 // bytes of such a line

@@ -175,7 +175,11 @@ func (n *notebookWriter) markdown(i int, text string, attachments map[string]map
 	source := []byte(clip(text, limits.RenderedText))
 	n.b.printf(`<div class="v-prose" dir="auto">`)
 	defer n.b.printf("</div>")
-	err := d.render(n.b, d.parse(source), source)
+	root, err := d.parse(source)
+	if err != nil {
+		return err
+	}
+	err = d.render(n.b, root, source)
 	n.colours = d.colours
 	return err
 }
