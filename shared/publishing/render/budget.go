@@ -28,7 +28,8 @@ const (
 	levelSteps    = 50   // of a line in a quotation or list
 	footnoteSteps = 4    // of comparing a reference with a footnote
 	barSteps      = 4    // of comparing two escaped bars in tables
-	blockMemory   = 1000 // bytes of a block
+	levelMemory   = 60   // bytes of a line in a quotation or list
+	blockMemory   = 1000 // of a block
 	lineMemory    = 300  // of a line
 	cellMemory    = 600  // of a cell of a table
 	markMemory    = 500  // of a mark that may become a node
@@ -61,7 +62,7 @@ func (g *budget) document(source []byte) {
 		}
 		if len(inner) > 0 {
 			if opened > 0 || blank || !letter(inner[0]) {
-				g.hold(blockMemory, "lines")
+				g.hold(max(opened, 1)*blockMemory, "lines")
 			}
 			g.hold(lineMemory, "lines")
 			deep := min(indent/2, depth) + opened
@@ -72,6 +73,7 @@ func (g *budget) document(source []byte) {
 		}
 		blank = len(inner) == 0
 		g.spend(opened*len(line)+depth*levelSteps, "quotations and lists")
+		g.hold((1+depth)*levelMemory, "quotations and lists")
 		if bytes.HasPrefix(inner, []byte("#")) {
 			g.text(inner)
 		}
@@ -156,7 +158,7 @@ func (g *budget) text(s []byte) {
 			}
 			g.hold(markMemory*(1+(end-i)/4), "marks")
 			i = end - 1
-		case '[', '<', '$':
+		case '[', '<', '$', '@':
 			g.hold(markMemory, "marks")
 		case ']':
 			links++
