@@ -152,11 +152,13 @@ func (g *budget) text(s []byte) {
 			for end < len(s) && s[end] == c {
 				end++
 			}
-			if runs++; c == '`' {
-				runs--
+			g.hold(markMemory, "marks")
+			if c == '`' {
 				ticks[end-i] = true
+			} else {
+				runs++
+				g.hold(markMemory*(end-i)/4, "marks") // it may be of many levels
 			}
-			g.hold(markMemory*(1+(end-i)/4), "marks")
 			i = end - 1
 		case '[', '<', '$', '@':
 			g.hold(markMemory, "marks")
