@@ -108,3 +108,16 @@ func TestT89YAMLAndNotebooksAreCountedBeforeTheyAreHeld(t *testing.T) {
 	wantHas(t, pageOf(t, sourceOf("a.ipynb", markdown), Query{}), "x = 1",
 		"Some Markdown is shown as its text, because reading its marks of emphasis takes more than 200000000 steps.")
 }
+
+func TestALinkFindsItsFileWithoutLookingAtAll(t *testing.T) {
+	s := sourceOf("docs/a.md", "[x](b/c.md) [y](b) [z](../d) [w](missing) [v](b/c)", "docs/b/c.md", "d/e/f/g.txt", "docs/b2")
+	want := mainOf(t, s, Query{})
+	wantHas(t, want, `href="/r/T/docs/b/c.md"`, `href="/r/T/docs/b"`, `href="/r/T/d"`)
+	wantNot(t, want, "missing\"", "b/c\"")
+	s.paths, s.Files = pathsOf(s.Files), nil
+	for path, is := range map[string]bool{"docs/b/c.md": true, "docs/b": true, "/": true, "d/e/f": true, "docs/c": false, "e": false} {
+		if _, found := s.resolve("/" + path); found != is {
+			t.Errorf("%s: %v", path, found)
+		}
+	}
+}

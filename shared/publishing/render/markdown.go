@@ -24,6 +24,7 @@ import (
 
 // markdownView shows a document of Markdown: GitHub's flavour with footnotes, alerts and front matter.
 func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
+	s.paths = pathsOf(s.Files)
 	if s.File.Size > limits.RenderedMarkdown {
 		b.note("Documents above %s are shown as text.", size(limits.RenderedMarkdown))
 		return s.plain(ctx, b)

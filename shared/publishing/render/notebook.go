@@ -160,6 +160,7 @@ func (s Source) readNotebook(ctx context.Context) (found cells, language string,
 
 // notebookView shows the cells of a notebook with what they put out.
 func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
+	s.paths = pathsOf(s.Files)
 	cells, language, err := s.readNotebook(ctx)
 	if err != nil {
 		return err

@@ -35,6 +35,8 @@ type Source struct {
 	App string
 	// Open reads the first size bytes of the file.
 	Open func(ctx context.Context, size int64) (io.ReadCloser, error)
+
+	paths map[string]bool // of files and folders, in views that resolve links
 }
 
 // folder reports whether the source is a folder.
