@@ -169,12 +169,14 @@ func TestCheckIsShortWithoutCompilerNodeAndBrowser(t *testing.T) {
 
 func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 	const suite = "go test -tags conformance -timeout 15m vitrine/scripts/internal/conformance\n"
+	const costs = "go test -tags cost -run ^Test(Twice|APageOfTheLargest) vitrine/shared/publishing/render\n"
 	const audit = "go test -tags lighthouse -timeout 20m vitrine/scripts/internal/lighthouse\n"
 	const kinds = "go test -tags engines -timeout 20m vitrine/scripts/journey/engines\n"
 	for mode, want := range map[string]int{"-all": 1, "-short": 0} {
 		said, calls := newMachine(t, everything...).checkWith(t, []string{mode})
 		if strings.Count(tests(calls), suite) != want || strings.Count(tests(calls), audit) != want ||
-			strings.Count(tests(calls), kinds) != want || strings.Count(calls, "npm ci") != 1+2*want ||
+			strings.Count(tests(calls), kinds) != want || strings.Count(tests(calls), costs) != want ||
+			strings.Count(calls, "npm ci") != 1+2*want ||
 			strings.Count(said, "installing the conformance suite of MCP (npm ci)\n") != want ||
 			strings.Count(said, "installing Lighthouse (npm ci)\n") != want {
 			t.Errorf("with %s it says %q after\n%s", mode, said, calls)

@@ -8,15 +8,19 @@ const (
 	RenderWait   = 2 * time.Second // of that, for a place
 	RenderedPage = 12 * MiB        // HTML of a page, after which a view stops
 
-	RenderedMarkdown = 2 * MiB // source of a document
-	RenderedText     = 1 * MiB // of a text or of code that is shown
-	RenderedLines    = 20_000  // of such a text
-	RenderedLine     = 8 << 10 // bytes of such a line
-	HighlightedText  = 1 * MiB // code that is coloured in one page; the rest is plain
+	RenderedMarkdown = 2 * MiB     // source of a document
+	MarkdownSteps    = 200_000_000 // of its parser where it takes quadratic time
+	MarkdownMemory   = 200_000_000 // bytes of its parser, as estimated
+	MarkdownLevels   = 1_000       // quotations and lists that one line opens
+	RenderedText     = 1 * MiB     // of a text or of code that is shown
+	RenderedLines    = 20_000      // of such a text
+	RenderedLine     = 8 << 10     // bytes of such a line
+	HighlightedText  = 1 * MiB     // code that is coloured in one page; the rest is plain
 	HighlightTime    = 2 * time.Second
 	RenderedData     = 2 * MiB  // JSON and YAML
 	RenderedDepth    = 64       // levels of such a document
 	RenderedNodes    = 60_000   // values of such a document
+	YAMLValues       = 200_000  // that such a document may have
 	RenderedTable    = 20 * MiB // of a table that is read
 	RenderedRows     = 5_000
 	RenderedColumns  = 200
@@ -25,6 +29,7 @@ const (
 	RenderedRow      = 1 * MiB  // bytes of a row that is read
 	RenderedNotebook = 20 * MiB // of a notebook
 	NotebookCells    = 2_000
+	NotebookOutputs  = 20_000    // of all cells
 	NotebookOutput   = 256 << 10 // bytes of one text that a cell printed
 	NotebookImages   = 8 * MiB   // images of a notebook, encoded
 	RenderedPatch    = 2 * MiB

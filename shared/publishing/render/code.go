@@ -2,7 +2,10 @@ package render
 
 import (
 	"context"
+	"path"
+	"sort"
 	"strings"
+	"sync"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
@@ -103,7 +106,36 @@ func lexerOf(file string) chroma.Lexer {
 	return lexers.Match(file[strings.LastIndexByte(file, '/')+1:])
 }
 
-func lexerNamed(language string) chroma.Lexer { return lexers.Get(clip(language, 40)) }
+// lexerNamed returns the lexer of a language by its name, an alias, or the name or ending of its files; nil: none is known.
+func lexerNamed(language string) chroma.Lexer {
+	known := lexersByName()
+	for _, name := range []string{language, strings.ToLower(language), "." + language, path.Ext(language)} {
+		if lexer := known[name]; lexer != nil {
+			return lexer
+		}
+	}
+	return nil
+}
+
+// lexersByName are the lexers by what documents call them; a full stop is before an ending. The library itself compares a
+// name that it does not know with the patterns of all files, which takes milliseconds.
+var lexersByName = sync.OnceValue(func() map[string]chroma.Lexer {
+	files, known := map[string]chroma.PrioritisedLexers{}, map[string]chroma.Lexer{}
+	for _, lexer := range lexers.GlobalLexerRegistry.Lexers {
+		for _, pattern := range lexer.Config().Filenames {
+			name := strings.TrimPrefix(pattern, "*")
+			files[name] = append(files[name], lexer)
+		}
+	}
+	for name, of := range files {
+		sort.Sort(of)
+		known[name] = of[0]
+	}
+	for _, name := range lexers.Names(true) {
+		known[name], known[strings.ToLower(name)] = lexers.Get(name), lexers.Get(strings.ToLower(name))
+	}
+	return known
+})
 
 // highlight returns the lines of a code as HTML, coloured until the context ends. The text stays exactly what it is: a
 // lexer that changes it, or fails, leaves the text plain.

@@ -27,6 +27,7 @@ func sortOf(text string) order {
 // column sums up what a column holds, in all rows that are read.
 type column struct {
 	name           string
+	before         int // rows before the first that has the column
 	filled, empty  int
 	numbers        int
 	least, most    float64
@@ -41,7 +42,6 @@ type column struct {
 func (c *column) add(cell string) {
 	cell = strings.TrimSpace(cell)
 	if cell == "" {
-		c.empty++
 		return
 	}
 	c.filled++

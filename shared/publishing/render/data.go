@@ -189,6 +189,9 @@ var unescaper = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
 // yaml writes the documents of a YAML file. Aliases are shown by their names and never followed.
 func (w *treeWriter) yaml(source []byte) error {
+	if yamlValues(source) > limits.YAMLValues {
+		return fmt.Errorf("it has more than %d values", limits.YAMLValues)
+	}
 	d := yaml.NewDecoder(bytes.NewReader(source))
 	for {
 		var n yaml.Node
@@ -203,6 +206,24 @@ func (w *treeWriter) yaml(source []byte) error {
 			w.node("", c)
 		}
 	}
+}
+
+// yamlValues counts how many values a YAML file may have by what stands between them. The parser holds some hundred bytes for
+// each, however short it is.
+func yamlValues(source []byte) (n int) {
+	for i, c := range source {
+		next := byte('\n')
+		if i+1 < len(source) {
+			next = source[i+1]
+		}
+		switch ends := strings.IndexByte(" \t\r\n,[]{}", next) >= 0; {
+		case c == ',', c == '[', c == '{', (c == '-' || c == '?') && ends:
+			n++
+		case c == ':' && (ends || i > 0 && (source[i-1] == '"' || source[i-1] == '\'')):
+			n += 2
+		}
+	}
+	return n
 }
 
 func (w *treeWriter) node(key string, n *yaml.Node) {

@@ -36,12 +36,26 @@ func (s Source) pageOf(file string) string {
 func (s Source) raw(file string) string { return s.Raw + address.Escape(file) }
 
 func (s Source) has(file string) bool {
+	if s.paths != nil {
+		return s.paths[file]
+	}
 	_, ok := s.Files.Find(file)
 	return ok
 }
 
-func (s Source) hasFolder(folder string) bool {
-	return folder == "" || slices.ContainsFunc(s.Files, func(f tree.File) bool { return strings.HasPrefix(f.Path, folder+"/") })
+func (s Source) hasFolder(folder string) bool { return folder == "" || s.paths[folder+"/"] }
+
+// pathsOf are the paths of files, and of their folders with a trailing slash: a document may have 100,000 links, and each
+// would look through all files.
+func pathsOf(files tree.Tree) map[string]bool {
+	out := make(map[string]bool, len(files))
+	for _, f := range files {
+		out[f.Path] = true
+		for end := strings.LastIndexByte(f.Path, '/'); end > 0 && !out[f.Path[:end+1]]; end = strings.LastIndexByte(f.Path[:end], '/') {
+			out[f.Path[:end+1]] = true
+		}
+	}
+	return out
 }
 
 // target is where a reference of a document leads.

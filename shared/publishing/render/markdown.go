@@ -24,6 +24,7 @@ import (
 
 // markdownView shows a document of Markdown: GitHub's flavour with footnotes, alerts and front matter.
 func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
+	s.paths = pathsOf(s.Files)
 	if s.File.Size > limits.RenderedMarkdown {
 		b.note("Documents above %s are shown as text.", size(limits.RenderedMarkdown))
 		return s.plain(ctx, b)
@@ -37,7 +38,10 @@ func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
 	b.formulas = newFormulas(ctx)
 	d := document{source: s, ctx: colouring, colours: limits.HighlightedText, math: mathematics{formulas: b.formulas}}
 	source = d.frontMatter(b, text8(source))
-	root := d.parse(source)
+	root, err := d.parse(source)
+	if err != nil {
+		return err
+	}
 	d.outline(b, root, source)
 	b.printf(`<article class="v-prose" dir="auto">`)
 	if err := d.render(b, root, source); err != nil {
@@ -57,6 +61,7 @@ type document struct {
 	colours  int             // bytes of code that may still be coloured
 	diagrams int             // that the page has so far
 	math     mathematics
+	budget   *budget // nil: one of its own
 
 	attached func(name string) (address string, is bool) // finds the images that a cell of a notebook holds
 }
@@ -71,7 +76,10 @@ func (d *document) markdown() goldmark.Markdown {
 			extension.NewFootnote(extension.WithFootnoteIDPrefix(d.prefix)),
 			d.math,
 		),
-		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
+		goldmark.WithParserOptions(
+			parser.WithAutoHeadingID(),
+			parser.WithParagraphTransformers(util.Prioritized(paragraph{whole: true}, 0), util.Prioritized(paragraph{}, 1000)),
+		),
 		goldmark.WithRendererOptions(
 			html.WithUnsafe(), // everything passes the policy
 			renderer.WithNodeRenderers(util.Prioritized(d, 100)),
@@ -79,10 +87,20 @@ func (d *document) markdown() goldmark.Markdown {
 	)
 }
 
-// parse reads the text and marks its blocks.
-func (d *document) parse(source []byte) ast.Node {
+// parse reads the text and marks its blocks. It refuses a text that would take the parser too long, or too much memory.
+func (d *document) parse(source []byte) (ast.Node, error) {
+	if d.budget == nil {
+		d.budget = newBudget()
+	}
+	if d.budget.document(source); d.budget.err != nil {
+		return nil, d.budget.err
+	}
 	c := parser.NewContext(parser.WithIDs(&headingIDs{prefix: d.prefix, used: map[string]int{}}))
+	c.Set(budgetKey, d.budget)
 	root := d.markdown().Parser().Parse(text.NewReader(source), parser.WithContext(c))
+	if d.budget.err != nil {
+		return nil, d.budget.err
+	}
 	lines := newLines(source)
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {
@@ -99,7 +117,7 @@ func (d *document) parse(source []byte) ast.Node {
 		}
 		return ast.WalkContinue, nil
 	})
-	return root
+	return root, nil
 }
 
 // start returns where in the text a block begins.

@@ -331,16 +331,17 @@ func (p blockMath) Continue(node ast.Node, r text.Reader, _ parser.Context) pars
 }
 
 // Close implements parser.BlockParser.
-func (p blockMath) Close(node ast.Node, r text.Reader, _ parser.Context) {
+func (p blockMath) Close(node ast.Node, r text.Reader, c parser.Context) {
 	if node.(*mathBlock).end == "" {
 		return
 	}
 	last := node.Lines().Len() - 1
 	end := node.Lines().At(last)
 	node.Lines().Set(last, end.TrimRightSpace(r.Source()))
-	paragraph := ast.NewParagraph()
-	paragraph.SetLines(node.Lines())
-	node.Parent().ReplaceChild(node.Parent(), node, paragraph)
+	unclosed := ast.NewParagraph()
+	unclosed.SetLines(node.Lines())
+	node.Parent().ReplaceChild(node.Parent(), node, unclosed)
+	paragraph{}.Transform(unclosed, r, c)
 }
 
 // CanInterruptParagraph implements parser.BlockParser.

@@ -13,11 +13,9 @@ import (
 // notebook is the part of the Jupyter notebook format that pages show: that of version 4, and of version 3 its
 // worksheets.
 type notebook struct {
-	Cells      []cell `json:"cells"`
-	Worksheets []struct {
-		Cells []cell `json:"cells"`
-	} `json:"worksheets"`
-	Metadata struct {
+	Cells      cells      `json:"cells"`
+	Worksheets worksheets `json:"worksheets"`
+	Metadata   struct {
 		Language struct {
 			Name string `json:"name"`
 		} `json:"language_info"`
@@ -27,12 +25,58 @@ type notebook struct {
 	} `json:"metadata"`
 }
 
+// cells are the first of a list of cells, as many as pages show.
+type cells struct {
+	shown []cell
+	count int // of all
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *cells) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	if b[0] != '[' {
+		return errNotebook
+	}
+	c.shown = []cell{}
+	for _, value := range jsonParts(b) {
+		if c.count++; len(c.shown) == limits.NotebookCells {
+			continue
+		}
+		var one cell
+		if err := json.Unmarshal(value, &one); err != nil {
+			return err
+		}
+		c.shown = append(c.shown, one)
+	}
+	return nil
+}
+
+// worksheets are those of version 3, as one.
+type worksheets struct{ cells }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *worksheets) UnmarshalJSON(b []byte) error {
+	for _, value := range jsonParts(b) {
+		var sheet struct {
+			Cells cells `json:"cells"`
+		}
+		if err := json.Unmarshal(value, &sheet); err != nil {
+			return err
+		}
+		w.shown = append(w.shown, sheet.Cells.shown[:min(len(sheet.Cells.shown), limits.NotebookCells-len(w.shown))]...)
+		w.count += sheet.Cells.count
+	}
+	return nil
+}
+
 type cell struct {
-	Type        string                       `json:"cell_type"`
-	Source      joined                       `json:"source"`
-	Count       *int                         `json:"execution_count"`
-	Outputs     []output                     `json:"outputs"`
-	Attachments map[string]map[string]joined `json:"attachments"` // images of Markdown, by name and media type
+	Type        string          `json:"cell_type"`
+	Source      joined          `json:"source"`
+	Count       *int            `json:"execution_count"`
+	Outputs     json.RawMessage `json:"outputs"`
+	Attachments json.RawMessage `json:"attachments"` // images of Markdown, by name and media type
 
 	// Version 3 has these.
 	Input    joined `json:"input"`
@@ -64,45 +108,59 @@ func join(b []byte, between string) string {
 	if json.Unmarshal(b, &one) == nil {
 		return one
 	}
-	var many []string
-	if json.Unmarshal(b, &many) == nil {
-		return strings.Join(many, between)
+	if b[0] != '[' {
+		return string(b)
 	}
-	return string(b)
+	var out strings.Builder
+	n := 0
+	for _, value := range jsonParts(b) {
+		if n++; n > 1 {
+			out.WriteString(between)
+		}
+		if json.Unmarshal(value, &one) != nil {
+			return string(b)
+		}
+		out.WriteString(one)
+		one = ""
+	}
+	return out.String()
 }
 
+var errNotebook = fmt.Errorf("%w: it is no notebook", errFailed)
+
 // readNotebook reads the cells of a notebook and its language.
-func (s Source) readNotebook(ctx context.Context) (cells []cell, language string, err error) {
+func (s Source) readNotebook(ctx context.Context) (found cells, language string, err error) {
 	if s.File.Size > limits.RenderedNotebook {
-		return nil, "", fmt.Errorf("%w: it is larger than %s", errFailed, size(limits.RenderedNotebook))
+		return found, "", fmt.Errorf("%w: it is larger than %s", errFailed, size(limits.RenderedNotebook))
 	}
 	text, err := s.read(ctx, limits.RenderedNotebook)
 	if err != nil {
-		return nil, "", err
+		return found, "", err
 	}
 	var n notebook
 	if err := json.Unmarshal(text, &n); err != nil {
-		return nil, "", fmt.Errorf("%w: it is no notebook", errFailed)
+		return found, "", errNotebook
 	}
-	cells = n.Cells
-	for _, sheet := range n.Worksheets {
-		cells = append(cells, sheet.Cells...)
+	if found = n.Cells; n.Worksheets.count > 0 {
+		found.shown = append(found.shown, n.Worksheets.shown...)
+		found.count += n.Worksheets.count
 	}
-	if cells == nil {
-		return nil, "", fmt.Errorf("%w: it is no notebook", errFailed)
+	if found.shown == nil {
+		return found, "", errNotebook
 	}
 	language = n.Metadata.Language.Name
 	if language == "" {
 		language = n.Metadata.Kernel.Language
 	}
-	for i := 0; i < len(cells) && language == ""; i++ {
-		language = cells[i].Language
+	for i := 0; i < len(found.shown) && language == ""; i++ {
+		language = found.shown[i].Language
 	}
-	return cells, language, nil
+	return found, language, nil
 }
 
 // notebookView shows the cells of a notebook with what they put out.
 func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
+	s.paths = pathsOf(s.Files)
 	cells, language, err := s.readNotebook(ctx)
 	if err != nil {
 		return err
@@ -110,22 +168,37 @@ func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 	colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
 	defer cancel()
 	b.formulas = newFormulas(ctx)
-	n := notebookWriter{source: s, ctx: colouring, b: b, language: language, colours: limits.HighlightedText}
+	n := notebookWriter{
+		source:   s,
+		ctx:      colouring,
+		b:        b,
+		language: language,
+		colours:  limits.HighlightedText,
+		outputs:  limits.NotebookOutputs,
+		text:     limits.RenderedMarkdown,
+		budget:   newBudget(),
+	}
 	b.printf(`<div class="v-notebook">`)
-	for i, c := range cells {
-		if i == limits.NotebookCells || b.full() {
-			b.note("Only the first %d of %d cells are shown.", i, len(cells))
-			break
-		}
+	written := 0
+	for ; written < min(len(cells.shown), limits.NotebookCells) && !b.full(); written++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := n.cell(i, c); err != nil {
+		if err := n.cell(written, cells.shown[written]); err != nil {
 			return err
 		}
 	}
+	if written < cells.count {
+		b.note("Only the first %d of %d cells are shown.", written, cells.count)
+	}
 	b.printf("</div>")
 	b.formulas.note(b)
+	if n.outputs < 0 {
+		b.note("Only the first %d outputs are shown.", limits.NotebookOutputs)
+	}
+	if n.refused != nil {
+		b.note("Some Markdown is shown as its text, because %s.", reason(n.refused))
+	}
 	if n.imagesLeft {
 		b.note("Images above %s in all are left out.", size(limits.NotebookImages))
 	}
@@ -138,7 +211,11 @@ type notebookWriter struct {
 	b          *body
 	language   string
 	colours    int // bytes of code that may still be coloured
-	images     int // bytes of images written
+	outputs    int // that may still be read
+	text       int // bytes of Markdown that may still be parsed
+	budget     *budget
+	refused    error // why Markdown was not parsed
+	images     int   // bytes of images written
 	imagesLeft bool
 }
 
@@ -157,7 +234,14 @@ func (n *notebookWriter) cell(i int, c cell) error {
 		return nil
 	}
 	n.code(c, clip(source, limits.RenderedText))
-	for _, o := range merged(c.Outputs) {
+	outputs, err := outputsOf(c.Outputs, &n.outputs)
+	if err != nil {
+		return err
+	}
+	for _, o := range merged(outputs) {
+		if n.b.full() {
+			break
+		}
 		if err := n.output(i, o); err != nil {
 			return err
 		}
@@ -165,20 +249,31 @@ func (n *notebookWriter) cell(i int, c cell) error {
 	return nil
 }
 
-// markdown writes a text of Markdown; its ids are those of the cell.
-func (n *notebookWriter) markdown(i int, text string, attachments map[string]map[string]joined) error {
+// markdown writes a text of Markdown; its ids are those of the cell. What costs too much is shown as it is.
+func (n *notebookWriter) markdown(i int, text string, attachments json.RawMessage) error {
+	images := attached(attachments)
 	d := document{
 		source:   n.source,
 		ctx:      n.ctx,
 		prefix:   fmt.Sprintf("cell-%d-", i+1),
 		colours:  n.colours,
 		math:     mathematics{formulas: n.b.formulas, jupyter: true},
-		attached: func(name string) (string, bool) { return n.picture(attachments[name]) },
+		budget:   n.budget,
+		attached: func(name string) (string, bool) { return n.picture(images[name]) },
 	}
 	source := []byte(clip(text, limits.RenderedText))
+	if n.text -= len(source); n.text < 0 {
+		n.budget.err = fmt.Errorf("%w: it has more than %s in all", errFailed, size(limits.RenderedMarkdown))
+	}
 	n.b.printf(`<div class="v-prose" dir="auto">`)
 	defer n.b.printf("</div>")
-	err := d.render(n.b, d.parse(source), source)
+	root, err := d.parse(source)
+	if err != nil {
+		n.refused = err
+		n.pre("v-raw", escape(clip(text, limits.NotebookOutput)))
+		return nil
+	}
+	err = d.render(n.b, root, source)
 	n.colours = d.colours
 	return err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"vitrine/shared/platform/limits"
@@ -11,14 +12,14 @@ import (
 
 // output is what a cell put out.
 type output struct {
-	Type      string                     `json:"output_type"`
-	Text      joined                     `json:"text"`
-	Stream    string                     `json:"name"` // of a stream
-	Data      map[string]joined          `json:"data"`
-	Metadata  map[string]json.RawMessage `json:"metadata"`
-	Traceback stacked                    `json:"traceback"`
-	Name      string                     `json:"ename"`
-	Value     string                     `json:"evalue"`
+	Type      string          `json:"output_type"`
+	Text      joined          `json:"text"`
+	Stream    string          `json:"name"` // of a stream
+	Data      forms           `json:"data"`
+	Metadata  json.RawMessage `json:"metadata"`
+	Traceback stacked         `json:"traceback"`
+	Name      string          `json:"ename"`
+	Value     string          `json:"evalue"`
 
 	// Version 3 has these beside each other.
 	PNG       joined `json:"png"`
@@ -29,12 +30,62 @@ type output struct {
 	OldStream string `json:"stream"`
 }
 
+// forms are the forms of an output that pages show, by their media types.
+type forms map[string]joined
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (f *forms) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	if b[0] != '{' {
+		return errNotebook
+	}
+	*f = forms{}
+	for kind, value := range jsonParts(b) {
+		if slices.Contains(pictures, kind) || slices.Contains(texts, kind) {
+			(*f)[kind] = joined(join(value, ""))
+		}
+	}
+	return nil
+}
+
+// outputsOf reads a list of outputs. left is how many more may be read; it is negative after a list that has more.
+func outputsOf(list json.RawMessage, left *int) (out []output, err error) {
+	if len(list) > 0 && list[0] != '[' && list[0] != 'n' {
+		return nil, errNotebook
+	}
+	for _, value := range jsonParts(list) {
+		if *left--; *left < 0 {
+			break
+		}
+		var one output
+		if json.Unmarshal(value, &one) != nil {
+			return nil, errNotebook
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// attached are the images that a cell of Markdown holds, by their names.
+func attached(list json.RawMessage) map[string]forms {
+	out := map[string]forms{}
+	for name, value := range jsonParts(list) {
+		var one forms
+		if json.Unmarshal(value, &one) == nil && len(out) < limits.NotebookCells {
+			out[name] = one
+		}
+	}
+	return out
+}
+
 // data returns the forms of an output by their media types.
-func (o output) data() map[string]joined {
+func (o output) data() forms {
 	if o.Data != nil {
 		return o.Data
 	}
-	return map[string]joined{
+	return forms{
 		"image/png":     o.PNG,
 		"image/jpeg":    o.JPEG,
 		"image/svg+xml": o.SVG,
@@ -46,19 +97,26 @@ func (o output) data() map[string]joined {
 
 // merged joins what a program printed at several times, as notebooks show it.
 func merged(outputs []output) (out []output) {
-	for _, o := range outputs {
-		if last := len(out) - 1; last >= 0 && o.Type == "stream" && out[last].Type == "stream" &&
-			out[last].Stream == o.Stream && out[last].OldStream == o.OldStream {
-			out[last].Text += o.Text
+	var printed []string
+	for i, o := range outputs {
+		printed = append(printed, string(o.Text))
+		if i+1 < len(outputs) && o.Type == "stream" && outputs[i+1].Type == "stream" &&
+			outputs[i+1].Stream == o.Stream && outputs[i+1].OldStream == o.OldStream {
 			continue
 		}
-		out = append(out, o)
+		if len(printed) > 1 {
+			o.Text = joined(strings.Join(printed, ""))
+		}
+		out, printed = append(out, o), printed[:0]
 	}
 	return out
 }
 
 // pictures are the media types of the images that an output may hold, the best first.
 var pictures = []string{"image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml"}
+
+// texts are the other media types that pages show.
+var texts = []string{"text/html", "text/markdown", "text/latex", "application/json", "text/plain"}
 
 // output writes the richest form of an output that a page can hold.
 func (n *notebookWriter) output(i int, o output) error {
@@ -84,19 +142,25 @@ func (n *notebookWriter) output(i int, o output) error {
 
 // width returns the attribute of how wide an output says its image is, which those for fine screens do.
 func (o output) width() string {
-	for _, kind := range pictures {
+	found := map[string]float64{}
+	for kind, about := range jsonParts(o.Metadata) {
 		var size struct {
 			Width float64 `json:"width"`
 		}
-		if json.Unmarshal(o.Metadata[kind], &size) == nil && size.Width >= 1 && size.Width < 100_000 {
-			return fmt.Sprintf(` width="%.0f"`, size.Width)
+		if slices.Contains(pictures, kind) && json.Unmarshal(about, &size) == nil && size.Width >= 1 && size.Width < 100_000 {
+			found[kind] = size.Width
+		}
+	}
+	for _, kind := range pictures {
+		if found[kind] > 0 {
+			return fmt.Sprintf(` width="%.0f"`, found[kind])
 		}
 	}
 	return ""
 }
 
 // rich writes an output that is no image.
-func (n *notebookWriter) rich(i int, data map[string]joined) error {
+func (n *notebookWriter) rich(i int, data forms) error {
 	if markup := string(data["text/html"]); markup != "" {
 		n.b.printf(`<div class="v-wide v-html" tabindex="0" dir="auto">`)
 		m := n.source.markup(n.b)
@@ -124,7 +188,7 @@ func (n *notebookWriter) rich(i int, data map[string]joined) error {
 }
 
 // picture returns the best image among forms as a data URL.
-func (n *notebookWriter) picture(data map[string]joined) (address string, is bool) {
+func (n *notebookWriter) picture(data forms) (address string, is bool) {
 	for _, kind := range pictures {
 		if data[kind] == "" {
 			continue
@@ -138,17 +202,21 @@ func (n *notebookWriter) picture(data map[string]joined) (address string, is boo
 
 // image returns an image as a data URL. is is false for what is none, and for what is too much.
 func (n *notebookWriter) image(kind, data string) (address string, is bool) {
+	if n.images > limits.NotebookImages {
+		n.imagesLeft = true
+		return "", false
+	}
 	var encoded string
 	if kind == "image/svg+xml" {
 		encoded = base64.StdEncoding.EncodeToString([]byte(data))
 	} else {
 		encoded = strings.Join(strings.Fields(data), "")
-		if _, err := base64.StdEncoding.DecodeString(encoded); err != nil {
-			return "", false
-		}
 	}
 	if n.images += len(encoded); n.images > limits.NotebookImages {
 		n.imagesLeft = true
+		return "", false
+	}
+	if _, err := base64.StdEncoding.DecodeString(encoded); err != nil {
 		return "", false
 	}
 	return "data:" + kind + ";base64," + encoded, true

@@ -28,7 +28,7 @@ func (r *Renderer) Text(ctx context.Context, w io.Writer, s Source) error {
 	case media.TableView:
 		err = s.tableText(ctx, out, b)
 	case media.NotebookView:
-		err = s.notebookText(ctx, out)
+		err = s.notebookText(ctx, out, b)
 	default:
 		err = s.sourceText(ctx, out, b)
 	}
@@ -88,24 +88,32 @@ func (s Source) tableText(ctx context.Context, w *bufio.Writer, b *body) error {
 	return nil
 }
 
-func (s Source) notebookText(ctx context.Context, w io.Writer) error {
+func (s Source) notebookText(ctx context.Context, w io.Writer, b *body) error {
 	cells, language, err := s.readNotebook(ctx)
 	if err != nil {
 		return err
 	}
-	for i, c := range cells {
+	left := limits.NotebookOutputs
+	for i, c := range cells.shown {
 		source := strings.TrimRight(string(text8([]byte(c.Source+c.Input))), "\n")
 		if c.Type != "code" {
 			fmt.Fprintf(w, "%s\n\n", source)
 			continue
 		}
 		fmt.Fprintf(w, "--- cell %d, %s ---\n%s\n", i+1, language, source)
-		for _, o := range merged(c.Outputs) {
+		outputs, err := outputsOf(c.Outputs, &left)
+		if err != nil {
+			return err
+		}
+		for _, o := range merged(outputs) {
 			if text := strings.TrimRight(control.ReplaceAllString(o.plain(), ""), "\n"); text != "" {
 				fmt.Fprintf(w, "--- output ---\n%s\n", clip(string(text8([]byte(text))), limits.NotebookOutput))
 			}
 		}
 		fmt.Fprintln(w)
+	}
+	if len(cells.shown) < cells.count || left < 0 {
+		b.note("Only %d of %d cells and %d outputs are here.", len(cells.shown), cells.count, limits.NotebookOutputs-max(left, 0))
 	}
 	return nil
 }

@@ -41,6 +41,8 @@ type Source struct {
 	Framed bool
 	// Open reads the first size bytes of the file.
 	Open func(ctx context.Context, size int64) (io.ReadCloser, error)
+
+	paths map[string]bool // of files and folders, in views that resolve links
 }
 
 // folder reports whether the source is a folder.

@@ -2,13 +2,13 @@ package render
 
 import (
 	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
+	"unicode/utf8"
 
 	"vitrine/shared/platform/limits"
 )
@@ -35,11 +35,11 @@ func (s Source) rows(in io.Reader, b *body) (rowReader, error) {
 }
 
 // separator guesses what stands between the cells of a CSV file by its first line.
-func separator(in *bufio.Reader) rune {
+func separator(in *bufio.Reader) byte {
 	head, _ := in.Peek(4 << 10)
 	line, _, _ := strings.Cut(string(head), "\n")
-	best, most := ',', strings.Count(line, ",")
-	for _, c := range []rune{';', '\t', '|'} {
+	best, most := byte(','), strings.Count(line, ",")
+	for _, c := range []byte{';', '\t', '|'} {
 		if n := strings.Count(line, string(c)); n > most {
 			best, most = c, n
 		}
@@ -47,37 +47,117 @@ func separator(in *bufio.Reader) rune {
 	return best
 }
 
-// cellReader reads CSV. The first row names the columns.
+// cellReader reads CSV as encoding/csv does with lazy quotation marks, but holds no more of a record than is shown: rows of
+// commas and cells without an end cost what they fill. The first row names the columns.
 type cellReader struct {
-	csv   *csv.Reader
+	in    *bufio.Reader
+	comma byte
+	line  int // that is read, counted from 1
 	names []string
 	clip  *clipper
+	row   []string // the columns that are shown, and one more if there are more
+	cell  []byte   // what is shown of a cell, and a rune more if there is more
 }
 
-func newCellReader(in io.Reader, comma rune, b *body) (*cellReader, error) {
-	c := &cellReader{csv: csv.NewReader(in), clip: &clipper{b: b}}
-	c.csv.Comma, c.csv.LazyQuotes = comma, true
-	c.csv.FieldsPerRecord, c.csv.ReuseRecord = -1, true
-	first, err := c.csv.Read()
+func newCellReader(in *bufio.Reader, comma byte, b *body) (*cellReader, error) {
+	c := &cellReader{in: in, comma: comma, line: 1, clip: &clipper{b: b}}
+	_, err := c.record()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w: %w", errFailed, err)
 	}
-	c.names = c.clip.row(first)
+	c.names = c.clip.row(c.row)
 	return c, nil
 }
 
 func (c *cellReader) header() []string { return c.names }
 
 func (c *cellReader) next() (record, error) {
-	cells, err := c.csv.Read()
+	line, err := c.record()
 	if err != nil {
 		if errors.Is(err, io.EOF) {
 			return record{}, io.EOF
 		}
 		return record{}, fmt.Errorf("%w: %w", errFailed, err)
 	}
-	line, _ := c.csv.FieldPos(0)
-	return record{line, c.clip.row(cells)}, nil
+	return record{line, c.clip.row(c.row)}, nil
+}
+
+// record reads the next row that is not empty, and returns the line that it begins in.
+func (c *cellReader) record() (line int, err error) {
+	c.row = c.row[:0]
+	b, err := c.read()
+	for err == nil && b == '\n' {
+		b, err = c.read()
+	}
+	if err != nil {
+		return 0, err
+	}
+	for line = c.line; ; {
+		if err == nil && b == '"' {
+			b, err = c.quoted()
+		}
+		for err == nil && b != c.comma && b != '\n' {
+			c.add(b)
+			b, err = c.read()
+		}
+		if len(c.row) <= limits.RenderedColumns {
+			c.row = append(c.row, string(c.cell))
+		}
+		c.cell = c.cell[:0]
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, err
+		}
+		if err != nil || b == '\n' {
+			return line, nil
+		}
+		b, err = c.read()
+	}
+}
+
+// quoted reads a cell after its first quotation mark, and returns the comma or the end of the line behind it. A mark before
+// anything else is part of the cell.
+func (c *cellReader) quoted() (byte, error) {
+	for {
+		b, err := c.read()
+		if err != nil {
+			return 0, err
+		}
+		if b != '"' {
+			c.add(b)
+			continue
+		}
+		b, err = c.read()
+		if err != nil || b == c.comma || b == '\n' {
+			return b, err
+		}
+		if c.add('"'); b != '"' {
+			c.add(b)
+		}
+	}
+}
+
+func (c *cellReader) add(b byte) {
+	if len(c.cell) < limits.RenderedCell+utf8.UTFMax {
+		c.cell = append(c.cell, b)
+	}
+}
+
+// read reads a byte. A carriage return before a line feed, or at the end, is no part of the text.
+func (c *cellReader) read() (byte, error) {
+	b, err := c.in.ReadByte()
+	if err == nil && b == '\r' {
+		switch next, _ := c.in.Peek(1); {
+		case len(next) == 0:
+			_, err := c.in.ReadByte()
+			return 0, err
+		case next[0] == '\n':
+			b, err = c.in.ReadByte()
+		}
+	}
+	if err == nil && b == '\n' {
+		c.line++
+	}
+	return b, err
 }
 
 // clipper cuts rows that are too wide and cells that are too long, and says so once.

@@ -95,13 +95,9 @@ func (c *countingReader) Read(p []byte) (int, error) {
 func (t *table) add(r record) {
 	t.count++
 	for len(t.columns) < len(r.cells) {
-		t.columns = append(t.columns, column{})
+		t.columns = append(t.columns, column{before: t.count - 1})
 	}
-	for i := range t.columns {
-		cell := ""
-		if i < len(r.cells) {
-			cell = r.cells[i]
-		}
+	for i, cell := range r.cells {
 		t.columns[i].add(cell)
 	}
 	switch most := t.shown(); {
@@ -131,6 +127,7 @@ func (t *table) finish() {
 	}
 	for i := range t.columns {
 		c := &t.columns[i]
+		c.empty = t.count - c.before - c.filled
 		c.numbersEnabled = c.filled > 0 && c.numbers == c.filled
 	}
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"flag"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 )
 
@@ -53,6 +55,56 @@ func TestFilesOfTheWorldAreRendered(t *testing.T) {
 			})
 		}
 		t.Logf("%d files %s", seen, ext)
+	}
+}
+
+// TestRealDocumentsAreNotTooMuch shows the largest documents of the modules and packages that this repository uses: the
+// bounds of what a parser may spend refuse none of them.
+func TestRealDocumentsAreNotTooMuch(t *testing.T) {
+	type found struct {
+		file string
+		size int64
+	}
+	most := map[string]int{".md": 150, ".ipynb": 20, ".csv": 20, ".yaml": 20, ".yml": 20, ".json": 10, ".patch": 20, ".diff": 20}
+	all := map[string][]found{}
+	cache := filepath.Dir(filepath.Dir(filepath.Dir(moduleDir(t, "github.com/yuin/goldmark"))))
+	for _, dir := range []string{filepath.Join(cache, "github.com"), filepath.Join("..", "..", "..", "node_modules") + "/"} {
+		_ = filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
+			if ext := filepath.Ext(file); err == nil && !d.IsDir() && most[ext] > 0 {
+				if info, err := d.Info(); err == nil && info.Size() < limits.RenderedMarkdown {
+					all[ext] = append(all[ext], found{file, info.Size()})
+				}
+			}
+			return nil
+		})
+	}
+	count := 0
+	for ext, files := range all {
+		slices.SortFunc(files, func(a, b found) int { return cmp.Compare(b.size, a.size) })
+		for _, f := range files[:min(len(files), most[ext])] {
+			text, err := os.ReadFile(f.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if count++; ext == ".md" {
+				if why := refusal(t, string(text)); why != "" {
+					t.Errorf("%s: %s", f.file, why)
+				}
+				continue
+			}
+			var page strings.Builder
+			if err := New().Page(t.Context(), &page, sourceOf(filepath.Base(f.file), string(text)), Query{}); err != nil {
+				t.Fatal(err)
+			}
+			_, notes, _ := strings.Cut(page.String(), `<div class="notes">`)
+			notes, _, _ = strings.Cut(notes, "</div>")
+			if strings.Contains(notes, "takes more than") || strings.Contains(notes, "it has more than") {
+				t.Errorf("%s: %s", f.file, notes)
+			}
+		}
+	}
+	if count < 150 {
+		t.Errorf("%d documents", count)
 	}
 }
 

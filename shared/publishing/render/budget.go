@@ -1,0 +1,276 @@
+package render
+
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+
+	"vitrine/shared/platform/limits"
+)
+
+// budget is what the parser of Markdown may spend on a document. The parser takes quadratic time for some constructs, some
+// hundred bytes of memory for a mark of two, and cannot be stopped. So what it is about to read is counted before: lines
+// before the document is parsed, and the text of each block before the marks in it are.
+type budget struct {
+	steps, memory int
+	bars          int   // escaped ones in tables so far
+	err           error // of the first construct that is too much; what comes after it is not parsed
+}
+
+func newBudget() *budget { return &budget{steps: limits.MarkdownSteps, memory: limits.MarkdownMemory} }
+
+// What steps and nodes cost, as measured: a step is a nanosecond or two.
+const (
+	levelSteps    = 50   // of a line in a quotation or list
+	footnoteSteps = 4    // of comparing a reference with a footnote
+	barSteps      = 4    // of comparing two escaped bars in tables
+	levelMemory   = 60   // bytes of a line in a quotation or list
+	blockMemory   = 1000 // of a block
+	lineMemory    = 300  // of a line
+	cellMemory    = 600  // of a cell of a table
+	markMemory    = 500  // of a mark that may become a node
+
+	referenceMemory = 1500 // of a reference to a footnote and the way back
+)
+
+// spend takes from the budget. what is named where nothing is left.
+func (g *budget) spend(steps int, what string) {
+	if g.steps -= steps; g.steps < 0 && g.err == nil {
+		g.err = fmt.Errorf("%w: reading its %s takes more than %d steps", errFailed, what, limits.MarkdownSteps)
+	}
+}
+
+func (g *budget) hold(memory int, what string) {
+	if g.memory -= memory; g.memory < 0 && g.err == nil {
+		g.err = fmt.Errorf("%w: reading its %s takes more than %s of memory", errFailed, what, size(limits.MarkdownMemory))
+	}
+}
+
+// document counts what the lines of a document cost before they are parts of blocks.
+func (g *budget) document(source []byte) {
+	depth, blank := 0, true
+	for rest := source; len(rest) > 0 && g.err == nil; {
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+		opened, indent, inner := containers(line)
+		if opened > limits.MarkdownLevels {
+			g.err = fmt.Errorf("%w: a line is deeper than %d quotations and lists", errFailed, limits.MarkdownLevels)
+		}
+		if len(inner) > 0 {
+			if opened > 0 || blank || !letter(inner[0]) {
+				g.hold(max(opened, 1)*blockMemory, "lines")
+			}
+			g.hold(lineMemory, "lines")
+			deep := min(indent/2, depth) + opened
+			if !blank { // a line without marks goes on with the paragraph before it, however deep
+				deep = max(deep, depth)
+			}
+			depth = deep
+		}
+		blank = len(inner) == 0
+		g.spend(opened*len(line)+depth*levelSteps, "quotations and lists")
+		g.hold((1+depth)*levelMemory, "quotations and lists")
+		if bytes.HasPrefix(inner, []byte("#")) {
+			g.text(inner)
+		}
+	}
+	if footnotes := bytes.Count(source, []byte("]:")); footnotes > 0 {
+		references := bytes.Count(source, []byte("[^"))
+		g.spend(footnoteSteps*min(footnotes, references)*references, "footnotes")
+		g.hold(referenceMemory*references, "footnotes")
+	}
+}
+
+// containers counts the quotations, items and footnotes that may begin at the start of a line. inner is what follows.
+func containers(line []byte) (opened, indent int, inner []byte) {
+	line = bytes.TrimRight(line, " \t\r")
+	for at := line; ; opened++ {
+		inner = bytes.TrimLeft(at, " \t")
+		indent += len(at) - len(inner)
+		if at = inner[marker(inner):]; len(at) == len(inner) {
+			break
+		}
+	}
+	if opened > 1 && rule(line) {
+		return 0, 0, line
+	}
+	return opened, indent, inner
+}
+
+// marker returns how long the mark is that a line begins with; 0: there is none.
+func marker(line []byte) int {
+	if len(line) == 0 {
+		return 0
+	}
+	n := 0
+	switch c := line[0]; {
+	case c == '>':
+		return 1
+	case c == '-' || c == '+' || c == '*':
+		n = 1
+	case c >= '0' && c <= '9':
+		for n = 1; n < len(line) && n < 10 && line[n] >= '0' && line[n] <= '9'; {
+			n++
+		}
+		if n == len(line) || line[n] != '.' && line[n] != ')' {
+			return 0
+		}
+		n++
+	case bytes.HasPrefix(line, []byte("[^")):
+		if end := bytes.Index(line[:min(len(line), 1<<10)], []byte("]:")); end > 0 {
+			return end + 2
+		}
+		return 0
+	}
+	if n < len(line) && line[n] != ' ' && line[n] != '\t' {
+		return 0
+	}
+	return n
+}
+
+// letter reports whether a line that begins so may go on with a paragraph only.
+func letter(c byte) bool { return c >= utf8.RuneSelf || c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// rule reports whether a line is a rule, which opens nothing: hyphens or asterisks and spaces.
+func rule(line []byte) bool {
+	line = bytes.TrimLeft(line, " ")
+	return (line[0] == '-' || line[0] == '*') && len(bytes.Trim(line, string(line[:1])+" \t")) == 0
+}
+
+// text counts what a text costs whose marks are parsed together.
+func (g *budget) text(s []byte) {
+	runs, links := 0, 0
+	ticks := map[int]bool{} // lengths of runs of backticks: the last of each may be looked for up to the end
+	for i := 0; i < len(s) && g.err == nil; i++ {
+		switch c := s[i]; c {
+		case '*', '_', '~', '`':
+			end := i + 1
+			for end < len(s) && s[end] == c {
+				end++
+			}
+			g.hold(markMemory, "marks")
+			if c == '`' {
+				ticks[end-i] = true
+			} else {
+				runs++
+				g.hold(markMemory*(end-i)/4, "marks") // it may be of many levels
+			}
+			i = end - 1
+		case '[', '<', '$', '@':
+			g.hold(markMemory, "marks")
+		case ']':
+			links++
+			if i+1 < len(s) && s[i+1] == '(' {
+				g.destination(s[i+2:])
+			}
+		}
+	}
+	g.spend(runs*runs, "marks of emphasis")
+	g.spend(len(ticks)*len(s)/8, "runs of backticks")
+	if runs > 0 {
+		g.spend(2*links*(links+runs), "links with emphasis")
+	}
+}
+
+// destination counts what is looked at for the end of an address, because the next link in it is looked at anew.
+func (g *budget) destination(s []byte) {
+	s = bytes.TrimLeft(s, " \t\r\n")
+	angled := bytes.HasPrefix(s, []byte("<"))
+	end, open := 0, 0
+	for ; end < len(s) && end <= g.steps && s[end] != '\n'; end++ {
+		switch c := s[end]; {
+		case c == '\\':
+			end++
+		case angled && c != '>':
+		case angled, c == ' ', c == '\t', c == '\r', c == ')' && open == 0:
+			g.spend(end, "links")
+			return
+		case c == '(':
+			open++
+		case c == ')':
+			open--
+		}
+	}
+	g.spend(end, "links")
+}
+
+// budgetKey is where the context of a parser has the budget.
+var budgetKey = parser.NewContextKey()
+
+// paragraph refuses paragraphs before they are parsed: whole ones before tables and the definitions of links are taken
+// out of them, and what is left afterwards.
+type paragraph struct{ whole bool }
+
+// Transform implements parser.ParagraphTransformer.
+func (p paragraph) Transform(node *ast.Paragraph, r text.Reader, c parser.Context) {
+	g := c.Get(budgetKey).(*budget)
+	if lines := node.Lines(); g.err != nil {
+	} else if p.whole {
+		g.parts(lines, r.Source())
+	} else {
+		g.text(lines.Value(r.Source()))
+	}
+	if g.err != nil {
+		node.Parent().RemoveChild(node.Parent(), node)
+	}
+}
+
+// parts counts what the definitions of links and the tables in a paragraph cost.
+func (g *budget) parts(lines *text.Segments, source []byte) {
+	s := lines.Value(source)
+	defines := bytes.HasPrefix(bytes.TrimLeft(s, " "), []byte("["))
+	columns := 0
+	var header []byte
+	for rest := s; len(rest) > 0 && g.err == nil; {
+		from := rest
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+		line = bytes.TrimSpace(line)
+		switch {
+		case columns > 0:
+			g.row(line, columns)
+		case header != nil && len(bytes.Trim(line, "|:- \t")) == 0:
+			columns = 1 + bytes.Count(line, []byte("|"))
+			g.row(header, columns)
+		case defines:
+			if bytes.HasPrefix(line, []byte("[")) && (bytes.Contains(line, []byte("]:")) || bytes.IndexByte(line, ']') < 0) {
+				g.spend(lines.Len(), "definitions of links")
+			}
+			g.title(from)
+		}
+		header = line
+	}
+}
+
+// row counts a row of a table. Escaped bars in it are compared with all others.
+func (g *budget) row(line []byte, columns int) {
+	g.hold(columns*cellMemory, "tables")
+	g.text(line)
+	g.bars += bytes.Count(line, []byte(`\|`))
+	g.spend(barSteps*g.bars*bytes.Count(line, []byte(`\|`)), "tables")
+}
+
+// title counts how far the end of a title is looked for that begins in the first line of a text.
+func (g *budget) title(s []byte) {
+	line, rest, _ := bytes.Cut(s, []byte("\n"))
+	for i, c := range line {
+		if (c == '"' || c == '\'' || c == '(') && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
+			if c == '(' {
+				c = ')'
+			}
+			if bytes.IndexByte(line[i+1:], c) >= 0 {
+				return
+			}
+			end := bytes.IndexByte(rest[:min(len(rest), max(g.steps, 0))], c)
+			if end < 0 {
+				end = len(rest)
+			}
+			g.spend(end, "definitions of links")
+			return
+		}
+	}
+}
