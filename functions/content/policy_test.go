@@ -86,7 +86,7 @@ func TestPoliciesAreThoseOfTheContract(t *testing.T) {
 		"'self' blob:; " +
 		"frame-src 'none'; object-src 'none'; base-uri 'none'; form-action 'none'; "
 	const svg = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; "
-	named := strings.ReplaceAll(rest, "'self'", "'self' http://content.test") // for WebKit, which knows no 'self' in a sandbox
+	named := strings.ReplaceAll(rest, "'self'", "'self' http://content.test") // WebKit knows no 'self' in a sandbox
 	for _, tt := range []struct {
 		path    string
 		headers []string

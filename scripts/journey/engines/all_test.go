@@ -17,7 +17,7 @@ const coloured = `new Set([...document.querySelectorAll("main pre span")].map(e 
 var kinds = []struct{ file, shows string }{
 	{"README.md", `document.querySelector("main h1").innerText === "Annual report" && document.querySelector("table")`},
 	{"formulas.md", `[...document.querySelectorAll("math")].every(e => e.getBoundingClientRect().height > 5)`},
-	{"diagrams.md", `document.querySelectorAll("figure > img").length > 1 && !document.querySelector("figure > .v-about")`},
+	{"diagrams.md", `document.querySelectorAll("figure > img").length > 1 && !document.querySelector("figure .v-about")`},
 	{"greeting.py", coloured},
 	{"numbers.csv", `document.querySelectorAll("main tr").length > 2`},
 	{"events.jsonl", `document.querySelectorAll("main tr").length > 1`},

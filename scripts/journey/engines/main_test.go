@@ -1,4 +1,4 @@
-// Package engines opens what readers meet in Firefox, WebKitGTK and Chromium. Journeys of the other topics use Chromium.
+// Package engines opens what readers meet in Firefox, WebKitGTK and Chromium. Journeys of other topics use Chromium.
 package engines
 
 import (

@@ -26,8 +26,8 @@ func TestReadersSeeWhatALinkShows(t *testing.T) {
 		s.Screenshot("engine-site")
 
 		flow := []wire.File{
-			{Path: "flow.md", Body: []byte("# Flow\n\n$$\\frac{a}{b}$$\n\n```mermaid\nflowchart LR\n  A[Ebb] --> B[Flood]\n```\n\n" +
-				"![c](chart.svg)\n")},
+			{Path: "flow.md", Body: []byte("# Flow\n\n$$\\frac{a}{b}$$\n\n![c](chart.svg)\n\n" +
+				"```mermaid\nflowchart LR\n  A[Ebb] --> B[Flood]\n```\n")},
 			{Path: "chart.svg", Body: read(t, "testdata/site", "img/chart.svg").Body},
 		}
 		s.Go(share(t, d, "Flow", flow...))

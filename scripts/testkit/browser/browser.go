@@ -42,7 +42,7 @@ func Find() (string, error) {
 type Browser struct {
 	ctx     context.Context
 	release func()
-	version string // as HeadlessChrome/156.0.8078.79
+	version string // as Chrome/156.0.8078.79
 }
 
 // flags keep the browser from sending requests of its own, so that every request in a test is one

@@ -1,5 +1,5 @@
-// Package webdriver drives Firefox and WebKitGTK in tests, by the commands of W3C WebDriver. WebKit gets them over HTTP,
-// and Firefox over Marionette, the protocol that geckodriver speaks to it.
+// Package webdriver drives Firefox and WebKitGTK in tests, by the commands of W3C WebDriver. WebKit gets them over
+// HTTP, and Firefox over Marionette, the protocol that geckodriver speaks to it.
 package webdriver
 
 import (
@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	waitTimeout  = time.Minute           // bounds every wait and every command; a busy machine takes tens of seconds
+	waitTimeout  = time.Minute           // bounds every wait; a busy machine takes tens of seconds
 	pollInterval = 50 * time.Millisecond // between two checks of a condition
 )
 
@@ -80,7 +80,8 @@ func (s *Session) until(inside bool, expression string) {
 		}
 	}
 	shows, _ := s.eval(inside, "location.href + ': ' + document.body.innerText")
-	s.t.Fatalf("%s: waited %s in vain for %s (last error: %v); it shows %.2000s", s.name, waitTimeout, expression, err, shows)
+	s.t.Fatalf("%s: waited %s in vain for %s (last error: %v); it shows %.2000s",
+		s.name, waitTimeout, expression, err, shows)
 }
 
 func (s *Session) eval(inside bool, expression string) (json.RawMessage, error) {
@@ -153,7 +154,8 @@ func start(t testing.TB, install string, c *exec.Cmd) {
 	})
 }
 
-// folder returns a folder for what a browser keeps. It goes with the test, unless a process that was killed still writes.
+// folder returns a folder for what a browser keeps. It goes with the test, unless a process that was killed still
+// writes.
 func folder(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "vitrine-browser-")

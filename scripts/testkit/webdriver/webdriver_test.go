@@ -34,7 +34,8 @@ func TestAFrameWithAnOpaqueOriginIsRead(t *testing.T) {
 			s.Wait(`document.title === "outside"`)
 			s.WaitInFrame(`document.readyState === "complete" && document.title === "inside"`)
 			s.Wait(`document.title === "outside"`)
-			if got := Value[[]string](s, `[self.origin, document.body.innerText.trim()]`); got[0] != "null" || got[1] != "behind glass" {
+			got := Value[[]string](s, `[self.origin, document.body.innerText.trim()]`)
+			if got[0] != "null" || got[1] != "behind glass" {
 				t.Errorf("the frame is %q", got)
 			}
 			dir := t.TempDir()

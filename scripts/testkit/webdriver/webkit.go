@@ -3,6 +3,7 @@ package webdriver
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"vitrine/scripts/testkit/port"
 )
@@ -19,7 +21,9 @@ import (
 // session is a session of WebKitWebDriver, by its URL.
 type session string
 
-var client = &http.Client{Timeout: waitTimeout}
+// commandTimeout bounds a command of a session, because WebKit never answers some that come while a frame is replaced,
+// and some screenshots. The next command is answered.
+const commandTimeout = 15 * time.Second
 
 // WebKit starts WebKitGTK's small browser on a display of its own. Each test has one of its own.
 func WebKit(t testing.TB) *Session {
@@ -39,7 +43,7 @@ func WebKit(t testing.TB) *Session {
 	start(t, "webkit2gtk-driver", c)
 	root := "http://127.0.0.1:" + at
 	poll(t, "WebKitWebDriver", func() error {
-		_, err := request("GET", root+"/status", nil)
+		_, err := request("GET", root+"/status", nil, commandTimeout)
 		return err
 	})
 	answer, err := request("POST", root+"/session", map[string]any{"capabilities": map[string]any{
@@ -47,7 +51,7 @@ func WebKit(t testing.TB) *Session {
 			"pageLoadStrategy":         "none",
 			"webkitgtk:browserOptions": map[string]any{"binary": browsers[0], "args": []string{"--automation"}},
 		},
-	}})
+	}}, waitTimeout)
 	var begun struct {
 		SessionID    string
 		Capabilities struct{ BrowserVersion string }
@@ -62,21 +66,23 @@ func WebKit(t testing.TB) *Session {
 }
 
 func (s session) send(c command, params map[string]any) (json.RawMessage, error) {
-	return request(c.method, string(s)+c.path, params)
+	return request(c.method, string(s)+c.path, params, commandTimeout)
 }
 
-func request(method, url string, params map[string]any) (json.RawMessage, error) {
+func request(method, url string, params map[string]any, timeout time.Duration) (json.RawMessage, error) {
 	var body bytes.Buffer
 	if method == "POST" {
 		if err := json.NewEncoder(&body).Encode(params); err != nil {
 			return nil, err
 		}
 	}
-	r, err := http.NewRequest(method, url, &body)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, method, url, &body)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := client.Do(r)
+	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return nil, err
 	}
