@@ -29,6 +29,7 @@ func TestTheSkillSpeaksOfThisDeployment(t *testing.T) {
 	for _, fact := range []string{
 		"https://app.test/v/", "https://upload.test/", "https://content.test", "at most 4 MiB", "100 files, 10 MiB a file",
 		"25 MiB an artifact", "120 calls a minute", "work for 15 minutes", "within 24 hours", "3 days after it was made",
+		"markdown is shown as a page", "pages that are open show the new revision by themselves",
 	} {
 		if !strings.Contains(text, fact) {
 			t.Errorf("%q is missing", fact)
