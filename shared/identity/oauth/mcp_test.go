@@ -123,7 +123,7 @@ func TestTheMetadataNameWhatADeploymentHas(t *testing.T) {
 		none.AgentAuth.IdentityTypes == nil || len(none.AgentAuth.IdentityTypes) != 0 || slices.Contains(none.GrantTypes, contract.GrantCode) {
 		t.Errorf("%+v", none)
 	}
-	there := oauth.MCPMetadata(o, oauth.Features{People: true, Agents: true})
+	there := oauth.MCPMetadata(o, oauth.Features{People: true, Documents: true, Agents: true})
 	if there.Resource != mcpOrigin || there.ResourceMetadataURL != mcpOrigin+"/.well-known/oauth-protected-resource" ||
 		!slices.Equal(there.ProtectedResources, []string{mcpOrigin, mcpOrigin + "/"}) {
 		t.Errorf("%+v", there)

@@ -1,8 +1,8 @@
 package oauth_test
 
 import (
-	"sync"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
