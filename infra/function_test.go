@@ -31,11 +31,13 @@ func TestEveryHostIsToldWhatItNeeds(t *testing.T) {
 	checking := []string{env.OIDCIssuer, env.OIDCClientID, env.OIDCOperatorClaim, env.OIDCOperatorValue}
 	own := map[string][]string{
 		"api": append([]string{
-			env.Bundles, env.Cache, env.Pow, env.AssertionRing, env.Providers, env.FetchOrigins,
+			env.Bundles, env.Cache, env.Pow, env.AssertionRing, env.Providers, env.FetchOrigins, env.ClientDocuments,
 			env.StripeKey, env.StripeWebhookSecret, env.StripePriceMonth, env.StripePriceYear, env.StripeURL,
 		}, checking...),
-		"upload":  {env.PutMode},
-		"mcp":     {env.Bundles, env.Cache, env.PutMode, env.AgentRegistration, env.OIDCIssuer, env.OIDCClientID},
+		"upload": {env.PutMode},
+		"mcp": {
+			env.Bundles, env.Cache, env.PutMode, env.AgentRegistration, env.ClientDocuments, env.OIDCIssuer, env.OIDCClientID,
+		},
 		"content": {env.Cache, env.ResponseMode},
 		"app": append([]string{
 			env.Bundles, env.Cache, env.OIDCClientSecret, env.OIDCScopes, env.OIDCLogout,

@@ -50,9 +50,10 @@ var hosts = []host{
 		sells:     true,
 		hears:     true,
 		settings: map[string]string{
-			env.Bundles:      strconv.Itoa(wakeSeconds),
-			env.Pow:          "adaptive",
-			env.FetchOrigins: "", // declared for scripts/dev, because functions are told declared variables only
+			env.Bundles:         strconv.Itoa(wakeSeconds),
+			env.Pow:             "adaptive",
+			env.ClientDocuments: "on",
+			env.FetchOrigins:    "", // declared for scripts/dev, because functions are told declared variables only
 		},
 		grants: (*data).apiRights,
 	},
@@ -96,7 +97,8 @@ var hosts = []host{
 		settings: map[string]string{
 			env.Bundles:           strconv.Itoa(wakeSeconds),
 			env.PutMode:           "direct", // mcpFront overrides it where there is an edge
-			env.AgentRegistration: "on",     // the api has the ring for it
+			env.ClientDocuments:   "on",
+			env.AgentRegistration: "on", // the api has the ring for it
 		},
 		grants: (*data).mcpRights,
 	},

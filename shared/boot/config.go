@@ -44,7 +44,9 @@ type Config struct {
 	// FetchOrigins are the origins that may break the rules of reading documents of OAuth clients and keys of agents'
 	// providers; none in production.
 	FetchOrigins []string
-	AWS          aws.Config
+	// NoClientDocuments leaves documents of OAuth clients out of the metadata, where they cannot be fetched.
+	NoClientDocuments bool
+	AWS               aws.Config
 	// DynamoDBEndpoint is the URL of an engine that is not AWS; empty: AWS.
 	DynamoDBEndpoint string
 	// S3Endpoint is the URL of an engine that is not AWS, and S3Domain the host and port that it answers to host-style,

@@ -43,6 +43,7 @@ func (s *Services) Features() oauth.Features {
 	return oauth.Features{
 		People:    s.Config.OIDC.Issuer != "",
 		Agents:    agents,
+		Documents: !s.Config.NoClientDocuments,
 		Providers: agents && (s.Config.AgentProviders || len(s.Config.Providers) > 0),
 	}
 }

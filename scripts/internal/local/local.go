@@ -98,7 +98,9 @@ func (l *local) startHosts(ctx context.Context) error {
 		Now:      time.Now,
 		Log:      slog.New(slog.NewTextHandler(l.log, nil)),
 		Lambda:   l.lambda,
-		Output:   l.log,
+		// a machine may have no way out, and programs that register need none
+		NoClientDocuments: true,
+		Output:            l.log,
 	})
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/cenkalti/backoff/v5"
 
+	"vitrine/shared/platform/conflict"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 )
@@ -147,7 +148,7 @@ func (s *db) commit(ctx context.Context, t *transaction) error {
 	return err
 }
 
-var errConflict = errors.New("another transaction holds an item")
+var errConflict = conflict.ErrHeld
 
 func (s *db) attempt(ctx context.Context, t *transaction) error {
 	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{
@@ -165,7 +166,7 @@ func (s *db) attempt(ctx context.Context, t *transaction) error {
 
 // verdict reads why a transaction was cancelled: false conditions in the order of adding, then conflicts.
 func (t *transaction) verdict(cancelled *types.TransactionCanceledException) error {
-	conflict := false
+	held := false
 	for n, reason := range cancelled.CancellationReasons {
 		switch aws.ToString(reason.Code) {
 		case "ConditionalCheckFailed":
@@ -173,10 +174,10 @@ func (t *transaction) verdict(cancelled *types.TransactionCanceledException) err
 				return t.refusals[n](reason.Item)
 			}
 		case "TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded":
-			conflict = true
+			held = true
 		}
 	}
-	if conflict {
+	if held {
 		return errConflict
 	}
 	return unavailable(cancelled)

@@ -98,6 +98,9 @@ func (m *Members) actor(g oauth.Grant, ws workspace.Workspace, who member.Member
 		login.Grant = g.Public
 	}
 	operator, authenticated := g.Operator, g.AuthenticatedAt
+	if g.Generation > 0 { // a refreshed token proves nothing about the person who holds it
+		operator = time.Time{}
+	}
 	if m.Delegated { // even for an operator, because the client is third-party
 		operator, authenticated = time.Time{}, time.Time{}
 	}

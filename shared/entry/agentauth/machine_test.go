@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/identity/assertion"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/conflict"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -413,5 +414,20 @@ func TestUnlinkingEndsEveryTokenAndEveryAssertion(t *testing.T) {
 	st := r.unlink(home)
 	if !slices.Equal(st.ends, held) || st.to.Generation != r.Generation+1 || st.to.Keys != nil {
 		t.Errorf("%+v", st)
+	}
+}
+
+func TestACallerWhoseRacesAreExhaustedIsToldToSlowDown(t *testing.T) {
+	held := fault.Wrap(fault.DatabaseUnavailable, fmt.Errorf("commit: %w", conflict.ErrHeld), "repeat the request")
+	for name, lost := range map[string]error{"by what was read": ErrMoved, "by the store": held} {
+		err := race(func() error { return lost })
+		told := fault.OAuthErrorOf(err)
+		if told.Code != fault.OAuthSlowDown || !told.Limited || told.RetryAfter != time.Second || fault.Of(err).Unwrap() != nil {
+			t.Errorf("%s: %+v", name, told)
+		}
+	}
+	broken := fault.NewCode(fault.DatabaseUnavailable)
+	if err := race(func() error { return broken }); !errors.Is(err, broken) {
+		t.Error(err)
 	}
 }

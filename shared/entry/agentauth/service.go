@@ -121,12 +121,17 @@ type Service struct {
 
 // races bounds optimistic retries. Every lost attempt means that another one succeeded, so a registration makes progress.
 var races = conflict.Policy{Lost: ErrMoved, Attempts: 10, Exhausted: func() error {
-	return fault.New(fault.DatabaseUnavailable, "too many requests change the same registration; repeat the request in a moment")
+	return fault.New(fault.RateLimitedActor,
+		"too many requests change the same registration; wait as long as Retry-After says").After(time.Second)
 }}
 
-// race runs a read, a decision and a conditional write until the write finds what was read.
+// race runs a read, a decision and a conditional write until the write finds what was read. A caller whose attempts are
+// exhausted is told to slow down, because the others are its own.
 func race(try func() error) error {
 	_, err := conflict.Retry(races, func() (struct{}, error) { return struct{}{}, try() })
+	if errors.Is(err, conflict.ErrHeld) {
+		return races.Exhausted()
+	}
 	return err
 }
 

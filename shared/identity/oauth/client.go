@@ -138,6 +138,10 @@ func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 	if r.ClientName, fits = text.ClientName(r.ClientName); !fits {
 		return r, fault.NewOAuth(fault.OAuthInvalidMetadata, "client_name is longer than %d characters", limits.ClientNameRunes)
 	}
+	if text.NamesProduct(r.ClientName) {
+		return r, fault.NewOAuth(fault.OAuthInvalidMetadata,
+			"client_name has the name of this service as a word; choose a name of your own")
+	}
 	r.Scope = scopeString(scopesFor(Client{}, r.Scope))
 	return r, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -104,7 +105,7 @@ func (s *Server) fetch(ctx context.Context, c id.Client, stored *Client, from ne
 	body, fresh, cause := s.Fetcher.Get(ctx, string(c), limits.DocumentBytes)
 	now := s.Now()
 	life := limits.DocumentRetry
-	next := Client{ID: c, CreatedAt: now, Unusable: "cannot be read"}
+	next := Client{ID: c, CreatedAt: now, Unusable: unreadable(c)}
 	switch {
 	case cause == nil:
 		if next = describe(c, body); next.Unusable == "" {
@@ -119,6 +120,13 @@ func (s *Server) fetch(ctx context.Context, c id.Client, stored *Client, from ne
 		return nil, err
 	}
 	return next.usable(cause)
+}
+
+// unreadable says what to do about a document that cannot be fetched. The cause is for the log alone, because it tells of
+// the network of the deployment.
+func unreadable(c id.Client) string {
+	return "cannot be read. If this service cannot reach " + documentHostOf(c) + ", whoever runs it can let it out, or set " +
+		env.ClientDocuments + "=off, so that apps register instead"
 }
 
 // mayFetch counts a document that is read for a browser. One address cannot use up what all have together.

@@ -118,7 +118,7 @@ func TestAClientIsWhatItsDocumentSays(t *testing.T) {
 
 func TestADocumentGivesNoPrivilegeOfOurOwnClients(t *testing.T) {
 	s := newEnv(t)
-	s.withDocument(strings.Replace(documentOf(documentID, "Vitrine CLI"), elsewhere, loopback, 1))
+	s.withDocument(strings.Replace(documentOf(documentID, "Command line"), elsewhere, loopback, 1))
 	a := described()
 	a.RedirectURI, a.Scope, a.Resource = loopback, "admin", mcpOrigin
 	if shown, err := s.Consent(ctx, s.consent(t, a)); err != nil || shown.Client.FirstParty || !shown.Loopback {
@@ -209,9 +209,10 @@ func TestT31ADocumentThatDescribesNoClientIsRefused(t *testing.T) {
 		"a script":          {uris(`["javascript:alert(1)"]`), "each redirect URI"},
 		"a secret":          {with(`"token_endpoint_auth_method":"private_key_jwt"`), "public"},
 		"other grants":      {with(`"grant_types":["implicit"]`), "authorization_code"},
+		"our name":          {documentOf(documentID, "🔒 Verified: Vitrine"), "name of this service"},
 		"a long name":       {documentOf(documentID, strings.Repeat("é", 81)), "80"},
 		"more than is read": {long, "cannot be read"},
-		"what is not there": {missing, "cannot be read"},
+		"what is not there": {missing, "VITRINE_CLIENT_DOCUMENTS=off"},
 	} {
 		s := newEnv(t)
 		f := s.withDocument(c.document)

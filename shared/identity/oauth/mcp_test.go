@@ -108,18 +108,22 @@ func TestEveryAnswerOfAnAuthorizationNamesItsIssuer(t *testing.T) {
 
 func TestTheMetadataNameWhatADeploymentHas(t *testing.T) {
 	o := address.Origins{API: apiOrigin, MCP: mcpOrigin, App: "https://app.example.com"}
-	all := oauth.Metadata(o, oauth.Features{People: true, Agents: true})
+	all := oauth.Metadata(o, oauth.Features{People: true, Documents: true, Agents: true})
 	if !all.ClientDocuments || !all.IssParameter || all.Issuer != apiOrigin || all.Resource != apiOrigin ||
 		!slices.Equal(all.ResponseModes, []string{"query"}) || !slices.Equal(all.CodeChallengeMethods, []string{"S256"}) ||
 		!slices.Contains(all.GrantTypes, contract.GrantCode) || len(all.AgentAuth.IdentityTypes) != 1 {
 		t.Errorf("%+v", all)
+	}
+	closed := oauth.Metadata(o, oauth.Features{People: true, Agents: true})
+	if closed.ClientDocuments || closed.RegistrationEndpoint == "" {
+		t.Errorf("where no document can be fetched: %+v", closed)
 	}
 	none := oauth.Metadata(o, oauth.Features{})
 	if none.ClientDocuments || none.AuthorizationEndpoint+none.RegistrationEndpoint != "" ||
 		none.AgentAuth.IdentityTypes == nil || len(none.AgentAuth.IdentityTypes) != 0 || slices.Contains(none.GrantTypes, contract.GrantCode) {
 		t.Errorf("%+v", none)
 	}
-	there := oauth.MCPMetadata(o, oauth.Features{People: true, Agents: true})
+	there := oauth.MCPMetadata(o, oauth.Features{People: true, Documents: true, Agents: true})
 	if there.Resource != mcpOrigin || there.ResourceMetadataURL != mcpOrigin+"/.well-known/oauth-protected-resource" ||
 		!slices.Equal(there.ProtectedResources, []string{mcpOrigin, mcpOrigin + "/"}) {
 		t.Errorf("%+v", there)

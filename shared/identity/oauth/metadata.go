@@ -9,7 +9,9 @@ import (
 // Features are what a deployment offers.
 type Features struct {
 	People bool // they can sign in, so that apps can ask them
-	Agents bool // they can register
+	// Documents of clients can be fetched, so that apps need not register.
+	Documents bool
+	Agents    bool // they can register
 	// Providers of agents are trusted, so that agents can register by them too, if they can at all.
 	Providers bool
 }
@@ -78,7 +80,7 @@ func Metadata(o address.Origins, has Features) contract.ServerMetadata {
 		m.AuthorizationEndpoint = here + "/oauth2/authorize"
 		m.RegistrationEndpoint = here + "/oauth2/register"
 		m.DeviceAuthorizationEndpoint = here + "/oauth2/device_authorization"
-		m.ClientDocuments = true
+		m.ClientDocuments = has.Documents
 		m.GrantTypes = append(m.GrantTypes,
 			contract.GrantCode, contract.GrantRefresh, contract.GrantDevice, contract.GrantExchange)
 	}

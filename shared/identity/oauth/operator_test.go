@@ -88,8 +88,12 @@ func TestT47OnlyOurOwnClientsActForAnOperatorAndNotForLong(t *testing.T) {
 	if s.operates(t, flow.AccessToken, apiOrigin) {
 		t.Error("a device with a code that somebody typed acts for an operator")
 	}
+	again := s.token(t, refreshing("cli", mine))
+	if s.operates(t, again.AccessToken, apiOrigin) {
+		t.Error("a refreshed token acts for an operator within the 15 minutes")
+	}
 	s.clock.Advance(limits.OperatorFresh)
-	if again := s.token(t, refreshing("cli", mine)); s.operates(t, again.AccessToken, apiOrigin) {
+	if again := s.token(t, refreshing("cli", again)); s.operates(t, again.AccessToken, apiOrigin) {
 		t.Error("a refreshed token still acts for an operator")
 	}
 }

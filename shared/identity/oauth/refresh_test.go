@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -317,6 +318,11 @@ func TestAMemberSeesAndEndsWhatTheyAllow(t *testing.T) {
 	colleague.Member = stranger.Member
 	if _, _, err := s.Grants(ctx, colleague, rest); fault.CodeOf(err) != fault.InvalidCursor {
 		t.Error("a colleague's cursor opens the list", err)
+	}
+	for _, malformed := range []id.Public{"", "x", id.Public(strings.Repeat("a", 2100))} {
+		if _, err := s.Allowed(ctx, s.by, malformed); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("an id of %d letters: %v", len(malformed), err)
+		}
 	}
 	if _, err := s.Allowed(ctx, colleague, grants[1].Public); fault.CodeOf(err) != fault.NotFound {
 		t.Error("a colleague sees a grant", err)

@@ -105,6 +105,9 @@ func (s *Server) ownGrant(ctx context.Context, by credential.Actor, public id.Pu
 	if err := requireMember(by); err != nil {
 		return Grant{}, err
 	}
+	if _, err := public.Bits(); err != nil {
+		return Grant{}, errGrantEnded()
+	}
 	g, err := s.GrantStore.Grant(ctx, public)
 	if err != nil {
 		return Grant{}, err

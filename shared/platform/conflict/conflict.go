@@ -3,6 +3,9 @@ package conflict
 
 import "errors"
 
+// ErrHeld is in the failure of a write that others held off for as long as the store tried.
+var ErrHeld = errors.New("another transaction holds an item")
+
 // Policy says when a change is attempted again.
 type Policy struct {
 	Lost     error // of an attempt that another change overtook; every other result is final

@@ -69,6 +69,10 @@ const (
 	// one machine; refused in production. Optional.
 	FetchOrigins = "VITRINE_FETCH_ORIGINS"
 
+	// ClientDocuments is "off" where the documents of OAuth clients cannot be fetched, so that the metadata of the
+	// authorization server leave them out and programs register instead. Optional, default on.
+	ClientDocuments = "VITRINE_CLIENT_DOCUMENTS"
+
 	// PutMode is where clients upload files: edge (the upload host, default) or direct (S3's own
 	// host). Optional.
 	PutMode = "VITRINE_PUT_MODE"

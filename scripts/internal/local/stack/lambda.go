@@ -127,6 +127,10 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 	if o.Limits.Off {
 		rates = "off"
 	}
+	documents := "on"
+	if o.NoClientDocuments {
+		documents = "off"
+	}
 	bundles := "off"
 	if o.Limits.Bundles > 0 {
 		bundles = strconv.Itoa(int(o.Limits.Bundles / time.Second))
@@ -157,6 +161,7 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 		env.OIDCLogout:        string(o.identity.client.Logout),
 		env.AgentRegistration: agents,
 		env.Providers:         o.identity.list,
+		env.ClientDocuments:   documents,
 		env.FetchOrigins:      strings.Join(o.fetchOrigins(o.identity.Issuer), " "),
 		env.PutMode:           "edge",
 		env.Limits:            rates,

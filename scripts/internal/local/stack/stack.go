@@ -54,6 +54,8 @@ type Options struct {
 	// FetchOrigins are the origins that metadata documents of OAuth clients and keys of providers may have although they
 	// are on this machine, besides that of the identity provider.
 	FetchOrigins []string
+	// NoClientDocuments leaves documents of OAuth clients out of the metadata.
+	NoClientDocuments bool
 	// Trust changes the list of providers whose agents may register, which has both issuers of the identity provider.
 	Trust func([]provider.Trusted) []provider.Trusted
 	// Billing is where plans are bought; its zero value: nowhere.
@@ -211,23 +213,24 @@ func withEdge(o Options, upload http.Handler) http.Handler {
 
 func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 	return boot.Config{
-		Environment:      credential.Preview,
-		Origins:          origins,
-		Tables:           dynamo.Named(o.Tables),
-		Bucket:           o.Engines.Bucket,
-		Rings:            rings,
-		OIDC:             o.identity.client,
-		FetchOrigins:     o.fetchOrigins(o.identity.Issuer),
-		Providers:        o.identity.Trusted,
-		Billing:          o.Billing,
-		AWS:              o.Engines.AWS(),
-		DynamoDBEndpoint: o.Engines.DynamoDB,
-		S3Endpoint:       o.Engines.S3,
-		S3Domain:         o.Engines.S3Domain,
-		Root:             o.root,
-		Limits:           o.Limits,
-		Now:              o.Now,
-		Middleware:       o.Middleware,
+		Environment:       credential.Preview,
+		Origins:           origins,
+		Tables:            dynamo.Named(o.Tables),
+		Bucket:            o.Engines.Bucket,
+		Rings:             rings,
+		OIDC:              o.identity.client,
+		FetchOrigins:      o.fetchOrigins(o.identity.Issuer),
+		NoClientDocuments: o.NoClientDocuments,
+		Providers:         o.identity.Trusted,
+		Billing:           o.Billing,
+		AWS:               o.Engines.AWS(),
+		DynamoDBEndpoint:  o.Engines.DynamoDB,
+		S3Endpoint:        o.Engines.S3,
+		S3Domain:          o.Engines.S3Domain,
+		Root:              o.root,
+		Limits:            o.Limits,
+		Now:               o.Now,
+		Middleware:        o.Middleware,
 	}
 }
 
