@@ -73,7 +73,9 @@ func newStreams() (*Streams, *fakeStreams, *time.Time) {
 func TestStreamsOfAnAddressAndOfAnArtifactAreCapped(t *testing.T) {
 	s, store, _ := newStreams()
 	a, b := id.NewArtifact(), id.NewArtifact()
-	acquire := func(address string, of id.Artifact) (func(), error) { return s.Acquire(t.Context(), address, of, large) }
+	acquire := func(address string, of id.Artifact) (func(), error) {
+		return s.Acquire(t.Context(), address, of, large)
+	}
 	release, err := acquire("1", a)
 	_, err2 := acquire("1", b)
 	if err != nil || err2 != nil {
