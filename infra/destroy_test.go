@@ -207,7 +207,8 @@ func TestDestroyThatCannotEndSaysWhyAndGoesOnTheNextTime(t *testing.T) {
 	if ok || !strings.Contains(stderr, why) || !l.has(deployed) {
 		t.Fatalf("%v: %s", ok, stderr)
 	}
-	if stderr, _, ok := l.destroy(t, nil, "", "V", "--yes"); !ok || l.has("stacks/V-Data") {
+	stderr, _, ok = l.destroy(t, nil, "", "V", "--yes")
+	if !ok || l.has("stacks/V-Data") || !strings.Contains(stderr, "backups of the tables Core and Events") {
 		t.Errorf("the next time: %v, %s", ok, stderr)
 	}
 	l = newLeftover(t)

@@ -14,14 +14,17 @@ import (
 
 func main() {
 	var err error
+	stderr := os.Stderr
 	if len(os.Args) > 1 && os.Args[1] == "-check" {
 		err = checkOnly(os.Args[2:])
 	} else {
 		err = run()
+		// jsii waits for its Node process in two goroutines, and one of them often says "waitid: no child processes".
+		os.Stderr, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 		jsii.Close()
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintln(stderr, err)
 		os.Exit(1)
 	}
 }

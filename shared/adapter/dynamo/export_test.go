@@ -15,9 +15,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/export"
-	"vitrine/shared/publishing/lockdown"
 	"vitrine/shared/publishing/sweep"
 	"vitrine/shared/publishing/tree"
 )
@@ -277,71 +275,6 @@ func TestTheArchivesOfAnExportAreDeletedWhenItEnds(t *testing.T) {
 	}
 	if err := e.Exports.Forget(ctx, left[0]); err != nil || e.stored().Status != export.Failed {
 		t.Errorf("%+v, %v", e.stored(), err)
-	}
-}
-
-// TestAnArtifactThatIsClosedEndsTheArchivesThatMayHoldIt deletes or locks one before and after an export listed it.
-func TestAnArtifactThatIsClosedEndsTheArchivesThatMayHoldIt(t *testing.T) {
-	for name, end := range map[string]func(*exportEnv, artifact.Artifact){
-		"deleted": func(e *exportEnv, a artifact.Artifact) { remove(e.t, e.Stores, a) },
-		"locked": func(e *exportEnv, a artifact.Artifact) {
-			target, err := e.Lockdowns.Target(ctx, lockdown.Artifact, string(a.ID))
-			if err != nil {
-				e.t.Fatal(err)
-			}
-			err = e.Lockdowns.Lock(ctx, lockdown.Change{
-				Command:  command(credential.Key{Public: id.NewPublic()}, idempotency.SetLockdown),
-				Result:   []byte(`{}`),
-				Lockdown: lockdown.Lockdown{ID: id.NewLockdown(), Scope: lockdown.Artifact, Target: string(a.ID), SetAt: now()},
-				Target:   *target,
-				At:       now(),
-				Event:    record(e.w.ID, now()),
-			})
-			if err != nil {
-				e.t.Fatal(err)
-			}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := newExportEnv(t)
-			add := func() artifact.Artifact {
-				a, _ := e.Artifacts.Artifact(ctx, draft(t, e.Stores, e.w, e.k, "").Artifact)
-				return *a
-			}
-			early, old, older := add(), add(), add()
-			e.create(nil)
-			end(e, early)
-			listed := func(p *export.Export) { p.StartedAt, p.Artifacts = now().Add(time.Millisecond), 2 }
-			started := e.save(e.take(), listed)
-			attempt := e.take()
-			end(e, old)
-			if got := e.stored(); got.Status != export.Pending || !got.StartedAt.IsZero() || got.Artifacts != 0 {
-				t.Fatalf("one that is made goes on with it: %+v", got)
-			}
-			p := attempt.Export
-			ready(e.at)(&p)
-			if ok, err := e.Exports.Save(ctx, attempt, p); ok || err != nil {
-				t.Fatal("an attempt with it is stored", err)
-			}
-			if err := e.Exports.Release(ctx, attempt); err != nil {
-				t.Fatal(err)
-			}
-			e.save(e.take(), func(p *export.Export) { p.StartedAt = started.StartedAt })
-			e.save(e.take(), ready(e.at))
-			young := add()
-			young.CreatedAt = started.StartedAt.Add(time.Second)
-			if name == "deleted" {
-				remove(t, e.Stores, young)
-			}
-			if got := e.stored().At(now()); got.Status != export.Ready {
-				t.Fatalf("ended by an artifact that it does not have: %+v", got)
-			}
-			end(e, older)
-			got := e.stored().At(now())
-			if got.Status != export.Expired || got.Reason != export.Withdrawn || len(e.stale(now())) != 1 {
-				t.Fatalf("%+v, %v", got, e.stale(now()))
-			}
-		})
 	}
 }
 

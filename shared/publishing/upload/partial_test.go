@@ -297,3 +297,30 @@ func (f *finalizer) patchesPage() {
 	e.Size = int64(len(diff))
 	e.Patch = &Patch{Base: tree.DigestOf("old"), Result: tree.DigestOf("a longer\none")}
 }
+
+func TestBasesAndDiffsAreReadInPartsThatMemoryHolds(t *testing.T) {
+	const mib = limits.MiB
+	for name, c := range map[string]struct {
+		bases []int64
+		diff  int64
+		want  int
+	}{
+		"all of some small ones":    {[]int64{1, 2, 3}, 1, 3},
+		"those that fit":            {[]int64{10 * mib, 10 * mib, 10 * mib, 1}, mib, 2},
+		"a large one alone":         {[]int64{100 * mib, 1}, 1, 1},
+		"a small one before it":     {[]int64{1, 100 * mib}, 1, 1},
+		"diffs count as bases do":   {[]int64{1, 1, 1}, 15 * mib, 2},
+		"exactly as much as may be": {[]int64{15 * mib, 15 * mib}, mib, 2},
+	} {
+		var base tree.Tree
+		var files []*patchedFile
+		for n, size := range c.bases {
+			path := fmt.Sprint(n)
+			base = append(base, tree.File{Path: path, Size: size})
+			files = append(files, &patchedFile{entry: Entry{Path: path, Size: c.diff}})
+		}
+		if got := together(base, files); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

@@ -44,16 +44,19 @@ func patchedFiles(entries []Entry, files tree.Tree) (out []*patchedFile) {
 }
 
 // rebuild applies every diff of a session to its base and fills in the results; it writes nothing. room is what all
-// results may take together. Memory is bounded by the caps, because the base is a revision and the diffs may not exceed
-// one.
+// results may take together. Besides the results it holds what readTogether allows of the base and the diffs.
 func (s *Service) rebuild(
 	ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy, room int64,
 ) ([]*patchedFile, error) {
 	results := patchedFiles(a.Entries, files)
-	if err := s.fetch(ctx, a.Session, base, results); err != nil {
-		return nil, err
-	}
-	for _, r := range results {
+	fetched := 0
+	for n, r := range results {
+		if n == fetched {
+			fetched += together(base, results[n:])
+			if err := s.fetch(ctx, a.Session, base, results[n:fetched]); err != nil {
+				return nil, err
+			}
+		}
 		err := r.apply(min(room, p.FileSize))
 		if errors.Is(err, patch.ErrTooLarge) {
 			err = tooLarge(r.entry.Path, room, p)
@@ -68,6 +71,21 @@ func (s *Service) rebuild(
 		}
 	}
 	return results, nil
+}
+
+// readTogether is how many bytes of bases and diffs are held at once, unless one file has more.
+const readTogether = 32 * limits.MiB
+
+// together returns how many of the files, from the first on, are read at once: one at least.
+func together(base tree.Tree, files []*patchedFile) int {
+	size := int64(0)
+	for n, r := range files {
+		old, _ := base.Find(r.entry.Path)
+		if size += old.Size + r.entry.Size; n > 0 && size > readTogether {
+			return n
+		}
+	}
+	return len(files)
 }
 
 // fetch reads the diffs and the files that they apply to.
