@@ -20,7 +20,7 @@ const (
 	RenderedData     = 2 * MiB  // JSON and YAML
 	RenderedDepth    = 64       // levels of such a document
 	RenderedNodes    = 60_000   // values of such a document
-	YAMLValues       = 200_000  // that such a document may have
+	YAMLValues       = 150_000  // that such a document may have
 	RenderedTable    = 20 * MiB // of a table that is read
 	RenderedRows     = 5_000
 	RenderedColumns  = 200

@@ -90,7 +90,7 @@ func TestLargeDocumentsThatAreParsedInTimeAreParsed(t *testing.T) {
 
 func TestT89YAMLAndNotebooksAreCountedBeforeTheyAreHeld(t *testing.T) {
 	page := pageOf(t, sourceOf("a.yaml", "["+strings.Repeat("1,", limits.YAMLValues+1)+"1]"), Query{})
-	wantHas(t, page, "it has more than 200000 values")
+	wantHas(t, page, "it has more than 150000 values")
 	outputs := `[` + strings.Repeat(`{},`, limits.NotebookOutputs+5) + `{"output_type":"stream","text":"beyond the last"}]`
 	page = pageOf(t, sourceOf("a.ipynb", `{"cells":[{"cell_type":"code","outputs":`+outputs+`}]}`), Query{})
 	wantHas(t, page, "Only the first 20000 outputs are shown.")

@@ -1,11 +1,13 @@
 package render
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"vitrine/shared/platform/limits"
 )
@@ -117,11 +119,15 @@ func join(b []byte, between string) string {
 		if n++; n > 1 {
 			out.WriteString(between)
 		}
+		if value[0] == '"' && bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
+			out.Write(value[1 : len(value)-1]) // most lines are what they stand for
+			continue
+		}
+		one = ""
 		if json.Unmarshal(value, &one) != nil {
 			return string(b)
 		}
 		out.WriteString(one)
-		one = ""
 	}
 	return out.String()
 }

@@ -30,7 +30,9 @@ func patchView(ctx context.Context, s Source, b *body, _ Query) error {
 	p.endFile()
 	if p.hunks == 0 {
 		b.out.Reset()
-		numbered(b, highlight(ctx, lexerNamed("diff"), text), s.Path)
+		colouring, cancel := context.WithTimeout(ctx, limits.HighlightTime)
+		defer cancel()
+		numbered(b, highlight(colouring, lexerNamed("diff"), text), s.Path)
 	}
 	return nil
 }
