@@ -368,3 +368,13 @@ func TestFiltersOfEventsAreInTheAddress(t *testing.T) {
 		t.Errorf("an old cursor: %d to %s", r.StatusCode, r.Header.Get("Location"))
 	}
 }
+
+func TestTheRecordOfOperatorsWithholdsTitles(t *testing.T) {
+	for _, path := range []string{"/admin", "/admin/events?focus=all"} {
+		s := operatorOf(noon)
+		body := text(t, signedIn(s.handler(), "GET", path, nil))
+		if strings.Contains(body, "Published a revision:") || !strings.Contains(body, "Published a revision") {
+			t.Errorf("%s\n%s", path, body)
+		}
+	}
+}

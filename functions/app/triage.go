@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	"vitrine/functions/app/pages"
@@ -204,7 +205,16 @@ func operatorEntries(items []contract.OperatorEvent) []pages.OperatorEntry {
 	return rows
 }
 
+// actionsWithTitle are the actions whose summary ends with the title of an artifact.
+var actionsWithTitle = []event.Action{
+	event.SessionCreated, event.DraftCreated, event.ArtifactCreated, event.ArtifactPublished, event.ArtifactDeleted,
+	event.ArtifactExpired, event.ArtifactRenamed, event.ArtifactPinned, event.ArtifactUnpinned,
+}
+
 func operatorEntry(e contract.OperatorEvent) pages.OperatorEntry {
+	if slices.Contains(actionsWithTitle, event.Action(e.Action)) { // the publisher's words are content, as on the page of a look-up
+		e.ChangeSummary, _, _ = strings.Cut(e.ChangeSummary, ": ")
+	}
 	row := pages.OperatorEntry{
 		What:    e.ChangeSummary,
 		Action:  e.Action,
