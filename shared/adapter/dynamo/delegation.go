@@ -43,6 +43,7 @@ func delegationFields(f fields, d *delegation.Delegation) {
 	f.time("created", &d.CreatedAt)
 	f.time("seen", &d.SeenAt)
 	f.time("ended", &d.EndedAt)
+	f.time("revoked", &d.RevokedAt)
 }
 
 func readDelegation(i item) *delegation.Delegation {

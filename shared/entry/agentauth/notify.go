@@ -46,11 +46,12 @@ func (s *Service) Notify(ctx context.Context, token string, from netip.Addr, req
 		return err
 	}
 	proof := delegation.Proof{
-		Kind:   delegation.Event,
-		Issuer: e.Issuer,
-		ID:     e.ID,
-		Digest: e.Digest,
-		Until:  e.Expires.Add(limits.ProofSlack),
+		Kind:     delegation.Event,
+		Issuer:   e.Issuer,
+		ID:       e.ID,
+		Digest:   e.Digest,
+		IssuedAt: e.IssuedAt,
+		Until:    e.Expires.Add(limits.ProofSlack),
 	}
 	if e.Revoked {
 		p := delegation.Principal{Issuer: e.Issuer, Subject: e.Subject, Audience: e.Audience}

@@ -107,11 +107,12 @@ func (s *Service) registerVouched(
 		network:   address.Network(from),
 		requestID: requestID,
 		proof: delegation.Proof{
-			Kind:   delegation.Assertion,
-			Issuer: who.Issuer,
-			ID:     who.ID,
-			Digest: sha256.Sum256([]byte(token)),
-			Until:  who.Expires.Add(limits.ProofSlack),
+			Kind:     delegation.Assertion,
+			Issuer:   who.Issuer,
+			ID:       who.ID,
+			Digest:   sha256.Sum256([]byte(token)),
+			IssuedAt: who.IssuedAt,
+			Until:    who.Expires.Add(limits.ProofSlack),
 		},
 	}
 	if err := s.withinProvider(ctx, who.Issuer); err != nil {
@@ -162,6 +163,9 @@ func (s *Service) arrive(ctx context.Context, a arrival) (contract.RegisteredAge
 	d, err := s.Delegations.Delegation(ctx, a.principal.ID())
 	if err != nil {
 		return contract.RegisteredAgent{}, err
+	}
+	if d != nil && !a.proof.IssuedAt.After(d.RevokedAt) { // the same second may be before it
+		return contract.RegisteredAgent{}, s.turnAway(ctx, a, errUnwelcome)
 	}
 	if d != nil && d.EndedAt.IsZero() {
 		m, w, err := s.Delegations.Member(ctx, d.Workspace, d.Member)
@@ -390,6 +394,7 @@ func (v Vouched) delegation(
 	}
 	if was != nil {
 		d.Generation = was.Generation + 1
+		d.RevokedAt = was.RevokedAt
 	}
 	return d
 }

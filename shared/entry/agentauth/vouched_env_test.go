@@ -76,6 +76,7 @@ func (w *env) sign(subject, email string, edits ...func(*provider.Identity)) str
 		Email:     email,
 		Scopes:    []credential.Scope{credential.Read, credential.Publish},
 		AuthTime:  w.now(),
+		IssuedAt:  w.now(),
 		Expires:   w.now().Add(5 * time.Minute),
 		Provision: true,
 	}

@@ -48,6 +48,7 @@ type Delegation struct {
 	CreatedAt  time.Time
 	SeenAt     time.Time // when the newest assertion came
 	EndedAt    time.Time // zero: it has not ended
+	RevokedAt  time.Time // iat of the newest event that ended it; assertions that are no younger have no effect
 }
 
 // ID returns the id of the delegation.
@@ -73,11 +74,12 @@ func (d Delegation) Ended(at time.Time) Delegation {
 
 // Proof identifies a token of a provider, which has an effect once.
 type Proof struct {
-	Kind   Kind
-	Issuer string
-	ID     string   // jti
-	Digest [32]byte // of the whole token
-	Until  time.Time
+	Kind     Kind
+	Issuer   string
+	ID       string    // jti
+	Digest   [32]byte  // of the whole token
+	IssuedAt time.Time // iat
+	Until    time.Time
 }
 
 // Kind separates the ids of tokens, so that a token of one kind cannot use up an id of the other.

@@ -134,6 +134,9 @@ func (s *Service) Revoke(ctx context.Context, p Principal, by Proof, requestID s
 		now := s.now()
 		e := Ending{Was: d, Proof: &by, At: now}
 		e.To = cmp.Or(d, &Delegation{Principal: p}).Ended(now)
+		if by.IssuedAt.After(e.To.RevokedAt) { // events may come in another order
+			e.To.RevokedAt = by.IssuedAt
+		}
 		if d != nil && d.EndedAt.IsZero() {
 			if e.Workspace, err = s.Store.Workspace(ctx, d.Workspace); err != nil {
 				return struct{}{}, err

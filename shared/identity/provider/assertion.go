@@ -45,6 +45,7 @@ func (v *Verifier) Assertion(ctx context.Context, token string) (Identity, error
 		ID:        t.claims.identifier("jti"),
 		KeyID:     t.header.text("kid"),
 		AuthTime:  t.claims.instant("auth_time"),
+		IssuedAt:  t.claims.instant("iat"),
 		Expires:   t.claims.instant("exp"),
 		Provision: p.Provision,
 	}

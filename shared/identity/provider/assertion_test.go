@@ -28,6 +28,7 @@ func TestWhatAnAssertionSaysIsReadBack(t *testing.T) {
 		Email:     "kim@example.com",
 		Scopes:    []credential.Scope{credential.Read},
 		AuthTime:  at.Add(-10 * time.Minute),
+		IssuedAt:  at,
 		Expires:   at.Add(5 * time.Minute),
 		Provision: true,
 	}

@@ -50,6 +50,7 @@ type Identity struct {
 	Email    string
 	Scopes   []credential.Scope
 	AuthTime time.Time // when the person signed in at the provider
+	IssuedAt time.Time
 	Expires  time.Time // ID has to be remembered until limits.ProviderLeeway after it
 	// Provision is that of the provider.
 	Provision bool
