@@ -45,7 +45,7 @@ func exportIn(status export.Status) *export.Export {
 		CreatedAt: noon.Add(-time.Hour),
 		StartedAt: noon.Add(-time.Hour),
 		ExpiresAt: noon.Add(limits.ExportLife),
-		Reason:    export.Unreadable,
+		Reason:    map[export.Status]string{export.Failed: export.Unreadable}[status],
 		Artifacts: 250,
 		Next:      export.Position{Artifact: 120},
 		Skipped:   2,
@@ -65,6 +65,8 @@ func exporting(e *export.Export) *house {
 
 func TestTheSettingsSayHowFarAnExportIs(t *testing.T) {
 	const button, again = `action="/settings/export"`, "Sign in again"
+	withdrawn := exportIn(export.Expired)
+	withdrawn.Reason = export.Withdrawn
 	for name, c := range map[string]struct {
 		export  *export.Export
 		stale   bool
@@ -84,6 +86,7 @@ func TestTheSettingsSayHowFarAnExportIs(t *testing.T) {
 		"ready, stale":    {exportIn(export.Ready), true, []string{"1-of-2.zip", again}, []string{"/x/vitrine", button}},
 		"failed":          {exportIn(export.Failed), false, []string{"failed: " + export.Unreadable, button}, []string{".zip"}},
 		"expired":         {exportIn(export.Expired), false, []string{"has expired", button}, []string{".zip"}},
+		"withdrawn":       {withdrawn, false, []string{"has ended: " + export.Withdrawn, button}, []string{".zip"}},
 		"not counted yet": {&export.Export{Status: export.Pending}, false, []string{"begins within a minute"}, []string{button}},
 	} {
 		t.Run(name, func(t *testing.T) {
