@@ -160,7 +160,7 @@ func TestWhatAgentsAreToldWhenTheyCannotRegister(t *testing.T) {
 
 func TestDocumentsComeFromConfigurationAndMayBeReadFromAnywhere(t *testing.T) {
 	a := withAgents(t)
-	a.host.Features.People = true
+	a.host.Features.People, a.host.Features.Documents = true, true
 	for _, path := range []string{
 		"/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/v1",
 		"/.well-known/oauth-protected-resource/v1/artifacts",

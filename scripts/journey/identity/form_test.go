@@ -184,7 +184,7 @@ func TestT68AClaimPageTellsNothingAboutTokens(t *testing.T) {
 			w.Post(t, "/claim", url.Values{"claim_token": {text}}),
 			w.Post(t, "/claim/confirm", confirmation),
 		} {
-			if harness.WantPage(t, name, a, 404, "opens nothing"); said != "" && string(a.Body) != said {
+			if harness.WantPage(t, name, a, 404, "does not work"); said != "" && string(a.Body) != said {
 				t.Errorf("%s is answered in another way", name)
 			}
 			said = string(a.Body)

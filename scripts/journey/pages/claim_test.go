@@ -61,7 +61,7 @@ func TestAPersonClaimsAWorkspaceByItsLink(t *testing.T) {
 	}
 	p.Screenshot("journey-claim-list")
 	p.Go(d.Origins.App + "/claim#" + token)
-	p.WaitText("opens nothing")
+	p.WaitText("This claim token does not work")
 	bare("the second time")
 	p.Clean()
 	if _, err := d.Anyone.Resolve(ctx, made.UnlistedURL); err != nil {

@@ -18,24 +18,22 @@ func (s *snapshot) exports() (out []item) {
 	return out
 }
 
-// archivesOf returns the keys of the archives that an export records, and of the one that an attempt may have left.
-func archivesOf(i item) (recorded []string, further string) {
-	name := func(n int) string {
-		return fmt.Sprintf("x/%s/%s/%04d.zip", strings.TrimPrefix(i.text("pk"), "W#"), i.text("id"), n)
+// archivesOf returns what the keys of an export's archives begin with, and the keys of those that it records.
+func archivesOf(i item) (folder string, recorded []string) {
+	folder = fmt.Sprintf("x/%s/%s/", strings.TrimPrefix(i.text("pk"), "W#"), i.text("id"))
+	for v := 1; v <= len(i.bytes("vols"))/volumeLen; v++ {
+		recorded = append(recorded, fmt.Sprintf("%s%04d.zip", folder, v))
 	}
-	n := len(i.bytes("vols")) / volumeLen
-	for v := 1; v <= n; v++ {
-		recorded = append(recorded, name(v))
-	}
-	return recorded, name(n + 1)
+	return folder, recorded
 }
 
-// checkExports checks the archives of exports against the tables: I1 and I2.
+// checkExports checks the archives of exports against the tables: I1 and I2. An attempt that died, or an export that
+// began anew, leaves archives that are not recorded; all of an export are deleted when it ends.
 func (s *snapshot) checkExports(b *breaches) {
 	reachable := map[string]bool{}
 	for _, i := range s.exports() {
 		status, newest := i.text("status"), i.text("sk") == "EXPORT"
-		recorded, further := archivesOf(i)
+		folder, recorded := archivesOf(i)
 		waits, ends := i.queued("EXPORT"), i.queued("UNEXPORT")
 		if (status == pending) != waits {
 			b.add("I2: the export %s is %q and falls due as %q", i.text("id"), status, i.text("g2p"))
@@ -44,16 +42,15 @@ func (s *snapshot) checkExports(b *breaches) {
 			b.add("I2: the export %s is %q and is not deleted when it ends", i.text("id"), status)
 		}
 		for n, key := range recorded {
-			reachable[key] = waits || ends
 			size, there := s.archives[key]
 			if newest && (status == pending || status == ready) && (!there || size == 0) {
 				b.add("I1: archive %d of export %s is recorded, it has %d bytes, there: %t", n+1, i.text("id"), size, there)
 			}
 		}
-		reachable[further] = waits || ends
+		reachable[folder] = waits || ends
 	}
 	for key := range s.archives {
-		if !reachable[key] {
+		if folder := key[:strings.LastIndexByte(key, '/')+1]; !reachable[folder] {
 			b.add("I2: nothing leads to the archive %s", key)
 		}
 	}
@@ -67,7 +64,7 @@ func (s *snapshot) checkCollectedExports(b *breaches) {
 			b.add("the export %s was replaced and is still there", i.text("id"))
 			continue
 		}
-		recorded, _ := archivesOf(i)
+		_, recorded := archivesOf(i)
 		for _, key := range recorded {
 			needed[key] = i.text("status") == ready
 		}
