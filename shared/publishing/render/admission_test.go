@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,10 +123,9 @@ func TestT91AViewThatWasGivenUpHoldsThePlacesOfItsArtifactAlone(t *testing.T) {
 func TestT91AReaderOfAViewThatDoesNotEndGetsTheText(t *testing.T) {
 	inBubble(t, func(t *testing.T, c readers, release chan struct{}) {
 		s := stuck("w", "1", release)
-		blocked, first := s.Open, true
+		blocked, opened := s.Open, atomic.Bool{}
 		s.Open = func(ctx context.Context, size int64) (io.ReadCloser, error) {
-			if first {
-				first = false
+			if opened.CompareAndSwap(false, true) {
 				return blocked(ctx, size)
 			}
 			return io.NopCloser(strings.NewReader("x")), nil
