@@ -146,10 +146,11 @@ func tests(calls string) string {
 func TestCheckBeginsWithTheSlowestAndRacesWhatRaces(t *testing.T) {
 	said, calls := newMachine(t, everything...).check(t)
 	const (
-		slowest = "go test vitrine/infra vitrine/functions/app vitrine/scripts/journey/lifecycle vitrine/scripts/internal/"
-		others  = " vitrine/scripts/journey vitrine/shared/platform/id\n"
-		racing  = "go test -race vitrine/shared/platform/rate\ngo test -race -run Overtak"
-		engine  = "\ngo test ./...\n"
+		slowest = "go test vitrine/infra vitrine/functions/app vitrine/functions/render vitrine/scripts/journey/lifecycle " +
+			"vitrine/scripts/internal/"
+		others = " vitrine/scripts/journey vitrine/shared/platform/id\n"
+		racing = "go test -race vitrine/shared/platform/rate\ngo test -race -run Overtak"
+		engine = "\ngo test ./...\n"
 	)
 	got := tests(calls)
 	if !strings.HasPrefix(got, slowest) || !strings.Contains(got, others+racing) || !strings.HasSuffix(got, engine) {
@@ -160,7 +161,8 @@ func TestCheckBeginsWithTheSlowestAndRacesWhatRaces(t *testing.T) {
 func TestCheckIsShortWithoutCompilerNodeAndBrowser(t *testing.T) {
 	m := newMachine(t, "go", "gofmt", "npm")
 	said, calls := m.checkWith(t, []string{"-short", "-run", "Name"})
-	const want = "go test -short -run Name vitrine/functions/app vitrine/shared/platform/id vitrine/shared/platform/rate\n" +
+	const want = "go test -short -run Name vitrine/functions/app vitrine/functions/render vitrine/shared/platform/id " +
+		"vitrine/shared/platform/rate\n" +
 		"go test -run Name ./...\n"
 	if got := tests(calls); got != want || !strings.Contains(calls, "go run ./scripts/internal/tally -short\n") {
 		t.Errorf("it says %q after\n%s", said, calls)
