@@ -121,7 +121,7 @@ type editing struct {
 	list    []edits.Edit
 	idem    string
 	secrets bool // allows edits that add secrets
-	force   bool // creates a revision although nothing changed
+	force   bool // creates a revision of an unchanged artifact
 }
 
 // maxEditAttempts is how often an edit starts over because another revision was published meanwhile.

@@ -48,7 +48,7 @@ func (a *app) notePages(found pageWarnings) {
 	}
 }
 
-// since returns the findings that an older revision did not have, on whatever line.
+// since returns the findings that an older revision did not have, line numbers aside.
 func (p pageWarnings) since(old pageWarnings) (fresh pageWarnings) {
 	for _, w := range p.PageWarnings {
 		if !slices.ContainsFunc(old.PageWarnings, func(o contract.PageWarning) bool {

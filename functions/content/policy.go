@@ -25,7 +25,7 @@ const (
 func sources(hosts []string) string { return "https://" + strings.Join(hosts, " https://") }
 
 // policies are the content security policies of one deployment. All but that of a viewer frame forbid scripts and
-// framing. Those of frames name the content origin beside 'self', because in WebKit that matches nothing where a
+// framing. Those of frames name the content origin beside 'self', because in WebKit that has no match where a
 // document has an opaque origin, as in the sandbox of the viewers.
 type policies struct {
 	alone, framed, reported, scripted string // reported: only the height reporter runs

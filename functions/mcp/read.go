@@ -63,7 +63,7 @@ func (h *Host) readArtifact() *tool {
 	})
 }
 
-// unlocked is the artifact of the call, nil if an operator locked it: its addresses open nothing. Members learn of the
+// unlocked is the artifact of the call, nil if an operator locked it: its addresses are dead. Members learn of the
 // lock in the dashboard, and their clients what API keys learn.
 func (c *call) unlocked() *artifact.Artifact {
 	if c.Artifact == nil || c.Artifact.Lock != "" {

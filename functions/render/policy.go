@@ -10,7 +10,7 @@ import (
 // policies are the content security policies of pages: the style sheet that a page holds, images and media of the
 // content origin, the images that a page holds, and no script but what render.RunnerOf names. A page that runs
 // something and is opened by itself has an opaque origin, as one in a frame has. The policies of both name the content
-// origin beside 'self', because in WebKit that matches nothing where a document has an opaque origin.
+// origin beside 'self', because in WebKit that has no match where a document has an opaque origin.
 type policies struct{ app, content string }
 
 const (

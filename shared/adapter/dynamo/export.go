@@ -231,7 +231,9 @@ func (s *db) withdraw(
 	condition, v := "#id = :id AND #status = :is", values{"id": string(e.ID), "is": string(e.Status)}
 	switch {
 	case e.Status == export.Ready:
-		v["at"], v["due"], v["why"] = at, millisKey(at), export.Withdrawn
+		v["at"] = at
+		v["due"] = millisKey(at)
+		v["why"] = export.Withdrawn
 		t.update(k, "SET #exp = :at, #g2s = :due, #reason = :why", condition, v, changed)
 	case e.StartedAt.IsZero():
 		t.check(k, condition+" AND attribute_not_exists(#started)", v, changed)

@@ -54,13 +54,15 @@ func (s Lockdowns) Active(ctx context.Context, scope lockdown.Scope, target stri
 
 // Target implements lockdown.Store.
 func (s Lockdowns) Target(ctx context.Context, scope lockdown.Scope, target string) (*lockdown.Target, error) {
-	named, owner, created := id.Workspace(target), id.Workspace(""), time.Time{}
+	named, owner := id.Workspace(target), id.Workspace("")
+	var created time.Time
 	if scope == lockdown.Artifact {
 		a, err := s.artifact(ctx, id.Artifact(target))
 		if err != nil || a == nil {
 			return nil, err
 		}
-		named, owner, created = a.Owner, a.Owner, a.CreatedAt
+		named, owner = a.Owner, a.Owner
+		created = a.CreatedAt
 	}
 	w, err := s.workspace(ctx, named)
 	if err != nil || w == nil {

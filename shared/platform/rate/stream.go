@@ -63,9 +63,11 @@ func (s *Streams) Acquire(
 	if s.Limits.Off {
 		return func() {}, nil
 	}
-	class, ofOne, ofAll := "", s.Limits.AddressStreams, s.Limits.ArtifactStreams
+	class := ""
+	ofOne, ofAll := s.Limits.AddressStreams, s.Limits.ArtifactStreams
 	if size <= limits.LargeStreamsAbove {
-		class, ofOne, ofAll = mediumStream, s.Limits.MediumAddressStreams, s.Limits.MediumArtifactStreams
+		class = mediumStream
+		ofOne, ofAll = s.Limits.MediumAddressStreams, s.Limits.MediumArtifactStreams
 	}
 	other := async.Go(func() (Stream, error) { return s.acquire(ctx, addressStream+class, address, ofOne) })
 	ofArtifact, err := s.acquire(ctx, artifactStream+class, string(artifact), ofAll)

@@ -45,7 +45,8 @@ func (s *Service) Finish(
 // unchanged returns the current revision of the artifact of a session if it has the title and files of the session
 // already, no revision otherwise. It records what it finds, so that a repetition gets the same answer.
 func (t *task) unchanged(ctx context.Context, a upload.Attempt) (upload.Opened, error) {
-	s, now, none := a.Session, t.Now(), upload.Opened{}
+	s, now := a.Session, t.Now()
+	var none upload.Opened
 	switch {
 	case s == nil || s.Workspace != t.by.Workspace.ID || s.New || s.Base != "":
 		return none, nil

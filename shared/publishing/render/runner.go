@@ -82,7 +82,8 @@ func (r *Runner) Works() bool { return r == pdfRunner }
 
 // inert is the policy of a page that runs no program. It narrows the one that the page came with, which is that of its view.
 func (s Source) inert(font string) string {
-	scripts, styles, fonts := "'none'", StyleHash, "'none'"
+	scripts, fonts := "'none'", "'none'"
+	styles := StyleHash
 	if s.Framed {
 		scripts = HeightHash
 	}

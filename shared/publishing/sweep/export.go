@@ -154,7 +154,9 @@ func (x *Exporter) step(ctx context.Context, e export.Export) (export.Export, er
 	case w == nil:
 		return e, fault.New(fault.Internal, "the workspace %s does not exist", e.Workspace)
 	case x.Now().Sub(e.CreatedAt) > limits.ExportTime:
-		e.Status, e.Reason, e.EndedAt = export.Failed, export.Overtaken, x.Now()
+		e.Status = export.Failed
+		e.Reason = export.Overtaken
+		e.EndedAt = x.Now()
 		return e, nil
 	case e.StartedAt.IsZero():
 		return x.start(ctx, e, *w)
