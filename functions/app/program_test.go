@@ -57,7 +57,8 @@ func TestProgramsOfPagesAreServedToEverybody(t *testing.T) {
 		}
 	}
 	font := get(script.MathFont.URL(""), "gzip")
-	if body, err := io.ReadAll(font.Body); string(body) != "wOF2" || font.Header.Get("Content-Type") != "font/woff2" || err != nil {
+	body, err := io.ReadAll(font.Body)
+	if string(body) != "wOF2" || font.Header.Get("Content-Type") != "font/woff2" || err != nil {
 		t.Errorf("the font is %q, %v, %v", body, font.Header, err)
 	}
 	for _, path := range []string{

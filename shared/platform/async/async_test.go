@@ -17,7 +17,8 @@ func panics() error { panic("out of range") }
 // wantPanic checks that an error is that of panics, with its stack apart from its text.
 func wantPanic(t *testing.T, err error) {
 	t.Helper()
-	if err == nil || err.Error() != "panic: out of range" || !strings.Contains(string(async.StackOf(err)), "async_test.panics") {
+	stack := string(async.StackOf(err))
+	if err == nil || err.Error() != "panic: out of range" || !strings.Contains(stack, "async_test.panics") {
 		t.Errorf("%v, stack %s", err, async.StackOf(err))
 	}
 }

@@ -4,7 +4,8 @@ import "testing"
 
 func TestNoProgramOfOthersHasTheNameOfTheProduct(t *testing.T) {
 	for _, name := range []string{
-		"Vitrine", "VITRINE CLI", "🔒 Verified: Vitrine", "Vitrine-Desktop", "ｖｉｔｒｉｎｅ", "𝐕itrine", "V i t r i n e", "Vit\u200brine",
+		"Vitrine", "VITRINE CLI", "🔒 Verified: Vitrine", "Vitrine-Desktop", "ｖｉｔｒｉｎｅ", "𝐕itrine", "V i t r i n e",
+		"Vit\u200brine",
 		"vit rine login", "Vítrine", "Vіtrinе", "my.vitrine.app",
 	} {
 		if !NamesProduct(name) {

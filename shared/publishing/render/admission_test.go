@@ -51,7 +51,8 @@ func (c readers) ask(ctx context.Context, s Source) <-chan error {
 func (c readers) wantRefused(s Source, whose string) {
 	c.t.Helper()
 	err := <-c.ask(c.t.Context(), s)
-	if f := fault.Of(err); f.Code != fault.RateLimitedArtifact || f.RetryAfter <= 0 || !strings.Contains(f.Message, whose) {
+	f := fault.Of(err)
+	if f.Code != fault.RateLimitedArtifact || f.RetryAfter <= 0 || !strings.Contains(f.Message, whose) {
 		c.t.Errorf("got %v, want a refusal for %q", err, whose)
 	}
 }

@@ -21,9 +21,11 @@ func refusal(t testing.TB, text string) string {
 func TestT89MarkdownThatItsParserCannotEndIsNotParsed(t *testing.T) {
 	const large = 256 << 10
 	for unit, says := range map[string]string{
-		">": "deeper than", "> - > - ": "deeper than", "1. ": "deeper than", "- ": "", "+ ": "deeper than", "[^a]: ": "deeper than",
-		"*a_ ": "marks of emphasis", "a~ ": "marks of emphasis", "[a](": "its links", "[a](<b": "its links", "[*a*](b) ": "emphasis",
-		"[a]: b\n": "definitions", "[a]:\n": "definitions", "[a]: b '\n": "definitions", "# *a_ ": "", "$$\n*a_ *a_ ": "",
+		">": "deeper than", "> - > - ": "deeper than", "1. ": "deeper than", "- ": "", "+ ": "deeper than",
+		"[^a]: ": "deeper than",
+		"*a_ ":   "marks of emphasis", "a~ ": "marks of emphasis", "[a](": "its links", "[a](<b": "its links",
+		"[*a*](b) ": "emphasis",
+		"[a]: b\n":  "definitions", "[a]:\n": "definitions", "[a]: b '\n": "definitions", "# *a_ ": "", "$$\n*a_ *a_ ": "",
 	} {
 		text := strings.Repeat(unit, large/len(unit))
 		if got := refusal(t, text); !strings.Contains(got, says) || says == "" && unit == "- " && got != "" {

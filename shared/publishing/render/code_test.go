@@ -9,7 +9,8 @@ import (
 
 func TestLanguagesAreKnownByNamesAliasesAndFiles(t *testing.T) {
 	for language, want := range map[string]string{
-		"go": "Go", "Go": "Go", "golang": "Go", "GO": "Go", "main.go": "Go", "rs": "Rust", "C++": "C++", "cpp": "C++", "h": "C",
+		"go": "Go", "Go": "Go", "golang": "Go", "GO": "Go", "main.go": "Go", "rs": "Rust", "C++": "C++", "cpp": "C++",
+		"h":          "C",
 		"Dockerfile": "Docker", "tsx": "TypeScript", "yml": "YAML", "sh": "Bash", "json": "JSON", "package.json": "JSON",
 		"js": "JavaScript", "console": "Bash Session", "text": "plaintext", "diff": "Diff", "ps1": "PowerShell",
 	} {

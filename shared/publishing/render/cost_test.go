@@ -30,13 +30,18 @@ func spent(t *testing.T) time.Duration {
 // repeats are units of Markdown that some parser takes quadratic time for.
 var repeats = []string{
 	">", "> - > - ", "1. ", "- ", "* ", "+ ", "> a\n", "- a\n", "1. a\n", "1) a\n\n", "- [ ] a\n", "- - -\n", "+ + + +\n",
-	"[", "]", "[[[[a", "]]]]", "[a", "[a]", "[a](", "[a](<b", "[a](b(", "[a](b 'c", "[a][b]", "[x](y) ", "![", "![[]()", "[![x](y)](z) ",
+	"[", "]", "[[[[a", "]]]]", "[a", "[a]", "[a](", "[a](<b", "[a](b(", "[a](b 'c", "[a][b]", "[x](y) ", "![", "![[]()",
+	"[![x](y)](z) ",
 	"[*a*](b) ", "[a]: b\n", "[a]:\n", "[a]: b '\n", "[a]: <b> 'c\n", "[^1]", "[^1]: x\n\n", "[^", "[^a]: ",
 	"*", "*a", "a*", "*a*", "*a_ ", "*a **a ", "a**b", "a**b c* ", "_a", "__a__ ", "_*a*_", "~~", "~~a", "~a~ ",
-	"`", "`a", "`a``b", "```\n", "``` a\n", "```zz\nx\n```\n", "~~~\n", "<", "<!--", "<?", "<![CDATA[", "<!A ", "<a ", "<a href=\"", "<a>",
-	"</a>", "<b>", "<div>\n\n", "x<b c=d ", "a <? ", "a<!-- ", "<table><tr><td>", "&", "&amp;", "\\", "\\\\(", "\\begin{align}",
-	"$", "$$", "$a ", "$a$ ", "$$a ", "$$\n", "a$`b ", "|", "|a\n|-\n", "|-", ":-|", "a:-\n", "http://", "http://a.b ", "http://a.b/(",
-	"www.", "www.a.b ", "@a.b", "a@b.c ", "_a@b", "<http://a", "a\n=\n", "=\n", "--\n", "---\n", "#", "# ", "# a\n", "# a #", "# *a_ ",
+	"`", "`a", "`a``b", "```\n", "``` a\n", "```zz\nx\n```\n", "~~~\n", "<", "<!--", "<?", "<![CDATA[", "<!A ", "<a ",
+	"<a href=\"", "<a>",
+	"</a>", "<b>", "<div>\n\n", "x<b c=d ", "a <? ", "a<!-- ", "<table><tr><td>", "&", "&amp;", "\\", "\\\\(",
+	"\\begin{align}",
+	"$", "$$", "$a ", "$a$ ", "$$a ", "$$\n", "a$`b ", "|", "|a\n|-\n", "|-", ":-|", "a:-\n", "http://", "http://a.b ",
+	"http://a.b/(",
+	"www.", "www.a.b ", "@a.b", "a@b.c ", "_a@b", "<http://a", "a\n=\n", "=\n", "--\n", "---\n", "#", "# ", "# a\n",
+	"# a #", "# *a_ ",
 	"a\n", "a  \n", "a\\\n", "\t", "\tx\n", " ", "\n", "\r", "\x00", "é", "(", "\"", ":", "{a}", "x",
 }
 
@@ -76,8 +81,11 @@ var largest = map[string]func(n int) (path, text string){
 	"CSV of rows":   func(n int) (string, string) { return "a.csv", strings.Repeat(strings.Repeat("a,", 200)+"\n", n/401) },
 	"JSON lines":    func(n int) (string, string) { return "a.jsonl", strings.Repeat(`{"a":"b","c":[1,2]}`+"\n", n/20) },
 	"JSON line":     func(n int) (string, string) { return "a.jsonl", "{" + strings.Repeat(`"a":1,`, n/6) + `"b":1}` },
-	"YAML":          func(n int) (string, string) { return "a.yaml", "[" + strings.Repeat("1,", limits.YAMLValues-2) + "1]" },
-	"YAML refused":  func(n int) (string, string) { return "a.yaml", strings.Repeat("a: 1\n", limits.RenderedData/5) },
+	"YAML": func(n int) (string, string) {
+		return "a.yaml",
+			"[" + strings.Repeat("1,", limits.YAMLValues-2) + "1]"
+	},
+	"YAML refused": func(n int) (string, string) { return "a.yaml", strings.Repeat("a: 1\n", limits.RenderedData/5) },
 	"JSON": func(n int) (string, string) {
 		return "a.json", "[" + strings.Repeat("1,", limits.RenderedData/2-2) + "1]"
 	},

@@ -59,7 +59,8 @@ func libraryRowsOf(t *testing.T, text string) (out []string) {
 
 func FuzzRowsAreThoseOfTheLibrary(f *testing.F) {
 	for _, text := range []string{
-		"a,b\n1,2\n", "a,b\r\n\r\n1,\"x\r\ny\"\r\n", `a,"b""c",d"e,"f"g"h` + "\n\n\nx", "\"", "\"a\r", "a\r", "\r", "\n\n", ",", ",\n,", "\"a\",",
+		"a,b\n1,2\n", "a,b\r\n\r\n1,\"x\r\ny\"\r\n", `a,"b""c",d"e,"f"g"h` + "\n\n\nx", "\"", "\"a\r", "a\r", "\r", "\n\n",
+		",", ",\n,", "\"a\",",
 		"\"a\"\r\n\"b\"\rc\n", "a\r\r\n\"\"\"\n", strings.Repeat("a,", 250) + "\n" + strings.Repeat("é", 600) + ",\"" + strings.Repeat("\"\"", 1100),
 		strings.Repeat("x", 1024) + "," + strings.Repeat("y", 1025) + "\n\"" + strings.Repeat("z\n", 600) + "\",2\nnext,3",
 	} {
@@ -74,7 +75,9 @@ func FuzzRowsAreThoseOfTheLibrary(f *testing.F) {
 }
 
 func TestARecordIsHeldOnlyAsFarAsItIsShown(t *testing.T) {
-	for _, text := range []string{strings.Repeat(",", 1<<20), strings.Repeat("x", 1<<20), "\"" + strings.Repeat("x\n", 1<<19)} {
+	for _, text := range []string{
+		strings.Repeat(",", 1<<20), strings.Repeat("x", 1<<20), "\"" + strings.Repeat("x\n", 1<<19),
+	} {
 		r, err := newCellReader(bufio.NewReader(strings.NewReader(text)), ',', new(body))
 		if err != nil {
 			t.Fatal(err)
