@@ -86,7 +86,10 @@ func (s ContentIndex) DueUploads(ctx context.Context, now time.Time, n int) ([]s
 		early, err = s.dueSessions(ctx, uploadDue, now, n)
 		return err
 	})
-	return append(due, early...), err
+	if err != nil {
+		return nil, err
+	}
+	return append(due, early...), nil
 }
 
 // AwaitEnd implements sweep.IndexStore.
