@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// tree is a module with a check that a test watches and one that none does.
+var tree = map[string]string{
+	"go.mod": "module example\n\ngo 1.26\n",
+	"shared/limit/limit.go": `package limit
+
+import "errors"
+
+func Take(n int) error {
+	if n > 3 {
+		return errors.New("too many")
+	}
+	return nil
+}
+
+func Log(n int) (out []int) {
+	if n < 0 {
+		return nil
+	}
+	out = append(out, n)
+	out = append(out, n+1)
+	return out
+}
+
+func Both(n int) error {
+	err := Take(n)
+	if err != nil {
+		return err
+	}
+	return nil
+}
+`,
+	"shared/limit/limit_test.go": `package limit
+
+import "testing"
+
+func TestFourAreTooMany(t *testing.T) {
+	if Take(3) != nil || Take(4) == nil {
+		t.Error("the limit is not 3")
+	}
+}
+`,
+	"cmd/user/user.go": "package user\n\nimport \"example/shared/limit\"\n\nvar Use = limit.Both\n",
+	"cmd/user/user_test.go": `package user
+
+import "testing"
+
+func TestTheErrorComesThrough(t *testing.T) {
+	if Use(4) == nil {
+		t.Error("no error")
+	}
+}
+`,
+	"scripts/journey/journey_test.go": "package journey\n\nimport \"testing\"\n\nfunc TestNothing(t *testing.T) {}\n",
+}
+
+func plantTree(t *testing.T) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range tree {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestEveryKindOfFaultIsFoundOnce(t *testing.T) {
+	all, err := find(plantTree(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range all {
+		got = append(got, f.Func+" "+f.Kind+" "+f.Text)
+	}
+	want := []string{
+		"Take negated n > 3", "Take unchecked n > 3", "Take bound n > 3",
+		"Log swapped if n < 0 {\n\t\treturn nil\n\t}\n\tout = append(out, n)",
+		"Log swapped out = append(out, n)\n\tout = append(out, n+1)",
+		"Log negated n < 0", "Log unchecked n < 0", "Log bound n < 0",
+		"Both dropped err != nil",
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("found %q, want %q", got, want)
+	}
+}
+
+func TestASeedChoosesTheSameFaultsAndAllKindsInTurn(t *testing.T) {
+	root := plantTree(t)
+	choice := func(seed uint64) (ids []string) {
+		all, err := find(root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range shuffled(all, seed) {
+			ids = append(ids, f.Kind+f.Func)
+		}
+		return ids
+	}
+	first := choice(7)
+	if again := choice(7); !slices.Equal(first, again) {
+		t.Errorf("the same seed chose %q, then %q", first, again)
+	}
+	for i, kind := range kinds {
+		if !strings.HasPrefix(first[i], kind) {
+			t.Errorf("fault %d is %s, want the kind %s", i, first[i], kind)
+		}
+	}
+}
+
+func TestFaultsAreCaughtByTheirPackageThenByImportersAndTheRestIsTold(t *testing.T) {
+	root := plantTree(t)
+	t.Chdir(root)
+	o := options{number: 100, seed: 1, found: filepath.Join(root, "found.jsonl")}
+	var out bytes.Buffer
+	if err := run(context.Background(), o, &out); err != nil {
+		t.Fatalf("%v: %s", err, &out)
+	}
+	for _, line := range []string{
+		"bound shared/limit/limit.go:6 Take: caught by example/shared/limit TestFourAreTooMany",
+		"dropped shared/limit/limit.go:23 Both: caught by example/cmd/user TestTheErrorComesThrough",
+		"missed: unchecked shared/limit/limit.go:13 in Log",
+		"9 faults, 4 caught, 5 missed",
+	} {
+		if !strings.Contains(out.String(), line) {
+			t.Errorf("it did not print %q but\n%s", line, &out)
+		}
+	}
+
+	// The same faults again, on a tree that has lost a test.
+	if err := os.Remove("cmd/user/user_test.go"); err != nil {
+		t.Fatal(err)
+	}
+	o.replay, o.found = o.found, filepath.Join(root, "again.jsonl")
+	out.Reset()
+	if err := run(context.Background(), o, &out); err != nil {
+		t.Fatalf("%v: %s", err, &out)
+	}
+	if want := "9 faults, 3 caught, 6 missed"; !strings.Contains(out.String(), want) {
+		t.Errorf("it did not print %q but\n%s", want, &out)
+	}
+}
