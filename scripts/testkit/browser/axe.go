@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"vitrine/scripts/testkit/engine"
 )
 
 // Violation is a rule of axe-core that a document breaks.
@@ -42,7 +44,7 @@ func (d *Document) Axe() []Violation {
 }
 
 var readAxe = sync.OnceValues(func() (string, error) {
-	root, err := repository()
+	root, err := engine.Root()
 	if err != nil {
 		return "", err
 	}

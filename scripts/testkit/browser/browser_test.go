@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/log"
+
+	"vitrine/scripts/testkit/output"
 )
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
@@ -175,11 +177,11 @@ func TestEmulation(t *testing.T) {
 func TestPicturesAreSavedWhereAFolderForThemIsNamed(t *testing.T) {
 	dir := t.TempDir()
 	p := Open(t)
-	t.Setenv(buildVariable, "")
+	t.Setenv(output.BuildVariable, "")
 	if path := p.Screenshot("none"); path != "" {
 		t.Errorf("saved %s, though no folder is named", path)
 	}
-	t.Setenv(buildVariable, dir)
+	t.Setenv(output.BuildVariable, dir)
 	path := p.Screenshot("one")
 	if want := filepath.Join(dir, "screenshots", "one.png"); path != want {
 		t.Errorf("saved %s, want %s", path, want)

@@ -13,8 +13,7 @@ func (d *Document) MoveMouse(x, y float64) {
 }
 
 // PressMouse presses and releases the left button at a point of the viewport, without a movement before. It is the
-// count-th
-// click of a row: 2 is the second one of a double click.
+// count-th click of a row: 2 is the second one of a double click.
 func (d *Document) PressMouse(x, y float64, count int) {
 	d.t.Helper()
 	d.Do(chromedp.MouseClickXY(x, y, chromedp.ClickCount(count)))

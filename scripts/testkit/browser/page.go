@@ -2,8 +2,6 @@ package browser
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +10,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
+
+	"vitrine/scripts/testkit/output"
 )
 
 // Page is a tab in a browser context of its own: no cookie, cache or storage is shared with another page.
@@ -128,40 +128,12 @@ func (p *Page) targets(kind string) ([]*target.Info, error) {
 	return mine, nil
 }
 
-// buildVariable names the folder, by an absolute path, in which Screenshot saves pictures.
-const buildVariable = "VITRINE_BUILD_DIR"
-
-// Screenshot saves what the viewport shows as screenshots/name.png in the folder that VITRINE_BUILD_DIR names, and returns
-// the path. It does nothing where that is not set, because no test reads a picture and a picture takes longer than what is
-// measured.
+// Screenshot saves what the viewport shows as a picture where pictures are wanted, and returns its path.
 func (p *Page) Screenshot(name string) string {
 	p.t.Helper()
-	build := os.Getenv(buildVariable)
-	if build == "" {
-		return ""
-	}
-	// Two frames later the current state has been painted.
-	Eval[bool](&p.Document, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
-	shot := call(&p.Document, page.CaptureScreenshot, page.CaptureScreenshotParams{})
-	dir := filepath.Join(build, "screenshots")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		p.t.Fatal(err)
-	}
-	path := filepath.Join(dir, name+".png")
-	if err := os.WriteFile(path, shot.Data, 0o644); err != nil {
-		p.t.Fatal(err)
-	}
-	return path
-}
-
-// repository returns the folder of the go.mod that the working directory belongs to.
-func repository() (string, error) {
-	dir, err := os.Getwd()
-	for err == nil && dir != filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		dir = filepath.Dir(dir)
-	}
-	return "", os.ErrNotExist
+	return output.Picture(p.t, name, func() []byte {
+		// Two frames later the current state has been painted.
+		Eval[bool](&p.Document, `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`)
+		return call(&p.Document, page.CaptureScreenshot, page.CaptureScreenshotParams{}).Data
+	})
 }

@@ -18,20 +18,20 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-func TestPathAndQueryArriveAsTheClientWroteThem(t *testing.T) {
+func TestMethodPathAndQueryArriveAsTheClientWroteThem(t *testing.T) {
 	got := make(chan *http.Request, 1)
 	server := serveStub(t, func(_ http.ResponseWriter, r *http.Request) { got <- r })
-	for _, target := range []string{
-		"/o/plain?a=b",
-		"/o/%7Euser/a%2fb%2Fc/%C3%A9?X-Amz-Signature=a%2Bb+c;d&&e=%zz",
-		"/o/\"quoted\"/<é>/a|b?q=\"x\"",
-		"/o//double/./../dots/?",
-		"/d/x?",
-		"http://localhost:8702/o/absolute%20form?a=b",
+	for target, method := range map[string]string{
+		"/o/plain?a=b": "GET",
+		"/o/%7Euser/a%2fb%2Fc/%C3%A9?X-Amz-Signature=a%2Bb+c;d&&e=%zz": "PUT",
+		"/o/\"quoted\"/<é>/a|b?q=\"x\"":                                "DELETE",
+		"/o//double/./../dots/?":                                       "POST",
+		"/d/x?":                                                        "PUT",
+		"http://localhost:8702/o/absolute%20form?a=b":                  "PATCH",
 	} {
 		conn := dial(t, server)
-		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost:8702\r\nX-Forwarded-For: x\r\nConnection: close\r\n\r\n",
-			target)
+		fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: localhost:8702\r\nContent-Length: 0\r\nX-Forwarded-For: x\r\n"+
+			"Connection: close\r\n\r\n", method, target)
 		if response, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || response.StatusCode != 200 {
 			t.Errorf("%s: %v, %v", target, response, err)
 			continue
@@ -40,8 +40,8 @@ func TestPathAndQueryArriveAsTheClientWroteThem(t *testing.T) {
 		if want := strings.TrimSuffix(strings.TrimPrefix(target, "http://localhost:8702"), "?"); r.RequestURI != want {
 			t.Errorf("S3 saw %s, want %s", r.RequestURI, want)
 		}
-		if r.Host != "bucket.s3.test:1" {
-			t.Errorf("S3 saw host %s", r.Host)
+		if r.Host != "bucket.s3.test:1" || r.Method != method {
+			t.Errorf("S3 saw %s at host %s, want %s", r.Method, r.Host, method)
 		}
 	}
 }

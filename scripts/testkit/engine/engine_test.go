@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -65,16 +66,51 @@ func TestS3WorksOnAFilesystemWithoutAttributes(t *testing.T) {
 		t.Fatal(err) // s3d keeps to the sidecar that it finds
 	}
 	e := start(t, Options{Dir: dir})
-	if status, body := send(t, e, presignPut(t, e, "o/sidecar", tenMB), tenMB); status != 200 {
-		t.Fatalf("answer %d %s", status, body)
+	putOnce := func() error {
+		_, err := objects(e).PutObject(t.Context(), &s3.PutObjectInput{
+			Bucket:      &e.Bucket,
+			Key:         aws.String("o/sidecar"),
+			Body:        strings.NewReader("bytes"),
+			IfNoneMatch: aws.String("*"),
+		})
+		return err
+	}
+	if err := putOnce(); err != nil {
+		t.Fatal(err)
 	}
 	e.S3Process.Kill()
 	if err := e.S3Process.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	wantObject(t, e, "o/sidecar", string(tenMB))
-	if status, body := send(t, e, presignPut(t, e, "o/sidecar", tenMB), tenMB); status != 412 {
-		t.Errorf("second: %d %s", status, body)
+	wantObject(t, e, "o/sidecar", "bytes")
+	expect.Error(t, putOnce(), "StatusCode: 412")
+}
+
+func TestAnUnknownAccessKeyIsInvalidAccessKeyId(t *testing.T) {
+	stranger := *Shared(t)
+	stranger.AccessKey = "stranger"
+	_, err := objects(&stranger).ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &stranger.Bucket})
+	expect.Error(t, err, "StatusCode: 403", "InvalidAccessKeyId")
+}
+
+func TestTheTimeThatAnObjectGaveIsNotOlderThanTheObject(t *testing.T) {
+	e := Shared(t)
+	putObject(t, e, "o/timed", "bytes")
+	key := aws.String("o/timed")
+	head, err := objects(e).HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &e.Bucket, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = objects(e).GetObject(t.Context(),
+		&s3.GetObjectInput{Bucket: &e.Bucket, Key: key, IfModifiedSince: head.LastModified})
+	expect.Error(t, err, "StatusCode: 304")
+	_, err = objects(e).HeadObject(t.Context(), &s3.HeadObjectInput{
+		Bucket:            &e.Bucket,
+		Key:               key,
+		IfUnmodifiedSince: head.LastModified,
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
@@ -240,9 +276,6 @@ func scripted(script string) *Process {
 	}
 }
 
-// newKey is a key that no other run of a test has used.
-func newKey() string { return "o/" + rand.Text() }
-
 func start(t *testing.T, o Options) *Engines {
 	t.Helper()
 	e, err := Start(t.Context(), o)
@@ -303,16 +336,5 @@ func wantObject(t *testing.T, e *Engines, key, body string) {
 	got, err := io.ReadAll(out.Body)
 	if err != nil || !bytes.Equal(got, []byte(body)) {
 		t.Errorf("object %s: %d bytes, %v; want %d", key, len(got), err, len(body))
-	}
-}
-
-// BenchmarkStart measures what every test binary pays for both engines.
-func BenchmarkStart(b *testing.B) {
-	for b.Loop() {
-		e, err := Start(b.Context(), Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		e.Kill()
 	}
 }

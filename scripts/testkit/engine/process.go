@@ -29,7 +29,7 @@ var errPortTaken = errors.New("port in use")
 // same port and data (a DynamoDB in memory starts empty).
 type Process struct {
 	name    string
-	health  string // path that answers 200 when the engine is ready
+	health  string // path that answers 200 when the engine is ready; empty: any answer will do
 	command func(port int) []string
 	log     io.Writer
 	port    *heldPort
@@ -43,6 +43,25 @@ type child struct {
 	cmd    *exec.Cmd
 	output *tail
 	ended  chan struct{}
+}
+
+// Run starts another program that listens on an address of this machine, and returns its URL once it answers there.
+func Run(ctx context.Context, name string, command func(address string) []string) (p *Process, url string, err error) {
+	p = &Process{
+		name:    name,
+		log:     io.Discard,
+		command: func(port int) []string { return command(address(port)) },
+	}
+	if url, err = p.open(ctx, 0); err != nil {
+		p.End()
+	}
+	return p, url, err
+}
+
+// End kills the engine for good.
+func (p *Process) End() {
+	p.Kill()
+	p.port.release()
 }
 
 // open takes the port, starts the engine and returns its URL.
@@ -180,7 +199,7 @@ func (p *Process) waitReady(ctx context.Context, c *child) error {
 
 func (p *Process) answers(ctx context.Context) bool {
 	status, err := statusOf(ctx, p.url()+p.health)
-	return err == nil && status == http.StatusOK
+	return err == nil && (status == http.StatusOK || p.health == "")
 }
 
 // failure returns why the engine ended before it was ready.

@@ -9,6 +9,25 @@ import (
 	"time"
 )
 
+// OK ends a test at the first error.
+func OK(t testing.TB, all ...error) {
+	t.Helper()
+	for _, err := range all {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Value returns the value of a call that has to succeed: Value(call())(t).
+func Value[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		OK(t, err)
+		return v
+	}
+}
+
 // Error expects an error whose text has all parts.
 func Error(t testing.TB, err error, parts ...string) {
 	t.Helper()

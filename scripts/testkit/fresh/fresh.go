@@ -1,9 +1,11 @@
-// Package fresh remakes files that are missing or older than their sources. Of the processes that
-// need the same file at once, one makes it and the others wait.
+// Package fresh remakes files that are missing or older than their sources, or were made of others. Of the processes
+// that need the same file at once, one makes it and the others wait.
 package fresh
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,9 +20,14 @@ import (
 type File struct {
 	Path    string
 	Sources []string // files and folders, a folder with everything below it; tests do not count
+	// Key counts instead of the dates of sources if it is given; see the function Key.
+	Key string
 	// Lock is a file that is locked while this one is made; the step must not remove it.
 	Lock string
 }
+
+// made is where the key of the sources is kept that a file was made of.
+func (f File) made() string { return f.Path + ".key" }
 
 // pollInterval is how often a waiting process checks whether the lock is free.
 const pollInterval = 25 * time.Millisecond
@@ -44,13 +51,22 @@ func Make(ctx context.Context, f File, step func() error) error {
 		return err
 	}
 	started := time.Now()
+	if err := os.RemoveAll(f.made()); err != nil {
+		return err
+	}
 	if err := step(); err != nil {
 		return err
+	}
+	if f.Key != "" {
+		if err := os.WriteFile(f.made(), []byte(f.Key), 0o644); err != nil {
+			return err
+		}
 	}
 	return os.Chtimes(f.Path, started, started)
 }
 
-// fresh reports whether the file exists and no source is newer.
+// fresh reports whether the file exists and was made of these sources, which means that no source is newer if they have
+// no key.
 func (f File) fresh() (bool, error) {
 	made, err := os.Stat(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -58,6 +74,13 @@ func (f File) fresh() (bool, error) {
 	}
 	if err != nil {
 		return false, err
+	}
+	if f.Key != "" {
+		key, err := os.ReadFile(f.made())
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		}
+		return string(key) == f.Key, err
 	}
 	fresh := true
 	for _, source := range f.Sources {
@@ -107,4 +130,33 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 		case <-tick.C:
 		}
 	}
+}
+
+// Key returns a digest of sources, which are relative to a root, and of what else decides the result. As in File, a
+// folder stands for everything below it but tests and what npm installs.
+func Key(root string, sources []string, rest ...string) (string, error) {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%q\n", rest)
+	for _, source := range sources {
+		top := filepath.Join(root, source)
+		err := filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir() && d.Name() == "node_modules":
+				return fs.SkipDir
+			case d.IsDir(), file != top && strings.HasSuffix(file, "_test.go"):
+				return nil
+			}
+			text, err := os.ReadFile(file)
+			name, _ := filepath.Rel(root, file) // it is below the root
+			fmt.Fprintf(sum, "%q %d\n", name, len(text))
+			sum.Write(text)
+			return err
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
 }

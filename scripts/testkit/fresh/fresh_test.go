@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"vitrine/scripts/testkit/disk"
 )
 
 // folder is a repository of a test.
@@ -67,6 +69,74 @@ func TestOnlyWhatIsOlderThanItsSourcesIsMadeAnew(t *testing.T) {
 	gone.Sources = []string{f.at("gone")}
 	if err := Make(t.Context(), gone, nil); err == nil || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("a source that is not there: %v", err)
+	}
+}
+
+func TestWhatHasAKeyIsMadeAnewWithAnotherKeyOnly(t *testing.T) {
+	f := folder(t.TempDir()).file()
+	f.Sources = nil
+	made := 0
+	for n, key := range []string{"one", "one", "two", "one"} {
+		f.Key = key
+		err := Make(t.Context(), f, func() error { made++; return os.WriteFile(f.Path, nil, 0o644) })
+		if want := []int{1, 1, 2, 3}[n]; err != nil || made != want {
+			t.Errorf("made %d times, want %d; %v", made, want, err)
+		}
+	}
+	f.Key = "three"
+	broken := errors.New("broken")
+	if err := Make(t.Context(), f, func() error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	f.Key = "one"
+	if err := Make(t.Context(), f, func() error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("after a step that failed the file counts as made: %v", err)
+	}
+}
+
+func TestAKeyIsThatOfTheContentOfItsSources(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		disk.Write(t, folder, map[string]string{name: text})
+	}
+	key := func(rest ...string) string {
+		t.Helper()
+		key, err := Key(folder, []string{"source", "one_test.go"}, rest...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	write("source/below/a.go", "a")
+	write("one_test.go", "1")
+	before := key()
+	write("source/a_test.go", "tests do not count")
+	write("source/node_modules/x.js", "nor what npm installs")
+	write("beside.go", "nor what is elsewhere")
+	if key() != before {
+		t.Error("it changed without its sources")
+	}
+	seen := map[string]string{before: "at first"}
+	differs := func(now, when string) {
+		t.Helper()
+		if was, ok := seen[now]; ok {
+			t.Errorf("%s it is as %s", when, was)
+		}
+		seen[now] = when
+	}
+	differs(key("go1.27"), "with another version")
+	write("one_test.go", "2")
+	differs(key(), "with another named file")
+	write("source/below/a.go", "b")
+	differs(key(), "with another text")
+	below := filepath.Join(folder, "source", "below")
+	if err := os.Rename(filepath.Join(below, "a.go"), filepath.Join(below, "b.go")); err != nil {
+		t.Fatal(err)
+	}
+	differs(key(), "with another name")
+	if _, err := Key(folder, []string{"gone"}); err == nil {
+		t.Error("a source that is not there has a key")
 	}
 }
 

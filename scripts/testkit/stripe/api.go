@@ -99,18 +99,9 @@ func missing(id string) (int, object) {
 }
 
 func (s *Standin) makeCustomer(_ *http.Request, form url.Values) (int, object) {
-	made := object{
-		"id":               s.name("cus"),
-		"object":           "customer",
-		"created":          unix(s.now),
-		"description":      nil,
-		"email":            nil,
-		"default_source":   nil,
-		"invoice_settings": object{"custom_fields": nil, "default_payment_method": nil, "footer": nil, "rendering_options": nil},
-		"livemode":         false,
-		"metadata":         object{"workspace_id": form.Get("metadata[workspace_id]")},
-		"shipping":         nil,
-	}
+	made := newObject("customer", s.name("cus"), s.now, object{
+		"metadata": object{"workspace_id": form.Get("metadata[workspace_id]")},
+	})
 	s.customers = append(s.customers, made["id"].(string))
 	return http.StatusOK, made
 }
@@ -143,16 +134,11 @@ func (s *Standin) openPortal(_ *http.Request, form url.Values) (int, object) {
 	if !s.knows(customer) {
 		return missing(customer)
 	}
-	return http.StatusOK, object{
-		"id":            s.name("bps"),
-		"object":        "billing_portal.session",
-		"configuration": "bpc_standin",
-		"created":       unix(s.now),
-		"livemode":      false,
-		"customer":      customer,
-		"return_url":    form.Get("return_url"),
-		"url":           s.url + "/portal/" + customer + "?back=" + url.QueryEscape(form.Get("return_url")),
-	}
+	return http.StatusOK, newObject("billing_portal.session", s.name("bps"), s.now, object{
+		"customer":   customer,
+		"return_url": form.Get("return_url"),
+		"url":        s.url + "/portal/" + customer + "?back=" + url.QueryEscape(form.Get("return_url")),
+	})
 }
 
 func (s *Standin) knows(customer string) bool {

@@ -20,7 +20,7 @@ func (s *Standin) record(kind, sub string, about object) {
 		"id":               e.ID,
 		"object":           "event",
 		"api_version":      stripe.APIVersion,
-		"created":          unix(s.now),
+		"created":          s.now.Unix(),
 		"type":             kind,
 		"livemode":         false,
 		"pending_webhooks": 1,

@@ -2,14 +2,10 @@ package stripe
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"time"
 
 	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/fresh"
@@ -25,52 +21,10 @@ func StartMock(ctx context.Context) (url string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	free, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	at := free.Addr().String()
-	free.Close()
-	process := exec.Command(program, "-http-addr", at)
-	if err := process.Start(); err != nil {
-		return "", nil, err
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- process.Wait() }()
-	stop = func() {
-		process.Process.Kill()
-		<-ended
-	}
-	if err := answers(ctx, at, ended); err != nil {
-		process.Process.Kill()
-		return "", nil, err
-	}
-	return "http://" + at, stop, nil
-}
-
-// answers waits until stripe-mock answers.
-func answers(ctx context.Context, at string, ended chan error) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at+"/", nil)
-		if err != nil {
-			return err
-		}
-		if answer, err := http.DefaultClient.Do(request); err == nil {
-			return answer.Body.Close()
-		}
-		select {
-		case err := <-ended:
-			ended <- err
-			return fmt.Errorf("stripe-mock ended: %w", errors.Join(err, errors.New("it did not answer")))
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-tick.C:
-		}
-	}
+	process, url, err := engine.Run(ctx, "stripe-mock", func(address string) []string {
+		return []string{program, "-http-addr", address}
+	})
+	return url, process.End, err
 }
 
 // installMock returns the program, which concurrent tests install once.

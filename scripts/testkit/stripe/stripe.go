@@ -141,19 +141,27 @@ func (s *Standin) pay(sessionID string) string {
 	if c.customer == "" {
 		c.customer = s.name("cus")
 	}
-	sub := &subscription{
-		id:        s.name("sub"),
-		customer:  c.customer,
-		workspace: c.asked["subscription_data[metadata][workspace_id]"],
-		status:    "active",
-		price:     c.asked["line_items[0][price]"],
-		made:      s.now,
-	}
-	sub.end = sub.period(s.now)
-	c.subscription, s.subs[sub.id] = sub.id, sub
+	workspace := c.asked["subscription_data[metadata][workspace_id]"]
+	sub := s.begin(c.customer, workspace, "active", c.asked["line_items[0][price]"])
+	c.subscription = sub.id
 	s.charge(sub)
 	s.tell("customer.subscription.created", sub)
 	return sub.id
+}
+
+// begin makes a subscription.
+func (s *Standin) begin(customer, workspace, status, price string) *subscription {
+	x := &subscription{
+		id:        s.name("sub"),
+		customer:  customer,
+		workspace: workspace,
+		status:    status,
+		price:     price,
+		made:      s.now,
+	}
+	x.end = x.period(s.now)
+	s.subs[x.id] = x
+	return x
 }
 
 // period returns the end of a period that begins at an instant.
@@ -185,16 +193,7 @@ func (s *Standin) charge(x *subscription) {
 func (s *Standin) Subscribe(customer, workspace, status string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	x := &subscription{
-		id:        s.name("sub"),
-		customer:  customer,
-		workspace: workspace,
-		status:    status,
-		price:     Monthly,
-		made:      s.now,
-	}
-	x.end = x.period(s.now)
-	s.subs[x.id] = x
+	x := s.begin(customer, workspace, status, Monthly)
 	s.tell("customer.subscription.created", x)
 	return x.id
 }
@@ -268,9 +267,6 @@ func (s *Standin) Advance(d time.Duration) {
 		}
 	}
 }
-
-// unix is an instant as the API spells it.
-func unix(t time.Time) int64 { return t.Unix() }
 
 // dollars is an amount as pages show it.
 func dollars(cents int) string { return "$" + strconv.Itoa(cents/100) }

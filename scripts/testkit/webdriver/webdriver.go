@@ -3,15 +3,15 @@
 package webdriver
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
+
+	"vitrine/scripts/testkit/output"
 )
 
 const (
@@ -96,39 +96,26 @@ func (s *Session) eval(inside bool, expression string) (json.RawMessage, error) 
 	return s.driver.send(execute, map[string]any{"script": "return " + expression, "args": []any{}})
 }
 
-// Screenshot saves what the window shows as screenshots/NAME-BROWSER.png in the folder that VITRINE_BUILD_DIR names. It
-// does nothing where that is not set, and only tells of a browser that makes none, because no test reads a picture.
+// Screenshot saves what the window shows as a picture NAME-BROWSER where pictures are wanted. It only tells of a browser
+// that makes none.
 func (s *Session) Screenshot(name string) {
 	s.t.Helper()
-	build := os.Getenv("VITRINE_BUILD_DIR")
-	if build == "" {
-		return
-	}
-	painted := `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`
-	_, _ = s.eval(true, painted)                      // there may be no frame
-	if _, err := s.eval(false, painted); err != nil { // ends in the page, of which the picture is
-		s.t.Fatalf("%s: %v", s.name, err)
-	}
-	answer, err := s.driver.send(screenshot, map[string]any{"full": false})
-	var text string
-	if err == nil {
-		err = json.Unmarshal(answer, &text)
-	}
-	if err != nil {
-		s.t.Logf("%s makes no picture %s: %v", s.name, name, err)
-		return
-	}
-	picture, err := base64.StdEncoding.DecodeString(text)
-	dir := filepath.Join(build, "screenshots")
-	if err == nil {
-		err = os.MkdirAll(dir, 0o755)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name+"-"+s.name+".png"), picture, 0o644)
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	output.Picture(s.t, name+"-"+s.name, func() []byte {
+		painted := `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`
+		_, _ = s.eval(true, painted)                      // there may be no frame
+		if _, err := s.eval(false, painted); err != nil { // ends in the page, of which the picture is
+			s.t.Fatalf("%s: %v", s.name, err)
+		}
+		answer, err := s.driver.send(screenshot, map[string]any{"full": false})
+		var picture []byte // base64 in JSON
+		if err == nil {
+			err = json.Unmarshal(answer, &picture)
+		}
+		if err != nil {
+			s.t.Logf("%s makes no picture %s: %v", s.name, name, err)
+		}
+		return picture
+	})
 }
 
 // open begins a session, which tells the browser's version if the test fails.

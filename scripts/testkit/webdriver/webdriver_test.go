@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"testing"
+
+	"vitrine/scripts/testkit/output"
 )
 
 var browsers = map[string]func(testing.TB) *Session{"Firefox": Firefox, "WebKit": WebKit}
@@ -39,7 +41,7 @@ func TestAFrameWithAnOpaqueOriginIsRead(t *testing.T) {
 				t.Errorf("the frame is %q", got)
 			}
 			dir := t.TempDir()
-			t.Setenv("VITRINE_BUILD_DIR", dir)
+			t.Setenv(output.BuildVariable, dir)
 			s.Screenshot("glass")
 			if _, err := os.Stat(dir + "/screenshots"); err != nil && name == "Firefox" {
 				t.Error(err)

@@ -138,11 +138,7 @@ func TestKeysRollOverWithAndWithoutAGap(t *testing.T) {
 		path := strings.TrimPrefix(issuer.URL, s.url)
 		rotate := func(query url.Values) {
 			t.Helper()
-			r, err := http.NewRequest(http.MethodPost, s.url+path+"/rotate?"+query.Encode(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if response, body := s.do(t, r); response.StatusCode != http.StatusOK {
+			if response, body := s.post(t, path+"/rotate?"+query.Encode(), nil); response.StatusCode != http.StatusOK {
 				t.Fatal(response.Status, body)
 			}
 		}

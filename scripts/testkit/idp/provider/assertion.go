@@ -168,10 +168,8 @@ func foreign(s *statement) {
 	if err != nil {
 		return
 	}
-	for _, k := range all.Keys {
-		if k.Algorithm == s.header["alg"] {
-			s.key = k.Key
-		}
+	if key, err := all.signing(s.header["alg"].(string)); err == nil {
+		s.key = key.Key
 	}
 }
 

@@ -22,7 +22,7 @@ type grant struct {
 
 const (
 	codeLife  = time.Minute
-	maxGrants = 1000 // codes, and access tokens, that are kept
+	maxGrants = 1000 // codes that are kept
 )
 
 // authorize shows the form, or takes it. With login_hint it skips the form.
@@ -52,7 +52,7 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request) {
 	case !strings.Contains(email, "@"):
 		p.form(w, http.StatusBadRequest, q, "An e-mail address has an @ in it.")
 	default:
-		code := p.keep(p.codes, grant{
+		code := p.keep(grant{
 			person:    Person{Email: email, Subject: q.Get("sub"), Groups: groups(q)},
 			redirect:  q.Get("redirect_uri"),
 			nonce:     q.Get("nonce"),
@@ -74,18 +74,17 @@ func (p *Provider) back(w http.ResponseWriter, r *http.Request, q, answer url.Va
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+answer.Encode(), http.StatusSeeOther)
 }
 
-// keep stores a grant under a fresh name. It removes expired grants, and all grants if there are
-// too many.
-func (p *Provider) keep(in map[string]grant, g grant) string {
+// keep stores a grant under a new code. It removes expired grants, and all grants if there are too many.
+func (p *Provider) keep(g grant) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
-	for name, old := range in {
-		if !now.Before(old.ends) || len(in) >= maxGrants {
-			delete(in, name)
+	for code, old := range p.codes {
+		if !now.Before(old.ends) || len(p.codes) >= maxGrants {
+			delete(p.codes, code)
 		}
 	}
-	name := rand.Text()
-	in[name] = g
-	return name
+	code := rand.Text()
+	p.codes[code] = g
+	return code
 }

@@ -59,24 +59,19 @@ func (p *Provider) openIssuers(o Options) error {
 	if err != nil {
 		return err
 	}
-	p.First = &Issuer{
-		URL:      o.Issuer,
-		Name:     "Development agents",
-		ClientID: "agents",
-		audience: o.Audience,
-		now:      o.Now,
-		keys:     first,
-		make:     makeKeys,
+	issuer := func(path, name, client string, has keys, make func() (keys, error)) *Issuer {
+		return &Issuer{
+			URL:      o.Issuer + path,
+			Name:     name,
+			ClientID: client,
+			audience: o.Audience,
+			now:      o.Now,
+			keys:     has,
+			make:     make,
+		}
 	}
-	p.Second = &Issuer{
-		URL:      o.Issuer + secondPath,
-		Name:     "Other development agents",
-		ClientID: "other-agents",
-		audience: o.Audience,
-		now:      o.Now,
-		keys:     second,
-		make:     makeEC,
-	}
+	p.First = issuer("", "Development agents", "agents", first, makeKeys)
+	p.Second = issuer(secondPath, "Other development agents", "other-agents", second, makeEC)
 	return nil
 }
 
@@ -86,43 +81,32 @@ func makeEC() (keys, error) {
 }
 
 // Rotate replaces all keys, in memory only.
-func (i *Issuer) Rotate() error {
-	made, err := i.make()
-	if err != nil {
-		return err
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.keys = made
-	return nil
-}
+func (i *Issuer) Rotate() error { return i.change(func(made keys) { i.keys = made }) }
 
 // Announce publishes the keys that RollOver will sign with, as careful providers do. The change is in memory only.
-func (i *Issuer) Announce() error {
-	made, err := i.make()
-	if err != nil {
-		return err
-	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.next = made
-	return nil
-}
+func (i *Issuer) Announce() error { return i.change(func(made keys) { i.next = made }) }
 
 // RollOver signs with the announced keys from now on, or with new ones, and publishes the ones before, until the next
 // time, beside them. The change is in memory only.
 func (i *Issuer) RollOver() error {
+	return i.change(func(made keys) {
+		if len(i.next.Keys) > 0 {
+			made, i.next = i.next, keys{}
+		}
+		before := i.keys.Keys[:min(len(made.Keys), len(i.keys.Keys))]
+		i.keys = keys{jose.JSONWebKeySet{Keys: slices.Concat(made.Keys, before)}}
+	})
+}
+
+// change makes keys and does something with them.
+func (i *Issuer) change(do func(made keys)) error {
 	made, err := i.make()
 	if err != nil {
 		return err
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if len(i.next.Keys) > 0 {
-		made, i.next = i.next, keys{}
-	}
-	before := i.keys.Keys[:min(len(made.Keys), len(i.keys.Keys))]
-	i.keys = keys{jose.JSONWebKeySet{Keys: slices.Concat(made.Keys, before)}}
+	do(made)
 	return nil
 }
 
@@ -144,28 +128,28 @@ func (i *Issuer) signing(algorithm string) (jose.JSONWebKey, error) {
 
 // Assertion signs that a person who signed in at this issuer lets its agents act at the service: an ID-JAG.
 func (i *Issuer) Assertion(a Assertion) (string, error) {
-	s, err := i.statement(assertionType, a.Algorithm)
-	if err != nil {
-		return "", err
-	}
-	s.claims = a.claims(i)
-	return s.signed(assertionDefects, a.Hostile)
+	return i.tell(assertionType, a.Algorithm, a.claims(i), assertionDefects, a.Hostile)
 }
 
 // Event signs a security event token.
 func (i *Issuer) Event(e Event) (string, error) {
-	s, err := i.statement(eventType, e.Algorithm)
+	return i.tell(eventType, e.Algorithm, e.claims(i), eventDefects, e.Hostile)
+}
+
+// tell signs what the issuer says to the service.
+func (i *Issuer) tell(typ, algorithm string, claims map[string]any, all defects, h Hostile) (string, error) {
+	if i.audience == "" {
+		return "", errors.New("no service is configured that this provider could address")
+	}
+	s, err := i.statement(typ, algorithm)
 	if err != nil {
 		return "", err
 	}
-	s.claims = e.claims(i)
-	return s.signed(eventDefects, e.Hostile)
+	s.claims = claims
+	return s.signed(all, h)
 }
 
 func (i *Issuer) statement(typ, algorithm string) (*statement, error) {
-	if i.audience == "" {
-		return nil, errors.New("no service is configured that this provider could address")
-	}
 	key, err := i.signing(algorithm)
 	if err != nil {
 		return nil, err

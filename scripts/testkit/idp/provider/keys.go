@@ -48,6 +48,9 @@ func (k keys) signing(algorithm string) (jose.JSONWebKey, error) {
 // a tenth of a second.
 var fresh = sync.OnceValues(makeKeys)
 
+// foreignKeys are keys that no provider publishes.
+var foreignKeys = sync.OnceValues(makeKeys)
+
 func makeKeys() (keys, error) {
 	r, err1 := rsa.GenerateKey(rand.Reader, 2048)
 	e, err2 := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

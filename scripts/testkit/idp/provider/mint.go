@@ -1,22 +1,16 @@
 package provider
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/x509"
-	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
-	"encoding/pem"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
-
-	"github.com/go-jose/go-jose/v4"
 )
 
 // Person is a person that the provider signs in.
@@ -67,79 +61,50 @@ const (
 	TokenFails    Hostile = "token_500"
 )
 
-// Hostilities are all of them.
-var Hostilities = []Hostile{
-	WrongNonce, NoNonce, WrongAudience, WrongIssuer, AlgNone, SecretSigned, PublicSigned, UnknownKey, OtherKey, Expired,
-	FromFuture, Old, NoSubject,
-	OtherParty, ManyAudiences, Unverified, VerifiedText, NoEmail, NoToken, Denied, TokenStalls, TokenFails,
+// idTokenDefects are what can be wrong with an ID token.
+var idTokenDefects = defects{
+	WrongNonce:    claim("nonce", "another"),
+	NoNonce:       claim("nonce", nil),
+	WrongAudience: claim("aud", "another"),
+	WrongIssuer:   signatureDefects[WrongIssuer],
+	AlgNone:       signatureDefects[AlgNone],
+	SecretSigned:  both(member("alg", "HS256"), func(s *statement) { s.key = s.secret }),
+	PublicSigned:  signatureDefects[PublicSigned],
+	UnknownKey:    signatureDefects[UnknownKey],
+	OtherKey:      signatureDefects[OtherKey],
+	Expired:       both(moment("iat", -2*tokenLife), moment("exp", -tokenLife)),
+	FromFuture:    both(moment("iat", tokenLife), moment("exp", 2*tokenLife)),
+	Old:           moment("iat", -tokenLife),
+	NoSubject:     assertionDefects[NoSubject],
+	OtherParty:    claim("azp", "another"),
+	ManyAudiences: func(s *statement) { s.claims["aud"] = []any{s.claims["aud"], "another"} },
+	Unverified:    assertionDefects[Unverified],
+	VerifiedText:  assertionDefects[VerifiedText],
+	NoEmail:       assertionDefects[NoEmail],
 }
+
+// endpointDefects are those of the token endpoint.
+var endpointDefects = []Hostile{NoToken, Denied, TokenStalls, TokenFails}
+
+// Hostilities are all defects of a sign-in.
+var Hostilities = slices.Concat(idTokenDefects.names(), endpointDefects)
 
 const tokenLife = 15 * time.Minute
 
 // Mint makes an ID token for the client. algorithm is RS256 (also when empty) or ES256.
 func (p *Provider) Mint(who Person, nonce, algorithm string, h Hostile) (string, error) {
-	payload, err := json.Marshal(p.claims(who, nonce, h))
+	s, err := p.First.statement("JWT", cmp.Or(algorithm, "RS256"))
 	if err != nil {
 		return "", err
 	}
-	if algorithm == "" {
-		algorithm = "RS256"
+	s.claims, s.secret = p.claims(who, nonce), []byte(p.client.Secret)
+	if slices.Contains(endpointDefects, h) {
+		h = Honest
 	}
-	key, err := p.First.signing(algorithm)
-	if err != nil {
-		return "", err
-	}
-	switch h {
-	case AlgNone:
-		encode := base64.RawURLEncoding.EncodeToString
-		return encode([]byte(`{"alg":"none","typ":"JWT"}`)) + "." + encode(payload) + ".", nil
-	case SecretSigned:
-		key.Key, key.Algorithm = []byte(p.client.Secret), "HS256"
-	case PublicSigned:
-		der, err := x509.MarshalPKIXPublicKey(key.Public().Key)
-		if err != nil {
-			return "", err
-		}
-		key.Key, key.Algorithm = pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), "HS256"
-	case UnknownKey, OtherKey:
-		if key, err = foreignKey(key, h); err != nil {
-			return "", err
-		}
-	}
-	return sign(key, payload)
+	return s.signed(idTokenDefects, h)
 }
 
-// foreignKeys are keys that no provider publishes.
-var foreignKeys = sync.OnceValues(makeKeys)
-
-// foreignKey replaces the provider's key. It fits the algorithm, so that only the signature, or the
-// key id, is wrong.
-func foreignKey(ours jose.JSONWebKey, h Hostile) (jose.JSONWebKey, error) {
-	all, err := foreignKeys()
-	if err != nil {
-		return jose.JSONWebKey{}, err
-	}
-	key, err := all.signing(ours.Algorithm)
-	if key.KeyID = ours.KeyID; h == UnknownKey {
-		key.KeyID = "unknown"
-	}
-	return key, err
-}
-
-func sign(key jose.JSONWebKey, payload []byte) (string, error) {
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.SignatureAlgorithm(key.Algorithm), Key: key},
-		(&jose.SignerOptions{}).WithType("JWT"))
-	if err != nil {
-		return "", err
-	}
-	jws, err := signer.Sign(payload)
-	if err != nil {
-		return "", err
-	}
-	return jws.CompactSerialize()
-}
-
-func (p *Provider) claims(who Person, nonce string, h Hostile) map[string]any {
+func (p *Provider) claims(who Person, nonce string) map[string]any {
 	now := p.now()
 	c := map[string]any{
 		"iss":            p.issuer,
@@ -150,34 +115,13 @@ func (p *Provider) claims(who Person, nonce string, h Hostile) map[string]any {
 		"auth_time":      now.Unix(),
 		"email":          who.Email,
 		"email_verified": true,
-		"nonce":          nonce,
 		"jti":            rand.Text(),
 	}
-	changes := map[Hostile]map[string]any{
-		WrongNonce:    {"nonce": "another"},
-		NoNonce:       {"nonce": nil},
-		WrongAudience: {"aud": "another"},
-		WrongIssuer:   {"iss": "http://localhost:1"},
-		Expired:       {"iat": now.Add(-2 * tokenLife).Unix(), "exp": now.Add(-tokenLife).Unix()},
-		FromFuture:    {"iat": now.Add(tokenLife).Unix(), "exp": now.Add(2 * tokenLife).Unix()},
-		Old:           {"iat": now.Add(-tokenLife).Unix()},
-		NoSubject:     {"sub": nil},
-		OtherParty:    {"azp": "another"},
-		ManyAudiences: {"aud": []string{p.client.ID, "another"}},
-		Unverified:    {"email_verified": false},
-		VerifiedText:  {"email_verified": "true"},
-		NoEmail:       {"email": nil, "email_verified": nil},
-	}
-	if nonce == "" {
-		delete(c, "nonce")
+	if nonce != "" {
+		c["nonce"] = nonce
 	}
 	if len(who.Groups) > 0 {
 		c["cognito:groups"] = who.Groups
-	}
-	for name, v := range changes[h] {
-		if c[name] = v; v == nil {
-			delete(c, name)
-		}
 	}
 	return c
 }
@@ -194,11 +138,7 @@ func (p *Provider) mint(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token, err := p.Mint(who, q.Get("nonce"), q.Get("alg"), h)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	printToken(w, token, nil)
+	printToken(w, token, err)
 }
 
 // groups returns the requested groups: operators, as a rule.

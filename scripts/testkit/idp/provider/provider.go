@@ -52,7 +52,6 @@ type Provider struct {
 	asked  map[string]int // by path
 	broken map[string]Break
 	codes  map[string]grant // by code
-	tokens map[string]grant // by access token
 }
 
 // Open makes a provider.
@@ -71,7 +70,6 @@ func Open(o Options) (*Provider, error) {
 		asked:  map[string]int{},
 		broken: map[string]Break{},
 		codes:  map[string]grant{},
-		tokens: map[string]grant{},
 	}
 	if err := p.openIssuers(o); err != nil {
 		return nil, err
@@ -89,7 +87,6 @@ func (p *Provider) mux() *http.ServeMux {
 		"GET /authorize":                        p.authorize,
 		"POST /authorize":                       p.authorize,
 		"POST /token":                           p.token,
-		"GET /userinfo":                         p.userinfo,
 		"GET /logout":                           p.logout,
 		"GET /mint":                             p.mint,
 		"GET /style.css":                        style,
@@ -137,7 +134,6 @@ func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 		"issuer":                   p.issuer,
 		"authorization_endpoint":   p.issuer + "/authorize",
 		"token_endpoint":           p.issuer + "/token",
-		"userinfo_endpoint":        p.issuer + "/userinfo",
 		"jwks_uri":                 p.issuer + "/jwks",
 		"end_session_endpoint":     p.issuer + "/logout",
 		"response_types_supported": []string{"code"},
@@ -145,23 +141,10 @@ func (p *Provider) discovery(w http.ResponseWriter, _ *http.Request) {
 		// clients must not accept the last two
 		"id_token_signing_alg_values_supported":          []string{"RS256", "ES256", "HS256", "none"},
 		"scopes_supported":                               []string{"openid", "email", "profile"},
-		"token_endpoint_auth_methods_supported":          []string{"client_secret_post", "client_secret_basic"},
+		"token_endpoint_auth_methods_supported":          []string{"client_secret_post"},
 		"code_challenge_methods_supported":               []string{"S256"},
 		"authorization_response_iss_parameter_supported": true,
 	})
-}
-
-// userinfo reports the address as verified in the way that some providers do: as a string.
-func (p *Provider) userinfo(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	g, ok := p.tokens[bearer(r)]
-	p.mu.Unlock()
-	if !ok || !p.now().Before(g.ends) {
-		w.Header().Set("WWW-Authenticate", `Bearer error="invalid_token"`)
-		answer(w, http.StatusUnauthorized, map[string]any{"error": "invalid_token"})
-		return
-	}
-	answer(w, http.StatusOK, map[string]any{"sub": g.person.subject(), "email": g.person.Email, "email_verified": "true"})
 }
 
 // logout supports both styles: post_logout_redirect_uri, and logout_uri as Cognito does. There is

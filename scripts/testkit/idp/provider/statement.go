@@ -19,6 +19,7 @@ import (
 // malformed.
 type statement struct {
 	issuer *Issuer
+	secret []byte // of the client, for ID tokens
 	header map[string]any
 	claims map[string]any
 	key    any // nil: there is no signature
