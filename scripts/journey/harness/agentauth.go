@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"testing"
-	"time"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/wire"
@@ -15,7 +14,7 @@ import (
 // NewAgentAuthEnv starts a deployment with a clock of its own in which any number of agents may register.
 func NewAgentAuthEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
 	t.Helper()
-	now := &Clock{Now: time.Now()}
+	now := NewClock()
 	plenty := func(o *stack.Options) { o.Limits.Pow, o.Limits.ProvisionAddress.Limit = limits.PowOff, 100 }
 	p := NewBackendEnv(t, append([]func(*stack.Options){now.Use, plenty}, change...)...)
 	p.Clock = now
@@ -56,26 +55,32 @@ func (d *Env) WithBearer(bearer string) *wire.Agent {
 	return &wire.Agent{HTTP: d.Anyone.HTTP, At: d.Anyone.At, Key: bearer}
 }
 
-// RegisterAgent registers an agent.
-func (d *Env) RegisterAgent(t testing.TB) (r contract.RegisteredAgent) {
+// StatusFor returns the status with which a route of the api host answers a credential.
+func (d *Env) StatusFor(t testing.TB, bearer, path string) int {
 	t.Helper()
-	a := Do(t, d.Anyone, "POST", d.Origins.API+"/agent/identity", map[string]string{"type": "anonymous"})
-	if a.Status != http.StatusOK {
-		t.Fatalf("registration answers %d %s", a.Status, a.Body)
-	}
-	Decode(t, a, &r)
-	return r
+	return Do(t, d.WithBearer(bearer), "GET", d.Origins.API+path, nil).Status
+}
+
+// RegisterAgent registers an agent.
+func (d *Env) RegisterAgent(t testing.TB) contract.RegisteredAgent {
+	t.Helper()
+	return ask[contract.RegisteredAgent](t, d, d.Origins.API+"/agent/identity", map[string]string{"type": "anonymous"})
 }
 
 // StartClaim starts a claim of a registration, which gives the code that a person types.
-func (d *Env) StartClaim(t testing.TB, r contract.RegisteredAgent) (s contract.StartedClaim) {
+func (d *Env) StartClaim(t testing.TB, r contract.RegisteredAgent) contract.StartedClaim {
 	t.Helper()
-	a := Do(t, d.Anyone, "POST", r.ClaimURL, contract.StartClaim{ClaimToken: r.ClaimToken})
-	if a.Status != http.StatusOK {
-		t.Fatalf("the claim endpoint answers %d %s", a.Status, a.Body)
+	return ask[contract.StartedClaim](t, d, r.ClaimURL, contract.StartClaim{ClaimToken: r.ClaimToken})
+}
+
+// ask sends JSON without a credential and unpacks the answer, which has to be a success.
+func ask[T any](t testing.TB, d *Env, target string, body any) (out T) {
+	t.Helper()
+	a := Do(t, d.Anyone, "POST", target, body)
+	if Decode(t, a, &out); a.Status != http.StatusOK {
+		t.Fatalf("%s answers %d %s", target, a.Status, a.Body)
 	}
-	Decode(t, a, &s)
-	return s
+	return out
 }
 
 // ClaimGrant is the token request of an agent that waits for its claim.

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -24,11 +24,7 @@ import (
 // Together sends the same request eight times in parallel.
 func Together(ask func() wire.Answer) []wire.Answer {
 	answers := make([]wire.Answer, 8)
-	var askers sync.WaitGroup
-	for n := range answers {
-		askers.Go(func() { answers[n] = ask() })
-	}
-	askers.Wait()
+	parallel.Do(len(answers), func(n int) { answers[n] = ask() })
 	return answers
 }
 
@@ -46,8 +42,7 @@ func Call[T any](t testing.TB, g *wire.Agent, status int, method, path string, b
 // retryable are the codes that come with a Retry-After.
 var retryable = []fault.Code{
 	fault.RateLimitedActor, fault.RateLimitedWorkspace, fault.RateLimitedArtifact, fault.WriteAllowanceExceeded,
-	fault.ProvisionRateLimited,
-	fault.ProvisionUnavailable,
+	fault.ProvisionRateLimited, fault.ProvisionUnavailable,
 }
 
 // WantRefused checks a refusal: status, envelope, and the headers that go with it.
@@ -100,13 +95,35 @@ func RetryAfter(t testing.TB, a wire.Answer) time.Duration {
 	return time.Duration(Must(strconv.Atoi(a.Header.Get("Retry-After")))(t)) * time.Second
 }
 
-// SendRaw sends a request that no HTTP library would send: the request line and the headers go out as they are. Host,
-// Content-Length and Connection are added unless the headers have them. The answer is checked against the document of
-// its host.
+// SendRaw sends a request that no HTTP library would send to a host, and holds the answer to the document of the host.
 func (p *BackendEnv) SendRaw(t testing.TB, host, line string, body string, headers ...string) wire.Answer {
 	t.Helper()
-	u := Must(url.Parse(p.origin(host)))(t)
-	conn := Must(net.DialTimeout("tcp4", net.JoinHostPort("127.0.0.1", u.Port()), 5*time.Second))(t)
+	a := Must(SendRaw(p.origin(host), line, body, headers...))(t)
+	method, target, _ := strings.Cut(line, " ")
+	path, _, _ := strings.Cut(target, "?")
+	if method == http.MethodHead && host != "content" {
+		method = http.MethodGet // its handler answers
+	}
+	if a.Status != http.StatusMisdirectedRequest { // no answer of a route
+		answer := &http.Response{StatusCode: a.Status, Header: a.Header}
+		if err := Must(goldenDocuments())(t)[host].Check(method, path, answer, a.Body); err != nil {
+			t.Error(err)
+		}
+	}
+	return a
+}
+
+// SendRaw sends a request that no HTTP library would send: the request line and the headers go out as they are. Host,
+// Content-Length and Connection are added unless the headers have them.
+func SendRaw(origin, line, body string, headers ...string) (wire.Answer, error) {
+	u, err := url.Parse(origin)
+	if err != nil {
+		return wire.Answer{}, err
+	}
+	conn, err := net.DialTimeout("tcp4", net.JoinHostPort("127.0.0.1", u.Port()), 5*time.Second)
+	if err != nil {
+		return wire.Answer{}, err
+	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(20 * time.Second))
 	var request strings.Builder
@@ -122,20 +139,14 @@ func (p *BackendEnv) SendRaw(t testing.TB, host, line string, body string, heade
 		request.WriteString(h + "\r\n")
 	}
 	go io.WriteString(conn, request.String()+"\r\n"+body)
-	method, target, _ := strings.Cut(line, " ")
-	answer := Must(http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method}))(t)
+	method, _, _ := strings.Cut(line, " ")
+	answer, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		return wire.Answer{}, err
+	}
 	defer answer.Body.Close()
-	got := Must(io.ReadAll(answer.Body))(t)
-	path, _, _ := strings.Cut(target, "?")
-	if method == http.MethodHead && host != "content" {
-		method = http.MethodGet // its handler answers
-	}
-	if answer.StatusCode != http.StatusMisdirectedRequest { // no answer of a route
-		if err := Must(goldenDocuments())(t)[host].Check(method, path, answer, got); err != nil {
-			t.Error(err)
-		}
-	}
-	return wire.Answer{Status: answer.StatusCode, Header: answer.Header, Body: got}
+	got, err := io.ReadAll(answer.Body)
+	return wire.Answer{Status: answer.StatusCode, Header: answer.Header, Body: got}, err
 }
 
 // Do sends a request with the credential of an agent.
@@ -147,11 +158,7 @@ func Do(t testing.TB, g *wire.Agent, method, target string, body any, headers ..
 // Get reads a URL without a credential.
 func (d *Env) Get(t testing.TB, url string, headers ...string) wire.Answer {
 	t.Helper()
-	a, err := d.Anyone.Do(ctx, "GET", url, nil, headers...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
+	return Do(t, d.Anyone, "GET", url, nil, headers...)
 }
 
 // WantContent checks that a URL serves exactly these bytes.

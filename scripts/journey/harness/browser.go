@@ -5,11 +5,11 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 )
@@ -81,12 +81,6 @@ func (w *FakeBrowser) Post(t testing.TB, path string, fields url.Values) wire.An
 	return w.Send(t, "POST", path, fields.Encode(), w.FormHeaders()...)
 }
 
-// Identity is a person at the identity provider, and how the provider misbehaves for this person.
-type Identity struct {
-	Email, Subject string
-	Hostile        provider.Hostile
-}
-
 // BeginSignIn starts a sign-in and returns the URL at the identity provider.
 func (w *FakeBrowser) BeginSignIn(t testing.TB, back string) *url.URL {
 	t.Helper()
@@ -98,14 +92,10 @@ func (w *FakeBrowser) BeginSignIn(t testing.TB, back string) *url.URL {
 }
 
 // Authenticate lets the identity provider authenticate a person and returns the path of the callback.
-func (w *FakeBrowser) Authenticate(t testing.TB, at *url.URL, who Identity) string {
+func (w *FakeBrowser) Authenticate(t testing.TB, at *url.URL, email string) string {
 	t.Helper()
 	q := at.Query()
-	q.Set("login_hint", who.Email)
-	q.Set("hostile", string(who.Hostile))
-	if who.Subject != "" {
-		q.Set("sub", who.Subject)
-	}
+	q.Set("login_hint", email)
 	u := *at
 	u.RawQuery = q.Encode()
 	a := Must(w.Anyone.Do(ctx, "GET", u.String(), nil))(t)
@@ -117,16 +107,16 @@ func (w *FakeBrowser) Authenticate(t testing.TB, at *url.URL, who Identity) stri
 }
 
 // SignIn goes through the identity provider and returns the answer of the callback.
-func (w *FakeBrowser) SignIn(t testing.TB, back string, who Identity) wire.Answer {
+func (w *FakeBrowser) SignIn(t testing.TB, back, email string) wire.Answer {
 	t.Helper()
-	return w.Get(t, w.Authenticate(t, w.BeginSignIn(t, back), who))
+	return w.Get(t, w.Authenticate(t, w.BeginSignIn(t, back), email))
 }
 
 // SignedIn returns a browser in which a person is signed in.
 func (p *BackendEnv) SignedIn(t testing.TB, email string) *FakeBrowser {
 	t.Helper()
 	w := p.NewFakeBrowser()
-	a := w.SignIn(t, "/dashboard", Identity{Email: email})
+	a := w.SignIn(t, "/dashboard", email)
 	if a.Status != http.StatusSeeOther || w.Cookies[SessionCookie] == "" {
 		t.Fatalf("the callback answers %d %s", a.Status, a.Body)
 	}
@@ -142,6 +132,41 @@ func (w *FakeBrowser) CLIToken(t testing.TB) contract.Token {
 	}
 	return w.Token(t, DeviceGrant("cli", d.DeviceCode))
 }
+
+var hiddenField = regexp.MustCompile(`<input type="hidden" name="([a-z_]+)" value="([^"]*)"`)
+
+// HiddenFields are the fields that a page sends beside those that a person fills in.
+func HiddenFields(page wire.Answer) url.Values {
+	fields := url.Values{}
+	for _, found := range hiddenField.FindAllSubmatch(page.Body, -1) {
+		fields.Add(string(found[1]), html.UnescapeString(string(found[2])))
+	}
+	return fields
+}
+
+// OpenAgentLink opens the link that an agent shows, and returns the page that asks for the agent's code.
+func (w *FakeBrowser) OpenAgentLink(t testing.TB, link string) wire.Answer {
+	t.Helper()
+	path, ours := strings.CutPrefix(link, w.Origins.App)
+	if !ours {
+		t.Fatal("the agent's link leads elsewhere")
+	}
+	if a := w.Get(t, path); a.Status != http.StatusSeeOther || w.Cookies[AttemptCookie] == "" {
+		t.Fatalf("the agent's link answers %d %s", a.Status, a.Body)
+	}
+	return w.Get(t, "/agent-auth/claim")
+}
+
+// EnterAgentCode types a code into the page of an agent's link.
+func (w *FakeBrowser) EnterAgentCode(t testing.TB, page wire.Answer, code string) wire.Answer {
+	t.Helper()
+	fields := HiddenFields(page)
+	fields.Set("user_code", code)
+	return w.Post(t, "/agent-auth/claim", fields)
+}
+
+// OtherCode returns six digits that are not these.
+func OtherCode(code string) string { return string('0'+(code[0]-'0'+1)%10) + code[1:] }
 
 // StartDevice starts a sign-in of the command on another device.
 func (p *BackendEnv) StartDevice(t testing.TB, name string) (d contract.DeviceAuthorization) {

@@ -71,9 +71,8 @@ type Claimant struct {
 // NewClaimant makes a claimed workspace with a member and an API key.
 func (s *ClaimEnv) NewClaimant(t testing.TB) *Claimant {
 	t.Helper()
-	g := s.NewAgent(t)
-	c := &Claimant{Agent: g, Workspace: TokenOf(t, g).Workspace}
-	s.Update(t, "W#"+string(c.Workspace), "META", map[string]any{"claimed_at": s.Options.Now()})
+	g, w := s.newClaimed(t)
+	c := &Claimant{Agent: g, Workspace: w}
 	c.Actor = credential.Actor{
 		Member:    id.NewMember(),
 		Scopes:    []credential.Scope{credential.Publish, credential.Read, credential.Admin},
@@ -97,25 +96,20 @@ func (s *ClaimEnv) NewSource(t testing.TB) Source {
 	return Source{g, p}
 }
 
-// claimService returns the service that claims workspaces, on the tables of this deployment.
-func (s *ClaimEnv) claimService(t testing.TB) *claim.Service {
-	return &claim.Service{
+// Claim claims the workspace of a token, under an idempotency key.
+func (s *ClaimEnv) Claim(t testing.TB, c *Claimant, key, token string) (contract.Claimed, error) {
+	t.Helper()
+	service := &claim.Service{
 		Store:       s.Store.Claims,
 		Artifacts:   s.Store.Artifacts,
 		Peppers:     s.peppers(t),
 		Environment: credential.Preview,
 		Now:         s.Options.Now,
 	}
-}
-
-// Claim claims the workspace of a token, under an idempotency key.
-func (s *ClaimEnv) Claim(t testing.TB, c *Claimant, key, token string) (contract.Claimed, error) {
-	t.Helper()
-	return s.claimService(t).Claim(ctx, c.Actor, idempotency.Command{
-		Key: idempotency.Key{Actor: c.Actor.Subject(), Operation: idempotency.ClaimWorkspace, Client: key},
-		Fingerprint: idempotency.FingerprintOf(
-			"POST", "/v1/ephemeral/claim", []byte(fmt.Sprintf(`{"claim_token":%q}`, token)),
-		),
+	body := fmt.Appendf(nil, `{"claim_token":%q}`, token)
+	return service.Claim(ctx, c.Actor, idempotency.Command{
+		Key:         idempotency.Key{Actor: c.Actor.Subject(), Operation: idempotency.ClaimWorkspace, Client: key},
+		Fingerprint: idempotency.FingerprintOf("POST", ClaimPath, body),
 	}, nil, token)
 }
 
@@ -216,19 +210,7 @@ func (s *ClaimEnv) readAll(t testing.TB, owner *wire.Agent, p contract.Published
 		delete(out, "the revisions") // they are listed for every status of the artifact
 	}
 	if p.UnlistedURL != "" {
-		public, blob, err := wire.SplitLink(p.UnlistedURL)
-		NoError(t, err)
-		out["the link"] = Do(t, s.Anyone, "POST", s.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{
-			PublicID: public,
-			Blob:     blob,
-		})
+		out["the link"] = s.Resolve(t, p.UnlistedURL)
 	}
 	return out
-}
-
-// DeclareRevision declares a revision of one small file; an empty a makes a new artifact.
-func DeclareRevision(a id.Artifact, words string) contract.CreateSession {
-	r := wire.Declare(words, Page(words))
-	r.ArtifactID = a
-	return r
 }

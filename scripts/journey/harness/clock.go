@@ -1,30 +1,17 @@
 package harness
 
 import (
-	"sync"
 	"time"
 
 	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/clock"
 )
 
 // Clock is the clock of a deployment; the test moves it.
-type Clock struct {
-	mu  sync.Mutex
-	Now time.Time
-}
+type Clock struct{ *clock.Clock }
+
+// NewClock returns a clock that shows the present.
+func NewClock() *Clock { return &Clock{clock.New(time.Now())} }
 
 // Use makes this the clock of a deployment.
-func (c *Clock) Use(o *stack.Options) {
-	o.Now = func() time.Time {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return c.Now
-	}
-}
-
-// Advance moves the clock on.
-func (c *Clock) Advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.Now = c.Now.Add(d)
-}
+func (c *Clock) Use(o *stack.Options) { o.Now = c.Now }

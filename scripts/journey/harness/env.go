@@ -109,8 +109,6 @@ func (d *Env) origin(host string) string {
 func (d *Env) NewAgent(t testing.TB) *wire.Agent {
 	t.Helper()
 	g, _, err := d.Anyone.Provision(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	NoError(t, err)
 	return g
 }

@@ -11,6 +11,7 @@ import (
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
 )
@@ -84,11 +85,50 @@ func CallName(input any) string {
 	return operation
 }
 
+// WrittenKeys are the keys of the items that a call changes. Of a batch it is the first of each table: the jobs put items of
+// one kind into a batch.
+func WrittenKeys(input any) (keys []Item) {
+	switch in := input.(type) {
+	case *dynamodb.PutItemInput:
+		keys = append(keys, in.Item)
+	case *dynamodb.UpdateItemInput:
+		keys = append(keys, in.Key)
+	case *dynamodb.DeleteItemInput:
+		keys = append(keys, in.Key)
+	case *dynamodb.TransactWriteItemsInput:
+		for _, a := range in.TransactItems {
+			switch {
+			case a.Update != nil:
+				keys = append(keys, a.Update.Key)
+			case a.Put != nil:
+				keys = append(keys, a.Put.Item)
+			case a.Delete != nil:
+				keys = append(keys, a.Delete.Key)
+			}
+		}
+	case *dynamodb.BatchWriteItemInput:
+		for _, writes := range in.RequestItems {
+			if d := writes[0].DeleteRequest; d != nil {
+				keys = append(keys, d.Key)
+			}
+		}
+	}
+	return keys
+}
+
 // Calls returns the sorted names of the AWS calls that do makes.
 func (s *FaultEnv) Calls(do func()) []string {
 	names := CallNames(s.Faults, do)
 	slices.Sort(names)
 	return names
+}
+
+// RequiredCalls returns Calls without those that only some of several equal requests make: the record of a key's last
+// use, which the next request repeats if it was slow, and the blocks of permits that every fourth request or so takes.
+func (s *FaultEnv) RequiredCalls(do func()) []string {
+	return slices.DeleteFunc(s.Calls(do), func(call string) bool {
+		return call == StampKey || call == "UpdateItem r:actor" || call == "UpdateItem r:workspace"
+	})
 }
 
 // CallNames returns the names of the AWS calls that do makes past an injector, in their order.
@@ -143,14 +183,8 @@ func (s *FaultEnv) Overtake(
 // Concurrently sends n requests in parallel.
 func (s *FaultEnv) Concurrently(t testing.TB, n int, ask func(i int) (wire.Answer, error)) []wire.Answer {
 	t.Helper()
-	running := make([]<-chan wire.Answer, n)
-	for i := range running {
-		running[i] = s.Async(t, func() (wire.Answer, error) { return ask(i) })
-	}
 	answers := make([]wire.Answer, n)
-	for i := range running {
-		answers[i] = <-running[i]
-	}
+	parallel.Do(n, func(i int) { answers[i] = <-s.Async(t, func() (wire.Answer, error) { return ask(i) }) })
 	return answers
 }
 

@@ -19,19 +19,43 @@ import (
 )
 
 // RewriteItem stores an item with changes; a nil set removes it.
-func (s *FaultEnv) RewriteItem(t testing.TB, table string, item Item, set map[string]any) {
+func (p *BackendEnv) RewriteItem(t testing.TB, table string, item Item, set map[string]any) {
 	t.Helper()
 	if set == nil {
 		key := Item{"pk": item["pk"]}
 		if item["sk"] != nil {
 			key["sk"] = item["sk"]
 		}
-		Must(s.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &table, Key: key}))(t)
+		Must(p.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &table, Key: key}))(t)
 		return
 	}
 	changed := maps.Clone(item)
 	SetAttributes(changed, set)
-	Must(s.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: changed}))(t)
+	Must(p.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: changed}))(t)
+}
+
+// Put stores an item with changes in the core table.
+func (p *BackendEnv) Put(t testing.TB, item Item, set map[string]any) {
+	t.Helper()
+	if set == nil {
+		set = map[string]any{}
+	}
+	p.RewriteItem(t, p.Tables.Core, item, set)
+}
+
+// Update changes an item of the core table, which has to be there: a nil value removes an attribute. A nil set removes
+// the item, if there is one.
+func (p *BackendEnv) Update(t testing.TB, pk, sk string, set map[string]any) {
+	t.Helper()
+	if set == nil {
+		p.RewriteItem(t, p.Tables.Core, itemKey(pk, sk), nil)
+		return
+	}
+	found := p.GetItem(t, pk, sk)
+	if found == nil {
+		t.Fatalf("there is no item %s %s to change", pk, sk)
+	}
+	p.RewriteItem(t, p.Tables.Core, found, set)
 }
 
 // SessionStatus returns the stored status of an upload session.
@@ -40,17 +64,18 @@ func (s *FaultEnv) SessionStatus(t testing.TB, u id.Session) string {
 	return Text(s.GetItem(t, "U#"+string(u), "META")["status"])
 }
 
+func itemKey(pk, sk string) Item {
+	return Item{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk}}
+}
+
 // GetItem reads an item of the core table; it is nil if there is none.
-func (s *FaultEnv) GetItem(t testing.TB, pk, sk string) Item {
+func (p *BackendEnv) GetItem(t testing.TB, pk, sk string) Item {
 	t.Helper()
-	key := Item{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk}}
-	out, err := s.DB.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      &s.Tables.Core,
-		Key:            key,
+	return Must(p.DB.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      &p.Tables.Core,
+		Key:            itemKey(pk, sk),
 		ConsistentRead: aws.Bool(true),
-	})
-	NoError(t, err)
-	return out.Item
+	}))(t).Item
 }
 
 // Item is a stored item.
@@ -61,10 +86,7 @@ func (p *BackendEnv) Scan(t testing.TB, table string) (items []Item) {
 	t.Helper()
 	in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
 	for {
-		out, err := p.DB.Scan(ctx, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := Must(p.DB.Scan(ctx, in))(t)
 		if items = append(items, out.Items...); out.LastEvaluatedKey == nil {
 			return items
 		}
@@ -131,28 +153,6 @@ func (p *BackendEnv) CountItems(t testing.TB, table, prefix string) (n int) {
 	return n
 }
 
-// Update changes an item of the core table, which has to be there: a nil value removes an attribute, a nil set the
-// item.
-func (p *BackendEnv) Update(t testing.TB, pk, sk string, set map[string]any) {
-	t.Helper()
-	key := Item{"pk": &types.AttributeValueMemberS{Value: pk}, "sk": &types.AttributeValueMemberS{Value: sk}}
-	if set == nil {
-		_, err := p.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &p.Tables.Core, Key: key})
-		NoError(t, err)
-		return
-	}
-	found, err := p.DB.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      &p.Tables.Core,
-		Key:            key,
-		ConsistentRead: aws.Bool(true),
-	})
-	NoError(t, err)
-	if found.Item == nil {
-		t.Fatalf("there is no item %s %s to change", pk, sk)
-	}
-	p.Put(t, found.Item, set)
-}
-
 // SetAttributes sets attributes of an item; a nil value removes one.
 func SetAttributes(item Item, set map[string]any) {
 	for name, value := range set {
@@ -169,12 +169,4 @@ func SetAttributes(item Item, set map[string]any) {
 			item[name] = &types.AttributeValueMemberN{Value: strconv.FormatInt(v.UnixMilli(), 10)}
 		}
 	}
-}
-
-// Put sets attributes of an item and stores it in the core table.
-func (p *BackendEnv) Put(t testing.TB, item Item, set map[string]any) {
-	t.Helper()
-	SetAttributes(item, set)
-	_, err := p.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &p.Tables.Core, Item: item})
-	NoError(t, err)
 }

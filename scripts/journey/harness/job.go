@@ -3,12 +3,12 @@ package harness
 import (
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/middleware"
 
 	"vitrine/functions/jobs"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/invariant"
+	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/boot"
 	"vitrine/shared/boot/bundle"
@@ -31,23 +31,24 @@ type JobEnv struct {
 // NewJobEnv starts a deployment for jobs.
 func NewJobEnv(t testing.TB, change ...func(*stack.Options)) *JobEnv {
 	t.Helper()
-	s := &JobEnv{ClaimEnv: NewClaimEnv(t, change...)}
-	s.Services = s.scheduled(t, s.JobFaults.Add)
-	s.Host = bootjobs.Host(s.Services, s.Options.Log)
-	s.Bundler = bundle.Host(s.Services, s.Options.Log)
-	return s
+	return newJobEnv(t, NewFaultEnv(t, change...))
 }
 
 // NewPeopleEnv starts a deployment for jobs in which people sign up. Of the invariants it checks that nothing is left of
 // workspaces that are deleted; the others describe deployments whose only actors are agents.
 func NewPeopleEnv(t testing.TB, change ...func(*stack.Options)) *JobEnv {
 	t.Helper()
-	faults := &FaultEnv{NewAgentAuthEnv(t, change...)}
-	s := &JobEnv{ClaimEnv: newClaimEnv(t, faults)}
-	s.Services = s.scheduled(t, s.JobFaults.Add)
+	s := newJobEnv(t, &FaultEnv{NewAgentAuthEnv(t, change...)})
+	t.Cleanup(func() { s.CheckRemoved(t) })
+	return s
+}
+
+func newJobEnv(t testing.TB, of *FaultEnv) *JobEnv {
+	t.Helper()
+	s := &JobEnv{ClaimEnv: newClaimEnv(t, of)}
+	s.Services = s.Scheduled(t, s.JobFaults.Add)
 	s.Host = bootjobs.Host(s.Services, s.Options.Log)
 	s.Bundler = bundle.Host(s.Services, s.Options.Log)
-	t.Cleanup(func() { s.CheckRemoved(t) })
 	return s
 }
 
@@ -59,8 +60,8 @@ func (s *JobEnv) CheckRemoved(t testing.TB) {
 	}
 }
 
-// scheduled opens the services of functions that a schedule wakes.
-func (d *Env) scheduled(t testing.TB, faults ...func(*middleware.Stack) error) *boot.Services {
+// Scheduled opens the services of functions that a schedule wakes.
+func (d *Env) Scheduled(t testing.TB, faults ...func(*middleware.Stack) error) *boot.Services {
 	t.Helper()
 	e := d.Options.Engines
 	return Must(boot.Open(boot.Config{
@@ -73,6 +74,7 @@ func (d *Env) scheduled(t testing.TB, faults ...func(*middleware.Stack) error) *
 		S3Endpoint:       e.S3,
 		S3Domain:         e.S3Domain,
 		Limits:           d.Options.Limits,
+		Billing:          d.Options.Billing,
 		Now:              d.Options.Now,
 		Middleware:       faults,
 	}))(t)
@@ -81,7 +83,7 @@ func (d *Env) scheduled(t testing.TB, faults ...func(*middleware.Stack) error) *
 // MakeBundles makes the bundles of all revisions that are published.
 func (d *Env) MakeBundles(t testing.TB) {
 	t.Helper()
-	NoError(t, bundle.Host(d.scheduled(t), d.Options.Log).Run(ctx))
+	NoError(t, bundle.Host(d.Scheduled(t), d.Options.Log).Run(ctx))
 }
 
 // RunJobs runs all jobs until nothing is due, makes all bundles, and checks the invariants. Sessions that were begun
@@ -94,6 +96,37 @@ func (s *JobEnv) RunJobs(t testing.TB) {
 	s.CheckInvariants(t)
 }
 
+// Deaths are the calls at which jobs died, by their names.
+type Deaths map[string]bool
+
+// RunToDeath runs the jobs as a process that dies at the first call of a name at which none died yet, after the call or
+// before it. Calls without a name let it live. It reports whether the process died.
+func (s *JobEnv) RunToDeath(t testing.TB, died Deaths, after bool, name func(input any) string) bool {
+	t.Helper()
+	dies := false
+	rule := s.JobFaults.On("").If(func(input any) bool { // the faults ask for one call at a time
+		call := name(input)
+		if dies || call == "" || died[call] {
+			return false
+		}
+		dies, died[call] = true, true
+		return true
+	})
+	if after {
+		rule.After(chaos.Crash)
+	} else {
+		rule.Before(chaos.Crash)
+	}
+	process := chaos.Process(ctx)
+	err := s.Host.Run(process)
+	s.JobFaults.Clear()
+	if chaos.Died(process) {
+		return true
+	}
+	NoError(t, err)
+	return false
+}
+
 // RunCollector runs all jobs now, and again when unreferenced objects may be deleted. No such object may be left.
 func (s *JobEnv) RunCollector(t testing.TB) {
 	t.Helper()
@@ -103,13 +136,4 @@ func (s *JobEnv) RunCollector(t testing.TB) {
 	for _, left := range invariant.Collected(ctx, s.Deployment()) {
 		t.Error(left)
 	}
-}
-
-// IsWrite reports whether an AWS call changes something.
-func IsWrite(input any) bool {
-	switch input.(type) {
-	case *dynamodb.GetItemInput, *dynamodb.BatchGetItemInput, *dynamodb.QueryInput:
-		return false
-	}
-	return true
 }

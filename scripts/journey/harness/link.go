@@ -22,10 +22,7 @@ type LinkEnv struct {
 func NewLinkEnv(t testing.TB, change ...func(*stack.Options)) *LinkEnv {
 	t.Helper()
 	s := &LinkEnv{FaultEnv: NewFaultEnv(t, append([]func(*stack.Options){Unlimited}, change...)...)}
-	owner, _, err := s.Anyone.Provision(ctx)
-	NoError(t, err)
-	w := TokenOf(t, owner).Workspace
-	s.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": s.Options.Now()})
+	owner, w := s.newClaimed(t)
 	s.Agent, s.Member = owner, s.AddMember(t, w)
 	s.Published = PublishPage(t, owner, "shared")
 	return s
@@ -55,6 +52,12 @@ func RevisionLink(r id.Revision) contract.CreateLink {
 func MintLink(t testing.TB, g *wire.Agent, l id.Link) string {
 	t.Helper()
 	return Call[contract.MintedLink](t, g, 200, "POST", LinkPath(l, "mint"), nil).URL
+}
+
+// ShareURL returns a new URL of the share link of an artifact.
+func ShareURL(t testing.TB, g *wire.Agent, a id.Artifact) string {
+	t.Helper()
+	return MintLink(t, g, CreateLink(t, g, a, ShareLink).ID)
 }
 
 // RevokeLink revokes an access link.
@@ -111,14 +114,12 @@ func (s *LinkEnv) WantLinksClosed(t testing.TB, links ...OpenedLink) {
 }
 
 // Resolve asks what a link opens and returns the answer.
-func (s *LinkEnv) Resolve(t testing.TB, url string) wire.Answer {
+func (d *Env) Resolve(t testing.TB, url string) wire.Answer {
 	t.Helper()
 	public, blob, err := wire.SplitLink(url)
 	NoError(t, err)
-	return Do(t, s.Anyone, "POST", s.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{
-		PublicID: public,
-		Blob:     blob,
-	})
+	return Do(t, d.Anyone, "POST", d.Origins.API+"/v1/access-links/resolve",
+		contract.ResolveRequest{PublicID: public, Blob: blob})
 }
 
 // PublicID is the id in a link's URL.

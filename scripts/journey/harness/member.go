@@ -63,6 +63,15 @@ func (p *BackendEnv) NewMember(t testing.TB, scopes ...credential.Scope) *Member
 	return p.AddMember(t, w, scopes...)
 }
 
+// newClaimed makes a workspace that counts as claimed, with the API key of an agent.
+func (p *BackendEnv) newClaimed(t testing.TB) (*wire.Agent, id.Workspace) {
+	t.Helper()
+	g := p.NewAgent(t)
+	w := TokenOf(t, g).Workspace
+	p.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": p.Options.Now()})
+	return g, w
+}
+
 // AddMember stores another member of a workspace; without scopes the member has all of them.
 func (p *BackendEnv) AddMember(t testing.TB, w id.Workspace, scopes ...credential.Scope) *Member {
 	t.Helper()

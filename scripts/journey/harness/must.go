@@ -2,21 +2,15 @@ package harness
 
 import (
 	"testing"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 // Must returns the value of a call that has to succeed: Must(call())(t).
-func Must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		NoError(t, err)
-		return v
-	}
-}
+func Must[T any](v T, err error) func(testing.TB) T { return expect.Value(v, err) }
 
 // NoError ends the test on an error.
 func NoError(t testing.TB, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }

@@ -10,10 +10,7 @@ import (
 // NewOperator makes a member with the access token of an operator, confirmed just now.
 func (s *FaultEnv) NewOperator(t testing.TB) *Member {
 	t.Helper()
-	g, _, err := s.Anyone.Provision(ctx)
-	NoError(t, err)
-	w := TokenOf(t, g).Workspace
-	s.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": s.Options.Now()})
+	_, w := s.newClaimed(t)
 	return s.Promote(t, s.AddMember(t, w), s.Options.Now())
 }
 

@@ -16,6 +16,11 @@ import (
 	"vitrine/shared/platform/id"
 )
 
+// publishURL is the route that publishes a draft.
+func publishURL(g *wire.Agent, a id.Artifact, r id.Revision) string {
+	return g.At.APIURL + "/v1/artifacts/" + string(a) + "/revisions/" + string(r) + "/publish"
+}
+
 // Create opens an upload session. Create, Finalize, Publish and Delete may run in a goroutine.
 func (s *FaultEnv) Create(g *wire.Agent, idem string, r contract.CreateSession) (wire.Answer, error) {
 	return g.Do(ctx, "POST", g.At.UploadURL+"/v1/upload-sessions", r, "Idempotency-Key", idem)
@@ -28,9 +33,7 @@ func (s *FaultEnv) Finalize(g *wire.Agent, idem string, u id.Session) (wire.Answ
 
 // Publish publishes a draft.
 func (s *FaultEnv) Publish(g *wire.Agent, idem string, a id.Artifact, r id.Revision) (wire.Answer, error) {
-	return g.Do(
-		ctx, "POST", g.At.APIURL+"/v1/artifacts/"+string(a)+"/revisions/"+string(r)+"/publish", nil, "Idempotency-Key", idem,
-	)
+	return g.Do(ctx, "POST", publishURL(g, a, r), nil, "Idempotency-Key", idem)
 }
 
 // Delete deletes an artifact.
@@ -41,9 +44,7 @@ func (s *FaultEnv) Delete(g *wire.Agent, a id.Artifact) (wire.Answer, error) {
 // Upload opens a session for one file and uploads it; an empty a makes a new artifact.
 func (s *FaultEnv) Upload(t testing.TB, g *wire.Agent, a id.Artifact, words string) contract.Session {
 	t.Helper()
-	r := wire.Declare(words, Page(words))
-	r.ArtifactID = a
-	u := Must(g.Create(ctx, wire.NewKey(), r))(t)
+	u := Must(g.Create(ctx, wire.NewKey(), DeclareRevision(a, words)))(t)
 	if put := Must(g.Put(ctx, u.Files[0], Page(words).Body))(t); put.Status != http.StatusOK {
 		t.Fatalf("the PUT answers %d %.200s", put.Status, put.Body)
 	}
@@ -73,15 +74,7 @@ func TryFinalize(t testing.TB, g *wire.Agent, idem string, s id.Session) wire.An
 // TryPublish publishes a draft and returns the answer.
 func TryPublish(t testing.TB, g *wire.Agent, idem string, a id.Artifact, r id.Revision, body any) wire.Answer {
 	t.Helper()
-	return Do(
-		t,
-		g,
-		"POST",
-		g.At.APIURL+"/v1/artifacts/"+string(a)+"/revisions/"+string(r)+"/publish",
-		body,
-		"Idempotency-Key",
-		idem,
-	)
+	return Do(t, g, "POST", publishURL(g, a, r), body, "Idempotency-Key", idem)
 }
 
 // TryDelete deletes an artifact and returns the answer.
@@ -114,6 +107,13 @@ func RandomBytes(seed uint64, n int) []byte {
 // Page is an HTML page with a text, the entrypoint of most artifacts here.
 func Page(text string) wire.File {
 	return wire.File{Path: "index.html", Body: []byte("<!doctype html><title>T</title><p>" + text + "</p>")}
+}
+
+// DeclareRevision declares a revision of one small file; an empty a makes a new artifact.
+func DeclareRevision(a id.Artifact, words string) contract.CreateSession {
+	r := wire.Declare(words, Page(words))
+	r.ArtifactID = a
+	return r
 }
 
 // Revise declares a revision that inherits the files of a base revision.
