@@ -1,15 +1,10 @@
 package hostile
 
 import (
-	"bufio"
-	"bytes"
-	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
@@ -158,42 +153,12 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// rawRequest writes a request as it is given, which no client library would, and reads the answer if there is one. Line
-// ends are taken out of the parts: they would make other requests of one.
+// rawRequest sends a request as it is given, which no client library would. Line ends are taken out of the parts: they
+// would make other requests of one.
 func rawRequest(origin, method, path string, headers ...string) (wire.Answer, error) {
 	clean := strings.NewReplacer("\r", "", "\n", "").Replace
-	u, err := url.Parse(origin)
-	if err != nil {
-		return wire.Answer{}, err
+	for n := range headers {
+		headers[n] = clean(headers[n])
 	}
-	conn, err := net.DialTimeout("tcp", u.Host, 5*time.Second)
-	if err != nil {
-		return wire.Answer{}, err
-	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(2 * time.Second)) // a request that asks for more than it sends gets no answer
-	var b bytes.Buffer
-	b.WriteString(clean(method) + " " + clean(path) + " HTTP/1.1\r\nConnection: close\r\n")
-	host := "Host: " + u.Host + "\r\n"
-	for _, h := range headers {
-		if strings.HasPrefix(h, "Host:") {
-			host = ""
-		}
-		b.WriteString(clean(h) + "\r\n")
-	}
-	b.WriteString(host + "\r\n")
-	if _, err := conn.Write(b.Bytes()); err != nil {
-		return wire.Answer{}, err
-	}
-	return readAnswer(conn)
-}
-
-func readAnswer(r io.Reader) (wire.Answer, error) {
-	resp, err := http.ReadResponse(bufio.NewReader(r), nil)
-	if err != nil {
-		return wire.Answer{}, err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	return wire.Answer{Status: resp.StatusCode, Header: resp.Header, Body: body}, err
+	return harness.SendRaw(origin, clean(method)+" "+clean(path), "", headers...)
 }

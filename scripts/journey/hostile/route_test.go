@@ -8,7 +8,6 @@ import (
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
-	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
@@ -40,7 +39,7 @@ func TestMethodsThatARouteDoesNotHaveAreNotThere(t *testing.T) {
 				line := method + " " + parameters.ReplaceAllString(path, "x")
 				headers := []string{
 					bearer(g.Key), "Origin: https://evil.example", "Access-Control-Request-Method: GET",
-					"Idempotency-Key: " + wire.NewKey(),
+					idempotent(),
 				}
 				attacks = append(attacks, attack{host + " " + line, host, line, "", headers, 404, fault.NotFound})
 			}
@@ -66,61 +65,18 @@ func TestMethodsThatARouteDoesNotHaveAreNotThere(t *testing.T) {
 	harness.PublishPage(t, g, "after")
 }
 
-func TestPathsSpeltOtherwiseAreNotThere(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t, harness.Unlimited)
-	g := p.NewAgent(t)
-	var attacks []attack
-	for host, paths := range map[string][]string{
-		"api": {
-			"/", "/nowhere", "/v1", "/v1/", "/v1/whoami/", "//v1/whoami", "/v1//whoami", "/v1/./whoami", "/v1/../v1/whoami",
-			"/v1/%2e/whoami",
-			"/v1/%2e%2e/v1/whoami", "/v1%2fwhoami", "/V1/whoami", "/v1/Whoami", "/v1/whoami%20", "/v1/whoami%00",
-			"/v1/whoami;x=1", "/v1/artifacts/",
-			"/openapi.json/", "/healthz/", "/.well-known/", "/.well-known/vitrine/", "/../../etc/passwd",
-			"/%2e%2e/%2e%2e/etc/passwd", `/v1\whoami`,
-			"/v1/upload-sessions", "/v/x/y", "/o/x", "/d/x", "/metrics", "/debug/pprof/", "/.git/config",
-			"/" + strings.Repeat("x", 8<<10),
-		},
-		"upload": {
-			"/", "/v1/whoami", "/v1/upload-sessions/", "//o/x", "/v1//upload-sessions", "/v1/upload-sessions/%2e%2e/finalize/",
-			"/v/x/y", "/O/x", "/o",
-		},
-		"content": {
-			"/", "/v", "/v/", "/v/x", "/v/x/", "/v//x", "/v/x//y", "/v/x/./y", "/v/x/../y", "/v1/whoami", "/v1/artifacts",
-			"/b/x", "/r/x/y", "/o/x",
-		},
-	} {
-		for _, path := range paths {
-			for _, method := range []string{"GET", "POST"} {
-				attacks = append(attacks, attack{
-					host + " " + method + " " + path[:min(len(path), 50)], host, method + " " + path, "", []string{bearer(g.Key)},
-					404, fault.NotFound,
-				})
-			}
-		}
-	}
-	wantRefusals(t, p, g, attacks)
-}
-
 func TestIdsOfAnyFormAreSimplyUnknown(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t, harness.Unlimited)
 	g := p.NewAgent(t)
 	forms := map[string]string{
 		"a text":          "x",
-		"a space":         "a%20b",
 		"dots":            "%2e%2e",
 		"a slash":         "a%2Fb",
 		"NUL":             "a%00b",
 		"no UTF-8":        "a%ffb",
-		"accents":         "%C3%A9",
-		"a quote":         "%22",
-		"a wildcard":      "*",
-		"a brace":         "%7Bartifact_id%7D",
 		"lower case":      strings.ToLower(string(id.NewArtifact())),
-		"200 characters":  strings.Repeat("x", 200),
-		"3000 characters": strings.Repeat("x", 3000), "an emoji": "%F0%9F%A6%84",
+		"3000 characters": strings.Repeat("x", 3000),
 	}
 	var attacks []attack
 	for form, x := range forms {
@@ -129,7 +85,7 @@ func TestIdsOfAnyFormAreSimplyUnknown(t *testing.T) {
 		}
 		art := string(id.NewArtifact())
 		rev := string(id.NewRevision())
-		idem := "Idempotency-Key: " + wire.NewKey()
+		idem := idempotent()
 		add("api", "view", "GET /v1/artifacts/"+x+"/agent-view", fault.NotFound)
 		add("api", "pinned view", "GET /v1/artifacts/"+art+"/revisions/"+x+"/agent-view", fault.NotFound)
 		add("api", "pinned view of", "GET /v1/artifacts/"+x+"/revisions/"+rev+"/agent-view", fault.NotFound)
@@ -169,50 +125,26 @@ func TestT84WhatOverridesAMethodIsIgnored(t *testing.T) {
 	p.WantContent(t, a.RevisionContentURL, harness.Page("kept").Body)
 }
 
-func TestHeadAnswersAsGetWithoutABody(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t, harness.Unlimited)
-	g := p.NewAgent(t)
-	for _, path := range []string{
-		"/v1/whoami", "/v1/usage-policy", "/v1/artifacts", "/.well-known/vitrine", "/openapi.json", "/healthz",
-	} {
-		a := p.SendRaw(t, "api", "HEAD "+path, "", bearer(g.Key))
-		if a.Status != http.StatusOK || len(a.Body) != 0 || a.Header.Get("X-Request-Id") == "" {
-			t.Errorf("HEAD %s answers %d with %d bytes", path, a.Status, len(a.Body))
-		}
-	}
-	if a := p.SendRaw(t, "api", "HEAD /v1/whoami", ""); a.Status != http.StatusUnauthorized || len(a.Body) != 0 {
-		t.Errorf("HEAD without credential answers %d with %d bytes", a.Status, len(a.Body))
-	}
-}
-
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
 func TestT77RequestIdsThatAreNoneAreReplacedOnEveryHost(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
 	for _, host := range []string{"api", "upload", "content", "mcp"} {
-		for name, header := range map[string][]string{
-			"none":           nil,
-			"7 characters":   {"X-Request-Id: seven77"},
-			"129 characters": {"X-Request-Id: " + strings.Repeat("x", 129)},
-			"unicode":        {"X-Request-Id: ümläutümläut"},
-			"a space":        {"X-Request-Id: with a space"},
-			"a tab":          {"X-Request-Id: with\ta-tab"},
-			"CRLF":           {"X-Request-Id: folded-line\r\n Set-Cookie:x=1"}, "empty": {"X-Request-Id:"},
-		} {
-			a := p.SendRaw(t, host, "GET /nowhere", "", header...)
-			ids := a.Header.Values("X-Request-Id")
-			if len(ids) != 1 || !uuid.MatchString(ids[0]) || a.Header.Get("Set-Cookie") != "" {
-				t.Errorf("%s, %s: %q", host, name, ids)
-			}
-			harness.WantRefused(t, a, 404, fault.NotFound)
-		}
-		for _, given := range []string{
-			"12345678", strings.Repeat("x", 128), `<script>alert("x")</script>`, "%0d%0aSet-Cookie:x",
+		for given, kept := range map[string]bool{
+			"seven77":                     false,
+			strings.Repeat("x", 129):      false,
+			"ümläutümläut":                false,
+			"with\ta-tab":                 false,
+			"folded\r\n Set-Cookie:x=1":   false,
+			"12345678":                    true,
+			`<script>alert("x")</script>`: true,
+			"%0d%0aSet-Cookie:x":          true,
 		} {
 			a := p.SendRaw(t, host, "GET /nowhere", "", "X-Request-Id: "+given)
-			if ids := a.Header.Values("X-Request-Id"); len(ids) != 1 || ids[0] != given {
+			ids := a.Header.Values("X-Request-Id")
+			if len(ids) != 1 || kept != (ids[0] == given) || !kept && !uuid.MatchString(ids[0]) ||
+				a.Header.Get("Set-Cookie") != "" {
 				t.Errorf("%s: %q comes back as %q", host, given, ids)
 			}
 			harness.WantRefused(t, a, 404, fault.NotFound)
@@ -220,19 +152,29 @@ func TestT77RequestIdsThatAreNoneAreReplacedOnEveryHost(t *testing.T) {
 	}
 }
 
-func TestT78OtherOriginsGetNothingFromApiAndUpload(t *testing.T) {
+func TestT78OnlyAnOpaqueOriginReadsAndContentAlone(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t, harness.Unlimited)
 	g := p.NewAgent(t)
+	content := strings.TrimPrefix(harness.PublishPage(t, g, "shared").RevisionContentURL, p.Origins.Content)
 	for _, origin := range []string{"https://evil.example", "null", p.Origins.App, p.Origins.Content} {
-		for host, line := range map[string]string{"api": "GET /v1/whoami", "upload": "POST /v1/upload-sessions"} {
+		for host, line := range map[string]string{
+			"api":     "GET /v1/whoami",
+			"upload":  "POST /v1/upload-sessions",
+			"content": "GET " + content,
+		} {
 			a := p.SendRaw(t, host, line, "", "Origin: "+origin, "Cookie: __Host-session=x", bearer(g.Key))
 			for name := range a.Header {
-				if strings.HasPrefix(name, "Access-Control-") || name == "Set-Cookie" {
+				may := name == "Access-Control-Allow-Origin" && host == "content" && origin == "null"
+				if !may && (strings.HasPrefix(name, "Access-Control-") || name == "Set-Cookie") {
 					t.Errorf("%s with Origin %s answers %s", line, origin, name)
 				}
 			}
 		}
+	}
+	sandbox := p.SendRaw(t, "content", "GET "+content, "", "Origin: null").Header
+	if got := sandbox.Get("Access-Control-Allow-Origin"); got != "null" {
+		t.Errorf("a sandbox is allowed as %q", got)
 	}
 }
 

@@ -18,87 +18,56 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// withArtifactsPerDay lets an unclaimed workspace publish n artifacts a day.
-func withArtifactsPerDay(n int) func(*stack.Options) {
-	return func(o *stack.Options) {
-		harness.WithPolicy(func(p *limits.Policy) { p.NewArtifactsPerDay = n })(&o.Limits)
-	}
+// artifactsPerDay is how many an unclaimed workspace may publish here.
+const artifactsPerDay = limits.AllowanceShards
+
+func withFewArtifacts(o *stack.Options) {
+	harness.WithPolicy(func(p *limits.Policy) { p.NewArtifactsPerDay = artifactsPerDay })(&o.Limits)
 }
 
-func TestF50ParallelPublicationsAtTheLastPlaceOfTheDay(t *testing.T) {
+// remainingToday is what the usage policy says is left of the day.
+func remainingToday(t *testing.T, g *wire.Agent) int {
+	t.Helper()
+	policy := harness.Call[contract.UsagePolicy](t, g, 200, "GET", "/v1/usage-policy", nil)
+	return *policy.DailyNewArtifactsRemaining
+}
+
+func TestF49TheDaysAllowanceEndsAtMidnightUTC(t *testing.T) {
 	t.Parallel()
-	const day, rivals = 2 * limits.AllowanceShards, 10
-	s := harness.NewFaultEnv(t, withArtifactsPerDay(day))
+	s := harness.NewFaultEnv(t, withFewArtifacts)
 	g := s.NewAgent(t)
-	for range day - 1 {
-		d := s.DraftBlank(t, g, "")
-		harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
-	}
-	drafts := make([]contract.Finalized, rivals)
-	for i := range drafts {
-		drafts[i] = s.DraftBlank(t, g, "")
-	}
-	s.Clock.Advance(time.Minute) // the rate of requests is another matter
-	answers := s.Concurrently(t, rivals, func(i int) (wire.Answer, error) {
-		return s.Publish(g, wire.NewKey(), drafts[i].ArtifactID, drafts[i].RevisionID)
-	})
-	won := -1
-	for i, a := range answers {
-		revision := s.GetItem(t, "A#"+string(drafts[i].ArtifactID), "R#"+string(drafts[i].RevisionID))
-		if a.Status == http.StatusOK {
-			if won >= 0 {
-				t.Error("the last place was given twice")
-			}
-			won = i
-			continue
-		}
-		harness.WantRefused(t, a, 429, fault.WriteAllowanceExceeded)
-		if harness.Text(revision["status"]) != "draft" {
-			t.Errorf("a refused draft is %s", harness.Text(revision["status"]))
-		}
-	}
-	if won < 0 {
-		t.Fatal("nobody got the last place")
-	}
-	s.Clock.Advance(harness.RetryAfter(t, answers[(won+1)%rivals]))
-	next := drafts[(won+1)%rivals]
-	harness.Must(g.Publish(ctx, wire.NewKey(), next.ArtifactID, next.RevisionID))(t) // tomorrow
-}
-
-func TestF49TheLastMomentOfADayCountsForThatDay(t *testing.T) {
-	t.Parallel()
-	const day = limits.AllowanceShards
-	s := harness.NewFaultEnv(t, withArtifactsPerDay(day))
 	midnight := s.Options.Now().UTC().Truncate(limits.Day).Add(limits.Day)
-	s.Clock.Advance(midnight.Add(-100 * time.Millisecond).Sub(s.Options.Now()))
-	g := s.NewAgent(t)
+	s.Clock.Advance(midnight.Add(-100 * time.Millisecond).Sub(s.Options.Now())) // 23:59:59.9
 	key := wire.NewKey()
 	var drafts []contract.Finalized
-	for range day + 2 {
+	for range artifactsPerDay + 1 {
 		drafts = append(drafts, s.DraftBlank(t, g, ""))
 	}
-	for _, d := range drafts[:day] {
-		harness.Must(g.Publish(ctx, key, d.ArtifactID, d.RevisionID))(t)
+	last := drafts[artifactsPerDay]
+	publish := func(d contract.Finalized) wire.Answer {
+		return harness.TryPublish(t, g, key, d.ArtifactID, d.RevisionID, nil)
 	}
-	last := drafts[day]
-	over := harness.TryPublish(t, g, key, last.ArtifactID, last.RevisionID, nil)
+	for n, d := range drafts[:artifactsPerDay] {
+		if left := remainingToday(t, g); left != artifactsPerDay-n {
+			t.Errorf("%d are left after %d", left, n)
+		}
+		if a := publish(d); a.Status != http.StatusOK {
+			t.Fatal(a.Status, a.Code())
+		}
+	}
+	before, over := s.Snapshot(t), publish(last)
 	if harness.WantRefused(t, over, 429, fault.WriteAllowanceExceeded); harness.RetryAfter(t, over) != time.Second {
-		t.Errorf("a tenth of a second before midnight Retry-After is %s", harness.RetryAfter(t, over))
+		t.Errorf("100 ms before midnight Retry-After is %s", harness.RetryAfter(t, over))
 	}
+	s.WantUnchanged(t, before)
 	s.Clock.Advance(100 * time.Millisecond)
 	for _, d := range drafts { // those of yesterday are answered again and count for yesterday
-		if a := harness.TryPublish(t, g, key, d.ArtifactID, d.RevisionID, nil); a.Status != http.StatusOK {
+		if a := publish(d); a.Status != http.StatusOK {
 			t.Errorf("at midnight it answers %d %s", a.Status, a.Code())
 		}
 	}
-	for range day - 2 {
-		d := s.DraftBlank(t, g, "")
-		harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
-	}
-	last = s.DraftBlank(t, g, "")
-	over = harness.TryPublish(t, g, key, last.ArtifactID, last.RevisionID, nil)
-	if harness.WantRefused(t, over, 429, fault.WriteAllowanceExceeded); harness.RetryAfter(t, over) != limits.Day {
-		t.Errorf("at midnight Retry-After is %s", harness.RetryAfter(t, over))
+	if left := remainingToday(t, g); left != artifactsPerDay-1 {
+		t.Errorf("on the next day %d are left", left)
 	}
 }
 
@@ -162,23 +131,39 @@ func TestF48OfSeveralFalseConditionsTheFirstDecides(t *testing.T) {
 		}
 	})
 	harness.WantRefused(t, late, 404, fault.ArtifactNotFound)
-	harness.WantRefused(
-		t,
-		harness.TryCreate(t, g, wire.NewKey(), wire.Declare("closed", harness.Page("closed"))),
-		401,
-		fault.NotAuthenticated,
-	)
+	closed := harness.TryCreate(t, g, wire.NewKey(), wire.Declare("closed", harness.Page("closed")))
+	harness.WantRefused(t, closed, 401, fault.NotAuthenticated)
 }
 
-// TestADraftPutsNothingOffThatFallsDueBefore has the invariants look at an artifact whose draft may live longer than
-// it.
-func TestADraftPutsNothingOffThatFallsDueBefore(t *testing.T) {
+// TestAKeyCannotDeclareMoreBytesThanADayHas opens sessions that are never published, which the allowance of new
+// artifacts does not see.
+func TestAKeyCannotDeclareMoreBytesThanADayHas(t *testing.T) {
 	t.Parallel()
-	s := harness.NewFaultEnv(t)
+	const fit = 4 * artifactsPerDay // sessions of as many bytes as an artifact may have
+	s := harness.NewFaultEnv(t, withFewArtifacts)
 	g := s.NewAgent(t)
-	p := harness.PublishPage(t, g, "ends first")
-	s.Clock.Advance(20 * time.Hour)
-	d := s.DraftBlank(t, g, p.ArtifactID)
-	s.CheckInvariants(t)
-	harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
+	midnight := s.Options.Now().UTC().Truncate(limits.Day).Add(limits.Day)
+	s.Clock.Advance(midnight.Add(6 * time.Hour).Sub(s.Options.Now()))
+	full := contract.CreateSession{Title: "stored, not published", Entrypoint: "0.html"}
+	for i, size := range []int64{10 * limits.MiB, 10 * limits.MiB, 5 * limits.MiB} {
+		full.Files = append(full.Files, contract.DeclaredFile{Path: fmt.Sprint(i, ".html"), SizeBytes: size})
+	}
+	keys := make([]string, fit)
+	for n := range keys {
+		keys[n] = wire.NewKey()
+		harness.Must(g.Create(ctx, keys[n], full))(t)
+	}
+	over := harness.TryCreate(t, g, wire.NewKey(), full)
+	harness.WantRefused(t, over, 429, fault.WriteAllowanceExceeded)
+	if harness.RetryAfter(t, over) != 18*time.Hour {
+		t.Errorf("at 06:00 Retry-After is %s", harness.RetryAfter(t, over))
+	}
+	harness.Must(g.Create(ctx, keys[0], full))(t) // a repetition counted before
+	harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("empty", wire.File{Path: "empty.txt"})))(t)
+	harness.Must(s.NewAgent(t).Create(ctx, wire.NewKey(), full))(t)
+	if left := remainingToday(t, g); left != artifactsPerDay {
+		t.Errorf("of the artifacts of the day %d are left", left)
+	}
+	s.Clock.Advance(harness.RetryAfter(t, over))
+	harness.Must(g.Create(ctx, wire.NewKey(), full))(t)
 }

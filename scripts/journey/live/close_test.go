@@ -1,19 +1,14 @@
 package live
 
 import (
-	"errors"
-	"strconv"
 	"testing"
 	"time"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
-	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 )
-
-var itoa = strconv.Itoa
 
 // wantStays wants a page open, with its frame.
 func wantStays(t *testing.T, p *browser.Page) {
@@ -36,6 +31,7 @@ func paused(p *browser.Page, do func()) (before int) {
 const linkGone, memberGone = "This link opens nothing", "Nothing on show here"
 
 func TestF74ALinkThatIsRevokedClosesThePagesThatPoll(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	made := e.publish(t, contract.Published{}, "Tides", "the first")
 	p, l := e.share(t, made, harness.ShareLink)
@@ -56,6 +52,7 @@ func TestF74ALinkThatIsRevokedClosesThePagesThatPoll(t *testing.T) {
 }
 
 func TestWhateverEndsALinkClosesItsPages(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	op := e.NewOperator(t)
 	member := &harness.Member{Agent: e.WithBearer(e.web.CLIToken(t).AccessToken)}
@@ -99,6 +96,7 @@ func (e *env) delete(t *testing.T, a contract.Published) {
 }
 
 func TestWhateverEndsAnArtifactClosesThePrivateViewer(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	op := e.NewOperator(t)
 	for _, c := range []struct {
@@ -121,30 +119,4 @@ func TestWhateverEndsAnArtifactClosesThePrivateViewer(t *testing.T) {
 			p.Clean()
 		})
 	}
-}
-
-func TestAPageInTheBackgroundPollsLess(t *testing.T) {
-	e := newEnv(t)
-	a := e.publish(t, contract.Published{}, "Tides", "the first")
-	front, _ := e.share(t, a, harness.ShareLink)
-	hidden, _ := e.share(t, a, harness.ShareLink)
-	before := paused(hidden, func() {
-		had := begun(hidden)
-		front.Wait(`polls.length >= ` + itoa(begun(front)+10))
-		if got := begun(hidden); got != had {
-			t.Errorf("a page in the background polled %d times while one in front polled 10 times", got-had)
-		}
-		t.Logf("10 polls in front, %d in the background", begun(hidden)-had)
-	})
-	hidden.Wait(`polls.length > ` + itoa(before)) // at once when it is in front again
-	wantStays(t, hidden)
-}
-
-func TestAPageKeepsWhatItShowsWhileTheTablesAreAway(t *testing.T) {
-	e := newEnv(t)
-	a := e.publish(t, contract.Published{}, "Tides", "the first")
-	p, _ := e.share(t, a, harness.ShareLink)
-	e.Faults.On("BatchGetItem").Always().Before(chaos.Fail(errors.New("away")))
-	p.Wait(`polls.at(-1).status === 503`)
-	wantStays(t, p)
 }

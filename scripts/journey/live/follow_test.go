@@ -1,6 +1,7 @@
 package live
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -32,6 +33,7 @@ func shownIn(p *browser.Page, text string) {
 func strip(p *browser.Page) string { return strings.TrimSpace(p.Text(".strip-text")) }
 
 func TestAPageOfAShareLinkShowsANewRevisionInItsPlace(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	first := e.publish(t, contract.Published{}, "Tides", "the first")
 	p, _ := e.share(t, first, harness.ShareLink)
@@ -64,6 +66,7 @@ func TestAPageOfAShareLinkShowsANewRevisionInItsPlace(t *testing.T) {
 }
 
 func TestAPageOfARevisionLinkStaysAsItIs(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	first := e.publish(t, contract.Published{}, "Tides", "the first")
 	p, l := e.share(t, first, harness.RevisionLink(first.RevisionID))
@@ -73,7 +76,7 @@ func TestAPageOfARevisionLinkStaysAsItIs(t *testing.T) {
 	}
 	e.publish(t, first, "High tides", "the second")
 	before := begun(p)
-	p.Wait(`polls.length > ` + itoa(before+2) + ` && polls.every(poll => poll.status !== 200)`)
+	p.Wait(`polls.length > ` + strconv.Itoa(before+2) + ` && polls.every(poll => poll.status !== 200)`)
 	shownIn(p, "the first")
 	wantStays(t, p)
 	harness.RevokeLink(t, e.agent, l.ID)
@@ -81,6 +84,7 @@ func TestAPageOfARevisionLinkStaysAsItIs(t *testing.T) {
 }
 
 func TestThePrivateViewerShowsANewRevisionInItsPlace(t *testing.T) {
+	t.Parallel()
 	e := newEnv(t)
 	first := e.publish(t, contract.Published{}, "Tides", "the first")
 	at := "/v/" + string(first.ArtifactID)

@@ -12,6 +12,7 @@ import (
 // TestAPersonClaimsAWorkspaceByItsLink goes from an agent without account to a member's list, with the token in nothing
 // that is sent or kept.
 func TestAPersonClaimsAWorkspaceByItsLink(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t, harness.Unlimited)
 	agent, provisioned, err := d.Anyone.Provision(ctx)
 	harness.NoError(t, err)

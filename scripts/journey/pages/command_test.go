@@ -8,10 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
@@ -26,40 +25,19 @@ import (
 // terminal runs commands with a home folder of its own.
 type terminal struct {
 	*harness.Env
-	binary, home string
+	home string
 }
 
 // newTerminal gives the command a home of its own.
 func newTerminal(t *testing.T, d *harness.Env) *terminal {
 	t.Helper()
-	return &terminal{d, harness.Must(built())(t), t.TempDir()}
-}
-
-// built is the command, which all tests share.
-var built = sync.OnceValues(func() (string, error) {
-	return harness.BuildProgram("vitrine", "./cmd/vitrine", "cmd", "shared")
-})
-
-// command prepares a command, with nothing of the test's own login.
-func (c *terminal) command(t *testing.T, args ...string) *exec.Cmd {
-	run := exec.CommandContext(t.Context(), c.binary, args...)
-	run.Env = append(
-		os.Environ(),
-		"VITRINE_URL="+c.Origins.API,
-		"VITRINE_API_KEY=",
-		"XDG_CONFIG_HOME="+c.home,
-		"HOME="+c.home,
-		"NO_COLOR=1",
-		"BROWSER=",
-		"CI=1",
-	)
-	return run
+	return &terminal{d, t.TempDir()}
 }
 
 // run runs a command that has to end with an exit code, and returns its standard output and error.
 func (c *terminal) run(t *testing.T, exit int, input string, args ...string) (stdout, stderr string) {
 	t.Helper()
-	run := c.command(t, args...)
+	run := c.Command(t, c.home, "", args...)
 	var out, said strings.Builder
 	run.Stdin = strings.NewReader(input)
 	run.Stdout = &out
@@ -84,10 +62,12 @@ func decode[T any](t *testing.T, c *terminal, input string, args ...string) (ans
 	return answer
 }
 
+var deviceURL = regexp.MustCompile(`http://localhost:\d+/device\?code=\S+`)
+
 // signIn logs the command in by a code that a person approves in a browser.
 func (c *terminal) signIn(t *testing.T, email string) *browser.Page {
 	t.Helper()
-	login := c.command(t, "login", "--device-code")
+	login := c.Command(t, c.home, "", "login", "--device-code")
 	said := harness.Must(login.StderrPipe())(t)
 	var printed strings.Builder
 	login.Stdout = &printed
@@ -211,72 +191,30 @@ func TestAMemberRevisesAnArtifactWithTheCommand(t *testing.T) {
 
 func TestAMemberSharesWithTheCommandAndEndsItAtOnce(t *testing.T) {
 	t.Parallel()
-	d := harness.NewEnv(t, harness.Unlimited)
-	c := newTerminal(t, d)
+	c := newTerminal(t, harness.NewEnv(t, harness.Unlimited))
 	c.signIn(t, "ada@example.org")
-	made := decode[revised](
-		t, c, "", "publish", folderOf(t, map[string]string{"index.html": string(interactive.Body)}), "--title", "Tide tables",
-	)
+	folder := folderOf(t, map[string]string{"index.html": string(interactive.Body)})
+	made := decode[revised](t, c, "", "publish", folder, "--title", "Tide tables")
 	link := decode[struct {
 		ID  string `json:"access_link_id"`
 		URL string `json:"url"`
 	}](t, c, "", "link", string(made.ArtifactID))
-
-	visitor := browser.Open(t)
-	visitor.Go(link.URL)
-	visitor.WaitText("Tide tables")
-	frame := visitor.Frame(d.Origins.Content)
-	frame.WaitText("scripts ran")
-	source := browser.Eval[string](&visitor.Document, `document.querySelector("iframe").src`)
-	visitor.Clean()
-
+	opened := harness.Must(c.Anyone.Resolve(ctx, link.URL))(t)
+	c.WantContent(t, opened.IframeSrc, interactive.Body)
 	c.run(t, 0, "", "link", "revoke", link.ID)
-	visitor.Go("about:blank")
-	visitor.Go(link.URL)
-	visitor.WaitText("This link opens nothing")
-	harness.WantRefused(t, harness.Do(t, d.Anyone, "GET", source, nil), 404, fault.NotFound)
 	c.run(t, 5, "", "show", link.URL)
+	c.WantGone(t, opened.IframeSrc)
 	c.wantFile(t, made.ArtifactID, "index.html", string(interactive.Body))
 
 	out, _ := c.run(t, 0, "", "set-visibility", string(made.ArtifactID), "unlisted", "--quiet")
 	again := strings.TrimSpace(out)
-	visitor.Go(again)
-	visitor.Frame(d.Origins.Content).WaitText("scripts ran")
+	harness.Must(c.Anyone.Resolve(ctx, again))(t)
 	c.run(t, 0, "", "set-visibility", string(made.ArtifactID), "private")
-	visitor.Go("about:blank")
-	visitor.Go(again)
-	visitor.WaitText("This link opens nothing")
-}
-
-func TestWhatAMemberPinsWithTheCommandOutlivesItsTime(t *testing.T) {
-	t.Parallel()
-	now := &harness.Clock{Now: time.Now()}
-	c := newTerminal(t, harness.NewEnv(t, harness.Unlimited, now.Use, harness.WithJobs))
-	c.signIn(t, "ada@example.org")
-	var made [2]revised
-	for i := range made {
-		made[i] = decode[revised](
-			t, c, "", "publish", folderOf(t, map[string]string{"index.html": "<!doctype html><h1>Tides</h1>\n"}),
-		)
-	}
-	kept, left := made[0].ArtifactID, made[1].ArtifactID
-	if out, _ := c.run(t, 0, "", "pin", string(kept)); !strings.Contains(out, "never, while it is pinned") {
-		t.Errorf("pin prints %s", out)
-	}
-	now.Advance(time.Until(made[1].ExpiresAt.Time) + time.Hour)
-	c.run(t, 5, "", "show", string(left))
-	c.wantFile(t, kept, "index.html", "<!doctype html><h1>Tides</h1>\n")
-	if list, _ := c.run(t, 0, "", "list", "--quiet"); strings.TrimSpace(list) != string(kept) {
-		t.Errorf("the list holds\n%s", list)
-	}
-	if out, _ := c.run(t, 0, "", "unpin", string(kept)); !strings.Contains(out, "Expires") {
-		t.Errorf("unpin prints %s", out)
-	}
-	now.Advance(limits.UnpinnedLife + time.Minute)
-	c.run(t, 5, "", "show", string(kept))
+	c.run(t, 5, "", "show", again)
 }
 
 func TestTheCommandProvesWorkByItself(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t, func(o *stack.Options) { o.Limits.Pow = limits.PowAlways })
 	out, _ := newTerminal(t, d).run(
 		t, 0, "", "publish", folderOf(t, map[string]string{"index.html": "<p>worked for"}), "--ephemeral",

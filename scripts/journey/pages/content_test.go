@@ -7,6 +7,7 @@ import (
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/disk"
+	"vitrine/scripts/testkit/wire"
 )
 
 // folderOf writes files to a new folder.
@@ -20,6 +21,7 @@ func folderOf(t *testing.T, files map[string]string) string {
 var linkForm = regexp.MustCompile(`http://localhost:\d+/al/\S+#\S+`)
 
 func TestAPersonOpensWhatTheCommandPublished(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t)
 	folder := folderOf(t, map[string]string{
 		"index.html": `<!doctype html><meta charset="utf-8"><title>Tides</title><link rel="stylesheet" href="css/style.css">
@@ -57,7 +59,10 @@ const listens = `addEventListener("message", e => { window.told = e.data.type ==
 
 // TestTheNoteAboutScriptsCountsWhatWouldRun looks at what the reporter of the content host calls a script.
 func TestTheNoteAboutScriptsCountsWhatWouldRun(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t, harness.Unlimited)
+	agent, p := d.NewAgent(t), browser.Open(t)
+	p.Before(listens)
 	for name, tt := range map[string]struct {
 		page  string
 		wants bool
@@ -74,12 +79,9 @@ func TestTheNoteAboutScriptsCountsWhatWouldRun(t *testing.T) {
 		"an import map":      {`<script type="importmap">{}</script>`, false},
 		"a clobbered name":   {`<form name="querySelectorAll"></form><p>still tells its height</p>`, false},
 	} {
-		out, _ := newTerminal(t, d).run(t, 0, "", "publish", folderOf(t, map[string]string{
-			"index.html": "<!doctype html><title>x</title><h1>Page</h1>" + tt.page,
-		}), "--ephemeral")
-		p := browser.Open(t)
-		p.Before(listens)
-		p.Go(linkForm.FindString(out))
+		file := wire.File{Path: "index.html", Body: []byte("<!doctype html><title>x</title><h1>Page</h1>" + tt.page)}
+		p.Go("about:blank")
+		p.Go(harness.Must(agent.PublishFiles(ctx, name, "", file))(t).UnlistedURL)
 		p.Frame(d.Origins.Content).WaitText("Page")
 		p.Wait(heard)
 		if got := p.Visible(`[data-part="unclaimed"]`); got != tt.wants {
@@ -89,12 +91,11 @@ func TestTheNoteAboutScriptsCountsWhatWouldRun(t *testing.T) {
 }
 
 func TestT58ScriptsOfAnUnclaimedArtifactDoNotRun(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t)
-	out, _ := newTerminal(t, d).run(t, 0, "", "publish", folderOf(t, map[string]string{
-		"index.html": `<!doctype html><p id="p">scripts are off</p><script>document.getElementById("p").textContent = "scripts ran"</script>`,
-	}), "--ephemeral")
+	made := harness.Must(d.NewAgent(t).PublishFiles(ctx, "Tides", "", interactive))(t)
 	p := browser.Open(t)
-	p.Go(linkForm.FindString(out))
+	p.Go(made.UnlistedURL)
 	frame := p.Frame(d.Origins.Content)
 	frame.WaitText("scripts are off")
 	frame.WaitViolation("script")

@@ -8,7 +8,6 @@ import (
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 )
 
@@ -20,6 +19,7 @@ var report = []wire.File{
 }
 
 func TestMarkdownIsShownInTheViewers(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t, harness.Unlimited)
 	agent := d.NewAgent(t)
 	made := harness.Must(agent.PublishFiles(ctx, "Tides", "", report...))(t)
@@ -40,20 +40,15 @@ func TestMarkdownIsShownInTheViewers(t *testing.T) {
 	p.Clean()
 
 	view := harness.Must(agent.AgentView(ctx, made.ArtifactID))(t)
-	harness.NoError(t, deleteArtifact(t, d, agent, made))
+	harness.TryDelete(t, agent, made.ArtifactID)
 	for _, target := range []string{source, view.RenderedURL, view.TextURL} {
 		harness.WantRefused(t, d.Get(t, target), 404, fault.NotFound)
 	}
 }
 
-func deleteArtifact(t *testing.T, d *harness.Env, agent *wire.Agent, made contract.Published) error {
-	t.Helper()
-	_, err := agent.Do(ctx, "DELETE", d.Origins.API+"/v1/artifacts/"+string(made.ArtifactID), nil, "Idempotency-Key", wire.NewKey())
-	return err
-}
-
 // The programs come from the app host, across sites, into frames that have no origin.
 func TestDiagramsAndDocumentsAreDrawnInTheViewers(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t, harness.Unlimited)
 	agent := d.NewAgent(t)
 	document := harness.Must(os.ReadFile("../../../functions/render/testdata/specimens/report.pdf"))(t)
@@ -81,18 +76,8 @@ func TestDiagramsAndDocumentsAreDrawnInTheViewers(t *testing.T) {
 	}
 }
 
-func TestThePrivateViewerShowsThePageOfAFile(t *testing.T) {
-	d := harness.NewEnv(t, harness.Unlimited)
-	p, made := publishAsMember(t, d, "ada@example.org", report[0])
-	p.Go(d.Origins.App + "/v/" + string(made.ArtifactID))
-	frame := p.Frame(d.Origins.Content)
-	frame.WaitText("See the table")
-	p.Screenshot("journey-rendered-private")
-	frame.Clean()
-	p.Clean()
-}
-
 func TestViewsNameThePagesAndTheTextsOfFiles(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t, harness.Unlimited)
 	agent := d.NewAgent(t)
 	made := harness.Must(agent.PublishFiles(ctx, "Tides", "", report...))(t)

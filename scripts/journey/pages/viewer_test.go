@@ -1,7 +1,6 @@
 package pages
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -49,6 +48,7 @@ func clickAndWait(p *browser.Page, selector, text string) {
 }
 
 func TestScriptsOfAClaimedArtifactRunInTheViewerAlone(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t, harness.Unlimited)
 	app, content := harness.Must(url.Parse(d.Origins.App))(t), harness.Must(url.Parse(d.Origins.Content))(t)
 	if app.Hostname() == content.Hostname() {
@@ -72,33 +72,8 @@ func TestScriptsOfAClaimedArtifactRunInTheViewerAlone(t *testing.T) {
 	alone.WaitViolation("script")
 }
 
-func TestThePrivateViewerIsForMembersOfTheWorkspace(t *testing.T) {
-	d := harness.NewEnv(t, harness.Unlimited)
-	_, made := publishAsMember(t, d, "ada@example.org", interactive)
-	target := d.Origins.App + "/v/" + string(made.ArtifactID)
-	a := harness.Do(t, d.Anyone, "GET", target, nil, "Accept", "text/html")
-	want := "/api/auth/sign-in?returnPathname=%2Fv%2F" + string(made.ArtifactID)
-	if a.Status != http.StatusFound || a.Header.Get("Location") != want {
-		t.Errorf("a browser that is signed out is sent to %d %q", a.Status, a.Header.Get("Location"))
-	}
-	harness.WantRefused(
-		t, harness.Do(t, d.Anyone, "GET", target, nil, "Accept", "application/json"), 401, fault.NotAuthenticated,
-	)
-
-	other := browser.Open(t)
-	other.Go(target)
-	signIn(other, "bob@example.org")
-	other.WaitText("Nothing on show here")
-	foreign := browser.Eval[string](&other.Document, `location.href + document.body.innerHTML`)
-	other.Go(d.Origins.App + "/v/" + string(id.NewArtifact()))
-	unknown := browser.Eval[string](&other.Document, `location.href + document.body.innerHTML`)
-	tail := func(page string) string { _, rest, _ := strings.Cut(page, "<"); return rest }
-	if tail(foreign) != tail(unknown) || !strings.HasPrefix(foreign, target) {
-		t.Errorf("a stranger's artifact shows %s\nand none shows %s", foreign, unknown)
-	}
-}
-
 func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t, harness.Unlimited)
 	p, made := publishAsMember(t, d, "ada@example.org", interactive)
 	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID))

@@ -17,7 +17,7 @@ import (
 // TestGuardsSpeakInTheOrderOfTheContract removes one cause of refusal after the other from a request that has them all.
 func TestGuardsSpeakInTheOrderOfTheContract(t *testing.T) {
 	t.Parallel()
-	now := &harness.Clock{Now: time.Now()}
+	now := harness.NewClock()
 	p := harness.NewBackendEnv(t, now.Use, func(o *stack.Options) { o.Limits.Actor.Limit = 1 })
 	g := p.NewAgent(t)
 	s := harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t)
@@ -52,30 +52,12 @@ func TestGuardsSpeakInTheOrderOfTheContract(t *testing.T) {
 	}
 }
 
-func TestLimitsSpeakBeforeABodyThatIsTooLargeAndBeforeAListThatIsWrong(t *testing.T) {
-	t.Parallel()
-	now := &harness.Clock{Now: time.Now()}
-	p := harness.NewBackendEnv(t, now.Use, func(o *stack.Options) { o.Limits.Actor.Limit = 1 })
-	g := p.NewAgent(t)
-	harness.Do(t, g, "GET", p.Origins.API+"/v1/whoami", nil)
-	harness.WantRefused(
-		t, harness.Do(t, g, "GET", p.Origins.API+"/v1/artifacts?limit=0", nil), 429, fault.RateLimitedActor,
-	)
-	harness.WantRefused(
-		t, harness.Do(t, g, "GET", p.Origins.API+"/v1/artifacts?cursor=x", nil), 429, fault.RateLimitedActor,
-	)
-	harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t)
-	large := `{"title":"` + strings.Repeat("x", limits.JSONBody) + `"}`
-	limited := harness.TryCreate(t, g, wire.NewKey(), large)
-	harness.WantRefused(t, limited, 429, fault.RateLimitedActor)
-	now.Advance(harness.RetryAfter(t, limited))
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), large), 400, fault.InvalidRequest)
-}
-
+// TestAFinishedReplayIsFreeAndComesBeforeTheLimits also repeats keys with other bodies, which are compared before they
+// are judged.
 func TestAFinishedReplayIsFreeAndComesBeforeTheLimits(t *testing.T) {
 	t.Parallel()
-	const uploads, commands = 4, 3           // create and finalize twice; publish twice and delete
-	clock := &harness.Clock{Now: time.Now()} // no window ends in between
+	const uploads, commands = 4, 3 // create and finalize twice; publish twice and delete
+	clock := harness.NewClock()    // no window ends in between
 	p := harness.NewBackendEnv(t, clock.Use, func(o *stack.Options) { o.Limits.Actor.Limit = uploads })
 	g := p.NewAgent(t)
 	done := harness.NewReplays(t, g)
@@ -97,28 +79,10 @@ func TestAFinishedReplayIsFreeAndComesBeforeTheLimits(t *testing.T) {
 			t.Errorf("beyond the limit the replay of %s answers %d %s", name, a.Status, a.Code())
 		}
 	}
-	other := wire.Declare("other", harness.Page("p"))
-	harness.WantRefused(t, harness.TryCreate(t, g, done.CreateKey, other), 400, fault.InvalidIdempotencyKey)
-	harness.WantRefused(
-		t, harness.TryCreate(t, g, done.CreateKey, strings.Repeat("x", limits.JSONBody+1)), 400, fault.InvalidRequest,
-	)
-	p.WantUnchanged(t, before)
-}
-
-func TestAReplayIsComparedBeforeItsBodyIsJudged(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t)
-	g := p.NewAgent(t)
-	done := harness.NewReplays(t, g)
-	before := p.Snapshot(t)
-	harness.WantRefused(
-		t, harness.TryCreate(t, g, done.CreateKey, `{"title":"no files"}`), 400, fault.InvalidIdempotencyKey,
-	)
-	harness.WantRefused(
-		t,
-		harness.TryPublish(t, g, done.PublishKey, done.Published.ArtifactID, done.Published.RevisionID, `{"unknown":1}`),
-		400,
-		fault.InvalidIdempotencyKey,
-	)
+	for _, other := range []any{wire.Declare("other", harness.Page("p")), `{"title":"no files"}`} {
+		harness.WantRefused(t, harness.TryCreate(t, g, done.CreateKey, other), 400, fault.InvalidIdempotencyKey)
+	}
+	large := strings.Repeat("x", limits.JSONBody+1)
+	harness.WantRefused(t, harness.TryCreate(t, g, done.CreateKey, large), 400, fault.InvalidRequest)
 	p.WantUnchanged(t, before)
 }

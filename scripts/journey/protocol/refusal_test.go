@@ -18,10 +18,10 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// provocation is a request that meets one code. It gets a deployment and an agent of its own.
+// provocation is a request that meets one code. It gets an agent of its own.
 type provocation struct {
 	status int
-	limits func(*limits.Limits)
+	limits func(*limits.Limits) // changes them, in a deployment of its own
 	ask    func(*testing.T, *harness.BackendEnv, *wire.Agent) wire.Answer
 }
 
@@ -58,7 +58,7 @@ var provocations = map[fault.Code]provocation{
 	fault.RateLimitedWorkspace: {429, func(l *limits.Limits) { l.Workspace.Limit = 1 }, whoamiTwice},
 	fault.RateLimitedArtifact:  {429, func(l *limits.Limits) { harness.LimitReads(l, 1) }, readTwice},
 	fault.ProvisionRateLimited: {429, func(l *limits.Limits) { l.ProvisionGlobal.Limit = 1 }, harness.ProvisionAgain},
-	fault.ProvisionUnavailable: {503, nil, provisionWithoutGate},
+	fault.ProvisionUnavailable: {503, func(*limits.Limits) {}, provisionWithoutGate},
 	fault.PowRequired:          {401, nil, provisionOften},
 	fault.PowInvalid:           {400, nil, provisionWithoutWork},
 	fault.DatabaseUnavailable:  {503, nil, askWithoutDatabase},
@@ -76,8 +76,17 @@ var unprovokable = map[fault.Code]string{
 	fault.UsagePolicyExceeded:  "declared by the interface; every policy has a code of its own",
 }
 
+// deploy starts a deployment with a clock of its own.
+func deploy(t *testing.T, change func(*limits.Limits)) *harness.BackendEnv {
+	now := harness.NewClock()
+	p := harness.NewBackendEnv(t, now.Use, func(o *stack.Options) { change(&o.Limits) })
+	p.Clock = now
+	return p
+}
+
 func TestEveryCodeOfTheContractIsProvokedOrExplained(t *testing.T) {
 	t.Parallel()
+	shared := deploy(t, func(*limits.Limits) {})
 	for _, code := range slices.Sorted(slices.Values(fault.Codes())) {
 		how, can := provocations[code]
 		if _, cannot := unprovokable[code]; can == cannot {
@@ -87,14 +96,12 @@ func TestEveryCodeOfTheContractIsProvokedOrExplained(t *testing.T) {
 			continue
 		}
 		t.Run(string(code), func(t *testing.T) {
-			t.Parallel()
-			now := &harness.Clock{Now: time.Now()}
-			p := harness.NewBackendEnv(t, now.Use, func(o *stack.Options) {
-				if how.limits != nil {
-					how.limits(&o.Limits)
-				}
-			})
-			p.Clock = now
+			p := shared
+			if how.limits != nil {
+				t.Parallel()
+				p = deploy(t, how.limits)
+			}
+			p.Clock.Advance(time.Minute) // in which nothing was provisioned yet
 			a := how.ask(t, p, p.NewAgent(t))
 			harness.WantRefused(t, a, how.status, code)
 			if challenge := a.Header.Get("WWW-Authenticate"); (challenge != "") != (how.status == http.StatusUnauthorized) {

@@ -2,9 +2,8 @@ package publish
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,238 +16,178 @@ import (
 )
 
 func TestAnAgentPublishesRevisesAndDeletes(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t)
 	g := d.NewAgent(t)
-	large := harness.RandomBytes(1, 10<<20)
 	files := []wire.File{
-		harness.Page("first"), {
-			Path: "data/large.bin",
-			Body: large,
-		}, {Path: "empty.txt"}, {Path: "a b/é%2F?#.txt", Body: []byte("odd name")},
+		harness.Page("first"),
+		{Path: "data/large.bin", Body: harness.RandomBytes(1, 10<<20)},
+		{Path: "empty.txt"},
+		{Path: "a b/é%2F?#.txt", Body: []byte("odd name")},
 	}
-	first, err := g.PublishFiles(ctx, "Report", "", files...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := harness.Must(g.PublishFiles(ctx, "Report", "", files...))(t)
 	if !strings.HasPrefix(first.UnlistedURL, d.Origins.App+"/al/") || first.PrivateURL != "" || first.URL != "" {
 		t.Errorf("an unclaimed workspace gets %+v", first)
 	}
-	view, err := g.AgentView(ctx, first.ArtifactID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	view := harness.Must(g.AgentView(ctx, first.ArtifactID))(t)
 	for i, f := range view.Files {
 		d.WantContent(t, f.URL, files[i].Body)
 		if f.SHA256 != wire.Digest(files[i].Body) || f.Path != files[i].Path {
 			t.Errorf("the view says %+v", f)
 		}
 	}
-
-	second, err := g.PublishFiles(ctx, "Report, second", first.ArtifactID, harness.Page("second"), files[1])
-	if err != nil {
-		t.Fatal(err)
+	part := d.Get(t, view.Files[1].URL, "Range", "bytes=1000-1999")
+	if part.Status != 206 || !bytes.Equal(part.Body, files[1].Body[1000:2000]) {
+		t.Errorf("a range answers %d with %d bytes", part.Status, len(part.Body))
 	}
+
+	second := harness.Must(g.PublishFiles(ctx, "Report, second", first.ArtifactID, harness.Page("second"), files[1]))(t)
 	if second.ArtifactID != first.ArtifactID || second.RevisionID == first.RevisionID {
 		t.Errorf("revising gives %+v", second)
 	}
-	if second.UnlistedURL[:len(d.Origins.App)+20] != first.UnlistedURL[:len(d.Origins.App)+20] {
+	if harness.PublicID(t, second.UnlistedURL) != harness.PublicID(t, first.UnlistedURL) {
 		t.Error("a revision gets another share link")
 	}
 	d.WantContent(t, first.RevisionContentURL, files[0].Body)
 	d.WantContent(t, second.RevisionContentURL, harness.Page("second").Body)
-	if resolved, err := g.Resolve(ctx, first.UnlistedURL); err != nil ||
-		resolved.AgentView.RevisionID != second.RevisionID || resolved.Title != "Report, second" {
-		t.Errorf("the old link shows %+v (%v)", resolved.AgentView.RevisionID, err)
+	opened := harness.Must(g.Resolve(ctx, first.UnlistedURL))(t)
+	if opened.AgentView.RevisionID != second.RevisionID || opened.Title != "Report, second" {
+		t.Errorf("the old link shows %+v", opened.AgentView.RevisionID)
 	}
 
-	links := []string{
+	deleted := harness.TryDelete(t, g, first.ArtifactID)
+	if deleted.Status != 200 {
+		t.Fatalf("deleting answers %d %s", deleted.Status, deleted.Body)
+	}
+	for _, url := range []string{
 		first.RevisionContentURL, second.RevisionContentURL, first.AgentViewURL, second.AgentViewURL, view.Files[1].URL,
-	}
-	deleted, err := g.Do(ctx, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(first.ArtifactID), nil)
-	if err != nil || deleted.Status != http.StatusOK {
-		t.Fatal(deleted.Status, err)
-	}
-	for _, link := range links {
-		d.WantGone(t, link)
+	} {
+		d.WantGone(t, url)
 	}
 	if _, err := g.Resolve(ctx, first.UnlistedURL); err == nil {
 		t.Error("the link of a deleted artifact opens")
 	}
-	if _, err := g.AgentView(ctx, first.ArtifactID); err == nil {
-		t.Error("the view of a deleted artifact opens")
-	}
-	again, _ := g.Do(ctx, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(first.ArtifactID), nil)
-	if !bytes.Equal(again.Body, deleted.Body) {
+	if again := harness.TryDelete(t, g, first.ArtifactID); !bytes.Equal(again.Body, deleted.Body) {
 		t.Errorf("deleting again answers %s, first %s", again.Body, deleted.Body)
 	}
 }
 
-func TestRangesGiveExactlyTheAskedBytes(t *testing.T) {
-	d := harness.NewEnv(t)
-	body := harness.RandomBytes(2, 1<<20)
-	p, err := d.NewAgent(t).PublishFiles(ctx, "Film", "", wire.File{Path: "film.mp4", Body: body})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := len(body)
-	for _, tt := range []struct {
-		ask    string
-		status int
-		want   []byte
-		says   string
-	}{
-		{"bytes=0-0", 206, body[:1], fmt.Sprintf("bytes 0-0/%d", n)},
-		{"bytes=1000-1999", 206, body[1000:2000], fmt.Sprintf("bytes 1000-1999/%d", n)},
-		{"bytes=-500", 206, body[n-500:], fmt.Sprintf("bytes %d-%d/%d", n-500, n-1, n)},
-		{"bytes=1048000-", 206, body[1048000:], fmt.Sprintf("bytes 1048000-%d/%d", n-1, n)},
-		{"bytes=1048576-", 416, nil, fmt.Sprintf("bytes */%d", n)},
-		{"bytes=0-1,5-6", 200, body, ""},
-		{"lines=1-2", 200, body, ""},
-	} {
-		a := d.Get(t, p.RevisionContentURL, "Range", tt.ask)
-		if a.Status != tt.status || a.Header.Get("Content-Range") != tt.says ||
-			(tt.want != nil && !bytes.Equal(a.Body, tt.want)) {
-			t.Errorf("%s: %d %q with %d bytes", tt.ask, a.Status, a.Header.Get("Content-Range"), len(a.Body))
-		}
-	}
-	etag := d.Get(t, p.RevisionContentURL).Header.Get("ETag")
-	a := d.Get(t, p.RevisionContentURL, "If-None-Match", `"other", W/`+etag)
-	if a.Status != http.StatusNotModified || len(a.Body) != 0 {
-		t.Errorf("a known ETag gets %d", a.Status)
-	}
-}
-
-func TestARevokedKeyIsDeadAtOnce(t *testing.T) {
-	d := harness.NewEnv(t)
-	g := d.NewAgent(t)
-	p, err := g.PublishFiles(ctx, "Kept", "", harness.Page("kept"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := g.Do(ctx, "POST", g.At.APIURL+"/v1/api-keys/current/revoke", nil)
-	if err != nil || a.Status != http.StatusOK {
-		t.Fatal(a.Status, err)
-	}
-	for _, host := range []string{
-		g.At.APIURL + "/v1/whoami", g.At.APIURL + "/v1/usage-policy", g.At.APIURL + "/v1/artifacts",
-	} {
-		if a, _ := g.Do(ctx, "GET", host, nil); a.Code() != fault.NotAuthenticated || a.Header.Get("WWW-Authenticate") == "" {
-			t.Errorf("%s answers %d %s", host, a.Status, a.Code())
-		}
-	}
-	if _, err := g.Create(ctx, wire.NewKey(), wire.Declare("X", harness.Page("x"))); err == nil {
-		t.Error("a revoked key opens a session")
-	}
-	d.WantContent(t, p.RevisionContentURL, harness.Page("kept").Body)
-}
-
 func TestListsShowTheWorkspacesOwnArtifactsNewestFirst(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t)
 	g, other := d.NewAgent(t), d.NewAgent(t)
 	var want []id.Artifact
 	for i := range 5 {
-		p, err := g.PublishFiles(ctx, fmt.Sprint("No. ", i), "", harness.Page(fmt.Sprint(i)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = append([]id.Artifact{p.ArtifactID}, want...)
+		want = append(want, harness.PublishPage(t, g, fmt.Sprint("No. ", i)).ArtifactID)
 	}
-	if _, err := other.PublishFiles(ctx, "Foreign", "", harness.Page("foreign")); err != nil {
-		t.Fatal(err)
-	}
-	var got []id.Artifact
-	cursor := ""
-	for {
-		a, err := g.Do(ctx, "GET", g.At.APIURL+"/v1/artifacts?limit=2"+cursor, nil)
-		var list contract.ArtifactList
-		if err != nil || json.Unmarshal(a.Body, &list) != nil || a.Status != http.StatusOK {
-			t.Fatal(a.Status, string(a.Body), err)
-		}
-		for _, row := range list.Data {
-			got = append(got, row.ID)
-		}
-		if !list.PageInfo.HasMore {
-			break
-		}
-		cursor = "&cursor=" + *list.PageInfo.NextCursor
-		if a, _ := other.Do(ctx, "GET", g.At.APIURL+"/v1/artifacts?limit=2"+cursor, nil); a.Code() != fault.InvalidCursor {
-			t.Errorf("F75: another workspace's cursor answers %d %s", a.Status, a.Code())
-		}
-	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
+	slices.Reverse(want)
+	harness.PublishPage(t, other, "foreign")
+	if got := harness.ListArtifacts(t, g, 2); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	list := harness.Call[contract.ArtifactList](t, g, 200, "GET", "/v1/artifacts?limit=2", nil)
+	foreign := harness.Do(t, other, "GET", d.Origins.API+"/v1/artifacts?limit=2&cursor="+*list.PageInfo.NextCursor, nil)
+	if foreign.Code() != fault.InvalidCursor {
+		t.Errorf("F75: another workspace's cursor answers %d %s", foreign.Status, foreign.Code())
 	}
 }
 
 func TestT48AnotherWorkspacesThingsAreNotThere(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t)
 	owner, stranger := d.NewAgent(t), d.NewAgent(t)
-	p, err := owner.PublishFiles(ctx, "Mine", "", harness.Page("mine"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	draft, err := owner.Draft(ctx, wire.NewKey(), wire.Declare("Draft", harness.Page("draft")), harness.Page("draft"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	same := func(method, foreign, random string, body any) {
-		t.Helper()
-		a, err1 := stranger.Do(ctx, method, foreign, body, "Idempotency-Key", wire.NewKey())
-		b, err2 := stranger.Do(ctx, method, random, body, "Idempotency-Key", wire.NewKey())
-		if err1 != nil || err2 != nil || a.Status != http.StatusNotFound || a.Code() != b.Code() ||
-			a.Message() != b.Message() {
-			t.Errorf(
-				"%s: foreign %d %s %q, random %d %s %q", method, a.Status, a.Code(), a.Message(), b.Status, b.Code(), b.Message(),
-			)
+	p, draft := harness.PublishPage(t, owner, "mine"), harness.DraftPage(t, owner, "draft")
+	revise := wire.Declare("X", harness.Page("x"))
+	revise.ArtifactID = p.ArtifactID
+	published, sessions := d.Origins.API+"/v1/artifacts/"+string(p.ArtifactID), d.Origins.Upload+"/v1/upload-sessions"
+	for _, ask := range []struct {
+		method, url string
+		body        any
+	}{
+		{"GET", published + "/agent-view", nil},
+		{"GET", published + "/revisions/" + string(p.RevisionID) + "/agent-view", nil},
+		{"DELETE", published, nil},
+		{
+			"POST",
+			d.Origins.API + "/v1/artifacts/" + string(draft.ArtifactID) + "/revisions/" + string(draft.RevisionID) + "/publish",
+			nil,
+		},
+		{"POST", sessions + "/" + string(draft.UploadSessionID) + "/finalize", nil},
+		{"POST", sessions, revise},
+	} {
+		foreign := harness.Do(t, stranger, ask.method, ask.url, ask.body, harness.KeyHeader()...)
+		random := strings.NewReplacer(
+			string(p.ArtifactID), string(id.NewArtifact()),
+			string(draft.ArtifactID), string(id.NewArtifact()),
+			string(draft.UploadSessionID), string(id.NewSession()),
+		).Replace(ask.url)
+		if r, revises := ask.body.(contract.CreateSession); revises {
+			r.ArtifactID = id.NewArtifact()
+			ask.body = r
 		}
-	}
-	api, none := owner.At.APIURL+"/v1/artifacts/", string(id.NewArtifact())
-	same("GET", api+string(p.ArtifactID)+"/agent-view", api+none+"/agent-view", nil)
-	rev := "/revisions/" + string(p.RevisionID)
-	same("GET", api+string(p.ArtifactID)+rev+"/agent-view", api+none+rev+"/agent-view", nil)
-	draftRev := "/revisions/" + string(draft.RevisionID) + "/publish"
-	same("POST", api+string(draft.ArtifactID)+draftRev, api+none+draftRev, nil)
-	same("DELETE", api+string(p.ArtifactID), api+none, nil)
-	sessions := owner.At.UploadURL + "/v1/upload-sessions/"
-	same("POST", sessions+string(draft.UploadSessionID)+"/finalize", sessions+string(id.NewSession())+"/finalize", nil)
-	r := wire.Declare("X", harness.Page("x"))
-	r.ArtifactID = p.ArtifactID
-	q := r
-	q.ArtifactID = id.NewArtifact()
-	a, _ := stranger.Do(ctx, "POST", owner.At.UploadURL+"/v1/upload-sessions", r, "Idempotency-Key", wire.NewKey())
-	b, _ := stranger.Do(ctx, "POST", owner.At.UploadURL+"/v1/upload-sessions", q, "Idempotency-Key", wire.NewKey())
-	if a.Code() != fault.ArtifactNotFound || a.Code() != b.Code() || a.Message() != b.Message() {
-		t.Errorf("revising: foreign %s, random %s", a.Body, b.Body)
+		missing := harness.Do(t, stranger, ask.method, random, ask.body, harness.KeyHeader()...)
+		if foreign.Status != 404 || foreign.Code() != missing.Code() || foreign.Message() != missing.Message() {
+			t.Errorf("%s %s: a foreign one answers %s, a random one %s", ask.method, ask.url, foreign.Body, missing.Body)
+		}
 	}
 }
 
-func TestDiscoveryTellsTheHosts(t *testing.T) {
+func TestWhatThereIsToKnowBeforeSigningInMayBeKeptForAWhile(t *testing.T) {
+	t.Parallel()
 	d := harness.NewEnv(t)
-	a := d.Get(t, d.Origins.API+"/.well-known/vitrine")
-	if a.Header.Get("Cache-Control") != "public, max-age=300" || d.Anyone.At.ContentURL != d.Origins.Content ||
-		d.Anyone.At.Version != contract.Version {
-		t.Errorf("%s %+v", a.Header.Get("Cache-Control"), d.Anyone.At)
+	for path, want := range map[string]string{
+		"/.well-known/vitrine":   contract.Version,
+		"/v1/public/cli-version": contract.Release,
+	} {
+		a := d.Get(t, d.Origins.API+path)
+		if !strings.Contains(string(a.Body), `"`+want+`"`) || a.Header.Get("Cache-Control") != "public, max-age=300" {
+			t.Errorf("%s answers %v %s", path, a.Header, a.Body)
+		}
 	}
 }
 
 func TestEphemeralArtifactsExpireADayAfterTheirLastPublication(t *testing.T) {
-	clock := &harness.Clock{Now: time.Now()}
+	t.Parallel()
+	clock := harness.NewClock()
 	d := harness.NewEnv(t, clock.Use)
 	g := d.NewAgent(t)
-	p, err := g.PublishFiles(ctx, "Brief", "", harness.Page("one"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := harness.PublishPage(t, g, "one")
 	clock.Advance(20 * time.Hour)
-	p, err = g.PublishFiles(ctx, "Brief", p.ArtifactID, harness.Page("two"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := harness.Must(g.PublishFiles(ctx, "Brief", first.ArtifactID, harness.Page("two")))(t)
 	clock.Advance(23 * time.Hour)
 	d.WantContent(t, p.RevisionContentURL, harness.Page("two").Body)
 	clock.Advance(time.Hour + time.Second)
 	d.WantGone(t, p.RevisionContentURL)
 	if _, err := g.AgentView(ctx, p.ArtifactID); err == nil {
 		t.Error("an expired artifact has a view")
+	}
+}
+
+func TestABrowserSeesThePublicAgentViewAsAPage(t *testing.T) {
+	t.Parallel()
+	d := harness.NewEnv(t)
+	hostile := wire.File{Path: `a"b'<c>.html`, Body: []byte("x")}
+	p := harness.Must(d.NewAgent(t).PublishFiles(ctx, `<img src=x onerror=alert(1)>"`, "", hostile))(t)
+	a := d.Get(t, p.AgentViewURL, "Accept", "text/html,application/xhtml+xml,*/*;q=0.8")
+	text := string(a.Body)
+	if a.Status != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") ||
+		strings.Contains(text, "<img") || strings.Contains(text, "<c>") {
+		t.Errorf("T85: %d %s", a.Status, text)
+	}
+	if a.Header.Get("X-Robots-Tag") != "noindex, nofollow" ||
+		!strings.Contains(a.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		t.Errorf("headers %v", a.Header)
+	}
+	if !strings.Contains(text, string(p.ArtifactID)) {
+		t.Error("the page does not name the artifact")
+	}
+	for _, accept := range []string{"application/json", "text/html, application/json", "*/*", ""} {
+		a := d.Get(t, p.AgentViewURL, "Accept", accept)
+		if !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
+			t.Errorf("Accept %q gets %s", accept, a.Header.Get("Content-Type"))
+		}
+	}
+	if a := d.Get(t, p.AgentViewURL[:len(p.AgentViewURL)-1], "Accept", "text/html"); a.Status != 404 {
+		t.Errorf("a bad token gets %d", a.Status)
 	}
 }

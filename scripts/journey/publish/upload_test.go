@@ -3,8 +3,6 @@ package publish
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"io"
 	"net"
@@ -13,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
@@ -22,7 +19,6 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 )
 
 // openSession opens a session for files.
@@ -55,65 +51,71 @@ func wantIncomplete(t testing.TB, p *harness.BackendEnv, g *wire.Agent, s id.Ses
 	p.WantUnchanged(t, before)
 }
 
-func TestF12T61OtherBytesOfALargeFileAreRefused(t *testing.T) {
+// TestF12T61OnlyTheSignedPutStoresBytes sends other bytes and other requests with a signature, and a body that is cut
+// off. Each is refused and stores nothing. The tests of the adapter know more of them.
+func TestF12T61OnlyTheSignedPutStoresBytes(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
-	file := wire.File{Path: "large.bin", Body: harness.RandomBytes(7, 10<<20)}
-	s := openSession(t, g, file)
+	file := wire.File{Path: "large.bin", Body: harness.RandomBytes(7, 1<<20)}
+	s := openSession(t, g, file, wire.File{Path: "two.txt", Body: []byte("two")})
+	strange := openSession(t, p.NewAgent(t), file)
+	signed := s.Files[0].PutURL
+	path, query, _ := strings.Cut(signed, "?")
+	if !strings.HasPrefix(path, p.Origins.Upload+"/o/") {
+		t.Errorf("the PUT goes to %s", path)
+	}
+	elsewhere := func(target string) string { to, _, _ := strings.Cut(target, "?"); return to + "?" + query }
 	other := bytes.Clone(file.Body)
 	other[len(other)-1] ^= 1
-	otherDigest := sha256.Sum256(other)
-	for name, tt := range map[string]struct {
-		body    []byte
-		headers []string
-		status  int
+	for name, ask := range map[string]struct {
+		method, url string
+		body        []byte
+		status      int
 	}{
-		"other bytes, same length": {other, nil, 400},
-		"other bytes, their digest": {
-			other, []string{"x-amz-checksum-sha256", base64.StdEncoding.EncodeToString(otherDigest[:])}, 403,
-		},
-		"shorter":                    {file.Body[:len(file.Body)-1], nil, 403},
-		"longer":                     {append(bytes.Clone(file.Body), 'x'), nil, 403},
-		"empty":                      {nil, nil, 403},
-		"without the digest":         {file.Body, []string{"x-amz-checksum-sha256", ""}, 403},
-		"without if-none-match":      {file.Body, []string{"if-none-match", ""}, 403},
-		"with another if-none-match": {file.Body, []string{"if-none-match", `"x"`}, 403},
+		"other bytes, same length": {"PUT", signed, other, 400},
+		"longer":                   {"PUT", signed, append(other, 'x'), 403},
+		"without signature":        {"PUT", path, file.Body, 403},
+		"another entry":            {"PUT", elsewhere(s.Files[1].PutURL), file.Body, 403},
+		"another session":          {"PUT", elsewhere(strange.Files[0].PutURL), file.Body, 403},
+		"the bucket":               {"PUT", elsewhere(p.Origins.Upload + "/o/"), file.Body, 403},
+		"dots":                     {"PUT", elsewhere(p.Origins.Upload + "/o/../d/x"), file.Body, 403},
+		"GET":                      {"GET", signed, nil, 403},
+		"DELETE":                   {"DELETE", signed, nil, 403},
+		"a list":                   {"GET", p.Origins.Upload + "/o/?list-type=2&" + query, nil, 403},
+		"an unsigned list":         {"GET", p.Origins.Upload + "/o/?list-type=2", nil, 403},
 	} {
-		if a := harness.PutAs(t, g, s.Files[0], tt.body, tt.headers...); a.Status != tt.status {
-			t.Errorf("%s: %d %.200s, want %d", name, a.Status, a.Body, tt.status)
+		a := harness.SendSigned(t, p.Anyone, ask.method, ask.url, s.Files[0].RequiredHeaders, ask.body)
+		if a.Status != ask.status {
+			t.Errorf("%s: %d %.200s, want %d", name, a.Status, a.Body, ask.status)
 		}
-		wantIncomplete(t, p, g, s.UploadSessionID, file.Path)
 	}
+	cutOff(t, s.Files[0], file.Body)
+	for entry := range s.Files {
+		if got := storedObject(t, p, g, s.UploadSessionID, entry); got != "" {
+			t.Errorf("entry %d holds %d bytes", entry, len(got))
+		}
+	}
+	wantIncomplete(t, p, g, s.UploadSessionID, file.Path)
 	if a := harness.PutAs(t, g, s.Files[0], file.Body); a.Status != http.StatusOK {
 		t.Fatalf("the right bytes answer %d %.200s", a.Status, a.Body)
 	}
-	d := harness.Must(g.Finalize(ctx, wire.NewKey(), s.UploadSessionID))(t)
-	a := harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
-	p.WantContent(t, a.RevisionContentURL, file.Body)
 }
 
-func TestT61APutThatIsCutOffStoresNothing(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t)
-	g := p.NewAgent(t)
-	file := wire.File{Path: "cut.bin", Body: harness.RandomBytes(8, 1<<20)}
-	s := openSession(t, g, file)
-	u := harness.Must(url.Parse(s.Files[0].PutURL))(t)
+// cutOff sends half of a file and hangs up.
+func cutOff(t *testing.T, to contract.UploadTarget, body []byte) {
+	t.Helper()
+	u := harness.Must(url.Parse(to.PutURL))(t)
 	conn := harness.Must(net.Dial("tcp4", net.JoinHostPort("127.0.0.1", u.Port())))(t)
+	defer conn.Close()
 	fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\n", u.RequestURI(), u.Host)
-	for name, value := range s.Files[0].RequiredHeaders {
+	for name, value := range to.RequiredHeaders {
 		fmt.Fprintf(conn, "%s: %s\r\n", name, value)
 	}
-	fmt.Fprintf(conn, "\r\n%s", file.Body[:len(file.Body)/2])
+	fmt.Fprintf(conn, "\r\n%s", body[:len(body)/2])
 	harness.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err == nil && answer.StatusCode < 400 {
 		t.Errorf("half a file answers %d", answer.StatusCode)
-	}
-	conn.Close()
-	wantIncomplete(t, p, g, s.UploadSessionID, file.Path)
-	if a := harness.PutAs(t, g, s.Files[0], file.Body); a.Status != http.StatusOK {
-		t.Errorf("the whole file answers %d %.200s", a.Status, a.Body)
 	}
 }
 
@@ -165,83 +167,66 @@ func TestF10AFileIsWrittenOnce(t *testing.T) {
 	p.WantContent(t, a.RevisionContentURL, []byte(want))
 }
 
-func TestT61ASignedURLIsGoodForItsPutOnly(t *testing.T) {
+func TestF15AFileWithoutBytesNeedsNoUpload(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
-	one, two := wire.File{Path: "one.txt", Body: []byte("one")}, wire.File{Path: "two.txt", Body: []byte("two")}
-	s := openSession(t, g, one, two)
-	other := openSession(t, p.NewAgent(t), one)
-	signed, headers := s.Files[0].PutURL, s.Files[0].RequiredHeaders
-	path, query, _ := strings.Cut(signed, "?")
-	if !strings.HasPrefix(path, p.Origins.Upload+"/o/") {
-		t.Errorf("the PUT goes to %s", path)
-	}
-	elsewhere := func(target string) string { to, _, _ := strings.Cut(target, "?"); return to + "?" + query }
-	for name, ask := range map[string]struct{ method, target string }{
-		"without signature":  {"PUT", path},
-		"another entry":      {"PUT", elsewhere(s.Files[1].PutURL)},
-		"another session":    {"PUT", elsewhere(other.Files[0].PutURL)},
-		"an extra parameter": {"PUT", signed + "&x=1"},
-		"an extra ACL":       {"PUT", signed + "&acl"},
-		"a longer life":      {"PUT", strings.Replace(signed, "X-Amz-Expires=", "X-Amz-Expires=9", 1)},
-		"no entry":           {"PUT", elsewhere(path + "x")},
-		"the bucket":         {"PUT", elsewhere(p.Origins.Upload + "/o/")},
-		"GET":                {"GET", signed},
-		"HEAD":               {"HEAD", signed},
-		"DELETE":             {"DELETE", signed}, "a list": {"GET", p.Origins.Upload + "/o/?list-type=2&" + query},
-		"an unsigned list": {"GET", p.Origins.Upload + "/o/?list-type=2"},
-		"an unsigned GET":  {"GET", path},
-		"dots":             {"PUT", elsewhere(p.Origins.Upload + "/o/../d/x")},
-	} {
-		body := one.Body
-		if ask.method == "GET" || ask.method == "HEAD" || ask.method == "DELETE" {
-			body = nil
-		}
-		if a := harness.SendSigned(t, p.Anyone, ask.method, ask.target, headers, body); a.Status != http.StatusForbidden {
-			t.Errorf("%s: %d %.200s, want 403", name, a.Status, a.Body)
+	r := wire.Declare("Empty", harness.Page("e"), wire.File{Path: "empty.txt"}, wire.File{Path: "also.txt"})
+	r.Files[2].SHA256 = ""
+	s := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
+	for _, u := range s.Files[1:] {
+		if u.Status != "reused" || u.PutURL != "" {
+			t.Errorf("%s: %+v", u.Path, u)
 		}
 	}
-	a := harness.SendSigned(t, p.Anyone, "POST", signed, headers, one.Body)
-	if a.Status != http.StatusMethodNotAllowed && a.Status != http.StatusForbidden {
-		t.Errorf("POST: %d", a.Status)
-	}
-	for entry := range s.Files {
-		if got := storedObject(t, p, g, s.UploadSessionID, entry); got != "" {
-			t.Errorf("entry %d holds %q", entry, got)
+	harness.Must(g.Put(ctx, s.Files[0], harness.Page("e").Body))(t)
+	d := harness.Must(g.Finalize(ctx, wire.NewKey(), s.UploadSessionID))(t)
+	harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
+	for _, f := range harness.Must(g.AgentView(ctx, d.ArtifactID))(t).Files[1:] {
+		if f.SHA256 != wire.Digest(nil) || f.SizeBytes != 0 {
+			t.Errorf("the view says %+v", f)
 		}
+		p.WantContent(t, f.URL, nil)
 	}
-	wantIncomplete(t, p, g, s.UploadSessionID, one.Path)
 }
 
-// TestT61ASignedURLEnds opens the session at a time whose upload URLs end within a second of ours: signatures know only
-// the real time. Other bytes tell when: they are refused as wrong while the URL lives, as unsigned afterwards.
-func TestT61ASignedURLEnds(t *testing.T) {
+func TestT62ObjectsThatNobodyDeclaredAreNoticed(t *testing.T) {
 	t.Parallel()
-	now := &harness.Clock{Now: time.Now()}
-	p := harness.NewBackendEnv(t, now.Use)
+	p := harness.NewBackendEnv(t)
 	g := p.NewAgent(t)
-	file, idem := harness.Page("late"), wire.NewKey()
-	now.Advance(2*time.Second - limits.PutURLLife)
-	s := harness.Must(g.Create(ctx, idem, wire.Declare("Late", file)))(t)
-	if left := time.Until(s.Files[0].ExpiresAt.Time); left > 2*time.Second {
-		t.Fatalf("the URL lives for %s", left)
+	for _, name := range []string{"001", "999", "1", "000x", "p000", "deep/er"} {
+		s := openSession(t, g, harness.Page("x"))
+		harness.Must(g.Put(ctx, s.Files[0], harness.Page("x").Body))(t)
+		p.PutObject(t, g, s.UploadSessionID, name, "stranger")
+		before := p.Snapshot(t)
+		harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 409, fault.UnexpectedUploadObject)
+		p.WantUnchanged(t, before)
 	}
-	status := 0
-	for deadline := time.Now().Add(10 * time.Second); status != http.StatusForbidden && time.Now().Before(deadline); {
-		status = harness.PutAs(t, g, s.Files[0], harness.Page("etal").Body).Status
+	s := openSession(t, g, harness.Page("x"))
+	p.PutObject(t, g, s.UploadSessionID, "000", "larger than what was declared, put by other means than the URL")
+	wantIncomplete(t, p, g, s.UploadSessionID, harness.Page("x").Path)
+	s = openSession(t, g, wire.File{Path: "empty.txt"})
+	p.PutObject(t, g, s.UploadSessionID, "000", "bytes for an empty file")
+	harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID), 409, fault.UnexpectedUploadObject)
+}
+
+func TestF66BytesOfARevisionThatIsGoneAreNotReused(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t)
+	g := p.NewAgent(t)
+	a := harness.PublishPage(t, g, "kept")
+	r := wire.Declare("reuses", harness.Page("kept"))
+	r.ArtifactID = a.ArtifactID
+	s := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
+	if s.Files[0].Status != "reused" {
+		t.Fatalf("known bytes are %s", s.Files[0].Status)
 	}
-	if a := harness.PutAs(t, g, s.Files[0], file.Body); a.Status != http.StatusForbidden {
-		t.Errorf("an ended URL answers %d %.200s", a.Status, a.Body)
+	p.Update(t, "A#"+string(a.ArtifactID), "R#"+string(a.RevisionID), map[string]any{"status": "retained"})
+	before := p.Snapshot(t)
+	got := harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+	harness.WantRefused(t, got, 400, fault.InvalidRequest)
+	if !strings.Contains(got.Message(), "base_revision_not_publishable") {
+		t.Errorf("the message is %q", got.Message())
 	}
-	wantIncomplete(t, p, g, s.UploadSessionID, file.Path)
-	now.Advance(limits.PutURLLife)
-	fresh := harness.Must(g.Create(ctx, idem, wire.Declare("Late", file)))(t)
-	if fresh.UploadSessionID != s.UploadSessionID || fresh.Files[0].PutURL == s.Files[0].PutURL {
-		t.Error("repeating the request gives no fresh URL of the same session")
-	}
-	if a := harness.PutAs(t, g, fresh.Files[0], file.Body); a.Status != http.StatusOK {
-		t.Errorf("a fresh URL answers %d %.200s", a.Status, a.Body)
-	}
-	harness.Must(g.Finalize(ctx, wire.NewKey(), s.UploadSessionID))(t)
+	p.WantUnchanged(t, before)
 }

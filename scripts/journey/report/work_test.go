@@ -11,20 +11,13 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// newBusyEnv is a deployment in which the next report has to prove work.
-func newBusyEnv(t *testing.T) (*harness.BackendEnv, string) {
-	t.Helper()
-	p := harness.NewBackendEnv(t, func(o *stack.Options) { o.Limits.Reports.Limit = 5 })
-	made := harness.PublishPage(t, p.NewAgent(t), "shared")
-	other := harness.PublishPage(t, p.NewAgent(t), "other")
-	for range 2 { // above a fifth
-		wantThanks(t, send(t, p.Env, string(other.ArtifactID)))
-	}
-	return p, made.UnlistedURL
-}
-
 func TestABrowserProvesWorkWhenManyReportsArrive(t *testing.T) {
-	d, shared := newBusyEnv(t)
+	d := harness.NewBackendEnv(t, func(o *stack.Options) { o.Limits.Reports.Limit = 5 })
+	shared := harness.PublishPage(t, d.NewAgent(t), "shared").UnlistedURL
+	other := harness.PublishPage(t, d.NewAgent(t), "other")
+	for range 2 { // above a fifth, so that the next one has to prove work
+		wantThanks(t, send(t, d.Env, string(other.ArtifactID)))
+	}
 	p := browser.Open(t)
 	p.Go(d.Origins.App + "/report")
 	p.Do(chromedp.SendKeys(chromedp.CSS("#target"), shared))
@@ -49,20 +42,4 @@ func TestABrowserProvesWorkWhenManyReportsArrive(t *testing.T) {
 		}
 	}
 	t.Errorf("kept %v", rows)
-}
-
-func TestWithoutScriptsTheFormSaysWhenToComeAgain(t *testing.T) {
-	d, shared := newBusyEnv(t)
-	p := browser.Open(t)
-	p.NoScripts()
-	p.Go(d.Origins.App + "/report")
-	p.Do(chromedp.SendKeys(chromedp.CSS("#target"), shared))
-	p.Do(chromedp.SendKeys(chromedp.CSS("#reason"), "Phishing"))
-	p.Click("main button[type=submit]")
-	p.WaitText("Your report was not sent. Send it again in ")
-	p.Wait(`/in \d+ (second|minute)s?;/.test(document.querySelector("main").innerText)`)
-	p.Clean()
-	if n := len(kept(t, d)); n != 1 {
-		t.Errorf("%d reports are kept", n)
-	}
 }
