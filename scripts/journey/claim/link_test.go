@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// TestLinksOfWhatIsClaimedGoAlong makes links before the claim, and uses, lists, makes and ends them in every moment of
-// the move.
+// TestLinksOfWhatIsClaimedGoAlong makes links before the claim, and uses, lists, makes, ends and locks them in every
+// moment of the move.
 func TestLinksOfWhatIsClaimedGoAlong(t *testing.T) {
 	t.Parallel()
 	s := harness.NewClaimEnv(t, harness.Unlimited)
@@ -31,7 +31,7 @@ func TestLinksOfWhatIsClaimedGoAlong(t *testing.T) {
 		401,
 		fault.NotAuthenticated,
 	)
-	n := 0
+	n, lock := 0, "/v1/web/artifacts/"+string(p.ArtifactID)+"/access-link-lockdown"
 	atEachStep(t, s, src.WorkspaceID, func(t *testing.T) {
 		n++
 		for _, url := range []string{p.UnlistedURL, before, harness.MintLink(t, c.Agent, want[0])} {
@@ -57,6 +57,11 @@ func TestLinksOfWhatIsClaimedGoAlong(t *testing.T) {
 		if row := harness.LinkRows(t, c.Agent, p.ArtifactID)[want[n]]; row.RevokedAt == nil {
 			t.Errorf("%+v", row)
 		}
+		harness.CallAs[contract.WebArtifact](t, who, 200, "POST", lock, nil, harness.KeyHeader()...)
+		if _, err := s.Anyone.Resolve(ctx, p.UnlistedURL); err == nil {
+			t.Error("a link of a locked artifact opens")
+		}
+		harness.CallAs[contract.WebArtifact](t, who, 200, "POST", lock+"/lift", nil, harness.KeyHeader()...)
 	})
 	for _, l := range want {
 		public := harness.Must(l.Public())(t)
@@ -119,43 +124,6 @@ func TestALinkAndAClaimOvertakeEachOther(t *testing.T) {
 		}
 		if _, err := s.Anyone.Resolve(ctx, p.UnlistedURL); (err == nil) != (name == "a creation") {
 			t.Errorf("after %s the link answers %v", name, err)
-		}
-	}
-}
-
-// TestLinksOfAClaimAreLockedAndClosedBeforeTheMove does both before anything is moved.
-func TestLinksOfAClaimAreLockedAndClosedBeforeTheMove(t *testing.T) {
-	t.Parallel()
-	s := harness.NewClaimEnv(t, harness.Unlimited)
-	c, src := s.NewClaimant(t), s.NewSource(t)
-	who := s.AddMember(t, c.Workspace)
-	p := harness.PublishPage(t, src.Agent, "claimed")
-	pinned := harness.MintLink(
-		t, src.Agent, harness.CreateLink(t, src.Agent, p.ArtifactID, harness.RevisionLink(p.RevisionID)).ID,
-	)
-	s.MustClaim(t, c, src.ClaimToken)
-	lock := "/v1/web/artifacts/" + string(p.ArtifactID) + "/access-link-lockdown"
-	opens := func(want bool) {
-		t.Helper()
-		for _, url := range []string{p.UnlistedURL, pinned} {
-			if _, err := s.Anyone.Resolve(ctx, url); (err == nil) != want {
-				t.Errorf("opens: %v, want %t", err, want)
-			}
-		}
-	}
-	harness.CallAs[contract.WebArtifact](t, who, 200, "POST", lock, nil, harness.KeyHeader()...)
-	opens(false)
-	harness.CallAs[contract.WebArtifact](t, who, 200, "POST", lock+"/lift", nil, harness.KeyHeader()...)
-	opens(true)
-	if v := harness.SetVisibility(t, c.Agent, p.ArtifactID, "private"); len(*v.RevokedAccessLinkIDs) != 2 {
-		t.Errorf("%+v", v)
-	}
-	opens(false)
-	s.Migrate(t, src.WorkspaceID)
-	opens(false)
-	for _, r := range harness.LinkRows(t, c.Agent, p.ArtifactID) {
-		if r.RevokedAt == nil {
-			t.Errorf("%+v", r)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package claim
 
 import (
 	"net/http"
-	"sync"
 	"testing"
 
 	"vitrine/scripts/journey/harness"
@@ -65,82 +64,6 @@ func TestT27OldCredentialsEndWithTheCommitOfAClaimAndLinksStay(t *testing.T) {
 		"content of the link": get(s.Anyone, link.IframeSrc),
 		"public view":         get(s.Anyone, p.AgentViewURL),
 	}, func() { s.MustClaim(t, c, src.ClaimToken) })
-}
-
-// TestT25F28OneTokenIsClaimedOnce has members use one token at once, and one of them repeat the command.
-func TestT25F28OneTokenIsClaimedOnce(t *testing.T) {
-	t.Parallel()
-	s := harness.NewClaimEnv(t)
-	src, members := s.NewSource(t), []*harness.Claimant{s.NewClaimant(t), s.NewClaimant(t), s.NewClaimant(t)}
-	p := harness.PublishPage(t, src.Agent, "wanted")
-	key := wire.NewKey()
-	type result struct {
-		by  *harness.Claimant
-		got contract.Claimed
-		err error
-	}
-	results := make([]result, 9)
-	var all sync.WaitGroup
-	for n := range results {
-		all.Go(func() {
-			c := members[n%3]
-			got, err := s.Claim(t, c, key, src.ClaimToken)
-			results[n] = result{c, got, err}
-		})
-	}
-	all.Wait()
-	var winner *harness.Claimant
-	for _, r := range results {
-		if r.err == nil && winner == nil {
-			winner = r.by
-		}
-	}
-	if winner == nil {
-		t.Fatalf("nobody won: %v", results)
-	}
-	for _, r := range results {
-		switch code := fault.CodeOf(r.err); {
-		case r.err == nil && r.by == winner && r.got.DestinationWorkspaceID == winner.Workspace &&
-			len(r.got.ArtifactIDs) == 1:
-		case code == fault.DatabaseUnavailable: // the crowd was too dense: to be repeated
-		case r.by == winner && code == fault.IdempotencyInFlight, r.by != winner && code == fault.NotFound:
-		default:
-			t.Errorf("%+v %v", r.got, r.err)
-		}
-	}
-	for _, c := range members {
-		want := []id.Artifact{}
-		if c == winner {
-			want = append(want, p.ArtifactID)
-		}
-		wantSameArtifacts(t, "a member's list", harness.ListArtifacts(t, c.Agent, 50), want)
-	}
-}
-
-func TestAClaimIsReplayedFromItsRecord(t *testing.T) {
-	t.Parallel()
-	s := harness.NewClaimEnv(t)
-	c := s.NewClaimant(t)
-	src := s.NewSource(t)
-	other := s.NewSource(t)
-	p, key := harness.PublishPage(t, src.Agent, "claimed"), wire.NewKey()
-	s.JobFaults.On("TransactWriteItems").After(chaos.Crash) // it took effect, and the answer was lost
-	if _, err := s.Claim(t, c, key, src.ClaimToken); err == nil {
-		t.Error("the process did not die")
-	}
-	s.JobFaults.Clear()
-	s.JobFaults.Revive()
-	harness.Do(t, c.Agent, "DELETE", s.Origins.API+"/v1/artifacts/"+string(p.ArtifactID), nil)
-	again, err := s.Claim(t, c, key, src.ClaimToken)
-	if err != nil || len(again.ArtifactIDs) != 1 || again.ArtifactIDs[0] != p.ArtifactID {
-		t.Errorf("%+v %v", again, err)
-	}
-	if _, err := s.Claim(t, c, key, other.ClaimToken); fault.CodeOf(err) != fault.InvalidIdempotencyKey {
-		t.Errorf("the key with another token: %v", err)
-	}
-	if _, err := s.Claim(t, c, wire.NewKey(), src.ClaimToken); fault.CodeOf(err) != fault.NotFound {
-		t.Errorf("the token with another key: %v", err)
-	}
 }
 
 // TestF26APublicationAndAClaimOvertakeEachOther holds each at its commit while the other commits.

@@ -3,7 +3,6 @@ package identity
 import (
 	"encoding/base64"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -44,18 +43,26 @@ func (s *documentServer) client() string { return s.URL + "/oauth/client.json" }
 // host is how people are told where the document is.
 func (s *documentServer) host() string { return strings.TrimPrefix(s.URL, "http://") }
 
-// TestT31AnAppThatADocumentDescribesIsLetInAndRefreshes goes from the metadata of the server to a refresh as a client
-// does that knows nothing else, and names itself by Basic authentication with an empty secret.
-func TestT31AnAppThatADocumentDescribesIsLetInAndRefreshes(t *testing.T) {
+// TestT30T31AnAppThatADocumentDescribesIsLetInAndRefreshes goes from the metadata of the server to a refresh as a
+// client does that knows nothing else, and names itself by Basic authentication with an empty secret. No document of
+// another origin of this machine is read.
+func TestT30T31AnAppThatADocumentDescribesIsLetInAndRefreshes(t *testing.T) {
 	t.Parallel()
 	const redirect = "https://robot.example.com/callback"
 	site := newDocumentServer(t, redirect, `Robot <script>alert("1")</script>`)
+	inner := newDocumentServer(t, redirect, "Inner")
 	p := harness.NewAgentAuthEnv(t, func(o *stack.Options) { o.FetchOrigins = []string{site.URL} })
 	var server contract.ServerMetadata
 	a := harness.Do(t, p.Anyone, "GET", p.Origins.API+"/.well-known/oauth-authorization-server", nil)
 	if harness.Decode(t, a, &server); !server.ClientDocuments || !server.IssParameter ||
 		server.AuthorizationEndpoint != p.Origins.API+"/oauth2/authorize" {
 		t.Fatalf("%+v", server)
+	}
+	refused := client{p, inner.client(), redirect, strings.Repeat("verifier", 8)}
+	a = harness.Do(t, p.Anyone, "GET", p.Origins.API+"/oauth2/authorize?"+refused.request("read").Encode(), nil)
+	harness.WantPage(t, "a document elsewhere on this machine", a, http.StatusBadRequest, "<html")
+	if inner.asked.Load() != 0 || a.Header.Get("Location") != "" {
+		t.Errorf("it was read, or the browser is sent to %q", a.Header.Get("Location"))
 	}
 	w := p.SignedIn(t, "ada@example.org")
 	c := client{p, site.client(), redirect, strings.Repeat("verifier", 8)}
@@ -76,13 +83,13 @@ func TestT31AnAppThatADocumentDescribesIsLetInAndRefreshes(t *testing.T) {
 	}
 	site.gone.Store(true)
 	token := c.basic(t, c.exchange(back.Get("code")))
-	if token.Scope != "publish read" || statusAtMCP(t, p, token.AccessToken) != http.StatusOK ||
-		statusOf(t, p, token.AccessToken) != http.StatusUnauthorized {
+	if token.Scope != "publish read" || p.StatusFor(t, token.AccessToken, atMCP) != http.StatusOK ||
+		p.StatusFor(t, token.AccessToken, "/v1/web/workspace") != http.StatusUnauthorized {
 		t.Errorf("granted is %q", token.Scope)
 	}
 	p.Clock.Advance(limits.MinDocumentLife)
 	token = c.basic(t, refreshGrant("", token.RefreshToken))
-	if status := statusAtMCP(t, p, token.AccessToken); status != http.StatusOK {
+	if status := p.StatusFor(t, token.AccessToken, atMCP); status != http.StatusOK {
 		t.Errorf("after a refresh the token answers %d", status)
 	}
 	harness.WantPage(t, "the connections", w.Get(t, "/connections"), http.StatusOK, "<bdi>"+site.host()+"</bdi>")
@@ -106,27 +113,4 @@ func (c client) basic(t testing.TB, form url.Values) (out contract.Token) {
 		t.Fatalf("the token endpoint answers %d %s", a.Status, a.Body)
 	}
 	return out
-}
-
-func TestT30ADocumentOnThisMachineIsNotReadUnlessItsOriginIsExempt(t *testing.T) {
-	t.Parallel()
-	site := newDocumentServer(t, "https://robot.example.com/callback", "Robot")
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }))
-	t.Cleanup(other.Close)
-	p := harness.NewAgentAuthEnv(t, func(o *stack.Options) { o.FetchOrigins = []string{other.URL} })
-	c := client{p, "", "https://robot.example.com/callback", strings.Repeat("verifier", 8)}
-	for _, name := range []string{
-		site.client(), strings.Replace(site.client(), "http:", "https:", 1), "https://169.254.169.254/latest/meta-data",
-		other.URL + "/client.json", "https://[::1]/client.json", other.URL,
-	} {
-		c.id = name
-		a := harness.Do(t, p.Anyone, "GET", p.Origins.API+"/oauth2/authorize?"+c.request("read").Encode(), nil)
-		if a.Status != http.StatusBadRequest || a.Header.Get("Location") != "" ||
-			!strings.HasPrefix(a.Header.Get("Content-Type"), "text/html") {
-			t.Errorf("%s: answered %d %s", name, a.Status, a.Body)
-		}
-	}
-	if site.asked.Load() != 0 {
-		t.Error("the document is read")
-	}
 }

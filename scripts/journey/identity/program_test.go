@@ -71,7 +71,7 @@ func (p *program) signIn(t *testing.T, w *harness.FakeBrowser) {
 	}
 }
 
-// TestThePersonBehindACommand claims what was published without an account, and manages keys.
+// TestThePersonBehindACommand claims what was published without an account, manages keys and publishes.
 func TestThePersonBehindACommand(t *testing.T) {
 	t.Parallel()
 	p := &program{harness.NewBackendEnv(t), harness.Must(built())(t), t.TempDir()}
@@ -89,29 +89,16 @@ func TestThePersonBehindACommand(t *testing.T) {
 	made := p.run(t, 0, "", "keys", "create", "ci")
 	secret, key := made["secret"].(string), made["api_key"].(map[string]any)["id"].(string)
 	harness.Call[any](t, p.WithBearer(secret), http.StatusOK, "GET", "/v1/whoami", nil)
-	if got := p.keyNames(t); len(got) != 2 || got[0] != "ci" {
-		t.Errorf("the keys are %q", got)
+	listed := p.run(t, 0, "", "keys", "list", "--limit", "100")["items"].([]any)
+	if len(listed) != 2 || listed[0].(map[string]any)["name"] != "ci" {
+		t.Errorf("the keys are %v", listed)
 	}
 	p.run(t, 4, "", "keys", "revoke", key)
 	p.run(t, 0, "", "keys", "revoke", key, "--yes")
 	harness.Call[any](t, p.WithBearer(secret), http.StatusUnauthorized, "GET", "/v1/whoami", nil)
 	p.run(t, 5, "", "keys", "revoke", "key_00000000000000000000000000", "--yes")
-}
 
-func (p *program) keyNames(t *testing.T) (names []string) {
-	t.Helper()
-	list := p.run(t, 0, "", "keys", "list", "--limit", "100")
-	for _, row := range list["items"].([]any) {
-		names = append(names, row.(map[string]any)["name"].(string))
-	}
-	return names
-}
-
-// TestADryRunPublishesNothing compares a file from stdin with an artifact of the workspace.
-func TestADryRunPublishesNothing(t *testing.T) {
-	t.Parallel()
-	p := &program{harness.NewBackendEnv(t), harness.Must(built())(t), t.TempDir()}
-	p.signIn(t, p.SignedIn(t, "ada@example.org"))
+	// A dry run compares a file from stdin with an artifact of the workspace, and publishes nothing.
 	first := p.run(t, 0, "<h1>One</h1>", "publish", "-")
 	artifact := first["artifact_id"].(string)
 	for body, change := range map[string]string{"<h1>One</h1>": "same", "<h1>Two</h1>": "changed"} {

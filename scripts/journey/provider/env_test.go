@@ -2,9 +2,6 @@ package provider
 
 import (
 	"net/http"
-	"net/url"
-	"regexp"
-	"strings"
 	"testing"
 
 	"vitrine/scripts/internal/local/stack"
@@ -23,13 +20,9 @@ func newEnv(t testing.TB, change ...func(*stack.Options)) *harness.BackendEnv {
 }
 
 // whoami asks who a bearer token stands for.
-func whoami(t testing.TB, d *harness.Env, bearer string) (who contract.Whoami) {
+func whoami(t testing.TB, d *harness.Env, bearer string) contract.Whoami {
 	t.Helper()
-	a := harness.Do(t, d.WithBearer(bearer), "GET", d.Origins.API+"/v1/whoami", nil)
-	if harness.Decode(t, a, &who); a.Status != http.StatusOK {
-		t.Fatalf("whoami answers %d %s", a.Status, a.Body)
-	}
-	return who
+	return harness.Call[contract.Whoami](t, d.WithBearer(bearer), http.StatusOK, "GET", "/v1/whoami", nil)
 }
 
 // wantDead checks that a bearer token is refused.
@@ -53,41 +46,11 @@ func wantError(t testing.TB, what string, a wire.Answer, status int, code string
 	}
 }
 
-// openLink opens the link that an agent shows, and returns the page.
-func openLink(t testing.TB, w *harness.FakeBrowser, link string) wire.Answer {
-	t.Helper()
-	path, ours := strings.CutPrefix(link, w.Origins.App)
-	if !ours {
-		t.Fatal("the agent's link leads elsewhere")
-	}
-	if a := w.Get(t, path); a.Status != http.StatusSeeOther || w.Cookies[harness.AttemptCookie] == "" {
-		t.Fatalf("the agent's link answers %d %s", a.Status, a.Body)
-	}
-	return w.Get(t, "/agent-auth/claim")
-}
-
-var hiddenField = regexp.MustCompile(`<input type="hidden" name="([a-z_]+)" value="([^"]*)"`)
-
-// enterCode types a code into the page of a link.
-func enterCode(t testing.TB, w *harness.FakeBrowser, page wire.Answer, code string) wire.Answer {
-	t.Helper()
-	fields := url.Values{"user_code": {code}}
-	for _, found := range hiddenField.FindAllSubmatch(page.Body, -1) {
-		fields.Set(string(found[1]), string(found[2]))
-	}
-	return w.Post(t, "/agent-auth/claim", fields)
-}
-
 // agree lets the person of a window agree to an agent.
 func agree(t testing.TB, w *harness.FakeBrowser, r contract.InteractionRequired) {
 	t.Helper()
-	page := openLink(t, w, r.Claim.VerificationURI)
-	harness.WantPage(t, "the code", enterCode(t, w, page, r.Claim.UserCode), http.StatusOK, "The agent is in")
-}
-
-// another returns six digits that are not these.
-func another(code string) string {
-	return string('0'+(code[0]-'0'+1)%10) + code[1:]
+	page := w.OpenAgentLink(t, r.Claim.VerificationURI)
+	harness.WantPage(t, "the code", w.EnterAgentCode(t, page, r.Claim.UserCode), http.StatusOK, "The agent is in")
 }
 
 // person is a person at an issuer.

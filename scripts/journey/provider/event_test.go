@@ -9,7 +9,6 @@ import (
 	"vitrine/scripts/journey/harness"
 	idp "vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/platform/fault"
 )
 
 // TestT73AnEventEndsTokensByTheNextCall reads with tokens of three agents all the time: from the answer to the event on
@@ -47,32 +46,6 @@ func TestT73AnEventEndsTokensByTheNextCall(t *testing.T) {
 		p.Present(t, harness.Assertion(t, p.Identity.First, "ada@example.org")),
 		http.StatusUnauthorized, "interaction_required")
 	exchanged(t, p.Env, other)
-}
-
-// TestT73AnEventCountsOnce repeats events.
-func TestT73AnEventCountsOnce(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	r := p.Vouched(t, p.Identity.First, "ada@example.org")
-	about := func(subject, id string) string {
-		return harness.Must(p.Identity.First.Event(idp.Event{Person: person("", subject), ID: id}))(t)
-	}
-	event := about("subject-1", "one")
-	for n := range 3 {
-		if a := p.Notify(t, event); a.Status != http.StatusAccepted {
-			t.Errorf("time %d answers %d %s", n+1, a.Status, a.Body)
-		}
-	}
-	wantError(t, "another event with this id", p.Notify(t, about("subject-2", "one")), http.StatusBadRequest,
-		"replay_detected")
-	whoami(t, p.Env, exchanged(t, p.Env, r))
-	for _, media := range []string{"application/jwt", ""} {
-		at := p.Origins.API + "/agent/event/notify"
-		a := harness.Do(t, p.Anyone, "POST", at, about("subject-1", ""), "Content-Type", media)
-		if a.Status != http.StatusAccepted {
-			t.Errorf("as %q it answers %d %s", media, a.Status, a.Body)
-		}
-	}
 }
 
 var refusedEvents = []refusedAs{
@@ -129,35 +102,4 @@ func TestT73EachHostileEventIsRefusedAndChangesNothing(t *testing.T) {
 		t.Errorf("a subject beside the events answers %d %s", a.Status, a.Body)
 	}
 	wantDead(t, p.Env, token)
-}
-
-// TestAnEventEndsWhatItsIssuerSaidAndNothingElse links two issuers with one member.
-func TestAnEventEndsWhatItsIssuerSaidAndNothingElse(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	w := p.SignedIn(t, "ada@example.org")
-	own := w.CLIToken(t).AccessToken
-	var tokens []string
-	for _, i := range []*idp.Issuer{p.Identity.First, p.Identity.Second} {
-		r := p.Interaction(t, i, "ada@example.org")
-		agree(t, w, r)
-		tokens = append(tokens, p.Token(t, harness.ClaimGrant(r.ClaimToken)).AccessToken)
-	}
-	if a := p.Notify(t, harness.Revocation(t, p.Identity.Second, "ada@example.org")); a.Status != http.StatusAccepted {
-		t.Fatalf("the event answers %d %s", a.Status, a.Body)
-	}
-	wantDead(t, p.Env, tokens[1])
-	whoami(t, p.Env, tokens[0])
-	p.Vouched(t, p.Identity.First, "ada@example.org")
-	a := harness.Do(t, p.WithBearer(own), "GET", p.Origins.API+"/v1/web/artifacts", nil)
-	if a.Status != http.StatusOK {
-		t.Errorf("the person is answered %d %s", a.Status, a.Body)
-	}
-	p.Clock.Advance(time.Hour)
-	p.Vouched(t, p.Identity.First, "ada@example.org")
-	wantError(t, "the issuer that took it back",
-		p.Present(t, harness.Assertion(t, p.Identity.Second, "ada@example.org")),
-		http.StatusUnauthorized, "interaction_required")
-	harness.WantRefused(t, harness.Do(t, p.WithBearer(tokens[1]), "GET", p.Origins.API+"/v1/whoami", nil), 401,
-		fault.NotAuthenticated)
 }

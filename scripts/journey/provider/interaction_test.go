@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"vitrine/scripts/journey/harness"
+	idp "vitrine/scripts/testkit/idp/provider"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/limits"
 )
 
 // TestAMemberAgreesAndTheAgentIsIn is the whole way of an agent of a member.
@@ -28,121 +28,75 @@ func TestAMemberAgreesAndTheAgentIsIn(t *testing.T) {
 		r.ClaimURL != p.Origins.API+"/agent/identity/claim" || r.RegistrationType != contract.AssertionIdentity {
 		t.Fatalf("%d %s, challenge %q", a.Status, a.Body, challenge)
 	}
-	if link := r.Claim.VerificationURI; strings.Contains(link, r.ClaimToken) || strings.Contains(link, r.Claim.UserCode) {
-		t.Error("the link holds the agent's claim token or the code")
-	}
 	if code := p.OAuthError(t, harness.ClaimGrant(r.ClaimToken)); code != "authorization_pending" {
 		t.Errorf("the poll says %s", code)
 	}
 	var again contract.StartedClaim
 	b := harness.Do(t, p.Anyone, "POST", r.ClaimURL, contract.StartClaim{ClaimToken: r.ClaimToken})
-	if harness.Decode(t, b, &again); b.Status != http.StatusOK || again.Claim.UserCode != "" || again.UserCode != "" ||
-		again.Claim.VerificationURI == "" {
-		t.Errorf("the claim endpoint answers %d %s", b.Status, b.Body)
+	if harness.Decode(t, b, &again); b.Status != http.StatusOK || again.Claim.UserCode != "" || again.UserCode != "" {
+		t.Fatalf("the claim endpoint answers %d %s", b.Status, b.Body)
 	}
-	if again.Claim.VerificationURI != "" {
-		r.Claim.VerificationURI = again.Claim.VerificationURI
-	}
-	page := openLink(t, w, r.Claim.VerificationURI)
+	page := w.OpenAgentLink(t, again.Claim.VerificationURI)
 	harness.WantPage(t, "the page", page, http.StatusOK, "Development agents")
-	harness.WantPage(t, "a wrong code", enterCode(t, w, page, another(r.Claim.UserCode)), http.StatusBadRequest, "code")
-	harness.WantPage(t, "the code", enterCode(t, w, page, r.Claim.UserCode), http.StatusOK, "The agent is in")
+	wrong := w.EnterAgentCode(t, page, harness.OtherCode(r.Claim.UserCode))
+	harness.WantPage(t, "a wrong code", wrong, http.StatusBadRequest, "code")
+	harness.WantPage(t, "the code", w.EnterAgentCode(t, page, r.Claim.UserCode), http.StatusOK, "The agent is in")
 	token := p.Token(t, harness.ClaimGrant(r.ClaimToken))
 	who := whoami(t, p.Env, token.AccessToken)
-	if token.IdentityAssertion == "" || who.Workspace.Name != "Ada's Workspace" {
+	if who.Workspace.Name != "Ada's Workspace" {
 		t.Errorf("the token is for %+v", who.Workspace)
 	}
 	whoami(t, p.Env, p.Token(t, harness.JWTBearer(token.IdentityAssertion)).AccessToken)
 	wantError(t, "the assertion again", p.Present(t, assertion), http.StatusBadRequest, "replay_detected")
-	next := p.Vouched(t, p.Identity.First, "ada@example.org")
-	last := exchanged(t, p.Env, next)
-	if whoami(t, p.Env, last).Workspace.ID != whoami(t, p.Env, token.AccessToken).Workspace.ID {
+	next := exchanged(t, p.Env, p.Vouched(t, p.Identity.First, "ada@example.org"))
+	if whoami(t, p.Env, next).Workspace.ID != who.Workspace.ID {
 		t.Error("the next time the agent works elsewhere")
 	}
-	harness.WantPage(t, "the connections", w.Get(t, "/connections"), http.StatusOK, "Development agents")
 }
 
-// TestT26OnlyTheMatchedMemberCanAgree lets another member type the code.
-func TestT26OnlyTheMatchedMemberCanAgree(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	w, other := p.SignedIn(t, "ada@example.org"), p.SignedIn(t, "eve@example.org")
-	r := p.Interaction(t, p.Identity.First, "ada@example.org")
-	page := openLink(t, other, r.Claim.VerificationURI)
-	if a := enterCode(t, other, page, r.Claim.UserCode); a.Status != http.StatusBadRequest {
-		t.Errorf("another member's code answers %d %s", a.Status, a.Body)
-	}
-	if code := p.OAuthError(t, harness.ClaimGrant(r.ClaimToken)); code != "authorization_pending" {
-		t.Errorf("the poll says %s", code)
-	}
-	agree(t, w, r)
-	who := whoami(t, p.Env, p.Token(t, harness.ClaimGrant(r.ClaimToken)).AccessToken)
-	if who.Workspace.Name != "ada's Workspace" {
-		t.Errorf("the agent is in %s", who.Workspace.Name)
-	}
-}
-
-func TestAMemberRefusesAndNothingIsLinked(t *testing.T) {
+// TestProvidersOfAMemberLeadToOneWorkspaceAndEndApart ends one by an event of its own, and one on the page of
+// connections.
+func TestProvidersOfAMemberLeadToOneWorkspaceAndEndApart(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t)
 	w := p.SignedIn(t, "ada@example.org")
-	r := p.Interaction(t, p.Identity.First, "ada@example.org")
-	page := openLink(t, w, r.Claim.VerificationURI)
-	fields := url.Values{}
-	for _, found := range hiddenField.FindAllSubmatch(page.Body, -1) {
-		fields.Set(string(found[1]), string(found[2]))
+	own := w.CLIToken(t).AccessToken
+	issuers := []*idp.Issuer{p.Identity.First, p.Identity.Second}
+	var tokens []string
+	for _, i := range issuers {
+		r := p.Interaction(t, i, "ada@example.org")
+		agree(t, w, r)
+		tokens = append(tokens, p.Token(t, harness.ClaimGrant(r.ClaimToken)).AccessToken)
+		harness.WantPage(t, "the connections", w.Get(t, "/connections"), http.StatusOK, i.Name)
 	}
-	if a := w.Post(t, "/agent-auth/claim/deny", fields); a.Status != http.StatusOK {
-		t.Fatalf("refusing answers %d %s", a.Status, a.Body)
+	if whoami(t, p.Env, tokens[0]).Workspace.ID != whoami(t, p.Env, tokens[1]).Workspace.ID {
+		t.Error("the agents work in two workspaces")
 	}
-	if code := p.OAuthError(t, harness.ClaimGrant(r.ClaimToken)); code != "access_denied" {
-		t.Errorf("the poll says %s", code)
+	ended := func(i *idp.Issuer, token string) {
+		t.Helper()
+		wantDead(t, p.Env, token)
+		wantError(t, "the next assertion", p.Present(t, harness.Assertion(t, i, "ada@example.org")),
+			http.StatusUnauthorized, "interaction_required")
 	}
-	wantError(t, "the next assertion", p.Present(t, harness.Assertion(t, p.Identity.First, "ada@example.org")),
-		http.StatusUnauthorized, "interaction_required")
-}
+	if a := p.Notify(t, harness.Revocation(t, issuers[1], "ada@example.org")); a.Status != http.StatusAccepted {
+		t.Fatalf("the event answers %d %s", a.Status, a.Body)
+	}
+	p.Clock.Advance(time.Second) // an assertion of the same second may be from before the event
+	ended(issuers[1], tokens[1])
+	whoami(t, p.Env, tokens[0])
 
-// TestAnUnansweredQuestionEndsAfterTenMinutes needs a new assertion, because the first one was used.
-func TestAnUnansweredQuestionEndsAfterTenMinutes(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	w := p.SignedIn(t, "ada@example.org")
-	r := p.Interaction(t, p.Identity.First, "ada@example.org")
-	page := openLink(t, w, r.Claim.VerificationURI)
-	p.Clock.Advance(limits.AttemptLife + time.Second)
-	if a := enterCode(t, w, page, r.Claim.UserCode); a.Status != http.StatusBadRequest {
-		t.Errorf("the code answers %d %s", a.Status, a.Body)
-	}
-	if code := p.OAuthError(t, harness.ClaimGrant(r.ClaimToken)); code != "expired_token" {
-		t.Errorf("the poll says %s", code)
-	}
-	agree(t, w, p.Interaction(t, p.Identity.First, "ada@example.org"))
-}
-
-// TestAConnectionToAProviderIsSeenAndEnded ends it on the page of connections.
-func TestAConnectionToAProviderIsSeenAndEnded(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	w := p.SignedIn(t, "ada@example.org")
-	r := p.Interaction(t, p.Identity.First, "ada@example.org")
-	agree(t, w, r)
-	token := p.Token(t, harness.ClaimGrant(r.ClaimToken)).AccessToken
-	later := exchanged(t, p.Env, p.Vouched(t, p.Identity.First, "ada@example.org"))
-	page := w.Get(t, "/connections")
-	harness.WantPage(t, "the connections", page, http.StatusOK, "Development agents")
-	_, rest, _ := strings.Cut(string(page.Body), "Development agents")
-	_, rest, found := strings.Cut(rest, `href="/connections/`)
+	body := string(w.Get(t, "/connections").Body)
+	_, rest, found := strings.Cut(body, `href="/connections/providers/`)
 	path, _, _ := strings.Cut(rest, `"`)
-	if !found {
-		t.Fatalf("the connection cannot be ended: %s", page.Body)
+	if path = "/connections/providers/" + path; !found {
+		t.Fatalf("the connection cannot be ended: %s", body)
 	}
-	harness.WantPage(t, "the question", w.Get(t, "/connections/"+path), http.StatusOK, "Development agents")
-	if a := w.Post(t, "/connections/"+path, url.Values{}); a.Status != http.StatusSeeOther && a.Status != http.StatusOK {
+	harness.WantPage(t, "the question", w.Get(t, path), http.StatusOK, issuers[0].Name)
+	if a := w.Post(t, path, url.Values{}); a.Status != http.StatusSeeOther && a.Status != http.StatusOK {
 		t.Fatalf("ending it answers %d %s", a.Status, a.Body)
 	}
-	for _, dead := range []string{token, later} {
-		wantDead(t, p.Env, dead)
+	ended(issuers[0], tokens[0])
+	if got := p.StatusFor(t, own, "/v1/web/artifacts"); got != http.StatusOK {
+		t.Errorf("the person is answered %d", got)
 	}
-	wantError(t, "the next assertion", p.Present(t, harness.Assertion(t, p.Identity.First, "ada@example.org")),
-		http.StatusUnauthorized, "interaction_required")
 }

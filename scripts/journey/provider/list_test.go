@@ -12,28 +12,6 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// TestAProviderThatMakesNoMembersLetsMembersInOnly has one entry of the list say so.
-func TestAProviderThatMakesNoMembersLetsMembersInOnly(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t, func(o *stack.Options) {
-		o.Trust = func(list []idp.Trusted) []idp.Trusted {
-			list[1].JIT = "deny"
-			return list
-		}
-	})
-	before := p.CountItems(t, p.Tables.Core, "W#")
-	assertion := harness.Assertion(t, p.Identity.Second, "ada@example.org")
-	wantError(t, "a stranger", p.Present(t, assertion), http.StatusBadRequest, "invalid_grant")
-	wantError(t, "again", p.Present(t, assertion), http.StatusBadRequest, "replay_detected")
-	if after := p.CountItems(t, p.Tables.Core, "W#"); after != before {
-		t.Errorf("%d workspaces or members were made", after-before)
-	}
-	w := p.SignedIn(t, "ada@example.org")
-	agree(t, w, p.Interaction(t, p.Identity.Second, "ada@example.org"))
-	p.Vouched(t, p.Identity.Second, "ada@example.org")
-	p.Vouched(t, p.Identity.First, "bob@example.org")
-}
-
 // TestWithoutAListNoProviderIsTrusted asks a deployment that has none.
 func TestWithoutAListNoProviderIsTrusted(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -53,45 +52,5 @@ func TestAnAgentOfATrustedProviderComesStraightIn(t *testing.T) {
 	at := whoami(t, d, exchanged(t, d, next)).Workspace.ID
 	if at != who.Workspace.ID || next.RegistrationID == r.RegistrationID {
 		t.Errorf("the next time the agent works in %s", at)
-	}
-}
-
-// TestWhoTheUserIsIsTheSubjectNotTheAddress lets one person change the address and two persons share one.
-func TestWhoTheUserIsIsTheSubjectNotTheAddress(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	at := func(who idp.Person, i *idp.Issuer) string {
-		t.Helper()
-		a := p.Present(t, harness.Must(i.Assertion(idp.Assertion{Person: who}))(t))
-		var r contract.RegisteredAgent
-		if harness.Decode(t, a, &r); a.Status != http.StatusOK {
-			t.Fatalf("%+v: %d %s", who, a.Status, a.Body)
-		}
-		return string(whoami(t, p.Env, exchanged(t, p.Env, r)).Workspace.ID)
-	}
-	first := at(person("ada@example.org", "s-1"), p.Identity.First)
-	if moved := at(person("countess@example.org", "s-1"), p.Identity.First); moved != first {
-		t.Error("another address makes another person of a subject")
-	}
-	if other := at(person("bob@example.org", "s-1"), p.Identity.Second); other == first {
-		t.Error("the same subject at another issuer is the same person")
-	}
-	a := p.Present(t, harness.Must(p.Identity.First.Assertion(idp.Assertion{Person: person("bob@example.org", "s-2")}))(t))
-	wantError(t, "another subject with the address of a member", a, http.StatusUnauthorized, "interaction_required")
-}
-
-// TestAnAssertionAsksForWhatTheAgentMay narrows the scopes.
-func TestAnAssertionAsksForWhatTheAgentMay(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	asked := idp.Assertion{Person: person("ada@example.org", ""), Scope: "read admin"}
-	a := p.Present(t, harness.Must(p.Identity.First.Assertion(asked))(t))
-	var r contract.RegisteredAgent
-	if harness.Decode(t, a, &r); !slices.Equal(r.Scopes, []string{"read"}) {
-		t.Fatalf("%d %s", a.Status, a.Body)
-	}
-	token := p.Token(t, harness.JWTBearer(r.IdentityAssertion))
-	if token.Scope != "read" {
-		t.Errorf("the token may %q", token.Scope)
 	}
 }

@@ -59,18 +59,11 @@ func TestNothingIsAnsweredThatBeginsAfterTheCommitOfItsEnd(t *testing.T) {
 		reads []string // that it ends
 		end   func(a *shownArtifact)
 	}{
-		"deletion": {all, func(a *shownArtifact) {
-			if got := harness.TryDelete(t, s.Agent, a.id); got.Status != 200 {
-				t.Errorf("%d %s", got.Status, got.Body)
-			}
-		}},
-		"revocation": {shared, func(a *shownArtifact) { harness.RevokeLink(t, s.Agent, a.link) }},
-		"private":    {open, func(a *shownArtifact) { harness.SetVisibility(t, s.Agent, a.id, "private") }},
-		"lock of links": {open, func(a *shownArtifact) {
-			path := "/v1/web/artifacts/" + string(a.id) + "/access-link-lockdown"
-			harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", path, nil, harness.KeyHeader()...)
-		}},
-		"lockdown": {all, func(a *shownArtifact) { harness.Lock(t, a.op, "artifact", string(a.id)) }},
+		"deletion":      {all, func(a *shownArtifact) { wantOK(t, "the deletion", harness.TryDelete(t, s.Agent, a.id)) }},
+		"revocation":    {shared, func(a *shownArtifact) { harness.RevokeLink(t, s.Agent, a.link) }},
+		"private":       {open, func(a *shownArtifact) { harness.SetVisibility(t, s.Agent, a.id, "private") }},
+		"lock of links": {open, func(a *shownArtifact) { setLinkLock(t, s, a.id, true) }},
+		"lockdown":      {all, func(a *shownArtifact) { harness.Lock(t, a.op, "artifact", string(a.id)) }},
 		"end of the key": {[]string{"view of the key", "whoami of the key"}, func(a *shownArtifact) {
 			got := harness.Do(t, a.key, "POST", s.Origins.API+"/v1/api-keys/current/revoke", nil)
 			wantOK(t, "the revocation", got)

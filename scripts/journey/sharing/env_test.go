@@ -7,34 +7,25 @@ import (
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
-
-func tryLink(t testing.TB, g *wire.Agent, a id.Artifact, body any) wire.Answer {
-	t.Helper()
-	return harness.Do(t, g, "POST", g.At.APIURL+harness.LinksPath(a), body, harness.KeyHeader()...)
-}
 
 // linkRequests are all routes of API keys about links, on these ids.
 func linkRequests(t testing.TB, g *wire.Agent, a id.Artifact, l id.Link, r id.Revision) map[string]func() wire.Answer {
 	ask := func(method, path string, body any) func() wire.Answer {
 		return func() wire.Answer { return harness.Do(t, g, method, g.At.APIURL+path, body, harness.KeyHeader()...) }
 	}
+	visibility := "/v1/artifacts/" + string(a) + "/visibility"
 	return map[string]func() wire.Answer{
 		"create share":    ask("POST", harness.LinksPath(a), harness.ShareLink),
 		"create revision": ask("POST", harness.LinksPath(a), harness.RevisionLink(r)),
 		"list":            ask("GET", harness.LinksPath(a), nil),
 		"mint":            ask("POST", harness.LinkPath(l, "mint"), nil),
 		"revoke":          ask("POST", harness.LinkPath(l, "revoke"), nil),
-		"private": ask(
-			"PUT", "/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: "private"},
-		),
-		"unlisted": ask(
-			"PUT", "/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: "unlisted"},
-		),
+		"private":         ask("PUT", visibility, contract.SetVisibility{Visibility: "private"}),
+		"unlisted":        ask("PUT", visibility, contract.SetVisibility{Visibility: "unlisted"}),
 	}
 }
 
@@ -62,9 +53,25 @@ func missingCode(name string) fault.Code {
 	return fault.ArtifactNotFound
 }
 
-// newReaderKey is an API key without the right to share.
-func newReaderKey(t testing.TB, s *harness.LinkEnv) *wire.Agent {
-	return s.NewKey(t, s.Agent, credential.Read)
+// setLinkLock locks the links of an artifact for a member, or unlocks them.
+func setLinkLock(t testing.TB, s *harness.LinkEnv, a id.Artifact, locked bool) {
+	t.Helper()
+	path := "/v1/web/artifacts/" + string(a) + "/access-link-lockdown"
+	if !locked {
+		path += "/lift"
+	}
+	got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", path, nil, harness.KeyHeader()...)
+	if got.Lockdown != locked || got.ID != a {
+		t.Errorf("%s answers %+v", path, got)
+	}
+}
+
+// wanted asks for a link of a kind to a publication.
+func wanted(kind string, p contract.Published) contract.CreateLink {
+	if kind == "revision" {
+		return harness.RevisionLink(p.RevisionID)
+	}
+	return harness.ShareLink
 }
 
 func wantOK(t testing.TB, what string, a wire.Answer) {

@@ -8,7 +8,6 @@ import (
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -21,6 +20,12 @@ func lift(t testing.TB, op *harness.Member, scope, target string) contract.Lockd
 	)
 }
 
+// tryLock asks for a lockdown of a workspace.
+func tryLock(t testing.TB, op *harness.Member, w string) wire.Answer {
+	t.Helper()
+	return harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", w), harness.KeyHeader()...)
+}
+
 // claimEnv gives the deployment the checks that read an artifact in every way.
 func claimEnv(s *harness.LinkEnv) *harness.ClaimEnv { return &harness.ClaimEnv{FaultEnv: s.FaultEnv} }
 
@@ -28,7 +33,7 @@ func TestALockedWorkspaceIsClosedAtOnceUntilItIsLifted(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
 	op, w := s.NewOperator(t), string(s.Member.Workspace)
-	url := harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink).ID)
+	url := harness.ShareURL(t, s.Agent, s.Published.ArtifactID)
 	link := s.OpenLink(t, url, "shared")
 	set := harness.Lock(t, op, "workspace", w)
 	if set.SetBy != string(op.ID) || set.LiftedAt != nil || set.ReasonCode != "phishing_report" || set.TargetID != w {
@@ -52,12 +57,6 @@ func TestALockedWorkspaceIsClosedAtOnceUntilItIsLifted(t *testing.T) {
 	claimEnv(s).WantOpen(t, s.Agent, s.Published)
 	s.OpenLink(t, url, "shared")
 	harness.DraftPage(t, s.Agent, "writes again")
-	harness.WantRefused(
-		t,
-		harness.TryAs(t, op, "DELETE", harness.LocksPath+"/workspace/"+w, nil, harness.KeyHeader()...),
-		404,
-		fault.NotFound,
-	)
 	if n := s.Events(t, s.Agent); n["platform.lockdown.set"] != 1 || n["platform.lockdown.lifted"] != 1 {
 		t.Errorf("%v", n)
 	}
@@ -97,13 +96,9 @@ func TestALockedArtifactIsClosedAloneUntilItIsLifted(t *testing.T) {
 func TestF35WhatTwoLocksCloseStaysClosedUntilBothAreLifted(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
-	op := s.NewOperator(t)
-	a := string(s.Published.ArtifactID)
-	w := string(s.Member.Workspace)
-	url := harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink).ID)
-	harness.CallAs[contract.WebArtifact](
-		t, s.Member, 200, "POST", "/v1/web/artifacts/"+a+"/access-link-lockdown", nil, harness.KeyHeader()...,
-	)
+	op, a, w := s.NewOperator(t), string(s.Published.ArtifactID), string(s.Member.Workspace)
+	url := harness.ShareURL(t, s.Agent, s.Published.ArtifactID)
+	setLinkLock(t, s, s.Published.ArtifactID, true)
 	harness.Lock(t, op, "artifact", a)
 	harness.Lock(t, op, "workspace", w)
 	lift(t, op, "artifact", a)
@@ -115,55 +110,16 @@ func TestF35WhatTwoLocksCloseStaysClosedUntilBothAreLifted(t *testing.T) {
 	s.WantContent(t, s.Published.RevisionContentURL, harness.Page("shared").Body)
 	harness.WantRefused(t, s.Resolve(t, url), 404, fault.NotFound)
 	s.WantGone(t, s.Published.AgentViewURL)
-	harness.CallAs[contract.WebArtifact](
-		t, s.Member, 200, "POST", "/v1/web/artifacts/"+a+"/access-link-lockdown/lift", nil, harness.KeyHeader()...,
-	)
+	setLinkLock(t, s, s.Published.ArtifactID, false)
 	claimEnv(s).WantOpen(t, s.Agent, s.Published)
 	s.OpenLink(t, url, "shared")
-}
-
-func TestALockdownWhoseAnswerIsLostIsRepeated(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	op := s.NewOperator(t)
-	w := string(s.Member.Workspace)
-	idem := []string{"Idempotency-Key", wire.NewKey()}
-	s.Faults.On("TransactWriteItems").Times(3).After(chaos.Timeout)
-	harness.WantRefused(
-		t,
-		harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", w), idem...),
-		503,
-		fault.DatabaseUnavailable,
-	)
-	first := harness.CallAs[contract.Lockdown](
-		t, op, 201, "POST", harness.LocksPath, harness.LockdownOf("workspace", w), idem...,
-	)
-	harness.WantRefused(
-		t,
-		harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("artifact", w), idem...),
-		400,
-		fault.InvalidIdempotencyKey,
-	)
-	s.Faults.On("TransactWriteItems").Times(3).After(chaos.Timeout)
-	harness.WantRefused(
-		t, harness.TryAs(t, op, "DELETE", harness.LocksPath+"/workspace/"+w, nil, idem...), 503, fault.DatabaseUnavailable,
-	)
-	up := harness.CallAs[contract.Lockdown](t, op, 200, "DELETE", harness.LocksPath+"/workspace/"+w, nil, idem...)
-	if !up.SetAt.Equal(first.SetAt.Time) || up.LiftedAt == nil {
-		t.Errorf("%+v, then %+v", first, up)
-	}
-	if n := s.Events(t, s.Agent); n["platform.lockdown.set"] != 1 || n["platform.lockdown.lifted"] != 1 {
-		t.Errorf("%v", n)
-	}
 }
 
 func TestManyLockAndLiftAtOnce(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
 	op, w := s.NewOperator(t), string(s.Member.Workspace)
-	for _, a := range harness.Together(func() wire.Answer {
-		return harness.TryAs(t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", w), harness.KeyHeader()...)
-	}) {
+	for _, a := range harness.Together(func() wire.Answer { return tryLock(t, op, w) }) {
 		if a.Status != http.StatusCreated && a.Status != http.StatusServiceUnavailable {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
@@ -194,47 +150,29 @@ func TestWhatIsUnderWayInALockedWorkspaceFails(t *testing.T) {
 	harness.WantRefused(t, a, 401, fault.NotAuthenticated)
 }
 
-func TestF33ALockHoldsForWhatIsStillMovedAfterAClaim(t *testing.T) {
+// TestF33ALockHoldsWhileItsTargetIsMovedAfterAClaim locks the destination of a claim, and what was claimed.
+func TestF33ALockHoldsWhileItsTargetIsMovedAfterAClaim(t *testing.T) {
 	t.Parallel()
-	s := harness.NewClaimEnv(t)
-	op := s.NewOperator(t)
-	c := s.NewClaimant(t)
-	src := s.NewSource(t)
-	shown := harness.PublishPage(t, src.Agent, "claimed")
-	s.MustClaim(t, c, src.ClaimToken)
-	s.WantOpen(t, c.Agent, shown)
-	harness.Lock(t, op, "workspace", string(c.Workspace))
-	s.WantClosed(t, c.Agent, shown)
-	s.Migrate(t, src.WorkspaceID)
-	s.WantClosed(t, c.Agent, shown)
-	harness.WantRefused(
-		t,
-		harness.TryAs(
-			t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", string(src.WorkspaceID)), harness.KeyHeader()...,
-		),
-		400,
-		fault.InvalidRequest,
-	)
-	lift(t, op, "workspace", string(c.Workspace))
-	s.WantOpen(t, c.Agent, shown)
-}
-
-func TestF33AnArtifactIsLockedBeforeAndAfterItIsMoved(t *testing.T) {
-	t.Parallel()
-	s := harness.NewClaimEnv(t)
-	op := s.NewOperator(t)
-	c := s.NewClaimant(t)
-	src := s.NewSource(t)
-	shown := harness.PublishPage(t, src.Agent, "claimed")
-	s.MustClaim(t, c, src.ClaimToken)
-	harness.Lock(t, op, "artifact", string(shown.ArtifactID))
-	s.WantClosed(t, c.Agent, shown)
-	s.Migrate(t, src.WorkspaceID)
-	s.WantClosed(t, c.Agent, shown)
-	lift(t, op, "artifact", string(shown.ArtifactID))
-	s.WantOpen(t, c.Agent, shown)
-	if n := s.Events(t, c.Agent); n["platform.lockdown.set"] != 1 || n["platform.lockdown.lifted"] != 1 {
-		t.Errorf("the new owner's record has %v", n)
+	for _, scope := range []string{"workspace", "artifact"} {
+		t.Run(scope, func(t *testing.T) {
+			t.Parallel()
+			s := harness.NewClaimEnv(t)
+			op, c, src := s.NewOperator(t), s.NewClaimant(t), s.NewSource(t)
+			shown := harness.PublishPage(t, src.Agent, "claimed")
+			target := map[string]string{"workspace": string(c.Workspace), "artifact": string(shown.ArtifactID)}[scope]
+			s.MustClaim(t, c, src.ClaimToken)
+			s.WantOpen(t, c.Agent, shown)
+			harness.Lock(t, op, scope, target)
+			s.WantClosed(t, c.Agent, shown)
+			s.Migrate(t, src.WorkspaceID)
+			s.WantClosed(t, c.Agent, shown)
+			harness.WantRefused(t, tryLock(t, op, string(src.WorkspaceID)), 400, fault.InvalidRequest)
+			lift(t, op, scope, target)
+			s.WantOpen(t, c.Agent, shown)
+			if n := s.Events(t, c.Agent); n["platform.lockdown.set"] != 1 || n["platform.lockdown.lifted"] != 1 {
+				t.Errorf("the new owner's record has %v", n)
+			}
+		})
 	}
 }
 
@@ -256,9 +194,7 @@ func TestF34ALockAndAClaimAtTheSameMoment(t *testing.T) {
 				_, err := s.Claim(t, c, wire.NewKey(), src.ClaimToken)
 				claimed <- err
 			}()
-			locked := harness.TryAs(
-				t, op, "POST", harness.LocksPath, harness.LockdownOf("workspace", string(target)), harness.KeyHeader()...,
-			)
+			locked := tryLock(t, op, string(target))
 			err := <-claimed
 			switch {
 			case locked.Status == http.StatusCreated && (of == "destination" || err != nil):

@@ -14,15 +14,15 @@ import (
 
 // The commands of links as requests that a goroutine may send.
 
-func createAsync(s *harness.LinkEnv, g *wire.Agent, a id.Artifact, r contract.CreateLink) (wire.Answer, error) {
+func createAsync(g *wire.Agent, a id.Artifact, r contract.CreateLink) (wire.Answer, error) {
 	return g.Do(ctx, "POST", g.At.APIURL+harness.LinksPath(a), r, harness.KeyHeader()...)
 }
 
-func revokeAsync(s *harness.LinkEnv, g *wire.Agent, l id.Link) (wire.Answer, error) {
+func revokeAsync(g *wire.Agent, l id.Link) (wire.Answer, error) {
 	return g.Do(ctx, "POST", g.At.APIURL+harness.LinkPath(l, "revoke"), nil)
 }
 
-func setVisibilityAsync(s *harness.LinkEnv, g *wire.Agent, a id.Artifact, word string) (wire.Answer, error) {
+func setVisibilityAsync(g *wire.Agent, a id.Artifact, word string) (wire.Answer, error) {
 	return g.Do(ctx, "PUT", g.At.APIURL+"/v1/artifacts/"+string(a)+"/visibility", contract.SetVisibility{Visibility: word})
 }
 
@@ -42,9 +42,9 @@ func TestF73TwoWhoShareAtOnceHaveOneLink(t *testing.T) {
 	}
 	for n, answer := range s.Concurrently(t, 8, func(n int) (wire.Answer, error) {
 		if n%4 == 3 {
-			return setVisibilityAsync(s, s.Agent, a, "unlisted")
+			return setVisibilityAsync(s.Agent, a, "unlisted")
 		}
-		return createAsync(s, s.Agent, a, harness.ShareLink)
+		return createAsync(s.Agent, a, harness.ShareLink)
 	}) {
 		if n%4 == 3 {
 			var v contract.Visibility
@@ -68,7 +68,7 @@ func TestALinkIsRevokedOnceHoweverManyTry(t *testing.T) {
 	for _, wanted := range []contract.CreateLink{harness.ShareLink, harness.RevisionLink(s.Published.RevisionID)} {
 		l := harness.CreateLink(t, s.Agent, s.Published.ArtifactID, wanted)
 		var first *contract.Time
-		for _, a := range s.Concurrently(t, 6, func(int) (wire.Answer, error) { return revokeAsync(s, s.Agent, l.ID) }) {
+		for _, a := range s.Concurrently(t, 6, func(int) (wire.Answer, error) { return revokeAsync(s.Agent, l.ID) }) {
 			var r contract.RevokedLink
 			harness.Decode(t, a, &r)
 			if wantOK(t, "revoke", a); first != nil && !first.Equal(r.RevokedAt.Time) {
@@ -91,23 +91,15 @@ func TestALinkThatIsOvertakenIsNeitherMadeNorLeft(t *testing.T) {
 		do   func(id.Artifact)
 	}{
 		"a deletion": {fault.ArtifactNotFound, func(a id.Artifact) { wantOK(t, "delete", harness.TryDelete(t, s.Agent, a)) }},
-		"a lock": {fault.NotFound, func(a id.Artifact) {
-			harness.CallAs[contract.WebArtifact](
-				t, s.Member, 200, "POST", "/v1/web/artifacts/"+string(a)+"/access-link-lockdown", nil, harness.KeyHeader()...,
-			)
-		}},
+		"a lock":     {fault.NotFound, func(a id.Artifact) { setLinkLock(t, s, a, true) }},
 		"an operator's lock": {fault.ArtifactNotFound, func(a id.Artifact) {
 			s.Update(t, "A#"+string(a), "META", map[string]any{"lock": "lkd_1"})
 		}},
 	} {
 		for _, kind := range []string{"share", "revision"} {
 			p := harness.PublishPage(t, s.Agent, "overtaken")
-			wanted := contract.CreateLink{Type: kind}
-			if kind == "revision" {
-				wanted.RevisionID = p.RevisionID
-			}
 			late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-				return createAsync(s, s.Agent, p.ArtifactID, wanted)
+				return createAsync(s.Agent, p.ArtifactID, wanted(kind, p))
 			}, func() { ends.do(p.ArtifactID) })
 			if late.Status != http.StatusNotFound || late.Code() != ends.code {
 				t.Errorf("a %s link that %s overtakes: %d %s", kind, name, late.Status, late.Body)
@@ -125,16 +117,10 @@ func TestAClosingAndACreationOvertakeEachOther(t *testing.T) {
 	s := harness.NewLinkEnv(t)
 	for _, kind := range []string{"share", "revision"} {
 		p := harness.PublishPage(t, s.Agent, "raced")
-		wanted := contract.CreateLink{Type: kind}
-		if kind == "revision" {
-			wanted.RevisionID = p.RevisionID
-		}
-		old := s.OpenLink(
-			t, harness.MintLink(t, s.Agent, harness.CreateLink(t, s.Agent, p.ArtifactID, harness.ShareLink).ID), "raced",
-		)
+		old := s.OpenLink(t, harness.ShareURL(t, s.Agent, p.ArtifactID), "raced")
 		var made contract.CreatedLink
 		late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-			return createAsync(s, s.Agent, p.ArtifactID, wanted)
+			return createAsync(s.Agent, p.ArtifactID, wanted(kind, p))
 		}, func() {
 			harness.SetVisibility(t, s.Agent, p.ArtifactID, "private")
 		})
@@ -143,7 +129,7 @@ func TestAClosingAndACreationOvertakeEachOther(t *testing.T) {
 		s.OpenLink(t, harness.MintLink(t, s.Agent, made.ID), "raced") // it was made after the closing
 		var next contract.CreatedLink
 		closed := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-			return setVisibilityAsync(s, s.Agent, p.ArtifactID, "private")
+			return setVisibilityAsync(s.Agent, p.ArtifactID, "private")
 		}, func() {
 			next = harness.CreateLink(t, s.Agent, p.ArtifactID, harness.RevisionLink(p.RevisionID))
 		})
@@ -164,10 +150,10 @@ func TestARevocationThatIsLostIsRepeated(t *testing.T) {
 	l := harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink)
 	had := s.OpenLink(t, harness.MintLink(t, s.Agent, l.ID), "shared")
 	s.Faults.On("TransactWriteItems").Before(chaos.Fail(harness.ErrDown))
-	harness.WantRefused(t, harness.Must(revokeAsync(s, s.Agent, l.ID))(t), 503, fault.DatabaseUnavailable)
+	harness.WantRefused(t, harness.Must(revokeAsync(s.Agent, l.ID))(t), 503, fault.DatabaseUnavailable)
 	s.OpenLink(t, had.URL, "shared")
 	s.Faults.On("TransactWriteItems").After(chaos.Fail(harness.ErrDown))
-	harness.WantRefused(t, harness.Must(revokeAsync(s, s.Agent, l.ID))(t), 503, fault.DatabaseUnavailable)
+	harness.WantRefused(t, harness.Must(revokeAsync(s.Agent, l.ID))(t), 503, fault.DatabaseUnavailable)
 	s.WantLinksClosed(t, had) // it took effect
 	harness.RevokeLink(t, s.Agent, l.ID)
 	if done := s.Events(t, s.Agent); done["access_link.revoked"] != 1 {

@@ -12,17 +12,10 @@ import (
 	"testing"
 
 	"vitrine/scripts/journey/harness"
-	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 )
 
-// signedOut tells whether the window has no session that holds.
-func signedOut(t testing.TB, w *harness.FakeBrowser) bool {
-	t.Helper()
-	a := w.Get(t, "/dashboard")
-	return a.Status == http.StatusSeeOther && strings.HasPrefix(a.Header.Get("Location"), "/api/auth/sign-in?")
-}
-
+// refreshGrant is the token request of a client with a refresh token.
 func refreshGrant(client, token string) url.Values {
 	return url.Values{"grant_type": {contract.GrantRefresh}, "client_id": {client}, "refresh_token": {token}}
 }
@@ -99,34 +92,4 @@ func (c client) exchange(code string) url.Values {
 		"code":          {code},
 		"code_verifier": {c.verifier},
 	}
-}
-
-// openAttempt takes a window to the page of an agent that waits.
-func openAttempt(t testing.TB, w *harness.FakeBrowser, s contract.StartedClaim) wire.Answer {
-	t.Helper()
-	path, ours := strings.CutPrefix(s.Claim.VerificationURI, w.Origins.App)
-	if !ours {
-		t.Fatal("the agent's link leads elsewhere")
-	}
-	if a := w.Get(t, path); a.Status != http.StatusSeeOther || w.Cookies[harness.AttemptCookie] == "" {
-		t.Fatalf("the agent's link answers %d %s", a.Status, a.Body)
-	}
-	return w.Get(t, "/agent-auth/claim")
-}
-
-// enterCode sends the code of an agent.
-func enterCode(t testing.TB, w *harness.FakeBrowser, code string) wire.Answer {
-	t.Helper()
-	return w.Post(t, "/agent-auth/claim", codeForm(w, code))
-}
-
-// codeForm are the fields of the page that shows the agent of the window's cookie.
-func codeForm(w *harness.FakeBrowser, code string) url.Values {
-	sum := sha256.Sum256([]byte("page of an attempt\n" + w.Cookies[harness.AttemptCookie]))
-	return url.Values{"user_code": {code}, "attempt": {base64.RawURLEncoding.EncodeToString(sum[:16])}}
-}
-
-// anotherCode is six digits that are not these.
-func anotherCode(code string) string {
-	return string('0'+(code[0]-'0'+1)%10) + code[1:]
 }
