@@ -108,28 +108,6 @@ func TestAPlanIsBoughtAndEndedInABrowser(t *testing.T) {
 	v.page.Clean()
 }
 
-// TestWhatIsDueIsShown shows each status that needs attention on the page of the plan and on the overview.
-func TestWhatIsDueIsShown(t *testing.T) {
-	t.Parallel()
-	v := visit(t, "grace@example.org")
-	v.follow(monthly, "This is a stand-in for Stripe")
-	v.follow("form button", "The Pro plan has begun")
-	sub := v.Stripe.Events()[0].Subscription
-	for _, c := range []struct{ status, plan, name string }{
-		{"past_due", "Pro plan", "Payment is late"}, {"unpaid", "Free plan", "Not paid"},
-		{"paused", "Free plan", "Paused"}, {"active", "Pro plan", ""},
-	} {
-		v.Stripe.Become(sub, c.status)
-		deliver(t, v.Env, v.Stripe.Events()...)
-		v.wants(t, c.plan, c.name)
-		v.page.Go(v.Origins.App + "/dashboard")
-		if told := v.page.Text("#due"); told != c.name {
-			t.Errorf("%s: the overview tells of %q", c.status, told)
-		}
-	}
-	v.page.Clean()
-}
-
 // TestAPaymentIsNotLostWhereTheWayBackFails has Stripe stop answering while the browser is at its page, so that only the
 // event tells of the payment.
 func TestAPaymentIsNotLostWhereTheWayBackFails(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"vitrine/scripts/journey/harness"
-	"vitrine/shared/boot"
 	"vitrine/shared/boot/api"
 	"vitrine/shared/platform/contract"
 )
@@ -14,20 +13,7 @@ import (
 // reconcile runs what the schedule of a deployment runs every day.
 func (s *env) reconcile(t *testing.T) {
 	t.Helper()
-	e := s.Options.Engines
-	services := harness.Must(boot.Open(boot.Config{
-		Environment:      "preview",
-		Origins:          s.Origins,
-		Tables:           s.Tables,
-		Bucket:           e.Bucket,
-		AWS:              e.AWS(),
-		DynamoDBEndpoint: e.DynamoDB,
-		S3Endpoint:       e.S3,
-		S3Domain:         e.S3Domain,
-		Limits:           s.Options.Limits,
-		Billing:          s.Options.Billing,
-	}))(t)
-	harness.NoError(t, api.Reconcile(services, s.Options.Log)(ctx))
+	harness.NoError(t, api.Reconcile(s.Scheduled(t), s.Options.Log)(ctx))
 }
 
 // TestWhatNoEventToldIsReconciled loses all events of two workspaces, of which one is subscribed by hand.

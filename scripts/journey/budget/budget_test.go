@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -35,23 +37,41 @@ const callDelay = 40 * time.Millisecond
 // budgetEnv holds requests of one deployment against their budgets.
 type budgetEnv struct {
 	*harness.Env
-	clock *harness.Clock
-	owner *wire.Agent
-	last  *lastAnswer
+	clock    *harness.Clock
+	owner    *wire.Agent
+	last     *lastAnswer
+	measures atomic.Bool // the calls of what is prepared are not delayed
 }
 
 func newBudgetEnv(t *testing.T) *budgetEnv {
 	t.Helper()
-	slow := chaos.For(t)
-	slow.On("").Always().If(isNoTouch).Before(chaos.Delay(callDelay))
-	clock := &harness.Clock{Now: time.Now()}
-	d := harness.NewEnv(t, clock.Use, func(o *stack.Options) {
+	l, slow := &budgetEnv{clock: harness.NewClock()}, chaos.For(t)
+	slow.On("").Always().If(func(input any) bool {
+		return l.measures.Load() && isNoTouch(input)
+	}).Before(chaos.Delay(callDelay))
+	l.measure(harness.NewEnv(t, l.clock.Use, func(o *stack.Options) {
 		o.Middleware = append(o.Middleware, slow.Add)
 		harness.LimitReads(&o.Limits, artifactReads)
-	})
-	l := &budgetEnv{Env: d, clock: clock, last: &lastAnswer{RoundTripper: d.Anyone.HTTP.Transport}}
-	l.Anyone.HTTP.Transport = l.last
+	}))
 	return l
+}
+
+// measure holds the requests of a deployment against their budgets.
+func (l *budgetEnv) measure(d *harness.Env) {
+	l.Env, l.last = d, &lastAnswer{RoundTripper: d.Anyone.HTTP.Transport}
+	l.Anyone.HTTP.Transport = l.last
+}
+
+// backend returns access to the tables that is not metered.
+func (l *budgetEnv) backend() *harness.BackendEnv {
+	e := l.Options.Engines
+	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
+	return &harness.BackendEnv{
+		Env:    l.Env,
+		DB:     client,
+		Tables: dynamo.Named(l.Options.Tables),
+		Clock:  l.clock,
+	}
 }
 
 // isNoTouch reports whether a call is none that records the use of a key.
@@ -77,11 +97,29 @@ func (l *lastAnswer) RoundTrip(r *http.Request) (*http.Response, error) {
 // wantStatus sends a request and wants this status; a path is one of the api host.
 func (l *budgetEnv) wantStatus(t *testing.T, g *wire.Agent, status int, method, target string, headers ...string) {
 	t.Helper()
+	l.sends(t, g, status, method, target, nil, headers...)()
+}
+
+// asks is a command of a member, with a fresh Idempotency-Key.
+func (l *budgetEnv) asks(t *testing.T, who *harness.Member, status int, method, path string, body any) func() {
+	return func() {
+		t.Helper()
+		l.sends(t, who.Agent, status, method, path, body, harness.KeyHeader()...)()
+	}
+}
+
+// sends is a request that is to have this status.
+func (l *budgetEnv) sends(
+	t *testing.T, g *wire.Agent, status int, method, target string, body any, headers ...string,
+) func() {
 	if strings.HasPrefix(target, "/") {
 		target = l.Origins.API + target
 	}
-	if a, err := g.Do(ctx, method, target, nil, headers...); err != nil || a.Status != status {
-		t.Fatalf("%s answers %d %s (%v), want %d", method, a.Status, a.Body, err, status)
+	return func() {
+		t.Helper()
+		if a, err := g.Do(ctx, method, target, body, headers...); err != nil || a.Status != status {
+			t.Fatalf("%s %s answers %d %s (%v), want %d", method, target, a.Status, a.Body, err, status)
+		}
 	}
 }
 
@@ -99,18 +137,28 @@ type requestCost struct {
 // lastCost waits for the line of the last request, which may follow the answer.
 func (l *budgetEnv) lastCost(t *testing.T) requestCost {
 	t.Helper()
+	return costs(t, l.Env, 1, func(s requestCost) bool { return s.ID == l.last.id })[0]
+}
+
+// costs waits until the log has so many lines of some requests.
+func costs(t *testing.T, d *harness.Env, n int, of func(requestCost) bool) (found []requestCost) {
+	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
-		for line := range strings.Lines(l.Log.String()) {
+		found = nil
+		for line := range strings.Lines(d.Log.String()) {
 			var s requestCost
-			if json.Unmarshal([]byte(line), &s) == nil && s.ID == l.last.id {
-				return s
+			if json.Unmarshal([]byte(line), &s) == nil && of(s) {
+				found = append(found, s)
 			}
 		}
+		if len(found) == n {
+			return found
+		}
 	}
-	t.Fatal("the request left no line in the log")
-	return requestCost{}
+	t.Fatalf("the log has %d lines, not %d", len(found), n)
+	return nil
 }
 
 // wantWithin makes a request and compares what it cost. The clock goes on by so little that hardly a new minute begins,
@@ -118,9 +166,11 @@ func (l *budgetEnv) lastCost(t *testing.T) requestCost {
 func (l *budgetEnv) wantWithin(t *testing.T, name string, most budget, request func()) {
 	t.Helper()
 	l.clock.Advance(time.Millisecond)
+	l.measures.Store(true)
 	request()
 	s := l.lastCost(t)
-	got := budget{s.Calls, s.Trips, s.RRU, s.WRU}
+	l.measures.Store(false)
+	got := budget{}.plus(s)
 	t.Logf("%-30s %s", name, got)
 	if s.RRU+s.WRU == 0 {
 		t.Errorf("%s (%s): nothing was metered", name, s.Route)
@@ -128,6 +178,11 @@ func (l *budgetEnv) wantWithin(t *testing.T, name string, most budget, request f
 	if s.Calls > most.calls || s.Trips > most.trips || s.RRU > most.rru || s.WRU > most.wru || s.Retries > 0 {
 		t.Errorf("%s (%s) takes %s and %d retries; the budget is %s", name, s.Route, got, s.Retries, most)
 	}
+}
+
+// plus adds what a request cost.
+func (b budget) plus(s requestCost) budget {
+	return budget{b.calls + s.Calls, b.trips + s.Trips, b.rru + s.RRU, b.wru + s.WRU}
 }
 
 // String shows the figures for people.
@@ -149,19 +204,12 @@ func tenFiles(version string) []wire.File {
 
 func TestEveryRouteStaysWithinItsBudget(t *testing.T) {
 	l := newBudgetEnv(t)
-	for _, part := range []struct {
-		name string
-		test func(*testing.T)
-	}{
-		{"provisioning", l.provisioning},
-		{"publishing and deleting", l.publishing},
-		{"reading", l.reading},
-		{"accounts", l.accounts},
-	} {
-		if !t.Run(part.name, part.test) && l.owner == nil {
-			t.Fatal("without a workspace there is nothing to ask")
-		}
+	if t.Run("provisioning", l.provisioning); l.owner == nil {
+		t.Fatal("without a workspace there is nothing to ask")
 	}
+	t.Run("publishing and deleting", l.publishing)
+	t.Run("reading", l.reading)
+	t.Run("accounts", l.accounts)
 }
 
 // artifactReads is how often an artifact may be read here: more often than reading asks until it wants a refusal.
@@ -177,19 +225,16 @@ func (l *budgetEnv) provisioning(t *testing.T) {
 	}
 	var asked wire.Answer
 	l.wantWithin(t, "provision, work asked", budget{3, 1, 0.5, 2}, func() { asked = l.provisions(t, nil, 401) })
-	proof, err := wire.Prove(ctx, asked)
-	if err != nil {
-		t.Fatal(err)
-	}
+	proof := harness.Must(wire.Prove(ctx, asked))(t)
 	// The nonce is burnt before the gate.
 	l.wantWithin(t, "provision, work proven", budget{6, 4, 0.5, 14}, func() { l.provisions(t, proof, 201) })
 }
 
 func (l *budgetEnv) provisions(t *testing.T, body any, status int) wire.Answer {
 	t.Helper()
-	a, err := l.Anyone.Do(ctx, "POST", l.Origins.API+"/v1/ephemeral/provision", body)
-	if err != nil || a.Status != status {
-		t.Fatalf("%d %s (%v), want %d", a.Status, a.Body, err, status)
+	a := harness.Do(t, l.Anyone, "POST", l.Origins.API+"/v1/ephemeral/provision", body)
+	if a.Status != status {
+		t.Fatalf("%d %s, want %d", a.Status, a.Body, status)
 	}
 	return a
 }
@@ -237,43 +282,29 @@ func (l *budgetEnv) publishes(t *testing.T, revises id.Artifact, most []budget) 
 	if revises != "" {
 		name = "revision: "
 	}
-	var err error
-	must := func() {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	files := tenFiles(name)
 	wanted := wire.Declare("Report", files...)
 	wanted.ArtifactID = revises
 	var session contract.Session
-	l.wantWithin(t, name+"create", most[0], func() { session, err = l.owner.Create(ctx, wire.NewKey(), wanted); must() })
+	l.wantWithin(t, name+"create", most[0], func() {
+		session = harness.Must(l.owner.Create(ctx, wire.NewKey(), wanted))(t)
+	})
 	for n, target := range session.Files {
-		_, err = l.owner.Put(ctx, target, files[n].Body) // finalize tells if one is missing
-		must()
+		harness.Must(l.owner.Put(ctx, target, files[n].Body))(t) // finalize tells if one is missing
 	}
 	l.wantWithin(t, name+"finalize", most[1], func() {
-		_, err = l.owner.Finalize(ctx, wire.NewKey(), session.UploadSessionID)
-		must()
+		harness.Must(l.owner.Finalize(ctx, wire.NewKey(), session.UploadSessionID))(t)
 	})
 	var published contract.Published
 	l.wantWithin(t, name+"publish", most[2], func() {
-		published, err = l.owner.Publish(ctx, wire.NewKey(), session.ArtifactID, session.RevisionID)
-		must()
+		published = harness.Must(l.owner.Publish(ctx, wire.NewKey(), session.ArtifactID, session.RevisionID))(t)
 	})
 	return published
 }
 
 func (l *budgetEnv) reading(t *testing.T) {
-	old, err := l.owner.PublishFiles(ctx, "Report", "", tenFiles("old")...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := l.owner.PublishFiles(ctx, "Report", old.ArtifactID, tenFiles("new")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := harness.Must(l.owner.PublishFiles(ctx, "Report", "", tenFiles("old")...))(t)
+	p := harness.Must(l.owner.PublishFiles(ctx, "Report", old.ArtifactID, tenFiles("new")...))(t)
 	view := "/v1/artifacts/" + string(p.ArtifactID)
 	for range 2 { // until the bundle is there, the revision is read for each view
 		l.wantWithin(t, "public agent view, pending", budget{3, 1, 3, 1}, func() {
@@ -300,16 +331,12 @@ func (l *budgetEnv) reading(t *testing.T) {
 	})
 	var resolved contract.Resolved
 	l.wantWithin(t, "link resolve", budget{2, 1, 3, 1}, func() {
-		if resolved, err = l.Anyone.Resolve(ctx, p.UnlistedURL); err != nil {
-			t.Fatal(err)
-		}
+		resolved = harness.Must(l.Anyone.Resolve(ctx, p.UnlistedURL))(t)
 	})
 	l.readingColdViews(t)
 	l.readingFiles(t, p.RevisionContentURL, resolved.IframeSrc, old.RevisionContentURL)
 	for range artifactReads { // too often at some point
-		if _, err := l.Anyone.Do(ctx, "HEAD", p.RevisionContentURL, nil); err != nil {
-			t.Fatal(err)
-		}
+		harness.Do(t, l.Anyone, "HEAD", p.RevisionContentURL, nil)
 	}
 	// The refusal is remembered, but a closed gate beats it, so that the gates are still asked.
 	l.wantWithin(t, "content, 429 repeated", budget{1, 1, 2, 0}, func() {
@@ -322,19 +349,14 @@ func (l *budgetEnv) readingColdViews(t *testing.T) {
 	t.Helper()
 	var fresh [2]contract.Published
 	for n := range fresh {
-		var err error
-		if fresh[n], err = l.owner.PublishFiles(ctx, "Report", "", tenFiles("cold")...); err != nil {
-			t.Fatal(err)
-		}
+		fresh[n] = harness.Must(l.owner.PublishFiles(ctx, "Report", "", tenFiles("cold")...))(t)
 	}
 	l.wantWithin(t, "public agent view, cold", budget{3, 2, 5.5, 1}, func() {
 		l.wantStatus(t, l.Anyone, 200, "GET", fresh[0].AgentViewURL)
 	})
 	// Two round trips: the link's own state says which revision it shows; the answer holds its whole view.
 	l.wantWithin(t, "link resolve, cold", budget{3, 2, 4, 1}, func() {
-		if _, err := l.Anyone.Resolve(ctx, fresh[1].UnlistedURL); err != nil {
-			t.Fatal(err)
-		}
+		harness.Must(l.Anyone.Resolve(ctx, fresh[1].UnlistedURL))(t)
 	})
 }
 
@@ -359,9 +381,9 @@ func (l *budgetEnv) readingFiles(t *testing.T, current, linked, old string) {
 		{"content of an older one", "GET", old, 200, budget{3, 2, 3, 1}, nil},
 	} {
 		l.wantWithin(t, read.name, read.most, func() {
-			a, err := l.Anyone.Do(ctx, read.method, read.url, nil, read.headers...)
-			if err != nil || a.Status != read.status {
-				t.Fatalf("%s answers %d (%v)", read.name, a.Status, err)
+			a := harness.Do(t, l.Anyone, read.method, read.url, nil, read.headers...)
+			if a.Status != read.status {
+				t.Fatalf("%s answers %d", read.name, a.Status)
 			}
 			if read.url == current {
 				etag = a.Header.Get("ETag")

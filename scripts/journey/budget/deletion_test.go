@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/scripts/journey/harness"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/contract"
 )
@@ -23,16 +22,9 @@ func TestDeletingAWorkspaceCostsOneTransaction(t *testing.T) {
 		})
 	}
 	signedIn()
-	ask := func(method string, body any) func() {
-		return func() {
-			if a := harness.TryAs(t, who, method, path, body); a.Status != 200 {
-				t.Fatalf("%s answers %d %s", method, a.Status, a.Body)
-			}
-		}
-	}
-	l.wantWithin(t, "member: deletion", budget{4, 3, 3, 2}, ask("GET", nil))
+	l.wantWithin(t, "member: deletion", budget{4, 3, 3, 2}, l.sends(t, who.Agent, 200, "GET", path, nil))
 	l.wantWithin(t, "member: request a deletion", budget{5, 4, 4, 28},
-		ask("POST", contract.RequestDeletion{Confirm: "Someone's Workspace"}))
+		l.sends(t, who.Agent, 200, "POST", path, contract.RequestDeletion{Confirm: "Someone's Workspace"}))
 	signedIn()
-	l.wantWithin(t, "member: cancel a deletion", budget{5, 4, 4, 28}, ask("DELETE", nil))
+	l.wantWithin(t, "member: cancel a deletion", budget{5, 4, 4, 28}, l.sends(t, who.Agent, 200, "DELETE", path, nil))
 }

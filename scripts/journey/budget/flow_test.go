@@ -28,8 +28,8 @@ func (l *budgetEnv) publishFlow(t *testing.T, g *wire.Agent, files []wire.File) 
 		t.Helper()
 		s := l.lastCost(t)
 		l.clock.Advance(time.Millisecond)
-		t.Logf("%-30s %s", name, budget{s.Calls, s.Trips, s.RRU, s.WRU})
-		all = budget{all.calls + s.Calls, all.trips + s.Trips, all.rru + s.RRU, all.wru + s.WRU}
+		t.Logf("%-30s %s", name, budget{}.plus(s))
+		all = all.plus(s)
 	}
 	session := harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("Report", files...)))(t)
 	count("create")
@@ -80,8 +80,8 @@ var afterlife = []struct {
 // falls due of it until nothing is left. A write whose condition is false is paid for too, so that the jobs make none.
 func TestAPublicationAndItsAfterlifeStayWithinTheirBudget(t *testing.T) {
 	s := harness.NewJobEnv(t)
-	l := &budgetEnv{Env: s.Env, clock: s.Clock, last: &lastAnswer{RoundTripper: s.Anyone.HTTP.Transport}}
-	s.Anyone.HTTP.Transport = l.last
+	l := &budgetEnv{clock: s.Clock}
+	l.measure(s.Env)
 	g := s.NewAgent(t)
 	all := []budget{loneBudget, flowBudget}
 	for n, most := range all {

@@ -1,10 +1,8 @@
 package budget
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
@@ -32,23 +30,10 @@ func TestAHotReadIsOneStrongRead(t *testing.T) {
 }
 
 // wantReads waits until the log has so many reads of files, and returns what they cost together.
-func wantReads(t *testing.T, s *harness.LinkEnv, reads int) budget {
+func wantReads(t *testing.T, s *harness.LinkEnv, reads int) (sum budget) {
 	t.Helper()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); <-tick.C {
-		n, sum := 0, budget{}
-		for line := range strings.Lines(s.Log.String()) {
-			var r requestCost
-			if json.Unmarshal([]byte(line), &r) == nil && strings.HasPrefix(r.Route, "/v/") {
-				n++
-				sum.calls, sum.rru, sum.wru = sum.calls+r.Calls, sum.rru+r.RRU, sum.wru+r.WRU
-			}
-		}
-		if n == reads {
-			return sum
-		}
+	for _, r := range costs(t, s.Env, reads, func(r requestCost) bool { return strings.HasPrefix(r.Route, "/v/") }) {
+		sum = sum.plus(r)
 	}
-	t.Fatalf("the log has not %d reads", reads)
-	return budget{}
+	return sum
 }

@@ -3,19 +3,9 @@ package budget
 import (
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"vitrine/scripts/journey/harness"
-	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/contract"
 )
-
-// backend returns access to the tables that is not metered.
-func (l *budgetEnv) backend() *harness.BackendEnv {
-	e := l.Options.Engines
-	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
-	return &harness.BackendEnv{Env: l.Env, DB: client, Tables: dynamo.Named(l.Options.Tables)}
-}
 
 // claimed gives the deployment an owner whose workspace is claimed, and a member of it.
 func (l *budgetEnv) claimed(t *testing.T) (*harness.BackendEnv, *harness.Member) {
@@ -62,23 +52,19 @@ func TestRoutesOfLinksStayWithinTheirBudget(t *testing.T) {
 func (l *budgetEnv) members(t *testing.T, who *harness.Member, shown contract.Published, ended contract.CreatedLink) {
 	t.Helper()
 	at := "/v1/web/artifacts/" + string(shown.ArtifactID)
-	ask := func(status int, method, path string, body any) func() {
-		return func() {
-			if a := harness.TryAs(t, who, method, path, body, harness.KeyHeader()...); a.Status != status {
-				t.Fatalf("%s %s answers %d %s", method, path, a.Status, a.Body)
-			}
-		}
-	}
-	l.wantWithin(t, "member: link", budget{6, 5, 5, 16}, ask(201, "POST", at+"/access-links", harness.ShareLink))
+	l.wantWithin(t, "member: link", budget{6, 5, 5, 16},
+		l.asks(t, who, 201, "POST", at+"/access-links", harness.ShareLink))
 	made := harness.CreateLink(t, l.owner, shown.ArtifactID, harness.ShareLink)
 	l.wantWithin(t, "member: mint", budget{6, 4, 5, 2},
-		ask(200, "POST", "/v1/web/access-links/"+string(made.ID)+"/mint", nil))
-	l.wantWithin(t, "member: links of an artifact", budget{7, 5, 6.5, 2}, ask(200, "GET", at+"/access-links", nil))
-	l.wantWithin(t, "member: all links", budget{7, 4, 5, 2}, ask(200, "GET", "/v1/web/access-links", nil))
-	l.wantWithin(t, "member: lock", budget{8, 7, 7, 13}, ask(200, "POST", at+"/access-link-lockdown", nil))
-	l.wantWithin(t, "member: unlock", budget{8, 7, 7, 13}, ask(200, "POST", at+"/access-link-lockdown/lift", nil))
+		l.asks(t, who, 200, "POST", "/v1/web/access-links/"+string(made.ID)+"/mint", nil))
+	l.wantWithin(t, "member: links of an artifact", budget{7, 5, 6.5, 2},
+		l.asks(t, who, 200, "GET", at+"/access-links", nil))
+	l.wantWithin(t, "member: all links", budget{7, 4, 5, 2}, l.asks(t, who, 200, "GET", "/v1/web/access-links", nil))
+	l.wantWithin(t, "member: lock", budget{8, 7, 7, 13}, l.asks(t, who, 200, "POST", at+"/access-link-lockdown", nil))
+	l.wantWithin(t, "member: unlock", budget{8, 7, 7, 13},
+		l.asks(t, who, 200, "POST", at+"/access-link-lockdown/lift", nil))
 	l.wantWithin(t, "member: revoke", budget{6, 5, 4, 13},
-		ask(200, "POST", "/v1/web/access-links/"+string(made.ID)+"/revoke", nil))
+		l.asks(t, who, 200, "POST", "/v1/web/access-links/"+string(made.ID)+"/revoke", nil))
 	l.wantWithin(t, "member: revoke, closed before", budget{6, 5, 4, 2},
-		ask(200, "POST", "/v1/web/access-links/"+string(ended.ID)+"/revoke", nil))
+		l.asks(t, who, 200, "POST", "/v1/web/access-links/"+string(ended.ID)+"/revoke", nil))
 }

@@ -20,13 +20,8 @@ func TestAPollOfAnOpenPageStaysWithinItsBudget(t *testing.T) {
 	public, blob, err := wire.SplitLink(harness.MintLink(t, l.owner, link.ID))
 	harness.NoError(t, err)
 	poll := func(status int, r id.Revision) func() {
-		return func() {
-			a, err := l.Anyone.Do(ctx, "POST", l.Origins.App+"/api/live/access-links/"+string(public),
-				map[string]any{"blob": blob, "revision_id": r})
-			if err != nil || a.Status != status {
-				t.Fatalf("the poll answers %d %s (%v), want %d", a.Status, a.Body, err, status)
-			}
-		}
+		return l.sends(t, l.Anyone, status, "POST", l.Origins.App+"/api/live/access-links/"+string(public),
+			map[string]any{"blob": blob, "revision_id": r})
 	}
 	l.wantWithin(t, "poll of a link, first", budget{2, 2, 1.5, 1}, poll(204, shown.RevisionID))
 	l.wantWithin(t, "poll of a link", budget{1, 1, 1.5, 0}, poll(204, shown.RevisionID))

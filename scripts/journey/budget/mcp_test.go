@@ -4,11 +4,9 @@ import (
 	"encoding/json"
 	"net/http"
 	"testing"
-	"time"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
 )
@@ -122,14 +120,9 @@ func (c *toolCaller) arguments(tool string) map[string]any {
 }
 
 func TestEveryToolStaysWithinTheSumOfItsRoutes(t *testing.T) {
-	now := &harness.Clock{Now: time.Now()}
-	p := harness.NewBackendEnv(t, now.Use)
-	p.Faults.On("").Always().Before(chaos.Delay(callDelay))
-	c := &toolCaller{
-		budgetEnv: &budgetEnv{Env: p.Env, clock: now, last: &lastAnswer{RoundTripper: p.Anyone.HTTP.Transport}},
-		who:       p.GrantTo(t, p.NewMember(t), "oc_x", p.Origins.MCP).Agent,
-	}
-	p.Anyone.HTTP.Transport = c.last
+	l := newBudgetEnv(t)
+	p := l.backend()
+	c := &toolCaller{budgetEnv: l, who: p.GrantTo(t, p.NewMember(t), "oc_x", p.Origins.MCP).Agent}
 	for _, free := range []string{"ping", "tools/list", "resources/list", "prompts/list"} {
 		c.wantWithin(t, free, budget{2, 2, 3, 0}, func() { c.message(t, free, map[string]any{}) })
 	}

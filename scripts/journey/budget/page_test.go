@@ -2,6 +2,8 @@ package budget
 
 import (
 	"fmt"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -67,6 +69,16 @@ func TestPagesOfMembersStayWithinTheirBudget(t *testing.T) {
 	harness.Must(agent.PublishFiles(t.Context(), "Paged", shown.ArtifactID, manyFiles("one")...))(t)
 	harness.Must(agent.PublishFiles(t.Context(), "Paged", shown.ArtifactID, manyFiles("two")...))(t)
 	read("page: comparison of 100 files", at+"/compare", budget{9 + 2*limits.ComparedFiles, 11, 10, 2})
+	ten := harness.Must(agent.PublishFiles(t.Context(), "Ten", shown.ArtifactID, tenFiles("ten")...))(t)
+	harness.Must(agent.PublishFiles(t.Context(), "Last", shown.ArtifactID, harness.Page("last")))(t)
+	// Session, member, counters, then the artifact with the revision, its files, and the transaction: record, artifact
+	// with its index entry, the check of the source, a fence, the revision with its files, event.
+	l.wantWithin(t, "page: restore", budget{7, 6, 6, 16}, func() {
+		form := at + "/revisions/" + string(ten.RevisionID) + "/restore"
+		if a := w.Post(t, form, url.Values{"once": {"page-" + wire.NewKey()}}); a.Status != http.StatusSeeOther {
+			t.Fatalf("restoring answers %d %s", a.Status, a.Body)
+		}
+	})
 }
 
 // manyFiles are as many files as an artifact may have, with a word that may differ.

@@ -13,8 +13,7 @@ import (
 func TestEveryRouteOfProvidersStaysWithinItsBudget(t *testing.T) {
 	l := newBudgetEnv(t)
 	first := l.Identity.First
-	p := &harness.BackendEnv{Env: l.Env, Clock: l.clock}
-	p.SignedIn(t, "member@example.org")
+	l.backend().SignedIn(t, "member@example.org")
 	asserting := func(email string, status int) func() {
 		assertion := harness.Assertion(t, first, email)
 		return func() {

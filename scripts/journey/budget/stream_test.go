@@ -14,14 +14,10 @@ func TestALargeBodyStaysWithinItsBudget(t *testing.T) {
 	l.owner = l.NewAgent(t)
 	urls := map[int]string{}
 	for _, size := range []int{1 << 20, 2 << 20} {
-		p, err := l.owner.PublishFiles(ctx, "Large", "", wire.File{
+		urls[size] = harness.Must(l.owner.PublishFiles(ctx, "Large", "", wire.File{
 			Path: "large.bin",
 			Body: harness.RandomBytes(uint64(size>>20), size),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		urls[size] = p.RevisionContentURL
+		}))(t).RevisionContentURL
 		l.wantStatus(t, l.Anyone, 200, "HEAD", urls[size]) // the files of the revision are known then
 	}
 	l.wantWithin(t, "content, 1 MB", budget{3, 2, 2, 1}, func() { l.wantStatus(t, l.Anyone, 200, "GET", urls[1<<20]) })

@@ -54,11 +54,6 @@ func (p *person) idToken(t testing.TB) string {
 	return harness.Must(p.s.Identity.Mint(provider.Person{Email: p.email}, "", "", provider.Honest))(t)
 }
 
-func (p *person) tryDelete(t testing.TB, confirm string) wire.Answer {
-	t.Helper()
-	return harness.TryAs(t, p.member, "POST", deletionPath, contract.RequestDeletion{Confirm: confirm})
-}
-
 // delete asks to delete the workspace.
 func (p *person) delete(t testing.TB) contract.WorkspaceDeletion {
 	t.Helper()
@@ -70,12 +65,6 @@ func (p *person) delete(t testing.TB) contract.WorkspaceDeletion {
 func (p *person) keep(t testing.TB) contract.WorkspaceDeletion {
 	t.Helper()
 	return harness.CallAs[contract.WorkspaceDeletion](t, p.member, 200, "DELETE", deletionPath, nil)
-}
-
-// status tells whether the workspace is being deleted.
-func (p *person) status(t testing.TB) contract.WorkspaceDeletion {
-	t.Helper()
-	return harness.CallAs[contract.WorkspaceDeletion](t, p.member, 200, "GET", deletionPath, nil)
 }
 
 // post sends a form of the browser.
@@ -99,17 +88,28 @@ func actions(t testing.TB, s *harness.JobEnv, w id.Workspace) (all []string) {
 	return all
 }
 
-// runToTheEnd runs the jobs from the end of the grace until nothing is left to do.
-func runToTheEnd(t testing.TB, s *harness.JobEnv) {
+// removed tells whether the removal of the workspace is done.
+func (p *person) removed(t testing.TB) bool {
 	t.Helper()
-	s.Clock.Advance(limits.DeletionGrace)
-	for range 12 {
-		harness.NoError(t, s.Host.Run(ctx))
-		s.Clock.Advance(limits.RemovalWait)
+	return slices.Contains(actions(t, p.s, p.workspace.ID), "workspace.deletion.done")
+}
+
+// wait lets time pass after the n-th run of the jobs: what a removal waits for other jobs, and once as long as objects
+// wait.
+func wait(s *harness.JobEnv, n int) {
+	if n%20 == 5 {
+		s.Clock.Advance(limits.CollectAfter)
+		return
 	}
-	s.Clock.Advance(limits.CollectAfter)
-	for range 12 {
-		harness.NoError(t, s.Host.Run(ctx))
-		s.Clock.Advance(limits.RemovalWait)
+	s.Clock.Advance(limits.RemovalWait)
+}
+
+// runToTheEnd runs the jobs from the end of the grace until the workspace is removed, or for a day and some hours.
+func (p *person) runToTheEnd(t testing.TB) {
+	t.Helper()
+	p.s.Clock.Advance(limits.DeletionGrace)
+	for n := 0; n < 24 && !p.removed(t); n++ {
+		harness.NoError(t, p.s.Host.Run(ctx))
+		wait(p.s, n)
 	}
 }

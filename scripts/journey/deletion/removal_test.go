@@ -3,15 +3,12 @@ package deletion
 import (
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/invariant"
-	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/limits"
 )
 
@@ -35,39 +32,32 @@ func wantGone(t testing.TB, s *harness.JobEnv, p *person) {
 }
 
 // TestARemovalThatDiesAtEachKindOfCallIsMadeUpFor ends the jobs once before and once after each kind of AWS call that they
-// make.
+// make, in turns. A removal that begins with the other kind of death has both at its last calls, too.
 func TestARemovalThatDiesAtEachKindOfCallIsMadeUpFor(t *testing.T) {
 	t.Parallel()
-	s := harness.NewPeopleEnv(t, harness.Unlimited, longLives)
-	p, other := newPerson(t, s, "ada@example.org"), newPerson(t, s, "bob@example.org")
-	p.fill(t, 250)
-	other.fill(t, 12)
-	settle(t, s)
-	p.signIn(t)
-	s.Clock.Advance(limits.SessionSeenEvery)
-	before := belongings(t, s, other.workspace.ID)
-	p.delete(t)
-	s.Clock.Advance(limits.DeletionGrace)
-	deaths := dieEverywhere(t, s, p, 0)
-	wantGone(t, s, p)
-	t.Logf("%d deaths, %d items of the other workspace", deaths, len(before))
-	if after := belongings(t, s, other.workspace.ID); !slices.Equal(before, after) {
-		t.Errorf("another workspace changed:\n%s\nis now\n%s", missing(before, after), missing(after, before))
+	for first, artifacts := range []int{60, 12} { // more than a step takes, and fewer
+		t.Run([]string{"before it first", "after it first"}[first], func(t *testing.T) {
+			t.Parallel()
+			s := harness.NewPeopleEnv(t, harness.Unlimited, longLives)
+			p, other := newPerson(t, s, "ada@example.org"), newPerson(t, s, "bob@example.org")
+			p.fill(t, artifacts)
+			if first == 0 { // the other removal meets what is not cleared up yet
+				other.fill(t, 12)
+				settle(t, s)
+			}
+			p.signIn(t)
+			s.Clock.Advance(limits.SessionSeenEvery)
+			before := belongings(t, s, other.workspace.ID)
+			p.delete(t)
+			s.Clock.Advance(limits.DeletionGrace)
+			deaths := dieEverywhere(t, s, p, first)
+			wantGone(t, s, p)
+			t.Logf("%d deaths, %d items of the other workspace", deaths, len(before))
+			if after := belongings(t, s, other.workspace.ID); !slices.Equal(before, after) {
+				t.Errorf("another workspace changed:\n%s\nis now\n%s", missing(before, after), missing(after, before))
+			}
+		})
 	}
-}
-
-// TestARemovalThatDiesAfterEachKindOfCallFirst begins with the other kind of death, so that the last calls of a removal
-// have both.
-func TestARemovalThatDiesAfterEachKindOfCallFirst(t *testing.T) {
-	t.Parallel()
-	s := harness.NewPeopleEnv(t, harness.Unlimited, longLives)
-	p := newPerson(t, s, "ada@example.org")
-	p.fill(t, 12)
-	p.signIn(t)
-	p.delete(t)
-	s.Clock.Advance(limits.DeletionGrace)
-	t.Logf("%d deaths", dieEverywhere(t, s, p, 1))
-	wantGone(t, s, p)
 }
 
 func TestJobsThatRemoveTogetherLeaveNothingAndOneEvent(t *testing.T) {
@@ -78,7 +68,7 @@ func TestJobsThatRemoveTogetherLeaveNothingAndOneEvent(t *testing.T) {
 	p.signIn(t)
 	p.delete(t)
 	s.Clock.Advance(limits.DeletionGrace)
-	for range maxRuns {
+	for n := range maxRuns {
 		done := make(chan error, 3)
 		for range cap(done) {
 			go func() { done <- s.Host.Run(ctx) }()
@@ -86,11 +76,11 @@ func TestJobsThatRemoveTogetherLeaveNothingAndOneEvent(t *testing.T) {
 		for range cap(done) {
 			harness.NoError(t, <-done)
 		}
-		if slices.Contains(actions(t, s, p.workspace.ID), "workspace.deletion.done") {
+		if p.removed(t) {
 			wantGone(t, s, p)
 			return
 		}
-		s.Clock.Advance(limits.RemovalWait)
+		wait(s, n)
 	}
 	t.Fatal("the removal is not done")
 }
@@ -98,30 +88,15 @@ func TestJobsThatRemoveTogetherLeaveNothingAndOneEvent(t *testing.T) {
 // kindOf names an AWS call by its kind and what it works on, also for those that work on several items.
 func kindOf(input any) string {
 	name := harness.CallName(input)
-	switch in := input.(type) {
-	case *dynamodb.TransactWriteItemsInput:
-		for _, a := range in.TransactItems {
-			switch {
-			case a.Update != nil:
-				name += " " + kindOfKey(a.Update.Key)
-			case a.Put != nil:
-				name += " " + kindOfKey(a.Put.Item)
-			case a.Delete != nil:
-				name += " " + kindOfKey(a.Delete.Key)
-			}
-		}
-	case *dynamodb.BatchWriteItemInput:
-		for _, writes := range in.RequestItems {
-			if d := writes[0].DeleteRequest; d != nil {
-				name += " " + kindOfKey(d.Key)
-			}
-		}
+	for _, key := range harness.WrittenKeys(input) {
+		name += " " + kindOfKey(key)
 	}
 	return name
 }
 
 func kindOfKey(key harness.Item) string {
 	pk, _, _ := strings.Cut(harness.Text(key["pk"]), "#")
+	pk, _, _ = strings.Cut(pk, ":") // of the hot table
 	sk, _, _ := strings.Cut(harness.Text(key["sk"]), "#")
 	if len(sk) > 6 { // an instant
 		sk = ""
@@ -149,35 +124,16 @@ func missing(from, in []string) string {
 // died yet: before it in even runs, after it in odd ones.
 func dieEverywhere(t testing.TB, s *harness.JobEnv, p *person, first int) (deaths int) {
 	t.Helper()
-	var mu sync.Mutex
-	died := map[string]bool{}
+	died := [2]harness.Deaths{{}, {}}
 	for run := first; run < maxRuns; run++ {
-		when := []string{"before ", "after "}[run%2]
-		rule := s.JobFaults.On("").If(func(input any) bool {
-			mu.Lock()
-			defer mu.Unlock()
-			call := when + kindOf(input)
-			first := !died[call]
-			died[call] = true
-			return first
-		})
-		if run%2 == 0 {
-			rule.Before(chaos.Crash)
-		} else {
-			rule.After(chaos.Crash)
-		}
-		process := chaos.Process(ctx)
-		err := s.Host.Run(process)
-		s.JobFaults.Clear()
-		if chaos.Died(process) {
+		if s.RunToDeath(t, died[run%2], run%2 == 1, kindOf) {
 			deaths++
 			continue
 		}
-		harness.NoError(t, err)
-		if slices.Contains(actions(t, s, p.workspace.ID), "workspace.deletion.done") {
+		if p.removed(t) {
 			return deaths
 		}
-		s.Clock.Advance(limits.RemovalWait)
+		wait(s, run-first-deaths)
 	}
 	t.Fatalf("the removal is not done after %d runs", maxRuns)
 	return deaths
@@ -196,8 +152,8 @@ func TestARemovalWaitsForTheEndOfASubscription(t *testing.T) {
 			})
 			s.Put(t, harness.Item{}, map[string]any{"pk": "BC#cus_ada", "sk": "C", "ws": string(p.workspace.ID)})
 			p.delete(t)
-			runToTheEnd(t, s)
-			if slices.Contains(actions(t, s, p.workspace.ID), "workspace.deletion.done") {
+			p.runToTheEnd(t)
+			if p.removed(t) {
 				t.Fatal("it does not wait")
 			}
 			if account := s.GetItem(t, pk, "BILL"); account["closed"] == nil || harness.Text(account["version"]) != "2" {
@@ -223,7 +179,7 @@ func TestTheInvariantsSeeWhatIsLeftOfADeletedWorkspace(t *testing.T) {
 	p := newPerson(t, s, "ada@example.org")
 	made := harness.PublishPage(t, p.Agent, "mine")
 	p.delete(t)
-	runToTheEnd(t, s)
+	p.runToTheEnd(t)
 	for name, item := range map[string]map[string]any{
 		"an item of the workspace":           {"pk": "W#" + string(p.workspace.ID), "sk": "EXPORT"},
 		"an item that names the workspace":   {"pk": "REG#x", "sk": "R", "ws": string(p.workspace.ID), "ttl": 1},

@@ -5,13 +5,13 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"golang.org/x/sync/errgroup"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
@@ -41,30 +41,23 @@ var logo = wire.File{Path: "logo.png", Body: harness.RandomBytes(7, 2_000)}
 // has too.
 func (p *person) publishMany(t testing.TB, n int) (all []contract.Published) {
 	t.Helper()
-	var mu sync.Mutex
-	var workers sync.WaitGroup
-	for worker := range 4 {
-		workers.Go(func() {
-			for i := worker; i < n; i += 4 {
-				files := []wire.File{harness.Page(fmt.Sprintf("artifact %d of %s", i, p.email))}
-				if i%9 == 0 {
-					files = append(files, logo)
-				}
-				made, err := p.PublishFiles(ctx, fmt.Sprintf("number %d", i), "", files...)
-				if err == nil && i%12 == 0 {
-					_, err = p.PublishFiles(ctx, "again", made.ArtifactID, harness.Page(fmt.Sprintf("more of %d", i)))
-				}
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				mu.Lock()
-				all = append(all, made)
-				mu.Unlock()
+	all = make([]contract.Published, n)
+	var publishers errgroup.Group
+	publishers.SetLimit(4)
+	for i := range all {
+		publishers.Go(func() (err error) {
+			files := []wire.File{harness.Page(fmt.Sprintf("artifact %d of %s", i, p.email))}
+			if i%9 == 0 {
+				files = append(files, logo)
 			}
+			all[i], err = p.PublishFiles(ctx, fmt.Sprintf("number %d", i), "", files...)
+			if err == nil && i%12 == 0 {
+				_, err = p.PublishFiles(ctx, "again", all[i].ArtifactID, harness.Page(fmt.Sprintf("more of %d", i)))
+			}
+			return err
 		})
 	}
-	workers.Wait()
+	harness.NoError(t, publishers.Wait())
 	return all
 }
 

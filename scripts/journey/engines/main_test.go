@@ -73,5 +73,5 @@ const loaded = `Object.entries({
 func share(t testing.TB, d *harness.LinkEnv, title string, files ...wire.File) string {
 	t.Helper()
 	made := harness.Must(d.Agent.PublishFiles(ctx, title, "", files...))(t)
-	return harness.MintLink(t, d.Agent, harness.CreateLink(t, d.Agent, made.ArtifactID, harness.ShareLink).ID)
+	return harness.ShareURL(t, d.Agent, made.ArtifactID)
 }

@@ -9,13 +9,11 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/limits"
 )
 
 // gatedRequest is a request that reads or changes something.
@@ -82,27 +80,20 @@ func TestF43AGateThatStaysUnreadIsNeverAnOpenOne(t *testing.T) {
 func TestF45AThrottledTableIsAskedThreeTimes(t *testing.T) {
 	t.Parallel()
 	s := harness.NewFaultEnv(t)
-	for _, r := range crashRoutes {
-		if r.name != "create" && r.name != "finalize" && r.name != "publish" && r.name != "delete" {
-			continue // every attempt takes its pauses
-		}
-		t.Run(r.name, func(t *testing.T) {
-			s.Clock.Advance(time.Minute)
-			g := s.NewAgent(t)
-			ask := r.prepare(t, s, g)
-			before := s.Snapshot(t)
-			throttled := s.Faults.On("TransactWriteItems").Always().Before(chaos.Throttle)
-			if harness.WantRefused(t, ask(), 503, fault.DatabaseUnavailable); throttled.Fired() != 3 {
-				t.Errorf("it was tried %d times", throttled.Fired())
-			}
-			s.Faults.Clear()
-			s.WantUnchanged(t, before)
-			s.Faults.On("TransactWriteItems").Times(2).Before(chaos.Throttle)
-			r.succeeded(t, ask())
-		})
-	}
 	g := s.NewAgent(t)
-	throttled := s.Faults.On("BatchGetItem").Always().Before(chaos.Throttle)
+	publish := crashPublish(t, s, g)
+	before := s.Snapshot(t)
+	throttled := s.Faults.On("TransactWriteItems").Always().Before(chaos.Throttle)
+	if harness.WantRefused(t, publish(), 503, fault.DatabaseUnavailable); throttled.Fired() != 3 {
+		t.Errorf("it was tried %d times", throttled.Fired())
+	}
+	s.Faults.Clear()
+	s.WantUnchanged(t, before)
+	s.Faults.On("TransactWriteItems").Times(2).Before(chaos.Throttle)
+	if a := publish(); a.Status != http.StatusOK {
+		t.Errorf("a table that is throttled twice answers %d %s", a.Status, a.Code())
+	}
+	throttled = s.Faults.On("BatchGetItem").Always().Before(chaos.Throttle)
 	harness.WantRefused(t, harness.Do(t, g, "GET", s.Origins.API+"/v1/whoami", nil), 503, fault.DatabaseUnavailable)
 	if throttled.Fired() != 3 {
 		t.Errorf("the gates were read %d times", throttled.Fired())
@@ -150,21 +141,6 @@ func wantLogged(t testing.TB, s *harness.FaultEnv, from int, word string) {
 			return
 		}
 	}
-}
-
-func TestF46ProvisionIsClosedWhileItsCountersAreOutOfReach(t *testing.T) {
-	t.Parallel()
-	s := harness.NewFaultEnv(t, func(o *stack.Options) { o.Limits.Pow = limits.PowAdaptive })
-	for _, counter := range []string{"r:address", "r:provision", "r:gate"} {
-		s.Faults.On("").If(chaos.Key("pk", counter)).Always().Before(chaos.Throttle)
-		a := harness.Do(t, s.Anyone, "POST", s.Origins.API+"/v1/ephemeral/provision", nil)
-		s.Faults.Clear()
-		harness.WantRefused(t, a, 503, fault.ProvisionUnavailable)
-	}
-	if n := s.CountItems(t, s.Tables.Core, "W#"); n != 0 {
-		t.Errorf("%d workspaces were made", n)
-	}
-	s.NewAgent(t)
 }
 
 // skewClock is what the engines say when our clock is off by more than 15 minutes.

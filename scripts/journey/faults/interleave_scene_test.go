@@ -180,7 +180,9 @@ func (c *scene) setUp(t testing.TB, r *rand.Rand) {
 		}
 	}
 	c.prepared[noDraft] = !c.ready
-	c.prepared[noArtifactLock], c.prepared[noWorkspaceLock] = !c.prepared["lock artifact"], !c.prepared["lock workspace"]
+	for _, scope := range []string{"artifact", "workspace"} {
+		c.prepared[noLock+scope] = !c.prepared["lock "+scope]
+	}
 }
 
 // passTo lets time pass until a millisecond before.
@@ -236,21 +238,6 @@ func (c *scene) send(g *wire.Agent, method, path string, body any) (wire.Answer,
 	return g.Do(ctx, method, c.Origins.API+path, body, harness.KeyHeader()...)
 }
 
-func (c *scene) web(verb string) (wire.Answer, error) {
-	return c.send(c.who.Agent, "POST", "/v1/web/artifacts/"+string(c.shown.ArtifactID)+"/"+verb, nil)
-}
-
-func (c *scene) owns(method, verb string, body any) (wire.Answer, error) {
-	return c.send(c.agent, method, "/v1/artifacts/"+string(c.shown.ArtifactID)+verb, body)
-}
-
-func (c *scene) operates(method, scope, target string) (wire.Answer, error) {
-	if method == "DELETE" {
-		return c.send(c.operatedBy.Agent, method, harness.LocksPath+"/"+scope+"/"+target, nil)
-	}
-	return c.send(c.operatedBy.Agent, method, harness.LocksPath, harness.LockdownOf(scope, target))
-}
-
 // sweeps lets fall due what is about to, and does the jobs.
 func (c *scene) sweeps() (wire.Answer, error) {
 	c.Clock.Advance(2 * time.Millisecond)
@@ -261,196 +248,125 @@ func (c *scene) sweeps() (wire.Answer, error) {
 	return wire.Answer{Status: 200}, err
 }
 
-func (c *scene) claims(who *harness.Member) (wire.Answer, error) {
-	return c.send(who.Agent, "POST", harness.ClaimPath, contract.ClaimRequest{ClaimToken: c.source.ClaimToken})
+// asks is a command of a client.
+func asks(name, id string, spoils []string, ask func(*scene) (wire.Answer, error)) operation {
+	return operation{
+		name:   name,
+		id:     id,
+		spoils: spoils,
+		ask:    ask,
+	}
 }
+
+// agents is a command of an agent about the artifact.
+func agents(name, id, method, verb string, body any, spoils ...string) operation {
+	return asks(name, id, spoils, func(c *scene) (wire.Answer, error) {
+		return c.send(c.agent, method, "/v1/artifacts/"+string(c.shown.ArtifactID)+verb, body)
+	})
+}
+
+// members is a command about the artifact that members alone have.
+func members(name, id, verb string) operation {
+	return asks(name, id, ends, func(c *scene) (wire.Answer, error) {
+		return c.send(c.who.Agent, "POST", "/v1/web/artifacts/"+string(c.shown.ArtifactID)+"/"+verb, nil)
+	})
+}
+
+// locks is the lockdown of an operator, and lifts its end.
+func locks(scope string, spoils ...string) operation {
+	return operation{
+		name:     "lock " + scope,
+		id:       "web.admin.lockdown.set",
+		platform: true,
+		spoils:   spoils,
+		ask: func(c *scene) (wire.Answer, error) {
+			return c.send(c.operatedBy.Agent, "POST", harness.LocksPath, harness.LockdownOf(scope, c.targetOf(scope)))
+		},
+	}
+}
+
+func lifts(scope string) operation {
+	return operation{
+		name:     "lift " + scope,
+		id:       "web.admin.lockdown.lift",
+		platform: true,
+		spoils:   []string{noLock + scope},
+		ask: func(c *scene) (wire.Answer, error) {
+			return c.send(c.operatedBy.Agent, "DELETE", harness.LocksPath+"/"+scope+"/"+c.targetOf(scope), nil)
+		},
+	}
+}
+
+// targetOf is what operators lock.
+func (c *scene) targetOf(scope string) string {
+	if scope == "artifact" {
+		return string(c.shown.ArtifactID)
+	}
+	return string(c.target)
+}
+
+// claims is a claim of the workspace that waits for one.
+func claims(name, other string, by func(*scene) *harness.Member) operation {
+	return operation{
+		name:   name,
+		id:     "ephemeral.claim",
+		kinds:  []int{unclaimed},
+		spoils: []string{other},
+		ask: func(c *scene) (wire.Answer, error) {
+			return c.send(by(c).Agent, "POST", harness.ClaimPath, contract.ClaimRequest{ClaimToken: c.source.ClaimToken})
+		},
+	}
+}
+
+// undone are an operation and the one that undoes it where a workspace has a member.
+func undone(set, clear operation) []operation {
+	set.undone, clear.kinds = clear.name, []int{owned, moving}
+	return []operation{set, clear}
+}
+
+// ends are the operations that end an artifact.
+var ends = []string{"delete", "lock artifact", "jobs"}
+
+// What a situation lacks may be a reason for a refusal too.
+const (
+	noDraft = "no draft"
+	noLock  = "no lock of the " // artifact, workspace
+)
 
 var operations []operation
 
 func init() { // what they do refers to them
-	operations = slices.Concat(artifactOperations(), memberOperations(), lockdownOperations(), claimOperations())
-}
-
-// The kinds of situations in which a workspace has a member, and the operations that end an artifact.
-var (
-	claimed = []int{owned, moving}
-	ends    = []string{"delete", "lock artifact", "jobs"}
-)
-
-// artifactOperations are the commands of an agent about the artifact and its links.
-func artifactOperations() []operation {
-	return []operation{
-		{
-			name:   "finalize",
-			id:     "uploadSessions.finalize",
-			spoils: ends,
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.Finalize(c.agent, wire.NewKey(), c.next.UploadSessionID)
-			},
-		},
-		{
-			name:   "publish",
-			id:     "revisions.publish",
-			spoils: append([]string{noDraft}, ends...),
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.Publish(c.agent, wire.NewKey(), c.shown.ArtifactID, c.next.RevisionID)
-			},
-		},
-		{
-			name:   "delete",
-			id:     "artifacts.delete",
-			spoils: ends[2:],
-			ask:    func(c *scene) (wire.Answer, error) { return c.owns("DELETE", "", nil) },
-		},
-		{
-			name:   "rename",
-			id:     "artifacts.updateDisplayMetadata",
-			spoils: ends,
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.owns("PATCH", "/display-metadata", contract.UpdateMetadata{Title: "renamed"})
-			},
-		},
-		{
-			name:   "private",
-			id:     "artifacts.setVisibility",
-			spoils: ends,
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.owns("PUT", "/visibility", contract.SetVisibility{Visibility: "private"})
-			},
-		},
-		{
-			name:   "unlisted",
-			id:     "artifacts.setVisibility",
-			spoils: append([]string{"lock links"}, ends...),
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.owns("PUT", "/visibility", contract.SetVisibility{Visibility: "unlisted"})
-			},
-		},
-		{name: "revoke", id: "accessLinks.revoke", ask: func(c *scene) (wire.Answer, error) {
-			return c.send(c.agent, "POST", harness.LinkPath(c.share.id, "revoke"), nil)
-		}},
+	finalize := func(c *scene) (wire.Answer, error) {
+		return c.Finalize(c.agent, wire.NewKey(), c.next.UploadSessionID)
 	}
-}
-
-// memberOperations are the commands that members alone have.
-func memberOperations() []operation {
-	return []operation{
-		{
-			name:   "pin",
-			id:     "web.artifacts.pin",
-			undone: "unpin",
-			spoils: ends,
-			ask:    func(c *scene) (wire.Answer, error) { return c.web("pin") },
-		},
-		{
-			name:   "unpin",
-			id:     "web.artifacts.unpin",
-			kinds:  claimed,
-			spoils: ends,
-			ask:    func(c *scene) (wire.Answer, error) { return c.web("unpin") },
-		},
-		{
-			name:   "lock links",
-			id:     "web.accessLinks.lockdown.set",
-			undone: "unlock links",
-			spoils: ends,
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.web("access-link-lockdown")
-			},
-		},
-		{
-			name:   "unlock links",
-			id:     "web.accessLinks.lockdown.lift",
-			kinds:  claimed,
-			spoils: ends,
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.web("access-link-lockdown/lift")
-			},
-		},
+	publish := func(c *scene) (wire.Answer, error) {
+		return c.Publish(c.agent, wire.NewKey(), c.shown.ArtifactID, c.next.RevisionID)
 	}
-}
-
-// lockdownOperations are the lockdowns of operators, and the jobs.
-func lockdownOperations() []operation {
-	return []operation{
-		{
-			name:     "lock artifact",
-			id:       "web.admin.lockdown.set",
-			undone:   "lift artifact",
-			platform: true,
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.operates("POST", "artifact", string(c.shown.ArtifactID))
-			},
-		},
-		{
-			name:     "lift artifact",
-			id:       "web.admin.lockdown.lift",
-			kinds:    claimed,
-			platform: true,
-			spoils:   []string{noArtifactLock},
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.operates("DELETE", "artifact", string(c.shown.ArtifactID))
-			},
-		},
-		{
-			name:     "lock workspace",
-			id:       "web.admin.lockdown.set",
-			undone:   "lift workspace",
-			platform: true,
-			spoils:   []string{"claim", "claim by another"},
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.operates("POST", "workspace", string(c.target))
-			},
-		},
-		{
-			name:     "lift workspace",
-			id:       "web.admin.lockdown.lift",
-			kinds:    claimed,
-			platform: true,
-			spoils:   []string{noWorkspaceLock},
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.operates("DELETE", "workspace", string(c.target))
-			},
-		},
-		{name: "jobs", platform: true, ask: (*scene).sweeps},
+	revoke := func(c *scene) (wire.Answer, error) {
+		return c.send(c.agent, "POST", harness.LinkPath(c.share.id, "revoke"), nil)
 	}
-}
-
-// claimOperations are the claims of the workspace, by its later owner and by another member.
-func claimOperations() []operation {
-	waits := []int{unclaimed}
-	return []operation{
-		{
-			name:   "claim",
-			id:     "ephemeral.claim",
-			kinds:  waits,
-			spoils: []string{"claim by another"},
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.claims(c.who)
-			},
+	visible := func(word string) contract.SetVisibility { return contract.SetVisibility{Visibility: word} }
+	operations = slices.Concat(
+		[]operation{
+			asks("finalize", "uploadSessions.finalize", ends, finalize),
+			asks("publish", "revisions.publish", append([]string{noDraft}, ends...), publish),
+			asks("revoke", "accessLinks.revoke", nil, revoke),
+			{name: "jobs", platform: true, ask: (*scene).sweeps},
+			agents("delete", "artifacts.delete", "DELETE", "", nil, "jobs"),
+			agents("rename", "artifacts.updateDisplayMetadata", "PATCH", "/display-metadata",
+				contract.UpdateMetadata{Title: "renamed"}, ends...),
+			agents("private", "artifacts.setVisibility", "PUT", "/visibility", visible("private"), ends...),
+			agents("unlisted", "artifacts.setVisibility", "PUT", "/visibility", visible("unlisted"),
+				append([]string{"lock links"}, ends...)...),
+			claims("claim", "claim by another", func(c *scene) *harness.Member { return c.who }),
+			claims("claim by another", "claim", func(c *scene) *harness.Member { return c.other }),
 		},
-		{
-			name:   "claim by another",
-			id:     "ephemeral.claim",
-			kinds:  waits,
-			spoils: []string{"claim"},
-			ask: func(c *scene) (wire.Answer, error) {
-				return c.claims(c.other)
-			},
-		},
-	}
-}
-
-// What a situation lacks may be a reason for a refusal too.
-const (
-	noDraft         = "no draft"
-	noArtifactLock  = "no lock of the artifact"
-	noWorkspaceLock = "no lock of the workspace"
-)
-
-// answerOf unpacks what an operation answered.
-func answerOf[T any](t testing.TB, c *scene, name string) (out T) {
-	t.Helper()
-	harness.Decode(t, c.answers[name], &out)
-	return out
+		undone(members("pin", "web.artifacts.pin", "pin"), members("unpin", "web.artifacts.unpin", "unpin")),
+		undone(
+			members("lock links", "web.accessLinks.lockdown.set", "access-link-lockdown"),
+			members("unlock links", "web.accessLinks.lockdown.lift", "access-link-lockdown/lift"),
+		),
+		undone(locks("artifact"), lifts("artifact")),
+		undone(locks("workspace", "claim", "claim by another"), lifts("workspace")),
+	)
 }

@@ -15,6 +15,7 @@ import (
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/crash"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/fault"
@@ -176,7 +177,7 @@ func (p *pauses) after(ctx context.Context, c *chaos.Call) error {
 
 // commits tells whether a call changes what others decide on, which counters are not.
 func commits(c *chaos.Call) bool {
-	return c.Service == "DynamoDB" && harness.IsWrite(c.Input) &&
+	return c.Service == "DynamoDB" && crash.IsWrite(c.Input) &&
 		!strings.HasPrefix(harness.CallName(c.Input), "UpdateItem r:")
 }
 

@@ -70,59 +70,38 @@ func (s *devStack) kill() {
 	s.command.Wait()
 }
 
-// acknowledged is what publishers were told.
-type acknowledged struct {
-	mu   sync.Mutex
-	all  []contract.Published
-	text map[string]string // by content URL
-}
-
-func (a *acknowledged) add(p contract.Published, text string) int {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.all = append(a.all, p)
-	a.text[p.RevisionContentURL] = text
-	return len(a.all)
-}
-
 func TestEveryAcknowledgedArtifactSurvivesKillingTheStack(t *testing.T) {
 	data, base := t.TempDir(), port.Base(t)
-	told := &acknowledged{text: map[string]string{}}
-	for round := range 2 {
-		s := startDev(t, data, base)
-		publishUntilKilled(t, s, told, 25*(round+1))
+	var told []contract.Published // each has its title as the text
+	for range 2 {
+		told = append(told, publishUntilKilled(t, startDev(t, data, base))...)
 	}
 	s := startDev(t, data, base)
-	g, err := wire.Discover(ctx, http.DefaultClient, s.api)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, p := range told.all {
+	g := harness.Must(wire.Discover(ctx, http.DefaultClient, s.api))(t)
+	for _, p := range told {
 		a, err := g.Do(ctx, "GET", p.RevisionContentURL, nil)
-		if err != nil || a.Status != http.StatusOK || string(a.Body) != told.text[p.RevisionContentURL] {
+		if err != nil || a.Status != http.StatusOK || string(a.Body) != p.Title {
 			t.Errorf("an acknowledged artifact answers %d (%v)", a.Status, err)
 		}
 		if r, err := g.Resolve(ctx, p.UnlistedURL); err != nil || r.AgentView.RevisionID != p.RevisionID {
 			t.Errorf("its link does not open: %v", err)
 		}
 	}
-	t.Logf("%d acknowledged artifacts open after 2 kills", len(told.all))
+	t.Logf("%d acknowledged artifacts open after 2 kills", len(told))
 	s.command.Process.Signal(syscall.SIGINT)
-	if err := s.command.Wait(); err != nil {
-		t.Errorf("SIGINT does not stop the stack cleanly: %v", err)
-	}
+	harness.NoError(t, s.command.Wait())
 }
 
-// publishUntilKilled publishes with several agents and kills the stack with SIGKILL in the middle, when most were told.
-func publishUntilKilled(t *testing.T, s *devStack, told *acknowledged, most int) {
+// publishUntilKilled publishes with several agents, kills the stack with SIGKILL in the middle, when many were told, and
+// returns what they were told of.
+func publishUntilKilled(t *testing.T, s *devStack) (told []contract.Published) {
 	t.Helper()
+	const many = 25
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
-	anyone, err := wire.Discover(ctx, &http.Client{Transport: transport}, s.api)
-	if err != nil {
-		t.Fatal(err)
-	}
+	anyone := harness.Must(wire.Discover(ctx, &http.Client{Transport: transport}, s.api))(t)
 	var publishers sync.WaitGroup
+	var telling sync.Mutex
 	for n := range 6 {
 		publishers.Go(func() {
 			g, _, err := anyone.Provision(ctx)
@@ -133,14 +112,20 @@ func publishUntilKilled(t *testing.T, s *devStack, told *acknowledged, most int)
 					Path: "index.txt",
 					Body: []byte(text),
 				}, wire.File{Path: "more.bin", Body: harness.RandomBytes(3, 50_000)})
-				if err == nil && told.add(p, text) == most {
+				if err != nil {
+					return
+				}
+				telling.Lock()
+				if told = append(told, p); len(told) == many {
 					s.kill()
 				}
+				telling.Unlock()
 			}
 		})
 	}
 	publishers.Wait()
-	if len(told.all) < most {
-		t.Fatalf("the publishers stopped before the kill, after %d: see the error above", len(told.all))
+	if len(told) < many {
+		t.Fatalf("the publishers stopped before the kill, after %d", len(told))
 	}
+	return told
 }

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -12,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
@@ -24,19 +22,9 @@ import (
 )
 
 // bundleOf reads the state of the bundle of an artifact's newest revision as its owner sees it.
-func bundleOf(t testing.TB, s *harness.JobEnv, g *wire.Agent, a id.Artifact) contract.Bundle {
+func bundleOf(t testing.TB, g *wire.Agent, a id.Artifact) contract.Bundle {
 	t.Helper()
-	view := harness.Call[contract.AgentView](t, g, 200, "GET", "/v1/artifacts/"+string(a)+"/agent-view", nil)
-	return view.Bundle
-}
-
-// bundleThrough reads the same as who has a share link sees it.
-func bundleThrough(t testing.TB, s *harness.JobEnv, url string) contract.Bundle {
-	t.Helper()
-	public, blob, err := wire.SplitLink(url)
-	harness.NoError(t, err)
-	return harness.Call[contract.Resolved](t, s.Anyone, 200, "POST", "/v1/access-links/resolve",
-		contract.ResolveRequest{PublicID: public, Blob: blob}).AgentView.Bundle
+	return harness.Must(g.AgentView(ctx, a))(t).Bundle
 }
 
 // publishPair publishes two files, of which no bundle is made yet.
@@ -65,10 +53,10 @@ func unpack(t testing.TB, archive []byte) map[string]string {
 	return out
 }
 
-// wantBundle checks that the bundle of an artifact is ready and holds these files, and returns its digest.
-func wantBundle(t testing.TB, s *harness.JobEnv, g *wire.Agent, a id.Artifact, files ...wire.File) string {
+// wantBundle checks that the bundle of an artifact is ready and holds these files.
+func wantBundle(t testing.TB, s *harness.JobEnv, g *wire.Agent, a id.Artifact, files ...wire.File) {
 	t.Helper()
-	b := bundleOf(t, s, g, a)
+	b := bundleOf(t, g, a)
 	if b.Status != "ready" || b.URL == "" || b.GeneratedAt == nil {
 		t.Fatalf("%+v", b)
 	}
@@ -87,24 +75,27 @@ func wantBundle(t testing.TB, s *harness.JobEnv, g *wire.Agent, a id.Artifact, f
 	if got := unpack(t, answer.Body); !maps.Equal(got, want) {
 		t.Errorf("the archive holds %q", slices.Sorted(maps.Keys(got)))
 	}
-	return digest.String()
 }
 
-func TestABundleIsPendingThenReadyWhereverAViewShowsIt(t *testing.T) {
+// TestABundleIsReadWhereverAViewShowsItUntilThatEnds makes a bundle, reads it through a share link, which ends, and
+// deletes its artifact.
+func TestABundleIsReadWhereverAViewShowsItUntilThatEnds(t *testing.T) {
 	t.Parallel()
 	s := harness.NewJobEnv(t)
-	g := s.NewAgent(t)
-	p := publishPair(t, g, "shown")
+	m := s.NewClaimant(t)
+	p := publishPair(t, m.Agent, "shown")
 	if p.Bundle.Status != "pending" || p.Bundle.RetryAfterSeconds < 1 {
 		t.Errorf("publish answers %+v", p.Bundle)
 	}
+	link := harness.CreateLink(t, m.Agent, p.ArtifactID, contract.CreateLink{Type: "share"})
+	url := harness.MintLink(t, m.Agent, link.ID)
 	views := func() map[string]contract.Bundle {
 		var public contract.PublicAgentView
 		harness.Decode(t, s.Get(t, p.AgentViewURL), &public)
 		return map[string]contract.Bundle{
-			"its owner":    bundleOf(t, s, g, p.ArtifactID),
-			"its URL":      public.Bundle,
-			"a share link": bundleThrough(t, s, p.UnlistedURL),
+			"its owner": bundleOf(t, m.Agent, p.ArtifactID),
+			"its URL":   public.Bundle,
+			"a link":    harness.Must(s.Anyone.Resolve(ctx, url))(t).AgentView.Bundle,
 		}
 	}
 	for who, b := range views() {
@@ -113,15 +104,19 @@ func TestABundleIsPendingThenReadyWhereverAViewShowsIt(t *testing.T) {
 		}
 	}
 	makeBundles(t, s)
-	for who, b := range views() {
-		if b.Status != "ready" {
-			t.Errorf("to %s: %+v", who, b)
-		}
+	ready := views()
+	for who, b := range ready {
 		if a := s.Get(t, b.URL); a.Status != 200 || a.Header.Get("Content-Type") != "application/zip" {
 			t.Errorf("to %s: %d %v", who, a.Status, a.Header)
 		}
 	}
-	wantBundle(t, s, g, p.ArtifactID, harness.Page("shown"), logo)
+	harness.RevokeLink(t, m.Agent, link.ID)
+	s.WantGone(t, ready["a link"].URL)
+	wantBundle(t, s, m.Agent, p.ArtifactID, harness.Page("shown"), logo)
+	deleteArtifacts(t, m.Agent, p)
+	s.WantGone(t, ready["its owner"].URL)
+	s.RunCollector(t)
+	s.WantGone(t, ready["its owner"].URL)
 }
 
 func TestUnzipTakesABundle(t *testing.T) {
@@ -133,7 +128,7 @@ func TestUnzipTakesABundle(t *testing.T) {
 	makeBundles(t, s)
 	folder := t.TempDir()
 	name := filepath.Join(folder, "bundle.zip")
-	archive := s.Get(t, bundleOf(t, s, m.Agent, p.ArtifactID).URL).Body
+	archive := s.Get(t, bundleOf(t, m.Agent, p.ArtifactID).URL).Body
 	harness.NoError(t, os.WriteFile(name, archive, 0o600))
 	for _, args := range [][]string{{"-t", name}, {"-d", folder, name}} {
 		if out, err := exec.Command("unzip", args...).CombinedOutput(); err != nil {
@@ -148,243 +143,61 @@ func TestUnzipTakesABundle(t *testing.T) {
 	}
 }
 
-func TestABundleIsGoneWithItsArtifact(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t)
-	g := s.NewAgent(t)
-	p := publishPair(t, g, "gone")
-	makeBundles(t, s)
-	b := bundleOf(t, s, g, p.ArtifactID)
-	deleteArtifact(t, g, p.ArtifactID)
-	if a := s.Get(t, b.URL); a.Status != 404 {
-		t.Errorf("it answers %d", a.Status)
-	}
-	s.RunCollector(t)
-	if a := s.Get(t, b.URL); a.Status != 404 {
-		t.Errorf("it answers %d", a.Status)
-	}
-}
-
-func TestABundleOfARevokedLinkIsClosed(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t)
-	m := s.NewClaimant(t)
-	p := publishPair(t, m.Agent, "linked")
-	link := harness.CreateLink(t, m.Agent, p.ArtifactID, contract.CreateLink{Type: "share"})
-	makeBundles(t, s)
-	url := harness.MintLink(t, m.Agent, link.ID)
-	through := bundleThrough(t, s, url)
-	if a := s.Get(t, through.URL); a.Status != 200 {
-		t.Fatalf("through the link: %d", a.Status)
-	}
-	harness.RevokeLink(t, m.Agent, link.ID)
-	if a := s.Get(t, through.URL); a.Status != 404 {
-		t.Errorf("through the revoked link: %d", a.Status)
-	}
-	wantBundle(t, s, m.Agent, p.ArtifactID, harness.Page("linked"), logo)
-}
-
-// afterLease is how long it takes until a function that died has lost its bundle.
-const afterLease = limits.BundleLease + time.Second
-
-// TestF71ABundlerThatDiesAtAnyCallLeavesTheBundleToTheNext kills it before and after each AWS call of a build.
-func TestF71ABundlerThatDiesAtAnyCallLeavesTheBundleToTheNext(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t, harness.Unlimited)
-	m := s.NewClaimant(t)
-	large := wire.File{Path: "large.bin", Body: harness.RandomBytes(1, 9*limits.MiB)} // an archive of two parts
-	first := harness.Must(m.PublishFiles(ctx, "crashes", "", harness.Page("crashes"), large))(t)
-	makeBundles(t, s)
-	calls := 0
-	for _, after := range []bool{false, true} {
-		for n := 1; ; n++ {
-			p := harness.Must(m.PublishFiles(ctx, "crashes", first.ArtifactID, harness.Page("crashes"), large))(t)
-			process := chaos.Process(ctx)
-			rule := s.JobFaults.On("").Nth(n)
-			if after {
-				rule.After(chaos.Crash)
-			} else {
-				rule.Before(chaos.Crash)
-			}
-			err := s.Bundler.Run(process)
-			s.JobFaults.Clear()
-			s.CheckInvariants(t)
-			if !chaos.Died(process) {
-				harness.NoError(t, err)
-				calls = n - 1
-				break
-			}
-			s.Clock.Advance(afterLease)
-			makeBundles(t, s)
-			wantBundle(t, s, m.Agent, p.ArtifactID, harness.Page("crashes"), large)
-			if t.Failed() {
-				t.Fatalf("after call %d, after: %t", n, after)
-			}
-		}
-	}
-	t.Logf("%d calls", calls)
-	s.RunCollector(t)
-	deleteArtifact(t, m.Agent, first.ArtifactID)
-	s.RunCollector(t)
-}
-
-func TestARevisionGivesTheSameArchiveTwice(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t)
-	m := s.NewClaimant(t)
-	p := publishPair(t, m.Agent, "same")
-	makeBundles(t, s)
-	first := wantBundle(t, s, m.Agent, p.ArtifactID, harness.Page("same"), logo)
-	s.Update(t, "A#"+string(p.ArtifactID), "R#"+string(p.RevisionID), map[string]any{
-		"bstat": "pending", "g2p": "DUE#BUNDLE#0", "g2s": sortKey(s.Options.Now()),
-	})
-	s.Clock.Advance(time.Hour)
-	makeBundles(t, s)
-	if again := wantBundle(t, s, m.Agent, p.ArtifactID, harness.Page("same"), logo); again != first {
-		t.Errorf("%s and %s", first, again)
-	}
-}
-
-// TestF70AnArtifactThatIsDeletedWhileItsBundleIsMadeLeavesNothing deletes it before each AWS call of a build.
-func TestF70AnArtifactThatIsDeletedWhileItsBundleIsMadeLeavesNothing(t *testing.T) {
-	t.Parallel()
-	for _, purged := range []bool{false, true} {
-		t.Run(fmt.Sprintf("and purged %t", purged), func(t *testing.T) {
-			t.Parallel()
-			s := harness.NewJobEnv(t, harness.Unlimited)
-			g := s.NewAgent(t)
-			for n := 1; ; n++ {
-				p := publishPair(t, g, "deleted")
-				deleted := false
-				s.JobFaults.On("").Nth(n).Before(chaos.Run(func() {
-					deleted = true
-					deleteArtifact(t, g, p.ArtifactID)
-					if purged {
-						harness.NoError(t, s.Host.Run(ctx))
-					}
-				}))
-				harness.NoError(t, s.Bundler.Run(ctx))
-				s.JobFaults.Clear()
-				s.CheckInvariants(t)
-				if !deleted {
-					wantBundle(t, s, g, p.ArtifactID, harness.Page("deleted"), logo)
-					deleteArtifact(t, g, p.ArtifactID)
-					t.Logf("%d calls", n-1)
-					break
-				}
-				s.RunJobs(t)
-				if t.Failed() {
-					t.Fatalf("before call %d", n)
-				}
-			}
-			s.RunCollector(t)
-		})
-	}
-}
-
-// TestAnArtifactThatIsClaimedWhileItsBundleIsMadeHasIt claims it before each AWS call of a build.
-func TestAnArtifactThatIsClaimedWhileItsBundleIsMadeHasIt(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t, harness.Unlimited)
-	m := s.NewClaimant(t)
-	for n := 1; ; n++ {
-		source := s.NewSource(t)
-		p := publishPair(t, source.Agent, "claimed")
-		claimed := false
-		s.JobFaults.On("").Nth(n).Before(chaos.Run(func() {
-			claimed = true
-			s.MustClaim(t, m, source.ClaimToken)
-		}))
+// beforeEachCall runs the bundler again and again, the n-th time with an event before its n-th call. begin makes the
+// work. check looks at what became of it, and is told in the end that nothing happened.
+func beforeEachCall(
+	t *testing.T, s *harness.JobEnv, begin func(), event func(n int), check func(happened bool),
+) {
+	t.Helper()
+	for n, happened := 1, true; happened; n++ {
+		begin()
+		happened = false
+		s.JobFaults.On("").Nth(n).Before(chaos.Run(func() { happened = true; event(n) }))
 		harness.NoError(t, s.Bundler.Run(ctx))
 		s.JobFaults.Clear()
-		s.RunJobs(t)
-		if !claimed {
-			t.Logf("%d calls", n-1)
-			break
-		}
-		wantBundle(t, s, m.Agent, p.ArtifactID, harness.Page("claimed"), logo)
-		if t.Failed() {
+		s.CheckInvariants(t)
+		if check(happened); t.Failed() {
 			t.Fatalf("before call %d", n)
 		}
 	}
 }
 
-func TestF72ABundleThatCannotBeMadeFails(t *testing.T) {
+func TestF70AnArtifactThatIsDeletedWhileItsBundleIsMadeLeavesNothing(t *testing.T) {
 	t.Parallel()
-	s := harness.NewJobEnv(t)
+	s := harness.NewJobEnv(t, harness.Unlimited)
 	g := s.NewAgent(t)
-	p := publishPair(t, g, "fails")
-	broken := s.JobFaults.On("GetObject").Always().Before(chaos.ServerError)
-	runs := 0
-	for bundleOf(t, s, g, p.ArtifactID).Status == "pending" {
-		if runs++; runs > 50 {
-			t.Fatal("it is tried for ever")
-		}
-		if err := s.Bundler.Run(ctx); err == nil && runs == 1 {
-			t.Error("the first run reports no failure")
-		}
-		s.CheckInvariants(t)
-		s.Clock.Advance(limits.MaxRetry)
+	for _, purged := range []bool{false, true} {
+		var p contract.Published
+		beforeEachCall(t, s, func() { p = publishPair(t, g, "deleted") }, func(int) {
+			deleteArtifacts(t, g, p)
+			if purged {
+				harness.NoError(t, s.Host.Run(ctx))
+			}
+		}, func(deleted bool) {
+			if !deleted {
+				wantBundle(t, s, g, p.ArtifactID, harness.Page("deleted"), logo)
+				deleteArtifacts(t, g, p)
+			}
+		})
 	}
-	fired := broken.Fired()
-	s.JobFaults.Clear()
-	if b := bundleOf(t, s, g, p.ArtifactID); b.Status != "failed" || b.URL != "" {
-		t.Errorf("%+v", b)
-	}
-	t.Logf("%d runs, %d reads of files", runs, fired)
+	s.Clock.Advance(limits.BundleLease)
 	s.RunJobs(t)
-	s.Clock.Advance(limits.MaxRetry)
-	s.RunJobs(t)
-	if b := bundleOf(t, s, g, p.ArtifactID); b.Status != "failed" {
-		t.Errorf("it came back: %+v", b)
-	}
+	s.RunCollector(t)
 }
 
-func TestOneFunctionAtATimeMakesABundle(t *testing.T) {
+func TestAnArtifactThatIsClaimedWhileItsBundleIsMadeHasIt(t *testing.T) {
 	t.Parallel()
-	s := harness.NewJobEnv(t)
-	g := s.NewAgent(t)
-	p := publishPair(t, g, "once")
-	puts := s.JobFaults.On("PutObject").Always()
-	errs := make(chan error, 4)
-	for range cap(errs) {
-		go func() { errs <- s.Bundler.Run(ctx) }()
-	}
-	for range cap(errs) {
-		harness.NoError(t, <-errs)
-	}
-	if puts.Fired() != 1 {
-		t.Errorf("it was stored %d times", puts.Fired())
-	}
-	s.CheckInvariants(t)
-	wantBundle(t, s, g, p.ArtifactID, harness.Page("once"), logo)
-}
-
-func TestABundleHasAHundredFiles(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t)
+	s := harness.NewJobEnv(t, harness.Unlimited)
 	m := s.NewClaimant(t)
-	files := []wire.File{harness.Page("many")}
-	for n := 1; n < limits.FilesPerTree; n++ {
-		files = append(files, wire.File{Path: fmt.Sprintf("f/%02d.bin", n), Body: harness.RandomBytes(uint64(n), 25*limits.MiB/100)})
-	}
-	p := harness.Must(m.PublishFiles(ctx, "many", "", files...))(t)
-	makeBundles(t, s)
-	wantBundle(t, s, m.Agent, p.ArtifactID, files...)
-}
-
-func TestARestoredRevisionHasABundle(t *testing.T) {
-	t.Parallel()
-	r := newRestorer(t)
-	makeBundles(t, r.JobEnv)
-	wantBundle(t, r.JobEnv, r.Agent, r.first.ArtifactID, harness.Page("two"))
-	harness.Must(r.restore(r.first.RevisionID, wire.NewKey()))(t)
-	if b := bundleOf(t, r.JobEnv, r.Agent, r.first.ArtifactID); b.Status != "pending" {
-		t.Errorf("%+v", b)
-	}
-	makeBundles(t, r.JobEnv)
-	wantBundle(t, r.JobEnv, r.Agent, r.first.ArtifactID, harness.Page("one"), wire.File{
-		Path: "only-then.txt",
-		Body: []byte("once"),
+	var source harness.Source
+	var p contract.Published
+	beforeEachCall(t, s, func() {
+		source = s.NewSource(t)
+		p = publishPair(t, source.Agent, "claimed")
+	}, func(int) { s.MustClaim(t, m, source.ClaimToken) }, func(claimed bool) {
+		s.Clock.Advance(limits.UploadPatience)
+		if makeBundles(t, s); claimed {
+			wantBundle(t, s, m.Agent, p.ArtifactID, harness.Page("claimed"), logo)
+		}
 	})
 }

@@ -1,8 +1,6 @@
 package lifecycle
 
 import (
-	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,13 +18,13 @@ var logo = wire.File{Path: "logo.svg", Body: []byte("<svg xmlns='http://www.w3.o
 // publishWithLogo publishes an artifact of a page of its own and the logo.
 func publishWithLogo(t testing.TB, s *harness.JobEnv, g *wire.Agent, words string) contract.Published {
 	t.Helper()
-	p := harness.Must(g.PublishFiles(ctx, words, "", harness.Page(words), logo))(t)
+	p := publishPair(t, g, words)
 	s.RunJobs(t)
 	return p
 }
 
 // borrowLogo opens a session of an artifact that has the logo from elsewhere, and uploads the rest.
-func borrowLogo(t testing.TB, s *harness.JobEnv, g *wire.Agent, a id.Artifact, words string) contract.Session {
+func borrowLogo(t testing.TB, g *wire.Agent, a id.Artifact, words string) contract.Session {
 	t.Helper()
 	u, statuses := declare(t, g, a, harness.Page(words), logo)
 	if statuses != "upload_required reused" {
@@ -36,89 +34,89 @@ func borrowLogo(t testing.TB, s *harness.JobEnv, g *wire.Agent, a id.Artifact, w
 	return u
 }
 
+// borrowOnlyLogo opens a session with the borrowed logo as its only bytes.
+func borrowOnlyLogo(t testing.TB, g *wire.Agent, a id.Artifact) contract.Session {
+	t.Helper()
+	u, statuses := declare(t, g, a, wire.File{Path: "index.html"}, logo)
+	if statuses != "reused reused" {
+		t.Fatalf("the files are %s", statuses)
+	}
+	return u
+}
+
+// wantNoLogo checks that a new session of an agent has to upload the logo.
+func wantNoLogo(t testing.TB, g *wire.Agent, when string) {
+	t.Helper()
+	if _, statuses := declare(t, g, "", logo, wire.File{Path: "index.html"}); statuses != "upload_required reused" {
+		t.Errorf("%s the files are %s", when, statuses)
+	}
+}
+
 // wantLogo checks that a revision shows the logo.
 func wantLogo(t testing.TB, s *harness.JobEnv, p contract.Published) {
 	t.Helper()
 	s.WantContent(t, strings.TrimSuffix(p.RevisionContentURL, "index.html")+logo.Path, logo.Body)
 }
 
+// TestBytesOfAnotherArtifactAreReusedAndOutliveIt borrows them for an artifact, and inherits them in its next revision.
 func TestBytesOfAnotherArtifactAreReusedAndOutliveIt(t *testing.T) {
 	t.Parallel()
 	s := harness.NewJobEnv(t)
 	m := s.NewClaimant(t)
-	if _, statuses := declare(t, m.Agent, "", harness.Page("first"), logo); statuses != "upload_required upload_required" {
-		t.Errorf("before anybody brought them the files are %s", statuses)
-	}
+	wantNoLogo(t, m.Agent, "before anybody brought them")
 	first := publishWithLogo(t, s, m.Agent, "first")
-	u := borrowLogo(t, s, m.Agent, "", "second")
-	if again := harness.Must(m.Create(ctx, wire.NewKey(), wire.Declare("x", logo)))(t); again.Files[0].PutURL != "" {
+	u := borrowLogo(t, m.Agent, "", "second")
+	if u.Files[1].PutURL != "" {
 		t.Error("a file that is reused has an upload URL")
 	}
 	second := finish(t, m.Agent, u)
-	wantLogo(t, s, second)
-	deleteArtifact(t, m.Agent, first.ArtifactID)
-	s.RunCollector(t)
-	wantLogo(t, s, second)
-	s.WantContent(t, second.RevisionContentURL, harness.Page("second").Body)
-	deleteArtifact(t, m.Agent, second.ArtifactID)
-	s.RunCollector(t)
-	wantNoObjects(t, s, m.Agent)
-}
-
-func TestABorrowedFileIsKeptByEachRevisionThatInheritsIt(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t)
-	m := s.NewClaimant(t)
-	first := publishWithLogo(t, s, m.Agent, "first")
-	second := finish(t, m.Agent, borrowLogo(t, s, m.Agent, "", "second"))
 	r := harness.Revise(second, "partial")
 	r.Files = wire.Declare("", harness.Page("third")).Files
-	third := harness.Must(m.Draft(ctx, wire.NewKey(), r, harness.Page("third")))(t)
-	u, statuses := declare(t, m.Agent, "", logo, wire.File{Path: "index.html"})
-	if statuses != "reused reused" {
-		t.Errorf("the files are %s", statuses)
-	}
-	deleteArtifact(t, m.Agent, first.ArtifactID)
+	draft := harness.Must(m.Draft(ctx, wire.NewKey(), r, harness.Page("third")))(t)
+	deleteArtifacts(t, m.Agent, first)
 	s.RunJobs(t)
-	shown := harness.Must(m.Publish(ctx, wire.NewKey(), third.ArtifactID, third.RevisionID))(t)
-	harness.Must(m.Finalize(ctx, wire.NewKey(), u.UploadSessionID))(t)
+	third := harness.Must(m.Publish(ctx, wire.NewKey(), draft.ArtifactID, draft.RevisionID))(t)
 	s.RunCollector(t)
-	wantLogo(t, s, shown)
 	wantLogo(t, s, second)
+	wantLogo(t, s, third)
+	s.WantContent(t, second.RevisionContentURL, harness.Page("second").Body)
+	deleteArtifacts(t, m.Agent, second)
+	s.RunCollector(t)
+	wantObjects(t, s, m.Agent, 0)
 }
 
-func TestAnOlderRevisionsBytesAreFound(t *testing.T) {
+// TestBytesOfAnOlderRevisionAreFoundAndOutliveIt retains that revision, of which nothing is read any more.
+func TestBytesOfAnOlderRevisionAreFoundAndOutliveIt(t *testing.T) {
 	t.Parallel()
 	s := harness.NewJobEnv(t)
 	m := s.NewClaimant(t)
 	first := publishWithLogo(t, s, m.Agent, "first")
 	harness.Must(m.PublishFiles(ctx, "bare", first.ArtifactID, harness.Page("bare")))(t)
 	s.RunJobs(t)
-	back := finish(t, m.Agent, borrowLogo(t, s, m.Agent, first.ArtifactID, "back"))
+	back := finish(t, m.Agent, borrowLogo(t, m.Agent, first.ArtifactID, "back"))
 	wantLogo(t, s, back)
 	retire(t, s, first)
 	s.RunCollector(t)
 	wantLogo(t, s, back)
-	if left := objectsOf(t, s, m.Agent); len(left) != 3 {
-		t.Errorf("%v are left, want three files", left)
+	s.WantGone(t, first.RevisionContentURL)
+	list := harness.Call[contract.RevisionList](
+		t, m.Agent, 200, "GET", "/v1/artifacts/"+string(first.ArtifactID)+"/revisions", nil,
+	).Items
+	if len(list) != 3 || list[0].Status != "published" || list[2].Status != "retained" {
+		t.Errorf("the list shows %+v", list)
 	}
-	deleteArtifact(t, m.Agent, first.ArtifactID)
+	wantObjects(t, s, m.Agent, 3)
+	deleteArtifacts(t, m.Agent, first)
 	s.RunCollector(t)
-	wantNoObjects(t, s, m.Agent)
+	wantObjects(t, s, m.Agent, 0)
 }
 
 func TestF69BytesOfAnotherWorkspaceAreNeverReused(t *testing.T) {
 	t.Parallel()
 	s := harness.NewJobEnv(t)
-	owner := s.NewClaimant(t)
-	stranger := s.NewClaimant(t)
-	src := s.NewSource(t)
-	publishWithLogo(t, s, owner.Agent, "owner's")
-	for name, g := range map[string]*wire.Agent{"a member": stranger.Agent, "an agent": src.Agent} {
-		if _, statuses := declare(t, g, "", logo, wire.File{Path: "index.html"}); statuses != "upload_required reused" {
-			t.Errorf("%s is told that the files are %s", name, statuses)
-		}
-	}
+	publishWithLogo(t, s, s.NewClaimant(t).Agent, "owner's")
+	wantNoLogo(t, s.NewClaimant(t).Agent, "to another member")
+	wantNoLogo(t, s.NewAgent(t), "to an agent")
 }
 
 func TestAClaimedArtifactFindsAndCollectsWhereItsBytesLie(t *testing.T) {
@@ -128,42 +126,28 @@ func TestAClaimedArtifactFindsAndCollectsWhereItsBytesLie(t *testing.T) {
 			s := harness.NewJobEnv(t)
 			m, src := s.NewClaimant(t), s.NewSource(t)
 			first, second := publishWithLogo(t, s, src.Agent, "first"), harness.PublishPage(t, src.Agent, "second")
-			home := harness.TokenOf(t, src.Agent).Workspace
 			s.MustClaim(t, m, src.ClaimToken)
 			if moved {
-				s.Migrate(t, home)
+				s.Migrate(t, src.WorkspaceID)
 				s.RunJobs(t)
 			}
-			u := borrowOnlyLogo(t, s, m.Agent, second.ArtifactID)
-			_, statuses := declare(t, m.Agent, "", logo, wire.File{Path: "index.html"})
-			if statuses != "upload_required reused" {
-				t.Errorf("a new artifact lies elsewhere; its files are %s", statuses)
-			}
+			u := borrowOnlyLogo(t, m.Agent, second.ArtifactID)
+			wantNoLogo(t, m.Agent, "for a new artifact, which lies elsewhere,")
 			shown := finish(t, m.Agent, u)
-			deleteArtifact(t, m.Agent, first.ArtifactID)
-			s.Migrate(t, home)
+			deleteArtifacts(t, m.Agent, first)
+			s.Migrate(t, src.WorkspaceID)
 			s.RunCollector(t)
 			wantLogo(t, s, shown)
-			if left := objectKeys(t, s, home); len(left) != 2 { // the logo, and the page that it replaced
+			if left := objectKeys(t, s, src.WorkspaceID); len(left) != 2 { // the logo, and the page that it replaced
 				t.Errorf("%v are left", left)
 			}
-			deleteArtifact(t, m.Agent, second.ArtifactID)
+			deleteArtifacts(t, m.Agent, second)
 			s.RunCollector(t)
-			if left := objectKeys(t, s, home); len(left) > 0 {
+			if left := objectKeys(t, s, src.WorkspaceID); len(left) > 0 {
 				t.Errorf("%v are left of what was claimed", left)
 			}
 		})
 	}
-}
-
-// borrowOnlyLogo opens a session with the borrowed logo as its only bytes.
-func borrowOnlyLogo(t testing.TB, s *harness.JobEnv, g *wire.Agent, a id.Artifact) contract.Session {
-	t.Helper()
-	u, statuses := declare(t, g, a, wire.File{Path: "index.html"}, logo)
-	if statuses != "reused reused" {
-		t.Fatalf("the files are %s", statuses)
-	}
-	return u
 }
 
 func TestF44ARevisionIsNotCommittedBeforeAllItsReferencesAre(t *testing.T) {
@@ -171,7 +155,7 @@ func TestF44ARevisionIsNotCommittedBeforeAllItsReferencesAre(t *testing.T) {
 	s := harness.NewJobEnv(t)
 	m := s.NewClaimant(t)
 	first := publishWithLogo(t, s, m.Agent, "first")
-	u := borrowOnlyLogo(t, s, m.Agent, "")
+	u := borrowOnlyLogo(t, m.Agent, "")
 	never := s.Faults.On("BatchWriteItem").Unprocessed(1).Always()
 	harness.WantRefused(
 		t, harness.TryFinalize(t, m.Agent, wire.NewKey(), u.UploadSessionID), 503, fault.DatabaseUnavailable,
@@ -187,91 +171,42 @@ func TestF44ARevisionIsNotCommittedBeforeAllItsReferencesAre(t *testing.T) {
 		t.Errorf("%d writes were put off", late.Fired())
 	}
 	s.Revive()
-	deleteArtifact(t, m.Agent, first.ArtifactID)
+	deleteArtifacts(t, m.Agent, first)
 	s.RunCollector(t)
 	wantLogo(t, s, shown)
 }
 
-func TestABorrowerThatFindsNothingSaysSoAndTheNextOneUploads(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t)
-	m := s.NewClaimant(t)
-	first := publishWithLogo(t, s, m.Agent, "first")
-	u := borrowOnlyLogo(t, s, m.Agent, "")
-	key := slices.DeleteFunc(objectsOf(t, s, m.Agent), func(k string) bool { return !strings.HasSuffix(k, "/001") })[0]
-	deleteObject(t, s, key)
-	a := harness.TryFinalize(t, m.Agent, wire.NewKey(), u.UploadSessionID)
-	harness.WantRefused(t, a, 409, fault.UploadIncomplete)
-	if !strings.Contains(a.Message(), logo.Path) {
-		t.Errorf("the refusal does not name the file: %s", a.Message())
-	}
-	next, statuses := declare(t, m.Agent, "", wire.File{Path: "index.html"}, logo)
-	if statuses != "reused upload_required" {
-		t.Fatalf("the files are %s", statuses)
-	}
-	if put := harness.Must(m.Put(ctx, next.Files[1], logo.Body))(t); put.Status != http.StatusOK {
-		t.Error(put.Status)
-	}
-	wantLogo(t, s, finish(t, m.Agent, next))
-	deleteArtifact(t, m.Agent, first.ArtifactID) // which lacks its bytes
-}
-
-// TestF04ABorrowerThatDiesIsRepeatedOrForgotten dies at every call of a finalize that borrows.
+// TestF04ABorrowerThatDiesIsRepeatedOrForgotten dies when its references are written, before its revision is.
 func TestF04ABorrowerThatDiesIsRepeatedOrForgotten(t *testing.T) {
 	t.Parallel()
-	s := harness.NewJobEnv(t, harness.Unlimited)
-	m := s.NewClaimant(t)
-	first := publishWithLogo(t, s, m.Agent, "first")
-	ask := func(u contract.Session) wire.Answer {
-		return harness.TryFinalize(t, m.Agent, wire.NewKey(), u.UploadSessionID)
-	}
-	u := borrowOnlyLogo(t, s, m.Agent, "")
-	calls := s.Calls(func() { ask(u) })
-	for _, call := range calls {
-		t.Run(call, func(t *testing.T) {
-			for _, again := range []bool{true, false} {
-				u := borrowOnlyLogo(t, s, m.Agent, "")
-				crashAfter(s, call)
-				if a := ask(u); a.Status == http.StatusOK && call != harness.StampKey {
-					t.Error("the process did not die")
-				}
-				s.Revive()
-				s.CheckInvariants(t)
-				if again {
-					if a := ask(u); a.Status != http.StatusOK {
-						t.Errorf("the repetition answers %d %s", a.Status, a.Body)
-					}
-				}
-			}
-		})
-	}
-	deleteArtifact(t, m.Agent, first.ArtifactID)
-	s.Clock.Advance(sessionsEnd)
-	s.RunCollector(t)
-}
-
-func TestF04ReferencesOfARevisionThatNeverCameHoldNothing(t *testing.T) {
-	t.Parallel()
 	s := harness.NewJobEnv(t)
 	m := s.NewClaimant(t)
 	first := publishWithLogo(t, s, m.Agent, "first")
-	second := finish(t, m.Agent, borrowLogo(t, s, m.Agent, "", "second"))
+	dies := func(u contract.Session) {
+		s.Faults.On("BatchWriteItem").After(chaos.Crash)
+		harness.TryFinalize(t, m.Agent, wire.NewKey(), u.UploadSessionID)
+		s.Revive()
+		s.CheckInvariants(t)
+	}
+	u := borrowLogo(t, m.Agent, "", "second")
+	dies(u)
+	second := finish(t, m.Agent, u)
 	r := harness.Revise(second, "never comes") // it inherits the logo, which its session does not name
 	r.Files = wire.Declare("", wire.File{Path: "new.txt"}).Files
-	u := harness.Must(m.Create(ctx, wire.NewKey(), r))(t)
-	s.Faults.On("BatchWriteItem").After(chaos.Crash)
-	harness.TryFinalize(t, m.Agent, wire.NewKey(), u.UploadSessionID)
-	s.Revive()
+	dies(harness.Must(m.Create(ctx, wire.NewKey(), r))(t))
 	if n := s.CountItems(t, s.Tables.Core, "O#"); n != 2 {
 		t.Fatalf("%d references, want one of the second artifact and one of what never comes", n)
 	}
 	s.Clock.Advance(sessionsEnd)
 	s.RunJobs(t)
-	deleteArtifact(t, m.Agent, first.ArtifactID)
-	deleteArtifact(t, m.Agent, second.ArtifactID)
+	deleteArtifacts(t, m.Agent, first)
+	s.RunJobs(t)
+	wantLogo(t, s, second)
+	deleteArtifacts(t, m.Agent, second)
 	s.RunCollector(t)
-	if left := objectsOf(t, s, m.Agent); len(left)+s.CountItems(t, s.Tables.Core, "O#") > 0 {
-		t.Errorf("%v are left", left)
+	wantObjects(t, s, m.Agent, 0)
+	if n := s.CountItems(t, s.Tables.Core, "O#"); n > 0 {
+		t.Errorf("%d references are left", n)
 	}
 }
 
@@ -280,8 +215,7 @@ func TestAHintThatComesTooLateIsNotGiven(t *testing.T) {
 	s := harness.NewJobEnv(t)
 	m := s.NewClaimant(t)
 	u := s.Upload(t, m.Agent, "", "gone")
-	gone := finish(t, m.Agent, u)
-	deleteArtifact(t, m.Agent, gone.ArtifactID)
+	deleteArtifacts(t, m.Agent, finish(t, m.Agent, u))
 	s.RunCollector(t)
 	s.Update(t, "U#"+string(u.UploadSessionID), "META", map[string]any{
 		"g2p": "DUE#HINT#0",

@@ -50,9 +50,7 @@ func TestADraftThatNobodyPublishesIsDiscardedAfterADay(t *testing.T) {
 	s.RunCollector(t)
 	s.WantContent(t, p.RevisionContentURL, harness.Page("first").Body)
 	s.WantContent(t, next.RevisionContentURL, harness.Page("third").Body)
-	if left := objectsOf(t, s, m.Agent); len(left) != 2 {
-		t.Errorf("objects %v, want those of two revisions", left)
-	}
+	wantObjects(t, s, m.Agent, 2)
 }
 
 // TestTheStackDoesWhatFallsDue waits for the work that a stack does by itself: an artifact ends, and its bytes go.
@@ -73,7 +71,7 @@ func TestTheStackDoesWhatFallsDue(t *testing.T) {
 	}
 	passes(limits.UploadPatience, "its bytes can be found", func() bool { return s.CountItems(t, s.Tables.Core, "B#") == 1 })
 	passes(limits.EphemeralArtifact, "it ends and is purged", func() bool {
-		gate := s.GetItem(t, "A#"+string(p.ArtifactID), "META")
+		gate := gateOf(t, s, p.ArtifactID)
 		return harness.Text(gate["status"]) == "expired" && gate["g2p"] == nil
 	})
 	passes(limits.CollectAfter, "its bytes are deleted", func() bool {
@@ -132,9 +130,7 @@ func TestF25PublishOrExpiryWinsAndNotBoth(t *testing.T) {
 			t.Errorf("events %v", done)
 		}
 		s.RunCollector(t)
-		if left := objectsOf(t, s, g); len(left) > 0 {
-			t.Errorf("objects %v are left", left)
-		}
+		wantObjects(t, s, g, 0)
 	})
 	t.Run("the publication, while the expiry is under way", func(t *testing.T) {
 		s := harness.NewJobEnv(t)
@@ -165,32 +161,11 @@ func TestF29WhatIsClaimedInTimeIsNotExpiredEarly(t *testing.T) {
 	s.Clock.Advance(limits.EphemeralArtifact - time.Minute)
 	s.MustClaim(t, m, src.ClaimToken)
 	s.Clock.Advance(2 * time.Minute)
-	s.RunJobs(t) // past the end that it had before
-	s.WantOpen(t, m.Agent, contract.Published{
-		ArtifactID:         p.ArtifactID,
-		RevisionID:         p.RevisionID,
-		RevisionContentURL: p.RevisionContentURL,
-		AgentViewURL:       p.AgentViewURL,
-	})
+	s.RunJobs(t)       // past the end that it had before
+	p.UnlistedURL = "" // which ends by itself
+	s.WantOpen(t, m.Agent, p)
 	s.RunCollector(t)
 	s.WantContent(t, harness.Must(m.AgentView(ctx, p.ArtifactID))(t).RevisionContentURL, harness.Page("claimed").Body)
-}
-
-func TestF53APinDefeatsTheExpiryThatCameLater(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t)
-	m := s.NewClaimant(t)
-	p := harness.PublishPage(t, m.Agent, "pinned")
-	meta := func() harness.Item { return s.GetItem(t, "A#"+string(p.ArtifactID), "META") }
-	s.Clock.Advance(limits.Default().Tiers[limits.Free].DefaultLife + time.Second)
-	release := runJobsUntil(t, s, "TransactWriteItems")
-	s.Update(t, "A#"+string(p.ArtifactID), "META", map[string]any{"pin_at": s.Options.Now(), "g2p": nil, "g2s": nil})
-	s.Put(t, harness.Item{}, map[string]any{"pk": "W#" + string(m.Workspace), "sk": "PINS", "n": 1})
-	release()
-	s.RunCollector(t)
-	if harness.Text(meta()["status"]) != "active" || len(objectsOf(t, s, m.Agent)) != 1 {
-		t.Errorf("the pinned artifact is %s and has %v", harness.Text(meta()["status"]), objectsOf(t, s, m.Agent))
-	}
 }
 
 func TestF11ASessionThatNobodyFinalizedLeavesNothing(t *testing.T) {
@@ -198,49 +173,20 @@ func TestF11ASessionThatNobodyFinalizedLeavesNothing(t *testing.T) {
 	s := harness.NewJobEnv(t)
 	g := s.NewAgent(t)
 	u := s.Upload(t, g, "", "forgotten")
-	s.Clock.Advance(limits.SessionLife)
-	s.RunJobs(t)
-	if len(objectsOf(t, s, g)) != 1 || s.SessionStatus(t, u.UploadSessionID) != "pending" {
-		t.Errorf("a PUT that began in time may still come: %v are left", objectsOf(t, s, g))
-	}
-	s.Clock.Advance(limits.CleanupSlack)
-	s.RunJobs(t)
-	if left := objectsOf(t, s, g); len(left) > 0 || s.SessionStatus(t, u.UploadSessionID) != "expired" {
-		t.Errorf("%v are left of a session that is %s", left, s.SessionStatus(t, u.UploadSessionID))
-	}
-	s.RunCollector(t)
-}
-
-// TestWhatFallsDueIsDoneWhereverTheJobsDie has a draft, a session, an artifact and hints fall due at one time.
-func TestWhatFallsDueIsDoneWhereverTheJobsDie(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t, harness.Unlimited)
-	crashAtEachWrite(t, s, func(t testing.TB) func(testing.TB) {
-		m, _, d := newDraft(t, s)
-		g := s.NewAgent(t)
-		p := harness.PublishPage(t, g, "ends")
-		u := s.Upload(t, g, "", "forgotten")
-		s.Clock.Advance(limits.SessionLife + limits.CleanupSlack)
-		return func(t testing.TB) {
-			draft := s.GetItem(t, "A#"+string(d.ArtifactID), "R#"+string(d.RevisionID))
-			ended := s.GetItem(t, "A#"+string(p.ArtifactID), "META")
-			if harness.Text(draft["status"]) != "retained" || harness.Text(ended["status"]) != "expired" ||
-				s.SessionStatus(t, u.UploadSessionID) != "expired" {
-				t.Errorf(
-					"the draft is %s, the artifact %s, the session %s",
-					harness.Text(draft["status"]),
-					harness.Text(ended["status"]),
-					s.SessionStatus(t, u.UploadSessionID),
-				)
-			}
-			if done := s.Events(t, m.Agent); done["revision.retained"] != 1 {
-				t.Errorf("events %v", done)
-			}
-			if done := s.Events(t, g); done["artifact.expired"] != 1 {
-				t.Errorf("events %v", done)
-			}
+	for _, step := range []struct {
+		after   time.Duration
+		status  string
+		objects int
+	}{
+		{limits.SessionLife, "pending", 1}, // a PUT that began in time may still come
+		{limits.CleanupSlack, "expired", 0},
+	} {
+		s.Clock.Advance(step.after)
+		s.RunJobs(t)
+		wantObjects(t, s, g, step.objects)
+		if status := s.SessionStatus(t, u.UploadSessionID); status != step.status {
+			t.Errorf("the session is %s, want %s", status, step.status)
 		}
-	})
-	s.Clock.Advance(limits.Default().Tiers[limits.Free].DefaultLife)
+	}
 	s.RunCollector(t)
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/invariant"
@@ -19,6 +18,9 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
+
+// sessionsEnd is when every session of now is cleared away.
+const sessionsEnd = limits.SessionLife + limits.CleanupSlack
 
 // runJobsUntil starts the jobs and returns when they are about to make a call; the result lets them go on and waits.
 func runJobsUntil(t testing.TB, s *harness.JobEnv, operation string) (release func()) {
@@ -44,11 +46,11 @@ func objectsOf(t testing.TB, s *harness.JobEnv, g *wire.Agent) []string {
 	return objectKeys(t, s, harness.TokenOf(t, g).Workspace)
 }
 
-// wantNoObjects tells that nothing lies in the home of an agent any more.
-func wantNoObjects(t testing.TB, s *harness.JobEnv, g *wire.Agent) {
+// wantObjects tells how many objects lie in the home of an agent.
+func wantObjects(t testing.TB, s *harness.JobEnv, g *wire.Agent, n int) {
 	t.Helper()
-	if left := objectsOf(t, s, g); len(left) > 0 {
-		t.Errorf("%v are left", left)
+	if left := objectsOf(t, s, g); len(left) != n {
+		t.Errorf("objects %v, want %d", left, n)
 	}
 }
 
@@ -77,44 +79,20 @@ func finish(t testing.TB, g *wire.Agent, u contract.Session) contract.Published 
 	return harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
 }
 
-// deleteArtifact ends an artifact.
-func deleteArtifact(t testing.TB, g *wire.Agent, a id.Artifact) {
+// deleteArtifacts ends artifacts.
+func deleteArtifacts(t testing.TB, g *wire.Agent, all ...contract.Published) {
 	t.Helper()
-	if answer := harness.TryDelete(t, g, a); answer.Status != 200 {
-		t.Fatalf("delete answers %d %s", answer.Status, answer.Body)
-	}
-}
-
-// crashAtEachWrite prepares due work again and again, crashes the jobs after each of their writes, and lets another run
-// end the work. prepare returns what has to hold then.
-func crashAtEachWrite(t *testing.T, s *harness.JobEnv, prepare func(testing.TB) (check func(testing.TB))) {
-	t.Helper()
-	for n := 1; ; n++ {
-		check := prepare(t)
-		process := chaos.Process(ctx)
-		s.JobFaults.On("").If(harness.IsWrite).Nth(n).After(chaos.Crash)
-		err := s.Host.Run(process)
-		s.JobFaults.Clear()
-		if !chaos.Died(process) {
-			harness.NoError(t, err)
-			check(t)
-			t.Logf("%d calls", n-1)
-			return
-		}
-		s.CheckInvariants(t)
-		s.RunJobs(t)
-		if check(t); t.Failed() {
-			t.Fatalf("after call %d", n)
+	for _, p := range all {
+		if answer := harness.TryDelete(t, g, p.ArtifactID); answer.Status != 200 {
+			t.Fatalf("delete answers %d %s", answer.Status, answer.Body)
 		}
 	}
 }
 
-// sessionsEnd is when every session of now is cleared away.
-const sessionsEnd = limits.SessionLife + limits.CleanupSlack
-
-// crashAfter lets the hosts die after the first call of a name.
-func crashAfter(s *harness.JobEnv, call string) {
-	s.Faults.On("").If(func(input any) bool { return harness.CallName(input) == call }).After(chaos.Crash)
+// gateOf is the item of an artifact that its reads begin with.
+func gateOf(t testing.TB, s *harness.JobEnv, a id.Artifact) harness.Item {
+	t.Helper()
+	return s.GetItem(t, "A#"+string(a), "META")
 }
 
 // retire does to a published revision what nothing does yet by itself: it is not kept any more.
@@ -124,10 +102,9 @@ func retire(t testing.TB, s *harness.JobEnv, p contract.Published) {
 	s.Update(t, "A#"+string(p.ArtifactID), "R#"+string(p.RevisionID), map[string]any{
 		"status": "retained", "g2p": "DUE#PURGE#0", "g2s": sortKey(now),
 	})
-	meta := s.GetItem(t, "A#"+string(p.ArtifactID), "META")
 	item := harness.Item{}
 	harness.SetAttributes(item, map[string]any{
-		"pk":      "W#" + harness.Text(meta["own"]),
+		"pk":      "W#" + harness.Text(gateOf(t, s, p.ArtifactID)["own"]),
 		"sk":      sortKey(now) + "#" + string(id.NewEvent()),
 		"action":  "revision.retained",
 		"by_type": "system",
@@ -137,9 +114,3 @@ func retire(t testing.TB, s *harness.JobEnv, p contract.Published) {
 }
 
 func sortKey(at time.Time) string { return fmt.Sprintf("%013d", at.UnixMilli()) }
-
-// deleteObject deletes an object.
-func deleteObject(t testing.TB, s *harness.JobEnv, key string) {
-	t.Helper()
-	harness.Must(s.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.Options.Engines.Bucket, Key: &key}))(t)
-}

@@ -4,15 +4,16 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/export"
@@ -114,7 +115,7 @@ func (x *exporter) unpacked(t testing.TB, e contract.Export) (out []volume) {
 		delete(one.files, export.ManifestName)
 		delete(one.files, export.EventsName)
 		if one.SchemaVersion != "1" || one.Volume != v.Number || one.Last != (v.Number == len(e.Volumes)) ||
-			one.Events != len(one.events) {
+			one.Events != len(one.events) || (v.Number == 1) != (len(one.Members) == 1) {
 			t.Errorf("the manifest of archive %d says %+v", v.Number, one.Manifest)
 		}
 		out = append(out, one)
@@ -122,46 +123,38 @@ func (x *exporter) unpacked(t testing.TB, e contract.Export) (out []volume) {
 	return out
 }
 
-// wantExported checks that the archives hold exactly these files of an artifact's revision, with the manifest's digests.
-func wantExported(t testing.TB, volumes []volume, a id.Artifact, number int, files ...wire.File) {
+// exported are the files of archives by artifact, number of the revision and path, as their manifests list them.
+func exported(t testing.TB, volumes []volume) map[string]string {
 	t.Helper()
-	found := 0
+	all := map[string]string{}
 	for _, v := range volumes {
-		for _, one := range v.Artifacts {
-			for _, r := range one.Revisions {
-				if one.ID == a && r.Number == number {
-					found++
-					v.wantRevision(t, one, r, files)
+		for _, a := range v.Artifacts {
+			for _, r := range a.Revisions {
+				at := fmt.Sprintf("%s/r%d/", a.ID, r.Number)
+				for _, f := range r.Files {
+					body, there := v.files[f.Archive]
+					if _, twice := all[at+f.Path]; twice || !there || f.SizeBytes != int64(len(body)) ||
+						f.SHA256 != tree.DigestOf(body).String() || !strings.Contains(f.Archive, at) {
+						t.Errorf("%s%s is there with %d bytes (%t, twice: %t), %+v", at, f.Path, len(body), there, twice, f)
+					}
+					all[at+f.Path] = body
 				}
 			}
 		}
 	}
-	if found != 1 {
-		t.Errorf("revision %d of %s is there %d times", number, a, found)
-	}
+	return all
 }
 
-func (v volume) wantRevision(t testing.TB, a export.Artifact, r export.Revision, files []wire.File) {
+// wantExported checks that the archives hold exactly these files of an artifact's revision.
+func wantExported(t testing.TB, volumes []volume, a id.Artifact, number int, files ...wire.File) {
 	t.Helper()
-	if len(r.Files) != len(files) {
-		t.Errorf("revision %d has %d files, want %d", r.Number, len(r.Files), len(files))
+	got, want, at := exported(t, volumes), map[string]string{}, fmt.Sprintf("%s/r%d/", a, number)
+	maps.DeleteFunc(got, func(path, _ string) bool { return !strings.HasPrefix(path, at) })
+	for _, f := range files {
+		want[at+f.Path] = string(f.Body)
 	}
-	for _, want := range files {
-		i := slices.IndexFunc(r.Files, func(f export.File) bool { return f.Path == want.Path })
-		if i < 0 {
-			t.Errorf("%s is missing", want.Path)
-			continue
-		}
-		f := r.Files[i]
-		body, there := v.files[f.Archive]
-		if !there || body != string(want.Body) || f.SizeBytes != int64(len(want.Body)) ||
-			f.SHA256 != tree.DigestOf(string(want.Body)).String() {
-			t.Errorf("%s is %q in the archive (there: %t), %+v", want.Path, body, there, f)
-		}
-		if !strings.HasPrefix(f.Archive, "artifacts/") ||
-			!strings.Contains(f.Archive, string(a.ID)+fmt.Sprintf("/r%d/", r.Number)) {
-			t.Errorf("%s is at %s", want.Path, f.Archive)
-		}
+	if !maps.Equal(got, want) {
+		t.Errorf("%s has %q", at, slices.Sorted(maps.Keys(got)))
 	}
 }
 
@@ -174,7 +167,7 @@ func archived(volumes []volume) (files int, skipped []export.Skipped) {
 	return files, skipped
 }
 
-func TestAnExportHoldsWhatAWorkspaceHas(t *testing.T) {
+func TestAnExportHoldsWhatAWorkspaceHasAndNoSecret(t *testing.T) {
 	t.Parallel()
 	x := newExporter(t)
 	one := publishPair(t, x.agent, "first words")
@@ -182,7 +175,10 @@ func TestAnExportHoldsWhatAWorkspaceHas(t *testing.T) {
 	odd := wire.File{Path: "ünï/why?.txt", Body: []byte("odd")}
 	empty := wire.File{Path: "empty.txt"}
 	two := harness.Must(x.agent.PublishFiles(ctx, "../../Odd: one", "", harness.Page("x"), odd, empty))(t)
-	draft := harness.Must(x.agent.Draft(ctx, wire.NewKey(), wire.Declare("draft", harness.Page("d")), harness.Page("d")))(t)
+	draft := harness.DraftPage(t, x.agent, "draft")
+	link := harness.CreateLink(t, x.agent, two.ArtifactID, contract.CreateLink{Type: "share"})
+	_, blob, err := wire.SplitLink(harness.MintLink(t, x.agent, link.ID))
+	harness.NoError(t, err)
 
 	if e := harness.CallAs[contract.ExportStatus](t, x.member, 200, "GET", exportPath, nil); e.Export != nil {
 		t.Errorf("before anybody asked: %+v", e.Export)
@@ -205,82 +201,29 @@ func TestAnExportHoldsWhatAWorkspaceHas(t *testing.T) {
 		skipped[0] != (export.Skipped{Artifact: draft.ArtifactID, Reason: export.NotPublished}) {
 		t.Errorf("%d files, skipped %v", files, skipped)
 	}
-	if len(m.Members) != 1 || m.Members[0].ID != x.member.ID || m.Members[0].Email != "someone@id.test" ||
-		len(m.APIKeys) != 1 || m.Workspace.ID != x.member.Workspace {
+	if m.Members[0].ID != x.member.ID || m.Members[0].Email != "someone@id.test" || len(m.APIKeys) != 1 ||
+		m.Workspace.ID != x.member.Workspace {
 		t.Errorf("%+v", m.Manifest)
+	}
+	if !slices.ContainsFunc(m.Artifacts, func(a export.Artifact) bool {
+		return a.Visibility == "unlisted" && len(a.Links) == 1 && a.Links[0].ID == link.ID
+	}) {
+		t.Errorf("the link is not told: %+v", m.Artifacts)
 	}
 	if len(m.events) == 0 || !slices.ContainsFunc(m.events, func(r contract.AuditRow) bool {
 		return r.Action == "workspace.export.created" && r.Target == "workspace_export:"+string(e.ID)
 	}) {
 		t.Errorf("events: %+v", m.events)
 	}
-	for name := range m.files {
+	for name, text := range unpack(t, x.Get(t, *e.Volumes[0].URL).Body) {
 		if strings.Contains(name, "..") || strings.ContainsAny(name, `?:\`) {
 			t.Errorf("%q is no safe name", name)
 		}
-	}
-}
-
-func TestAnExportHoldsNoSecret(t *testing.T) {
-	t.Parallel()
-	x := newExporter(t)
-	p := publishPair(t, x.agent, "linked")
-	link := harness.CreateLink(t, x.agent, p.ArtifactID, contract.CreateLink{Type: "share"})
-	url := harness.MintLink(t, x.agent, link.ID)
-	_, blob, err := wire.SplitLink(url)
-	harness.NoError(t, err)
-	x.ask(t)
-	e := x.ready(t)
-	v := x.unpacked(t, e)[0]
-	a := v.Artifacts[0]
-	if a.Visibility != "unlisted" || len(a.Links) != 1 || a.Links[0].ID != link.ID {
-		t.Errorf("%+v", a)
-	}
-	whole := string(x.Get(t, *e.Volumes[0].URL).Body)
-	for _, secret := range []string{blob, x.agent.Key, x.member.Key} {
-		if strings.Contains(whole, secret) {
-			t.Error("it holds a secret")
-		}
-	}
-}
-
-func TestAnEmptyWorkspaceHasAnExport(t *testing.T) {
-	t.Parallel()
-	x := newExporter(t)
-	x.ask(t)
-	e := x.ready(t)
-	v := x.unpacked(t, e)
-	if files, skipped := archived(v); len(v) != 1 || files != 0 || len(skipped) != 0 || len(v[0].Artifacts) != 0 {
-		t.Errorf("%+v", v)
-	}
-}
-
-func TestTheSameStateGivesTheSameArchives(t *testing.T) {
-	t.Parallel()
-	x := newExporter(t, harness.Unlimited)
-	publishPair(t, x.agent, "same")
-	var digests []string
-	for range 2 {
-		x.ask(t)
-		v := x.unpacked(t, x.ready(t))[0]
-		v.AsOf = contract.Time{}
-		v.events, v.Events = nil, 0 // each export is an event more
-		for n := range v.APIKeys {
-			v.APIKeys[n].LastUsedAt = nil
-		}
-		text := harness.Must(v.Manifest.Encode())(t)
-		names := slices.Sorted(func(yield func(string) bool) {
-			for name, body := range v.files {
-				if !yield(name + "\x00" + body) {
-					return
-				}
+		for _, secret := range []string{blob, x.agent.Key, x.member.Key} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s holds a secret", name)
 			}
-		})
-		digests = append(digests, tree.DigestOf(string(text)+strings.Join(names, "\x00")).String())
-		x.Clock.Advance(time.Minute)
-	}
-	if digests[0] != digests[1] {
-		t.Error("they differ")
+		}
 	}
 }
 
@@ -291,20 +234,8 @@ func TestT47OnlyAnAdminWhoHasJustSignedInExports(t *testing.T) {
 	x.ask(t)
 	e := x.ready(t)
 	reader := x.AddMember(t, x.member.Workspace, "read", "publish")
-	for name, who := range map[string]*harness.Member{
-		"a member without the scope": reader,
-		"a stranger":                 x.member.WithToken("nonsense"),
-		"an API key":                 x.member.WithToken(x.agent.Key),
-	} {
-		want := 401
-		if who == reader {
-			want = 403
-		}
-		for _, method := range []string{"GET", "POST"} {
-			if a := harness.TryAs(t, who, method, exportPath, nil, harness.KeyHeader()...); a.Status != want {
-				t.Errorf("%s: %s answers %d", name, method, a.Status)
-			}
-		}
+	for _, method := range []string{"GET", "POST"} {
+		harness.WantRefused(t, harness.TryAs(t, reader, method, exportPath, nil, harness.KeyHeader()...), 403, fault.Forbidden)
 	}
 	other := x.AddMember(t, x.NewClaimant(t).Workspace)
 	if o := harness.CallAs[contract.ExportStatus](t, other, 200, "GET", exportPath, nil); o.Export != nil {
@@ -318,29 +249,23 @@ func TestT47OnlyAnAdminWhoHasJustSignedInExports(t *testing.T) {
 	if v := x.look(t).Volumes; len(v) != 1 || v[0].URL != nil {
 		t.Errorf("an old sign-in sees %+v", v)
 	}
-	x.signIn(t)
-	if v := x.look(t).Volumes; v[0].URL == nil {
+	if x.signIn(t); x.look(t).Volumes[0].URL == nil {
 		t.Error("a fresh sign-in sees no URL")
 	}
 	if a := x.Get(t, *e.Volumes[0].URL); a.Status != 200 {
 		t.Errorf("the URL of before answers %d", a.Status)
 	}
 	x.Clock.Advance(limits.ExportURLLife)
-	if a := x.Get(t, *e.Volumes[0].URL); a.Status != 404 {
-		t.Errorf("a URL that is too old answers %d", a.Status)
-	}
+	x.WantGone(t, *e.Volumes[0].URL)
 }
 
 func TestF92TwoRequestsAtOnceMakeOneExport(t *testing.T) {
 	t.Parallel()
 	x := newExporter(t)
-	answers := make(chan wire.Answer, 4)
-	for range cap(answers) {
-		go func() { answers <- harness.TryAs(t, x.member, "POST", exportPath, nil, harness.KeyHeader()...) }()
-	}
 	ids := map[id.Export]bool{}
-	for range cap(answers) {
-		a := <-answers
+	for _, a := range x.Concurrently(t, 4, func(int) (wire.Answer, error) {
+		return x.member.Do(ctx, "POST", x.Origins.API+exportPath, nil, harness.KeyHeader()...)
+	}) {
 		if a.Status != 202 {
 			t.Fatal(a.Status, a.Message())
 		}
@@ -348,131 +273,37 @@ func TestF92TwoRequestsAtOnceMakeOneExport(t *testing.T) {
 		harness.Decode(t, a, &out)
 		ids[out.Export.ID] = true
 	}
-	if len(ids) != 1 {
-		t.Errorf("they got %v", ids)
-	}
 	x.ready(t)
-	created := harness.CallAs[contract.AuditList](t, x.member, 200, "GET", "/v1/web/audit", nil).Items
-	n := 0
-	for _, row := range created {
-		if row.Action == "workspace.export.created" {
-			n++
-		}
-	}
-	if n != 1 {
-		t.Errorf("%d exports are recorded", n)
+	if n := x.Events(t, x.agent)["workspace.export.created"]; n != 1 || len(ids) != 1 {
+		t.Errorf("they got %v; %d exports are recorded", ids, n)
 	}
 }
 
-func TestAskingAgainWithTheSameKeyAsksOnce(t *testing.T) {
+// TestF93AnExportEndsWhenANewOneReplacesItOrItsTimeIsOver exports a workspace that has nothing.
+func TestF93AnExportEndsWhenANewOneReplacesItOrItsTimeIsOver(t *testing.T) {
 	t.Parallel()
 	x := newExporter(t)
-	key := harness.KeyHeader()
-	first := harness.CallAs[contract.ExportStatus](t, x.member, 202, "POST", exportPath, nil, key...).Export
-	x.ready(t)
-	again := harness.CallAs[contract.ExportStatus](t, x.member, 202, "POST", exportPath, nil, key...).Export
-	if again.ID != first.ID || again.Status != "ready" {
-		t.Errorf("%+v, then %+v", first, again)
-	}
-	next := x.ask(t)
-	replaced := harness.CallAs[contract.ExportStatus](t, x.member, 202, "POST", exportPath, nil, key...).Export
-	if next.ID == first.ID || replaced.ID != first.ID || replaced.Status != "expired" {
-		t.Errorf("%+v, replaced by %+v", replaced, next)
-	}
-}
-
-func TestF93ANewExportReplacesTheLastOne(t *testing.T) {
-	t.Parallel()
-	x := newExporter(t)
-	publishPair(t, x.agent, "replaced")
 	x.ask(t)
 	old := x.ready(t)
 	x.ask(t)
-	if a := x.Get(t, *old.Volumes[0].URL); a.Status != 404 {
-		t.Errorf("the replaced one answers %d", a.Status)
-	}
+	x.WantGone(t, *old.Volumes[0].URL)
 	x.CheckInvariants(t)
 	x.RunJobs(t)
 	e := x.look(t)
-	if e.ID == old.ID || e.Status != "ready" {
-		t.Errorf("%+v", e)
+	if files, _ := archived(x.unpacked(t, e)); e.ID == old.ID || files != 0 {
+		t.Errorf("%+v with %d files", e, files)
 	}
-	x.unpacked(t, e)
 	x.RunCollector(t)
-}
-
-func TestADayHasFiveExports(t *testing.T) {
-	t.Parallel()
-	x := newExporter(t)
-	for range limits.Default().Exports.Limit {
-		x.ask(t)
-		x.run(t)
-	}
-	a := harness.TryAs(t, x.member, "POST", exportPath, nil, harness.KeyHeader()...)
-	if a.Status != 429 || a.Header.Get("Retry-After") == "" {
-		t.Errorf("%d %s", a.Status, a.Message())
-	}
-	if e := x.look(t); e.Status != "ready" {
-		t.Errorf("%+v", e)
-	}
-}
-
-func TestAnExportExpiresWithItsArchives(t *testing.T) {
-	t.Parallel()
-	x := newExporter(t)
-	x.ask(t)
-	e := x.ready(t)
 	x.Clock.Advance(limits.ExportLife)
+	for range 2 { // by the clock, and when the jobs were there
+		x.signIn(t)
+		if now := x.look(t); now.Status != "expired" || len(now.Volumes) > 0 {
+			t.Errorf("%+v", now)
+		}
+		x.WantGone(t, *e.Volumes[0].URL)
+		x.RunCollector(t)
+	}
 	x.signIn(t)
-	if e := x.look(t); e.Status != "expired" || len(e.Volumes) > 0 {
-		t.Errorf("%+v", e)
-	}
-	if a := x.Get(t, *e.Volumes[0].URL); a.Status != 404 {
-		t.Errorf("its archive answers %d", a.Status)
-	}
-	x.RunJobs(t)
-	x.RunCollector(t)
-	x.signIn(t)
-	if e := x.look(t); e.Status != "expired" {
-		t.Errorf("after the jobs: %+v", e)
-	}
-	x.ask(t)
-	if e := x.ready(t); e.ID == "" {
-		t.Error("no new one")
-	}
-}
-
-func TestTheInvariantsSeeArchivesThatNobodyOwns(t *testing.T) {
-	t.Parallel()
-	x := newExporter(t)
 	x.ask(t)
 	x.ready(t)
-	for name, breach := range map[string]struct {
-		set  map[string]any
-		told string
-	}{
-		"an export that never expires":   {map[string]any{"g2p": nil}, "I2"},
-		"archives of another export":     {map[string]any{"id": string(id.NewExport())}, "I2"},
-		"one that is to be made again":   {map[string]any{"g2p": "DUE#EXPORT#0"}, "I2"},
-		"one that failed and is not due": {map[string]any{"status": "failed", "g2p": nil}, "I2"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			repair := x.Damage(t, x.Tables.Core, "W#"+string(x.member.Workspace), "EXPORT", breach.set)
-			x.WantBreach(t, breach.told)
-			repair()
-		})
-	}
-	x.CheckInvariants(t)
-}
-
-func TestALockedArtifactStaysOutOfAnExport(t *testing.T) {
-	t.Parallel()
-	x := newExporter(t)
-	p := publishPair(t, x.agent, "locked")
-	harness.Lock(t, x.NewOperator(t), "artifact", string(p.ArtifactID))
-	x.ask(t)
-	files, skipped := archived(x.unpacked(t, x.ready(t)))
-	if files != 0 || len(skipped) != 1 || skipped[0].Reason != export.IsLocked {
-		t.Errorf("%d files, %v", files, skipped)
-	}
 }

@@ -8,16 +8,16 @@ import (
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/adapter/chaos"
-	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/publishing/artifact"
-	"vitrine/shared/publishing/sweep"
 )
+
+func tryPin(t testing.TB, who *harness.Member, a id.Artifact) wire.Answer {
+	t.Helper()
+	return harness.TryAs(t, who, "POST", harness.PinPath(a), nil, harness.KeyHeader()...)
+}
 
 func pin(t testing.TB, who *harness.Member, a id.Artifact) contract.WebArtifact {
 	t.Helper()
@@ -40,136 +40,66 @@ func mayPin(n int) func(*stack.Options) {
 	}
 }
 
-// wantEnd ends an artifact as the job does that read it when its time was up.
-func wantEnd(t testing.TB, s *harness.LinkEnv, a id.Artifact, read *artifact.Artifact) {
+// pause lets time pass, and gives the member of a deployment a token for what follows.
+func pause(t testing.TB, s *harness.LinkEnv, d time.Duration) {
 	t.Helper()
-	store := dynamo.New(s.DB, s.Tables)
-	if read == nil {
-		read = harness.Must(store.Artifacts.Artifact(ctx, a))(t)
-	}
-	now := s.Options.Now()
-	harness.NoError(t, store.Queue.Expire(ctx, sweep.Artifact{Artifact: *read}, now, event.Event{
-		ID:        id.NewEvent(),
-		Workspace: read.Owner,
-		At:        now,
-		Action:    event.ArtifactExpired,
-		Actor:     event.BySystem(),
-		Target:    event.Target{Type: "artifact", ID: string(a)},
-	}))
+	s.Clock.Advance(d)
+	s.Member = s.GrantTo(t, s.Member, "cli", s.Origins.API)
 }
 
 func TestAPinnedArtifactOutlivesItsTimeAndAnUnpinnedOneGetsADay(t *testing.T) {
 	t.Parallel()
 	s := harness.NewLinkEnv(t)
 	a := s.Published.ArtifactID
-	pinned := pin(t, s.Member, a)
-	if !pinned.Pinned || pinned.AutoDeleteAt != nil || pinned.Viewer == nil || s.PinCount(t) != "1" {
-		t.Errorf("%+v, %s counted", pinned, s.PinCount(t))
-	}
-	if again := pin(t, s.Member, a); !again.Pinned || s.PinCount(t) != "1" {
-		t.Errorf("pinned twice: %+v, %s counted", again, s.PinCount(t))
+	for range 2 {
+		pinned := pin(t, s.Member, a)
+		if !pinned.Pinned || pinned.AutoDeleteAt != nil || pinned.Viewer == nil || s.PinCount(t) != "1" {
+			t.Errorf("%+v, %s counted", pinned, s.PinCount(t))
+		}
 	}
 	share := harness.CreateLink(t, s.Agent, a, harness.ShareLink).ID
 	if r := harness.Must(s.Anyone.Resolve(ctx, harness.MintLink(t, s.Agent, share)))(t); !r.Pinned {
 		t.Errorf("a link of it does not say that it is kept: %+v", r)
 	}
-	s.Clock.Advance(30 * limits.Day)
-	s.Member = s.GrantTo(t, s.Member, "cli", s.Origins.API) // the old token has ended
-	wantEnd(t, s, a, nil)
+	pause(t, s, 30*limits.Day)
 	row := harness.CallAs[contract.WebArtifactList](t, s.Member, 200, "GET", "/v1/web/artifacts", nil).Items[0]
 	if !row.Pinned || row.Status != "Published" || row.LatestRevisionID == nil {
 		t.Errorf("%+v", row)
 	}
 	shown := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(a), nil)
 	s.WantContent(t, shown.Viewer.IframeSrc, harness.Page("shared").Body)
-	loose := unpin(t, s.Member, a)
+	want := s.Options.Now().Add(limits.UnpinnedLife).UTC().Truncate(time.Millisecond)
+	for range 2 {
+		loose := unpin(t, s.Member, a)
+		if loose.Pinned || loose.AutoDeleteAt == nil || !loose.AutoDeleteAt.Equal(want) || s.PinCount(t) != "0" {
+			t.Errorf("unpinned: %+v, %s counted", loose.WebArtifactRow, s.PinCount(t))
+		}
+	}
 	fresh := harness.CallAs[contract.MintedLink](
 		t, s.Member, 200, "POST", "/v1/web/access-links/"+string(share)+"/mint", nil,
 	).URL
 	if r := harness.Must(s.Anyone.Resolve(ctx, fresh))(t); r.Pinned {
 		t.Errorf("a link says that it is still kept: %+v", r)
 	}
-	want := s.Options.Now().Add(limits.UnpinnedLife).UTC().Truncate(time.Millisecond)
-	if loose.Pinned || loose.AutoDeleteAt == nil || !loose.AutoDeleteAt.Equal(want) {
-		t.Errorf("unpinned: %+v", loose.WebArtifactRow)
-	}
-	if again := unpin(t, s.Member, a); again.Pinned || s.PinCount(t) != "0" {
-		t.Errorf("unpinned twice: %+v, %s counted", again, s.PinCount(t))
-	}
-	s.Clock.Advance(limits.UnpinnedLife)
-	s.Member = s.GrantTo(t, s.Member, "cli", s.Origins.API)
-	harness.WantRefused(
-		t, harness.TryAs(t, s.Member, "POST", harness.PinPath(a), nil, harness.KeyHeader()...), 404, fault.ArtifactNotFound,
-	)
-	harness.WantRefused(
-		t, harness.TryAs(t, s.Member, "POST", harness.UnpinPath(a), nil, harness.KeyHeader()...), 404, fault.ArtifactNotFound,
-	)
-}
-
-func TestUnpinningChangesNoTimeThatIsFarOff(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	a := s.Published.ArtifactID
-	before := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(a), nil)
-	pin(t, s.Member, a)
-	if got := unpin(t, s.Member, a); !got.AutoDeleteAt.Equal(before.AutoDeleteAt.Time) {
-		t.Errorf("it ended at %s, and now at %s", before.AutoDeleteAt, got.AutoDeleteAt)
-	}
-}
-
-func TestADeletedArtifactMakesRoomForAnotherPin(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t, mayPin(1))
-	pin(t, s.Member, s.Published.ArtifactID)
-	other := harness.PublishPage(t, s.Agent, "other").ArtifactID
-	harness.WantRefused(
-		t,
-		harness.TryAs(t, s.Member, "POST", harness.PinPath(other), nil, harness.KeyHeader()...),
-		409,
-		fault.PinnedArtifactCap,
-	)
-	harness.TryDelete(t, s.Agent, s.Published.ArtifactID)
-	if got := pin(t, s.Member, other); !got.Pinned || s.PinCount(t) != "1" {
-		t.Errorf("after a pinned one was deleted: %+v, %s counted", got, s.PinCount(t))
-	}
-}
-
-func TestARepeatedPinIsAnsweredAsTheFirst(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	a, idem := s.Published.ArtifactID, wire.NewKey()
-	s.Faults.On("TransactWriteItems").Times(3).After(chaos.Timeout)
-	harness.WantRefused(
-		t,
-		harness.TryAs(t, s.Member, "POST", harness.PinPath(a), nil, "Idempotency-Key", idem),
-		503,
-		fault.DatabaseUnavailable,
-	)
-	got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", harness.PinPath(a), nil, "Idempotency-Key", idem)
-	if !got.Pinned || got.Viewer == nil {
-		t.Errorf("%+v", got)
-	}
-	unpin(t, s.Member, a)
-	if got := harness.CallAs[contract.WebArtifact](
-		t, s.Member, 200, "POST", harness.PinPath(a), nil, "Idempotency-Key", idem,
-	); !got.Pinned || s.PinCount(t) != "0" {
-		t.Errorf("%+v, %s counted", got, s.PinCount(t))
-	}
+	pause(t, s, limits.UnpinnedLife)
+	harness.WantRefused(t, tryPin(t, s.Member, a), 404, fault.ArtifactNotFound)
 }
 
 func TestF52PinsInParallelAtTheCapMakeOne(t *testing.T) {
 	t.Parallel()
 	const most = 3
 	s := harness.NewLinkEnv(t, mayPin(most))
-	for range most - 1 {
-		pin(t, s.Member, harness.PublishPage(t, s.Agent, "before").ArtifactID)
+	before := make([]contract.Published, most-1)
+	for n := range before {
+		before[n] = harness.PublishPage(t, s.Agent, "before")
+		pin(t, s.Member, before[n].ArtifactID)
 	}
 	wanted := make([]id.Artifact, 10)
 	for n := range wanted {
 		wanted[n] = harness.PublishPage(t, s.Agent, "wanted").ArtifactID
 	}
-	won := 0
-	for _, answer := range s.Concurrently(t, len(wanted), func(n int) (wire.Answer, error) {
+	won, lost := 0, id.Artifact("")
+	for n, answer := range s.Concurrently(t, len(wanted), func(n int) (wire.Answer, error) {
 		return s.Member.Do(ctx, "POST", s.Origins.API+harness.PinPath(wanted[n]), nil, harness.KeyHeader()...)
 	}) {
 		switch answer.Status {
@@ -178,11 +108,16 @@ func TestF52PinsInParallelAtTheCapMakeOne(t *testing.T) {
 		case http.StatusServiceUnavailable: // it met the others too often
 			harness.WantRefused(t, answer, 503, fault.DatabaseUnavailable)
 		default:
+			lost = wanted[n]
 			harness.WantRefused(t, answer, 409, fault.PinnedArtifactCap)
 		}
 	}
 	if won != 1 || s.PinCount(t) != "3" {
 		t.Errorf("%d were pinned at once, %s counted", won, s.PinCount(t))
+	}
+	deleteArtifacts(t, s.Agent, before[0])
+	if pin(t, s.Member, lost); s.PinCount(t) != "3" {
+		t.Errorf("after a pinned one was deleted %s are counted", s.PinCount(t))
 	}
 }
 
@@ -203,32 +138,35 @@ func TestOneArtifactIsPinnedOnceByManyAtOnce(t *testing.T) {
 	}
 }
 
+// TestF53APinAndTheEndOfAnArtifactExcludeEachOther pins an artifact after the jobs read that its time was over, on a clock
+// that is a little behind theirs, and another one afterwards.
 func TestF53APinAndTheEndOfAnArtifactExcludeEachOther(t *testing.T) {
 	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	first, second := s.Published.ArtifactID, harness.PublishPage(t, s.Agent, "second").ArtifactID
-	store := dynamo.New(s.DB, s.Tables)
-	seen := harness.Must(store.Artifacts.Artifact(ctx, first))(t)
-	pin(t, s.Member, first)
-	s.Clock.Advance(7 * limits.Day)
-	s.Member = s.GrantTo(t, s.Member, "cli", s.Origins.API)
-	wantEnd(t, s, first, seen) // read before it was pinned
-	got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(first), nil)
-	if !got.Pinned || got.Status != "Published" {
-		t.Errorf("pinned first: %+v", got)
+	s := harness.NewJobEnv(t)
+	m := s.NewClaimant(t)
+	who := s.AddMember(t, m.Workspace)
+	p := harness.PublishPage(t, m.Agent, "pinned")
+	const early = time.Second
+	s.Clock.Advance(limits.Default().Tiers[limits.Free].DefaultLife + early)
+	release := runJobsUntil(t, s, "TransactWriteItems")
+	s.Clock.Advance(-2 * early)
+	who = s.GrantTo(t, who, "cli", s.Origins.API)
+	if got := pin(t, who, p.ArtifactID); !got.Pinned {
+		t.Errorf("%+v", got)
 	}
-	wantEnd(t, s, second, nil)
-	harness.WantRefused(
-		t,
-		harness.TryAs(t, s.Member, "POST", harness.PinPath(second), nil, harness.KeyHeader()...),
-		404,
-		fault.ArtifactNotFound,
-	)
-	if got := harness.CallAs[contract.WebArtifact](
-		t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(second), nil,
-	); got.Status != "Expired" || s.PinCount(t) != "1" {
-		t.Errorf("ended first: %+v", got)
+	s.Clock.Advance(2 * early)
+	release()
+	ended := harness.PublishPage(t, m.Agent, "ended")
+	s.RunCollector(t)
+	wantObjects(t, s, m.Agent, 2)
+	s.Clock.Advance(limits.Default().Tiers[limits.Free].DefaultLife)
+	who = s.GrantTo(t, who, "cli", s.Origins.API)
+	harness.WantRefused(t, tryPin(t, who, ended.ArtifactID), 404, fault.ArtifactNotFound)
+	s.RunCollector(t)
+	if status := harness.Text(gateOf(t, s, p.ArtifactID)["status"]); status != "active" {
+		t.Errorf("the pinned artifact is %s", status)
 	}
+	wantObjects(t, s, m.Agent, 1)
 }
 
 func TestAPinnedArtifactIsRevisedAndItsDraftStillFallsDue(t *testing.T) {
@@ -236,7 +174,7 @@ func TestAPinnedArtifactIsRevisedAndItsDraftStillFallsDue(t *testing.T) {
 	s := harness.NewLinkEnv(t)
 	a := s.Published.ArtifactID
 	pin(t, s.Member, a)
-	s.Clock.Advance(5 * limits.Day) // past its time, not past that of the key
+	pause(t, s, 5*limits.Day) // past its time, not past that of the key
 	next := s.DraftBlank(t, s.Agent, a)
 	s.CheckInvariants(t)
 	if got := harness.Text(s.GetItem(t, "A#"+string(a), "META")["g2p"]); got == "" {
@@ -245,7 +183,6 @@ func TestAPinnedArtifactIsRevisedAndItsDraftStillFallsDue(t *testing.T) {
 	harness.Must(s.Agent.Publish(ctx, wire.NewKey(), a, next.RevisionID))(t)
 	s.CheckInvariants(t)
 	other := s.DraftBlank(t, s.Agent, a)
-	s.Member = s.GrantTo(t, s.Member, "cli", s.Origins.API)
 	unpin(t, s.Member, a)
 	s.CheckInvariants(t)
 	pin(t, s.Member, a)
@@ -268,64 +205,4 @@ func TestWhatWasClaimedCanBePinnedBeforeItIsMoved(t *testing.T) {
 	if got := unpin(t, who, shown.ArtifactID); got.Pinned || got.AutoDeleteAt == nil {
 		t.Errorf("%+v", got)
 	}
-}
-
-func TestAnArtifactIsRenamed(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	path := s.Origins.API + "/v1/artifacts/" + string(s.Published.ArtifactID) + "/display-metadata"
-	for _, title := range []string{"  Gallery  ", "Gallery"} {
-		got := harness.Call[contract.DisplayMetadata](
-			t,
-			s.Agent,
-			200,
-			"PATCH",
-			"/v1/artifacts/"+string(s.Published.ArtifactID)+"/display-metadata",
-			contract.UpdateMetadata{Title: title},
-		)
-		if got.Title != "Gallery" || got.Description != nil {
-			t.Errorf("%+v", got)
-		}
-	}
-	rows := harness.Call[contract.ArtifactList](t, s.Agent, 200, "GET", "/v1/artifacts", nil).Data
-	if rows[0].Title != "Gallery" {
-		t.Errorf("%+v", rows)
-	}
-	if v := harness.Must(s.Agent.AgentView(ctx, s.Published.ArtifactID))(t); v.Title != "Gallery" {
-		t.Errorf("the view says %q", v.Title)
-	}
-	for _, body := range []string{`{}`, `{"title":"  "}`, `{"title":"x","description":"y"}`, `{"title":null}`, `[]`} {
-		harness.WantRefused(t, harness.Do(t, s.Agent, "PATCH", path, body), 400, fault.InvalidRequest)
-	}
-	harness.WantRefused(
-		t,
-		harness.Do(t, s.Agent, "PATCH", path, contract.UpdateMetadata{Title: string(make([]rune, 161))}),
-		400,
-		fault.InvalidRequest,
-	)
-	harness.WantRefused(
-		t, harness.Do(t, s.NewKey(t, s.Agent, "read"), "PATCH", path, `{"title":"x"}`), 403, fault.Forbidden,
-	)
-	other, _, err := s.Anyone.Provision(ctx)
-	harness.NoError(t, err)
-	harness.WantRefused(t, harness.Do(t, other, "PATCH", path, `{"title":"x"}`), 404, fault.ArtifactNotFound)
-	harness.Must(s.Agent.PublishFiles(ctx, "Newer", s.Published.ArtifactID, harness.Page("newer")))(t)
-	if v := harness.Must(s.Agent.AgentView(ctx, s.Published.ArtifactID))(t); v.Title != "Newer" {
-		t.Errorf("after a publication the view says %q", v.Title)
-	}
-	harness.TryDelete(t, s.Agent, s.Published.ArtifactID)
-	harness.WantRefused(t, harness.Do(t, s.Agent, "PATCH", path, `{"title":"x"}`), 404, fault.ArtifactNotFound)
-}
-
-func TestMembersSeeRevisionsAsKeysDo(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	path := "/artifacts/" + string(s.Published.ArtifactID) + "/revisions"
-	mine := harness.CallAs[contract.RevisionList](t, s.Member, 200, "GET", "/v1/web"+path, nil)
-	if len(mine.Items) != 1 || mine.Items[0].RevisionID != s.Published.RevisionID {
-		t.Errorf("%+v", mine)
-	}
-	harness.WantRefused(
-		t, harness.TryAs(t, s.Member, "GET", "/v1/web/artifacts/art_1/revisions", nil), 404, fault.ArtifactNotFound,
-	)
 }

@@ -2,10 +2,14 @@ package lifecycle
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/invariant"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
@@ -17,66 +21,16 @@ func TestWhatIsDeletedLosesItsBytesADayLaterAndNoSooner(t *testing.T) {
 	m := s.NewClaimant(t)
 	p := publishWithLogo(t, s, m.Agent, "gone")
 	harness.Must(m.PublishFiles(ctx, "newer", p.ArtifactID, harness.Page("newer"), logo))(t)
-	deleteArtifact(t, m.Agent, p.ArtifactID)
-	if s.RunJobs(t); len(objectsOf(t, s, m.Agent)) != 3 {
-		t.Errorf("at once %v are left", objectsOf(t, s, m.Agent))
-	}
-	s.Clock.Advance(limits.CollectAfter - limits.UploadPatience - time.Second)
-	if s.RunJobs(t); len(objectsOf(t, s, m.Agent)) != 3 {
-		t.Errorf("a second too soon %v are left", objectsOf(t, s, m.Agent))
-	}
-	s.Clock.Advance(time.Second)
-	if s.RunJobs(t); len(objectsOf(t, s, m.Agent)) != 0 {
-		t.Errorf("%v are left", objectsOf(t, s, m.Agent))
-	}
-	s.RunCollector(t)
-}
-
-func TestARetainedRevisionStaysInTheListAndNothingOfItIsRead(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t)
-	m := s.NewClaimant(t)
-	first := publishWithLogo(t, s, m.Agent, "first")
-	second := harness.Must(m.PublishFiles(ctx, "second", first.ArtifactID, harness.Page("second"), logo))(t)
-	retire(t, s, first)
-	s.RunCollector(t)
-	s.WantContent(t, second.RevisionContentURL, harness.Page("second").Body)
-	wantLogo(t, s, second)
-	if a := s.Get(t, first.RevisionContentURL); a.Status != 404 {
-		t.Errorf("content of the retained revision answers %d", a.Status)
-	}
-	var list contract.RevisionList
-	harness.Decode(
-		t, harness.Do(t, m.Agent, "GET", s.Origins.API+"/v1/artifacts/"+string(first.ArtifactID)+"/revisions", nil), &list,
-	)
-	states := map[string]string{}
-	for _, r := range list.Items {
-		states[string(r.RevisionID)] = r.Status
-	}
-	if len(states) != 2 || states[string(first.RevisionID)] != "retained" ||
-		states[string(second.RevisionID)] != "published" {
-		t.Errorf("the list shows %v", states)
-	}
-	if left := objectsOf(t, s, m.Agent); len(left) != 2 {
-		t.Errorf("%v are left, want the two files of the newer revision", left)
-	}
-}
-
-func TestF67APurgeOfTheBaseLeavesWhatTheDraftInherits(t *testing.T) {
-	t.Parallel()
-	s := harness.NewJobEnv(t)
-	m := s.NewClaimant(t)
-	base := publishWithLogo(t, s, m.Agent, "base")
-	harness.Must(m.PublishFiles(ctx, "other", base.ArtifactID, harness.Page("other")))(t)
-	r := harness.Revise(base, "inherits")
-	r.Files = wire.Declare("", harness.Page("mine")).Files
-	draft := harness.Must(m.Draft(ctx, wire.NewKey(), r, harness.Page("mine")))(t)
-	retire(t, s, base)
+	deleteArtifacts(t, m.Agent, p)
 	s.RunJobs(t)
-	s.Clock.Advance(limits.DraftLife - time.Minute)
-	shown := harness.Must(m.Publish(ctx, wire.NewKey(), draft.ArtifactID, draft.RevisionID))(t)
+	wantObjects(t, s, m.Agent, 3)
+	s.Clock.Advance(limits.CollectAfter - limits.UploadPatience - time.Second)
+	s.RunJobs(t)
+	wantObjects(t, s, m.Agent, 3)
+	s.Clock.Advance(time.Second)
+	s.RunJobs(t)
+	wantObjects(t, s, m.Agent, 0)
 	s.RunCollector(t)
-	wantLogo(t, s, shown)
 }
 
 func TestF68WhatASessionWasToldOfIsThereUntilTheSessionEnds(t *testing.T) {
@@ -85,44 +39,29 @@ func TestF68WhatASessionWasToldOfIsThereUntilTheSessionEnds(t *testing.T) {
 		s := harness.NewJobEnv(t)
 		m := s.NewClaimant(t)
 		first := publishWithLogo(t, s, m.Agent, "first")
-		u := borrowOnlyLogo(t, s, m.Agent, "")
-		deleteArtifact(t, m.Agent, first.ArtifactID)
+		u := borrowOnlyLogo(t, m.Agent, "")
+		deleteArtifacts(t, m.Agent, first)
 		s.RunJobs(t)
-		if _, statuses := declare(t, m.Agent, "", logo, wire.File{Path: "index.html"}); statuses != "upload_required reused" {
-			t.Errorf("after the purge the files are %s", statuses)
-		}
+		wantNoLogo(t, m.Agent, "after the purge")
 		s.Clock.Advance(limits.SessionLife - 2*limits.UploadPatience - time.Second)
 		s.RunJobs(t)
 		shown := finish(t, m.Agent, u)
 		s.RunCollector(t)
 		wantLogo(t, s, shown)
 	})
-	t.Run("never finalized", func(t *testing.T) {
-		s := harness.NewJobEnv(t)
-		m := s.NewClaimant(t)
-		first := publishWithLogo(t, s, m.Agent, "first")
-		borrowOnlyLogo(t, s, m.Agent, "")
-		deleteArtifact(t, m.Agent, first.ArtifactID)
-		s.RunCollector(t)
-		if left := objectsOf(t, s, m.Agent); len(left) > 0 {
-			t.Errorf("%v are left", left)
-		}
-	})
 	t.Run("told of a hint that came back", func(t *testing.T) {
 		s := harness.NewJobEnv(t)
 		m := s.NewClaimant(t)
 		first := publishWithLogo(t, s, m.Agent, "first")
-		hint := indexEntryOf(t, s, m)
-		deleteArtifact(t, m.Agent, first.ArtifactID)
+		hint := s.GetItem(t, fmt.Sprintf("B#%s#%s#%d", m.Workspace, wire.Digest(logo.Body), len(logo.Body)), "H")
+		deleteArtifacts(t, m.Agent, first)
 		s.RunJobs(t)
 		s.Clock.Advance(limits.CollectAfter - time.Minute)
 		s.Put(t, hint, nil) // by a writer that was late
-		u := borrowOnlyLogo(t, s, m.Agent, "")
+		u := borrowOnlyLogo(t, m.Agent, "")
 		s.Clock.Advance(time.Minute)
 		s.RunJobs(t)
-		if _, statuses := declare(t, m.Agent, "", logo, wire.File{Path: "index.html"}); statuses != "upload_required reused" {
-			t.Errorf("the hint is found again: the files are %s", statuses)
-		}
+		wantNoLogo(t, m.Agent, "a day after the purge")
 		s.Clock.Advance(limits.SessionLife - 2*time.Minute)
 		s.RunJobs(t)
 		shown := finish(t, m.Agent, u)
@@ -131,23 +70,14 @@ func TestF68WhatASessionWasToldOfIsThereUntilTheSessionEnds(t *testing.T) {
 	})
 }
 
-// indexEntryOf is the only hint at the logo.
-func indexEntryOf(t testing.TB, s *harness.JobEnv, m *harness.Claimant) harness.Item {
-	t.Helper()
-	return s.GetItem(t, fmt.Sprintf("B#%s#%s#%d", m.Workspace, wire.Digest(logo.Body), len(logo.Body)), "H")
-}
-
 func TestTwoThatLetGoOfOneObjectAtOnceLeaveNothing(t *testing.T) {
 	t.Parallel()
 	s := harness.NewJobEnv(t)
 	m := s.NewClaimant(t)
 	first := publishWithLogo(t, s, m.Agent, "first")
-	second, third := finish(
-		t, m.Agent, borrowOnlyLogo(t, s, m.Agent, ""),
-	), finish(t, m.Agent, borrowOnlyLogo(t, s, m.Agent, ""))
-	for _, p := range []contract.Published{first, second, third} {
-		deleteArtifact(t, m.Agent, p.ArtifactID)
-	}
+	second := finish(t, m.Agent, borrowOnlyLogo(t, m.Agent, ""))
+	third := finish(t, m.Agent, borrowOnlyLogo(t, m.Agent, ""))
+	deleteArtifacts(t, m.Agent, first, second, third)
 	done := make(chan error, 3)
 	for range cap(done) {
 		go func() { done <- s.Host.Run(ctx) }()
@@ -156,41 +86,95 @@ func TestTwoThatLetGoOfOneObjectAtOnceLeaveNothing(t *testing.T) {
 		harness.NoError(t, <-done)
 	}
 	s.RunCollector(t)
-	wantNoObjects(t, s, m.Agent)
+	wantObjects(t, s, m.Agent, 0)
 }
 
-// TestAPurgeThatDiesAnywhereIsMadeUpFor ends the jobs after each call: while an owner and a borrower are purged beside
-// one that stays, and while the rest is deleted.
-func TestAPurgeThatDiesAnywhereIsMadeUpFor(t *testing.T) {
+func TestDiffsGoWhenTheirSessionIsFinalized(t *testing.T) {
 	t.Parallel()
-	s := harness.NewJobEnv(t, harness.Unlimited)
-	prepare := func(t testing.TB) (*harness.Claimant, contract.Published, contract.Published) {
-		m := s.NewClaimant(t)
-		first := publishWithLogo(t, s, m.Agent, "first")
-		second, kept := finish(
-			t, m.Agent, borrowOnlyLogo(t, s, m.Agent, ""),
-		), finish(t, m.Agent, borrowOnlyLogo(t, s, m.Agent, ""))
-		deleteArtifact(t, m.Agent, first.ArtifactID)
-		deleteArtifact(t, m.Agent, second.ArtifactID)
-		return m, first, kept
+	s := harness.NewJobEnv(t)
+	m := s.NewClaimant(t)
+	before := harness.Lines(20, "line")
+	first := harness.Must(m.PublishFiles(ctx, "T", "", harness.Page("one"), wire.File{
+		Path: "log.txt",
+		Body: []byte(before),
+	}))(t)
+	s.RunJobs(t)
+	diffsLeft := func() (left []string) {
+		for _, err := range invariant.Collected(ctx, s.Deployment()) {
+			if strings.Contains(err.Error(), "the diff ") {
+				left = append(left, err.Error())
+			}
+		}
+		return left
 	}
-	crashAtEachWrite(t, s, func(t testing.TB) func(testing.TB) {
-		_, first, kept := prepare(t)
-		return func(t testing.TB) {
-			wantLogo(t, s, kept)
-			if s.CountItems(t, s.Tables.Core, "A#"+string(first.ArtifactID)) != 2 { // its gate and the revision
-				t.Errorf("files of %s are listed", first.ArtifactID)
-			}
+	for name, after := range map[string]string{"some bytes": harness.Lines(21, "line"), "none": ""} {
+		r := harness.Revise(first, "T2")
+		declared, diff := harness.Patch("log.txt", before, after)
+		r.Files = []contract.DeclaredFile{declared}
+		d := harness.Must(m.Draft(ctx, wire.NewKey(), r, diff))(t)
+		s.CheckInvariants(t)
+		if len(diffsLeft()) == 0 {
+			t.Errorf("%s: the diff went with the request", name)
 		}
-	})
-	crashAtEachWrite(t, s, func(t testing.TB) func(testing.TB) {
-		m, _, kept := prepare(t)
 		s.RunJobs(t)
-		s.Clock.Advance(limits.CollectAfter)
-		return func(t testing.TB) {
-			if wantLogo(t, s, kept); len(objectsOf(t, s, m.Agent)) != 1 {
-				t.Errorf("%v are left, want the logo", objectsOf(t, s, m.Agent))
-			}
+		if left := diffsLeft(); len(left) > 0 {
+			t.Errorf("%s: %v are left", name, left)
 		}
-	})
+		harness.Must(m.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
+	}
+}
+
+// purgeWork counts the AWS calls of jobs and the keys that they read.
+type purgeWork struct{ calls, keys int }
+
+// countWork runs all jobs and counts their work.
+func countWork(t testing.TB, s *harness.JobEnv) (w purgeWork) {
+	t.Helper()
+	for _, c := range s.JobFaults.Record(func() { s.RunJobs(t) }) {
+		w.calls++
+		if b, ok := c.Input.(*dynamodb.BatchGetItemInput); ok {
+			w.keys += len(b.RequestItems[s.Tables.Core].Keys)
+		}
+	}
+	t.Logf("%+v", w)
+	return w
+}
+
+// TestAPurgeLooksAtEachObjectOnceAndAtFewReferences purges what brought files that many revisions of another artifact
+// refer to, and then those.
+func TestAPurgeLooksAtEachObjectOnceAndAtFewReferences(t *testing.T) {
+	t.Parallel()
+	const objects, revisions = 20, 25
+	s := harness.NewJobEnv(t, harness.Unlimited)
+	m := s.NewClaimant(t)
+	files := []wire.File{{Path: "index.html"}}
+	for n := range objects {
+		files = append(files, wire.File{Path: fmt.Sprintf("f%d.txt", n), Body: fmt.Appendf(nil, "bytes of %d", n)})
+	}
+	first := harness.Must(m.PublishFiles(ctx, "first", "", files...))(t)
+	s.RunJobs(t)
+	var second contract.Published
+	for range revisions {
+		u, _ := declare(t, m.Agent, second.ArtifactID, files...)
+		second = finish(t, m.Agent, u)
+	}
+	s.RunJobs(t)
+	if n := s.CountItems(t, s.Tables.Core, "O#"); n != objects*revisions {
+		t.Fatalf("%d references, want %d", n, objects*revisions)
+	}
+	idle := countWork(t, s)
+	deleteArtifacts(t, m.Agent, first)
+	if one := countWork(t, s); one.calls > idle.calls+2*objects+10 || one.keys > 10*objects+10 {
+		t.Errorf("a purge of %d objects takes %+v", objects, one)
+	}
+	deleteArtifacts(t, m.Agent, second)
+	if all := countWork(t, s); all.calls > idle.calls+2*revisions+4*objects+10 || all.keys > 10 {
+		t.Errorf("a purge of %d revisions of %d objects takes %+v", revisions, objects, all)
+	}
+	s.Clock.Advance(limits.CollectAfter)
+	s.RunJobs(t)
+	wantObjects(t, s, m.Agent, 0)
+	if n := s.CountItems(t, s.Tables.Core, "O#"); n > 0 {
+		t.Errorf("%d references are left", n)
+	}
 }

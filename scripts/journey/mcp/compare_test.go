@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"net/url"
 	"os"
 	"os/exec"
 	"regexp"
@@ -93,7 +92,8 @@ func (c *comparer) byCommand(t *testing.T, a id.Artifact) comparedFacts {
 	program := harness.Must(harness.BuildProgram("vitrine", "./cmd/vitrine", "cmd", "shared"))(t)
 	run := exec.CommandContext(t.Context(), program, "diff", string(a), "--json")
 	home := t.TempDir()
-	run.Env = append(os.Environ(), "VITRINE_URL="+c.Origins.API, "VITRINE_API_KEY="+c.key.Secret, "HOME="+home, "XDG_CONFIG_HOME="+home)
+	run.Env = append(os.Environ(), "VITRINE_URL="+c.Origins.API, "VITRINE_API_KEY="+c.key.Secret, "HOME="+home,
+		"XDG_CONFIG_HOME="+home)
 	printed, err := run.Output()
 	harness.NoError(t, err)
 	var said struct {
@@ -226,7 +226,8 @@ func TestTheCommandTheToolAndThePageTellTheSameChanges(t *testing.T) {
 		t.Errorf("the tool and the page differ:\n%s", diff)
 	}
 
-	if a := c.Get(t, "/artifacts/"+string(made.ArtifactID)+"/compare?"+url.Values{"to": {string(id.NewRevision())}}.Encode()); a.Status != 404 {
+	unknown := "/artifacts/" + string(made.ArtifactID) + "/compare?to=" + string(id.NewRevision())
+	if a := c.Get(t, unknown); a.Status != 404 {
 		t.Errorf("an unknown revision answers %d", a.Status)
 	}
 }

@@ -3,10 +3,8 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"html"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -18,7 +16,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"golang.org/x/oauth2"
 
-	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
@@ -122,32 +119,6 @@ func TestAClientThatKnowsTheAddressAloneConnects(t *testing.T) {
 	var made contract.MCPPublished
 	harness.NoError(t, json.Unmarshal(harness.Must(json.Marshal(r.StructuredContent))(t), &made))
 	harness.WantPage(t, "the private page", person.Get(t, "/v/"+string(made.ArtifactID)), http.StatusOK, "Tides")
-}
-
-// TestAClientThatADocumentDescribesConnects names itself by the URL of its metadata document instead of registering.
-// The document lies on this machine, which the deployment has to be told, and the SDK takes such a URL as an id that it
-// knows beforehand.
-func TestAClientThatADocumentDescribesConnects(t *testing.T) {
-	t.Parallel()
-	var site *httptest.Server
-	site = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprintf(w, `{"client_id":%q,"client_name":"A described robot","redirect_uris":[%q]}`,
-			site.URL+"/robot.json", appRedirect)
-	}))
-	t.Cleanup(site.Close)
-	p := harness.NewBackendEnv(t, harness.Unlimited, func(o *stack.Options) { o.FetchOrigins = []string{site.URL} })
-	person := &consenting{FakeBrowser: p.SignedIn(t, "ada@example.org")}
-	handler := harness.Must(auth.NewAuthorizationCodeHandler(&auth.AuthorizationCodeHandlerConfig{
-		PreregisteredClient:      &oauthex.ClientCredentials{ClientID: site.URL + "/robot.json"},
-		RedirectURL:              appRedirect,
-		AuthorizationCodeFetcher: person.fetch(t),
-		Client:                   p.Anyone.HTTP,
-	}))(t)
-	s := opened(t, p.Env, handler)
-	var me contract.MCPWhoami
-	if use(t, s, "whoami", nil, &me); me.WorkspaceMember.Email != "ada@example.org" || len(person.asked) != 1 {
-		t.Errorf("it acts for %+v after %d questions", me, len(person.asked))
-	}
 }
 
 // TestEveryDocumentIsFoundUnderEveryPath asks for the documents as clients do that append the path of the resource.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"vitrine/scripts/journey/harness"
-	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/limits"
+	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/fault"
 )
 
 // TestT04OtherCredentialsAreRefusedByThisHost sends everything that opens another host.
@@ -63,48 +63,14 @@ func TestT04OtherCredentialsAreRefusedByThisHost(t *testing.T) {
 // TestT03ATokenOfThisHostOpensNoOther is the other way round.
 func TestT03ATokenOfThisHostOpensNoOther(t *testing.T) {
 	t.Parallel()
-	p := harness.NewAgentAuthEnv(t)
+	p := harness.NewBackendEnv(t)
 	c, _ := connected(t, p)
-	for _, target := range []string{
-		p.Origins.API + "/v1/whoami", p.Origins.API + "/v1/artifacts", p.Origins.API + "/v1/web/workspace",
-	} {
-		a := harness.Do(t, p.WithBearer(c.token), "GET", target, nil)
-		if a.Status != http.StatusUnauthorized || a.Header.Get("WWW-Authenticate") == "" {
-			t.Errorf("%s answers %d", target, a.Status)
-		}
+	g := p.WithBearer(c.token)
+	for _, path := range []string{"/v1/whoami", "/v1/artifacts", "/v1/web/workspace"} {
+		harness.WantRefused(t, harness.Do(t, g, "GET", p.Origins.API+path, nil), 401, fault.NotAuthenticated)
 	}
-	if a := harness.Do(t, p.WithBearer(c.token), "POST", p.Origins.Upload+"/v1/upload-sessions", map[string]any{},
-		harness.KeyHeader()...); a.Status != http.StatusUnauthorized {
-		t.Errorf("the upload host answers %d", a.Status)
-	}
-	if a := harness.Do(t, p.WithBearer(c.token), "GET", p.Origins.API+"/v1/mcp/whoami", nil); a.Status != http.StatusOK {
-		t.Errorf("the route for MCP answers %d", a.Status)
-	}
-}
-
-// TestAnEndedTokenIsRefusedByTheNextCall ends a token in every way that there is.
-func TestAnEndedTokenIsRefusedByTheNextCall(t *testing.T) {
-	t.Parallel()
-	for name, end := range map[string]func(*testing.T, *harness.BackendEnv, *harness.Member, *rawClient){
-		"it expires": func(_ *testing.T, p *harness.BackendEnv, _ *harness.Member, _ *rawClient) {
-			p.Clock.Advance(limits.AccessTokenLife)
-		},
-		"it is revoked": func(t *testing.T, p *harness.BackendEnv, _ *harness.Member, c *rawClient) {
-			p.PostForm(t, "/oauth2/revoke", map[string][]string{"token": {c.token}}, nil)
-		},
-		"its workspace is locked": func(t *testing.T, p *harness.BackendEnv, who *harness.Member, _ *rawClient) {
-			f := &harness.FaultEnv{BackendEnv: p}
-			harness.Lock(t, f.NewOperator(t), "workspace", string(who.Workspace))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := harness.NewAgentAuthEnv(t)
-			c, who := connected(t, p)
-			call[contract.MCPWhoami](t, c, "whoami", nil)
-			end(t, p, who, c)
-			if a := c.rpc(t, "tools/call", map[string]any{"name": "whoami"}); a.Status != http.StatusUnauthorized {
-				t.Errorf("the next call answers %d %s", a.Status, a.Body)
-			}
-		})
+	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), map[string]any{}), 401, fault.NotAuthenticated)
+	if got := p.StatusFor(t, c.token, "/v1/mcp/whoami"); got != http.StatusOK {
+		t.Errorf("the route for MCP answers %d", got)
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	"strconv"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -23,6 +23,16 @@ var ctx = context.Background()
 
 // appClient is the id of an OAuth client in grants that no client asked for.
 const appClient id.Client = "oc_journey"
+
+// asFunctions runs the hosts as Lambda functions behind local gateways.
+func asFunctions(o *stack.Options) { o.Lambda, o.Middleware = true, nil }
+
+// inBothWays runs a test in one process and as functions.
+func inBothWays(t *testing.T, test func(*testing.T, *harness.BackendEnv)) {
+	t.Parallel()
+	t.Run("in one process", func(t *testing.T) { test(t, harness.NewBackendEnv(t, harness.Unlimited)) })
+	t.Run("as functions", func(t *testing.T) { test(t, harness.NewBackendEnv(t, harness.Unlimited, asFunctions)) })
+}
 
 // rawClient sends JSON-RPC messages as they are.
 type rawClient struct {
@@ -182,9 +192,6 @@ func (c *rawClient) session(t testing.TB, revision string) *mcp.ClientSession {
 	t.Cleanup(func() { s.Close() })
 	return s
 }
-
-// key is an idempotency key of its own.
-func key(n int) string { return "journey-key-" + strconv.Itoa(n) }
 
 // opened opens a session of a client that gets its tokens from a handler. The session ends with the test.
 func opened(t *testing.T, d *harness.Env, handler auth.OAuthHandler) *mcp.ClientSession {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 )
 
 // allTools are the tools in the order of their list.
@@ -30,10 +32,13 @@ var allTools = []string{
 
 const tides = `<!doctype html><html lang="en"><title>Tides</title><p>High water at six`
 
+// callTool calls a tool that succeeds.
+type callTool func(tool string, args map[string]any, out any)
+
 // TestAnAgentPublishesEditsReadsSharesAndDeletes goes through every tool with a client of the SDK.
-func TestAnAgentPublishesEditsReadsSharesAndDeletes(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t, harness.Unlimited)
+func TestAnAgentPublishesEditsReadsSharesAndDeletes(t *testing.T) { inBothWays(t, usesEveryTool) }
+
+func usesEveryTool(t *testing.T, p *harness.BackendEnv) {
 	c, who := connected(t, p)
 	s := c.session(t, stateless)
 	var names []string
@@ -68,7 +73,7 @@ func TestAnAgentPublishesEditsReadsSharesAndDeletes(t *testing.T) {
 		maps.Copy(args, more)
 		return args
 	}
-	var edited, revised, uploaded contract.MCPPublished
+	var edited, revised contract.MCPPublished
 	do("multi_edit", of(map[string]any{"path": "index.html", "edits": []map[string]any{
 		{"old_string": "six", "new_string": "seven"}, {"old_string": "Tides", "new_string": "Tide tables"},
 	}}), &edited)
@@ -104,15 +109,34 @@ func TestAnAgentPublishesEditsReadsSharesAndDeletes(t *testing.T) {
 	if do("update_display_metadata", of(map[string]any{"title": "Water"}), &named); named.Title != "Water" {
 		t.Errorf("it is called %+v", named)
 	}
+	shares(t, p, do, of, revised.RevisionID, edited.RevisionID)
+	uploadsAndReads(t, s, do)
+	var gone contract.DeletedArtifact
+	do("delete_artifact", of(nil), &gone)
+	c.refused(t, fault.NotFound, "read_artifact", of(nil))
+	c.refused(t, fault.ArtifactNotFound, "multi_edit",
+		of(map[string]any{"path": "index.html", "edits": []map[string]any{{"old_string": "a", "new_string": "b"}}}))
+	for _, tool := range allTools {
+		if !called[tool] {
+			t.Errorf("%s was not called", tool)
+		}
+	}
+}
+
+// shares opens links of the newest and of an older revision, and closes them. Of completes the arguments of a tool.
+func shares(
+	t *testing.T, p *harness.BackendEnv, do callTool, of func(map[string]any) map[string]any, newest, older id.Revision,
+) {
+	t.Helper()
 	var shown contract.Visibility
 	do("set_visibility", of(map[string]any{"visibility": "unlisted"}), &shown)
 	opened := harness.Must(p.Anyone.Resolve(ctx, shown.UnlistedURL))(t)
-	if opened.AgentView.RevisionID != revised.RevisionID {
+	if opened.AgentView.RevisionID != newest {
 		t.Errorf("the link opens %+v", opened.AgentView)
 	}
 	var minted contract.MintedLink
-	do("create_revision_link", of(map[string]any{"revision_id": edited.RevisionID}), &minted)
-	if opened := harness.Must(p.Anyone.Resolve(ctx, minted.URL))(t); opened.AgentView.RevisionID != edited.RevisionID {
+	do("create_revision_link", of(map[string]any{"revision_id": older}), &minted)
+	if opened := harness.Must(p.Anyone.Resolve(ctx, minted.URL))(t); opened.AgentView.RevisionID != older {
 		t.Errorf("the link of a revision opens %+v", opened.AgentView)
 	}
 	var links contract.LinkList
@@ -128,36 +152,54 @@ func TestAnAgentPublishesEditsReadsSharesAndDeletes(t *testing.T) {
 			t.Error("a link opens a private artifact")
 		}
 	}
+}
+
+// uploadsAndReads uploads files by the lines for curl, publishes them, and reads them as resources.
+func uploadsAndReads(t *testing.T, s *mcp.ClientSession, do callTool) {
+	t.Helper()
+	files := map[string][]byte{
+		"index.html":      []byte(tides + " and at noon"),
+		"img/it's é?.png": append([]byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte{0, 0xff}, 1<<18)...),
+	}
+	folder := t.TempDir()
+	harness.NoError(t, os.Mkdir(filepath.Join(folder, "img"), 0o700))
+	declared := []map[string]any{{"path": "data/empty.txt", "size_bytes": 0}}
+	for path, body := range files {
+		harness.NoError(t, os.WriteFile(filepath.Join(folder, path), body, 0o600))
+		declared = append(declared, map[string]any{"path": path, "size_bytes": len(body), "sha256": wire.Digest(body)})
+	}
 	var ready contract.MCPUpload
-	page := []byte(tides + " and at noon")
-	do("prepare_upload", map[string]any{"title": "Two files", "files": []map[string]any{
-		{"path": "index.html", "size_bytes": len(page), "sha256": wire.Digest(page)},
-		{"path": "data/empty.txt", "size_bytes": 0},
-	}}, &ready)
-	if len(ready.Files) != 1 || !slices.Equal(ready.Known, []string{"data/empty.txt"}) {
+	do("prepare_upload", map[string]any{"title": "Files", "files": declared}, &ready)
+	if len(ready.Files) != 2 || !slices.Equal(ready.Known, []string{"data/empty.txt"}) {
 		t.Fatalf("to upload is %+v", ready)
 	}
-	a := harness.Must(p.Anyone.Put(ctx, contract.UploadTarget{
-		PutURL: ready.Files[0].PutURL, RequiredHeaders: ready.Files[0].RequiredHeaders,
-	}, page))(t)
-	if a.Status != http.StatusOK {
-		t.Fatalf("uploading answers %d", a.Status)
+	for _, f := range ready.Files {
+		command := exec.CommandContext(ctx, "sh", "-c", f.Curl)
+		command.Dir = folder
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("curl: %v %s", err, out)
+		}
 	}
+	var made contract.MCPPublished
 	for range 2 {
-		do("publish_upload", map[string]any{"upload_session_id": ready.UploadSessionID}, &uploaded)
-		if uploaded.RevisionID != ready.RevisionID || uploaded.Title != "Two files" {
-			t.Errorf("uploaded is %+v", uploaded)
+		do("publish_upload", map[string]any{"upload_session_id": ready.UploadSessionID}, &made)
+		if made.RevisionID != ready.RevisionID || made.Title != "Files" {
+			t.Errorf("uploaded is %+v", made)
 		}
 	}
-	var gone contract.DeletedArtifact
-	do("delete_artifact", of(nil), &gone)
-	c.refused(t, fault.NotFound, "read_artifact", of(nil))
-	c.refused(t, fault.ArtifactNotFound, "multi_edit",
-		of(map[string]any{"path": "index.html", "edits": []map[string]any{{"old_string": "a", "new_string": "b"}}}))
-	for _, tool := range allTools {
-		if !called[tool] {
-			t.Errorf("%s was not called", tool)
-		}
+	read := func(path string) *mcp.ResourceContents {
+		t.Helper()
+		uri := "artifact://" + string(made.ArtifactID) + path
+		return harness.Must(s.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri}))(t).Contents[0]
+	}
+	if got := read("/index.html"); got.Text != string(files["index.html"]) || got.MIMEType != "text/html; charset=utf-8" {
+		t.Errorf("the page is %.200q, %s", got.Text, got.MIMEType)
+	}
+	if got := read("/img/it%27s%20%C3%A9%3F.png"); !bytes.Equal(got.Blob, files["img/it's é?.png"]) {
+		t.Errorf("the picture has %d bytes", len(got.Blob))
+	}
+	if got := read(""); !strings.Contains(got.Text, `"entrypoint":"index.html"`) {
+		t.Errorf("the view is %s", got.Text)
 	}
 }
 
@@ -170,60 +212,6 @@ func use(t testing.TB, s *mcp.ClientSession, tool string, args map[string]any, o
 		t.Fatalf("%s: %s", tool, harness.Must(json.Marshal(r.Content))(t))
 	}
 	harness.NoError(t, json.Unmarshal(body, out))
-}
-
-// flow publishes, edits, reads, shares and deletes with a client of the SDK.
-func flow(t *testing.T, c *rawClient) {
-	t.Helper()
-	s := c.session(t, stateless)
-	do := func(tool string, args map[string]any, out any) {
-		t.Helper()
-		use(t, s, tool, args, out)
-	}
-	var made, edited contract.MCPPublished
-	do("publish_artifact", map[string]any{"title": "Tides", "body": tides, "render_mode": "html"}, &made)
-	a := map[string]any{"artifact_id": made.ArtifactID}
-	do("multi_edit", map[string]any{"artifact_id": made.ArtifactID, "path": "index.html",
-		"edits": []map[string]any{{"old_string": "six", "new_string": "seven"}}}, &edited)
-	var file contract.MCPFile
-	do("read_file", map[string]any{"artifact_id": made.ArtifactID, "path": "index.html"}, &file)
-	if file.Body == nil || *file.Body != strings.Replace(tides, "six", "seven", 1) {
-		t.Errorf("the file is %+v", file)
-	}
-	var shown contract.Visibility
-	do("set_visibility", map[string]any{"artifact_id": made.ArtifactID, "visibility": "unlisted"}, &shown)
-	opened := harness.Must(c.Anyone.Resolve(ctx, shown.UnlistedURL))(t)
-	if opened.AgentView.RevisionID != edited.RevisionID {
-		t.Errorf("the link opens %+v", opened.AgentView)
-	}
-	var gone contract.DeletedArtifact
-	do("delete_artifact", a, &gone)
-	if _, err := c.Anyone.Resolve(ctx, shown.UnlistedURL); err == nil {
-		t.Error("the link opens a deleted artifact")
-	}
-}
-
-// TestTheCurlLinesUpload runs the lines that prepare_upload gives, from a folder with the files.
-func TestTheCurlLinesUpload(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t, harness.Unlimited)
-	c, _ := connected(t, p)
-	folder := t.TempDir()
-	name, text := "it's a $(file).txt", []byte("bytes\x00 of any kind\n")
-	harness.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
-	ready := call[contract.MCPUpload](t, c, "prepare_upload", map[string]any{
-		"title": "Quoted", "files": []map[string]any{{"path": name, "size_bytes": len(text), "sha256": wire.Digest(text)}},
-	})
-	command := exec.CommandContext(ctx, "sh", "-c", ready.Files[0].Curl)
-	command.Dir = folder
-	if out, err := command.CombinedOutput(); err != nil {
-		t.Fatalf("curl: %v %s", err, out)
-	}
-	made := call[contract.MCPPublished](t, c, "publish_upload", map[string]any{"upload_session_id": ready.UploadSessionID})
-	file := call[contract.MCPFile](t, c, "read_file", map[string]any{"artifact_id": made.ArtifactID, "path": name})
-	if file.SHA256 != wire.Digest(text) {
-		t.Errorf("published is %+v", file)
-	}
 }
 
 // TestAToolNeedsItsScopes holds the token's scopes, met with those of the member, against what each tool needs.
@@ -302,6 +290,12 @@ func TestNoToolReachesAnotherWorkspace(t *testing.T) {
 			"files": []map[string]any{{"path": "a.txt", "size_bytes": 0}}}), fault.ArtifactNotFound},
 	} {
 		other.refused(t, tt.code, tool, tt.args)
+	}
+	for _, path := range []string{"", "/index.html"} {
+		got := other.rpc(t, "resources/read", map[string]any{"uri": "artifact://" + string(made.ArtifactID) + path})
+		if got.Status != http.StatusBadRequest || got.Error == nil || got.Error.Data.Code != "not_found" {
+			t.Errorf("the resource %q answers %d %.300s", path, got.Status, got.Body)
+		}
 	}
 	p.WantUnchanged(t, before)
 }
