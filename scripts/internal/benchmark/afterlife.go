@@ -5,12 +5,18 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"slices"
 	"time"
 
 	"vitrine/functions/jobs"
+	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/adapter/meter"
-	"vitrine/shared/platform/contract"
+	"vitrine/shared/boot"
+	"vitrine/shared/boot/bundle"
+	bootjobs "vitrine/shared/boot/jobs"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/limits"
 )
 
@@ -49,26 +55,6 @@ var lives = []life{
 	},
 }
 
-// worked is what the jobs asked of AWS.
-type worked struct {
-	spent
-	names names
-}
-
-func (w *worked) add(o worked) {
-	w.spent.add(o.spent)
-	if w.names == nil {
-		w.names = names{}
-	}
-	for name, n := range o.names {
-		w.names[name] += n
-	}
-}
-
-const afterlifeHead = `| Afterlife of a publication of 3 files | AWS calls | RRU | WRU |
-|---|--:|--:|--:|
-`
-
 const afterlifeLegend = `
 Each figure is of one publication, the mean of %d that fall due at once. It is without what the owner's request to
 delete takes, and with queries that find nothing, a few for all publications together.
@@ -76,104 +62,128 @@ delete takes, and with queries that find nothing, a few for all publications tog
 
 // afterlives counts what the jobs do with publications, by the way in which these end.
 func (b *bench) afterlives(ctx context.Context, stdout io.Writer) error {
-	fmt.Fprint(stdout, afterlifeHead)
+	var rows []*row
 	for _, l := range lives {
-		steps, err := b.live(ctx, l)
+		steps, err := b.ends(ctx, l, b.livesCounted())
 		if err != nil {
 			return err
 		}
-		var sum worked
-		for n, w := range steps {
-			fmt.Fprintln(stdout, b.lifeLine(l.title+": "+l.steps[n].title, w))
-			sum.add(w)
-		}
-		fmt.Fprintln(stdout, b.lifeLine(l.title+": all", sum))
+		rows = append(rows, steps...)
 	}
-	fmt.Fprintf(stdout, afterlifeLegend, b.flowsOfLife())
-	sayMachine(stdout)
+	printRows(stdout, "Afterlife of a publication of 3 files", []column{calls, rru, wru}, rows...)
+	sayMachine(stdout, afterlifeLegend, b.livesCounted())
 	return nil
 }
 
-func (b *bench) flowsOfLife() int { return cmp.Or(b.stock, afterlifeFlows) }
+func (b *bench) livesCounted() int { return cmp.Or(b.stock, afterlifeFlows) }
 
-func (b *bench) lifeLine(title string, w worked) string {
-	n := float64(b.flowsOfLife())
-	return fmt.Sprintf("| %s | %.1f | %.1f | %.1f |", title, float64(w.Calls)/n, w.RRU/n, w.WRU/n)
+// due publishes artifacts and lets the jobs work off everything that falls due of them. The jobs run in this process.
+func (b *bench) due(ctx context.Context, stdout io.Writer) error {
+	steps, err := b.ends(ctx, lives[0], b.dueArtifacts)
+	if err != nil {
+		return err
+	}
+	printRows(stdout, "What the jobs do", []column{seconds, perSecond, calls, rru, wru}, steps...)
+	sayMachine(stdout, "%d artifacts of 3 files, all due at once; calls and capacity are of one artifact.", b.dueArtifacts)
+	return nil
 }
 
-// live publishes in tables of its own, so that nothing else falls due there, and returns what each step takes.
-func (b *bench) live(ctx context.Context, l life) ([]worked, error) {
-	b.say("publishing %d artifacts: %s", b.flowsOfLife(), l.title)
-	if err := b.moveTo(ctx, l.name); err != nil {
+// ends publishes artifacts in tables of its own, so that nothing else falls due there, and returns what each step of
+// their end takes, and then all of them together.
+func (b *bench) ends(ctx context.Context, l life, artifacts int) ([]*row, error) {
+	b.say("publishing %d artifacts: %s", artifacts, l.title)
+	b.place.tables += "-" + l.name
+	if err := b.serve(ctx); err != nil {
 		return nil, err
 	}
-	published, err := b.publicationsOfLife(ctx)
+	if err := b.provision(ctx); err != nil {
+		return nil, err
+	}
+	perAgent, err := prepare(ctx, b, len(b.agents), func(m *maker) (all []shown) {
+		for n := m.n; n < artifacts; n += len(b.agents) { // one after the other in each workspace
+			all = append(all, m.show(b.agents[m.n], site()...))
+		}
+		return all
+	})
+	published := slices.Concat(perAgent...)
 	if err != nil {
 		return nil, err
 	}
 	var passed time.Duration
-	sum := new(totals)
-	host, err := b.jobs(func() time.Time { return time.Now().Add(passed) }, sum.name)
+	names := new(totals)
+	services, err := b.scheduled(func() time.Time { return time.Now().Add(passed) }, names.name)
 	if err != nil {
 		return nil, err
 	}
-	var steps []worked
+	host := bootjobs.Host(services, slog.New(slog.DiscardHandler))
+	all := &row{title: l.title + ": all", done: artifacts}
+	var rows []*row
 	for n, step := range l.steps {
 		b.say("%s", step.title)
 		passed += step.after
-		w, err := work(ctx, host, sum)
-		if err == nil && l.delete && n == 0 {
-			err = deleteAll(ctx, published)
-		}
-		if err != nil {
+		r := &row{title: l.title + ": " + step.title, done: artifacts}
+		began, before := time.Now(), names.reading()
+		counted, counts := meter.With(ctx)
+		if err := workOff(counted, host); err != nil {
 			return nil, fmt.Errorf("%s: %w", step.title, err)
 		}
-		steps = append(steps, w)
-	}
-	return steps, nil
-}
-
-// publicationsOfLife publishes 3 files in each of many artifacts, one after the other in each workspace.
-func (b *bench) publicationsOfLife(ctx context.Context) ([]shown, error) {
-	perAgent, err := each(ctx, len(b.agents), func(ctx context.Context, i int) (out []shown, err error) {
-		for n := i; err == nil && n < b.flowsOfLife(); n += len(b.agents) {
-			var p contract.Published
-			p, err = b.agents[i].PublishFiles(ctx, "Report", "", site()...)
-			out = append(out, shown{b.agents[i], p})
+		r.elapsed = time.Since(began)
+		r.used = readingOf(counts)
+		r.used.Names = names.reading().plus(before, -1).Names
+		all.elapsed += r.elapsed
+		all.used = all.used.plus(r.used, 1)
+		rows = append(rows, r)
+		if l.delete && n == 0 {
+			_, err := each(ctx, len(published), func(ctx context.Context, i int) (none struct{}, err error) {
+				return none, asking(published[i].Agent, 200, "DELETE", published[i].path(""), nil)(ctx, 0)
+			})
+			if err != nil {
+				return nil, err
+			}
 		}
-		return out, err
-	})
-	return slices.Concat(perAgent...), err
+	}
+	return append(rows, all), nil
 }
 
-func deleteAll(ctx context.Context, all []shown) error {
-	_, err := each(ctx, len(all), func(ctx context.Context, i int) (none struct{}, err error) {
-		return none, asking(all[i].Agent, 200, "DELETE", all[i].path(""))(ctx, 0)
-	})
-	return err
+// workOff wakes the jobs until they end before their time is over, which is when nothing is due any more.
+func workOff(ctx context.Context, host *jobs.Host) error {
+	for {
+		began := time.Now()
+		if err := host.Run(ctx); err != nil || time.Since(began) < jobs.Most {
+			return err
+		}
+	}
 }
 
-// work lets the jobs do what is due and returns what they asked of AWS.
-func work(ctx context.Context, host *jobs.Host, sum *totals) (worked, error) {
-	before := sum.reading().Names
-	counted, counts := meter.With(ctx)
-	err := workOff(counted, host)
-	return worked{spentOf(counts), sum.reading().Names.minus(before)}, err
-}
-
-// moveTo starts the hosts anew on tables of their own, with a workspace for each client.
-func (b *bench) moveTo(ctx context.Context, name string) error {
-	err := b.hosts.close()
-	b.hosts = nil
+// makeBundles makes the bundles of all revisions that are published, as its function does within a minute.
+func (b *bench) makeBundles(ctx context.Context) error {
+	services, err := b.scheduled(time.Now)
 	if err != nil {
 		return err
 	}
-	b.place.tables, b.agents = b.place.tables+"-"+name, nil
-	if err := b.serve(); err != nil {
-		return err
-	}
-	if err := b.openGate(ctx); err != nil {
-		return err
-	}
-	return b.provision(ctx)
+	return bundle.Host(services, slog.New(slog.DiscardHandler)).Run(ctx)
+}
+
+// scheduled are the services of the functions that a schedule wakes, on the engines of the bench.
+func (b *bench) scheduled(now func() time.Time, middleware ...addition) (*boot.Services, error) {
+	e, at := b.place.engines, b.anyone.At
+	return boot.Open(boot.Config{
+		Environment: credential.Preview,
+		Origins: address.Origins{
+			API:     at.APIURL,
+			Upload:  at.UploadURL,
+			Content: at.ContentURL,
+			App:     at.AppURL,
+			MCP:     at.MCPURL,
+		},
+		Tables:           dynamo.Named(b.place.tables),
+		Bucket:           e.Bucket,
+		AWS:              e.AWS(),
+		DynamoDBEndpoint: e.DynamoDB,
+		S3Endpoint:       e.S3,
+		S3Domain:         e.S3Domain,
+		Limits:           lifted(),
+		Now:              now,
+		Middleware:       middleware,
+	})
 }

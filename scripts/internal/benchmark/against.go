@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
+	"time"
 
 	"vitrine/scripts/internal/benchmark/checkout"
 	"vitrine/scripts/testkit/engine"
@@ -14,63 +16,32 @@ import (
 // Numbers of a comparison.
 const (
 	minRounds      = 5 // fewer have no spread
-	maxRounds      = 100
 	againstSeconds = 1 // how long a row of one side is measured in a round if no flag says so
 	againstBase    = 8800
 	baselineOffset = 20 // of its ports
-	maxBase        = 65535 - baselineOffset - lastOffset
+	comparedStock  = 96 // how much is made in a round for a row that uses something up
 )
 
 const thisTree = "this tree"
-
-// baseline is what the command line says of a comparison.
-type baseline struct {
-	commit string // empty: there is none
-	rounds int
-	base   int // of the ports
-}
-
-// declare adds the flags of a comparison.
-func (b *baseline) declare(flags *flag.FlagSet) {
-	const usage = "compare the hosts of this tree with those of `COMMIT`, " +
-		"also with -pages, -publishes, -mix, -routes or -all"
-	flags.Func("against", usage, func(commit string) error {
-		if b.commit = commit; commit == "" {
-			return errors.New("name a commit")
-		}
-		return nil
-	})
-	flags.IntVar(&b.rounds, "rounds", minRounds, "`N` rounds with -against")
-	flags.IntVar(&b.base, "ports", againstBase,
-		fmt.Sprintf("`BASE` of the ports with -against: BASE+%d to BASE+%d", apiOffset, baselineOffset+lastOffset))
-}
-
-// checkBaseline refuses what a comparison cannot do.
-func (o options) checkBaseline() error {
-	b := o.baseline
-	switch {
-	case b.rounds < minRounds || b.rounds > maxRounds:
-		return fmt.Errorf("-rounds %d is not between %d and %d", b.rounds, minRounds, maxRounds)
-	case b.base < 1 || b.base > maxBase:
-		return fmt.Errorf("-ports %d is not between 1 and %d", b.base, maxBase)
-	case b.commit != "" && o.measure != nil && o.compared == nil:
-		return fmt.Errorf("-%s cannot be compared with another commit: it measures more than hosts that only serve", o.flag)
-	case b.commit != "" && o.profiles != "":
-		return errors.New("-against cannot profile: its hosts run in processes of other commits")
-	}
-	return nil
-}
 
 // comparison is everything that runs to compare two commits.
 type comparison struct {
 	options
 	stderr io.Writer
 
-	worktrees *checkout.Folder
-	temporary string   // folder for all temporary files, of the worktrees
-	sides     [2]*side // this tree, and its baseline
-	pairs     []*pair
+	folder *checkout.Folder
+	sides  [2]*side // this tree, and its baseline
+	pairs  []*pair
 }
+
+// pair is a row that is measured on both sides.
+type pair struct {
+	sides    [2]row    // of this tree, and of the baseline
+	rounds   [2][]*row // what each of them took
+	unserved error     // why the baseline does not serve it
+}
+
+func (p *pair) id() string { return p.sides[0].id() }
 
 // against compares this tree with a commit. Everything that it makes is gone when it returns.
 func against(ctx context.Context, o options, stdout, stderr io.Writer) error {
@@ -86,90 +57,152 @@ func against(ctx context.Context, o options, stdout, stderr io.Writer) error {
 }
 
 func (c *comparison) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{c.checkOut, c.build, c.start, c.prepare, c.measure} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// checkOut makes a worktree for each side. This tree is taken as it is, also with what is not committed.
-func (c *comparison) checkOut(ctx context.Context) error {
 	root, err := engine.Root()
 	if err != nil {
 		return err
 	}
 	repository := checkout.Repository{Root: root}
-	base, err := repository.Find(ctx, c.baseline.commit)
+	commit, err := repository.Find(ctx, c.commit)
 	if err != nil {
 		return err
 	}
-	if err := c.oppose(base); err != nil {
+	// This tree is taken as it is, also with what is not committed.
+	this := &side{name: thisTree, base: c.ports, tree: checkout.Tree{Dir: root}}
+	base := &side{name: commit.Short(), base: c.ports + baselineOffset}
+	if err := errors.Join(this.freePorts(), base.freePorts()); err != nil {
 		return err
 	}
-	this, err := repository.Snapshot(ctx)
-	if err != nil {
+	if c.folder, err = repository.Open(ctx, commit); err != nil {
 		return err
 	}
-	if c.worktrees, err = repository.Open(ctx); err != nil {
-		return err
-	}
-	for n, commit := range []checkout.Commit{this, base} {
-		if c.sides[n].tree, err = c.worktrees.Add(ctx, commit); err != nil {
+	base.tree = c.folder.Tree
+	c.sides = [2]*side{this, base}
+	for _, s := range c.sides {
+		c.say("building the stack and the functions of %s (some minutes the first time)", s.name)
+		if err := s.build(ctx, c.folder.Temporary); err != nil {
 			return err
 		}
 	}
-	c.temporary, err = c.worktrees.Temporary()
-	return err
-}
-
-// oppose names both sides and makes sure that their ports are free.
-func (c *comparison) oppose(base checkout.Commit) error {
-	c.sides = [2]*side{
-		{name: thisTree, base: c.baseline.base},
-		{name: base.Short(), base: c.baseline.base + baselineOffset},
-	}
-	return c.each((*side).freePorts)
-}
-
-// each works on one side after the other, up to an error.
-func (c *comparison) each(work func(*side) error) error {
 	for _, s := range c.sides {
-		if err := work(s); err != nil {
+		c.say("starting engines and hosts of %s", s.name)
+		watcher := filepath.Join(root, ".vitrine", "bin", "s3d")
+		if err := s.start(ctx, watcher, c.folder.Temporary, c.counts()); err != nil {
+			return err
+		}
+	}
+	if err := c.prepare(ctx); err != nil {
+		return err
+	}
+	return c.measure(ctx)
+}
+
+// prepare makes the rows that the command line asks for.
+func (c *comparison) prepare(ctx context.Context) error {
+	of := c.comparable()
+	if c.all {
+		of = allCompared
+	}
+	var rows [2][]row
+	for n, s := range c.sides {
+		c.say("publishing what is read from %s", s.name)
+		o := c.options
+		o.stock = cmp.Or(o.stock, comparedStock)
+		s.bench = &bench{
+			options: o,
+			stderr:  c.stderr,
+			place:   s.place,
+			side:    s,
+		}
+		var err error
+		if rows[n], err = s.rows(ctx, of); err != nil {
+			return s.explain(err)
+		}
+	}
+	for n, this := range rows[0] {
+		if c.asked.MatchString(this.id()) {
+			c.pairs = append(c.pairs, &pair{sides: [2]row{this, rows[1][n]}})
+		}
+	}
+	if c.pairs == nil {
+		return fmt.Errorf("no row matches %q", c.asked)
+	}
+	return nil
+}
+
+// measure runs all rounds. In each, both sides of a row are measured one after the other, so that other load on the
+// machine falls on both. Their order changes from row to row and from round to round.
+func (c *comparison) measure(ctx context.Context) error {
+	rounds, first := c.rounds, c.duration/warming
+	all := time.Duration(2*len(c.pairs)) * (time.Duration(rounds)*c.duration + first)
+	c.say("measuring %d rows in %d rounds: about %v, and what it takes to prepare them",
+		len(c.pairs), rounds, all.Round(time.Second))
+	for _, p := range c.pairs {
+		if err := c.warm(ctx, p, first); err != nil {
+			return err
+		}
+	}
+	for number := range rounds {
+		for i, p := range c.pairs {
+			if p.unserved != nil {
+				continue
+			}
+			first := (number + i) % 2
+			for _, n := range []int{first, 1 - first} {
+				r, err := c.slot(ctx, p, n, c.duration)
+				if err != nil {
+					return err
+				}
+				p.rounds[n] = append(p.rounds[n], r)
+			}
+			c.say("round %d of %d, %s: %.0f requests/s, %s %.0f", number+1, rounds, p.id(),
+				p.rounds[0][number].rate(), c.sides[1].name, p.rounds[1][number].rate())
+		}
+	}
+	return nil
+}
+
+// warm runs both sides of a row for a while. A row that the baseline refuses is left out, because it may be older than
+// the route; this tree has to serve all.
+func (c *comparison) warm(ctx context.Context, p *pair, long time.Duration) error {
+	for n, s := range c.sides {
+		_, err := c.slot(ctx, p, n, long)
+		if err != nil && n == 1 && ctx.Err() == nil && s.running() {
+			p.unserved = err
+			c.say("%s is left out: %v", p.id(), err)
+			err = nil
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *comparison) build(ctx context.Context) error {
-	return c.each(func(s *side) error {
-		c.say("building the stack and the functions of %s (some minutes the first time)", s.name)
-		return s.build(ctx, c.temporary)
-	})
+// slot measures one side of a row once. What the row uses up is made before.
+func (c *comparison) slot(ctx context.Context, p *pair, n int, long time.Duration) (*row, error) {
+	r, s := p.sides[n], c.sides[n]
+	err := s.bench.turn(ctx, &r, long)
+	if err != nil {
+		err = s.explain(err)
+	}
+	return &r, err
 }
 
-func (c *comparison) start(ctx context.Context) error {
-	return c.each(func(s *side) error {
-		c.say("starting engines and hosts of %s", s.name)
-		return s.start(ctx, c.temporary, c.counts())
-	})
-}
+// counts tells whether both sides count requests.
+func (c *comparison) counts() bool { return c.sides[0].lifted && c.sides[1].lifted }
 
-// close ends both stacks at the same time, then removes the worktrees with the temporary files.
+// close ends both stacks at the same time, then removes the worktree with the temporary files.
 func (c *comparison) close(ctx context.Context) error {
-	var errs []error
 	for _, s := range c.sides {
-		errs = append(errs, s.stop())
+		s.stop()
 	}
 	for _, s := range c.sides {
 		s.wait()
 	}
-	if c.worktrees != nil {
-		errs = append(errs, c.worktrees.Close(ctx))
+	if c.folder == nil {
+		return nil
 	}
-	return errors.Join(errs...)
+	return c.folder.Close(ctx)
 }
 
 func (c *comparison) say(format string, args ...any) { fmt.Fprintf(c.stderr, format+"\n", args...) }

@@ -12,30 +12,31 @@ import (
 	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/tree"
 )
 
-// bench is everything that runs.
+// bench is a stack that is measured, with its clients.
 type bench struct {
 	options
 	stderr io.Writer
 
 	folder string // of all data; goes at the end
 	place  place
-	hosts  *hosts
-	known  processes // of hosts and engines; found when they are asked for
-	bare   totals    // of operations that ask engines only
+	hosts  *hosts // in a process of this program
+	side   *side  // instead of hosts: the stack of a commit
+	bare   totals // of operations that ask engines only
 	anyone *wire.Agent
 	agents []*wire.Agent
-	read   published
+	reads  [2]content // a small and a large file
 }
 
-// published is the artifact that is read.
-type published struct {
+// content is a file that is read, and where it is stored.
+type content struct {
 	workspace id.Workspace
 	artifact  id.Artifact
-	session   id.Session
-	sizes     []int64
-	urls      []string
+	object    tree.Object
+	url       string
+	size      int64
 }
 
 // manyClients is how many clients work at the same time in every second row.
@@ -44,11 +45,8 @@ const manyClients = 16
 func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	b := &bench{options: o, stderr: stderr}
 	err := b.start(ctx)
-	if b.measure == nil {
-		b.mode = standard
-	}
 	if err == nil {
-		err = b.measure(b, ctx, stdout)
+		err = b.runMode(ctx, stdout)
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err() // asked to stop: what else broke broke by that
@@ -56,16 +54,11 @@ func run(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	return errors.Join(err, b.stop())
 }
 
-// flows measures the publish flow and content reads beside their bare calls.
-func (b *bench) flows(ctx context.Context, stdout io.Writer) error {
-	groups, err := b.groups(ctx)
-	if err == nil {
-		err = b.runGroups(ctx, groups)
+func (b *bench) runMode(ctx context.Context, stdout io.Writer) error {
+	if b.do != nil {
+		return b.do(b, ctx, stdout)
 	}
-	if err == nil {
-		report(stdout, groups)
-	}
-	return err
+	return b.tabled(ctx, stdout)
 }
 
 // start brings up engines and hosts, a workspace for each client, and the files to read.
@@ -83,23 +76,23 @@ func (b *bench) start(ctx context.Context) error {
 	if b.place.engines, err = engine.Start(ctx, at); err != nil {
 		return err
 	}
-	if err := b.serve(); err != nil {
+	if err := b.serve(ctx); err != nil {
 		return err
 	}
-	if err := b.openGate(ctx); err != nil {
-		return err
-	}
-	if err := b.provision(ctx); err != nil {
-		return err
-	}
-	return b.publish(ctx)
+	return b.provision(ctx)
 }
 
 // requestLog is the file of the request log.
 const requestLog = "requests.log"
 
-// serve starts the process of the hosts.
-func (b *bench) serve() (err error) {
+// serve starts the process of the hosts, anew if there is one.
+func (b *bench) serve(ctx context.Context) error {
+	if b.hosts != nil {
+		err := b.hosts.close()
+		if b.hosts = nil; err != nil {
+			return err
+		}
+	}
 	alone := *b.place.engines
 	alone.DynamoDBProcess, alone.S3Process = nil, nil // are this process's to stop
 	o := order{
@@ -107,14 +100,20 @@ func (b *bench) serve() (err error) {
 		Data:    b.folder,
 		Tables:  b.place.tables,
 		Log:     filepath.Join(b.folder, requestLog),
-		Still:   b.still,
-		Named:   b.named,
+		Counted: b.byName,
 	}
 	if b.functions {
 		o.Functions = b.processes
 	}
-	b.known = processes{}
-	b.hosts, err = startHosts(o, b.stderr)
+	var err error
+	if b.hosts, err = startHosts(o, b.stderr); err != nil {
+		return err
+	}
+	return b.discover(ctx, b.hosts.Origins.API)
+}
+
+func (b *bench) discover(ctx context.Context, api string) (err error) {
+	b.anyone, err = wire.Discover(ctx, httpClient(nil), api)
 	return err
 }
 
@@ -133,152 +132,86 @@ func (b *bench) stop() error {
 	return errors.Join(errs...)
 }
 
-// provision makes a workspace for each client.
+// provision makes a workspace for each client, and publishes a small and a large file in the last one.
 func (b *bench) provision(ctx context.Context) error {
-	var err error
-	if b.anyone, err = wire.Discover(ctx, httpClient(nil), b.hosts.Origins.API); err != nil {
+	if err := b.openGate(ctx); err != nil {
 		return err
 	}
 	clients := manyClients
 	if b.functions {
 		clients = 1 // a deployment lets one address have ten a minute
 	}
+	var w id.Workspace
+	b.agents = nil
 	for range clients {
 		agent, made, err := b.anyone.Provision(ctx)
 		if err != nil {
 			return err
 		}
-		b.agents, b.read.workspace = append(b.agents, agent), made.WorkspaceID // the last one's artifact is read
+		b.agents, w = append(b.agents, agent), made.WorkspaceID
 	}
-	return nil
-}
-
-// publish makes the artifact that is read.
-func (b *bench) publish(ctx context.Context) error {
-	read, err := publishRead(ctx, b.agents[len(b.agents)-1])
-	read.workspace = b.read.workspace
-	b.read = read
-	return err
-}
-
-// publishRead publishes a small and a large file.
-func publishRead(ctx context.Context, g *wire.Agent) (p published, err error) {
+	g := b.agents[clients-1]
 	files := []wire.File{{Path: "small.txt", Body: noise(smallSize)}, {Path: "large.bin", Body: noise(largeSize)}}
 	draft, err := g.Draft(ctx, wire.NewKey(), wire.Declare("Read", files...), files...)
 	if err != nil {
-		return p, err
+		return err
 	}
 	if _, err := g.Publish(ctx, wire.NewKey(), draft.ArtifactID, draft.RevisionID); err != nil {
-		return p, err
+		return err
 	}
 	view, err := g.AgentView(ctx, draft.ArtifactID)
+	if err == nil && len(view.Files) != len(b.reads) {
+		err = fmt.Errorf("the view has %d files, expected %d", len(view.Files), len(b.reads))
+	}
 	if err != nil {
-		return p, err
+		return err
 	}
-	p.artifact, p.session = draft.ArtifactID, draft.UploadSessionID
-	for _, f := range view.Files {
-		p.sizes, p.urls = append(p.sizes, f.SizeBytes), append(p.urls, f.URL)
-	}
-	return p, nil
-}
-
-// groups are the rows that were asked for; those of a group are measured together.
-func (b *bench) groups(ctx context.Context) ([][]*row, error) {
-	var groups [][]*row
-	add := func(rows ...row) {
-		var group []*row
-		for _, r := range rows {
-			if b.rows.MatchString(r.id()) {
-				group = append(group, &r)
-			}
-		}
-		if len(group) > 0 {
-			groups = append(groups, group)
-		}
-	}
-	for n, size := range []string{"4 KB", "1 MB"} {
-		for _, clients := range []int{1, manyClients} {
-			rows, err := b.readRows(ctx, n, size, clients)
-			if err != nil {
-				return nil, err
-			}
-			add(rows...)
-		}
-	}
-	for _, r := range byClients([]row{b.coldRow(), b.publishRow()}) { // last: the hosts work on it for some time
-		add(r)
-	}
-	if groups == nil {
-		return nil, fmt.Errorf("no row matches %q", b.rows)
-	}
-	return groups, nil
-}
-
-// readRows are three ways to the same bytes.
-func (b *bench) readRows(ctx context.Context, file int, label string, clients int) ([]row, error) {
-	size := b.read.sizes[file]
-	calls, err := recordCalls(ctx, b.place, b.read, file)
-	if err != nil {
-		return nil, err
-	}
-	download, err := downloading(ctx, b.place, calls, size, &b.bare)
-	short := strings.ToLower(label[:1] + label[2:3])
-	return []row{
-		{
-			name:    "content-" + short,
-			title:   "Content GET, " + label + ", hot",
-			clients: clients,
-			work:    fetching(httpClient(nil), b.read.urls[file], size),
-			logged:  1,
-		},
-		{
-			name:    "bare-" + short,
-			title:   "its three bare calls, " + label,
-			clients: clients,
-			work:    calling(b.place, calls, size, &b.bare),
-		},
-		{
-			name:    "s3-" + short,
-			title:   "the S3 engine's own GET, " + label,
-			clients: clients,
-			work:    download,
-		},
-	}, err
-}
-
-// runGroups measures all.
-func (b *bench) runGroups(ctx context.Context, groups [][]*row) error {
-	for _, group := range groups {
-		names := make([]string, len(group))
-		for n, r := range group {
-			names[n] = r.id()
-		}
-		b.say("measuring %s", strings.Join(names, ", "))
-		if err := b.profiled(names[0], func() error { return b.takeTurns(ctx, group) }); err != nil {
-			return err
+	for n, f := range view.Files {
+		b.reads[n] = content{
+			workspace: w,
+			artifact:  draft.ArtifactID,
+			object:    tree.Object{Session: draft.UploadSessionID, Entry: n},
+			url:       f.URL,
+			size:      f.SizeBytes,
 		}
 	}
 	return nil
 }
 
-// profiled keeps a CPU profile of the hosts for a group if asked for; of its rows, only the first asks the hosts.
-func (b *bench) profiled(name string, measure func() error) error {
-	if b.profiles == "" {
-		return measure()
+// profiled measures a row, and keeps a CPU profile of the hosts if asked for.
+func (b *bench) profiled(ctx context.Context, r *row) error {
+	if b.profiles == "" || r.bare {
+		return b.measure(ctx, r, b.duration)
 	}
-	if err := os.MkdirAll(b.profiles, 0o755); err != nil {
-		return err
-	}
-	file, err := filepath.Abs(filepath.Join(b.profiles, strings.ReplaceAll(name, "/", "-")+".pprof"))
+	err := os.MkdirAll(b.profiles, 0o755)
 	if err != nil {
 		return err
 	}
-	if _, err := b.hosts.ask(profileCommand + file); err != nil {
-		return err
+	file, err := filepath.Abs(filepath.Join(b.profiles, strings.ReplaceAll(r.id(), "/", "-")+".pprof"))
+	if err == nil {
+		_, err = b.hosts.ask(file)
 	}
-	err = measure()
-	_, err2 := b.hosts.ask(stopCommand)
-	return errors.Join(err, err2)
+	if err == nil {
+		err = b.measure(ctx, r, b.duration)
+	}
+	_, stopped := b.hosts.ask(stopCommand)
+	return errors.Join(err, stopped)
+}
+
+// counted reads what the hosts have used.
+func (b *bench) counted() (reading, error) {
+	if b.side != nil {
+		return b.side.reading(), nil
+	}
+	return b.hosts.ask(readCommand)
+}
+
+// running are the processes of the stack: all that this process has started.
+func (b *bench) running() processes {
+	if b.side != nil {
+		return b.side.processes
+	}
+	return b.hosts.known
 }
 
 func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.stderr, format+"\n", args...) }

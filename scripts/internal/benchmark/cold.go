@@ -24,15 +24,8 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// coldBudgets are how long a function's start may take.
-var coldBudgets = map[string]time.Duration{
-	"content": 15 * time.Millisecond,
-	"upload":  15 * time.Millisecond,
-	"api":     25 * time.Millisecond,
-	"app":     40 * time.Millisecond,
-	"mcp":     25 * time.Millisecond,
-	env.Pages: 40 * time.Millisecond,
-}
+// coldBudgets are how many milliseconds a function's start may take.
+var coldBudgets = map[string]int64{"content": 15, "upload": 15, "api": 25, "app": 40, "mcp": 25, env.Pages: 40}
 
 // answering are the functions that answer requests.
 var answering = append(slices.Clone(env.Hosts), env.Pages)
@@ -41,10 +34,6 @@ const (
 	coldStarts   = 20
 	deployedArch = "arm64"
 )
-
-const coldHead = `| Function | Zip MB, %s | Budget | Start to first answer, p50 ms | Fastest | Slowest | Budget |
-|---|--:|--:|--:|--:|--:|--:|
-`
 
 // cold prints each function's zip and cold start. Sizes are held, times depend on the machine and are only shown.
 func (b *bench) cold(ctx context.Context, stdout io.Writer) error {
@@ -55,23 +44,25 @@ func (b *bench) cold(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, coldHead, deployedArch)
-	budgets := bootstrap.Budgets[deployedArch]
+	var rows []*row
 	for _, host := range answering {
-		took, err := b.coldStarts(ctx, host)
-		if err != nil {
+		r := &row{title: host}
+		if r.took, err = b.coldStarts(ctx, host); err != nil {
 			return fmt.Errorf("function %s: %w", host, err)
 		}
-		start, known := coldBudgets[host]
-		if !known {
-			return fmt.Errorf("function %s has no budget", host)
-		}
-		fmt.Fprintf(stdout, "| %s | %.2f | %.0f | %.1f | %.1f | %.1f | %d |\n",
-			host, float64(sizes[host])/1e6, float64(budgets[host])/1e6,
-			millis(took[(len(took)-1)/2]), millis(took[0]), millis(took[len(took)-1]), start.Milliseconds())
+		rows = append(rows, r)
 	}
-	fmt.Fprintf(stdout, "\nStarts are of programs for %s, %d each on one core, with the connections to the local engines; "+
-		"the answer is that of /healthz.\n"+machine, goruntime.GOARCH, coldStarts, goruntime.NumCPU(), goruntime.Version(), goruntime.GOOS, goruntime.GOARCH)
+	budget := func(title string, of map[string]int64, unit float64) column {
+		return column{title: title, form: "%.4g", of: func(r *row) float64 { return float64(of[r.title]) / unit }}
+	}
+	named := func(title string, c column) column { c.title = title; return c }
+	printRows(stdout, "Function", []column{
+		budget("Zip MB, "+deployedArch, sizes, 1e6), budget("Budget", bootstrap.Budgets[deployedArch], 1e6),
+		named("Start to first answer, p50 ms", latency(50)), named("Fastest", latency(0)), named("Slowest", latency(100)),
+		budget("Budget", coldBudgets, 1),
+	}, rows...)
+	sayMachine(stdout, "Starts are of programs for %s, %d each with GOMAXPROCS=1, with the connections to the local "+
+		"engines; the answer is that of /healthz.", goruntime.GOARCH, coldStarts)
 	if sentence := bootstrap.OverBudget(deployedArch, sizes); sentence != "" {
 		return errors.New(sentence)
 	}
@@ -117,6 +108,10 @@ func (b *bench) coldStarts(ctx context.Context, host string) ([]time.Duration, e
 	if err != nil {
 		return nil, err
 	}
+	program, err := bootstrap.Program(ctx, host, goruntime.GOARCH, b.stderr)
+	if err != nil {
+		return nil, err
+	}
 	log, err := os.Create(filepath.Join(b.folder, host+".log"))
 	if err != nil {
 		return nil, err
@@ -124,45 +119,33 @@ func (b *bench) coldStarts(ctx context.Context, host string) ([]time.Duration, e
 	defer log.Close()
 	c := runtime.Config{
 		Name:        host,
-		Program:     filepath.Join(b.folder, host),
+		Program:     program,
 		Environment: b.settings(host),
 		Timeout:     10 * time.Second,
 		MemoryMB:    1769,
 		Processes:   1,
 		Log:         log,
 	}
-	if err := bootstrap.Build(ctx, host, goruntime.GOARCH, c.Program); err != nil {
-		return nil, err
-	}
 	var took []time.Duration
 	for range coldStarts + 1 {
-		d, err := coldStart(ctx, c, event)
+		f, began := runtime.New(c), time.Now()
+		answer, err := f.Invoke(ctx, event)
+		took = append(took, time.Since(began)) // from the start of its process to the whole answer
+		f.Close()
+		if err == nil {
+			err = answersOK(answer)
+		}
 		if err != nil {
 			said, _ := os.ReadFile(log.Name()) // it only explains the error
 			return nil, fmt.Errorf("%w; it says %s", err, said)
 		}
-		took = append(took, d)
 	}
 	took = took[1:] // the first read the program from the disk
 	slices.Sort(took)
 	return took, nil
 }
 
-// coldStart is the time from the start of a process to its whole first answer.
-func coldStart(ctx context.Context, c runtime.Config, event []byte) (time.Duration, error) {
-	f := runtime.New(c)
-	defer f.Close()
-	began := time.Now()
-	answer, err := invokeOnOneCore(ctx, f, event)
-	took := time.Since(began)
-	if err == nil {
-		err = answersOK(answer)
-	}
-	return took, err
-}
-
-// settings are what a function is told, with the engines in the place of AWS. GOMAXPROCS is what a function with one
-// core has where its process cannot be held to one.
+// settings are what a function is told, with the engines in the place of AWS, and that it has one core.
 func (b *bench) settings(host string) map[string]string {
 	e := b.place.engines
 	o := b.hosts.Origins
@@ -183,8 +166,8 @@ func (b *bench) settings(host string) map[string]string {
 	}
 }
 
-// answersOK tells whether what a function gave its gateway is an answer with status 200. A stream begins with the status,
-// as JSON, and eight zero bytes before the body.
+// answersOK tells whether what a function gave its gateway is an answer with status 200. A stream begins with the
+// status, as JSON, and eight zero bytes before the body.
 func answersOK(answer []byte) error {
 	head, _, _ := bytes.Cut(answer, make([]byte, 8))
 	var a struct{ StatusCode int }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/limits"
 )
 
@@ -25,42 +24,41 @@ type bill struct {
 	puts       float64 // that clients send to S3
 	uploaded   float64 // bytes of those
 	memory     float64 // GB of the functions
+	atOnce     float64 // operations that a function works on at the same time; 0: one
 
-	rru, wru       float64
-	writes, reads  float64 // requests to S3, those of clients too
-	sent, logged   float64 // bytes
-	running        time.Duration
-	transactions   float64
-	calls, trips   float64
-	cpu            time.Duration
-	simultaneously float64 // how many operations a function works on at once; 0: one
+	rru, wru      float64
+	writes, reads float64 // requests to S3, those of clients too
+	sent, logged  float64 // bytes
+	running       time.Duration
 }
 
-// count adds what a number of operations asked of AWS.
-func (l *bill) count(s spent, called names, n float64) {
-	l.rru, l.wru = s.RRU/n, s.WRU/n
-	l.calls, l.trips = float64(s.Calls)/n, float64(s.RoundTrips)/n
-	l.writes = l.puts + float64(called["S3.PutObject"]+called["S3.CopyObject"]+called["S3.ListObjectsV2"])/n
-	l.reads = float64(called["S3.GetObject"]+called["S3.HeadObject"]) / n
-	l.transactions = float64(called["DynamoDB.TransactWriteItems"]) / n
-	objects := 0
-	for name, times := range called {
+// of counts what the operations of a row asked of AWS.
+func (l bill) of(r *row) bill {
+	called := func(names ...string) (n float64) {
+		for _, name := range names {
+			n += r.per(float64(r.used.Names[name]))
+		}
+		return n
+	}
+	l.rru, l.wru = rru.of(r), wru.of(r)
+	l.sent, l.logged = r.per(float64(r.used.Sent)), r.per(float64(r.used.Logged))
+	l.writes = l.puts + called("S3.PutObject", "S3.CopyObject", "S3.ListObjectsV2")
+	l.reads = called("S3.GetObject", "S3.HeadObject")
+	objects, transactions := 0.0, called("DynamoDB.TransactWriteItems")
+	for name := range r.used.Names {
 		if strings.HasPrefix(name, "S3.") {
-			objects += times
+			objects += called(name)
 		}
 	}
-	l.estimate(float64(objects) / n)
-}
-
-// estimate computes how long functions run: what they wait for, and their CPU time by their share of a core.
-func (l *bill) estimate(objects float64) {
-	trips := l.trips
-	if l.simultaneously > 0 {
-		trips = l.calls
+	trips := roundTrips.of(r)
+	if l.atOnce > 0 {
+		trips = calls.of(r)
 	}
-	items := max(0, trips-l.transactions-objects)
-	waits := items*float64(itemWait) + l.transactions*float64(transactionWait) + objects*float64(objectWait)
-	l.running = time.Duration(waits/max(1, l.simultaneously) + float64(l.cpu)*wholeCore/l.memory)
+	items := max(0, trips-transactions-objects)
+	waits := items*float64(itemWait) + transactions*float64(transactionWait) + objects*float64(objectWait)
+	cpu := r.per(float64(r.used.CPU)) // by the share of a core
+	l.running = time.Duration(waits/max(1, l.atOnce) + cpu*wholeCore/l.memory)
+	return l
 }
 
 // billItem is a line of the table: dollars for one operation.
@@ -109,152 +107,89 @@ func (b *bench) cost(ctx context.Context, stdout io.Writer) error {
 		return err
 	}
 	for _, l := range lives {
-		one, err := b.lifeBill(ctx, l)
+		rows, err := b.ends(ctx, l, b.livesCounted())
 		if err != nil {
 			return err
 		}
-		bills = append(bills, one)
+		one := bill{
+			title:  "Afterlife: " + strings.ToLower(l.title[:1]) + l.title[1:],
+			memory: smallFunction,
+			atOnce: limits.JobWorkers,
+		}
+		bills = append(bills, one.of(rows[len(rows)-1]))
 	}
 	printBills(stdout, bills)
-	fmt.Fprintf(stdout, costLegend, itemWait, transactionWait, objectWait, smallFunction, uploadFunction,
+	sayMachine(stdout, costLegend, itemWait, transactionWait, objectWait, smallFunction, uploadFunction,
 		limits.JobWorkers, b.atMost(hotReads))
-	sayMachine(stdout)
 	return nil
 }
 
-// atMost is n, or less if the options say so.
-func (b *bench) atMost(n int) int {
-	if b.stock > 0 {
-		return min(n, b.stock)
-	}
-	return n
-}
-
-// costed is a request whose calls are counted.
-type costed struct {
-	bill
-	stock func(ctx context.Context) ([]task, error)
-	lines int // in the request log
-}
-
-func (b *bench) requestBills(ctx context.Context) ([]bill, error) {
-	var bills []bill
-	costed, err := b.costed(ctx)
-	for _, c := range costed {
-		if err != nil {
-			return nil, err
-		}
-		b.say("counting: %s", c.title)
-		r := row{
-			name:    c.title,
-			clients: 1,
-			stock:   c.stock,
-			logged:  c.lines,
-		}
-		if err = b.wholly(ctx, &r); err == nil {
-			n := float64(len(r.took))
-			c.sent, c.logged = float64(r.used.Sent)/n, float64(r.used.Logged)/n
-			c.cpu = r.cpu()
-			c.count(r.used.spent, r.used.Names, n)
-			bills = append(bills, c.bill)
-		}
-	}
-	return bills, err
-}
-
-// wholly does all that is prepared for a row, however long it takes.
-func (b *bench) wholly(ctx context.Context, r *row) error {
-	long := b.duration
-	defer func() { b.duration = long }()
-	b.duration = time.Hour
-	return b.consume(ctx, r)
-}
-
-func (b *bench) costed(ctx context.Context) ([]costed, error) {
+// requestBills are what the requests cost whose calls are counted.
+func (b *bench) requestBills(ctx context.Context) (bills []bill, err error) {
 	s, err := b.openShelf(ctx)
 	if err != nil {
 		return nil, err
 	}
-	view := asking(s.owner, 200, "GET", b.anyone.At.APIURL+"/v1/artifacts/"+string(s.published.ArtifactID)+"/agent-view")
-	read := fetching(httpClient(nil), b.read.urls[0], b.read.sizes[0])
+	read, view := b.hotRead(0), getting(s.Agent, s.path("/agent-view"))
 	content := bill{rest: 1, memory: smallFunction}
 	flow := bill{
-		http:     flowRequests,
-		edge:     float64(flowRequests - 1 + len(site())), // all but publish, which the api host serves
-		puts:     float64(len(site())),
-		uploaded: float64(bytesOf(site())),
-		memory:   (2*uploadFunction + smallFunction) / flowRequests,
+		http:   flowRequests,
+		edge:   float64(flowRequests - 1 + len(site())), // all but publish, which the api host serves
+		puts:   float64(len(site())),
+		memory: (2*uploadFunction + smallFunction) / flowRequests,
 	}
-	of := func(l bill, title string) bill { l.title = title; return l }
-	return []costed{
-		{of(content, "Content GET, 4 KB, cold"), b.coldReads, 1},
-		{of(content, "Content GET, 4 KB, hot"), repeated(read, b.atMost(hotReads)), 1},
-		{bill{title: "Agent view, 10 files", http: 1, memory: smallFunction}, repeated(view, b.atMost(hotReads)), 1},
-		{of(flow, "Publish, one key"), repeated(publishing(b.agents, site), b.atMost(costedFlows)), flowRequests},
-		{of(flow, "Publish, a new key"), b.loneFlows, flowRequests},
-	}, nil
-}
-
-func bytesOf(files []wire.File) (sum int) {
-	for _, f := range files {
-		sum += len(f.Body)
+	for _, f := range site() {
+		flow.uploaded += float64(len(f.Body))
 	}
-	return sum
-}
-
-// repeated does an operation once, which is not measured, and then n times.
-func repeated(work operation, n int) func(ctx context.Context) ([]task, error) {
-	return func(ctx context.Context) ([]task, error) {
-		tasks := make([]task, n)
-		for i := range tasks {
-			tasks[i] = once(work)
+	publish := repeated(publishing(b.agents, site), b.atMost(costedFlows))
+	for _, c := range []struct {
+		title string
+		bill  bill
+		row   row
+	}{
+		{"Content GET, 4 KB, cold", content, b.coldRow()},
+		{"Content GET, 4 KB, hot", content, row{stock: repeated(read, b.atMost(hotReads))}},
+		{"Agent view, 10 files", bill{http: 1, memory: smallFunction}, row{stock: repeated(view, b.atMost(hotReads))}},
+		{"Publish, one key", flow, row{stock: publish, lines: flowRequests}},
+		{"Publish, a new key", flow, b.loneRow()},
+	} {
+		c.row.title, c.bill.title = c.title, c.title
+		if err := b.wholly(ctx, &c.row); err != nil {
+			return nil, err
 		}
-		return tasks, work(ctx, 0)
+		bills = append(bills, c.bill.of(&c.row))
 	}
-}
-
-// lifeBill is what the jobs cost that follow a publication.
-func (b *bench) lifeBill(ctx context.Context, l life) (bill, error) {
-	one := bill{
-		title:          "Afterlife: " + strings.ToLower(l.title[:1]) + l.title[1:],
-		memory:         smallFunction,
-		simultaneously: limits.JobWorkers,
-	}
-	steps, err := b.live(ctx, l)
-	var sum worked
-	for _, w := range steps {
-		sum.add(w)
-	}
-	one.count(sum.spent, sum.names, float64(b.flowsOfLife()))
-	return one, err
+	return bills, nil
 }
 
 // printBills prints a column for each bill and a line for each item.
 func printBills(w io.Writer, bills []bill) {
-	fmt.Fprint(w, "| $ per million |")
-	for _, l := range bills {
-		fmt.Fprintf(w, " %s |", l.title)
-	}
-	fmt.Fprint(w, "\n|---|", strings.Repeat("--:|", len(bills)), "\n")
-	sums := make([]float64, len(bills))
+	head, last := []string{"$ per million"}, []string{"**Sum**"}
+	var lines [][]string
 	for _, item := range billItems {
-		fmt.Fprintf(w, "| %s |", item.title)
-		for n, l := range bills {
-			dollars := item.price(l) * 1e6
-			sums[n] += dollars
-			fmt.Fprintf(w, " %s |", billed(item, l, dollars))
+		line := []string{item.title}
+		for _, l := range bills {
+			line = append(line, item.cell(l))
 		}
-		fmt.Fprintln(w)
+		lines = append(lines, line)
 	}
-	fmt.Fprint(w, "| **Sum** |")
-	for _, sum := range sums {
-		fmt.Fprintf(w, " **%.2f** |", sum)
+	for _, l := range bills {
+		head, last = append(head, l.title), append(last, fmt.Sprintf("**%.2f**", l.dollars()*1e6))
 	}
-	fmt.Fprintln(w)
+	printTable(w, head, append(lines, last)...)
 }
 
-// billed is a cell, empty where there is no charge.
-func billed(item billItem, l bill, dollars float64) string {
+// dollars is what one operation costs.
+func (l bill) dollars() (sum float64) {
+	for _, item := range billItems {
+		sum += item.price(l)
+	}
+	return sum
+}
+
+// cell is empty where there is no charge.
+func (item billItem) cell(l bill) string {
+	dollars := item.price(l) * 1e6
 	switch {
 	case dollars == 0:
 		return ""

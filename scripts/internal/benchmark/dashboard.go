@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
-	"runtime"
+	"strings"
 
-	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
 )
 
@@ -18,15 +15,15 @@ const (
 	dashboardReads     = 20
 )
 
-// dashboardPages are the pages of a member; the artifact of the workspace replaces %s.
-var dashboardPages = []struct{ name, path string }{
+// dashboardPages are the pages of a member; the artifact of the workspace replaces {}.
+var dashboardPages = []struct{ title, path string }{
 	{"overview", "/dashboard"},
 	{"artifacts", "/artifacts"},
 	{"artifacts, search", "/artifacts?q=report&sort=title"},
 	{"artifacts, nothing found", "/artifacts?q=whales"},
-	{"change one?", "/artifacts/selected/change?do=delete&artifact=%s"},
-	{"artifact", "/artifacts/%s"},
-	{"viewer", "/v/%s"},
+	{"change one?", "/artifacts/selected/change?do=delete&artifact={}"},
+	{"artifact", "/artifacts/{}"},
+	{"viewer", "/v/{}"},
 	{"access links", "/access-links"},
 	{"keys", "/keys"},
 	{"ended keys", "/keys/ended"},
@@ -35,75 +32,36 @@ var dashboardPages = []struct{ name, path string }{
 	{"settings", "/settings"},
 }
 
-const dashboardHead = `| Page | AWS calls | RRU | WRU | p50 ms | p99 ms | KB |
-|---|--:|--:|--:|--:|--:|--:|
-`
-
 // dashboard measures the pages of a member whose workspace has many artifacts.
 func (b *bench) dashboard(ctx context.Context, stdout io.Writer) error {
-	w, shown, err := b.crowded(ctx)
+	m := &maker{bench: b, ctx: ctx}
+	w := m.enter("dashboard@example.org")
+	p := m.approve(w, site())
+	if m.err != nil {
+		return m.err
+	}
+	f, err := b.openField(ctx, p.ArtifactID)
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(stdout, dashboardHead)
+	b.say("seeding %d artifacts", dashboardArtifacts)
+	if err := f.grow(ctx, dashboardArtifacts); err != nil {
+		return err
+	}
+	var rows []*row
 	for _, page := range dashboardPages {
-		path := page.path
-		if n := len(path) - len("%s"); n > 0 && path[n:] == "%s" {
-			path = path[:n] + string(shown.ArtifactID)
-		}
-		weight := 0
-		read := func(ctx context.Context, _ int) error {
-			a, err := w.ask(ctx, "GET", w.app+path, nil)
-			weight = len(a.Body)
-			return expect(a, err, http.StatusOK)
-		}
-		r := row{
-			name:    page.name,
-			clients: 1,
-			logged:  1,
-			stock: func(ctx context.Context) ([]task, error) {
-				tasks := make([]task, dashboardReads)
-				for n := range tasks {
-					tasks[n] = once(read)
-				}
-				return tasks, read(ctx, 0)
-			},
-		}
-		b.say("measuring %s", r.name)
-		if err := b.consume(ctx, &r); err != nil {
+		target := w.app + strings.Replace(page.path, "{}", string(p.ArtifactID), 1)
+		r := row{title: page.title, stock: repeated(func(ctx context.Context, _ int) error {
+			_, err := w.ask(ctx, http.StatusOK, "GET", target, nil)
+			return err
+		}, dashboardReads)}
+		if err := b.wholly(ctx, &r); err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "| %s | %.1f | %.1f | %.1f | %.1f | %.1f | %.1f |\n", r.name, r.per(float64(r.used.Calls)),
-			r.per(r.used.RRU), r.per(r.used.WRU), millis(r.percentile(50)), millis(r.percentile(99)), float64(weight)/1000)
+		rows = append(rows, &r)
 	}
-	fmt.Fprintf(stdout, "\nA workspace of %d artifacts; a search looks at the newest %d. KB are of the page alone, not "+
-		"compressed. The tables are in memory.\n"+machine,
-		dashboardArtifacts, limits.SearchedArtifacts, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	printRows(stdout, "Page", []column{calls, rru, wru, latency(50), latency(99), weight}, rows...)
+	sayMachine(stdout, "A workspace of %d artifacts; a search looks at the newest %d. KB are of the page alone, not "+
+		"compressed. The tables are in memory.", dashboardArtifacts, limits.SearchedArtifacts)
 	return nil
-}
-
-// crowded is the browser of a member whose workspace has many artifacts, and one of these.
-func (b *bench) crowded(ctx context.Context) (w *browser, shown contract.Published, err error) {
-	if w, err = b.enter(ctx, "dashboard@example.org"); err != nil {
-		return w, shown, err
-	}
-	p, err := b.approves(ctx, w)
-	if err != nil {
-		return w, shown, err
-	}
-	var made contract.CreatedKey
-	a, err := p.Do(ctx, "POST", p.At.APIURL+"/v1/web/keys", contract.CreateKey{Name: "bench"}, "Idempotency-Key", wire.NewKey())
-	if err := unpack(a, err, http.StatusCreated, &made); err != nil {
-		return w, shown, err
-	}
-	agent := &wire.Agent{HTTP: p.HTTP, At: p.At, Key: made.Secret}
-	if shown, err = agent.PublishFiles(ctx, "Report", "", site()...); err != nil {
-		return w, shown, err
-	}
-	f, err := b.openField(ctx, shown.ArtifactID)
-	if err != nil {
-		return w, shown, err
-	}
-	b.say("seeding %d artifacts", dashboardArtifacts)
-	return w, shown, f.grow(ctx, dashboardArtifacts)
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"time"
 
 	"vitrine/shared/platform/address"
 )
@@ -18,6 +16,7 @@ type hosts struct {
 	Origins address.Origins
 
 	process *exec.Cmd
+	known   processes
 	input   io.WriteCloser
 	answers *json.Decoder
 }
@@ -44,6 +43,8 @@ func startHosts(o order, stderr io.Writer) (*hosts, error) {
 	if err := errors.Join(json.NewEncoder(h.input).Encode(o), h.answers.Decode(&h.Origins)); err != nil {
 		return nil, errors.Join(errors.New("the hosts did not start"), h.close())
 	}
+	pid := h.process.Process.Pid
+	h.known = processes{hosts: pid, engines: descendants(os.Getpid(), pid)}
 	return h, nil
 }
 
@@ -59,40 +60,4 @@ func (h *hosts) ask(command string) (r reading, err error) {
 		err = fmt.Errorf("the process of the hosts does not answer: %w", err)
 	}
 	return r, err
-}
-
-const (
-	settlePause = 2 * time.Millisecond
-	settleMost  = 2 * time.Second
-)
-
-// settled reads the sums when the log has this many requests: their lines follow their answers.
-func (h *hosts) settled(ctx context.Context, requests int) (reading, error) {
-	deadline := time.Now().Add(settleMost)
-	for {
-		r, err := h.ask(readCommand)
-		switch {
-		case err != nil || r.Requests == requests:
-			return r, err
-		case ctx.Err() != nil:
-			return r, ctx.Err()
-		case r.Requests > requests || time.Now().After(deadline):
-			return r, fmt.Errorf("the request log has %d requests, expected %d", r.Requests, requests)
-		}
-		time.Sleep(settlePause)
-	}
-}
-
-// quiet reads the sums when no request is on its way to the log.
-func (h *hosts) quiet() (reading, error) {
-	before, err := h.ask(readCommand)
-	for err == nil {
-		time.Sleep(10 * settlePause)
-		var r reading
-		if r, err = h.ask(readCommand); r.Requests == before.Requests {
-			return r, err
-		}
-		before = r
-	}
-	return before, err
 }

@@ -6,14 +6,9 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
-	"sync/atomic"
 	"time"
-
-	"golang.org/x/sync/errgroup"
-
-	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/platform/id"
 )
 
 // The open pages that poll, and how many they stand for.
@@ -36,132 +31,87 @@ public prices for us-east-1, on demand, without free tiers: gateway, Lambda, RRU
 type openPage struct {
 	url  string
 	body map[string]any
+	due  time.Time // of its next poll
 }
 
-// viewing is what open pages cost that poll.
-type viewing struct {
-	title string
-	pages []openPage
-	grow  float64 // how many times as many polls manyPages make
-
-	polls float64 // an hour
-	bill  bill    // of one poll
-}
-
-// viewers counts what the polls of open pages cost.
-func (b *bench) viewers(ctx context.Context, stdout io.Writer) error {
-	pages, err := each(ctx, openPages, b.openPage)
+// live counts what the polls of open pages cost in an hour.
+func (b *bench) live(ctx context.Context, stdout io.Writer) error {
+	pages, err := prepare(ctx, b, openPages, (*maker).openPage)
 	if err != nil {
 		return err
 	}
-	same := make([]openPage, openPages)
-	for n := range same {
-		same[n] = pages[0]
-	}
 	times := float64(manyPages) / openPages
-	for _, v := range []viewing{
-		{title: "of one artifact", pages: same, grow: math.Sqrt(times)},
-		{title: "of an artifact each", pages: pages, grow: times},
+	var lines [][]string
+	for _, v := range []struct {
+		title string
+		pages []openPage
+		grow  float64 // how many times as many polls manyPages make
+	}{
+		{"of one artifact", slices.Repeat(pages[:1], openPages), math.Sqrt(times)},
+		{"of an artifact each", pages, times},
 	} {
 		b.say("counting: %d pages %s", openPages, v.title)
-		if err := b.countPolls(ctx, &v); err != nil {
+		r := row{
+			name:    "polls",
+			title:   v.title,
+			clients: openPages,
+			work:    b.polling(v.pages),
+		}
+		if err := b.turn(ctx, &r, b.duration); err != nil {
 			return err
 		}
-		v.print(stdout)
+		l := bill{http: 1, memory: smallFunction}.of(&r)
+		polls := float64(r.done) / b.duration.Hours()
+		lines = append(lines,
+			pollLine(openPages, v.title+", counted", polls, l), pollLine(manyPages, v.title, polls*v.grow, l))
 	}
-	fmt.Fprintf(stdout, liveLegend, openPages, b.duration, manyPages, openPages, itemWait, smallFunction)
-	sayMachine(stdout)
+	head := []string{"Pages that are open for an hour", "Polls", "One waits s", "RRU", "WRU", "Lambda GB-s", "$"}
+	printTable(stdout, head, lines...)
+	sayMachine(stdout, liveLegend, openPages, b.duration, manyPages, openPages, itemWait, smallFunction)
 	return nil
+}
+
+// pollLine says what so many polls of pages cost in an hour.
+func pollLine(pages int, title string, polls float64, l bill) []string {
+	return []string{
+		fmt.Sprintf("%d %s", pages, title),
+		fmt.Sprintf("%.0f", polls),
+		fmt.Sprintf("%.1f", float64(pages)*3600/polls),
+		fmt.Sprintf("%.0f", polls*l.rru),
+		fmt.Sprintf("%.0f", polls*l.wru),
+		fmt.Sprintf("%.0f", polls*l.running.Seconds()*l.memory),
+		fmt.Sprintf("%.3f", polls*l.dollars()),
+	}
 }
 
 // openPage publishes an artifact and opens its link.
-func (b *bench) openPage(ctx context.Context, n int) (openPage, error) {
-	p, err := b.inTurn(n).PublishFiles(ctx, "Watched", "", site()...)
-	if err != nil {
-		return openPage{}, err
-	}
-	public, blob, err := wire.SplitLink(p.UnlistedURL)
+func (m *maker) openPage() openPage {
+	s := m.site()
+	_, ask := m.opening(s.UnlistedURL)
 	return openPage{
-		url:  b.anyone.At.AppURL + "/api/live/access-links/" + string(public),
-		body: map[string]any{"blob": blob, "revision_id": id.Revision(p.RevisionID)},
-	}, err
+		url:  m.anyone.At.AppURL + "/api/live/access-links/" + string(ask.PublicID),
+		body: map[string]any{"blob": ask.Blob, "revision_id": s.RevisionID},
+	}
 }
 
-// countPolls lets all pages poll for a while.
-func (b *bench) countPolls(ctx context.Context, v *viewing) error {
-	before, err := b.hosts.quiet()
-	if err != nil {
-		return err
+// polling lets each page poll when it is due, up to the end of the time. Pages do not open all at once.
+func (b *bench) polling(pages []openPage) operation {
+	began := time.Now()
+	for n := range pages {
+		pages[n].due = began.Add(3 * time.Second * time.Duration(n) / openPages)
 	}
-	var polls atomic.Int64
-	end := time.Now().Add(b.duration)
-	all, ctx := errgroup.WithContext(ctx)
-	for n, page := range v.pages {
-		all.Go(func() error {
-			wait := 3 * time.Second * time.Duration(n) / openPages // pages do not open all at once
-			for {
-				select {
-				case <-ctx.Done():
-					return ctx.Err()
-				case <-time.After(wait):
-				}
-				if time.Now().After(end) {
-					return nil
-				}
-				var err error
-				if wait, err = b.poll(ctx, page); err != nil {
-					return err
-				}
-				polls.Add(1)
-			}
-		})
-	}
-	if err := all.Wait(); err != nil {
-		return err
-	}
-	after, err := b.hosts.settled(context.WithoutCancel(ctx), before.Requests+int(polls.Load()))
-	if err != nil {
-		return err
-	}
-	n := float64(polls.Load())
-	v.polls = n / b.duration.Hours()
-	v.bill = bill{http: 1, memory: smallFunction, cpu: (after.CPU - before.CPU) / time.Duration(n)}
-	v.bill.sent, v.bill.logged = float64(after.Sent-before.Sent)/n, float64(after.Logged-before.Logged)/n
-	v.bill.count(after.spent.minus(before.spent), after.Names.minus(before.Names), n)
-	return nil
-}
-
-// poll polls once and returns when to poll again.
-func (b *bench) poll(ctx context.Context, p openPage) (time.Duration, error) {
-	a, err := b.anyone.Do(ctx, "POST", p.url, p.body)
-	if err != nil {
-		return 0, err
-	}
-	seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
-	if a.Status != http.StatusNoContent || err != nil {
-		return 0, fmt.Errorf("a poll answers %d %s", a.Status, a.Body)
-	}
-	return time.Duration(seconds) * time.Second, nil
-}
-
-// print prints what the pages cost that were counted, and what many would.
-func (v *viewing) print(w io.Writer) {
-	l := v.bill
-	fmt.Fprintf(w, "Pages %s: a poll takes %.2f calls, %.2f RRU, %.3f WRU and %.2f ms of the hosts' CPU.\n\n",
-		v.title, l.calls, l.rru, l.wru, float64(l.cpu)/1e6)
-	fmt.Fprintln(w, "| Open pages | Polls an hour | One waits s | RRU | WRU | Lambda GB-s | $ an hour |")
-	fmt.Fprintln(w, "|--:|--:|--:|--:|--:|--:|--:|")
-	dollars := 0.0
-	for _, item := range billItems {
-		dollars += item.price(l)
-	}
-	for _, many := range []bool{false, true} {
-		pages, polls := openPages, v.polls
-		if many {
-			pages, polls = manyPages, v.polls*v.grow
+	return func(ctx context.Context, n int) error {
+		p := &pages[n]
+		if p.due.Sub(began) > b.duration {
+			return errNoMore
 		}
-		fmt.Fprintf(w, "| %d | %.0f | %.1f | %.0f | %.0f | %.0f | %.3f |\n", pages, polls, float64(pages)*3600/polls,
-			polls*l.rru, polls*l.wru, polls*l.running.Seconds()*l.memory, polls*dollars)
+		pause(ctx, time.Until(p.due))
+		a, err := call(ctx, b.anyone, http.StatusNoContent, "POST", p.url, p.body)
+		if err != nil {
+			return err
+		}
+		seconds, err := strconv.Atoi(a.Header.Get("Retry-After"))
+		p.due = time.Now().Add(time.Duration(seconds) * time.Second)
+		return err
 	}
-	fmt.Fprintln(w)
 }

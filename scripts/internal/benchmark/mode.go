@@ -17,127 +17,16 @@ type rowsOf func(b *bench, ctx context.Context) ([]row, error)
 type mode struct {
 	flag, usage string
 	title       string // among all; empty: it is measured only if it is chosen
-	// measure measures once engines and hosts run. Its error may be a broken budget.
-	measure   func(b *bench, ctx context.Context, stdout io.Writer) error
-	compared  rowsOf  // nil: it cannot be compared with another commit
-	seconds   float64 // of a row by default
-	rounds    float64 // seconds of a row of one side in a round by default; 0: againstSeconds
+	rows        rowsOf // measured one after the other, and printed in a table with a legend
+	legend      string
+	// do measures instead, once engines and hosts run. Its error may be a broken budget.
+	do        func(b *bench, ctx context.Context, stdout io.Writer) error
+	compared  rowsOf  // with another commit, instead of rows
+	seconds   float64 // of a row by default; 0: routeSeconds
+	inRound   float64 // seconds of a row of one side in a round by default; 0: againstSeconds
 	inMemory  bool    // the tables are, because many items are written of which only the cost is compared
-	still     bool    // the hosts do no jobs, because those are measured by themselves
-	named     bool    // the hosts count their calls of AWS by name
+	byName    bool    // the hosts count their calls of AWS by name, and do no jobs, which are counted by themselves
 	functions bool    // the hosts run as functions behind their gateways, with the numbers that a deployment has
-}
-
-// standard is what is measured if no flag chooses.
-var standard = mode{
-	title:    "The publish flow and reads of content",
-	measure:  (*bench).flows,
-	compared: (*bench).essentials,
-	seconds:  flowSeconds,
-}
-
-// modes are the flags that choose what is measured, in the order of -all.
-var modes = []mode{
-	{
-		flag:     "pages",
-		usage:    "measure a page with 20 files, read whole by 1 and by 16 readers",
-		title:    "Pages",
-		measure:  tabled((*bench).pageRows, pagesLegend),
-		compared: (*bench).pageRows,
-		seconds:  flowSeconds,
-	},
-	{
-		flag:     "publishes",
-		usage:    "measure publish flows of 2 to 100 files, and those of a key that is used again and again beside a new one",
-		title:    "Publish flows",
-		measure:  tabled((*bench).publishRows, publishesLegend),
-		compared: (*bench).publishRows,
-		seconds:  flowSeconds,
-	},
-	{
-		flag:     "mix",
-		usage:    "measure 100 users who browse, publish and poll at the same time; fails when a request does",
-		title:    "A mix of users",
-		measure:  (*bench).mix,
-		compared: (*bench).mixRows,
-		seconds:  mixSeconds,
-		rounds:   mixedSeconds,
-	},
-	{
-		flag:     "routes",
-		usage:    "measure every route on its own, on prepared objects",
-		title:    "Every route",
-		measure:  tabled((*bench).routeRows, routesLegend),
-		compared: (*bench).routeRows,
-		seconds:  routeSeconds,
-	},
-	{
-		flag:    "afterlife",
-		usage:   "count what the jobs do with a publication that expires or is deleted",
-		title:   "The afterlife of a publication",
-		measure: (*bench).afterlives,
-		seconds: routeSeconds,
-		still:   true,
-		named:   true,
-	},
-	{
-		flag:    "cost",
-		usage:   "count the calls of a few requests and what a million of each costs by AWS's public prices",
-		title:   "Dollars per million",
-		measure: (*bench).cost,
-		seconds: routeSeconds,
-		still:   true,
-		named:   true,
-	},
-	{
-		flag:    "live",
-		usage:   "count what 50 open pages cost that poll, and what 1,000 would cost an hour",
-		measure: (*bench).viewers,
-		seconds: liveSeconds,
-		still:   true,
-		named:   true,
-	},
-	{
-		flag:     "growth",
-		usage:    "compare what a small and a large workspace cost; fails when cost grows",
-		measure:  (*bench).growth,
-		seconds:  routeSeconds,
-		inMemory: true,
-	},
-	{
-		flag:     "dashboard",
-		usage:    "time, calls and weight of the pages of a member whose workspace has 10,000 artifacts",
-		measure:  (*bench).dashboard,
-		seconds:  routeSeconds,
-		inMemory: true,
-	},
-	{
-		flag:    "memory",
-		title:   "Memory of a large read",
-		usage:   "read a file of 25 MB and see what memory the hosts take; fails above the budget",
-		measure: (*bench).memory,
-		seconds: routeSeconds,
-	},
-	{
-		flag:    "cold",
-		usage:   "measure the functions: zip files, and the time from start to the first answer; fails when a zip is too large",
-		measure: (*bench).cold,
-		seconds: routeSeconds,
-	},
-	{
-		flag:    "due",
-		usage:   "let many artifacts fall due at once, and see how the jobs work them off",
-		measure: (*bench).due,
-		seconds: routeSeconds,
-		still:   true,
-	},
-	{
-		flag:      "slow-readers",
-		usage:     "measure how long a reader waits while others read slowly; the hosts run as functions",
-		measure:   (*bench).slowReaders,
-		seconds:   slowSeconds,
-		functions: true,
-	},
 }
 
 // How long a row is measured by default.
@@ -146,11 +35,113 @@ const (
 	routeSeconds = 1.2 // there are many
 )
 
+// standard is what is measured if no flag chooses.
+var standard = mode{
+	title:    "The publish flow and reads of content",
+	rows:     (*bench).flowRows,
+	legend:   flowsLegend,
+	compared: (*bench).essentials,
+	seconds:  flowSeconds,
+}
+
+// modes are the flags that choose what is measured, in the order of -all.
+var modes = []mode{
+	{
+		flag:    "pages",
+		usage:   "measure a page with 20 files, read whole by 1 and by 16 readers",
+		title:   "Pages",
+		rows:    (*bench).pageRows,
+		legend:  pagesLegend,
+		seconds: flowSeconds,
+	},
+	{
+		flag:    "publishes",
+		usage:   "measure publish flows of 2 to 100 files, and those of a key that is used again and again beside a new one",
+		title:   "Publish flows",
+		rows:    (*bench).publishRows,
+		legend:  publishesLegend,
+		seconds: flowSeconds,
+	},
+	{
+		flag:     "mix",
+		usage:    "measure 100 users who browse, publish and poll at the same time; fails when a request does",
+		title:    "A mix of users",
+		do:       (*bench).mix,
+		compared: (*bench).mixRows,
+		seconds:  mixSeconds,
+		inRound:  mixedSeconds,
+	},
+	{
+		flag:   "routes",
+		usage:  "measure every route on its own, on prepared objects",
+		title:  "Every route",
+		rows:   (*bench).routeRows,
+		legend: routesLegend,
+	},
+	{
+		flag:   "afterlife",
+		usage:  "count what the jobs do with a publication that expires or is deleted",
+		title:  "The afterlife of a publication",
+		do:     (*bench).afterlives,
+		byName: true,
+	},
+	{
+		flag:   "cost",
+		usage:  "count the calls of a few requests and what a million of each costs by AWS's public prices",
+		title:  "Dollars per million",
+		do:     (*bench).cost,
+		byName: true,
+	},
+	{
+		flag:    "live",
+		usage:   "count what 50 open pages cost that poll, and what 1,000 would cost an hour",
+		do:      (*bench).live,
+		seconds: liveSeconds,
+		byName:  true,
+	},
+	{
+		flag:     "growth",
+		usage:    "compare what a small and a large workspace cost; fails when cost grows",
+		do:       (*bench).growth,
+		inMemory: true,
+	},
+	{
+		flag:     "dashboard",
+		usage:    "time, calls and weight of the pages of a member whose workspace has 10,000 artifacts",
+		do:       (*bench).dashboard,
+		inMemory: true,
+	},
+	{
+		flag:  "memory",
+		usage: "read a file of 25 MB and see what memory the hosts take; fails above the budget",
+		title: "Memory of a large read",
+		do:    (*bench).memory,
+	},
+	{
+		flag:  "cold",
+		usage: "measure the functions: zip files, and the time from start to the first answer; fails when a zip is too large",
+		do:    (*bench).cold,
+	},
+	{
+		flag:   "due",
+		usage:  "let many artifacts fall due at once, and see how the jobs work them off",
+		do:     (*bench).due,
+		byName: true,
+	},
+	{
+		flag:      "slow-readers",
+		usage:     "measure how long a reader waits while others read slowly; the hosts run as functions",
+		do:        (*bench).slowReaders,
+		seconds:   slowSeconds,
+		functions: true,
+	},
+}
+
 // usual is how long a row is measured unless the command line says so.
 func (o options) usual() time.Duration {
-	seconds := cmp.Or(o.seconds, flowSeconds)
-	if o.baseline.commit != "" {
-		seconds = cmp.Or(o.mode.rounds, againstSeconds)
+	seconds := cmp.Or(o.mode.seconds, routeSeconds)
+	if o.commit != "" {
+		seconds = cmp.Or(o.inRound, againstSeconds)
 	}
 	return time.Duration(seconds * float64(time.Second))
 }
@@ -159,10 +150,43 @@ var errTwoModes = errors.New("only one thing is measured at a time")
 
 // choose takes the one mode that a run may have.
 func (o *options) choose(m mode) error {
-	if o.measure != nil {
+	if o.flag != "" {
 		return errTwoModes
 	}
 	o.mode = m
+	return nil
+}
+
+// comparable are the rows that are compared with those of another commit; nil: they cannot be.
+func (m mode) comparable() rowsOf {
+	if m.compared != nil {
+		return m.compared
+	}
+	return m.rows
+}
+
+// tabled measures the rows of a mode with 1 client and with many, and prints their table.
+func (b *bench) tabled(ctx context.Context, stdout io.Writer) error {
+	rows, err := b.mode.rows(b, ctx)
+	if err != nil {
+		return err
+	}
+	var all []*row
+	for _, r := range byClients(rows) {
+		if !b.asked.MatchString(r.id()) {
+			continue
+		}
+		b.say("measuring %s", r.id())
+		if err := b.profiled(ctx, &r); err != nil {
+			return err
+		}
+		all = append(all, &r)
+	}
+	if all == nil {
+		return fmt.Errorf("no row matches %q", b.asked)
+	}
+	printRows(stdout, "What", measured, all...)
+	sayMachine(stdout, b.legend)
 	return nil
 }
 
@@ -180,9 +204,7 @@ func measureAll(ctx context.Context, o options, stdout, stderr io.Writer) error 
 		fmt.Fprintf(stdout, "## %s\n\n", m.title)
 		one := o
 		one.mode = m
-		if one.duration == 0 {
-			one.duration = one.usual()
-		}
+		one.duration = cmp.Or(one.duration, one.usual())
 		if err := run(ctx, one, stdout, stderr); err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", m.title, err))
 		}
@@ -197,10 +219,11 @@ func measureAll(ctx context.Context, o options, stdout, stderr io.Writer) error 
 // allCompared are the rows that -all compares with those of another commit.
 func allCompared(b *bench, ctx context.Context) (rows []row, err error) {
 	for _, m := range inAll() {
-		if m.compared == nil {
+		prepare := m.comparable()
+		if prepare == nil {
 			continue
 		}
-		more, err := m.compared(b, ctx)
+		more, err := prepare(b, ctx)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.title, err)
 		}

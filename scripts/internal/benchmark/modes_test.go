@@ -2,261 +2,162 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"math"
-	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"vitrine/scripts/testkit/engine"
 )
 
-func TestOnlyOneThingIsMeasuredAtATime(t *testing.T) {
-	if _, err := parse([]string{"-routes", "-growth"}, io.Discard); err == nil {
-		t.Error("two modes are accepted")
-	}
-	for _, c := range []struct {
-		args []string
-		want time.Duration
-	}{
-		{nil, flowSeconds * time.Second},
-		{[]string{"-routes"}, 1200 * time.Millisecond},
-		{[]string{"-routes", "-seconds", "2"}, 2 * time.Second},
-		{[]string{"-mix"}, 20 * time.Second},
-	} {
-		o, err := parse(c.args, t.Output())
-		if err != nil || o.duration != c.want || (o.measure == nil) != (c.args == nil) {
-			t.Errorf("%v: %v for each row, mode chosen %t (%v)", c.args, o.duration, o.measure != nil, err)
-		}
-	}
-}
-
-// printed returns what a run prints, which has to succeed.
-func printed(t *testing.T, o options) string {
-	t.Helper()
-	var out strings.Builder
-	if err := run(t.Context(), o, &out, t.Output()); err != nil {
-		t.Fatal(err)
-	}
-	t.Log(out.String())
-	return out.String()
-}
-
-// unmeasured are the operations without a row, and why.
-var unmeasured = map[string]string{
-	"GET /.well-known/{document}/{path}": "it answers as the document above it",
-	"GET /v1/mcp/whoami":                 "a person lets an app in first; it costs what whoami does",
-
-	"GET /{$}":                              "a document from memory, like the metadata",
-	"GET /healthz":                          "it tells nothing but that the host runs",
-	"GET /openapi.json":                     "a document from memory, like the metadata",
-	"GET /.well-known/openid-configuration": "the document of the authorization server by another name",
-
-	"GET /v1/web/workspace/deletion":    "it costs what GET workspace does",
-	"POST /v1/web/workspace/deletion":   "a workspace has one; its calls have a budget",
-	"DELETE /v1/web/workspace/deletion": "a workspace has one; its calls have a budget",
-	"POST /v1/web/workspace/export":     "a workspace makes five a day",
-	"GET /r/{token}":                    "a list of files, which costs what a page does",
-	"HEAD /r/{token}":                   "a list of files, which costs what a page does",
-	"GET /r/{token}/{path}":             "it reads what a file does; the benchmarks of package render have the time of its view",
-	"HEAD /r/{token}/{path}":            "it reads what HEAD of a file does",
-	"GET /x/{token}":                    "it costs what a bundle does, and is read once or twice",
-	"HEAD /x/{token}":                   "it costs what a bundle does, and is read once or twice",
-
-	"GET /v1/web/billing":                               "a deployment without an account at Stripe, as the bench has, answers not_found",
-	"GET /v1/web/billing/invoices":                      "Stripe takes most of its time",
-	"GET /v1/web/billing/return":                        "Stripe takes most of its time",
-	"POST /v1/web/billing/checkout":                     "Stripe takes most of its time",
-	"POST /v1/web/billing/portal":                       "Stripe takes most of its time",
-	"POST /v1/billing/webhook":                          "Stripe takes most of its time",
-	"POST /v1/web/admin/workspaces/{workspace_id}/plan": "operators are few",
-
-	"GET /v1/web/admin/events":                           "operators are few",
-	"GET /v1/web/admin/lockdowns":                        "operators are few",
-	"POST /v1/web/admin/lockdowns":                       "operators are few",
-	"DELETE /v1/web/admin/lockdowns/{scope}/{target_id}": "operators are few",
-}
-
-// operations are those of the documents of the hosts, as method and path.
-func operations(t *testing.T) map[string]bool {
-	t.Helper()
-	root, err := engine.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]bool{}
-	for _, host := range []string{"api", "upload", "content", "mcp"} {
-		text, err := os.ReadFile(filepath.Join(root, "openapi", host+".json"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var document struct {
-			Paths map[string]map[string]struct{ OperationID string }
-		}
-		if err := json.Unmarshal(text, &document); err != nil {
-			t.Fatal(err)
-		}
-		for path, methods := range document.Paths {
-			if path == "/" {
-				path = "/{$}" // as the log has it
-			}
-			for method, operation := range methods {
-				preflight := method == "options"
-				later := strings.HasSuffix(path, "/unpin") || strings.HasSuffix(path, "/lift") // in turn with another operation
-				if operation.OperationID != "" && !preflight && !later {
-					all[strings.ToUpper(method)+" "+path] = true
-				}
-			}
-		}
-	}
-	return all
-}
-
-// asked are the operations in the request log of a bench.
-func asked(t *testing.T, b *bench) map[string]bool {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(b.folder, requestLog))
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := map[string]bool{}
-	parameter := regexp.MustCompile(`\.\.\.}`)
-	for line := range strings.Lines(string(text)) {
-		var l struct{ Method, Route string }
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			t.Fatal(err)
-		}
-		all[l.Method+" "+parameter.ReplaceAllLiteralString(l.Route, "}")] = true
-	}
-	return all
-}
-
-func TestEveryRouteHasARow(t *testing.T) {
-	o := short(t, "/1$")
-	o.inMemory = true
-	o.stock = 32
-	routes := tabled((*bench).routeRows, routesLegend)
-	o.measure = func(b *bench, ctx context.Context, stdout io.Writer) error {
-		defer func() {
-			served := asked(t, b)
-			for operation := range operations(t) {
-				if reason := unmeasured[operation]; served[operation] == (reason != "") {
-					t.Errorf("%s has a row: %t; reason for having none: %q", operation, served[operation], reason)
-				}
-			}
-		}()
-		return routes(b, ctx, stdout)
-	}
-	out := printed(t, o)
-	rows := regexp.MustCompile(`(?m)^\| (.*) \| 1 \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`).FindAllStringSubmatch(out, -1)
-	if len(rows) != 78 {
-		t.Errorf("%d rows, expected 78", len(rows))
-	}
-	for _, row := range rows {
-		// Each has the permits of a credential and of a workspace, or of an artifact, although most requests have them in
-		// hand: how many of those that fit into the time have none depends on the machine.
-		want, checked := map[string]string{
-			"POST publish, first": "4 5 23", "DELETE artifact": "5 5 15", "HEAD content": "2 2 1",
-			"GET viewer page": "0 0 0", "POST finalize, 3 files": "7 5 18", "POST finalize, 3 files that are known": "11 5 21",
-		}[row[1]]
-		if got := strings.Join(rounded(row[2:]), " "); checked && !within(got, want) {
-			t.Errorf("%s takes %s calls, RRU and WRU, want at most %s", row[1], got, want)
-		}
-	}
-	leavesNothing(t)
-}
-
-// within tells whether means are at most those of another row: permits in hand and what is kept in memory take fewer
-// calls of a repeated request.
-func within(got, most string) bool {
-	var a, b [3]float64
-	for n, text := range map[*[3]float64]string{&a: got, &b: most} {
-		if _, err := fmt.Sscan(text, &n[0], &n[1], &n[2]); err != nil {
-			return false
-		}
-	}
-	return a[0] <= b[0] && a[1] <= b[1] && a[2] <= b[2]
-}
-
-// rounded takes out what single repeated calls add to a mean on a busy machine; the journeys hold the exact numbers.
-func rounded(means []string) []string {
-	out := make([]string, len(means))
-	for i, m := range means {
-		f, _ := strconv.ParseFloat(m, 64)
-		out[i] = strconv.FormatFloat(math.Round(f), 'f', 0, 64)
-	}
-	return out
-}
-
-func TestGrowthComparesASmallAndALargeWorkspace(t *testing.T) {
+// TestModesAreMeasured measures modes one after the other on one stack.
+func TestModesAreMeasured(t *testing.T) {
 	o := short(t, "")
-	o.duration = time.Second
-	o.measure = (*bench).growth
-	o.inMemory = true
-	o.artifacts = 60
-	out := printed(t, o)
-	for _, want := range []string{"| list | 10 | ", "| list | 60 | ", "| | ratio | 1.00 (budget < 1.3)"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("the table lacks %q", want)
+	o.inMemory, o.byName = true, true
+	o.stock, o.artifacts, o.dueArtifacts = 4, 60, 3
+	b := &bench{options: o, stderr: t.Output()}
+	err := b.start(t.Context())
+	defer func() {
+		if err := b.stop(); err != nil {
+			t.Error(err)
 		}
-	}
-	publish := regexp.MustCompile(`(?m)^\| publish \| 60 \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`).FindStringSubmatch(out)
-	if publish == nil || !within(strings.Join(publish[1:], " "), "4.00 5.00 23.00") {
-		t.Errorf("publishing takes %q calls, RRU and WRU, want at most 4, 5 and 23", publish)
-	}
-	leavesNothing(t)
-}
-
-func TestGrowthFailsWhenCapacityGrows(t *testing.T) {
-	measured := func(calls int, rru float64) []*row {
-		return []*row{{name: "list", took: []time.Duration{time.Millisecond}, used: reading{spent: spent{Calls: calls, RRU: rru}}}}
-	}
-	counts := []int{10, 1000}
-	if err := compareGrowth(io.Discard, counts, [2][]*row{measured(4, 2), measured(4, 2.5)}); err != nil {
+		leavesNothing(t)
+	}()
+	if err != nil {
 		t.Error(err)
+		return
 	}
-	for name, many := range map[string][]*row{"capacity": measured(4, 2.7), "calls": measured(6, 2)} {
-		if err := compareGrowth(io.Discard, counts, [2][]*row{measured(4, 2), many}); err == nil {
-			t.Errorf("more %s is accepted", name)
-		}
-	}
-}
-
-func TestLeasesOfCountersAreNoGrowth(t *testing.T) {
-	measured := func(wru float64) []*row {
-		return []*row{{name: "list", took: []time.Duration{time.Millisecond}, used: reading{spent: spent{Calls: 1, WRU: wru}}}}
-	}
-	counts := []int{10, 1000}
-	if err := compareGrowth(io.Discard, counts, [2][]*row{measured(0.01), measured(0.09)}); err != nil {
-		t.Error(err)
-	}
-	if err := compareGrowth(io.Discard, counts, [2][]*row{measured(0.01), measured(0.12)}); err == nil {
-		t.Error("a tenth of a write more each time is accepted")
+	const mean = `( \| \d+\.\d+)`
+	for _, c := range []struct {
+		flag string
+		rows string
+		want []string // lines, as regular expressions
+	}{
+		{"pages", "/1$", []string{
+			`Page with 20 files, hot \| 1 \| \d+\.\d\d \| 40\.0 \|`, `Page with 20 files, cold \| 1 \| \d+\.\d\d \| 4\d\.\d \|`,
+		}},
+		{"publishes", "^publish-(lone|100)/1$", []string{
+			`Publish flow of 3 files, a new key \| 1 \| \d+\.\d\d \|`, `Publish flow of 100 files \| 1 \|`,
+		}},
+		{"mix", "", []string{
+			`open a page with 20 files by its link \| 70 \| [1-9].* \| 0 \|$`, `publish 3 files \| 10 \| [1-9].* \| 0 \|$`,
+			`poll: agent view, list or usage policy \| 20 \| [1-9].* \| 0 \|$`,
+		}},
+		{"growth", "", []string{
+			`list, 10 artifacts` + mean + `{5} \|$`, `list, 60 artifacts` + mean + `{5} \|$`,
+			`publish, 60 artifacts \| ([0-3]\.\d\d|4\.00) \| ([0-4]\.\d|5\.0) \| ((1\d|2[0-2])\.\d\d|23\.00) \|`,
+		}},
+		{"live", "", []string{
+			`50 of one artifact, counted \| \d+` + mean, `1000 of an artifact each \| \d+` + mean,
+		}},
+		{"cost", "", []string{
+			`API Gateway \| 3\.50 \| 3\.50 \| 1\.00 \| 3\.00 \| 3\.00 \|  \|  \|$`,
+			`CloudFront \|  \|  \|  \| 5\.\d\d \| 5\.\d\d \|  \|  \|$`,
+			`RRU \| 0\.\d\d \(2\.\d0\) \| 0\.25 \(2\.00\) \|`, `S3: PUT, COPY, LIST \|  \|  \|  \| 20\.00 \(4\.00\) \|`,
+			`\*\*Sum\*\*( \| \*\*\d+\.\d\d\*\*){7} \|$`,
+		}},
+		{"afterlife", "", []string{
+			`It expires: expire and purge( \| [1-9]\d*\.\d+){3} \|$`, `It expires: all( \| [1-9]\d*\.\d+){3} \|$`,
+			`Its owner deletes it: purge( \| [1-9]\d*\.\d+){3} \|$`,
+			`Its owner deletes it: delete its bytes( \| [1-9]\d*\.\d+){3} \|$`,
+		}},
+		{"due", "", []string{`It expires: let others find its bytes \| \d+\.\d \| \d+` + mean + `{2} \| [1-9]\d*\.\d \|$`}},
+	} {
+		t.Run(c.flag, func(t *testing.T) {
+			for _, m := range modes {
+				if m.flag == c.flag {
+					m.byName = true
+					b.mode = m
+				}
+			}
+			b.asked = regexp.MustCompile(c.rows)
+			var out strings.Builder
+			if err := b.runMode(t.Context(), &out); err != nil {
+				t.Fatal(err)
+			}
+			t.Log(out.String())
+			for _, want := range c.want {
+				if !regexp.MustCompile(`(?m)^\| ` + want).MatchString(out.String()) {
+					t.Errorf("the table lacks %s", want)
+				}
+			}
+		})
 	}
 }
 
 func TestALargeReadTakesNoMemory(t *testing.T) {
 	o := short(t, "")
-	o.measure = (*bench).memory
-	printed(t, o)
+	o.do = (*bench).memory
+	if err := run(t.Context(), o, t.Output(), t.Output()); err != nil {
+		t.Error(err)
+	}
 	leavesNothing(t)
 }
 
-func TestResidentMemoryIsReadFromTheStatus(t *testing.T) {
-	got, err := parseResident("Name:\tx\nVmHWM:\t   20480 kB\nVmRSS:\t   10240 kB\n")
-	if want := (resident{now: 10 << 20, peak: 20 << 20}); err != nil || got != want {
-		t.Errorf("%+v (%v), want %+v", got, err, want)
+func TestAMixFailsWithItsOperations(t *testing.T) {
+	m := &mix{turns: make([]int, mixUsers), failed: map[int][]error{}}
+	m.add(mixUsers, "read", func(_ context.Context, user, _ int) error {
+		if user == 3 {
+			return io.ErrUnexpectedEOF
+		}
+		return nil
+	})
+	if _, err := drive(t.Context(), mixUsers, time.Millisecond, m.row(true).work); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := parseResident("Name:\tx\n"); err == nil {
-		t.Error("a status without memory is accepted")
+	if err := m.err(); !errors.Is(err, errMix) || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestABillAddsUp(t *testing.T) {
+	r := &row{done: 100, used: reading{
+		Calls:      300,
+		RoundTrips: 200,
+		RRU:        200,
+		WRU:        100,
+		Names:      map[string]int{"S3.GetObject": 100, "DynamoDB.BatchGetItem": 100},
+		Sent:       409600,
+		Logged:     100_000,
+		CPU:        100 * time.Millisecond,
+	}}
+	var out strings.Builder
+	printBills(&out, []bill{bill{title: "Content GET", rest: 1, memory: 0.5}.of(r)})
+	const want = `| $ per million | Content GET |
+|---|--:|
+| API Gateway | 3.50 |
+| CloudFront |  |
+| WRU | 0.62 (1.00) |
+| RRU | 0.25 (2.00) |
+| S3: PUT, COPY, LIST |  |
+| S3: GET, HEAD | 0.40 (1.00) |
+| Lambda | 0.46 |
+| Logs of the functions | 0.50 |
+| Transfer out | 0.37 |
+| **Sum** | **6.10** |
+`
+	if out.String() != want {
+		t.Errorf("got %s\nwant %s", out.String(), want)
+	}
+}
+
+// TestGrowthFailsWhenCapacityGrows has calls and capacity of one request each in a small and in a large workspace. What
+// leases of counters take is no growth.
+func TestGrowthFailsWhenCapacityGrows(t *testing.T) {
+	for name, c := range map[string]struct {
+		few, many reading
+		grows     bool
+	}{
+		"a little capacity": {reading{Calls: 4, RRU: 2}, reading{Calls: 4, RRU: 2.5}, false},
+		"capacity":          {reading{Calls: 4, RRU: 2}, reading{Calls: 4, RRU: 2.7}, true},
+		"calls":             {reading{Calls: 4, RRU: 2}, reading{Calls: 6, RRU: 2}, true},
+		"leases":            {reading{Calls: 1, WRU: 0.01}, reading{Calls: 1, WRU: 0.09}, false},
+		"a tenth of writes": {reading{Calls: 1, WRU: 0.01}, reading{Calls: 1, WRU: 0.12}, true},
+	} {
+		measured := [2][]*row{{{title: "list", done: 1, used: c.few}}, {{title: "list", done: 1, used: c.many}}}
+		if err := compareGrowth(io.Discard, measured); (err != nil) != c.grows {
+			t.Errorf("more %s: %v", name, err)
+		}
 	}
 }
 
@@ -270,61 +171,5 @@ func TestTheFirstAnswerOfAFunctionHasToBeGood(t *testing.T) {
 		if err := answersOK([]byte(answer)); (err == nil) != good {
 			t.Errorf("%q: %v", answer, err)
 		}
-	}
-}
-
-func TestTasksAreDoneOnce(t *testing.T) {
-	done := make(chan int, 20)
-	var tasks []task
-	for n := range cap(done) {
-		tasks = append(tasks, func(context.Context) error { done <- n; return nil })
-	}
-	took, err := drive(t.Context(), 4, time.Minute, consuming(tasks))
-	close(done)
-	var got []int
-	for n := range done {
-		got = append(got, n)
-	}
-	slices.Sort(got)
-	if err != nil || len(took) != len(tasks) || len(slices.Compact(got)) != len(tasks) {
-		t.Errorf("%d of %d tasks were done in %d operations (%v)", len(got), len(tasks), len(took), err)
-	}
-}
-
-func TestTheJobsWorkOffWhatFallsDue(t *testing.T) {
-	o := short(t, "")
-	o.measure = (*bench).due
-	o.inMemory = true
-	o.still = true
-	o.dueArtifacts = 3
-	out := printed(t, o)
-	steps := regexp.MustCompile(`(?m)^\| [\w ]+ \| [\d.]+ \| \d+ \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|$`).FindAllStringSubmatch(out, -1)
-	if len(steps) != len(lives[0].steps) {
-		t.Fatalf("%d steps, expected %d", len(steps), len(lives[0].steps))
-	}
-	for n, step := range steps {
-		if wru, err := strconv.ParseFloat(step[2], 64); err != nil || wru == 0 {
-			t.Errorf("%s writes nothing: %v", lives[0].steps[n].title, step)
-		}
-	}
-	leavesNothing(t)
-}
-
-func TestAllMeasuresEachModeOnItsOwn(t *testing.T) {
-	var titles []string
-	for _, m := range inAll() {
-		titles = append(titles, m.flag)
-	}
-	want := []string{"", "pages", "publishes", "mix", "routes", "afterlife", "cost", "memory"}
-	if !slices.Equal(titles, want) {
-		t.Errorf("%q, want %q", titles, want)
-	}
-	for _, args := range [][]string{{"-all", "-routes"}, {"-routes", "-all"}} {
-		if _, err := parse(args, io.Discard); !errors.Is(err, errTwoModes) {
-			t.Errorf("%q: %v", args, err)
-		}
-	}
-	if o, err := parse([]string{"-all"}, io.Discard); err != nil || !o.all || o.duration != 0 {
-		t.Errorf("%+v (%v)", o, err)
 	}
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,35 +9,19 @@ import (
 
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/id"
 )
 
-// person is a member with a workspace, who let the CLI in.
+// person is a member with a workspace and an artifact, who let a client in.
 type person struct {
-	*wire.Agent             // with an access token
-	refresh     string      // its refresh token
-	key         *wire.Agent // with an API key of the workspace
-	artifact    id.Artifact // that it published
-	revision    id.Revision
+	shown          // whose agent has an access token
+	refresh string // its refresh token
 }
 
 // people signs a person in for each client.
 func (b *bench) people(ctx context.Context) ([]*person, error) {
 	b.say("signing people in")
-	return each(ctx, manyClients, func(ctx context.Context, n int) (*person, error) {
-		p, err := b.signIn(ctx, fmt.Sprintf("bench-%d@example.org", n))
-		if err != nil {
-			return nil, err
-		}
-		var made contract.CreatedKey
-		a, err := p.Do(ctx, "POST", p.At.APIURL+"/v1/web/keys", contract.CreateKey{Name: "bench"}, "Idempotency-Key", wire.NewKey())
-		if err := unpack(a, err, http.StatusCreated, &made); err != nil {
-			return nil, err
-		}
-		p.key = &wire.Agent{HTTP: p.HTTP, At: p.At, Key: made.Secret}
-		shown, err := p.key.PublishFiles(ctx, "Report", "", site()[:1]...)
-		p.artifact, p.revision = shown.ArtifactID, shown.RevisionID
-		return p, err
+	return prepare(ctx, b, manyClients, func(m *maker) *person {
+		return m.approve(m.enter(fmt.Sprintf("bench-%d@example.org", m.n)), onePage())
 	})
 }
 
@@ -51,7 +33,8 @@ type browser struct {
 	cookies map[string]string
 }
 
-func (w *browser) ask(ctx context.Context, method, target string, form url.Values) (wire.Answer, error) {
+// ask sends a request from a page of the app, a form if there is one.
+func (w *browser) ask(ctx context.Context, status int, method, target string, form url.Values) (wire.Answer, error) {
 	var cookies []string
 	for name, value := range w.cookies {
 		cookies = append(cookies, name+"="+value)
@@ -59,67 +42,146 @@ func (w *browser) ask(ctx context.Context, method, target string, form url.Value
 	headers := []string{"Sec-Fetch-Site", "same-origin", "Cookie", strings.Join(cookies, "; ")}
 	var body any
 	if form != nil {
-		body, headers = form.Encode(), append(headers, "Content-Type", formType, "Origin", w.app)
+		body, headers = form, append(headers, "Origin", w.app)
 	}
-	a, err := w.Do(ctx, method, target, body, headers...)
+	a, err := call(ctx, w.Agent, status, method, target, body, headers...)
 	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
 		w.cookies[c.Name] = c.Value
 	}
 	return a, err
 }
 
-const formType = "application/x-www-form-urlencoded"
+// browse has a browser ask, and returns where it is sent and what it is shown.
+func (m *maker) browse(w *browser, status int, method, target string, form url.Values) (there *url.URL, shown []byte) {
+	there = new(url.URL)
+	m.first(func(ctx context.Context, _ int) error {
+		a, err := w.ask(ctx, status, method, target, form)
+		if at, err := url.Parse(a.Header.Get("Location")); err == nil {
+			there = at
+		}
+		shown = a.Body
+		return err
+	})
+	return there, shown
+}
+
+// newBrowser is one that has been nowhere.
+func (m *maker) newBrowser() *browser {
+	return &browser{staying(m.anyone), m.anyone.At.AppURL, map[string]string{}}
+}
+
+// signIn is a browser that the app host sends to the identity provider, and the address there.
+func (m *maker) signIn() (*browser, *url.URL) {
+	w := m.newBrowser()
+	there, _ := m.browse(w, http.StatusSeeOther, "GET", w.app+"/api/auth/sign-in?returnPathname=/dashboard", nil)
+	return w, there
+}
+
+// enter takes a person through the identity provider.
+func (m *maker) enter(email string) *browser {
+	w, there := m.signIn()
+	target := there.String() + "&login_hint=" + url.QueryEscape(email)
+	back, _ := m.browse(m.newBrowser(), http.StatusSeeOther, "GET", target, nil) // which shows our cookies to the app only
+	m.browse(w, http.StatusSeeOther, "GET", back.String(), nil)
+	return w
+}
 
 // ours is the client that people sign in with: a login of the CLI makes a few keys only.
 const ours = "dashboard"
 
-// signIn takes a person through the identity provider and approves the client.
-func (b *bench) signIn(ctx context.Context, email string) (*person, error) {
-	w, err := b.enter(ctx, email)
-	if err != nil {
-		return nil, err
-	}
-	return b.approves(ctx, w)
+var deviceFields = url.Values{"client_id": {ours}, "device_name": {"bench"}}
+
+// approve gives the client the rights of the person who is signed in, and publishes files with a key of theirs.
+func (m *maker) approve(w *browser, files []wire.File) *person {
+	device := ask[contract.DeviceAuthorization](m, m.anyone, 200, "POST", "/oauth2/device_authorization", deviceFields)
+	m.browse(w, http.StatusOK, "POST", w.app+"/device/approve", url.Values{"code": {device.UserCode}})
+	grant := url.Values{"grant_type": {contract.GrantDevice}, "client_id": {ours}, "device_code": {device.DeviceCode}}
+	token := ask[contract.Token](m, m.anyone, http.StatusOK, "POST", tokenPath, grant)
+	p := &person{refresh: token.RefreshToken}
+	p.shown.Agent = m.with(token.AccessToken)
+	p.Published = m.show(m.with(m.createKey(p).Secret), files...).Published
+	return p
 }
 
-// enter takes a person through the identity provider.
-func (b *bench) enter(ctx context.Context, email string) (*browser, error) {
-	plain := *b.anyone.HTTP
-	plain.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	w := &browser{&wire.Agent{HTTP: &plain, At: b.anyone.At}, b.hosts.Origins.App, map[string]string{}}
-	a, err := w.ask(ctx, "GET", w.app+"/api/auth/sign-in?returnPathname=/dashboard", nil)
-	if err := expect(a, err, http.StatusSeeOther); err != nil {
-		return nil, err
-	}
-	provider, err := w.Do(ctx, "GET", a.Header.Get("Location")+"&login_hint="+url.QueryEscape(email), nil)
-	if err := expect(provider, err, http.StatusSeeOther); err != nil {
-		return nil, err
-	}
-	a, err = w.ask(ctx, "GET", provider.Header.Get("Location"), nil)
-	return w, expect(a, err, http.StatusSeeOther)
+// with is a client with a credential.
+func (b *bench) with(bearer string) *wire.Agent {
+	return &wire.Agent{HTTP: b.anyone.HTTP, At: b.anyone.At, Key: bearer}
 }
 
-// approves gives the client the rights of the person who is signed in.
-func (b *bench) approves(ctx context.Context, w *browser) (*person, error) {
-	var device contract.DeviceAuthorization
-	if err := b.form(ctx, "/oauth2/device_authorization", url.Values{"client_id": {ours}, "device_name": {"bench"}}, &device); err != nil {
-		return nil, err
-	}
-	a, err := w.ask(ctx, "POST", w.app+"/device/approve", url.Values{"code": {device.UserCode}})
-	if err := expect(a, err, http.StatusOK); err != nil {
-		return nil, err
-	}
-	var token contract.Token
-	err = b.form(ctx, "/oauth2/token", url.Values{"grant_type": {contract.GrantDevice}, "client_id": {ours}, "device_code": {device.DeviceCode}}, &token)
-	return &person{Agent: &wire.Agent{HTTP: b.anyone.HTTP, At: b.anyone.At, Key: token.AccessToken}, refresh: token.RefreshToken}, err
+const (
+	keysPath  = "/v1/web/keys"
+	tokenPath = "/oauth2/token"
+)
+
+func (m *maker) createKey(p *person) contract.CreatedKey {
+	return ask[contract.CreatedKey](m, p.Agent, 201, "POST", keysPath, contract.CreateKey{Name: "bench"}, command)
 }
 
-// form sends a form to the api host and unpacks its answer.
-func (b *bench) form(ctx context.Context, path string, fields url.Values, out any) error {
-	a, err := b.anyone.Do(ctx, "POST", b.anyone.At.APIURL+path, fields.Encode(), "Content-Type", formType)
-	return unpack(a, err, http.StatusOK, out)
+// memberReads are the rows of members that may be repeated; the artifact of the member replaces {}.
+var memberReads = []struct{ name, title, path string }{
+	{"web-workspace", "GET workspace, member", "/v1/web/workspace"},
+	{"web-list", "GET list, member", "/v1/web/artifacts"},
+	{"web-keys", "GET keys, member", keysPath},
+	{"web-artifact", "GET artifact, member", "/v1/web/artifacts/{}"},
+	{"web-revisions", "GET revisions, member", "/v1/web/artifacts/{}/revisions"},
+	{"web-artifact-links", "GET links of an artifact, member", "/v1/web/artifacts/{}/access-links"},
+	{"web-links", "GET links, member", "/v1/web/access-links"},
+	{"web-audit", "GET audit, member", "/v1/web/audit"},
+	{"web-settings", "GET settings, member", "/v1/web/settings"},
+	{"web-export", "GET export, member", "/v1/web/workspace/export"},
+	{"web-callback", "POST callback, member", "/v1/auth/web/callback"},
 }
 
-func unpack(a wire.Answer, err error, status int, out any) error {
-	return errors.Join(expect(a, err, status), json.Unmarshal(a.Body, out))
+// memberRoutes are the rows of members.
+func (b *bench) memberRoutes(people []*person) []row {
+	var rows []row
+	for _, r := range memberReads {
+		method, _, _ := strings.Cut(r.title, " ")
+		rows = append(rows, row{name: r.name, title: r.title, work: func(ctx context.Context, client int) error {
+			p := people[client]
+			_, err := call(ctx, p.Agent, 200, method, strings.Replace(r.path, "{}", string(p.ArtifactID), 1), nil)
+			return err
+		}})
+	}
+	of := func(m *maker) *person { return people[m.n%len(people)] }
+	commands := func(status int, method string, do change) stock {
+		return b.commands(func(ctx context.Context) ([]shown, error) {
+			return prepare(ctx, b, len(people), func(m *maker) shown { return of(m).shown })
+		}, status, method, do)
+	}
+	inTurn := func(verbs ...string) stock {
+		return commands(200, "POST", func(s shown, turn int) (string, any) { return s.web(verbs[turn%len(verbs)]), nil })
+	}
+	key := commands(201, "POST", func(shown, int) (string, any) { return keysPath, contract.CreateKey{Name: "made"} })
+	keyRevoke := func(m *maker) operation {
+		made := m.createKey(of(m))
+		return asking(of(m).Agent, 200, "POST", keysPath+"/"+string(made.APIKey.ID)+"/revoke", nil, command)
+	}
+	settings := commands(200, "PATCH", func(_ shown, turn int) (string, any) {
+		return "/v1/web/settings", contract.UpdateSettings{WorkspaceName: fmt.Sprint("Workspace ", turn), AutoDeletionDays: 3}
+	})
+	link := commands(201, "POST", func(s shown, _ int) (string, any) { return s.web(links), s.toRevision() })
+	onLink := func(verb string) stock {
+		return b.stocked(func(m *maker) operation {
+			return m.onLink(of(m).shown, shown.web, "/v1/web/access-links/", verb, command)
+		})
+	}
+	claim := func(m *maker) operation { // of a workspace with one artifact
+		g, made := m.provision()
+		m.show(g, onePage()...)
+		body := contract.ClaimRequest{ClaimToken: made.ClaimToken}
+		return asking(of(m).Agent, 200, "POST", "/v1/ephemeral/claim", body, command)
+	}
+	lock := "/access-link-lockdown"
+	return append(rows, []row{
+		{name: "web-key-create", title: "POST key, member", stock: key},
+		{name: "web-key-revoke", title: "POST key revoke, member", stock: b.stocked(keyRevoke)},
+		{name: "web-settings-update", title: "PATCH settings, member", stock: settings},
+		{name: "web-link-create", title: "POST link, member", stock: link},
+		{name: "web-link-mint", title: "POST link mint, member", stock: onLink("/mint")},
+		{name: "web-link-revoke", title: "POST link revoke, member", stock: onLink("/revoke")},
+		{name: "web-link-lockdown", title: "POST link lockdown and lift in turn, member", stock: inTurn(lock, lock+"/lift")},
+		{name: "pin", title: "POST pin and unpin in turn", stock: inTurn("/pin", "/unpin")},
+		{name: "claim", title: "POST claim", stock: b.gated(gateMost, claim)},
+	}...)
 }

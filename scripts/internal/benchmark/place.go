@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -52,16 +51,4 @@ func (p place) engineClient() *http.Client {
 	return httpClient(func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return dialer.DialContext(ctx, network, strings.TrimPrefix(p.engines.S3, "http://"))
 	})
-}
-
-func httpClient(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Client {
-	const connections = 128
-	return &http.Client{Transport: &http.Transport{
-		DialContext:           dial,
-		MaxIdleConns:          connections,
-		MaxIdleConnsPerHost:   connections,
-		IdleConnTimeout:       time.Minute,
-		ResponseHeaderTimeout: time.Minute, // many users on a busy machine
-		ForceAttemptHTTP2:     true,
-	}}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,29 +16,29 @@ const clockTick = 10 * time.Millisecond
 
 // processStat is what proc_pid_stat(5) tells about a process.
 type processStat struct {
-	parent int
-	cpu    time.Duration // user and system
+	parent   int
+	cpu      time.Duration // user and system
+	resident int64         // bytes of memory
 }
 
 var errStat = errors.New("the stat of a process is not as expected")
 
 // parseStat reads proc_pid_stat(5). The name of the program is in parentheses and may hold any characters.
 func parseStat(text string) (s processStat, err error) {
-	const parent, user, system = 1, 11, 12 // fields after the name
+	const parent, user, system, pages = 1, 11, 12, 21 // fields after the name
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(fields) <= system {
+	if len(fields) <= pages {
 		return s, errStat
 	}
-	var ticks [2]int
-	var errs [3]error
-	s.parent, errs[0] = strconv.Atoi(fields[parent])
-	ticks[0], errs[1] = strconv.Atoi(fields[user])
-	ticks[1], errs[2] = strconv.Atoi(fields[system])
-	s.cpu = time.Duration(ticks[0]+ticks[1]) * clockTick
-	if errors.Join(errs[:]...) != nil {
-		err = errStat
+	var numbers [4]int64
+	for n, field := range []int{parent, user, system, pages} {
+		if numbers[n], err = strconv.ParseInt(fields[field], 10, 64); err != nil {
+			return s, errStat
+		}
 	}
-	return s, err
+	s.parent, s.cpu = int(numbers[0]), time.Duration(numbers[1]+numbers[2])*clockTick
+	s.resident = numbers[3] * int64(os.Getpagesize())
+	return s, nil
 }
 
 func statOf(pid int) (processStat, error) {
@@ -91,17 +92,29 @@ type usage struct {
 }
 
 func (p processes) usage() usage {
-	var u usage
-	if s, err := statOf(p.hosts); err == nil {
-		u.hosts = s.cpu
-	}
+	hosts, _ := statOf(p.hosts)
+	u := usage{hosts: hosts.cpu, resident: hosts.resident}
 	for _, pid := range p.engines {
-		if s, err := statOf(pid); err == nil {
-			u.engines += s.cpu
-		}
-	}
-	if r, err := residentOf(p.hosts); err == nil {
-		u.resident = r.now
+		s, _ := statOf(pid)
+		u.engines += s.cpu
 	}
 	return u
 }
+
+var peakLine = regexp.MustCompile(`(?m)^VmHWM:\s+(\d+) kB$`)
+
+// peak is the most resident memory that a process has had, in bytes.
+func peak(pid int) (int64, error) {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, fmt.Errorf("memory is read from /proc, which only Linux has: %w", err)
+	}
+	line := peakLine.FindSubmatch(status)
+	if line == nil {
+		return 0, fmt.Errorf("the status of the hosts tells no memory: %q", status)
+	}
+	kilobytes, err := strconv.ParseInt(string(line[1]), 10, 64)
+	return kilobytes << 10, err
+}
+
+func megabytes(n int64) float64 { return float64(n) / (1 << 20) }

@@ -4,16 +4,17 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
 
 func TestTheStatOfAProcessIsRead(t *testing.T) {
 	got, err := parseStat("17 (a) b (c) S 12 17 17 0 -1 4194560 100 0 0 0 250 31 0 0 20 0 1 0 100 1000 10 1\n")
-	if want := (processStat{parent: 12, cpu: 2810 * time.Millisecond}); err != nil || got != want {
+	if want := (processStat{12, 2810 * time.Millisecond, int64(10 * os.Getpagesize())}); err != nil || got != want {
 		t.Errorf("%+v (%v), want %+v", got, err, want)
 	}
-	for _, text := range []string{"", "17 (a) S 12 17", "17 (a) S x 17 17 0 -1 4194560 100 0 0 0 250 31 0"} {
+	for _, text := range []string{"", "17 (a) S 12 17", "17 (a) S x" + strings.Repeat(" 1", 22)} {
 		if _, err := parseStat(text); err == nil {
 			t.Errorf("%q is accepted", text)
 		}
@@ -40,5 +41,15 @@ func TestDescendantsLeaveOutOneBranch(t *testing.T) {
 	}
 	if u := (processes{hosts: os.Getpid(), engines: all}).usage(); u.resident == 0 {
 		t.Errorf("the memory of this process is not known: %+v", u)
+	}
+}
+
+func TestThePeakOfMemoryIsReadFromTheStatus(t *testing.T) {
+	now, _ := statOf(os.Getpid())
+	if most, err := peak(os.Getpid()); err != nil || most < now.resident/2 {
+		t.Errorf("%d bytes at most (%v), %d now", most, err, now.resident)
+	}
+	if _, err := peak(0); err == nil {
+		t.Error("there is no process 0")
 	}
 }

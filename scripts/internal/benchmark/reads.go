@@ -2,45 +2,64 @@ package main
 
 import (
 	"context"
-	"math/rand/v2"
-	"net/http"
+	"slices"
+	"strings"
 
 	"vitrine/scripts/testkit/wire"
 )
 
+const flowsLegend = `
+Each figure is of one whole flow or GET; calls that overlap are one round trip. CPU and allocations are of the hosts'
+process, in brackets those of the load's own process, which makes the calls of such a row itself. CPU of the engines is
+that of DynamoDB's and S3's together. Resident is the memory of the hosts' process when the row ended. The PUTs of a
+flow go to S3 and are not among the hosts' calls. The engines' data is on disk. Hot reads ask for the same file again
+and again, cold ones each for another artifact, which the hosts have not read before.
+`
+
 // coldReads is how many artifacts a row of cold reads has, unless the options say less.
 const coldReads = 400
 
-// freshNoise returns n bytes that do not compress, others each time.
-func freshNoise(n int) []byte {
-	out := make([]byte, n)
-	var seed [32]byte
-	for i := range seed {
-		seed[i] = byte(rand.Uint32())
+// flowRows are hot reads beside their bare calls, cold reads and the publish flow.
+func (b *bench) flowRows(ctx context.Context) (rows []row, err error) {
+	for n, size := range []string{"4 KB", "1 MB"} {
+		f, short := b.reads[n], strings.ToLower(size[:1]+size[2:3])
+		recorded, err := b.recordCalls(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		download, err := b.downloading(ctx, recorded, f.size)
+		if err != nil {
+			return nil, err
+		}
+		three := []row{
+			{name: "content-" + short, title: "Content GET, " + size + ", hot", work: b.hotRead(n)},
+			{name: "bare-" + short, title: "its three bare calls, " + size, work: b.calling(recorded, f.size)},
+			{name: "s3-" + short, title: "the S3 engine's own GET, " + size, work: download},
+		}
+		for _, clients := range []int{1, manyClients} {
+			for i, r := range three {
+				r.clients, r.bare = clients, i > 0
+				rows = append(rows, r)
+			}
+		}
 	}
-	rand.NewChaCha8(seed).Read(out)
-	return out
+	return append(rows, b.coldRow(), b.publishRow()), nil // last: the hosts work on it for some time
 }
 
-// coldReads publishes artifacts of one file. Each is read once, so that the hosts find nothing of it in their memory:
-// no list of files, no bytes and no permits of its rate counter.
-func (b *bench) coldReads(ctx context.Context) ([]task, error) {
-	client := httpClient(nil)
-	return each(ctx, b.atMost(coldReads), func(ctx context.Context, i int) (task, error) {
-		file := wire.File{Path: "small.txt", Body: freshNoise(smallSize)}
-		p, err := b.inTurn(i).PublishFiles(ctx, "Cold", "", file)
-		return once(fetching(client, p.RevisionContentURL, smallSize)), err
-	})
+// hotRead reads the small or the large file.
+func (b *bench) hotRead(n int) operation {
+	return fetching(httpClient(nil), b.reads[n].url, b.reads[n].size)
 }
 
-// coldRow is the row of cold reads.
+// coldRow is the row of artifacts of one file, each of which is read once, so that the hosts find nothing of it in
+// their memory: no list of files, no bytes and no permits of its rate counter.
 func (b *bench) coldRow() row {
-	return row{
-		name:   "content-cold-4k",
-		title:  "Content GET, 4 KB, cold",
-		stock:  b.coldReads,
-		logged: 1,
-	}
+	client := httpClient(nil)
+	stock := b.making(coldReads, func(m *maker) operation {
+		s := m.show(m.inTurn(m.n), wire.File{Path: "small.txt", Body: freshNoise(smallSize)})
+		return fetching(client, s.RevisionContentURL, smallSize)
+	})
+	return row{name: "content-cold-4k", title: "Content GET, 4 KB, cold", stock: stock}
 }
 
 // essentials are the rows that are compared with those of another commit unless the command line chooses others.
@@ -53,42 +72,21 @@ func (b *bench) essentials(ctx context.Context) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	etag, err := b.etag(ctx, b.read.urls[0])
-	if err != nil {
-		return nil, err
+	var rows []row
+	for _, r := range b.readRoutes(s, "") {
+		if slices.Contains(essentialRoutes, r.name) {
+			rows = append(rows, r)
+		}
 	}
-	api, client := b.anyone.At.APIURL, httpClient(nil)
-	view := api + "/v1/artifacts/" + string(s.published.ArtifactID) + "/agent-view"
-	rows := []row{
-		{name: "whoami", title: "GET whoami", work: asking(s.owner, 200, "GET", api+"/v1/whoami")},
-		{name: "content-4k", title: "GET content, 4 KB, hot", work: fetching(client, b.read.urls[0], b.read.sizes[0])},
+	rows = append(rows,
+		row{name: "content-4k", title: "GET content, 4 KB, hot", work: b.hotRead(0)},
+		row{name: "content-1m", title: "GET content, 1 MB", work: b.hotRead(1)},
 		b.coldRow(),
-		{name: "content-head", title: "HEAD content", work: asking(b.anyone, 200, "HEAD", b.read.urls[0])},
-		{
-			name:  "content-304",
-			title: "GET content, 304",
-			work:  asking(b.anyone, http.StatusNotModified, "GET", b.read.urls[0], "If-None-Match", etag),
-		},
-		{name: "content-1m", title: "GET content, 1 MB", work: fetching(client, b.read.urls[1], b.read.sizes[1])},
-		{name: "agent-view", title: "GET agent view, 10 files", work: asking(s.owner, 200, "GET", view)},
-		{
-			name:  "agent-view-public",
-			title: "GET agent view, public",
-			work:  asking(b.anyone, 200, "GET", s.published.AgentViewURL),
-		},
-		{name: "list", title: "GET list, 50 artifacts", work: asking(s.owner, 200, "GET", api+"/v1/artifacts")},
-		{name: "resolve", title: "POST resolve", work: sending(b.anyone, api+"/v1/access-links/resolve", s.link)},
-		{
-			name:  "viewer",
-			title: "GET viewer page",
-			work:  asking(b.anyone, 200, "GET", b.anyone.At.AppURL+"/al/"+string(s.link.PublicID)),
-		},
-	}
+	)
 	rows = append(rows, pages...)
 	return append(rows, b.publishRow(), b.loneRow()), nil
 }
 
-func (b *bench) etag(ctx context.Context, target string) (string, error) {
-	a, err := b.anyone.Do(ctx, "HEAD", target, nil)
-	return a.Header.Get("ETag"), expect(a, err, http.StatusOK)
+var essentialRoutes = []string{
+	"whoami", "list", "agent-view", "agent-view-public", "resolve", "viewer", "content-head", "content-304",
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -22,12 +21,12 @@ import (
 type field struct {
 	client *dynamodb.Client
 	table  string
-	gate   stored
-	others []stored
+	gate   item
+	others []item
 	grown  int // artifacts, with the first
 }
 
-type stored = map[string]types.AttributeValue
+type item = map[string]types.AttributeValue
 
 // openField reads the items of an artifact as the store wrote them.
 func (b *bench) openField(ctx context.Context, a id.Artifact) (*field, error) {
@@ -36,7 +35,7 @@ func (b *bench) openField(ctx context.Context, a id.Artifact) (*field, error) {
 		TableName:                 &f.table,
 		ConsistentRead:            aws.Bool(true),
 		KeyConditionExpression:    aws.String("pk = :artifact"),
-		ExpressionAttributeValues: stored{":artifact": text("A#" + string(a))},
+		ExpressionAttributeValues: item{":artifact": text("A#" + string(a))},
 	})
 	if err != nil {
 		return nil, err
@@ -60,31 +59,32 @@ const batchMost = 25
 // grow makes copies until there are so many artifacts.
 func (f *field) grow(ctx context.Context, artifacts int) error {
 	perBatch := batchMost / (1 + len(f.others))
-	from, missing := f.grown, artifacts-f.grown
-	var made atomic.Int64
-	_, err := each(ctx, (missing+perBatch-1)/perBatch, func(ctx context.Context, batch int) (none struct{}, err error) {
+	batches := (artifacts - f.grown + perBatch - 1) / perBatch
+	_, err := each(ctx, batches, func(ctx context.Context, batch int) (none struct{}, err error) {
 		var writes []types.WriteRequest
-		for n := batch * perBatch; n < min(missing, (batch+1)*perBatch); n++ {
-			writes = append(writes, f.copies(from+n)...)
-			made.Add(1)
+		for n := f.grown + batch*perBatch; n < min(artifacts, f.grown+(batch+1)*perBatch); n++ {
+			writes = append(writes, f.copies(n)...)
 		}
 		return none, f.write(ctx, writes)
 	})
-	f.grown += int(made.Load())
+	f.grown = artifacts
 	return err
 }
 
 // copies are the items of the n-th copy, which is n milliseconds older than the first.
 func (f *field) copies(n int) []types.WriteRequest {
-	a := orderedID(n)
+	var ordered [16]byte // an engine on a disk takes keys in order many times faster than random ones
+	binary.BigEndian.PutUint64(ordered[:], uint64(n))
+	a := id.ArtifactOf(ordered)
 	gate := maps.Clone(f.gate)
-	created := milliseconds(f.gate["created"]) - int64(n)
+	created, _ := strconv.ParseInt(spelt(f.gate["created"]), 10, 64) // milliseconds
+	created -= int64(n)
 	gate["created"] = &types.AttributeValueMemberN{Value: strconv.FormatInt(created, 10)}
 	gate["g1s"] = text(fmt.Sprintf("%013d#%s", created, a))
 	due := spelt(gate["g2p"])
 	gate["g2p"] = text(due[:len(due)-1] + strconv.Itoa(n%4)) // one of its parts, whichever
 	var writes []types.WriteRequest
-	for _, i := range append([]stored{gate}, f.others...) {
+	for _, i := range append([]item{gate}, f.others...) {
 		i = maps.Clone(i)
 		i["pk"] = text("A#" + string(a))
 		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: i}})
@@ -92,18 +92,9 @@ func (f *field) copies(n int) []types.WriteRequest {
 	return writes
 }
 
-// orderedID is an id that sorts as n does: an engine on a disk takes keys in order many times faster than random ones.
-func orderedID(n int) id.Artifact {
-	var b [16]byte
-	binary.BigEndian.PutUint64(b[:], uint64(n))
-	return id.ArtifactOf(b)
-}
-
-// writeTries is how often what was left undone is written again.
-const writeTries = 10
-
+// write writes, and again what was left undone.
 func (f *field) write(ctx context.Context, writes []types.WriteRequest) error {
-	for try := range writeTries {
+	for try := range 10 {
 		out, err := f.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems: map[string][]types.WriteRequest{f.table: writes},
 		})
@@ -121,18 +112,11 @@ func (f *field) write(ctx context.Context, writes []types.WriteRequest) error {
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
 func spelt(v types.AttributeValue) string {
-	s, _ := v.(*types.AttributeValueMemberS)
-	if s == nil {
-		return ""
+	switch v := v.(type) {
+	case *types.AttributeValueMemberS:
+		return v.Value
+	case *types.AttributeValueMemberN:
+		return v.Value
 	}
-	return s.Value
-}
-
-func milliseconds(v types.AttributeValue) int64 {
-	n, _ := v.(*types.AttributeValueMemberN)
-	if n == nil {
-		return 0
-	}
-	out, _ := strconv.ParseInt(n.Value, 10, 64)
-	return out
+	return ""
 }

@@ -5,13 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"runtime/metrics"
 	"runtime/pprof"
-	"strings"
 	"syscall"
 	"time"
 
@@ -30,30 +28,17 @@ type order struct {
 	Data    string // folder of the key rings
 	Tables  string
 	Log     string // file of the request log
-	Still   bool   // no jobs
-	Named   bool   // calls of AWS are counted by name as well
-	// Functions runs the hosts as so many functions each, 0: in this process. The log of functions holds more than requests,
-	// and is not summed up.
+	Counted bool   // no jobs, and calls of AWS are counted by name as well
+	// Functions runs the hosts as so many functions each, 0: in this process. The log of functions holds more than
+	// requests, and is not summed up.
 	Functions int
 }
 
-// The commands. Each is answered with one line of JSON, a reading.
+// The commands, beside the file of a CPU profile that begins. Each is answered with one line of JSON, a reading.
 const (
-	readCommand    = "read"
-	profileCommand = "profile " // and the file
-	stopCommand    = "stop"     // the profile
+	readCommand = "read"
+	stopCommand = "stop" // the profile
 )
-
-// reading is what a process has used since its start.
-type reading struct {
-	Requests  int           // in the request log
-	CPU       time.Duration // user and system
-	Allocated int64         // bytes of heap, freed or not
-	Sent      int64         // bytes of the bodies of all answers
-	Logged    int64         // bytes of the request log
-	Names     names         // calls of AWS, if they are counted by name
-	spent
-}
 
 // closeTimeout is how long running requests may take at the end.
 const closeTimeout = 10 * time.Second
@@ -74,17 +59,16 @@ func serve(in io.Reader, out io.Writer) error {
 	}
 	defer log.Close()
 	sum := new(totals)
-	counted := &countingWriter{to: log, sum: sum}
 	with := stack.Options{
 		Engines:     o.Engines,
 		Data:        o.Data,
 		Tables:      o.Tables,
 		Limits:      lifted(),
 		Now:         time.Now,
-		Log:         slog.New(tally{slog.NewJSONHandler(counted, nil), sum}),
-		DisableJobs: o.Still,
+		Log:         slog.New(slog.NewJSONHandler(io.MultiWriter(log, sum), nil)),
+		DisableJobs: o.Counted,
 	}
-	if o.Named {
+	if o.Counted {
 		with.Middleware = []func(*middleware.Stack) error{sum.name}
 	}
 	if o.Functions > 0 { // which take no other numbers
@@ -109,18 +93,16 @@ func serve(in io.Reader, out io.Writer) error {
 // obey answers commands until there are no more.
 func obey(lines *bufio.Scanner, answers *json.Encoder, sum *totals) error {
 	for lines.Scan() {
-		command := lines.Text()
 		var err error
-		if file, ok := strings.CutPrefix(command, profileCommand); ok {
-			err = startProfile(file)
-		} else if command == stopCommand {
+		switch command := lines.Text(); command {
+		case readCommand:
+		case stopCommand:
 			pprof.StopCPUProfile()
+		default:
+			err = startProfile(command)
 		}
-		if err == nil {
-			err = answers.Encode(sum.reading())
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", command, err)
+		if err = errors.Join(err, answers.Encode(sum.reading())); err != nil {
+			return err
 		}
 	}
 	return lines.Err()

@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
 
@@ -29,19 +29,17 @@ type side struct {
 	// unbuilt is why the build of the zip files failed. Those of the baseline need not build, because hosts do not.
 	unbuilt error
 
-	api    string // URL of its api host
-	client *http.Client
+	stack  string // its program
+	lifted bool   // the program counts requests up to limits that no load reaches
 
-	place place // its engines
-
-	stack     string // its program
-	lifted    bool   // the program counts requests up to limits that no load reaches
+	api       string // URL of its api host
 	pid       int    // of what watches over the program
 	input     io.Closer
-	said      *tail
-	logged    logSum
-	processes processes     // of hosts and engines
+	log       totals
 	ended     chan struct{} // closed when the program has ended
+	processes processes     // of hosts and engines
+	place     place
+	bench     *bench
 }
 
 // Offsets of the ports of a stack from its base.
@@ -52,18 +50,26 @@ const (
 	lastOffset  = 12 // the S3 engine
 )
 
-// Bounds of what a side does once.
 const (
-	buildTimeout = 15 * time.Minute
 	startTimeout = 5 * time.Minute // it builds its S3 engine
 	healthPoll   = 100 * time.Millisecond
 )
 
-// build builds the stack and the zip files.
-func (s *side) build(ctx context.Context, temporary string) (err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, buildTimeout, fmt.Errorf("it takes more than %v", buildTimeout))
-	defer cancel()
-	if err = s.buildStack(ctx, temporary); err == nil {
+//go:embed lifted.go
+var liftedSource string
+
+// build builds the zip files, and the stack with limits that no load reaches, so that requests are counted as in a
+// deployment. Where the commit does not allow that, it builds the stack as it is.
+func (s *side) build(ctx context.Context, temporary string) error {
+	s.stack = filepath.Join(temporary, fmt.Sprint("local-", s.base))
+	overlay, err := s.tree.Lift(liftedSource, temporary)
+	if err == nil {
+		err = s.tree.Stack(ctx, s.stack, overlay)
+	}
+	if s.lifted = err == nil; !s.lifted && ctx.Err() == nil {
+		err = s.tree.Stack(ctx, s.stack, "")
+	}
+	if err == nil {
 		s.zips, s.unbuilt = s.tree.Zips(ctx, temporary)
 		if s.name == thisTree || ctx.Err() != nil {
 			err = s.unbuilt
@@ -75,40 +81,17 @@ func (s *side) build(ctx context.Context, temporary string) (err error) {
 	return err
 }
 
-//go:embed lifted.go
-var liftedSource string
-
-// buildStack builds the stack with limits that no load reaches, so that requests are counted as in a deployment. Where
-// the commit does not allow that, it builds the stack as it is.
-func (s *side) buildStack(ctx context.Context, temporary string) error {
-	overlay, err := s.tree.Lift(liftedSource, temporary)
-	if err == nil {
-		s.stack, err = s.tree.Stack(ctx, overlay)
-	}
-	if s.lifted = err == nil; s.lifted || ctx.Err() != nil {
-		return err
-	}
-	s.stack, err = s.tree.Stack(ctx, "")
-	return err
-}
-
-// counts tells whether both sides count requests.
-func (c *comparison) counts() bool { return c.sides[0].lifted && c.sides[1].lifted }
-
-// start starts the stack with engines of its own and returns when its hosts are healthy. It keeps no data.
-func (s *side) start(ctx context.Context, temporary string, counted bool) error {
+// start starts the stack with engines of its own and returns when its hosts are healthy. It keeps no data. The watcher
+// ends it when its standard input ends.
+func (s *side) start(ctx context.Context, watcher, temporary string, counted bool) error {
 	late := fmt.Errorf("its hosts are not healthy after %v", startTimeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, late)
 	defer cancel()
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
 	numbers := "off"
 	if counted {
 		numbers = "on"
 	}
-	c := exec.Command(self, watchWord, s.stack, "--ports", strconv.Itoa(s.base), "--memory", "--limits", numbers)
+	c := exec.Command(watcher, "-watch", "--", s.stack, "--ports", strconv.Itoa(s.base), "--memory", "--limits", numbers)
 	c.Dir = s.tree.Dir
 	c.Env = append(os.Environ(), engine.EnvDynamoDB+"=", engine.EnvS3+"=", "TMPDIR="+temporary)
 	if err := s.run(c); err != nil {
@@ -117,25 +100,22 @@ func (s *side) start(ctx context.Context, temporary string, counted bool) error 
 	s.api = s.url(apiOffset)
 	for n := range hostOffsets {
 		if err := s.await(ctx, s.url(apiOffset+n)+"/healthz"); err != nil {
-			return fmt.Errorf("%s does not start: %w; it printed: %s", s.name, err, s.said)
+			return fmt.Errorf("%s does not start: %w; it printed: %s", s.name, err, s.log.end())
 		}
 	}
-	s.find()
-	return nil
-}
-
-// find finds the processes of the stack and its tables.
-func (s *side) find() {
 	for _, stack := range children()[s.pid] { // one
 		s.processes = processes{hosts: stack, engines: descendants(stack, 0)}
 	}
-	keys := "vitrine" // the engines take any
 	s.place = place{tables: "vitrine", engines: &engine.Engines{
-		DynamoDB:  fmt.Sprintf("http://127.0.0.1:%d", s.base+dynamoDB),
-		AccessKey: keys,
-		SecretKey: keys,
+		DynamoDB:  fmt.Sprint("http://127.0.0.1:", s.base+dynamoDB),
+		S3:        fmt.Sprint("http://127.0.0.1:", s.base+lastOffset),
+		S3Domain:  fmt.Sprint("s3.localhost:", s.base+lastOffset),
+		Bucket:    "vitrine",
+		AccessKey: "vitrine",
+		SecretKey: "vitrine-local",
 		Region:    "us-east-1",
 	}}
+	return nil
 }
 
 func (s *side) url(offset int) string { return fmt.Sprintf("http://localhost:%d", s.base+offset) }
@@ -143,9 +123,7 @@ func (s *side) url(offset int) string { return fmt.Sprintf("http://localhost:%d"
 // run starts a command that ends when its standard input does. It has a process group of its own, so that Ctrl-C in a
 // terminal does not reach it.
 func (s *side) run(c *exec.Cmd) (err error) {
-	s.said = new(tail)
-	said := io.MultiWriter(s.said, &s.logged)
-	c.Stdout, c.Stderr = said, said
+	c.Stdout, c.Stderr = &s.log, &s.log
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.WaitDelay = time.Second // for its output, which a child of it may hold
 	if s.input, err = c.StdinPipe(); err != nil {
@@ -154,8 +132,7 @@ func (s *side) run(c *exec.Cmd) (err error) {
 	if err := c.Start(); err != nil {
 		return err
 	}
-	s.pid = c.Process.Pid
-	s.ended = make(chan struct{})
+	s.pid, s.ended = c.Process.Pid, make(chan struct{})
 	go func() {
 		defer close(s.ended)
 		_ = c.Wait() // its output says how it ended
@@ -165,22 +142,39 @@ func (s *side) run(c *exec.Cmd) (err error) {
 
 // await returns when a URL answers 200.
 func (s *side) await(ctx context.Context, target string) error {
-	client := &http.Client{Timeout: time.Second}
-	tick := time.NewTicker(healthPoll)
-	defer tick.Stop()
+	g := &wire.Agent{HTTP: &http.Client{Timeout: time.Second}}
 	for {
-		answer, err := (&wire.Agent{HTTP: client}).Do(ctx, "GET", target, nil)
-		if err == nil && answer.Status == http.StatusOK {
+		_, err := call(ctx, g, http.StatusOK, "GET", target, nil)
+		switch {
+		case err == nil:
 			return nil
-		}
-		select {
-		case <-s.ended:
+		case !s.running():
 			return errors.New("it ended at once")
-		case <-ctx.Done():
+		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case <-tick.C:
 		}
+		pause(ctx, healthPoll)
 	}
+}
+
+// rows prepares the rows of the bench.
+func (s *side) rows(ctx context.Context, of rowsOf) ([]row, error) {
+	b := s.bench
+	if err := b.discover(ctx, s.api); err != nil {
+		return nil, err
+	}
+	if err := b.provision(ctx); err != nil {
+		return nil, err
+	}
+	rows, err := of(b, ctx)
+	return byClients(rows), err
+}
+
+// reading is what the stack has used, as its log and the kernel tell.
+func (s *side) reading() reading {
+	r := s.log.reading()
+	r.CPU = s.processes.usage().hosts
+	return r
 }
 
 // running tells whether the stack has not ended.
@@ -198,22 +192,18 @@ func (s *side) explain(err error) error {
 	if s.running() {
 		return fmt.Errorf("%s: %w", s.name, err)
 	}
-	return fmt.Errorf("the stack of %s has ended: %w; it printed: %s", s.name, err, s.said)
+	return fmt.Errorf("the stack of %s has ended: %w; it printed: %s", s.name, err, s.log.end())
 }
 
 // stop lets the stack end with its engines, if it runs. Connections without a request would delay the end of its hosts.
-func (s *side) stop() error {
+func (s *side) stop() {
 	if s == nil || s.ended == nil {
-		return nil
+		return
 	}
-	if s.client != nil {
-		s.client.CloseIdleConnections()
+	if s.bench != nil && s.bench.anyone != nil {
+		s.bench.anyone.HTTP.CloseIdleConnections()
 	}
-	err := s.input.Close()
-	if errors.Is(err, os.ErrClosed) {
-		return nil // it had ended before
-	}
-	return err
+	s.input.Close() // an error means that it has ended
 }
 
 // wait returns when the stack has ended, which its watcher bounds.
@@ -226,41 +216,12 @@ func (s *side) wait() {
 // freePorts fails if a port is taken that the stack needs.
 func (s *side) freePorts() error {
 	for port := s.base + apiOffset; port <= s.base+lastOffset; port++ {
-		for _, address := range []string{"127.0.0.1", "::1"} {
-			l, err := net.Listen("tcp", net.JoinHostPort(address, strconv.Itoa(port)))
-			if errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.EAFNOSUPPORT) {
-				continue // a machine without IPv6
-			}
-			if err != nil {
-				return fmt.Errorf("port %d, which the hosts of %s need, is not free (%w): "+
-					"stop what listens there, or choose others with -ports BASE", port, s.name, err)
-			}
-			l.Close()
+		l, err := net.Listen("tcp", fmt.Sprint(":", port))
+		if err != nil {
+			return fmt.Errorf("port %d, which the hosts of %s need, is not free (%w): "+
+				"stop what listens there, or choose others with -ports BASE", port, s.name, err)
 		}
+		l.Close()
 	}
 	return nil
-}
-
-// tail keeps the end of what a process prints, however long that is.
-type tail struct {
-	mu   sync.Mutex
-	kept []byte
-}
-
-const tailBytes = 2000
-
-// Write keeps the end.
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.kept = append(t.kept, p...)
-	t.kept = t.kept[max(0, len(t.kept)-tailBytes):]
-	return len(p), nil
-}
-
-// String returns the end.
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.kept)
 }

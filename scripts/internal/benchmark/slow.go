@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"sync"
 	"time"
@@ -26,7 +23,6 @@ const (
 	idleReaders   = 20               // that take no bytes
 	slowRate      = 1 << 10          // bytes a second
 	slowFile      = 10 << 20         // bytes of what they ask for: the largest file of a free workspace
-	slowAddresses = 25               // of readers from many addresses
 	slowHold      = 15 * time.Second // how long a slow reader keeps a connection
 	slowPause     = time.Second      // before it asks again
 	slowArrival   = time.Second / 50 // between two of them at the start
@@ -35,28 +31,26 @@ const (
 	slowBuffer    = 4 << 10          // of a slow reader's socket, so that the kernel does not read for it
 )
 
-// slowRow is one line of the table of -slow-readers.
+// slowRow is one line of the table of -slow-readers: a row of the other reader, beside slow ones.
 type slowRow struct {
-	name, title       string
-	slow, idle, place int // readers, and from how many addresses
+	row
+	slow, place int // readers, and from how many addresses
 
-	other      []time.Duration
-	unanswered int
-
-	mu                           sync.Mutex
-	admitted, refused, throttled int
-	cut                          []time.Duration // how long those that were cut off had held their function
+	mu                                       sync.Mutex
+	unanswered, admitted, refused, throttled int
+	cut                                      row // of those that were cut off: how long they had held their function
 }
 
-const slowHead = `| Slow readers | Other reads | p50 ms | p99 ms | Slowest ms | Unanswered | Admitted | Refused | Throttled | Cut off | after s, p50 |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
-`
+var slowHead = []string{
+	"Slow readers", "Other reads", "p50 ms", "p99 ms", "Slowest ms", "Unanswered", "Admitted", "Refused", "Throttled",
+	"Cut off", "after s, p50",
+}
 
 const slowLegend = `
-The other reader asks for %d KB of another artifact twice a second, whether or not it was answered, and waits %v at most,
-which is also what a read counts that was not answered. %d slow readers ask for %d MB of one artifact and take %d bytes a
-second, %d more take nothing; all ask again after %v, or when they were refused. Throttled: the gateway had no function for
-them. Cut off: by the content host, as its log has it. Each host runs as %d functions.
+The other reader asks for %d KB of another artifact twice a second, whether or not it was answered, and waits %v at
+most, which is also what a read counts that was not answered. %d slow readers ask for %d MB of one artifact and take %d
+bytes a second, %d more take nothing; all ask again after %v, or when they were refused. Throttled: the gateway had no
+function for them. Cut off: by the content host, as its log has it. Each host runs as %d functions.
 `
 
 // slowReaders measures what slow readers of one artifact do to the reader of another.
@@ -65,43 +59,32 @@ func (b *bench) slowReaders(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(stdout, slowHead)
+	var lines [][]string
 	for _, r := range []*slowRow{
-		{name: "none", title: "none"},
-		{
-			name:  "near",
-			title: "from 1 address",
-			slow:  slowReaders,
-			idle:  idleReaders,
-			place: 1,
-		},
-		{
-			name:  "far",
-			title: fmt.Sprintf("from %d addresses", slowAddresses),
-			slow:  slowReaders,
-			idle:  idleReaders,
-			place: slowAddresses,
-		},
+		{row: row{name: "none", title: "none"}},
+		{row: row{name: "near", title: "from 1 address"}, slow: slowReaders, place: 1},
+		{row: row{name: "far", title: "from 25 addresses"}, slow: slowReaders, place: 25},
 	} {
-		if !b.rows.MatchString(r.name) {
+		if !b.asked.MatchString(r.name) {
 			continue
 		}
 		b.say("measuring %s", r.title)
 		if err := b.slowRow(ctx, r, p.RevisionContentURL); err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
-		fmt.Fprintln(stdout, r.line())
+		lines = append(lines, r.line())
 	}
-	_, err = fmt.Fprintf(stdout, slowLegend+machine, smallSize>>10, otherPatience, slowReaders, slowFile>>20, slowRate, idleReaders, slowHold, b.processes,
-		runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return err
+	printTable(stdout, slowHead, lines...)
+	sayMachine(stdout, slowLegend, smallSize>>10, otherPatience, slowReaders, slowFile>>20, slowRate, idleReaders,
+		slowHold, b.processes)
+	return nil
 }
 
 // slowRow measures one row, once the hosts are free of the row before.
 func (b *bench) slowRow(ctx context.Context, r *slowRow, target string) error {
 	settle, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	read := fetching(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, b.read.urls[0], b.read.sizes[0])
+	read := fetching(&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, b.reads[0].url, b.reads[0].size)
 	for began := time.Now(); ; began = time.Now() {
 		if err := read(settle, 0); err == nil && time.Since(began) < time.Second {
 			break
@@ -115,12 +98,12 @@ func (b *bench) slowRow(ctx context.Context, r *slowRow, target string) error {
 	ctx, stop := context.WithTimeout(ctx, b.duration)
 	defer stop()
 	var readers sync.WaitGroup
-	for n := range r.slow + r.idle {
+	for n := range r.slow + r.slow*idleReaders/slowReaders {
 		readers.Go(func() { r.repeat(ctx, n, target) })
 	}
 	r.others(ctx, read)
 	readers.Wait()
-	r.cut = cutReaders(b.hostsLog())[before:]
+	r.cut.add(cutReaders(b.hostsLog())[before:], 0, reading{})
 	return nil
 }
 
@@ -159,7 +142,7 @@ func (r *slowRow) others(ctx context.Context, read operation) {
 				r.unanswered++
 				took = otherPatience
 			}
-			r.other = append(r.other, took)
+			r.add([]time.Duration{took}, 0, reading{})
 		})
 		select {
 		case <-tick.C:
@@ -173,29 +156,24 @@ func (r *slowRow) others(ctx context.Context, read operation) {
 func (r *slowRow) repeat(ctx context.Context, n int, target string) {
 	pause(ctx, time.Duration(n)*slowArrival)
 	for ctx.Err() == nil {
-		r.read(ctx, n, target)
+		r.take(ctx, n, target)
 		pause(ctx, slowPause)
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-}
-
-// read asks once and takes the answer slowly, or not at all, until the reader or the host has enough.
-func (r *slowRow) read(ctx context.Context, n int, target string) {
+// take asks once and takes the answer slowly, or not at all, until the reader or the host has enough.
+func (r *slowRow) take(ctx context.Context, n int, target string) {
 	ctx, cancel := context.WithTimeout(ctx, slowHold)
 	defer cancel()
-	conn, answer, err := slowGet(ctx, fmt.Sprintf("127.0.1.%d", 1+n%r.place), target)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
 		return
 	}
-	defer conn.Close()
-	release := context.AfterFunc(ctx, func() { conn.Close() })
-	defer release()
+	answer, err := slowClient(fmt.Sprintf("127.0.1.%d", 1+n%r.place)).Do(request)
+	if err != nil {
+		return
+	}
+	defer answer.Body.Close()
 	if !r.answered(answer) {
 		return
 	}
@@ -225,36 +203,30 @@ func (r *slowRow) answered(a *http.Response) (admitted bool) {
 	return false
 }
 
-// slowGet asks from one of the loopback addresses of Linux.
-func slowGet(ctx context.Context, from, target string) (net.Conn, *http.Response, error) {
-	u, err := url.Parse(target)
-	if err != nil {
-		return nil, nil, err
-	}
+// slowClient asks from one of the loopback addresses of Linux, each time on a connection of its own.
+func slowClient(from string) *http.Client {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-	conn, err := dialer.DialContext(ctx, "tcp4", u.Host)
-	if err != nil {
-		return nil, nil, err
-	}
-	release := context.AfterFunc(ctx, func() { conn.Close() })
-	defer release()
-	if err = conn.(*net.TCPConn).SetReadBuffer(slowBuffer); err == nil {
-		_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", u.RequestURI(), u.Host)
-	}
-	var answer *http.Response
-	if err == nil {
-		answer, err = http.ReadResponse(bufio.NewReaderSize(conn, slowRate), nil)
-	}
-	if err != nil {
-		conn.Close()
-		return nil, nil, err
-	}
-	return conn, answer, nil
+	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives:  true,
+		DisableCompression: true,
+		ReadBufferSize:     slowRate,
+		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+			conn, err := dialer.DialContext(ctx, "tcp4", address)
+			if err == nil {
+				err = conn.(*net.TCPConn).SetReadBuffer(slowBuffer)
+			}
+			return conn, err
+		},
+	}}
 }
 
-func (r *slowRow) line() string {
-	other, cut := &row{took: r.other}, &row{took: r.cut}
-	return fmt.Sprintf("| %s | %d | %.0f | %.0f | %.0f | %d | %d | %d | %d | %d | %.1f |", r.title, len(r.other),
-		millis(other.percentile(50)), millis(other.percentile(99)), millis(other.percentile(100)), r.unanswered,
-		r.admitted, r.refused, r.throttled, len(r.cut), cut.percentile(50).Seconds())
+func (r *slowRow) line() []string {
+	line := []string{r.title, fmt.Sprint(r.done)}
+	for _, p := range []int{50, 99, 100} {
+		line = append(line, fmt.Sprintf("%.0f", millis(r.percentile(p))))
+	}
+	for _, n := range []int{r.unanswered, r.admitted, r.refused, r.throttled, r.cut.done} {
+		line = append(line, fmt.Sprint(n))
+	}
+	return append(line, fmt.Sprintf("%.1f", r.cut.percentile(50).Seconds()))
 }

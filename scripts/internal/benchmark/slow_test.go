@@ -5,12 +5,13 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
 
 func TestReadersThatWereCutOffAreReadFromTheLog(t *testing.T) {
-	got := cutReaders(`content: {"level":"INFO","msg":"request","status":200,"duration_ms":5000.5,"bytes":1,"slow_reader":true}
+	got := cutReaders(`content: {"level":"INFO","msg":"request","duration_ms":5000.5,"bytes":1,"slow_reader":true}
 content: {"level":"INFO","msg":"request","status":200,"duration_ms":9,"bytes":1}
 content: {"level":"INFO","msg":"request","status":200,"duration_ms":15000,"bytes":1,"aws_calls":5,"slow_reader":true}
 `)
@@ -46,7 +47,7 @@ func TestSlowReadersAreToldApart(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			r := &slowRow{slow: 1, place: 1}
-			r.read(ctx, 0, "http://"+listener.Addr().String()+"/v/token/slow.bin")
+			r.take(ctx, 0, "http://"+listener.Addr().String()+"/v/token/slow.bin")
 			if r.admitted != c.admitted || r.refused != c.refused || r.throttled != c.throttled {
 				t.Errorf("%d admitted, %d refused, %d throttled", r.admitted, r.refused, r.throttled)
 			}
@@ -55,15 +56,11 @@ func TestSlowReadersAreToldApart(t *testing.T) {
 }
 
 func TestARowOfSlowReadersSaysWhatTheOtherReaderWaited(t *testing.T) {
-	r := &slowRow{
-		title:      "from 1 address",
-		other:      []time.Duration{otherPatience, time.Millisecond, 2 * time.Millisecond},
-		unanswered: 1,
-		admitted:   8,
-		refused:    3,
-		cut:        []time.Duration{15 * time.Second},
-	}
-	if got, want := r.line(), "| from 1 address | 3 | 2 | 2 | 40000 | 1 | 8 | 3 | 0 | 1 | 15.0 |"; got != want {
+	r := &slowRow{row: row{title: "from 1 address"}, unanswered: 1, admitted: 8, refused: 3}
+	r.add([]time.Duration{otherPatience, time.Millisecond, 2 * time.Millisecond}, 0, reading{})
+	r.cut.add([]time.Duration{15 * time.Second}, 0, reading{})
+	got, want := strings.Join(r.line(), " | "), "from 1 address | 3 | 2 | 2 | 40000 | 1 | 8 | 3 | 0 | 1 | 15.0"
+	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
 	}
 }

@@ -5,18 +5,15 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/limits"
 )
 
 // How much is made for a row that uses something up, unless the options say less.
@@ -25,187 +22,141 @@ const (
 	gateMost  = 100 // workspaces that the gate lets through in a minute, as far as it opens
 )
 
-func (b *bench) stocked() int { return cmp.Or(b.stock, stockSize) }
-
-// each does something n times, some at once, and returns the results. The first error ends it.
-func each[T any](ctx context.Context, n int, do func(ctx context.Context, i int) (T, error)) ([]T, error) {
-	return atOnce(ctx, manyClients, n, do)
-}
-
-// atOnce is each with so many at once.
-func atOnce[T any](ctx context.Context, most, n int, do func(ctx context.Context, i int) (T, error)) ([]T, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	out, next := make([]T, n), make(chan int, n)
-	for i := range n {
-		next <- i
-	}
-	close(next)
-	var wait sync.WaitGroup
-	for range most {
-		wait.Go(func() {
-			for i := range next {
-				var err error
-				if ctx.Err() == nil {
-					out[i], err = do(ctx, i)
-				}
-				if err != nil {
-					cancel(err)
-				}
-			}
-		})
-	}
-	wait.Wait()
-	return out, context.Cause(ctx)
-}
-
-// drafted is a draft and who may publish it.
-type drafted struct {
-	agent *wire.Agent
-	draft contract.Finalized
-}
-
-func (b *bench) drafts(ctx context.Context, n int, of func(i int) *wire.Agent) ([]drafted, error) {
-	return each(ctx, n, func(ctx context.Context, i int) (drafted, error) {
-		g, files := of(i), site()
-		draft, err := g.Draft(ctx, wire.NewKey(), wire.Declare("Report", files...), files...)
-		return drafted{g, draft}, err
-	})
-}
+// atMost is n, or less if the options say so.
+func (b *bench) atMost(n int) int { return min(n, cmp.Or(b.stock, n)) }
 
 // inTurn spreads what is made over the workspaces.
 func (b *bench) inTurn(i int) *wire.Agent { return b.agents[i%len(b.agents)] }
 
-func (d drafted) publish(ctx context.Context) error {
-	_, err := d.agent.Publish(ctx, wire.NewKey(), d.draft.ArtifactID, d.draft.RevisionID)
-	return err
+// maker prepares one of several things. After an error it does nothing more.
+type maker struct {
+	*bench
+	ctx context.Context
+	n   int // which one
+	err error
 }
 
-func (b *bench) publications(ctx context.Context) (tasks []task, err error) {
-	drafts, err := b.drafts(ctx, b.stocked(), b.inTurn)
-	for _, d := range drafts {
-		tasks = append(tasks, d.publish)
-	}
-	return tasks, err
-}
-
-func (b *bench) deletions(ctx context.Context) ([]task, error) {
-	return each(ctx, b.stocked(), func(ctx context.Context, i int) (task, error) {
-		g := b.inTurn(i)
-		p, err := g.PublishFiles(ctx, "Report", "", site()[:1]...)
-		return once(asking(g, 200, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(p.ArtifactID))), err
+// prepare makes n things, some at once.
+func prepare[T any](ctx context.Context, b *bench, n int, do func(m *maker) T) ([]T, error) {
+	return each(ctx, n, func(ctx context.Context, i int) (T, error) {
+		m := &maker{bench: b, ctx: ctx, n: i}
+		return do(m), m.err
 	})
 }
 
-// finalizations are sessions whose files have come.
-func (b *bench) finalizations(ctx context.Context) ([]task, error) {
-	return b.sessions(ctx, site)
-}
-
-// reuses are sessions none of whose files has to come, because the workspace has them.
-func (b *bench) reuses(ctx context.Context) ([]task, error) {
-	known := marked("known")
-	if _, err := each(ctx, len(b.agents), func(ctx context.Context, n int) (p contract.Published, err error) {
-		if p, err = b.agents[n].PublishFiles(ctx, "Report", "", known...); err == nil {
-			err = found(ctx, b.agents[n], known)
-		}
-		return p, err
-	}); err != nil {
-		return nil, err
+// ask makes a request and unpacks its answer.
+func ask[T any](m *maker, g *wire.Agent, status int, method, target string, body any, headers ...string) (out T) {
+	if m.err == nil {
+		out, m.err = answered[T](call(m.ctx, g, status, method, target, body, headers...))
 	}
-	return b.sessions(ctx, func() []wire.File { return known })
+	return out
 }
 
-// found waits until sessions find what has been published: the hosts do that a moment later.
-func found(ctx context.Context, g *wire.Agent, files []wire.File) error {
-	ctx, cancel := context.WithTimeout(ctx, limits.UploadPatience+20*time.Second)
-	defer cancel()
-	for tick := time.NewTicker(100 * time.Millisecond); ; {
-		session, err := g.Create(ctx, wire.NewKey(), wire.Declare("Report", files...))
-		if err != nil || !slices.ContainsFunc(session.Files, func(f contract.UploadTarget) bool { return f.Status != "reused" }) {
-			tick.Stop()
-			return err
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+// first does an operation that is not measured.
+func (m *maker) first(work operation) {
+	if m.err == nil {
+		m.err = work(m.ctx, 0)
 	}
 }
 
-// sessions are sessions of files that have come as far as they have to.
-func (b *bench) sessions(ctx context.Context, make func() []wire.File) ([]task, error) {
-	return each(ctx, b.stocked(), func(ctx context.Context, i int) (task, error) {
-		g, files := b.inTurn(i), make()
-		session, err := g.Create(ctx, wire.NewKey(), wire.Declare("Report", files...))
-		for n, target := range session.Files {
-			if err == nil && target.Status != "reused" {
-				_, err = g.Put(ctx, target, files[n].Body)
-			}
-		}
-		return func(ctx context.Context) error {
-			_, err := g.Finalize(ctx, wire.NewKey(), session.UploadSessionID)
-			return err
-		}, err
-	})
-}
-
-func (b *bench) provisions(ctx context.Context) ([]task, error) {
-	tasks := make([]task, min(gateMost, b.stocked()))
-	for n := range tasks {
-		tasks[n] = func(ctx context.Context) error {
-			_, _, err := b.anyone.Provision(ctx)
-			return err
-		}
+// show publishes files as a new artifact.
+func (m *maker) show(g *wire.Agent, files ...wire.File) shown {
+	s := shown{Agent: g}
+	if m.err == nil {
+		s.Published, m.err = g.PublishFiles(m.ctx, "Report", "", files...)
 	}
-	return tasks, b.openGate(ctx)
+	return s
 }
 
-// revocations are keys that have been used already, so that their use is not noted again.
-func (b *bench) revocations(ctx context.Context) ([]task, error) {
-	if err := b.openGate(ctx); err != nil {
-		return nil, err
+// page is an artifact of one file, and site one of three, in the workspace whose turn it is.
+func (m *maker) page() shown { return m.show(m.inTurn(m.n), onePage()...) }
+func (m *maker) site() shown { return m.show(m.inTurn(m.n), site()...) }
+
+// provision makes a workspace.
+func (m *maker) provision() (g *wire.Agent, made contract.Provisioned) {
+	if m.err == nil {
+		g, made, m.err = m.anyone.Provision(m.ctx)
 	}
-	tasks, err := each(ctx, min(gateMost, b.stocked()), func(ctx context.Context, _ int) (task, error) {
-		g, _, err := b.anyone.Provision(ctx)
-		if err == nil {
-			err = asking(g, 200, "GET", g.At.APIURL+"/v1/whoami")(ctx, 0)
+	return g, made
+}
+
+// stocked prepares operations, as many as a row usually uses up.
+func (b *bench) stocked(do func(m *maker) operation) stock { return b.making(stockSize, do) }
+
+// making prepares operations.
+func (b *bench) making(most int, do func(m *maker) operation) stock {
+	return func(ctx context.Context) ([]operation, error) { return prepare(ctx, b, b.atMost(most), do) }
+}
+
+// allowed does an operation as often as a gate that has just opened lets it through.
+func (b *bench) allowed(most int, work operation) stock {
+	return func(ctx context.Context) ([]operation, error) {
+		return slices.Repeat([]operation{work}, b.atMost(most)), b.openGate(ctx)
+	}
+}
+
+// gated prepares operations that make or need a workspace of their own, as many as the gate lets through.
+func (b *bench) gated(most int, do func(m *maker) operation) stock {
+	return func(ctx context.Context) ([]operation, error) {
+		if err := b.openGate(ctx); err != nil {
+			return nil, err
 		}
-		return once(asking(g, 200, "POST", g.At.APIURL+"/v1/api-keys/current/revoke")), err
-	})
-	return tasks, err
-}
-
-// once makes a task of an operation.
-func once(work operation) task {
-	return func(ctx context.Context) error { return work(ctx, 0) }
-}
-
-// newAgent is an agent with a workspace of its own, without regard to the gate.
-func (b *bench) newAgent(ctx context.Context) (*wire.Agent, error) {
-	if err := b.openGate(ctx); err != nil {
-		return nil, err
+		return prepare(ctx, b, b.atMost(most), do)
 	}
-	g, _, err := b.anyone.Provision(ctx)
-	return g, err
 }
 
 // openGate raises the gate as far as it goes and forgets what the gates have counted in this minute and the next.
 func (b *bench) openGate(ctx context.Context) error {
-	client := b.place.dynamodb()
-	tables := dynamo.Named(b.place.tables)
+	client, tables := b.place.dynamodb(), dynamo.Named(b.place.tables)
 	now := time.Now()
 	err := dynamo.New(client, tables).Workspaces.SetQuota(ctx, ephemeral.Quota{PerMinute: gateMost}, now)
-	for minute := range 2 {
-		start := now.Truncate(time.Minute).Add(time.Duration(minute) * time.Minute)
+	for _, minute := range []time.Time{now, now.Add(time.Minute)} {
 		for _, gate := range []string{"provision", "registration"} {
 			if err == nil {
-				_, err = client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(tables.Hot), Key: map[string]types.AttributeValue{
-					"pk": &types.AttributeValueMemberS{Value: fmt.Sprintf("r:gate::%s:%d", gate, start.UnixMilli())},
-				}})
+				key := fmt.Sprintf("r:gate::%s:%d", gate, minute.Truncate(time.Minute).UnixMilli())
+				_, err = client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+					TableName: aws.String(tables.Hot),
+					Key:       item{"pk": text(key)},
+				})
 			}
 		}
 	}
 	return err
+}
+
+// shown is a published artifact with whose it is.
+type shown struct {
+	*wire.Agent
+	contract.Published
+}
+
+func (s shown) path(verb string) string { return "/v1/artifacts/" + string(s.ArtifactID) + verb }
+
+// web is the path for members.
+func (s shown) web(verb string) string { return "/v1/web/artifacts/" + string(s.ArtifactID) + verb }
+
+// toRevision asks for a link to what was published.
+func (s shown) toRevision() contract.CreateLink {
+	return contract.CreateLink{Type: "revision", RevisionID: s.RevisionID}
+}
+
+// change is a command on an artifact.
+type change func(s shown, turn int) (path string, body any)
+
+// commands are commands on artifacts, some on each, so that what one has does not grow much.
+func (b *bench) commands(on func(ctx context.Context) ([]shown, error), status int, method string, of change) stock {
+	return func(ctx context.Context) (all []operation, err error) {
+		artifacts, err := on(ctx)
+		for n := 0; err == nil && n < b.atMost(stockSize); n++ {
+			s := artifacts[n%len(artifacts)]
+			path, body := of(s, n/len(artifacts))
+			all = append(all, asking(s.Agent, status, method, path, body, command))
+		}
+		return all, err
+	}
+}
+
+// fewArtifacts are artifacts of one file, in turn in the workspaces of the clients, for four commands each.
+func (b *bench) fewArtifacts(ctx context.Context) ([]shown, error) {
+	return prepare(ctx, b, max(b.atMost(stockSize)/4, 1), (*maker).page)
 }

@@ -4,82 +4,103 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"time"
 )
 
-// Budgets of a content GET of 4 KB.
-const (
-	ratioBudget = 1.3
-	cpuBudget   = 200 * time.Microsecond // that the hosts add to the bare calls
+// column is a figure of rows. Text stands for it where the figure alone would mislead, or where there is none.
+type column struct {
+	title, form string
+	of          func(r *row) float64
+	text        func(r *row) string
+}
+
+// The columns that tables are made of.
+var (
+	clients    = column{title: "Clients", form: "%.0f", of: func(r *row) float64 { return float64(r.clients) }}
+	opCount    = column{title: "Operations", form: "%.0f", of: func(r *row) float64 { return float64(r.done) }}
+	calls      = perOperation("AWS calls", "%.2f", func(u reading) float64 { return float64(u.Calls) })
+	rru        = perOperation("RRU", "%.1f", func(u reading) float64 { return u.RRU })
+	wru        = perOperation("WRU", "%.1f", func(u reading) float64 { return u.WRU })
+	roundTrips = perOperation("Round trips", "%.2f", func(u reading) float64 { return float64(u.RoundTrips) })
+	perSecond  = column{title: "Per second", form: "%.0f", of: (*row).rate}
+	seconds    = column{title: "Seconds", form: "%.1f", of: func(r *row) float64 { return r.elapsed.Seconds() }}
+	hostCPU    = perOperation("CPU ms, hosts", "%.2f", func(u reading) float64 { return millis(u.CPU) })
+	engineCPU  = perOperation("Engines", "%.2f", func(u reading) float64 { return millis(u.Engines) })
+	allocating = perOperation("KB allocated", "%.0f", func(u reading) float64 { return float64(u.Allocated) / (1 << 10) })
+	memoryUsed = column{title: "Resident MB", form: "%.1f", of: func(r *row) float64 { return megabytes(r.used.Resident) }}
+	weight     = perOperation("KB", "%.1f", func(u reading) float64 { return float64(u.Sent) / 1000 })
+	designed   = column{title: "Designed", text: func(r *row) string { return r.designed }}
 )
 
-const head = "| What | Clients | AWS calls | RRU | WRU | Round trips | p50 ms | p95 ms | p99 ms | Per second " +
-	`| CPU ms, hosts | Engines | KB allocated | Resident MB | Designed |
-|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|
-`
-
-const legend = `
-Each figure is of one whole flow, page or GET; calls that overlap are one round trip. CPU and allocations are of the
-hosts' process, in brackets those of the load's own process, which makes the calls of such a row itself. CPU of the
-engines is that of DynamoDB's and S3's together. Resident is the memory of the hosts' process when the row ended. The
-PUTs of a flow go to S3 and are not among the hosts' calls. The engines' data is on disk. Hot reads ask for the same
-file again and again, cold ones each for another artifact, which the hosts have not read before.
-`
-
-const machine = `Machine: %d cores, %s, %s/%s, which load, hosts and engines share.
-`
-
-// sayMachine prints what the figures were taken on.
-func sayMachine(w io.Writer) {
-	fmt.Fprintf(w, machine, runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+// perOperation is a column of what one operation takes.
+func perOperation(title, form string, of func(u reading) float64) column {
+	return column{title: title, form: form, of: func(r *row) float64 { return r.per(of(r.used)) }}
 }
 
-// report prints the table, the figures that have a budget, and the machine.
-func report(w io.Writer, groups [][]*row) {
-	rows := table(w, groups)
-	for _, clients := range []int{1, manyClients} {
-		small, bare := rows[fmt.Sprintf("content-4k/%d", clients)], rows[fmt.Sprintf("bare-4k/%d", clients)]
-		if cold := rows[fmt.Sprintf("content-cold-4k/%d", clients)]; cold != nil && bare != nil {
-			compareTime(w, cold, bare, "cold")
-		}
-		if small != nil && bare != nil {
-			compareTime(w, small, bare, "hot")
-			compareCPU(w, small, bare)
-		}
-		if large := rows[fmt.Sprintf("content-1m/%d", clients)]; small != nil && large != nil {
-			fmt.Fprintf(w, "- %s: a GET of 1 MB allocates %.0f KB, one of 4 KB %.0f KB (budget: nothing grows with the file).\n",
-				many(clients), large.kilobytes(), small.kilobytes())
-		}
+// latency is a column of milliseconds that p percent of the operations stayed below or at.
+func latency(p int) column {
+	return column{
+		title: fmt.Sprintf("p%d ms", p),
+		form:  "%.2f",
+		of:    func(r *row) float64 { return millis(r.percentile(p)) },
 	}
-	fmt.Fprint(w, legend)
-	sayMachine(w)
 }
 
-// table prints the rows and returns them by their ids.
-func table(w io.Writer, groups [][]*row) map[string]*row {
-	fmt.Fprint(w, head)
-	rows := map[string]*row{}
-	for _, group := range groups {
-		for _, r := range group {
-			fmt.Fprintln(w, r.line())
-			rows[r.id()] = r
+// ownOr puts a figure in brackets where the load's own process is counted.
+func ownOr(c column) column {
+	c.text = func(r *row) string {
+		if form := c.form; r.bare {
+			return fmt.Sprintf("("+form+")", c.of(r))
 		}
+		return fmt.Sprintf(c.form, c.of(r))
 	}
-	fmt.Fprintln(w)
-	return rows
+	return c
 }
 
-// compareTime prints how long a content GET of 4 KB takes beside its bare calls.
-func compareTime(w io.Writer, ours, bare *row, kind string) {
-	ratio := float64(ours.percentile(50)) / float64(bare.percentile(50))
-	fmt.Fprintf(w, "- %s: a %s content GET of 4 KB takes %.2fx the time of the bare calls by p50 (budget %.1fx).\n",
-		many(ours.clients), kind, ratio, ratioBudget)
+// measured are the columns of rows that are measured with clients.
+var measured = []column{
+	clients, calls, rru, wru, roundTrips, latency(50), latency(95), latency(99), perSecond, ownOr(hostCPU), engineCPU,
+	ownOr(allocating), memoryUsed, designed,
 }
 
-// compareCPU prints what a hot content GET of 4 KB takes beside its bare calls.
-func compareCPU(w io.Writer, ours, bare *row) {
-	fmt.Fprintf(w, "- %s: the hot one takes %d µs of CPU, the three bare calls alone %d µs (budget: at most %d µs more).\n",
-		many(ours.clients), ours.cpu().Microseconds(), bare.cpu().Microseconds(), cpuBudget.Microseconds())
+func (c column) cell(r *row) string {
+	if c.text != nil {
+		return c.text(r)
+	}
+	return fmt.Sprintf(c.form, c.of(r))
+}
+
+// printRows prints rows with the columns after their titles.
+func printRows(w io.Writer, what string, columns []column, rows ...*row) {
+	head := []string{what}
+	for _, c := range columns {
+		head = append(head, c.title)
+	}
+	var lines [][]string
+	for _, r := range rows {
+		line := []string{r.title}
+		for _, c := range columns {
+			line = append(line, c.cell(r))
+		}
+		lines = append(lines, line)
+	}
+	printTable(w, head, lines...)
+}
+
+// printTable prints a table in Markdown.
+func printTable(w io.Writer, head []string, lines ...[]string) {
+	fmt.Fprintf(w, "| %s |\n|---|%s\n", strings.Join(head, " | "), strings.Repeat("--:|", len(head)-1))
+	for _, line := range lines {
+		fmt.Fprintf(w, "| %s |\n", strings.Join(line, " | "))
+	}
+}
+
+// sayMachine prints a legend and what the figures were taken on.
+func sayMachine(w io.Writer, legend string, args ...any) {
+	fmt.Fprintf(w, "\n"+strings.TrimSpace(legend)+"\n", args...)
+	fmt.Fprintf(w, "Machine: %d cores, %s, %s/%s, which load, hosts and engines share.\n",
+		runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func many(clients int) string {
@@ -88,21 +109,5 @@ func many(clients int) string {
 	}
 	return fmt.Sprint(clients, " clients")
 }
-
-func (r *row) line() string {
-	own := "%.2f | %.2f | %.0f"
-	if r.logged == 0 {
-		own = "(%.2f) | %.2f | (%.0f)"
-	}
-	u := r.used
-	const form = "| %s | %d | %.2f | %.1f | %.1f | %.2f | %.2f | %.2f | %.2f | %.0f | "
-	return fmt.Sprintf(form+own+" | %.1f | %s |", r.title, r.clients,
-		r.per(float64(u.Calls)), r.per(u.RRU), r.per(u.WRU), r.per(float64(u.RoundTrips)),
-		millis(r.percentile(50)), millis(r.percentile(95)), millis(r.percentile(99)), r.rate(),
-		millis(r.cpu()), millis(r.engineCPU()), r.kilobytes(), megabytes(r.resident), r.designed)
-}
-
-// kilobytes is the heap that the counting process allocated for one operation.
-func (r *row) kilobytes() float64 { return r.per(float64(r.used.Allocated)) / (1 << 10) }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,8 +1,13 @@
 package main
 
 import (
+	"fmt"
+	"io"
+	"maps"
 	"math"
 	"slices"
+
+	"vitrine/scripts/internal/benchmark/checkout"
 )
 
 // slowerRatio is how many times as long a request may take before it counts as slower.
@@ -11,79 +16,136 @@ const slowerRatio = 1.05
 // spreadDoubt is the highest probability that the median lies below a spread, and also that it lies above.
 const spreadDoubt = 1.0 / 32
 
-// round is what one row measured of one side in one round.
-type round struct {
-	rate float64 // requests a second
-	p50  float64 // milliseconds
-	p95  float64
-	p99  float64
+const pairLegend = `
+Each figure is the median of %d rounds of %v. The ratio is how many times as long a request takes as in %s, by the
+medians of the requests a second. The spread is a confidence interval of 94 %% for the ratio of a round; of five rounds
+it goes from the lowest to the highest. Slower: the ratio and the whole spread are above %[4]v. Unclear: the ratio is
+and the spread is not, and more rounds or a quieter machine would tell. Faster: both are below 1/%[4]v.
+Each side has engines of its own, DynamoDB's in memory. %[5]s
+Hosts and engines are processes of their own, whose CPU time the kernel counts; resident is the memory of the hosts'.
+Calls and capacity are those of the request log.
+"This tree" is the working tree, also with what is not committed.
+`
 
-	hosts, engines float64 // milliseconds of CPU for one operation
-	resident       float64 // MB of the hosts' process
-	calls          float64 // of AWS, for one operation, as the request log tells
-	rru, wru       float64
+const (
+	limitsCounted = "Rate limits are counted and lifted."
+	limitsOff     = "Rate limits are off and requests not counted, because one of the commits cannot lift them otherwise."
+)
+
+// report prints the tables of the rows and that of the zip files.
+func (c *comparison) report(w io.Writer) {
+	base := c.sides[1]
+	requests, cpu := perSecond, hostCPU
+	requests.title, cpu.title = "Requests/s", "CPU ms of hosts"
+	c.table(w, []column{requests, latency(50)}, []string{"Ratio", "Spread", "Verdict"}, func(p *pair) []string {
+		v := compare(p.values(0, requests), p.values(1, requests))
+		return []string{fmt.Sprintf("%.2f", v.ratio), fmt.Sprintf("%.2f–%.2f", v.low, v.high), v.String()}
+	})
+	columns := []column{cpu, engineCPU, latency(95), latency(99)}
+	c.table(w, columns, []string{"Ratio of the hosts' CPU"}, func(p *pair) []string {
+		return []string{ratioOf("%.2f", median(p.values(0, cpu)), median(p.values(1, cpu)))}
+	})
+	c.table(w, []column{calls, rru, wru, memoryUsed}, nil, func(*pair) []string { return nil })
+	head := []string{"Function", "Zip MB for amd64, " + thisTree, base.name, "Ratio"}
+	printTable(w, head, zipLines(c.sides[0].zips, base.zips)...)
+	if base.unbuilt != nil {
+		fmt.Fprintf(w, "\nThe build of the functions of %s fails: %v\n", base.name, base.unbuilt)
+	}
+	numbers := limitsOff
+	if c.counts() {
+		numbers = limitsCounted
+	}
+	sayMachine(w, pairLegend, c.rounds, c.duration, base.name, slowerRatio, numbers)
+	for _, p := range c.pairs {
+		if p.unserved != nil {
+			fmt.Fprintf(w, "%s with %s is left out: %v.\n", p.sides[0].title, many(p.sides[0].clients), p.unserved)
+		}
+	}
 }
 
-// figures compare this tree with its baseline: the medians of the rounds, and how many times as long a request takes.
-type figures struct {
-	medians   [2]round // of this tree, and of the baseline
-	ratio     float64  // of the medians of the rates
-	low, high float64  // spread of the ratios of the rounds
+// table prints columns of both sides, and more of each pair.
+func (c *comparison) table(w io.Writer, columns []column, more []string, of func(*pair) []string) {
+	head := []string{"What", clients.title}
+	for _, col := range columns {
+		head = append(head, col.title+", "+thisTree, c.sides[1].name)
+	}
+	var lines [][]string
+	for _, p := range c.pairs {
+		if p.unserved != nil {
+			continue
+		}
+		line := []string{p.sides[0].title, clients.cell(&p.sides[0])}
+		for _, col := range columns {
+			for n := range p.rounds {
+				line = append(line, fmt.Sprintf(col.form, median(p.values(n, col))))
+			}
+		}
+		lines = append(lines, append(line, of(p)...))
+	}
+	printTable(w, append(head, more...), lines...)
+	fmt.Fprintln(w)
 }
 
-// compareRounds returns the figures of rounds that were measured in turn.
-func compareRounds(this, base []round) figures {
-	f := figures{medians: [2]round{medianRound(this), medianRound(base)}}
-	f.ratio = f.medians[1].rate / f.medians[0].rate
+// values are what a column tells of the rounds of one side.
+func (p *pair) values(side int, c column) []float64 {
+	var out []float64
+	for _, r := range p.rounds[side] {
+		out = append(out, c.of(r))
+	}
+	return out
+}
+
+// zipLines are a line for each function that one of the sides has.
+func zipLines(this, base checkout.Sizes) (lines [][]string) {
+	all := maps.Clone(this)
+	maps.Copy(all, base)
+	for _, host := range slices.Sorted(maps.Keys(all)) {
+		line := []string{host}
+		for _, size := range []int64{this[host], base[host]} {
+			line = append(line, fmt.Sprintf("%.3f", float64(size)/1e6))
+		}
+		lines = append(lines, append(line, ratioOf("%.3f", float64(this[host]), float64(base[host]))))
+	}
+	return lines
+}
+
+// ratioOf is a dash where there is nothing to compare.
+func ratioOf(form string, this, base float64) string {
+	if this == 0 || base == 0 {
+		return "–"
+	}
+	return fmt.Sprintf(form, this/base)
+}
+
+// verdict is how many times as long a request takes in this tree as in its baseline.
+type verdict struct {
+	ratio     float64 // of the medians of the rates
+	low, high float64 // spread of the ratios of the rounds
+}
+
+// compare compares requests a second of rounds that were measured in turn.
+func compare(this, base []float64) verdict {
 	ratios := make([]float64, len(this))
 	for n := range ratios {
-		ratios[n] = base[n].rate / this[n].rate
+		ratios[n] = base[n] / this[n]
 	}
-	f.low, f.high = spread(ratios)
-	return f
+	v := verdict{ratio: median(base) / median(this)}
+	v.low, v.high = spread(ratios)
+	return v
 }
 
-// verdict says whether this tree is slower or faster than its baseline by more than a twentieth. It is unclear when the
+// String says whether this tree is slower or faster than its baseline by more than a twentieth. It is unclear when the
 // ratio of the medians says slower and the spread of the rounds does not.
-func (f figures) verdict() string {
+func (v verdict) String() string {
 	switch {
-	case f.ratio > slowerRatio && f.low > slowerRatio:
+	case v.ratio > slowerRatio && v.low > slowerRatio:
 		return "slower"
-	case f.ratio > slowerRatio:
+	case v.ratio > slowerRatio:
 		return "unclear"
-	case f.ratio < 1/slowerRatio && f.high < 1/slowerRatio:
+	case v.ratio < 1/slowerRatio && v.high < 1/slowerRatio:
 		return "faster"
 	}
 	return "not slower"
-}
-
-func medianRound(rounds []round) round {
-	of := func(value func(r *round) *float64) float64 {
-		values := make([]float64, len(rounds))
-		for n := range rounds {
-			values[n] = *value(&rounds[n])
-		}
-		return median(values)
-	}
-	var m round
-	for _, value := range roundValues {
-		*value(&m) = of(value)
-	}
-	return m
-}
-
-// roundValues are all values of a round.
-var roundValues = []func(r *round) *float64{
-	func(r *round) *float64 { return &r.rate },
-	func(r *round) *float64 { return &r.p50 },
-	func(r *round) *float64 { return &r.p95 },
-	func(r *round) *float64 { return &r.p99 },
-	func(r *round) *float64 { return &r.hosts },
-	func(r *round) *float64 { return &r.engines },
-	func(r *round) *float64 { return &r.resident },
-	func(r *round) *float64 { return &r.calls },
-	func(r *round) *float64 { return &r.rru },
-	func(r *round) *float64 { return &r.wru },
 }
 
 // median returns the value in the middle, or the mean of the two there.

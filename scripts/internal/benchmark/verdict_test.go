@@ -52,26 +52,10 @@ func TestSlowerMeansSlowerInEveryOfFiveRounds(t *testing.T) {
 		"faster but in one round":        {times(.5, .5, .5, 1.2, .5), .505, "not slower"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			this, base := rounds(c.rates), rounds(same)
-			f := compareRounds(this, base)
-			if got := f.verdict(); got != c.verdict || math.Abs(f.ratio-c.ratio) > 0.005 {
+			f := compare(c.rates, same)
+			if got := f.String(); got != c.verdict || math.Abs(f.ratio-c.ratio) > 0.005 {
 				t.Errorf("%s with ratio %.3f in %.3f–%.3f, want %s with %.3f", got, f.ratio, f.low, f.high, c.verdict, c.ratio)
 			}
 		})
-	}
-}
-
-func rounds(rates []float64) []round {
-	out := make([]round, len(rates))
-	for n, rate := range rates {
-		out[n] = round{rate: rate, p50: 1000 / rate}
-	}
-	return out
-}
-
-func TestFiguresAreTheMediansOfTheRounds(t *testing.T) {
-	f := compareRounds(rounds([]float64{100, 200, 400, 500, 1000}), rounds([]float64{200, 400, 800, 1000, 2000}))
-	if want := [2]round{{rate: 400, p50: 2.5}, {rate: 800, p50: 1.25}}; f.medians != want || f.low != 2 || f.high != 2 {
-		t.Errorf("%+v, want %v and a spread of 2–2", f, want)
 	}
 }

@@ -11,52 +11,56 @@ import (
 	"time"
 )
 
-// closeTimeout is how long the removal of all worktrees may take.
+// closeTimeout is how long the removal may take.
 const closeTimeout = time.Minute
 
-// Folder holds worktrees until it is closed. One process at a time has it.
+// Folder holds the worktree of a commit until it is closed. One process at a time has it.
 type Folder struct {
+	Tree      Tree
+	Temporary string // a folder for temporary files, which goes with the worktree
+
 	repository Repository
 	path       string
 	lock       *os.File
 }
 
-// Open takes the folder .vitrine/against of the working tree. It removes what a process has left there that was killed.
-func (r Repository) Open(ctx context.Context) (*Folder, error) {
+// Open takes the folder .vitrine/against of the working tree, removes what a killed process has left there, and checks
+// a commit out.
+func (r Repository) Open(ctx context.Context, c Commit) (*Folder, error) {
 	f := &Folder{repository: r, path: filepath.Join(r.Root, ".vitrine", "against")}
-	if err := os.MkdirAll(f.path, 0o755); err != nil {
-		return nil, err
+	err := os.MkdirAll(f.path, 0o755)
+	if err == nil {
+		f.lock, err = os.OpenFile(filepath.Join(f.path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	}
-	lock, err := os.OpenFile(filepath.Join(f.path, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	if err = syscall.Flock(int(f.lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); errors.Is(err, syscall.EWOULDBLOCK) {
 		err = fmt.Errorf("another process compares commits in %s: wait for its end", f.path)
 	}
-	if err == nil {
-		err = f.clear(ctx)
+	if err != nil {
+		return nil, errors.Join(err, f.lock.Close())
+	}
+	if err = f.clear(ctx); err == nil {
+		err = f.add(ctx, c)
 	}
 	if err != nil {
-		return nil, errors.Join(err, lock.Close())
+		return nil, errors.Join(err, f.Close(ctx))
 	}
-	f.lock = lock
 	return f, nil
 }
 
-// Add checks a commit out and gives it the npm packages of the working tree, which hold the DynamoDB engine. It returns
-// the same worktree for the same commit.
-func (f *Folder) Add(ctx context.Context, c Commit) (Tree, error) {
-	t := Tree{Dir: filepath.Join(f.path, string(c))}
-	if _, err := os.Stat(t.Dir); err == nil {
-		return t, nil
+// add checks a commit out and gives it the npm packages of the working tree, which hold the DynamoDB engine.
+func (f *Folder) add(ctx context.Context, c Commit) (err error) {
+	if f.Temporary, err = os.MkdirTemp(f.path, "temporary-"); err != nil {
+		return err
 	}
+	f.Tree.Dir = filepath.Join(f.path, string(c))
 	// Forced, because git may still know a worktree here that is gone.
-	if _, err := f.repository.git(ctx, "worktree", "add", "--force", "--detach", t.Dir, string(c)); err != nil {
-		return t, err
+	if _, err := f.repository.git(ctx, "worktree", "add", "--force", "--detach", f.Tree.Dir, string(c)); err != nil {
+		return err
 	}
-	return t, f.linkPackages(filepath.Join(t.Dir, "node_modules"))
+	return f.linkPackages(filepath.Join(f.Tree.Dir, "node_modules"))
 }
 
 // linkPackages makes a folder with a link to each npm package of the working tree, unless the commit has one. The
@@ -81,34 +85,23 @@ func (f *Folder) linkPackages(folder string) error {
 	return err
 }
 
-// Temporary makes a folder for temporary files, which goes with the worktrees.
-func (f *Folder) Temporary() (string, error) { return os.MkdirTemp(f.path, "temporary-") }
-
-// Close removes all worktrees, whether or not ctx has ended, and gives the folder back.
+// Close removes everything, whether or not ctx has ended, and gives the folder back.
 func (f *Folder) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 	defer cancel()
 	return errors.Join(f.clear(ctx), f.lock.Close())
 }
 
+// clear removes worktrees, and folders that never became one.
 func (f *Folder) clear(ctx context.Context) error {
 	entries, err := os.ReadDir(f.path)
-	if err != nil {
-		return err
-	}
-	var errs []error
+	errs := []error{err}
 	for _, e := range entries {
-		if e.IsDir() {
-			errs = append(errs, f.remove(ctx, filepath.Join(f.path, e.Name())))
+		if dir := filepath.Join(f.path, e.Name()); e.IsDir() {
+			if _, err := f.repository.git(ctx, "worktree", "remove", "--force", "--force", dir); err != nil {
+				errs = append(errs, os.RemoveAll(dir))
+			}
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// remove removes a worktree, or a folder that never became one.
-func (f *Folder) remove(ctx context.Context, dir string) error {
-	if _, err := f.repository.git(ctx, "worktree", "remove", "--force", "--force", dir); err == nil {
-		return nil
-	}
-	return os.RemoveAll(dir)
 }

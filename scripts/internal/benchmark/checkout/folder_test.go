@@ -2,6 +2,7 @@ package checkout
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,22 +11,20 @@ import (
 	"vitrine/scripts/testkit/expect"
 )
 
-func openFolder(t *testing.T, r Repository) *Folder {
+func openFolder(t *testing.T, r Repository, c Commit) *Folder {
 	t.Helper()
-	f, err := r.Open(t.Context())
+	f, err := r.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
 }
 
-func add(t *testing.T, f *Folder, c Commit) Tree {
+func closeFolder(t *testing.T, f *Folder) {
 	t.Helper()
-	tree, err := f.Add(t.Context(), c)
-	if err != nil {
+	if err := f.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return tree
 }
 
 // wantNoWorktree checks that git and the folder know the working tree alone.
@@ -40,33 +39,21 @@ func wantNoWorktree(t *testing.T, r Repository) {
 	}
 }
 
-func TestWorktreesHoldTheirCommitsAndGo(t *testing.T) {
+func TestAWorktreeHoldsItsCommitAndGoes(t *testing.T) {
 	r := newRepository(t, map[string]string{"a": "1", ".gitignore": "/.vitrine/\nnode_modules\n"})
-	first, err := r.Find(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
-	second := commit(t, r, map[string]string{"a": "2"})
+	first := head(t, r)
+	commit(t, r, map[string]string{"a": "2"})
 	write(t, r.Root, map[string]string{"node_modules/engine": "program"})
-	f := openFolder(t, r)
-	if _, err := f.Temporary(); err != nil {
-		t.Fatal(err)
+	f := openFolder(t, r, first)
+	for file, want := range map[string]string{"a": "1", "node_modules/engine": "program"} {
+		if got, err := os.ReadFile(filepath.Join(f.Tree.Dir, file)); string(got) != want {
+			t.Errorf("%s is %q (%v), want %q", file, got, err, want)
+		}
 	}
-	for commit, want := range map[Commit]string{first: "1", second: "2"} {
-		tree := add(t, f, commit)
-		if again := add(t, f, commit); again != tree {
-			t.Errorf("%s is in %v and in %v", commit, tree, again)
-		}
-		for file, want := range map[string]string{"a": want, "node_modules/engine": "program"} {
-			if got, err := os.ReadFile(filepath.Join(tree.Dir, file)); string(got) != want {
-				t.Errorf("%s of %s is %q (%v), want %q", file, commit, got, err, want)
-			}
-		}
-		if info, err := os.Lstat(filepath.Join(tree.Dir, "node_modules")); err != nil || !info.IsDir() {
-			t.Errorf("the packages are not in a folder of the worktree: %v, %v", info, err)
-		}
-		write(t, tree.Dir, map[string]string{"a": "changed", "made/anew": "1", ".vitrine/bin/local": "1"})
+	if info, err := os.Lstat(filepath.Join(f.Tree.Dir, "node_modules")); err != nil || !info.IsDir() {
+		t.Errorf("the packages are not in a folder of the worktree: %v, %v", info, err)
 	}
+	write(t, f.Tree.Dir, map[string]string{"a": "changed", "made/anew": "1", ".vitrine/bin/local": "1"})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := f.Close(ended); err != nil {
@@ -80,32 +67,21 @@ func TestWorktreesHoldTheirCommitsAndGo(t *testing.T) {
 
 func TestPackagesThatACommitHoldsAreItsOwn(t *testing.T) {
 	r := newRepository(t, map[string]string{"node_modules/engine": "committed"})
-	head, err := r.Find(t.Context(), "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
 	write(t, r.Root, map[string]string{"node_modules/engine": "changed"})
-	f := openFolder(t, r)
-	tree := add(t, f, head)
-	if got, err := os.ReadFile(filepath.Join(tree.Dir, "node_modules", "engine")); string(got) != "committed" {
+	f := openFolder(t, r, head(t, r))
+	if got, err := os.ReadFile(filepath.Join(f.Tree.Dir, "node_modules", "engine")); string(got) != "committed" {
 		t.Errorf("the package is %q (%v)", got, err)
 	}
-	if err := f.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	closeFolder(t, f)
 }
 
 func TestTheFolderIsTakenByOneProcess(t *testing.T) {
 	r := newRepository(t, map[string]string{"a": "1"})
-	f := openFolder(t, r)
-	_, err := r.Open(t.Context())
+	f := openFolder(t, r, head(t, r))
+	_, err := r.Open(t.Context(), head(t, r))
 	expect.Error(t, err, "another process", f.path)
-	if err := f.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := openFolder(t, r).Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	closeFolder(t, f)
+	closeFolder(t, openFolder(t, r, head(t, r)))
 }
 
 func TestWhatAKilledProcessHasLeftIsRemoved(t *testing.T) {
@@ -124,25 +100,15 @@ func TestWhatAKilledProcessHasLeftIsRemoved(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRepository(t, map[string]string{"a": "1"})
-			head, err := r.Find(t.Context(), "HEAD")
-			if err != nil {
+			killed := openFolder(t, r, head(t, r))
+			if err := errors.Join(kill(t, killed.Tree), killed.lock.Close()); err != nil {
 				t.Fatal(err)
 			}
-			killed := openFolder(t, r)
-			if err := kill(t, add(t, killed, head)); err != nil {
-				t.Fatal(err)
-			}
-			if err := killed.lock.Close(); err != nil {
-				t.Fatal(err)
-			}
-			f := openFolder(t, r)
-			tree := add(t, f, head)
-			if got, err := os.ReadFile(filepath.Join(tree.Dir, "a")); string(got) != "1" {
+			f := openFolder(t, r, head(t, r))
+			if got, err := os.ReadFile(filepath.Join(f.Tree.Dir, "a")); string(got) != "1" {
 				t.Errorf("the file is %q (%v)", got, err)
 			}
-			if err := f.Close(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			closeFolder(t, f)
 			wantNoWorktree(t, r)
 		})
 	}

@@ -1,4 +1,4 @@
-// Package checkout holds commits of a repository in worktrees of their own and builds them.
+// Package checkout holds a commit of a repository in a worktree of its own and builds it.
 package checkout
 
 import (
@@ -8,7 +8,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"syscall"
+	"time"
 )
 
 // Commit is the full hash of a commit.
@@ -18,11 +19,7 @@ type Commit string
 func (c Commit) Short() string { return string(c[:min(len(c), 7)]) }
 
 // Repository is a git repository with its working tree.
-type Repository struct {
-	Root string // of the working tree
-
-	settings []string // more environment variables for git
-}
+type Repository struct{ Root string }
 
 // Find returns the commit that a branch, a tag or a hash, shortened or not, stands for.
 func (r Repository) Find(ctx context.Context, revision string) (Commit, error) {
@@ -42,54 +39,32 @@ func (r Repository) Find(ctx context.Context, revision string) (Commit, error) {
 		"`git log` shows what there is, and `git fetch` gets the rest", revision)
 }
 
-// Snapshot returns a commit of the working tree as it is, also with what is not committed, but without ignored files.
-// It is HEAD if nothing differs, and otherwise a child of HEAD that no branch holds. The index stays as it is.
-func (r Repository) Snapshot(ctx context.Context) (Commit, error) {
-	head, err := r.Find(ctx, "HEAD")
-	if err != nil {
-		return "", err
-	}
-	folder, err := os.MkdirTemp("", "vitrine-index-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(folder)
-	r.settings = []string{"GIT_INDEX_FILE=" + filepath.Join(folder, "index")}
-	var tree string
-	for _, step := range [][]string{{"read-tree", "HEAD"}, {"add", "--all"}, {"write-tree"}} {
-		if tree, err = r.git(ctx, step...); err != nil {
-			return "", err
-		}
-	}
-	if committed, err := r.git(ctx, "rev-parse", "HEAD^{tree}"); err != nil || committed == tree {
-		return head, err
-	}
-	return r.commit(ctx, tree, head)
-}
-
-// commit makes a commit that has the same hash whenever it is made of the same files.
-func (r Repository) commit(ctx context.Context, tree string, parent Commit) (Commit, error) {
-	const name, mail, date = "scripts/bench", "bench@localhost", "@0 +0000"
-	for _, role := range []string{"GIT_AUTHOR_", "GIT_COMMITTER_"} {
-		r.settings = append(r.settings, role+"NAME="+name, role+"EMAIL="+mail, role+"DATE="+date)
-	}
-	hash, err := r.git(ctx, "commit-tree", tree, "-p", string(parent), "-m", "the working tree")
-	return Commit(hash), err
-}
-
 // git runs git in the working tree, without hooks, and returns what it prints.
 func (r Repository) git(ctx context.Context, args ...string) (string, error) {
-	c := command(ctx, r.Root, "git", append([]string{"-c", "core.hooksPath=/dev/null"}, args...)...)
-	c.Env = append(os.Environ(), r.settings...)
-	output, err := c.Output()
-	var failed *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		err = context.Cause(ctx)
-	case errors.Is(err, exec.ErrNotFound):
-		err = errors.New("git is not on the PATH")
-	case errors.As(err, &failed):
-		err = fmt.Errorf("git %s: %w: %s", args[0], err, bytes.TrimSpace(failed.Stderr))
-	}
+	output, err := run(ctx, r.Root, nil, "git", append([]string{"-c", "core.hooksPath=/dev/null"}, args...)...)
 	return string(bytes.TrimSpace(output)), err
+}
+
+// endTimeout is how long a command may take to end when it is asked to.
+const endTimeout = 5 * time.Second
+
+// run runs a command that ends with ctx, together with what it has started, and quotes its output when it fails. It has
+// a process group of its own, because Ctrl-C in a terminal would otherwise reach it before the caller decides what ends
+// first.
+func run(ctx context.Context, dir string, settings []string, name string, args ...string) ([]byte, error) {
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir, c.Env = dir, append(os.Environ(), settings...)
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGTERM) }
+	c.WaitDelay = endTimeout
+	output, err := c.CombinedOutput()
+	switch {
+	case err == nil:
+		return output, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.Is(err, exec.ErrNotFound):
+		return nil, fmt.Errorf("%s is not on the PATH", name)
+	}
+	return nil, fmt.Errorf("%s: %w\n%s", name, err, bytes.TrimSpace(output))
 }

@@ -14,20 +14,17 @@ type Tree struct{ Dir string }
 // stackFolders are where the main package of the local stack is, or was in older commits.
 var stackFolders = []string{"scripts/internal/local", "scripts/local"}
 
-// Stack builds the program of the local stack and returns its path. An error quotes the compiler. Overlay says which
-// files to replace, as Lift returns it; "" replaces none.
-func (t Tree) Stack(ctx context.Context, overlay string) (program string, err error) {
+// Stack builds the program of the local stack. An error quotes the compiler. Overlay says which files to replace, as
+// Lift returns it; "" replaces none.
+func (t Tree) Stack(ctx context.Context, program, overlay string) error {
 	folder, err := t.stackFolder()
 	if err != nil {
-		return "", err
+		return err
 	}
-	program = filepath.Join(t.Dir, ".vitrine", "bin", "local")
 	// Without the paths of the worktree, packages that are equal in two commits are compiled once.
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", program}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
-	return program, build(ctx, t.Dir, nil, "go", append(args, "./"+folder)...)
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", program, "-overlay", overlay, "./" + folder}
+	_, err = run(ctx, t.Dir, nil, "go", args...)
+	return err
 }
 
 func (t Tree) stackFolder() (string, error) {
@@ -49,8 +46,8 @@ func (t Tree) Zips(ctx context.Context, temporary string) (Sizes, error) {
 	if err != nil {
 		return nil, err
 	}
-	program := filepath.Join(t.Dir, "scripts", "build")
-	failure := build(ctx, t.Dir, []string{"TMPDIR=" + temporary}, program, "-arch", "amd64", "-out", folder)
+	program, settings := filepath.Join(t.Dir, "scripts", "build"), []string{"TMPDIR=" + temporary}
+	_, failure := run(ctx, t.Dir, settings, program, "-arch", "amd64", "-out", folder)
 	files, err := filepath.Glob(filepath.Join(folder, "*.zip"))
 	if err != nil {
 		return nil, err

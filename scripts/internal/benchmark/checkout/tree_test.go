@@ -29,8 +29,8 @@ func TestTheStackIsFoundWhereItsCommitHasIt(t *testing.T) {
 	for _, folder := range []string{"scripts/internal/local", "scripts/local"} {
 		t.Run(folder, func(t *testing.T) {
 			tree := newTree(t, map[string]string{"go.mod": module, folder + "/main.go": program})
-			file, err := tree.Stack(t.Context(), "")
-			if err != nil {
+			file := filepath.Join(t.TempDir(), "local")
+			if err := tree.Stack(t.Context(), file, ""); err != nil {
 				t.Fatal(err)
 			}
 			if said, err := exec.Command(file).CombinedOutput(); string(said) != "stack" {
@@ -41,16 +41,14 @@ func TestTheStackIsFoundWhereItsCommitHasIt(t *testing.T) {
 }
 
 func TestACommitWithoutAStackIsRefused(t *testing.T) {
-	_, err := newTree(t, map[string]string{"go.mod": module}).Stack(t.Context(), "")
+	err := newTree(t, map[string]string{"go.mod": module}).Stack(t.Context(), "", "")
 	expect.Error(t, err, "scripts/internal/local or scripts/local")
 }
 
 func TestTheCompilerIsQuoted(t *testing.T) {
-	tree := newTree(t, map[string]string{
-		"go.mod":                module,
-		"scripts/local/main.go": "package main\n\nfunc main() { broken() }\n",
-	})
-	_, err := tree.Stack(t.Context(), "")
+	broken := "package main\n\nfunc main() { broken() }\n"
+	tree := newTree(t, map[string]string{"go.mod": module, "scripts/local/main.go": broken})
+	err := tree.Stack(t.Context(), filepath.Join(t.TempDir(), "local"), "")
 	expect.Error(t, err, "main.go:3:15: undefined: broken")
 }
 
@@ -80,8 +78,8 @@ func TestALiftedStackHasOtherLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for overlay, want := range map[string]string{"": "1", overlay: "2"} {
-		file, err := tree.Stack(t.Context(), overlay)
-		if err != nil {
+		file := filepath.Join(t.TempDir(), "local")
+		if err := tree.Stack(t.Context(), file, overlay); err != nil {
 			t.Fatal(err)
 		}
 		if said, err := exec.Command(file).CombinedOutput(); string(said) != want {
@@ -101,25 +99,20 @@ func TestAStackWithLimitsOfItsOwnIsNotLifted(t *testing.T) {
 	}
 }
 
-func TestZipsAreMeasuredByFunction(t *testing.T) {
-	tree := newTree(t, map[string]string{"scripts/build": `#!/bin/sh
+func TestZipsAreMeasuredByFunctionAlsoWhenTheBuildFails(t *testing.T) {
+	const script = `#!/bin/sh
 [ "$1 $2 $3" = "-arch amd64 -out" ] || exit 1
 printf 12345 >"$4/api.zip"
 printf 123 >"$4/jobs.zip"
-`})
-	got, err := tree.Zips(t.Context(), t.TempDir())
-	if want := (Sizes{"api": 5, "jobs": 3}); err != nil || !maps.Equal(got, want) {
-		t.Errorf("%v (%v), want %v", got, err, want)
-	}
-}
-
-func TestABuildThatFailsIsQuoted(t *testing.T) {
-	const script = "#!/bin/sh\nprintf 123 >\"$4/api.zip\"\necho too large >&2\nexit 3\n"
-	tree := newTree(t, map[string]string{"scripts/build": script})
-	got, err := tree.Zips(t.Context(), t.TempDir())
-	expect.Error(t, err, "exit status 3", "too large")
-	if want := (Sizes{"api": 3}); !maps.Equal(got, want) {
-		t.Errorf("%v beside the error, want %v", got, want)
+`
+	for end, says := range map[string]string{"": "", "echo too large >&2\nexit 3\n": "too large"} {
+		got, err := newTree(t, map[string]string{"scripts/build": script + end}).Zips(t.Context(), t.TempDir())
+		if want := (Sizes{"api": 5, "jobs": 3}); !maps.Equal(got, want) || (err == nil) != (says == "") {
+			t.Errorf("%v (%v), want %v", got, err, want)
+		}
+		if says != "" {
+			expect.Error(t, err, "exit status 3", says)
+		}
 	}
 }
 
