@@ -46,12 +46,10 @@ func Open(c Config) (*Hosts, error) {
 				return nil, err
 			}
 		}
-		host, err := hostOf(a)
-		if err != nil {
-			return nil, err
-		}
-		if h.handlers[host] != nil {
-			return nil, fmt.Errorf("two gateways lead to host %s; the second is %s of stack %s", host, a.ID, a.Stack)
+		host := hostOf(a)
+		if host == "" || h.handlers[host] != nil {
+			return nil, fmt.Errorf("gateway %s of stack %s has to lead to a host of its own, and leads to %q",
+				a.ID, a.Stack, host)
 		}
 		h.handlers[host] = gateway.New(gateway.Config{
 			API: a, Log: c.Log, Function: func(f *template.Function) gateway.Function { return h.functions[f] },
@@ -60,20 +58,14 @@ func Open(c Config) (*Hosts, error) {
 	return h, nil
 }
 
-// hostOf returns the host whose function a gateway leads to. Functions of other stacks are behind paths of their own: the
-// host is the function of the gateway's stack.
-func hostOf(a *template.API) (string, error) {
-	var hosts []string
-	for _, r := range a.Routes {
-		if r.Function.Stack == a.Stack {
-			hosts = append(hosts, r.Function.Host)
-		}
+// hostOf returns the host whose function a gateway leads to: that of the gateway's own stack. Functions of other stacks
+// are behind paths of their own.
+func hostOf(a *template.API) string {
+	at := slices.IndexFunc(a.Routes, func(r *template.Route) bool { return r.Function.Stack == a.Stack })
+	if at < 0 {
+		return ""
 	}
-	slices.Sort(hosts)
-	if hosts = slices.Compact(hosts); len(hosts) != 1 || hosts[0] == "" {
-		return "", fmt.Errorf("gateway %s of stack %s has to lead to one host, and leads to %q", a.ID, a.Stack, hosts)
-	}
-	return hosts[0], nil
+	return a.Routes[at].Function.Host
 }
 
 func (h *Hosts) open(c Config, f *template.Function) error {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -23,16 +22,17 @@ type Sources struct {
 	Log  io.Writer // logs slow steps
 }
 
-// The sources of templates and programs. A folder includes everything below it.
-var (
-	templateSources = []string{"infra", "cdk.json", "scripts/synth"}
-	programSources  = []string{"functions", "shared", "go.mod", "go.sum", "scripts/internal/package/bootstrap"}
-)
-
 // Templates returns the folder of the templates.
 func (s Sources) Templates(ctx context.Context) (string, error) {
 	folder := filepath.Join(s.Root, "cdk.out")
-	return folder, s.make(ctx, filepath.Join(folder, "manifest.json"), templateSources, func() error {
+	f := fresh.File{
+		Path: filepath.Join(folder, "manifest.json"),
+		Sources: []string{
+			filepath.Join(s.Root, "infra"), filepath.Join(s.Root, "cdk.json"), filepath.Join(s.Root, "scripts", "synth"),
+		},
+		Lock: filepath.Join(s.Root, ".vitrine", "make.lock"),
+	}
+	return folder, fresh.Make(ctx, f, func() error {
 		if _, err := exec.LookPath("node"); err != nil {
 			return errors.New("the templates in cdk.out are missing or old, and the CDK makes them with Node.js: " +
 				"install Node.js 20 or newer, then run this again")
@@ -49,31 +49,15 @@ func (s Sources) Templates(ctx context.Context) (string, error) {
 	})
 }
 
-// Programs returns the program of each function that answers requests, built for this machine and otherwise as it is deployed.
+// Programs returns the program of each function that answers requests.
 func (s Sources) Programs(ctx context.Context) (map[string]string, error) {
 	programs := map[string]string{}
 	for _, host := range append(slices.Clone(env.Hosts), env.Pages) {
-		program := filepath.Join(s.Root, ".vitrine", "bin", "lambda", host)
-		err := s.make(ctx, program, programSources, func() error {
-			fmt.Fprintf(s.Log, "building the function of host %s\n", host)
-			if err := bootstrap.Build(ctx, host, runtime.GOARCH, program+".new"); err != nil {
-				return err
-			}
-			return os.Rename(program+".new", program)
-		})
+		program, err := bootstrap.Program(ctx, host, runtime.GOARCH, s.Log)
 		if err != nil {
 			return nil, err
 		}
 		programs[host] = program
 	}
 	return programs, nil
-}
-
-// make makes a file of the repository if it is missing or out of date.
-func (s Sources) make(ctx context.Context, file string, sources []string, step func() error) error {
-	f := fresh.File{Path: file, Lock: filepath.Join(s.Root, ".vitrine", "make.lock")}
-	for _, source := range sources {
-		f.Sources = append(f.Sources, filepath.Join(s.Root, source))
-	}
-	return fresh.Make(ctx, f, step)
 }

@@ -1,90 +1,79 @@
 package gateway
 
 import (
+	"bufio"
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 
-	"vitrine/scripts/internal/localapi/template"
+	"github.com/aws/aws-lambda-go/events"
 )
 
-// head is the part of an answer that precedes or describes its body.
-type head struct {
-	StatusCode        int                 `json:"statusCode"`
-	Headers           map[string]scalar   `json:"headers"`
-	MultiValueHeaders map[string][]scalar `json:"multiValueHeaders"` // REST APIs only
-	Cookies           []string            `json:"cookies"`           // HTTP APIs and streaming REST APIs only
-}
+// Answer has the fields of the answers of all kinds. One that is streamed has no Body.
+type Answer events.APIGatewayV2HTTPResponse
 
-// answer is a complete answer.
-type answer struct {
-	head
-	Body            string `json:"body"`
-	IsBase64Encoded bool   `json:"isBase64Encoded"`
-}
+// StreamMedia is the media type of an answer that is streamed: a prelude of status and headers, 8 NULs, and the body.
+const StreamMedia = "application/vnd.awslambda.http-integration-response"
 
-// scalar is a string, or the literal of a number or a boolean.
-type scalar string
+const maxPrelude = 64 << 10 // bytes
 
-// UnmarshalJSON implements json.Unmarshaler.
-func (s *scalar) UnmarshalJSON(b []byte) error {
-	if len(b) > 0 && strings.IndexByte(`[{`, b[0]) >= 0 {
-		return errors.New("a header is no text")
+var (
+	errMalformed = errors.New("the function's answer is not one that API Gateway understands")
+	delimiter    = make([]byte, 8)
+)
+
+// Whole reads an answer that has come as a whole, and decodes its body.
+func Whole(raw []byte) (*Answer, error) {
+	a, err := parse(raw)
+	if err != nil || !a.IsBase64Encoded {
+		return a, err
 	}
-	if b[0] != '"' {
-		*s = scalar(b)
-		return nil
+	body, err := base64.StdEncoding.DecodeString(a.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: its body is no base64", errMalformed)
 	}
-	return json.Unmarshal(b, (*string)(s))
+	a.Body = string(body)
+	return a, nil
 }
 
-var errMalformed = errors.New("the function's answer is not one that API Gateway understands")
-
-// decode reads the answer of a function. An HTTP API takes any other JSON as the body of a 200.
-func (x *exchange) decode(raw []byte) (*answer, error) {
-	a := new(answer)
-	var inferred map[string]json.RawMessage
-	if !x.API.REST && json.Valid(raw) && (json.Unmarshal(raw, &inferred) != nil || inferred["statusCode"] == nil) {
-		a.StatusCode = http.StatusOK
-		a.Headers = map[string]scalar{"content-type": "application/json"}
-		a.Body = string(raw)
-		var text string
-		if json.Unmarshal(raw, &text) == nil {
-			a.Body = text
+// Streamed reads the prelude of an answer that is streamed; body is what follows.
+func Streamed(from io.Reader) (a *Answer, body io.Reader, err error) {
+	r := bufio.NewReader(from)
+	var prelude []byte
+	for !bytes.HasSuffix(prelude, delimiter) {
+		b, err := r.ReadByte()
+		if err != nil {
+			return nil, nil, fmt.Errorf("the answer ended before its prelude did: %w", err)
 		}
-		return a, nil
+		if prelude = append(prelude, b); len(prelude) > maxPrelude {
+			return nil, nil, fmt.Errorf("%w: its prelude has no end", errMalformed)
+		}
 	}
+	a, err = parse(bytes.TrimSuffix(prelude, delimiter))
+	return a, r, err
+}
+
+func parse(raw []byte) (*Answer, error) {
+	a := new(Answer)
 	if err := json.Unmarshal(raw, a); err != nil {
 		return nil, fmt.Errorf("%w: it is no JSON object of that shape", errMalformed)
 	}
-	if err := a.check(); err != nil {
-		return nil, err
-	}
-	if a.IsBase64Encoded && (!x.API.REST || x.acceptsBytes()) {
-		body, err := base64.StdEncoding.DecodeString(a.Body)
-		if err != nil {
-			return nil, fmt.Errorf("%w: its body is no base64", errMalformed)
-		}
-		a.Body = string(body)
+	if a.StatusCode < 200 || a.StatusCode > 599 {
+		return nil, fmt.Errorf("%w: its status is %d", errMalformed, a.StatusCode)
 	}
 	return a, nil
 }
 
-func (h *head) check() error {
-	if h.StatusCode < 200 || h.StatusCode > 599 {
-		return fmt.Errorf("%w: its status is %d", errMalformed, h.StatusCode)
-	}
-	return nil
-}
-
 // send writes a complete answer. It recomputes the length, where there is a body.
-func (x *exchange) send(a *answer) {
-	x.sendHead(&a.head)
+func (x *exchange) send(a *Answer) {
+	x.sendHead(a)
 	h := x.w.Header()
 	if x.r.Method != http.MethodHead && a.StatusCode != http.StatusNotModified {
 		h.Set("Content-Length", strconv.Itoa(len(a.Body)))
@@ -94,13 +83,21 @@ func (x *exchange) send(a *answer) {
 	}
 	x.w.WriteHeader(a.StatusCode)
 	if x.r.Method != http.MethodHead {
-		_, _ = x.w.Write([]byte(a.Body)) // the client may have gone
+		_, _ = io.WriteString(x.w, a.Body) // the client may have gone
 	}
 }
 
+// Headers of a function that do not get out under their name, by AWS's "important notes" on API Gateway.
+var (
+	remapped = []string{"Authorization", "Connection", "Content-Md5", "Date", "Max-Forwards", "Server", "User-Agent",
+		"Www-Authenticate"}
+	dropped = []string{"Expect", "Host", "Keep-Alive", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding",
+		"Upgrade"}
+)
+
 // sendHead sets the headers of an answer: first renamed as API Gateway does, then mapped as the
 // integration says.
-func (x *exchange) sendHead(a *head) {
+func (x *exchange) sendHead(a *Answer) {
 	sent := x.sent(a)
 	h := x.w.Header()
 	for name, values := range sent {
@@ -116,8 +113,8 @@ func (x *exchange) sendHead(a *head) {
 		h["Content-Type"] = x.untyped(a.StatusCode)
 	}
 	for _, m := range x.route.Mappings {
-		if m.Status == a.StatusCode {
-			apply(m, h, sent)
+		if value := strings.Join(sent.Values(m.From), ","); m.Status == a.StatusCode && value != "" {
+			h.Set(m.Header, value)
 		}
 	}
 }
@@ -134,50 +131,20 @@ func (x *exchange) untyped(status int) []string {
 	return []string{"text/plain;charset=utf-8"}
 }
 
-// sent returns the headers of the function by canonical name. Several values of a header take
-// precedence over a single one.
-func (x *exchange) sent(a *head) http.Header {
+// sent returns the headers of the function by canonical name. Several values of a header, which REST APIs take, come
+// before a single one.
+func (x *exchange) sent(a *Answer) http.Header {
 	h := http.Header{}
 	for name, value := range a.Headers {
-		h.Set(name, string(value))
+		h.Set(name, value)
 	}
 	if x.API.REST {
 		for name, values := range a.MultiValueHeaders {
-			h.Del(name)
-			for _, v := range values {
-				h.Add(name, string(v))
-			}
+			h[http.CanonicalHeaderKey(name)] = slices.Clone(values)
 		}
 	}
-	if !x.API.REST || x.route.Stream {
-		for _, cookie := range a.Cookies {
-			h.Add("Set-Cookie", cookie)
-		}
+	for _, cookie := range a.Cookies {
+		h.Add("Set-Cookie", cookie)
 	}
 	return h
-}
-
-// Headers of a function that do not get out under their name, by AWS's "important notes" on API Gateway.
-var (
-	remapped = []string{"Authorization", "Connection", "Content-Md5", "Date", "Max-Forwards", "Server", "User-Agent",
-		"Www-Authenticate"}
-	dropped = []string{"Expect", "Host", "Keep-Alive", "Proxy-Authenticate", "Te", "Trailer", "Transfer-Encoding",
-		"Upgrade"}
-)
-
-// apply changes one header. A mapping whose source is missing has no effect.
-func apply(m template.Mapping, h, sent http.Header) {
-	value := m.Text
-	if m.From != "" {
-		value = strings.Join(sent.Values(m.From), ",")
-	}
-	switch {
-	case m.Action == "remove":
-		h.Del(m.Header)
-	case value == "":
-	case m.Action == "append":
-		h.Add(m.Header, value)
-	default:
-		h.Set(m.Header, value)
-	}
 }

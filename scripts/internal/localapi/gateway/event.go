@@ -1,14 +1,19 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"mime"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/aws/aws-lambda-go/events"
 )
 
 // The identity of the made-up account of the templates.
@@ -17,65 +22,46 @@ const (
 	timeFormat = "02/Jan/2006:15:04:05 -0700"
 )
 
-// httpEvent is an event of an HTTP API, payload format 2.0.
-type httpEvent struct {
-	Version               string            `json:"version"`
-	RouteKey              string            `json:"routeKey"`
-	RawPath               string            `json:"rawPath"` // decoded
-	RawQueryString        string            `json:"rawQueryString"`
-	Cookies               []string          `json:"cookies,omitempty"`
-	Headers               map[string]string `json:"headers"`
-	QueryStringParameters map[string]string `json:"queryStringParameters,omitempty"`
-	RequestContext        httpContext       `json:"requestContext"`
-	Body                  string            `json:"body,omitempty"`
-	PathParameters        map[string]string `json:"pathParameters,omitempty"`
-	IsBase64Encoded       bool              `json:"isBase64Encoded"`
+// event is the event of a request in JSON. Like API Gateway it escapes no more than JSON demands, so that a body of
+// markup takes no more room in an event than on the wire.
+func (x *exchange) event(body []byte, proxy string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	var err error
+	if x.API.REST {
+		err = e.Encode(x.restEvent(body, proxy))
+	} else {
+		err = e.Encode(x.httpEvent(body))
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-type httpContext struct {
-	AccountID    string      `json:"accountId"`
-	APIID        string      `json:"apiId"`
-	DomainName   string      `json:"domainName"`
-	DomainPrefix string      `json:"domainPrefix"`
-	HTTP         httpRequest `json:"http"`
-	RequestID    string      `json:"requestId"`
-	RouteKey     string      `json:"routeKey"`
-	Stage        string      `json:"stage"`
-	Time         string      `json:"time"`
-	TimeEpoch    int64       `json:"timeEpoch"`
-}
-
-type httpRequest struct {
-	Method    string `json:"method"`
-	Path      string `json:"path"`
-	Protocol  string `json:"protocol"`
-	SourceIP  string `json:"sourceIp"`
-	UserAgent string `json:"userAgent"`
-}
-
-func (x *exchange) httpEvent(body []byte, parameters map[string]string) httpEvent {
-	r, sent := x.r, x.headers(len(body))
+// httpEvent has payload format 2.0, and the path decoded.
+func (x *exchange) httpEvent(body []byte) events.APIGatewayV2HTTPRequest {
+	r := x.r
+	sent := x.headers(len(body))
 	name := domainName(r)
-	e := httpEvent{
+	e := events.APIGatewayV2HTTPRequest{
 		Version:               "2.0",
-		RouteKey:              x.route.Key,
+		RouteKey:              x.route.Path,
 		RawPath:               r.URL.Path,
 		RawQueryString:        r.URL.RawQuery,
 		Cookies:               cookies(sent),
 		Headers:               map[string]string{},
 		QueryStringParameters: map[string]string{},
-		PathParameters:        parameters,
-		RequestContext: httpContext{
+		Body:                  string(body),
+		RequestContext: events.APIGatewayV2HTTPRequestContext{
 			AccountID:    accountID,
 			APIID:        x.API.ID,
 			DomainName:   name,
 			DomainPrefix: prefixOf(name),
 			RequestID:    x.id,
-			RouteKey:     x.route.Key,
+			RouteKey:     x.route.Path,
 			Stage:        x.API.Stage,
 			Time:         x.began.UTC().Format(timeFormat),
 			TimeEpoch:    x.began.UnixMilli(),
-			HTTP: httpRequest{
+			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{
 				Method:    r.Method,
 				Path:      r.URL.Path,
 				Protocol:  r.Proto,
@@ -90,11 +76,46 @@ func (x *exchange) httpEvent(body []byte, parameters map[string]string) httpEven
 	for name, values := range r.URL.Query() {
 		e.QueryStringParameters[name] = strings.Join(values, ",")
 	}
-	if e.IsBase64Encoded = len(body) > 0 &&
-		!(isText(r.Header.Get("Content-Type")) && utf8.Valid(body)); e.IsBase64Encoded {
-		e.Body = base64.StdEncoding.EncodeToString(body)
-	} else {
-		e.Body = string(body)
+	if len(body) > 0 && !(isText(r.Header.Get("Content-Type")) && utf8.Valid(body)) {
+		e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
+	}
+	return e
+}
+
+// restEvent has payload format 1.0, and the path as it was sent. Without media types that count as bytes, every body is
+// text.
+func (x *exchange) restEvent(body []byte, proxy string) events.APIGatewayProxyRequest {
+	r, name := x.r, domainName(x.r)
+	e := events.APIGatewayProxyRequest{
+		Resource:          x.route.Path,
+		Path:              r.URL.EscapedPath(),
+		HTTPMethod:        r.Method,
+		MultiValueHeaders: x.headers(len(body)),
+		Body:              string(body),
+		RequestContext: events.APIGatewayProxyRequestContext{
+			ResourceID:        "local",
+			ResourcePath:      x.route.Path,
+			HTTPMethod:        r.Method,
+			ExtendedRequestID: x.id,
+			RequestID:         x.id,
+			RequestTime:       x.began.UTC().Format(timeFormat),
+			RequestTimeEpoch:  x.began.UnixMilli(),
+			Path:              r.URL.EscapedPath(),
+			AccountID:         accountID,
+			APIID:             x.API.ID,
+			Protocol:          r.Proto,
+			Stage:             x.API.Stage,
+			DomainName:        name,
+			DomainPrefix:      prefixOf(name),
+			Identity:          events.APIGatewayRequestIdentity{SourceIP: sourceIP(r), UserAgent: r.UserAgent()},
+		},
+	}
+	e.Headers = lastOf(e.MultiValueHeaders)
+	if query := r.URL.Query(); len(query) > 0 {
+		e.QueryStringParameters, e.MultiValueQueryStringParameters = lastOf(query), query
+	}
+	if proxy != "" {
+		e.PathParameters = map[string]string{"proxy": proxy}
 	}
 	return e
 }
@@ -159,14 +180,18 @@ func sourceIP(r *http.Request) string {
 }
 
 // domainName returns the name that the client requested, without a port.
-func domainName(r *http.Request) string {
-	if name, _, err := net.SplitHostPort(r.Host); err == nil {
-		return name
-	}
-	return r.Host
-}
+func domainName(r *http.Request) string { return (&url.URL{Host: r.Host}).Hostname() }
 
 func prefixOf(domain string) string {
 	prefix, _, _ := strings.Cut(domain, ".")
 	return prefix
+}
+
+// lastOf keeps the last value of each name.
+func lastOf(all map[string][]string) map[string]string {
+	last := map[string]string{}
+	for name, values := range all {
+		last[name] = values[len(values)-1]
+	}
+	return last
 }

@@ -3,14 +3,14 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"vitrine/scripts/internal/localapi/runtime"
@@ -40,7 +40,7 @@ type Config struct {
 
 type gateway struct {
 	Config
-	routes table
+	routes []*template.Route // the longest path first
 }
 
 // New returns the handler of a gateway. It serves every Host, below the path "/".
@@ -48,7 +48,10 @@ type gateway struct {
 // Differences from AWS: the body of a request of an HTTP API that is not UTF-8 is sent in base64
 // for every media type; there are no throttles, no access logs and no slowdown of streams; and
 // of the headers that identify a request at AWS only the request id is present.
-func New(c Config) http.Handler { return &gateway{Config: c, routes: newTable(c.API)} }
+func New(c Config) http.Handler {
+	longer := func(a, b *template.Route) int { return len(b.Path) - len(a.Path) }
+	return &gateway{Config: c, routes: slices.SortedFunc(slices.Values(c.API.Routes), longer)}
+}
 
 // ServeHTTP implements http.Handler.
 func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -56,12 +59,11 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		gateway: g,
 		w:       w,
 		r:       r,
-		id:      newID(),
+		id:      rand.Text(),
 		began:   time.Now(),
 	}
 	w.Header().Set(g.idHeader(), x.id)
 	if why := x.serve(); why != nil {
-		x.warn(why.of(g.API).status, why.reason)
 		x.refuse(why)
 	}
 }
@@ -73,7 +75,19 @@ func (g *gateway) idHeader() string {
 	return "Apigw-Requestid"
 }
 
-func newID() string { return rand.Text() }
+// match finds the route of a path, and what stands for its variable, which is never empty.
+func (g *gateway) match(path string) (route *template.Route, proxy string) {
+	for _, r := range g.routes {
+		prefix, below := strings.CutSuffix(r.Path, "{proxy+}")
+		switch {
+		case !g.API.REST, path == r.Path:
+			return r, ""
+		case below && len(path) > len(prefix) && strings.HasPrefix(path, prefix):
+			return r, path[len(prefix):]
+		}
+	}
+	return nil, ""
+}
 
 // exchange is one request.
 type exchange struct {
@@ -91,8 +105,8 @@ func (x *exchange) warn(status int, reason string) {
 
 // serve answers the request, or returns the refusal that the gateway has to send.
 func (x *exchange) serve() *refusal {
-	var parameters map[string]string
-	if x.route, parameters = x.routes.match(x.r.Method, x.path()); x.route == nil {
+	var proxy string
+	if x.route, proxy = x.match(x.r.URL.EscapedPath()); x.route == nil {
 		return &noRoute
 	}
 	if headerBytes(x.r) > maxHeaders {
@@ -106,47 +120,19 @@ func (x *exchange) serve() *refusal {
 		_, _ = io.CopyN(io.Discard, x.r.Body, maxDrain) // a client that stops is answered all the same
 		return &bodyTooLarge
 	}
-	event, err := encode(x.event(body, parameters))
+	event, err := x.event(body, proxy)
 	if err != nil {
 		return failed(err)
 	}
 	ctx, cancel := context.WithTimeoutCause(x.r.Context(), x.route.Timeout, errTimeout)
 	defer cancel()
-	if x.route.Stream {
+	if x.API.REST {
 		return x.stream(ctx, event)
 	}
 	return x.buffer(ctx, event)
 }
 
 var errTimeout = errors.New("the function did not answer within the time limit of its integration")
-
-// encode writes JSON as API Gateway does, which escapes no more than JSON demands: a body of markup takes no more room in
-// an event than on the wire.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
-func (x *exchange) event(body []byte, parameters map[string]string) any {
-	if x.API.REST {
-		return x.restEvent(body, parameters)
-	}
-	return x.httpEvent(body, parameters)
-}
-
-// path returns the path for matching routes: decoded for an HTTP API, and as it was sent for a REST
-// API.
-func (x *exchange) path() string {
-	if x.API.REST {
-		return x.r.URL.EscapedPath()
-	}
-	return x.r.URL.Path
-}
 
 func headerBytes(r *http.Request) int {
 	n := len(r.Method) + len(r.RequestURI) + len(r.Proto) + len(r.Host)
@@ -164,7 +150,7 @@ func (x *exchange) buffer(ctx context.Context, event []byte) *refusal {
 	if err != nil {
 		return failed(err)
 	}
-	a, err := x.decode(raw)
+	a, err := Whole(raw)
 	if err != nil {
 		return failed(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -15,9 +14,10 @@ import (
 
 	"vitrine/scripts/internal/localapi/runtime"
 	"vitrine/scripts/internal/localapi/template"
+	"vitrine/scripts/testkit/expect"
 )
 
-// fakeFunction keeps its event and returns a fixed answer.
+// fakeFunction keeps its event and gives a fixed answer, or err. It streams nothing but err.
 type fakeFunction struct {
 	event  []byte
 	answer string
@@ -29,39 +29,31 @@ func (f *fakeFunction) Invoke(_ context.Context, event []byte) ([]byte, error) {
 	return []byte(f.answer), f.err
 }
 
-func (f *fakeFunction) Stream(context.Context, []byte) (*runtime.Answer, error) { return nil, f.err }
+func (f *fakeFunction) Stream(_ context.Context, event []byte) (*runtime.Answer, error) {
+	f.event = event
+	return nil, f.err
+}
 
-func httpAPI(routes ...*template.Route) *template.API {
+func httpAPI() *template.API {
 	return &template.API{
 		ID:     "api1",
 		Name:   "shop",
 		Stage:  "$default",
-		Routes: routes,
+		Routes: []*template.Route{{Path: "$default", Timeout: time.Minute}},
 	}
 }
 
-func restAPI(routes ...*template.Route) *template.API {
-	return &template.API{
-		ID:     "rest1",
-		Name:   "shop",
-		REST:   true,
-		Stage:  "live",
-		Routes: routes,
+func restAPI(paths ...string) *template.API {
+	a := &template.API{
+		ID:    "rest1",
+		Name:  "shop",
+		REST:  true,
+		Stage: "live",
 	}
-}
-
-// catchAll is a route for all requests.
-func catchAll() *template.Route {
-	return &template.Route{Key: "$default", Method: "ANY", Timeout: time.Minute}
-}
-
-func at(method, path string) *template.Route {
-	return &template.Route{
-		Key:     path,
-		Method:  method,
-		Path:    path,
-		Timeout: time.Minute,
+	for _, path := range paths {
+		a.Routes = append(a.Routes, &template.Route{Path: path, Timeout: time.Minute})
 	}
+	return a
 }
 
 // serve answers one request with a gateway in front of a function.
@@ -73,112 +65,89 @@ func serve(a *template.API, f Function, r *http.Request) *httptest.ResponseRecor
 }
 
 func TestTheMostSpecificRouteIsTaken(t *testing.T) {
-	var routes []*template.Route
-	for _, key := range []string{"$default", "ANY /{proxy+}", "GET /a/{id}", "ANY /a/{id}", "GET /a/b", "POST /a/{rest+}",
-		"ANY /", "GET /a/{id}/c"} {
-		r := catchAll()
-		r.Key = key
-		if key != "$default" {
-			r.Method, r.Path, _ = strings.Cut(key, " ")
-		}
-		routes = append(routes, r)
-	}
-	for request, want := range map[string]struct{ http, rest string }{
-		"GET /":         {"ANY /", "ANY /"},
-		"GET /a/b":      {"GET /a/b", "GET /a/b"},
-		"PUT /a/b":      {"ANY /a/{id}", ""},
-		"GET /a/x":      {"GET /a/{id}", "GET /a/{id}"},
-		"PUT /a/x":      {"ANY /a/{id}", "ANY /a/{id}"},
-		"POST /a/x/y":   {"POST /a/{rest+}", "POST /a/{rest+}"},
-		"GET /a/x/y":    {"ANY /{proxy+}", ""},
-		"GET /a/x/c":    {"GET /a/{id}/c", "GET /a/{id}/c"},
-		"GET /a/x/":     {"ANY /{proxy+}", "GET /a/{id}"},
-		"GET /a/x%2Fc":  {"GET /a/{id}/c", "GET /a/{id}"},
-		"GET /other":    {"ANY /{proxy+}", "ANY /{proxy+}"},
-		"GET //":        {"ANY /{proxy+}", "ANY /"},
-		"DELETE /x/y/z": {"ANY /{proxy+}", "ANY /{proxy+}"},
+	g := New(Config{API: restAPI("/", "/{proxy+}", "/r/{proxy+}")}).(*gateway)
+	for path, want := range map[string]string{
+		"/":       "/ ",
+		"/a":      "/{proxy+} a",
+		"/a/b%2F": "/{proxy+} a/b%2F",
+		"/r":      "/{proxy+} r",
+		"/r/":     "/{proxy+} r/",
+		"/r/a/b":  "/r/{proxy+} a/b",
+		"/rr/a":   "/{proxy+} rr/a",
 	} {
-		method, path, _ := strings.Cut(request, " ")
-		x := exchange{r: httptest.NewRequest(method, "http://h"+path, nil)}
-		for kind, c := range map[string]struct {
-			api  *template.API
-			want string
-		}{"HTTP": {httpAPI(routes...), want.http}, "REST": {restAPI(routes[1:]...), want.rest}} {
-			x.gateway = &gateway{Config: Config{API: c.api}}
-			got := ""
-			if r, _ := newTable(c.api).match(method, x.path()); r != nil {
-				got = r.Key
-			}
-			if got != c.want {
-				t.Errorf("%s: %s leads to %q, want %q", kind, request, got, c.want)
-			}
+		if r, proxy := g.match(path); r == nil || r.Path+" "+proxy != want {
+			t.Errorf("%s leads to %+v with %q, want %q", path, r, proxy, want)
 		}
 	}
 }
 
 func TestWhatTheGatewayRefuses(t *testing.T) {
-	ok := &fakeFunction{answer: `{"statusCode":200}`}
-	small := httptest.NewRequest("GET", "/a", nil)
-	long := httptest.NewRequest("GET", "/a", nil)
-	long.Header.Set("X-Long", strings.Repeat("x", 10300))
-	body := func(n int) *http.Request {
-		return httptest.NewRequest("POST", "/a", bytes.NewReader(make([]byte, n)))
+	small := func() *http.Request { return httptest.NewRequest("GET", "/a", nil) }
+	long := func() *http.Request {
+		r := small()
+		r.Header.Set("X-Long", strings.Repeat("x", 10300))
+		return r
 	}
+	body := func() *http.Request {
+		return httptest.NewRequest("POST", "/a", bytes.NewReader(make([]byte, 10<<20+1)))
+	}
+	const none = `502 {"message":"Internal server error"}`
 	for name, c := range map[string]struct {
-		request    *http.Request
-		function   Function
-		path       string
+		request    func() *http.Request
+		err        error
 		http, rest string
 	}{
-		"no route": {small, ok, "/b", `404 {"message":"Not Found"}`,
-			`403 {"message":"Missing Authentication Token"}`},
-		"long headers": {long, ok, "/a", `431 {"message":"Request Header Fields Too Large"}`,
+		"long headers": {long, nil, `431 {"message":"Request Header Fields Too Large"}`,
 			`431 {"message":"Request Header Fields Too Large"}`},
-		"a body": {body(10 << 20), ok, "/a", `200 `, `200 `},
-		"a large body": {body(10<<20 + 1), ok, "/a", `413 {"message":"Request Entity Too Large"}`,
+		"a large body": {body, nil, `413 {"message":"Request Entity Too Large"}`,
 			`413 {"message":"HTTP content length exceeded 10485760 bytes."}`},
-		"a large event": {small, &fakeFunction{err: runtime.ErrEventTooLarge}, "/a", `413 {"message":"Request Too Long"}`,
+		"a large event": {small, runtime.ErrEventTooLarge, `413 {"message":"Request Too Long"}`,
 			`413 {"message":"Request Too Long"}`},
-		"too many at once": {small, &fakeFunction{err: runtime.ErrThrottled}, "/a", `503 {"message":"Service Unavailable"}`,
+		"too many at once": {small, runtime.ErrThrottled, `503 {"message":"Service Unavailable"}`,
 			`429 {"message":"Too Many Requests"}`},
-		"a slow function": {small, &fakeFunction{err: errTimeout}, "/a", `503 {"message":"Service Unavailable"}`,
+		"a slow function": {small, errTimeout, `503 {"message":"Service Unavailable"}`,
 			`504 {"message":"Endpoint request timed out"}`},
-		"a failed function": {small, &fakeFunction{err: &runtime.Failure{Type: "a", Message: "b"}}, "/a",
-			`500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"no answer": {small, &fakeFunction{}, "/a", `500 {"message":"Internal Server Error"}`,
-			`502 {"message":"Internal server error"}`},
-		"no status": {small, &fakeFunction{answer: `{"body":"x"}`}, "/a", `200 {"body":"x"}`,
-			`502 {"message":"Internal server error"}`},
-		"a status of 99": {small, &fakeFunction{answer: `{"statusCode":99}`}, "/a",
-			`500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"a header of lists": {small, &fakeFunction{answer: `{"statusCode":200,"headers":{"a":[]}}`}, "/a",
-			`500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"a prelude": {small, &fakeFunction{answer: "{\"statusCode\":200}\x00\x00\x00\x00\x00\x00\x00\x00x"}, "/a",
-			`500 {"message":"Internal Server Error"}`, `502 {"message":"Internal server error"}`},
-		"just a text": {small, &fakeFunction{answer: `"hello"`}, "/a", `200 hello`,
-			`502 {"message":"Internal server error"}`},
+		"a failed function": {small, &runtime.Failure{Type: "a", Message: "b"},
+			`500 {"message":"Internal Server Error"}`, none},
 	} {
-		for kind, api := range map[string]*template.API{
-			"HTTP": httpAPI(at("ANY", c.path)),
-			"REST": restAPI(at("ANY", c.path)),
-		} {
-			want := map[string]string{"HTTP": c.http, "REST": c.rest}[kind]
-			r := c.request.Clone(t.Context())
-			if c.request.Body != nil && c.request.ContentLength > 0 {
-				r.Body = io.NopCloser(bytes.NewReader(make([]byte, c.request.ContentLength)))
-			}
-			w := serve(api, c.function, r)
+		for a, want := range map[*template.API]string{httpAPI(): c.http, restAPI("/a"): c.rest} {
+			w := serve(a, &fakeFunction{err: c.err}, c.request())
 			if got := fmt.Sprint(w.Code, " ", w.Body); got != want {
-				t.Errorf("%s, %s: %s, want %s", name, kind, got, want)
+				t.Errorf("%s by %s: %s, want %s", name, a.ID, got, want)
 			}
 		}
 	}
 }
 
+func TestAnswersThatAreNoneAreRefused(t *testing.T) {
+	for _, answer := range []string{
+		"",
+		`"hello"`,
+		`{"body":"x"}`,
+		`{"statusCode":99}`,
+		`{"statusCode":200,"headers":{"a":[]}}`,
+		`{"statusCode":200,"body":"!","isBase64Encoded":true}`,
+		"{\"statusCode\":200}\x00\x00\x00\x00\x00\x00\x00\x00x",
+	} {
+		w := serve(httpAPI(), &fakeFunction{answer: answer}, httptest.NewRequest("GET", "/", nil))
+		if w.Code != 500 || w.Body.String() != `{"message":"Internal Server Error"}` {
+			t.Errorf("%q: %d %s", answer, w.Code, w.Body)
+		}
+	}
+	for prelude, want := range map[string]string{
+		`{"statusCode":200}`:        "ended before its prelude",
+		"hello" + string(delimiter): "no JSON object",
+		strings.Repeat("x", 1<<17):  "its prelude has no end",
+	} {
+		_, _, err := Streamed(strings.NewReader(prelude))
+		expect.Error(t, err, want)
+	}
+}
+
 func TestAFunctionHasTheTimeOfItsIntegration(t *testing.T) {
-	route := catchAll()
-	route.Timeout = time.Millisecond
-	w := serve(httpAPI(route), new(slowFunction), httptest.NewRequest("GET", "/", nil))
+	a := httpAPI()
+	a.Routes[0].Timeout = time.Millisecond
+	w := serve(a, new(slowFunction), httptest.NewRequest("GET", "/", nil))
 	if w.Code != http.StatusServiceUnavailable {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -193,7 +162,7 @@ func (*slowFunction) Invoke(ctx context.Context, _ []byte) ([]byte, error) {
 }
 
 func TestARESTAPIRefusesAsItsTemplateSays(t *testing.T) {
-	api := restAPI(at("GET", "/a"))
+	api := restAPI("/a")
 	api.Refusals = map[string]template.Refusal{
 		"DEFAULT_4XX": {Headers: map[string]string{"Cache-Control": "no-store"},
 			Body: `{"id":"$context.requestId"}`},

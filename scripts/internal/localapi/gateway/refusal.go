@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"vitrine/scripts/internal/localapi/runtime"
@@ -25,7 +26,6 @@ type response struct {
 
 var (
 	noRoute = refusal{
-		http:   response{404, "Not Found"},
 		rest:   response{403, "Missing Authentication Token"},
 		kind:   "MISSING_AUTHENTICATION_TOKEN",
 		reason: "no route",
@@ -80,35 +80,30 @@ func failed(err error) *refusal {
 	return &why
 }
 
-// of returns the status and the message of the refusal in an API.
-func (r *refusal) of(a *template.API) response {
-	if a.REST {
-		return r.rest
-	}
-	return r.http
-}
-
-// refuse writes a refusal as the gateway does, or as its template defines it.
+// refuse writes and logs a refusal as the gateway does, or as its template defines it.
 func (x *exchange) refuse(why *refusal) {
+	says := why.http
+	if x.API.REST {
+		says = why.rest
+	}
+	x.warn(says.status, why.reason)
+	text, _ := json.Marshal(map[string]string{"message": says.message}) // strings always marshal
+	status, body := says.status, string(text)
 	h := x.w.Header()
 	h.Set("Content-Type", "application/json")
-	says, body := why.of(x.API), ""
-	status := says.status
 	if own, given := x.own(why.kind, status); given {
-		body = strings.ReplaceAll(own.Body, template.RequestID, x.id)
 		for name, value := range own.Headers {
 			h.Set(name, value)
+		}
+		if own.Body != "" {
+			body = strings.ReplaceAll(own.Body, template.RequestID, x.id)
 		}
 		if own.Status != 0 {
 			status = own.Status
 		}
 	}
-	if body == "" {
-		text, _ := json.Marshal(map[string]string{"message": says.message}) // strings always marshal
-		body = string(text)
-	}
 	x.w.WriteHeader(status)
-	_, _ = x.w.Write([]byte(body)) // the client may have gone
+	_, _ = io.WriteString(x.w, body) // the client may have gone
 }
 
 // own returns the template's gateway response for a refusal: that of its kind, or of all statuses

@@ -1,9 +1,7 @@
 package gateway
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,14 +12,7 @@ import (
 	"vitrine/scripts/internal/localapi/runtime"
 )
 
-const (
-	maxPrelude  = 64 << 10 // bytes of status and headers
-	chunk       = 64 << 10
-	streamMedia = "application/vnd.awslambda.http-integration-response"
-)
-
-// delimiter ends the prelude.
-var delimiter = make([]byte, 8)
+const chunk = 64 << 10
 
 // stream passes an answer on while the function writes it. If the function fails midway, the
 // connection is cut.
@@ -31,45 +22,21 @@ func (x *exchange) stream(ctx context.Context, event []byte) *refusal {
 		return failed(err)
 	}
 	defer a.Close()
-	h, rest, err := prelude(a)
+	if a.ContentType != StreamMedia {
+		return failed(fmt.Errorf("%w: it does not stream, and its media type is %q", errMalformed, a.ContentType))
+	}
+	head, body, err := Streamed(a)
 	if err != nil {
 		return failed(err)
 	}
 	defer x.cutWith(a)()
-	x.sendHead(h)
-	x.w.WriteHeader(h.StatusCode)
-	if err := x.pass(io.MultiReader(bytes.NewReader(rest), a)); err != nil {
-		x.warn(h.StatusCode, "cut off: "+err.Error())
+	x.sendHead(head)
+	x.w.WriteHeader(head.StatusCode)
+	if err := x.pass(body); err != nil {
+		x.warn(head.StatusCode, "cut off: "+err.Error())
 		panic(http.ErrAbortHandler)
 	}
 	return nil
-}
-
-// prelude reads status and headers, and the part of the body that came with them.
-func prelude(a *runtime.Answer) (*head, []byte, error) {
-	if a.ContentType != streamMedia {
-		return nil, nil, fmt.Errorf("%w: it does not stream, and its media type is %q", errMalformed, a.ContentType)
-	}
-	var read []byte
-	for {
-		at := bytes.Index(read, delimiter)
-		if at >= 0 {
-			h := new(head)
-			if err := json.Unmarshal(read[:at], h); err != nil {
-				return nil, nil, fmt.Errorf("%w: its prelude is no JSON object of that shape", errMalformed)
-			}
-			return h, read[at+len(delimiter):], h.check()
-		}
-		if len(read) > maxPrelude {
-			return nil, nil, fmt.Errorf("%w: its prelude has no end", errMalformed)
-		}
-		part := make([]byte, 4<<10)
-		n, err := a.Read(part)
-		read = append(read, part[:n]...)
-		if err != nil && n == 0 {
-			return nil, nil, fmt.Errorf("the answer ended before its prelude did: %w", err)
-		}
-	}
 }
 
 // cutWith ends a write that waits for the client when the function has failed, until the returned

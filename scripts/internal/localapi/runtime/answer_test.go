@@ -4,32 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"strings"
 	"testing"
 )
-
-func TestAStreamComesPieceByPiece(t *testing.T) {
-	f := function(t)
-	g := newGate(t)
-	a, err := f.Stream(t.Context(), command{Do: "stream", Gate: g.URL}.event())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	if want := "application/vnd.awslambda.http-integration-response"; a.ContentType != want {
-		t.Errorf("the media type is %q", a.ContentType)
-	}
-	start := `{"statusCode":200}` + strings.Repeat("\x00", 8) + "first"
-	got := make([]byte, len(start))
-	if _, err := io.ReadFull(a, got); err != nil || string(got) != start { // the function waits at the gate
-		t.Fatalf("%q, %v", got, err)
-	}
-	<-g.arrived
-	g.open(1)
-	if rest, err := io.ReadAll(a); err != nil || len(rest) != 0 {
-		t.Errorf("%q, %v", rest, err)
-	}
-}
 
 func TestAStreamThatBreaksOffIsNoWholeAnswer(t *testing.T) {
 	f := function(t)

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -16,7 +17,6 @@ func (p *process) api() http.Handler {
 	mux.HandleFunc("GET /2018-06-01/runtime/invocation/next", p.handleNext)
 	mux.HandleFunc("POST /2018-06-01/runtime/invocation/{id}/response", p.handleResponse)
 	mux.HandleFunc("POST /2018-06-01/runtime/invocation/{id}/error", p.handleError)
-	mux.HandleFunc("POST /2018-06-01/runtime/init/error", p.handleInitError)
 	return mux
 }
 
@@ -40,7 +40,7 @@ func (p *process) invocation(w http.ResponseWriter, r *http.Request) *invocation
 	i := p.current
 	p.function.mu.Unlock()
 	if i == nil || i.id != r.PathValue("id") {
-		refuse(w, http.StatusBadRequest, &Failure{"InvalidRequestID", "Invalid request ID"})
+		respond(w, http.StatusBadRequest, &Failure{"InvalidRequestID", "Invalid request ID"})
 		return nil
 	}
 	return i
@@ -60,7 +60,7 @@ func (p *process) handleResponse(w http.ResponseWriter, r *http.Request) {
 		closed:      make(chan struct{}),
 	}
 	if !i.begin(a, nil) {
-		refuse(w, http.StatusBadRequest, &Failure{"InvalidStateTransition", "the invocation is answered already"})
+		respond(w, http.StatusBadRequest, &Failure{"InvalidStateTransition", "the invocation is answered already"})
 		return
 	}
 	select {
@@ -69,10 +69,10 @@ func (p *process) handleResponse(w http.ResponseWriter, r *http.Request) {
 	}
 	_, _ = io.Copy(io.Discard, r.Body) // the function may end in the middle
 	if a.refused {
-		refuse(w, http.StatusRequestEntityTooLarge, tooLarge)
+		respond(w, http.StatusRequestEntityTooLarge, tooLarge)
 		return
 	}
-	accept(w)
+	respond(w, http.StatusAccepted, accepted)
 }
 
 func (p *process) handleError(w http.ResponseWriter, r *http.Request) {
@@ -83,37 +83,23 @@ func (p *process) handleError(w http.ResponseWriter, r *http.Request) {
 	why := readFailure(r)
 	p.release()
 	i.begin(nil, why)
-	accept(w)
-}
-
-func (p *process) handleInitError(w http.ResponseWriter, r *http.Request) {
-	why := readFailure(r)
-	p.function.mu.Lock()
-	p.initError = why
-	p.function.mu.Unlock()
-	accept(w)
+	respond(w, http.StatusAccepted, accepted)
 }
 
 func readFailure(r *http.Request) *Failure {
 	f := &Failure{Type: "Runtime.Unknown"}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxErrorBody))
-	if err == nil {
-		err = json.Unmarshal(body, f)
-	}
-	if err != nil {
+	if err = errors.Join(err, json.Unmarshal(body, f)); err != nil {
 		f.Message = string(body)
 	}
 	return f
 }
 
-func accept(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(http.StatusAccepted)
-	_, _ = io.WriteString(w, `{"status":"OK"}`)
-}
+// accepted is what the process gets for an answer that was taken.
+var accepted = map[string]string{"status": "OK"}
 
-func refuse(w http.ResponseWriter, status int, why *Failure) {
+func respond(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(why)
+	_ = json.NewEncoder(w).Encode(body) // a process that has ended is seen by watch
 }

@@ -1,29 +1,42 @@
 package runtime
 
 import (
+	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // invocation is one event on its way through a process.
 type invocation struct {
-	id    string
-	event []byte
-	begun chan answerStart // gets one value
-	left  chan struct{}    // closed when the caller has gone
-	ended chan struct{}    // closed when the process has ended midway
+	id      string
+	event   []byte
+	settled atomic.Bool      // begun has its value, or is about to
+	begun   chan answerStart // gets one value
+	left    chan struct{}    // closed when the caller has gone
+
+	ended context.Context // done when the process has ended midway, and why
+	end   context.CancelCauseFunc
 
 	deadline time.Time
 	timer    *time.Timer // kills the process at the deadline
+}
 
-	mu      sync.Mutex
-	settled bool     // begun has its value
-	failure *Failure // why the process ended midway
+func newInvocation(event []byte) *invocation {
+	i := &invocation{
+		id:    rand.Text(),
+		event: event,
+		begun: make(chan answerStart, 1),
+		left:  make(chan struct{}),
+	}
+	i.ended, i.end = context.WithCancelCause(context.Background())
+	return i
 }
 
 // answerStart is an answer that begins, or why there is none.
@@ -34,32 +47,17 @@ type answerStart struct {
 
 // begin delivers the answer to the caller, once; it reports whether this was the first time.
 func (i *invocation) begin(a *Answer, err error) bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.settled {
+	if i.settled.Swap(true) {
 		return false
 	}
-	i.settled = true
 	i.begun <- answerStart{a, err}
 	return true
 }
 
 // fail ends the invocation because the process ended midway. The first reason counts.
 func (i *invocation) fail(why *Failure) {
-	i.mu.Lock()
-	if i.failure == nil {
-		i.failure = why
-		close(i.ended)
-	}
-	why = i.failure
-	i.mu.Unlock()
-	i.begin(nil, why)
-}
-
-func (i *invocation) failed() *Failure {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.failure
+	i.end(why)
+	i.begin(nil, context.Cause(i.ended))
 }
 
 // Answer is the body that a function sends, as it arrives. Read ends with io.EOF only if the answer
@@ -83,7 +81,7 @@ const (
 
 // Failed returns a channel that closes when the process has ended in the middle of its answer,
 // which Read reports only to a caller that reads.
-func (a *Answer) Failed() <-chan struct{} { return a.invocation.ended }
+func (a *Answer) Failed() <-chan struct{} { return a.invocation.ended.Done() }
 
 // Read implements io.Reader.
 func (a *Answer) Read(b []byte) (int, error) {
@@ -92,7 +90,7 @@ func (a *Answer) Read(b []byte) (int, error) {
 	case err == nil:
 		return n, nil
 	case !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		if why := a.invocation.failed(); why != nil {
+		if why := context.Cause(a.invocation.ended); why != nil {
 			return n, why
 		}
 		return n, &Failure{"Runtime.TruncatedResponse", "the process ended in the middle of its answer"}

@@ -20,10 +20,10 @@ type process struct {
 	next     chan *invocation // to the idle process
 	ended    chan struct{}
 
-	ready     bool // it has asked for an invocation
-	current   *invocation
-	free      bool // its answer is read, so that it will ask for the next invocation
-	initError *Failure
+	ready   bool // it has asked for an invocation
+	late    bool // it was ended because it did not ask in time
+	current *invocation
+	free    bool // its answer is read, so that it will ask for the next invocation
 }
 
 // start starts the program. The function's lock is held.
@@ -101,7 +101,7 @@ func (p *process) wait() *Failure {
 		p.function.mu.Lock()
 		defer p.function.mu.Unlock()
 		if !p.ready {
-			p.initError = &Failure{"Sandbox.Timedout", fmt.Sprintf("the function did not start within %v", initTimeout)}
+			p.late = true
 			p.kill()
 		}
 	})
@@ -114,8 +114,8 @@ func (p *process) wait() *Failure {
 	defer close(p.ended)
 	p.function.mu.Lock()
 	defer p.function.mu.Unlock()
-	if p.initError != nil {
-		return p.initError
+	if p.late {
+		return &Failure{"Sandbox.Timedout", fmt.Sprintf("the function did not start within %v", initTimeout)}
 	}
 	how := strings.TrimSpace(p.command.ProcessState.String())
 	return &Failure{"Runtime.ExitError", "Runtime exited with error: " + how}

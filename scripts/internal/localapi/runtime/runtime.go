@@ -3,7 +3,6 @@ package runtime
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -96,13 +95,7 @@ func (f *Function) Stream(ctx context.Context, event []byte) (*Answer, error) {
 	if len(event) > MaxEvent {
 		return nil, ErrEventTooLarge
 	}
-	i := &invocation{
-		id:    newID(),
-		event: event,
-		begun: make(chan answerStart, 1),
-		left:  make(chan struct{}),
-		ended: make(chan struct{}),
-	}
+	i := newInvocation(event)
 	if err := f.dispatch(i); err != nil {
 		return nil, err
 	}
@@ -243,12 +236,4 @@ func (f *Function) Close() {
 	for _, p := range all {
 		<-p.ended
 	}
-}
-
-// newID returns a random UUID.
-func newID() string {
-	b := make([]byte, 16)
-	_, _ = rand.Read(b) // never fails
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

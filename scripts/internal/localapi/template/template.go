@@ -1,5 +1,5 @@
-// Package template reads from synthesised CloudFormation templates what can run on one machine:
-// functions, and the gateways in front of them.
+// Package template reads from synthesised CloudFormation templates what can run on one machine: functions, and the
+// gateways in front of them. It understands what infra makes, and refuses what would change requests in another way.
 package template
 
 import (
@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -27,42 +26,32 @@ type Function struct {
 	// resource; their value here only names it.
 	Environment  map[string]string
 	Placeholders []string
-	Asset        string // path of the code, a zip or a folder
-	Architecture string // arm64 or x86_64
 	Timeout      time.Duration
 	MemoryMB     int
 }
 
-// API is an API Gateway: an HTTP API (payload format 2.0) or a REST API (1.0).
+// API is an API Gateway: an HTTP API (payload format 2.0), or a REST API (1.0), whose answers are streamed.
 type API struct {
 	Stack, ID, Name string
 	REST            bool
 	Stage           string
-	Domains         []string // names of its own, in the order of their logical ids
-	BinaryTypes     []string // REST: media types whose bodies are bytes
 	Routes          []*Route
 	Refusals        map[string]Refusal // REST: by the type of gateway response
 }
 
-// Route leads requests to a function.
+// Route leads requests of all methods to a function.
 type Route struct {
-	Key    string // as AWS spells it: "GET /x", "$default", or the path of a REST resource
-	Method string // or ANY
-	// Path may have parts {name} and end with {name+}. That of "$default" is empty: it takes what is left.
+	// Path is that of a REST resource, in which "{proxy+}" may come last, or "$default", which takes all.
 	Path     string
 	Function *Function
-	Stream   bool          // the answer is sent while the function writes it
 	Timeout  time.Duration // how long the gateway waits
 	Mappings []Mapping     // of answers, in order
 }
 
-// Mapping changes a header of answers with a status.
+// Mapping gives a header of answers with a status the value that the function gave another one.
 type Mapping struct {
-	Status int
-	Action string // append, overwrite or remove
-	Header string
-	From   string // header of the function's answer; empty: Text
-	Text   string
+	Status       int
+	Header, From string
 }
 
 // Refusal is an answer that a REST API gives by itself.
@@ -78,20 +67,13 @@ const RequestID = "$context.requestId"
 // Read reads the folder into which the CDK synthesised: only the stacks of its manifest, because
 // templates of earlier syntheses may be left there. Its errors name stack, resource and property.
 func Read(folder string) (*Deployment, error) {
-	files, err := templatesOf(folder)
+	all, err := stacksOf(folder)
 	if err != nil {
 		return nil, err
 	}
-	var all []*stack
-	for _, file := range files {
-		s, err := open(filepath.Join(folder, file))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, s)
-	}
 	d := new(Deployment)
-	for _, step := range []func(*stack, *Deployment) error{(*stack).addFunctions, (*stack).addGateways} {
+	// Gateways may lead to functions of any stack.
+	for _, step := range []func(*stack, *Deployment) error{(*stack).addFunctions, (*stack).addGateway} {
 		for _, s := range all {
 			s.all = all
 			if err := step(s, d); err != nil {
@@ -102,86 +84,83 @@ func Read(folder string) (*Deployment, error) {
 	return d, nil
 }
 
-// templatesOf lists the templates of a manifest.
-func templatesOf(folder string) (files []string, err error) {
-	text, err := os.ReadFile(filepath.Join(folder, "manifest.json"))
-	if err != nil {
-		return nil, fmt.Errorf("%s is no folder that the CDK made: %w", folder, err)
-	}
+// stacksOf reads the templates of a manifest.
+func stacksOf(folder string) (all []*stack, err error) {
 	var manifest struct {
 		Artifacts map[string]struct {
 			Type       string
 			Properties struct{ TemplateFile string }
 		}
 	}
-	if err := json.Unmarshal(text, &manifest); err != nil {
-		return nil, fmt.Errorf("the manifest of %s cannot be read: %w", folder, err)
+	if err := readJSON(filepath.Join(folder, "manifest.json"), &manifest); err != nil {
+		return nil, fmt.Errorf("%s is no folder that the CDK made: %w", folder, err)
 	}
 	for _, id := range sorted(manifest.Artifacts) {
-		switch a := manifest.Artifacts[id]; a.Type {
-		case "aws:cloudformation:stack":
-			files = append(files, a.Properties.TemplateFile)
-		case "cdk:cloud-assembly":
-			return nil, fmt.Errorf("the nested assembly %s of %s is not understood", id, folder)
+		a := manifest.Artifacts[id]
+		if a.Type != "aws:cloudformation:stack" {
+			continue
 		}
+		s := &stack{name: strings.TrimSuffix(a.Properties.TemplateFile, ".template.json")}
+		if err := readJSON(filepath.Join(folder, a.Properties.TemplateFile), s); err != nil {
+			return nil, err
+		}
+		all = append(all, s)
 	}
-	return files, nil
+	return all, nil
 }
 
-// stack is one template.
-type stack struct {
-	name, folder string
-	all          []*stack // whose exports may be imported
-
-	Parameters map[string]struct{ Default any }
-	Resources  map[string]resource
-	Outputs    map[string]struct {
-		Value  any
-		Export struct{ Name any }
-	}
-}
-
-type resource struct {
-	Type       string
-	Properties map[string]any
-	Metadata   map[string]any
-	Condition  string
-}
-
-func open(file string) (*stack, error) {
+func readJSON(file string, into any) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s := &stack{name: strings.TrimSuffix(filepath.Base(file), ".template.json"), folder: filepath.Dir(file)}
-	if err := json.Unmarshal(text, s); err != nil {
-		return nil, fmt.Errorf("%s is no template: %w", file, err)
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%s cannot be read: %w", file, err)
 	}
-	return s, nil
+	return nil
 }
 
-// addFunctions reads the functions of a stack. Those of all stacks come before any gateway, which may lead to functions
-// of other stacks.
+// addFunctions reads the functions of a stack. It skips those of other runtimes, which the CDK adds for its own
+// purposes.
 func (s *stack) addFunctions(d *Deployment) error {
-	functions, err := s.functions()
-	if err != nil {
-		return err
+	for _, id := range s.ofType(functionType) {
+		runtime, _ := s.Resources[id].Properties["Runtime"].(string)
+		if !strings.HasPrefix(runtime, "provided.") {
+			continue
+		}
+		var p struct {
+			Environment struct{ Variables map[string]string }
+			Timeout     float64
+			MemorySize  int
+		}
+		err := s.properties(id, &p, nil, "Architectures", "Code", "Description", "Handler", "LoggingConfig",
+			"ReservedConcurrentExecutions", "Role", "Runtime", "TracingConfig")
+		if err != nil {
+			return err
+		}
+		host, _ := s.Resources[id].Metadata["vitrine:host"].(string)
+		d.Functions = append(d.Functions, &Function{
+			Stack:        s.name,
+			ID:           id,
+			Host:         host,
+			Environment:  p.Environment.Variables,
+			Placeholders: s.placeholders(id),
+			Timeout:      time.Duration(p.Timeout * float64(time.Second)),
+			MemoryMB:     p.MemorySize,
+		})
 	}
-	for _, f := range functions {
-		d.Functions = append(d.Functions, f)
-	}
-	slices.SortFunc(d.Functions, func(a, b *Function) int { return strings.Compare(a.Stack+" "+a.ID, b.Stack+" "+b.ID) })
 	return nil
 }
 
-// addGateways reads the gateways of a stack.
-func (s *stack) addGateways(d *Deployment) error {
-	g := &gateways{stack: s, functions: d.Functions, apis: map[string]*API{}}
-	if err := g.read(); err != nil {
-		return err
+// placeholders returns the variables whose values only a deployment could provide.
+func (s *stack) placeholders(id string) (names []string) {
+	environment, _ := s.Resources[id].Properties["Environment"].(map[string]any)
+	variables, _ := environment["Variables"].(map[string]any)
+	for _, name := range sorted(variables) {
+		r := &resolver{stack: s}
+		if _, err := r.value(variables[name]); err == nil && r.placed {
+			names = append(names, name)
+		}
 	}
-	for _, id := range sorted(g.apis) {
-		d.APIs = append(d.APIs, g.apis[id])
-	}
-	return nil
+	return names
 }
