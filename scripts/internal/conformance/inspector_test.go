@@ -3,9 +3,7 @@
 package conformance
 
 import (
-	"encoding/json"
 	"slices"
-	"strings"
 	"testing"
 
 	"vitrine/scripts/journey/harness"
@@ -15,16 +13,7 @@ import (
 // inspect calls a method by the command line of the inspector and unpacks the result.
 func inspect(t *testing.T, at, method string, out any, args ...string) {
 	t.Helper()
-	c := node(t, inspector, append([]string{"--cli", at, "--transport", "http", "--method", method}, args...)...)
-	var wrong strings.Builder
-	c.Stderr = &wrong
-	said, err := c.Output()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", method, err, wrong.String())
-	}
-	if err := json.Unmarshal(said, out); err != nil {
-		t.Fatalf("%s answers %.300s: %v", method, said, err)
-	}
+	ask(t, out, inspector, append([]string{"--cli", at, "--transport", "http", "--method", method}, args...)...)
 }
 
 // called is the result of a tool.

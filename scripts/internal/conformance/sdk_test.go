@@ -29,14 +29,7 @@ type sdkResult struct {
 // sdkCalls calls tools by the TypeScript SDK, which lists them first.
 func sdkCalls(t *testing.T, at string, calls ...toolCall) (out []sdkResult) {
 	t.Helper()
-	c := node(t, "sdk.mjs", at, string(harness.Must(json.Marshal(calls))(t)))
-	var wrong strings.Builder
-	c.Stderr = &wrong
-	said, err := c.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, wrong.String())
-	}
-	harness.NoError(t, json.Unmarshal(said, &out))
+	ask(t, &out, "sdk.mjs", at, string(harness.Must(json.Marshal(calls))(t)))
 	return out
 }
 

@@ -49,6 +49,18 @@ func node(t *testing.T, program string, args ...string) *exec.Cmd {
 	return c
 }
 
+// ask runs a program with Node.js and unpacks the JSON that it prints.
+func ask(t *testing.T, out any, program string, args ...string) {
+	t.Helper()
+	said, err := node(t, program, args...).Output()
+	if exit := new(exec.ExitError); errors.As(err, &exit) {
+		t.Fatalf("%v: %v\n%s", args, err, exit.Stderr)
+	}
+	if err := errors.Join(err, json.Unmarshal(said, out)); err != nil {
+		t.Fatalf("%v answers %.300s: %v", args, said, err)
+	}
+}
+
 // score is what the suite says of a scenario.
 type score struct {
 	passed, failed int

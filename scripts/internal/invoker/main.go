@@ -2,22 +2,27 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
 	goruntime "runtime"
+	"strconv"
 	"strings"
 	"time"
 
+	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/internal/localapi/runtime"
 	"vitrine/scripts/internal/package/bootstrap"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/limits"
 )
 
 func main() {
@@ -81,11 +86,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	event = []byte(strings.NewReplacer(r.placeholders...).Replace(string(event)))
-	settings, err := settingsOf(ctx, r)
+	root, err := engine.Root()
 	if err != nil {
 		return err
 	}
-	program, err := build(ctx, r.host)
+	settings, err := settingsOf(ctx, r, root)
+	if err != nil {
+		return err
+	}
+	program, err := bootstrap.Program(ctx, r.host, goruntime.GOARCH, stderr)
 	if err != nil {
 		return err
 	}
@@ -107,16 +116,28 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return show(stdout, answer, answer.ContentType)
 }
 
-// build builds the function's program for this machine.
-func build(ctx context.Context, host string) (string, error) {
-	root, err := engine.Root()
+// settingsOf returns the settings of a function beside the stack that scripts/dev runs.
+func settingsOf(ctx context.Context, r request, root string) (map[string]string, error) {
+	for name, port := range map[string]int{engine.EnvDynamoDB: r.base + 11, engine.EnvS3: r.base + 12} {
+		if os.Getenv(name) == "" {
+			os.Setenv(name, "http://127.0.0.1:"+strconv.Itoa(port))
+		}
+	}
+	engines, err := engine.Start(ctx, engine.Options{}) // those that run already
 	if err != nil {
-		return "", err
+		return nil, fmt.Errorf("no stack answers at -ports %d: start scripts/dev, or name the ports of the one that runs",
+			r.base)
 	}
-	program := filepath.Join(root, ".vitrine", "bin", "lambda-"+host)
-	fresh := fmt.Sprintf("%s.%d", program, os.Getpid()) // another run may use the old one
-	if err := bootstrap.Build(ctx, host, goruntime.GOARCH, fresh); err != nil {
-		return "", err
+	rings, err := filepath.Abs(filepath.Join(cmp.Or(r.data, filepath.Join(root, ".vitrine")), "rings.json"))
+	if err == nil {
+		_, err = os.Stat(rings) // else the function would make others
 	}
-	return program, os.Rename(fresh, program)
+	if err != nil {
+		return nil, fmt.Errorf("the stack's key rings: %w: name its data folder with -data", err)
+	}
+	o := stack.Options{Engines: engines, Tables: "vitrine", Limits: limits.Default()}
+	settings := stack.Settings(o, stack.OriginsAt(r.base), rings)
+	maps.Copy(settings, stack.Given(engines, root))
+	settings[env.ResponseMode] = r.mode
+	return settings, nil
 }

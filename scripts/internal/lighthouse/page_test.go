@@ -51,7 +51,7 @@ func operator(t *testing.T, p *harness.BackendEnv) *harness.FakeBrowser {
 	q := at.Query()
 	q.Set("groups", "operators")
 	at.RawQuery = q.Encode()
-	w.Get(t, w.Authenticate(t, at, harness.Identity{Email: "hedy@example.org"}))
+	w.Get(t, w.Authenticate(t, at, "hedy@example.org"))
 	return w
 }
 

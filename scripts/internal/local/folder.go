@@ -21,30 +21,24 @@ type folder struct {
 }
 
 // openFolder makes and locks the folder; an empty path is a new temporary one.
-func openFolder(path string) (*folder, error) {
-	f := &folder{path: path}
-	if path == "" {
-		made, err := os.MkdirTemp("", "vitrine-")
-		if err != nil {
-			return nil, fmt.Errorf("no temporary folder can be made: %w", err)
-		}
-		f.path, f.temporary = made, true
+func openFolder(path string) (_ *folder, err error) {
+	f := &folder{path: path, temporary: path == ""}
+	if f.temporary {
+		f.path, err = os.MkdirTemp("", "vitrine-")
+	} else {
+		err = os.MkdirAll(path, 0o700)
 	}
-	if err := f.claim(); err != nil {
+	if err != nil {
+		return nil, fmt.Errorf("the data folder cannot be made: %w: choose another with --data", err)
+	}
+	if err = f.takeLock(); err == nil {
+		err = enoughSpace(f.path, minFree)
+	}
+	if err != nil {
 		f.close()
 		return nil, err
 	}
 	return f, nil
-}
-
-func (f *folder) claim() error {
-	if err := os.MkdirAll(f.path, 0o700); err != nil {
-		return fmt.Errorf("the data folder cannot be made: %w: choose another with --data", err)
-	}
-	if err := f.takeLock(); err != nil {
-		return err
-	}
-	return enoughSpace(f.path, minFree)
 }
 
 // takeLock locks the folder until this process ends, kill -9 included.

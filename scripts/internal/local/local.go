@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -106,11 +107,32 @@ func (l *local) startHosts(ctx context.Context) error {
 		return err
 	}
 	for _, h := range l.hosts() {
-		if err := waitHealthy(ctx, h.name, h.url); err != nil {
-			return err
+		if err := healthy(ctx, h.url); err != nil {
+			return fmt.Errorf("the %s host is not healthy: %w", h.name, err)
 		}
 	}
 	return nil
+}
+
+// healthTimeout bounds the first answer of a host, whose function may have to start.
+const healthTimeout = 15 * time.Second
+
+// healthy returns when a host has answered, whose ports are taken already.
+func healthy(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/healthz", nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != http.StatusOK {
+		err = errors.New(response.Status)
+	}
+	return errors.Join(err, response.Body.Close())
 }
 
 // stay returns nil when ctx ends and an error when a part of the stack does.

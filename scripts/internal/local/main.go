@@ -23,29 +23,21 @@ func main() {
 // returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return 0
-	}
 	if err == nil {
-		err = runLocal(ctx, o, stdout, stderr)
+		l := &local{options: o, out: stdout, log: stderr}
+		if err = l.start(ctx); err == nil {
+			err = l.stay(ctx)
+		}
+		if ctx.Err() != nil {
+			err = nil // asked to stop, be it during the start
+		}
+		err = errors.Join(err, l.stop())
 	}
-	if err == nil {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
-	}
-	if !errors.Is(err, errUsage) {
+	case !errors.Is(err, errUsage):
 		fmt.Fprintln(stderr, err)
 	}
 	return 1
-}
-
-func runLocal(ctx context.Context, o options, stdout, stderr io.Writer) error {
-	l := &local{options: o, out: stdout, log: stderr}
-	err := l.start(ctx)
-	if err == nil {
-		err = l.stay(ctx)
-	}
-	if ctx.Err() != nil {
-		err = nil // asked to stop, be it during the start
-	}
-	return errors.Join(err, l.stop())
 }

@@ -64,16 +64,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// pack builds one function into a zip file and returns its sizes. That of the app has the programs that pages run beside
+// pack writes one function into a zip file and returns its sizes. That of the app has the programs that pages run beside
 // it.
 func pack(ctx context.Context, host, arch, file string) (bootstrap.Size, error) {
-	dir, err := os.MkdirTemp("", "vitrine-build-")
+	program, err := bootstrap.Program(ctx, host, arch, io.Discard)
 	if err != nil {
-		return bootstrap.Size{}, err
-	}
-	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "bootstrap")
-	if err := bootstrap.Build(ctx, host, arch, program); err != nil {
 		return bootstrap.Size{}, err
 	}
 	if host != "app" {

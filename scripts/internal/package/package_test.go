@@ -3,9 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
-	"context"
 	"debug/elf"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -17,6 +15,7 @@ import (
 
 	"vitrine/scripts/internal/package/bootstrap"
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/env"
 )
 
@@ -29,12 +28,11 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// sources returns what a function is built from. The test reads these files, so that its cached
-// result depends on them.
+// sources returns what a function is built from.
 func sources(t *testing.T) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	for _, dir := range []string{"go.mod", "go.sum", "functions", "shared"} {
+	for _, dir := range bootstrap.Sources {
 		err := filepath.WalkDir(filepath.Join(root(t), dir), func(file string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || strings.HasSuffix(file, "_test.go") {
 				return err
@@ -53,41 +51,50 @@ func sources(t *testing.T) map[string][]byte {
 }
 
 // packUpload builds the upload function, as an example of all.
-func packUpload(t *testing.T) (zipped []byte, said string) {
+func packUpload(t *testing.T) (zipped []byte, said, warned string) {
 	t.Helper()
 	out := t.TempDir()
-	var stdout bytes.Buffer
-	if err := run(t.Context(), []string{"-out", out, "upload"}, &stdout, io.Discard); err != nil {
+	var stdout, stderr bytes.Buffer
+	if err := run(t.Context(), []string{"-out", out, "upload"}, &stdout, &stderr); err != nil {
 		t.Fatal(err)
 	}
 	zipped, err := os.ReadFile(filepath.Join(out, "upload.zip"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return zipped, stdout.String()
+	return zipped, stdout.String(), stderr.String()
 }
 
 func TestPackages(t *testing.T) {
 	home := root(t)
-	first, said := packUpload(t)
-	if !strings.HasPrefix(said, "upload   arm64  ") || !strings.HasSuffix(said, " MB of 5.0\n") {
-		t.Errorf("it says %q", said)
+	first, said, warned := packUpload(t)
+	if !strings.HasPrefix(said, "upload   arm64  ") || !strings.HasSuffix(said, " MB of 5.0\n") || warned != "" {
+		t.Errorf("it says %q and warns %q", said, warned)
 	}
 	t.Run("are what Lambda wants", func(t *testing.T) { wantBootstrap(t, first, home) })
-	t.Run("are equal if the sources are, wherever they are", func(t *testing.T) {
-		elsewhere := t.TempDir()
-		for name, text := range sources(t) {
-			to := filepath.Join(elsewhere, name)
-			if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(to, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+	elsewhere := t.TempDir()
+	for name, text := range sources(t) {
+		to := filepath.Join(elsewhere, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
 		}
-		t.Chdir(elsewhere)
-		if second, _ := packUpload(t); !bytes.Equal(first, second) {
+		if err := os.WriteFile(to, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(elsewhere)
+	defer func(most int64) { bootstrap.Budgets["arm64"]["upload"] = most }(bootstrap.Budgets["arm64"]["upload"])
+	bootstrap.Budgets["arm64"]["upload"] = 1000
+	second, _, warned := packUpload(t)
+	t.Run("are equal if the sources are, wherever they are", func(t *testing.T) {
+		if !bytes.Equal(first, second) {
 			t.Errorf("%d and %d bytes, which differ", len(first), len(second))
+		}
+	})
+	// A program over budget still runs, so that a patch of a dependency does not stop a deployment.
+	t.Run("warn over budget", func(t *testing.T) {
+		if !strings.Contains(warned, "over budget on arm64: upload ") || strings.Count(warned, "\n") != 1 {
+			t.Errorf("it warns %q, want one line", warned)
 		}
 	})
 }
@@ -124,7 +131,6 @@ func wantBootstrap(t *testing.T, zipped []byte, home string) {
 }
 
 func TestEveryPackageIsWithinItsBudget(t *testing.T) {
-	sources(t)
 	out := t.TempDir()
 	for _, arch := range bootstrap.Architectures {
 		sizes := map[string]int64{}
@@ -159,24 +165,10 @@ func TestOverBudgetIsToldByHostAndArchitecture(t *testing.T) {
 	}
 }
 
-// A program over budget still runs, so that a patch of a dependency does not stop a deployment.
-func TestABuildOverBudgetWarnsAndSucceeds(t *testing.T) {
-	defer func(most int64) { bootstrap.Budgets["arm64"]["upload"] = most }(bootstrap.Budgets["arm64"]["upload"])
-	bootstrap.Budgets["arm64"]["upload"] = 1000
-	var stderr bytes.Buffer
-	err := run(t.Context(), []string{"-out", t.TempDir(), "upload"}, io.Discard, &stderr)
-	said := stderr.String()
-	if err != nil || !strings.Contains(said, "over budget on arm64: upload ") || strings.Count(said, "\n") != 1 {
-		t.Errorf("got %v and %q, want one line", err, said)
-	}
-}
-
 func TestUnknownHostsAndArchitecturesAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"nobody"}, {"-arch", "mips", "api"}} {
-		if err := run(context.Background(), append([]string{"-out", t.TempDir()}, args...), io.Discard,
-			io.Discard); err == nil || !strings.Contains(err.Error(), "choose from") {
-			t.Errorf("%v: %v", args, err)
-		}
+		args = append([]string{"-out", t.TempDir()}, args...)
+		expect.Error(t, run(t.Context(), args, io.Discard, io.Discard), "choose from")
 	}
 }
 
@@ -185,15 +177,15 @@ var heavy = []string{"net/rpc", "text/template", "html/template", "encoding/gob"
 	"github.com/aws/aws-sdk-go-v2/config"}
 
 func TestFunctionsLinkNothingHeavy(t *testing.T) {
-	sources(t)
-	for _, host := range env.Functions {
-		list := exec.Command("go", "list", "-deps", "-tags", bootstrap.Tags, "./functions/"+host+"/lambda")
-		list.Dir, list.Stderr = root(t), os.Stderr
-		out, err := list.Output()
-		if err != nil {
-			t.Fatal(err)
+	sources(t) // the cached result of the test depends on them
+	for host, linked := range dependencies(t) {
+		for _, p := range linked {
+			of, ours := strings.CutPrefix(p, "vitrine/")
+			from, _, _ := strings.Cut(of, "/")
+			if ours && !slices.Contains(bootstrap.Sources, from) {
+				t.Errorf("%s links %s, and is not built anew when that changes", host, p)
+			}
 		}
-		linked := strings.Fields(string(out))
 		for _, p := range heavy {
 			if host == "app" && strings.HasSuffix(p, "/template") {
 				continue // it makes pages of templates
@@ -209,9 +201,29 @@ func TestFunctionsLinkNothingHeavy(t *testing.T) {
 			if host == "bundle" && other == "jobs" {
 				continue // it is a host of scheduled work too
 			}
-			if foreign := fmt.Sprintf("vitrine/functions/%s", other); other != host && slices.Contains(linked, foreign) {
+			if foreign := "vitrine/functions/" + other; other != host && slices.Contains(linked, foreign) {
 				t.Errorf("%s links %s", host, foreign)
 			}
 		}
 	}
+}
+
+// dependencies are the packages that each function links.
+func dependencies(t *testing.T) map[string][]string {
+	t.Helper()
+	list := exec.Command("go", "list", "-tags", bootstrap.Tags, "-f", `{{join .Deps " "}}`)
+	for _, host := range env.Functions {
+		list.Args = append(list.Args, "./functions/"+host+"/lambda")
+	}
+	list.Dir, list.Stderr = root(t), os.Stderr
+	text, err := list.Output()
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	if err != nil || len(lines) != len(env.Functions) {
+		t.Fatalf("%d functions, %v", len(lines), err)
+	}
+	linked := map[string][]string{}
+	for n, host := range env.Functions {
+		linked[host] = strings.Fields(lines[n])
+	}
+	return linked
 }

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -28,16 +29,13 @@ type tool struct {
 // run takes one step and returns the exit code: 1 if a change was expected and none happened.
 func run(ctx context.Context, args []string, t tool) int {
 	o, err := parse(args, t.complaints)
-	if errors.Is(err, errHelp) {
-		return 0
-	}
 	if err == nil {
 		err = t.take(ctx, o)
 	}
-	if err == nil {
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
-	}
-	if !errors.Is(err, errUsage) {
+	case !errors.Is(err, errUsage):
 		fmt.Fprintln(t.complaints, explain(err, o, t.now()))
 	}
 	return 1

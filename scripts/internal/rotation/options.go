@@ -21,14 +21,12 @@ type options struct {
 	urgency      keyring.Urgency
 }
 
-var (
-	errHelp  = errors.New("help")
-	errUsage = errors.New("usage") // stands for what the flag package has printed already
-)
+// errUsage stands for a message that the flag package has printed already.
+var errUsage = errors.New("usage")
 
 var steps = []string{"stage", "flip", "drop", "status"}
 
-// parse reads the command line. Its errors are errHelp, errUsage, or one sentence for people.
+// parse reads the command line. Its errors are flag.ErrHelp, errUsage, or one sentence for people.
 func parse(args []string, complaints io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("scripts/rotate", flag.ContinueOnError)
 	flags.SetOutput(complaints)
@@ -44,7 +42,7 @@ func parse(args []string, complaints io.Writer) (o options, err error) {
 	var words []string
 	for rest := args; ; {
 		if err := flags.Parse(rest); errors.Is(err, flag.ErrHelp) {
-			return o, errHelp
+			return o, err
 		} else if err != nil {
 			return o, errUsage
 		}

@@ -1,21 +1,16 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"log/slog"
 	"maps"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/scripts/internal/local/stack"
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/port"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
@@ -25,56 +20,25 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// stackEnv runs one stack again and again.
-type stackEnv struct {
-	options stack.Options
-	running *stack.Stack
-}
-
-func newStackEnv(t *testing.T, d *env) *stackEnv {
-	t.Helper()
-	numbers := limits.Default()
-	numbers.Pow = limits.PowAlways
-	p := &stackEnv{options: stack.Options{
-		Engines:  engine.Shared(t),
-		BasePort: port.Base(t),
-		Data:     filepath.Dir(d.file),
-		Tables:   "rotation-" + string(id.NewPublic()),
-		Limits:   numbers,
-		Now:      time.Now,
-		Log:      slog.New(slog.NewTextHandler(io.Discard, nil)),
-	}}
-	t.Cleanup(func() { p.stop(t) })
-	return p
-}
-
-func (p *stackEnv) stop(t *testing.T) {
-	t.Helper()
-	if p.running == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	if err := p.running.Close(ctx); err != nil {
-		t.Error(err)
-	}
-	p.running = nil
+// hosts are a deployment that runs again and again, on the rings of a file.
+type hosts struct {
+	data, tables string
+	base         int
+	running      *harness.Env
 }
 
 // restart reads the rings anew, and returns a client without a credential.
-func (p *stackEnv) restart(t *testing.T) *wire.Agent {
+func (h *hosts) restart(t *testing.T) *wire.Agent {
 	t.Helper()
-	p.stop(t)
-	var err error
-	if p.running, err = stack.Start(t.Context(), p.options); err != nil {
-		t.Fatal(err)
+	if h.running != nil {
+		harness.NoError(t, h.running.Close(t.Context()))
 	}
-	anyone, err := wire.Discover(t.Context(), &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
-		p.running.Origins.API)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return anyone
+	h.running = harness.NewEnv(t, func(o *stack.Options) {
+		o.Data, o.Tables, o.BasePort = h.data, h.tables, h.base
+		o.Limits.Pow = limits.PowAlways
+		o.Lambda = false
+	})
+	return h.running.Anyone
 }
 
 // issued is everything that clients of a deployment may hold.
@@ -87,45 +51,22 @@ type issued struct {
 func issue(t *testing.T, anyone *wire.Agent) (h issued) {
 	t.Helper()
 	g, made, err := anyone.Provision(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	harness.NoError(t, err)
 	h.key = made.APIKeySecret
 	for range 2 {
-		p, err := g.PublishFiles(t.Context(), "Title", "", wire.File{Path: "index.html", Body: []byte("<p>page</p>")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		view, err := g.AgentView(t.Context(), p.ArtifactID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := wire.File{Path: "index.html", Body: []byte("<p>page</p>")}
+		p := harness.Must(g.PublishFiles(t.Context(), "Title", "", page))(t)
+		view := harness.Must(g.AgentView(t.Context(), p.ArtifactID))(t)
 		h.link = p.UnlistedURL
 		h.view = p.AgentViewURL
 		h.file = view.Files[0].URL
 	}
-	first := do(t, g, "GET", g.At.APIURL+"/v1/artifacts?limit=1", nil)
-	var page contract.ArtifactList
-	if err := json.Unmarshal(first.Body, &page); err != nil || page.PageInfo.NextCursor == nil {
-		t.Fatalf("%s %v", first.Body, err)
-	}
-	h.cursor = *page.PageInfo.NextCursor
-	registered := do(t, anyone, "POST", g.At.APIURL+"/agent/identity",
+	first := harness.Call[contract.ArtifactList](t, g, 200, "GET", "/v1/artifacts?limit=1", nil)
+	h.cursor = *first.PageInfo.NextCursor
+	h.agent = harness.Call[contract.RegisteredAgent](t, anyone, 200, "POST", "/agent/identity",
 		contract.RegisterAgent{Type: contract.AnonymousType})
-	if err := json.Unmarshal(registered.Body, &h.agent); err != nil || h.agent.IdentityAssertion == "" {
-		t.Fatalf("%s %v", registered.Body, err)
-	}
-	h.challenge = do(t, anyone, "POST", g.At.APIURL+"/v1/ephemeral/provision", contract.ProvisionRequest{})
+	h.challenge = harness.Do(t, anyone, "POST", g.At.APIURL+"/v1/ephemeral/provision", contract.ProvisionRequest{})
 	return h
-}
-
-func do(t *testing.T, g *wire.Agent, method, target string, body any, headers ...string) wire.Answer {
-	t.Helper()
-	a, err := g.Do(t.Context(), method, target, body, headers...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a
 }
 
 // answers tries everything that was issued, and returns the outcomes.
@@ -134,26 +75,21 @@ func (h issued) answers(t *testing.T, anyone *wire.Agent) map[string]string {
 	api, owner := anyone.At.APIURL, *anyone
 	owner.Key = h.key
 	public, blob, err := wire.SplitLink(h.link)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proof, err := wire.Prove(t.Context(), h.challenge)
-	if err != nil {
-		t.Fatal(err)
-	}
-	exchange := url.Values{"grant_type": {contract.GrantJWTBearer}, "assertion": {h.agent.IdentityAssertion}}.Encode()
+	harness.NoError(t, err)
+	proof := harness.Must(wire.Prove(t.Context(), h.challenge))(t)
+	exchange := harness.JWTBearer(h.agent.IdentityAssertion).Encode()
 	said := map[string]string{}
 	for what, a := range map[string]wire.Answer{
-		"content token":    do(t, anyone, "GET", h.file, nil),
-		"agent-view token": do(t, anyone, "GET", h.view, nil),
-		"link": do(t, anyone, "POST", api+"/v1/access-links/resolve",
+		"content token":    harness.Do(t, anyone, "GET", h.file, nil),
+		"agent-view token": harness.Do(t, anyone, "GET", h.view, nil),
+		"link": harness.Do(t, anyone, "POST", api+"/v1/access-links/resolve",
 			contract.ResolveRequest{PublicID: public, Blob: blob}),
-		"API key":       do(t, &owner, "GET", api+"/v1/whoami", nil),
-		"cursor":        do(t, &owner, "GET", api+"/v1/artifacts?limit=1&cursor="+url.QueryEscape(h.cursor), nil),
-		"proof of work": do(t, anyone, "POST", api+"/v1/ephemeral/provision", proof),
-		"claim token": do(t, anyone, "POST", api+"/agent/identity/claim",
+		"API key":       harness.Do(t, &owner, "GET", api+"/v1/whoami", nil),
+		"cursor":        harness.Do(t, &owner, "GET", api+"/v1/artifacts?limit=1&cursor="+url.QueryEscape(h.cursor), nil),
+		"proof of work": harness.Do(t, anyone, "POST", api+"/v1/ephemeral/provision", proof),
+		"claim token": harness.Do(t, anyone, "POST", api+"/agent/identity/claim",
 			contract.StartClaim{ClaimToken: h.agent.ClaimToken}),
-		"assertion": do(t, anyone, "POST", api+"/oauth2/token", exchange, "Content-Type",
+		"assertion": harness.Do(t, anyone, "POST", api+"/oauth2/token", exchange, "Content-Type",
 			"application/x-www-form-urlencoded"),
 	} {
 		var oauth contract.OAuthError
@@ -165,7 +101,7 @@ func (h issued) answers(t *testing.T, anyone *wire.Agent) map[string]string {
 
 func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
 	d := newEnv(t)
-	p := newStackEnv(t, d)
+	p := &hosts{data: filepath.Dir(d.file), tables: "rotation-" + string(id.NewPublic()), base: port.Base(t)}
 	wants := func(when string, h issued, anyone *wire.Agent, want map[string]string) {
 		t.Helper()
 		for what, said := range h.answers(t, anyone) {
@@ -196,7 +132,15 @@ func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
 	wants("after the flip", before, anyone, works)
 	after := issue(t, anyone)
 
-	d.every(t, "drop", "--emergency")
+	for _, ring := range keyring.Names() {
+		if ring != "pepper" {
+			d.take(t, "drop", ring, "--emergency")
+		}
+	}
+	if got := before.answers(t, p.restart(t))["cursor"]; got != "400 "+string(fault.InvalidCursor) {
+		t.Errorf("the cursor of a dropped key, with a key that lives, is answered with %s", got)
+	}
+	d.take(t, "drop", "pepper", "--emergency")
 	anyone = p.restart(t)
 	wants("what the dropped keys made", before, anyone, map[string]string{
 		"content token":    "404 not_found",
@@ -213,21 +157,9 @@ func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
 }
 
 // every takes a step on all rings.
-func (d *env) every(t *testing.T, step string, options ...string) {
+func (d *env) every(t *testing.T, step string) {
 	t.Helper()
 	for _, ring := range keyring.Names() {
-		d.take(t, append([]string{step, ring}, options...)...)
-	}
-}
-
-func TestT80ACursorOfADroppedKeyIsRefused(t *testing.T) {
-	d := newEnv(t)
-	p := newStackEnv(t, d)
-	before := issue(t, p.restart(t))
-	d.take(t, "stage", "seal")
-	d.take(t, "flip", "seal", "--emergency")
-	d.take(t, "drop", "seal", "--emergency")
-	if got := before.answers(t, p.restart(t))["cursor"]; got != "400 "+string(fault.InvalidCursor) {
-		t.Errorf("it is answered with %s", got)
+		d.take(t, step, ring)
 	}
 }

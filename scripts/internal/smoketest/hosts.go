@@ -58,32 +58,43 @@ func healthy(ctx context.Context, v *deployment) error {
 	return err
 }
 
-func headers(ctx context.Context, v *deployment) error {
-	common := map[string]string{
-		"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Cross-Origin-Opener-Policy": "same-origin",
+// How a header has a value that a check wants.
+var (
+	is       = func(got, want string) bool { return got == want }
+	begins   = strings.HasPrefix
+	contains = strings.Contains
+)
+
+// wrong names the headers of an answer that do not have their values; pairs are names and values.
+func wrong(a wire.Answer, has func(got, want string) bool, pairs ...string) error {
+	var all []error
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if got := a.Header.Get(pairs[i]); !has(got, pairs[i+1]) {
+			all = append(all, fmt.Errorf("%s is %q, wanted %q", pairs[i], got, pairs[i+1]))
+		}
 	}
-	var wrong []error
+	return errors.Join(all...)
+}
+
+func headers(ctx context.Context, v *deployment) error {
+	var all []error
 	for name, origin := range v.hosts() {
 		a, err := v.anyone.Do(ctx, "GET", origin+"/no-such-page", nil, "X-Request-Id", "smoke-test-1")
 		if err != nil {
 			return err
 		}
-		for header, want := range common {
-			if got := a.Header.Get(header); got != want {
-				wrong = append(wrong, fmt.Errorf("%s sends %s: %q", name, header, got))
-			}
-		}
-		// The names that it covers are an option of the deployment.
-		if got := a.Header.Get("Strict-Transport-Security"); !strings.HasPrefix(got, "max-age=31536000") {
-			wrong = append(wrong, fmt.Errorf("%s sends Strict-Transport-Security: %q", name, got))
-		}
-		if !strings.Contains(a.Header.Get("Permissions-Policy"), "camera=()") ||
-			a.Header.Get("X-Request-Id") != "smoke-test-1" {
-			wrong = append(wrong, fmt.Errorf("%s: Permissions-Policy %q, X-Request-Id %q", name,
-				a.Header.Get("Permissions-Policy"), a.Header.Get("X-Request-Id")))
+		err = errors.Join(
+			wrong(a, is, "X-Content-Type-Options", "nosniff", "X-Frame-Options", "DENY"),
+			wrong(a, is, "Cross-Origin-Opener-Policy", "same-origin", "X-Request-Id", "smoke-test-1"),
+			// The names that it covers are an option of the deployment.
+			wrong(a, begins, "Strict-Transport-Security", "max-age=31536000"),
+			wrong(a, contains, "Permissions-Policy", "camera=()"),
+		)
+		if err != nil {
+			all = append(all, fmt.Errorf("%s: %w", name, err))
 		}
 	}
-	return errors.Join(wrong...)
+	return errors.Join(all...)
 }
 
 func challenge(ctx context.Context, v *deployment) error {
@@ -97,10 +108,10 @@ func challenge(ctx context.Context, v *deployment) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.target, err)
 		}
-		got := a.Header.Get("WWW-Authenticate")
 		named := fmt.Sprintf("resource_metadata=%q", c.metadata+resourceMetadata)
-		if !strings.HasPrefix(got, "Bearer ") || !strings.Contains(got, named) {
-			return fmt.Errorf("%s: WWW-Authenticate is %q, without %s", c.target, got, named)
+		const header = "WWW-Authenticate"
+		if err := errors.Join(wrong(a, begins, header, "Bearer "), wrong(a, contains, header, named)); err != nil {
+			return fmt.Errorf("%s: %w", c.target, err)
 		}
 	}
 	return nil
@@ -125,7 +136,8 @@ func metadata(ctx context.Context, v *deployment) error {
 			return fmt.Errorf("%s: %w", target, err)
 		}
 	}
-	if told.Endpoint != at.MCPURL || told.Resource != at.MCPURL || !slices.Equal(told.AuthorizationServers, []string{at.APIURL}) {
+	if told.Endpoint != at.MCPURL || told.Resource != at.MCPURL ||
+		!slices.Equal(told.AuthorizationServers, []string{at.APIURL}) {
 		return fmt.Errorf("it names the endpoint %q, the resource %q and the authorization servers %q", told.Endpoint,
 			told.Resource, told.AuthorizationServers)
 	}

@@ -34,8 +34,6 @@ type gauge struct {
 	heap, goroutines []float64
 }
 
-func newGauge() *gauge { return &gauge{} }
-
 func (g *gauge) read() {
 	runtime.GC()
 	var m runtime.MemStats
@@ -57,9 +55,8 @@ func (g *gauge) verdict() error {
 		fmt.Println("too short to tell whether memory is flat")
 		return nil
 	}
-	middle, last := func(v []float64) float64 { return mean(v[third : 2*third]) }, func(v []float64) float64 {
-		return mean(v[len(v)-third:])
-	}
+	middle := func(v []float64) float64 { return mean(v[third : 2*third]) }
+	last := func(v []float64) float64 { return mean(v[len(v)-third:]) }
 	heap, routines := last(g.heap)/middle(g.heap), last(g.goroutines)/middle(g.goroutines)
 	fmt.Printf("heap %.1f MB, then %.1f MB (x%.2f); goroutines %.0f, then %.0f (x%.2f)\n",
 		middle(g.heap), last(g.heap), heap, middle(g.goroutines), last(g.goroutines), routines)

@@ -1,6 +1,5 @@
 // Command soaktest lets many clients work on a stack whose engines are killed and whose calls fail, and then checks
-// that
-// no acknowledged write is lost.
+// that no acknowledged write is lost.
 package main
 
 import (
@@ -13,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/aws/smithy-go/middleware"
@@ -74,45 +74,89 @@ func run(ctx context.Context, duration time.Duration, clients int) (err error) {
 		return err
 	}
 	defer s.Close(context.Background())
-	book := newRecord()
-	gauge := newGauge()
+	readings := new(gauge)
 	working, done := context.WithTimeout(ctx, duration)
 	defer done()
-	crowd := newClientGroup(working, s.Origins.API, clients, book)
-	injectCrashes(working, engines, gauge)
+	crowd := newCrowd(working, s.Origins.API, clients)
+	injectCrashes(working, engines, readings)
 	faults.Clear()
-	left := crowd.wait(calmAtEnd)
-	if ctx.Err() != nil {
-		return ctx.Err()
+	if err := crowd.wait(); err != nil || ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
 	}
-	fmt.Println(book)
-	kept := book.check(ctx, s.Origins.API)
+	kept := crowd.check(ctx)
 	closed := s.Close(ctx) // with its jobs, because the invariants are read piece by piece, and hold at an instant
-	return errors.Join(left, kept, closed, check(ctx, engines, numbers), gauge.verdict())
+	return errors.Join(kept, closed, check(ctx, engines, numbers), readings.verdict())
+}
+
+// crowd is clients at work.
+type crowd struct {
+	clients []*client
+	ended   chan struct{}
+}
+
+func newCrowd(ctx context.Context, api string, size int) *crowd {
+	c := &crowd{ended: make(chan struct{})}
+	var all sync.WaitGroup
+	for n := range size {
+		one := newClient(n)
+		c.clients = append(c.clients, one)
+		all.Go(func() { one.work(ctx, api) })
+	}
+	go func() {
+		all.Wait()
+		close(c.ended)
+	}()
+	return c
+}
+
+// wait gives the clients time to finish what they began.
+func (c *crowd) wait() error {
+	select {
+	case <-c.ended:
+		return nil
+	case <-time.After(requestTimeout + calmAtEnd):
+		return errors.New("clients hang although every request has a deadline")
+	}
+}
+
+// check prints what the clients did and reads what they were told.
+func (c *crowd) check(ctx context.Context) error {
+	var wrong []error
+	var published, live, gone, failed int
+	for _, one := range c.clients {
+		published += one.published
+		live += len(one.live)
+		gone += len(one.gone)
+		failed += one.failed
+		wrong = append(wrong, one.check(ctx)...)
+	}
+	fmt.Printf("%d publications acknowledged, %d of them live, %d deletions acknowledged, "+
+		"%d turns failed and were given up\n", published, live, gone, failed)
+	return errors.Join(wrong...)
 }
 
 // newFaults makes a share of all AWS calls fail: before they are sent, after they took effect, by
 // throttling or conflict.
 func newFaults() *chaos.Injector {
 	i := chaos.New()
+	seldom := func(fail chaos.Action) chaos.Action {
+		return func(ctx context.Context, c *chaos.Call) error {
+			if rand.Float64() > faultShare {
+				return nil
+			}
+			return fail(ctx, c)
+		}
+	}
 	kinds := []chaos.Action{chaos.Throttle, chaos.ServerError, chaos.Timeout, chaos.Unreachable}
-	i.On("").Always().Before(func(ctx context.Context, c *chaos.Call) error {
-		if rand.Float64() > faultShare {
-			return nil
-		}
+	i.On("").Always().Before(seldom(func(ctx context.Context, c *chaos.Call) error {
 		return kinds[rand.IntN(len(kinds))](ctx, c)
-	})
-	i.On("").Always().After(func(ctx context.Context, c *chaos.Call) error {
-		if rand.Float64() > faultShare {
-			return nil
-		}
-		return chaos.Timeout(ctx, c)
-	})
+	}))
+	i.On("").Always().After(seldom(chaos.Timeout))
 	return i
 }
 
 // injectCrashes kills and restarts the engines in turn until ctx ends, and leaves both running.
-func injectCrashes(ctx context.Context, engines *engine.Engines, gauge *gauge) {
+func injectCrashes(ctx context.Context, engines *engine.Engines, readings *gauge) {
 	tick := time.NewTicker(killEvery)
 	defer tick.Stop()
 	for n := 0; ; n++ {
@@ -121,7 +165,7 @@ func injectCrashes(ctx context.Context, engines *engine.Engines, gauge *gauge) {
 			return
 		case <-tick.C:
 		}
-		gauge.read()
+		readings.read()
 		victim := []*engine.Process{engines.DynamoDBProcess, engines.S3Process}[n%2]
 		victim.Kill()
 		time.Sleep(downFor)

@@ -30,9 +30,8 @@ type Identity struct {
 	// Trusted are the identity providers of agents that the stack trusts.
 	Trusted []trust.Provider
 
-	client     boot.OIDC
-	secretFile string
-	list       string // setting that locates Trusted; empty: none is trusted
+	client       boot.OIDC
+	secret, list string // settings that locate the client's secret, and Trusted; empty: none is trusted
 }
 
 // trustFile is the trust list in the data folder of a stack.
@@ -95,9 +94,9 @@ func (s *Stack) identify(o Options) ([]net.Listener, error) {
 		Client:   client(s.Origins, secret),
 	})
 	s.Identity = Identity{
-		Provider:   p,
-		Issuer:     issuer,
-		secretFile: file,
+		Provider: p,
+		Issuer:   issuer,
+		secret:   "file:" + file,
 		client: boot.OIDC{
 			Issuer:       issuer,
 			ClientID:     clientID,

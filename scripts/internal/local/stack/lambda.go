@@ -73,7 +73,7 @@ func (s *Stack) openLambda(ctx context.Context, o Options) (handlers [hostCount]
 	if _, err := s.services(ctx, o, file); err != nil {
 		return handlers, err
 	}
-	c.Settings = settings(o, s.Origins, "file:"+file)
+	c.Settings = Settings(o, s.Origins, file)
 	if s.functions, err = localapi.Open(c); err != nil {
 		return handlers, err
 	}
@@ -89,13 +89,10 @@ func (s *Stack) openLambda(ctx context.Context, o Options) (handlers [hostCount]
 // functions returns the templates and the programs, made where they are missing or old.
 func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
 	if runtime.GOOS != "linux" {
-		return c, fmt.Errorf("functions for Lambda are Linux programs and do not run on %s: leave --lambda away", runtime.GOOS)
+		return c, fmt.Errorf("functions for Lambda are Linux programs and do not run on %s: leave --lambda away",
+			runtime.GOOS)
 	}
-	root, err := engine.Root()
-	if err != nil {
-		return c, err
-	}
-	sources := localapi.Sources{Root: root, Log: o.Output}
+	sources := localapi.Sources{Root: o.root, Log: o.Output}
 	folder, err := sources.Templates(ctx)
 	if err != nil {
 		return c, err
@@ -105,10 +102,7 @@ func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
 		Waiting:   waiting,
 		Output:    o.Output,
 		Log:       o.Log,
-		Given: map[string]string{
-			env.Region: o.Engines.Region, env.AccessKeyID: o.Engines.AccessKey, env.SecretAccessKey: o.Engines.SecretKey,
-			env.TaskRoot: root,
-		},
+		Given:     Given(o.Engines, o.root),
 	}
 	if c.Deployment, err = template.Read(folder); err != nil {
 		return c, err
@@ -117,24 +111,25 @@ func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
 	return c, err
 }
 
-// settings returns the resources and addresses of this stack in place of a deployment's.
-func settings(o Options, origins address.Origins, rings string) map[string]string {
-	agents := "on"
-	if o.identity.list != "" {
-		agents = "providers"
+// Given is what Lambda sets for every function: region, credentials, and where its files are.
+func Given(e *engine.Engines, root string) map[string]string {
+	return map[string]string{
+		env.Region:          e.Region,
+		env.AccessKeyID:     e.AccessKey,
+		env.SecretAccessKey: e.SecretKey,
+		env.TaskRoot:        root,
 	}
-	rates := "on"
-	if o.Limits.Off {
-		rates = "off"
+}
+
+// Settings returns the resources and addresses of a stack in place of a deployment's, with the rings of a file.
+func Settings(o Options, origins address.Origins, rings string) map[string]string {
+	either := func(first bool, one, other string) string {
+		if first {
+			return one
+		}
+		return other
 	}
-	documents := "on"
-	if o.NoClientDocuments {
-		documents = "off"
-	}
-	bundles := "off"
-	if o.Limits.Bundles > 0 {
-		bundles = strconv.Itoa(int(o.Limits.Bundles / time.Second))
-	}
+	rings = "file:" + rings
 	tables := dynamo.Named(o.Tables)
 	return map[string]string{
 		env.Environment:       string(credential.Preview),
@@ -157,16 +152,16 @@ func settings(o Options, origins address.Origins, rings string) map[string]strin
 		env.S3Domain:          o.Engines.S3Domain,
 		env.OIDCIssuer:        o.identity.Issuer,
 		env.OIDCClientID:      o.identity.client.ClientID,
-		env.OIDCClientSecret:  "file:" + o.identity.secretFile,
+		env.OIDCClientSecret:  o.identity.secret,
 		env.OIDCLogout:        string(o.identity.client.Logout),
-		env.AgentRegistration: agents,
+		env.AgentRegistration: either(o.identity.list != "", "providers", "on"),
 		env.Providers:         o.identity.list,
-		env.ClientDocuments:   documents,
+		env.ClientDocuments:   either(o.NoClientDocuments, "off", "on"),
 		env.FetchOrigins:      strings.Join(o.fetchOrigins(o.identity.Issuer), " "),
 		env.PutMode:           "edge",
-		env.Limits:            rates,
+		env.Limits:            either(o.Limits.Off, "off", "on"),
 		env.Pow:               string(o.Limits.Pow),
 		env.Cache:             strconv.FormatInt(o.Limits.Cache, 10),
-		env.Bundles:           bundles,
+		env.Bundles:           either(o.Limits.Bundles > 0, strconv.Itoa(int(o.Limits.Bundles/time.Second)), "off"),
 	}
 }

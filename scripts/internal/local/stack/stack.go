@@ -234,6 +234,15 @@ func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
 	}
 }
 
+// OriginsAt returns the hosts' URLs on a BasePort.
+func OriginsAt(base int) address.Origins {
+	var ports [hostCount]int
+	for host := range ports {
+		ports[host] = base + 1 + host
+	}
+	return origins(ports)
+}
+
 // origins returns the hosts' URLs. The content host belongs to another site than the app's, as in a
 // deployment.
 func origins(ports [hostCount]int) address.Origins {

@@ -5,12 +5,16 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/fresh"
 	"vitrine/shared/platform/env"
 )
 
@@ -21,18 +25,40 @@ var Architectures = []string{"arm64", "amd64"}
 // net/rpc, and HTTP/2, which neither the Runtime API nor the AWS services in use speak.
 const Tags = "lambda.norpc,nethttpomithttp2"
 
-// Build writes the program of a host to a file. The same sources give the same bytes, wherever the repository is.
-func Build(ctx context.Context, host, arch, file string) error {
+// Sources are the files and folders of the repository that decide what the programs are. Tests in them do not count.
+var Sources = []string{"functions", "shared", "go.mod", "go.sum", "scripts/internal/package/bootstrap"}
+
+// Program returns the program of a host. It is built once for the same sources and the same Go, so that all processes
+// that work in the repository share it. The same sources give the same bytes, wherever the repository is. Log receives
+// a line when it is built.
+func Program(ctx context.Context, host, arch string, log io.Writer) (string, error) {
 	if !slices.Contains(env.Functions, host) {
-		return fmt.Errorf("there is no function for host %q: choose from %s", host, strings.Join(env.Functions, ", "))
+		return "", fmt.Errorf("there is no function for host %q: choose from %s", host, strings.Join(env.Functions, ", "))
 	}
 	if !slices.Contains(Architectures, arch) {
-		return fmt.Errorf("there is no Lambda on %q: choose from %s", arch, strings.Join(Architectures, ", "))
+		return "", fmt.Errorf("there is no Lambda on %q: choose from %s", arch, strings.Join(Architectures, ", "))
 	}
 	root, err := engine.Root()
 	if err != nil {
-		return err
+		return "", err
 	}
+	key, err := key()
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(root, ".vitrine", "bin", "lambda")
+	program := filepath.Join(folder, arch, host)
+	f := fresh.File{Path: program, Key: key, Lock: filepath.Join(folder, "lock")}
+	return program, fresh.Make(ctx, f, func() error {
+		fmt.Fprintf(log, "building the function of host %s for %s\n", host, arch)
+		if err := build(ctx, root, host, arch, program+".new"); err != nil {
+			return err
+		}
+		return os.Rename(program+".new", program)
+	})
+}
+
+func build(ctx context.Context, root, host, arch, file string) error {
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=",
 		"-tags", Tags,
 		"-o", file, "./functions/"+host+"/lambda")
@@ -44,3 +70,18 @@ func Build(ctx context.Context, host, arch, file string) error {
 	}
 	return nil
 }
+
+// key is a digest of the sources and of the version of Go, for all functions that a process starts.
+var key = sync.OnceValues(func() (string, error) {
+	root, err := engine.Root()
+	if err != nil {
+		return "", err
+	}
+	version := exec.Command("go", "env", "GOVERSION")
+	version.Dir = root
+	text, err := version.Output()
+	if err != nil {
+		return "", fmt.Errorf("`go env` in %s failed: %w", root, err)
+	}
+	return fresh.Key(root, Sources, string(text))
+})
