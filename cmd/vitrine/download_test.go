@@ -43,25 +43,13 @@ func TestAnInterruptedDownloadIsKept(t *testing.T) {
 		tag:    `"t"`,
 		cuts:   []int{5000, 1},
 	}
-	var run *process
-	started := make(chan struct{})
-	p.mu.Lock() // the race detector does not know that the command starts later
-	p.onCall = func(route string) {
-		<-started
+	second := func(route string) bool {
 		p.mu.Lock()
-		second := route == "bundle" && len(p.bundle.cuts) == 1
-		p.mu.Unlock()
-		if second {
-			if err := run.Process.Signal(os.Interrupt); err != nil {
-				t.Error(err)
-			}
-			<-run.done
-		}
+		defer p.mu.Unlock()
+		return route == "bundle" && len(p.bundle.cuts) == 1
 	}
-	p.mu.Unlock()
 	file := filepath.Join(t.TempDir(), "a.zip")
-	run = start(t, p, nil, "download", artifact, "--output", file)
-	close(started)
+	run := startInterrupted(t, p, second, os.Interrupt, nil, "download", artifact, "--output", file)
 	lines := run.end(t, failure.Interrupted)
 	for _, want := range []string{
 		"error interrupted: interrupted before the zip was whole",

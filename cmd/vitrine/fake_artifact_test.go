@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -150,68 +149,6 @@ func (w *workspaceState) find(a id.Artifact) *workspaceState {
 	return w
 }
 
-func (p *fakeServer) routeArtifacts(api *http.ServeMux) {
-	for pattern, r := range map[string]struct {
-		name  string
-		query []string
-		serve func(http.ResponseWriter, *http.Request)
-	}{
-		"GET /v1/artifacts":                                            {"list", []string{"cursor", "limit"}, p.list},
-		"GET /v1/artifacts/{artifact}/agent-view":                      {"view", nil, p.view},
-		"GET /v1/artifacts/{artifact}/revisions/{revision}/agent-view": {"view", nil, p.view},
-		"GET /v1/artifacts/{artifact}/file-content":                    {"file", []string{"path", "revision_id"}, p.file},
-		"GET /v1/artifacts/{artifact}/revisions":                       {"revisions", nil, p.listRevisions},
-		"DELETE /v1/artifacts/{artifact}":                              {"delete", nil, p.delete},
-		"PUT /v1/artifacts/{artifact}/visibility":                      {"visibility", nil, p.visibility},
-		"POST /v1/artifacts/{artifact}/access-links":                   {"link", nil, p.createLink},
-		"GET /v1/artifacts/{artifact}/access-links":                    {"links", nil, p.listLinks},
-		"POST /v1/access-links/{link}/mint":                            {"mint", nil, p.mint},
-		"POST /v1/access-links/{link}/revoke":                          {"unlink", nil, p.unlink},
-		"POST /v1/access-links/resolve":                                {"resolve", nil, p.resolve},
-		"POST /v1/web/artifacts/{artifact}/pin":                        {"pin", nil, p.pin},
-		"POST /v1/web/artifacts/{artifact}/unpin":                      {"unpin", nil, p.pin},
-	} {
-		p.route(api, pattern, r.name, p.guard(r.name, r.query, r.serve))
-	}
-}
-
-// guard checks what all these routes have in common, and holds the lock while one answers.
-func (p *fakeServer) guard(name string, query []string, serve http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		for parameter, values := range r.URL.Query() {
-			if !slices.Contains(query, parameter) || len(values) != 1 || values[0] == "" {
-				p.violation("%s: %s is %q", name, parameter, values)
-			}
-		}
-		hasBody := slices.Contains([]string{"visibility", "link", "resolve"}, name)
-		person := name == "pin" || name == "unpin"
-		switch {
-		case !hasBody && !p.isEmpty(w, r), person && !p.member(w, r), name != "resolve" && !person && !p.allowed(w, r):
-			return
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if a := r.PathValue("artifact"); a != "" && p.world.find(id.Artifact(a)) == nil && (name != "delete" ||
-			a != artifact) {
-			plannedFault{
-				status: 404,
-				code:   map[bool]string{true: "not_found", false: "artifact_not_found"}[name == "view" || name == "file"],
-			}.answer("", w)
-			return
-		}
-		serve(w, r)
-	}
-}
-
-// decode decodes a strict body.
-func (p *fakeServer) decode(r *http.Request, into any) {
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		p.wrong = append(p.wrong, r.URL.Path+": "+err.Error())
-	}
-}
-
 func (p *fakeServer) list(w http.ResponseWriter, r *http.Request) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	from, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("cursor"), "c"))
@@ -252,7 +189,7 @@ func (p *fakeServer) view(w http.ResponseWriter, r *http.Request) {
 		s = p.world.revision(id.Revision(named))
 	}
 	if s == nil {
-		plannedFault{status: 404, code: "not_found"}.answer("", w)
+		notFound(w)
 		return
 	}
 	v := contract.AgentView{PublicAgentView: p.viewOf(s), PrivateURL: "http://app.test/v/" + artifact}
@@ -302,7 +239,7 @@ func (p *fakeServer) file(w http.ResponseWriter, r *http.Request) {
 	}
 	path := q.Get("path")
 	if s == nil || !has(s.files, path) {
-		plannedFault{status: 404, code: "not_found"}.answer("", w)
+		notFound(w)
 		return
 	}
 	text := s.files[path]

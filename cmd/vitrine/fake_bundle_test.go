@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"io"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -69,7 +68,7 @@ func (p *fakeServer) serveBundle(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case len(b.cuts) > 0 && b.cuts[0] < 0:
-		plannedFault{status: 404, code: "not_found"}.answer("", w)
+		notFound(w)
 		return
 	case len(b.cuts) > 0:
 		w = &cutting{w, b.cuts[0]}
@@ -99,25 +98,20 @@ func (c *cutting) ReadFrom(r io.Reader) (int64, error) {
 
 // tellBundle handles the commands of tellPeer about zips.
 func (p *fakeServer) tellBundle(ts *testscript.TestScript, args []string) {
-	number := func(text string) int {
-		n, err := strconv.Atoi(text)
-		ts.Check(err)
-		return n
-	}
 	b := &p.bundle
 	switch args[0] {
 	case "bundle":
 		if b.status = args[1]; len(args) > 2 {
-			b.pending = number(args[2])
+			b.pending = number(ts, args[2])
 		}
 	case "zip":
 		seed := strings.Join(args[2:], "") + "0123456789abcde\n"
-		n := number(args[1])
+		n := number(ts, args[1])
 		b.body, b.tag = strings.Repeat(seed, n/len(seed)+1)[:n], `"`+sum(seed)[:8]+`"`
 		b.unsized = len(args) > 2
 	case "cut":
 		for _, text := range args[1:] {
-			b.cuts = append(b.cuts, number(text))
+			b.cuts = append(b.cuts, number(ts, text))
 		}
 	case "zipped":
 		if got := ts.ReadFile(args[1]); got != b.body {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -23,19 +22,7 @@ type exportState struct {
 	name    string // of the archives; empty: the usual one
 }
 
-// routeExports serves exports to people.
-func (p *fakeServer) routeExports(api, content *http.ServeMux) {
-	p.route(api, "POST /v1/web/workspace/export", "ask-export", p.askExport)
-	p.route(api, "GET /v1/web/workspace/export", "export", p.showExport)
-	p.route(content, "GET /x/{token}", "volume", p.serveBundle)
-}
-
-func (p *fakeServer) askExport(w http.ResponseWriter, r *http.Request) {
-	if !p.member(w, r) || !p.isEmpty(w, r) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p *fakeServer) askExport(w http.ResponseWriter, _ *http.Request) {
 	e := &p.exports
 	if e.stale {
 		plannedFault{status: 403, code: "forbidden"}.answer("", w)
@@ -46,12 +33,7 @@ func (p *fakeServer) askExport(w http.ResponseWriter, r *http.Request) {
 	answer(w, 202, contract.ExportStatus{Export: p.export()})
 }
 
-func (p *fakeServer) showExport(w http.ResponseWriter, r *http.Request) {
-	if !p.member(w, r) || !p.isEmpty(w, r) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p *fakeServer) showExport(w http.ResponseWriter, _ *http.Request) {
 	if p.exports.serial == 0 {
 		answer(w, 200, contract.ExportStatus{})
 		return
@@ -76,12 +58,8 @@ func (p *fakeServer) export() *contract.Export {
 		out.ArtifactsDone = 120 - 60*e.pending
 		return out
 	}
-	if e.status == "expired" {
-		reason := "an artifact was deleted"
-		out.FailureReason = &reason
-	}
-	if e.status == "failed" {
-		reason := "some files could not be read"
+	reasons := map[string]string{"expired": "an artifact was deleted", "failed": "some files could not be read"}
+	if reason, ok := reasons[e.status]; ok {
 		out.FailureReason = &reason
 	}
 	if e.status != "ready" {
@@ -124,11 +102,6 @@ func (p *fakeServer) tellExport(ts *testscript.TestScript, args []string) {
 	case "named":
 		e.name = args[2]
 	default:
-		var err error
-		e.status = args[1]
-		e.pending, err = strconv.Atoi(args[2])
-		ts.Check(err)
-		e.volumes, err = strconv.Atoi(args[3])
-		ts.Check(err)
+		e.status, e.pending, e.volumes = args[1], number(ts, args[2]), number(ts, args[3])
 	}
 }

@@ -12,25 +12,13 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// routeKeys serves the API keys of the workspace to people.
-func (p *fakeServer) routeKeys(api *http.ServeMux) {
-	p.route(api, "GET /v1/web/keys", "list-keys", p.listKeys)
-	p.route(api, "POST /v1/web/keys/{key}/revoke", "revoke-key", p.revokeKey)
-	p.route(api, "POST /v1/ephemeral/claim", "claim", p.claim)
-}
-
 // claim gives the person the artifacts of the trial workspace, once for each Idempotency-Key.
 func (p *fakeServer) claim(w http.ResponseWriter, r *http.Request) {
-	if !p.member(w, r) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	var in contract.ClaimRequest
 	p.decode(r, &in)
 	by, s := r.Header.Get("Idempotency-Key"), &p.people
 	if in.ClaimToken != claim || s.claimedBy != "" && s.claimedBy != by {
-		plannedFault{status: 404, code: "not_found"}.answer("", w)
+		notFound(w)
 		return
 	}
 	s.claimedBy = by
@@ -81,11 +69,6 @@ func (p *fakeServer) keyRows() (rows []contract.WebKey) {
 }
 
 func (p *fakeServer) listKeys(w http.ResponseWriter, r *http.Request) {
-	if !p.member(w, r) || !p.isEmpty(w, r) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	from, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("cursor"), "c"))
 	if err != nil || limit < 1 || limit > 100 {
@@ -101,11 +84,6 @@ func (p *fakeServer) listKeys(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *fakeServer) revokeKey(w http.ResponseWriter, r *http.Request) {
-	if !p.member(w, r) || !p.isEmpty(w, r) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for _, made := range p.people.made {
 		if string(made.APIKey.ID) == r.PathValue("key") {
 			delete(p.people.keys, made.Secret)
@@ -113,5 +91,5 @@ func (p *fakeServer) revokeKey(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	plannedFault{status: 404, code: "not_found"}.answer("", w)
+	notFound(w)
 }

@@ -59,7 +59,7 @@ func (p *fakeServer) createLink(w http.ResponseWriter, r *http.Request) {
 	case in.Type == "share" && in.RevisionID != "", in.ExpiresAt != nil && !in.ExpiresAt.After(epoch):
 		p.wrong = append(p.wrong, fmt.Sprintf("link: %+v", in))
 	case in.Type == "revision" && s == nil:
-		plannedFault{status: 404, code: "not_found"}.answer("", w)
+		notFound(w)
 		return
 	}
 	l := p.world.active()
@@ -89,7 +89,7 @@ func (p *fakeServer) listLinks(w http.ResponseWriter, _ *http.Request) {
 func (p *fakeServer) mint(w http.ResponseWriter, r *http.Request) {
 	l := p.world.link(id.Link(r.PathValue("link")))
 	if l == nil || l.RevokedAt != nil || p.world.deleted {
-		plannedFault{status: 404, code: "not_found"}.answer("", w)
+		notFound(w)
 		return
 	}
 	answer(w, 200, contract.MintedLink{URL: p.world.url(l)})
@@ -98,7 +98,7 @@ func (p *fakeServer) mint(w http.ResponseWriter, r *http.Request) {
 func (p *fakeServer) unlink(w http.ResponseWriter, r *http.Request) {
 	l := p.world.link(id.Link(r.PathValue("link")))
 	if l == nil {
-		plannedFault{status: 404, code: "not_found"}.answer("", w)
+		notFound(w)
 		return
 	}
 	at := contract.At(epoch)
@@ -152,7 +152,7 @@ func (p *fakeServer) resolve(w http.ResponseWriter, r *http.Request) {
 		})
 		return
 	}
-	plannedFault{status: 404, code: "not_found"}.answer("", w)
+	notFound(w)
 }
 
 // tellWorld handles the commands of tellPeer about the artifact.
@@ -165,30 +165,22 @@ func (p *fakeServer) tellWorld(ts *testscript.TestScript, args []string) {
 	w := &p.world
 	switch args[0] {
 	case "newer":
-		times, err := strconv.Atoi(args[2])
-		ts.Check(err)
-		for i := range times {
+		for i := range number(ts, args[2]) {
 			text := strings.ReplaceAll(unquoted(args[4]), "%", strconv.Itoa(i+1))
 			w.meanwhile[args[1]] = append(w.meanwhile[args[1]], snapshot{files: map[string]string{args[3]: text}})
 		}
 	case "lenient":
 		w.lenient = true
 	case "draft":
-		yields, err := strconv.Atoi(args[2])
-		ts.Check(err)
-		w.drafts[args[1]] = yields
+		w.drafts[args[1]] = number(ts, args[2])
 	case "file":
 		w.newest().files[unquoted(args[1])] = unquoted(args[2])
 	case "big":
-		n, err := strconv.Atoi(args[2])
-		ts.Check(err)
-		w.newest().files[args[1]] = strings.Repeat("0123456789abcde\n", n/16)
+		w.newest().files[args[1]] = strings.Repeat("0123456789abcde\n", number(ts, args[2])/16)
 	case "title":
 		w.title = unquoted(args[1])
 	case "others":
-		var err error
-		w.others, err = strconv.Atoi(args[1])
-		ts.Check(err)
+		w.others = number(ts, args[1])
 	case "lists":
 		w.lists = args[1]
 	case "has":

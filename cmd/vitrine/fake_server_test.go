@@ -37,6 +37,7 @@ type fakeServer struct {
 	calls   []string                  // routes in the order of their requests
 	wrong   []string                  // what the CLI did wrong
 	faults  map[string][]plannedFault // responses that replace the next ones of a route
+	outage  *plannedFault             // replaces every response but that of discovery, as if no call came through
 	files   map[string]*stored        // of the session
 	order   []string                  // paths of the session as declared
 	opened  contract.CreateSession    // the last request
@@ -46,17 +47,14 @@ type fakeServer struct {
 	policy  contract.UsagePolicy
 	bits    int // difficulty of the proof of work; 0 for none
 	burnt   map[string]bool
-	onStart func()           // runs before a session is answered
-	onCall  func(string)     // runs before a route is answered, if not nil
-	arrived chan string      // receives the path of every PUT, if not nil
-	session contract.Session // opened by last
-	last    string           // Idempotency-Key and body of the call that opened session
-	signed  int              // how often its URLs were signed
-	stale   int              // so many first signings of a session expire before they are used
-	gate    chan struct{}    // PUTs wait until it is closed, if not nil
-	opens   int              // closes gate when so many PUTs wait
-	putting int
-	most    int
+	onStart func()            // runs before a session is answered
+	onCall  func(string)      // runs before a route is answered, if not nil
+	arrived chan string       // receives the path of every PUT, if not nil
+	session contract.Session  // opened by last
+	last    string            // Idempotency-Key and body of the call that opened session
+	signed  int               // how often its URLs were signed
+	stale   int               // so many first signings of a session expire before they are used
+	gate    chan struct{}     // PUTs wait until it is closed, if not nil
 	hosts   map[string]string // changes to the discovery document
 	result  map[string]any    // changes to the result of publish
 	people  people
@@ -107,19 +105,13 @@ func newFakeServer() *fakeServer {
 	api := http.NewServeMux()
 	upload := http.NewServeMux()
 	content := http.NewServeMux()
-	p.route(api, "GET /.well-known/vitrine", "discovery", p.discovery)
-	p.route(api, "POST /v1/ephemeral/provision", "provision", p.provision)
-	p.route(api, "GET /v1/usage-policy", "policy", p.usagePolicy)
-	p.route(api, "GET /v1/whoami", "whoami", p.whoami)
-	p.route(api, "POST /v1/artifacts/{artifact}/revisions/{revision}/publish", "publish", p.publish)
-	p.routeArtifacts(api)
-	p.routePeople(api)
+	p.routeAPI(api)
 	p.route(upload, "POST /v1/upload-sessions", "create", p.create)
-	p.route(upload, "POST /v1/upload-sessions/{session}/finalize", "finalize", p.finalize)
+	p.route(upload, "POST /v1/upload-sessions/{session}/finalize", "finalize", p.guard("finalize", nil, p.finalize))
 	p.route(upload, "PUT /o/{name}", "put", p.put)
 	p.route(content, "GET /v/{token}/{path...}", "content", p.serve)
 	p.route(content, "GET /b/{token}", "bundle", p.serveBundle)
-	p.routeExports(api, content)
+	p.route(content, "GET /x/{token}", "volume", p.serveBundle)
 	for _, mux := range []*http.ServeMux{api, upload, content} {
 		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
 			p.violation("asked for %s %s", r.Method, r.URL.Path)
@@ -159,6 +151,11 @@ func (p *fakeServer) route(mux *http.ServeMux, pattern, name string, answer http
 			line = strings.TrimSpace(line + " " + r.Header.Get("Range") + " " + r.Header.Get("If-Range"))
 		}
 		p.mu.Lock()
+		if f := p.outage; f != nil && (f.drop || name != "discovery") {
+			p.mu.Unlock()
+			f.answer("", w)
+			return
+		}
 		p.calls = append(p.calls, line)
 		p.world.overtake(name)
 		var planned *plannedFault
@@ -316,6 +313,8 @@ func (p *fakeServer) allowed(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
+func notFound(w http.ResponseWriter) { plannedFault{status: 404, code: "not_found"}.answer("", w) }
+
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.WriteHeader(status)
@@ -335,22 +334,10 @@ func (p *fakeServer) discovery(w http.ResponseWriter, _ *http.Request) {
 	answer(w, 200, d)
 }
 
-func (p *fakeServer) usagePolicy(w http.ResponseWriter, r *http.Request) {
-	if !p.allowed(w, r) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	answer(w, 200, p.policy)
-}
+func (p *fakeServer) usagePolicy(w http.ResponseWriter, _ *http.Request) { answer(w, 200, p.policy) }
 
-func (p *fakeServer) whoami(w http.ResponseWriter, r *http.Request) {
-	if !p.allowed(w, r) {
-		return
-	}
+func (p *fakeServer) whoami(w http.ResponseWriter, _ *http.Request) {
 	left := 18
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.policy.DailyNewArtifactsRemaining = &left
 	answer(w, 200, contract.Whoami{
 		Actor:       contract.WhoamiActor{Type: "api_key", ID: "key_00000000000000000000000004", Name: "laptop\x1b[31m"},

@@ -26,19 +26,8 @@ func (p *fakeServer) pathOf(r *http.Request) string {
 
 func (p *fakeServer) put(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
-	p.putting++
-	p.most = max(p.most, p.putting)
 	gate, arrived := p.gate, p.arrived
-	if gate != nil && p.opens > 0 && p.putting == p.opens {
-		close(gate)
-		p.opens = 0
-	}
 	p.mu.Unlock()
-	defer func() {
-		p.mu.Lock()
-		p.putting--
-		p.mu.Unlock()
-	}()
 	path := p.pathOf(r)
 	body, err := io.ReadAll(r.Body) // to the end, because otherwise the server would not notice a disconnect
 	if err != nil {

@@ -67,6 +67,34 @@ func (run *process) end(t *testing.T, code failure.Exit) []string {
 	return run.lines
 }
 
+// startInterrupted starts a process that gets a signal when the server is about to answer one of its calls, and is
+// answered once it has said that it waits or has ended.
+func startInterrupted(
+	t *testing.T, p *fakeServer, at func(route string) bool, signal os.Signal, in io.Reader, args ...string,
+) *process {
+	t.Helper()
+	var run *process
+	started := make(chan struct{})
+	p.mu.Lock() // the race detector does not know that the command starts later
+	p.onCall = func(route string) {
+		<-started
+		if !at(route) {
+			return
+		}
+		if err := run.Process.Signal(signal); err != nil {
+			t.Error(err)
+		}
+		select {
+		case <-run.waits:
+		case <-run.done:
+		}
+	}
+	p.mu.Unlock()
+	run = start(t, p, in, args...)
+	close(started)
+	return run
+}
+
 // site is a folder with one page.
 func site(t *testing.T) string {
 	t.Helper()
@@ -81,13 +109,12 @@ func site(t *testing.T) string {
 	return dir
 }
 
+var signals = map[os.Signal]failure.Exit{os.Interrupt: failure.Interrupted, syscall.SIGTERM: failure.Terminated}
+
 const interrupted = "error interrupted: interrupted before the server confirmed"
 
 func TestAnInterruptEndsAnUpload(t *testing.T) {
-	for signal, code := range map[os.Signal]failure.Exit{
-		os.Interrupt:    failure.Interrupted,
-		syscall.SIGTERM: failure.Terminated,
-	} {
+	for signal, code := range signals {
 		t.Run(signal.String(), func(t *testing.T) {
 			p := newFakeServer()
 			defer p.close()
@@ -114,23 +141,9 @@ func TestAnInterruptLeavesNoDraft(t *testing.T) {
 		t.Run(args[0], func(t *testing.T) {
 			p := newFakeServer()
 			defer p.close()
-			var run *process
-			started := make(chan struct{})
-			p.onCall = func(route string) {
-				<-started
-				if route != "finalize" {
-					return
-				}
-				if err := run.Process.Signal(os.Interrupt); err != nil {
-					t.Error(err)
-				}
-				select {
-				case <-run.waits:
-				case <-run.done:
-				}
-			}
-			run = start(t, p, strings.NewReader(`[{"old_string":"Two","new_string":"Three"}]`), args...)
-			close(started)
+			edits := strings.NewReader(`[{"old_string":"Two","new_string":"Three"}]`)
+			finalizes := func(route string) bool { return route == "finalize" }
+			run := startInterrupted(t, p, finalizes, os.Interrupt, edits, args...)
 			run.end(t, failure.OK)
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -165,30 +178,12 @@ func TestAnInterruptEndsTheReadingOfEdits(t *testing.T) {
 }
 
 func TestAnInterruptEndsAWatchOnceItsRevisionIsPublished(t *testing.T) {
-	for signal, code := range map[os.Signal]failure.Exit{
-		os.Interrupt:    failure.Interrupted,
-		syscall.SIGTERM: failure.Terminated,
-	} {
+	for signal, code := range signals {
 		t.Run(signal.String(), func(t *testing.T) {
 			p := newFakeServer()
 			defer p.close()
-			var run *process
-			started := make(chan struct{})
-			p.onCall = func(route string) {
-				<-started
-				if route != "publish" {
-					return
-				}
-				if err := run.Process.Signal(signal); err != nil {
-					t.Error(err)
-				}
-				select {
-				case <-run.waits:
-				case <-run.done:
-				}
-			}
-			run = start(t, p, nil, "watch", site(t))
-			close(started)
+			publishes := func(route string) bool { return route == "publish" }
+			run := startInterrupted(t, p, publishes, signal, nil, "watch", site(t))
 			lines := run.end(t, code)
 			if out := run.out.String(); !strings.HasPrefix(out, "http://app.test/v/"+artifact+"\n") ||
 				!strings.HasSuffix(out, "\n"+stoppedLine+"\n") || strings.Contains(strings.Join(lines, "\n"), "error") {

@@ -69,7 +69,6 @@ func TestScripts(t *testing.T) {
 			p := newFakeServer()
 			env.Defer(p.close)
 			env.Values[fakeServerKey{}] = p
-			addProxy(env, p)
 			env.Setenv("VITRINE_URL", p.api.URL)
 			env.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise every process of a race-detecting binary ends a second late
 			env.Setenv("UPLOAD_URL", p.upload.URL)
@@ -85,7 +84,6 @@ func TestScripts(t *testing.T) {
 			"make":       makeFile,
 			"outcome":    outcome,
 			"peer":       tellPeer,
-			"proxy":      setProxy,
 			"silent-bus": silentBus,
 		},
 	})
@@ -159,10 +157,16 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 	case "pipe":
 		ts.Check(ts.Exec("mkfifo", name))
 	default:
-		size, err := strconv.Atoi(args[1])
-		ts.Check(err)
+		size := number(ts, args[1])
 		ts.Check(os.WriteFile(name, []byte(strings.Repeat("0123456789abcdef", size/16+1)[:size]), 0o666))
 	}
+}
+
+// number reads an argument of a command.
+func number(ts *testscript.TestScript, text string) int {
+	n, err := strconv.Atoi(text)
+	ts.Check(err)
+	return n
 }
 
 // tellPeer makes the peer misbehave or tells what it saw:
@@ -171,6 +175,8 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer body ROUTE STATUS TEXT       answer the next call with this text
 //	peer refuse ROUTE TIMES STATUS ERROR [HEADER: VALUE]...   the same with an error of the authorization server
 //	peer drop ROUTE TIMES             close the connection
+//	peer outage drop|pass             close every connection, or no longer
+//	peer outage STATUS CODE [HEADER: VALUE]...   answer every call but discovery with an error, as if none came through
 //	peer twist NAME                   what the browser brings back from the next sign-ins, see twists
 //	peer metadata NAME VALUE          change the document of the authorization server
 //	peer device NAME VALUE            change the answer that begins a sign-in on another device
@@ -185,7 +191,6 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer pow BITS                     ask for a proof of work
 //	peer rewrite FILE TEXT            write to a file of the person while the session is opened
 //	peer remove FILE                  remove it at that moment
-//	peer together N                   hold PUTs until N are there
 //	peer newer ROUTE TIMES PATH TEXT  others publish PATH before the next calls of a route; % in TEXT counts
 //	peer lenient                      an existing share link is returned for every requested end
 //	peer draft ROUTE N                another client makes a draft before the next call of a route, and
@@ -200,7 +205,6 @@ func makeFile(ts *testscript.TestScript, neg bool, args []string) {
 //	peer stale N                      the URLs of a session end before they are used, N times over
 //	peer calls FILE                   write the calls so far to FILE, PUTs in order, and forget them
 //	peer session FILE                 write the body of the last session that was asked for to FILE
-//	peer most N                       the most PUTs at a time were N
 //	peer stored DIR                   what was stored is what DIR holds
 //	peer bundle STATUS [N]            the state of zips; with N it is pending for so many views before
 //	peer zip SIZE [SEED]              the bytes of the zip
@@ -212,36 +216,32 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 	p := ts.Value(fakeServerKey{}).(*fakeServer)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	number := func(i int) int {
-		n, err := strconv.Atoi(args[i])
-		ts.Check(err)
-		return n
-	}
 	switch args[0] {
 	case "fail", "refuse":
-		f := plannedFault{
-			status: number(3),
-			code:   args[4],
-			header: http.Header{},
-			oauth:  args[0] == "refuse",
+		f := faultOf(number(ts, args[3]), args[4], args[5:]...)
+		f.oauth = args[0] == "refuse"
+		p.plan(args[1], number(ts, args[2]), f)
+	case "outage":
+		switch p.outage = nil; args[1] {
+		case "pass":
+		case "drop":
+			p.outage = &plannedFault{drop: true}
+		default:
+			f := faultOf(number(ts, args[1]), args[2], args[3:]...)
+			p.outage = &f
 		}
-		for _, h := range args[5:] {
-			name, value, _ := strings.Cut(h, ": ")
-			f.header.Set(name, value)
-		}
-		p.plan(args[1], number(2), f)
 	case "body":
-		p.plan(args[1], 1, plannedFault{status: number(2), body: args[3]})
+		p.plan(args[1], 1, plannedFault{status: number(ts, args[2]), body: args[3]})
 	case "drop":
-		p.plan(args[1], number(2), plannedFault{drop: true})
+		p.plan(args[1], number(ts, args[2]), plannedFault{drop: true})
 	case "host":
 		p.hosts[args[1]] = args[2]
 	case "result":
 		p.result[args[1]] = args[2]
 	case "cap":
-		p.setCap(args[1], number(2))
+		p.setCap(args[1], number(ts, args[2]))
 	case "pow":
-		p.bits = number(1)
+		p.bits = number(ts, args[1])
 	case "rewrite":
 		name, text := ts.MkAbs(args[1]), args[2]
 		p.onStart = func() { os.WriteFile(name, []byte(text), 0o666) }
@@ -249,19 +249,13 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 		name := ts.MkAbs(args[1])
 		p.onStart = func() { os.Remove(name) }
 	case "stale":
-		p.stale = number(1)
-	case "together":
-		p.gate, p.opens = make(chan struct{}), number(1)
+		p.stale = number(ts, args[1])
 	case "calls":
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(p.takeCalls()), 0o666))
 	case "session":
 		body, err := json.Marshal(p.opened)
 		ts.Check(err)
 		ts.Check(os.WriteFile(ts.MkAbs(args[1]), append(body, '\n'), 0o666))
-	case "most":
-		if p.most != number(1) {
-			ts.Fatalf("%d PUTs at a time, want %s", p.most, args[1])
-		}
 	case "stored":
 		p.checkStored(ts, args[1])
 	case "newer", "lenient", "draft", "file", "big", "title", "others", "lists", "has", "tree":
@@ -275,6 +269,16 @@ func tellPeer(ts *testscript.TestScript, neg bool, args []string) {
 	default:
 		ts.Fatalf("the peer does not know %q", args[0])
 	}
+}
+
+// faultOf returns an answer with headers as "Name: value".
+func faultOf(status int, code string, headers ...string) plannedFault {
+	f := plannedFault{status: status, code: code, header: http.Header{}}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		f.header.Set(name, value)
+	}
+	return f
 }
 
 func (p *fakeServer) plan(route string, times int, f plannedFault) {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -305,23 +303,5 @@ func TestTheStateTellsWithoutReadingWhetherFilesChanged(t *testing.T) {
 			t.Errorf("%s: the state is the same: %v", tt.name, now == last)
 		}
 		last = now
-	}
-}
-
-func BenchmarkStateOf100Files(b *testing.B) {
-	dir := b.TempDir()
-	for i := range 100 {
-		name := filepath.Join(dir, "d"+string(rune('a'+i%10)), fmt.Sprintf("%d.html", i))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte("x"), 0o600)); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for b.Loop() {
-		f, err := Open(Request{Path: dir, Entrypoint: "da/0.html"})
-		if err != nil {
-			b.Fatal(err)
-		}
-		f.State()
-		f.Close()
 	}
 }

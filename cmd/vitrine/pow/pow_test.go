@@ -98,23 +98,3 @@ func TestSolveGivesUp(t *testing.T) {
 		})
 	}
 }
-
-// BenchmarkHash measures one counter on one core; 2^18 of them are the usual challenge.
-func BenchmarkHash(b *testing.B) {
-	c := challenge(64) // never solved
-	b.ReportAllocs()
-	for n := uint64(0); n < uint64(b.N); n += batch {
-		try(c, n)
-	}
-}
-
-// BenchmarkSolve measures the usual challenge on all cores.
-func BenchmarkSolve(b *testing.B) {
-	for i := 0; b.Loop(); i++ {
-		c := challenge(18)
-		c.Nonce = fmt.Sprintf("%022d", i)
-		if _, err := Solve(b.Context(), c); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
