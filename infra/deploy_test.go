@@ -1,22 +1,14 @@
 package main
 
 import (
-	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"vitrine/scripts/testkit/executable"
 )
 
-// account is a folder in which scripts/deploy meets stand-ins for AWS and the CDK. Each records its
-// calls; the CDK "deploys" by giving every stack an output, as CloudFormation would.
-type account struct {
-	folder string
-	env    []string
-}
+// The stand-ins for AWS and the CDK that scripts/deploy meets record their calls; the CDK "deploys" by giving every stack
+// an output, as CloudFormation would.
 
 const awsStandIn = `#!/usr/bin/env bash
 echo "aws $*" >>"$CALLS"
@@ -78,50 +70,25 @@ END
 chmod +x "$3"
 `
 
-func newAccount(t *testing.T) *account {
+// account is a sandbox in which scripts/deploy runs.
+type account struct{ *sandbox }
+
+func newAccount(t *testing.T) account {
 	t.Helper()
-	a := &account{folder: t.TempDir()}
-	for name, text := range map[string]string{
+	return account{newSandbox(t, "deploy", map[string]string{
 		"bin/aws":               awsStandIn,
 		"bin/go":                goStandIn,
 		"node_modules/.bin/cdk": cdkStandIn,
 		"scripts/synth":         synthStandIn,
 		"scripts/build":         buildStandIn,
-		"scripts/deploy":        source(t, "deploy"),
-		"scripts/prepare":       source(t, "prepare"),
-	} {
-		executable.Write(t, filepath.Join(a.folder, name), text)
-	}
-	a.env = append(os.Environ(), "PATH="+filepath.Join(a.folder, "bin")+":"+os.Getenv("PATH"),
-		"CALLS="+filepath.Join(a.folder, "calls"),
-		"CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "AWS_REGION=",
-		"AWS_DEFAULT_REGION=", "OUTAGE=", "FAILS=",
-		"POOL=", "ROTATED=", "REFUSES=")
-	return a
-}
-
-func source(t *testing.T, script string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "scripts", script))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	}, "CREDENTIALS=yes", "BOOTSTRAPPED=yes", "CONFIGURED_REGION=eu-west-1", "LOG_WRITER=None", "OUTAGE=", "FAILS=",
+		"POOL=", "ROTATED=", "REFUSES=")}
 }
 
 // deploy runs the script with changes to its environment and returns its calls.
-func (a *account) deploy(t *testing.T, env []string, args ...string) (stdout, stderr, calls string, ok bool) {
+func (a account) deploy(t *testing.T, env []string, args ...string) (stdout, stderr, calls string, ok bool) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), filepath.Join(a.folder, "scripts", "deploy"), args...)
-	c.Env = append(a.env, env...)
-	var out, complaints strings.Builder
-	c.Stdout, c.Stderr = &out, &complaints
-	err := c.Run()
-	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
-		t.Fatalf("scripts/deploy did not start: %v", err)
-	}
-	log, _ := os.ReadFile(filepath.Join(a.folder, "calls"))
-	return out.String(), complaints.String(), string(log), err == nil
+	return a.run(t, env, "", args...)
 }
 
 func TestDeployRefusesInOneSentenceBeforeItDoesAnything(t *testing.T) {

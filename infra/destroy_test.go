@@ -2,21 +2,14 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"vitrine/scripts/testkit/executable"
 )
 
-// leftover is a folder in which scripts/destroy meets a stand-in for AWS, with the remains of a
-// deployment: a file a stack, which holds its status, and a file a bucket, which holds a key a
-// line.
-type leftover struct {
-	folder string
-	env    []string
-}
+// leftover is a sandbox in which scripts/destroy meets a stand-in for AWS, with the remains of a deployment: a file a
+// stack, which holds its status, and a file a bucket, which holds a key a line.
+type leftover struct{ *sandbox }
 
 const emptyingStandIn = `#!/usr/bin/env bash
 echo "aws $*" >>"$CALLS"
@@ -69,41 +62,29 @@ esac
 // deployed is the settings file.
 const deployed = ".vitrine/deployed/V.json"
 
-func newLeftover(t *testing.T) *leftover {
+func newLeftover(t *testing.T) leftover {
 	t.Helper()
-	l := &leftover{folder: t.TempDir()}
 	files := map[string]string{
-		"bin/aws": emptyingStandIn, "scripts/destroy": source(t, "destroy"), "scripts/prepare": source(t, "prepare"),
+		"bin/aws":         emptyingStandIn,
 		deployed:          `{"V-Data": {"Bucket": "objects"}, "V-Api": {}, "V-Content": {"Url": "https://x"}, "V-Gone": {}}`,
-		"buckets/objects": "o/1\no/2\no/3\n", "buckets/log": "old\n",
+		"buckets/objects": "o/1\no/2\no/3\n",
+		"buckets/log":     "old\n",
 	}
 	for _, stack := range []string{"V-Data", "V-Api", "V-Content"} {
 		files["stacks/"+stack] = "CREATE_COMPLETE\n"
 	}
-	for name, text := range files {
-		executable.Write(t, filepath.Join(l.folder, name), text)
-	}
-	l.env = append(os.Environ(),
-		"PATH="+filepath.Join(l.folder, "bin")+":"+os.Getenv("PATH"), "CALLS="+filepath.Join(l.folder, "calls"),
-		"CREDENTIALS=yes", "ENVIRONMENT=preview", "POLICY=Delete", "AWS_REGION=", "AWS_DEFAULT_REGION=", "OUTAGE=", "LATE=",
-		"DENIED=")
-	return l
+	return leftover{newSandbox(t, "destroy", files, "CREDENTIALS=yes", "ENVIRONMENT=preview", "POLICY=Delete", "OUTAGE=",
+		"LATE=", "DENIED=")}
 }
 
 // destroy runs the script with changes to its environment and the typed input; calls are its calls.
-func (l *leftover) destroy(t *testing.T, env []string, typed string, args ...string) (stderr, calls string, ok bool) {
+func (l leftover) destroy(t *testing.T, env []string, typed string, args ...string) (stderr, calls string, ok bool) {
 	t.Helper()
-	script := filepath.Join(l.folder, "scripts", "destroy")
-	c := exec.CommandContext(t.Context(), "bash", append([]string{script}, args...)...)
-	c.Env, c.Stdin = append(l.env, env...), strings.NewReader(typed)
-	var complaints strings.Builder
-	c.Stderr = &complaints
-	err := c.Run()
-	log, _ := os.ReadFile(filepath.Join(l.folder, "calls"))
-	return complaints.String(), string(log), err == nil
+	_, stderr, calls, ok = l.run(t, env, typed, args...)
+	return stderr, calls, ok
 }
 
-func (l *leftover) has(file string) bool {
+func (l leftover) has(file string) bool {
 	_, err := os.Stat(filepath.Join(l.folder, file))
 	return err == nil
 }

@@ -267,19 +267,18 @@ func TestALineOfAFailureIsWhatTheFilterCounts(t *testing.T) {
 }
 
 func TestAStackHasOneTopicForAllOfItsAlarms(t *testing.T) {
-	for name, d := range made {
-		for _, f := range d.functions() {
-			topics := 0
-			for _, child := range *f.stack.Node().Children() {
-				if strings.HasSuffix(*child.Node().Id(), "Topic") {
-					topics++
-				}
-			}
-			if want := map[bool]int{true: 1, false: 0}[d.AlarmTopic != ""]; topics != want {
-				t.Errorf("%s %s: %d topics, want %d", name, f.name, topics, want)
+	type construct struct{ Children map[string]construct }
+	var all struct{ Tree construct }
+	readJSON(t, &all, "tree.json")
+	eachFunction(t, func(t *testing.T, d *deployment, host string, tpl *template) {
+		topics := 0
+		for name := range all.Tree.Children[d.stackName(host)].Children {
+			if strings.HasSuffix(name, "Topic") {
+				topics++
 			}
 		}
-	}
+		same(t, "topics", topics, map[bool]int{true: 1, false: 0}[d.AlarmTopic != ""])
+	})
 }
 
 func TestProductionKeepsSomeConcurrencyFromReaders(t *testing.T) {
@@ -293,7 +292,7 @@ func TestProductionKeepsSomeConcurrencyFromReaders(t *testing.T) {
 		"preview":                 {map[string]any{}, 0},
 	} {
 		from := domains(tt.given)
-		o, err := readOptions(func(name string) any { return from[name] })
+		o, err := optionsFrom(from)
 		f := function{options: o, host: host{name: "content"}}
 		var got float64
 		if n := f.reserved(); n != nil {

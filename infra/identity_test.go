@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -130,80 +131,72 @@ func TestTheIdentityInSESIsTheAddressUnlessItIsADomain(t *testing.T) {
 		"Example.org":        "example.org",
 	} {
 		from := map[string]any{"identity-email-from": "a@mail.example.org", "identity-email-identity": given}
-		o, err := readOptions(func(name string) any { return from[name] })
+		o, err := optionsFrom(from)
 		if err != nil || o.Identity.SenderIdentity != want {
 			t.Errorf("with %q it is %q, want %q; %v", given, o.Identity.SenderIdentity, want, err)
 		}
 	}
 }
 
-func TestBadProvidersAreRefusedInOneSentence(t *testing.T) {
-	theirs := func(change map[string]any) map[string]any {
-		all := map[string]any{
-			"identity":           "oidc",
-			"oidc-issuer":        "https://id.example.com",
-			"oidc-client-id":     "us",
-			"oidc-client-secret": clientSecret,
-		}
-		for name, value := range change {
-			all[name] = value
-		}
-		return all
+// theirProvider is an external provider, changed for a test.
+func theirProvider(change map[string]any) map[string]any {
+	all := map[string]any{
+		"identity":           "oidc",
+		"oidc-issuer":        "https://id.example.com",
+		"oidc-client-id":     "us",
+		"oidc-client-secret": clientSecret,
 	}
-	tests := map[string]struct {
-		from map[string]any
-		want string
-	}{
-		"a strange kind":                 {map[string]any{"identity": "ldap"}, "cognito, oidc or none"},
-		"another provider beside a pool": {map[string]any{"oidc-issuer": "https://id.example.com"}, "set identity to oidc"},
-		"no issuer":                      {theirs(map[string]any{"oidc-issuer": ""}), "oidc-issuer"},
-		"an issuer without TLS":          {theirs(map[string]any{"oidc-issuer": "http://id.example.com"}), "https"},
-		"an issuer with a query":         {theirs(map[string]any{"oidc-issuer": "https://id.example.com?x"}), "oidc-issuer"},
-		"no client":                      {theirs(map[string]any{"oidc-client-id": ""}), "lacks oidc-client-id"},
-		"a secret itself":                {theirs(map[string]any{"oidc-client-secret": "hush"}), "whole ARN"},
-		"half of an ARN": {theirs(
+	maps.Copy(all, change)
+	return all
+}
+
+func badProviders() []mistake {
+	return []mistake{
+		{"a strange kind", map[string]any{"identity": "ldap"}, "cognito, oidc or none"},
+		{"another provider beside a pool", map[string]any{"oidc-issuer": "https://id.example.com"}, "set identity to oidc"},
+		{"no issuer", theirProvider(map[string]any{"oidc-issuer": ""}), "oidc-issuer"},
+		{"an issuer without TLS", theirProvider(map[string]any{"oidc-issuer": "http://id.example.com"}), "https"},
+		{"an issuer with a query", theirProvider(map[string]any{"oidc-issuer": "https://id.example.com?x"}), "oidc-issuer"},
+		{"no client", theirProvider(map[string]any{"oidc-client-id": ""}), "lacks oidc-client-id"},
+		{"a secret itself", theirProvider(map[string]any{"oidc-client-secret": "hush"}), "whole ARN"},
+		{"half of an ARN", theirProvider(
 			map[string]any{"oidc-client-secret": "arn:aws:secretsmanager:eu-west-1:111122223333:secret:x"}), "whole ARN"},
-		"a wild ARN": {theirs(
+		{"a wild ARN", theirProvider(
 			map[string]any{"oidc-client-secret": "arn:aws:secretsmanager:eu-west-1:111122223333:secret:*-AbC123"}), "whole ARN"},
-		"half of an operator": {theirs(map[string]any{"oidc-operator-claim": "roles"}), "give both"},
-		"an operator of the pool": {map[string]any{"oidc-operator-claim": "roles", "oidc-operator-value": "x"},
+		{"half of an operator", theirProvider(map[string]any{"oidc-operator-claim": "roles"}), "give both"},
+		{"an operator of the pool", map[string]any{"oidc-operator-claim": "roles", "oidc-operator-value": "x"},
 			"set identity to oidc"},
-		"a sender without a pool": {map[string]any{"identity": "none", "identity-email-from": "a@example.org"},
+		{"a sender without a pool", map[string]any{"identity": "none", "identity-email-from": "a@example.org"},
 			"for the pool"},
-		"a sender with a name": {map[string]any{"identity-email-from": "A <a@example.org>"},
+		{"a sender with a name", map[string]any{"identity-email-from": "A <a@example.org>"},
 			"is an e-mail address"},
-		"an identity without a sender": {map[string]any{"identity-email-identity": "example.org"},
+		{"an identity without a sender", map[string]any{"identity-email-identity": "example.org"},
 			"give identity-email-from too"},
-		"an identity of somebody else": {map[string]any{
+		{"an identity of somebody else", map[string]any{
 			"identity-email-from": "a@example.org", "identity-email-identity": "ample.org",
 		}, "does not cover a@example.org"},
-		"another address as identity": {map[string]any{
+		{"another address as identity", map[string]any{
 			"identity-email-from": "a@example.org", "identity-email-identity": "b@example.org",
 		}, "does not cover a@example.org"},
-		"an odd way out":     {theirs(map[string]any{"oidc-logout": "odd"}), "oidc-logout"},
-		"a strange prefix":   {map[string]any{"identity-prefix": "My_Pool"}, "identity-prefix"},
-		"a word of Amazon's": {map[string]any{"name": "My-AWS-Vitrine"}, `no address with "aws"`},
-		"one in the prefix":  {map[string]any{"identity-prefix": "my-cognito"}, `no address with "cognito"`},
-		"a certificate elsewhere": {map[string]any{
+		{"an odd way out", theirProvider(map[string]any{"oidc-logout": "odd"}), "oidc-logout"},
+		{"a strange prefix", map[string]any{"identity-prefix": "My_Pool"}, "identity-prefix"},
+		{"a word of Amazon's", map[string]any{"name": "My-AWS-Vitrine"}, `no address with "aws"`},
+		{"one in the prefix", map[string]any{"identity-prefix": "my-cognito"}, `no address with "cognito"`},
+		{"a certificate elsewhere", map[string]any{
 			"domain-identity": "id.example.org", "certificate": "arn:aws:acm:eu-west-1:111122223333:certificate/x",
 		}, "certificate-identity has to be in us-east-1"},
-		"no certificate": {map[string]any{"domain-identity": "id.example.org"}, "lacks certificate-identity"},
-		"below the content": {domains(map[string]any{"domain-identity": "id.files.example.net"}),
+		{"no certificate", map[string]any{"domain-identity": "id.example.org"}, "lacks certificate-identity"},
+		{"below the content", domains(map[string]any{"domain-identity": "id.files.example.net"}),
 			"must not share a name with the sign-in pages"},
 	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			_, err := readOptions(func(name string) any { return tt.from[name] })
-			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("got %v, want one sentence with %q", err, tt.want)
-			}
-		})
-	}
+}
+
+func TestProvidersMayBeOfSeveralKinds(t *testing.T) {
 	for name, from := range map[string]map[string]any{
-		"a public client": theirs(map[string]any{"oidc-client-secret": ""}), "nobody": {"identity": "none"},
+		"a public client": theirProvider(map[string]any{"oidc-client-secret": ""}), "nobody": {"identity": "none"},
 		"a prefix instead of a name": {"name": "My-AWS-Vitrine", "identity-prefix": "ours"},
 	} {
-		if _, err := readOptions(func(name string) any { return from[name] }); err != nil {
+		if _, err := optionsFrom(from); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -2,68 +2,102 @@ package main
 
 import (
 	"archive/zip"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"syscall"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
+
+	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/fresh"
 )
 
-// checkingRules marks a process that runs for TestTheRulesHold.
-const checkingRules = "INFRA_TEST_RULES"
+// synthesising names the folder into which a process of this test binary synthesises.
+const synthesising = "INFRA_TEST_SYNTHESIS"
 
 // synthesised is the folder of the synthesis that all tests read.
 var synthesised string
 
-// made are the deployments in it.
+// made are the deployments in it, without their constructs.
 var made map[string]*deployment
 
 func TestMain(m *testing.M) {
-	rules := os.Getenv(checkingRules) != ""
-	if err := settle(rules); err != nil {
-		panic(err)
-	}
-	folder, err := os.MkdirTemp("", "vitrine-infra-")
-	if err != nil {
-		panic(err)
-	}
 	code := 1
-	if os.Getenv(givenFolder) != "" {
-		code = m.Run() // only the tests that read that folder make sense
-	} else if made, err = synthesise(folder, rules); err != nil {
+	if err := prepare(os.Getenv(synthesising)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-	} else if synthesised = folder; rules {
-		code = breaches(folder)
+	} else if os.Getenv(synthesising) != "" {
+		code = 0
 	} else {
 		code = m.Run()
 	}
-	jsii.Close()
-	os.RemoveAll(folder)
+	jsii.Close() // its folder is there even if no construct was made
 	os.Exit(code)
 }
 
-// settle restarts the process with the variables of the CDK's kernel, which are read before any
-// code of this package runs.
-func settle(rules bool) error {
-	const quiet = "JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION"
-	if os.Getenv(quiet) != "" {
-		return nil
+// prepare synthesises into a folder, or has that done for the tests.
+func prepare(folder string) (err error) {
+	switch {
+	case folder != "":
+		return synthesise(folder)
+	case os.Getenv(givenFolder) != "":
+		return nil // only the tests that read that folder make sense
 	}
-	self, err := os.Executable()
-	if err != nil {
+	if synthesised, err = synthesis(); err != nil {
 		return err
 	}
-	jsii.Close()                                                       // the folder of a kernel is there already
-	validation := map[bool]string{true: "true", false: "false"}[rules] // it takes most of the time of a synthesis
-	return syscall.Exec(self, os.Args, append(os.Environ(), "CDK_VALIDATION="+validation, quiet+"=20"))
+	made = map[string]*deployment{}
+	for name, given := range contexts(synthesised) {
+		o, err := optionsOf(synthesised, name, given)
+		if err != nil {
+			return err
+		}
+		made[name] = &deployment{options: o}
+	}
+	return nil
+}
+
+// synthesis returns the folder of the synthesis. A process of its own makes it, because the CDK reads its variables
+// before any code of this package runs, and only if a source has changed, because the rules take long.
+func synthesis() (string, error) {
+	root, err := engine.Root()
+	if err != nil {
+		return "", err
+	}
+	list := exec.Command("go", "list", "-deps", "-f",
+		`{{if .Module}}{{if eq .Module.Path "vitrine"}}{{slice .ImportPath 8}}{{end}}{{end}}`, ".")
+	folders, err := list.Output()
+	if err != nil {
+		return "", fmt.Errorf("go list: %w", err)
+	}
+	sources := append(strings.Fields(string(folders)), "go.mod", "go.sum", "cdk.json", "infra/infra_test.go")
+	key, err := fresh.Key(root, sources)
+	if err != nil {
+		return "", err
+	}
+	folder := filepath.Join(root, ".vitrine", "infra")
+	f := fresh.File{Path: filepath.Join(folder, "manifest.json"), Key: key, Lock: folder + ".lock"}
+	return folder, fresh.Make(context.Background(), f, func() error {
+		if err := errors.Join(os.RemoveAll(folder), os.Mkdir(folder, 0o755)); err != nil {
+			return err
+		}
+		again := exec.Command(os.Args[0])
+		again.Env = append(os.Environ(), synthesising+"="+folder, "CDK_VALIDATION=true",
+			"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20")
+		if out, err := again.CombinedOutput(); err != nil {
+			return fmt.Errorf("the synthesis failed: %w: %s", err, out)
+		}
+		return nil
+	})
 }
 
 // contexts are the deployments that the tests look at: Plain has the addresses that AWS assigns,
@@ -140,8 +174,20 @@ var domainNames = map[string]string{
 	"mcp": "mcp.example.org",
 }
 
-// synthesise makes all deployments in one app. The CDK reports failures by panics.
-func synthesise(folder string, rules bool) (made map[string]*deployment, err error) {
+// optionsOf are the options of a deployment of the tests.
+func optionsOf(folder, name string, given map[string]any) (options, error) {
+	all := map[string]any{
+		"name":     name,
+		"dist":     filepath.Join(folder, "dist-"+name),
+		"settings": filepath.Join(folder, "none.json"),
+	}
+	maps.Copy(all, given)
+	return readOptions(func(key string) any { return all[key] })
+}
+
+// synthesise makes all deployments in one app, checks them against the rules, and describes each in a folder below. The
+// CDK reports failures by panics.
+func synthesise(folder string) (err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
 			err = fmt.Errorf("%v", failure)
@@ -149,7 +195,7 @@ func synthesise(folder string, rules bool) (made map[string]*deployment, err err
 	}()
 	context, err := cdkContext()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	known := settings{
 		"Loose-Api":  {"Url": "https://known.example"},
@@ -157,33 +203,33 @@ func synthesise(folder string, rules bool) (made map[string]*deployment, err err
 		"Named-Data": {"Issuer": "https://pool.example", "ClientId": "client-of-pool", "ClientSecret": poolSecret},
 	}
 	if err := writeJSON(filepath.Join(folder, "settings.json"), known); err != nil {
-		return nil, err
+		return err
 	}
 	app := awscdk.NewApp(&awscdk.AppProps{Context: &context, Outdir: jsii.String(folder)})
-	made = map[string]*deployment{}
+	var built []*deployment
 	for name, given := range contexts(folder) {
-		all := map[string]any{
-			"name":     name,
-			"dist":     filepath.Join(folder, "dist-"+name),
-			"settings": filepath.Join(folder, "none.json"),
-		}
-		maps.Copy(all, given)
-		o, err := readOptions(func(key string) any { return all[key] })
+		o, err := optionsOf(folder, name, given)
 		if err == nil {
 			err = writeZips(o)
 		}
-		if err == nil {
-			made[name], err = build(app, o)
-		}
 		if err != nil {
-			return nil, err
+			return err
+		}
+		d, err := build(app, o)
+		if err != nil {
+			return err
+		}
+		built = append(built, d)
+	}
+	checkRules(app)
+	app.Synth(nil)
+	for _, d := range built {
+		described := filepath.Join(folder, d.Name)
+		if err := errors.Join(os.Mkdir(described, 0o755), d.describe(described)); err != nil {
+			return err
 		}
 	}
-	if rules {
-		checkRules(app)
-	}
-	app.Synth(nil)
-	return made, nil
+	return nil
 }
 
 // cdkContext returns what the CDK command line would pass on.

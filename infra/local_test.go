@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"debug/elf"
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -159,7 +158,8 @@ func checkBootstrap(t *testing.T, file, arch string) {
 
 func TestTheLocalEnvironmentNamesDeclaredVariablesOnly(t *testing.T) {
 	for name, d := range made {
-		env := d.localEnvironment()
+		var env map[string]map[string]string
+		readJSON(t, &env, d.Name, "env.json")
 		for _, host := range functionNames {
 			tpl := read(t, d.stackName(host))
 			declared := tpl.variables(t)
@@ -194,18 +194,8 @@ func literal(value string) bool {
 }
 
 func TestDescribeWritesWhatTheScriptsRead(t *testing.T) {
-	folder := t.TempDir()
-	if err := made["Plain"].describe(folder); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(folder, "deployment.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var got description
-	if err := json.Unmarshal(text, &got); err != nil {
-		t.Fatal(err)
-	}
+	readJSON(t, &got, "Plain", "deployment.json")
 	same(t, "stacks", got.Stacks, []string{"Plain-Data", "Plain-Render", "Plain-Api", "Plain-Upload", "Plain-Content", "Plain-App",
 		"Plain-Mcp", "Plain-Jobs", "Plain-Bundle"})
 	same(t, "final", got.Final, false)
@@ -216,15 +206,14 @@ func TestDescribeWritesWhatTheScriptsRead(t *testing.T) {
 		"app":     "https://app.invalid",
 		"mcp":     "https://mcp.invalid",
 	})
-	if _, err := os.Stat(filepath.Join(folder, "env.json")); err != nil {
-		t.Error(err)
-	}
 }
 
 // Containers have the keys of scripts/dev, which cannot read secrets of an account.
 func TestTheLocalEnvironmentNamesNothingThatIsDeployed(t *testing.T) {
-	for name, d := range made {
-		for function, env := range d.localEnvironment() {
+	for name := range made {
+		var functions map[string]map[string]string
+		readJSON(t, &functions, name, "env.json")
+		for function, env := range functions {
 			for variable, value := range env {
 				if strings.HasPrefix(value, "arn:") || strings.Contains(value, ".example") {
 					t.Errorf("%s: %s is told %s=%s", name, function, variable, value)

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,12 +19,14 @@ func domains(change map[string]any) map[string]any {
 	return all
 }
 
-// badOptions are contexts with one mistake, and a part of the error.
-var badOptions = []struct {
+// mistake is a context with one mistake, and a part of the error.
+type mistake struct {
 	name string
 	from map[string]any
 	want string
-}{
+}
+
+var badOptions = []mistake{
 	{"a strange name", map[string]any{"name": "my vitrine"}, "the context name"},
 	{"a strange environment", map[string]any{"environment": "staging"}, "preview or production"},
 	{"a strange architecture", map[string]any{"arch": "mips"}, "arm64 or x86_64"},
@@ -124,10 +127,15 @@ var badOptions = []struct {
 	{"a strange rule for HTTPS", map[string]any{"hsts": "everywhere"}, "hsts is host, subdomains or preload"},
 }
 
+// optionsFrom reads the options of a context.
+func optionsFrom(context map[string]any) (options, error) {
+	return readOptions(func(name string) any { return context[name] })
+}
+
 func TestBadOptionsAreRefusedInOneSentence(t *testing.T) {
-	for _, tt := range badOptions {
+	for _, tt := range slices.Concat(badOptions, badProviders()) {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := readOptions(func(name string) any { return tt.from[name] })
+			_, err := optionsFrom(tt.from)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("got %v, want one sentence with %q", err, tt.want)
 			}
@@ -146,7 +154,7 @@ func TestEachRegionTakesItsOwnCertificates(t *testing.T) {
 		},
 	} {
 		from := domains(given)
-		if _, err := readOptions(func(name string) any { return from[name] }); err != nil {
+		if _, err := optionsFrom(from); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -229,7 +237,7 @@ func TestAPreviewWhoseContentIsOneSiteWithItsAppIsWarned(t *testing.T) {
 		"production with names of its own": {map[string]any{"environment": "production"}, 0},
 	} {
 		from := domains(tt.change)
-		o, err := readOptions(func(name string) any { return from[name] })
+		o, err := optionsFrom(from)
 		if err != nil || len(o.Warnings) != tt.want {
 			t.Errorf("%s: %d warnings, want %d: %q, %v", name, len(o.Warnings), tt.want, o.Warnings, err)
 		}
@@ -238,7 +246,7 @@ func TestAPreviewWhoseContentIsOneSiteWithItsAppIsWarned(t *testing.T) {
 
 func TestThrottlesAreOptions(t *testing.T) {
 	given := map[string]any{"throttle-api": "1000/2000", "throttle-app": "none"}
-	o, err := readOptions(func(name string) any { return given[name] })
+	o, err := optionsFrom(given)
 	want := map[string]throttle{"content": {500, 1000}, "api": {1000, 2000}, "upload": {100, 200}, "mcp": {100, 200}}
 	if err != nil || !maps.Equal(o.Throttles, want) {
 		t.Errorf("got %v, %v, want %v", o.Throttles, err, want)

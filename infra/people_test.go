@@ -22,8 +22,8 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// newProvider serves an identity provider for the app host, and returns the hosts' settings of it.
-func newProvider(t *testing.T, app string) (p *provider.Provider, told map[string]string) {
+// newProvider serves an identity provider for the app and the api host, and returns the hosts' settings of it.
+func newProvider(t *testing.T, app, api string) (p *provider.Provider, told map[string]string) {
 	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -35,9 +35,10 @@ func newProvider(t *testing.T, app string) (p *provider.Provider, told map[strin
 		t.Fatal(err)
 	}
 	p, err = provider.Open(provider.Options{
-		Issuer: issuer,
-		Data:   folder,
-		Now:    time.Now,
+		Issuer:   issuer,
+		Audience: api,
+		Data:     folder,
+		Now:      time.Now,
 		Client: provider.Client{
 			ID:        "vitrine",
 			Secret:    secret,

@@ -53,8 +53,7 @@ type harness struct {
 	jobs     *jobs.Host
 	bundler  *jobs.Host
 	clock    clock
-	provider *provider.Provider     // signs people in
-	vouches  *agentsProvider        // vouches for the persons of agents
+	provider *provider.Provider     // signs people in, and vouches for the persons of agents
 	sells    *seller                // stands in for Stripe
 	made     []contract.Provisioned // unclaimed workspaces
 
@@ -79,7 +78,7 @@ var assemble = map[string]func(*boot.Services, *slog.Logger) (http.Handler, erro
 func newHarness(t *testing.T) *harness {
 	t.Helper()
 	e := engine.Shared(t)
-	h := &harness{used: map[string]map[string]bool{}, vouches: newAgentsProvider(t), sells: newSeller(t)}
+	h := &harness{used: map[string]map[string]bool{}, sells: newSeller(t)}
 	tables := dynamo.Named("infra-" + string(id.NewPublic()))
 	makeTables(t, e, tables)
 	listeners, urls := map[string]net.Listener{}, map[string]string{}
@@ -108,7 +107,7 @@ func newHarness(t *testing.T) *harness {
 		env.PutMode: "edge", env.ResponseMode: "",
 	}
 	var told map[string]string
-	h.provider, told = newProvider(t, urls["app"])
+	h.provider, told = newProvider(t, urls["app"], urls["api"])
 	maps.Copy(environment, told)
 	for name, value := range map[string]string{
 		"AWS_REGION":            e.Region,
@@ -195,7 +194,8 @@ func (h *harness) open(t *testing.T, host string, getenv func(string) string, p 
 		c.Billing = h.sells.account()
 	}
 	if host == "api" {
-		c.Providers, c.FetchOrigins = append(c.Providers, h.vouches.entry()), append(c.FetchOrigins, h.vouches.issuer)
+		c.Providers = append(c.Providers, trusted(h.provider.Second))
+		c.FetchOrigins = append(c.FetchOrigins, h.provider.First.URL)
 	}
 	services, err := boot.Open(c)
 	if err != nil {

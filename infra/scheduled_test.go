@@ -7,17 +7,18 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/limits"
 )
 
 func TestScheduledFunctionsAreWokenEveryMinuteByNobodyElse(t *testing.T) {
-	eachScheduled(t, func(t *testing.T, d *deployment, f *function, tpl *template) {
-		name := f.name
+	eachScheduled(t, func(t *testing.T, d *deployment, name string, tpl *template) {
+		function := host{name: name}.title() + "Function"
 		rule := tpl.only(t, "AWS::Events::Rule")
 		same(t, name+": schedule", rule.Properties["ScheduleExpression"], "rate(1 minute)")
 		same(t, name+": state", rule.Properties["State"], "ENABLED")
 		target := at(t, rule.Properties, "Targets", 0).(object)
-		if arn := tpl.text(target["Arn"]); arn != f.title()+"Function.Arn" || len(list(rule.Properties["Targets"])) != 1 {
+		if arn := tpl.text(target["Arn"]); arn != function+".Arn" || len(list(rule.Properties["Targets"])) != 1 {
 			t.Errorf("%s: the rule wakes %s", name, arn)
 		}
 		same(t, name+": retries", target["RetryPolicy"], object{"MaximumEventAgeInSeconds": 60, "MaximumRetryAttempts": 0})
@@ -25,7 +26,7 @@ func TestScheduledFunctionsAreWokenEveryMinuteByNobodyElse(t *testing.T) {
 		itself := tpl.only(t, "AWS::Lambda::EventInvokeConfig").Properties
 		same(t, name+": attempts", itself["MaximumRetryAttempts"], 0)
 		same(t, name+": age", itself["MaximumEventAgeInSeconds"], 60)
-		if named := tpl.text(itself["FunctionName"]); named != f.title()+"Function" {
+		if named := tpl.text(itself["FunctionName"]); named != function {
 			t.Errorf("%s: attempts are those of %s", name, named)
 		}
 		permission := tpl.only(t, "AWS::Lambda::Permission")
@@ -42,17 +43,13 @@ func TestScheduledFunctionsAreWokenEveryMinuteByNobodyElse(t *testing.T) {
 }
 
 // eachScheduled runs a test for each function that no request reaches, of all deployments.
-func eachScheduled(t *testing.T, run func(*testing.T, *deployment, *function, *template)) {
-	for name, d := range made {
-		for _, f := range d.scheduled {
-			t.Run(name+"/"+f.name, func(t *testing.T) { run(t, d, f, read(t, d.stackName(f.name))) })
-		}
-	}
+func eachScheduled(t *testing.T, check func(t *testing.T, d *deployment, name string, tpl *template)) {
+	eachStack(t, env.Scheduled, check)
 }
 
 func TestScheduledFunctionsReportWhatFails(t *testing.T) {
-	eachScheduled(t, func(t *testing.T, d *deployment, f *function, tpl *template) {
-		name, alarms := f.name, tpl.of("AWS::CloudWatch::Alarm")
+	eachScheduled(t, func(t *testing.T, d *deployment, name string, tpl *template) {
+		alarms := tpl.of("AWS::CloudWatch::Alarm")
 		same(t, name+": alarms", slices.Sorted(maps.Keys(alarms)), []string{"Behind", "Errors", "Stopped", "Throttles"})
 		p := alarms["Stopped"].Properties
 		same(t, name+": when they stop", []any{p["MetricName"], p["Statistic"], p["ComparisonOperator"], p["Threshold"],
@@ -69,13 +66,13 @@ func TestScheduledFunctionsReportWhatFails(t *testing.T) {
 }
 
 func TestWorkThatFallsBehindIsReported(t *testing.T) {
-	eachScheduled(t, func(t *testing.T, d *deployment, f *function, tpl *template) {
+	eachScheduled(t, func(t *testing.T, d *deployment, host string, tpl *template) {
 		name := d.Name
 		filter := tpl.only(t, "AWS::Logs::MetricFilter").Properties
 		same(t, name+": pattern", filter["FilterPattern"], "{ $.oldest_due_seconds >= 0 }")
 		metric := at(t, filter, "MetricTransformations", 0).(object)
 		same(t, name+": metric", metric, object{
-			"MetricName": f.name + "-oldest-due-seconds", "MetricNamespace": "Vitrine/" + name, "MetricValue": "$.oldest_due_seconds",
+			"MetricName": host + "-oldest-due-seconds", "MetricNamespace": "Vitrine/" + name, "MetricValue": "$.oldest_due_seconds",
 		})
 		alarm := tpl.of("AWS::CloudWatch::Alarm")["Behind"]
 		if alarm == nil {

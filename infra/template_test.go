@@ -47,6 +47,18 @@ func read(t testing.TB, stack string) *template {
 	return templates[stack]
 }
 
+// readJSON unpacks a file of the synthesis.
+func readJSON(t testing.TB, into any, path ...string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(append([]string{synthesised}, path...)...))
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func load(file string) (*template, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
