@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -54,9 +55,7 @@ func TestTheViewerShowsEverythingUnseenAlike(t *testing.T) {
 		}
 	}
 	r := signedIn(newHouse().handler(), "GET", "/v/"+strangeID, nil, "Accept", "application/json")
-	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, `"code":"not_found"`) {
-		t.Errorf("a program sees %d %s", r.StatusCode, body)
-	}
+	wantAnswer(t, "a program sees", r, 404, `"code":"not_found"`)
 }
 
 func TestTheViewerShowsNothingOfWhatTheOperatorClosed(t *testing.T) {
@@ -77,19 +76,14 @@ func TestTheViewerShowsNothingOfWhatTheOperatorClosed(t *testing.T) {
 }
 
 func TestTheViewerKnowsItsRevision(t *testing.T) {
-	s := newHouse()
-	h := s.handler()
-	newest := text(t, signedIn(h, "GET", "/v/"+artifactID, nil))
-	if !strings.Contains(newest, s.contentURL+"/v/scripts/report.html") || strings.Contains(newest, "not the newest") {
-		t.Errorf("the newest:\n%s", newest)
-	}
-	if body := text(t, signedIn(h, "GET", "/v/"+artifactID+"?revision="+newestID, nil)); body != newest {
+	const viewer, other = "/v/" + artifactID, "not the newest"
+	newest := page(t, viewer)
+	expect.Has(t, "the newest", newest, "/v/scripts/report.html")
+	expect.Lacks(t, "the newest", newest, other)
+	if page(t, viewer+"?revision="+newestID) != newest {
 		t.Error("the newest by its name looks different")
 	}
-	old := text(t, signedIn(h, "GET", "/v/"+artifactID+"?revision="+oldID, nil))
-	if !strings.Contains(old, s.contentURL+"/v/plain/report.html") || !strings.Contains(old, "not the newest") {
-		t.Errorf("the older one:\n%s", old)
-	}
+	expect.Has(t, "the older one", page(t, viewer+"?revision="+oldID), "/v/plain/report.html", other)
 }
 
 func TestAnArtifactsPage(t *testing.T) {
@@ -107,93 +101,54 @@ func TestAnArtifactsPage(t *testing.T) {
 		draft:   {[]string{"not published yet", "until a revision is published", "/delete"}, []string{"/links", "/pin", "/title", "/v/"}},
 		closed:  {[]string{"closed by the operator", "while it is closed", "Make it private", "/delete"}, []string{"Make the link", "/pin", "/v/", "/address", "Unlisted"}},
 	} {
-		s := newHouse()
-		s.scene = scene
-		r := signedIn(s.handler(), "GET", artifactPage, nil)
-		body := text(t, r)
-		_, body, _ = strings.Cut(body, "<main")
-		for _, want := range tt.has {
-			if r.StatusCode != 200 || !strings.Contains(body, want) {
-				t.Errorf("%s: %d, lacks %q", scene, r.StatusCode, want)
-			}
-		}
-		for _, bad := range tt.lacks {
-			if strings.Contains(body, bad) {
-				t.Errorf("%s: holds %q", scene, bad)
-			}
-		}
+		_, body, _ := strings.Cut(page(t, artifactPage, in(scene)), "<main")
+		expect.Has(t, scene, body, tt.has...)
+		expect.Lacks(t, scene, body, tt.lacks...)
 	}
 	for _, path := range []string{"/artifacts/" + strangeID, "/artifacts/" + strangeID + "/delete", "/artifacts/" + strangeID + "/lockdown", "/artifacts/" + strangeID + "/links/" + shareID + "/revoke"} {
-		if r := signedIn(newHouse().handler(), "GET", path, nil); r.StatusCode != 404 {
-			t.Errorf("%s: %d", path, r.StatusCode)
-		}
+		wantAnswer(t, path, signedIn(newHouse().handler(), "GET", path, nil), 404)
 	}
 }
 
 func TestAnArtifactsPageOffersItsArchive(t *testing.T) {
 	for scene, want := range map[string]string{
-		"":     `/b/token" rel="noopener noreferrer" referrerpolicy="no-referrer">Download everything (zip, 2.3 MB)</a>`,
+		"":     `/b/token" rel="noopener noreferrer" referrerpolicy="no-referrer">Download everything (zip, 1.3 MB)</a>`,
 		pinned: "A zip archive of all files is being prepared. Load the page again in 42 seconds to download it.",
 	} {
-		s := newHouse()
-		s.scene = scene
-		if body := text(t, signedIn(s.handler(), "GET", artifactPage, nil)); !strings.Contains(body, want) {
-			t.Errorf("%q lacks %s\n%s", scene, want, body)
-		}
+		expect.Has(t, scene, page(t, artifactPage, in(scene)), want)
 	}
 }
 
-func TestWhatFormsDoToAnArtifact(t *testing.T) {
-	for path, tt := range map[string]struct {
-		want, to string
+func TestWhatFormsOfAnArtifactAreRefusedFor(t *testing.T) {
+	const ended = "Nothing was changed: it may have ended or been deleted meanwhile."
+	for err, want := range map[error]struct {
+		status int
+		why    string
 	}{
-		"/pin": {"Pin " + artifactID, artifactPage}, "/unpin": {"Unpin " + artifactID, artifactPage}, "/title": {"Rename " + artifactID, artifactPage},
-		"/delete": {"Delete " + artifactID, "/artifacts"}, "/private": {"SetVisibility private", artifactPage + "#links"},
-		"/lockdown": {"Lock " + artifactID, artifactPage + "#links"}, "/lockdown/lift": {"Unlock " + artifactID, artifactPage + "#links"},
-		"/links/" + shareID + "/revoke": {"RevokeLink " + shareID, artifactPage + "#links"},
+		fault.New(fault.NotFound, "the access links of this artifact are locked; unlock them first"): {
+			404, "Nothing was changed: the access links of this artifact are locked; unlock them first.",
+		},
+		fault.NewCode(fault.ArtifactNotFound):  {404, ended},
+		fault.NewCode(fault.RevisionRetained):  {404, ended},
+		fault.NewCode(fault.PinnedArtifactCap): {409, "Unpin another one"},
 	} {
-		s := newHouse()
-		r := signedIn(s.handler(), "POST", artifactPage+path, doors[artifactPage+path])
-		if r.StatusCode != 303 || r.Header.Get("Location") != tt.to || !slices.Equal(did(s), []string{tt.want}) {
-			t.Errorf("%s: %d to %q, did %v", path, r.StatusCode, r.Header.Get("Location"), did(s))
-		}
-		for _, c := range s.commands {
-			if c.Key.Target != artifactID || c.Key.Client != "page-0123456789" || c.Key.Actor != string(memberID) {
-				t.Errorf("%s: command %+v", path, c)
+		for _, path := range []string{
+			"/links", "/unlisted", "/private", "/lockdown", "/lockdown/lift", "/pin", "/unpin", "/title", "/delete",
+		} {
+			if want.status == 409 && path != "/pin" {
+				continue
 			}
-		}
-		s.fail = fault.New(fault.NotFound, "gone")
-		twice := signedIn(s.handler(), "POST", artifactPage+path, doors[artifactPage+path]).StatusCode
-		if want := map[bool]int{true: 303, false: 404}[strings.HasSuffix(path, "/revoke")]; twice != want {
-			t.Errorf("%s a second time: %d", path, twice)
-		}
-	}
-	for _, tt := range []struct {
-		err error
-		why string
-	}{
-		{fault.New(fault.NotFound, "the access links of this artifact are locked; unlock them first"), "Nothing was changed: the access links of this artifact are locked; unlock them first."},
-		{fault.NewCode(fault.ArtifactNotFound), "Nothing was changed: it may have ended or been deleted meanwhile."},
-		{fault.NewCode(fault.RevisionRetained), "Nothing was changed: it may have ended or been deleted meanwhile."},
-	} {
-		for _, path := range []string{"/links", "/unlisted", "/private", "/lockdown", "/lockdown/lift", "/pin", "/unpin", "/title", "/delete"} {
 			s := newHouse()
-			s.fail = tt.err
-			r := signedIn(s.handler(), "POST", artifactPage+path, doors[artifactPage+path])
-			if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, tt.why) ||
-				!strings.Contains(body, `href="`+artifactPage+`"`) {
-				t.Errorf("%s is refused for %v: %d\n%s", path, tt.err, r.StatusCode, body)
-			}
+			s.fail = err
+			r := s.post(artifactPage+path, doors[artifactPage+path].fields)
+			wantAnswer(t, path+", "+err.Error(), r, want.status, want.why, `href="`+artifactPage+`"`)
 		}
 	}
 	s := newHouse()
-	s.fail = fault.NewCode(fault.PinnedArtifactCap)
-	if r := signedIn(s.handler(), "POST", artifactPage+"/pin", doors[artifactPage+"/pin"]); r.StatusCode != 409 ||
-		!strings.Contains(text(t, r), "Unpin another one") {
-		t.Errorf("too many pins: %d", r.StatusCode)
-	}
+	s.fail = fault.New(fault.NotFound, "gone")
+	wantRedirect(t, "a link that is revoked already", s.post(linkPath+"/revoke", nil), artifactPage+"#links")
 	s = newHouse()
-	r := signedIn(s.handler(), "POST", artifactPage+"/title", url.Values{"title": {"  "}})
+	r := s.post(artifactPage+"/title", url.Values{"title": {"  "}})
 	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "1 to 160 characters") ||
 		!strings.Contains(body, `value="  "`) || s.title2 != "" {
 		t.Errorf("an empty title: %d", r.StatusCode)
@@ -201,10 +156,8 @@ func TestWhatFormsDoToAnArtifact(t *testing.T) {
 }
 
 func TestMakingPrivateTellsWhatStaysReachable(t *testing.T) {
-	body := text(t, signedIn(newHouse().handler(), "GET", artifactPage+"/private", nil))
-	if !strings.Contains(body, "work until the artifact ends, for about 14 days at most; deleting it ends them at once.") {
-		t.Errorf("the question promises too much:\n%s", body)
-	}
+	expect.Has(t, "the question", page(t, artifactPage+"/private"),
+		"work until the artifact ends, for about 14 days at most; deleting it ends them at once.")
 }
 
 func TestTheTitleToChangeIsTheStoredOne(t *testing.T) {
@@ -240,7 +193,7 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 		host, lines := s.host()
 		h := host.Handler()
 		if tt.fields != nil {
-			tt.fields.Set("once", "page-0123456789")
+			tt.fields.Set("once", formName)
 		}
 		r := signedIn(h, "POST", artifactPage+tt.path, tt.fields)
 		body := text(t, r)
@@ -257,9 +210,8 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 			!got.ExpiresAt.Equal(want.ExpiresAt.Time) {
 			t.Errorf("%s: asked for %+v", name, got)
 		}
-		if page := text(t, signedIn(h, "GET", artifactPage, nil)) + text(t, signedIn(h, "GET", "/access-links", nil)); strings.Contains(page, blob) {
-			t.Errorf("%s: the secret is shown again", name)
-		}
+		expect.Lacks(t, name, text(t, signedIn(h, "GET", artifactPage, nil))+text(t, signedIn(h, "GET", "/access-links", nil)),
+			blob)
 	}
 	for path, fields := range map[string]url.Values{"/links/" + pinnedID + "/address": nil, "/unlisted": nil} {
 		s := newHouse()
@@ -271,21 +223,19 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 		}
 	}
 	for name, fields := range map[string]url.Values{
-		"no name": {"shows": {"share"}}, "another end": {"shows": {"share"}, "ends": {"2h"}, "once": {"page-0123456789"}},
-		"no revision": {"shows": {firstID}, "once": {"page-0123456789"}},
+		"another end": {"shows": {"share"}, "ends": {"2h"}, "once": {formName}},
+		"no revision": {"shows": {firstID}, "once": {formName}},
 	} {
 		s := newHouse()
-		if r := signedIn(s.handler(), "POST", artifactPage+"/links", fields); r.StatusCode < 400 || r.StatusCode > 404 ||
+		if r := s.post(artifactPage+"/links", fields); r.StatusCode < 400 || r.StatusCode > 404 ||
 			slices.Contains(s.calls, "Address "+shareID) {
 			t.Errorf("%s: %d", name, r.StatusCode)
 		}
 	}
 	s := newHouse()
 	s.scene = locked
-	if r := signedIn(s.handler(), "POST", linkPath+"/address", nil); r.StatusCode != 404 ||
-		!strings.Contains(text(t, r), "no longer opens anything") {
-		t.Errorf("a locked link: %d", r.StatusCode)
-	}
+	wantAnswer(t, "a locked link", signedIn(s.handler(), "POST", linkPath+"/address", nil), 404,
+		"no longer opens anything")
 }
 
 // elsewhere has links that lead to another artifact than the path says.
@@ -298,72 +248,93 @@ func (s elsewhere) Address(ctx context.Context, by credential.Actor, l id.Link) 
 }
 
 func TestRightsOfMembersHold(t *testing.T) {
-	for path, fields := range doors {
-		if !strings.HasPrefix(path, artifactPage) {
+	readers := []string{artifactPage + "/pin", artifactPage + "/unpin"}
+	for path, d := range doors {
+		if !strings.HasPrefix(path, artifactPage) || slices.Contains(readers, path) {
 			continue
 		}
 		s := newHouse()
 		s.scopes = []credential.Scope{credential.Read}
-		want := 403
-		if strings.HasSuffix(path, "pin") {
-			want = 303
-		}
-		if r := signedIn(s.handler(), "POST", path, fields); r.StatusCode != want || want == 403 && len(s.calls) > 0 {
+		if r := s.post(path, d.fields); r.StatusCode != 403 || len(s.calls) > 0 {
 			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
 		}
 	}
-	for _, path := range []string{"/v/" + artifactID, artifactPage, "/access-links"} {
+	for _, path := range readers {
+		s := newHouse()
+		s.scopes = []credential.Scope{credential.Read}
+		wantRedirect(t, path, s.post(path, onlyNamed), artifactPage)
+	}
+	for _, path := range []string{"/v/" + artifactID, artifactPage, "/access-links", comparisonPage} {
 		s := newHouse()
 		s.scopes = []credential.Scope{credential.Publish}
 		if r := signedIn(s.handler(), "GET", path, nil); r.StatusCode != 403 || len(s.calls) > 0 {
 			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
 		}
 	}
+	for _, path := range []string{
+		"/settings", "/settings/export", deletePath, billingPath + "/checkout", billingPath + "/portal",
+	} {
+		s := newHouse()
+		s.scopes = s.scopes[:2]
+		if r := s.post(path, doors[path].fields); r.StatusCode != 403 || len(s.calls)+len(s.commands) > 0 {
+			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
+		}
+	}
 }
 
 func TestAllLinksOfAWorkspace(t *testing.T) {
-	body := text(t, signedIn(newHouse().handler(), "GET", "/access-links", nil))
-	for _, want := range []string{
-		"Seals of the bay", strangeID, `aria-current="page">Access links`, "Share link", "Live", "Revoked", "Expired", linkPath + "/revoke",
-		`datetime="2026-03-17T12:00:00Z" title="17 March 2026, 12:00 UTC">in 3 days</time>, with the artifact`, `datetime="2026-03-14T14:00:00Z"`,
-	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("lacks %q", want)
-		}
-	}
-	if strings.Contains(body, "/artifacts/"+strangeID+"/links/") || strings.Contains(body, ">Older</a>") {
-		t.Error("links that are over can be acted on, or others are said to follow")
-	}
+	body := page(t, "/access-links")
+	expect.Has(t, "the page", body,
+		"Seals of the bay", strangeID, `aria-current="page">Access links`, "Share link", "Live", "Revoked", "Expired",
+		`datetime="2026-03-17T12:00:00Z" title="17 March 2026, 12:00 UTC">in 3 days</time>, with the artifact`,
+		`datetime="2026-03-14T14:00:00Z"`, linkPath+"/revoke")
+	expect.Lacks(t, "the page", body, "/artifacts/"+strangeID+"/links/", ">Older</a>")
 	for scene, state := range map[string]string{locked: "Locked", closed: "Locked", ended: "Ended", deleted: "Ended"} {
-		s := newHouse()
-		s.scene, s.more = scene, true
 		for _, path := range []string{"/access-links", artifactPage} {
-			body := text(t, signedIn(s.handler(), "GET", path, nil))
-			if strings.Contains(body, ">Live<") || strings.Contains(body, "/address") || strings.Count(body, ">"+state+"<") < 2 {
+			body := page(t, path, in(scene), crowd)
+			expect.Lacks(t, path+", "+scene, body, ">Live<", "/address")
+			expect.Has(t, path+", "+scene, body, path+"?after=next%2Bcursor")
+			if strings.Count(body, ">"+state+"<") < 2 {
 				t.Errorf("%s, %s: a link that opens nothing looks live", path, scene)
-			}
-			if !strings.Contains(body, path+"?after=next%2Bcursor") {
-				t.Errorf("%s: the list looks complete", path)
 			}
 		}
 	}
 }
 
 func TestThePageShowsWhatMayNotWork(t *testing.T) {
-	s := newHouse()
-	if page := text(t, signedIn(s.handler(), "GET", artifactPage, nil)); strings.Contains(page, "What may not work") {
-		t.Error("a page without findings speaks of some")
+	const heading = "What may not work"
+	expect.Lacks(t, "a page without findings", page(t, artifactPage), heading)
+	body := page(t, artifactPage, in(warned))
+	expect.Has(t, "a page with some", body, heading, "line 12", "low-tide",
+		"connect-src blocks requests to https://api.example.com", "And 3 more", ">Hint<")
+	expect.Lacks(t, "a page with some", body, "\u202e")
+}
+
+func TestOlderRevisionsAreRestored(t *testing.T) {
+	const restore = `/restore"`
+	body := page(t, artifactPage)
+	if strings.Count(body, restore) != 1 || !strings.Contains(body, `action="`+restorePath+`"`) {
+		t.Errorf("not the one older revision that has its files is restored:\n%s", body)
 	}
-	s.scene = warned
-	page := text(t, signedIn(s.handler(), "GET", artifactPage, nil))
-	for _, want := range []string{
-		"What may not work", "line 12", "low-tide", "connect-src blocks requests to https://api.example.com", "And 3 more", ">Hint<",
+	for _, scene := range []string{ended, deleted, closed, draft} {
+		expect.Lacks(t, scene, page(t, artifactPage, in(scene)), restore)
+	}
+}
+
+func TestWhyARevisionIsNotRestored(t *testing.T) {
+	for code, want := range map[fault.Code]struct {
+		status int
+		words  string
+	}{
+		fault.DraftRevisionConflict:   {409, "A draft is in the way"},
+		fault.RevisionCeilingExceeded: {429, "It has as many revisions as it is allowed"},
+		fault.RevisionRetained:        {404, "Nothing was changed: it may have ended"},
+		fault.RevisionUnpublished:     {404, "Nothing was changed: it may have ended"},
+		fault.ArtifactNotFound:        {404, "Nothing was changed: it may have ended"},
 	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
-	if strings.Contains(page, "\u202e") {
-		t.Error("a path turns the direction of writing")
+		s := newHouse()
+		s.restoreRefused = fault.NewCode(code)
+		r := s.post(restorePath, onlyNamed)
+		wantAnswer(t, string(code), r, want.status, want.words, "Nothing was changed", `href="`+artifactPage+`"`)
 	}
 }

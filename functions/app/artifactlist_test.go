@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
 )
@@ -52,15 +53,9 @@ func TestASearchFindsWhatItAsksFor(t *testing.T) {
 }
 
 func TestASearchSaysThatItLookedAtTheNewestOnly(t *testing.T) {
-	s := newHouse()
 	const limited = "among the newest 5; the workspace has more, and older ones are not searched"
-	if body := text(t, signedIn(s.handler(), "GET", "/artifacts?q=tide", nil)); strings.Contains(body, "newest 5") {
-		t.Error("a small workspace is said to have more")
-	}
-	s.more = true
-	if body := text(t, signedIn(s.handler(), "GET", "/artifacts?q=tide", nil)); !strings.Contains(body, limited) {
-		t.Error("nothing says that older ones are not searched")
-	}
+	expect.Lacks(t, "a small workspace", page(t, "/artifacts?q=tide"), "newest 5")
+	expect.Has(t, "a large one", page(t, "/artifacts?q=tide", crowd), limited)
 }
 
 func TestAskingForNothingListsAllWithTheirCounts(t *testing.T) {
@@ -81,14 +76,11 @@ func TestAskingForNothingListsAllWithTheirCounts(t *testing.T) {
 }
 
 func TestBoxesAreCheckedForAllOnAPage(t *testing.T) {
-	body := text(t, signedIn(newHouse().handler(), "GET", "/artifacts?q=t&choose=all", nil))
-	if strings.Count(body, " checked ") == 0 ||
-		strings.Count(body, " checked ") != strings.Count(body, `type="checkbox"`) {
+	body := page(t, "/artifacts?q=t&choose=all")
+	if checked := strings.Count(body, " checked "); checked == 0 || checked != strings.Count(body, `type="checkbox"`) {
 		t.Error("not all are checked")
 	}
-	if strings.Contains(body, `Choose Notes of the first meeting`) {
-		t.Error("what has ended can be chosen")
-	}
+	expect.Lacks(t, "what has ended", body, `Choose Notes of the first meeting`)
 }
 
 func TestSeveralArtifactsAreChangedEachByItsOwnCommand(t *testing.T) {
@@ -97,14 +89,14 @@ func TestSeveralArtifactsAreChangedEachByItsOwnCommand(t *testing.T) {
 	} {
 		s := newHouse()
 		s.others = []string{"A", "B"}
-		fields := url.Values{"do": {do}, "once": {"page-0123456789"}, chosenField + artifactID: {"on"}}
+		fields := url.Values{"do": {do}, "once": {formName}, chosenField + artifactID: {"on"}}
 		for _, other := range s.others {
 			fields.Set(chosenField+artifactID[:len(artifactID)-1]+other, "on")
 		}
 		body := text(t, signedIn(s.handler(), "POST", selectionPath, fields))
 		var targets []string
 		for _, c := range s.commands {
-			if c.Key.Operation != operation || c.Key.Client != "page-0123456789" {
+			if c.Key.Operation != operation || c.Key.Client != formName {
 				t.Errorf("%s: command %+v", do, c.Key)
 			}
 			targets = append(targets, c.Key.Target)
@@ -124,11 +116,8 @@ func TestTheAnswerSaysWhichArtifactsWereNotChanged(t *testing.T) {
 	} {
 		s := newHouse()
 		s.pinRefused = err
-		body := text(t, signedIn(s.handler(), "POST", selectionPath,
-			url.Values{"do": {"pin"}, "once": {"page-0123456789"}, chosenField + artifactID: {"on"}}))
-		if !strings.Contains(body, "Some of it was not done") || !strings.Contains(body, want) {
-			t.Errorf("%v: %s", err, body)
-		}
+		body := text(t, s.post(selectionPath, doors[selectionPath].fields))
+		expect.Has(t, err.Error(), body, "Some of it was not done", want)
 	}
 }
 
@@ -144,44 +133,26 @@ func TestASelectionThatIsNoneIsRefused(t *testing.T) {
 		"do=delete&artifact=" + artifactID:  200,
 		strings.Repeat("artifact=art_&", 9): 400,
 	} {
-		if r := signedIn(h, "GET", selectionPath+"?"+query, nil); r.StatusCode != status {
-			t.Errorf("%s: %d", query, r.StatusCode)
-		}
+		wantAnswer(t, query, signedIn(h, "GET", selectionPath+"?"+query, nil), status)
 	}
 	s.scene = ended
-	if r := signedIn(h, "GET", selectionPath+"?do=pin&artifact="+artifactID, nil); r.StatusCode != 400 {
-		t.Errorf("one that has ended: %d", r.StatusCode)
-	}
+	wantAnswer(t, "one that has ended", signedIn(h, "GET", selectionPath+"?do=pin&artifact="+artifactID, nil), 400)
 	s.scene, s.scopes = "", s.scopes[1:2] // read alone
 	for do, status := range map[string]int{"pin": 200, "delete": 403} {
-		if r := signedIn(h, "GET", selectionPath+"?do="+do+"&artifact="+artifactID, nil); r.StatusCode != status {
-			t.Errorf("%s by a reader: %d", do, r.StatusCode)
-		}
+		wantAnswer(t, do+" by a reader", signedIn(h, "GET", selectionPath+"?do="+do+"&artifact="+artifactID, nil), status)
 	}
 }
 
 func TestTheOverviewTellsOfNewAccess(t *testing.T) {
-	s := newHouse()
-	body := html.UnescapeString(text(t, signedIn(s.handler(), "GET", "/dashboard", nil)))
-	for _, want := range []string{
-		"New access since", "You made the API key", "An agent from claude.example got access", "1,234+", "10,000+", "of 100",
-	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the overview lacks %q", want)
-		}
-	}
-	s.scopes = s.scopes[:2] // without the right to read the record
-	if body := text(t, signedIn(s.handler(), "GET", "/dashboard", nil)); strings.Contains(body, "New access") {
-		t.Error("a member without the right admin reads the record")
-	}
+	expect.Has(t, "the overview", html.UnescapeString(page(t, "/dashboard")), "New access since",
+		"You made the API key", "An agent from claude.example got access", "1,234+", "10,000+", "of 100")
+	expect.Lacks(t, "a member without the right to read the record", page(t, "/dashboard", reader), "New access")
 }
 
 func TestANewKeyExpiresAsItIsAsked(t *testing.T) {
 	h := newHouse().handler()
 	for days, status := range map[string]int{"": 200, "7": 200, "365": 200, "8": 400, "-1": 400, "never": 400} {
-		fields := url.Values{"name": {"Build"}, "once": {"page-0123456789"}, "expires": {days}}
-		if r := signedIn(h, "POST", "/keys", fields); r.StatusCode != status {
-			t.Errorf("after %q days: %d", days, r.StatusCode)
-		}
+		fields := url.Values{"name": {"Build"}, "once": {formName}, "expires": {days}}
+		wantAnswer(t, "after "+days+" days", signedIn(h, "POST", "/keys", fields), status)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/billing"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
@@ -26,20 +27,14 @@ func TestWithoutBillingThereIsNoPageOfIt(t *testing.T) {
 	} {
 		for _, path := range paths {
 			for _, r := range []*http.Response{signedIn(h, method, path, nil), send(h, method, path, "")} {
-				if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "Nothing on show here") {
-					t.Errorf("%s %s: %d\n%s", method, path, r.StatusCode, body)
-				}
+				wantAnswer(t, method+" "+path, r, 404, "Nothing on show here")
 			}
 		}
 	}
 	for _, path := range []string{"/dashboard", "/settings"} {
-		if strings.Contains(text(t, signedIn(h, "GET", path, nil)), `href="/billing"`) {
-			t.Errorf("%s leads to a page that is not there", path)
-		}
+		expect.Lacks(t, path, text(t, signedIn(h, "GET", path, nil)), `href="/billing"`)
 	}
-	if !strings.Contains(text(t, signedIn(s.handler(), "GET", "/dashboard", nil)), `<a href="/billing">Billing</a>`) {
-		t.Error("where plans are sold nothing leads to their page")
-	}
+	expect.Has(t, "where plans are sold", page(t, "/dashboard"), `<a href="/billing">Billing</a>`)
 }
 
 func TestThePlanIsShownInWords(t *testing.T) {
@@ -85,19 +80,9 @@ func TestThePlanIsShownInWords(t *testing.T) {
 			[]string{"Pro plan", "Not paid", "has no effect", ">Manage<"}, []string{"Upgrade, paid", "limits of the Free plan"},
 		},
 	} {
-		s := newHouse()
-		s.account = c.account
-		body := text(t, signedIn(s.handler(), "GET", billingPath, nil))
-		for _, want := range append(c.want, "What the plans include", "<td>100 MiB</td>", `aria-current="page">Billing`) {
-			if !strings.Contains(body, want) {
-				t.Errorf("%s: the page lacks %q:\n%s", name, want, body)
-			}
-		}
-		for _, not := range c.not {
-			if strings.Contains(body, not) {
-				t.Errorf("%s: the page has %q", name, not)
-			}
-		}
+		body := page(t, billingPath, func(s *house) { s.account = c.account })
+		expect.Has(t, name, body, append(c.want, "What the plans include", "<td>100 MiB</td>", `aria-current="page">Billing`)...)
+		expect.Lacks(t, name, body, c.not...)
 	}
 }
 
@@ -105,20 +90,13 @@ func TestInvoicesAreListed(t *testing.T) {
 	s := newHouse()
 	s.account = paying(billing.Active)
 	body := text(t, signedIn(s.handler(), "GET", billingPath, nil))
-	for _, want := range []string{
+	expect.Has(t, "the page", body,
 		"0A1B2C3D-0002", "12.00 USD", "900 JPY", ">paid<", s.title, `href="https://invoice.stripe.test/i/2" rel="noreferrer"`,
 		"No number yet", "14 March 2026",
-	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the page lacks %q:\n%s", want, body)
-		}
-	}
+	)
 	s.noInvoices = fault.NewCode(fault.DatabaseUnavailable)
 	r := signedIn(s.handler(), "GET", billingPath, nil)
-	if body := text(t, r); r.StatusCode != 200 || !strings.Contains(body, "Stripe does not answer") ||
-		!strings.Contains(body, "Pro plan") || !strings.Contains(body, "Nothing is lost") {
-		t.Errorf("without the provider: %d\n%s", r.StatusCode, body)
-	}
+	wantAnswer(t, "without the provider", r, 200, "Stripe does not answer", "Pro plan", "Nothing is lost")
 }
 
 func TestAmountsHaveTheDigitsOfTheirCurrency(t *testing.T) {
@@ -159,20 +137,14 @@ func TestThePagesOfTheProviderAreLeftForByAPage(t *testing.T) {
 		t.Errorf("commands %+v", c)
 	}
 	r := signedIn(h, "POST", billingPath+"/portal", url.Values{})
-	if body := text(t, r); r.StatusCode != 200 || !strings.Contains(body, `href="`+s.payURL+`"`) {
-		t.Errorf("%d\n%s", r.StatusCode, body)
-	}
+	wantAnswer(t, "the answer", r, 200, `href="`+s.payURL+`"`)
 	for _, bad := range []url.Values{
 		{"interval": {"week"}, "once": {month}}, {"once": {month}}, {"interval": {"month"}, "once": {"short"}},
 	} {
-		if r := signedIn(h, "POST", billingPath+"/checkout", bad); r.StatusCode != 400 {
-			t.Errorf("%v: %d", bad, r.StatusCode)
-		}
+		wantAnswer(t, bad.Encode(), signedIn(h, "POST", billingPath+"/checkout", bad), 400)
 	}
 	s.payURL = "javascript:alert(1)"
-	if r := signedIn(h, "POST", billingPath+"/portal", url.Values{}); r.StatusCode != 500 {
-		t.Errorf("an address that runs code: %d", r.StatusCode)
-	}
+	wantAnswer(t, "an address that runs code", signedIn(h, "POST", billingPath+"/portal", url.Values{}), 500)
 }
 
 func TestFailuresOfTheProviderAreToldInWords(t *testing.T) {
@@ -190,7 +162,7 @@ func TestFailuresOfTheProviderAreToldInWords(t *testing.T) {
 		s := newHouse()
 		s.fail = fault.NewCode(code)
 		for path, fields := range map[string]url.Values{
-			billingPath + "/checkout": doors[billingPath+"/checkout"], billingPath + "/portal": {},
+			billingPath + "/checkout": doors[billingPath+"/checkout"].fields, billingPath + "/portal": {},
 		} {
 			r := signedIn(s.handler(), "POST", path, fields)
 			body := text(t, r)
@@ -205,20 +177,9 @@ func TestFailuresOfTheProviderAreToldInWords(t *testing.T) {
 }
 
 func TestOnlyManagersGetTheButtonsOfBilling(t *testing.T) {
-	s := newHouse()
-	s.scopes = s.scopes[:2]
-	s.account = paying(billing.Unpaid)
-	h := s.handler()
-	body := text(t, signedIn(h, "GET", billingPath, nil))
-	if strings.Contains(body, `action="/billing`) || !strings.Contains(body, "who may manage keys and settings") ||
-		!strings.Contains(body, "Stripe gave up") {
-		t.Errorf("%s", body)
-	}
-	for _, path := range []string{billingPath + "/checkout", billingPath + "/portal"} {
-		if r := signedIn(h, "POST", path, doors[path]); r.StatusCode != 403 || len(s.commands) > 0 {
-			t.Errorf("%s: %d", path, r.StatusCode)
-		}
-	}
+	body := page(t, billingPath, reader, with(billing.Unpaid))
+	expect.Lacks(t, "a reader's page", body, `action="/billing`)
+	expect.Has(t, "a reader's page", body, "who may manage keys and settings", "Stripe gave up")
 }
 
 func TestTheWayBackFromTheCheckout(t *testing.T) {
@@ -232,20 +193,10 @@ func TestTheWayBackFromTheCheckout(t *testing.T) {
 			t.Errorf("%s: %d to %q, reached %v", name, r.StatusCode, r.Header.Get("Location"), s.calls)
 		}
 	}
-	s := newHouse()
-	h := s.handler()
-	waits := text(t, signedIn(h, "GET", billingPath+"?status=success", nil))
-	if !strings.Contains(waits, "Waiting for Stripe") || !strings.Contains(waits, `href="/billing?status=success">Load`) {
-		t.Errorf("nothing says how to go on:\n%s", waits)
-	}
-	s.account = paying(billing.Active)
-	if done := text(t, signedIn(h, "GET", billingPath+"?status=success", nil)); !strings.Contains(done, "has begun") {
-		t.Errorf("%s", done)
-	}
-	s.account = billing.Account{}
-	if left := text(t, signedIn(h, "GET", billingPath+"?status=cancelled", nil)); !strings.Contains(left, "Nothing was bought") {
-		t.Errorf("%s", left)
-	}
+	const done = billingPath + "?status=success"
+	expect.Has(t, "too early", page(t, done), "Waiting for Stripe", `href="/billing?status=success">Load`)
+	expect.Has(t, "in time", page(t, done, with(billing.Active)), "has begun")
+	expect.Has(t, "cancelled", page(t, billingPath+"?status=cancelled"), "Nothing was bought")
 }
 
 func TestTheOverviewTellsOfAPaymentThatIsDue(t *testing.T) {
@@ -260,9 +211,7 @@ func TestTheOverviewTellsOfAPaymentThatIsDue(t *testing.T) {
 		{billing.Account{}, ""},
 		{func() billing.Account { a := paying(billing.Unpaid); a.Override = "pro"; return a }(), ""},
 	} {
-		s := newHouse()
-		s.account = c.account
-		body := text(t, signedIn(s.handler(), "GET", "/dashboard", nil))
+		body := page(t, "/dashboard", func(s *house) { s.account = c.account })
 		if told := strings.Contains(body, `id="due"`); told != (c.want != "") || !strings.Contains(body, c.want) {
 			t.Errorf("%+v: told %t\n%s", c.account, told, body)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/shared/identity/credential"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/fault"
 )
@@ -26,27 +26,19 @@ func compares(t *testing.T, s *house, query string) string {
 func TestThePageTellsWhatChanged(t *testing.T) {
 	s := newHouse()
 	body := compares(t, s, "")
-	for _, want := range []string{
+	expect.Has(t, "the page", body,
 		"From revision 2", "to revision 3, the newest,", "1 added, 1 removed, 7 changed, 1 renamed",
-		`<option value="` + oldID + `" selected>`, `<option value="` + newestID + `" selected>`,
+		`<option value="`+oldID+`" selected>`, `<option value="`+newestID+`" selected>`,
 		`href="#f3"`, `id="f3"`, // a file of this page
 		"<del>48</del><ins>50</ins>", "<del>too windy</del><ins>calm enough</ins>", "3 blocks unchanged", // markdown by block
 		"<del>30</del> <ins>33</ins>", `<th scope="col">bay</th>`, "1 row unchanged", // a table by cell
 		"−</span><code>&lt;p&gt;There are 59 seals", "&#43;</span><code>&lt;p&gt;There are 62 seals", // anything else by line
 		`id="f5-old-41"`, `id="f5-new-1"`, "No newline at end of file",
 		"was <bdi>old name.txt</bdi>", "with the same contents", "This file is not text",
-		`src="` + s.contentURL + `/v/plain/chart.png"`, `src="` + s.contentURL + `/v/scripts/chart.png"`, `value="both"`,
-		`<span class="size">`, "7 bytes → 42 bytes", "/v/" + artifactID,
-	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("lacks %s", want)
-		}
-	}
-	for _, never := range []string{"same.txt", "<p>There are", draftID, firstID} {
-		if strings.Contains(body, never) {
-			t.Errorf("has %s", never)
-		}
-	}
+		`src="`+s.contentURL+`/v/plain/chart.png"`, `src="`+s.contentURL+`/v/scripts/chart.png"`, `value="both"`,
+		`<span class="size">`, "7 bytes → 42 bytes", "/v/"+artifactID,
+	)
+	expect.Lacks(t, "the page", body, "same.txt", "<p>There are", draftID, firstID)
 	r := signedIn(s.handler(), "GET", comparisonPage, nil)
 	if policy := r.Header.Get(policyHeader); !strings.Contains(policy, "img-src 'self' "+s.contentURL+" data:") ||
 		strings.Contains(policy, "frame-src") || r.Header.Get("Referrer-Policy") != "no-referrer" {
@@ -61,11 +53,7 @@ func TestViewsOfAComparison(t *testing.T) {
 		"other":   {`<div class="words">`},
 	} {
 		body := compares(t, newHouse(), "?view="+view)
-		for _, part := range want {
-			if !strings.Contains(body, part) {
-				t.Errorf("%s lacks %s", view, part)
-			}
-		}
+		expect.Has(t, view, body, want...)
 		if n := strings.Count(body, `aria-current="page">`); n != 2 { // of the sections and of the views
 			t.Errorf("%s: %d are current", view, n)
 		}
@@ -167,26 +155,17 @@ func TestWhatCannotBeCompared(t *testing.T) {
 			t.Errorf("%s: %d\n%s", name, r.StatusCode, body)
 		}
 	}
-	s := newHouse()
-	s.scopes = []credential.Scope{credential.Publish}
-	if r := signedIn(s.handler(), "GET", comparisonPage, nil); r.StatusCode != 403 || len(s.calls) > 0 {
-		t.Errorf("without the right to read: %d, reached %v", r.StatusCode, s.calls)
-	}
 	r := send(newHouse().handler(), "GET", comparisonPage+"?to="+oldID, "")
 	if to := r.Header.Get("Location"); r.StatusCode != 303 ||
 		!strings.HasSuffix(to, url.QueryEscape(comparisonPage+"?to="+oldID)) {
 		t.Errorf("signed out: %d to %q", r.StatusCode, to)
 	}
-	s = newHouse()
+	s := newHouse()
 	s.lock = workspace.Workspace{Lock: "lkd_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"}
-	if body := text(t, signedIn(s.handler(), "GET", comparisonPage, nil)); !strings.Contains(body, "Closed by the operator") {
-		t.Errorf("a locked workspace sees %s", body)
-	}
+	expect.Has(t, "the page", text(t, signedIn(s.handler(), "GET", comparisonPage, nil)), "Closed by the operator")
 	s = newHouse()
 	s.fail = fault.NewCode(fault.DatabaseUnavailable)
-	if r := signedIn(s.handler(), "GET", comparisonPage, nil); r.StatusCode != 503 {
-		t.Errorf("without its tables: %d", r.StatusCode)
-	}
+	wantAnswer(t, "without its tables", signedIn(s.handler(), "GET", comparisonPage, nil), 503)
 }
 
 func TestStrangersTextInAComparisonIsText(t *testing.T) {
@@ -196,46 +175,27 @@ func TestStrangersTextInAComparisonIsText(t *testing.T) {
 	s.files.before["b.csv"], s.files.after["b.csv"] = "<b>,x\n1,2\n", "<b>,x\n1,\"<script>\n\u202E\"\n"
 	for _, view := range []string{"", "unified", "split"} {
 		body := compares(t, s, "?view="+view)
-		for _, never := range []string{"<script>alert", "<img src=x", `href="javascript`, "\u202E", "\u2066", "<b>x", "\r"} {
-			if strings.Contains(body, never) {
-				t.Errorf("%s: has %q", view, never)
-			}
-		}
-		if !strings.Contains(body, "one␍</code>") || !strings.Contains(body, "Files of more than 262 kB are not compared") {
-			t.Errorf("%s: hides a line end or a reason", view)
-		}
+		expect.Lacks(t, view, body, "<script>alert", "<img src=x", `href="javascript`, "\u202E", "\u2066", "<b>x", "\r")
+		expect.Has(t, "the page", body, "one␍</code>", "Files of more than 262 kB are not compared")
 	}
 }
 
 func TestPagesLeadToComparisons(t *testing.T) {
-	to := func(from, to string) string { return comparisonPage + "?from=" + from + "&amp;to=" + to }
-	body := text(t, signedIn(newHouse().handler(), "GET", artifactPage, nil))
-	if strings.Count(body, comparisonPage) != 1 || !strings.Contains(body, to(oldID, newestID)) {
-		t.Errorf("the page of the artifact leads to %d comparisons", strings.Count(body, comparisonPage))
+	const since, viewer = `data-part="since"`, "/v/" + artifactID
+	compared := comparisonPage + "?from=" + oldID + "&amp;to=" + newestID
+	body := page(t, artifactPage)
+	if n := strings.Count(body, comparisonPage); n != 1 {
+		t.Errorf("the page of the artifact leads to %d comparisons", n)
 	}
-	if !strings.Contains(body, `data-part="since" data-artifact="`+artifactID+`" data-shown="`+newestID+`" hidden`) {
-		t.Error("the page does not say what it shows")
-	}
+	expect.Has(t, "the page of the artifact", body, compared,
+		since+` data-artifact="`+artifactID+`" data-shown="`+newestID+`" hidden`)
 	for _, scene := range []string{ended, closed, draft} {
-		s := newHouse()
-		s.scene = scene
-		if body := text(t, signedIn(s.handler(), "GET", artifactPage, nil)); strings.Contains(body, "/compare") ||
-			strings.Contains(body, `"since"`) {
-			t.Errorf("%s leads to a comparison", scene)
-		}
+		expect.Lacks(t, scene, page(t, artifactPage, in(scene)), "/compare", `"since"`)
 	}
-	body = text(t, signedIn(newHouse().handler(), "GET", "/v/"+artifactID, nil))
-	if !strings.Contains(body, to(oldID, newestID)) || !strings.Contains(body, `data-part="since"`) {
-		t.Error("the viewer does not lead to the comparison")
-	}
-	body = text(t, signedIn(newHouse().handler(), "GET", "/v/"+artifactID+"?revision="+oldID, nil))
-	if strings.Contains(body, comparisonPage) || strings.Contains(body, `data-part="since"`) {
-		t.Error("the oldest revision is compared with none")
-	}
-	if body := text(t, send(newHouse().handler(), "GET", "/al/"+publicID, "")); strings.Contains(body, "compare") ||
-		strings.Contains(body, "since.js") {
-		t.Error("the viewer of links leads to a comparison")
-	}
+	expect.Has(t, "the viewer", page(t, viewer), compared, since)
+	expect.Lacks(t, "the oldest revision", page(t, viewer+"?revision="+oldID), comparisonPage, since)
+	expect.Lacks(t, "the viewer of links", text(t, send(newHouse().handler(), "GET", "/al/"+publicID, "")), "compare",
+		"since.js")
 }
 
 func TestAComparisonOnlyReads(t *testing.T) {

@@ -2,12 +2,11 @@ package app
 
 import (
 	"context"
-	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -56,9 +55,9 @@ func exportIn(status export.Status) *export.Export {
 	}
 }
 
-// exporting is a house whose member may export, with an export.
+// exporting is a house with an export.
 func exporting(e *export.Export) *house {
-	s := justSignedIn()
+	s := newHouse()
 	s.exported = e
 	return s
 }
@@ -96,60 +95,24 @@ func TestTheSettingsSayHowFarAnExportIs(t *testing.T) {
 			}
 			body := text(t, signedIn(s.handler(), "GET", "/settings", nil))
 			_, section, _ := strings.Cut(body, `<h2 id="export">`)
-			for _, want := range c.shows {
-				if !strings.Contains(section, want) {
-					t.Errorf("it lacks %q:\n%s", want, section)
-				}
-			}
-			for _, bad := range c.without {
-				if strings.Contains(section, bad) {
-					t.Errorf("it has %q:\n%s", bad, section)
-				}
-			}
+			expect.Has(t, "the page", section, c.shows...)
+			expect.Lacks(t, "the page", section, c.without...)
 		})
 	}
 }
 
-func TestAFormAsksForAnExportOnce(t *testing.T) {
-	s := exporting(nil)
-	h := s.handler()
-	_, section, _ := strings.Cut(text(t, signedIn(h, "GET", "/settings", nil)), `<h2 id="export">`)
-	fields := url.Values{"once": {onceOf(t, section)}}
-	for range 2 {
-		r := signedIn(h, "POST", "/settings/export", fields)
-		if r.StatusCode != 303 || r.Header.Get("Location") != "/settings#export" {
-			t.Errorf("%d %v", r.StatusCode, r.Header)
-		}
-	}
-	if c := s.commands; c[0] != c[1] || c[0].Key.Operation != idempotency.CreateExport ||
-		c[0].Key.Client != fields.Get("once") || c[0].Key.Actor != string(memberID) {
-		t.Errorf("commands %+v", c)
-	}
-	if r := signedIn(h, "POST", "/settings/export", url.Values{"once": {"short"}}); r.StatusCode != 400 ||
-		len(s.commands) != 2 {
-		t.Errorf("a form without a name: %d", r.StatusCode)
+func TestAnExportTakesAFreshSignIn(t *testing.T) {
+	s := newHouse()
+	s.authenticated = noon.Add(-limits.FreshSignIn)
+	r := s.post("/settings/export", onlyNamed)
+	body := text(t, r)
+	expect.Has(t, "an old sign-in", body,
+		"Confirm that it is you", "Nothing was done", "fresh=1&amp;returnPathname=%2Fsettings")
+	if r.StatusCode != 403 || len(s.commands) > 0 {
+		t.Errorf("an old sign-in: %d", r.StatusCode)
 	}
 }
 
-func TestAnExportTakesAFreshSignInAndTheScope(t *testing.T) {
-	fields := url.Values{"once": {"page-0123456789"}}
-	s := newHouse()
-	r := signedIn(s.handler(), "POST", "/settings/export", fields)
-	body := text(t, r)
-	if r.StatusCode != 403 || !strings.Contains(body, "Confirm that it is you") ||
-		!strings.Contains(body, "Nothing was done") ||
-		!strings.Contains(body, "fresh=1&amp;returnPathname=%2Fsettings") {
-		t.Errorf("an old sign-in: %d\n%s", r.StatusCode, body)
-	}
-	reader := exporting(nil)
-	reader.scopes = reader.scopes[:2]
-	if r := signedIn(reader.handler(), "POST", "/settings/export", fields); r.StatusCode != 403 {
-		t.Errorf("a reader: %d", r.StatusCode)
-	}
-	if body := text(t, signedIn(reader.handler(), "GET", "/settings", nil)); strings.Contains(body, `id="export"`) {
-		t.Error("a reader sees the export")
-	}
-	if slices.Contains(append(s.calls, reader.calls...), "Export") {
-		t.Error("one of them got through")
-	}
+func TestAReaderSeesNoExport(t *testing.T) {
+	expect.Lacks(t, "a reader's page", page(t, "/settings", reader), `id="export"`)
 }

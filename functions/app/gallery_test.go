@@ -146,24 +146,9 @@ func (g *gallery) shows(title, token, name, contentType string, change ...func(*
 			CreatedAt:          contract.At(now.Add(-time.Hour)),
 			ExpiresAt:          contract.At(now.Add(23*time.Hour + 30*time.Minute)),
 			Files: []contract.AgentViewFile{
-				{
-					Path:        name,
-					SizeBytes:   18_412,
-					ContentType: contentType,
-					URL:         at(name),
-				},
-				{
-					Path:        "data/counts.csv",
-					SizeBytes:   2_340_000,
-					ContentType: "text/csv; charset=utf-8",
-					URL:         at("data/counts.csv"),
-				},
-				{
-					Path:        "notes.md",
-					SizeBytes:   1,
-					ContentType: "text/markdown; charset=utf-8",
-					URL:         at("notes.md"),
-				},
+				viewFile(name, contentType, at(name), 18_412),
+				viewFile("data/counts.csv", "text/csv; charset=utf-8", at("data/counts.csv"), 2_340_000),
+				viewFile("notes.md", "text/markdown; charset=utf-8", at("notes.md"), 1),
 			},
 			SafetyWarnings: []contract.SafetyWarning{},
 			Bundle:         contract.Bundle{Status: "disabled"},
@@ -173,6 +158,20 @@ func (g *gallery) shows(title, token, name, contentType string, change ...func(*
 		f(&r)
 	}
 	return func(context.Context, contract.ResolveRequest) (contract.Resolved, error) { return r, nil }
+}
+
+func viewFile(path, contentType, url string, size int64) contract.AgentViewFile {
+	return contract.AgentViewFile{
+		Path:        path,
+		SizeBytes:   size,
+		ContentType: contentType,
+		URL:         url,
+	}
+}
+
+// readyBundle is an archive of 1.3 MB.
+func readyBundle(url string) contract.Bundle {
+	return contract.Bundle{Status: "ready", URL: url, SizeBytes: 1_310_000}
 }
 
 const htmlType = "text/html; charset=utf-8"

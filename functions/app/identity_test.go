@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
@@ -59,9 +60,7 @@ func TestT39ReturnPathsStayOnTheHost(t *testing.T) {
 		"", "evil", "/a\x00b", "/api/auth/sign-out",
 	}
 	for _, path := range hostile {
-		if r := send(h, "GET", "/api/auth/sign-in?"+url.Values{"returnPathname": {path}}.Encode(), ""); r.StatusCode != 303 {
-			t.Errorf("%q: %d", path, r.StatusCode)
-		}
+		wantAnswer(t, path, send(h, "GET", "/api/auth/sign-in?"+url.Values{"returnPathname": {path}}.Encode(), ""), 303)
 	}
 	if len(s.begun) != len(hostile) || slices.ContainsFunc(s.begun, func(to string) bool { return to != "/" }) {
 		t.Errorf("returns to %q", s.begun)
@@ -92,21 +91,21 @@ func TestT40APresetCookieIsNeverAdopted(t *testing.T) {
 }
 
 func TestT41OtherSitesReachNoForm(t *testing.T) {
-	s := newHouse()
+	s := operatorOf(noon)
 	h := s.handler()
-	for path, fields := range doors {
+	for path, d := range everyDoor {
 		for name, header := range map[string][]string{
-			"cross-site": {"Sec-Fetch-Site", "cross-site"}, "a sibling": {"Sec-Fetch-Site", "same-site"},
-			"an old browser": {"Sec-Fetch-Site", "", "Origin", "https://evil.example"}, "a sandbox": {"Sec-Fetch-Site", "cross-site", "Origin", "null"},
+			"cross-site":     {"Sec-Fetch-Site", "cross-site"},
+			"a sibling":      {"Sec-Fetch-Site", "same-site"},
+			"an old browser": {"Sec-Fetch-Site", "", "Origin", "https://evil.example"},
+			"a sandbox":      {"Sec-Fetch-Site", "cross-site", "Origin", "null"},
 		} {
-			if r := signedIn(h, "POST", path, fields, header...); r.StatusCode != 403 ||
+			if r := signedIn(h, "POST", path, d.fields, header...); r.StatusCode != 403 ||
 				!strings.Contains(text(t, r), "Not done") || len(r.Cookies()) > 0 {
 				t.Errorf("%s from %s: %d", path, name, r.StatusCode)
 			}
-			r := signedIn(h, "POST", path, fields, append(header, "Accept", "application/json")...)
-			if body := text(t, r); r.StatusCode != 403 || !strings.Contains(body, `"code":"forbidden"`) {
-				t.Errorf("%s from %s: %d %s", path, name, r.StatusCode, body)
-			}
+			r := signedIn(h, "POST", path, d.fields, append(header, "Accept", "application/json")...)
+			wantAnswer(t, path+" from "+name, r, 403, `"code":"forbidden"`)
 		}
 	}
 	if len(s.calls) > 0 {
@@ -115,9 +114,9 @@ func TestT41OtherSitesReachNoForm(t *testing.T) {
 }
 
 func TestT42BodiesOfAnotherTypeAreRefused(t *testing.T) {
-	s := newHouse()
+	s := operatorOf(noon)
 	h := s.handler()
-	for path := range doors {
+	for path := range everyDoor {
 		for _, kind := range []string{"text/plain", "application/json", "multipart/form-data; boundary=x", ""} {
 			r := send(h, "POST", path, `{"user_code":"123456","code":"x"}`,
 				append([]string{"Content-Type", kind}, attemptHeader...)...)
@@ -126,26 +125,24 @@ func TestT42BodiesOfAnotherTypeAreRefused(t *testing.T) {
 			}
 		}
 		for _, body := range []string{"a=1&a=2", "%zz=1", "once=" + strings.Repeat("x", 65<<10)} {
-			if r := send(h, "POST", path, body, append([]string{"Content-Type", formType}, attemptHeader...)...); r.StatusCode != 400 {
-				t.Errorf("%s with %.20s: %d", path, body, r.StatusCode)
-			}
+			r := send(h, "POST", path, body, append([]string{"Content-Type", formType}, attemptHeader...)...)
+			wantAnswer(t, path, r, 400)
 		}
 	}
 	if len(s.calls) > 0 {
 		t.Errorf("reached %v", s.calls)
 	}
 	r := send(h, "POST", "/api/access-links/resolve", opening, "Content-Type", "text/plain")
-	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, `"code":"invalid_request"`) {
-		t.Errorf("resolve: %d %s", r.StatusCode, body)
-	}
+	wantAnswer(t, "resolve", r, 400, `"code":"invalid_request"`)
 	if r := send(h, "POST", "/api/access-links/resolve", opening, "Content-Type", "application/json; charset=utf-8"); r.StatusCode != 200 {
 		t.Errorf("resolve: %d %s", r.StatusCode, text(t, r))
 	}
 }
 
 func TestT43NoPageCanBeFramedOrRunForeignCode(t *testing.T) {
-	h := newHouse().handler()
-	strict := append(slices.Clone(rooms), "/", "/signed-out", "/api/auth/callback", agentPath+"?begun=no", "/none")
+	s := operatorOf(noon)
+	h := s.handler()
+	strict := append(slices.Clone(everyRoom), "/", "/signed-out", "/api/auth/callback", agentPath+"?begun=no", "/none")
 	for _, path := range strict {
 		r := signedIn(h, "GET", path, nil, attemptHeader...)
 		policy := r.Header.Get(policyHeader)
@@ -165,13 +162,14 @@ func TestT43NoPageCanBeFramedOrRunForeignCode(t *testing.T) {
 			!strings.Contains(policy, "form-action 'none'")) {
 			t.Errorf("%s: %v", path, r.Header)
 		}
-		secretive := slices.ContainsFunc([]string{"/claim", agentPath, "/device", "/oauth", "/api/auth"}, func(p string) bool { return strings.HasPrefix(path, p) })
+		secretive := slices.ContainsFunc([]string{"/claim", agentPath, "/device", "/oauth", "/api/auth", "/admin"},
+			func(p string) bool { return strings.HasPrefix(path, p) })
 		if secretive && r.Header.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s tells where it is", path)
 		}
 	}
-	for path, fields := range doors {
-		r := signedIn(h, "POST", path, fields, attemptHeader...)
+	for path, d := range everyDoor {
+		r := operatorOf(noon).post(path, d.fields)
 		if r.Header.Get("X-Frame-Options") != "DENY" || r.Header.Get("Cache-Control") != "no-store" || r.StatusCode >= 400 {
 			t.Errorf("POST %s: %d %v", path, r.StatusCode, r.Header)
 		}
@@ -179,10 +177,10 @@ func TestT43NoPageCanBeFramedOrRunForeignCode(t *testing.T) {
 }
 
 func TestT44LinksChangeNothing(t *testing.T) {
-	s := newHouse()
+	s := operatorOf(noon)
 	h := s.handler()
-	pages := map[string]bool{}
-	for _, room := range rooms {
+	pages := map[string]bool{deletePath: true}
+	for _, room := range everyRoom {
 		path, _, _ := strings.Cut(room, "?")
 		pages[path] = true
 	}
@@ -204,11 +202,9 @@ func TestT44LinksChangeNothing(t *testing.T) {
 	if len(s.calls) > 0 {
 		t.Fatalf("reached %v", s.calls)
 	}
-	for _, room := range rooms {
+	for _, room := range everyRoom {
 		for _, header := range [][]string{{"Sec-Purpose", "prefetch"}, {"Purpose", "prefetch"}, nil} {
-			if r := signedIn(h, "GET", room, nil, append(header, attemptHeader...)...); r.StatusCode != 200 {
-				t.Errorf("%s: %d", room, r.StatusCode)
-			}
+			wantAnswer(t, room, signedIn(h, "GET", room, nil, append(header, attemptHeader...)...), 200)
 		}
 	}
 	onlyReads(t, s)
@@ -217,7 +213,7 @@ func TestT44LinksChangeNothing(t *testing.T) {
 // onlyReads reports calls that change something.
 func onlyReads(t *testing.T, s *house) {
 	t.Helper()
-	reads := []string{"Web", "Newest", "Count", "Sessions", "Preview", "Look", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision", "Audit", "Review", "Account", "Invoices"}
+	reads := []string{"Web", "Newest", "Count", "Sessions", "Preview", "Look", "Find", "List", "Of", "Overview", "Latest", "Pinned", "Revision", "Audit", "Review", "Account", "Invoices", "Granted"}
 	for _, call := range s.calls {
 		if verb, _, _ := strings.Cut(call, " "); !slices.Contains(reads, verb) {
 			t.Errorf("reached %s", call)
@@ -232,26 +228,20 @@ func TestT72ACodeInTheAddressDoesNothingByItself(t *testing.T) {
 	if !strings.Contains(body, `value="`+userCode) || strings.Contains(body, "office-mac") || len(s.calls) > 0 {
 		t.Fatalf("calls %v\n%s", s.calls, body)
 	}
-	body = text(t, signedIn(h, "POST", "/device", doors["/device"]))
-	for _, want := range []string{"office-mac.local", "203.0.113.0/24", "Vitrine command line", "Harbour Survey", "Did you start this?", "14 March 2026, 12:15 UTC", "make and revoke API keys"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the page lacks %q", want)
-		}
-	}
+	body = text(t, signedIn(h, "POST", "/device", doors["/device"].fields))
+	expect.Has(t, "the page", body,
+		"office-mac.local", "203.0.113.0/24", "Vitrine command line", "Harbour Survey", "Did you start this?", "14 March 2026, 12:15 UTC", "make and revoke API keys")
 	if !slices.Equal(s.calls, []string{"Device " + userCode}) {
 		t.Errorf("calls %v", s.calls)
 	}
-	if r := signedIn(h, "POST", "/device/approve", doors["/device"]); r.StatusCode != 200 ||
+	if r := signedIn(h, "POST", "/device/approve", doors["/device"].fields); r.StatusCode != 200 ||
 		s.calls[1] != "ApproveDevice "+userCode {
 		t.Errorf("%d %v", r.StatusCode, s.calls)
 	}
 	r := signedIn(h, "POST", "/device", url.Values{"code": {"BCDF"}})
-	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "No device is waiting with this code") ||
-		!strings.Contains(body, `value="BCDF"`) {
-		t.Errorf("a wrong code: %d\n%s", r.StatusCode, body)
-	}
+	wantAnswer(t, "a wrong code", r, 404, "No device is waiting with this code", `value="BCDF"`)
 	s.fail = fault.New(fault.RateLimitedActor, "too many").After(90 * time.Second)
-	if r := signedIn(h, "POST", "/device", doors["/device"]); r.StatusCode != 429 || r.Header.Get("Retry-After") != "90" {
+	if r := signedIn(h, "POST", "/device", doors["/device"].fields); r.StatusCode != 429 || r.Header.Get("Retry-After") != "90" {
 		t.Errorf("too many wrong codes: %d %v", r.StatusCode, r.Header)
 	}
 }
@@ -259,15 +249,15 @@ func TestT72ACodeInTheAddressDoesNothingByItself(t *testing.T) {
 func TestT84OtherMethodsAreNoWayIn(t *testing.T) {
 	s := newHouse()
 	h := s.handler()
-	for path, fields := range doors {
+	for path, d := range doors {
 		for _, method := range []string{"TRACE", "PUT", "DELETE", "OPTIONS", "post"} {
-			r := signedIn(h, method, path, fields, "Content-Type", formType, "Sec-Fetch-Site", "same-origin")
+			r := signedIn(h, method, path, d.fields, "Content-Type", formType, "Sec-Fetch-Site", "same-origin")
 			if r.StatusCode != 405 || !strings.Contains(r.Header.Get("Allow"), "POST") {
 				t.Errorf("%s %s: %d, Allow %q", method, path, r.StatusCode, r.Header.Get("Allow"))
 			}
 		}
 		for _, override := range []string{"X-HTTP-Method-Override", "X-Method-Override", "X-HTTP-Method"} {
-			signedIn(h, "GET", path+"?_method=POST&"+fields.Encode(), nil, override, "POST")
+			signedIn(h, "GET", path+"?_method=POST&"+d.fields.Encode(), nil, override, "POST")
 		}
 	}
 	onlyReads(t, s)
@@ -287,11 +277,7 @@ func TestT85NamesThatPeopleChoseStayText(t *testing.T) {
 	check := func(path string, r *http.Response) {
 		t.Helper()
 		body := storedField.ReplaceAllString(text(t, r), "") // what is changed there is what is stored; templates escape it
-		for _, bad := range []string{"<script>", "<img src=x", "\u202E", "\u2066", "\r", `"'>`} {
-			if strings.Contains(body, bad) {
-				t.Errorf("%s holds %q", path, bad)
-			}
-		}
+		expect.Lacks(t, path, body, "<script>", "<img src=x", "\u202E", "\u2066", "\r", `"'>`)
 		for header, values := range r.Header {
 			if strings.ContainsAny(strings.Join(values, ""), "\r\n") || strings.Contains(strings.Join(values, ""), "stolen") {
 				t.Errorf("%s: header %s: %q", path, header, values)
@@ -301,8 +287,8 @@ func TestT85NamesThatPeopleChoseStayText(t *testing.T) {
 	for _, path := range rooms {
 		check(path, signedIn(h, "GET", path, nil, attemptHeader...))
 	}
-	for path, fields := range doors {
-		check(path, signedIn(h, "POST", path, fields, attemptHeader...))
+	for path, d := range doors {
+		check(path, s.post(path, d.fields))
 	}
 	check("/keys", signedIn(h, "POST", "/keys", url.Values{"name": {name}, "once": {"page-0123456789"}}))
 	check("/device", signedIn(h, "GET", "/device?code="+url.QueryEscape(name), nil))
@@ -340,9 +326,9 @@ func TestFailuresOfASignInAreToldInWords(t *testing.T) {
 }
 
 func TestWhateverHangsTheAnswerComesInTime(t *testing.T) {
-	for _, path := range append(slices.Clone(rooms), "/", "/api/auth/sign-in", "/api/auth/callback?state=s&code=c") {
+	for _, path := range append(slices.Clone(everyRoom), "/", "/api/auth/sign-in", "/api/auth/callback?state=s&code=c") {
 		synctest.Test(t, func(t *testing.T) {
-			s := newHouse()
+			s := operatorOf(noon)
 			s.hang = true
 			start := time.Now()
 			r := signedIn(s.handler(), "GET", path, nil, attemptHeader...)
@@ -352,13 +338,11 @@ func TestWhateverHangsTheAnswerComesInTime(t *testing.T) {
 			}
 		})
 	}
-	for path, fields := range doors {
+	for path, d := range everyDoor {
 		synctest.Test(t, func(t *testing.T) {
-			s := newHouse()
+			s := operatorOf(noon)
 			s.hang = true
-			if r := signedIn(s.handler(), "POST", path, fields, attemptHeader...); r.StatusCode != 503 {
-				t.Errorf("%s: %d", path, r.StatusCode)
-			}
+			wantAnswer(t, path, s.post(path, d.fields), 503)
 		})
 	}
 }

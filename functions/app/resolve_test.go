@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,28 +43,47 @@ func TestResolveForwardsTheLinkAlone(t *testing.T) {
 	}
 }
 
-func TestResolveRefusesBadBodies(t *testing.T) {
+// TestBadBodiesAreRefused sends them to all that read a link.
+func TestBadBodiesAreRefused(t *testing.T) {
+	set := &fakeLive{}
 	h, _ := host(resolver(func(context.Context, contract.ResolveRequest) (contract.Resolved, error) {
 		t.Error("a bad body got through")
 		return contract.Resolved{}, nil
 	}))
+	h.Live = set
 	handler := h.Handler()
-	for name, body := range map[string]string{
-		"empty": "", "not JSON": "x", "null": "null", "an array": `["public_id","` + publicID + `"]`, "a string": `"x"`,
-		"no blob": `{"public_id":"` + publicID + `"}`, "empty blob": `{"public_id":"` + publicID + `","blob":""}`,
-		"no id": `{"blob":"x"}`, "bad id": `{"public_id":"x","blob":"x"}`, "id is a number": `{"public_id":1,"blob":"x"}`,
-		"blob is null": `{"public_id":"` + publicID + `","blob":null}`, "blob is a list": `{"public_id":"` + publicID + `","blob":["x"]}`,
-		"twice": `{"blob":"a","public_id":"` + publicID + `","blob":"b"}`, "trailing": opening + "}", "two objects": opening + opening,
-		"cut": opening[:len(opening)-1], "65 KiB": `{"public_id":"` + publicID + `","blob":"` + strings.Repeat("x", 65<<10) + `"}`,
+	link := func(members string) string { return `{"public_id":"` + publicID + `"` + members + `}` }
+	for _, body := range []string{
+		"", "x", "null", `["public_id","` + publicID + `"]`, `"x"`, // no object
+		opening + "}", opening + opening, opening[:len(opening)-1], // not one
+		`{"blob":"a","public_id":"` + publicID + `","blob":"b","revision_id":"` + oldID + `"}`, // twice
+		link(""), link(`,"blob":""`), link(`,"blob":null`), link(`,"blob":["x"]`), `{"blob":"x"}`, // no blob, no id
+		link(`,"revision_id":"` + oldID + `"`), link(`,"blob":"` + strings.Repeat("x", 65<<10) + `"`),
 	} {
-		r := send(handler, "POST", "/api/access-links/resolve", body)
-		if got := text(t, r); r.StatusCode != 400 || !strings.Contains(got, `"code":"invalid_request"`) {
-			t.Errorf("%s: %d %s", name, r.StatusCode, got)
+		for _, target := range []string{"/api/access-links/resolve", qrPath, sharePoll} {
+			r := send(handler, "POST", target, body)
+			if got := text(t, r); r.StatusCode != 400 || !strings.Contains(got, `"code":"invalid_request"`) || set.asked != "" {
+				t.Errorf("%s takes %.70s: %d %s", target, body, r.StatusCode, got)
+			}
 		}
 	}
+	for target, body := range map[string]string{
+		"/api/access-links/resolve": opening, qrPath: opening, sharePoll: polling,
+	} {
+		wantAnswer(t, target+" takes text", send(handler, "POST", target, body, "Content-Type", "text/plain"), 400)
+	}
+	for _, bad := range []string{`{"public_id":"x","blob":"x"}`, `{"public_id":1,"blob":"x"}`} {
+		wantAnswer(t, bad, send(handler, "POST", "/api/access-links/resolve", bad), 400)
+	}
+	for _, revision := range []string{`"rev_1"`, "null"} {
+		r := send(handler, "POST", sharePoll, `{"blob":"x","revision_id":`+revision+`}`)
+		wantAnswer(t, "a poll of the revision "+revision, r, 400)
+	}
+	wantAnswer(t, "a member's poll without a revision", send(handler, "GET", "/api/live/artifacts/"+artifactID, ""), 400)
 }
 
 func TestResolveFailures(t *testing.T) {
+	var gone string // what every link that opens nothing is answered
 	quoting := errors.New(`Post "https://table.example/?token=abc": refused; blob ` + blob)
 	for _, tt := range []struct {
 		name       string
@@ -97,6 +117,11 @@ func TestResolveFailures(t *testing.T) {
 			}
 			if r.Header.Get("Retry-After") != tt.retryAfter || r.Header.Get("Cache-Control") != "no-store" {
 				t.Errorf("headers %v", r.Header)
+			}
+			if tt.status == 404 {
+				if gone = cmp.Or(gone, body); body != gone {
+					t.Errorf("%s tells more than %s", body, gone)
+				}
 			}
 			for _, secret := range []string{blob, publicID, "token=abc", "table.example"} {
 				logged := secret != "table.example" && strings.Contains(lines.String(), secret) // the host names nobody's secret

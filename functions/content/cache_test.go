@@ -1,15 +1,12 @@
 package content_test
 
 import (
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 )
 
@@ -22,25 +19,16 @@ func TestCacheControl(t *testing.T) {
 		want   string
 		framed bool
 	}{
-		"a file":                       {path: "style.css", want: minute},
-		"a file in a frame":            {path: "style.css", want: minute, framed: true},
-		"an image with a policy":       {path: "i.svg", want: minute},
-		"a download":                   {path: "a.zip", want: minute},
-		"the entrypoint":               {path: "read.md", want: ask},
-		"another page":                 {path: "index.html", want: ask},
-		"another page in a frame":      {path: "index.html", want: ask, framed: true},
-		"a token that ends in 7.5 s":   {path: "style.css", set: goOn(7500 * time.Millisecond), want: "private, max-age=7"},
-		"a token that ends in 0.5 s":   {path: "style.css", set: goOn(500 * time.Millisecond), want: ask},
-		"through a link":               {path: "style.css", set: (*env).link, want: ask},
-		"the entrypoint by a link":     {path: "read.md", set: (*env).link, want: ask},
-		"an older revision":            {path: "style.css", set: (*env).older, want: minute},
-		"its entrypoint":               {path: "old.md", set: (*env).older, want: ask},
-		"the present one's entrypoint": {path: "read.md", set: (*env).older, want: minute},
+		"a file":                     {path: "style.css", want: minute},
+		"a file in a frame":          {path: "style.css", want: minute, framed: true},
+		"the entrypoint":             {path: "read.md", want: ask},
+		"another page in a frame":    {path: "index.html", want: ask, framed: true},
+		"a token that ends in 7.5 s": {path: "style.css", set: goOn(7500 * time.Millisecond), want: "private, max-age=7"},
+		"through a link":             {path: "style.css", set: (*env).link, want: ask},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newEnv(t, "style.css", "body {}", "i.svg", "<svg/>", "a.zip", "zip file", "read.md", "# Read me",
-				"old.md", "# Old", "index.html", "<p>page")
-			s.state.Artifact.Entrypoint = "read.md"
+			s := newEnv(t, "style.css", "body {}", "read.md", "# Read me", "index.html", "<p>page")
+			s.State.Artifact.Entrypoint = "read.md"
 			if c.set != nil {
 				c.set(s)
 			}
@@ -60,8 +48,8 @@ func TestCacheControl(t *testing.T) {
 					t.Errorf("%d: %q, Vary %q, want %q", status, h.Get("Cache-Control"), h.Get("Vary"), c.want)
 				}
 			}
-			if whole.Code != http.StatusOK || s.opened.Load() != 1 {
-				t.Errorf("%d, and %d objects are read", whole.Code, s.opened.Load())
+			if whole.Code != http.StatusOK || s.Opened.Load() != 1 {
+				t.Errorf("%d, and %d objects are read", whole.Code, s.Opened.Load())
 			}
 			past := s.get(c.path, "Range", "bytes=100-")
 			if past.Code != http.StatusRequestedRangeNotSatisfiable || past.Header().Get("Cache-Control") != "no-store" {
@@ -74,21 +62,15 @@ func TestCacheControl(t *testing.T) {
 // goOn sets the clock to some time before the end of the token.
 func goOn(left time.Duration) func(*env) {
 	return func(s *env) {
-		s.now = s.claims.Expires.Add(-left)
-		s.state.Artifact.ExpiresAt = s.claims.Expires
+		s.Now = s.Claims.Expires.Add(-left)
+		s.State.Artifact.ExpiresAt = s.Claims.Expires
 	}
 }
 
 // link makes the token one of an access link.
 func (s *env) link() {
-	s.claims.Link = id.NewPublic()
-	s.state.Link = &link.Link{Public: s.claims.Link, Artifact: s.claims.Artifact, CreatedAt: s.now}
-}
-
-// older publishes another revision than that of the token.
-func (s *env) older() {
-	s.state.Artifact.Current = id.NewRevision()
-	s.revision = &artifact.Revision{Status: artifact.Published, Entrypoint: "old.md"}
+	s.Claims.Link = id.NewPublic()
+	s.State.Link = &link.Link{Public: s.Claims.Link, Artifact: s.Claims.Artifact, CreatedAt: s.Now}
 }
 
 func TestAPageInMemoryStaysAsItWasPublished(t *testing.T) {
@@ -104,32 +86,7 @@ func TestAPageInMemoryStaysAsItWasPublished(t *testing.T) {
 			t.Errorf("a part: %q", part)
 		}
 	}
-	if s.opened.Load() != 1 {
-		t.Errorf("the object is read %d times", s.opened.Load())
+	if s.Opened.Load() != 1 {
+		t.Errorf("the object is read %d times", s.Opened.Load())
 	}
-}
-
-func TestAFileInMemoryNeedsItsGatesAndNoObjectStore(t *testing.T) {
-	s := newEnv(t, "a.txt", "text", "b.txt", "other")
-	wantBody(t, s.get("a.txt"), "text")
-	s.openErr = fault.NewCode(fault.NotFound)
-	wantBody(t, s.get("a.txt"), "text")
-	wantRefused(t, s.get("b.txt"), http.StatusNotFound, fault.NotFound)
-	s.state.Artifact.Status = artifact.Deleted
-	for _, headers := range [][]string{nil, frame, {"Range", "bytes=0-0"}, {"If-None-Match", "*"}} {
-		wantRefused(t, s.get("a.txt", headers...), http.StatusNotFound, fault.NotFound)
-	}
-}
-
-func TestADamagedObjectIsRefusedBeforeTheAnswer(t *testing.T) {
-	s := newEnv(t, "a.html", "<p>page")
-	object := s.tree[0].Object
-	for _, wrong := range []string{"<p>PAGE", "<p>"} {
-		s.body = func(int64) io.ReadCloser { return io.NopCloser(strings.NewReader(wrong)) }
-		for _, headers := range [][]string{nil, frame, {"Range", "bytes=0-0"}} {
-			wantRefused(t, s.get("a.html", headers...), http.StatusServiceUnavailable, fault.StorageUnavailable)
-		}
-	}
-	s.body = nil
-	wantBody(t, s.get("a.html"), s.bodies[object])
 }

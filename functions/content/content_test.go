@@ -1,273 +1,65 @@
 package content_test
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	host "vitrine/functions/content"
 	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/reading"
 	"vitrine/shared/adapter/web"
-	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
-	"vitrine/shared/platform/cache"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/keyring"
-	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/rate"
-	"vitrine/shared/platform/token"
-	"vitrine/shared/publishing/artifact"
-	"vitrine/shared/publishing/content"
-	"vitrine/shared/publishing/export"
-	"vitrine/shared/publishing/readaccess"
-	"vitrine/shared/publishing/tree"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// env is a content host over fakes in this file. They hold one artifact, and do what the test says.
+// env is a content host that serves an artifact.
 type env struct {
-	t            testing.TB
-	host         host.Host
-	handler      http.Handler
-	log          bytes.Buffer
-	codec        *token.Codec
-	bundles      *token.Codec
-	exportTokens *token.Codec
-	archive      string // of the revision, or of the export
-	exported     export.Export
-	now          time.Time
-	claims       token.Claims
-	state        readaccess.State
-	revision     *artifact.Revision // any but the current one
-	tree         tree.Tree
-	bodies       map[tree.Object]string
-	opened       atomic.Int32
-	openErr      error
-	body         func(size int64) io.ReadCloser // nil: from bodies
-	storeErr     error
-	mu           sync.Mutex
-	counts       map[string]int
-	streams      map[rate.Stream]int64 // open streams, by streams without Until
-	numbers      limits.Limits
+	*reading.Artifact
+	host host.Host
 }
 
 func newEnv(t testing.TB, files ...string) *env {
 	t.Helper()
-	s := &env{
-		t:       t,
-		now:     time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
-		bodies:  map[tree.Object]string{},
-		counts:  map[string]int{},
-		streams: map[rate.Stream]int64{},
-		numbers: limits.Default(),
-		claims: token.Claims{
-			Workspace: id.NewWorkspace(),
-			Artifact:  id.NewArtifact(),
-			Revision:  id.NewRevision(),
-			Scripts:   true,
-		},
-	}
-	s.claims.Expires = s.now.Add(time.Hour)
-	s.state = readaccess.State{
-		Workspace: &workspace.Workspace{ID: s.claims.Workspace, ClaimedAt: s.now},
-		Artifact: &artifact.Artifact{
-			ID:               s.claims.Artifact,
-			Owner:            s.claims.Workspace,
-			StorageWorkspace: s.claims.Workspace,
-			Status:           artifact.Live,
-			ExpiresAt:        s.now.Add(time.Hour),
-			Current:          s.claims.Revision,
-		},
-	}
-	for i := 0; i < len(files); i += 2 {
-		s.add(files[i], files[i+1])
-	}
-	s.serve("http://content.test", "http://app.test")
+	s := &env{Artifact: reading.New(t, files...)}
+	s.serve(reading.ContentOrigin, reading.AppOrigin)
 	return s
-}
-
-func (s *env) add(path, body string) {
-	o := tree.Object{Session: "upl_1", Entry: len(s.tree)}
-	f := tree.File{
-		Path:   path,
-		Size:   int64(len(body)),
-		SHA256: tree.DigestOf(body),
-		Object: o,
-	}
-	s.tree = append(s.tree, f)
-	s.bodies[o] = body
 }
 
 // serve replaces the host by one with these origins.
 func (s *env) serve(contentOrigin, app string) {
-	s.t.Helper()
-	ring := keyring.New().Content
-	var err1, err2, err3 error
-	s.codec, err1 = token.New(ring, token.Content, contentOrigin)
-	s.bundles, err2 = token.New(ring, token.Bundle, contentOrigin)
-	s.exportTokens, err3 = token.New(ring, token.Export, contentOrigin)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		s.t.Fatal(err)
-	}
-	clock := func() time.Time { return s.now }
-	addresses, err := keyring.New().Content.Derive("address")
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.T.Helper()
 	s.host = host.Host{
 		Surface: &web.Server{
 			Title:  "Vitrine content",
 			Origin: contentOrigin,
-			Pace:   s.numbers.Pace,
-			Log:    slog.New(slog.NewJSONHandler(&s.log, nil)),
+			Pace:   s.Numbers.Pace,
+			Log:    s.Logger(),
 		},
-		Reader: &content.Reader{
-			Tokens:       s.codec,
-			Bundles:      s.bundles,
-			ExportTokens: s.exportTokens,
-			Exports:      exports{s},
-			Store:        s,
-			Bytes:        s,
-			Now:          clock,
-			Limiter:      &rate.Limiter{Counters: s, Limits: &s.numbers, Now: clock},
-			Streams:      &rate.Streams{Store: s, Limits: &s.numbers, Now: clock},
-			Addresses:    addresses,
-			Cache:        cache.New(s.numbers.Cache),
-		},
+		Reader:  s.Reader(contentOrigin),
 		Origins: address.Origins{Content: contentOrigin, App: app},
 	}
-	s.handler = s.host.Handler()
-}
-
-// The ports.
-
-func (s *env) ReadState(context.Context, readaccess.Query) (readaccess.State, error) {
-	return s.state, s.storeErr
-}
-
-func (s *env) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
-	return nil, s.storeErr
-}
-
-func (s *env) Revision(context.Context, id.Artifact, id.Revision) (*artifact.Revision, error) {
-	return s.revision, s.storeErr
-}
-
-func (s *env) Tree(context.Context, id.Artifact, id.Revision) (tree.Tree, error) {
-	return s.tree, s.storeErr
-}
-
-func (s *env) Count(_ context.Context, w rate.Window, add, limit int) (int, bool, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	window := w.Subject + w.Start.String()
-	if s.counts[window] >= limit {
-		return 0, false, nil
-	}
-	s.counts[window] += add
-	return s.counts[window], true, nil
-}
-
-func (s *env) AcquireStream(_ context.Context, st rate.Stream, most int, _ time.Time) (free []int, ok bool, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	until := st.Until.UnixNano()
-	st.Until = time.Time{}
-	if s.streams[st] == 0 {
-		s.streams[st] = until
-		return nil, true, s.storeErr
-	}
-	for st.Slot = range most {
-		if s.streams[st] == 0 {
-			free = append(free, st.Slot)
-		}
-	}
-	return free, false, nil
-}
-
-func (s *env) ReleaseStream(_ context.Context, st rate.Stream) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	until := st.Until.UnixNano()
-	if st.Until = (time.Time{}); s.streams[st] == until {
-		delete(s.streams, st)
-	}
-	return nil
-}
-
-func (s *env) Open(_ context.Context, _ id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error) {
-	s.opened.Add(1)
-	if s.openErr != nil {
-		return nil, s.openErr
-	}
-	if s.body != nil {
-		return s.body(size), nil
-	}
-	return io.NopCloser(strings.NewReader(s.bodies[o][offset : offset+size])), nil
-}
-
-func (s *env) OpenBundle(_ context.Context, o artifact.BundleObject, offset, size int64) (io.ReadCloser, error) {
-	s.opened.Add(1)
-	if want := s.state.Artifact.BundleObject(s.claims.Revision); o != want {
-		return nil, fmt.Errorf("%+v is opened, not %+v", o, want)
-	}
-	return io.NopCloser(strings.NewReader(s.archive[offset : offset+size])), s.openErr
-}
-
-func (s *env) OpenExport(_ context.Context, o export.Object, offset, size int64) (io.ReadCloser, error) {
-	s.opened.Add(1)
-	if want := s.exported.Object(o.Volume); o != want {
-		return nil, fmt.Errorf("%+v is opened, not %+v", o, want)
-	}
-	return io.NopCloser(strings.NewReader(s.archive[offset : offset+size])), s.openErr
-}
-
-func (s *env) token() string {
-	s.t.Helper()
-	text, err := s.codec.Mint(s.claims)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return text
+	s.Handler = s.host.Handler()
 }
 
 // get reads a path with a new token; headers come in pairs.
 func (s *env) get(path string, headers ...string) *httptest.ResponseRecorder {
-	s.t.Helper()
-	return s.ask("GET", "/v/"+s.token()+"/"+path, headers...)
+	s.T.Helper()
+	return s.Ask("GET", "/v/"+s.Token()+"/"+path, headers...)
 }
 
 func (s *env) head(path string, headers ...string) *httptest.ResponseRecorder {
-	s.t.Helper()
-	return s.ask("HEAD", "/v/"+s.token()+"/"+path, headers...)
+	s.T.Helper()
+	return s.Ask("HEAD", "/v/"+s.Token()+"/"+path, headers...)
 }
 
-func (s *env) ask(method, target string, headers ...string) *httptest.ResponseRecorder {
-	s.t.Helper()
-	r := httptest.NewRequest(method, target, nil)
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Add(headers[i], headers[i+1])
-	}
-	w := httptest.NewRecorder()
-	s.handler.ServeHTTP(w, r)
-	return w
-}
-
-var frame = []string{"Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "navigate", "Sec-Fetch-Site", "cross-site"}
+var frame = reading.InFrame
 
 func wantBody(t testing.TB, w *httptest.ResponseRecorder, body string) {
 	t.Helper()
@@ -366,14 +158,14 @@ func TestEmptyFileAndHEADDoNotTouchTheObjectStore(t *testing.T) {
 	}
 	s.get("a.txt", "If-None-Match", "*")
 	s.get("a.txt", "Range", "bytes=9-")
-	if n := s.opened.Load(); n != 0 {
+	if n := s.Opened.Load(); n != 0 {
 		t.Errorf("%d objects were opened", n)
 	}
 }
 
 func TestNoIndexIsAHeaderOnly(t *testing.T) {
 	s := newEnv(t, "index.html", "<p>")
-	s.claims.NoIndex, s.state.Workspace.ClaimedAt = true, time.Time{}
+	s.Claims.NoIndex, s.State.Workspace.ClaimedAt = true, time.Time{}
 	for _, headers := range [][]string{nil, {"Range", "bytes=0-0"}, {"If-None-Match", "*"}, {"Range", "bytes=7-"}} {
 		w := s.get("index.html", headers...)
 		if got := w.Header().Get("X-Robots-Tag"); got != "noindex, nofollow" {
@@ -416,19 +208,19 @@ func TestSandboxedOriginMayRead(t *testing.T) {
 		}
 	}
 	wantRefused(t,
-		s.ask("OPTIONS", "/v/"+s.token()+"/a.json", "Origin", "null", "Access-Control-Request-Method", "GET"), 404,
+		s.Ask("OPTIONS", "/v/"+s.Token()+"/a.json", "Origin", "null", "Access-Control-Request-Method", "GET"), 404,
 		fault.NotFound)
 }
 
 func TestLocallyTheAppsNameIsRefused(t *testing.T) {
 	s := newEnv(t, "a.txt", "x")
 	s.serve("http://127.0.0.1:8703", "http://localhost:8704")
-	path := "/v/" + s.token() + "/a.txt"
-	wantRefused(t, s.ask("GET", "http://localhost:8703"+path), http.StatusMisdirectedRequest, fault.NotFound)
-	wantBody(t, s.ask("GET", "http://127.0.0.1:8703"+path), "x")
-	wantBody(t, s.ask("GET", "http://192.0.2.1"+path), "x")
+	path := "/v/" + s.Token() + "/a.txt"
+	wantRefused(t, s.Ask("GET", "http://localhost:8703"+path), http.StatusMisdirectedRequest, fault.NotFound)
+	wantBody(t, s.Ask("GET", "http://127.0.0.1:8703"+path), "x")
+	wantBody(t, s.Ask("GET", "http://192.0.2.1"+path), "x")
 	s.host.Strict = true
-	s.handler = s.host.Handler()
-	wantRefused(t, s.ask("GET", "http://192.0.2.1"+path), http.StatusMisdirectedRequest, fault.NotFound)
-	wantBody(t, s.ask("GET", "http://127.0.0.1"+path), "x")
+	s.Handler = s.host.Handler()
+	wantRefused(t, s.Ask("GET", "http://192.0.2.1"+path), http.StatusMisdirectedRequest, fault.NotFound)
+	wantBody(t, s.Ask("GET", "http://127.0.0.1"+path), "x")
 }

@@ -22,7 +22,7 @@ type frames struct {
 
 func newFrames(t *testing.T) *frames {
 	f := &frames{env: newEnv(t)}
-	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.handler.ServeHTTP(w, r) }))
+	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { f.Handler.ServeHTTP(w, r) }))
 	t.Cleanup(own.Close)
 	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w,
@@ -33,13 +33,13 @@ func newFrames(t *testing.T) *frames {
 	t.Cleanup(f.app.Close)
 	t.Cleanup(f.other.Close)
 	f.serve(strings.Replace(own.URL, "127.0.0.1", "localhost", 1), f.app.URL) // another site than the app's
-	f.add("tall.html", tall)
-	f.add("pixel.svg", `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>`)
+	f.Add("tall.html", tall)
+	f.Add("pixel.svg", `<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>`)
 	return f
 }
 
 func (f *frames) url(path string) string {
-	return f.host.Origins.Content + "/v/" + f.token() + "/" + path
+	return f.host.Origins.Content + "/v/" + f.Token() + "/" + path
 }
 
 // waitHeight waits for the first height and returns it.
@@ -51,7 +51,7 @@ func waitHeight(p *browser.Page) (origin, kind string, height float64) {
 
 func TestBrowserRunsTheReporterAloneWhereScriptsAreOff(t *testing.T) {
 	f, p := newFrames(t), browser.Open(t)
-	f.claims.Scripts = false
+	f.Claims.Scripts = false
 	p.Go(f.app.URL + "/?src=" + f.url("tall.html"))
 	if origin, kind, height := waitHeight(p); origin != "null" || kind != "vitrine:viewer-height" || height < 3000 ||
 		height > 3200 {
@@ -97,9 +97,9 @@ func TestBrowserFramesContentForTheAppOnly(t *testing.T) {
 
 func TestBrowserReadsDataFromTheSandbox(t *testing.T) {
 	f, p := newFrames(t), browser.Open(t)
-	f.add("data.json", `{"answer":42}`)
-	f.add("module.js", `document.title = "loaded"; export default 1`)
-	f.add("app.html", `<!doctype html><p id=out></p><script type=module src=module.js></script>
+	f.Add("data.json", `{"answer":42}`)
+	f.Add("module.js", `document.title = "loaded"; export default 1`)
+	f.Add("app.html", `<!doctype html><p id=out></p><script type=module src=module.js></script>
 <script>fetch("data.json").then(r => r.json()).then(d => out.textContent = "answer " + d.answer)</script>`)
 	p.Go(f.app.URL + "/?src=" + f.url("app.html"))
 	d := p.Frame("app.html")

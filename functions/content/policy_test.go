@@ -56,10 +56,10 @@ func TestPolicyOfEveryContext(t *testing.T) {
 		{"image in a frame", frame, true, false, "a.svg", "", byTheApp},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s.claims.Scripts = tt.allowed
-			s.state.Workspace.ClaimedAt = s.now
+			s.Claims.Scripts = tt.allowed
+			s.State.Workspace.ClaimedAt = s.Now
 			if tt.unclaimed {
-				s.state.Workspace.ClaimedAt = time.Time{}
+				s.State.Workspace.ClaimedAt = time.Time{}
 			}
 			w := s.get(tt.path, tt.headers...)
 			got := directives(w.Header().Get("Content-Security-Policy"))
@@ -106,7 +106,7 @@ func TestPoliciesAreThoseOfTheContract(t *testing.T) {
 func TestReporterFollowsTheFile(t *testing.T) {
 	const page = "<!doctype html><p>exact\r\n\xff bytes"
 	s := newEnv(t, "a.html", page, "a.svg", "<svg/>", "a.txt", "x")
-	s.claims.Scripts = false
+	s.Claims.Scripts = false
 	w := s.get("a.html", frame...)
 	tail, ok := strings.CutPrefix(w.Body.String(), page)
 	script, ok2 := strings.CutPrefix(tail, "\n<script>")

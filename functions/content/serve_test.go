@@ -27,13 +27,13 @@ func TestETagNamesWhatTheClientGets(t *testing.T) {
 		t.Error("the same file has another tag")
 	}
 	scripted := etag("a.html", frame...)
-	s.claims.Scripts = false
+	s.Claims.Scripts = false
 	reported := etag("a.html", frame...)
 	if etag("a.html") != alone {
 		t.Error("scripts change the tag of a direct read, whose policy they do not change")
 	}
-	s.claims.Revision = "rev_00000000000000000000000001"
-	s.state.Artifact.Current = s.claims.Revision
+	s.Claims.Revision = "rev_00000000000000000000000001"
+	s.State.Artifact.Current = s.Claims.Revision
 	seen := map[string]bool{}
 	for _, tag := range []string{alone, scripted, reported, etag("a.html"), etag("b.html")} {
 		if seen[tag] {
@@ -145,15 +145,15 @@ func TestIfRange(t *testing.T) {
 
 func TestF62ObjectStoreFailsBeforeTheAnswer(t *testing.T) {
 	s := newEnv(t, "a.pdf", "x")
-	s.openErr = fault.Wrap(fault.StorageUnavailable,
+	s.OpenErr = fault.Wrap(fault.StorageUnavailable,
 		errors.New(`Get "http://s3.test/o/1?X-Amz-Signature=abc": SlowDown`), "the file store does not answer")
 	for _, headers := range [][]string{nil, frame, {"Range", "bytes=0-0"}} {
 		wantRefused(t, s.get("a.pdf", headers...), http.StatusServiceUnavailable, fault.StorageUnavailable)
 	}
-	if text := s.log.String(); strings.Contains(text, "Signature") || !strings.Contains(text, "SlowDown") {
+	if text := s.Log.String(); strings.Contains(text, "Signature") || !strings.Contains(text, "SlowDown") {
 		t.Errorf("logged: %s", text)
 	}
-	s.openErr = fault.NewCode(fault.NotFound) // the file is deleted during the read
+	s.OpenErr = fault.NewCode(fault.NotFound) // the file is deleted during the read
 	wantRefused(t, s.get("a.pdf"), http.StatusNotFound, fault.NotFound)
 }
 
@@ -176,7 +176,7 @@ func (b *breaking) Close() error { return nil }
 
 // listen serves the host over TCP, where responses can break off.
 func (s *env) listen(t testing.TB) *httptest.Server {
-	server := httptest.NewUnstartedServer(s.handler)
+	server := httptest.NewUnstartedServer(s.Handler)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Start()
 	t.Cleanup(server.Close)
@@ -192,10 +192,10 @@ func TestF63ObjectStoreFailsWithinTheAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newEnv(t)
-			s.tree = append(s.tree, tree.File{Path: "big.html", Size: size, Object: tree.Object{Session: "upl_1"}})
-			s.body = func(int64) io.ReadCloser { return &breaking{given, err} }
+			s.Files = append(s.Files, tree.File{Path: "big.html", Size: size, Object: tree.Object{Session: "upl_1"}})
+			s.Body = func(int64) io.ReadCloser { return &breaking{given, err} }
 			server := s.listen(t)
-			resp, err := http.Get(server.URL + "/v/" + s.token() + "/big.html")
+			resp, err := http.Get(server.URL + "/v/" + s.Token() + "/big.html")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -205,7 +205,7 @@ func TestF63ObjectStoreFailsWithinTheAnswer(t *testing.T) {
 				t.Errorf("%d: %d of %d bytes, %v; want a short body", resp.StatusCode, got, resp.ContentLength, err)
 			}
 			server.Close()
-			if text := s.log.String(); !strings.Contains(text, `"code":"storage_unavailable"`) ||
+			if text := s.Log.String(); !strings.Contains(text, `"code":"storage_unavailable"`) ||
 				!strings.Contains(text, `"level":"ERROR"`) {
 				t.Errorf("logged: %s", text)
 			}
@@ -216,18 +216,18 @@ func TestF63ObjectStoreFailsWithinTheAnswer(t *testing.T) {
 func TestClientThatLeavesIsNoError(t *testing.T) {
 	const size = 64 << 20
 	s := newEnv(t)
-	s.tree = append(s.tree, tree.File{Path: "big.bin", Size: size, Object: tree.Object{Session: "upl_1"}})
-	s.body = func(n int64) io.ReadCloser { return &breaking{int(n), io.EOF} }
+	s.Files = append(s.Files, tree.File{Path: "big.bin", Size: size, Object: tree.Object{Session: "upl_1"}})
+	s.Body = func(n int64) io.ReadCloser { return &breaking{int(n), io.EOF} }
 	server := s.listen(t)
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	io.WriteString(conn, "GET /v/"+s.token()+"/big.bin HTTP/1.1\r\nHost: content.test\r\n\r\n")
+	io.WriteString(conn, "GET /v/"+s.Token()+"/big.bin HTTP/1.1\r\nHost: content.test\r\n\r\n")
 	io.ReadFull(conn, make([]byte, 1000))
 	conn.Close()
 	server.Close() // waits for the handler
-	if text := s.log.String(); !strings.Contains(text, `"client_left":true`) || !strings.Contains(text, `"level":"INFO"`) {
+	if text := s.Log.String(); !strings.Contains(text, `"client_left":true`) || !strings.Contains(text, `"level":"INFO"`) {
 		t.Errorf("logged: %s", text)
 	}
 }
@@ -249,16 +249,16 @@ func (w *sink) Write(b []byte) (int, error) {
 func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 	const size = 25 << 20
 	s := newEnv(t, "small.bin", "x")
-	s.tree = append(s.tree, tree.File{Path: "big.html", Size: size, Object: tree.Object{Session: "upl_9"}})
+	s.Files = append(s.Files, tree.File{Path: "big.html", Size: size, Object: tree.Object{Session: "upl_9"}})
 	for _, headers := range [][]string{nil, frame} {
-		s.body = func(n int64) io.ReadCloser { return &breaking{int(n), io.EOF} }
+		s.Body = func(n int64) io.ReadCloser { return &breaking{int(n), io.EOF} }
 		read := func() *sink {
-			r := httptest.NewRequest("GET", "/v/"+s.token()+"/big.html", nil)
+			r := httptest.NewRequest("GET", "/v/"+s.Token()+"/big.html", nil)
 			for i := 0; i < len(headers); i += 2 {
 				r.Header.Set(headers[i], headers[i+1])
 			}
 			w := &sink{header: http.Header{}}
-			s.handler.ServeHTTP(w, r)
+			s.Handler.ServeHTTP(w, r)
 			return w
 		}
 		read() // fills the pool
@@ -272,45 +272,5 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) {
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 256<<10 {
 			t.Errorf("%d bytes were allocated for a file of 25 MB", grown)
 		}
-	}
-}
-
-func BenchmarkGet4KB(b *testing.B) {
-	s := newEnv(b, "index.html", strings.Repeat("x", 4096))
-	s.host.Reader.Limiter.Limits.Off = true
-	target := "/v/" + s.token() + "/index.html"
-	b.ReportAllocs()
-	for b.Loop() {
-		w := &sink{header: http.Header{}}
-		s.handler.ServeHTTP(w, httptest.NewRequest("GET", target, nil))
-		s.log.Reset()
-	}
-}
-
-func BenchmarkNotModified(b *testing.B) {
-	s := newEnv(b, "index.html", "x")
-	s.host.Reader.Limiter.Limits.Off = true
-	target := "/v/" + s.token() + "/index.html"
-	b.ReportAllocs()
-	for b.Loop() {
-		r := httptest.NewRequest("GET", target, nil)
-		r.Header.Set("If-None-Match", "*")
-		s.handler.ServeHTTP(&sink{header: http.Header{}}, r)
-		s.log.Reset()
-	}
-}
-
-func BenchmarkGet25MB(b *testing.B) {
-	const size = 25 << 20
-	s := newEnv(b)
-	s.host.Reader.Limiter.Limits.Off = true
-	s.tree = append(s.tree, tree.File{Path: "big.bin", Size: size, Object: tree.Object{Session: "upl_1"}})
-	s.body = func(n int64) io.ReadCloser { return &breaking{int(n), io.EOF} }
-	target := "/v/" + s.token() + "/big.bin"
-	b.SetBytes(size)
-	b.ReportAllocs()
-	for b.Loop() {
-		s.handler.ServeHTTP(&sink{header: http.Header{}}, httptest.NewRequest("GET", target, nil))
-		s.log.Reset()
 	}
 }

@@ -1,8 +1,6 @@
 package content_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,7 +14,6 @@ import (
 	"vitrine/scripts/testkit/pipehttp"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -32,10 +29,10 @@ func newLargeEnv(t testing.TB) *env {
 		{"cap.bin", limits.StreamsAbove},
 		{"above.bin", limits.StreamsAbove + 1},
 	} {
-		s.tree = append(s.tree, tree.File{Path: f.path, Size: f.size, Object: tree.Object{Session: "upl_1", Entry: n}})
+		s.Files = append(s.Files, tree.File{Path: f.path, Size: f.size, Object: tree.Object{Session: "upl_1", Entry: n}})
 	}
-	s.tree[1].SHA256 = tree.DigestOf(string(make([]byte, s.tree[1].Size))) // the others are not kept in memory
-	s.body = func(size int64) io.ReadCloser { return &breaking{int(size), io.EOF} }
+	s.Files[1].SHA256 = tree.DigestOf(string(make([]byte, s.Files[1].Size))) // the others are not kept in memory
+	s.Body = func(size int64) io.ReadCloser { return &breaking{int(size), io.EOF} }
 	return s
 }
 
@@ -43,23 +40,17 @@ func newLargeEnv(t testing.TB) *env {
 func (s *env) open(n int) (end func()) {
 	release := make(chan struct{})
 	var wait sync.WaitGroup
-	whole := s.body
-	s.body = func(size int64) io.ReadCloser { return &held{whole(size), release} }
+	whole := s.Body
+	s.Body = func(size int64) io.ReadCloser { return &held{whole(size), release} }
 	for range n {
 		wait.Go(func() { s.get("large.bin") })
 	}
 	synctest.Wait()
-	s.body = whole
+	s.Body = whole
 	return func() {
 		close(release)
 		wait.Wait()
 	}
-}
-
-func (s *env) openStreams() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.streams)
 }
 
 // held is a body whose bytes come late.
@@ -76,7 +67,7 @@ func (h *held) Read(b []byte) (int, error) {
 func TestLargeBodiesOfOneAddressAreCapped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLargeEnv(t)
-		end := s.open(s.numbers.AddressStreams)
+		end := s.open(s.Numbers.AddressStreams)
 		w := s.get("large.bin")
 		wantRefused(t, w, http.StatusTooManyRequests, fault.RateLimitedArtifact)
 		if w.Header().Get("Retry-After") != "10" {
@@ -97,12 +88,12 @@ func TestLargeBodiesOfOneAddressAreCapped(t *testing.T) {
 				t.Errorf("%s is refused", name)
 			}
 		}
-		if n := s.openStreams(); n != 2*s.numbers.AddressStreams {
+		if n := s.OpenStreams(); n != 2*s.Numbers.AddressStreams {
 			t.Errorf("%d slots are taken, want those of the open streams alone", n)
 		}
 		end()
-		if w := s.get("large.bin"); w.Code != http.StatusOK || s.openStreams() != 0 {
-			t.Errorf("afterwards %d, and %d slots are taken", w.Code, s.openStreams())
+		if w := s.get("large.bin"); w.Code != http.StatusOK || s.OpenStreams() != 0 {
+			t.Errorf("afterwards %d, and %d slots are taken", w.Code, s.OpenStreams())
 		}
 	})
 }
@@ -117,7 +108,7 @@ func TestARangeReaderIsNeverRefused(t *testing.T) {
 			t.Fatalf("range %d: %d %s", n, w.Code, w.Body)
 		}
 	}
-	if n := s.openStreams(); n != 0 {
+	if n := s.OpenStreams(); n != 0 {
 		t.Errorf("%d slots are taken", n)
 	}
 }
@@ -129,12 +120,12 @@ func TestAStreamIsGivenBackHoweverItsRequestEnds(t *testing.T) {
 		status  int
 	}{
 		"whole": {func(*env) {}, http.StatusOK},
-		"the object store fails": {func(s *env) { s.openErr = fault.NewCode(fault.StorageUnavailable) },
+		"the object store fails": {func(s *env) { s.OpenErr = fault.NewCode(fault.StorageUnavailable) },
 			http.StatusServiceUnavailable},
-		"the object is gone": {func(s *env) { s.openErr = fault.NewCode(fault.NotFound) }, http.StatusNotFound},
-		"the body breaks off": {func(s *env) { s.body = func(int64) io.ReadCloser { return &breaking{1000, io.EOF} } },
+		"the object is gone": {func(s *env) { s.OpenErr = fault.NewCode(fault.NotFound) }, http.StatusNotFound},
+		"the body breaks off": {func(s *env) { s.Body = func(int64) io.ReadCloser { return &breaking{1000, io.EOF} } },
 			http.StatusOK},
-		"a panic": {func(s *env) { s.body = func(int64) io.ReadCloser { return panicking{} } }, http.StatusOK},
+		"a panic": {func(s *env) { s.Body = func(int64) io.ReadCloser { return panicking{} } }, http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newLargeEnv(t)
@@ -142,10 +133,10 @@ func TestAStreamIsGivenBackHoweverItsRequestEnds(t *testing.T) {
 			w := httptest.NewRecorder()
 			func() {
 				defer func() { _ = recover() }() // http.ErrAbortHandler
-				s.handler.ServeHTTP(w, httptest.NewRequest("GET", "/v/"+s.token()+"/large.bin", nil))
+				s.Handler.ServeHTTP(w, httptest.NewRequest("GET", "/v/"+s.Token()+"/large.bin", nil))
 			}()
-			if w.Code != c.status || s.openStreams() != 0 {
-				t.Errorf("answered %d, want %d; %d slots are taken", w.Code, c.status, s.openStreams())
+			if w.Code != c.status || s.OpenStreams() != 0 {
+				t.Errorf("answered %d, want %d; %d slots are taken", w.Code, c.status, s.OpenStreams())
 			}
 		})
 	}
@@ -157,51 +148,18 @@ func (panicking) Read([]byte) (int, error) { panic("boom") }
 
 func (panicking) Close() error { return nil }
 
-func TestAStreamThatCannotBeCountedIsRefused(t *testing.T) {
-	s := newLargeEnv(t)
-	var closed *closing
-	s.body = func(size int64) io.ReadCloser {
-		closed = &closing{breaking: breaking{int(size), io.EOF}}
-		return closed
-	}
-	s.host.Reader.Streams.Store = outOfReach{s}
-	wantRefused(t, s.get("large.bin"), http.StatusTooManyRequests, fault.RateLimitedArtifact)
-	if !closed.closed {
-		t.Error("the object that was opened beside stays open")
-	}
-	wantBody(t, s.get("small.bin"), string(make([]byte, 4<<10)))
-}
-
-// outOfReach is a store of streams that does not answer.
-type outOfReach struct{ *env }
-
-func (o outOfReach) AcquireStream(context.Context, rate.Stream, int, time.Time) ([]int, bool, error) {
-	return nil, false, errors.New("out of reach")
-}
-
-// closing records that it was closed.
-type closing struct {
-	breaking
-	closed bool
-}
-
-func (c *closing) Close() error {
-	c.closed = true
-	return nil
-}
-
 // TestSlowReadersDoNotHoldOthers lets twelve readers take 36 KB/s of a large file, and another read a small one.
 func TestSlowReadersDoNotHoldOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLargeEnv(t)
-		server := pipehttp.Serve(t, s.handler)
+		server := pipehttp.Serve(t, s.Handler)
 		var slow sync.WaitGroup
 		began := time.Now()
 		for range 12 {
 			conn := server.Dial()
 			slow.Go(func() {
 				defer conn.Close()
-				got, err := conn.Ask("GET", "/v/"+s.token()+"/large.bin")
+				got, err := conn.Ask("GET", "/v/"+s.Token()+"/large.bin")
 				if err != nil || got.StatusCode != http.StatusOK {
 					return // one of the surplus ones
 				}
@@ -215,7 +173,7 @@ func TestSlowReadersDoNotHoldOthers(t *testing.T) {
 		asked := time.Now()
 		conn := server.Dial()
 		defer conn.Close()
-		got, err := conn.Ask("GET", "/v/"+s.token()+"/small.bin")
+		got, err := conn.Ask("GET", "/v/"+s.Token()+"/small.bin")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -227,11 +185,11 @@ func TestSlowReadersDoNotHoldOthers(t *testing.T) {
 			t.Errorf("slow readers held on for %v", held)
 		}
 		synctest.Wait()
-		if n := s.openStreams(); n != 0 {
+		if n := s.OpenStreams(); n != 0 {
 			t.Errorf("%d slots are taken", n)
 		}
-		if n := strings.Count(s.log.String(), `"slow_reader":true`); n != s.numbers.AddressStreams {
-			t.Errorf("%d slow readers are logged, want %d: %s", n, s.numbers.AddressStreams, s.log.String())
+		if n := strings.Count(s.Log.String(), `"slow_reader":true`); n != s.Numbers.AddressStreams {
+			t.Errorf("%d slow readers are logged, want %d: %s", n, s.Numbers.AddressStreams, s.Log.String())
 		}
 	})
 }

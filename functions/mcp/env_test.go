@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -30,9 +31,7 @@ import (
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
-	"vitrine/shared/publishing/comparison"
 	"vitrine/shared/publishing/edit"
-	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/sharing"
 	"vitrine/shared/publishing/upload"
 )
@@ -47,15 +46,14 @@ const accessToken = "ap_at_test"
 // env is an MCP host with services that a test sets. The others panic when they are called.
 type env struct {
 	*Host
-	members     *fakeMembers
-	limiter     *fakeLimiter
-	account     *fakeAccount
-	artifacts   *fakeArtifacts
-	edits       *fakeEdits
-	uploads     *fakeUploads
-	views       *fakeViews
-	links       *fakeLinks
-	comparisons *fakeComparisons
+	members   *fakeMembers
+	limiter   *fakeLimiter
+	account   *fakeAccount
+	artifacts *fakeArtifacts
+	edits     *fakeEdits
+	uploads   *fakeUploads
+	views     *fakeViews
+	links     *fakeLinks
 
 	url      string // of the running host
 	log      *output.Buffer
@@ -69,8 +67,36 @@ func newEnv(t *testing.T) *env {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &env{log: &output.Buffer{}}
-	e.fill()
+	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "Harbour lab"}
+	m := member.Member{ID: id.NewMember(), Workspace: w.ID, Email: "lin@example.com"}
+	e := &env{
+		log: &output.Buffer{},
+		artifact: &artifact.Artifact{
+			ID:        id.NewArtifact(),
+			Owner:     w.ID,
+			Status:    artifact.Live,
+			Title:     "Seals",
+			Current:   id.NewRevision(),
+			Number:    1,
+			ExpiresAt: noon.Add(3 * limits.Day),
+		},
+		limiter:   &fakeLimiter{},
+		account:   &fakeAccount{},
+		artifacts: &fakeArtifacts{},
+		edits:     &fakeEdits{},
+		uploads:   &fakeUploads{},
+		views:     &fakeViews{},
+		links:     &fakeLinks{},
+	}
+	e.members = &fakeMembers{
+		actor: credential.Actor{
+			Member:    m.ID,
+			Workspace: w,
+			Scopes:    []credential.Scope{credential.Publish, credential.Read},
+		},
+		member:    m,
+		artifacts: []*artifact.Artifact{e.artifact},
+	}
 	e.Host = &Host{
 		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(e.log, nil))},
 		Origins: address.Origins{
@@ -90,44 +116,11 @@ func newEnv(t *testing.T) *env {
 		Uploads:       e.uploads,
 		Views:         e.views,
 		Links:         e.links,
-		Comparisons:   e.comparisons,
 	}
 	server := httptest.NewServer(e.Handler())
 	t.Cleanup(server.Close)
 	e.url = server.URL
 	return e
-}
-
-// fill makes the services.
-func (e *env) fill() {
-	w := workspace.Workspace{ID: id.NewWorkspace(), Name: "Harbour lab"}
-	m := member.Member{ID: id.NewMember(), Workspace: w.ID, Email: "lin@example.com"}
-	e.artifact = &artifact.Artifact{
-		ID:        id.NewArtifact(),
-		Owner:     w.ID,
-		Status:    artifact.Live,
-		Title:     "Seals",
-		Current:   id.NewRevision(),
-		Number:    1,
-		ExpiresAt: noon.Add(3 * limits.Day),
-	}
-	e.members = &fakeMembers{
-		actor: credential.Actor{
-			Member:    m.ID,
-			Workspace: w,
-			Scopes:    []credential.Scope{credential.Publish, credential.Read},
-		},
-		member:    m,
-		artifacts: []*artifact.Artifact{e.artifact},
-	}
-	e.limiter = &fakeLimiter{}
-	e.account = &fakeAccount{}
-	e.artifacts = &fakeArtifacts{}
-	e.edits = &fakeEdits{}
-	e.uploads = &fakeUploads{}
-	e.views = &fakeViews{}
-	e.links = &fakeLinks{}
-	e.comparisons = &fakeComparisons{}
 }
 
 // client connects the client of the SDK, which speaks the newest revision of the protocol unless version names another.
@@ -272,7 +265,7 @@ func (m *fakeMembers) Authenticate(
 	defer m.mu.Unlock()
 	m.asked = append(m.asked, w)
 	if m.fail != nil || bearer != accessToken {
-		return access.Authenticated{}, errOr(m.fail, fault.NewCode(fault.NotAuthenticated))
+		return access.Authenticated{}, cmp.Or(m.fail, error(fault.NewCode(fault.NotAuthenticated)))
 	}
 	out := access.Authenticated{Actor: m.actor, Member: &m.member, Record: m.record}
 	out.Actor.RequestID = requestID
@@ -285,13 +278,6 @@ func (m *fakeMembers) Authenticate(
 		out.Session, out.Entries = m.session, m.entries
 	}
 	return out, nil
-}
-
-func errOr(err, other error) error {
-	if err != nil {
-		return err
-	}
-	return other
 }
 
 // fakeLimiter counts and refuses as it is told.
@@ -316,19 +302,40 @@ func (l *fakeLimiter) calls() int {
 	return l.counted
 }
 
-type fakeAccount struct {
-	delegate func(credential.Actor, member.Member) contract.MCPWhoami
-}
+// What a test does not set panics.
+type (
+	fakeAccount struct {
+		delegate func(credential.Actor, member.Member) contract.MCPWhoami
+	}
+	fakeArtifacts struct {
+		Artifacts
+		list   func(artifact.Page) ([]artifact.Artifact, contract.PageInfo, error)
+		delete func(artifact.Target) (contract.DeletedArtifact, error)
+	}
+	fakeEdits struct {
+		Edits
+		publish func(r edit.Request, title string, t edit.Text) (edit.Result, error)
+		revise  func(r edit.Request, a *artifact.Artifact, named id.Artifact, t edit.Text) (edit.Result, error)
+		finish  func(r edit.Request, s *upload.Session, e []upload.Entry) (edit.Result, error)
+	}
+	fakeUploads struct {
+		create func(idempotency.Command, contract.CreateSession, func() error) (contract.Session, error)
+	}
+	fakeViews struct {
+		Views
+		latest  func(*artifact.Artifact) (contract.AgentView, error)
+		content func(a *artifact.Artifact, path string, most int64) ([]byte, error)
+	}
+	fakeLinks struct {
+		Links
+		setVisibility func(sharing.Target, string) (contract.Visibility, error)
+		create        func(sharing.Target, contract.CreateLink) (contract.CreatedLink, error)
+		mint          func(id.Link) (contract.MintedLink, error)
+	}
+)
 
 func (f *fakeAccount) Delegate(by credential.Actor, m member.Member) contract.MCPWhoami {
 	return f.delegate(by, m)
-}
-
-type fakeArtifacts struct {
-	list      func(artifact.Page) ([]artifact.Artifact, contract.PageInfo, error)
-	revisions func(*artifact.Artifact) ([]artifact.Revision, error)
-	rename    func(*artifact.Artifact, string) (contract.DisplayMetadata, error)
-	delete    func(artifact.Target) (contract.DeletedArtifact, error)
 }
 
 func (f *fakeArtifacts) List(
@@ -337,29 +344,10 @@ func (f *fakeArtifacts) List(
 	return f.list(p)
 }
 
-func (f *fakeArtifacts) Revisions(
-	_ context.Context, _ credential.Actor, a *artifact.Artifact,
-) ([]artifact.Revision, error) {
-	return f.revisions(a)
-}
-
-func (f *fakeArtifacts) Rename(
-	_ context.Context, _ credential.Actor, a *artifact.Artifact, title string,
-) (contract.DisplayMetadata, error) {
-	return f.rename(a, title)
-}
-
 func (f *fakeArtifacts) Delete(
 	_ context.Context, _ credential.Actor, t artifact.Target,
 ) (contract.DeletedArtifact, error) {
 	return f.delete(t)
-}
-
-type fakeEdits struct {
-	publish func(r edit.Request, title string, t edit.Text) (edit.Result, error)
-	revise  func(r edit.Request, a *artifact.Artifact, named id.Artifact, t edit.Text) (edit.Result, error)
-	edit    func(r edit.Request, a *artifact.Artifact, path string, edits []edit.Replacement) (edit.Result, error)
-	finish  func(r edit.Request, s *upload.Session, e []upload.Entry) (edit.Result, error)
 }
 
 func (f *fakeEdits) Publish(
@@ -374,21 +362,10 @@ func (f *fakeEdits) Revise(
 	return f.revise(r, a, named, t)
 }
 
-func (f *fakeEdits) Edit(
-	_ context.Context, _ credential.Actor, r edit.Request, a *artifact.Artifact, _ id.Artifact, path string,
-	edits []edit.Replacement,
-) (edit.Result, error) {
-	return f.edit(r, a, path, edits)
-}
-
 func (f *fakeEdits) Finish(
 	_ context.Context, _ credential.Actor, r edit.Request, s *upload.Session, entries []upload.Entry,
 ) (edit.Result, error) {
 	return f.finish(r, s, entries)
-}
-
-type fakeUploads struct {
-	create func(idempotency.Command, contract.CreateSession, func() error) (contract.Session, error)
 }
 
 func (f *fakeUploads) Create(
@@ -398,43 +375,16 @@ func (f *fakeUploads) Create(
 	return f.create(c, s, permit)
 }
 
-type fakeViews struct {
-	latest  func(*artifact.Artifact) (contract.AgentView, error)
-	file    func(a *artifact.Artifact, r id.Revision, path string) (contract.FileContent, error)
-	fileURL func(a *artifact.Artifact, r id.Revision, path string) (string, error)
-	content func(a *artifact.Artifact, path string, most int64) ([]byte, error)
-}
-
 func (f *fakeViews) Latest(
 	_ context.Context, _ credential.Actor, a *artifact.Artifact,
 ) (contract.AgentView, error) {
 	return f.latest(a)
 }
 
-func (f *fakeViews) File(
-	_ context.Context, _ credential.Actor, a *artifact.Artifact, r id.Revision, path string,
-) (contract.FileContent, error) {
-	return f.file(a, r, path)
-}
-
-func (f *fakeViews) FileURL(
-	_ context.Context, _ credential.Actor, a *artifact.Artifact, r id.Revision, path string,
-) (string, error) {
-	return f.fileURL(a, r, path)
-}
-
 func (f *fakeViews) Content(
 	_ context.Context, _ credential.Actor, a *artifact.Artifact, path string, most int64,
 ) ([]byte, error) {
 	return f.content(a, path, most)
-}
-
-type fakeLinks struct {
-	setVisibility func(sharing.Target, string) (contract.Visibility, error)
-	create        func(sharing.Target, contract.CreateLink) (contract.CreatedLink, error)
-	mint          func(id.Link) (contract.MintedLink, error)
-	revoke        func(id.Link) (contract.RevokedLink, error)
-	list          func(sharing.Target) ([]link.Link, error)
 }
 
 func (f *fakeLinks) SetVisibility(
@@ -451,22 +401,4 @@ func (f *fakeLinks) Create(
 
 func (f *fakeLinks) Mint(_ context.Context, _ credential.Actor, l id.Link) (contract.MintedLink, error) {
 	return f.mint(l)
-}
-
-func (f *fakeLinks) Revoke(_ context.Context, _ credential.Actor, l id.Link) (contract.RevokedLink, error) {
-	return f.revoke(l)
-}
-
-func (f *fakeLinks) List(_ context.Context, _ credential.Actor, t sharing.Target) ([]link.Link, error) {
-	return f.list(t)
-}
-
-type fakeComparisons struct {
-	compare func(*artifact.Artifact, comparison.Query) (contract.Comparison, error)
-}
-
-func (f *fakeComparisons) Compare(
-	_ context.Context, _ credential.Actor, a *artifact.Artifact, q comparison.Query,
-) (contract.Comparison, error) {
-	return f.compare(a, q)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"vitrine/functions/mcp/transport"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -248,42 +249,27 @@ func TestReadingAnArtifactNeedsTheScopeRead(t *testing.T) {
 }
 
 func TestFailuresOfAReadingAreThoseOfTheService(t *testing.T) {
+	type answer struct {
+		status, code int
+		reason       fault.Code
+	}
+	slowly := fault.New(fault.RateLimitedActor, "slowly").After(time.Minute)
+	limited := answer{http.StatusTooManyRequests, transport.CodeServer, fault.RateLimitedActor}
 	for name, c := range map[string]struct {
 		fail, over error
-		status     int
-		code       int
-		reason     fault.Code
+		want       answer
 	}{
 		"the store": {
-			fail:   fault.New(fault.StorageUnavailable, "later"),
-			status: http.StatusServiceUnavailable,
-			code:   transport.CodeServer,
-			reason: fault.StorageUnavailable,
+			fault.New(fault.StorageUnavailable, "later"), nil,
+			answer{http.StatusServiceUnavailable, transport.CodeServer, fault.StorageUnavailable},
 		},
-		"too many calls": {
-			over:   fault.New(fault.RateLimitedActor, "slowly").After(time.Minute),
-			status: http.StatusTooManyRequests,
-			code:   transport.CodeServer,
-			reason: fault.RateLimitedActor,
-		},
-		"too many calls for what is not there": {
-			fail:   fault.New(fault.NotFound, "no"),
-			over:   fault.New(fault.RateLimitedActor, "slowly").After(time.Minute),
-			status: http.StatusTooManyRequests,
-			code:   transport.CodeServer,
-			reason: fault.RateLimitedActor,
-		},
+		"too many calls":                       {nil, slowly, limited},
+		"too many calls for what is not there": {fault.New(fault.NotFound, "no"), slowly, limited},
 		"an artifact that ended": {
-			fail:   artifact.NotFound(),
-			status: http.StatusBadRequest,
-			code:   transport.CodeInvalidParams,
-			reason: fault.ArtifactNotFound,
+			artifact.NotFound(), nil, answer{http.StatusBadRequest, transport.CodeInvalidParams, fault.ArtifactNotFound},
 		},
 		"a bug": {
-			fail:   http.ErrAbortHandler,
-			status: http.StatusInternalServerError,
-			code:   transport.CodeInternal,
-			reason: fault.Internal,
+			http.ErrAbortHandler, nil, answer{http.StatusInternalServerError, transport.CodeInternal, fault.Internal},
 		},
 	} {
 		for generation, ask := range generations {
@@ -292,13 +278,11 @@ func TestFailuresOfAReadingAreThoseOfTheService(t *testing.T) {
 				e.limiter.fail = c.over
 				e.views.content = func(*artifact.Artifact, string, int64) ([]byte, error) { return []byte("x"), c.fail }
 				a := ask(e, t, readMethod, map[string]any{"uri": reference{e.artifact.ID, "a.txt"}.uri()})
-				p := wantProblem(t, a, c.status, c.code, c.reason)
+				p := wantProblem(t, a, c.want.status, c.want.code, c.want.reason)
 				if (p.RetryAfter == 60) != (c.over != nil) {
 					t.Errorf("retry after %d", p.RetryAfter)
 				}
-				if !strings.Contains(e.log.String(), `"code":"`+string(c.reason)+`"`) {
-					t.Error(e.log)
-				}
+				expect.Has(t, "the log", e.log.String(), `"code":"`+string(c.want.reason)+`"`)
 			})
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"vitrine/functions/mcp/transport"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/media"
 )
@@ -26,15 +27,11 @@ func TestTheSkillSpeaksOfThisDeployment(t *testing.T) {
 	if n := strings.Count(text, "\n"); n > 120 {
 		t.Errorf("%d lines", n)
 	}
-	for _, fact := range []string{
+	expect.Has(t, "the skill", text,
 		"https://app.test/v/", "https://upload.test/", "https://content.test", "at most 4 MiB", "100 files, 10 MiB a file",
 		"25 MiB an artifact", "120 calls a minute", "work for 15 minutes", "within 24 hours", "3 days after it was made",
 		"markdown is shown as a page", "pages that are open show the new revision by themselves",
-	} {
-		if !strings.Contains(text, fact) {
-			t.Errorf("%q is missing", fact)
-		}
-	}
+	)
 }
 
 // TestTheSkillNamesToolsThatThereAre holds every name in code font that has an underscore against the tools, their
@@ -71,11 +68,7 @@ func TestTheSkillNamesToolsThatThereAre(t *testing.T) {
 // TestTheSkillSaysWhatPagesMayLoad holds it to the hosts that the policy of the content host names.
 func TestTheSkillSaysWhatPagesMayLoad(t *testing.T) {
 	text := newEnv(t).skill()
-	for _, host := range slices.Concat(media.ScriptHosts, media.StyleHosts, media.FontHosts) {
-		if !strings.Contains(text, host) {
-			t.Errorf("%s is missing", host)
-		}
-	}
+	expect.Has(t, "the skill", text, slices.Concat(media.ScriptHosts, media.StyleHosts, media.FontHosts)...)
 }
 
 func TestTheFrontMatterIsPlainYAML(t *testing.T) {

@@ -21,8 +21,8 @@ var plan = "# Plan\n\n- [x] done\n- [ ] open\n\n```mermaid\nflowchart LR\nA --> 
 // TestAPageInAFrameIsAsTallAsItSays: on a phone the page around the frame scrolls, and nothing in the frame but sideways.
 func TestAPageInAFrameIsAsTallAsItSays(t *testing.T) {
 	e := newEnv(t, specimens(t)...)
-	e.add("plan.md", plan)
-	e.add("long.csv", "a,b,c,d\n"+strings.Repeat("one_long_word,one_long_word,one_long_word,one_long_word\n", 40))
+	e.Add("plan.md", plan)
+	e.Add("long.csv", "a,b,c,d\n"+strings.Repeat("one_long_word,one_long_word,one_long_word,one_long_word\n", 40))
 	origin := publish(t, e)
 	p := browser.Open(t)
 	p.Viewport(320, 700)

@@ -1,7 +1,6 @@
 package render_test
 
 import (
-	"cmp"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -18,11 +17,10 @@ import (
 	"vitrine/shared/platform/script"
 )
 
-// specimens returns the files of testdata/specimens, of which the screenshots are, or those of the folder that LOOK_DIR
-// names.
+// specimens returns the files of testdata/specimens, of which the screenshots are.
 func specimens(t testing.TB) (files []string) {
 	t.Helper()
-	dir := cmp.Or(os.Getenv("LOOK_DIR"), "testdata/specimens")
+	const dir = "testdata/specimens"
 	err := filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -41,18 +39,18 @@ func specimens(t testing.TB) (files []string) {
 func publish(t testing.TB, e *env) (origin string) {
 	t.Helper()
 	raw := func(w http.ResponseWriter, r *http.Request) {
-		f, ok := e.tree.Find(r.PathValue("path"))
+		f, ok := e.Files.Find(r.PathValue("path"))
 		if !ok {
 			http.NotFound(w, r)
 			return
 		}
 		web.VaryByFrame(w.Header(), r)
 		w.Header().Set("Content-Type", media.Of(f.Path).ContentType)
-		_, _ = w.Write([]byte(e.bodies[f.Object]))
+		_, _ = w.Write([]byte(e.Bodies[f.Object]))
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/v/{token}/{path...}", raw)
-	mux.HandleFunc("/r/", func(w http.ResponseWriter, r *http.Request) { e.handler.ServeHTTP(w, r) })
+	mux.HandleFunc("/r/", func(w http.ResponseWriter, r *http.Request) { e.Handler.ServeHTTP(w, r) })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	e.serve(server.URL, appHost(t))
@@ -90,32 +88,20 @@ const drawn = `!document.querySelector("main[data-program]") || "drawn" in docum
 func TestPagesLookAsTheyShould(t *testing.T) {
 	e := newEnv(t, specimens(t)...)
 	origin := publish(t, e)
-	folders := []string{""}
-	if os.Getenv("LOOK_DIR") == "" {
-		folders = append(folders, "photos")
-	}
-	for _, f := range append(folders, pathsOf(e)...) {
-		if only := os.Getenv("LOOK"); only != "" && f != only {
-			continue
-		}
+	for _, f := range append([]string{"", "photos"}, pathsOf(e)...) {
 		t.Run(f, func(t *testing.T) {
 			p := browser.Open(t)
-			for _, scheme := range []string{"light", "dark"} {
-				for _, width := range []int64{320, 1280} {
-					p.Viewport(width, 900)
-					p.Scheme(scheme)
-					p.Go(origin + e.path(f))
-					p.Wait(drawn)
-					name := strings.ReplaceAll(path.Join("page", f), "/", "-") + "-" + scheme + map[int64]string{320: "-narrow", 1280: ""}[width]
-					t.Log(p.Screenshot(name))
-					if (width == 320) == (scheme == "light") { // each width and each scheme once
-						for _, v := range p.Axe() {
-							t.Errorf("%s at %d: %s", scheme, width, v)
-						}
-					}
-					if wide := browser.Eval[int](&p.Document, "document.documentElement.scrollWidth"); wide > int(width) {
-						t.Errorf("%s: the page is %d wide in a window of %d", scheme, wide, width)
-					}
+			for width, scheme := range map[int64]string{320: "light", 1280: "dark"} {
+				p.Viewport(width, 900)
+				p.Scheme(scheme)
+				p.Go(origin + e.path(f))
+				p.Wait(drawn)
+				t.Log(p.Screenshot(strings.ReplaceAll(path.Join("page", f), "/", "-") + "-" + scheme))
+				for _, v := range p.Axe() {
+					t.Errorf("%s at %d: %s", scheme, width, v)
+				}
+				if wide := browser.Eval[int](&p.Document, "document.documentElement.scrollWidth"); wide > int(width) {
+					t.Errorf("%s: the page is %d wide in a window of %d", scheme, wide, width)
 				}
 			}
 			p.Clean()
@@ -124,7 +110,7 @@ func TestPagesLookAsTheyShould(t *testing.T) {
 }
 
 func pathsOf(e *env) (out []string) {
-	for _, f := range e.tree {
+	for _, f := range e.Files {
 		if media.ViewOf(f.Path) != media.NoView {
 			out = append(out, f.Path)
 		}

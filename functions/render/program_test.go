@@ -38,7 +38,7 @@ func TestPagesThatRunSomethingHaveThePolicyOfTheirView(t *testing.T) {
 		}
 	}
 	for _, target := range []string{e.path("a.md") + "?as=text", e.path("a.csv"), e.path("")} {
-		if got := e.ask("GET", target).Header().Get("Content-Security-Policy"); strings.Contains(got, "script-src") {
+		if got := e.Ask("GET", target).Header().Get("Content-Security-Policy"); strings.Contains(got, "script-src") {
 			t.Errorf("%s: %s", target, got)
 		}
 	}

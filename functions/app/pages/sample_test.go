@@ -1,446 +1,112 @@
 package pages
 
 import (
+	"html/template"
+	"reflect"
+	"slices"
 	"time"
 )
 
-// all returns every page, empty or with hostile text in every field that users control.
-func all(zero bool) map[string]Page {
-	if zero {
-		return emptyPages
-	}
-	return hostilePages
-}
-
-var emptyPages = map[string]Page{
-	"home":               Home{},
-	"viewer":             Viewer{},
-	"message":            Message{},
-	"overview":           Overview{},
-	"artifacts":          Artifacts{},
-	"artifact":           ArtifactPage{},
-	"keys":               Keys{},
-	"connections":        Connections{},
-	"settings":           Settings{},
-	"confirm":            Confirm{},
-	"done":               Done{},
-	"delete":             Delete{},
-	"deletion":           Deletion{},
-	"deletion-requested": DeletionRequested{},
-	"claim":              Claim{},
-	"claim-preview":      ClaimPreview{},
-	"audit":              Audit{},
-	"admin":              Triage{},
-	"admin-finding":      Finding{},
-	"admin-content":      OpenedContent{},
-	"admin-reports":      Reports{},
-	"admin-lockdowns":    Lockdowns{},
-	"admin-events":       Events{},
-	"admin-provisioning": Provisioning{},
-	"links":              AccessLinks{},
-	"address":            Address{},
-	"private":            Private{},
-	"comparison":         Comparison{},
-	"opened":             Opened{},
-	"agent":              AgentRequest{},
-	"keep":               Keep{},
-	"device":             Device{},
-	"device-request":     DeviceRequest{},
-	"consent":            Consent{},
-	"leave":              Leave{},
-	"app-error":          AppError{},
-	"signed-out":         SignedOut{},
-	"report":             Report{},
-	"selection":          Selection{},
-	"outcomes":           Outcomes{},
-	"billing":            Billing{},
-	"admin-plan":         PlanOverride{},
-	"depart":             Depart{},
-}
-
-// Parts of hostilePages.
-var (
-	links  = []Link{{Path: hostile, Text: hostile}, {Path: hostile, Text: hostile}}
-	now    = time.Now()
-	turns  = Pages{Of: hostile, First: hostile, Next: hostile}
-	shell  = Layout{Workspace: spoofing, Email: spoofing, Here: "/keys"}
-	linked = Linked{
-		ID:      hostile,
-		Name:    spoofing,
-		Host:    hostile,
-		Address: spoofing,
-		Rights:  []string{hostile},
-	}
-	shown = Artifact{
-		ID:     hostile,
-		Title:  spoofing,
-		Status: hostile,
-		Pinned: true,
-	}
-	live = AccessLink{
-		ID:       hostile,
-		Public:   hostile,
-		Artifact: hostile,
-		Title:    spoofing,
-		Revision: hostile,
-		State:    Live,
-	}
-	revisions = []Revision{{
-		ID:      hostile,
-		State:   hostile,
-		Number:  2,
-		Newest:  true,
-		Open:    hostile,
-		Restore: hostile,
-	}, {ID: hostile, State: hostile}}
-	panel = Panel{
-		Files:   []File{{Path: spoofing, URL: hostile, Kind: hostile}},
-		Bundle:  Bundle{State: "ready", URL: hostile},
-		Address: hostile,
-		APIURL:  hostile,
-	}
-	lot = ArtifactSummary{Titles: []string{spoofing}, Count: 9, Most: true}
-	key = Key{
-		ID:     hostile,
-		Public: hostile,
-		Name:   spoofing,
-		Scopes: []string{hostile},
-	}
-)
-
-var comparedChange = FileChange{
-	Kind:   "changed",
-	Path:   spoofing,
-	Was:    spoofing,
-	URL:    hostile,
-	Before: &FileVersion{URL: hostile},
-	After:  &FileVersion{URL: hostile},
-}
-
-var hostilePages = map[string]Page{
-	"comparison": Comparison{
-		Layout:    shell,
-		ID:        hostile,
-		Title:     spoofing,
-		From:      revisions[1],
-		To:        revisions[0],
-		Revisions: revisions,
-		View:      hostile,
-		Views:     []ViewLink{{Name: hostile, Path: hostile}},
-		Only:      spoofing,
-		All:       hostile,
-		Changes:   []FileChange{comparedChange},
-		Pages:     turns,
-		Files: []ComparedFile{{
-			FileChange: comparedChange,
-			Anchor:     hostile,
-			Note:       hostile,
-			Picture:    true,
-			Hunks: []Hunk{{
-				Header:   hostile,
-				Anchor:   hostile,
-				Segments: [][]Line{{{Op: hostile, Side: hostile, From: 1, To: 1, Anchor: hostile, Text: spoofing}}},
-			}},
-			Blocks: []Block{{Op: hostile, Kind: hostile, Runs: []Run{{"added", spoofing}, {"removed", spoofing}, {hostile, spoofing}}}},
-			Table: &ComparedTable{
-				Head: Row{Cells: []Cell{{"changed", spoofing, spoofing}}},
-				Rows: []Row{{Op: hostile, Cells: []Cell{{"same", spoofing, spoofing}, {"changed", spoofing, spoofing}}}},
-			},
-			Alone: hostile,
-		}},
-	},
-	"home":   Home{APIURL: hostile, AppURL: hostile, SignIn: hostile},
-	"viewer": Viewer{PublicID: hostile, ContentOrigin: hostile, APIURL: hostile},
-	"message": Message{
-		Heading:   hostile,
-		Text:      hostile,
-		RequestID: hostile,
-		Links:     links,
-	},
-	"overview": Overview{Layout: shell, APIURL: hostile, Recent: []Artifact{shown}},
-	"empty":    Overview{Layout: shell, APIURL: hostile},
-	"artifacts": Artifacts{
-		Layout:   shell,
-		APIURL:   hostile,
-		Items:    []Artifact{shown},
-		Pages:    turns,
-		Search:   Search{Title: hostile},
-		Searched: true,
-		Looked:   1,
-		AllURL:   hostile,
-	},
-	"selection": Selection{
-		Layout:  shell,
-		Heading: hostile,
-		Text:    hostile,
-		Items:   []Artifact{shown},
-		Do:      hostile,
-		Button:  hostile,
-		Back:    hostile,
-		Once:    hostile,
-	},
-	"outcomes": Outcomes{Layout: shell, Items: []Outcome{{Artifact: shown, Text: hostile, Failed: true}}},
-	"artifact": ArtifactPage{
-		Layout:     shell,
-		Artifact:   shown,
-		Entrypoint: spoofing,
-		Source:     hostile,
-		Framed:     true,
-		Warned:     []WarnedFile{{Path: spoofing, Warnings: []Warning{{Severity: hostile, Line: 1, Text: spoofing}}}},
-		Unshown:    2,
-		Revisions:  revisions,
-		Links:      []AccessLink{live},
-		Pages:      turns,
-		Once:       hostile,
-		Name:       hostile,
-		Error:      hostile,
-	},
-	"links": AccessLinks{Layout: shell, Items: []AccessLink{live}, Pages: turns},
-	"address": Address{
-		Layout:   shell,
-		Artifact: hostile,
-		Link:     live,
-		URL:      hostile,
-	},
-	"private": Private{
-		Workspace:     spoofing,
-		ID:            hostile,
-		Title:         spoofing,
-		Older:         hostile,
-		Entrypoint:    spoofing,
-		Source:        hostile,
-		Framed:        true,
-		ContentOrigin: hostile,
-		Strip: Strip{
-			Artifact: hostile,
-			Revision: hostile,
-			Newest:   hostile,
-			Older:    hostile,
-			Newer:    hostile,
-		},
-		Panel:     panel,
-		Revision:  hostile,
-		MCPURL:    hostile,
-		Revisions: revisions,
-		More:      true,
-	},
-	"opened": Opened{
-		Panel:      panel,
-		PublicID:   hostile,
-		Blob:       hostile,
-		Revision:   hostile,
-		Title:      spoofing,
-		Mode:       hostile,
-		Entrypoint: spoofing,
-		Source:     hostile,
-		Framed:     true,
-	},
-	"opened-download": Opened{Title: spoofing, Entrypoint: spoofing, Source: hostile},
-	"private-download": Private{
-		ID:         hostile,
-		Title:      spoofing,
-		Entrypoint: spoofing,
-		Source:     hostile,
-	},
-	"download": ArtifactPage{
-		Layout:     shell,
-		Artifact:   shown,
-		Entrypoint: spoofing,
-		Source:     hostile,
-	},
-	"keys": Keys{
-		Layout: shell,
-		APIURL: hostile,
-		Items:  []Key{key},
-		Made:   &Made{key, hostile},
-		Once:   hostile,
-		Name:   hostile,
-		Error:  hostile,
-	},
-	"no-keys": Keys{Layout: shell, APIURL: hostile},
-	"ended-keys": Keys{
-		Layout: shell,
-		Ended:  true,
-		Items:  []Key{key},
-		Pages:  turns,
-	},
-	"settings": Settings{
-		Layout:  shell,
-		ID:      hostile,
-		Member:  hostile,
-		Scopes:  []string{hostile},
-		Browser: spoofing,
-		Network: hostile,
-		Others:  []Session{{Name: hostile, Browser: spoofing, Network: hostile}},
-		Change: &Change{
-			Once:  hostile,
-			Name:  hostile,
-			Days:  hostile,
-			Wrong: "days",
-			Error: hostile,
-		},
-	},
-	"audit": Audit{
-		Layout: shell, Pages: turns,
-		Items: []AuditEntry{{
-			Parts:   []Part{{Text: hostile}, {Text: spoofing, Quoted: true, Path: hostile}, {Text: spoofing, Code: true}},
-			Target:  Ref{Kind: spoofing, ID: hostile, Path: hostile},
-			Request: spoofing,
-		}},
-	},
-	"delete": Delete{
-		Layout:  shell,
-		Days:    14,
-		Problem: hostile,
-	},
-	"deletion-requested": DeletionRequested{SignIn: hostile, Days: 14},
-	"deletion": Deletion{
-		Workspace: spoofing,
-		Email:     spoofing,
-		DeletesAt: now,
-		Admin:     true,
-	},
-	"confirm": Confirm{
-		Layout:  shell,
-		Heading: hostile,
-		Subject: spoofing,
-		Detail:  hostile,
-		Text:    hostile,
-		Action:  hostile,
-		Button:  hostile,
-		Back:    hostile,
-		Once:    hostile,
-	},
-	"done": Done{
-		Layout:  shell,
-		Heading: hostile,
-		Subject: spoofing,
-		Points:  []string{hostile},
-		Fine:    hostile,
-		Links:   links,
-	},
-	"claim":     Claim{Layout: shell, SignedIn: true, Error: hostile},
-	"claim-out": Claim{SignIn: hostile},
-	"preview": ClaimPreview{
-		Layout:          shell,
-		ArtifactSummary: lot,
-		Token:           hostile,
-		Once:            hostile,
-	},
-	"keep": Keep{Email: spoofing, Linked: []Linked{linked}, Question: hostile},
-	"agent-vouched": AgentRequest{
-		Layout:   shell,
-		Network:  hostile,
-		Attempt:  hostile,
-		Provider: spoofing,
-		Host:     hostile,
-		Address:  spoofing,
-		Rights:   []string{hostile},
-	},
-	"agent": AgentRequest{
-		Layout:          shell,
-		ArtifactSummary: lot,
-		Network:         hostile,
-		Attempt:         hostile,
-		Error:           hostile,
-	},
-	"device": Device{Layout: shell, Code: hostile, Error: hostile},
-	"request": DeviceRequest{
-		Layout:  shell,
-		Client:  spoofing,
-		Name:    spoofing,
-		Network: hostile,
-		Rights:  []string{hostile},
-		Code:    hostile,
-	},
-	"consent": Consent{
-		Layout:      shell,
-		Client:      spoofing,
-		ID:          hostile,
-		Host:        hostile,
-		DescribedAt: hostile,
-		Loopback:    true,
-		Rights:      []string{hostile},
-		Audience:    hostile,
-		Request:     hostile,
-	},
-	"billing": Billing{
-		Layout:    Layout{Workspace: spoofing, Email: spoofing, Here: hostile, Sells: true, Operates: true},
-		Given:     true,
-		Standing:  &Standing{Name: hostile, Badge: hostile, Text: hostile, Paid: hostile, When: hostile, At: now, Trouble: true},
-		Outcome:   &Standing{Name: hostile, Text: hostile, Reload: true},
-		Manages:   true,
-		Customer:  true,
-		Offers:    true,
-		OnceMonth: hostile,
-		OnceYear:  hostile,
-		Invoices: []Invoice{{
-			Number: spoofing,
-			Amount: spoofing,
-			Status: spoofing,
-			About:  spoofing,
-			At:     now,
-			URL:    hostile,
-		}},
-	},
-	"admin-plan": PlanOverride{
-		Path:         hostile,
-		Workspace:    hostile,
-		Plan:         hostile,
-		Override:     hostile,
-		Subscription: hostile,
-		Chosen:       hostile,
-		Reason:       hostile,
-		Once:         hostile,
-		Error:        hostile,
-	},
-	"depart": Depart{Heading: hostile, Text: hostile, Host: spoofing, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
-	"leave":  Leave{Client: spoofing, Host: hostile, To: "https://example.test/?a=%22%3E%3Cscript%3E&b='\""},
-	"app-error": AppError{
-		Client:  spoofing,
-		ID:      hostile,
-		Host:    spoofing,
-		Code:    hostile,
-		Meaning: hostile,
-		Detail:  hostile,
-		To:      "https://example.test/?a=%22%3E%3Cscript%3E&b='\"",
-	},
-	"signed-out": SignedOut{SignIn: hostile, Provider: hostile},
-	"report": Report{
-		Target:    hostile,
-		Reason:    hostile,
-		Text:      hostile,
-		Email:     hostile,
-		Reasons:   []Choice{{Code: hostile, Name: hostile}},
-		Wrong:     "target",
-		Error:     hostile,
-		Challenge: hostile,
-		Wait:      hostile,
-	},
-	"connections": Connections{
-		Layout: shell,
-		APIURL: hostile,
-		Agents: []Agent{{
-			ID:           hostile,
-			Network:      hostile,
-			RegisteredAt: now,
-			ApprovedAt:   now,
-		}},
-		Linked:      []Linked{linked},
-		LinkedPages: turns,
-		Apps: []App{{
-			ID:          hostile,
-			Name:        spoofing,
-			Audience:    hostile,
-			DescribedAt: hostile,
-			Scopes:      []string{hostile},
-		}},
-		AgentPages: turns,
-		AppPages:   turns,
-	},
+// empty are all pages, without values.
+var empty = []Page{
+	AccessLinks{}, Address{}, AgentRequest{}, AppError{}, ArtifactPage{}, Artifacts{}, Audit{}, Billing{}, Claim{},
+	ClaimPreview{}, Comparison{}, Confirm{}, Connections{}, Consent{}, Delete{}, Deletion{}, DeletionRequested{}, Depart{},
+	Device{}, DeviceRequest{}, Done{}, Events{}, Finding{}, Home{}, Keep{}, Keys{}, Leave{}, Lockdowns{}, Message{},
+	OpenedContent{}, Opened{}, Outcomes{}, Overview{}, PlanOverride{}, Private{}, Provisioning{}, Report{}, Reports{},
+	Selection{}, Settings{}, SignedOut{}, Triage{}, Viewer{},
 }
 
 const hostile = `javascript:alert(1)//"'><script>alert(2)</script><img src=x onerror=alert(3)>{{.}}</title></noscript>`
 
 // spoofing is a text that would change the writing direction of what follows it.
 const spoofing = "\u202Egpj\u2066" + hostile
+
+// strangers are the fields with texts that strangers choose; the others are our own, or ids and addresses.
+var strangers = []string{
+	"AccessLink.Title", "AgentRequest.Address", "App.Name", "AppError.Client", "AppError.Host",
+	"Artifact.Title", "ArtifactPage.Entrypoint", "ArtifactSummary.Titles", "AuditEntry.Request", "Cell.After",
+	"Cell.Before", "Comparison.Only", "Comparison.Title", "Confirm.Subject", "Consent.Client", "Deletion.Email",
+	"Deletion.Workspace", "Depart.Host", "DeviceRequest.Client", "DeviceRequest.Name", "Done.Subject", "File.Path",
+	"FileChange.Path", "FileChange.Was", "Invoice.About", "Invoice.Amount", "Invoice.Number", "Invoice.Status",
+	"Keep.Email", "Key.Name", "Layout.Email", "Layout.Workspace", "Leave.Client", "Line.Text", "Linked.Address",
+	"Linked.Name", "Opened.Entrypoint", "Opened.Title", "Private.Entrypoint", "Private.Title", "Private.Workspace",
+	"Ref.Kind", "Run.Text", "Session.Browser", "Settings.Browser", "WarnedFile.Path", "Warning.Text",
+}
+
+// words are those that templates know, by field. Each form has another one.
+var words = map[string][]string{
+	"AccessLink.State":      {Live, Revoked, Locked},
+	"Artifact.Status":       {"Live", "Expired"},
+	"AgentRequest.Provider": {spoofing, ""},
+	"Bundle.State":          {"ready", "pending", "failed"},
+	"Cell.Op":               {"changed", "same"},
+	"Change.Wrong":          {"days", "name"},
+	"Export.State":          {"ready", "pending", "failed"},
+	"FileChange.Kind":       {"changed", "added"},
+	"Layout.Here":           {"/keys"},
+	"LockRow.Scope":         {"artifact", "workspace"},
+	"Line.Op":               {"removed", "same", "added"},
+	"Report.Wrong":          {"target", "reason", "text", "email"},
+	"Run.Op":                {"added", "removed"},
+}
+
+// form is a way to fill a page in, so that templates go every way.
+type form struct {
+	n     int  // its half is what all numbers are
+	yes   bool // what all booleans are
+	items int  // in each list
+	at    time.Time
+}
+
+var now = time.Now()
+
+var forms = []form{
+	{0, true, 2, now}, {1, false, 2, now}, {2, true, 2, time.Time{}}, {3, false, 1, time.Time{}}, {4, true, 0, now},
+	{5, false, 0, time.Time{}}, {6, true, 2, now},
+}
+
+// filled returns a page with hostile text in all fields.
+func filled(p Page, f form) Page {
+	v := reflect.New(reflect.TypeOf(p)).Elem()
+	f.fill(v, "")
+	return v.Interface().(Page)
+}
+
+func (f form) fill(v reflect.Value, field string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(f.text(v.Type(), field))
+	case reflect.Bool:
+		v.SetBool(f.yes)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(f.n / 2))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		f.fill(v.Elem(), field)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), f.items, f.items))
+		for i := range f.items {
+			f.fill(v.Index(i), field)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			v.Set(reflect.ValueOf(f.at))
+			return
+		}
+		for i := range v.NumField() {
+			f.fill(v.Field(i), v.Type().Name()+"."+v.Type().Field(i).Name)
+		}
+	}
+}
+
+func (f form) text(of reflect.Type, field string) string {
+	switch known := words[field]; {
+	case of == reflect.TypeFor[template.URL]():
+		return "https://example.test/?a=%22%3E%3Cscript%3E&b='\""
+	case len(known) > 0:
+		return known[f.n%len(known)]
+	case slices.Contains(strangers, field), field == "Part.Text" && f.yes: // a quoted part
+		return spoofing
+	}
+	return hostile
+}

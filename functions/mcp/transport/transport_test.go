@@ -121,16 +121,10 @@ func TestBadArgumentsAreAnErrorOfTheTool(t *testing.T) {
 	}
 }
 
-func TestAnUnknownToolIsAnInvalidParameter(t *testing.T) {
-	a := post(t, newHandler(), `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"other"}}`)
-	if wantRefused(t, a, http.StatusBadRequest, transport.CodeInvalidParams, "invalid_params"); string(a.ID) != "7" {
-		t.Errorf("the id is %s", a.ID)
-	}
-}
-
 func TestParametersThatTheProtocolDoesNotHaveAreInvalid(t *testing.T) {
 	long := strings.Repeat("é", 1<<20)
 	for _, body := range []string{
+		with(`"method":"tools/call"`, `"params":{"name":"other"}`),
 		with(`"method":"initialize"`, `"params":{"protocolVersion":1}`),
 		with(`"method":"initialize"`),
 		with(`"method":"tools/call"`, `"params":{"name":1}`),
@@ -146,14 +140,18 @@ func TestParametersThatTheProtocolDoesNotHaveAreInvalid(t *testing.T) {
 	}
 }
 
-func TestWhatTheSDKHasToAnswerForIsAnInternalError(t *testing.T) {
-	h := newHandler(func(h *transport.Handler) {
+// sdk has a handler whose SDK gives one answer.
+func sdk(answer string) *transport.Handler {
+	return newHandler(func(h *transport.Handler) {
 		h.SDK = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
-			w.Write([]byte(`{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"at line 5"}}`))
+			w.Write([]byte(answer))
 		})
 	})
-	a := post(t, h, call)
+}
+
+func TestWhatTheSDKHasToAnswerForIsAnInternalError(t *testing.T) {
+	a := post(t, sdk(`{"jsonrpc":"2.0","id":7,"error":{"code":-32603,"message":"at line 5"}}`), call)
 	wantRefused(t, a, http.StatusInternalServerError, transport.CodeServer, "internal_error")
 	if strings.Contains(a.Body.String(), "line 5") || string(a.ID) != "7" {
 		t.Errorf("answered %s", a.Body)
@@ -170,13 +168,7 @@ func TestErrorsWithDataPassAsTheyAre(t *testing.T) {
 		`-32021,"message":"m","data":{"requiredCapabilities":{"roots":{}}}`: http.StatusBadRequest,
 	} {
 		body := `{"jsonrpc":"2.0","id":7,"error":{"code":` + data + `}}`
-		h := newHandler(func(h *transport.Handler) {
-			h.SDK = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				w.Header().Set("Content-Type", "application/json")
-				w.Write([]byte(body))
-			})
-		})
-		if a := post(t, h, call); a.Code != status || a.Body.String() != body {
+		if a := post(t, sdk(body), call); a.Code != status || a.Body.String() != body {
 			t.Errorf("%s is answered %d %s", body, a.Code, a.Body)
 		}
 	}
@@ -184,11 +176,8 @@ func TestErrorsWithDataPassAsTheyAre(t *testing.T) {
 
 func TestAnUnknownMethodIsNotFound(t *testing.T) {
 	for _, method := range []string{"resources/subscribe", "logging/setLevel", "completion/complete", "nothing", "PING"} {
-		a := post(t, newHandler(), `{"jsonrpc":"2.0","id":"a","method":"`+method+`"}`)
+		a := post(t, newHandler(), with(`"method":"`+method+`"`))
 		wantRefused(t, a, http.StatusNotFound, transport.CodeMethodNotFound, "method_not_found")
-		if string(a.ID) != `"a"` {
-			t.Errorf("%s: the id is %s", method, a.ID)
-		}
 	}
 }
 
@@ -203,15 +192,6 @@ func TestMessagesThatWaitForNoResultAreAccepted(t *testing.T) {
 	} {
 		if a := post(t, h, body); a.Code != http.StatusAccepted || a.Body.Len() != 0 {
 			t.Errorf("%s: answered %d %s", name, a.Code, a.Body)
-		}
-	}
-}
-
-func TestABatchIsRefused(t *testing.T) {
-	for _, body := range []string{`[` + ping + `]`, ` [` + ping + `,` + call + `]`, `[]`} {
-		for _, revision := range append([]string{""}, transport.Handshakes...) {
-			a := post(t, newHandler(), body, "Mcp-Protocol-Version", revision)
-			wantRefused(t, a, http.StatusBadRequest, transport.CodeInvalidParams, "batch_not_supported")
 		}
 	}
 }
@@ -234,7 +214,8 @@ func TestAnotherContentTypeIsRefused(t *testing.T) {
 	wantResult(t, post(t, newHandler(), ping, "Content-Type", "", "Content-Type", "Application/JSON; charset=utf-8"), "1")
 }
 
-func TestPagesOfOtherOriginsAreRefused(t *testing.T) {
+// TestT81WhatIsNoPlainRequestOfAClientIsRefused has the cases that need no token.
+func TestT81WhatIsNoPlainRequestOfAClientIsRefused(t *testing.T) {
 	for origin, status := range map[string]int{
 		"null":                     http.StatusForbidden,
 		"http://evil.example":      http.StatusForbidden,
@@ -246,22 +227,18 @@ func TestPagesOfOtherOriginsAreRefused(t *testing.T) {
 		"http://localhost:6274":    http.StatusOK,
 		"http://[::1]:6274":        http.StatusOK,
 	} {
-		a := post(t, newHandler(), ping, "Origin", origin)
-		if a.Code != status {
+		if a := post(t, newHandler(), ping, "Origin", origin); a.Code != status {
 			t.Errorf("%s: answered %d %s", origin, a.Code, a.Body)
 		}
 	}
-	a := post(t, newHandler(), ping, "Origin", "https://a.example", "Origin", "https://b.example")
-	wantRefused(t, a, http.StatusForbidden, transport.CodeServer, "forbidden")
-}
-
-// TestT81WhatIsNoPlainRequestOfAClientIsRefused has the cases that need no token.
-func TestT81WhatIsNoPlainRequestOfAClientIsRefused(t *testing.T) {
 	h := newHandler(func(h *transport.Handler) { h.SDK = nil })
-	wantRefused(t, post(t, h, ping, "Origin", "null"), http.StatusForbidden, transport.CodeServer, "forbidden")
-	wantRefused(t, post(t, h, "["+call+"]"), http.StatusBadRequest, transport.CodeInvalidParams, "batch_not_supported")
-	if a := post(t, h, strings.Replace(call, `"id":7,`, "", 1)); a.Code != http.StatusAccepted {
-		t.Errorf("tools/call without id is answered %d %s", a.Code, a.Body)
+	a := post(t, h, ping, "Origin", "https://a.example", "Origin", "https://b.example")
+	wantRefused(t, a, http.StatusForbidden, transport.CodeServer, "forbidden")
+	for _, body := range []string{`[` + ping + `]`, ` [` + ping + `,` + call + `]`, `[]`} {
+		for _, revision := range append([]string{""}, transport.Handshakes...) {
+			a := post(t, h, body, "Mcp-Protocol-Version", revision)
+			wantRefused(t, a, http.StatusBadRequest, transport.CodeInvalidParams, "batch_not_supported")
+		}
 	}
 	large := strings.Replace(call, "<b>", strings.Repeat("a", 13<<20), 1)
 	wantRefused(t, post(t, h, large), http.StatusRequestEntityTooLarge, transport.CodeInvalidParams, "request_too_large")
@@ -334,13 +311,8 @@ func TestOwnMethodsAreAnsweredWithoutTheSDK(t *testing.T) {
 }
 
 func TestAnAnswerLargerThanAFunctionMayGiveIsRefused(t *testing.T) {
-	h := newHandler(func(h *transport.Handler) {
-		h.SDK = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			w.Write([]byte(`{"jsonrpc":"2.0","id":7,"result":"` + strings.Repeat("a", transport.MaxAnswer) + `"}`))
-		})
-	})
-	a := post(t, h, call)
+	large := `{"jsonrpc":"2.0","id":7,"result":"` + strings.Repeat("a", transport.MaxAnswer) + `"}`
+	a := post(t, sdk(large), call)
 	if wantRefused(t, a, http.StatusBadRequest, transport.CodeServer, "answer_too_large"); string(a.ID) != "7" {
 		t.Errorf("the id is %s", a.ID)
 	}

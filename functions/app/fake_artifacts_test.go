@@ -112,13 +112,9 @@ func (s artifacts) Preview(ctx context.Context, _ credential.Actor, a *artifact.
 		return nil, nil
 	}
 	p := artifact.Preview{
-		URL:  s.contentURL + "/v/plain/" + s.entrypoint(),
-		Mode: media.HTML,
-		Bundle: contract.Bundle{
-			Status:    "ready",
-			URL:       s.contentURL + "/b/token",
-			SizeBytes: 2_341_000,
-		},
+		URL:    s.contentURL + "/v/plain/" + s.entrypoint(),
+		Mode:   media.HTML,
+		Bundle: readyBundle(s.contentURL + "/b/token"),
 	}
 	if s.scene == warned {
 		p.Warnings = pageFindings
@@ -252,18 +248,8 @@ func (s views) view(a *artifact.Artifact, r id.Revision) contract.AgentView {
 		Entrypoint:         s.entrypoint(),
 		RevisionContentURL: at(s.entrypoint()),
 		Files: []contract.AgentViewFile{
-			{
-				Path:        s.entrypoint(),
-				SizeBytes:   18_412,
-				ContentType: media.Of(s.entrypoint()).ContentType,
-				URL:         at(s.entrypoint()),
-			},
-			{
-				Path:        "data/counts.csv",
-				SizeBytes:   2_340_000,
-				ContentType: "text/csv; charset=utf-8",
-				URL:         at("data/counts.csv"),
-			},
+			viewFile(s.entrypoint(), media.Of(s.entrypoint()).ContentType, at(s.entrypoint()), 18_412),
+			viewFile("data/counts.csv", "text/csv; charset=utf-8", at("data/counts.csv"), 2_340_000),
 		},
 		Bundle: s.bundle,
 	}}

@@ -112,6 +112,8 @@ func newHouse() *house {
 		files:      sealFiles(),
 		payURL:     "https://checkout.stripe.test/c/pay/1",
 		scopes:     []credential.Scope{credential.Publish, credential.Read, credential.Admin},
+
+		authenticated: noon,
 	}
 }
 
@@ -263,6 +265,18 @@ func (s signIns) Finish(ctx context.Context, c signin.Callback, _ session.Client
 
 func (s signIns) SignOutURL() string { return "https://id.example/logout?client_id=web" }
 
+// page reads a page of a house in some state.
+func page(t *testing.T, path string, sets ...func(*house)) string {
+	t.Helper()
+	s := newHouse()
+	all(sets...)(s)
+	r := signedIn(s.handler(), "GET", path, nil, attemptHeader...)
+	if r.StatusCode != http.StatusOK {
+		t.Errorf("%s: %d", path, r.StatusCode)
+	}
+	return text(t, r)
+}
+
 // signedIn sends a request of a member's browser. A body is that of a form.
 func signedIn(h http.Handler, method, target string, fields url.Values, header ...string) *http.Response {
 	if method == http.MethodPost {
@@ -287,43 +301,6 @@ func cookieOf(t *testing.T, r *http.Response, name string) *http.Cookie {
 		}
 	}
 	return found
-}
-
-// rooms are all pages of members and of the flows, with what their forms send.
-var rooms = []string{
-	"/dashboard", "/artifacts", "/artifacts?q=tide&state=pinned&kind=Table&sort=title",
-	selectionPath + "?do=delete&artifact=" + artifactID, "/artifacts/" + artifactID, "/artifacts/" + artifactID + "/delete", "/artifacts/" + artifactID + "/private",
-	"/artifacts/" + artifactID + "/lockdown", "/artifacts/" + artifactID + "/lockdown/lift", linkPath + "/revoke", "/access-links",
-	"/v/" + artifactID, "/v/" + artifactID + "?revision=" + oldID, comparisonPage, comparisonPage + "?view=split", "/keys", "/keys/ended", "/keys/" + keyID + "/revoke", "/connections",
-	"/connections/agents/" + agentID + "/unlink", "/connections/apps/" + grantID + "/unlink", "/audit", "/billing", "/settings", "/settings/sign-out-everywhere",
-	"/claim", agentPath, "/device", "/oauth/consent?req=abc",
-}
-
-// doors are the paths that forms are sent to, with good fields.
-var doors = map[string]url.Values{
-	"/api/auth/sign-out": {}, "/api/auth/sign-out-everywhere": {},
-	"/artifacts/" + artifactID + "/pin":           {"once": {"page-0123456789"}},
-	"/artifacts/" + artifactID + "/unpin":         {"once": {"page-0123456789"}},
-	"/artifacts/" + artifactID + "/title":         {"title": {"Seals of two bays"}},
-	"/artifacts/" + artifactID + "/delete":        {"once": {"page-0123456789"}},
-	"/artifacts/" + artifactID + "/links":         {"once": {"page-0123456789"}, "shows": {"share"}, "ends": {"24h"}},
-	"/artifacts/" + artifactID + "/lockdown":      {"once": {"page-0123456789"}},
-	"/artifacts/" + artifactID + "/lockdown/lift": {"once": {"page-0123456789"}},
-	selectionPath:                            {"do": {"pin"}, "once": {"page-0123456789"}, chosenField + artifactID: {"on"}},
-	restorePath:                              {"once": {"page-0123456789"}},
-	"/artifacts/" + artifactID + "/unlisted": {}, "/artifacts/" + artifactID + "/private": {},
-	linkPath + "/address": {}, linkPath + "/revoke": {},
-	"/settings/sessions/0700000000000000/end": {},
-	"/settings":                  {"name": {"Bay Survey"}, "days": {"5"}, "once": {"page-0123456789"}},
-	"/keys":                      {"name": {"Build server"}, "expires": {"30"}, "once": {"page-0123456789"}},
-	"/keys/" + keyID + "/revoke": {"once": {"page-0123456789"}},
-	"/connections/agents/" + agentID + "/unlink": {}, "/connections/apps/" + grantID + "/unlink": {},
-	billingPath + "/checkout": {"interval": {"month"}, "once": {"page-0123456789"}}, billingPath + "/portal": {},
-	"/claim":         {"claim_token": {claimToken}},
-	"/claim/confirm": {"claim_token": {claimToken}, "once": {"page-0123456789"}},
-	agentPath:        {"user_code": {"123456"}, "attempt": {mark(attemptText)}}, agentPath + "/deny": {"attempt": {mark(attemptText)}},
-	"/device": {"code": {userCode}}, "/device/approve": {"code": {userCode}}, "/device/deny": {"code": {userCode}},
-	"/oauth/consent/allow": {"req": {"abc"}}, "/oauth/consent/deny": {"req": {"abc"}},
 }
 
 // attemptHeader is the cookie header of a member who followed an agent's link.

@@ -1,0 +1,177 @@
+package app
+
+import (
+	"context"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/fault"
+)
+
+func TestAnAgentIsLetInByItsCode(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	r := send(h, "GET", agentPath+"?claim_attempt_token="+attemptText, "")
+	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 303 || r.Header.Get("Location") != agentPath || c == nil ||
+		c.Value != attemptText || c.MaxAge != 600 {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	if r := send(h, "GET", agentPath+"?claim_attempt_token=a%3B+Domain%3Devil", ""); cookieOf(t, r, attemptCookie).Value != "" {
+		t.Errorf("a made-up token is kept: %v", r.Header)
+	}
+	r = send(h, "GET", agentPath+"?claim_token="+claimToken, "")
+	if to := r.Header.Get("Location"); r.StatusCode != 303 || strings.Contains(to, "ap_ct") || len(r.Cookies()) > 0 {
+		t.Errorf("%d %q", r.StatusCode, to)
+	} else if r := send(h, "GET", to, ""); r.StatusCode != 400 || !strings.Contains(text(t, r), "Tell the agent to start a claim") {
+		t.Errorf("%d", r.StatusCode)
+	}
+	body := text(t, signedIn(h, "GET", agentPath, nil, attemptHeader...))
+	expect.Has(t, "the page", body,
+		s.title, "3 artifacts", "and 1 more", "198.51.100.0/24", s.name, "14 March 2026, 11:00 UTC", "publish and read", "until <time datetime=\"2026-03-21T11:00:00Z\"", `name="attempt" value="`+mark(attemptText), `inputmode="numeric"`, `autocomplete="one-time-code"`)
+	expect.Lacks(t, "the page", body, attemptText)
+	r = signedIn(h, "POST", agentPath, url.Values{"user_code": {"654321"}, "attempt": {mark(attemptText)}},
+		attemptHeader...)
+	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "not the code") ||
+		cookieOf(t, r, attemptCookie) != nil {
+		t.Errorf("a wrong code: %d\n%s", r.StatusCode, body)
+	}
+	r = signedIn(h, "POST", agentPath, doors[agentPath].fields, attemptHeader...)
+	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 200 || !strings.Contains(text(t, r), "The agent is in") ||
+		c == nil || c.MaxAge != -1 {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+	if want := (contract.CompleteClaim{AttemptToken: attemptText, UserCode: "123456"}); s.completed != want {
+		t.Errorf("completed %+v", s.completed)
+	}
+	r = signedIn(h, "POST", agentPath+"/deny", doors[agentPath+"/deny"].fields, attemptHeader...)
+	if r.StatusCode != 200 || s.calls[len(s.calls)-1] != "Refuse "+attemptText || cookieOf(t, r, attemptCookie) == nil {
+		t.Errorf("%d %v", r.StatusCode, s.calls)
+	}
+}
+
+func TestAnAnswerIsForTheAgentThatThePageShowed(t *testing.T) {
+	other := []string{
+		"Cookie", sessionCookie + "=" + secret + "; " + attemptCookie + "=" + strings.ReplaceAll(attemptText, "B", "C"),
+	}
+	for _, path := range []string{agentPath, agentPath + "/deny"} {
+		for name, fields := range map[string]url.Values{
+			"the page before": doors[path].fields, "no page of ours": {"user_code": {"123456"}}, "a token": {"user_code": {"123456"}, "attempt": {attemptText}},
+		} {
+			s := newHouse()
+			r := signedIn(s.handler(), "POST", path, fields, other...)
+			body := text(t, r)
+			if r.StatusCode != 409 || !strings.Contains(body, "nothing was changed") ||
+				!strings.Contains(body, "Let this agent in?") || cookieOf(t, r, attemptCookie) != nil {
+				t.Errorf("%s from %s: %d\n%s", path, name, r.StatusCode, body)
+			}
+			if !slices.Equal(s.calls, []string{"Look " + strings.ReplaceAll(attemptText, "B", "C")}) ||
+				s.completed.UserCode != "" {
+				t.Errorf("%s from %s reached %v", path, name, s.calls)
+			}
+		}
+	}
+}
+
+func TestEveryAgentThatCannotBeAnsweredLooksTheSame(t *testing.T) {
+	s := newHouse()
+	h := s.handler()
+	none := text(t, signedIn(h, "GET", agentPath, nil, "X-Request-Id", "request-17"))
+	s.over = fault.New(fault.InvalidRequest, "expired, locked or unknown")
+	for _, r := range []string{
+		text(t, signedIn(h, "GET", agentPath, nil, attemptHeader...)), text(t, signedIn(h, "POST", agentPath, url.Values{"user_code": {"654321"}, "attempt": {mark(attemptText)}}, attemptHeader...)),
+	} {
+		if r != none || !strings.Contains(r, "No agent is waiting here") {
+			t.Errorf("differs:\n%s", r)
+		}
+	}
+	s.over = fault.New(fault.RateLimitedActor, "too many wrong codes").After(42 * time.Second)
+	if r := signedIn(h, "GET", agentPath, nil, attemptHeader...); r.StatusCode != 429 ||
+		r.Header.Get("Retry-After") != "42" || !strings.Contains(text(t, r), "Try again in 42 seconds.") {
+		t.Errorf("%d %v", r.StatusCode, r.Header)
+	}
+}
+
+// Refused answers with what is set, or with an app of the house's that is trusted once its member is signed in.
+func (s apps) Refused(
+	ctx context.Context, by credential.Actor, a oauth.Authorization, _ netip.Addr,
+) (oauth.Refused, error) {
+	r := s.house.refused
+	r.Client = oauth.Client{ID: "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", Name: s.client}
+	r.RedirectHost = "client.example"
+	r.Code = fault.OAuthInvalidTarget
+	r.Description = "this client can get tokens for https://mcp.example only"
+	r.RedirectTo, r.Trusted = s.redirect, r.Trusted && by.Member == memberID
+	if a.ClientID == "" {
+		return oauth.Refused{}, fault.NewCode(fault.InvalidRequest)
+	}
+	return r, s.called(ctx, "Refused "+a.ClientID+" "+a.State)
+}
+
+// T33
+func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
+	s := newHouse()
+	s.redirect = "https://client.example/cb?error=invalid_target&state=a%26b"
+	h := s.handler()
+	const path = "/oauth/error?client_id=x&state=a%26b"
+	for _, trusted := range []bool{false, true} {
+		s.refused.Trusted = trusted
+		for _, member := range []bool{false, true} {
+			r := send(h, "GET", path, "")
+			if member {
+				r = signedIn(h, "GET", path, nil, "Sec-Fetch-Site", "cross-site")
+			}
+			body := text(t, r)
+			if r.Header.Get("Referrer-Policy") != "no-referrer" || r.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("headers %v", r.Header)
+			}
+			if trusted && member {
+				if r.StatusCode != 303 || r.Header.Get("Location") != s.redirect {
+					t.Errorf("let in: %d to %q", r.StatusCode, r.Header.Get("Location"))
+				}
+				continue
+			}
+			if r.StatusCode != 400 || r.Header.Get("Location") != "" || strings.Contains(body, "http-equiv") {
+				t.Errorf("member %v: %d %v", member, r.StatusCode, r.Header)
+			}
+			expect.Has(t, "the page", body,
+				s.client, "<code>invalid_target</code>", "tokens for https://mcp.example only", "does not offer", "<bdi>client.example</bdi>",
+				`rel="noreferrer" href="https://client.example/cb?error=invalid_target&amp;state=a%26b"`,
+			)
+		}
+	}
+	if s.calls[0] != "Refused x a&b" {
+		t.Errorf("calls %v", s.calls)
+	}
+	wantAnswer(t, "nothing was refused", send(h, "GET", "/oauth/error", ""), 400, "No app is waiting here")
+	for _, bad := range []string{"javascript:alert(1)", "data:text/html,x", "/relative"} {
+		s.redirect = bad
+		if r := signedIn(h, "GET", path, nil); r.StatusCode != 500 || r.Header.Get("Location") != "" {
+			t.Errorf("%q: %d", bad, r.StatusCode)
+		}
+	}
+	s.fail = fault.NewCode(fault.RateLimitedActor)
+	wantAnswer(t, "too often", send(h, "GET", path, ""), 429)
+}
+
+func TestAPersonMayFollowTheLinkOfAnError(t *testing.T) {
+	in, p := inhabit(t), browser.Open(t)
+	in.redirect = strings.Replace(in.appURL, "localhost", "127.0.0.1", 1) + "/robots.txt?error=x"
+	p.NoScripts()
+	p.Go(in.appURL + "/oauth/error?client_id=x")
+	p.Click("main a")
+	p.WaitText("User-agent")
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if want := "GET /robots.txt?error=x "; !slices.Contains(in.targets, want) { // without a referrer
+		t.Errorf("the app is told %q", in.targets)
+	}
+}

@@ -1,0 +1,99 @@
+package app
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/platform/contract"
+)
+
+func TestThePrivateViewerFramesItsArtifact(t *testing.T) {
+	in, p := inhabit(t), browser.Open(t)
+	in.enter(p)
+	p.Go(in.appURL + "/v/" + artifactID)
+	f := p.Frame("report.html")
+	f.WaitText("harbour seals")
+	type facts struct{ Origin, Sandbox, Referrer, Frame, Title string }
+	got := browser.Eval[facts](&p.Document, `(() => { const f = document.querySelector("iframe"); return {
+		Sandbox: f.getAttribute("sandbox"), Referrer: f.getAttribute("referrerpolicy"), Frame: f.title, Title: document.title } })()`)
+	got.Origin = browser.Eval[string](f, "self.origin")
+	want := facts{"null", "allow-scripts allow-popups allow-popups-to-escape-sandbox allow-downloads", "no-referrer", "Artifact: Seals of the bay", "Seals of the bay | Vitrine"}
+	if got != want {
+		t.Errorf("shows %+v\nwant  %+v", got, want)
+	}
+	// The checks of the heights are those of the other viewer; here it counts that they apply.
+	browser.Eval[bool](f, `(parent.postMessage({type: "vitrine:viewer-height", height: -5}, "*"), parent.postMessage({type: "vitrine:viewer-height", height: 1900.2}, "*"), true)`)
+	p.Wait(`document.querySelector(".case iframe").getBoundingClientRect().height === 1901`)
+
+	p.Press(kb.Tab)
+	p.Press(kb.Tab)
+	p.Wait(`document.activeElement.tagName === "SUMMARY"`)
+	p.Press(kb.Enter)
+	p.Wait(`document.querySelector(".sheet").checkVisibility()`)
+	p.Press(kb.Tab)
+	p.Press(kb.Escape)
+	p.Wait(`!document.querySelector(".sheet").checkVisibility() && document.activeElement.tagName === "SUMMARY"`)
+	p.Clean()
+}
+
+func TestWhatMembersDoToAnArtifactWorksWithoutScripts(t *testing.T) {
+	in, p := inhabit(t), browser.Open(t)
+	in.enter(p)
+	p.NoScripts()
+	p.Go(in.appURL + "/v/" + artifactID)
+	p.Frame("/v/scripts/report.html").WaitText("harbour seals")
+	for _, s := range []struct{ path, button, done, did string }{
+		{artifactPage, `form[action$="/pin"] button`, "Who can see it", "Pin " + artifactID},
+		{artifactPage, `form[action$="/title"] button`, "Who can see it", "Rename " + artifactID},
+		{artifactPage, `form[action$="/restore"] button`, "Who can see it", "Restore " + artifactID + " " + oldID},
+		{artifactPage, makeLink, linkAddress, "Address " + shareID},
+		{artifactPage, `form[action$="/address"] button`, linkAddress, "Address " + shareID},
+		{linkPath + "/revoke", submit, "Who can see it", "RevokeLink " + shareID},
+		{artifactPage + "/private", submit, "Who can see it", "SetVisibility private"},
+		{artifactPage + "/lockdown", submit, "Who can see it", "Lock " + artifactID},
+		{artifactPage + "/lockdown/lift", submit, "Who can see it", "Unlock " + artifactID},
+		{artifactPage + "/delete", submit, "Everything that", "Delete " + artifactID},
+	} {
+		p.Go(in.appURL + s.path)
+		in.mu.Lock()
+		in.calls = nil
+		in.mu.Unlock()
+		press(s.button)(p)
+		p.WaitText(s.done)
+		in.mu.Lock()
+		if all := did(in.house); len(all) == 0 || all[len(all)-1] != s.did {
+			t.Errorf("%s: did %v", s.path, all)
+		}
+		in.mu.Unlock()
+	}
+	p.Clean()
+}
+
+func TestTheMadeLinkIsForOneRevision(t *testing.T) {
+	in, p := inhabit(t), browser.Open(t)
+	in.enter(p)
+	p.Go(in.appURL + artifactPage)
+	choose("shows", oldID)(p)
+	choose("ends", "1h")(p)
+	press(makeLink)(p)
+	p.WaitText("Link to one revision")
+	p.WaitText(oldID)
+	p.Click("[data-copies]")
+	p.Wait(`document.querySelector('[data-part="copied"]').textContent !== ""`)
+	if shown := p.Text("#secret"); shown != linkAddress {
+		t.Errorf("shows %q", shown)
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.wanted.Type != "revision" || in.wanted.RevisionID != oldID ||
+		!in.wanted.ExpiresAt.Equal(contract.At(noon.Add(3600e9)).Time) {
+		t.Errorf("asked for %+v", in.wanted)
+	}
+	for _, target := range in.targets {
+		expect.Lacks(t, "an address", target, blob)
+	}
+	p.Clean()
+}
