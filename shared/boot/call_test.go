@@ -10,18 +10,15 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/shared/adapter/blob"
 	"vitrine/shared/adapter/dynamo"
-	"vitrine/shared/adapter/meter"
 	"vitrine/shared/adapter/sdk"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
@@ -165,31 +162,4 @@ func objectCalls(objects *blob.Store) []call {
 			return err
 		}},
 	}
-}
-
-// BenchmarkCall measures what the AWS clients of a host cost beside the network.
-func BenchmarkCall(b *testing.B) {
-	for _, one := range calls(clients(b, &Config{AWS: aws.Config{Region: "eu-west-1"}}, canned{})) {
-		b.Run(one.name, func(b *testing.B) {
-			b.ReportAllocs()
-			before := processor(b)
-			for b.Loop() {
-				ctx, _ := meter.With(b.Context())
-				if err := one.make(ctx); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(processor(b)-before)/float64(b.N), "cpu-ns/op")
-		})
-	}
-}
-
-// processor returns the processor time that the process took so far: on a busy machine it says more than the clock.
-func processor(b *testing.B) time.Duration {
-	b.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -53,9 +54,7 @@ func (s env) openUploads(t *testing.T, o artifact.BundleObject) (n int) {
 	prefix := "b/" + string(o.Home) + "/" + string(o.Artifact)
 	out, err := s.client.ListMultipartUploads(t.Context(),
 		&s3.ListMultipartUploadsInput{Bucket: &s.bucket, Prefix: &prefix})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return len(out.Uploads)
 }
 
@@ -77,9 +76,7 @@ func TestABundleIsReadBackAsItWasWritten(t *testing.T) {
 			o, archive := s.bundle(), randomBytes(c.size)
 			calls := s.chaos.On(c.call).Always()
 			for range 2 { // another attempt replaces it
-				if err := s.writeBundle(t, o, archive); err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, s.writeBundle(t, o, archive))
 			}
 			got, err := s.readBundle(t, o, 0, c.size)
 			if err != nil || !bytes.Equal(got, archive) {
@@ -103,16 +100,14 @@ func TestF71ABundleThatIsNotFinishedIsNotThere(t *testing.T) {
 		s := start(t)
 		o, archive := s.bundle(), randomBytes(10*limits.MiB)
 		err := s.WriteBundle(t.Context(), o, func(w io.Writer) error {
-			if _, err := w.Write(archive); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(w.Write(archive))(t)
 			return broken
 		})
 		_, missing := s.readBundle(t, o, 0, 1)
 		if !errors.Is(err, broken) || s.openUploads(t, o) != 0 {
 			t.Errorf("%v, %d uploads open", err, s.openUploads(t, o))
 		}
-		wantCode(t, missing, fault.NotFound)
+		expect.Code(t, missing, fault.NotFound)
 	})
 	for _, call := range []string{"CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload", "PutObject"} {
 		t.Run(call+" fails", func(t *testing.T) {
@@ -123,9 +118,9 @@ func TestF71ABundleThatIsNotFinishedIsNotThere(t *testing.T) {
 			}
 			o, archive := s.bundle(), randomBytes(size)
 			s.chaos.On(call).Times(3).Before(chaos.ServerError) // as often as the SDK tries
-			wantCode(t, s.writeBundle(t, o, archive), fault.StorageUnavailable)
+			expect.Code(t, s.writeBundle(t, o, archive), fault.StorageUnavailable)
 			_, err := s.readBundle(t, o, 0, 1)
-			wantCode(t, err, fault.NotFound)
+			expect.Code(t, err, fault.NotFound)
 			if open := s.openUploads(t, o); open != 0 {
 				t.Errorf("%d uploads are open", open)
 			}
@@ -140,17 +135,13 @@ func TestBundlesAreDeleted(t *testing.T) {
 	s := start(t)
 	kept, gone, never := s.bundle(), s.bundle(), s.bundle()
 	for _, o := range []artifact.BundleObject{kept, gone} {
-		if err := s.writeBundle(t, o, []byte("archive")); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.writeBundle(t, o, []byte("archive")))
 	}
 	for range 2 {
-		if err := s.DeleteBundles(t.Context(), []artifact.BundleObject{gone, never}); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.DeleteBundles(t.Context(), []artifact.BundleObject{gone, never}))
 	}
 	_, err := s.readBundle(t, gone, 0, 1)
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	if got, err := s.readBundle(t, kept, 0, 7); err != nil || string(got) != "archive" {
 		t.Errorf("%q, %v", got, err)
 	}

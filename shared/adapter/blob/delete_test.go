@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -26,9 +27,7 @@ func TestDeleteRemovesWhatItNames(t *testing.T) {
 	}
 	objects := []tree.Object{s.object(0), s.object(2), s.object(9)} // the last never was
 	for range 2 {
-		if err := s.DeleteAll(t.Context(), inHome(s.home, objects)); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.DeleteAll(t.Context(), inHome(s.home, objects)))
 	}
 	s.wantNothing(t, 0)
 	s.wantBytes(t, 1, []byte("bytes"))
@@ -61,9 +60,7 @@ func TestDeleteSessionRemovesStrangersToo(t *testing.T) {
 	neighbour := s
 	neighbour.session = id.NewSession()
 	neighbour.store(t, 0, []byte("bytes"))
-	if err := s.DeleteSession(t.Context(), s.home, s.session); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.DeleteSession(t.Context(), s.home, s.session))
 	if sizes, err := s.List(t.Context(), s.home, s.session, false); err != nil || len(sizes) != 0 {
 		t.Errorf("left are %v, %v", sizes, err)
 	}
@@ -87,7 +84,7 @@ func TestF42ObjectsThatS3RefusesToDeleteAreTriedAgain(t *testing.T) {
 				return nil
 			})
 			err := s.DeleteAll(t.Context(), inHome(s.home, []tree.Object{s.object(0), s.object(1), s.object(2)}))
-			wantCode(t, err, c.code)
+			expect.Code(t, err, c.code)
 			if asked[0] != 3 || asked[1] != 1 {
 				t.Errorf("asked for %v objects", asked)
 			}
@@ -98,7 +95,7 @@ func TestF42ObjectsThatS3RefusesToDeleteAreTriedAgain(t *testing.T) {
 func TestDeleteReportsThatS3DoesNotAnswer(t *testing.T) {
 	s := start(t)
 	s.chaos.On("DeleteObjects").Times(3).Before(chaos.ServerError)
-	wantCode(t, s.DeleteAll(t.Context(), inHome(s.home, []tree.Object{s.object(0)})), fault.StorageUnavailable)
+	expect.Code(t, s.DeleteAll(t.Context(), inHome(s.home, []tree.Object{s.object(0)})), fault.StorageUnavailable)
 	s.chaos.On("ListObjectsV2").Times(3).Before(chaos.ServerError)
-	wantCode(t, s.DeleteSession(t.Context(), s.home, s.session), fault.StorageUnavailable)
+	expect.Code(t, s.DeleteSession(t.Context(), s.home, s.session), fault.StorageUnavailable)
 }

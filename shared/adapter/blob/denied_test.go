@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/blob"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -44,21 +45,21 @@ func TestADeniedReadIsAnObjectThatIsGone(t *testing.T) {
 	home := id.NewWorkspace()
 	o := tree.Object{Session: id.NewSession()}
 	_, err := s.Open(t.Context(), home, o, 0, 1)
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	_, err = s.Head(t.Context(), home, o)
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 }
 
 func TestWhatElseIsDeniedIsAnOutage(t *testing.T) {
 	home, o := id.NewWorkspace(), tree.Object{Session: id.NewSession()}
 	denied := newRefusingStore(t, "AccessDenied")
 	_, err := denied.List(t.Context(), home, o.Session, false)
-	wantCode(t, err, fault.StorageUnavailable)
-	wantCode(t, denied.Put(t.Context(), home, o, []byte("x"), tree.Digest{}), fault.StorageUnavailable)
-	wantCode(t, denied.DeleteAll(t.Context(), map[id.Workspace][]tree.Object{home: {o}}), fault.StorageUnavailable)
+	expect.Code(t, err, fault.StorageUnavailable)
+	expect.Code(t, denied.Put(t.Context(), home, o, []byte("x"), tree.Digest{}), fault.StorageUnavailable)
+	expect.Code(t, denied.DeleteAll(t.Context(), map[id.Workspace][]tree.Object{home: {o}}), fault.StorageUnavailable)
 	for _, code := range []string{"InvalidAccessKeyId", "SignatureDoesNotMatch", "RequestTimeTooSkewed"} {
 		_, err := newRefusingStore(t, code).Open(t.Context(), home, o, 0, 1)
-		wantCode(t, err, fault.StorageUnavailable)
+		expect.Code(t, err, fault.StorageUnavailable)
 	}
 	if _, err := denied.Presign(t.Context(), home, o, 1, nil, time.Now().Add(time.Minute)); err != nil {
 		t.Error(err) // no request is sent

@@ -1,7 +1,6 @@
 package blob_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go/middleware"
 
-	"vitrine/shared/adapter/blob"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -28,10 +27,7 @@ func TestOpenReadsTheAskedRange(t *testing.T) {
 		offset, size int64
 		want         string
 	}{{0, 10, "0123456789"}, {0, 1, "0"}, {3, 4, "3456"}, {9, 1, "9"}, {5, 0, ""}, {0, 0, ""}} {
-		body, err := s.Open(t.Context(), s.home, s.object(7), c.offset, c.size)
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := expect.Value(s.Open(t.Context(), s.home, s.object(7), c.offset, c.size))(t)
 		got, err := io.ReadAll(body)
 		if err != nil || string(got) != c.want || body.Close() != nil {
 			t.Errorf("%d bytes from %d: %q, %v; want %q", c.size, c.offset, got, err, c.want)
@@ -42,9 +38,9 @@ func TestOpenReadsTheAskedRange(t *testing.T) {
 func TestAnObjectThatIsGoneIsNotFound(t *testing.T) {
 	s := start(t)
 	_, err := s.Open(t.Context(), s.home, s.object(0), 0, 1)
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	_, err = s.Head(t.Context(), s.home, s.object(0))
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 }
 
 func TestAnObjectOfAnotherSizeIsNotOpened(t *testing.T) {
@@ -52,7 +48,7 @@ func TestAnObjectOfAnotherSizeIsNotOpened(t *testing.T) {
 	s.store(t, 0, []byte("0123456789"))
 	for _, c := range []struct{ offset, size int64 }{{0, 11}, {9, 2}, {10, 1}, {50, 1}} {
 		_, err := s.Open(t.Context(), s.home, s.object(0), c.offset, c.size)
-		wantCode(t, err, fault.StorageUnavailable)
+		expect.Code(t, err, fault.StorageUnavailable)
 	}
 }
 
@@ -68,7 +64,7 @@ func TestWhatNoObjectCanBeIsAnInternalError(t *testing.T) {
 		"no session at all": func() error { return s.DeleteSession(t.Context(), s.home, "") },
 	}
 	for name, call := range calls {
-		t.Run(name, func(t *testing.T) { wantCode(t, call(), fault.Internal) })
+		t.Run(name, func(t *testing.T) { expect.Code(t, call(), fault.Internal) })
 	}
 }
 
@@ -91,12 +87,12 @@ func TestF62S3FailsBeforeTheFirstByte(t *testing.T) {
 			s.chaos.On("GetObject").Times(c.times).Before(c.action)
 			s.chaos.On("ListObjectsV2").Times(c.times).Before(c.action)
 			body, err := s.Open(t.Context(), s.home, s.object(0), 0, 5)
-			wantCode(t, err, c.code)
+			expect.Code(t, err, c.code)
 			if err == nil {
 				body.Close()
 			}
 			_, err = s.List(t.Context(), s.home, s.session, false)
-			wantCode(t, err, c.code)
+			expect.Code(t, err, c.code)
 		})
 	}
 }
@@ -117,10 +113,7 @@ func TestF63S3FailsAmongTheBytes(t *testing.T) {
 			s := start(t)
 			s.store(t, 0, tenMB)
 			s.chaos.On("GetObject").After(c.action)
-			body, err := s.Open(t.Context(), s.home, s.object(0), 0, int64(len(tenMB)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			body := expect.Value(s.Open(t.Context(), s.home, s.object(0), 0, int64(len(tenMB))))(t)
 			defer body.Close()
 			if n, err := io.Copy(io.Discard, body); n != c.read || !c.check(err) {
 				t.Errorf("%d bytes, %v; want %d", n, err, c.read)
@@ -135,17 +128,14 @@ func TestACancelledReadEnds(t *testing.T) {
 	s := start(t)
 	s.store(t, 0, tenMB)
 	ctx, cancel := context.WithCancel(t.Context())
-	body, err := s.Open(ctx, s.home, s.object(0), 0, int64(len(tenMB)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := expect.Value(s.Open(ctx, s.home, s.object(0), 0, int64(len(tenMB))))(t)
 	defer body.Close()
 	cancel()
 	if _, err := io.Copy(io.Discard, body); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	_, err = s.Open(ctx, s.home, s.object(0), 0, 1)
-	if wantCode(t, err, fault.StorageUnavailable); !errors.Is(err, context.Canceled) {
+	_, err := s.Open(ctx, s.home, s.object(0), 0, 1)
+	if expect.Code(t, err, fault.StorageUnavailable); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -201,7 +191,7 @@ func TestListReadsAllPages(t *testing.T) {
 	}
 	s.chaos.On("ListObjectsV2").Nth(2).Times(3).Before(chaos.Throttle)
 	_, err = s.List(t.Context(), s.home, s.session, false)
-	wantCode(t, err, fault.StorageUnavailable)
+	expect.Code(t, err, fault.StorageUnavailable)
 }
 
 // stray stores an object of 5 bytes under a name that is not an entry.
@@ -210,9 +200,7 @@ func (s env) stray(t *testing.T, name string) {
 	key := fmt.Sprintf("o/%s/%s/%s", s.home, s.session, name)
 	_, err := s.client.PutObject(t.Context(),
 		&s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: strings.NewReader("stray")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }
 
 func inPagesOf(n int32) func(*s3.Options) {
@@ -227,30 +215,5 @@ func inPagesOf(n int32) func(*s3.Options) {
 				return next.HandleInitialize(ctx, in)
 			}), middleware.After)
 		})
-	}
-}
-
-func BenchmarkOpen(b *testing.B) {
-	s := start(b)
-	for i, size := range []int{4 << 10, 1 << 20} {
-		s.store(b, i, bytes.Repeat([]byte("x"), size))
-		b.Run(fmt.Sprintf("%d KB", size>>10), func(b *testing.B) {
-			b.SetBytes(int64(size))
-			b.ReportAllocs()
-			for b.Loop() {
-				readAll(b, s.Store, s, i, int64(size))
-			}
-		})
-	}
-}
-
-func readAll(b *testing.B, store *blob.Store, s env, entry int, size int64) {
-	body, err := store.Open(b.Context(), s.home, s.object(entry), 0, size)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer body.Close()
-	if n, err := io.Copy(io.Discard, body); err != nil || n != size {
-		b.Fatal(n, err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/blob"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/fault"
@@ -66,10 +67,7 @@ func start(t testing.TB, options ...func(*s3.Options)) env {
 // newEdge passes every request on to S3 with only the host replaced.
 func newEdge(t testing.TB, e *engine.Engines) string {
 	t.Helper()
-	to, err := url.Parse(e.S3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := expect.Value(url.Parse(e.S3))(t)
 	server := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(to)
 		r.Out.Host = e.S3Host()
@@ -84,9 +82,7 @@ func (s env) sign(t testing.TB, entry int, bytes []byte) upload.PutTarget {
 	t.Helper()
 	digest := tree.Digest(sha256.Sum256(bytes))
 	target, err := s.Presign(t.Context(), s.home, s.object(entry), int64(len(bytes)), &digest, time.Now().Add(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return target
 }
 
@@ -123,10 +119,7 @@ func put(t testing.TB, target upload.PutTarget, body []byte) (int, string) {
 
 func (s env) wantBytes(t testing.TB, entry int, want []byte) {
 	t.Helper()
-	body, err := s.Open(t.Context(), s.home, s.object(entry), 0, int64(len(want)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := expect.Value(s.Open(t.Context(), s.home, s.object(entry), 0, int64(len(want))))(t)
 	defer body.Close()
 	if got, err := io.ReadAll(body); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("entry %d: %d bytes, %v; want %d", entry, len(got), err, len(want))
@@ -136,12 +129,5 @@ func (s env) wantBytes(t testing.TB, entry int, want []byte) {
 func (s env) wantNothing(t testing.TB, entry int) {
 	t.Helper()
 	_, err := s.Head(t.Context(), s.home, s.object(entry))
-	wantCode(t, err, fault.NotFound)
-}
-
-func wantCode(t testing.TB, err error, code fault.Code) {
-	t.Helper()
-	if got := fault.CodeOf(err); got != code {
-		t.Errorf("code %q (%v), want %q", got, err, code)
-	}
+	expect.Code(t, err, fault.NotFound)
 }

@@ -2,7 +2,6 @@ package blob_test
 
 import (
 	"bytes"
-	"crypto/rand"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/publishing/tree"
 	"vitrine/shared/publishing/upload"
 )
 
@@ -23,21 +22,6 @@ func TestAnUploadThroughTheEdgeIsStored(t *testing.T) {
 	s := start(t)
 	s.store(t, 0, tenMB)
 	s.wantBytes(t, 0, tenMB)
-}
-
-func TestAnUploadWithoutADigestTakesAnyBytesOfItsLength(t *testing.T) {
-	s := start(t)
-	target, err := s.Presign(t.Context(), s.home, s.object(0), 5, nil, time.Now().Add(time.Minute))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if status, _ := put(t, target, []byte("longer")); status != http.StatusForbidden {
-		t.Errorf("another length: %d", status)
-	}
-	if status, answer := put(t, target, []byte("bytes")); status != http.StatusOK {
-		t.Errorf("%d %s", status, answer)
-	}
-	s.wantBytes(t, 0, []byte("bytes"))
 }
 
 func TestF10APutIsStoredOnce(t *testing.T) {
@@ -71,13 +55,14 @@ func TestF10APutIsStoredOnce(t *testing.T) {
 	})
 	t.Run("also if its bytes were not declared", func(t *testing.T) {
 		s := start(t)
-		target, err := s.Presign(t.Context(), s.home, s.object(0), 5, nil, time.Now().Add(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
-		put(t, target, []byte("first"))
-		if status, _ := put(t, target, []byte("other")); status != http.StatusPreconditionFailed {
-			t.Errorf("the second: %d", status)
+		target := expect.Value(s.Presign(t.Context(), s.home, s.object(0), 5, nil, time.Now().Add(time.Minute)))(t)
+		for _, c := range []struct {
+			body   string
+			status int
+		}{{"longer", http.StatusForbidden}, {"first", http.StatusOK}, {"other", http.StatusPreconditionFailed}} {
+			if status, answer := put(t, target, []byte(c.body)); status != c.status {
+				t.Errorf("%s: %d %s, want %d", c.body, status, answer, c.status)
+			}
 		}
 		s.wantBytes(t, 0, []byte("first"))
 	})
@@ -173,32 +158,12 @@ func TestASignatureIsForAPutOnly(t *testing.T) {
 	s.store(t, 0, []byte("bytes"))
 	target := s.sign(t, 0, []byte("bytes"))
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodDelete, http.MethodPost} {
-		request, err := http.NewRequestWithContext(t.Context(), method, target.URL, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		request := expect.Value(http.NewRequestWithContext(t.Context(), method, target.URL, nil))(t)
+		response := expect.Value(http.DefaultClient.Do(request))(t)
 		response.Body.Close()
 		if response.StatusCode < 400 {
 			t.Errorf("%s: %s", method, response.Status)
 		}
 	}
 	s.wantBytes(t, 0, []byte("bytes"))
-}
-
-func BenchmarkPresign100Files(b *testing.B) {
-	s := start(b)
-	var digest tree.Digest
-	rand.Read(digest[:])
-	until := time.Now().Add(15 * time.Minute)
-	for b.Loop() {
-		for i := range 100 {
-			if _, err := s.Presign(b.Context(), s.home, s.object(i), 4096, &digest, until); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
 }

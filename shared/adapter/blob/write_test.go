@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/publishing/tree"
@@ -23,9 +24,7 @@ func TestAnObjectOfOursIsWrittenOnce(t *testing.T) {
 	t.Run("the same bytes again are no failure", func(t *testing.T) {
 		s := start(t)
 		for range 3 {
-			if err := s.write(t, 0, "the result of a diff"); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, s.write(t, 0, "the result of a diff"))
 		}
 		s.wantBytes(t, 0, []byte("the result of a diff"))
 	})
@@ -33,7 +32,7 @@ func TestAnObjectOfOursIsWrittenOnce(t *testing.T) {
 		s := start(t)
 		s.store(t, 0, []byte("what a client put"))
 		err := s.write(t, 0, "the result of a diff")
-		wantCode(t, err, fault.StorageUnavailable)
+		expect.Code(t, err, fault.StorageUnavailable)
 		if err == nil || !strings.Contains(err.Error(), "other bytes") {
 			t.Errorf("the log says %v", err)
 		}
@@ -41,7 +40,7 @@ func TestAnObjectOfOursIsWrittenOnce(t *testing.T) {
 	})
 	t.Run("bytes of another digest are not stored", func(t *testing.T) {
 		s := start(t)
-		wantCode(t, s.Put(t.Context(), s.home, s.object(0), []byte("bytes"), tree.DigestOf("others")),
+		expect.Code(t, s.Put(t.Context(), s.home, s.object(0), []byte("bytes"), tree.DigestOf("others")),
 			fault.StorageUnavailable)
 		s.wantNothing(t, 0)
 	})
@@ -79,11 +78,9 @@ func TestWhatLiesThereAlreadyIsNotTakenOnTrust(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := start(t)
-			if err := s.write(t, 0, "stored"); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, s.write(t, 0, "stored"))
 			s.chaos.On("HeadObject").Times(3).After(action)
-			wantCode(t, s.write(t, 0, "stored"), fault.StorageUnavailable)
+			expect.Code(t, s.write(t, 0, "stored"), fault.StorageUnavailable)
 			s.chaos.Clear()
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/chaos"
 )
 
@@ -24,9 +25,7 @@ func TestTheBodyOfAnObjectEndsEarly(t *testing.T) {
 		Key:    object,
 		Body:   strings.NewReader("0123456789"),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	inj.On("GetObject").Nth(1).After(chaos.Cut(4))
 	inj.On("GetObject").Nth(2).After(chaos.Break(0))
 	inj.On("GetObject").Nth(3).After(chaos.Cut(100))
@@ -35,10 +34,7 @@ func TestTheBodyOfAnObjectEndsEarly(t *testing.T) {
 		body string
 		err  error
 	}{{"0123", nil}, {"", syscall.ECONNRESET}, {"0123456789", nil}, {"0123456789", nil}} {
-		out, err := client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: object})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := expect.Value(client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: object}))(t)
 		body, err := io.ReadAll(out.Body)
 		if string(body) != want.body || !errors.Is(err, want.err) {
 			t.Errorf("read %q, %v; want %q, %v", body, err, want.body, want.err)

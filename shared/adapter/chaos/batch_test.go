@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/chaos"
 )
 
@@ -26,10 +27,7 @@ func TestKeysOfABatchComeBackUnprocessed(t *testing.T) {
 				d.table: {Keys: []item{key("a"), key("b")}, ConsistentRead: aws.Bool(true)},
 				other:   {Keys: []item{key("c")}, ConsistentRead: aws.Bool(true)},
 			}}
-			out, err := d.BatchGetItem(t.Context(), in)
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := expect.Value(d.BatchGetItem(t.Context(), in))(t)
 			got, rest := 0, 0
 			for _, items := range out.Responses {
 				got += len(items)
@@ -65,9 +63,7 @@ func TestUnprocessedWritesAreNotWritten(t *testing.T) {
 			}
 			d.wantItem(t, "a", c.a)
 			d.wantItem(t, "b", c.b)
-			if _, err := d.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: rest}); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(d.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{RequestItems: rest}))(t)
 			d.wantItem(t, "b", true)
 		})
 	}
@@ -97,8 +93,6 @@ func fill(t *testing.T, d database, table string, keys ...string) map[string][]t
 	out, err := d.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{
 		RequestItems: map[string][]types.WriteRequest{table: requests},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return out.UnprocessedItems
 }

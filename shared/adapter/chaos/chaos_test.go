@@ -13,16 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/chaos"
 )
-
-func TestWithoutRulesNothingHappens(t *testing.T) {
-	d := newDatabase(t, chaos.For(t))
-	if err := d.put(t.Context(), "a"); err != nil {
-		t.Fatal(err)
-	}
-	d.wantItem(t, "a", true)
-}
 
 func TestARuleCountsAttemptsSoThatTheSDKRetries(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -59,9 +52,7 @@ func TestALostAnswerIsAnEffect(t *testing.T) {
 		inj := chaos.For(t)
 		d := newDatabase(t, inj)
 		inj.On("TransactWriteItems").Times(2).After(chaos.Timeout)
-		if err := d.add(t.Context(), "a"); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, d.add(t.Context(), "a"))
 		d.wantHits(t, "a", "1")
 	})
 	t.Run("also when the caller gets no answer at all", func(t *testing.T) {
@@ -147,9 +138,7 @@ func TestAnotherOperationRunsInBetween(t *testing.T) {
 		}
 		d.wantHits(t, "a", "1")
 	})).After(chaos.Run(func() { d.wantHits(t, "a", "2") }))
-	if err := d.add(t.Context(), "a"); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, d.add(t.Context(), "a"))
 }
 
 func TestARuleThatNeverFiredIsNamed(t *testing.T) {
@@ -162,9 +151,7 @@ func TestARuleThatNeverFiredIsNamed(t *testing.T) {
 	inj.On("PutItem").Nth(3).Before(chaos.Throttle)
 	inj.On("GetItem").After(chaos.Timeout)
 	inj.On("PutItem").Service("S3").After(chaos.Timeout)
-	if err := d.put(t.Context(), "a"); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, d.put(t.Context(), "a"))
 	got := strings.Join(inj.Unfired(), "; ")
 	for _, want := range []string{
 		`: On("PutItem").Nth(3) matched 2 times; chaos_test.go:`, `: On("GetItem") matched 0 times; `,
@@ -205,9 +192,7 @@ func TestPresigningIsNotDisturbed(t *testing.T) {
 	client, bucket := newObjects(t, inj)
 	inj.On("").Before(chaos.Throttle)
 	in := &s3.PutObjectInput{Bucket: &bucket, Key: aws.String("o/a")}
-	if _, err := s3.NewPresignClient(client).PresignPutObject(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(s3.NewPresignClient(client).PresignPutObject(t.Context(), in))(t)
 	if len(inj.Unfired()) != 1 {
 		t.Error("the rule fired")
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/chaos"
 )
 
@@ -42,9 +43,7 @@ func noRetries() aws.Retryer {
 
 func (d database) create(t *testing.T, table string) {
 	t.Helper()
-	if err := engine.CreateTable(t.Context(), d.Client, table); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, engine.CreateTable(t.Context(), d.Client, table))
 }
 
 func key(pk string) item { return item{"PK": &types.AttributeValueMemberS{Value: pk}} }
@@ -91,10 +90,7 @@ func (d database) read(t *testing.T, pk string) item {
 	t.Helper()
 	e := engine.Shared(t)
 	quiet := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
-	out, err := quiet.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &d.table, Key: key(pk)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(quiet.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &d.table, Key: key(pk)}))(t)
 	return out.Item
 }
 

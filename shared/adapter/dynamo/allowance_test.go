@@ -1,14 +1,13 @@
 package dynamo
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/upload"
 )
@@ -17,10 +16,8 @@ import (
 func declaredBytes(t *testing.T, s Stores, w id.Workspace, day time.Time) (sum int64) {
 	t.Helper()
 	for shard := range limits.AllowanceShards {
-		i, err := s.getIn(ctx, s.tables.Hot, key{pk: fmt.Sprintf("b:%s:%s:%d", w, day.UTC().Format("20060102"), shard)}, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		counter := key{pk: fmt.Sprintf("b:%s:%s:%d", w, day.UTC().Format("20060102"), shard)}
+		i := must(s.getIn(ctx, s.tables.Hot, counter, true))(t)
 		if i != nil && i.getNum("ttl") < day.Add(limits.Day).Unix() {
 			t.Errorf("a counter ends at %d, within its day", i.getNum("ttl"))
 		}
@@ -39,7 +36,7 @@ func TestDeclaredBytesStayWithinTheDayWhoeverIsFirst(t *testing.T) {
 		made[i].Bytes, made[i].BytesADay = each, bound
 	}
 	won := 0
-	for i, err := range parallel(tries, func(i int) error { return s.Uploads.Create(ctx, made[i]) }) {
+	for i, err := range parallel.Calls(tries, func(i int) error { return s.Uploads.Create(ctx, made[i]) }) {
 		switch {
 		case err == nil:
 			won++
@@ -61,18 +58,11 @@ func TestDeclaredBytesStayWithinTheDayWhoeverIsFirst(t *testing.T) {
 	if sum := declaredBytes(t, s, w.ID, now()); won != bound/each || sum != bound {
 		t.Errorf("%d sessions of %d bytes were opened, %d counted of %d", won, each, sum, bound)
 	}
-	tomorrow := creation(w, k, "")
-	tomorrow.Bytes = each
-	tomorrow.BytesADay = bound
+	tomorrow, nothing := creation(w, k, ""), creation(w, k, "") // without uploads
+	tomorrow.Bytes, tomorrow.BytesADay, nothing.BytesADay = each, bound, bound
 	tomorrow.Session.CreatedAt = now().Add(limits.Day)
-	if err := s.Uploads.Create(ctx, tomorrow); err != nil {
-		t.Error("tomorrow:", err)
-	}
-	nothing := creation(w, k, "")
-	nothing.BytesADay = bound
-	if err := s.Uploads.Create(ctx, nothing); err != nil {
-		t.Error("a session without uploads:", err)
-	}
+	noError(t, s.Uploads.Create(ctx, tomorrow))
+	noError(t, s.Uploads.Create(ctx, nothing))
 }
 
 func TestASmallerSessionTakesWhatALargerOneDoesNotFit(t *testing.T) {
@@ -106,15 +96,7 @@ func TestOneCommandCountsItsBytesOnce(t *testing.T) {
 	w, k := tenant(t, s)
 	c := creation(w, k, "")
 	c.Bytes, c.BytesADay = 250, 1000
-	won := 0
-	for _, err := range parallel(8, func(int) error { return s.Uploads.Create(ctx, c) }) {
-		var taken *idempotency.AlreadyDone
-		if err == nil {
-			won++
-		} else if !errors.As(err, &taken) {
-			t.Error(err)
-		}
-	}
+	won := winners(t, parallel.Calls(8, func(int) error { return s.Uploads.Create(ctx, c) }), isDone)
 	if sum := declaredBytes(t, s, w.ID, now()); won != 1 || sum != 250 {
 		t.Errorf("%d won, %d bytes counted", won, sum)
 	}

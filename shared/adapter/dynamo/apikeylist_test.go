@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -37,7 +39,7 @@ func (d *desk) oldKeys(t testing.TB, p *person, n int, change func(*credential.K
 		items[i] = apiKeyItem(keys[i])
 	}
 	for some := range slices.Chunk(items, maxBatch) {
-		d.store(t, some...)
+		store(t, d.Stores, some...)
 	}
 	return keys
 }
@@ -47,10 +49,7 @@ func asTheyAre(*credential.Key) {}
 // browser is a member of a desk signed in to the app host, with what the workspace says now.
 func (l *logins) browser(t testing.TB, p *person) credential.Actor {
 	t.Helper()
-	w, err := l.Workspaces.Workspace(ctx, p.home.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must(l.Workspaces.Workspace(ctx, p.home.ID))(t)
 	return credential.Actor{
 		Member:    p.member.ID,
 		CLIGrant:  credential.CLIGrant{At: l.clock},
@@ -74,9 +73,7 @@ func (l *logins) walk(t testing.TB, by credential.Actor, which credential.Which,
 	t.Helper()
 	for page := (cursor.Page{Limit: limit}); ; {
 		list, info, err := l.List(ctx, by, which, page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		rows = append(rows, list...)
 		if info.HasMore != (info.NextCursor != nil) || info.HasMore && len(list) != limit || len(list) > limit {
 			t.Fatalf("%d keys, %+v", len(list), info)
@@ -91,16 +88,7 @@ func (l *logins) walk(t testing.TB, by credential.Actor, which credential.Which,
 func (l *logins) signOut(t testing.TB, p *person) {
 	t.Helper()
 	l.clock = l.clock.Add(time.Minute)
-	if err := l.Members.SignOut(ctx, p.home.ID, p.member.ID, l.clock, record(p.home.ID, l.clock)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (l *logins) revoke(t testing.TB, by credential.Actor, which id.Key) {
-	t.Helper()
-	if _, err := l.Revoke(ctx, by, wish(by, idempotency.RevokeKey, string(which)), nil, which); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.Members.SignOut(ctx, p.home.ID, p.member.ID, l.clock, record(p.home.ID, l.clock)))
 }
 
 // TestALiveKeyIsListedHoweverManyWereRevoked hides a key behind a thousand others, some revoked by older code.
@@ -148,18 +136,7 @@ func TestSigningOutEverywhereEndsAllKeysThatTheMemberMade(t *testing.T) {
 	token.CLIGrant.Grant = "" // of the dashboard client
 	by := l.browser(t, p)
 	secrets := []string{l.key(t, by), l.key(t, token), l.key(t, cli)}
-	agents := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
-	l.store(t, apiKeyItem(credential.Key{
-		ID:           id.NewKey(agents.Public),
-		Public:       agents.Public,
-		Workspace:    p.home.ID,
-		Hash:         agents.Hash(l.peppers),
-		Name:         "Agent auth",
-		Epoch:        p.home.Epoch,
-		Registration: id.RegistrationOf(id.NewPublic()),
-		CreatedAt:    l.clock,
-		ExpiresAt:    l.clock.Add(time.Hour),
-	}))
+	agents := l.agentKey(t, p, time.Hour)
 	old := l.oldKeys(t, p, 3, asTheyAre)
 	l.signOut(t, p)
 	secrets = append(secrets, l.key(t, by)) // it was let in before, and is late
@@ -211,33 +188,30 @@ func TestCursorsOfKeysOpenTheirListAlone(t *testing.T) {
 	l, _, p := newLogins(t)
 	by, other := l.browser(t, p), l.browser(t, l.person(t))
 	l.oldKeys(t, p, 3, asTheyAre)
-	list, info, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Limit: 2})
-	if err != nil || info.NextCursor == nil {
-		t.Fatal(list, err)
+	list := func(by credential.Actor, which credential.Which, page cursor.Page) (contract.PageInfo, error) {
+		_, info, err := l.List(ctx, by, which, page)
+		return info, err
 	}
-	next := *info.NextCursor
-	for name, try := range map[string]func() error{
-		"another workspace": func() error {
-			_, _, err := l.List(ctx, other, credential.AllKeys, cursor.Page{Cursor: next})
-			return err
+	first := must(list(by, credential.AllKeys, cursor.Page{Limit: 2}))(t)
+	next := cursor.Page{Cursor: *first.NextCursor}
+	for name, try := range map[string]func() (contract.PageInfo, error){
+		"another workspace": func() (contract.PageInfo, error) { return list(other, credential.AllKeys, next) },
+		"another list":      func() (contract.PageInfo, error) { return list(by, credential.LiveKeys, next) },
+		"tampered": func() (contract.PageInfo, error) {
+			return list(by, credential.AllKeys, cursor.Page{Cursor: next.Cursor + "A"})
 		},
-		"another list": func() error { _, _, err := l.List(ctx, by, credential.LiveKeys, cursor.Page{Cursor: next}); return err },
-		"tampered": func() error {
-			_, _, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Cursor: next + "A"})
-			return err
-		},
-		"a day later": func() error {
+		"a day later": func() (contract.PageInfo, error) {
 			defer func(at time.Time) { l.clock = at }(l.clock)
 			l.clock = l.clock.Add(limits.CursorLife)
-			_, _, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Cursor: next})
-			return err
+			return list(by, credential.AllKeys, next)
 		},
 	} {
-		if err := try(); fault.CodeOf(err) != fault.InvalidCursor {
+		if _, err := try(); fault.CodeOf(err) != fault.InvalidCursor {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, _, err := l.List(ctx, by, credential.AllKeys, cursor.Page{Limit: limits.MaxPage + 1}); fault.CodeOf(err) != fault.InvalidRequest {
+	_, err := list(by, credential.AllKeys, cursor.Page{Limit: limits.MaxPage + 1})
+	if fault.CodeOf(err) != fault.InvalidRequest {
 		t.Errorf("a limit that no page has: %v", err)
 	}
 }
@@ -269,17 +243,13 @@ func TestAThousandKeysLiveInAWorkspace(t *testing.T) {
 	l.full(t, by)
 
 	for range 2 {
-		if _, err := l.Keys.Revoke(ctx, l.stored(t, own), l.clock, record(p.home.ID, l.clock)); err != nil {
-			t.Fatal(err)
-		}
+		must(l.Keys.Revoke(ctx, l.stored(t, own), l.clock, record(p.home.ID, l.clock)))(t)
 	}
 	l.key(t, by)
 	l.full(t, by)
 
 	for range 2 {
-		if err := l.Grants.Revoke(ctx, p.grant.Public, l.clock, record(p.home.ID, l.clock)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, l.Grants.Revoke(ctx, p.grant.Public, l.clock, record(p.home.ID, l.clock)))
 	}
 	if l.works(login) {
 		t.Error("a key outlives its login")
@@ -301,91 +271,66 @@ func TestAThousandKeysLiveInAWorkspace(t *testing.T) {
 // counted are the keys that the workspace of a person counts.
 func (d *desk) counted(t testing.TB, p *person) []string {
 	t.Helper()
-	i, err := d.get(ctx, liveKeysKey(p.home.ID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := must(d.get(ctx, liveKeysKey(p.home.ID)))(t)
 	return i.getSet("live")
+}
+
+// create stores a key of a workspace that has at most so many; a life of 0 has no end.
+func (l *logins) create(by credential.Actor, most int, life time.Duration) error {
+	public := id.NewPublic()
+	k := credential.Key{
+		ID:        id.NewKey(public),
+		Public:    public,
+		Workspace: by.Workspace.ID,
+		Member:    by.Member,
+		CLIGrant:  by.CLIGrant,
+		Epoch:     by.Workspace.Epoch,
+		CreatedAt: l.clock,
+	}
+	if life > 0 {
+		k.ExpiresAt = l.clock.Add(life)
+	}
+	return l.Keys.Create(ctx, credential.Creation{
+		Command: wish(by, idempotency.CreateKey, ""),
+		Key:     k,
+		Most:    most,
+		Event:   record(by.Workspace.ID, l.clock),
+	})
 }
 
 func TestKeysThatExpiredMakeRoom(t *testing.T) {
 	l, _, p := newLogins(t)
 	by := l.browser(t, p)
-	make := func(life time.Duration) error {
-		token := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
-		k := credential.Key{
-			ID:        id.NewKey(token.Public),
-			Public:    token.Public,
-			Workspace: p.home.ID,
-			Member:    p.member.ID,
-			CLIGrant:  by.CLIGrant,
-			Epoch:     p.home.Epoch,
-			CreatedAt: l.clock,
-		}
-		if life > 0 {
-			k.ExpiresAt = l.clock.Add(life)
-		}
-		return l.Keys.Create(ctx, credential.Creation{
-			Command: wish(by, idempotency.CreateKey, ""),
-			Key:     k,
-			Most:    2,
-			Event:   record(p.home.ID, l.clock),
-		})
-	}
-	if err := errors.Join(make(time.Minute), make(0)); err != nil {
-		t.Fatal(err)
-	}
-	if err := make(0); fault.CodeOf(err) != fault.Forbidden {
+	noError(t, errors.Join(l.create(by, 2, time.Minute), l.create(by, 2, 0)))
+	if err := l.create(by, 2, 0); fault.CodeOf(err) != fault.Forbidden {
 		t.Errorf("a third one: %v", err)
 	}
 	l.clock = l.clock.Add(time.Minute)
-	if err := make(0); err != nil {
+	if err := l.create(by, 2, 0); err != nil {
 		t.Errorf("after one has expired: %v", err)
 	}
-	if err := make(0); fault.CodeOf(err) != fault.Forbidden {
+	if err := l.create(by, 2, 0); fault.CodeOf(err) != fault.Forbidden {
 		t.Errorf("another one: %v", err)
 	}
 }
 
-// TestKeysThatAreMadeAtOnceStayWithinTheLimit lets new keys race with each other and with revocations.
+// TestKeysThatAreMadeAtOnceStayWithinTheLimit lets new keys race with each other and with a revocation.
 func TestKeysThatAreMadeAtOnceStayWithinTheLimit(t *testing.T) {
 	l, _, p := newLogins(t)
 	by := l.browser(t, p)
-	const most = 3
+	const most, tries = 3, 8
 	first := l.oldKeys(t, p, most-1, asTheyAre)
-	made := make([]bool, 8)
-	errs := parallel(len(made)+1, func(n int) error {
-		if n == len(made) {
-			_, err := l.Revoke(ctx, by, wish(by, idempotency.RevokeKey, string(first[0].ID)), nil, first[0].ID)
-			return err
+	n := winners(t, parallel.Calls(tries+1, func(n int) error {
+		if n < tries {
+			return l.create(by, most, 0)
 		}
-		public := id.NewPublic()
-		err := l.Keys.Create(ctx, credential.Creation{
-			Command: wish(by, idempotency.CreateKey, ""),
-			Most:    most,
-			Event:   record(p.home.ID, l.clock),
-			Key: credential.Key{
-				ID:        id.NewKey(public),
-				Public:    public,
-				Workspace: p.home.ID,
-				Member:    p.member.ID,
-				CLIGrant:  by.CLIGrant,
-				Epoch:     p.home.Epoch,
-				CreatedAt: l.clock,
-			},
-		})
-		made[n] = err == nil
-		if fault.CodeOf(err) == fault.Forbidden || fault.CodeOf(err) == fault.DatabaseUnavailable { // it met too many others
-			return nil
-		}
+		_, err := l.Revoke(ctx, by, wish(by, idempotency.RevokeKey, string(first[0].ID)), nil, first[0].ID)
 		return err
-	})
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	}), func(err error) bool { // too many there are, or it met too many others
+		return fault.CodeOf(err) == fault.Forbidden || fault.CodeOf(err) == fault.DatabaseUnavailable
+	}) - 1
 	rows := l.walk(t, by, credential.LiveKeys, 50)
-	if n := len(slices.DeleteFunc(made, func(b bool) bool { return !b })); n < 1 || len(rows) > most ||
-		len(rows) != n+most-2 || len(l.counted(t, p)) != len(rows) {
+	if n < 1 || len(rows) > most || len(rows) != n+most-2 || len(l.counted(t, p)) != len(rows) {
 		t.Errorf("%d were made, %d live, %d are counted", n, len(rows), len(l.counted(t, p)))
 	}
 }
@@ -394,17 +339,11 @@ func TestAKeyThatEndedLeavesTheListWhenNobodyMissesIt(t *testing.T) {
 	l, _, p := newLogins(t)
 	by := l.browser(t, p)
 	leaves := func(of id.Public) time.Time {
-		i, err := l.get(ctx, apiKeyKey(of))
-		if err != nil {
-			t.Fatal(err)
-		}
+		i := must(l.get(ctx, apiKeyKey(of)))(t)
 		return i.getSeconds("ttl")
 	}
 	forGood := l.stored(t, l.key(t, by))
-	made, err := l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "for an hour", time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must(l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "for an hour", time.Hour))(t)
 	got := leaves(made.APIKey.PublicID)
 	want := l.clock.Add(time.Hour + limits.EndedKeyLife).Truncate(time.Second)
 	if !leaves(forGood.Public).IsZero() || !got.Equal(want) {

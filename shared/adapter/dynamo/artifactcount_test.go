@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 )
@@ -12,7 +11,8 @@ import (
 func TestArtifactsAreCountedByWhatTheyAre(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
-	for i, life := range []time.Duration{time.Hour, limits.ExpiringSoon - time.Minute, limits.ExpiringSoon + time.Hour, -time.Hour, 0} {
+	const soon = limits.ExpiringSoon
+	for i, life := range []time.Duration{time.Hour, soon - time.Minute, soon + time.Hour, -time.Hour, 0} {
 		u, entries := openSession(t, s, w, k, "")
 		f := finalization(t, s, k, u, entries)
 		f.Artifact.ExpiresAt = f.At.Add(time.Hour)
@@ -26,17 +26,7 @@ func TestArtifactsAreCountedByWhatTheyAre(t *testing.T) {
 		if i > 0 {
 			continue
 		}
-		d := artifact.Deletion{
-			Command:   command(k, idempotency.DeleteArtifact),
-			Result:    []byte(`{}`),
-			Workspace: w.ID,
-			Artifact:  f.Artifact,
-			At:        now(),
-			Event:     record(w.ID, now()),
-		}
-		if err := s.Artifacts.Delete(ctx, d); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, remove(s, k, f.Artifact))
 	}
 	q := artifact.Query{
 		Workspace: w.ID,

@@ -17,9 +17,7 @@ func TestMoreItemsThanOneReadFetchesAreReadInSeveral(t *testing.T) {
 		keys = append(keys, k)
 		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: newItem(k)}})
 	}
-	if err := s.writeAll(ctx, writes); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.writeAll(ctx, writes))
 	missing := workspaceKey(id.NewWorkspace())
 	f, err := s.all(ctx, append(keys, missing), true)
 	if err != nil || len(f) != len(keys) || f.at(missing) != nil {

@@ -30,15 +30,11 @@ func TestThePlanOfAWorkspaceFollowsItsAccount(t *testing.T) {
 	}
 	made := s.Billing.begin()
 	made.put(workspaceItem(workspace.Workspace{ID: w, CreatedAt: at}), "attribute_not_exists(#pk)", values(nil), nil)
-	if err := s.Billing.commit(ctx, made); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Billing.commit(ctx, made))
 	if plan, err := s.Billing.Plan(ctx, w); err != nil || plan != workspace.FreePlan {
 		t.Errorf("before: %q, %v", plan, err)
 	}
-	if err := s.Billing.Update(ctx, u); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Billing.Update(ctx, u))
 	if plan, err := s.Billing.Plan(ctx, w); err != nil || plan != workspace.ProPlan {
 		t.Errorf("after: %q, %v", plan, err)
 	}

@@ -1,14 +1,14 @@
 package dynamo
 
 import (
+	"errors"
 	"reflect"
-	"sync"
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sweep"
@@ -21,17 +21,12 @@ func pendingBundle(t *testing.T, s Stores, files int) (sweep.Bundle, *artifact.A
 	k, _, f := drafted(t, s, files)
 	p := publication(k, f.Revision, 1)
 	p.Bundle = true
-	if err := s.Artifacts.Publish(ctx, p); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Artifacts.Publish(ctx, p))
 	due, err := s.Bundles.DueBundles(ctx, now(), 10)
 	if err != nil || len(due) != 1 || due[0].Revision.ID != f.Revision.ID || due[0].Attempts != 0 {
 		t.Fatalf("due: %+v, %v", due, err)
 	}
-	a, err := s.Bundles.Artifact(ctx, f.Revision.Artifact)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(s.Bundles.Artifact(ctx, f.Revision.Artifact))(t)
 	return due[0], a
 }
 
@@ -111,27 +106,13 @@ func TestABundleGoesFromPendingToReadyOnce(t *testing.T) {
 func TestAtMostOneFunctionMakesABundle(t *testing.T) {
 	s := newStore(t)
 	b, _ := pendingBundle(t, s, 1)
-	var (
-		wins    int
-		mu      sync.Mutex
-		running sync.WaitGroup
-	)
-	for range 16 {
-		running.Go(func() {
-			_, ok, err := s.Bundles.Take(ctx, b, now().Add(time.Minute))
-			if err != nil {
-				t.Error(err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if ok {
-				wins++
-			}
-		})
-	}
-	running.Wait()
-	if wins != 1 {
-		t.Errorf("%d functions have it", wins)
+	won := make([]bool, 16)
+	noError(t, errors.Join(parallel.Calls(len(won), func(n int) (err error) {
+		_, won[n], err = s.Bundles.Take(ctx, b, now().Add(time.Minute))
+		return err
+	})...))
+	if n := count(won); n != 1 {
+		t.Errorf("%d functions have it", n)
 	}
 }
 
@@ -149,9 +130,7 @@ func TestF71ABundleWhoseFunctionDiedIsMadeByAnother(t *testing.T) {
 	if ok, err := s.Bundles.Finish(ctx, died, madeAt(at)); err != nil || ok {
 		t.Error("a function that was thought dead finished the attempt of another", err)
 	}
-	if err := s.Bundles.Release(ctx, died); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Bundles.Release(ctx, died))
 	wantDue(t, s, at.Add(time.Minute), 0, 0) // the second function still has it
 	if ok, err := s.Bundles.Finish(ctx, again, madeAt(at)); err != nil || !ok {
 		t.Error(ok, err)
@@ -162,9 +141,7 @@ func TestAReleasedBundleIsDueAtOnce(t *testing.T) {
 	s := newStore(t)
 	b, _ := pendingBundle(t, s, 1)
 	taken := take(t, s, b, now().Add(time.Hour))
-	if err := s.Bundles.Release(ctx, taken); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Bundles.Release(ctx, taken))
 	wantDue(t, s, now(), 1, 0)
 }
 
@@ -175,19 +152,15 @@ func TestF70ABundleIsNotReadyAfterItsArtifactEnded(t *testing.T) {
 			b, a := pendingBundle(t, s, 1)
 			at := now()
 			taken := take(t, s, b, at.Add(time.Minute))
-			remove(t, s, *a)
+			noError(t, remove(s, credential.Key{Public: id.NewPublic()}, *a))
 			if purged {
-				if err := s.Garbage.DeleteFileList(ctx, b.Revision); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, s.Garbage.DeleteFileList(ctx, b.Revision))
 			}
 			if ok, err := s.Bundles.Finish(ctx, taken, madeAt(at)); err != nil || ok {
 				t.Fatal("it became ready", err)
 			}
 			wantDue(t, s, at.Add(time.Minute), 1, 0) // should the function die now, another one gives it up
-			if err := s.Bundles.GiveUp(ctx, taken, a.StorageWorkspace, at.Add(limits.BundleLease)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Bundles.GiveUp(ctx, taken, a.StorageWorkspace, at.Add(limits.BundleLease)))
 			wantDue(t, s, at.Add(limits.BundleLease-1), 0, 0)
 			left, err := s.Bundles.DueStaleBundles(ctx, at.Add(limits.BundleLease), 10)
 			if err != nil || len(left) != 1 || left[0].Object != a.BundleObject(b.Revision.ID) {
@@ -196,15 +169,11 @@ func TestF70ABundleIsNotReadyAfterItsArtifactEnded(t *testing.T) {
 			if purged { // a purge that is repeated leaves it in the queue
 				gone := b.Revision
 				gone.Bundle = bundleOf(t, s, gone)
-				if err := s.Garbage.DeleteFileList(ctx, gone); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, s.Garbage.DeleteFileList(ctx, gone))
 				wantDue(t, s, at.Add(limits.BundleLease), 0, 1)
 			}
 			for range 2 {
-				if err := s.Bundles.Forget(ctx, left[0]); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, s.Bundles.Forget(ctx, left[0]))
 			}
 			wantDue(t, s, at.Add(time.Hour), 0, 0)
 			if got := bundleOf(t, s, b.Revision); got.Status != artifact.BundleFailed {
@@ -225,27 +194,9 @@ func TestARestoredRevisionGetsABundleOfItsOwn(t *testing.T) {
 	}
 	tx := s.begin()
 	tx.createRevision(r, tree.Tree{{Path: "index.html"}})
-	if err := s.commit(ctx, tx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.commit(ctx, tx))
 	due, err := s.Bundles.DueBundles(ctx, now(), 10)
 	if err != nil || len(due) != 1 || !reflect.DeepEqual(due[0].Revision, r) {
 		t.Errorf("%+v, want %+v, %v", due, r, err)
-	}
-}
-
-// remove deletes an artifact for its owner.
-func remove(t *testing.T, s Stores, a artifact.Artifact) {
-	t.Helper()
-	err := s.Artifacts.Delete(ctx, artifact.Deletion{
-		Command:   command(credential.Key{Public: id.NewPublic()}, idempotency.DeleteArtifact),
-		Result:    []byte(`{}`),
-		Workspace: a.Owner,
-		Artifact:  a,
-		At:        now(),
-		Event:     record(a.Owner, now()),
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }

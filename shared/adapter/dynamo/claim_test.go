@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/adapter/meter"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/claim"
@@ -39,14 +39,6 @@ func claimant(t testing.TB, s Stores) workspace.Workspace {
 	w.ClaimedAt = w.CreatedAt
 	store(t, s, workspaceItem(w))
 	return w
-}
-
-// store writes an item as it is.
-func store(t testing.TB, s Stores, i item) {
-	t.Helper()
-	if _, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.tables.Core, Item: i}); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // moveOf is the claim of a source by a claimant, under a command of its own.
@@ -93,12 +85,7 @@ func registered(t testing.TB, s Stores, c *claim.Token, set func(item)) {
 }
 
 func TestAClaimIsOneTransactionOfConstantSize(t *testing.T) {
-	e := engine.Shared(t)
-	counted := newStore(t)
-	cfg := e.AWS()
-	cfg.APIOptions = append(cfg.APIOptions, meter.Add)
-	s := New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
-		counted.tables)
+	s := New(newClient(t, meter.Add), newStore(t).tables)
 	for name, tt := range map[string]struct {
 		registered bool
 		most       float64
@@ -120,9 +107,7 @@ func TestAClaimIsOneTransactionOfConstantSize(t *testing.T) {
 				m.Events = append(m.Events, record(dest.ID, m.At))
 			}
 			ctx, counts := meter.With(t.Context())
-			if err := s.Claims.Move(ctx, m); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Claims.Move(ctx, m))
 			t.Logf("%d calls, %g RRU, %g WRU", counts.Calls(), counts.RRU(), counts.WRU())
 			if counts.Calls() != 1 || counts.WRU() > tt.most || counts.WRU() == 0 {
 				t.Errorf("%d calls, %g WRU, want 1 and %g", counts.Calls(), counts.WRU(), tt.most)
@@ -136,9 +121,7 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 	w, _, c := source(t, s)
 	dest := claimant(t, s)
 	m := moveOf(c, dest.ID)
-	if err := s.Claims.Move(ctx, m); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Claims.Move(ctx, m))
 	got, err := s.Workspaces.Workspace(ctx, w.ID)
 	if err != nil || got.ClaimedInto != dest.ID || !got.MinExpiry.Equal(m.MinExpiry) || !got.ClaimedAt.Equal(m.At) ||
 		got.Open() {
@@ -184,13 +167,8 @@ func TestAClaimVerifiesTheRegistrationOfItsToken(t *testing.T) {
 			if attempt > 0 {
 				home = dest.ID
 			}
-			if err := s.Claims.Move(ctx, m); err != nil {
-				t.Fatal(err)
-			}
-			i, err := s.get(ctx, registrationKey(c.Registration))
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Claims.Move(ctx, m))
+			i := must(s.get(ctx, registrationKey(c.Registration)))(t)
 			r := readRegistration(i, c.Registration)
 			if r.State != agentauth.Verified || r.Workspace != home || r.Member != m.Member || r.Generation != 2 ||
 				r.Version != 8 ||
@@ -212,10 +190,7 @@ func TestAClaimVerifiesTheRegistrationOfItsToken(t *testing.T) {
 func TestT25AClaimThatComesTooLateChangesNothing(t *testing.T) {
 	s := newStore(t)
 	change := func(k key, set func(item)) {
-		i, err := s.get(ctx, k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		i := must(s.get(ctx, k))(t)
 		if i == nil {
 			i = newItem(k)
 		}
@@ -285,10 +260,7 @@ func TestT25AClaimThatComesTooLateChangesNothing(t *testing.T) {
 func everything(t testing.TB, s Stores) (all []map[string]types.AttributeValue) {
 	t.Helper()
 	for _, table := range []string{s.tables.Core, s.tables.Events, s.tables.Hot} {
-		out, err := s.client.Scan(ctx, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := must(s.client.Scan(ctx, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}))(t)
 		all = append(all, out.Items...)
 	}
 	return all
@@ -299,7 +271,7 @@ func TestF28OneTokenIsClaimedOnce(t *testing.T) {
 	s := newStore(t)
 	_, _, c := source(t, s)
 	first := moveOf(c, claimant(t, s).ID)
-	errs := parallel(8, func(n int) error {
+	errs := parallel.Calls(8, func(n int) error {
 		m := first
 		if n%2 == 1 {
 			m = moveOf(c, claimant(t, s).ID)
@@ -331,26 +303,18 @@ func TestF32TheMigratorDoesNotTrustTheIndexAlone(t *testing.T) {
 	r := draft(t, s, w, k, "")
 	dest := claimant(t, s)
 	m := moveOf(c, dest.ID)
-	if err := s.Claims.Move(ctx, m); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Claims.Move(ctx, m))
 	_, left, clear, err := s.Claims.Remaining(ctx, w.ID, 9)
 	if err != nil || len(left) != 1 || clear {
 		t.Fatalf("%v %t %v", left, clear, err)
 	}
 	stale := left[0]
-	i, err := s.get(ctx, artifactKey(r.Artifact))
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := must(s.get(ctx, artifactKey(r.Artifact)))(t)
 	store(t, s, i.str("own", string(dest.ID))) // moved, and the index shows it in its old place
 	if _, left, clear, err = s.Claims.Remaining(ctx, w.ID, 9); err != nil || len(left) != 0 || clear {
 		t.Errorf("%v %t %v", left, clear, err)
 	}
-	gate, err := s.Workspaces.Workspace(ctx, w.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gate := must(s.Workspaces.Workspace(ctx, w.ID))(t)
 	if err := s.Claims.MoveArtifact(ctx, *stale.AfterClaimOf(*gate)); err != nil { // of another migrator that read before
 		t.Error(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
@@ -34,9 +35,7 @@ func TestTheInboxListsReportsInPages(t *testing.T) {
 	var all, ofA []abuse.Report // newest first
 	for n := range 5 {
 		r := reportOf([]id.Artifact{a, b}[n%2], "one", at.Add(-time.Duration(n)*limits.Day))
-		if err := s.Reports.Add(ctx, r, eventOf(r)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Reports.Add(ctx, r, eventOf(r)))
 		if all = append(all, r); r.Artifact == a {
 			ofA = append(ofA, r)
 		}
@@ -48,19 +47,10 @@ func TestTheInboxListsReportsInPages(t *testing.T) {
 
 func TestAReportIsMarkedOnceOfTwenty(t *testing.T) {
 	s, r := newStore(t), reportOf(id.NewArtifact(), "one", now())
-	if err := s.Reports.Add(ctx, r, eventOf(r)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Reports.Add(ctx, r, eventOf(r)))
 	r.HandledAt, r.HandledBy = now(), id.NewMember()
-	marked := 0
-	for _, err := range parallel(20, func(int) error { return s.Reports.Handle(ctx, r, eventOf(r)) }) {
-		switch {
-		case err == nil:
-			marked++
-		case !errors.Is(err, abuse.ErrHandled):
-			t.Error(err)
-		}
-	}
+	marked := winners(t, parallel.Calls(20, func(int) error { return s.Reports.Handle(ctx, r, eventOf(r)) }),
+		func(err error) bool { return errors.Is(err, abuse.ErrHandled) })
 	stored, err := s.Reports.Report(ctx, r.Artifact, r.Place())
 	wantSame(t, "the report", stored, &r, err)
 	if n := recordedIn(t, s, r.Workspace); marked != 1 || n != 2 { // it was reported, and handled
@@ -104,9 +94,7 @@ func TestHotArtifactsAreListedNewestFirstForAWhile(t *testing.T) {
 		{Artifact: old, At: at.Add(-time.Hour)}, {Artifact: b, At: at.Add(-50 * time.Minute)},
 		{Artifact: a, At: at.Add(-11 * time.Minute)}, {Artifact: b, At: at.Add(-time.Minute)}, {Artifact: a, At: at},
 	} {
-		if err := s.Counters.Mark(ctx, h); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Counters.Mark(ctx, h))
 	}
 	got, err := s.Counters.Hot(ctx, at.Add(-time.Hour), at)
 	wantSame(t, "what is hot", got, []rate.Hot{{Artifact: a, At: at}, {Artifact: b, At: at.Add(-time.Minute)}}, err)

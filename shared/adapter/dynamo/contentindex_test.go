@@ -7,11 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/delegation"
@@ -109,31 +106,20 @@ func fill(t *testing.T, v reflect.Value) {
 
 // Tables on a machine keep the index that they were made with, which carries 20 attributes beside the keys.
 func TestTablesWithAnOlderListIndexGoOn(t *testing.T) {
-	e := engine.Shared(t)
-	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
-	tables := Named("old-" + string(id.NewPublic()))
+	client, tables := newClient(t), Named("old-"+string(id.NewPublic()))
 	older := coreTable(tables.Core)
 	older.GlobalSecondaryIndexes[0].Projection = &types.Projection{
 		ProjectionType: types.ProjectionTypeInclude,
 		NonKeyAttributes: strings.Fields("status title entry n bytes exp pin_at cur " +
 			"created updated deleted own pub_at links_off name scopes rev_at used_at id kind"),
 	}
-	if _, err := client.CreateTable(t.Context(), older); err != nil {
-		t.Fatal(err)
-	}
-	if err := CreateTables(t.Context(), client, tables); err != nil {
-		t.Fatal(err)
-	}
+	must(client.CreateTable(t.Context(), older))(t)
+	noError(t, CreateTables(t.Context(), client, tables))
 	s := New(client, tables)
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
-	if err := s.Artifacts.Publish(t.Context(), publication(k, r, 1)); err != nil {
-		t.Fatal(err)
-	}
-	want, err := s.Artifacts.Artifact(t.Context(), r.Artifact)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Artifacts.Publish(t.Context(), publication(k, r, 1)))
+	want := must(s.Artifacts.Artifact(t.Context(), r.Artifact))(t)
 	rows, _, err := s.Artifacts.List(t.Context(), artifact.Query{Workspace: w.ID, Limit: 10, Now: now()})
 	if err != nil || len(rows) != 1 {
 		t.Fatalf("%d rows, %v", len(rows), err)

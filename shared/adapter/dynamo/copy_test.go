@@ -5,10 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/adapter/meter"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
@@ -17,25 +13,16 @@ import (
 
 // TestACopyOfTheStateIsReadAtHalfTheCost reads what a poll reads, before and after its link is revoked.
 func TestACopyOfTheStateIsReadAtHalfTheCost(t *testing.T) {
-	e := engine.Shared(t)
-	cfg := e.AWS()
-	cfg.APIOptions = append(cfg.APIOptions, meter.Add)
-	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
-	s := New(client, newStore(t).tables)
+	s := New(newClient(t, meter.Add), newStore(t).tables)
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
 	p := publication(k, r, 1)
 	p.Share = &artifact.Share{ID: id.NewLink(), Public: id.NewPublic()}
-	if err := s.Artifacts.Publish(ctx, p); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Artifacts.Publish(ctx, p))
 	q := readaccess.Query{Workspace: w.ID, Artifact: r.Artifact, Link: p.Share.Public}
 	read := func(open bool) {
 		t.Helper()
-		strong, err := s.Artifacts.ReadState(ctx, q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		strong := must(s.Artifacts.ReadState(ctx, q))(t)
 		ctx, counts := meter.With(t.Context())
 		got, err := s.Artifacts.ReadStateCopy(ctx, q)
 		if err != nil || !reflect.DeepEqual(got, strong) || got.Allows(q, now()) != open {

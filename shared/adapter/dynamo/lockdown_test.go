@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -19,12 +18,13 @@ func TestATargetOfALockdownIsReadIfItExists(t *testing.T) {
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
 	a, _ := s.Artifacts.Artifact(ctx, r.Artifact)
+	owned := lockdown.Target{Workspace: w.ID, Owner: w.ID, CreatedAt: a.CreatedAt}
 	for target, c := range map[string]struct {
 		scope lockdown.Scope
 		want  *lockdown.Target
 	}{
 		string(w.ID):              {lockdown.Workspace, &lockdown.Target{Workspace: w.ID}},
-		string(r.Artifact):        {lockdown.Artifact, &lockdown.Target{Workspace: w.ID, Owner: w.ID, CreatedAt: a.CreatedAt}},
+		string(r.Artifact):        {lockdown.Artifact, &owned},
 		string(id.NewWorkspace()): {lockdown.Workspace, nil},
 		string(id.NewArtifact()):  {lockdown.Artifact, nil},
 	} {
@@ -73,23 +73,17 @@ func TestLockdownsAreListedNewestFirst(t *testing.T) {
 // TestAnArtifactThatIsClosedEndsTheArchivesThatMayHoldIt deletes or locks one before and after an export listed it.
 func TestAnArtifactThatIsClosedEndsTheArchivesThatMayHoldIt(t *testing.T) {
 	for name, end := range map[string]func(*exportEnv, artifact.Artifact){
-		"deleted": func(e *exportEnv, a artifact.Artifact) { remove(e.t, e.Stores, a) },
+		"deleted": func(e *exportEnv, a artifact.Artifact) { noError(e.t, remove(e.Stores, e.k, a)) },
 		"locked": func(e *exportEnv, a artifact.Artifact) {
-			target, err := e.Lockdowns.Target(ctx, lockdown.Artifact, string(a.ID))
-			if err != nil {
-				e.t.Fatal(err)
-			}
-			err = e.Lockdowns.Lock(ctx, lockdown.Change{
-				Command:  command(credential.Key{Public: id.NewPublic()}, idempotency.SetLockdown),
+			target := must(e.Lockdowns.Target(ctx, lockdown.Artifact, string(a.ID)))(e.t)
+			noError(e.t, e.Lockdowns.Lock(ctx, lockdown.Change{
+				Command:  command(e.k, idempotency.SetLockdown),
 				Result:   []byte(`{}`),
 				Lockdown: lockdown.Lockdown{ID: id.NewLockdown(), Scope: lockdown.Artifact, Target: string(a.ID), SetAt: now()},
 				Target:   *target,
 				At:       now(),
 				Event:    record(e.w.ID, now()),
-			})
-			if err != nil {
-				e.t.Fatal(err)
-			}
+			}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,15 +107,13 @@ func TestAnArtifactThatIsClosedEndsTheArchivesThatMayHoldIt(t *testing.T) {
 			if ok, err := e.Exports.Save(ctx, attempt, p); ok || err != nil {
 				t.Fatal("an attempt with it is stored", err)
 			}
-			if err := e.Exports.Release(ctx, attempt); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, e.Exports.Release(ctx, attempt))
 			e.save(e.take(), func(p *export.Export) { p.StartedAt = started.StartedAt })
 			e.save(e.take(), ready(e.at))
 			young := add()
 			young.CreatedAt = started.StartedAt.Add(time.Second)
 			if name == "deleted" {
-				remove(t, e.Stores, young)
+				noError(t, remove(e.Stores, e.k, young))
 			}
 			if got := e.stored().At(now()); got.Status != export.Ready {
 				t.Fatalf("ended by an artifact that it does not have: %+v", got)
@@ -146,17 +138,14 @@ func lock(t *testing.T, s Stores, w workspace.Workspace, c idempotency.Command, 
 		SetAt:  at,
 		SetBy:  "mem",
 	}
-	err := s.Lockdowns.Lock(ctx, lockdown.Change{
+	noError(t, s.Lockdowns.Lock(ctx, lockdown.Change{
 		Command:  c,
 		Result:   []byte("{}"),
 		Lockdown: l,
 		Target:   lockdown.Target{Workspace: w.ID},
 		At:       at,
 		Event:    record(w.ID, at),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return l
 }
 
@@ -165,15 +154,12 @@ func lift(t *testing.T, s Stores, l lockdown.Lockdown, c idempotency.Command) {
 	t.Helper()
 	l.LiftedAt, l.LiftedBy = l.SetAt.Add(time.Minute), "mem"
 	w := id.Workspace(l.Target)
-	err := s.Lockdowns.Lift(ctx, lockdown.Change{
+	noError(t, s.Lockdowns.Lift(ctx, lockdown.Change{
 		Command:  c,
 		Result:   []byte("{}"),
 		Lockdown: l,
 		Target:   lockdown.Target{Workspace: w},
 		At:       l.LiftedAt,
 		Event:    record(w, l.LiftedAt),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }

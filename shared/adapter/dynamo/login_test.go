@@ -5,9 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/entry/access"
+	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -24,23 +27,61 @@ type logins struct {
 func newLogins(t *testing.T) (*logins, credential.Actor, *person) {
 	t.Helper()
 	d := newDesk(t)
-	k, by, p := newKeeper(t, d)
+	p := d.person(t)
+	k := newKeeper(t, d)
 	return &logins{d, k, &access.Authenticator{
 		Store:       d.Access,
 		Peppers:     d.peppers,
 		Limits:      d.api.Limits,
 		Environment: credential.Preview,
 		Now:         k.Now,
-	}}, by, p
+	}}, d.actor(t, p), p
 }
 
+// made makes a key with a name, which has to succeed.
+func (l *logins) made(t testing.TB, by credential.Actor, name string) contract.CreatedKey {
+	t.Helper()
+	return must(l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, name, 0))(t)
+}
+
+// key makes a key and returns its secret.
 func (l *logins) key(t testing.TB, by credential.Actor) string {
 	t.Helper()
-	made, err := l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "K", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made.Secret
+	return l.made(t, by, "K").Secret
+}
+
+// revoke ends a key, which has to succeed.
+func (l *logins) revoke(t testing.TB, by credential.Actor, which id.Key) contract.RevokedKey {
+	t.Helper()
+	return must(l.Revoke(ctx, by, wish(by, idempotency.RevokeKey, string(which)), nil, which))(t)
+}
+
+// agentKey stores the API key of an agent that is registered in the workspace of a person.
+func (l *logins) agentKey(t testing.TB, p *person, life time.Duration) credential.Token {
+	t.Helper()
+	token := credential.Mint(credential.APIKey, credential.Preview, p.home.ID, "")
+	store(t, l.Stores, apiKeyItem(credential.Key{
+		ID:           id.NewKey(token.Public),
+		Public:       token.Public,
+		Workspace:    p.home.ID,
+		Hash:         token.Hash(l.peppers),
+		Name:         "Agent auth",
+		Scopes:       []credential.Scope{credential.Publish, credential.Read},
+		Epoch:        p.home.Epoch,
+		Registration: id.RegistrationOf(id.NewPublic()),
+		CreatedAt:    l.clock,
+		ExpiresAt:    l.clock.Add(life),
+	}))
+	return token
+}
+
+// deeds are the events of members, newest first.
+func (l *logins) deeds(t testing.TB, by credential.Actor) []event.Event {
+	t.Helper()
+	f := account.Filter{Workspace: by.Workspace.ID, Actors: []string{"member"}}
+	events, _, _, err := l.Events.List(ctx, f, l.clock, noPosition, 10)
+	noError(t, err)
+	return events
 }
 
 func (l *logins) works(secret string) bool {
@@ -68,9 +109,7 @@ func TestTheKeysOfALoginEndWithIt(t *testing.T) {
 	kept := l.key(t, second)
 	first := now()
 	for _, at := range []time.Time{first, first.Add(time.Hour)} {
-		if err := l.Grants.Revoke(ctx, p.grant.Public, at, record(p.home.ID, at)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, l.Grants.Revoke(ctx, p.grant.Public, at, record(p.home.ID, at)))
 	}
 	if l.works(one) || l.works(two) || !l.works(own) || !l.works(kept) {
 		t.Errorf("work: %t %t, in a browser %t, by another login %t", l.works(one), l.works(two), l.works(own), l.works(kept))
@@ -96,7 +135,7 @@ func TestAKeyIsMadeWhileItsLoginEnds(t *testing.T) {
 		by := l.actor(t, p)
 		by.CLIGrant = credential.CLIGrant{Grant: q.grant.Public, At: q.grant.CreatedAt}
 		secrets := make([]string, 4)
-		errs := parallel(4, func(n int) error {
+		errs := parallel.Calls(4, func(n int) error {
 			if n == 3 {
 				return l.Grants.Revoke(ctx, q.grant.Public, now(), record(p.home.ID, now()))
 			}
@@ -129,9 +168,7 @@ func TestALoginMakesAFewKeysOnly(t *testing.T) {
 		t.Errorf("one more: %v", err)
 	}
 	l.key(t, elsewhere(by))
-	if err := l.Grants.Revoke(ctx, p.grant.Public, now(), record(p.home.ID, now())); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.Grants.Revoke(ctx, p.grant.Public, now(), record(p.home.ID, now())))
 	for n, s := range all {
 		if l.works(s) {
 			t.Errorf("key %d outlives the login", n)
@@ -139,26 +176,8 @@ func TestALoginMakesAFewKeysOnly(t *testing.T) {
 	}
 }
 
-// TestKeysEndWithGrantsOfTheCLIAlone tries every credential.
-func TestKeysEndWithGrantsOfTheCLIAlone(t *testing.T) {
-	d := newDesk(t)
-	for client, login := range map[id.Client]bool{oauth.CLI: true, oauth.Dashboard: false} {
-		p := d.person(t, func(p *person) { p.grant.Client = client })
-		want := credential.CLIGrant{At: p.grant.CreatedAt}
-		if login {
-			want.Grant = p.grant.Public
-		}
-		if by := d.actor(t, p); by.CLIGrant != want {
-			t.Errorf("%s: %+v", client, by.CLIGrant)
-		}
-	}
-}
-
 func parsedKey(t testing.TB, secret string) credential.Token {
 	t.Helper()
-	token, err := credential.Parse(secret, credential.APIKey, credential.Preview)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must(credential.Parse(secret, credential.APIKey, credential.Preview))(t)
 	return token
 }

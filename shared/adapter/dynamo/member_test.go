@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/session"
@@ -43,7 +44,7 @@ func TestAPersonIsAdmittedOnce(t *testing.T) {
 	for i := range tries {
 		tries[i] = newcomer("one")
 	}
-	errs := parallel(len(tries), func(i int) error { return s.Members.Add(ctx, tries[i]) })
+	errs := parallel.Calls(len(tries), func(i int) error { return s.Members.Add(ctx, tries[i]) })
 	m, w, err := s.Members.ByIdentity(ctx, "https://id.example", "one")
 	if err != nil || m == nil {
 		t.Fatal(m, err)
@@ -76,23 +77,17 @@ func TestAPersonIsAdmittedOnce(t *testing.T) {
 func TestALateStampDoesNotUndoANewerOne(t *testing.T) {
 	s := newStore(t)
 	a := newcomer("one")
-	if err := s.Members.Add(ctx, a); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Members.Add(ctx, a))
 	stored := func() member.Member {
 		m, _, err := s.Members.Member(ctx, a.Workspace.ID, a.Member.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, err)
 		return *m
 	}
 	began := a.Member.SeenAt
 	saw := func(email string, after time.Duration) {
 		m := a.Member
 		m.Email, m.SeenAt = email, began.Add(after)
-		if err := s.Members.Touch(ctx, m, m.SeenAt.Add(-limits.SessionSeenEvery)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Members.Touch(ctx, m, m.SeenAt.Add(-limits.SessionSeenEvery)))
 	}
 	saw("new@example.org", 2*time.Second) // another address counts at once
 	saw("old@example.org", time.Second)   // unless it comes late
@@ -118,9 +113,7 @@ func TestASignInIsTakenOnceByItsBrowser(t *testing.T) {
 		ReturnTo:  "/x",
 		ExpiresAt: now().Add(time.Minute),
 	}
-	if err := s.SignIns.Add(ctx, a); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.SignIns.Add(ctx, a))
 	for name, c := range map[string]struct {
 		state   string
 		browser signin.Hash
@@ -135,7 +128,7 @@ func TestASignInIsTakenOnceByItsBrowser(t *testing.T) {
 		}
 	}
 	takers := make([]*signin.Attempt, 4)
-	for _, err := range parallel(len(takers), func(i int) (err error) {
+	for _, err := range parallel.Calls(len(takers), func(i int) (err error) {
 		takers[i], err = s.SignIns.Take(ctx, a.State, a.Browser, now())
 		return err
 	}) {
@@ -170,9 +163,7 @@ func TestSessionsAreWrittenAndReadBack(t *testing.T) {
 		Browser:   "B",
 		Network:   "N",
 	}
-	if err := s.Sessions.Add(ctx, b, record(b.Workspace, now())); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Sessions.Add(ctx, b, record(b.Workspace, now())))
 	got, err := s.Sessions.Session(ctx, b.Hash)
 	if err != nil || *got != b {
 		t.Errorf("%+v, %v", got, err)

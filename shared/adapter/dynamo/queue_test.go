@@ -5,10 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/platform/id"
@@ -20,11 +16,7 @@ func TestNoPartOfWhatIsDueTakesTheShareOfAnother(t *testing.T) {
 	at := now()
 	row := func(part int, due time.Time) id.Workspace {
 		w := id.NewWorkspace()
-		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.tables.Core, Item: newItem(migrationKey(w)).
-			str("g2p", queueShard(migrationDue, part)).str("g2s", millisKey(due))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		store(t, s, newItem(migrationKey(w)).str("g2p", queueShard(migrationDue, part)).str("g2s", millisKey(due)))
 		return w
 	}
 	for n := range 20 {
@@ -50,9 +42,7 @@ func TestAnArtifactIsDueAgainWhenItWasRescheduledTo(t *testing.T) {
 	if err != nil || len(due) != 1 || due[0].ID != r.Artifact || due[0].Failures != 0 {
 		t.Fatalf("%+v, %v", due, err)
 	}
-	if err := s.Queue.Reschedule(ctx, due[0].QueueItem, at.Add(time.Minute), 3); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Queue.Reschedule(ctx, due[0].QueueItem, at.Add(time.Minute), 3))
 	if due, err = s.Queue.DueArtifacts(ctx, at.Add(time.Minute-1), 100); err != nil || len(due) != 0 {
 		t.Errorf("too soon: %+v, %v", due, err)
 	}
@@ -67,11 +57,8 @@ func TestADraftIsNotReadFromACopy(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
-	faults, e := chaos.For(t), engine.Shared(t)
-	cfg := e.AWS()
-	cfg.APIOptions = append(cfg.APIOptions, faults.Add)
-	reader := New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
-		s.tables)
+	faults := chaos.For(t)
+	reader := New(newClient(t, faults.Add), s.tables)
 	faults.On("BatchGetItem").After(chaos.Run(func() {
 		if err := s.Artifacts.Publish(ctx, publication(k, r, 1)); err != nil {
 			t.Error(err)

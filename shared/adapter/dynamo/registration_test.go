@@ -4,12 +4,10 @@ import (
 	"errors"
 	"reflect"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/credential"
@@ -52,7 +50,7 @@ func enrolled(t testing.TB, s Stores) (agentauth.Registration, claim.Token) {
 		CreatedAt:    at,
 		ExpiresAt:    r.ExpiresAt,
 	}
-	err := s.Registrations.Add(ctx, agentauth.NewRegistration{
+	noError(t, s.Registrations.Add(ctx, agentauth.NewRegistration{
 		Workspace: workspace.Workspace{
 			ID:        ws,
 			Name:      "W",
@@ -62,10 +60,7 @@ func enrolled(t testing.TB, s Stores) (agentauth.Registration, claim.Token) {
 		Registration: r,
 		Token:        token,
 		Event:        record(ws, at),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return r, token
 }
 
@@ -99,6 +94,19 @@ func full(r agentauth.Registration) agentauth.Registration {
 	return r
 }
 
+// tokenOf is the API key that an agent gets for its registration.
+func tokenOf(r agentauth.Registration, public id.Public, at time.Time) credential.Key {
+	return credential.Key{
+		ID:           id.NewKey(public),
+		Public:       public,
+		Workspace:    r.Workspace,
+		Hash:         credential.Hash{Pepper: 1, MAC: []byte("k")},
+		CreatedAt:    at,
+		ExpiresAt:    at.Add(time.Hour),
+		Registration: r.ID,
+	}
+}
+
 func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
 	s := newStore(t)
 	was, token := enrolled(t, s)
@@ -113,18 +121,14 @@ func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
 			t.Fatalf("%s is not set, so that nobody would notice its loss", v.Type().Field(n).Name)
 		}
 	}
-	if err := s.Registrations.Change(ctx, agentauth.Change{Was: was, To: to, At: now()}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Registrations.Change(ctx, agentauth.Change{Was: was, To: to, At: now()}))
 	to.Version++
 	if r, _, err := s.Registrations.Registration(ctx, was.ID, was.Workspace); err != nil || !reflect.DeepEqual(*r, to) {
 		t.Fatalf("%+v %v, want %+v", r, err, to)
 	}
 	bare := was
 	bare.Version = to.Version
-	if err := s.Registrations.Change(ctx, agentauth.Change{Was: to, To: bare, At: now()}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Registrations.Change(ctx, agentauth.Change{Was: to, To: bare, At: now()}))
 	bare.Version++
 	r, w, err := s.Registrations.Registration(ctx, was.ID, was.Workspace)
 	if err != nil || !reflect.DeepEqual(*r, bare) || w == nil || w.ID != was.Workspace {
@@ -150,23 +154,16 @@ func TestWhatIsNotThereIsNil(t *testing.T) {
 func TestOfChangesThatReadTheSameOneIsMade(t *testing.T) {
 	s := newStore(t)
 	was, _ := enrolled(t, s)
-	errs := make([]error, 12)
-	var all sync.WaitGroup
-	for n := range errs {
-		all.Go(func() {
-			c := agentauth.Change{Was: was, To: was, At: now()}
-			c.To.Wrong = n + 1
-			if n%2 == 0 { // a transaction
-				c.Events = []event.Event{record(was.Workspace, now())}
-			}
-			errs[n] = s.Registrations.Change(ctx, c)
-		})
-	}
-	all.Wait()
+	errs := parallel.Calls(12, func(n int) error {
+		c := agentauth.Change{Was: was, To: was, At: now()}
+		c.To.Wrong = n + 1
+		if n%2 == 0 { // a transaction
+			c.Events = []event.Event{record(was.Workspace, now())}
+		}
+		return s.Registrations.Change(ctx, c)
+	})
 	r, _, err := s.Registrations.Registration(ctx, was.ID, was.Workspace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for n, err := range errs {
 		if won := r.Wrong == n+1; won != (err == nil) || !won && !errors.Is(err, agentauth.ErrMoved) {
 			t.Errorf("change %d: %v, and stored is %d", n+1, err, r.Wrong)
@@ -181,24 +178,16 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	s := newStore(t)
 	was, token := enrolled(t, s)
 	home, _ := tenant(t, s)
-	if _, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 &s.tables.Core,
-		Key:                       workspaceKey(home.ID).attributes(),
-		UpdateExpression:          ptr("SET claimed_at = :now"),
-		ExpressionAttributeValues: values{"now": now()}.attributes(),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	home.ClaimedAt = now()
+	store(t, s, workspaceItem(home))
 	at := now()
 	m := id.NewMember()
 	asked := was
 	asked.State, asked.Attempt = agentauth.ClaimPending, agentauth.Attempt{Number: 1, ExpiresAt: was.ExpiresAt}
-	if err := s.Registrations.Change(ctx, agentauth.Change{Was: was, To: asked, At: at}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Registrations.Change(ctx, agentauth.Change{Was: was, To: asked, At: at}))
 	was = asked
 	was.Version = 2
-	err := s.Claims.Move(ctx, claim.Move{
+	noError(t, s.Claims.Move(ctx, claim.Move{
 		Source:       was.Workspace,
 		Destination:  home.ID,
 		Token:        token,
@@ -207,24 +196,11 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 		Attempt:      1,
 		MinExpiry:    at,
 		At:           at,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	k := credential.Key{
-		ID:        id.NewKey(was.Claim),
-		Public:    was.Claim,
-		Workspace: was.Workspace,
-		Hash:      credential.Hash{Pepper: 1, MAC: []byte("k")},
-		CreatedAt: at,
-		ExpiresAt: at.Add(time.Hour),
-	}
-	if err := s.Registrations.Change(ctx, agentauth.Change{
-		Was: was,
-		To:  was,
-		Key: &k,
-		At:  at,
-	}); !errors.Is(err, agentauth.ErrMoved) {
+	}))
+	k := tokenOf(was, was.Claim, at)
+	late := agentauth.Change{Was: was, To: was, At: at}
+	late.Key = &k
+	if err := s.Registrations.Change(ctx, late); !errors.Is(err, agentauth.ErrMoved) {
 		t.Error(err)
 	}
 	if i, err := s.get(ctx, apiKeyKey(k.Public)); err != nil || i != nil {
@@ -247,9 +223,7 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	}
 	gone := *r
 	gone.State = agentauth.Revoked
-	if err := s.Registrations.Change(ctx, agentauth.Change{Was: *r, To: gone, At: at}); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Registrations.Change(ctx, agentauth.Change{Was: *r, To: gone, At: at}))
 	if all, _, err := s.Registrations.List(ctx, listed(home.ID)); err != nil || len(all) != 0 {
 		t.Error("a revoked registration is listed", all, err)
 	}
@@ -259,32 +233,19 @@ func TestTokensThatEndKeepTheirFirstStampAndLeaveNothingBehind(t *testing.T) {
 	s := newStore(t)
 	was, _ := enrolled(t, s)
 	at, public := now(), id.NewPublic()
-	k := credential.Key{
-		ID:           id.NewKey(public),
-		Public:       public,
-		Workspace:    was.Workspace,
-		Hash:         credential.Hash{Pepper: 1, MAC: []byte("k")},
-		CreatedAt:    at,
-		ExpiresAt:    at.Add(time.Hour),
-		Registration: was.ID,
-	}
+	k := tokenOf(was, public, at)
 	lost := id.NewPublic()
 	for n, c := range []agentauth.Change{{Key: &k}, {Ends: []id.Public{public, lost}}, {Ends: []id.Public{public}}} {
 		c.Was = was
 		c.To = was
 		c.At = at.Add(time.Duration(n) * time.Minute)
-		if err := s.Registrations.Change(ctx, c); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Registrations.Change(ctx, c))
 		was.Version++
 	}
 	b := batch{strong: true}
 	b.want(apiKeyKey(public))
 	b.want(apiKeyKey(lost))
-	f, err := s.read(ctx, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(s.read(ctx, b))(t)
 	got := readAPIKey(f.at(apiKeyKey(public)), public)
 	if got == nil || !got.RevokedAt.Equal(at.Add(time.Minute)) || !slices.Equal(got.Hash.MAC, k.Hash.MAC) ||
 		got.Registration != was.ID {
@@ -296,8 +257,6 @@ func TestTokensThatEndKeepTheirFirstStampAndLeaveNothingBehind(t *testing.T) {
 		}
 	}
 }
-
-func ptr(s string) *string { return &s }
 
 // listed asks for all registrations of a workspace.
 func listed(w id.Workspace) agentauth.Query {
@@ -324,9 +283,7 @@ func TestAgentsThatEndedHideNoneThatWorks(t *testing.T) {
 		}
 		tx.create(registrationItem(r))
 	}
-	if err := s.commit(ctx, tx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.commit(ctx, tx))
 	q := listed(home)
 	q.Limit, q.Live = 1, func(r agentauth.Registration) bool { return !r.Locked }
 	for n := range 2 {

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/identity/account"
 	"vitrine/shared/platform/event"
@@ -57,9 +57,7 @@ func reportsIn(t *testing.T, s Stores, index *string, partition string) (found [
 		ExpressionAttributeValues: values{"list": partition}.attributes(),
 		ScanIndexForward:          aws.Bool(false),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	for _, i := range out.Items {
 		found = append(found, *decode(i, &abuse.Report{}, reportFields))
 		if ttl := item(i).getSeconds("ttl"); !ttl.Equal(found[len(found)-1].At.Add(limits.ReportLife).Truncate(time.Second)) {
@@ -72,32 +70,15 @@ func reportsIn(t *testing.T, s Stores, index *string, partition string) (found [
 func recordedIn(t *testing.T, s Stores, w id.Workspace) int {
 	t.Helper()
 	rows, _, _, err := s.Events.List(ctx, account.Filter{Workspace: w}, now(), account.Position{}, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	return len(rows)
-}
-
-func TestReportsAreListedNewestFirstAndByArtifact(t *testing.T) {
-	s, at := newStore(t), now()
-	a, b := id.NewArtifact(), id.NewArtifact()
-	oldest := reportOf(a, "one", at.Add(-limits.Day))
-	other := reportOf(b, "one", at.Add(-time.Minute))
-	newest := reportOf(a, "one", at)
-	for _, r := range []abuse.Report{newest, oldest, other} {
-		if err := s.Reports.Add(ctx, r, eventOf(r)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	wantSame(t, "all", reportsIn(t, s, aws.String(listIndex), reports), []abuse.Report{newest, other, oldest}, nil)
-	wantSame(t, "those of an artifact", reportsIn(t, s, nil, reportKey(newest).pk), []abuse.Report{newest, oldest}, nil)
 }
 
 func TestAReporterHasOneReportOfAnArtifactADay(t *testing.T) {
 	s, a := newStore(t), id.NewArtifact()
 	at := now().Truncate(limits.Day) // so that an hour later is the same day
 	w := id.NewWorkspace()
-	errs := parallel(20, func(n int) error {
+	errs := parallel.Calls(20, func(n int) error {
 		r := reportOf(a, "one", at.Add(time.Duration(n)*time.Hour))
 		r.Workspace = w
 		return s.Reports.Add(ctx, r, eventOf(r))
@@ -114,9 +95,7 @@ func TestAReporterHasOneReportOfAnArtifactADay(t *testing.T) {
 	for _, r := range []abuse.Report{
 		reportOf(a, "two", at), reportOf(a, "one", at.Add(limits.Day)), reportOf(id.NewArtifact(), "one", at),
 	} {
-		if err := s.Reports.Add(ctx, r, eventOf(r)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Reports.Add(ctx, r, eventOf(r)))
 	}
 	if n := len(reportsIn(t, s, aws.String(listIndex), reports)); n != 4 {
 		t.Errorf("%d reports of others, of another day and of another artifact", n)
@@ -132,12 +111,8 @@ func TestACrashLeavesAReportWithItsEventOrNothing(t *testing.T) {
 		"after":  {func(r *chaos.Rule) { r.After(chaos.Fail(chaos.ErrCrashed)) }, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			faults, e := chaos.For(t), engine.Shared(t)
-			plain := newStore(t)
-			cfg := e.AWS()
-			cfg.APIOptions = append(cfg.APIOptions, faults.Add)
-			s := New(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
-				plain.tables)
+			faults, plain := chaos.For(t), newStore(t)
+			s := New(newClient(t, faults.Add), plain.tables)
 			r := reportOf(id.NewArtifact(), "one", now())
 			c.crash(faults.On("TransactWriteItems"))
 			if err := s.Reports.Add(ctx, r, eventOf(r)); err == nil {
@@ -152,22 +127,4 @@ func TestACrashLeavesAReportWithItsEventOrNothing(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestReportsAreStoredAsBefore(t *testing.T) {
-	s := goldenStores(t)
-	r := abuse.Report{
-		ID:        "rpt_1KJJWHJFRP1FE2HR50E5W1HW1A",
-		Artifact:  goldenArtifactA,
-		Workspace: goldenHome,
-		Link:      goldenPublic,
-		Reporter:  "c29tZSBuZXR3b3Jr",
-		Reason:    abuse.Phishing,
-		Text:      "It asks for\nmy password.",
-		Email:     "ada@example.test",
-		At:        goldenAt(0),
-	}
-	stored, err := s.get(ctx, reportKey(r))
-	wantSame(t, "the item", reportItem(r), stored, err)
-	wantSame(t, "all reports", reportsIn(t, s, aws.String(listIndex), reports), []abuse.Report{r}, nil)
 }

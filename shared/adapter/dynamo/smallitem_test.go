@@ -45,24 +45,19 @@ func drafted(t *testing.T, s Stores, n int) (credential.Key, upload.Session, upl
 	u, entries := openSession(t, s, w, k, "")
 	f := finalization(t, s, k, u, entries)
 	f.Tree = brought(u, n)
-	if err := s.Uploads.Finalize(ctx, f); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Uploads.Finalize(ctx, f))
 	return k, u, f
 }
 
 // itemsOf are the items of a partition but its metadata.
 func itemsOf(t *testing.T, s Stores, pk string) (out []item) {
 	t.Helper()
-	err := s.Garbage.partition(ctx, pk, func(i item) error {
+	noError(t, s.Garbage.partition(ctx, pk, func(i item) error {
 		if i.key().sk != metaSort {
 			out = append(out, i)
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }
 
@@ -83,9 +78,7 @@ func TestFilesAreReadFromEitherPlace(t *testing.T) {
 			wantSame(t, "what the session brought", files, f.Tree, err)
 			all, err := s.Garbage.ArtifactFiles(ctx, a)
 			wantSame(t, "what a purge sees", all.Contents, []artifact.Contents{*contents}, err)
-			if err := s.Artifacts.Publish(ctx, publication(k, f.Revision, 1)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Artifacts.Publish(ctx, publication(k, f.Revision, 1)))
 			for _, i := range itemsOf(t, s, artifactKey(a).pk) {
 				if shape.items == 1 && i.size() > writeUnit {
 					t.Errorf("the published revision takes %d bytes", i.size())
@@ -106,17 +99,13 @@ func TestAReferenceHoldsUntilTheFilesGoFromEitherPlace(t *testing.T) {
 			_, _, f := drafted(t, s, shape.files)
 			a, r := f.Artifact.ID, f.Revision.ID
 			lent := tree.Object{Session: id.NewSession(), Entry: 1}
-			if err := s.Artifacts.AddReference(ctx, a, r, []tree.Object{lent}); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Artifacts.AddReference(ctx, a, r, []tree.Object{lent}))
 			held, dead, err := s.Garbage.ReferencesTo(ctx, lent)
 			if err != nil || !held || dead != nil {
 				t.Errorf("held: %t, dead: %v, %v", held, dead, err)
 			}
 			for range 2 { // a purge that died is repeated
-				if err := s.Garbage.DeleteFileList(ctx, artifact.Revision{ID: r, Artifact: a}); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, s.Garbage.DeleteFileList(ctx, artifact.Revision{ID: r, Artifact: a}))
 			}
 			held, dead, err = s.Garbage.ReferencesTo(ctx, lent)
 			if err != nil || held || !reflect.DeepEqual(dead, []id.Revision{r}) {
@@ -139,9 +128,7 @@ func TestADraftThatIsDiscardedKeepsItsFilesForThePurge(t *testing.T) {
 	_, _, f := drafted(t, s, 3)
 	at := f.At
 	due := sweep.Artifact{Artifact: f.Artifact, Version: 1}
-	if err := s.Queue.Discard(ctx, due, at, record(f.Artifact.Owner, at)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Queue.Discard(ctx, due, at, record(f.Artifact.Owner, at)))
 	all, err := s.Garbage.ArtifactFiles(ctx, f.Artifact.ID)
 	if err != nil || len(all.Contents) != 1 || len(all.Contents[0].Tree) != 3 {
 		t.Fatalf("%+v %v", all, err)
@@ -172,9 +159,7 @@ func TestEntriesAreReadFromEitherPlace(t *testing.T) {
 					Object: f.Object,
 				})
 			}
-			if err := s.Uploads.Create(ctx, c); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Uploads.Create(ctx, c))
 			if n := len(itemsOf(t, s, uploadKey(c.Session.ID).pk)); n != shape.items-1 {
 				t.Errorf("the entries are in %d items of their own", n)
 			}
@@ -182,17 +167,13 @@ func TestEntriesAreReadFromEitherPlace(t *testing.T) {
 			wantSame(t, "the session", u, &c.Session, err)
 			wantSame(t, "its entries", entries, c.Entries, nil)
 			f := finalization(t, s, k, c.Session, c.Entries)
-			if err := s.Uploads.Finalize(ctx, f); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Uploads.Finalize(ctx, f))
 			u, entries, err = s.Uploads.Session(ctx, c.Session.ID)
 			if err != nil || u.Status != upload.Finalized || len(entries) != shape.files {
 				t.Errorf("%+v, %d entries, %v", u, len(entries), err)
 			}
 			for range 2 { // a job that died is repeated
-				if err := s.Queue.ForgetSession(ctx, *u); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, s.Queue.ForgetSession(ctx, *u))
 			}
 			gate, err := s.get(ctx, uploadKey(c.Session.ID))
 			if err != nil || gate.getStr("g2p") != "" || gate["ttl"] != nil {
@@ -227,9 +208,7 @@ func TestASessionThatIsFinalizedSoonKeepsItsPlaceInTheQueue(t *testing.T) {
 			w, k := tenant(t, s)
 			one := creation(w, k, "")
 			one.Session.Diffs = c.diffs
-			if err := s.Uploads.Create(ctx, one); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Uploads.Create(ctx, one))
 			u := one.Session
 			wantQueue := func(kind string) {
 				t.Helper()
@@ -253,9 +232,7 @@ func TestASessionThatIsFinalizedSoonKeepsItsPlaceInTheQueue(t *testing.T) {
 			}
 			f := finalization(t, s, k, u, one.Entries)
 			f.At = u.CreatedAt.Add(c.after)
-			if err := s.Uploads.Finalize(ctx, f); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Uploads.Finalize(ctx, f))
 			wantQueue(c.end)
 			awaitEnd(t, s, u) // by a job that read it before
 			wantQueue(c.end)
@@ -269,9 +246,7 @@ func TestASessionThatIsFinalizedSoonKeepsItsPlaceInTheQueue(t *testing.T) {
 
 func awaitEnd(t *testing.T, s Stores, u upload.Session) {
 	t.Helper()
-	if err := s.ContentIndex.AwaitEnd(ctx, u); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.ContentIndex.AwaitEnd(ctx, u))
 }
 
 func TestEntriesOfASessionThatBringsNothingEndByThemselves(t *testing.T) {
@@ -279,9 +254,7 @@ func TestEntriesOfASessionThatBringsNothingEndByThemselves(t *testing.T) {
 	w, k := tenant(t, s)
 	c := creation(w, k, "")
 	c.Entries[0].Reused = true
-	if err := s.Uploads.Create(ctx, c); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Uploads.Create(ctx, c))
 	if n := len(itemsOf(t, s, uploadKey(c.Session.ID).pk)); n != 1 {
 		t.Errorf("the entries are in %d items of their own", n)
 	}
@@ -300,16 +273,11 @@ func TestObjectsOfASessionAreOneDeletion(t *testing.T) {
 	candidate.Due = due(1)
 	mark := func() {
 		t.Helper()
-		if err := s.Garbage.Mark(ctx, candidate); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, s.Garbage.Mark(ctx, candidate))
 	}
 	read := func(at time.Time) []sweep.GarbageCandidate {
 		t.Helper()
-		found, err := s.Garbage.DueGarbage(ctx, at, 10)
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := must(s.Garbage.DueGarbage(ctx, at, 10))(t)
 		return found
 	}
 	mark()
@@ -323,23 +291,17 @@ func TestObjectsOfASessionAreOneDeletion(t *testing.T) {
 	if early := read(due(1)); len(early) != 0 {
 		t.Errorf("what was marked again falls due as before: %+v", early)
 	}
-	if err := s.Garbage.Unmark(ctx, first[0]); err != nil { // by a collector that read it before
-		t.Fatal(err)
-	}
+	noError(t, s.Garbage.Unmark(ctx, first[0])) // by a collector that read it before
 	second := read(due(2))
 	if len(second) != 1 || !reflect.DeepEqual(second[0].Objects, []tree.File(files)) {
 		t.Fatalf("%+v", second)
 	}
-	if err := s.Garbage.Reschedule(ctx, second[0].QueueItem, due(3), 1); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Garbage.Reschedule(ctx, second[0].QueueItem, due(3), 1))
 	third := read(due(3))
 	if len(third) != 1 || third[0].Failures != 1 || len(third[0].Objects) != 3 {
 		t.Fatalf("%+v", third)
 	}
-	if err := s.Garbage.Unmark(ctx, third[0]); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Garbage.Unmark(ctx, third[0]))
 	if left := read(due(9)); len(left) != 0 {
 		t.Errorf("%+v is left", left)
 	}
@@ -355,12 +317,8 @@ func TestTheIndexTellsWhichObjectsItNames(t *testing.T) {
 	files := brought(u, 3)
 	twin := files[0] // the same content in another object
 	twin.Object.Entry = 9
-	if err := s.ContentIndex.Add(ctx, home, files[0]); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.ContentIndex.Add(ctx, home, files[2]); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.ContentIndex.Add(ctx, home, files[0]))
+	noError(t, s.ContentIndex.Add(ctx, home, files[2]))
 	named, err := s.ContentIndex.Indexed(ctx, home, append(files, twin))
 	wantSame(t, "what is indexed", named, []tree.File{files[0], files[2]}, err)
 	named, err = s.ContentIndex.Indexed(ctx, id.NewWorkspace(), files)
@@ -375,12 +333,8 @@ func TestAnItemOfOneObjectIsDeletedByItself(t *testing.T) {
 	}
 	again := sweep.GarbageCandidate{Home: goldenHome, Session: found[0].Session, Objects: found[0].Objects}
 	again.Due = goldenAt(2)
-	if err := s.Garbage.Mark(ctx, again); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Garbage.Unmark(ctx, found[0]); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Garbage.Mark(ctx, again))
+	noError(t, s.Garbage.Unmark(ctx, found[0]))
 	left, err := s.Garbage.DueGarbage(ctx, goldenAt(2), 10)
 	if err != nil || len(left) != 1 || !left[0].Due.Equal(goldenAt(2)) {
 		t.Errorf("%+v %v", left, err)
@@ -394,9 +348,7 @@ func TestAnEventKeepsTheRevisionThatCameWithItsTarget(t *testing.T) {
 	e.Revision = f.Revision.ID
 	tx := s.Events.begin()
 	tx.record(e)
-	if err := s.Events.commit(ctx, tx); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Events.commit(ctx, tx))
 	found, _, _, err := s.Events.List(ctx, account.Filter{Workspace: e.Workspace}, e.At, account.Position{}, 1)
 	wantSame(t, "the event", found, []event.Event{e}, err)
 }

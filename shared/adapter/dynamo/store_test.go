@@ -1,254 +1,23 @@
 package dynamo
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"reflect"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/entry/access"
-	"vitrine/shared/entry/claim"
-	"vitrine/shared/entry/ephemeral"
-	"vitrine/shared/identity/credential"
-	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/readaccess"
 	"vitrine/shared/publishing/tree"
 	"vitrine/shared/publishing/upload"
 )
-
-var ctx = context.Background()
-
-// newStore makes a store on tables of its own.
-func newStore(t testing.TB) Stores {
-	t.Helper()
-	e := engine.Shared(t)
-	cfg := e.AWS()
-	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
-	tables := Named("test-" + string(id.NewPublic()))
-	if err := CreateTables(ctx, client, tables); err != nil {
-		t.Fatal(err)
-	}
-	return New(client, tables)
-}
-
-func now() time.Time { return millis(time.Now()) }
-
-// tenant provisions a workspace and returns it with its key.
-func tenant(t testing.TB, s Stores) (workspace.Workspace, credential.Key) {
-	t.Helper()
-	w, k, _ := provision(t, s, func(p *ephemeral.Provision) {
-		p.Key.Scopes = []credential.Scope{credential.Publish, credential.Read}
-		p.Key.ExpiresAt = p.Key.CreatedAt.Add(time.Hour)
-	})
-	return w, k
-}
-
-// provision makes a workspace with a key and a claim token, as change leaves them.
-func provision(
-	t testing.TB, s Stores, change func(*ephemeral.Provision),
-) (workspace.Workspace, credential.Key, claim.Token) {
-	t.Helper()
-	w, at := freeWorkspace("W"), now()
-	public := id.NewPublic()
-	p := ephemeral.Provision{
-		Workspace: w,
-		Event:     record(w.ID, at),
-		Key: credential.Key{
-			ID:        id.NewKey(public),
-			Public:    public,
-			Workspace: w.ID,
-			Hash:      credential.Hash{Pepper: 1, MAC: []byte("mac")},
-			Name:      "K",
-			CreatedAt: at,
-		},
-		Claim: claim.Token{
-			ID:        id.NewClaimToken(),
-			Public:    id.NewPublic(),
-			Workspace: w.ID,
-			CreatedAt: at,
-			ExpiresAt: at.Add(time.Hour),
-		},
-	}
-	change(&p)
-	if err := s.Workspaces.Provision(ctx, p); err != nil {
-		t.Fatal(err)
-	}
-	return w, p.Key, p.Claim
-}
-
-// freeWorkspace is a workspace without members.
-func freeWorkspace(name string) workspace.Workspace {
-	return workspace.Workspace{
-		ID:        id.NewWorkspace(),
-		Name:      name,
-		Plan:      workspace.FreePlan,
-		CreatedAt: now(),
-	}
-}
-
-func record(w id.Workspace, at time.Time) event.Event {
-	return event.Event{
-		ID:        id.NewEvent(),
-		Workspace: w,
-		At:        at,
-		Action:    event.SessionCreated,
-		Actor:     event.BySystem(),
-	}
-}
-
-func command(k credential.Key, op idempotency.Operation) idempotency.Command {
-	return idempotency.Command{
-		Key: idempotency.Key{
-			Actor:     string(k.Public),
-			Operation: op,
-			Client:    string(id.NewPublic()),
-		},
-		Fingerprint: sha256.Sum256([]byte("body")),
-	}
-}
-
-// openSession makes a pending session, of a new artifact unless a is given.
-func openSession(
-	t testing.TB, s Stores, w workspace.Workspace, k credential.Key, a id.Artifact,
-) (upload.Session, []upload.Entry) {
-	t.Helper()
-	c := creation(w, k, a)
-	if err := s.Uploads.Create(ctx, c); err != nil {
-		t.Fatal(err)
-	}
-	return c.Session, c.Entries
-}
-
-func creation(w workspace.Workspace, k credential.Key, a id.Artifact) upload.Creation {
-	at := now()
-	u := upload.Session{
-		ID:         id.NewSession(),
-		Workspace:  w.ID,
-		Home:       w.ID,
-		Artifact:   a,
-		Revision:   id.NewRevision(),
-		New:        a == "",
-		Status:     upload.Pending,
-		ExpiresAt:  at.Add(time.Hour),
-		Title:      "T",
-		Entrypoint: "index.html",
-		Mode:       media.HTML,
-		FileCount:  1,
-		Size:       3,
-		Life:       24 * time.Hour,
-		CreatedAt:  at,
-	}
-	if u.New {
-		u.Artifact = id.NewArtifact()
-	}
-	digest := tree.Digest(sha256.Sum256([]byte("abc")))
-	entries := []upload.Entry{{
-		Path:   "index.html",
-		Size:   3,
-		SHA256: &digest,
-		Object: tree.Object{Session: u.ID, Entry: 0},
-	}}
-	return upload.Creation{
-		Command: command(k, idempotency.CreateSession),
-		Result:  []byte(`{}`),
-		Session: u,
-		Entries: entries,
-		Event:   record(w.ID, at),
-	}
-}
-
-func finalization(
-	t testing.TB, s Stores, k credential.Key, u upload.Session, entries []upload.Entry,
-) upload.Finalization {
-	t.Helper()
-	f := upload.Finalization{
-		Result:  []byte("{}"),
-		Command: command(k, idempotency.FinalizeSession),
-		Owner:   "me",
-		Session: u,
-		At:      now(),
-		Artifact: artifact.Artifact{
-			ID:               u.Artifact,
-			Owner:            u.Workspace,
-			StorageWorkspace: u.Home,
-			Status:           artifact.Live,
-			ExpiresAt:        u.CreatedAt.Add(u.Life),
-			Draft:            u.Revision,
-			DraftAt:          now(),
-			Title:            u.Title,
-			Entrypoint:       u.Entrypoint,
-			FileCount:        1,
-			Size:             3,
-			CreatedAt:        now(),
-			UpdatedAt:        now(),
-		},
-		Revision: artifact.Revision{
-			ID:               u.Revision,
-			Artifact:         u.Artifact,
-			Status:           artifact.Draft,
-			Title:            u.Title,
-			Entrypoint:       u.Entrypoint,
-			EntrypointExists: true,
-			Mode:             media.HTML,
-			FileCount:        1,
-			Size:             3,
-			CreatedAt:        now(),
-		},
-		Tree: tree.Tree{{
-			Path:   entries[0].Path,
-			Size:   3,
-			SHA256: *entries[0].SHA256,
-			Object: entries[0].Object,
-		}},
-		Event: record(u.Workspace, now()),
-	}
-	if err := s.Uploads.Claim(ctx, f.Command, f.Owner, f.At, f.At.Add(time.Minute)); err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
-// draft makes a finalized session's revision, of a new artifact unless a is given.
-func draft(t testing.TB, s Stores, w workspace.Workspace, k credential.Key, a id.Artifact) artifact.Revision {
-	t.Helper()
-	u, entries := openSession(t, s, w, k, a)
-	f := finalization(t, s, k, u, entries)
-	if err := s.Uploads.Finalize(ctx, f); err != nil {
-		t.Fatal(err)
-	}
-	return f.Revision
-}
-
-func publication(k credential.Key, r artifact.Revision, number int) artifact.Publication {
-	return artifact.Publication{
-		Command:   command(k, idempotency.PublishRevision),
-		Result:    []byte(`{"a":1}`),
-		Workspace: k.Workspace,
-		Artifact:  r.Artifact,
-		Revision:  r,
-		Number:    number,
-		First:     number == 1,
-		Allowance: 20,
-		ExpiresAt: now().Add(24 * time.Hour),
-		Renews:    true,
-		At:        now(),
-		Event:     record(k.Workspace, now()),
-	}
-}
 
 func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	s := newStore(t)
@@ -256,9 +25,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	r := draft(t, s, w, k, "")
 	p := publication(k, r, 1)
 	p.Share = &artifact.Share{ID: id.NewLink(), Public: id.NewPublic()}
-	if err := s.Artifacts.Publish(ctx, p); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Artifacts.Publish(ctx, p))
 	found, err := s.Access.Find(ctx, k.Public, w.ID, access.Request{
 		Operation: p.Command.Key.Operation,
 		Target:    p.Command.Key.Target,
@@ -266,9 +33,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 		Artifact:  r.Artifact,
 		Revision:  r.ID,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, err)
 	if !reflect.DeepEqual(*found.Workspace, w) || found.Key.ID != k.ID || !found.Key.ExpiresAt.Equal(k.ExpiresAt) ||
 		len(found.Key.Scopes) != 2 {
 		t.Errorf("got %+v %+v", found.Workspace, found.Key)
@@ -330,16 +95,7 @@ func TestF20TwoCommitsOfOneCommandHaveOneEffect(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
 	p := publication(k, draft(t, s, w, k, ""), 1)
-	errs := parallel(8, func(int) error { return s.Artifacts.Publish(ctx, p) })
-	won := 0
-	for _, err := range errs {
-		var taken *idempotency.AlreadyDone
-		if err == nil {
-			won++
-		} else if !errors.As(err, &taken) || !taken.Record.Finished(now()) {
-			t.Error(err)
-		}
-	}
+	won := winners(t, parallel.Calls(8, func(int) error { return s.Artifacts.Publish(ctx, p) }), isDone)
 	if used, _ := s.Counters.ArtifactsToday(ctx, w.ID, now()); won != 1 || used != 1 {
 		t.Errorf("%d won, %d counted", won, used)
 	}
@@ -349,15 +105,8 @@ func TestF21ARevisionIsPublishedOnceWhateverTheKey(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
-	errs := parallel(6, func(int) error { return s.Artifacts.Publish(ctx, publication(k, r, 1)) })
-	won := 0
-	for _, err := range errs {
-		if err == nil {
-			won++
-		} else if !errors.Is(err, artifact.ErrMoved) {
-			t.Error(err)
-		}
-	}
+	errs := parallel.Calls(6, func(int) error { return s.Artifacts.Publish(ctx, publication(k, r, 1)) })
+	won := winners(t, errs, func(err error) bool { return errors.Is(err, artifact.ErrMoved) })
 	a, _ := s.Artifacts.Artifact(ctx, r.Artifact)
 	if used, _ := s.Counters.ArtifactsToday(ctx, w.ID, now()); won != 1 || used != 1 || a.Number != 1 {
 		t.Errorf("%d won, %d counted, number %d", won, used, a.Number)
@@ -372,7 +121,7 @@ func TestF50TheAllowanceIsExactUnderParallelPublications(t *testing.T) {
 	for i := range drafts {
 		drafts[i] = draft(t, s, w, k, "")
 	}
-	errs := parallel(tries, func(i int) error {
+	errs := parallel.Calls(tries, func(i int) error {
 		p := publication(k, drafts[i], 1)
 		p.Allowance = allowance
 		return s.Artifacts.Publish(ctx, p)
@@ -405,15 +154,13 @@ func TestF23AnArtifactHasOneDraft(t *testing.T) {
 	s := newStore(t)
 	w, k := tenant(t, s)
 	r := draft(t, s, w, k, "")
-	if err := s.Artifacts.Publish(ctx, publication(k, r, 1)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, s.Artifacts.Publish(ctx, publication(k, r, 1)))
 	fs := make([]upload.Finalization, 2)
 	for i := range fs {
 		u, entries := openSession(t, s, w, k, r.Artifact)
 		fs[i] = finalization(t, s, k, u, entries)
 	}
-	errs := parallel(2, func(i int) error { return s.Uploads.Finalize(ctx, fs[i]) })
+	errs := parallel.Calls(2, func(i int) error { return s.Uploads.Finalize(ctx, fs[i]) })
 	if (errs[0] == nil) == (errs[1] == nil) {
 		t.Fatal(errs)
 	}
@@ -476,14 +223,4 @@ func TestASessionThatVanishedIsNotFinalized(t *testing.T) {
 	if a, err := s.Artifacts.Artifact(ctx, u.Artifact); err != nil || a != nil {
 		t.Errorf("it made %+v, %v", a, err)
 	}
-}
-
-func parallel(n int, f func(int) error) []error {
-	errs := make([]error, n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Go(func() { errs[i] = f(i) })
-	}
-	wg.Wait()
-	return errs
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/web"
 )
 
@@ -32,14 +33,9 @@ func TestEventsArriveAsTheRequestsThatTheyAre(t *testing.T) {
 			}
 			golden := filepath.Join("testdata", host+".txt")
 			if *update {
-				if err := os.WriteFile(golden, []byte(seen.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				expect.OK(t, os.WriteFile(golden, []byte(seen.String()), 0o644))
 			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := expect.Value(os.ReadFile(golden))(t)
 			if seen.String() != string(want) {
 				t.Errorf("requests differ from %s; if they should, run with -update and read the difference. Now:\n%s", golden,
 					seen.String())
@@ -59,14 +55,9 @@ func eventFiles(t *testing.T, host string) []string {
 
 func readEvent(t *testing.T, name string) event {
 	t.Helper()
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := expect.Value(os.ReadFile(name))(t)
 	var e event
-	if err := json.Unmarshal(raw, &e); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(raw, &e))
 	return e
 }
 
@@ -105,41 +96,11 @@ func sortedNames(h http.Header) []string {
 	return names
 }
 
-// TestEveryEventIsAnsweredInEveryMode runs all events through the whole adapter, JSON in and out.
-func TestEveryEventIsAnsweredInEveryMode(t *testing.T) {
-	echo := func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		w.Header().Set("Content-Type", "application/octet-stream")
-		w.Write(append([]byte(r.RequestURI+"\n"), body...))
-	}
-	for _, host := range []string{"api", "upload", "content", "app", "mcp"} {
-		for _, name := range eventFiles(t, host) {
-			e := readEvent(t, name)
-			r, err := e.request(t.Context())
-			want := http.StatusOK
-			if err != nil {
-				want = http.StatusBadRequest
-			}
-			for _, mode := range []Mode{Buffered, Stream} {
-				got := invokeFile(t, http.HandlerFunc(echo), mode, name)
-				if got.Status != want {
-					t.Errorf("%s, %s: status %d", name, mode, got.Status)
-				}
-				if err == nil && e.method() != "HEAD" && !strings.HasPrefix(got.Body, r.RequestURI+"\n") {
-					t.Errorf("%s, %s: body %q", name, mode, got.Body)
-				}
-			}
-		}
-	}
-}
-
 func TestOtherEventsAreNoRequests(t *testing.T) {
 	for _, payload := range []string{`{}`, `{"version":"2.0"}`, `{"Records":[{"eventSource":"aws:sqs"}]}`,
 		`{"source":"aws.scheduler","detail":{}}`} {
 		var e event
-		if err := json.Unmarshal([]byte(payload), &e); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, json.Unmarshal([]byte(payload), &e))
 		if out, err := (adapter{handler: http.NotFoundHandler()}).serve(t.Context(), e); err == nil {
 			t.Errorf("%s is answered: %+v", payload, out)
 		}

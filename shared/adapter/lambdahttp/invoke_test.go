@@ -5,9 +5,9 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"os"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/lambdatest"
 )
 
@@ -15,15 +15,6 @@ import (
 func invoke(t *testing.T, h http.Handler, m Mode, e event) lambdatest.Reply {
 	t.Helper()
 	return lambdatest.Invoke(t, NewHandler(h, m), e)
-}
-
-func invokeFile(t *testing.T, h http.Handler, m Mode, name string) lambdatest.Reply {
-	t.Helper()
-	payload, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lambdatest.Invoke(t, NewHandler(h, m), payload)
 }
 
 func httpAPIEvent(method, path string) event {
@@ -55,10 +46,7 @@ func abandonable(
 	abandon func(),
 ) (status int, body io.ReadCloser) {
 	t.Helper()
-	out, err := adapter{handler: h, mode: Stream, abandon: abandon}.serve(ctx, restEvent("GET", "/"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := expect.Value(adapter{handler: h, mode: Stream, abandon: abandon}.serve(ctx, restEvent("GET", "/")))(t)
 	body = out.(io.ReadCloser)
 	return preludeOf(t, body), body
 }
@@ -69,9 +57,7 @@ func preludeOf(t *testing.T, r io.Reader) int {
 	var prelude []byte
 	one := make([]byte, 1)
 	for !bytes.HasSuffix(prelude, make([]byte, 8)) {
-		if _, err := io.ReadFull(r, one); err != nil {
-			t.Fatal(err)
-		}
+		expect.Value(io.ReadFull(r, one))(t)
 		prelude = append(prelude, one[0])
 	}
 	return lambdatest.Parse(t, prelude).Status

@@ -70,17 +70,3 @@ func TestTheLineOfARequestIsWrittenWithoutAllocation(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
-
-func BenchmarkLine(b *testing.B) {
-	for name, h := range map[string]slog.Handler{
-		"slog": slog.NewJSONHandler(io.Discard, options), "line": newLineHandler(io.Discard, options),
-	} {
-		log := slog.New(h).With("host", "content")
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				log.LogAttrs(b.Context(), slog.LevelInfo, "request", requestLine...)
-			}
-		})
-	}
-}

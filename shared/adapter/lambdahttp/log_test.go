@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/web"
 )
 
@@ -24,14 +25,9 @@ func TestTheLineOfARequestNamesItAsGatewayAndLambdaDo(t *testing.T) {
 		surface := web.Server{Log: NewLog(&log), Now: time.Now}
 		e.Context.RequestID = "gateway-1"
 		ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "invocation-1"})
-		out, err := adapter{handler: surface.Handler(), mode: Stream}.serve(ctx, e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := expect.Value(adapter{handler: surface.Handler(), mode: Stream}.serve(ctx, e))(t)
 		if s, streams := out.(*events.APIGatewayProxyStreamingResponse); streams {
-			if _, err := io.ReadAll(s.Body); err != nil {
-				t.Fatal(err)
-			}
+			expect.Value(io.ReadAll(s.Body))(t)
 			s.Body.(io.Closer).Close() // returns when the handler has
 		}
 		var line map[string]any

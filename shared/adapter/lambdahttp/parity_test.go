@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/lambdatest"
 	"vitrine/scripts/testkit/output"
 )
@@ -111,20 +112,11 @@ var testFiles = fstest.MapFS{"file.txt": {Data: []byte("the text of a file")}}
 
 func ask(t *testing.T, base, method string) string {
 	t.Helper()
-	r, err := http.NewRequest(method, base+"/a%20b", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := expect.Value(http.NewRequest(method, base+"/a%20b", nil))(t)
 	r.Header.Set("X-Sent", "1, 2")
-	resp, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := expect.Value(http.DefaultTransport.RoundTrip(r))(t)
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := expect.Value(io.ReadAll(resp.Body))(t)
 	return lambdatest.Reply{Status: resp.StatusCode, Header: resp.Header, Body: string(body)}.String()
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda/messages"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/limits"
 )
@@ -25,9 +26,7 @@ func TestAStreamBeginsBeforeTheHandlerEnds(t *testing.T) {
 		<-release
 		io.WriteString(w, "second")
 	})
-	if _, err := io.ReadFull(body, make([]byte, len("first "))); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(io.ReadFull(body, make([]byte, len("first "))))(t)
 	close(release)
 	if rest, err := io.ReadAll(body); string(rest) != "second" || err != nil {
 		t.Error(string(rest), err)
@@ -215,45 +214,6 @@ func TestASlowReaderIsCutOff(t *testing.T) {
 	}
 }
 
-// TestSlowReadersOfAllFunctionsLetAnotherIn lets twelve readers take 8 KB/s of 10 MB from eight
-// functions. Another reader waits only as long as the pace allows, and not for the minutes that the
-// complete answers would take.
-func TestSlowReadersOfAllFunctionsLetAnotherIn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		pace := limits.Default().Pace
-		s := &web.Server{Pace: pace, Log: slog.New(slog.DiscardHandler)}
-		h := s.Around(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			for range 160 {
-				if _, err := w.Write(make([]byte, 64<<10)); err != nil {
-					web.Abort(r.Context(), errors.Join(err, context.Canceled))
-				}
-			}
-		}))
-		functions := make(chan struct{}, 8)
-		read := func(each time.Duration, most int64) {
-			functions <- struct{}{}
-			defer func() { <-functions }()
-			_, body := streamOf(t, t.Context(), h.ServeHTTP)
-			defer body.Close()
-			var err error
-			for n := int64(0); err == nil && n < most; n += 8 << 10 {
-				<-time.After(each) // of the bubble
-				_, err = io.CopyN(io.Discard, body, 8<<10)
-			}
-		}
-		for range 12 {
-			go read(time.Second, 10<<20)
-		}
-		synctest.Wait()
-		began := time.Now()
-		read(0, 8<<10)
-		if waited, most := time.Since(began), 2*(2*pace.Patience+5*time.Second); waited > most {
-			t.Errorf("another reader waits %v, want %v at most", waited, most)
-		}
-		<-time.After(time.Hour) // the slow ones end
-	})
-}
-
 // TestAFunctionThatItsGatewayHoldsEnds does not close a stream after it was cut, like a runtime
 // that is stuck in a write.
 func TestAFunctionThatItsGatewayHoldsEnds(t *testing.T) {
@@ -328,10 +288,7 @@ func TestWorkThatOutlivesAnAnswerEndsTheFunctionOnceTheAnswerIsSent(t *testing.T
 	for left, want := range []int{-1, 1, 2} {
 		ended := -1
 		a := adapter{handler: leftover(left), mode: Stream, spent: func(n int) { ended = n }}
-		out, err := a.serve(t.Context(), restEvent("GET", "/"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := expect.Value(a.serve(t.Context(), restEvent("GET", "/")))(t)
 		body := out.(io.ReadCloser)
 		if got, err := io.ReadAll(body); !strings.HasSuffix(string(got), "all") || err != nil || ended != -1 {
 			t.Errorf("%d left: %q, %v, ended %d before the answer was sent", left, got, err, ended)

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/meter"
 )
 
@@ -50,9 +51,7 @@ func TestTheEngineTellsTheCapacityOfEveryOperation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, counts := meter.With(t.Context())
-			if err := c.call(ctx); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, c.call(ctx))
 			wantUnits(t, counts, c.rru, c.wru)
 		})
 	}
@@ -73,9 +72,7 @@ func newTable(t *testing.T) *dynamodb.Client {
 		o.BaseEndpoint = &e.DynamoDB
 		o.APIOptions = append(o.APIOptions, meter.Add)
 	})
-	if err := engine.CreateTable(t.Context(), client, table); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, engine.CreateTable(t.Context(), client, table))
 	return client
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go/middleware"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/meter"
 )
 
@@ -119,9 +120,7 @@ func TestUnitsThatAreToldApartAreTakenAsTold(t *testing.T) {
 			{"CapacityUnits":6,"WriteCapacityUnits":6},{"CapacityUnits":1}]}`)
 	})
 	ctx, counts := meter.With(t.Context())
-	if _, err := client.TransactWriteItems(ctx, transaction("a")); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(client.TransactWriteItems(ctx, transaction("a")))(t)
 	wantUnits(t, counts, 4, 7)
 }
 
@@ -142,9 +141,7 @@ func TestPresigningIsNoCall(t *testing.T) {
 	client := s3.NewFromConfig(config(), func(o *s3.Options) { o.APIOptions = append(o.APIOptions, meter.Add) })
 	ctx, counts := meter.With(t.Context())
 	in := &s3.PutObjectInput{Bucket: aws.String("bucket"), Key: aws.String("key")}
-	if _, err := s3.NewPresignClient(client).PresignPutObject(ctx, in); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(s3.NewPresignClient(client).PresignPutObject(ctx, in))(t)
 	if counts.Calls() != 0 || counts.RoundTrips() != 0 {
 		t.Errorf("counted %+v", counts.List())
 	}
@@ -159,7 +156,7 @@ func TestACallDoesNotChangeItsInput(t *testing.T) {
 	}
 }
 
-func talkTo(t testing.TB, handle http.HandlerFunc, options ...func(*dynamodb.Options)) *dynamodb.Client {
+func talkTo(t *testing.T, handle http.HandlerFunc, options ...func(*dynamodb.Options)) *dynamodb.Client {
 	t.Helper()
 	server := httptest.NewServer(handle)
 	t.Cleanup(server.Close)
@@ -191,7 +188,7 @@ func config() aws.Config {
 	return aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("key", "secret", "")}
 }
 
-func get(t testing.TB, ctx context.Context, client *dynamodb.Client) {
+func get(t *testing.T, ctx context.Context, client *dynamodb.Client) {
 	if _, err := client.GetItem(ctx, getInput()); err != nil {
 		t.Error(err)
 	}
@@ -202,56 +199,6 @@ func wantUnits(t *testing.T, c *meter.Counts, rru, wru float64) {
 	if c.RRU() != rru || c.WRU() != wru {
 		t.Errorf("%v RRU and %v WRU, want %v and %v", c.RRU(), c.WRU(), rru, wru)
 	}
-}
-
-func BenchmarkCall(b *testing.B) {
-	client := talkTo(b, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{}`) })
-	bare := talkTo(b, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, `{}`) }, func(o *dynamodb.Options) {
-		o.APIOptions = nil
-	})
-	counted, _ := meter.With(b.Context())
-	for _, c := range []struct {
-		name   string
-		client *dynamodb.Client
-		ctx    context.Context
-	}{{"without meter", bare, b.Context()}, {"not counted", client, b.Context()}, {"counted", client, counted}} {
-		b.Run(c.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				get(b, c.ctx, c.client)
-			}
-		})
-	}
-}
-
-// BenchmarkMeter measures the meter alone, around a call that does no work.
-func BenchmarkMeter(b *testing.B) {
-	stack := middleware.NewStack("GetItem", func() any { return nil })
-	if err := stack.Finalize.Add(retry.NewAttemptMiddleware(aws.NopRetryer{}, nil), middleware.After); err != nil {
-		b.Fatal(err)
-	}
-	if err := meter.Add(stack); err != nil {
-		b.Fatal(err)
-	}
-	m, _ := stack.Initialize.Get("vitrine.meter")
-	in := middleware.InitializeInput{Parameters: getInput()}
-	counted, _ := meter.With(b.Context())
-	for name, ctx := range map[string]context.Context{"not counted": b.Context(), "counted": counted} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				_, _, _ = m.HandleInitialize(ctx, in, nothing{})
-			}
-		})
-	}
-}
-
-type nothing struct{}
-
-func (nothing) HandleInitialize(context.Context, middleware.InitializeInput) (
-	out middleware.InitializeOutput, md middleware.Metadata, err error,
-) {
-	return out, md, nil
 }
 
 func TestDeniedObjectsAreInTheLogLine(t *testing.T) {

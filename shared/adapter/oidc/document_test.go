@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/fault"
 )
@@ -34,9 +35,7 @@ func newDocumentProvider(t testing.TB, change func(d map[string]any, own string)
 		Loopback: true,
 		Now:      time.Now,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return p
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"vitrine/scripts/testkit/clock"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/fault"
@@ -53,9 +54,7 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 		Callbacks: []string{"http://localhost:1/callback"},
 		SignedOut: []string{"http://localhost:1/"},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	server.Start()
 	t.Cleanup(server.Close)
 	c := Config{
@@ -85,10 +84,7 @@ func (s *env) times(path string) int {
 
 func (s *env) mint(t testing.TB, h provider.Hostile) string {
 	t.Helper()
-	token, err := s.idp.Mint(ada, "", "", h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := expect.Value(s.idp.Mint(ada, "", "", h))(t)
 	return token
 }
 
@@ -96,9 +92,7 @@ func TestAnIDTokenTellsWhoSomebodyIs(t *testing.T) {
 	s := newEnv(t)
 	for _, algorithm := range []string{"RS256", "ES256"} {
 		token, err := s.idp.Mint(provider.Person{Email: "ada@example.org", Subject: "one"}, "n", algorithm, provider.Honest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		who, err := s.Verify(ctx, token)
 		if err != nil || who.Subject != "one" || who.Email != "ada@example.org" || who.Issuer != s.config.Issuer ||
 			who.AuthenticatedAt.Unix() != s.clock.Now().Unix() {
@@ -167,9 +161,7 @@ func TestKeysAreAskedForOnceAndAgainForANewOne(t *testing.T) {
 	s := newEnv(t)
 	verify := func(token string) error { _, err := s.Verify(ctx, token); return err }
 	for range 3 {
-		if err := verify(s.mint(t, provider.Honest)); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, verify(s.mint(t, provider.Honest)))
 		for _, h := range []provider.Hostile{provider.OtherKey, provider.UnknownKey} {
 			if verify(s.mint(t, h)) == nil {
 				t.Fatal("a false signature counts")
@@ -180,9 +172,7 @@ func TestKeysAreAskedForOnceAndAgainForANewOne(t *testing.T) {
 		t.Errorf("false tokens made us ask for keys %d times", n)
 	}
 	old := s.mint(t, provider.Honest)
-	if err := s.idp.Rotate(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.idp.Rotate())
 	s.clock.Advance(retryEvery)
 	if err := verify(s.mint(t, provider.Honest)); err != nil {
 		t.Errorf("after a rotation: %v", err)
@@ -198,9 +188,7 @@ func TestKeysAreAskedForOnceAndAgainForANewOne(t *testing.T) {
 func TestOldKeysServeWhileTheProviderHasNoAnswer(t *testing.T) {
 	t.Parallel() // waits for a provider that stalls
 	s := newEnv(t)
-	if _, err := s.Verify(ctx, s.mint(t, provider.Honest)); err != nil {
-		t.Fatal(err)
-	}
+	expect.Value(s.Verify(ctx, s.mint(t, provider.Honest)))(t)
 	for _, how := range []provider.Break{provider.Fails, provider.Long, provider.Redirects, provider.Babbles,
 		provider.Stalls} {
 		s.idp.Break("/jwks", how)
@@ -259,9 +247,7 @@ func TestEveryCallEndsWithoutADeadlineOfTheCaller(t *testing.T) {
 			Loopback: true,
 			Now:      time.Now,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		p.client.Transport.(limitedTransport).next.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
 			ours, theirs := net.Pipe()
 			go io.Copy(io.Discard, theirs) // takes requests and never answers
@@ -315,10 +301,7 @@ func TestSigningOutIsSaidInTheProvidersWay(t *testing.T) {
 			continue
 		}
 		client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-		response, err := client.Get(got)
-		if err != nil {
-			t.Fatal(err)
-		}
+		response := expect.Value(client.Get(got))(t)
 		response.Body.Close()
 		if response.StatusCode != http.StatusSeeOther || response.Header.Get("Location") != "http://localhost:1/" {
 			t.Errorf("%q: the provider answers %s", style, response.Status)
@@ -375,9 +358,7 @@ func TestOperatorsAreThoseWhomTheClaimNames(t *testing.T) {
 		"one of two": {[]string{"staff", "operators"}, true},
 	} {
 		token, err := s.idp.Mint(provider.Person{Email: "ada@example.org", Groups: c.groups}, "", "", provider.Honest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		who, err := s.Verify(ctx, token)
 		if err != nil || who.Operator != c.operator || who.OperatorAt().IsZero() == c.operator {
 			t.Errorf("%s: %+v, %v", name, who, err)
@@ -385,9 +366,7 @@ func TestOperatorsAreThoseWhomTheClaimNames(t *testing.T) {
 	}
 	token, err := off.idp.Mint(provider.Person{Email: "ada@example.org", Groups: []string{"operators", ""}}, "", "",
 		provider.Honest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if who, err := off.Verify(ctx, token); err != nil || who.Operator {
 		t.Errorf("without a claim: %+v, %v", who, err)
 	}

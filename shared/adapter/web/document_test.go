@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/fault"
 )
@@ -77,9 +78,7 @@ func describe(t *testing.T, s *env) document {
 	t.Helper()
 	w := s.do(t, "GET", "/openapi.json", "")
 	var d document
-	if err := json.Unmarshal(w.Body.Bytes(), &d); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(w.Body.Bytes(), &d))
 	if got := w.Header().Get("Content-Type"); got != "application/json" {
 		t.Errorf("Content-Type %q", got)
 	}

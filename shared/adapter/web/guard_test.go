@@ -16,132 +16,55 @@ import (
 
 const goodBody = `{"title":"x"}`
 
-// guardOrder has requests with several faults, and the refusal of the first one.
-var guardOrder = []struct {
-	name                string
-	bearer, key, body   string
-	full, replay, count bool
-	status              int
-	code                fault.Code
-}{
-	{
-		name:   "nothing is right: credential first",
-		body:   "{",
-		full:   true,
-		status: 401,
-		code:   fault.NotAuthenticated,
-	},
-	{
-		name:   "unknown credential beats key",
-		bearer: "bad",
-		body:   "{",
-		full:   true,
-		status: 401,
-		code:   fault.NotAuthenticated,
-	},
-	{
-		name:   "the database beats the key",
-		bearer: "no-database",
-		full:   true,
-		status: 503,
-		code:   fault.DatabaseUnavailable,
-	},
-	{
-		name:   "missing key beats scope",
-		bearer: readingKey,
-		body:   "{",
-		full:   true,
-		status: 400,
-		code:   fault.InvalidIdempotencyKey,
-	},
-	{
-		name:   "short key beats scope",
-		bearer: readingKey,
-		key:    "1234567",
-		full:   true,
-		status: 400,
-		code:   fault.InvalidIdempotencyKey,
-	},
-	{
-		name:   "foreign characters in the key",
-		bearer: goodKey,
-		key:    "12345678 9",
-		body:   goodBody,
-		status: 400,
-		code:   fault.InvalidIdempotencyKey,
-	},
-	{
-		name:   "scope beats limit and body",
-		bearer: readingKey,
-		key:    "12345678",
-		body:   "{",
-		full:   true,
-		status: 403,
-		code:   fault.Forbidden,
-	},
-	{
-		name:   "limit beats body",
-		bearer: goodKey,
-		key:    "12345678",
-		body:   "{",
-		full:   true,
-		count:  true,
-		status: 429,
-		code:   fault.RateLimitedActor,
-	},
-	{
-		name:   "body last",
-		bearer: goodKey,
-		key:    "12345678",
-		body:   "{",
-		count:  true,
-		status: 400,
-		code:   fault.InvalidRequest,
-	},
-	{
-		name:   "a finished record is not counted",
-		bearer: goodKey,
-		key:    "12345678",
-		body:   goodBody,
-		full:   true,
-		replay: true,
-		status: 201,
-	},
-	{
-		name:   "a finished record compares bodies",
-		bearer: goodKey,
-		key:    "12345678",
-		body:   `{"title":"y"}`,
-		full:   true,
-		replay: true,
-		status: 400,
-		code:   fault.InvalidIdempotencyKey,
-	},
+// guarded is a request with several faults, and the refusal of the first one.
+type guarded struct {
+	name, token, key, body string
+	full                   bool // the limits are used up
+	status                 int
+	code                   fault.Code
+}
+
+// do sends the request to a route that creates something, and checks the refusal, and that only requests with the right
+// to it were counted. It returns the answer if there has to be one.
+func (g guarded) do(t *testing.T, s *env, path string) (got created) {
+	t.Helper()
+	s.counters.full = g.full
+	headers := []string{"X-Nothing", ""}
+	if g.token != "" {
+		headers = append(headers, bearer(g.token)...)
+	}
+	if g.key != "" {
+		headers = append(headers, "Idempotency-Key", g.key)
+	}
+	w := s.do(t, "POST", path, g.body, headers...)
+	if g.code == "" {
+		got = answered(t, w, g.status)
+	} else {
+		wantRefusal(t, w, g.status, g.code)
+	}
+	entitled := g.code == "" || g.code == fault.RateLimitedActor || g.code == fault.InvalidRequest
+	if counted := s.counters.count.Load() > 0; counted != entitled {
+		t.Errorf("counted: %v", counted)
+	}
+	return got
 }
 
 func TestGuardsRefuseInOrder(t *testing.T) {
-	for _, tt := range guardOrder {
-		t.Run(tt.name, func(t *testing.T) {
+	for _, g := range []guarded{
+		{"nothing is right: credential first", "", "", "{", true, 401, fault.NotAuthenticated},
+		{"unknown credential beats key", "bad", "", "{", true, 401, fault.NotAuthenticated},
+		{"the database beats the key", "no-database", "", "", true, 503, fault.DatabaseUnavailable},
+		{"missing key beats scope", readingKey, "", "{", true, 400, fault.InvalidIdempotencyKey},
+		{"short key beats scope", readingKey, "1234567", "", true, 400, fault.InvalidIdempotencyKey},
+		{"foreign characters in the key", goodKey, "12345678 9", goodBody, false, 400, fault.InvalidIdempotencyKey},
+		{"scope beats limit and body", readingKey, "12345678", "{", true, 403, fault.Forbidden},
+		{"limit beats body", goodKey, "12345678", "{", true, 429, fault.RateLimitedActor},
+		{"body last", goodKey, "12345678", "{", false, 400, fault.InvalidRequest},
+	} {
+		t.Run(g.name, func(t *testing.T) {
 			s := newEnv(t)
-			s.counters.full = tt.full
-			if tt.replay {
-				s.record = finishedRecord(s)
-			}
-			headers := []string{"X-Nothing", ""}
-			if tt.bearer != "" {
-				headers = append(headers, "Authorization", "Bearer "+tt.bearer)
-			}
-			if tt.key != "" {
-				headers = append(headers, "Idempotency-Key", tt.key)
-			}
-			w := s.do(t, "POST", "/v1/things", tt.body, headers...)
-			if tt.code == "" {
-				answered(t, w, tt.status)
-			} else {
-				wantRefusal(t, w, tt.status, tt.code)
-			}
-			if counted := s.counters.count.Load() > 0; counted != tt.count {
-				t.Errorf("counted: %v", counted)
+			if g.do(t, s, "/v1/things"); s.handled.Load() != 0 {
+				t.Error("the handler ran")
 			}
 		})
 	}
@@ -159,10 +82,12 @@ func finishedRecord(s *env) *idempotency.Record {
 
 func TestReplayAnswersTheFirstResult(t *testing.T) {
 	s := newEnv(t)
-	s.record = finishedRecord(s)
+	s.record, s.counters.full = finishedRecord(s), true
 	if got := answered(t, s.create1(t, `{"title":"x"}`), 201); got.ID != "first" {
 		t.Errorf("%+v", got)
 	}
+	wantRefusal(t, s.create1(t, `{"title":"y"}`), 400, fault.InvalidIdempotencyKey)
+	s.counters.full = false
 	s.record.Expires = s.server.Now()
 	if got := answered(t, s.create1(t, `{"title":"x"}`), 201); got.ID == "first" {
 		t.Error("an expired record answered")
@@ -265,18 +190,8 @@ func TestLimitsRunBesideAReadingHandler(t *testing.T) {
 	})
 }
 
-func TestHandlersThatWriteWaitForTheLimits(t *testing.T) {
-	s := newEnv(t)
-	s.counters.full = true
-	wantRefusal(t, s.create1(t, `{"title":"x"}`), 429, fault.RateLimitedActor)
-	if s.handled.Load() != 0 {
-		t.Error("the handler ran")
-	}
-}
-
 func TestRetryAfterIsWholeSecondsRoundedUp(t *testing.T) {
-	s := newEnv(t)
-	w := s.do(t, "POST", "/v1/open", "{", "X-Refuse", "1")
+	w := newEnv(t).do(t, "POST", "/v1/open", "{", "X-Refuse", "1")
 	wantRefusal(t, w, 429, fault.ProvisionRateLimited)
 	if got := w.Header().Get("Retry-After"); got != "2" {
 		t.Errorf("Retry-After %q for 1.5 s", got)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/identity/credential"
@@ -98,35 +99,17 @@ func (s *env) who(ctx context.Context, call *web.Request, _ *struct{}) (created,
 func bearer(token string) []string { return []string{"Authorization", "Bearer " + token} }
 
 func TestRoutesOfMembersGuardInTheSameOrder(t *testing.T) {
-	const good = `{"title":"x"}`
-	for _, tt := range []struct {
-		name, token, key, body string
-		full                   bool
-		status                 int
-		code                   fault.Code
-	}{
+	for _, g := range []guarded{
 		{"nothing is right: credential first", "", "", "{", true, 401, fault.NotAuthenticated},
 		{"missing key beats scope", viewerToken, "", "{", true, 400, fault.InvalidIdempotencyKey},
-		{"T50: 201 characters", memberToken, strings.Repeat("x", 201), good, false, 400, fault.InvalidIdempotencyKey},
+		{"T50: 201 characters", memberToken, strings.Repeat("x", 201), goodBody, false, 400, fault.InvalidIdempotencyKey},
 		{"scope beats limit", viewerToken, "12345678", "{", true, 403, fault.Forbidden},
 		{"limit beats body", memberToken, "12345678", "{", true, 429, fault.RateLimitedActor},
 		{"body last", memberToken, "12345678", "{", false, 400, fault.InvalidRequest},
-		{"all is right", memberToken, "12345678", good, false, 200, ""},
+		{"all is right", memberToken, "12345678", goodBody, false, 200, ""},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			s := newMemberEnv(t)
-			s.counters.full = tt.full
-			headers := []string{"X-Nothing", ""}
-			if tt.token != "" {
-				headers = append(headers, bearer(tt.token)...)
-			}
-			if tt.key != "" {
-				headers = append(headers, "Idempotency-Key", tt.key)
-			}
-			w := s.do(t, "POST", "/v1/web/things", tt.body, headers...)
-			if tt.code != "" {
-				wantRefusal(t, w, tt.status, tt.code)
-			} else if got := answered(t, w, tt.status); got.ID != mem {
+		t.Run(g.name, func(t *testing.T) {
+			if got := g.do(t, newMemberEnv(t), "/v1/web/things"); g.code == "" && got.ID != mem {
 				t.Errorf("the command is that of %q", got.ID)
 			}
 		})
@@ -230,9 +213,7 @@ func TestAMemberThatMayBeNullIsDocumentedSo(t *testing.T) {
 			Schemas map[string]struct{ Properties map[string]json.RawMessage }
 		}
 	}
-	if err := json.Unmarshal(s.do(t, "GET", "/openapi.json", "").Body.Bytes(), &d); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal(s.do(t, "GET", "/openapi.json", "").Body.Bytes(), &d))
 	const ref = `{"$ref":"#/components/schemas/Inner"}`
 	for name, want := range map[string]string{
 		"inner": `{"anyOf":[` + ref + `,{"type":"null"}]}`,

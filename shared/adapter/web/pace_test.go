@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/pipehttp"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/limits"
@@ -73,9 +74,7 @@ func servePaced(
 		h.ServeHTTP(&slowWriter{ResponseRecorder: httptest.NewRecorder(), wait: wait}, httptest.NewRequest("GET", "/", nil))
 	}()
 	took = time.Since(began)
-	if err := json.NewDecoder(&log).Decode(&line); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.NewDecoder(&log).Decode(&line))
 	return line, took
 }
 
@@ -135,10 +134,7 @@ func TestADeadlineIsOfWritesAlone(t *testing.T) {
 			<-time.After(time.Minute) // of the bubble
 		})
 		for range 2 { // on one connection
-			got, err := conn.Ask("GET", "/")
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := expect.Value(conn.Ask("GET", "/"))(t)
 			if body, err := io.ReadAll(got.Body); err != nil || string(body) != "answer" {
 				t.Errorf("%q, %v", body, err)
 			}
@@ -155,9 +151,7 @@ func TestAReaderOfNothingLosesItsConnection(t *testing.T) {
 					w.Write(make([]byte, piece))
 				}
 			})
-			if err := conn.Send(method, "/"); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, conn.Send(method, "/"))
 			<-time.After(limits.Default().Pace.Patience + time.Second)
 			if n, err := conn.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
 				t.Errorf("%s: the server still listens: %d, %v", method, n, err)

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/fault"
@@ -115,10 +116,7 @@ func TestAnswersThatBreakOffCutTheConnection(t *testing.T) {
 			server := httptest.NewUnstartedServer(s.host)
 			server.Config.ErrorLog = log.New(io.Discard, "", 0)
 			server.Start()
-			resp, err := http.Get(server.URL + "/v/token/" + path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := expect.Value(http.Get(server.URL + "/v/token/" + path))(t)
 			body, err := io.ReadAll(resp.Body)
 			resp.Body.Close()
 			server.Close() // waits for the handler
@@ -133,29 +131,23 @@ func TestAnswersThatBreakOffCutTheConnection(t *testing.T) {
 }
 
 func TestRedact(t *testing.T) {
-	token := strings.Repeat("Ab-_9", 19)
+	token, digest := strings.Repeat("Ab-_9", 19), strings.Repeat("ab", 32)
+	const failed = "operation error DynamoDB: GetItem, https response error StatusCode: 400, RequestID: 1b2c-3d"
 	for text, want := range map[string]string{
-		`Put "https://b.s3.test/o/w/1?X-Amz-Signature=ab&x=1": EOF`: `Put "https://b.s3.test/o/w/1?[query]": EOF`,
-		"GET http://127.0.0.1:8703/v/" + token +
-			"/a%20b.html: refused": "GET http://127.0.0.1:8703/v/[token] refused",
-		"http://localhost:8704/al/0123456789ABCDEF#" +
-			token[:75]: "http://localhost:8704/al/[token]",
-		"https://c.test/b/" + token +
-			"?x=y end": "https://c.test/b/[token]?[query] end",
-		"/v1/public/agent-view/" +
-			token: "/v1/public/agent-view/[token]",
-		"key ap_pk_preview_0123456789ABCDEF_" + token + ".":                               "key [credential]",
-		"claim ap_ct_production_0123456789ABCDEF.clm_00000000000000000000000000_" + token: "claim [credential]",
-		`header "Authorization: Bearer abc.def-1", more`:                                  `header "Authorization: Bearer [secret]", more`,
-		"X-Amz-Security-Token: abcdef/+= and " +
-			"x-amz-signature=123": "X-Amz-Security-Token: [secret] and x-amz-signature=[secret]",
-		"bare " + token + " token":          "bare [token] token",
-		"jwt eyJhbGciOi.eyJzdWIi.c2ln end":  "jwt [jwt] end",
-		"https://user:password@host.test/x": "https://[user]@host.test/x",
-		"operation error DynamoDB: GetItem, https response error StatusCode: 400, " +
-			"RequestID: 1b2c-3d": "operation error DynamoDB: GetItem, https response error StatusCode: 400, RequestID: 1b2c-3d",
-		"artifact art_00000000000000000000000001 has 64 hex " + strings.Repeat("ab",
-			32): "artifact art_00000000000000000000000001 has 64 hex " + strings.Repeat("ab", 32),
+		`Put "https://b.s3.test/o/w/1?X-Amz-Signature=ab&x=1": EOF`:     `Put "https://b.s3.test/o/w/1?[query]": EOF`,
+		"GET http://127.0.0.1:8703/v/" + token + "/a%20b.html: refused": "GET http://127.0.0.1:8703/v/[token] refused",
+		"http://localhost:8704/al/0123456789ABCDEF#" + token[:75]:       "http://localhost:8704/al/[token]",
+		"https://c.test/b/" + token + "?x=y end":                        "https://c.test/b/[token]?[query] end",
+		"/v1/public/agent-view/" + token:                                "/v1/public/agent-view/[token]",
+		"key ap_pk_preview_0123456789ABCDEF_" + token + ".":             "key [credential]",
+		"claim ap_ct_production_0123456789ABCDEF.clm_0000_" + token:     "claim [credential]",
+		`header "Authorization: Bearer abc.def-1", more`:                `header "Authorization: Bearer [secret]", more`,
+		"X-Amz-Security-Token: abc/+= x-amz-date=1":                     "X-Amz-Security-Token: [secret] x-amz-date=[secret]",
+		"bare " + token + " token":                                      "bare [token] token",
+		"jwt eyJhbGciOi.eyJzdWIi.c2ln end":                              "jwt [jwt] end",
+		"https://user:password@host.test/x":                             "https://[user]@host.test/x",
+		failed:                                                          failed,
+		"artifact art_00000000000000000000000001 " + digest:             "artifact art_00000000000000000000000001 " + digest,
 	} {
 		if got := web.Redact(text); got != want {
 			t.Errorf("%s\n  became %s\n  want   %s", text, got, want)

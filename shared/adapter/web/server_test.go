@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/identity/credential"
@@ -99,10 +100,7 @@ type (
 func newEnv(t testing.TB) *env {
 	t.Helper()
 	s := new(env)
-	now, err := time.Parse(time.RFC3339, testNow)
-	if err != nil {
-		t.Fatal(err)
-	}
+	now := expect.Value(time.Parse(time.RFC3339, testNow))(t)
 	clock := func() time.Time { return now }
 	numbers := limits.Default()
 	s.server = web.Server{
