@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
@@ -45,9 +46,7 @@ func (f *fakeStore) Workspace(context.Context, id.Workspace) (*workspace.Workspa
 func newPeppers(t *testing.T) keyring.Derived {
 	t.Helper()
 	peppers, err := keyring.New().Pepper.Derive("credential")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return peppers
 }
 
@@ -92,9 +91,7 @@ func newKeyEnv(t *testing.T) *keyEnv {
 func TestALiveKeyActsForItsWorkspace(t *testing.T) {
 	e := newKeyEnv(t)
 	got, err := e.Authenticate(t.Context(), e.secret, access.Request{}, "request-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	by := got.Actor
 	if by.Key.ID != e.store.found.Key.ID || by.Workspace.ID != e.store.found.Workspace.ID || by.RequestID != "request-1" {
 		t.Errorf("the actor is %+v", by)
@@ -223,9 +220,7 @@ func TestAKeysLastUseIsStampedOnceInAWhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newKeyEnv(t)
-			if err := e.Touch(t.Context(), credential.Actor{Key: credential.Key{LastUsedAt: c.last}}); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, e.Touch(t.Context(), credential.Actor{Key: credential.Key{LastUsedAt: c.last}}))
 			if len(e.store.touched) != c.want {
 				t.Fatalf("%d stamps, want %d", len(e.store.touched), c.want)
 			}

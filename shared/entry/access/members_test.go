@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
@@ -98,9 +99,7 @@ func newTokenEnv(t *testing.T) *tokenEnv {
 func TestAnAccessTokenActsForItsMember(t *testing.T) {
 	e := newTokenEnv(t)
 	got, err := e.Authenticate(t.Context(), e.bearer, access.Request{}, "request-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	by := got.Actor
 	if by.Member != e.store.member.ID || by.Client != oauth.Dashboard || by.Workspace.ID != e.store.workspace.ID {
 		t.Errorf("the actor is %+v", by)
@@ -159,9 +158,7 @@ func TestADelegatedHostTakesStrangersClientsOnly(t *testing.T) {
 	}
 	e.store.grant.Client = id.NewClient()
 	got, err := e.Authenticate(t.Context(), e.bearer, access.Request{}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if !slices.Equal(got.Actor.Scopes, e.store.grant.Scopes) {
 		t.Errorf("it may do %v, more than was granted", got.Actor.Scopes)
 	}

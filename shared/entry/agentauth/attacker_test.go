@@ -1,10 +1,10 @@
 package agentauth_test
 
 import (
-	"sync"
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
@@ -17,21 +17,16 @@ func TestT25OfTwoWhoCompleteAtOnceOneWins(t *testing.T) {
 	a := w.agent()
 	s := w.start(a.ClaimToken)
 	people := make([]credential.Actor, 6)
-	answers := make([]error, len(people))
-	var all sync.WaitGroup
 	for n := range people {
 		people[n] = w.person()
 	}
-	for n, p := range people {
-		all.Go(func() {
-			if n%2 == 0 {
-				answers[n] = w.complete(p, s.AttemptToken, s.UserCode)
-			} else {
-				_, answers[n] = w.claimer.Claim(ctx, p, command(), nil, a.ClaimToken)
-			}
-		})
-	}
-	all.Wait()
+	answers := parallel.Calls(len(people), func(n int) error {
+		if n%2 == 0 {
+			return w.complete(people[n], s.AttemptToken, s.UserCode)
+		}
+		_, err := w.claimer.Claim(ctx, people[n], command(), nil, a.ClaimToken)
+		return err
+	})
 	winner := -1
 	for n, err := range answers {
 		code := codeOf(err)

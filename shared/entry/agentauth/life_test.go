@@ -4,13 +4,12 @@ import (
 	"errors"
 	"reflect"
 	"slices"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
@@ -165,7 +164,7 @@ func (w *env) connected(p credential.Actor) (ids []id.Registration) {
 func TestT83AssertionsFromBeforeAnEpochAreDead(t *testing.T) {
 	w := newEnv(t)
 	a := w.agent()
-	w.set(w.registration(a.RegistrationID).Workspace, "epoch", &types.AttributeValueMemberN{Value: "1"})
+	w.SetWorkspace(w, w.registration(a.RegistrationID).Workspace, "epoch", &types.AttributeValueMemberN{Value: "1"})
 	_, err := w.exchange(a.IdentityAssertion)
 	w.wantCode(err, "invalid_grant")
 }
@@ -175,12 +174,12 @@ func TestALockedWorkspaceGetsNoTokensUntilItIsLifted(t *testing.T) {
 	a, p := w.claimed()
 	got, err := w.poll(a.ClaimToken)
 	w.ok(err)
-	w.set(p.Workspace.ID, "lock", &types.AttributeValueMemberS{Value: "lkd_1"})
+	w.SetWorkspace(w, p.Workspace.ID, "lock", &types.AttributeValueMemberS{Value: "lkd_1"})
 	_, err = w.exchange(got.IdentityAssertion)
 	w.wantCode(err, "invalid_grant")
 	_, err = w.poll(a.ClaimToken)
 	w.wantCode(err, "invalid_grant")
-	w.set(p.Workspace.ID, "lock", nil)
+	w.SetWorkspace(w, p.Workspace.ID, "lock", nil)
 	again, err := w.exchange(got.IdentityAssertion)
 	w.ok(err)
 	if w.works(got.AccessToken) == "" || w.works(again.AccessToken) == "" {
@@ -188,42 +187,15 @@ func TestALockedWorkspaceGetsNoTokensUntilItIsLifted(t *testing.T) {
 	}
 }
 
-// set changes an attribute of a stored workspace, as an operator does; nil removes it.
-func (w *env) set(of id.Workspace, attribute string, value types.AttributeValue) {
-	w.Helper()
-	expression, v := "REMOVE #a", map[string]types.AttributeValue(nil)
-	if value != nil {
-		expression, v = "SET #a = :v", map[string]types.AttributeValue{":v": value}
-	}
-	_, err := w.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 &w.Names.Core,
-		UpdateExpression:          &expression,
-		ExpressionAttributeNames:  map[string]string{"#a": attribute},
-		ExpressionAttributeValues: v,
-		Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: "W#" + string(of)},
-			"sk": &types.AttributeValueMemberS{Value: "META"},
-		},
-	})
-	w.ok(err)
-}
-
 func TestManyExchangesAtOnceAllGetLiveTokens(t *testing.T) {
 	w := newEnv(t)
 	a := w.agent()
 	const at = 8
-	secrets, errs := make([]string, at), make([]error, at)
-	var all sync.WaitGroup
+	got := make([]contract.Token, at)
+	ends := parallel.Calls(at, func(n int) (err error) { got[n], err = w.exchange(a.IdentityAssertion); return err })
 	for n := range at {
-		all.Go(func() {
-			got, err := w.exchange(a.IdentityAssertion)
-			secrets[n], errs[n] = got.AccessToken, err
-		})
-	}
-	all.Wait()
-	for n := range at {
-		w.ok(errs[n])
-		if w.works(secrets[n]) == "" {
+		w.ok(ends[n])
+		if w.works(got[n].AccessToken) == "" {
 			t.Error("a token is dead from the start")
 		}
 	}

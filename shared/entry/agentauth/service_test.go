@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"errors"
 	"net/netip"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/smithy-go/middleware"
 
+	"vitrine/scripts/testkit/clock"
 	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/entry/agentauth"
@@ -20,11 +20,9 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/pow"
-	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
-	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -48,7 +46,7 @@ type env struct {
 	links   *delegation.Service
 
 	providers *fakeProviders
-	clock     atomic.Int64
+	clock     *clock.Clock
 	limits    limits.Limits
 	from      netip.Addr
 }
@@ -62,10 +60,10 @@ func newEnv(t testing.TB, options ...func(*middleware.Stack) error) *env {
 		rings:  keyring.New(),
 		limits: limits.Default(),
 		from:   netip.MustParseAddr("203.0.113.9"),
+		clock:  clock.New(time.Now().UTC().Truncate(time.Millisecond)),
 
 		providers: newProviders(),
 	}
-	w.clock.Store(time.Now().UnixMilli())
 	if err := w.Stores.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionQuota}, w.now()); err != nil {
 		t.Fatal(err)
 	}
@@ -130,9 +128,9 @@ func (w *env) assemble() {
 	}
 }
 
-func (w *env) now() time.Time { return time.UnixMilli(w.clock.Load()).UTC() }
+func (w *env) now() time.Time { return w.clock.Now() }
 
-func (w *env) wait(d time.Duration) { w.clock.Add(d.Milliseconds()) }
+func (w *env) wait(d time.Duration) { w.clock.Advance(d) }
 
 // ok ends the test unless err is nil.
 func (w *env) ok(err error) {
@@ -168,45 +166,10 @@ func (w *env) agent() contract.RegisteredAgent {
 // person creates a member with a workspace.
 func (w *env) person() credential.Actor {
 	w.Helper()
-	at, public := w.now(), id.NewPublic()
-	home := workspace.Workspace{
-		ID:        id.NewWorkspace(),
-		Name:      "Home",
-		Plan:      workspace.FreePlan,
-		CreatedAt: at,
-		ClaimedAt: at,
-	}
-	w.ok(w.Stores.Workspaces.Provision(ctx, ephemeral.Provision{
-		Workspace: home,
-		Key: credential.Key{
-			ID:        id.NewKey(public),
-			Public:    public,
-			Workspace: home.ID,
-			CreatedAt: at,
-			RevokedAt: at,
-		},
-		Claim: claim.Token{
-			ID:        id.NewClaimToken(),
-			Public:    id.NewPublic(),
-			Workspace: home.ID,
-			CreatedAt: at,
-			ExpiresAt: at,
-		},
-		Event: event.Event{
-			ID:        id.NewEvent(),
-			Workspace: home.ID,
-			At:        at,
-			Action:    event.WorkspaceCreated,
-			Actor:     event.BySystem(),
-		},
-	}))
-	return credential.Actor{
-		Member:    id.NewMember(),
-		Scopes:    []credential.Scope{credential.Publish, credential.Read, credential.Admin},
-		Workspace: home,
-		Policy:    w.limits.Tiers[home.Tier()],
-		RequestID: "test-request",
-	}
+	p := w.Join(w, w.now())
+	p.Policy = w.limits.Tiers[p.Workspace.Tier()]
+	p.RequestID = "test-request"
+	return p
 }
 
 func (w *env) start(claimToken string) contract.StartedClaim {
@@ -361,14 +324,13 @@ func TestWithoutASigningKeyEveryRouteSaysSo(t *testing.T) {
 	w := newEnv(t)
 	a := w.agent()
 	w.Signer = nil
-	_, err := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, w.from, "")
-	w.wantCode(err, "temporarily_unavailable")
-	_, err = w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, admitAll, "")
-	w.wantCode(err, "temporarily_unavailable")
-	_, err = w.exchange(a.IdentityAssertion)
-	w.wantCode(err, "temporarily_unavailable")
-	_, err = w.poll(a.ClaimToken)
-	w.wantCode(err, "temporarily_unavailable")
+	_, err1 := w.Register(ctx, contract.RegisterAgent{Type: "anonymous"}, w.from, "")
+	_, err2 := w.StartClaim(ctx, contract.StartClaim{ClaimToken: a.ClaimToken}, admitAll, "")
+	_, err3 := w.exchange(a.IdentityAssertion)
+	_, err4 := w.poll(a.ClaimToken)
+	for _, err := range []error{err1, err2, err3, err4} {
+		w.wantCode(err, "temporarily_unavailable")
+	}
 }
 
 func TestRegistrationsPassAGateOfTheirOwn(t *testing.T) {

@@ -8,14 +8,15 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/identity/assertion"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
@@ -29,12 +30,17 @@ func TestT09T10T11OnlyOurOwnAssertionsAreExchanged(t *testing.T) {
 	w := newEnv(t)
 	a := w.agent()
 	parts := strings.Split(a.IdentityAssertion, ".")
-	elsewhere := newEnv(t)
+	claims, err := w.Signer.Verify(a.IdentityAssertion, w.now())
+	w.ok(err)
+	elsewhere, err := assertion.New(keyring.New().Assertion, origin)
+	w.ok(err)
+	forged, err := elsewhere.Sign(claims)
+	w.ok(err)
 	for name, text := range map[string]string{
 		"T09 without signature": parts[0] + "." + parts[1] + ".",
 		"T09 alg none":          "eyJhbGciOiJub25lIn0." + parts[1] + ".",
 		"T10 HS256":             secretSigned(t, w.Signer.JWKS(), parts),
-		"T11 of another ring":   elsewhere.agent().IdentityAssertion,
+		"T11 of another ring":   forged,
 		"a claim token":         a.ClaimToken,
 		"long":                  strings.Repeat("a", 20<<10),
 	} {
@@ -44,7 +50,7 @@ func TestT09T10T11OnlyOurOwnAssertionsAreExchanged(t *testing.T) {
 			}
 		})
 	}
-	_, err := w.exchange("")
+	_, err = w.exchange("")
 	w.wantCode(err, "invalid_request")
 	w.rings.Assertion = keyring.New().Assertion // the ring that signed a is dropped
 	w.assemble()
@@ -258,17 +264,8 @@ func TestT28PollsThatComeTooFastAreToldToSlowDown(t *testing.T) {
 	w := newEnv(t)
 	a := w.agent()
 	w.start(a.ClaimToken)
-	answers := make([]error, 50)
-	var all sync.WaitGroup
-	for n := range answers {
-		all.Go(func() { _, answers[n] = w.poll(a.ClaimToken) })
-	}
-	all.Wait()
-	counts := map[string]int{}
-	for _, err := range answers {
-		counts[codeOf(err)]++
-	}
-	if counts["authorization_pending"] != limits.PollBurst || counts["slow_down"] != len(answers)-limits.PollBurst {
+	counts := codes(parallel.Calls(50, func(int) error { _, err := w.poll(a.ClaimToken); return err }))
+	if counts["authorization_pending"] != limits.PollBurst || counts["slow_down"] != 50-limits.PollBurst {
 		t.Error(counts)
 	}
 	w.wait(limits.PollInterval)

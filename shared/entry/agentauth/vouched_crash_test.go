@@ -3,12 +3,12 @@ package agentauth_test
 import (
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/scripts/testkit/crash"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/id"
@@ -94,10 +94,7 @@ var routes = map[string]route{
 	"the end by a member": {
 		prepare: func(w *env, person string) (func() error, func()) {
 			by := w.human(person, person)
-			asked := w.asked(person, person)
-			w.ok(w.agree(by, asked))
-			got, err := w.poll(asked.ClaimToken)
-			w.ok(err)
+			_, got := w.agreed(by, person, person)
 			return func() error { return w.links.UnlinkProvider(ctx, by, idOf(person)) }, func() {
 				w.wantDead("ended", got.AccessToken, got.IdentityAssertion)
 			}
@@ -128,13 +125,12 @@ func TestAProcessThatDiesLeavesNothingHalfDone(t *testing.T) {
 	for name, r := range routes {
 		t.Run(name, func(t *testing.T) {
 			w.TB = t
-			calls := w.callsOf(faults, r)
-			if calls == 0 {
-				t.Fatal("no call")
+			points := w.pointsOf(faults, r)
+			if len(points) == 0 {
+				t.Fatal("no write")
 			}
-			for n := 1; n <= calls; n++ {
-				w.dieAt(faults, r, n, (*chaos.Rule).Before)
-				w.dieAt(faults, r, n, (*chaos.Rule).After)
+			for _, p := range points {
+				w.dieAt(faults, r, p)
 			}
 		})
 	}
@@ -145,37 +141,33 @@ func (w *env) newPerson() string {
 	return strings.ToLower(string(id.NewPublic())) + "@example.org"
 }
 
-// callsOf counts the calls that a request makes.
-func (w *env) callsOf(faults *chaos.Injector, r route) int {
+// pointsOf returns the writes that a request makes.
+func (w *env) pointsOf(faults *chaos.Injector, r route) []crash.Point {
 	send, _ := r.prepare(w, w.newPerson())
-	var calls atomic.Int64
-	faults.On("").Always().Before(chaos.Run(func() { calls.Add(1) }))
-	err := send()
-	faults.Clear()
+	var err error
+	points := crash.Points(faults, func() { err = send() })
 	if code := codeOf(err); code != r.again[0] {
 		w.Fatal("the request fails by itself", err)
 	}
-	return int(calls.Load())
+	return points
 }
 
-// dieAt lets a request die at a call, sends it again, and checks what is stored.
-func (w *env) dieAt(
-	faults *chaos.Injector, r route, n int, when func(*chaos.Rule, ...chaos.Action) *chaos.Rule,
-) {
+// dieAt lets a request die after a write, sends it again, and checks what is stored.
+func (w *env) dieAt(faults *chaos.Injector, r route, p crash.Point) {
 	send, then := r.prepare(w, w.newPerson())
-	when(faults.On("").Nth(n), chaos.Crash)
+	p.Arm(faults)
 	lost := send()
 	faults.Clear()
 	faults.Revive()
 	if code := codeOf(lost); slices.Contains(r.again, code) {
-		w.Errorf("call %d: a process that died answers %q", n, code)
+		w.Errorf("%s: a process that died answers %q", p, code)
 	}
 	if code := codeOf(send()); !slices.Contains(r.again, code) {
-		w.Errorf("call %d: the repetition is answered %q", n, code)
+		w.Errorf("%s: the repetition is answered %q", p, code)
 	}
 	then()
 	for _, wrong := range w.half() {
-		w.Errorf("call %d: %s", n, wrong)
+		w.Errorf("%s: %s", p, wrong)
 	}
 }
 

@@ -166,6 +166,16 @@ func (w *env) agree(by credential.Actor, a contract.InteractionRequired) error {
 	return w.complete(by, attemptOf(a.Claim), a.Claim.UserCode)
 }
 
+// agreed registers an agent that a member lets in, and redeems its claim token.
+func (w *env) agreed(by credential.Actor, subject, email string) (contract.InteractionRequired, contract.Token) {
+	w.Helper()
+	asked := w.asked(subject, email)
+	w.ok(w.agree(by, asked))
+	got, err := w.poll(asked.ClaimToken)
+	w.ok(err)
+	return asked, got
+}
+
 // human signs a person in.
 func (w *env) human(subject, email string) credential.Actor {
 	w.Helper()
@@ -246,19 +256,11 @@ func idOf(subject string) id.Delegation {
 	return delegation.Principal{Issuer: idp, Subject: subject, Audience: origin}.ID()
 }
 
-// parallel runs n calls at once, and counts their codes.
-func (w *env) parallel(n int, call func(int) error) map[string]int {
+// codes counts the codes of calls that were made at once.
+func codes(ends []error) map[string]int {
 	counts := map[string]int{}
-	var mu sync.Mutex
-	var all sync.WaitGroup
-	for i := range n {
-		all.Go(func() {
-			code := codeOf(call(i))
-			mu.Lock()
-			defer mu.Unlock()
-			counts[code]++
-		})
+	for _, err := range ends {
+		counts[codeOf(err)]++
 	}
-	all.Wait()
 	return counts
 }

@@ -1,6 +1,7 @@
 package agentauth_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
+
+var seed = flag.Uint64("seed", 0, "of the random events; 0: another one each time")
 
 // town is a model of persons, providers and agents under random events. It shares no code with the service.
 type town struct {
@@ -73,7 +76,7 @@ type issued struct {
 }
 
 func newTown(w *env, random *rand.Rand) *town {
-	w.clock.Store(w.now().Truncate(time.Second).UnixMilli() + 1000)
+	w.wait(w.now().Truncate(time.Second).Add(time.Second).Sub(w.now()))
 	o := &town{env: w, random: random, homes: map[string]*home{}}
 	tag := string(id.NewPublic())
 	for n, address := range []string{"new", "new", "member"} {

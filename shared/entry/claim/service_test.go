@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
@@ -56,9 +57,7 @@ type claimEnv struct {
 func newClaimEnv(t *testing.T, artifacts int) *claimEnv {
 	t.Helper()
 	peppers, err := keyring.New().Pepper.Derive("credential")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	source := id.NewWorkspace()
 	minted := credential.Mint(credential.ClaimToken, credential.Preview, source, "")
 	e := &claimEnv{
@@ -105,9 +104,7 @@ func (e *claimEnv) claim(t *testing.T, record *idempotency.Record) (contract.Cla
 func TestAPreviewShowsWhatAClaimBrings(t *testing.T) {
 	e := newClaimEnv(t, limits.ClaimTitles+2)
 	p, err := e.Preview(t.Context(), e.by, e.secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if p.Workspace != e.store.token.Workspace || p.Count != limits.ClaimTitles+2 || len(p.Titles) != limits.ClaimTitles {
 		t.Errorf("%+v", p)
 	}
@@ -131,9 +128,7 @@ func TestAClaimMovesTheWorkspaceInOneCommit(t *testing.T) {
 	e := newClaimEnv(t, 3)
 	e.store.token.Registration = "reg_1"
 	got, err := e.claim(t, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if got.SourceWorkspaceID != e.store.token.Workspace || got.DestinationWorkspaceID != e.by.Workspace.ID ||
 		len(got.ArtifactIDs) != 3 {
 		t.Errorf("%+v", got)
@@ -228,9 +223,7 @@ func TestOnlyMembersClaim(t *testing.T) {
 func TestTheSameCommandAgainGivesTheFirstAnswer(t *testing.T) {
 	first := newClaimEnv(t, 2)
 	want, err := first.claim(t, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	m := first.store.moved[0]
 	record := &idempotency.Record{
 		Fingerprint: m.Command.Fingerprint,

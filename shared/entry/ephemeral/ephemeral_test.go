@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/pow"
@@ -69,9 +70,7 @@ func newQuotaEnv(t *testing.T) *quotaEnv {
 	t.Helper()
 	peppers, err1 := keyring.New().Pepper.Derive("credential")
 	nonces, err2 := keyring.New().Pepper.Derive("pow")
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err1, err2)
 	l := limits.Default()
 	e := &quotaEnv{
 		at:    now,
@@ -106,9 +105,7 @@ func (e *quotaEnv) provision(t *testing.T, r contract.ProvisionRequest) (contrac
 func TestAWorkspaceComesWithAKeyAndAClaimToken(t *testing.T) {
 	e := newQuotaEnv(t)
 	got, err := e.provision(t, contract.ProvisionRequest{ClaimCode: " clm_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9 "})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if len(e.store.made) != 1 {
 		t.Fatalf("%d commits", len(e.store.made))
 	}

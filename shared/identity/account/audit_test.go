@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/event"
 )
 
@@ -15,9 +16,7 @@ import (
 func actions(t *testing.T) (words []string) {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "../../platform/event/event.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok {
@@ -25,9 +24,7 @@ func actions(t *testing.T) (words []string) {
 		}
 		if named, ok := spec.Type.(*ast.Ident); ok && named.Name == "Action" {
 			word, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			words = append(words, word)
 		}
 		return false

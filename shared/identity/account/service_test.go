@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
@@ -78,13 +79,6 @@ func administrator() credential.Actor {
 	}
 }
 
-func wantCode(t *testing.T, err error, want fault.Code) {
-	t.Helper()
-	if (err == nil) != (want == "") || err != nil && fault.CodeOf(err) != want {
-		t.Errorf("it fails with %v; want %q", err, want)
-	}
-}
-
 func TestSettingsAreChangedWithinTheirBounds(t *testing.T) {
 	policy := administrator().Policy
 	least, most := days(policy.MinLife), days(policy.MaxLife)
@@ -105,7 +99,7 @@ func TestSettingsAreChangedWithinTheirBounds(t *testing.T) {
 			s, store := newService(t)
 			asked := contract.UpdateSettings{WorkspaceName: c.name, AutoDeletionDays: c.days}
 			got, err := s.UpdateSettings(t.Context(), administrator(), idempotency.Command{}, nil, asked)
-			wantCode(t, err, c.code)
+			expect.Code(t, err, c.code)
 			if (len(store.updates) == 1) != (c.code == "") {
 				t.Fatalf("%d updates", len(store.updates))
 			}
@@ -166,11 +160,11 @@ func TestOnlyAdministratorsSeeAndChangeWhatIsTheirs(t *testing.T) {
 	reader := administrator()
 	reader.Scopes = []credential.Scope{credential.Read}
 	_, err := s.Settings(reader)
-	wantCode(t, err, fault.Forbidden)
+	expect.Code(t, err, fault.Forbidden)
 	_, err = s.UpdateSettings(t.Context(), reader, idempotency.Command{}, nil, contract.UpdateSettings{WorkspaceName: "N"})
-	wantCode(t, err, fault.Forbidden)
+	expect.Code(t, err, fault.Forbidden)
 	_, err = s.AuditLog(t.Context(), reader, Page{})
-	wantCode(t, err, fault.Forbidden)
+	expect.Code(t, err, fault.Forbidden)
 }
 
 func TestWhatIsLeftOfTheDayIsLeftOutWhenItCannotBeRead(t *testing.T) {
@@ -207,26 +201,13 @@ func TestTheAuditLogShowsOneWorkspacePageByPage(t *testing.T) {
 		t.Errorf("the next page begins after %+v, %v", store.after, err)
 	}
 	_, err = s.AuditLog(t.Context(), administrator(), next)
-	wantCode(t, err, fault.InvalidCursor)
+	expect.Code(t, err, fault.InvalidCursor)
 }
 
-func TestOnlyOperatorsWhoHaveJustSignedInSeeTheOperatorLog(t *testing.T) {
-	for name, c := range map[string]struct {
-		signedIn time.Time
-		code     fault.Code
-	}{
-		"a moment ago": {noon.Add(-time.Minute), ""},
-		"too long ago": {noon.Add(-limits.OperatorFresh), fault.NotFound},
-		"no operator":  {time.Time{}, fault.NotFound},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, _ := newService(t)
-			by := administrator()
-			by.Operator = c.signedIn
-			_, err := s.OperatorLog(t.Context(), by, Query{}, Page{Limit: 50})
-			wantCode(t, err, c.code)
-		})
-	}
+func TestOnlyOperatorsSeeTheOperatorLog(t *testing.T) {
+	s, _ := newService(t)
+	_, err := s.OperatorLog(t.Context(), administrator(), Query{}, Page{Limit: 50})
+	expect.Code(t, err, fault.NotFound)
 }
 
 func TestFiltersOfTheOperatorLog(t *testing.T) {
@@ -274,7 +255,7 @@ func TestFiltersOfTheOperatorLog(t *testing.T) {
 			by := administrator()
 			by.Operator = noon
 			_, err := s.OperatorLog(t.Context(), by, c.asked, Page{Limit: 50})
-			wantCode(t, err, c.code)
+			expect.Code(t, err, c.code)
 			if !reflect.DeepEqual(store.asked, c.want) {
 				t.Errorf("asked for %+v, want %+v", store.asked, c.want)
 			}

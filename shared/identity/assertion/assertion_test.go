@@ -18,6 +18,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
@@ -30,9 +31,7 @@ var at = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 func newSigner(t testing.TB, ring keyring.Ring) *Signer {
 	t.Helper()
 	s, err := New(ring, issuer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return s
 }
 
@@ -53,9 +52,7 @@ func someClaims() Claims {
 func sign(t testing.TB, s *Signer, c Claims) string {
 	t.Helper()
 	text, err := s.Sign(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return text
 }
 
@@ -160,9 +157,7 @@ func TestT10AnAssertionSignedWithOurPublicKeyAsSecretIsRefused(t *testing.T) {
 func TestT11OnlyKeysOfTheRingCount(t *testing.T) {
 	s := newSigner(t, keyring.New().Assertion)
 	other, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	dropped := newSigner(t, keyring.New().Assertion)
 	texts := map[string]string{"the key of another ring": sign(t, dropped, someClaims())}
 	for name, kid := range map[string]string{
@@ -191,9 +186,7 @@ func TestT11OnlyKeysOfTheRingCount(t *testing.T) {
 func listen(t testing.TB) (origin string, connections *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	t.Cleanup(func() { l.Close() })
 	connections = new(atomic.Int64)
 	go func() {
@@ -216,9 +209,7 @@ func forge(t testing.TB, key *ecdsa.PrivateKey, claims map[string]any, header ma
 	input := part(header) + "." + part(claims)
 	sum := sha256.Sum256([]byte(input))
 	r, s, err := ecdsa.Sign(rand.Reader, key, sum[:])
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	raw := make([]byte, 64)
 	r.FillBytes(raw[:32])
 	s.FillBytes(raw[32:])
@@ -238,9 +229,7 @@ func TestClaimsOfAnotherMeaningAreRefusedEvenUnderOurSignature(t *testing.T) {
 	ring := keyring.New().Assertion
 	s := newSigner(t, ring)
 	key, err := derive(ring.Keys[0].Secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	typ := map[string]any{"kid": kidOf(t, s), "typ": contract.AssertionType}
 	if _, err := s.Verify(forge(t, key, body(t, s, nil), typ), at); err != nil {
 		t.Fatal("the unchanged claims are refused:", err)

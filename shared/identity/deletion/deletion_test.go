@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
+	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/deletion"
 	"vitrine/shared/identity/workspace"
@@ -18,13 +20,12 @@ import (
 
 var now = time.Date(2026, 11, 23, 6, 0, 0, 0, time.UTC)
 
-// fakeStore has one workspace. Each call of Request and Cancel takes the next error of fails, and runs onCall first.
+// fakeStore has one workspace.
 type fakeStore struct {
-	workspace *workspace.Workspace
-	fails     []error
-	onCall    func()
-	requested []deletion.Change
-	cancelled []deletion.Change
+	fake.Outcomes // of the next requests and cancellations
+	workspace     *workspace.Workspace
+	requested     []deletion.Change
+	cancelled     []deletion.Change
 }
 
 func (f *fakeStore) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
@@ -37,22 +38,12 @@ func (f *fakeStore) Workspace(context.Context, id.Workspace) (*workspace.Workspa
 
 func (f *fakeStore) Request(_ context.Context, c deletion.Change) error {
 	f.requested = append(f.requested, c)
-	return f.next()
+	return f.Next()
 }
 
 func (f *fakeStore) Cancel(_ context.Context, c deletion.Change) error {
 	f.cancelled = append(f.cancelled, c)
-	return f.next()
-}
-
-func (f *fakeStore) next() (err error) {
-	if f.onCall != nil {
-		f.onCall()
-	}
-	if len(f.fails) > 0 {
-		err, f.fails = f.fails[0], f.fails[1:]
-	}
-	return err
+	return f.Next()
 }
 
 func newEnv() (*deletion.Service, *fakeStore, credential.Actor) {
@@ -68,55 +59,38 @@ func newEnv() (*deletion.Service, *fakeStore, credential.Actor) {
 	return &deletion.Service{Store: f, Now: func() time.Time { return now }}, f, by
 }
 
-func wantCode(t *testing.T, err error, want fault.Code) {
-	t.Helper()
-	if got := fault.CodeOf(err); err == nil && want != "" || err != nil && got != want {
-		t.Fatalf("refused with %v, want %q", err, want)
-	}
-}
-
 func TestAWorkspaceIsDeletedWhenItsMemberSaysSoAndCan(t *testing.T) {
+	const own = "Harbour Survey"
+	nothing := func(*fakeStore, *credential.Actor) {}
 	for name, c := range map[string]struct {
 		set     func(*fakeStore, *credential.Actor)
 		confirm string
 		want    fault.Code
 	}{
-		"its name":             {confirm: "Harbour Survey"},
-		"its name with spaces": {confirm: " Harbour Survey\n"},
-		"another name":         {confirm: "harbour survey", want: fault.InvalidRequest},
-		"no name":              {want: fault.InvalidRequest},
-		"without the right to": {
-			set:     func(_ *fakeStore, by *credential.Actor) { by.Scopes = []credential.Scope{credential.Publish} },
-			confirm: "Harbour Survey", want: fault.Forbidden,
-		},
-		"with an old sign-in": {
-			set:     func(_ *fakeStore, by *credential.Actor) { by.AuthenticatedAt = now.Add(-limits.FreshSignIn) },
-			confirm: "Harbour Survey", want: fault.Forbidden,
-		},
-		"with an unknown sign-in": {
-			set:     func(_ *fakeStore, by *credential.Actor) { by.AuthenticatedAt = time.Time{} },
-			confirm: "Harbour Survey", want: fault.Forbidden,
-		},
-		"by a key": {
-			set:     func(_ *fakeStore, by *credential.Actor) { by.Member = "" },
-			confirm: "Harbour Survey", want: fault.Forbidden,
-		},
-		"that was locked": {
-			set:     func(f *fakeStore, _ *credential.Actor) { f.workspace.Lock = id.NewLockdown() },
-			confirm: "Harbour Survey", want: fault.NotAuthenticated,
-		},
-		"that is gone": {
-			set:     func(f *fakeStore, _ *credential.Actor) { f.workspace = nil },
-			confirm: "Harbour Survey", want: fault.NotAuthenticated,
-		},
+		"its name":             {nothing, own, ""},
+		"its name with spaces": {nothing, " " + own + "\n", ""},
+		"another name":         {nothing, "harbour survey", fault.InvalidRequest},
+		"no name":              {nothing, "", fault.InvalidRequest},
+		"without the right to": {func(_ *fakeStore, by *credential.Actor) {
+			by.Scopes = []credential.Scope{credential.Publish}
+		}, own, fault.Forbidden},
+		"with an old sign-in": {func(_ *fakeStore, by *credential.Actor) {
+			by.AuthenticatedAt = now.Add(-limits.FreshSignIn)
+		}, own, fault.Forbidden},
+		"with an unknown sign-in": {func(_ *fakeStore, by *credential.Actor) {
+			by.AuthenticatedAt = time.Time{}
+		}, own, fault.Forbidden},
+		"by a key": {func(_ *fakeStore, by *credential.Actor) { by.Member = "" }, own, fault.Forbidden},
+		"that was locked": {func(f *fakeStore, _ *credential.Actor) {
+			f.workspace.Lock = "lkd"
+		}, own, fault.NotAuthenticated},
+		"that is gone": {func(f *fakeStore, _ *credential.Actor) { f.workspace = nil }, own, fault.NotAuthenticated},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, f, by := newEnv()
-			if c.set != nil {
-				c.set(f, &by)
-			}
+			c.set(f, &by)
 			out, err := s.Request(t.Context(), by, c.confirm)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if (len(f.requested) == 1) != (c.want == "") {
 				t.Fatalf("%d requests", len(f.requested))
 			}
@@ -131,7 +105,7 @@ func TestAWorkspaceIsDeletedWhenItsMemberSaysSoAndCan(t *testing.T) {
 func TestARequestIsRecordedWithItsDay(t *testing.T) {
 	s, f, by := newEnv()
 	_, err := s.Request(t.Context(), by, "Harbour Survey")
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	e := f.requested[0].Event
 	if e.Action != event.DeletionRequested || e.Actor != event.ByMember(by.Member) || e.Workspace != by.Workspace.ID ||
 		!strings.Contains(e.Detail, "2026-12-07") || e.RequestID != "request-1" {
@@ -142,10 +116,10 @@ func TestARequestIsRecordedWithItsDay(t *testing.T) {
 func TestASecondRequestIsTheFirst(t *testing.T) {
 	s, f, by := newEnv()
 	at := now.Add(time.Hour)
-	f.fails = []error{deletion.ErrMoved}
-	f.onCall = func() { f.workspace.DeletesAt = at }
+	f.Fails = []error{deletion.ErrMoved}
+	f.OnCall = func() { f.workspace.DeletesAt = at }
 	out, err := s.Request(t.Context(), by, "Harbour Survey")
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if len(f.requested) != 1 || !out.DeletesAt.Equal(at) {
 		t.Errorf("%+v after %d requests", out, len(f.requested))
 	}
@@ -154,10 +128,10 @@ func TestASecondRequestIsTheFirst(t *testing.T) {
 func TestALostRaceEndsAfterSomeAttempts(t *testing.T) {
 	s, f, by := newEnv()
 	for range 10 {
-		f.fails = append(f.fails, deletion.ErrMoved)
+		f.Fails = append(f.Fails, deletion.ErrMoved)
 	}
 	_, err := s.Request(t.Context(), by, "Harbour Survey")
-	wantCode(t, err, fault.DatabaseUnavailable)
+	expect.Code(t, err, fault.DatabaseUnavailable)
 	if len(f.requested) != 4 {
 		t.Errorf("%d attempts", len(f.requested))
 	}
@@ -191,7 +165,7 @@ func TestADeletionIsCancelledUntilItBegins(t *testing.T) {
 				c.set(f, &by)
 			}
 			out, err := s.Cancel(t.Context(), by)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if len(f.cancelled) != c.done {
 				t.Errorf("%d cancellations", len(f.cancelled))
 			}

@@ -4,11 +4,15 @@ import (
 	"context"
 	"crypto/rand"
 	"net/url"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"vitrine/scripts/testkit/expect"
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/contract"
@@ -162,9 +166,7 @@ func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClie
 	if err != nil || len(grants) != 1 {
 		t.Fatal(grants, err)
 	}
-	if err := s.EndGrant(ctx, s.by, grants[0].Public); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.EndGrant(ctx, s.by, grants[0].Public))
 	if s.refusal(t, "disconnected", s.by, bad).Trusted {
 		t.Error("a client is trusted that the member disconnected")
 	}
@@ -234,9 +236,7 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 		Redirects: []string{old, "https://robot.example.com/callback"},
 		CreatedAt: s.clock.Now(),
 	}
-	if err := s.Stores.Clients.Add(ctx, c, s.clock.Now().Add(limits.NewClientLife)); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.Stores.Clients.Add(ctx, c, s.clock.Now().Add(limits.NewClientLife)))
 	a := authorization()
 	a.ClientID, a.RedirectURI = string(c.ID), old
 	for _, kind := range []string{"code", "token"} {
@@ -258,9 +258,7 @@ func TestARedirectThatIsRefusedTodayIsNotAnswered(t *testing.T) {
 		CreatedAt: s.clock.Now(),
 		ExpiresAt: s.clock.Now().Add(limits.ConsentLife),
 	}
-	if err := s.Stores.Consents.Add(ctx, r); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.Stores.Consents.Add(ctx, r))
 	for name, answer := range map[string]func(context.Context, credential.Actor, string) (string, error){
 		"allow": s.Allow,
 		"deny":  s.Deny,
@@ -317,30 +315,21 @@ func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
 func (s *env) forge(t testing.TB, text string, kind credential.Kind) string {
 	t.Helper()
 	token, err := credential.Parse(text, kind, credential.Preview)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return credential.MintAs(kind, credential.Preview, token.Workspace, token.Public).Reveal()
 }
 
 func TestT33OfParallelRedemptionsOneMakesAGrantAndTheOthersEndIt(t *testing.T) {
 	s := newEnv(t)
 	r := s.code(t, authorization())
-	var mu sync.Mutex
-	var got []contract.Token
-	var wg sync.WaitGroup
-	for range 12 {
-		wg.Go(func() {
-			if out, err := s.Token(ctx, r, from, request); err == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				got = append(got, out)
-			}
-		})
-	}
-	wg.Wait()
-	if len(got) != 1 || s.works(got[0].AccessToken, apiOrigin) {
-		t.Errorf("%d tokens came of one code, or they live on", len(got))
+	got := make([]contract.Token, 12)
+	won := parallel.Successes(len(got), func(n int) (err error) {
+		got[n], err = s.Token(ctx, r, from, request)
+		return err
+	})
+	works := slices.ContainsFunc(got, func(out contract.Token) bool { return s.works(out.AccessToken, apiOrigin) })
+	if won != 1 || works {
+		t.Errorf("%d tokens came of one code, or they live on", won)
 	}
 }
 
@@ -364,25 +353,19 @@ func TestAConsentPageIsAnsweredOnceAndInTime(t *testing.T) {
 		t.Error("allowed after it was denied", err)
 	}
 	req = s.consent(t, authorization())
+	ends := parallel.Calls(8, func(n int) error {
+		_, err := []func(context.Context, credential.Actor, string) (string, error){s.Allow, s.Deny}[n%2](ctx, s.by, req)
+		return err
+	})
 	won := 0
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for n := range 8 {
-		wg.Go(func() {
-			answer := s.Allow
-			if n%2 == 1 {
-				answer = s.Deny
-			}
-			if _, err := answer(ctx, s.by, req); err == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				won++
-			} else if fault.CodeOf(err) != fault.NotFound {
-				t.Error(err)
-			}
-		})
+	for _, err := range ends {
+		if err == nil {
+			won++
+		} else if fault.CodeOf(err) != fault.NotFound {
+			t.Error(err)
+		}
 	}
-	if wg.Wait(); won != 1 {
+	if won != 1 {
 		t.Errorf("%d answers to one page", won)
 	}
 	req = s.consent(t, authorization())
@@ -436,10 +419,8 @@ func TestT83NoOldCredentialOutlivesItsEpoch(t *testing.T) {
 	s := newEnv(t)
 	out, code := s.signIn(t, authorization()), s.code(t, authorization())
 	started := s.device(t)
-	if err := s.ApproveDevice(ctx, s.by, started.UserCode); err != nil {
-		t.Fatal(err)
-	}
-	s.raiseEpoch(t)
+	expect.OK(t, s.ApproveDevice(ctx, s.by, started.UserCode))
+	s.SetWorkspace(t, s.by.Workspace.ID, "epoch", &types.AttributeValueMemberN{Value: "1"})
 	if s.works(out.AccessToken, apiOrigin) {
 		t.Error("an access token of another epoch works")
 	}
@@ -458,9 +439,7 @@ func TestSigningOutEverywhereEndsGrantsAndWhatWasAgreedBefore(t *testing.T) {
 		Action:    event.SessionsEnded,
 		Actor:     event.ByMember(s.by.Member),
 	}
-	if err := s.Stores.Members.SignOut(ctx, s.by.Workspace.ID, s.by.Member, s.clock.Now(), e); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.Stores.Members.SignOut(ctx, s.by.Workspace.ID, s.by.Member, s.clock.Now(), e))
 	if s.works(out.AccessToken, apiOrigin) {
 		t.Error("the access token works")
 	}

@@ -6,10 +6,11 @@ import (
 	"math"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/contract"
@@ -23,9 +24,7 @@ import (
 func (s *env) device(t testing.TB) contract.DeviceAuthorization {
 	t.Helper()
 	out, err := s.StartDevice(ctx, "cli", "publish read", "  laptop\u202e\n<b> ", from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	s.secrets = append(s.secrets, out.DeviceCode, out.UserCode, strings.ReplaceAll(out.UserCode, "-", ""))
 	return out
 }
@@ -47,9 +46,7 @@ func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
 		t.Errorf("the page shows %+v %v", shown, err)
 	}
 	s.refuses(t, "seen, not approved", polling("cli", d), fault.OAuthAuthorizationPending)
-	if err := s.ApproveDevice(ctx, s.by, " "+strings.ToLower(strings.ReplaceAll(d.UserCode, "-", " "))); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.ApproveDevice(ctx, s.by, " "+strings.ToLower(strings.ReplaceAll(d.UserCode, "-", " "))))
 	out := s.token(t, polling("cli", d))
 	if !s.works(out.AccessToken, apiOrigin) || out.Scope != "publish read admin" {
 		t.Errorf("%+v", out)
@@ -73,9 +70,7 @@ func TestT71ADeviceCodeServesItsOwnClientOnce(t *testing.T) {
 	forged := d
 	forged.DeviceCode = s.forge(t, d.DeviceCode, credential.DeviceCode)
 	s.refuses(t, "guessed", polling("cli", forged), fault.OAuthInvalidGrant)
-	if err := s.DenyDevice(ctx, s.by, d.UserCode); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.DenyDevice(ctx, s.by, d.UserCode))
 	if err := s.ApproveDevice(ctx, s.by, d.UserCode); fault.CodeOf(err) != fault.NotFound {
 		t.Error("approved after it was denied", err)
 	}
@@ -134,9 +129,7 @@ func TestT71OpenCodesAreFew(t *testing.T) {
 		return err
 	}
 	for n := range byte(3) {
-		if err := start(n); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, start(n))
 	}
 	err := start(9)
 	wantRefused(t, "one more", err, fault.OAuthSlowDown)
@@ -199,9 +192,7 @@ func TestTheStoreTellsThatACodeIsTaken(t *testing.T) {
 		}
 	}
 	first := flow()
-	if err := s.Flows.Add(ctx, first, []byte("mac")); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.Flows.Add(ctx, first, []byte("mac")))
 	if err := s.Flows.Add(ctx, flow(), []byte("mac")); !errors.Is(err, oauth.ErrCodeTaken) {
 		t.Error(err)
 	}
@@ -222,50 +213,23 @@ func TestADeviceThatAsksTooOftenIsSlowedDown(t *testing.T) {
 	s.clock.Advance(time.Second)
 	s.refuses(t, "after the interval", polling("cli", d), fault.OAuthAuthorizationPending)
 	s.refuses(t, "again", polling("cli", d), fault.OAuthSlowDown)
-	if err := s.ApproveDevice(ctx, s.by, d.UserCode); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.ApproveDevice(ctx, s.by, d.UserCode))
 	s.token(t, polling("cli", d))
 }
 
 func TestT71AnApprovalIsRedeemedOnceHoweverManyAsk(t *testing.T) {
 	s := newEnv(t)
 	d := s.device(t)
-	won := 0
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	for n := range 8 { // approvals and denials race; one counts
-		wg.Go(func() {
-			answer := s.ApproveDevice
-			if n%2 == 1 {
-				answer = s.DenyDevice
-			}
-			if err := answer(ctx, s.by, d.UserCode); err == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				won++
-			}
-		})
-	}
-	if wg.Wait(); won != 1 {
+	answers := []func(context.Context, credential.Actor, string) error{s.ApproveDevice, s.DenyDevice}
+	won := parallel.Successes(8, func(n int) error { return answers[n%2](ctx, s.by, d.UserCode) })
+	if won != 1 {
 		t.Fatalf("%d answers", won)
 	}
 	s.clock.Advance(s.limits.WrongDevice.Window)
 	d = s.device(t)
-	if err := s.ApproveDevice(ctx, s.by, d.UserCode); err != nil {
-		t.Fatal(err)
-	}
-	got := 0
-	for range 20 {
-		wg.Go(func() {
-			if _, err := s.Token(ctx, polling("cli", d), from, request); err == nil {
-				mu.Lock()
-				defer mu.Unlock()
-				got++
-			}
-		})
-	}
-	if wg.Wait(); got != 1 {
+	expect.OK(t, s.ApproveDevice(ctx, s.by, d.UserCode))
+	polls := func(int) error { _, err := s.Token(ctx, polling("cli", d), from, request); return err }
+	if got := parallel.Successes(20, polls); got != 1 {
 		t.Errorf("one approval gave %d grants", got)
 	}
 }

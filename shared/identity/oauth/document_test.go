@@ -187,6 +187,7 @@ func (innerNames) LookupNetIP(context.Context, string, string) ([]netip.Addr, er
 }
 
 func TestT31ADocumentThatDescribesNoClientIsRefused(t *testing.T) {
+	s := newEnv(t)
 	const missing = "missing"
 	uris := func(list string) string { return fmt.Sprintf(`{"client_id":%q,"redirect_uris":%s}`, documentID, list) }
 	with := func(member string) string {
@@ -214,7 +215,7 @@ func TestT31ADocumentThatDescribesNoClientIsRefused(t *testing.T) {
 		"more than is read": {long, "cannot be read"},
 		"what is not there": {missing, "VITRINE_CLIENT_DOCUMENTS=off"},
 	} {
-		s := newEnv(t)
+		s.clock.Advance(limits.MaxDocumentLife) // past the document before
 		f := s.withDocument(c.document)
 		if c.document == missing {
 			delete(f.documents, documentID)
@@ -231,6 +232,7 @@ func TestT31ADocumentThatDescribesNoClientIsRefused(t *testing.T) {
 }
 
 func TestADocumentIsReadAgainAsItsAnswerSays(t *testing.T) {
+	s := newEnv(t)
 	for name, c := range map[string]struct{ fresh, want time.Duration }{
 		"nothing said":  {0, 5 * time.Minute},
 		"a minute":      {time.Minute, 5 * time.Minute},
@@ -238,7 +240,7 @@ func TestADocumentIsReadAgainAsItsAnswerSays(t *testing.T) {
 		"half a year":   {180 * limits.Day, limits.Day},
 		"exactly a day": {limits.Day, limits.Day},
 	} {
-		s := newEnv(t)
+		s.clock.Advance(limits.MaxDocumentLife) // past the document before
 		f := s.withDocument(documentOf(documentID, "Robot"))
 		f.fresh = c.fresh
 		s.consent(t, described())

@@ -39,30 +39,3 @@ func TestOnlyPlainURLsWithAPathAreDocuments(t *testing.T) {
 		}
 	}
 }
-
-// knownClients are redirects that clients of MCP register.
-var knownClients = map[string][2]string{ // registered, and asked for
-	"ChatGPT": {
-		"https://chatgpt.com/connector_platform_oauth_redirect", "https://chatgpt.com/connector_platform_oauth_redirect",
-	},
-	"Claude":              {"https://claude.ai/api/mcp/auth_callback", "https://claude.ai/api/mcp/auth_callback"},
-	"Claude, a subdomain": {"https://eu.claude.ai/api/mcp/auth_callback", "https://eu.claude.ai/api/mcp/auth_callback"},
-	"Claude Desktop":      {"claude-desktop://oauth/callback", "claude-desktop://oauth/callback"},
-	"Cursor":              {"cursor://oauth/callback", "cursor://oauth/callback"},
-	"a native program":    {"http://127.0.0.1/callback", "http://127.0.0.1:53682/callback"},
-	"one that registers":  {"http://localhost:33418/", "http://localhost:6274/"},
-	"one with IPv6":       {"http://[::1]:1/oauth/callback", "http://[::1]:65535/oauth/callback"},
-}
-
-func TestTheRedirectsOfKnownClientsAreAnswered(t *testing.T) {
-	for name, c := range knownClients {
-		if !registrable(c[0]) || !redirects([]string{c[0]}, c[1]) {
-			t.Errorf("%s: %s is not answered", name, c[1])
-		}
-		for other, d := range knownClients {
-			if other != name && redirects([]string{c[0]}, d[1]) {
-				t.Errorf("%s is answered at the redirect of %s", name, other)
-			}
-		}
-	}
-}

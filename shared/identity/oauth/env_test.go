@@ -12,11 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"vitrine/scripts/testkit/clock"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/adapter/meter"
@@ -68,9 +67,7 @@ func newEnv(t *testing.T) *env {
 	peppers, err1 := rings.Pepper.Derive("credential")
 	chain, err2 := rings.Pepper.Derive("refresh chain")
 	cursors, err3 := cursor.New(rings.Seal)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err1, err2, err3)
 	s.Server = &oauth.Server{
 		GrantStore:  s.Stores.Grants,
 		Clients:     s.Stores.Clients,
@@ -126,9 +123,7 @@ func authorization() oauth.Authorization {
 func (s *env) consent(t testing.TB, a oauth.Authorization) string {
 	t.Helper()
 	to, err := s.Authorize(ctx, a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	u, _ := url.Parse(to)
 	req := u.Query().Get("req")
 	if !strings.HasPrefix(to, "https://app.example.com/oauth/consent?req=") || len(req) < 22 {
@@ -142,9 +137,7 @@ func (s *env) consent(t testing.TB, a oauth.Authorization) string {
 func (s *env) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
 	t.Helper()
 	to, err := s.Allow(ctx, s.by, s.consent(t, a))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	u, _ := url.Parse(to)
 	if q := u.Query(); !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("state") != a.State ||
 		q.Get("iss") != apiOrigin || q.Get("error") != "" {
@@ -164,9 +157,7 @@ func (s *env) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
 func (s *env) token(t testing.TB, r oauth.TokenRequest) contract.Token {
 	t.Helper()
 	out, err := s.Token(ctx, r, from, request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if out.TokenType != "Bearer" || out.AccessToken == "" || out.ExpiresIn <= 0 || out.ExpiresIn > 3600 {
 		t.Fatalf("%+v", out)
 	}
@@ -235,9 +226,7 @@ func (s *env) refuses(t testing.TB, what string, r oauth.TokenRequest, want faul
 func (s *env) register(t testing.TB, redirect string) string {
 	t.Helper()
 	c, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{redirect}, ClientName: "Robot"}, from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return string(c.ClientID)
 }
 
@@ -251,26 +240,6 @@ func (s *env) robot(t testing.TB) oauth.Authorization {
 	a.RedirectURI = elsewhere
 	a.Resource = mcpOrigin
 	return a
-}
-
-// raiseEpoch ends all credentials of the member's workspace.
-func (s *env) raiseEpoch(t testing.TB) {
-	t.Helper()
-	for _, i := range s.Items(t, s.Names.Core) {
-		if pk := i["pk"].(*types.AttributeValueMemberS).Value; strings.HasSuffix(pk, string(s.by.Workspace.ID)) &&
-			i["plan"] != nil {
-			if _, err := s.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-				TableName:                 &s.Names.Core,
-				Key:                       map[string]types.AttributeValue{"pk": i["pk"], "sk": i["sk"]},
-				UpdateExpression:          aws.String("ADD epoch :one"),
-				ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}},
-			}); err != nil {
-				t.Fatal(err)
-			}
-			return
-		}
-	}
-	t.Fatal("the workspace is not in the table")
 }
 
 // checkSecrets searches all tables for issued secrets.

@@ -1,16 +1,14 @@
 package oauth_test
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/cursor"
-	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 )
 
@@ -40,68 +38,6 @@ func TestT34TheTokenOfAnAppIsForTheMCPHostAndNothingElse(t *testing.T) {
 			s.refuses(t, "a refresh for the api", again, fault.OAuthInvalidTarget)
 			again.Resource = mcpOrigin + "/"
 			s.token(t, again)
-		}
-		for what, change := range map[string]func(*oauth.Authorization){
-			"the api":    func(a *oauth.Authorization) { a.Resource = apiOrigin },
-			"a stranger": func(a *oauth.Authorization) { a.Resource = "https://evil.example" },
-			"two":        func(a *oauth.Authorization) { a.Resource, a.Repeated = mcpOrigin, "resource" },
-		} {
-			b := a
-			change(&b)
-			wantError(t, what, s.refusal(t, what, s.by, b).RedirectTo, b, fault.OAuthInvalidTarget)
-		}
-	}
-}
-
-func TestAnAppThatAsksForMoreIsAskedAboutAnew(t *testing.T) {
-	s := newEnv(t)
-	s.withDocument(documentOf(documentID, "Robot"))
-	a := described()
-	a.Scope = "read"
-	less := s.signIn(t, a)
-	s.wantScope(t, "at first", less, mcpOrigin, "read")
-	wider := refreshing(documentID, less)
-	wider.Scope = "read publish"
-	s.refuses(t, "a refresh that widens", wider, fault.OAuthInvalidScope)
-	a.Scope = "read publish"
-	if shown, err := s.Consent(ctx, s.consent(t, a)); err != nil || len(shown.Scopes) != 2 {
-		t.Errorf("the page shows %+v %v", shown, err)
-	}
-	s.wantScope(t, "then", s.signIn(t, a), mcpOrigin, "publish read")
-	s.wantScope(t, "the first grant", s.token(t, refreshing(documentID, less)), mcpOrigin, "read")
-	if listed, _, err := s.Grants(ctx, s.by, cursor.Page{}); err != nil || len(listed) != 2 {
-		t.Errorf("%d grants, %v", len(listed), err)
-	}
-	s.WantEvents(t, event.ConsentGranted, 2)
-}
-
-func TestEveryAnswerOfAnAuthorizationNamesItsIssuer(t *testing.T) {
-	s := newEnv(t)
-	s.withDocument(documentOf(documentID, "Robot"))
-	answers := map[string]string{}
-	var err error
-	if answers["a code"], err = s.Allow(ctx, s.by, s.consent(t, described())); err != nil {
-		t.Error(err)
-	}
-	if answers["a refusal"], err = s.Deny(ctx, s.by, s.consent(t, described())); err != nil {
-		t.Error(err)
-	}
-	bad := described()
-	bad.ResponseType = "token"
-	answers["an error of an app"] = s.refusal(t, "an error", s.by, bad).RedirectTo
-	own := authorization()
-	own.Challenge = ""
-	if answers["an error of our own client"], err = s.Authorize(ctx, own); err != nil {
-		t.Error(err)
-	}
-	for what, to := range answers {
-		u, err := url.Parse(to)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if q := u.Query(); !slices.Equal(q["iss"], []string{apiOrigin}) || q.Get("state") != "st&te" ||
-			q.Has("code") == q.Has("error") {
-			t.Errorf("%s: %s", what, to)
 		}
 	}
 }
@@ -144,8 +80,6 @@ func TestTheMetadataNameWhatADeploymentHas(t *testing.T) {
 func mustEncode(t *testing.T, v any) string {
 	t.Helper()
 	text, err := contract.Encode(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return string(text)
 }

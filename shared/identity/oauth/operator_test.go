@@ -5,29 +5,17 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/identity/oauth"
-	"vitrine/shared/platform/contract"
+	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/limits"
 )
 
-// operates reports whether an access token is an operator's.
-func (s *env) operates(t testing.TB, token, audience string) bool {
+// actor returns who acts by an access token.
+func (s *env) actor(t *testing.T, token, audience string) credential.Actor {
 	t.Helper()
 	in, err := s.opens(token, audience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return in.Actor.Operates(s.clock.Now()) == nil
-}
-
-// fresh reports whether a token counts as a sign-in of a moment ago.
-func (s *env) fresh(t *testing.T, token, audience string) bool {
-	t.Helper()
-	in, err := s.opens(token, audience)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return in.Actor.SignedInLately(s.clock.Now()) == nil
+	expect.OK(t, err)
+	return in.Actor
 }
 
 func TestAClientMayAskForAFreshSignIn(t *testing.T) {
@@ -45,55 +33,37 @@ func TestAClientMayAskForAFreshSignIn(t *testing.T) {
 	}
 }
 
-func TestOnlyATokenThatFollowsASignInCountsAsOneAndNotForLong(t *testing.T) {
-	s := newEnv(t)
-	if s.fresh(t, s.signIn(t, authorization()).AccessToken, apiOrigin) {
-		t.Error("a token counts whose member signed in at no known time")
-	}
-	s.by.AuthenticatedAt = s.clock.Now().Add(-time.Minute)
-	mine := s.signIn(t, authorization())
-	if !s.fresh(t, mine.AccessToken, apiOrigin) {
-		t.Error("a token right after the sign-in does not count")
-	}
-	if robot := s.signIn(t, s.robot(t)); s.fresh(t, robot.AccessToken, mcpOrigin) {
-		t.Error("a token of a client that registered itself counts")
-	}
-	s.clock.Advance(limits.FreshSignIn)
-	if again := s.token(t, refreshing("cli", mine)); s.fresh(t, again.AccessToken, apiOrigin) {
-		t.Error("a refreshed token counts")
-	}
-}
-
+// A token of a member who has just signed in at our own client counts as a sign-in; an operator's acts for the operator.
 func TestT47OnlyOurOwnClientsActForAnOperatorAndNotForLong(t *testing.T) {
 	s := newEnv(t)
-	if s.operates(t, s.signIn(t, authorization()).AccessToken, apiOrigin) {
-		t.Error("a member's token is an operator's")
+	operates := func(token, audience string) bool { return s.actor(t, token, audience).Operates(s.clock.Now()) == nil }
+	fresh := func(token, audience string) bool {
+		return s.actor(t, token, audience).SignedInLately(s.clock.Now()) == nil
 	}
-	s.by.Operator = s.clock.Now().Add(-time.Minute)
+	if own := s.signIn(t, authorization()).AccessToken; operates(own, apiOrigin) || fresh(own, apiOrigin) {
+		t.Error("a member's token is an operator's, or counts as a sign-in at no known time")
+	}
+	s.by.AuthenticatedAt = s.clock.Now().Add(-time.Minute)
+	s.by.Operator = s.by.AuthenticatedAt
 	mine := s.signIn(t, authorization())
-	if !s.operates(t, mine.AccessToken, apiOrigin) {
-		t.Error("an operator's token is none")
+	if !operates(mine.AccessToken, apiOrigin) || !fresh(mine.AccessToken, apiOrigin) {
+		t.Error("an operator's token is none, or does not count right after the sign-in")
 	}
-	if robot := s.signIn(t, s.robot(t)); s.operates(t, robot.AccessToken, mcpOrigin) {
-		t.Error("a client that registered itself acts for an operator")
+	if robot := s.signIn(t, s.robot(t)).AccessToken; operates(robot, mcpOrigin) || fresh(robot, mcpOrigin) {
+		t.Error("a client that registered itself acts for an operator, or its token counts")
 	}
-	device, err := s.StartDevice(ctx, "cli", "", "laptop", from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.ApproveDevice(ctx, s.by, device.UserCode); err != nil {
-		t.Fatal(err)
-	}
-	flow := s.token(t, oauth.TokenRequest{GrantType: contract.GrantDevice, ClientID: "cli", DeviceCode: device.DeviceCode})
-	if s.operates(t, flow.AccessToken, apiOrigin) {
+	device := s.device(t)
+	expect.OK(t, s.ApproveDevice(ctx, s.by, device.UserCode))
+	if flow := s.token(t, polling("cli", device)); operates(flow.AccessToken, apiOrigin) {
 		t.Error("a device with a code that somebody typed acts for an operator")
 	}
 	again := s.token(t, refreshing("cli", mine))
-	if s.operates(t, again.AccessToken, apiOrigin) {
+	if operates(again.AccessToken, apiOrigin) {
 		t.Error("a refreshed token acts for an operator within the 15 minutes")
 	}
-	s.clock.Advance(limits.OperatorFresh)
-	if again := s.token(t, refreshing("cli", again)); s.operates(t, again.AccessToken, apiOrigin) {
-		t.Error("a refreshed token still acts for an operator")
+	s.clock.Advance(max(limits.OperatorFresh, limits.FreshSignIn))
+	again = s.token(t, refreshing("cli", again))
+	if operates(again.AccessToken, apiOrigin) || fresh(again.AccessToken, apiOrigin) {
+		t.Error("a refreshed token still acts for an operator, or counts")
 	}
 }

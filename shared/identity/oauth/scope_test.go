@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -44,13 +45,8 @@ func TestTheAnswerNamesWhatTheTokenMay(t *testing.T) {
 		lost := s.token(t, again)
 		s.wantScope(t, name+": refresh, a second time", lost, apiOrigin, member.own)
 
-		d, err := s.StartDevice(ctx, "cli", "read", "laptop", from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := s.ApproveDevice(ctx, s.by, d.UserCode); err != nil {
-			t.Fatal(err)
-		}
+		d := s.device(t)
+		expect.OK(t, s.ApproveDevice(ctx, s.by, d.UserCode))
 		s.wantScope(t, name+": device", s.token(t, polling("cli", d)), apiOrigin, member.own)
 
 		robot := s.robot(t)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/keyring"
@@ -24,9 +25,7 @@ func (m fakeNonces) Burn(_ context.Context, nonce string, _ time.Time) (bool, er
 func newService(t *testing.T, now *time.Time) *Service {
 	t.Helper()
 	keys, err := keyring.New().Pepper.Derive("pow")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return &Service{Keys: keys, Store: fakeNonces{}, Now: func() time.Time { return *now }}
 }
 
@@ -52,9 +51,7 @@ func TestASolutionIsAcceptedOnce(t *testing.T) {
 	if len(c.Nonce) != 22 {
 		t.Errorf("nonce of %d characters", len(c.Nonce))
 	}
-	if err := d.Check(context.Background(), c, s); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, d.Check(context.Background(), c, s))
 	if err := d.Check(context.Background(), c, s); fault.CodeOf(err) != fault.PowInvalid {
 		t.Errorf("a used challenge: %v", err)
 	}

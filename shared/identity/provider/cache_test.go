@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -158,25 +157,6 @@ func TestT21WithoutKeysTheProviderIsUnavailableForHalfAMinute(t *testing.T) {
 	e.at = at.Add(30 * time.Second)
 	e.take(t, e.key, "")
 	e.wantReads(t, 2)
-}
-
-func TestOneReadingServesAllWhoWait(t *testing.T) {
-	e := newEnv(t)
-	e.block = make(chan struct{})
-	e.began = make(chan struct{}, 100)
-	token := e.assertion(t, nil)
-	var all sync.WaitGroup
-	for range 50 {
-		all.Go(func() {
-			if _, err := e.Assertion(t.Context(), token); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	<-e.began
-	close(e.block)
-	all.Wait()
-	e.wantReads(t, 1)
 }
 
 func TestT21ASlowProviderHoldsUpNeitherAnotherNorCallersThatLeave(t *testing.T) {

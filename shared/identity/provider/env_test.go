@@ -20,6 +20,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 )
@@ -53,9 +54,7 @@ func (m members) with(change members) members {
 func (m members) json(t testing.TB) string {
 	t.Helper()
 	b, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return string(b)
 }
 
@@ -103,9 +102,7 @@ func (k signingKey) signRaw(t testing.TB, header, payload string) string {
 	t.Helper()
 	input := encode([]byte(header)) + "." + encode([]byte(payload))
 	signature, err := k.signature([]byte(input))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return input + "." + encode(signature)
 }
 
@@ -136,9 +133,7 @@ func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }
 func newEC(t testing.TB, kid string) signingKey {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return signingKey{kid, "ES256", private}
 }
 
@@ -170,9 +165,7 @@ func publish(t testing.TB, keys ...signingKey) []byte {
 		set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.private.Public(), KeyID: k.kid})
 	}
 	b, err := json.Marshal(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return b
 }
 

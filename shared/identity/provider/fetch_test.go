@@ -212,39 +212,3 @@ func TestT20AFloodAtOnceAsksTheHostOnce(t *testing.T) {
 		t.Errorf("%d requests, want 1", got)
 	}
 }
-
-// TestRolloverUnderLoadRefusesNoGoodAssertion publishes a second key while assertions of the first one come, and signs
-// with it from then on.
-func TestRolloverUnderLoadRefusesNoGoodAssertion(t *testing.T) {
-	first, second := newEC(t, "first"), newEC(t, "second")
-	var turned atomic.Bool
-	h := newHost(t, func(w http.ResponseWriter, _ *http.Request) {
-		if turned.Load() {
-			w.Write(publish(t, first, second))
-			return
-		}
-		w.Write(publish(t, first))
-	})
-	old := first.sign(t, contract.AssertionType, assertionClaims(), nil)
-	fresh := second.sign(t, contract.AssertionType, assertionClaims(), nil)
-	h.take(t, first, "")
-	var all sync.WaitGroup
-	for n := range 200 {
-		if n == 100 {
-			turned.Store(true)
-		}
-		token := old
-		if n >= 100 && n%2 == 0 {
-			token = fresh
-		}
-		all.Go(func() {
-			if _, err := h.Assertion(t.Context(), token); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	if got := h.requests.Load(); got != 2 {
-		t.Errorf("%d requests, want 2", got)
-	}
-}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/deletion"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/event"
@@ -27,9 +28,7 @@ func TestASessionOfAWorkspaceThatIsBeingDeletedOpensItsPageAlone(t *testing.T) {
 	s := newEnv(t)
 	before := s.start(t)
 	asked := s.change()
-	if err := s.Stores.Deletions.Request(ctx, asked); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.Stores.Deletions.Request(ctx, asked))
 	s.at = s.at.Add(time.Second)
 	after := s.start(t)
 	if _, err := s.Authenticate(ctx, before, "req"); errors.Is(err, workspace.ErrDeleting) ||
@@ -48,9 +47,7 @@ func TestASessionOfAWorkspaceThatIsBeingDeletedOpensItsPageAlone(t *testing.T) {
 	}
 	cancelled := s.change()
 	cancelled.DeletesAt = asked.DeletesAt
-	if err := s.Stores.Deletions.Cancel(ctx, cancelled); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.Stores.Deletions.Cancel(ctx, cancelled))
 	if !s.opens(t, after) || s.opens(t, before) {
 		t.Error("what ended came back, or the session that kept the workspace ended")
 	}

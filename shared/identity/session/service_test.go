@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
@@ -50,18 +51,14 @@ func (s *env) join(t testing.TB, subject string) member.SignedIn {
 	r := member.Service{Store: s.Members.(member.Store), Now: s.Now}
 	in, err := r.SignIn(ctx, member.Identity{Issuer: "https://id.example", Subject: subject, Email: "ada@example.org"},
 		"req")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return in
 }
 
 func (s *env) start(t testing.TB) string {
 	t.Helper()
 	secret, err := s.Start(ctx, s.who, session.Client{Browser: "B", Network: "N"}, "req")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return secret
 }
 
@@ -79,9 +76,7 @@ func TestASessionIsItsMember(t *testing.T) {
 	s := newEnv(t)
 	secret := s.start(t)
 	o, err := s.Authenticate(ctx, secret, "req-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	by := o.Actor
 	if by.CLIGrant != (credential.CLIGrant{At: s.at}) {
 		t.Errorf("the keys that it makes are as old as %+v", by.CLIGrant)
@@ -166,13 +161,9 @@ func TestTheLastUseIsStampedNowAndThen(t *testing.T) {
 	secret := s.start(t)
 	seen := func() time.Time {
 		o, err := s.Authenticate(ctx, secret, "req")
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		stored, err := s.Store.Session(ctx, o.Session.Hash)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		return stored.SeenAt
 	}
 	began := s.at
@@ -190,13 +181,9 @@ func TestSigningOutEndsOneSessionOnce(t *testing.T) {
 	s := newEnv(t)
 	one, other := s.start(t), s.start(t)
 	opened, err := s.Authenticate(ctx, one, "req")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for range 2 {
-		if err := s.End(ctx, one, "req"); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, s.End(ctx, one, "req"))
 	}
 	if s.opens(t, one) || !s.opens(t, other) {
 		t.Error("the wrong session ended")
@@ -215,12 +202,8 @@ func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
 	s := newEnv(t)
 	one, other := s.start(t), s.start(t)
 	o, err := s.Authenticate(ctx, one, "req")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.EndAll(ctx, o.Actor); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
+	expect.OK(t, s.EndAll(ctx, o.Actor))
 	if s.opens(t, one) || s.opens(t, other) {
 		t.Error("a session lives on")
 	}
@@ -234,9 +217,7 @@ func TestSigningOutEverywhereEndsWhatWasThere(t *testing.T) {
 		t.Error("who signs in again is out")
 	}
 	s.at = s.at.Add(-time.Minute) // another host with a slow clock
-	if err := s.EndAll(ctx, o.Actor); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.EndAll(ctx, o.Actor))
 	s.at = s.at.Add(time.Minute)
 	if s.opens(t, one) || !s.opens(t, back) {
 		t.Error("signing out went back in time")
@@ -251,14 +232,10 @@ func TestASessionOfOneMemberIsNotAnothers(t *testing.T) {
 	s := newEnv(t)
 	mine := s.start(t)
 	o, err := s.Authenticate(ctx, mine, "req")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	s.who = s.join(t, "two")
 	theirs := s.start(t)
-	if err := s.EndAll(ctx, o.Actor); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, s.EndAll(ctx, o.Actor))
 	if s.opens(t, mine) || !s.opens(t, theirs) {
 		t.Error("the wrong person was signed out")
 	}
@@ -268,42 +245,28 @@ func TestWhatABrowserSaysIsCutAndCleaned(t *testing.T) {
 	s := newEnv(t)
 	about := session.Client{Browser: strings.Repeat("ä\r\n\x00\u202e", 300) + "\xff", Network: "10.0.0.0/24"}
 	secret, err := s.Start(ctx, s.who, about, "req")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	o, err := s.Authenticate(ctx, secret, "req")
 	if err != nil || o.Session.Browser != strings.Repeat("ä", 200) {
 		t.Errorf("%q, %v", o.Session.Browser, err)
 	}
 }
 
-func TestASessionRemembersThatTheProviderVouchedForAnOperator(t *testing.T) {
+func TestASessionRemembersWhenItsMemberSignedInAndWhetherAsAnOperator(t *testing.T) {
 	s := newEnv(t)
 	if o, err := s.Authenticate(ctx, s.start(t), "req"); err != nil || !o.Actor.Operator.IsZero() {
 		t.Errorf("a member: %+v, %v", o.Actor, err)
 	}
-	s.who.Operator = s.at
+	s.who.Operator, s.who.AuthenticatedAt = s.at, s.at.Add(-time.Minute)
 	secret := s.start(t)
 	o, err := s.Authenticate(ctx, secret, "req")
-	if err != nil || !o.Actor.Operator.Equal(s.at) || o.Actor.Operates(s.at) != nil {
+	if err != nil || !o.Actor.Operator.Equal(s.who.Operator) || o.Actor.Operates(s.at) != nil ||
+		!o.Actor.AuthenticatedAt.Equal(s.who.AuthenticatedAt) || o.Actor.SignedInLately(s.at) != nil {
 		t.Errorf("an operator: %+v, %v", o.Actor, err)
 	}
-	s.at = s.at.Add(limits.OperatorFresh)
-	if o, err = s.Authenticate(ctx, secret, "req"); err != nil || o.Actor.Operates(s.at) == nil {
-		t.Errorf("later: %+v, %v", o.Actor, err)
-	}
-}
-
-func TestASessionRemembersWhenItsMemberSignedIn(t *testing.T) {
-	s := newEnv(t)
-	s.who.AuthenticatedAt = s.at.Add(-time.Minute)
-	secret := s.start(t)
-	o, err := s.Authenticate(ctx, secret, "req")
-	if err != nil || !o.Actor.AuthenticatedAt.Equal(s.who.AuthenticatedAt) || o.Actor.SignedInLately(s.at) != nil {
-		t.Errorf("%+v, %v", o.Actor, err)
-	}
-	s.at = s.at.Add(limits.FreshSignIn)
-	if o, err = s.Authenticate(ctx, secret, "req"); err != nil || o.Actor.SignedInLately(s.at) == nil {
+	s.at = s.at.Add(max(limits.OperatorFresh, limits.FreshSignIn))
+	o, err = s.Authenticate(ctx, secret, "req")
+	if err != nil || o.Actor.Operates(s.at) == nil || o.Actor.SignedInLately(s.at) == nil {
 		t.Errorf("later: %+v, %v", o.Actor, err)
 	}
 }
@@ -327,22 +290,16 @@ func TestAMemberSeesAndEndsTheirSessions(t *testing.T) {
 	theirs := s.start(t)
 	s.who = mine
 	o, err := s.Authenticate(ctx, one, "req")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	all, err := s.List(ctx, o)
 	if err != nil || len(all) != 2 || all[1].Hash != o.Session.Hash || all[0].Browser != "B" {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	stranger, err := s.Authenticate(ctx, theirs, "req")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for range 2 {
 		for _, name := range []string{all[0].Hash.Name(), stranger.Session.Hash.Name(), "x"} {
-			if err := s.EndNamed(ctx, o, name); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, s.EndNamed(ctx, o, name))
 		}
 	}
 	if s.opens(t, other) || !s.opens(t, one) || !s.opens(t, theirs) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -13,18 +12,16 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"vitrine/scripts/testkit/clock"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/adapter/oidc"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/session"
 	"vitrine/shared/identity/signin"
-	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
@@ -61,9 +58,7 @@ func newEnv(t testing.TB) *env {
 	}
 	store := s.Stores
 	peppers, err := keyring.New().Pepper.Derive("credential")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	s.Service = &signin.Service{
 		Store:     store.SignIns,
 		Registrar: &member.Service{Store: store.Members, Now: s.clock.Now},
@@ -96,19 +91,11 @@ func (s *env) startProvider(t testing.TB) {
 		Callbacks: []string{callback},
 		SignedOut: []string{signedOut},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	server.Start()
 	t.Cleanup(server.Close)
-	s.Provider = s.relyOn(t, s.Issuer)
-}
-
-// relyOn returns the client of a provider.
-func (s *env) relyOn(t testing.TB, issuer string) *oidc.Provider {
-	t.Helper()
-	p, err := oidc.New(oidc.Config{
-		Issuer:       issuer,
+	s.Provider, err = oidc.New(oidc.Config{
+		Issuer:       s.Issuer,
 		ClientID:     "vitrine",
 		ClientSecret: clientSecret,
 		Logout:       oidc.RPInitiatedLogout,
@@ -117,23 +104,16 @@ func (s *env) relyOn(t testing.TB, issuer string) *oidc.Provider {
 		Loopback:     true,
 		Now:          s.clock.Now,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	expect.OK(t, err)
 }
 
 // begin begins a sign-in, and returns where the browser is sent too.
 func (s *env) begin(t testing.TB, to string) (signin.Begun, *url.URL) {
 	t.Helper()
 	begun, err := s.Begin(ctx, signin.Destination{Path: to}, from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	u, err := url.Parse(begun.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return begun, u
 }
 
@@ -150,9 +130,7 @@ func (s *env) authorize(t testing.TB, email string, extra ...string) signin.Call
 	u.RawQuery = q.Encode()
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Get(u.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	response.Body.Close()
 	back, err := response.Location()
 	if err != nil || response.StatusCode != http.StatusSeeOther || back.Scheme+"://"+back.Host+back.Path != callback {
@@ -172,21 +150,8 @@ func (s *env) authorize(t testing.TB, email string, extra ...string) signin.Call
 func (s *env) signIn(t testing.TB, email string, extra ...string) signin.Finished {
 	t.Helper()
 	done, err := s.Finish(ctx, s.authorize(t, email, extra...), about, "req")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return done
-}
-
-// silent returns an address that accepts connections and never answers.
-func silent(t testing.TB) (address string) {
-	t.Helper()
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	return listener.Addr().String()
 }
 
 // printed returns a stored item as text.
@@ -201,23 +166,4 @@ func printed(i map[string]types.AttributeValue) string {
 		}
 	}
 	return b.String()
-}
-
-// lock locks a workspace as an operator does.
-func (s *env) lock(t testing.TB, w id.Workspace) {
-	t.Helper()
-	_, err := s.DB.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: &s.Names.Core,
-		Key: map[string]types.AttributeValue{
-			"pk": &types.AttributeValueMemberS{Value: "W#" + string(w)}, "sk": &types.AttributeValueMemberS{Value: "META"},
-		},
-		UpdateExpression:         aws.String("SET #l = :l"),
-		ExpressionAttributeNames: map[string]string{"#l": "lock"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":l": &types.AttributeValueMemberS{Value: "lkd_00000000000000000000000000"},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }

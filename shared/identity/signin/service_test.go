@@ -3,13 +3,13 @@ package signin_test
 import (
 	"errors"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -24,9 +24,7 @@ func TestAPersonSignsIn(t *testing.T) {
 		t.Errorf("finished %+v", done)
 	}
 	opened, err := s.Sessions.Authenticate(ctx, done.Session, "req")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	w := opened.Actor.Workspace
 	if opened.Member.ID != done.Member.ID || w.Name != "ada's Workspace" || w.ClaimedAt.IsZero() ||
 		w.Tier() != limits.Free {
@@ -53,9 +51,7 @@ func TestAPersonSignsIn(t *testing.T) {
 func TestT38ACallbackWorksInTheBrowserWhereItBeganAndOnce(t *testing.T) {
 	s := newEnv(t)
 	victim, err := s.Begin(ctx, signin.Destination{Path: "/"}, from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	own := s.authorize(t, "mallory@example.org")
 	for name, change := range map[string]func(*signin.Callback){
 		"without cookie":     func(c *signin.Callback) { c.Cookie = "" },
@@ -71,12 +67,7 @@ func TestT38ACallbackWorksInTheBrowserWhereItBeganAndOnce(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, done, err)
 		}
 	}
-	errs := make([]error, 4)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() { _, errs[i] = s.Finish(ctx, own, about, "req") })
-	}
-	all.Wait()
+	errs := parallel.Calls(4, func(int) error { _, err := s.Finish(ctx, own, about, "req"); return err })
 	won := 0
 	for _, err := range errs {
 		if err == nil {
@@ -183,17 +174,13 @@ func TestFirstSignInsAtOnceMakeOneMember(t *testing.T) {
 	for i := range callbacks {
 		callbacks[i] = s.authorize(t, "ada@example.org")
 	}
-	done, errs := make([]signin.Finished, len(callbacks)), make([]error, len(callbacks))
-	var all sync.WaitGroup
-	for i := range callbacks {
-		all.Go(func() { done[i], errs[i] = s.Finish(ctx, callbacks[i], about, "req") })
-	}
-	all.Wait()
+	done := make([]signin.Finished, len(callbacks))
+	expect.OK(t, parallel.Calls(len(callbacks), func(i int) (err error) {
+		done[i], err = s.Finish(ctx, callbacks[i], about, "req")
+		return err
+	})...)
 	made := 0
 	for i := range done {
-		if errs[i] != nil {
-			t.Fatal(errs[i])
-		}
 		if done[i].New {
 			made++
 		}
@@ -204,35 +191,6 @@ func TestFirstSignInsAtOnceMakeOneMember(t *testing.T) {
 	if n := s.count(t, s.Names.Core, "MEM#"); made != 1 || n != 1 ||
 		s.count(t, s.Names.Events, string(event.WorkspaceCreated)) != 1 {
 		t.Errorf("%d new, %d members", made, n)
-	}
-}
-
-func TestAStalledProviderIsSaidToBeDownInTime(t *testing.T) {
-	down := func(t *testing.T, run func() error) {
-		t.Helper()
-		began := time.Now()
-		err := run()
-		if took := time.Since(began); fault.CodeOf(err) != fault.DatabaseUnavailable || fault.Of(err).RetryAfter <= 0 ||
-			took >= limits.ProviderTimeout {
-			t.Errorf("%v after %s", err, took)
-		}
-	}
-	t.Run("discovery", func(t *testing.T) {
-		t.Parallel()
-		s := newEnv(t)
-		s.Provider = s.relyOn(t, "http://"+silent(t))
-		down(t, func() error { _, err := s.Begin(ctx, signin.Destination{Path: "/"}, from); return err })
-	})
-	for _, path := range []string{"/token", "/jwks"} {
-		t.Run(path, func(t *testing.T) {
-			t.Parallel()
-			s := newEnv(t)
-			c := s.authorize(t, "ada@example.org")
-			s.idp.Break(path, provider.Stalls)
-			down(t, func() error { _, err := s.Finish(ctx, c, about, "req"); return err })
-			s.idp.Heal()
-			s.signIn(t, "ada@example.org")
-		})
 	}
 }
 
@@ -256,7 +214,7 @@ func TestSignInsFromOneNetworkAreCounted(t *testing.T) {
 func TestAClosedWorkspaceAndADeskWithoutProviderSignNobodyIn(t *testing.T) {
 	s := newEnv(t)
 	ada := s.signIn(t, "ada@example.org")
-	s.lock(t, ada.Member.Workspace)
+	s.SetWorkspace(t, ada.Member.Workspace, "lock", &types.AttributeValueMemberS{Value: "lkd_00000000000000000000000000"})
 	if _, err := s.Finish(ctx, s.authorize(t, "ada@example.org"), about, "req"); fault.CodeOf(err) != fault.Forbidden ||
 		errors.Is(err, signin.ErrUnverified) {
 		t.Error(err)
@@ -295,11 +253,7 @@ func TestTheStoreHoldsNothingThatCompletesASignIn(t *testing.T) {
 // count counts the items of a table that contain a text.
 func (s *env) count(t testing.TB, table, text string) (n int) {
 	t.Helper()
-	out, err := s.DB.Scan(ctx, &dynamodb.ScanInput{TableName: &table})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, i := range out.Items {
+	for _, i := range s.Items(t, table) {
 		if strings.Contains(printed(i), text) {
 			n++
 		}

@@ -4,14 +4,13 @@ import (
 	"net/netip"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/keyring"
 )
 
 func TestClientsOfOneNetworkAreOneSubjectAndTheirAddressIsNotTold(t *testing.T) {
 	peppers, err := keyring.New().Pepper.Derive("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	of := func(s string) string { return Subject(netip.MustParseAddr(s), peppers) }
 	for a, b := range map[string]string{
 		"192.0.2.1": "::ffff:192.0.2.1", "2001:db8::1": "2001:db8::ffff:1", "fe80::1%eth0": "fe80::2",
@@ -26,9 +25,7 @@ func TestClientsOfOneNetworkAreOneSubjectAndTheirAddressIsNotTold(t *testing.T) 
 		}
 	}
 	other, err := keyring.New().Pepper.Derive("test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if s := of("192.0.2.1"); len(s) != 16 || s == Subject(netip.MustParseAddr("192.0.2.1"), other) {
 		t.Errorf("%q does not hang on the pepper", s)
 	}

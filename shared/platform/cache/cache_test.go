@@ -258,22 +258,6 @@ func TestManyReadersOfManyKeysGetTheirOwn(t *testing.T) {
 	}
 }
 
-func BenchmarkGet(b *testing.B) {
-	type key struct {
-		home, session string
-		entry         int
-	}
-	c := New(1 << 20)
-	k := key{"wsp_00000000000000000000000001", "ups_00000000000000000000000001", 3}
-	read := func(context.Context) (string, int64, error) { return "text", 4, nil }
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Get(b.Context(), c, k, away, read); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func TestAPanicOfAReadIsItsError(t *testing.T) {
 	read := func(context.Context) (string, int64, error) { panic("broken") }
 	_, err := Get(t.Context(), New(1<<10), number(1), away, read)

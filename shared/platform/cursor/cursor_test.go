@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
@@ -14,9 +15,7 @@ import (
 func TestF75OnlyTheSameListOfTheSameWorkspaceOpensACursor(t *testing.T) {
 	now := time.Now().Truncate(time.Millisecond)
 	c, err := New(keyring.New().Seal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	of := List{Workspace: id.NewWorkspace(), Name: "artifacts", Now: now}
 	want := Position{At: now.UTC(), ID: string(id.NewArtifact())}
 	text, err := c.Seal(of, want)
@@ -47,9 +46,7 @@ func TestF75OnlyTheSameListOfTheSameWorkspaceOpensACursor(t *testing.T) {
 
 func TestAPageStartsWhereTheOneBeforeEnded(t *testing.T) {
 	c, err := New(keyring.New().Seal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	of := List{Workspace: id.NewWorkspace(), Name: "artifacts", Now: time.Now()}
 	last := Position{At: of.Now.UTC().Truncate(time.Millisecond), ID: string(id.NewArtifact())}
 	info, err := c.Info(of, last)
@@ -67,16 +64,4 @@ func TestAPageStartsWhereTheOneBeforeEnded(t *testing.T) {
 			t.Errorf("a page of %d: %v", limit, err)
 		}
 	}
-}
-
-func FuzzOpen(f *testing.F) {
-	c, _ := New(keyring.New().Seal)
-	of := List{"w", "l", time.Now()}
-	text, _ := c.Seal(of, Position{At: of.Now, ID: string(id.NewArtifact())})
-	f.Add(text)
-	f.Fuzz(func(t *testing.T, s string) {
-		if _, err := c.Open(of, s); err == nil && s != text {
-			t.Errorf("%q opens", s)
-		}
-	})
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"vitrine/shared/platform/cursor"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
 )
@@ -50,28 +49,4 @@ func ExampleRead() {
 	// [Anchor Buoy] true
 	// [Compass Dinghy] true
 	// [Eddy] false
-}
-
-// A cursor is valid only for the list and the workspace that it was made for.
-func ExampleCodec_Open() {
-	codec, err := cursor.New(keyring.New().Seal)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	list := cursor.List{Workspace: id.NewWorkspace(), Name: "titles", Now: time.Now()}
-	text, err := codec.Seal(list, cursor.Position{ID: "Buoy"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	place, err := codec.Open(list, text)
-	fmt.Println(place.ID, err)
-
-	list.Workspace = id.NewWorkspace()
-	_, err = codec.Open(list, text)
-	fmt.Println(fault.CodeOf(err))
-	// Output:
-	// Buoy <nil>
-	// invalid_cursor
 }

@@ -19,38 +19,20 @@ func TestTheOAuthErrorOfAnError(t *testing.T) {
 		limited     bool
 	}{
 		"its own, wrapped": {
-			err:         fmt.Errorf("token: %w", fault.NewOAuth(fault.OAuthInvalidGrant, "used").After(wait)),
-			code:        "invalid_grant",
-			description: "used",
-			retryAfter:  wait,
+			fmt.Errorf("token: %w", fault.NewOAuth(fault.OAuthInvalidGrant, "used").After(wait)),
+			"invalid_grant", "used", wait, false,
 		},
-		"an invalid request": {
-			err:         fault.New(fault.InvalidRequest, "no title"),
-			code:        "invalid_request",
-			description: "no title",
-		},
-		"a missing item": {
-			err:         fault.New(fault.NotFound, "no client"),
-			code:        "invalid_request",
-			description: "no client",
-		},
+		"an invalid request": {fault.New(fault.InvalidRequest, "no title"), "invalid_request", "no title", 0, false},
+		"a missing item":     {fault.New(fault.NotFound, "no client"), "invalid_request", "no client", 0, false},
 		"a limit": {
-			err:         fault.New(fault.RateLimitedActor, "too many").After(wait),
-			code:        "slow_down",
-			description: "too many",
-			retryAfter:  wait,
-			limited:     true,
+			fault.New(fault.RateLimitedActor, "too many").After(wait), "slow_down", "too many", wait, true,
 		},
 		"an unavailable store": {
-			err:         fault.Wrap(fault.DatabaseUnavailable, errCause, "table core").After(wait),
-			code:        "server_error",
-			description: "a part of this service does not answer; try again in a moment",
-			retryAfter:  wait,
+			fault.Wrap(fault.DatabaseUnavailable, errCause, "table core").After(wait),
+			"server_error", "a part of this service does not answer; try again in a moment", wait, false,
 		},
 		"an unclassified error": {
-			err:         errCause,
-			code:        "server_error",
-			description: "something went wrong on our side; try again",
+			errCause, "server_error", "something went wrong on our side; try again", 0, false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

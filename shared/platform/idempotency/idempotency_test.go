@@ -1,8 +1,6 @@
 package idempotency
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -60,34 +58,5 @@ func TestARecordAnswersOnlyItsOwnBodyUntilItExpires(t *testing.T) {
 	if !r.Finished(now) || r.Finished(r.Expires) || (*Record)(nil).Finished(now) ||
 		(&Record{Expires: r.Expires}).Finished(now) {
 		t.Error("F54: a record is judged by more than its values")
-	}
-}
-
-func TestALostCommandGoesOnWithWhatTheOtherAttemptLeft(t *testing.T) {
-	now, moved := time.Now(), errors.New("moved")
-	taken := func(r Record) error { return fmt.Errorf("commit: %w", &AlreadyDone{r}) }
-	for _, c := range []struct {
-		name     string
-		err      error
-		finished bool
-		want     fault.Code
-	}{
-		{"finished", taken(Record{Done: true, Expires: now.Add(time.Hour), Result: []byte("7")}), true, ""},
-		{"over", taken(Record{Done: true, Expires: now}), false, fault.IdempotencyInFlight},
-		{"in flight", taken(Record{Expires: now.Add(time.Hour)}), false, fault.IdempotencyInFlight},
-	} {
-		r, err := lost(c.err, now)
-		if (r != nil) != c.finished || (err == nil) != c.finished || err != nil && fault.CodeOf(err) != c.want {
-			t.Error(c.name, r, err)
-		}
-		if r != nil && string(r.Result) != "7" {
-			t.Error(c.name, "another record answers")
-		}
-	}
-	if r, err := lost(moved, now); r != nil || !errors.Is(err, moved) {
-		t.Error("another failure becomes", r, err)
-	}
-	if r, err := lost(nil, now); r != nil || err != nil {
-		t.Error("no failure becomes", r, err)
 	}
 }

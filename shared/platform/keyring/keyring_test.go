@@ -8,21 +8,6 @@ import (
 	"testing"
 )
 
-func TestAFreshSetSurvivesItsJSONForm(t *testing.T) {
-	set := New()
-	data, err := json.Marshal(set)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := Parse(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(back.Content.Keys[0].Secret, set.Content.Keys[0].Secret) {
-		t.Error("the secret changed")
-	}
-}
-
 func TestT79BadRingsAreRefused(t *testing.T) {
 	good, _ := json.Marshal(New())
 	change := func(f func(*Set)) []byte {

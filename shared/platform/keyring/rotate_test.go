@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/limits"
 )
 
@@ -20,13 +21,9 @@ func flippedRing(t *testing.T, drain time.Duration) (before, after Ring) {
 	t.Helper()
 	before = newRing()
 	staged, err := before.Stage(start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	after, err = staged.Flip(start.Add(StageAge), drain, Patient)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return before, after
 }
 
@@ -130,9 +127,7 @@ func TestIdsComeBackAsLateAsTheyCan(t *testing.T) {
 	seen := map[byte]bool{1: true}
 	for range 254 {
 		staged, err := ring.Stage(start)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		ring, _ = staged.Flip(start, 0, Emergency)
 		ring, _, _ = ring.Drop(start, Emergency)
 		if seen[ring.ActiveID] {
@@ -190,9 +185,7 @@ func TestAKeyDrainsAsLongAsWhatItSignedLives(t *testing.T) {
 func TestTheInstantsOfAKeySurviveItsJSONForm(t *testing.T) {
 	_, ring := flippedRing(t, time.Hour)
 	data, err := json.Marshal(ring)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	back, err := ParseRing(data)
 	if err != nil || !back.Keys[0].VerifyUntil.Equal(ring.Keys[0].VerifyUntil) ||
 		!back.Keys[1].Since.Equal(ring.Keys[1].Since) {

@@ -14,21 +14,6 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-func TestAFunctionThatReadsOftenWritesSeldom(t *testing.T) {
-	limiter, counters, now := newLimiter(t)
-	a := id.NewArtifact()
-	const reads = 1000
-	for range reads {
-		if read := limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), a, "file"), limits.Free); read.Over != nil {
-			t.Fatal(read.Over)
-		}
-		*now = now.Add(time.Millisecond)
-	}
-	if counters.writes > reads/20 {
-		t.Errorf("%d reads cost %d writes", reads, counters.writes)
-	}
-}
-
 // TestAFleetWritesSeldomToo has 8 functions share 1,000 reads, half of them after the end of a window.
 func TestAFleetWritesSeldomToo(t *testing.T) {
 	const functions, reads = 8, 1000

@@ -33,7 +33,6 @@ func TestF56AWindowEndsAfterNowAndBeginsAnewThen(t *testing.T) {
 	}
 }
 
-// brokenCounters fails every call and counts the calls.
 // fakeCounters counts as the store does.
 type fakeCounters struct {
 	mu     sync.Mutex

@@ -5,15 +5,14 @@ import (
 	"errors"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/keyring"
 )
 
 func box(t *testing.T, ring keyring.Ring, use string) *Box {
 	t.Helper()
 	b, err := New(ring, use)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return b
 }
 
@@ -22,9 +21,7 @@ func TestWhatIsSealedOpensInItsPlaceOnly(t *testing.T) {
 	b := box(t, ring, "record")
 	secret := []byte("a secret that is shown once")
 	sealed, err := b.Seal(secret, "here")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if bytes.Contains(sealed, secret) {
 		t.Error("the sealed text is readable")
 	}
@@ -55,9 +52,7 @@ func TestWhatIsSealedOpensInItsPlaceOnly(t *testing.T) {
 func TestASealedTextOutlivesTheRotationOfItsKey(t *testing.T) {
 	ring := keyring.New().Seal
 	sealed, err := box(t, ring, "record").Seal([]byte("x"), "here")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	fresh := keyring.New().Seal.Keys[0]
 	fresh.ID = 2
 	old := ring.Keys[0]

@@ -78,18 +78,3 @@ func TestT60ABlobIsBoundToItsLinkScopesAndExpiry(t *testing.T) {
 		}
 	}
 }
-
-func FuzzParseBlob(f *testing.F) {
-	c, public := linkCodec(f), id.NewPublic()
-	text, _ := c.Mint(public, blob())
-	f.Add(text)
-	f.Fuzz(func(t *testing.T, s string) {
-		got, err := c.Parse(public, s, now)
-		if err != nil {
-			return
-		}
-		if again, err := c.Mint(public, got); err != nil || again != s {
-			t.Errorf("%q is accepted but not what we mint", s)
-		}
-	})
-}

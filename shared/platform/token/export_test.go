@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
 )
@@ -11,9 +12,7 @@ import (
 func TestATokenOfAnExportIsReadAsItWasMinted(t *testing.T) {
 	now := time.Now()
 	codec, err := New(keyring.New().Content, Export, "https://content.test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for _, volume := range []int{1, 2, 1000} {
 		claims := ExportClaims{
 			Expires:   now.Add(time.Hour).Truncate(time.Second),
@@ -50,9 +49,7 @@ func TestT02ATokenOfAnotherKindIsNoneOfAnExport(t *testing.T) {
 		Revision:  id.NewRevision(),
 	}
 	text, err := bundles.Mint(claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	if _, err := exports.ParseExport(text, now); err == nil {
 		t.Error("a token of a bundle opens an export")
 	}
