@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/addresses"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/pow"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
@@ -91,20 +93,11 @@ func newEnv(t *testing.T) *env {
 	t.Helper()
 	rings := keyring.New()
 	nonces, err1 := rings.Pepper.Derive("pow-report")
-	addresses, err2 := rings.Pepper.Derive("credential")
-	origins := address.Origins{
-		API:     "http://api.test:1",
-		Content: "https://content.test",
-		App:     "https://app.test",
-	}
-	urls := &address.URLBuilder{Origins: origins}
-	var err3, err4, err5 error
-	urls.ContentToken, err3 = token.New(rings.Content, token.Content, origins.Content)
-	urls.ViewToken, err4 = token.New(rings.Content, token.AgentView, origins.API)
-	urls.Links, err5 = token.NewLinkCodec(rings.Links, origins.App)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		t.Fatal(err)
-	}
+	peppers, err2 := rings.Pepper.Derive("credential")
+	expect.OK(t, err1, err2)
+	origins := addresses.Origins
+	origins.API = "http://api.test:1"
+	urls := addresses.At(t, origins)
 	owner, shown := id.NewWorkspace(), id.NewArtifact()
 	store := &fakeStore{
 		link: link.Link{Public: id.NewPublic(), Artifact: shown},
@@ -127,7 +120,7 @@ func newEnv(t *testing.T) *env {
 		Counters:  store,
 		Limits:    &numbers,
 		Pow:       &pow.Service{Keys: nonces, Store: store, Now: clock},
-		Addresses: addresses,
+		Addresses: peppers,
 		Now:       clock,
 	}}
 }
@@ -151,9 +144,7 @@ func filed(target string) Request {
 func TestAReportIsKeptWithAnEventThatNamesNoSender(t *testing.T) {
 	e := newEnv(t)
 	public := string(e.store.link.Public)
-	if err := e.File(t.Context(), filed(public)); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, e.File(t.Context(), filed(public)))
 	got := e.store.kept[0]
 	want := Report{
 		ID:        got.ID,
@@ -188,9 +179,7 @@ func TestAReportIsKeptWithAnEventThatNamesNoSender(t *testing.T) {
 func TestWhatWasClaimedIsReportedWhereItIsNow(t *testing.T) {
 	e := newEnv(t)
 	e.store.owner.ClaimedInto = id.NewWorkspace()
-	if err := e.File(t.Context(), filed(string(e.store.artifact.ID))); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, e.File(t.Context(), filed(string(e.store.artifact.ID))))
 	if got := e.store.kept[0].Workspace; got != e.store.owner.ClaimedInto || e.store.events[0].Workspace != got {
 		t.Errorf("kept for %s", got)
 	}
@@ -210,9 +199,7 @@ func TestEveryWayToNameAnArtifact(t *testing.T) {
 	view, err3 := e.urls.AgentView(claims)
 	claims.Link = public
 	linked, err4 := e.urls.Content(claims)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err1, err2, err3, err4)
 	_, bare, _ := strings.Cut(shared, "://")
 	named, unnamed := Target{Link: public}, Target{Artifact: shown}
 	for text, want := range map[string]Target{

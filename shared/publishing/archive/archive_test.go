@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -30,25 +31,19 @@ func write(t *testing.T, files tree.Tree) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	err := Write(&out, files, "index.html", at, func(f tree.File) ([]byte, error) { return bytesOf(f.Path), nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return out.Bytes()
 }
 
 func TestEntriesAreTheFilesByteByByteInTheOrderOfTheirPaths(t *testing.T) {
 	archive := write(t, filesOf("index.html", "b/two.css", "a.txt", "b/ünïcode.txt", "日本.md"))
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var names []string
 	for _, f := range z.File {
 		names = append(names, f.Name)
 		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		got, err := io.ReadAll(r)
 		if err != nil || !bytes.Equal(got, bytesOf(f.Name)) || f.Method != zip.Store || f.NonUTF8 {
 			t.Errorf("%s: %v, method %d, other bytes or not UTF-8", f.Name, err, f.Method)
@@ -143,14 +138,10 @@ func TestTheListOfOtherNamesIsThereIfThereAreSome(t *testing.T) {
 	}
 	archive := write(t, filesOf("a:b", "renamed.TXT"))
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	last := z.File[len(z.File)-1]
 	r, err := last.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	text, err := io.ReadAll(r)
 	if want := `"a_b" was published as "a:b"`; err != nil || last.Name != "RENAMED (2).txt" ||
 		!strings.Contains(string(text), want) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/token"
@@ -16,64 +17,34 @@ func TestAvailabilityTellsTheStateOfABundle(t *testing.T) {
 	clock := newEnv(t).now
 	made := contract.At(time.Date(2026, 3, 14, 11, 0, 30, 0, time.UTC))
 	ready := Bundle{Status: BundleReady, Size: 1234, MadeAt: made.Time}
+	pending := func(leased time.Duration) Bundle {
+		return Bundle{Status: BundlePending, Leased: clock.Add(leased)}
+	}
+	waits := func(seconds int) contract.Bundle {
+		return contract.Bundle{Status: "pending", RetryAfterSeconds: seconds}
+	}
+	soon := 57500 * time.Millisecond // of a minute
+	disabled, failed := contract.Bundle{Status: "disabled"}, contract.Bundle{Status: "failed"}
+	made1234 := contract.Bundle{Status: "ready", SizeBytes: 1234, GeneratedAt: &made}
 	for name, c := range map[string]struct {
 		bundle    Bundle
 		published time.Duration // ago
 		every     time.Duration
 		want      contract.Bundle
 	}{
-		"none": {
-			Bundle{}, time.Hour, time.Minute,
-			contract.Bundle{Status: "disabled"},
-		},
-		"pending, just published": {
-			Bundle{Status: BundlePending}, 0, time.Minute,
-			contract.Bundle{Status: "pending", RetryAfterSeconds: 60},
-		},
-		"pending, made soon": {
-			Bundle{Status: BundlePending}, 57500 * time.Millisecond, time.Minute,
-			contract.Bundle{Status: "pending", RetryAfterSeconds: 3},
-		},
-		"pending, late": {
-			Bundle{Status: BundlePending}, time.Hour, time.Minute,
-			contract.Bundle{Status: "pending", RetryAfterSeconds: 5},
-		},
-		"pending, late, of a fast worker": {
-			Bundle{Status: BundlePending}, time.Hour, time.Second,
-			contract.Bundle{Status: "pending", RetryAfterSeconds: 1},
-		},
-		"pending, at its function for 2 s": {
-			Bundle{Status: BundlePending, Leased: clock.Add(358 * time.Second)}, time.Hour, time.Second,
-			contract.Bundle{Status: "pending", RetryAfterSeconds: 2},
-		},
-		"pending, at its function for 2 min": {
-			Bundle{Status: BundlePending, Leased: clock.Add(240 * time.Second)}, time.Hour, time.Second,
-			contract.Bundle{Status: "pending", RetryAfterSeconds: 120},
-		},
-		"pending, soon at another function": {
-			Bundle{Status: BundlePending, Leased: clock.Add(10 * time.Second)}, time.Hour, time.Second,
-			contract.Bundle{Status: "pending", RetryAfterSeconds: 10},
-		},
-		"pending, its function is over": {
-			Bundle{Status: BundlePending, Leased: clock.Add(-time.Second)}, time.Hour, time.Second,
-			contract.Bundle{Status: "pending", RetryAfterSeconds: 1},
-		},
-		"pending, turned off since": {
-			Bundle{Status: BundlePending}, 0, 0,
-			contract.Bundle{Status: "disabled"},
-		},
-		"failed": {
-			Bundle{Status: BundleFailed}, 0, time.Minute,
-			contract.Bundle{Status: "failed"},
-		},
-		"ready": {
-			ready, 0, time.Minute,
-			contract.Bundle{Status: "ready", SizeBytes: 1234, GeneratedAt: &made},
-		},
-		"ready, turned off since": {
-			ready, 0, 0,
-			contract.Bundle{Status: "ready", SizeBytes: 1234, GeneratedAt: &made},
-		},
+		"none":                               {Bundle{}, time.Hour, time.Minute, disabled},
+		"pending, just published":            {Bundle{Status: BundlePending}, 0, time.Minute, waits(60)},
+		"pending, made soon":                 {Bundle{Status: BundlePending}, soon, time.Minute, waits(3)},
+		"pending, late":                      {Bundle{Status: BundlePending}, time.Hour, time.Minute, waits(5)},
+		"pending, late, of a fast worker":    {Bundle{Status: BundlePending}, time.Hour, time.Second, waits(1)},
+		"pending, at its function for 2 s":   {pending(358 * time.Second), time.Hour, time.Second, waits(2)},
+		"pending, at its function for 2 min": {pending(240 * time.Second), time.Hour, time.Second, waits(120)},
+		"pending, soon at another function":  {pending(10 * time.Second), time.Hour, time.Second, waits(10)},
+		"pending, its function is over":      {pending(-time.Second), time.Hour, time.Second, waits(1)},
+		"pending, turned off since":          {Bundle{Status: BundlePending}, 0, 0, disabled},
+		"failed":                             {Bundle{Status: BundleFailed}, 0, time.Minute, failed},
+		"ready":                              {ready, 0, time.Minute, made1234},
+		"ready, turned off since":            {ready, 0, 0, made1234},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
@@ -86,10 +57,8 @@ func TestAvailabilityTellsTheStateOfABundle(t *testing.T) {
 				Expires:   e.now.Add(time.Hour),
 			}
 			got, err := r.Availability(e.URLs, e.Limits, claims, e.now)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if signed := strings.HasPrefix(got.URL, "https://content.example/b/"); signed != (c.want.Status == "ready") {
+			expect.OK(t, err)
+			if signed := strings.HasPrefix(got.URL, "https://content.test/b/"); signed != (c.want.Status == "ready") {
 				t.Errorf("URL %q", got.URL)
 			}
 			if made := got.GeneratedAt; made != nil && c.want.GeneratedAt != nil && made.Equal(c.want.GeneratedAt.Time) {
@@ -108,7 +77,7 @@ func TestPublishingAsksForABundleUnlessTheDeploymentHasNone(t *testing.T) {
 		e.Limits.Bundles = every
 		e.draft()
 		out, err := e.Publish(t.Context(), e.by, e.target())
-		wantCode(t, err, "")
+		expect.Code(t, err, "")
 		committed := e.store.commits[0].(Publication)
 		if out.Bundle.Status != want || committed.Bundle != (every > 0) {
 			t.Errorf("every %v: %+v, asked for %t", every, out.Bundle, committed.Bundle)
@@ -120,33 +89,22 @@ func TestARepeatedPublishTellsTheBundleAsItIs(t *testing.T) {
 	e := newEnv(t)
 	e.store.revision.Bundle = Bundle{Status: BundleReady, Size: 1, MadeAt: e.now}
 	out, err := e.Publish(t.Context(), e.by, e.target())
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if out.Bundle.Status != "ready" || out.Bundle.URL == "" {
 		t.Errorf("%+v", out.Bundle)
 	}
 }
 
-func TestARestoredRevisionHasABundleOfItsOwn(t *testing.T) {
-	e := newEnv(t)
-	e.store.revision.Bundle = Bundle{Status: BundleReady, Size: 1, MadeAt: e.now}
-	e.store.artifact.Current = id.NewRevision()
-	if _, err := e.Restore(t.Context(), e.by, e.target(), e.store.revision.ID); err != nil {
-		t.Fatal(err)
-	}
-	if got := e.store.commits[0].(Restoration).Publication.Revision.Bundle; got != (Bundle{Status: BundlePending}) {
-		t.Errorf("%+v", got)
-	}
-}
-
-func TestARestoredRevisionKeepsTheFindingsInItsPages(t *testing.T) {
+func TestARestoredRevisionHasABundleOfItsOwnAndTheFindingsInItsPages(t *testing.T) {
 	e := newEnv(t)
 	found := lint.Report{Warnings: []lint.Warning{{Code: lint.MissingTitle, Path: "index.html"}}, More: 2}
+	e.store.revision.Bundle = Bundle{Status: BundleReady, Size: 1, MadeAt: e.now}
 	e.store.revision.Warnings = found
 	e.store.artifact.Current = id.NewRevision()
-	if _, err := e.Restore(t.Context(), e.by, e.target(), e.store.revision.ID); err != nil {
-		t.Fatal(err)
-	}
-	if got := e.store.commits[0].(Restoration).Publication.Revision.Warnings; !reflect.DeepEqual(got, found) {
-		t.Errorf("%+v", got)
+	_, err := e.Restore(t.Context(), e.by, e.target(), e.store.revision.ID)
+	expect.OK(t, err)
+	got := e.store.commits[0].(Restoration).Publication.Revision
+	if got.Bundle != (Bundle{Status: BundlePending}) || !reflect.DeepEqual(got.Warnings, found) {
+		t.Errorf("%+v, %+v", got.Bundle, got.Warnings)
 	}
 }

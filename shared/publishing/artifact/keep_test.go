@@ -2,82 +2,66 @@ package artifact
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
-func TestWhatMayBePinned(t *testing.T) {
-	for name, c := range map[string]struct {
-		change  func(*env)
+func TestWhatMayBePinnedAndUnpinned(t *testing.T) {
+	type wanted struct {
 		commits int
 		code    fault.Code
+	}
+	once, missing := wanted{1, ""}, wanted{0, fault.ArtifactNotFound}
+	full, forbidden := wanted{0, fault.PinnedArtifactCap}, wanted{0, fault.Forbidden}
+	capped := wanted{1, fault.PinnedArtifactCap}
+	for name, c := range map[string]struct {
+		change     func(*env)
+		pin, unpin wanted
 	}{
-		"a published artifact": {func(*env) {}, 1, ""},
-		"one that is pinned":   {func(e *env) { e.store.artifact.PinnedAt = e.now }, 1, ""},
-		"a draft":              {func(e *env) { e.store.artifact.Current = "" }, 0, fault.ArtifactNotFound},
-		"an expired artifact":  {func(e *env) { e.store.artifact.ExpiresAt = e.now }, 0, fault.ArtifactNotFound},
-		"a deleted artifact":   {func(e *env) { e.store.artifact.Status = Deleted }, 0, fault.ArtifactNotFound},
-		"one that never was":   {func(e *env) { e.store.artifact = nil }, 0, fault.ArtifactNotFound},
+		"a published artifact": {func(*env) {}, once, once},
+		"one that is pinned":   {func(e *env) { e.store.artifact.PinnedAt = e.now }, once, once},
+		"a draft":              {func(e *env) { e.store.artifact.Current = "" }, missing, once},
+		"an expired artifact":  {func(e *env) { e.store.artifact.ExpiresAt = e.now }, missing, missing},
+		"a deleted artifact":   {func(e *env) { e.store.artifact.Status = Deleted }, missing, missing},
+		"one that never was":   {func(e *env) { e.store.artifact = nil }, missing, missing},
 		"one too many": {func(e *env) {
 			e.store.refuses = times(1, fault.NewCode(fault.PinnedArtifactCap))
-		}, 1, fault.PinnedArtifactCap},
-		"where none may be":       {func(e *env) { e.by.Policy.LiveArtifacts = 0 }, 0, fault.PinnedArtifactCap},
-		"another workspace's":     {func(e *env) { e.store.artifact.Owner = "other" }, 0, fault.ArtifactNotFound},
-		"by an API key":           {func(e *env) { e.by.Member = "" }, 0, fault.Forbidden},
-		"by a member who may not": {func(e *env) { e.by.Scopes = nil }, 0, fault.Forbidden},
+		}, capped, capped},
+		"where none may be":       {func(e *env) { e.by.Policy.LiveArtifacts = 0 }, full, once},
+		"another workspace's":     {func(e *env) { e.store.artifact.Owner = "other" }, missing, missing},
+		"by an API key":           {func(e *env) { e.by.Member = "" }, forbidden, forbidden},
+		"by a member who may not": {func(e *env) { e.by.Scopes = nil }, forbidden, forbidden},
 	} {
-		t.Run(name, func(t *testing.T) {
-			e := newEnv(t)
-			named := e.target()
-			c.change(e)
-			was := e.store.artifact != nil && !e.store.artifact.PinnedAt.IsZero()
-			got, err := e.Pin(t.Context(), e.by, named)
-			wantCode(t, err, c.code)
-			if len(e.store.commits) != c.commits || err == nil && !got.Pinned {
-				t.Errorf("%+v after %d commits", got, len(e.store.commits))
-			}
-			if c.commits == 1 && e.store.commits[0].(Pinning).Noop != was {
-				t.Errorf("%+v", e.store.commits[0])
-			}
-		})
+		for pins, want := range map[bool]wanted{true: c.pin, false: c.unpin} {
+			t.Run(fmt.Sprintf("%s, pin %t", name, pins), func(t *testing.T) {
+				e := newEnv(t)
+				named := e.target()
+				c.change(e)
+				was := e.store.artifact != nil && !e.store.artifact.PinnedAt.IsZero()
+				do := e.Unpin
+				if pins {
+					do = e.Pin
+				}
+				got, err := do(t.Context(), e.by, named)
+				expect.Code(t, err, want.code)
+				if len(e.store.commits) != want.commits || got.Pinned != (pins && err == nil) {
+					t.Errorf("%+v after %d commits", got, len(e.store.commits))
+				}
+				if want.commits == 1 && e.store.commits[0].(Pinning).Noop != (was == pins) {
+					t.Errorf("%+v", e.store.commits[0])
+				}
+			})
+		}
 	}
 	e := newEnv(t)
 	_, err := e.Pin(t.Context(), e.by, Target{RequestedID: "art_1"})
-	wantCode(t, err, fault.ArtifactNotFound)
-}
-
-func TestWhatMayBeUnpinned(t *testing.T) {
-	for name, c := range map[string]struct {
-		change  func(*env)
-		commits int
-		code    fault.Code
-	}{
-		"a pinned artifact":   {func(e *env) { e.store.artifact.PinnedAt = e.now }, 1, ""},
-		"one that is not":     {func(*env) {}, 1, ""},
-		"an expired artifact": {func(e *env) { e.store.artifact.ExpiresAt = e.now }, 0, fault.ArtifactNotFound},
-		"one that never was":  {func(e *env) { e.store.artifact = nil }, 0, fault.ArtifactNotFound},
-		"another workspace's": {func(e *env) { e.store.artifact.Owner = "other" }, 0, fault.ArtifactNotFound},
-		"by an API key":       {func(e *env) { e.by.Member = "" }, 0, fault.Forbidden},
-	} {
-		t.Run(name, func(t *testing.T) {
-			e := newEnv(t)
-			named := e.target()
-			c.change(e)
-			was := e.store.artifact != nil && !e.store.artifact.PinnedAt.IsZero()
-			got, err := e.Unpin(t.Context(), e.by, named)
-			wantCode(t, err, c.code)
-			if len(e.store.commits) != c.commits || got.Pinned {
-				t.Errorf("%+v after %d commits", got, len(e.store.commits))
-			}
-			if c.commits == 1 && e.store.commits[0].(Pinning).Noop == was {
-				t.Errorf("%+v", e.store.commits[0])
-			}
-		})
-	}
+	expect.Code(t, err, fault.ArtifactNotFound)
 }
 
 func TestAnUnpinnedArtifactStaysForAWhile(t *testing.T) {
@@ -147,7 +131,7 @@ func TestWhatMayBeRestored(t *testing.T) {
 			named, old := e.target(), e.store.revision.ID
 			c.change(e)
 			got, err := e.Restore(t.Context(), e.by, named, old)
-			wantCode(t, err, c.code)
+			expect.Code(t, err, c.code)
 			if (len(e.store.commits) > 0) != c.made || err == nil && (got != old) != c.made {
 				t.Errorf("the newest is %s after %d commits", got, len(e.store.commits))
 			}
@@ -161,9 +145,9 @@ func TestWhatMayBeRestored(t *testing.T) {
 	}
 	e := newEnv(t)
 	_, err := e.Restore(t.Context(), e.by, Target{RequestedID: "art_x"}, e.store.revision.ID)
-	wantCode(t, err, fault.ArtifactNotFound)
+	expect.Code(t, err, fault.ArtifactNotFound)
 	_, err = e.Restore(t.Context(), e.by, e.target(), "rev_x")
-	wantCode(t, err, fault.RevisionUnpublished)
+	expect.Code(t, err, fault.RevisionUnpublished)
 }
 
 func TestRevisionsAreListedDraftsFirstThenTheNewest(t *testing.T) {
@@ -186,7 +170,7 @@ func TestRevisionsAreListedDraftsFirstThenTheNewest(t *testing.T) {
 		}
 	}
 	_, err = e.Revisions(t.Context(), e.by, nil)
-	wantCode(t, err, fault.ArtifactNotFound)
+	expect.Code(t, err, fault.ArtifactNotFound)
 }
 
 // unsorted has revisions as a query may return them.

@@ -4,21 +4,19 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/addresses"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -119,30 +117,11 @@ func newEnv(t *testing.T) *env {
 	}
 	e.Service = &Service{
 		Store:  e.store,
-		URLs:   newURLs(t),
+		URLs:   addresses.New(t),
 		Limits: &numbers,
 		Now:    func() time.Time { return e.now },
 	}
 	return e
-}
-
-func newURLs(t *testing.T) *address.URLBuilder {
-	t.Helper()
-	rings := keyring.New()
-	b := &address.URLBuilder{Origins: address.Origins{
-		API:     "https://api.example",
-		Content: "https://content.example",
-		App:     "https://app.example",
-	}}
-	var err1, err2, err3, err4 error
-	b.BundleToken, err4 = token.New(rings.Content, token.Bundle, b.Origins.Content)
-	b.ContentToken, err1 = token.New(rings.Content, token.Content, b.Origins.Content)
-	b.ViewToken, err2 = token.New(rings.Content, token.AgentView, b.Origins.API)
-	b.Links, err3 = token.NewLinkCodec(rings.Links, b.Origins.App)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // draft makes the revision of the artifact a draft that waits.
@@ -169,17 +148,8 @@ func (e *env) target() Target {
 func (e *env) done(t *testing.T, result any) *idempotency.Record {
 	t.Helper()
 	raw, err := json.Marshal(result)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return &idempotency.Record{Done: true, Result: raw, Expires: e.now.Add(time.Hour)}
-}
-
-func wantCode(t *testing.T, err error, want fault.Code) {
-	t.Helper()
-	if (err == nil) != (want == "") || err != nil && fault.CodeOf(err) != want {
-		t.Errorf("it fails with %v; want %q", err, want)
-	}
 }
 
 // times repeats an error, for commits that are lost one after another.
@@ -236,7 +206,7 @@ func TestWhatMayBePublished(t *testing.T) {
 			e.draft()
 			c.change(e)
 			got, err := e.Publish(t.Context(), e.by, e.target())
-			wantCode(t, err, c.code)
+			expect.Code(t, err, c.code)
 			if (got.ArtifactID != "") != (err == nil) {
 				t.Errorf("it answers %+v", got)
 			}
@@ -269,9 +239,7 @@ func TestAnEphemeralPublicationRenewsTheArtifactAndSharesIt(t *testing.T) {
 	e.draft()
 	e.by.Workspace.ClaimedAt = time.Time{}
 	got, err := e.Publish(t.Context(), e.by, e.target())
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	p := e.store.commits[0].(Publication)
 	if !p.Renews || !p.ExpiresAt.Equal(e.now.Add(limits.EphemeralArtifact)) || p.Share == nil {
 		t.Errorf("%+v", p)
@@ -298,7 +266,7 @@ func TestF49TheAllowanceOfADayIsSpentUntilMidnightUTC(t *testing.T) {
 			e.store.artifact.ExpiresAt = e.now.Add(time.Hour)
 			e.store.refuses = times(1, fault.NewCode(fault.WriteAllowanceExceeded))
 			_, err := e.Publish(t.Context(), e.by, e.target())
-			wantCode(t, err, fault.WriteAllowanceExceeded)
+			expect.Code(t, err, fault.WriteAllowanceExceeded)
 			if got := fault.Of(err).RetryAfter; got != c.want {
 				t.Errorf("the next day starts in %s, want %s", got, c.want)
 			}
@@ -359,13 +327,13 @@ func TestARepeatedPublicationIsAnsweredFromItsRecord(t *testing.T) {
 		named := e.target()
 		named.Record, named.Command.Fingerprint = record, sha256.Sum256([]byte("other"))
 		_, err := e.Publish(t.Context(), e.by, named)
-		wantCode(t, err, fault.InvalidIdempotencyKey)
+		expect.Code(t, err, fault.InvalidIdempotencyKey)
 	})
 	t.Run("but not under another artifact", func(t *testing.T) {
 		named := e.target()
 		named.Record, named.RequestedID, named.Artifact = record, id.NewArtifact(), nil
 		_, err := e.Publish(t.Context(), e.by, named)
-		wantCode(t, err, fault.ArtifactNotFound)
+		expect.Code(t, err, fault.ArtifactNotFound)
 	})
 }
 
@@ -407,7 +375,7 @@ func TestLostRacesAreDecidedAnew(t *testing.T) {
 					e.draft()
 				}
 				e.store.refuses, e.store.moves = times(c.lost, ErrMoved), c.moves
-				wantCode(t, change(e), c.code)
+				expect.Code(t, change(e), c.code)
 				if len(e.store.commits) != c.commits {
 					t.Errorf("%d commits, want %d", len(e.store.commits), c.commits)
 				}
@@ -432,7 +400,7 @@ func TestADeletionEndsLiveArtifactsAndAnswersItsFirstTime(t *testing.T) {
 			e := newEnv(t)
 			c.change(e.store.artifact)
 			_, err := e.Delete(t.Context(), e.by, e.target())
-			wantCode(t, err, c.code)
+			expect.Code(t, err, c.code)
 		})
 	}
 	e := newEnv(t)
@@ -453,10 +421,10 @@ func TestTitlesAreTrimmedAndBounded(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	_, err = e.Rename(t.Context(), e.by, e.target().Artifact, " ")
-	wantCode(t, err, fault.InvalidRequest)
+	expect.Code(t, err, fault.InvalidRequest)
 	_, err = e.Rename(t.Context(), e.by, nil, "Tides")
-	wantCode(t, err, fault.ArtifactNotFound)
+	expect.Code(t, err, fault.ArtifactNotFound)
 	e.by.Scopes = nil
 	_, err = e.Rename(t.Context(), e.by, e.target().Artifact, "Tides")
-	wantCode(t, err, fault.Forbidden)
+	expect.Code(t, err, fault.Forbidden)
 }

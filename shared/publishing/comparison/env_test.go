@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
@@ -104,9 +105,7 @@ type env struct {
 func newEnv(t testing.TB, revisions ...map[string]string) *env {
 	t.Helper()
 	cursors, err := cursor.New(keyring.New().Seal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	f := &fakeStore{trees: map[id.Revision]tree.Tree{}, objects: map[tree.Object]string{}}
 	e := &env{
 		Service: &Service{
@@ -163,9 +162,7 @@ func (e *env) revision(number int) id.Revision { return e.store.revisions[number
 func (e *env) compare(t testing.TB, q Query) contract.Comparison {
 	t.Helper()
 	out, err := e.Compare(t.Context(), e.by, e.a, q)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	size := 0
 	for _, f := range out.Files {
 		size += len(f.Diff)

@@ -136,7 +136,7 @@ func TestDiffsOfRandomTextsLeadFromOneToTheOther(t *testing.T) {
 		}
 		return b.String()
 	}
-	for range 3000 {
+	for range 1000 {
 		before, after := text(), text()
 		if r.IntN(2) == 0 && len(before) > 0 { // alike but for one place
 			n := strings.IndexByte(before[r.IntN(len(before)):], '\n') + 1

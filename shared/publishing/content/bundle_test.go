@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
@@ -30,21 +31,19 @@ func newBundleEnv(t *testing.T) *env {
 func (e *env) findBundle(t *testing.T) (File, error) {
 	t.Helper()
 	text, err := e.Bundles.Mint(e.claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return e.FindBundle(t.Context(), text)
 }
 
 func TestATokenOpensTheBundleOfItsRevision(t *testing.T) {
 	e := newBundleEnv(t)
 	f, err := e.findBundle(t)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if !f.Bundle || f.Path != "bundle.zip" || f.Size != ready.Size || f.SHA256 != ready.SHA256 || f.MaxAge != 0 {
 		t.Errorf("%+v", f)
 	}
 	body, err := e.Open(t.Context(), f, netip.Addr{}, 2, 5)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	defer body.Close()
 	want := artifact.BundleObject{Home: "home", Artifact: e.claims.Artifact, Revision: e.claims.Revision}
 	if e.bytes.bundle != want || e.bytes.offset != 2 || e.bytes.size != 5 {
@@ -56,9 +55,9 @@ func TestABundleHoldsAStreamIfItIsLarge(t *testing.T) {
 	e := newBundleEnv(t)
 	e.store.older.Bundle.Size = limits.StreamsAbove + 1
 	f, err := e.findBundle(t)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	body, err := e.Open(t.Context(), f, netip.Addr{}, 0, f.Size)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if len(e.streams.held) != 2 {
 		t.Errorf("streams: %v", e.streams.held)
 	}
@@ -68,17 +67,13 @@ func TestABundleHoldsAStreamIfItIsLarge(t *testing.T) {
 func TestT02ATokenOpensWhatItWasMintedForAlone(t *testing.T) {
 	e := newBundleEnv(t)
 	file, err := e.Tokens.Mint(e.claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	_, err = e.FindBundle(t.Context(), file)
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	bundle, err := e.Bundles.Mint(e.claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	_, err = e.Find(t.Context(), bundle, "a/b.txt")
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	if e.store.states+e.store.revisions > 0 {
 		t.Error("a token for something else costs a read")
 	}
@@ -123,7 +118,7 @@ func TestABundleIsCountedUnlessItsLinkIsRefused(t *testing.T) {
 			e := newBundleEnv(t)
 			c.set(e)
 			_, err := e.findBundle(t)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			refused := e.counters.Counted()["refused"]
 			if n := e.counters.Spent(e.Limiter, e.store.artifact.ID); n != c.counted || refused != c.refused {
 				t.Errorf("%d reads of all and %d refusals were counted", n, refused)

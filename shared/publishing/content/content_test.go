@@ -2,7 +2,6 @@ package content
 
 import (
 	"context"
-	"errors"
 	"io"
 	"maps"
 	"net/netip"
@@ -11,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/addresses"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/cache"
@@ -154,14 +155,9 @@ type env struct {
 
 func newEnv(t testing.TB) *env {
 	t.Helper()
-	ring := keyring.New()
-	tokens, err1 := token.New(ring.Content, token.Content, "https://content.test")
-	bundles, err2 := token.New(ring.Content, token.Bundle, "https://content.test")
-	exports, err4 := token.New(ring.Content, token.Export, "https://content.test")
-	addresses, err3 := ring.Pepper.Derive("address")
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		t.Fatal(err)
-	}
+	urls := addresses.New(t)
+	peppers, err := keyring.New().Pepper.Derive("address")
+	expect.OK(t, err)
 	claims := token.Claims{
 		Workspace: id.NewWorkspace(),
 		Artifact:  id.NewArtifact(),
@@ -195,15 +191,15 @@ func newEnv(t testing.TB) *env {
 	}
 	clock, numbers := func() time.Time { return now }, limits.Default()
 	e.Reader = &Reader{
-		Tokens:       tokens,
-		Bundles:      bundles,
-		ExportTokens: exports,
+		Tokens:       urls.ContentToken,
+		Bundles:      urls.BundleToken,
+		ExportTokens: urls.ExportToken,
 		Exports:      &fakeExports{},
 		Store:        e.store,
 		Bytes:        e.bytes,
 		Limiter:      &rate.Limiter{Counters: e.counters, Limits: &numbers, Now: clock},
 		Streams:      &rate.Streams{Store: e.streams, Limits: &numbers, Now: clock},
-		Addresses:    addresses,
+		Addresses:    peppers,
 		Cache:        cache.New(numbers.Cache),
 		Now:          clock,
 	}
@@ -214,23 +210,14 @@ func newEnv(t testing.TB) *env {
 func (e *env) find(t *testing.T, path string) (File, error) {
 	t.Helper()
 	text, err := e.Tokens.Mint(e.claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return e.Find(t.Context(), text, path)
-}
-
-func wantCode(t *testing.T, err error, want fault.Code) {
-	t.Helper()
-	if (err != nil) != (want != "") || err != nil && fault.CodeOf(err) != want {
-		t.Fatalf("%v, want %q", err, want)
-	}
 }
 
 func TestAURLOpensAFileOfItsRevision(t *testing.T) {
 	e := newEnv(t)
 	f, err := e.find(t, "a/b.txt")
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if f.Path != "a/b.txt" || f.Workspace != e.claims.Workspace {
 		t.Errorf("%+v", f)
 	}
@@ -239,7 +226,7 @@ func TestAURLOpensAFileOfItsRevision(t *testing.T) {
 	}
 	e.Cache = nil
 	_, err = e.Open(t.Context(), f, netip.Addr{}, 2, 5)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if e.bytes.home != "home" || e.bytes.object != f.Object || e.bytes.offset != 2 || e.bytes.size != 5 {
 		t.Errorf("%+v", e.bytes)
 	}
@@ -260,7 +247,7 @@ func TestAURLThatIsNoneCostsNoRead(t *testing.T) {
 			e := newEnv(t)
 			c.set(e)
 			_, err := e.find(t, c.path)
-			wantCode(t, err, fault.NotFound)
+			expect.Code(t, err, fault.NotFound)
 			if e.store.states+e.store.trees+len(e.counters.Counted()) > 0 {
 				t.Errorf("%d states and %d trees are read, %v counted", e.store.states, e.store.trees, e.counters.Counted())
 			}
@@ -268,7 +255,7 @@ func TestAURLThatIsNoneCostsNoRead(t *testing.T) {
 	}
 	e := newEnv(t)
 	_, err := e.Find(t.Context(), strings.Repeat("A", 95), "a/b.txt")
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 }
 
 func TestT57AReadIsCountedUnlessItsLinkIsRefused(t *testing.T) {
@@ -316,7 +303,7 @@ func TestT57AReadIsCountedUnlessItsLinkIsRefused(t *testing.T) {
 			e := newEnv(t)
 			c.set(e)
 			_, err := e.find(t, c.path)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			refused := e.counters.Counted()["refused"]
 			if n := e.counters.Spent(e.Limiter, e.store.artifact.ID); n != c.counted || refused != c.refused {
 				t.Errorf("%d reads of all and %d refusals were counted", n, refused)
@@ -337,14 +324,14 @@ func TestATreeIsReadOnceAndItsStateEachTime(t *testing.T) {
 	e := newEnv(t)
 	for range 3 {
 		_, err := e.find(t, "a/b.txt")
-		wantCode(t, err, "")
+		expect.Code(t, err, "")
 	}
 	if e.store.trees != 1 || e.store.states != 3 {
 		t.Errorf("%d trees and %d states are read", e.store.trees, e.store.states)
 	}
 	e.store.artifact.Status = artifact.Deleted
 	_, err := e.find(t, "a/b.txt")
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 }
 
 func TestATreeThatIsNotThereIsReadAgain(t *testing.T) {
@@ -352,10 +339,10 @@ func TestATreeThatIsNotThereIsReadAgain(t *testing.T) {
 	files := e.store.tree
 	e.store.tree = nil
 	_, err := e.find(t, "a/b.txt")
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	e.store.tree = files
 	_, err = e.find(t, "a/b.txt")
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 }
 
 func TestAClaimLiftsNoIndexAndLetsNoOldTokenRunScripts(t *testing.T) {
@@ -378,7 +365,7 @@ func TestAClaimLiftsNoIndexAndLetsNoOldTokenRunScripts(t *testing.T) {
 				e.store.workspace.ClaimedAt = now
 			}
 			f, err := e.find(t, "a/b.txt")
-			wantCode(t, err, "")
+			expect.Code(t, err, "")
 			if got := (flags{f.NoIndex, f.Scripts}); got != c.want {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
@@ -402,7 +389,7 @@ func TestALargeBodyHoldsAStreamUntilItIsClosed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			body, err := e.Open(t.Context(), large, netip.MustParseAddr("192.0.2.1"), 0, c.size)
-			wantCode(t, err, "")
+			expect.Code(t, err, "")
 			if !maps.Equal(e.streams.held, c.held) {
 				t.Errorf("%v are held", e.streams.held)
 			}
@@ -436,7 +423,7 @@ func TestARefusedBodyHoldsNoStreamAndNoObject(t *testing.T) {
 			e := newEnv(t)
 			c.set(e)
 			_, err := e.Open(t.Context(), large, netip.MustParseAddr("192.0.2.1"), 0, limits.StreamsAbove+1)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if len(e.streams.held) > 0 {
 				t.Errorf("%v are held", e.streams.held)
 			}

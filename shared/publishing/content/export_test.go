@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -63,22 +64,20 @@ func newExportEnv(t *testing.T) *exportEnv {
 func (e *exportEnv) find(t *testing.T) (File, error) {
 	t.Helper()
 	minted, err := e.ExportTokens.MintExport(e.claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return e.FindExport(t.Context(), minted)
 }
 
 func TestATokenOpensItsArchiveOfAnExport(t *testing.T) {
 	e := newExportEnv(t)
 	f, err := e.find(t)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if !f.Bundle || f.Path != "vitrine-export-2026-11-22-2-of-2.zip" || f.Size != int64(len(text)) || !f.NoIndex ||
 		f.SHA256 != tree.DigestOf(text) || f.MaxAge != 0 {
 		t.Errorf("%+v", f)
 	}
 	body, err := e.Open(t.Context(), f, netip.Addr{}, 2, 5)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	defer body.Close()
 	want := export.Object{Workspace: e.claims.Workspace, Export: e.claims.Export, Volume: 2}
 	if e.bytes.exported != want || e.bytes.offset != 2 || e.bytes.size != 5 {
@@ -113,7 +112,7 @@ func TestAnArchiveOfAnExportIsClosedAtOnce(t *testing.T) {
 			e := newExportEnv(t)
 			c.set(e)
 			_, err := e.find(t)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 		})
 	}
 }
@@ -122,20 +121,16 @@ func TestT02ATokenForSomethingElseOpensNoExport(t *testing.T) {
 	e := newExportEnv(t)
 	for _, codec := range []*token.Codec{e.Tokens, e.Bundles} {
 		minted, err := codec.Mint(e.env.claims)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		_, err = e.FindExport(t.Context(), minted)
-		wantCode(t, err, fault.NotFound)
+		expect.Code(t, err, fault.NotFound)
 	}
 	exported, err := e.ExportTokens.MintExport(e.claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	_, err = e.Find(t.Context(), exported, "a/b.txt")
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	_, err = e.FindBundle(t.Context(), exported)
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	if e.exports.reads+e.store.states > 0 {
 		t.Error("a token for something else costs a read")
 	}

@@ -3,16 +3,15 @@ package content
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
@@ -63,7 +62,7 @@ func TestAPartBeyondTheFileIsRefused(t *testing.T) {
 	e := newEnv(t)
 	for _, part := range []struct{ offset, size int64 }{{0, 8}, {7, 1}, {8, 0}, {-1, 2}, {3, -1}, {1 << 62, 1 << 62}} {
 		_, err := e.read(t, part.offset, part.size)
-		wantCode(t, err, fault.Internal)
+		expect.Code(t, err, fault.Internal)
 	}
 	if e.bytes.opened > 0 {
 		t.Error("the object is read")
@@ -116,7 +115,7 @@ func TestF63WrongBytesAreNeitherServedNorKept(t *testing.T) {
 			right := e.bytes.body
 			e.bytes.body, e.bytes.err = c.body, c.err
 			got, err := e.read(t, 0, int64(len(text)))
-			if wantCode(t, err, c.want); got != "" {
+			if expect.Code(t, err, c.want); got != "" {
 				t.Errorf("%q is served", got)
 			}
 			e.bytes.body, e.bytes.err = right, nil
@@ -155,7 +154,7 @@ func TestBytesBelongToTheirPlaceAndTheirTree(t *testing.T) {
 	e.claims.Revision = id.NewRevision()
 	e.store.artifact.Current = e.claims.Revision
 	_, err := e.read(t, 0, int64(len(text)))
-	wantCode(t, err, fault.StorageUnavailable)
+	expect.Code(t, err, fault.StorageUnavailable)
 }
 
 // TestAReaderChangesNothingThatTheNextGets overwrites all that a reader is handed.
@@ -163,9 +162,9 @@ func TestAReaderChangesNothingThatTheNextGets(t *testing.T) {
 	e := newEnv(t)
 	for range 2 {
 		f, err := e.find(t, "a/b.txt")
-		wantCode(t, err, "")
+		expect.Code(t, err, "")
 		body, err := e.Open(t.Context(), f, netip.Addr{}, 0, f.Size)
-		wantCode(t, err, "")
+		expect.Code(t, err, "")
 		b, err := io.ReadAll(body)
 		if string(b) != text || err != nil {
 			t.Fatalf("%q, %v", b, err)
@@ -190,32 +189,26 @@ func (eraser) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// TestT57AHotFileIsClosedByItsStateAlone has a change of each part of the state. TestT57EveryPartOfTheStateRefuses has
+// the others.
 func TestT57AHotFileIsClosedByItsStateAlone(t *testing.T) {
 	for name, shut := range map[string]func(*env){
 		"the artifact is deleted":             func(e *env) { e.store.artifact.Status = artifact.Deleted },
-		"the artifact has expired":            func(e *env) { e.store.artifact.ExpiresAt = now },
-		"an operator locks the artifact":      func(e *env) { e.store.artifact.Lock = "lkd" },
 		"an operator locks the workspace":     func(e *env) { e.store.workspace.Lock = "lkd" },
 		"the link is revoked":                 func(e *env) { e.store.link.RevokedAt = now },
-		"the links are locked":                func(e *env) { e.store.artifact.LinksLockedAt = now },
-		"the artifact is made private":        func(e *env) { e.store.artifact.LinksRevokedBefore = now },
 		"the artifact belongs to another one": func(e *env) { e.store.artifact.Owner = id.NewWorkspace() },
 		"the workspace is claimed by one that is gone": func(e *env) {
 			e.store.workspace.ClaimedInto = id.NewWorkspace()
 		},
-		"the revision is retained":   olderRevision(artifact.Retained),
-		"the revision is a draft":    olderRevision(artifact.Draft),
-		"the token ends":             func(e *env) { e.claims.Expires = now },
-		"the artifact is gone":       func(e *env) { e.store.artifact = artifact.Artifact{} },
-		"the workspace is gone":      func(e *env) { e.store.workspace = workspace.Workspace{} },
-		"the link is of another one": func(e *env) { e.store.link.Artifact = id.NewArtifact() },
+		"the revision is retained": olderRevision(artifact.Retained),
+		"the token ends":           func(e *env) { e.claims.Expires = now },
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			wantText(t, e, text)
 			shut(e)
 			_, err := e.read(t, 0, int64(len(text)))
-			wantCode(t, err, fault.NotFound)
+			expect.Code(t, err, fault.NotFound)
 			if e.bytes.opened != 1 {
 				t.Error("the object is read behind closed gates")
 			}
@@ -225,42 +218,31 @@ func TestT57AHotFileIsClosedByItsStateAlone(t *testing.T) {
 	wantText(t, e, text)
 	e.store.err = fault.NewCode(fault.DatabaseUnavailable)
 	_, err := e.read(t, 0, int64(len(text)))
-	wantCode(t, err, fault.DatabaseUnavailable)
+	expect.Code(t, err, fault.DatabaseUnavailable)
 }
 
-func TestReadersAtOnceReadAnObjectOnce(t *testing.T) {
+func TestAReaderWhoLeavesIsToldThatTheStoreIsAway(t *testing.T) {
 	e := newEnv(t)
 	f, err := e.find(t, "a/b.txt")
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	synctest.Test(t, func(t *testing.T) {
-		release := make(chan struct{})
+		release, left := make(chan struct{}), make(chan error)
 		e.bytes.body = func() io.Reader { return waiting{release, strings.NewReader(text)} }
-		first, leave := context.WithCancel(t.Context())
-		var readers sync.WaitGroup
-		readers.Go(func() {
-			_, err := e.Open(first, f, netip.Addr{}, 0, f.Size)
-			if wantCode(t, err, fault.StorageUnavailable); !errors.Is(err, context.Canceled) {
-				t.Error(err)
-			}
-		})
+		ctx, leave := context.WithCancel(t.Context())
+		go func() {
+			_, err := e.Open(ctx, f, netip.Addr{}, 0, f.Size)
+			left <- err
+		}()
 		synctest.Wait()
-		for offset := range int64(5) {
-			readers.Go(func() {
-				body, err := e.Open(t.Context(), f, netip.Addr{}, offset, 1)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				if b, err := io.ReadAll(body); string(b) != text[offset:offset+1] || err != nil {
-					t.Errorf("%q, %v", b, err)
-				}
-			})
-		}
 		leave()
-		synctest.Wait()
+		err := <-left
+		if expect.Code(t, err, fault.StorageUnavailable); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
 		close(release)
-		readers.Wait()
+		synctest.Wait()
 	})
+	wantText(t, e, text)
 	if e.bytes.opened != 1 || e.bytes.closed != 1 {
 		t.Errorf("the object is read %d times and closed %d times", e.bytes.opened, e.bytes.closed)
 	}
@@ -320,7 +302,7 @@ func TestABrowserShowsAFileAgainForAMinuteUnlessItMustAsk(t *testing.T) {
 			}
 			for _, read := range []string{"cold", "hot"} {
 				f, err := e.find(t, c.path)
-				if wantCode(t, err, ""); f.MaxAge != c.want {
+				if expect.Code(t, err, ""); f.MaxAge != c.want {
 					t.Errorf("%s: %v, want %v", read, f.MaxAge, c.want)
 				}
 			}
@@ -342,57 +324,6 @@ func ends(after time.Duration) func(*env) {
 		at := e.claims.Expires.Add(-after)
 		e.Now = func() time.Time { return at }
 		e.store.artifact.ExpiresAt = e.claims.Expires.Add(time.Hour)
-	}
-}
-
-// TestMemoryStaysBelowTheBoundForManyFiles reads files of many artifacts.
-func TestMemoryStaysBelowTheBoundForManyFiles(t *testing.T) {
-	e := newEnv(t)
-	long := strings.Repeat("x", 30_000)
-	e.bytes.body = func() io.Reader { return strings.NewReader(long) }
-	e.store.tree[0].Size, e.store.tree[0].SHA256 = int64(len(long)), tree.DigestOf(long)
-	f, err := e.find(t, "a/b.txt")
-	wantCode(t, err, "")
-	const files = 10_000
-	for n := range files {
-		f.Object.Session = id.Session(fmt.Sprint("ups", n))
-		_, err := e.Open(t.Context(), f, netip.Addr{}, 0, f.Size)
-		wantCode(t, err, "")
-	}
-	kept := 0
-	before := e.bytes.opened
-	for n := range files {
-		f.Object.Session = id.Session(fmt.Sprint("ups", files-1-n))
-		_, err := e.Open(t.Context(), f, netip.Addr{}, 0, f.Size)
-		wantCode(t, err, "")
-		if e.bytes.opened > before {
-			break
-		}
-		kept++
-	}
-	if most := int(limits.Default().Cache) / len(long); kept > most || kept < most*8/10 {
-		t.Errorf("%d files are in memory, want at most %d", kept, most)
-	}
-}
-
-func BenchmarkFindAndOpen(b *testing.B) {
-	e := newEnv(b)
-	token, err := e.Tokens.Mint(e.claims)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		f, err := e.Find(b.Context(), token, "a/b.txt")
-		if err != nil {
-			b.Fatal(err)
-		}
-		body, err := e.Open(b.Context(), f, netip.Addr{}, 0, f.Size)
-		if err != nil {
-			b.Fatal(err)
-		}
-		io.Copy(io.Discard, body)
-		body.Close()
 	}
 }
 

@@ -1,10 +1,10 @@
 package edit_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/crash"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -15,112 +15,63 @@ import (
 
 // crashCase is a request. prepare makes what it needs; the artifact is empty for a request that makes one.
 type crashCase struct {
-	name    string
 	prepare func(testing.TB, *env) (ask, id.Artifact)
 	files   map[string]string // in the end
 	number  int               // of revisions in the end
 	deleted bool              // the artifact may be deleted meanwhile
 }
 
-var crashCases = []crashCase{
-	{
-		name: "publish",
-		prepare: func(_ testing.TB, s *env) (ask, id.Artifact) {
-			return s.publishes(html("<p>new")), ""
-		},
-		files:  map[string]string{"index.html": "<p>new"},
-		number: 1,
-	},
-	{
-		name: "publish nothing",
-		prepare: func(_ testing.TB, s *env) (ask, id.Artifact) {
-			return s.publishes(html("")), ""
-		},
-		files:  map[string]string{"index.html": ""},
-		number: 1,
-	},
-	{
-		name: "revise",
-		prepare: func(t testing.TB, s *env) (ask, id.Artifact) {
-			a := s.artifact(t, "<p>page")
-			return s.revises(a, edit.Text{Body: "# Notes", Mode: media.Markdown}), a
-		},
-		files:   map[string]string{"index.html": "<p>page", "index.md": "# Notes"},
-		number:  2,
-		deleted: true,
-	},
-	{
-		name: "revise with the same bytes",
-		prepare: func(t testing.TB, s *env) (ask, id.Artifact) {
-			a := s.artifact(t, "<p>page")
-			return s.revises(a, html("<p>page")), a
-		},
-		files:   map[string]string{"index.html": "<p>page"},
-		number:  1,
-		deleted: true,
-	},
-	{
-		name: "edit",
-		prepare: func(t testing.TB, s *env) (ask, id.Artifact) {
-			a := s.artifact(t, "<p>one")
-			return s.edits(a, "index.html", "one", "1"), a
-		},
-		files:   map[string]string{"index.html": "<p>1"},
-		number:  2,
-		deleted: true,
-	},
-	{
-		name: "edit what is overtaken",
-		prepare: func(t testing.TB, s *env) (ask, id.Artifact) {
-			a := s.artifact(t, "<p>one two")
-			s.faults.On("PutObject").Before(chaos.Run(s.overtakes(t, a, "two", "2")))
-			return s.edits(a, "index.html", "one", "1"), a
-		},
-		files:  map[string]string{"index.html": "<p>1 2"},
-		number: 3,
-	},
-	{
-		name: "revise as an earlier session did",
-		prepare: func(t testing.TB, s *env) (ask, id.Artifact) {
-			s.derived = true
-			a := s.artifact(t, "<p>page")
-			do := s.revises(a, html("<p>one"))
-			succeed(t, do)
-			s.overtakes(t, a, "one", "two")()
-			return do, a
-		},
-		files:  map[string]string{"index.html": "<p>one"},
-		number: 4,
-	},
+var crashCases = map[string]crashCase{
+	"publish": {func(_ testing.TB, s *env) (ask, id.Artifact) {
+		return s.publishes(html("<p>new")), ""
+	}, map[string]string{"index.html": "<p>new"}, 1, false},
+	"publish nothing": {func(_ testing.TB, s *env) (ask, id.Artifact) {
+		return s.publishes(html("")), ""
+	}, map[string]string{"index.html": ""}, 1, false},
+	"revise": {func(t testing.TB, s *env) (ask, id.Artifact) {
+		a := s.artifact(t, "<p>page")
+		return s.revises(a, edit.Text{Body: "# Notes", Mode: media.Markdown}), a
+	}, map[string]string{"index.html": "<p>page", "index.md": "# Notes"}, 2, true},
+	"revise with the same bytes": {func(t testing.TB, s *env) (ask, id.Artifact) {
+		a := s.artifact(t, "<p>page")
+		return s.revises(a, html("<p>page")), a
+	}, map[string]string{"index.html": "<p>page"}, 1, true},
+	"edit": {func(t testing.TB, s *env) (ask, id.Artifact) {
+		a := s.artifact(t, "<p>one")
+		return s.edits(a, "index.html", "one", "1"), a
+	}, map[string]string{"index.html": "<p>1"}, 2, true},
+	"edit what is overtaken": {func(t testing.TB, s *env) (ask, id.Artifact) {
+		a := s.artifact(t, "<p>one two")
+		s.faults.On("PutObject").Before(chaos.Run(s.overtakes(t, a, "two", "2")))
+		return s.edits(a, "index.html", "one", "1"), a
+	}, map[string]string{"index.html": "<p>1 2"}, 3, false},
+	"revise as an earlier session did": {func(t testing.TB, s *env) (ask, id.Artifact) {
+		s.derived = true
+		a := s.artifact(t, "<p>page")
+		do := s.revises(a, html("<p>one"))
+		succeed(t, do)
+		s.overtakes(t, a, "one", "two")()
+		return do, a
+	}, map[string]string{"index.html": "<p>one"}, 4, false},
 }
 
-// TestARequestThatDiesAtAnyCallCanBeRepeated ends the process before and after every AWS call of every request. The
-// caller gets no answer and asks again with its key.
-func TestARequestThatDiesAtAnyCallCanBeRepeated(t *testing.T) {
-	for _, c := range crashCases {
-		t.Run(c.name, func(t *testing.T) {
+// TestARequestThatDiesAfterAnyWriteCanBeRepeated ends the process after every write of every request. The caller gets
+// no answer and asks again with its key.
+func TestARequestThatDiesAfterAnyWriteCanBeRepeated(t *testing.T) {
+	for name, c := range crashCases {
+		t.Run(name, func(t *testing.T) {
 			s := newEnv(t)
-			for n := range c.calls(t, s) {
-				t.Run(fmt.Sprintf("before call %d", n+1), func(t *testing.T) {
-					c.crash(t, s, func() { s.faults.On("").Nth(n + 1).Before(chaos.Crash) })
-				})
-				t.Run(fmt.Sprintf("after call %d", n+1), func(t *testing.T) {
-					c.crash(t, s, func() { s.faults.On("").Nth(n + 1).After(chaos.Crash) })
-				})
+			do, _ := c.prepare(t, s)
+			for _, p := range crash.Points(s.faults, func() { succeed(t, do) }) {
+				t.Run(p.String(), func(t *testing.T) { c.crash(t, s, p) })
 			}
 		})
 	}
 }
 
-// calls counts the AWS calls of the request.
-func (c crashCase) calls(t *testing.T, s *env) int {
-	do, _ := c.prepare(t, s)
-	return len(s.calls(func() { succeed(t, do) }))
-}
-
-func (c crashCase) crash(t *testing.T, s *env, faults func()) {
+func (c crashCase) crash(t *testing.T, s *env, p crash.Point) {
 	do, a := c.prepare(t, s)
-	faults()
+	p.Arm(s.faults)
 	if _, err := do(t); err == nil {
 		t.Fatal("the process did not die")
 	}
@@ -149,13 +100,14 @@ func (c crashCase) crash(t *testing.T, s *env, faults func()) {
 
 // TestADeletionEndsARequestOrComesAfterIt deletes the artifact before every AWS call of every request on one.
 func TestADeletionEndsARequestOrComesAfterIt(t *testing.T) {
-	for _, c := range crashCases {
+	for name, c := range crashCases {
 		if !c.deleted {
 			continue
 		}
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			s := newEnv(t)
-			for n := range c.calls(t, s) {
+			first, _ := c.prepare(t, s)
+			for n := range s.calls(func() { succeed(t, first) }) {
 				do, a := c.prepare(t, s)
 				s.faults.On("").Nth(n + 1).Before(chaos.Run(func() { s.delete(t, a) }))
 				r, err := do(t)
@@ -211,26 +163,6 @@ func TestWhatDiedGoesOnFromTheBaseThatItHad(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestWhatDiedAfterALaterTryGoesOnWithThatOne dies when the edit, which was overtaken, has a draft of its second try.
-func TestWhatDiedAfterALaterTryGoesOnWithThatOne(t *testing.T) {
-	s := newEnv(t)
-	a := s.artifact(t, "<p>one two")
-	s.faults.On("PutObject").Before(chaos.Run(s.overtakes(t, a, "two", "2")))
-	s.faults.On("TransactWriteItems").Nth(4).After(chaos.Crash)
-	do := s.edits(a, "index.html", "one", "1")
-	if _, err := do(t); err == nil {
-		t.Fatal("the process did not die")
-	}
-	s.faults.Clear()
-	s.faults.Revive()
-	if s.seen(t, a).Draft == "" {
-		t.Fatal("the second try left no draft")
-	}
-	succeed(t, do)
-	s.wantFiles(t, a, map[string]string{"index.html": "<p>1 2"})
-	s.wantNumber(t, a, 3)
 }
 
 func TestASessionThatExpiredBeforeItsRepetitionIsRefused(t *testing.T) {

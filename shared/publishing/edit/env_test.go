@@ -2,7 +2,6 @@ package edit_test
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,23 +12,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/testkit/addresses"
 	"vitrine/scripts/testkit/clock"
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/adapter/blob"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
-	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/edit"
 	"vitrine/shared/publishing/tree"
@@ -117,21 +115,9 @@ func (s *env) service(stores dynamo.Stores, objects *blob.Store, artifacts *arti
 
 func (s *env) publisher(t testing.TB, stores dynamo.Stores) *artifact.Service {
 	t.Helper()
-	rings := keyring.New()
-	urls := &address.URLBuilder{Origins: address.Origins{
-		API:     "https://api.test",
-		Content: "https://content.test",
-		App:     "https://app.test",
-	}}
-	var err1, err2 error
-	urls.ContentToken, err1 = token.New(rings.Content, token.Content, urls.Origins.Content)
-	urls.ViewToken, err2 = token.New(rings.Content, token.AgentView, urls.Origins.API)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
 	return &artifact.Service{
 		Store:  stores.Artifacts,
-		URLs:   urls,
+		URLs:   addresses.New(t),
 		Limits: &s.limits,
 		Now:    s.clock.Now,
 	}
@@ -153,9 +139,7 @@ func (s *env) request(t testing.TB, key, arguments string) edit.Request {
 		Operation: idempotency.CreateSession,
 		Client:    key,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return edit.Request{
 		Client:      key,
 		Derived:     s.derived,
@@ -201,9 +185,7 @@ func (s *env) edits(a id.Artifact, path, old, fresh string) ask {
 func (s *env) seen(t testing.TB, named id.Artifact) *artifact.Artifact {
 	t.Helper()
 	a, err := s.Stores.Artifacts.Artifact(t.Context(), named)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return a
 }
 
@@ -216,9 +198,7 @@ func (s *env) artifact(t testing.TB, body string) id.Artifact {
 func succeed(t testing.TB, a ask) edit.Result {
 	t.Helper()
 	r, err := a(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return r
 }
 
@@ -243,9 +223,7 @@ func (s *env) files(t testing.TB, named id.Artifact) map[string]string {
 		if err == nil {
 			out[f.Path], err = f.ReadAll(body)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 	}
 	return out
 }
@@ -312,9 +290,7 @@ func (s *env) withFile(t testing.TB, path, body string) id.Artifact {
 			Entries: o.Entries,
 		})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	a, r, err := s.Stores.Artifacts.Draft(t.Context(), o.Artifact, o.Revision)
 	if err == nil {
 		_, err = s.artifacts.Publish(t.Context(), s.by, artifact.Target{
@@ -324,9 +300,7 @@ func (s *env) withFile(t testing.TB, path, body string) id.Artifact {
 			Revision:    r,
 		})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return o.Artifact
 }
 
@@ -343,7 +317,5 @@ func (s *env) delete(t testing.TB, a id.Artifact) {
 		RequestedID: a,
 		Artifact:    s.seen(t, a),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 }

@@ -3,6 +3,7 @@ package edit_test
 import (
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -18,24 +19,18 @@ func (s *env) uploads(t *testing.T, r contract.CreateSession) ask {
 		Operation: idempotency.CreateSession,
 		Client:    newKey(),
 	}}, nil, r, func() error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	client := newKey()
 	return func(t testing.TB) (edit.Result, error) {
 		session, entries, err := s.Stores.Uploads.Session(t.Context(), o.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		record, err := s.Stores.Edits.Record(t.Context(), idempotency.Key{
 			Actor:     s.by.Subject(),
 			Operation: idempotency.FinalizeSession,
 			Target:    string(o.ID),
 			Client:    client,
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		permit := func() error { return nil }
 		return s.Finish(t.Context(), s.by, edit.Request{Client: client, Record: record, Permit: permit}, session, entries)
 	}
@@ -75,7 +70,6 @@ func TestAnUnchangedUploadMakesNoRevision(t *testing.T) {
 		"other bytes":   func(r *contract.CreateSession) { r.Files[1] = r.Files[0]; r.Files[1].Path = "index.md" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newEnv(t)
 			a := s.artifact(t, "<p>page")
 			succeed(t, s.revises(a, edit.Text{Body: "# Notes", Mode: "markdown"}))
 			succeed(t, s.uploads(t, sameUpload(a)))

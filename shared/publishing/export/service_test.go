@@ -7,17 +7,16 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/addresses"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
-	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
-	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -90,18 +89,12 @@ func newEnv(t *testing.T) *env {
 	l := limits.Default()
 	store := &fakeStore{}
 	clock := func() time.Time { return now }
-	codec, err := token.New(keyring.New().Content, token.Export, "https://content.test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	urls := &address.URLBuilder{ExportToken: codec}
-	urls.Origins.Content = "https://content.test"
 	return &env{
 		store: store,
 		Service: &Service{
 			Store:   store,
 			Limiter: &rate.Limiter{Counters: counters{}, Limits: &l, Now: clock},
-			URLs:    urls,
+			URLs:    addresses.New(t),
 			Limits:  &l,
 			Now:     clock,
 		},
@@ -218,15 +211,11 @@ func TestADayHasFewExports(t *testing.T) {
 func TestARepetitionIsAnsweredWithItsExport(t *testing.T) {
 	e := newEnv(t)
 	first, err := e.request()
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	record := &idempotency.Record{Done: true, Result: e.store.created[0].Result, Expires: now.Add(time.Hour)}
 	repeat := func() Export {
 		got, err := e.Request(t.Context(), e.by, idempotency.Command{}, record)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		return got
 	}
 	e.store.export.Status, e.store.export.ExpiresAt = Ready, now.Add(time.Minute)
@@ -244,9 +233,7 @@ func TestOnlyAFreshSignInGetsTheArchives(t *testing.T) {
 	e := newEnv(t)
 	e.store.export = e.in(Ready)
 	found, err := e.Find(t.Context(), e.by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	view, err := e.View(e.by, found)
 	if err != nil || view.Export.Status != "ready" || len(view.Export.Volumes) != 2 || view.Export.FailureReason != nil {
 		t.Fatalf("%+v, %v", view.Export, err)

@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 	"unicode/utf16"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/id"
 )
@@ -30,22 +31,16 @@ func find(t *testing.T, r io.Reader) string {
 func pemKey(t *testing.T) string {
 	t.Helper()
 	_, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	der, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 }
 
 func quoted(t *testing.T, text string) string {
 	t.Helper()
 	b, err := json.Marshal(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return string(b)
 }
 

@@ -6,17 +6,16 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/addresses"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
-	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/readaccess"
@@ -100,15 +99,11 @@ func newEnv(t *testing.T) *env {
 	if l.Public, err = l.ID.Public(); err != nil {
 		t.Fatal(err)
 	}
-	links, err := token.NewLinkCodec(keyring.New().Links, "https://app.test")
-	if err != nil {
-		t.Fatal(err)
-	}
 	numbers, clock := limits.Default(), func() time.Time { return now }
 	e.Service = &Service{
 		Store:     e.store,
 		Pointers:  e.pointers,
-		Addresses: &address.URLBuilder{Origins: address.Origins{App: "https://app.test"}, Links: links},
+		Addresses: addresses.New(t),
 		Limiter:   &rate.Limiter{Counters: e.counters, Limits: &numbers, Now: clock},
 		Now:       clock,
 	}
@@ -124,9 +119,7 @@ func newEnv(t *testing.T) *env {
 		}
 	})
 	url, err := e.Addresses.Link(l.Public, w.ID, e.artifact, now.Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	_, secret, _ := strings.Cut(url, "#")
 	e.blob = contract.ResolveRequest{PublicID: l.Public, Blob: secret}
 	return e

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 // document of Markdown of about a size, with what documents have.
@@ -57,9 +59,7 @@ func BenchmarkPage(b *testing.B) {
 			b.SetBytes(int64(len(c.text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := r.Page(b.Context(), io.Discard, s, Query{}); err != nil {
-					b.Fatal(err)
-				}
+				expect.OK(b, r.Page(b.Context(), io.Discard, s, Query{}))
 			}
 		})
 	}
@@ -86,9 +86,7 @@ func BenchmarkFormulas(b *testing.B) {
 			r, s := New(), sourceOf("a.md", c.text)
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := r.Page(b.Context(), io.Discard, s, Query{}); err != nil {
-					b.Fatal(err)
-				}
+				expect.OK(b, r.Page(b.Context(), io.Discard, s, Query{}))
 			}
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/limits"
 )
 
@@ -21,9 +22,7 @@ import (
 func spent(t *testing.T) time.Duration {
 	t.Helper()
 	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
@@ -50,9 +49,7 @@ func TestTwiceTheMarkdownTakesLessThanThreeTimesTheTime(t *testing.T) {
 		at := spent(t)
 		b := new(body)
 		if err := markdownView(context.Background(), sourceOf("a.md", text), b, Query{}); err == nil {
-			if err := b.sanitise(); err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, b.sanitise())
 		}
 		return spent(t) - at
 	}
@@ -116,14 +113,10 @@ var largest = map[string]func(n int) (path, text string){
 func peak(t *testing.T) int {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	_, line, _ := strings.Cut(string(status), "VmHWM:")
 	kilobytes, err := strconv.Atoi(strings.Fields(line)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return kilobytes >> 10
 }
 
@@ -132,9 +125,7 @@ func TestAPageOfTheLargestFilesTakesAQuarterOfAGigabyte(t *testing.T) {
 	if name := os.Getenv("VITRINE_COST"); name != "" {
 		path, text := largest[name](file)
 		before := peak(t)
-		if err := New().Page(t.Context(), io.Discard, sourceOf(path, text), Query{}); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, New().Page(t.Context(), io.Discard, sourceOf(path, text), Query{}))
 		fmt.Printf("took %d MB\n", peak(t)-before)
 		return
 	}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -28,9 +29,7 @@ func sourceOf(path, text string, others ...string) Source {
 func pageOf(t testing.TB, s Source, q Query) string {
 	t.Helper()
 	var b strings.Builder
-	if err := New().Page(t.Context(), &b, s, q); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, New().Page(t.Context(), &b, s, q))
 	return b.String()
 }
 
@@ -52,9 +51,7 @@ func wantInert(t testing.TB, page string) {
 		page = strings.Replace(page, "</main>"+r.element()+"</body></html>", "</main></body></html>", 1)
 	}
 	root, err := html.Parse(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for n := range root.Descendants() {
 		if n.Type != html.ElementNode {
 			continue
@@ -113,18 +110,10 @@ func wantHarmless(t testing.TB, element, key, address string) {
 
 func wantHas(t testing.TB, page string, parts ...string) {
 	t.Helper()
-	for _, part := range parts {
-		if !strings.Contains(page, part) {
-			t.Errorf("%q is missing in %.3000s", part, page)
-		}
-	}
+	expect.Has(t, "the page", page, parts...)
 }
 
 func wantNot(t testing.TB, page string, parts ...string) {
 	t.Helper()
-	for _, part := range parts {
-		if strings.Contains(page, part) {
-			t.Errorf("%q is in %.3000s", part, page)
-		}
-	}
+	expect.Lacks(t, "the page", page, parts...)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 // example is one of the suite that the parser of Markdown has for what GitHub adds to CommonMark.
@@ -26,9 +28,7 @@ func gitHubExamples(t *testing.T) (out []example) {
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			of := strings.TrimSuffix(filepath.Base(file), ".txt")
 			for c := range strings.SplitSeq(string(text), "//= = = = = = = = = = = = = = = = = = = = = = = =//") {
 				part := strings.SplitN(c, between, 3)
@@ -76,9 +76,7 @@ func TestTheExamplesOfGitHubSurvive(t *testing.T) {
 func TestPagesHaveTheTextOfGitHubsExamples(t *testing.T) {
 	text := func(markup string) string {
 		root, err := html.Parse(strings.NewReader(markup))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		var b strings.Builder
 		for n := range root.Descendants() {
 			if n.Type == html.TextNode {

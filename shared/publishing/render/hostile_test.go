@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/limits"
 )
 
@@ -48,9 +49,7 @@ func TestT88StrangersMarkupRunsNothing(t *testing.T) {
 	for name, markup := range hostile {
 		t.Run(name, func(t *testing.T) {
 			quoted, err := json.Marshal(markup)
-			if err != nil {
-				t.Fatal(err)
-			}
+			expect.OK(t, err)
 			for path, text := range map[string]string{
 				"a.md":        "# " + markup + "\n\n" + markup + "\n\n[x](<" + markup + ">)\n\n```" + markup + "\n" + markup + "\n```\n",
 				"front.md":    "---\ntitle: " + string(quoted) + "\n" + string(quoted) + ": x\n---\n" + markup,
@@ -144,9 +143,7 @@ func untimed(t *testing.T, s Source) string {
 	if err := views[s.view()](t.Context(), s, b, Query{}); err != nil {
 		return pageOf(t, s, Query{}) // its text
 	}
-	if err := cmp.Or(b.sanitise(), s.write(&page, b)); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, cmp.Or(b.sanitise(), s.write(&page, b)))
 	return page.String()
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/media"
 )
 
@@ -179,9 +180,7 @@ func TestANotebookOfVersion3IsShown(t *testing.T) {
 		"data:image/png;base64,aGk=", "data:image/jpeg;base64,aGk=", "data:image/svg+xml;base64,", "<mi>x</mi>", "t1\nt2")
 	wantNot(t, main, ">plain<")
 	var text strings.Builder
-	if err := New().Text(t.Context(), &text, s); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, New().Text(t.Context(), &text, s))
 	wantHas(t, text.String(), "--- cell 2, python ---\nimport a\nb", "x\ny", "plain", "only text", "[image/png]", "$x$", "t1\nt2")
 }
 
@@ -244,9 +243,7 @@ func TestAViewThatFailsShowsTheText(t *testing.T) {
 		r, told := New(), ""
 		r.Panicked = func(_ media.View, text string) { told = text }
 		var page strings.Builder
-		if err := r.Page(t.Context(), &page, sourceOf("a.txt", "<text>"), Query{}); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, r.Page(t.Context(), &page, sourceOf("a.txt", "<text>"), Query{}))
 		if (name == "panics") != strings.HasPrefix(told, "secret\n") {
 			t.Errorf("%s: %q is reported", name, told)
 		}
@@ -285,9 +282,7 @@ func TestVersionChangesWithThePages(t *testing.T) {
 		{"a.log", "\x1b[31mx"}, {"a.txt", "x"}, {"a.patch", "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n"}, {"a.png", ""},
 		{"a.ipynb", `{"cells":[{"cell_type":"code","source":"x","outputs":[{"output_type":"stream","text":"y"}]}]}`},
 	} {
-		if err := New().Page(t.Context(), sum, sourceOf(c[0], c[1]), Query{}); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, New().Page(t.Context(), sum, sourceOf(c[0], c[1]), Query{}))
 	}
 	got := Version + " " + hex.EncodeToString(sum.Sum(nil)[:8])
 	if want := "4 209b085f0d7ed006"; got != want {

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 // rowsOf are the rows of a text with their lines, as this package reads them.
@@ -15,18 +17,14 @@ func rowsOf(t *testing.T, text string) (out []string) {
 	t.Helper()
 	b := new(body)
 	r, err := newCellReader(bufio.NewReader(strings.NewReader(text)), ',', b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	out = append(out, fmt.Sprintf("%q", r.names))
 	for {
 		row, err := r.next()
 		if errors.Is(err, io.EOF) {
 			return append(out, fmt.Sprint(b.notes))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		out = append(out, fmt.Sprintf("%d %q", row.line, row.cells))
 	}
 }
@@ -46,9 +44,7 @@ func libraryRowsOf(t *testing.T, text string) (out []string) {
 			}
 			return append(out, fmt.Sprint(b.notes))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if line, _ := r.FieldPos(0); out == nil {
 			out = append(out, fmt.Sprintf("%q", cut.row(row)))
 		} else {
@@ -79,9 +75,7 @@ func TestARecordIsHeldOnlyAsFarAsItIsShown(t *testing.T) {
 		strings.Repeat(",", 1<<20), strings.Repeat("x", 1<<20), "\"" + strings.Repeat("x\n", 1<<19),
 	} {
 		r, err := newCellReader(bufio.NewReader(strings.NewReader(text)), ',', new(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if columns, bytes := cap(r.row), cap(r.cell); columns > 512 || bytes > 4<<10 {
 			t.Errorf("%.5q…: %d columns and %d bytes of a cell are held", text, columns, bytes)
 		}

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 var update = flag.Bool("update", false, "write the golden list anew")
@@ -47,9 +49,7 @@ var why = map[string]string{
 func parts(t *testing.T, markup string) map[string]int {
 	t.Helper()
 	root, err := html.Parse(strings.NewReader(markup))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	out := map[string]int{}
 	var text strings.Builder
 	for n := range root.Descendants() {
@@ -100,9 +100,7 @@ func kindOf(name string) string {
 // passes, and holds what that takes away.
 func TestTheSpecificationOfMarkdownSurvives(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(moduleDir(t, "github.com/yuin/goldmark"), "_test", "spec.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	var examples []struct {
 		Markdown, HTML string
 		Example        int
@@ -125,9 +123,7 @@ func losses(t *testing.T, name, markdown, markup string) string {
 	wantInert(t, pageOf(t, s, Query{}))
 	var b body
 	s.rewrite(&b, markup)
-	if err := b.sanitise(); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, b.sanitise())
 	gone := lost(parts(t, markup), parts(t, b.out.String()))
 	for _, what := range gone {
 		if why[what] == "" {
@@ -145,9 +141,7 @@ func wantGolden(t *testing.T, name, got string) {
 	t.Helper()
 	golden := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, os.WriteFile(golden, []byte(got), 0o644))
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || got != string(want) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
@@ -52,7 +53,7 @@ func TestALinkIsRevokedOnce(t *testing.T) {
 			named := e.addLink(link.Share, func(*link.Link) {})
 			e.store.links[named.Public] = func() link.Link { l := named; c.set(e, &l); return l }()
 			out, err := e.Revoke(t.Context(), e.by, named.ID)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if err == nil && (out.RevokedAt != contract.At(c.at) || out.AccessLinkID != named.ID) {
 				t.Errorf("%+v, want %s", out, c.at)
 			}
@@ -68,7 +69,7 @@ func TestARevocationIsRecordedAsTheCallers(t *testing.T) {
 	e.store.revoked = now
 	l := e.addLink(link.Share, asStored)
 	_, err := e.Revoke(t.Context(), e.by, l.ID)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	r := e.store.revocations[0]
 	if r.Event.Action != event.LinkRevoked || r.Event.Target.ID != string(l.ID) || r.Event.Workspace != e.by.Workspace.ID {
 		t.Errorf("%+v", r.Event)
@@ -78,7 +79,7 @@ func TestARevocationIsRecordedAsTheCallers(t *testing.T) {
 func TestALinkIDThatIsMalformedCostsNoRead(t *testing.T) {
 	e := newEnv(t)
 	_, err := e.Revoke(t.Context(), e.by, "al_")
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	if e.store.reads != 0 {
 		t.Errorf("%d reads", e.store.reads)
 	}
@@ -121,7 +122,7 @@ func TestPrivateClosesWhatWasCreatedOrPublishedSinceTheLastClosing(t *testing.T)
 			e := newEnv(t)
 			c.set(&e.artifact)
 			out, err := e.SetVisibility(t.Context(), e.by, e.target(), Private)
-			wantCode(t, err, "")
+			expect.Code(t, err, "")
 			if out.Visibility != Private || out.RevokedAccessLinkIDs == nil || (len(e.store.closings) == 1) != c.closes {
 				t.Fatalf("%+v, closed %d times", out, len(e.store.closings))
 			}
@@ -142,7 +143,7 @@ func TestPrivateNamesTheLinksThatItEnds(t *testing.T) {
 	e.addLink(link.Revision, func(l *link.Link) { l.CreatedAt = e.artifact.LinksRevokedBefore })
 	e.store.Fails = []error{artifact.ErrMoved} // the second attempt does not name them twice
 	out, err := e.SetVisibility(t.Context(), e.by, e.target(), Private)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	slices.Sort(open)
 	ended := slices.Sorted(slices.Values(*out.RevokedAccessLinkIDs))
 	if !slices.Equal(ended, open) || len(e.store.closings) != 2 {
@@ -154,43 +155,38 @@ func TestPrivateNamesTheLinksThatItEnds(t *testing.T) {
 }
 
 func TestVisibilityIsOneOfTwo(t *testing.T) {
-	t.Run("unlisted creates a share link with a URL", func(t *testing.T) {
-		e := newEnv(t)
-		out, err := e.SetVisibility(t.Context(), e.by, e.target(), Unlisted)
-		wantCode(t, err, "")
-		if len(e.store.created) != 1 || out.AccessLinkID != e.store.created[0].Link.ID || out.UnlistedURL == "" {
-			t.Errorf("%+v", out)
-		}
-	})
-	t.Run("unlisted reuses the share link and writes nothing", func(t *testing.T) {
-		e := newEnv(t)
-		l := e.addShareLink(asStored)
-		out, err := e.SetVisibility(t.Context(), e.by, e.target(), Unlisted)
-		wantCode(t, err, "")
-		if e.store.writes() != 0 || out.AccessLinkID != l.ID || out.UnlistedURL == "" {
-			t.Errorf("%+v, %d writes", out, e.store.writes())
-		}
-	})
-	t.Run("unlisted is refused for an artifact that was never published", func(t *testing.T) {
-		e := newEnv(t)
-		e.artifact.Current = ""
-		_, err := e.SetVisibility(t.Context(), e.by, e.target(), Unlisted)
-		wantCode(t, err, fault.ArtifactNotFound)
-		if e.store.writes() != 0 {
-			t.Error("a refusal writes")
-		}
-	})
-	t.Run("private is refused for an artifact that has ended", func(t *testing.T) {
-		e := newEnv(t)
-		e.artifact.ExpiresAt = now
-		_, err := e.SetVisibility(t.Context(), e.by, e.target(), Private)
-		wantCode(t, err, fault.ArtifactNotFound)
-	})
-	t.Run("another value is refused", func(t *testing.T) {
-		e := newEnv(t)
-		_, err := e.SetVisibility(t.Context(), e.by, e.target(), "public")
-		wantCode(t, err, fault.InvalidRequest)
-	})
+	for name, c := range map[string]struct {
+		set    func(*env)
+		asked  string
+		writes int
+		want   fault.Code
+	}{
+		"unlisted creates a share link":    {func(*env) {}, Unlisted, 1, ""},
+		"unlisted reuses the share link":   {func(e *env) { e.addShareLink(asStored) }, Unlisted, 0, ""},
+		"unlisted, which is not published": {func(e *env) { e.artifact.Current = "" }, Unlisted, 0, fault.ArtifactNotFound},
+		"private, which has ended":         {func(e *env) { e.artifact.ExpiresAt = now }, Private, 0, fault.ArtifactNotFound},
+		"another value":                    {func(*env) {}, "public", 0, fault.InvalidRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := newEnv(t)
+			c.set(e)
+			out, err := e.SetVisibility(t.Context(), e.by, e.target(), c.asked)
+			expect.Code(t, err, c.want)
+			if e.store.writes() != c.writes {
+				t.Errorf("%d writes", e.store.writes())
+			}
+			if c.want != "" {
+				return
+			}
+			shared := e.artifact.ShareLink
+			if c.writes == 1 {
+				shared = e.store.created[0].Link.Public
+			}
+			if public, err := out.AccessLinkID.Public(); err != nil || public != shared || out.UnlistedURL == "" {
+				t.Errorf("%+v", out)
+			}
+		})
+	}
 }
 
 func TestLinksAreLockedAndUnlocked(t *testing.T) {
@@ -226,7 +222,7 @@ func TestLinksAreLockedAndUnlocked(t *testing.T) {
 			target := e.target()
 			target.Command.Key.Client = "key"
 			out, err := do(t.Context(), e.by, target)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if c.want != "" {
 				return
 			}
@@ -247,7 +243,7 @@ func TestOnlyAdminsLockLinks(t *testing.T) {
 	e := newEnv(t)
 	e.by.Scopes = nil
 	_, err := e.Lock(t.Context(), e.by, e.target())
-	wantCode(t, err, fault.Forbidden)
+	expect.Code(t, err, fault.Forbidden)
 	if _, err = e.Unlock(t.Context(), e.by, e.target()); fault.CodeOf(err) != fault.Forbidden {
 		t.Error(err)
 	}
@@ -272,7 +268,7 @@ func TestARepeatedLockIsShownAsItsCommandLeftIt(t *testing.T) {
 			target := e.target()
 			target.Command, target.Record = sent.Command, c.record
 			out, err := e.Lock(t.Context(), e.by, target)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if err == nil && !out.Lockdown || e.store.writes() != c.writes {
 				t.Errorf("locked: %t, after %d writes", out.Lockdown, e.store.writes())
 			}
@@ -280,7 +276,7 @@ func TestARepeatedLockIsShownAsItsCommandLeftIt(t *testing.T) {
 			e.artifact.LinksLockedAt = now // by another command since
 			e.target()
 			out, err = e.Unlock(t.Context(), e.by, target)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if out.Lockdown || e.store.writes() != 2*c.writes {
 				t.Errorf("unlocked, shown as locked: %t, after %d writes", out.Lockdown, e.store.writes())
 			}

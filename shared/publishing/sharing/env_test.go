@@ -7,16 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/addresses"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
-	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 )
@@ -130,15 +129,8 @@ type env struct {
 
 func newEnv(t *testing.T) *env {
 	t.Helper()
-	ring := keyring.New()
-	links, err := token.NewLinkCodec(ring.Links, "https://app.test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cursors, err := cursor.New(ring.Seal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cursors, err := cursor.New(keyring.New().Seal)
+	expect.OK(t, err)
 	own := workspace.Workspace{ID: id.NewWorkspace(), ClaimedAt: now.Add(-time.Hour)}
 	store := &fakeStore{
 		links:      map[id.Public]link.Link{},
@@ -150,7 +142,7 @@ func newEnv(t *testing.T) *env {
 			Store:     store,
 			Changes:   store,
 			Details:   store,
-			Addresses: &address.URLBuilder{Origins: address.Origins{App: "https://app.test"}, Links: links},
+			Addresses: addresses.New(t),
 			Cursors:   cursors,
 			Now:       func() time.Time { return now },
 		},
@@ -205,10 +197,3 @@ func (e *env) addClaimed() id.Workspace {
 }
 
 func asStored(*link.Link) {}
-
-func wantCode(t *testing.T, err error, want fault.Code) {
-	t.Helper()
-	if (err != nil) != (want != "") || err != nil && fault.CodeOf(err) != want {
-		t.Fatalf("%v, want %q", err, want)
-	}
-}

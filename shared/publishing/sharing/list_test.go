@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -50,10 +51,10 @@ func TestAURLIsMintedOnlyOfALinkThatOpensItsArtifact(t *testing.T) {
 			e.target()
 			minted, err := e.Address(t.Context(), e.by, l.ID)
 			if c.life == 0 {
-				wantCode(t, err, fault.NotFound)
+				expect.Code(t, err, fault.NotFound)
 				return
 			}
-			wantCode(t, err, "")
+			expect.Code(t, err, "")
 			if !minted.Until.Equal(now.Add(c.life)) {
 				t.Errorf("until %s", minted.Until)
 			}
@@ -83,7 +84,7 @@ func TestMintAnswersTheSameURLAsAddress(t *testing.T) {
 	l := e.addLink(link.Share, asStored)
 	e.target()
 	minted, err := e.Mint(t.Context(), e.by, l.ID)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	wantOpens(t, e, l, minted.URL, now.Add(limits.LinkURLLife))
 }
 
@@ -92,7 +93,7 @@ func TestT48AForeignLinkCostsAsMuchAsAMissingOne(t *testing.T) {
 	l := foreign.addLink(link.Share, func(l *link.Link) { l.Workspace = id.NewWorkspace() })
 	for _, e := range []*env{foreign, missing} {
 		_, err := e.Find(t.Context(), e.by, l.ID)
-		wantCode(t, err, fault.NotFound)
+		expect.Code(t, err, fault.NotFound)
 	}
 	if foreign.store.reads != missing.store.reads {
 		t.Errorf("%d reads for a foreign link, %d for a missing one", foreign.store.reads, missing.store.reads)
@@ -112,7 +113,7 @@ func TestAListShowsAllNewLinksAndTheOpenOnesBeforeThem(t *testing.T) {
 		})
 	}
 	out, err := e.List(t.Context(), e.by, e.target())
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if want := 3 + maxListRounds - 1; len(out) != want {
 		t.Fatalf("%d links, want %d", len(out), want)
 	}
@@ -121,7 +122,7 @@ func TestAListShowsAllNewLinksAndTheOpenOnesBeforeThem(t *testing.T) {
 	}
 	e.artifact.Owner = id.NewWorkspace()
 	_, err = e.List(t.Context(), e.by, e.target())
-	wantCode(t, err, fault.ArtifactNotFound)
+	expect.Code(t, err, fault.ArtifactNotFound)
 }
 
 func TestAPageOfLinksFollowsItsCursor(t *testing.T) {
@@ -129,18 +130,18 @@ func TestAPageOfLinksFollowsItsCursor(t *testing.T) {
 	first, second := e.addLink(link.Share, asStored), e.addLink(link.Share, asStored)
 	e.store.pages = [][]link.Link{{first}, {second}}
 	one, info, err := e.Of(t.Context(), e.by, e.target(), cursor.Page{Limit: 1})
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if !info.HasMore || one[0].ID != first.ID {
 		t.Fatalf("%+v, %+v", one, info)
 	}
 	page := cursor.Page{Limit: 1, Cursor: *info.NextCursor}
 	two, info, err := e.Of(t.Context(), e.by, e.target(), page)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if info.HasMore || two[0].ID != second.ID {
 		t.Errorf("%+v, %+v", two, info)
 	}
 	_, _, err = e.All(t.Context(), e.by, page)
-	wantCode(t, err, fault.InvalidCursor)
+	expect.Code(t, err, fault.InvalidCursor)
 }
 
 func TestTheOverviewShowsWhatEachLinkOpens(t *testing.T) {
@@ -155,7 +156,7 @@ func TestTheOverviewShowsWhatEachLinkOpens(t *testing.T) {
 		e.addLink(link.Share, func(l *link.Link) { l.Artifact = a })
 	}
 	shared, _, err := e.Overview(t.Context(), e.by, cursor.Page{})
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if len(shared) != 4 {
 		t.Fatalf("%d links", len(shared))
 	}

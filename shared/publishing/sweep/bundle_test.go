@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -133,14 +134,10 @@ func TestABundleHoldsTheFilesOfItsRevision(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(f.archive), int64(len(f.archive)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	for _, file := range z.File {
 		r, err := file.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		if got, err := io.ReadAll(r); err != nil || string(got) != file.Name {
 			t.Errorf("%s holds %q, %v", file.Name, got, err)
 		}

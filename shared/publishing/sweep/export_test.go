@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
@@ -228,9 +229,7 @@ func (f *fakeExports) manifests(t *testing.T) (all []export.Manifest, names [][]
 	for n := 1; n <= len(f.archives); n++ {
 		files := entriesOf(t, f.archives[n])
 		var m export.Manifest
-		if err := json.Unmarshal([]byte(files[export.ManifestName]), &m); err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, json.Unmarshal([]byte(files[export.ManifestName]), &m))
 		var rest []string
 		for _, a := range m.Artifacts {
 			for _, r := range a.Revisions {
@@ -441,19 +440,13 @@ func TestAnExportThatIsKilledAtAnyCallIsRepeated(t *testing.T) {
 func entriesOf(t *testing.T, archive []byte) map[string]string {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	out := map[string]string{}
 	for _, file := range z.File {
 		r, err := file.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		b, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.OK(t, err)
 		out[file.Name] = string(b)
 	}
 	return out
@@ -464,14 +457,10 @@ func stripMembers(t *testing.T, archive []byte) []byte {
 	t.Helper()
 	files := entriesOf(t, archive)
 	var m export.Manifest
-	if err := json.Unmarshal([]byte(files[export.ManifestName]), &m); err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, json.Unmarshal([]byte(files[export.ManifestName]), &m))
 	m.Members = nil
 	files[export.ManifestName] = fmt.Sprintf("%+v", m)
 	b, err := json.Marshal(files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return b
 }

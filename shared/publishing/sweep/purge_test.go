@@ -54,80 +54,48 @@ func TestF67APurgeMarksWhatIsNotInUse(t *testing.T) {
 		}
 	}
 	empty := artifact.Contents{Revision: artifact.Revision{Status: artifact.Published}, Tree: tree.Tree{{Path: "empty"}}}
+	published := func(o ...tree.Object) artifact.Contents { return revision(artifact.Published, o...) }
+	retained := revision(artifact.Retained, a, b)
+	alone := func(*fakeStore) {}
+	type contents = []artifact.Contents
+	type objects = []tree.Object
 	for name, c := range map[string]struct {
 		status    artifact.Status
 		one       bool // a revision is purged, not the artifact
-		revisions []artifact.Contents
+		revisions contents
 		set       func(*fakeStore)
-		marked    []tree.Object
+		marked    objects
 		lists     int
 	}{
 		"all of a deleted artifact": {
-			status:    artifact.Deleted,
-			revisions: []artifact.Contents{revision(artifact.Published, a), revision(artifact.Draft, b)},
-			marked:    []tree.Object{a, b},
-			lists:     2,
+			artifact.Deleted, false, contents{published(a), revision(artifact.Draft, b)}, alone, objects{a, b}, 2,
 		},
 		"all of an expired artifact, each object once": {
-			status:    artifact.Expired,
-			revisions: []artifact.Contents{revision(artifact.Published, a, a), revision(artifact.Published, a, b)},
-			marked:    []tree.Object{a, b},
-			lists:     2,
+			artifact.Expired, false, contents{published(a, a), published(a, b)}, alone, objects{a, b}, 2,
 		},
 		"of a retained revision what no other one shows": {
-			status:    artifact.Live,
-			one:       true,
-			revisions: []artifact.Contents{revision(artifact.Retained, a, b), revision(artifact.Published, a)},
-			marked:    []tree.Object{b},
-			lists:     1,
+			artifact.Live, true, contents{retained, published(a)}, alone, objects{b}, 1,
 		},
 		"of a retained revision what no draft inherits": {
-			status:    artifact.Live,
-			one:       true,
-			revisions: []artifact.Contents{revision(artifact.Retained, a, b), revision(artifact.Draft, b)},
-			marked:    []tree.Object{a},
-			lists:     1,
+			artifact.Live, true, contents{retained, revision(artifact.Draft, b)}, alone, objects{a}, 1,
 		},
-		"nothing of a revision that can be read": {
-			status:    artifact.Live,
-			one:       true,
-			revisions: []artifact.Contents{revision(artifact.Published, a)},
-		},
-		"nothing of an artifact that is live": {
-			status:    artifact.Live,
-			revisions: []artifact.Contents{revision(artifact.Published, a)},
-		},
+		"nothing of a revision that can be read": {artifact.Live, true, contents{published(a)}, alone, nil, 0},
+		"nothing of an artifact that is live":    {artifact.Live, false, contents{published(a)}, alone, nil, 0},
 		"nothing that another artifact references": {
-			status:    artifact.Deleted,
-			revisions: []artifact.Contents{revision(artifact.Published, a, b)},
-			set:       func(f *fakeStore) { f.referenced[a] = true },
-			marked:    []tree.Object{b},
-			lists:     1,
+			artifact.Deleted, false, contents{published(a, b)},
+			func(f *fakeStore) { f.referenced[a] = true }, objects{b}, 1,
 		},
 		"nothing borrowed that its uploader still shows": {
-			status:    artifact.Deleted,
-			revisions: []artifact.Contents{borrows(artifact.Published)},
-			set:       lender(artifact.Live),
-			lists:     1,
+			artifact.Deleted, false, contents{borrows(artifact.Published)}, lender(artifact.Live), nil, 1,
 		},
 		"what is borrowed of an artifact that ended": {
-			status:    artifact.Deleted,
-			revisions: []artifact.Contents{borrows(artifact.Published)},
-			set:       lender(artifact.Expired),
-			marked:    []tree.Object{borrowed},
-			lists:     1,
+			artifact.Deleted, false, contents{borrows(artifact.Published)}, lender(artifact.Expired), objects{borrowed}, 1,
 		},
-		"nothing of an empty file": {
-			status:    artifact.Deleted,
-			revisions: []artifact.Contents{empty},
-			lists:     1,
-		},
+		"nothing of an empty file": {artifact.Deleted, false, contents{empty}, alone, nil, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, f := newPurger(c.status, c.one, c.revisions...)
-			if c.set != nil {
-				c.set(f)
-			}
+			c.set(f)
 			if _, err := p.Due(t.Context()); err != nil {
 				t.Fatal(err)
 			}

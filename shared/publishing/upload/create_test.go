@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
@@ -67,7 +68,7 @@ func (c *creator) revises() *artifact.Artifact {
 func TestASessionOfANewArtifact(t *testing.T) {
 	c := newCreator()
 	out, err := c.create(t, nil)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	s := c.store.made.Session
 	if !s.New || s.Status != Pending || s.Home != c.by.Workspace.ID || s.Workspace != c.by.Workspace.ID || s.Reuses != "" {
 		t.Errorf("%+v", s)
@@ -93,7 +94,7 @@ func TestABaseIsCheckedNoSoonerThanItsSessionIsFinalized(t *testing.T) {
 			}
 			c.request.BaseRevisionID, c.request.DeletedPaths = base, []string{"nothing"}
 			_, err := c.create(t, nil)
-			wantCode(t, err, "")
+			expect.Code(t, err, "")
 			if s := c.store.made.Session; s.Base != base || s.New == revises {
 				t.Errorf("%+v", s)
 			}
@@ -136,7 +137,7 @@ func TestASessionOfAnExistingArtifact(t *testing.T) {
 			a := e.revises()
 			c.set(e, a)
 			_, err := e.create(t, nil)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if (e.store.creations == 1) != (c.want == "") {
 				t.Fatalf("%d sessions were created", e.store.creations)
 			}
@@ -162,13 +163,13 @@ func TestARevisionLivesAsLongAsItsArtifact(t *testing.T) {
 	c := newCreator()
 	a := c.revises()
 	_, err := c.create(t, nil)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if s := c.store.made.Session; !s.CreatedAt.Add(s.Life).Equal(a.ExpiresAt) {
 		t.Errorf("it lives %s", s.Life)
 	}
 	a.PinnedAt = now // its stored end means little
 	_, err = c.create(t, nil)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if s := c.store.made.Session; s.Life != c.by.Policy.DefaultLife {
 		t.Errorf("pinned, it lives %s", s.Life)
 	}
@@ -208,7 +209,7 @@ func TestASessionRemembersWhoseBytesItReuses(t *testing.T) {
 			a := e.revises()
 			c.set(e, a)
 			_, err := e.create(t, nil)
-			wantCode(t, err, "")
+			expect.Code(t, err, "")
 			if s := e.store.made.Session; s.Reuses != c.want(a) {
 				t.Errorf("reuses %q, want %q", s.Reuses, c.want(a))
 			}
@@ -225,10 +226,10 @@ func TestWhatIsRefusedIsNotStored(t *testing.T) {
 	}
 	c.request.Files[0].SizeBytes = c.by.Policy.FileSize + 1
 	_, err := c.create(t, nil)
-	wantCode(t, err, fault.FileSizeCapExceeded) // the caps come before what permit says
+	expect.Code(t, err, fault.FileSizeCapExceeded) // the caps come before what permit says
 	c.request.Title = ""
 	_, err = c.create(t, nil)
-	wantCode(t, err, fault.InvalidRequest)
+	expect.Code(t, err, fault.InvalidRequest)
 	if c.store.creations != 0 {
 		t.Errorf("%d sessions were created", c.store.creations)
 	}
@@ -248,7 +249,7 @@ func TestF15OnlyWhatIsNeededIsUploaded(t *testing.T) {
 	}
 	c.request.DeletedPaths = []string{"gone"}
 	out, err := c.create(t, nil)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if len(out.Files) != 4 || len(c.store.presigned) != 2 {
 		t.Fatalf("%+v, signed for %+v", out.Files, c.store.presigned)
 	}
@@ -310,7 +311,7 @@ func TestARepeatedCreationAnswersItsSessionWithFreshURLs(t *testing.T) {
 				e.store.refuses = &idempotency.AlreadyDone{Record: *c.fails}
 			}
 			out, err := e.create(t, c.record)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if c.want != "" {
 				e.store.refuses = nil
 				if other, err := e.create(t, nil); err != nil || other.UploadSessionID == first {

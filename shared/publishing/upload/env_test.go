@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"vitrine/shared/identity/workspace"
@@ -188,11 +187,4 @@ func (f *fakeStore) Head(_ context.Context, _ id.Workspace, o tree.Object) (int6
 		return 0, fault.New(fault.NotFound, "gone")
 	}
 	return int64(len(body)), f.heads
-}
-
-func wantCode(t *testing.T, err error, want fault.Code) {
-	t.Helper()
-	if (err != nil) != (want != "") || err != nil && fault.CodeOf(err) != want {
-		t.Fatalf("%v, want %q", err, want)
-	}
 }

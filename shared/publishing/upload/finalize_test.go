@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/async"
@@ -87,7 +88,7 @@ func (f *finalizer) object(entry int) tree.Object {
 func TestADraftHasTheFilesThatWereUploaded(t *testing.T) {
 	f := newFinalizer()
 	out, err := f.finalize(t)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if out.Status != "draft" || out.FileCount != 2 || out.SizeBytes != 8 || out.RevisionID != f.attempt.Session.Revision {
 		t.Errorf("%+v", out)
 	}
@@ -112,7 +113,7 @@ func TestADraftIsRecordedOnceWithTheArtifactThatItMakes(t *testing.T) {
 		f := newFinalizer()
 		f.attempt.Session.New = isNew
 		_, err := f.finalize(t)
-		wantCode(t, err, "")
+		expect.Code(t, err, "")
 		session, got := f.attempt.Session, f.store.done[0].Event
 		action, on := event.DraftCreated, event.Target{Type: event.OnRevision, ID: string(session.Revision)}
 		revision := id.Revision("")
@@ -171,7 +172,7 @@ func TestT62ExactlyTheDeclaredFilesAreUploaded(t *testing.T) {
 			f := newFinalizer()
 			c.set(f)
 			_, err := f.finalize(t)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if (len(f.store.done) == 1) != (c.want == "") {
 				t.Errorf("%d commits", len(f.store.done))
 			}
@@ -221,7 +222,7 @@ func TestBorrowedBytesAreReferredToBeforeTheyAreCheckedAndCommitted(t *testing.T
 			f.store.objects[lent] = "body"
 			c.set(f.store)
 			_, err := f.finalize(t)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if (len(f.store.unindexed) == 1) != c.unindexed || (len(f.store.done) == 1) != c.commits {
 				t.Errorf("unindexed %v, %d commits", f.store.unindexed, len(f.store.done))
 			}
@@ -264,7 +265,7 @@ func TestOneAttemptAtATimeHoldsTheCommand(t *testing.T) {
 				f.store.finalizes = &idempotency.AlreadyDone{Record: *c.commits}
 			}
 			out, err := f.finalize(t)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			size := map[int]int64{2: 8, 9: 90}[c.files]
 			if out.FileCount != c.files || out.SizeBytes != size || f.store.released != c.released {
 				t.Errorf("%+v, released %d times", out, f.store.released)
@@ -280,7 +281,7 @@ func TestAFailedAttemptGivesTheCommandBack(t *testing.T) {
 	f := newFinalizer()
 	delete(f.store.objects, f.object(1))
 	_, err := f.finalize(t)
-	wantCode(t, err, fault.UploadIncomplete)
+	expect.Code(t, err, fault.UploadIncomplete)
 	if f.store.released != 1 || len(f.store.owners) != 2 || f.store.owners[0] != f.store.owners[1] {
 		t.Errorf("owners %q", f.store.owners)
 	}
@@ -288,7 +289,7 @@ func TestAFailedAttemptGivesTheCommandBack(t *testing.T) {
 	f.store.objects[f.object(1)] = "body"
 	f.store.owners = nil
 	_, err = f.finalize(t)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if f.store.owners[0] == first || f.store.owners[0] != f.store.owners[1] {
 		t.Error("two attempts have one owner, or one has two")
 	}
@@ -299,7 +300,7 @@ func TestALeaseLastsAsLongAsItIsTold(t *testing.T) {
 		f := newFinalizer()
 		f.Lease = told
 		_, err := f.finalize(t)
-		wantCode(t, err, "")
+		expect.Code(t, err, "")
 		if !f.store.lease.Equal(now.Add(want)) {
 			t.Errorf("told %s, it lasts until %s", told, f.store.lease)
 		}
@@ -316,7 +317,7 @@ func TestF08ASessionThatIsSettledAnswersAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFinalizer()
 			first, err := f.finalize(t)
-			wantCode(t, err, "")
+			expect.Code(t, err, "")
 			done := f.store.done[0]
 			done.Session.Status = Finalized
 			if c.expired {
@@ -333,7 +334,7 @@ func TestF08ASessionThatIsSettledAnswersAgain(t *testing.T) {
 				}
 			}
 			out, err := f.finalize(t)
-			wantCode(t, err, "")
+			expect.Code(t, err, "")
 			if !reflect.DeepEqual(out, first) || len(f.store.owners)+len(f.store.calls) > 0 {
 				t.Errorf("%+v, first %+v; it called %v", out, first, f.store.calls)
 			}
@@ -353,7 +354,7 @@ func TestF08ASessionThatIsSettledAnswersAgain(t *testing.T) {
 			settled.FileCount, settled.Size = 7, 70
 			f.store.finalizes = &Settled{settled}
 			out, err := f.finalize(t)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if c.want == "" && !reflect.DeepEqual(out, finalizedAnswer(&settled, lint.Report{})) || f.store.released != 1 {
 				t.Errorf("%+v, released %d times", out, f.store.released)
 			}
@@ -371,7 +372,7 @@ func TestAnOldRecordLeavesTheTotalsToTheSession(t *testing.T) {
 		Result:      []byte(`{}`),
 	}
 	out, err := f.finalize(t)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if out.FileCount != 7 || out.SizeBytes != 70 {
 		t.Errorf("%+v", out)
 	}

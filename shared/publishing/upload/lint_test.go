@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
@@ -40,7 +41,7 @@ func newLinted(files ...[2]string) *finalizer {
 func TestADraftCarriesWhatIsWrongInItsPages(t *testing.T) {
 	f := newLinted([2]string{"index.html", brokenPage}, [2]string{"notes.md", "[x](index.html)\n[y](gone.md)"})
 	out, err := f.finalize(t)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	stored := f.store.done[0].Revision.Warnings
 	if len(out.Warnings) != 2 || len(stored.Warnings) != 2 || f.store.opened != 2 {
 		t.Fatalf("it answers %+v, stores %+v and reads %d objects", out.Warnings, stored, f.store.opened)
@@ -58,7 +59,7 @@ func TestScriptsOfUnclaimedArtifactsAreReported(t *testing.T) {
 		f := newLinted([2]string{"index.html", "<script>go()</script>"})
 		f.by.Policy.Scripts = scripts
 		out, err := f.finalize(t)
-		wantCode(t, err, "")
+		expect.Code(t, err, "")
 		if len(out.Warnings) != want {
 			t.Errorf("where scripts run is %t: %+v", scripts, out.Warnings)
 		}
@@ -77,7 +78,7 @@ func TestAFinalizeSucceedsWithoutItsWarnings(t *testing.T) {
 				set(f.store)
 				out, err := f.finalize(t)
 				synctest.Wait() // a late read outlasts the answer
-				wantCode(t, err, "")
+				expect.Code(t, err, "")
 				if len(f.store.done) != 1 || len(out.Warnings) > 0 || f.store.opened != 1 {
 					t.Errorf("it makes %d drafts, warns %+v and reads %d objects", len(f.store.done), out.Warnings, f.store.opened)
 				}
@@ -144,7 +145,7 @@ func TestFilesOfTheBaseAreReadToo(t *testing.T) {
 		Tree:     tree.Tree{{Path: "index.html", Size: int64(len(brokenPage)), Object: page}},
 	}
 	out, err := f.finalize(t)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if len(out.Warnings) == 0 || out.Warnings[0].Code != "missing_file" {
 		t.Errorf("%+v", out.Warnings)
 	}

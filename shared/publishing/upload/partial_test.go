@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -40,10 +41,10 @@ func TestF66ABaseServesIfItIsPublished(t *testing.T) {
 			c.set(f)
 			_, err := f.finalize(t)
 			if c.want == "" {
-				wantCode(t, err, "")
+				expect.Code(t, err, "")
 				return
 			}
-			wantCode(t, err, fault.InvalidRequest)
+			expect.Code(t, err, fault.InvalidRequest)
 			if !strings.HasPrefix(fault.Of(err).Message, c.want) {
 				t.Error(err)
 			}
@@ -58,42 +59,24 @@ func TestF66ABaseServesIfItIsPublished(t *testing.T) {
 func newPartial() *finalizer {
 	f := newFinalizer()
 	s := f.attempt.Session
-	s.New, s.Base = false, "base"
 	old := func(n int) tree.Object { return tree.Object{Session: "old", Entry: n} }
-	f.store.base = &artifact.Contents{
-		Revision: artifact.Revision{
-			ID:       s.Base,
-			Artifact: s.Artifact,
-			Status:   artifact.Published,
-			Mode:     "markdown",
-		},
-		Tree: tree.Tree{
-			{
-				Path:   "index.html",
-				Size:   3,
-				SHA256: tree.DigestOf("old"),
-				Object: old(0),
-			},
-			{
-				Path:   "a.txt",
-				Size:   4,
-				SHA256: tree.DigestOf("one\n"),
-				Object: old(1),
-			},
-			{
-				Path:   "gone.txt",
-				Size:   4,
-				SHA256: tree.DigestOf("gone"),
-				Object: old(2),
-			},
-			{
-				Path:     "kept.txt",
-				Size:     4,
-				SHA256:   tree.DigestOf("kept"),
-				Object:   old(3),
-				Borrowed: true,
-			},
-		},
+	s.New, s.Base = false, "base"
+	f.store.base = &artifact.Contents{Revision: artifact.Revision{
+		ID:       s.Base,
+		Artifact: s.Artifact,
+		Status:   artifact.Published,
+		Mode:     "markdown",
+	}}
+	for n, file := range [][2]string{
+		{"index.html", "old"}, {"a.txt", "one\n"}, {"gone.txt", "gone"}, {"kept.txt", "kept"},
+	} {
+		f.store.base.Tree = append(f.store.base.Tree, tree.File{
+			Path:     file[0],
+			Size:     int64(len(file[1])),
+			SHA256:   tree.DigestOf(file[1]),
+			Object:   old(n),
+			Borrowed: file[0] == "kept.txt",
+		})
 	}
 	const diff = "@@ -1 +1 @@\n-one\n+two\n"
 	f.attempt.Entries[1] = Entry{
@@ -112,7 +95,7 @@ func newPartial() *finalizer {
 func TestAPartialManifestIsMergedIntoItsBase(t *testing.T) {
 	f := newPartial()
 	out, err := f.finalize(t)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	done := f.store.done[0]
 	if out.FileCount != 3 || out.SizeBytes != 12 || done.Revision.Mode != "markdown" {
 		t.Errorf("%+v, mode %s", out, done.Revision.Mode)
@@ -178,7 +161,7 @@ func TestF65T64APatchAppliesExactlyAndWithinTheCaps(t *testing.T) {
 			f := newPartial()
 			c.set(f)
 			_, err := f.finalize(t)
-			wantCode(t, err, c.code)
+			expect.Code(t, err, c.code)
 			if !strings.Contains(fault.Of(err).Message, c.reason) {
 				t.Errorf("%v, want %s", err, c.reason)
 			}
@@ -188,9 +171,9 @@ func TestF65T64APatchAppliesExactlyAndWithinTheCaps(t *testing.T) {
 		})
 	}
 	f := newPartial()
-	f.by.Policy.ArtifactSize = 12
+	f.by.Policy.ArtifactSize, f.by.Policy.FileCount = 12, 3
 	_, err := f.finalize(t)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 }
 
 func TestF65OnePatchOfNineThatDoesNotFitRefusesAllAndStoresNothing(t *testing.T) {
@@ -204,7 +187,7 @@ func TestF65OnePatchOfNineThatDoesNotFitRefusesAllAndStoresNothing(t *testing.T)
 			f := newPartial()
 			f.patchesNine(spoil)
 			_, err := f.finalize(t)
-			wantCode(t, err, fault.PatchConflict)
+			expect.Code(t, err, fault.PatchConflict)
 			if got, want := fault.Of(err).Message, "patch_conflict: f7.txt: "+reason; got != want {
 				t.Errorf("the message is %q, want %q", got, want)
 			}
@@ -216,7 +199,7 @@ func TestF65OnePatchOfNineThatDoesNotFitRefusesAllAndStoresNothing(t *testing.T)
 	f := newPartial()
 	f.patchesNine(func(*Patch, *string) {})
 	out, err := f.finalize(t)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if out.FileCount != 10 || len(f.store.calls) != 9+1 {
 		t.Errorf("%+v after %v", out, f.store.calls)
 	}
@@ -279,7 +262,7 @@ func TestWhatARevisionCannotTakeIsRefusedBeforeItsBytesAreRead(t *testing.T) {
 			f := newPartial()
 			c.set(f)
 			_, err := f.finalize(t)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if f.store.opened > 0 {
 				t.Errorf("%d objects were read", f.store.opened)
 			}

@@ -3,6 +3,7 @@ package view
 import (
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/cache"
@@ -19,7 +20,7 @@ func hot(t *testing.T) *env {
 	e.Cache = cache.New(e.Limits.Cache)
 	for _, token := range e.tokens {
 		_, err := e.Public(t.Context(), token)
-		wantCode(t, err, "")
+		expect.Code(t, err, "")
 	}
 	return e
 }
@@ -32,7 +33,7 @@ func TestAPublishedRevisionIsReadOnceForAllViews(t *testing.T) {
 		_, err2 := e.Public(t.Context(), e.tokens[0])
 		_, err3 := e.resolve(t)
 		for _, err := range []error{err1, err2, err3} {
-			wantCode(t, err, "")
+			expect.Code(t, err, "")
 		}
 	}
 	if read != 2 || e.store.read != read {
@@ -41,21 +42,27 @@ func TestAPublishedRevisionIsReadOnceForAllViews(t *testing.T) {
 }
 
 func TestWhatMayChangeOrIsNotThereIsReadAgain(t *testing.T) {
-	for name, set := range map[string]func(*env){
-		"a draft":           func(e *env) { e.status(artifact.Draft) },
-		"a retained one":    func(e *env) { e.status(artifact.Retained) },
-		"a pending bundle":  func(e *env) { e.bundle(artifact.BundlePending) },
-		"none":              func(e *env) { e.store.gone = true },
-		"an unreadable one": func(e *env) { e.store.err = fault.NewCode(fault.DatabaseUnavailable) },
+	for name, c := range map[string]struct {
+		set   func(*env)
+		reads int // of two
+	}{
+		"a draft":           {func(e *env) { e.status(artifact.Draft) }, 2},
+		"a retained one":    {func(e *env) { e.status(artifact.Retained) }, 2},
+		"a pending bundle":  {func(e *env) { e.bundle(artifact.BundlePending) }, 2},
+		"a bundle":          {func(e *env) { e.bundle(artifact.BundleReady) }, 1},
+		"a failed bundle":   {func(e *env) { e.bundle(artifact.BundleFailed) }, 1},
+		"no bundle":         {func(e *env) { e.bundle(artifact.NoBundle) }, 1},
+		"none":              {func(e *env) { e.store.gone = true }, 2},
+		"an unreadable one": {func(e *env) { e.store.err = fault.NewCode(fault.DatabaseUnavailable) }, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			e.Cache = cache.New(e.Limits.Cache)
-			set(e)
+			c.set(e)
 			for range 2 {
 				e.Latest(t.Context(), e.owner, &e.store.artifact)
 			}
-			if e.store.read != 2 {
+			if e.store.read != c.reads {
 				t.Errorf("it is read %d times", e.store.read)
 			}
 		})
@@ -74,20 +81,6 @@ func (e *env) bundle(s artifact.BundleStatus) {
 	r := e.store.revisions[e.revisions[1]]
 	r.Bundle.Status = s
 	e.store.revisions[r.ID] = r
-}
-
-func TestARevisionIsKeptOnceItsBundleIsFinal(t *testing.T) {
-	for _, status := range []artifact.BundleStatus{artifact.BundleReady, artifact.BundleFailed, artifact.NoBundle} {
-		e := newEnv(t)
-		e.Cache = cache.New(e.Limits.Cache)
-		e.bundle(status)
-		for range 2 {
-			e.Latest(t.Context(), e.owner, &e.store.artifact)
-		}
-		if e.store.read != 1 {
-			t.Errorf("%q: it is read %d times", status, e.store.read)
-		}
-	}
 }
 
 // TestT57AHotViewIsClosedByItsStateAlone closes views whose revisions are in memory.
@@ -123,7 +116,7 @@ func TestT57AHotViewIsClosedByItsStateAlone(t *testing.T) {
 			}
 			for _, err := range []error{err1, err2, err3} {
 				if err != nil {
-					wantCode(t, err, fault.NotFound)
+					expect.Code(t, err, fault.NotFound)
 				}
 			}
 		})
@@ -136,23 +129,23 @@ func TestAHotRevisionThatIsRetainedIsNotFound(t *testing.T) {
 	r.Status = artifact.Retained
 	e.store.revisions[r.ID] = r
 	_, err := e.Public(t.Context(), e.tokens[0])
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	_, err = e.Pinned(t.Context(), e.owner, &e.store.artifact, &r)
-	wantCode(t, err, fault.RevisionRetained)
+	expect.Code(t, err, fault.RevisionRetained)
 	_, err = e.File(t.Context(), e.owner, &e.store.artifact, r.ID, "index.html")
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 }
 
 // TestAViewThatIsChangedChangesNoOther overwrites what a view lists.
 func TestAViewThatIsChangedChangesNoOther(t *testing.T) {
 	e := hot(t)
 	first, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	for n := range first.Files {
 		first.Files[n] = contract.AgentViewFile{Path: "changed"}
 	}
 	second, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	for n, f := range second.Files {
 		if want := e.store.tree[n]; f.Path != want.Path || f.SizeBytes != want.Size || f.SHA256 != want.SHA256.String() {
 			t.Errorf("%+v, want %+v", f, want)

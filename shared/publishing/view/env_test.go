@@ -7,13 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/addresses"
 	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/address"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/platform/token"
@@ -100,7 +98,7 @@ func newEnv(t *testing.T) *env {
 	numbers, clock := limits.Default(), func() time.Time { return now }
 	e.Service = &Service{
 		Store:     e.store,
-		Addresses: newAddresses(t),
+		Addresses: addresses.New(t),
 		Limits:    &numbers,
 		Limiter:   &rate.Limiter{Counters: e.counters, Limits: &numbers, Now: clock},
 		Bytes:     fakeBytes("é"),
@@ -115,28 +113,6 @@ func newEnv(t *testing.T) *env {
 	}
 	e.store.link.Public, _ = e.store.link.ID.Public()
 	return e
-}
-
-func newAddresses(t *testing.T) *address.URLBuilder {
-	t.Helper()
-	ring := keyring.New()
-	origins := address.Origins{API: "https://api.test", Content: "https://content.test", App: "https://app.test"}
-	views, err1 := token.New(ring.Content, token.AgentView, origins.API)
-	files, err2 := token.New(ring.Content, token.Content, origins.Content)
-	links, err3 := token.NewLinkCodec(ring.Links, origins.App)
-	bundles, err4 := token.New(ring.Content, token.Bundle, origins.Content)
-	for _, err := range []error{err1, err2, err3, err4} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return &address.URLBuilder{
-		Origins:      origins,
-		ViewToken:    views,
-		ContentToken: files,
-		BundleToken:  bundles,
-		Links:        links,
-	}
 }
 
 // publish adds the revisions, one two hours old and one an hour old, and mints the tokens of their public views.
@@ -169,12 +145,5 @@ func (e *env) publish(t *testing.T) {
 		if e.tokens[n], err = e.Addresses.ViewToken.Mint(claims); err != nil {
 			t.Fatal(err)
 		}
-	}
-}
-
-func wantCode(t *testing.T, err error, want fault.Code) {
-	t.Helper()
-	if (err != nil) != (want != "") || err != nil && fault.CodeOf(err) != want {
-		t.Fatalf("%v, want %q", err, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
@@ -20,9 +21,7 @@ func inlined(t *testing.T, text string) contract.FileContent {
 	v := &Service{Bytes: fakeBytes(text)}
 	f := tree.File{Path: "a.txt", Size: int64(len(text)), SHA256: tree.DigestOf(text)}
 	got, err := v.inline(t.Context(), new(artifact.Artifact), f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	return got
 }
 
@@ -31,9 +30,7 @@ func inlined(t *testing.T, text string) contract.FileContent {
 func TestTextIsReadBackAsLongAsAFunctionCanAnswerIt(t *testing.T) {
 	const room = limits.FunctionAnswer - limits.FunctionFrame
 	empty, err := contract.Encode(inlined(t, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.OK(t, err)
 	around := len(empty) - len("0") + len("1000000") // size_bytes of what follows has seven digits
 	inBase64 := base64.StdEncoding.DecodedLen(room / 4 * 4)
 	for name, c := range map[string]struct {
@@ -78,13 +75,13 @@ func TestTheBytesOfAnyFileOfTheCurrentRevisionAreRead(t *testing.T) {
 		t.Errorf("an empty file: %v, %v", got, err)
 	}
 	_, err := read(e.owner, "other.png", 2)
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	_, err = read(credential.Actor{Workspace: workspace.Workspace{ID: id.NewWorkspace()}}, "p.png", 2)
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	e.Bytes = fakeBytes("other")
 	_, err = read(e.owner, "p.png", 2)
-	wantCode(t, err, fault.StorageUnavailable)
+	expect.Code(t, err, fault.StorageUnavailable)
 	e.store.artifact.Lock = id.NewLockdown()
 	_, err = read(e.owner, "p.png", 2)
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 }

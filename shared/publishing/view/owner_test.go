@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
@@ -58,7 +59,7 @@ func TestAnOwnerSeesAnArtifactThatCanBeRead(t *testing.T) {
 func TestAnOwnerSeesTheNewestRevisionOrTheOneThatIsNamed(t *testing.T) {
 	e := newEnv(t)
 	newest, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if newest.RevisionID != e.revisions[1] || newest.PrivateURL != "https://app.test/v/"+string(e.store.artifact.ID) {
 		t.Errorf("%+v", newest)
 	}
@@ -75,23 +76,23 @@ func TestAnOwnerSeesTheNewestRevisionOrTheOneThatIsNamed(t *testing.T) {
 			r := e.store.revisions[e.revisions[0]]
 			c.set(&r)
 			view, err := e.Pinned(t.Context(), e.owner, &e.store.artifact, &r)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if c.want == "" && view.RevisionID != e.revisions[0] {
 				t.Errorf("%+v", view)
 			}
 		})
 	}
 	_, err = e.Pinned(t.Context(), e.owner, &e.store.artifact, nil)
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 	e.store.artifact.Current = ""
 	_, err = e.Latest(t.Context(), e.owner, &e.store.artifact)
-	wantCode(t, err, fault.NotFound)
+	expect.Code(t, err, fault.NotFound)
 }
 
 func TestAViewHasAURLForEachFile(t *testing.T) {
 	e := newEnv(t)
 	view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	prefix := "https://content.test/v/"
 	if !strings.HasPrefix(view.RevisionContentURL, prefix) || !strings.HasSuffix(view.RevisionContentURL, "/index.html") {
 		t.Error(view.RevisionContentURL)
@@ -104,9 +105,9 @@ func TestAViewHasAURLForEachFile(t *testing.T) {
 func TestTheURLsOfFilesAreThoseOfTheView(t *testing.T) {
 	e := newEnv(t)
 	view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	build, err := e.FileURLs(e.owner, &e.store.artifact, e.store.artifact.Current)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	for _, f := range view.Files {
 		if got := build(f.Path); got != f.URL {
 			t.Errorf("%s is at %s, want %s", f.Path, got, f.URL)
@@ -147,7 +148,7 @@ func TestTheTierOfTheOwnerDecidesWhatATokenAllows(t *testing.T) {
 			e := newEnv(t)
 			c.set(e)
 			view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
-			wantCode(t, err, "")
+			expect.Code(t, err, "")
 			claims := e.parse(t, view.RevisionContentURL, c.expires.Add(-time.Second))
 			if claims.NoIndex != c.noIndex || claims.Scripts != c.scripts || claims.Link != "" {
 				t.Errorf("%+v", claims)
@@ -217,7 +218,7 @@ func TestAnOwnerReadsAFileBack(t *testing.T) {
 				r = e.revisions[c.revision-1]
 			}
 			got, err := e.File(t.Context(), e.owner, &e.store.artifact, r, c.path)
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			if c.want != "" {
 				return
 			}
@@ -234,37 +235,25 @@ func TestAnOwnerReadsAFileBack(t *testing.T) {
 	}
 }
 
-func TestTextComesWholeWhateverItsType(t *testing.T) {
-	for path, text := range map[string]string{
-		"escapes.json": `{"a":"<&>\u2028"}`,
-		"page.html":    "<p>\u2028</p>",
-		"unknown.zzz":  "text",
-	} {
-		e := newEnv(t)
-		e.Bytes = fakeBytes(text)
-		e.store.tree = tree.Tree{{Path: path, Size: int64(len(text)), SHA256: tree.DigestOf(text)}}
-		got, err := e.File(t.Context(), e.owner, &e.store.artifact, "", path)
-		if err != nil || got.Body == nil || *got.Body != text || got.IsBinary {
-			t.Errorf("%s: %+v, %v", path, got, err)
-		}
-	}
-}
-
-func TestBytesThatAreNoTextComeWithoutABody(t *testing.T) {
-	for name, c := range map[string]struct {
-		path string
-		text string
+func TestTextComesWholeWhateverItsTypeAndOtherBytesDoNot(t *testing.T) {
+	for path, c := range map[string]struct {
+		text   string
+		binary bool
 	}{
-		"a name of an image": {"a.png", "\xff\xd8"},
-		"a name of a text":   {"a.txt", "half a character\xc3"},
+		"escapes.json": {`{"a":"<&>\u2028"}`, false},
+		"page.html":    {"<p>\u2028</p>", false},
+		"unknown.zzz":  {"text", false},
+		"a.png":        {"\xff\xd8", true},
+		"a.txt":        {"half a character\xc3", true},
 	} {
 		e := newEnv(t)
 		e.Bytes = fakeBytes(c.text)
-		e.store.tree = tree.Tree{{Path: c.path, Size: int64(len(c.text)), SHA256: tree.DigestOf(c.text)}}
-		got, err := e.File(t.Context(), e.owner, &e.store.artifact, "", c.path)
-		if err != nil || got.Body != nil || !got.IsBinary || got.SizeBytes != int64(len(c.text)) ||
+		e.store.tree = tree.Tree{{Path: path, Size: int64(len(c.text)), SHA256: tree.DigestOf(c.text)}}
+		got, err := e.File(t.Context(), e.owner, &e.store.artifact, "", path)
+		if err != nil || got.IsBinary != c.binary || (got.Body == nil) != c.binary ||
+			got.Body != nil && *got.Body != c.text || got.SizeBytes != int64(len(c.text)) ||
 			got.SHA256 != tree.DigestOf(c.text).String() {
-			t.Errorf("%s: %+v, %v", name, got, err)
+			t.Errorf("%s: %+v, %v", path, got, err)
 		}
 	}
 }
@@ -285,7 +274,7 @@ func TestALockOfTheWorkspaceIsToldToItsMembers(t *testing.T) {
 	e.owner.Member = "mem"
 	e.owner.Workspace = workspace.Workspace{ID: e.owner.Workspace.ID, Lock: "lkd", LockedAt: now}
 	view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
-	wantCode(t, err, "")
+	expect.Code(t, err, "")
 	if view.Lockdown == nil {
 		t.Fatal("nothing is told")
 	}

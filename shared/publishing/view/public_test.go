@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -104,7 +105,7 @@ func TestAPublicViewIsCountedUnlessItsTokenIsRefused(t *testing.T) {
 			e := newEnv(t)
 			c.set(e)
 			_, err := e.Public(t.Context(), e.tokens[1])
-			wantCode(t, err, c.want)
+			expect.Code(t, err, c.want)
 			refused := e.counters.Counted()["refused"]
 			if n := e.counters.Spent(e.Limiter, e.store.artifact.ID); n != c.counted || refused != c.refused {
 				t.Errorf("%d reads of all and %d refusals were counted", n, refused)
@@ -118,7 +119,7 @@ func TestATokenThatIsNoneCostsNoRead(t *testing.T) {
 	e.Now = func() time.Time { return now.Add(48 * time.Hour) }
 	for _, text := range []string{"", "x", e.tokens[0]} {
 		_, err := e.Public(t.Context(), text)
-		wantCode(t, err, fault.NotFound)
+		expect.Code(t, err, fault.NotFound)
 	}
 	if len(e.counters.Counted()) > 0 {
 		t.Errorf("counted %v", e.counters.Counted())
