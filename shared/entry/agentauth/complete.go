@@ -1,6 +1,7 @@
 package agentauth
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
@@ -14,7 +15,6 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/artifact"
 )
 
@@ -136,7 +136,7 @@ func (s *Service) Complete(
 		return contract.CompletedClaim{}, fault.New(fault.InvalidRequest,
 			"send the six digits that the agent shows, with its token")
 	}
-	if err := s.codeLimiter().Allow(ctx, by.Member); err != nil {
+	if err := s.Limiter.Check(ctx, s.Failures, s.Limits.WrongCode, string(by.Member)); err != nil {
 		return contract.CompletedClaim{}, err
 	}
 	sent, err := s.attemptOf(c.AttemptToken)
@@ -181,7 +181,7 @@ func (s *Service) commitCode(ctx context.Context, by credential.Actor, m lookup)
 		}
 	}
 	if st.guessed {
-		return s.codeLimiter().Record(ctx, by.Member, errWrong)
+		return cmp.Or(s.Limiter.Take(ctx, s.Limits.WrongCode, string(by.Member)), error(errWrong))
 	}
 	return st.refusal
 }
@@ -201,16 +201,6 @@ func (s *Service) move(by credential.Actor, m lookup, now time.Time) claim.Move 
 		MinExpiry:    now.Add(by.Workspace.Life(by.Policy)),
 		At:           now,
 		Events:       []event.Event{claimed, record(r, by.Workspace.ID, now, event.ClaimCompleted, by.Event(), by.RequestID)},
-	}
-}
-
-// codeLimiter limits the wrong codes that a member may type.
-func (s *Service) codeLimiter() rate.FailureLimiter {
-	return rate.FailureLimiter{
-		Limiter: s.Limiter,
-		Counter: s.Failures,
-		Kind:    "agentcode",
-		Rate:    s.Limiter.Limits.WrongCode,
 	}
 }
 

@@ -18,9 +18,6 @@ type Revocations interface {
 	Revoke(ctx context.Context, p delegation.Principal, by delegation.Proof, requestID string) error
 }
 
-// eventFailures is the counter of an address's refused events.
-const eventFailures = "event failure"
-
 // Notify takes a security event of a provider. An event that revokes what the provider vouched for ends the delegation
 // of the person, and with it all registrations and access tokens; the same event again changes nothing. Other events
 // are taken and ignored.
@@ -29,20 +26,15 @@ func (s *Service) Notify(ctx context.Context, token string, from netip.Addr, req
 		return s.RefuseProvider(ctx, from)
 	}
 	subject := address.Subject(from, s.Peppers)
-	wait, err := s.Limiter.Exhausted(ctx, s.Failures, eventFailures, subject, s.Limits.EventFailure)
-	switch {
-	case err != nil:
+	if err := s.Limiter.Check(ctx, s.Failures, s.Limits.EventFailure, subject); err != nil {
 		return err
-	case wait > 0:
-		const why = "too many refused events; wait as long as Retry-After says"
-		return fault.NewOAuth(fault.OAuthSlowDown, why).AsRateLimited(wait)
 	}
 	e, err := s.Providers.Event(ctx, token)
 	if err != nil {
 		return s.countRefused(ctx, subject, err)
 	}
 	s.trace(ctx, e.Issuer, e.KeyID)
-	if err := s.within(ctx, "event", string(delegation.Principal{Issuer: e.Issuer}.ID()), s.Limits.Event); err != nil {
+	if err := s.Limiter.Take(ctx, s.Limits.Event, string(delegation.Principal{Issuer: e.Issuer}.ID())); err != nil {
 		return err
 	}
 	proof := delegation.Proof{
@@ -72,7 +64,7 @@ func (s *Service) countRefused(ctx context.Context, subject string, refused erro
 	case fault.OAuthServerError, fault.OAuthTemporarilyUnavailable:
 		return refused
 	}
-	if err := s.within(ctx, eventFailures, subject, s.Limits.EventFailure); err != nil {
+	if err := s.Limiter.Take(ctx, s.Limits.EventFailure, subject); err != nil {
 		return err
 	}
 	return refused

@@ -99,15 +99,7 @@ func (s *Service) unserved(ctx context.Context, from netip.Addr, refusal error) 
 	if fault.OAuthErrorOf(refusal).Code != fault.OAuthTemporarilyUnavailable {
 		return refusal
 	}
-	wait, err := s.Limiter.Allow(ctx, "unserved", address.Subject(from, s.Peppers), s.Limits.Unserved)
-	switch {
-	case err != nil:
-		return err
-	case wait > 0:
-		const why = "too many requests from your network; wait as long as Retry-After says"
-		return fault.NewOAuth(fault.OAuthSlowDown, why).AsRateLimited(wait)
-	}
-	return refusal
+	return cmp.Or(s.Limiter.Take(ctx, s.Limits.Unserved, address.Subject(from, s.Peppers)), refusal)
 }
 
 // admit counts a registration: against the quotas that it shares with provisioning, then against its own.

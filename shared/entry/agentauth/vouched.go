@@ -93,7 +93,7 @@ type arrival struct {
 func (s *Service) registerVouched(
 	ctx context.Context, token string, from netip.Addr, requestID string,
 ) (out contract.RegisteredAgent, err error) {
-	if err := s.within(ctx, "assertion", address.Subject(from, s.Peppers), s.Limits.Assertion); err != nil {
+	if err := s.Limiter.Take(ctx, s.Limits.Assertion, address.Subject(from, s.Peppers)); err != nil {
 		return out, err
 	}
 	who, err := s.Providers.Assertion(ctx, token)
@@ -115,7 +115,7 @@ func (s *Service) registerVouched(
 			Until:    who.Expires.Add(limits.ProofSlack),
 		},
 	}
-	if err := s.withinProvider(ctx, who.Issuer); err != nil {
+	if err := s.takeOfProvider(ctx, who.Issuer); err != nil {
 		return out, err
 	}
 	err = race(func() error {
@@ -128,22 +128,12 @@ func (s *Service) registerVouched(
 	return out, err
 }
 
-// withinProvider counts an assertion of a provider. One provider cannot use up what all have together.
-func (s *Service) withinProvider(ctx context.Context, issuer string) error {
-	err := s.within(ctx, "vouched", string(delegation.Principal{Issuer: issuer}.ID()), s.Limits.Vouched)
-	if err == nil {
-		err = s.within(ctx, "vouched", "", s.Limits.Assertions)
+// takeOfProvider counts an assertion of a provider. One provider cannot use up what all have together.
+func (s *Service) takeOfProvider(ctx context.Context, issuer string) error {
+	if err := s.Limiter.Take(ctx, s.Limits.Vouched, string(delegation.Principal{Issuer: issuer}.ID())); err != nil {
+		return err
 	}
-	return err
-}
-
-// within counts a request, and refuses it if its subject sent too many.
-func (s *Service) within(ctx context.Context, kind, subject string, r limits.Rate) error {
-	wait, err := s.Limiter.Allow(ctx, kind, subject, r)
-	if err == nil && wait > 0 {
-		err = fault.NewOAuth(fault.OAuthSlowDown, "too many requests; wait as long as Retry-After says").AsRateLimited(wait)
-	}
-	return err
+	return s.Limiter.Take(ctx, s.Limits.Assertions, "")
 }
 
 func (s *Service) trace(ctx context.Context, issuer, keyID string) {

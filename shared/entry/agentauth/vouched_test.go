@@ -392,9 +392,9 @@ func TestATokenHasTheScopesThatTheProviderAskedFor(t *testing.T) {
 
 func TestLimitsOfProviders(t *testing.T) {
 	w := newEnv(t)
-	w.limits.Vouched = limits.Rate{Limit: 2, Window: time.Minute}
-	w.limits.Event = limits.Rate{Limit: 1, Window: time.Minute}
-	w.limits.EventFailure = limits.Rate{Limit: 3, Window: time.Minute}
+	w.limits.Vouched.Limit = 2
+	w.limits.Event.Limit = 1
+	w.limits.EventFailure.Limit = 3
 	codes := map[string]int{}
 	for range 3 {
 		_, err := w.vouch(w.sign("ada", "ada@example.org"))
@@ -412,10 +412,10 @@ func TestLimitsOfProviders(t *testing.T) {
 	_, err := w.vouch("forged")
 	codes["address "+codeOf(err)]++
 	want := map[string]int{
-		"assertion ": 2, "assertion slow_down": 1,
-		"forged invalid_signature": 3, "forged slow_down": 2,
-		"event ": 1, "event slow_down": 1,
-		"address slow_down": 1,
+		"assertion ": 2, "assertion rate_limited_actor": 1,
+		"forged invalid_signature": 3, "forged rate_limited_actor": 2,
+		"event ": 1, "event rate_limited_actor": 1,
+		"address rate_limited_actor": 1,
 	}
 	for name, n := range want {
 		if codes[name] != n {
@@ -426,12 +426,12 @@ func TestLimitsOfProviders(t *testing.T) {
 
 func TestAProviderOverItsLimitUsesNothingOfWhatAllHave(t *testing.T) {
 	w := newEnv(t)
-	w.limits.Vouched = limits.Rate{Limit: 1, Window: time.Minute}
-	w.limits.Assertions = limits.Rate{Limit: 2, Window: time.Hour}
+	w.limits.Vouched.Limit = 1
+	w.limits.Assertions.Limit = 2
 	_, err := w.vouch(w.sign("ada", "ada@example.org"))
 	w.ok(err)
 	for range 3 {
-		if _, err := w.vouch(w.sign("ada", "ada@example.org")); codeOf(err) != "slow_down" {
+		if _, err := w.vouch(w.sign("ada", "ada@example.org")); codeOf(err) != "rate_limited_actor" {
 			t.Errorf("over the limit: %v", err)
 		}
 	}

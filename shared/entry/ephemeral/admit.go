@@ -34,7 +34,7 @@ func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, er
 		return Admission{}, fault.New(fault.ProvisionUnavailable, "the client's address is unknown").After(unknownFor)
 	}
 	var a Admission
-	all := async.Start(func() error { return p.Limiter.Provision(ctx) })
+	all := async.Start(func() error { return p.Limiter.Take(ctx, p.Limits.ProvisionGlobal, "all") })
 	looked := async.Start(func() (err error) {
 		if p.Limits.Pow != limits.PowAdaptive || p.Limits.Off {
 			return nil
@@ -44,12 +44,23 @@ func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, er
 		}
 		return nil
 	})
-	n, err := p.Limiter.Address(ctx, address.Subject(from, p.Peppers))
-	if err := cmp.Or(all(), err, looked()); err != nil {
+	n, err := p.Limiter.Count(ctx, p.Limits.ProvisionAddress, address.Subject(from, p.Peppers))
+	if err := cmp.Or(asProvision(all()), asProvision(err), looked()); err != nil {
 		return Admission{}, err
 	}
 	a.fromAddress = n
 	return a, nil
+}
+
+// asProvision gives the errors of a counter the codes of provisioning.
+func asProvision(err error) error {
+	switch f := fault.Of(err); fault.CodeOf(err) {
+	case fault.RateLimitedActor:
+		return f.WithCode(fault.ProvisionRateLimited)
+	case fault.DatabaseUnavailable:
+		return f.WithCode(fault.ProvisionUnavailable)
+	}
+	return err
 }
 
 const manyWorkspaces = "many workspaces are being made"

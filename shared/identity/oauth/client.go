@@ -78,12 +78,12 @@ func (s *Server) Register(
 	r contract.RegisterClient,
 	from netip.Addr,
 ) (contract.RegisteredClient, error) {
-	if err := s.limit(ctx, "client", from, s.Limits.Registration); err != nil {
+	if err := s.take(ctx, s.Limits.Registration, from); err != nil {
 		return contract.RegisteredClient{}, err
 	}
 	given, err := accepted(r)
 	if err == nil {
-		err = s.checkQuota(ctx)
+		err = s.Limiter.Take(ctx, s.Limits.Clients, "all")
 	}
 	if err != nil {
 		return contract.RegisteredClient{}, err
@@ -99,16 +99,6 @@ func (s *Server) Register(
 		return contract.RegisteredClient{}, err
 	}
 	return contract.RegisteredClient{ClientID: c.ID, IssuedAt: now.Unix(), RegisterClient: given}, nil
-}
-
-// checkQuota fails if all networks together have registered too many clients.
-func (s *Server) checkQuota(ctx context.Context) error {
-	wait, err := s.Limiter.Allow(ctx, "clients", "all", s.Limits.Clients)
-	if err == nil && wait > 0 {
-		err = fault.NewOAuth(fault.OAuthSlowDown,
-			"many clients are registering; wait as long as Retry-After says").AsRateLimited(wait)
-	}
-	return err
 }
 
 // accepted returns the metadata of a client as this server registers it.

@@ -134,7 +134,7 @@ func (s *env) refusal(t *testing.T, what string, by credential.Actor, a oauth.Au
 
 func TestT33T34WhatIsWrongWithARequestIsToldAtTheRedirectOnceTheMemberLetTheClientIn(t *testing.T) {
 	s := newEnv(t)
-	s.limits.SignIn.Limit = 1000
+	s.limits.Authorize.Limit = 1000
 	robot := s.robot(t)
 	stranger := s.join(t)
 	none := credential.Actor{}
@@ -207,7 +207,7 @@ func TestT33T34OurOwnClientsAreToldAtTheirRedirect(t *testing.T) {
 
 func TestWhatWasNotRefusedHasNoPageOfItsOwn(t *testing.T) {
 	s := newEnv(t)
-	s.limits.SignIn.Limit = 4
+	s.limits.Authorize.Limit = 4
 	robot, own := s.robot(t), authorization()
 	own.ResponseType = "token"
 	unknown, elsewhere := robot, robot

@@ -1,6 +1,7 @@
 package oauth
 
 import (
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
@@ -18,7 +19,6 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/rate"
 	"vitrine/shared/platform/text"
 )
 
@@ -151,14 +151,14 @@ func (s *Server) StartDevice(
 	clientID, scope, name string,
 	from netip.Addr,
 ) (contract.DeviceAuthorization, error) {
-	if err := s.limit(ctx, "device", from, s.Limits.Device); err != nil {
+	if err := s.take(ctx, s.Limits.Device, from); err != nil {
 		return contract.DeviceAuthorization{}, err
 	}
 	c, err := ours(clientID)
 	if err != nil {
 		return contract.DeviceAuthorization{}, err
 	}
-	if err := s.limitDevices(ctx); err != nil {
+	if err := s.Limiter.Take(ctx, s.Limits.Devices, "all"); err != nil {
 		return contract.DeviceAuthorization{}, err
 	}
 	now := s.Now()
@@ -189,16 +189,6 @@ func (s *Server) StartDevice(
 		ExpiresIn:               contract.Seconds(limits.DeviceLife),
 		Interval:                contract.Seconds(limits.PollInterval),
 	}, nil
-}
-
-// limitDevices refuses too many device authorizations over all callers, because each open code makes a guess likelier.
-func (s *Server) limitDevices(ctx context.Context) error {
-	wait, err := s.Limiter.Allow(ctx, "devices", "all", s.Limits.Devices)
-	if err == nil && wait > 0 {
-		err = fault.NewOAuth(fault.OAuthSlowDown,
-			"too many devices ask for access at once; wait as long as Retry-After says").AsRateLimited(wait)
-	}
-	return err
 }
 
 // addFlow stores a flow under a user code that no other flow has, and returns the code.
@@ -271,7 +261,7 @@ func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string)
 	if err := requireMember(by); err != nil {
 		return nil, err
 	}
-	if err := s.codeLimiter().Allow(ctx, by.Member); err != nil {
+	if err := s.Limiter.Check(ctx, s.Failures, s.Limits.WrongDevice, string(by.Member)); err != nil {
 		return nil, err
 	}
 	if code := parseUserCode(userCode); code != "" {
@@ -283,17 +273,7 @@ func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string)
 			return f, nil
 		}
 	}
-	return nil, s.codeLimiter().Record(ctx, by.Member, errUnknownCode())
-}
-
-// codeLimiter limits the wrong codes that a member may type.
-func (s *Server) codeLimiter() rate.FailureLimiter {
-	return rate.FailureLimiter{
-		Limiter: s.Limiter,
-		Counter: s.Failures,
-		Kind:    "devicecode",
-		Rate:    s.Limits.WrongDevice,
-	}
+	return nil, cmp.Or(s.Limiter.Take(ctx, s.Limits.WrongDevice, string(by.Member)), errUnknownCode())
 }
 
 func errUnknownCode() error {

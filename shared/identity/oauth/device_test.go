@@ -133,8 +133,8 @@ func TestT71OpenCodesAreFew(t *testing.T) {
 	}
 	err := start(9)
 	wantRefused(t, "one more", err, fault.OAuthSlowDown)
-	refused, _ := errors.AsType[*fault.OAuthError](err)
-	if refused == nil || refused.RetryAfter <= 0 || refused.RetryAfter > s.limits.Devices.Window {
+	refused := fault.OAuthErrorOf(err)
+	if refused.RetryAfter <= 0 || refused.RetryAfter > s.limits.Devices.Window {
 		t.Fatalf("%+v", refused)
 	}
 	s.clock.Advance(refused.RetryAfter)

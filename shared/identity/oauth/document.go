@@ -131,14 +131,10 @@ func unreadable(c id.Client) string {
 
 // mayFetch counts a document that is read for a browser. One address cannot use up what all have together.
 func (s *Server) mayFetch(ctx context.Context, from netip.Addr) error {
-	wait, err := s.Limiter.Allow(ctx, "document", address.Subject(from, s.Peppers), s.Limits.Document)
-	if err == nil && wait == 0 {
-		wait, err = s.Limiter.Allow(ctx, "documents", "all", s.Limits.Documents)
+	if err := s.take(ctx, s.Limits.Document, from); err != nil {
+		return err
 	}
-	if err == nil && wait > 0 {
-		err = fault.New(fault.RateLimitedActor, "many apps are described anew; wait as long as Retry-After says").After(wait)
-	}
-	return err
+	return s.Limiter.Take(ctx, s.Limits.Documents, "all")
 }
 
 // describe returns the client that a metadata document describes; Unusable says why if it describes none.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -207,10 +206,10 @@ func (s *env) opens(token, audience string) (access.Authenticated, error) {
 	return m.Authenticate(ctx, token, access.Request{}, request)
 }
 
-// wantRefused checks the code of a failure of the token endpoint.
+// wantRefused checks the code of a failure as the token endpoint answers it.
 func wantRefused(t testing.TB, what string, err error, want fault.OAuthCode) {
 	t.Helper()
-	if r, ok := errors.AsType[*fault.OAuthError](err); !ok || r.Code != want {
+	if err == nil || fault.OAuthErrorOf(err).Code != want {
 		t.Errorf("%s: %v, not %s", what, err, want)
 	}
 }

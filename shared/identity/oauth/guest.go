@@ -20,7 +20,7 @@ type Guest struct {
 // Receive starts counting a request, and reading how often its address failed lately, concurrently with the first read
 // of the request. The handler has to wait for Admitted before the first write, and before any costly work.
 func (s *Server) Receive(ctx context.Context, from netip.Addr) *Guest {
-	counted := async.Start(func() error { return s.limit(ctx, "guest", from, s.Limits.Guest) })
+	counted := async.Start(func() error { return s.take(ctx, s.Limits.Guest, from) })
 	failures := async.Start(func() error { return s.checkFailures(ctx, from) })
 	return &Guest{server: s, from: from, verdict: func() error { return cmp.Or(counted(), failures()) }}
 }
@@ -41,21 +41,13 @@ func (g *Guest) Answer(ctx context.Context, err error) error {
 	case fault.OAuthAuthorizationPending, fault.OAuthServerError, fault.OAuthTemporarilyUnavailable:
 		return err
 	}
-	if limited := g.server.limit(ctx, tokenFailures, g.from, g.server.Limits.TokenFailure); limited != nil {
+	if limited := g.server.take(ctx, g.server.Limits.TokenFailure, g.from); limited != nil {
 		return limited
 	}
 	return err
 }
 
-// tokenFailures is the counter of an address's failures.
-const tokenFailures = "token"
-
 // checkFailures refuses an address that has used up its failures.
 func (s *Server) checkFailures(ctx context.Context, from netip.Addr) error {
-	wait, err := s.Limiter.Exhausted(ctx, s.Failures, tokenFailures, address.Subject(from, s.Peppers),
-		s.Limits.TokenFailure)
-	if err == nil && wait > 0 {
-		err = errSlowDown(wait)
-	}
-	return err
+	return s.Limiter.Check(ctx, s.Failures, s.Limits.TokenFailure, address.Subject(from, s.Peppers))
 }

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
@@ -25,11 +24,7 @@ type Refused struct {
 // Refused validates a refused authorization of a third-party client again. by is the member of the browser session;
 // its zero value means that there is none.
 func (s *Server) Refused(ctx context.Context, by credential.Actor, a Authorization, from netip.Addr) (Refused, error) {
-	wait, err := s.Limiter.Allow(ctx, "authorize", address.Subject(from, s.Peppers), s.Limits.SignIn)
-	if err == nil && wait > 0 {
-		err = fault.New(fault.RateLimitedActor, "too many requests from your network").After(wait)
-	}
-	if err != nil {
+	if err := s.take(ctx, s.Limits.Authorize, from); err != nil {
 		return Refused{}, err
 	}
 	a.From = from

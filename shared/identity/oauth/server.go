@@ -13,7 +13,6 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
 	"vitrine/shared/platform/limits"
@@ -168,26 +167,17 @@ func rights(g Grant, m member.Member) []credential.Scope {
 	return g.Rights(m, !own)
 }
 
-// limit refuses too many requests of one address, as the token endpoint reports it.
-func (s *Server) limit(ctx context.Context, kind string, from netip.Addr, r limits.Rate) error {
-	wait, err := s.Limiter.Allow(ctx, kind, address.Subject(from, s.Peppers), r)
-	if err == nil && wait > 0 {
-		err = errSlowDown(wait)
-	}
-	return err
-}
-
-func errSlowDown(wait time.Duration) error {
-	return fault.NewOAuth(fault.OAuthSlowDown,
-		"too many requests from your network; wait as long as Retry-After says").AsRateLimited(wait)
+// take counts an event of a network.
+func (s *Server) take(ctx context.Context, r limits.Rate, from netip.Addr) error {
+	return s.Limiter.Take(ctx, r, address.Subject(from, s.Peppers))
 }
 
 // MayAsk counts a request at the authorization endpoint.
 func (s *Server) MayAsk(ctx context.Context, from netip.Addr) error {
-	return s.limit(ctx, "authorize", from, s.Limits.SignIn)
+	return s.take(ctx, s.Limits.Authorize, from)
 }
 
 // MayRevoke counts a request at the revocation endpoint.
 func (s *Server) MayRevoke(ctx context.Context, from netip.Addr) error {
-	return s.limit(ctx, "revoke", from, s.Limits.Revocation)
+	return s.take(ctx, s.Limits.Revocation, from)
 }

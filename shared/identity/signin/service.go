@@ -63,13 +63,8 @@ func (d *Service) Begin(ctx context.Context, to Destination, from netip.Addr) (B
 	if d.Provider == nil {
 		return Begun{}, errDisabled()
 	}
-	wait, err := d.Limiter.Allow(ctx, "signin", address.Subject(from, d.Peppers), d.Limits.SignIn)
-	switch {
-	case err != nil:
+	if err := d.Limiter.Take(ctx, d.Limits.SignIn, address.Subject(from, d.Peppers)); err != nil {
 		return Begun{}, err
-	case wait > 0:
-		return Begun{}, fault.New(fault.RateLimitedActor,
-			"too many sign-ins from your network; wait as long as Retry-After says").After(wait)
 	}
 	a, cookie := begin(ReturnPath(to.Path), d.Now())
 	t := transaction(a.State, cookie)

@@ -40,6 +40,13 @@ func (f *Fault) After(wait time.Duration) *Fault {
 	return &g
 }
 
+// WithCode returns a copy of f with another code.
+func (f *Fault) WithCode(code Code) *Fault {
+	g := *f
+	g.Code = code
+	return &g
+}
+
 // Error joins code, message and cause; it is for logs.
 func (f *Fault) Error() string {
 	s := string(f.Code)

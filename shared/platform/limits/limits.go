@@ -222,12 +222,6 @@ func (p Policy) UploadBytes() int64 {
 	return uploadsPerArtifact * int64(p.NewArtifactsPerDay) * p.ArtifactSize
 }
 
-// Rate is how many events are allowed in a window.
-type Rate struct {
-	Limit  int
-	Window time.Duration
-}
-
 // Pace is the slowest speed at which a reader may take an answer: Rate bytes a second on average, of which it may be
 // behind by Patience.
 type Pace struct {
@@ -261,6 +255,7 @@ type Limits struct {
 	WrongCode    Rate // wrong codes of agents that one member types
 	WrongDevice  Rate // wrong codes of devices that one member types
 	SignIn       Rate // sign-ins begun from one address
+	Authorize    Rate // authorization requests from one address
 	Registration Rate // OAuth clients registered from one address
 	Unserved     Rate // requests from one address for features that are not configured
 	Clients      Rate // OAuth clients registered, over all callers
@@ -337,40 +332,10 @@ func Default() Limits {
 	pro.BundleSize = 100 * MiB
 	pro.DefaultLife, pro.MaxLife = 30*Day, 90*Day
 	pro.LiveArtifacts, pro.NewArtifactsPerDay = 1000, 2000
-	return Limits{
-		Tiers:            map[Tier]Policy{Ephemeral: ephemeral, Free: free, Pro: pro},
-		Actor:            Rate{120, time.Minute},
-		Workspace:        Rate{600, time.Minute},
-		Live:             Rate{6000, time.Minute},
-		Refused:          Rate{60, time.Minute},
-		ProvisionAddress: Rate{10, time.Minute},
-		ProvisionGlobal:  Rate{300, time.Minute},
-		Pow:              PowAdaptive,
+	l := Limits{
+		Tiers: map[Tier]Policy{Ephemeral: ephemeral, Free: free, Pro: pro},
+		Pow:   PowAdaptive,
 
-		ClaimStart:   Rate{5, 10 * time.Minute},
-		Exchange:     Rate{30, time.Hour},
-		Assertion:    Rate{60, time.Hour},
-		Assertions:   Rate{1000, time.Hour},
-		Vouched:      Rate{30, time.Minute},
-		Event:        Rate{120, time.Minute},
-		EventFailure: Rate{60, time.Minute},
-		Guest:        Rate{600, time.Minute},
-		TokenFailure: Rate{60, time.Minute},
-		Revocation:   Rate{60, time.Minute},
-		WrongCode:    Rate{10, 10 * time.Minute},
-		WrongDevice:  Rate{5, 10 * time.Minute},
-		SignIn:       Rate{60, time.Minute},
-		Registration: Rate{10, time.Hour},
-		Unserved:     Rate{30, time.Minute},
-		Clients:      Rate{600, time.Hour},
-		Document:     Rate{20, time.Minute},
-		Documents:    Rate{60, time.Minute},
-		Device:       Rate{30, time.Minute},
-		Devices:      Rate{300, time.Minute},
-		Report:       Rate{10, 10 * time.Minute},
-		Reports:      Rate{300, 10 * time.Minute},
-
-		Exports:      Rate{5, Day},
 		ExportVolume: ExportVolume{Bytes: 128 * MiB, Files: 2000, Artifacts: 200},
 
 		Bundles: time.Minute,
@@ -386,4 +351,6 @@ func Default() Limits {
 		MediumAddressStreams:  64,
 		MediumArtifactStreams: 256,
 	}
+	l.setRates()
+	return l
 }

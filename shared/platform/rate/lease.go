@@ -27,14 +27,14 @@ const (
 // would spend them.
 type leases struct {
 	mu    sync.Mutex
-	pools map[poolKey]*pool
+	pools map[counted]*pool
 	order list.List // of pools, the oldest first
 }
 
-// poolKey names the pools of a subject, one after the other.
-type poolKey struct{ kind, subject string }
+// counted is a subject of one counter, in all of its windows.
+type counted struct{ counter, subject string }
 
-func (w Window) pool() poolKey { return poolKey{w.Kind, w.Subject} }
+func (w Window) counted() counted { return counted{w.Kind, w.Subject} }
 
 // pool holds the permits of one window.
 type pool struct {
@@ -167,7 +167,7 @@ func LargestBlock(left int) int { return max(1, min(maxBlock, left/blockShare)) 
 
 // current returns the pool of a window, and puts it in the place of that of an earlier one. l.mu is held.
 func (l *leases) current(w Window, now time.Time) *pool {
-	old := l.pools[w.pool()]
+	old := l.pools[w.counted()]
 	if old != nil && !old.window.Start.Before(w.Start) {
 		return old
 	}
@@ -181,9 +181,9 @@ func (l *leases) current(w Window, now time.Time) *pool {
 	}
 	l.makeRoom(now)
 	if l.pools == nil {
-		l.pools = make(map[poolKey]*pool)
+		l.pools = make(map[counted]*pool)
 	}
-	l.pools[w.pool()], p.place = p, l.order.PushBack(p)
+	l.pools[w.counted()], p.place = p, l.order.PushBack(p)
 	return p
 }
 
@@ -200,7 +200,7 @@ func (l *leases) makeRoom(now time.Time) {
 }
 
 func (l *leases) drop(p *pool) {
-	delete(l.pools, p.window.pool())
+	delete(l.pools, p.window.counted())
 	l.order.Remove(p.place)
 }
 
@@ -218,7 +218,7 @@ func (l *leases) giveBack(p permit) {
 func (l *leases) limitOf(w Window) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch p := l.pools[w.pool()]; {
+	switch p := l.pools[w.counted()]; {
 	case p == nil:
 		return 0
 	case p.window.Start.Equal(w.Start):

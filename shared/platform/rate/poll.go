@@ -10,8 +10,6 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-const liveKind = "live"
-
 // firstPollBlock is how many permits of polls are taken first: those of one page for a minute.
 const firstPollBlock = int(time.Minute / limits.LiveWait)
 
@@ -22,12 +20,12 @@ func (l *Limiter) Poll(ctx context.Context, artifact id.Artifact, holder string)
 	if l.Limits.Off {
 		return Read{}, limits.LiveWait
 	}
-	now := l.Now()
-	if until := l.known(refusedKind + holder); now.Before(until) {
-		return Read{Over: refusal(fault.RateLimitedArtifact, until.Sub(now))}, 0
+	now, polls := l.Now(), l.Limits.Live
+	if refused := l.refusedBefore(holder, now); refused != nil {
+		return Read{Over: refused}, 0
 	}
-	r = Read{artifact: artifact, holder: holder, limit: l.Limits.Live.Limit}
-	w := WindowAt(liveKind, "", string(artifact), l.Limits.Live.Window, now)
+	r = Read{artifact: artifact, holder: holder, limit: polls.Limit}
+	w := WindowOf(polls, string(artifact), now)
 	var ok bool
 	var err error
 	r.permit, ok, err = l.leases.take(ctx, l.Counters, demand{window: w, limit: r.limit, first: firstPollBlock}, l.Now)
@@ -35,7 +33,7 @@ func (l *Limiter) Poll(ctx context.Context, artifact id.Artifact, holder string)
 	case err != nil:
 		r.Over = counterUnavailable(fault.DatabaseUnavailable, err)
 	case !ok:
-		r.Over = refusal(fault.RateLimitedArtifact, limits.MaxLiveWait)
+		r.Over = refusal(fault.RateLimitedArtifact, polls, now.Add(limits.MaxLiveWait), now)
 	default:
 		wait = pollWait(l.leases.perWindow(w, l.Now()), r.limit)
 	}
@@ -58,7 +56,7 @@ const leastElapsed = 0.1
 func (l *leases) perWindow(w Window, now time.Time) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := l.pools[w.pool()]
+	p := l.pools[w.counted()]
 	if p == nil || !p.window.Start.Equal(w.Start) {
 		return 0
 	}

@@ -5,6 +5,7 @@ package rate
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"hash/fnv"
 	"sync"
 	"time"
@@ -41,7 +42,7 @@ type Limiter struct {
 
 	leases  leases
 	mu      sync.Mutex
-	refused map[string]time.Time // subjects known to be over their limit, until when
+	refused map[counted]time.Time // subjects known to be over their limit, until when
 }
 
 const (
@@ -60,9 +61,9 @@ func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject str
 		return nil
 	}
 	other := async.Go(func() (permit, error) {
-		return l.lease(ctx, "workspace", string(workspace), l.Limits.Workspace, fault.RateLimitedWorkspace)
+		return l.lease(ctx, l.Limits.Workspace, string(workspace), fault.RateLimitedWorkspace)
 	})
-	ofActor, err := l.lease(ctx, "actor", subject, l.Limits.Actor, fault.RateLimitedActor)
+	ofActor, err := l.lease(ctx, l.Limits.Actor, subject, fault.RateLimitedActor)
 	ofWorkspace, err2 := other.Wait()
 	if err = cmp.Or(err, err2); err != nil {
 		l.leases.giveBack(ofActor)
@@ -71,11 +72,9 @@ func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject str
 	return err
 }
 
-func (l *Limiter) lease(
-	ctx context.Context, kind, subject string, r limits.Rate, code fault.Code,
-) (permit, error) {
-	p, _, err := l.take(ctx, demand{
-		window: WindowAt(kind, l.Host, subject, r.Window, l.Now()),
+func (l *Limiter) lease(ctx context.Context, r limits.Rate, subject string, code fault.Code) (permit, error) {
+	p, _, err := l.take(ctx, r, demand{
+		window: WindowAt(r.Counter, l.Host, subject, r.Window, l.Now()),
 		limit:  r.Limit,
 		first:  firstActorBlock,
 	}, code)
@@ -83,69 +82,66 @@ func (l *Limiter) lease(
 }
 
 // take takes a permit, and refuses with code if there is none, because the window is full or the store out of reach.
-func (l *Limiter) take(ctx context.Context, d demand, code fault.Code) (p permit, full bool, err error) {
+func (l *Limiter) take(
+	ctx context.Context, r limits.Rate, d demand, code fault.Code,
+) (p permit, full bool, err error) {
 	p, ok, err := l.leases.take(ctx, l.Counters, d, l.Now)
 	switch {
 	case err != nil:
 		return permit{}, false, counterUnavailable(code, err)
 	case !ok:
-		return permit{}, true, refusal(code, d.window.End.Sub(l.Now()))
+		return permit{}, true, refusal(code, r, d.window.End, l.Now())
 	}
 	return p, false, nil
 }
 
-// Address counts a provision by one client and returns its count in this window; subject must not
-// be the raw address.
-func (l *Limiter) Address(ctx context.Context, subject string) (int, error) {
-	return l.count(ctx, "address", "", subject, l.Limits.ProvisionAddress,
-		limitCodes{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
-}
-
-// Provision counts a provision by any caller.
-func (l *Limiter) Provision(ctx context.Context) error {
-	_, err := l.count(ctx, "provision", "", "all", l.Limits.ProvisionGlobal,
-		limitCodes{fault.ProvisionRateLimited, fault.ProvisionUnavailable})
+// Take counts an event of a subject. It refuses with rate_limited_actor what r does not allow, and with
+// database_unavailable if the counter is out of reach.
+func (l *Limiter) Take(ctx context.Context, r limits.Rate, subject string) error {
+	_, err := l.Count(ctx, r, subject)
 	return err
 }
 
-// Allow counts any other action of a caller. wait is zero if it may go on, else how long it has to
-// wait. err reports that the counter is unavailable, in which case the caller must be refused.
-func (l *Limiter) Allow(ctx context.Context, kind, subject string, r limits.Rate) (wait time.Duration, err error) {
-	_, err = l.Count(ctx, kind, subject, r)
-	if f := fault.Of(err); err != nil && f.Code == fault.RateLimitedActor {
-		return f.RetryAfter, nil
-	}
-	return 0, err
-}
-
-// Count counts any other action of a caller and returns the count of its window. It refuses with rate_limited_actor,
-// and with database_unavailable if the counter is unavailable.
-func (l *Limiter) Count(ctx context.Context, kind, subject string, r limits.Rate) (int, error) {
-	return l.count(ctx, kind, "", subject, r, limitCodes{fault.RateLimitedActor, fault.DatabaseUnavailable})
-}
-
-// limitCodes are the codes of a limit: full when it is reached, broken when its counter is
-// unavailable.
-type limitCodes struct{ full, broken fault.Code }
-
-func (l *Limiter) count(ctx context.Context, kind, host, subject string, r limits.Rate, code limitCodes) (int, error) {
+// Count is Take for a caller that needs the count of the window too; 0 where limits are off.
+func (l *Limiter) Count(ctx context.Context, r limits.Rate, subject string) (int, error) {
 	if l.Limits.Off {
 		return 0, nil
 	}
 	now := l.Now()
-	w := WindowAt(kind, host, subject, r.Window, now)
-	if until := l.known(w.Kind + w.Subject); now.Before(until) {
-		return 0, refusal(code.full, until.Sub(now))
+	w := WindowOf(r, subject, now)
+	if until := l.known(w.counted()); now.Before(until) {
+		return 0, refusal(fault.RateLimitedActor, r, until, now)
 	}
 	n, ok, err := l.Counters.Count(ctx, w, 1, r.Limit)
 	switch {
 	case err != nil:
-		return 0, counterUnavailable(code.broken, err)
+		return 0, counterUnavailable(fault.DatabaseUnavailable, err)
 	case !ok:
-		l.remember(w.Kind+w.Subject, w.End, now)
-		return 0, refusal(code.full, w.End.Sub(now))
+		l.remember(w.counted(), w.End, now)
+		return 0, refusal(fault.RateLimitedActor, r, w.End, now)
 	}
 	return n, nil
+}
+
+// FailureCounter counts failures: wrong guesses and refusals.
+type FailureCounter interface {
+	// Failures returns, by a consistent read, how many were counted in a window.
+	Failures(ctx context.Context, w Window) (int, error)
+}
+
+// Check refuses with rate_limited_actor a subject that has used up r, and counts nothing. Where only failures are taken,
+// it stops serving a subject that had too many, even if its next request is right.
+func (l *Limiter) Check(ctx context.Context, c FailureCounter, r limits.Rate, subject string) error {
+	if l.Limits.Off {
+		return nil
+	}
+	now := l.Now()
+	w := WindowOf(r, subject, now)
+	n, err := c.Failures(ctx, w)
+	if err != nil || n < r.Limit {
+		return err
+	}
+	return refusal(fault.RateLimitedActor, r, w.End, now)
 }
 
 func counterUnavailable(code fault.Code, err error) error {
@@ -155,8 +151,30 @@ func counterUnavailable(code fault.Code, err error) error {
 	return fault.Wrap(code, err, "the rate limiter is out of reach; try again in a moment").After(failureWait)
 }
 
-func refusal(code fault.Code, wait time.Duration) error {
-	return fault.New(code, "too many requests; wait as long as Retry-After says").After(wait)
+// refusal says what came too often, how much of it is allowed, and when more is.
+func refusal(code fault.Code, r limits.Rate, until, now time.Time) error {
+	return fault.New(code, "too many %s: %d are allowed in %s; wait until %s",
+		r.Events, r.Limit, spell(r.Window), until.Add(time.Second-1).UTC().Format("15:04:05 UTC")).After(until.Sub(now))
+}
+
+// spell returns a window in words: "a minute", "10 minutes", "an hour", "a day".
+func spell(window time.Duration) string {
+	switch {
+	case window == limits.Day:
+		return "a day"
+	case window == time.Hour:
+		return "an hour"
+	case window == time.Minute:
+		return "a minute"
+	case window%time.Minute == 0:
+		return fmt.Sprintf("%d minutes", window/time.Minute)
+	}
+	return window.String()
+}
+
+// WindowOf returns the window of a subject that all hosts count together.
+func WindowOf(r limits.Rate, subject string, now time.Time) Window {
+	return WindowAt(r.Counter, "", subject, r.Window, now)
 }
 
 // WindowAt returns the window of a subject at an instant. Windows of different subjects start at
@@ -175,18 +193,18 @@ func WindowAt(kind, host, subject string, length time.Duration, now time.Time) W
 	}
 }
 
-func (l *Limiter) known(subject string) time.Time {
+func (l *Limiter) known(subject counted) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.refused[subject]
 }
 
 // remember keeps a refusal, so that a flood costs no further writes until its window ends.
-func (l *Limiter) remember(subject string, until, now time.Time) {
+func (l *Limiter) remember(subject counted, until, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.refused == nil || len(l.refused) >= maxRefused {
-		kept := make(map[string]time.Time)
+		kept := make(map[counted]time.Time)
 		for s, end := range l.refused {
 			if now.Before(end) && len(kept) < maxRefused/2 {
 				kept[s] = end

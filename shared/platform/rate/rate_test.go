@@ -118,6 +118,40 @@ func TestARefusalIsRememberedUntilItsWindowEnds(t *testing.T) {
 	}
 }
 
+func TestARefusalSaysWhatIsAllowedAndUntilWhenToWait(t *testing.T) {
+	for events, tt := range map[string]struct {
+		window time.Duration
+		want   string
+	}{
+		"sign-ins":    {time.Minute, "too many sign-ins: 2 are allowed in a minute; wait until "},
+		"wrong codes": {10 * time.Minute, "too many wrong codes: 2 are allowed in 10 minutes; wait until "},
+		"apps":        {time.Hour, "too many apps: 2 are allowed in an hour; wait until "},
+		"exports":     {limits.Day, "too many exports: 2 are allowed in a day; wait until "},
+	} {
+		limiter, counters, now := newLimiter(t)
+		r := limits.Rate{Limit: 2, Window: tt.window, Counter: "kind", Events: events}
+		if n, err := limiter.Count(t.Context(), r, "subject"); n != 1 || err != nil {
+			t.Errorf("%d %v", n, err)
+		}
+		for range 3 { // the last one is remembered
+			_ = limiter.Take(t.Context(), r, "subject")
+		}
+		err := limiter.Take(t.Context(), r, "subject")
+		refused := fault.Of(err)
+		until := now.Add(refused.RetryAfter + time.Second - 1).Format("15:04:05 UTC")
+		if refused.Code != fault.RateLimitedActor || refused.Message != tt.want+until || counters.writes != 3 {
+			t.Errorf("%v after %d writes, want %q", err, counters.writes, tt.want+until)
+		}
+		if err := limiter.Take(t.Context(), r, "another"); err != nil {
+			t.Error(err)
+		}
+		*now = now.Add(refused.RetryAfter)
+		if err := limiter.Take(t.Context(), r, "subject"); err != nil {
+			t.Errorf("after Retry-After: %v", err)
+		}
+	}
+}
+
 func TestAReadThatIsGivenBackIsItsHoldersAlone(t *testing.T) {
 	limiter, counters, now := newLimiter(t)
 	a, most := id.NewArtifact(), limiter.Limits.Refused.Limit

@@ -22,10 +22,10 @@ type Read struct {
 	permit   permit
 }
 
-const (
-	readKind    = "artifact"
-	refusedKind = "refused"
-)
+// reads is the rate of all reads of an artifact.
+func reads(limit int) limits.Rate {
+	return limits.Rate{Limit: limit, Window: limits.ReadWindow, Counter: "artifact", Events: "reads of this artifact"}
+}
 
 // giveBackTime bounds how long the record of a refusal, or the end of a stream, may delay its reader.
 const giveBackTime = time.Second
@@ -39,11 +39,20 @@ func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact, holder str
 		return Read{}
 	}
 	now := l.Now()
-	if until := l.known(refusedKind + holder); now.Before(until) {
-		return Read{Over: refusal(fault.RateLimitedArtifact, until.Sub(now))}
+	if refused := l.refusedBefore(holder, now); refused != nil {
+		return Read{Over: refused}
 	}
 	seen := l.leases.limitOf(readWindow(artifact, now))
 	return l.read(ctx, Read{artifact: artifact, holder: holder, limit: cmp.Or(seen, l.Limits.Tiers[limits.Ephemeral].Reads)})
+}
+
+// refusedBefore refuses a holder that the artifact refused too often.
+func (l *Limiter) refusedBefore(holder string, now time.Time) error {
+	r := l.Limits.Refused
+	if until := l.known(counted{r.Counter, holder}); now.Before(until) {
+		return refusal(fault.RateLimitedArtifact, r, until, now)
+	}
+	return nil
 }
 
 // Begin is Artifact beside what the caller does meanwhile; the result waits for it.
@@ -76,12 +85,12 @@ func (l *Limiter) Confirm(ctx context.Context, r Read, t limits.Tier) Read {
 
 func (l *Limiter) read(ctx context.Context, r Read) Read {
 	d := demand{window: readWindow(r.artifact, l.Now()), limit: r.limit, first: 1, marks: l.Marks}
-	r.permit, r.full, r.Over = l.take(ctx, d, fault.RateLimitedArtifact)
+	r.permit, r.full, r.Over = l.take(ctx, reads(r.limit), d, fault.RateLimitedArtifact)
 	return r
 }
 
 func readWindow(a id.Artifact, now time.Time) Window {
-	return WindowAt(readKind, "", string(a), limits.ReadWindow, now)
+	return WindowOf(reads(0), string(a), now)
 }
 
 // GiveBack returns the permit of a read whose holder the artifact refuses although others may read it. The read is
@@ -94,6 +103,5 @@ func (l *Limiter) GiveBack(ctx context.Context, r Read) {
 	l.leases.giveBack(r.permit)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
 	defer cancel()
-	_, _ = l.count(ctx, refusedKind, "", r.holder, l.Limits.Refused,
-		limitCodes{fault.RateLimitedArtifact, fault.RateLimitedArtifact})
+	_ = l.Take(ctx, l.Limits.Refused, r.holder)
 }

@@ -10,26 +10,19 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// The kinds of counters: requests by address, and those of all senders that proved their work where it was due.
-const (
-	addressKind = "report"
-	allKind     = "reports"
-)
-
 // admit counts a request of a sender, asks for proof of work where it is due, and counts the request for all senders.
 func (s *Service) admit(ctx context.Context, reporter string, p *Proof) error {
 	if s.Limits.Off {
 		return nil
 	}
-	sent, err := s.Limiter.Count(ctx, addressKind, reporter, s.Limits.Report)
+	sent, err := s.Limiter.Count(ctx, s.Limits.Report, reporter)
 	if err != nil {
 		return err
 	}
 	if err := s.work(ctx, reporter, sent, p); err != nil {
 		return err
 	}
-	_, err = s.Limiter.Count(ctx, allKind, "all", s.Limits.Reports)
-	return err
+	return s.Limiter.Take(ctx, s.Limits.Reports, "all")
 }
 
 // work asks for proof of work where it is due, and checks what was sent.
@@ -41,13 +34,13 @@ func (s *Service) work(ctx context.Context, reporter string, sent int, p *Proof)
 		return s.Pow.Check(ctx, p.Challenge, p.Solution)
 	}
 	now := s.Now()
-	all := rate.WindowAt(allKind, "", "all", s.Limits.Reports.Window, now)
+	all := rate.WindowOf(s.Limits.Reports, "all", now)
 	passed, err := s.Counters.CountOf(ctx, all)
 	if err != nil {
 		return fault.Wrap(fault.DatabaseUnavailable, err, "reports cannot be counted now; try again in a moment")
 	}
 	most := s.Limits.Reports.Limit
-	own := rate.WindowAt(addressKind, "", reporter, s.Limits.Report.Window, now)
+	own := rate.WindowOf(s.Limits.Report, reporter, now)
 	var wait time.Duration
 	if sent > limits.PowFree {
 		wait = own.End.Sub(now)

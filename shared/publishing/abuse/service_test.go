@@ -302,7 +302,7 @@ func TestWhatDoesNotExistIsThankedForAndNotKept(t *testing.T) {
 		if err := e.File(t.Context(), filed(change(e))); err != nil || len(e.store.kept) > 0 {
 			t.Errorf("%s: %v, kept %v", name, err, e.store.kept)
 		}
-		if !reflect.DeepEqual(e.store.counted, map[string]int{addressKind: 1, allKind: 1}) {
+		if !reflect.DeepEqual(e.store.counted, map[string]int{"report": 1, "reports": 1}) {
 			t.Errorf("%s: counted %v", name, e.store.counted)
 		}
 	}
@@ -353,7 +353,7 @@ func TestWorkIsAskedForWhenManyReportsArrive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			e.Limits.Pow = c.pow
-			e.store.counted = map[string]int{addressKind: c.own, allKind: c.all}
+			e.store.counted = map[string]int{"report": c.own, "reports": c.all}
 			err := e.File(t.Context(), filed(string(e.store.link.Public)))
 			if c.bits == 0 {
 				if err != nil || len(e.store.kept) != 1 {
@@ -362,9 +362,9 @@ func TestWorkIsAskedForWhenManyReportsArrive(t *testing.T) {
 				return
 			}
 			asked, wait := challenge(t, err)
-			window := rate.WindowAt(allKind, "", "all", e.Limits.Reports.Window, noon)
+			window := rate.WindowOf(e.Limits.Reports, "all", noon)
 			if c.addressed {
-				window = rate.WindowAt(addressKind, "", address.Subject(client, e.Addresses), e.Limits.Report.Window, noon)
+				window = rate.WindowOf(e.Limits.Report, address.Subject(client, e.Addresses), noon)
 			}
 			want := window.End.Sub(noon)
 			if c.forever {
@@ -373,7 +373,7 @@ func TestWorkIsAskedForWhenManyReportsArrive(t *testing.T) {
 			if asked.Difficulty != c.bits || wait != want {
 				t.Errorf("%d bits, %v to wait, not %v", asked.Difficulty, wait, want)
 			}
-			if len(e.store.kept) > 0 || e.store.counted[allKind] != c.all {
+			if len(e.store.kept) > 0 || e.store.counted["reports"] != c.all {
 				t.Errorf("kept %v, counted %v", e.store.kept, e.store.counted)
 			}
 		})
@@ -382,7 +382,7 @@ func TestWorkIsAskedForWhenManyReportsArrive(t *testing.T) {
 
 func TestASolutionLetsOneReportThrough(t *testing.T) {
 	e := newEnv(t)
-	e.store.counted = map[string]int{allKind: 100}
+	e.store.counted = map[string]int{"reports": 100}
 	r := filed(string(e.store.link.Public))
 	required := e.Pow.Ask(1, "many reports arrive") // the first counters solve a single bit
 	r.Proof = &Proof{Challenge: required.Challenge, Solution: contract.Solution{Nonce: required.Challenge.Nonce}}
@@ -399,7 +399,7 @@ func TestASolutionLetsOneReportThrough(t *testing.T) {
 }
 
 func TestReportsHaveLimits(t *testing.T) {
-	for kind, limit := range map[string]int{addressKind: 10, allKind: 300} {
+	for kind, limit := range map[string]int{"report": 10, "reports": 300} {
 		e := newEnv(t)
 		e.Limits.Pow = limits.PowOff
 		e.store.counted[kind] = limit

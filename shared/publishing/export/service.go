@@ -89,7 +89,7 @@ func (s *Service) request(
 		return *was, s.Store.RecordNoop(ctx, made)
 	}
 	if !*counted {
-		if _, err := s.Limiter.Count(ctx, "export", string(by.Workspace.ID), s.Limits.Exports); err != nil {
+		if err := s.Limiter.Take(ctx, s.Limits.Exports, string(by.Workspace.ID)); err != nil {
 			return Export{}, err
 		}
 		*counted = true

@@ -1,0 +1,45 @@
+package limits
+
+import "time"
+
+// Rate is how many events of a subject are allowed in a window.
+type Rate struct {
+	Limit   int
+	Window  time.Duration
+	Counter string // part of the key under which events are counted; empty: the record of the subject counts them
+	Events  string // what is counted, as a refusal says it after "too many"
+}
+
+// setRates sets the published rates. Counters are part of stored keys, so none may change.
+func (l *Limits) setRates() {
+	l.Actor = Rate{120, time.Minute, "actor", "requests with this credential"}
+	l.Workspace = Rate{600, time.Minute, "workspace", "requests of this workspace"}
+	l.Live = Rate{6000, time.Minute, "live", "polls of this artifact"}
+	l.Refused = Rate{60, time.Minute, "refused", "refused reads with this address"}
+	l.ProvisionAddress = Rate{10, time.Minute, "address", "new workspaces from your network"}
+	l.ProvisionGlobal = Rate{300, time.Minute, "provision", "new workspaces"}
+	l.ClaimStart = Rate{Limit: 5, Window: 10 * time.Minute}
+	l.Exchange = Rate{Limit: 30, Window: time.Hour}
+	l.Assertion = Rate{60, time.Hour, "assertion", "assertions from your network"}
+	l.Assertions = Rate{1000, time.Hour, "vouched", "assertions"}
+	l.Vouched = Rate{30, time.Minute, "vouched", "assertions of this provider"}
+	l.Event = Rate{120, time.Minute, "event", "security events of this provider"}
+	l.EventFailure = Rate{60, time.Minute, "event failure", "refused events from your network"}
+	l.Guest = Rate{600, time.Minute, "guest", "requests from your network"}
+	l.TokenFailure = Rate{60, time.Minute, "token", "refused requests from your network"}
+	l.Revocation = Rate{60, time.Minute, "revoke", "revocations from your network"}
+	l.WrongCode = Rate{10, 10 * time.Minute, "agentcode", "wrong codes"}
+	l.WrongDevice = Rate{5, 10 * time.Minute, "devicecode", "wrong codes"}
+	l.SignIn = Rate{60, time.Minute, "signin", "sign-ins from your network"}
+	l.Authorize = Rate{60, time.Minute, "authorize", "requests to connect an app from your network"}
+	l.Registration = Rate{10, time.Hour, "client", "apps registered from your network"}
+	l.Unserved = Rate{30, time.Minute, "unserved", "requests from your network"}
+	l.Clients = Rate{600, time.Hour, "clients", "registrations of apps"}
+	l.Document = Rate{20, time.Minute, "document", "new apps from your network"}
+	l.Documents = Rate{60, time.Minute, "documents", "new apps"}
+	l.Device = Rate{30, time.Minute, "device", "devices that ask for access from your network"}
+	l.Devices = Rate{300, time.Minute, "devices", "devices that ask for access"}
+	l.Report = Rate{10, 10 * time.Minute, "report", "reports from your network"}
+	l.Reports = Rate{300, 10 * time.Minute, "reports", "reports"}
+	l.Exports = Rate{5, Day, "export", "exports of this workspace"}
+}
