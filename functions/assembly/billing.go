@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"vitrine/shared/identity/billing"
 	"vitrine/shared/platform/env"
 )
 
@@ -30,28 +29,6 @@ func (b Billing) On() bool {
 
 // Sells reports whether pages of the provider can be opened.
 func (b Billing) Sells() bool { return b.Key != "" && b.Monthly != "" && b.Yearly != "" }
-
-// Provider is what a payment provider does.
-type Provider interface {
-	billing.Cashier
-	billing.Subscriptions
-	billing.Events
-}
-
-// Billing follows subscriptions at a provider. Hosts bring the provider, so that only those link its client.
-func (s *Services) Billing(p Provider) *billing.Service {
-	return &billing.Service{
-		Store:         s.stores.Billing,
-		Ledger:        s.stores.Billing,
-		Cashier:       p,
-		Subscriptions: p,
-		Events:        p,
-		Allowance:     s.stores.Counters,
-		App:           s.Config.Origins.App,
-		Limits:        &s.Config.Limits,
-		Now:           s.Config.Now,
-	}
-}
 
 // billingFrom reads the account from where the settings say. Secrets are read only if what Sells needs is there.
 func billingFrom(ctx context.Context, cfg aws.Config, getenv func(string) string) (Billing, error) {

@@ -1,4 +1,4 @@
-// Package assembly assembles a deployment: it turns configuration into AWS clients, stores and services; nothing else does.
+// Package assembly turns the configuration of a deployment into AWS clients, stores and services; nothing else does.
 package assembly
 
 import (
@@ -99,4 +99,20 @@ func (c *Config) check() error {
 		}
 	}
 	return errors.Join(append(wrong, c.checkOIDC(), c.checkFetchOrigins())...)
+}
+
+// checkFetchOrigins refuses what is no origin, and any exemption in production, because it would open inner addresses
+// to strangers.
+func (c *Config) checkFetchOrigins() error {
+	if c.Environment == credential.Production && len(c.FetchOrigins) > 0 {
+		return fmt.Errorf("%s cannot be set in production", env.FetchOrigins)
+	}
+	var wrong []error
+	for _, origin := range c.FetchOrigins {
+		u, err := url.Parse(origin)
+		if err != nil || u.Host == "" || u.Scheme+"://"+u.Host != origin || u.Scheme != "http" && u.Scheme != "https" {
+			wrong = append(wrong, fmt.Errorf("%s holds %q, which is no http origin without path", env.FetchOrigins, origin))
+		}
+	}
+	return errors.Join(wrong...)
 }

@@ -3,7 +3,6 @@ package assembly
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -13,11 +12,7 @@ import (
 
 	"vitrine/shared/adapter/oidc"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/identity/member"
-	"vitrine/shared/identity/session"
-	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/env"
-	"vitrine/shared/platform/rate"
 )
 
 // Pages of the app host that the identity provider sends browsers to.
@@ -37,7 +32,8 @@ type OIDC struct {
 	OperatorClaim, OperatorValue string
 }
 
-// oidc is the provider's configuration. One without TLS or on this machine signs in any person, so production refuses it.
+// oidc is the provider's configuration. One without TLS or on this machine signs in any person, so production refuses
+// it.
 func (c *Config) oidc() oidc.Config {
 	o := c.OIDC
 	return oidc.Config{
@@ -99,54 +95,4 @@ func secretText(ctx context.Context, cfg aws.Config, from string) (string, error
 		return "", fmt.Errorf("the secret cannot be read: %w", err)
 	}
 	return aws.ToString(out.SecretString), nil
-}
-
-// identityProvider is where people sign in; nil if none is configured.
-func (s *Services) identityProvider() (signin.Provider, error) {
-	if s.Config.OIDC.Issuer == "" {
-		return nil, nil
-	}
-	p, err := oidc.New(s.Config.oidc())
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-// Members knows people.
-func (s *Services) Members() *member.Service {
-	return &member.Service{Store: s.stores.Members, Now: s.Config.Now}
-}
-
-// Sessions keeps people signed in.
-func (s *Services) Sessions() *session.Service {
-	return &session.Service{
-		Store:   s.stores.Sessions,
-		Members: s.stores.Members,
-		Limits:  &s.Config.Limits,
-		Now:     s.Config.Now,
-	}
-}
-
-// Takeovers asks people which agents they keep.
-func (s *Services) Takeovers() *signin.Takeovers {
-	return &signin.Takeovers{Store: s.stores.Takeovers, Sessions: s.Sessions(), Now: s.Config.Now}
-}
-
-// SignIns signs people in; it needs the ring pepper.
-func (s *Services) SignIns(limiter *rate.Limiter) (*signin.Service, error) {
-	provider, err1 := s.identityProvider()
-	peppers, err2 := s.peppers()
-	return &signin.Service{
-		Provider:  provider,
-		Issuer:    s.Config.OIDC.Issuer,
-		Store:     s.stores.SignIns,
-		Registrar: s.Members(),
-		Sessions:  s.Sessions(),
-		Takeovers: s.Takeovers(),
-		Limiter:   limiter,
-		Limits:    &s.Config.Limits,
-		Peppers:   peppers,
-		Now:       s.Config.Now,
-	}, errors.Join(err1, err2)
 }

@@ -78,7 +78,7 @@ func TestTheSettingsOfTheProviderAreRead(t *testing.T) {
 
 func TestWithoutAProviderThereIsNone(t *testing.T) {
 	s := &Services{Config: Config{Environment: credential.Preview}}
-	if p, err := s.identityProvider(); p != nil || err != nil {
+	if p, err := s.IdentityProvider(); p != nil || err != nil {
 		t.Error(p, err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -33,22 +32,4 @@ func trustList(ctx context.Context, cfg aws.Config, from string, c *Config) ([]p
 		return nil, fmt.Errorf("%s: %w", env.Providers, err)
 	}
 	return providers, nil
-}
-
-// Providers verifies what the identity providers of agents send; nil if none is trusted. It reports a list that cannot
-// be used. Each call makes a verifier with keys of its own.
-func (s *Services) Providers(log *slog.Logger) *provider.Verifier {
-	if err := s.Config.ProvidersError; err != nil {
-		log.Error("providers", "error", err)
-		return nil
-	}
-	if len(s.Config.Providers) == 0 {
-		return nil
-	}
-	return &provider.Verifier{
-		Providers: s.Config.Providers,
-		Documents: s.Fetcher(),
-		Audience:  s.Config.Origins.API,
-		Now:       s.Config.Now,
-	}
 }

@@ -1,14 +1,10 @@
 package assembly
 
 import (
-	"bytes"
-	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/shared/identity/provider"
 	"vitrine/shared/platform/env"
@@ -26,35 +22,28 @@ func fileOf(t *testing.T, text string) string {
 	return "file:" + file
 }
 
-// verifierOf reads the settings of a host and returns its verifier and what is logged.
-func verifierOf(t *testing.T, change map[string]string) (*provider.Verifier, string) {
+// trustedBy reads the list that the settings of a host name.
+func trustedBy(t *testing.T, change map[string]string) ([]provider.Provider, error) {
 	t.Helper()
-	c, err := FromEnvironment(context.Background(), signingIn(change))
+	c, err := FromEnvironment(t.Context(), signingIn(change))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log bytes.Buffer
-	v := (&Services{Config: c}).Providers(slog.New(slog.NewTextHandler(&log, nil)))
-	return v, log.String()
+	return c.Providers, c.ProvidersError
 }
 
 func TestAgentsProvidersAreThoseOfTheList(t *testing.T) {
-	v, log := verifierOf(t, map[string]string{env.Providers: fileOf(t, trusted)})
-	if v == nil || log != "" {
-		t.Fatalf("%v, %s", v, log)
-	}
-	if len(v.Providers) != 1 || v.Providers[0].Issuer != "https://agents.example" ||
-		v.Audience != "https://api.example.com" || v.Documents == nil || v.Now().Before(time.Unix(1, 0)) {
-		t.Errorf("%+v", v)
-	}
-}
-
-func TestWithoutAListNoProviderIsTrusted(t *testing.T) {
-	for name, change := range map[string]map[string]string{
-		"no setting": nil, "an empty list": {env.Providers: fileOf(t, "[]")},
+	for name, c := range map[string]struct {
+		change map[string]string
+		want   int
+	}{
+		"no setting":    {nil, 0},
+		"an empty list": {map[string]string{env.Providers: fileOf(t, "[]")}, 0},
+		"one":           {map[string]string{env.Providers: fileOf(t, trusted)}, 1},
 	} {
-		if v, log := verifierOf(t, change); v != nil || log != "" {
-			t.Errorf("%s: %v, %s", name, v, log)
+		list, err := trustedBy(t, c.change)
+		if err != nil || len(list) != c.want || c.want > 0 && list[0].Issuer != "https://agents.example" {
+			t.Errorf("%s: %+v, %v", name, list, err)
 		}
 	}
 }
@@ -68,10 +57,9 @@ func TestAListThatIsWrongTurnsOffProvidersAlone(t *testing.T) {
 		"a provider's HTTP": {fileOf(t, http), "https"},
 		"no file":           {"file:/nowhere/at/all", "nowhere"},
 	} {
-		v, log := verifierOf(t, map[string]string{env.Providers: c.from})
-		if v != nil || strings.Count(log, "\n") != 1 || !strings.Contains(log, "level=ERROR msg=providers") ||
-			!strings.Contains(log, env.Providers) || !strings.Contains(log, c.says) {
-			t.Errorf("%s: %v, %s", name, v, log)
+		list, err := trustedBy(t, map[string]string{env.Providers: c.from})
+		if list != nil || err == nil || !strings.Contains(err.Error(), env.Providers) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, %v", name, list, err)
 		}
 	}
 	exempt := map[string]string{
@@ -79,7 +67,7 @@ func TestAListThatIsWrongTurnsOffProvidersAlone(t *testing.T) {
 		env.FetchOrigins: "http://agents.example",
 		env.Providers:    fileOf(t, http),
 	}
-	if v, log := verifierOf(t, exempt); v == nil || log != "" {
-		t.Errorf("an exempt origin: %v, %s", v, log)
+	if list, err := trustedBy(t, exempt); len(list) != 1 || err != nil {
+		t.Errorf("an exempt origin: %v, %v", list, err)
 	}
 }

@@ -8,19 +8,22 @@ import (
 
 	"vitrine/functions/api"
 	"vitrine/functions/assembly"
+	"vitrine/shared/adapter/fetch"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/deletion"
 	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/lockdown"
 )
 
-// Rings are the settings of the key rings that the host needs. Agents can register where there is one for assertions too.
+// Rings are the settings of the key rings that the host needs. Agents can register where there is one for assertions,
+// too.
 var Rings = []string{env.PepperRing, env.ContentRing, env.LinksRing, env.SealRing}
 
 // Handler is the api host of a deployment.
 func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
-	surface, err := s.Guarded("Vitrine API", "api", s.Config.Origins.API, log)
+	surface, err := surface(s, log)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.ForMembers(surface); err != nil {
 		return nil, err
 	}
 	h := &api.Host{Surface: surface, Features: s.Features()}
@@ -34,6 +37,15 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	return h.Handler(), nil
 }
 
+// surface lets in keys, and members on the routes that want them.
+func surface(s *assembly.Services, log *slog.Logger) (*web.Server, error) {
+	surface, err1 := s.Guarded("Vitrine API", "api", s.Config.Origins.API, log)
+	here, err2 := s.MemberAccess(s.Config.Origins.API, false)
+	there, err3 := s.MemberAccess(s.Config.Origins.Delegated(), true)
+	surface.AuthenticateMember, surface.AuthenticateMCP = here.Authenticate, there.Authenticate
+	return surface, errors.Join(err1, err2, err3)
+}
+
 // artifacts gives the host what is published and shared.
 func artifacts(s *assembly.Services, h *api.Host) error {
 	service, err := s.Artifacts()
@@ -44,16 +56,17 @@ func artifacts(s *assembly.Services, h *api.Host) error {
 	h.Artifacts = service
 	h.Links = s.Links(service)
 	h.Exports = s.Exports(service.URLs, h.Surface.Limiter)
-	h.Views = s.Files(s.Views(service.URLs, h.Surface.Limiter))
-	h.Lockdowns, err = s.Lockdowns()
-	return err
+	h.Views = s.Views(service.URLs, h.Surface.Limiter)
+	h.Views.Bytes = s.Blobs
+	h.Lockdowns = &lockdown.Service{Store: s.Stores.Lockdowns, Cursors: service.Cursors, Now: s.Config.Now}
+	return nil
 }
 
 // callers gives the host what keys, members and OAuth clients ask for about themselves.
 func callers(s *assembly.Services, h *api.Host) error {
 	var err1, err2, err3, err4, err5 error
 	h.Account, err1 = s.Account()
-	h.Deletions = s.Deletions()
+	h.Deletions = &deletion.Service{Store: s.Stores.Deletions, Now: s.Config.Now}
 	h.Keys, err2 = s.Keys()
 	h.Provisioning, err3 = s.Provisioning(h.Surface.Limiter)
 	h.Claims, err4 = s.Claims()
@@ -62,21 +75,12 @@ func callers(s *assembly.Services, h *api.Host) error {
 		return err
 	}
 	if h.Features.People {
-		h.OAuth.Fetcher = s.Fetcher()
+		h.OAuth.Fetcher = fetcher(s)
 	}
 	return nil
 }
 
-// agents gives the host what agents ask for.
-func agents(s *assembly.Services, h *api.Host, log *slog.Logger) error {
-	service, err := s.Agents(h.Surface.Limiter)
-	if err != nil {
-		return err
-	}
-	h.Agents = service
-	if service.Signer != nil {
-		h.AssertionKeys = service.Signer.JWKS()
-		s.TrustProviders(service, log)
-	}
-	return nil
+// fetcher reads the metadata documents of OAuth clients, and the keys of agents' identity providers.
+func fetcher(s *assembly.Services) *fetch.Client {
+	return fetch.New(limits.DocumentTimeout, s.Config.FetchOrigins)
 }

@@ -43,7 +43,7 @@ func (h Host) run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	warm := services.Warm(ctx, h.Objects)
+	warm := Warm(ctx, services, h.Objects)
 	handler, err := h.Handler(services, log)
 	if err != nil {
 		return err

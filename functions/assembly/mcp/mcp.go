@@ -10,6 +10,7 @@ import (
 	"vitrine/functions/mcp"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/env"
+	"vitrine/shared/publishing/edit"
 )
 
 // Rings are the settings of the key rings that the host needs.
@@ -30,6 +31,9 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		return nil, err
 	}
 	members.Named = true
+	views := s.Views(artifacts.URLs, limiter)
+	views.Bytes = s.Blobs
+	uploads := s.Uploads()
 	h := &mcp.Host{
 		Surface:       s.Public("Vitrine MCP", c.Origins.MCP, log),
 		Origins:       c.Origins,
@@ -41,11 +45,17 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 		Now:           c.Now,
 		Account:       account,
 		Artifacts:     artifacts,
-		Edits:         s.Edits(artifacts),
-		Uploads:       s.Uploads(),
-		Views:         s.Files(s.Views(artifacts.URLs, limiter)),
-		Links:         s.Links(artifacts),
-		Comparisons:   s.Comparisons(artifacts),
+		Edits: &edit.Service{
+			Uploads:   uploads,
+			Artifacts: artifacts,
+			Store:     s.Stores.Edits,
+			Objects:   s.Blobs,
+			Now:       c.Now,
+		},
+		Uploads:     uploads,
+		Views:       views,
+		Links:       s.Links(artifacts),
+		Comparisons: s.Comparisons(artifacts),
 	}
 	return h.Handler(), nil
 }

@@ -17,6 +17,7 @@ import (
 	"vitrine/functions/assembly/api"
 	"vitrine/functions/assembly/app"
 	"vitrine/functions/assembly/content"
+	"vitrine/functions/assembly/function"
 	"vitrine/functions/assembly/mcp"
 	"vitrine/functions/assembly/upload"
 	"vitrine/scripts/internal/local/stack"
@@ -78,7 +79,7 @@ func servicesOf(t *testing.T, d *harness.Env) *assembly.Services {
 		S3Domain:         o.Engines.S3Domain,
 		Limits:           o.Limits,
 	}))(t)
-	services.Warm(t.Context(), true)()
+	function.Warm(t.Context(), services, true)()
 	return services
 }
 
