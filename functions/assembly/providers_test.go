@@ -58,7 +58,8 @@ func TestAListThatIsWrongTurnsOffProvidersAlone(t *testing.T) {
 		"no file":           {"file:/nowhere/at/all", "nowhere"},
 	} {
 		list, err := trustedBy(t, map[string]string{env.Providers: c.from})
-		if list != nil || err == nil || !strings.Contains(err.Error(), env.Providers) || !strings.Contains(err.Error(), c.says) {
+		if list != nil || err == nil || !strings.Contains(err.Error(), env.Providers) ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, %v", name, list, err)
 		}
 	}

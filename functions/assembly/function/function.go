@@ -3,10 +3,13 @@ package function
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"os"
 	"slices"
+
+	"github.com/aws/aws-lambda-go/lambda"
 
 	"vitrine/functions/assembly"
 	"vitrine/shared/adapter/lambdahttp"
@@ -23,36 +26,48 @@ type Host struct {
 	Scheduled func(*assembly.Services, *slog.Logger) func(context.Context) error
 }
 
-// Main serves the host until Lambda ends the process. A wrong configuration is one line in the log and exit code 1.
-func Main(h Host) {
-	assembly.SetMemory(os.Getenv)
-	log := lambdahttp.NewLog(os.Stderr).With("host", h.Name)
-	slog.SetDefault(log) // what libraries print becomes lines of the same kind
-	if err := h.run(context.Background(), log); err != nil {
-		log.Error("start", "error", err)
-		os.Exit(1)
-	}
-}
+// Main serves the host until Lambda ends the process.
+func Main(h Host) { start(h.Name, slices.Concat(h.Rings, h.Settings), h.serve) }
 
-func (h Host) run(ctx context.Context, log *slog.Logger) error {
-	config, err := assembly.FromEnvironment(ctx, os.Getenv, slices.Concat(h.Rings, h.Settings)...)
-	if err != nil {
-		return err
-	}
-	services, err := assembly.Open(config)
-	if err != nil {
-		return err
-	}
-	warm := Warm(ctx, services, h.Objects)
-	handler, err := h.Handler(services, log)
+func (h Host) serve(s *assembly.Services, log *slog.Logger) error {
+	warm := Warm(context.Background(), s, h.Objects)
+	handler, err := h.Handler(s, log)
 	if err != nil {
 		return err
 	}
 	var scheduled func(context.Context) error
 	if h.Scheduled != nil {
-		scheduled = h.Scheduled(services, log)
+		scheduled = h.Scheduled(s, log)
 	}
 	warm()
-	lambdahttp.Start(handler, lambdahttp.Mode(config.ResponseMode), scheduled)
+	lambdahttp.Start(handler, lambdahttp.Mode(s.Config.ResponseMode), scheduled)
 	return nil
+}
+
+// Work serves events that are no requests, until Lambda ends the process. It needs no key ring.
+func Work(name string, handler func(*assembly.Services, *slog.Logger) func(context.Context, json.RawMessage) error) {
+	start(name, nil, func(s *assembly.Services, log *slog.Logger) error {
+		lambda.Start(handler(s, log))
+		return nil
+	})
+}
+
+// start serves with the services that the environment describes. A wrong configuration is one line in the log and exit
+// code 1.
+func start(name string, needs []string, serve func(*assembly.Services, *slog.Logger) error) {
+	assembly.SetMemory(os.Getenv)
+	log := lambdahttp.NewLog(os.Stderr).With("host", name)
+	slog.SetDefault(log) // what libraries print becomes lines of the same kind
+	config, err := assembly.FromEnvironment(context.Background(), os.Getenv, needs...)
+	var services *assembly.Services
+	if err == nil {
+		services, err = assembly.Open(config)
+	}
+	if err == nil {
+		err = serve(services, log)
+	}
+	if err != nil {
+		log.Error("start", "error", err)
+		os.Exit(1)
+	}
 }
