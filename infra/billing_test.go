@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/functions/assembly"
 	"vitrine/scripts/testkit/stripe"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/boot"
 	"vitrine/shared/platform/contract"
 )
 
@@ -30,8 +30,8 @@ func newSeller(t *testing.T) *seller {
 }
 
 // account is what the api host is told of it.
-func (s *seller) account() boot.Billing {
-	return boot.Billing{
+func (s *seller) account() assembly.Billing {
+	return assembly.Billing{
 		Key:           stripe.Key,
 		WebhookSecret: stripe.Secret,
 		Monthly:       stripe.Monthly,

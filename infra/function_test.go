@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/functions/assembly/api"
+	"vitrine/functions/assembly/app"
+	"vitrine/functions/assembly/content"
+	"vitrine/functions/assembly/mcp"
+	"vitrine/functions/assembly/render"
+	"vitrine/functions/assembly/upload"
 	"vitrine/shared/adapter/lambdahttp"
-	"vitrine/shared/boot/api"
-	"vitrine/shared/boot/app"
-	"vitrine/shared/boot/content"
-	"vitrine/shared/boot/mcp"
-	"vitrine/shared/boot/render"
-	"vitrine/shared/boot/upload"
 	"vitrine/shared/platform/env"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/shared/boot"
+	"vitrine/functions/assembly"
 )
 
 func TestPeopleSignUpThemselvesAndProveTheirAddress(t *testing.T) {
@@ -47,7 +47,7 @@ func TestTheClientTakesCodesAndNothingElse(t *testing.T) {
 			"AllowedOAuthScopes":              []string{"openid", "email", "profile"},
 			"PreventUserExistenceErrors":      "ENABLED",
 			"EnableTokenRevocation":           true,
-			"CallbackURLs":                    []string{app + boot.CallbackPath},
+			"CallbackURLs":                    []string{app + assembly.CallbackPath},
 			"SupportedIdentityProviders":      []string{"COGNITO"},
 			"IdTokenValidity":                 15,
 			"AccessTokenValidity":             15,
@@ -55,7 +55,7 @@ func TestTheClientTakesCodesAndNothingElse(t *testing.T) {
 		} {
 			same(t, stack+": "+name, p[name], want)
 		}
-		for _, page := range []string{app + boot.SignedOutPath, app + "/signed-out"} {
+		for _, page := range []string{app + assembly.SignedOutPath, app + "/signed-out"} {
 			if !slices.Contains(p["LogoutURLs"].([]any), any(page)) {
 				t.Errorf("%s: people do not come back to %s after signing out", stack, page)
 			}

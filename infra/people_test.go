@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/functions/assembly"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/boot"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/env"
 )
@@ -42,8 +42,8 @@ func newProvider(t *testing.T, app, api string) (p *provider.Provider, told map[
 		Client: provider.Client{
 			ID:        "vitrine",
 			Secret:    secret,
-			Callbacks: []string{app + boot.CallbackPath},
-			SignedOut: []string{app + boot.SignedOutPath},
+			Callbacks: []string{app + assembly.CallbackPath},
+			SignedOut: []string{app + assembly.SignedOutPath},
 		},
 	})
 	if err != nil {

@@ -21,21 +21,21 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 
+	"vitrine/functions/assembly"
+	"vitrine/functions/assembly/api"
+	"vitrine/functions/assembly/app"
+	"vitrine/functions/assembly/bundle"
+	"vitrine/functions/assembly/content"
+	assemblyjobs "vitrine/functions/assembly/jobs"
+	"vitrine/functions/assembly/mcp"
+	"vitrine/functions/assembly/render"
+	"vitrine/functions/assembly/upload"
 	"vitrine/functions/jobs"
 	"vitrine/scripts/testkit/edge"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/dynamo"
-	"vitrine/shared/boot"
-	"vitrine/shared/boot/api"
-	"vitrine/shared/boot/app"
-	"vitrine/shared/boot/bundle"
-	"vitrine/shared/boot/content"
-	bootjobs "vitrine/shared/boot/jobs"
-	"vitrine/shared/boot/mcp"
-	"vitrine/shared/boot/render"
-	"vitrine/shared/boot/upload"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/entry/ephemeral"
 	"vitrine/shared/platform/contract"
@@ -70,7 +70,7 @@ type clock struct{ passed atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.passed.Load())) }
 
-var assemble = map[string]func(*boot.Services, *slog.Logger) (http.Handler, error){
+var assemble = map[string]func(*assembly.Services, *slog.Logger) (http.Handler, error){
 	"api": api.Handler, "upload": upload.Handler, "content": content.Handler, "app": app.Handler,
 	"mcp": mcp.Handler, env.Pages: render.Handler,
 }
@@ -140,7 +140,7 @@ func newHarness(t *testing.T) *harness {
 		quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 		switch host {
 		case "jobs":
-			h.jobs = bootjobs.Host(services, quiet)
+			h.jobs = assemblyjobs.Host(services, quiet)
 		case "bundle":
 			h.bundler = bundle.Host(services, quiet)
 		case env.Pages:
@@ -180,9 +180,9 @@ func makeTables(t *testing.T, e *engine.Engines, tables dynamo.Tables) {
 }
 
 // open returns the services of a host with its rights.
-func (h *harness) open(t *testing.T, host string, getenv func(string) string, p policy) *boot.Services {
+func (h *harness) open(t *testing.T, host string, getenv func(string) string, p policy) *assembly.Services {
 	t.Helper()
-	c, err := boot.FromEnvironment(t.Context(), getenv, needed[host]...)
+	c, err := assembly.FromEnvironment(t.Context(), getenv, needed[host]...)
 	if err != nil {
 		t.Fatalf("%s: %v", host, err)
 	}
@@ -197,7 +197,7 @@ func (h *harness) open(t *testing.T, host string, getenv func(string) string, p 
 		c.Providers = append(c.Providers, trusted(h.provider.Second))
 		c.FetchOrigins = append(c.FetchOrigins, h.provider.First.URL)
 	}
-	services, err := boot.Open(c)
+	services, err := assembly.Open(c)
 	if err != nil {
 		t.Fatalf("%s: %v", host, err)
 	}
@@ -205,7 +205,7 @@ func (h *harness) open(t *testing.T, host string, getenv func(string) string, p 
 }
 
 // handler assembles a host.
-func (h *harness) handler(t *testing.T, e *engine.Engines, host string, services *boot.Services) http.Handler {
+func (h *harness) handler(t *testing.T, e *engine.Engines, host string, services *assembly.Services) http.Handler {
 	t.Helper()
 	log := slog.New(&h.visited).With("host", host)
 	handler, err := assemble[host](services, log)

@@ -70,8 +70,8 @@ var rooms = []room{
 	},
 	{
 		name:     "assembly",
-		packages: []string{"shared/boot", "shared/boot/"},
-		reason:   "what is deployed does not know what runs or tests it",
+		packages: []string{"functions/assembly", "functions/assembly/"},
+		reason:   "a function links what its host needs, and nothing that runs or tests it",
 	},
 	{
 		name: "mains",
@@ -100,10 +100,10 @@ var allowed = []string{
 	"shared/adapter/blob shared/adapter/meter",
 	"shared/adapter/web shared/adapter/meter",
 	"shared/adapter/lambdahttp shared/adapter/web",
-	"shared/boot/api shared/boot/payment",
-	"shared/boot/app shared/boot/payment",
-	"shared/boot/jobs shared/boot/schedule",
-	"shared/boot/bundle shared/boot/schedule",
+	"functions/assembly/api functions/assembly/payment",
+	"functions/assembly/app functions/assembly/payment",
+	"functions/assembly/jobs functions/assembly/schedule",
+	"functions/assembly/bundle functions/assembly/schedule",
 }
 
 // ban says what a part of the tree must not reach, through whatever chain of imports, and why.
@@ -117,12 +117,11 @@ var bans = []ban{
 	{"functions/app", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
 	{"functions/mcp", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
 	{"functions/mcp/transport", "github.com/modelcontextprotocol/", "the transport stands before any handler of the protocol"},
-	{"functions/jobs", "vitrine/shared", "jobs are wired by boot; the host only runs them"},
+	{"functions/jobs", "vitrine/shared", "assembly wires jobs; the host only runs them"},
 	{"functions/app/pages", "vitrine/shared", "pages know what they show and nothing else"},
-	{"shared/boot", "vitrine/scripts", "what is deployed does not know the local stack"},
 	{"shared/platform/contract", "github.com/", "the CLI takes the wire shapes without the hosts' libraries"},
 	{"cmd/vitrine", "github.com/aws/", "the CLI speaks HTTP only"},
-	{"cmd/vitrine", "vitrine/shared/boot", "the CLI speaks HTTP only"},
+	{"cmd/vitrine", "vitrine/functions", "the CLI speaks HTTP only"},
 	{"functions/upload/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
 	{"functions/content/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
 	{"functions/mcp/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
@@ -304,8 +303,8 @@ func TestStepsBesideARequestRunInPackageAsync(t *testing.T) {
 		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 			name := path.Join("shared", filepath.ToSlash(file))
 			if err != nil || filepath.Ext(file) != ".go" || strings.HasSuffix(file, "_test.go") ||
-				strings.HasPrefix(name, "shared/boot/") || slices.Contains(recovers, name) {
-				return err // boot runs before the first request
+				strings.HasPrefix(name, "functions/assembly/") || slices.Contains(recovers, name) {
+				return err // assembly runs before the first request
 			}
 			f, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 			if err != nil {

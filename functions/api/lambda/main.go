@@ -2,8 +2,8 @@
 package main
 
 import (
-	"vitrine/shared/boot/api"
-	"vitrine/shared/boot/function"
+	"vitrine/functions/assembly/api"
+	"vitrine/functions/assembly/function"
 )
 
 func main() {

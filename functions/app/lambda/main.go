@@ -2,8 +2,8 @@
 package main
 
 import (
-	"vitrine/shared/boot/app"
-	"vitrine/shared/boot/function"
+	"vitrine/functions/assembly/app"
+	"vitrine/functions/assembly/function"
 )
 
 func main() {

@@ -2,8 +2,8 @@
 package main
 
 import (
-	"vitrine/shared/boot/bundle"
-	"vitrine/shared/boot/function"
+	"vitrine/functions/assembly/bundle"
+	"vitrine/functions/assembly/function"
 )
 
 func main() {

@@ -2,8 +2,8 @@
 package main
 
 import (
-	"vitrine/shared/boot/content"
-	"vitrine/shared/boot/function"
+	"vitrine/functions/assembly/content"
+	"vitrine/functions/assembly/function"
 )
 
 func main() {

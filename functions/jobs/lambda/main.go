@@ -2,8 +2,8 @@
 package main
 
 import (
-	"vitrine/shared/boot/function"
-	"vitrine/shared/boot/jobs"
+	"vitrine/functions/assembly/function"
+	"vitrine/functions/assembly/jobs"
 )
 
 func main() {

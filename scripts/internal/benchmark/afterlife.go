@@ -9,12 +9,12 @@ import (
 	"slices"
 	"time"
 
+	"vitrine/functions/assembly"
+	"vitrine/functions/assembly/bundle"
+	assemblyjobs "vitrine/functions/assembly/jobs"
 	"vitrine/functions/jobs"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/adapter/meter"
-	"vitrine/shared/boot"
-	"vitrine/shared/boot/bundle"
-	bootjobs "vitrine/shared/boot/jobs"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/limits"
@@ -115,7 +115,7 @@ func (b *bench) ends(ctx context.Context, l life, artifacts int) ([]*row, error)
 	if err != nil {
 		return nil, err
 	}
-	host := bootjobs.Host(services, slog.New(slog.DiscardHandler))
+	host := assemblyjobs.Host(services, slog.New(slog.DiscardHandler))
 	all := &row{title: l.title + ": all", done: artifacts}
 	var rows []*row
 	for n, step := range l.steps {
@@ -165,9 +165,9 @@ func (b *bench) makeBundles(ctx context.Context) error {
 }
 
 // scheduled are the services of the functions that a schedule wakes, on the engines of the bench.
-func (b *bench) scheduled(now func() time.Time, middleware ...addition) (*boot.Services, error) {
+func (b *bench) scheduled(now func() time.Time, middleware ...addition) (*assembly.Services, error) {
 	e, at := b.place.engines, b.anyone.At
-	return boot.Open(boot.Config{
+	return assembly.Open(assembly.Config{
 		Environment: credential.Preview,
 		Origins: address.Origins{
 			API:     at.APIURL,

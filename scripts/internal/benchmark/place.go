@@ -23,7 +23,7 @@ type place struct {
 
 type addition = func(*middleware.Stack) error
 
-// The clients have the settings of those that shared/boot gives the hosts.
+// The clients have the settings of those that functions/assembly gives the hosts.
 
 func (p place) dynamodb(more ...addition) *dynamodb.Client {
 	return dynamodb.NewFromConfig(p.client(more), func(o *dynamodb.Options) { o.BaseEndpoint = &p.engines.DynamoDB })

@@ -15,9 +15,9 @@ import (
 
 	"github.com/aws/smithy-go/middleware"
 
+	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/engine"
-	"vitrine/shared/boot"
 	"vitrine/shared/platform/limits"
 )
 
@@ -78,7 +78,7 @@ func serve(in io.Reader, out io.Writer) error {
 		with.Limits = limits.Default()
 		with.Limits.Pow = limits.PowOff
 	} else {
-		boot.SetMemory(os.Getenv)
+		assembly.SetMemory(os.Getenv)
 	}
 	s, err := stack.Start(context.Background(), with)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/localapi/gateway"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/boot"
 )
 
 // brokenS3 stands before an S3 engine and cuts its answers after some bytes.
@@ -105,7 +105,7 @@ func TestAnEventIsSentBesideARunningStack(t *testing.T) {
 	event := filepath.Join("..", "..", "..", "events", "app", "home.json")
 	err := run(t.Context(), []string{"-data", data, "app", event}, io.Discard, io.Discard)
 	expect.Error(t, err, "name its data folder")
-	if _, err := boot.LocalRings(filepath.Join(data, "rings.json")); err != nil {
+	if _, err := assembly.LocalRings(filepath.Join(data, "rings.json")); err != nil {
 		t.Fatal(err)
 	}
 	var stdout strings.Builder

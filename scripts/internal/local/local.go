@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"time"
 
+	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/engine"
-	"vitrine/shared/boot"
 	"vitrine/shared/platform/limits"
 )
 
@@ -84,7 +84,7 @@ func (l *local) startHosts(ctx context.Context) error {
 		l.say("hosts    tables are made, templates and functions too if they are old, and the hosts start")
 	} else {
 		l.say("hosts    tables are made and the hosts start")
-		boot.SetMemory(os.Getenv)
+		assembly.SetMemory(os.Getenv)
 	}
 	numbers := limits.Default()
 	numbers.Off, numbers.Cache = l.limitsOff, l.cache

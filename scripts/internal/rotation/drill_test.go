@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"vitrine/shared/boot"
+	"vitrine/functions/assembly"
 	"vitrine/shared/identity/assertion"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
@@ -37,7 +37,7 @@ func newEnv(t *testing.T) *env {
 // set returns the rings as a process that starts now reads them.
 func (d *env) set(t *testing.T) keyring.Set {
 	t.Helper()
-	set, err := boot.LocalRings(d.file)
+	set, err := assembly.LocalRings(d.file)
 	if err != nil {
 		t.Fatal(err)
 	}

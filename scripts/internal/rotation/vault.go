@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"vitrine/shared/boot"
+	"vitrine/functions/assembly"
 	"vitrine/shared/platform/keyring"
 )
 
@@ -69,7 +69,7 @@ func (f file) change(
 	name string,
 	change func(keyring.Ring) (keyring.Ring, error),
 ) (keyring.Ring, error) {
-	set, err := boot.ChangeRings(string(f), func(s *keyring.Set) (err error) {
+	set, err := assembly.ChangeRings(string(f), func(s *keyring.Set) (err error) {
 		ring := s.Ring(name)
 		*ring, err = change(*ring)
 		return err

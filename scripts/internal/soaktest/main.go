@@ -17,10 +17,10 @@ import (
 
 	"github.com/aws/smithy-go/middleware"
 
+	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/adapter/chaos"
-	"vitrine/shared/boot"
 	"vitrine/shared/platform/limits"
 )
 
@@ -60,7 +60,7 @@ func run(ctx context.Context, duration time.Duration, clients int) (err error) {
 	numbers := limits.Default()
 	numbers.Off = true
 	faults := newFaults()
-	boot.SetMemory(os.Getenv)
+	assembly.SetMemory(os.Getenv)
 	s, err := stack.Start(ctx, stack.Options{
 		Engines:    engines,
 		Data:       data,

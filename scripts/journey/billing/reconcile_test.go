@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/functions/assembly/api"
 	"vitrine/scripts/journey/harness"
-	"vitrine/shared/boot/api"
 	"vitrine/shared/platform/contract"
 )
 

@@ -5,14 +5,14 @@ import (
 
 	"github.com/aws/smithy-go/middleware"
 
+	"vitrine/functions/assembly"
+	"vitrine/functions/assembly/bundle"
+	assemblyjobs "vitrine/functions/assembly/jobs"
 	"vitrine/functions/jobs"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/adapter/dynamo"
-	"vitrine/shared/boot"
-	"vitrine/shared/boot/bundle"
-	bootjobs "vitrine/shared/boot/jobs"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/limits"
 )
@@ -23,7 +23,7 @@ func WithJobs(o *stack.Options) { o.DisableJobs = false }
 // JobEnv is a ClaimEnv whose jobs the test runs. Their calls go through JobFaults, too.
 type JobEnv struct {
 	*ClaimEnv
-	Services *boot.Services
+	Services *assembly.Services
 	Host     *jobs.Host
 	Bundler  *jobs.Host // makes bundles
 }
@@ -47,7 +47,7 @@ func newJobEnv(t testing.TB, of *FaultEnv) *JobEnv {
 	t.Helper()
 	s := &JobEnv{ClaimEnv: newClaimEnv(t, of)}
 	s.Services = s.Scheduled(t, s.JobFaults.Add)
-	s.Host = bootjobs.Host(s.Services, s.Options.Log)
+	s.Host = assemblyjobs.Host(s.Services, s.Options.Log)
 	s.Bundler = bundle.Host(s.Services, s.Options.Log)
 	return s
 }
@@ -61,10 +61,10 @@ func (s *JobEnv) CheckRemoved(t testing.TB) {
 }
 
 // Scheduled opens the services of functions that a schedule wakes.
-func (d *Env) Scheduled(t testing.TB, faults ...func(*middleware.Stack) error) *boot.Services {
+func (d *Env) Scheduled(t testing.TB, faults ...func(*middleware.Stack) error) *assembly.Services {
 	t.Helper()
 	e := d.Options.Engines
-	return Must(boot.Open(boot.Config{
+	return Must(assembly.Open(assembly.Config{
 		Environment:      credential.Preview,
 		Origins:          d.Origins,
 		Tables:           dynamo.Named(d.Options.Tables),

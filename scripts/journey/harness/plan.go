@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/stripe"
-	"vitrine/shared/boot"
 )
 
 // NewSeller starts a stand-in for Stripe. The option makes a deployment sell plans there. MockURL is as for stripe.New.
@@ -18,7 +18,7 @@ func NewSeller(t testing.TB, mockURL string) (*stripe.Standin, func(*stack.Optio
 	t.Cleanup(server.Close)
 	standin.At(server.URL)
 	return standin, func(o *stack.Options) {
-		o.Billing = boot.Billing{
+		o.Billing = assembly.Billing{
 			Key:           stripe.Key,
 			WebhookSecret: stripe.Secret,
 			Monthly:       stripe.Monthly,

@@ -13,6 +13,13 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"vitrine/functions/assembly"
+	"vitrine/functions/assembly/api"
+	"vitrine/functions/assembly/app"
+	"vitrine/functions/assembly/content"
+	"vitrine/functions/assembly/function"
+	"vitrine/functions/assembly/mcp"
+	"vitrine/functions/assembly/upload"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/expect"
@@ -20,12 +27,6 @@ import (
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/adapter/lambdahttp"
-	"vitrine/shared/boot"
-	"vitrine/shared/boot/api"
-	"vitrine/shared/boot/app"
-	"vitrine/shared/boot/content"
-	"vitrine/shared/boot/mcp"
-	"vitrine/shared/boot/upload"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
@@ -45,7 +46,7 @@ func newParityEnv(t *testing.T) *parityEnv {
 		handlers: map[string]http.Handler{},
 	}
 	services := servicesOf(t, d.Env)
-	for origin, assemble := range map[string]func(*boot.Services, *slog.Logger) (http.Handler, error){
+	for origin, assemble := range map[string]func(*assembly.Services, *slog.Logger) (http.Handler, error){
 		d.Origins.API:     api.Handler,
 		d.Origins.Upload:  upload.Handler,
 		d.Origins.Content: content.Handler,
@@ -60,16 +61,16 @@ func newParityEnv(t *testing.T) *parityEnv {
 }
 
 // servicesOf opens the stack's data a second time.
-func servicesOf(t *testing.T, d *harness.Env) *boot.Services {
+func servicesOf(t *testing.T, d *harness.Env) *assembly.Services {
 	t.Helper()
 	o := d.Options
-	services := harness.Must(boot.Open(boot.Config{
+	services := harness.Must(assembly.Open(assembly.Config{
 		Environment:      credential.Preview,
 		Origins:          d.Origins,
 		Tables:           dynamo.Named(o.Tables),
 		Bucket:           o.Engines.Bucket,
-		Rings:            harness.Must(boot.LocalRings(filepath.Join(o.Data, "rings.json")))(t),
-		OIDC:             boot.OIDC{Issuer: d.Identity.Issuer, ClientID: "vitrine"},
+		Rings:            harness.Must(assembly.LocalRings(filepath.Join(o.Data, "rings.json")))(t),
+		OIDC:             assembly.OIDC{Issuer: d.Identity.Issuer, ClientID: "vitrine"},
 		FetchOrigins:     []string{d.Identity.Issuer},
 		Providers:        d.Identity.Trusted,
 		AWS:              o.Engines.AWS(),
@@ -78,7 +79,7 @@ func servicesOf(t *testing.T, d *harness.Env) *boot.Services {
 		S3Domain:         o.Engines.S3Domain,
 		Limits:           o.Limits,
 	}))(t)
-	services.Warm(t.Context(), true)()
+	function.Warm(t.Context(), services, true)()
 	return services
 }
 

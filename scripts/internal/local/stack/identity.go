@@ -10,9 +10,9 @@ import (
 	"strconv"
 	"time"
 
+	"vitrine/functions/assembly"
 	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/shared/adapter/oidc"
-	"vitrine/shared/boot"
 	trust "vitrine/shared/identity/provider"
 	"vitrine/shared/platform/address"
 )
@@ -30,7 +30,7 @@ type Identity struct {
 	// Trusted are the identity providers of agents that the stack trusts.
 	Trusted []trust.Provider
 
-	client       boot.OIDC
+	client       assembly.OIDC
 	secret, list string // settings that locate the client's secret, and Trusted; empty: none is trusted
 }
 
@@ -97,7 +97,7 @@ func (s *Stack) identify(o Options) ([]net.Listener, error) {
 		Provider: p,
 		Issuer:   issuer,
 		secret:   "file:" + file,
-		client: boot.OIDC{
+		client: assembly.OIDC{
 			Issuer:       issuer,
 			ClientID:     clientID,
 			ClientSecret: secret,
@@ -115,8 +115,8 @@ func client(o address.Origins, secret string) provider.Client {
 	return provider.Client{
 		ID:        clientID,
 		Secret:    secret,
-		Callbacks: []string{o.App + boot.CallbackPath},
-		SignedOut: []string{o.App + boot.SignedOutPath},
+		Callbacks: []string{o.App + assembly.CallbackPath},
+		SignedOut: []string{o.App + assembly.SignedOutPath},
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"sync"
 	"time"
 
-	"vitrine/shared/boot"
-	"vitrine/shared/boot/bundle"
-	"vitrine/shared/boot/jobs"
+	"vitrine/functions/assembly"
+	"vitrine/functions/assembly/bundle"
+	"vitrine/functions/assembly/jobs"
 	"vitrine/shared/platform/keyring"
 )
 
@@ -19,7 +19,7 @@ const JobsEvery = time.Second
 func (s *Stack) startJobs(ctx context.Context, o Options) (stop func(), err error) {
 	c := config(o, s.Origins, keyring.Set{})
 	c.Middleware = nil
-	services, err := boot.Open(c)
+	services, err := assembly.Open(c)
 	if err != nil {
 		return nil, err
 	}

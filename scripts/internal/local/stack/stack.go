@@ -18,18 +18,18 @@ import (
 
 	"github.com/aws/smithy-go/middleware"
 
+	"vitrine/functions/assembly"
+	"vitrine/functions/assembly/api"
+	"vitrine/functions/assembly/app"
+	"vitrine/functions/assembly/content"
+	"vitrine/functions/assembly/mcp"
+	"vitrine/functions/assembly/render"
+	"vitrine/functions/assembly/upload"
 	"vitrine/scripts/internal/localapi"
 	"vitrine/scripts/testkit/edge"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/shared/adapter/dynamo"
-	"vitrine/shared/boot"
-	"vitrine/shared/boot/api"
-	"vitrine/shared/boot/app"
-	"vitrine/shared/boot/content"
-	"vitrine/shared/boot/mcp"
-	"vitrine/shared/boot/render"
-	"vitrine/shared/boot/upload"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/env"
@@ -59,7 +59,7 @@ type Options struct {
 	// Trust changes the list of providers whose agents may register, which has both issuers of the identity provider.
 	Trust func([]provider.Trusted) []provider.Trusted
 	// Billing is where plans are bought; its zero value: nowhere.
-	Billing boot.Billing
+	Billing assembly.Billing
 	// DisableJobs leaves due work to the test.
 	DisableJobs bool
 
@@ -162,7 +162,7 @@ func (s *Stack) open(ctx context.Context, o Options) (handlers [hostCount]http.H
 	if err != nil {
 		return handlers, err
 	}
-	for host, assemble := range [hostCount]func(*boot.Services, *slog.Logger) (http.Handler, error){
+	for host, assemble := range [hostCount]func(*assembly.Services, *slog.Logger) (http.Handler, error){
 		api.Handler, upload.Handler, content.Handler, app.Handler, mcp.Handler,
 	} {
 		if handlers[host], err = assemble(services, o.Log.With("host", hostNames[host])); err != nil {
@@ -190,12 +190,12 @@ func withPages(content, pages http.Handler) http.Handler {
 }
 
 // services opens what the hosts share, with the rings of a file and with tables.
-func (s *Stack) services(ctx context.Context, o Options, file string) (*boot.Services, error) {
-	rings, err := boot.LocalRings(file)
+func (s *Stack) services(ctx context.Context, o Options, file string) (*assembly.Services, error) {
+	rings, err := assembly.LocalRings(file)
 	if err != nil {
 		return nil, err
 	}
-	services, err := boot.Open(config(o, s.Origins, rings))
+	services, err := assembly.Open(config(o, s.Origins, rings))
 	if err != nil {
 		return nil, err
 	}
@@ -211,8 +211,8 @@ func withEdge(o Options, upload http.Handler) http.Handler {
 	})
 }
 
-func config(o Options, origins address.Origins, rings keyring.Set) boot.Config {
-	return boot.Config{
+func config(o Options, origins address.Origins, rings keyring.Set) assembly.Config {
+	return assembly.Config{
 		Environment:       credential.Preview,
 		Origins:           origins,
 		Tables:            dynamo.Named(o.Tables),

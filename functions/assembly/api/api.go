@@ -1,0 +1,86 @@
+// Package api assembles the api host.
+package api
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"vitrine/functions/api"
+	"vitrine/functions/assembly"
+	"vitrine/shared/adapter/fetch"
+	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/deletion"
+	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/lockdown"
+)
+
+// Rings are the settings of the key rings that the host needs. Agents can register where there is one for assertions,
+// too.
+var Rings = []string{env.PepperRing, env.ContentRing, env.LinksRing, env.SealRing}
+
+// Handler is the api host of a deployment.
+func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
+	surface, err := surface(s, log)
+	if err != nil {
+		return nil, err
+	}
+	h := &api.Host{Surface: surface, Features: s.Features()}
+	if err := errors.Join(artifacts(s, h), callers(s, h), agents(s, h, log)); err != nil {
+		return nil, err
+	}
+	if err := s.Config.BillingError; err != nil { // publishing goes on without it
+		log.Error("billing", "error", err)
+	}
+	h.Billing = Billing(s)
+	return h.Handler(), nil
+}
+
+// surface lets in keys, and members on the routes that want them.
+func surface(s *assembly.Services, log *slog.Logger) (*web.Server, error) {
+	surface, err1 := s.Guarded("Vitrine API", "api", s.Config.Origins.API, log)
+	here, err2 := s.MemberAccess(s.Config.Origins.API, false)
+	there, err3 := s.MemberAccess(s.Config.Origins.Delegated(), true)
+	surface.AuthenticateMember, surface.AuthenticateMCP = here.Authenticate, there.Authenticate
+	return surface, errors.Join(err1, err2, err3)
+}
+
+// artifacts gives the host what is published and shared.
+func artifacts(s *assembly.Services, h *api.Host) error {
+	service, err := s.Artifacts()
+	if err != nil {
+		return err
+	}
+	h.URLs = service.URLs
+	h.Artifacts = service
+	h.Links = s.Links(service)
+	h.Exports = s.Exports(service.URLs, h.Surface.Limiter)
+	h.Views = s.Views(service.URLs, h.Surface.Limiter)
+	h.Views.Bytes = s.Blobs
+	h.Lockdowns = &lockdown.Service{Store: s.Stores.Lockdowns, Cursors: service.Cursors, Now: s.Config.Now}
+	return nil
+}
+
+// callers gives the host what keys, members and OAuth clients ask for about themselves.
+func callers(s *assembly.Services, h *api.Host) error {
+	var err1, err2, err3, err4, err5 error
+	h.Account, err1 = s.Account()
+	h.Deletions = &deletion.Service{Store: s.Stores.Deletions, Now: s.Config.Now}
+	h.Keys, err2 = s.Keys()
+	h.Provisioning, err3 = s.Provisioning(h.Surface.Limiter)
+	h.Claims, err4 = s.Claims()
+	h.OAuth, err5 = s.OAuth(h.Surface.Limiter)
+	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+		return err
+	}
+	if h.Features.People {
+		h.OAuth.Fetcher = fetcher(s)
+	}
+	return nil
+}
+
+// fetcher reads the metadata documents of OAuth clients, and the keys of agents' identity providers.
+func fetcher(s *assembly.Services) *fetch.Client {
+	return fetch.New(limits.DocumentTimeout, s.Config.FetchOrigins)
+}

@@ -1,0 +1,66 @@
+// Package app assembles the app host.
+package app
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"os"
+
+	"vitrine/functions/app"
+	"vitrine/functions/assembly"
+	"vitrine/functions/assembly/payment"
+	"vitrine/shared/platform/env"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/publishing/live"
+)
+
+// Rings are the settings of the key rings that the host needs.
+var Rings = []string{env.PepperRing, env.ContentRing, env.LinksRing, env.SealRing}
+
+// Handler is the app host of a deployment.
+func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
+	limiter := s.Limiter("app")
+	h := &app.Host{
+		Surface: s.Public("Vitrine", s.Config.Origins.App, log),
+		Origins: s.Config.Origins,
+		Limiter: limiter,
+		Now:     s.Config.Now,
+	}
+	if s.Config.Root != "" {
+		h.Programs = os.DirFS(s.Config.Root)
+	}
+	if err := s.Config.BillingError; err != nil { // there is no page for it then
+		log.Error("billing", "error", err)
+	}
+	if err := errors.Join(artifacts(s, h, limiter), people(s, h, limiter)); err != nil {
+		return nil, err
+	}
+	if s.Config.Billing.Sells() {
+		service := payment.Service(s)
+		h.Billing, h.Operators.Plans = service, service
+	}
+	return h.Handler(), nil
+}
+
+// artifacts gives the host what is published and shared, and what operators do about it.
+func artifacts(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
+	service, err := s.Artifacts()
+	if err != nil {
+		return err
+	}
+	h.Artifacts = service
+	h.Links = s.Links(service)
+	h.Exports = s.Exports(service.URLs, limiter)
+	views := s.Views(service.URLs, limiter)
+	h.Views = views
+	h.Live = &live.Service{
+		Store:     s.Stores.Artifacts,
+		Pointers:  views,
+		Addresses: service.URLs,
+		Limiter:   limiter,
+		Now:       s.Config.Now,
+	}
+	h.Comparisons = s.Comparisons(service)
+	return oversight(s, h, service, limiter)
+}

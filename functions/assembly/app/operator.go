@@ -1,0 +1,55 @@
+package app
+
+import (
+	"errors"
+
+	"vitrine/functions/app"
+	"vitrine/functions/assembly"
+	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/identity/pow"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/abuse"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/lockdown"
+	"vitrine/shared/publishing/lookup"
+)
+
+// oversight gives the host what takes reports of abuse, and what operators work with.
+func oversight(s *assembly.Services, h *app.Host, artifacts *artifact.Service, limiter *rate.Limiter) error {
+	urls, cursors, now := artifacts.URLs, artifacts.Cursors, s.Config.Now
+	pasted := abuse.Reader{
+		Origins: s.Config.Origins,
+		Tokens:  []*token.Codec{urls.ContentToken, urls.BundleToken, urls.ViewToken},
+	}
+	log, err1 := s.Account()
+	h.Operators = app.Operators{
+		Lockdowns: &lockdown.Service{Store: s.Stores.Lockdowns, Cursors: cursors, Now: now},
+		Inbox:     &abuse.Inbox{Store: s.Stores.Reports, Cursors: cursors, Now: now},
+		Lookups: &lookup.Service{
+			Store:   s.Stores.Lookups,
+			Locks:   s.Stores.Lockdowns,
+			Reader:  pasted,
+			URLs:    urls,
+			Marks:   s.Stores.Counters,
+			Members: s.Stores.Members,
+			Now:     now,
+		},
+		Log:    log,
+		Gate:   &ephemeral.Gate{Store: s.Stores.Workspaces, Counters: s.Stores.Counters, Now: now},
+		Limits: &s.Config.Limits,
+	}
+	addresses, err2 := s.Peppers()
+	signing, err3 := s.Config.Rings.Pepper.Derive("pow-report")
+	h.Reports = &abuse.Service{
+		Store:     s.Stores.Reports,
+		Reader:    pasted,
+		Limiter:   limiter,
+		Counters:  s.Stores.Counters,
+		Limits:    &s.Config.Limits,
+		Pow:       &pow.Service{Keys: signing, Store: s.Stores.Counters, Now: now},
+		Addresses: addresses,
+		Now:       now,
+	}
+	return errors.Join(err1, err2, err3)
+}

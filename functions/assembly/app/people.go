@@ -1,0 +1,87 @@
+package app
+
+import (
+	"context"
+	"errors"
+
+	"vitrine/functions/app"
+	"vitrine/functions/assembly"
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/identity/delegation"
+	"vitrine/shared/identity/deletion"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/session"
+	"vitrine/shared/identity/signin"
+	"vitrine/shared/platform/rate"
+)
+
+// people gives the host what members ask for about themselves, and what asks for their consent.
+func people(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
+	var err2, err3, err4, err5 error
+	err1 := signIns(s, h, limiter)
+	h.Account, err2 = s.Account()
+	h.Keys, err3 = s.Keys()
+	h.Claims, err4 = s.Claims()
+	h.Apps, err5 = s.OAuth(limiter)
+	registered, err6 := s.Agents(limiter)
+	vouched := &delegation.Service{Store: s.Stores.Delegations, Cursors: registered.Cursors, Now: s.Config.Now}
+	h.Agents = agents{registered, vouching{vouched}}
+	return errors.Join(err1, err2, err3, err4, err5, err6)
+}
+
+// signIns lets people in, keeps them signed in, and lets them delete their workspaces.
+func signIns(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
+	provider, err1 := s.IdentityProvider()
+	peppers, err2 := s.Peppers()
+	sessions := &session.Service{
+		Store:   s.Stores.Sessions,
+		Members: s.Stores.Members,
+		Limits:  &s.Config.Limits,
+		Now:     s.Config.Now,
+	}
+	takeovers := &signin.Takeovers{Store: s.Stores.Takeovers, Sessions: sessions, Now: s.Config.Now}
+	flow := &signin.Service{
+		Provider:  provider,
+		Issuer:    s.Config.OIDC.Issuer,
+		Store:     s.Stores.SignIns,
+		Registrar: &member.Service{Store: s.Stores.Members, Now: s.Config.Now},
+		Sessions:  sessions,
+		Takeovers: takeovers,
+		Limiter:   limiter,
+		Limits:    &s.Config.Limits,
+		Peppers:   peppers,
+		Now:       s.Config.Now,
+	}
+	h.Sessions = sessions
+	h.SignIns = signInsAndTakeovers{flow, takeovers}
+	h.Deletions = deletions{&deletion.Service{Store: s.Stores.Deletions, Now: s.Config.Now}, sessions}
+	return errors.Join(err1, err2)
+}
+
+// signInsAndTakeovers signs people in and asks which agents they keep.
+type signInsAndTakeovers struct {
+	*signin.Service
+	*signin.Takeovers
+}
+
+// agents are those that registered, and those that providers vouch for.
+type agents struct {
+	*agentauth.Service
+	vouching
+}
+
+// vouching gives the service another name than that of the agents beside it.
+type vouching struct{ *delegation.Service }
+
+// deletions deletes workspaces and finds members of those that are being deleted.
+type deletions struct {
+	*deletion.Service
+	sessions *session.Service
+}
+
+// AuthenticateDeleting implements app.Deletions.
+func (d deletions) AuthenticateDeleting(
+	ctx context.Context, secret, requestID string,
+) (session.Authenticated, error) {
+	return d.sessions.AuthenticateDeleting(ctx, secret, requestID)
+}

@@ -1,0 +1,77 @@
+package assembly
+
+import (
+	"errors"
+
+	"vitrine/shared/entry/agentauth"
+	"vitrine/shared/entry/claim"
+	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/identity/assertion"
+	"vitrine/shared/identity/delegation"
+	"vitrine/shared/identity/pow"
+	"vitrine/shared/platform/rate"
+)
+
+// Provisioning makes ephemeral workspaces; it needs the ring pepper.
+func (s *Services) Provisioning(limiter *rate.Limiter) (*ephemeral.Provisioner, error) {
+	peppers, err1 := s.Peppers()
+	signing, err2 := s.Config.Rings.Pepper.Derive("pow")
+	return &ephemeral.Provisioner{
+		Store:       s.Stores.Workspaces,
+		Limiter:     limiter,
+		Counters:    s.Stores.Counters,
+		Limits:      &s.Config.Limits,
+		Peppers:     peppers,
+		Environment: s.Config.Environment,
+		Pow:         &pow.Service{Keys: signing, Store: s.Stores.Counters, Now: s.Config.Now},
+		Now:         s.Config.Now,
+	}, errors.Join(err1, err2)
+}
+
+// Claims lets members take over ephemeral workspaces; it needs the ring pepper.
+func (s *Services) Claims() (*claim.Service, error) {
+	peppers, err := s.Peppers()
+	return &claim.Service{
+		Store:       s.Stores.Claims,
+		Artifacts:   s.Stores.Artifacts,
+		Peppers:     peppers,
+		Environment: s.Config.Environment,
+		Now:         s.Config.Now,
+	}, err
+}
+
+// Agents registers agents and lets people claim them; it needs the rings pepper and seal. Without the ring assertion
+// agents cannot register, and those that did get no tokens; people can still answer them.
+func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
+	peppers, err1 := s.Peppers()
+	admission, err2 := s.Provisioning(limiter)
+	signer, err3 := s.signer()
+	cursors, err4 := s.cursors()
+	return &agentauth.Service{
+		Store:       s.Stores.Registrations,
+		Mover:       s.Stores.Claims,
+		Artifacts:   s.Stores.Artifacts,
+		Admission:   admission,
+		Counters:    s.Stores.Counters,
+		Failures:    s.Stores.Counters,
+		Limiter:     limiter,
+		Limits:      &s.Config.Limits,
+		Signer:      signer,
+		Delegations: s.Stores.Delegations,
+		Revocations: &delegation.Service{Store: s.Stores.Delegations, Cursors: cursors, Now: s.Config.Now},
+		Peppers:     peppers,
+		Cursors:     cursors,
+		Environment: s.Config.Environment,
+		Origins:     s.Config.Origins,
+		Now:         s.Config.Now,
+	}, errors.Join(err1, err2, err3, err4)
+}
+
+// signer is nil without its ring.
+func (s *Services) signer() (*assertion.Signer, error) {
+	ring := s.Config.Rings.Assertion
+	if len(ring.Keys) == 0 {
+		return nil, nil
+	}
+	return assertion.New(ring, s.Config.Origins.API)
+}

@@ -1,0 +1,98 @@
+package assembly
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"vitrine/shared/adapter/oidc"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/env"
+)
+
+// Pages of the app host that the identity provider sends browsers to.
+const (
+	CallbackPath  = "/api/auth/callback"
+	SignedOutPath = "/"
+)
+
+// OIDC is the identity provider of people. With the zero value no one can sign in.
+type OIDC struct {
+	Issuer       string
+	ClientID     string
+	ClientSecret string // empty: a public client
+	Scopes       []string
+	Logout       oidc.Logout
+	// OperatorClaim and OperatorValue tell who is an operator; empty: as Cognito's group "operators" does.
+	OperatorClaim, OperatorValue string
+}
+
+// oidc is the provider's configuration. One without TLS or on this machine signs in any person, so production refuses
+// it.
+func (c *Config) oidc() oidc.Config {
+	o := c.OIDC
+	return oidc.Config{
+		Issuer:        o.Issuer,
+		ClientID:      o.ClientID,
+		ClientSecret:  o.ClientSecret,
+		Scopes:        o.Scopes,
+		Logout:        o.Logout,
+		OperatorClaim: cmp.Or(o.OperatorClaim, "cognito:groups"),
+		OperatorValue: cmp.Or(o.OperatorValue, "operators"),
+		Callback:      c.Origins.App + CallbackPath,
+		SignedOut:     c.Origins.App + SignedOutPath,
+		Loopback:      c.Environment == credential.Preview,
+		Now:           c.Now,
+	}
+}
+
+func (c *Config) checkOIDC() error {
+	if c.OIDC.Issuer == "" {
+		if c.OIDC.ClientID != "" || c.OIDC.ClientSecret != "" {
+			return fmt.Errorf("%s needs %s", env.OIDCClientID, env.OIDCIssuer)
+		}
+		return nil
+	}
+	if err := c.oidc().Check(); err != nil {
+		return fmt.Errorf("%s, %s: %w", env.OIDCIssuer, env.OIDCClientID, err)
+	}
+	return nil
+}
+
+// oidcFrom reads the settings of the provider, all but the secret.
+func oidcFrom(getenv func(string) string) OIDC {
+	return OIDC{
+		Issuer:        getenv(env.OIDCIssuer),
+		ClientID:      getenv(env.OIDCClientID),
+		Scopes:        strings.Fields(getenv(env.OIDCScopes)),
+		Logout:        oidc.Logout(getenv(env.OIDCLogout)),
+		OperatorClaim: getenv(env.OIDCOperatorClaim),
+		OperatorValue: getenv(env.OIDCOperatorValue),
+	}
+}
+
+// clientSecret reads the client's secret from where the setting says; empty if there is none.
+func clientSecret(ctx context.Context, cfg aws.Config, from string) (string, error) {
+	if from == "" {
+		return "", nil
+	}
+	return trimmedSecret(ctx, cfg, env.OIDCClientSecret, from)
+}
+
+// secretText reads a secret from a file that a setting marks so, else from the secret whose ARN it is.
+func secretText(ctx context.Context, cfg aws.Config, from string) (string, error) {
+	if file, ok := strings.CutPrefix(from, fileRing); ok {
+		data, err := os.ReadFile(file)
+		return string(data), err
+	}
+	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &from})
+	if err != nil {
+		return "", fmt.Errorf("the secret cannot be read: %w", err)
+	}
+	return aws.ToString(out.SecretString), nil
+}

@@ -1,0 +1,107 @@
+package assembly
+
+import (
+	"errors"
+
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/rate"
+	"vitrine/shared/platform/token"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/comparison"
+	"vitrine/shared/publishing/content"
+	"vitrine/shared/publishing/export"
+	"vitrine/shared/publishing/sharing"
+	"vitrine/shared/publishing/upload"
+	"vitrine/shared/publishing/view"
+)
+
+// Uploads opens upload sessions and turns them into drafts.
+func (s *Services) Uploads() *upload.Service {
+	return &upload.Service{
+		Store:   s.Stores.Uploads,
+		Index:   s.Stores.ContentIndex,
+		Objects: s.Blobs,
+		Limits:  &s.Config.Limits,
+		Now:     s.Config.Now,
+	}
+}
+
+// Artifacts publishes, lists, changes and ends artifacts; it needs the rings seal, content and links.
+func (s *Services) Artifacts() (*artifact.Service, error) {
+	cursors, err1 := s.cursors()
+	urls, err2 := s.urls()
+	return &artifact.Service{
+		Store:   s.Stores.Artifacts,
+		URLs:    urls,
+		Cursors: cursors,
+		Limits:  &s.Config.Limits,
+		Now:     s.Config.Now,
+	}, errors.Join(err1, err2)
+}
+
+// Links makes, lists, locks and ends the access links of artifacts.
+func (s *Services) Links(artifacts *artifact.Service) *sharing.Service {
+	return &sharing.Service{
+		Store:     s.Stores.Links,
+		Changes:   s.Stores.Links,
+		Addresses: artifacts.URLs,
+		Details:   artifacts,
+		Cursors:   artifacts.Cursors,
+		Now:       s.Config.Now,
+	}
+}
+
+// Comparisons tells what changed between revisions.
+func (s *Services) Comparisons(artifacts *artifact.Service) *comparison.Service {
+	return &comparison.Service{
+		Store:   s.Stores.Artifacts,
+		Bytes:   s.Blobs,
+		Cursors: artifacts.Cursors,
+		Now:     s.Config.Now,
+	}
+}
+
+// Views answers agent views and opens access links. A host that reads files back adds Bytes.
+func (s *Services) Views(urls *address.URLBuilder, limiter *rate.Limiter) *view.Service {
+	return &view.Service{
+		Store:     s.Stores.Artifacts,
+		Addresses: urls,
+		Limits:    &s.Config.Limits,
+		Limiter:   limiter,
+		Cache:     s.cache,
+		Now:       s.Config.Now,
+	}
+}
+
+// Exports lets members take everything out of a workspace.
+func (s *Services) Exports(urls *address.URLBuilder, limiter *rate.Limiter) *export.Service {
+	return &export.Service{
+		Store:   s.Stores.Exports,
+		Limiter: limiter,
+		URLs:    urls,
+		Limits:  &s.Config.Limits,
+		Now:     s.Config.Now,
+	}
+}
+
+// Content opens files by signed token; it needs the ring content.
+func (s *Services) Content(limiter *rate.Limiter) (*content.Reader, error) {
+	ring, origin := s.Config.Rings.Content, s.Config.Origins.Content
+	tokens, err1 := token.New(ring, token.Content, origin)
+	bundles, err2 := token.New(ring, token.Bundle, origin)
+	exports, err3 := token.New(ring, token.Export, origin)
+	addresses, err4 := ring.Derive("address")
+	return &content.Reader{
+		Tokens:       tokens,
+		Bundles:      bundles,
+		ExportTokens: exports,
+		Exports:      s.Stores.Exports,
+		Store:        s.Stores.Artifacts,
+		Bytes:        s.Blobs,
+		Limiter:      limiter,
+		Streams:      &rate.Streams{Store: s.Stores.Counters, Limits: &s.Config.Limits, Now: s.Config.Now},
+		Addresses:    addresses,
+		Cache:        s.cache,
+		Now:          s.Config.Now,
+	}, errors.Join(err1, err2, err3, err4)
+}

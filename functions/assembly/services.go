@@ -1,0 +1,80 @@
+package assembly
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"vitrine/shared/adapter/blob"
+	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/entry/ephemeral"
+	"vitrine/shared/platform/address"
+	"vitrine/shared/platform/cache"
+	"vitrine/shared/platform/cursor"
+	"vitrine/shared/platform/keyring"
+	"vitrine/shared/platform/limits"
+	"vitrine/shared/platform/token"
+)
+
+// Services are what the hosts of a deployment are made of. Their methods make what more than one host needs; the package
+// of each host makes the rest of Stores and Blobs, so that its function links nothing else and holds no other key.
+type Services struct {
+	Config Config
+	Stores dynamo.Stores
+	Blobs  *blob.Store
+
+	cache *cache.Cache
+}
+
+// Open makes the clients and stores. Its error names everything that is wrong with the configuration.
+func Open(c Config) (*Services, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	objects, err := c.s3()
+	if err != nil {
+		return nil, err
+	}
+	edge := c.Origins.Upload
+	if c.DirectPut {
+		edge = ""
+	}
+	return &Services{
+		Config: c,
+		Stores: dynamo.New(c.dynamodb(), c.Tables),
+		Blobs:  blob.New(objects, c.Bucket, edge),
+		cache:  cache.New(c.Limits.Cache),
+	}, nil
+}
+
+// CreateTables makes the tables and the quota of new workspaces where they are missing; a deployment has them already.
+func (s *Services) CreateTables(ctx context.Context) error {
+	if err := dynamo.CreateTables(ctx, s.Config.dynamodb(), s.Config.Tables); err != nil {
+		return err
+	}
+	return s.Stores.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionQuota}, s.Config.Now())
+}
+
+// Peppers hash credentials; they need the ring pepper.
+func (s *Services) Peppers() (keyring.Derived, error) {
+	return s.Config.Rings.Pepper.Derive("credential")
+}
+
+// cursors seals the cursors of lists; it needs the ring seal.
+func (s *Services) cursors() (*cursor.Codec, error) { return cursor.New(s.Config.Rings.Seal) }
+
+// urls builds and checks signed URLs; it needs the rings content and links.
+func (s *Services) urls() (*address.URLBuilder, error) {
+	c := s.Config
+	b := &address.URLBuilder{Origins: c.Origins}
+	var err1, err2, err3, err4, err5 error
+	b.ContentToken, err1 = token.New(c.Rings.Content, token.Content, c.Origins.Content)
+	b.BundleToken, err2 = token.New(c.Rings.Content, token.Bundle, c.Origins.Content)
+	b.ViewToken, err3 = token.New(c.Rings.Content, token.AgentView, c.Origins.API)
+	b.Links, err4 = token.NewLinkCodec(c.Rings.Links, c.Origins.App)
+	b.ExportToken, err5 = token.New(c.Rings.Content, token.Export, c.Origins.Content)
+	return b, errors.Join(err1, err2, err3, err4, err5)
+}
