@@ -31,7 +31,7 @@ func (b *bench) artifactRoutes() []row {
 		return asking(s.Agent, 200, "DELETE", s.path(""), nil)
 	}
 	revoke := func(m *maker) operation {
-		g, _ := m.provision()
+		g := m.provision().Agent
 		m.first(getting(g, "/v1/whoami")) // so that the use of its key is not noted again
 		return asking(g, 200, "POST", "/v1/api-keys/current/revoke", nil)
 	}
@@ -133,14 +133,6 @@ func (b *bench) reuses(ctx context.Context) ([]operation, error) {
 		return nil, err
 	}
 	return b.sessions(func() []wire.File { return known })(ctx)
-}
-
-// pause waits, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 // patch is a session on a revision of ten files, of which one is changed by a diff that has come.

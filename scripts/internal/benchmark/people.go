@@ -167,8 +167,8 @@ func (b *bench) memberRoutes(people []*person) []row {
 		})
 	}
 	claim := func(m *maker) operation { // of a workspace with one artifact
-		g, made := m.provision()
-		m.show(g, onePage()...)
+		made := m.provision()
+		m.show(made.Agent, onePage()...)
 		body := contract.ClaimRequest{ClaimToken: made.ClaimToken}
 		return asking(of(m).Agent, 200, "POST", "/v1/ephemeral/claim", body, command)
 	}

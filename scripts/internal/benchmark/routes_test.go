@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"io"
 	"math"
@@ -109,19 +108,17 @@ func TestEveryRouteHasARow(t *testing.T) {
 	o.inMemory = true
 	o.stock = 32
 	o.rows = (*bench).routeRows
-	o.do = func(b *bench, ctx context.Context, stdout io.Writer) error {
-		defer func() {
-			served := asked(t, b)
-			for operation := range operations(t) {
-				if reason := unmeasured[operation]; served[operation] == (reason != "") {
-					t.Errorf("%s has a row: %t; reason for having none: %q", operation, served[operation], reason)
-				}
+	o.print = func(b *bench, stdout io.Writer, rows []*row) error {
+		served := asked(t, b)
+		for operation := range operations(t) {
+			if reason := unmeasured[operation]; served[operation] == (reason != "") {
+				t.Errorf("%s has a row: %t; reason for having none: %q", operation, served[operation], reason)
 			}
-		}()
-		return b.tabled(ctx, stdout)
+		}
+		return b.printTable(stdout, rows)
 	}
 	var out strings.Builder
-	if err := run(t.Context(), o, &out, t.Output()); err != nil {
+	if err := o.run(t.Context(), &out, t.Output()); err != nil {
 		t.Fatal(err)
 	}
 	t.Log(out.String())
