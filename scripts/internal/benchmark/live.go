@@ -34,8 +34,8 @@ type openPage struct {
 	due  time.Time // of its next poll
 }
 
-// liveRows are polls of pages of one artifact, and of pages of an artifact each. Of the former the server makes the number
-// of polls grow with the root of the number of pages.
+// liveRows are polls of pages of one artifact, and of pages of an artifact each. Of the former the server makes the
+// number of polls grow with the root of the number of pages.
 func (b *bench) liveRows(ctx context.Context) ([]row, error) {
 	pages, err := prepare(ctx, b, openPages, (*maker).openPage)
 	if err != nil {

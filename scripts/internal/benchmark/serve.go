@@ -23,8 +23,8 @@ import (
 )
 
 // order is what the process of the hosts is told first, as one line of JSON. Lines of one command each follow; the end
-// of the input ends the process. Because -against tells it to programs of other commits, its fields keep their names, as
-// those of reading do.
+// of the input ends the process. Because -against tells it to programs of other commits, its fields keep their names,
+// as those of reading do.
 type order struct {
 	Engines *engine.Engines
 	Data    string // folder of the key rings

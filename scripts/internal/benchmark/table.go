@@ -53,7 +53,8 @@ func exactly(c column) column {
 
 // measured are the columns of rows that are measured with clients.
 var measured = []column{
-	clients, calls, rru, wru, roundTrips, latency(50), latency(95), latency(99), perSecond, hostCPU, allocating, memoryUsed,
+	clients, calls, rru, wru, roundTrips, latency(50), latency(95), latency(99), perSecond, hostCPU, allocating,
+	memoryUsed,
 }
 
 func (c column) cell(r *row) string { return fmt.Sprintf(c.form, c.of(r)) }
