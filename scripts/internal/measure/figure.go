@@ -41,8 +41,6 @@ func (p place) String() string {
 // figures measures the tree. They are printed in this order.
 func figures(t tree) []figure {
 	return []figure{
-		words(t),
-		undocumented(t),
 		packed(t),
 		assignments(t),
 		columns(t, false),
@@ -50,10 +48,6 @@ func figures(t tree) []figure {
 		files(t),
 		untested(t),
 		functions(t),
-		methods(t),
-		fields(t, "functions/api"),
-		fields(t, "functions/app"),
-		interfaces(t),
 	}
 }
 
@@ -66,12 +60,12 @@ func atMost(count, goal int) result {
 	}
 }
 
-// below returns the result of a share that should stay below goal. A scale of 100 makes it a percentage.
-func below(part, whole int, scale, goal float64, unit string) result {
-	share := scale * float64(part) / float64(max(1, whole))
+// below returns the result of a share in percent that should stay below goal.
+func below(part, whole int, goal float64) result {
+	share := 100 * float64(part) / float64(max(1, whole))
 	return result{
-		value: fmt.Sprintf("%.1f%s (%d of %d)", share, unit, part, whole),
-		goal:  fmt.Sprintf("< %g%s", goal, unit),
+		value: fmt.Sprintf("%.1f %% (%d of %d)", share, part, whole),
+		goal:  fmt.Sprintf("< %g %%", goal),
 		met:   share < goal,
 	}
 }
@@ -81,14 +75,6 @@ type sized struct {
 	place
 	name string
 	size int
-}
-
-// largest returns the part with the largest size, the zero value if there is none.
-func largest(all []sized) sized {
-	if len(all) == 0 {
-		return sized{}
-	}
-	return slices.MinFunc(all, bySize)
 }
 
 // bySize orders the larger first, equals by name.
@@ -107,11 +93,11 @@ func larger(all []sized, limit int, unit string) []offender {
 	return found
 }
 
-// percentile returns the size that the share p of the parts does not exceed.
-func percentile(all []sized, p float64) int {
+// percentile returns the part that the share p of the parts does not exceed, the zero value if there is none.
+func percentile(all []sized, p float64) sized {
 	if len(all) == 0 {
-		return 0
+		return sized{}
 	}
-	ascending := slices.SortedFunc(slices.Values(all), func(a, b sized) int { return cmp.Compare(a.size, b.size) })
-	return ascending[int(float64(len(ascending)-1)*p)].size
+	ascending := slices.SortedFunc(slices.Values(all), func(a, b sized) int { return bySize(b, a) })
+	return ascending[int(float64(len(ascending)-1)*p)]
 }

@@ -43,7 +43,7 @@ func columns(t tree, ofTests bool) figure {
 	return figure{
 		name:      name,
 		title:     fmt.Sprintf("lines of %s over %d columns", of, maxColumns),
-		result:    below(len(found), lines, 100, 0.5, " %"),
+		result:    below(len(found), lines, 0.5),
 		offenders: found,
 	}
 }
@@ -120,9 +120,9 @@ func functions(t tree) figure {
 			}
 		}
 	}
-	p50 := percentile(all, 0.5)
-	p90 := percentile(all, 0.9)
-	longest := largest(all)
+	p50 := percentile(all, 0.5).size
+	p90 := percentile(all, 0.9).size
+	longest := percentile(all, 1)
 	return figure{
 		name:  "functions",
 		title: "lines of functions",
@@ -132,5 +132,32 @@ func functions(t tree) figure {
 			met:   p90 <= maxNineInTen && longest.size <= maxFunction,
 		},
 		offenders: larger(all, maxNineInTen, "lines"),
+	}
+}
+
+// qualified returns the name of a function, of a method with its type before it.
+func qualified(fn *ast.FuncDecl) string {
+	if fn.Recv == nil {
+		return fn.Name.Name
+	}
+	return receiver(fn) + "." + fn.Name.Name
+}
+
+// receiver returns the name of the type that a method belongs to.
+func receiver(fn *ast.FuncDecl) string {
+	at := fn.Recv.List[0].Type
+	for {
+		switch x := at.(type) {
+		case *ast.StarExpr:
+			at = x.X
+		case *ast.IndexExpr:
+			at = x.X
+		case *ast.IndexListExpr:
+			at = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
 	}
 }

@@ -31,7 +31,7 @@ func packed(t tree) figure {
 	return figure{
 		name:      "packed",
 		title:     "struct literals of 4 fields and more with 2 and more a line",
-		result:    below(len(found), literals, 100, 5, " %"),
+		result:    below(len(found), literals, 5),
 		offenders: found,
 	}
 }
