@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
 )
 
-// agentRoutes are the rows of agents that register, of agents at a provider, and of the authorization server.
+// agentRoutes are the rows of agents that register and of the authorization server.
 func (b *bench) agentRoutes(people []*person) []row {
 	post := func(status int, target string, body any) operation {
 		return asking(b.anyone, status, "POST", target, body)
@@ -27,22 +25,6 @@ func (b *bench) agentRoutes(people []*person) []row {
 		return post(400, tokenPath, url.Values{"grant_type": {contract.GrantClaim}, "claim_token": {r.ClaimToken}})
 	}
 	exchange := func(m *maker) operation { return post(200, tokenPath, m.register().jwtBearer()) }
-	vouched := func(m *maker) operation { return post(200, tokenPath, m.vouch("token", stockSize).jwtBearer()) }
-	// presenting sends assertions about so many persons.
-	presenting := func(kind string, persons, status int) stock {
-		return b.stocked(func(m *maker) operation { return post(status, identityPath, m.assertion(kind, persons)) })
-	}
-	known := func(m *maker) operation { // persons who come again, some many times
-		if m.n < manyClients {
-			m.vouch("known", manyClients)
-		}
-		return post(200, identityPath, m.assertion("known", manyClients))
-	}
-	event := func(m *maker) operation { // that ends the delegation of a person
-		m.vouch("event", stockSize)
-		event := m.signed("event", "event", stockSize)
-		return asking(b.anyone, 202, "POST", "/agent/event/notify", event, "Content-Type", "application/secevent+jwt")
-	}
 	complete := func(m *maker) operation { // by a member who lets an agent in by its code
 		r := m.register()
 		start := contract.StartClaim{ClaimToken: r.ClaimToken}
@@ -60,15 +42,6 @@ func (b *bench) agentRoutes(people []*person) []row {
 		{name: "claim-poll", title: "POST token, claim poll", stock: many(limits.PollBurst, poll)},
 		{name: "jwt-bearer", title: "POST token, jwt-bearer", stock: many(limits.AgentTokens, exchange)},
 		{name: "refresh", title: "POST token, refresh", work: b.refreshing(people)},
-		{name: "assertion-known", title: "POST assertion of a known person", stock: b.stocked(known)},
-		{name: "assertion-new", title: "POST assertion of a new person", stock: presenting("new", stockSize, 200)},
-		{
-			name:  "assertion-member",
-			title: "POST assertion, a member has to agree",
-			stock: presenting("bench", manyClients, http.StatusUnauthorized), // who signed in as people
-		},
-		{name: "provider-jwt-bearer", title: "POST token, jwt-bearer of a provider's agent", stock: b.stocked(vouched)},
-		{name: "event", title: "POST security event", stock: b.stocked(event)},
 		{name: "device", title: "POST device authorization", stock: b.allowed(gateMost, device)},
 		{name: "client-register", title: "POST client registration", stock: b.allowed(gateMost, client)},
 		{name: "authorize", title: "GET authorize", stock: b.authorizations},
@@ -164,26 +137,4 @@ func (b *bench) revocations(ctx context.Context) ([]operation, error) {
 		return all
 	})
 	return slices.Concat(perAgent...), err
-}
-
-// signed is a token about one of so many persons that the identity provider prints.
-func (m *maker) signed(kind, name string, persons int) string {
-	_, at := m.signIn()
-	at.Path, at.RawQuery = "/"+kind, url.Values{"email": {fmt.Sprintf("%s-%d@example.org", name, m.n%persons)}}.Encode()
-	_, text := m.browse(m.newBrowser(), http.StatusOK, "GET", at.String(), nil)
-	return strings.TrimSpace(string(text))
-}
-
-// assertion is what an agent registers with for a person, signed now.
-func (m *maker) assertion(name string, persons int) contract.RegisterAgent {
-	return contract.RegisterAgent{
-		Type:          contract.AssertionIdentity,
-		AssertionType: contract.TypeIDJAG,
-		Assertion:     m.signed("assertion", name, persons),
-	}
-}
-
-// vouch registers an agent of a person.
-func (m *maker) vouch(name string, persons int) registered {
-	return ask[registered](m, m.anyone, http.StatusOK, "POST", identityPath, m.assertion(name, persons))
 }

@@ -35,11 +35,11 @@ func (b *bench) artifactRoutes() []row {
 		m.first(getting(g, "/v1/whoami")) // so that the use of its key is not noted again
 		return asking(g, 200, "POST", "/v1/api-keys/current/revoke", nil)
 	}
-	mint := func(m *maker) operation { return m.onLink(m.page(), shown.path, "/v1/access-links/", "/mint") }
-	end := func(m *maker) operation { return m.onLink(m.page(), shown.path, "/v1/access-links/", "/revoke") }
+	mint := func(m *maker) operation { return m.onLink(m.page(), "/v1/access-links/", "/mint") }
+	end := func(m *maker) operation { return m.onLink(m.page(), "/v1/access-links/", "/revoke") }
 	list := func(m *maker) operation {
 		s := m.page()
-		m.onLink(s, shown.path, "", "")
+		m.onLink(s, "", "")
 		return getting(s.Agent, s.path(links))
 	}
 	link := b.commands(b.fewArtifacts, http.StatusCreated, "POST", func(s shown, _ int) (string, any) {
@@ -85,9 +85,9 @@ func (m *maker) draft(g *wire.Agent) operation {
 const links = "/access-links"
 
 // onLink makes a link and returns a request about it.
-func (m *maker) onLink(s shown, at func(s shown, verb string) string, path, verb string, headers ...string) operation {
-	made := ask[contract.CreatedLink](m, s.Agent, http.StatusCreated, "POST", at(s, links), s.toRevision(), command)
-	return asking(s.Agent, http.StatusOK, "POST", path+string(made.ID)+verb, nil, headers...)
+func (m *maker) onLink(s shown, path, verb string) operation {
+	made := ask[contract.CreatedLink](m, s.Agent, http.StatusCreated, "POST", s.path(links), s.toRevision(), command)
+	return asking(s.Agent, http.StatusOK, "POST", path+string(made.ID)+verb, nil)
 }
 
 // sessions finalize sessions whose files have come as far as they have to.
