@@ -37,13 +37,13 @@ func (b *bench) agentRoutes(people []*person) []row {
 	register, client := post(200, identityPath, anonymous), post(201, clientsPath, robot)
 	device := post(200, "/oauth2/device_authorization", deviceFields)
 	return []row{
-		{name: "agent-register", title: "POST agent registration", stock: b.allowed(limits.ProvisionQuota, register)},
+		{name: "agent-register", title: "POST agent registration", stock: b.gated(limits.ProvisionQuota, same(register))},
 		{name: "claim-start", title: "POST claim start", stock: many(limits.ClaimStarts, start)},
 		{name: "claim-poll", title: "POST token, claim poll", stock: many(limits.PollBurst, poll)},
 		{name: "jwt-bearer", title: "POST token, jwt-bearer", stock: many(limits.AgentTokens, exchange)},
 		{name: "refresh", title: "POST token, refresh", work: b.refreshing(people)},
-		{name: "device", title: "POST device authorization", stock: b.allowed(gateMost, device)},
-		{name: "client-register", title: "POST client registration", stock: b.allowed(gateMost, client)},
+		{name: "device", title: "POST device authorization", stock: b.gated(gateMost, same(device))},
+		{name: "client-register", title: "POST client registration", stock: b.gated(gateMost, same(client))},
 		{name: "authorize", title: "GET authorize", stock: b.authorizations},
 		{name: "token-revoke", title: "POST token revocation", stock: b.revocations},
 		{name: "claim-complete", title: "POST claim completion, member", stock: b.gated(manyClients, complete)},
@@ -94,30 +94,22 @@ const redirect = "https://robot.example.com/callback"
 // robot is a client that registers.
 var robot = contract.RegisterClient{ClientName: "Robot", RedirectURIs: []string{redirect}}
 
-// The verifier and its challenge of RFC 7636, appendix B.
-const (
-	verifier  = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-	challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
-)
-
-// authorization registers a client and returns where that sends a browser to ask for scopes.
-func (m *maker) authorization(scopes string) (c contract.RegisteredClient, target string) {
-	c = ask[contract.RegisteredClient](m, m.anyone, http.StatusCreated, "POST", clientsPath, robot)
-	return c, m.anyone.At.APIURL + "/oauth2/authorize?" + url.Values{
-		"response_type":         {"code"},
-		"client_id":             {string(c.ClientID)},
-		"redirect_uri":          {redirect},
-		"scope":                 {scopes},
-		"state":                 {"state"},
-		"code_challenge":        {challenge},
-		"code_challenge_method": {"S256"},
-	}.Encode()
-}
+// challenge is that of RFC 7636, appendix B.
+const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 // authorizations are what an app sends a browser away with.
 func (b *bench) authorizations(ctx context.Context) ([]operation, error) {
 	m := &maker{bench: b, ctx: ctx}
-	_, target := m.authorization("read")
+	c := ask[contract.RegisteredClient](m, m.anyone, http.StatusCreated, "POST", clientsPath, robot)
+	target := m.anyone.At.APIURL + "/oauth2/authorize?" + url.Values{
+		"response_type":         {"code"},
+		"client_id":             {string(c.ClientID)},
+		"redirect_uri":          {redirect},
+		"scope":                 {"read"},
+		"state":                 {"state"},
+		"code_challenge":        {challenge},
+		"code_challenge_method": {"S256"},
+	}.Encode()
 	away := asking(staying(b.anyone), http.StatusSeeOther, "GET", target, nil)
 	return slices.Repeat([]operation{away}, b.atMost(gateMost)), m.err
 }

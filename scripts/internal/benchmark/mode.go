@@ -101,7 +101,7 @@ func (o *options) choose(m mode) error {
 	return nil
 }
 
-// measure measures the rows of a mode and prints them.
+// measure measures the rows of a mode and prints them, after a failure those before it.
 func measure(ctx context.Context, o options, stdout, stderr io.Writer) error {
 	b := &bench{options: o, stderr: stderr}
 	err := b.start(ctx)
@@ -116,18 +116,21 @@ func (b *bench) measureMode(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range rows {
+	for n, r := range rows {
 		b.say("measuring %s", r.id())
-		if err := b.profiled(ctx, r); err != nil {
-			return err
+		if err = b.profiled(ctx, r); err != nil {
+			rows = rows[:n]
+			break
 		}
 	}
 	show := b.mode.print
 	if show == nil {
 		show = (*bench).printTable
 	}
-	err = show(b, stdout, rows)
-	sayMachine(stdout, b.legend)
+	if len(rows) > 0 {
+		err = errors.Join(err, show(b, stdout, rows))
+		sayMachine(stdout, b.legend)
+	}
 	return err
 }
 

@@ -32,7 +32,7 @@ func (b *bench) routeRows(ctx context.Context) ([]row, error) {
 		return nil, err
 	}
 	return slices.Concat(
-		b.readRoutes(s, archive), b.artifactRoutes(), b.agentRoutes(people), b.memberRoutes(people), b.toolRows(),
+		b.readRoutes(s, archive), b.artifactRoutes(), b.agentRoutes(people), b.memberRoutes(people),
 	), nil
 }
 

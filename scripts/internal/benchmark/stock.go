@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -93,13 +92,6 @@ func (b *bench) making(most int, do func(m *maker) operation) stock {
 	return func(ctx context.Context) ([]operation, error) { return prepare(ctx, b, b.atMost(most), do) }
 }
 
-// allowed does an operation as often as a gate that has just opened lets it through.
-func (b *bench) allowed(most int, work operation) stock {
-	return func(ctx context.Context) ([]operation, error) {
-		return slices.Repeat([]operation{work}, b.atMost(most)), b.openGate(ctx)
-	}
-}
-
 // gated prepares operations that make or need a workspace of their own, as many as the gate lets through.
 func (b *bench) gated(most int, do func(m *maker) operation) stock {
 	return func(ctx context.Context) ([]operation, error) {
@@ -109,6 +101,9 @@ func (b *bench) gated(most int, do func(m *maker) operation) stock {
 		return prepare(ctx, b, b.atMost(most), do)
 	}
 }
+
+// same prepares the same operation each time.
+func same(work operation) func(*maker) operation { return func(*maker) operation { return work } }
 
 // openGate raises the gate as far as it goes and forgets what the gates have counted in this minute and the next.
 func (b *bench) openGate(ctx context.Context) error {
