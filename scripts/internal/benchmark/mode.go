@@ -116,21 +116,28 @@ func (b *bench) measureMode(ctx context.Context, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	for n, r := range rows {
+	var measured []*row
+	for _, r := range rows {
 		b.say("measuring %s", r.id())
-		if err = b.profiled(ctx, r); err != nil {
-			rows = rows[:n]
+		if err = b.profiled(ctx, r); err != nil && r.optional && ctx.Err() == nil {
+			b.say("%s is left out: %v", r.title, err)
+			err = nil
+			continue
+		}
+		if err != nil {
 			break
 		}
+		measured = append(measured, r)
+	}
+	if len(measured) == 0 {
+		return err
 	}
 	show := b.mode.print
 	if show == nil {
 		show = (*bench).printTable
 	}
-	if len(rows) > 0 {
-		err = errors.Join(err, show(b, stdout, rows))
-		sayMachine(stdout, b.legend)
-	}
+	err = errors.Join(err, show(b, stdout, measured))
+	sayMachine(stdout, b.legend)
 	return err
 }
 

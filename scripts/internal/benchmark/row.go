@@ -17,15 +17,16 @@ type stock func(ctx context.Context) ([]operation, error)
 
 // row is one line of a table: what is done, and what that took.
 type row struct {
-	name    string // for -row
-	title   string
-	work    operation                               // again and again
-	stock   stock                                   // instead of work: until the time is over or nothing is left
-	whole   bool                                    // all of stock is done by one client, however long it takes
-	run     func(ctx context.Context, r *row) error // instead of both: fills in what was measured
-	clients int                                     // 0: a row with 1 client and one with many
-	lines   int                                     // that an operation leaves in the request log; 0: one
-	bill    bill                                    // what one operation costs beside what is counted
+	name     string // for -row
+	title    string
+	work     operation                               // again and again
+	stock    stock                                   // instead of work: until the time is over or nothing is left
+	whole    bool                                    // all of stock is done by one client, however long it takes
+	run      func(ctx context.Context, r *row) error // instead of both: fills in what was measured
+	clients  int                                     // 0: a row with 1 client and one with many
+	lines    int                                     // that an operation leaves in the request log; 0: one
+	optional bool                                    // it is left out where it fails
+	bill     bill                                    // what one operation costs beside what is counted
 
 	done    int             // operations
 	took    []time.Duration // each of them, sorted
