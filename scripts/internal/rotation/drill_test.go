@@ -152,8 +152,8 @@ var signers = map[string]func(keyring.Set) (signer, error){
 	},
 }
 
-// TestT80WhatAKeySignedHoldsUntilTheKeyIsDropped takes the steps on each ring, with processes that read it before, between
-// and after them.
+// TestT80WhatAKeySignedHoldsUntilTheKeyIsDropped takes the steps on each ring, with processes that read it before,
+// between and after them.
 func TestT80WhatAKeySignedHoldsUntilTheKeyIsDropped(t *testing.T) {
 	for _, ring := range keyring.Names() {
 		t.Run(ring, func(t *testing.T) {
