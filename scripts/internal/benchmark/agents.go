@@ -2,17 +2,15 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
 )
 
-// agentRoutes are the rows of agents that register, of agents at a provider, and of the authorization server.
+// agentRoutes are the rows of agents that register and of the authorization server.
 func (b *bench) agentRoutes(people []*person) []row {
 	post := func(status int, target string, body any) operation {
 		return asking(b.anyone, status, "POST", target, body)
@@ -27,22 +25,6 @@ func (b *bench) agentRoutes(people []*person) []row {
 		return post(400, tokenPath, url.Values{"grant_type": {contract.GrantClaim}, "claim_token": {r.ClaimToken}})
 	}
 	exchange := func(m *maker) operation { return post(200, tokenPath, m.register().jwtBearer()) }
-	vouched := func(m *maker) operation { return post(200, tokenPath, m.vouch("token", stockSize).jwtBearer()) }
-	// presenting sends assertions about so many persons.
-	presenting := func(kind string, persons, status int) stock {
-		return b.stocked(func(m *maker) operation { return post(status, identityPath, m.assertion(kind, persons)) })
-	}
-	known := func(m *maker) operation { // persons who come again, some many times
-		if m.n < manyClients {
-			m.vouch("known", manyClients)
-		}
-		return post(200, identityPath, m.assertion("known", manyClients))
-	}
-	event := func(m *maker) operation { // that ends the delegation of a person
-		m.vouch("event", stockSize)
-		event := m.signed("event", "event", stockSize)
-		return asking(b.anyone, 202, "POST", "/agent/event/notify", event, "Content-Type", "application/secevent+jwt")
-	}
 	complete := func(m *maker) operation { // by a member who lets an agent in by its code
 		r := m.register()
 		start := contract.StartClaim{ClaimToken: r.ClaimToken}
@@ -55,22 +37,13 @@ func (b *bench) agentRoutes(people []*person) []row {
 	register, client := post(200, identityPath, anonymous), post(201, clientsPath, robot)
 	device := post(200, "/oauth2/device_authorization", deviceFields)
 	return []row{
-		{name: "agent-register", title: "POST agent registration", stock: b.allowed(limits.ProvisionQuota, register)},
+		{name: "agent-register", title: "POST agent registration", stock: b.gated(limits.ProvisionQuota, same(register))},
 		{name: "claim-start", title: "POST claim start", stock: many(limits.ClaimStarts, start)},
 		{name: "claim-poll", title: "POST token, claim poll", stock: many(limits.PollBurst, poll)},
 		{name: "jwt-bearer", title: "POST token, jwt-bearer", stock: many(limits.AgentTokens, exchange)},
 		{name: "refresh", title: "POST token, refresh", work: b.refreshing(people)},
-		{name: "assertion-known", title: "POST assertion of a known person", stock: b.stocked(known)},
-		{name: "assertion-new", title: "POST assertion of a new person", stock: presenting("new", stockSize, 200)},
-		{
-			name:  "assertion-member",
-			title: "POST assertion, a member has to agree",
-			stock: presenting("bench", manyClients, http.StatusUnauthorized), // who signed in as people
-		},
-		{name: "provider-jwt-bearer", title: "POST token, jwt-bearer of a provider's agent", stock: b.stocked(vouched)},
-		{name: "event", title: "POST security event", stock: b.stocked(event)},
-		{name: "device", title: "POST device authorization", stock: b.allowed(gateMost, device)},
-		{name: "client-register", title: "POST client registration", stock: b.allowed(gateMost, client)},
+		{name: "device", title: "POST device authorization", stock: b.gated(gateMost, same(device))},
+		{name: "client-register", title: "POST client registration", stock: b.gated(gateMost, same(client))},
 		{name: "authorize", title: "GET authorize", stock: b.authorizations},
 		{name: "token-revoke", title: "POST token revocation", stock: b.revocations},
 		{name: "claim-complete", title: "POST claim completion, member", stock: b.gated(manyClients, complete)},
@@ -121,30 +94,22 @@ const redirect = "https://robot.example.com/callback"
 // robot is a client that registers.
 var robot = contract.RegisterClient{ClientName: "Robot", RedirectURIs: []string{redirect}}
 
-// The verifier and its challenge of RFC 7636, appendix B.
-const (
-	verifier  = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-	challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
-)
-
-// authorization registers a client and returns where that sends a browser to ask for scopes.
-func (m *maker) authorization(scopes string) (c contract.RegisteredClient, target string) {
-	c = ask[contract.RegisteredClient](m, m.anyone, http.StatusCreated, "POST", clientsPath, robot)
-	return c, m.anyone.At.APIURL + "/oauth2/authorize?" + url.Values{
-		"response_type":         {"code"},
-		"client_id":             {string(c.ClientID)},
-		"redirect_uri":          {redirect},
-		"scope":                 {scopes},
-		"state":                 {"state"},
-		"code_challenge":        {challenge},
-		"code_challenge_method": {"S256"},
-	}.Encode()
-}
+// challenge is that of RFC 7636, appendix B.
+const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 // authorizations are what an app sends a browser away with.
 func (b *bench) authorizations(ctx context.Context) ([]operation, error) {
 	m := &maker{bench: b, ctx: ctx}
-	_, target := m.authorization("read")
+	c := ask[contract.RegisteredClient](m, m.anyone, http.StatusCreated, "POST", clientsPath, robot)
+	target := m.anyone.At.APIURL + "/oauth2/authorize?" + url.Values{
+		"response_type":         {"code"},
+		"client_id":             {string(c.ClientID)},
+		"redirect_uri":          {redirect},
+		"scope":                 {"read"},
+		"state":                 {"state"},
+		"code_challenge":        {challenge},
+		"code_challenge_method": {"S256"},
+	}.Encode()
 	away := asking(staying(b.anyone), http.StatusSeeOther, "GET", target, nil)
 	return slices.Repeat([]operation{away}, b.atMost(gateMost)), m.err
 }
@@ -164,26 +129,4 @@ func (b *bench) revocations(ctx context.Context) ([]operation, error) {
 		return all
 	})
 	return slices.Concat(perAgent...), err
-}
-
-// signed is a token about one of so many persons that the identity provider prints.
-func (m *maker) signed(kind, name string, persons int) string {
-	_, at := m.signIn()
-	at.Path, at.RawQuery = "/"+kind, url.Values{"email": {fmt.Sprintf("%s-%d@example.org", name, m.n%persons)}}.Encode()
-	_, text := m.browse(m.newBrowser(), http.StatusOK, "GET", at.String(), nil)
-	return strings.TrimSpace(string(text))
-}
-
-// assertion is what an agent registers with for a person, signed now.
-func (m *maker) assertion(name string, persons int) contract.RegisterAgent {
-	return contract.RegisterAgent{
-		Type:          contract.AssertionIdentity,
-		AssertionType: contract.TypeIDJAG,
-		Assertion:     m.signed("assertion", name, persons),
-	}
-}
-
-// vouch registers an agent of a person.
-func (m *maker) vouch(name string, persons int) registered {
-	return ask[registered](m, m.anyone, http.StatusOK, "POST", identityPath, m.assertion(name, persons))
 }

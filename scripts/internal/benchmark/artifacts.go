@@ -31,15 +31,15 @@ func (b *bench) artifactRoutes() []row {
 		return asking(s.Agent, 200, "DELETE", s.path(""), nil)
 	}
 	revoke := func(m *maker) operation {
-		g, _ := m.provision()
+		g := m.provision().Agent
 		m.first(getting(g, "/v1/whoami")) // so that the use of its key is not noted again
 		return asking(g, 200, "POST", "/v1/api-keys/current/revoke", nil)
 	}
-	mint := func(m *maker) operation { return m.onLink(m.page(), shown.path, "/v1/access-links/", "/mint") }
-	end := func(m *maker) operation { return m.onLink(m.page(), shown.path, "/v1/access-links/", "/revoke") }
+	mint := func(m *maker) operation { return m.onLink(m.page(), "/v1/access-links/", "/mint") }
+	end := func(m *maker) operation { return m.onLink(m.page(), "/v1/access-links/", "/revoke") }
 	list := func(m *maker) operation {
 		s := m.page()
-		m.onLink(s, shown.path, "", "")
+		m.onLink(s, "", "")
 		return getting(s.Agent, s.path(links))
 	}
 	link := b.commands(b.fewArtifacts, http.StatusCreated, "POST", func(s shown, _ int) (string, any) {
@@ -53,7 +53,7 @@ func (b *bench) artifactRoutes() []row {
 		return s.path("/display-metadata"), contract.UpdateMetadata{Title: fmt.Sprint("Report ", turn)}
 	})
 	return []row{
-		{name: "provision", title: "POST provision", stock: b.allowed(gateMost, provision)},
+		{name: "provision", title: "POST provision", stock: b.gated(gateMost, same(provision))},
 		{name: "publish", title: "POST publish, first", stock: b.stocked(publish)},
 		{name: "delete", title: "DELETE artifact", stock: b.stocked(remove)},
 		{name: "revoke", title: "POST revoke", stock: b.gated(gateMost, revoke)},
@@ -85,9 +85,9 @@ func (m *maker) draft(g *wire.Agent) operation {
 const links = "/access-links"
 
 // onLink makes a link and returns a request about it.
-func (m *maker) onLink(s shown, at func(s shown, verb string) string, path, verb string, headers ...string) operation {
-	made := ask[contract.CreatedLink](m, s.Agent, http.StatusCreated, "POST", at(s, links), s.toRevision(), command)
-	return asking(s.Agent, http.StatusOK, "POST", path+string(made.ID)+verb, nil, headers...)
+func (m *maker) onLink(s shown, path, verb string) operation {
+	made := ask[contract.CreatedLink](m, s.Agent, http.StatusCreated, "POST", s.path(links), s.toRevision(), command)
+	return asking(s.Agent, http.StatusOK, "POST", path+string(made.ID)+verb, nil)
 }
 
 // sessions finalize sessions whose files have come as far as they have to.
@@ -133,14 +133,6 @@ func (b *bench) reuses(ctx context.Context) ([]operation, error) {
 		return nil, err
 	}
 	return b.sessions(func() []wire.File { return known })(ctx)
-}
-
-// pause waits, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
 
 // patch is a session on a revision of ten files, of which one is changed by a diff that has come.

@@ -6,12 +6,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"vitrine/scripts/testkit/expect"
 )
 
 // TestMain lets the test binary be the process of the hosts, as the program is.
@@ -51,8 +54,6 @@ var wantRows = []struct {
 	takes [3]bounds
 }{
 	{"Content GET, 4 KB, hot", [3]bounds{{1, 3}, {2, 2}, {0, 1}}},
-	{"its three bare calls, 4 KB", [3]bounds{{3, 3}, {2, 2}, {1, 1}}},
-	{"the S3 engine's own GET, 4 KB", [3]bounds{{1, 1}, {0, 0}, {0, 0}}},
 	{"Content GET, 4 KB, cold", [3]bounds{{3, 4}, {2, 2.5}, {1, 1}}},
 	{"Publish flow of 3 files, one key", [3]bounds{{8, 20}, {8, 16}, {40, 67}}},
 }
@@ -61,11 +62,11 @@ var wantRows = []struct {
 var rowOfOne = regexp.MustCompile(`(?m)^\| (.*) \| 1 \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|`)
 
 func TestRowsSayWhatTheirOperationsTake(t *testing.T) {
-	o := short(t, "publish/1$|-4k/1$")
+	o := short(t, "^publish-flow/1$|-4k/1$")
 	o.stock = 20
 	o.profiles = filepath.Join(t.TempDir(), "profiles")
 	var out strings.Builder
-	if err := run(t.Context(), o, &out, t.Output()); err != nil {
+	if err := o.run(t.Context(), &out, t.Output()); err != nil {
 		t.Fatal(err)
 	}
 	t.Log(out.String())
@@ -90,11 +91,11 @@ func TestRowsSayWhatTheirOperationsTake(t *testing.T) {
 }
 
 func TestStoppingLeavesNothing(t *testing.T) {
-	o := short(t, "s3-4k/1$")
+	o := short(t, "content-4k/1$")
 	o.duration = time.Hour
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(2*time.Second, cancel) // while it measures, or while it starts
-	if err := run(ctx, o, t.Output(), t.Output()); !errors.Is(err, context.Canceled) {
+	if err := o.run(ctx, t.Output(), t.Output()); !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v", err)
 	}
 	leavesNothing(t)
@@ -102,62 +103,33 @@ func TestStoppingLeavesNothing(t *testing.T) {
 
 // TestTheCommandLineChoosesWhatIsMeasured reads command lines.
 func TestTheCommandLineChoosesWhatIsMeasured(t *testing.T) {
-	type comparison struct {
-		commit        string
-		rounds, ports int
-	}
-	plain, against := comparison{"", 5, 8800}, comparison{"v1", 5, 8800}
 	for _, c := range []struct {
-		args string
-		mode string
-		want comparison
-		time time.Duration
-		says string
+		args, mode, commit string
+		rounds             int
+		time               time.Duration
+		says               string
 	}{
-		{"", "", plain, 3 * time.Second, ""},
-		{"-routes", "routes", plain, 1200 * time.Millisecond, ""},
-		{"-routes -seconds 2", "routes", plain, 2 * time.Second, ""},
-		{"-mix", "mix", plain, 20 * time.Second, ""},
-		{"-all", "", plain, 0, ""},
-		{"-against v1", "", against, time.Second, ""},
-		{"-against v1 -rounds 9 -ports 9000 -seconds 2", "", comparison{"v1", 9, 9000}, 2 * time.Second, ""},
-		{"-against v1 -routes", "routes", against, time.Second, ""},
-		{"-mix -against v1", "mix", against, 5 * time.Second, ""},
-		{"-all -against v1", "", against, time.Second, ""},
+		{"", "", "", 5, 3 * time.Second, ""},
+		{"-routes", "routes", "", 5, 1200 * time.Millisecond, ""},
+		{"-live -seconds 2.5", "live", "", 5, 2500 * time.Millisecond, ""},
+		{"-against v1", "", "v1", 5, time.Second, ""},
+		{"-routes -against v1 -rounds 9 -seconds 2", "routes", "v1", 9, 2 * time.Second, ""},
 		{says: "only one thing", args: "-routes -growth"},
-		{says: "only one thing", args: "-all -routes"},
-		{says: "only one thing", args: "-routes -all"},
-		{says: "only one thing", args: "-against v1 -routes -pages"},
-		{says: "name a commit", args: "-against="},
 		{says: "needs an argument", args: "-against"},
-		{says: "-rounds 4 is not between 5 and 100", args: "-against v1 -rounds 4"},
-		{says: "-rounds 101 is not between 5 and 100", args: "-against v1 -rounds 101"},
-		{says: "not between 1 and 65503", args: "-against v1 -ports 65504"},
+		{says: "-rounds 4: fewer than 5", args: "-against v1 -rounds 4"},
+		{says: "too small", args: "-growth -artifacts 19"},
 		{says: "-growth cannot be compared", args: "-against v1 -growth"},
 		{says: "cannot profile", args: "-against v1 -profile x"},
 		{says: `"v2" is no option`, args: "-against v1 v2"},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			o, err := parse(strings.Fields(c.args), io.Discard)
-			got := comparison{o.commit, o.rounds, o.ports}
-			if c.says == "" && (err != nil || o.flag != c.mode || got != c.want || o.duration != c.time) {
-				t.Errorf("got %q, %+v for %v (%v), want %q, %+v for %v", o.flag, got, o.duration, err, c.mode, c.want, c.time)
-			}
-			if c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
-				t.Errorf("got %v, want %q", err, c.says)
+			if c.says != "" {
+				expect.Error(t, err, c.says)
+			} else if err != nil || o.flag != c.mode || o.commit != c.commit || o.rounds != c.rounds || o.duration != c.time {
+				t.Errorf("got %q against %q in %d rounds of %v (%v)", o.flag, o.commit, o.rounds, o.duration, err)
 			}
 		})
-	}
-}
-
-func TestAllMeasuresEachModeOnItsOwn(t *testing.T) {
-	var flags []string
-	for _, m := range inAll() {
-		flags = append(flags, m.flag)
-	}
-	want := []string{"", "pages", "publishes", "mix", "routes", "afterlife", "cost", "memory"}
-	if !slices.Equal(flags, want) {
-		t.Errorf("%q, want %q", flags, want)
 	}
 }
 
@@ -175,5 +147,20 @@ func TestTasksAreDoneOnce(t *testing.T) {
 	}
 	if err != nil || len(slices.Concat(took...)) != len(tasks) || len(got) != len(tasks) {
 		t.Errorf("%d of %d tasks were done in %d operations (%v)", len(got), len(tasks), len(slices.Concat(took...)), err)
+	}
+}
+
+func TestTheRequestLogIsAddedUp(t *testing.T) {
+	var l totals
+	for _, part := range []string{
+		"api listens\n" + `{"msg":"request","bytes":5,"aws_calls":3,"aws_round_tr`, `ips":2,"rru":2.5,"wru":1}` + "\n",
+		`{"bytes":7,"aws_calls":2,"aws_round_trips":1,"rru":1,"wru":10}` + "\n" + `{"msg":"other"}` + "\n" + `{"aws_calls":9`,
+	} {
+		l.Write([]byte(part))
+	}
+	r, want := l.reading(), reading{Requests: 2, Calls: 5, RoundTrips: 3, RRU: 3.5, WRU: 11, Sent: 12}
+	want.Logged, want.CPU, want.Allocated = r.Logged, r.CPU, r.Allocated
+	if !reflect.DeepEqual(r, want) {
+		t.Errorf("%+v, want %+v", r, want)
 	}
 }

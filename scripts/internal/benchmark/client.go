@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,10 +14,9 @@ import (
 	"vitrine/scripts/testkit/wire"
 )
 
-func httpClient(dial func(ctx context.Context, network, address string) (net.Conn, error)) *http.Client {
+func httpClient() *http.Client {
 	const connections = 128
 	return &http.Client{Transport: &http.Transport{
-		DialContext:           dial,
 		MaxIdleConns:          connections,
 		MaxIdleConnsPerHost:   connections,
 		IdleConnTimeout:       time.Minute,
@@ -98,15 +96,18 @@ func fetching(client *http.Client, target string, size int64) operation {
 		if resp.StatusCode != http.StatusOK {
 			return fmt.Errorf("%s answers %s", r.URL.Host, resp.Status)
 		}
-		return swallow(resp.Body, size)
+		n, err := io.Copy(io.Discard, resp.Body)
+		if err == nil && n != size {
+			err = fmt.Errorf("%d bytes came, expected %d", n, size)
+		}
+		return err
 	}
 }
 
-// swallow reads a body of a known size.
-func swallow(body io.Reader, size int64) error {
-	n, err := io.Copy(io.Discard, body)
-	if err == nil && n != size {
-		err = fmt.Errorf("%d bytes came, expected %d", n, size)
+// pause waits, or until ctx ends.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
 	}
-	return err
 }

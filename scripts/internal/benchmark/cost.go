@@ -10,20 +10,61 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+// Prices in dollars of us-east-1, without free tiers. AWS changes them; compare them before you rely on a sum:
+// aws.amazon.com/api-gateway/pricing, /lambda/pricing (arm64), /dynamodb/pricing/on-demand, /s3/pricing (Standard),
+// /cloudfront/pricing and /cloudwatch/pricing.
+const (
+	restRequest  = 3.50 / 1e6 // of a REST API, which streams
+	httpRequest  = 1.00 / 1e6 // of an HTTP API
+	gatewayByte  = 0.09 / 1e9 // sent to clients
+	invocation   = 0.20 / 1e6
+	gigabyteTime = 13.33 / 1e6 // a GB of memory for a second
+	writeUnit    = 0.625 / 1e6
+	readUnit     = 0.125 / 1e6
+	objectWrite  = 5.00 / 1e6 // PUT, COPY and LIST
+	objectRead   = 0.40 / 1e6 // GET and HEAD; DELETE is free
+	edgeRequest  = 1.00 / 1e6 // HTTPS
+	edgeByte     = 0.02 / 1e9 // sent to the origin
+	loggedByte   = 0.50 / 1e9
+)
+
+// What a function waits for in AWS, which engines on one machine cannot tell. They are estimates of a call within a
+// region, and only Lambda's time is computed from them.
+const (
+	itemWait        = 5500 * time.Microsecond
+	transactionWait = 14 * time.Millisecond
+	objectWait      = 30 * time.Millisecond
+)
+
+// Memory of the functions in GB, and with how much of it a function has a whole core.
+const (
+	smallFunction  = 0.5
+	uploadFunction = 1.0
+	wholeCore      = 1769.0 / 1024
+)
+
 // How often the requests are made whose calls are counted, unless the options say less.
 const (
 	hotReads    = 1000
 	costedFlows = 100
 )
 
+const costLegend = `
+Dollars for a million, in brackets the counts of one. Counted on engines of one machine: calls, WRU, RRU, bytes of
+bodies and of log lines. Lambda is estimated: 5.5 ms for a call of DynamoDB, 14 ms for a transaction, 30 ms for one of
+S3, and the CPU time that the hosts took here by the share of a core of a function of 0.5 GB (1 GB for uploads). Hot is
+the mean of 1,000 reads of one file by one function; in a deployment each function takes permits and fills its memory by
+itself. A publication is of 3 files, and PUTs pass CloudFront. Left out: storage, KMS, a gateway's own log, headers,
+idle jobs and retries. Prices are AWS's public ones for us-east-1, on demand, without free tiers.
+`
+
 // bill is what an operation costs. Counts are of one operation.
 type bill struct {
-	title      string
 	rest, http float64 // requests at the gateways, each of which invokes a function
 	edge       float64 // requests at CloudFront
 	puts       float64 // that clients send to S3
 	uploaded   float64 // bytes of those
-	memory     float64 // GB of the functions
+	memory     float64 // GB of the functions; 0: nothing is billed
 	atOnce     float64 // operations that a function works on at the same time; 0: one
 
 	rru, wru      float64
@@ -61,76 +102,55 @@ func (l bill) of(r *row) bill {
 	return l
 }
 
-// billItem is a line of the table: dollars for one operation.
+// billItem is a line of the table: dollars for one operation, and a count that is shown beside them, if there is one.
 type billItem struct {
-	title string
-	price func(l bill) float64
-	shown func(l bill) float64 // a count that is shown beside the dollars, if there is one
+	title          string
+	dollars, shown float64
 }
 
-var billItems = []billItem{
-	{"API Gateway", func(l bill) float64 { return l.rest*restRequest + l.http*httpRequest }, nil},
-	{"CloudFront", func(l bill) float64 { return l.edge*edgeRequest + l.uploaded*edgeByte }, nil},
-	{"WRU", func(l bill) float64 { return l.wru * writeUnit }, func(l bill) float64 { return l.wru }},
-	{"RRU", func(l bill) float64 { return l.rru * readUnit }, func(l bill) float64 { return l.rru }},
-	{
-		"S3: PUT, COPY, LIST",
-		func(l bill) float64 { return l.writes * objectWrite },
-		func(l bill) float64 { return l.writes },
-	},
-	{
-		"S3: GET, HEAD",
-		func(l bill) float64 { return l.reads * objectRead },
-		func(l bill) float64 { return l.reads },
-	},
-	{"Lambda", func(l bill) float64 {
-		return (l.rest+l.http)*invocation + l.running.Seconds()*l.memory*gigabyteTime
-	}, nil},
-	{"Logs of the functions", func(l bill) float64 { return l.logged * loggedByte }, nil},
-	{"Transfer out", func(l bill) float64 { return l.sent * gatewayByte }, nil},
-}
-
-const costLegend = `
-Dollars for a million, in brackets the counts of one. Counted on engines of one machine: calls, WRU, RRU, bytes of
-bodies and of log lines. Lambda is estimated: %v for a call of DynamoDB, %v for a transaction, %v for one of S3, and
-the CPU time that the hosts took here by the share of a core of a function of %g GB (%g GB for uploads). Jobs work on
-%d artifacts at once. Hot is the mean of %d reads of one file by one function; in a deployment each function takes
-permits and fills its memory by itself. A publication is of 3 files, and PUTs pass CloudFront. Left out: storage, KMS,
-a gateway's own log, headers, idle jobs and retries.
-Prices are AWS's public ones for us-east-1, on demand, without free tiers.
-`
-
-// cost counts what a few requests and the jobs ask of AWS and prints what a million of each costs.
-func (b *bench) cost(ctx context.Context, stdout io.Writer) error {
-	bills, err := b.requestBills(ctx)
-	if err != nil {
-		return err
+func (l bill) items() []billItem {
+	return []billItem{
+		{"API Gateway", l.rest*restRequest + l.http*httpRequest, 0},
+		{"CloudFront", l.edge*edgeRequest + l.uploaded*edgeByte, 0},
+		{"WRU", l.wru * writeUnit, l.wru},
+		{"RRU", l.rru * readUnit, l.rru},
+		{"S3: PUT, COPY, LIST", l.writes * objectWrite, l.writes},
+		{"S3: GET, HEAD", l.reads * objectRead, l.reads},
+		{"Lambda", (l.rest+l.http)*invocation + l.running.Seconds()*l.memory*gigabyteTime, 0},
+		{"Logs of the functions", l.logged * loggedByte, 0},
+		{"Transfer out", l.sent * gatewayByte, 0},
 	}
-	for _, l := range lives {
-		rows, err := b.ends(ctx, l, b.livesCounted())
-		if err != nil {
-			return err
-		}
-		one := bill{
-			title:  "Afterlife: " + strings.ToLower(l.title[:1]) + l.title[1:],
-			memory: smallFunction,
-			atOnce: limits.JobWorkers,
-		}
-		bills = append(bills, one.of(rows[len(rows)-1]))
-	}
-	printBills(stdout, bills)
-	sayMachine(stdout, costLegend, itemWait, transactionWait, objectWait, smallFunction, uploadFunction,
-		limits.JobWorkers, b.atMost(hotReads))
-	return nil
 }
 
-// requestBills are what the requests cost whose calls are counted.
-func (b *bench) requestBills(ctx context.Context) (bills []bill, err error) {
+// dollars is what one operation costs.
+func (l bill) dollars() (sum float64) {
+	for _, item := range l.items() {
+		sum += item.dollars
+	}
+	return sum
+}
+
+// cell is empty where there is no charge.
+func (item billItem) cell() string {
+	switch text := fmt.Sprintf("%.2f", item.dollars*1e6); {
+	case item.dollars == 0:
+		return ""
+	case item.shown != 0:
+		return fmt.Sprintf("%s (%.2f)", text, item.shown)
+	default:
+		return text
+	}
+}
+
+// costRows are requests whose calls are counted, and what the jobs do later.
+func (b *bench) costRows(ctx context.Context) ([]row, error) {
 	s, err := b.openShelf(ctx)
+	if err == nil {
+		err = b.makeBundles(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}
-	read, view := b.hotRead(0), getting(s.Agent, s.path("/agent-view"))
 	content := bill{rest: 1, memory: smallFunction}
 	flow := bill{
 		http:   flowRequests,
@@ -141,60 +161,52 @@ func (b *bench) requestBills(ctx context.Context) (bills []bill, err error) {
 	for _, f := range site() {
 		flow.uploaded += float64(len(f.Body))
 	}
-	publish := repeated(publishing(b.agents, site), b.atMost(costedFlows))
-	for _, c := range []struct {
-		title string
-		bill  bill
-		row   row
-	}{
-		{"Content GET, 4 KB, cold", content, b.coldRow()},
-		{"Content GET, 4 KB, hot", content, row{stock: repeated(read, b.atMost(hotReads))}},
-		{"Agent view, 10 files", bill{http: 1, memory: smallFunction}, row{stock: repeated(view, b.atMost(hotReads))}},
-		{"Publish, one key", flow, row{stock: publish, lines: flowRequests}},
-		{"Publish, a new key", flow, b.loneRow()},
-	} {
-		c.row.title, c.bill.title = c.title, c.title
-		if err := b.wholly(ctx, &c.row); err != nil {
-			return nil, err
-		}
-		bills = append(bills, c.bill.of(&c.row))
+	m := &maker{bench: b, ctx: ctx}
+	cold, publish, lone := b.coldRow(), b.publishRow(), b.loneRow()
+	publish.stock, publish.work = repeated(publish.work, b.atMost(costedFlows)), nil
+	cold.bill, publish.bill, lone.bill = content, flow, flow
+	often := b.atMost(hotReads)
+	rows := []row{
+		cold,
+		{name: "hot", title: "Content GET, 4 KB, hot", bill: content, stock: repeated(m.hotRead(smallSize), often)},
+		{
+			name:  "view",
+			title: "Agent view, 10 files",
+			bill:  bill{http: 1, memory: smallFunction},
+			stock: repeated(getting(s.Agent, s.path("/agent-view")), often),
+		},
+		publish,
+		lone,
 	}
-	return bills, nil
+	for n := range rows {
+		rows[n].whole = true
+	}
+	jobs := bill{memory: smallFunction, atOnce: limits.JobWorkers}
+	for _, l := range lives {
+		steps := b.steps(l, b.livesCounted())
+		steps[len(steps)-1].bill = jobs
+		rows = append(rows, steps...)
+	}
+	return rows, m.err
 }
 
-// printBills prints a column for each bill and a line for each item.
-func printBills(w io.Writer, bills []bill) {
+// printBills prints a column for each row that is billed, and a line for each item.
+func (b *bench) printBills(w io.Writer, rows []*row) error {
 	head, last := []string{"$ per million"}, []string{"**Sum**"}
 	var lines [][]string
-	for _, item := range billItems {
-		line := []string{item.title}
-		for _, l := range bills {
-			line = append(line, item.cell(l))
+	for _, r := range rows {
+		if r.bill.memory == 0 {
+			continue
 		}
-		lines = append(lines, line)
-	}
-	for _, l := range bills {
-		head, last = append(head, l.title), append(last, fmt.Sprintf("**%.2f**", l.dollars()*1e6))
+		l := r.bill.of(r)
+		for n, item := range l.items() {
+			if len(head) == 1 {
+				lines = append(lines, []string{item.title})
+			}
+			lines[n] = append(lines[n], item.cell())
+		}
+		head, last = append(head, r.title), append(last, fmt.Sprintf("**%.2f**", l.dollars()*1e6))
 	}
 	printTable(w, head, append(lines, last)...)
-}
-
-// dollars is what one operation costs.
-func (l bill) dollars() (sum float64) {
-	for _, item := range billItems {
-		sum += item.price(l)
-	}
-	return sum
-}
-
-// cell is empty where there is no charge.
-func (item billItem) cell(l bill) string {
-	dollars := item.price(l) * 1e6
-	switch {
-	case dollars == 0:
-		return ""
-	case item.shown != nil:
-		return fmt.Sprintf("%.2f (%.2f)", dollars, item.shown(l))
-	}
-	return fmt.Sprintf("%.2f", dollars)
+	return nil
 }

@@ -9,12 +9,6 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Sizes of the files that are read.
-const (
-	smallSize = 4 << 10
-	largeSize = 1 << 20
-)
-
 // noise is n bytes that do not compress, the same in every run.
 func noise(n int) []byte {
 	out := make([]byte, n)
@@ -66,26 +60,6 @@ func smallFiles(n int) []wire.File {
 	files := onePage()
 	for i := 1; i < n; i++ {
 		files = append(files, wire.File{Path: fmt.Sprintf("data/part-%d.bin", i), Body: freshNoise(1 << 10)})
-	}
-	return files
-}
-
-const pageEntrypoint = "index.html"
-
-// pageAssets are the sizes of the files of a page beside its entrypoint. One is above what a host keeps in its memory.
-var pageAssets = []struct{ count, size int }{
-	{1, 300 << 10}, {1, 200 << 10}, {2, 90 << 10}, {5, 24 << 10}, {10, 5 << 10},
-}
-
-// pageFiles returns the 20 files of a page, other bytes each time.
-func pageFiles() []wire.File {
-	const html = 6 << 10
-	text := "<!doctype html><title>Page</title>" + strings.Repeat("<p>Numbers</p>\n", html/16)
-	files := []wire.File{{Path: pageEntrypoint, Body: []byte(text)}}
-	for _, a := range pageAssets {
-		for n := range a.count {
-			files = append(files, wire.File{Path: fmt.Sprintf("asset/%d-%d.bin", a.size, n), Body: freshNoise(a.size)})
-		}
 	}
 	return files
 }

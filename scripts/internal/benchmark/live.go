@@ -13,18 +13,18 @@ import (
 
 // The open pages that poll, and how many they stand for.
 const (
-	openPages   = 50
-	manyPages   = 1000
-	liveSeconds = 180
+	openPages = 50
+	manyPages = 1000
+	mostPolls = 50_000 // more than come in any time
 )
 
+const sharedPages = "one" // the name of their row
+
 const liveLegend = `
-%d pages poll for %v, each as long after the last answer as that said, and nothing changes; the first poll follows the
-opening of a page at once. Of %d pages of one artifact the server makes the polls of %d grow with the root of their
-number, because it lets each wait longer; those of artifacts of their own grow with their number. Requests, RRU and WRU
-are counted here and multiplied. A GB-s is a second of Lambda with 1 GB, estimated as for -cost: %v for a call of
-DynamoDB, and the CPU time that the hosts took here by the share of a core of a function of %g GB. Dollars are AWS's
-public prices for us-east-1, on demand, without free tiers: gateway, Lambda, RRU, WRU, logs and transfer.
+Pages poll each as long after the last answer as that said, and nothing changes; the first poll follows the opening of a
+page at once. Requests, RRU and WRU are counted for 50 pages and multiplied. Polls of one artifact grow with the root of
+the number of its pages, because the server lets each wait longer; others with the number. Lambda's time is estimated as
+for -cost. Dollars are gateway, Lambda, RRU, WRU, logs and transfer.
 `
 
 // openPage is a page of an access link that polls.
@@ -34,40 +34,44 @@ type openPage struct {
 	due  time.Time // of its next poll
 }
 
-// live counts what the polls of open pages cost in an hour.
-func (b *bench) live(ctx context.Context, stdout io.Writer) error {
+// liveRows are polls of pages of one artifact, and of pages of an artifact each. Of the former the server makes the
+// number of polls grow with the root of the number of pages.
+func (b *bench) liveRows(ctx context.Context) ([]row, error) {
 	pages, err := prepare(ctx, b, openPages, (*maker).openPage)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	times := float64(manyPages) / openPages
-	var lines [][]string
-	for _, v := range []struct {
-		title string
-		pages []openPage
-		grow  float64 // how many times as many polls manyPages make
-	}{
-		{"of one artifact", slices.Repeat(pages[:1], openPages), math.Sqrt(times)},
-		{"of an artifact each", pages, times},
-	} {
-		b.say("counting: %d pages %s", openPages, v.title)
-		r := row{
-			name:    "polls",
-			title:   v.title,
+	polls := func(name, title string, pages []openPage) row {
+		return row{
+			name:    name,
+			title:   title,
 			clients: openPages,
-			work:    b.polling(v.pages),
+			bill:    bill{http: 1, memory: smallFunction},
+			stock: func(context.Context) ([]operation, error) {
+				return slices.Repeat([]operation{b.polling(pages)}, mostPolls), nil
+			},
 		}
-		if err := b.turn(ctx, &r, b.duration); err != nil {
-			return err
+	}
+	return []row{
+		polls(sharedPages, "of one artifact", slices.Repeat(pages[:1], openPages)),
+		polls("own", "of an artifact each", pages),
+	}, nil
+}
+
+// printPolls prints what the polls cost in an hour.
+func (b *bench) printPolls(w io.Writer, rows []*row) error {
+	var lines [][]string
+	for _, r := range rows {
+		grow := float64(manyPages) / openPages // as many times as many polls
+		if r.name == sharedPages {
+			grow = math.Sqrt(grow)
 		}
-		l := bill{http: 1, memory: smallFunction}.of(&r)
-		polls := float64(r.done) / b.duration.Hours()
+		l, polls := r.bill.of(r), float64(r.done)/b.duration.Hours()
 		lines = append(lines,
-			pollLine(openPages, v.title+", counted", polls, l), pollLine(manyPages, v.title, polls*v.grow, l))
+			pollLine(openPages, r.title+", counted", polls, l), pollLine(manyPages, r.title, polls*grow, l))
 	}
 	head := []string{"Pages that are open for an hour", "Polls", "One waits s", "RRU", "WRU", "Lambda GB-s", "$"}
-	printTable(stdout, head, lines...)
-	sayMachine(stdout, liveLegend, openPages, b.duration, manyPages, openPages, itemWait, smallFunction)
+	printTable(w, head, lines...)
 	return nil
 }
 
@@ -86,7 +90,7 @@ func pollLine(pages int, title string, polls float64, l bill) []string {
 
 // openPage publishes an artifact and opens its link.
 func (m *maker) openPage() openPage {
-	s := m.site()
+	s := m.show(m.inTurn(m.n), site()...)
 	_, ask := m.opening(s.UnlistedURL)
 	return openPage{
 		url:  m.anyone.At.AppURL + "/api/live/access-links/" + string(ask.PublicID),

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -52,35 +53,30 @@ func exitCode(err error, stderr io.Writer) int {
 
 // options are what the command line says.
 type options struct {
+	mode                    // what is measured; without a flag: the publish flow and reads of content
 	asked    *regexp.Regexp // rows
 	duration time.Duration  // of each row
 	profiles string         // folder for CPU profiles of the hosts; empty: none
 
-	mode      // what is measured; without a flag: the publish flow and reads of content
-	all  bool // all modes that have a title are, one after the other
-
 	artifacts    int // of the large workspace whose cost is compared
 	dueArtifacts int // that fall due at once
-	processes    int // of each host that runs as functions
 	stock        int // how much is made for a row that uses something up; 0: enough for seconds
 
 	commit string // that this tree is compared with; empty: none
 	rounds int    // of the comparison
-	ports  int    // the base of its ports
 }
-
-const againstUsage = "compare the hosts of this tree with those of `COMMIT`, " +
-	"also with -pages, -publishes, -mix, -routes or -all"
 
 // run measures this tree, or compares it with a commit.
 func (o options) run(ctx context.Context, stdout, stderr io.Writer) error {
-	switch {
-	case o.commit != "":
-		return against(ctx, o, stdout, stderr)
-	case o.all:
-		return measureAll(ctx, o, stdout, stderr)
+	measured := measure
+	if o.commit != "" {
+		measured = against
 	}
-	return run(ctx, o, stdout, stderr)
+	err := measured(ctx, o, stdout, stderr)
+	if ctx.Err() != nil {
+		return ctx.Err() // asked to stop: what else broke broke by that
+	}
+	return err
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
@@ -88,63 +84,35 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("scripts/bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	pattern := flags.String("row", "", "measure the rows that match `REGEXP`, as content-4k/16 (default all)")
-	seconds := flags.Float64("seconds", 0, fmt.Sprintf(
-		"`N` seconds for each row (default %d, with -routes %g, with -mix %d, with -slow-readers %d; "+
-			"with -against %d a round and side, with -against and -mix %d)",
-		flowSeconds, routeSeconds, mixSeconds, slowSeconds, againstSeconds, mixedSeconds,
-	))
+	seconds := flags.Float64("seconds", 0, "`N` seconds for each row (default 1 to 3, with -live 180)")
 	flags.IntVar(&o.artifacts, "artifacts", 100_000, "`N` artifacts in the large workspace of -growth")
 	flags.IntVar(&o.dueArtifacts, "due-artifacts", 3_600, "`N` artifacts that fall due at once with -due")
-	flags.IntVar(&o.processes, "processes", 80, "`N` functions of each host in -slow-readers")
 	for _, m := range modes {
 		flags.BoolFunc(m.flag, m.usage, func(string) error { return o.choose(m) })
 	}
-	flags.BoolVar(&o.all, "all", false,
-		"measure what is measured without a flag, then -pages, -publishes, -mix, -routes, -afterlife, -cost and -memory")
-	flags.StringVar(&o.profiles, "profile", "", "`DIR` for a CPU profile of the hosts' process for each row of theirs")
-	flags.Func("against", againstUsage, func(commit string) error {
-		if o.commit = commit; commit == "" {
-			return errors.New("name a commit")
-		}
-		return nil
-	})
+	flags.StringVar(&o.profiles, "profile", "", "`DIR` for a CPU profile of the hosts' process for each row")
+	flags.StringVar(&o.commit, "against", "", "compare the hosts of this tree with those of `COMMIT`, also with -routes")
 	flags.IntVar(&o.rounds, "rounds", minRounds, "`N` rounds with -against")
-	flags.IntVar(&o.ports, "ports", againstBase,
-		fmt.Sprintf("`BASE` of the ports with -against: BASE+%d to BASE+%d", apiOffset, baselineOffset+lastOffset))
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if flags.NArg() > 0 {
-		return o, fmt.Errorf("%q is no option: see scripts/bench -help", flags.Arg(0))
-	}
-	for _, n := range []struct {
-		flag        string
-		value       float64
-		least, most float64
-	}{
-		{"seconds", *seconds, 0, 600},
-		{"artifacts", float64(o.artifacts), 2 * smallWorkspace, 10_000_000},
-		{"due-artifacts", float64(o.dueArtifacts), 1, 1_000_000},
-		{"processes", float64(o.processes), 1, 200},
-		{"rounds", float64(o.rounds), minRounds, 100},
-		{"ports", float64(o.ports), 1, 65535 - baselineOffset - lastOffset},
-	} {
-		if n.value < n.least || n.value > n.most {
-			return o, fmt.Errorf("-%s %g is not between %.0f and %.0f", n.flag, n.value, n.least, n.most)
-		}
-	}
 	switch {
-	case o.all && o.flag != "":
-		return o, errTwoModes
-	case o.commit != "" && o.comparable() == nil:
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("%q is no option: see scripts/bench -help", flags.Arg(0))
+	case o.commit != "" && !o.mode.compared:
 		return o, fmt.Errorf("-%s cannot be compared with another commit: it is about more than hosts that serve", o.flag)
 	case o.commit != "" && o.profiles != "":
-		return o, errors.New("-against cannot profile: its hosts run in processes of other commits")
+		return o, errors.New("-against cannot profile: its hosts run in turns")
+	case o.rounds < minRounds:
+		return o, fmt.Errorf("-rounds %d: fewer than %d have no spread", o.rounds, minRounds)
+	case o.artifacts < 2*smallWorkspace || o.dueArtifacts < 1 || *seconds < 0:
+		return o, errors.New("a number is too small to be measured")
 	}
-	o.duration = time.Duration(*seconds * float64(time.Second))
-	if o.duration == 0 && !(o.all && o.commit == "") { // each of all modes has its own
-		o.duration = o.usual()
+	usual := o.seconds
+	if o.commit != "" {
+		usual = 1 // there are many rounds
 	}
+	o.duration = time.Duration(cmp.Or(*seconds, usual) * float64(time.Second))
 	o.asked, err = regexp.Compile(*pattern)
 	return o, err
 }

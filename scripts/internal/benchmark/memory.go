@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"vitrine/scripts/testkit/wire"
 )
@@ -17,58 +17,48 @@ const (
 	memoryBudget = 8 << 20
 )
 
-// memory reads a large file and fails if that takes more memory than the budget. The hosts are started anew before,
-// since the upload has passed through them, and read a small file until they have what they need for any file.
-func (b *bench) memory(ctx context.Context, stdout io.Writer) error {
-	b.say("publishing %d MB", hugeSize>>20)
+const memoryLegend = `
+Memory is that of the hosts' process: resident when the row ended, and at most while it ran.
+`
+
+// memoryRows read a small file until the hosts have what they need for any file, and then a large one. The hosts are
+// started anew before, since the upload has passed through them.
+func (b *bench) memoryRows(ctx context.Context) ([]row, error) {
 	files := []wire.File{{Path: "a.txt", Body: noise(smallSize)}, {Path: "huge.bin", Body: noise(hugeSize)}}
+	owner := b.agents[0].Key
 	p, err := b.agents[0].PublishFiles(ctx, "Huge", "", files...)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := b.serve(ctx); err != nil {
-		return err
+	if err := b.serve(ctx, b.tables); err != nil {
+		return nil, err
 	}
-	view, err := b.with(b.agents[0].Key).AgentView(ctx, p.ArtifactID)
+	view, err := b.with(owner).AgentView(ctx, p.ArtifactID)
 	if err == nil && len(view.Files) != len(files) {
 		err = fmt.Errorf("the view has %d files, expected %d", len(view.Files), len(files))
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := readAgain(ctx, view.Files[0].URL, smallSize, warmReads); err != nil {
-		return err
-	}
-	const resetPeak = "5" // proc_pid_clear_refs(5)
-	pid := b.running().hosts
-	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte(resetPeak), 0); err != nil {
-		return err
-	}
-	before := b.running().usage().resident
-	b.say("reading %d MB, %d times", hugeSize>>20, hugeReads)
-	if err := readAgain(ctx, view.Files[1].URL, hugeSize, hugeReads); err != nil {
-		return err
-	}
-	most, err := peak(pid)
-	if err != nil {
-		return err
-	}
-	grown, budget := megabytes(most-before), megabytes(memoryBudget)
-	fmt.Fprintf(stdout, "Resident memory of the hosts: %.1f MB before, %.1f MB after %d GETs of %d MB, %.1f MB at most: "+
-		"it grows by %.1f MB (budget %.0f MB).\n", megabytes(before), megabytes(b.running().usage().resident), hugeReads,
-		hugeSize>>20, megabytes(most), grown, budget)
-	if grown >= budget {
-		return fmt.Errorf("reading %d MB takes %.1f MB of memory; the budget is %.0f MB", hugeSize>>20, grown, budget)
-	}
-	return nil
+	small := fetching(httpClient(), view.Files[0].URL, smallSize)
+	huge := fetching(httpClient(), view.Files[1].URL, hugeSize)
+	return []row{
+		{name: "small", title: "Content GET, 4 KB", stock: repeated(small, warmReads), whole: true},
+		{name: "huge", title: "Content GET, 25 MB", stock: repeated(huge, hugeReads), whole: true},
+	}, nil
 }
 
-func readAgain(ctx context.Context, target string, size int64, times int) error {
-	read := fetching(httpClient(nil), target, size)
-	for range times {
-		if err := read(ctx, 0); err != nil {
-			return err
-		}
+// compareMemory fails if the large file takes more memory than the budget.
+func (b *bench) compareMemory(w io.Writer, rows []*row) error {
+	printRows(w, b.columns, rows...)
+	if len(rows) < 2 { // there is nothing to compare
+		return nil
+	}
+	grown, budget := rows[1].used.Peak-rows[0].used.Resident, int64(memoryBudget)
+	text := fmt.Sprintf("reading 25 MB takes %.1f MB of memory (budget %.0f MB)", megabytes(grown), megabytes(budget))
+	fmt.Fprintln(w, "\n- "+text)
+	if grown >= budget {
+		return errors.New(text)
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ var memberReads = []struct{ name, title, path string }{
 	{"web-callback", "POST callback, member", "/v1/auth/web/callback"},
 }
 
-// memberRoutes are the rows of members.
+// memberRoutes are the rows of members. What changes keys, links and settings has budgets alone.
 func (b *bench) memberRoutes(people []*person) []row {
 	var rows []row
 	for _, r := range memberReads {
@@ -144,44 +144,20 @@ func (b *bench) memberRoutes(people []*person) []row {
 		}})
 	}
 	of := func(m *maker) *person { return people[m.n%len(people)] }
-	commands := func(status int, method string, do change) stock {
-		return b.commands(func(ctx context.Context) ([]shown, error) {
-			return prepare(ctx, b, len(people), func(m *maker) shown { return of(m).shown })
-		}, status, method, do)
+	artifacts := func(ctx context.Context) ([]shown, error) {
+		return prepare(ctx, b, len(people), func(m *maker) shown { return of(m).shown })
 	}
-	inTurn := func(verbs ...string) stock {
-		return commands(200, "POST", func(s shown, turn int) (string, any) { return s.web(verbs[turn%len(verbs)]), nil })
-	}
-	key := commands(201, "POST", func(shown, int) (string, any) { return keysPath, contract.CreateKey{Name: "made"} })
-	keyRevoke := func(m *maker) operation {
-		made := m.createKey(of(m))
-		return asking(of(m).Agent, 200, "POST", keysPath+"/"+string(made.APIKey.ID)+"/revoke", nil, command)
-	}
-	settings := commands(200, "PATCH", func(_ shown, turn int) (string, any) {
-		return "/v1/web/settings", contract.UpdateSettings{WorkspaceName: fmt.Sprint("Workspace ", turn), AutoDeletionDays: 3}
+	pin := b.commands(artifacts, 200, "POST", func(s shown, turn int) (string, any) {
+		return s.web([]string{"/pin", "/unpin"}[turn%2]), nil
 	})
-	link := commands(201, "POST", func(s shown, _ int) (string, any) { return s.web(links), s.toRevision() })
-	onLink := func(verb string) stock {
-		return b.stocked(func(m *maker) operation {
-			return m.onLink(of(m).shown, shown.web, "/v1/web/access-links/", verb, command)
-		})
-	}
 	claim := func(m *maker) operation { // of a workspace with one artifact
-		g, made := m.provision()
-		m.show(g, onePage()...)
+		made := m.provision()
+		m.show(made.Agent, onePage()...)
 		body := contract.ClaimRequest{ClaimToken: made.ClaimToken}
 		return asking(of(m).Agent, 200, "POST", "/v1/ephemeral/claim", body, command)
 	}
-	lock := "/access-link-lockdown"
-	return append(rows, []row{
-		{name: "web-key-create", title: "POST key, member", stock: key},
-		{name: "web-key-revoke", title: "POST key revoke, member", stock: b.stocked(keyRevoke)},
-		{name: "web-settings-update", title: "PATCH settings, member", stock: settings},
-		{name: "web-link-create", title: "POST link, member", stock: link},
-		{name: "web-link-mint", title: "POST link mint, member", stock: onLink("/mint")},
-		{name: "web-link-revoke", title: "POST link revoke, member", stock: onLink("/revoke")},
-		{name: "web-link-lockdown", title: "POST link lockdown and lift in turn, member", stock: inTurn(lock, lock+"/lift")},
-		{name: "pin", title: "POST pin and unpin in turn", stock: inTurn("/pin", "/unpin")},
-		{name: "claim", title: "POST claim", stock: b.gated(gateMost, claim)},
-	}...)
+	return append(rows,
+		row{name: "pin", title: "POST pin and unpin in turn", stock: pin},
+		row{name: "claim", title: "POST claim", stock: b.gated(gateMost, claim)},
+	)
 }

@@ -10,8 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go/middleware"
-
-	"vitrine/shared/adapter/meter"
 )
 
 // reading is what a stack has used so far, or has used between two readings.
@@ -21,9 +19,9 @@ type reading struct {
 	RRU, WRU          float64
 	Names             map[string]int // calls by service and operation, as "S3.GetObject", if they are counted by name
 	Sent, Logged      int64          // bytes of the bodies of all answers, and of the request log
-	CPU, Engines      time.Duration  // user and system, of the process that counts and of the engines; 0: not known
+	CPU               time.Duration  // user and system
 	Allocated         int64          // bytes of heap, freed or not
-	Resident          int64          // bytes of memory of the hosts' process at the end; 0: not known
+	Resident, Peak    int64          // bytes of memory at the end, and at most in the row; 0: not known
 }
 
 // plus adds another reading, so many times.
@@ -36,7 +34,6 @@ func (r reading) plus(o reading, times int) reading {
 	r.Sent += int64(times) * o.Sent
 	r.Logged += int64(times) * o.Logged
 	r.CPU += time.Duration(times) * o.CPU
-	r.Engines += time.Duration(times) * o.Engines
 	r.Allocated += int64(times) * o.Allocated
 	if len(o.Names) > 0 {
 		names := map[string]int{}
@@ -49,46 +46,11 @@ func (r reading) plus(o reading, times int) reading {
 	return r
 }
 
-// with adds what the kernel knows of the processes of a stack.
-func (r reading) with(p processes) reading {
-	u := p.usage()
-	r.Engines, r.Resident = u.engines, u.resident
-	return r
-}
-
-func readingOf(c *meter.Counts) reading {
-	return reading{
-		Calls:      c.Calls(),
-		RoundTrips: c.RoundTrips(),
-		RRU:        c.RRU(),
-		WRU:        c.WRU(),
-	}
-}
-
 // totals are sums over requests that end on several goroutines.
 type totals struct {
 	mu   sync.Mutex
 	sum  reading
 	rest []byte // of a line of the log whose end has not come
-	tail []byte // of the log
-}
-
-// tailBytes is how much is kept of the end of a log.
-const tailBytes = 2000
-
-// end is the end of the log.
-func (t *totals) end() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return string(t.tail)
-}
-
-// add adds a request.
-func (t *totals) add(one reading) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	one.Requests = 1
-	t.sum = t.sum.plus(one, 1)
 }
 
 // reading is the sum so far, with what this process used.
@@ -120,14 +82,11 @@ func (t *totals) name(stack *middleware.Stack) error {
 	}), middleware.After)
 }
 
-// Write adds up the lines of a request log that have ended: JSON, as the hosts of a bench write it, or text, as the
-// local stack does.
+// Write adds up the lines of a request log that have ended.
 func (t *totals) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sum.Logged += int64(len(p))
-	t.tail = append(t.tail, p...)
-	t.tail = append(t.tail[:0], t.tail[max(0, len(t.tail)-tailBytes):]...)
 	text := append(t.rest, p...)
 	for {
 		line, rest, ended := bytes.Cut(text, []byte("\n"))
@@ -158,16 +117,9 @@ func (t *totals) read(line []byte) {
 	t.sum.Sent += int64(sent)
 }
 
-// number is a field of a line.
+// number is a field of a line of JSON.
 func number(line []byte, name string) (value float64, found bool) {
 	_, after, found := bytes.Cut(line, []byte(`"`+name+`":`))
-	if !found {
-		_, after, found = bytes.Cut(line, []byte(" "+name+"="))
-	}
-	end := bytes.IndexAny(after, ", }")
-	if end < 0 {
-		end = len(after)
-	}
-	value, err := strconv.ParseFloat(string(after[:end]), 64)
+	value, err := strconv.ParseFloat(string(after[:max(0, bytes.IndexAny(after, ",}"))]), 64)
 	return value, found && err == nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -14,38 +13,9 @@ import (
 
 const routesLegend = `
 Each figure is of one request; calls that overlap are one round trip. Artifacts that are read have 10 files, the list
-has 50 rows. CPU and allocations are of the hosts' process. Requests that use something up find it prepared. The
-engines' data is on disk. Designed are the round trips / RRU / WRU that the tables were designed for, if there are.
+has 50 rows. CPU and allocations are of the hosts' process. Requests that use something up find it prepared. Tests hold
+calls, capacity and round trips (scripts/journey/budget).
 `
-
-// designs are the round trips / RRU / WRU that the tables were designed for, by the names of rows.
-var designs = map[string]string{
-	"whoami":            "2 / 2 / 2",
-	"usage-policy":      "2 / 4 / 2",
-	"provision":         "2 / 0 / 12",
-	"publish":           "3 / 5 / 20",
-	"delete":            "3 / 4 / 13",
-	"list":              "2 / 6 / 2",
-	"agent-view":        "2 / 5.5 / 2",
-	"agent-view-pinned": "2 / 6 / 2",
-	"agent-view-public": "2 / 5.5 / 1",
-	"resolve":           "1 / 3 / 1",
-	"session-create":    "3 / 8 / 13",
-	"finalize":          "4 / 5 / 23",
-	"finalize-patch":    "6 / 6 / 23",
-	"content":           "2 / 2 / 1",
-	"content-link":      "2 / 3 / 1",
-	"content-head":      "1 / 2 / 1",
-	"content-304":       "1 / 2 / 1",
-	"content-range":     "2 / 2 / 1",
-	"bundle":            "2 / 3 / 1",
-	"agent-register":    "2 / 0 / 14",
-	"claim-start":       "2 / 2 / 1",
-	"claim-poll":        "2 / 2 / 1",
-	"jwt-bearer":        "2 / 2 / 2",
-	"pin":               "3 / 4 / 12",
-	"claim":             "2 / 4 / 32",
-}
 
 // routeRows are a row for each route.
 func (b *bench) routeRows(ctx context.Context) ([]row, error) {
@@ -61,19 +31,17 @@ func (b *bench) routeRows(ctx context.Context) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := slices.Concat(
+	return slices.Concat(
 		b.readRoutes(s, archive), b.artifactRoutes(), b.agentRoutes(people), b.memberRoutes(people),
-		b.toolRows(),
-	)
-	for n := range rows {
-		rows[n].designed = designs[rows[n].name]
-	}
-	return rows, nil
+	), nil
 }
 
 // readRoutes are the rows of requests that may be repeated. archive is the URL of the bundle of what is read.
 func (b *bench) readRoutes(s shelf, archive string) []row {
 	anyone, file := b.anyone, s.RevisionContentURL
+	described := func(name, path string) row {
+		return row{name: name, title: "GET " + path, work: getting(anyone, path)}
+	}
 	content := func(status int, name, value string) operation {
 		return asking(anyone, status, "GET", file, nil, name, value)
 	}
@@ -93,10 +61,10 @@ func (b *bench) readRoutes(s shelf, archive string) []row {
 		{name: "resolve", title: "POST resolve", work: asking(anyone, 200, "POST", "/v1/access-links/resolve", s.link)},
 		{name: "file-content", title: "GET file-content", work: getting(s.Agent, s.path("/file-content?path=index.html"))},
 		{name: "revisions", title: "GET revisions", work: getting(s.Agent, s.path("/revisions"))},
-		described(anyone, "jwks", "/.well-known/jwks.json"),
-		described(anyone, "server-metadata", "/.well-known/oauth-authorization-server"),
-		described(anyone, "resource-metadata", "/.well-known/oauth-protected-resource"),
-		described(anyone, "guide", "/auth.md"),
+		described("jwks", "/.well-known/jwks.json"),
+		described("server-metadata", "/.well-known/oauth-authorization-server"),
+		described("resource-metadata", "/.well-known/oauth-protected-resource"),
+		described("guide", "/auth.md"),
 		{name: "content", title: "GET content", work: getting(anyone, file)},
 		{name: "content-link", title: "GET content through a link", work: getting(anyone, s.framed)},
 		{name: "content-head", title: "HEAD content", work: asking(anyone, 200, "HEAD", file, nil)},
@@ -113,11 +81,6 @@ func (b *bench) readRoutes(s shelf, archive string) []row {
 	}
 }
 
-// described is the row of a document that describes the deployment.
-func described(g *wire.Agent, name, path string) row {
-	return row{name: name, title: "GET " + path, work: getting(g, path)}
-}
-
 // shelf is what the rows read: the newest of many artifacts.
 type shelf struct {
 	shown
@@ -131,8 +94,6 @@ const listed = 50
 
 // archive returns the URL of the bundle of what is read. It waits for one that the hosts' own jobs are making.
 func (s shelf) archive(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
 	for {
 		view, err := s.AgentView(ctx, s.ArtifactID)
 		if err != nil {
@@ -142,7 +103,7 @@ func (s shelf) archive(ctx context.Context) (string, error) {
 		case string(artifact.BundleReady):
 			return view.Bundle.URL, nil
 		case string(artifact.BundlePending):
-			pause(ctx, healthPoll)
+			pause(ctx, settleQuiet*settlePause)
 		default:
 			return "", fmt.Errorf("the bundle of what is read is %s", view.Bundle.Status)
 		}
@@ -156,7 +117,7 @@ func (b *bench) openShelf(ctx context.Context) (s shelf, err error) {
 		return s, err
 	}
 	m := &maker{bench: b, ctx: ctx}
-	owner, _ := m.provision()
+	owner := m.provision().Agent
 	if m.err == nil {
 		_, m.err = prepare(ctx, b, listed-1, func(m *maker) shown { return m.show(owner, onePage()...) })
 	}
@@ -167,7 +128,7 @@ func (b *bench) openShelf(ctx context.Context) (s shelf, err error) {
 	m.first(func(ctx context.Context, _ int) error {
 		a, err := call(ctx, b.anyone, http.StatusOK, "HEAD", s.RevisionContentURL, nil)
 		s.etag = a.Header.Get("ETag")
-		return errors.Join(err, b.makeBundles(ctx))
+		return err
 	})
 	return s, m.err
 }

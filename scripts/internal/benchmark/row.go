@@ -19,21 +19,22 @@ type stock func(ctx context.Context) ([]operation, error)
 type row struct {
 	name     string // for -row
 	title    string
-	work     operation // again and again
-	stock    stock     // instead of work: until the time is over or nothing is left
-	clients  int       // 0: a row with 1 client and one with many
-	lines    int       // that an operation leaves in the request log; 0: one
-	bare     bool      // it asks engines only, and is counted in this process
-	designed string    // round trips, RRU and WRU that the tables were designed for; empty: there is no such figure
+	work     operation                               // again and again
+	stock    stock                                   // instead of work: until the time is over or nothing is left
+	whole    bool                                    // all of stock is done by one client, however long it takes
+	run      func(ctx context.Context, r *row) error // instead of both: fills in what was measured
+	clients  int                                     // 0: a row with 1 client and one with many
+	lines    int                                     // that an operation leaves in the request log; 0: one
+	optional bool                                    // it is left out where it fails
+	bill     bill                                    // what one operation costs beside what is counted
 
-	done    int               // operations
-	took    []time.Duration   // each of them, sorted
-	each    [][]time.Duration // of each client
+	done    int             // operations
+	took    []time.Duration // each of them, sorted
 	elapsed time.Duration
 	used    reading // by all operations
 }
 
-// unknown is the number of lines of a row whose operations differ.
+// unknown is a number of lines of the request log.
 const unknown = -1
 
 func (r *row) id() string { return fmt.Sprintf("%s/%d", r.name, r.clients) }
@@ -43,7 +44,9 @@ func byClients(rows []row) []row {
 	var out []row
 	for _, r := range rows {
 		counts := []int{1, manyClients}
-		if r.clients != 0 {
+		if r.whole || r.run != nil {
+			counts = counts[:1]
+		} else if r.clients != 0 {
 			counts = []int{r.clients}
 		}
 		for _, r.clients = range counts {
@@ -74,7 +77,7 @@ func (r *row) add(took []time.Duration, elapsed time.Duration, used reading) {
 	slices.Sort(r.took)
 	r.elapsed += elapsed
 	r.used = r.used.plus(used, 1)
-	r.used.Resident = used.Resident
+	r.used.Resident, r.used.Peak = used.Resident, used.Peak
 }
 
 // errNoMore ends the work of a client without being a failure: what was prepared is used up.
@@ -136,11 +139,6 @@ func repeated(work operation, n int) stock {
 
 // each does something n times, some at once, and returns the results. The first error ends it.
 func each[T any](ctx context.Context, n int, do func(ctx context.Context, i int) (T, error)) ([]T, error) {
-	return atOnce(ctx, manyClients, n, do)
-}
-
-// atOnce is each with so many at once.
-func atOnce[T any](ctx context.Context, most, n int, do func(ctx context.Context, i int) (T, error)) ([]T, error) {
 	out, tasks := make([]T, n), make([]operation, n)
 	for i := range tasks {
 		tasks[i] = func(ctx context.Context, _ int) (err error) {
@@ -148,7 +146,7 @@ func atOnce[T any](ctx context.Context, most, n int, do func(ctx context.Context
 			return err
 		}
 	}
-	_, err := drive(ctx, most, forever, consuming(tasks))
+	_, err := drive(ctx, manyClients, forever, consuming(tasks))
 	return out, err
 }
 
@@ -158,21 +156,14 @@ const forever = 24 * time.Hour
 // warming is the part of its time for which a row runs before it is measured.
 const warming = 6
 
-// measure measures a row for the asked time. Making what it uses up has warmed everything.
-func (b *bench) measure(ctx context.Context, r *row, long time.Duration) error {
-	if r.stock == nil {
-		if _, err := drive(ctx, r.clients, long/warming, r.work); err != nil {
+// measure measures a row. Making what it uses up has warmed everything.
+func (b *bench) measure(ctx context.Context, r *row) error {
+	if r.work != nil {
+		if _, err := drive(ctx, r.clients, b.duration/warming, r.work); err != nil {
 			return fmt.Errorf("%s: %w", r.id(), err)
 		}
 	}
-	return b.turn(ctx, r, long)
-}
-
-// wholly does all that is prepared for a row, however long it takes, for one client.
-func (b *bench) wholly(ctx context.Context, r *row) error {
-	b.say("measuring %s", r.title)
-	r.name, r.clients = r.title, 1
-	return b.turn(ctx, r, forever)
+	return b.turn(ctx, r, b.duration)
 }
 
 // turn measures a row once. What it uses up is made before.
@@ -182,28 +173,33 @@ func (b *bench) turn(ctx context.Context, r *row, long time.Duration) (err error
 			err = fmt.Errorf("%s: %w", r.id(), err)
 		}
 	}()
+	if r.run != nil {
+		return r.run(ctx, r)
+	}
+	work := r.work
 	if r.stock != nil {
 		tasks, err := r.stock(ctx)
 		if err != nil {
 			return err
 		}
-		r.work = consuming(tasks)
+		work = consuming(tasks)
 	}
-	before, err := b.read(ctx, r, unknown)
+	if r.whole {
+		long = forever
+	}
+	before, err := b.read(ctx, unknown)
 	if err != nil {
 		return err
 	}
+	b.hosts.resetPeak()
 	began := time.Now()
-	r.each, err = drive(ctx, r.clients, long, r.work)
+	each, err := drive(ctx, r.clients, long, work)
 	elapsed := time.Since(began)
 	if err != nil {
 		return err
 	}
-	took, lines := slices.Concat(r.each...), unknown
-	if r.lines != unknown && b.side == nil { // whose log may hold more
-		lines = before.Requests + len(took)*max(r.lines, 1)
-	}
-	after, err := b.read(ctx, r, lines)
+	took := slices.Concat(each...)
+	after, err := b.read(ctx, before.Requests+len(took)*max(r.lines, 1))
 	r.add(took, elapsed, after.plus(before, -1))
 	return err
 }
@@ -214,22 +210,19 @@ const (
 	settleMost  = 5 * time.Second
 )
 
-// read reads what has been used, of this process for a row that asks engines only, once the request log has so many
-// lines: they follow their answers. If the number is unknown, it waits until no more come, where there are any.
-func (b *bench) read(ctx context.Context, r *row, lines int) (reading, error) {
-	if r.bare {
-		return b.bare.reading().with(b.running()), nil
-	}
+// read reads what has been used once the request log has so many lines: they follow their answers. If the number is
+// unknown, it waits until no more come, where there are any.
+func (b *bench) read(ctx context.Context, lines int) (reading, error) {
 	deadline := time.Now().Add(settleMost)
 	for last, quiet := unknown, 0; ; time.Sleep(settlePause) {
-		now, err := b.counted()
+		now, err := b.hosts.ask(readCommand)
 		if quiet++; now.Requests != last {
 			last, quiet = now.Requests, 0
 		}
 		settled := lines == unknown && (quiet == settleQuiet || last == 0)
 		switch {
 		case err != nil || last == lines || settled:
-			return now.with(b.running()), err
+			return now, err
 		case ctx.Err() != nil:
 			return now, context.Cause(ctx)
 		case lines != unknown && (last > lines || time.Now().After(deadline)):

@@ -17,6 +17,11 @@ import (
 	"vitrine/shared/platform/id"
 )
 
+// dynamodb is a client of the engine with the settings of our own.
+func (b *bench) dynamodb() *dynamodb.Client {
+	return dynamodb.NewFromConfig(b.engines.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &b.engines.DynamoDB })
+}
+
 // field copies the items of one artifact: its gate, its revision and the files of that.
 type field struct {
 	client *dynamodb.Client
@@ -30,7 +35,7 @@ type item = map[string]types.AttributeValue
 
 // openField reads the items of an artifact as the store wrote them.
 func (b *bench) openField(ctx context.Context, a id.Artifact) (*field, error) {
-	f := &field{client: b.place.dynamodb(), table: dynamo.Named(b.place.tables).Core, grown: 1}
+	f := &field{client: b.dynamodb(), table: dynamo.Named(b.tables).Core, grown: 1}
 	out, err := f.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 &f.table,
 		ConsistentRead:            aws.Bool(true),
@@ -58,6 +63,9 @@ const batchMost = 25
 
 // grow makes copies until there are so many artifacts.
 func (f *field) grow(ctx context.Context, artifacts int) error {
+	if artifacts <= f.grown {
+		return nil
+	}
 	perBatch := batchMost / (1 + len(f.others))
 	batches := (artifacts - f.grown + perBatch - 1) / perBatch
 	_, err := each(ctx, batches, func(ctx context.Context, batch int) (none struct{}, err error) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"reflect"
 	"runtime/metrics"
 	"runtime/pprof"
 	"syscall"
@@ -22,16 +23,14 @@ import (
 )
 
 // order is what the process of the hosts is told first, as one line of JSON. Lines of one command each follow; the end
-// of the input ends the process.
+// of the input ends the process. Because -against tells it to programs of other commits, its fields keep their names,
+// as those of reading do.
 type order struct {
 	Engines *engine.Engines
 	Data    string // folder of the key rings
 	Tables  string
 	Log     string // file of the request log
 	Counted bool   // no jobs, and calls of AWS are counted by name as well
-	// Functions runs the hosts as so many functions each, 0: in this process. The log of functions holds more than
-	// requests, and is not summed up.
-	Functions int
 }
 
 // The commands, beside the file of a CPU profile that begins. Each is answered with one line of JSON, a reading.
@@ -71,15 +70,7 @@ func serve(in io.Reader, out io.Writer) error {
 	if o.Counted {
 		with.Middleware = []func(*middleware.Stack) error{sum.name}
 	}
-	if o.Functions > 0 { // which take no other numbers
-		with.Lambda = true
-		with.Processes = o.Functions
-		with.Output = log
-		with.Limits = limits.Default()
-		with.Limits.Pow = limits.PowOff
-	} else {
-		assembly.SetMemory(os.Getenv)
-	}
+	assembly.SetMemory(os.Getenv)
 	s, err := stack.Start(context.Background(), with)
 	if err != nil {
 		return err
@@ -129,4 +120,23 @@ func allocated() int64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return int64(sample[0].Value.Uint64())
+}
+
+// lifted returns limits that no load reaches. Limits that are off would not be counted, and a request would then cost
+// less than in a deployment. The limit of polls stays, because the server paces open pages by it.
+func lifted() limits.Limits {
+	const boundless = 1 << 30
+	l := limits.Default()
+	live := l.Live
+	for n, rates := 0, reflect.ValueOf(&l).Elem(); n < rates.NumField(); n++ {
+		if r, ok := rates.Field(n).Addr().Interface().(*limits.Rate); ok {
+			r.Limit = boundless
+		}
+	}
+	l.Live, l.Pow = live, limits.PowOff
+	ephemeral, pro := l.Tiers[limits.Ephemeral], l.Tiers[limits.Pro]
+	ephemeral.NewArtifactsPerDay, ephemeral.Reads = boundless, boundless
+	ephemeral.FileSize, ephemeral.ArtifactSize = pro.FileSize, pro.ArtifactSize // no workspace can be paid here
+	l.Tiers[limits.Ephemeral] = ephemeral
+	return l
 }

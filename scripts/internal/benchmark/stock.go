@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -68,16 +67,21 @@ func (m *maker) show(g *wire.Agent, files ...wire.File) shown {
 	return s
 }
 
-// page is an artifact of one file, and site one of three, in the workspace whose turn it is.
+// page is an artifact of one file, in the workspace whose turn it is.
 func (m *maker) page() shown { return m.show(m.inTurn(m.n), onePage()...) }
-func (m *maker) site() shown { return m.show(m.inTurn(m.n), site()...) }
+
+// provisioned is a workspace of its own.
+type provisioned struct {
+	*wire.Agent
+	contract.Provisioned
+}
 
 // provision makes a workspace.
-func (m *maker) provision() (g *wire.Agent, made contract.Provisioned) {
+func (m *maker) provision() (p provisioned) {
 	if m.err == nil {
-		g, made, m.err = m.anyone.Provision(m.ctx)
+		p.Agent, p.Provisioned, m.err = m.anyone.Provision(m.ctx)
 	}
-	return g, made
+	return p
 }
 
 // stocked prepares operations, as many as a row usually uses up.
@@ -86,13 +90,6 @@ func (b *bench) stocked(do func(m *maker) operation) stock { return b.making(sto
 // making prepares operations.
 func (b *bench) making(most int, do func(m *maker) operation) stock {
 	return func(ctx context.Context) ([]operation, error) { return prepare(ctx, b, b.atMost(most), do) }
-}
-
-// allowed does an operation as often as a gate that has just opened lets it through.
-func (b *bench) allowed(most int, work operation) stock {
-	return func(ctx context.Context) ([]operation, error) {
-		return slices.Repeat([]operation{work}, b.atMost(most)), b.openGate(ctx)
-	}
 }
 
 // gated prepares operations that make or need a workspace of their own, as many as the gate lets through.
@@ -105,9 +102,12 @@ func (b *bench) gated(most int, do func(m *maker) operation) stock {
 	}
 }
 
+// same prepares the same operation each time.
+func same(work operation) func(*maker) operation { return func(*maker) operation { return work } }
+
 // openGate raises the gate as far as it goes and forgets what the gates have counted in this minute and the next.
 func (b *bench) openGate(ctx context.Context) error {
-	client, tables := b.place.dynamodb(), dynamo.Named(b.place.tables)
+	client, tables := b.dynamodb(), dynamo.Named(b.tables)
 	now := time.Now()
 	err := dynamo.New(client, tables).Workspaces.SetQuota(ctx, ephemeral.Quota{PerMinute: gateMost}, now)
 	for _, minute := range []time.Time{now, now.Add(time.Minute)} {

@@ -8,11 +8,10 @@ import (
 	"time"
 )
 
-// column is a figure of rows. Text stands for it where the figure alone would mislead, or where there is none.
+// column is a figure of rows.
 type column struct {
 	title, form string
 	of          func(r *row) float64
-	text        func(r *row) string
 }
 
 // The columns that tables are made of.
@@ -26,11 +25,10 @@ var (
 	perSecond  = column{title: "Per second", form: "%.0f", of: (*row).rate}
 	seconds    = column{title: "Seconds", form: "%.1f", of: func(r *row) float64 { return r.elapsed.Seconds() }}
 	hostCPU    = perOperation("CPU ms, hosts", "%.2f", func(u reading) float64 { return millis(u.CPU) })
-	engineCPU  = perOperation("Engines", "%.2f", func(u reading) float64 { return millis(u.Engines) })
 	allocating = perOperation("KB allocated", "%.0f", func(u reading) float64 { return float64(u.Allocated) / (1 << 10) })
 	memoryUsed = column{title: "Resident MB", form: "%.1f", of: func(r *row) float64 { return megabytes(r.used.Resident) }}
 	weight     = perOperation("KB", "%.1f", func(u reading) float64 { return float64(u.Sent) / 1000 })
-	designed   = column{title: "Designed", text: func(r *row) string { return r.designed }}
+	memoryPeak = column{title: "At most", form: "%.1f", of: func(r *row) float64 { return megabytes(r.used.Peak) }}
 )
 
 // perOperation is a column of what one operation takes.
@@ -47,33 +45,23 @@ func latency(p int) column {
 	}
 }
 
-// ownOr puts a figure in brackets where the load's own process is counted.
-func ownOr(c column) column {
-	c.text = func(r *row) string {
-		if form := c.form; r.bare {
-			return fmt.Sprintf("("+form+")", c.of(r))
-		}
-		return fmt.Sprintf(c.form, c.of(r))
-	}
+// exactly is a column with two digits.
+func exactly(c column) column {
+	c.form = "%.2f"
 	return c
 }
 
 // measured are the columns of rows that are measured with clients.
 var measured = []column{
-	clients, calls, rru, wru, roundTrips, latency(50), latency(95), latency(99), perSecond, ownOr(hostCPU), engineCPU,
-	ownOr(allocating), memoryUsed, designed,
+	clients, calls, rru, wru, roundTrips, latency(50), latency(95), latency(99), perSecond, hostCPU, allocating,
+	memoryUsed,
 }
 
-func (c column) cell(r *row) string {
-	if c.text != nil {
-		return c.text(r)
-	}
-	return fmt.Sprintf(c.form, c.of(r))
-}
+func (c column) cell(r *row) string { return fmt.Sprintf(c.form, c.of(r)) }
 
 // printRows prints rows with the columns after their titles.
-func printRows(w io.Writer, what string, columns []column, rows ...*row) {
-	head := []string{what}
+func printRows(w io.Writer, columns []column, rows ...*row) {
+	head := []string{"What"}
 	for _, c := range columns {
 		head = append(head, c.title)
 	}
@@ -97,17 +85,11 @@ func printTable(w io.Writer, head []string, lines ...[]string) {
 }
 
 // sayMachine prints a legend and what the figures were taken on.
-func sayMachine(w io.Writer, legend string, args ...any) {
-	fmt.Fprintf(w, "\n"+strings.TrimSpace(legend)+"\n", args...)
-	fmt.Fprintf(w, "Machine: %d cores, %s, %s/%s, which load, hosts and engines share.\n",
-		runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-func many(clients int) string {
-	if clients == 1 {
-		return "1 client"
-	}
-	return fmt.Sprint(clients, " clients")
+func sayMachine(w io.Writer, legend string) {
+	fmt.Fprintf(w, "\n%s\nMachine: %d cores, %s, %s/%s, which load, hosts and engines share.\n",
+		strings.TrimSpace(legend), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 func millis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func megabytes(n int64) float64 { return float64(n) / (1 << 20) }

@@ -3,11 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"slices"
-
-	"vitrine/scripts/internal/benchmark/checkout"
 )
 
 // slowerRatio is how many times as long a request may take before it counts as slower.
@@ -21,44 +18,24 @@ Each figure is the median of %d rounds of %v. The ratio is how many times as lon
 medians of the requests a second. The spread is a confidence interval of 94 %% for the ratio of a round; of five rounds
 it goes from the lowest to the highest. Slower: the ratio and the whole spread are above %[4]v. Unclear: the ratio is
 and the spread is not, and more rounds or a quieter machine would tell. Faster: both are below 1/%[4]v.
-Each side has engines of its own, DynamoDB's in memory. %[5]s
-Hosts and engines are processes of their own, whose CPU time the kernel counts; resident is the memory of the hosts'.
-Calls and capacity are those of the request log.
+Each side has engines of its own, DynamoDB's in memory, and counts requests against limits that no load reaches.
 "This tree" is the working tree, also with what is not committed.
 `
 
-const (
-	limitsCounted = "Rate limits are counted and lifted."
-	limitsOff     = "Rate limits are off and requests not counted, because one of the commits cannot lift them otherwise."
-)
-
-// report prints the tables of the rows and that of the zip files.
+// report prints the tables of the rows.
 func (c *comparison) report(w io.Writer) {
-	base := c.sides[1]
-	requests, cpu := perSecond, hostCPU
-	requests.title, cpu.title = "Requests/s", "CPU ms of hosts"
-	c.table(w, []column{requests, latency(50)}, []string{"Ratio", "Spread", "Verdict"}, func(p *pair) []string {
+	requests := perSecond
+	requests.title = "Requests/s"
+	c.table(w, []column{requests, latency(50), hostCPU}, []string{"Ratio", "Spread", "Verdict"}, func(p *pair) []string {
 		v := compare(p.values(0, requests), p.values(1, requests))
 		return []string{fmt.Sprintf("%.2f", v.ratio), fmt.Sprintf("%.2f–%.2f", v.low, v.high), v.String()}
 	})
-	columns := []column{cpu, engineCPU, latency(95), latency(99)}
-	c.table(w, columns, []string{"Ratio of the hosts' CPU"}, func(p *pair) []string {
-		return []string{ratioOf("%.2f", median(p.values(0, cpu)), median(p.values(1, cpu)))}
-	})
-	c.table(w, []column{calls, rru, wru, memoryUsed}, nil, func(*pair) []string { return nil })
-	head := []string{"Function", "Zip MB for amd64, " + thisTree, base.name, "Ratio"}
-	printTable(w, head, zipLines(c.sides[0].zips, base.zips)...)
-	if base.unbuilt != nil {
-		fmt.Fprintf(w, "\nThe build of the functions of %s fails: %v\n", base.name, base.unbuilt)
-	}
-	numbers := limitsOff
-	if c.counts() {
-		numbers = limitsCounted
-	}
-	sayMachine(w, pairLegend, c.rounds, c.duration, base.name, slowerRatio, numbers)
+	columns := []column{calls, rru, wru, latency(95), latency(99), memoryUsed}
+	c.table(w, columns, nil, func(*pair) []string { return nil })
+	sayMachine(w, fmt.Sprintf(pairLegend, c.rounds, c.duration, c.names[1], slowerRatio))
 	for _, p := range c.pairs {
 		if p.unserved != nil {
-			fmt.Fprintf(w, "%s with %s is left out: %v.\n", p.sides[0].title, many(p.sides[0].clients), p.unserved)
+			fmt.Fprintf(w, "%s is left out: %v.\n", p.sides[0].id(), p.unserved)
 		}
 	}
 }
@@ -67,14 +44,14 @@ func (c *comparison) report(w io.Writer) {
 func (c *comparison) table(w io.Writer, columns []column, more []string, of func(*pair) []string) {
 	head := []string{"What", clients.title}
 	for _, col := range columns {
-		head = append(head, col.title+", "+thisTree, c.sides[1].name)
+		head = append(head, col.title+", "+thisTree, c.names[1])
 	}
 	var lines [][]string
 	for _, p := range c.pairs {
 		if p.unserved != nil {
 			continue
 		}
-		line := []string{p.sides[0].title, clients.cell(&p.sides[0])}
+		line := []string{p.sides[0].title, clients.cell(p.sides[0])}
 		for _, col := range columns {
 			for n := range p.rounds {
 				line = append(line, fmt.Sprintf(col.form, median(p.values(n, col))))
@@ -93,28 +70,6 @@ func (p *pair) values(side int, c column) []float64 {
 		out = append(out, c.of(r))
 	}
 	return out
-}
-
-// zipLines are a line for each function that one of the sides has.
-func zipLines(this, base checkout.Sizes) (lines [][]string) {
-	all := maps.Clone(this)
-	maps.Copy(all, base)
-	for _, host := range slices.Sorted(maps.Keys(all)) {
-		line := []string{host}
-		for _, size := range []int64{this[host], base[host]} {
-			line = append(line, fmt.Sprintf("%.3f", float64(size)/1e6))
-		}
-		lines = append(lines, append(line, ratioOf("%.3f", float64(this[host]), float64(base[host]))))
-	}
-	return lines
-}
-
-// ratioOf is a dash where there is nothing to compare.
-func ratioOf(form string, this, base float64) string {
-	if this == 0 || base == 0 {
-		return "–"
-	}
-	return fmt.Sprintf(form, this/base)
 }
 
 // verdict is how many times as long a request takes in this tree as in its baseline.

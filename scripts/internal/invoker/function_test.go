@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"maps"
 	"net"
 	"os"
@@ -20,7 +19,6 @@ import (
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/output"
-	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/env"
 )
 
@@ -72,6 +70,12 @@ func (d *deployment) function(t *testing.T, host string, changes ...string) *run
 	return f
 }
 
+// event reads an event of a host.
+func event(t *testing.T, host, name string) []byte {
+	t.Helper()
+	return harness.Must(os.ReadFile(filepath.Join("..", "..", "..", "events", host, name+".json")))(t)
+}
+
 // send invokes a function and returns what show prints.
 func send(t *testing.T, f *runtime.Function, event []byte) (string, error) {
 	t.Helper()
@@ -97,11 +101,11 @@ func TestEveryEventIsAnsweredByItsFunction(t *testing.T) {
 			files := harness.Must(filepath.Glob(filepath.Join("..", "..", "..", "events", host, "*.json")))(t)
 			for _, file := range files {
 				name := strings.TrimSuffix(filepath.Base(file), ".json")
-				event := harness.Must(os.ReadFile(file))(t)
-				if key := []byte("${KEY}"); bytes.Contains(event, key) { // one of the events revokes its key
-					event = bytes.ReplaceAll(event, key, []byte(d.NewAgent(t).Key))
+				sent := event(t, host, name)
+				if key := []byte("${KEY}"); bytes.Contains(sent, key) { // one of the events revokes its key
+					sent = bytes.ReplaceAll(sent, key, []byte(d.NewAgent(t).Key))
 				}
-				got, err := send(t, f, event)
+				got, err := send(t, f, sent)
 				want := cmp.Or(statuses[host+"/"+name], statuses[name], "404")
 				if status, _, _ := strings.Cut(got, " "); status != want || err != nil {
 					t.Errorf("%s: want %s, got %s%v", name, want, got, err)
@@ -135,53 +139,6 @@ var statuses = map[string]string{
 	"content/file-malformed-escape": "400",
 }
 
-// contentEvent asks the content function for a URL.
-func contentEvent(t *testing.T, target string) []byte {
-	t.Helper()
-	_, path, _ := strings.Cut(strings.TrimPrefix(target, "http://"), "/")
-	event, err := json.Marshal(map[string]any{
-		"httpMethod": "GET", "path": "/" + path, "multiValueHeaders": map[string][]string{"Host": {"127.0.0.1"}},
-		"requestContext": map[string]any{"domainName": "127.0.0.1", "identity": map[string]any{"sourceIp": "127.0.0.1"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return event
-}
-
-func TestAFileIsStreamedAndAnEngineThatEndsBreaksItOff(t *testing.T) {
-	d := deploy(t)
-	agent := d.NewAgent(t)
-	film := bytes.Repeat([]byte("0123456789abcdef"), 10<<16) // 10 MiB: more than a buffered answer may be
-	p, err := agent.PublishFiles(t.Context(), "Film", "", wire.File{Path: "film.mp4", Body: film})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := d.function(t, "content", env.ResponseMode, "stream")
-	got, err := send(t, f, contentEvent(t, p.RevisionContentURL))
-	head, body, _ := strings.Cut(got, "\n\n")
-	if err != nil || !strings.HasPrefix(head, "200 OK\n") || body != string(film) {
-		t.Fatalf("%s: %d of %d bytes, %v", head, len(body), len(film), err)
-	}
-	broken := brokenS3(t, d.settings[env.S3Endpoint], len(film)/2)
-	f = d.function(t, "content", env.ResponseMode, "stream", env.S3Endpoint, broken)
-	got, err = send(t, f, contentEvent(t, p.RevisionContentURL))
-	var failure *runtime.Failure
-	head, body, _ = strings.Cut(got, "\n\n")
-	if !errors.As(err, &failure) || failure.Type != "AnswerCut" || !strings.Contains(head, "Content-Length: 10485760") ||
-		len(body) >= len(film) {
-		t.Errorf("%s: %d bytes, %v", head, len(body), err)
-	}
-	if again, err := send(t, f, contentEvent(t, d.Origins.Content+"/healthz")); err != nil ||
-		!strings.HasPrefix(again, "200 OK\n") {
-		t.Errorf("the function did not survive: %s %v", again, err)
-	}
-	if log := d.log.String(); !strings.Contains(log, `"code":"storage_unavailable"`) ||
-		!strings.Contains(log, `"requestId":"`) {
-		t.Errorf("the log does not tell: %s", log)
-	}
-}
-
 func TestAFunctionStartsWhileItsEnginesHang(t *testing.T) {
 	d := deploy(t)
 	hanging, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and never answers
@@ -191,8 +148,7 @@ func TestAFunctionStartsWhileItsEnginesHang(t *testing.T) {
 	defer hanging.Close()
 	endpoint := "http://" + hanging.Addr().String()
 	f := d.function(t, "content", env.DynamoDBEndpoint, endpoint, env.S3Endpoint, endpoint)
-	if got, err := send(t, f, contentEvent(t, d.Origins.Content+"/healthz")); err != nil ||
-		!strings.HasPrefix(got, "200 OK\n") {
+	if got, err := send(t, f, event(t, "content", "healthz")); err != nil || !strings.HasPrefix(got, "200 OK\n") {
 		t.Error(got, err)
 	}
 }

@@ -1,51 +1,16 @@
 package main
 
 import (
-	"errors"
 	"io"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/localapi/gateway"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/expect"
 )
-
-// brokenS3 stands before an S3 engine and cuts its answers after some bytes.
-func brokenS3(t *testing.T, endpoint string, after int) string {
-	t.Helper()
-	target, err := url.Parse(endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := &httputil.ReverseProxy{
-		Rewrite: func(r *httputil.ProxyRequest) {
-			r.Out.URL.Scheme = target.Scheme
-			r.Out.URL.Host = target.Host
-			r.Out.Host = r.In.Host
-		},
-		ModifyResponse: func(r *http.Response) error {
-			r.Body = struct {
-				io.Reader
-				io.Closer
-			}{io.MultiReader(io.LimitReader(r.Body, int64(after)), iotest.ErrReader(errors.New("cut"))), r.Body}
-			return nil
-		},
-		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
-	}
-	server := httptest.NewServer(proxy)
-	server.Config.ErrorLog = proxy.ErrorLog
-	t.Cleanup(server.Close)
-	return server.URL
-}
 
 func TestAnAnswerIsPrintedAsHTTP(t *testing.T) {
 	nul := strings.Repeat("\x00", 8)

@@ -17,11 +17,7 @@ import (
 // wake sends the event of its schedule to a function.
 func wake(t *testing.T, d *deployment, host string) {
 	t.Helper()
-	event, err := os.ReadFile(filepath.Join("..", "..", "..", "events", host, "schedule.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := d.function(t, host).Invoke(t.Context(), event); err != nil {
+	if _, err := d.function(t, host).Invoke(t.Context(), event(t, host, "schedule")); err != nil {
 		t.Errorf("%s: %v\n%s", host, err, d.log.String())
 	}
 }

@@ -214,8 +214,8 @@ func TestCheckSavesPicturesWithAllAlone(t *testing.T) {
 }
 
 func TestCheckPrintsFiguresWithoutTests(t *testing.T) {
-	said, calls := newMachine(t, "go").checkWith(t, []string{"-figures", "-list", "words"})
-	if calls != "go run ./scripts/internal/measure -list words\n" || said != "" {
+	said, calls := newMachine(t, "go").checkWith(t, []string{"-figures", "-list", "columns"})
+	if calls != "go run ./scripts/internal/measure -list columns\n" || said != "" {
 		t.Errorf("it says %q after\n%s", said, calls)
 	}
 }

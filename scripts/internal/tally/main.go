@@ -125,7 +125,6 @@ func (t *tally) verdict(e event, key test) {
 	}
 	if !bad {
 		t.passed++
-		t.tell(key)
 		return
 	}
 	t.failed++
@@ -183,15 +182,6 @@ func excerpt(lines []string) []string {
 		}
 	}
 	return lines[max(0, len(lines)-maxLastLines):]
-}
-
-// tell shows what a test that passed has to say: lines that speak of what is still open.
-func (t *tally) tell(key test) {
-	for _, line := range t.held[key] {
-		if strings.Contains(line, "still open") {
-			fmt.Fprint(t.out, "note  ", strings.TrimSpace(line), "\n")
-		}
-	}
 }
 
 func (t *tally) print(lines []string) {

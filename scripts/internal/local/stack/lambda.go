@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,8 +23,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Defaults: how many requests of one host run at once in processes of their own, and how many more
-// may wait.
+// How many requests of one host run at once in processes of their own, and how many more may wait.
 const (
 	processes = 16 // twice the large bodies that one address may hold
 	waiting   = 100
@@ -98,7 +96,7 @@ func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
 		return c, err
 	}
 	c = localapi.Config{
-		Processes: cmp.Or(o.Processes, processes),
+		Processes: processes,
 		Waiting:   waiting,
 		Output:    o.Output,
 		Log:       o.Log,

@@ -67,9 +67,6 @@ type Options struct {
 	// processes of their own. Now, Middleware and the numbers of Limits, other than Cache and Bundles, cannot reach
 	// them: Start refuses those with ErrInProcess.
 	Lambda bool
-	// Processes is how many requests of one host its functions answer at once; 0: a default for
-	// small machines.
-	Processes int
 	// Output receives the output of functions and of their build, line by line and from several
 	// goroutines. It may be nil.
 	Output io.Writer
