@@ -39,35 +39,9 @@ func (e Event) claims(i *Issuer) map[string]any {
 	}
 }
 
-// The defects and oddities of events alone.
-const (
-	NoEvents       Hostile = "no_events"
-	TextEvents     Hostile = "text_events"
-	UnknownEvent   Hostile = "unknown_event" // to be taken and ignored
-	PlainSubject   Hostile = "plain_sub"     // sub beside the events, to be taken
-	OtherFormat    Hostile = "sub_format"
-	ForeignSubject Hostile = "sub_iss" // of another issuer
-)
-
-const day = 24 * time.Hour
-
 // eventDefects are what can be wrong with an event.
-var eventDefects = with(signatureDefects, defects{
-	WrongType:      member("typ", "JWT"),
-	NoType:         func(s *statement) { delete(s.header, "typ") },
-	AssertionType:  member("typ", assertionType),
-	FromFuture:     moment("iat", hour),
-	Old:            moment("iat", -2*day),
-	Expired:        both(moment("iat", -hour), moment("exp", -hour/2)),
-	NoSubject:      claim("sub_id", nil),
-	NoEvents:       claim("events", nil),
-	TextEvents:     claim("events", RevokedEvent),
+var eventDefects = with(signedDefects, defects{
+	FromFuture:     moment("iat", time.Hour),
 	UnknownEvent:   claim("events", map[string]any{otherEvent: map[string]any{}}),
-	OtherFormat:    claim("sub_id", map[string]any{"format": "email", "email": "ada@example.org"}),
 	ForeignSubject: func(s *statement) { s.claims["sub_id"].(map[string]any)["iss"] = "https://another.example" },
-	PlainSubject: func(s *statement) {
-		s.claims["sub"] = s.claims["sub_id"].(map[string]any)["sub"]
-		delete(s.claims, "sub_id")
-	},
-	RepeatedClaim: func(s *statement) { s.claimsAgain = `"events":{}` },
 })
