@@ -13,6 +13,7 @@ import (
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/clock"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/adapter/dynamo"
@@ -37,7 +38,7 @@ const callDelay = 40 * time.Millisecond
 // budgetEnv holds requests of one deployment against their budgets.
 type budgetEnv struct {
 	*harness.Env
-	clock    *harness.Clock
+	clock    *clock.Clock
 	owner    *wire.Agent
 	last     *lastAnswer
 	measures atomic.Bool // the calls of what is prepared are not delayed
@@ -45,11 +46,12 @@ type budgetEnv struct {
 
 func newBudgetEnv(t *testing.T) *budgetEnv {
 	t.Helper()
-	l, slow := &budgetEnv{clock: harness.NewClock()}, chaos.For(t)
+	l, slow := &budgetEnv{clock: clock.New(time.Now())}, chaos.For(t)
 	slow.On("").Always().If(func(input any) bool {
 		return l.measures.Load() && isNoTouch(input)
 	}).Before(chaos.Delay(callDelay))
-	l.measure(harness.NewEnv(t, l.clock.Use, func(o *stack.Options) {
+	l.measure(harness.NewEnv(t, func(o *stack.Options) {
+		o.Now = l.clock.Now
 		o.Middleware = append(o.Middleware, slow.Add)
 		harness.LimitReads(&o.Limits, artifactReads)
 	}))

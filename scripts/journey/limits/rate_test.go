@@ -14,13 +14,10 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// newLimitEnv is a deployment with small limits and a clock that the test moves.
+// newLimitEnv is a deployment with small limits.
 func newLimitEnv(t *testing.T, change func(*limits.Limits)) *harness.BackendEnv {
 	t.Helper()
-	now := harness.NewClock()
-	p := harness.NewBackendEnv(t, now.Use, func(o *stack.Options) { change(&o.Limits) })
-	p.Clock = now
-	return p
+	return harness.NewBackendEnv(t, func(o *stack.Options) { change(&o.Limits) })
 }
 
 // spendUntil checks that asking is refused with the code, still a second before the time that Retry-After told, and

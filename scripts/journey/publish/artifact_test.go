@@ -2,17 +2,12 @@ package publish
 
 import (
 	"bytes"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/id"
 )
 
 func TestAnAgentPublishesRevisesAndDeletes(t *testing.T) {
@@ -72,66 +67,6 @@ func TestAnAgentPublishesRevisesAndDeletes(t *testing.T) {
 	}
 }
 
-func TestListsShowTheWorkspacesOwnArtifactsNewestFirst(t *testing.T) {
-	t.Parallel()
-	d := harness.NewEnv(t)
-	g, other := d.NewAgent(t), d.NewAgent(t)
-	var want []id.Artifact
-	for i := range 5 {
-		want = append(want, harness.PublishPage(t, g, fmt.Sprint("No. ", i)).ArtifactID)
-	}
-	slices.Reverse(want)
-	harness.PublishPage(t, other, "foreign")
-	if got := harness.ListArtifacts(t, g, 2); !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	list := harness.Call[contract.ArtifactList](t, g, 200, "GET", "/v1/artifacts?limit=2", nil)
-	foreign := harness.Do(t, other, "GET", d.Origins.API+"/v1/artifacts?limit=2&cursor="+*list.PageInfo.NextCursor, nil)
-	if foreign.Code() != fault.InvalidCursor {
-		t.Errorf("F75: another workspace's cursor answers %d %s", foreign.Status, foreign.Code())
-	}
-}
-
-func TestT48AnotherWorkspacesThingsAreNotThere(t *testing.T) {
-	t.Parallel()
-	d := harness.NewEnv(t)
-	owner, stranger := d.NewAgent(t), d.NewAgent(t)
-	p, draft := harness.PublishPage(t, owner, "mine"), harness.DraftPage(t, owner, "draft")
-	revise := wire.Declare("X", harness.Page("x"))
-	revise.ArtifactID = p.ArtifactID
-	published, sessions := d.Origins.API+"/v1/artifacts/"+string(p.ArtifactID), d.Origins.Upload+"/v1/upload-sessions"
-	for _, ask := range []struct {
-		method, url string
-		body        any
-	}{
-		{"GET", published + "/agent-view", nil},
-		{"GET", published + "/revisions/" + string(p.RevisionID) + "/agent-view", nil},
-		{"DELETE", published, nil},
-		{
-			"POST",
-			d.Origins.API + "/v1/artifacts/" + string(draft.ArtifactID) + "/revisions/" + string(draft.RevisionID) + "/publish",
-			nil,
-		},
-		{"POST", sessions + "/" + string(draft.UploadSessionID) + "/finalize", nil},
-		{"POST", sessions, revise},
-	} {
-		foreign := harness.Do(t, stranger, ask.method, ask.url, ask.body, harness.KeyHeader()...)
-		random := strings.NewReplacer(
-			string(p.ArtifactID), string(id.NewArtifact()),
-			string(draft.ArtifactID), string(id.NewArtifact()),
-			string(draft.UploadSessionID), string(id.NewSession()),
-		).Replace(ask.url)
-		if r, revises := ask.body.(contract.CreateSession); revises {
-			r.ArtifactID = id.NewArtifact()
-			ask.body = r
-		}
-		missing := harness.Do(t, stranger, ask.method, random, ask.body, harness.KeyHeader()...)
-		if foreign.Status != 404 || foreign.Code() != missing.Code() || foreign.Message() != missing.Message() {
-			t.Errorf("%s %s: a foreign one answers %s, a random one %s", ask.method, ask.url, foreign.Body, missing.Body)
-		}
-	}
-}
-
 func TestWhatThereIsToKnowBeforeSigningInMayBeKeptForAWhile(t *testing.T) {
 	t.Parallel()
 	d := harness.NewEnv(t)
@@ -143,23 +78,6 @@ func TestWhatThereIsToKnowBeforeSigningInMayBeKeptForAWhile(t *testing.T) {
 		if !strings.Contains(string(a.Body), `"`+want+`"`) || a.Header.Get("Cache-Control") != "public, max-age=300" {
 			t.Errorf("%s answers %v %s", path, a.Header, a.Body)
 		}
-	}
-}
-
-func TestEphemeralArtifactsExpireADayAfterTheirLastPublication(t *testing.T) {
-	t.Parallel()
-	clock := harness.NewClock()
-	d := harness.NewEnv(t, clock.Use)
-	g := d.NewAgent(t)
-	first := harness.PublishPage(t, g, "one")
-	clock.Advance(20 * time.Hour)
-	p := harness.Must(g.PublishFiles(ctx, "Brief", first.ArtifactID, harness.Page("two")))(t)
-	clock.Advance(23 * time.Hour)
-	d.WantContent(t, p.RevisionContentURL, harness.Page("two").Body)
-	clock.Advance(time.Hour + time.Second)
-	d.WantGone(t, p.RevisionContentURL)
-	if _, err := g.AgentView(ctx, p.ArtifactID); err == nil {
-		t.Error("an expired artifact has a view")
 	}
 }
 

@@ -5,15 +5,10 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
-	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/limits"
 )
 
 // send sends the form as a page of the app host does.
@@ -95,80 +90,6 @@ func TestAReportReachesOperatorsAlone(t *testing.T) {
 	for _, secret := range []string{blob, email, "password", "alert", string(public)} {
 		if strings.Contains(s.Log.String(), secret) {
 			t.Errorf("the log holds %q", secret)
-		}
-	}
-}
-
-func TestWhatIsNotThereLooksTheSame(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	shared := harness.ShareURL(t, s.Agent, s.Published.ArtifactID)
-	thanks := wantThanks(t, send(t, s.Env, shared))
-	gone := harness.PublishPage(t, s.Agent, "gone")
-	dead := harness.ShareURL(t, s.Agent, gone.ArtifactID)
-	harness.TryDelete(t, s.Agent, gone.ArtifactID)
-	before := s.Snapshot(t)
-	for _, target := range []string{string(id.NewPublic()), string(id.NewArtifact()), dead, string(gone.ArtifactID)} {
-		if page := wantThanks(t, send(t, s.Env, target)); page != thanks {
-			t.Errorf("%s looks different", target)
-		}
-	}
-	s.WantUnchanged(t, before)
-}
-
-func TestOneReportOfAnAddressUnderTwentyAtOnce(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	form := url.Values{"target": {string(s.Published.ArtifactID)}, "reason": {"abuse_complaint"}}
-	answers := s.Concurrently(t, 20, func(int) (wire.Answer, error) {
-		return s.Anyone.Do(ctx, "POST", s.Origins.App+"/report", form.Encode(),
-			"Content-Type", "application/x-www-form-urlencoded")
-	})
-	for _, a := range answers {
-		wantThanks(t, a)
-	}
-	if n := len(kept(t, s.BackendEnv)); n != 1 {
-		t.Errorf("%d reports are kept", n)
-	}
-}
-
-func TestAReportThatDiesIsKeptWithItsEventOrNotAtAll(t *testing.T) {
-	t.Parallel()
-	s := harness.NewFaultEnv(t, func(o *stack.Options) { o.Limits.Pow = limits.PowAdaptive })
-	fresh := func() string {
-		s.Clock.Advance(time.Hour) // the windows of all counters have ended
-		return harness.PublishPage(t, s.NewAgent(t), "shared").UnlistedURL
-	}
-	shared := fresh()
-	calls := s.Calls(func() { wantThanks(t, send(t, s.Env, shared)) })
-	if len(calls) != 7 {
-		t.Fatalf("a report makes the calls %v", calls)
-	}
-	want := 1
-	for _, call := range calls {
-		for when, action := range map[string]func(*chaos.Rule, ...chaos.Action) *chaos.Rule{
-			"before": (*chaos.Rule).Before,
-			"after":  (*chaos.Rule).After,
-		} {
-			shared := fresh()
-			action(s.Faults.On("").If(func(input any) bool { return harness.CallName(input) == call }), chaos.Crash)
-			if a := send(t, s.Env, shared); a.Status == http.StatusOK {
-				t.Errorf("the process did not die %s %s", when, call)
-			}
-			s.Revive()
-			left := want
-			if when == "after" && call == "TransactWriteItems" {
-				left++
-			}
-			if got := len(kept(t, s.BackendEnv)); got != left {
-				t.Errorf("%s %s: %d reports, want %d", when, call, got, left)
-			}
-			want++
-			wantThanks(t, send(t, s.Env, shared))
-			if got := len(kept(t, s.BackendEnv)); got != want {
-				t.Errorf("%s %s: %d reports after another try, want %d", when, call, got, want)
-			}
-			s.CheckInvariants(t) // each report has its event
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -140,23 +139,5 @@ func TestAClosingAndACreationOvertakeEachOther(t *testing.T) {
 		if row := harness.LinkRows(t, s.Agent, p.ArtifactID)[next.ID]; row.RevokedAt == nil {
 			t.Errorf("a link from before the closing is listed as live: %+v", row)
 		}
-	}
-}
-
-// TestARevocationThatIsLostIsRepeated loses it before its commit and after.
-func TestARevocationThatIsLostIsRepeated(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	l := harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.ShareLink)
-	had := s.OpenLink(t, harness.MintLink(t, s.Agent, l.ID), "shared")
-	s.Faults.On("TransactWriteItems").Before(chaos.Fail(harness.ErrDown))
-	harness.WantRefused(t, harness.Must(revokeAsync(s.Agent, l.ID))(t), 503, fault.DatabaseUnavailable)
-	s.OpenLink(t, had.URL, "shared")
-	s.Faults.On("TransactWriteItems").After(chaos.Fail(harness.ErrDown))
-	harness.WantRefused(t, harness.Must(revokeAsync(s.Agent, l.ID))(t), 503, fault.DatabaseUnavailable)
-	s.WantLinksClosed(t, had) // it took effect
-	harness.RevokeLink(t, s.Agent, l.ID)
-	if done := s.Events(t, s.Agent); done["access_link.revoked"] != 1 {
-		t.Errorf("%v", done)
 	}
 }

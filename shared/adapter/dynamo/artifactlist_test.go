@@ -63,7 +63,9 @@ func TestListsPageWithoutGapsAndLeaveExpiredOnesOut(t *testing.T) {
 			if !want[a.ID] {
 				t.Errorf("%s is listed twice, foreign or expired", a.ID)
 			}
-			delete(want, a.ID)
+			if delete(want, a.ID); !last.CreatedAt.IsZero() && a.CreatedAt.After(last.CreatedAt) {
+				t.Errorf("%s comes after an older one", a.ID)
+			}
 			last = artifact.Position{CreatedAt: a.CreatedAt, ID: a.ID}
 		}
 		if !more {

@@ -128,7 +128,10 @@ func TestAWorkspaceComesWithAKeyAndAClaimToken(t *testing.T) {
 }
 
 func TestWhatIsNoClaimCodeIsIgnored(t *testing.T) {
-	for _, code := range []any{nil, 7, "", "clm_", "clm_01J8Z0T7Q1W2E3R4T5Y6V7X8ZI", "clm_" + strings.Repeat("0", 27)} {
+	for _, code := range []any{
+		nil, 7, map[string]any{"a": 1}, "", "clm_", "clm_01J8Z0T7Q1W2E3R4T5Y6V7X8ZI", "clm_" + strings.Repeat("0", 27),
+		"clm_0000000000000000000000000a", "'; DROP TABLE users; --", strings.Repeat("x", 10<<10),
+	} {
 		e := newQuotaEnv(t)
 		if _, err := e.provision(t, contract.ProvisionRequest{ClaimCode: code}); err != nil ||
 			e.store.made[0].Claim.ClaimCode != "" {
