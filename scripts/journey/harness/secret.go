@@ -3,7 +3,6 @@ package harness
 import (
 	"bytes"
 	"compress/flate"
-	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -31,33 +30,6 @@ func Inflated(v types.AttributeValue) string {
 	}
 	unpacked, _ := io.ReadAll(flate.NewReader(bytes.NewReader(b.Value)))
 	return string(b.Value) + string(unpacked)
-}
-
-const (
-	checkLen = 6
-	base62   = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-)
-
-// Relabel replaces a part of a credential and gives it the checksum of its new text, so that nothing but this part is
-// wrong.
-func Relabel(t testing.TB, text, was, is string) string {
-	t.Helper()
-	body := text[:len(text)-checkLen]
-	if body+withCheck(body) != text || strings.Count(body, was) == 0 {
-		t.Fatalf("%.20s is no credential with %q in it", text, was)
-	}
-	body = strings.Replace(body, was, is, 1)
-	return body + withCheck(body)
-}
-
-// withCheck returns the checksum of the text of a credential.
-func withCheck(body string) string {
-	sum, out := crc32.ChecksumIEEE([]byte(body)), make([]byte, checkLen)
-	for n := checkLen - 1; n >= 0; n-- {
-		out[n] = base62[sum%62]
-		sum /= 62
-	}
-	return string(out)
 }
 
 // peppers returns the keys under which the deployment hashes credentials.

@@ -10,13 +10,6 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// signIn types an address into the identity provider's form, which the page shows or is about to show.
-func signIn(p *browser.Page, email string) {
-	p.Wait(`document.querySelector("input[name=email]") !== null`)
-	browser.Eval[bool](&p.Document, `(document.querySelector("input[name=email]").value = "`+email+`", true)`)
-	p.Click("button[type=submit]:not([name])")
-}
-
 func TestAnAgentRegistersPublishesAndIsClaimedByAPerson(t *testing.T) {
 	t.Parallel()
 	d := harness.NewEnv(t, harness.Unlimited)
@@ -37,14 +30,14 @@ func TestAnAgentRegistersPublishesAndIsClaimedByAPerson(t *testing.T) {
 
 	p := browser.Open(t)
 	p.Go(started.Claim.VerificationURI)
-	signIn(p, "ada@example.org")
+	p.SignIn("ada@example.org")
 	p.WaitText("Let this agent in?")
 	p.WaitText("Tide tables")
 	if at := browser.Eval[string](&p.Document, `location.href`); strings.Contains(at, "ap_ca_") {
 		t.Error("the attempt token stays in the address bar")
 	}
 	p.Screenshot("journey-agent-claim")
-	browser.Eval[bool](&p.Document, `(document.querySelector("#user_code").value = "`+started.UserCode+`", true)`)
+	p.Fill("#user_code", started.UserCode)
 	p.Click(`form[action="/agent-auth/claim"] button:not([formaction])`)
 	p.Wait(`document.querySelector("h1") !== null && document.querySelector("#user_code") === null`)
 	p.Clean()

@@ -32,19 +32,11 @@ func publishAsMember(t *testing.T, d *harness.Env, email string, f wire.File) (*
 	p.Go(d.Origins.App + "/claim#" + provisioned.ClaimToken)
 	p.WaitText("kept in this tab")
 	p.Click(`main a[href^="/api/auth/sign-in"]`)
-	signIn(p, email)
+	p.SignIn(email)
 	p.WaitText("Tide tables")
 	p.Click(`form[action="/claim/confirm"] button`)
 	p.WaitText("One artifact is yours now.")
 	return p, made
-}
-
-// clickAndWait clicks and waits until the next page shows a text.
-func clickAndWait(p *browser.Page, selector, text string) {
-	browser.Eval[bool](&p.Document, "(window.before = true)")
-	p.Click(selector)
-	p.Wait(`!window.before && document.readyState === "complete"`)
-	p.WaitText(text)
 }
 
 func TestScriptsOfAClaimedArtifactRunInTheViewerAlone(t *testing.T) {
@@ -79,11 +71,11 @@ func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
 	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID))
 	p.WaitText("Tide tables")
 	for p.Visible(`a[href$="/revoke"]`) { // what the agent was given to hand on
-		clickAndWait(p, `a[href$="/revoke"]`, "Revoke this link?")
-		clickAndWait(p, ".card button", "Who can see it")
+		p.Follow(`a[href$="/revoke"]`, "Revoke this link?")
+		p.Follow(".card button", "Who can see it")
 	}
 	p.WaitText("Private")
-	clickAndWait(p, `form[action$="/unlisted"] button`, "Copy it now.")
+	p.Follow(`form[action$="/unlisted"] button`, "Copy it now.")
 	link := p.Text("#secret")
 	if !linkForm.MatchString(link) {
 		t.Fatalf("the page shows %q", link)
@@ -98,8 +90,8 @@ func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
 	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID))
 	p.WaitText("Unlisted")
 	p.Screenshot("journey-shared")
-	clickAndWait(p, `a[href$="/revoke"]`, "Revoke this link?")
-	clickAndWait(p, ".card button", "Who can see it")
+	p.Follow(`a[href$="/revoke"]`, "Revoke this link?")
+	p.Follow(".card button", "Who can see it")
 	other.Go("about:blank")
 	other.Go(link)
 	other.WaitText("This link opens nothing")
@@ -112,12 +104,12 @@ func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
 	}
 	harness.WantRefused(t, d.Get(t, source), 404, fault.NotFound)
 
-	clickAndWait(p, `form[action$="/unlisted"] button`, "Copy it now.")
+	p.Follow(`form[action$="/unlisted"] button`, "Copy it now.")
 	if fresh := p.Text("#secret"); fresh == link {
 		t.Error("the revoked link is back")
 	}
 	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID) + "/delete")
-	clickAndWait(p, ".card button", "Everything that")
+	p.Follow(".card button", "Everything that")
 	p.Go(d.Origins.App + "/v/" + string(made.ArtifactID))
 	p.WaitText("Nothing on show here")
 }
