@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -21,6 +22,9 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 // budget is the most that a request may ask of AWS, for revisions of ten files: calls, round trips (calls that overlap
 // are one) and the request units that the engine reports. The figures are those that the tables were designed for;

@@ -1,8 +1,11 @@
+// Package console lets an operator work through the pages of the app host in a browser.
 package console
 
 import (
+	"context"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +16,11 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
+
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
 // instruments make a page wait a twentieth of the time between polls.
 const instruments = `

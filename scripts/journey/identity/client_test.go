@@ -1,6 +1,7 @@
 package identity
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -14,6 +15,9 @@ import (
 	"vitrine/scripts/journey/harness"
 	"vitrine/shared/platform/contract"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 // refreshGrant is the token request of a client with a refresh token.
 func refreshGrant(client, token string) url.Values {

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -13,6 +14,9 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 // newLimitEnv is a deployment with small limits.
 func newLimitEnv(t *testing.T, change func(*limits.Limits)) *harness.BackendEnv {

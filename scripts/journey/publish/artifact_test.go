@@ -1,14 +1,28 @@
 package publish
 
 import (
+	"archive/zip"
 	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
+	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/limits"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 func TestAnAgentPublishesRevisesAndDeletes(t *testing.T) {
 	t.Parallel()
@@ -107,5 +121,97 @@ func TestABrowserSeesThePublicAgentViewAsAPage(t *testing.T) {
 	}
 	if a := d.Get(t, p.AgentViewURL[:len(p.AgentViewURL)-1], "Accept", "text/html"); a.Status != 404 {
 		t.Errorf("a bad token gets %d", a.Status)
+	}
+}
+
+// faulty is an artifact with a page that names a missing file, one in other capitals and a script that is blocked.
+var faulty = []wire.File{
+	{Path: "index.html", Body: []byte(`<!doctype html><html lang="en"><head><title>T</title>
+<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="style.css"></head>
+<img src="Chart.png" alt="x"><script src="https://a.example/x.js"></script>`)},
+	{Path: "chart.png", Body: []byte("png")},
+}
+
+// codes are those of warnings with their lines.
+func codes(warnings []contract.PageWarning) (out []string) {
+	for _, w := range warnings {
+		out = append(out, w.Code+":"+w.Path+":"+strings.Repeat("i", w.Line))
+	}
+	return out
+}
+
+func TestThePublisherLearnsWhatWillNotWork(t *testing.T) {
+	t.Parallel()
+	s := harness.NewEnv(t)
+	g := s.NewAgent(t)
+	key := wire.NewKey()
+	draft := harness.Must(g.Draft(ctx, key, wire.Declare("Faulty", faulty...), faulty...))(t)
+	want := []string{"missing_file:index.html:ii", "wrong_case:index.html:iii", "script_blocked:index.html:iii",
+		"script_unclaimed:index.html:iii"}
+	if got := codes(draft.Warnings); !reflect.DeepEqual(got, want) || draft.WarningsOmitted != 0 {
+		t.Errorf("finalize warns of %v and %d more, want %v", got, draft.WarningsOmitted, want)
+	}
+	for name, key := range map[string]string{"the same key": key, "another key": wire.NewKey()} {
+		again := harness.Must(g.Finalize(ctx, key, draft.UploadSessionID))(t)
+		if !reflect.DeepEqual(again, draft) {
+			t.Errorf("again with %s it answers %+v, first %+v", name, again, draft)
+		}
+	}
+	published := harness.Must(g.Publish(ctx, wire.NewKey(), draft.ArtifactID, draft.RevisionID))(t)
+	view := harness.Must(g.AgentView(ctx, draft.ArtifactID))(t)
+	if !reflect.DeepEqual(view.PageWarnings, draft.Warnings) {
+		t.Errorf("the view warns of %v", codes(view.PageWarnings))
+	}
+	resolved := harness.Must(s.Anyone.Resolve(ctx, published.UnlistedURL))(t)
+	if len(resolved.AgentView.SafetyWarnings) > 0 {
+		t.Errorf("holders of the link are warned of %v", resolved.AgentView.SafetyWarnings)
+	}
+	for name, answer := range map[string]wire.Answer{
+		"the public view": harness.Must(s.Anyone.Do(ctx, http.MethodGet, published.AgentViewURL, nil))(t),
+		"the publication": harness.TryPublish(t, g, wire.NewKey(), draft.ArtifactID, draft.RevisionID, nil),
+	} {
+		if answer.Status != http.StatusOK || strings.Contains(string(answer.Body), "arnings_") ||
+			strings.Contains(string(answer.Body), "page_warnings") || strings.Contains(string(answer.Body), `"warnings"`) {
+			t.Errorf("%s answers %d %s", name, answer.Status, answer.Body)
+		}
+	}
+}
+
+// TestAZipIsDownloadedOnceItIsReady downloads what was published a moment ago, so that the command waits for the zip.
+func TestAZipIsDownloadedOnceItIsReady(t *testing.T) {
+	t.Parallel()
+	d := harness.NewEnv(t, harness.WithJobs, func(o *stack.Options) { o.Limits.Bundles = time.Second })
+	g := d.NewAgent(t)
+	files := map[string]string{"index.html": "<p>page</p>", "data/big.bin": string(harness.RandomBytes(1, 9*limits.MiB))}
+	var sent []wire.File
+	for path, body := range files {
+		sent = append(sent, wire.File{Path: path, Body: []byte(body)})
+	}
+	p := harness.Must(g.PublishFiles(ctx, "Zipped", "", sent...))(t)
+	to := filepath.Join(t.TempDir(), "out.zip")
+	var said strings.Builder
+	run := d.Command(t, t.TempDir(), "", "download", "--json", p.UnlistedURL, "--output", to)
+	run.Stderr = &said
+	out, err := run.Output()
+	if err != nil {
+		t.Fatalf("%v %s", err, &said)
+	}
+	var told struct {
+		RevisionID string `json:"revision_id"`
+		SizeBytes  int64  `json:"size_bytes"`
+	}
+	harness.NoError(t, json.Unmarshal(out, &told))
+	z := harness.Must(zip.OpenReader(to))(t)
+	defer z.Close()
+	for _, f := range z.File {
+		r := harness.Must(f.Open())(t)
+		if got := harness.Must(io.ReadAll(r))(t); string(got) != files[f.Name] {
+			t.Errorf("%s has other bytes", f.Name)
+		}
+		r.Close()
+	}
+	info := harness.Must(os.Stat(to))(t)
+	if len(z.File) != len(files) || told.SizeBytes != info.Size() || told.RevisionID != string(p.RevisionID) {
+		t.Errorf("%d files, %d bytes, told %+v", len(z.File), info.Size(), told)
 	}
 }
