@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"vitrine/scripts/journey/harness"
 )
@@ -71,6 +72,7 @@ func TestThePersonBehindACommand(t *testing.T) {
 	}
 	p.run(t, 5, "", "claim", trial["claim_token"].(string), "--yes")
 
+	p.Clock.Advance(time.Second) // so that the next key is newer than that of the login
 	made := p.run(t, 0, "", "keys", "create", "ci")
 	secret, key := made["secret"].(string), made["api_key"].(map[string]any)["id"].(string)
 	harness.Call[any](t, p.WithBearer(secret), http.StatusOK, "GET", "/v1/whoami", nil)
