@@ -106,25 +106,6 @@ func TestT49AKeyIsItsCallersOwn(t *testing.T) {
 	harness.WantRefused(t, other, 404, fault.ArtifactNotFound)
 }
 
-func TestT51NoReplayForACallerWhoLostTheRight(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t)
-	g := p.NewAgent(t)
-	done := harness.NewReplays(t, g)
-	key := "K#" + string(harness.TokenOf(t, g).Public)
-	p.Update(t, key, "K", map[string]any{"scopes": "read"})
-	for name, a := range done.Repeat(t, g) {
-		t.Run("without the scope, "+name, func(t *testing.T) { harness.WantRefused(t, a, 403, fault.Forbidden) })
-	}
-	p.Update(t, key, "K", map[string]any{"scopes": "publish read"})
-	if a := harness.Do(t, g, "POST", p.Origins.API+"/v1/api-keys/current/revoke", nil); a.Status != http.StatusOK {
-		t.Fatal(a.Status)
-	}
-	for name, a := range done.Repeat(t, g) {
-		t.Run("revoked, "+name, func(t *testing.T) { harness.WantRefused(t, a, 401, fault.NotAuthenticated) })
-	}
-}
-
 func TestAFailedAttemptLeavesItsKeyFree(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
