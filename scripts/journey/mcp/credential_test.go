@@ -131,7 +131,7 @@ func FuzzMessages(f *testing.F) {
 // most, in plain and in escaped JSON.
 func TestALargeTextIsPublishedEditedAndRead(t *testing.T) {
 	t.Parallel()
-	p := harness.NewBackendEnv(t, harness.Unlimited, asFunctions)
+	p := newFunctions(t)
 	c, _ := connected(t, p)
 	large := strings.Repeat("<", limits.MCPText-1) + "!"
 	made := call[contract.MCPPublished](t, c, "publish_artifact",
