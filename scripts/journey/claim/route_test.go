@@ -29,7 +29,7 @@ func TestAMemberClaimsAWorkspace(t *testing.T) {
 	g, made, err := p.Anyone.Provision(ctx)
 	harness.NoError(t, err)
 	live, dead := harness.PublishPage(t, g, "live"), harness.PublishPage(t, g, "dead")
-	harness.TryDelete(t, g, dead.ArtifactID)
+	harness.DeleteArtifact(t, g, dead.ArtifactID)
 	key := wire.NewKey()
 	first := tryClaim(t, who, key, made.ClaimToken)
 	var got contract.Claimed

@@ -43,9 +43,7 @@ func TestF36ADeletionDuringAReadEndsAllReadsAfterIt(t *testing.T) {
 	answer := openStream(t, s, p.RevisionContentURL)
 	begun := make([]byte, 1000)
 	harness.Must(io.ReadFull(answer.Body, begun))(t)
-	if a := harness.TryDelete(t, g, p.ArtifactID); a.Status != http.StatusOK {
-		t.Fatalf("deleting answers %d", a.Status)
-	}
+	harness.DeleteArtifact(t, g, p.ArtifactID)
 	s.WantGone(t, p.RevisionContentURL)
 	rest, err := io.ReadAll(answer.Body)
 	whole := append(begun, rest...)
@@ -73,7 +71,7 @@ func TestF37AnObjectThatIsGoneIsNotFoundUnlessItIsInMemory(t *testing.T) {
 	late := s.Overtake(t, "GetObject", func() (wire.Answer, error) {
 		return g.Do(ctx, "GET", p.RevisionContentURL, nil)
 	}, func() {
-		harness.TryDelete(t, g, p.ArtifactID)
+		harness.DeleteArtifact(t, g, p.ArtifactID)
 		deleteSessionObject(t, s, g, read.UploadSessionID, "000")
 	})
 	harness.WantRefused(t, late, 404, fault.NotFound)
@@ -82,9 +80,7 @@ func TestF37AnObjectThatIsGoneIsNotFoundUnlessItIsInMemory(t *testing.T) {
 	s.WantContent(t, p.RevisionContentURL, harness.Page("kept").Body)
 	deleteSessionObject(t, s, g, kept.UploadSessionID, "000")
 	s.WantContent(t, p.RevisionContentURL, harness.Page("kept").Body)
-	if a := harness.TryDelete(t, g, p.ArtifactID); a.Status != http.StatusOK {
-		t.Fatalf("deleting answers %d", a.Status)
-	}
+	harness.DeleteArtifact(t, g, p.ArtifactID)
 	s.WantGone(t, p.RevisionContentURL)
 }
 

@@ -87,9 +87,7 @@ func finish(t testing.TB, g *wire.Agent, u contract.Session) contract.Published 
 func deleteArtifacts(t testing.TB, g *wire.Agent, all ...contract.Published) {
 	t.Helper()
 	for _, p := range all {
-		if answer := harness.TryDelete(t, g, p.ArtifactID); answer.Status != 200 {
-			t.Fatalf("delete answers %d %s", answer.Status, answer.Body)
-		}
+		harness.DeleteArtifact(t, g, p.ArtifactID)
 	}
 }
 

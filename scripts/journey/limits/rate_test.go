@@ -117,7 +117,7 @@ func TestF58ReadsOfAnArtifactShareOneLimit(t *testing.T) {
 		t.Error("the owner's own view is not limited, but does not open")
 	}
 	spendUntil(t, p, fault.RateLimitedArtifact, func() wire.Answer { return p.Get(t, a.RevisionContentURL) })
-	harness.TryDelete(t, g, a.ArtifactID)
+	harness.DeleteArtifact(t, g, a.ArtifactID)
 	for range 8 {
 		p.WantGone(t, a.RevisionContentURL) // what is closed is not found, also when it is over the limit
 	}
