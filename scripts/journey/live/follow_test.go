@@ -33,6 +33,7 @@ func shownIn(p *browser.Page, text string) {
 
 func strip(p *browser.Page) string { return strings.TrimSpace(p.Text(".strip-text")) }
 
+// TestAPageOfAShareLinkShowsANewRevisionInItsPlace publishes the new revision with the command.
 func TestAPageOfAShareLinkShowsANewRevisionInItsPlace(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -42,7 +43,13 @@ func TestAPageOfAShareLinkShowsANewRevisionInItsPlace(t *testing.T) {
 	p.Wait(`document.querySelector(".strip-text").innerText.includes("The newest revision")`)
 	browser.Eval[bool](&p.Document, `(addEventListener("vitrine:shown", e => window.told = e.detail.title, true), true)`)
 	scroll(p)
-	e.publish(t, first, "High tides", "the second")
+	page, folder := tall("the second"), t.TempDir()
+	disk.Write(t, folder, map[string]string{page.Path: string(page.Body)})
+	command := e.Command(t, t.TempDir(), e.agent.Key, "publish", folder, "--title", "High tides",
+		"--artifact-id", string(first.ArtifactID))
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	p.Wait(`document.querySelector("[data-field=announcement]").textContent === "Updated to revision 2"`)
 	shownIn(p, "the second")
 	wantPlace(t, p)
@@ -118,23 +125,4 @@ func TestThePrivateViewerShowsANewRevisionInItsPlace(t *testing.T) {
 	p.WaitText("From revision 1")
 	p.Wait(`[...document.querySelectorAll("del, ins")].length > 0 || document.querySelectorAll(".diff-line").length > 0`)
 	p.Clean()
-}
-
-func TestAPageShowsWhatTheCommandPublishes(t *testing.T) {
-	t.Parallel()
-	e := newEnv(t)
-	first := e.publish(t, contract.Published{}, "Tides", "the first")
-	p, _ := e.share(t, first, harness.ShareLink)
-	shownIn(p, "the first")
-	scroll(p)
-
-	page, dir := tall("by the command"), t.TempDir()
-	disk.Write(t, dir, map[string]string{page.Path: string(page.Body)})
-	run := e.Command(t, t.TempDir(), e.agent.Key, "publish", dir, "--artifact-id", string(first.ArtifactID))
-	if out, err := run.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	p.Wait(`document.querySelector("[data-field=announcement]").textContent === "Updated to revision 2"`)
-	shownIn(p, "by the command")
-	wantPlace(t, p)
 }
