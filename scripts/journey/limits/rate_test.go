@@ -130,3 +130,38 @@ func linkOf(t testing.TB, link string) contract.ResolveRequest {
 	harness.NoError(t, err)
 	return contract.ResolveRequest{PublicID: public, Blob: blob}
 }
+
+func TestT66WorkspacesHaveLimits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		most   int
+		change func(*limits.Limits)
+		broken fault.Code // what a body is answered that is none
+	}{
+		"of an address":           {10, func(*limits.Limits) {}, fault.ProvisionRateLimited},
+		"of everybody":            {5, func(l *limits.Limits) { l.ProvisionGlobal.Limit = 5 }, fault.ProvisionRateLimited},
+		"of a minute of the gate": {17, func(l *limits.Limits) { l.ProvisionAddress.Limit = 1000 }, fault.InvalidRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newLimitEnv(t, func(l *limits.Limits) {
+				l.Pow = limits.PowOff
+				c.change(l)
+			})
+			now := p.Clock.Now()
+			p.Clock.Advance(now.Truncate(time.Minute).Add(time.Minute).Sub(now)) // in which all places are free
+			for n := range c.most {
+				if a := harness.ProvisionAgain(t, p, nil); a.Status != http.StatusCreated {
+					t.Fatalf("provision %d answers %d %s", n+1, a.Status, a.Code())
+				}
+			}
+			before := p.Snapshot(t)
+			harness.WantRefused(t, harness.ProvisionAgain(t, p, nil), 429, fault.ProvisionRateLimited)
+			if a := harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", "{"); a.Code() != c.broken {
+				t.Errorf("a body that is none answers %d %s", a.Status, a.Code())
+			}
+			p.WantUnchanged(t, before)
+			spendUntil(t, p, fault.ProvisionRateLimited, func() wire.Answer { return harness.ProvisionAgain(t, p, nil) })
+		})
+	}
+}
