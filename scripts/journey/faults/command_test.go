@@ -3,12 +3,10 @@ package faults
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"testing"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
@@ -90,42 +88,4 @@ func TestT48WhatIsNotThereCostsAsMuchAsWhatIsSomebodyElses(t *testing.T) {
 		ended := faultRoutes(t, stranger, deleted.ArtifactID, deleted.RevisionID, id.NewSession())
 		s.WantSameRefusals(t, who+", one that was deleted", ended, unknown)
 	}
-}
-
-func TestT75EveryKeyThatIsNoneCostsOneRead(t *testing.T) {
-	t.Parallel()
-	s := harness.NewFaultEnv(t)
-	g := s.NewAgent(t)
-	revoked := s.NewAgent(t)
-	expired := s.NewAgent(t)
-	closed := s.NewAgent(t)
-	harness.Do(t, revoked, "POST", s.Origins.API+"/v1/api-keys/current/revoke", nil)
-	s.Update(t, "K#"+string(harness.TokenOf(t, expired).Public), "K", map[string]any{"exp": s.Options.Now()})
-	s.Update(
-		t,
-		"W#"+string(harness.TokenOf(t, closed).Workspace),
-		"META",
-		map[string]any{"lock": "lkd_00000000000000000000000000"},
-	)
-	guessed := credential.Mint(credential.APIKey, credential.Preview, harness.TokenOf(t, g).Workspace, "")
-	unknown := guessed.Reveal()
-	guessed.Public = harness.TokenOf(t, g).Public
-	answers := map[string]wire.Answer{}
-	for name, key := range map[string]string{
-		"unknown":                 unknown,
-		"another secret":          guessed.Reveal(),
-		"revoked":                 revoked.Key,
-		"expired":                 expired.Key,
-		"of a closed workspace":   closed.Key,
-		"of an unknown workspace": credential.Mint(credential.APIKey, credential.Preview, id.NewWorkspace(), "").Reveal(),
-	} {
-		caller := &wire.Agent{HTTP: g.HTTP, At: g.At, Key: key}
-		var a wire.Answer
-		calls := s.Calls(func() { a = harness.Do(t, caller, "GET", s.Origins.API+"/v1/whoami", nil) })
-		if !slices.Equal(calls, []string{"BatchGetItem"}) {
-			t.Errorf("a key that is %s costs %q", name, calls)
-		}
-		answers["a key that is "+name] = a
-	}
-	harness.WantSameRefusal(t, answers, 401, fault.NotAuthenticated)
 }
