@@ -13,6 +13,7 @@ import (
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
+	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 )
@@ -226,7 +227,7 @@ func TestTheInvariantsSeeABrokenClaim(t *testing.T) {
 			s.RewriteItem(t, s.Tables.Core, whole, map[string]any{})
 		})
 	}
-	token := "CT#" + string(harness.Must(harness.ParseClaimToken(w.source.ClaimToken))(t).Public)
+	token := "CT#" + string(harness.Must(credential.Parse(w.source.ClaimToken, credential.ClaimToken, credential.Preview))(t).Public)
 	damage("an open fence", src, "FENCE#4", nil)
 	damage("no alias", dest, "ALIAS#"+string(w.source.WorkspaceID), nil)
 	damage("no job", "JOB#MIGRATE#"+string(w.source.WorkspaceID), "J", nil)

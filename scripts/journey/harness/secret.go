@@ -18,11 +18,6 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// ParseClaimToken parses a claim token of this environment.
-func ParseClaimToken(text string) (credential.Token, error) {
-	return credential.Parse(text, credential.ClaimToken, credential.Preview)
-}
-
 // Inflated returns the text of an attribute; of bytes, as they are and decompressed.
 func Inflated(v types.AttributeValue) string {
 	b, ok := v.(*types.AttributeValueMemberB)
