@@ -47,8 +47,8 @@ func TestF76AKeyWithAnotherBodyHasNoSecondEffect(t *testing.T) {
 	}
 }
 
-// faultRoutes are all routes of an agent about an artifact, a revision and a session; none of them changes anything when
-// these are not the caller's.
+// faultRoutes are all routes of an agent about an artifact, a revision and a session. None of them changes anything
+// when these are not the caller's.
 func faultRoutes(
 	t testing.TB, g *wire.Agent, a id.Artifact, r id.Revision, u id.Session,
 ) map[string]func() wire.Answer {

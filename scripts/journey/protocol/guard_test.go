@@ -24,8 +24,9 @@ var ctx = context.Background()
 // are judged.
 func TestAFinishedReplayIsFreeAndComesBeforeTheLimits(t *testing.T) {
 	t.Parallel()
-	const uploads, commands = 4, 3                                                           // create and finalize twice; publish twice and delete
-	p := harness.NewBackendEnv(t, func(o *stack.Options) { o.Limits.Actor.Limit = uploads }) // no window ends in between
+	const uploads, commands = 4, 3 // create and finalize twice; publish twice and delete
+	// The clock stands, so that no window ends in between.
+	p := harness.NewBackendEnv(t, func(o *stack.Options) { o.Limits.Actor.Limit = uploads })
 	g := p.NewAgent(t)
 	done := harness.NewReplays(t, g)
 	for range 3 {
