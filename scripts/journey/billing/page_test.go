@@ -26,20 +26,10 @@ func visit(t *testing.T, email string) *visitor {
 	s := harness.NewBackendEnv(t, harness.Unlimited, sells)
 	p := browser.Open(t)
 	p.Go(s.Origins.App + "/api/auth/sign-in?returnPathname=/billing")
-	p.Wait(`document.querySelector("input[name=email]") !== null`)
-	browser.Eval[bool](&p.Document, `(document.querySelector("input[name=email]").value = "`+email+`", true)`)
-	p.Click("button[type=submit]:not([name])")
+	p.SignIn(email)
 	p.WaitText("Free plan")
 	p.NoScripts()
 	return &visitor{s, standin, p}
-}
-
-// follow clicks and waits for what the next page says.
-func (v *visitor) follow(selector, text string) {
-	browser.Eval[bool](&v.page.Document, "(window.before = true)")
-	v.page.Click(selector)
-	v.page.Wait(`!window.before && document.readyState === "complete"`)
-	v.page.WaitText(text)
 }
 
 // wants loads the page of the plan and checks its text.
@@ -58,8 +48,8 @@ func (v *visitor) wants(t *testing.T, texts ...string) {
 func (v *visitor) key(t *testing.T) *wire.Agent {
 	t.Helper()
 	v.page.Go(v.Origins.App + "/keys")
-	browser.Eval[bool](&v.page.Document, `(document.getElementById("name").value = "Build server", true)`)
-	v.follow("main button[type=submit]", "Copy it now")
+	v.page.Fill("#name", "Build server")
+	v.page.Follow("main button[type=submit]", "Copy it now")
 	return &wire.Agent{HTTP: v.Anyone.HTTP, At: v.Anyone.At, Key: v.page.Text("#secret")}
 }
 
@@ -79,8 +69,8 @@ func TestAPlanIsBoughtAndEndedInABrowser(t *testing.T) {
 	}
 
 	v.wants(t, "No subscription", "Upgrade, paid yearly")
-	v.follow(monthly, "This is a stand-in for Stripe")
-	v.follow("form button", "The Pro plan has begun")
+	v.page.Follow(monthly, "This is a stand-in for Stripe")
+	v.page.Follow("form button", "The Pro plan has begun")
 	if at := browser.Eval[string](&v.page.Document, "location.search"); at != "?status=success" {
 		t.Errorf("the address keeps %q, so that loading it again asks Stripe again", at)
 	}
@@ -90,9 +80,9 @@ func TestAPlanIsBoughtAndEndedInABrowser(t *testing.T) {
 
 	v.page.Click(manage)
 	v.page.WaitText("This is a stand-in for Stripe")
-	v.follow("form button", "active until")
+	v.page.Follow("form button", "active until")
 	deliver(t, v.Env, v.Stripe.Events()...)
-	v.follow("p a", "The subscription is cancelled")
+	v.page.Follow("p a", "The subscription is cancelled")
 	v.wants(t, "Pro plan", "Cancelled", "Ends")
 
 	v.Stripe.Advance(32 * limits.Day)
@@ -114,16 +104,16 @@ func TestAPaymentIsNotLostWhereTheWayBackFails(t *testing.T) {
 	t.Parallel()
 	v := visit(t, "edsger@example.org")
 	v.Stripe.Break(true)
-	v.follow(monthly, "Stripe does not answer")
+	v.page.Follow(monthly, "Stripe does not answer")
 	v.wants(t, "Free plan", "No subscription")
 	v.Stripe.Break(false)
 	v.wants(t, "Upgrade, paid monthly")
-	v.follow(monthly, "This is a stand-in for Stripe")
+	v.page.Follow(monthly, "This is a stand-in for Stripe")
 	v.Stripe.Break(true)
-	v.follow("form button", "Waiting for Stripe")
+	v.page.Follow("form button", "Waiting for Stripe")
 	v.Stripe.Break(false)
 	deliver(t, v.Env, v.Stripe.Events()...)
-	v.follow(`a[href="/billing?status=success"]`, "The Pro plan has begun")
+	v.page.Follow(`a[href="/billing?status=success"]`, "The Pro plan has begun")
 	v.Stripe.Break(true)
 	v.wants(t, "Pro plan", "so the invoices cannot be shown")
 	v.page.Clean()

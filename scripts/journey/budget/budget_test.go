@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/clock"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/adapter/dynamo"
@@ -20,6 +22,9 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 // budget is the most that a request may ask of AWS, for revisions of ten files: calls, round trips (calls that overlap
 // are one) and the request units that the engine reports. The figures are those that the tables were designed for;
@@ -37,7 +42,7 @@ const callDelay = 40 * time.Millisecond
 // budgetEnv holds requests of one deployment against their budgets.
 type budgetEnv struct {
 	*harness.Env
-	clock    *harness.Clock
+	clock    *clock.Clock
 	owner    *wire.Agent
 	last     *lastAnswer
 	measures atomic.Bool // the calls of what is prepared are not delayed
@@ -45,11 +50,12 @@ type budgetEnv struct {
 
 func newBudgetEnv(t *testing.T) *budgetEnv {
 	t.Helper()
-	l, slow := &budgetEnv{clock: harness.NewClock()}, chaos.For(t)
+	l, slow := &budgetEnv{clock: clock.New(time.Now())}, chaos.For(t)
 	slow.On("").Always().If(func(input any) bool {
 		return l.measures.Load() && isNoTouch(input)
 	}).Before(chaos.Delay(callDelay))
-	l.measure(harness.NewEnv(t, l.clock.Use, func(o *stack.Options) {
+	l.measure(harness.NewEnv(t, func(o *stack.Options) {
+		o.Now = l.clock.Now
 		o.Middleware = append(o.Middleware, slow.Add)
 		harness.LimitReads(&o.Limits, artifactReads)
 	}))

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
@@ -91,4 +93,92 @@ func manyFiles(word string) []wire.File {
 		})
 	}
 	return out
+}
+
+// TestAPollOfAnOpenPageStaysWithinItsBudget polls as open pages do. Where nothing changed a poll is one read of a copy,
+// and a permit now and then. What looks like a change is read again, strongly.
+func TestAPollOfAnOpenPageStaysWithinItsBudget(t *testing.T) {
+	l := newBudgetEnv(t)
+	p := l.backend()
+	w := p.SignedIn(t, "ada@example.org")
+	l.owner = l.NewAgent(t)
+	shown := harness.PublishPage(t, l.owner, "polled")
+	link := harness.CreateLink(t, l.owner, shown.ArtifactID, harness.ShareLink)
+	public, blob, err := wire.SplitLink(harness.MintLink(t, l.owner, link.ID))
+	harness.NoError(t, err)
+	poll := func(status int, r id.Revision) func() {
+		return l.sends(t, l.Anyone, status, "POST", l.Origins.App+"/api/live/access-links/"+string(public),
+			map[string]any{"blob": blob, "revision_id": r})
+	}
+	l.wantWithin(t, "poll of a link, first", budget{2, 2, 1.5, 1}, poll(204, shown.RevisionID))
+	l.wantWithin(t, "poll of a link", budget{1, 1, 1.5, 0}, poll(204, shown.RevisionID))
+	newer, err := l.owner.PublishFiles(ctx, "polled", shown.ArtifactID, harness.Page("newer"))
+	harness.NoError(t, err)
+	// The copy, the state, and the revision with its files, which stays in memory.
+	l.wantWithin(t, "poll of a link, a newer revision", budget{3, 3, 5.5, 0}, poll(200, shown.RevisionID))
+	poll(204, newer.RevisionID)()
+	harness.RevokeLink(t, l.owner, link.ID)
+	l.wantWithin(t, "poll of a link, closed", budget{3, 3, 4.5, 1}, poll(404, newer.RevisionID))
+
+	who := &harness.Member{Agent: p.WithBearer(w.CLIToken(t).AccessToken)}
+	key := harness.CreatedKey(t, harness.TryCreateKey(t, who, "K", wire.NewKey()))
+	mine := harness.PublishPage(t, p.WithBearer(key.Secret), "mine")
+	path := "/api/live/artifacts/" + string(mine.ArtifactID) + "?revision_id=" + string(mine.RevisionID)
+	member := func() {
+		if a := w.Get(t, path); a.Status != 204 {
+			t.Fatalf("the poll answers %d %s", a.Status, a.Body)
+		}
+	}
+	// Session, member with workspace, then the same copy without a link.
+	l.wantWithin(t, "poll of a member, first", budget{4, 4, 4, 1}, member)
+	l.wantWithin(t, "poll of a member", budget{3, 3, 4, 0}, member)
+}
+
+// TestAHotReadIsOneStrongRead reads a file of a claimed artifact 1,000 times in one window, with the published limits.
+func TestAHotReadIsOneStrongRead(t *testing.T) {
+	s := harness.NewLinkEnv(t, func(o *stack.Options) { o.Limits = limits.Default() })
+	const reads = 1000
+	s.WantContent(t, s.Published.RevisionContentURL, harness.Page("shared").Body)
+	cold := wantReads(t, s, 1)
+	if cold.calls != 4 || cold.rru != 2.5 || cold.wru != 1 { // state, permit, list of files, bytes
+		t.Errorf("the first read takes %s", cold)
+	}
+	for range reads {
+		s.WantContent(t, s.Published.RevisionContentURL, harness.Page("shared").Body)
+	}
+	all := wantReads(t, s, reads+1)
+	hot := budget{calls: all.calls - cold.calls, rru: all.rru - cold.rru, wru: all.wru - cold.wru}
+	t.Logf("%d reads: %s", reads, hot)
+	if hot.rru != 2*reads || hot.wru > reads/20 || hot.calls != reads+int(hot.wru) {
+		t.Errorf("%d reads take %s", reads, hot)
+	}
+}
+
+// wantReads waits until the log has so many reads of files, and returns what they cost together.
+func wantReads(t *testing.T, s *harness.LinkEnv, reads int) (sum budget) {
+	t.Helper()
+	for _, r := range costs(t, s.Env, reads, func(r requestCost) bool { return strings.HasPrefix(r.Route, "/v/") }) {
+		sum = sum.plus(r)
+	}
+	return sum
+}
+
+// TestALargeBodyStaysWithinItsBudget reads one file at the size from which streams are counted, and one above it. The
+// two slots are taken beside the GET from S3, and given back in a round trip that comes after the last byte.
+func TestALargeBodyStaysWithinItsBudget(t *testing.T) {
+	l := newBudgetEnv(t)
+	l.owner = l.NewAgent(t)
+	urls := map[int]string{}
+	for _, size := range []int{1 << 20, 2 << 20} {
+		urls[size] = harness.Must(l.owner.PublishFiles(ctx, "Large", "", wire.File{
+			Path: "large.bin",
+			Body: harness.RandomBytes(uint64(size>>20), size),
+		}))(t).RevisionContentURL
+		l.wantStatus(t, l.Anyone, 200, "HEAD", urls[size]) // the files of the revision are known then
+	}
+	l.wantWithin(t, "content, 1 MB", budget{3, 2, 2, 1}, func() { l.wantStatus(t, l.Anyone, 200, "GET", urls[1<<20]) })
+	l.wantWithin(t, "content, 2 MB", budget{7, 3, 2, 5}, func() { l.wantStatus(t, l.Anyone, 200, "GET", urls[2<<20]) })
+	l.wantWithin(t, "content, 1 MB of 2", budget{3, 2, 2, 1}, func() {
+		l.wantStatus(t, l.Anyone, 206, "GET", urls[2<<20], "Range", "bytes=0-1048575")
+	})
 }

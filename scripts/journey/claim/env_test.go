@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -9,6 +10,9 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 // wantSameArtifacts checks that two lists hold the same artifacts, in any order.
 func wantSameArtifacts(t testing.TB, what string, got, want []id.Artifact) {

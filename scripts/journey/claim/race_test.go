@@ -7,45 +7,10 @@ import (
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
-
-func TestT27CredentialsOfAClaimedWorkspaceAreDeadAtOnce(t *testing.T) {
-	t.Parallel()
-	s := harness.NewClaimEnv(t)
-	c, src := s.NewClaimant(t), s.NewSource(t)
-	p, before := harness.PublishPage(t, src.Agent, "claimed"), s.NewKey(t, src.Agent, credential.Read)
-	answer := s.MustClaim(t, c, src.ClaimToken)
-	if answer.DestinationWorkspaceID != c.Workspace || answer.SourceWorkspaceID != src.WorkspaceID ||
-		answer.ClaimTokenID != src.ClaimTokenID ||
-		len(answer.ArtifactIDs) != 1 || answer.ArtifactIDs[0] != p.ArtifactID {
-		t.Errorf("%+v", answer)
-	}
-	for _, when := range []string{"before the move", "after it"} {
-		for _, g := range []*wire.Agent{src.Agent, before} {
-			harness.WantRefused(t, harness.Do(t, g, "GET", s.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
-		}
-		harness.WantRefused(
-			t,
-			harness.TryCreate(t, src.Agent, wire.NewKey(), wire.Declare("late", harness.Page("late"))),
-			401,
-			fault.NotAuthenticated,
-		)
-		harness.WantRefused(t, harness.TryDelete(t, src.Agent, p.ArtifactID), 401, fault.NotAuthenticated)
-		s.WantOpen(t, c.Agent, p)
-		t.Log(when)
-		s.Migrate(t, src.WorkspaceID)
-	}
-	n := s.CountItems(
-		t, s.Tables.Core, "K#"+string(harness.TokenOf(t, src.Agent).Public),
-	) + s.CountItems(t, s.Tables.Core, "K#"+string(harness.TokenOf(t, before).Public))
-	if n != 0 {
-		t.Errorf("%d keys of the claimed workspace are left", n)
-	}
-}
 
 func TestT27OldCredentialsEndWithTheCommitOfAClaimAndLinksStay(t *testing.T) {
 	t.Parallel()

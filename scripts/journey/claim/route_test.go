@@ -3,14 +3,12 @@ package claim
 import (
 	"net/http"
 	"reflect"
-	"sync"
 	"testing"
 	"time"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/dynamo"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -31,7 +29,7 @@ func TestAMemberClaimsAWorkspace(t *testing.T) {
 	g, made, err := p.Anyone.Provision(ctx)
 	harness.NoError(t, err)
 	live, dead := harness.PublishPage(t, g, "live"), harness.PublishPage(t, g, "dead")
-	harness.TryDelete(t, g, dead.ArtifactID)
+	harness.DeleteArtifact(t, g, dead.ArtifactID)
 	key := wire.NewKey()
 	first := tryClaim(t, who, key, made.ClaimToken)
 	var got contract.Claimed
@@ -77,8 +75,7 @@ func TestAMemberClaimsAWorkspace(t *testing.T) {
 // TestTheStackMovesWhatWasClaimed waits for the work that a stack does by itself.
 func TestTheStackMovesWhatWasClaimed(t *testing.T) {
 	t.Parallel()
-	now := harness.NewClock()
-	p := harness.NewBackendEnv(t, now.Use, harness.WithJobs)
+	p := harness.NewBackendEnv(t, harness.WithJobs)
 	who := p.NewMember(t)
 	g, made, err := p.Anyone.Provision(ctx)
 	harness.NoError(t, err)
@@ -94,86 +91,7 @@ func TestTheStackMovesWhatWasClaimed(t *testing.T) {
 		if moved && p.CountItems(t, p.Tables.Core, "JOB#MIGRATE#") == 0 {
 			return
 		}
-		now.Advance(time.Second)
+		p.Clock.Advance(time.Second)
 	}
 	t.Error("it is not moved")
-}
-
-// TestT68TheRouteOfClaimsTellsNothing sends what is wrong in several ways.
-func TestT68TheRouteOfClaimsTellsNothing(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t)
-	who := p.NewMember(t)
-	g, made, err := p.Anyone.Provision(ctx)
-	harness.NoError(t, err)
-	_, used, err := p.Anyone.Provision(ctx)
-	harness.NoError(t, err)
-	if a := tryClaim(t, who, wire.NewKey(), used.ClaimToken); a.Status != http.StatusOK {
-		t.Fatalf("%d %s", a.Status, a.Body)
-	}
-	before := p.Snapshot(t)
-	token := harness.Must(harness.ParseClaimToken(made.ClaimToken))(t)
-	answers := map[string]wire.Answer{}
-	for name, text := range map[string]string{
-		"nonsense":     "x",
-		"redeemed":     used.ClaimToken,
-		"wrong secret": credential.MintAs(token.Kind, credential.Preview, token.Workspace, token.Public).Reveal(),
-	} {
-		answers[name] = tryClaim(t, who, wire.NewKey(), text)
-	}
-	harness.WantSameRefusal(t, answers, 404, fault.NotFound)
-	right := contract.ClaimRequest{ClaimToken: made.ClaimToken}
-	for name, a := range map[string]wire.Answer{
-		"an API key": harness.Do(t, g, "POST", p.Origins.API+harness.ClaimPath, right, harness.KeyHeader()...),
-		"nobody":     harness.Do(t, p.Anyone, "POST", p.Origins.API+harness.ClaimPath, right, harness.KeyHeader()...),
-	} {
-		t.Log(name)
-		harness.WantRefused(t, a, 401, fault.NotAuthenticated)
-	}
-	harness.WantRefused(t, harness.TryAs(t, who, "POST", harness.ClaimPath, right), 400, fault.InvalidIdempotencyKey)
-	for _, body := range []string{"{}", `{"claim_token":""}`, `{"claim_token":"x","x":1}`} {
-		a := harness.TryAs(t, who, "POST", harness.ClaimPath, body, harness.KeyHeader()...)
-		harness.WantRefused(t, a, 400, fault.InvalidRequest)
-	}
-	p.WantUnchanged(t, before)
-}
-
-// TestT25F28OneTokenIsClaimedOnce has two browsers of one member and another member send the same token.
-func TestT25F28OneTokenIsClaimedOnce(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t)
-	members := []*harness.Member{p.NewMember(t), p.NewMember(t)}
-	g, made, err := p.Anyone.Provision(ctx)
-	harness.NoError(t, err)
-	wanted := harness.PublishPage(t, g, "wanted").ArtifactID
-	answers := make([]wire.Answer, 6)
-	key := wire.NewKey()
-	var all sync.WaitGroup
-	for n := range answers {
-		all.Go(func() {
-			a, err := members[n%2].Do(ctx, "POST", p.Origins.API+harness.ClaimPath,
-				contract.ClaimRequest{ClaimToken: made.ClaimToken}, "Idempotency-Key", key)
-			if answers[n] = a; err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	won := map[int]bool{}
-	for n, a := range answers {
-		if a.Status == http.StatusOK {
-			won[n%2] = true
-		} else if c := a.Code(); c != fault.NotFound && c != fault.IdempotencyInFlight && c != fault.DatabaseUnavailable {
-			t.Errorf("%d %s", a.Status, a.Body)
-		}
-	}
-	if len(won) != 1 {
-		t.Errorf("%d of two members won", len(won))
-	}
-	for n, who := range members {
-		list := harness.CallAs[contract.WebArtifactList](t, who, 200, "GET", "/v1/web/artifacts", nil).Items
-		if has := len(list) == 1 && list[0].ID == wanted; has != won[n] {
-			t.Errorf("of member %d are %+v, and won has %t", n, list, won[n])
-		}
-	}
 }

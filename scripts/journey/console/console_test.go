@@ -1,8 +1,11 @@
+// Package console lets an operator work through the pages of the app host in a browser.
 package console
 
 import (
+	"context"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +17,11 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
+
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
+
 // instruments make a page wait a twentieth of the time between polls.
 const instruments = `
 const later = window.setTimeout
@@ -21,10 +29,8 @@ window.setTimeout = (run, after, ...rest) => later(run, after >= 3000 && after <
 
 // signIn signs a person in at the provider's form, which the page shows.
 func signIn(p *browser.Page, email, groups string) {
-	p.Wait(`document.querySelector("input[name=email]") !== null`)
-	browser.Eval[bool](&p.Document, `(document.querySelector("input[name=email]").value = "`+email+`",
-		document.querySelector("input[name=groups]").value = "`+groups+`", true)`)
-	p.Click("button[type=submit]:not([name])")
+	p.Fill("input[name=groups]", groups)
+	p.SignIn(email)
 }
 
 // enter opens a page of the operators as a person of some groups.
@@ -34,18 +40,6 @@ func enter(t *testing.T, d *harness.Env, email, groups string) *browser.Page {
 	p.Go(d.Origins.App + "/api/auth/sign-in?returnPathname=/admin")
 	signIn(p, email, groups)
 	return p
-}
-
-// press clicks a button and waits for the page that follows.
-func press(p *browser.Page, selector, text string) {
-	browser.Eval[bool](&p.Document, "(window.before = true)")
-	p.Click(selector)
-	p.Wait(`!window.before && document.readyState === "complete"`)
-	p.WaitText(text)
-}
-
-func fill(p *browser.Page, field, value string) {
-	browser.Eval[bool](&p.Document, `(document.getElementById("`+field+`").value = "`+value+`", true)`)
 }
 
 // report sends a report as a person without an account does.
@@ -87,14 +81,14 @@ func TestAReportedArtifactIsFoundLockedAndUnlocked(t *testing.T) {
 	op := enter(t, e.Env, "hedy@example.org", "operators")
 	op.WaitText("It asks for my password.")
 
-	fill(op, "target", shared)
-	press(op, `form[action="/admin/lookup"] button:not(.quiet)`, "This is an access link")
+	op.Fill("#target", shared)
+	op.Follow(`form[action="/admin/lookup"] button:not(.quiet)`, "This is an access link")
 	if page := op.Text("main"); !strings.Contains(page, string(made.ArtifactID)) || strings.Contains(page, "Tides") {
 		t.Errorf("the operator sees %s", page)
 	}
 
-	fill(op, "reason", "phishing_report")
-	press(op, `form[action="/admin/content"] button`, "You may open it now")
+	op.Fill("#reason", "phishing_report")
+	op.Follow(`form[action="/admin/content"] button`, "You may open it now")
 	address := browser.Eval[string](&op.Document, `document.querySelector("main a.button").href`)
 	if a := harness.Do(t, e.Anyone, "GET", address, nil); a.Status != http.StatusOK ||
 		!strings.Contains(string(a.Body), "Tides of the bay") ||
@@ -103,19 +97,19 @@ func TestAReportedArtifactIsFoundLockedAndUnlocked(t *testing.T) {
 	}
 
 	op.Go(e.Origins.App + "/admin/lockdowns?triage_scope=artifact&triage_target=" + string(made.ArtifactID))
-	fill(op, "reason", "illegal_content")
-	press(op, `form[action="/admin/lockdowns"] button`, "In effect")
+	op.Fill("#reason", "illegal_content")
+	op.Follow(`form[action="/admin/lockdowns"] button`, "In effect")
 	reader.WaitText("This link opens nothing")
 	if a := harness.Do(t, e.Anyone, "GET", address, nil); a.Status != http.StatusNotFound {
 		t.Errorf("the operator's address of what is locked answers %d", a.Status)
 	}
 
-	press(op, `form[action="/admin/lockdowns/lift"] button`, "Lifted")
+	op.Follow(`form[action="/admin/lockdowns/lift"] button`, "Lifted")
 	again := browser.Open(t)
 	again.Go(shared)
 	again.Frame("index.html").WaitText("Tides of the bay")
 	op.Go(e.Origins.App + "/admin/reports")
-	press(op, `form[action="/admin/reports/handled"] button`, "Handled")
+	op.Follow(`form[action="/admin/reports/handled"] button`, "Handled")
 
 	got, artifact := strings.Join(recorded(t, e), "\n"), string(made.ArtifactID)
 	for _, want := range []string{

@@ -12,9 +12,9 @@ import (
 
 // choose fills in the form of a plan and sends it.
 func choose(p *browser.Page, plan, reason, text string) {
-	fill(p, "choice", plan)
-	fill(p, "reason", reason)
-	press(p, "main form button[type=submit]", text)
+	p.Fill("#choice", plan)
+	p.Fill("#reason", reason)
+	p.Follow("main form button[type=submit]", text)
 }
 
 // TestAPlanIsGivenToTheWorkspaceOfAnAddressAndLifted goes from the e-mail address in a letter to the plan of a workspace.
@@ -23,7 +23,7 @@ func TestAPlanIsGivenToTheWorkspaceOfAnAddressAndLifted(t *testing.T) {
 	e := harness.NewAgentAuthEnv(t, harness.Unlimited, sells)
 	member := browser.Open(t)
 	member.Go(e.Origins.App + "/api/auth/sign-in?returnPathname=/billing")
-	signIn(member, "ada@example.org", "")
+	member.SignIn("ada@example.org")
 	member.WaitText("Free plan")
 	if strings.Contains(member.Text("nav"), "Operators") {
 		t.Error("a member is led to the operators' pages")
@@ -32,14 +32,14 @@ func TestAPlanIsGivenToTheWorkspaceOfAnAddressAndLifted(t *testing.T) {
 	op := enter(t, e.Env, "hedy@example.org", "operators")
 	op.WaitText("Triage")
 	op.Go(e.Origins.App + "/dashboard")
-	press(op, `nav a[href="/admin"]`, "Triage")
-	fill(op, "target", "Ada@example.org ")
-	press(op, `form[action="/admin/lookup"] button:not(.quiet)`, "This is the address of a member")
+	op.Follow(`nav a[href="/admin"]`, "Triage")
+	op.Fill("#target", "Ada@example.org ")
+	op.Follow(`form[action="/admin/lookup"] button:not(.quiet)`, "This is the address of a member")
 	if page := op.Text("main"); strings.Contains(page, "@") || !strings.Contains(page, "mem_") {
 		t.Errorf("the operator sees %s", page)
 	}
-	press(op, `form[action="/admin/lookup"] button`, "This is a workspace")
-	press(op, `main a[href$="/plan"]`, "Plan of a workspace")
+	op.Follow(`form[action="/admin/lookup"] button`, "This is a workspace")
+	op.Follow(`main a[href$="/plan"]`, "Plan of a workspace")
 	choose(op, "pro", "a school", "Pro")
 	if now := op.Text("main dl"); strings.Count(now, "Pro") != 2 {
 		t.Errorf("after the change the page says %q", now)
@@ -48,7 +48,7 @@ func TestAPlanIsGivenToTheWorkspaceOfAnAddressAndLifted(t *testing.T) {
 	member.Reload()
 	member.WaitText("Given by an operator")
 	member.WaitText("Pro plan")
-	press(op, `main a[href^="/admin/events"]`, "pro, because an operator chose it: a school")
+	op.Follow(`main a[href^="/admin/events"]`, "pro, because an operator chose it: a school")
 	op.Go(plan)
 	choose(op, "", "the year is over", "nothing")
 	member.Reload()
@@ -91,6 +91,6 @@ func TestAnArtifactThatIsReadOftenTurnsUpAsHot(t *testing.T) {
 	if !strings.Contains(hot, string(often.ArtifactID)) || strings.Contains(hot, string(seldom.ArtifactID)) {
 		t.Errorf("hot are %s", hot)
 	}
-	press(op, `section[aria-labelledby=hot] button`, "This is an artifact")
+	op.Follow(`section[aria-labelledby=hot] button`, "This is an artifact")
 	op.Clean()
 }

@@ -89,7 +89,7 @@ func TestEveryReadAndEveryCredentialEndsAtTheCommitAndComesBack(t *testing.T) {
 			t.Fatalf("%s answers %d %s", name, a.Status, a.Body)
 		}
 	}
-	deleteArtifact(t, p.Agent, gone.ArtifactID)
+	harness.DeleteArtifact(t, p.Agent, gone.ArtifactID)
 	d := p.delete(t)
 	for name, ask := range shared {
 		if a, like := ask(t), ended[name](t); a.Status != 404 || like.Status != 404 || a.Code() != like.Code() {

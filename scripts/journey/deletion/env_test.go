@@ -1,6 +1,8 @@
+// Package deletion has the journeys of workspaces that are deleted.
 package deletion
 
 import (
+	"context"
 	"net/url"
 	"slices"
 	"strings"
@@ -14,6 +16,9 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 const deletionPath = "/v1/web/workspace/deletion"
 

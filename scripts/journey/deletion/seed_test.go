@@ -72,7 +72,7 @@ func (p *person) fill(t testing.TB, artifacts int) []contract.Published {
 	}
 	harness.CallAs[contract.WebArtifact](t, p.member, 200, "POST",
 		"/v1/web/artifacts/"+string(all[0].ArtifactID)+"/pin", nil, harness.KeyHeader()...)
-	deleteArtifact(t, p.Agent, all[1].ArtifactID)
+	harness.DeleteArtifact(t, p.Agent, all[1].ArtifactID)
 	harness.DraftPage(t, p.Agent, "a draft")
 	harness.Must(p.Create(ctx, wire.NewKey(), wire.Declare("abandoned", harness.Page("never sent"))))(t)
 	for n := range 3 {
@@ -93,13 +93,6 @@ func (p *person) fill(t testing.TB, artifacts int) []contract.Published {
 	harness.NoError(t, s.Bundler.Run(ctx))
 	harness.NoError(t, s.Host.Run(ctx))
 	return all
-}
-
-func deleteArtifact(t testing.TB, g *wire.Agent, a id.Artifact) {
-	t.Helper()
-	if answer := harness.TryDelete(t, g, a); answer.Status != 200 {
-		t.Fatalf("delete answers %d %s", answer.Status, answer.Body)
-	}
 }
 
 // claim takes over a workspace of an agent, with an artifact and a link, and lets in an agent with a code.

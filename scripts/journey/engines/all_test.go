@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"vitrine/scripts/journey/harness"
-	"vitrine/scripts/testkit/webdriver"
 )
 
 // coloured is an expression for whether code has colours.
@@ -33,7 +32,7 @@ var kinds = []struct{ file, shows string }{
 }
 
 func TestReadersSeeEveryKindOfFile(t *testing.T) {
-	inBoth(t, func(t *testing.T, d *harness.LinkEnv, s *webdriver.Session) {
+	inBoth(t, func(t *testing.T, d *harness.LinkEnv, s *session) {
 		for _, kind := range kinds {
 			s.Go(share(t, d, kind.file, read(t, specimens, kind.file)))
 			s.WaitInFrame(`document.readyState === "complete" && ` + kind.shows)
@@ -43,7 +42,7 @@ func TestReadersSeeEveryKindOfFile(t *testing.T) {
 }
 
 func TestReadersListAFolderAndGoOnFromIt(t *testing.T) {
-	inBoth(t, func(t *testing.T, d *harness.LinkEnv, s *webdriver.Session) {
+	inBoth(t, func(t *testing.T, d *harness.LinkEnv, s *session) {
 		s.Go(share(t, d, "Photos", read(t, specimens, "README.md"), read(t, specimens, "photos/dot.svg")))
 		s.WaitInFrame(`document.querySelector("main h1").innerText === "Annual report"`)
 		s.WaitInFrame(`(document.querySelector("header a").click(), true)`)
@@ -60,7 +59,7 @@ func click(selector string) string {
 }
 
 func TestReadersSeeANewRevisionAndTheEndOfALink(t *testing.T) {
-	inBoth(t, func(t *testing.T, d *harness.LinkEnv, s *webdriver.Session) {
+	inBoth(t, func(t *testing.T, d *harness.LinkEnv, s *session) {
 		made := harness.Must(d.Agent.PublishFiles(ctx, "Tides", "", harness.Page("the first")))(t)
 		l := harness.CreateLink(t, d.Agent, made.ArtifactID, harness.ShareLink)
 		s.Go(harness.MintLink(t, d.Agent, l.ID))

@@ -10,7 +10,6 @@ import (
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
-	"vitrine/scripts/testkit/webdriver"
 	"vitrine/scripts/testkit/wire"
 )
 
@@ -22,13 +21,13 @@ var ctx = context.Background()
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-var browsers = map[string]func(testing.TB) *webdriver.Session{
-	"Firefox": webdriver.Firefox,
-	"WebKit":  webdriver.WebKit,
+var browsers = map[string]func(testing.TB) *session{
+	"Firefox": newFirefox,
+	"WebKit":  newWebKit,
 }
 
 // inBoth runs a test in each browser, with a deployment and a claimed workspace.
-func inBoth(t *testing.T, f func(*testing.T, *harness.LinkEnv, *webdriver.Session)) {
+func inBoth(t *testing.T, f func(*testing.T, *harness.LinkEnv, *session)) {
 	d := harness.NewLinkEnv(t)
 	for name, start := range browsers {
 		t.Run(name, func(t *testing.T) { f(t, d, start(t)) })

@@ -9,17 +9,16 @@ import (
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
-	"vitrine/scripts/testkit/webdriver"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/media"
 )
 
 // TestReadersSeeWhatALinkShows is the short walk: a site, a page with a diagram and a formula, and a document.
 func TestReadersSeeWhatALinkShows(t *testing.T) {
-	inBoth(t, func(t *testing.T, d *harness.LinkEnv, s *webdriver.Session) {
+	inBoth(t, func(t *testing.T, d *harness.LinkEnv, s *session) {
 		s.Go(share(t, d, "Tide tables", site(t)...))
 		s.WaitInFrame(loaded + `.length === 7`)
-		if got := webdriver.Value[[]string](s, "blocked"); len(got) > 0 {
+		if got := value[[]string](s, "blocked"); len(got) > 0 {
 			t.Errorf("the policy blocks %q", got)
 		}
 		s.Wait(`document.querySelector("h1").innerText === "Tide tables"`)
@@ -71,10 +70,10 @@ func alone(t testing.TB, d *harness.LinkEnv, files ...wire.File) string {
 
 // TestWebKitLoadsNothingByPoliciesThatNameNoOrigin shows that the walk would see it.
 func TestWebKitLoadsNothingByPoliciesThatNameNoOrigin(t *testing.T) {
-	s := webdriver.WebKit(t)
+	s := newWebKit(t)
 	s.Go(framed(t, "'self'"))
 	s.WaitInFrame(`document.readyState === "complete" && blocked.length > 5`)
-	if got := webdriver.Value[[]string](s, loaded); len(got) > 0 {
+	if got := value[[]string](s, loaded); len(got) > 0 {
 		t.Errorf("%q load, so that the policies need no origin any more", got)
 	}
 	s.Go(framed(t, "'self' ORIGIN"))

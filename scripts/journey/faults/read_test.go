@@ -2,11 +2,14 @@ package faults
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
@@ -16,6 +19,9 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 // openStream opens a URL and gives the answer as it comes.
 func openStream(t testing.TB, s *harness.FaultEnv, url string) *http.Response {
@@ -37,9 +43,7 @@ func TestF36ADeletionDuringAReadEndsAllReadsAfterIt(t *testing.T) {
 	answer := openStream(t, s, p.RevisionContentURL)
 	begun := make([]byte, 1000)
 	harness.Must(io.ReadFull(answer.Body, begun))(t)
-	if a := harness.TryDelete(t, g, p.ArtifactID); a.Status != http.StatusOK {
-		t.Fatalf("deleting answers %d", a.Status)
-	}
+	harness.DeleteArtifact(t, g, p.ArtifactID)
 	s.WantGone(t, p.RevisionContentURL)
 	rest, err := io.ReadAll(answer.Body)
 	whole := append(begun, rest...)
@@ -67,7 +71,7 @@ func TestF37AnObjectThatIsGoneIsNotFoundUnlessItIsInMemory(t *testing.T) {
 	late := s.Overtake(t, "GetObject", func() (wire.Answer, error) {
 		return g.Do(ctx, "GET", p.RevisionContentURL, nil)
 	}, func() {
-		harness.TryDelete(t, g, p.ArtifactID)
+		harness.DeleteArtifact(t, g, p.ArtifactID)
 		deleteSessionObject(t, s, g, read.UploadSessionID, "000")
 	})
 	harness.WantRefused(t, late, 404, fault.NotFound)
@@ -76,9 +80,7 @@ func TestF37AnObjectThatIsGoneIsNotFoundUnlessItIsInMemory(t *testing.T) {
 	s.WantContent(t, p.RevisionContentURL, harness.Page("kept").Body)
 	deleteSessionObject(t, s, g, kept.UploadSessionID, "000")
 	s.WantContent(t, p.RevisionContentURL, harness.Page("kept").Body)
-	if a := harness.TryDelete(t, g, p.ArtifactID); a.Status != http.StatusOK {
-		t.Fatalf("deleting answers %d", a.Status)
-	}
+	harness.DeleteArtifact(t, g, p.ArtifactID)
 	s.WantGone(t, p.RevisionContentURL)
 }
 
@@ -190,4 +192,36 @@ func TestF54F55WhatTheTablesForgetLateIsJudgedByItsTime(t *testing.T) {
 	s.WantGone(t, p.RevisionContentURL)
 	s.Clock.Advance(2 * limits.ReplayLife)
 	harness.WantRefused(t, harness.Do(t, g, "GET", s.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
+}
+
+// deleteSessionObject deletes an object of a session.
+func deleteSessionObject(t testing.TB, s *harness.FaultEnv, g *wire.Agent, u id.Session, name string) {
+	t.Helper()
+	key := "o/" + string(harness.TokenOf(t, g).Workspace) + "/" + string(u) + "/" + name
+	harness.Must(s.S3.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &s.Options.Engines.Bucket, Key: &key}))(t)
+}
+
+// TestF99ADraftIsMadeAlthoughItsPagesCannotBeRead reads the page to warn about it, in vain.
+func TestF99ADraftIsMadeAlthoughItsPagesCannotBeRead(t *testing.T) {
+	t.Parallel()
+	s := harness.NewFaultEnv(t)
+	g := s.NewAgent(t)
+	for name, fails := range map[string]func(*chaos.Rule){
+		"S3 cannot be reached":    func(r *chaos.Rule) { r.Before(chaos.Unreachable) },
+		"S3 fails":                func(r *chaos.Rule) { r.Before(chaos.ServerError) },
+		"the bytes end early":     func(r *chaos.Rule) { r.After(chaos.Cut(3)) },
+		"the bytes break off":     func(r *chaos.Rule) { r.After(chaos.Break(3)) },
+		"S3 does not answer":      func(r *chaos.Rule) { r.Before(chaos.Hold(make(chan struct{}))) },
+		"the answers are dropped": func(r *chaos.Rule) { r.After(chaos.Timeout) },
+	} {
+		u := s.Upload(t, g, "", "<img src=gone.png>")
+		fails(s.Faults.On("GetObject").Always())
+		a := harness.TryFinalize(t, g, wire.NewKey(), u.UploadSessionID)
+		s.Faults.Clear()
+		var draft contract.Finalized
+		if harness.Decode(t, a, &draft); a.Status != http.StatusOK || len(draft.Warnings) > 0 {
+			t.Errorf("%s: finalize answers %d %s", name, a.Status, a.Body)
+		}
+		harness.Must(g.Publish(ctx, wire.NewKey(), u.ArtifactID, u.RevisionID))(t)
+	}
 }

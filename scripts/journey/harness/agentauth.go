@@ -11,14 +11,11 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// NewAgentAuthEnv starts a deployment with a clock of its own in which any number of agents may register.
+// NewAgentAuthEnv starts a deployment in which any number of agents may register.
 func NewAgentAuthEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
 	t.Helper()
-	now := NewClock()
 	plenty := func(o *stack.Options) { o.Limits.Pow, o.Limits.ProvisionAddress.Limit = limits.PowOff, 100 }
-	p := NewBackendEnv(t, append([]func(*stack.Options){now.Use, plenty}, change...)...)
-	p.Clock = now
-	return p
+	return NewBackendEnv(t, append([]func(*stack.Options){plenty}, change...)...)
 }
 
 // PostForm sends a form to the api host and unpacks the JSON that it answers.

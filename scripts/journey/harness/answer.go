@@ -67,22 +67,6 @@ func WantRefused(t testing.TB, a wire.Answer, status int, code fault.Code) {
 	}
 }
 
-// WantSameRefusal checks that all answers are one and the same refusal, request ids aside.
-func WantSameRefusal(t testing.TB, answers map[string]wire.Answer, status int, code fault.Code) {
-	t.Helper()
-	first := ""
-	for name, a := range answers {
-		WantRefused(t, a, status, code)
-		body := strings.ReplaceAll(string(a.Body), a.Header.Get("X-Request-Id"), "")
-		if first == "" {
-			first = body
-		}
-		if body != first {
-			t.Errorf("%s answers %s, another %s", name, body, first)
-		}
-	}
-}
-
 // Decode unpacks the JSON body of an answer.
 func Decode(t testing.TB, a wire.Answer, out any) {
 	t.Helper()

@@ -3,12 +3,14 @@ package harness
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go/middleware"
 
 	"vitrine/scripts/internal/local/stack"
+	"vitrine/scripts/testkit/clock"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/adapter/dynamo"
@@ -23,15 +25,16 @@ type BackendEnv struct {
 	DB     *dynamodb.Client // past the faults
 	S3     *s3.Client
 	Tables dynamo.Tables
-	Clock  *Clock // of the deployment, if the test moves it
+	Clock  *clock.Clock // of the deployment, which stands still until the test moves it
 }
 
 // NewBackendEnv starts a deployment whose AWS calls go through its Faults.
 func NewBackendEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
 	t.Helper()
-	p := &BackendEnv{Faults: chaos.For(t)}
+	p := &BackendEnv{Faults: chaos.For(t), Clock: clock.New(time.Now())}
 	p.Env = NewEnv(t, append([]func(*stack.Options){func(o *stack.Options) {
 		o.Lambda = false
+		o.Now = p.Clock.Now
 		o.Middleware = []func(*middleware.Stack) error{p.Faults.Add}
 	}}, change...)...)
 	e := p.Options.Engines

@@ -133,6 +133,19 @@ func (w *FakeBrowser) CLIToken(t testing.TB) contract.Token {
 	return w.Token(t, DeviceGrant("cli", d.DeviceCode))
 }
 
+var backToApp = regexp.MustCompile(`<a class="button" href="([^"]+)">Back to the app</a>`)
+
+// AllowApp lets an app in that asks for consent, and returns where the browser goes back to it.
+func (w *FakeBrowser) AllowApp(t testing.TB, request string) *url.URL {
+	t.Helper()
+	a := w.Post(t, "/oauth/consent/allow", url.Values{"req": {request}})
+	found := backToApp.FindSubmatch(a.Body)
+	if a.Status != http.StatusOK || found == nil {
+		t.Fatalf("allowing answers %d %s", a.Status, a.Body)
+	}
+	return Must(url.Parse(html.UnescapeString(string(found[1]))))(t)
+}
+
 var hiddenField = regexp.MustCompile(`<input type="hidden" name="([a-z_]+)" value="([^"]*)"`)
 
 // HiddenFields are the fields that a page sends beside those that a person fills in.

@@ -1,3 +1,5 @@
+// Package harness runs deployments for tests across hosts: an Env has clients, a BackendEnv also access to its tables,
+// and the other ones add what tests of a topic share.
 package harness
 
 import (
@@ -16,6 +18,7 @@ import (
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/testkit/conform"
 	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/output"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/id"
@@ -111,4 +114,13 @@ func (d *Env) NewAgent(t testing.TB) *wire.Agent {
 	g, _, err := d.Anyone.Provision(ctx)
 	NoError(t, err)
 	return g
+}
+
+// Must returns the value of a call that has to succeed: Must(call())(t).
+func Must[T any](v T, err error) func(testing.TB) T { return expect.Value(v, err) }
+
+// NoError ends the test on an error.
+func NoError(t testing.TB, err error) {
+	t.Helper()
+	expect.OK(t, err)
 }

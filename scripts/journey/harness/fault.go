@@ -2,6 +2,7 @@ package harness
 
 import (
 	"errors"
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -123,12 +124,29 @@ func (s *FaultEnv) Calls(do func()) []string {
 	return names
 }
 
-// RequiredCalls returns Calls without those that only some of several equal requests make: the record of a key's last
+// requiredCalls returns Calls without those that only some of several equal requests make: the record of a key's last
 // use, which the next request repeats if it was slow, and the blocks of permits that every fourth request or so takes.
-func (s *FaultEnv) RequiredCalls(do func()) []string {
+func (s *FaultEnv) requiredCalls(do func()) []string {
 	return slices.DeleteFunc(s.Calls(do), func(call string) bool {
 		return call == StampKey || call == "UpdateItem r:actor" || call == "UpdateItem r:workspace"
 	})
+}
+
+// WantSameRefusals checks that requests about records of others are refused with the same calls and the same answers as
+// requests about records that never were.
+func (s *FaultEnv) WantSameRefusals(t testing.TB, which string, foreign, unknown map[string]func() wire.Answer) {
+	t.Helper()
+	for name := range foreign {
+		var a, b wire.Answer
+		one := s.requiredCalls(func() { a = foreign[name]() })
+		other := s.requiredCalls(func() { b = unknown[name]() })
+		if !slices.Equal(one, other) {
+			t.Errorf("%s, %s: it costs %q, an unknown one %q", which, name, one, other)
+		}
+		if a.Status != http.StatusNotFound || b.Status != a.Status || a.Code() != b.Code() || a.Message() != b.Message() {
+			t.Errorf("%s, %s: it answers %d %q, an unknown one %d %q", which, name, a.Status, a.Message(), b.Status, b.Message())
+		}
+	}
 }
 
 // CallNames returns the names of the AWS calls that do makes past an injector, in their order.
@@ -190,3 +208,32 @@ func (s *FaultEnv) Concurrently(t testing.TB, n int, ask func(i int) (wire.Answe
 
 // ErrDown is the failure of an AWS call whose engine is down.
 var ErrDown = errors.New("the engine is down")
+
+// WantBreach checks that some breach of the invariant is reported.
+func (s *FaultEnv) WantBreach(t testing.TB, name string) {
+	t.Helper()
+	found := invariant.Check(ctx, s.Deployment())
+	for _, err := range found {
+		if strings.HasPrefix(err.Error(), name+":") {
+			return
+		}
+	}
+	t.Errorf("no breach of %s is reported, but %v", name, found)
+}
+
+// Damage changes the first item of a table whose key has these prefixes, or removes it when set is nil. The result puts
+// the item back.
+func (s *FaultEnv) Damage(t testing.TB, table, pk, sk string, set map[string]any) (repair func()) {
+	t.Helper()
+	for _, item := range s.Scan(t, table) {
+		if strings.HasPrefix(Text(item["pk"]), pk) && (sk == "" || strings.HasPrefix(Text(item["sk"]), sk)) {
+			s.RewriteItem(t, table, item, set)
+			return func() {
+				t.Helper()
+				s.RewriteItem(t, table, item, map[string]any{})
+			}
+		}
+	}
+	t.Fatalf("there is no %s %s to damage", pk, sk)
+	return nil
+}

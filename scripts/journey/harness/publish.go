@@ -83,6 +83,14 @@ func TryDelete(t testing.TB, g *wire.Agent, a id.Artifact, headers ...string) wi
 	return Do(t, g, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(a), nil, headers...)
 }
 
+// DeleteArtifact deletes an artifact.
+func DeleteArtifact(t testing.TB, g *wire.Agent, a id.Artifact) {
+	t.Helper()
+	if answer := TryDelete(t, g, a); answer.Status != http.StatusOK {
+		t.Errorf("deleting answers %d %s", answer.Status, answer.Body)
+	}
+}
+
 // DraftPage makes a draft of one small file.
 func DraftPage(t testing.TB, g *wire.Agent, words string) contract.Finalized {
 	t.Helper()

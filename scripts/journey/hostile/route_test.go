@@ -22,6 +22,7 @@ func documented(t testing.TB, host string) map[string]map[string]any {
 
 var parameters = regexp.MustCompile(`\{[a-z_]+\}`)
 
+// TestMethodsThatARouteDoesNotHaveAreNotThere also names another method in headers, to which no host listens.
 func TestMethodsThatARouteDoesNotHaveAreNotThere(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t, harness.Unlimited)
@@ -38,8 +39,8 @@ func TestMethodsThatARouteDoesNotHaveAreNotThere(t *testing.T) {
 				}
 				line := method + " " + parameters.ReplaceAllString(path, "x")
 				headers := []string{
-					bearer(g.Key), "Origin: https://evil.example", "Access-Control-Request-Method: GET",
-					idempotent(),
+					bearer(g.Key), "Origin: https://evil.example", "Access-Control-Request-Method: GET", idempotent(),
+					"X-HTTP-Method-Override: DELETE", "X-HTTP-Method: DELETE", "X-Method-Override: DELETE",
 				}
 				attacks = append(attacks, attack{host + " " + line, host, line, "", headers, 404, fault.NotFound})
 			}
@@ -100,56 +101,6 @@ func TestIdsOfAnyFormAreSimplyUnknown(t *testing.T) {
 		add("upload", "finalize", "POST /v1/upload-sessions/"+x+"/finalize", fault.NotFound, idem)
 	}
 	wantRefusals(t, p, g, attacks)
-}
-
-func TestT84WhatOverridesAMethodIsIgnored(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t, harness.Unlimited)
-	g := p.NewAgent(t)
-	a := harness.PublishPage(t, g, "kept")
-	override := []string{
-		bearer(g.Key), "X-HTTP-Method-Override: DELETE", "X-HTTP-Method: DELETE", "X-Method-Override: DELETE",
-	}
-	artifact := "/v1/artifacts/" + string(a.ArtifactID)
-	wantRefusals(t, p, g, []attack{
-		{
-			"POST to an artifact", "api", "POST " + artifact + "?_method=DELETE", "_method=DELETE", override, 404,
-			fault.NotFound,
-		},
-		{"GET of an artifact", "api", "GET " + artifact + "?_method=DELETE", "", override, 404, fault.NotFound},
-	})
-	got := p.SendRaw(t, "api", "GET "+artifact+"/agent-view?_method=DELETE", "", override...)
-	if got.Status != http.StatusOK {
-		t.Errorf("the view answers %d", got.Status)
-	}
-	p.WantContent(t, a.RevisionContentURL, harness.Page("kept").Body)
-}
-
-var uuid = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
-
-func TestT77RequestIdsThatAreNoneAreReplacedOnEveryHost(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t)
-	for _, host := range []string{"api", "upload", "content", "mcp"} {
-		for given, kept := range map[string]bool{
-			"seven77":                     false,
-			strings.Repeat("x", 129):      false,
-			"ümläutümläut":                false,
-			"with\ta-tab":                 false,
-			"folded\r\n Set-Cookie:x=1":   false,
-			"12345678":                    true,
-			`<script>alert("x")</script>`: true,
-			"%0d%0aSet-Cookie:x":          true,
-		} {
-			a := p.SendRaw(t, host, "GET /nowhere", "", "X-Request-Id: "+given)
-			ids := a.Header.Values("X-Request-Id")
-			if len(ids) != 1 || kept != (ids[0] == given) || !kept && !uuid.MatchString(ids[0]) ||
-				a.Header.Get("Set-Cookie") != "" {
-				t.Errorf("%s: %q comes back as %q", host, given, ids)
-			}
-			harness.WantRefused(t, a, 404, fault.NotFound)
-		}
-	}
 }
 
 func TestT78OnlyAnOpaqueOriginReadsAndContentAlone(t *testing.T) {

@@ -1,6 +1,8 @@
 package hostile
 
 import (
+	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -17,6 +19,9 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 // secretsOf are the secrets that a workspace is made with, whole and without the part that may be seen.
 func secretsOf(p contract.Provisioned) (out []string) {
@@ -214,6 +219,42 @@ func TestT76NoSecretIsLoggedAndEachRequestHasOneLineWithItsRoute(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(l.told)) {
 		if logged[name] != 1 {
 			t.Errorf("%s (%+v) has %d lines", name, l.told[name], logged[name])
+		}
+	}
+}
+
+func TestT52NoSecretIsStored(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	g, provisioned, err := p.Anyone.Provision(ctx)
+	harness.NoError(t, err)
+	done := harness.NewReplays(t, g)
+	done.Repeat(t, g)
+	resolved := harness.Must(g.Resolve(ctx, done.Published.UnlistedURL))(t)
+	secrets := append(
+		secretsOf(provisioned),
+		secretsIn(t, done.Session, done.Published, resolved, harness.Must(g.AgentView(ctx, done.Published.ArtifactID))(t))...,
+	)
+	for _, s := range secrets {
+		if raw, err := base64.RawURLEncoding.DecodeString(s); err == nil && len(raw) >= 16 {
+			secrets = append(secrets, string(raw))
+		}
+	}
+	var all strings.Builder
+	for _, table := range []string{p.Tables.Core, p.Tables.Events, p.Tables.Hot} {
+		for _, item := range p.Scan(t, table) {
+			for name, v := range item {
+				all.WriteString(name + " " + harness.Inflated(v) + "\n")
+			}
+		}
+	}
+	if !strings.Contains(all.String(), "index.html") ||
+		!strings.Contains(all.String(), string(done.Published.ArtifactID)) {
+		t.Fatal("the scan sees nothing")
+	}
+	for n, s := range secrets {
+		if strings.Contains(all.String(), s) {
+			t.Errorf("secret %d of %d bytes is stored", n, len(s))
 		}
 	}
 }

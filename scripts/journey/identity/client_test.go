@@ -1,19 +1,21 @@
 package identity
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"html"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/shared/platform/contract"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 // refreshGrant is the token request of a client with a refresh token.
 func refreshGrant(client, token string) url.Values {
@@ -65,18 +67,11 @@ func (c client) authorize(t testing.TB, q url.Values) *url.URL {
 	return harness.Must(url.Parse(a.Header.Get("Location")))(t)
 }
 
-var wayBack = regexp.MustCompile(`<a class="button" href="([^"]+)">Back to the app</a>`)
-
 // allowed returns the parameters that come back to the app after the person has consented.
 func (c client) allowed(t testing.TB, w *harness.FakeBrowser, scope string) url.Values {
 	t.Helper()
 	at := c.authorize(t, c.request(scope))
-	a := w.Post(t, "/oauth/consent/allow", url.Values{"req": {at.Query().Get("req")}})
-	found := wayBack.FindSubmatch(a.Body)
-	if a.Status != http.StatusOK || found == nil {
-		t.Fatalf("allowing answers %d %s", a.Status, a.Body)
-	}
-	back := harness.Must(url.Parse(html.UnescapeString(string(found[1]))))(t)
+	back := w.AllowApp(t, at.Query().Get("req"))
 	if !strings.HasPrefix(back.String(), c.redirect+"?") {
 		t.Fatalf("the answer goes to %s", back.Host)
 	}

@@ -166,6 +166,6 @@ func TestT49T50T51ACommandIsRepeatedByItsMemberWithItsRightsAlone(t *testing.T) 
 	row := "MEM#" + string(who.ID)
 	p.Update(t, "W#"+string(who.Workspace), row, map[string]any{"scopes": string(credential.Publish)})
 	harness.WantRefused(t, harness.TryCreateKey(t, who, "mine", idem), 403, fault.Forbidden)
-	p.Update(t, "CRED#"+string(who.Grant), "G", map[string]any{"rev_at": time.Now()})
+	p.Update(t, "CRED#"+string(who.Grant), "G", map[string]any{"rev_at": p.Options.Now()})
 	harness.WantRefused(t, harness.TryCreateKey(t, who, "mine", idem), 401, fault.NotAuthenticated)
 }

@@ -108,7 +108,7 @@ func TestAnOperatorReadsWhatWasDoneEverywhere(t *testing.T) {
 		s.Clock.Advance(limits.Day + 7*time.Hour)
 	}
 	op := s.NewOperator(t)
-	harness.TryDelete(t, s.Agent, s.Published.ArtifactID)
+	harness.DeleteArtifact(t, s.Agent, s.Published.ArtifactID)
 	all, paged := recorded(t, op, nil, "100"), recorded(t, op, nil, "3")
 	if len(all) < 14 || len(all) != len(paged) {
 		t.Fatalf("%d events, and %d in pages", len(all), len(paged))

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
-	"os"
-	"os/exec"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
+	"time"
 
 	"vitrine/scripts/journey/harness"
 )
@@ -18,25 +16,13 @@ import (
 // program is the CLI in a home folder of its own.
 type program struct {
 	*harness.BackendEnv
-	binary, home string
-}
-
-var built = sync.OnceValues(func() (string, error) {
-	return harness.BuildProgram("vitrine", "./cmd/vitrine", "cmd", "shared")
-})
-
-func (p *program) command(t *testing.T, args ...string) *exec.Cmd {
-	run := exec.CommandContext(t.Context(), p.binary, args...)
-	run.Dir = p.home
-	run.Env = append(os.Environ(), "VITRINE_URL="+p.Origins.API, "VITRINE_API_KEY=", "XDG_CONFIG_HOME="+p.home,
-		"HOME="+p.home, "DBUS_SESSION_BUS_ADDRESS=unix:path="+p.home+"/no-bus", "CI=1")
-	return run
+	home string
 }
 
 // run returns the JSON that a command prints, which has to end with an exit code.
 func (p *program) run(t *testing.T, exit int, stdin string, args ...string) (answer map[string]any) {
 	t.Helper()
-	run := p.command(t, append(args, "--json")...)
+	run := p.Command(t, p.home, "", append(args, "--json")...)
 	var said strings.Builder
 	run.Stdin, run.Stderr = strings.NewReader(stdin), &said
 	out, _ := run.Output() // the exit code tells
@@ -56,7 +42,7 @@ var shownCode = regexp.MustCompile(`^  ([BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQ
 // signIn logs the program in by a code of eight letters that a person types.
 func (p *program) signIn(t *testing.T, w *harness.FakeBrowser) {
 	t.Helper()
-	login := p.command(t, "login", "--device-code")
+	login := p.Command(t, p.home, "", "login", "--device-code")
 	said := harness.Must(login.StderrPipe())(t)
 	harness.NoError(t, login.Start())
 	lines, typed := bufio.NewScanner(said), false
@@ -74,7 +60,7 @@ func (p *program) signIn(t *testing.T, w *harness.FakeBrowser) {
 // TestThePersonBehindACommand claims what was published without an account, manages keys and publishes.
 func TestThePersonBehindACommand(t *testing.T) {
 	t.Parallel()
-	p := &program{harness.NewBackendEnv(t), harness.Must(built())(t), t.TempDir()}
+	p := &program{harness.NewBackendEnv(t), t.TempDir()}
 	w := p.SignedIn(t, "ada@example.org")
 	p.run(t, 2, "", "keys", "list")
 	trial := p.run(t, 0, "<h1>From a pipe</h1>", "publish", "-", "--ephemeral")
@@ -86,6 +72,7 @@ func TestThePersonBehindACommand(t *testing.T) {
 	}
 	p.run(t, 5, "", "claim", trial["claim_token"].(string), "--yes")
 
+	p.Clock.Advance(time.Second) // so that the next key is newer than that of the login
 	made := p.run(t, 0, "", "keys", "create", "ci")
 	secret, key := made["secret"].(string), made["api_key"].(map[string]any)["id"].(string)
 	harness.Call[any](t, p.WithBearer(secret), http.StatusOK, "GET", "/v1/whoami", nil)

@@ -58,6 +58,7 @@ var memberRoutes = []memberRoute{
 	{"GET /v1/web/access-links", toRead | listed, nil},
 	{"POST /v1/web/access-links/al_1/mint", toAdmin, nil},
 	{"POST /v1/web/access-links/al_1/revoke", toAdmin, nil},
+	{"POST /v1/ephemeral/claim", keyed, contract.ClaimRequest{ClaimToken: "x"}},
 	{"POST /v1/web/agent-auth/claim/complete", 0, contract.CompleteClaim{AttemptToken: "x", UserCode: "123456"}},
 }
 
@@ -107,8 +108,7 @@ func TestRoutesOfMembersTakeNoOtherCredential(t *testing.T) {
 // a request that can be read.
 func TestRoutesOfMembersRefuseInTheOrderOfTheContract(t *testing.T) {
 	t.Parallel()
-	now := harness.NewClock()
-	p := harness.NewBackendEnv(t, now.Use, func(o *stack.Options) { o.Limits.Actor.Limit = 1 })
+	p := harness.NewBackendEnv(t, func(o *stack.Options) { o.Limits.Actor.Limit = 1 })
 	home := p.NewMember(t).Workspace
 	for _, r := range memberRoutes {
 		t.Run(r.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,6 +19,9 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 // sessionsEnd is when every session of now is cleared away.
 const sessionsEnd = limits.SessionLife + limits.CleanupSlack
@@ -83,9 +87,7 @@ func finish(t testing.TB, g *wire.Agent, u contract.Session) contract.Published 
 func deleteArtifacts(t testing.TB, g *wire.Agent, all ...contract.Published) {
 	t.Helper()
 	for _, p := range all {
-		if answer := harness.TryDelete(t, g, p.ArtifactID); answer.Status != 200 {
-			t.Fatalf("delete answers %d %s", answer.Status, answer.Body)
-		}
+		harness.DeleteArtifact(t, g, p.ArtifactID)
 	}
 }
 

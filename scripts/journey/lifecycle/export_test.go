@@ -13,7 +13,6 @@ import (
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/export"
@@ -224,58 +223,6 @@ func TestAnExportHoldsWhatAWorkspaceHasAndNoSecret(t *testing.T) {
 				t.Errorf("%s holds a secret", name)
 			}
 		}
-	}
-}
-
-func TestT47OnlyAnAdminWhoHasJustSignedInExports(t *testing.T) {
-	t.Parallel()
-	x := newExporter(t)
-	publishPair(t, x.agent, "mine")
-	x.ask(t)
-	e := x.ready(t)
-	reader := x.AddMember(t, x.member.Workspace, "read", "publish")
-	for _, method := range []string{"GET", "POST"} {
-		harness.WantRefused(t, harness.TryAs(t, reader, method, exportPath, nil, harness.KeyHeader()...), 403, fault.Forbidden)
-	}
-	other := x.AddMember(t, x.NewClaimant(t).Workspace)
-	if o := harness.CallAs[contract.ExportStatus](t, other, 200, "GET", exportPath, nil); o.Export != nil {
-		t.Error("another workspace sees the export")
-	}
-	x.Clock.Advance(limits.FreshSignIn)
-	a := harness.TryAs(t, x.member, "POST", exportPath, nil, harness.KeyHeader()...)
-	if a.Status != 403 || !strings.Contains(a.Message(), "sign in again") {
-		t.Errorf("an old sign-in: %d %s", a.Status, a.Message())
-	}
-	if v := x.look(t).Volumes; len(v) != 1 || v[0].URL != nil {
-		t.Errorf("an old sign-in sees %+v", v)
-	}
-	if x.signIn(t); x.look(t).Volumes[0].URL == nil {
-		t.Error("a fresh sign-in sees no URL")
-	}
-	if a := x.Get(t, *e.Volumes[0].URL); a.Status != 200 {
-		t.Errorf("the URL of before answers %d", a.Status)
-	}
-	x.Clock.Advance(limits.ExportURLLife)
-	x.WantGone(t, *e.Volumes[0].URL)
-}
-
-func TestF92TwoRequestsAtOnceMakeOneExport(t *testing.T) {
-	t.Parallel()
-	x := newExporter(t)
-	ids := map[id.Export]bool{}
-	for _, a := range x.Concurrently(t, 4, func(int) (wire.Answer, error) {
-		return x.member.Do(ctx, "POST", x.Origins.API+exportPath, nil, harness.KeyHeader()...)
-	}) {
-		if a.Status != 202 {
-			t.Fatal(a.Status, a.Message())
-		}
-		var out contract.ExportStatus
-		harness.Decode(t, a, &out)
-		ids[out.Export.ID] = true
-	}
-	x.ready(t)
-	if n := x.Events(t, x.agent)["workspace.export.created"]; n != 1 || len(ids) != 1 {
-		t.Errorf("they got %v; %d exports are recorded", ids, n)
 	}
 }
 

@@ -119,9 +119,7 @@ func TestF48OfSeveralFalseConditionsTheFirstDecides(t *testing.T) {
 	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
 		return s.Publish(g, wire.NewKey(), d.ArtifactID, d.RevisionID)
 	}, func() {
-		if a := harness.TryDelete(t, g, d.ArtifactID); a.Status != http.StatusOK {
-			t.Errorf("deleting answers %d", a.Status)
-		}
+		harness.DeleteArtifact(t, g, d.ArtifactID)
 		for n := range 8 { // the workspace is closed, too
 			s.Put(t, harness.Item{}, map[string]any{
 				"pk":   "W#" + string(harness.TokenOf(t, g).Workspace),
@@ -133,37 +131,4 @@ func TestF48OfSeveralFalseConditionsTheFirstDecides(t *testing.T) {
 	harness.WantRefused(t, late, 404, fault.ArtifactNotFound)
 	closed := harness.TryCreate(t, g, wire.NewKey(), wire.Declare("closed", harness.Page("closed")))
 	harness.WantRefused(t, closed, 401, fault.NotAuthenticated)
-}
-
-// TestAKeyCannotDeclareMoreBytesThanADayHas opens sessions that are never published, which the allowance of new
-// artifacts does not see.
-func TestAKeyCannotDeclareMoreBytesThanADayHas(t *testing.T) {
-	t.Parallel()
-	const fit = 4 * artifactsPerDay // sessions of as many bytes as an artifact may have
-	s := harness.NewFaultEnv(t, withFewArtifacts)
-	g := s.NewAgent(t)
-	midnight := s.Options.Now().UTC().Truncate(limits.Day).Add(limits.Day)
-	s.Clock.Advance(midnight.Add(6 * time.Hour).Sub(s.Options.Now()))
-	full := contract.CreateSession{Title: "stored, not published", Entrypoint: "0.html"}
-	for i, size := range []int64{10 * limits.MiB, 10 * limits.MiB, 5 * limits.MiB} {
-		full.Files = append(full.Files, contract.DeclaredFile{Path: fmt.Sprint(i, ".html"), SizeBytes: size})
-	}
-	keys := make([]string, fit)
-	for n := range keys {
-		keys[n] = wire.NewKey()
-		harness.Must(g.Create(ctx, keys[n], full))(t)
-	}
-	over := harness.TryCreate(t, g, wire.NewKey(), full)
-	harness.WantRefused(t, over, 429, fault.WriteAllowanceExceeded)
-	if harness.RetryAfter(t, over) != 18*time.Hour {
-		t.Errorf("at 06:00 Retry-After is %s", harness.RetryAfter(t, over))
-	}
-	harness.Must(g.Create(ctx, keys[0], full))(t) // a repetition counted before
-	harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("empty", wire.File{Path: "empty.txt"})))(t)
-	harness.Must(s.NewAgent(t).Create(ctx, wire.NewKey(), full))(t)
-	if left := remainingToday(t, g); left != artifactsPerDay {
-		t.Errorf("of the artifacts of the day %d are left", left)
-	}
-	s.Clock.Advance(harness.RetryAfter(t, over))
-	harness.Must(g.Create(ctx, wire.NewKey(), full))(t)
 }

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -14,13 +15,13 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// newLimitEnv is a deployment with small limits and a clock that the test moves.
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
+
+// newLimitEnv is a deployment with small limits.
 func newLimitEnv(t *testing.T, change func(*limits.Limits)) *harness.BackendEnv {
 	t.Helper()
-	now := harness.NewClock()
-	p := harness.NewBackendEnv(t, now.Use, func(o *stack.Options) { change(&o.Limits) })
-	p.Clock = now
-	return p
+	return harness.NewBackendEnv(t, func(o *stack.Options) { change(&o.Limits) })
 }
 
 // spendUntil checks that asking is refused with the code, still a second before the time that Retry-After told, and
@@ -116,7 +117,7 @@ func TestF58ReadsOfAnArtifactShareOneLimit(t *testing.T) {
 		t.Error("the owner's own view is not limited, but does not open")
 	}
 	spendUntil(t, p, fault.RateLimitedArtifact, func() wire.Answer { return p.Get(t, a.RevisionContentURL) })
-	harness.TryDelete(t, g, a.ArtifactID)
+	harness.DeleteArtifact(t, g, a.ArtifactID)
 	for range 8 {
 		p.WantGone(t, a.RevisionContentURL) // what is closed is not found, also when it is over the limit
 	}
@@ -128,4 +129,39 @@ func linkOf(t testing.TB, link string) contract.ResolveRequest {
 	public, blob, err := wire.SplitLink(link)
 	harness.NoError(t, err)
 	return contract.ResolveRequest{PublicID: public, Blob: blob}
+}
+
+func TestT66WorkspacesHaveLimits(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		most   int
+		change func(*limits.Limits)
+		broken fault.Code // what a body is answered that is none
+	}{
+		"of an address":           {10, func(*limits.Limits) {}, fault.ProvisionRateLimited},
+		"of everybody":            {5, func(l *limits.Limits) { l.ProvisionGlobal.Limit = 5 }, fault.ProvisionRateLimited},
+		"of a minute of the gate": {17, func(l *limits.Limits) { l.ProvisionAddress.Limit = 1000 }, fault.InvalidRequest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newLimitEnv(t, func(l *limits.Limits) {
+				l.Pow = limits.PowOff
+				c.change(l)
+			})
+			now := p.Clock.Now()
+			p.Clock.Advance(now.Truncate(time.Minute).Add(time.Minute).Sub(now)) // in which all places are free
+			for n := range c.most {
+				if a := harness.ProvisionAgain(t, p, nil); a.Status != http.StatusCreated {
+					t.Fatalf("provision %d answers %d %s", n+1, a.Status, a.Code())
+				}
+			}
+			before := p.Snapshot(t)
+			harness.WantRefused(t, harness.ProvisionAgain(t, p, nil), 429, fault.ProvisionRateLimited)
+			if a := harness.Do(t, p.Anyone, "POST", p.Origins.API+"/v1/ephemeral/provision", "{"); a.Code() != c.broken {
+				t.Errorf("a body that is none answers %d %s", a.Status, a.Code())
+			}
+			p.WantUnchanged(t, before)
+			spendUntil(t, p, fault.ProvisionRateLimited, func() wire.Answer { return harness.ProvisionAgain(t, p, nil) })
+		})
+	}
 }

@@ -73,7 +73,7 @@ func TestWhateverEndsALinkClosesItsPages(t *testing.T) {
 		{"private", harness.ShareLink, func(a contract.Published) {
 			harness.SetVisibility(t, e.agent, a.ArtifactID, "private")
 		}},
-		{"deletion", harness.ShareLink, func(a contract.Published) { e.delete(t, a) }},
+		{"deletion", harness.ShareLink, func(a contract.Published) { harness.DeleteArtifact(t, e.agent, a.ArtifactID) }},
 		{"an operator", harness.ShareLink, func(a contract.Published) {
 			harness.Lock(t, op, "artifact", string(a.ArtifactID))
 		}},
@@ -88,13 +88,6 @@ func TestWhateverEndsALinkClosesItsPages(t *testing.T) {
 	}
 }
 
-func (e *env) delete(t *testing.T, a contract.Published) {
-	t.Helper()
-	if answer := harness.Must(e.Delete(e.agent, a.ArtifactID))(t); answer.Status != 200 {
-		t.Fatalf("deleting answers %d %s", answer.Status, answer.Body)
-	}
-}
-
 func TestWhateverEndsAnArtifactClosesThePrivateViewer(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -103,7 +96,7 @@ func TestWhateverEndsAnArtifactClosesThePrivateViewer(t *testing.T) {
 		name string
 		do   func(p *browser.Page, a contract.Published)
 	}{
-		{"deletion", func(_ *browser.Page, a contract.Published) { e.delete(t, a) }},
+		{"deletion", func(_ *browser.Page, a contract.Published) { harness.DeleteArtifact(t, e.agent, a.ArtifactID) }},
 		{"an operator", func(_ *browser.Page, a contract.Published) {
 			harness.Lock(t, op, "artifact", string(a.ArtifactID))
 		}},

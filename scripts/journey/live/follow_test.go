@@ -7,6 +7,7 @@ import (
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/disk"
 	"vitrine/shared/platform/contract"
 )
 
@@ -32,6 +33,7 @@ func shownIn(p *browser.Page, text string) {
 
 func strip(p *browser.Page) string { return strings.TrimSpace(p.Text(".strip-text")) }
 
+// TestAPageOfAShareLinkShowsANewRevisionInItsPlace publishes the new revision with the command.
 func TestAPageOfAShareLinkShowsANewRevisionInItsPlace(t *testing.T) {
 	t.Parallel()
 	e := newEnv(t)
@@ -41,7 +43,13 @@ func TestAPageOfAShareLinkShowsANewRevisionInItsPlace(t *testing.T) {
 	p.Wait(`document.querySelector(".strip-text").innerText.includes("The newest revision")`)
 	browser.Eval[bool](&p.Document, `(addEventListener("vitrine:shown", e => window.told = e.detail.title, true), true)`)
 	scroll(p)
-	e.publish(t, first, "High tides", "the second")
+	page, folder := tall("the second"), t.TempDir()
+	disk.Write(t, folder, map[string]string{page.Path: string(page.Body)})
+	command := e.Command(t, t.TempDir(), e.agent.Key, "publish", folder, "--title", "High tides",
+		"--artifact-id", string(first.ArtifactID))
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	p.Wait(`document.querySelector("[data-field=announcement]").textContent === "Updated to revision 2"`)
 	shownIn(p, "the second")
 	wantPlace(t, p)

@@ -95,9 +95,7 @@ func (e *env) share(
 func (e *env) private(t *testing.T, path string) *browser.Page {
 	t.Helper()
 	p := open(t, e.Origins.App+path)
-	p.Wait(`document.querySelector("input[name=email]") !== null`)
-	browser.Eval[bool](&p.Document, `(document.querySelector("input[name=email]").value = "`+e.email+`", true)`)
-	p.Click("button[type=submit]:not([name])")
+	p.SignIn(e.email)
 	p.Wait(`document.querySelector("iframe")?.clientHeight > 4000`)
 	p.Wait(`polls[0]?.status === 204`)
 	return p

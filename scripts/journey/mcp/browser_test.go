@@ -59,9 +59,7 @@ func TestAPersonConnectsAnAgentAndEndsIt(t *testing.T) {
 				return nil, fmt.Errorf("the person is asked again")
 			}
 			page.Go(a.URL)
-			page.Wait(`document.querySelector("input[name=email]") !== null`)
-			browser.Eval[bool](&page.Document, `(document.querySelector("input[name=email]").value = "ada@example.org", true)`)
-			page.Click("button[type=submit]:not([name])")
+			page.SignIn("ada@example.org")
 			page.WaitText("A writing robot")
 			page.Screenshot("journey-mcp-consent")
 			page.Click(`form[action="/oauth/consent/allow"] button`)

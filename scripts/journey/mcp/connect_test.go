@@ -3,10 +3,8 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"html"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +22,6 @@ import (
 // appRedirect is where an app on the person's machine waits for its code.
 const appRedirect = "http://127.0.0.1:33418/callback"
 
-var wayBack = regexp.MustCompile(`<a class="button" href="([^"]+)">Back to the app</a>`)
-
 // consenting answers the authorization requests of an app in a browser in which a person is signed in.
 type consenting struct {
 	*harness.FakeBrowser
@@ -40,12 +36,7 @@ func (c *consenting) fetch(t testing.TB) auth.AuthorizationCodeFetcher {
 		at := harness.Must(url.Parse(sent.Header.Get("Location")))(t)
 		page := c.Get(t, strings.TrimPrefix(at.String(), c.Origins.App))
 		harness.WantPage(t, "the consent page", page, http.StatusOK, "127.0.0.1")
-		allowed := c.Post(t, "/oauth/consent/allow", url.Values{"req": {at.Query().Get("req")}})
-		found := wayBack.FindSubmatch(allowed.Body)
-		if found == nil {
-			t.Fatalf("allowing answers %d %s", allowed.Status, allowed.Body)
-		}
-		q := harness.Must(url.Parse(html.UnescapeString(string(found[1]))))(t).Query()
+		q := c.AllowApp(t, at.Query().Get("req")).Query()
 		return &auth.AuthorizationResult{Code: q.Get("code"), State: q.Get("state"), Iss: q.Get("iss")}, nil
 	}
 }

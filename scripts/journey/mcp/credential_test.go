@@ -1,13 +1,16 @@
 package mcp
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 // TestT04OtherCredentialsAreRefusedByThisHost sends everything that opens another host.
@@ -72,5 +75,121 @@ func TestT03ATokenOfThisHostOpensNoOther(t *testing.T) {
 	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), map[string]any{}), 401, fault.NotAuthenticated)
 	if got := p.StatusFor(t, c.token, "/v1/mcp/whoami"); got != http.StatusOK {
 		t.Errorf("the route for MCP answers %d", got)
+	}
+}
+
+// stateless is the newest revision of the protocol, which has no handshake.
+const stateless = "2026-07-28"
+
+// revisions are all that clients may speak.
+var revisions = []string{"2025-03-26", "2025-06-18", "2025-11-25", stateless}
+
+// TestTheClientOfTheSDKSpeaksEveryRevision connects as clients of each revision do. Older ones also ask for a stream of
+// messages, which this host does not have.
+func TestTheClientOfTheSDKSpeaksEveryRevision(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	p.Anyone.HTTP.Transport = http.DefaultTransport // the document lists no 405
+	for _, revision := range revisions {
+		c, who := connected(t, p)
+		s := c.session(t, revision)
+		var me contract.MCPWhoami
+		if use(t, s, "whoami", nil, &me); me.WorkspaceMember.ID != who.ID {
+			t.Errorf("in %s it acts for %+v", revision, me)
+		}
+	}
+}
+
+// FuzzMessages sends bodies that are nearly messages: none breaks the host.
+func FuzzMessages(f *testing.F) {
+	for _, seed := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+		`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"whoami","arguments":{}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"multi_edit","arguments":{"artifact_id":"art_00000000000000000000000000","path":"a","edits":[{"old_string":"a","new_string":"b"}]}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"artifact://art_00000000000000000000000000/a"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"publish-report","arguments":{"topic":"x"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"skills/get","params":{"name":"vitrine"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}`,
+		`[{"jsonrpc":"2.0"}]`, `{"jsonrpc":"2.0","id":null}`, `{"id":1.5}`, "\xff", `{"a":{"a":{"a":[`, "",
+	} {
+		f.Add(seed)
+	}
+	p := harness.NewBackendEnv(f, harness.Unlimited)
+	c, _ := connected(f, p)
+	f.Fuzz(func(t *testing.T, body string) {
+		newest := []string{"MCP-Protocol-Version", stateless, "Mcp-Method", "tools/call", "Mcp-Name", "whoami"}
+		for _, headers := range [][]string{nil, newest} {
+			if a := c.send(t, body, headers...); a.Status >= http.StatusInternalServerError || a.Status < http.StatusOK {
+				t.Errorf("%q answers %d %.300s", body, a.Status, a.Body)
+			}
+		}
+	})
+}
+
+// TestALargeTextIsPublishedEditedAndRead sends as much text as a tool takes, of the character that JSON encoders escape
+// most, in plain and in escaped JSON.
+func TestALargeTextIsPublishedEditedAndRead(t *testing.T) {
+	t.Parallel()
+	p := newFunctions(t)
+	c, _ := connected(t, p)
+	large := strings.Repeat("<", limits.MCPText-1) + "!"
+	made := call[contract.MCPPublished](t, c, "publish_artifact",
+		map[string]any{"title": "Large", "body": large, "render_mode": "html"})
+	edited := call[contract.MCPPublished](t, c, "multi_edit", map[string]any{
+		"artifact_id": made.ArtifactID, "path": "index.html",
+		"edits": []map[string]any{{"old_string": "!", "new_string": "?"}},
+	})
+	read := func(args map[string]any) contract.MCPFile {
+		t.Helper()
+		args["artifact_id"], args["path"] = made.ArtifactID, "index.html"
+		return call[contract.MCPFile](t, c, "read_file", args)
+	}
+	for want, args := range map[string]map[string]any{
+		large: {"revision_id": made.RevisionID}, large[:len(large)-1] + "?": {"revision_id": edited.RevisionID},
+	} {
+		f := read(args)
+		if f.Body != nil || f.ContentURL == "" || f.SizeBytes != limits.MCPText {
+			t.Fatalf("reading answers %d bytes, body %t, url %q", f.SizeBytes, f.Body != nil, f.ContentURL)
+		}
+		a := harness.Must(c.Anyone.HTTP.Get(f.ContentURL))(t)
+		got := harness.Must(io.ReadAll(a.Body))(t)
+		a.Body.Close()
+		if string(got) != want {
+			t.Errorf("the content URL answers %d and %d bytes", a.StatusCode, len(got))
+		}
+	}
+	// A text that fits comes with the answer, however it has to be encoded.
+	short := strings.Repeat("<", 1<<20)
+	small := call[contract.MCPPublished](t, c, "publish_artifact",
+		map[string]any{"title": "Short", "body": short, "render_mode": "text"})
+	f := call[contract.MCPFile](t, c, "read_file",
+		map[string]any{"artifact_id": small.ArtifactID, "path": "content.txt"})
+	if f.Body == nil || *f.Body != short {
+		t.Errorf("a text of a MiB comes with %t", f.Body != nil)
+	}
+	escaped := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"publish_artifact","arguments":{"title":"Large",` +
+		`"render_mode":"html","body":"` + strings.Repeat(`\u003c`, limits.MCPText) + `"}}}`
+	if a := c.send(t, escaped); a.Status != http.StatusRequestEntityTooLarge {
+		t.Errorf("an escaped text of %d bytes answers %d %.200s", len(escaped), a.Status, a.Body)
+	}
+}
+
+// TestNoTextMakesAnAnswerTooLarge reads texts that grow in JSON by different factors.
+func TestNoTextMakesAnAnswerTooLarge(t *testing.T) {
+	t.Parallel()
+	p := harness.NewBackendEnv(t, harness.Unlimited)
+	c, _ := connected(t, p)
+	for unit, times := range map[string]int{`"`: 1 << 20, "\x01": 800 << 10, "☃": 1 << 20} {
+		made := call[contract.MCPPublished](t, c, "publish_artifact", map[string]any{
+			"title": "Long", "render_mode": "text", "body": strings.Repeat(unit, times),
+		})
+		a := c.rpc(t, "tools/call", map[string]any{"name": "read_file", "arguments": map[string]any{
+			"artifact_id": made.ArtifactID, "path": "content.txt",
+		}})
+		used, _ := limits.FunctionBody(a.Body)
+		if a.Status != http.StatusOK || a.Error != nil || used > limits.FunctionAnswer {
+			t.Errorf("%d of %q: %d, %d bytes of answer, error %v", times, unit, a.Status, used, a.Error)
+		}
 	}
 }

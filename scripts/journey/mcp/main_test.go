@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,14 +25,24 @@ var ctx = context.Background()
 // appClient is the id of an OAuth client in grants that no client asked for.
 const appClient id.Client = "oc_journey"
 
-// asFunctions runs the hosts as Lambda functions behind local gateways.
-func asFunctions(o *stack.Options) { o.Lambda, o.Middleware = true, nil }
+// newFunctions starts a deployment whose hosts run as Lambda functions behind local gateways.
+func newFunctions(t testing.TB) *harness.BackendEnv {
+	t.Helper()
+	p := harness.NewBackendEnv(t, harness.Unlimited, func(o *stack.Options) {
+		o.Lambda, o.Middleware = true, nil
+		o.Now = time.Now
+	})
+	if !p.Options.Lambda {
+		t.Fatal("the hosts run in this process")
+	}
+	return p
+}
 
 // inBothWays runs a test in one process and as functions.
 func inBothWays(t *testing.T, test func(*testing.T, *harness.BackendEnv)) {
 	t.Parallel()
 	t.Run("in one process", func(t *testing.T) { test(t, harness.NewBackendEnv(t, harness.Unlimited)) })
-	t.Run("as functions", func(t *testing.T) { test(t, harness.NewBackendEnv(t, harness.Unlimited, asFunctions)) })
+	t.Run("as functions", func(t *testing.T) { test(t, newFunctions(t)) })
 }
 
 // rawClient sends JSON-RPC messages as they are.

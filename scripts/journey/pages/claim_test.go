@@ -31,7 +31,7 @@ func TestAPersonClaimsAWorkspaceByItsLink(t *testing.T) {
 	p.WaitText("kept in this tab")
 	bare("before signing in")
 	p.Click(`main a.button`)
-	signIn(p, "ada@example.org")
+	p.SignIn("ada@example.org")
 	p.WaitText("Claim 2 artifacts?")
 	p.WaitText("Moon phases")
 	bare("when it is shown")

@@ -81,7 +81,7 @@ func (c *terminal) signIn(t *testing.T, email string) *browser.Page {
 	}
 	p := browser.Open(t)
 	p.Go(approve)
-	signIn(p, email)
+	p.SignIn(email)
 	p.WaitText("Connect a device")
 	p.Click(`form[action="/device"] button`)
 	p.WaitText("Let this device in?")

@@ -1,21 +1,25 @@
 package pages
 
 import (
+	"context"
+	"fmt"
+	"html"
+	"net/url"
+	"os"
 	"strings"
 	"testing"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
+	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 )
 
-// signIn types an address into the identity provider's form, which the page shows or is about to show.
-func signIn(p *browser.Page, email string) {
-	p.Wait(`document.querySelector("input[name=email]") !== null`)
-	browser.Eval[bool](&p.Document, `(document.querySelector("input[name=email]").value = "`+email+`", true)`)
-	p.Click("button[type=submit]:not([name])")
-}
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
+
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
 func TestAnAgentRegistersPublishesAndIsClaimedByAPerson(t *testing.T) {
 	t.Parallel()
@@ -37,14 +41,14 @@ func TestAnAgentRegistersPublishesAndIsClaimedByAPerson(t *testing.T) {
 
 	p := browser.Open(t)
 	p.Go(started.Claim.VerificationURI)
-	signIn(p, "ada@example.org")
+	p.SignIn("ada@example.org")
 	p.WaitText("Let this agent in?")
 	p.WaitText("Tide tables")
 	if at := browser.Eval[string](&p.Document, `location.href`); strings.Contains(at, "ap_ca_") {
 		t.Error("the attempt token stays in the address bar")
 	}
 	p.Screenshot("journey-agent-claim")
-	browser.Eval[bool](&p.Document, `(document.querySelector("#user_code").value = "`+started.UserCode+`", true)`)
+	p.Fill("#user_code", started.UserCode)
 	p.Click(`form[action="/agent-auth/claim"] button:not([formaction])`)
 	p.Wait(`document.querySelector("h1") !== null && document.querySelector("#user_code") === null`)
 	p.Clean()
@@ -76,4 +80,45 @@ func TestAnAgentRegistersPublishesAndIsClaimedByAPerson(t *testing.T) {
 	p.Go(d.Origins.App + "/dashboard")
 	p.WaitText("Tide tables")
 	p.Screenshot("journey-dashboard")
+}
+
+// settings are the fields of the form for a workspace.
+func settings(name string, days int) url.Values {
+	return url.Values{"name": {name}, "days": {fmt.Sprint(days)}, "once": {"page-" + wire.NewKey()}}
+}
+
+// rowOf is the row of a list on a page that holds a text.
+func rowOf(t testing.TB, page wire.Answer, text string) string {
+	t.Helper()
+	for _, row := range strings.Split(string(page.Body), "<li>") {
+		if strings.Contains(row, text) {
+			return row
+		}
+	}
+	t.Fatalf("no row with %q in %s", text, page.Body)
+	return ""
+}
+
+func TestWhatIsSetOnThePageHoldsAndIsToldInTheRecord(t *testing.T) {
+	t.Parallel()
+	p := harness.NewAgentAuthEnv(t, harness.Unlimited)
+	w := p.SignedIn(t, "ada@example.org")
+	asked := settings("Harbour <b>Survey</b>", 5)
+	for range 2 { // the second is a double click
+		if a := w.Post(t, "/settings", asked); a.Status != 303 || a.Header.Get("Location") != "/settings" {
+			t.Fatalf("the form answers %d %s", a.Status, a.Body)
+		}
+	}
+	harness.WantPage(t, "the page", w.Get(t, "/settings"), 200, `value="Harbour <b>Survey</b>"`)
+	who := &harness.Member{Agent: p.WithBearer(w.CLIToken(t).AccessToken)}
+	s := harness.CallAs[contract.Settings](t, who, 200, "GET", "/v1/web/settings", nil)
+	if s.WorkspaceName != "Harbour <b>Survey</b>" || s.AutoDeletionDays != 5 {
+		t.Errorf("the API tells %+v", s)
+	}
+	record := w.Get(t, "/audit")
+	row := rowOf(t, record, "changed the settings")
+	if !strings.Contains(row, html.EscapeString(`"Harbour <b>Survey</b>"`)) || !strings.Contains(row, "You changed") ||
+		strings.Count(string(record.Body), "changed the settings") != 1 {
+		t.Errorf("the record is %s", record.Body)
+	}
 }

@@ -40,7 +40,7 @@ func TestMarkdownIsShownInTheViewers(t *testing.T) {
 	p.Clean()
 
 	view := harness.Must(agent.AgentView(ctx, made.ArtifactID))(t)
-	harness.TryDelete(t, agent, made.ArtifactID)
+	harness.DeleteArtifact(t, agent, made.ArtifactID)
 	for _, target := range []string{source, view.RenderedURL, view.TextURL} {
 		harness.WantRefused(t, d.Get(t, target), 404, fault.NotFound)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/wire"
@@ -32,19 +34,11 @@ func publishAsMember(t *testing.T, d *harness.Env, email string, f wire.File) (*
 	p.Go(d.Origins.App + "/claim#" + provisioned.ClaimToken)
 	p.WaitText("kept in this tab")
 	p.Click(`main a[href^="/api/auth/sign-in"]`)
-	signIn(p, email)
+	p.SignIn(email)
 	p.WaitText("Tide tables")
 	p.Click(`form[action="/claim/confirm"] button`)
 	p.WaitText("One artifact is yours now.")
 	return p, made
-}
-
-// clickAndWait clicks and waits until the next page shows a text.
-func clickAndWait(p *browser.Page, selector, text string) {
-	browser.Eval[bool](&p.Document, "(window.before = true)")
-	p.Click(selector)
-	p.Wait(`!window.before && document.readyState === "complete"`)
-	p.WaitText(text)
 }
 
 func TestScriptsOfAClaimedArtifactRunInTheViewerAlone(t *testing.T) {
@@ -79,11 +73,11 @@ func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
 	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID))
 	p.WaitText("Tide tables")
 	for p.Visible(`a[href$="/revoke"]`) { // what the agent was given to hand on
-		clickAndWait(p, `a[href$="/revoke"]`, "Revoke this link?")
-		clickAndWait(p, ".card button", "Who can see it")
+		p.Follow(`a[href$="/revoke"]`, "Revoke this link?")
+		p.Follow(".card button", "Who can see it")
 	}
 	p.WaitText("Private")
-	clickAndWait(p, `form[action$="/unlisted"] button`, "Copy it now.")
+	p.Follow(`form[action$="/unlisted"] button`, "Copy it now.")
 	link := p.Text("#secret")
 	if !linkForm.MatchString(link) {
 		t.Fatalf("the page shows %q", link)
@@ -98,8 +92,8 @@ func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
 	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID))
 	p.WaitText("Unlisted")
 	p.Screenshot("journey-shared")
-	clickAndWait(p, `a[href$="/revoke"]`, "Revoke this link?")
-	clickAndWait(p, ".card button", "Who can see it")
+	p.Follow(`a[href$="/revoke"]`, "Revoke this link?")
+	p.Follow(".card button", "Who can see it")
 	other.Go("about:blank")
 	other.Go(link)
 	other.WaitText("This link opens nothing")
@@ -112,12 +106,31 @@ func TestAPersonSharesOpensAndRevokesInThePage(t *testing.T) {
 	}
 	harness.WantRefused(t, d.Get(t, source), 404, fault.NotFound)
 
-	clickAndWait(p, `form[action$="/unlisted"] button`, "Copy it now.")
+	p.Follow(`form[action$="/unlisted"] button`, "Copy it now.")
 	if fresh := p.Text("#secret"); fresh == link {
 		t.Error("the revoked link is back")
 	}
 	p.Go(d.Origins.App + "/artifacts/" + string(made.ArtifactID) + "/delete")
-	clickAndWait(p, ".card button", "Everything that")
+	p.Follow(".card button", "Everything that")
 	p.Go(d.Origins.App + "/v/" + string(made.ArtifactID))
 	p.WaitText("Nothing on show here")
+}
+
+func TestALinkIsReadWithoutScripts(t *testing.T) {
+	t.Parallel()
+	d := harness.NewEnv(t, harness.Unlimited)
+	made := harness.Must(d.NewAgent(t).PublishFiles(ctx, "Tide tables", "", interactive))(t)
+	page, _, _ := strings.Cut(made.UnlistedURL, "#")
+	p := browser.Open(t)
+	p.NoScripts()
+	p.Go(made.UnlistedURL)
+	p.WaitText("Open it without scripts")
+	p.Do(chromedp.SendKeys(chromedp.CSS("#pasted"), made.UnlistedURL))
+	p.Click("form button")
+	p.WaitText("Tide tables")
+	p.Frame(d.Origins.Content).WaitText("scripts are off")
+	if at := browser.Eval[string](&p.Document, "location.href"); at != page {
+		t.Errorf("the page is at %s", at)
+	}
+	p.Clean()
 }

@@ -1,64 +1,32 @@
 package protocol
 
 import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 )
 
-// TestGuardsSpeakInTheOrderOfTheContract removes one cause of refusal after the other from a request that has them all.
-func TestGuardsSpeakInTheOrderOfTheContract(t *testing.T) {
-	t.Parallel()
-	now := harness.NewClock()
-	p := harness.NewBackendEnv(t, now.Use, func(o *stack.Options) { o.Limits.Actor.Limit = 1 })
-	g := p.NewAgent(t)
-	s := harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t)
-	harness.Must(g.Put(ctx, s.Files[0], harness.Page("p").Body))(t)
-	d := harness.Must(p.NewKey(t, g, credential.Publish).Finalize(ctx, wire.NewKey(), s.UploadSessionID))(t)
-	reader, publisher := p.NewKey(t, g, credential.Read), p.NewKey(t, g, credential.Publish)
-	for _, spender := range []*wire.Agent{reader, publisher} {
-		harness.Do(t, spender, "GET", p.Origins.API+"/v1/whoami", nil)
-	}
-	before := p.Snapshot(t)
-	ask := func(g *wire.Agent, path, idem string) wire.Answer {
-		target := p.Origins.API + "/v1/artifacts/" + string(d.ArtifactID) + path
-		if idem == "" {
-			return harness.Do(t, g, "POST", target, "{")
-		}
-		return harness.Do(t, g, "POST", target, "{", "Idempotency-Key", idem)
-	}
-	publish := "/revisions/" + string(d.RevisionID) + "/publish"
-	harness.WantRefused(t, ask(p.Anyone, publish+"/", ""), 404, fault.NotFound)
-	harness.WantRefused(t, ask(p.Anyone, publish, ""), 401, fault.NotAuthenticated)
-	harness.WantRefused(t, ask(reader, publish, ""), 400, fault.InvalidIdempotencyKey)
-	harness.WantRefused(t, ask(reader, publish, "malformed key"), 400, fault.InvalidIdempotencyKey)
-	harness.WantRefused(t, ask(reader, publish, wire.NewKey()), 403, fault.Forbidden)
-	limited := ask(publisher, publish, wire.NewKey())
-	harness.WantRefused(t, limited, 429, fault.RateLimitedActor)
-	now.Advance(harness.RetryAfter(t, limited))
-	harness.WantRefused(t, ask(publisher, publish, wire.NewKey()), 400, fault.InvalidRequest)
-	p.WantUnchanged(t, before)
-	now.Advance(time.Minute)
-	if a := harness.TryPublish(t, publisher, wire.NewKey(), d.ArtifactID, d.RevisionID, "{}"); a.Status != http.StatusOK {
-		t.Errorf("the correct request answers %d %s", a.Status, a.Code())
-	}
-}
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 // TestAFinishedReplayIsFreeAndComesBeforeTheLimits also repeats keys with other bodies, which are compared before they
 // are judged.
 func TestAFinishedReplayIsFreeAndComesBeforeTheLimits(t *testing.T) {
 	t.Parallel()
 	const uploads, commands = 4, 3 // create and finalize twice; publish twice and delete
-	clock := harness.NewClock()    // no window ends in between
-	p := harness.NewBackendEnv(t, clock.Use, func(o *stack.Options) { o.Limits.Actor.Limit = uploads })
+	// The clock stands, so that no window ends in between.
+	p := harness.NewBackendEnv(t, func(o *stack.Options) { o.Limits.Actor.Limit = uploads })
 	g := p.NewAgent(t)
 	done := harness.NewReplays(t, g)
 	for range 3 {
@@ -85,4 +53,45 @@ func TestAFinishedReplayIsFreeAndComesBeforeTheLimits(t *testing.T) {
 	large := strings.Repeat("x", limits.JSONBody+1)
 	harness.WantRefused(t, harness.TryCreate(t, g, done.CreateKey, large), 400, fault.InvalidRequest)
 	p.WantUnchanged(t, before)
+}
+
+var update = flag.Bool("update", false, "write the golden OpenAPI documents anew")
+
+// TestTheDocumentsAreTheGoldenOnes compares what the hosts serve with openapi/; servers name this run's ports and are
+// replaced by the documented defaults.
+func TestTheDocumentsAreTheGoldenOnes(t *testing.T) {
+	s := harness.NewEnv(t)
+	g := &wire.Agent{HTTP: http.DefaultClient}
+	for name, host := range map[string]struct{ origin, documented string }{
+		"api":     {s.Origins.API, "http://localhost:8701"},
+		"upload":  {s.Origins.Upload, "http://localhost:8702"},
+		"content": {s.Origins.Content, "http://127.0.0.1:8703"},
+		"mcp":     {s.Origins.MCP, "http://localhost:8705"},
+	} {
+		a, err := g.Do(ctx, "GET", host.origin+"/openapi.json", nil)
+		if err != nil || a.Status != http.StatusOK {
+			t.Fatal(name, a.Status, err)
+		}
+		var got bytes.Buffer
+		if err := json.Indent(
+			&got, bytes.ReplaceAll(a.Body, []byte(host.origin), []byte(host.documented)), "", "  ",
+		); err != nil {
+			t.Fatal(err)
+		}
+		got.WriteByte('\n')
+		file := harness.Must(harness.GoldenPath(name))(t)
+		if *update {
+			if err := os.WriteFile(file, got.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil || !bytes.Equal(got.Bytes(), want) {
+			t.Errorf(
+				"%s: the document changed (%v); look at the change, then: go test ./scripts/journey/protocol -run Golden -update",
+				name,
+				err,
+			)
+		}
+	}
 }

@@ -76,17 +76,9 @@ var unprovokable = map[fault.Code]string{
 	fault.UsagePolicyExceeded:  "declared by the interface; every policy has a code of its own",
 }
 
-// deploy starts a deployment with a clock of its own.
-func deploy(t *testing.T, change func(*limits.Limits)) *harness.BackendEnv {
-	now := harness.NewClock()
-	p := harness.NewBackendEnv(t, now.Use, func(o *stack.Options) { change(&o.Limits) })
-	p.Clock = now
-	return p
-}
-
 func TestEveryCodeOfTheContractIsProvokedOrExplained(t *testing.T) {
 	t.Parallel()
-	shared := deploy(t, func(*limits.Limits) {})
+	shared := harness.NewBackendEnv(t)
 	for _, code := range slices.Sorted(slices.Values(fault.Codes())) {
 		how, can := provocations[code]
 		if _, cannot := unprovokable[code]; can == cannot {
@@ -99,7 +91,7 @@ func TestEveryCodeOfTheContractIsProvokedOrExplained(t *testing.T) {
 			p := shared
 			if how.limits != nil {
 				t.Parallel()
-				p = deploy(t, how.limits)
+				p = harness.NewBackendEnv(t, func(o *stack.Options) { how.limits(&o.Limits) })
 			}
 			p.Clock.Advance(time.Minute) // in which nothing was provisioned yet
 			a := how.ask(t, p, p.NewAgent(t))

@@ -8,20 +8,13 @@ import (
 	"vitrine/scripts/testkit/browser"
 )
 
-// signIn types an address into the identity provider's form, which the page shows or is about to show.
-func signIn(p *browser.Page, email string) {
-	p.Wait(`document.querySelector("input[name=email]") !== null`)
-	browser.Eval[bool](&p.Document, `(document.querySelector("input[name=email]").value = "`+email+`", true)`)
-	p.Click("button[type=submit]:not([name])")
-}
-
 // TestAPersonLetsAnAgentOfAProviderInThroughTheBrowser opens the link in a browser, signs in, types the code, and the
 // agent's poll brings a token.
 func TestAPersonLetsAnAgentOfAProviderInThroughTheBrowser(t *testing.T) {
 	d := harness.NewEnv(t, harness.Unlimited)
 	p := browser.Open(t)
 	p.Go(d.Origins.App + "/dashboard")
-	signIn(p, "ada@example.org")
+	p.SignIn("ada@example.org")
 	p.WaitText("ada's Workspace")
 	r := d.Interaction(t, d.Identity.First, "ada@example.org")
 	if code := d.OAuthError(t, harness.ClaimGrant(r.ClaimToken)); code != "authorization_pending" {
@@ -34,7 +27,7 @@ func TestAPersonLetsAnAgentOfAProviderInThroughTheBrowser(t *testing.T) {
 		t.Error("the attempt token stays in the address bar")
 	}
 	p.Screenshot("journey-provider-claim")
-	browser.Eval[bool](&p.Document, `(document.querySelector("#user_code").value = "`+r.Claim.UserCode+`", true)`)
+	p.Fill("#user_code", r.Claim.UserCode)
 	p.Click(`form[action="/agent-auth/claim"] button:not([formaction])`)
 	p.WaitText("The agent is in")
 	p.Clean()
@@ -58,7 +51,7 @@ func TestT82APersonIsAskedInTheBrowserWhichAgentsToKeep(t *testing.T) {
 	made := harness.PublishPage(t, d.WithBearer(token), "Moon phases")
 	p := browser.Open(t)
 	p.Go(d.Origins.App + "/dashboard")
-	signIn(p, "ada@example.org")
+	p.SignIn("ada@example.org")
 	p.WaitText("Keep these agents?")
 	p.WaitText("Development agents")
 	p.Screenshot("journey-provider-keep")

@@ -1,16 +1,24 @@
 package provider
 
 import (
+	"context"
 	"net/http"
+	"os"
 	"testing"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/testkit/browser"
 	idp "vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
+
+func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
 // newEnv starts a deployment with a clock of its own that trusts both issuers of its identity provider. Limits let a
 // test send what it has to.

@@ -2,12 +2,10 @@ package provider
 
 import (
 	"net/http"
-	"slices"
 	"testing"
 	"time"
 
 	"vitrine/scripts/journey/harness"
-	idp "vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/wire"
 )
 
@@ -46,60 +44,4 @@ func TestT73AnEventEndsTokensByTheNextCall(t *testing.T) {
 		p.Present(t, harness.Assertion(t, p.Identity.First, "ada@example.org")),
 		http.StatusUnauthorized, "interaction_required")
 	exchanged(t, p.Env, other)
-}
-
-var refusedEvents = []refusedAs{
-	{"T73, type", "invalid_request", []idp.Hostile{idp.WrongType, idp.NoType, idp.AssertionType}},
-	{"T73, issuer", "invalid_issuer", []idp.Hostile{
-		idp.WrongIssuer, idp.OwnIssuer, idp.IssuerUserInfo, idp.IssuerUpperCase, idp.IssuerSlash,
-	}},
-	{"T73, key", "invalid_key", []idp.Hostile{
-		idp.AlgNone, idp.PublicSigned, idp.WrongAlgorithm, idp.UnknownKey, idp.PathKey, idp.LongKey, idp.KeyURL,
-	}},
-	{"T73, signature", "authentication_failed", []idp.Hostile{idp.OtherKey, idp.OwnKey}},
-	{"T73, audience", "invalid_audience", []idp.Hostile{idp.WrongAudience, idp.TwoAudiences, idp.NoAudience}},
-	{"T73, time", "invalid_request", []idp.Hostile{idp.FromFuture, idp.Old, idp.Expired}},
-	{"T73, form", "invalid_request", []idp.Hostile{
-		idp.NoSubject, idp.OtherFormat, idp.ForeignSubject, idp.NoEvents, idp.TextEvents, idp.NoID, idp.TooLong, idp.Critical,
-		idp.RepeatedHeader, idp.RepeatedClaim,
-	}},
-}
-
-// ignoredEvents are odd and change nothing, but are no fault of the provider.
-var ignoredEvents = []idp.Hostile{idp.UnknownEvent}
-
-func TestT73EachHostileEventIsRefusedAndChangesNothing(t *testing.T) {
-	t.Parallel()
-	p := newEnv(t)
-	token := exchanged(t, p.Env, p.Vouched(t, p.Identity.First, "ada@example.org"))
-	before := p.Snapshot(t)
-	tried := append(slices.Clone(ignoredEvents), idp.PlainSubject)
-	send := func(h idp.Hostile) wire.Answer {
-		return p.Notify(t, harness.Must(p.Identity.First.Event(idp.Event{
-			Person:  person("ada@example.org", ""),
-			Hostile: h,
-		}))(t))
-	}
-	for _, c := range refusedEvents {
-		for _, h := range c.defects {
-			wantError(t, c.row+" "+string(h), send(h), http.StatusBadRequest, c.code)
-			tried = append(tried, h)
-		}
-	}
-	p.WantUnchanged(t, before)
-	for _, h := range ignoredEvents {
-		if a := send(h); a.Status != http.StatusAccepted {
-			t.Errorf("%s answers %d %s", h, a.Status, a.Body)
-		}
-	}
-	for _, h := range idp.EventDefects() {
-		if !slices.Contains(tried, h) {
-			t.Errorf("%s is in no row", h)
-		}
-	}
-	whoami(t, p.Env, token)
-	if a := send(idp.PlainSubject); a.Status != http.StatusAccepted {
-		t.Errorf("a subject beside the events answers %d %s", a.Status, a.Body)
-	}
-	wantDead(t, p.Env, token)
 }

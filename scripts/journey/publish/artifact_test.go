@@ -1,19 +1,28 @@
 package publish
 
 import (
+	"archive/zip"
 	"bytes"
-	"fmt"
-	"slices"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
-	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/limits"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 func TestAnAgentPublishesRevisesAndDeletes(t *testing.T) {
 	t.Parallel()
@@ -72,66 +81,6 @@ func TestAnAgentPublishesRevisesAndDeletes(t *testing.T) {
 	}
 }
 
-func TestListsShowTheWorkspacesOwnArtifactsNewestFirst(t *testing.T) {
-	t.Parallel()
-	d := harness.NewEnv(t)
-	g, other := d.NewAgent(t), d.NewAgent(t)
-	var want []id.Artifact
-	for i := range 5 {
-		want = append(want, harness.PublishPage(t, g, fmt.Sprint("No. ", i)).ArtifactID)
-	}
-	slices.Reverse(want)
-	harness.PublishPage(t, other, "foreign")
-	if got := harness.ListArtifacts(t, g, 2); !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-	list := harness.Call[contract.ArtifactList](t, g, 200, "GET", "/v1/artifacts?limit=2", nil)
-	foreign := harness.Do(t, other, "GET", d.Origins.API+"/v1/artifacts?limit=2&cursor="+*list.PageInfo.NextCursor, nil)
-	if foreign.Code() != fault.InvalidCursor {
-		t.Errorf("F75: another workspace's cursor answers %d %s", foreign.Status, foreign.Code())
-	}
-}
-
-func TestT48AnotherWorkspacesThingsAreNotThere(t *testing.T) {
-	t.Parallel()
-	d := harness.NewEnv(t)
-	owner, stranger := d.NewAgent(t), d.NewAgent(t)
-	p, draft := harness.PublishPage(t, owner, "mine"), harness.DraftPage(t, owner, "draft")
-	revise := wire.Declare("X", harness.Page("x"))
-	revise.ArtifactID = p.ArtifactID
-	published, sessions := d.Origins.API+"/v1/artifacts/"+string(p.ArtifactID), d.Origins.Upload+"/v1/upload-sessions"
-	for _, ask := range []struct {
-		method, url string
-		body        any
-	}{
-		{"GET", published + "/agent-view", nil},
-		{"GET", published + "/revisions/" + string(p.RevisionID) + "/agent-view", nil},
-		{"DELETE", published, nil},
-		{
-			"POST",
-			d.Origins.API + "/v1/artifacts/" + string(draft.ArtifactID) + "/revisions/" + string(draft.RevisionID) + "/publish",
-			nil,
-		},
-		{"POST", sessions + "/" + string(draft.UploadSessionID) + "/finalize", nil},
-		{"POST", sessions, revise},
-	} {
-		foreign := harness.Do(t, stranger, ask.method, ask.url, ask.body, harness.KeyHeader()...)
-		random := strings.NewReplacer(
-			string(p.ArtifactID), string(id.NewArtifact()),
-			string(draft.ArtifactID), string(id.NewArtifact()),
-			string(draft.UploadSessionID), string(id.NewSession()),
-		).Replace(ask.url)
-		if r, revises := ask.body.(contract.CreateSession); revises {
-			r.ArtifactID = id.NewArtifact()
-			ask.body = r
-		}
-		missing := harness.Do(t, stranger, ask.method, random, ask.body, harness.KeyHeader()...)
-		if foreign.Status != 404 || foreign.Code() != missing.Code() || foreign.Message() != missing.Message() {
-			t.Errorf("%s %s: a foreign one answers %s, a random one %s", ask.method, ask.url, foreign.Body, missing.Body)
-		}
-	}
-}
-
 func TestWhatThereIsToKnowBeforeSigningInMayBeKeptForAWhile(t *testing.T) {
 	t.Parallel()
 	d := harness.NewEnv(t)
@@ -143,23 +92,6 @@ func TestWhatThereIsToKnowBeforeSigningInMayBeKeptForAWhile(t *testing.T) {
 		if !strings.Contains(string(a.Body), `"`+want+`"`) || a.Header.Get("Cache-Control") != "public, max-age=300" {
 			t.Errorf("%s answers %v %s", path, a.Header, a.Body)
 		}
-	}
-}
-
-func TestEphemeralArtifactsExpireADayAfterTheirLastPublication(t *testing.T) {
-	t.Parallel()
-	clock := harness.NewClock()
-	d := harness.NewEnv(t, clock.Use)
-	g := d.NewAgent(t)
-	first := harness.PublishPage(t, g, "one")
-	clock.Advance(20 * time.Hour)
-	p := harness.Must(g.PublishFiles(ctx, "Brief", first.ArtifactID, harness.Page("two")))(t)
-	clock.Advance(23 * time.Hour)
-	d.WantContent(t, p.RevisionContentURL, harness.Page("two").Body)
-	clock.Advance(time.Hour + time.Second)
-	d.WantGone(t, p.RevisionContentURL)
-	if _, err := g.AgentView(ctx, p.ArtifactID); err == nil {
-		t.Error("an expired artifact has a view")
 	}
 }
 
@@ -189,5 +121,97 @@ func TestABrowserSeesThePublicAgentViewAsAPage(t *testing.T) {
 	}
 	if a := d.Get(t, p.AgentViewURL[:len(p.AgentViewURL)-1], "Accept", "text/html"); a.Status != 404 {
 		t.Errorf("a bad token gets %d", a.Status)
+	}
+}
+
+// faulty is an artifact with a page that names a missing file, one in other capitals and a script that is blocked.
+var faulty = []wire.File{
+	{Path: "index.html", Body: []byte(`<!doctype html><html lang="en"><head><title>T</title>
+<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="style.css"></head>
+<img src="Chart.png" alt="x"><script src="https://a.example/x.js"></script>`)},
+	{Path: "chart.png", Body: []byte("png")},
+}
+
+// codes are those of warnings with their lines.
+func codes(warnings []contract.PageWarning) (out []string) {
+	for _, w := range warnings {
+		out = append(out, w.Code+":"+w.Path+":"+strings.Repeat("i", w.Line))
+	}
+	return out
+}
+
+func TestThePublisherLearnsWhatWillNotWork(t *testing.T) {
+	t.Parallel()
+	s := harness.NewEnv(t)
+	g := s.NewAgent(t)
+	key := wire.NewKey()
+	draft := harness.Must(g.Draft(ctx, key, wire.Declare("Faulty", faulty...), faulty...))(t)
+	want := []string{"missing_file:index.html:ii", "wrong_case:index.html:iii", "script_blocked:index.html:iii",
+		"script_unclaimed:index.html:iii"}
+	if got := codes(draft.Warnings); !reflect.DeepEqual(got, want) || draft.WarningsOmitted != 0 {
+		t.Errorf("finalize warns of %v and %d more, want %v", got, draft.WarningsOmitted, want)
+	}
+	for name, key := range map[string]string{"the same key": key, "another key": wire.NewKey()} {
+		again := harness.Must(g.Finalize(ctx, key, draft.UploadSessionID))(t)
+		if !reflect.DeepEqual(again, draft) {
+			t.Errorf("again with %s it answers %+v, first %+v", name, again, draft)
+		}
+	}
+	published := harness.Must(g.Publish(ctx, wire.NewKey(), draft.ArtifactID, draft.RevisionID))(t)
+	view := harness.Must(g.AgentView(ctx, draft.ArtifactID))(t)
+	if !reflect.DeepEqual(view.PageWarnings, draft.Warnings) {
+		t.Errorf("the view warns of %v", codes(view.PageWarnings))
+	}
+	resolved := harness.Must(s.Anyone.Resolve(ctx, published.UnlistedURL))(t)
+	if len(resolved.AgentView.SafetyWarnings) > 0 {
+		t.Errorf("holders of the link are warned of %v", resolved.AgentView.SafetyWarnings)
+	}
+	for name, answer := range map[string]wire.Answer{
+		"the public view": harness.Must(s.Anyone.Do(ctx, http.MethodGet, published.AgentViewURL, nil))(t),
+		"the publication": harness.TryPublish(t, g, wire.NewKey(), draft.ArtifactID, draft.RevisionID, nil),
+	} {
+		if answer.Status != http.StatusOK || strings.Contains(string(answer.Body), "arnings_") ||
+			strings.Contains(string(answer.Body), "page_warnings") || strings.Contains(string(answer.Body), `"warnings"`) {
+			t.Errorf("%s answers %d %s", name, answer.Status, answer.Body)
+		}
+	}
+}
+
+// TestAZipIsDownloadedOnceItIsReady downloads what was published a moment ago, so that the command waits for the zip.
+func TestAZipIsDownloadedOnceItIsReady(t *testing.T) {
+	t.Parallel()
+	d := harness.NewEnv(t, harness.WithJobs, func(o *stack.Options) { o.Limits.Bundles = time.Second })
+	g := d.NewAgent(t)
+	files := map[string]string{"index.html": "<p>page</p>", "data/big.bin": string(harness.RandomBytes(1, 9*limits.MiB))}
+	var sent []wire.File
+	for path, body := range files {
+		sent = append(sent, wire.File{Path: path, Body: []byte(body)})
+	}
+	p := harness.Must(g.PublishFiles(ctx, "Zipped", "", sent...))(t)
+	to := filepath.Join(t.TempDir(), "out.zip")
+	var said strings.Builder
+	run := d.Command(t, t.TempDir(), "", "download", "--json", p.UnlistedURL, "--output", to)
+	run.Stderr = &said
+	out, err := run.Output()
+	if err != nil {
+		t.Fatalf("%v %s", err, &said)
+	}
+	var told struct {
+		RevisionID string `json:"revision_id"`
+		SizeBytes  int64  `json:"size_bytes"`
+	}
+	harness.NoError(t, json.Unmarshal(out, &told))
+	z := harness.Must(zip.OpenReader(to))(t)
+	defer z.Close()
+	for _, f := range z.File {
+		r := harness.Must(f.Open())(t)
+		if got := harness.Must(io.ReadAll(r))(t); string(got) != files[f.Name] {
+			t.Errorf("%s has other bytes", f.Name)
+		}
+		r.Close()
+	}
+	info := harness.Must(os.Stat(to))(t)
+	if len(z.File) != len(files) || told.SizeBytes != info.Size() || told.RevisionID != string(p.RevisionID) {
+		t.Errorf("%d files, %d bytes, told %+v", len(z.File), info.Size(), told)
 	}
 }

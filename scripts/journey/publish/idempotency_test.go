@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
@@ -87,39 +86,6 @@ func TestF77AKeyIsForOneTarget(t *testing.T) {
 	}
 }
 
-func TestAReplayHasTheSameIdsAndFreshURLs(t *testing.T) {
-	t.Parallel()
-	now := harness.NewClock()
-	p := harness.NewBackendEnv(t, now.Use)
-	g := p.NewAgent(t)
-	done := harness.NewReplays(t, g)
-	now.Advance(time.Hour)
-	f := done.Create.Files[0]
-	reordered := fmt.Sprintf(`{"files":[{"size_bytes":%d,"sha256":%q,"path":"index.html"}],
-		"entrypoint":"index.html","title":"T"}`, f.SizeBytes, f.SHA256)
-	for name, body := range map[string]any{"the same": done.Create, "with its keys in another order": reordered} {
-		var s contract.Session
-		harness.Decode(t, harness.TryCreate(t, g, done.CreateKey, body), &s)
-		if s.UploadSessionID != done.Session.UploadSessionID || s.ArtifactID != done.Session.ArtifactID ||
-			s.RevisionID != done.Session.RevisionID {
-			t.Errorf("%s answers other ids", name)
-		}
-		if s.ExpiresAt != done.Session.ExpiresAt || s.Files[0].PutURL == done.Session.Files[0].PutURL ||
-			!s.Files[0].ExpiresAt.After(done.Session.Files[0].ExpiresAt.Time) {
-			t.Errorf("%s answers no fresh URL", name)
-		}
-		if a := harness.PutAs(t, g, s.Files[0], harness.Page("p").Body); a.Status != http.StatusPreconditionFailed {
-			t.Errorf("its URL answers %d", a.Status)
-		}
-	}
-	again := harness.Must(g.Publish(ctx, done.PublishKey, done.Published.ArtifactID, done.Published.RevisionID))(t)
-	if again.UnlistedURL == done.Published.UnlistedURL || again.ExpiresAt != done.Published.ExpiresAt ||
-		again.RevisionID != done.Published.RevisionID {
-		t.Errorf("publishing again answers %+v", again.RevisionID)
-	}
-	harness.Must(g.Resolve(ctx, again.UnlistedURL))(t)
-}
-
 func TestT49AKeyIsItsCallersOwn(t *testing.T) {
 	t.Parallel()
 	p := harness.NewBackendEnv(t)
@@ -138,25 +104,6 @@ func TestT49AKeyIsItsCallersOwn(t *testing.T) {
 	}
 	other := harness.TryDelete(t, p.NewKey(t, g, credential.Publish), a.ArtifactID, "Idempotency-Key", key)
 	harness.WantRefused(t, other, 404, fault.ArtifactNotFound)
-}
-
-func TestT51NoReplayForACallerWhoLostTheRight(t *testing.T) {
-	t.Parallel()
-	p := harness.NewBackendEnv(t)
-	g := p.NewAgent(t)
-	done := harness.NewReplays(t, g)
-	key := "K#" + string(harness.TokenOf(t, g).Public)
-	p.Update(t, key, "K", map[string]any{"scopes": "read"})
-	for name, a := range done.Repeat(t, g) {
-		t.Run("without the scope, "+name, func(t *testing.T) { harness.WantRefused(t, a, 403, fault.Forbidden) })
-	}
-	p.Update(t, key, "K", map[string]any{"scopes": "publish read"})
-	if a := harness.Do(t, g, "POST", p.Origins.API+"/v1/api-keys/current/revoke", nil); a.Status != http.StatusOK {
-		t.Fatal(a.Status)
-	}
-	for name, a := range done.Repeat(t, g) {
-		t.Run("revoked, "+name, func(t *testing.T) { harness.WantRefused(t, a, 401, fault.NotAuthenticated) })
-	}
 }
 
 func TestAFailedAttemptLeavesItsKeyFree(t *testing.T) {

@@ -1,6 +1,7 @@
 package sharing
 
 import (
+	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,6 +12,9 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
+
+// ctx is the context of every request; some of them outlast the test that sends them.
+var ctx = context.Background()
 
 // linkRequests are all routes of API keys about links, on these ids.
 func linkRequests(t testing.TB, g *wire.Agent, a id.Artifact, l id.Link, r id.Revision) map[string]func() wire.Answer {

@@ -10,7 +10,6 @@ import (
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
-	"vitrine/shared/platform/id"
 )
 
 func lift(t testing.TB, op *harness.Member, scope, target string) contract.Lockdown {
@@ -148,67 +147,4 @@ func TestWhatIsUnderWayInALockedWorkspaceFails(t *testing.T) {
 		return s.Publish(s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID)
 	}, func() { harness.Lock(t, op, "workspace", string(s.Member.Workspace)) })
 	harness.WantRefused(t, a, 401, fault.NotAuthenticated)
-}
-
-// TestF33ALockHoldsWhileItsTargetIsMovedAfterAClaim locks the destination of a claim, and what was claimed.
-func TestF33ALockHoldsWhileItsTargetIsMovedAfterAClaim(t *testing.T) {
-	t.Parallel()
-	for _, scope := range []string{"workspace", "artifact"} {
-		t.Run(scope, func(t *testing.T) {
-			t.Parallel()
-			s := harness.NewClaimEnv(t)
-			op, c, src := s.NewOperator(t), s.NewClaimant(t), s.NewSource(t)
-			shown := harness.PublishPage(t, src.Agent, "claimed")
-			target := map[string]string{"workspace": string(c.Workspace), "artifact": string(shown.ArtifactID)}[scope]
-			s.MustClaim(t, c, src.ClaimToken)
-			s.WantOpen(t, c.Agent, shown)
-			harness.Lock(t, op, scope, target)
-			s.WantClosed(t, c.Agent, shown)
-			s.Migrate(t, src.WorkspaceID)
-			s.WantClosed(t, c.Agent, shown)
-			harness.WantRefused(t, tryLock(t, op, string(src.WorkspaceID)), 400, fault.InvalidRequest)
-			lift(t, op, scope, target)
-			s.WantOpen(t, c.Agent, shown)
-			if n := s.Events(t, c.Agent); n["platform.lockdown.set"] != 1 || n["platform.lockdown.lifted"] != 1 {
-				t.Errorf("the new owner's record has %v", n)
-			}
-		})
-	}
-}
-
-// TestF34 lets a lock meet a claim: of the destination, whose lock either keeps the claim away or holds for what it
-// brought, and of the source, which is then either locked and not claimed or refused to the operator.
-func TestF34ALockAndAClaimAtTheSameMoment(t *testing.T) {
-	t.Parallel()
-	for _, of := range []string{"destination", "source"} {
-		t.Run(of, func(t *testing.T) {
-			t.Parallel()
-			s := harness.NewClaimEnv(t)
-			op := s.NewOperator(t)
-			c := s.NewClaimant(t)
-			src := s.NewSource(t)
-			shown := harness.PublishPage(t, src.Agent, "claimed")
-			target := map[string]id.Workspace{"destination": c.Workspace, "source": src.WorkspaceID}[of]
-			claimed := make(chan error)
-			go func() {
-				_, err := s.Claim(t, c, wire.NewKey(), src.ClaimToken)
-				claimed <- err
-			}()
-			locked := tryLock(t, op, string(target))
-			err := <-claimed
-			switch {
-			case locked.Status == http.StatusCreated && (of == "destination" || err != nil):
-				if of == "source" || err == nil {
-					s.WantClosed(t, c.Agent, shown)
-				} else { // the lock came first
-					s.WantOpen(t, src.Agent, shown)
-				}
-			case of == "source" && err == nil:
-				harness.WantRefused(t, locked, 400, fault.InvalidRequest)
-				s.WantOpen(t, c.Agent, shown)
-			default:
-				t.Errorf("locked: %d %s; claimed: %v", locked.Status, locked.Body, err)
-			}
-		})
-	}
 }

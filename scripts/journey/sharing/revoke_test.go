@@ -7,7 +7,6 @@ import (
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
@@ -36,29 +35,6 @@ func TestARevokedLinkOpensNothingFromThenOn(t *testing.T) {
 	if done := s.Events(t, s.Agent); done["access_link.created"] != 2 || done["access_link.revoked"] != 2 {
 		t.Errorf("%v", done)
 	}
-}
-
-// TestT60T57ALinkIsBoundToItsIdAndItsRow mixes the parts of two links.
-func TestT60T57ALinkIsBoundToItsIdAndItsRow(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	one := harness.ShareURL(t, s.Agent, s.Published.ArtifactID)
-	pinned := harness.CreateLink(t, s.Agent, s.Published.ArtifactID, harness.RevisionLink(s.Published.RevisionID))
-	two := harness.MintLink(t, s.Agent, pinned.ID)
-	_, blob, err := wire.SplitLink(one)
-	harness.NoError(t, err)
-	mixed := harness.Do(t, s.Anyone, "POST", s.Origins.API+"/v1/access-links/resolve", contract.ResolveRequest{
-		PublicID: harness.PublicID(t, two),
-		Blob:     blob,
-	})
-	harness.WantRefused(t, mixed, 404, fault.NotFound)
-	had := s.OpenLink(t, two, "shared")
-	harness.RevokeLink(t, s.Agent, pinned.ID)
-	s.WantLinksClosed(t, had)
-	if raised := s.Resolve(t, two); raised.Message() != mixed.Message() {
-		t.Errorf("revoked is %q, forged is %q", raised.Message(), mixed.Message())
-	}
-	s.OpenLink(t, one, "shared")
 }
 
 // TestT57WhatWasHadThroughALinkEndsWithEverythingAboveIt deletes the artifact and locks it, its links and the

@@ -2,13 +2,10 @@ package sharing
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"vitrine/scripts/journey/harness"
-	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -42,28 +39,6 @@ func TestALinkIsMadeOpenedAndListed(t *testing.T) {
 	of := harness.CallAs[contract.WebLinkList](t, s.Member, 200, "GET", ofMembers, nil)
 	if len(all.Items) != 3 || len(of.Items) != 2 || all.Items[0].Revoked || all.PageInfo.HasMore {
 		t.Errorf("%+v %+v", all, of)
-	}
-}
-
-func TestACreationIsRepeatedByItsKey(t *testing.T) {
-	t.Parallel()
-	s := harness.NewLinkEnv(t)
-	a, idem := s.Published.ArtifactID, harness.KeyHeader()
-	brief := harness.ShareLink
-	brief.ExpiresAt = new(contract.At(s.Options.Now().Add(time.Hour)))
-	first := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), brief, idem...)
-	s.Clock.Advance(2 * time.Hour) // its end is no future any more
-	again := harness.Call[contract.CreatedLink](t, s.Agent, 201, "POST", harness.LinksPath(a), brief, idem...)
-	if again.ID != first.ID {
-		t.Errorf("%s, then %s", first.ID, again.ID)
-	}
-	other := harness.Do(t, s.Agent, "POST", s.Origins.API+harness.LinksPath(a), harness.ShareLink, idem...)
-	harness.WantRefused(t, other, 400, fault.InvalidIdempotencyKey)
-	if next := harness.CreateLink(t, s.Agent, a, harness.ShareLink); next.ID == first.ID {
-		t.Error("a link that is over is the answer")
-	}
-	if rows := harness.LinkRows(t, s.Agent, a); len(rows) != 2 {
-		t.Errorf("%+v", rows)
 	}
 }
 
@@ -104,32 +79,18 @@ func TestT48LinksOfOthersAreNotThere(t *testing.T) {
 	unknown := linkRequests(t, stranger, id.NewArtifact(), id.NewLink(), id.NewRevision())
 	maps.Copy(foreign, webLinkRequests(t, other, s.Published.ArtifactID, l.ID))
 	maps.Copy(unknown, webLinkRequests(t, other, id.NewArtifact(), id.NewLink()))
-	wantSameCalls(t, s, foreign, unknown)
+	s.WantSameRefusals(t, "a stranger", foreign, unknown)
+	for name, ask := range foreign {
+		harness.WantRefused(t, ask(), 404, missingCode(name))
+	}
 	foreign = linkRequests(t, claimed, s.Published.ArtifactID, l.ID, s.Published.RevisionID)
-	wantSameCalls(t, s, foreign, linkRequests(t, claimed, id.NewArtifact(), id.NewLink(), id.NewRevision()))
+	unknown = linkRequests(t, claimed, id.NewArtifact(), id.NewLink(), id.NewRevision())
+	s.WantSameRefusals(t, "a member", foreign, unknown)
 	for name, ask := range linkRequests(t, s.Agent, "art_1", "al_1", s.Published.RevisionID) {
 		harness.WantRefused(t, ask(), 404, missingCode(name))
 	}
 	list := harness.CallAs[contract.WebLinkList](t, other, 200, "GET", "/v1/web/access-links", nil)
 	if len(list.Items) != 0 {
 		t.Errorf("others see %+v", list.Items)
-	}
-}
-
-// wantSameCalls checks that requests about links of others are refused with the same calls as those about links that
-// never were.
-func wantSameCalls(t *testing.T, s *harness.LinkEnv, foreign, unknown map[string]func() wire.Answer) {
-	t.Helper()
-	for name := range foreign {
-		var a, b wire.Answer
-		one := s.RequiredCalls(func() { a = foreign[name]() })
-		two := s.RequiredCalls(func() { b = unknown[name]() })
-		if !slices.Equal(one, two) {
-			t.Errorf("%s: somebody else's costs %q, an unknown one %q", name, one, two)
-		}
-		harness.WantRefused(t, a, 404, missingCode(name))
-		if a.Message() != b.Message() || a.Code() != b.Code() {
-			t.Errorf("%s: somebody else's answers %q, an unknown one %q", name, a.Message(), b.Message())
-		}
 	}
 }

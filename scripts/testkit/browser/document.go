@@ -276,6 +276,31 @@ func (d *Document) Click(selector string) {
 	})
 }
 
+// Fill waits for the field that the CSS selector matches and gives it a value, as a script does: without the events of
+// typing.
+func (d *Document) Fill(selector, value string) {
+	d.t.Helper()
+	field, _ := json.Marshal(selector)
+	quoted, _ := json.Marshal(value)
+	d.Wait("(e => e && (e.value = " + string(quoted) + ", true))(document.querySelector(" + string(field) + "))")
+}
+
+// Follow clicks, and waits until another document shows a text.
+func (d *Document) Follow(selector, text string) {
+	d.t.Helper()
+	Eval[bool](d, "(window.before = true)")
+	d.Click(selector)
+	d.Wait(`!window.before && document.readyState === "complete"`)
+	d.WaitText(text)
+}
+
+// SignIn types an address into the form of the development identity provider, which the page shows or is about to show.
+func (d *Document) SignIn(email string) {
+	d.t.Helper()
+	d.Fill("input[name=email]", email)
+	d.Click("button[type=submit]:not([name])")
+}
+
 // Press types keys at the element that has the focus; special keys are those of chromedp/kb.
 func (d *Document) Press(keys string) {
 	d.t.Helper()

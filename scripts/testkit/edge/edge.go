@@ -4,6 +4,7 @@ package edge
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -154,4 +155,15 @@ func drain(r *http.Request) {
 	if r.Header.Get("Expect") == "" {
 		_, _ = io.CopyN(io.Discard, r.Body, maxDrain) // a client that stops is answered all the same
 	}
+}
+
+// requestID is the client's X-Request-Id if it is 8 to 128 visible ASCII
+// characters, and a new one otherwise.
+func requestID(r *http.Request) string {
+	given := r.Header.Get("X-Request-Id")
+	invisible := func(c rune) bool { return c < '!' || c > '~' }
+	if len(given) < 8 || len(given) > 128 || strings.ContainsFunc(given, invisible) {
+		return rand.Text()
+	}
+	return given
 }

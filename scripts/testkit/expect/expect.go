@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"vitrine/shared/platform/fault"
 )
 
 // OK ends a test at the first error.
@@ -68,6 +70,37 @@ func Soon(t testing.TB, what string, done func() bool) {
 		case <-tick.C:
 		case <-timeout:
 			t.Fatalf("%s passed before %s", maxWaiting, what)
+		}
+	}
+}
+
+// Code expects a failure with a code; "" is none. A test ends at a failure where none is expected.
+func Code(t testing.TB, err error, want fault.Code) {
+	t.Helper()
+	switch {
+	case want == "":
+		OK(t, err)
+	case err == nil || fault.CodeOf(err) != want:
+		t.Errorf("it fails with %v, want %q", err, want)
+	}
+}
+
+// Has expects a text that has all parts. What names it. A failure shows its first 3,000 bytes.
+func Has(t testing.TB, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s: lacks %q:\n%.3000s", what, part, text)
+		}
+	}
+}
+
+// Lacks expects a text that has none of the parts.
+func Lacks(t testing.TB, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			t.Errorf("%s: has %q:\n%.3000s", what, part, text)
 		}
 	}
 }

@@ -96,8 +96,8 @@ func (d *Document) check(pointer string, body []byte) error {
 	return s.Validate(value)
 }
 
-// CheckAnswer returns what is wrong with an answer of the stand-in.
-func (d *Document) CheckAnswer(a Answer) error {
+// checkAnswer returns what is wrong with an answer of the stand-in.
+func (d *Document) checkAnswer(a Answer) error {
 	method, path, _ := strings.Cut(a.Route, " ")
 	named, err := d.path(path)
 	if err != nil {
@@ -125,8 +125,8 @@ func (d *Document) path(ours string) (string, error) {
 	return "", fmt.Errorf("no path of Stripe is %s", ours)
 }
 
-// CheckEvent returns what is wrong with an event of the stand-in and with the object that it is about.
-func (d *Document) CheckEvent(e Event) error {
+// checkEvent returns what is wrong with an event of the stand-in and with the object that it is about.
+func (d *Document) checkEvent(e Event) error {
 	if err := d.check("/components/schemas/event", e.Payload); err != nil {
 		return err
 	}
@@ -153,12 +153,12 @@ func (d *Document) Check(s *Standin) (wrong []error) {
 	answers, events := s.answers, s.made
 	s.mu.Unlock()
 	for _, a := range answers {
-		if err := d.CheckAnswer(a); err != nil {
+		if err := d.checkAnswer(a); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s answers %d %s: %w", a.Route, a.Status, a.Body, err))
 		}
 	}
 	for _, e := range events {
-		if err := d.CheckEvent(e); err != nil {
+		if err := d.checkEvent(e); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %s: %w", e.Type, e.Payload, err))
 		}
 	}

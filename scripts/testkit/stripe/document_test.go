@@ -142,14 +142,14 @@ func TestTheDocumentFindsWhatStripeNeverSays(t *testing.T) {
 		if bytes.Equal(worse(answer.Body), answer.Body) {
 			t.Fatalf("%s is in no answer: %s", was, answer.Body)
 		}
-		if d.CheckAnswer(Answer{answer.Route, answer.Status, worse(answer.Body)}) == nil {
+		if d.checkAnswer(Answer{answer.Route, answer.Status, worse(answer.Body)}) == nil {
 			t.Errorf("an answer with %s for %s is valid", is, was)
 		}
-		if d.CheckEvent(Event{Payload: worse(made.Payload)}) == nil {
+		if d.checkEvent(Event{Payload: worse(made.Payload)}) == nil {
 			t.Errorf("an event with %s for %s is valid", is, was)
 		}
 	}
-	if d.CheckAnswer(Answer{"GET /v1/none", 200, answer.Body}) == nil {
+	if d.checkAnswer(Answer{"GET /v1/none", 200, answer.Body}) == nil {
 		t.Error("an answer of a path that Stripe does not have is valid")
 	}
 }

@@ -3,6 +3,7 @@ package tables
 
 import (
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -11,6 +12,9 @@ import (
 
 	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/adapter/dynamo"
+	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/member"
+	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 )
@@ -71,4 +75,62 @@ func (s Tables) CountEvents(t testing.TB, action event.Action) (n int) {
 		}
 	}
 	return n
+}
+
+// Join creates a member with a workspace. The member has all scopes unless some are given.
+func (s Tables) Join(t testing.TB, at time.Time, scopes ...credential.Scope) credential.Actor {
+	t.Helper()
+	if len(scopes) == 0 {
+		scopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
+	}
+	w := workspace.Workspace{
+		ID:        id.NewWorkspace(),
+		Name:      "W",
+		Plan:      workspace.FreePlan,
+		CreatedAt: at,
+		ClaimedAt: at,
+	}
+	m := member.Member{
+		ID:        id.NewMember(),
+		Workspace: w.ID,
+		Issuer:    "https://idp.example.com",
+		Subject:   string(id.NewPublic()),
+		Email:     "p@example.com",
+		Scopes:    scopes,
+		CreatedAt: at,
+		SeenAt:    at,
+	}
+	e := event.Event{
+		ID:        id.NewEvent(),
+		Workspace: w.ID,
+		At:        at,
+		Action:    event.WorkspaceCreated,
+		Actor:     event.BySystem(),
+	}
+	if err := s.Stores.Members.Add(t.Context(), member.NewMember{Member: m, Workspace: w, Event: e}); err != nil {
+		t.Fatal(err)
+	}
+	return credential.Actor{Member: m.ID, Scopes: scopes, Workspace: w}
+}
+
+// SetWorkspace changes an attribute of a stored workspace, as an operator does; nil removes it.
+func (s Tables) SetWorkspace(t testing.TB, w id.Workspace, attribute string, value types.AttributeValue) {
+	t.Helper()
+	expression, values := "REMOVE #a", map[string]types.AttributeValue(nil)
+	if value != nil {
+		expression, values = "SET #a = :v", map[string]types.AttributeValue{":v": value}
+	}
+	_, err := s.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName:                 &s.Names.Core,
+		UpdateExpression:          &expression,
+		ExpressionAttributeNames:  map[string]string{"#a": attribute},
+		ExpressionAttributeValues: values,
+		Key: map[string]types.AttributeValue{
+			"pk": &types.AttributeValueMemberS{Value: "W#" + string(w)},
+			"sk": &types.AttributeValueMemberS{Value: "META"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

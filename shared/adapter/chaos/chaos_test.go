@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 
 	"vitrine/scripts/testkit/expect"
@@ -218,4 +223,125 @@ func codeOf(err error) string {
 		return "error"
 	}
 	return ""
+}
+
+func TestTheBodyOfAnObjectEndsEarly(t *testing.T) {
+	inj := chaos.For(t)
+	client, bucket := newObjects(t, inj)
+	object := aws.String("o/cut")
+	_, err := client.PutObject(t.Context(), &s3.PutObjectInput{
+		Bucket: &bucket,
+		Key:    object,
+		Body:   strings.NewReader("0123456789"),
+	})
+	expect.OK(t, err)
+	inj.On("GetObject").Nth(1).After(chaos.Cut(4))
+	inj.On("GetObject").Nth(2).After(chaos.Break(0))
+	inj.On("GetObject").Nth(3).After(chaos.Cut(100))
+	inj.On("GetObject").Nth(4).After(chaos.Timeout)
+	for _, want := range []struct {
+		body string
+		err  error
+	}{{"0123", nil}, {"", syscall.ECONNRESET}, {"0123456789", nil}, {"0123456789", nil}} {
+		out := expect.Value(client.GetObject(t.Context(), &s3.GetObjectInput{Bucket: &bucket, Key: object}))(t)
+		body, err := io.ReadAll(out.Body)
+		if string(body) != want.body || !errors.Is(err, want.err) {
+			t.Errorf("read %q, %v; want %q, %v", body, err, want.body, want.err)
+		}
+		out.Body.Close()
+	}
+}
+
+func TestOnlyAGetObjectHasABodyToCut(t *testing.T) {
+	inj := chaos.For(t)
+	d := newDatabase(t, inj)
+	inj.On("PutItem").After(chaos.Cut(1))
+	if err := d.put(t.Context(), "a"); err == nil || !strings.Contains(err.Error(), "chaos: only") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestS3FailsAsS3Does(t *testing.T) {
+	inj := chaos.For(t)
+	client, bucket := newObjects(t, inj)
+	list := &s3.ListObjectsV2Input{Bucket: &bucket, Prefix: aws.String("o/none")}
+	inj.Clear()
+	for code, action := range map[string]chaos.Action{"SlowDown": chaos.Throttle, "InternalError": chaos.ServerError} {
+		rule := inj.On("ListObjectsV2").Service("S3").Always().Before(action)
+		if _, err := client.ListObjectsV2(t.Context(), list); codeOf(err) != code || rule.Fired() != 3 {
+			t.Errorf("error %v after %d attempts", err, rule.Fired())
+		}
+		inj.Clear()
+	}
+}
+
+func TestADelayedCallWaitsItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		if err := chaos.Delay(time.Second)(t.Context(), nil); err != nil || time.Since(start) != time.Second {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+	})
+}
+
+func TestNetworkErrorsCarryATraceableURL(t *testing.T) {
+	// A test that looks for this text catches code that logs or answers such an error unredacted.
+	if err := chaos.Timeout(t.Context(), nil); !strings.Contains(err.Error(), "X-Amz-Signature=chaos") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestPredicatesFindTableAndKeyInEveryInput(t *testing.T) {
+	core, k := aws.String("core"), key("A#1")
+	for name, in := range map[string]any{
+		"GetItem":    &dynamodb.GetItemInput{TableName: core, Key: k},
+		"PutItem":    &dynamodb.PutItemInput{TableName: core, Item: k},
+		"UpdateItem": &dynamodb.UpdateItemInput{TableName: core, Key: k},
+		"DeleteItem": &dynamodb.DeleteItemInput{TableName: core, Key: k},
+		"Query":      &dynamodb.QueryInput{TableName: core, ExpressionAttributeValues: item{":p": k["PK"]}},
+		"BatchGetItem": &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{
+			"hot": {Keys: []item{key("x")}}, "core": {Keys: []item{key("y"), k}},
+		}},
+		"BatchWriteItem": &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
+			"core": {{PutRequest: &types.PutRequest{Item: key("x")}}, {DeleteRequest: &types.DeleteRequest{Key: k}}},
+		}},
+		"TransactWriteItems": &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+			{Put: &types.Put{TableName: aws.String("hot"), Item: key("x")}},
+			{ConditionCheck: &types.ConditionCheck{TableName: core, Key: k}},
+		}},
+		"TransactGetItems": &dynamodb.TransactGetItemsInput{
+			TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: core, Key: k}}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want(t, "table core", chaos.Table("core")(in), true)
+			want(t, "table events", chaos.Table("events")(in), false)
+			want(t, "key A#", chaos.Key("PK", "A#")(in), true)
+			want(t, "key W#", chaos.Key("PK", "W#")(in), false)
+			if name != "Query" {
+				want(t, "key A# in SK", chaos.Key("SK", "A#")(in), false)
+			}
+		})
+	}
+}
+
+func TestObjectFindsKeysOfEveryInput(t *testing.T) {
+	name := aws.String("o/home/upl/000")
+	for operation, in := range map[string]any{
+		"GetObject":     &s3.GetObjectInput{Key: name},
+		"PutObject":     &s3.PutObjectInput{Key: name, Body: strings.NewReader("body")},
+		"ListObjectsV2": &s3.ListObjectsV2Input{Prefix: name},
+		"DeleteObjects": &s3.DeleteObjectsInput{Delete: &s3types.Delete{Objects: []s3types.ObjectIdentifier{{Key: name}}}},
+	} {
+		want(t, operation, chaos.Object("o/home/")(in), true)
+		want(t, operation, chaos.Object("d/")(in), false)
+	}
+	want(t, "nothing", chaos.Object("")(nil), false)
+}
+
+func want(t *testing.T, what string, got, want bool) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
 }

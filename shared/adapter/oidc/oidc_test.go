@@ -172,7 +172,7 @@ func TestKeysAreAskedForOnceAndAgainForANewOne(t *testing.T) {
 		t.Errorf("false tokens made us ask for keys %d times", n)
 	}
 	old := s.mint(t, provider.Honest)
-	expect.OK(t, s.idp.Rotate())
+	expect.OK(t, s.idp.First.Rotate())
 	s.clock.Advance(retryEvery)
 	if err := verify(s.mint(t, provider.Honest)); err != nil {
 		t.Errorf("after a rotation: %v", err)

@@ -9,7 +9,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
+	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/fault"
 )
 
@@ -163,3 +165,19 @@ func TestBodyThatBreaksOff(t *testing.T) {
 type brokenBody struct{}
 
 func (brokenBody) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+func TestWhoeverWaitsAsToldHasWaitedEnough(t *testing.T) {
+	for wait, want := range map[time.Duration]string{
+		-time.Second:    "",
+		0:               "",
+		1:               "1",
+		time.Second:     "1",
+		time.Second + 1: "2",
+		time.Minute:     "60",
+	} {
+		h := http.Header{}
+		if web.RetryAfter(h, wait); h.Get("Retry-After") != want || len(h) > len(want) {
+			t.Errorf("%s: %v", wait, h)
+		}
+	}
+}

@@ -145,7 +145,9 @@ func TestEveryKeyThatIsNotLiveIsRefusedAlike(t *testing.T) {
 			e := newKeyEnv(t)
 			change(e)
 			_, err := e.Authenticate(t.Context(), e.secret, access.Request{}, "")
-			same.check(t, err)
+			if same.check(t, err); e.store.reads != 1 {
+				t.Errorf("T75: %d reads", e.store.reads)
+			}
 		})
 	}
 }

@@ -31,6 +31,7 @@ type fakeStore struct {
 	quotaReads int
 	admitted   int // in this minute
 	countErr   error
+	away       string // the kind of a counter that cannot be reached
 	counts     map[string]int
 	made       []ephemeral.Provision
 }
@@ -50,6 +51,9 @@ func (f *fakeStore) Provision(_ context.Context, p ephemeral.Provision) error {
 func (f *fakeStore) Count(_ context.Context, w rate.Window, add, limit int) (int, bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if w.Kind == f.away {
+		return 0, false, errors.New("down")
+	}
 	if f.counts[w.Kind] >= limit {
 		return limit, false, f.countErr
 	}
@@ -128,7 +132,10 @@ func TestAWorkspaceComesWithAKeyAndAClaimToken(t *testing.T) {
 }
 
 func TestWhatIsNoClaimCodeIsIgnored(t *testing.T) {
-	for _, code := range []any{nil, 7, "", "clm_", "clm_01J8Z0T7Q1W2E3R4T5Y6V7X8ZI", "clm_" + strings.Repeat("0", 27)} {
+	for _, code := range []any{
+		nil, 7, map[string]any{"a": 1}, "", "clm_", "clm_01J8Z0T7Q1W2E3R4T5Y6V7X8ZI", "clm_" + strings.Repeat("0", 27),
+		"clm_0000000000000000000000000a", "'; DROP TABLE users; --", strings.Repeat("x", 10<<10),
+	} {
 		e := newQuotaEnv(t)
 		if _, err := e.provision(t, contract.ProvisionRequest{ClaimCode: code}); err != nil ||
 			e.store.made[0].Claim.ClaimCode != "" {
@@ -157,11 +164,14 @@ func TestTheQuotaOfAMinuteIsKept(t *testing.T) {
 
 func TestAQuotaThatIsNotInForceClosesTheDoor(t *testing.T) {
 	for name, change := range map[string]func(e *quotaEnv){
-		"out of reach": func(e *quotaEnv) { e.store.quotaErr = errors.New("down") },
-		"zero":         func(e *quotaEnv) { e.store.quota.PerMinute = 0 },
-		"too large":    func(e *quotaEnv) { e.store.quota.PerMinute = 101 },
-		"over":         func(e *quotaEnv) { e.store.quota.ValidUntil = now },
-		"uncounted":    func(e *quotaEnv) { e.store.countErr = errors.New("down") },
+		"out of reach":             func(e *quotaEnv) { e.store.quotaErr = errors.New("down") },
+		"zero":                     func(e *quotaEnv) { e.store.quota.PerMinute = 0 },
+		"too large":                func(e *quotaEnv) { e.store.quota.PerMinute = 101 },
+		"over":                     func(e *quotaEnv) { e.store.quota.ValidUntil = now },
+		"uncounted":                func(e *quotaEnv) { e.store.countErr = errors.New("down") },
+		"uncounted for an address": func(e *quotaEnv) { e.store.away = "address" },
+		"uncounted for all":        func(e *quotaEnv) { e.store.away = "provision" },
+		"uncounted in its minute":  func(e *quotaEnv) { e.store.away = "gate" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newQuotaEnv(t)

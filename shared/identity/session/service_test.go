@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -9,11 +10,14 @@ import (
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/identity/deletion"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/session"
+	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
 
@@ -326,5 +330,47 @@ func TestAPanicWhileAUseIsRecordedIsTheErrorOfTheRequest(t *testing.T) {
 	s.Store = brokenTouch{s.Store}
 	if _, err := s.Authenticate(ctx, secret, "req"); async.StackOf(err) == nil {
 		t.Error(err)
+	}
+}
+
+func (s *env) change() deletion.Change {
+	return deletion.Change{
+		Workspace: s.who.Workspace.ID,
+		Member:    s.who.Member.ID,
+		DeletesAt: s.at.Add(limits.DeletionGrace),
+		At:        s.at,
+		Event:     event.Event{ID: id.NewEvent(), Workspace: s.who.Workspace.ID, At: s.at, Action: event.DeletionRequested},
+	}
+}
+
+func TestASessionOfAWorkspaceThatIsBeingDeletedOpensItsPageAlone(t *testing.T) {
+	s := newEnv(t)
+	before := s.start(t)
+	asked := s.change()
+	expect.OK(t, s.Stores.Deletions.Request(ctx, asked))
+	s.at = s.at.Add(time.Second)
+	after := s.start(t)
+	if _, err := s.Authenticate(ctx, before, "req"); errors.Is(err, workspace.ErrDeleting) ||
+		fault.CodeOf(err) != fault.NotAuthenticated {
+		t.Errorf("a session of before: %v", err)
+	}
+	if _, err := s.AuthenticateDeleting(ctx, before, "req"); fault.CodeOf(err) != fault.NotAuthenticated {
+		t.Errorf("a session of before, at the page: %v", err)
+	}
+	if _, err := s.Authenticate(ctx, after, "req"); !errors.Is(err, workspace.ErrDeleting) {
+		t.Errorf("a session of afterwards: %v", err)
+	}
+	in, err := s.AuthenticateDeleting(ctx, after, "req")
+	if err != nil || !in.Actor.Workspace.Deleting() {
+		t.Fatalf("a session of afterwards, at the page: %v", err)
+	}
+	cancelled := s.change()
+	cancelled.DeletesAt = asked.DeletesAt
+	expect.OK(t, s.Stores.Deletions.Cancel(ctx, cancelled))
+	if !s.opens(t, after) || s.opens(t, before) {
+		t.Error("what ended came back, or the session that kept the workspace ended")
+	}
+	if err := s.Stores.Deletions.Cancel(ctx, s.change()); !errors.Is(err, deletion.ErrMoved) {
+		t.Errorf("a second cancellation: %v", err)
 	}
 }

@@ -83,3 +83,29 @@ func TestMalformedIdsAreRefused(t *testing.T) {
 		t.Error("public id with U passed")
 	}
 }
+
+func TestALinkNamesItsPublicID(t *testing.T) {
+	for range 100 {
+		l := NewLink()
+		public, err := l.Public()
+		if err != nil || len(public) != 16 || string(l[13:]) != string(public) {
+			t.Fatal(l, public, err)
+		}
+	}
+	for _, bad := range []Link{"", "al_", "al_0123456789ABCDEF", "art_0123456789ABCDEFGHJKMNPQRS",
+		"al_0123456789ABCDEFGHJKMNPQRU"} {
+		if _, err := bad.Public(); err == nil {
+			t.Errorf("%q has a public id", bad)
+		}
+	}
+}
+
+func TestARegistrationIsNamedByItsClaimToken(t *testing.T) {
+	for range 200 {
+		one, two := NewPublic(), NewPublic()
+		r := RegistrationOf(one)
+		if !r.Valid() || r != RegistrationOf(one) || r == RegistrationOf(two) {
+			t.Fatalf("%s of %s and %s of %s", r, one, RegistrationOf(two), two)
+		}
+	}
+}

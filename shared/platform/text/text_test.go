@@ -107,3 +107,91 @@ func TestOnlyASCIILettersLoseTheirCase(t *testing.T) {
 		}
 	}
 }
+
+func TestAMessageIsLinesOfVisibleText(t *testing.T) {
+	for given, want := range map[string]string{
+		"":                            "",
+		" \r\n\t\n":                   "",
+		"one":                         "one",
+		"\n\n  one  two\r\nthree\r\n": "one two\nthree",
+		"one\n\ntwo":                  "one\n\ntwo",
+		"gpj\u202eexe\u2066\x00\x1b[": "gpjexe [",
+		"<b>&amp;</b>":                "<b>&amp;</b>",
+		"not \xff UTF-8":              "not UTF-8",
+	} {
+		if got, ok := Message(given, 100); got != want || !ok {
+			t.Errorf("%q becomes %q, not %q; it fits: %t", given, got, want, ok)
+		}
+	}
+	for given, fits := range map[string]bool{
+		strings.Repeat("é", 10):            true,
+		strings.Repeat("é", 10) + "\u200b": true, // it is counted without what is left out
+		strings.Repeat("é", 11):            false,
+	} {
+		if _, ok := Message(given, 10); ok != fits {
+			t.Errorf("%q fits: %t", given, ok)
+		}
+	}
+}
+
+func TestAnEmailAddressStandsAlone(t *testing.T) {
+	for given, want := range map[string]bool{
+		"ada@example.test":                true,
+		"  ada@example.test ":             true,
+		"ada+report@example.test":         true,
+		"":                                false,
+		"ada":                             false,
+		"ada@":                            false,
+		"@example.test":                   false,
+		"Ada <ada@example.test>":          false,
+		"<ada@example.test>":              false,
+		"ada@example.test, eve@evil.com":  false,
+		"ada@example.test\nBcc: e@e.e":    false,
+		"\"a b\"@example.test":            false,
+		"a\u202ea@example.test":           false,
+		strings.Repeat("a", 251) + "@e.e": false,
+		"a@b@c":                           false,
+	} {
+		got, ok := Email(given)
+		if ok != want || ok && got != strings.TrimSpace(given) {
+			t.Errorf("%q becomes %q; it is an address: %t", given, got, ok)
+		}
+	}
+}
+
+func TestNoProgramOfOthersHasTheNameOfTheProduct(t *testing.T) {
+	for _, name := range []string{
+		"Vitrine", "VITRINE CLI", "🔒 Verified: Vitrine", "Vitrine-Desktop", "ｖｉｔｒｉｎｅ", "𝐕itrine", "V i t r i n e",
+		"Vit\u200brine",
+		"vit rine login", "Vítrine", "Vіtrinе", "my.vitrine.app",
+	} {
+		if !NamesProduct(name) {
+			t.Errorf("%q is let through", name)
+		}
+	}
+	for _, name := range []string{"", "Claude Code", "Vitrinebau Meier", "Vit", "rine Vit", "Codex"} {
+		if NamesProduct(name) {
+			t.Errorf("%q is refused", name)
+		}
+	}
+}
+
+func TestSizesHaveOneUnitEverywhere(t *testing.T) {
+	for got, want := range map[string]string{
+		Size(0):                 "0 bytes",
+		Size(1):                 "1 byte",
+		Size(999):               "999 bytes",
+		Size(1000):              "1 kB",
+		Size(18_412):            "18 kB",
+		Size(999_999):           "1 MB",
+		Size(2_340_000):         "2.3 MB",
+		Size(5_000_000_000_000): "5 TB",
+		SizeLimit(10 << 20):     "10 MiB",
+		SizeLimit(1500):         "1.5 kB",
+		SizeLimit(0):            "0 bytes",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

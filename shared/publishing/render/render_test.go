@@ -1,16 +1,26 @@
 package render
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/csv"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/alecthomas/chroma/v2"
+	"github.com/alecthomas/chroma/v2/lexers"
+
 	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 )
 
@@ -287,5 +297,159 @@ func TestVersionChangesWithThePages(t *testing.T) {
 	got := Version + " " + hex.EncodeToString(sum.Sum(nil)[:8])
 	if want := "4 209b085f0d7ed006"; got != want {
 		t.Errorf("%s, not %s", got, want)
+	}
+}
+
+func TestLanguagesAreKnownByNamesAliasesAndFiles(t *testing.T) {
+	for language, want := range map[string]string{
+		"go": "Go", "Go": "Go", "golang": "Go", "GO": "Go", "main.go": "Go", "rs": "Rust", "C++": "C++", "cpp": "C++",
+		"h":          "C",
+		"Dockerfile": "Docker", "tsx": "TypeScript", "yml": "YAML", "sh": "Bash", "json": "JSON", "package.json": "JSON",
+		"js": "JavaScript", "console": "Bash Session", "text": "plaintext", "diff": "Diff", "ps1": "PowerShell",
+	} {
+		if lexer := lexerNamed(language); lexer == nil || lexer.Config().Name != want || lexer != lexers.Get(language) {
+			t.Errorf("%s is %v, not %s", language, lexer, want)
+		}
+	}
+}
+
+// asked is a lexer that counts how often its patterns of files are asked for.
+type asked struct {
+	chroma.Lexer
+	times *int
+}
+
+func (a asked) Config() *chroma.Config {
+	*a.times++
+	return a.Lexer.Config()
+}
+
+func TestAnUnknownLanguageIsComparedWithNoPatternOfFiles(t *testing.T) {
+	lexerNamed("go")
+	times, all := 0, lexers.GlobalLexerRegistry.Lexers
+	t.Cleanup(func() { lexers.GlobalLexerRegistry.Lexers = all })
+	lexers.GlobalLexerRegistry.Lexers = append(all[:len(all):len(all)], asked{lexers.Get("go"), &times})
+	for _, language := range []string{"mermaid", "zz", "Not A Language", "", "x.y.z"} {
+		if lexer := lexerNamed(language); lexer != nil || times > 0 {
+			t.Errorf("%q is %v, after %d lookups", language, lexer, times)
+		}
+	}
+}
+
+// rowsOf are the rows of a text with their lines, as this package reads them.
+func rowsOf(t *testing.T, text string) (out []string) {
+	t.Helper()
+	b := new(body)
+	r, err := newCellReader(bufio.NewReader(strings.NewReader(text)), ',', b)
+	expect.OK(t, err)
+	out = append(out, fmt.Sprintf("%q", r.names))
+	for {
+		row, err := r.next()
+		if errors.Is(err, io.EOF) {
+			return append(out, fmt.Sprint(b.notes))
+		}
+		expect.OK(t, err)
+		out = append(out, fmt.Sprintf("%d %q", row.line, row.cells))
+	}
+}
+
+// libraryRowsOf are the rows as the library reads them.
+func libraryRowsOf(t *testing.T, text string) (out []string) {
+	t.Helper()
+	b := new(body)
+	cut := &clipper{b: b}
+	r := csv.NewReader(strings.NewReader(text))
+	r.LazyQuotes, r.FieldsPerRecord = true, -1
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			if out == nil {
+				out = append(out, "[]")
+			}
+			return append(out, fmt.Sprint(b.notes))
+		}
+		expect.OK(t, err)
+		if line, _ := r.FieldPos(0); out == nil {
+			out = append(out, fmt.Sprintf("%q", cut.row(row)))
+		} else {
+			out = append(out, fmt.Sprintf("%d %q", line, cut.row(row)))
+		}
+	}
+}
+
+func FuzzRowsAreThoseOfTheLibrary(f *testing.F) {
+	for _, text := range []string{
+		"a,b\n1,2\n", "a,b\r\n\r\n1,\"x\r\ny\"\r\n", `a,"b""c",d"e,"f"g"h` + "\n\n\nx", "\"", "\"a\r", "a\r", "\r", "\n\n",
+		",", ",\n,", "\"a\",",
+		"\"a\"\r\n\"b\"\rc\n", "a\r\r\n\"\"\"\n", strings.Repeat("a,", 250) + "\n" + strings.Repeat("é", 600) + ",\"" + strings.Repeat("\"\"", 1100),
+		strings.Repeat("x", 1024) + "," + strings.Repeat("y", 1025) + "\n\"" + strings.Repeat("z\n", 600) + "\",2\nnext,3",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, want := rowsOf(t, text), libraryRowsOf(t, text)
+		if strings.Join(got, "\n") != strings.Join(want, "\n") {
+			t.Errorf("%q is\n%s, not\n%s", text, got, want)
+		}
+	})
+}
+
+func TestARecordIsHeldOnlyAsFarAsItIsShown(t *testing.T) {
+	for _, text := range []string{
+		strings.Repeat(",", 1<<20), strings.Repeat("x", 1<<20), "\"" + strings.Repeat("x\n", 1<<19),
+	} {
+		r, err := newCellReader(bufio.NewReader(strings.NewReader(text)), ',', new(body))
+		expect.OK(t, err)
+		if columns, bytes := cap(r.row), cap(r.cell); columns > 512 || bytes > 4<<10 {
+			t.Errorf("%.5q…: %d columns and %d bytes of a cell are held", text, columns, bytes)
+		}
+	}
+}
+
+// TestRealDocumentsAreNotTooMuch shows the largest documents of the modules and packages that this repository uses: the
+// bounds of what a parser may spend refuse none of them.
+func TestRealDocumentsAreNotTooMuch(t *testing.T) {
+	type found struct {
+		file string
+		size int64
+	}
+	most := map[string]int{".md": 150, ".ipynb": 5, ".csv": 5, ".yaml": 5, ".yml": 5, ".json": 5, ".patch": 5, ".diff": 5}
+	all := map[string][]found{}
+	cache := filepath.Dir(filepath.Dir(filepath.Dir(moduleDir(t, "github.com/yuin/goldmark"))))
+	packages := filepath.Join("..", "..", "..", "node_modules") + "/"
+	for _, dir := range []string{filepath.Join(cache, "github.com"), packages} {
+		_ = filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
+			if ext := filepath.Ext(file); err == nil && !d.IsDir() && most[ext] > 0 {
+				if info, err := d.Info(); err == nil && info.Size() < limits.RenderedMarkdown {
+					all[ext] = append(all[ext], found{file, info.Size()})
+				}
+			}
+			return nil
+		})
+	}
+	count := 0
+	for ext, files := range all {
+		slices.SortFunc(files, func(a, b found) int { return cmp.Compare(b.size, a.size) })
+		for _, f := range files[:min(len(files), most[ext])] {
+			text, err := os.ReadFile(f.file)
+			expect.OK(t, err)
+			if count++; ext == ".md" {
+				if why := refusal(t, string(text)); why != "" {
+					t.Errorf("%s: %s", f.file, why)
+				}
+				continue
+			}
+			page := pageOf(t, sourceOf(filepath.Base(f.file), string(text)), Query{})
+			wantInert(t, page)
+			wantNot(t, page, "the viewer failed")
+			_, notes, _ := strings.Cut(page, `<div class="notes">`)
+			notes, _, _ = strings.Cut(notes, "</div>")
+			if strings.Contains(notes, "takes more than") || strings.Contains(notes, "it has more than") {
+				t.Errorf("%s: %s", f.file, notes)
+			}
+		}
+	}
+	if count < 150 {
+		t.Errorf("%d documents", count)
 	}
 }

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -43,7 +44,7 @@ func (i *Issuer) rotate(w http.ResponseWriter, r *http.Request) {
 // mintAssertion prints an assertion: ?email=, and if wanted sub=, scope=, alg=, signed_in= (1h30m ago) and hostile=.
 func (i *Issuer) mintAssertion(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	ago, err := duration(q.Get("signed_in"))
+	ago, err := time.ParseDuration(cmp.Or(q.Get("signed_in"), "0s"))
 	who := person(q)
 	if err != nil || !strings.Contains(who.Email, "@") {
 		http.Error(w, fmt.Sprintf("ask for /assertion?email=ada@example.org; sub, scope, alg, signed_in=1h30m and "+
@@ -90,11 +91,4 @@ func printToken(w http.ResponseWriter, token string, err error) {
 
 func person(q url.Values) Person {
 	return Person{Email: strings.TrimSpace(q.Get("email")), Subject: q.Get("sub"), Groups: groups(q)}
-}
-
-func duration(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	return time.ParseDuration(text)
 }

@@ -59,7 +59,7 @@ func TestAnAssertionSaysWhoTheUserIs(t *testing.T) {
 		if claims["iss"] != s.url+c.issuer || claims["aud"] != audience || claims["client_id"] != c.client ||
 			claims["email"] != "Ada@example.org" || claims["email_verified"] != true || claims["jti"] == nil ||
 			claims["sub"] != (Person{Email: "ada@example.org"}).subject() || claims["iat"] != now ||
-			claims["exp"] != now+AssertionLife.Seconds() || claims["auth_time"] != now-1800 ||
+			claims["exp"] != now+assertionLife.Seconds() || claims["auth_time"] != now-1800 ||
 			claims["scope"] != "read publish" {
 			t.Errorf("%v: claims %v", c, claims)
 		}
@@ -87,8 +87,7 @@ func TestAnEventNamesItsSubject(t *testing.T) {
 // verifiable are the defects of signed parts that a verifier with the published keys does not see.
 func verifiable(h Hostile) bool {
 	return !slices.Contains([]Hostile{
-		AlgNone, PublicSigned, UnknownKey, OtherKey, PathKey, LongKey, OwnKey, KeyURL, WrongAlgorithm, Critical,
-		RepeatedHeader,
+		AlgNone, PublicSigned, UnknownKey, OtherKey, OwnKey,
 	}, h)
 }
 
@@ -209,7 +208,7 @@ func TestARequestThatSaysTooLittleIsRefused(t *testing.T) {
 		{"/assertion", nil},
 		{"/assertion", url.Values{"email": {"ada"}}},
 		{"/assertion", url.Values{"email": {"a@b"}, "hostile": {"odd"}}},
-		{"/assertion", url.Values{"email": {"a@b"}, "hostile": {"no_events"}}},
+		{"/assertion", url.Values{"email": {"a@b"}, "hostile": {"unknown_event"}}},
 		{"/assertion", url.Values{"email": {"a@b"}, "alg": {"HS256"}}},
 		{"/assertion", url.Values{"email": {"a@b"}, "signed_in": {"yesterday"}}},
 		{"/second/assertion", url.Values{"email": {"a@b"}, "alg": {"RS256"}}},

@@ -77,9 +77,6 @@ func ecKey(e *ecdsa.PrivateKey) jose.JSONWebKey {
 	}
 }
 
-// Rotate replaces the keys of ID tokens, in memory only.
-func (p *Provider) Rotate() error { return p.First.Rotate() }
-
 // openKeys reads the keys that a folder keeps, made if missing; without a folder they are made.
 func openKeys(folder, name string, make func() (keys, error)) (k keys, err error) {
 	if folder == "" {

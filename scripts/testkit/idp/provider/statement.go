@@ -23,8 +23,6 @@ type statement struct {
 	header map[string]any
 	claims map[string]any
 	key    any // nil: there is no signature
-	// again holds members in JSON that are put in front of those of the header, of the claims.
-	headerAgain, claimsAgain string
 }
 
 // defects change a statement, by the name of what is wrong with it.
@@ -41,27 +39,12 @@ func (s *statement) signed(all defects, h Hostile) (string, error) {
 		}
 		spoil(s)
 	}
-	header, err := object(s.header, s.headerAgain)
-	if err != nil {
-		return "", err
-	}
-	claims, err := object(s.claims, s.claimsAgain)
-	if err != nil {
-		return "", err
-	}
+	header, _ := json.Marshal(s.header) // texts, numbers and keys always marshal
+	claims, _ := json.Marshal(s.claims)
 	encode := base64.RawURLEncoding.EncodeToString
 	input := encode(header) + "." + encode(claims)
 	signature, err := signature(s.key, []byte(input))
 	return input + "." + encode(signature), err
-}
-
-// object encodes members, behind others that are JSON already.
-func object(members map[string]any, again string) ([]byte, error) {
-	text, err := json.Marshal(members)
-	if err != nil || again == "" {
-		return text, err
-	}
-	return append([]byte("{"+again+","), text[1:]...), nil
 }
 
 // signature signs as the kind of the key says: RS256, ES256, HS256 or none.

@@ -1,4 +1,4 @@
-package webdriver
+package engines
 
 import (
 	"bufio"
@@ -18,15 +18,15 @@ import (
 	"vitrine/scripts/testkit/port"
 )
 
-// session is a session of WebKitWebDriver, by its URL.
-type session string
+// webKit is a session of WebKitWebDriver, by its URL.
+type webKit string
 
 // commandTimeout bounds a command of a session, because WebKit never answers some that come while a frame is replaced,
 // and some screenshots. The next command is answered.
 const commandTimeout = 15 * time.Second
 
-// WebKit starts WebKitGTK's small browser on a display of its own. Each test has one of its own.
-func WebKit(t testing.TB) *Session {
+// newWebKit starts WebKitGTK's small browser on a display of its own. Each test has one of its own.
+func newWebKit(t testing.TB) *session {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("left out by -short: it needs a browser")
@@ -62,10 +62,10 @@ func WebKit(t testing.TB) *Session {
 	if err != nil {
 		t.Fatalf("a session of WebKit: %v", err)
 	}
-	return open(t, "webkit", session(root+"/session/"+begun.SessionID), begun.Capabilities.BrowserVersion)
+	return open(t, "webkit", webKit(root+"/session/"+begun.SessionID), begun.Capabilities.BrowserVersion)
 }
 
-func (s session) send(c command, params map[string]any) (json.RawMessage, error) {
+func (s webKit) send(c command, params map[string]any) (json.RawMessage, error) {
 	return request(c.method, string(s)+c.path, params, commandTimeout)
 }
 

@@ -1,6 +1,7 @@
-// Package webdriver drives Firefox and WebKitGTK in tests, by the commands of W3C WebDriver. WebKit gets them over
+// The driver of Firefox and WebKitGTK in tests, by the commands of W3C WebDriver. WebKit gets them over
 // HTTP, and Firefox over Marionette, the protocol that geckodriver speaks to it.
-package webdriver
+
+package engines
 
 import (
 	"encoding/json"
@@ -34,16 +35,16 @@ type driver interface {
 	send(command, map[string]any) (json.RawMessage, error)
 }
 
-// Session is a running browser with one window and an empty profile; its methods fail the test instead of returning
+// session is a running browser with one window and an empty profile; its methods fail the test instead of returning
 // errors. Conditions and values are JavaScript expressions.
-type Session struct {
+type session struct {
 	t      testing.TB
 	name   string
 	driver driver
 }
 
 // Go loads a URL and does not wait for it.
-func (s *Session) Go(url string) {
+func (s *session) Go(url string) {
 	s.t.Helper()
 	if _, err := s.driver.send(navigate, map[string]any{"url": url}); err != nil {
 		s.t.Fatalf("%s: open %s: %v", s.name, url, err)
@@ -51,26 +52,26 @@ func (s *Session) Go(url string) {
 }
 
 // Wait waits until an expression is truthy in the page.
-func (s *Session) Wait(expression string) { s.t.Helper(); s.until(false, expression) }
+func (s *session) Wait(expression string) { s.t.Helper(); s.until(false, expression) }
 
 // WaitInFrame waits until an expression is truthy in the first frame of the page, whatever its origin.
-func (s *Session) WaitInFrame(expression string) { s.t.Helper(); s.until(true, expression) }
+func (s *session) WaitInFrame(expression string) { s.t.Helper(); s.until(true, expression) }
 
-// Value returns the value of an expression in the first frame of the page.
-func Value[T any](s *Session, expression string) (value T) {
+// value returns the value of an expression in the first frame of the page.
+func value[T any](s *session, expression string) (out T) {
 	s.t.Helper()
 	answer, err := s.eval(true, expression)
 	if err == nil {
-		err = json.Unmarshal(answer, &value)
+		err = json.Unmarshal(answer, &out)
 	}
 	if err != nil {
 		s.t.Fatalf("%s: %s: %v", s.name, expression, err)
 	}
-	return value
+	return out
 }
 
 // until checks a condition repeatedly. Errors count as not yet, because a document may be about to be replaced.
-func (s *Session) until(inside bool, expression string) {
+func (s *session) until(inside bool, expression string) {
 	s.t.Helper()
 	var err error
 	var answer json.RawMessage
@@ -84,7 +85,7 @@ func (s *Session) until(inside bool, expression string) {
 		s.name, waitTimeout, expression, err, shows)
 }
 
-func (s *Session) eval(inside bool, expression string) (json.RawMessage, error) {
+func (s *session) eval(inside bool, expression string) (json.RawMessage, error) {
 	if _, err := s.driver.send(frame, map[string]any{"id": nil}); err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func (s *Session) eval(inside bool, expression string) (json.RawMessage, error) 
 
 // Screenshot saves what the window shows as a picture NAME-BROWSER where pictures are wanted. It only tells of a browser
 // that makes none.
-func (s *Session) Screenshot(name string) {
+func (s *session) Screenshot(name string) {
 	s.t.Helper()
 	output.Picture(s.t, name+"-"+s.name, func() []byte {
 		painted := `new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`
@@ -119,13 +120,13 @@ func (s *Session) Screenshot(name string) {
 }
 
 // open begins a session, which tells the browser's version if the test fails.
-func open(t testing.TB, name string, d driver, version string) *Session {
+func open(t testing.TB, name string, d driver, version string) *session {
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the browser is %s %s", name, version)
 		}
 	})
-	return &Session{t: t, name: name, driver: d}
+	return &session{t: t, name: name, driver: d}
 }
 
 // start starts a program, and ends it and what it started with the test.

@@ -1,4 +1,4 @@
-package webdriver
+package engines
 
 import (
 	"bufio"
@@ -33,8 +33,8 @@ type marionette struct {
 	last int
 }
 
-// Firefox starts Firefox without a display. Each test has one of its own.
-func Firefox(t testing.TB) *Session {
+// newFirefox starts Firefox without a display. Each test has one of its own.
+func newFirefox(t testing.TB) *session {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("left out by -short: it needs a browser")

@@ -1,6 +1,0 @@
-package publish
-
-import "context"
-
-// ctx is the context of every request; some of them outlast the test that sends them.
-var ctx = context.Background()
