@@ -54,7 +54,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	r := &round{b: bench{root: root, scratch: scratch}, found: o.found, out: out}
+	r := &round{b: newBench(root, scratch), found: o.found, out: out}
 	if r.faults, err = r.chosen(ctx, o); err != nil {
 		return err
 	}
@@ -154,7 +154,11 @@ func (r *round) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all := steps(importers)
+	journeys, err := journeysOf(ctx, r.b.root)
+	if err != nil {
+		return err
+	}
+	all := r.b.steps(importers, journeys)
 	for i, s := range all {
 		fmt.Fprintln(r.out, "step:", s.name)
 		err := r.each(func(f *fault) error {

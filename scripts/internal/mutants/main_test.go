@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"vitrine/scripts/testkit/disk"
 )
 
 // tree is a module with a check that a test watches and one that none does.
@@ -68,15 +71,7 @@ func TestTheErrorComesThrough(t *testing.T) {
 func plantTree(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
-	for name, text := range tree {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	disk.Write(t, root, tree)
 	return root
 }
 
@@ -156,5 +151,61 @@ func TestFaultsAreCaughtByTheirPackageThenByImportersAndTheRestIsTold(t *testing
 	}
 	if want := "9 faults, 3 caught, 6 missed"; !strings.Contains(out.String(), want) {
 		t.Errorf("it did not print %q but\n%s", want, &out)
+	}
+}
+
+// waiter has a test that ends only where the check is in place, beside one that fails without it.
+const waiter = `package limit
+
+import "testing"
+
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	if Take(4) == nil {
+		select {}
+	}
+}
+
+func TestTells(t *testing.T) {
+	t.Parallel()
+	if Take(4) == nil {
+		t.Error("no error")
+	}
+}
+`
+
+func TestTheFirstFailureEndsAllTests(t *testing.T) {
+	root := plantTree(t)
+	disk.Write(t, root, map[string]string{"shared/limit/limit_test.go": waiter})
+	all, err := find(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(f fault) bool { return f.Func == "Take" && f.Kind == "unchecked" })
+	b := newBench(root, t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // the limit of go test is longer
+	defer cancel()
+	caught, err := b.failing(ctx, all[i], []string{"./shared/..."})
+	if want := "example/shared/limit TestTells"; caught != want || err != nil {
+		t.Errorf("caught by %q (%v), want %q", caught, err, want)
+	}
+	if left, err := os.ReadDir(b.scratch); err != nil || len(left) != 2 { // the fault and its overlay
+		t.Errorf("left are %v (%v)", left, err)
+	}
+}
+
+func TestJourneysThatTakeLessComeFirst(t *testing.T) {
+	b := newBench(t.TempDir(), t.TempDir())
+	const passed = `{"Action":"pass","Package":"j/slow","Test":"TestA","Elapsed":1}
+{"Action":"pass","Package":"j/slow","Elapsed":70.5}
+{"Action":"pass","Package":"j/quick","Elapsed":7}
+`
+	if caught := b.firstFailure(strings.NewReader(passed)); caught != "" {
+		t.Errorf("caught by %q", caught)
+	}
+	all := b.steps(nil, []string{"j/slow", "j/quick", "j/unknown"})
+	got := all[len(all)-1].tests(fault{})
+	if want := []string{"j/unknown", "j/quick", "j/slow"}; !slices.Equal(got, want) {
+		t.Errorf("runs %q, want %q", got, want)
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"archive/zip"
 	"bytes"
 	"debug/elf"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -50,12 +52,16 @@ func sources(t *testing.T) map[string][]byte {
 	return files
 }
 
+// architectures are those that functions are built for: that of this machine, whose programs other tests run too, and
+// with the tag architectures all.
+var architectures = []string{runtime.GOARCH}
+
 // packUpload builds the upload function, as an example of all.
-func packUpload(t *testing.T) (zipped []byte, said, warned string) {
+func packUpload(t *testing.T, arch string) (zipped []byte, said, warned string) {
 	t.Helper()
 	out := t.TempDir()
 	var stdout, stderr bytes.Buffer
-	if err := run(t.Context(), []string{"-out", out, "upload"}, &stdout, &stderr); err != nil {
+	if err := run(t.Context(), []string{"-arch", arch, "-out", out, "upload"}, &stdout, &stderr); err != nil {
 		t.Fatal(err)
 	}
 	zipped, err := os.ReadFile(filepath.Join(out, "upload.zip"))
@@ -66,12 +72,19 @@ func packUpload(t *testing.T) (zipped []byte, said, warned string) {
 }
 
 func TestPackages(t *testing.T) {
+	for _, arch := range architectures {
+		t.Run(arch, func(t *testing.T) { wantPackages(t, arch) })
+	}
+}
+
+func wantPackages(t *testing.T, arch string) {
 	home := root(t)
-	first, said, warned := packUpload(t)
-	if !strings.HasPrefix(said, "upload   arm64  ") || !strings.HasSuffix(said, " MB of 5.0\n") || warned != "" {
+	first, said, warned := packUpload(t, arch)
+	budget := fmt.Sprintf(" MB of %.1f\n", float64(bootstrap.Budgets[arch]["upload"])/1e6)
+	if !strings.HasPrefix(said, "upload   "+arch+"  ") || !strings.HasSuffix(said, budget) || warned != "" {
 		t.Errorf("it says %q and warns %q", said, warned)
 	}
-	t.Run("are what Lambda wants", func(t *testing.T) { wantBootstrap(t, first, home) })
+	t.Run("are what Lambda wants", func(t *testing.T) { wantBootstrap(t, first, arch, home) })
 	elsewhere := t.TempDir()
 	for name, text := range sources(t) {
 		to := filepath.Join(elsewhere, name)
@@ -83,9 +96,9 @@ func TestPackages(t *testing.T) {
 		}
 	}
 	t.Chdir(elsewhere)
-	defer func(most int64) { bootstrap.Budgets["arm64"]["upload"] = most }(bootstrap.Budgets["arm64"]["upload"])
-	bootstrap.Budgets["arm64"]["upload"] = 1000
-	second, _, warned := packUpload(t)
+	defer func(most int64) { bootstrap.Budgets[arch]["upload"] = most }(bootstrap.Budgets[arch]["upload"])
+	bootstrap.Budgets[arch]["upload"] = 1000
+	second, _, warned := packUpload(t, arch)
 	t.Run("are equal if the sources are, wherever they are", func(t *testing.T) {
 		if !bytes.Equal(first, second) {
 			t.Errorf("%d and %d bytes, which differ", len(first), len(second))
@@ -93,15 +106,15 @@ func TestPackages(t *testing.T) {
 	})
 	// A program over budget still runs, so that a patch of a dependency does not stop a deployment.
 	t.Run("warn over budget", func(t *testing.T) {
-		if !strings.Contains(warned, "over budget on arm64: upload ") || strings.Count(warned, "\n") != 1 {
+		if !strings.Contains(warned, "over budget on "+arch+": upload ") || strings.Count(warned, "\n") != 1 {
 			t.Errorf("it warns %q, want one line", warned)
 		}
 	})
 }
 
-// wantBootstrap checks that a zip file holds one static arm64 program without symbols and without the paths of its
-// build.
-func wantBootstrap(t *testing.T, zipped []byte, home string) {
+// wantBootstrap checks that a zip file holds one static program of an architecture without symbols and without the
+// paths of its build.
+func wantBootstrap(t *testing.T, zipped []byte, arch, home string) {
 	z, err := zip.NewReader(bytes.NewReader(zipped), int64(len(zipped)))
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +135,8 @@ func wantBootstrap(t *testing.T, zipped []byte, home string) {
 		t.Fatal(err)
 	}
 	libraries, err := program.ImportedLibraries()
-	if program.Machine != elf.EM_AARCH64 || len(libraries) > 0 || err != nil || program.Section(".symtab") != nil {
+	machine := map[string]elf.Machine{"arm64": elf.EM_AARCH64, "amd64": elf.EM_X86_64}[arch]
+	if program.Machine != machine || len(libraries) > 0 || err != nil || program.Section(".symtab") != nil {
 		t.Errorf("machine %v, libraries %v, %v", program.Machine, libraries, err)
 	}
 	if bytes.Contains(code, []byte(home+"/")) {
@@ -132,7 +146,7 @@ func wantBootstrap(t *testing.T, zipped []byte, home string) {
 
 func TestEveryPackageIsWithinItsBudget(t *testing.T) {
 	out := t.TempDir()
-	for _, arch := range bootstrap.Architectures {
+	for _, arch := range architectures {
 		sizes := map[string]int64{}
 		for _, host := range env.Functions {
 			size, err := pack(t.Context(), host, arch, filepath.Join(out, host+".zip"))

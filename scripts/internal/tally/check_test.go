@@ -22,8 +22,6 @@ const standIn = `#!/bin/sh
 echo "${0##*/} $*" >>"$CALLS"
 [ -z "$VITRINE_BUILD_DIR" ] || echo "pictures in $VITRINE_BUILD_DIR" >>"$CALLS"
 case "$*" in
-	"list ./scripts/journey/...") echo vitrine/scripts/journey ;;
-	"list ./infra/...") echo vitrine/infra ;;
 	"list "*) printf 'vitrine/%s\n' shared/platform/id shared/platform/rate scripts/journey functions/app infra ;;
 	"install "*) mkdir -p "$GOBIN"; name=${2##*/}; cp "$0" "$GOBIN/${name%@*}" ;;
 esac
@@ -149,11 +147,13 @@ func TestCheckBeginsWithTheSlowestAndRacesWhatRaces(t *testing.T) {
 		slowest = "go test vitrine/infra vitrine/functions/app vitrine/functions/render vitrine/scripts/journey/lifecycle " +
 			"vitrine/scripts/internal/"
 		others = " vitrine/scripts/journey vitrine/shared/platform/id\n"
-		racing = "go test -race vitrine/shared/platform/rate\ngo test -race -run Overtak"
+		racing = "go test -race vitrine/shared/platform/rate\ngo test -race -run T91"
+		races  = "vitrine/shared/publishing/render\ngo test -race -run Overtak"
 		engine = "\ngo test ./...\n"
 	)
 	got := tests(calls)
-	if !strings.HasPrefix(got, slowest) || !strings.Contains(got, others+racing) || !strings.HasSuffix(got, engine) {
+	if !strings.HasPrefix(got, slowest) || !strings.Contains(got, others+racing) ||
+		!strings.Contains(got, races) || !strings.HasSuffix(got, engine) {
 		t.Errorf("it says %q after\n%s", said, got)
 	}
 }
@@ -171,6 +171,7 @@ func TestCheckIsShortWithoutCompilerNodeAndBrowser(t *testing.T) {
 
 func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 	const suite = "go test -tags conformance -timeout 15m vitrine/scripts/internal/conformance\n"
+	const functions = "go test -tags architectures vitrine/scripts/internal/package\n"
 	const costs = "go test -tags cost -run ^Test(Twice|APageOfTheLargest) vitrine/shared/publishing/render\n"
 	const audit = "go test -tags lighthouse -timeout 20m vitrine/scripts/internal/lighthouse\n"
 	const kinds = "go test -tags engines -timeout 20m vitrine/scripts/journey/engines\n"
@@ -178,6 +179,7 @@ func TestCheckRunsTheSuiteAndTheAuditWithAllAlone(t *testing.T) {
 		said, calls := newMachine(t, everything...).checkWith(t, []string{mode})
 		if strings.Count(tests(calls), suite) != want || strings.Count(tests(calls), audit) != want ||
 			strings.Count(tests(calls), kinds) != want || strings.Count(tests(calls), costs) != want ||
+			strings.Count(tests(calls), functions) != want ||
 			strings.Count(calls, "npm ci") != 1+2*want ||
 			strings.Count(said, "installing the conformance suite of MCP (npm ci)\n") != want ||
 			strings.Count(said, "installing Lighthouse (npm ci)\n") != want {

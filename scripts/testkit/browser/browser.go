@@ -63,8 +63,9 @@ var flags = []chromedp.ExecAllocatorOption{
 	chromedp.Flag("force-color-profile", "srgb"),
 	chromedp.Flag("lang", "en-US"),
 	chromedp.Flag("password-store", "basic"),
-	// Two pages of the address bar, which each new window would load and nobody sees.
-	chromedp.Flag("disable-features", "WebUIOmniboxPopup,WebUIOmniboxAimPopup"),
+	// Two pages of the address bar, which each new window would load and nobody sees, and a process for the next site,
+	// which each document would start and few use.
+	chromedp.Flag("disable-features", "WebUIOmniboxPopup,WebUIOmniboxAimPopup,SpareRendererForSitePerProcess"),
 }
 
 // Start launches Chromium; the caller closes it.
