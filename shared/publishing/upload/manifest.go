@@ -1,8 +1,6 @@
 package upload
 
 import (
-	"slices"
-
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/tree"
@@ -13,9 +11,6 @@ import (
 func merge(base tree.Tree, entries []Entry) (tree.Tree, error) {
 	declared := make(map[string]Entry, len(entries))
 	for _, e := range entries {
-		if _, ok := base.Find(e.Path); e.Deleted && !ok {
-			return nil, fault.New(fault.InvalidRequest, "%s: %q", deletedNotInBase, e.Path)
-		}
 		declared[e.Path] = e
 	}
 	merged := make(tree.Tree, 0, len(base)+len(entries))
@@ -30,7 +25,11 @@ func merge(base tree.Tree, entries []Entry) (tree.Tree, error) {
 		delete(declared, file.Path)
 	}
 	for _, e := range entries {
-		if _, added := declared[e.Path]; added {
+		_, added := declared[e.Path]
+		switch {
+		case added && e.Deleted:
+			return nil, fault.New(fault.InvalidRequest, "%s: %q", deletedNotInBase, e.Path)
+		case added:
 			merged = append(merged, e.file())
 		}
 	}
@@ -55,9 +54,15 @@ func (e Entry) file() tree.File {
 	return file
 }
 
-// fileOf returns the file of an entry in a merged tree, to be filled in.
+// fileOf returns the file of an entry in a merged tree, to be filled in. It reads paths only, because other files may be
+// filled in meanwhile.
 func fileOf(files tree.Tree, e Entry) *tree.File {
-	return &files[slices.IndexFunc(files, func(f tree.File) bool { return f.Path == e.Path })]
+	for n := range files {
+		if files[n].Path == e.Path {
+			return &files[n]
+		}
+	}
+	return nil // never, because the tree has every declared file
 }
 
 // checkTree compares a whole tree with the caps of a tier, in the order of the contract.
