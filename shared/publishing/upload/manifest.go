@@ -54,17 +54,6 @@ func (e Entry) file() tree.File {
 	return file
 }
 
-// fileOf returns the file of an entry in a merged tree, to be filled in. It reads paths only, because other files may be
-// filled in meanwhile.
-func fileOf(files tree.Tree, e Entry) *tree.File {
-	for n := range files {
-		if files[n].Path == e.Path {
-			return &files[n]
-		}
-	}
-	return nil // never, because the tree has every declared file
-}
-
 // checkTree compares a whole tree with the caps of a tier, in the order of the contract.
 func checkTree(files tree.Tree, p limits.Policy, entrypoint string) error {
 	if len(files) == 0 {

@@ -47,6 +47,17 @@ func (s *Service) hashFile(ctx context.Context, session *Session, file *tree.Fil
 	return nil
 }
 
+// fileOf returns the file of an entry in a merged tree, to be filled in. It reads paths only, because other files may be
+// filled in meanwhile.
+func fileOf(files tree.Tree, e Entry) *tree.File {
+	for n := range files {
+		if files[n].Path == e.Path {
+			return &files[n]
+		}
+	}
+	return nil // never, because the tree has every declared file
+}
+
 // Patch means that an entry's upload is a diff against the base's file of the same path.
 type Patch struct {
 	Base   tree.Digest // of the base's file
