@@ -319,7 +319,7 @@ type (
 		finish  func(r edit.Request, s *upload.Session, e []upload.Entry) (edit.Result, error)
 	}
 	fakeUploads struct {
-		create func(idempotency.Command, contract.CreateSession, func() error) (contract.Session, error)
+		create func(idempotency.Command, contract.CreateSession, func() error) (upload.Created, error)
 	}
 	fakeViews struct {
 		Views
@@ -371,7 +371,7 @@ func (f *fakeEdits) Finish(
 func (f *fakeUploads) Create(
 	_ context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, s contract.CreateSession,
 	permit func() error,
-) (contract.Session, error) {
+) (upload.Created, error) {
 	return f.create(c, s, permit)
 }
 

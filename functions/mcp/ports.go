@@ -58,7 +58,7 @@ type Uploads interface {
 	Create(
 		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, s contract.CreateSession,
 		permit func() error,
-	) (contract.Session, error)
+	) (upload.Created, error)
 }
 
 // Views shows artifacts and their files; not_found for what cannot be seen.

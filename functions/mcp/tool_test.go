@@ -335,9 +335,9 @@ func TestAForeignUploadSessionIsAnsweredAsOneThatNeverWas(t *testing.T) {
 func TestEveryCallWithoutAKeyOpensItsOwnUpload(t *testing.T) {
 	e := newEnv(t)
 	var keys []string
-	e.uploads.create = func(c idempotency.Command, _ contract.CreateSession, _ func() error) (contract.Session, error) {
+	e.uploads.create = func(c idempotency.Command, _ contract.CreateSession, _ func() error) (upload.Created, error) {
 		keys = append(keys, c.Key.Client)
-		return contract.Session{}, idempotency.CheckClient(c.Key.Client)
+		return upload.Created{}, idempotency.CheckClient(c.Key.Client)
 	}
 	args := map[string]any{"title": "x", "files": []any{map[string]any{"path": "a", "size_bytes": 1}}}
 	for range 4 {
@@ -405,7 +405,7 @@ func TestEverySchemaIsOne(t *testing.T) {
 
 func TestTheShellReadsTheFileThatACurlLineNames(t *testing.T) {
 	for _, path := range []string{"-", "@", "@-", "a b", "it's.html", `"$HOME"`, "two\nlines", "-o", "`id`;&|*", `back\slash`} {
-		line := curl(contract.UploadTarget{Path: path, PutURL: "https://put.test/?a=1"})
+		line := curl(upload.Target{Path: path, Put: upload.PutTarget{URL: "https://put.test/?a=1"}})
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", `curl() { printf '%s\0' "$@"; }; `+line).Output()
 		if args := strings.Split(string(out), "\x00"); err != nil || !slices.Equal(args,
 			[]string{"-fsS", "-X", "PUT", "--data-binary", "@./" + path, "https://put.test/?a=1", ""}) {

@@ -14,6 +14,7 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/upload"
 )
 
 type prepareInput struct {
@@ -96,26 +97,26 @@ func entrypointOf(files []preparedFile) string {
 }
 
 // prepared tells how to upload the files of a session.
-func prepared(s contract.Session) contract.MCPUpload {
+func prepared(made upload.Created) contract.MCPUpload {
 	out := contract.MCPUpload{
-		UploadSessionID: s.UploadSessionID,
-		ArtifactID:      s.ArtifactID,
-		RevisionID:      s.RevisionID,
-		ExpiresAt:       s.ExpiresAt,
+		UploadSessionID: made.Session.ID,
+		ArtifactID:      made.Session.Artifact,
+		RevisionID:      made.Session.Revision,
+		ExpiresAt:       contract.At(made.Session.ExpiresAt),
 		Files:           []contract.MCPUploadFile{},
 		Known:           []string{},
 	}
-	for _, f := range s.Files {
-		if f.PutURL == "" {
+	for _, f := range made.Files {
+		if f.Put.URL == "" {
 			out.Known = append(out.Known, f.Path)
 			continue
 		}
 		out.Files = append(out.Files, contract.MCPUploadFile{
 			Path:            f.Path,
-			PutURL:          f.PutURL,
-			RequiredHeaders: f.RequiredHeaders,
+			PutURL:          f.Put.URL,
+			RequiredHeaders: f.Put.Headers,
 			Curl:            curl(f),
-			ExpiresAt:       *f.ExpiresAt,
+			ExpiresAt:       contract.At(f.Put.Expires),
 		})
 	}
 	return out
@@ -123,15 +124,15 @@ func prepared(s contract.Session) contract.MCPUpload {
 
 // curl is the command line that uploads a file, from the folder in which its path is that of the artifact. The path
 // begins with ./ because curl reads stdin for the name -.
-func curl(f contract.UploadTarget) string {
+func curl(f upload.Target) string {
 	var b strings.Builder
 	b.WriteString("curl -fsS -X PUT")
-	for _, name := range slices.Sorted(maps.Keys(f.RequiredHeaders)) {
+	for _, name := range slices.Sorted(maps.Keys(f.Put.Headers)) {
 		if !strings.EqualFold(name, "content-length") { // curl sends it
-			b.WriteString(" -H " + quoted(name+": "+f.RequiredHeaders[name]))
+			b.WriteString(" -H " + quoted(name+": "+f.Put.Headers[name]))
 		}
 	}
-	b.WriteString(" --data-binary " + quoted("@./"+f.Path) + " " + quoted(f.PutURL))
+	b.WriteString(" --data-binary " + quoted("@./"+f.Path) + " " + quoted(f.Put.URL))
 	return b.String()
 }
 

@@ -10,6 +10,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/upload"
 )
 
@@ -62,7 +63,32 @@ type createInput struct {
 }
 
 func (h *Host) create(ctx context.Context, call *web.Request, in *createInput) (contract.Session, error) {
-	return h.Uploads.Create(ctx, call.Actor, call.Command, call.Record, in.Body, call.WaitForLimits)
+	made, err := h.Uploads.Create(ctx, call.Actor, call.Command, call.Record, in.Body, call.WaitForLimits)
+	if err != nil {
+		return contract.Session{}, err
+	}
+	out := contract.Session{
+		UploadSessionID: made.Session.ID,
+		ArtifactID:      made.Session.Artifact,
+		RevisionID:      made.Session.Revision,
+		Status:          string(upload.Pending),
+		ExpiresAt:       contract.At(made.Session.ExpiresAt),
+		Files:           make([]contract.UploadTarget, len(made.Files)),
+	}
+	for n, f := range made.Files {
+		out.Files[n] = contract.UploadTarget{Status: "reused", Path: f.Path}
+		if f.Put.URL != "" {
+			expires := contract.At(f.Put.Expires)
+			out.Files[n] = contract.UploadTarget{
+				Status:          "upload_required",
+				Path:            f.Path,
+				PutURL:          f.Put.URL,
+				RequiredHeaders: f.Put.Headers,
+				ExpiresAt:       &expires,
+			}
+		}
+	}
+	return out, nil
 }
 
 type sessionInput struct {
@@ -70,10 +96,25 @@ type sessionInput struct {
 }
 
 func (h *Host) finalize(ctx context.Context, call *web.Request, _ *sessionInput) (contract.Finalized, error) {
-	return h.Uploads.Finalize(ctx, call.Actor, upload.Attempt{
+	draft, err := h.Uploads.Finalize(ctx, call.Actor, upload.Attempt{
 		Command: call.Command,
 		Record:  call.Record,
 		Session: call.Session,
 		Entries: call.Entries,
 	})
+	if err != nil {
+		return contract.Finalized{}, err
+	}
+	return contract.Finalized{
+		UploadSessionID: draft.Session,
+		ArtifactID:      draft.Artifact,
+		RevisionID:      draft.Revision,
+		Status:          string(artifact.Draft),
+		Title:           draft.Title,
+		Entrypoint:      draft.Entrypoint,
+		FileCount:       draft.FileCount,
+		SizeBytes:       draft.Size,
+		Warnings:        draft.Warnings.Wire(),
+		WarningsOmitted: draft.Warnings.More,
+	}, nil
 }

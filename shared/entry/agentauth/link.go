@@ -29,11 +29,7 @@ func (s *Service) link(ctx context.Context, by credential.Actor, was, to Registr
 	l := Link{Was: d}
 	switch {
 	case d != nil && d.Live(*w) && d.Member == m.ID: // another registration of the same person was faster
-		l.To = *d
-		l.To.Provider = to.Vouched.Provider
-		l.To.Email = to.Vouched.Email
-		l.To.Scopes = to.Vouched.Scopes
-		l.To.SeenAt = now
+		l.To = to.Vouched.renewed(*d, now)
 	case generationOf(d) != to.Link:
 		return errWrong
 	default:

@@ -82,8 +82,8 @@ var (
 
 // arrival is a verified assertion.
 type arrival struct {
-	provider.Identity
-	principal delegation.Principal
+	vouched   Vouched
+	provision bool // a person who is no member may become one
 	proof     delegation.Proof
 	network   string
 	requestID string
@@ -102,8 +102,13 @@ func (s *Service) registerVouched(
 	}
 	s.trace(ctx, who.Issuer, who.KeyID)
 	a := arrival{
-		Identity:  who,
-		principal: delegation.Principal{Issuer: who.Issuer, Subject: who.Subject, Audience: who.Audience},
+		vouched: Vouched{
+			Principal: delegation.Principal{Issuer: who.Issuer, Subject: who.Subject, Audience: who.Audience},
+			Provider:  who.Name,
+			Email:     who.Email,
+			Scopes:    who.Scopes,
+		},
+		provision: who.Provision,
 		network:   address.Network(from),
 		requestID: requestID,
 		proof: delegation.Proof{
@@ -150,7 +155,7 @@ func (s *Service) trusts(r Registration) bool {
 
 // arrive decides who the person of an assertion is, and commits it.
 func (s *Service) arrive(ctx context.Context, a arrival) (contract.RegisteredAgent, error) {
-	d, err := s.Delegations.Delegation(ctx, a.principal.ID())
+	d, err := s.Delegations.Delegation(ctx, a.vouched.Principal.ID())
 	if err != nil {
 		return contract.RegisteredAgent{}, err
 	}
@@ -169,7 +174,7 @@ func (s *Service) arrive(ctx context.Context, a arrival) (contract.RegisteredAge
 			return s.renew(ctx, a, *d, *m, *w)
 		}
 	}
-	known, err := s.Delegations.ByAddress(ctx, member.AddressOf(a.Email))
+	known, err := s.Delegations.ByAddress(ctx, member.AddressOf(a.vouched.Email))
 	switch {
 	case err != nil:
 		return contract.RegisteredAgent{}, err
@@ -177,7 +182,7 @@ func (s *Service) arrive(ctx context.Context, a arrival) (contract.RegisteredAge
 		return contract.RegisteredAgent{}, s.turnAway(ctx, a, fault.NewOAuth(fault.OAuthInvalidRequest, ambiguous))
 	case len(known) == 1:
 		return contract.RegisteredAgent{}, s.ask(ctx, a, d, known[0])
-	case !a.Provision:
+	case !a.provision:
 		return contract.RegisteredAgent{}, s.turnAway(ctx, a, errUnwelcome)
 	}
 	return s.provision(ctx, a, d)
@@ -193,24 +198,13 @@ func (s *Service) renew(
 	ctx context.Context, a arrival, d delegation.Delegation, m member.Member, w workspace.Workspace,
 ) (contract.RegisteredAgent, error) {
 	now := s.now()
-	to := d
-	to.Provider = a.Name
-	to.Email = a.Email
-	to.Scopes = a.Scopes
-	to.SeenAt = now
-	r, _ := s.vouchedFor(a, now)
-	r = r.under(to, now)
-	c := Acceptance{
-		Proof:        a.proof,
-		Registration: r,
-		Was:          &d,
-		To:           &to,
-	}
-	if m.ProviderMade() && m.Listed != member.AddressOf(a.Email) {
-		m.Email = a.Email
+	to := a.vouched.renewed(d, now)
+	c := Acceptance{Was: &d, To: &to}
+	if m.ProviderMade() && m.Listed != member.AddressOf(a.vouched.Email) {
+		m.Email = a.vouched.Email
 		c.Readdressed = &m
 	}
-	return s.accept(ctx, a, c, w)
+	return s.accept(ctx, a, c, w, now)
 }
 
 // provision makes a member for a person who is none, with a workspace and a delegation. No API key is made.
@@ -218,30 +212,29 @@ func (s *Service) provision(
 	ctx context.Context, a arrival, was *delegation.Delegation,
 ) (contract.RegisteredAgent, error) {
 	now := s.now()
-	made := member.New(member.Agents(a.principal.ID(), a.Email), now, a.requestID)
+	made := member.New(member.Agents(a.vouched.Principal.ID(), a.vouched.Email), now, a.requestID)
 	made.Event.Actor = event.BySystem()
-	to := a.delegation(was, made.Member, made.Workspace, now)
-	r, _ := s.vouchedFor(a, now)
+	to := a.vouched.delegation(was, made.Member, made.Workspace, now)
 	return s.accept(ctx, a, Acceptance{
-		Proof:        a.proof,
-		Registration: r.under(to, now),
-		Was:          was,
-		To:           &to,
-		New:          &made,
-		Events:       []event.Event{to.Record(event.DelegationCreated, event.BySystem(), now, a.requestID)},
-	}, made.Workspace)
+		Was:    was,
+		To:     &to,
+		New:    &made,
+		Events: []event.Event{to.Record(event.DelegationCreated, event.BySystem(), now, a.requestID)},
+	}, made.Workspace, now)
 }
 
-// accept commits a registration that may work at once.
+// accept commits a registration that works at once under the delegation c.To.
 func (s *Service) accept(
-	ctx context.Context, a arrival, c Acceptance, w workspace.Workspace,
+	ctx context.Context, a arrival, c Acceptance, w workspace.Workspace, now time.Time,
 ) (contract.RegisteredAgent, error) {
-	r := c.Registration
-	c.Events = append(c.Events, record(r, w.ID, r.CreatedAt, event.RegistrationCreated, event.BySystem(), a.requestID))
+	r, _ := s.vouchedFor(a, now)
+	r = r.under(*c.To, now)
+	c.Proof, c.Registration = a.proof, r
+	c.Events = append(c.Events, record(r, w.ID, now, event.RegistrationCreated, event.BySystem(), a.requestID))
 	if err := s.Delegations.Accept(ctx, c); err != nil {
 		return contract.RegisteredAgent{}, err
 	}
-	signed, err := s.assert(r, w.Epoch, r.CreatedAt)
+	signed, err := s.assert(r, w.Epoch, now)
 	return contract.RegisteredAgent{
 		RegistrationID:    r.ID,
 		RegistrationType:  contract.AssertionIdentity,
@@ -261,7 +254,7 @@ func (s *Service) ask(ctx context.Context, a arrival, d *delegation.Delegation, 
 	case m == nil || w == nil:
 		return errors.New("an address names a member who does not exist")
 	case m.ProviderMade(): // perhaps just now, by another assertion of the same person
-		again, err := s.Delegations.Delegation(ctx, a.principal.ID())
+		again, err := s.Delegations.Delegation(ctx, a.vouched.Principal.ID())
 		if err != nil || generationOf(again) != generationOf(d) {
 			return cmp.Or(err, ErrMoved)
 		}
@@ -323,12 +316,7 @@ func (s *Service) vouchedFor(a arrival, now time.Time) (Registration, credential
 		Claim:      secret.Public,
 		CreatedAt:  now,
 		Network:    a.network,
-		Vouched: Vouched{
-			Principal: a.principal,
-			Provider:  a.Name,
-			Email:     a.Email,
-			Scopes:    a.Scopes,
-		},
+		Vouched:    a.vouched,
 	}, secret
 }
 
@@ -355,18 +343,16 @@ func (r Registration) waitsFor(m member.Member, was *delegation.Delegation) Regi
 	return r
 }
 
-// delegation returns a new delegation for the person of an assertion. was is the one before, nil if there was none.
-func (a arrival) delegation(
-	was *delegation.Delegation, m member.Member, w workspace.Workspace, now time.Time,
-) delegation.Delegation {
-	return Vouched{
-		Principal: a.principal,
-		Provider:  a.Name,
-		Email:     a.Email,
-		Scopes:    a.Scopes,
-	}.delegation(was, m, w, now)
+// renewed returns a live delegation of the person as it is after this assertion.
+func (v Vouched) renewed(d delegation.Delegation, now time.Time) delegation.Delegation {
+	d.Provider = v.Provider
+	d.Email = v.Email
+	d.Scopes = v.Scopes
+	d.SeenAt = now
+	return d
 }
 
+// delegation returns a new delegation of the person. was is the one before, nil if there was none.
 func (v Vouched) delegation(
 	was *delegation.Delegation, m member.Member, w workspace.Workspace, now time.Time,
 ) delegation.Delegation {

@@ -44,7 +44,7 @@ type Uploads interface {
 	// Reopen reads the session of a repetition, and refuses one that is over.
 	Reopen(ctx context.Context, o upload.Opened) (upload.Opened, error)
 	// Finalize makes the draft, or fails with artifact.ErrMoved if the artifact is not at a.Current any more.
-	Finalize(ctx context.Context, by credential.Actor, a upload.Attempt) (contract.Finalized, error)
+	Finalize(ctx context.Context, by credential.Actor, a upload.Attempt) (upload.Draft, error)
 }
 
 // Artifacts reads artifacts and publishes their drafts.

@@ -73,17 +73,8 @@ type Bundler struct {
 
 // Due does one round.
 func (b *Bundler) Due(ctx context.Context) (Round, error) {
-	due, err := b.Store.DueBundles(ctx, b.Now(), batchSize)
-	if err != nil {
-		return Round{}, err
-	}
-	r := round{
-		rows:    b.Queue,
-		now:     b.Now,
-		many:    fullShare,
-		workers: limits.BundlesAtOnce,
-	}
-	return each(ctx, r, due, b.bundle)
+	r := round{rows: b.Queue, now: b.Now, workers: limits.BundlesAtOnce}
+	return run(ctx, r, batchSize, b.Store.DueBundles, b.bundle)
 }
 
 // bundle makes a bundle or gives it up.

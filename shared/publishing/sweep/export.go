@@ -98,17 +98,8 @@ type Exporter struct {
 
 // Due does one round: one step of each export that is due.
 func (x *Exporter) Due(ctx context.Context) (Round, error) {
-	due, err := x.Store.DueExports(ctx, x.Now(), batchSize)
-	if err != nil {
-		return Round{}, err
-	}
-	r := round{
-		rows:    x.Queue,
-		now:     x.Now,
-		many:    fullShare,
-		workers: limits.BundlesAtOnce,
-	}
-	return each(ctx, r, due, x.export)
+	r := round{rows: x.Queue, now: x.Now, workers: limits.BundlesAtOnce}
+	return run(ctx, r, batchSize, x.Store.DueExports, x.export)
 }
 
 // export does one step of an export, or gives it up.
@@ -118,7 +109,8 @@ func (x *Exporter) export(ctx context.Context, due Export) error {
 		return err
 	}
 	if taken.Attempts > limits.ExportAttempts {
-		return x.giveUp(ctx, taken, export.Unreadable)
+		_, err := x.Store.Save(ctx, taken, x.fail(taken.Export, export.Unreadable)) // its archives are deleted
+		return err
 	}
 	progress, err := x.step(ctx, taken.Export)
 	if err != nil {
@@ -135,14 +127,12 @@ func (x *Exporter) export(ctx context.Context, due Export) error {
 	return err
 }
 
-// giveUp ends an export without its archives, which are deleted.
-func (x *Exporter) giveUp(ctx context.Context, e Export, reason string) error {
-	failed := e.Export
-	failed.Status = export.Failed
-	failed.Reason = reason
-	failed.EndedAt = x.Now()
-	_, err := x.Store.Save(ctx, e, failed)
-	return err
+// fail returns an export as it ends without its archives.
+func (x *Exporter) fail(e export.Export, reason string) export.Export {
+	e.Status = export.Failed
+	e.Reason = reason
+	e.EndedAt = x.Now()
+	return e
 }
 
 // step lists the artifacts of an export, or makes its next archive, and returns how far it is then.
@@ -154,17 +144,11 @@ func (x *Exporter) step(ctx context.Context, e export.Export) (export.Export, er
 	case w == nil:
 		return e, fault.New(fault.Internal, "the workspace %s does not exist", e.Workspace)
 	case x.Now().Sub(e.CreatedAt) > limits.ExportTime:
-		e.Status = export.Failed
-		e.Reason = export.Overtaken
-		e.EndedAt = x.Now()
-		return e, nil
+		return x.fail(e, export.Overtaken), nil
 	case e.StartedAt.IsZero():
 		return x.start(ctx, e, *w)
 	case len(e.Volumes) == limits.ExportVolumes:
-		e.Status = export.Failed
-		e.Reason = export.TooLarge
-		e.EndedAt = x.Now()
-		return e, nil
+		return x.fail(e, export.TooLarge), nil
 	}
 	return x.volume(ctx, e, *w)
 }

@@ -40,22 +40,17 @@ type Indexer struct {
 
 // Due does one round.
 func (h *Indexer) Due(ctx context.Context) (Round, error) {
-	due, err := h.Store.DueUploads(ctx, h.Now(), batchSize)
-	if err != nil {
-		return Round{}, err
-	}
-	r := round{rows: h.Queue, now: h.Now, many: fullShare}
-	return each(ctx, r, due, func(ctx context.Context, u Session) error { return h.session(ctx, u.Session) })
+	return run(ctx, round{rows: h.Queue, now: h.Now}, batchSize, h.Store.DueUploads, h.session)
 }
 
 // session indexes the files that are in use. A file whose revision ends at the same moment may be indexed too: the
 // garbage collector removes index entries when it marks an object and again before it deletes it, and the second time
 // finds this one.
-func (h *Indexer) session(ctx context.Context, u upload.Session) error {
+func (h *Indexer) session(ctx context.Context, u Session) error {
 	if u.Status != upload.Finalized {
-		return h.Store.AwaitEnd(ctx, u)
+		return h.Store.AwaitEnd(ctx, u.Session)
 	}
-	files, err := h.Store.NewObjects(ctx, u)
+	files, err := h.Store.NewObjects(ctx, u.Session)
 	if err != nil {
 		return err
 	}
@@ -74,5 +69,5 @@ func (h *Indexer) session(ctx context.Context, u upload.Session) error {
 			return err
 		}
 	}
-	return h.Store.ForgetSession(ctx, u)
+	return h.Store.ForgetSession(ctx, u.Session)
 }

@@ -84,17 +84,8 @@ type Purger struct {
 func (p *Purger) Due(ctx context.Context) (Round, error) {
 	begun := p.Watch()
 	over := func() bool { return p.Watch().Sub(begun) >= limits.PurgeRound }
-	due, err := p.Store.DuePurges(ctx, p.Now(), maxPurges)
-	if err != nil {
-		return Round{}, err
-	}
-	r := round{
-		rows: p.Queue,
-		now:  p.Now,
-		over: over,
-		many: maxPurges / limits.QueueShards,
-	}
-	return each(ctx, r, due, func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })
+	return run(ctx, round{rows: p.Queue, now: p.Now, over: over}, maxPurges, p.Store.DuePurges,
+		func(ctx context.Context, one Purge) error { return p.purge(ctx, one, over) })
 }
 
 // purge removes its own references before it checks for others, so that of two concurrent purges of a shared object the

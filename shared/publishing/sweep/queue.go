@@ -73,6 +73,19 @@ type round struct {
 	workers int
 }
 
+// run does one round of up to n items that read returns as due.
+func run[T queued](
+	ctx context.Context, r round, n int, read func(context.Context, time.Time, int) ([]T, error),
+	do func(context.Context, T) error,
+) (Round, error) {
+	due, err := read(ctx, r.now(), n)
+	if err != nil {
+		return Round{}, err
+	}
+	r.many = n / limits.QueueShards
+	return each(ctx, r, due, do)
+}
+
 // each processes some items at once, which is safe because every write is conditional. A failed item is
 // rescheduled with a growing delay, and an unfinished one to now, behind all others that are due, so that neither
 // delays the rest. Round.More is false if an item cannot be rescheduled, because it would fail again at once.

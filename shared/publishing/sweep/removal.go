@@ -101,17 +101,8 @@ type Remover struct {
 func (s *Remover) Due(ctx context.Context) (Round, error) {
 	begun := s.Watch()
 	over := func() bool { return s.Watch().Sub(begun) >= limits.PurgeRound }
-	due, err := s.Store.DueRemovals(ctx, s.Now(), maxRemovals)
-	if err != nil {
-		return Round{}, err
-	}
-	r := round{
-		rows: s.Store,
-		now:  s.Now,
-		over: over,
-		many: maxRemovals / limits.QueueShards,
-	}
-	return each(ctx, r, due, func(ctx context.Context, one Removal) error { return s.remove(ctx, one, over) })
+	return run(ctx, round{rows: s.Store, now: s.Now, over: over}, maxRemovals, s.Store.DueRemovals,
+		func(ctx context.Context, one Removal) error { return s.remove(ctx, one, over) })
 }
 
 // stage removes one kind of what a workspace has.

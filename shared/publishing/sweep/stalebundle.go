@@ -34,12 +34,8 @@ type BundleDeletions interface {
 
 // DueBundles does one round for what attempts left behind that ended without a bundle.
 func (s *Sweeper) DueBundles(ctx context.Context) (Round, error) {
-	due, err := s.Bundles.DueStaleBundles(ctx, s.Now(), batchSize)
-	if err != nil {
-		return Round{}, err
-	}
-	r := round{rows: s.Store, now: s.Now, many: fullShare}
-	return each(ctx, r, due, func(ctx context.Context, one StaleBundle) error {
+	r := round{rows: s.Store, now: s.Now}
+	return run(ctx, r, batchSize, s.Bundles.DueStaleBundles, func(ctx context.Context, one StaleBundle) error {
 		if err := s.Archives.DeleteBundles(ctx, []artifact.BundleObject{one.Object}); err != nil {
 			return err
 		}

@@ -34,12 +34,8 @@ type ExportDeletions interface {
 
 // DueExports does one round for the archives of exports that ended.
 func (s *Sweeper) DueExports(ctx context.Context) (Round, error) {
-	due, err := s.Exports.DueStaleExports(ctx, s.Now(), batchSize)
-	if err != nil {
-		return Round{}, err
-	}
-	r := round{rows: s.Store, now: s.Now, many: fullShare}
-	return each(ctx, r, due, func(ctx context.Context, one StaleExport) error {
+	r := round{rows: s.Store, now: s.Now}
+	return run(ctx, r, batchSize, s.Exports.DueStaleExports, func(ctx context.Context, one StaleExport) error {
 		// more than are recorded, because an attempt may have died before its record, or the export began anew
 		archives := make([]export.Object, limits.ExportVolumes)
 		for n := range archives {

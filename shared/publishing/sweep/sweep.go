@@ -94,18 +94,13 @@ type Sweeper struct {
 
 // DueArtifacts does one round for artifacts.
 func (s *Sweeper) DueArtifacts(ctx context.Context) (Round, error) {
-	now := s.Now()
-	due, err := s.Store.DueArtifacts(ctx, now, batchSize)
-	if err != nil {
-		return Round{}, err
-	}
-	r := round{rows: s.Store, now: s.Now, many: fullShare}
-	return each(ctx, r, due, func(ctx context.Context, a Artifact) error { return s.artifact(ctx, a, now) })
+	return run(ctx, round{rows: s.Store, now: s.Now}, batchSize, s.Store.DueArtifacts, s.artifact)
 }
 
 // artifact expires an artifact, discards its draft, or reschedules it. It must reschedule an artifact that came up too
 // soon, because that one would come up again and again before others.
-func (s *Sweeper) artifact(ctx context.Context, a Artifact, now time.Time) error {
+func (s *Sweeper) artifact(ctx context.Context, a Artifact) error {
+	now := s.Now()
 	record := func(action event.Action, kind, target string) event.Event {
 		return event.Event{
 			ID:        id.NewEvent(),
@@ -132,24 +127,18 @@ func (s *Sweeper) artifact(ctx context.Context, a Artifact, now time.Time) error
 
 // DueSessions does one round for upload sessions.
 func (s *Sweeper) DueSessions(ctx context.Context) (Round, error) {
-	now := s.Now()
-	due, err := s.Sessions.DueSessions(ctx, now, batchSize)
-	if err != nil {
-		return Round{}, err
-	}
-	r := round{rows: s.Store, now: s.Now, many: fullShare}
-	return each(ctx, r, due, func(ctx context.Context, u Session) error { return s.session(ctx, u.Session, now) })
+	return run(ctx, round{rows: s.Store, now: s.Now}, batchSize, s.Sessions.DueSessions, s.session)
 }
 
 // session marks a session as expired first, so that it cannot be finalized while its objects are deleted, and removes
 // it from the queue last, so that a job that died is repeated in full.
-func (s *Sweeper) session(ctx context.Context, u upload.Session, now time.Time) error {
-	ended, err := s.Sessions.EndSession(ctx, u, now)
+func (s *Sweeper) session(ctx context.Context, u Session) error {
+	ended, err := s.Sessions.EndSession(ctx, u.Session, s.Now())
 	if err != nil || !ended {
 		return err
 	}
 	if err := s.Objects.DeleteSession(ctx, u.Home, u.ID); err != nil {
 		return err
 	}
-	return s.Sessions.ForgetSession(ctx, u)
+	return s.Sessions.ForgetSession(ctx, u.Session)
 }

@@ -2,6 +2,7 @@ package upload
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -43,58 +44,158 @@ type Creation struct {
 	BytesADay int64 // what the workspace may declare in a UTC day
 }
 
+// Opened is a session that was opened, by this attempt or an earlier one, and the stored result of the command. A
+// command that made no revision has no session, and Revision is the one that it found.
+type Opened struct {
+	ID       id.Session  `json:"s,omitempty"`
+	Artifact id.Artifact `json:"a,omitempty"` // empty: stored by older code
+	Revision id.Revision `json:"r,omitempty"` // likewise
+	Files    int         `json:"n,omitempty"` // to be uploaded
+	Bytes    int64       `json:"b,omitempty"` // of these files
+
+	Session *Session `json:"-"` // nil: an earlier attempt opened it, and Reopen reads it
+	Entries []Entry  `json:"-"`
+}
+
+// Result returns what a repetition goes on from.
+func (o Opened) Result() []byte {
+	result, _ := json.Marshal(o)
+	return result
+}
+
+// OpenedWith returns what opening a session gives.
+func OpenedWith(s *Session, entries []Entry) Opened {
+	o := Opened{
+		ID:       s.ID,
+		Artifact: s.Artifact,
+		Revision: s.Revision,
+		Session:  s,
+		Entries:  entries,
+	}
+	for _, e := range entries {
+		if !e.Reused && !e.Deleted {
+			o.Files++
+			o.Bytes += e.Size
+		}
+	}
+	return o
+}
+
+// Created is a session with the places of its files.
+type Created struct {
+	Session Session
+	Files   []Target
+}
+
+// Target is where a declared file is uploaded. A file whose bytes are known has only its path.
+type Target struct {
+	Path string
+	Put  PutTarget
+}
+
 // Create opens a session for the declared files and answers where to upload them. Refusals are those of Open.
 func (s *Service) Create(
 	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record,
 	r contract.CreateSession, permit func() error,
-) (contract.Session, error) {
+) (Created, error) {
 	o, err := s.Open(ctx, by, cmd, record, r, permit)
 	if err == nil && o.Session == nil {
 		o, err = s.Reopen(ctx, o)
 	}
 	if err != nil {
-		return contract.Session{}, err
+		return Created{}, err
 	}
-	return s.signed(ctx, *o.Session, o.Entries)
+	files, err := s.sign(ctx, o.Session, o.Entries)
+	return Created{*o.Session, files}, err
+}
+
+// Open opens a session for the declared files, for a caller in this process that stores the bytes itself. Refusals in
+// order: invalid_request (shape), artifact_not_found, revision_ceiling_exceeded, draft_revision_conflict,
+// file_count_cap_exceeded, file_size_cap_exceeded, revision_size_cap_exceeded, entrypoint_not_in_revision, the error of
+// permit, write_allowance_exceeded. It calls permit before it writes and only reads until then, so that a rate limit
+// can be counted meanwhile. A repetition makes no call.
+func (s *Service) Open(
+	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record,
+	r contract.CreateSession, permit func() error,
+) (Opened, error) {
+	now := s.Now().Truncate(time.Millisecond) // as it is stored: the session remembers when its artifact ends
+	return idempotency.Do(cmd, record, now, func() (Opened, error) {
+		session, entries, err := s.plan(ctx, by, r, now)
+		if err != nil {
+			return Opened{}, err
+		}
+		if err := permit(); err != nil {
+			return Opened{}, err
+		}
+		o := OpenedWith(session, entries)
+		made := Creation{
+			Command: cmd,
+			Result:  o.Result(),
+			Session: *session,
+			Entries: entries,
+			Event:   by.Record(now, event.SessionCreated, event.OnSession, string(session.ID), session.Title),
+		}
+		if !s.Limits.Off {
+			made.Bytes, made.BytesADay = o.Bytes, by.Policy.UploadBytes()
+		}
+		err = s.Store.Create(ctx, made)
+		if fault.CodeOf(err) == fault.WriteAllowanceExceeded {
+			err = artifact.AllowanceSpent(now, "this workspace may declare %d bytes of uploads a day, of which files "+
+				"that it has already and that are declared with their sha256 take nothing", made.BytesADay)
+		}
+		return o, err
+	})
+}
+
+// Reopen reads a session that an earlier attempt opened. One that is over is refused.
+func (s *Service) Reopen(ctx context.Context, o Opened) (Opened, error) {
+	var err error
+	o.Session, o.Entries, err = s.Store.Session(ctx, o.ID)
+	switch {
+	case err != nil:
+		return Opened{}, err
+	case o.Session == nil:
+		return Opened{}, fault.New(fault.UploadSessionNotFound,
+			"the session of this Idempotency-Key is gone; create a new one")
+	case !s.Now().Before(o.Session.ExpiresAt): // its URLs would have expired
+		return Opened{}, fault.New(fault.UploadSessionExpired,
+			"the session of this Idempotency-Key expired; create a new one")
+	}
+	return o, nil
 }
 
 // plan checks what was declared and decides where the bytes of each file come from.
 func (s *Service) plan(
-	ctx context.Context, by credential.Actor, cmd idempotency.Command, r contract.CreateSession, now time.Time,
-) (Creation, error) {
+	ctx context.Context, by credential.Actor, r contract.CreateSession, now time.Time,
+) (*Session, []Entry, error) {
 	d, err := declare(r)
 	if err != nil {
-		return Creation{}, err
+		return nil, nil, err
 	}
 	session := newSession(by, d, r, now)
 	var known tree.Tree
 	if r.ArtifactID != "" {
-		if known, err = s.revise(ctx, by, &session, r, now); err != nil {
-			return Creation{}, err
+		if known, err = s.revise(ctx, by, session, r.ArtifactID, now); err != nil {
+			return nil, nil, err
 		}
 	}
 	if err := d.check(by.Policy, r.Entrypoint); err != nil {
-		return Creation{}, err
+		return nil, nil, err
 	}
-	hinted, err := s.lookup(ctx, session.Home, d.files, known)
+	indexed, err := s.lookup(ctx, session.Home, d.files, known)
 	if err != nil {
-		return Creation{}, err
+		return nil, nil, err
 	}
-	entries := placeEntries(&session, d.files, known, hinted)
+	entries := placeEntries(session, d.files, known, indexed)
 	for _, path := range d.deleted {
 		entries = append(entries, Entry{Path: path, Deleted: true})
 	}
-	opened := OpenedWith(&session, entries)
-	made := creation(by, cmd, opened)
-	if !s.Limits.Off {
-		made.Bytes, made.BytesADay = opened.Bytes, by.Policy.UploadBytes()
-	}
-	return made, nil
+	return session, entries, nil
 }
 
 // newSession returns a session of a new artifact in the caller's workspace.
-func newSession(by credential.Actor, d declaration, r contract.CreateSession, now time.Time) Session {
-	return Session{
+func newSession(by credential.Actor, d declaration, r contract.CreateSession, now time.Time) *Session {
+	return &Session{
 		ID:         id.NewSession(),
 		Workspace:  by.Workspace.ID,
 		Home:       by.Workspace.ID,
@@ -115,22 +216,11 @@ func newSession(by credential.Actor, d declaration, r contract.CreateSession, no
 	}
 }
 
-func creation(by credential.Actor, cmd idempotency.Command, o Opened) Creation {
-	s := o.Session
-	return Creation{
-		Command: cmd,
-		Result:  o.Result(),
-		Session: *s,
-		Entries: o.Entries,
-		Event:   by.Record(s.CreatedAt, event.SessionCreated, event.OnSession, string(s.ID), s.Title),
-	}
-}
-
 // revise points the session at an existing artifact and returns the files whose bytes it may reuse.
 func (s *Service) revise(
-	ctx context.Context, by credential.Actor, session *Session, r contract.CreateSession, now time.Time,
+	ctx context.Context, by credential.Actor, session *Session, named id.Artifact, now time.Time,
 ) (tree.Tree, error) {
-	a, err := s.Store.Artifact(ctx, r.ArtifactID)
+	a, err := s.Store.Artifact(ctx, named)
 	if err == nil {
 		a, err = artifact.Follow(ctx, s.Store, by.Workspace, a)
 	}
@@ -165,15 +255,49 @@ func (s *Service) revise(
 	return s.Store.Tree(ctx, a.ID, session.Reuses)
 }
 
+// lookup finds bytes of declared files in a home, except known ones. An object is collected no sooner than
+// limits.CollectAfter after its index entry was removed, so a session that was told of it can use it until the session
+// ends.
+func (s *Service) lookup(ctx context.Context, home id.Workspace, files []declared, known tree.Tree) (tree.Tree, error) {
+	seen := make(map[tree.Content]bool, len(known))
+	for _, f := range known {
+		seen[f.Content()] = true
+	}
+	var wanted []tree.Content
+	for _, f := range files {
+		if f.digest == nil || f.size == 0 {
+			continue
+		}
+		if content := (tree.Content{SHA256: *f.digest, Size: f.size}); !seen[content] {
+			seen[content] = true
+			wanted = append(wanted, content)
+		}
+	}
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	found, err := s.Index.Lookup(ctx, home, wanted)
+	out := make(tree.Tree, 0, len(found))
+	for content, o := range found {
+		out = append(out, tree.File{
+			Size:     content.Size,
+			SHA256:   content.SHA256,
+			Object:   o,
+			Borrowed: true,
+		})
+	}
+	return out, err
+}
+
 // placeEntries decides where the bytes of each file come from: an empty file has none; if the digest is known they come
 // from the artifact's revision, an earlier entry of this session or the content index; else they are uploaded.
-func placeEntries(s *Session, files []declared, known, hinted tree.Tree) []Entry {
+func placeEntries(s *Session, files []declared, known, indexed tree.Tree) []Entry {
 	type source struct {
 		tree.File
 		inherited bool
 	}
 	at := make(map[tree.Content]source)
-	for _, f := range hinted {
+	for _, f := range indexed {
 		at[f.Content()] = source{f, false}
 	}
 	for _, f := range known {
@@ -213,42 +337,27 @@ func placeEntries(s *Session, files []declared, known, hinted tree.Tree) []Entry
 	return entries
 }
 
-// signed returns a session with an upload URL for every entry that needs one.
-func (s *Service) signed(ctx context.Context, session Session, entries []Entry) (contract.Session, error) {
-	out := contract.Session{
-		UploadSessionID: session.ID,
-		ArtifactID:      session.Artifact,
-		RevisionID:      session.Revision,
-		Status:          string(Pending),
-		ExpiresAt:       contract.At(session.ExpiresAt),
-		Files:           make([]contract.UploadTarget, 0, len(entries)),
-	}
+// sign returns where the files of a session are uploaded.
+func (s *Service) sign(ctx context.Context, session *Session, entries []Entry) ([]Target, error) {
 	until := s.Now().Add(limits.PutURLLife)
 	if session.ExpiresAt.Before(until) {
 		until = session.ExpiresAt
 	}
+	targets := make([]Target, 0, len(entries))
 	for _, e := range entries {
 		if e.Deleted {
 			continue
 		}
-		if e.Reused {
-			out.Files = append(out.Files, contract.UploadTarget{Status: "reused", Path: e.Path})
-			continue
+		target := Target{Path: e.Path}
+		if !e.Reused {
+			object := e.Object
+			object.Diff = e.Patch != nil
+			var err error
+			if target.Put, err = s.Objects.Presign(ctx, session.Home, object, e.Size, e.SHA256, until); err != nil {
+				return nil, err
+			}
 		}
-		place := e.Object
-		place.Diff = e.Patch != nil
-		put, err := s.Objects.Presign(ctx, session.Home, place, e.Size, e.SHA256, until)
-		if err != nil {
-			return contract.Session{}, err
-		}
-		expires := contract.At(put.Expires)
-		out.Files = append(out.Files, contract.UploadTarget{
-			Status:          "upload_required",
-			Path:            e.Path,
-			PutURL:          put.URL,
-			RequiredHeaders: put.Headers,
-			ExpiresAt:       &expires,
-		})
+		targets = append(targets, target)
 	}
-	return out, nil
+	return targets, nil
 }

@@ -45,7 +45,7 @@ func newCreator() *creator {
 	}
 }
 
-func (c *creator) create(t *testing.T, record *idempotency.Record) (contract.Session, error) {
+func (c *creator) create(t *testing.T, record *idempotency.Record) (Created, error) {
 	t.Helper()
 	return c.Create(t.Context(), c.by, c.command, record, c.request, func() error { return c.permit })
 }
@@ -76,8 +76,7 @@ func TestASessionOfANewArtifact(t *testing.T) {
 	if !s.CreatedAt.Equal(now) || !s.ExpiresAt.Equal(now.Add(limits.SessionLife)) || s.Life != c.by.Policy.DefaultLife {
 		t.Errorf("from %s to %s, its artifact lives %s", s.CreatedAt, s.ExpiresAt, s.Life)
 	}
-	if out.UploadSessionID != s.ID || out.ArtifactID != s.Artifact || out.RevisionID != s.Revision ||
-		!out.ExpiresAt.Equal(s.ExpiresAt) {
+	if out.Session != s {
 		t.Errorf("%+v", out)
 	}
 }
@@ -253,9 +252,9 @@ func TestF15OnlyWhatIsNeededIsUploaded(t *testing.T) {
 	if len(out.Files) != 4 || len(c.store.presigned) != 2 {
 		t.Fatalf("%+v, signed for %+v", out.Files, c.store.presigned)
 	}
-	for n, want := range []string{"upload_required", "reused", "upload_required", "reused"} {
-		if got := out.Files[n]; got.Status != want || (got.PutURL == "") != (want == "reused") {
-			t.Errorf("%+v, want %s", got, want)
+	for n, reused := range []bool{false, true, false, true} {
+		if got := out.Files[n]; (got.Put.URL == "") != reused {
+			t.Errorf("%+v, reused %t", got, reused)
 		}
 	}
 	whole, diff := c.store.presigned[0], c.store.presigned[1]
@@ -314,12 +313,12 @@ func TestARepeatedCreationAnswersItsSessionWithFreshURLs(t *testing.T) {
 			expect.Code(t, err, c.want)
 			if c.want != "" {
 				e.store.refuses = nil
-				if other, err := e.create(t, nil); err != nil || other.UploadSessionID == first {
+				if other, err := e.create(t, nil); err != nil || other.Session.ID == first {
 					t.Errorf("another key answers %+v, %v", other, err)
 				}
 				return
 			}
-			if out.UploadSessionID != first || len(out.Files) != 1 {
+			if out.Session.ID != first || len(out.Files) != 1 {
 				t.Fatalf("%+v", out)
 			}
 			if late := e.store.presigned[0].expires.Sub(now.Add(c.life)); late < 0 || late > 999 {

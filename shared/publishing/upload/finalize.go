@@ -11,7 +11,6 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/async"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -22,46 +21,6 @@ import (
 	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/tree"
 )
-
-// Finalizations stores drafts and the leases of attempts.
-type Finalizations interface {
-	// Claim takes the command for owner until lease, unless another attempt holds or finished it:
-	// *idempotency.AlreadyDone. A lease that has expired may be taken.
-	Claim(ctx context.Context, c idempotency.Command, owner string, now, lease time.Time) error
-	// Release gives the command back if owner still holds it unfinished.
-	Release(ctx context.Context, c idempotency.Command, owner string) error
-	// Contents reads a revision of an artifact with its files, nil if there is none. An eventually consistent read is
-	// enough for what is immutable.
-	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
-	// Finalize commits f in one transaction, conditional on the session being pending, owner holding the command, and the
-	// artifact being new, or live, unlocked, without a draft and at f.Current. Errors: *idempotency.AlreadyDone (the lease
-	// was lost), *Settled, upload_session_not_found (the session is gone), artifact.ErrMoved (another revision is current),
-	// artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone), not_authenticated (the
-	// workspace closed), database_unavailable.
-	Finalize(ctx context.Context, f Finalization) error
-}
-
-// Finalization is everything that Finalize writes.
-type Finalization struct {
-	Command  idempotency.Command
-	Result   []byte // what a repetition answers from
-	Owner    string
-	Session  Session
-	Artifact artifact.Artifact // as it is made when the session is New
-	Revision artifact.Revision
-	Tree     tree.Tree
-	Current  id.Revision // that the artifact still has to have; empty: any
-	At       time.Time
-	Event    event.Event
-}
-
-// Settled means that the session is no longer pending; Session is as it was found.
-type Settled struct {
-	Session Session
-}
-
-// Error implements error.
-func (s *Settled) Error() string { return "the session is " + string(s.Session.Status) }
 
 // Attempt is a request to finalize, with the session as it was read when the request was authenticated.
 type Attempt struct {
@@ -74,184 +33,273 @@ type Attempt struct {
 	Current id.Revision
 }
 
+// Draft is what a session makes when it is finalized.
+type Draft struct {
+	Session    id.Session
+	Artifact   id.Artifact
+	Revision   id.Revision
+	Title      string
+	Entrypoint string
+	FileCount  int
+	Size       int64
+	Warnings   lint.Report // what was found in its pages
+}
+
 // Finalize verifies that every declared file was uploaded and makes the draft. A session that is finalized already has
 // the same answer again for every Idempotency-Key. If the artifact is not at a.Current any more, it fails with
 // artifact.ErrMoved, and will do so for good, because no revision becomes the current one twice.
-func (s *Service) Finalize(ctx context.Context, by credential.Actor, a Attempt) (contract.Finalized, error) {
+func (s *Service) Finalize(ctx context.Context, by credential.Actor, a Attempt) (Draft, error) {
 	now := s.Now()
 	if a.Session == nil || a.Session.Workspace != by.Workspace.ID {
-		return contract.Finalized{}, fault.New(fault.NotFound, "no such upload session in this workspace")
+		return Draft{}, fault.New(fault.NotFound, "no such upload session in this workspace")
 	}
-	return idempotency.DoWith(a.Command, a.Record, now, func() (contract.Finalized, error) {
+	return idempotency.DoWith(a.Command, a.Record, now, func() (Draft, error) {
 		if a.Session.Status == Finalized {
-			return s.again(ctx, a.Session), nil
+			return s.again(ctx, *a.Session), nil
 		}
 		return s.attempt(ctx, by, a, now)
-	}, func(first finalized) (contract.Finalized, error) { return s.replay(ctx, a, first), nil })
+	}, func(first totals) (Draft, error) {
+		session := *a.Session    // which may have been read before the first attempt ended
+		if first.FileCount > 0 { // else it was stored by older code, which leaves the session to tell
+			session.FileCount, session.Size = first.FileCount, first.Size
+		}
+		return s.again(ctx, session), nil
+	})
+}
+
+// totals is the stored result: those of the revision, which the declaration of a partial manifest does not have.
+type totals struct {
+	FileCount int   `json:"n"`
+	Size      int64 `json:"b"`
+}
+
+// again answers for a session that an earlier attempt finalized, with the warnings as they were stored; with none if
+// they cannot be read.
+func (s *Service) again(ctx context.Context, session Session) Draft {
+	made, err := s.Store.Contents(ctx, session.Artifact, session.Revision)
+	if err != nil || made == nil {
+		return draftOf(session, lint.Report{})
+	}
+	return draftOf(session, made.Revision.Warnings)
 }
 
 // attempt runs the command, and releases it if it failed.
-func (s *Service) attempt(
-	ctx context.Context, by credential.Actor, a Attempt, now time.Time,
-) (contract.Finalized, error) {
+func (s *Service) attempt(ctx context.Context, by credential.Actor, a Attempt, now time.Time) (Draft, error) {
 	owner := rand.Text()
-	found, err := s.run(ctx, by, a, owner, now)
+	warnings, err := s.makeDraft(ctx, by, a, owner, now)
 	var taken *idempotency.AlreadyDone
 	switch {
 	case err == nil:
-		return finalizedAnswer(a.Session, found), nil
+		return draftOf(*a.Session, warnings), nil
 	case errors.As(err, &taken):
-		return contract.Finalized{}, err
+		return Draft{}, err
 	}
 	// A commit that did happen left the command finished, which Release respects.
 	s.Store.Release(context.WithoutCancel(ctx), a.Command, owner)
 	var settled *Settled
 	if errors.As(err, &settled) {
 		if settled.Session.Status == Finalized {
-			return s.again(ctx, &settled.Session), nil
+			return s.again(ctx, settled.Session), nil
 		}
-		err = checkPending(&settled.Session, now)
+		err = checkPending(settled.Session, now)
 	}
-	return contract.Finalized{}, err
+	return Draft{}, err
 }
 
-// finalized is the stored result: the totals of the revision, which the declaration of a partial manifest does not
-// have.
-type finalized struct {
-	FileCount int   `json:"n"`
-	Size      int64 `json:"b"`
-}
-
-// replay answers a repetition from its record, because the session may have been read before the first attempt ended.
-func (s *Service) replay(ctx context.Context, a Attempt, first finalized) contract.Finalized {
-	session := *a.Session
-	if first.FileCount > 0 { // else it was stored by older code, which leaves the session to tell
-		session.FileCount, session.Size = first.FileCount, first.Size
-	}
-	return s.again(ctx, &session)
-}
-
-// again answers for a session that an earlier attempt finalized.
-func (s *Service) again(ctx context.Context, session *Session) contract.Finalized {
-	return finalizedAnswer(session, s.found(ctx, session))
-}
-
-// run takes the command, checks the objects meanwhile, and commits. It returns what it found in the pages.
-func (s *Service) run(
+// makeDraft takes the steps to the draft. The owner holds the command from the claim on, and the commit fails if
+// another attempt took it over meanwhile.
+func (s *Service) makeDraft(
 	ctx context.Context, by credential.Actor, a Attempt, owner string, now time.Time,
-) (found lint.Report, err error) {
-	lease := s.Lease
-	if lease == 0 {
-		lease = limits.FinalizeLease
-	}
-	claimed := async.Start(func() error { return s.Store.Claim(ctx, a.Command, owner, now, now.Add(lease)) })
-	there, err := s.survey(ctx, a)
-	if refused := claimed(); refused != nil {
-		return found, refused
-	}
-	if err == nil {
-		err = cmp.Or(there.complete(a.Entries), checkPending(a.Session, now), there.baseErr)
-	}
-	if err != nil {
-		return found, err
-	}
-	files, err := s.build(ctx, a, there.base, by.Policy)
-	if err != nil {
-		return found, err
-	}
-	if found, err = s.settle(ctx, by, a, files); err != nil {
-		return found, err
-	}
-	a.Session.FileCount, a.Session.Size = len(files), files.Size()
-	f := finalization(by, a, owner, there.base, files, now)
-	f.Revision.Warnings = found
-	return found, s.Store.Finalize(ctx, f)
-}
-
-// settle refers to what the files borrow, and reads the pages meanwhile.
-func (s *Service) settle(
-	ctx context.Context, by credential.Actor, a Attempt, files tree.Tree,
 ) (lint.Report, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	linted := async.Go(func() (lint.Report, error) { return s.lint(ctx, by, a.Session, files), nil })
-	if err := s.borrow(ctx, a, files); err != nil {
+	base, err := s.claim(ctx, a, owner, now)
+	if err != nil {
 		return lint.Report{}, err
 	}
-	return linted.Wait()
+	files, err := merge(base.Tree, a.Entries)
+	if err != nil {
+		return lint.Report{}, err
+	}
+	if err := checkTree(files, by.Policy, a.Session.Entrypoint); err != nil { // the plan may be smaller by now
+		return lint.Report{}, err
+	}
+	if err := s.hash(ctx, a, files); err != nil {
+		return lint.Report{}, err
+	}
+	if err := s.rebuild(ctx, a, base.Tree, files, by.Policy); err != nil {
+		return lint.Report{}, err
+	}
+	warnings, err := s.settle(ctx, by, a, files)
+	if err != nil {
+		return lint.Report{}, err
+	}
+	a.Session.FileCount, a.Session.Size = len(files), files.Size()
+	f := finalization(by, a, base.Revision.Mode, files, now)
+	f.Owner = owner
+	f.Revision.Warnings = warnings
+	return warnings, s.Store.Finalize(ctx, f)
 }
 
-// survey is what an attempt finds: the sizes of the session's files and diffs by entry, and its base or the reason why
-// it cannot serve.
-type survey struct {
-	files, diffs map[int]int64
-	base         *artifact.Contents
-	baseErr      error
-}
-
-// survey reads all of it at once.
-func (s *Service) survey(ctx context.Context, a Attempt) (found survey, err error) {
-	g, ctx := async.WithContext(ctx)
+// claim takes the command, and reads meanwhile what was uploaded and the base, which is empty for a whole manifest.
+// Refusals in order: that of the command, files that are missing or not declared, the end of the session, a base that
+// cannot serve.
+func (s *Service) claim(ctx context.Context, a Attempt, owner string, now time.Time) (artifact.Contents, error) {
+	lease := now.Add(cmp.Or(s.Lease, limits.FinalizeLease))
+	var files, diffs map[int]int64
+	var base artifact.Contents
+	var refused, unfit error
+	g, reading := async.WithContext(ctx)
+	g.Go(func() error {
+		refused = s.Store.Claim(ctx, a.Command, owner, now, lease)
+		return nil
+	})
 	g.Go(func() (err error) {
-		found.files, err = s.Objects.List(ctx, a.Session.Home, a.Session.ID, false)
+		files, err = s.Objects.List(reading, a.Session.Home, a.Session.ID, false)
 		return err
 	})
 	if slices.ContainsFunc(a.Entries, func(e Entry) bool { return e.Patch != nil }) {
 		g.Go(func() (err error) {
-			found.diffs, err = s.Objects.List(ctx, a.Session.Home, a.Session.ID, true)
+			diffs, err = s.Objects.List(reading, a.Session.Home, a.Session.ID, true)
 			return err
 		})
 	}
 	g.Go(func() error {
-		found.base, found.baseErr = s.base(ctx, a.Session)
+		base, unfit = s.base(reading, a.Session)
 		return nil
 	})
-	return found, g.Wait()
+	err := g.Wait()
+	if err = cmp.Or(refused, err); err == nil {
+		err = cmp.Or(checkUploaded(a.Entries, files, diffs), checkPending(*a.Session, now), unfit)
+	}
+	return base, err
 }
 
-// complete checks that exactly the declared entries were uploaded, with their declared sizes. A file that an earlier
-// attempt rebuilt from a diff may exist too.
-func (s survey) complete(entries []Entry) error {
+// checkUploaded checks that exactly the declared entries were uploaded, with their declared sizes. files and diffs are
+// the sizes that were found. A file that an earlier attempt rebuilt from a diff may exist too.
+func checkUploaded(entries []Entry, files, diffs map[int]int64) error {
 	for i, e := range entries {
 		if e.Reused || e.Deleted {
 			continue
 		}
-		in := s.files
+		found := files
 		if e.Patch != nil {
-			delete(s.files, i)
-			in = s.diffs
+			delete(files, i)
+			found = diffs
 		}
-		if size, ok := in[i]; !ok || size != e.Size {
+		if size, ok := found[i]; !ok || size != e.Size {
 			return fault.New(fault.UploadIncomplete, "%s", e.Path)
 		}
-		delete(in, i)
+		delete(found, i)
 	}
-	if len(s.files)+len(s.diffs) > 0 {
+	if len(files)+len(diffs) > 0 {
 		return fault.New(fault.UnexpectedUploadObject,
 			"the session holds objects that it did not declare; create a new session")
 	}
 	return nil
 }
 
-func checkPending(s *Session, now time.Time) error {
+func checkPending(s Session, now time.Time) error {
 	if s.Status != Pending || !now.Before(s.ExpiresAt) {
 		return fault.New(fault.UploadSessionExpired, "the upload session expired; create a new one and upload again")
 	}
 	return nil
 }
 
+// The reasons why a base cannot serve. Clients know these words and publish the whole tree instead.
+const (
+	baseMissing      = "base_revision_not_found"
+	baseUnpublished  = "base_revision_not_publishable"
+	baseForeign      = "base_revision_artifact_mismatch"
+	deletedNotInBase = "deleted_path_not_in_base"
+)
+
+// base reads the revision that a partial manifest builds on; empty for a whole manifest. Revisions are stored by
+// artifact, so a base of another artifact is missing like one that never existed, and only a base without artifact_id
+// is reported as foreign.
+func (s *Service) base(ctx context.Context, session *Session) (base artifact.Contents, err error) {
+	if session.Base == "" {
+		return base, nil
+	}
+	if session.New {
+		return base, fault.New(fault.InvalidRequest, "%s: a base needs the artifact_id that it belongs to", baseForeign)
+	}
+	stored, err := s.Store.Contents(ctx, session.Artifact, session.Base)
+	switch {
+	case err != nil:
+		return base, err
+	case stored == nil:
+		return base, fault.New(fault.InvalidRequest, "%s: this artifact has no revision %s", baseMissing, session.Base)
+	case stored.Revision.Status != artifact.Published:
+		return base, fault.New(fault.InvalidRequest,
+			"%s: revision %s is a draft, or its bytes are gone", baseUnpublished, session.Base)
+	}
+	return *stored, nil
+}
+
+// maxLookups bounds how many borrowed objects are checked at a time.
+const maxLookups = 16
+
+// settle adds references to borrowed objects while the pages are linted, and returns what was found in them.
+func (s *Service) settle(
+	ctx context.Context, by credential.Actor, a Attempt, files tree.Tree,
+) (lint.Report, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	warnings := async.Go(func() (lint.Report, error) { return s.lint(ctx, by, a.Session, files), nil })
+	if err := s.borrow(ctx, a, files); err != nil {
+		return lint.Report{}, err
+	}
+	return warnings.Wait()
+}
+
+// borrow secures the bytes that a revision did not upload. It adds references to them, including those of the base,
+// before it checks that they exist, because from then on they are not collected and the revision may be committed.
+func (s *Service) borrow(ctx context.Context, a Attempt, files tree.Tree) error {
+	var objects []tree.Object
+	seen := map[tree.Object]bool{}
+	for _, file := range files {
+		if file.Borrowed && !seen[file.Object] {
+			seen[file.Object] = true
+			objects = append(objects, file.Object)
+		}
+	}
+	if len(objects) == 0 {
+		return nil
+	}
+	if err := s.Index.AddReference(ctx, a.Session.Artifact, a.Session.Revision, objects); err != nil {
+		return err
+	}
+	g, ctx := async.WithContext(ctx)
+	g.SetLimit(maxLookups)
+	for _, e := range a.Entries {
+		if e.Borrowed {
+			g.Go(func() error { return s.checkBorrowed(ctx, a.Session, e) })
+		}
+	}
+	return g.Wait()
+}
+
+// checkBorrowed refuses an entry whose borrowed bytes are gone, and removes their index entry, so that the next session
+// is asked to upload them.
+func (s *Service) checkBorrowed(ctx context.Context, session *Session, e Entry) error {
+	size, err := s.Objects.Head(ctx, session.Home, e.Object)
+	if err == nil && size == e.Size {
+		return nil
+	}
+	if err != nil && fault.KindOf(err) != fault.KindNotFound {
+		return err
+	}
+	content := tree.Content{SHA256: *e.SHA256, Size: e.Size}
+	if _, err := s.Index.Remove(ctx, session.Home, content, e.Object); err != nil {
+		return err
+	}
+	return fault.New(fault.UploadIncomplete, "%s: the bytes that it reuses are gone; create a new session", e.Path)
+}
+
 // finalization returns everything that the commit of an attempt writes.
 func finalization(
-	by credential.Actor, a Attempt, owner string, base *artifact.Contents, files tree.Tree, now time.Time,
+	by credential.Actor, a Attempt, base media.Mode, files tree.Tree, now time.Time,
 ) Finalization {
 	s := *a.Session
-	mode := s.Mode
-	if mode == "" && base != nil {
-		mode = base.Revision.Mode
-	}
-	if mode == "" {
-		mode = media.ModeOf(s.Entrypoint)
-	}
 	_, entered := files.Find(s.Entrypoint)
 	made := by.Record(now, event.DraftCreated, event.OnRevision, string(s.Revision), s.Title)
 	made.Artifact = s.Artifact
@@ -259,11 +307,10 @@ func finalization(
 		made = by.Record(now, event.ArtifactCreated, event.OnArtifact, string(s.Artifact), s.Title)
 		made.Revision = s.Revision
 	}
-	result, _ := json.Marshal(finalized{s.FileCount, s.Size})
+	result, _ := json.Marshal(totals{s.FileCount, s.Size})
 	return Finalization{
 		Command: a.Command,
 		Result:  result,
-		Owner:   owner,
 		Session: s,
 		Tree:    files,
 		Current: a.Current,
@@ -291,7 +338,7 @@ func finalization(
 			Title:            s.Title,
 			Entrypoint:       s.Entrypoint,
 			EntrypointExists: entered,
-			Mode:             mode,
+			Mode:             cmp.Or(s.Mode, base, media.ModeOf(s.Entrypoint)),
 			FileCount:        s.FileCount,
 			Size:             s.Size,
 			CreatedAt:        now,
@@ -300,17 +347,15 @@ func finalization(
 	}
 }
 
-func finalizedAnswer(s *Session, found lint.Report) contract.Finalized {
-	return contract.Finalized{
-		UploadSessionID: s.ID,
-		ArtifactID:      s.Artifact,
-		RevisionID:      s.Revision,
-		Status:          string(artifact.Draft),
-		Title:           s.Title,
-		Entrypoint:      s.Entrypoint,
-		FileCount:       s.FileCount,
-		SizeBytes:       s.Size,
-		Warnings:        found.Wire(),
-		WarningsOmitted: found.More,
+func draftOf(session Session, warnings lint.Report) Draft {
+	return Draft{
+		Session:    session.ID,
+		Artifact:   session.Artifact,
+		Revision:   session.Revision,
+		Title:      session.Title,
+		Entrypoint: session.Entrypoint,
+		FileCount:  session.FileCount,
+		Size:       session.Size,
+		Warnings:   warnings,
 	}
 }

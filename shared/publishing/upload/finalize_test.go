@@ -11,7 +11,6 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/async"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -76,7 +75,7 @@ func newFinalizer() *finalizer {
 	}
 }
 
-func (f *finalizer) finalize(t *testing.T) (contract.Finalized, error) {
+func (f *finalizer) finalize(t *testing.T) (Draft, error) {
 	t.Helper()
 	return f.Finalize(t.Context(), f.by, f.attempt)
 }
@@ -89,7 +88,7 @@ func TestADraftHasTheFilesThatWereUploaded(t *testing.T) {
 	f := newFinalizer()
 	out, err := f.finalize(t)
 	expect.Code(t, err, "")
-	if out.Status != "draft" || out.FileCount != 2 || out.SizeBytes != 8 || out.RevisionID != f.attempt.Session.Revision {
+	if out.FileCount != 2 || out.Size != 8 || out.Revision != f.attempt.Session.Revision {
 		t.Errorf("%+v", out)
 	}
 	done := f.store.done[0]
@@ -267,7 +266,7 @@ func TestOneAttemptAtATimeHoldsTheCommand(t *testing.T) {
 			out, err := f.finalize(t)
 			expect.Code(t, err, c.want)
 			size := map[int]int64{2: 8, 9: 90}[c.files]
-			if out.FileCount != c.files || out.SizeBytes != size || f.store.released != c.released {
+			if out.FileCount != c.files || out.Size != size || f.store.released != c.released {
 				t.Errorf("%+v, released %d times", out, f.store.released)
 			}
 			if c.record != nil && len(f.store.owners) > 0 {
@@ -355,7 +354,7 @@ func TestF08ASessionThatIsSettledAnswersAgain(t *testing.T) {
 			f.store.finalizes = &Settled{settled}
 			out, err := f.finalize(t)
 			expect.Code(t, err, c.want)
-			if c.want == "" && !reflect.DeepEqual(out, finalizedAnswer(&settled, lint.Report{})) || f.store.released != 1 {
+			if c.want == "" && !reflect.DeepEqual(out, draftOf(settled, lint.Report{})) || f.store.released != 1 {
 				t.Errorf("%+v, released %d times", out, f.store.released)
 			}
 		})
@@ -373,7 +372,7 @@ func TestAnOldRecordLeavesTheTotalsToTheSession(t *testing.T) {
 	}
 	out, err := f.finalize(t)
 	expect.Code(t, err, "")
-	if out.FileCount != 7 || out.SizeBytes != 70 {
+	if out.FileCount != 7 || out.Size != 70 {
 		t.Errorf("%+v", out)
 	}
 }

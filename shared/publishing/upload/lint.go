@@ -14,6 +14,7 @@ import (
 func (s *Service) lint(ctx context.Context, by credential.Actor, session *Session, files tree.Tree) lint.Report {
 	ctx, cancel := context.WithTimeout(ctx, limits.LintTime)
 	defer cancel()
+	pages := linted(files, session.Entrypoint)
 	l := lint.New(lint.Revision{
 		Entrypoint: session.Entrypoint,
 		Paths:      paths(files),
@@ -21,7 +22,6 @@ func (s *Service) lint(ctx context.Context, by credential.Actor, session *Sessio
 	})
 	entry, _ := files.Find(session.Entrypoint)
 	reports := []lint.Report{l.CheckSize(entry.Size)}
-	pages := linted(files, session.Entrypoint)
 	found := make(chan lint.Report, len(pages)) // holds all, because a read may outlast the wait
 	for _, file := range pages {
 		go func() { found <- s.lintFile(ctx, l, session, file) }()
@@ -70,13 +70,4 @@ func paths(files tree.Tree) []string {
 		out[n] = f.Path
 	}
 	return out
-}
-
-// found is what an earlier attempt found in the draft of a session, as it was stored; empty if it cannot be read.
-func (s *Service) found(ctx context.Context, session *Session) lint.Report {
-	c, err := s.Store.Contents(ctx, session.Artifact, session.Revision)
-	if err != nil || c == nil {
-		return lint.Report{}
-	}
-	return c.Revision.Warnings
 }

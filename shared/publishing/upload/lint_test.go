@@ -43,13 +43,13 @@ func TestADraftCarriesWhatIsWrongInItsPages(t *testing.T) {
 	out, err := f.finalize(t)
 	expect.Code(t, err, "")
 	stored := f.store.done[0].Revision.Warnings
-	if len(out.Warnings) != 2 || len(stored.Warnings) != 2 || f.store.opened != 2 {
+	if len(out.Warnings.Warnings) != 2 || len(stored.Warnings) != 2 || f.store.opened != 2 {
 		t.Fatalf("it answers %+v, stores %+v and reads %d objects", out.Warnings, stored, f.store.opened)
 	}
-	if w := out.Warnings[0]; w.Code != "missing_file" || w.Severity != "error" || w.Path != "index.html" || w.Line != 1 {
+	if w := out.Warnings.Warnings[0]; w.Code != "missing_file" || w.Severity != "error" || w.Path != "index.html" || w.Line != 1 {
 		t.Errorf("the first is %+v", w)
 	}
-	if w := out.Warnings[1]; w.Path != "notes.md" || w.Line != 2 || !strings.Contains(w.Message, `"gone.md"`) {
+	if w := out.Warnings.Warnings[1]; w.Path != "notes.md" || w.Line != 2 || !strings.Contains(w.Message(), `"gone.md"`) {
 		t.Errorf("the second is %+v", w)
 	}
 }
@@ -60,7 +60,7 @@ func TestScriptsOfUnclaimedArtifactsAreReported(t *testing.T) {
 		f.by.Policy.Scripts = scripts
 		out, err := f.finalize(t)
 		expect.Code(t, err, "")
-		if len(out.Warnings) != want {
+		if len(out.Warnings.Warnings) != want {
 			t.Errorf("where scripts run is %t: %+v", scripts, out.Warnings)
 		}
 	}
@@ -79,7 +79,7 @@ func TestAFinalizeSucceedsWithoutItsWarnings(t *testing.T) {
 				out, err := f.finalize(t)
 				synctest.Wait() // a late read outlasts the answer
 				expect.Code(t, err, "")
-				if len(f.store.done) != 1 || len(out.Warnings) > 0 || f.store.opened != 1 {
+				if len(f.store.done) != 1 || len(out.Warnings.Warnings) > 0 || f.store.opened != 1 {
 					t.Errorf("it makes %d drafts, warns %+v and reads %d objects", len(f.store.done), out.Warnings, f.store.opened)
 				}
 			})
@@ -146,7 +146,7 @@ func TestFilesOfTheBaseAreReadToo(t *testing.T) {
 	}
 	out, err := f.finalize(t)
 	expect.Code(t, err, "")
-	if len(out.Warnings) == 0 || out.Warnings[0].Code != "missing_file" {
+	if len(out.Warnings.Warnings) == 0 || out.Warnings.Warnings[0].Code != "missing_file" {
 		t.Errorf("%+v", out.Warnings)
 	}
 }

@@ -97,7 +97,7 @@ func TestAPartialManifestIsMergedIntoItsBase(t *testing.T) {
 	out, err := f.finalize(t)
 	expect.Code(t, err, "")
 	done := f.store.done[0]
-	if out.FileCount != 3 || out.SizeBytes != 12 || done.Revision.Mode != "markdown" {
+	if out.FileCount != 3 || out.Size != 12 || done.Revision.Mode != "markdown" {
 		t.Errorf("%+v, mode %s", out, done.Revision.Mode)
 	}
 	for path, body := range map[string]string{"index.html": "page", "a.txt": "two\n", "kept.txt": "kept"} {

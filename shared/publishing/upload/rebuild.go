@@ -14,6 +14,50 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
+// maxReads bounds how many objects are read or written at a time.
+const maxReads = 4
+
+// hash computes the digests of files that were declared without one.
+func (s *Service) hash(ctx context.Context, a Attempt, files tree.Tree) error {
+	g, ctx := async.WithContext(ctx)
+	g.SetLimit(maxReads)
+	for _, e := range a.Entries {
+		if e.SHA256 == nil && e.Patch == nil && !e.Deleted {
+			file := fileOf(files, e)
+			g.Go(func() error { return s.hashFile(ctx, a.Session, file) })
+		}
+	}
+	return g.Wait()
+}
+
+func (s *Service) hashFile(ctx context.Context, session *Session, file *tree.File) error {
+	body, err := s.Objects.Open(ctx, session.Home, file.Object, 0, file.Size)
+	if fault.KindOf(err) == fault.KindNotFound {
+		return fault.New(fault.UploadIncomplete, "%s", file.Path)
+	}
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, body); err != nil {
+		return fault.Wrap(fault.StorageUnavailable, err, "the files cannot be read now; repeat the request")
+	}
+	file.SHA256 = tree.Digest(h.Sum(nil))
+	return nil
+}
+
+// fileOf returns the file of an entry in a merged tree, to be filled in. It reads paths only, because other files may be
+// filled in meanwhile.
+func fileOf(files tree.Tree, e Entry) *tree.File {
+	for n := range files {
+		if files[n].Path == e.Path {
+			return &files[n]
+		}
+	}
+	return nil // never, because the tree has every declared file
+}
+
 // Patch means that an entry's upload is a diff against the base's file of the same path.
 type Patch struct {
 	Base   tree.Digest // of the base's file
@@ -30,31 +74,24 @@ type patchedFile struct {
 
 // patchedFiles returns the declared files that are uploaded as diffs.
 func patchedFiles(entries []Entry, files tree.Tree) (out []*patchedFile) {
-	n := 0
 	for _, e := range entries {
-		if e.Deleted {
-			continue
-		}
 		if e.Patch != nil {
-			out = append(out, &patchedFile{entry: e, file: &files[n]})
+			out = append(out, &patchedFile{entry: e, file: fileOf(files, e)})
 		}
-		n++
 	}
 	return out
 }
 
-// rebuild applies every diff of a session to its base and fills in the results; it writes nothing. room is what all
-// results may take together. Besides the results it holds what readTogether allows of the base and the diffs.
-func (s *Service) rebuild(
-	ctx context.Context, a Attempt, base tree.Tree, files tree.Tree, p limits.Policy, room int64,
-) ([]*patchedFile, error) {
-	results := patchedFiles(a.Entries, files)
-	fetched := 0
+// rebuild applies every diff of a session to its base, fills in the results and stores them, all within the caps of p.
+// Besides the results it holds what readTogether allows of the base and the diffs.
+func (s *Service) rebuild(ctx context.Context, a Attempt, base, files tree.Tree, p limits.Policy) error {
+	results, fetched := patchedFiles(a.Entries, files), 0
+	room := p.ArtifactSize - files.Size()
 	for n, r := range results {
 		if n == fetched {
 			fetched += together(base, results[n:])
 			if err := s.fetch(ctx, a.Session, base, results[n:fetched]); err != nil {
-				return nil, err
+				return err
 			}
 		}
 		err := r.apply(min(room, p.FileSize))
@@ -62,7 +99,7 @@ func (s *Service) rebuild(
 			err = tooLarge(r.entry.Path, room, p)
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 		room -= int64(len(r.after))
 		r.file.Size, r.file.SHA256 = int64(len(r.after)), r.entry.Patch.Result
@@ -70,7 +107,7 @@ func (s *Service) rebuild(
 			r.file.Object = tree.Object{}
 		}
 	}
-	return results, nil
+	return s.write(ctx, a.Session.Home, results) // only now, because a refusal must not write
 }
 
 // readTogether is how many bytes of bases and diffs are held at once, unless one file has more.

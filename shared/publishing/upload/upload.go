@@ -7,9 +7,12 @@ import (
 	"io"
 	"time"
 
+	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/tree"
 )
 
@@ -81,6 +84,58 @@ type Service struct {
 type Store interface {
 	Sessions
 	Finalizations
+}
+
+// Finalizations stores drafts and the leases of attempts.
+type Finalizations interface {
+	// Claim takes the command for owner until lease, unless another attempt holds or finished it:
+	// *idempotency.AlreadyDone. A lease that has expired may be taken.
+	Claim(ctx context.Context, c idempotency.Command, owner string, now, lease time.Time) error
+	// Release gives the command back if owner still holds it unfinished.
+	Release(ctx context.Context, c idempotency.Command, owner string) error
+	// Contents reads a revision of an artifact with its files, nil if there is none. An eventually consistent read is
+	// enough for what is immutable.
+	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
+	// Finalize commits f in one transaction, conditional on the session being pending, owner holding the command, and the
+	// artifact being new, or live, unlocked, without a draft and at f.Current. Errors: *idempotency.AlreadyDone (the lease
+	// was lost), *Settled, upload_session_not_found (the session is gone), artifact.ErrMoved (another revision is current),
+	// artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone), not_authenticated (the
+	// workspace closed), database_unavailable.
+	Finalize(ctx context.Context, f Finalization) error
+}
+
+// Finalization is everything that Finalize writes.
+type Finalization struct {
+	Command  idempotency.Command
+	Result   []byte // what a repetition answers from
+	Owner    string
+	Session  Session
+	Artifact artifact.Artifact // as it is made when the session is New
+	Revision artifact.Revision
+	Tree     tree.Tree
+	Current  id.Revision // that the artifact still has to have; empty: any
+	At       time.Time
+	Event    event.Event
+}
+
+// Settled means that the session is no longer pending; Session is as it was found.
+type Settled struct {
+	Session Session
+}
+
+// Error implements error.
+func (s *Settled) Error() string { return "the session is " + string(s.Session.Status) }
+
+// ContentIndex finds bytes that another revision of the same home uploaded.
+type ContentIndex interface {
+	// Lookup returns where bytes of a home lie, for those contents that have an index entry. It may be stale and the bytes
+	// may be gone: Finalize checks them before the commit. It must never return another home's objects.
+	Lookup(ctx context.Context, home id.Workspace, wanted []tree.Content) (map[tree.Content]tree.Object, error)
+	// Remove removes the entry of a content if it names this object, and reports whether it did.
+	Remove(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
+	// AddReference stores references of a revision, which keep objects from being collected while the revision has its
+	// files. It fails unless all are stored; repeating it is no error.
+	AddReference(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error
 }
 
 // Objects stores the bytes of sessions. Failures are storage_unavailable.
