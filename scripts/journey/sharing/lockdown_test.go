@@ -176,8 +176,9 @@ func TestF33ALockHoldsWhileItsTargetIsMovedAfterAClaim(t *testing.T) {
 	}
 }
 
-// TestF34 lets a lock meet a claim: of the destination, whose lock either keeps the claim away or holds for what it
-// brought, and of the source, which is then either locked and not claimed or refused to the operator.
+// TestF34ALockAndAClaimAtTheSameMoment lets a lock meet a claim: of the destination, whose lock either keeps the claim
+// away or holds for what it brought, and of the source, which is then either locked and not claimed or refused to the
+// operator.
 func TestF34ALockAndAClaimAtTheSameMoment(t *testing.T) {
 	t.Parallel()
 	for _, of := range []string{"destination", "source"} {
