@@ -164,9 +164,8 @@ func (f *function) newLog(id, below string) awslogs.LogGroup {
 	})
 }
 
-// alarm reports when a metric is above zero. endedFunctions is how many functions a period may lose to
-// readers who take no data, and to files whose views do not end in time: such a function ends, which is
-// an error to Lambda, and any client can cause that.
+// endedFunctions is how many functions a period may lose to readers who take no data, and to files whose views do not
+// end in time: such a function ends, which is an error to Lambda, and any client can cause that.
 const endedFunctions = 50
 
 // tolerated returns how many errors in a period are not reported.
@@ -177,6 +176,7 @@ func (f *function) tolerated() float64 {
 	return 1
 }
 
+// alarm reports when a metric reaches a threshold.
 func (f *function) alarm(id, description string, threshold float64, m awscloudwatch.Metric) {
 	f.alarmOn(id, description, m, &awscloudwatch.CreateAlarmOptions{
 		Threshold:         number(threshold),

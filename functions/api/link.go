@@ -187,7 +187,7 @@ func (h *Host) allLinks(ctx context.Context, call *web.Request, in *wideListInpu
 		return contract.WebLinkList{}, err
 	}
 	links, info, err := h.Links.All(ctx, call.Actor, p)
-	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: info}, err
+	return contract.WebLinkList{Items: contract.Rows(links, link.Link.WebRow), PageInfo: info}, err
 }
 
 // artifactLinksInput is wideListInput with a path.
@@ -211,7 +211,7 @@ func (h *Host) webLinks(ctx context.Context, call *web.Request, in *artifactLink
 		return contract.WebLinkList{}, err
 	}
 	links, info, err := h.Links.Of(ctx, call.Actor, sharing.Target{RequestedID: id.Artifact(in.Artifact)}, p)
-	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: info}, err
+	return contract.WebLinkList{Items: contract.Rows(links, link.Link.WebRow), PageInfo: info}, err
 }
 
 func (h *Host) lockLinks(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {

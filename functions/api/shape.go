@@ -6,7 +6,6 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/publishing/artifact"
-	"vitrine/shared/publishing/link"
 )
 
 // webArtifactRow makes rows of the list of a member at an instant.
@@ -17,18 +16,4 @@ func webArtifactRow(now time.Time) func(artifact.Artifact) contract.WebArtifactR
 // webKey is an API key in the list of a member.
 func webKey(k credential.Key) contract.WebKey {
 	return contract.WebKey{APIKeySummary: k.Summary(), Revoked: !k.RevokedAt.IsZero()}
-}
-
-// webLinkRow is an access link in the list of a member.
-func webLinkRow(l link.Link) contract.WebLinkRow {
-	return contract.WebLinkRow{
-		ID:         l.ID,
-		Type:       string(l.Kind),
-		ArtifactID: l.Artifact,
-		RevisionID: l.RevisionOrNull(),
-		CreatedAt:  contract.At(l.CreatedAt),
-		ExpiresAt:  contract.AtOrNull(l.ExpiresAt),
-		RevokedAt:  contract.AtOrNull(l.RevokedAt),
-		Revoked:    !l.RevokedAt.IsZero(),
-	}
 }

@@ -67,18 +67,21 @@ func pasted(text string, public id.Public) contract.ResolveRequest {
 func (h *Host) opened(link contract.ResolveRequest, resolved contract.Resolved, address string) pages.Opened {
 	view := resolved.AgentView
 	return pages.Opened{
-		Panel:      h.panel(view, address),
-		PublicID:   string(link.PublicID),
-		Blob:       link.Blob,
-		Revision:   string(view.RevisionID),
-		Title:      resolved.Title,
-		Mode:       resolved.RenderMode,
-		Entrypoint: view.Entrypoint,
-		Source:     resolved.IframeSrc,
-		Framed:     shownInFrames(view.Entrypoint),
-		CreatedAt:  view.CreatedAt.Time,
-		ExpiresAt:  view.ExpiresAt.Time,
-		Pinned:     resolved.Pinned,
+		Panel:    h.panel(view, address),
+		PublicID: string(link.PublicID),
+		Blob:     link.Blob,
+		Revision: string(view.RevisionID),
+		Title:    resolved.Title,
+		Mode:     resolved.RenderMode,
+		Shown: pages.Shown{
+			Entrypoint: view.Entrypoint,
+			Source:     resolved.IframeSrc,
+			Framed:     shownInFrames(view.Entrypoint),
+			Shared:     true,
+		},
+		CreatedAt: view.CreatedAt.Time,
+		ExpiresAt: view.ExpiresAt.Time,
+		Pinned:    resolved.Pinned,
 	}
 }
 

@@ -47,15 +47,17 @@ func (h *Host) privatePage(a *seenArtifact, workspace string) pages.Private {
 	newest := a.view.RevisionID == a.Current
 	address := h.Origins.App + viewerPath(a.ID, a.view.RevisionID, newest)
 	p := pages.Private{
-		Strip:         a.strip(),
-		Panel:         h.panel(a.view.PublicAgentView, address),
-		Workspace:     workspace,
-		ID:            string(a.ID),
-		Title:         a.view.Title,
-		Revision:      string(a.view.RevisionID),
-		Entrypoint:    a.view.Entrypoint,
-		Source:        cmp.Or(a.view.RenderedURL, a.view.RevisionContentURL),
-		Framed:        shownInFrames(a.view.Entrypoint),
+		Strip:     a.strip(),
+		Panel:     h.panel(a.view.PublicAgentView, address),
+		Workspace: workspace,
+		ID:        string(a.ID),
+		Title:     a.view.Title,
+		Revision:  string(a.view.RevisionID),
+		Shown: pages.Shown{
+			Entrypoint: a.view.Entrypoint,
+			Source:     cmp.Or(a.view.RenderedURL, a.view.RevisionContentURL),
+			Framed:     shownInFrames(a.view.Entrypoint),
+		},
 		ContentOrigin: h.contentOrigin(),
 		CreatedAt:     a.view.CreatedAt.Time,
 	}

@@ -41,7 +41,7 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-// wholeBody fails with IncompleteBody where body ends before length bytes. It
+// wholeBody fails with s3err.ErrIncompleteBody where body ends before length bytes. It
 // keeps the trailing checksum of a body that has one.
 func wholeBody(body io.Reader, length *int64) io.Reader {
 	if body == nil || length == nil {

@@ -124,13 +124,12 @@ type Address struct {
 // Private is the viewer for members. The artifact fills the page.
 type Private struct {
 	Panel
-	Strip                Strip
-	Workspace            string
-	ID, Title            string
-	Revision             string // id of the shown one
-	Older                string // the same, if it is not the newest one
-	Entrypoint, Source   string
-	Framed               bool // browsers show the entrypoint in a frame
+	Strip     Strip
+	Workspace string
+	ID, Title string
+	Revision  string // id of the shown one
+	Older     string // the same, if it is not the newest one
+	Shown
 	ContentOrigin        string
 	MCPURL               string     // empty: there is no MCP host
 	Revisions            []Revision // that can be shown, newest first

@@ -43,15 +43,21 @@ type Bundle struct {
 // RetrySeconds returns RetryAfter for scripts.
 func (b Bundle) RetrySeconds() int { return int(b.RetryAfter / time.Second) }
 
+// Shown is the file that a viewer shows, or offers where browsers show none of its kind.
+type Shown struct {
+	Entrypoint, Source string
+	Framed             bool // browsers show the entrypoint in a frame
+	Shared             bool // people see it who may not know who made it
+}
+
 // Opened is the viewer of an access link for browsers without scripts: the server renders what the link opens.
 type Opened struct {
 	Panel
-	PublicID, Blob       string
-	Revision             string // id of the shown one
-	Title                string
-	Mode                 string // how it is shown
-	Entrypoint, Source   string
-	Framed               bool // browsers show the entrypoint in a frame
+	PublicID, Blob string
+	Revision       string // id of the shown one
+	Title          string
+	Mode           string // how it is shown
+	Shown
 	CreatedAt, ExpiresAt time.Time
 	Pinned               bool // it does not end at ExpiresAt
 }

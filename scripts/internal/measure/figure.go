@@ -51,9 +51,8 @@ func figures(t tree) []figure {
 		untested(t),
 		functions(t),
 		methods(t),
-		fields(t, "functions/api"),
-		fields(t, "functions/app"),
-		interfaces(t),
+		receivers(t),
+		deadNames(t),
 	}
 }
 

@@ -168,31 +168,53 @@ func TestMethodsAreCountedByType(t *testing.T) {
 	wantFigure(t, methods(parsed), "3 (x/a.T)", true)
 }
 
-func TestInterfacesCountWhatTheyEmbed(t *testing.T) {
-	parsed := newFile(t, `
-type (
-	Small interface{ A() }
-	Large interface {
-		Small
-		io.Reader
-		B()
-		C()
-		D()
-		E()
-	}
-	Number interface{ ~int | ~int8 }
-)
-`)
-	wantFigure(t, interfaces(parsed), "6 (a.Large)", false, "a/a.go:5")
+func TestReceiversAreNamedAfterTheirTypes(t *testing.T) {
+	parsed := newTree(t, map[string]string{
+		"a/a.go": `package a
+func (r *requestLog) A() {}
+func (l requestLog) B() {}
+func (log requestLog) C() {}
+func (re requestLog) D() {}
+func (requestLog) E() {}
+func (_ requestLog) F() {}
+func (k *APIKey[T]) A() {}
+func (n requestLog) G() {}
+func (q requestLog) H() {}
+func (og requestLog) I() {}
+`,
+		"a/a_test.go":                 "package a\nfunc (w env) A() {}\n",
+		"b/a.go":                      "package b\nfunc (s Links) A() {}\n",
+		"shared/adapter/dynamo/a.go":  "package dynamo\nfunc (s Links) A() {}\n",
+		"shared/adapter/dynamo/b.go":  "package dynamo\nfunc (x Links) A() {}\n",
+		"shared/adapter/dynamo/db.go": "package dynamo\nfunc (d *db) A() {}\n",
+	})
+	wantFigure(t, receivers(parsed), "4", true,
+		"a/a.go:9", "a/a.go:10", "a/a.go:11", "a/a_test.go:2", "b/a.go:2", "shared/adapter/dynamo/b.go:2")
 }
 
-func TestFieldsAreThoseOfTheHost(t *testing.T) {
+func TestNamesInCommentsAreThoseOfTheTree(t *testing.T) {
 	parsed := newTree(t, map[string]string{
-		"functions/api/api.go":   "package api\ntype Host struct {\n\ta, b int\n\tEmbedded\n}\n",
-		"functions/api/sub/b.go": "package sub\ntype Host struct { a, b, c, d int }\n",
+		"a/a.go": `package a
+
+import "other.example/store"
+
+// F calls helperOf and b.Open with userID as GitHub says; Store.ReadAll and store.Anything are of others, b.userID is none.
+// It was oldHelper, b.Close, OldType and ` + "`gone()`" + `; at e.g. example.com/x and in "contentType" too.
+func F(userID string) { helperOf(store.ReadAll, "contentType") }
+
+func helperOf() {} // see F, ` + "`helperOf`" + ` and a.F
+`,
+		"a/b/b.go": "package b\n\nimport \"x/a\"\n\n// Open opens.\nfunc Open() {}\n",
 	})
-	wantFigure(t, fields(parsed, "functions/api"), "3 (functions/api.Host)", true)
-	wantFigure(t, fields(parsed, "functions/app"), "none found", false)
+	got := deadNames(parsed)
+	wantFigure(t, got, "4", false, "a/a.go:6", "a/a.go:6", "a/a.go:6", "a/a.go:6")
+	var names []string
+	for _, o := range got.offenders {
+		names = append(names, o.what)
+	}
+	if want := "gone b.Close oldHelper OldType"; strings.Join(names, " ") != want {
+		t.Errorf("the names are %q, want %q", names, want)
+	}
 }
 
 func TestATableHasOneLineAFigure(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"vitrine/scripts/testkit/stripe"
 )
 
-// NewSeller starts a stand-in for Stripe. The option makes a deployment sell plans there. MockURL is as for stripe.New.
+// NewSeller starts a stand-in for Stripe. The option makes a deployment sell plans there. For mockURL see stripe.New.
 func NewSeller(t testing.TB, mockURL string) (*stripe.Standin, func(*stack.Options)) {
 	t.Helper()
 	standin := stripe.New(time.Now(), mockURL)

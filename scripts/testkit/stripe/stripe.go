@@ -75,7 +75,7 @@ type Event struct {
 	Payload                []byte
 }
 
-// New returns an empty account whose clock shows an instant. MockURL is where stripe-mock answers, which then validates
+// New returns an empty account whose clock shows an instant. At mockURL stripe-mock answers, which then validates
 // every request; empty: none.
 func New(now time.Time, mockURL string) *Standin {
 	s := &Standin{

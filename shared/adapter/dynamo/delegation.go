@@ -3,12 +3,12 @@ package dynamo
 import (
 	"bytes"
 	"context"
-	"maps"
 
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
 )
 
@@ -124,14 +124,10 @@ func (t *transaction) endTerms(w workspace.Workspace, terms []workspace.EndedTer
 }
 
 // List implements delegation.Store. The index tells which there are, the table what they are.
-func (s Delegations) List(ctx context.Context, q delegation.Query) ([]delegation.Delegation, string, error) {
-	parts := []partition{{listIndex, delegationsOf(q.Workspace), q.After}}
-	return pageOf(ctx, s.db, parts, q.Limit,
-		func(ctx context.Context, found []item) (map[string]delegation.Delegation, error) {
-			rows, err := tableRows(ctx, s.db, found, readDelegation)
-			maps.DeleteFunc(rows, func(_ string, d delegation.Delegation) bool { return !q.Live(d) })
-			return rows, err
-		})
+func (s Delegations) List(
+	ctx context.Context, q cursor.Query[delegation.Delegation],
+) ([]delegation.Delegation, string, error) {
+	return liveRows(ctx, s.db, delegationsOf(q.Workspace), q, readDelegation)
 }
 
 // Accept implements agentauth.Delegations.

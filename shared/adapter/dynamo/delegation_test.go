@@ -10,6 +10,7 @@ import (
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/member"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
 )
 
@@ -71,7 +72,7 @@ func TestADelegationEndsWithItsTermAndOnce(t *testing.T) {
 	if err != nil || !after.Ended(d.Term()) || after.Ended(e.To.Term()) {
 		t.Errorf("%+v %v", after, err)
 	}
-	rows, _, err := s.Delegations.List(ctx, delegation.Query{
+	rows, _, err := s.Delegations.List(ctx, cursor.Query[delegation.Delegation]{
 		Workspace: w.ID,
 		Limit:     10,
 		Live:      func(delegation.Delegation) bool { return true },

@@ -71,7 +71,7 @@ type eventPage struct {
 	end  string // sort key of the last one that was looked at; empty: of all
 }
 
-// List implements account.EventStore. One workspace is a partition of the table; all of them are those of the index,
+// List implements account.Events. One workspace is a partition of the table; all of them are those of the index,
 // day after day.
 func (s Events) List(
 	ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int,

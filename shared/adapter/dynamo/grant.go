@@ -11,6 +11,7 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -176,8 +177,10 @@ func (s Grants) tryRevoke(ctx context.Context, public id.Public, keys *[]string,
 }
 
 // List implements oauth.GrantStore. The index names them, and the table tells what they are now.
-func (s Grants) List(ctx context.Context, q oauth.GrantQuery) ([]oauth.Grant, string, error) {
-	mine := grantsOfMember(q.Member)
+func (s Grants) List(
+	ctx context.Context, m id.Member, q cursor.Query[oauth.Grant],
+) ([]oauth.Grant, string, error) {
+	mine := grantsOfMember(m)
 	after := cmp.Or(q.After, mine+afterText)
 	parts := []partition{{listIndex, grantsOf(q.Workspace), after}}
 	read := func(i item) *oauth.Grant { return readGrant(i, named[id.Public](i.key())) }

@@ -7,6 +7,7 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
 )
 
@@ -126,14 +127,13 @@ func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 		}
 		noError(t, s.Grants.Add(ctx, g, fresh(), record(mine.Workspace, now())))
 	}
-	q := oauth.GrantQuery{
+	q := cursor.Query[oauth.Grant]{
 		Workspace: mine.Workspace,
-		Member:    mine.Member,
 		Live:      func(g oauth.Grant) bool { return g.Name == "live" },
 	}
 	var all []oauth.Grant
 	for _, q.Limit = range []int{1, 2, 3} {
-		got, next, err := s.Grants.List(ctx, q)
+		got, next, err := s.Grants.List(ctx, mine.Member, q)
 		if err != nil || len(got) != min(q.Limit, 2) || (next == "") != (q.Limit > 1) {
 			t.Fatalf("of %d are %+v (%q, %v)", q.Limit, got, next, err)
 		}
@@ -144,14 +144,14 @@ func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 	}
 	q.Limit = 1
 	for n := range 2 {
-		one, next, err := s.Grants.List(ctx, q)
+		one, next, err := s.Grants.List(ctx, mine.Member, q)
 		if err != nil || len(one) != 1 || one[0].Public != all[n].Public || (next == "") != (n == 1) {
 			t.Error(n, one, next, err)
 		}
 		q.After = next
 	}
 	noError(t, s.Grants.Revoke(ctx, all[0].Public, now(), record(mine.Workspace, now())))
-	if left, _, err := s.Grants.List(ctx, q); err != nil || len(left) != 1 || left[0].Public != all[1].Public {
+	if left, _, err := s.Grants.List(ctx, mine.Member, q); err != nil || len(left) != 1 || left[0].Public != all[1].Public {
 		t.Error(left, err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"vitrine/shared/platform/cursor"
 )
 
 // partition is a list of an index.
@@ -102,4 +104,17 @@ func tableRows[row any](ctx context.Context, s *db, found []item, read func(item
 		}
 	}
 	return rows, err
+}
+
+// liveRows reads one page of the rows that one partition of the list index names and the query lists, as the table has
+// them.
+func liveRows[row any](
+	ctx context.Context, s *db, of string, q cursor.Query[row], read func(item) *row,
+) ([]row, string, error) {
+	return pageOf(ctx, s, []partition{{listIndex, of, q.After}}, q.Limit,
+		func(ctx context.Context, found []item) (map[string]row, error) {
+			rows, err := tableRows(ctx, s, found, read)
+			maps.DeleteFunc(rows, func(_ string, r row) bool { return !q.Live(r) })
+			return rows, err
+		})
 }

@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"maps"
 	"strings"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/claim"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 )
@@ -208,13 +208,9 @@ func (s *db) update(ctx context.Context, u *types.Update) error {
 }
 
 // List implements agentauth.Store. The index tells which there are, the table what they are.
-func (s Registrations) List(ctx context.Context, q agentauth.Query) ([]agentauth.Registration, string, error) {
-	parts := []partition{{listIndex, registrationsOf(q.Workspace), q.After}}
+func (s Registrations) List(
+	ctx context.Context, q cursor.Query[agentauth.Registration],
+) ([]agentauth.Registration, string, error) {
 	read := func(i item) *agentauth.Registration { return readRegistration(i, named[id.Registration](i.key())) }
-	return pageOf(ctx, s.db, parts, q.Limit,
-		func(ctx context.Context, found []item) (map[string]agentauth.Registration, error) {
-			rows, err := tableRows(ctx, s.db, found, read)
-			maps.DeleteFunc(rows, func(_ string, r agentauth.Registration) bool { return !q.Live(r) })
-			return rows, err
-		})
+	return liveRows(ctx, s.db, registrationsOf(q.Workspace), q, read)
 }

@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/workspace"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 )
@@ -259,8 +260,8 @@ func TestTokensThatEndKeepTheirFirstStampAndLeaveNothingBehind(t *testing.T) {
 }
 
 // listed asks for all registrations of a workspace.
-func listed(w id.Workspace) agentauth.Query {
-	return agentauth.Query{Workspace: w, Limit: 100, Live: func(agentauth.Registration) bool { return true }}
+func listed(w id.Workspace) cursor.Query[agentauth.Registration] {
+	return cursor.Query[agentauth.Registration]{Workspace: w, Limit: 100, Live: func(agentauth.Registration) bool { return true }}
 }
 
 // TestAgentsThatEndedHideNoneThatWorks has more of them than one read takes before those that work.

@@ -47,7 +47,7 @@ func usable(k jose.JSONWebKey) bool {
 	return !ok || r.N.BitLen() >= minRSABits
 }
 
-// keySet checks the signature of one token; it implements go-oidc's KeySet.
+// keySet checks the signature of one token; it implements oidc.KeySet.
 type keySet struct {
 	keys    *cached[[]jose.JSONWebKey]
 	signing []jose.SignatureAlgorithm

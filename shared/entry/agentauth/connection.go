@@ -25,7 +25,7 @@ func (s *Service) Connections(
 	now := s.now()
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "agents", Now: now}
 	return cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Registration, string, error) {
-		return s.Store.List(ctx, Query{
+		return s.Store.List(ctx, cursor.Query[Registration]{
 			Workspace: by.Workspace.ID,
 			After:     after,
 			Limit:     limit,

@@ -46,15 +46,7 @@ type Store interface {
 	Change(ctx context.Context, c Change) error
 	// List reads registrations that were claimed into a workspace, newest claim first. next is the position of
 	// the last one if others follow.
-	List(ctx context.Context, q Query) (rows []Registration, next string, err error)
-}
-
-// Query selects the registrations of a list.
-type Query struct {
-	Workspace id.Workspace
-	After     string // a position; empty: from the start
-	Limit     int
-	Live      func(Registration) bool // reports whether a registration is listed
+	List(ctx context.Context, q cursor.Query[Registration]) (rows []Registration, next string, err error)
 }
 
 // Mover is the storage that a claim uses.

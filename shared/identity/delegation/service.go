@@ -26,15 +26,7 @@ type Store interface {
 	End(ctx context.Context, e Ending) error
 	// List reads the delegations of a workspace that have not ended, newest first. next is the position of the last one
 	// if others follow.
-	List(ctx context.Context, q Query) (rows []Delegation, next string, err error)
-}
-
-// Query selects the delegations of a list.
-type Query struct {
-	Workspace id.Workspace
-	After     string // a position; empty: from the start
-	Limit     int
-	Live      func(Delegation) bool // reports whether a delegation is listed
+	List(ctx context.Context, q cursor.Query[Delegation]) (rows []Delegation, next string, err error)
 }
 
 // Ending is the end of a delegation. Its commit ends all credentials of the delegation's term.
@@ -71,7 +63,7 @@ func (s *Service) LinkedProviders(
 	}
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "delegations", Now: s.now()}
 	return cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Delegation, string, error) {
-		return s.Store.List(ctx, Query{
+		return s.Store.List(ctx, cursor.Query[Delegation]{
 			Workspace: by.Workspace.ID,
 			After:     after,
 			Limit:     limit,

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 )
@@ -52,9 +53,8 @@ func (s *Server) trusts(ctx context.Context, by credential.Actor, c id.Client) (
 		return false, nil
 	}
 	now := s.Now()
-	live, _, err := s.GrantStore.List(ctx, GrantQuery{
+	live, _, err := s.GrantStore.List(ctx, by.Member, cursor.Query[Grant]{
 		Workspace: by.Workspace.ID,
-		Member:    by.Member,
 		Limit:     1,
 		Live:      func(g Grant) bool { return g.Client == c && g.listed(now, by) },
 	})

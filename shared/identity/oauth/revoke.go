@@ -67,9 +67,8 @@ func (s *Server) Grants(ctx context.Context, by credential.Actor, p cursor.Page)
 	now := s.Now()
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "grants." + string(by.Member), Now: now}
 	return cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Grant, string, error) {
-		return s.GrantStore.List(ctx, GrantQuery{
+		return s.GrantStore.List(ctx, by.Member, cursor.Query[Grant]{
 			Workspace: by.Workspace.ID,
-			Member:    by.Member,
 			After:     after,
 			Limit:     limit,
 			Live:      func(g Grant) bool { return g.listed(now, by) },

@@ -36,16 +36,7 @@ type GrantStore interface {
 	Revoke(ctx context.Context, public id.Public, at time.Time, e event.Event) error
 	// List reads grants of a member that have a refresh token, newest first. next is the position of the last one if
 	// others follow.
-	List(ctx context.Context, q GrantQuery) (rows []Grant, next string, err error)
-}
-
-// GrantQuery selects the grants of a list.
-type GrantQuery struct {
-	Workspace id.Workspace
-	Member    id.Member
-	After     string // a position; empty: from the start
-	Limit     int
-	Live      func(Grant) bool // reports whether a grant is listed
+	List(ctx context.Context, m id.Member, q cursor.Query[Grant]) (rows []Grant, next string, err error)
 }
 
 // Keys reads the access tokens of agents, which are API keys.

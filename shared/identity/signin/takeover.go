@@ -13,6 +13,7 @@ import (
 	"vitrine/shared/identity/session"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/conflict"
+	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -39,7 +40,7 @@ type TakeoverStore interface {
 	// Member reads a member and the workspace.
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
 	// List reads the delegations of a workspace.
-	List(ctx context.Context, q delegation.Query) (rows []delegation.Delegation, next string, err error)
+	List(ctx context.Context, q cursor.Query[delegation.Delegation]) (rows []delegation.Delegation, next string, err error)
 	// TakeOver commits an answer. It returns ErrAnswered if the question was answered, or if the member, the workspace or
 	// a delegation was changed meanwhile.
 	TakeOver(ctx context.Context, t Takeover) error
@@ -128,7 +129,7 @@ func (t *Takeovers) subject(ctx context.Context, q Question) (*member.Member, *w
 }
 
 func (t *Takeovers) delegations(ctx context.Context, w workspace.Workspace) ([]delegation.Delegation, error) {
-	all, _, err := t.Store.List(ctx, delegation.Query{
+	all, _, err := t.Store.List(ctx, cursor.Query[delegation.Delegation]{
 		Workspace: w.ID,
 		Limit:     mostKept,
 		Live:      func(d delegation.Delegation) bool { return d.Live(w) },

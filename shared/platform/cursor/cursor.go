@@ -34,6 +34,14 @@ type List struct {
 	Now       time.Time
 }
 
+// Query selects the rows of a list of a workspace whose positions are strings of the store.
+type Query[row any] struct {
+	Workspace id.Workspace
+	After     string // a position; empty: from the start
+	Limit     int
+	Live      func(row) bool // reports whether a row is listed
+}
+
 // Position is the last list entry that was shown or examined. Its zero value is the start.
 type Position struct {
 	At time.Time

@@ -42,8 +42,9 @@ func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact, holder str
 	if refused := l.refusedBefore(holder, now); refused != nil {
 		return Read{Over: refused}
 	}
-	seen := l.leases.limitOf(readWindow(artifact, now))
-	return l.read(ctx, Read{artifact: artifact, holder: holder, limit: cmp.Or(seen, l.Limits.Tiers[limits.Ephemeral].Reads)})
+	w := readWindow(artifact, now)
+	limit := cmp.Or(l.leases.limitOf(w), l.Limits.Tiers[limits.Ephemeral].Reads)
+	return l.read(ctx, w, Read{artifact: artifact, holder: holder, limit: limit})
 }
 
 // refusedBefore refuses a holder that the artifact refused too often.
@@ -75,16 +76,17 @@ func (l *Limiter) Confirm(ctx context.Context, r Read, t limits.Tier) Read {
 		return r
 	}
 	now := l.Now()
-	l.leases.see(readWindow(r.artifact, now), limit, now)
+	w := readWindow(r.artifact, now)
+	l.leases.see(w, limit, now)
 	if !r.full || limit < r.limit {
 		return r
 	}
 	r.limit = limit
-	return l.read(ctx, r)
+	return l.read(ctx, w, r)
 }
 
-func (l *Limiter) read(ctx context.Context, r Read) Read {
-	d := demand{window: readWindow(r.artifact, l.Now()), limit: r.limit, first: 1, marks: l.Marks}
+func (l *Limiter) read(ctx context.Context, w Window, r Read) Read {
+	d := demand{window: w, limit: r.limit, first: 1, marks: l.Marks}
 	r.permit, r.full, r.Over = l.take(ctx, reads(r.limit), d, fault.RateLimitedArtifact)
 	return r
 }

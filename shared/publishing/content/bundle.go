@@ -22,8 +22,8 @@ func (r *Reader) FindBundle(ctx context.Context, text string) (File, error) {
 	if err != nil {
 		return File{}, readaccess.NotFound()
 	}
-	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
-	limited := r.Limiter.Begin(ctx, claims.Artifact, "bundle/"+string(claims.Link)+"/"+string(claims.Revision))
+	query := readaccess.QueryOf(claims)
+	limited := r.Limiter.Begin(ctx, claims.Artifact, query.Holder("bundle", claims.Revision))
 	revisions := async.Go(func() (*artifact.Revision, error) {
 		return r.Store.Revision(ctx, claims.Artifact, claims.Revision)
 	})

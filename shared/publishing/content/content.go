@@ -88,7 +88,7 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	if err != nil || tree.CheckStoredPath(path) != nil {
 		return File{}, readaccess.NotFound()
 	}
-	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
+	query := readaccess.QueryOf(claims)
 	state, shown, files, err := r.load(ctx, query, claims)
 	if err = cmp.Or(err, files.err); err != nil {
 		return File{}, err
@@ -125,7 +125,7 @@ func (r *Reader) maxAge(c token.Claims, shown artifact.Revision, path string) ti
 func (r *Reader) load(
 	ctx context.Context, q readaccess.Query, claims token.Claims,
 ) (readaccess.State, artifact.Revision, treeResult, error) {
-	limited := r.Limiter.Begin(ctx, claims.Artifact, "file/"+string(claims.Link)+"/"+string(claims.Revision))
+	limited := r.Limiter.Begin(ctx, claims.Artifact, q.Holder("file", claims.Revision))
 	files := async.Go(func() (treeResult, error) { return r.tree(ctx, claims), nil })
 	state, err := readaccess.Read(ctx, r.Store, q)
 	read := limited()

@@ -24,7 +24,7 @@ func (r *Reader) FindPage(ctx context.Context, text, path string) (Page, error) 
 	if err != nil || path != "" && tree.CheckStoredPath(path) != nil {
 		return Page{}, readaccess.NotFound()
 	}
-	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: claims.Link}
+	query := readaccess.QueryOf(claims)
 	state, _, files, err := r.load(ctx, query, claims)
 	if err = cmp.Or(err, files.err); err != nil {
 		return Page{}, err

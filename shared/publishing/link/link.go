@@ -47,8 +47,15 @@ func (l *Link) Ended(closed time.Time) time.Time {
 }
 
 // Row is the link in the lists of API keys and MCP clients.
-func (l Link) Row() contract.LinkRow {
-	return contract.LinkRow{
+func (l Link) Row() contract.LinkRow { return contract.LinkRow{AccessLink: l.facts()} }
+
+// WebRow is the link in the lists of members.
+func (l Link) WebRow() contract.WebLinkRow {
+	return contract.WebLinkRow{AccessLink: l.facts(), Revoked: !l.RevokedAt.IsZero()}
+}
+
+func (l Link) facts() contract.AccessLink {
+	return contract.AccessLink{
 		ID:         l.ID,
 		Type:       string(l.Kind),
 		ArtifactID: l.Artifact,

@@ -9,6 +9,7 @@ import (
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 )
@@ -19,6 +20,16 @@ type Query struct {
 	Workspace id.Workspace
 	Artifact  id.Artifact
 	Link      id.Public // empty: none
+}
+
+// QueryOf is the query of a token.
+func QueryOf(c token.Claims) Query {
+	return Query{Workspace: c.Workspace, Artifact: c.Artifact, Link: c.Link}
+}
+
+// Holder names who reads a revision to what counts reads and refusals: all that hold the same link or token.
+func (q Query) Holder(kind string, r id.Revision) string {
+	return kind + "/" + string(q.Link) + "/" + string(r)
 }
 
 // State is what the store has for a Query; nil for what does not exist. As Read returns it, Workspace owns the artifact

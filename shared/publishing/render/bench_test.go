@@ -10,7 +10,7 @@ import (
 	"vitrine/scripts/testkit/expect"
 )
 
-// document of Markdown of about a size, with what documents have.
+// markdownOf is a document of about a size, with what documents have.
 func markdownOf(size int) string {
 	const part = "## Heading %d\n\nA paragraph with **bold**, `code`, a [link](other.md) and https://example.com/x.\n\n" +
 		"- [x] one\n- [ ] two\n\n| a | b |\n|---|--:|\n| x | 1 |\n\n```go\nfunc f(n int) int { return n * 2 } // twice\n```\n\n"

@@ -190,7 +190,7 @@ func (v *Service) LinkURL(r contract.ResolveRequest) (string, error) {
 func (v *Service) checkAccess(
 	ctx context.Context, q readaccess.Query, named id.Revision,
 ) (readaccess.State, id.Revision, error) {
-	limited := v.Limiter.Begin(ctx, q.Artifact, "view/"+string(q.Link)+"/"+string(named))
+	limited := v.Limiter.Begin(ctx, q.Artifact, q.Holder("view", named))
 	state, err := readaccess.Read(ctx, v.Store, q)
 	read, now := limited(), v.Now()
 	if err != nil {

@@ -16,8 +16,8 @@ var pseudo = map[string]string{
 }
 
 // resolver replaces intrinsic functions by their values. Values that only a deployment has become
-// placeholders: the logical id for Ref, "id.Attribute" for Fn::GetAtt, and a complete ARN for that
-// of a function.
+// placeholders: the logical id for Ref, that and the attribute for Fn::GetAtt, and a complete ARN for
+// that of a function.
 type resolver struct {
 	stack  *stack
 	placed bool // a placeholder is among the values so far

@@ -80,7 +80,7 @@ func (s *stack) ofType(t string) (ids []string) {
 	return ids
 }
 
-// arn returns the ARN of a function, by which functionAt finds it again.
+// arn returns the ARN of a function, by which the URI of an integration names it.
 func arn(stack, id string) string {
 	return "arn:aws:lambda:" + pseudo["AWS::Region"] + ":" + pseudo["AWS::AccountId"] + ":function:" + stack + "-" + id
 }
