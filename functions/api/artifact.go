@@ -60,8 +60,8 @@ func (h *Host) list(ctx context.Context, call *web.Request, in *listInput) (cont
 	if err := in.refuseBlank(); err != nil {
 		return contract.ArtifactList{}, err
 	}
-	rows, info, err := h.Artifacts.List(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
-	return contract.ArtifactList{Data: contract.Rows(rows, artifact.Artifact.Summary), PageInfo: info}, err
+	rows, next, err := h.Artifacts.List(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	return contract.ArtifactList{Data: contract.Rows(rows, artifact.Artifact.Summary), PageInfo: contract.Page(next)}, err
 }
 
 type artifactInput struct {

@@ -186,8 +186,8 @@ func (h *Host) allLinks(ctx context.Context, call *web.Request, in *wideListInpu
 	if err != nil {
 		return contract.WebLinkList{}, err
 	}
-	links, info, err := h.Links.All(ctx, call.Actor, p)
-	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: info}, err
+	links, next, err := h.Links.All(ctx, call.Actor, p)
+	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: contract.Page(next)}, err
 }
 
 // artifactLinksInput is wideListInput with a path.
@@ -210,8 +210,8 @@ func (h *Host) webLinks(ctx context.Context, call *web.Request, in *artifactLink
 	if err != nil {
 		return contract.WebLinkList{}, err
 	}
-	links, info, err := h.Links.Of(ctx, call.Actor, sharing.Target{RequestedID: id.Artifact(in.Artifact)}, p)
-	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: info}, err
+	links, next, err := h.Links.Of(ctx, call.Actor, sharing.Target{RequestedID: id.Artifact(in.Artifact)}, p)
+	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: contract.Page(next)}, err
 }
 
 func (h *Host) lockLinks(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {

@@ -99,7 +99,7 @@ type shownArtifact struct {
 	revisions []artifact.Revision
 	after     string // the cursor that the page of links began after, empty: the first page
 	links     []link.Link
-	following contract.PageInfo // of links
+	following string // of links
 }
 
 // readArtifact reads an artifact once, and then what belongs to it side by side.

@@ -47,14 +47,14 @@ type artifacts struct{ *house }
 
 func (s artifacts) ListAll(
 	ctx context.Context, _ credential.Actor, p artifact.Page,
-) ([]artifact.Artifact, contract.PageInfo, error) {
+) ([]artifact.Artifact, string, error) {
 	if err := s.called(ctx, "Web "+p.Cursor); err != nil || s.empty {
-		return nil, contract.PageInfo{}, err
+		return nil, "", err
 	}
 	if p.Cursor == "stale" {
-		return nil, contract.PageInfo{}, fault.NewCode(fault.InvalidCursor)
+		return nil, "", fault.NewCode(fault.InvalidCursor)
 	}
-	return s.shelved(), contract.PageInfo{HasMore: true, NextCursor: new("next+cursor")}, nil
+	return s.shelved(), "next+cursor", nil
 }
 
 func (s artifacts) Newest(ctx context.Context, _ credential.Actor) ([]artifact.Artifact, bool, error) {

@@ -52,15 +52,15 @@ func (s doorkeeper) links() []link.Link {
 
 func (s doorkeeper) Of(
 	ctx context.Context, _ credential.Actor, t sharing.Target, p cursor.Page,
-) ([]link.Link, contract.PageInfo, error) {
+) ([]link.Link, string, error) {
 	if err := s.called(ctx, "Of "+string(t.RequestedID)); err != nil {
-		return nil, contract.PageInfo{}, err
+		return nil, "", err
 	}
 	if t.RequestedID != artifactID || t.Artifact == nil {
-		return nil, contract.PageInfo{}, artifact.NotFound()
+		return nil, "", artifact.NotFound()
 	}
-	info, err := s.turn(p)
-	return s.links(), info, err
+	next, err := s.turn(p)
+	return s.links(), next, err
 }
 
 func (s doorkeeper) Find(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Shared, error) {
@@ -75,7 +75,7 @@ func (s doorkeeper) Find(ctx context.Context, _ credential.Actor, l id.Link) (sh
 // Overview has the links of the artifact, and two that lead to one that is not there any more.
 func (s doorkeeper) Overview(
 	ctx context.Context, _ credential.Actor, p cursor.Page,
-) ([]sharing.Shared, contract.PageInfo, error) {
+) ([]sharing.Shared, string, error) {
 	var out []sharing.Shared
 	for i, l := range s.links() {
 		one := sharing.Shared{Link: l, Artifact: s.found(l.Artifact)}
@@ -84,8 +84,8 @@ func (s doorkeeper) Overview(
 		}
 		out = append(out, one)
 	}
-	info, err := s.turn(p)
-	return out, info, cmp.Or(s.called(ctx, "Overview"), err)
+	next, err := s.turn(p)
+	return out, next, cmp.Or(s.called(ctx, "Overview"), err)
 }
 
 func (s doorkeeper) Create(

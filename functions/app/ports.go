@@ -71,7 +71,7 @@ type Takeovers interface {
 // ConnectedProviders vouch for persons whose agents they may let in. not_found: there is none.
 type ConnectedProviders interface {
 	// LinkedProviders is one page of them, newest first; invalid_cursor for a cursor that is a day old or of another workspace.
-	LinkedProviders(ctx context.Context, by credential.Actor, p cursor.Page) ([]delegation.Delegation, contract.PageInfo, error)
+	LinkedProviders(ctx context.Context, by credential.Actor, p cursor.Page) (_ []delegation.Delegation, next string, _ error)
 	LinkedProvider(ctx context.Context, by credential.Actor, d id.Delegation) (delegation.Delegation, error)
 	UnlinkProvider(ctx context.Context, by credential.Actor, d id.Delegation) error
 }
@@ -96,7 +96,7 @@ type ConnectedAgents interface {
 	// another workspace.
 	Connections(
 		ctx context.Context, by credential.Actor, p cursor.Page,
-	) ([]agentauth.Registration, contract.PageInfo, error)
+	) (_ []agentauth.Registration, next string, _ error)
 	// Connection is one of them; not_found if there is none.
 	Connection(ctx context.Context, by credential.Actor, r id.Registration) (agentauth.Registration, error)
 	// Unlink disconnects an agent; not_found if there is none.
@@ -132,7 +132,7 @@ type Consents interface {
 type ConnectedApps interface {
 	// Grants is one page of the connected apps, newest first; invalid_cursor for a cursor that is a day old or
 	// of another workspace.
-	Grants(ctx context.Context, by credential.Actor, p cursor.Page) ([]oauth.Grant, contract.PageInfo, error)
+	Grants(ctx context.Context, by credential.Actor, p cursor.Page) (_ []oauth.Grant, next string, _ error)
 	// Allowed is one of them; not_found if there is none.
 	Allowed(ctx context.Context, by credential.Actor, public id.Public) (oauth.Grant, error)
 	// EndGrant disconnects an app; not_found if there is none.
@@ -174,7 +174,7 @@ type ArtifactCatalog interface {
 type ArtifactReader interface {
 	// ListAll lists artifacts, ended ones included, newest first; invalid_cursor for a cursor that is a day old or of
 	// another workspace.
-	ListAll(ctx context.Context, by credential.Actor, p artifact.Page) ([]artifact.Artifact, contract.PageInfo, error)
+	ListAll(ctx context.Context, by credential.Actor, p artifact.Page) (_ []artifact.Artifact, next string, _ error)
 	// Find reads an artifact in any status.
 	Find(ctx context.Context, by credential.Actor, a id.Artifact) (*artifact.Artifact, error)
 	// Preview is what a frame shows of an artifact that Find read, nil if there is no preview.
@@ -258,9 +258,9 @@ type Links interface {
 // LinkLists shows access links; invalid_cursor for a cursor that is a day old or of another workspace.
 type LinkLists interface {
 	// Of answers one page of the links of an artifact, which t has as Artifacts.Find read it.
-	Of(ctx context.Context, by credential.Actor, t sharing.Target, p cursor.Page) ([]link.Link, contract.PageInfo, error)
+	Of(ctx context.Context, by credential.Actor, t sharing.Target, p cursor.Page) (_ []link.Link, next string, _ error)
 	// Overview answers one page of the links of the workspace with their artifacts.
-	Overview(ctx context.Context, by credential.Actor, p cursor.Page) ([]sharing.Shared, contract.PageInfo, error)
+	Overview(ctx context.Context, by credential.Actor, p cursor.Page) (_ []sharing.Shared, next string, _ error)
 	// Find answers one link.
 	Find(ctx context.Context, by credential.Actor, l id.Link) (sharing.Shared, error)
 }
@@ -293,7 +293,7 @@ type Keys interface {
 	// List answers one page of keys, newest first; invalid_cursor for a cursor that is a day old or of another workspace.
 	List(
 		ctx context.Context, by credential.Actor, which credential.Which, p cursor.Page,
-	) ([]credential.Key, contract.PageInfo, error)
+	) (_ []credential.Key, next string, _ error)
 	// Key answers one key; not_found if there is none.
 	Key(ctx context.Context, by credential.Actor, k id.Key) (credential.Key, error)
 	Revoke(
@@ -313,7 +313,7 @@ type Account interface {
 	) (contract.Settings, error)
 	// Story answers what was done in the workspace, newest first; invalid_cursor for a cursor that is a day old or of
 	// another workspace.
-	Story(ctx context.Context, by credential.Actor, p account.Page) ([]event.Event, contract.PageInfo, error)
+	Story(ctx context.Context, by credential.Actor, p account.Page) (_ []event.Event, next string, _ error)
 }
 
 // Billing sells the larger plan at a payment provider. All that asks the provider answers database_unavailable where it

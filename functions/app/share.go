@@ -20,11 +20,11 @@ import (
 // accessLinks lists links of the workspace.
 func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
-	links, info, err := h.Links.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
+	links, next, err := h.Links.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
 	if err != nil {
 		return err
 	}
-	p := pages.AccessLinks{Layout: v.layout("/access-links"), Pages: pagesOf("/access-links", after, info)}
+	p := pages.AccessLinks{Layout: v.layout("/access-links"), Pages: pagesOf("/access-links", after, next)}
 	for _, l := range links {
 		row := h.linkRow(l.Link, l.Artifact)
 		if row.Title = row.Artifact; l.Artifact != nil {

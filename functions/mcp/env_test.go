@@ -309,7 +309,7 @@ type (
 	}
 	fakeArtifacts struct {
 		Artifacts
-		list   func(artifact.Page) ([]artifact.Artifact, contract.PageInfo, error)
+		list   func(artifact.Page) ([]artifact.Artifact, string, error)
 		delete func(artifact.Target) (contract.DeletedArtifact, error)
 	}
 	fakeEdits struct {
@@ -340,7 +340,7 @@ func (f *fakeAccount) Delegate(by credential.Actor, m member.Member) contract.MC
 
 func (f *fakeArtifacts) List(
 	_ context.Context, _ credential.Actor, p artifact.Page,
-) ([]artifact.Artifact, contract.PageInfo, error) {
+) ([]artifact.Artifact, string, error) {
 	return f.list(p)
 }
 

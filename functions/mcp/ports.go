@@ -26,7 +26,7 @@ type Account interface {
 type Artifacts interface {
 	// List is one page of the live artifacts, newest first; invalid_cursor for a cursor that is a day old or of another
 	// workspace.
-	List(ctx context.Context, by credential.Actor, p artifact.Page) ([]artifact.Artifact, contract.PageInfo, error)
+	List(ctx context.Context, by credential.Actor, p artifact.Page) (_ []artifact.Artifact, next string, _ error)
 	// Revisions lists the revisions of an artifact in any status, drafts first, then newest first; artifact_not_found.
 	Revisions(ctx context.Context, by credential.Actor, a *artifact.Artifact) ([]artifact.Revision, error)
 	// Rename gives an artifact another title; artifact_not_found, invalid_request for a bad title.

@@ -26,12 +26,12 @@ func (h *Host) listArtifacts() *tool {
 		effect:      effect{reads: true},
 		input:       object(may("cursor", text(1, limits.CursorLength))),
 	}, func(ctx context.Context, c *call, in pageInput) (result, error) {
-		rows, info, err := h.Artifacts.List(ctx, c.Actor, page(in.Cursor))
+		rows, next, err := h.Artifacts.List(ctx, c.Actor, page(in.Cursor))
 		if err != nil {
 			return result{}, err
 		}
 		rows = slices.DeleteFunc(rows, func(a artifact.Artifact) bool { return a.Lock != "" })
-		out := contract.ArtifactList{Data: contract.Rows(rows, artifact.Artifact.Summary), PageInfo: info}
+		out := contract.ArtifactList{Data: contract.Rows(rows, artifact.Artifact.Summary), PageInfo: contract.Page(next)}
 		return result{value: out, line: fmt.Sprintf("%d artifacts", len(rows))}, nil
 	})
 }

@@ -361,8 +361,8 @@ func TestALockedArtifactIsNeitherReadNorListed(t *testing.T) {
 		}
 		return contract.AgentView{PrivateURL: "https://app.test"}, nil
 	}
-	e.artifacts.list = func(artifact.Page) ([]artifact.Artifact, contract.PageInfo, error) {
-		return []artifact.Artifact{{ID: id.NewArtifact()}, *e.artifact}, contract.PageInfo{}, nil
+	e.artifacts.list = func(artifact.Page) ([]artifact.Artifact, string, error) {
+		return []artifact.Artifact{{ID: id.NewArtifact()}, *e.artifact}, "", nil
 	}
 	for lock, listed := range map[string]int{"": 2, "lkd_1": 1} {
 		e.artifact.Lock = id.Lockdown(lock)
