@@ -102,7 +102,8 @@ func (h *Host) webArtifacts(ctx context.Context, call *web.Request, in *listInpu
 }
 
 func (h *Host) webArtifact(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Artifacts.Detail(ctx, call.Actor, id.Artifact(in.Artifact))
+	d, err := h.Artifacts.Detail(ctx, call.Actor, id.Artifact(in.Artifact))
+	return webArtifact(d), err
 }
 
 type completeInput struct {

@@ -26,6 +26,7 @@ import (
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/live"
 	"vitrine/shared/publishing/sharing"
+	"vitrine/shared/publishing/view"
 )
 
 // Sessions keeps people signed in.
@@ -188,15 +189,15 @@ type ArtifactReader interface {
 // ArtifactChanges changes artifacts. All answer artifact_not_found for what has ended.
 type ArtifactChanges interface {
 	// Pin keeps an artifact from expiring, also pinned_artifact_cap_exceeded; Unpin lets it expire again.
-	Pin(ctx context.Context, by credential.Actor, t artifact.Target) (contract.WebArtifact, error)
-	Unpin(ctx context.Context, by credential.Actor, t artifact.Target) (contract.WebArtifact, error)
+	Pin(ctx context.Context, by credential.Actor, t artifact.Target) (artifact.Detail, error)
+	Unpin(ctx context.Context, by credential.Actor, t artifact.Target) (artifact.Detail, error)
 	// Rename gives an artifact that Find read another title; invalid_request for a bad one.
-	Rename(ctx context.Context, by credential.Actor, a *artifact.Artifact, title string) (contract.DisplayMetadata, error)
+	Rename(ctx context.Context, by credential.Actor, a *artifact.Artifact, title string) (string, error)
 	// Restore publishes an older revision again and answers the one that is the newest then. Faults:
 	// revision_unpublished, revision_retained, draft_revision_conflict, revision_ceiling_exceeded.
 	Restore(ctx context.Context, by credential.Actor, t artifact.Target, from id.Revision) (id.Revision, error)
 	// Delete ends an artifact that Find read.
-	Delete(ctx context.Context, by credential.Actor, t artifact.Target) (contract.DeletedArtifact, error)
+	Delete(ctx context.Context, by credential.Actor, t artifact.Target) (time.Time, error)
 }
 
 // Views shows files, to members and to holders of links.
@@ -209,23 +210,23 @@ type Views interface {
 // LinkURLs builds the URLs of access links for those who hold their secrets.
 type LinkURLs interface {
 	// LinkURL checks the secret of a link without reading whether the link still opens; not_found for a wrong one.
-	LinkURL(r contract.ResolveRequest) (string, error)
+	LinkURL(public id.Public, blob string) (string, error)
 }
 
 // Resolver opens access links.
 type Resolver interface {
 	// Resolve checks the secret of a link and returns what it shows. Faults: InvalidRequest, NotFound for every link that
 	// does not open, RateLimitedArtifact with RetryAfter, DatabaseUnavailable.
-	Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error)
+	Resolve(ctx context.Context, public id.Public, blob string) (view.View, error)
 }
 
 // ArtifactViews shows the files of artifacts that Artifacts.Find read; not_found for what cannot be seen,
 // revision_retained for revisions without their files.
 type ArtifactViews interface {
-	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error)
+	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (view.View, error)
 	Pinned(
 		ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision,
-	) (contract.AgentView, error)
+	) (view.View, error)
 	// FileURLs returns how to build the signed URLs of files of a published revision. It reads no state.
 	FileURLs(by credential.Actor, a *artifact.Artifact, r id.Revision) (func(path string) string, error)
 }
@@ -242,7 +243,7 @@ type Comparisons interface {
 // RetryAfter, database_unavailable.
 type Live interface {
 	// Share answers a page that an access link opened.
-	Share(ctx context.Context, r contract.ResolveRequest, shown id.Revision) (live.Answer, error)
+	Share(ctx context.Context, public id.Public, blob string, shown id.Revision) (live.Answer, error)
 	// Member answers a page of a member.
 	Member(ctx context.Context, by credential.Actor, a id.Artifact, shown id.Revision) (live.Answer, error)
 }
@@ -268,19 +269,19 @@ type LinkLists interface {
 // LinkChanges makes and ends access links.
 type LinkChanges interface {
 	// Create answers with the share link that there is, if one is asked for and works.
-	Create(ctx context.Context, by credential.Actor, t sharing.Target, r contract.CreateLink) (contract.CreatedLink, error)
+	Create(ctx context.Context, by credential.Actor, t sharing.Target, r sharing.Request) (link.Record, error)
 	// Address makes a fresh address of a link, for limits.LinkURLLife; not_found for a link that does not open.
 	Address(ctx context.Context, by credential.Actor, l id.Link) (sharing.Address, error)
-	Revoke(ctx context.Context, by credential.Actor, l id.Link) (contract.RevokedLink, error)
+	Revoke(ctx context.Context, by credential.Actor, l id.Link) (time.Time, error)
 }
 
 // Visibility says who sees an artifact without an account.
 type Visibility interface {
 	// SetVisibility makes an artifact unlisted, with a share link, or private, which ends all its links.
-	SetVisibility(ctx context.Context, by credential.Actor, t sharing.Target, word string) (contract.Visibility, error)
+	SetVisibility(ctx context.Context, by credential.Actor, t sharing.Target, word string) (sharing.Visibility, error)
 	// Lock keeps all links of an artifact from opening it, until Unlock.
-	Lock(ctx context.Context, by credential.Actor, t sharing.Target) (contract.WebArtifact, error)
-	Unlock(ctx context.Context, by credential.Actor, t sharing.Target) (contract.WebArtifact, error)
+	Lock(ctx context.Context, by credential.Actor, t sharing.Target) error
+	Unlock(ctx context.Context, by credential.Actor, t sharing.Target) error
 }
 
 // Keys keeps API keys, for members with the right admin; forbidden for others.

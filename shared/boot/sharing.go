@@ -11,7 +11,6 @@ func (s *Services) Links(artifacts *artifact.Service) *sharing.Service {
 		Store:     s.stores.Links,
 		Changes:   s.stores.Links,
 		Addresses: artifacts.URLs,
-		Details:   artifacts,
 		Cursors:   artifacts.Cursors,
 		Now:       s.Config.Now,
 	}

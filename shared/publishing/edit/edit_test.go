@@ -21,13 +21,13 @@ func TestATextIsPublishedAsANewArtifact(t *testing.T) {
 		body := "<p>" + word()
 		r := succeed(t, s.publishes(edit.Text{Body: body, Mode: c.mode}))
 		p, size := r.Published, int64(len(body))
-		s.wantFiles(t, p.ArtifactID, map[string]string{c.path: body})
-		a := s.seen(t, p.ArtifactID)
-		if a.Current != p.RevisionID || a.Title != "A report" || p.Title != a.Title || a.Entrypoint != c.path {
+		s.wantFiles(t, p.Artifact, map[string]string{c.path: body})
+		a := s.seen(t, p.Artifact)
+		if a.Current != p.Revision || a.Title != "A report" || p.Title != a.Title || a.Entrypoint != c.path {
 			t.Errorf("%+v, and the answer %+v", a, p)
 		}
-		if !strings.HasSuffix(p.PrivateURL, string(a.ID)) || p.UnlistedURL != "" {
-			t.Errorf("the answer has %q and %q", p.PrivateURL, p.UnlistedURL)
+		if !strings.HasSuffix(p.PrivateURL, string(a.ID)) || p.ShareURL != "" {
+			t.Errorf("the answer has %q and %q", p.PrivateURL, p.ShareURL)
 		}
 		want := edit.Stats{
 			TotalFiles:    1,
@@ -55,7 +55,7 @@ func TestTheResultSaysWhatIsWrongWithThePages(t *testing.T) {
 			t.Errorf("%s: %+v", name, r.Warnings)
 		}
 	}
-	r = succeed(t, s.edits(r.Published.ArtifactID, "index.html", "gone.png", "index.html"))
+	r = succeed(t, s.edits(r.Published.Artifact, "index.html", "gone.png", "index.html"))
 	if len(r.Warnings.Warnings) > 0 {
 		t.Errorf("once mended: %+v", r.Warnings)
 	}
@@ -129,14 +129,14 @@ func TestTheSameBytesMakeNoRevision(t *testing.T) {
 	for name, do := range map[string]ask{"a text": revises, "an edit": edits} {
 		for range 2 {
 			r := succeed(t, do)
-			if r.Changed || r.Stats != (edit.Stats{}) || r.Published.RevisionID != current || r.Published.PrivateURL == "" {
+			if r.Changed || r.Stats != (edit.Stats{}) || r.Published.Revision != current || r.Published.PrivateURL == "" {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
 	}
 	s.wantNumber(t, a, 1)
 	succeed(t, s.revises(a, html("<p>other")))
-	if r := succeed(t, revises); r.Changed || r.Published.RevisionID != current {
+	if r := succeed(t, revises); r.Changed || r.Published.Revision != current {
 		t.Errorf("a repetition overwrites what came after its first answer: %+v", r)
 	}
 	s.wantFiles(t, a, map[string]string{"index.html": "<p>other"})

@@ -23,11 +23,11 @@ func TestAnEqualRequestOfALaterSessionHasEffect(t *testing.T) {
 	} {
 		for range 3 {
 			r := succeed(t, c.do)
-			if again := succeed(t, c.do); again.Published.RevisionID != r.Published.RevisionID || again.Stats != r.Stats {
+			if again := succeed(t, c.do); again.Published.Revision != r.Published.Revision || again.Stats != r.Stats {
 				t.Errorf("%s: its repetition answers %+v, the first time was %+v", c.name, again, r)
 			}
-			if now := s.seen(t, a); now.Current != r.Published.RevisionID {
-				t.Errorf("%s: it answers %s, and the newest is %s", c.name, r.Published.RevisionID, now.Current)
+			if now := s.seen(t, a); now.Current != r.Published.Revision {
+				t.Errorf("%s: it answers %s, and the newest is %s", c.name, r.Published.Revision, now.Current)
 			}
 			succeed(t, s.revises(a, html("<p>theirs "+word())))
 		}
@@ -40,16 +40,16 @@ func TestATextIsPublishedAgainOnceItsArtifactIsGone(t *testing.T) {
 	s.derived = true
 	do := s.publishes(html("<p>first"))
 	first := succeed(t, do).Published
-	if again := succeed(t, do).Published; again.RevisionID != first.RevisionID {
-		t.Errorf("the repetition makes %s beside %s", again.ArtifactID, first.ArtifactID)
+	if again := succeed(t, do).Published; again.Revision != first.Revision {
+		t.Errorf("the repetition makes %s beside %s", again.Artifact, first.Artifact)
 	}
-	s.delete(t, first.ArtifactID)
+	s.delete(t, first.Artifact)
 	second := succeed(t, do).Published
-	if second.ArtifactID == first.ArtifactID {
+	if second.Artifact == first.Artifact {
 		t.Error("it answers an artifact that is deleted")
 	}
-	if again := succeed(t, do).Published; again.RevisionID != second.RevisionID {
-		t.Errorf("the repetition makes %s beside %s", again.ArtifactID, second.ArtifactID)
+	if again := succeed(t, do).Published; again.Revision != second.Revision {
+		t.Errorf("the repetition makes %s beside %s", again.Artifact, second.Artifact)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestADerivedKeyIsUsedUpInTheEnd(t *testing.T) {
 	s.derived = true
 	do := s.publishes(html("<p>first"))
 	for range 50 {
-		s.delete(t, succeed(t, do).Published.ArtifactID)
+		s.delete(t, succeed(t, do).Published.Artifact)
 	}
 	_, err := do(t)
 	wantCode(t, "the next one", err, fault.InvalidIdempotencyKey)

@@ -58,7 +58,7 @@ func TestAnUnchangedUploadMakesNoRevision(t *testing.T) {
 	}
 	current, do := s.seen(t, a).Current, s.uploads(t, sameUpload(a))
 	for range 2 {
-		if r := succeed(t, do); r.Changed || r.Stats != (edit.Stats{}) || r.Published.RevisionID != current {
+		if r := succeed(t, do); r.Changed || r.Stats != (edit.Stats{}) || r.Published.Revision != current {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -81,7 +81,7 @@ func TestAnUnchangedUploadMakesNoRevision(t *testing.T) {
 		})
 	}
 	succeed(t, s.edits(a, "index.html", "page", "leaf"))
-	if r := succeed(t, do); r.Changed || r.Published.RevisionID != current {
+	if r := succeed(t, do); r.Changed || r.Published.Revision != current {
 		t.Errorf("a repetition overwrites what came after its first answer: %+v", r)
 	}
 	s.wantNumber(t, a, 4)

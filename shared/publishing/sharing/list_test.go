@@ -79,15 +79,6 @@ func wantOpens(t *testing.T, e *env, l link.Link, url string, until time.Time) {
 	}
 }
 
-func TestMintAnswersTheSameURLAsAddress(t *testing.T) {
-	e := newEnv(t)
-	l := e.addLink(link.Share, asStored)
-	e.target()
-	minted, err := e.Mint(t.Context(), e.by, l.ID)
-	expect.Code(t, err, "")
-	wantOpens(t, e, l, minted.URL, now.Add(limits.LinkURLLife))
-}
-
 func TestT48AForeignLinkCostsAsMuchAsAMissingOne(t *testing.T) {
 	foreign, missing := newEnv(t), newEnv(t)
 	l := foreign.addLink(link.Share, func(l *link.Link) { l.Workspace = id.NewWorkspace() })
