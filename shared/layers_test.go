@@ -54,6 +54,11 @@ var rooms = []room{
 		reason:   "an adapter serves the ports of the core and can be exchanged without its neighbours",
 	},
 	{
+		name:     "shapes",
+		packages: []string{"functions/wire"},
+		reason:   "the shapes of the contract are made alike for every host, so they know none",
+	},
+	{
 		name: "hosts",
 		packages: []string{
 			"functions/api",
@@ -116,6 +121,7 @@ var bans = []ban{
 	{"functions/render", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
 	{"functions/app", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
 	{"functions/mcp", "vitrine/shared/adapter/dynamo", "hosts know services, not stores"},
+	{"functions/wire", "vitrine/shared/adapter", "shapes are made of what the core answers, for any transport"},
 	{"functions/mcp/transport", "github.com/modelcontextprotocol/", "the transport stands before any handler of the protocol"},
 	{"functions/jobs", "vitrine/shared", "assembly wires jobs; the host only runs them"},
 	{"functions/app/pages", "vitrine/shared", "pages know what they show and nothing else"},

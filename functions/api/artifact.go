@@ -5,6 +5,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"vitrine/functions/wire"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
@@ -60,8 +61,8 @@ func (h *Host) list(ctx context.Context, call *web.Request, in *listInput) (cont
 	if err := in.refuseBlank(); err != nil {
 		return contract.ArtifactList{}, err
 	}
-	rows, info, err := h.Artifacts.List(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
-	return contract.ArtifactList{Data: contract.Rows(rows, artifact.Artifact.Summary), PageInfo: info}, err
+	rows, next, err := h.Artifacts.List(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	return contract.ArtifactList{Data: contract.Rows(rows, wire.ArtifactSummary), PageInfo: contract.Page(next)}, err
 }
 
 type artifactInput struct {
@@ -89,22 +90,26 @@ func target(call *web.Request) artifact.Target {
 	}
 }
 
-func (h *Host) delete(ctx context.Context, call *web.Request, _ *artifactInput) (contract.DeletedArtifact, error) {
-	return h.Artifacts.Delete(ctx, call.Actor, target(call))
+func (h *Host) delete(ctx context.Context, call *web.Request, in *artifactInput) (contract.DeletedArtifact, error) {
+	at, err := h.Artifacts.Delete(ctx, call.Actor, target(call))
+	return contract.DeletedArtifact{ArtifactID: id.Artifact(in.Artifact), DeletedAt: contract.At(at)}, err
 }
 
 func (h *Host) publish(ctx context.Context, call *web.Request, in *publishInput) (contract.Published, error) {
 	t := target(call)
 	t.RequestedID = id.Artifact(in.Artifact)
-	return h.Artifacts.Publish(ctx, call.Actor, t)
+	p, err := h.Artifacts.Publish(ctx, call.Actor, t)
+	return published(p, call.Actor.Key), err
 }
 
 func (h *Host) latest(ctx context.Context, call *web.Request, _ *artifactInput) (contract.AgentView, error) {
-	return h.Views.Latest(ctx, call.Actor, call.Artifact)
+	v, err := h.Views.Latest(ctx, call.Actor, call.Artifact)
+	return wire.AgentView(v, call.Actor), err
 }
 
 func (h *Host) pinned(ctx context.Context, call *web.Request, _ *revisionInput) (contract.AgentView, error) {
-	return h.Views.Pinned(ctx, call.Actor, call.Artifact, call.Revision)
+	v, err := h.Views.Pinned(ctx, call.Actor, call.Artifact, call.Revision)
+	return wire.AgentView(v, call.Actor), err
 }
 
 type fileInput struct {
@@ -114,7 +119,11 @@ type fileInput struct {
 }
 
 func (h *Host) fileContent(ctx context.Context, call *web.Request, in *fileInput) (contract.FileContent, error) {
-	return h.Views.File(ctx, call.Actor, call.Artifact, id.Revision(in.Revision), in.Path)
+	f, err := h.Views.File(ctx, call.Actor, call.Artifact, id.Revision(in.Revision), in.Path)
+	if err != nil {
+		return contract.FileContent{}, err
+	}
+	return wire.FileContent(f)
 }
 
 func (h *Host) revisions(ctx context.Context, call *web.Request, _ *artifactInput) (contract.RevisionList, error) {
@@ -128,7 +137,7 @@ func (h *Host) revisionsOf(
 	if err != nil {
 		return contract.RevisionList{}, err
 	}
-	return contract.RevisionList{ArtifactID: a.ID, Items: contract.Rows(rows, artifact.Revision.Summary)}, nil
+	return contract.RevisionList{ArtifactID: a.ID, Items: contract.Rows(rows, wire.RevisionSummary)}, nil
 }
 
 type tokenInput struct {
@@ -136,7 +145,8 @@ type tokenInput struct {
 }
 
 func (h *Host) public(ctx context.Context, in *tokenInput) (contract.PublicAgentView, error) {
-	return h.Views.Public(ctx, in.Token)
+	v, err := h.Views.Public(ctx, in.Token)
+	return wire.PublicAgentView(v), err
 }
 
 type resolveInput struct {
@@ -144,5 +154,6 @@ type resolveInput struct {
 }
 
 func (h *Host) resolve(ctx context.Context, in *resolveInput) (contract.Resolved, error) {
-	return h.Views.Resolve(ctx, in.Body)
+	v, err := h.Views.Resolve(ctx, in.Body.PublicID, in.Body.Blob)
+	return wire.Resolved(v), err
 }

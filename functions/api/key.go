@@ -52,8 +52,8 @@ func (h *Host) keys(ctx context.Context, call *web.Request, in *wideListInput) (
 	if err != nil {
 		return contract.WebKeyList{}, err
 	}
-	keys, info, err := h.Keys.List(ctx, call.Actor, credential.AllKeys, p)
-	return contract.WebKeyList{Items: contract.Rows(keys, webKey), PageInfo: info}, err
+	keys, next, err := h.Keys.List(ctx, call.Actor, credential.AllKeys, p)
+	return contract.WebKeyList{Items: contract.Rows(keys, webKey), PageInfo: contract.Page(next)}, err
 }
 
 type createKeyInput struct {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"vitrine/functions/wire"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
@@ -161,24 +162,38 @@ func shared(call *web.Request, a string) sharing.Target {
 }
 
 func (h *Host) createLink(ctx context.Context, call *web.Request, in *createLinkInput) (contract.CreatedLink, error) {
-	return h.Links.Create(ctx, call.Actor, shared(call, in.Artifact), in.Body)
+	asked := sharing.Request{Kind: link.Kind(in.Body.Type), Revision: in.Body.RevisionID}
+	if end := in.Body.ExpiresAt; end != nil {
+		asked.ExpiresAt = &end.Time
+	}
+	l, err := h.Links.Create(ctx, call.Actor, shared(call, in.Artifact), asked)
+	return contract.CreatedLink{
+		ID:         l.ID,
+		Type:       string(l.Kind),
+		ArtifactID: l.Artifact,
+		RevisionID: l.Revision,
+		CreatedAt:  contract.At(l.CreatedAt.Time),
+	}, err
 }
 
 func (h *Host) mintLink(ctx context.Context, call *web.Request, in *linkInput) (contract.MintedLink, error) {
-	return h.Links.Mint(ctx, call.Actor, id.Link(in.Link))
+	fresh, err := h.Links.Address(ctx, call.Actor, id.Link(in.Link))
+	return contract.MintedLink{URL: fresh.URL}, err
 }
 
 func (h *Host) revokeLink(ctx context.Context, call *web.Request, in *linkInput) (contract.RevokedLink, error) {
-	return h.Links.Revoke(ctx, call.Actor, id.Link(in.Link))
+	at, err := h.Links.Revoke(ctx, call.Actor, id.Link(in.Link))
+	return contract.RevokedLink{AccessLinkID: id.Link(in.Link), RevokedAt: contract.At(at)}, err
 }
 
 func (h *Host) links(ctx context.Context, call *web.Request, in *artifactInput) (contract.LinkList, error) {
 	links, err := h.Links.List(ctx, call.Actor, shared(call, in.Artifact))
-	return contract.LinkList{ArtifactID: id.Artifact(in.Artifact), Items: contract.Rows(links, link.Link.Row)}, err
+	return contract.LinkList{ArtifactID: id.Artifact(in.Artifact), Items: contract.Rows(links, wire.LinkRow)}, err
 }
 
 func (h *Host) setVisibility(ctx context.Context, call *web.Request, in *visibilityInput) (contract.Visibility, error) {
-	return h.Links.SetVisibility(ctx, call.Actor, shared(call, in.Artifact), in.Body.Visibility)
+	v, err := h.Links.SetVisibility(ctx, call.Actor, shared(call, in.Artifact), in.Body.Visibility)
+	return wire.Visibility(v), err
 }
 
 func (h *Host) allLinks(ctx context.Context, call *web.Request, in *wideListInput) (contract.WebLinkList, error) {
@@ -186,8 +201,8 @@ func (h *Host) allLinks(ctx context.Context, call *web.Request, in *wideListInpu
 	if err != nil {
 		return contract.WebLinkList{}, err
 	}
-	links, info, err := h.Links.All(ctx, call.Actor, p)
-	return contract.WebLinkList{Items: contract.Rows(links, link.Link.WebRow), PageInfo: info}, err
+	links, next, err := h.Links.All(ctx, call.Actor, p)
+	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: contract.Page(next)}, err
 }
 
 // artifactLinksInput is wideListInput with a path.
@@ -210,14 +225,28 @@ func (h *Host) webLinks(ctx context.Context, call *web.Request, in *artifactLink
 	if err != nil {
 		return contract.WebLinkList{}, err
 	}
-	links, info, err := h.Links.Of(ctx, call.Actor, sharing.Target{RequestedID: id.Artifact(in.Artifact)}, p)
-	return contract.WebLinkList{Items: contract.Rows(links, link.Link.WebRow), PageInfo: info}, err
+	links, next, err := h.Links.Of(ctx, call.Actor, sharing.Target{RequestedID: id.Artifact(in.Artifact)}, p)
+	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: contract.Page(next)}, err
 }
 
 func (h *Host) lockLinks(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Links.Lock(ctx, call.Actor, shared(call, in.Artifact))
+	err := h.Links.Lock(ctx, call.Actor, shared(call, in.Artifact))
+	return h.afterLinkLock(ctx, call, in, true, err)
 }
 
 func (h *Host) unlockLinks(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Links.Unlock(ctx, call.Actor, shared(call, in.Artifact))
+	err := h.Links.Unlock(ctx, call.Actor, shared(call, in.Artifact))
+	return h.afterLinkLock(ctx, call, in, false, err)
+}
+
+// afterLinkLock answers an artifact as it is now, but with its links as the command left them.
+func (h *Host) afterLinkLock(
+	ctx context.Context, call *web.Request, in *artifactInput, locked bool, err error,
+) (contract.WebArtifact, error) {
+	if err != nil {
+		return contract.WebArtifact{}, err
+	}
+	d, err := h.Artifacts.Detail(ctx, call.Actor, id.Artifact(in.Artifact))
+	d.LinksLocked = locked
+	return webArtifact(d), err
 }

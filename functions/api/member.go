@@ -97,12 +97,13 @@ func (h *Host) webArtifacts(ctx context.Context, call *web.Request, in *listInpu
 	if err := in.refuseBlank(); err != nil {
 		return contract.WebArtifactList{}, err
 	}
-	rows, info, err := h.Artifacts.ListAll(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
-	return contract.WebArtifactList{Items: contract.Rows(rows, webArtifactRow(h.Artifacts.Now())), PageInfo: info}, err
+	rows, next, err := h.Artifacts.ListAll(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	return contract.WebArtifactList{Items: contract.Rows(rows, webArtifactRow(h.Artifacts.Now())), PageInfo: contract.Page(next)}, err
 }
 
 func (h *Host) webArtifact(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Artifacts.Detail(ctx, call.Actor, id.Artifact(in.Artifact))
+	d, err := h.Artifacts.Detail(ctx, call.Actor, id.Artifact(in.Artifact))
+	return webArtifact(d), err
 }
 
 type completeInput struct {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"vitrine/functions/wire"
 	"vitrine/shared/platform/contract"
 )
 
@@ -22,10 +23,10 @@ func (h *Host) publicPage(w http.ResponseWriter, r *http.Request) error {
 	head.Set("Cache-Control", "no-store")
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("Vary", "Accept")
-	if v.EphemeralTier {
+	if v.Ephemeral {
 		head.Set("X-Robots-Tag", "noindex, nofollow")
 	}
-	w.Write([]byte(page(v)))
+	w.Write([]byte(page(wire.PublicAgentView(v))))
 	return nil
 }
 

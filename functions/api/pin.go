@@ -59,11 +59,13 @@ func pinning(call *web.Request, in *artifactInput) artifact.Target {
 }
 
 func (h *Host) pin(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Artifacts.Pin(ctx, call.Actor, pinning(call, in))
+	d, err := h.Artifacts.Pin(ctx, call.Actor, pinning(call, in))
+	return webArtifact(d), err
 }
 
 func (h *Host) unpin(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	return h.Artifacts.Unpin(ctx, call.Actor, pinning(call, in))
+	d, err := h.Artifacts.Unpin(ctx, call.Actor, pinning(call, in))
+	return webArtifact(d), err
 }
 
 func (h *Host) webRevisions(ctx context.Context, call *web.Request, in *artifactInput) (contract.RevisionList, error) {
@@ -80,5 +82,6 @@ type renameInput struct {
 }
 
 func (h *Host) rename(ctx context.Context, call *web.Request, in *renameInput) (contract.DisplayMetadata, error) {
-	return h.Artifacts.Rename(ctx, call.Actor, call.Artifact, in.Body.Title)
+	title, err := h.Artifacts.Rename(ctx, call.Actor, call.Artifact, in.Body.Title)
+	return contract.DisplayMetadata{Title: title}, err
 }

@@ -3,17 +3,66 @@ package api
 import (
 	"time"
 
+	"vitrine/functions/wire"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
 )
+
+// published is the answer to a publication by a key.
+func published(p artifact.PublishedRevision, by credential.Key) contract.Published {
+	out := contract.Published{
+		ArtifactID:         p.Artifact,
+		RevisionID:         p.Revision,
+		Title:              p.Title,
+		RevisionContentURL: p.ContentURL,
+		AgentViewURL:       p.ViewURL,
+		ExpiresAt:          contract.At(p.ExpiresAt),
+		Bundle:             wire.Bundle(p.Bundle),
+		PrivateURL:         p.PrivateURL,
+		UnlistedURL:        p.ShareURL,
+	}
+	if by.FromAgent {
+		out.URL = p.ShareURL
+	}
+	return out
+}
+
+// webArtifact is an artifact as its members see it.
+func webArtifact(d artifact.Detail) contract.WebArtifact {
+	out := contract.WebArtifact{
+		WebArtifactRow: contract.WebArtifactRow{
+			ID:               d.ID,
+			Title:            d.Title,
+			Status:           d.Status,
+			LatestRevisionID: d.Revision,
+			Pinned:           d.Pinned,
+			Lockdown:         d.LinksLocked,
+			LastPublishedAt:  contract.AtOrNull(d.PublishedAt.Time),
+			AutoDeleteAt:     contract.AtOrNull(d.EndsAt.Time),
+		},
+		Entrypoint: d.Entrypoint,
+		FileCount:  d.FileCount,
+		SizeBytes:  d.Size,
+	}
+	if p := d.Preview; p != nil {
+		out.Viewer = &contract.WebViewer{IframeSrc: p.URL, RenderMode: string(p.Mode)}
+	}
+	return out
+}
 
 // webArtifactRow makes rows of the list of a member at an instant.
 func webArtifactRow(now time.Time) func(artifact.Artifact) contract.WebArtifactRow {
-	return func(a artifact.Artifact) contract.WebArtifactRow { return a.Row(now) }
+	return func(a artifact.Artifact) contract.WebArtifactRow { return webArtifact(a.Detail(now)).WebArtifactRow }
 }
 
 // webKey is an API key in the list of a member.
 func webKey(k credential.Key) contract.WebKey {
 	return contract.WebKey{APIKeySummary: k.Summary(), Revoked: !k.RevokedAt.IsZero()}
+}
+
+// webLinkRow is an access link in the list of a member.
+func webLinkRow(l link.Link) contract.WebLinkRow {
+	return contract.WebLinkRow{AccessLink: wire.AccessLink(l), Revoked: !l.RevokedAt.IsZero()}
 }

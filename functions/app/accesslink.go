@@ -11,6 +11,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/view"
 )
 
 // unlisted sets the headers of pages about access links: no other site and no crawler learns of them.
@@ -29,16 +30,16 @@ func (h *Host) openPasted(w http.ResponseWriter, r *http.Request) error {
 	}
 	link := pasted(form["link"], id.Public(r.PathValue("publicId")))
 	web.RedactSecret(r.Context(), link.Blob)
-	address, err := h.Views.LinkURL(link)
+	address, err := h.Views.LinkURL(link.PublicID, link.Blob)
 	if err != nil {
 		return unshown(err)
 	}
-	resolved, err := h.Views.Resolve(r.Context(), link)
+	shown, err := h.Views.Resolve(r.Context(), link.PublicID, link.Blob)
 	if err != nil {
 		return unshown(unopened(err))
 	}
 	w.Header().Set(policyHeader, policyViewer(h.contentOrigin()))
-	return h.page(w, http.StatusOK, h.opened(link, resolved, address))
+	return h.page(w, http.StatusOK, h.opened(link, shown, address))
 }
 
 // unshown gives a link that does not open the page that its viewer shows then, for every reason.
@@ -64,24 +65,23 @@ func pasted(text string, public id.Public) contract.ResolveRequest {
 }
 
 // opened is the page of what a link opens.
-func (h *Host) opened(link contract.ResolveRequest, resolved contract.Resolved, address string) pages.Opened {
-	view := resolved.AgentView
+func (h *Host) opened(link contract.ResolveRequest, v view.View, address string) pages.Opened {
 	return pages.Opened{
-		Panel:    h.panel(view, address),
+		Panel:    h.panel(v, address),
 		PublicID: string(link.PublicID),
 		Blob:     link.Blob,
-		Revision: string(view.RevisionID),
-		Title:    resolved.Title,
-		Mode:     resolved.RenderMode,
+		Revision: string(v.Revision.ID),
+		Title:    v.Title,
+		Mode:     string(v.Revision.Mode),
 		Shown: pages.Shown{
-			Entrypoint: view.Entrypoint,
-			Source:     resolved.IframeSrc,
-			Framed:     shownInFrames(view.Entrypoint),
+			Entrypoint: v.Revision.Entrypoint,
+			Source:     v.Entrypoint.Frame(),
+			Framed:     shownInFrames(v.Revision.Entrypoint),
 			Shared:     true,
 		},
-		CreatedAt: view.CreatedAt.Time,
-		ExpiresAt: view.ExpiresAt.Time,
-		Pinned:    resolved.Pinned,
+		CreatedAt: v.Artifact.CreatedAt,
+		ExpiresAt: v.Artifact.ExpiresAt,
+		Pinned:    !v.Artifact.PinnedAt.IsZero(),
 	}
 }
 
@@ -91,7 +91,7 @@ func (h *Host) qr(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	address, err := h.Views.LinkURL(link)
+	address, err := h.Views.LinkURL(link.PublicID, link.Blob)
 	if err != nil {
 		return unopened(err)
 	}

@@ -20,29 +20,32 @@ import (
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/web"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/view"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
 // resolver is a Resolver that is a function.
-type resolver func(context.Context, contract.ResolveRequest) (contract.Resolved, error)
+type resolver func(ctx context.Context, public id.Public, blob string) (view.View, error)
 
-func (f resolver) Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
-	return f(ctx, r)
+func (f resolver) Resolve(ctx context.Context, public id.Public, blob string) (view.View, error) {
+	return f(ctx, public, blob)
 }
 
 // LinkURL takes every secret but "wrong" and none.
-func (s shown) LinkURL(r contract.ResolveRequest) (string, error) {
+func (s shown) LinkURL(public id.Public, secret string) (string, error) {
 	app := "http://localhost:8704"
 	if g, ok := s.Resolver.(*gallery); ok {
 		app = g.appURL
 	}
-	if r.Blob == "wrong" || r.Blob == "" {
+	if secret == "wrong" || secret == "" {
 		return "", fault.NewCode(fault.NotFound)
 	}
-	return app + "/al/" + string(r.PublicID) + "#" + r.Blob, nil
+	return app + "/al/" + string(public) + "#" + secret, nil
 }
 
 const (
@@ -52,14 +55,12 @@ const (
 )
 
 // opens is a resolver that answers every link.
-func opens(_ context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
-	return contract.Resolved{Title: string(r.PublicID) + " " + r.Blob, RenderMode: "html"}, nil
+func opens(_ context.Context, public id.Public, blob string) (view.View, error) {
+	return view.View{Revision: artifact.Revision{Mode: media.HTML}, Title: string(public) + " " + blob}, nil
 }
 
 func refuses(err error) resolver {
-	return func(context.Context, contract.ResolveRequest) (contract.Resolved, error) {
-		return contract.Resolved{}, err
-	}
+	return func(context.Context, id.Public, string) (view.View, error) { return view.View{}, err }
 }
 
 // host is the app host at localhost with the given resolver; what it logs goes to the buffer.
@@ -258,7 +259,7 @@ func TestTheLogNamesNoLink(t *testing.T) {
 }
 
 func TestPanicBecomesAnAnswer(t *testing.T) {
-	h, lines := host(resolver(func(context.Context, contract.ResolveRequest) (contract.Resolved, error) {
+	h, lines := host(resolver(func(context.Context, id.Public, string) (view.View, error) {
 		panic("the case fell: " + blob)
 	}))
 	r := send(h.Handler(), "POST", "/api/access-links/resolve", opening)

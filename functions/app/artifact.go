@@ -11,7 +11,6 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/async"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -99,7 +98,7 @@ type shownArtifact struct {
 	revisions []artifact.Revision
 	after     string // the cursor that the page of links began after, empty: the first page
 	links     []link.Link
-	following contract.PageInfo // of links
+	following string // of links
 }
 
 // readArtifact reads an artifact once, and then what belongs to it side by side.
@@ -248,7 +247,7 @@ func target(
 }
 
 func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	err := h.changeArtifact(w, r, v, idempotency.PinArtifact, h.Artifacts.Pin, "")
+	err := h.changeArtifact(w, r, v, bulkChanges["pin"], "")
 	if fault.CodeOf(err) == fault.PinnedArtifactCap {
 		return explained{err, pages.Message{
 			Heading: "No pins left",
@@ -263,23 +262,22 @@ func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) err
 }
 
 func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.changeArtifact(w, r, v, idempotency.UnpinArtifact, h.Artifacts.Unpin, "")
+	return h.changeArtifact(w, r, v, bulkChanges["unpin"], "")
 }
 
 // changeArtifact changes the artifact in the path and shows it again, at a section of its page.
 func (h *Host) changeArtifact(
-	w http.ResponseWriter, r *http.Request, v browserSession, operation idempotency.Operation,
-	change func(context.Context, credential.Actor, artifact.Target) (contract.WebArtifact, error), section string,
+	w http.ResponseWriter, r *http.Request, v browserSession, what change, section string,
 ) error {
 	form, err := readForm(r)
 	if err != nil {
 		return err
 	}
-	t, err := target(r, v, operation, form)
+	t, err := target(r, v, what.operation, form)
 	if err != nil {
 		return err
 	}
-	if _, err := change(r.Context(), v.Actor, t); err != nil {
+	if err := what.run(h, r.Context(), v.Actor, t); err != nil {
 		return err
 	}
 	redirect(w, artifactPath(t.RequestedID)+section)

@@ -7,7 +7,6 @@ import (
 
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/platform/contract"
 )
 
 func TestThePrivateViewerFramesItsArtifact(t *testing.T) {
@@ -88,8 +87,8 @@ func TestTheMadeLinkIsForOneRevision(t *testing.T) {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.wanted.Type != "revision" || in.wanted.RevisionID != oldID ||
-		!in.wanted.ExpiresAt.Equal(contract.At(noon.Add(3600e9)).Time) {
+	if in.wanted.Kind != "revision" || in.wanted.Revision != oldID ||
+		!in.wanted.ExpiresAt.Equal(noon.Add(3600e9)) {
 		t.Errorf("asked for %+v", in.wanted)
 	}
 	for _, target := range in.targets {

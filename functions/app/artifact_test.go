@@ -10,7 +10,6 @@ import (
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/sharing"
@@ -173,17 +172,17 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 	for name, tt := range map[string]struct {
 		scene, path string
 		fields      url.Values
-		wanted      contract.CreateLink
+		wanted      sharing.Request
 		has         string
 	}{
-		"a share link":       {private, "/links", url.Values{"shows": {"share"}}, contract.CreateLink{Type: "share"}, "ends on <time datetime=\"2026-03-17T12:00:00Z\""},
-		"one that was there": {"", "/links", url.Values{"shows": {"share"}, "ends": {"1h"}}, contract.CreateLink{Type: "share", ExpiresAt: new(contract.At(noon.Add(time.Hour)))}, "ends on <time datetime=\"2026-03-15T08:00:00Z\""},
+		"a share link":       {private, "/links", url.Values{"shows": {"share"}}, sharing.Request{Kind: "share"}, "ends on <time datetime=\"2026-03-17T12:00:00Z\""},
+		"one that was there": {"", "/links", url.Values{"shows": {"share"}, "ends": {"1h"}}, sharing.Request{Kind: "share", ExpiresAt: new(noon.Add(time.Hour))}, "ends on <time datetime=\"2026-03-15T08:00:00Z\""},
 		"a revision link": {
-			"", "/links", url.Values{"shows": {oldID}, "ends": {"1h"}}, contract.CreateLink{Type: "revision", RevisionID: oldID, ExpiresAt: new(contract.At(noon.Add(time.Hour)))},
+			"", "/links", url.Values{"shows": {oldID}, "ends": {"1h"}}, sharing.Request{Kind: "revision", Revision: oldID, ExpiresAt: new(noon.Add(time.Hour))},
 			"ends on <time datetime=\"2026-03-14T13:00:00Z\"",
 		},
-		"a fresh address": {"", "/links/" + pinnedID + "/address", nil, contract.CreateLink{}, "until <time datetime=\"2026-03-14T14:00:00Z\""},
-		"unlisted":        {private, "/unlisted", nil, contract.CreateLink{}, "until <time datetime=\"2026-03-15T12:00:00Z\""},
+		"a fresh address": {"", "/links/" + pinnedID + "/address", nil, sharing.Request{}, "until <time datetime=\"2026-03-14T14:00:00Z\""},
+		"unlisted":        {private, "/unlisted", nil, sharing.Request{}, "until <time datetime=\"2026-03-15T12:00:00Z\""},
 	} {
 		s := newHouse()
 		s.scene = tt.scene
@@ -205,9 +204,9 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 			strings.Contains(lines.String(), blob) {
 			t.Errorf("%s: the secret gets about: %v %s", name, r.Header, lines)
 		}
-		if got, want := s.wanted, tt.wanted; got.Type != want.Type || got.RevisionID != want.RevisionID ||
+		if got, want := s.wanted, tt.wanted; got.Kind != want.Kind || got.Revision != want.Revision ||
 			(got.ExpiresAt == nil) != (want.ExpiresAt == nil) || got.ExpiresAt != nil &&
-			!got.ExpiresAt.Equal(want.ExpiresAt.Time) {
+			!got.ExpiresAt.Equal(*want.ExpiresAt) {
 			t.Errorf("%s: asked for %+v", name, got)
 		}
 		expect.Lacks(t, name, text(t, signedIn(h, "GET", artifactPage, nil))+text(t, signedIn(h, "GET", "/access-links", nil)),

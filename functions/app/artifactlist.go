@@ -12,7 +12,6 @@ import (
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/platform/async"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 )
@@ -46,10 +45,10 @@ func (h *Host) artifacts(w http.ResponseWriter, r *http.Request, v browserSessio
 // listArtifacts reads one page. All artifacts are counted beside its first page.
 func (h *Host) listArtifacts(r *http.Request, v browserSession, p *pages.Artifacts) error {
 	after := r.URL.Query().Get("after")
-	var info contract.PageInfo
+	var next string
 	err := async.All(func() (err error) {
 		var list []artifact.Artifact
-		list, info, err = h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Cursor: after})
+		list, next, err = h.Artifacts.ListAll(r.Context(), v.Actor, artifact.Page{Cursor: after})
 		p.Items = h.artifactRows(list)
 		return err
 	}, func() error {
@@ -58,7 +57,7 @@ func (h *Host) listArtifacts(r *http.Request, v browserSession, p *pages.Artifac
 		}
 		return nil
 	})
-	p.Pages = pagesOf(artifactsPath, after, info)
+	p.Pages = pagesOf(artifactsPath, after, next)
 	return err
 }
 

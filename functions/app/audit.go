@@ -32,8 +32,8 @@ func (h *Host) story(
 ) (events []event.Event, told story, err error) {
 	told = story{self: v.Member.ID, names: map[id.Key]string{}}
 	err = async.All(func() error {
-		list, info, err := h.Account.Story(ctx, v.Actor, p)
-		events, *turns = list, pagesOf("/audit", p.Cursor, info)
+		list, next, err := h.Account.Story(ctx, v.Actor, p)
+		events, *turns = list, pagesOf("/audit", p.Cursor, next)
 		return err
 	}, func() error {
 		keys, _, err := h.Keys.List(ctx, v.Actor, credential.LiveKeys, cursor.Page{Limit: limits.MaxPage})

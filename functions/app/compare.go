@@ -197,8 +197,8 @@ func (c shownComparison) lead(p *pages.Comparison) {
 		q.After = ""
 		p.First = q.path()
 	}
-	if c.PageInfo.HasMore && c.PageInfo.NextCursor != nil {
-		q.After = *c.PageInfo.NextCursor
+	if c.Next != "" {
+		q.After = c.Next
 		p.Next = q.path()
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/oauth"
 	"vitrine/shared/platform/async"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -22,7 +21,7 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 	var agents []agentauth.Registration
 	var linked []delegation.Delegation
 	var grants []oauth.Grant
-	var moreAgents, moreLinked, moreApps contract.PageInfo
+	var moreAgents, moreLinked, moreApps string
 	err := async.All(
 		func() (err error) {
 			agents, moreAgents, err = h.Agents.Connections(r.Context(), v.Actor, cursor.Page{Cursor: at.Get("agents")})
@@ -70,7 +69,7 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 }
 
 // connectionPages are the ways around one of the lists; at are the places in all of them.
-func connectionPages(at url.Values, list string, info contract.PageInfo) pages.Pages {
+func connectionPages(at url.Values, list, next string) pages.Pages {
 	p := pages.Pages{Of: list}
 	path := func(after string) string {
 		to := url.Values{}
@@ -87,8 +86,8 @@ func connectionPages(at url.Values, list string, info contract.PageInfo) pages.P
 	if at.Get(list) != "" {
 		p.First = path("")
 	}
-	if info.NextCursor != nil {
-		p.Next = path(*info.NextCursor)
+	if next != "" {
+		p.Next = path(next)
 	}
 	return p
 }

@@ -66,13 +66,13 @@ func (s agents) Refuse(ctx context.Context, _ credential.Actor, token string) er
 
 func (s agents) Connections(
 	ctx context.Context, by credential.Actor, p cursor.Page,
-) ([]agentauth.Registration, contract.PageInfo, error) {
+) ([]agentauth.Registration, string, error) {
 	if s.empty {
-		return nil, contract.PageInfo{}, nil
+		return nil, "", nil
 	}
 	one, err := s.Connection(ctx, by, agentID)
-	info, wrong := s.turn(p)
-	return []agentauth.Registration{one}, info, cmp.Or(err, wrong)
+	next, wrong := s.turn(p)
+	return []agentauth.Registration{one}, next, cmp.Or(err, wrong)
 }
 
 func (s agents) Connection(ctx context.Context, _ credential.Actor, r id.Registration) (agentauth.Registration, error) {
@@ -89,14 +89,14 @@ func (s agents) Connection(ctx context.Context, _ credential.Actor, r id.Registr
 }
 
 // turn answers what follows a page; "gone" is a cursor of nobody here.
-func (s *house) turn(p cursor.Page) (contract.PageInfo, error) {
+func (s *house) turn(p cursor.Page) (string, error) {
 	if p.Cursor == "gone" {
-		return contract.PageInfo{}, fault.New(fault.InvalidCursor, "not here")
+		return "", fault.New(fault.InvalidCursor, "not here")
 	}
 	if !s.more {
-		return contract.PageInfo{}, nil
+		return "", nil
 	}
-	return contract.PageInfo{HasMore: true, NextCursor: new("next+cursor")}, nil
+	return "next+cursor", nil
 }
 
 func (s *house) failing(ctx context.Context) error {
@@ -168,15 +168,15 @@ func (s apps) Deny(ctx context.Context, _ credential.Actor, request string) (str
 
 func (s apps) Grants(
 	ctx context.Context, by credential.Actor, p cursor.Page,
-) ([]oauth.Grant, contract.PageInfo, error) {
+) ([]oauth.Grant, string, error) {
 	if s.empty {
-		return nil, contract.PageInfo{}, nil
+		return nil, "", nil
 	}
 	g, err := s.Allowed(ctx, by, grantID)
 	own := g
 	own.Client, own.Name = oauth.CLI, "Vitrine command line"
-	info, wrong := s.turn(p)
-	return []oauth.Grant{g, own}, info, cmp.Or(err, wrong)
+	next, wrong := s.turn(p)
+	return []oauth.Grant{g, own}, next, cmp.Or(err, wrong)
 }
 
 func (s apps) Allowed(ctx context.Context, _ credential.Actor, public id.Public) (oauth.Grant, error) {

@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/lint"
+	"vitrine/shared/publishing/tree"
+	"vitrine/shared/publishing/view"
 )
 
 const (
@@ -47,14 +49,14 @@ type artifacts struct{ *house }
 
 func (s artifacts) ListAll(
 	ctx context.Context, _ credential.Actor, p artifact.Page,
-) ([]artifact.Artifact, contract.PageInfo, error) {
+) ([]artifact.Artifact, string, error) {
 	if err := s.called(ctx, "Web "+p.Cursor); err != nil || s.empty {
-		return nil, contract.PageInfo{}, err
+		return nil, "", err
 	}
 	if p.Cursor == "stale" {
-		return nil, contract.PageInfo{}, fault.NewCode(fault.InvalidCursor)
+		return nil, "", fault.NewCode(fault.InvalidCursor)
 	}
-	return s.shelved(), contract.PageInfo{HasMore: true, NextCursor: new("next+cursor")}, nil
+	return s.shelved(), "next+cursor", nil
 }
 
 func (s artifacts) Newest(ctx context.Context, _ credential.Actor) ([]artifact.Artifact, bool, error) {
@@ -120,7 +122,7 @@ func (s artifacts) Preview(ctx context.Context, _ credential.Actor, a *artifact.
 		p.Warnings = pageFindings
 	}
 	if s.scene == pinned {
-		p.Bundle = contract.Bundle{Status: "pending", RetryAfterSeconds: 42}
+		p.Bundle = artifact.Availability{Status: "pending", RetryAfter: 42 * time.Second}
 	}
 	return &p, nil
 }
@@ -208,55 +210,52 @@ type shelf struct{ *house }
 // views shows artifacts to members.
 type views struct{ *house }
 
-func (s views) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (contract.AgentView, error) {
+func (s views) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (view.View, error) {
 	if err := s.called(ctx, "Latest "+string(a.ID)); err != nil {
-		return contract.AgentView{}, err
+		return view.View{}, err
 	}
 	if s.scene == ended || s.scene == draft {
-		return contract.AgentView{}, fault.New(fault.NotFound, "nothing can be read")
+		return view.View{}, fault.New(fault.NotFound, "nothing can be read")
 	}
 	return s.view(a, newestID), nil
 }
 
 func (s views) Pinned(
 	ctx context.Context, _ credential.Actor, a *artifact.Artifact, r *artifact.Revision,
-) (contract.AgentView, error) {
+) (view.View, error) {
 	if err := s.called(ctx, "Pinned "+string(a.ID)); err != nil {
-		return contract.AgentView{}, err
+		return view.View{}, err
 	}
 	switch {
 	case r == nil || r.Artifact != a.ID || r.Status == artifact.Draft:
-		return contract.AgentView{}, fault.New(fault.NotFound, "no such revision")
+		return view.View{}, fault.New(fault.NotFound, "no such revision")
 	case r.Status == artifact.Retained:
-		return contract.AgentView{}, fault.New(fault.RevisionRetained, "its bytes are gone")
+		return view.View{}, fault.New(fault.RevisionRetained, "its bytes are gone")
 	}
 	return s.view(a, r.ID), nil
 }
 
-func (s views) view(a *artifact.Artifact, r id.Revision) contract.AgentView {
+func (s views) view(a *artifact.Artifact, r id.Revision) view.View {
 	token := "scripts"
 	if r == oldID {
 		token = "plain"
 	}
 	at := func(name string) string { return s.contentURL + "/v/" + token + "/" + name }
-	out := contract.AgentView{PublicAgentView: contract.PublicAgentView{
-		ArtifactID:         a.ID,
-		RevisionID:         r,
-		Title:              a.Title,
-		CreatedAt:          contract.At(a.CreatedAt),
-		ExpiresAt:          contract.At(a.ExpiresAt),
-		Entrypoint:         s.entrypoint(),
-		RevisionContentURL: at(s.entrypoint()),
-		Files: []contract.AgentViewFile{
-			viewFile(s.entrypoint(), media.Of(s.entrypoint()).ContentType, at(s.entrypoint()), 18_412),
-			viewFile("data/counts.csv", "text/csv; charset=utf-8", at("data/counts.csv"), 2_340_000),
+	return view.View{
+		Artifact:   *a,
+		Revision:   artifact.Revision{ID: r, Entrypoint: s.entrypoint()},
+		Title:      a.Title,
+		Entrypoint: address.FileURLs{Bytes: at(s.entrypoint())},
+		Files: []view.File{
+			fileAt(s.entrypoint(), at(s.entrypoint()), 18_412),
+			fileAt("data/counts.csv", at("data/counts.csv"), 2_340_000),
 		},
 		Bundle: s.bundle,
-	}}
-	if s.scene == closed { // members see the view, to learn so; its addresses are dead
-		out.Lockdown = &contract.ViewLockdowns{Platform: contract.ViewPlatforms{Artifact: contract.Locked{Locked: true, LockedAt: new(contract.At(noon))}}}
 	}
-	return out
+}
+
+func fileAt(path, url string, size int64) view.File {
+	return view.File{File: tree.File{Path: path, Size: size}, URLs: address.FileURLs{Bytes: url}}
 }
 
 func (s shelf) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error) {
@@ -299,9 +298,9 @@ func (s shelf) Revisions(ctx context.Context, _ credential.Actor, a *artifact.Ar
 	return out, nil
 }
 
-func (s shelf) Pin(ctx context.Context, _ credential.Actor, t artifact.Target) (contract.WebArtifact, error) {
+func (s shelf) Pin(ctx context.Context, _ credential.Actor, t artifact.Target) (artifact.Detail, error) {
 	s.commanded(t.Command)
-	return contract.WebArtifact{}, cmp.Or(s.called(ctx, "Pin "+string(t.RequestedID)), s.pinRefused)
+	return artifact.Detail{}, cmp.Or(s.called(ctx, "Pin "+string(t.RequestedID)), s.pinRefused)
 }
 
 func (s shelf) Restore(
@@ -311,27 +310,27 @@ func (s shelf) Restore(
 	return newestID, cmp.Or(s.called(ctx, "Restore "+string(t.RequestedID)+" "+string(from)), s.restoreRefused)
 }
 
-func (s shelf) Unpin(ctx context.Context, _ credential.Actor, t artifact.Target) (contract.WebArtifact, error) {
+func (s shelf) Unpin(ctx context.Context, _ credential.Actor, t artifact.Target) (artifact.Detail, error) {
 	s.commanded(t.Command)
-	return contract.WebArtifact{}, s.called(ctx, "Unpin "+string(t.RequestedID))
+	return artifact.Detail{}, s.called(ctx, "Unpin "+string(t.RequestedID))
 }
 
 func (s shelf) Rename(
 	ctx context.Context, _ credential.Actor, a *artifact.Artifact, title string,
-) (contract.DisplayMetadata, error) {
+) (string, error) {
 	if err := s.called(ctx, "Rename "+string(a.ID)); err != nil {
-		return contract.DisplayMetadata{}, err
+		return "", err
 	}
 	if strings.TrimSpace(title) == "" {
-		return contract.DisplayMetadata{}, fault.New(fault.InvalidRequest, "title must have 1 to 160 characters")
+		return "", fault.New(fault.InvalidRequest, "title must have 1 to 160 characters")
 	}
 	s.title2 = title
-	return contract.DisplayMetadata{Title: title}, nil
+	return title, nil
 }
 
-func (s shelf) Delete(ctx context.Context, _ credential.Actor, t artifact.Target) (contract.DeletedArtifact, error) {
+func (s shelf) Delete(ctx context.Context, _ credential.Actor, t artifact.Target) (time.Time, error) {
 	s.commanded(t.Command)
-	return contract.DeletedArtifact{}, s.called(ctx, "Delete "+string(t.Artifact.ID))
+	return noon, s.called(ctx, "Delete "+string(t.Artifact.ID))
 }
 
 // doorkeeper answers in place of what keeps access links.

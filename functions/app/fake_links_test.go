@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
@@ -52,15 +51,15 @@ func (s doorkeeper) links() []link.Link {
 
 func (s doorkeeper) Of(
 	ctx context.Context, _ credential.Actor, t sharing.Target, p cursor.Page,
-) ([]link.Link, contract.PageInfo, error) {
+) ([]link.Link, string, error) {
 	if err := s.called(ctx, "Of "+string(t.RequestedID)); err != nil {
-		return nil, contract.PageInfo{}, err
+		return nil, "", err
 	}
 	if t.RequestedID != artifactID || t.Artifact == nil {
-		return nil, contract.PageInfo{}, artifact.NotFound()
+		return nil, "", artifact.NotFound()
 	}
-	info, err := s.turn(p)
-	return s.links(), info, err
+	next, err := s.turn(p)
+	return s.links(), next, err
 }
 
 func (s doorkeeper) Find(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Shared, error) {
@@ -75,7 +74,7 @@ func (s doorkeeper) Find(ctx context.Context, _ credential.Actor, l id.Link) (sh
 // Overview has the links of the artifact, and two that lead to one that is not there any more.
 func (s doorkeeper) Overview(
 	ctx context.Context, _ credential.Actor, p cursor.Page,
-) ([]sharing.Shared, contract.PageInfo, error) {
+) ([]sharing.Shared, string, error) {
 	var out []sharing.Shared
 	for i, l := range s.links() {
 		one := sharing.Shared{Link: l, Artifact: s.found(l.Artifact)}
@@ -84,32 +83,31 @@ func (s doorkeeper) Overview(
 		}
 		out = append(out, one)
 	}
-	info, err := s.turn(p)
-	return out, info, cmp.Or(s.called(ctx, "Overview"), err)
+	next, err := s.turn(p)
+	return out, next, cmp.Or(s.called(ctx, "Overview"), err)
 }
 
 func (s doorkeeper) Create(
-	ctx context.Context, _ credential.Actor, t sharing.Target, r contract.CreateLink,
-) (contract.CreatedLink, error) {
+	ctx context.Context, _ credential.Actor, t sharing.Target, r sharing.Request,
+) (link.Record, error) {
 	s.commands, s.wanted = append(s.commands, t.Command), r
-	if err := s.called(ctx, "CreateLink "+r.Type+" "+string(r.RevisionID)); err != nil {
-		return contract.CreatedLink{}, err
+	if err := s.called(ctx, "CreateLink "+string(r.Kind)+" "+string(r.Revision)); err != nil {
+		return link.Record{}, err
 	}
-	if r.Type == "revision" && !slices.Contains([]id.Revision{newestID, oldID}, r.RevisionID) {
-		return contract.CreatedLink{}, sharing.NoRevision()
+	if r.Kind == link.Revision && !slices.Contains([]id.Revision{newestID, oldID}, r.Revision) {
+		return link.Record{}, sharing.NoRevision()
 	}
-	made := contract.CreatedLink{
-		ID:         shareID,
-		Type:       r.Type,
-		ArtifactID: t.RequestedID,
-		CreatedAt:  contract.At(noon),
+	made := link.Link{
+		ID:        shareID,
+		Kind:      r.Kind,
+		Artifact:  t.RequestedID,
+		Revision:  r.Revision,
+		CreatedAt: noon,
 	}
-	if r.RevisionID != "" {
-		made.RevisionID = &r.RevisionID
-	} else if s.scene != private {
-		made.CreatedAt = contract.At(noon.Add(-time.Hour))
+	if r.Revision == "" && s.scene != private {
+		made.CreatedAt = noon.Add(-time.Hour)
 	}
-	return made, nil
+	return made.Record(), nil
 }
 
 func (s doorkeeper) Address(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Address, error) {
@@ -131,37 +129,37 @@ func (s doorkeeper) Address(ctx context.Context, _ credential.Actor, l id.Link) 
 	switch i := slices.IndexFunc(s.links(), func(r link.Link) bool { return r.ID == l }); {
 	case l != shareID && i >= 0:
 		row = s.links()[i]
-	case s.wanted.Type == "revision": // the link that Create made
+	case s.wanted.Kind == link.Revision: // the link that Create made
 		row.Kind = link.Revision
-		row.Revision = s.wanted.RevisionID
+		row.Revision = s.wanted.Revision
 		if s.wanted.ExpiresAt != nil {
-			row.ExpiresAt = s.wanted.ExpiresAt.Time
+			row.ExpiresAt = *s.wanted.ExpiresAt
 		}
 	}
 	return sharing.Address{Shared: sharing.Shared{Link: row, Artifact: s.found(artifactID)}, URL: linkAddress, Until: noon.Add(24 * time.Hour)}, nil
 }
 
-func (s doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (contract.RevokedLink, error) {
-	return contract.RevokedLink{}, s.called(ctx, "RevokeLink "+string(l))
+func (s doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (time.Time, error) {
+	return noon, s.called(ctx, "RevokeLink "+string(l))
 }
 
 func (s doorkeeper) SetVisibility(
 	ctx context.Context, _ credential.Actor, t sharing.Target, word string,
-) (contract.Visibility, error) {
-	return contract.Visibility{
-		ArtifactID:   t.RequestedID,
-		Visibility:   word,
-		AccessLinkID: shareID,
-		UnlistedURL:  linkAddress,
+) (sharing.Visibility, error) {
+	return sharing.Visibility{
+		Artifact: t.RequestedID,
+		Is:       word,
+		Link:     shareID,
+		URL:      linkAddress,
 	}, s.called(ctx, "SetVisibility "+word)
 }
 
-func (s doorkeeper) Lock(ctx context.Context, _ credential.Actor, t sharing.Target) (contract.WebArtifact, error) {
+func (s doorkeeper) Lock(ctx context.Context, _ credential.Actor, t sharing.Target) error {
 	s.commanded(t.Command)
-	return contract.WebArtifact{}, s.called(ctx, "Lock "+string(t.RequestedID))
+	return s.called(ctx, "Lock "+string(t.RequestedID))
 }
 
-func (s doorkeeper) Unlock(ctx context.Context, _ credential.Actor, t sharing.Target) (contract.WebArtifact, error) {
+func (s doorkeeper) Unlock(ctx context.Context, _ credential.Actor, t sharing.Target) error {
 	s.commanded(t.Command)
-	return contract.WebArtifact{}, s.called(ctx, "Unlock "+string(t.RequestedID))
+	return s.called(ctx, "Unlock "+string(t.RequestedID))
 }

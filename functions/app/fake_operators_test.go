@@ -59,12 +59,12 @@ func (s bolts) Lift(
 func (s bolts) List(
 	ctx context.Context, _ credential.Actor, after string, _ int,
 ) (contract.LockdownList, error) {
-	info, err := s.turn(cursor.Page{Cursor: after})
+	next, err := s.turn(cursor.Page{Cursor: after})
 	if s.empty || err != nil {
 		return contract.LockdownList{}, err
 	}
 	lifted := contract.At(noon)
-	return contract.LockdownList{PageInfo: info, Items: []contract.Lockdown{
+	return contract.LockdownList{PageInfo: contract.Page(next), Items: []contract.Lockdown{
 		{Scope: "artifact", TargetID: artifactID, ReasonCode: s.title, SetAt: contract.At(noon), SetBy: string(memberID)},
 		{
 			Scope:      "workspace",
@@ -79,10 +79,10 @@ func (s bolts) List(
 
 func (s inbox) List(
 	ctx context.Context, _ credential.Actor, of id.Artifact, p cursor.Page,
-) ([]abuse.Report, contract.PageInfo, error) {
-	info, err := s.turn(p)
+) ([]abuse.Report, string, error) {
+	next, err := s.turn(p)
 	if s.empty || err != nil {
-		return nil, info, err
+		return nil, next, err
 	}
 	waits := abuse.Report{
 		ID:        "rpt_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9",
@@ -96,7 +96,7 @@ func (s inbox) List(
 	}
 	handled := waits
 	handled.Text, handled.Email, handled.HandledAt = "", "", noon
-	return []abuse.Report{waits, handled}, info, s.failing(ctx)
+	return []abuse.Report{waits, handled}, next, s.failing(ctx)
 }
 
 func (s inbox) Handle(ctx context.Context, _ credential.Actor, a id.Artifact, place string) error {
@@ -162,12 +162,12 @@ func (s logbook) OperatorLog(
 	if asked.Workspace != nil && *asked.Workspace == "x" {
 		return contract.OperatorEventList{}, fault.New(fault.InvalidRequest, "the filter workspace_id has no such value")
 	}
-	info, err := s.turn(p)
+	next, err := s.turn(p)
 	if s.empty || err != nil {
 		return contract.OperatorEventList{}, err
 	}
 	w := strangerID
-	return contract.OperatorEventList{PageInfo: info, Items: []contract.OperatorEvent{{
+	return contract.OperatorEventList{PageInfo: contract.Page(next), Items: []contract.OperatorEvent{{
 		AuditRow: contract.AuditRow{
 			ID:            "evt_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9",
 			Time:          contract.At(noon),

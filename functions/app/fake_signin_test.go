@@ -45,12 +45,12 @@ type delegations struct{ *house }
 
 func (s delegations) LinkedProviders(
 	ctx context.Context, _ credential.Actor, p cursor.Page,
-) ([]delegation.Delegation, contract.PageInfo, error) {
+) ([]delegation.Delegation, string, error) {
 	if len(s.linked) == 0 {
-		return nil, contract.PageInfo{}, s.failing(ctx)
+		return nil, "", s.failing(ctx)
 	}
-	info, wrong := s.turn(p)
-	return s.linked, info, wrong
+	next, wrong := s.turn(p)
+	return s.linked, next, wrong
 }
 
 func (s delegations) LinkedProvider(_ context.Context, _ credential.Actor, which id.Delegation) (delegation.Delegation, error) {

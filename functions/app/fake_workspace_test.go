@@ -35,9 +35,9 @@ func (s keyring) Create(
 
 func (s keyring) List(
 	ctx context.Context, _ credential.Actor, which credential.Which, p cursor.Page,
-) ([]credential.Key, contract.PageInfo, error) {
+) ([]credential.Key, string, error) {
 	if s.empty {
-		return nil, contract.PageInfo{}, nil
+		return nil, "", nil
 	}
 	list := []credential.Key{liveKey(s.title)}
 	if which == credential.EndedKeys {
@@ -45,8 +45,8 @@ func (s keyring) List(
 		past.ExpiresAt = noon.Add(-time.Hour)
 		list = []credential.Key{endedKey(), past}
 	}
-	info, err := s.turn(p)
-	return list, info, cmp.Or(err, s.failing(ctx))
+	next, err := s.turn(p)
+	return list, next, cmp.Or(err, s.failing(ctx))
 }
 
 func liveKey(name string) credential.Key {

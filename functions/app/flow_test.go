@@ -143,7 +143,7 @@ func TestConnectionsEndWithAQuestion(t *testing.T) {
 // falling answers no app.
 type falling struct{ apps }
 
-func (falling) Grants(context.Context, credential.Actor, cursor.Page) ([]oauth.Grant, contract.PageInfo, error) {
+func (falling) Grants(context.Context, credential.Actor, cursor.Page) ([]oauth.Grant, string, error) {
 	panic("the case fell")
 }
 

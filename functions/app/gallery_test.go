@@ -17,33 +17,53 @@ import (
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/publishing/artifact"
 )
 
 // gallery is a running app host at localhost and a content host at 127.0.0.1, which browsers take for another site.
 type gallery struct {
+	Resolver     // none: links are answered by shape
 	app, content *httptest.Server
 	appURL       string
 
 	mu      sync.Mutex
-	links   map[string]resolver // by blob; others are not found
-	opened  map[string]int      // how often each blob was resolved
-	targets []string            // method and request target of everything the app host was asked for
+	links   map[string]answers // by blob; others are not found
+	opened  map[string]int     // how often each blob was resolved
+	targets []string           // method and request target of everything the app host was asked for
 	lines   bytes.Buffer
 	live    *fakeLive
 }
 
-func (g *gallery) Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
-	g.mu.Lock()
-	g.opened[r.Blob]++
-	answer := g.links[r.Blob]
-	g.mu.Unlock()
-	if answer == nil || r.PublicID != publicID {
-		return contract.Resolved{}, fault.NewCode(fault.NotFound)
+// answers is what a link opens, in the shape that the page of the link gets.
+type answers func(context.Context, contract.ResolveRequest) (contract.Resolved, error)
+
+func fails(err error) answers {
+	return func(context.Context, contract.ResolveRequest) (contract.Resolved, error) {
+		return contract.Resolved{}, err
 	}
-	return answer(ctx, r)
 }
 
-func (g *gallery) link(blob string, answer resolver) string {
+// resolve answers the page of a link, in the place of the host.
+func (g *gallery) resolve(w http.ResponseWriter, r *http.Request) error {
+	link, err := sentLink(w, r)
+	if err != nil {
+		return err
+	}
+	g.mu.Lock()
+	g.opened[link.Blob]++
+	answer := g.links[link.Blob]
+	g.mu.Unlock()
+	if answer == nil || link.PublicID != publicID {
+		return fault.NewCode(fault.NotFound)
+	}
+	resolved, err := answer(r.Context(), link)
+	if err != nil {
+		return unopened(err)
+	}
+	return writeJSON(w, http.StatusOK, resolved)
+}
+
+func (g *gallery) link(blob string, answer answers) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.links[blob] = answer
@@ -65,7 +85,7 @@ func (g *gallery) Write(b []byte) (int, error) {
 // open starts both hosts; contents are served below /v/{token}/ by path.
 func open(t *testing.T) *gallery {
 	t.Helper()
-	g := &gallery{links: map[string]resolver{}, opened: map[string]int{}, live: &fakeLive{}}
+	g := &gallery{links: map[string]answers{}, opened: map[string]int{}, live: &fakeLive{}}
 	var handler http.Handler
 	g.content = httptest.NewServer(http.HandlerFunc(g.serveContent))
 	g.app = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -80,11 +100,15 @@ func open(t *testing.T) *gallery {
 	t.Cleanup(g.content.Close)
 	t.Cleanup(g.app.Close)
 	g.appURL = strings.Replace(g.app.URL, "127.0.0.1", "localhost", 1)
-	handler = (&Host{
+	h := &Host{
 		Viewers: Viewers{Views: shown{Resolver: g}, Live: g.live},
 		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(g, nil))},
 		Origins: origins(g.appURL, g.content.URL),
-	}).Handler()
+	}
+	all := http.NewServeMux()
+	all.Handle("/", h.Handler())
+	all.Handle("POST /api/access-links/resolve", h.answer(g.resolve))
+	handler = all
 	return g
 }
 
@@ -131,7 +155,7 @@ func (g *gallery) serveContent(w http.ResponseWriter, r *http.Request) {
 }
 
 // shows is a resolver whose artifact has the given file as entrypoint.
-func (g *gallery) shows(title, token, name, contentType string, change ...func(*contract.Resolved)) resolver {
+func (g *gallery) shows(title, token, name, contentType string, change ...func(*contract.Resolved)) answers {
 	at := func(name string) string { return g.content.URL + "/v/" + token + "/" + name }
 	now := time.Now()
 	r := contract.Resolved{
@@ -170,8 +194,8 @@ func viewFile(path, contentType, url string, size int64) contract.AgentViewFile 
 }
 
 // readyBundle is an archive of 1.3 MB.
-func readyBundle(url string) contract.Bundle {
-	return contract.Bundle{Status: "ready", URL: url, SizeBytes: 1_310_000}
+func readyBundle(url string) artifact.Availability {
+	return artifact.Availability{Status: artifact.BundleReady, URL: url, Size: 1_310_000}
 }
 
 const htmlType = "text/html; charset=utf-8"

@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"vitrine/functions/app/pages"
+	"vitrine/functions/wire"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -55,11 +56,11 @@ func (h *Host) resolve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	resolved, err := h.Views.Resolve(r.Context(), link)
+	shown, err := h.Views.Resolve(r.Context(), link.PublicID, link.Blob)
 	if err != nil {
 		return unopened(err)
 	}
-	return writeJSON(w, http.StatusOK, resolved)
+	return writeJSON(w, http.StatusOK, wire.Resolved(shown))
 }
 
 // unopened reduces a failure of Resolve to the four that the viewer knows.

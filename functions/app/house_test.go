@@ -26,7 +26,9 @@ import (
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/export"
+	"vitrine/shared/publishing/sharing"
 )
 
 const (
@@ -71,7 +73,7 @@ type house struct {
 	loopback, firstParty        bool
 	app                         id.Client // that asks, or that was let in; empty: one that registered itself
 	scene                       string    // of an artifact: what is particular about it
-	wanted                      contract.CreateLink
+	wanted                      sharing.Request
 	linkEnd                     time.Time // of the share link, as it is stored
 	counted                     []string
 	tooMany                     error  // of being counted
@@ -86,7 +88,7 @@ type house struct {
 	kept                        []id.Delegation
 	calling                     *sync.Mutex
 	appURL, contentURL          string
-	bundle                      contract.Bundle
+	bundle                      artifact.Availability
 	others                      []string // last characters of the ids of further artifacts
 	files                       comparedFiles
 	lock                        workspace.Workspace // its lock is that of the workspace

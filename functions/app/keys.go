@@ -33,21 +33,21 @@ func (h *Host) listKeys(w http.ResponseWriter, r *http.Request, v browserSession
 	if p.Ended {
 		which = credential.EndedKeys
 	}
-	list, info, err := h.Keys.List(r.Context(), v.Actor, which, cursor.Page{Cursor: after})
+	list, next, err := h.Keys.List(r.Context(), v.Actor, which, cursor.Page{Cursor: after})
 	if err != nil {
 		return err
 	}
-	p.Pages = pagesOf(path, after, info)
+	p.Pages = pagesOf(path, after, next)
 	return h.showKeys(w, v, http.StatusOK, p, list)
 }
 
 // afterCreate shows the newest live keys around what p tells of a key that was asked for.
 func (h *Host) afterCreate(w http.ResponseWriter, r *http.Request, v browserSession, status int, p pages.Keys) error {
-	list, info, err := h.Keys.List(r.Context(), v.Actor, credential.LiveKeys, cursor.Page{})
+	list, next, err := h.Keys.List(r.Context(), v.Actor, credential.LiveKeys, cursor.Page{})
 	if err != nil && p.Made == nil {
 		return err
 	}
-	p.Pages = pagesOf("/keys", "", info)
+	p.Pages = pagesOf("/keys", "", next)
 	if err != nil { // the secret is shown this once, list or no list
 		web.Failed(r.Context(), fault.CodeOf(err), err)
 		p.Items, p.First = []pages.Key{p.Made.Key}, "/keys"

@@ -45,7 +45,10 @@ func polled(ask poll) handler {
 			w.WriteHeader(http.StatusNoContent)
 			return nil
 		}
-		return writeJSON(w, http.StatusOK, contract.LiveUpdate{Type: contract.PublishedRevision, Pointer: *answer.Pointer})
+		return writeJSON(w, http.StatusOK, contract.LiveUpdate{
+			Type:    contract.PublishedRevision,
+			Pointer: contract.Pointer(*answer.Pointer),
+		})
 	}
 }
 
@@ -64,7 +67,7 @@ func (h *Host) pollShare(w http.ResponseWriter, r *http.Request) (live.Answer, e
 		return live.Answer{}, fault.New(fault.InvalidRequest, "The body must be an object with blob and revision_id.")
 	}
 	web.RedactSecret(r.Context(), link.Blob)
-	return h.Live.Share(r.Context(), link, shown)
+	return h.Live.Share(r.Context(), link.PublicID, link.Blob, shown)
 }
 
 // pollMember tells a browser that is signed out nothing else than one of another workspace.

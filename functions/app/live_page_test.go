@@ -12,6 +12,7 @@ import (
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/view"
 )
 
 // hurried lets a page wait for a moment between polls, and keeps how long it wanted to wait in waits. The
@@ -75,8 +76,8 @@ func TestAPageStaysOpenWhateverAPollAnswers(t *testing.T) {
 		p.Go(g.link(blob, g.shows("Tides", "plain", "report.html", htmlType, older)))
 		waitView(p, "artifact")
 		p.Wait(`waits.filter(wait => wait >= 15000).length > 4`)
-		if view(p) != "artifact" || !p.Visible("iframe") {
-			t.Errorf("%s: shows %s", name, view(p))
+		if viewOf(p) != "artifact" || !p.Visible("iframe") {
+			t.Errorf("%s: shows %s", name, viewOf(p))
 		}
 	}
 }
@@ -94,7 +95,7 @@ func TestTheStripOfRevisionsLooksRight(t *testing.T) {
 	p.Go(g.link(blob, g.shows("Tides", "plain", "report.html", htmlType, older)))
 	p.Wait(`document.querySelector(".strip-text").innerText.includes("The newest revision")`)
 	g.link(blob, g.shows("High tides", "plain", "tall.html", htmlType, newer))
-	g.live.set(&contract.Pointer{RevisionID: newestID, Number: 3})
+	g.live.set(&view.Pointer{RevisionID: newestID, Number: 3})
 	p.Wait(`document.querySelector(".strip-text").innerText.includes("Revision 3, the newest")`)
 	p.Wait(`document.querySelectorAll("iframe").length === 1`)
 	lookAt(t, p, "strip-updated")
@@ -120,7 +121,7 @@ func TestAPhoneIsTheArtifactsFirst(t *testing.T) {
 		t.Error("the page offers other revisions of one")
 	}
 	g.link(blob, g.shows("High tides", "plain", "tall.html", htmlType, newer))
-	g.live.set(&contract.Pointer{RevisionID: newestID, Number: 2})
+	g.live.set(&view.Pointer{RevisionID: newestID, Number: 2})
 	p.Wait(`document.querySelector("[data-part=steps]").checkVisibility()`)
 	p.Click("summary")
 	if until := p.Text(`[data-field="until"]`); !strings.Contains(until, time.Now().Format("2006")) {

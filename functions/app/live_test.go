@@ -10,24 +10,24 @@ import (
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/live"
+	"vitrine/shared/publishing/view"
 )
 
 // fakeLive answers every poll alike, and keeps what it was asked last. Its zero value has nothing new.
 type fakeLive struct {
 	mu      sync.Mutex
-	pointer *contract.Pointer
+	pointer *view.Pointer
 	pinned  bool
 	err     error
 	asked   string
 }
 
-func (f *fakeLive) Share(_ context.Context, r contract.ResolveRequest, shown id.Revision) (live.Answer, error) {
-	return f.answer(string(r.PublicID)+" "+r.Blob+" "+string(shown), shown)
+func (f *fakeLive) Share(_ context.Context, public id.Public, blob string, shown id.Revision) (live.Answer, error) {
+	return f.answer(string(public)+" "+blob+" "+string(shown), shown)
 }
 
 func (f *fakeLive) Member(
@@ -37,7 +37,7 @@ func (f *fakeLive) Member(
 }
 
 // set makes a revision the newest.
-func (f *fakeLive) set(p *contract.Pointer) {
+func (f *fakeLive) set(p *view.Pointer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pointer = p
@@ -63,7 +63,7 @@ const (
 	polling    = `{"blob":"` + blob + `","revision_id":"` + oldID + `"}`
 )
 
-var pointed = contract.Pointer{
+var pointed = view.Pointer{
 	RevisionID: newestID,
 	IframeSrc:  "http://127.0.0.1:8703/v/x/index.html",
 	RenderMode: "html",

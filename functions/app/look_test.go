@@ -158,7 +158,7 @@ func TestViewersLook(t *testing.T) {
 		{"viewer-gone", g.appURL + "/al/" + publicID + "#none", `document.querySelector('[data-view="gone"]').hidden === false`},
 		{
 			"viewer-unavailable",
-			g.link("down", refuses(fault.NewCode(fault.DatabaseUnavailable))),
+			g.link("down", fails(fault.NewCode(fault.DatabaseUnavailable))),
 			`document.querySelector('[data-view="unavailable"]').hidden === false`,
 		},
 	} {

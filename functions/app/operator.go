@@ -53,7 +53,7 @@ type Inbox interface {
 	// List answers one page of the reports of an artifact, or of all if it is empty, newest first.
 	List(
 		ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
-	) ([]abuse.Report, contract.PageInfo, error)
+	) (_ []abuse.Report, next string, _ error)
 	Handle(ctx context.Context, by credential.Actor, a id.Artifact, place string) error
 }
 

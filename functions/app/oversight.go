@@ -30,7 +30,7 @@ var suggested = []string{
 func (h *Host) reports(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	q := r.URL.Query()
 	of, after := id.Artifact(q.Get("artifact")), q.Get("after")
-	list, info, err := h.Operators.Inbox.List(r.Context(), v.Actor, of, cursor.Page{Cursor: after})
+	list, next, err := h.Operators.Inbox.List(r.Context(), v.Actor, of, cursor.Page{Cursor: after})
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (h *Host) reports(w http.ResponseWriter, r *http.Request, v browserSession)
 		Console:  v.console(adminReports),
 		Artifact: string(of),
 		Items:    reportRows(list),
-		Pages:    filteredPages(adminReports, url.Values{"artifact": q["artifact"]}, after, info),
+		Pages:    filteredPages(adminReports, url.Values{"artifact": q["artifact"]}, after, next),
 	})
 }
 
@@ -109,7 +109,7 @@ func (h *Host) showLockdowns(
 		Reasons: suggested,
 		Once:    once(),
 		Error:   wrong,
-		Pages:   pagesOf(adminLockdowns, after, list.PageInfo),
+		Pages:   pagesOf(adminLockdowns, after, nextOf(list.PageInfo)),
 	})
 }
 
@@ -216,7 +216,7 @@ func (h *Host) events(w http.ResponseWriter, r *http.Request, v browserSession) 
 		return err
 	}
 	p.Items = operatorEntries(list.Items)
-	p.Pages = filteredPages(adminEvents, filters, after, list.PageInfo)
+	p.Pages = filteredPages(adminEvents, filters, after, nextOf(list.PageInfo))
 	return h.page(w, status, p)
 }
 

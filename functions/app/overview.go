@@ -81,12 +81,12 @@ func (h *Host) tell(ctx context.Context, v browserSession, out *pages.Recorded) 
 }
 
 // pagesOf are the ways around a list. after is the cursor that the page began after, empty for the first page.
-func pagesOf(list, after string, info contract.PageInfo) pages.Pages {
-	return filteredPages(list, nil, after, info)
+func pagesOf(list, after, next string) pages.Pages {
+	return filteredPages(list, nil, after, next)
 }
 
 // filteredPages are the ways around a list of which filters chose the rows.
-func filteredPages(path string, filters url.Values, after string, info contract.PageInfo) pages.Pages {
+func filteredPages(path string, filters url.Values, after, next string) pages.Pages {
 	var p pages.Pages
 	kept := url.Values{}
 	for name, values := range filters {
@@ -100,8 +100,8 @@ func filteredPages(path string, filters url.Values, after string, info contract.
 			p.First += "?" + query
 		}
 	}
-	if info.NextCursor != nil {
-		kept.Set("after", *info.NextCursor)
+	if next != "" {
+		kept.Set("after", next)
 		p.Next = path + "?" + kept.Encode()
 	}
 	return p
@@ -154,4 +154,12 @@ func (h *Host) artifactRow(a *artifact.Artifact) pages.Artifact {
 		row.ExpiresAt = a.ExpiresAt
 	}
 	return row
+}
+
+// nextOf is the cursor of the page after one, empty if there is none.
+func nextOf(p contract.PageInfo) string {
+	if p.NextCursor == nil {
+		return ""
+	}
+	return *p.NextCursor
 }

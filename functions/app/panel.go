@@ -1,37 +1,37 @@
 package app
 
 import (
-	"time"
-
 	"vitrine/functions/app/pages"
-	"vitrine/shared/platform/contract"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/view"
 )
 
 // panel is what a viewer offers beside an artifact; address is that of the page.
-func (h *Host) panel(view contract.PublicAgentView, address string) pages.Panel {
+func (h *Host) panel(v view.View, address string) pages.Panel {
 	p := pages.Panel{
-		Files:   make([]pages.File, len(view.Files)),
-		Bundle:  bundleOf(view.Bundle),
+		Files:   make([]pages.File, len(v.Files)),
+		Bundle:  bundleOf(v.Bundle),
 		Address: address,
 		APIURL:  h.Origins.API,
 	}
-	for i, f := range view.Files {
+	for i, f := range v.Files {
 		p.Files[i] = pages.File{
 			Path:  f.Path,
-			URL:   f.URL,
-			Kind:  pages.Kind(f.ContentType),
-			Size:  f.SizeBytes,
-			Shown: f.Path == view.Entrypoint,
+			URL:   f.URLs.Bytes,
+			Kind:  pages.Kind(media.Of(f.Path).ContentType),
+			Size:  f.Size,
+			Shown: f.Path == v.Revision.Entrypoint,
 		}
 	}
 	return p
 }
 
-func bundleOf(b contract.Bundle) pages.Bundle {
+func bundleOf(b artifact.Availability) pages.Bundle {
 	return pages.Bundle{
-		State:      b.Status,
+		State:      string(b.Status),
 		URL:        b.URL,
-		Size:       b.SizeBytes,
-		RetryAfter: time.Duration(b.RetryAfterSeconds) * time.Second,
+		Size:       b.Size,
+		RetryAfter: b.RetryAfter,
 	}
 }

@@ -6,23 +6,26 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"vitrine/functions/app/pages"
+	"vitrine/functions/wire"
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
 )
 
 // openPanel opens the panel of a viewer with everything that folds.
 const openPanel = `(document.querySelectorAll(".drawer, .fold").forEach(d => d.open = true), true)`
 
-func packed(b contract.Bundle) func(*contract.Resolved) {
-	return func(r *contract.Resolved) { r.AgentView.Bundle = b }
+func packed(b artifact.Availability) func(*contract.Resolved) {
+	return func(r *contract.Resolved) { r.AgentView.Bundle = wire.Bundle(b) }
 }
 
 // TestPanelsLook looks at the panel of each viewer, with everything that folds.
@@ -30,7 +33,7 @@ func TestPanelsLook(t *testing.T) {
 	g, in := open(t), inhabit(t)
 	visitor, member := browser.Open(t), browser.Open(t)
 	in.bundle = readyBundle(in.contentURL + "/b/token")
-	pending := packed(contract.Bundle{Status: "pending", RetryAfterSeconds: 600})
+	pending := packed(artifact.Availability{Status: "pending", RetryAfter: 600 * time.Second})
 	in.enter(member)
 	for _, s := range []struct {
 		name, url, until string
@@ -144,7 +147,7 @@ func TestThePanelCopies(t *testing.T) {
 func TestThePanelAsksForTheArchiveWhileItIsOpen(t *testing.T) {
 	g, p := open(t), browser.Open(t)
 	pending := g.shows("Packing", "plain", "report.html", htmlType,
-		packed(contract.Bundle{Status: "pending", RetryAfterSeconds: 1}))
+		packed(artifact.Availability{Status: "pending", RetryAfter: 1 * time.Second}))
 	ready := g.shows("Packing", "plain", "report.html", htmlType, packed(readyBundle(g.content.URL+"/b/token")))
 	p.Before(`window.waits = []; const real = setTimeout; window.setTimeout = (f, ms, ...a) => { if (ms === 1000) waits.push(ms); return real(f, ms, ...a) }`)
 	p.Go(g.link(blob, func(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
@@ -180,7 +183,7 @@ func TestThePanelAsksForTheArchiveWhileItIsOpen(t *testing.T) {
 
 func TestAnArchiveElsewhereIsNotOffered(t *testing.T) {
 	g, p := open(t), browser.Open(t)
-	p.Go(g.link(blob, g.shows("Elsewhere", "plain", "report.html", htmlType, packed(contract.Bundle{
+	p.Go(g.link(blob, g.shows("Elsewhere", "plain", "report.html", htmlType, packed(artifact.Availability{
 		Status: "ready",
 		URL:    "https://evil.example/b/token",
 	}))))
@@ -194,7 +197,7 @@ func TestAnArchiveElsewhereIsNotOffered(t *testing.T) {
 
 func TestThePrivatePanelFollowsWhatIsOnShow(t *testing.T) {
 	in, p := inhabit(t), browser.Open(t)
-	in.bundle = contract.Bundle{Status: "pending", RetryAfterSeconds: 1}
+	in.bundle = artifact.Availability{Status: "pending", RetryAfter: 1 * time.Second}
 	in.enter(p)
 	p.Go(in.appURL + "/v/" + artifactID)
 	browser.Eval[bool](&p.Document, openPanel)
@@ -326,7 +329,7 @@ func TestThePrivatePanelNeedsNoScript(t *testing.T) {
 	p.Frame("/v/plain/report.html").WaitText("harbour seals")
 	p.Clean()
 	in.mu.Lock()
-	in.bundle = contract.Bundle{Status: "pending", RetryAfterSeconds: 45}
+	in.bundle = artifact.Availability{Status: "pending", RetryAfter: 45 * time.Second}
 	in.mu.Unlock()
 	p.Reload()
 	p.Click(".drawer > summary")

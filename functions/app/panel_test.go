@@ -8,8 +8,13 @@ import (
 	"time"
 
 	"vitrine/scripts/testkit/expect"
+	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/media"
+	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/view"
 )
 
 const (
@@ -18,9 +23,9 @@ const (
 )
 
 func TestACodeIsDrawnForLinksAlone(t *testing.T) {
-	h, lines := host(resolver(func(context.Context, contract.ResolveRequest) (contract.Resolved, error) {
+	h, lines := host(resolver(func(context.Context, id.Public, string) (view.View, error) {
 		t.Error("a link was opened to draw it")
-		return contract.Resolved{}, nil
+		return view.View{}, nil
 	}))
 	handler := h.Handler()
 	r := send(handler, "POST", qrPath, opening, "Content-Type", "application/json")
@@ -48,23 +53,18 @@ func paste(t *testing.T, h *Host, target, pasted string) (int, map[string][]stri
 
 func TestAPastedLinkOpensInThePage(t *testing.T) {
 	var got contract.ResolveRequest
-	h, lines := host(resolver(func(_ context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
-		got = r
-		return contract.Resolved{
+	h, lines := host(resolver(func(_ context.Context, public id.Public, blob string) (view.View, error) {
+		got = contract.ResolveRequest{PublicID: public, Blob: blob}
+		return view.View{
+			Artifact:   artifact.Artifact{ExpiresAt: noon, CreatedAt: noon.Add(-time.Hour)},
+			Revision:   artifact.Revision{ID: newestID, Entrypoint: "report.html", Mode: media.HTML},
 			Title:      "Seals <of> the bay",
-			RenderMode: "html",
-			IframeSrc:  "http://127.0.0.1:8703/v/token/report.html",
-			AgentView: contract.PublicAgentView{
-				RevisionID: newestID,
-				Entrypoint: "report.html",
-				ExpiresAt:  contract.At(noon),
-				CreatedAt:  contract.At(noon.Add(-time.Hour)),
-				Files: []contract.AgentViewFile{
-					viewFile("report.html", htmlType, "http://127.0.0.1:8703/v/token/report.html", 18_412),
-					viewFile("a.csv", "text/csv; charset=utf-8", "http://127.0.0.1:8703/v/token/a.csv", 2_340_000),
-				},
-				Bundle: readyBundle("http://127.0.0.1:8703/b/token"),
+			Entrypoint: address.FileURLs{Bytes: "http://127.0.0.1:8703/v/token/report.html"},
+			Files: []view.File{
+				fileAt("report.html", "http://127.0.0.1:8703/v/token/report.html", 18_412),
+				fileAt("a.csv", "http://127.0.0.1:8703/v/token/a.csv", 2_340_000),
 			},
+			Bundle: readyBundle("http://127.0.0.1:8703/b/token"),
 		}, nil
 	}))
 	whole := "http://localhost:8704" + linkPage + "#" + blob
@@ -159,15 +159,15 @@ func TestThePrivatePanelIsRenderedByTheServer(t *testing.T) {
 }
 
 func TestThePanelSaysHowFarTheArchiveIs(t *testing.T) {
-	for state, want := range map[string]string{
+	for state, want := range map[artifact.BundleStatus]string{
 		"ready": "ready", "pending": "pending", "failed": "failed", "disabled": "", "": "",
 	} {
 		s := newHouse()
-		s.bundle = contract.Bundle{
-			Status:            state,
-			URL:               s.contentURL + "/b/token",
-			SizeBytes:         1,
-			RetryAfterSeconds: 45,
+		s.bundle = artifact.Availability{
+			Status:     state,
+			URL:        s.contentURL + "/b/token",
+			Size:       1,
+			RetryAfter: 45 * time.Second,
 		}
 		body := text(t, signedIn(s.handler(), "GET", "/v/"+artifactID, nil))
 		var shows []string

@@ -26,6 +26,7 @@ import (
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/live"
 	"vitrine/shared/publishing/sharing"
+	"vitrine/shared/publishing/view"
 )
 
 // Sessions keeps people signed in.
@@ -71,7 +72,7 @@ type Takeovers interface {
 // ConnectedProviders vouch for persons whose agents they may let in. not_found: there is none.
 type ConnectedProviders interface {
 	// LinkedProviders is one page of them, newest first; invalid_cursor for a cursor that is a day old or of another workspace.
-	LinkedProviders(ctx context.Context, by credential.Actor, p cursor.Page) ([]delegation.Delegation, contract.PageInfo, error)
+	LinkedProviders(ctx context.Context, by credential.Actor, p cursor.Page) (_ []delegation.Delegation, next string, _ error)
 	LinkedProvider(ctx context.Context, by credential.Actor, d id.Delegation) (delegation.Delegation, error)
 	UnlinkProvider(ctx context.Context, by credential.Actor, d id.Delegation) error
 }
@@ -96,7 +97,7 @@ type ConnectedAgents interface {
 	// another workspace.
 	Connections(
 		ctx context.Context, by credential.Actor, p cursor.Page,
-	) ([]agentauth.Registration, contract.PageInfo, error)
+	) (_ []agentauth.Registration, next string, _ error)
 	// Connection is one of them; not_found if there is none.
 	Connection(ctx context.Context, by credential.Actor, r id.Registration) (agentauth.Registration, error)
 	// Unlink disconnects an agent; not_found if there is none.
@@ -132,7 +133,7 @@ type Consents interface {
 type ConnectedApps interface {
 	// Grants is one page of the connected apps, newest first; invalid_cursor for a cursor that is a day old or
 	// of another workspace.
-	Grants(ctx context.Context, by credential.Actor, p cursor.Page) ([]oauth.Grant, contract.PageInfo, error)
+	Grants(ctx context.Context, by credential.Actor, p cursor.Page) (_ []oauth.Grant, next string, _ error)
 	// Allowed is one of them; not_found if there is none.
 	Allowed(ctx context.Context, by credential.Actor, public id.Public) (oauth.Grant, error)
 	// EndGrant disconnects an app; not_found if there is none.
@@ -174,7 +175,7 @@ type ArtifactCatalog interface {
 type ArtifactReader interface {
 	// ListAll lists artifacts, ended ones included, newest first; invalid_cursor for a cursor that is a day old or of
 	// another workspace.
-	ListAll(ctx context.Context, by credential.Actor, p artifact.Page) ([]artifact.Artifact, contract.PageInfo, error)
+	ListAll(ctx context.Context, by credential.Actor, p artifact.Page) (_ []artifact.Artifact, next string, _ error)
 	// Find reads an artifact in any status.
 	Find(ctx context.Context, by credential.Actor, a id.Artifact) (*artifact.Artifact, error)
 	// Preview is what a frame shows of an artifact that Find read, nil if there is no preview.
@@ -188,15 +189,15 @@ type ArtifactReader interface {
 // ArtifactChanges changes artifacts. All answer artifact_not_found for what has ended.
 type ArtifactChanges interface {
 	// Pin keeps an artifact from expiring, also pinned_artifact_cap_exceeded; Unpin lets it expire again.
-	Pin(ctx context.Context, by credential.Actor, t artifact.Target) (contract.WebArtifact, error)
-	Unpin(ctx context.Context, by credential.Actor, t artifact.Target) (contract.WebArtifact, error)
+	Pin(ctx context.Context, by credential.Actor, t artifact.Target) (artifact.Detail, error)
+	Unpin(ctx context.Context, by credential.Actor, t artifact.Target) (artifact.Detail, error)
 	// Rename gives an artifact that Find read another title; invalid_request for a bad one.
-	Rename(ctx context.Context, by credential.Actor, a *artifact.Artifact, title string) (contract.DisplayMetadata, error)
+	Rename(ctx context.Context, by credential.Actor, a *artifact.Artifact, title string) (string, error)
 	// Restore publishes an older revision again and answers the one that is the newest then. Faults:
 	// revision_unpublished, revision_retained, draft_revision_conflict, revision_ceiling_exceeded.
 	Restore(ctx context.Context, by credential.Actor, t artifact.Target, from id.Revision) (id.Revision, error)
 	// Delete ends an artifact that Find read.
-	Delete(ctx context.Context, by credential.Actor, t artifact.Target) (contract.DeletedArtifact, error)
+	Delete(ctx context.Context, by credential.Actor, t artifact.Target) (time.Time, error)
 }
 
 // Views shows files, to members and to holders of links.
@@ -209,23 +210,23 @@ type Views interface {
 // LinkURLs builds the URLs of access links for those who hold their secrets.
 type LinkURLs interface {
 	// LinkURL checks the secret of a link without reading whether the link still opens; not_found for a wrong one.
-	LinkURL(r contract.ResolveRequest) (string, error)
+	LinkURL(public id.Public, blob string) (string, error)
 }
 
 // Resolver opens access links.
 type Resolver interface {
 	// Resolve checks the secret of a link and returns what it shows. Faults: InvalidRequest, NotFound for every link that
 	// does not open, RateLimitedArtifact with RetryAfter, DatabaseUnavailable.
-	Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error)
+	Resolve(ctx context.Context, public id.Public, blob string) (view.View, error)
 }
 
 // ArtifactViews shows the files of artifacts that Artifacts.Find read; not_found for what cannot be seen,
 // revision_retained for revisions without their files.
 type ArtifactViews interface {
-	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error)
+	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (view.View, error)
 	Pinned(
 		ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision,
-	) (contract.AgentView, error)
+	) (view.View, error)
 	// FileURLs returns how to build the signed URLs of files of a published revision. It reads no state.
 	FileURLs(by credential.Actor, a *artifact.Artifact, r id.Revision) (func(path string) string, error)
 }
@@ -242,7 +243,7 @@ type Comparisons interface {
 // RetryAfter, database_unavailable.
 type Live interface {
 	// Share answers a page that an access link opened.
-	Share(ctx context.Context, r contract.ResolveRequest, shown id.Revision) (live.Answer, error)
+	Share(ctx context.Context, public id.Public, blob string, shown id.Revision) (live.Answer, error)
 	// Member answers a page of a member.
 	Member(ctx context.Context, by credential.Actor, a id.Artifact, shown id.Revision) (live.Answer, error)
 }
@@ -258,9 +259,9 @@ type Links interface {
 // LinkLists shows access links; invalid_cursor for a cursor that is a day old or of another workspace.
 type LinkLists interface {
 	// Of answers one page of the links of an artifact, which t has as Artifacts.Find read it.
-	Of(ctx context.Context, by credential.Actor, t sharing.Target, p cursor.Page) ([]link.Link, contract.PageInfo, error)
+	Of(ctx context.Context, by credential.Actor, t sharing.Target, p cursor.Page) (_ []link.Link, next string, _ error)
 	// Overview answers one page of the links of the workspace with their artifacts.
-	Overview(ctx context.Context, by credential.Actor, p cursor.Page) ([]sharing.Shared, contract.PageInfo, error)
+	Overview(ctx context.Context, by credential.Actor, p cursor.Page) (_ []sharing.Shared, next string, _ error)
 	// Find answers one link.
 	Find(ctx context.Context, by credential.Actor, l id.Link) (sharing.Shared, error)
 }
@@ -268,19 +269,19 @@ type LinkLists interface {
 // LinkChanges makes and ends access links.
 type LinkChanges interface {
 	// Create answers with the share link that there is, if one is asked for and works.
-	Create(ctx context.Context, by credential.Actor, t sharing.Target, r contract.CreateLink) (contract.CreatedLink, error)
+	Create(ctx context.Context, by credential.Actor, t sharing.Target, r sharing.Request) (link.Record, error)
 	// Address makes a fresh address of a link, for limits.LinkURLLife; not_found for a link that does not open.
 	Address(ctx context.Context, by credential.Actor, l id.Link) (sharing.Address, error)
-	Revoke(ctx context.Context, by credential.Actor, l id.Link) (contract.RevokedLink, error)
+	Revoke(ctx context.Context, by credential.Actor, l id.Link) (time.Time, error)
 }
 
 // Visibility says who sees an artifact without an account.
 type Visibility interface {
 	// SetVisibility makes an artifact unlisted, with a share link, or private, which ends all its links.
-	SetVisibility(ctx context.Context, by credential.Actor, t sharing.Target, word string) (contract.Visibility, error)
+	SetVisibility(ctx context.Context, by credential.Actor, t sharing.Target, word string) (sharing.Visibility, error)
 	// Lock keeps all links of an artifact from opening it, until Unlock.
-	Lock(ctx context.Context, by credential.Actor, t sharing.Target) (contract.WebArtifact, error)
-	Unlock(ctx context.Context, by credential.Actor, t sharing.Target) (contract.WebArtifact, error)
+	Lock(ctx context.Context, by credential.Actor, t sharing.Target) error
+	Unlock(ctx context.Context, by credential.Actor, t sharing.Target) error
 }
 
 // Keys keeps API keys, for members with the right admin; forbidden for others.
@@ -293,7 +294,7 @@ type Keys interface {
 	// List answers one page of keys, newest first; invalid_cursor for a cursor that is a day old or of another workspace.
 	List(
 		ctx context.Context, by credential.Actor, which credential.Which, p cursor.Page,
-	) ([]credential.Key, contract.PageInfo, error)
+	) (_ []credential.Key, next string, _ error)
 	// Key answers one key; not_found if there is none.
 	Key(ctx context.Context, by credential.Actor, k id.Key) (credential.Key, error)
 	Revoke(
@@ -313,7 +314,7 @@ type Account interface {
 	) (contract.Settings, error)
 	// Story answers what was done in the workspace, newest first; invalid_cursor for a cursor that is a day old or of
 	// another workspace.
-	Story(ctx context.Context, by credential.Actor, p account.Page) ([]event.Event, contract.PageInfo, error)
+	Story(ctx context.Context, by credential.Actor, p account.Page) (_ []event.Event, next string, _ error)
 }
 
 // Billing sells the larger plan at a payment provider. All that asks the provider answers database_unavailable where it

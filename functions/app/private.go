@@ -1,17 +1,16 @@
 package app
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/url"
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/platform/async"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/view"
 )
 
 // viewerPath is where members look at a revision.
@@ -35,7 +34,7 @@ func (h *Host) private(w http.ResponseWriter, r *http.Request, v browserSession)
 	if err != nil {
 		return err
 	}
-	if l := a.view.Lockdown; l != nil && (l.Platform.Artifact.Locked || l.Platform.Workspace.Locked) {
+	if a.Lock != "" || v.Actor.Workspace.Lock != "" {
 		return explained{fault.New(fault.NotFound, "an operator closed the artifact"), shut(a.ID)}
 	}
 	w.Header().Set(policyHeader, policyViewer(h.contentOrigin()))
@@ -44,28 +43,28 @@ func (h *Host) private(w http.ResponseWriter, r *http.Request, v browserSession)
 
 // privatePage is the page of a revision that a member may see.
 func (h *Host) privatePage(a *seenArtifact, workspace string) pages.Private {
-	newest := a.view.RevisionID == a.Current
-	address := h.Origins.App + viewerPath(a.ID, a.view.RevisionID, newest)
+	newest := a.view.Revision.ID == a.Current
+	address := h.Origins.App + viewerPath(a.ID, a.view.Revision.ID, newest)
 	p := pages.Private{
 		Strip:     a.strip(),
-		Panel:     h.panel(a.view.PublicAgentView, address),
+		Panel:     h.panel(a.view, address),
 		Workspace: workspace,
 		ID:        string(a.ID),
 		Title:     a.view.Title,
-		Revision:  string(a.view.RevisionID),
+		Revision:  string(a.view.Revision.ID),
 		Shown: pages.Shown{
-			Entrypoint: a.view.Entrypoint,
-			Source:     cmp.Or(a.view.RenderedURL, a.view.RevisionContentURL),
-			Framed:     shownInFrames(a.view.Entrypoint),
+			Entrypoint: a.view.Revision.Entrypoint,
+			Source:     a.view.Entrypoint.Frame(),
+			Framed:     shownInFrames(a.view.Revision.Entrypoint),
 		},
 		ContentOrigin: h.contentOrigin(),
-		CreatedAt:     a.view.CreatedAt.Time,
+		CreatedAt:     a.CreatedAt,
 	}
 	if h.Origins.MCP != h.Origins.API {
 		p.MCPURL = h.Origins.MCP
 	}
 	if a.PinnedAt.IsZero() {
-		p.ExpiresAt = a.view.ExpiresAt.Time
+		p.ExpiresAt = a.ExpiresAt
 	}
 	if !newest {
 		p.Older = p.Revision
@@ -119,7 +118,7 @@ func shut(a id.Artifact) pages.Message {
 // seenArtifact is what a request of the viewer names.
 type seenArtifact struct {
 	*artifact.Artifact
-	view      contract.AgentView
+	view      view.View
 	revisions []artifact.Revision
 }
 
@@ -151,17 +150,17 @@ func (h *Host) revisionsOf(ctx context.Context, v browserSession, a *artifact.Ar
 }
 
 // seenRevision reads the revision that the query of the viewer names, and otherwise the newest one.
-func (h *Host) seenRevision(r *http.Request, v browserSession, a *artifact.Artifact) (contract.AgentView, error) {
+func (h *Host) seenRevision(r *http.Request, v browserSession, a *artifact.Artifact) (view.View, error) {
 	which := id.Revision(r.URL.Query().Get("revision"))
 	if which == "" || which == a.Current {
 		return h.Views.Latest(r.Context(), v.Actor, a)
 	}
 	if _, err := which.Bits(); err != nil {
-		return contract.AgentView{}, fault.NewCode(fault.NotFound)
+		return view.View{}, fault.NewCode(fault.NotFound)
 	}
 	revision, err := h.Artifacts.Revision(r.Context(), a.ID, which)
 	if err != nil {
-		return contract.AgentView{}, err
+		return view.View{}, err
 	}
 	return h.Views.Pinned(r.Context(), v.Actor, a, revision)
 }

@@ -1,11 +1,14 @@
 package app
 
 import (
+	"context"
 	"net/http"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
+	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/sharing"
 )
 
@@ -17,7 +20,7 @@ func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSes
 	if err != nil {
 		return err
 	}
-	return h.showAddress(w, r, v, done.AccessLinkID, false)
+	return h.showAddress(w, r, v, done.Link, false)
 }
 
 // copied tells of addresses that need no link: a token of an agent view, which lives as long as one of files, makes
@@ -50,9 +53,17 @@ var askUnlock = confirmation{"Turn the links back on?", "Turn them on", "/lockdo
 		"their address."}
 
 func (h *Host) lock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.changeArtifact(w, r, v, idempotency.LockLinks, h.Links.Lock, "#links")
+	return h.changeArtifact(w, r, v, change{operation: idempotency.LockLinks, run: lockLinks}, "#links")
 }
 
 func (h *Host) unlock(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.changeArtifact(w, r, v, idempotency.UnlockLinks, h.Links.Unlock, "#links")
+	return h.changeArtifact(w, r, v, change{operation: idempotency.UnlockLinks, run: unlockLinks}, "#links")
+}
+
+func lockLinks(h *Host, ctx context.Context, by credential.Actor, t artifact.Target) error {
+	return h.Links.Lock(ctx, by, t)
+}
+
+func unlockLinks(h *Host, ctx context.Context, by credential.Actor, t artifact.Target) error {
+	return h.Links.Unlock(ctx, by, t)
 }

@@ -11,6 +11,8 @@ import (
 
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/publishing/view"
 )
 
 func TestViewerRefusesHostileIds(t *testing.T) {
@@ -30,9 +32,9 @@ func TestViewerRefusesHostileIds(t *testing.T) {
 
 func TestResolveForwardsTheLinkAlone(t *testing.T) {
 	var got contract.ResolveRequest
-	h, _ := host(resolver(func(_ context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
-		got = r
-		return contract.Resolved{}, nil
+	h, _ := host(resolver(func(_ context.Context, public id.Public, blob string) (view.View, error) {
+		got = contract.ResolveRequest{PublicID: public, Blob: blob}
+		return view.View{}, nil
 	}))
 	body := `{"workspace_id":"w","public_id":"` + publicID + `","PUBLIC_ID":"other","blob":"` + blob + `","nested":{"blob":"x"}}`
 	if r := send(h.Handler(), "POST", "/api/access-links/resolve", body); r.StatusCode != 200 {
@@ -46,9 +48,9 @@ func TestResolveForwardsTheLinkAlone(t *testing.T) {
 // TestBadBodiesAreRefused sends them to all that read a link.
 func TestBadBodiesAreRefused(t *testing.T) {
 	set := &fakeLive{}
-	h, _ := host(resolver(func(context.Context, contract.ResolveRequest) (contract.Resolved, error) {
+	h, _ := host(resolver(func(context.Context, id.Public, string) (view.View, error) {
 		t.Error("a bad body got through")
-		return contract.Resolved{}, nil
+		return view.View{}, nil
 	}))
 	h.Live = set
 	handler := h.Handler()

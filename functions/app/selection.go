@@ -24,7 +24,7 @@ const selectionPath = artifactsPath + "/selected/change"
 // chosenField begins the names of the fields of that form; the id of an artifact follows.
 const chosenField = "artifact-"
 
-// change is what can be done to several artifacts at once.
+// change is what can be done to an artifact. What is asked and told is of those that several can have at once.
 type change struct {
 	right     credential.Scope
 	operation idempotency.Operation

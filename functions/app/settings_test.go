@@ -53,12 +53,12 @@ type auditor struct{ *house }
 
 func (s auditor) Story(
 	ctx context.Context, _ credential.Actor, p account.Page,
-) ([]event.Event, contract.PageInfo, error) {
+) ([]event.Event, string, error) {
 	if err := s.called(ctx, "Audit "+p.Cursor); err != nil || s.empty {
-		return nil, contract.PageInfo{HasMore: s.more, NextCursor: s.nextPage()}, err
+		return nil, s.nextPage(), err
 	}
 	if p.Cursor == "stale" {
-		return nil, contract.PageInfo{}, fault.NewCode(fault.InvalidCursor)
+		return nil, "", fault.NewCode(fault.InvalidCursor)
 	}
 	row := func(a event.Action, by event.Actor, kind, target, detail string) event.Event {
 		return event.Event{
@@ -80,14 +80,14 @@ func (s auditor) Story(
 		row("something.newer", event.ByKey("key_01J8Z0T7Q1W2E3R4T5Y6V7X8ZB"), "something", "new", ""),
 		row(event.DelegationCreated, event.BySystem(), event.OnDelegation, "d", "claude.example"),
 		row(event.KeyCreated, event.ByMember(memberID), event.OnKey, keyID, s.title),
-	}, contract.PageInfo{HasMore: true, NextCursor: new("next+cursor")}, nil
+	}, "next+cursor", nil
 }
 
-func (s auditor) nextPage() *string {
+func (s auditor) nextPage() string {
 	if !s.more {
-		return nil
+		return ""
 	}
-	return new("next+cursor")
+	return "next+cursor"
 }
 
 func TestTheSettingsOfAWorkspaceAreChanged(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 
 	"vitrine/functions/app/pages"
 	"vitrine/shared/adapter/web"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -20,11 +19,11 @@ import (
 // accessLinks lists links of the workspace.
 func (h *Host) accessLinks(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	after := r.URL.Query().Get("after")
-	links, info, err := h.Links.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
+	links, next, err := h.Links.Overview(r.Context(), v.Actor, cursor.Page{Cursor: after})
 	if err != nil {
 		return err
 	}
-	p := pages.AccessLinks{Layout: v.layout("/access-links"), Pages: pagesOf("/access-links", after, info)}
+	p := pages.AccessLinks{Layout: v.layout("/access-links"), Pages: pagesOf("/access-links", after, next)}
 	for _, l := range links {
 		row := h.linkRow(l.Link, l.Artifact)
 		if row.Title = row.Artifact; l.Artifact != nil {
@@ -91,19 +90,19 @@ var ends = map[string]time.Duration{
 }
 
 // wanted is the link that a form asks for.
-func (h *Host) wanted(form map[string]string) (contract.CreateLink, error) {
+func (h *Host) wanted(form map[string]string) (sharing.Request, error) {
 	life, known := ends[form["ends"]]
 	if !known {
-		return contract.CreateLink{}, fault.New(fault.InvalidRequest, "the form offers other ends")
+		return sharing.Request{}, fault.New(fault.InvalidRequest, "the form offers other ends")
 	}
-	c := contract.CreateLink{Type: string(link.Share)}
+	asked := sharing.Request{Kind: link.Share}
 	if shows := form["shows"]; shows != string(link.Share) {
-		c = contract.CreateLink{Type: string(link.Revision), RevisionID: id.Revision(shows)}
+		asked = sharing.Request{Kind: link.Revision, Revision: id.Revision(shows)}
 	}
 	if life > 0 {
-		c.ExpiresAt = new(contract.At(h.Now().Add(life)))
+		asked.ExpiresAt = new(h.Now().Add(life))
 	}
-	return c, nil
+	return asked, nil
 }
 
 func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
@@ -125,7 +124,7 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSessi
 	if err != nil {
 		return err
 	}
-	known := made.Type == string(link.Share) && made.CreatedAt.Before(begun.Truncate(time.Millisecond))
+	known := made.Kind == link.Share && made.CreatedAt.Before(begun.Truncate(time.Millisecond))
 	return h.showAddress(w, r, v, made.ID, known)
 }
 

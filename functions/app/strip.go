@@ -8,7 +8,7 @@ import (
 
 // strip says which revision of an artifact the viewer of a member shows, and which are beside it.
 func (a *seenArtifact) strip() pages.Strip {
-	shown := a.view.RevisionID
+	shown := a.view.Revision.ID
 	s := pages.Strip{
 		Artifact: string(a.ID),
 		Revision: string(shown),

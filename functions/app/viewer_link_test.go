@@ -23,7 +23,7 @@ func TestLinksThatDoNotOpen(t *testing.T) {
 	for name, url := range map[string]string{
 		"no fragment":    base,
 		"unknown secret": base + "#wrong",
-		"malformed":      g.link("malformed", refuses(fault.NewCode(fault.InvalidRequest))),
+		"malformed":      g.link("malformed", fails(fault.NewCode(fault.InvalidRequest))),
 		"endless":        base + "#" + strings.Repeat("x", 70_000),
 		"percent signs":  base + "#%00%ff%3Cscript%3E",
 		"malformed link": g.appURL + "/al/nothing#" + blob,
@@ -47,7 +47,7 @@ func TestLinksThatDoNotOpen(t *testing.T) {
 
 func TestBusyWaitsAsLongAsAsked(t *testing.T) {
 	g, p := open(t), browser.Open(t)
-	p.Go(g.link("long", refuses(fault.NewCode(fault.RateLimitedArtifact).After(90*time.Second))))
+	p.Go(g.link("long", fails(fault.NewCode(fault.RateLimitedArtifact).After(90*time.Second))))
 	waitView(p, "busy")
 	p.Wait(`/This page tries again in (90|8\d) seconds\./.test(document.querySelector('[data-view="busy"]').innerText)`)
 	p.Screenshot("viewer-busy-1280-light")
@@ -115,7 +115,7 @@ func TestAnotherFragmentIsAnotherLink(t *testing.T) {
 	p.Wait(`document.title === "Second | Vitrine" && document.querySelectorAll("iframe").length === 1`)
 	p.Do(chromedp.Evaluate[chromedp.Void](`location.hash = ""`))
 	p.WaitText("This link opens nothing")
-	if view(p) != "gone" || browser.Eval[int](&p.Document, `document.querySelectorAll("iframe").length`) != 0 {
+	if viewOf(p) != "gone" || browser.Eval[int](&p.Document, `document.querySelectorAll("iframe").length`) != 0 {
 		t.Error("an artifact stayed")
 	}
 	p.Do(chromedp.NavigateBack())

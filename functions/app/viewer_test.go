@@ -15,8 +15,8 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// view tells which view is on show.
-func view(p *browser.Page) string {
+// viewOf tells which view is on show.
+func viewOf(p *browser.Page) string {
 	return browser.Eval[string](&p.Document,
 		`[...document.querySelectorAll("[data-view]")].filter(v => !v.hidden).map(v => v.dataset.view).join()`)
 }

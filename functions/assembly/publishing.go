@@ -45,7 +45,6 @@ func (s *Services) Links(artifacts *artifact.Service) *sharing.Service {
 		Store:     s.Stores.Links,
 		Changes:   s.Stores.Links,
 		Addresses: artifacts.URLs,
-		Details:   artifacts,
 		Cursors:   artifacts.Cursors,
 		Now:       s.Config.Now,
 	}

@@ -10,29 +10,29 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/sharing"
 )
 
 // delicate are the calls that a person is asked about. done is told when one of them takes effect.
 func (e *env) delicate(done func()) map[string]map[string]any {
-	e.artifacts.delete = func(artifact.Target) (contract.DeletedArtifact, error) {
+	e.artifacts.delete = func(artifact.Target) (time.Time, error) {
 		done()
-		return contract.DeletedArtifact{ArtifactID: e.artifact.ID}, nil
+		return noon, nil
 	}
-	e.links.setVisibility = func(_ sharing.Target, word string) (contract.Visibility, error) {
+	e.links.setVisibility = func(_ sharing.Target, word string) (sharing.Visibility, error) {
 		done()
-		return contract.Visibility{ArtifactID: e.artifact.ID, Visibility: word}, nil
+		return sharing.Visibility{Artifact: e.artifact.ID, Is: word}, nil
 	}
-	e.links.create = func(sharing.Target, contract.CreateLink) (contract.CreatedLink, error) {
+	e.links.create = func(sharing.Target, sharing.Request) (link.Record, error) {
 		done()
-		return contract.CreatedLink{}, nil
+		return link.Record{}, nil
 	}
-	e.links.mint = func(id.Link) (contract.MintedLink, error) { return contract.MintedLink{}, nil }
+	e.links.address = func(id.Link) (sharing.Address, error) { return sharing.Address{}, nil }
 	return map[string]map[string]any{
 		"delete_artifact":      {"artifact_id": e.artifact.ID},
 		"set_visibility":       {"artifact_id": e.artifact.ID, "visibility": "unlisted"},
@@ -110,8 +110,8 @@ func TestNobodyIsAskedAboutWhatChangesNothing(t *testing.T) {
 		t.Errorf("making it private answers %v %v", r, err)
 	}
 	e.artifact.Status = artifact.Deleted
-	e.artifacts.delete = func(artifact.Target) (contract.DeletedArtifact, error) {
-		return contract.DeletedArtifact{}, artifact.NotFound()
+	e.artifacts.delete = func(artifact.Target) (time.Time, error) {
+		return time.Time{}, artifact.NotFound()
 	}
 	args = calls["delete_artifact"]
 	r, err = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "delete_artifact", Arguments: args})

@@ -9,12 +9,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/edit"
 	"vitrine/shared/publishing/upload"
+	"vitrine/shared/publishing/view"
 )
 
 func TestTheHostTellsItsExtensions(t *testing.T) {
@@ -131,7 +131,7 @@ func (e *env) publishing() {
 		return edit.Result{}, nil
 	}
 	e.edits.finish = func(edit.Request, *upload.Session, []upload.Entry) (edit.Result, error) { return edit.Result{}, nil }
-	e.views.latest = func(*artifact.Artifact) (contract.AgentView, error) { return contract.AgentView{}, nil }
+	e.views.latest = func(*artifact.Artifact) (view.View, error) { return view.View{}, nil }
 }
 
 // arguments are enough for a tool that shows the card.

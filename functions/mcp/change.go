@@ -6,6 +6,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"vitrine/shared/identity/credential"
+	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -36,8 +37,11 @@ func (h *Host) deleteArtifact() *tool {
 		if err := c.permit(); err != nil {
 			return result{}, err
 		}
-		out, err := h.Artifacts.Delete(ctx, c.Actor, c.target(in.Artifact))
-		return result{value: out, line: "Deleted " + string(in.Artifact)}, err
+		at, err := h.Artifacts.Delete(ctx, c.Actor, c.target(in.Artifact))
+		return result{
+			value: contract.DeletedArtifact{ArtifactID: in.Artifact, DeletedAt: contract.At(at)},
+			line:  "Deleted " + string(in.Artifact),
+		}, err
 	})
 }
 
@@ -61,8 +65,8 @@ func (h *Host) updateDisplayMetadata() *tool {
 		if c.Artifact == nil {
 			return result{}, artifact.NotFound()
 		}
-		out, err := h.Artifacts.Rename(ctx, c.Actor, c.Artifact, in.Title)
-		return result{value: out, line: "It is called “" + out.Title + "” now"}, err
+		title, err := h.Artifacts.Rename(ctx, c.Actor, c.Artifact, in.Title)
+		return result{value: contract.DisplayMetadata{Title: title}, line: "It is called “" + title + "” now"}, err
 	})
 }
 

@@ -32,8 +32,10 @@ import (
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/edit"
+	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/sharing"
 	"vitrine/shared/publishing/upload"
+	"vitrine/shared/publishing/view"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
@@ -309,8 +311,8 @@ type (
 	}
 	fakeArtifacts struct {
 		Artifacts
-		list   func(artifact.Page) ([]artifact.Artifact, contract.PageInfo, error)
-		delete func(artifact.Target) (contract.DeletedArtifact, error)
+		list   func(artifact.Page) ([]artifact.Artifact, string, error)
+		delete func(artifact.Target) (time.Time, error)
 	}
 	fakeEdits struct {
 		Edits
@@ -323,14 +325,14 @@ type (
 	}
 	fakeViews struct {
 		Views
-		latest  func(*artifact.Artifact) (contract.AgentView, error)
+		latest  func(*artifact.Artifact) (view.View, error)
 		content func(a *artifact.Artifact, path string, most int64) ([]byte, error)
 	}
 	fakeLinks struct {
 		Links
-		setVisibility func(sharing.Target, string) (contract.Visibility, error)
-		create        func(sharing.Target, contract.CreateLink) (contract.CreatedLink, error)
-		mint          func(id.Link) (contract.MintedLink, error)
+		setVisibility func(sharing.Target, string) (sharing.Visibility, error)
+		create        func(sharing.Target, sharing.Request) (link.Record, error)
+		address       func(id.Link) (sharing.Address, error)
 	}
 )
 
@@ -340,13 +342,13 @@ func (f *fakeAccount) Delegate(by credential.Actor, m member.Member) contract.MC
 
 func (f *fakeArtifacts) List(
 	_ context.Context, _ credential.Actor, p artifact.Page,
-) ([]artifact.Artifact, contract.PageInfo, error) {
+) ([]artifact.Artifact, string, error) {
 	return f.list(p)
 }
 
 func (f *fakeArtifacts) Delete(
 	_ context.Context, _ credential.Actor, t artifact.Target,
-) (contract.DeletedArtifact, error) {
+) (time.Time, error) {
 	return f.delete(t)
 }
 
@@ -377,7 +379,7 @@ func (f *fakeUploads) Create(
 
 func (f *fakeViews) Latest(
 	_ context.Context, _ credential.Actor, a *artifact.Artifact,
-) (contract.AgentView, error) {
+) (view.View, error) {
 	return f.latest(a)
 }
 
@@ -389,16 +391,16 @@ func (f *fakeViews) Content(
 
 func (f *fakeLinks) SetVisibility(
 	_ context.Context, _ credential.Actor, t sharing.Target, word string,
-) (contract.Visibility, error) {
+) (sharing.Visibility, error) {
 	return f.setVisibility(t, word)
 }
 
 func (f *fakeLinks) Create(
-	_ context.Context, _ credential.Actor, t sharing.Target, r contract.CreateLink,
-) (contract.CreatedLink, error) {
+	_ context.Context, _ credential.Actor, t sharing.Target, r sharing.Request,
+) (link.Record, error) {
 	return f.create(t, r)
 }
 
-func (f *fakeLinks) Mint(_ context.Context, _ credential.Actor, l id.Link) (contract.MintedLink, error) {
-	return f.mint(l)
+func (f *fakeLinks) Address(_ context.Context, _ credential.Actor, l id.Link) (sharing.Address, error) {
+	return f.address(l)
 }

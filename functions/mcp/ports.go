@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"time"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
@@ -15,6 +16,7 @@ import (
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/sharing"
 	"vitrine/shared/publishing/upload"
+	"vitrine/shared/publishing/view"
 )
 
 // Account tells a client for whom it acts.
@@ -26,13 +28,13 @@ type Account interface {
 type Artifacts interface {
 	// List is one page of the live artifacts, newest first; invalid_cursor for a cursor that is a day old or of another
 	// workspace.
-	List(ctx context.Context, by credential.Actor, p artifact.Page) ([]artifact.Artifact, contract.PageInfo, error)
+	List(ctx context.Context, by credential.Actor, p artifact.Page) (_ []artifact.Artifact, next string, _ error)
 	// Revisions lists the revisions of an artifact in any status, drafts first, then newest first; artifact_not_found.
 	Revisions(ctx context.Context, by credential.Actor, a *artifact.Artifact) ([]artifact.Revision, error)
-	// Rename gives an artifact another title; artifact_not_found, invalid_request for a bad title.
-	Rename(ctx context.Context, by credential.Actor, a *artifact.Artifact, title string) (contract.DisplayMetadata, error)
-	// Delete ends an artifact for good; artifact_not_found.
-	Delete(ctx context.Context, by credential.Actor, t artifact.Target) (contract.DeletedArtifact, error)
+	// Rename gives an artifact another title and answers it as it was stored; artifact_not_found, invalid_request for a bad title.
+	Rename(ctx context.Context, by credential.Actor, a *artifact.Artifact, title string) (string, error)
+	// Delete ends an artifact for good and answers when; artifact_not_found.
+	Delete(ctx context.Context, by credential.Actor, t artifact.Target) (time.Time, error)
 }
 
 // Edits publishes text and changes files in place. Faults are those of upload sessions and of publishing.
@@ -64,11 +66,11 @@ type Uploads interface {
 // Views shows artifacts and their files; not_found for what cannot be seen.
 type Views interface {
 	// Latest is the view of the current revision.
-	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (contract.AgentView, error)
-	// File is one file with its text, if it is text that fits. An empty revision is the current one.
+	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (view.View, error)
+	// File is one file with its text. An empty revision is the current one.
 	File(
 		ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
-	) (contract.FileContent, error)
+	) (view.FileText, error)
 	// FileURL is the signed URL of a file that File answers.
 	FileURL(
 		ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
@@ -89,11 +91,12 @@ type Links interface {
 // LinkChanges makes and ends access links.
 type LinkChanges interface {
 	// SetVisibility makes an artifact unlisted, with a share link, or private, which ends all its links.
-	SetVisibility(ctx context.Context, by credential.Actor, t sharing.Target, word string) (contract.Visibility, error)
-	Create(ctx context.Context, by credential.Actor, t sharing.Target, r contract.CreateLink) (contract.CreatedLink, error)
-	// Mint makes a fresh URL of a link; not_found for a link that opens nothing.
-	Mint(ctx context.Context, by credential.Actor, l id.Link) (contract.MintedLink, error)
-	Revoke(ctx context.Context, by credential.Actor, l id.Link) (contract.RevokedLink, error)
+	SetVisibility(ctx context.Context, by credential.Actor, t sharing.Target, word string) (sharing.Visibility, error)
+	Create(ctx context.Context, by credential.Actor, t sharing.Target, r sharing.Request) (link.Record, error)
+	// Address makes a fresh URL of a link; not_found for a link that opens nothing.
+	Address(ctx context.Context, by credential.Actor, l id.Link) (sharing.Address, error)
+	// Revoke answers when the link was revoked first.
+	Revoke(ctx context.Context, by credential.Actor, l id.Link) (time.Time, error)
 }
 
 // Comparisons tells what changed between two revisions; not_found, revision_retained, invalid_cursor.

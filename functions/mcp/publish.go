@@ -158,11 +158,11 @@ func (h *Host) published(c *call, r edit.Result, err error, fresh bool) (result,
 	}
 	p := r.Published
 	out := contract.MCPPublished{
-		ArtifactID: p.ArtifactID,
-		RevisionID: p.RevisionID,
+		ArtifactID: p.Artifact,
+		RevisionID: p.Revision,
 		Title:      p.Title,
 		PrivateURL: p.PrivateURL,
-		ExpiresAt:  p.ExpiresAt,
+		ExpiresAt:  contract.At(p.ExpiresAt),
 		Stats: &contract.UploadStats{
 			TotalFiles:    r.Stats.TotalFiles,
 			TotalBytes:    r.Stats.TotalBytes,
@@ -179,7 +179,7 @@ func (h *Host) published(c *call, r edit.Result, err error, fresh bool) (result,
 	if fresh {
 		line += " (private; set_visibility makes a link for people without an account)"
 	}
-	nudge := h.nudge(p.ExpiresAt.Time)
+	nudge := h.nudge(p.ExpiresAt)
 	if c.Artifact != nil && !c.Artifact.PinnedAt.IsZero() {
 		nudge = ""
 	}

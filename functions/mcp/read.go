@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"vitrine/functions/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -26,12 +27,12 @@ func (h *Host) listArtifacts() *tool {
 		effect:      effect{reads: true},
 		input:       object(may("cursor", text(1, limits.CursorLength))),
 	}, func(ctx context.Context, c *call, in pageInput) (result, error) {
-		rows, info, err := h.Artifacts.List(ctx, c.Actor, page(in.Cursor))
+		rows, next, err := h.Artifacts.List(ctx, c.Actor, page(in.Cursor))
 		if err != nil {
 			return result{}, err
 		}
 		rows = slices.DeleteFunc(rows, func(a artifact.Artifact) bool { return a.Lock != "" })
-		out := contract.ArtifactList{Data: contract.Rows(rows, artifact.Artifact.Summary), PageInfo: info}
+		out := contract.ArtifactList{Data: contract.Rows(rows, wire.ArtifactSummary), PageInfo: contract.Page(next)}
 		return result{value: out, line: fmt.Sprintf("%d artifacts", len(rows))}, nil
 	})
 }
@@ -55,7 +56,7 @@ func (h *Host) readArtifact() *tool {
 			return result{}, err
 		}
 		return result{
-			value: v,
+			value: wire.AgentView(v, c.Actor),
 			line:  v.Title + ": " + v.PrivateURL,
 			nudge: h.nudgeOf(c.Artifact),
 			meta:  h.cardMeta(c, false),
@@ -89,7 +90,11 @@ func (h *Host) readFile() *tool {
 		input: object(
 			with("artifact_id", artifactID()), with("path", filePath()), may("revision_id", revisionID())),
 	}, func(ctx context.Context, c *call, in fileInput) (result, error) {
-		f, err := h.Views.File(ctx, c.Actor, c.Artifact, in.Revision, in.Path)
+		found, err := h.Views.File(ctx, c.Actor, c.Artifact, in.Revision, in.Path)
+		if err != nil {
+			return result{}, err
+		}
+		f, err := wire.FileContent(found)
 		if err != nil {
 			return result{}, err
 		}
@@ -120,7 +125,7 @@ func (h *Host) listRevisions() *tool {
 		if err != nil {
 			return result{}, err
 		}
-		out := contract.RevisionList{ArtifactID: in.Artifact, Items: contract.Rows(rows, artifact.Revision.Summary)}
+		out := contract.RevisionList{ArtifactID: in.Artifact, Items: contract.Rows(rows, wire.RevisionSummary)}
 		return result{
 			value: out,
 			line:  fmt.Sprintf("%d revisions", len(rows)),

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"vitrine/functions/mcp/transport"
+	"vitrine/functions/wire"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/platform/address"
@@ -170,7 +171,7 @@ func (h *Host) contents(ctx context.Context, c *call, named reference) (*mcp.Res
 		if err != nil {
 			return nil, err
 		}
-		body, err := contract.Encode(v)
+		body, err := contract.Encode(wire.AgentView(v, c.Actor))
 		return &mcp.ResourceContents{MIMEType: jsonMedia, Text: strings.TrimSuffix(string(body), "\n")}, err
 	}
 	body, err := h.Views.Content(ctx, c.Actor, c.Artifact, named.path, transport.MaxAnswer)

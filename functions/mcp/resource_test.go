@@ -17,6 +17,7 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/view"
 )
 
 // generations are the ways in which clients of both generations of the protocol call a method.
@@ -134,10 +135,11 @@ func TestAResourceIsFoundHoweverAClientSpellsItsName(t *testing.T) {
 
 func TestAnArtifactIsAResourceWithoutAPath(t *testing.T) {
 	e := newEnv(t)
-	e.views.latest = func(a *artifact.Artifact) (contract.AgentView, error) {
-		return contract.AgentView{
-			PublicAgentView: contract.PublicAgentView{ArtifactID: a.ID, Title: "Seals & co"},
-			PrivateURL:      "https://app.test/v/" + string(a.ID),
+	e.views.latest = func(a *artifact.Artifact) (view.View, error) {
+		return view.View{
+			Artifact:   *a,
+			Title:      "Seals & co",
+			PrivateURL: "https://app.test/v/" + string(a.ID),
 		}, nil
 	}
 	client := e.client(t, "", nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"vitrine/functions/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -38,12 +39,12 @@ func (h *Host) setVisibility() *tool {
 		if err := c.permit(); err != nil {
 			return result{}, err
 		}
-		out, err := h.Links.SetVisibility(ctx, c.Actor, c.target(in.Artifact), in.Visibility)
+		v, err := h.Links.SetVisibility(ctx, c.Actor, c.target(in.Artifact), in.Visibility)
 		line := "Private again: no link opens it"
-		if out.UnlistedURL != "" {
-			line = "Everybody who has this link sees it: " + out.UnlistedURL
+		if v.Is == sharing.Unlisted {
+			line = "Everybody who has this link sees it: " + v.URL
 		}
-		return result{value: out, line: line}, err
+		return result{value: wire.Visibility(v), line: line}, err
 	})
 }
 
@@ -73,8 +74,11 @@ func (h *Host) createRevisionLink() *tool {
 		if err := c.permit(); err != nil {
 			return result{}, err
 		}
-		minted, err := h.revisionLink(ctx, c, in)
-		return result{value: minted, line: "Everybody who has this link sees it: " + minted.URL}, err
+		url, err := h.revisionLink(ctx, c, in)
+		return result{
+			value: contract.MintedLink{URL: url},
+			line:  "Everybody who has this link sees it: " + url,
+		}, err
 	})
 }
 
@@ -83,17 +87,17 @@ const again = ":r"
 
 // revisionLink makes a link and its URL. The repetition of a call names the link that the first one made, which may have
 // been revoked since; then it makes another one.
-func (h *Host) revisionLink(ctx context.Context, c *call, in revisionLinkInput) (contract.MintedLink, error) {
+func (h *Host) revisionLink(ctx context.Context, c *call, in revisionLinkInput) (string, error) {
 	t := c.target(in.Artifact)
-	asked := contract.CreateLink{Type: string(link.Revision), RevisionID: in.Revision}
+	asked := sharing.Request{Kind: link.Revision, Revision: in.Revision}
 	for attempt := 0; ; attempt++ {
 		made, err := h.Links.Create(ctx, c.Actor, t, asked)
 		if err != nil {
-			return contract.MintedLink{}, err
+			return "", err
 		}
-		minted, err := h.Links.Mint(ctx, c.Actor, made.ID)
+		fresh, err := h.Links.Address(ctx, c.Actor, made.ID)
 		if fault.CodeOf(err) != fault.NotFound || attempt > 0 {
-			return minted, err
+			return fresh.URL, err
 		}
 		t.Command.Key.Client += again
 		t.Record = nil
@@ -113,7 +117,7 @@ func (h *Host) listAccessLinks() *tool {
 		if err != nil {
 			return result{}, err
 		}
-		out := contract.LinkList{ArtifactID: in.Artifact, Items: contract.Rows(links, link.Link.Row)}
+		out := contract.LinkList{ArtifactID: in.Artifact, Items: contract.Rows(links, wire.LinkRow)}
 		return result{value: out, line: fmt.Sprintf("%d links", len(links))}, nil
 	})
 }
@@ -134,7 +138,10 @@ func (h *Host) revokeAccessLink() *tool {
 		if err := c.permit(); err != nil {
 			return result{}, err
 		}
-		out, err := h.Links.Revoke(ctx, c.Actor, in.Link)
-		return result{value: out, line: "The link opens nothing any more"}, err
+		at, err := h.Links.Revoke(ctx, c.Actor, in.Link)
+		return result{
+			value: contract.RevokedLink{AccessLinkID: in.Link, RevokedAt: contract.At(at)},
+			line:  "The link opens nothing any more",
+		}, err
 	})
 }

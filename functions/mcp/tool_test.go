@@ -25,6 +25,7 @@ import (
 	"vitrine/shared/publishing/edit"
 	"vitrine/shared/publishing/lint"
 	"vitrine/shared/publishing/upload"
+	"vitrine/shared/publishing/view"
 )
 
 // toolList are the tools as a client gets them.
@@ -164,7 +165,7 @@ func TestAFailureSaysWhatToDo(t *testing.T) {
 func TestALimitRefusesReadsAndWrites(t *testing.T) {
 	e := newEnv(t)
 	e.limiter.fail = fault.New(fault.RateLimitedActor, "wait").After(7 * time.Second)
-	e.views.latest = func(*artifact.Artifact) (contract.AgentView, error) { return contract.AgentView{}, nil }
+	e.views.latest = func(*artifact.Artifact) (view.View, error) { return view.View{}, nil }
 	e.edits.publish = func(r edit.Request, _ string, _ edit.Text) (edit.Result, error) { return edit.Result{}, r.Permit() }
 	for tool, args := range map[string]any{
 		"read_artifact":    map[string]any{"artifact_id": e.artifact.ID},
@@ -184,12 +185,12 @@ func TestALimitRefusesReadsAndWrites(t *testing.T) {
 
 // published is a result of publishing.
 func (e *env) published() edit.Result {
-	return edit.Result{Changed: true, Published: contract.Published{
-		ArtifactID: e.artifact.ID,
-		RevisionID: id.NewRevision(),
+	return edit.Result{Changed: true, Published: artifact.PublishedRevision{
+		Artifact:   e.artifact.ID,
+		Revision:   id.NewRevision(),
 		Title:      "Seals & <tides>",
 		PrivateURL: "https://app.test/v/" + string(e.artifact.ID),
-		ExpiresAt:  contract.At(noon.Add(2 * soon)),
+		ExpiresAt:  noon.Add(2 * soon),
 	}}
 }
 
@@ -215,7 +216,7 @@ func TestAResultSaysTheSameInTextAndStructure(t *testing.T) {
 	if said := same.Content[1].Text; !strings.HasPrefix(said, "Nothing changed") || same.Content[0].Text != string(same.Value) {
 		t.Errorf("without a new revision it says %q", said)
 	}
-	out.Published.ExpiresAt = contract.At(noon.Add(soon))
+	out.Published.ExpiresAt = noon.Add(soon)
 	nudged := e.toolAnswer(t, "publish_artifact", args)
 	if len(nudged.Content) != 3 || !strings.Contains(nudged.Content[2].Text, "2026-11-23T12:00:00Z") {
 		t.Errorf("an artifact that ends soon: %v", nudged.Content)
@@ -257,7 +258,7 @@ func TestAResultSaysWhatIsWrongWithThePages(t *testing.T) {
 			t.Errorf("the closed shape has more: %s", r.Value)
 		}
 	}
-	out.Published.ExpiresAt = contract.At(noon.Add(soon))
+	out.Published.ExpiresAt = noon.Add(soon)
 	if r := e.toolAnswer(t, "publish_artifact", args); !strings.HasPrefix(r.Content[2].Text, "The pages have") {
 		t.Errorf("the end comes before what is broken: %v", r.Content)
 	}
@@ -266,7 +267,7 @@ func TestAResultSaysWhatIsWrongWithThePages(t *testing.T) {
 func TestADraftThatWaitsIsTold(t *testing.T) {
 	e := newEnv(t)
 	e.artifact.Draft, e.artifact.DraftAt = id.NewRevision(), noon
-	e.views.latest = func(*artifact.Artifact) (contract.AgentView, error) { return contract.AgentView{}, nil }
+	e.views.latest = func(*artifact.Artifact) (view.View, error) { return view.View{}, nil }
 	r := e.toolAnswer(t, "read_artifact", map[string]any{"artifact_id": e.artifact.ID})
 	if len(r.Content) != 3 || !strings.Contains(r.Content[2].Text, string(e.artifact.Draft)) {
 		t.Errorf("it answers %v", r.Content)
@@ -355,14 +356,14 @@ func TestEveryCallWithoutAKeyOpensItsOwnUpload(t *testing.T) {
 
 func TestALockedArtifactIsNeitherReadNorListed(t *testing.T) {
 	e := newEnv(t)
-	e.views.latest = func(a *artifact.Artifact) (contract.AgentView, error) {
+	e.views.latest = func(a *artifact.Artifact) (view.View, error) {
 		if a == nil {
-			return contract.AgentView{}, fault.NewCode(fault.NotFound)
+			return view.View{}, fault.NewCode(fault.NotFound)
 		}
-		return contract.AgentView{PrivateURL: "https://app.test"}, nil
+		return view.View{PrivateURL: "https://app.test"}, nil
 	}
-	e.artifacts.list = func(artifact.Page) ([]artifact.Artifact, contract.PageInfo, error) {
-		return []artifact.Artifact{{ID: id.NewArtifact()}, *e.artifact}, contract.PageInfo{}, nil
+	e.artifacts.list = func(artifact.Page) ([]artifact.Artifact, string, error) {
+		return []artifact.Artifact{{ID: id.NewArtifact()}, *e.artifact}, "", nil
 	}
 	for lock, listed := range map[string]int{"": 2, "lkd_1": 1} {
 		e.artifact.Lock = id.Lockdown(lock)

@@ -10,7 +10,6 @@ import (
 
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -72,16 +71,16 @@ func (l *logins) stored(t testing.TB, secret string) credential.Key {
 func (l *logins) walk(t testing.TB, by credential.Actor, which credential.Which, limit int) (rows []credential.Key) {
 	t.Helper()
 	for page := (cursor.Page{Limit: limit}); ; {
-		list, info, err := l.List(ctx, by, which, page)
+		list, next, err := l.List(ctx, by, which, page)
 		noError(t, err)
 		rows = append(rows, list...)
-		if info.HasMore != (info.NextCursor != nil) || info.HasMore && len(list) != limit || len(list) > limit {
-			t.Fatalf("%d keys, %+v", len(list), info)
+		if next != "" && len(list) != limit || len(list) > limit {
+			t.Fatalf("%d keys, %+v", len(list), next)
 		}
-		if !info.HasMore {
+		if next == "" {
 			return rows
 		}
-		page.Cursor = *info.NextCursor
+		page.Cursor = next
 	}
 }
 
@@ -188,19 +187,19 @@ func TestCursorsOfKeysOpenTheirListAlone(t *testing.T) {
 	l, _, p := newLogins(t)
 	by, other := l.browser(t, p), l.browser(t, l.person(t))
 	l.oldKeys(t, p, 3, asTheyAre)
-	list := func(by credential.Actor, which credential.Which, page cursor.Page) (contract.PageInfo, error) {
-		_, info, err := l.List(ctx, by, which, page)
-		return info, err
+	list := func(by credential.Actor, which credential.Which, page cursor.Page) (string, error) {
+		_, next, err := l.List(ctx, by, which, page)
+		return next, err
 	}
 	first := must(list(by, credential.AllKeys, cursor.Page{Limit: 2}))(t)
-	next := cursor.Page{Cursor: *first.NextCursor}
-	for name, try := range map[string]func() (contract.PageInfo, error){
-		"another workspace": func() (contract.PageInfo, error) { return list(other, credential.AllKeys, next) },
-		"another list":      func() (contract.PageInfo, error) { return list(by, credential.LiveKeys, next) },
-		"tampered": func() (contract.PageInfo, error) {
+	next := cursor.Page{Cursor: first}
+	for name, try := range map[string]func() (string, error){
+		"another workspace": func() (string, error) { return list(other, credential.AllKeys, next) },
+		"another list":      func() (string, error) { return list(by, credential.LiveKeys, next) },
+		"tampered": func() (string, error) {
 			return list(by, credential.AllKeys, cursor.Page{Cursor: next.Cursor + "A"})
 		},
-		"a day later": func() (contract.PageInfo, error) {
+		"a day later": func() (string, error) {
 			defer func(at time.Time) { l.clock = at }(l.clock)
 			l.clock = l.clock.Add(limits.CursorLife)
 			return list(by, credential.AllKeys, next)

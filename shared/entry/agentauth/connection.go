@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -18,9 +17,9 @@ import (
 // provider are a delegation.
 func (s *Service) Connections(
 	ctx context.Context, by credential.Actor, p cursor.Page,
-) ([]Registration, contract.PageInfo, error) {
+) (_ []Registration, next string, _ error) {
 	if err := s.requireMember(by); err != nil {
-		return nil, contract.PageInfo{}, err
+		return nil, "", err
 	}
 	now := s.now()
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "agents", Now: now}

@@ -35,11 +35,11 @@ var shown = []string{event.Member, event.Key, event.Admin}
 // AuditLog answers one page of the record of the caller's workspace. It may have few rows, or none, where others
 // follow.
 func (s *Service) AuditLog(ctx context.Context, by credential.Actor, p Page) (contract.AuditList, error) {
-	events, info, err := s.recorded(ctx, by, auditName, Filter{Actors: shown}, p)
+	events, next, err := s.recorded(ctx, by, auditName, Filter{Actors: shown}, p)
 	if err != nil {
 		return contract.AuditList{}, err
 	}
-	out := contract.AuditList{Items: make([]contract.AuditRow, len(events)), PageInfo: info}
+	out := contract.AuditList{Items: make([]contract.AuditRow, len(events)), PageInfo: contract.Page(next)}
 	for i, e := range events {
 		out.Items[i] = AuditRow(e)
 	}
@@ -60,9 +60,9 @@ var told = []event.Action{
 // itself did that concerns them. It may have few events, or none, where others follow.
 func (s *Service) Story(
 	ctx context.Context, by credential.Actor, p Page,
-) ([]event.Event, contract.PageInfo, error) {
-	events, info, err := s.recorded(ctx, by, storyName, StoryOf(by.Workspace.ID), p)
-	return slices.DeleteFunc(events, func(e event.Event) bool { return !Told(e) }), info, err
+) (_ []event.Event, next string, _ error) {
+	events, next, err := s.recorded(ctx, by, storyName, StoryOf(by.Workspace.ID), p)
+	return slices.DeleteFunc(events, func(e event.Event) bool { return !Told(e) }), next, err
 }
 
 // StoryOf returns which events of a workspace Story looks at. Those that are Told are its story.
@@ -78,10 +78,9 @@ func Told(e event.Event) bool {
 // recorded reads one page of the record of the caller's workspace; list names it for cursors.
 func (s *Service) recorded(
 	ctx context.Context, by credential.Actor, list string, f Filter, p Page,
-) ([]event.Event, contract.PageInfo, error) {
-	var info contract.PageInfo
+) (_ []event.Event, next string, _ error) {
 	if err := by.Require(credential.Admin); err != nil {
-		return nil, info, err
+		return nil, "", err
 	}
 	now := s.Now()
 	if p.Limit == 0 {
@@ -90,14 +89,14 @@ func (s *Service) recorded(
 	of := cursor.List{Workspace: by.Workspace.ID, Name: list, Now: now}
 	after, err := s.Cursors.Start(of, p)
 	if err != nil {
-		return nil, info, err
+		return nil, "", err
 	}
 	f.Workspace = by.Workspace.ID
 	events, last, more, err := s.Events.List(ctx, f, now, position(after), p.Limit)
 	if err == nil && more {
-		info, err = s.Cursors.Info(of, last.bare())
+		next, err = s.Cursors.Seal(of, last.bare())
 	}
-	return events, info, err
+	return events, next, err
 }
 
 // AuditRow returns the wire form of an event for members of its workspace.

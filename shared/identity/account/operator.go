@@ -73,9 +73,11 @@ func (s *Service) OperatorLog(
 		out.Items[i] = operatorRow(e)
 	}
 	if more {
-		out.PageInfo, err = s.Cursors.Info(of, last.bare())
+		next, err := s.Cursors.Seal(of, last.bare())
+		out.PageInfo = contract.Page(next)
+		return out, err
 	}
-	return out, err
+	return out, nil
 }
 
 // list names the list that a filter makes: a cursor of one is none of another.

@@ -180,20 +180,20 @@ func (s *Service) sealed(key Key, token Token, c idempotency.Command) ([]byte, e
 
 // List returns one page of the keys of the caller's workspace, newest first. RevokedAt says when a key ended, also one
 // that ended because its member signed out everywhere.
-func (s *Service) List(ctx context.Context, by Actor, which Which, p cursor.Page) ([]Key, contract.PageInfo, error) {
+func (s *Service) List(ctx context.Context, by Actor, which Which, p cursor.Page) (_ []Key, next string, _ error) {
 	if err := by.Require(Admin); err != nil {
-		return nil, contract.PageInfo{}, err
+		return nil, "", err
 	}
 	q := KeyQuery{Workspace: by.Workspace, Which: which, Now: s.Now()}
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "keys." + string(which), Now: q.Now}
-	keys, info, err := cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Key, string, error) {
+	keys, next, err := cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Key, string, error) {
 		q.After, q.Limit = after, limit
 		return s.Store.List(ctx, q)
 	})
 	for i, k := range keys {
 		keys[i].RevokedAt = k.endedAt(by.Workspace)
 	}
-	return keys, info, err
+	return keys, next, err
 }
 
 // Key returns one key as List does; not_found if there is none.

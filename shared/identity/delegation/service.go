@@ -9,7 +9,6 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/conflict"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -57,9 +56,9 @@ var races = conflict.Policy{Lost: ErrChanged, Attempts: 10, Exhausted: func() er
 // LinkedProviders returns one page of the live delegations of the caller's workspace, newest first.
 func (s *Service) LinkedProviders(
 	ctx context.Context, by credential.Actor, p cursor.Page,
-) ([]Delegation, contract.PageInfo, error) {
+) (_ []Delegation, next string, _ error) {
 	if by.Member == "" {
-		return nil, contract.PageInfo{}, errNoMember()
+		return nil, "", errNoMember()
 	}
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "delegations", Now: s.now()}
 	return cursor.Read(s.Cursors, of, p, func(after string, limit int) ([]Delegation, string, error) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -60,9 +59,9 @@ func (s *Server) revokeAgent(ctx context.Context, t credential.Token, requestID 
 }
 
 // Grants lists one page of the member's grants that have a refresh token, newest first.
-func (s *Server) Grants(ctx context.Context, by credential.Actor, p cursor.Page) ([]Grant, contract.PageInfo, error) {
+func (s *Server) Grants(ctx context.Context, by credential.Actor, p cursor.Page) (_ []Grant, next string, _ error) {
 	if err := requireMember(by); err != nil {
-		return nil, contract.PageInfo{}, err
+		return nil, "", err
 	}
 	now := s.Now()
 	of := cursor.List{Workspace: by.Workspace.ID, Name: "grants." + string(by.Member), Now: now}

@@ -68,27 +68,28 @@ func (b *URLBuilder) Locate(claims token.Claims) (Location, error) {
 // Location is where the files of a revision are, by one token.
 type Location struct{ files, pages string }
 
-// File returns the URL of the bytes of a file.
-func (l Location) File(path string) string { return l.files + Escape(path) }
-
-// Page returns the URL of the page that shows a file; empty if the path tells that there is none.
-func (l Location) Page(path string) string {
-	if media.ViewOf(path) == media.NoView {
-		return ""
+// Of returns the URLs of a file.
+func (l Location) Of(path string) FileURLs {
+	escaped := Escape(path)
+	urls := FileURLs{Bytes: l.files + escaped}
+	if media.ViewOf(path) != media.NoView {
+		urls.Page = l.pages + escaped
 	}
-	return l.pages + Escape(path)
+	if media.HasText(path) {
+		urls.Text = l.pages + escaped + "?as=text"
+	}
+	return urls
 }
 
-// Text returns the URL of a file as plain text, where that is another one than its bytes; empty otherwise.
-func (l Location) Text(path string) string {
-	if !media.HasText(path) {
-		return ""
-	}
-	return l.pages + Escape(path) + "?as=text"
+// FileURLs are where a file is.
+type FileURLs struct {
+	Bytes string
+	Page  string // that shows it; empty: its path tells that there is none
+	Text  string // the same as plain text; empty: its bytes are that, or it has none
 }
 
-// Frame returns the URL that a viewer frames: the page of a file, or its bytes if it has none.
-func (l Location) Frame(path string) string { return cmp.Or(l.Page(path), l.File(path)) }
+// Frame returns the URL that a viewer frames: the page of the file, or its bytes if it has none.
+func (f FileURLs) Frame() string { return cmp.Or(f.Page, f.Bytes) }
 
 // Bundle is the archive of one revision.
 func (b *URLBuilder) Bundle(claims token.Claims) (string, error) {

@@ -84,3 +84,11 @@ type PageInfo struct {
 	NextCursor *string `json:"next_cursor" nullable:"true" minLength:"1" maxLength:"500"`
 	HasMore    bool    `json:"has_more"`
 }
+
+// Page tells of the page after one, by its cursor; empty: there is none.
+func Page(next string) PageInfo {
+	if next == "" {
+		return PageInfo{}
+	}
+	return PageInfo{NextCursor: &next, HasMore: true}
+}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
@@ -76,33 +75,23 @@ func (c *Codec) Start(l List, p Page) (Position, error) {
 }
 
 // Read reads one page of a list whose positions are strings of the store: read returns the rows
-// after a position, and the position of the last row if more follow. A limit of zero means
-// limits.DefaultPage. Errors are those of Start.
+// after a position, and the position of the last row if more follow. Read returns the cursor of the page after it,
+// empty if there is none. A limit of zero means limits.DefaultPage. Errors are those of Start.
 func Read[row any](
 	c *Codec, l List, p Page, read func(after string, limit int) (rows []row, next string, err error),
-) ([]row, contract.PageInfo, error) {
+) (rows []row, next string, err error) {
 	if p.Limit == 0 {
 		p.Limit = limits.DefaultPage
 	}
 	after, err := c.Start(l, p)
 	if err != nil {
-		return nil, contract.PageInfo{}, err
+		return nil, "", err
 	}
-	rows, next, err := read(after.ID, p.Limit)
-	if err != nil || next == "" {
-		return rows, contract.PageInfo{}, err
+	rows, next, err = read(after.ID, p.Limit)
+	if err == nil && next != "" {
+		next, err = c.Seal(l, Position{ID: next})
 	}
-	info, err := c.Info(l, Position{ID: next})
-	return rows, info, err
-}
-
-// Info returns the page info for a page that more rows follow.
-func (c *Codec) Info(l List, last Position) (contract.PageInfo, error) {
-	next, err := c.Seal(l, last)
-	if err != nil {
-		return contract.PageInfo{}, err
-	}
-	return contract.PageInfo{HasMore: true, NextCursor: &next}, nil
+	return rows, next, err
 }
 
 // Seal encrypts a position into an opaque text of at most limits.CursorLength characters.

@@ -35,14 +35,14 @@ func ExampleRead() {
 	list := cursor.List{Workspace: id.NewWorkspace(), Name: "titles", Now: time.Now()}
 	page := cursor.Page{Limit: 2}
 	for more := true; more; {
-		rows, info, err := cursor.Read(codec, list, page, titlesAfter)
+		rows, next, err := cursor.Read(codec, list, page, titlesAfter)
 		if err != nil {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(rows, info.HasMore)
-		if more = info.HasMore; more {
-			page.Cursor = *info.NextCursor
+		fmt.Println(rows, next != "")
+		if more = next != ""; more {
+			page.Cursor = next
 		}
 	}
 	// Output:

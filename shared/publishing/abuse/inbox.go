@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -38,13 +37,13 @@ type Inbox struct {
 // List returns one page of the reports of an artifact, or of all if it is empty, newest first.
 func (s *Inbox) List(
 	ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
-) ([]Report, contract.PageInfo, error) {
+) (_ []Report, next string, _ error) {
 	now := s.Now()
 	if err := by.Operates(now); err != nil {
-		return nil, contract.PageInfo{}, err
+		return nil, "", err
 	}
 	if _, err := of.Bits(); of != "" && err != nil {
-		return nil, contract.PageInfo{}, fault.NewCode(fault.NotFound)
+		return nil, "", fault.NewCode(fault.NotFound)
 	}
 	list := cursor.List{Workspace: by.Workspace.ID, Name: "reports/" + string(of), Now: now}
 	return cursor.Read(s.Cursors, list, p, func(after string, limit int) ([]Report, string, error) {

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"vitrine/shared/platform/address"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/token"
@@ -20,6 +19,8 @@ const (
 	BundlePending BundleStatus = "pending" // a function is to make it
 	BundleReady   BundleStatus = "ready"
 	BundleFailed  BundleStatus = "failed" // it is too large, or could not be made; final
+	// BundleDisabled is what clients are told of NoBundle. It is never stored.
+	BundleDisabled BundleStatus = "disabled"
 )
 
 // Bundle is the archive of all files of a published revision.
@@ -54,31 +55,39 @@ func (a *Artifact) BundleObject(r id.Revision) BundleObject {
 	return BundleObject{Home: a.StorageWorkspace, Artifact: a.ID, Revision: r}
 }
 
-// Availability tells clients of the bundle of a published revision, with a URL that claims sign if it is ready. A
-// pending one is made when its function runs next after the publication; should that fail, when it runs again. A
-// deployment that turned bundles off makes no pending ones.
+// Availability is what clients are told of the bundle of a published revision.
+type Availability struct {
+	Status     BundleStatus
+	RetryAfter time.Duration // when to ask again for a pending one, in whole seconds
+	URL        string        // of one that is ready, as are Size and MadeAt
+	Size       int64
+	MadeAt     time.Time
+}
+
+// Availability tells of the bundle, with a URL that claims sign if it is ready. A pending one is made when its function
+// runs next after the publication; should that fail, when it runs again. A deployment that turned bundles off makes no
+// pending ones.
 func (r Revision) Availability(
 	urls *address.URLBuilder, l *limits.Limits, claims token.Claims, now time.Time,
-) (contract.Bundle, error) {
-	disabled := contract.Bundle{Status: "disabled"}
+) (Availability, error) {
 	switch {
 	case r.Bundle.Status == NoBundle, r.Bundle.Status == BundlePending && l.Bundles == 0:
-		return disabled, nil
+		return Availability{Status: BundleDisabled}, nil
 	case r.Bundle.Status == BundlePending:
 		left := r.PublishedAt.Add(l.Bundles).Sub(now)
 		if left <= 0 {
 			left = max(min(l.Bundles, limits.BundleRetry), r.Bundle.leased(now))
 		}
-		return contract.Bundle{Status: string(BundlePending), RetryAfterSeconds: max(1, contract.Seconds(left+time.Second-1))}, nil
+		wait := max(time.Second, (left + time.Second - 1).Truncate(time.Second))
+		return Availability{Status: BundlePending, RetryAfter: wait}, nil
 	case r.Bundle.Status == BundleFailed:
-		return contract.Bundle{Status: string(BundleFailed)}, nil
+		return Availability{Status: BundleFailed}, nil
 	}
 	url, err := urls.Bundle(claims)
-	made := contract.At(r.Bundle.MadeAt)
-	return contract.Bundle{
-		Status:      string(BundleReady),
-		URL:         url,
-		SizeBytes:   r.Bundle.Size,
-		GeneratedAt: &made,
+	return Availability{
+		Status: BundleReady,
+		URL:    url,
+		Size:   r.Bundle.Size,
+		MadeAt: r.Bundle.MadeAt,
 	}, err
 }

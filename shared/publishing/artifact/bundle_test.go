@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/lint"
@@ -15,22 +14,22 @@ import (
 
 func TestAvailabilityTellsTheStateOfABundle(t *testing.T) {
 	clock := newEnv(t).now
-	made := contract.At(time.Date(2026, 3, 14, 11, 0, 30, 0, time.UTC))
-	ready := Bundle{Status: BundleReady, Size: 1234, MadeAt: made.Time}
+	made := time.Date(2026, 3, 14, 11, 0, 30, 0, time.UTC)
+	ready := Bundle{Status: BundleReady, Size: 1234, MadeAt: made}
 	pending := func(leased time.Duration) Bundle {
 		return Bundle{Status: BundlePending, Leased: clock.Add(leased)}
 	}
-	waits := func(seconds int) contract.Bundle {
-		return contract.Bundle{Status: "pending", RetryAfterSeconds: seconds}
+	waits := func(seconds int) Availability {
+		return Availability{Status: "pending", RetryAfter: time.Duration(seconds) * time.Second}
 	}
 	soon := 57500 * time.Millisecond // of a minute
-	disabled, failed := contract.Bundle{Status: "disabled"}, contract.Bundle{Status: "failed"}
-	made1234 := contract.Bundle{Status: "ready", SizeBytes: 1234, GeneratedAt: &made}
+	disabled, failed := Availability{Status: "disabled"}, Availability{Status: "failed"}
+	made1234 := Availability{Status: "ready", Size: 1234, MadeAt: made}
 	for name, c := range map[string]struct {
 		bundle    Bundle
 		published time.Duration // ago
 		every     time.Duration
-		want      contract.Bundle
+		want      Availability
 	}{
 		"none":                               {Bundle{}, time.Hour, time.Minute, disabled},
 		"pending, just published":            {Bundle{Status: BundlePending}, 0, time.Minute, waits(60)},
@@ -61,9 +60,6 @@ func TestAvailabilityTellsTheStateOfABundle(t *testing.T) {
 			if signed := strings.HasPrefix(got.URL, "https://content.test/b/"); signed != (c.want.Status == "ready") {
 				t.Errorf("URL %q", got.URL)
 			}
-			if made := got.GeneratedAt; made != nil && c.want.GeneratedAt != nil && made.Equal(c.want.GeneratedAt.Time) {
-				got.GeneratedAt = c.want.GeneratedAt
-			}
 			if got.URL = ""; got != c.want {
 				t.Errorf("%+v, want %+v", got, c.want)
 			}
@@ -72,7 +68,7 @@ func TestAvailabilityTellsTheStateOfABundle(t *testing.T) {
 }
 
 func TestPublishingAsksForABundleUnlessTheDeploymentHasNone(t *testing.T) {
-	for every, want := range map[time.Duration]string{time.Minute: "pending", 0: "disabled"} {
+	for every, want := range map[time.Duration]BundleStatus{time.Minute: "pending", 0: "disabled"} {
 		e := newEnv(t)
 		e.Limits.Bundles = every
 		e.draft()

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -32,25 +31,20 @@ type Deletion struct {
 	Event     event.Event
 }
 
-// deleted is the stored result.
+// deleted is the stored result: when the artifact was deleted.
 type deleted struct {
 	At time.Time `json:"at"`
 }
 
-// Delete ends an artifact for good. Repeating it with the same credential answers the first time again.
-func (s *Service) Delete(ctx context.Context, by credential.Actor, t Target) (contract.DeletedArtifact, error) {
+// Delete ends an artifact for good and returns when. Repeating it with the same credential returns the first time again.
+func (s *Service) Delete(ctx context.Context, by credential.Actor, t Target) (time.Time, error) {
 	now := s.Now()
-	return idempotency.DoWith(t.Command, t.Record, now, func() (contract.DeletedArtifact, error) {
-		return retry(ctx, s, by, t.Artifact, func(a *Artifact) (contract.DeletedArtifact, error) {
-			if err := s.tryDelete(ctx, by, t.Command, a, now); err != nil {
-				return contract.DeletedArtifact{}, err
-			}
-			return contract.DeletedArtifact{ArtifactID: a.ID, DeletedAt: contract.At(now)}, nil
+	first, err := idempotency.Do(t.Command, t.Record, now, func() (deleted, error) {
+		return retry(ctx, s, by, t.Artifact, func(a *Artifact) (deleted, error) {
+			return deleted{now}, s.tryDelete(ctx, by, t.Command, a, now)
 		})
-	}, func(first deleted) (contract.DeletedArtifact, error) {
-		of := id.Artifact(t.Command.Key.Target)
-		return contract.DeletedArtifact{ArtifactID: of, DeletedAt: contract.At(first.At)}, nil
 	})
+	return first.At, err
 }
 
 // tryDelete decides on the artifact as it was read, and commits.

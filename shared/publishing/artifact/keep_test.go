@@ -76,7 +76,7 @@ func TestAnUnpinnedArtifactStaysForAWhile(t *testing.T) {
 			e.store.artifact.PinnedAt = e.now.Add(-time.Hour)
 			e.store.artifact.ExpiresAt = e.now.Add(c.left)
 			got, err := e.Unpin(t.Context(), e.by, e.target())
-			if err != nil || got.Pinned || got.AutoDeleteAt == nil || !got.AutoDeleteAt.Equal(e.now.Add(c.want)) {
+			if err != nil || got.Pinned || !got.EndsAt.Equal(e.now.Add(c.want)) {
 				t.Errorf("%+v, %v; want an end %s from now", got, err, c.want)
 			}
 		})
@@ -86,15 +86,15 @@ func TestAnUnpinnedArtifactStaysForAWhile(t *testing.T) {
 func TestARepeatedPinShowsTheArtifactAsItWasLeft(t *testing.T) {
 	e := newEnv(t)
 	named := e.target()
-	left := e.store.artifact.bare(e.now)
+	left := e.store.artifact.Detail(e.now)
 	left.Title, left.Pinned = "As it was", true
 	named.Record = e.done(t, left)
 	got, err := e.Pin(t.Context(), e.by, named)
-	if err != nil || got.Title != "As it was" || got.Viewer == nil || len(e.store.commits) != 0 {
+	if err != nil || got.Title != "As it was" || got.Preview == nil || len(e.store.commits) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	e.store.artifact.Owner = "other"
-	if got, err = e.Pin(t.Context(), e.by, named); err != nil || got.Title != "As it was" || got.Viewer != nil {
+	if got, err = e.Pin(t.Context(), e.by, named); err != nil || got.Title != "As it was" || got.Preview != nil {
 		t.Errorf("of an artifact that is gone: %+v, %v", got, err)
 	}
 }
@@ -181,4 +181,32 @@ type unsorted struct {
 
 func (u unsorted) Revisions(context.Context, id.Artifact) ([]Revision, error) {
 	return u.revisions, nil
+}
+
+func TestTheResultOfAPinKeepsItsKeys(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 600e6, time.FixedZone("east", 3600))
+	a := &Artifact{
+		ID:          "art",
+		Status:      Live,
+		Title:       "T",
+		Current:     "rev",
+		PublishedAt: at,
+		ExpiresAt:   at.Add(time.Hour),
+		Entrypoint:  "index.html",
+		FileCount:   2,
+		Size:        3,
+	}
+	for pinned, want := range map[time.Time]string{
+		{}: `{"id":"art","title":"T","status":"Published","latest_revision_id":"rev","pinned":false,"lockdown":false,` +
+			`"last_published_at":"2026-01-02T02:04:05.600Z","auto_delete_at":"2026-01-02T03:04:05.600Z",` +
+			`"entrypoint":"index.html","file_count":2,"size_bytes":3,"viewer":null}`,
+		at: `{"id":"art","title":"T","status":"Published","latest_revision_id":"rev","pinned":true,"lockdown":false,` +
+			`"last_published_at":"2026-01-02T02:04:05.600Z","auto_delete_at":null,` +
+			`"entrypoint":"index.html","file_count":2,"size_bytes":3,"viewer":null}`,
+	} {
+		a.PinnedAt = pinned
+		if got := string(pinResult(a, at)); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
 }

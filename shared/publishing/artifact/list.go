@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -59,12 +58,12 @@ const (
 )
 
 // List returns one page of the caller's live artifacts.
-func (s *Service) List(ctx context.Context, by credential.Actor, p Page) ([]Artifact, contract.PageInfo, error) {
+func (s *Service) List(ctx context.Context, by credential.Actor, p Page) (_ []Artifact, next string, _ error) {
 	return s.page(ctx, by, p, listName, Query{})
 }
 
 // ListAll returns one page of all artifacts that the caller's workspace has or had.
-func (s *Service) ListAll(ctx context.Context, by credential.Actor, p Page) ([]Artifact, contract.PageInfo, error) {
+func (s *Service) ListAll(ctx context.Context, by credential.Actor, p Page) (_ []Artifact, next string, _ error) {
 	return s.page(ctx, by, p, webName, Query{Gone: true})
 }
 
@@ -93,8 +92,7 @@ func (s *Service) whole(by credential.Actor, most int) Query {
 // page reads one page of a list; q tells what it shows.
 func (s *Service) page(
 	ctx context.Context, by credential.Actor, p Page, list string, q Query,
-) ([]Artifact, contract.PageInfo, error) {
-	var info contract.PageInfo
+) (_ []Artifact, next string, _ error) {
 	if p.Limit == 0 {
 		p.Limit = limits.DefaultPage
 	}
@@ -105,14 +103,14 @@ func (s *Service) page(
 	of := cursor.List{Workspace: q.Workspace, Name: list, Now: q.Now}
 	after, err := s.Cursors.Start(of, p)
 	if err != nil {
-		return nil, info, err
+		return nil, "", err
 	}
 	q.After = Position{after.At, id.Artifact(after.ID)}
 	rows, more, err := s.Store.List(ctx, q)
 	if err != nil || !more {
-		return rows, info, err
+		return rows, "", err
 	}
 	last := rows[len(rows)-1]
-	info, err = s.Cursors.Info(of, cursor.Position{At: last.CreatedAt, ID: string(last.ID)})
-	return rows, info, err
+	next, err = s.Cursors.Seal(of, cursor.Position{At: last.CreatedAt, ID: string(last.ID)})
+	return rows, next, err
 }

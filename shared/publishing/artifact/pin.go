@@ -7,7 +7,6 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/conflict"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -40,13 +39,13 @@ type Pinning struct {
 }
 
 // Pin keeps a live artifact with a published revision from expiring. One that is pinned already is answered as it is.
-func (s *Service) Pin(ctx context.Context, by credential.Actor, t Target) (contract.WebArtifact, error) {
+func (s *Service) Pin(ctx context.Context, by credential.Actor, t Target) (Detail, error) {
 	return s.changePin(ctx, by, t, s.tryPin)
 }
 
 // Unpin lets an artifact expire again: when it would have, but not before limits.UnpinnedLife has passed, so that
 // nothing is lost by one click. One that is not pinned is answered as it is.
-func (s *Service) Unpin(ctx context.Context, by credential.Actor, t Target) (contract.WebArtifact, error) {
+func (s *Service) Unpin(ctx context.Context, by credential.Actor, t Target) (Detail, error) {
 	return s.changePin(ctx, by, t, s.tryUnpin)
 }
 
@@ -54,17 +53,15 @@ func (s *Service) Unpin(ctx context.Context, by credential.Actor, t Target) (con
 type pinStep func(context.Context, credential.Actor, idempotency.Command, Artifact, time.Time) (*Artifact, error)
 
 // changePin runs step on the artifact that t names, and answers what there is then.
-func (s *Service) changePin(
-	ctx context.Context, by credential.Actor, t Target, step pinStep,
-) (contract.WebArtifact, error) {
+func (s *Service) changePin(ctx context.Context, by credential.Actor, t Target, step pinStep) (Detail, error) {
 	if by.Member == "" {
-		return contract.WebArtifact{}, fault.New(fault.Forbidden, "only members pin artifacts")
+		return Detail{}, fault.New(fault.Forbidden, "only members pin artifacts")
 	}
 	if err := by.Require(credential.Read); err != nil {
-		return contract.WebArtifact{}, err
+		return Detail{}, err
 	}
 	now := s.Now()
-	return idempotency.DoWith(t.Command, t.Record, now, func() (contract.WebArtifact, error) {
+	return idempotency.DoWith(t.Command, t.Record, now, func() (Detail, error) {
 		changed, err := conflict.Retry(Races, func() (*Artifact, error) {
 			a, err := s.Owned(ctx, by, t.RequestedID)
 			if err != nil {
@@ -73,10 +70,10 @@ func (s *Service) changePin(
 			return step(ctx, by, t.Command, *a, now)
 		})
 		if err != nil {
-			return contract.WebArtifact{}, err
+			return Detail{}, err
 		}
 		return s.detail(ctx, by, changed)
-	}, func(first contract.WebArtifact) (contract.WebArtifact, error) {
+	}, func(first Detail) (Detail, error) {
 		return s.replayPin(ctx, by, t.RequestedID, first)
 	})
 }
@@ -150,18 +147,18 @@ func pinning(by credential.Actor, c idempotency.Command, a Artifact, action even
 
 // pinResult is what a repetition is answered with: the artifact as it was left, without what is signed.
 func pinResult(a *Artifact, now time.Time) []byte {
-	result, _ := json.Marshal(a.bare(now))
+	result, _ := json.Marshal(a.Detail(now))
 	return result
 }
 
 // replayPin answers what the first request did, with what shows the artifact today.
 func (s *Service) replayPin(
-	ctx context.Context, by credential.Actor, named id.Artifact, first contract.WebArtifact,
-) (contract.WebArtifact, error) {
+	ctx context.Context, by credential.Actor, named id.Artifact, first Detail,
+) (Detail, error) {
 	today, err := s.Detail(ctx, by, named)
 	if fault.CodeOf(err) == fault.NotFound {
 		return first, nil
 	}
-	first.Viewer = today.Viewer
+	first.Preview = today.Preview
 	return first, err
 }

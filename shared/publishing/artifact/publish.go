@@ -9,7 +9,6 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/conflict"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -61,7 +60,7 @@ type Share struct {
 }
 
 // Target is what a request names, as the store had it when the request was authenticated. Revision is for publishing;
-// where a service reads the artifact itself, Named is enough.
+// where a service reads the artifact itself, RequestedID is enough.
 type Target struct {
 	Command     idempotency.Command
 	Record      *idempotency.Record // finished or not; nil: none
@@ -85,27 +84,43 @@ func resultOf(a *Artifact, r *Revision) publicationResult {
 	return publicationResult{a.ID, r.ID, r.Title, r.Entrypoint, a.ExpiresAt, a.ShareLink, !a.PinnedAt.IsZero()}
 }
 
-// Publish makes a draft the newest revision; a revision that is published already is answered again without effect.
-func (s *Service) Publish(ctx context.Context, by credential.Actor, t Target) (contract.Published, error) {
-	now := s.Now()
-	if first, err := publishedBefore(t, now); err == nil && first.Artifact != t.RequestedID {
-		t.Record = nil // nothing is replayed of a revision under another artifact: what the request names does not exist
-	}
-	return idempotency.DoWith(t.Command, t.Record, now, func() (contract.Published, error) {
-		result, err := s.publish(ctx, by, t, now)
-		if err != nil {
-			return contract.Published{}, err
-		}
-		return s.published(by, t, result)
-	}, func(first publicationResult) (contract.Published, error) { return s.published(by, t, first) })
+// PublishedRevision is a revision that was published, with what opens it. Its URLs are signed for every answer and never
+// stored.
+type PublishedRevision struct {
+	Artifact   id.Artifact
+	Revision   id.Revision
+	Title      string
+	ExpiresAt  time.Time // of the artifact
+	Bundle     Availability
+	ContentURL string // of the entrypoint
+	ViewURL    string // of the agent view
+	PrivateURL string // for members; empty: ShareURL is there instead
+	ShareURL   string // of the share link, in a workspace that nobody claimed
 }
 
-// publishedBefore unpacks what the record of the command holds, if anything.
-func publishedBefore(t Target, now time.Time) (publicationResult, error) {
-	if !t.Record.Finished(now) {
-		return publicationResult{Artifact: t.RequestedID}, nil
+// Publish makes a draft the newest revision; a revision that is published already is answered again without effect.
+func (s *Service) Publish(ctx context.Context, by credential.Actor, t Target) (PublishedRevision, error) {
+	now := s.Now()
+	t.forgetAnother(now)
+	result, err := idempotency.Do(t.Command, t.Record, now, func() (publicationResult, error) {
+		return s.publish(ctx, by, t, now)
+	})
+	if err != nil {
+		return PublishedRevision{}, err
 	}
-	return idempotency.First[publicationResult](t.Record, t.Command)
+	return s.sign(by, t, result)
+}
+
+// forgetAnother drops a record of publishing the revision under another artifact than the request names: nothing is
+// replayed then, because what is named does not exist.
+func (t *Target) forgetAnother(now time.Time) {
+	if !t.Record.Finished(now) {
+		return
+	}
+	first, err := idempotency.First[publicationResult](t.Record, t.Command)
+	if err == nil && first.Artifact != t.RequestedID {
+		t.Record = nil
+	}
 }
 
 // publish decides on the state as it was read with the request, and after each lost race on what it is by then.
@@ -125,17 +140,6 @@ func (s *Service) publish(
 	})
 }
 
-// draft reads an artifact as the caller's workspace has it, with one of its revisions.
-func (s *Service) draft(
-	ctx context.Context, by credential.Actor, a id.Artifact, r id.Revision,
-) (*Artifact, *Revision, error) {
-	read, revision, err := s.Store.Draft(ctx, a, r)
-	if err == nil {
-		read, err = Follow(ctx, s.Store, by.Workspace, read)
-	}
-	return read, revision, err
-}
-
 // tryPublish decides on the state as it was read, and commits.
 func (s *Service) tryPublish(
 	ctx context.Context, by credential.Actor, t Target, now time.Time,
@@ -147,18 +151,22 @@ func (s *Service) tryPublish(
 	if r.Status == Published {
 		return resultOf(a, r), nil
 	}
-	if err := checkDraft(by, a, r); err != nil {
+	if err := s.checkDraft(ctx, by, a, r); err != nil {
 		return publicationResult{}, err
 	}
-	if err := s.checkCaps(ctx, by.Policy, r); err != nil {
-		return publicationResult{}, err
+	p, result := s.publication(by, t, now)
+	return result, s.commit(ctx, by, p)
+}
+
+// draft reads an artifact as the caller's workspace has it, with one of its revisions.
+func (s *Service) draft(
+	ctx context.Context, by credential.Actor, a id.Artifact, r id.Revision,
+) (*Artifact, *Revision, error) {
+	read, revision, err := s.Store.Draft(ctx, a, r)
+	if err == nil {
+		read, err = Follow(ctx, s.Store, by.Workspace, read)
 	}
-	pub, result := s.publication(by, t, now)
-	err := s.Store.Publish(ctx, pub)
-	if fault.CodeOf(err) == fault.WriteAllowanceExceeded {
-		err = AllowanceSpent(now, "this workspace may publish %d new artifacts a day", by.Policy.NewArtifactsPerDay)
-	}
-	return result, err
+	return read, revision, err
 }
 
 // publishable checks what does not depend on the revision being a draft.
@@ -176,7 +184,7 @@ func publishable(by credential.Actor, a *Artifact, r *Revision, now time.Time) e
 }
 
 // checkDraft checks what publishing a draft needs beyond publishable.
-func checkDraft(by credential.Actor, a *Artifact, r *Revision) error {
+func (s *Service) checkDraft(ctx context.Context, by credential.Actor, a *Artifact, r *Revision) error {
 	switch {
 	case !r.EntrypointExists:
 		return fault.New(fault.EntrypointNotInRevision,
@@ -188,7 +196,7 @@ func checkDraft(by credential.Actor, a *Artifact, r *Revision) error {
 		return fault.New(fault.DraftRevisionConflict,
 			"another draft has taken the place of this revision; finalize a new session")
 	}
-	return nil
+	return s.checkCaps(ctx, by.Policy, r)
 }
 
 // checkCaps compares a draft with the caps of a tier, which may be smaller than when the draft was made. Its files are
@@ -216,15 +224,7 @@ func (s *Service) checkCaps(ctx context.Context, p limits.Policy, r *Revision) e
 	return nil
 }
 
-// published is the event of a new newest revision.
-func published(
-	by credential.Actor, now time.Time, a id.Artifact, r id.Revision, number int, title string,
-) event.Event {
-	e := by.Record(now, event.ArtifactPublished, event.OnRevision, string(r), title)
-	e.Artifact, e.Number = a, number
-	return e
-}
-
+// publication is what publishing the draft changes, and the result that is stored with it.
 func (s *Service) publication(by credential.Actor, t Target, now time.Time) (Publication, publicationResult) {
 	a, r := t.Artifact, *t.Revision
 	result := resultOf(a, &r)
@@ -241,7 +241,7 @@ func (s *Service) publication(by credential.Actor, t Target, now time.Time) (Pub
 		Pinned:      !a.PinnedAt.IsZero(),
 		Bundle:      s.newBundle() == BundlePending,
 		At:          now,
-		Event:       published(by, now, a.ID, r.ID, a.Number+1, r.Title),
+		Event:       publishedEvent(by, now, a.ID, r.ID, a.Number+1, r.Title),
 	}
 	if by.Workspace.Tier() == limits.Ephemeral {
 		pub.ExpiresAt, pub.Renews = now.Add(limits.EphemeralArtifact), true
@@ -267,9 +267,27 @@ func newShare(a *Artifact, now time.Time) *Share {
 	}
 }
 
-// published signs the URLs of a publication; they are never stored. The bundle is told as it was when the request was
-// read; one of a revision that the request itself published is pending.
-func (s *Service) published(by credential.Actor, t Target, r publicationResult) (contract.Published, error) {
+// commit commits a publication, and says when the allowance of the day is spent.
+func (s *Service) commit(ctx context.Context, by credential.Actor, p Publication) error {
+	err := s.Store.Publish(ctx, p)
+	if fault.CodeOf(err) == fault.WriteAllowanceExceeded {
+		return AllowanceSpent(p.At, "this workspace may publish %d new artifacts a day", by.Policy.NewArtifactsPerDay)
+	}
+	return err
+}
+
+// publishedEvent is the event of a new newest revision.
+func publishedEvent(
+	by credential.Actor, now time.Time, a id.Artifact, r id.Revision, number int, title string,
+) event.Event {
+	e := by.Record(now, event.ArtifactPublished, event.OnRevision, string(r), title)
+	e.Artifact, e.Number = a, number
+	return e
+}
+
+// sign makes the answer of a publication. Bundle is reported as it was when the request was read; one of a revision
+// that the request itself published is pending.
+func (s *Service) sign(by credential.Actor, t Target, r publicationResult) (PublishedRevision, error) {
 	now := s.Now()
 	claims := token.Claims{
 		Workspace: by.Workspace.ID,
@@ -282,26 +300,23 @@ func (s *Service) published(by credential.Actor, t Target, r publicationResult) 
 	content, err1 := s.URLs.Content(claims)
 	view, err2 := s.URLs.AgentView(claims)
 	bundle, err3 := s.newest(t, r, now).Availability(s.URLs, s.Limits, claims, now)
-	out := contract.Published{
-		ArtifactID:         r.Artifact,
-		RevisionID:         r.Revision,
-		Title:              r.Title,
-		RevisionContentURL: content + address.Escape(r.Entry),
-		AgentViewURL:       view,
-		ExpiresAt:          contract.At(r.ExpiresAt),
-		Bundle:             bundle,
+	p := PublishedRevision{
+		Artifact:   r.Artifact,
+		Revision:   r.Revision,
+		Title:      r.Title,
+		ExpiresAt:  r.ExpiresAt,
+		Bundle:     bundle,
+		ContentURL: content + address.Escape(r.Entry),
+		ViewURL:    view,
 	}
 	// An ephemeral publication has no share link if that was ended and nothing new was published since.
 	if by.Workspace.Tier() != limits.Ephemeral || r.Share == "" {
-		out.PrivateURL = s.URLs.Private(r.Artifact)
-		return out, errors.Join(err1, err2, err3)
+		p.PrivateURL = s.URLs.Private(r.Artifact)
+		return p, errors.Join(err1, err2, err3)
 	}
 	var err4 error
-	out.UnlistedURL, err4 = s.URLs.Link(r.Share, by.Workspace.ID, r.Artifact, now.Add(limits.LinkURLLife))
-	if by.Key.FromAgent {
-		out.URL = out.UnlistedURL
-	}
-	return out, errors.Join(err1, err2, err3, err4)
+	p.ShareURL, err4 = s.URLs.Link(r.Share, by.Workspace.ID, r.Artifact, now.Add(limits.LinkURLLife))
+	return p, errors.Join(err1, err2, err3, err4)
 }
 
 // newest is the revision that a publication made the newest one, as far as its bundle goes.

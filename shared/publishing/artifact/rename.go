@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/text"
@@ -26,24 +25,22 @@ type Renaming struct {
 	Event     event.Event
 }
 
-// Rename gives a live artifact another title, until a revision with another one is published. a is as it was read; nil:
-// there is none. It is never a repetition: the last title wins.
-func (s *Service) Rename(
-	ctx context.Context, by credential.Actor, a *Artifact, title string,
-) (contract.DisplayMetadata, error) {
+// Rename gives a live artifact another title, until a revision with another one is published, and returns it as it was
+// stored. a is as it was read; nil: there is none. It is never a repetition: the last title wins.
+func (s *Service) Rename(ctx context.Context, by credential.Actor, a *Artifact, title string) (string, error) {
 	if err := by.Require(credential.Publish); err != nil {
-		return contract.DisplayMetadata{}, err
+		return "", err
 	}
 	title, err := text.Title.Clean(title)
 	if err != nil {
-		return contract.DisplayMetadata{}, err
+		return "", err
 	}
 	now := s.Now()
-	return retry(ctx, s, by, a, func(a *Artifact) (contract.DisplayMetadata, error) {
+	return retry(ctx, s, by, a, func(a *Artifact) (string, error) {
 		if !a.Readable(now) || a.Owner != by.Workspace.ID {
-			return contract.DisplayMetadata{}, NotFound()
+			return "", NotFound()
 		}
-		return contract.DisplayMetadata{Title: title}, s.Store.Rename(ctx, renaming(by, *a, title, now))
+		return title, s.Store.Rename(ctx, renaming(by, *a, title, now))
 	})
 }
 

@@ -29,7 +29,7 @@ type Restoration struct {
 	Files       tree.Tree
 }
 
-// restored is the stored result.
+// restored is the stored result: the revision that is the newest then.
 type restored struct {
 	Revision id.Revision `json:"r"`
 }
@@ -49,31 +49,27 @@ func (s *Service) Restore(
 		return "", fault.New(fault.RevisionUnpublished, "no such revision of this artifact")
 	}
 	now, made := s.Now(), id.NewRevision()
-	return idempotency.DoWith(t.Command, t.Record, now, func() (id.Revision, error) {
-		return conflict.Retry(Races, func() (id.Revision, error) {
-			return s.tryRestore(ctx, by, t, from, made, now)
-		})
-	}, func(first restored) (id.Revision, error) { return first.Revision, nil })
+	newest, err := idempotency.Do(t.Command, t.Record, now, func() (restored, error) {
+		return conflict.Retry(Races, func() (restored, error) { return s.tryRestore(ctx, by, t, from, made, now) })
+	})
+	return newest.Revision, err
 }
 
 // tryRestore decides on the state as it is, and commits; it answers what the newest revision is then.
 func (s *Service) tryRestore(
 	ctx context.Context, by credential.Actor, t Target, from, made id.Revision, now time.Time,
-) (id.Revision, error) {
+) (restored, error) {
 	a, old, err := s.draft(ctx, by, t.RequestedID, from)
 	if err != nil {
-		return "", err
+		return restored{}, err
 	}
 	if err := restorable(by, a, old, now); err != nil {
-		return "", err
+		return restored{}, err
 	}
 	if a.Current == from {
-		return from, nil
+		return restored{from}, nil
 	}
-	if err := s.commitRestoration(ctx, by, t.Command, a, old, made, now); err != nil {
-		return "", err
-	}
-	return made, nil
+	return restored{made}, s.commitRestoration(ctx, by, t.Command, a, old, made, now)
 }
 
 func restorable(by credential.Actor, a *Artifact, old *Revision, now time.Time) error {
@@ -133,6 +129,6 @@ func (s *Service) commitRestoration(
 		Pinned:      !a.PinnedAt.IsZero(),
 		Republish:   true,
 		At:          now,
-		Event:       published(by, now, a.ID, made, revision.Number, a.Title),
+		Event:       publishedEvent(by, now, a.ID, made, revision.Number, a.Title),
 	}})
 }

@@ -11,7 +11,6 @@ import (
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -207,7 +206,7 @@ func TestWhatMayBePublished(t *testing.T) {
 			c.change(e)
 			got, err := e.Publish(t.Context(), e.by, e.target())
 			expect.Code(t, err, c.code)
-			if (got.ArtifactID != "") != (err == nil) {
+			if (got.Artifact != "") != (err == nil) {
 				t.Errorf("it answers %+v", got)
 			}
 			commits := c.code == "" || c.code == fault.WriteAllowanceExceeded
@@ -244,7 +243,7 @@ func TestAnEphemeralPublicationRenewsTheArtifactAndSharesIt(t *testing.T) {
 	if !p.Renews || !p.ExpiresAt.Equal(e.now.Add(limits.EphemeralArtifact)) || p.Share == nil {
 		t.Errorf("%+v", p)
 	}
-	if got.UnlistedURL == "" || got.PrivateURL != "" || !got.ExpiresAt.Equal(p.ExpiresAt) {
+	if got.ShareURL == "" || got.PrivateURL != "" || !got.ExpiresAt.Equal(p.ExpiresAt) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -278,7 +277,7 @@ func TestAPublishedRevisionIsAnsweredWithoutACommit(t *testing.T) {
 	e := newEnv(t)
 	e.store.artifact.Number = e.by.Policy.Revisions // which stops new revisions alone
 	got, err := e.Publish(t.Context(), e.by, e.target())
-	if err != nil || got.RevisionID != e.store.revision.ID || len(e.store.commits) != 0 {
+	if err != nil || got.Revision != e.store.revision.ID || len(e.store.commits) != 0 {
 		t.Errorf("%+v after %d commits, %v", got, len(e.store.commits), err)
 	}
 }
@@ -294,7 +293,7 @@ func TestF21ARevisionThatIsPublishedMeanwhileIsAnsweredWithoutASecondCommit(t *t
 		e.store.revision.Status, e.store.revision.Number = Published, 1
 	}
 	got, err := e.Publish(t.Context(), e.by, named)
-	if err != nil || got.RevisionID != e.store.revision.ID || len(e.store.commits) != 1 {
+	if err != nil || got.Revision != e.store.revision.ID || len(e.store.commits) != 1 {
 		t.Errorf("%+v after %d commits, %v", got, len(e.store.commits), err)
 	}
 }
@@ -408,16 +407,15 @@ func TestADeletionEndsLiveArtifactsAndAnswersItsFirstTime(t *testing.T) {
 	named := e.target()
 	named.Record = e.done(t, deleted{before})
 	got, err := e.Delete(t.Context(), e.by, named)
-	want := contract.DeletedArtifact{ArtifactID: named.RequestedID, DeletedAt: contract.At(before)}
-	if err != nil || got != want || len(e.store.commits) != 0 {
-		t.Errorf("%+v, %v; want %+v", got, err, want)
+	if err != nil || !got.Equal(before) || len(e.store.commits) != 0 {
+		t.Errorf("%s, %v; want %s", got, err, before)
 	}
 }
 
 func TestTitlesAreTrimmedAndBounded(t *testing.T) {
 	e := newEnv(t)
 	got, err := e.Rename(t.Context(), e.by, e.target().Artifact, "  Tides ")
-	if err != nil || got.Title != "Tides" || e.store.commits[0].(Renaming).Artifact.Title != "Tides" {
+	if err != nil || got != "Tides" || e.store.commits[0].(Renaming).Artifact.Title != "Tides" {
 		t.Errorf("%+v, %v", got, err)
 	}
 	_, err = e.Rename(t.Context(), e.by, e.target().Artifact, " ")

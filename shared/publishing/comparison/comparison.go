@@ -65,7 +65,7 @@ type Review struct {
 	From, To artifact.Revision // From is zero if To is the first
 	Changes  []tree.Change     // all, by path
 	Files    []File            // what changed in some of them
-	PageInfo contract.PageInfo // of Files
+	Next     string            // the cursor of the files after Files; empty: there are none
 }
 
 // File is what changed in a file. At most one of Hunks, Blocks and Table has something, and none does if the contents
@@ -134,7 +134,7 @@ func (s *Service) Review(ctx context.Context, by credential.Actor, a *artifact.A
 	}
 	out.Files = p.files
 	if next != nil {
-		out.PageInfo, err = s.Cursors.Info(list, cursor.Position{ID: next.String()})
+		out.Next, err = s.Cursors.Seal(list, cursor.Position{ID: next.String()})
 	}
 	return out, err
 }

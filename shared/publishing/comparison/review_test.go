@@ -39,10 +39,10 @@ func TestAReviewListsAllChangesOnEveryPage(t *testing.T) {
 		for _, f := range out.Files {
 			shown = append(shown, f.Path())
 		}
-		if !out.PageInfo.HasMore {
+		if out.Next == "" {
 			break
 		}
-		q.Cursor = *out.PageInfo.NextCursor
+		q.Cursor = out.Next
 	}
 	if len(shown) != 51 || !slices.IsSorted(shown) {
 		t.Errorf("shows %q", shown)
@@ -111,13 +111,13 @@ func TestLongContentGoesOnOnTheNextPage(t *testing.T) {
 				if f.Table != nil {
 					n += len(f.Table.Rows)
 				}
-				if pieces += n; n == 0 || f.Resumed != (pages > 0) || f.Continues != out.PageInfo.HasMore {
+				if pieces += n; n == 0 || f.Resumed != (pages > 0) || f.Continues != (out.Next != "") {
 					t.Fatalf("page %d has %d pieces: resumed %t, continues %t", pages, n, f.Resumed, f.Continues)
 				}
-				if pages++; !out.PageInfo.HasMore {
+				if pages++; out.Next == "" {
 					break
 				}
-				q.Cursor = *out.PageInfo.NextCursor
+				q.Cursor = out.Next
 			}
 			if pages < 2 || pieces != c.pieces {
 				t.Errorf("%d pieces on %d pages", pieces, pages)
@@ -135,8 +135,8 @@ func TestAReviewTakesNoMoreFilesAfterAWhile(t *testing.T) {
 	at := now
 	e.Now = func() time.Time { at = at.Add(2 * limits.ComparisonTime); return at }
 	out := e.review(t, Query{})
-	if len(out.Files) != 1 || !out.PageInfo.HasMore {
-		t.Errorf("%d files, more: %t", len(out.Files), out.PageInfo.HasMore)
+	if len(out.Files) != 1 || out.Next == "" {
+		t.Errorf("%d files, more: %t", len(out.Files), out.Next != "")
 	}
 }
 
@@ -169,7 +169,7 @@ func TestKnownRevisionsAreNotReadAgain(t *testing.T) {
 func TestACursorOfLinesIsNoneOfContent(t *testing.T) {
 	e := newEnv(t, map[string]string{"f.md": ""},
 		map[string]string{"f.md": strings.ReplaceAll(lines(4000, "a"), "\n", "\n\n")})
-	next := *e.review(t, Query{Most: 500}).PageInfo.NextCursor
+	next := e.review(t, Query{Most: 500}).Next
 	_, err := e.Review(t.Context(), e.by, e.a, Query{Cursor: next, Content: true})
 	if fault.CodeOf(err) != fault.InvalidCursor {
 		t.Error(err)
@@ -241,13 +241,13 @@ func (e *env) readAll(b *testing.B, q Query) (pages int) {
 	b.Helper()
 	for files := 0; ; pages++ {
 		out := e.review(b, q)
-		if files += len(out.Files); !out.PageInfo.HasMore {
+		if files += len(out.Files); out.Next == "" {
 			if files != limits.FilesPerTree {
 				b.Fatalf("%d files", files)
 			}
 			return pages + 1
 		}
-		q.Cursor = *out.PageInfo.NextCursor
+		q.Cursor = out.Next
 	}
 }
 

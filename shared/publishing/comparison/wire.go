@@ -16,7 +16,7 @@ func (r Review) wire(a id.Artifact) contract.Comparison {
 		ToRevisionID:   r.To.ID,
 		Counts:         r.Counts(),
 		Files:          make([]contract.ComparedFile, len(r.Files)),
-		PageInfo:       r.PageInfo,
+		PageInfo:       contract.Page(r.Next),
 	}
 	for n, f := range r.Files {
 		out.Files[n] = f.wire()

@@ -89,11 +89,11 @@ func (c crashCase) crash(t *testing.T, s *env, p crash.Point) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := succeed(t, do); again.Published.RevisionID != r.Published.RevisionID || again.Stats != r.Stats ||
+	if again := succeed(t, do); again.Published.Revision != r.Published.Revision || again.Stats != r.Stats ||
 		again.Changed != r.Changed {
 		t.Errorf("one key is answered with %+v and %+v", r, again)
 	}
-	a = r.Published.ArtifactID
+	a = r.Published.Artifact
 	s.wantFiles(t, a, c.files)
 	s.wantNumber(t, a, c.number)
 }
@@ -116,7 +116,7 @@ func TestADeletionEndsARequestOrComesAfterIt(t *testing.T) {
 					t.Errorf("before call %d: %v", n+1, err)
 				}
 				again, repeated := do(t)
-				if r.Changed && (repeated != nil || again.Published.RevisionID != r.Published.RevisionID) ||
+				if r.Changed && (repeated != nil || again.Published.Revision != r.Published.Revision) ||
 					err != nil && repeated == nil {
 					t.Errorf("before call %d: %v, and the repetition: %v", n+1, err, repeated)
 				}
@@ -158,7 +158,7 @@ func TestWhatDiedGoesOnFromTheBaseThatItHad(t *testing.T) {
 			if err != nil || !r.Changed {
 				t.Fatalf("%+v %v", r, err)
 			}
-			if again := succeed(t, do); again.Published.RevisionID != r.Published.RevisionID {
+			if again := succeed(t, do); again.Published.Revision != r.Published.Revision {
 				t.Errorf("%+v, then %+v", r, again)
 			}
 		})

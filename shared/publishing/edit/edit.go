@@ -52,7 +52,7 @@ type Artifacts interface {
 	// Owned reads an artifact of the caller's workspace; artifact_not_found for any other.
 	Owned(ctx context.Context, by credential.Actor, named id.Artifact) (*artifact.Artifact, error)
 	// Publish makes a draft the newest revision. One that is published already is answered again without effect.
-	Publish(ctx context.Context, by credential.Actor, t artifact.Target) (contract.Published, error)
+	Publish(ctx context.Context, by credential.Actor, t artifact.Target) (artifact.PublishedRevision, error)
 }
 
 // Store reads what changes are made of, and what earlier attempts left.
@@ -91,7 +91,7 @@ type Request struct {
 
 // Result is what a request published.
 type Result struct {
-	Published contract.Published
+	Published artifact.PublishedRevision
 	Stats     Stats
 	Warnings  lint.Report // what was found in the pages of that revision, as it was stored
 	Changed   bool        // false: the artifact had these bytes already, and Published is its current revision

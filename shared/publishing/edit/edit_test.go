@@ -25,13 +25,13 @@ func TestATextIsPublishedAsANewArtifact(t *testing.T) {
 		body := "<p>" + word()
 		r := succeed(t, s.publishes(edit.Text{Body: body, Mode: c.mode}))
 		p, size := r.Published, int64(len(body))
-		s.wantFiles(t, p.ArtifactID, map[string]string{c.path: body})
-		a := s.seen(t, p.ArtifactID)
-		if a.Current != p.RevisionID || a.Title != "A report" || p.Title != a.Title || a.Entrypoint != c.path {
+		s.wantFiles(t, p.Artifact, map[string]string{c.path: body})
+		a := s.seen(t, p.Artifact)
+		if a.Current != p.Revision || a.Title != "A report" || p.Title != a.Title || a.Entrypoint != c.path {
 			t.Errorf("%+v, and the answer %+v", a, p)
 		}
-		if !strings.HasSuffix(p.PrivateURL, string(a.ID)) || p.UnlistedURL != "" {
-			t.Errorf("the answer has %q and %q", p.PrivateURL, p.UnlistedURL)
+		if !strings.HasSuffix(p.PrivateURL, string(a.ID)) || p.ShareURL != "" {
+			t.Errorf("the answer has %q and %q", p.PrivateURL, p.ShareURL)
 		}
 		want := edit.Stats{
 			TotalFiles:    1,
@@ -59,7 +59,7 @@ func TestTheResultSaysWhatIsWrongWithThePages(t *testing.T) {
 			t.Errorf("%s: %+v", name, r.Warnings)
 		}
 	}
-	r = succeed(t, s.edits(r.Published.ArtifactID, "index.html", "gone.png", "index.html"))
+	r = succeed(t, s.edits(r.Published.Artifact, "index.html", "gone.png", "index.html"))
 	if len(r.Warnings.Warnings) > 0 {
 		t.Errorf("once mended: %+v", r.Warnings)
 	}
@@ -133,14 +133,14 @@ func TestTheSameBytesMakeNoRevision(t *testing.T) {
 	for name, do := range map[string]ask{"a text": revises, "an edit": edits} {
 		for range 2 {
 			r := succeed(t, do)
-			if r.Changed || r.Stats != (edit.Stats{}) || r.Published.RevisionID != current || r.Published.PrivateURL == "" {
+			if r.Changed || r.Stats != (edit.Stats{}) || r.Published.Revision != current || r.Published.PrivateURL == "" {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
 	}
 	s.wantNumber(t, a, 1)
 	succeed(t, s.revises(a, html("<p>other")))
-	if r := succeed(t, revises); r.Changed || r.Published.RevisionID != current {
+	if r := succeed(t, revises); r.Changed || r.Published.Revision != current {
 		t.Errorf("a repetition overwrites what came after its first answer: %+v", r)
 	}
 	s.wantFiles(t, a, map[string]string{"index.html": "<p>other"})
@@ -264,11 +264,11 @@ func TestAnEqualRequestOfALaterSessionHasEffect(t *testing.T) {
 	} {
 		for range 3 {
 			r := succeed(t, c.do)
-			if again := succeed(t, c.do); again.Published.RevisionID != r.Published.RevisionID || again.Stats != r.Stats {
+			if again := succeed(t, c.do); again.Published.Revision != r.Published.Revision || again.Stats != r.Stats {
 				t.Errorf("%s: its repetition answers %+v, the first time was %+v", c.name, again, r)
 			}
-			if now := s.seen(t, a); now.Current != r.Published.RevisionID {
-				t.Errorf("%s: it answers %s, and the newest is %s", c.name, r.Published.RevisionID, now.Current)
+			if now := s.seen(t, a); now.Current != r.Published.Revision {
+				t.Errorf("%s: it answers %s, and the newest is %s", c.name, r.Published.Revision, now.Current)
 			}
 			succeed(t, s.revises(a, html("<p>theirs "+word())))
 		}
@@ -281,16 +281,16 @@ func TestATextIsPublishedAgainOnceItsArtifactIsGone(t *testing.T) {
 	s.derived = true
 	do := s.publishes(html("<p>first"))
 	first := succeed(t, do).Published
-	if again := succeed(t, do).Published; again.RevisionID != first.RevisionID {
-		t.Errorf("the repetition makes %s beside %s", again.ArtifactID, first.ArtifactID)
+	if again := succeed(t, do).Published; again.Revision != first.Revision {
+		t.Errorf("the repetition makes %s beside %s", again.Artifact, first.Artifact)
 	}
-	s.delete(t, first.ArtifactID)
+	s.delete(t, first.Artifact)
 	second := succeed(t, do).Published
-	if second.ArtifactID == first.ArtifactID {
+	if second.Artifact == first.Artifact {
 		t.Error("it answers an artifact that is deleted")
 	}
-	if again := succeed(t, do).Published; again.RevisionID != second.RevisionID {
-		t.Errorf("the repetition makes %s beside %s", again.ArtifactID, second.ArtifactID)
+	if again := succeed(t, do).Published; again.Revision != second.Revision {
+		t.Errorf("the repetition makes %s beside %s", again.Artifact, second.Artifact)
 	}
 }
 
@@ -299,7 +299,7 @@ func TestADerivedKeyIsUsedUpInTheEnd(t *testing.T) {
 	s.derived = true
 	do := s.publishes(html("<p>first"))
 	for range 50 {
-		s.delete(t, succeed(t, do).Published.ArtifactID)
+		s.delete(t, succeed(t, do).Published.Artifact)
 	}
 	_, err := do(t)
 	wantCode(t, "the next one", err, fault.InvalidIdempotencyKey)
@@ -352,7 +352,7 @@ func TestAnUnchangedUploadMakesNoRevision(t *testing.T) {
 	}
 	current, do := s.seen(t, a).Current, s.uploads(t, sameUpload(a))
 	for range 2 {
-		if r := succeed(t, do); r.Changed || r.Stats != (edit.Stats{}) || r.Published.RevisionID != current {
+		if r := succeed(t, do); r.Changed || r.Stats != (edit.Stats{}) || r.Published.Revision != current {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -375,7 +375,7 @@ func TestAnUnchangedUploadMakesNoRevision(t *testing.T) {
 		})
 	}
 	succeed(t, s.edits(a, "index.html", "page", "leaf"))
-	if r := succeed(t, do); r.Changed || r.Published.RevisionID != current {
+	if r := succeed(t, do); r.Changed || r.Published.Revision != current {
 		t.Errorf("a repetition overwrites what came after its first answer: %+v", r)
 	}
 	s.wantNumber(t, a, 4)

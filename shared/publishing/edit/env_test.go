@@ -192,7 +192,7 @@ func (s *env) seen(t testing.TB, named id.Artifact) *artifact.Artifact {
 // artifact publishes a page and returns its artifact.
 func (s *env) artifact(t testing.TB, body string) id.Artifact {
 	t.Helper()
-	return succeed(t, s.publishes(html(body))).Published.ArtifactID
+	return succeed(t, s.publishes(html(body))).Published.Artifact
 }
 
 func succeed(t testing.TB, a ask) edit.Result {

@@ -35,7 +35,7 @@ func TestAnEditThatIsOvertakenIsMadeOfTheNewerText(t *testing.T) {
 			s.faults.Clear()
 			s.wantFiles(t, a, map[string]string{"index.html": "<p>1 2"})
 			s.wantNumber(t, a, 3)
-			if again := succeed(t, do); again.Published.RevisionID != r.Published.RevisionID || again.Stats != r.Stats {
+			if again := succeed(t, do); again.Published.Revision != r.Published.Revision || again.Stats != r.Stats {
 				t.Errorf("the repetition answers %+v, the first time was %+v", again, r)
 			}
 			s.wantNumber(t, a, 3)
@@ -138,7 +138,7 @@ func TestARepetitionIsAnsweredWhenItsSessionsAreOver(t *testing.T) {
 	r := succeed(t, do)
 	s.clock.Advance(2 * limits.Day)
 	succeed(t, s.revises(a, html("<p>nothing left")))
-	if again := succeed(t, do); again.Published.RevisionID != r.Published.RevisionID || again.Stats != r.Stats {
+	if again := succeed(t, do); again.Published.Revision != r.Published.Revision || again.Stats != r.Stats {
 		t.Errorf("the repetition answers %+v, the first time was %+v", again, r)
 	}
 }
@@ -204,7 +204,7 @@ func TestARequestThatRunsTwiceAtOnceHasOneEffect(t *testing.T) {
 		made := map[string]bool{}
 		for n, err := range ends {
 			if err == nil {
-				made[string(results[n].Published.RevisionID)] = true
+				made[string(results[n].Published.Revision)] = true
 			} else if fault.CodeOf(err) != fault.IdempotencyInFlight {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -212,8 +212,8 @@ func TestARequestThatRunsTwiceAtOnceHasOneEffect(t *testing.T) {
 		if len(made) != 1 {
 			t.Errorf("%s makes the revisions %v", name, made)
 		}
-		if r := succeed(t, do); !made[string(r.Published.RevisionID)] {
-			t.Errorf("%s is answered with %s later", name, r.Published.RevisionID)
+		if r := succeed(t, do); !made[string(r.Published.Revision)] {
+			t.Errorf("%s is answered with %s later", name, r.Published.Revision)
 		}
 	}
 	s.wantFiles(t, a, map[string]string{"index.html": "<p>1", "index.md": "# Notes"})

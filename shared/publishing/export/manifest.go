@@ -6,6 +6,8 @@ import (
 
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
+	"vitrine/shared/publishing/link"
 )
 
 // The names of what describes an archive, in it.
@@ -43,14 +45,21 @@ type Member struct {
 
 // Artifact is an artifact with those of its revisions that are in this archive. Further ones are in the next.
 type Artifact struct {
-	ID         id.Artifact        `json:"id"`
-	Title      string             `json:"title"`
-	Visibility string             `json:"visibility"` // unlisted while its share link works, else private
-	Pinned     bool               `json:"pinned"`
-	CreatedAt  contract.Time      `json:"created_at"`
-	ExpiresAt  contract.Time      `json:"expires_at"`
-	Links      []contract.LinkRow `json:"access_links"`
-	Revisions  []Revision         `json:"revisions"`
+	ID         id.Artifact   `json:"id"`
+	Title      string        `json:"title"`
+	Visibility string        `json:"visibility"` // unlisted while its share link works, else private
+	Pinned     bool          `json:"pinned"`
+	CreatedAt  contract.Time `json:"created_at"`
+	ExpiresAt  contract.Time `json:"expires_at"`
+	Links      []Link        `json:"access_links"`
+	Revisions  []Revision    `json:"revisions"`
+}
+
+// Link is an access link of an artifact.
+type Link struct {
+	link.Record
+	ExpiresAt idempotency.Time `json:"expires_at"`
+	RevokedAt idempotency.Time `json:"revoked_at"`
 }
 
 // Revision is a published revision with all its files.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
 )
 
 // Kind says which revision a link shows.
@@ -46,32 +46,27 @@ func (l *Link) Ended(closed time.Time) time.Time {
 	return closed
 }
 
-// Row is the link in the lists of API keys and MCP clients.
-func (l Link) Row() contract.LinkRow { return contract.LinkRow{AccessLink: l.facts()} }
-
-// WebRow is the link in the lists of members.
-func (l Link) WebRow() contract.WebLinkRow {
-	return contract.WebLinkRow{AccessLink: l.facts(), Revoked: !l.RevokedAt.IsZero()}
+// Record is what the creation of a link answers, and what stored results and exports hold of it.
+type Record struct {
+	ID        id.Link          `json:"id"`
+	Kind      Kind             `json:"type"`
+	Artifact  id.Artifact      `json:"artifact_id"`
+	Revision  *id.Revision     `json:"revision_id"`
+	CreatedAt idempotency.Time `json:"created_at"`
 }
 
-func (l Link) facts() contract.AccessLink {
-	return contract.AccessLink{
-		ID:         l.ID,
-		Type:       string(l.Kind),
-		ArtifactID: l.Artifact,
-		RevisionID: l.RevisionOrNull(),
-		CreatedAt:  contract.At(l.CreatedAt),
-		ExpiresAt:  contract.AtOrNull(l.ExpiresAt),
-		RevokedAt:  contract.AtOrNull(l.RevokedAt),
+// Record returns the record of a link.
+func (l Link) Record() Record {
+	r := Record{
+		ID:        l.ID,
+		Kind:      l.Kind,
+		Artifact:  l.Artifact,
+		CreatedAt: idempotency.Time{Time: l.CreatedAt},
 	}
-}
-
-// RevisionOrNull returns the revision that the link shows, nil if it follows the newest one.
-func (l Link) RevisionOrNull() *id.Revision {
-	if l.Revision == "" {
-		return nil
+	if l.Revision != "" {
+		r.Revision = &l.Revision
 	}
-	return &l.Revision
+	return r
 }
 
 // Sort sorts links newest first, and by id where times are equal.

@@ -1,8 +1,11 @@
 package link
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
+
+	"vitrine/shared/platform/id"
 )
 
 func TestALinkEndsOnce(t *testing.T) {
@@ -54,6 +57,25 @@ func TestALinkOpensItsArtifactUntilItEnds(t *testing.T) {
 	} {
 		if c.link.Opens("art", now) != c.opens {
 			t.Errorf("%s opens: %t", name, !c.opens)
+		}
+	}
+}
+
+func TestTheRecordOfALinkKeepsItsKeys(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
+	for revision, want := range map[id.Revision]string{
+		"rev": `{"id":"al","type":"revision","artifact_id":"art","revision_id":"rev","created_at":"2026-01-02T03:04:05.678Z"}`,
+		"":    `{"id":"al","type":"revision","artifact_id":"art","revision_id":null,"created_at":"2026-01-02T03:04:05.678Z"}`,
+	} {
+		l := Link{
+			ID:        "al",
+			Kind:      Revision,
+			Artifact:  "art",
+			Revision:  revision,
+			CreatedAt: at,
+		}
+		if got, err := json.Marshal(l.Record()); err != nil || string(got) != want {
+			t.Errorf("%s, %v; want %s", got, err, want)
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/readaccess"
+	"vitrine/shared/publishing/view"
 )
 
 // Store reads the state that decides about a poll.
@@ -25,7 +25,7 @@ type Store interface {
 
 // Pointers lead to the current revision of an artifact that may be read.
 type Pointers interface {
-	Pointer(ctx context.Context, s readaccess.State, through id.Public) (contract.Pointer, error)
+	Pointer(ctx context.Context, s readaccess.State, through id.Public) (view.Pointer, error)
 }
 
 // Service answers the polls of open pages.
@@ -39,20 +39,20 @@ type Service struct {
 
 // Answer is the answer to a poll of a page that stays open.
 type Answer struct {
-	Wait    time.Duration     // until the next poll
-	Pointer *contract.Pointer // nil: there is no newer one
-	Follows bool              // the page follows the newest revision; otherwise it shows one for good
+	Wait    time.Duration // until the next poll
+	Pointer *view.Pointer // nil: there is no newer one
+	Follows bool          // the page follows the newest revision; otherwise it shows one for good
 }
 
 // Share answers a page that an access link opened and that shows a revision. not_found closes the page. A page of a
 // revision link learns of no other revision.
-func (s *Service) Share(ctx context.Context, r contract.ResolveRequest, shown id.Revision) (Answer, error) {
-	blob, err := s.Addresses.Links.Parse(r.PublicID, r.Blob, s.Now())
+func (s *Service) Share(ctx context.Context, public id.Public, blob string, shown id.Revision) (Answer, error) {
+	claims, err := s.Addresses.Links.Parse(public, blob, s.Now())
 	if err != nil {
 		return Answer{}, readaccess.NotFound()
 	}
-	q := readaccess.Query{Workspace: blob.Workspace, Artifact: blob.Artifact, Link: r.PublicID}
-	return s.poll(ctx, q, "live/"+string(r.PublicID), shown, func() (readaccess.State, error) {
+	q := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: public}
+	return s.poll(ctx, q, "live/"+string(public), shown, func() (readaccess.State, error) {
 		return readaccess.Read(ctx, s.Store, q)
 	})
 }

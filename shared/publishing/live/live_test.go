@@ -11,7 +11,6 @@ import (
 	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -19,6 +18,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/readaccess"
+	"vitrine/shared/publishing/view"
 )
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -60,9 +60,9 @@ type fakePointers struct{ through id.Public }
 
 func (p *fakePointers) Pointer(
 	_ context.Context, s readaccess.State, through id.Public,
-) (contract.Pointer, error) {
+) (view.Pointer, error) {
 	p.through = through
-	return contract.Pointer{RevisionID: s.Artifact.Current, Number: s.Artifact.Number}, nil
+	return view.Pointer{RevisionID: s.Artifact.Current, Number: s.Artifact.Number}, nil
 }
 
 // env is a service, and pages that show the newest revision of an artifact.
@@ -74,7 +74,8 @@ type env struct {
 	member   credential.Actor
 	artifact id.Artifact
 	shown    id.Revision
-	blob     contract.ResolveRequest
+	public   id.Public
+	blob     string
 }
 
 func newEnv(t *testing.T) *env {
@@ -121,7 +122,7 @@ func newEnv(t *testing.T) *env {
 	url, err := e.Addresses.Link(l.Public, w.ID, e.artifact, now.Add(time.Hour))
 	expect.OK(t, err)
 	_, secret, _ := strings.Cut(url, "#")
-	e.blob = contract.ResolveRequest{PublicID: l.Public, Blob: secret}
+	e.public, e.blob = l.Public, secret
 	return e
 }
 
@@ -177,12 +178,12 @@ func TestAPageOfAShareLinkFollowsAndCloses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := newEnv(t)
 			e.set(c.set)
-			got, err := e.Share(t.Context(), e.blob, e.shown)
+			got, err := e.Share(t.Context(), e.public, e.blob, e.shown)
 			e.want(t, got, err, c.pointer && c.ends < endsLinks, c.ends >= endsLinks)
 			if e.store.copies != 1 || e.store.reads != c.reads {
 				t.Errorf("%d copies and %d strong reads", e.store.copies, e.store.reads)
 			}
-			if got.Pointer != nil && e.pointers.through != e.blob.PublicID {
+			if got.Pointer != nil && e.pointers.through != e.public {
 				t.Errorf("the pointer is minted through %q", e.pointers.through)
 			}
 		})
@@ -197,7 +198,7 @@ func TestAPageOfARevisionLinkOnlyCloses(t *testing.T) {
 				s.Link.Kind, s.Link.Revision = link.Revision, e.shown
 				c.set(s)
 			})
-			got, err := e.Share(t.Context(), e.blob, e.shown)
+			got, err := e.Share(t.Context(), e.public, e.blob, e.shown)
 			e.want(t, got, err, false, c.ends >= endsLinks)
 		})
 	}
@@ -235,22 +236,22 @@ func TestACopyThatLagsClosesNoPageAndLeadsNoneBack(t *testing.T) {
 	t.Run("a link that it does not have yet", func(t *testing.T) {
 		e := newEnv(t)
 		e.store.copy.Link = nil
-		got, err := e.Share(t.Context(), e.blob, e.shown)
+		got, err := e.Share(t.Context(), e.public, e.blob, e.shown)
 		e.want(t, got, err, false, false)
 	})
 	t.Run("a revision that it does not have yet", func(t *testing.T) {
 		e := newEnv(t)
 		publish(&e.store.state)
-		got, err := e.Share(t.Context(), e.blob, "rev_new")
+		got, err := e.Share(t.Context(), e.public, e.blob, "rev_new")
 		e.want(t, got, err, false, false)
 	})
 	t.Run("a revocation that it does not have yet", func(t *testing.T) {
 		e := newEnv(t)
 		e.store.state.Link.RevokedAt = now
-		got, err := e.Share(t.Context(), e.blob, e.shown)
+		got, err := e.Share(t.Context(), e.public, e.blob, e.shown)
 		e.want(t, got, err, false, false)
 		e.lag()
-		got, err = e.Share(t.Context(), e.blob, e.shown)
+		got, err = e.Share(t.Context(), e.public, e.blob, e.shown)
 		e.want(t, got, err, false, true)
 	})
 }
@@ -263,18 +264,18 @@ func TestAPageFollowsAClaim(t *testing.T) {
 		s.Workspace.ClaimedAt, s.Workspace.ClaimedInto = now, destination.ID
 		publish(s)
 	})
-	got, err := e.Share(t.Context(), e.blob, e.shown)
+	got, err := e.Share(t.Context(), e.public, e.blob, e.shown)
 	e.want(t, got, err, true, false)
 	destination.Lock = "lkd"
 	e.store.workspaces[destination.ID] = destination
-	got, err = e.Share(t.Context(), e.blob, e.shown)
+	got, err = e.Share(t.Context(), e.public, e.blob, e.shown)
 	e.want(t, got, err, false, true)
 }
 
 func TestABlobThatOpensNothingCostsNothing(t *testing.T) {
 	e := newEnv(t)
-	e.blob.Blob = "x" + e.blob.Blob
-	if _, err := e.Share(t.Context(), e.blob, e.shown); fault.CodeOf(err) != fault.NotFound {
+	e.blob = "x" + e.blob
+	if _, err := e.Share(t.Context(), e.public, e.blob, e.shown); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("a blob that was changed: %v", err)
 	}
 	if _, err := e.Member(t.Context(), e.member, "art_x", e.shown); fault.CodeOf(err) != fault.NotFound {
@@ -282,7 +283,7 @@ func TestABlobThatOpensNothingCostsNothing(t *testing.T) {
 	}
 	e = newEnv(t)
 	e.Now = func() time.Time { return now.Add(time.Hour) }
-	if _, err := e.Share(t.Context(), e.blob, e.shown); fault.CodeOf(err) != fault.NotFound {
+	if _, err := e.Share(t.Context(), e.public, e.blob, e.shown); fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("a URL that has ended: %v", err)
 	}
 	if e.store.copies+e.store.reads+len(e.counters.Counted()) > 0 {
@@ -313,7 +314,7 @@ func TestAPollOfAForeignArtifactReadsWhatAMissingOneDoes(t *testing.T) {
 func TestAPollIsCountedByItself(t *testing.T) {
 	e := newEnv(t)
 	for range 3 {
-		if _, err := e.Share(t.Context(), e.blob, e.shown); err != nil {
+		if _, err := e.Share(t.Context(), e.public, e.blob, e.shown); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -323,7 +324,7 @@ func TestAPollIsCountedByItself(t *testing.T) {
 	e.store.state.Link.RevokedAt = now
 	e.lag()
 	for range 2 {
-		e.Share(t.Context(), e.blob, e.shown)
+		e.Share(t.Context(), e.public, e.blob, e.shown)
 	}
 	if n := e.counters.Counted(); n["refused"] != 2 {
 		t.Errorf("refused ones counted %v", n)
@@ -331,7 +332,7 @@ func TestAPollIsCountedByItself(t *testing.T) {
 	e.counters.Full = true
 	e.Limiter = &rate.Limiter{Counters: e.counters, Limits: e.Limiter.Limits, Now: e.Now}
 	reads := e.store.copies + e.store.reads
-	if _, err := e.Share(t.Context(), e.blob, e.shown); fault.CodeOf(err) != fault.RateLimitedArtifact {
+	if _, err := e.Share(t.Context(), e.public, e.blob, e.shown); fault.CodeOf(err) != fault.RateLimitedArtifact {
 		t.Errorf("beyond the limit: %v", err)
 	}
 	if e.store.copies+e.store.reads != reads {
@@ -342,7 +343,7 @@ func TestAPollIsCountedByItself(t *testing.T) {
 func TestAStoreThatDoesNotAnswerClosesNoPage(t *testing.T) {
 	e := newEnv(t)
 	e.store.err = fault.NewCode(fault.DatabaseUnavailable)
-	if _, err := e.Share(t.Context(), e.blob, e.shown); fault.CodeOf(err) != fault.DatabaseUnavailable {
+	if _, err := e.Share(t.Context(), e.public, e.blob, e.shown); fault.CodeOf(err) != fault.DatabaseUnavailable {
 		t.Errorf("%v", err)
 	}
 }

@@ -199,7 +199,9 @@ func (s *Service) List(
 	}
 	if more {
 		last := rows[len(rows)-1]
-		out.PageInfo, err = s.Cursors.Info(of, cursor.Position{At: last.SetAt, ID: string(last.ID)})
+		next, err := s.Cursors.Seal(of, cursor.Position{At: last.SetAt, ID: string(last.ID)})
+		out.PageInfo = contract.Page(next)
+		return out, err
 	}
-	return out, err
+	return out, nil
 }

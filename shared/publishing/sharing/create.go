@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -15,35 +14,42 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
+// Request is which link is asked for.
+type Request struct {
+	Kind      link.Kind
+	Revision  id.Revision // of a revision link
+	ExpiresAt *time.Time  // nil: it does not end by itself
+}
+
 // Create returns a link of a published artifact. An artifact has at most one working share link: a request for a share
 // link returns the existing one unchanged, or is refused if that one expires later than the request asks. Every request
 // for a revision link creates a new one.
 func (s *Service) Create(
-	ctx context.Context, by credential.Actor, t Target, r contract.CreateLink,
-) (contract.CreatedLink, error) {
+	ctx context.Context, by credential.Actor, t Target, r Request,
+) (link.Record, error) {
 	now := s.Now()
-	return idempotency.Do(t.Command, t.Record, now, func() (contract.CreatedLink, error) {
+	return idempotency.Do(t.Command, t.Record, now, func() (link.Record, error) {
 		if err := check(r, now); err != nil {
-			return contract.CreatedLink{}, err
+			return link.Record{}, err
 		}
-		wanted := link.Link{Kind: link.Kind(r.Type), Revision: r.RevisionID}
+		wanted := link.Link{Kind: r.Kind, Revision: r.Revision}
 		if r.ExpiresAt != nil {
 			wanted.ExpiresAt = r.ExpiresAt.UTC().Truncate(time.Millisecond)
 		}
 		_, l, err := s.findOrCreate(ctx, by, t, &t.Command, wanted, now)
-		return created(l), err
+		return l.Record(), err
 	})
 }
 
 // check validates a request without reading any state.
-func check(r contract.CreateLink, now time.Time) error {
+func check(r Request, now time.Time) error {
 	refuse := func(why string) error { return fault.New(fault.InvalidRequest, "%s", why) }
 	switch {
-	case r.Type != string(link.Share) && r.Type != string(link.Revision):
+	case r.Kind != link.Share && r.Kind != link.Revision:
 		return refuse("type must be share or revision")
-	case r.Type == string(link.Share) && r.RevisionID != "":
+	case r.Kind == link.Share && r.Revision != "":
 		return refuse("a share link follows the newest revision: leave revision_id out, or make a link of type revision")
-	case r.Type == string(link.Revision) && r.RevisionID == "":
+	case r.Kind == link.Revision && r.Revision == "":
 		return refuse("a link of type revision needs revision_id")
 	case r.ExpiresAt != nil && !r.ExpiresAt.After(now):
 		return refuse("expires_at must be in the future")
@@ -159,16 +165,6 @@ func (s *Service) recordNoop(ctx context.Context, by credential.Actor, c Creatio
 
 // result encodes what a repetition of the command returns.
 func result(l link.Link) []byte {
-	out, _ := json.Marshal(created(l))
+	out, _ := json.Marshal(l.Record())
 	return out
-}
-
-func created(l link.Link) contract.CreatedLink {
-	return contract.CreatedLink{
-		ID:         l.ID,
-		Type:       string(l.Kind),
-		ArtifactID: l.Artifact,
-		RevisionID: l.RevisionOrNull(),
-		CreatedAt:  contract.At(l.CreatedAt),
-	}
 }

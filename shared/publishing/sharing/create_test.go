@@ -9,7 +9,6 @@ import (
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -17,33 +16,33 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-var share = contract.CreateLink{Type: "share"}
+var share = Request{Kind: "share"}
 
-func shareUntil(end time.Time) contract.CreateLink {
-	return contract.CreateLink{Type: "share", ExpiresAt: contract.AtOrNull(end)}
+func shareUntil(end time.Time) Request {
+	return Request{Kind: "share", ExpiresAt: &end}
 }
 
 func TestARequestForALinkIsValidated(t *testing.T) {
 	r := id.NewRevision()
 	for name, c := range map[string]struct {
-		request contract.CreateLink
+		request Request
 		want    fault.Code
 	}{
 		"a share link passes":           {share, ""},
-		"a revision link passes":        {contract.CreateLink{Type: "revision", RevisionID: r}, ""},
+		"a revision link passes":        {Request{Kind: "revision", Revision: r}, ""},
 		"an end in the future passes":   {shareUntil(now.Add(time.Second)), ""},
 		"an end that is now is refused": {shareUntil(now), fault.InvalidRequest},
-		"no type is refused":            {contract.CreateLink{}, fault.InvalidRequest},
-		"another type is refused":       {contract.CreateLink{Type: "raw"}, fault.InvalidRequest},
+		"no type is refused":            {Request{}, fault.InvalidRequest},
+		"another type is refused":       {Request{Kind: "raw"}, fault.InvalidRequest},
 		"a share link of a revision is refused": {
-			contract.CreateLink{Type: "share", RevisionID: r}, fault.InvalidRequest,
+			Request{Kind: "share", Revision: r}, fault.InvalidRequest,
 		},
-		"a revision link without it is refused": {contract.CreateLink{Type: "revision"}, fault.InvalidRequest},
+		"a revision link without it is refused": {Request{Kind: "revision"}, fault.InvalidRequest},
 		"a malformed revision id is not found": {
-			contract.CreateLink{Type: "revision", RevisionID: "rev"}, fault.NotFound,
+			Request{Kind: "revision", Revision: "rev"}, fault.NotFound,
 		},
 		"a revision link that has ended is refused": {
-			contract.CreateLink{Type: "revision", RevisionID: r, ExpiresAt: contract.AtOrNull(now)}, fault.InvalidRequest,
+			Request{Kind: "revision", Revision: r, ExpiresAt: &now}, fault.InvalidRequest,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +121,7 @@ func TestAnArtifactHasOneShareLinkAtATime(t *testing.T) {
 	for name, c := range map[string]struct {
 		existing func(*link.Link)
 		closed   time.Time
-		request  contract.CreateLink
+		request  Request
 		reused   bool
 		want     fault.Code
 	}{
@@ -147,7 +146,7 @@ func TestAnArtifactHasOneShareLinkAtATime(t *testing.T) {
 			func(l *link.Link) { l.Artifact = id.NewArtifact() }, time.Time{}, share, false, "",
 		},
 		"a revision link does not reuse it": {
-			asStored, time.Time{}, contract.CreateLink{Type: "revision", RevisionID: id.NewRevision()}, false, "",
+			asStored, time.Time{}, Request{Kind: "revision", Revision: id.NewRevision()}, false, "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -173,12 +172,12 @@ func TestAnArtifactHasOneShareLinkAtATime(t *testing.T) {
 }
 
 // wantReused checks that a link is the answer as it is, and that a repetition of the command will have the same one.
-func wantReused(t *testing.T, e *env, made contract.CreatedLink, target Target, old link.Link) {
+func wantReused(t *testing.T, e *env, made link.Record, target Target, old link.Link) {
 	t.Helper()
 	if made.ID != old.ID || !made.CreatedAt.Equal(old.CreatedAt) || len(e.store.noops) != 1 || len(e.store.created) != 0 {
 		t.Fatalf("%+v, %d creations", made, len(e.store.created))
 	}
-	var again contract.CreatedLink
+	var again link.Record
 	c := e.store.noops[0]
 	if err := json.Unmarshal(c.Result, &again); err != nil || again.ID != old.ID || *c.Command != target.Command {
 		t.Errorf("%s of %+v, %v", c.Result, c.Command, err)
@@ -186,13 +185,13 @@ func wantReused(t *testing.T, e *env, made contract.CreatedLink, target Target, 
 }
 
 // wantCreated checks that a link was created, and that a share link takes the place of the one before.
-func wantCreated(t *testing.T, e *env, made contract.CreatedLink, r contract.CreateLink, old link.Link) {
+func wantCreated(t *testing.T, e *env, made link.Record, r Request, old link.Link) {
 	t.Helper()
 	if made.ID == old.ID || len(e.store.created) != 1 || len(e.store.noops) != 0 {
 		t.Fatalf("%+v, %d creations", made, len(e.store.created))
 	}
 	replaces := old.Public
-	if r.Type == "revision" {
+	if r.Kind == "revision" {
 		replaces = ""
 	}
 	c := e.store.created[0]
@@ -203,14 +202,14 @@ func wantCreated(t *testing.T, e *env, made contract.CreatedLink, r contract.Cre
 
 func TestEveryRequestForARevisionLinkCreatesOne(t *testing.T) {
 	e := newEnv(t)
-	target, of := e.target(), contract.CreateLink{Type: "revision", RevisionID: e.artifact.Current}
+	target, of := e.target(), Request{Kind: "revision", Revision: e.artifact.Current}
 	one, err := e.Create(t.Context(), e.by, target, of)
 	expect.Code(t, err, "")
 	l := e.store.created[0].Link
 	e.store.links[l.Public] = l
 	two, err := e.Create(t.Context(), e.by, target, of)
 	expect.Code(t, err, "")
-	if one.ID == two.ID || len(e.store.created) != 2 || *two.RevisionID != e.artifact.Current {
+	if one.ID == two.ID || len(e.store.created) != 2 || *two.Revision != e.artifact.Current {
 		t.Errorf("%+v, then %+v", one, two)
 	}
 }

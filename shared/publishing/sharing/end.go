@@ -2,9 +2,9 @@ package sharing
 
 import (
 	"context"
+	"time"
 
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -14,12 +14,12 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Revoke ends a link for good, and with it every content URL minted through it. A link that was revoked before keeps
-// the time of its first revocation.
-func (s *Service) Revoke(ctx context.Context, by credential.Actor, named id.Link) (contract.RevokedLink, error) {
+// Revoke ends a link for good, and with it every content URL minted through it. It returns when the link was revoked
+// first.
+func (s *Service) Revoke(ctx context.Context, by credential.Actor, named id.Link) (time.Time, error) {
 	l, err := s.find(ctx, by, named)
 	if err != nil {
-		return contract.RevokedLink{}, err
+		return time.Time{}, err
 	}
 	at := l.RevokedAt
 	if at.IsZero() {
@@ -33,7 +33,7 @@ func (s *Service) Revoke(ctx context.Context, by credential.Actor, named id.Link
 	if err == nil && at.IsZero() {
 		err = NotFound()
 	}
-	return contract.RevokedLink{AccessLinkID: named, RevokedAt: contract.At(at)}, err
+	return at, err
 }
 
 // The values of visibility.
@@ -42,34 +42,43 @@ const (
 	Unlisted = "unlisted"
 )
 
+// Visibility is what SetVisibility did.
+type Visibility struct {
+	Artifact id.Artifact
+	Is       string    // Private or Unlisted
+	Link     id.Link   // of an unlisted artifact: its share link
+	URL      string    // of that link, or of the page for members
+	Ended    []id.Link // of a private artifact; never nil then
+}
+
 // SetVisibility makes an artifact unlisted or private. Unlisted returns a fresh URL of its share link. Private ends
 // every link of the artifact at once, revision links included, and the public views of its published revisions.
 func (s *Service) SetVisibility(
 	ctx context.Context, by credential.Actor, t Target, word string,
-) (contract.Visibility, error) {
+) (Visibility, error) {
 	switch word {
 	case Unlisted:
 		return s.makeUnlisted(ctx, by, t)
 	case Private:
 		return s.makePrivate(ctx, by, t)
 	}
-	return contract.Visibility{}, fault.New(fault.InvalidRequest, "visibility must be private or unlisted")
+	return Visibility{}, fault.New(fault.InvalidRequest, "visibility must be private or unlisted")
 }
 
 // makeUnlisted returns the share link of an artifact, which it creates if there is none, and a fresh URL of it.
-func (s *Service) makeUnlisted(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
+func (s *Service) makeUnlisted(ctx context.Context, by credential.Actor, t Target) (Visibility, error) {
 	a, l, err := s.findOrCreate(ctx, by, t, nil, link.Link{Kind: link.Share}, s.Now())
 	if err != nil {
-		return contract.Visibility{}, err
+		return Visibility{}, err
 	}
-	out := contract.Visibility{ArtifactID: a.ID, Visibility: Unlisted, AccessLinkID: l.ID}
-	out.UnlistedURL, _, err = s.url(a, &l)
+	out := Visibility{Artifact: a.ID, Is: Unlisted, Link: l.ID}
+	out.URL, _, err = s.url(a, &l)
 	return out, err
 }
 
 // makePrivate ends all links and public views. The answer names the links that the list shows; links that the list
 // lacks end too, because the end is recorded on the artifact.
-func (s *Service) makePrivate(ctx context.Context, by credential.Actor, t Target) (contract.Visibility, error) {
+func (s *Service) makePrivate(ctx context.Context, by credential.Actor, t Target) (Visibility, error) {
 	now := s.Now()
 	ended := []id.Link{}
 	err := s.retry(ctx, by, t, func(a *artifact.Artifact) error {
@@ -96,38 +105,38 @@ func (s *Service) makePrivate(ctx context.Context, by credential.Actor, t Target
 		})
 	})
 	if err != nil {
-		return contract.Visibility{}, err
+		return Visibility{}, err
 	}
-	return contract.Visibility{
-		ArtifactID:           t.RequestedID,
-		Visibility:           Private,
-		PrivateURL:           s.Addresses.Private(t.RequestedID),
-		RevokedAccessLinkIDs: &ended,
+	return Visibility{
+		Artifact: t.RequestedID,
+		Is:       Private,
+		URL:      s.Addresses.Private(t.RequestedID),
+		Ended:    ended,
 	}, nil
 }
 
 // Lock keeps all links of an artifact from opening it until Unlock. Locking twice is no error.
-func (s *Service) Lock(ctx context.Context, by credential.Actor, t Target) (contract.WebArtifact, error) {
+func (s *Service) Lock(ctx context.Context, by credential.Actor, t Target) error {
 	return s.lock(ctx, by, t, false)
 }
 
 // Unlock lets the links of an artifact open it again, except those that ended.
-func (s *Service) Unlock(ctx context.Context, by credential.Actor, t Target) (contract.WebArtifact, error) {
+func (s *Service) Unlock(ctx context.Context, by credential.Actor, t Target) error {
 	return s.lock(ctx, by, t, true)
 }
 
 // lock locks all links of an artifact, or unlocks them if lift is set. Admins only.
-func (s *Service) lock(ctx context.Context, by credential.Actor, t Target, lift bool) (contract.WebArtifact, error) {
+func (s *Service) lock(ctx context.Context, by credential.Actor, t Target, lift bool) error {
 	if err := by.Require(credential.Admin); err != nil {
-		return contract.WebArtifact{}, err
+		return err
 	}
 	action := event.LinksLocked
 	if lift {
 		action = event.LinksUnlocked
 	}
 	now := s.Now()
-	return idempotency.DoWith(t.Command, t.Record, now, func() (contract.WebArtifact, error) {
-		err := s.retry(ctx, by, t, func(a *artifact.Artifact) error {
+	_, err := idempotency.Do(t.Command, t.Record, now, func() (done struct{}, _ error) {
+		return done, s.retry(ctx, by, t, func(a *artifact.Artifact) error {
 			if a.Status != artifact.Live {
 				return artifact.NotFound()
 			}
@@ -141,18 +150,6 @@ func (s *Service) lock(ctx context.Context, by credential.Actor, t Target, lift 
 				Event:    by.Record(now, action, event.OnArtifact, string(a.ID), a.Title),
 			})
 		})
-		if err != nil {
-			return contract.WebArtifact{}, err
-		}
-		return s.detail(ctx, by, t.RequestedID, lift)
-	}, func(struct{}) (contract.WebArtifact, error) { return s.detail(ctx, by, t.RequestedID, lift) })
-}
-
-// detail returns the artifact as it is now, but with its links shown as locked, or unlocked if lift is set.
-func (s *Service) detail(
-	ctx context.Context, by credential.Actor, named id.Artifact, lift bool,
-) (contract.WebArtifact, error) {
-	out, err := s.Details.Detail(ctx, by, named)
-	out.Lockdown = !lift
-	return out, err
+	})
+	return err
 }

@@ -12,7 +12,6 @@ import (
 	"vitrine/scripts/testkit/fake"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/keyring"
@@ -101,13 +100,6 @@ func (f *fakeStore) Lock(_ context.Context, l Lock) error {
 	return f.Next()
 }
 
-// Detail implements Details: it shows the artifact as no command left it.
-func (f *fakeStore) Detail(context.Context, credential.Actor, id.Artifact) (contract.WebArtifact, error) {
-	out := contract.WebArtifact{}
-	out.Title = "T"
-	return out, nil
-}
-
 func (f *fakeStore) writes() int {
 	return len(f.created) + len(f.noops) + len(f.revocations) + len(f.closings) + len(f.locks)
 }
@@ -141,7 +133,6 @@ func newEnv(t *testing.T) *env {
 		Service: &Service{
 			Store:     store,
 			Changes:   store,
-			Details:   store,
 			Addresses: addresses.New(t),
 			Cursors:   cursors,
 			Now:       func() time.Time { return now },

@@ -7,7 +7,6 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -55,19 +54,19 @@ func isOpen(l link.Link, a *artifact.Artifact, now time.Time) bool {
 // Of returns one page of the links of an artifact to a member of its workspace; artifact_not_found for any other.
 func (s *Service) Of(
 	ctx context.Context, by credential.Actor, t Target, p cursor.Page,
-) ([]link.Link, contract.PageInfo, error) {
+) (_ []link.Link, next string, _ error) {
 	a, err := s.owned(ctx, by, t)
 	if err != nil {
-		return nil, contract.PageInfo{}, err
+		return nil, "", err
 	}
-	links, info, err := s.page(ctx, by, a.ID, p)
-	return ended(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), info, err
+	links, next, err := s.page(ctx, by, a.ID, p)
+	return ended(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), next, err
 }
 
 // All returns one page of the links of a member's workspace.
-func (s *Service) All(ctx context.Context, by credential.Actor, p cursor.Page) ([]link.Link, contract.PageInfo, error) {
-	links, of, info, err := s.all(ctx, by, p)
-	return ended(links, of), info, err
+func (s *Service) All(ctx context.Context, by credential.Actor, p cursor.Page) (_ []link.Link, next string, _ error) {
+	links, of, next, err := s.all(ctx, by, p)
+	return ended(links, of), next, err
 }
 
 // Shared is a link and the artifact that it opens.
@@ -79,19 +78,19 @@ type Shared struct {
 // Overview returns one page of the links of a member's workspace as All does, each with its artifact.
 func (s *Service) Overview(
 	ctx context.Context, by credential.Actor, p cursor.Page,
-) ([]Shared, contract.PageInfo, error) {
-	links, of, info, err := s.all(ctx, by, p)
+) (_ []Shared, next string, _ error) {
+	links, of, next, err := s.all(ctx, by, p)
 	if err == nil {
 		err = s.follow(ctx, by, of)
 	}
 	if err != nil {
-		return nil, contract.PageInfo{}, err
+		return nil, "", err
 	}
 	shared := make([]Shared, len(links))
 	for i, l := range ended(links, of) {
 		shared[i] = Shared{l, of[l.Artifact]}
 	}
-	return shared, info, nil
+	return shared, next, nil
 }
 
 // Find returns a link of the caller's workspace; not_found if there is none.
@@ -131,10 +130,10 @@ func (s *Service) follow(ctx context.Context, by credential.Actor, of map[id.Art
 // all reads one page of the links of a workspace and the artifacts that they name.
 func (s *Service) all(
 	ctx context.Context, by credential.Actor, p cursor.Page,
-) ([]link.Link, map[id.Artifact]*artifact.Artifact, contract.PageInfo, error) {
-	links, info, err := s.page(ctx, by, "", p)
+) ([]link.Link, map[id.Artifact]*artifact.Artifact, string, error) {
+	links, next, err := s.page(ctx, by, "", p)
 	if err != nil {
-		return nil, nil, info, err
+		return nil, nil, next, err
 	}
 	var named []id.Artifact
 	for _, l := range links {
@@ -142,13 +141,13 @@ func (s *Service) all(
 	}
 	slices.Sort(named)
 	of, err := s.Store.Artifacts(ctx, slices.Compact(named))
-	return links, of, info, err
+	return links, of, next, err
 }
 
 // page reads one page of the links of an artifact, or of the workspace if the id is empty.
 func (s *Service) page(
 	ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
-) ([]link.Link, contract.PageInfo, error) {
+) (_ []link.Link, next string, _ error) {
 	list := cursor.List{Workspace: by.Workspace.ID, Name: "links." + string(of), Now: s.Now()}
 	return cursor.Read(s.Cursors, list, p, func(after string, limit int) ([]link.Link, string, error) {
 		return s.Store.List(ctx, s.query(by, of, after, limit))

@@ -12,7 +12,6 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/conflict"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -101,18 +100,11 @@ type Lock struct {
 	Event    event.Event
 }
 
-// Details shows artifacts to members.
-type Details interface {
-	// Detail returns an artifact of the caller's workspace in any status; else not_found.
-	Detail(ctx context.Context, by credential.Actor, a id.Artifact) (contract.WebArtifact, error)
-}
-
 // Service manages access links. The hosts check most scopes, because they differ by route.
 type Service struct {
 	Store     Links
 	Changes   Changes
 	Addresses *address.URLBuilder
-	Details   Details
 	Cursors   *cursor.Codec
 	Now       func() time.Time
 }
@@ -227,13 +219,7 @@ type Address struct {
 	Until time.Time // when the URL expires at the latest
 }
 
-// Mint returns a fresh URL of a link, valid for limits.LinkURLLife or until the link expires.
-func (s *Service) Mint(ctx context.Context, by credential.Actor, named id.Link) (contract.MintedLink, error) {
-	minted, err := s.Address(ctx, by, named)
-	return contract.MintedLink{URL: minted.URL}, err
-}
-
-// Address mints as Mint does and also returns the link and its artifact.
+// Address returns a fresh URL of a link, valid for limits.LinkURLLife or until the link expires.
 func (s *Service) Address(ctx context.Context, by credential.Actor, named id.Link) (Address, error) {
 	l, a, err := s.withArtifact(ctx, by, named)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/archive"
@@ -139,8 +140,11 @@ func (x *Exporter) collectArtifact(
 		return false, err
 	}
 	for _, l := range links {
-		l.RevokedAt = l.Ended(a.LinksRevokedBefore)
-		out.Links = append(out.Links, l.Row())
+		out.Links = append(out.Links, export.Link{
+			Record:    l.Record(),
+			ExpiresAt: idempotency.Time{Time: l.ExpiresAt},
+			RevokedAt: idempotency.Time{Time: l.Ended(a.LinksRevokedBefore)},
+		})
 	}
 	full, err = x.collectRevisions(ctx, a, all, &out, c)
 	if len(out.Revisions) > 0 {
@@ -178,7 +182,7 @@ func (x *Exporter) describeArtifact(a *artifact.Artifact) export.Artifact {
 		Pinned:     !a.PinnedAt.IsZero(),
 		CreatedAt:  contract.At(a.CreatedAt),
 		ExpiresAt:  contract.At(a.ExpiresAt),
-		Links:      []contract.LinkRow{},
+		Links:      []export.Link{},
 		Revisions:  []export.Revision{},
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/cache"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/tree"
 )
 
 // hot returns an environment with both revisions in memory.
@@ -142,12 +142,12 @@ func TestAViewThatIsChangedChangesNoOther(t *testing.T) {
 	first, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
 	expect.Code(t, err, "")
 	for n := range first.Files {
-		first.Files[n] = contract.AgentViewFile{Path: "changed"}
+		first.Files[n] = File{File: tree.File{Path: "changed"}}
 	}
 	second, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
 	expect.Code(t, err, "")
 	for n, f := range second.Files {
-		if want := e.store.tree[n]; f.Path != want.Path || f.SizeBytes != want.Size || f.SHA256 != want.SHA256.String() {
+		if want := e.store.tree[n]; f.File != want {
 			t.Errorf("%+v, want %+v", f, want)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -24,14 +23,21 @@ type Bytes interface {
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
 }
 
-// File returns one file's facts to its owner, and its text if that fits the answer. An empty r means the current
-// revision. An unreadable artifact, revision or file is not_found.
+// FileText is a file with its text.
+type FileText struct {
+	tree.File
+	Binary bool    // it is no text, as far as is known
+	Text   *string // nil: it is no text, or larger than limits.InlineAnswer
+}
+
+// File returns one file to its owner, with its text. An empty r means the current revision. An unreadable artifact,
+// revision or file is not_found.
 func (v *Service) File(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
-) (contract.FileContent, error) {
+) (FileText, error) {
 	f, err := v.find(ctx, by, a, r, path)
 	if err != nil {
-		return contract.FileContent{}, err
+		return FileText{}, err
 	}
 	return v.inline(ctx, a, f)
 }
@@ -116,43 +122,20 @@ func (v *Service) FileURLs(
 	return func(path string) string { return prefix + address.Escape(path) }, err
 }
 
-// inline returns the facts of a file, and its text if it is text and fits the answer.
-func (v *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File) (contract.FileContent, error) {
-	kind := media.Of(f.Path).ContentType
-	out := contract.FileContent{
-		Path:        f.Path,
-		SHA256:      f.SHA256.String(),
-		SizeBytes:   f.Size,
-		ContentType: kind,
-		IsBinary:    !strings.HasPrefix(kind, "text/"),
-	}
+// inline returns a file with its text, if it is text that an answer may hold.
+func (v *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File) (FileText, error) {
+	out := FileText{File: f, Binary: !strings.HasPrefix(media.Of(f.Path).ContentType, "text/")}
 	if f.Size > limits.InlineAnswer {
 		return out, nil
 	}
 	text, err := v.readText(ctx, a, f)
 	if err != nil {
-		return contract.FileContent{}, err
+		return FileText{}, err
 	}
-	if out.IsBinary = !utf8.ValidString(text); out.IsBinary {
-		return out, nil
+	if out.Binary = !utf8.ValidString(text); !out.Binary {
+		out.Text = &text
 	}
-	out.Body = &text
-	fits, err := fitsAnswer(out)
-	if !fits {
-		out.Body = nil
-	}
-	return out, err
-}
-
-// fitsAnswer reports whether an answer stays within InlineAnswer and within what a function may answer. The latter
-// holds for every host, so that a file reads alike everywhere.
-func fitsAnswer(out contract.FileContent) (bool, error) {
-	encoded, err := contract.Encode(out)
-	if err != nil || len(encoded) > limits.InlineAnswer {
-		return false, err
-	}
-	size, _ := limits.FunctionBody(encoded)
-	return size <= limits.FunctionAnswer-limits.FunctionFrame, nil
+	return out, nil
 }
 
 // readText reads a whole file and checks its digest.

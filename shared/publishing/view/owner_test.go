@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/identity/workspace"
 	"vitrine/shared/platform/address"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
@@ -60,7 +58,7 @@ func TestAnOwnerSeesTheNewestRevisionOrTheOneThatIsNamed(t *testing.T) {
 	e := newEnv(t)
 	newest, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
 	expect.Code(t, err, "")
-	if newest.RevisionID != e.revisions[1] || newest.PrivateURL != "https://app.test/v/"+string(e.store.artifact.ID) {
+	if newest.Revision.ID != e.revisions[1] || newest.PrivateURL != "https://app.test/v/"+string(e.store.artifact.ID) {
 		t.Errorf("%+v", newest)
 	}
 	for name, c := range map[string]struct {
@@ -77,7 +75,7 @@ func TestAnOwnerSeesTheNewestRevisionOrTheOneThatIsNamed(t *testing.T) {
 			c.set(&r)
 			view, err := e.Pinned(t.Context(), e.owner, &e.store.artifact, &r)
 			expect.Code(t, err, c.want)
-			if c.want == "" && view.RevisionID != e.revisions[0] {
+			if c.want == "" && view.Revision.ID != e.revisions[0] {
 				t.Errorf("%+v", view)
 			}
 		})
@@ -94,10 +92,10 @@ func TestAViewHasAURLForEachFile(t *testing.T) {
 	view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
 	expect.Code(t, err, "")
 	prefix := "https://content.test/v/"
-	if !strings.HasPrefix(view.RevisionContentURL, prefix) || !strings.HasSuffix(view.RevisionContentURL, "/index.html") {
-		t.Error(view.RevisionContentURL)
+	if !strings.HasPrefix(view.Entrypoint.Bytes, prefix) || !strings.HasSuffix(view.Entrypoint.Bytes, "/index.html") {
+		t.Error(view.Entrypoint.Bytes)
 	}
-	if len(view.Files) != 2 || !strings.HasSuffix(view.Files[1].URL, "/a%20b/"+address.Escape("é.txt")) {
+	if len(view.Files) != 2 || !strings.HasSuffix(view.Files[1].URLs.Bytes, "/a%20b/"+address.Escape("é.txt")) {
 		t.Errorf("%+v", view.Files)
 	}
 }
@@ -109,8 +107,8 @@ func TestTheURLsOfFilesAreThoseOfTheView(t *testing.T) {
 	build, err := e.FileURLs(e.owner, &e.store.artifact, e.store.artifact.Current)
 	expect.Code(t, err, "")
 	for _, f := range view.Files {
-		if got := build(f.Path); got != f.URL {
-			t.Errorf("%s is at %s, want %s", f.Path, got, f.URL)
+		if got := build(f.Path); got != f.URLs.Bytes {
+			t.Errorf("%s is at %s, want %s", f.Path, got, f.URLs.Bytes)
 		}
 	}
 	for name, c := range states {
@@ -149,15 +147,15 @@ func TestTheTierOfTheOwnerDecidesWhatATokenAllows(t *testing.T) {
 			c.set(e)
 			view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
 			expect.Code(t, err, "")
-			claims := e.parse(t, view.RevisionContentURL, c.expires.Add(-time.Second))
+			claims := e.parse(t, view.Entrypoint.Bytes, c.expires.Add(-time.Second))
 			if claims.NoIndex != c.noIndex || claims.Scripts != c.scripts || claims.Link != "" {
 				t.Errorf("%+v", claims)
 			}
 			if claims.Expires.After(c.expires) {
 				t.Errorf("%+v", claims)
 			}
-			if view.EphemeralTier != e.owner.Workspace.ClaimedAt.IsZero() {
-				t.Errorf("shown as ephemeral: %t", view.EphemeralTier)
+			if view.Ephemeral != e.owner.Workspace.ClaimedAt.IsZero() {
+				t.Errorf("shown as ephemeral: %t", view.Ephemeral)
 			}
 		})
 	}
@@ -222,10 +220,10 @@ func TestAnOwnerReadsAFileBack(t *testing.T) {
 			if c.want != "" {
 				return
 			}
-			if got.Body == nil || *got.Body != c.body || got.IsBinary {
+			if got.Text == nil || *got.Text != c.body || got.Binary {
 				t.Errorf("%+v", got)
 			}
-			if f := e.store.tree[0]; got.Path != c.path || got.SHA256 != f.SHA256.String() || got.SizeBytes != f.Size {
+			if f := e.store.tree[0]; got.Path != c.path || got.SHA256 != f.SHA256 || got.Size != f.Size {
 				t.Errorf("%+v, want %+v", got, f)
 			}
 			if want := cmp.Or(r, e.store.artifact.Current); e.store.asked != want {
@@ -250,9 +248,9 @@ func TestTextComesWholeWhateverItsTypeAndOtherBytesDoNot(t *testing.T) {
 		e.Bytes = fakeBytes(c.text)
 		e.store.tree = tree.Tree{{Path: path, Size: int64(len(c.text)), SHA256: tree.DigestOf(c.text)}}
 		got, err := e.File(t.Context(), e.owner, &e.store.artifact, "", path)
-		if err != nil || got.IsBinary != c.binary || (got.Body == nil) != c.binary ||
-			got.Body != nil && *got.Body != c.text || got.SizeBytes != int64(len(c.text)) ||
-			got.SHA256 != tree.DigestOf(c.text).String() {
+		if err != nil || got.Binary != c.binary || (got.Text == nil) != c.binary ||
+			got.Text != nil && *got.Text != c.text || got.Size != int64(len(c.text)) ||
+			got.SHA256 != tree.DigestOf(c.text) {
 			t.Errorf("%s: %+v, %v", path, got, err)
 		}
 	}
@@ -263,22 +261,8 @@ func TestAFileThatNoAnswerHoldsIsNotRead(t *testing.T) {
 	e.Bytes = nil
 	e.store.tree = tree.Tree{{Path: "a.txt", Size: limits.InlineAnswer + 1, SHA256: tree.DigestOf("long")}}
 	got, err := e.File(t.Context(), e.owner, &e.store.artifact, "", "a.txt")
-	if err != nil || got.Body != nil || got.IsBinary || got.SizeBytes != limits.InlineAnswer+1 ||
-		got.SHA256 != tree.DigestOf("long").String() {
+	if err != nil || got.Text != nil || got.Binary || got.Size != limits.InlineAnswer+1 ||
+		got.SHA256 != tree.DigestOf("long") {
 		t.Errorf("%+v, %v", got, err)
-	}
-}
-
-func TestALockOfTheWorkspaceIsToldToItsMembers(t *testing.T) {
-	e := newEnv(t)
-	e.owner.Member = "mem"
-	e.owner.Workspace = workspace.Workspace{ID: e.owner.Workspace.ID, Lock: "lkd", LockedAt: now}
-	view, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
-	expect.Code(t, err, "")
-	if view.Lockdown == nil {
-		t.Fatal("nothing is told")
-	}
-	if got := view.Lockdown.Platform.Workspace; !got.Locked || *got.LockedAt != contract.At(now) {
-		t.Errorf("%+v", got)
 	}
 }

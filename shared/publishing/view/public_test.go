@@ -62,14 +62,14 @@ func TestTheBundleOfAPublicViewEndsWithIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for url, want := range map[string]bool{
-		public.Bundle.URL: true, own.Bundle.URL: false, linked.AgentView.Bundle.URL: false,
+		public.Bundle.URL: true, own.Bundle.URL: false, linked.Bundle.URL: false,
 	} {
 		claims, err := e.Addresses.BundleToken.Parse(path.Base(url), now)
 		if err != nil || claims.Public != want {
 			t.Errorf("%s: %+v, %v", url, claims, err)
 		}
 	}
-	if claims := e.parse(t, public.RevisionContentURL, now); claims.Public {
+	if claims := e.parse(t, public.Entrypoint.Bytes, now); claims.Public {
 		t.Error("files whose addresses were copied end too")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/publishing/artifact"
@@ -14,7 +13,7 @@ import (
 )
 
 // resolve mints a URL of the link, good for an hour, and opens it.
-func (e *env) resolve(t *testing.T) (contract.Resolved, error) {
+func (e *env) resolve(t *testing.T) (View, error) {
 	t.Helper()
 	a := e.store.artifact
 	url, err := e.Addresses.Link(e.store.link.Public, e.store.workspace.ID, a.ID, now.Add(time.Hour))
@@ -22,7 +21,7 @@ func (e *env) resolve(t *testing.T) (contract.Resolved, error) {
 		t.Fatal(err)
 	}
 	_, blob, _ := strings.Cut(url, "#")
-	return e.Resolve(t.Context(), contract.ResolveRequest{PublicID: e.store.link.Public, Blob: blob})
+	return e.Resolve(t.Context(), e.store.link.Public, blob)
 }
 
 // TestALinkOpensTheRevisionThatItFollows opens links to revisions of other titles.
@@ -41,16 +40,16 @@ func TestALinkOpensTheRevisionThatItFollows(t *testing.T) {
 			e.store.artifact.PinnedAt = now
 			out, err := e.resolve(t)
 			expect.Code(t, err, "")
-			if out.AgentView.RevisionID != e.revisions[c.revision] {
-				t.Errorf("revision %s", out.AgentView.RevisionID)
+			if out.Revision.ID != e.revisions[c.revision] {
+				t.Errorf("revision %s", out.Revision.ID)
 			}
-			if want := []string{"Before", "T"}[c.revision]; out.Title != want || out.AgentView.Title != want {
-				t.Errorf("the titles are %q and %q", out.Title, out.AgentView.Title)
+			if want := []string{"Before", "T"}[c.revision]; out.Title != want {
+				t.Errorf("the title is %q", out.Title)
 			}
-			if out.RenderMode != "html" || !out.Pinned {
+			if out.Revision.Mode != "html" || out.Artifact.PinnedAt.IsZero() {
 				t.Errorf("%+v", out)
 			}
-			if claims := e.parse(t, out.IframeSrc, now); claims.Link != e.store.link.Public {
+			if claims := e.parse(t, out.Entrypoint.Bytes, now); claims.Link != e.store.link.Public {
 				t.Errorf("the content token names the link %q", claims.Link)
 			}
 		})
@@ -107,12 +106,12 @@ func TestTheTierOfTheWorkspaceThatOwnsItNowHolds(t *testing.T) {
 	e.store.workspace.ClaimedAt = now
 	out, err := e.resolve(t)
 	expect.Code(t, err, "")
-	claims := e.parse(t, out.IframeSrc, now)
+	claims := e.parse(t, out.Entrypoint.Bytes, now)
 	policy := limits.Default().Tiers[limits.Free]
 	if claims.NoIndex != policy.NoIndex || claims.Scripts != policy.Scripts {
 		t.Errorf("%+v", claims)
 	}
-	if out.AgentView.EphemeralTier {
+	if out.Ephemeral {
 		t.Error("a claimed workspace is shown as ephemeral")
 	}
 }

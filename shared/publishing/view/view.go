@@ -12,16 +12,15 @@ import (
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/async"
 	"vitrine/shared/platform/cache"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/platform/token"
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/link"
 	"vitrine/shared/publishing/readaccess"
+	"vitrine/shared/publishing/tree"
 )
 
 // Store reads revisions and the state that decides about a read.
@@ -44,12 +43,30 @@ type Service struct {
 	Now   func() time.Time
 }
 
+// View is a revision with the signed URLs that open it.
+type View struct {
+	Artifact   artifact.Artifact
+	Revision   artifact.Revision
+	Title      string // of the artifact, but of the revision where a link shows an older one
+	Entrypoint address.FileURLs
+	Files      []File
+	Bundle     artifact.Availability
+	Ephemeral  bool   // nobody has claimed the workspace
+	PrivateURL string // of the viewer for members, in views for the owner
+}
+
+// File is a file of a view.
+type File struct {
+	tree.File
+	URLs address.FileURLs
+}
+
 // Latest returns the owner's view of the current revision; not_found if the artifact cannot be read.
 func (v *Service) Latest(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact,
-) (contract.AgentView, error) {
+) (View, error) {
 	if !v.visible(by, a) || a.Current == "" {
-		return contract.AgentView{}, notFound()
+		return View{}, notFound()
 	}
 	return v.ownerView(ctx, by, a, a.Current)
 }
@@ -57,12 +74,12 @@ func (v *Service) Latest(
 // Pinned returns the owner's view of one revision; revision_retained if its bytes are gone.
 func (v *Service) Pinned(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision,
-) (contract.AgentView, error) {
+) (View, error) {
 	if !v.visible(by, a) || r == nil || r.Artifact != a.ID || r.Status == artifact.Draft {
-		return contract.AgentView{}, notFound()
+		return View{}, notFound()
 	}
 	if r.Status == artifact.Retained {
-		return contract.AgentView{}, fault.New(fault.RevisionRetained,
+		return View{}, fault.New(fault.RevisionRetained,
 			"the bytes of this revision are gone; read a newer one")
 	}
 	return v.ownerView(ctx, by, a, r.ID)
@@ -71,23 +88,17 @@ func (v *Service) Pinned(
 // ownerView builds the view of a revision that its owner may read.
 func (v *Service) ownerView(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision,
-) (contract.AgentView, error) {
+) (View, error) {
 	c, err := v.contents(ctx, a.ID, r)
 	if err != nil {
-		return contract.AgentView{}, err
+		return View{}, err
 	}
 	if c == nil {
-		return contract.AgentView{}, notFound()
+		return View{}, notFound()
 	}
-	public, err := v.build(&by.Workspace, a, c, v.claims(&by.Workspace, a, r, ""))
-	found := c.Revision.WarningsFor(by.Policy)
-	return contract.AgentView{
-		PublicAgentView:     public,
-		PrivateURL:          v.Addresses.Private(a.ID),
-		Lockdown:            lockdowns(by, a),
-		PageWarnings:        found.Wire(),
-		PageWarningsOmitted: found.More,
-	}, err
+	out, err := v.build(&by.Workspace, a, c, v.claims(&by.Workspace, a, r, ""))
+	out.PrivateURL = v.Addresses.Private(a.ID)
+	return out, err
 }
 
 // visible reports whether the caller may know that an artifact exists. Members see one that an operator locked, so that
@@ -97,21 +108,6 @@ func (v *Service) visible(by credential.Actor, a *artifact.Artifact) bool {
 	return (a.Readable(now) || by.Member != "" && a.Active(now)) && a.Owner == by.Workspace.ID
 }
 
-// lockdowns tells a member which locks are in effect, nil if none is.
-func lockdowns(by credential.Actor, a *artifact.Artifact) *contract.ViewLockdowns {
-	w := by.Workspace
-	if by.Member == "" || a.LinksLockedAt.IsZero() && a.Lock == "" && w.Lock == "" {
-		return nil
-	}
-	return &contract.ViewLockdowns{
-		AccessLink: contract.Locked{Locked: !a.LinksLockedAt.IsZero(), LockedAt: contract.AtOrNull(a.LinksLockedAt)},
-		Platform: contract.ViewPlatforms{
-			Workspace: contract.Locked{Locked: w.Lock != "", LockedAt: contract.AtOrNull(w.LockedAt)},
-			Artifact:  contract.Locked{Locked: a.Lock != "", LockedAt: contract.AtOrNull(a.LockedAt)},
-		},
-	}
-}
-
 // notFound refuses a revision or file that the owner cannot read.
 func notFound() error {
 	return fault.New(fault.NotFound,
@@ -119,10 +115,10 @@ func notFound() error {
 }
 
 // Public returns the view that a signed agent-view token opens. Refusals: not_found before rate_limited_artifact.
-func (v *Service) Public(ctx context.Context, text string) (contract.PublicAgentView, error) {
+func (v *Service) Public(ctx context.Context, text string) (View, error) {
 	claims, err := v.Addresses.ViewToken.Parse(text, v.Now())
 	if err != nil {
-		return contract.PublicAgentView{}, readaccess.NotFound()
+		return View{}, readaccess.NotFound()
 	}
 	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact}
 	contents := async.Go(func() (*artifact.Contents, error) {
@@ -131,10 +127,10 @@ func (v *Service) Public(ctx context.Context, text string) (contract.PublicAgent
 	state, _, err := v.checkAccess(ctx, query, claims.Revision)
 	c, err2 := contents.Wait()
 	if err = cmp.Or(err, err2); err != nil {
-		return contract.PublicAgentView{}, err
+		return View{}, err
 	}
 	if c == nil {
-		return contract.PublicAgentView{}, readaccess.NotFound()
+		return View{}, readaccess.NotFound()
 	}
 	opens := v.claims(state.Workspace, state.Artifact, claims.Revision, "")
 	opens.Public = true
@@ -142,41 +138,34 @@ func (v *Service) Public(ctx context.Context, text string) (contract.PublicAgent
 }
 
 // Resolve opens an access link. Refusals: not_found for an invalid, ended or unknown link, then rate_limited_artifact.
-func (v *Service) Resolve(ctx context.Context, r contract.ResolveRequest) (contract.Resolved, error) {
-	blob, err := v.Addresses.Links.Parse(r.PublicID, r.Blob, v.Now())
+func (v *Service) Resolve(ctx context.Context, public id.Public, blob string) (View, error) {
+	claims, err := v.Addresses.Links.Parse(public, blob, v.Now())
 	if err != nil {
-		return contract.Resolved{}, readaccess.NotFound()
+		return View{}, readaccess.NotFound()
 	}
-	query := readaccess.Query{Workspace: blob.Workspace, Artifact: blob.Artifact, Link: r.PublicID}
+	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: public}
 	state, shown, err := v.checkAccess(ctx, query, "")
 	if err != nil {
-		return contract.Resolved{}, err
+		return View{}, err
 	}
-	c, err := v.contents(ctx, blob.Artifact, shown)
+	c, err := v.contents(ctx, claims.Artifact, shown)
 	if err != nil {
-		return contract.Resolved{}, err
+		return View{}, err
 	}
 	if c == nil {
-		return contract.Resolved{}, readaccess.NotFound()
+		return View{}, readaccess.NotFound()
 	}
-	claims := v.claims(state.Workspace, state.Artifact, shown, r.PublicID)
-	public, err := v.build(state.Workspace, state.Artifact, c, claims)
+	out, err := v.build(state.Workspace, state.Artifact, c, v.claims(state.Workspace, state.Artifact, shown, public))
 	if shown != state.Artifact.Current {
-		public.Title = c.Revision.Title // the artifact has that of a newer one
+		out.Title = c.Revision.Title // the artifact has that of a newer one
 	}
-	return contract.Resolved{
-		AgentView:  public,
-		RenderMode: string(c.Revision.Mode),
-		IframeSrc:  cmp.Or(public.RenderedURL, public.RevisionContentURL),
-		Title:      public.Title,
-		Pinned:     !state.Artifact.PinnedAt.IsZero(),
-	}, err
+	return out, err
 }
 
 // LinkURL returns the URL of an access link; not_found for a secret that was not made for it or is over. It reads
 // nothing, so that it cannot tell whether the link still opens anything.
-func (v *Service) LinkURL(r contract.ResolveRequest) (string, error) {
-	url, err := v.Addresses.Shared(r.PublicID, r.Blob, v.Now())
+func (v *Service) LinkURL(public id.Public, blob string) (string, error) {
+	url, err := v.Addresses.Shared(public, blob, v.Now())
 	if err != nil {
 		return "", readaccess.NotFound()
 	}
@@ -226,39 +215,25 @@ func linkedRevision(s readaccess.State) id.Revision {
 // whose addresses somebody copied stay.
 func (v *Service) build(
 	w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, claims token.Claims,
-) (contract.PublicAgentView, error) {
+) (View, error) {
 	ofFiles := claims
 	ofFiles.Public = false
 	at, err1 := v.Addresses.Locate(ofFiles)
 	bundle, err2 := c.Revision.Availability(v.Addresses, v.Limits, claims, v.Now())
 	if err := errors.Join(err1, err2); err != nil {
-		return contract.PublicAgentView{}, err
+		return View{}, err
 	}
-	out := contract.PublicAgentView{
-		ArtifactID:         a.ID,
-		RevisionID:         c.Revision.ID,
-		Title:              a.Title,
-		CreatedAt:          contract.At(a.CreatedAt),
-		ExpiresAt:          contract.At(a.ExpiresAt),
-		Entrypoint:         c.Revision.Entrypoint,
-		RevisionContentURL: at.File(c.Revision.Entrypoint),
-		RenderedURL:        at.Page(c.Revision.Entrypoint),
-		TextURL:            at.Text(c.Revision.Entrypoint),
-		Files:              make([]contract.AgentViewFile, len(c.Tree)),
-		SafetyWarnings:     []contract.SafetyWarning{},
-		Bundle:             bundle,
-		EphemeralTier:      w.Tier() == limits.Ephemeral,
+	out := View{
+		Artifact:   *a,
+		Revision:   c.Revision,
+		Title:      a.Title,
+		Entrypoint: at.Of(c.Revision.Entrypoint),
+		Files:      make([]File, len(c.Tree)),
+		Bundle:     bundle,
+		Ephemeral:  w.Tier() == limits.Ephemeral,
 	}
 	for i, f := range c.Tree {
-		out.Files[i] = contract.AgentViewFile{
-			Path:        f.Path,
-			SizeBytes:   f.Size,
-			ContentType: media.Of(f.Path).ContentType,
-			URL:         at.File(f.Path),
-			SHA256:      f.SHA256.String(),
-			RenderedURL: at.Page(f.Path),
-			TextURL:     at.Text(f.Path),
-		}
+		out.Files[i] = File{f, at.Of(f.Path)}
 	}
 	return out, nil
 }

@@ -1,0 +1,59 @@
+// Package wire makes the shapes of the contract from what the core answers, for the hosts that answer the same ones.
+package wire
+
+import (
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/publishing/artifact"
+)
+
+// ArtifactSummary is an artifact in the lists of API keys and MCP clients.
+func ArtifactSummary(a artifact.Artifact) contract.ArtifactSummary {
+	return contract.ArtifactSummary{
+		ID:         a.ID,
+		RevisionID: orNull(a.Current),
+		Status:     string(a.Status),
+		Title:      a.Title,
+		Entrypoint: a.Entrypoint,
+		FileCount:  a.FileCount,
+		SizeBytes:  a.Size,
+		ExpiresAt:  contract.At(a.ExpiresAt),
+		CreatedAt:  contract.At(a.CreatedAt),
+		UpdatedAt:  contract.At(a.UpdatedAt),
+		DeletedAt:  contract.AtOrNull(a.DeletedAt),
+	}
+}
+
+// RevisionSummary is a revision in the list of its artifact.
+func RevisionSummary(r artifact.Revision) contract.RevisionSummary {
+	return contract.RevisionSummary{
+		RevisionID:     r.ID,
+		RevisionNumber: orNull(r.Number),
+		Status:         string(r.Status),
+		Entrypoint:     r.Entrypoint,
+		RenderMode:     string(r.Mode),
+		FileCount:      r.FileCount,
+		SizeBytes:      r.Size,
+		CreatedAt:      contract.At(r.CreatedAt),
+		PublishedAt:    contract.AtOrNull(r.PublishedAt),
+	}
+}
+
+// Bundle tells whether the archive of a revision can be had.
+func Bundle(b artifact.Availability) contract.Bundle {
+	return contract.Bundle{
+		Status:            string(b.Status),
+		RetryAfterSeconds: contract.Seconds(b.RetryAfter),
+		URL:               b.URL,
+		SizeBytes:         b.Size,
+		GeneratedAt:       contract.AtOrNull(b.MadeAt),
+	}
+}
+
+// orNull returns a value that is null on the wire if it is zero.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,34 @@
+package wire
+
+import (
+	"vitrine/shared/platform/contract"
+	"vitrine/shared/publishing/link"
+	"vitrine/shared/publishing/sharing"
+)
+
+// LinkRow is an access link in the lists of API keys and MCP clients.
+func LinkRow(l link.Link) contract.LinkRow { return contract.LinkRow{AccessLink: AccessLink(l)} }
+
+// AccessLink is what all lists tell of an access link.
+func AccessLink(l link.Link) contract.AccessLink {
+	return contract.AccessLink{
+		ID:         l.ID,
+		Type:       string(l.Kind),
+		ArtifactID: l.Artifact,
+		RevisionID: orNull(l.Revision),
+		CreatedAt:  contract.At(l.CreatedAt),
+		ExpiresAt:  contract.AtOrNull(l.ExpiresAt),
+		RevokedAt:  contract.AtOrNull(l.RevokedAt),
+	}
+}
+
+// Visibility answers a change of who sees an artifact without an account.
+func Visibility(v sharing.Visibility) contract.Visibility {
+	out := contract.Visibility{ArtifactID: v.Artifact, Visibility: v.Is, AccessLinkID: v.Link}
+	if v.Is == sharing.Private {
+		out.PrivateURL, out.RevokedAccessLinkIDs = v.URL, &v.Ended
+	} else {
+		out.UnlistedURL = v.URL
+	}
+	return out
+}
