@@ -17,7 +17,8 @@ import (
 
 // oversight gives the host what takes reports of abuse, and what operators work with.
 func oversight(s *assembly.Services, h *app.Host, artifacts *artifact.Service, limiter *rate.Limiter) error {
-	urls, cursors, now := artifacts.URLs, artifacts.Cursors, s.Config.Now
+	urls, cursors := artifacts.URLs, artifacts.Cursors
+	now := s.Config.Now
 	pasted := abuse.Reader{
 		Origins: s.Config.Origins,
 		Tokens:  []*token.Codec{urls.ContentToken, urls.BundleToken, urls.ViewToken},

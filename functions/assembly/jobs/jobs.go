@@ -73,7 +73,7 @@ func purger(s *assembly.Services) *sweep.Purger {
 	}
 }
 
-// garbageCollector deletes objects that nothing needs any more.
+// garbageCollector deletes objects that are no longer needed.
 func garbageCollector(s *assembly.Services) *sweep.GarbageCollector {
 	return &sweep.GarbageCollector{
 		References: s.Stores.Garbage,

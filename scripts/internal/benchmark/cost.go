@@ -162,9 +162,11 @@ func (b *bench) costRows(ctx context.Context) ([]row, error) {
 		flow.uploaded += float64(len(f.Body))
 	}
 	m := &maker{bench: b, ctx: ctx}
-	cold, publish, lone := b.coldRow(), b.publishRow(), b.loneRow()
+	cold, lone := b.coldRow(), b.loneRow()
+	publish := b.publishRow()
 	publish.stock, publish.work = repeated(publish.work, b.atMost(costedFlows)), nil
-	cold.bill, publish.bill, lone.bill = content, flow, flow
+	cold.bill = content
+	publish.bill, lone.bill = flow, flow
 	often := b.atMost(hotReads)
 	rows := []row{
 		cold,

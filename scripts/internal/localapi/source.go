@@ -38,7 +38,7 @@ func (s Sources) Templates(ctx context.Context) (string, error) {
 				"install Node.js 20 or newer, then run this again")
 		}
 		fmt.Fprintln(s.Log, "the templates in cdk.out are missing or old: scripts/synth makes them")
-		// Nothing but a deployment runs programs for another machine than this one, and that makes templates of its own.
+		// Only a deployment runs programs for another machine than this one, and it makes templates of its own.
 		args := []string{"-c", "dist=.vitrine/dist"}
 		if runtime.GOARCH == "amd64" {
 			args = append(args, "-c", "arch=x86_64")

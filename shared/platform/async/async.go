@@ -1,5 +1,5 @@
 // Package async runs steps of a request side by side. A panic in a step is the error of that step, because a panic in a
-// goroutine that nobody recovers ends the process with every other request in it.
+// goroutine that is not recovered ends the process with every other request in it.
 package async
 
 import (

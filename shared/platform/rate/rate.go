@@ -129,7 +129,7 @@ type FailureCounter interface {
 	Failures(ctx context.Context, w Window) (int, error)
 }
 
-// Check refuses with rate_limited_actor a subject that has used up r, and counts nothing. Where only failures are taken,
+// Check refuses with rate_limited_actor a subject that has used up r, without counting. Where only failures are taken,
 // it stops serving a subject that had too many, even if its next request is right.
 func (l *Limiter) Check(ctx context.Context, c FailureCounter, r limits.Rate, subject string) error {
 	if l.Limits.Off {

@@ -95,7 +95,7 @@ type PublishedRevision struct {
 	ContentURL string // of the entrypoint
 	ViewURL    string // of the agent view
 	PrivateURL string // for members; empty: ShareURL is there instead
-	ShareURL   string // of the share link, in a workspace that nobody claimed
+	ShareURL   string // of the share link, in an unclaimed workspace
 }
 
 // Publish makes a draft the newest revision; a revision that is published already is answered again without effect.

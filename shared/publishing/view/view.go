@@ -51,7 +51,7 @@ type View struct {
 	Entrypoint address.FileURLs
 	Files      []File
 	Bundle     artifact.Availability
-	Ephemeral  bool   // nobody has claimed the workspace
+	Ephemeral  bool   // the workspace is unclaimed
 	PrivateURL string // of the viewer for members, in views for the owner
 }
 
