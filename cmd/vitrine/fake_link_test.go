@@ -33,14 +33,14 @@ func (w *workspaceState) link(l id.Link) *contract.LinkRow {
 }
 
 func (w *workspaceState) newLink(kind string, pinned *id.Revision, ends *contract.Time) *contract.LinkRow {
-	w.links = append(w.links, contract.LinkRow{AccessLink: contract.AccessLink{
+	w.links = append(w.links, contract.LinkRow{
 		ID:         id.Link(fmt.Sprintf("al_%026d", len(w.links)+1)),
 		Type:       kind,
 		ArtifactID: artifact,
 		RevisionID: pinned,
 		CreatedAt:  contract.At(epoch),
 		ExpiresAt:  ends,
-	}})
+	})
 	return &w.links[len(w.links)-1]
 }
 

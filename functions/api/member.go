@@ -98,7 +98,8 @@ func (h *Host) webArtifacts(ctx context.Context, call *web.Request, in *listInpu
 		return contract.WebArtifactList{}, err
 	}
 	rows, next, err := h.Artifacts.ListAll(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
-	return contract.WebArtifactList{Items: contract.Rows(rows, webArtifactRow(h.Artifacts.Now())), PageInfo: contract.Page(next)}, err
+	items := contract.Rows(rows, webArtifactRow(h.Artifacts.Now()))
+	return contract.WebArtifactList{Items: items, PageInfo: contract.Page(next)}, err
 }
 
 func (h *Host) webArtifact(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {

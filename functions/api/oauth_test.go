@@ -237,7 +237,7 @@ func TestT32WhatCannotBeAnsweredIsAPageWithoutScript(t *testing.T) {
 			t.Errorf("%s: %v %v", query, to, err)
 		}
 	}
-	a.limits.SignIn.Limit = 1
+	a.limits.Authorize.Limit = 1
 	for range 2 {
 		a.send(t, "GET", "/oauth2/authorize?"+good, "")
 	}

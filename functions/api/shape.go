@@ -64,5 +64,15 @@ func webKey(k credential.Key) contract.WebKey {
 
 // webLinkRow is an access link in the list of a member.
 func webLinkRow(l link.Link) contract.WebLinkRow {
-	return contract.WebLinkRow{AccessLink: wire.AccessLink(l), Revoked: !l.RevokedAt.IsZero()}
+	row := wire.LinkRow(l)
+	return contract.WebLinkRow{
+		ID:         row.ID,
+		Type:       row.Type,
+		ArtifactID: row.ArtifactID,
+		RevisionID: row.RevisionID,
+		CreatedAt:  row.CreatedAt,
+		ExpiresAt:  row.ExpiresAt,
+		RevokedAt:  row.RevokedAt,
+		Revoked:    row.RevokedAt != nil,
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -15,19 +16,23 @@ import (
 	"time"
 
 	"vitrine/shared/adapter/web"
+	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/id"
+	"vitrine/shared/platform/media"
 	"vitrine/shared/publishing/artifact"
+	"vitrine/shared/publishing/view"
 )
 
 // gallery is a running app host at localhost and a content host at 127.0.0.1, which browsers take for another site.
 type gallery struct {
-	Resolver     // none: links are answered by shape
 	app, content *httptest.Server
 	appURL       string
 
 	mu      sync.Mutex
 	links   map[string]answers // by blob; others are not found
+	shapes  map[string]answers // the same, of links that the host does not answer
 	opened  map[string]int     // how often each blob was resolved
 	targets []string           // method and request target of everything the app host was asked for
 	lines   bytes.Buffer
@@ -43,24 +48,66 @@ func fails(err error) answers {
 	}
 }
 
-// resolve answers the page of a link, in the place of the host.
-func (g *gallery) resolve(w http.ResponseWriter, r *http.Request) error {
-	link, err := sentLink(w, r)
-	if err != nil {
-		return err
-	}
+func (g *gallery) Resolve(ctx context.Context, public id.Public, blob string) (view.View, error) {
 	g.mu.Lock()
-	g.opened[link.Blob]++
-	answer := g.links[link.Blob]
+	g.opened[blob]++
+	answer := g.links[blob]
 	g.mu.Unlock()
-	if answer == nil || link.PublicID != publicID {
-		return fault.NewCode(fault.NotFound)
+	if answer == nil || public != publicID {
+		return view.View{}, fault.NewCode(fault.NotFound)
 	}
-	resolved, err := answer(r.Context(), link)
-	if err != nil {
-		return unopened(err)
+	resolved, err := answer(ctx, contract.ResolveRequest{PublicID: public, Blob: blob})
+	return viewFrom(resolved), err
+}
+
+// viewFrom is a view that has a shape.
+func viewFrom(r contract.Resolved) view.View {
+	of := r.AgentView
+	v := view.View{
+		Artifact:   artifact.Artifact{CreatedAt: of.CreatedAt.Time, ExpiresAt: of.ExpiresAt.Time},
+		Revision:   artifact.Revision{ID: of.RevisionID, Entrypoint: of.Entrypoint, Mode: media.Mode(r.RenderMode)},
+		Title:      r.Title,
+		Entrypoint: address.FileURLs{Bytes: r.IframeSrc},
+		Ephemeral:  of.EphemeralTier,
+		Bundle: artifact.Availability{
+			Status:     artifact.BundleStatus(of.Bundle.Status),
+			RetryAfter: time.Duration(of.Bundle.RetryAfterSeconds) * time.Second,
+			URL:        of.Bundle.URL,
+			Size:       of.Bundle.SizeBytes,
+		},
 	}
-	return writeJSON(w, http.StatusOK, resolved)
+	if r.Pinned {
+		v.Artifact.PinnedAt = noon
+	}
+	for _, f := range of.Files {
+		v.Files = append(v.Files, fileAt(f.Path, f.URL, f.SizeBytes))
+	}
+	return v
+}
+
+// shape makes a link that is answered by a shape that no view has.
+func (g *gallery) shape(blob string, answer answers) string {
+	g.mu.Lock()
+	g.shapes[blob] = answer
+	g.mu.Unlock()
+	return g.link(blob, answer)
+}
+
+// resolve answers a link whose shape no view has in the place of the host.
+func (g *gallery) resolve(w http.ResponseWriter, r *http.Request, host http.Handler) {
+	body, _ := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var link contract.ResolveRequest
+	json.Unmarshal(body, &link) // what is none has no shape
+	g.mu.Lock()
+	answer := g.shapes[link.Blob]
+	g.mu.Unlock()
+	if answer == nil {
+		host.ServeHTTP(w, r)
+		return
+	}
+	resolved, _ := answer(r.Context(), link)
+	writeJSON(w, http.StatusOK, resolved)
 }
 
 func (g *gallery) link(blob string, answer answers) string {
@@ -85,7 +132,7 @@ func (g *gallery) Write(b []byte) (int, error) {
 // open starts both hosts; contents are served below /v/{token}/ by path.
 func open(t *testing.T) *gallery {
 	t.Helper()
-	g := &gallery{links: map[string]answers{}, opened: map[string]int{}, live: &fakeLive{}}
+	g := &gallery{links: map[string]answers{}, shapes: map[string]answers{}, opened: map[string]int{}, live: &fakeLive{}}
 	var handler http.Handler
 	g.content = httptest.NewServer(http.HandlerFunc(g.serveContent))
 	g.app = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -100,15 +147,18 @@ func open(t *testing.T) *gallery {
 	t.Cleanup(g.content.Close)
 	t.Cleanup(g.app.Close)
 	g.appURL = strings.Replace(g.app.URL, "127.0.0.1", "localhost", 1)
-	h := &Host{
+	pages := (&Host{
 		Viewers: Viewers{Views: shown{Resolver: g}, Live: g.live},
 		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(g, nil))},
 		Origins: origins(g.appURL, g.content.URL),
-	}
-	all := http.NewServeMux()
-	all.Handle("/", h.Handler())
-	all.Handle("POST /api/access-links/resolve", h.answer(g.resolve))
-	handler = all
+	}).Handler()
+	handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/access-links/resolve" {
+			g.resolve(w, r, pages)
+			return
+		}
+		pages.ServeHTTP(w, r)
+	})
 	return g
 }
 

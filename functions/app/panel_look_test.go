@@ -229,7 +229,7 @@ func TestScriptsAndPagesCallFilesTheSame(t *testing.T) {
 		types = append(types, media.Of("a."+name).ContentType)
 	}
 	types = append(types, "IMAGE/HEIC", "", "constructor", "x/y; a=b", "text/rtf")
-	p.Go(g.link(blob, g.shows("Kinds", "plain", "report.html", htmlType, func(r *contract.Resolved) {
+	p.Go(g.shape(blob, g.shows("Kinds", "plain", "report.html", htmlType, func(r *contract.Resolved) {
 		r.AgentView.Files = r.AgentView.Files[:1]
 		for _, of := range types {
 			file := r.AgentView.Files[0]

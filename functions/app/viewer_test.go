@@ -249,7 +249,7 @@ func TestHostileAnswersStayText(t *testing.T) {
 		"no-URL":         func(r *contract.Resolved) { r.IframeSrc = "" },
 		"no-files":       func(r *contract.Resolved) { r.AgentView.Files = nil },
 	} {
-		p.Go(g.link(name, g.shows("x", "plain", "report.html", htmlType, change)))
+		p.Go(g.shape(name, g.shows("x", "plain", "report.html", htmlType, change)))
 		p.WaitText("Not available right now")
 		if p.Visible("iframe, .placard") {
 			t.Errorf("%s is framed", name)

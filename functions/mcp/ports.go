@@ -31,7 +31,8 @@ type Artifacts interface {
 	List(ctx context.Context, by credential.Actor, p artifact.Page) (_ []artifact.Artifact, next string, _ error)
 	// Revisions lists the revisions of an artifact in any status, drafts first, then newest first; artifact_not_found.
 	Revisions(ctx context.Context, by credential.Actor, a *artifact.Artifact) ([]artifact.Revision, error)
-	// Rename gives an artifact another title and answers it as it was stored; artifact_not_found, invalid_request for a bad title.
+	// Rename gives an artifact another title and answers it as it was stored; artifact_not_found, invalid_request for a
+	// bad title.
 	Rename(ctx context.Context, by credential.Actor, a *artifact.Artifact, title string) (string, error)
 	// Delete ends an artifact for good and answers when; artifact_not_found.
 	Delete(ctx context.Context, by credential.Actor, t artifact.Target) (time.Time, error)

@@ -7,11 +7,8 @@ import (
 )
 
 // LinkRow is an access link in the lists of API keys and MCP clients.
-func LinkRow(l link.Link) contract.LinkRow { return contract.LinkRow{AccessLink: AccessLink(l)} }
-
-// AccessLink is what all lists tell of an access link.
-func AccessLink(l link.Link) contract.AccessLink {
-	return contract.AccessLink{
+func LinkRow(l link.Link) contract.LinkRow {
+	return contract.LinkRow{
 		ID:         l.ID,
 		Type:       string(l.Kind),
 		ArtifactID: l.Artifact,

@@ -60,11 +60,17 @@ func missingCode(name string) fault.Code {
 // setLinkLock locks the links of an artifact for a member, or unlocks them.
 func setLinkLock(t testing.TB, s *harness.LinkEnv, a id.Artifact, locked bool) {
 	t.Helper()
+	commandLinkLock(t, s, a, locked, harness.KeyHeader())
+}
+
+// commandLinkLock is setLinkLock with the key of a command. The answer shows the links as the command left them.
+func commandLinkLock(t testing.TB, s *harness.LinkEnv, a id.Artifact, locked bool, key []string) {
+	t.Helper()
 	path := "/v1/web/artifacts/" + string(a) + "/access-link-lockdown"
 	if !locked {
 		path += "/lift"
 	}
-	got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", path, nil, harness.KeyHeader()...)
+	got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", path, nil, key...)
 	if got.Lockdown != locked || got.ID != a {
 		t.Errorf("%s answers %+v", path, got)
 	}

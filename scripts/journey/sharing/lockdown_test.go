@@ -97,7 +97,8 @@ func TestF35WhatTwoLocksCloseStaysClosedUntilBothAreLifted(t *testing.T) {
 	s := harness.NewLinkEnv(t)
 	op, a, w := s.NewOperator(t), string(s.Published.ArtifactID), string(s.Member.Workspace)
 	url := harness.ShareURL(t, s.Agent, s.Published.ArtifactID)
-	setLinkLock(t, s, s.Published.ArtifactID, true)
+	key := harness.KeyHeader()
+	commandLinkLock(t, s, s.Published.ArtifactID, true, key)
 	harness.Lock(t, op, "artifact", a)
 	harness.Lock(t, op, "workspace", w)
 	lift(t, op, "artifact", a)
@@ -110,6 +111,7 @@ func TestF35WhatTwoLocksCloseStaysClosedUntilBothAreLifted(t *testing.T) {
 	harness.WantRefused(t, s.Resolve(t, url), 404, fault.NotFound)
 	s.WantGone(t, s.Published.AgentViewURL)
 	setLinkLock(t, s, s.Published.ArtifactID, false)
+	commandLinkLock(t, s, s.Published.ArtifactID, true, key) // a repetition, which locks nothing
 	claimEnv(s).WantOpen(t, s.Agent, s.Published)
 	s.OpenLink(t, url, "shared")
 }

@@ -28,8 +28,9 @@ type MintedLink struct {
 	URL string `json:"url" format:"uri"`
 }
 
-// AccessLink is what every list shows of an access link.
-type AccessLink struct {
+// LinkRow is one access link in a list (strict).
+type LinkRow struct {
+	_          struct{}     `json:"-" additionalProperties:"false"`
 	ID         id.Link      `json:"id" pattern:"^al_[0-9A-HJKMNP-TV-Z]{26}$"`
 	Type       string       `json:"type" enum:"share,revision"`
 	ArtifactID id.Artifact  `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
@@ -37,12 +38,6 @@ type AccessLink struct {
 	CreatedAt  Time         `json:"created_at" format:"date-time"`
 	ExpiresAt  *Time        `json:"expires_at" format:"date-time"`
 	RevokedAt  *Time        `json:"revoked_at" format:"date-time"`
-}
-
-// LinkRow is one access link in a list (strict).
-type LinkRow struct {
-	_ struct{} `json:"-" additionalProperties:"false"`
-	AccessLink
 }
 
 // LinkList answers accessLinks.list, revoked ones included (strict).
@@ -61,8 +56,14 @@ type RevokedLink struct {
 
 // WebLinkRow is one access link in a member's list.
 type WebLinkRow struct {
-	AccessLink
-	Revoked bool `json:"revoked"`
+	ID         id.Link      `json:"id" pattern:"^al_[0-9A-HJKMNP-TV-Z]{26}$"`
+	Type       string       `json:"type" enum:"share,revision"`
+	ArtifactID id.Artifact  `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
+	RevisionID *id.Revision `json:"revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
+	CreatedAt  Time         `json:"created_at" format:"date-time"`
+	ExpiresAt  *Time        `json:"expires_at" format:"date-time"`
+	RevokedAt  *Time        `json:"revoked_at" format:"date-time"`
+	Revoked    bool         `json:"revoked"`
 }
 
 // WebLinkList answers web.accessLinks.listAll and web.accessLinks.listForArtifact, newest first.
