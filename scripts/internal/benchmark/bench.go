@@ -23,6 +23,7 @@ type bench struct {
 	engines *engine.Engines
 	tables  string // the prefix of their names
 	hosts   *hosts // in a process of their own
+	own     totals // of operations that ask the engines only
 	anyone  *wire.Agent
 	agents  []*wire.Agent
 }
@@ -93,7 +94,7 @@ func (b *bench) stop() error {
 
 // profiled measures a row, and keeps a CPU profile of the hosts if asked for.
 func (b *bench) profiled(ctx context.Context, r *row) error {
-	if b.profiles == "" {
+	if b.profiles == "" || r.own {
 		return b.measure(ctx, r)
 	}
 	err := os.MkdirAll(b.profiles, 0o755)

@@ -54,6 +54,7 @@ var wantRows = []struct {
 	takes [3]bounds
 }{
 	{"Content GET, 4 KB, hot", [3]bounds{{1, 3}, {2, 2}, {0, 1}}},
+	{"its three bare calls, 4 KB", [3]bounds{{3, 3}, {2, 2}, {1, 1}}},
 	{"Content GET, 4 KB, cold", [3]bounds{{3, 4}, {2, 2.5}, {1, 1}}},
 	{"Publish flow of 3 files, one key", [3]bounds{{8, 20}, {8, 16}, {40, 67}}},
 }
@@ -88,6 +89,32 @@ func TestRowsSayWhatTheirOperationsTake(t *testing.T) {
 		t.Errorf("profiles %s", profiles)
 	}
 	leavesNothing(t)
+}
+
+func TestAReadIsComparedWithBareCallsOfAsManyClients(t *testing.T) {
+	of := func(name string, clients int, took, cpu time.Duration) *row {
+		return &row{
+			name:    name,
+			title:   name,
+			clients: clients,
+			own:     name == "bare-4k",
+			done:    1,
+			took:    []time.Duration{took * time.Microsecond},
+			used:    reading{CPU: cpu * time.Microsecond},
+		}
+	}
+	bare, hot := of("bare-4k", 1, 1200, 750), of("hot-4k", 1, 550, 390)
+	rows := []*row{hot, bare, of("cold-4k", 1, 1500, 1010), of("cold-4k", 16, 9, 9)}
+	b, out := &bench{options: options{mode: standard}}, new(strings.Builder)
+	b.compareBare(out, rows)
+	const want = `
+- hot-4k, 1 at once: 0.46 times the time of the bare calls (budget of a cold one: 1.3), -360 µs of CPU (budget: +200)
+
+- cold-4k, 1 at once: 1.25 times the time of the bare calls (budget of a cold one: 1.3), +260 µs of CPU (budget: +200)
+`
+	if !strings.HasSuffix(out.String(), "|\n"+want) || !strings.Contains(out.String(), "| (0.75) | (0) |") {
+		t.Errorf("got %s\nwant %s", out, want)
+	}
 }
 
 func TestStoppingLeavesNothing(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"vitrine/scripts/testkit/wire"
 )
@@ -13,6 +14,8 @@ process, resident is its memory when the row ended. A flow is create, PUTs one a
 PUTs go to S3 and are not among the hosts' calls. One key: each client uses its own again and again. A new key: each
 flow is the first of its workspace. Hot reads ask for the same file again and again, cold ones each for another
 artifact, which the hosts have not read before.
+Bare calls are those of a cold read, but for that of the list of files. The load's own process makes them with plain
+clients of the SDK; in brackets are CPU and allocations of that process.
 `
 
 const (
@@ -22,13 +25,17 @@ const (
 	flowRequests = 3
 )
 
-// flowRows are hot and cold reads, and publish flows.
+// flowRows are hot and cold reads, beside their bare calls, and publish flows.
 func (b *bench) flowRows(ctx context.Context) ([]row, error) {
 	m := &maker{bench: b, ctx: ctx}
 	rows := []row{
 		{name: "content-4k", title: "Content GET, 4 KB, hot", work: m.hotRead(smallSize)},
 		{name: "content-1m", title: "Content GET, 1 MB, hot", work: m.hotRead(1 << 20)},
 		b.coldRow(),
+	}
+	if b.commit == "" { // the load's own process would be compared with itself
+		bare := row{name: "bare-4k", title: "its three bare calls, 4 KB", work: m.bareRead(), own: true}
+		rows = slices.Insert(rows, 1, bare)
 	}
 	for _, files := range []int{12, 100} { // of which a session may have 100 at most
 		rows = append(rows, row{

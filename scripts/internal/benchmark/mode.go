@@ -25,6 +25,7 @@ type mode struct {
 var standard = mode{
 	rows:     (*bench).flowRows,
 	columns:  measured,
+	print:    (*bench).compareBare,
 	legend:   flowsLegend,
 	seconds:  3,
 	compared: true,

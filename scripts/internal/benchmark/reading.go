@@ -10,6 +10,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go/middleware"
+
+	"vitrine/shared/adapter/meter"
 )
 
 // reading is what a stack has used so far, or has used between two readings.
@@ -51,6 +53,13 @@ type totals struct {
 	mu   sync.Mutex
 	sum  reading
 	rest []byte // of a line of the log whose end has not come
+}
+
+// add adds the calls of an operation.
+func (t *totals) add(c *meter.Counts) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sum = t.sum.plus(reading{Calls: c.Calls(), RoundTrips: c.RoundTrips(), RRU: c.RRU(), WRU: c.WRU()}, 1)
 }
 
 // reading is the sum so far, with what this process used.

@@ -25,6 +25,7 @@ type row struct {
 	run      func(ctx context.Context, r *row) error // instead of both: fills in what was measured
 	clients  int                                     // 0: a row with 1 client and one with many
 	lines    int                                     // that an operation leaves in the request log; 0: one
+	own      bool                                    // it asks the engines only: its calls are this process's own
 	optional bool                                    // it is left out where it fails
 	bill     bill                                    // what one operation costs beside what is counted
 
@@ -187,7 +188,7 @@ func (b *bench) turn(ctx context.Context, r *row, long time.Duration) (err error
 	if r.whole {
 		long = forever
 	}
-	before, err := b.read(ctx, unknown)
+	before, err := b.read(ctx, r, unknown)
 	if err != nil {
 		return err
 	}
@@ -199,7 +200,7 @@ func (b *bench) turn(ctx context.Context, r *row, long time.Duration) (err error
 		return err
 	}
 	took := slices.Concat(each...)
-	after, err := b.read(ctx, before.Requests+len(took)*max(r.lines, 1))
+	after, err := b.read(ctx, r, before.Requests+len(took)*max(r.lines, 1))
 	r.add(took, elapsed, after.plus(before, -1))
 	return err
 }
@@ -211,8 +212,15 @@ const (
 )
 
 // read reads what has been used once the request log has so many lines: they follow their answers. If the number is
-// unknown, it waits until no more come, where there are any.
-func (b *bench) read(ctx context.Context, lines int) (reading, error) {
+// unknown, it waits until no more come, where there are any. A row of own calls has no lines, and only memory is the
+// hosts'.
+func (b *bench) read(ctx context.Context, r *row, lines int) (reading, error) {
+	if r.own {
+		own := b.own.reading()
+		now, err := b.hosts.ask(readCommand)
+		own.Resident, own.Peak = now.Resident, now.Peak
+		return own, err
+	}
 	deadline := time.Now().Add(settleMost)
 	for last, quiet := unknown, 0; ; time.Sleep(settlePause) {
 		now, err := b.hosts.ask(readCommand)

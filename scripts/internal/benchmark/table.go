@@ -57,7 +57,14 @@ var measured = []column{
 	memoryUsed,
 }
 
-func (c column) cell(r *row) string { return fmt.Sprintf(c.form, c.of(r)) }
+// cell puts into brackets what a row of own calls takes of this process instead of the hosts'.
+func (c column) cell(r *row) string {
+	form := c.form
+	if r.own && (c.title == hostCPU.title || c.title == allocating.title) {
+		form = "(" + form + ")"
+	}
+	return fmt.Sprintf(form, c.of(r))
+}
 
 // printRows prints rows with the columns after their titles.
 func printRows(w io.Writer, columns []column, rows ...*row) {
