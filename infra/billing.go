@@ -87,8 +87,8 @@ func (h host) readBillingSecrets(o options) []awsiam.PolicyStatement {
 	return read
 }
 
-// reconcile wakes the function that hears of changes once a day, so that it compares subscriptions with plans. A run that is lost is made up
-// for by the next one.
+// reconcile wakes the function that hears of changes once a day, so that it compares subscriptions with plans. A run
+// that is lost is made up for by the next one.
 func (f *function) reconcile() {
 	if !f.hears || !f.Billing.on() {
 		return

@@ -46,8 +46,8 @@ func (o *options) readBounds(c lookup) (err error) {
 }
 
 // yes reads a flag whose default is yes.
-func (c lookup) yes(name string) (bool, error) {
-	said := c.text(name, "yes")
+func (l lookup) yes(name string) (bool, error) {
+	said := l.text(name, "yes")
 	if said != "yes" && said != "no" {
 		return false, fmt.Errorf("the context %s is yes or no, not %q", name, said)
 	}
@@ -55,8 +55,8 @@ func (c lookup) yes(name string) (bool, error) {
 }
 
 // count reads a number; 0 if there is none.
-func (c lookup) count(name string) (float64, error) {
-	said := c.text(name, "none")
+func (l lookup) count(name string) (float64, error) {
+	said := l.text(name, "none")
 	n, err := strconv.Atoi(said)
 	if said != "none" && (err != nil || n < 1) {
 		return 0, fmt.Errorf("%s is a number of at least 1 or none, not %q", name, said)

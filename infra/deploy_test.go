@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The stand-ins for AWS and the CDK that scripts/deploy meets record their calls; the CDK "deploys" by giving every stack
-// an output, as CloudFormation would.
+// The stand-ins for AWS and the CDK that scripts/deploy meets record their calls; the CDK "deploys" by giving every
+// stack an output, as CloudFormation would.
 
 const awsStandIn = `#!/usr/bin/env bash
 echo "aws $*" >>"$CALLS"

@@ -73,7 +73,8 @@ func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 }
 
 // challenge maps challenges back, because API Gateway renames WWW-Authenticate; lambdahttp puts it into a header of the
-// service's own. Only hosts that authenticate have one. The MCP host also challenges a client whose token lacks a scope.
+// service's own. Only hosts that authenticate have one. The MCP host also challenges a client whose token lacks a
+// scope.
 func (f *function) challenge() any {
 	statuses := []string{"401"}
 	switch f.name {

@@ -82,8 +82,8 @@ func (d *data) change(keys []string, actions ...string) awsiam.PolicyStatement {
 }
 
 // memberItems are what members and agents change: workspaces with their members, artifacts, links, API keys, claims and
-// the moves that follow them, removals of workspaces, identities, addresses, registrations, delegations, and grants with the codes that they
-// come from.
+// the moves that follow them, removals of workspaces, identities, addresses, registrations, delegations, and grants
+// with the codes that they come from.
 var memberItems = []string{"W#*", "A#*", "AL#*", "K#*", "CT#*", "JOB#MIGRATE#*", "JOB#REMOVE#*", "IDP#*", "EML#*", "DEL#*", "REG#*", "CRED#*"}
 
 // serveMembers allows what members do, and agents that they answer: reading and changing state,
@@ -101,7 +101,8 @@ func (d *data) serveMembers(further ...string) []awsiam.PolicyStatement {
 	}
 }
 
-// serveUploads allows opening and finalizing upload sessions, except reading table core and writing what the host has to.
+// serveUploads allows opening and finalizing upload sessions, except reading table core and writing what the host has
+// to.
 func (d *data) serveUploads() []awsiam.PolicyStatement {
 	return append([]awsiam.PolicyStatement{
 		allow(d.events.TableArn(), "dynamodb:PutItem"),

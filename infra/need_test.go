@@ -19,8 +19,8 @@ type permission struct {
 }
 
 // String returns the action, the resource and, where there is one, the leading key.
-func (n permission) String() string {
-	return strings.TrimSpace(n.action + " " + n.resource + " " + n.about[leadingKeys])
+func (p permission) String() string {
+	return strings.TrimSpace(p.action + " " + p.resource + " " + p.about[leadingKeys])
 }
 
 const leadingKeys = "dynamodb:LeadingKeys"

@@ -131,17 +131,17 @@ var (
 // lookup reads one value of the context; nil if it is not given.
 type lookup func(name string) any
 
-func (c lookup) text(name, otherwise string) string {
-	if v := c(name); v != nil && fmt.Sprint(v) != "" {
+func (l lookup) text(name, otherwise string) string {
+	if v := l(name); v != nil && fmt.Sprint(v) != "" {
 		return fmt.Sprint(v)
 	}
 	return otherwise
 }
 
 // within adds the region that the environment of the AWS command line and the CDK names.
-func (c lookup) within(getenv func(string) string) lookup {
+func (l lookup) within(getenv func(string) string) lookup {
 	return func(name string) any {
-		if v := c(name); v != nil || name != "region" {
+		if v := l(name); v != nil || name != "region" {
 			return v
 		}
 		return cmp.Or(getenv("AWS_REGION"), getenv("AWS_DEFAULT_REGION"), getenv("CDK_DEFAULT_REGION"))

@@ -51,9 +51,9 @@ func (v *visited) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return v
 }
 
-func (o hostLog) WithAttrs([]slog.Attr) slog.Handler { return o }
+func (l hostLog) WithAttrs([]slog.Attr) slog.Handler { return l }
 
-func (o hostLog) Handle(_ context.Context, r slog.Record) error {
+func (l hostLog) Handle(_ context.Context, r slog.Record) error {
 	var method, path string
 	var status int64
 	r.Attrs(func(a slog.Attr) bool {
@@ -67,13 +67,13 @@ func (o hostLog) Handle(_ context.Context, r slog.Record) error {
 		}
 		return true
 	})
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.routes == nil {
-		o.routes = map[string]bool{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.routes == nil {
+		l.routes = map[string]bool{}
 	}
 	if status >= 200 && status < 400 {
-		o.routes[o.host+" "+method+" "+strings.ReplaceAll(path, "...}", "}")] = true
+		l.routes[l.host+" "+method+" "+strings.ReplaceAll(path, "...}", "}")] = true
 	}
 	return nil
 }

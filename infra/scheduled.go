@@ -34,8 +34,8 @@ var scheduledHosts = []host{
 	},
 }
 
-// schedule wakes the function every minute. The next call continues what one leaves undone, so that neither the rule nor
-// Lambda, which has a queue and attempts of its own, repeats a call.
+// schedule wakes the function every minute. The next call continues what one leaves undone, so that neither the rule
+// nor Lambda, which has a queue and attempts of its own, repeats a call.
 func (f *function) schedule() {
 	f.lambda.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{RetryAttempts: number(0), MaxEventAge: seconds(60)})
 	awsevents.NewRule(f.stack, jsii.String("EveryMinute"), &awsevents.RuleProps{

@@ -21,10 +21,10 @@ type tooled struct {
 }
 
 // rpc sends a message to the MCP host and unpacks its result.
-func (c *tooled) rpc(method string, params, out any) {
-	c.t.Helper()
+func (t *tooled) rpc(method string, params, out any) {
+	t.t.Helper()
 	message := map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-	a, err := c.client.Do(c.t.Context(), "POST", c.client.At.MCPURL+"/", message, "Content-Type", "application/json")
+	a, err := t.client.Do(t.t.Context(), "POST", t.client.At.MCPURL+"/", message, "Content-Type", "application/json")
 	var answer struct{ Result json.RawMessage }
 	if err == nil {
 		err = json.Unmarshal(a.Body, &answer)
@@ -33,29 +33,29 @@ func (c *tooled) rpc(method string, params, out any) {
 		err = json.Unmarshal(answer.Result, out)
 	}
 	if err != nil || a.Status != http.StatusOK || answer.Result == nil {
-		c.t.Fatalf("%s: %d %s %v", method, a.Status, a.Body, err)
+		t.t.Fatalf("%s: %d %s %v", method, a.Status, a.Body, err)
 	}
 }
 
 // try calls a tool, unpacks what it answers, and returns the code of its failure; empty: none.
-func (c *tooled) try(name string, arguments, out any) string {
-	c.t.Helper()
+func (t *tooled) try(name string, arguments, out any) string {
+	t.t.Helper()
 	var answer struct {
 		IsError           bool
 		Content           []struct{ Text string }
 		StructuredContent json.RawMessage
 	}
-	c.rpc("tools/call", map[string]any{"name": name, "arguments": arguments}, &answer)
+	t.rpc("tools/call", map[string]any{"name": name, "arguments": arguments}, &answer)
 	if answer.IsError {
 		var failure contract.Envelope
 		if err := json.Unmarshal([]byte(answer.Content[0].Text), &failure); err != nil {
-			c.t.Fatal(name, err)
+			t.t.Fatal(name, err)
 		}
 		return failure.Error.Code
 	}
-	c.called[name] = true
+	t.called[name] = true
 	if err := json.Unmarshal(answer.StructuredContent, out); err != nil {
-		c.t.Fatalf("%s answers %s: %v", name, answer.StructuredContent, err)
+		t.t.Fatalf("%s answers %s: %v", name, answer.StructuredContent, err)
 	}
 	return ""
 }
@@ -92,16 +92,16 @@ func (h *harness) tools(t *testing.T, client *wire.Agent) {
 }
 
 // edits publishes a text and changes it in both ways.
-func (c *tooled) edits() contract.MCPPublished {
-	c.t.Helper()
-	made := call[contract.MCPPublished](c, "publish_artifact", map[string]any{
+func (t *tooled) edits() contract.MCPPublished {
+	t.t.Helper()
+	made := call[contract.MCPPublished](t, "publish_artifact", map[string]any{
 		"title": "Text", "body": "<p>first</p>", "render_mode": "html",
 	})
-	call[any](c, "multi_edit", map[string]any{
+	call[any](t, "multi_edit", map[string]any{
 		"artifact_id": made.ArtifactID, "path": "index.html",
 		"edits": []any{map[string]any{"old_string": "first", "new_string": "second"}},
 	})
-	call[any](c, "update_display_metadata", map[string]any{"artifact_id": made.ArtifactID, "title": "Another title"})
+	call[any](t, "update_display_metadata", map[string]any{"artifact_id": made.ArtifactID, "title": "Another title"})
 	return made
 }
 
@@ -109,32 +109,32 @@ func (c *tooled) edits() contract.MCPPublished {
 const knownText = "1, 2, 3"
 
 // uploads adds a revision of two files, which is refused until both are there, and replaces one of them.
-func (c *tooled) uploads(a id.Artifact) {
-	c.t.Helper()
+func (t *tooled) uploads(a id.Artifact) {
+	t.t.Helper()
 	files := map[string]string{"index.html": "<p>third</p>", "data.txt": knownText}
 	var declared []any
 	for path, body := range files {
 		declared = append(declared, map[string]any{"path": path, "size_bytes": len(body)})
 	}
-	session := call[contract.MCPUpload](c, "prepare_upload", map[string]any{
+	session := call[contract.MCPUpload](t, "prepare_upload", map[string]any{
 		"title": "Files", "artifact_id": a, "files": declared,
 	})
 	finish := map[string]any{"upload_session_id": session.UploadSessionID}
-	if code := c.try("publish_upload", finish, new(any)); code != "upload_incomplete" {
-		c.t.Errorf("a session without its files fails with %q", code)
+	if code := t.try("publish_upload", finish, new(any)); code != "upload_incomplete" {
+		t.t.Errorf("a session without its files fails with %q", code)
 	}
 	for _, f := range session.Files {
 		var headers []string
 		for name, value := range f.RequiredHeaders {
 			headers = append(headers, name, value)
 		}
-		put, err := c.client.Do(c.t.Context(), "PUT", f.PutURL, files[f.Path], headers...)
+		put, err := t.client.Do(t.t.Context(), "PUT", f.PutURL, files[f.Path], headers...)
 		if err != nil || put.Status != http.StatusOK {
-			c.t.Fatal(f.Path, put.Status, err)
+			t.t.Fatal(f.Path, put.Status, err)
 		}
 	}
-	call[any](c, "publish_upload", finish)
-	call[any](c, "add_revision", map[string]any{"artifact_id": a, "body": "<p>fourth</p>", "render_mode": "html"})
+	call[any](t, "publish_upload", finish)
+	call[any](t, "add_revision", map[string]any{"artifact_id": a, "body": "<p>fourth</p>", "render_mode": "html"})
 }
 
 // finds publishes a new artifact of bytes that the workspace has.
@@ -185,30 +185,30 @@ func (h *harness) diffs(c *tooled, a id.Artifact) {
 }
 
 // reads calls the tools that only read.
-func (c *tooled) reads(made contract.MCPPublished) {
-	c.t.Helper()
+func (t *tooled) reads(made contract.MCPPublished) {
+	t.t.Helper()
 	one := map[string]any{"artifact_id": made.ArtifactID}
 	for _, name := range []string{"read_artifact", "list_revisions", "diff_revisions"} {
-		call[any](c, name, one)
+		call[any](t, name, one)
 	}
 	for _, name := range []string{"list_artifacts", "whoami"} {
-		call[any](c, name, map[string]any{})
+		call[any](t, name, map[string]any{})
 	}
-	call[any](c, "read_file", map[string]any{"artifact_id": made.ArtifactID, "path": "index.html"})
+	call[any](t, "read_file", map[string]any{"artifact_id": made.ArtifactID, "path": "index.html"})
 }
 
 // shares shares an artifact and one revision of it, and ends both.
-func (c *tooled) shares(made contract.MCPPublished) {
-	c.t.Helper()
+func (t *tooled) shares(made contract.MCPPublished) {
+	t.t.Helper()
 	one := map[string]any{"artifact_id": made.ArtifactID}
 	for _, word := range []string{"unlisted", "private"} {
-		call[any](c, "set_visibility", map[string]any{"artifact_id": made.ArtifactID, "visibility": word})
+		call[any](t, "set_visibility", map[string]any{"artifact_id": made.ArtifactID, "visibility": word})
 	}
-	call[any](c, "create_revision_link", map[string]any{"artifact_id": made.ArtifactID, "revision_id": made.RevisionID})
-	links := call[contract.LinkList](c, "list_access_links", one)
+	call[any](t, "create_revision_link", map[string]any{"artifact_id": made.ArtifactID, "revision_id": made.RevisionID})
+	links := call[contract.LinkList](t, "list_access_links", one)
 	live := slices.DeleteFunc(links.Items, func(l contract.LinkRow) bool { return l.RevokedAt != nil })
 	if len(live) != 1 {
-		c.t.Fatalf("%d links are live, want one", len(live))
+		t.t.Fatalf("%d links are live, want one", len(live))
 	}
-	call[any](c, "revoke_access_link", map[string]any{"access_link_id": live[0].ID})
+	call[any](t, "revoke_access_link", map[string]any{"access_link_id": live[0].ID})
 }

@@ -296,8 +296,8 @@ func reach(imports map[string][]string, dir string) (chains [][]string) {
 	return chains
 }
 
-// TestStepsBesideARequestRunInPackageAsync finds goroutines whose panic would end the process: on one machine that of all
-// hosts.
+// TestStepsBesideARequestRunInPackageAsync finds goroutines whose panic would end the process: on one machine that of
+// all hosts.
 func TestStepsBesideARequestRunInPackageAsync(t *testing.T) {
 	recovers := []string{ // of themselves
 		"shared/adapter/lambdahttp/stream.go",

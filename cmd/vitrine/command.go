@@ -62,8 +62,8 @@ func commandName(cmd *cobra.Command) string {
 // commandError wraps the error of a command, to tell it from cobra's own errors.
 type commandError struct{ err error }
 
-func (f commandError) Error() string { return f.err.Error() }
-func (f commandError) Unwrap() error { return f.err }
+func (e commandError) Error() string { return e.err.Error() }
+func (e commandError) Unwrap() error { return e.err }
 
 // runE adapts a command to cobra.
 func (a *app) runE(do action) func(*cobra.Command, []string) error {

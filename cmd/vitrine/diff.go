@@ -50,29 +50,29 @@ type difference struct {
 	Diff         string `json:"diff,omitempty"`
 }
 
-func (h *artifactContext) diff(ctx context.Context, named []string) error {
-	from, to, err := h.pair(ctx, named)
+func (a *artifactContext) diff(ctx context.Context, named []string) error {
+	from, to, err := a.pair(ctx, named)
 	if err != nil {
 		return err
 	}
-	before, err := h.account.View(ctx, h.artifact, from)
+	before, err := a.account.View(ctx, a.artifact, from)
 	if err != nil {
 		return err
 	}
-	after, err := h.account.View(ctx, h.artifact, to)
+	after, err := a.account.View(ctx, a.artifact, to)
 	if err != nil {
 		return err
 	}
 	d := differences{
 		SchemaVersion: schemaVersion,
-		ArtifactID:    h.artifact,
+		ArtifactID:    a.artifact,
 		From:          before.RevisionID,
 		To:            after.RevisionID,
 		Files:         []difference{},
 	}
 	old, fresh := indexed(before.Files, "before"), indexed(after.Files, "after")
 	for _, c := range tree.Changes(old.tree, fresh.tree) {
-		one, err := h.compare(ctx, c, old.files[fromPath(c)], fresh.files[c.Path()])
+		one, err := a.compare(ctx, c, old.files[fromPath(c)], fresh.files[c.Path()])
 		if err != nil {
 			return err
 		}
@@ -81,33 +81,33 @@ func (h *artifactContext) diff(ctx context.Context, named []string) error {
 			d.Counts.Add(c.Kind)
 		}
 	}
-	return h.showDiff(d)
+	return a.showDiff(d)
 }
 
 // pair returns the two revisions to compare: two named ones, a named one and the newest, or the newest two.
-func (h *artifactContext) pair(ctx context.Context, named []string) (from, to id.Revision, err error) {
-	published, err := h.published(ctx)
+func (a *artifactContext) pair(ctx context.Context, named []string) (from, to id.Revision, err error) {
+	published, err := a.published(ctx)
 	switch {
 	case err != nil:
 		return "", "", err
 	case len(named) == 0 && len(published) < 2:
 		return "", "", failure.New(failure.NotFound, fault.NotFound, "there are no two published revisions to compare").
-			Advise("vitrine revisions %s lists them.", h.artifact)
+			Advise("vitrine revisions %s lists them.", a.artifact)
 	case len(named) == 0:
 		return published[1].RevisionID, published[0].RevisionID, nil
 	case len(published) == 0:
-		return "", "", noSuchRevision(h.artifact)
+		return "", "", noSuchRevision(a.artifact)
 	}
 	to = published[0].RevisionID
-	if from, err = revisionNamed(h.artifact, published, named[0]); err == nil && len(named) == 2 {
-		to, err = revisionNamed(h.artifact, published, named[1])
+	if from, err = revisionNamed(a.artifact, published, named[0]); err == nil && len(named) == 2 {
+		to, err = revisionNamed(a.artifact, published, named[1])
 	}
 	return from, to, err
 }
 
 // published lists the published revisions, newest first.
-func (h *artifactContext) published(ctx context.Context) ([]contract.RevisionSummary, error) {
-	list, err := h.account.Revisions(ctx, h.artifact)
+func (a *artifactContext) published(ctx context.Context) ([]contract.RevisionSummary, error) {
+	list, err := a.account.Revisions(ctx, a.artifact)
 	return publishedOf(list), err
 }
 
@@ -165,7 +165,7 @@ func fromPath(c tree.Change) string {
 }
 
 // compare diffs one file.
-func (h *artifactContext) compare(
+func (a *artifactContext) compare(
 	ctx context.Context, c tree.Change, from, to *contract.AgentViewFile,
 ) (d difference, err error) {
 	d.Path, d.Status = c.Path(), c.Kind
@@ -178,11 +178,11 @@ func (h *artifactContext) compare(
 	now := old
 	if c.From != nil {
 		old = "a/" + screen.Clean(c.From.Path)
-		before, text, err = h.textOf(ctx, *from)
+		before, text, err = a.textOf(ctx, *from)
 	}
 	if c.To != nil {
 		if now = "b/" + screen.Clean(c.To.Path); err == nil && text {
-			after, text, err = h.textOf(ctx, *to)
+			after, text, err = a.textOf(ctx, *to)
 		}
 	}
 	if d.IsBinary = !text; err == nil && text {
@@ -192,27 +192,27 @@ func (h *artifactContext) compare(
 }
 
 // textOf reads a file. It returns false if the file is not text, or too large to compare.
-func (h *artifactContext) textOf(ctx context.Context, f contract.AgentViewFile) (string, bool, error) {
-	body, err := h.account.Fetch(ctx, f, maxShown)
+func (a *artifactContext) textOf(ctx context.Context, f contract.AgentViewFile) (string, bool, error) {
+	body, err := a.account.Fetch(ctx, f, maxShown)
 	if errors.Is(err, client.ErrLarge) {
 		return "", false, nil
 	}
 	return string(body), err == nil && edits.IsText(body), err
 }
 
-func (h *artifactContext) showDiff(d differences) error {
-	if h.screen.IsJSON() {
-		return h.screen.Object(d)
+func (a *artifactContext) showDiff(d differences) error {
+	if a.screen.IsJSON() {
+		return a.screen.Object(d)
 	}
-	if h.screen.IsQuiet() {
+	if a.screen.IsQuiet() {
 		var rows [][]string
 		for _, f := range d.Files {
 			rows = append(rows, []string{f.Path})
 		}
-		return h.screen.Table(rows)
+		return a.screen.Table(rows)
 	}
 	if len(d.Files) == 0 {
-		h.screen.Note("%s and %s have the same files", d.From, d.To)
+		a.screen.Note("%s and %s have the same files", d.From, d.To)
 		return nil
 	}
 	var text strings.Builder
@@ -228,7 +228,7 @@ func (h *artifactContext) showDiff(d differences) error {
 			text.WriteString("Empty file " + screen.Clean(f.Path) + " " + f.Status + "\n")
 		}
 	}
-	return h.screen.Diff(edits.Lines(text.String()))
+	return a.screen.Diff(edits.Lines(text.String()))
 }
 
 const diffGuide = `vitrine diff ARTIFACT [REVISION [REVISION]] compares revisions, file by file.

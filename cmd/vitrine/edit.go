@@ -325,19 +325,19 @@ type unchanged struct {
 	PrivateURL    string      `json:"private_url"`
 }
 
-func (h *artifactContext) reportUnchanged(now contract.AgentView, why string) error {
-	if h.screen.IsJSON() {
-		return h.screen.Object(unchanged{
+func (a *artifactContext) reportUnchanged(now contract.AgentView, why string) error {
+	if a.screen.IsJSON() {
+		return a.screen.Object(unchanged{
 			SchemaVersion: schemaVersion,
-			ArtifactID:    h.artifact,
+			ArtifactID:    a.artifact,
 			NoOp:          true,
 			Unchanged:     true,
 			Title:         now.Title,
 			PrivateURL:    now.PrivateURL,
 		})
 	}
-	h.screen.Note("%s", why)
-	return h.screen.Result(now.PrivateURL)
+	a.screen.Note("%s", why)
+	return a.screen.Result(now.PrivateURL)
 }
 
 const editGuide = `vitrine edit ARTIFACT PATH changes a text file and publishes the result as a new revision.

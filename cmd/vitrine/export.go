@@ -100,9 +100,9 @@ func (a *app) beginExport(ctx context.Context, m *client.Member, o exportRequest
 }
 
 // unfinished reports whether a part of an archive is kept.
-func (o exportRequest) unfinished(e contract.Export) bool {
+func (r exportRequest) unfinished(e contract.Export) bool {
 	for n := range e.Volumes {
-		if _, err := os.Lstat(o.path(e, n) + ".part"); err == nil {
+		if _, err := os.Lstat(r.path(e, n) + ".part"); err == nil {
 			return true
 		}
 	}
@@ -110,14 +110,14 @@ func (o exportRequest) unfinished(e contract.Export) bool {
 }
 
 // path returns where an archive is saved.
-func (o exportRequest) path(e contract.Export, n int) string {
-	if o.output == "" {
+func (r exportRequest) path(e contract.Export, n int) string {
+	if r.output == "" {
 		return e.Volumes[n].FileName
 	}
-	if info, err := os.Stat(o.output); err == nil && info.IsDir() || os.IsPathSeparator(o.output[len(o.output)-1]) {
-		return filepath.Join(o.output, e.Volumes[n].FileName)
+	if info, err := os.Stat(r.output); err == nil && info.IsDir() || os.IsPathSeparator(r.output[len(r.output)-1]) {
+		return filepath.Join(r.output, e.Volumes[n].FileName)
 	}
-	return o.output
+	return r.output
 }
 
 // exportTime bounds how long export waits.

@@ -9,12 +9,12 @@ import (
 
 const workspaceName = "Team \x1b[31m"
 
-func (p *fakeServer) deletion(w http.ResponseWriter, _ *http.Request) {
+func (server *fakeServer) deletion(w http.ResponseWriter, _ *http.Request) {
 	d := contract.WorkspaceDeletion{
 		Workspace: contract.WorkspaceSummary{ID: workspace, Name: workspaceName, CreatedAt: contract.At(epoch)},
 		Status:    contract.WorkspaceActive,
 	}
-	if p.people.leaving {
+	if server.people.leaving {
 		at := contract.At(epoch.Add(14 * 24 * time.Hour))
 		d.Status, d.DeletesAt = contract.WorkspaceDeleting, &at
 	}
@@ -22,17 +22,17 @@ func (p *fakeServer) deletion(w http.ResponseWriter, _ *http.Request) {
 }
 
 // requestDeletion ends every login, as the server does.
-func (p *fakeServer) requestDeletion(w http.ResponseWriter, r *http.Request) {
+func (server *fakeServer) requestDeletion(w http.ResponseWriter, r *http.Request) {
 	var in contract.RequestDeletion
-	if p.decode(r, &in); in.Confirm != workspaceName {
-		p.wrong = append(p.wrong, "request-deletion: it confirms "+in.Confirm)
+	if server.decode(r, &in); in.Confirm != workspaceName {
+		server.wrong = append(server.wrong, "request-deletion: it confirms "+in.Confirm)
 	}
-	p.people.leaving = true
-	p.people.access, p.people.refresh = map[string]bool{}, map[string]bool{}
-	p.deletion(w, r)
+	server.people.leaving = true
+	server.people.access, server.people.refresh = map[string]bool{}, map[string]bool{}
+	server.deletion(w, r)
 }
 
-func (p *fakeServer) cancelDeletion(w http.ResponseWriter, r *http.Request) {
-	p.people.leaving = false
-	p.deletion(w, r)
+func (server *fakeServer) cancelDeletion(w http.ResponseWriter, r *http.Request) {
+	server.people.leaving = false
+	server.deletion(w, r)
 }

@@ -149,7 +149,7 @@ func (w *workspaceState) find(a id.Artifact) *workspaceState {
 	return w
 }
 
-func (p *fakeServer) list(w http.ResponseWriter, r *http.Request) {
+func (server *fakeServer) list(w http.ResponseWriter, r *http.Request) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	from, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("cursor"), "c"))
 	if err != nil || limit < 1 || limit > 100 {
@@ -157,57 +157,57 @@ func (p *fakeServer) list(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	l := contract.ArtifactList{Data: []contract.ArtifactSummary{}}
-	for i := from; i < min(from+limit, p.world.others+1) && !p.world.deleted; i++ {
+	for i := from; i < min(from+limit, server.world.others+1) && !server.world.deleted; i++ {
 		s := contract.ArtifactSummary{
 			ID:         id.Artifact(fmt.Sprintf("art_%026d", 2+i)),
 			Status:     "active",
-			Title:      p.world.title,
+			Title:      server.world.title,
 			Entrypoint: "index.html",
 			FileCount:  4,
 			SizeBytes:  2048,
-			ExpiresAt:  contract.At(p.world.ends()),
+			ExpiresAt:  contract.At(server.world.ends()),
 			CreatedAt:  contract.At(epoch),
 			UpdatedAt:  contract.At(epoch),
 		}
 		if i == 0 {
-			s.RevisionID = &p.world.newest().id
+			s.RevisionID = &server.world.newest().id
 		}
 		l.Data = append(l.Data, s)
 	}
-	if next := fmt.Sprintf("c%d", from+limit); from+limit < p.world.others+1 {
+	if next := fmt.Sprintf("c%d", from+limit); from+limit < server.world.others+1 {
 		l.PageInfo = contract.PageInfo{NextCursor: &next, HasMore: true}
 	}
-	if p.world.lists != "" {
-		l.PageInfo = contract.PageInfo{NextCursor: &p.world.lists, HasMore: true}
+	if server.world.lists != "" {
+		l.PageInfo = contract.PageInfo{NextCursor: &server.world.lists, HasMore: true}
 	}
 	answer(w, 200, l)
 }
 
-func (p *fakeServer) view(w http.ResponseWriter, r *http.Request) {
-	s := p.world.newest()
+func (server *fakeServer) view(w http.ResponseWriter, r *http.Request) {
+	s := server.world.newest()
 	if named := r.PathValue("revision"); named != "" {
-		s = p.world.revision(id.Revision(named))
+		s = server.world.revision(id.Revision(named))
 	}
 	if s == nil {
 		notFound(w)
 		return
 	}
-	v := contract.AgentView{PublicAgentView: p.viewOf(s), PrivateURL: "http://app.test/v/" + artifact}
-	v.EphemeralTier = p.bearer == trialKey
+	v := contract.AgentView{PublicAgentView: server.viewOf(s), PrivateURL: "http://app.test/v/" + artifact}
+	v.EphemeralTier = server.bearer == trialKey
 	answer(w, 200, v)
 }
 
-func (p *fakeServer) viewOf(s *snapshot) contract.PublicAgentView {
+func (server *fakeServer) viewOf(s *snapshot) contract.PublicAgentView {
 	v := contract.PublicAgentView{
 		ArtifactID:         artifact,
 		RevisionID:         s.id,
-		Title:              p.world.title,
+		Title:              server.world.title,
 		CreatedAt:          contract.At(epoch),
-		ExpiresAt:          contract.At(p.world.ends()),
+		ExpiresAt:          contract.At(server.world.ends()),
 		Entrypoint:         s.entrypoint,
-		RevisionContentURL: p.content.URL + "/v/s3cret/" + s.entrypoint,
+		RevisionContentURL: server.content.URL + "/v/s3cret/" + s.entrypoint,
 		SafetyWarnings:     []contract.SafetyWarning{},
-		Bundle:             p.bundleOf(s),
+		Bundle:             server.bundleOf(s),
 	}
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
 		v.Files = append(v.Files, contract.AgentViewFile{
@@ -215,7 +215,7 @@ func (p *fakeServer) viewOf(s *snapshot) contract.PublicAgentView {
 			SizeBytes:   int64(len(s.files[path])),
 			ContentType: typeOf(s.files[path]),
 			SHA256:      sum(s.files[path]),
-			URL:         p.content.URL + "/v/s3cret-" + string(s.id) + "/" + (&url.URL{Path: path}).EscapedPath(),
+			URL:         server.content.URL + "/v/s3cret-" + string(s.id) + "/" + (&url.URL{Path: path}).EscapedPath(),
 		})
 	}
 	return v
@@ -231,11 +231,11 @@ func typeOf(text string) string {
 // largest is the longest text that the fake server returns as JSON.
 const largest = 4000
 
-func (p *fakeServer) file(w http.ResponseWriter, r *http.Request) {
+func (server *fakeServer) file(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	s := p.world.newest()
+	s := server.world.newest()
 	if q.Has("revision_id") {
-		s = p.world.revision(id.Revision(q.Get("revision_id")))
+		s = server.world.revision(id.Revision(q.Get("revision_id")))
 	}
 	path := q.Get("path")
 	if s == nil || !has(s.files, path) {
@@ -262,21 +262,21 @@ func has(files map[string]string, path string) bool {
 }
 
 // serve is the content host. It refuses credentials, because the URL is the permission.
-func (p *fakeServer) serve(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	s := p.world.revision(id.Revision(strings.TrimPrefix(r.PathValue("token"), "s3cret-")))
+func (server *fakeServer) serve(w http.ResponseWriter, r *http.Request) {
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	s := server.world.revision(id.Revision(strings.TrimPrefix(r.PathValue("token"), "s3cret-")))
 	if s == nil || !has(s.files, r.PathValue("path")) || r.Header.Get("Accept") != "*/*" || r.Header.Get("Range") != "" {
-		p.wrong = append(p.wrong, "content: "+r.URL.Path)
+		server.wrong = append(server.wrong, "content: "+r.URL.Path)
 		return
 	}
 	w.Header().Set("Content-Type", typeOf(s.files[r.PathValue("path")]))
 	w.Write([]byte(s.files[r.PathValue("path")]))
 }
 
-func (p *fakeServer) listRevisions(w http.ResponseWriter, _ *http.Request) {
+func (server *fakeServer) listRevisions(w http.ResponseWriter, _ *http.Request) {
 	l := contract.RevisionList{ArtifactID: artifact}
-	if d := p.world.draft; d != nil {
+	if d := server.world.draft; d != nil {
 		l.Items = append(l.Items, contract.RevisionSummary{
 			RevisionID: d.id,
 			Status:     "draft",
@@ -287,8 +287,8 @@ func (p *fakeServer) listRevisions(w http.ResponseWriter, _ *http.Request) {
 			CreatedAt:  contract.At(epoch),
 		})
 	}
-	for i := len(p.world.revisions); i > 0; i-- {
-		s, at := p.world.revisions[i-1], contract.At(epoch)
+	for i := len(server.world.revisions); i > 0; i-- {
+		s, at := server.world.revisions[i-1], contract.At(epoch)
 		l.Items = append(l.Items, contract.RevisionSummary{
 			RevisionID:     s.id,
 			RevisionNumber: &i,
@@ -304,26 +304,26 @@ func (p *fakeServer) listRevisions(w http.ResponseWriter, _ *http.Request) {
 	answer(w, 200, l)
 }
 
-func (p *fakeServer) delete(w http.ResponseWriter, _ *http.Request) {
-	p.world.deleted = true
+func (server *fakeServer) delete(w http.ResponseWriter, _ *http.Request) {
+	server.world.deleted = true
 	answer(w, 200, contract.DeletedArtifact{ArtifactID: artifact, DeletedAt: contract.At(epoch)})
 }
 
-func (p *fakeServer) pin(w http.ResponseWriter, r *http.Request) {
-	p.world.pinned = strings.HasSuffix(r.URL.Path, "/pin")
+func (server *fakeServer) pin(w http.ResponseWriter, r *http.Request) {
+	server.world.pinned = strings.HasSuffix(r.URL.Path, "/pin")
 	out := contract.WebArtifact{
 		WebArtifactRow: contract.WebArtifactRow{
 			ID:               artifact,
-			Title:            p.world.title,
+			Title:            server.world.title,
 			Status:           "Published",
-			LatestRevisionID: &p.world.newest().id,
-			Pinned:           p.world.pinned,
+			LatestRevisionID: &server.world.newest().id,
+			Pinned:           server.world.pinned,
 		},
 		Entrypoint: "index.html",
 		FileCount:  4,
 		SizeBytes:  2048,
 	}
-	if !p.world.pinned {
+	if !server.world.pinned {
 		at := contract.At(epoch.Add(24 * time.Hour))
 		out.AutoDeleteAt = &at
 	}

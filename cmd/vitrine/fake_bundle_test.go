@@ -25,8 +25,8 @@ type bundleState struct {
 }
 
 // bundleOf returns the bundle of a view.
-func (p *fakeServer) bundleOf(s *snapshot) contract.Bundle {
-	b := &p.bundle
+func (server *fakeServer) bundleOf(s *snapshot) contract.Bundle {
+	b := &server.bundle
 	if b.pending > 0 {
 		b.pending--
 		return contract.Bundle{Status: "pending", RetryAfterSeconds: 7}
@@ -37,7 +37,7 @@ func (p *fakeServer) bundleOf(s *snapshot) contract.Bundle {
 	at := contract.At(epoch)
 	out := contract.Bundle{
 		Status:      "ready",
-		URL:         p.content.URL + "/b/s3cret-" + string(s.id),
+		URL:         server.content.URL + "/b/s3cret-" + string(s.id),
 		GeneratedAt: &at,
 	}
 	if !b.unsized {
@@ -46,15 +46,15 @@ func (p *fakeServer) bundleOf(s *snapshot) contract.Bundle {
 	return out
 }
 
-func (p *fakeServer) serveBundle(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	b := p.bundle
+func (server *fakeServer) serveBundle(w http.ResponseWriter, r *http.Request) {
+	server.mu.Lock()
+	b := server.bundle
 	if len(b.cuts) > 0 {
-		p.bundle.cuts = b.cuts[1:]
+		server.bundle.cuts = b.cuts[1:]
 	}
-	p.mu.Unlock()
+	server.mu.Unlock()
 	if r.Header.Get("Accept") != "*/*" || (r.Header.Get("Range") == "") != (r.Header.Get("If-Range") == "") {
-		p.violation("bundle: %v", r.Header)
+		server.violation("bundle: %v", r.Header)
 	}
 	sum := sha256.Sum256([]byte(b.body))
 	digest := "sha-512=:AAAA:, sha-256=:" + base64.StdEncoding.EncodeToString(sum[:]) + ":"
@@ -97,8 +97,8 @@ func (c *cutting) ReadFrom(r io.Reader) (int64, error) {
 }
 
 // tellBundle handles the commands of tellPeer about zips.
-func (p *fakeServer) tellBundle(ts *testscript.TestScript, args []string) {
-	b := &p.bundle
+func (server *fakeServer) tellBundle(ts *testscript.TestScript, args []string) {
+	b := &server.bundle
 	switch args[0] {
 	case "bundle":
 		if b.status = args[1]; len(args) > 2 {

@@ -22,28 +22,28 @@ type exportState struct {
 	name    string // of the archives; empty: the usual one
 }
 
-func (p *fakeServer) askExport(w http.ResponseWriter, _ *http.Request) {
-	e := &p.exports
+func (server *fakeServer) askExport(w http.ResponseWriter, _ *http.Request) {
+	e := &server.exports
 	if e.stale {
 		plannedFault{status: 403, code: "forbidden"}.answer("", w)
 		return
 	}
 	e.serial++
 	e.readyAt = epoch
-	answer(w, 202, contract.ExportStatus{Export: p.export()})
+	answer(w, 202, contract.ExportStatus{Export: server.export()})
 }
 
-func (p *fakeServer) showExport(w http.ResponseWriter, _ *http.Request) {
-	if p.exports.serial == 0 {
+func (server *fakeServer) showExport(w http.ResponseWriter, _ *http.Request) {
+	if server.exports.serial == 0 {
 		answer(w, 200, contract.ExportStatus{})
 		return
 	}
-	answer(w, 200, contract.ExportStatus{Export: p.export()})
+	answer(w, 200, contract.ExportStatus{Export: server.export()})
 }
 
 // export is how the export looks now; each look brings it forward.
-func (p *fakeServer) export() *contract.Export {
-	e := &p.exports
+func (server *fakeServer) export() *contract.Export {
+	e := &server.exports
 	out := &contract.Export{
 		ID:             id.Export(fmt.Sprintf("exp_%026d", e.serial)),
 		Status:         e.status,
@@ -71,8 +71,8 @@ func (p *fakeServer) export() *contract.Export {
 		v := contract.ExportVolume{
 			Number:    n + 1,
 			FileName:  fmt.Sprintf("vitrine-export-2026-11-21-%d-of-%d.zip", n+1, e.volumes),
-			SizeBytes: int64(len(p.bundle.body)),
-			SHA256:    sum(p.bundle.body),
+			SizeBytes: int64(len(server.bundle.body)),
+			SHA256:    sum(server.bundle.body),
 		}
 		if e.volumes == 1 {
 			v.FileName = "vitrine-export-2026-11-21.zip"
@@ -80,7 +80,7 @@ func (p *fakeServer) export() *contract.Export {
 		if e.name != "" {
 			v.FileName = e.name
 		}
-		if url := fmt.Sprintf("%s/x/s3cret-%d", p.content.URL, n); !e.stale {
+		if url := fmt.Sprintf("%s/x/s3cret-%d", server.content.URL, n); !e.stale {
 			v.URL = &url
 		}
 		out.Volumes = append(out.Volumes, v)
@@ -90,8 +90,8 @@ func (p *fakeServer) export() *contract.Export {
 
 // tellExport handles the command of tellPeer about exports: a status with the looks before it and the number of
 // archives, or what is particular about it.
-func (p *fakeServer) tellExport(ts *testscript.TestScript, args []string) {
-	e := &p.exports
+func (server *fakeServer) tellExport(ts *testscript.TestScript, args []string) {
+	e := &server.exports
 	switch args[1] {
 	case "stale":
 		e.stale = true

@@ -13,10 +13,10 @@ import (
 )
 
 // claim gives the person the artifacts of the trial workspace, once for each Idempotency-Key.
-func (p *fakeServer) claim(w http.ResponseWriter, r *http.Request) {
+func (server *fakeServer) claim(w http.ResponseWriter, r *http.Request) {
 	var in contract.ClaimRequest
-	p.decode(r, &in)
-	by, s := r.Header.Get("Idempotency-Key"), &p.people
+	server.decode(r, &in)
+	by, s := r.Header.Get("Idempotency-Key"), &server.people
 	if in.ClaimToken != claim || s.claimedBy != "" && s.claimedBy != by {
 		notFound(w)
 		return
@@ -36,9 +36,9 @@ func (p *fakeServer) claim(w http.ResponseWriter, r *http.Request) {
 
 // keyRows returns the keys that exist: those that people created, the newest first, then older ones that scripts ask
 // for.
-func (p *fakeServer) keyRows() (rows []contract.WebKey) {
-	for _, made := range p.people.made {
-		k := contract.WebKey{APIKeySummary: made.APIKey, Revoked: !p.people.keys[made.Secret]}
+func (server *fakeServer) keyRows() (rows []contract.WebKey) {
+	for _, made := range server.people.made {
+		k := contract.WebKey{APIKeySummary: made.APIKey, Revoked: !server.people.keys[made.Secret]}
 		if at := contract.At(epoch); k.Revoked {
 			k.RevokedAt = &at
 		}
@@ -46,7 +46,7 @@ func (p *fakeServer) keyRows() (rows []contract.WebKey) {
 	}
 	slices.SortFunc(rows, func(a, b contract.WebKey) int { return strings.Compare(string(b.ID), string(a.ID)) })
 	used, over := contract.At(epoch.Add(-48*time.Hour)), contract.At(epoch.Add(-time.Hour))
-	for n := range p.people.older {
+	for n := range server.people.older {
 		k := contract.WebKey{APIKeySummary: contract.APIKeySummary{
 			ID:          id.Key(fmt.Sprintf("key_%026d", 900000+n)),
 			WorkspaceID: workspace,
@@ -68,13 +68,13 @@ func (p *fakeServer) keyRows() (rows []contract.WebKey) {
 	return rows
 }
 
-func (p *fakeServer) listKeys(w http.ResponseWriter, r *http.Request) {
+func (server *fakeServer) listKeys(w http.ResponseWriter, r *http.Request) {
 	limit, err := strconv.Atoi(r.URL.Query().Get("limit"))
 	from, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Query().Get("cursor"), "c"))
 	if err != nil || limit < 1 || limit > 100 {
-		p.wrong = append(p.wrong, "list-keys: limit "+r.URL.Query().Get("limit"))
+		server.wrong = append(server.wrong, "list-keys: limit "+r.URL.Query().Get("limit"))
 	}
-	rows := p.keyRows()
+	rows := server.keyRows()
 	end := min(from+limit, len(rows))
 	l := contract.WebKeyList{Items: rows[from:end]}
 	if next := fmt.Sprintf("c%d", end); end < len(rows) {
@@ -83,10 +83,10 @@ func (p *fakeServer) listKeys(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, l)
 }
 
-func (p *fakeServer) revokeKey(w http.ResponseWriter, r *http.Request) {
-	for _, made := range p.people.made {
+func (server *fakeServer) revokeKey(w http.ResponseWriter, r *http.Request) {
+	for _, made := range server.people.made {
 		if string(made.APIKey.ID) == r.PathValue("key") {
-			delete(p.people.keys, made.Secret)
+			delete(server.people.keys, made.Secret)
 			answer(w, 200, contract.RevokedKey{APIKey: made.APIKey, RevokedAt: contract.At(epoch)})
 			return
 		}

@@ -51,27 +51,27 @@ func (w *workspaceState) url(l *contract.LinkRow) string {
 	return fmt.Sprintf("http://app.test/al/%s#blob%d", public, w.minted)
 }
 
-func (p *fakeServer) createLink(w http.ResponseWriter, r *http.Request) {
+func (server *fakeServer) createLink(w http.ResponseWriter, r *http.Request) {
 	var in contract.CreateLink
-	p.decode(r, &in)
-	s := p.world.revision(in.RevisionID)
+	server.decode(r, &in)
+	s := server.world.revision(in.RevisionID)
 	switch {
 	case in.Type == "share" && in.RevisionID != "", in.ExpiresAt != nil && !in.ExpiresAt.After(epoch):
-		p.wrong = append(p.wrong, fmt.Sprintf("link: %+v", in))
+		server.wrong = append(server.wrong, fmt.Sprintf("link: %+v", in))
 	case in.Type == "revision" && s == nil:
 		notFound(w)
 		return
 	}
-	l := p.world.active()
+	l := server.world.active()
 	if in.Type == "share" && l != nil && in.ExpiresAt != nil && (l.ExpiresAt == nil ||
-		l.ExpiresAt.After(in.ExpiresAt.Time)) && !p.world.lenient {
+		l.ExpiresAt.After(in.ExpiresAt.Time)) && !server.world.lenient {
 		plannedFault{status: 400, code: "invalid_request"}.answer("", w)
 		return
 	}
 	if in.Type == "revision" {
-		l = p.world.newLink(in.Type, &s.id, in.ExpiresAt)
+		l = server.world.newLink(in.Type, &s.id, in.ExpiresAt)
 	} else if l == nil {
-		l = p.world.newLink(in.Type, nil, in.ExpiresAt)
+		l = server.world.newLink(in.Type, nil, in.ExpiresAt)
 	}
 	answer(w, 201, contract.CreatedLink{
 		ID:         l.ID,
@@ -82,21 +82,21 @@ func (p *fakeServer) createLink(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (p *fakeServer) listLinks(w http.ResponseWriter, _ *http.Request) {
-	answer(w, 200, contract.LinkList{ArtifactID: artifact, Items: append([]contract.LinkRow{}, p.world.links...)})
+func (server *fakeServer) listLinks(w http.ResponseWriter, _ *http.Request) {
+	answer(w, 200, contract.LinkList{ArtifactID: artifact, Items: append([]contract.LinkRow{}, server.world.links...)})
 }
 
-func (p *fakeServer) mint(w http.ResponseWriter, r *http.Request) {
-	l := p.world.link(id.Link(r.PathValue("link")))
-	if l == nil || l.RevokedAt != nil || p.world.deleted {
+func (server *fakeServer) mint(w http.ResponseWriter, r *http.Request) {
+	l := server.world.link(id.Link(r.PathValue("link")))
+	if l == nil || l.RevokedAt != nil || server.world.deleted {
 		notFound(w)
 		return
 	}
-	answer(w, 200, contract.MintedLink{URL: p.world.url(l)})
+	answer(w, 200, contract.MintedLink{URL: server.world.url(l)})
 }
 
-func (p *fakeServer) unlink(w http.ResponseWriter, r *http.Request) {
-	l := p.world.link(id.Link(r.PathValue("link")))
+func (server *fakeServer) unlink(w http.ResponseWriter, r *http.Request) {
+	l := server.world.link(id.Link(r.PathValue("link")))
 	if l == nil {
 		notFound(w)
 		return
@@ -106,49 +106,49 @@ func (p *fakeServer) unlink(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, contract.RevokedLink{AccessLinkID: l.ID, RevokedAt: at})
 }
 
-func (p *fakeServer) visibility(w http.ResponseWriter, r *http.Request) {
+func (server *fakeServer) visibility(w http.ResponseWriter, r *http.Request) {
 	var in contract.SetVisibility
-	p.decode(r, &in)
+	server.decode(r, &in)
 	out := contract.Visibility{ArtifactID: artifact, Visibility: in.Visibility}
 	switch in.Visibility {
 	case "unlisted":
-		l := p.world.active()
+		l := server.world.active()
 		if l == nil {
-			l = p.world.newLink("share", nil, nil)
+			l = server.world.newLink("share", nil, nil)
 		}
-		out.AccessLinkID, out.UnlistedURL = l.ID, p.world.url(l)
+		out.AccessLinkID, out.UnlistedURL = l.ID, server.world.url(l)
 	case "private":
 		ended, at := []id.Link{}, contract.At(epoch)
-		for i := range p.world.links {
-			if l := &p.world.links[i]; l.RevokedAt == nil {
+		for i := range server.world.links {
+			if l := &server.world.links[i]; l.RevokedAt == nil {
 				l.RevokedAt = &at
 				ended = append(ended, l.ID)
 			}
 		}
 		out.PrivateURL, out.RevokedAccessLinkIDs = "http://app.test/v/"+artifact, &ended
 	default:
-		p.wrong = append(p.wrong, "visibility: "+in.Visibility)
+		server.wrong = append(server.wrong, "visibility: "+in.Visibility)
 	}
 	answer(w, 200, out)
 }
 
-func (p *fakeServer) resolve(w http.ResponseWriter, r *http.Request) {
+func (server *fakeServer) resolve(w http.ResponseWriter, r *http.Request) {
 	var in contract.ResolveRequest
-	p.decode(r, &in)
-	for _, l := range p.world.links {
+	server.decode(r, &in)
+	for _, l := range server.world.links {
 		public, _ := l.ID.Public()
-		if public != in.PublicID || l.RevokedAt != nil || p.world.deleted || !strings.HasPrefix(in.Blob, "blob") {
+		if public != in.PublicID || l.RevokedAt != nil || server.world.deleted || !strings.HasPrefix(in.Blob, "blob") {
 			continue
 		}
-		s := p.world.newest()
+		s := server.world.newest()
 		if l.RevisionID != nil {
-			s = p.world.revision(*l.RevisionID)
+			s = server.world.revision(*l.RevisionID)
 		}
 		answer(w, 200, contract.Resolved{
-			AgentView:  p.viewOf(s),
+			AgentView:  server.viewOf(s),
 			RenderMode: "html",
-			IframeSrc:  p.content.URL + "/v/x/index.html",
-			Title:      p.world.title,
+			IframeSrc:  server.content.URL + "/v/x/index.html",
+			Title:      server.world.title,
 		})
 		return
 	}
@@ -156,13 +156,13 @@ func (p *fakeServer) resolve(w http.ResponseWriter, r *http.Request) {
 }
 
 // tellWorld handles the commands of tellPeer about the artifact.
-func (p *fakeServer) tellWorld(ts *testscript.TestScript, args []string) {
+func (server *fakeServer) tellWorld(ts *testscript.TestScript, args []string) {
 	unquoted := func(text string) string {
 		text, err := strconv.Unquote(`"` + text + `"`)
 		ts.Check(err)
 		return text
 	}
-	w := &p.world
+	w := &server.world
 	switch args[0] {
 	case "newer":
 		for i := range number(ts, args[2]) {
@@ -188,13 +188,13 @@ func (p *fakeServer) tellWorld(ts *testscript.TestScript, args []string) {
 			ts.Fatalf("%s holds %q, %s is %q", args[2], got, args[1], w.newest().files[args[1]])
 		}
 	case "tree":
-		p.checkTree(ts, ts.MkAbs(args[1]))
+		server.checkTree(ts, ts.MkAbs(args[1]))
 	}
 }
 
 // checkTree compares the newest revision with a folder, both ways.
-func (p *fakeServer) checkTree(ts *testscript.TestScript, dir string) {
-	files := p.world.newest().files
+func (server *fakeServer) checkTree(ts *testscript.TestScript, dir string) {
+	files := server.world.newest().files
 	for path, text := range files {
 		got, err := os.ReadFile(dir + "/" + path)
 		if err != nil || string(got) != text {

@@ -57,8 +57,8 @@ func newPeople() people {
 	}
 }
 
-func (p *fakeServer) metadata(w http.ResponseWriter, _ *http.Request) {
-	base := p.api.URL
+func (server *fakeServer) metadata(w http.ResponseWriter, _ *http.Request) {
+	base := server.api.URL
 	d := map[string]any{
 		"issuer":                                         base,
 		"authorization_endpoint":                         base + "/oauth2/authorize",
@@ -68,16 +68,16 @@ func (p *fakeServer) metadata(w http.ResponseWriter, _ *http.Request) {
 		"code_challenge_methods_supported":               []string{"S256"},
 		"authorization_response_iss_parameter_supported": true,
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	maps.Copy(d, p.people.metadata)
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	maps.Copy(d, server.people.metadata)
 	answer(w, 200, d)
 }
 
 var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // authorize redirects a browser at once, as if the person had signed in and allowed it.
-func (p *fakeServer) authorize(w http.ResponseWriter, r *http.Request) {
+func (server *fakeServer) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	want := url.Values{
 		"response_type":         {"code"},
@@ -87,7 +87,7 @@ func (p *fakeServer) authorize(w http.ResponseWriter, r *http.Request) {
 		"state":                 q["state"],
 		"code_challenge":        q["code_challenge"],
 		"code_challenge_method": {"S256"},
-		"resource":              {p.api.URL},
+		"resource":              {server.api.URL},
 	}
 	if q.Has("prompt") { // of login --fresh
 		want.Set("prompt", "login")
@@ -96,15 +96,15 @@ func (p *fakeServer) authorize(w http.ResponseWriter, r *http.Request) {
 	if q.Encode() != want.Encode() || err != nil || redirect.Scheme != "http" || redirect.Hostname() != "127.0.0.1" ||
 		redirect.Path != "/callback" ||
 		len(q.Get("state")) < 22 || !challengeForm.MatchString(q.Get("code_challenge")) {
-		p.violation("authorize: parameters %v", q)
+		server.violation("authorize: parameters %v", q)
 		return
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.people.serial++
-	p.people.asked = q
-	back := url.Values{"code": {p.code()}, "state": {q.Get("state")}, "iss": {p.api.URL}}
-	if twist, ok := twists[p.people.twist]; ok {
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	server.people.serial++
+	server.people.asked = q
+	back := url.Values{"code": {server.code()}, "state": {q.Get("state")}, "iss": {server.api.URL}}
+	if twist, ok := twists[server.people.twist]; ok {
 		twist(back)
 	}
 	redirect.RawQuery = back.Encode()
@@ -123,7 +123,7 @@ var twists = map[string]func(url.Values){
 	"trouble": func(q url.Values) { q.Del("code"); q.Set("error", "server_error") },
 }
 
-func (p *fakeServer) code() string { return fmt.Sprintf("code%d", p.people.serial) }
+func (server *fakeServer) code() string { return fmt.Sprintf("code%d", server.people.serial) }
 
 // forms are the parameters of each form, by route or grant type, without client_id.
 var forms = map[string][]string{
@@ -135,13 +135,13 @@ var forms = map[string][]string{
 }
 
 // checkForm reports parameters that are missing, repeated or unknown, and polls that come too early.
-func (p *fakeServer) checkForm(route string, r *http.Request, planned *plannedFault) {
+func (server *fakeServer) checkForm(route string, r *http.Request, planned *plannedFault) {
 	if route != "token" && route != "device" && route != "revoke" {
 		return
 	}
 	if err := r.ParseForm(); err != nil || r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" ||
 		r.URL.RawQuery != "" {
-		p.violation("%s: no form (%v)", route, err)
+		server.violation("%s: no form (%v)", route, err)
 	}
 	kind := route
 	if route == "token" {
@@ -149,32 +149,32 @@ func (p *fakeServer) checkForm(route string, r *http.Request, planned *plannedFa
 	}
 	want := append([]string{"client_id"}, forms[kind]...)
 	if got := slices.Sorted(maps.Keys(r.PostForm)); !slices.Equal(got, want) || r.PostForm.Get("client_id") != "cli" {
-		p.violation("%s: parameters %v, want %v", route, got, want)
+		server.violation("%s: parameters %v, want %v", route, got, want)
 	}
 	for name, values := range r.PostForm {
 		if len(values) != 1 || values[0] == "" {
-			p.violation("%s: %s is %q", route, name, values)
+			server.violation("%s: %s is %q", route, name, values)
 		}
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	server.mu.Lock()
+	defer server.mu.Unlock()
 	if kind != contract.GrantDevice {
 		return
 	}
-	if waited := time.Since(p.people.polled); waited < p.people.interval/clockDivisor {
-		p.wrong = append(p.wrong,
-			fmt.Sprintf("token: polled after %v, the interval is %v", waited, p.people.interval/clockDivisor))
+	if waited := time.Since(server.people.polled); waited < server.people.interval/clockDivisor {
+		server.wrong = append(server.wrong,
+			fmt.Sprintf("token: polled after %v, the interval is %v", waited, server.people.interval/clockDivisor))
 	}
-	p.people.polled = time.Now()
+	server.people.polled = time.Now()
 	if planned != nil && planned.code == "slow_down" {
-		p.people.interval += 5 * time.Second
+		server.people.interval += 5 * time.Second
 	}
 }
 
-func (p *fakeServer) startDevice(w http.ResponseWriter, r *http.Request) {
+func (server *fakeServer) startDevice(w http.ResponseWriter, r *http.Request) {
 	if host, err := os.Hostname(); err != nil || r.PostForm.Get("device_name") != host ||
 		r.PostForm.Get("scope") != "publish read admin" {
-		p.violation("device: form %v", r.PostForm)
+		server.violation("device: form %v", r.PostForm)
 	}
 	d := map[string]any{
 		"device_code":               deviceCode,
@@ -184,14 +184,14 @@ func (p *fakeServer) startDevice(w http.ResponseWriter, r *http.Request) {
 		"expires_in":                900,
 		"interval":                  5,
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	maps.Copy(d, p.people.device)
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	maps.Copy(d, server.people.device)
 	seconds, _ := d["interval"].(int)
-	if p.people.interval = time.Duration(seconds) * time.Second; seconds == 0 {
-		p.people.interval = 5 * time.Second
+	if server.people.interval = time.Duration(seconds) * time.Second; seconds == 0 {
+		server.people.interval = 5 * time.Second
 	}
-	p.people.polled = time.Now()
+	server.people.polled = time.Now()
 	answer(w, 200, d)
 }
 
@@ -199,14 +199,14 @@ func deny(w http.ResponseWriter, code string) {
 	plannedFault{status: 400, code: code, oauth: true}.answer("", w)
 }
 
-func (p *fakeServer) token(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	f, s := r.PostForm, &p.people
+func (server *fakeServer) token(w http.ResponseWriter, r *http.Request) {
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	f, s := r.PostForm, &server.people
 	switch f.Get("grant_type") {
 	case contract.GrantCode:
 		sum := sha256.Sum256([]byte(f.Get("code_verifier")))
-		if s.asked == nil || f.Get("code") != p.code() || f.Get("redirect_uri") != s.asked.Get("redirect_uri") ||
+		if s.asked == nil || f.Get("code") != server.code() || f.Get("redirect_uri") != s.asked.Get("redirect_uri") ||
 			base64.RawURLEncoding.EncodeToString(sum[:]) != s.asked.Get("code_challenge") {
 			deny(w, "invalid_grant")
 			return
@@ -214,7 +214,7 @@ func (p *fakeServer) token(w http.ResponseWriter, r *http.Request) {
 		s.asked = nil
 	case contract.GrantDevice:
 		if f.Get("device_code") != deviceCode {
-			p.wrong = append(p.wrong, "token: another device code")
+			server.wrong = append(server.wrong, "token: another device code")
 		}
 		if s.pending--; s.pending >= 0 {
 			deny(w, "authorization_pending")
@@ -229,7 +229,7 @@ func (p *fakeServer) token(w http.ResponseWriter, r *http.Request) {
 		delete(s.refresh, f.Get("refresh_token"))
 		s.serial++
 	default:
-		p.wrong = append(p.wrong, "token: grant type "+f.Get("grant_type"))
+		server.wrong = append(server.wrong, "token: grant type "+f.Get("grant_type"))
 	}
 	access := fmt.Sprintf("ap_at_preview_0123456789ABCDEF_%040d", s.serial)
 	refresh := fmt.Sprintf("ap_rt_preview_0123456789ABCDEF_%040d", s.serial)
@@ -244,40 +244,40 @@ func (p *fakeServer) token(w http.ResponseWriter, r *http.Request) {
 }
 
 // revoke ends both tokens of a sign-in; either one may be sent.
-func (p *fakeServer) revoke(_ http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (server *fakeServer) revoke(_ http.ResponseWriter, r *http.Request) {
+	server.mu.Lock()
+	defer server.mu.Unlock()
 	tail := r.PostForm.Get("token")[len("ap_xx_"):]
-	delete(p.people.access, "ap_at_"+tail)
-	delete(p.people.refresh, "ap_rt_"+tail)
+	delete(server.people.access, "ap_at_"+tail)
+	delete(server.people.refresh, "ap_rt_"+tail)
 }
 
 // member reports whether the bearer token is a person's access token.
-func (p *fakeServer) member(w http.ResponseWriter, r *http.Request) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.people.access[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")] {
+func (server *fakeServer) member(w http.ResponseWriter, r *http.Request) bool {
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	if !server.people.access[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")] {
 		plannedFault{status: 401, code: "not_authenticated"}.answer("", w)
 		return false
 	}
 	return true
 }
 
-func (p *fakeServer) workspace(w http.ResponseWriter, _ *http.Request) {
+func (server *fakeServer) workspace(w http.ResponseWriter, _ *http.Request) {
 	answer(w, 200, contract.WebWorkspace{
 		Workspace:       contract.WorkspaceSummary{ID: workspace, Name: workspaceName},
 		WorkspaceMember: contract.MemberSummary{Email: "ada@example.com"},
 	})
 }
 
-func (p *fakeServer) createKey(w http.ResponseWriter, r *http.Request) {
+func (server *fakeServer) createKey(w http.ResponseWriter, r *http.Request) {
 	var in contract.CreateKey
-	p.decode(r, &in)
+	server.decode(r, &in)
 	host, _ := os.Hostname()
 	if in.Name != "CLI ("+host+")" && strings.HasPrefix(r.Header.Get("Idempotency-Key"), "cli_login_") {
-		p.wrong = append(p.wrong, "keys: name "+in.Name)
+		server.wrong = append(server.wrong, "keys: name "+in.Name)
 	}
-	s, idem := &p.people, r.Header.Get("Idempotency-Key")
+	s, idem := &server.people, r.Header.Get("Idempotency-Key")
 	if _, replay := s.made[idem]; !replay {
 		n := len(s.made) + 1
 		public := fmt.Sprintf("%016d", n)
@@ -302,14 +302,14 @@ func (p *fakeServer) createKey(w http.ResponseWriter, r *http.Request) {
 	answer(w, 201, s.made[idem])
 }
 
-func (p *fakeServer) endKey(w http.ResponseWriter, _ *http.Request) {
-	delete(p.people.keys, p.bearer)
+func (server *fakeServer) endKey(w http.ResponseWriter, _ *http.Request) {
+	delete(server.people.keys, server.bearer)
 	answer(w, 200, contract.RevokedKey{RevokedAt: contract.At(epoch)})
 }
 
 // tellPeople handles the commands of tellPeer about sign-ins.
-func (p *fakeServer) tellPeople(ts *testscript.TestScript, args []string) {
-	s, value := &p.people, any(args[len(args)-1])
+func (server *fakeServer) tellPeople(ts *testscript.TestScript, args []string) {
+	s, value := &server.people, any(args[len(args)-1])
 	if n, err := strconv.Atoi(args[len(args)-1]); err == nil {
 		value = n
 	}
@@ -335,19 +335,19 @@ func (p *fakeServer) tellPeople(ts *testscript.TestScript, args []string) {
 		s.ends, err = time.Parse(time.RFC3339, args[1])
 		ts.Check(err)
 	case "left":
-		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(p.left()), 0o666))
+		ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(server.left()), 0o666))
 	}
 }
 
 // left lists the valid keys and tokens of logins.
-func (p *fakeServer) left() string {
+func (server *fakeServer) left() string {
 	var lines []string
-	for _, k := range slices.Sorted(maps.Keys(p.people.keys)) {
+	for _, k := range slices.Sorted(maps.Keys(server.people.keys)) {
 		if k != memberKey && k != trialKey {
 			lines = append(lines, "key "+k[len("ap_pk_preview_"):][:16])
 		}
 	}
-	for _, t := range slices.Sorted(maps.Keys(p.people.refresh)) {
+	for _, t := range slices.Sorted(maps.Keys(server.people.refresh)) {
 		lines = append(lines, "refresh "+t[len(t)-2:])
 	}
 	return strings.Join(append(lines, ""), "\n")

@@ -11,7 +11,7 @@ import (
 )
 
 // provision creates a workspace. With bits it asks for a proof of work first and burns each nonce once.
-func (p *fakeServer) provision(w http.ResponseWriter, r *http.Request) {
+func (server *fakeServer) provision(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Challenge json.RawMessage
 		Solution  *struct {
@@ -22,23 +22,23 @@ func (p *fakeServer) provision(w http.ResponseWriter, r *http.Request) {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&in); err != nil {
-		p.violation("provision: %v", err)
+		server.violation("provision: %v", err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	server.mu.Lock()
+	defer server.mu.Unlock()
 	switch {
-	case p.bits == 0:
+	case server.bits == 0:
 	case in.Solution == nil:
 		fmt.Fprint(pow401(w),
-			`{"error":{"code":"pow_required","message":"busy","request_id":"`+peerID+`"},"challenge":`+p.challenge()+`}`)
+			`{"error":{"code":"pow_required","message":"busy","request_id":"`+peerID+`"},"challenge":`+server.challenge()+`}`)
 		return
-	case p.burnt[in.Solution.Nonce], !bytes.Contains(in.Challenge,
+	case server.burnt[in.Solution.Nonce], !bytes.Contains(in.Challenge,
 		[]byte(in.Solution.Nonce)), !bytes.Contains(in.Challenge, []byte(`"signed":1.50`)),
-		!solves(in.Solution.Nonce, in.Solution.Counter, p.bits):
+		!solves(in.Solution.Nonce, in.Solution.Counter, server.bits):
 		plannedFault{status: 400, code: "pow_invalid"}.answer("", w)
 		return
 	default:
-		p.burnt[in.Solution.Nonce] = true
+		server.burnt[in.Solution.Nonce] = true
 	}
 	answer(w, 201, map[string]string{
 		"api_key_secret": trialKey, "claim_token": claim, "workspace_id": workspace,
@@ -47,10 +47,10 @@ func (p *fakeServer) provision(w http.ResponseWriter, r *http.Request) {
 }
 
 // challenge returns a challenge that only a byte-exact echo preserves. Its nonce is that of the request that asks.
-func (p *fakeServer) challenge() string {
+func (server *fakeServer) challenge() string {
 	expires := time.Now().Add(5 * time.Minute).UTC().Format(time.RFC3339)
 	return fmt.Sprintf(`{"nonce":"nonce%02d","difficulty":%d,"expires_at":%q,"signature":"sig","signed":1.50}`,
-		len(p.calls), p.bits, expires)
+		len(server.calls), server.bits, expires)
 }
 
 func pow401(w http.ResponseWriter) http.ResponseWriter {

@@ -18,14 +18,14 @@ var (
 )
 
 // routeAPI serves the api host.
-func (p *fakeServer) routeAPI(api *http.ServeMux) {
-	p.route(api, "GET /.well-known/vitrine", "discovery", p.discovery)
-	p.route(api, "POST /v1/ephemeral/provision", "provision", p.provision)
-	p.route(api, "GET /.well-known/oauth-authorization-server", "metadata", p.metadata)
-	p.route(api, "GET /oauth2/authorize", "authorize", p.authorize)
-	p.route(api, "POST /oauth2/device_authorization", "device", p.startDevice)
-	p.route(api, "POST /oauth2/token", "token", p.token)
-	p.route(api, "POST /oauth2/revoke", "revoke", p.revoke)
+func (server *fakeServer) routeAPI(api *http.ServeMux) {
+	server.route(api, "GET /.well-known/vitrine", "discovery", server.discovery)
+	server.route(api, "POST /v1/ephemeral/provision", "provision", server.provision)
+	server.route(api, "GET /.well-known/oauth-authorization-server", "metadata", server.metadata)
+	server.route(api, "GET /oauth2/authorize", "authorize", server.authorize)
+	server.route(api, "POST /oauth2/device_authorization", "device", server.startDevice)
+	server.route(api, "POST /oauth2/token", "token", server.token)
+	server.route(api, "POST /oauth2/revoke", "revoke", server.revoke)
 	const deletion, export = "/v1/web/workspace/deletion", "/v1/web/workspace/export"
 	page := []string{"cursor", "limit"}
 	for pattern, r := range map[string]struct {
@@ -33,56 +33,56 @@ func (p *fakeServer) routeAPI(api *http.ServeMux) {
 		query []string
 		serve http.HandlerFunc
 	}{
-		"GET /v1/usage-policy": {"policy", nil, p.usagePolicy},
-		"GET /v1/whoami":       {"whoami", nil, p.whoami},
-		"POST /v1/artifacts/{artifact}/revisions/{revision}/publish": {"publish", nil, p.publish},
-		"GET /v1/artifacts":                                            {"list", page, p.list},
-		"GET /v1/artifacts/{artifact}/agent-view":                      {"view", nil, p.view},
-		"GET /v1/artifacts/{artifact}/revisions/{revision}/agent-view": {"view", nil, p.view},
-		"GET /v1/artifacts/{artifact}/file-content":                    {"file", []string{"path", "revision_id"}, p.file},
-		"GET /v1/artifacts/{artifact}/revisions":                       {"revisions", nil, p.listRevisions},
-		"DELETE /v1/artifacts/{artifact}":                              {"delete", nil, p.delete},
-		"PUT /v1/artifacts/{artifact}/visibility":                      {"visibility", nil, p.visibility},
-		"POST /v1/artifacts/{artifact}/access-links":                   {"link", nil, p.createLink},
-		"GET /v1/artifacts/{artifact}/access-links":                    {"links", nil, p.listLinks},
-		"POST /v1/access-links/{link}/mint":                            {"mint", nil, p.mint},
-		"POST /v1/access-links/{link}/revoke":                          {"unlink", nil, p.unlink},
-		"POST /v1/access-links/resolve":                                {"resolve", nil, p.resolve},
-		"POST /v1/api-keys/current/revoke":                             {"end key", nil, p.endKey},
-		"POST /v1/ephemeral/claim":                                     {"claim", nil, p.claim},
-		"POST /v1/web/artifacts/{artifact}/pin":                        {"pin", nil, p.pin},
-		"POST /v1/web/artifacts/{artifact}/unpin":                      {"unpin", nil, p.pin},
-		"GET /v1/web/workspace":                                        {"workspace", nil, p.workspace},
-		"POST /v1/web/keys":                                            {"keys", nil, p.createKey},
-		"GET /v1/web/keys":                                             {"list-keys", page, p.listKeys},
-		"POST /v1/web/keys/{key}/revoke":                               {"revoke-key", nil, p.revokeKey},
-		"GET " + deletion:                                              {"deletion", nil, p.deletion},
-		"POST " + deletion:                                             {"request-deletion", nil, p.requestDeletion},
-		"DELETE " + deletion:                                           {"cancel-deletion", nil, p.cancelDeletion},
-		"POST " + export:                                               {"ask-export", nil, p.askExport},
-		"GET " + export:                                                {"export", nil, p.showExport},
+		"GET /v1/usage-policy": {"policy", nil, server.usagePolicy},
+		"GET /v1/whoami":       {"whoami", nil, server.whoami},
+		"POST /v1/artifacts/{artifact}/revisions/{revision}/publish": {"publish", nil, server.publish},
+		"GET /v1/artifacts":                                            {"list", page, server.list},
+		"GET /v1/artifacts/{artifact}/agent-view":                      {"view", nil, server.view},
+		"GET /v1/artifacts/{artifact}/revisions/{revision}/agent-view": {"view", nil, server.view},
+		"GET /v1/artifacts/{artifact}/file-content":                    {"file", []string{"path", "revision_id"}, server.file},
+		"GET /v1/artifacts/{artifact}/revisions":                       {"revisions", nil, server.listRevisions},
+		"DELETE /v1/artifacts/{artifact}":                              {"delete", nil, server.delete},
+		"PUT /v1/artifacts/{artifact}/visibility":                      {"visibility", nil, server.visibility},
+		"POST /v1/artifacts/{artifact}/access-links":                   {"link", nil, server.createLink},
+		"GET /v1/artifacts/{artifact}/access-links":                    {"links", nil, server.listLinks},
+		"POST /v1/access-links/{link}/mint":                            {"mint", nil, server.mint},
+		"POST /v1/access-links/{link}/revoke":                          {"unlink", nil, server.unlink},
+		"POST /v1/access-links/resolve":                                {"resolve", nil, server.resolve},
+		"POST /v1/api-keys/current/revoke":                             {"end key", nil, server.endKey},
+		"POST /v1/ephemeral/claim":                                     {"claim", nil, server.claim},
+		"POST /v1/web/artifacts/{artifact}/pin":                        {"pin", nil, server.pin},
+		"POST /v1/web/artifacts/{artifact}/unpin":                      {"unpin", nil, server.pin},
+		"GET /v1/web/workspace":                                        {"workspace", nil, server.workspace},
+		"POST /v1/web/keys":                                            {"keys", nil, server.createKey},
+		"GET /v1/web/keys":                                             {"list-keys", page, server.listKeys},
+		"POST /v1/web/keys/{key}/revoke":                               {"revoke-key", nil, server.revokeKey},
+		"GET " + deletion:                                              {"deletion", nil, server.deletion},
+		"POST " + deletion:                                             {"request-deletion", nil, server.requestDeletion},
+		"DELETE " + deletion:                                           {"cancel-deletion", nil, server.cancelDeletion},
+		"POST " + export:                                               {"ask-export", nil, server.askExport},
+		"GET " + export:                                                {"export", nil, server.showExport},
 	} {
-		p.route(api, pattern, r.name, p.guard(r.name, r.query, r.serve))
+		server.route(api, pattern, r.name, server.guard(r.name, r.query, r.serve))
 	}
 }
 
 // guard checks what all these routes have in common, and holds the lock while one answers.
-func (p *fakeServer) guard(name string, query []string, serve http.HandlerFunc) http.HandlerFunc {
+func (server *fakeServer) guard(name string, query []string, serve http.HandlerFunc) http.HandlerFunc {
 	person, anybody := slices.Contains(ofPeople, name), slices.Contains(open, name)
 	return func(w http.ResponseWriter, r *http.Request) {
 		for parameter, values := range r.URL.Query() {
 			if !slices.Contains(query, parameter) || len(values) != 1 || values[0] == "" {
-				p.violation("%s: %s is %q", name, parameter, values)
+				server.violation("%s: %s is %q", name, parameter, values)
 			}
 		}
 		switch {
-		case !slices.Contains(withBody, name) && !p.isEmpty(w, r), person && !p.member(w, r),
-			!person && !anybody && !p.allowed(w, r):
+		case !slices.Contains(withBody, name) && !server.isEmpty(w, r), person && !server.member(w, r),
+			!person && !anybody && !server.allowed(w, r):
 			return
 		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if a := r.PathValue("artifact"); a != "" && p.world.find(id.Artifact(a)) == nil && name != "publish" &&
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		if a := r.PathValue("artifact"); a != "" && server.world.find(id.Artifact(a)) == nil && name != "publish" &&
 			(name != "delete" || a != artifact) {
 			plannedFault{
 				status: 404,
@@ -95,10 +95,10 @@ func (p *fakeServer) guard(name string, query []string, serve http.HandlerFunc) 
 }
 
 // decode decodes a strict body.
-func (p *fakeServer) decode(r *http.Request, into any) {
+func (server *fakeServer) decode(r *http.Request, into any) {
 	d := json.NewDecoder(r.Body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		p.wrong = append(p.wrong, r.URL.Path+": "+err.Error())
+		server.wrong = append(server.wrong, r.URL.Path+": "+err.Error())
 	}
 }

@@ -126,57 +126,57 @@ func newFakeServer() *fakeServer {
 	return p
 }
 
-func (p *fakeServer) close() {
-	for _, s := range []*httptest.Server{p.api, p.upload, p.content} {
+func (server *fakeServer) close() {
+	for _, s := range []*httptest.Server{server.api, server.upload, server.content} {
 		s.CloseClientConnections()
 		s.Close()
 	}
 }
 
 // violation records what the CLI did wrong.
-func (p *fakeServer) violation(format string, args ...any) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.wrong = append(p.wrong, fmt.Sprintf(format, args...))
+func (server *fakeServer) violation(format string, args ...any) {
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	server.wrong = append(server.wrong, fmt.Sprintf(format, args...))
 }
 
 // route records the call, checks its headers, and answers with a planned fault or the handler.
-func (p *fakeServer) route(mux *http.ServeMux, pattern, name string, answer http.HandlerFunc) {
+func (server *fakeServer) route(mux *http.ServeMux, pattern, name string, answer http.HandlerFunc) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		line := name
 		switch name {
 		case "put":
-			line += " " + p.pathOf(r)
+			line += " " + server.pathOf(r)
 		case "bundle", "volume":
 			line = strings.TrimSpace(line + " " + r.Header.Get("Range") + " " + r.Header.Get("If-Range"))
 		}
-		p.mu.Lock()
-		if f := p.outage; f != nil && (f.drop || name != "discovery") {
-			p.mu.Unlock()
+		server.mu.Lock()
+		if f := server.outage; f != nil && (f.drop || name != "discovery") {
+			server.mu.Unlock()
 			f.answer("", w)
 			return
 		}
-		p.calls = append(p.calls, line)
-		p.world.overtake(name)
+		server.calls = append(server.calls, line)
+		server.world.overtake(name)
 		var planned *plannedFault
-		if queue := p.faults[name]; len(queue) > 0 {
-			planned, p.faults[name] = &queue[0], queue[1:]
+		if queue := server.faults[name]; len(queue) > 0 {
+			planned, server.faults[name] = &queue[0], queue[1:]
 		}
-		hook := p.onCall
-		p.mu.Unlock()
+		hook := server.onCall
+		server.mu.Unlock()
 		if hook != nil {
 			hook(name)
 		}
-		p.checkHeaders(name, r)
-		p.checkForm(name, r, planned)
-		p.answer(name, planned, answer)(w, r)
+		server.checkHeaders(name, r)
+		server.checkForm(name, r, planned)
+		server.answer(name, planned, answer)(w, r)
 	})
 }
 
 // answer returns what answers a call: a planned fault, the result that an earlier call had, or the handler.
-func (p *fakeServer) answer(name string, planned *plannedFault, handler http.HandlerFunc) http.HandlerFunc {
+func (server *fakeServer) answer(name string, planned *plannedFault, handler http.HandlerFunc) http.HandlerFunc {
 	if name == "finalize" || name == "publish" {
-		handler = p.once(name, handler)
+		handler = server.once(name, handler)
 	}
 	return func(w http.ResponseWriter, r *http.Request) {
 		if planned == nil {
@@ -191,20 +191,20 @@ func (p *fakeServer) answer(name string, planned *plannedFault, handler http.Han
 }
 
 // once repeats the result of a command that succeeded with the same Idempotency-Key.
-func (p *fakeServer) once(name string, handler http.HandlerFunc) http.HandlerFunc {
+func (server *fakeServer) once(name string, handler http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		key := name + r.Header.Get("Idempotency-Key")
-		p.mu.Lock()
-		result := p.results[key]
-		p.mu.Unlock()
+		server.mu.Lock()
+		result := server.results[key]
+		server.mu.Unlock()
 		if result == nil {
 			result = httptest.NewRecorder()
 			handler(result, r)
 		}
 		if result.Code == http.StatusOK {
-			p.mu.Lock()
-			p.results[key] = result
-			p.mu.Unlock()
+			server.mu.Lock()
+			server.results[key] = result
+			server.mu.Unlock()
 		}
 		w.Header().Set("Content-Type", result.Header().Get("Content-Type"))
 		w.WriteHeader(result.Code)
@@ -255,61 +255,61 @@ var (
 	}
 )
 
-func (p *fakeServer) checkHeaders(route string, r *http.Request) {
+func (server *fakeServer) checkHeaders(route string, r *http.Request) {
 	if route == "authorize" {
 		return // requested by a browser
 	}
 	h := r.Header
 	if !agentForm.MatchString(h.Get("User-Agent")) {
-		p.violation("%s: User-Agent %q", route, h.Get("User-Agent"))
+		server.violation("%s: User-Agent %q", route, h.Get("User-Agent"))
 	}
 	if got := h.Get("Authorization") != ""; got == slices.Contains(open, route) {
-		p.violation("%s: bearer sent: %v", route, got)
+		server.violation("%s: bearer sent: %v", route, got)
 	}
 	if idem := h.Get("Idempotency-Key"); slices.Contains(mutations, route) != idemForm.MatchString(idem) {
-		p.violation("%s: Idempotency-Key %q", route, idem)
+		server.violation("%s: Idempotency-Key %q", route, idem)
 	}
 	if route == "put" {
 		return // its headers are checked against the signed ones
 	}
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	server.mu.Lock()
+	defer server.mu.Unlock()
 	if id := h.Get("X-Request-Id"); route == "discovery" && requestForm.MatchString(id) {
-		p.request, p.keys = id, map[string]string{} // a new invocation
-	} else if id != p.request {
-		p.wrong = append(p.wrong, fmt.Sprintf("%s: X-Request-Id %q, want that of the invocation, %q", route, id, p.request))
+		server.request, server.keys = id, map[string]string{} // a new invocation
+	} else if id != server.request {
+		server.wrong = append(server.wrong, fmt.Sprintf("%s: X-Request-Id %q, want that of the invocation, %q", route, id, server.request))
 	}
 	if idem := h.Get("Idempotency-Key"); idem != "" {
-		p.checkKey(route+" "+r.URL.Path+" ", idem, string(body))
+		server.checkKey(route+" "+r.URL.Path+" ", idem, string(body))
 	}
 }
 
 // checkKey reports a key that is reused with another body, and keys of one invocation that do not belong together.
-func (p *fakeServer) checkKey(route, idem, body string) {
-	if before, again := p.keys[route+idem]; again && before != body {
-		p.wrong = append(p.wrong, route+": the same Idempotency-Key with another body")
+func (server *fakeServer) checkKey(route, idem, body string) {
+	if before, again := server.keys[route+idem]; again && before != body {
+		server.wrong = append(server.wrong, route+": the same Idempotency-Key with another body")
 	}
-	p.keys[route+idem] = body
-	for other := range p.keys {
+	server.keys[route+idem] = body
+	for other := range server.keys {
 		m, n := idemForm.FindStringSubmatch(idem), idemForm.FindStringSubmatch(other[strings.LastIndex(other, " ")+1:])
 		if m == nil || n == nil || m[2] != n[2] {
-			p.wrong = append(p.wrong, route+": a second Idempotency-Key in one invocation")
+			server.wrong = append(server.wrong, route+": a second Idempotency-Key in one invocation")
 		}
 	}
 }
 
 // allowed reports whether the bearer token is a key of the server, and records it.
-func (p *fakeServer) allowed(w http.ResponseWriter, r *http.Request) bool {
+func (server *fakeServer) allowed(w http.ResponseWriter, r *http.Request) bool {
 	key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.people.keys[key] {
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	if !server.people.keys[key] {
 		plannedFault{status: 401, code: "not_authenticated"}.answer("", w)
 		return false
 	}
-	p.bearer = key
+	server.bearer = key
 	return true
 }
 
@@ -321,37 +321,39 @@ func answer(w http.ResponseWriter, status int, v any) {
 	json.NewEncoder(w).Encode(v)
 }
 
-func (p *fakeServer) discovery(w http.ResponseWriter, _ *http.Request) {
+func (server *fakeServer) discovery(w http.ResponseWriter, _ *http.Request) {
 	d := map[string]string{
-		"api_url": p.api.URL, "upload_url": p.upload.URL + "/", "content_url": "http://content.test",
+		"api_url": server.api.URL, "upload_url": server.upload.URL + "/", "content_url": "http://content.test",
 		"app_url": "http://app.test/", "mcp_url": "http://mcp.test", "version": contract.Version,
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for name, value := range p.hosts {
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	for name, value := range server.hosts {
 		d[name] = value
 	}
 	answer(w, 200, d)
 }
 
-func (p *fakeServer) usagePolicy(w http.ResponseWriter, _ *http.Request) { answer(w, 200, p.policy) }
+func (server *fakeServer) usagePolicy(w http.ResponseWriter, _ *http.Request) {
+	answer(w, 200, server.policy)
+}
 
-func (p *fakeServer) whoami(w http.ResponseWriter, _ *http.Request) {
+func (server *fakeServer) whoami(w http.ResponseWriter, _ *http.Request) {
 	left := 18
-	p.policy.DailyNewArtifactsRemaining = &left
+	server.policy.DailyNewArtifactsRemaining = &left
 	answer(w, 200, contract.Whoami{
 		Actor:       contract.WhoamiActor{Type: "api_key", ID: "key_00000000000000000000000004", Name: "laptop\x1b[31m"},
 		Workspace:   contract.WorkspaceSummary{ID: workspace, Name: "Team", CreatedAt: contract.At(epoch)},
 		Scopes:      []string{"publish", "read"},
-		UsagePolicy: p.policy,
+		UsagePolicy: server.policy,
 	})
 }
 
 // isEmpty answers 400 to a request with a body, as a strict route does.
-func (p *fakeServer) isEmpty(w http.ResponseWriter, r *http.Request) bool {
+func (server *fakeServer) isEmpty(w http.ResponseWriter, r *http.Request) bool {
 	body, _ := io.ReadAll(r.Body)
 	if len(body) > 0 {
-		p.violation("%s: a body was sent", r.URL.Path)
+		server.violation("%s: a body was sent", r.URL.Path)
 		plannedFault{status: 400, code: "invalid_request"}.answer("", w)
 	}
 	return len(body) == 0

@@ -12,23 +12,23 @@ import (
 )
 
 // pathOf returns the file of a PUT.
-func (p *fakeServer) pathOf(r *http.Request) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (server *fakeServer) pathOf(r *http.Request) string {
+	server.mu.Lock()
+	defer server.mu.Unlock()
 	var i, j, round int
 	_, err := fmt.Sscanf(r.PathValue("name")+"?"+r.URL.RawQuery, "%03d?X-Amz-Signature=s3cret%d.%d", &i, &j, &round)
-	if err != nil || i >= len(p.order) || i != j || round < 1 || round > p.signed {
-		p.wrong = append(p.wrong, "put: the URL was changed to "+r.URL.String())
+	if err != nil || i >= len(server.order) || i != j || round < 1 || round > server.signed {
+		server.wrong = append(server.wrong, "put: the URL was changed to "+r.URL.String())
 		return ""
 	}
-	return p.order[i]
+	return server.order[i]
 }
 
-func (p *fakeServer) put(w http.ResponseWriter, r *http.Request) {
-	p.mu.Lock()
-	gate, arrived := p.gate, p.arrived
-	p.mu.Unlock()
-	path := p.pathOf(r)
+func (server *fakeServer) put(w http.ResponseWriter, r *http.Request) {
+	server.mu.Lock()
+	gate, arrived := server.gate, server.arrived
+	server.mu.Unlock()
+	path := server.pathOf(r)
 	body, err := io.ReadAll(r.Body) // to the end, because otherwise the server would not notice a disconnect
 	if err != nil {
 		return // the client disconnected; the script checks what it says about that
@@ -43,28 +43,28 @@ func (p *fakeServer) put(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if p.ended(r) {
+	if server.ended(r) {
 		plannedFault{status: 403, code: "AccessDenied"}.answer("put", w)
 		return
 	}
-	p.store(w, r, path, body)
+	server.store(w, r, path, body)
 }
 
 // ended reports whether the URL is one of those that expire before they are used.
-func (p *fakeServer) ended(r *http.Request) bool {
+func (server *fakeServer) ended(r *http.Request) bool {
 	var i, round int
 	_, err := fmt.Sscanf(r.URL.RawQuery, "X-Amz-Signature=s3cret%d.%d", &i, &round)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return err == nil && round <= p.stale
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	return err == nil && round <= server.stale
 }
 
-func (p *fakeServer) store(w http.ResponseWriter, r *http.Request, path string, body []byte) {
-	p.mu.Lock()
-	f := p.files[path]
-	p.mu.Unlock()
+func (server *fakeServer) store(w http.ResponseWriter, r *http.Request, path string, body []byte) {
+	server.mu.Lock()
+	f := server.files[path]
+	server.mu.Unlock()
 	if f == nil {
-		p.violation("put: nobody declared %q", path)
+		server.violation("put: nobody declared %q", path)
 		return
 	}
 	sum := sha256.Sum256(body)
@@ -77,13 +77,13 @@ func (p *fakeServer) store(w http.ResponseWriter, r *http.Request, path string, 
 		want.Set("X-Amz-Checksum-Sha256", base64.StdEncoding.EncodeToString(sum[:]))
 	}
 	if got := r.Header; fmt.Sprint(got) != fmt.Sprint(want) || len(r.TransferEncoding) > 0 {
-		p.violation("put %s: headers %v %v, want %v", path, got, r.TransferEncoding, want)
+		server.violation("put %s: headers %v %v, want %v", path, got, r.TransferEncoding, want)
 	}
 	if f.declared.Patch == nil && hex.EncodeToString(sum[:]) != f.declared.SHA256 {
-		p.violation("put %s: other bytes than declared", path)
+		server.violation("put %s: other bytes than declared", path)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	server.mu.Lock()
+	defer server.mu.Unlock()
 	if f.there {
 		w.WriteHeader(http.StatusPreconditionFailed)
 		return
@@ -92,11 +92,11 @@ func (p *fakeServer) store(w http.ResponseWriter, r *http.Request, path string, 
 }
 
 // same compares the stored files with a folder on disk.
-func (p *fakeServer) same(dir *os.Root) error {
-	if len(p.files) == 0 {
+func (server *fakeServer) same(dir *os.Root) error {
+	if len(server.files) == 0 {
 		return errors.New("nothing was stored")
 	}
-	for path, f := range p.files {
+	for path, f := range server.files {
 		want, err := dir.ReadFile(path)
 		if err != nil || string(want) != string(f.bytes) {
 			return fmt.Errorf("%s was stored with %d bytes, the folder has %d (%v)", path, len(f.bytes), len(want), err)

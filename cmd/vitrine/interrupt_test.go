@@ -57,14 +57,14 @@ func start(t *testing.T, p *fakeServer, in io.Reader, args ...string) *process {
 }
 
 // end waits for the process, which must have this exit code, and returns the lines of stderr.
-func (run *process) end(t *testing.T, code failure.Exit) []string {
+func (p *process) end(t *testing.T, code failure.Exit) []string {
 	t.Helper()
-	<-run.done
-	run.Wait()
-	if got := run.ProcessState.ExitCode(); got != int(code) {
-		t.Errorf("exit code %d, want %d; stderr %q", got, code, run.lines)
+	<-p.done
+	p.Wait()
+	if got := p.ProcessState.ExitCode(); got != int(code) {
+		t.Errorf("exit code %d, want %d; stderr %q", got, code, p.lines)
 	}
-	return run.lines
+	return p.lines
 }
 
 // startInterrupted starts a process that gets a signal when the server is about to answer one of its calls, and is

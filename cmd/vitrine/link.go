@@ -232,16 +232,16 @@ func listLinks(ctx context.Context, h *artifactContext) error {
 }
 
 // state describes whether a link works.
-func (h *artifactContext) state(l contract.LinkRow) string {
+func (a *artifactContext) state(l contract.LinkRow) string {
 	switch {
 	case l.RevokedAt != nil:
 		return "revoked " + date(*l.RevokedAt)
 	case l.ExpiresAt == nil:
 		return "open"
-	case !l.ExpiresAt.After(h.now()):
+	case !l.ExpiresAt.After(a.now()):
 		return "ended " + date(*l.ExpiresAt)
 	}
-	return "open until " + screen.When(l.ExpiresAt.Time, h.now())
+	return "open until " + screen.When(l.ExpiresAt.Time, a.now())
 }
 
 func date(t contract.Time) string { return t.UTC().Format(time.DateOnly) }

@@ -52,24 +52,24 @@ func (a *app) login(ctx context.Context, onDevice, fresh bool) error {
 }
 
 // run signs in, stores the login, and revokes the one that it replaces.
-func (e *loginFlow) run(ctx context.Context, onDevice bool) error {
-	err := e.begin(ctx)
+func (f *loginFlow) run(ctx context.Context, onDevice bool) error {
+	err := f.begin(ctx)
 	if err != nil {
 		return err
 	}
 	if onDevice {
-		err = e.byDevice(ctx)
+		err = f.byDevice(ctx)
 	} else {
-		err = e.byBrowser(ctx)
+		err = f.byBrowser(ctx)
 	}
-	if ctx.Err() != nil && !e.stored() {
+	if ctx.Err() != nil && !f.stored() {
 		return failure.New(failure.Interrupted, failure.WasInterrupted, "interrupted before the login was complete").
 			Advise("Nothing was stored; run the login again.")
 	}
 	if err != nil {
 		return err
 	}
-	e.retire(ctx)
+	f.retire(ctx)
 	return nil
 }
 
@@ -87,38 +87,38 @@ type loginFlow struct {
 	replaced *vault.Record // the previous record
 }
 
-func (e *loginFlow) stored() bool { return e.place != "" }
+func (f *loginFlow) stored() bool { return f.place != "" }
 
-func (e *loginFlow) begin(ctx context.Context) (err error) {
-	if e.deployment, err = e.app.discover(ctx); err == nil {
-		e.authority, err = e.deployment.Authority(ctx)
+func (f *loginFlow) begin(ctx context.Context) (err error) {
+	if f.deployment, err = f.app.discover(ctx); err == nil {
+		f.authority, err = f.deployment.Authority(ctx)
 	}
 	return err
 }
 
 // byBrowser waits for the redirect in a browser of this machine. It answers the browser last, so that the page shows
 // the outcome.
-func (e *loginFlow) byBrowser(ctx context.Context) error {
+func (f *loginFlow) byBrowser(ctx context.Context) error {
 	state := rand.Text()
 	l, err := loopback.Listen(state)
 	if err != nil {
 		return failure.New(failure.Other, failure.Network, "cannot listen on 127.0.0.1: %v", err).
 			Advise("Sign in with vitrine login --device-code instead.")
 	}
-	attempt := e.authority.Begin(l.RedirectURI(), state, e.fresh)
-	e.app.screen.Prompt("Open this page to sign in:", "  "+attempt.URL)
-	if e.app.environment().Open(attempt.URL) == nil {
-		e.app.screen.Prompt("It opens in your browser now.")
+	attempt := f.authority.Begin(l.RedirectURI(), state, f.fresh)
+	f.app.screen.Prompt("Open this page to sign in:", "  "+attempt.URL)
+	if f.app.environment().Open(attempt.URL) == nil {
+		f.app.screen.Prompt("It opens in your browser now.")
 	}
-	err = e.waitForBrowser(ctx, l, attempt)
-	l.Close(e.page(ctx, err))
+	err = f.waitForBrowser(ctx, l, attempt)
+	l.Close(f.page(ctx, err))
 	return err
 }
 
-func (e *loginFlow) waitForBrowser(ctx context.Context, l *loopback.Listener, attempt *client.Attempt) error {
-	late := failure.New(failure.Auth, failure.TimedOut, "no one signed in within %s", e.app.browse).
+func (f *loginFlow) waitForBrowser(ctx context.Context, l *loopback.Listener, attempt *client.Attempt) error {
+	late := failure.New(failure.Auth, failure.TimedOut, "no one signed in within %s", f.app.browse).
 		Advise("Run vitrine login again, or vitrine login --device-code if the browser is on another machine.")
-	waiting, stop := context.WithTimeoutCause(ctx, e.app.browse, late)
+	waiting, stop := context.WithTimeoutCause(ctx, f.app.browse, late)
 	defer stop()
 	answer, err := l.Wait(waiting)
 	if err != nil {
@@ -128,23 +128,23 @@ func (e *loginFlow) waitForBrowser(ctx context.Context, l *loopback.Listener, at
 	if err != nil {
 		return err
 	}
-	return e.keep(ctx, tokens)
+	return f.keep(ctx, tokens)
 }
 
 // page returns what the browser shows in the end.
-func (e *loginFlow) page(ctx context.Context, err error) loopback.Page {
+func (f *loginFlow) page(ctx context.Context, err error) loopback.Page {
 	switch {
-	case ctx.Err() != nil && !e.stored():
+	case ctx.Err() != nil && !f.stored():
 		return loopback.Page{Heading: "Sign-in interrupted", Text: "The command was stopped before the sign-in was complete."}
 	case err != nil:
 		return loopback.Page{Heading: "Sign-in failed", Text: screen.Scrub(failure.Of(err).Message)}
 	}
-	return loopback.Page{Done: true, Heading: "You are signed in", Text: summary(e.record) + "."}
+	return loopback.Page{Done: true, Heading: "You are signed in", Text: summary(f.record) + "."}
 }
 
 // byDevice shows a code and waits until the person has typed it on another device.
-func (e *loginFlow) byDevice(ctx context.Context) error {
-	d, err := e.authority.StartDevice(ctx, hostname())
+func (f *loginFlow) byDevice(ctx context.Context) error {
+	d, err := f.authority.StartDevice(ctx, hostname())
 	if err != nil {
 		return err
 	}
@@ -152,40 +152,40 @@ func (e *loginFlow) byDevice(ctx context.Context) error {
 	if d.Complete != "" {
 		lines = append(lines, "or open it with the code filled in:", "  "+d.Complete)
 	}
-	e.app.screen.Prompt(append(lines, "Waiting; the code expires in "+
+	f.app.screen.Prompt(append(lines, "Waiting; the code expires in "+
 		screen.Count(int(d.Life.Round(time.Minute)/time.Minute), "minute")+".")...)
-	tokens, err := e.authority.Await(ctx, d)
+	tokens, err := f.authority.Await(ctx, d)
 	if err != nil {
 		return err
 	}
-	return e.keep(ctx, tokens)
+	return f.keep(ctx, tokens)
 }
 
 // keep creates the key and stores it. From the call that creates the key on, an interrupt is delayed, so that the key
 // is known and can be revoked: a login that is not stored leaves no key at the server.
-func (e *loginFlow) keep(ctx context.Context, tokens client.Tokens) error {
+func (f *loginFlow) keep(ctx context.Context, tokens client.Tokens) error {
 	uninterrupted, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
-	key, err := e.createKey(ctx, uninterrupted, tokens)
+	key, err := f.createKey(ctx, uninterrupted, tokens)
 	if err == nil && ctx.Err() != nil {
 		err = ctx.Err()
 	}
 	if err == nil {
-		err = e.store(ctx)
+		err = f.store(ctx)
 	}
-	if err == nil || e.stored() {
+	if err == nil || f.stored() {
 		return err
 	}
-	e.undo(ctx, key, tokens)
+	f.undo(ctx, key, tokens)
 	return err
 }
 
 // createKey reads who signed in and creates an API key for this machine. A login succeeds although the server cannot
 // tell who signed in.
-func (e *loginFlow) createKey(ctx, uninterrupted context.Context, tokens client.Tokens) (client.Key, error) {
-	member := e.deployment.As(tokens.Access)
-	if e.first != nil {
-		if err := e.first(ctx, member); err != nil {
+func (f *loginFlow) createKey(ctx, uninterrupted context.Context, tokens client.Tokens) (client.Key, error) {
+	member := f.deployment.As(tokens.Access)
+	if f.first != nil {
+		if err := f.first(ctx, member); err != nil {
 			return client.Key{}, err
 		}
 	}
@@ -193,11 +193,11 @@ func (e *loginFlow) createKey(ctx, uninterrupted context.Context, tokens client.
 	if err != nil && failure.Of(err).Exit != failure.NotFound {
 		return client.Key{}, explainForbidden(err)
 	}
-	made, key, err := member.CreateKey(uninterrupted, "cli_login_"+e.app.newUUID(), "CLI ("+hostname()+")", 0)
+	made, key, err := member.CreateKey(uninterrupted, "cli_login_"+f.app.newUUID(), "CLI ("+hostname()+")", 0)
 	if err != nil {
 		return client.Key{}, explainForbidden(err)
 	}
-	e.record = recordOf(e.server, e.deployment, made, tokens, who.WorkspaceMember.Email)
+	f.record = recordOf(f.server, f.deployment, made, tokens, who.WorkspaceMember.Email)
 	return key, nil
 }
 
@@ -209,45 +209,45 @@ func explainForbidden(err error) error {
 	return err
 }
 
-func (e *loginFlow) store(ctx context.Context) (err error) {
-	e.place, err = e.app.vault().Update(ctx, e.server, func(old *vault.Record) (*vault.Record, error) {
-		e.replaced = old
-		return &e.record, nil
+func (f *loginFlow) store(ctx context.Context) (err error) {
+	f.place, err = f.app.vault().Update(ctx, f.server, func(old *vault.Record) (*vault.Record, error) {
+		f.replaced = old
+		return &f.record, nil
 	})
 	if err != nil {
-		e.place = ""
+		f.place = ""
 	}
 	return err
 }
 
 // undo revokes the tokens and the key of a login that is not stored.
-func (e *loginFlow) undo(ctx context.Context, key client.Key, tokens client.Tokens) {
+func (f *loginFlow) undo(ctx context.Context, key client.Key, tokens client.Tokens) {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
 	var errs error
 	if key != (client.Key{}) {
-		errs = e.deployment.With(key).RevokeKey(ctx)
+		errs = f.deployment.With(key).RevokeKey(ctx)
 	}
 	token := tokens.Refresh
 	if token == "" {
 		token = tokens.Access
 	}
-	if errs = errors.Join(errs, e.authority.Revoke(ctx, token)); errs != nil {
-		e.app.screen.Prompt("The unfinished login could not be ended at the server; look for it among your API keys there.")
+	if errs = errors.Join(errs, f.authority.Revoke(ctx, token)); errs != nil {
+		f.app.screen.Prompt("The unfinished login could not be ended at the server; look for it among your API keys there.")
 	}
 }
 
 // retire revokes the login that was replaced.
-func (e *loginFlow) retire(ctx context.Context) {
-	if e.replaced == nil {
+func (f *loginFlow) retire(ctx context.Context) {
+	if f.replaced == nil {
 		return
 	}
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
-	if reason := e.app.end(ctx, e.deployment, e.replaced); reason != "" && reason != keyRejected {
-		e.app.screen.Note(
+	if reason := f.app.end(ctx, f.deployment, f.replaced); reason != "" && reason != keyRejected {
+		f.app.screen.Note(
 			"Warning: the API key %s of the previous login could not be revoked (%s); revoke it at the server",
-			e.replaced.KeyID, reason)
+			f.replaced.KeyID, reason)
 	}
 }
 
@@ -287,15 +287,15 @@ type loggedIn struct {
 	Server        string      `json:"server"`
 }
 
-func (e *loginFlow) report() error {
-	r, s := e.record, e.app.screen
-	if e.app.env(envKey) != "" {
+func (f *loginFlow) report() error {
+	r, s := f.record, f.app.screen
+	if f.app.env(envKey) != "" {
 		s.Note("VITRINE_API_KEY is set and takes precedence over this login; unset it to use the login")
 	}
 	if s.IsJSON() {
 		return s.Object(loggedIn{
 			schemaVersion, "logged_in", r.MemberEmail, string(r.WorkspaceID), string(r.KeyID), string(r.PublicID),
-			r.ExpiresAt, e.place, e.server,
+			r.ExpiresAt, f.place, f.server,
 		})
 	}
 	rows := []screen.Row{
@@ -303,14 +303,14 @@ func (e *loginFlow) report() error {
 		{Name: "API key", Value: fmt.Sprintf("%s (ap_pk_…_%s_…)", r.KeyID, r.PublicID)},
 	}
 	if r.ExpiresAt != nil {
-		rows = append(rows, screen.Row{Name: "Expires", Value: screen.When(*r.ExpiresAt, e.app.now())})
+		rows = append(rows, screen.Row{Name: "Expires", Value: screen.When(*r.ExpiresAt, f.app.now())})
 	}
 	kept := "the keyring of this system"
-	if e.place == vault.File {
-		kept = e.app.vault().Path()
+	if f.place == vault.File {
+		kept = f.app.vault().Path()
 	}
 	return s.Result(summary(r),
-		append(rows, screen.Row{Name: "Kept in", Value: kept}, screen.Row{Name: "Server", Value: e.server})...)
+		append(rows, screen.Row{Name: "Kept in", Value: kept}, screen.Row{Name: "Server", Value: f.server})...)
 }
 
 const loginGuide = `vitrine login signs in and stores an API key for this machine.

@@ -281,29 +281,29 @@ func faultOf(status int, code string, headers ...string) plannedFault {
 	return f
 }
 
-func (p *fakeServer) plan(route string, times int, f plannedFault) {
+func (server *fakeServer) plan(route string, times int, f plannedFault) {
 	for range times {
-		p.faults[route] = append(p.faults[route], f)
+		server.faults[route] = append(server.faults[route], f)
 	}
 }
 
-func (p *fakeServer) setCap(name string, n int) {
+func (server *fakeServer) setCap(name string, n int) {
 	switch name {
 	case "count":
-		p.policy.FileCountCap = n
+		server.policy.FileCountCap = n
 	case "file":
-		p.policy.FileSizeCapBytes = int64(n)
+		server.policy.FileSizeCapBytes = int64(n)
 	case "total":
-		p.policy.ArtifactSizeCapBytes = int64(n)
+		server.policy.ArtifactSizeCapBytes = int64(n)
 	case "left":
-		p.policy.DailyNewArtifactsRemaining = &n
+		server.policy.DailyNewArtifactsRemaining = &n
 	}
 }
 
 // takeCalls lists the calls. It sorts neighbouring PUTs, because they run concurrently.
-func (p *fakeServer) takeCalls() string {
-	calls := p.calls
-	p.calls = nil
+func (server *fakeServer) takeCalls() string {
+	calls := server.calls
+	server.calls = nil
 	for i := range calls {
 		for j := i; j > 0 && strings.HasPrefix(calls[j], "put ") && strings.HasPrefix(calls[j-1], "put ") &&
 			calls[j] < calls[j-1]; j-- {
@@ -313,9 +313,9 @@ func (p *fakeServer) takeCalls() string {
 	return strings.Join(calls, "\n") + "\n"
 }
 
-func (p *fakeServer) checkStored(ts *testscript.TestScript, dir string) {
+func (server *fakeServer) checkStored(ts *testscript.TestScript, dir string) {
 	root, err := os.OpenRoot(ts.MkAbs(dir))
 	ts.Check(err)
 	defer root.Close()
-	ts.Check(p.same(root))
+	ts.Check(server.same(root))
 }

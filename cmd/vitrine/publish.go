@@ -69,16 +69,16 @@ func (a *app) publishCommand() *cobra.Command {
 }
 
 // register defines the flags that publish and watch have in common.
-func (w *publishFlags) register(f *pflag.FlagSet) {
-	f.BoolVar(&w.ephemeral, "ephemeral", false, "publish without an account")
-	f.StringVar(&w.artifact, "artifact-id", "", "create a new revision of this artifact")
-	f.BoolVar(&w.unlisted, "unlisted", false, "create a link that opens without sign-in")
-	f.StringVar(&w.expires, "expires", "", "end of that link")
-	f.StringVar(&w.title, "title", "", "title, 1 to 160 characters")
-	f.StringVar(&w.entrypoint, "entrypoint", "", "the file that opens first")
-	f.StringVar(&w.renderMode, "render-mode", "", strings.Join(renderModes, ", "))
-	f.BoolVar(&w.noIgnore, "no-ignore", false, "publish what .artifactignore and .gitignore exclude, too")
-	f.StringArrayVar(&w.secrets, "allow-secret", nil, "publish this file although it looks like a secret")
+func (p *publishFlags) register(f *pflag.FlagSet) {
+	f.BoolVar(&p.ephemeral, "ephemeral", false, "publish without an account")
+	f.StringVar(&p.artifact, "artifact-id", "", "create a new revision of this artifact")
+	f.BoolVar(&p.unlisted, "unlisted", false, "create a link that opens without sign-in")
+	f.StringVar(&p.expires, "expires", "", "end of that link")
+	f.StringVar(&p.title, "title", "", "title, 1 to 160 characters")
+	f.StringVar(&p.entrypoint, "entrypoint", "", "the file that opens first")
+	f.StringVar(&p.renderMode, "render-mode", "", strings.Join(renderModes, ", "))
+	f.BoolVar(&p.noIgnore, "no-ignore", false, "publish what .artifactignore and .gitignore exclude, too")
+	f.StringArrayVar(&p.secrets, "allow-secret", nil, "publish this file although it looks like a secret")
 }
 
 func onePath(_ *cobra.Command, args []string) error {
@@ -159,43 +159,43 @@ func (a *app) folderOf(path string, w publishFlags) folder.Request {
 }
 
 // repeat returns the flags without which the next publish of the same path would have other files.
-func (w *publishFlags) repeat() (flags string) {
-	if w.noIgnore {
+func (p *publishFlags) repeat() (flags string) {
+	if p.noIgnore {
 		flags = " --no-ignore"
 	}
-	if w.name != "" {
-		flags += " --name " + failure.Quoted(w.name)
+	if p.name != "" {
+		flags += " --name " + failure.Quoted(p.name)
 	}
-	for _, name := range w.secrets {
+	for _, name := range p.secrets {
 		flags += " --allow-secret " + failure.Quoted(name)
 	}
 	return flags
 }
 
 // check refuses invalid combinations, and parses the texts.
-func (w *publishFlags) check(now time.Time) (err error) {
-	w.title = strings.TrimSpace(w.title)
-	switch n := utf8.RuneCountInString(w.title); {
-	case w.titled && (n == 0 || n > limits.TitleRunes || !utf8.ValidString(w.title)):
+func (p *publishFlags) check(now time.Time) (err error) {
+	p.title = strings.TrimSpace(p.title)
+	switch n := utf8.RuneCountInString(p.title); {
+	case p.titled && (n == 0 || n > limits.TitleRunes || !utf8.ValidString(p.title)):
 		return failure.New(failure.Invalid, failure.Usage, "the title has %d characters; 1 to %d of UTF-8 are allowed", n,
 			limits.TitleRunes).
 			Advise("Give another --title, or omit it to use the name of the path.")
-	case w.artifact != "" && w.ephemeral:
+	case p.artifact != "" && p.ephemeral:
 		return failure.New(failure.Invalid, failure.Usage, "--artifact-id and --ephemeral exclude each other").
 			Advise("An artifact is revised with the credential of its workspace; omit --ephemeral.")
-	case w.expires != "" && (!w.unlisted || w.ephemeral):
+	case p.expires != "" && (!p.unlisted || p.ephemeral):
 		return failure.New(failure.Invalid, failure.Usage,
 			"--expires is the end of the link that --unlisted creates in your own workspace").
 			Advise("Give --unlisted too, and omit --ephemeral.")
-	case w.renderMode != "" && !slices.Contains(renderModes, w.renderMode):
-		return failure.New(failure.Invalid, failure.Usage, "there is no render mode %q", w.renderMode).
+	case p.renderMode != "" && !slices.Contains(renderModes, p.renderMode):
+		return failure.New(failure.Invalid, failure.Usage, "there is no render mode %q", p.renderMode).
 			Advise("--render-mode takes one of %s; without it the entrypoint decides.", strings.Join(renderModes, ", "))
 	}
-	if w.artifact != "" {
-		if w.of, err = parseWhole(w.artifact); err == nil && w.of.isShare() {
+	if p.artifact != "" {
+		if p.of, err = parseWhole(p.artifact); err == nil && p.of.isShare() {
 			err = shareIsForReading()
 		}
-		if err != nil && w.of.revision != "" {
+		if err != nil && p.of.revision != "" {
 			return err
 		}
 		if err != nil {
@@ -203,20 +203,20 @@ func (w *publishFlags) check(now time.Time) (err error) {
 				Advise("It begins with art_; publish prints it. The address of the artifact's page works too.")
 		}
 	}
-	w.end, err = until(w.expires, now)
+	p.end, err = until(p.expires, now)
 	return err
 }
 
 // checkName refuses a name for a file that has one, and the name of a folder.
-func (w *publishFlags) checkName(path string) error {
+func (p *publishFlags) checkName(path string) error {
 	switch {
-	case w.name == "":
+	case p.name == "":
 		return nil
 	case path != stdin:
 		return failure.New(failure.Invalid, failure.Usage, "--name is the name of what stdin holds").
 			Advise("Give - as PATH, or omit --name.")
 	}
-	return checkName(w.name)
+	return checkName(p.name)
 }
 
 // maxSecretsNamed is how many refused files are listed. A folder with more of them is not meant to be published.

@@ -103,13 +103,13 @@ func link(p contract.Published) string {
 }
 
 // check refuses a result without a link, and links that contain the secrets of the new workspace.
-func (r published) check(trial *contract.Provisioned) error {
+func (p published) check(trial *contract.Provisioned) error {
 	why := ""
-	if r.URL == "" {
+	if p.URL == "" {
 		why = "the server published the files but returned no link"
 	}
 	if trial != nil {
-		for _, u := range []string{r.URL, r.UnlistedURL, r.PrivateURL, r.RevisionContentURL, r.AgentViewURL, r.Bundle.URL} {
+		for _, u := range []string{p.URL, p.UnlistedURL, p.PrivateURL, p.RevisionContentURL, p.AgentViewURL, p.Bundle.URL} {
 			if strings.Contains(u, trial.ClaimToken) || strings.Contains(u, trial.APIKeySecret) {
 				why = "the server put a secret into a link; it is not shown"
 			}

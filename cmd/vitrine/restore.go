@@ -22,56 +22,56 @@ func (a *app) restoreCommand() *cobra.Command {
 }
 
 // restore publishes the files of an older revision as a new one. It sends no bytes, because the files are inherited.
-func (h *artifactContext) restore(ctx context.Context, name string) error {
-	list, err := h.account.Revisions(ctx, h.artifact)
+func (a *artifactContext) restore(ctx context.Context, name string) error {
+	list, err := a.account.Revisions(ctx, a.artifact)
 	if err != nil {
 		return err
 	}
 	for _, r := range list.Items {
 		if r.Status == "draft" && string(r.RevisionID) == name {
-			return h.finish(ctx, r)
+			return a.finish(ctx, r)
 		}
 	}
-	revision, err := revisionNamed(h.artifact, publishedOf(list), name)
+	revision, err := revisionNamed(a.artifact, publishedOf(list), name)
 	if err != nil {
 		return err
 	}
-	now, err := h.account.View(ctx, h.artifact, "")
+	now, err := a.account.View(ctx, a.artifact, "")
 	if err != nil {
 		return err
 	}
 	if now.RevisionID == revision {
-		return h.reportUnchanged(now, "That is already the newest revision; nothing was created")
+		return a.reportUnchanged(now, "That is already the newest revision; nothing was created")
 	}
-	old, err := h.account.View(ctx, h.artifact, revision)
+	old, err := a.account.View(ctx, a.artifact, revision)
 	if err != nil {
 		return err
 	}
-	p := &publication{account: h.account, screen: h.screen, idem: "cli_restore_" + h.newUUID()}
-	if err := h.again(ctx, p, old, now.Title); err != nil {
+	p := &publication{account: a.account, screen: a.screen, idem: "cli_restore_" + a.newUUID()}
+	if err := a.again(ctx, p, old, now.Title); err != nil {
 		return err
 	}
-	return h.report(p)
+	return a.report(p)
 }
 
 // finish publishes a draft that was left, as it is.
-func (h *artifactContext) finish(ctx context.Context, r contract.RevisionSummary) error {
-	p := &publication{account: h.account, screen: h.screen, idem: "cli_restore_" + h.newUUID()}
+func (a *artifactContext) finish(ctx context.Context, r contract.RevisionSummary) error {
+	p := &publication{account: a.account, screen: a.screen, idem: "cli_restore_" + a.newUUID()}
 	p.stats = client.UploadStats{
 		TotalFiles:  r.FileCount,
 		TotalBytes:  r.SizeBytes,
 		ReusedFiles: r.FileCount,
 		ReusedBytes: r.SizeBytes,
 	}
-	if err := p.publish(ctx, contract.Finalized{ArtifactID: h.artifact, RevisionID: r.RevisionID}); err != nil {
+	if err := p.publish(ctx, contract.Finalized{ArtifactID: a.artifact, RevisionID: r.RevisionID}); err != nil {
 		return err
 	}
-	return h.report(p)
+	return a.report(p)
 }
 
 // again publishes an old tree. A manifest has to declare at least one file, so it declares the entrypoint, which is
 // sent only if the server has no object with its digest any more.
-func (h *artifactContext) again(ctx context.Context, p *publication, old contract.AgentView, title string) error {
+func (a *artifactContext) again(ctx context.Context, p *publication, old contract.AgentView, title string) error {
 	first, err := fileOf(old, old.Entrypoint)
 	if err != nil {
 		return err
@@ -81,11 +81,11 @@ func (h *artifactContext) again(ctx context.Context, p *publication, old contrac
 		size += f.SizeBytes
 	}
 	body := func() (io.ReadCloser, error) {
-		text, err := h.account.Fetch(ctx, first, maxFile)
+		text, err := a.account.Fetch(ctx, first, maxFile)
 		return io.NopCloser(bytes.NewReader(text)), err
 	}
 	return p.finalizeAndPublish(ctx, contract.CreateSession{
-		ArtifactID:     h.artifact,
+		ArtifactID:     a.artifact,
 		BaseRevisionID: old.RevisionID,
 		Title:          title,
 		Entrypoint:     old.Entrypoint,

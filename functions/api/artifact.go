@@ -22,18 +22,18 @@ type listInput struct {
 }
 
 // Resolve implements huma.Resolver.
-func (in *listInput) Resolve(c huma.Context) []error {
+func (i *listInput) Resolve(c huma.Context) []error {
 	u := c.URL()
 	q := u.Query()
-	in.blank = in.Cursor == "" && q.Has("cursor")
+	i.blank = i.Cursor == "" && q.Has("cursor")
 	if q.Has("limit") && q.Get("limit") == "" { // else it would count as left out
 		return []error{&huma.ErrorDetail{Location: "query.limit", Message: "invalid integer"}}
 	}
 	return nil
 }
 
-func (in *listInput) refuseBlank() error {
-	if in.blank {
+func (i *listInput) refuseBlank() error {
+	if i.blank {
 		return fault.New(fault.InvalidCursor, "the cursor is empty; leave it out for the first page")
 	}
 	return nil
@@ -48,13 +48,13 @@ type wideListInput struct {
 }
 
 // Resolve implements huma.Resolver.
-func (in *wideListInput) Resolve(c huma.Context) []error {
-	in.list = listInput{Cursor: in.Cursor, Limit: in.Limit}
-	return in.list.Resolve(c)
+func (i *wideListInput) Resolve(c huma.Context) []error {
+	i.list = listInput{Cursor: i.Cursor, Limit: i.Limit}
+	return i.list.Resolve(c)
 }
 
-func (in *listInput) page() (cursor.Page, error) {
-	return cursor.Page{Cursor: in.Cursor, Limit: in.Limit}, in.refuseBlank()
+func (i *listInput) page() (cursor.Page, error) {
+	return cursor.Page{Cursor: i.Cursor, Limit: i.Limit}, i.refuseBlank()
 }
 
 func (h *Host) list(ctx context.Context, call *web.Request, in *listInput) (contract.ArtifactList, error) {

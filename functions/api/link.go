@@ -215,9 +215,9 @@ type artifactLinksInput struct {
 }
 
 // Resolve implements huma.Resolver.
-func (in *artifactLinksInput) Resolve(c huma.Context) []error {
-	in.list = listInput{Cursor: in.Cursor, Limit: in.Limit}
-	return in.list.Resolve(c)
+func (i *artifactLinksInput) Resolve(c huma.Context) []error {
+	i.list = listInput{Cursor: i.Cursor, Limit: i.Limit}
+	return i.list.Resolve(c)
 }
 
 func (h *Host) webLinks(ctx context.Context, call *web.Request, in *artifactLinksInput) (contract.WebLinkList, error) {

@@ -40,12 +40,12 @@ type agents struct {
 	grant func(grant, secret string) error
 }
 
-func (f agents) Exchange(_ context.Context, e agentauth.Exchange, _ agentauth.Admitted) (contract.Token, error) {
-	return contract.Token{AccessToken: e.Assertion + "|" + e.Scope + "|" + e.Resource}, f.grant("jwt-bearer", e.Assertion)
+func (a agents) Exchange(_ context.Context, e agentauth.Exchange, _ agentauth.Admitted) (contract.Token, error) {
+	return contract.Token{AccessToken: e.Assertion + "|" + e.Scope + "|" + e.Resource}, a.grant("jwt-bearer", e.Assertion)
 }
 
-func (f agents) Redeem(_ context.Context, claimToken string, _ agentauth.Admitted, _ string) (contract.Token, error) {
-	return contract.Token{AccessToken: claimToken}, f.grant("claim", claimToken)
+func (a agents) Redeem(_ context.Context, claimToken string, _ agentauth.Admitted, _ string) (contract.Token, error) {
+	return contract.Token{AccessToken: claimToken}, a.grant("claim", claimToken)
 }
 
 // authority is the authorization server of an api host, on tables of its own, with a member who is signed in.

@@ -92,10 +92,10 @@ type recordInput struct {
 }
 
 // Resolve implements huma.Resolver.
-func (in *recordInput) Resolve(c huma.Context) []error {
+func (i *recordInput) Resolve(c huma.Context) []error {
 	u := c.URL()
 	q := u.Query()
-	in.asked = account.Query{
+	i.asked = account.Query{
 		Workspace:  sent(q, "workspace_id"),
 		ActorType:  sent(q, "actor_type"),
 		Action:     sent(q, "action"),
@@ -103,8 +103,8 @@ func (in *recordInput) Resolve(c huma.Context) []error {
 		RequestID:  sent(q, "request_id"),
 		Focus:      sent(q, "focus"),
 	}
-	in.page = listInput{Cursor: in.Cursor, Limit: in.Limit}
-	return in.page.Resolve(c)
+	i.page = listInput{Cursor: i.Cursor, Limit: i.Limit}
+	return i.page.Resolve(c)
 }
 
 // sent is a parameter as it was sent, nil if it was not.

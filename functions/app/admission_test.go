@@ -101,19 +101,19 @@ func TestEveryAgentThatCannotBeAnsweredLooksTheSame(t *testing.T) {
 }
 
 // Refused answers with what is set, or with an app of the house's that is trusted once its member is signed in.
-func (s apps) Refused(
-	ctx context.Context, by credential.Actor, a oauth.Authorization, _ netip.Addr,
+func (a apps) Refused(
+	ctx context.Context, by credential.Actor, asked oauth.Authorization, _ netip.Addr,
 ) (oauth.Refused, error) {
-	r := s.house.refused
-	r.Client = oauth.Client{ID: "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", Name: s.client}
+	r := a.house.refused
+	r.Client = oauth.Client{ID: "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", Name: a.client}
 	r.RedirectHost = "client.example"
 	r.Code = fault.OAuthInvalidTarget
 	r.Description = "this client can get tokens for https://mcp.example only"
-	r.RedirectTo, r.Trusted = s.redirect, r.Trusted && by.Member == memberID
-	if a.ClientID == "" {
+	r.RedirectTo, r.Trusted = a.redirect, r.Trusted && by.Member == memberID
+	if asked.ClientID == "" {
 		return oauth.Refused{}, fault.NewCode(fault.InvalidRequest)
 	}
-	return r, s.called(ctx, "Refused "+a.ClientID+" "+a.State)
+	return r, a.called(ctx, "Refused "+asked.ClientID+" "+asked.State)
 }
 
 // T33

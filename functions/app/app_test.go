@@ -32,8 +32,8 @@ func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 // resolver is a Resolver that is a function.
 type resolver func(ctx context.Context, public id.Public, blob string) (view.View, error)
 
-func (f resolver) Resolve(ctx context.Context, public id.Public, blob string) (view.View, error) {
-	return f(ctx, public, blob)
+func (r resolver) Resolve(ctx context.Context, public id.Public, blob string) (view.View, error) {
+	return r(ctx, public, blob)
 }
 
 // LinkURL takes every secret but "wrong" and none.

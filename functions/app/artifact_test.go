@@ -240,8 +240,8 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 // elsewhere has links that lead to another artifact than the path says.
 type elsewhere struct{ doorkeeper }
 
-func (s elsewhere) Address(ctx context.Context, by credential.Actor, l id.Link) (sharing.Address, error) {
-	a, err := s.doorkeeper.Address(ctx, by, l)
+func (e elsewhere) Address(ctx context.Context, by credential.Actor, l id.Link) (sharing.Address, error) {
+	a, err := e.doorkeeper.Address(ctx, by, l)
 	a.Artifact.ID = strangeID
 	return a, err
 }

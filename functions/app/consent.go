@@ -15,8 +15,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// consenting and answering serve members whose workspace is being deleted too, because the command line lets them cancel
-// that. Other apps are refused there.
+// consenting and answering serve members whose workspace is being deleted too, because the command line lets them
+// cancel that. Other apps are refused there.
 func (h *Host) consenting(handle memberHandler) handler {
 	return h.admitBy(h.deletingVisitor, http.StatusSeeOther, handle)
 }

@@ -116,8 +116,8 @@ var (
 )
 
 // post sends a form of a member who followed an agent's link.
-func (s *house) post(path string, fields url.Values) *http.Response {
-	return signedIn(s.handler(), "POST", path, fields, attemptHeader...)
+func (h *house) post(path string, fields url.Values) *http.Response {
+	return signedIn(h.handler(), "POST", path, fields, attemptHeader...)
 }
 
 func TestFormsLeadOnOnceTheyAreDone(t *testing.T) {

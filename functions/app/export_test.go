@@ -18,22 +18,22 @@ import (
 // exporters answers in place of what exports workspaces.
 type exporters struct{ *house }
 
-func (s exporters) Request(
+func (e exporters) Request(
 	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record,
 ) (export.Export, error) {
-	s.commands = append(s.commands, c)
-	return export.Export{Status: export.Pending}, s.called(ctx, "Export")
+	e.commands = append(e.commands, c)
+	return export.Export{Status: export.Pending}, e.called(ctx, "Export")
 }
 
-func (s exporters) Find(ctx context.Context, _ credential.Actor) (*export.Export, error) {
-	return s.exported, s.called(ctx, "Find export")
+func (e exporters) Find(ctx context.Context, _ credential.Actor) (*export.Export, error) {
+	return e.exported, e.called(ctx, "Find export")
 }
 
-func (s exporters) URL(by credential.Actor, e export.Export, volume int) (string, error) {
+func (e exporters) URL(by credential.Actor, of export.Export, volume int) (string, error) {
 	if by.SignedInLately(noon) != nil {
 		return "", nil
 	}
-	return "http://127.0.0.1:8703/x/" + e.FileName(volume), nil
+	return "http://127.0.0.1:8703/x/" + of.FileName(volume), nil
 }
 
 // exportIn is an export in a state.

@@ -19,16 +19,16 @@ import (
 
 type agents struct{ *house }
 
-func (s agents) Preview(ctx context.Context, _ credential.Actor, token string) (agentauth.Request, error) {
-	if err := s.called(ctx, "Look "+token); err != nil {
+func (a agents) Preview(ctx context.Context, _ credential.Actor, token string) (agentauth.Request, error) {
+	if err := a.called(ctx, "Look "+token); err != nil {
 		return agentauth.Request{}, err
 	}
-	if s.over != nil {
-		return agentauth.Request{}, s.over
+	if a.over != nil {
+		return agentauth.Request{}, a.over
 	}
 	var vouched agentauth.Vouched
-	if s.vouched {
-		d := linkedDelegation(s.client, s.email)
+	if a.vouched {
+		d := linkedDelegation(a.client, a.email)
 		vouched = agentauth.Vouched{
 			Principal: d.Principal,
 			Provider:  d.Provider,
@@ -42,16 +42,16 @@ func (s agents) Preview(ctx context.Context, _ credential.Actor, token string) (
 		CreatedAt:    noon.Add(-time.Hour),
 		Network:      "198.51.100.0/24",
 		ExpiresAt:    noon.Add(10 * time.Minute),
-		Artifacts:    []string{s.title, "Counts by observer"},
+		Artifacts:    []string{a.title, "Counts by observer"},
 		Count:        3,
 	}, nil
 }
 
-func (s agents) Complete(
+func (a agents) Complete(
 	ctx context.Context, _ credential.Actor, c contract.CompleteClaim,
 ) (contract.CompletedClaim, error) {
-	s.completed = c
-	if err := s.called(ctx, "Complete"); err != nil {
+	a.completed = c
+	if err := a.called(ctx, "Complete"); err != nil {
 		return contract.CompletedClaim{}, err
 	}
 	if c.UserCode != "123456" {
@@ -60,22 +60,22 @@ func (s agents) Complete(
 	return contract.CompletedClaim{OK: true, RegistrationID: agentID}, nil
 }
 
-func (s agents) Refuse(ctx context.Context, _ credential.Actor, token string) error {
-	return s.called(ctx, "Refuse "+token)
+func (a agents) Refuse(ctx context.Context, _ credential.Actor, token string) error {
+	return a.called(ctx, "Refuse "+token)
 }
 
-func (s agents) Connections(
+func (a agents) Connections(
 	ctx context.Context, by credential.Actor, p cursor.Page,
 ) ([]agentauth.Registration, string, error) {
-	if s.empty {
+	if a.empty {
 		return nil, "", nil
 	}
-	one, err := s.Connection(ctx, by, agentID)
-	next, wrong := s.turn(p)
+	one, err := a.Connection(ctx, by, agentID)
+	next, wrong := a.turn(p)
 	return []agentauth.Registration{one}, next, cmp.Or(err, wrong)
 }
 
-func (s agents) Connection(ctx context.Context, _ credential.Actor, r id.Registration) (agentauth.Registration, error) {
+func (a agents) Connection(ctx context.Context, _ credential.Actor, r id.Registration) (agentauth.Registration, error) {
 	if r != agentID {
 		return agentauth.Registration{}, fault.New(fault.NotFound, "no such agent")
 	}
@@ -85,36 +85,36 @@ func (s agents) Connection(ctx context.Context, _ credential.Actor, r id.Registr
 		CreatedAt:   noon.Add(-time.Hour),
 		CompletedAt: noon,
 		Network:     "198.51.100.0/24",
-	}, s.failing(ctx)
+	}, a.failing(ctx)
 }
 
 // turn answers what follows a page; "gone" is a cursor of nobody here.
-func (s *house) turn(p cursor.Page) (string, error) {
+func (h *house) turn(p cursor.Page) (string, error) {
 	if p.Cursor == "gone" {
 		return "", fault.New(fault.InvalidCursor, "not here")
 	}
-	if !s.more {
+	if !h.more {
 		return "", nil
 	}
 	return "next+cursor", nil
 }
 
-func (s *house) failing(ctx context.Context) error {
-	if s.hang {
+func (h *house) failing(ctx context.Context) error {
+	if h.hang {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	return s.fail
+	return h.fail
 }
 
-func (s agents) Unlink(ctx context.Context, _ credential.Actor, r id.Registration) error {
-	return s.called(ctx, "Unlink "+string(r))
+func (a agents) Unlink(ctx context.Context, _ credential.Actor, r id.Registration) error {
+	return a.called(ctx, "Unlink "+string(r))
 }
 
 type claims struct{ *house }
 
-func (s claims) Preview(ctx context.Context, _ credential.Actor, token string) (claim.Preview, error) {
-	if err := s.called(ctx, "Look "+token); err != nil {
+func (c claims) Preview(ctx context.Context, _ credential.Actor, token string) (claim.Preview, error) {
+	if err := c.called(ctx, "Look "+token); err != nil {
 		return claim.Preview{}, err
 	}
 	if token != claimToken {
@@ -123,16 +123,16 @@ func (s claims) Preview(ctx context.Context, _ credential.Actor, token string) (
 	return claim.Preview{
 		CreatedAt: noon.Add(-time.Hour),
 		ExpiresAt: noon.Add(limits.ClaimTokenLife),
-		Titles:    []string{s.title},
+		Titles:    []string{c.title},
 		Count:     1,
 	}, nil
 }
 
-func (s claims) Claim(
-	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, token string,
+func (c claims) Claim(
+	ctx context.Context, _ credential.Actor, command idempotency.Command, _ *idempotency.Record, token string,
 ) (contract.Claimed, error) {
-	s.commands = append(s.commands, c)
-	if err := s.called(ctx, "Claim "+token); err != nil {
+	c.commands = append(c.commands, command)
+	if err := c.called(ctx, "Claim "+token); err != nil {
 		return contract.Claimed{}, err
 	}
 	return contract.Claimed{DestinationWorkspaceID: homeID, ArtifactIDs: []id.Artifact{artifactID}}, nil
@@ -140,69 +140,69 @@ func (s claims) Claim(
 
 type apps struct{ *house }
 
-func (s apps) Consent(ctx context.Context, _ string) (oauth.Consent, error) {
-	if s.over != nil {
-		return oauth.Consent{}, s.over
+func (a apps) Consent(ctx context.Context, _ string) (oauth.Consent, error) {
+	if a.over != nil {
+		return oauth.Consent{}, a.over
 	}
-	client := cmp.Or(s.app, "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9")
-	if s.firstParty {
+	client := cmp.Or(a.app, "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9")
+	if a.firstParty {
 		client = oauth.CLI
 	}
 	return oauth.Consent{
-		Client:       oauth.Client{ID: client, Name: s.client, FirstParty: s.firstParty},
+		Client:       oauth.Client{ID: client, Name: a.client, FirstParty: a.firstParty},
 		RedirectHost: "client.example",
-		Loopback:     s.loopback,
+		Loopback:     a.loopback,
 		Scopes:       []credential.Scope{credential.Publish, credential.Read},
 		Audience:     "http://localhost:8705",
 		ExpiresAt:    noon.Add(10 * time.Minute),
-	}, s.failing(ctx)
+	}, a.failing(ctx)
 }
 
-func (s apps) Allow(ctx context.Context, _ credential.Actor, request string) (string, error) {
-	return s.redirect, s.called(ctx, "Allow "+request)
+func (a apps) Allow(ctx context.Context, _ credential.Actor, request string) (string, error) {
+	return a.redirect, a.called(ctx, "Allow "+request)
 }
 
-func (s apps) Deny(ctx context.Context, _ credential.Actor, request string) (string, error) {
-	return s.redirect, s.called(ctx, "Deny "+request)
+func (a apps) Deny(ctx context.Context, _ credential.Actor, request string) (string, error) {
+	return a.redirect, a.called(ctx, "Deny "+request)
 }
 
-func (s apps) Grants(
+func (a apps) Grants(
 	ctx context.Context, by credential.Actor, p cursor.Page,
 ) ([]oauth.Grant, string, error) {
-	if s.empty {
+	if a.empty {
 		return nil, "", nil
 	}
-	g, err := s.Allowed(ctx, by, grantID)
+	g, err := a.Allowed(ctx, by, grantID)
 	own := g
 	own.Client, own.Name = oauth.CLI, "Vitrine command line"
-	next, wrong := s.turn(p)
+	next, wrong := a.turn(p)
 	return []oauth.Grant{g, own}, next, cmp.Or(err, wrong)
 }
 
-func (s apps) Allowed(ctx context.Context, _ credential.Actor, public id.Public) (oauth.Grant, error) {
+func (a apps) Allowed(ctx context.Context, _ credential.Actor, public id.Public) (oauth.Grant, error) {
 	if public != grantID {
 		return oauth.Grant{}, fault.New(fault.NotFound, "no such app")
 	}
 	g := oauth.Grant{
 		Public:    grantID,
-		Client:    cmp.Or(s.app, "oc_x"),
-		Name:      s.client,
+		Client:    cmp.Or(a.app, "oc_x"),
+		Name:      a.client,
 		Audience:  "http://localhost:8705",
 		CreatedAt: noon,
 		ExpiresAt: noon.Add(limits.MaxRefreshLife),
 		Scopes:    []credential.Scope{credential.Publish, credential.Read},
 	}
-	return g, s.failing(ctx)
+	return g, a.failing(ctx)
 }
 
-func (s apps) EndGrant(ctx context.Context, _ credential.Actor, public id.Public) error {
-	return s.called(ctx, "EndGrant "+string(public))
+func (a apps) EndGrant(ctx context.Context, _ credential.Actor, public id.Public) error {
+	return a.called(ctx, "EndGrant "+string(public))
 }
 
 type devices struct{ *house }
 
-func (s devices) Device(ctx context.Context, _ credential.Actor, code string) (oauth.Device, error) {
-	if err := s.called(ctx, "Device "+code); err != nil {
+func (d devices) Device(ctx context.Context, _ credential.Actor, code string) (oauth.Device, error) {
+	if err := d.called(ctx, "Device "+code); err != nil {
 		return oauth.Device{}, err
 	}
 	if code != userCode {
@@ -210,17 +210,17 @@ func (s devices) Device(ctx context.Context, _ credential.Actor, code string) (o
 	}
 	return oauth.Device{
 		Client:    oauth.Client{ID: oauth.CLI, Name: "Vitrine command line", FirstParty: true},
-		Name:      s.device,
+		Name:      d.device,
 		Network:   "203.0.113.0/24",
 		CreatedAt: noon,
 		ExpiresAt: noon.Add(limits.DeviceLife),
 	}, nil
 }
 
-func (s devices) ApproveDevice(ctx context.Context, _ credential.Actor, code string) error {
-	return s.called(ctx, "ApproveDevice "+code)
+func (d devices) ApproveDevice(ctx context.Context, _ credential.Actor, code string) error {
+	return d.called(ctx, "ApproveDevice "+code)
 }
 
-func (s devices) DenyDevice(ctx context.Context, _ credential.Actor, code string) error {
-	return s.called(ctx, "DenyDevice "+code)
+func (d devices) DenyDevice(ctx context.Context, _ credential.Actor, code string) error {
+	return d.called(ctx, "DenyDevice "+code)
 }

@@ -47,27 +47,27 @@ const (
 
 type artifacts struct{ *house }
 
-func (s artifacts) ListAll(
+func (a artifacts) ListAll(
 	ctx context.Context, _ credential.Actor, p artifact.Page,
 ) ([]artifact.Artifact, string, error) {
-	if err := s.called(ctx, "Web "+p.Cursor); err != nil || s.empty {
+	if err := a.called(ctx, "Web "+p.Cursor); err != nil || a.empty {
 		return nil, "", err
 	}
 	if p.Cursor == "stale" {
 		return nil, "", fault.NewCode(fault.InvalidCursor)
 	}
-	return s.shelved(), "next+cursor", nil
+	return a.shelved(), "next+cursor", nil
 }
 
-func (s artifacts) Newest(ctx context.Context, _ credential.Actor) ([]artifact.Artifact, bool, error) {
-	if err := s.called(ctx, "Newest"); err != nil || s.empty {
+func (a artifacts) Newest(ctx context.Context, _ credential.Actor) ([]artifact.Artifact, bool, error) {
+	if err := a.called(ctx, "Newest"); err != nil || a.empty {
 		return nil, false, err
 	}
-	return s.shelved(), s.more, nil
+	return a.shelved(), a.more, nil
 }
 
-func (s artifacts) Count(ctx context.Context, _ credential.Actor) (artifact.Counts, error) {
-	if err := s.called(ctx, "Count"); err != nil || s.empty {
+func (a artifacts) Count(ctx context.Context, _ credential.Actor) (artifact.Counts, error) {
+	if err := a.called(ctx, "Count"); err != nil || a.empty {
 		return artifact.Counts{}, err
 	}
 	return artifact.Counts{
@@ -78,7 +78,7 @@ func (s artifacts) Count(ctx context.Context, _ credential.Actor) (artifact.Coun
 }
 
 // shelved are artifacts in every state.
-func (s artifacts) shelved() []artifact.Artifact {
+func (a artifacts) shelved() []artifact.Artifact {
 	row := func(title string, status artifact.Status, life time.Duration, published, pinned time.Time) artifact.Artifact {
 		return artifact.Artifact{
 			ID:          artifactID,
@@ -93,7 +93,7 @@ func (s artifacts) shelved() []artifact.Artifact {
 	}
 	none, long := time.Time{}, 72*time.Hour
 	list := []artifact.Artifact{
-		row(s.title, artifact.Live, long, noon, none),
+		row(a.title, artifact.Live, long, noon, none),
 		row("Tide tables", artifact.Live, long, noon.Add(time.Minute), noon),
 		row("Notes of the first meeting", artifact.Expired, long, noon, none),
 		row("A draft that was not wanted", artifact.Deleted, long, noon, none),
@@ -106,22 +106,22 @@ func (s artifacts) shelved() []artifact.Artifact {
 	return list
 }
 
-func (s artifacts) Preview(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (*artifact.Preview, error) {
-	if err := s.called(ctx, "Preview "+string(a.ID)); err != nil {
+func (a artifacts) Preview(ctx context.Context, _ credential.Actor, of *artifact.Artifact) (*artifact.Preview, error) {
+	if err := a.called(ctx, "Preview "+string(of.ID)); err != nil {
 		return nil, err
 	}
-	if !a.Readable(noon) || a.Current == "" {
+	if !of.Readable(noon) || of.Current == "" {
 		return nil, nil
 	}
 	p := artifact.Preview{
-		URL:    s.contentURL + "/v/plain/" + s.entrypoint(),
+		URL:    a.contentURL + "/v/plain/" + a.entrypoint(),
 		Mode:   media.HTML,
-		Bundle: readyBundle(s.contentURL + "/b/token"),
+		Bundle: readyBundle(a.contentURL + "/b/token"),
 	}
-	if s.scene == warned {
+	if a.scene == warned {
 		p.Warnings = pageFindings
 	}
-	if s.scene == pinned {
+	if a.scene == pinned {
 		p.Bundle = artifact.Availability{Status: "pending", RetryAfter: 42 * time.Second}
 	}
 	return &p, nil
@@ -146,41 +146,41 @@ var pageFindings = lint.Report{More: 3, Warnings: []lint.Warning{
 	{Code: lint.MissingTitle, Severity: lint.Info, Path: "notes/\u202egpj.exe.html"},
 }}
 
-func (s *house) entrypoint() string {
-	if s.scene == odd {
+func (h *house) entrypoint() string {
+	if h.scene == odd {
 		return "minutes of the meeting.pdf"
 	}
 	return "report.html"
 }
 
-func (s artifacts) Find(ctx context.Context, by credential.Actor, a id.Artifact) (*artifact.Artifact, error) {
-	if err := s.called(ctx, "Find "+string(a)); err != nil {
+func (a artifacts) Find(ctx context.Context, by credential.Actor, which id.Artifact) (*artifact.Artifact, error) {
+	if err := a.called(ctx, "Find "+string(which)); err != nil {
 		return nil, err
 	}
-	if a != artifactID && !slices.Contains(s.others, string(a)[len(a)-1:]) {
+	if which != artifactID && !slices.Contains(a.others, string(which)[len(which)-1:]) {
 		return nil, fault.New(fault.NotFound, "no such artifact")
 	}
-	found := s.found(a)
+	found := a.found(which)
 	found.Owner = by.Workspace.ID
 	return found, nil
 }
 
 // found is the gate of an artifact in its scene.
-func (s *house) found(a id.Artifact) *artifact.Artifact {
+func (h *house) found(a id.Artifact) *artifact.Artifact {
 	found := &artifact.Artifact{
 		ID:          a,
-		Title:       s.title,
+		Title:       h.title,
 		Status:      artifact.Live,
 		Current:     newestID,
 		Number:      3,
 		CreatedAt:   noon.Add(-time.Hour),
 		PublishedAt: noon,
 		ExpiresAt:   noon.Add(72 * time.Hour),
-		Entrypoint:  s.entrypoint(),
+		Entrypoint:  h.entrypoint(),
 		FileCount:   3,
 		Size:        2_340_000,
 	}
-	switch s.scene {
+	switch h.scene {
 	case draft:
 		found.Current, found.PublishedAt = "", time.Time{}
 	case pinned:
@@ -198,10 +198,10 @@ func (s *house) found(a id.Artifact) *artifact.Artifact {
 }
 
 // commanded writes down a command.
-func (s *house) commanded(c idempotency.Command) {
-	s.calling.Lock()
-	defer s.calling.Unlock()
-	s.commands = append(s.commands, c)
+func (h *house) commanded(c idempotency.Command) {
+	h.calling.Lock()
+	defer h.calling.Unlock()
+	h.commands = append(h.commands, c)
 }
 
 // shelf answers in place of what keeps artifacts.
@@ -210,20 +210,20 @@ type shelf struct{ *house }
 // views shows artifacts to members.
 type views struct{ *house }
 
-func (s views) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (view.View, error) {
-	if err := s.called(ctx, "Latest "+string(a.ID)); err != nil {
+func (v views) Latest(ctx context.Context, _ credential.Actor, a *artifact.Artifact) (view.View, error) {
+	if err := v.called(ctx, "Latest "+string(a.ID)); err != nil {
 		return view.View{}, err
 	}
-	if s.scene == ended || s.scene == draft {
+	if v.scene == ended || v.scene == draft {
 		return view.View{}, fault.New(fault.NotFound, "nothing can be read")
 	}
-	return s.view(a, newestID), nil
+	return v.view(a, newestID), nil
 }
 
-func (s views) Pinned(
+func (v views) Pinned(
 	ctx context.Context, _ credential.Actor, a *artifact.Artifact, r *artifact.Revision,
 ) (view.View, error) {
-	if err := s.called(ctx, "Pinned "+string(a.ID)); err != nil {
+	if err := v.called(ctx, "Pinned "+string(a.ID)); err != nil {
 		return view.View{}, err
 	}
 	switch {
@@ -232,25 +232,25 @@ func (s views) Pinned(
 	case r.Status == artifact.Retained:
 		return view.View{}, fault.New(fault.RevisionRetained, "its bytes are gone")
 	}
-	return s.view(a, r.ID), nil
+	return v.view(a, r.ID), nil
 }
 
-func (s views) view(a *artifact.Artifact, r id.Revision) view.View {
+func (v views) view(a *artifact.Artifact, r id.Revision) view.View {
 	token := "scripts"
 	if r == oldID {
 		token = "plain"
 	}
-	at := func(name string) string { return s.contentURL + "/v/" + token + "/" + name }
+	at := func(name string) string { return v.contentURL + "/v/" + token + "/" + name }
 	return view.View{
 		Artifact:   *a,
-		Revision:   artifact.Revision{ID: r, Entrypoint: s.entrypoint()},
+		Revision:   artifact.Revision{ID: r, Entrypoint: v.entrypoint()},
 		Title:      a.Title,
-		Entrypoint: address.FileURLs{Bytes: at(s.entrypoint())},
+		Entrypoint: address.FileURLs{Bytes: at(v.entrypoint())},
 		Files: []view.File{
-			fileAt(s.entrypoint(), at(s.entrypoint()), 18_412),
+			fileAt(v.entrypoint(), at(v.entrypoint()), 18_412),
 			fileAt("data/counts.csv", at("data/counts.csv"), 2_340_000),
 		},
-		Bundle: s.bundle,
+		Bundle: v.bundle,
 	}
 }
 

@@ -30,33 +30,33 @@ var cursors = func() *cursor.Codec {
 	return c
 }()
 
-func (s compared) Review(
+func (c compared) Review(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, q comparison.Query,
 ) (comparison.Review, error) {
-	if err := s.called(ctx, "Review "+string(a.ID)); err != nil {
+	if err := c.called(ctx, "Review "+string(a.ID)); err != nil {
 		return comparison.Review{}, err
 	}
 	service := comparison.Service{
-		Store:   s,
-		Bytes:   s,
+		Store:   c,
+		Bytes:   c,
 		Cursors: cursors,
 		Now:     func() time.Time { return noon },
 	}
 	return service.Review(ctx, by, a, q)
 }
 
-func (s compared) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error) {
-	return shelf(s).Revision(ctx, a, r)
+func (c compared) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error) {
+	return shelf(c).Revision(ctx, a, r)
 }
 
-func (s compared) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error) {
-	return shelf(s).Revisions(ctx, credential.Actor{}, &artifact.Artifact{ID: a})
+func (c compared) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error) {
+	return shelf(c).Revisions(ctx, credential.Actor{}, &artifact.Artifact{ID: a})
 }
 
-func (s compared) Tree(_ context.Context, _ id.Artifact, r id.Revision) (out tree.Tree, err error) {
-	files := s.files.after
+func (c compared) Tree(_ context.Context, _ id.Artifact, r id.Revision) (out tree.Tree, err error) {
+	files := c.files.after
 	if r == oldID {
-		files = s.files.before
+		files = c.files.before
 	}
 	for path, body := range files {
 		out = append(out, tree.File{
@@ -69,11 +69,11 @@ func (s compared) Tree(_ context.Context, _ id.Artifact, r id.Revision) (out tre
 	return out, nil
 }
 
-func (s compared) Open(_ context.Context, _ id.Workspace, o tree.Object, _, _ int64) (io.ReadCloser, error) {
+func (c compared) Open(_ context.Context, _ id.Workspace, o tree.Object, _, _ int64) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(string(o.Session))), nil
 }
 
-func (s views) FileURLs(_ credential.Actor, a *artifact.Artifact, r id.Revision) (func(string) string, error) {
+func (v views) FileURLs(_ credential.Actor, a *artifact.Artifact, r id.Revision) (func(string) string, error) {
 	if a.ID != artifactID {
 		return nil, fault.New(fault.NotFound, "nothing can be read")
 	}
@@ -81,7 +81,7 @@ func (s views) FileURLs(_ credential.Actor, a *artifact.Artifact, r id.Revision)
 	if r == oldID {
 		token = "plain"
 	}
-	return func(path string) string { return s.contentURL + "/v/" + token + "/" + path }, nil
+	return func(path string) string { return v.contentURL + "/v/" + token + "/" + path }, nil
 }
 
 const seals = `# Seals of the bay

@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
-func (s doorkeeper) links() []link.Link {
+func (d doorkeeper) links() []link.Link {
 	row := func(l id.Link, r id.Revision, end time.Duration) link.Link {
 		out := link.Link{
 			ID:        l,
@@ -41,57 +41,57 @@ func (s doorkeeper) links() []link.Link {
 		over,
 	}
 	switch {
-	case s.empty || s.scene == draft:
+	case d.empty || d.scene == draft:
 		return nil
-	case s.scene == private:
+	case d.scene == private:
 		return list[2:]
 	}
 	return list
 }
 
-func (s doorkeeper) Of(
+func (d doorkeeper) Of(
 	ctx context.Context, _ credential.Actor, t sharing.Target, p cursor.Page,
 ) ([]link.Link, string, error) {
-	if err := s.called(ctx, "Of "+string(t.RequestedID)); err != nil {
+	if err := d.called(ctx, "Of "+string(t.RequestedID)); err != nil {
 		return nil, "", err
 	}
 	if t.RequestedID != artifactID || t.Artifact == nil {
 		return nil, "", artifact.NotFound()
 	}
-	next, err := s.turn(p)
-	return s.links(), next, err
+	next, err := d.turn(p)
+	return d.links(), next, err
 }
 
-func (s doorkeeper) Find(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Shared, error) {
-	for _, row := range s.links() {
+func (d doorkeeper) Find(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Shared, error) {
+	for _, row := range d.links() {
 		if row.ID == l {
-			return sharing.Shared{Link: row, Artifact: s.found(row.Artifact)}, s.called(ctx, "Find "+string(l))
+			return sharing.Shared{Link: row, Artifact: d.found(row.Artifact)}, d.called(ctx, "Find "+string(l))
 		}
 	}
 	return sharing.Shared{}, sharing.NotFound()
 }
 
 // Overview has the links of the artifact, and two that lead to one that is not there any more.
-func (s doorkeeper) Overview(
+func (d doorkeeper) Overview(
 	ctx context.Context, _ credential.Actor, p cursor.Page,
 ) ([]sharing.Shared, string, error) {
 	var out []sharing.Shared
-	for i, l := range s.links() {
-		one := sharing.Shared{Link: l, Artifact: s.found(l.Artifact)}
+	for i, l := range d.links() {
+		one := sharing.Shared{Link: l, Artifact: d.found(l.Artifact)}
 		if i > 1 {
 			one.Link.Artifact, one.Artifact = strangeID, nil
 		}
 		out = append(out, one)
 	}
-	next, err := s.turn(p)
-	return out, next, cmp.Or(s.called(ctx, "Overview"), err)
+	next, err := d.turn(p)
+	return out, next, cmp.Or(d.called(ctx, "Overview"), err)
 }
 
-func (s doorkeeper) Create(
+func (d doorkeeper) Create(
 	ctx context.Context, _ credential.Actor, t sharing.Target, r sharing.Request,
 ) (link.Record, error) {
-	s.commands, s.wanted = append(s.commands, t.Command), r
-	if err := s.called(ctx, "CreateLink "+string(r.Kind)+" "+string(r.Revision)); err != nil {
+	d.commands, d.wanted = append(d.commands, t.Command), r
+	if err := d.called(ctx, "CreateLink "+string(r.Kind)+" "+string(r.Revision)); err != nil {
 		return link.Record{}, err
 	}
 	if r.Kind == link.Revision && !slices.Contains([]id.Revision{newestID, oldID}, r.Revision) {
@@ -104,15 +104,15 @@ func (s doorkeeper) Create(
 		Revision:  r.Revision,
 		CreatedAt: noon,
 	}
-	if r.Revision == "" && s.scene != private {
+	if r.Revision == "" && d.scene != private {
 		made.CreatedAt = noon.Add(-time.Hour)
 	}
 	return made.Record(), nil
 }
 
-func (s doorkeeper) Address(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Address, error) {
-	err := cmp.Or(s.called(ctx, "Address "+string(l)), s.mintRefused)
-	if err == nil && (s.scene == locked || s.scene == closed || s.scene == ended || s.scene == deleted) {
+func (d doorkeeper) Address(ctx context.Context, _ credential.Actor, l id.Link) (sharing.Address, error) {
+	err := cmp.Or(d.called(ctx, "Address "+string(l)), d.mintRefused)
+	if err == nil && (d.scene == locked || d.scene == closed || d.scene == ended || d.scene == deleted) {
 		err = sharing.NotFound()
 	}
 	if err != nil {
@@ -123,27 +123,27 @@ func (s doorkeeper) Address(ctx context.Context, _ credential.Actor, l id.Link) 
 		Kind:      link.Share,
 		Artifact:  artifactID,
 		CreatedAt: noon.Add(-time.Hour),
-		ExpiresAt: s.linkEnd,
+		ExpiresAt: d.linkEnd,
 	}
 	row.Public, _ = l.Public()
-	switch i := slices.IndexFunc(s.links(), func(r link.Link) bool { return r.ID == l }); {
+	switch i := slices.IndexFunc(d.links(), func(r link.Link) bool { return r.ID == l }); {
 	case l != shareID && i >= 0:
-		row = s.links()[i]
-	case s.wanted.Kind == link.Revision: // the link that Create made
+		row = d.links()[i]
+	case d.wanted.Kind == link.Revision: // the link that Create made
 		row.Kind = link.Revision
-		row.Revision = s.wanted.Revision
-		if s.wanted.ExpiresAt != nil {
-			row.ExpiresAt = *s.wanted.ExpiresAt
+		row.Revision = d.wanted.Revision
+		if d.wanted.ExpiresAt != nil {
+			row.ExpiresAt = *d.wanted.ExpiresAt
 		}
 	}
-	return sharing.Address{Shared: sharing.Shared{Link: row, Artifact: s.found(artifactID)}, URL: linkAddress, Until: noon.Add(24 * time.Hour)}, nil
+	return sharing.Address{Shared: sharing.Shared{Link: row, Artifact: d.found(artifactID)}, URL: linkAddress, Until: noon.Add(24 * time.Hour)}, nil
 }
 
-func (s doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (time.Time, error) {
-	return noon, s.called(ctx, "RevokeLink "+string(l))
+func (d doorkeeper) Revoke(ctx context.Context, _ credential.Actor, l id.Link) (time.Time, error) {
+	return noon, d.called(ctx, "RevokeLink "+string(l))
 }
 
-func (s doorkeeper) SetVisibility(
+func (d doorkeeper) SetVisibility(
 	ctx context.Context, _ credential.Actor, t sharing.Target, word string,
 ) (sharing.Visibility, error) {
 	return sharing.Visibility{
@@ -151,15 +151,15 @@ func (s doorkeeper) SetVisibility(
 		Is:       word,
 		Link:     shareID,
 		URL:      linkAddress,
-	}, s.called(ctx, "SetVisibility "+word)
+	}, d.called(ctx, "SetVisibility "+word)
 }
 
-func (s doorkeeper) Lock(ctx context.Context, _ credential.Actor, t sharing.Target) error {
-	s.commanded(t.Command)
-	return s.called(ctx, "Lock "+string(t.RequestedID))
+func (d doorkeeper) Lock(ctx context.Context, _ credential.Actor, t sharing.Target) error {
+	d.commanded(t.Command)
+	return d.called(ctx, "Lock "+string(t.RequestedID))
 }
 
-func (s doorkeeper) Unlock(ctx context.Context, _ credential.Actor, t sharing.Target) error {
-	s.commanded(t.Command)
-	return s.called(ctx, "Unlock "+string(t.RequestedID))
+func (d doorkeeper) Unlock(ctx context.Context, _ credential.Actor, t sharing.Target) error {
+	d.commanded(t.Command)
+	return d.called(ctx, "Unlock "+string(t.RequestedID))
 }

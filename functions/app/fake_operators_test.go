@@ -37,35 +37,35 @@ type (
 
 const strangerID = id.Workspace("0b5c1f0e-6a54-4d0b-8f39-2d27a1a0c7f1")
 
-func (s bolts) Set(
+func (b bolts) Set(
 	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, asked contract.SetLockdown,
 ) (contract.Lockdown, error) {
-	s.commands = append(s.commands, c)
-	err := s.called(ctx, "SetLock "+asked.Scope+" "+asked.TargetID+" "+asked.ReasonCode)
+	b.commands = append(b.commands, c)
+	err := b.called(ctx, "SetLock "+asked.Scope+" "+asked.TargetID+" "+asked.ReasonCode)
 	if asked.ReasonCode == "" {
 		err = fault.New(fault.InvalidRequest, "reason_code must have 1 to 120 characters")
 	}
 	return contract.Lockdown{}, err
 }
 
-func (s bolts) Lift(
+func (b bolts) Lift(
 	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, scope lockdown.Scope,
 	target string,
 ) (contract.Lockdown, error) {
-	s.commands = append(s.commands, c)
-	return contract.Lockdown{}, s.called(ctx, "Lift "+string(scope)+" "+target)
+	b.commands = append(b.commands, c)
+	return contract.Lockdown{}, b.called(ctx, "Lift "+string(scope)+" "+target)
 }
 
-func (s bolts) List(
+func (b bolts) List(
 	ctx context.Context, _ credential.Actor, after string, _ int,
 ) (contract.LockdownList, error) {
-	next, err := s.turn(cursor.Page{Cursor: after})
-	if s.empty || err != nil {
+	next, err := b.turn(cursor.Page{Cursor: after})
+	if b.empty || err != nil {
 		return contract.LockdownList{}, err
 	}
 	lifted := contract.At(noon)
 	return contract.LockdownList{PageInfo: contract.Page(next), Items: []contract.Lockdown{
-		{Scope: "artifact", TargetID: artifactID, ReasonCode: s.title, SetAt: contract.At(noon), SetBy: string(memberID)},
+		{Scope: "artifact", TargetID: artifactID, ReasonCode: b.title, SetAt: contract.At(noon), SetBy: string(memberID)},
 		{
 			Scope:      "workspace",
 			TargetID:   string(strangerID),
@@ -74,14 +74,14 @@ func (s bolts) List(
 			SetBy:      string(memberID),
 			LiftedAt:   &lifted,
 		},
-	}}, s.failing(ctx)
+	}}, b.failing(ctx)
 }
 
-func (s inbox) List(
+func (i inbox) List(
 	ctx context.Context, _ credential.Actor, of id.Artifact, p cursor.Page,
 ) ([]abuse.Report, string, error) {
-	next, err := s.turn(p)
-	if s.empty || err != nil {
+	next, err := i.turn(p)
+	if i.empty || err != nil {
 		return nil, next, err
 	}
 	waits := abuse.Report{
@@ -90,36 +90,36 @@ func (s inbox) List(
 		Workspace: strangerID,
 		Reporter:  "c29tZSBuZXR3b3Jr",
 		Reason:    abuse.Phishing,
-		Text:      "It asks for my password.\n" + s.title,
-		Email:     s.email,
+		Text:      "It asks for my password.\n" + i.title,
+		Email:     i.email,
 		At:        noon,
 	}
 	handled := waits
 	handled.Text, handled.Email, handled.HandledAt = "", "", noon
-	return []abuse.Report{waits, handled}, next, s.failing(ctx)
+	return []abuse.Report{waits, handled}, next, i.failing(ctx)
 }
 
-func (s inbox) Handle(ctx context.Context, _ credential.Actor, a id.Artifact, place string) error {
-	return s.called(ctx, "Handle "+string(a)+" "+place)
+func (i inbox) Handle(ctx context.Context, _ credential.Actor, a id.Artifact, place string) error {
+	return i.called(ctx, "Handle "+string(a)+" "+place)
 }
 
-func (s findings) Find(ctx context.Context, _ credential.Actor, pasted string) (lookup.Finding, error) {
+func (f findings) Find(ctx context.Context, _ credential.Actor, pasted string) (lookup.Finding, error) {
 	if strings.Contains(pasted, "nonsense") {
 		return lookup.Finding{}, fault.New(fault.InvalidRequest, "this is neither")
 	}
-	f := lookup.Finding{Kind: event.OnArtifact, ID: artifactID, At: noon}
+	found := lookup.Finding{Kind: event.OnArtifact, ID: artifactID, At: noon}
 	if strings.Contains(pasted, "@example.org") {
-		f.Kind, f.ID = event.OnMember, ""
-		if !s.empty {
-			f.Members = []member.Addressee{{Workspace: strangerID, Member: memberID}}
+		found.Kind, found.ID = event.OnMember, ""
+		if !f.empty {
+			found.Members = []member.Addressee{{Workspace: strangerID, Member: memberID}}
 		}
 	}
-	if s.empty || f.ID == "" {
-		return f, s.called(ctx, "Find "+pasted)
+	if f.empty || found.ID == "" {
+		return found, f.called(ctx, "Find "+pasted)
 	}
-	f.Artifact = &artifact.Artifact{
+	found.Artifact = &artifact.Artifact{
 		ID:          artifactID,
-		Title:       s.title,
+		Title:       f.title,
 		Status:      artifact.Live,
 		Current:     newestID,
 		CreatedAt:   noon,
@@ -128,42 +128,42 @@ func (s findings) Find(ctx context.Context, _ credential.Actor, pasted string) (
 		FileCount:   3,
 		Size:        2_000_000,
 	}
-	f.Workspace = &workspace.Workspace{ID: strangerID, Name: s.name, CreatedAt: noon}
-	if s.scene == "locked" {
-		f.Locks = []lockdown.Lockdown{
+	found.Workspace = &workspace.Workspace{ID: strangerID, Name: f.name, CreatedAt: noon}
+	if f.scene == "locked" {
+		found.Locks = []lockdown.Lockdown{
 			{Scope: lockdown.Artifact, Target: artifactID, Reason: "other", SetAt: noon, SetBy: memberID},
 		}
 	}
-	return f, s.called(ctx, "Find "+pasted)
+	return found, f.called(ctx, "Find "+pasted)
 }
 
-func (s findings) Hot(ctx context.Context, _ credential.Actor) ([]rate.Hot, error) {
-	if s.empty {
-		return nil, s.failing(ctx)
+func (f findings) Hot(ctx context.Context, _ credential.Actor) ([]rate.Hot, error) {
+	if f.empty {
+		return nil, f.failing(ctx)
 	}
-	return []rate.Hot{{Artifact: artifactID, At: noon}}, s.failing(ctx)
+	return []rate.Hot{{Artifact: artifactID, At: noon}}, f.failing(ctx)
 }
 
-func (s findings) Open(ctx context.Context, _ credential.Actor, a id.Artifact, reason string) (lookup.Opened, error) {
+func (f findings) Open(ctx context.Context, _ credential.Actor, a id.Artifact, reason string) (lookup.Opened, error) {
 	if reason == "" {
 		return lookup.Opened{}, fault.New(fault.InvalidRequest, "reason_code must have 1 to 120 characters")
 	}
 	return lookup.Opened{
 		Artifact: a,
 		Revision: newestID,
-		URL:      s.contentURL + "/v/token-of-the-operator/report.html",
+		URL:      f.contentURL + "/v/token-of-the-operator/report.html",
 		Until:    noon.Add(15 * time.Minute),
-	}, s.called(ctx, "Open "+string(a)+" "+reason)
+	}, f.called(ctx, "Open "+string(a)+" "+reason)
 }
 
-func (s logbook) OperatorLog(
+func (l logbook) OperatorLog(
 	ctx context.Context, _ credential.Actor, asked account.Query, p account.Page,
 ) (contract.OperatorEventList, error) {
 	if asked.Workspace != nil && *asked.Workspace == "x" {
 		return contract.OperatorEventList{}, fault.New(fault.InvalidRequest, "the filter workspace_id has no such value")
 	}
-	next, err := s.turn(p)
-	if s.empty || err != nil {
+	next, err := l.turn(p)
+	if l.empty || err != nil {
 		return contract.OperatorEventList{}, err
 	}
 	w := strangerID
@@ -174,27 +174,27 @@ func (s logbook) OperatorLog(
 			Actor:         "api_key:" + keyID,
 			Action:        "artifact.published",
 			Target:        "artifact:" + artifactID,
-			ChangeSummary: "Published a revision: " + s.title,
+			ChangeSummary: "Published a revision: " + l.title,
 			RequestID:     "request-1",
 		},
 		ActorType:   "api_key",
 		TargetType:  "artifact",
 		WorkspaceID: &w,
-	}}}, s.failing(ctx)
+	}}}, l.failing(ctx)
 }
 
-func (s grantor) Granted(ctx context.Context, _ credential.Actor, w id.Workspace) (billing.Granted, error) {
+func (g grantor) Granted(ctx context.Context, _ credential.Actor, w id.Workspace) (billing.Granted, error) {
 	if w != strangerID {
 		return billing.Granted{}, fault.NewCode(fault.NotFound)
 	}
-	a := s.account
-	return billing.Granted{Account: a, Has: a.Plan()}, s.called(ctx, "Granted "+string(w))
+	a := g.account
+	return billing.Granted{Account: a, Has: a.Plan()}, g.called(ctx, "Granted "+string(w))
 }
 
-func (s grantor) SetPlan(
+func (g grantor) SetPlan(
 	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, o billing.Override,
 ) (contract.BillingStatus, error) {
-	s.commands = append(s.commands, c)
+	g.commands = append(g.commands, c)
 	if *o.Reason == "" {
 		return contract.BillingStatus{}, fault.New(fault.InvalidRequest, "reason_code must have 1 to 120 characters")
 	}
@@ -202,16 +202,16 @@ func (s grantor) SetPlan(
 	if o.Plan != nil {
 		plan = *o.Plan
 	}
-	return contract.BillingStatus{}, s.called(ctx, "SetPlan "+string(o.Workspace)+" "+plan+" "+*o.Reason)
+	return contract.BillingStatus{}, g.called(ctx, "SetPlan "+string(o.Workspace)+" "+plan+" "+*o.Reason)
 }
 
-func (s gate) Quota(ctx context.Context, _ credential.Actor) (ephemeral.Usage, error) {
-	return ephemeral.Usage{Quota: ephemeral.Quota{PerMinute: 17}, Made: 3}, s.failing(ctx)
+func (g gate) Quota(ctx context.Context, _ credential.Actor) (ephemeral.Usage, error) {
+	return ephemeral.Usage{Quota: ephemeral.Quota{PerMinute: 17}, Made: 3}, g.failing(ctx)
 }
 
-func (s gate) SetQuota(ctx context.Context, _ credential.Actor, from, to int) error {
+func (g gate) SetQuota(ctx context.Context, _ credential.Actor, from, to int) error {
 	if to > ephemeral.MostQuota {
 		return fault.New(fault.InvalidRequest, "the quota is a number from 1 to 100")
 	}
-	return s.called(ctx, "SetQuota "+strconv.Itoa(from)+" "+strconv.Itoa(to))
+	return g.called(ctx, "SetQuota "+strconv.Itoa(from)+" "+strconv.Itoa(to))
 }

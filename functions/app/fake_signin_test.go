@@ -43,46 +43,46 @@ func vouching(s *house) {
 
 type delegations struct{ *house }
 
-func (s delegations) LinkedProviders(
+func (d delegations) LinkedProviders(
 	ctx context.Context, _ credential.Actor, p cursor.Page,
 ) ([]delegation.Delegation, string, error) {
-	if len(s.linked) == 0 {
-		return nil, "", s.failing(ctx)
+	if len(d.linked) == 0 {
+		return nil, "", d.failing(ctx)
 	}
-	next, wrong := s.turn(p)
-	return s.linked, next, wrong
+	next, wrong := d.turn(p)
+	return d.linked, next, wrong
 }
 
-func (s delegations) LinkedProvider(_ context.Context, _ credential.Actor, which id.Delegation) (delegation.Delegation, error) {
-	n := slices.IndexFunc(s.linked, func(d delegation.Delegation) bool { return d.ID() == which })
+func (d delegations) LinkedProvider(_ context.Context, _ credential.Actor, which id.Delegation) (delegation.Delegation, error) {
+	n := slices.IndexFunc(d.linked, func(one delegation.Delegation) bool { return one.ID() == which })
 	if n < 0 {
 		return delegation.Delegation{}, fault.New(fault.NotFound, "no such provider")
 	}
-	return s.linked[n], nil
+	return d.linked[n], nil
 }
 
-func (s delegations) UnlinkProvider(ctx context.Context, _ credential.Actor, which id.Delegation) error {
-	return s.called(ctx, "Unlink "+string(which))
+func (d delegations) UnlinkProvider(ctx context.Context, _ credential.Actor, which id.Delegation) error {
+	return d.called(ctx, "Unlink "+string(which))
 }
 
 type takeovers struct{ *house }
 
-func (s takeovers) PendingTakeover(_ context.Context, secret string) (signin.Question, []delegation.Delegation, error) {
+func (t takeovers) PendingTakeover(_ context.Context, secret string) (signin.Question, []delegation.Delegation, error) {
 	if secret != questionText {
 		return signin.Question{}, nil, fault.New(fault.InvalidRequest, "nothing waits")
 	}
-	q := signin.Question{Who: member.Identity{Email: s.email}, ExpiresAt: noon.Add(10 * time.Minute)}
-	return q, s.linked, nil
+	q := signin.Question{Who: member.Identity{Email: t.email}, ExpiresAt: noon.Add(10 * time.Minute)}
+	return q, t.linked, nil
 }
 
-func (s takeovers) FinishTakeover(
+func (t takeovers) FinishTakeover(
 	ctx context.Context, secret string, keep []id.Delegation, previous string, _ session.Client, _ string,
 ) (signin.Finished, error) {
 	if secret != questionText {
 		return signin.Finished{}, fault.New(fault.InvalidRequest, "nothing waits")
 	}
-	s.kept = keep
-	return s.finished, s.called(ctx, "Finish "+previous)
+	t.kept = keep
+	return t.finished, t.called(ctx, "Finish "+previous)
 }
 
 // allSignIns are all that signing in needs.
@@ -100,21 +100,21 @@ type allAgents struct {
 // deletions deletes the workspace of the house, whose sessions are those of others.
 type deletions struct{ *house }
 
-func (s deletions) AuthenticateDeleting(ctx context.Context, given, requestID string) (session.Authenticated, error) {
-	return sessions(s).find(ctx, given, requestID)
+func (d deletions) AuthenticateDeleting(ctx context.Context, given, requestID string) (session.Authenticated, error) {
+	return sessions(d).find(ctx, given, requestID)
 }
 
-func (s deletions) Request(
+func (d deletions) Request(
 	ctx context.Context, by credential.Actor, confirm string,
 ) (contract.WorkspaceDeletion, error) {
 	if confirm != by.Workspace.Name {
 		return contract.WorkspaceDeletion{}, fault.New(fault.InvalidRequest, "confirm is not the name of the workspace")
 	}
-	return contract.WorkspaceDeletion{}, s.called(ctx, "RequestDeletion "+confirm)
+	return contract.WorkspaceDeletion{}, d.called(ctx, "RequestDeletion "+confirm)
 }
 
-func (s deletions) Cancel(ctx context.Context, _ credential.Actor) (contract.WorkspaceDeletion, error) {
-	return contract.WorkspaceDeletion{}, s.called(ctx, "CancelDeletion")
+func (d deletions) Cancel(ctx context.Context, _ credential.Actor) (contract.WorkspaceDeletion, error) {
+	return contract.WorkspaceDeletion{}, d.called(ctx, "CancelDeletion")
 }
 
 // refuseDeleting refuses what Sessions does of a workspace that is being deleted.

@@ -20,11 +20,11 @@ import (
 
 type keyring struct{ *house }
 
-func (s keyring) Create(
+func (k keyring) Create(
 	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, name string, _ time.Duration,
 ) (contract.CreatedKey, error) {
-	s.commands = append(s.commands, c)
-	if err := s.called(ctx, "Create "+name); err != nil {
+	k.commands = append(k.commands, c)
+	if err := k.called(ctx, "Create "+name); err != nil {
 		return contract.CreatedKey{}, err
 	}
 	if name == "" {
@@ -33,20 +33,20 @@ func (s keyring) Create(
 	return contract.CreatedKey{APIKey: liveKey(name).Summary(), Secret: "ap_pk_preview_0123456789ABCDEF_" + strings.Repeat("s", 71)}, nil
 }
 
-func (s keyring) List(
+func (k keyring) List(
 	ctx context.Context, _ credential.Actor, which credential.Which, p cursor.Page,
 ) ([]credential.Key, string, error) {
-	if s.empty {
+	if k.empty {
 		return nil, "", nil
 	}
-	list := []credential.Key{liveKey(s.title)}
+	list := []credential.Key{liveKey(k.title)}
 	if which == credential.EndedKeys {
 		past := liveKey("Last year's server")
 		past.ExpiresAt = noon.Add(-time.Hour)
 		list = []credential.Key{endedKey(), past}
 	}
-	next, err := s.turn(p)
-	return list, next, cmp.Or(err, s.failing(ctx))
+	next, err := k.turn(p)
+	return list, next, cmp.Or(err, k.failing(ctx))
 }
 
 func liveKey(name string) credential.Key {
@@ -65,21 +65,21 @@ func endedKey() credential.Key {
 	return k
 }
 
-func (s keyring) Key(ctx context.Context, _ credential.Actor, k id.Key) (credential.Key, error) {
-	switch k {
+func (k keyring) Key(ctx context.Context, _ credential.Actor, key id.Key) (credential.Key, error) {
+	switch key {
 	case keyID:
-		return liveKey(s.title), s.failing(ctx)
+		return liveKey(k.title), k.failing(ctx)
 	case endedKeyID:
-		return endedKey(), s.failing(ctx)
+		return endedKey(), k.failing(ctx)
 	}
 	return credential.Key{}, fault.New(fault.NotFound, "no such key")
 }
 
-func (s keyring) Revoke(
-	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, k id.Key,
+func (k keyring) Revoke(
+	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, key id.Key,
 ) (contract.RevokedKey, error) {
-	s.commands = append(s.commands, c)
-	return contract.RevokedKey{}, s.called(ctx, "Revoke "+string(k))
+	k.commands = append(k.commands, c)
+	return contract.RevokedKey{}, k.called(ctx, "Revoke "+string(key))
 }
 
 type accounts struct{ numbers *limits.Limits }
@@ -96,11 +96,11 @@ func (a accounts) Policy(_ context.Context, by credential.Actor) contract.UsageP
 
 type counter struct{ *house }
 
-func (s counter) Actor(_ context.Context, w id.Workspace, subject string) error {
-	s.calling.Lock()
-	defer s.calling.Unlock()
-	s.counted = append(s.counted, string(w)+" "+subject)
-	return s.tooMany
+func (c counter) Actor(_ context.Context, w id.Workspace, subject string) error {
+	c.calling.Lock()
+	defer c.calling.Unlock()
+	c.counted = append(c.counted, string(w)+" "+subject)
+	return c.tooMany
 }
 
 // seller answers in place of what sells plans.

@@ -120,41 +120,41 @@ func newHouse() *house {
 }
 
 // called writes down that a service was used.
-func (s *house) called(ctx context.Context, what string) error {
-	s.calling.Lock()
-	s.calls = append(s.calls, what)
-	s.calling.Unlock()
-	if s.hang {
+func (h *house) called(ctx context.Context, what string) error {
+	h.calling.Lock()
+	h.calls = append(h.calls, what)
+	h.calling.Unlock()
+	if h.hang {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	return s.fail
+	return h.fail
 }
 
-func (s *house) handler() http.Handler { h, _ := s.host(); return h.Handler() }
+func (h *house) handler() http.Handler { host, _ := h.host(); return host.Handler() }
 
-func (s *house) host() (*Host, *bytes.Buffer) {
+func (h *house) host() (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	numbers := limits.Default()
 	return &Host{
 		Surface:    &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
-		Origins:    origins(s.appURL, s.contentURL),
-		Limiter:    counter{s},
+		Origins:    origins(h.appURL, h.contentURL),
+		Limiter:    counter{h},
 		Now:        func() time.Time { return noon },
-		Sessions:   sessions{s},
-		SignIns:    allSignIns{signIns{s}, takeovers{s}},
-		Account:    workspaces{steward{s}, auditor{s}, accounts{&numbers}},
-		Keys:       keyring{s},
-		Artifacts:  kept{artifacts{s}, shelf{s}},
-		Viewers:    Viewers{Views: shown{resolver(opens), views{s}}, Live: &fakeLive{}, Comparisons: compared{s}},
-		Links:      doorkeeper{s},
-		Workspaces: Workspaces{Billing: seller{s}, Deletions: deletions{s}, Exports: exporters{s}},
+		Sessions:   sessions{h},
+		SignIns:    allSignIns{signIns{h}, takeovers{h}},
+		Account:    workspaces{steward{h}, auditor{h}, accounts{&numbers}},
+		Keys:       keyring{h},
+		Artifacts:  kept{artifacts{h}, shelf{h}},
+		Viewers:    Viewers{Views: shown{resolver(opens), views{h}}, Live: &fakeLive{}, Comparisons: compared{h}},
+		Links:      doorkeeper{h},
+		Workspaces: Workspaces{Billing: seller{h}, Deletions: deletions{h}, Exports: exporters{h}},
 		Admissions: Admissions{
-			Agents: allAgents{agents{s}, delegations{s}},
-			Apps:   clients{apps{s}, devices{s}},
-			Claims: claims{s},
+			Agents: allAgents{agents{h}, delegations{h}},
+			Apps:   clients{apps{h}, devices{h}},
+			Claims: claims{h},
 		},
-		Operators: Operators{bolts{s}, inbox{s}, findings{s}, logbook{s}, gate{s}, grantor{s}, &numbers},
+		Operators: Operators{bolts{h}, inbox{h}, findings{h}, logbook{h}, gate{h}, grantor{h}, &numbers},
 	}, &lines
 }
 

@@ -106,8 +106,8 @@ func TestTheStripOfRevisionsLooksRight(t *testing.T) {
 	p.Clean()
 }
 
-// TestAPhoneIsTheArtifactsFirst: the artifact begins in the first quarter of the screen, and steps between revisions come
-// with the second one.
+// TestAPhoneIsTheArtifactsFirst: the artifact begins in the first quarter of the screen, and steps between revisions
+// come with the second one.
 func TestAPhoneIsTheArtifactsFirst(t *testing.T) {
 	g, p := open(t), browser.Open(t)
 	p.Viewport(320, 700)

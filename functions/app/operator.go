@@ -165,6 +165,6 @@ func stale(r *http.Request) error {
 }
 
 // console is what operators' pages have around them; here is the section on show.
-func (v browserSession) console(here string) pages.Console {
-	return pages.Console{Email: v.Member.Email, Here: here}
+func (s browserSession) console(here string) pages.Console {
+	return pages.Console{Email: s.Member.Email, Here: here}
 }

@@ -280,7 +280,8 @@ func TestALinkOpensWithoutScripts(t *testing.T) {
 	}
 }
 
-// TestPagesWithoutScriptsLook shows what a browser without scripts gets in one that has some, because pictures need them.
+// TestPagesWithoutScriptsLook shows what a browser without scripts gets in one that has some, because pictures need
+// them.
 func TestPagesWithoutScriptsLook(t *testing.T) {
 	g, p := open(t), browser.Open(t)
 	p.Media("prefers-reduced-motion", "reduce")

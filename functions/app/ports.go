@@ -71,7 +71,8 @@ type Takeovers interface {
 
 // ConnectedProviders vouch for persons whose agents they may let in. not_found: there is none.
 type ConnectedProviders interface {
-	// LinkedProviders is one page of them, newest first; invalid_cursor for a cursor that is a day old or of another workspace.
+	// LinkedProviders is one page of them, newest first; invalid_cursor for a cursor that is a day old or of another
+	// workspace.
 	LinkedProviders(
 		ctx context.Context, by credential.Actor, p cursor.Page,
 	) (_ []delegation.Delegation, next string, _ error)

@@ -12,8 +12,8 @@ import (
 )
 
 // program serves a file of a program of others, which pages of files load on the content origin. Its path names the
-// version, so browsers keep it for ever. Scripts are packed here, because no gateway packs them, and the largest are near
-// what a function may answer; fonts are packed already.
+// version, so browsers keep it for ever. Scripts are packed here, because no gateway packs them, and the largest are
+// near what a function may answer; fonts are packed already.
 func (h *Host) program(w http.ResponseWriter, r *http.Request) error {
 	name, ok := script.Find(r.PathValue("program"), r.PathValue("file"))
 	if !ok || h.Programs == nil {

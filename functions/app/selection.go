@@ -162,7 +162,8 @@ func (h *Host) findAll(ctx context.Context, v browserSession, chosen []id.Artifa
 	return slices.DeleteFunc(found, func(a *artifact.Artifact) bool { return a == nil }), err
 }
 
-// changeSelected changes artifacts, each by a command of its own, and says what happened to each. The form has one name for all of them; sent again, it finds what was done.
+// changeSelected changes artifacts, each by a command of its own, and says what happened to each. The form has one name
+// for all of them; sent again, it finds what was done.
 func (h *Host) changeSelected(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	form, err := readForm(r)
 	if err != nil {

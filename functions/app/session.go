@@ -109,11 +109,11 @@ type bufferedResponse struct {
 	body   bytes.Buffer
 }
 
-func (s *bufferedResponse) Header() http.Header { return s.header }
+func (r *bufferedResponse) Header() http.Header { return r.header }
 
-func (s *bufferedResponse) WriteHeader(status int) { s.status = status }
+func (r *bufferedResponse) WriteHeader(status int) { r.status = status }
 
-func (s *bufferedResponse) Write(b []byte) (int, error) { return s.body.Write(b) }
+func (r *bufferedResponse) Write(b []byte) (int, error) { return r.body.Write(b) }
 
 // needs lets members with a right through.
 func needs(s credential.Scope, handle memberHandler) memberHandler {
@@ -203,21 +203,21 @@ func (h *Host) visitorBy(
 
 // reach is what an app may do for the member: our own clients act with all their rights, others with those that they
 // asked for.
-func (v browserSession) reach(c id.Client, asked []credential.Scope) []credential.Scope {
+func (s browserSession) reach(c id.Client, asked []credential.Scope) []credential.Scope {
 	if c == oauth.CLI || c == oauth.Dashboard {
-		return v.Actor.Scopes
+		return s.Actor.Scopes
 	}
 	return asked
 }
 
 // layout is what a member's pages have around them; here is the section on show.
-func (v browserSession) layout(here string) pages.Layout {
+func (s browserSession) layout(here string) pages.Layout {
 	return pages.Layout{
-		Workspace: v.Actor.Workspace.Name,
-		Email:     v.Member.Email,
+		Workspace: s.Actor.Workspace.Name,
+		Email:     s.Member.Email,
 		Here:      here,
-		Sells:     v.sells,
-		Operates:  !v.Actor.Operator.IsZero(),
+		Sells:     s.sells,
+		Operates:  !s.Actor.Operator.IsZero(),
 	}
 }
 

@@ -51,19 +51,19 @@ func (s settingsStore) UpdateSettings(ctx context.Context, f account.SettingsUpd
 // auditor answers in place of the record.
 type auditor struct{ *house }
 
-func (s auditor) Story(
+func (a auditor) Story(
 	ctx context.Context, _ credential.Actor, p account.Page,
 ) ([]event.Event, string, error) {
-	if err := s.called(ctx, "Audit "+p.Cursor); err != nil || s.empty {
-		return nil, s.nextPage(), err
+	if err := a.called(ctx, "Audit "+p.Cursor); err != nil || a.empty {
+		return nil, a.nextPage(), err
 	}
 	if p.Cursor == "stale" {
 		return nil, "", fault.NewCode(fault.InvalidCursor)
 	}
-	row := func(a event.Action, by event.Actor, kind, target, detail string) event.Event {
+	row := func(action event.Action, by event.Actor, kind, target, detail string) event.Event {
 		return event.Event{
 			At:        noon,
-			Action:    a,
+			Action:    action,
 			Actor:     by,
 			Target:    event.Target{Type: kind, ID: target},
 			Detail:    detail,
@@ -73,18 +73,18 @@ func (s auditor) Story(
 	published := row(event.ArtifactPublished, event.ByKey(keyID), event.OnRevision, oldID, "Tides: high and low")
 	published.Artifact, published.Number = artifactID, 3
 	return []event.Event{
-		row(event.ArtifactRenamed, event.ByMember(memberID), event.OnArtifact, artifactID, s.title),
+		row(event.ArtifactRenamed, event.ByMember(memberID), event.OnArtifact, artifactID, a.title),
 		published,
 		row(event.SettingsUpdated, event.ByMember("mem_01J8Z0T7Q1W2E3R4T5Y6V7X8ZA"), event.OnWorkspace, string(homeID),
 			"name is now \"Harbour\""),
 		row("something.newer", event.ByKey("key_01J8Z0T7Q1W2E3R4T5Y6V7X8ZB"), "something", "new", ""),
 		row(event.DelegationCreated, event.BySystem(), event.OnDelegation, "d", "claude.example"),
-		row(event.KeyCreated, event.ByMember(memberID), event.OnKey, keyID, s.title),
+		row(event.KeyCreated, event.ByMember(memberID), event.OnKey, keyID, a.title),
 	}, "next+cursor", nil
 }
 
-func (s auditor) nextPage() string {
-	if !s.more {
+func (a auditor) nextPage() string {
+	if !a.more {
 		return ""
 	}
 	return "next+cursor"

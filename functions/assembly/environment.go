@@ -21,10 +21,10 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// FromEnvironment reads the configuration of a function: the settings that shared/platform/env names, and the key rings that
-// are named among them. Needs are the settings without which the host cannot serve. Everything that is missing or wrong comes
-// in one error. Region and credentials are those that Lambda gives to a function; the SDK's own search for others would
-// be a tenth of each binary.
+// FromEnvironment reads the configuration of a function: the settings that shared/platform/env names, and the key rings
+// that are named among them. Needs are the settings without which the host cannot serve. Everything that is missing or
+// wrong comes in one error. Region and credentials are those that Lambda gives to a function; the SDK's own search for
+// others would be a tenth of each binary.
 func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...string) (Config, error) {
 	c := Config{
 		Environment: credential.Environment(getenv(env.Environment)),

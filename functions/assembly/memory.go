@@ -7,8 +7,8 @@ import (
 
 // What the process may use of the memory that it has. A host allocates about 100 KB for a request and keeps next to
 // nothing beside its cache, so that with Go's own 100 percent a fifth of its CPU time is garbage collection. At 400
-// percent the heap of a host without a cache stays below 30 MB. With a full cache the heap grows to the limit, where the
-// collector works as often as it takes to stay there.
+// percent the heap of a host without a cache stays below 30 MB. With a full cache the heap grows to the limit, where
+// the collector works as often as it takes to stay there.
 const (
 	heapGrowth  = 400 // percent
 	memoryShare = 80  // percent of the memory of a function

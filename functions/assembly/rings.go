@@ -11,8 +11,8 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// LocalRings reads the key rings of one machine, or makes them where there are none yet; a set that is older than one of
-// the rings gets that one. Losing rings would end every credential and URL, so a file that cannot be read is never
+// LocalRings reads the key rings of one machine, or makes them where there are none yet; a set that is older than one
+// of the rings gets that one. Losing rings would end every credential and URL, so a file that cannot be read is never
 // replaced.
 func LocalRings(file string) (keyring.Set, error) {
 	data, err := os.ReadFile(file)
@@ -83,7 +83,8 @@ func writeRings(file string, admit func([]byte) error, change func(*keyring.Set)
 	return set, nil
 }
 
-// lockFolder waits until no other process changes the rings in a folder. The lock ends with the process and leaves no file.
+// lockFolder waits until no other process changes the rings in a folder. The lock ends with the process and leaves no
+// file.
 func lockFolder(path string) (unlock func(), err error) {
 	folder, err := os.Open(path)
 	if err != nil {
@@ -101,7 +102,8 @@ func lockFolder(path string) (unlock func(), err error) {
 	return func() { folder.Close() }, nil
 }
 
-// replaceFile writes a file of mode 0600 beside the old one and puts it in its place, also if the machine dies meanwhile.
+// replaceFile writes a file of mode 0600 beside the old one and puts it in its place, also if the machine dies
+// meanwhile.
 func replaceFile(file string, data []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(file), ".rings-*")
 	if err != nil {

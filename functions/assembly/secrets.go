@@ -25,8 +25,8 @@ var ringNames = map[string]string{
 	env.AssertionRing: "assertion",
 }
 
-// namedRings fetches the rings that the environment names, in parallel: every start waits for them. All that are wrong are
-// named.
+// namedRings fetches the rings that the environment names, in parallel: every start waits for them. All that are wrong
+// are named.
 func namedRings(ctx context.Context, cfg aws.Config, getenv func(string) string) (keyring.Set, error) {
 	names := slices.Sorted(maps.Keys(ringNames))
 	production := getenv(env.Environment) == string(credential.Production)

@@ -16,8 +16,9 @@ import (
 	"vitrine/shared/platform/token"
 )
 
-// Services are what the hosts of a deployment are made of. Their methods make what more than one host needs; the package
-// of each host makes the rest of Stores and Blobs, so that its function links nothing else and holds no other key.
+// Services are what the hosts of a deployment are made of. Their methods make what more than one host needs; the
+// package of each host makes the rest of Stores and Blobs, so that its function links nothing else and holds no other
+// key.
 type Services struct {
 	Config Config
 	Stores dynamo.Stores

@@ -29,19 +29,19 @@ func newBundleEnv(t *testing.T) *env {
 }
 
 // bundle asks for the bundle with a new token.
-func (s *env) bundle(method string, headers ...string) *httptest.ResponseRecorder {
-	s.T.Helper()
-	text, err := s.Bundles.Mint(s.Claims)
+func (e *env) bundle(method string, headers ...string) *httptest.ResponseRecorder {
+	e.T.Helper()
+	text, err := e.Bundles.Mint(e.Claims)
 	if err != nil {
-		s.T.Fatal(err)
+		e.T.Fatal(err)
 	}
-	return s.Ask(method, "/b/"+text, headers...)
+	return e.Ask(method, "/b/"+text, headers...)
 }
 
 // servesArchive asks for the archive of an env as it is asked for it, with GET and with HEAD.
-func (s *env) servesArchive(name string, ask func(method string) *httptest.ResponseRecorder) {
-	s.T.Helper()
-	digest := tree.DigestOf(s.Archive)
+func (e *env) servesArchive(name string, ask func(method string) *httptest.ResponseRecorder) {
+	e.T.Helper()
+	digest := tree.DigestOf(e.Archive)
 	for _, method := range []string{"GET", "HEAD"} {
 		w := ask(method)
 		for name, want := range map[string]string{
@@ -56,11 +56,11 @@ func (s *env) servesArchive(name string, ask func(method string) *httptest.Respo
 			"X-Frame-Options":        "DENY",
 		} {
 			if got := w.Header().Get(name); got != want {
-				s.T.Errorf("%s %s: %q, want %q", method, name, got, want)
+				e.T.Errorf("%s %s: %q, want %q", method, name, got, want)
 			}
 		}
-		if want := map[string]string{"GET": s.Archive}[method]; w.Code != 200 || w.Body.String() != want {
-			s.T.Errorf("%s: %d %q", method, w.Code, w.Body)
+		if want := map[string]string{"GET": e.Archive}[method]; w.Code != 200 || w.Body.String() != want {
+			e.T.Errorf("%s: %d %q", method, w.Code, w.Body)
 		}
 	}
 }

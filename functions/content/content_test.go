@@ -33,30 +33,30 @@ func newEnv(t testing.TB, files ...string) *env {
 }
 
 // serve replaces the host by one with these origins.
-func (s *env) serve(contentOrigin, app string) {
-	s.T.Helper()
-	s.host = host.Host{
+func (e *env) serve(contentOrigin, app string) {
+	e.T.Helper()
+	e.host = host.Host{
 		Surface: &web.Server{
 			Title:  "Vitrine content",
 			Origin: contentOrigin,
-			Pace:   s.Numbers.Pace,
-			Log:    s.Logger(),
+			Pace:   e.Numbers.Pace,
+			Log:    e.Logger(),
 		},
-		Reader:  s.Reader(contentOrigin),
+		Reader:  e.Reader(contentOrigin),
 		Origins: address.Origins{Content: contentOrigin, App: app},
 	}
-	s.Handler = s.host.Handler()
+	e.Handler = e.host.Handler()
 }
 
 // get reads a path with a new token; headers come in pairs.
-func (s *env) get(path string, headers ...string) *httptest.ResponseRecorder {
-	s.T.Helper()
-	return s.Ask("GET", "/v/"+s.Token()+"/"+path, headers...)
+func (e *env) get(path string, headers ...string) *httptest.ResponseRecorder {
+	e.T.Helper()
+	return e.Ask("GET", "/v/"+e.Token()+"/"+path, headers...)
 }
 
-func (s *env) head(path string, headers ...string) *httptest.ResponseRecorder {
-	s.T.Helper()
-	return s.Ask("HEAD", "/v/"+s.Token()+"/"+path, headers...)
+func (e *env) head(path string, headers ...string) *httptest.ResponseRecorder {
+	e.T.Helper()
+	return e.Ask("HEAD", "/v/"+e.Token()+"/"+path, headers...)
 }
 
 var frame = reading.InFrame

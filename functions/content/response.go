@@ -51,32 +51,32 @@ func (h *Host) fileResponse(f content.File, r *http.Request) fileResponse {
 }
 
 // tag returns the ETag of the body: it depends on revision, path, policy and tail.
-func (e fileResponse) tag() string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{string(e.Revision), e.Path, e.policy, e.tail}, "\x00")))
+func (f fileResponse) tag() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{string(f.Revision), f.Path, f.policy, f.tail}, "\x00")))
 	return `"` + hex.EncodeToString(sum[:]) + `"`
 }
 
-func (e fileResponse) length() int64 { return e.Size + int64(len(e.tail)) }
+func (f fileResponse) length() int64 { return f.Size + int64(len(f.tail)) }
 
 // describe sets the headers that 200, 206, 304 and 416 share.
-func (e fileResponse) describe(h http.Header) {
-	h.Set("ETag", e.etag)
-	h.Set("Cache-Control", cacheControl(e.MaxAge))
-	h.Set("Content-Type", e.kind.ContentType)
-	h.Set("Content-Security-Policy", e.policy)
-	if e.framed {
+func (f fileResponse) describe(h http.Header) {
+	h.Set("ETag", f.etag)
+	h.Set("Cache-Control", cacheControl(f.MaxAge))
+	h.Set("Content-Type", f.kind.ContentType)
+	h.Set("Content-Security-Policy", f.policy)
+	if f.framed {
 		h.Del("X-Frame-Options") // because it cannot name an origin; frame-ancestors names the app's
 	}
-	if e.kind.Attachment {
-		h.Set("Content-Disposition", disposition(e.Path))
+	if f.kind.Attachment {
+		h.Set("Content-Disposition", disposition(f.Path))
 	}
-	if e.Bundle { // RFC 9530: of the whole archive, whichever part of it follows
-		h.Set("Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(e.SHA256[:])+":")
+	if f.Bundle { // RFC 9530: of the whole archive, whichever part of it follows
+		h.Set("Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(f.SHA256[:])+":")
 	}
-	if e.NoIndex {
+	if f.NoIndex {
 		h.Set("X-Robots-Tag", "noindex, nofollow")
 	}
-	if e.tail == "" {
+	if f.tail == "" {
 		h.Set("Accept-Ranges", "bytes")
 	} else {
 		h.Set("Accept-Ranges", "none")
@@ -93,16 +93,16 @@ func cacheControl(maxAge time.Duration) string {
 
 // requested returns the part of the body that the client wants. Only whole bodies have parts, only GET requests them,
 // and only if If-Range names the current body.
-func (e fileResponse) requested(r *http.Request) part {
-	whole := part{size: e.Size}
+func (f fileResponse) requested(r *http.Request) part {
+	whole := part{size: f.Size}
 	header := r.Header.Values("Range")
-	if r.Method != http.MethodGet || e.tail != "" || len(header) != 1 {
+	if r.Method != http.MethodGet || f.tail != "" || len(header) != 1 {
 		return whole
 	}
-	if condition := r.Header.Values("If-Range"); len(condition) > 0 && (len(condition) > 1 || condition[0] != e.etag) {
+	if condition := r.Header.Values("If-Range"); len(condition) > 0 && (len(condition) > 1 || condition[0] != f.etag) {
 		return whole
 	}
-	return partOf(header[0], e.Size)
+	return partOf(header[0], f.Size)
 }
 
 // disposition makes a browser save the file under its own name.

@@ -92,11 +92,11 @@ func (h *Host) open(r *http.Request, e fileResponse, p part) (io.ReadCloser, err
 }
 
 // send writes the response. After the status is written, a failure can only cut the connection.
-func (e fileResponse) send(w http.ResponseWriter, r *http.Request, p part, body io.Reader) {
-	status, length := http.StatusOK, e.length()
+func (f fileResponse) send(w http.ResponseWriter, r *http.Request, p part, body io.Reader) {
+	status, length := http.StatusOK, f.length()
 	if p.partial {
 		status, length = http.StatusPartialContent, p.size
-		w.Header().Set("Content-Range", p.contentRange(e.Size))
+		w.Header().Set("Content-Range", p.contentRange(f.Size))
 	}
 	w.Header().Set("Content-Length", strconv.FormatInt(length, 10))
 	w.WriteHeader(status)
@@ -106,7 +106,7 @@ func (e fileResponse) send(w http.ResponseWriter, r *http.Request, p part, body 
 	if err := transfer(w, body, p.size); err != nil {
 		web.Abort(r.Context(), err)
 	}
-	io.WriteString(w, e.tail)
+	io.WriteString(w, f.tail)
 }
 
 const chunk = 64 << 10 // buffer of one request, in bytes

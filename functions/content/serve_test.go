@@ -178,8 +178,8 @@ func (b *breaking) Read(p []byte) (int, error) {
 func (b *breaking) Close() error { return nil }
 
 // listen serves the host over TCP, where responses can break off.
-func (s *env) listen(t testing.TB) *httptest.Server {
-	server := httptest.NewUnstartedServer(s.Handler)
+func (e *env) listen(t testing.TB) *httptest.Server {
+	server := httptest.NewUnstartedServer(e.Handler)
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Start()
 	t.Cleanup(server.Close)
@@ -242,10 +242,10 @@ type sink struct {
 	bytes  int64
 }
 
-func (w *sink) Header() http.Header { return w.header }
-func (w *sink) WriteHeader(s int)   { w.status = s }
-func (w *sink) Write(b []byte) (int, error) {
-	w.bytes += int64(len(b))
+func (s *sink) Header() http.Header    { return s.header }
+func (s *sink) WriteHeader(status int) { s.status = status }
+func (s *sink) Write(b []byte) (int, error) {
+	s.bytes += int64(len(b))
 	return len(b), nil
 }
 
@@ -336,9 +336,9 @@ func goOn(left time.Duration) func(*env) {
 }
 
 // link makes the token one of an access link.
-func (s *env) link() {
-	s.Claims.Link = id.NewPublic()
-	s.State.Link = &link.Link{Public: s.Claims.Link, Artifact: s.Claims.Artifact, CreatedAt: s.Now}
+func (e *env) link() {
+	e.Claims.Link = id.NewPublic()
+	e.State.Link = &link.Link{Public: e.Claims.Link, Artifact: e.Claims.Artifact, CreatedAt: e.Now}
 }
 
 func TestAPageInMemoryStaysAsItWasPublished(t *testing.T) {

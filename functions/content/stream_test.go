@@ -37,16 +37,16 @@ func newLargeEnv(t testing.TB) *env {
 }
 
 // open starts n responses in a bubble and returns while they are in progress. end finishes them.
-func (s *env) open(n int) (end func()) {
+func (e *env) open(n int) (end func()) {
 	release := make(chan struct{})
 	var wait sync.WaitGroup
-	whole := s.Body
-	s.Body = func(size int64) io.ReadCloser { return &held{whole(size), release} }
+	whole := e.Body
+	e.Body = func(size int64) io.ReadCloser { return &held{whole(size), release} }
 	for range n {
-		wait.Go(func() { s.get("large.bin") })
+		wait.Go(func() { e.get("large.bin") })
 	}
 	synctest.Wait()
-	s.Body = whole
+	e.Body = whole
 	return func() {
 		close(release)
 		wait.Wait()

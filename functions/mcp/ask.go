@@ -37,9 +37,9 @@ func (q *question) result() *mcp.CallToolResult {
 	}
 }
 
-// confirm returns the question that has to be answered before a tool goes on, nil if it may. Clients that cannot ask get
-// none: their annotations of the tool say what it does. Faults: forbidden if the person said no, invalid_request for an
-// answer to another question or one that came too late.
+// confirm returns the question that has to be answered before a tool goes on, nil if it may. Clients that cannot ask
+// get none: their annotations of the tool say what it does. Faults: forbidden if the person said no, invalid_request
+// for an answer to another question or one that came too late.
 func (h *Host) confirm(c *call, words string) (*question, error) {
 	if !canAsk(c.asked) {
 		return nil, nil

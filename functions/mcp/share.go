@@ -85,8 +85,8 @@ func (h *Host) createRevisionLink() *tool {
 // again marks the key of a link that replaces one that was revoked after the first call.
 const again = ":r"
 
-// revisionLink makes a link and its URL. The repetition of a call names the link that the first one made, which may have
-// been revoked since; then it makes another one.
+// revisionLink makes a link and its URL. The repetition of a call names the link that the first one made, which may
+// have been revoked since; then it makes another one.
 func (h *Host) revisionLink(ctx context.Context, c *call, in revisionLinkInput) (string, error) {
 	t := c.target(in.Artifact)
 	asked := sharing.Request{Kind: link.Revision, Revision: in.Revision}

@@ -70,14 +70,14 @@ func (h *Host) prepareUpload() *tool {
 }
 
 // session is the request for an upload session. A revision replaces all files of the artifact.
-func (in prepareInput) session() contract.CreateSession {
+func (p prepareInput) session() contract.CreateSession {
 	s := contract.CreateSession{
-		ArtifactID: in.Artifact,
-		Title:      in.Title,
-		Entrypoint: cmp.Or(in.Entrypoint, entrypointOf(in.Files)),
-		Files:      make([]contract.DeclaredFile, len(in.Files)),
+		ArtifactID: p.Artifact,
+		Title:      p.Title,
+		Entrypoint: cmp.Or(p.Entrypoint, entrypointOf(p.Files)),
+		Files:      make([]contract.DeclaredFile, len(p.Files)),
 	}
-	for i, f := range in.Files {
+	for i, f := range p.Files {
 		s.Files[i] = contract.DeclaredFile{Path: f.Path, SizeBytes: f.Size, SHA256: f.SHA256}
 	}
 	return s

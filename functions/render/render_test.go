@@ -282,7 +282,8 @@ onmessage = ({data}) => { document.querySelector("iframe").style.height = data.h
 var plan = "# Plan\n\n- [x] done\n- [ ] open\n\n```mermaid\nflowchart LR\nA --> B --> C --> D --> E --> F --> G\n```\n\n" +
 	"[On](#the-end)\n\n" + strings.Repeat("|a|b|c|d|\n|-|-|-|-|\n|aaaaaaaa|bbbbbbbb|cccccccc|dddddddd|\n\n", 20) + "## The end\n"
 
-// TestAPageInAFrameIsAsTallAsItSays: on a phone the page around the frame scrolls, and nothing in the frame but sideways.
+// TestAPageInAFrameIsAsTallAsItSays: on a phone the page around the frame scrolls, and nothing in the frame but
+// sideways.
 func TestAPageInAFrameIsAsTallAsItSays(t *testing.T) {
 	e := newEnv(t, specimens(t)...)
 	e.Add("plan.md", plan)

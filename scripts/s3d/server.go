@@ -146,9 +146,9 @@ type asOwner struct {
 	access string
 }
 
-func (c asOwner) Value(key any) any {
+func (o asOwner) Value(key any) any {
 	if key == "bucket-owner" {
-		return auth.Account{Access: c.access}
+		return auth.Account{Access: o.access}
 	}
-	return c.Context.Value(key)
+	return o.Context.Value(key)
 }

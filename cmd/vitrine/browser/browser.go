@@ -21,16 +21,16 @@ type Environment struct {
 // Command returns the command that opens an http or https address. It returns nil without a terminal and in CI, where
 // a browser would not be seen. $BROWSER is a list of commands as xdg-open reads it: separated by colons, %s for the
 // address.
-func (s Environment) Command(address string) []string {
-	if !s.Terminal || s.Env("CI") != "" {
+func (e Environment) Command(address string) []string {
+	if !e.Terminal || e.Env("CI") != "" {
 		return nil
 	}
-	for _, candidate := range s.candidates() {
+	for _, candidate := range e.candidates() {
 		command := strings.Fields(candidate)
 		if len(command) == 0 {
 			continue
 		}
-		if _, err := s.LookPath(command[0]); err == nil {
+		if _, err := e.LookPath(command[0]); err == nil {
 			return place(command, address)
 		}
 	}
@@ -38,14 +38,14 @@ func (s Environment) Command(address string) []string {
 }
 
 // candidates returns the commands to try; the first that exists is used.
-func (s Environment) candidates() []string {
-	command := s.Env("BROWSER")
+func (e Environment) candidates() []string {
+	command := e.Env("BROWSER")
 	switch {
-	case s.OS == "windows":
+	case e.OS == "windows":
 		return []string{command, "rundll32 url.dll,FileProtocolHandler"}
-	case s.OS == "darwin":
+	case e.OS == "darwin":
 		return append(strings.Split(command, ":"), "open")
-	case s.Env("DISPLAY") == "" && s.Env("WAYLAND_DISPLAY") == "":
+	case e.Env("DISPLAY") == "" && e.Env("WAYLAND_DISPLAY") == "":
 		return strings.Split(command, ":") // $BROWSER may work where the system's own commands do not
 	}
 	return append(strings.Split(command, ":"), "xdg-open")
@@ -65,8 +65,8 @@ func place(command []string, address string) []string {
 }
 
 // Open starts the browser and does not wait for it. Its output is discarded.
-func (s Environment) Open(address string) error {
-	command := s.Command(address)
+func (e Environment) Open(address string) error {
+	command := e.Command(address)
 	if command == nil {
 		return errNone
 	}

@@ -146,13 +146,13 @@ type transport struct {
 }
 
 // RoundTrip reads the whole response, so that a truncated one is a network error to every reader.
-func (c transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := c.caller.encrypted(r.URL.String()); err != nil {
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := t.caller.encrypted(r.URL.String()); err != nil {
 		return nil, err
 	}
-	r = r.Clone(c.ctx)
-	c.caller.setHeaders(r)
-	resp, err := c.caller.HTTP.Do(r)
+	r = r.Clone(t.ctx)
+	t.caller.setHeaders(r)
+	resp, err := t.caller.HTTP.Do(r)
 	if err != nil {
 		return nil, err
 	}

@@ -83,46 +83,46 @@ type bundleDownload struct {
 const stallTime = time.Minute
 
 // attempt asks for what is missing and stores what arrives.
-func (w *bundleDownload) attempt(ctx context.Context) error {
+func (d *bundleDownload) attempt(ctx context.Context) error {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stalled := time.AfterFunc(stallTime, cancel)
 	defer stalled.Stop()
-	req, from, err := w.request(within)
+	req, from, err := d.request(within)
 	if err != nil {
 		return unwrapURLError(err)
 	}
-	resp, err := w.caller.HTTP.Do(req)
+	resp, err := d.caller.HTTP.Do(req)
 	if err != nil {
-		return w.lost(ctx, within, err)
+		return d.lost(ctx, within, err)
 	}
 	defer resp.Body.Close()
-	if from, err = w.begin(resp, from); err != nil {
+	if from, err = d.begin(resp, from); err != nil {
 		return err
 	}
-	out := &sink{to: &arrival{download: w, at: from, progress: func() { stalled.Reset(stallTime) }}}
-	n, err := io.Copy(out, io.LimitReader(resp.Body, w.total-from+1))
+	out := &sink{to: &arrival{download: d, at: from, progress: func() { stalled.Reset(stallTime) }}}
+	n, err := io.Copy(out, io.LimitReader(resp.Body, d.total-from+1))
 	switch {
 	case out.failed != nil:
 		return out.failed
 	case err != nil:
-		return w.lost(ctx, within, err)
-	case from+n != w.total:
-		return w.caller.badResponse(w.bundle.URL, "the zip is longer or shorter than announced")
+		return d.lost(ctx, within, err)
+	case from+n != d.total:
+		return d.caller.badResponse(d.bundle.URL, "the zip is longer or shorter than announced")
 	}
 	return nil
 }
 
 // request asks for the archive, or for what is missing of it. The last byte that is kept is asked for again, so that a
 // whole archive is answered with its digest instead of 416.
-func (w *bundleDownload) request(ctx context.Context) (req *http.Request, from int64, err error) {
-	req, err = http.NewRequestWithContext(ctx, http.MethodGet, w.bundle.URL, nil)
+func (d *bundleDownload) request(ctx context.Context) (req *http.Request, from int64, err error) {
+	req, err = http.NewRequestWithContext(ctx, http.MethodGet, d.bundle.URL, nil)
 	if err != nil {
 		return nil, 0, err
 	}
-	w.caller.setHeaders(req)
+	d.caller.setHeaders(req)
 	req.Header.Set("Accept", "*/*")
-	if kept, tag := w.to.Kept(); kept > 1 && isStrong(tag) {
+	if kept, tag := d.to.Kept(); kept > 1 && isStrong(tag) {
 		from = kept - 1
 		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", from))
 		req.Header.Set("If-Range", tag)
@@ -136,43 +136,43 @@ func isStrong(tag string) bool {
 }
 
 // lost returns the failure of a broken connection. One without progress was cancelled by its timer, not by the person.
-func (w *bundleDownload) lost(ctx, within context.Context, err error) error {
+func (d *bundleDownload) lost(ctx, within context.Context, err error) error {
 	if within.Err() != nil && ctx.Err() == nil {
 		err = os.ErrDeadlineExceeded
 	}
-	return w.caller.unreachable(ctx, w.bundle.URL, err)
+	return d.caller.unreachable(ctx, d.bundle.URL, err)
 }
 
 // begin checks the head of an answer, and returns at which byte its body begins.
-func (w *bundleDownload) begin(resp *http.Response, asked int64) (from int64, err error) {
-	kept, tag := w.to.Kept()
+func (d *bundleDownload) begin(resp *http.Response, asked int64) (from int64, err error) {
+	kept, tag := d.to.Kept()
 	switch {
 	case resp.StatusCode == http.StatusOK:
-		w.total = resp.ContentLength
+		d.total = resp.ContentLength
 	case resp.StatusCode == http.StatusPartialContent && asked > 0:
 		from = asked
-		n, err := fmt.Sscanf(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", asked)+"%d/%d", new(int64), &w.total)
-		if n != 2 || err != nil || w.total < kept || resp.Header.Get("ETag") != tag {
-			return 0, w.caller.badResponse(w.bundle.URL, "it sent another part of the zip than was asked for")
+		n, err := fmt.Sscanf(resp.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", asked)+"%d/%d", new(int64), &d.total)
+		if n != 2 || err != nil || d.total < kept || resp.Header.Get("ETag") != tag {
+			return 0, d.caller.badResponse(d.bundle.URL, "it sent another part of the zip than was asked for")
 		}
 	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable && asked > 0:
-		w.to.Discard()
+		d.to.Discard()
 		f := failure.New(failure.Server, failure.BadResponse, "what was kept of the zip is longer than the zip").
 			Advise("Run the command again; it starts from the beginning.")
-		f.RequestID, f.Transient = w.caller.RequestID, true
+		f.RequestID, f.Transient = d.caller.RequestID, true
 		return 0, f
 	default:
 		text, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // without the text, the status alone is enough
-		return 0, w.caller.refused(call{about: aboutFile}, resp, text)
+		return 0, d.caller.refused(call{about: aboutFile}, resp, text)
 	}
-	w.digest = reprDigest(resp.Header)
+	d.digest = reprDigest(resp.Header)
 	switch {
-	case w.total < 0 || w.bundle.SizeBytes > 0 && w.total != w.bundle.SizeBytes:
-		return 0, w.caller.badResponse(w.bundle.URL, "the zip has another size than announced")
-	case w.digest == nil:
-		return 0, w.caller.badResponse(w.bundle.URL, "it does not state the SHA-256 of the zip")
+	case d.total < 0 || d.bundle.SizeBytes > 0 && d.total != d.bundle.SizeBytes:
+		return 0, d.caller.badResponse(d.bundle.URL, "the zip has another size than announced")
+	case d.digest == nil:
+		return 0, d.caller.badResponse(d.bundle.URL, "it does not state the SHA-256 of the zip")
 	case from == 0:
-		err = w.to.Begin(resp.Header.Get("ETag"))
+		err = d.to.Begin(resp.Header.Get("ETag"))
 	}
 	return from, err
 }
@@ -206,18 +206,18 @@ func (a *arrival) Write(p []byte) (int, error) {
 
 // verify compares what is kept with the digest of the archive. Other bytes are removed, because no later attempt could
 // continue them.
-func (w *bundleDownload) verify() (Archive, error) {
-	sum, err := w.to.Sum()
+func (d *bundleDownload) verify() (Archive, error) {
+	sum, err := d.to.Sum()
 	if err != nil {
 		return Archive{}, err
 	}
-	if size, _ := w.to.Kept(); size != w.total || !bytes.Equal(sum, w.digest) {
-		w.to.Discard()
+	if size, _ := d.to.Kept(); size != d.total || !bytes.Equal(sum, d.digest) {
+		d.to.Discard()
 		f := failure.New(failure.Other, failure.BadResponse,
-			"the zip does not have the SHA-256 that %s states; it was removed", origin(w.bundle.URL)).
+			"the zip does not have the SHA-256 that %s states; it was removed", origin(d.bundle.URL)).
 			Advise("Run the command again; if it fails again, a proxy may be changing the answers.")
-		f.RequestID = w.caller.RequestID
+		f.RequestID = d.caller.RequestID
 		return Archive{}, f
 	}
-	return Archive{w.total, hex.EncodeToString(sum)}, nil
+	return Archive{d.total, hex.EncodeToString(sum)}, nil
 }

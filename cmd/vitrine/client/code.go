@@ -43,14 +43,14 @@ func (a *Authority) Begin(redirect, state string, fresh bool) *Attempt {
 
 // Finish checks the parameters of the redirect and exchanges the code. It does not retry the exchange, because the
 // server takes a repeated code for a stolen one.
-func (t *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err error) {
-	code, err := t.code(q)
+func (a *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err error) {
+	code, err := a.code(q)
 	if err != nil {
 		return Tokens{}, err
 	}
-	err = t.authority.ask(ctx, tokenTime, func(ctx context.Context) error {
-		got, err := t.config.Exchange(ctx, code, oauth2.VerifierOption(t.verifier))
-		tokens, err = t.authority.checkTokens(got, err)
+	err = a.authority.ask(ctx, tokenTime, func(ctx context.Context) error {
+		got, err := a.config.Exchange(ctx, code, oauth2.VerifierOption(a.verifier))
+		tokens, err = a.authority.checkTokens(got, err)
 		return err
 	})
 	return tokens, err
@@ -58,15 +58,15 @@ func (t *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err 
 
 // code returns the code of the redirect. It first checks that the redirect belongs to this sign-in, then that it comes
 // from our server (RFC 9207), and only then reads the result. It does not repeat the text of a foreign redirect.
-func (t *Attempt) code(q url.Values) (string, error) {
-	if !secret.Same(q["state"], t.state) {
+func (a *Attempt) code(q url.Values) (string, error) {
+	if !secret.Same(q["state"], a.state) {
 		return "", mismatch("the browser returned the response to another login")
 	}
-	if !secret.Same(q["iss"], t.authority.meta.Issuer) {
-		return "", mismatch("the browser returned a response of another server than %s", origin(t.authority.meta.Issuer))
+	if !secret.Same(q["iss"], a.authority.meta.Issuer) {
+		return "", mismatch("the browser returned a response of another server than %s", origin(a.authority.meta.Issuer))
 	}
 	if e := q.Get("error"); e != "" {
-		return "", t.authority.refusal(e, q.Get("error_description"))
+		return "", a.authority.refusal(e, q.Get("error_description"))
 	}
 	if len(q["code"]) != 1 || q.Get("code") == "" {
 		return "", mismatch("the browser returned no code")

@@ -48,36 +48,36 @@ func (a *Account) uploadFile(ctx context.Context, all *renewed, p upload, sent f
 
 // after returns the target of a file that was signed after a round, and the round of it. It asks the server if no
 // other worker has done so.
-func (all *renewed) after(ctx context.Context, round int, f File) (t contract.UploadTarget, now int, err error) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if all.round == round {
-		if err := all.renew(ctx); err != nil {
+func (r *renewed) after(ctx context.Context, round int, f File) (t contract.UploadTarget, now int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.round == round {
+		if err := r.renew(ctx); err != nil {
 			return t, round, err
 		}
 	}
-	t = all.targets[f.Path]
+	t = r.targets[f.Path]
 	if t.Status == "upload_required" {
-		err = all.account.usable(f, t)
+		err = r.account.usable(f, t)
 	} else {
-		err = all.account.caller.badResponse(all.account.Hosts.UploadURL,
+		err = r.account.caller.badResponse(r.account.Hosts.UploadURL,
 			"the upload session no longer says how to send %q", f.Path)
 	}
-	return t, all.round, err
+	return t, r.round, err
 }
 
-func (all *renewed) renew(ctx context.Context) error {
-	s, err := all.repeat(ctx)
-	if err == nil && s.UploadSessionID != all.session {
-		err = all.account.caller.badResponse(all.account.Hosts.UploadURL, "the upload session has become another one")
+func (r *renewed) renew(ctx context.Context) error {
+	s, err := r.repeat(ctx)
+	if err == nil && s.UploadSessionID != r.session {
+		err = r.account.caller.badResponse(r.account.Hosts.UploadURL, "the upload session has become another one")
 	}
 	if err != nil {
 		return err
 	}
-	all.targets = make(map[string]contract.UploadTarget, len(s.Files))
+	r.targets = make(map[string]contract.UploadTarget, len(s.Files))
 	for _, t := range s.Files {
-		all.targets[t.Path] = t
+		r.targets[t.Path] = t
 	}
-	all.round++
+	r.round++
 	return nil
 }

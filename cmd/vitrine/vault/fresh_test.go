@@ -23,16 +23,16 @@ type rotation struct {
 	refused int
 }
 
-func (o *rotation) refresh(_ context.Context, r Record) (access, next secret.Text, err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if r.RefreshToken != o.counts {
-		o.refused++
+func (r *rotation) refresh(_ context.Context, record Record) (access, next secret.Text, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if record.RefreshToken != r.counts {
+		r.refused++
 		return "", "", failure.New(failure.Auth, invalidGrant, "the refresh token was replaced")
 	}
-	o.serial++
-	o.counts = token(o.serial)
-	return secret.Text(fmt.Sprintf("access%d", o.serial)), o.counts, nil
+	r.serial++
+	r.counts = token(r.serial)
+	return secret.Text(fmt.Sprintf("access%d", r.serial)), r.counts, nil
 }
 
 func token(n int) secret.Text {

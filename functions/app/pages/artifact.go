@@ -43,21 +43,21 @@ type Warning struct {
 }
 
 // Open reports whether visitors without an account can see the artifact now, as far as is known.
-func (e ArtifactPage) Open() bool { return e.Linked || slices.ContainsFunc(e.Links, AccessLink.Live) }
+func (p ArtifactPage) Open() bool { return p.Linked || slices.ContainsFunc(p.Links, AccessLink.Live) }
 
 // Shared reports whether it has a share link that works, or would without the lock.
-func (e ArtifactPage) Shared() bool {
-	return e.Following || slices.ContainsFunc(e.Links, func(l AccessLink) bool { return l.Share && !l.Over() })
+func (p ArtifactPage) Shared() bool {
+	return p.Following || slices.ContainsFunc(p.Links, func(l AccessLink) bool { return l.Share && !l.Over() })
 }
 
 // Restorable reports whether one of its revisions can be published again.
-func (e ArtifactPage) Restorable() bool {
-	return slices.ContainsFunc(e.Revisions, func(r Revision) bool { return r.Restore != "" })
+func (p ArtifactPage) Restorable() bool {
+	return slices.ContainsFunc(p.Revisions, func(r Revision) bool { return r.Restore != "" })
 }
 
 // Closable reports whether it has links that are not over, as far as is known.
-func (e ArtifactPage) Closable() bool {
-	return e.Linked || slices.ContainsFunc(e.Links, func(l AccessLink) bool { return !l.Over() })
+func (p ArtifactPage) Closable() bool {
+	return p.Linked || slices.ContainsFunc(p.Links, func(l AccessLink) bool { return !l.Over() })
 }
 
 // Revision is a revision of an artifact.

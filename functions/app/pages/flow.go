@@ -13,7 +13,7 @@ type ArtifactSummary struct {
 }
 
 // More returns how many artifacts Titles does not name.
-func (p ArtifactSummary) More() int { return max(0, p.Count-len(p.Titles)) }
+func (s ArtifactSummary) More() int { return max(0, s.Count-len(s.Titles)) }
 
 // Claim asks for a claim token, from the fragment of a link or from the clipboard.
 type Claim struct {
@@ -45,8 +45,8 @@ type AgentRequest struct {
 	Rights                  []string
 }
 
-// Keep asks a person under whose address agents have worked which of them they keep. It has no layout, because no session
-// is open.
+// Keep asks a person under whose address agents have worked which of them they keep. It has no layout, because no
+// session is open.
 type Keep struct {
 	Email     string
 	Linked    []Linked

@@ -107,8 +107,8 @@ type Artifacts struct {
 }
 
 // Choosable reports whether something can be done to some of the items.
-func (p Artifacts) Choosable() bool {
-	return slices.ContainsFunc(p.Items, func(a Artifact) bool { return !a.Ended() })
+func (a Artifacts) Choosable() bool {
+	return slices.ContainsFunc(a.Items, func(one Artifact) bool { return !one.Ended() })
 }
 
 // Selection asks before something is done to several artifacts.

@@ -18,8 +18,8 @@ type section struct {
 }
 
 // Sections returns the navigation; nil where there is none.
-func (s Layout) Sections() []section {
-	if s.Here == "" {
+func (l Layout) Sections() []section {
+	if l.Here == "" {
 		return nil
 	}
 	all := []section{
@@ -31,14 +31,14 @@ func (s Layout) Sections() []section {
 		{Path: "/audit", Name: "Audit log"},
 		{Path: "/settings", Name: "Workspace"},
 	}
-	if s.Sells {
+	if l.Sells {
 		all = append(all, section{Path: "/billing", Name: "Billing"})
 	}
-	if s.Operates {
+	if l.Operates {
 		all = append(all, section{Path: "/admin", Name: "Operators"})
 	}
 	for i := range all {
-		all[i].Here = all[i].Path == s.Here
+		all[i].Here = all[i].Path == l.Here
 	}
 	return all
 }

@@ -74,17 +74,17 @@ type bill struct {
 }
 
 // of counts what the operations of a row asked of AWS.
-func (l bill) of(r *row) bill {
+func (b bill) of(r *row) bill {
 	called := func(names ...string) (n float64) {
 		for _, name := range names {
 			n += r.per(float64(r.used.Names[name]))
 		}
 		return n
 	}
-	l.rru, l.wru = rru.of(r), wru.of(r)
-	l.sent, l.logged = r.per(float64(r.used.Sent)), r.per(float64(r.used.Logged))
-	l.writes = l.puts + called("S3.PutObject", "S3.CopyObject", "S3.ListObjectsV2")
-	l.reads = called("S3.GetObject", "S3.HeadObject")
+	b.rru, b.wru = rru.of(r), wru.of(r)
+	b.sent, b.logged = r.per(float64(r.used.Sent)), r.per(float64(r.used.Logged))
+	b.writes = b.puts + called("S3.PutObject", "S3.CopyObject", "S3.ListObjectsV2")
+	b.reads = called("S3.GetObject", "S3.HeadObject")
 	objects, transactions := 0.0, called("DynamoDB.TransactWriteItems")
 	for name := range r.used.Names {
 		if strings.HasPrefix(name, "S3.") {
@@ -92,14 +92,14 @@ func (l bill) of(r *row) bill {
 		}
 	}
 	trips := roundTrips.of(r)
-	if l.atOnce > 0 {
+	if b.atOnce > 0 {
 		trips = calls.of(r)
 	}
 	items := max(0, trips-transactions-objects)
 	waits := items*float64(itemWait) + transactions*float64(transactionWait) + objects*float64(objectWait)
 	cpu := r.per(float64(r.used.CPU)) // by the share of a core
-	l.running = time.Duration(waits/max(1, l.atOnce) + cpu*wholeCore/l.memory)
-	return l
+	b.running = time.Duration(waits/max(1, b.atOnce) + cpu*wholeCore/b.memory)
+	return b
 }
 
 // billItem is a line of the table: dollars for one operation, and a count that is shown beside them, if there is one.
@@ -108,23 +108,23 @@ type billItem struct {
 	dollars, shown float64
 }
 
-func (l bill) items() []billItem {
+func (b bill) items() []billItem {
 	return []billItem{
-		{"API Gateway", l.rest*restRequest + l.http*httpRequest, 0},
-		{"CloudFront", l.edge*edgeRequest + l.uploaded*edgeByte, 0},
-		{"WRU", l.wru * writeUnit, l.wru},
-		{"RRU", l.rru * readUnit, l.rru},
-		{"S3: PUT, COPY, LIST", l.writes * objectWrite, l.writes},
-		{"S3: GET, HEAD", l.reads * objectRead, l.reads},
-		{"Lambda", (l.rest+l.http)*invocation + l.running.Seconds()*l.memory*gigabyteTime, 0},
-		{"Logs of the functions", l.logged * loggedByte, 0},
-		{"Transfer out", l.sent * gatewayByte, 0},
+		{"API Gateway", b.rest*restRequest + b.http*httpRequest, 0},
+		{"CloudFront", b.edge*edgeRequest + b.uploaded*edgeByte, 0},
+		{"WRU", b.wru * writeUnit, b.wru},
+		{"RRU", b.rru * readUnit, b.rru},
+		{"S3: PUT, COPY, LIST", b.writes * objectWrite, b.writes},
+		{"S3: GET, HEAD", b.reads * objectRead, b.reads},
+		{"Lambda", (b.rest+b.http)*invocation + b.running.Seconds()*b.memory*gigabyteTime, 0},
+		{"Logs of the functions", b.logged * loggedByte, 0},
+		{"Transfer out", b.sent * gatewayByte, 0},
 	}
 }
 
 // dollars is what one operation costs.
-func (l bill) dollars() (sum float64) {
-	for _, item := range l.items() {
+func (b bill) dollars() (sum float64) {
+	for _, item := range b.items() {
 		sum += item.dollars
 	}
 	return sum

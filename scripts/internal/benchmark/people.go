@@ -34,19 +34,19 @@ type browser struct {
 }
 
 // ask sends a request from a page of the app, a form if there is one.
-func (w *browser) ask(ctx context.Context, status int, method, target string, form url.Values) (wire.Answer, error) {
+func (b *browser) ask(ctx context.Context, status int, method, target string, form url.Values) (wire.Answer, error) {
 	var cookies []string
-	for name, value := range w.cookies {
+	for name, value := range b.cookies {
 		cookies = append(cookies, name+"="+value)
 	}
 	headers := []string{"Sec-Fetch-Site", "same-origin", "Cookie", strings.Join(cookies, "; ")}
 	var body any
 	if form != nil {
-		body, headers = form, append(headers, "Origin", w.app)
+		body, headers = form, append(headers, "Origin", b.app)
 	}
-	a, err := call(ctx, w.Agent, status, method, target, body, headers...)
+	a, err := call(ctx, b.Agent, status, method, target, body, headers...)
 	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
-		w.cookies[c.Name] = c.Value
+		b.cookies[c.Name] = c.Value
 	}
 	return a, err
 }

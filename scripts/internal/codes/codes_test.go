@@ -58,7 +58,8 @@ func isPackage(dir string) bool {
 	return false
 }
 
-// TestNoNoteIsNamedThatTheRepositoryLacks keeps out an R with a number, which means nothing to readers of the repository.
+// TestNoNoteIsNamedThatTheRepositoryLacks keeps out an R with a number, which means nothing to readers of the
+// repository.
 func TestNoNoteIsNamedThatTheRepositoryLacks(t *testing.T) {
 	s, err := repository()
 	if err != nil {

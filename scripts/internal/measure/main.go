@@ -1,5 +1,5 @@
-// Command measure prints figures of form for the Go code of a tree, each with its goal, or the places that count against
-// one figure.
+// Command measure prints figures of form for the Go code of a tree, each with its goal, or the places that count
+// against one figure.
 package main
 
 import (

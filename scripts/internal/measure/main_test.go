@@ -198,8 +198,8 @@ func TestNamesInCommentsAreThoseOfTheTree(t *testing.T) {
 
 import "other.example/store"
 
-// F calls helperOf and b.Open with userID as GitHub says; Store.ReadAll and store.Anything are of others, b.userID is none.
-// It was oldHelper, b.Close, OldType and ` + "`gone()`" + `; at e.g. example.com/x and in "contentType" too.
+// F calls helperOf and b.Open with userID as GitHub says; Store.ReadAll and store.Anything are of others, b.userID is
+// none. It was oldHelper, b.Close, OldType and ` + "`gone()`" + `; at e.g. example.com/x and in "contentType" too.
 func F(userID string) { helperOf(store.ReadAll, "contentType") }
 
 func helperOf() {} // see F, ` + "`helperOf`" + ` and a.F

@@ -36,8 +36,8 @@ func packed(t tree) figure {
 	}
 }
 
-// isKeyedStruct reports whether a literal that has elements names fields. The keys of maps and arrays are no bare names,
-// but for rare constants.
+// isKeyedStruct reports whether a literal that has elements names fields. The keys of maps and arrays are no bare
+// names, but for rare constants.
 func isKeyedStruct(c *ast.CompositeLit) bool {
 	switch c.Type.(type) {
 	case *ast.MapType, *ast.ArrayType:

@@ -1,6 +1,6 @@
-// Command mutants plants faults in the code, one at a time, and tells which of them no test catches. It chooses them from
-// a seed, changes no file, and writes what it found to a file from which a later run can go on or can try the same faults
-// again on tests that have changed.
+// Command mutants plants faults in the code, one at a time, and tells which of them no test catches. It chooses them
+// from a seed, changes no file, and writes what it found to a file from which a later run can go on or can try the same
+// faults again on tests that have changed.
 package main
 
 import (
@@ -129,7 +129,8 @@ func (r *round) located(known, candidates []fault) []fault {
 // repeated is the step of faults that the test catches that caught them before.
 const repeated = "again"
 
-// repeat runs for each fault that was caught the test that caught it. What is caught no more goes through all steps anew.
+// repeat runs for each fault that was caught the test that caught it. What is caught no more goes through all steps
+// anew.
 func (r *round) repeat(ctx context.Context) error {
 	return r.each(func(f *fault) error {
 		tests := again(f.Caught)

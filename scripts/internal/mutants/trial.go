@@ -114,8 +114,8 @@ func (b bench) command(ctx context.Context, f fault, args ...string) (*exec.Cmd,
 	return c, nil
 }
 
-// firstFailure reads the stream of go test -json until a test fails, and returns that test. A package that fails without
-// a test, because it panics or is not built, counts if no test fails in the whole stream.
+// firstFailure reads the stream of go test -json until a test fails, and returns that test. A package that fails
+// without a test, because it panics or is not built, counts if no test fails in the whole stream.
 func (b bench) firstFailure(stream io.Reader) string {
 	var pkg string
 	lines := bufio.NewScanner(stream)
@@ -142,8 +142,8 @@ func (b bench) firstFailure(stream io.Reader) string {
 	return pkg
 }
 
-// saysFailed reports whether a line of output is the verdict on a test. It comes at once, and the event of it only before
-// the next one.
+// saysFailed reports whether a line of output is the verdict on a test. It comes at once, and the event of it only
+// before the next one.
 func saysFailed(line, test string) bool {
 	return strings.HasPrefix(strings.TrimLeft(line, " "), "--- FAIL: "+test+" (")
 }

@@ -64,8 +64,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// pack writes one function into a zip file and returns its sizes. That of the app has the programs that pages run beside
-// it.
+// pack writes one function into a zip file and returns its sizes. That of the app has the programs that pages run
+// beside it.
 func pack(ctx context.Context, host, arch, file string) (bootstrap.Size, error) {
 	program, err := bootstrap.Program(ctx, host, arch, io.Discard)
 	if err != nil {

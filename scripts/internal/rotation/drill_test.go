@@ -35,9 +35,9 @@ func newEnv(t *testing.T) *env {
 }
 
 // set returns the rings as a process that starts now reads them.
-func (d *env) set(t *testing.T) keyring.Set {
+func (e *env) set(t *testing.T) keyring.Set {
 	t.Helper()
-	set, err := assembly.LocalRings(d.file)
+	set, err := assembly.LocalRings(e.file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,12 +45,12 @@ func (d *env) set(t *testing.T) keyring.Set {
 }
 
 // run takes one step; it fails the test if a key is printed.
-func (d *env) run(t *testing.T, args ...string) (code int, out, complaints string) {
+func (e *env) run(t *testing.T, args ...string) (code int, out, complaints string) {
 	t.Helper()
 	var o, c strings.Builder
-	code = run(t.Context(), append(args, "--file", d.file),
-		tool{out: &o, complaints: &c, now: func() time.Time { return d.now }})
-	set := d.set(t)
+	code = run(t.Context(), append(args, "--file", e.file),
+		tool{out: &o, complaints: &c, now: func() time.Time { return e.now }})
+	set := e.set(t)
 	for _, name := range keyring.Names() {
 		for _, k := range set.Ring(name).Keys {
 			text, err := k.Secret.MarshalText()
@@ -64,9 +64,9 @@ func (d *env) run(t *testing.T, args ...string) (code int, out, complaints strin
 }
 
 // take takes a step that has to succeed.
-func (d *env) take(t *testing.T, args ...string) string {
+func (e *env) take(t *testing.T, args ...string) string {
 	t.Helper()
-	code, out, complaints := d.run(t, args...)
+	code, out, complaints := e.run(t, args...)
 	if code != 0 || complaints != "" {
 		t.Fatalf("%v ended with %d: %s", args, code, complaints)
 	}

@@ -70,25 +70,25 @@ func issue(t *testing.T, anyone *wire.Agent) (h issued) {
 }
 
 // answers tries everything that was issued, and returns the outcomes.
-func (h issued) answers(t *testing.T, anyone *wire.Agent) map[string]string {
+func (i issued) answers(t *testing.T, anyone *wire.Agent) map[string]string {
 	t.Helper()
 	api, owner := anyone.At.APIURL, *anyone
-	owner.Key = h.key
-	public, blob, err := wire.SplitLink(h.link)
+	owner.Key = i.key
+	public, blob, err := wire.SplitLink(i.link)
 	harness.NoError(t, err)
-	proof := harness.Must(wire.Prove(t.Context(), h.challenge))(t)
-	exchange := harness.JWTBearer(h.agent.IdentityAssertion).Encode()
+	proof := harness.Must(wire.Prove(t.Context(), i.challenge))(t)
+	exchange := harness.JWTBearer(i.agent.IdentityAssertion).Encode()
 	said := map[string]string{}
 	for what, a := range map[string]wire.Answer{
-		"content token":    harness.Do(t, anyone, "GET", h.file, nil),
-		"agent-view token": harness.Do(t, anyone, "GET", h.view, nil),
+		"content token":    harness.Do(t, anyone, "GET", i.file, nil),
+		"agent-view token": harness.Do(t, anyone, "GET", i.view, nil),
 		"link": harness.Do(t, anyone, "POST", api+"/v1/access-links/resolve",
 			contract.ResolveRequest{PublicID: public, Blob: blob}),
 		"API key":       harness.Do(t, &owner, "GET", api+"/v1/whoami", nil),
-		"cursor":        harness.Do(t, &owner, "GET", api+"/v1/artifacts?limit=1&cursor="+url.QueryEscape(h.cursor), nil),
+		"cursor":        harness.Do(t, &owner, "GET", api+"/v1/artifacts?limit=1&cursor="+url.QueryEscape(i.cursor), nil),
 		"proof of work": harness.Do(t, anyone, "POST", api+"/v1/ephemeral/provision", proof),
 		"claim token": harness.Do(t, anyone, "POST", api+"/agent/identity/claim",
-			contract.StartClaim{ClaimToken: h.agent.ClaimToken}),
+			contract.StartClaim{ClaimToken: i.agent.ClaimToken}),
 		"assertion": harness.Do(t, anyone, "POST", api+"/oauth2/token", exchange, "Content-Type",
 			"application/x-www-form-urlencoded"),
 	} {
@@ -157,9 +157,9 @@ func TestT80ADeploymentServesThroughARotationOfEveryRing(t *testing.T) {
 }
 
 // every takes a step on all rings.
-func (d *env) every(t *testing.T, step string) {
+func (e *env) every(t *testing.T, step string) {
 	t.Helper()
 	for _, ring := range keyring.Names() {
-		d.take(t, step, ring)
+		e.take(t, step, ring)
 	}
 }

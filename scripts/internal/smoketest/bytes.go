@@ -70,8 +70,8 @@ func uploads(ctx context.Context, v *deployment) error {
 }
 
 // largeURL returns the signed URL of the large file.
-func (v *deployment) largeURL() string {
-	return strings.TrimSuffix(v.published.RevisionContentURL, "index.html") + "large.bin"
+func (d *deployment) largeURL() string {
+	return strings.TrimSuffix(d.published.RevisionContentURL, "index.html") + "large.bin"
 }
 
 func largeRead(ctx context.Context, v *deployment) error {

@@ -21,8 +21,8 @@ type deployment struct {
 	published     contract.Published
 }
 
-func (v *deployment) hosts() map[string]string {
-	at := v.anyone.At
+func (d *deployment) hosts() map[string]string {
+	at := d.anyone.At
 	return map[string]string{
 		"api":     at.APIURL,
 		"upload":  at.UploadURL,

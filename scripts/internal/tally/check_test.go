@@ -11,7 +11,8 @@ import (
 	"vitrine/scripts/testkit/executable"
 )
 
-// machine is a folder with scripts/check and the few programs that its machine has; those write down how they are called.
+// machine is a folder with scripts/check and the few programs that its machine has; those write down how they are
+// called.
 type machine struct {
 	folder string
 	path   string

@@ -1,6 +1,6 @@
 // Command tally reads the JSON stream of go test, prints one line a package, the output of what failed and the slowest
-// tests, and ends with "N passed, N failed". Its exit code is 1 if anything failed or nothing ran. By -short it reads what
-// go test -short prints.
+// tests, and ends with "N passed, N failed". Its exit code is 1 if anything failed or nothing ran. By -short it reads
+// what go test -short prints.
 package main
 
 import (
@@ -97,8 +97,8 @@ func (t *tally) take(e event) {
 	}
 }
 
-// verdict counts tests, not packages; a package that fails without a failed test (build, panic, no engine) counts as one,
-// and a skipped test as failed, because nothing may be skipped here but what -short leaves out.
+// verdict counts tests, not packages; a package that fails without a failed test (build, panic, no engine) counts as
+// one, and a skipped test as failed, because nothing may be skipped here but what -short leaves out.
 func (t *tally) verdict(e event, key test) {
 	bad := e.Action != "pass"
 	if e.Test == "" {

@@ -83,31 +83,31 @@ const (
 )
 
 // renew gives the deployment another member, of a workspace that never paid.
-func (s *env) renew(t *testing.T) {
+func (e *env) renew(t *testing.T) {
 	t.Helper()
-	s.Agent = s.NewAgent(t)
-	w := harness.TokenOf(t, s.Agent).Workspace
-	s.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": s.Options.Now()})
-	s.Member = s.AddMember(t, w)
+	e.Agent = e.NewAgent(t)
+	w := harness.TokenOf(t, e.Agent).Workspace
+	e.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": e.Options.Now()})
+	e.Member = e.AddMember(t, w)
 }
 
 // status returns what the member sees of the plan.
-func (s *env) status(t *testing.T) contract.BillingStatus {
+func (e *env) status(t *testing.T) contract.BillingStatus {
 	t.Helper()
-	return harness.CallAs[contract.BillingStatus](t, s.Member, 200, "GET", statusPath, nil)
+	return harness.CallAs[contract.BillingStatus](t, e.Member, 200, "GET", statusPath, nil)
 }
 
 // wantPlan checks the plan and the status of the subscription; empty: there is none.
-func (s *env) wantPlan(t *testing.T, plan, subscription string) contract.BillingStatus {
+func (e *env) wantPlan(t *testing.T, plan, subscription string) contract.BillingStatus {
 	t.Helper()
-	got, said := s.status(t), ""
+	got, said := e.status(t), ""
 	if got.Subscription != nil {
 		said = got.Subscription.Status
 	}
 	if got.Plan != plan || said != subscription {
 		t.Errorf("the plan is %s with a subscription that is %q, want %s and %q", got.Plan, said, plan, subscription)
 	}
-	policy := harness.Call[contract.UsagePolicy](t, s.Agent, 200, "GET", "/v1/usage-policy", nil)
+	policy := harness.Call[contract.UsagePolicy](t, e.Agent, 200, "GET", "/v1/usage-policy", nil)
 	if want := map[string]int{"free": 100, "pro": 2000}[plan]; policy.DailyNewArtifactAllowance != want ||
 		got.DailyNewArtifactAllowance != want {
 		t.Errorf("the allowance is %d and is said to be %d, want %d", policy.DailyNewArtifactAllowance,
@@ -117,23 +117,23 @@ func (s *env) wantPlan(t *testing.T, plan, subscription string) contract.Billing
 }
 
 // checkout opens a checkout and returns its session.
-func (s *env) checkout(t *testing.T, interval string) string {
+func (e *env) checkout(t *testing.T, interval string) string {
 	t.Helper()
-	page := harness.CallAs[contract.PageURL](t, s.Member, 200, "POST", checkoutPath,
+	page := harness.CallAs[contract.PageURL](t, e.Member, 200, "POST", checkoutPath,
 		contract.CreateCheckout{Interval: interval}, harness.KeyHeader()...)
 	return page.URL[strings.LastIndexByte(page.URL, '/')+1:]
 }
 
 // subscribe pays a checkout and returns the subscription, of which the service knows nothing yet.
-func (s *env) subscribe(t *testing.T) string {
+func (e *env) subscribe(t *testing.T) string {
 	t.Helper()
-	return s.Stripe.Pay(s.checkout(t, "month"))
+	return e.Stripe.Pay(e.checkout(t, "month"))
 }
 
 // send delivers an event as Stripe does.
-func (s *env) send(t *testing.T, e stripe.Event) wire.Answer {
+func (e *env) send(t *testing.T, sent stripe.Event) wire.Answer {
 	t.Helper()
-	return send(t, s.Env, e)
+	return send(t, e.Env, sent)
 }
 
 func send(t *testing.T, d *harness.Env, e stripe.Event) wire.Answer {
@@ -142,9 +142,9 @@ func send(t *testing.T, d *harness.Env, e stripe.Event) wire.Answer {
 }
 
 // sendSigned delivers a payload with a header.
-func (s *env) sendSigned(t *testing.T, payload []byte, signature string) wire.Answer {
+func (e *env) sendSigned(t *testing.T, payload []byte, signature string) wire.Answer {
 	t.Helper()
-	return sendSigned(t, s.Env, payload, signature)
+	return sendSigned(t, e.Env, payload, signature)
 }
 
 func sendSigned(t *testing.T, d *harness.Env, payload []byte, signature string) wire.Answer {
@@ -157,9 +157,9 @@ func sendSigned(t *testing.T, d *harness.Env, payload []byte, signature string) 
 }
 
 // deliver sends events and wants each to be received.
-func (s *env) deliver(t *testing.T, events ...stripe.Event) {
+func (e *env) deliver(t *testing.T, events ...stripe.Event) {
 	t.Helper()
-	deliver(t, s.Env, events...)
+	deliver(t, e.Env, events...)
 }
 
 func deliver(t *testing.T, d *harness.Env, events ...stripe.Event) {

@@ -32,8 +32,8 @@ func orders(n int) (all [][]int) {
 	return all
 }
 
-// TestEventsInEveryOrderEndInTheRightState delivers what four changes of a subscription made, in each of 24 orders, each
-// event twice, long after all of it happened.
+// TestEventsInEveryOrderEndInTheRightState delivers what four changes of a subscription made, in each of 24 orders,
+// each event twice, long after all of it happened.
 func TestEventsInEveryOrderEndInTheRightState(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)
@@ -150,8 +150,8 @@ func TestTwoCheckoutsLeaveOneSubscription(t *testing.T) {
 	s.wantPlan(t, "free", "canceled")
 }
 
-// TestDeliveriesAtOnceMakeOneChange sends one event many times at once. Those that meet the one at work are told to come
-// again.
+// TestDeliveriesAtOnceMakeOneChange sends one event many times at once. Those that meet the one at work are told to
+// come again.
 func TestDeliveriesAtOnceMakeOneChange(t *testing.T) {
 	t.Parallel()
 	s := newEnv(t)

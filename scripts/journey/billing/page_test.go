@@ -98,8 +98,8 @@ func TestAPlanIsBoughtAndEndedInABrowser(t *testing.T) {
 	v.page.Clean()
 }
 
-// TestAPaymentIsNotLostWhereTheWayBackFails has Stripe stop answering while the browser is at its page, so that only the
-// event tells of the payment.
+// TestAPaymentIsNotLostWhereTheWayBackFails has Stripe stop answering while the browser is at its page, so that only
+// the event tells of the payment.
 func TestAPaymentIsNotLostWhereTheWayBackFails(t *testing.T) {
 	t.Parallel()
 	v := visit(t, "edsger@example.org")

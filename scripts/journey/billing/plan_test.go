@@ -58,17 +58,17 @@ type larger struct {
 }
 
 // useTheLargerPlan pins an artifact, and lets another live for longer than the smaller plan allows.
-func (s *env) useTheLargerPlan(t *testing.T) larger {
+func (e *env) useTheLargerPlan(t *testing.T) larger {
 	t.Helper()
-	harness.CallAs[contract.WebArtifact](t, s.Member, 200, "POST", harness.PinPath(s.Published.ArtifactID), nil,
+	harness.CallAs[contract.WebArtifact](t, e.Member, 200, "POST", harness.PinPath(e.Published.ArtifactID), nil,
 		harness.KeyHeader()...)
 	settings := contract.UpdateSettings{WorkspaceName: "Large", AutoDeletionDays: 60}
-	harness.CallAs[contract.Settings](t, s.Member, 200, "PATCH", "/v1/web/settings", settings, harness.KeyHeader()...)
+	harness.CallAs[contract.Settings](t, e.Member, 200, "PATCH", "/v1/web/settings", settings, harness.KeyHeader()...)
 	settings.AutoDeletionDays = 91
-	harness.WantRefused(t, harness.TryAs(t, s.Member, "PATCH", "/v1/web/settings", settings, harness.KeyHeader()...), 400,
+	harness.WantRefused(t, harness.TryAs(t, e.Member, "PATCH", "/v1/web/settings", settings, harness.KeyHeader()...), 400,
 		fault.InvalidRequest)
-	long := harness.PublishPage(t, s.Agent, "long")
-	row := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(long.ArtifactID), nil)
+	long := harness.PublishPage(t, e.Agent, "long")
+	row := harness.CallAs[contract.WebArtifact](t, e.Member, 200, "GET", "/v1/web/artifacts/"+string(long.ArtifactID), nil)
 	if left := time.Until(row.AutoDeleteAt.Time); left < 59*limits.Day {
 		t.Fatalf("the larger plan lets an artifact live for %v", left)
 	}

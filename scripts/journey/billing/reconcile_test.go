@@ -11,9 +11,9 @@ import (
 )
 
 // reconcile runs what the schedule of a deployment runs every day.
-func (s *env) reconcile(t *testing.T) {
+func (e *env) reconcile(t *testing.T) {
 	t.Helper()
-	harness.NoError(t, api.Reconcile(s.Scheduled(t), s.Options.Log)(ctx))
+	harness.NoError(t, api.Reconcile(e.Scheduled(t), e.Options.Log)(ctx))
 }
 
 // TestWhatNoEventToldIsReconciled loses all events of two workspaces, of which one is subscribed by hand.

@@ -63,20 +63,20 @@ func newBudgetEnv(t *testing.T) *budgetEnv {
 }
 
 // measure holds the requests of a deployment against their budgets.
-func (l *budgetEnv) measure(d *harness.Env) {
-	l.Env, l.last = d, &lastAnswer{RoundTripper: d.Anyone.HTTP.Transport}
-	l.Anyone.HTTP.Transport = l.last
+func (b *budgetEnv) measure(d *harness.Env) {
+	b.Env, b.last = d, &lastAnswer{RoundTripper: d.Anyone.HTTP.Transport}
+	b.Anyone.HTTP.Transport = b.last
 }
 
 // backend returns access to the tables that is not metered.
-func (l *budgetEnv) backend() *harness.BackendEnv {
-	e := l.Options.Engines
+func (b *budgetEnv) backend() *harness.BackendEnv {
+	e := b.Options.Engines
 	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = &e.DynamoDB })
 	return &harness.BackendEnv{
-		Env:    l.Env,
+		Env:    b.Env,
 		DB:     client,
-		Tables: dynamo.Named(l.Options.Tables),
-		Clock:  l.clock,
+		Tables: dynamo.Named(b.Options.Tables),
+		Clock:  b.clock,
 	}
 }
 
@@ -101,25 +101,25 @@ func (l *lastAnswer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // wantStatus sends a request and wants this status; a path is one of the api host.
-func (l *budgetEnv) wantStatus(t *testing.T, g *wire.Agent, status int, method, target string, headers ...string) {
+func (b *budgetEnv) wantStatus(t *testing.T, g *wire.Agent, status int, method, target string, headers ...string) {
 	t.Helper()
-	l.sends(t, g, status, method, target, nil, headers...)()
+	b.sends(t, g, status, method, target, nil, headers...)()
 }
 
 // asks is a command of a member, with a fresh Idempotency-Key.
-func (l *budgetEnv) asks(t *testing.T, who *harness.Member, status int, method, path string, body any) func() {
+func (b *budgetEnv) asks(t *testing.T, who *harness.Member, status int, method, path string, body any) func() {
 	return func() {
 		t.Helper()
-		l.sends(t, who.Agent, status, method, path, body, harness.KeyHeader()...)()
+		b.sends(t, who.Agent, status, method, path, body, harness.KeyHeader()...)()
 	}
 }
 
 // sends is a request that is to have this status.
-func (l *budgetEnv) sends(
+func (b *budgetEnv) sends(
 	t *testing.T, g *wire.Agent, status int, method, target string, body any, headers ...string,
 ) func() {
 	if strings.HasPrefix(target, "/") {
-		target = l.Origins.API + target
+		target = b.Origins.API + target
 	}
 	return func() {
 		t.Helper()
@@ -141,9 +141,9 @@ type requestCost struct {
 }
 
 // lastCost waits for the line of the last request, which may follow the answer.
-func (l *budgetEnv) lastCost(t *testing.T) requestCost {
+func (b *budgetEnv) lastCost(t *testing.T) requestCost {
 	t.Helper()
-	return costs(t, l.Env, 1, func(s requestCost) bool { return s.ID == l.last.id })[0]
+	return costs(t, b.Env, 1, func(s requestCost) bool { return s.ID == b.last.id })[0]
 }
 
 // costs waits until the log has so many lines of some requests.
@@ -169,13 +169,13 @@ func costs(t *testing.T, d *harness.Env, n int, of func(requestCost) bool) (foun
 
 // wantWithin makes a request and compares what it cost. The clock goes on by so little that hardly a new minute begins,
 // but an index entry for another instant is another entry.
-func (l *budgetEnv) wantWithin(t *testing.T, name string, most budget, request func()) {
+func (b *budgetEnv) wantWithin(t *testing.T, name string, most budget, request func()) {
 	t.Helper()
-	l.clock.Advance(time.Millisecond)
-	l.measures.Store(true)
+	b.clock.Advance(time.Millisecond)
+	b.measures.Store(true)
 	request()
-	s := l.lastCost(t)
-	l.measures.Store(false)
+	s := b.lastCost(t)
+	b.measures.Store(false)
 	got := budget{}.plus(s)
 	t.Logf("%-30s %s", name, got)
 	if s.RRU+s.WRU == 0 {
@@ -221,49 +221,49 @@ func TestEveryRouteStaysWithinItsBudget(t *testing.T) {
 // artifactReads is how often an artifact may be read here: more often than reading asks until it wants a refusal.
 const artifactReads = 20
 
-func (l *budgetEnv) provisioning(t *testing.T) {
+func (b *budgetEnv) provisioning(t *testing.T) {
 	// Three round trips, not two: the gate is counted behind the other counters, so that a refused request takes no
 	// place; a look at it beside them tells whether work is asked. Once in 15 seconds its setting is read in between.
-	l.wantWithin(t, "provision, the setting unread", budget{6, 4, 1.5, 13}, func() { l.owner = l.NewAgent(t) })
-	l.wantWithin(t, "provision", budget{5, 3, 0.5, 13}, func() { l.NewAgent(t) })
+	b.wantWithin(t, "provision, the setting unread", budget{6, 4, 1.5, 13}, func() { b.owner = b.NewAgent(t) })
+	b.wantWithin(t, "provision", budget{5, 3, 0.5, 13}, func() { b.NewAgent(t) })
 	for range limits.PowFree - 2 {
-		l.NewAgent(t)
+		b.NewAgent(t)
 	}
 	var asked wire.Answer
-	l.wantWithin(t, "provision, work asked", budget{3, 1, 0.5, 2}, func() { asked = l.provisions(t, nil, 401) })
+	b.wantWithin(t, "provision, work asked", budget{3, 1, 0.5, 2}, func() { asked = b.provisions(t, nil, 401) })
 	proof := harness.Must(wire.Prove(ctx, asked))(t)
 	// The nonce is burnt before the gate.
-	l.wantWithin(t, "provision, work proven", budget{6, 4, 0.5, 14}, func() { l.provisions(t, proof, 201) })
+	b.wantWithin(t, "provision, work proven", budget{6, 4, 0.5, 14}, func() { b.provisions(t, proof, 201) })
 }
 
-func (l *budgetEnv) provisions(t *testing.T, body any, status int) wire.Answer {
+func (b *budgetEnv) provisions(t *testing.T, body any, status int) wire.Answer {
 	t.Helper()
-	a := harness.Do(t, l.Anyone, "POST", l.Origins.API+"/v1/ephemeral/provision", body)
+	a := harness.Do(t, b.Anyone, "POST", b.Origins.API+"/v1/ephemeral/provision", body)
 	if a.Status != status {
 		t.Fatalf("%d %s, want %d", a.Status, a.Body, status)
 	}
 	return a
 }
 
-func (l *budgetEnv) accounts(t *testing.T) {
+func (b *budgetEnv) accounts(t *testing.T) {
 	// Both read what is left of the day: 4 counters of 0.5 RRU.
-	l.wantWithin(t, "whoami", budget{4, 2, 4, 2}, func() { l.wantStatus(t, l.owner, 200, "GET", "/v1/whoami") })
-	l.wantWithin(t, "usage policy", budget{2, 2, 4, 2}, func() {
-		l.wantStatus(t, l.owner, 200, "GET", "/v1/usage-policy")
+	b.wantWithin(t, "whoami", budget{4, 2, 4, 2}, func() { b.wantStatus(t, b.owner, 200, "GET", "/v1/whoami") })
+	b.wantWithin(t, "usage policy", budget{2, 2, 4, 2}, func() {
+		b.wantStatus(t, b.owner, 200, "GET", "/v1/usage-policy")
 	})
 	// Not designed: credential, then counters, then key and event in a transaction, and the key's index entry, which
 	// leaves one list for another.
-	l.wantWithin(t, "revoke", budget{4, 3, 2, 9}, func() {
-		l.wantStatus(t, l.owner, 200, "POST", "/v1/api-keys/current/revoke")
+	b.wantWithin(t, "revoke", budget{4, 3, 2, 9}, func() {
+		b.wantStatus(t, b.owner, 200, "POST", "/v1/api-keys/current/revoke")
 	})
 }
 
-func (l *budgetEnv) publishing(t *testing.T) {
+func (b *budgetEnv) publishing(t *testing.T) {
 	// The first use of a key stamps it, beside the request: once in 10 minutes one call and 2 WRU, the key and its index
 	// entry.
-	whoami := func() { l.wantStatus(t, l.owner, 200, "GET", "/v1/whoami") }
-	l.wantWithin(t, "whoami, first use of the key", budget{5, 2, 4, 4}, whoami)
-	for l.lastCost(t).Calls > 4 { // a busy machine has no time for the stamp, and tries again
+	whoami := func() { b.wantStatus(t, b.owner, 200, "GET", "/v1/whoami") }
+	b.wantWithin(t, "whoami, first use of the key", budget{5, 2, 4, 4}, whoami)
+	for b.lastCost(t).Calls > 4 { // a busy machine has no time for the stamp, and tries again
 		whoami()
 	}
 	// Create looks for bytes that the workspace has already, 0.5 RRU a file, beside the counters. What it declares for
@@ -271,18 +271,18 @@ func (l *budgetEnv) publishing(t *testing.T) {
 	// pay. Session and entries are one item, as are revision and files, and finalize leaves the session in its place of
 	// the queue. The share link that comes with a first publication is listed twice, by workspace and by artifact.
 	// Finalize reads the page, to warn about it.
-	first := l.publishes(t, "", []budget{{5, 3, 8, 14}, {6 + linting, 4 + linting, 5, 18}, {4, 3, 5, 22}})
+	first := b.publishes(t, "", []budget{{5, 3, 8, 14}, {6 + linting, 4 + linting, 5, 18}, {4, 3, 5, 22}})
 	// A revision's session reads the artifact's gate, to refuse early, and the files whose bytes it may reuse; it looks
 	// only for those that the artifact does not have.
-	l.publishes(t, first.ArtifactID, []budget{{7, 5, 5, 14}, {6 + linting, 4 + linting, 5, 19}, {4, 3, 5, 16}})
+	b.publishes(t, first.ArtifactID, []budget{{7, 5, 5, 14}, {6 + linting, 4 + linting, 5, 19}, {4, 3, 5, 16}})
 	// A deleted artifact stays in the list index, under another partition: one entry goes and one comes.
-	l.wantWithin(t, "delete", budget{5, 4, 5, 15}, func() {
-		l.wantStatus(t, l.owner, 200, "DELETE", "/v1/artifacts/"+string(first.ArtifactID))
+	b.wantWithin(t, "delete", budget{5, 4, 5, 15}, func() {
+		b.wantStatus(t, b.owner, 200, "DELETE", "/v1/artifacts/"+string(first.ArtifactID))
 	})
 }
 
 // publishes holds create, finalize and publish of ten files, as a new artifact or as a revision of one.
-func (l *budgetEnv) publishes(t *testing.T, revises id.Artifact, most []budget) contract.Published {
+func (b *budgetEnv) publishes(t *testing.T, revises id.Artifact, most []budget) contract.Published {
 	t.Helper()
 	name := "new artifact: "
 	if revises != "" {
@@ -292,82 +292,82 @@ func (l *budgetEnv) publishes(t *testing.T, revises id.Artifact, most []budget) 
 	wanted := wire.Declare("Report", files...)
 	wanted.ArtifactID = revises
 	var session contract.Session
-	l.wantWithin(t, name+"create", most[0], func() {
-		session = harness.Must(l.owner.Create(ctx, wire.NewKey(), wanted))(t)
+	b.wantWithin(t, name+"create", most[0], func() {
+		session = harness.Must(b.owner.Create(ctx, wire.NewKey(), wanted))(t)
 	})
 	for n, target := range session.Files {
-		harness.Must(l.owner.Put(ctx, target, files[n].Body))(t) // finalize tells if one is missing
+		harness.Must(b.owner.Put(ctx, target, files[n].Body))(t) // finalize tells if one is missing
 	}
-	l.wantWithin(t, name+"finalize", most[1], func() {
-		harness.Must(l.owner.Finalize(ctx, wire.NewKey(), session.UploadSessionID))(t)
+	b.wantWithin(t, name+"finalize", most[1], func() {
+		harness.Must(b.owner.Finalize(ctx, wire.NewKey(), session.UploadSessionID))(t)
 	})
 	var published contract.Published
-	l.wantWithin(t, name+"publish", most[2], func() {
-		published = harness.Must(l.owner.Publish(ctx, wire.NewKey(), session.ArtifactID, session.RevisionID))(t)
+	b.wantWithin(t, name+"publish", most[2], func() {
+		published = harness.Must(b.owner.Publish(ctx, wire.NewKey(), session.ArtifactID, session.RevisionID))(t)
 	})
 	return published
 }
 
-func (l *budgetEnv) reading(t *testing.T) {
-	old := harness.Must(l.owner.PublishFiles(ctx, "Report", "", tenFiles("old")...))(t)
-	p := harness.Must(l.owner.PublishFiles(ctx, "Report", old.ArtifactID, tenFiles("new")...))(t)
+func (b *budgetEnv) reading(t *testing.T) {
+	old := harness.Must(b.owner.PublishFiles(ctx, "Report", "", tenFiles("old")...))(t)
+	p := harness.Must(b.owner.PublishFiles(ctx, "Report", old.ArtifactID, tenFiles("new")...))(t)
 	view := "/v1/artifacts/" + string(p.ArtifactID)
 	for range 2 { // until the bundle is there, the revision is read for each view
-		l.wantWithin(t, "public agent view, pending", budget{3, 1, 3, 1}, func() {
-			l.wantStatus(t, l.Anyone, 200, "GET", p.AgentViewURL)
+		b.wantWithin(t, "public agent view, pending", budget{3, 1, 3, 1}, func() {
+			b.wantStatus(t, b.Anyone, 200, "GET", p.AgentViewURL)
 		})
 	}
-	l.MakeBundles(t)
-	l.wantWithin(t, "agent view, latest", budget{4, 2, 5.5, 2}, func() {
-		l.wantStatus(t, l.owner, 200, "GET", view+"/agent-view")
+	b.MakeBundles(t)
+	b.wantWithin(t, "agent view, latest", budget{4, 2, 5.5, 2}, func() {
+		b.wantStatus(t, b.owner, 200, "GET", view+"/agent-view")
 	})
 	// From here on the revision is in memory; the state is read each time.
-	l.wantWithin(t, "agent view, pinned", budget{3, 2, 4, 2}, func() {
-		l.wantStatus(t, l.owner, 200, "GET", view+"/revisions/"+string(p.RevisionID)+"/agent-view")
+	b.wantWithin(t, "agent view, pinned", budget{3, 2, 4, 2}, func() {
+		b.wantStatus(t, b.owner, 200, "GET", view+"/revisions/"+string(p.RevisionID)+"/agent-view")
 	})
-	l.wantWithin(t, "list", budget{4, 2, 6, 2}, func() { l.wantStatus(t, l.owner, 200, "GET", "/v1/artifacts") })
+	b.wantWithin(t, "list", budget{4, 2, 6, 2}, func() { b.wantStatus(t, b.owner, 200, "GET", "/v1/artifacts") })
 	// Neither was designed: credential and artifact, then counters beside the items that are asked for,
 	// then the file's bytes.
-	l.wantWithin(t, "revisions", budget{4, 2, 4, 2}, func() { l.wantStatus(t, l.owner, 200, "GET", view+"/revisions") })
-	l.wantWithin(t, "file content", budget{4, 2, 3, 2}, func() {
-		l.wantStatus(t, l.owner, 200, "GET", view+"/file-content?path=index.html")
+	b.wantWithin(t, "revisions", budget{4, 2, 4, 2}, func() { b.wantStatus(t, b.owner, 200, "GET", view+"/revisions") })
+	b.wantWithin(t, "file content", budget{4, 2, 3, 2}, func() {
+		b.wantStatus(t, b.owner, 200, "GET", view+"/file-content?path=index.html")
 	})
-	l.wantWithin(t, "public agent view", budget{2, 1, 2, 1}, func() {
-		l.wantStatus(t, l.Anyone, 200, "GET", p.AgentViewURL)
+	b.wantWithin(t, "public agent view", budget{2, 1, 2, 1}, func() {
+		b.wantStatus(t, b.Anyone, 200, "GET", p.AgentViewURL)
 	})
 	var resolved contract.Resolved
-	l.wantWithin(t, "link resolve", budget{2, 1, 3, 1}, func() {
-		resolved = harness.Must(l.Anyone.Resolve(ctx, p.UnlistedURL))(t)
+	b.wantWithin(t, "link resolve", budget{2, 1, 3, 1}, func() {
+		resolved = harness.Must(b.Anyone.Resolve(ctx, p.UnlistedURL))(t)
 	})
-	l.readingColdViews(t)
-	l.readingFiles(t, p.RevisionContentURL, resolved.IframeSrc, old.RevisionContentURL)
+	b.readingColdViews(t)
+	b.readingFiles(t, p.RevisionContentURL, resolved.IframeSrc, old.RevisionContentURL)
 	for range artifactReads { // too often at some point
-		harness.Do(t, l.Anyone, "HEAD", p.RevisionContentURL, nil)
+		harness.Do(t, b.Anyone, "HEAD", p.RevisionContentURL, nil)
 	}
 	// The refusal is remembered, but a closed gate beats it, so that the gates are still asked.
-	l.wantWithin(t, "content, 429 repeated", budget{1, 1, 2, 0}, func() {
-		l.wantStatus(t, l.Anyone, 429, "GET", p.RevisionContentURL)
+	b.wantWithin(t, "content, 429 repeated", budget{1, 1, 2, 0}, func() {
+		b.wantStatus(t, b.Anyone, 429, "GET", p.RevisionContentURL)
 	})
 }
 
 // readingColdViews holds the first views of revisions, each of an artifact of its own.
-func (l *budgetEnv) readingColdViews(t *testing.T) {
+func (b *budgetEnv) readingColdViews(t *testing.T) {
 	t.Helper()
 	var fresh [2]contract.Published
 	for n := range fresh {
-		fresh[n] = harness.Must(l.owner.PublishFiles(ctx, "Report", "", tenFiles("cold")...))(t)
+		fresh[n] = harness.Must(b.owner.PublishFiles(ctx, "Report", "", tenFiles("cold")...))(t)
 	}
-	l.wantWithin(t, "public agent view, cold", budget{3, 2, 5.5, 1}, func() {
-		l.wantStatus(t, l.Anyone, 200, "GET", fresh[0].AgentViewURL)
+	b.wantWithin(t, "public agent view, cold", budget{3, 2, 5.5, 1}, func() {
+		b.wantStatus(t, b.Anyone, 200, "GET", fresh[0].AgentViewURL)
 	})
 	// Two round trips: the link's own state says which revision it shows; the answer holds its whole view.
-	l.wantWithin(t, "link resolve, cold", budget{3, 2, 4, 1}, func() {
-		harness.Must(l.Anyone.Resolve(ctx, fresh[1].UnlistedURL))(t)
+	b.wantWithin(t, "link resolve, cold", budget{3, 2, 4, 1}, func() {
+		harness.Must(b.Anyone.Resolve(ctx, fresh[1].UnlistedURL))(t)
 	})
 }
 
 // readingFiles holds reads of the newest revision, of the same through a link, and of an older one.
-func (l *budgetEnv) readingFiles(t *testing.T, current, linked, old string) {
+func (b *budgetEnv) readingFiles(t *testing.T, current, linked, old string) {
 	t.Helper()
 	etag := ""
 	for _, read := range []struct {
@@ -386,8 +386,8 @@ func (l *budgetEnv) readingFiles(t *testing.T, current, linked, old string) {
 		{"content of an older one, cold", "GET", old, 200, budget{5, 3, 4, 1}, nil},
 		{"content of an older one", "GET", old, 200, budget{3, 2, 3, 1}, nil},
 	} {
-		l.wantWithin(t, read.name, read.most, func() {
-			a := harness.Do(t, l.Anyone, read.method, read.url, nil, read.headers...)
+		b.wantWithin(t, read.name, read.most, func() {
+			a := harness.Do(t, b.Anyone, read.method, read.url, nil, read.headers...)
 			if a.Status != read.status {
 				t.Fatalf("%s answers %d", read.name, a.Status)
 			}
@@ -396,7 +396,7 @@ func (l *budgetEnv) readingFiles(t *testing.T, current, linked, old string) {
 			}
 		})
 	}
-	l.wantWithin(t, "content, 304", budget{2, 1, 2, 1}, func() {
-		l.wantStatus(t, l.Anyone, 304, "GET", current, "If-None-Match", etag)
+	b.wantWithin(t, "content, 304", budget{2, 1, 2, 1}, func() {
+		b.wantStatus(t, b.Anyone, 304, "GET", current, "If-None-Match", etag)
 	})
 }

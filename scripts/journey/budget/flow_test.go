@@ -24,12 +24,12 @@ func threeFiles(version string) []wire.File {
 }
 
 // publishFlow publishes files as a new artifact and returns what its three requests cost together.
-func (l *budgetEnv) publishFlow(t *testing.T, g *wire.Agent, files []wire.File) (all budget) {
+func (b *budgetEnv) publishFlow(t *testing.T, g *wire.Agent, files []wire.File) (all budget) {
 	t.Helper()
 	count := func(name string) {
 		t.Helper()
-		s := l.lastCost(t)
-		l.clock.Advance(time.Millisecond)
+		s := b.lastCost(t)
+		b.clock.Advance(time.Millisecond)
 		t.Logf("%-30s %s", name, budget{}.plus(s))
 		all = all.plus(s)
 	}
@@ -46,8 +46,8 @@ func (l *budgetEnv) publishFlow(t *testing.T, g *wire.Agent, files []wire.File) 
 }
 
 // What a publication of three files by a key may ask for, and what the jobs may write for it later. Each host takes the
-// permits of the key and of its workspace for four requests at once, two calls and units, so that the second publication
-// finds some left. A key that was not used for 10 minutes is stamped.
+// permits of the key and of its workspace for four requests at once, two calls and units, so that the second
+// publication finds some left. A key that was not used for 10 minutes is stamped.
 var (
 	flowBudget = budget{calls: 9 + linting, trips: 9 + linting, rru: 14.5, wru: 48 + bundleRow}
 	loneBudget = budget{calls: 14 + linting, trips: 10 + linting, rru: 14.5, wru: 54 + bundleRow}

@@ -8,12 +8,12 @@ import (
 )
 
 // claimed gives the deployment an owner whose workspace is claimed, and a member of it.
-func (l *budgetEnv) claimed(t *testing.T) (*harness.BackendEnv, *harness.Member) {
+func (b *budgetEnv) claimed(t *testing.T) (*harness.BackendEnv, *harness.Member) {
 	t.Helper()
-	p := l.backend()
-	l.owner = l.NewAgent(t)
-	w := harness.TokenOf(t, l.owner).Workspace
-	p.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": l.Options.Now()})
+	p := b.backend()
+	b.owner = b.NewAgent(t)
+	w := harness.TokenOf(t, b.owner).Workspace
+	p.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": b.Options.Now()})
 	return p, p.AddMember(t, w)
 }
 
@@ -49,22 +49,22 @@ func TestRoutesOfLinksStayWithinTheirBudget(t *testing.T) {
 }
 
 // members ask with an access token, which costs a batch for the grant and one for the member.
-func (l *budgetEnv) members(t *testing.T, who *harness.Member, shown contract.Published, ended contract.CreatedLink) {
+func (b *budgetEnv) members(t *testing.T, who *harness.Member, shown contract.Published, ended contract.CreatedLink) {
 	t.Helper()
 	at := "/v1/web/artifacts/" + string(shown.ArtifactID)
-	l.wantWithin(t, "member: link", budget{6, 5, 5, 16},
-		l.asks(t, who, 201, "POST", at+"/access-links", harness.ShareLink))
-	made := harness.CreateLink(t, l.owner, shown.ArtifactID, harness.ShareLink)
-	l.wantWithin(t, "member: mint", budget{6, 4, 5, 2},
-		l.asks(t, who, 200, "POST", "/v1/web/access-links/"+string(made.ID)+"/mint", nil))
-	l.wantWithin(t, "member: links of an artifact", budget{7, 5, 6.5, 2},
-		l.asks(t, who, 200, "GET", at+"/access-links", nil))
-	l.wantWithin(t, "member: all links", budget{7, 4, 5, 2}, l.asks(t, who, 200, "GET", "/v1/web/access-links", nil))
-	l.wantWithin(t, "member: lock", budget{8, 7, 7, 13}, l.asks(t, who, 200, "POST", at+"/access-link-lockdown", nil))
-	l.wantWithin(t, "member: unlock", budget{8, 7, 7, 13},
-		l.asks(t, who, 200, "POST", at+"/access-link-lockdown/lift", nil))
-	l.wantWithin(t, "member: revoke", budget{6, 5, 4, 13},
-		l.asks(t, who, 200, "POST", "/v1/web/access-links/"+string(made.ID)+"/revoke", nil))
-	l.wantWithin(t, "member: revoke, closed before", budget{6, 5, 4, 2},
-		l.asks(t, who, 200, "POST", "/v1/web/access-links/"+string(ended.ID)+"/revoke", nil))
+	b.wantWithin(t, "member: link", budget{6, 5, 5, 16},
+		b.asks(t, who, 201, "POST", at+"/access-links", harness.ShareLink))
+	made := harness.CreateLink(t, b.owner, shown.ArtifactID, harness.ShareLink)
+	b.wantWithin(t, "member: mint", budget{6, 4, 5, 2},
+		b.asks(t, who, 200, "POST", "/v1/web/access-links/"+string(made.ID)+"/mint", nil))
+	b.wantWithin(t, "member: links of an artifact", budget{7, 5, 6.5, 2},
+		b.asks(t, who, 200, "GET", at+"/access-links", nil))
+	b.wantWithin(t, "member: all links", budget{7, 4, 5, 2}, b.asks(t, who, 200, "GET", "/v1/web/access-links", nil))
+	b.wantWithin(t, "member: lock", budget{8, 7, 7, 13}, b.asks(t, who, 200, "POST", at+"/access-link-lockdown", nil))
+	b.wantWithin(t, "member: unlock", budget{8, 7, 7, 13},
+		b.asks(t, who, 200, "POST", at+"/access-link-lockdown/lift", nil))
+	b.wantWithin(t, "member: revoke", budget{6, 5, 4, 13},
+		b.asks(t, who, 200, "POST", "/v1/web/access-links/"+string(made.ID)+"/revoke", nil))
+	b.wantWithin(t, "member: revoke, closed before", budget{6, 5, 4, 2},
+		b.asks(t, who, 200, "POST", "/v1/web/access-links/"+string(ended.ID)+"/revoke", nil))
 }

@@ -17,7 +17,8 @@ func choose(p *browser.Page, plan, reason, text string) {
 	p.Follow("main form button[type=submit]", text)
 }
 
-// TestAPlanIsGivenToTheWorkspaceOfAnAddressAndLifted goes from the e-mail address in a letter to the plan of a workspace.
+// TestAPlanIsGivenToTheWorkspaceOfAnAddressAndLifted goes from the e-mail address in a letter to the plan of a
+// workspace.
 func TestAPlanIsGivenToTheWorkspaceOfAnAddressAndLifted(t *testing.T) {
 	_, sells := harness.NewSeller(t, "") // no test here asks it
 	e := harness.NewAgentAuthEnv(t, harness.Unlimited, sells)

@@ -31,8 +31,8 @@ func wantGone(t testing.TB, s *harness.JobEnv, p *person) {
 	}
 }
 
-// TestARemovalThatDiesAtEachKindOfCallIsMadeUpFor ends the jobs once before and once after each kind of AWS call that they
-// make, in turns. A removal that begins with the other kind of death has both at its last calls, too.
+// TestARemovalThatDiesAtEachKindOfCallIsMadeUpFor ends the jobs once before and once after each kind of AWS call that
+// they make, in turns. A removal that begins with the other kind of death has both at its last calls, too.
 func TestARemovalThatDiesAtEachKindOfCallIsMadeUpFor(t *testing.T) {
 	t.Parallel()
 	for first, artifacts := range []int{60, 12} { // more than a step takes, and fewer

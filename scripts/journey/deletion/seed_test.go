@@ -37,8 +37,8 @@ func longLives(o *stack.Options) {
 // logo is a file that many artifacts have.
 var logo = wire.File{Path: "logo.png", Body: harness.RandomBytes(7, 2_000)}
 
-// publishMany publishes artifacts at once, a few at a time: some have a second revision, a link, or a file that another one
-// has too.
+// publishMany publishes artifacts at once, a few at a time: some have a second revision, a link, or a file that another
+// one has too.
 func (p *person) publishMany(t testing.TB, n int) (all []contract.Published) {
 	t.Helper()
 	all = make([]contract.Published, n)

@@ -97,8 +97,8 @@ func (s *session) eval(inside bool, expression string) (json.RawMessage, error) 
 	return s.driver.send(execute, map[string]any{"script": "return " + expression, "args": []any{}})
 }
 
-// Screenshot saves what the window shows as a picture NAME-BROWSER where pictures are wanted. It only tells of a browser
-// that makes none.
+// Screenshot saves what the window shows as a picture NAME-BROWSER where pictures are wanted. It only tells of a
+// browser that makes none.
 func (s *session) Screenshot(name string) {
 	s.t.Helper()
 	output.Picture(s.t, name+"-"+s.name, func() []byte {

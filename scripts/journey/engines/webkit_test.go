@@ -65,8 +65,8 @@ func newWebKit(t testing.TB) *session {
 	return open(t, "webkit", webKit(root+"/session/"+begun.SessionID), begun.Capabilities.BrowserVersion)
 }
 
-func (s webKit) send(c command, params map[string]any) (json.RawMessage, error) {
-	return request(c.method, string(s)+c.path, params, commandTimeout)
+func (k webKit) send(c command, params map[string]any) (json.RawMessage, error) {
+	return request(c.method, string(k)+c.path, params, commandTimeout)
 }
 
 func request(method, url string, params map[string]any, timeout time.Duration) (json.RawMessage, error) {

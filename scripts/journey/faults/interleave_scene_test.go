@@ -83,11 +83,11 @@ func (c *scene) tried(names ...string) bool {
 }
 
 // scene makes the situation of a seed.
-func (s *interleaveEnv) scene(t testing.TB, seed uint64) *scene {
+func (e *interleaveEnv) scene(t testing.TB, seed uint64) *scene {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 0))
 	c := &scene{
-		interleaveEnv: s,
+		interleaveEnv: e,
 		seed:          seed,
 		kind:          r.IntN(sceneKinds),
 		prepared:      map[string]bool{},
@@ -101,15 +101,15 @@ func (s *interleaveEnv) scene(t testing.TB, seed uint64) *scene {
 			c.due = "the draft"
 		}
 	}
-	c.mine = s.NewClaimant(t)
-	c.who = s.AddMember(t, c.mine.Workspace)
+	c.mine = e.NewClaimant(t)
+	c.who = e.AddMember(t, c.mine.Workspace)
 	c.agent, c.target = c.mine.Agent, c.mine.Workspace
 	if c.kind != owned {
-		src := s.NewSource(t)
+		src := e.NewSource(t)
 		c.source, c.agent = &src, src.Agent
 	}
 	if c.tried("claim by another") {
-		c.otherMine = s.NewClaimant(t)
+		c.otherMine = e.NewClaimant(t)
 	}
 	if c.kind == unclaimed && r.IntN(2) == 0 {
 		c.target = c.source.WorkspaceID

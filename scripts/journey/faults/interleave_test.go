@@ -106,23 +106,23 @@ func newInterleaveEnv(t testing.TB) *interleaveEnv {
 }
 
 // round makes a situation, runs operations in it, and checks it at once and when the jobs are through.
-func (s *interleaveEnv) round(t *testing.T, seed uint64, r *rounds) {
+func (e *interleaveEnv) round(t *testing.T, seed uint64, r *rounds) {
 	t.Helper()
-	s.Clock.Advance(time.Minute) // the quota is full again
-	c := s.scene(t, seed)
-	s.scenes = append(s.scenes, c)
+	e.Clock.Advance(time.Minute) // the quota is full again
+	c := e.scene(t, seed)
+	e.scenes = append(e.scenes, c)
 	pause := &pauses{seed: seed, seen: map[string]int{}}
-	for _, i := range []*chaos.Injector{s.Faults, s.JobFaults} {
+	for _, i := range []*chaos.Injector{e.Faults, e.JobFaults} {
 		i.On("").Always().Before(pause.before).After(pause.after)
 	}
-	answers := s.Concurrently(t, len(c.chosen), func(n int) (wire.Answer, error) {
+	answers := e.Concurrently(t, len(c.chosen), func(n int) (wire.Answer, error) {
 		if err := chaos.Delay(c.starts[n])(ctx, nil); err != nil {
 			return wire.Answer{}, err
 		}
 		return c.chosen[n].ask(c)
 	})
-	s.Faults.Clear()
-	s.JobFaults.Clear()
+	e.Faults.Clear()
+	e.JobFaults.Clear()
 	for n, o := range c.chosen {
 		c.answers[o.name] = answers[n]
 		c.documents(t, o, answers[n], r.documented)
@@ -130,7 +130,7 @@ func (s *interleaveEnv) round(t *testing.T, seed uint64, r *rounds) {
 	r.ended(c)
 	c.check(t, "at once")
 	c.finish(t)
-	s.CheckInvariants(t)
+	e.CheckInvariants(t)
 	c.check(t, "after the jobs")
 	if t.Failed() {
 		t.Fatalf("round -interleave-seed=%d: %s", seed, c)
@@ -138,12 +138,12 @@ func (s *interleaveEnv) round(t *testing.T, seed uint64, r *rounds) {
 }
 
 // settles lets all artifacts end that are not pinned, and runs the jobs that collect them.
-func (s *interleaveEnv) settles(t *testing.T) {
+func (e *interleaveEnv) settles(t *testing.T) {
 	t.Helper()
-	s.Clock.Advance(s.Options.Limits.Tiers[limits.Free].MaxLife + limits.EphemeralArtifact)
-	s.RunJobs(t)
-	if s.RunCollector(t); t.Failed() {
-		for _, c := range s.scenes {
+	e.Clock.Advance(e.Options.Limits.Tiers[limits.Free].MaxLife + limits.EphemeralArtifact)
+	e.RunJobs(t)
+	if e.RunCollector(t); t.Failed() {
+		for _, c := range e.scenes {
 			t.Log(c)
 		}
 	}

@@ -92,8 +92,8 @@ func TestEveryAcknowledgedArtifactSurvivesKillingTheStack(t *testing.T) {
 	harness.NoError(t, s.command.Wait())
 }
 
-// publishUntilKilled publishes with several agents, kills the stack with SIGKILL in the middle, when many were told, and
-// returns what they were told of.
+// publishUntilKilled publishes with several agents, kills the stack with SIGKILL in the middle, when many were told,
+// and returns what they were told of.
 func publishUntilKilled(t *testing.T, s *devStack) (told []contract.Published) {
 	t.Helper()
 	const many = 25

@@ -16,7 +16,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// TestF06ALostAnswerOfAnEngineIsAskedForAgainWithOneEffect loses all answers of a transaction. The sweep of crashes loses each once.
+// TestF06ALostAnswerOfAnEngineIsAskedForAgainWithOneEffect loses all answers of a transaction. The sweep of crashes
+// loses each once.
 func TestF06ALostAnswerOfAnEngineIsAskedForAgainWithOneEffect(t *testing.T) {
 	t.Parallel()
 	s := harness.NewFaultEnv(t)
@@ -63,8 +64,8 @@ func TestF03ARefusalThatDiesBeforeItGivesItsCommandBack(t *testing.T) {
 	}
 }
 
-// TestF07F19WhoOutlivesItsLeaseCannotCommit has the lease of a finalize end while it works: in time, or early because the
-// clock of its function is behind.
+// TestF07F19WhoOutlivesItsLeaseCannotCommit has the lease of a finalize end while it works: in time, or early because
+// the clock of its function is behind.
 func TestF07F19WhoOutlivesItsLeaseCannotCommit(t *testing.T) {
 	t.Parallel()
 	s := harness.NewFaultEnv(t)

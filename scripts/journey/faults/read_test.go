@@ -55,8 +55,8 @@ func TestF36ADeletionDuringAReadEndsAllReadsAfterIt(t *testing.T) {
 	}
 }
 
-// TestF37AnObjectThatIsGoneIsNotFoundUnlessItIsInMemory deletes the object of a page as a purge will: while one is read,
-// and when one was read.
+// TestF37AnObjectThatIsGoneIsNotFoundUnlessItIsInMemory deletes the object of a page as a purge will: while one is
+// read, and when one was read.
 func TestF37AnObjectThatIsGoneIsNotFoundUnlessItIsInMemory(t *testing.T) {
 	t.Parallel()
 	s := harness.NewFaultEnv(t)

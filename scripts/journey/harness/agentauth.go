@@ -19,9 +19,9 @@ func NewAgentAuthEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
 }
 
 // PostForm sends a form to the api host and unpacks the JSON that it answers.
-func (d *Env) PostForm(t testing.TB, path string, values url.Values, out any) wire.Answer {
+func (env *Env) PostForm(t testing.TB, path string, values url.Values, out any) wire.Answer {
 	t.Helper()
-	a := Do(t, d.Anyone, "POST", d.Origins.API+path, values.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+	a := Do(t, env.Anyone, "POST", env.Origins.API+path, values.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 	if out != nil {
 		Decode(t, a, out)
 	}
@@ -29,45 +29,45 @@ func (d *Env) PostForm(t testing.TB, path string, values url.Values, out any) wi
 }
 
 // Token asks the token endpoint for a token, which it has to give.
-func (d *Env) Token(t testing.TB, values url.Values) (out contract.Token) {
+func (env *Env) Token(t testing.TB, values url.Values) (out contract.Token) {
 	t.Helper()
-	if a := d.PostForm(t, "/oauth2/token", values, &out); a.Status != http.StatusOK || out.TokenType != "Bearer" {
+	if a := env.PostForm(t, "/oauth2/token", values, &out); a.Status != http.StatusOK || out.TokenType != "Bearer" {
 		t.Fatalf("the token endpoint answers %d %s", a.Status, a.Body)
 	}
 	return out
 }
 
 // OAuthError returns the code with which the token endpoint refuses.
-func (d *Env) OAuthError(t testing.TB, values url.Values) string {
+func (env *Env) OAuthError(t testing.TB, values url.Values) string {
 	t.Helper()
 	var e contract.OAuthError
-	if a := d.PostForm(t, "/oauth2/token", values, &e); a.Status != http.StatusBadRequest {
+	if a := env.PostForm(t, "/oauth2/token", values, &e); a.Status != http.StatusBadRequest {
 		t.Errorf("the token endpoint answers %d %s", a.Status, a.Body)
 	}
 	return e.Error
 }
 
 // WithBearer returns a client that sends this credential.
-func (d *Env) WithBearer(bearer string) *wire.Agent {
-	return &wire.Agent{HTTP: d.Anyone.HTTP, At: d.Anyone.At, Key: bearer}
+func (env *Env) WithBearer(bearer string) *wire.Agent {
+	return &wire.Agent{HTTP: env.Anyone.HTTP, At: env.Anyone.At, Key: bearer}
 }
 
 // StatusFor returns the status with which a route of the api host answers a credential.
-func (d *Env) StatusFor(t testing.TB, bearer, path string) int {
+func (env *Env) StatusFor(t testing.TB, bearer, path string) int {
 	t.Helper()
-	return Do(t, d.WithBearer(bearer), "GET", d.Origins.API+path, nil).Status
+	return Do(t, env.WithBearer(bearer), "GET", env.Origins.API+path, nil).Status
 }
 
 // RegisterAgent registers an agent.
-func (d *Env) RegisterAgent(t testing.TB) contract.RegisteredAgent {
+func (env *Env) RegisterAgent(t testing.TB) contract.RegisteredAgent {
 	t.Helper()
-	return ask[contract.RegisteredAgent](t, d, d.Origins.API+"/agent/identity", map[string]string{"type": "anonymous"})
+	return ask[contract.RegisteredAgent](t, env, env.Origins.API+"/agent/identity", map[string]string{"type": "anonymous"})
 }
 
 // StartClaim starts a claim of a registration, which gives the code that a person types.
-func (d *Env) StartClaim(t testing.TB, r contract.RegisteredAgent) contract.StartedClaim {
+func (env *Env) StartClaim(t testing.TB, r contract.RegisteredAgent) contract.StartedClaim {
 	t.Helper()
-	return ask[contract.StartedClaim](t, d, r.ClaimURL, contract.StartClaim{ClaimToken: r.ClaimToken})
+	return ask[contract.StartedClaim](t, env, r.ClaimURL, contract.StartClaim{ClaimToken: r.ClaimToken})
 }
 
 // ask sends JSON without a credential and unpacks the answer, which has to be a success.

@@ -80,9 +80,9 @@ func RetryAfter(t testing.TB, a wire.Answer) time.Duration {
 }
 
 // SendRaw sends a request that no HTTP library would send to a host, and holds the answer to the document of the host.
-func (p *BackendEnv) SendRaw(t testing.TB, host, line string, body string, headers ...string) wire.Answer {
+func (e *BackendEnv) SendRaw(t testing.TB, host, line string, body string, headers ...string) wire.Answer {
 	t.Helper()
-	a := Must(SendRaw(p.origin(host), line, body, headers...))(t)
+	a := Must(SendRaw(e.origin(host), line, body, headers...))(t)
 	method, target, _ := strings.Cut(line, " ")
 	path, _, _ := strings.Cut(target, "?")
 	if method == http.MethodHead && host != "content" {
@@ -140,23 +140,23 @@ func Do(t testing.TB, g *wire.Agent, method, target string, body any, headers ..
 }
 
 // Get reads a URL without a credential.
-func (d *Env) Get(t testing.TB, url string, headers ...string) wire.Answer {
+func (env *Env) Get(t testing.TB, url string, headers ...string) wire.Answer {
 	t.Helper()
-	return Do(t, d.Anyone, "GET", url, nil, headers...)
+	return Do(t, env.Anyone, "GET", url, nil, headers...)
 }
 
 // WantContent checks that a URL serves exactly these bytes.
-func (d *Env) WantContent(t testing.TB, url string, want []byte) {
+func (env *Env) WantContent(t testing.TB, url string, want []byte) {
 	t.Helper()
-	if a := d.Get(t, url); a.Status != http.StatusOK || !bytes.Equal(a.Body, want) {
+	if a := env.Get(t, url); a.Status != http.StatusOK || !bytes.Equal(a.Body, want) {
 		t.Errorf("%d with %d bytes, want %d bytes", a.Status, len(a.Body), len(want))
 	}
 }
 
 // WantGone checks that a URL answers 404.
-func (d *Env) WantGone(t testing.TB, url string) {
+func (env *Env) WantGone(t testing.TB, url string) {
 	t.Helper()
-	if a := d.Get(t, url); a.Status != http.StatusNotFound || a.Code() != fault.NotFound {
+	if a := env.Get(t, url); a.Status != http.StatusNotFound || a.Code() != fault.NotFound {
 		t.Errorf("%d %s, want 404 not_found", a.Status, a.Code())
 	}
 }

@@ -45,11 +45,11 @@ func NewBackendEnv(t testing.TB, change ...func(*stack.Options)) *BackendEnv {
 }
 
 // PutObject stores an object under an upload session without a signed URL.
-func (p *BackendEnv) PutObject(t testing.TB, g *wire.Agent, s id.Session, name, body string) {
+func (e *BackendEnv) PutObject(t testing.TB, g *wire.Agent, s id.Session, name, body string) {
 	t.Helper()
 	key := "o/" + string(TokenOf(t, g).Workspace) + "/" + string(s) + "/" + name
-	_, err := p.S3.PutObject(ctx, &s3.PutObjectInput{
-		Bucket: &p.Options.Engines.Bucket,
+	_, err := e.S3.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &e.Options.Engines.Bucket,
 		Key:    &key,
 		Body:   strings.NewReader(body),
 	})

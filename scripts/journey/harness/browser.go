@@ -30,76 +30,76 @@ type FakeBrowser struct {
 }
 
 // NewFakeBrowser returns a browser without cookies.
-func (p *BackendEnv) NewFakeBrowser() *FakeBrowser {
-	return &FakeBrowser{BackendEnv: p, Cookies: map[string]string{}}
+func (e *BackendEnv) NewFakeBrowser() *FakeBrowser {
+	return &FakeBrowser{BackendEnv: e, Cookies: map[string]string{}}
 }
 
 // Send sends a request to the app host and keeps the cookies of the answer.
-func (w *FakeBrowser) Send(t testing.TB, method, path string, body any, headers ...string) wire.Answer {
+func (b *FakeBrowser) Send(t testing.TB, method, path string, body any, headers ...string) wire.Answer {
 	t.Helper()
-	a := Must(w.Try(method, path, body, headers...))(t)
+	a := Must(b.Try(method, path, body, headers...))(t)
 	for _, c := range (&http.Response{Header: a.Header}).Cookies() {
 		if !c.Secure || !c.HttpOnly || c.Path != "/" || c.Domain != "" || c.SameSite != http.SameSiteLaxMode {
 			t.Errorf("%s %.60s sets the cookie %s without what protects it", method, path, c.Name)
 		}
-		if delete(w.Cookies, c.Name); c.MaxAge >= 0 {
-			w.Cookies[c.Name] = c.Value
-			w.Given = append(w.Given, c.Value)
+		if delete(b.Cookies, c.Name); c.MaxAge >= 0 {
+			b.Cookies[c.Name] = c.Value
+			b.Given = append(b.Given, c.Value)
 		}
 	}
 	return a
 }
 
 // Try sends a request to the app host. It may run in a goroutine, because it leaves the cookies as they are.
-func (w *FakeBrowser) Try(method, path string, body any, headers ...string) (wire.Answer, error) {
+func (b *FakeBrowser) Try(method, path string, body any, headers ...string) (wire.Answer, error) {
 	var cookies []string
-	for _, name := range slices.Sorted(maps.Keys(w.Cookies)) {
-		cookies = append(cookies, name+"="+w.Cookies[name])
+	for _, name := range slices.Sorted(maps.Keys(b.Cookies)) {
+		cookies = append(cookies, name+"="+b.Cookies[name])
 	}
 	if len(cookies) > 0 {
 		headers = append([]string{"Cookie", strings.Join(cookies, "; ")}, headers...)
 	}
-	return w.Anyone.Do(ctx, method, w.Origins.App+path, body, headers...)
+	return b.Anyone.Do(ctx, method, b.Origins.App+path, body, headers...)
 }
 
 // Get opens a page of the app host from another one.
-func (w *FakeBrowser) Get(t testing.TB, path string) wire.Answer {
+func (b *FakeBrowser) Get(t testing.TB, path string) wire.Answer {
 	t.Helper()
-	return w.Send(t, "GET", path, nil, "Sec-Fetch-Site", "same-origin")
+	return b.Send(t, "GET", path, nil, "Sec-Fetch-Site", "same-origin")
 }
 
 // FormHeaders are the headers of a form that a page of the app host sends.
-func (w *FakeBrowser) FormHeaders() []string {
+func (b *FakeBrowser) FormHeaders() []string {
 	return []string{
-		"Content-Type", "application/x-www-form-urlencoded", "Origin", w.Origins.App, "Sec-Fetch-Site", "same-origin",
+		"Content-Type", "application/x-www-form-urlencoded", "Origin", b.Origins.App, "Sec-Fetch-Site", "same-origin",
 	}
 }
 
 // Post sends a form as a page of the app host does.
-func (w *FakeBrowser) Post(t testing.TB, path string, fields url.Values) wire.Answer {
+func (b *FakeBrowser) Post(t testing.TB, path string, fields url.Values) wire.Answer {
 	t.Helper()
-	return w.Send(t, "POST", path, fields.Encode(), w.FormHeaders()...)
+	return b.Send(t, "POST", path, fields.Encode(), b.FormHeaders()...)
 }
 
 // BeginSignIn starts a sign-in and returns the URL at the identity provider.
-func (w *FakeBrowser) BeginSignIn(t testing.TB, back string) *url.URL {
+func (b *FakeBrowser) BeginSignIn(t testing.TB, back string) *url.URL {
 	t.Helper()
-	a := w.Get(t, "/api/auth/sign-in?"+url.Values{"returnPathname": {back}}.Encode())
-	if a.Status != http.StatusSeeOther || w.Cookies[SignInCookie] == "" {
+	a := b.Get(t, "/api/auth/sign-in?"+url.Values{"returnPathname": {back}}.Encode())
+	if a.Status != http.StatusSeeOther || b.Cookies[SignInCookie] == "" {
 		t.Fatalf("the sign-in answers %d %s", a.Status, a.Body)
 	}
 	return Must(url.Parse(a.Header.Get("Location")))(t)
 }
 
 // Authenticate lets the identity provider authenticate a person and returns the path of the callback.
-func (w *FakeBrowser) Authenticate(t testing.TB, at *url.URL, email string) string {
+func (b *FakeBrowser) Authenticate(t testing.TB, at *url.URL, email string) string {
 	t.Helper()
 	q := at.Query()
 	q.Set("login_hint", email)
 	u := *at
 	u.RawQuery = q.Encode()
-	a := Must(w.Anyone.Do(ctx, "GET", u.String(), nil))(t)
-	path, ours := strings.CutPrefix(a.Header.Get("Location"), w.Origins.App)
+	a := Must(b.Anyone.Do(ctx, "GET", u.String(), nil))(t)
+	path, ours := strings.CutPrefix(a.Header.Get("Location"), b.Origins.App)
 	if a.Status != http.StatusSeeOther || !ours {
 		t.Fatalf("the provider answers %d %s", a.Status, a.Body)
 	}
@@ -107,15 +107,15 @@ func (w *FakeBrowser) Authenticate(t testing.TB, at *url.URL, email string) stri
 }
 
 // SignIn goes through the identity provider and returns the answer of the callback.
-func (w *FakeBrowser) SignIn(t testing.TB, back, email string) wire.Answer {
+func (b *FakeBrowser) SignIn(t testing.TB, back, email string) wire.Answer {
 	t.Helper()
-	return w.Get(t, w.Authenticate(t, w.BeginSignIn(t, back), email))
+	return b.Get(t, b.Authenticate(t, b.BeginSignIn(t, back), email))
 }
 
 // SignedIn returns a browser in which a person is signed in.
-func (p *BackendEnv) SignedIn(t testing.TB, email string) *FakeBrowser {
+func (e *BackendEnv) SignedIn(t testing.TB, email string) *FakeBrowser {
 	t.Helper()
-	w := p.NewFakeBrowser()
+	w := e.NewFakeBrowser()
 	a := w.SignIn(t, "/dashboard", email)
 	if a.Status != http.StatusSeeOther || w.Cookies[SessionCookie] == "" {
 		t.Fatalf("the callback answers %d %s", a.Status, a.Body)
@@ -124,21 +124,21 @@ func (p *BackendEnv) SignedIn(t testing.TB, email string) *FakeBrowser {
 }
 
 // CLIToken signs the command in by a device code, which the person of this browser approves.
-func (w *FakeBrowser) CLIToken(t testing.TB) contract.Token {
+func (b *FakeBrowser) CLIToken(t testing.TB) contract.Token {
 	t.Helper()
-	d := w.StartDevice(t, "vitrine on test")
-	if a := w.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}); a.Status != http.StatusOK {
+	d := b.StartDevice(t, "vitrine on test")
+	if a := b.Post(t, "/device/approve", url.Values{"code": {d.UserCode}}); a.Status != http.StatusOK {
 		t.Fatalf("approving answers %d %s", a.Status, a.Body)
 	}
-	return w.Token(t, DeviceGrant("cli", d.DeviceCode))
+	return b.Token(t, DeviceGrant("cli", d.DeviceCode))
 }
 
 var backToApp = regexp.MustCompile(`<a class="button" href="([^"]+)">Back to the app</a>`)
 
 // AllowApp lets an app in that asks for consent, and returns where the browser goes back to it.
-func (w *FakeBrowser) AllowApp(t testing.TB, request string) *url.URL {
+func (b *FakeBrowser) AllowApp(t testing.TB, request string) *url.URL {
 	t.Helper()
-	a := w.Post(t, "/oauth/consent/allow", url.Values{"req": {request}})
+	a := b.Post(t, "/oauth/consent/allow", url.Values{"req": {request}})
 	found := backToApp.FindSubmatch(a.Body)
 	if a.Status != http.StatusOK || found == nil {
 		t.Fatalf("allowing answers %d %s", a.Status, a.Body)
@@ -158,33 +158,33 @@ func HiddenFields(page wire.Answer) url.Values {
 }
 
 // OpenAgentLink opens the link that an agent shows, and returns the page that asks for the agent's code.
-func (w *FakeBrowser) OpenAgentLink(t testing.TB, link string) wire.Answer {
+func (b *FakeBrowser) OpenAgentLink(t testing.TB, link string) wire.Answer {
 	t.Helper()
-	path, ours := strings.CutPrefix(link, w.Origins.App)
+	path, ours := strings.CutPrefix(link, b.Origins.App)
 	if !ours {
 		t.Fatal("the agent's link leads elsewhere")
 	}
-	if a := w.Get(t, path); a.Status != http.StatusSeeOther || w.Cookies[AttemptCookie] == "" {
+	if a := b.Get(t, path); a.Status != http.StatusSeeOther || b.Cookies[AttemptCookie] == "" {
 		t.Fatalf("the agent's link answers %d %s", a.Status, a.Body)
 	}
-	return w.Get(t, "/agent-auth/claim")
+	return b.Get(t, "/agent-auth/claim")
 }
 
 // EnterAgentCode types a code into the page of an agent's link.
-func (w *FakeBrowser) EnterAgentCode(t testing.TB, page wire.Answer, code string) wire.Answer {
+func (b *FakeBrowser) EnterAgentCode(t testing.TB, page wire.Answer, code string) wire.Answer {
 	t.Helper()
 	fields := HiddenFields(page)
 	fields.Set("user_code", code)
-	return w.Post(t, "/agent-auth/claim", fields)
+	return b.Post(t, "/agent-auth/claim", fields)
 }
 
 // OtherCode returns six digits that are not these.
 func OtherCode(code string) string { return string('0'+(code[0]-'0'+1)%10) + code[1:] }
 
 // StartDevice starts a sign-in of the command on another device.
-func (p *BackendEnv) StartDevice(t testing.TB, name string) (d contract.DeviceAuthorization) {
+func (e *BackendEnv) StartDevice(t testing.TB, name string) (d contract.DeviceAuthorization) {
 	t.Helper()
-	a := p.PostForm(t, "/oauth2/device_authorization", url.Values{"client_id": {"cli"}, "device_name": {name}}, &d)
+	a := e.PostForm(t, "/oauth2/device_authorization", url.Values{"client_id": {"cli"}, "device_name": {name}}, &d)
 	if a.Status != http.StatusOK {
 		t.Fatalf("the device authorization answers %d %s", a.Status, a.Body)
 	}

@@ -69,15 +69,15 @@ type Claimant struct {
 }
 
 // NewClaimant makes a claimed workspace with a member and an API key.
-func (s *ClaimEnv) NewClaimant(t testing.TB) *Claimant {
+func (e *ClaimEnv) NewClaimant(t testing.TB) *Claimant {
 	t.Helper()
-	g, w := s.newClaimed(t)
+	g, w := e.newClaimed(t)
 	c := &Claimant{Agent: g, Workspace: w}
 	c.Actor = credential.Actor{
 		Member:    id.NewMember(),
 		Scopes:    []credential.Scope{credential.Publish, credential.Read, credential.Admin},
-		Policy:    s.Options.Limits.Tiers[limits.Free],
-		Workspace: workspace.Workspace{ID: c.Workspace, Plan: workspace.FreePlan, ClaimedAt: s.Options.Now()},
+		Policy:    e.Options.Limits.Tiers[limits.Free],
+		Workspace: workspace.Workspace{ID: c.Workspace, Plan: workspace.FreePlan, ClaimedAt: e.Options.Now()},
 	}
 	return c
 }
@@ -89,22 +89,22 @@ type Source struct {
 }
 
 // NewSource provisions an unclaimed workspace.
-func (s *ClaimEnv) NewSource(t testing.TB) Source {
+func (e *ClaimEnv) NewSource(t testing.TB) Source {
 	t.Helper()
-	g, p, err := s.Anyone.Provision(ctx)
+	g, p, err := e.Anyone.Provision(ctx)
 	NoError(t, err)
 	return Source{g, p}
 }
 
 // Claim claims the workspace of a token, under an idempotency key.
-func (s *ClaimEnv) Claim(t testing.TB, c *Claimant, key, token string) (contract.Claimed, error) {
+func (e *ClaimEnv) Claim(t testing.TB, c *Claimant, key, token string) (contract.Claimed, error) {
 	t.Helper()
 	service := &claim.Service{
-		Store:       s.Store.Claims,
-		Artifacts:   s.Store.Artifacts,
-		Peppers:     s.peppers(t),
+		Store:       e.Store.Claims,
+		Artifacts:   e.Store.Artifacts,
+		Peppers:     e.peppers(t),
 		Environment: credential.Preview,
-		Now:         s.Options.Now,
+		Now:         e.Options.Now,
 	}
 	body := fmt.Appendf(nil, `{"claim_token":%q}`, token)
 	return service.Claim(ctx, c.Actor, idempotency.Command{
@@ -114,30 +114,30 @@ func (s *ClaimEnv) Claim(t testing.TB, c *Claimant, key, token string) (contract
 }
 
 // MustClaim claims the workspace of a token, which has to succeed.
-func (s *ClaimEnv) MustClaim(t testing.TB, c *Claimant, token string) contract.Claimed {
+func (e *ClaimEnv) MustClaim(t testing.TB, c *Claimant, token string) contract.Claimed {
 	t.Helper()
-	return Must(s.Claim(t, c, wire.NewKey(), token))(t)
+	return Must(e.Claim(t, c, wire.NewKey(), token))(t)
 }
 
 // BetweenSteps is how far the clock goes on after each step of a move. The migrator trusts the index after two of them.
 const BetweenSteps = 3 * time.Second
 
 // Rest advances the clock when no list is being read, because a list takes less time than that.
-func (s *ClaimEnv) Rest(d time.Duration) {
-	s.Lists.Lock()
-	defer s.Lists.Unlock()
-	s.Clock.Advance(d)
+func (e *ClaimEnv) Rest(d time.Duration) {
+	e.Lists.Lock()
+	defer e.Lists.Unlock()
+	e.Clock.Advance(d)
 }
 
 // Migrate runs the migrator until a claimed workspace is moved.
-func (s *ClaimEnv) Migrate(t testing.TB, w id.Workspace) {
+func (e *ClaimEnv) Migrate(t testing.TB, w id.Workspace) {
 	t.Helper()
 	for range 1000 {
-		done, err := s.Migrator.Run(ctx, w)
+		done, err := e.Migrator.Run(ctx, w)
 		if NoError(t, err); done {
 			return
 		}
-		s.Rest(BetweenSteps)
+		e.Rest(BetweenSteps)
 	}
 	t.Fatal("the move does not end")
 }
@@ -175,9 +175,9 @@ func ListAllArtifacts(g *wire.Agent, limit int) (ids []id.Artifact, err error) {
 
 // WantOpen checks that an artifact can be read in every way: by the URLs of its publication without a credential, and
 // by its owner.
-func (s *ClaimEnv) WantOpen(t testing.TB, owner *wire.Agent, p contract.Published) {
+func (e *ClaimEnv) WantOpen(t testing.TB, owner *wire.Agent, p contract.Published) {
 	t.Helper()
-	for what, a := range s.readAll(t, owner, p) {
+	for what, a := range e.readAll(t, owner, p) {
 		if a.Status != http.StatusOK {
 			t.Errorf("%s of %s answers %d %s", what, p.ArtifactID, a.Status, a.Body)
 		}
@@ -185,9 +185,9 @@ func (s *ClaimEnv) WantOpen(t testing.TB, owner *wire.Agent, p contract.Publishe
 }
 
 // WantClosed checks that an artifact can be read in no way.
-func (s *ClaimEnv) WantClosed(t testing.TB, owner *wire.Agent, p contract.Published) {
+func (e *ClaimEnv) WantClosed(t testing.TB, owner *wire.Agent, p contract.Published) {
 	t.Helper()
-	for what, a := range s.readAll(t, owner, p) {
+	for what, a := range e.readAll(t, owner, p) {
 		if a.Status != http.StatusNotFound && a.Status != http.StatusUnauthorized {
 			t.Errorf("%s of %s answers %d", what, p.ArtifactID, a.Status)
 		}
@@ -195,12 +195,12 @@ func (s *ClaimEnv) WantClosed(t testing.TB, owner *wire.Agent, p contract.Publis
 }
 
 // readAll reads an artifact in every way and returns the answers by name.
-func (s *ClaimEnv) readAll(t testing.TB, owner *wire.Agent, p contract.Published) map[string]wire.Answer {
+func (e *ClaimEnv) readAll(t testing.TB, owner *wire.Agent, p contract.Published) map[string]wire.Answer {
 	t.Helper()
-	view := s.Origins.API + "/v1/artifacts/" + string(p.ArtifactID)
+	view := e.Origins.API + "/v1/artifacts/" + string(p.ArtifactID)
 	out := map[string]wire.Answer{
-		"the content URL":  s.Get(t, p.RevisionContentURL),
-		"the public view":  s.Get(t, p.AgentViewURL, "Accept", "application/json"),
+		"the content URL":  e.Get(t, p.RevisionContentURL),
+		"the public view":  e.Get(t, p.AgentViewURL, "Accept", "application/json"),
 		"the owner's view": Do(t, owner, "GET", view+"/agent-view", nil),
 		"the pinned view":  Do(t, owner, "GET", view+"/revisions/"+string(p.RevisionID)+"/agent-view", nil),
 		"the file content": Do(t, owner, "GET", view+"/file-content?path=index.html", nil),
@@ -210,7 +210,7 @@ func (s *ClaimEnv) readAll(t testing.TB, owner *wire.Agent, p contract.Published
 		delete(out, "the revisions") // they are listed for every status of the artifact
 	}
 	if p.UnlistedURL != "" {
-		out["the link"] = s.Resolve(t, p.UnlistedURL)
+		out["the link"] = e.Resolve(t, p.UnlistedURL)
 	}
 	return out
 }

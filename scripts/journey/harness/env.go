@@ -86,11 +86,11 @@ func NewEnv(t testing.TB, change ...func(*stack.Options)) *Env {
 
 // newClient returns a client that checks every answer of api, upload, content and mcp against its document. All its
 // requests come from one address.
-func (d *Env) newClient(t testing.TB) *http.Client {
+func (env *Env) newClient(t testing.TB) *http.Client {
 	t.Helper()
 	documents := map[string]*conform.Document{}
 	for host, document := range Must(goldenDocuments())(t) {
-		documents[strings.TrimPrefix(d.origin(host), "http://")] = document
+		documents[strings.TrimPrefix(env.origin(host), "http://")] = document
 	}
 	dial := func(ctx context.Context, _, address string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "tcp4", address)
@@ -103,15 +103,15 @@ func (d *Env) newClient(t testing.TB) *http.Client {
 	}
 }
 
-func (d *Env) origin(host string) string {
-	return map[string]string{"api": d.Origins.API, "upload": d.Origins.Upload, "content": d.Origins.Content,
-		"mcp": d.Origins.MCP}[host]
+func (env *Env) origin(host string) string {
+	return map[string]string{"api": env.Origins.API, "upload": env.Origins.Upload, "content": env.Origins.Content,
+		"mcp": env.Origins.MCP}[host]
 }
 
 // NewAgent provisions a workspace and returns the agent that has its key.
-func (d *Env) NewAgent(t testing.TB) *wire.Agent {
+func (env *Env) NewAgent(t testing.TB) *wire.Agent {
 	t.Helper()
-	g, _, err := d.Anyone.Provision(ctx)
+	g, _, err := env.Anyone.Provision(ctx)
 	NoError(t, err)
 	return g
 }

@@ -33,28 +33,28 @@ func NewFaultEnv(t testing.TB, change ...func(*stack.Options)) *FaultEnv {
 }
 
 // CheckInvariants reports every breach of the invariants.
-func (s *FaultEnv) CheckInvariants(t testing.TB) {
+func (f *FaultEnv) CheckInvariants(t testing.TB) {
 	t.Helper()
-	for _, breach := range invariant.Check(ctx, s.Deployment()) {
+	for _, breach := range invariant.Check(ctx, f.Deployment()) {
 		t.Error(breach)
 	}
 }
 
 // Deployment is what the checks of invariants read.
-func (s *FaultEnv) Deployment() invariant.Deployment {
+func (f *FaultEnv) Deployment() invariant.Deployment {
 	return invariant.Deployment{
-		DynamoDB: s.DB,
-		Tables:   s.Tables,
-		S3:       s.S3,
-		Bucket:   s.Options.Engines.Bucket,
-		Limits:   s.Options.Limits,
+		DynamoDB: f.DB,
+		Tables:   f.Tables,
+		S3:       f.S3,
+		Bucket:   f.Options.Engines.Bucket,
+		Limits:   f.Options.Limits,
 	}
 }
 
 // Revive ends all faults. The next request meets a process that has just started.
-func (s *FaultEnv) Revive() {
-	s.Faults.Clear()
-	s.Faults.Revive()
+func (f *FaultEnv) Revive() {
+	f.Faults.Clear()
+	f.Faults.Revive()
 }
 
 // CallName names an AWS call by its kind and what it works on: "UpdateItem r:actor", "GetItem A META".
@@ -86,8 +86,8 @@ func CallName(input any) string {
 	return operation
 }
 
-// WrittenKeys are the keys of the items that a call changes. Of a batch it is the first of each table: the jobs put items of
-// one kind into a batch.
+// WrittenKeys are the keys of the items that a call changes. Of a batch it is the first of each table: the jobs put
+// items of one kind into a batch.
 func WrittenKeys(input any) (keys []Item) {
 	switch in := input.(type) {
 	case *dynamodb.PutItemInput:
@@ -118,28 +118,28 @@ func WrittenKeys(input any) (keys []Item) {
 }
 
 // Calls returns the sorted names of the AWS calls that do makes.
-func (s *FaultEnv) Calls(do func()) []string {
-	names := CallNames(s.Faults, do)
+func (f *FaultEnv) Calls(do func()) []string {
+	names := CallNames(f.Faults, do)
 	slices.Sort(names)
 	return names
 }
 
 // requiredCalls returns Calls without those that only some of several equal requests make: the record of a key's last
 // use, which the next request repeats if it was slow, and the blocks of permits that every fourth request or so takes.
-func (s *FaultEnv) requiredCalls(do func()) []string {
-	return slices.DeleteFunc(s.Calls(do), func(call string) bool {
+func (f *FaultEnv) requiredCalls(do func()) []string {
+	return slices.DeleteFunc(f.Calls(do), func(call string) bool {
 		return call == StampKey || call == "UpdateItem r:actor" || call == "UpdateItem r:workspace"
 	})
 }
 
 // WantSameRefusals checks that requests about records of others are refused with the same calls and the same answers as
 // requests about records that never were.
-func (s *FaultEnv) WantSameRefusals(t testing.TB, which string, foreign, unknown map[string]func() wire.Answer) {
+func (f *FaultEnv) WantSameRefusals(t testing.TB, which string, foreign, unknown map[string]func() wire.Answer) {
 	t.Helper()
 	for name := range foreign {
 		var a, b wire.Answer
-		one := s.requiredCalls(func() { a = foreign[name]() })
-		other := s.requiredCalls(func() { b = unknown[name]() })
+		one := f.requiredCalls(func() { a = foreign[name]() })
+		other := f.requiredCalls(func() { b = unknown[name]() })
 		if !slices.Equal(one, other) {
 			t.Errorf("%s, %s: it costs %q, an unknown one %q", which, name, one, other)
 		}
@@ -158,7 +158,7 @@ func CallNames(faults *chaos.Injector, do func()) (names []string) {
 }
 
 // Async sends a request from a goroutine of its own, which may not end the test.
-func (s *FaultEnv) Async(t testing.TB, ask func() (wire.Answer, error)) <-chan wire.Answer {
+func (f *FaultEnv) Async(t testing.TB, ask func() (wire.Answer, error)) <-chan wire.Answer {
 	answer := make(chan wire.Answer, 1)
 	go func() {
 		a, err := ask()
@@ -172,13 +172,13 @@ func (s *FaultEnv) Async(t testing.TB, ask func() (wire.Answer, error)) <-chan w
 
 // Hold sends a request and returns when it is about to make a call of an operation. Calling release lets it go on, with
 // that call or with the given actions instead, and returns its answer.
-func (s *FaultEnv) Hold(
+func (f *FaultEnv) Hold(
 	t testing.TB, operation string, ask func() (wire.Answer, error), happens ...chaos.Action,
 ) (release func() wire.Answer) {
 	t.Helper()
 	held := make(chan struct{})
-	rule := s.Faults.On(operation).Before(append([]chaos.Action{chaos.Hold(held)}, happens...)...)
-	answer := s.Async(t, ask)
+	rule := f.Faults.On(operation).Before(append([]chaos.Action{chaos.Hold(held)}, happens...)...)
+	answer := f.Async(t, ask)
 	select {
 	case <-rule.Reached():
 		return func() wire.Answer { close(held); return <-answer }
@@ -189,20 +189,20 @@ func (s *FaultEnv) Hold(
 }
 
 // Overtake holds a request before a call of an operation, runs meanwhile, and lets the request go on.
-func (s *FaultEnv) Overtake(
+func (f *FaultEnv) Overtake(
 	t testing.TB, operation string, ask func() (wire.Answer, error), meanwhile func(),
 ) wire.Answer {
 	t.Helper()
-	release := s.Hold(t, operation, ask)
+	release := f.Hold(t, operation, ask)
 	meanwhile()
 	return release()
 }
 
 // Concurrently sends n requests in parallel.
-func (s *FaultEnv) Concurrently(t testing.TB, n int, ask func(i int) (wire.Answer, error)) []wire.Answer {
+func (f *FaultEnv) Concurrently(t testing.TB, n int, ask func(i int) (wire.Answer, error)) []wire.Answer {
 	t.Helper()
 	answers := make([]wire.Answer, n)
-	parallel.Do(n, func(i int) { answers[i] = <-s.Async(t, func() (wire.Answer, error) { return ask(i) }) })
+	parallel.Do(n, func(i int) { answers[i] = <-f.Async(t, func() (wire.Answer, error) { return ask(i) }) })
 	return answers
 }
 
@@ -210,9 +210,9 @@ func (s *FaultEnv) Concurrently(t testing.TB, n int, ask func(i int) (wire.Answe
 var ErrDown = errors.New("the engine is down")
 
 // WantBreach checks that some breach of the invariant is reported.
-func (s *FaultEnv) WantBreach(t testing.TB, name string) {
+func (f *FaultEnv) WantBreach(t testing.TB, name string) {
 	t.Helper()
-	found := invariant.Check(ctx, s.Deployment())
+	found := invariant.Check(ctx, f.Deployment())
 	for _, err := range found {
 		if strings.HasPrefix(err.Error(), name+":") {
 			return
@@ -223,14 +223,14 @@ func (s *FaultEnv) WantBreach(t testing.TB, name string) {
 
 // Damage changes the first item of a table whose key has these prefixes, or removes it when set is nil. The result puts
 // the item back.
-func (s *FaultEnv) Damage(t testing.TB, table, pk, sk string, set map[string]any) (repair func()) {
+func (f *FaultEnv) Damage(t testing.TB, table, pk, sk string, set map[string]any) (repair func()) {
 	t.Helper()
-	for _, item := range s.Scan(t, table) {
+	for _, item := range f.Scan(t, table) {
 		if strings.HasPrefix(Text(item["pk"]), pk) && (sk == "" || strings.HasPrefix(Text(item["sk"]), sk)) {
-			s.RewriteItem(t, table, item, set)
+			f.RewriteItem(t, table, item, set)
 			return func() {
 				t.Helper()
-				s.RewriteItem(t, table, item, map[string]any{})
+				f.RewriteItem(t, table, item, map[string]any{})
 			}
 		}
 	}

@@ -20,49 +20,49 @@ import (
 )
 
 // RewriteItem stores an item with changes; a nil set removes it.
-func (p *BackendEnv) RewriteItem(t testing.TB, table string, item Item, set map[string]any) {
+func (e *BackendEnv) RewriteItem(t testing.TB, table string, item Item, set map[string]any) {
 	t.Helper()
 	if set == nil {
 		key := Item{"pk": item["pk"]}
 		if item["sk"] != nil {
 			key["sk"] = item["sk"]
 		}
-		Must(p.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &table, Key: key}))(t)
+		Must(e.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &table, Key: key}))(t)
 		return
 	}
 	changed := maps.Clone(item)
 	SetAttributes(changed, set)
-	Must(p.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: changed}))(t)
+	Must(e.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: &table, Item: changed}))(t)
 }
 
 // Put stores an item with changes in the core table.
-func (p *BackendEnv) Put(t testing.TB, item Item, set map[string]any) {
+func (e *BackendEnv) Put(t testing.TB, item Item, set map[string]any) {
 	t.Helper()
 	if set == nil {
 		set = map[string]any{}
 	}
-	p.RewriteItem(t, p.Tables.Core, item, set)
+	e.RewriteItem(t, e.Tables.Core, item, set)
 }
 
 // Update changes an item of the core table, which has to be there: a nil value removes an attribute. A nil set removes
 // the item, if there is one.
-func (p *BackendEnv) Update(t testing.TB, pk, sk string, set map[string]any) {
+func (e *BackendEnv) Update(t testing.TB, pk, sk string, set map[string]any) {
 	t.Helper()
 	if set == nil {
-		p.RewriteItem(t, p.Tables.Core, itemKey(pk, sk), nil)
+		e.RewriteItem(t, e.Tables.Core, itemKey(pk, sk), nil)
 		return
 	}
-	found := p.GetItem(t, pk, sk)
+	found := e.GetItem(t, pk, sk)
 	if found == nil {
 		t.Fatalf("there is no item %s %s to change", pk, sk)
 	}
-	p.RewriteItem(t, p.Tables.Core, found, set)
+	e.RewriteItem(t, e.Tables.Core, found, set)
 }
 
 // SessionStatus returns the stored status of an upload session.
-func (s *FaultEnv) SessionStatus(t testing.TB, u id.Session) string {
+func (f *FaultEnv) SessionStatus(t testing.TB, u id.Session) string {
 	t.Helper()
-	return Text(s.GetItem(t, "U#"+string(u), "META")["status"])
+	return Text(f.GetItem(t, "U#"+string(u), "META")["status"])
 }
 
 func itemKey(pk, sk string) Item {
@@ -70,10 +70,10 @@ func itemKey(pk, sk string) Item {
 }
 
 // GetItem reads an item of the core table; it is nil if there is none.
-func (p *BackendEnv) GetItem(t testing.TB, pk, sk string) Item {
+func (e *BackendEnv) GetItem(t testing.TB, pk, sk string) Item {
 	t.Helper()
-	return Must(p.DB.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      &p.Tables.Core,
+	return Must(e.DB.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      &e.Tables.Core,
 		Key:            itemKey(pk, sk),
 		ConsistentRead: aws.Bool(true),
 	}))(t).Item
@@ -83,11 +83,11 @@ func (p *BackendEnv) GetItem(t testing.TB, pk, sk string) Item {
 type Item = map[string]types.AttributeValue
 
 // Scan returns all items of a table.
-func (p *BackendEnv) Scan(t testing.TB, table string) (items []Item) {
+func (e *BackendEnv) Scan(t testing.TB, table string) (items []Item) {
 	t.Helper()
 	in := &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)}
 	for {
-		out := Must(p.DB.Scan(ctx, in))(t)
+		out := Must(e.DB.Scan(ctx, in))(t)
 		if items = append(items, out.Items...); out.LastEvaluatedKey == nil {
 			return items
 		}
@@ -112,13 +112,13 @@ func Text(v types.AttributeValue) string {
 
 // Snapshot returns all items as text by key. It leaves out rate counters and the time at which a key was last used,
 // because refusals change them.
-func (p *BackendEnv) Snapshot(t testing.TB) map[string]string {
+func (e *BackendEnv) Snapshot(t testing.TB) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, table := range []string{p.Tables.Core, p.Tables.Events, p.Tables.Hot} {
-		for _, item := range p.Scan(t, table) {
+	for _, table := range []string{e.Tables.Core, e.Tables.Events, e.Tables.Hot} {
+		for _, item := range e.Scan(t, table) {
 			name := Text(item["pk"])
-			if table == p.Tables.Hot && strings.HasPrefix(name, "r:") {
+			if table == e.Tables.Hot && strings.HasPrefix(name, "r:") {
 				continue
 			}
 			if item["sk"] != nil {
@@ -136,17 +136,17 @@ func (p *BackendEnv) Snapshot(t testing.TB) map[string]string {
 }
 
 // WantUnchanged checks that nothing was stored since a snapshot.
-func (p *BackendEnv) WantUnchanged(t testing.TB, before map[string]string) {
+func (e *BackendEnv) WantUnchanged(t testing.TB, before map[string]string) {
 	t.Helper()
-	if diff := cmp.Diff(before, p.Snapshot(t)); diff != "" {
+	if diff := cmp.Diff(before, e.Snapshot(t)); diff != "" {
 		t.Errorf("something was stored (-before +after):\n%s", diff)
 	}
 }
 
 // CountItems counts the items of a table whose key has a prefix.
-func (p *BackendEnv) CountItems(t testing.TB, table, prefix string) (n int) {
+func (e *BackendEnv) CountItems(t testing.TB, table, prefix string) (n int) {
 	t.Helper()
-	for _, item := range p.Scan(t, table) {
+	for _, item := range e.Scan(t, table) {
 		if strings.HasPrefix(Text(item["pk"]), prefix) {
 			n++
 		}
@@ -184,10 +184,10 @@ const (
 )
 
 // Events counts the events of an agent's workspace by action.
-func (s *FaultEnv) Events(t testing.TB, g *wire.Agent) map[string]int {
+func (f *FaultEnv) Events(t testing.TB, g *wire.Agent) map[string]int {
 	t.Helper()
-	out := Must(s.DB.Query(ctx, &dynamodb.QueryInput{
-		TableName:                 &s.Tables.Events,
+	out := Must(f.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName:                 &f.Tables.Events,
 		KeyConditionExpression:    aws.String("pk = :w"),
 		ConsistentRead:            aws.Bool(true),
 		ExpressionAttributeValues: Item{":w": &types.AttributeValueMemberS{Value: "W#" + string(TokenOf(t, g).Workspace)}},

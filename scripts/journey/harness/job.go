@@ -34,8 +34,8 @@ func NewJobEnv(t testing.TB, change ...func(*stack.Options)) *JobEnv {
 	return newJobEnv(t, NewFaultEnv(t, change...))
 }
 
-// NewPeopleEnv starts a deployment for jobs in which people sign up. Of the invariants it checks that nothing is left of
-// workspaces that are deleted; the others describe deployments whose only actors are agents.
+// NewPeopleEnv starts a deployment for jobs in which people sign up. Of the invariants it checks that nothing is left
+// of workspaces that are deleted; the others describe deployments whose only actors are agents.
 func NewPeopleEnv(t testing.TB, change ...func(*stack.Options)) *JobEnv {
 	t.Helper()
 	s := newJobEnv(t, &FaultEnv{NewAgentAuthEnv(t, change...)})
@@ -53,47 +53,47 @@ func newJobEnv(t testing.TB, of *FaultEnv) *JobEnv {
 }
 
 // CheckRemoved reports what is left of workspaces that are deleted.
-func (s *JobEnv) CheckRemoved(t testing.TB) {
+func (e *JobEnv) CheckRemoved(t testing.TB) {
 	t.Helper()
-	for _, breach := range invariant.Removed(ctx, s.Deployment()) {
+	for _, breach := range invariant.Removed(ctx, e.Deployment()) {
 		t.Error(breach)
 	}
 }
 
 // Scheduled opens the services of functions that a schedule wakes.
-func (d *Env) Scheduled(t testing.TB, faults ...func(*middleware.Stack) error) *assembly.Services {
+func (env *Env) Scheduled(t testing.TB, faults ...func(*middleware.Stack) error) *assembly.Services {
 	t.Helper()
-	e := d.Options.Engines
+	e := env.Options.Engines
 	return Must(assembly.Open(assembly.Config{
 		Environment:      credential.Preview,
-		Origins:          d.Origins,
-		Tables:           dynamo.Named(d.Options.Tables),
+		Origins:          env.Origins,
+		Tables:           dynamo.Named(env.Options.Tables),
 		Bucket:           e.Bucket,
 		AWS:              e.AWS(),
 		DynamoDBEndpoint: e.DynamoDB,
 		S3Endpoint:       e.S3,
 		S3Domain:         e.S3Domain,
-		Limits:           d.Options.Limits,
-		Billing:          d.Options.Billing,
-		Now:              d.Options.Now,
+		Limits:           env.Options.Limits,
+		Billing:          env.Options.Billing,
+		Now:              env.Options.Now,
 		Middleware:       faults,
 	}))(t)
 }
 
 // MakeBundles makes the bundles of all revisions that are published.
-func (d *Env) MakeBundles(t testing.TB) {
+func (env *Env) MakeBundles(t testing.TB) {
 	t.Helper()
-	NoError(t, bundle.Host(d.Scheduled(t), d.Options.Log).Run(ctx))
+	NoError(t, bundle.Host(env.Scheduled(t), env.Options.Log).Run(ctx))
 }
 
 // RunJobs runs all jobs until nothing is due, makes all bundles, and checks the invariants. Sessions that were begun
 // just now are old enough for the jobs.
-func (s *JobEnv) RunJobs(t testing.TB) {
+func (e *JobEnv) RunJobs(t testing.TB) {
 	t.Helper()
-	s.Clock.Advance(limits.UploadPatience)
-	NoError(t, s.Host.Run(ctx))
-	NoError(t, s.Bundler.Run(ctx))
-	s.CheckInvariants(t)
+	e.Clock.Advance(limits.UploadPatience)
+	NoError(t, e.Host.Run(ctx))
+	NoError(t, e.Bundler.Run(ctx))
+	e.CheckInvariants(t)
 }
 
 // Deaths are the calls at which jobs died, by their names.
@@ -101,10 +101,10 @@ type Deaths map[string]bool
 
 // RunToDeath runs the jobs as a process that dies at the first call of a name at which none died yet, after the call or
 // before it. Calls without a name let it live. It reports whether the process died.
-func (s *JobEnv) RunToDeath(t testing.TB, died Deaths, after bool, name func(input any) string) bool {
+func (e *JobEnv) RunToDeath(t testing.TB, died Deaths, after bool, name func(input any) string) bool {
 	t.Helper()
 	dies := false
-	rule := s.JobFaults.On("").If(func(input any) bool { // the faults ask for one call at a time
+	rule := e.JobFaults.On("").If(func(input any) bool { // the faults ask for one call at a time
 		call := name(input)
 		if dies || call == "" || died[call] {
 			return false
@@ -118,8 +118,8 @@ func (s *JobEnv) RunToDeath(t testing.TB, died Deaths, after bool, name func(inp
 		rule.Before(chaos.Crash)
 	}
 	process := chaos.Process(ctx)
-	err := s.Host.Run(process)
-	s.JobFaults.Clear()
+	err := e.Host.Run(process)
+	e.JobFaults.Clear()
 	if chaos.Died(process) {
 		return true
 	}
@@ -128,12 +128,12 @@ func (s *JobEnv) RunToDeath(t testing.TB, died Deaths, after bool, name func(inp
 }
 
 // RunCollector runs all jobs now, and again when unreferenced objects may be deleted. No such object may be left.
-func (s *JobEnv) RunCollector(t testing.TB) {
+func (e *JobEnv) RunCollector(t testing.TB) {
 	t.Helper()
-	s.RunJobs(t)
-	s.Clock.Advance(limits.CollectAfter)
-	s.RunJobs(t)
-	for _, left := range invariant.Collected(ctx, s.Deployment()) {
+	e.RunJobs(t)
+	e.Clock.Advance(limits.CollectAfter)
+	e.RunJobs(t)
+	for _, left := range invariant.Collected(ctx, e.Deployment()) {
 		t.Error(left)
 	}
 }

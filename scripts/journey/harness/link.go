@@ -97,28 +97,28 @@ type OpenedLink struct {
 }
 
 // OpenLink opens a link as the viewer page does and checks what it shows.
-func (s *LinkEnv) OpenLink(t testing.TB, url string, words string) OpenedLink {
+func (e *LinkEnv) OpenLink(t testing.TB, url string, words string) OpenedLink {
 	t.Helper()
-	r := Must(s.Anyone.Resolve(ctx, url))(t)
-	s.WantContent(t, r.IframeSrc, Page(words).Body)
+	r := Must(e.Anyone.Resolve(ctx, url))(t)
+	e.WantContent(t, r.IframeSrc, Page(words).Body)
 	return OpenedLink{url, r.IframeSrc}
 }
 
 // WantLinksClosed checks that neither a link nor what it gave before opens anything.
-func (s *LinkEnv) WantLinksClosed(t testing.TB, links ...OpenedLink) {
+func (e *LinkEnv) WantLinksClosed(t testing.TB, links ...OpenedLink) {
 	t.Helper()
 	for _, l := range links {
-		WantRefused(t, s.Resolve(t, l.URL), 404, fault.NotFound)
-		s.WantGone(t, l.Content)
+		WantRefused(t, e.Resolve(t, l.URL), 404, fault.NotFound)
+		e.WantGone(t, l.Content)
 	}
 }
 
 // Resolve asks what a link opens and returns the answer.
-func (d *Env) Resolve(t testing.TB, url string) wire.Answer {
+func (env *Env) Resolve(t testing.TB, url string) wire.Answer {
 	t.Helper()
 	public, blob, err := wire.SplitLink(url)
 	NoError(t, err)
-	return Do(t, d.Anyone, "POST", d.Origins.API+"/v1/access-links/resolve",
+	return Do(t, env.Anyone, "POST", env.Origins.API+"/v1/access-links/resolve",
 		contract.ResolveRequest{PublicID: public, Blob: blob})
 }
 

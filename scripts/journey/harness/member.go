@@ -30,9 +30,9 @@ func CreatedKey(t testing.TB, a wire.Answer) (made contract.CreatedKey) {
 }
 
 // WithToken returns the same member with another bearer token.
-func (who *Member) WithToken(bearer string) *Member {
-	other := *who
-	other.Agent = &wire.Agent{HTTP: who.HTTP, At: who.At, Key: bearer}
+func (m *Member) WithToken(bearer string) *Member {
+	other := *m
+	other.Agent = &wire.Agent{HTTP: m.HTTP, At: m.At, Key: bearer}
 	return &other
 }
 
@@ -48,11 +48,11 @@ type Member struct {
 var allScopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
 
 // NewMember stores a claimed workspace with a member; the access token is one of the command line client.
-func (p *BackendEnv) NewMember(t testing.TB, scopes ...credential.Scope) *Member {
+func (e *BackendEnv) NewMember(t testing.TB, scopes ...credential.Scope) *Member {
 	t.Helper()
-	now := p.Options.Now()
+	now := e.Options.Now()
 	w := id.NewWorkspace()
-	p.Put(t, Item{}, map[string]any{
+	e.Put(t, Item{}, map[string]any{
 		"pk":         "W#" + string(w),
 		"sk":         "META",
 		"name":       "Someone's Workspace",
@@ -60,27 +60,27 @@ func (p *BackendEnv) NewMember(t testing.TB, scopes ...credential.Scope) *Member
 		"created":    now,
 		"claimed_at": now,
 	})
-	return p.AddMember(t, w, scopes...)
+	return e.AddMember(t, w, scopes...)
 }
 
 // newClaimed makes a workspace that counts as claimed, with the API key of an agent.
-func (p *BackendEnv) newClaimed(t testing.TB) (*wire.Agent, id.Workspace) {
+func (e *BackendEnv) newClaimed(t testing.TB) (*wire.Agent, id.Workspace) {
 	t.Helper()
-	g := p.NewAgent(t)
+	g := e.NewAgent(t)
 	w := TokenOf(t, g).Workspace
-	p.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": p.Options.Now()})
+	e.Update(t, "W#"+string(w), "META", map[string]any{"claimed_at": e.Options.Now()})
 	return g, w
 }
 
 // AddMember stores another member of a workspace; without scopes the member has all of them.
-func (p *BackendEnv) AddMember(t testing.TB, w id.Workspace, scopes ...credential.Scope) *Member {
+func (e *BackendEnv) AddMember(t testing.TB, w id.Workspace, scopes ...credential.Scope) *Member {
 	t.Helper()
 	if scopes == nil {
 		scopes = allScopes
 	}
-	now := p.Options.Now()
+	now := e.Options.Now()
 	who := &Member{ID: id.NewMember(), Workspace: w}
-	p.Put(t, Item{}, map[string]any{
+	e.Put(t, Item{}, map[string]any{
 		"pk":      "W#" + string(w),
 		"sk":      "MEM#" + string(who.ID),
 		"iss":     "https://id.test",
@@ -90,17 +90,17 @@ func (p *BackendEnv) AddMember(t testing.TB, w id.Workspace, scopes ...credentia
 		"created": now,
 		"seen":    now,
 	})
-	return p.GrantTo(t, who, oauth.CLI, p.Origins.API)
+	return e.GrantTo(t, who, oauth.CLI, e.Origins.API)
 }
 
 // GrantTo stores a grant of the member to a client for a host. The result sends its access token.
-func (p *BackendEnv) GrantTo(t testing.TB, who *Member, client id.Client, audience string) *Member {
+func (e *BackendEnv) GrantTo(t testing.TB, who *Member, client id.Client, audience string) *Member {
 	t.Helper()
-	now := p.Options.Now()
+	now := e.Options.Now()
 	token := credential.Mint(credential.AccessToken, credential.Preview, who.Workspace, "")
-	h := token.Hash(p.peppers(t))
+	h := token.Hash(e.peppers(t))
 	issued := binary.BigEndian.AppendUint64([]byte{h.Pepper}, uint64(now.Add(limits.AccessTokenLife).UnixMilli()))
-	p.Put(t, Item{}, map[string]any{
+	e.Put(t, Item{}, map[string]any{
 		"pk":      "CRED#" + string(token.Public),
 		"sk":      "G",
 		"client":  string(client),
@@ -115,7 +115,7 @@ func (p *BackendEnv) GrantTo(t testing.TB, who *Member, client id.Client, audien
 		"tokens":  append(issued, h.MAC...),
 	})
 	return &Member{
-		Agent:     &wire.Agent{HTTP: p.Anyone.HTTP, At: p.Anyone.At, Key: token.Reveal()},
+		Agent:     &wire.Agent{HTTP: e.Anyone.HTTP, At: e.Anyone.At, Key: token.Reveal()},
 		ID:        who.ID,
 		Workspace: who.Workspace,
 		Grant:     token.Public,
@@ -144,9 +144,9 @@ func PinPath(a id.Artifact) string { return "/v1/web/artifacts/" + string(a) + "
 func UnpinPath(a id.Artifact) string { return "/v1/web/artifacts/" + string(a) + "/unpin" }
 
 // PinCount returns the stored number of pinned artifacts, or "none".
-func (s *LinkEnv) PinCount(t testing.TB) string {
+func (e *LinkEnv) PinCount(t testing.TB) string {
 	t.Helper()
-	if n := s.GetItem(t, "W#"+string(s.Member.Workspace), "PINS")["n"]; n != nil {
+	if n := e.GetItem(t, "W#"+string(e.Member.Workspace), "PINS")["n"]; n != nil {
 		return Text(n)
 	}
 	return "none"

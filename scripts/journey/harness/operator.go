@@ -8,16 +8,16 @@ import (
 )
 
 // NewOperator makes a member with the access token of an operator, confirmed just now.
-func (s *FaultEnv) NewOperator(t testing.TB) *Member {
+func (f *FaultEnv) NewOperator(t testing.TB) *Member {
 	t.Helper()
-	_, w := s.newClaimed(t)
-	return s.Promote(t, s.AddMember(t, w), s.Options.Now())
+	_, w := f.newClaimed(t)
+	return f.Promote(t, f.AddMember(t, w), f.Options.Now())
 }
 
 // Promote makes the access token of a member one of an operator, confirmed at an instant.
-func (p *BackendEnv) Promote(t testing.TB, who *Member, at time.Time) *Member {
+func (e *BackendEnv) Promote(t testing.TB, who *Member, at time.Time) *Member {
 	t.Helper()
-	p.Update(t, "CRED#"+string(who.Grant), "G", map[string]any{"op_at": at})
+	e.Update(t, "CRED#"+string(who.Grant), "G", map[string]any{"op_at": at})
 	return who
 }
 

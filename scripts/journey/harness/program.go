@@ -17,12 +17,13 @@ var builtCommand = sync.OnceValues(func() (string, error) {
 	return BuildProgram("vitrine", "./cmd/vitrine", "cmd", "shared")
 })
 
-// Command prepares vitrine with a home of its own, the API key of an agent or none, and nothing of the developer's login.
-func (d *Env) Command(t testing.TB, home, key string, args ...string) *exec.Cmd {
+// Command prepares vitrine with a home of its own, the API key of an agent or none, and nothing of the developer's
+// login.
+func (env *Env) Command(t testing.TB, home, key string, args ...string) *exec.Cmd {
 	t.Helper()
 	run := exec.CommandContext(t.Context(), Must(builtCommand())(t), args...)
 	run.Dir = home
-	run.Env = append(os.Environ(), "VITRINE_URL="+d.Origins.API, "VITRINE_API_KEY="+key, "XDG_CONFIG_HOME="+home,
+	run.Env = append(os.Environ(), "VITRINE_URL="+env.Origins.API, "VITRINE_API_KEY="+key, "XDG_CONFIG_HOME="+home,
 		"HOME="+home, "DBUS_SESSION_BUS_ADDRESS=unix:path=/nowhere", "NO_COLOR=1", "BROWSER=", "CI=1")
 	return run
 }

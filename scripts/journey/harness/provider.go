@@ -17,8 +17,8 @@ func Assertion(t testing.TB, i *provider.Issuer, email string) string {
 }
 
 // TryPresent sends an assertion to the registration endpoint. It may run in a goroutine.
-func (d *Env) TryPresent(assertion string) (wire.Answer, error) {
-	return d.Anyone.Do(ctx, "POST", d.Origins.API+"/agent/identity", contract.RegisterAgent{
+func (env *Env) TryPresent(assertion string) (wire.Answer, error) {
+	return env.Anyone.Do(ctx, "POST", env.Origins.API+"/agent/identity", contract.RegisterAgent{
 		Type:          contract.AssertionIdentity,
 		AssertionType: contract.TypeIDJAG,
 		Assertion:     assertion,
@@ -26,15 +26,15 @@ func (d *Env) TryPresent(assertion string) (wire.Answer, error) {
 }
 
 // Present sends an assertion to the registration endpoint.
-func (d *Env) Present(t testing.TB, assertion string) wire.Answer {
+func (env *Env) Present(t testing.TB, assertion string) wire.Answer {
 	t.Helper()
-	return Must(d.TryPresent(assertion))(t)
+	return Must(env.TryPresent(assertion))(t)
 }
 
 // Vouched registers an agent for which an issuer vouches; it has to be let in at once.
-func (d *Env) Vouched(t testing.TB, i *provider.Issuer, email string) (r contract.RegisteredAgent) {
+func (env *Env) Vouched(t testing.TB, i *provider.Issuer, email string) (r contract.RegisteredAgent) {
 	t.Helper()
-	a := d.Present(t, Assertion(t, i, email))
+	a := env.Present(t, Assertion(t, i, email))
 	if Decode(t, a, &r); a.Status != http.StatusOK || r.RegistrationType != contract.AssertionIdentity ||
 		r.ClaimToken != "" {
 		t.Fatalf("the assertion answers %d %s", a.Status, a.Body)
@@ -43,9 +43,9 @@ func (d *Env) Vouched(t testing.TB, i *provider.Issuer, email string) (r contrac
 }
 
 // Interaction registers an agent of a person who has to agree first.
-func (d *Env) Interaction(t testing.TB, i *provider.Issuer, email string) (r contract.InteractionRequired) {
+func (env *Env) Interaction(t testing.TB, i *provider.Issuer, email string) (r contract.InteractionRequired) {
 	t.Helper()
-	a := d.Present(t, Assertion(t, i, email))
+	a := env.Present(t, Assertion(t, i, email))
 	if Decode(t, a, &r); a.Status != http.StatusUnauthorized || r.Error != "interaction_required" {
 		t.Fatalf("the assertion answers %d %s", a.Status, a.Body)
 	}
@@ -53,14 +53,14 @@ func (d *Env) Interaction(t testing.TB, i *provider.Issuer, email string) (r con
 }
 
 // TryNotify sends a security event. It may run in a goroutine.
-func (d *Env) TryNotify(event string) (wire.Answer, error) {
-	return d.Anyone.Do(ctx, "POST", d.Origins.API+"/agent/event/notify", event, "Content-Type", "application/secevent+jwt")
+func (env *Env) TryNotify(event string) (wire.Answer, error) {
+	return env.Anyone.Do(ctx, "POST", env.Origins.API+"/agent/event/notify", event, "Content-Type", "application/secevent+jwt")
 }
 
 // Notify sends a security event.
-func (d *Env) Notify(t testing.TB, event string) wire.Answer {
+func (env *Env) Notify(t testing.TB, event string) wire.Answer {
 	t.Helper()
-	return Must(d.TryNotify(event))(t)
+	return Must(env.TryNotify(event))(t)
 }
 
 // Revocation is the event by which an issuer takes back what it said of a person.

@@ -22,27 +22,27 @@ func publishURL(g *wire.Agent, a id.Artifact, r id.Revision) string {
 }
 
 // Create opens an upload session. Create, Finalize, Publish and Delete may run in a goroutine.
-func (s *FaultEnv) Create(g *wire.Agent, idem string, r contract.CreateSession) (wire.Answer, error) {
+func (f *FaultEnv) Create(g *wire.Agent, idem string, r contract.CreateSession) (wire.Answer, error) {
 	return g.Do(ctx, "POST", g.At.UploadURL+"/v1/upload-sessions", r, "Idempotency-Key", idem)
 }
 
 // Finalize finalizes an upload session.
-func (s *FaultEnv) Finalize(g *wire.Agent, idem string, u id.Session) (wire.Answer, error) {
+func (f *FaultEnv) Finalize(g *wire.Agent, idem string, u id.Session) (wire.Answer, error) {
 	return g.Do(ctx, "POST", g.At.UploadURL+"/v1/upload-sessions/"+string(u)+"/finalize", nil, "Idempotency-Key", idem)
 }
 
 // Publish publishes a draft.
-func (s *FaultEnv) Publish(g *wire.Agent, idem string, a id.Artifact, r id.Revision) (wire.Answer, error) {
+func (f *FaultEnv) Publish(g *wire.Agent, idem string, a id.Artifact, r id.Revision) (wire.Answer, error) {
 	return g.Do(ctx, "POST", publishURL(g, a, r), nil, "Idempotency-Key", idem)
 }
 
 // Delete deletes an artifact.
-func (s *FaultEnv) Delete(g *wire.Agent, a id.Artifact) (wire.Answer, error) {
+func (f *FaultEnv) Delete(g *wire.Agent, a id.Artifact) (wire.Answer, error) {
 	return g.Do(ctx, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(a), nil)
 }
 
 // Upload opens a session for one file and uploads it; an empty a makes a new artifact.
-func (s *FaultEnv) Upload(t testing.TB, g *wire.Agent, a id.Artifact, words string) contract.Session {
+func (f *FaultEnv) Upload(t testing.TB, g *wire.Agent, a id.Artifact, words string) contract.Session {
 	t.Helper()
 	u := Must(g.Create(ctx, wire.NewKey(), DeclareRevision(a, words)))(t)
 	if put := Must(g.Put(ctx, u.Files[0], Page(words).Body))(t); put.Status != http.StatusOK {
@@ -52,7 +52,7 @@ func (s *FaultEnv) Upload(t testing.TB, g *wire.Agent, a id.Artifact, words stri
 }
 
 // DraftBlank makes a draft of an empty file, which needs no upload; an empty a makes a new artifact.
-func (s *FaultEnv) DraftBlank(t testing.TB, g *wire.Agent, a id.Artifact) contract.Finalized {
+func (f *FaultEnv) DraftBlank(t testing.TB, g *wire.Agent, a id.Artifact) contract.Finalized {
 	t.Helper()
 	r := wire.Declare("blank", wire.File{Path: "blank.txt"})
 	r.ArtifactID = a

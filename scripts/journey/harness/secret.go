@@ -29,9 +29,9 @@ func Inflated(v types.AttributeValue) string {
 }
 
 // peppers returns the keys under which the deployment hashes credentials.
-func (p *BackendEnv) peppers(t testing.TB) keyring.Derived {
+func (e *BackendEnv) peppers(t testing.TB) keyring.Derived {
 	t.Helper()
-	rings, err := keyring.Parse(Must(os.ReadFile(filepath.Join(p.Options.Data, "rings.json")))(t))
+	rings, err := keyring.Parse(Must(os.ReadFile(filepath.Join(e.Options.Data, "rings.json")))(t))
 	NoError(t, err)
 	return Must(rings.Pepper.Derive("credential"))(t)
 }
@@ -43,16 +43,16 @@ func TokenOf(t testing.TB, g *wire.Agent) credential.Token {
 }
 
 // NewKey gives the workspace of an agent another API key, with these scopes.
-func (p *BackendEnv) NewKey(t testing.TB, g *wire.Agent, scopes ...credential.Scope) *wire.Agent {
+func (e *BackendEnv) NewKey(t testing.TB, g *wire.Agent, scopes ...credential.Scope) *wire.Agent {
 	t.Helper()
 	first := TokenOf(t, g)
 	token := credential.Mint(credential.APIKey, credential.Preview, first.Workspace, "")
-	for _, item := range p.Scan(t, p.Tables.Core) {
+	for _, item := range e.Scan(t, e.Tables.Core) {
 		if Text(item["pk"]) == "K#"+string(first.Public) {
-			p.Put(t, item, map[string]any{
+			e.Put(t, item, map[string]any{
 				"pk":      "K#" + string(token.Public),
 				"id":      string(id.NewKey(token.Public)),
-				"mac":     token.Hash(p.peppers(t)).MAC,
+				"mac":     token.Hash(e.peppers(t)).MAC,
 				"scopes":  scopeList(scopes),
 				"used_at": nil,
 			})

@@ -24,8 +24,8 @@ const (
 )
 
 // Readers who ask for one page and give up are no matter to the pages of another workspace. A function serves one
-// request, so that 64 functions which make the longest page share the cores of this machine with the neighbour's; only a process
-// that serves all readers can bound that.
+// request, so that 64 functions which make the longest page share the cores of this machine with the neighbour's; only
+// a process that serves all readers can bound that.
 func TestT91AFloodOfOneArtifactLeavesThePagesOfOthers(t *testing.T) {
 	bodies := map[string][]byte{"nested quotations": bytes.Repeat([]byte(">"), 2<<20)}
 	if os.Getenv("VITRINE_MODE") != "lambda" {

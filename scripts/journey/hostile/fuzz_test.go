@@ -48,7 +48,7 @@ func newFuzzTarget(f *testing.F) *fuzzTarget {
 }
 
 // answers holds an answer to what every answer has to be: no failure of ours, and inside the document.
-func (z *fuzzTarget) answers(t *testing.T, a wire.Answer, err error) {
+func (f *fuzzTarget) answers(t *testing.T, a wire.Answer, err error) {
 	t.Helper()
 	if err == nil && a.Status >= http.StatusInternalServerError {
 		t.Errorf("%d %.300s", a.Status, a.Body)

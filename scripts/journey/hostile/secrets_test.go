@@ -75,11 +75,11 @@ type line struct {
 }
 
 // ask sends a request that the log has to call by this host, method and route; the status is what was answered.
-func (l *routeTrail) ask(t *testing.T, g *wire.Agent, route, target string, body any, headers ...string) wire.Answer {
+func (trail *routeTrail) ask(t *testing.T, g *wire.Agent, route, target string, body any, headers ...string) wire.Answer {
 	t.Helper()
-	name, parts := fmt.Sprintf("journey-%d", len(l.told)), strings.Fields(route)
+	name, parts := fmt.Sprintf("journey-%d", len(trail.told)), strings.Fields(route)
 	a := harness.Do(t, g, parts[1], target, body, append(headers, "X-Request-Id", name)...)
-	l.told[name] = line{
+	trail.told[name] = line{
 		Host:   parts[0],
 		Method: parts[1],
 		Route:  parts[2],
@@ -89,14 +89,14 @@ func (l *routeTrail) ask(t *testing.T, g *wire.Agent, route, target string, body
 }
 
 // walk goes through all that the hosts answer, good and bad, and returns every secret that it met.
-func (l *routeTrail) walk(t *testing.T) (secrets []string) {
+func (trail *routeTrail) walk(t *testing.T) (secrets []string) {
 	t.Helper()
-	g, provisioned, err := l.Anyone.Provision(ctx)
+	g, provisioned, err := trail.Anyone.Provision(ctx)
 	harness.NoError(t, err)
 	secrets = secretsOf(provisioned)
-	o, idem := l.Origins, "Idempotency-Key"
+	o, idem := trail.Origins, "Idempotency-Key"
 	create := func(r contract.CreateSession, key string) wire.Answer {
-		return l.ask(t, g, "upload POST /v1/upload-sessions", o.Upload+"/v1/upload-sessions", r, idem, key)
+		return trail.ask(t, g, "upload POST /v1/upload-sessions", o.Upload+"/v1/upload-sessions", r, idem, key)
 	}
 	key, r := wire.NewKey(), wire.Declare("T", harness.Page("p"))
 	var s contract.Session
@@ -106,12 +106,12 @@ func (l *routeTrail) walk(t *testing.T) (secrets []string) {
 	finalize := func() {
 		target := o.Upload + "/v1/upload-sessions/" + string(s.UploadSessionID) + "/finalize"
 		const route = "upload POST /v1/upload-sessions/{upload_session_id}/finalize"
-		l.ask(t, g, route, target, nil, idem, wire.NewKey())
+		trail.ask(t, g, route, target, nil, idem, wire.NewKey())
 	}
 	finalize()
 	harness.PutAs(t, g, s.Files[0], harness.Page("q").Body)
 	harness.PutAs(t, g, s.Files[0], harness.Page("p").Body)
-	l.Faults.On("ListObjectsV2").Times(3).Before(chaos.Timeout)
+	trail.Faults.On("ListObjectsV2").Times(3).Before(chaos.Timeout)
 	finalize()
 	finalize()
 	secrets = append(secrets, secretsIn(t, s, json.RawMessage(again.Body))...)
@@ -119,66 +119,66 @@ func (l *routeTrail) walk(t *testing.T) (secrets []string) {
 	publish := func() wire.Answer {
 		target := o.API + "/v1/artifacts/" + string(s.ArtifactID) + "/revisions/" + string(s.RevisionID) + "/publish"
 		const route = "api POST /v1/artifacts/{artifact_id}/revisions/{revision_id}/publish"
-		return l.ask(t, g, route, target, nil, idem, key)
+		return trail.ask(t, g, route, target, nil, idem, key)
 	}
-	l.Faults.On("TransactWriteItems").Times(3).Before(chaos.Timeout)
+	trail.Faults.On("TransactWriteItems").Times(3).Before(chaos.Timeout)
 	publish()
 	a := publish()
 	secrets = append(secrets, secretsIn(t, json.RawMessage(a.Body))...)
 	var p contract.Published
 	harness.Decode(t, a, &p)
-	return append(append(secrets, l.read(t, g, p)...), l.stray(t, g, p)...)
+	return append(append(secrets, trail.read(t, g, p)...), trail.stray(t, g, p)...)
 }
 
 // read opens what was published in every way.
-func (l *routeTrail) read(t *testing.T, g *wire.Agent, p contract.Published) (secrets []string) {
+func (trail *routeTrail) read(t *testing.T, g *wire.Agent, p contract.Published) (secrets []string) {
 	t.Helper()
-	o := l.Origins
+	o := trail.Origins
 	const view = "api GET /v1/artifacts/{artifact_id}/agent-view"
-	owned := l.ask(t, g, view, o.API+"/v1/artifacts/"+string(p.ArtifactID)+"/agent-view", nil)
+	owned := trail.ask(t, g, view, o.API+"/v1/artifacts/"+string(p.ArtifactID)+"/agent-view", nil)
 	const public = "api GET /v1/public/agent-view/{token}"
-	l.ask(t, l.Anyone, public, p.AgentViewURL, nil)
-	l.ask(t, l.Anyone, public, p.AgentViewURL+"x", nil)
+	trail.ask(t, trail.Anyone, public, p.AgentViewURL, nil)
+	trail.ask(t, trail.Anyone, public, p.AgentViewURL+"x", nil)
 	name, blob, err := wire.SplitLink(p.UnlistedURL)
 	harness.NoError(t, err)
-	l.ask(t, l.Anyone, "app GET /al/{publicId}", o.App+"/al/"+string(name), nil)
+	trail.ask(t, trail.Anyone, "app GET /al/{publicId}", o.App+"/al/"+string(name), nil)
 	request := contract.ResolveRequest{PublicID: name, Blob: blob}
 	const resolve = "/access-links/resolve"
-	opened := l.ask(t, l.Anyone, "api POST /v1"+resolve, o.API+"/v1"+resolve, request)
-	viewed := l.ask(t, l.Anyone, "app POST /api"+resolve, o.App+"/api"+resolve, request,
+	opened := trail.ask(t, trail.Anyone, "api POST /v1"+resolve, o.API+"/v1"+resolve, request)
+	viewed := trail.ask(t, trail.Anyone, "app POST /api"+resolve, o.App+"/api"+resolve, request,
 		"Origin", o.App, "Content-Type", "application/json")
 	request.PublicID = id.NewPublic()
-	l.ask(t, l.Anyone, "api POST /v1"+resolve, o.API+"/v1"+resolve, request)
+	trail.ask(t, trail.Anyone, "api POST /v1"+resolve, o.API+"/v1"+resolve, request)
 	const content = " /v/{token}/{path...}"
-	l.Faults.On("GetObject").Times(3).Before(chaos.Timeout)
+	trail.Faults.On("GetObject").Times(3).Before(chaos.Timeout)
 	for _, method := range []string{"GET", "GET", "HEAD"} {
-		l.ask(t, l.Anyone, "content "+method+content, p.RevisionContentURL, nil)
+		trail.ask(t, trail.Anyone, "content "+method+content, p.RevisionContentURL, nil)
 	}
-	l.ask(t, l.Anyone, "content GET"+content, p.RevisionContentURL+"/none", nil)
-	l.ask(t, l.Anyone, "content GET"+content, p.RevisionContentURL, nil, "Range", "bytes=999999-")
-	l.Faults.On("BatchGetItem").Times(3).Before(chaos.Unreachable)
-	l.ask(t, l.Anyone, "content GET"+content, p.RevisionContentURL, nil)
+	trail.ask(t, trail.Anyone, "content GET"+content, p.RevisionContentURL+"/none", nil)
+	trail.ask(t, trail.Anyone, "content GET"+content, p.RevisionContentURL, nil, "Range", "bytes=999999-")
+	trail.Faults.On("BatchGetItem").Times(3).Before(chaos.Unreachable)
+	trail.ask(t, trail.Anyone, "content GET"+content, p.RevisionContentURL, nil)
 	return secretsIn(t, json.RawMessage(owned.Body), json.RawMessage(opened.Body), json.RawMessage(viewed.Body))
 }
 
 // stray puts secrets where they do not belong.
-func (l *routeTrail) stray(t *testing.T, g *wire.Agent, p contract.Published) []string {
+func (trail *routeTrail) stray(t *testing.T, g *wire.Agent, p contract.Published) []string {
 	t.Helper()
-	o, key := l.Origins, url.PathEscape(g.Key)
+	o, key := trail.Origins, url.PathEscape(g.Key)
 	const whoami = "api GET /v1/whoami"
-	l.ask(t, g, whoami, o.API+"/v1/whoami?api_key="+key, nil)
-	l.ask(t, l.Anyone, whoami, o.API+"/v1/whoami", nil, "Authorization", "Basic "+g.Key)
-	l.ask(t, l.Anyone, whoami, o.API+"/v1/whoami", nil, "Authorization", "Bearer "+g.Key+"x")
-	l.ask(t, g, "api GET none", o.API+"/v1/"+key, nil)
-	l.ask(t, g, "api GET /v1/artifacts/{artifact_id}/agent-view", o.API+"/v1/artifacts/"+key+"/agent-view", nil)
-	l.ask(t, g, "api GET /v1/artifacts", o.API+"/v1/artifacts?cursor="+key, nil)
-	l.ask(t, g, "api POST /v1/ephemeral/provision", o.API+"/v1/ephemeral/provision", `{"`+g.Key+`":"`+g.Key+`"}`)
-	l.ask(t, g, "api DELETE /v1/artifacts/{artifact_id}", o.API+"/v1/artifacts/"+string(p.ArtifactID), nil,
+	trail.ask(t, g, whoami, o.API+"/v1/whoami?api_key="+key, nil)
+	trail.ask(t, trail.Anyone, whoami, o.API+"/v1/whoami", nil, "Authorization", "Basic "+g.Key)
+	trail.ask(t, trail.Anyone, whoami, o.API+"/v1/whoami", nil, "Authorization", "Bearer "+g.Key+"x")
+	trail.ask(t, g, "api GET none", o.API+"/v1/"+key, nil)
+	trail.ask(t, g, "api GET /v1/artifacts/{artifact_id}/agent-view", o.API+"/v1/artifacts/"+key+"/agent-view", nil)
+	trail.ask(t, g, "api GET /v1/artifacts", o.API+"/v1/artifacts?cursor="+key, nil)
+	trail.ask(t, g, "api POST /v1/ephemeral/provision", o.API+"/v1/ephemeral/provision", `{"`+g.Key+`":"`+g.Key+`"}`)
+	trail.ask(t, g, "api DELETE /v1/artifacts/{artifact_id}", o.API+"/v1/artifacts/"+string(p.ArtifactID), nil,
 		"Idempotency-Key", "k "+g.Key)
-	l.ask(t, g, "content GET /v/{token}/{path...}", o.Content+"/v/"+key+"/"+key, nil)
-	l.ask(t, g, "upload POST none", o.Upload+"/v1/upload-sessions/"+key, nil,
+	trail.ask(t, g, "content GET /v/{token}/{path...}", o.Content+"/v/"+key+"/"+key, nil)
+	trail.ask(t, g, "upload POST none", o.Upload+"/v1/upload-sessions/"+key, nil,
 		"Referer", p.UnlistedURL, "User-Agent", g.Key)
-	l.SendRaw(t, "api", strings.ReplaceAll(strings.ToUpper(g.Key[:40]), "_", "-")+" /v1/"+g.Key, "")
+	trail.SendRaw(t, "api", strings.ReplaceAll(strings.ToUpper(g.Key[:40]), "_", "-")+" /v1/"+g.Key, "")
 	return []string{key}
 }
 

@@ -22,38 +22,38 @@ import (
 type secretStore map[string]string
 
 // add keeps a secret, and for a credential also its part that no public id stands in.
-func (h secretStore) add(t testing.TB, name, secret string) string {
+func (store secretStore) add(t testing.TB, name, secret string) string {
 	t.Helper()
 	if len(secret) < 8 {
 		t.Fatalf("%s is no secret: %q", name, secret)
 	}
-	if h[name] = secret; strings.HasPrefix(secret, "ap_") {
+	if store[name] = secret; strings.HasPrefix(secret, "ap_") {
 		const tail = 43 + 6 // secret and checksum
-		h[name+", its tail"], h[name+", its secret"] = secret[len(secret)-tail:], secret[len(secret)-tail:len(secret)-6]
+		store[name+", its tail"], store[name+", its secret"] = secret[len(secret)-tail:], secret[len(secret)-tail:len(secret)-6]
 	}
 	if part := strings.Split(secret, "."); len(part) == 3 {
-		h[name+", its payload"], h[name+", its signature"] = part[1], part[2]
+		store[name+", its payload"], store[name+", its signature"] = part[1], part[2]
 	}
 	if raw, err := base64.RawURLEncoding.DecodeString(secret); err == nil && len(raw) == 32 {
-		h[name+", its bytes"] = string(raw)
+		store[name+", its bytes"] = string(raw)
 	}
 	return secret
 }
 
-func (h secretStore) token(t testing.TB, name string, got contract.Token) contract.Token {
+func (store secretStore) token(t testing.TB, name string, got contract.Token) contract.Token {
 	t.Helper()
-	h.add(t, name+" access token", got.AccessToken)
+	store.add(t, name+" access token", got.AccessToken)
 	if got.RefreshToken != "" {
-		h.add(t, name+" refresh token", got.RefreshToken)
+		store.add(t, name+" refresh token", got.RefreshToken)
 	}
 	if got.IdentityAssertion != "" {
-		h.add(t, name+" assertion", got.IdentityAssertion)
+		store.add(t, name+" assertion", got.IdentityAssertion)
 	}
 	return got
 }
 
 // people signs a person in, after failures on the way.
-func (h secretStore) people(t testing.TB, p *harness.BackendEnv) *harness.FakeBrowser {
+func (store secretStore) people(t testing.TB, p *harness.BackendEnv) *harness.FakeBrowser {
 	t.Helper()
 	w := p.NewFakeBrowser()
 	for name, how := range map[string]provider.Break{
@@ -64,9 +64,9 @@ func (h secretStore) people(t testing.TB, p *harness.BackendEnv) *harness.FakeBr
 		at := w.BeginSignIn(t, "/device?code=x")
 		callback := w.Authenticate(t, at, "ada@example.org")
 		q := harness.Must(url.Parse(callback))(t).Query()
-		h.add(t, name+" state", q.Get("state"))
-		h.add(t, name+" provider's code", q.Get("code"))
-		h.add(t, name+" nonce", at.Query().Get("nonce"))
+		store.add(t, name+" state", q.Get("state"))
+		store.add(t, name+" provider's code", q.Get("code"))
+		store.add(t, name+" nonce", at.Query().Get("nonce"))
 		p.Identity.Break("/token", how)
 		w.Get(t, callback)
 		p.Identity.Heal()
@@ -76,58 +76,58 @@ func (h secretStore) people(t testing.TB, p *harness.BackendEnv) *harness.FakeBr
 		w.SignIn(t, "/", "ada@example.org")
 	}
 	for _, value := range w.Given {
-		h.add(t, "cookie "+value[:4], value)
+		store.add(t, "cookie "+value[:4], value)
 	}
 	return w
 }
 
 // agent registers one, works with it, and has it claimed.
-func (h secretStore) agent(t testing.TB, p *harness.BackendEnv, w *harness.FakeBrowser) {
+func (store secretStore) agent(t testing.TB, p *harness.BackendEnv, w *harness.FakeBrowser) {
 	t.Helper()
 	r := p.RegisterAgent(t)
-	h.add(t, "pre-claim assertion", r.IdentityAssertion)
-	h.add(t, "agent's claim token", r.ClaimToken)
-	h.token(t, "pre-claim", p.Token(t, harness.JWTBearer(r.IdentityAssertion)))
+	store.add(t, "pre-claim assertion", r.IdentityAssertion)
+	store.add(t, "agent's claim token", r.ClaimToken)
+	store.token(t, "pre-claim", p.Token(t, harness.JWTBearer(r.IdentityAssertion)))
 	first, second := p.StartClaim(t, r), p.StartClaim(t, r)
-	h.add(t, "first attempt", first.AttemptToken)
-	h.add(t, "second attempt", second.AttemptToken)
+	store.add(t, "first attempt", first.AttemptToken)
+	store.add(t, "second attempt", second.AttemptToken)
 	w.EnterAgentCode(t, w.OpenAgentLink(t, first.Claim.VerificationURI), first.UserCode)
 	page := w.OpenAgentLink(t, second.Claim.VerificationURI)
 	w.EnterAgentCode(t, page, harness.OtherCode(second.UserCode))
 	p.Faults.On("TransactWriteItems").Times(3).Before(chaos.Timeout)
 	w.EnterAgentCode(t, page, second.UserCode)
 	harness.WantPage(t, "the code", w.EnterAgentCode(t, page, second.UserCode), 200, "The agent is in")
-	post := h.token(t, "post-claim", p.Token(t, harness.ClaimGrant(r.ClaimToken)))
+	post := store.token(t, "post-claim", p.Token(t, harness.ClaimGrant(r.ClaimToken)))
 	p.OAuthError(t, harness.JWTBearer(r.IdentityAssertion+"x"))
 	p.PostForm(t, "/oauth2/revoke", url.Values{"token": {post.AccessToken}}, nil)
 }
 
 // apps lets a device and an app in, refreshes and revokes.
-func (h secretStore) apps(t testing.TB, p *harness.BackendEnv, w *harness.FakeBrowser) contract.Token {
+func (store secretStore) apps(t testing.TB, p *harness.BackendEnv, w *harness.FakeBrowser) contract.Token {
 	t.Helper()
 	d := p.StartDevice(t, "a laptop")
-	h.add(t, "device code", d.DeviceCode)
-	h.add(t, "user code", d.UserCode)
-	h.add(t, "user code, plain", strings.ReplaceAll(d.UserCode, "-", ""))
+	store.add(t, "device code", d.DeviceCode)
+	store.add(t, "user code", d.UserCode)
+	store.add(t, "user code, plain", strings.ReplaceAll(d.UserCode, "-", ""))
 	w.Get(t, strings.TrimPrefix(d.VerificationURIComplete, p.Origins.App))
 	w.Post(t, "/device", url.Values{"code": {d.UserCode}})
 	w.Post(t, "/device/approve", url.Values{"code": {d.UserCode}})
-	cli := h.token(t, "command's", p.Token(t, harness.DeviceGrant("cli", d.DeviceCode)))
+	cli := store.token(t, "command's", p.Token(t, harness.DeviceGrant("cli", d.DeviceCode)))
 	c := registerClient(t, p, "An app")
-	h.add(t, "verifier", c.verifier)
+	store.add(t, "verifier", c.verifier)
 	request := c.authorize(t, c.request("read"))
-	h.add(t, "consent request", request.Query().Get("req"))
+	store.add(t, "consent request", request.Query().Get("req"))
 	w.Get(t, request.RequestURI())
-	code := h.add(t, "code", c.allowed(t, w, "read").Get("code"))
-	app := h.token(t, "app's", p.Token(t, c.exchange(code)))
-	app = h.token(t, "app's next", p.Token(t, refreshGrant(c.id, app.RefreshToken)))
+	code := store.add(t, "code", c.allowed(t, w, "read").Get("code"))
+	app := store.token(t, "app's", p.Token(t, c.exchange(code)))
+	app = store.token(t, "app's next", p.Token(t, refreshGrant(c.id, app.RefreshToken)))
 	p.Clock.Advance(limits.RefreshGrace + time.Second)
 	p.Token(t, refreshGrant(c.id, app.RefreshToken))
-	idToken := h.add(
+	idToken := store.add(
 		t, "ID token", harness.Must(p.Identity.Mint(provider.Person{Email: "ada@example.org"}, "", "", provider.Honest))(t),
 	)
 	exchange := harness.ExchangeGrant("cli", idToken)
-	h.token(t, "exchanged", p.Token(t, exchange))
+	store.token(t, "exchanged", p.Token(t, exchange))
 	p.Identity.Break("/jwks", provider.Fails)
 	exchange.Set("subject_token", idToken+"x")
 	p.PostForm(t, "/oauth2/token", exchange, nil)
@@ -138,17 +138,17 @@ func (h secretStore) apps(t testing.TB, p *harness.BackendEnv, w *harness.FakeBr
 var shownSecret = regexp.MustCompile(`<code id="secret">([^<]+)</code>`)
 
 // keys makes them in every way, and claims a workspace by its link.
-func (h secretStore) keys(t testing.TB, p *harness.BackendEnv, w *harness.FakeBrowser, cli contract.Token) {
+func (store secretStore) keys(t testing.TB, p *harness.BackendEnv, w *harness.FakeBrowser, cli contract.Token) {
 	t.Helper()
 	who, key := p.WithBearer(cli.AccessToken), harness.KeyHeader()
 	for range 2 { // the second answer is the stored one
 		var made contract.CreatedKey
 		a := harness.Do(t, who, "POST", p.Origins.API+"/v1/web/keys", contract.CreateKey{Name: "K"}, key...)
 		harness.Decode(t, a, &made)
-		if a.Status != http.StatusCreated || h["made key"] != "" && h["made key"] != made.Secret {
+		if a.Status != http.StatusCreated || store["made key"] != "" && store["made key"] != made.Secret {
 			t.Fatalf("making a key answers %d", a.Status)
 		}
-		h.add(t, "made key", made.Secret)
+		store.add(t, "made key", made.Secret)
 	}
 	shown := shownSecret.FindSubmatch(w.Post(t, "/keys", url.Values{
 		"name": {"K"},
@@ -157,11 +157,11 @@ func (h secretStore) keys(t testing.TB, p *harness.BackendEnv, w *harness.FakeBr
 	if shown == nil {
 		t.Fatal("the page shows no key")
 	}
-	h.add(t, "key of the page", string(shown[1]))
+	store.add(t, "key of the page", string(shown[1]))
 	_, made, err := p.Anyone.Provision(ctx)
 	harness.NoError(t, err)
-	h.add(t, "claim token", made.ClaimToken)
-	h.add(t, "ephemeral key", made.APIKeySecret)
+	store.add(t, "claim token", made.ClaimToken)
+	store.add(t, "ephemeral key", made.APIKeySecret)
 	fields := url.Values{"claim_token": {made.ClaimToken}, "once": {"page-" + strings.Repeat("y", 26)}}
 	w.Post(t, "/claim", fields)
 	harness.WantPage(t, "the claim", w.Post(t, "/claim/confirm", fields), 200, "Claimed")
@@ -169,9 +169,9 @@ func (h secretStore) keys(t testing.TB, p *harness.BackendEnv, w *harness.FakeBr
 }
 
 // stray sends secrets where they do not belong.
-func (h secretStore) stray(t testing.TB, p *harness.BackendEnv, w *harness.FakeBrowser) {
+func (store secretStore) stray(t testing.TB, p *harness.BackendEnv, w *harness.FakeBrowser) {
 	t.Helper()
-	for name, secret := range h {
+	for name, secret := range store {
 		if strings.HasSuffix(name, "its bytes") {
 			continue
 		}

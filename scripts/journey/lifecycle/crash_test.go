@@ -18,8 +18,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// dieAtEachWrite runs the jobs until a run lives to its end. Each run before that dies after the first write after which
-// none died yet.
+// dieAtEachWrite runs the jobs until a run lives to its end. Each run before that dies after the first write after
+// which none died yet.
 func dieAtEachWrite(t *testing.T, s *harness.JobEnv) {
 	t.Helper()
 	died := harness.Deaths{}
@@ -127,8 +127,8 @@ func (p place) ofParts() bool {
 	return strings.Contains(p.operation, "Multipart") || p.operation == "UploadPart"
 }
 
-// killBundler begins work and lets the function that does it die, at another place each time. end has another one do it,
-// and checks it.
+// killBundler begins work and lets the function that does it die, at another place each time. end has another one do
+// it, and checks it.
 func killBundler(t *testing.T, s *harness.JobEnv, only func(place) bool, begin, end func()) {
 	t.Helper()
 	begin()

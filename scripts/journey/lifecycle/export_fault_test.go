@@ -15,8 +15,8 @@ import (
 	"vitrine/shared/publishing/export"
 )
 
-// TestF90AnArtifactThatIsDeletedWhileItIsExportedIsSkipped deletes it before each call of an export, and lets every other
-// one be purged at once.
+// TestF90AnArtifactThatIsDeletedWhileItIsExportedIsSkipped deletes it before each call of an export, and lets every
+// other one be purged at once.
 func TestF90AnArtifactThatIsDeletedWhileItIsExportedIsSkipped(t *testing.T) {
 	t.Parallel()
 	x := newExporter(t, harness.Unlimited)

@@ -40,22 +40,22 @@ func newExporter(t testing.TB, change ...func(*stack.Options)) *exporter {
 }
 
 // signIn gives the member a token of a sign-in of this moment.
-func (x *exporter) signIn(t testing.TB) {
+func (e *exporter) signIn(t testing.TB) {
 	t.Helper()
-	x.member = x.GrantTo(t, x.member, "cli", x.Origins.API)
+	e.member = e.GrantTo(t, e.member, "cli", e.Origins.API)
 }
 
 // ask asks for an export.
-func (x *exporter) ask(t testing.TB) contract.Export {
+func (e *exporter) ask(t testing.TB) contract.Export {
 	t.Helper()
-	out := harness.CallAs[contract.ExportStatus](t, x.member, 202, "POST", exportPath, nil, harness.KeyHeader()...)
+	out := harness.CallAs[contract.ExportStatus](t, e.member, 202, "POST", exportPath, nil, harness.KeyHeader()...)
 	return *out.Export
 }
 
 // look reads the export.
-func (x *exporter) look(t testing.TB) contract.Export {
+func (e *exporter) look(t testing.TB) contract.Export {
 	t.Helper()
-	out := harness.CallAs[contract.ExportStatus](t, x.member, 200, "GET", exportPath, nil)
+	out := harness.CallAs[contract.ExportStatus](t, e.member, 200, "GET", exportPath, nil)
 	if out.Export == nil {
 		t.Fatal("there is no export")
 	}
@@ -63,21 +63,21 @@ func (x *exporter) look(t testing.TB) contract.Export {
 }
 
 // run runs the function that makes exports, and checks the invariants.
-func (x *exporter) run(t testing.TB) {
+func (e *exporter) run(t testing.TB) {
 	t.Helper()
-	harness.NoError(t, x.Bundler.Run(ctx))
-	x.CheckInvariants(t)
+	harness.NoError(t, e.Bundler.Run(ctx))
+	e.CheckInvariants(t)
 }
 
 // ready runs the function until the export is ready, and returns it.
-func (x *exporter) ready(t testing.TB) contract.Export {
+func (e *exporter) ready(t testing.TB) contract.Export {
 	t.Helper()
-	x.run(t)
-	e := x.look(t)
-	if e.Status != "ready" || e.ReadyAt == nil || e.ExpiresAt == nil || len(e.Volumes) == 0 {
-		t.Fatalf("%+v", e)
+	e.run(t)
+	made := e.look(t)
+	if made.Status != "ready" || made.ReadyAt == nil || made.ExpiresAt == nil || len(made.Volumes) == 0 {
+		t.Fatalf("%+v", made)
 	}
-	return e
+	return made
 }
 
 // volume is an archive of an export, unpacked.
@@ -88,13 +88,13 @@ type volume struct {
 }
 
 // unpacked downloads the archives of an export and checks each against what the API says of it.
-func (x *exporter) unpacked(t testing.TB, e contract.Export) (out []volume) {
+func (e *exporter) unpacked(t testing.TB, made contract.Export) (out []volume) {
 	t.Helper()
-	for n, v := range e.Volumes {
+	for n, v := range made.Volumes {
 		if v.URL == nil || v.Number != n+1 {
 			t.Fatalf("%+v", v)
 		}
-		a := x.Get(t, *v.URL)
+		a := e.Get(t, *v.URL)
 		if digest := tree.DigestOf(string(a.Body)); a.Status != 200 || int64(len(a.Body)) != v.SizeBytes ||
 			digest.String() != v.SHA256 {
 			t.Fatalf("archive %d: %d, %d bytes of %d, SHA-256 %s of %s", v.Number, a.Status, len(a.Body), v.SizeBytes, digest,
@@ -113,7 +113,7 @@ func (x *exporter) unpacked(t testing.TB, e contract.Export) (out []volume) {
 		}
 		delete(one.files, export.ManifestName)
 		delete(one.files, export.EventsName)
-		if one.SchemaVersion != "1" || one.Volume != v.Number || one.Last != (v.Number == len(e.Volumes)) ||
+		if one.SchemaVersion != "1" || one.Volume != v.Number || one.Last != (v.Number == len(made.Volumes)) ||
 			one.Events != len(one.events) || (v.Number == 1) != (len(one.Members) == 1) {
 			t.Errorf("the manifest of archive %d says %+v", v.Number, one.Manifest)
 		}

@@ -138,8 +138,8 @@ func TestOneArtifactIsPinnedOnceByManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestF53APinAndTheEndOfAnArtifactExcludeEachOther pins an artifact after the jobs read that its time was over, on a clock
-// that is a little behind theirs, and another one afterwards.
+// TestF53APinAndTheEndOfAnArtifactExcludeEachOther pins an artifact after the jobs read that its time was over, on a
+// clock that is a little behind theirs, and another one afterwards.
 func TestF53APinAndTheEndOfAnArtifactExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	s := harness.NewJobEnv(t)

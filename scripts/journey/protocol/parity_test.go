@@ -85,7 +85,7 @@ func servicesOf(t *testing.T, d *harness.Env) *assembly.Services {
 
 // eventOf returns the event that a gateway makes of a request: of a REST API for content, of an HTTP API for the
 // others.
-func (d *parityEnv) eventOf(t *testing.T, r *http.Request) any {
+func (env *parityEnv) eventOf(t *testing.T, r *http.Request) any {
 	t.Helper()
 	var body string
 	if r.GetBody != nil {
@@ -97,7 +97,7 @@ func (d *parityEnv) eventOf(t *testing.T, r *http.Request) any {
 		body = base64.StdEncoding.EncodeToString(text)
 	}
 	domain, _, _ := strings.Cut(r.Host, ":")
-	if "http://"+r.URL.Host == d.Origins.Content {
+	if "http://"+r.URL.Host == env.Origins.Content {
 		return restEvent(r, domain, body)
 	}
 	return httpAPIEvent(r, domain, body)
@@ -139,7 +139,7 @@ func httpAPIEvent(r *http.Request, domain, body string) events.APIGatewayV2HTTPR
 }
 
 // same sends a request in both ways and compares the answers.
-func (d *parityEnv) same(t *testing.T, method, target, body string, headers ...string) lambdatest.Reply {
+func (env *parityEnv) same(t *testing.T, method, target, body string, headers ...string) lambdatest.Reply {
 	t.Helper()
 	var reader io.Reader
 	if body != "" {
@@ -157,7 +157,7 @@ func (d *parityEnv) same(t *testing.T, method, target, body string, headers ...s
 			r.Header.Del("Host")
 		}
 	}
-	e := d.eventOf(t, r)
+	e := env.eventOf(t, r)
 	resp, err := (&http.Transport{DisableCompression: true, DisableKeepAlives: true}).RoundTrip(r)
 	if err != nil {
 		t.Fatal(err)
@@ -165,7 +165,7 @@ func (d *parityEnv) same(t *testing.T, method, target, body string, headers ...s
 	served := lambdatest.Reply{Status: resp.StatusCode, Header: resp.Header, Body: expect.Body(t, resp)}.String()
 	var got lambdatest.Reply
 	for _, mode := range []lambdahttp.Mode{lambdahttp.Buffered, lambdahttp.Stream} {
-		got = lambdatest.Invoke(t, lambdahttp.NewHandler(d.handlers[r.URL.Host], mode), e)
+		got = lambdatest.Invoke(t, lambdahttp.NewHandler(env.handlers[r.URL.Host], mode), e)
 		if challenge := got.Header[lambdahttp.Challenge]; strings.Join(challenge, "") != resp.Header.Get("WWW-Authenticate") {
 			t.Errorf("%s %s: challenge %q", method, target, challenge)
 		}
@@ -202,109 +202,109 @@ func TestTheHostsAnswerAsUnderNetHTTP(t *testing.T) {
 	t.Run("text that is read back", d.wantText)
 }
 
-func (d *parityEnv) wantContent(t *testing.T, view contract.AgentView, film string) {
+func (env *parityEnv) wantContent(t *testing.T, view contract.AgentView, film string) {
 	urls := map[string]string{}
 	for _, f := range view.Files {
 		urls[f.Path] = f.URL
 	}
-	page := d.same(t, "GET", urls["index.html"], "")
+	page := env.same(t, "GET", urls["index.html"], "")
 	if page.Status != 200 || page.Body != "<h1>Hello é</h1>" {
 		t.Errorf("%+v", page)
 	}
-	if whole := d.same(t, "GET", urls["film.mp4"], ""); whole.Body != film {
+	if whole := env.same(t, "GET", urls["film.mp4"], ""); whole.Body != film {
 		t.Errorf("%d bytes of the film", len(whole.Body))
 	}
-	part := d.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=10-11")
+	part := env.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=10-11")
 	if part.Status != 206 || part.Body != "\xff\x00" {
 		t.Errorf("%+v", part)
 	}
-	if odd := d.same(t, "GET", urls["a b/été+1%.html"], ""); odd.Status != 200 || odd.Body != "odd" {
+	if odd := env.same(t, "GET", urls["a b/été+1%.html"], ""); odd.Status != 200 || odd.Body != "odd" {
 		t.Errorf("%s: %+v", urls["a b/été+1%.html"], odd)
 	}
-	d.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=99999999-")
-	d.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=0-1,5-6")
-	d.same(t, "GET", urls["empty.txt"], "")
-	d.same(t, "HEAD", urls["film.mp4"], "")
-	known := d.same(t, "GET", urls["index.html"], "", "If-None-Match", `"other", W/`+page.Header.Get("ETag"))
+	env.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=99999999-")
+	env.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=0-1,5-6")
+	env.same(t, "GET", urls["empty.txt"], "")
+	env.same(t, "HEAD", urls["film.mp4"], "")
+	known := env.same(t, "GET", urls["index.html"], "", "If-None-Match", `"other", W/`+page.Header.Get("ETag"))
 	if known.Status != 304 {
 		t.Errorf("%+v", known)
 	}
-	d.same(t, "GET", urls["index.html"], "", "Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "navigate")
-	d.same(t, "GET", urls["index.html"], "", "Origin", "null", "Cookie", "a=1")
-	d.same(t, "GET", urls["index.html"]+"x", "")
-	d.same(t, "GET", strings.Replace(urls["index.html"], "/v/", "/v/x", 1), "")
-	d.same(t, "GET", urls["index.html"]+"/%2e%2e/index.html", "")
-	d.same(t, "POST", urls["index.html"], "\x00\xff")
-	d.same(t, "GET", d.Origins.Content+"/openapi.json", "")
-	d.same(t, "GET", d.Origins.Content+"/healthz", "")
-	if other := d.same(t, "GET", urls["index.html"], "", "Host", "localhost:1"); other.Status != 421 {
+	env.same(t, "GET", urls["index.html"], "", "Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "navigate")
+	env.same(t, "GET", urls["index.html"], "", "Origin", "null", "Cookie", "a=1")
+	env.same(t, "GET", urls["index.html"]+"x", "")
+	env.same(t, "GET", strings.Replace(urls["index.html"], "/v/", "/v/x", 1), "")
+	env.same(t, "GET", urls["index.html"]+"/%2e%2e/index.html", "")
+	env.same(t, "POST", urls["index.html"], "\x00\xff")
+	env.same(t, "GET", env.Origins.Content+"/openapi.json", "")
+	env.same(t, "GET", env.Origins.Content+"/healthz", "")
+	if other := env.same(t, "GET", urls["index.html"], "", "Host", "localhost:1"); other.Status != 421 {
 		t.Errorf("%+v", other)
 	}
 }
 
-func (d *parityEnv) wantAPI(t *testing.T, p contract.Published) {
-	base, key := d.Origins.API, []string{"Authorization", "Bearer " + d.agent.Key}
+func (env *parityEnv) wantAPI(t *testing.T, p contract.Published) {
+	base, key := env.Origins.API, []string{"Authorization", "Bearer " + env.agent.Key}
 	for _, path := range []string{
 		"/v1/whoami", "/v1/artifacts?limit=1", "/v1/artifacts?limit=0&cursor=",
 		"/v1/artifacts/" + string(p.ArtifactID) + "/revisions",
 	} {
-		d.same(t, "GET", base+path, "", key...)
+		env.same(t, "GET", base+path, "", key...)
 	}
 	for _, path := range []string{
 		"/.well-known/vitrine", "/openapi.json", "/healthz", "/nothing", "/v1/whoami?api_key=x", "/v1/a%23b?x=1",
 		"/v1//whoami",
 	} {
-		d.same(t, "GET", base+path, "")
+		env.same(t, "GET", base+path, "")
 	}
-	if refused := d.same(t, "GET", base+"/v1/whoami", ""); refused.Status != 401 {
+	if refused := env.same(t, "GET", base+"/v1/whoami", ""); refused.Status != 401 {
 		t.Errorf("%+v", refused)
 	}
-	if refused := d.same(t, "GET", base+"/v1/whoami", "", "Authorization", "Bearer a,Bearer b"); refused.Status != 400 {
+	if refused := env.same(t, "GET", base+"/v1/whoami", "", "Authorization", "Bearer a,Bearer b"); refused.Status != 400 {
 		t.Errorf("%+v", refused)
 	}
-	d.same(t, "HEAD", base+"/v1/whoami", "", key...)
-	d.same(t, "OPTIONS", base+"/v1/whoami", "")
+	env.same(t, "HEAD", base+"/v1/whoami", "", key...)
+	env.same(t, "OPTIONS", base+"/v1/whoami", "")
 	public, blob, err := wire.SplitLink(p.UnlistedURL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	resolve := `{"public_id":"` + string(public) + `","blob":"` + blob + `"}`
-	opened := d.same(t, "POST", base+"/v1/access-links/resolve", resolve, "Content-Type", "text/plain")
+	opened := env.same(t, "POST", base+"/v1/access-links/resolve", resolve, "Content-Type", "text/plain")
 	if opened.Status != 200 {
 		t.Errorf("%+v", opened)
 	}
-	d.same(t, "POST", base+"/v1/access-links/resolve", "\xff{")
-	d.same(t, "GET", p.AgentViewURL, "")
-	shown := d.same(t, "GET", p.AgentViewURL, "", "Accept", "text/html,*/*;q=0.8")
+	env.same(t, "POST", base+"/v1/access-links/resolve", "\xff{")
+	env.same(t, "GET", p.AgentViewURL, "")
+	shown := env.same(t, "GET", p.AgentViewURL, "", "Accept", "text/html,*/*;q=0.8")
 	if !strings.HasPrefix(shown.Header.Get("Content-Type"), "text/html") {
 		t.Errorf("%+v", shown)
 	}
 }
 
-func (d *parityEnv) wantUpload(t *testing.T) {
-	d.same(t, "POST", d.Origins.Upload+"/v1/upload-sessions", `{}`)
-	d.same(
+func (env *parityEnv) wantUpload(t *testing.T) {
+	env.same(t, "POST", env.Origins.Upload+"/v1/upload-sessions", `{}`)
+	env.same(
 		t,
 		"POST",
-		d.Origins.Upload+"/v1/upload-sessions",
+		env.Origins.Upload+"/v1/upload-sessions",
 		`{"title":7}`,
 		"Authorization",
-		"Bearer "+d.agent.Key,
+		"Bearer "+env.agent.Key,
 		"Idempotency-Key",
 		wire.NewKey(),
 	)
-	d.same(t, "GET", d.Origins.Upload+"/openapi.json", "")
-	d.same(t, "GET", d.Origins.Upload+"/healthz", "")
+	env.same(t, "GET", env.Origins.Upload+"/openapi.json", "")
+	env.same(t, "GET", env.Origins.Upload+"/healthz", "")
 }
 
-func (d *parityEnv) wantApp(t *testing.T, p contract.Published) {
-	home := d.same(t, "GET", d.Origins.App+"/", "", "Cookie", "a=1")
-	d.same(t, "POST", d.Origins.App+"/", "")
-	d.same(t, "GET", strings.SplitN(p.UnlistedURL, "#", 2)[0], "")
-	d.same(t, "GET", d.Origins.App+"/al/no%20one", "")
+func (env *parityEnv) wantApp(t *testing.T, p contract.Published) {
+	home := env.same(t, "GET", env.Origins.App+"/", "", "Cookie", "a=1")
+	env.same(t, "POST", env.Origins.App+"/", "")
+	env.same(t, "GET", strings.SplitN(p.UnlistedURL, "#", 2)[0], "")
+	env.same(t, "GET", env.Origins.App+"/al/no%20one", "")
 	_, asset, found := strings.Cut(home.Body, `"/assets/`)
 	asset, _, _ = strings.Cut(asset, `"`)
-	if loaded := d.same(t, "GET", d.Origins.App+"/assets/"+asset, ""); !found || loaded.Status != 200 {
+	if loaded := env.same(t, "GET", env.Origins.App+"/assets/"+asset, ""); !found || loaded.Status != 200 {
 		t.Errorf("%s: %+v", asset, loaded)
 	}
 	public, blob, err := wire.SplitLink(p.UnlistedURL)
@@ -316,60 +316,60 @@ func (d *parityEnv) wantApp(t *testing.T, p contract.Published) {
 		status int
 		origin []string
 	}{
-		{200, []string{"Origin", d.Origins.App}},
+		{200, []string{"Origin", env.Origins.App}},
 		{403, []string{"Origin", "https://evil.example"}},
 		{403, []string{"Sec-Fetch-Site", "cross-site"}},
 	} {
-		if got := d.same(t, "POST", d.Origins.App+"/api/access-links/resolve", resolve, c.origin...); got.Status != c.status {
+		if got := env.same(t, "POST", env.Origins.App+"/api/access-links/resolve", resolve, c.origin...); got.Status != c.status {
 			t.Errorf("%v: %+v", c.origin, got)
 		}
 	}
 }
 
-func (d *parityEnv) wantMCP(t *testing.T) {
-	base, ping := d.Origins.MCP, `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+func (env *parityEnv) wantMCP(t *testing.T) {
+	base, ping := env.Origins.MCP, `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for _, path := range []string{
 		"/", "/openapi.json", "/healthz", "/nothing", "/.well-known/oauth-protected-resource",
 		"/.well-known/oauth-authorization-server/x", "/.well-known/openid-configuration",
 	} {
-		d.same(t, "GET", base+path, "")
+		env.same(t, "GET", base+path, "")
 	}
 	for _, method := range []string{"HEAD", "DELETE", "OPTIONS"} {
-		d.same(t, method, base+"/", "")
+		env.same(t, method, base+"/", "")
 	}
 	for name, headers := range map[string][]string{
 		"no credential": nil,
-		"an API key":    {"Authorization", "Bearer " + d.agent.Key},
+		"an API key":    {"Authorization", "Bearer " + env.agent.Key},
 		"two at once":   {"Authorization", "Bearer a,Bearer b"},
 	} {
-		refused := d.same(t, "POST", base+"/", ping, append(headers, "Content-Type", "application/json")...)
+		refused := env.same(t, "POST", base+"/", ping, append(headers, "Content-Type", "application/json")...)
 		if refused.Status != 401 || !strings.Contains(refused.Header.Get("WWW-Authenticate"), "resource_metadata=") {
 			t.Errorf("%s: %+v", name, refused)
 		}
 	}
-	if refused := d.same(t, "POST", base+"/", ping, "Origin", "https://evil.example"); refused.Status != 401 {
+	if refused := env.same(t, "POST", base+"/", ping, "Origin", "https://evil.example"); refused.Status != 401 {
 		t.Errorf("a page of another site: %+v", refused)
 	}
-	if refused := d.same(t, "POST", base+"/", ping, "Origin", "null"); refused.Status != 403 {
+	if refused := env.same(t, "POST", base+"/", ping, "Origin", "null"); refused.Status != 403 {
 		t.Errorf("a page without an origin: %+v", refused)
 	}
 }
 
 // longest asks for a file with the request id that makes the headers longest.
-func (d *parityEnv) longest(t *testing.T, target string) any {
+func (env *parityEnv) longest(t *testing.T, target string) any {
 	t.Helper()
 	r, err := http.NewRequest("GET", target, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("X-Request-Id", strings.Repeat(`"`, 128))
-	r.Header.Set("Authorization", "Bearer "+d.agent.Key)
-	return d.eventOf(t, r)
+	r.Header.Set("Authorization", "Bearer "+env.agent.Key)
+	return env.eventOf(t, r)
 }
 
 // wantText reads back text of which the answer is about as long as a function may answer. Whether it carries the text
 // must not depend on how the host is served.
-func (d *parityEnv) wantText(t *testing.T) {
+func (env *parityEnv) wantText(t *testing.T) {
 	files := map[string]struct {
 		text string
 		body bool
@@ -388,20 +388,20 @@ func (d *parityEnv) wantText(t *testing.T) {
 	for path, f := range files {
 		published = append(published, wire.File{Path: path, Body: []byte(f.text)})
 	}
-	p, err := d.agent.PublishFiles(t.Context(), "Text", "", published...)
+	p, err := env.agent.PublishFiles(t.Context(), "Text", "", published...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := lambdahttp.NewHandler(d.handlers[strings.TrimPrefix(d.Origins.API, "http://")], lambdahttp.Buffered)
+	h := lambdahttp.NewHandler(env.handlers[strings.TrimPrefix(env.Origins.API, "http://")], lambdahttp.Buffered)
 	for path, f := range files {
-		target := d.Origins.API + "/v1/artifacts/" + string(p.ArtifactID) + "/file-content?path=" + url.QueryEscape(path)
+		target := env.Origins.API + "/v1/artifacts/" + string(p.ArtifactID) + "/file-content?path=" + url.QueryEscape(path)
 		var got contract.FileContent
-		answer := d.same(t, "GET", target, "", "Authorization", "Bearer "+d.agent.Key)
+		answer := env.same(t, "GET", target, "", "Authorization", "Bearer "+env.agent.Key)
 		if err := json.Unmarshal([]byte(answer.Body), &got); err != nil || answer.Status != 200 {
 			t.Fatalf("%s: %d, %v", path, answer.Status, err)
 		}
 		body, _ := limits.FunctionBody([]byte(answer.Body))
-		if frame := len(lambdatest.Answer(t, h, d.longest(t, target))) - body; frame > limits.FunctionFrame {
+		if frame := len(lambdatest.Answer(t, h, env.longest(t, target))) - body; frame > limits.FunctionFrame {
 			t.Errorf("%s: %d bytes beside the body", path, frame)
 		}
 		if got.SizeBytes != int64(len(f.text)) || (got.Body != nil) != f.body || f.body && *got.Body != f.text {

@@ -38,46 +38,46 @@ func (s store) Tree(context.Context, id.Artifact, id.Revision) (tree.Tree, error
 // exports has the one export, of the workspace that has the artifact.
 type exports struct{ *Artifact }
 
-func (s exports) Export(context.Context, id.Workspace) (*export.Export, error) {
-	return &s.Exported, s.StoreErr
+func (e exports) Export(context.Context, id.Workspace) (*export.Export, error) {
+	return &e.Exported, e.StoreErr
 }
 
-func (s exports) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
-	return s.State.Workspace, s.StoreErr
+func (e exports) Workspace(context.Context, id.Workspace) (*workspace.Workspace, error) {
+	return e.State.Workspace, e.StoreErr
 }
 
 // objects has the bytes of both.
 type objects struct{ *Artifact }
 
-func (s objects) Open(_ context.Context, _ id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error) {
-	s.Opened.Add(1)
-	if s.Held != nil {
-		<-s.Held
+func (o objects) Open(_ context.Context, _ id.Workspace, object tree.Object, offset, size int64) (io.ReadCloser, error) {
+	o.Opened.Add(1)
+	if o.Held != nil {
+		<-o.Held
 	}
-	if s.OpenErr != nil {
-		return nil, s.OpenErr
+	if o.OpenErr != nil {
+		return nil, o.OpenErr
 	}
-	if s.Body != nil {
-		return s.Body(size), nil
+	if o.Body != nil {
+		return o.Body(size), nil
 	}
-	return io.NopCloser(strings.NewReader(s.Bodies[o][offset : offset+size])), nil
+	return io.NopCloser(strings.NewReader(o.Bodies[object][offset : offset+size])), nil
 }
 
-func (s objects) OpenBundle(_ context.Context, o artifact.BundleObject, offset, size int64) (io.ReadCloser, error) {
-	return s.open(o, s.State.Artifact.BundleObject(s.Claims.Revision), offset, size)
+func (o objects) OpenBundle(_ context.Context, object artifact.BundleObject, offset, size int64) (io.ReadCloser, error) {
+	return o.open(object, o.State.Artifact.BundleObject(o.Claims.Revision), offset, size)
 }
 
-func (s objects) OpenExport(_ context.Context, o export.Object, offset, size int64) (io.ReadCloser, error) {
-	return s.open(o, s.Exported.Object(o.Volume), offset, size)
+func (o objects) OpenExport(_ context.Context, object export.Object, offset, size int64) (io.ReadCloser, error) {
+	return o.open(object, o.Exported.Object(object.Volume), offset, size)
 }
 
 // open opens an archive.
-func (s objects) open(asked, there any, offset, size int64) (io.ReadCloser, error) {
-	s.Opened.Add(1)
+func (o objects) open(asked, there any, offset, size int64) (io.ReadCloser, error) {
+	o.Opened.Add(1)
 	if asked != there {
 		return nil, fmt.Errorf("%+v is opened, not %+v", asked, there)
 	}
-	return io.NopCloser(strings.NewReader(s.Archive[offset : offset+size])), s.OpenErr
+	return io.NopCloser(strings.NewReader(o.Archive[offset : offset+size])), o.OpenErr
 }
 
 // Counted returns how many windows count something.

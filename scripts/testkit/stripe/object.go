@@ -95,28 +95,28 @@ func (s *Standin) invoiceObject(i invoice) object {
 }
 
 // object is a subscription as the API of 2025-03-31 and later shows it: the period is that of its item.
-func (x *subscription) object() object {
+func (s *subscription) object() object {
 	metadata := object{}
-	if x.workspace != "" {
-		metadata["workspace_id"] = x.workspace
+	if s.workspace != "" {
+		metadata["workspace_id"] = s.workspace
 	}
 	var ends any
-	if x.ends {
-		ends = x.end.Unix()
+	if s.ends {
+		ends = s.end.Unix()
 	}
-	item := newObject("subscription_item", "si_"+x.id, x.made, object{
-		"subscription":         x.id,
-		"current_period_start": x.begin().Unix(),
-		"current_period_end":   x.end.Unix(),
-		"price":                priceObject(x.price, x.made),
+	item := newObject("subscription_item", "si_"+s.id, s.made, object{
+		"subscription":         s.id,
+		"current_period_start": s.begin().Unix(),
+		"current_period_end":   s.end.Unix(),
+		"price":                priceObject(s.price, s.made),
 	})
-	return newObject("subscription", x.id, x.made, object{
-		"customer":             x.customer,
-		"start_date":           x.made.Unix(),
-		"billing_cycle_anchor": x.made.Unix(),
-		"status":               x.status,
+	return newObject("subscription", s.id, s.made, object{
+		"customer":             s.customer,
+		"start_date":           s.made.Unix(),
+		"billing_cycle_anchor": s.made.Unix(),
+		"status":               s.status,
 		"cancel_at":            ends,
-		"cancel_at_period_end": x.ends,
+		"cancel_at_period_end": s.ends,
 		"metadata":             metadata,
 		"items":                list("/v1/subscription_items", false, item),
 	})

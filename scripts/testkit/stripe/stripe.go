@@ -165,19 +165,19 @@ func (s *Standin) begin(customer, workspace, status, price string) *subscription
 }
 
 // period returns the end of a period that begins at an instant.
-func (x *subscription) period(at time.Time) time.Time {
-	if x.price == Yearly {
+func (s *subscription) period(at time.Time) time.Time {
+	if s.price == Yearly {
 		return at.AddDate(1, 0, 0)
 	}
 	return at.AddDate(0, 1, 0)
 }
 
 // begin returns the beginning of the period.
-func (x *subscription) begin() time.Time {
-	if x.price == Yearly {
-		return x.end.AddDate(-1, 0, 0)
+func (s *subscription) begin() time.Time {
+	if s.price == Yearly {
+		return s.end.AddDate(-1, 0, 0)
 	}
-	return x.end.AddDate(0, -1, 0)
+	return s.end.AddDate(0, -1, 0)
 }
 
 func (s *Standin) charge(x *subscription) {

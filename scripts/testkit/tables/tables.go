@@ -45,9 +45,9 @@ func New(t testing.TB, options ...func(*middleware.Stack) error) Tables {
 }
 
 // Items reads a whole table.
-func (s Tables) Items(t testing.TB, table string) (all []map[string]types.AttributeValue) {
+func (tables Tables) Items(t testing.TB, table string) (all []map[string]types.AttributeValue) {
 	t.Helper()
-	pages := dynamodb.NewScanPaginator(s.DB, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
+	pages := dynamodb.NewScanPaginator(tables.DB, &dynamodb.ScanInput{TableName: &table, ConsistentRead: aws.Bool(true)})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(t.Context())
 		if err != nil {
@@ -59,17 +59,17 @@ func (s Tables) Items(t testing.TB, table string) (all []map[string]types.Attrib
 }
 
 // WantEvents checks how often an action is on record.
-func (s Tables) WantEvents(t testing.TB, action event.Action, want int) {
+func (tables Tables) WantEvents(t testing.TB, action event.Action, want int) {
 	t.Helper()
-	if n := s.CountEvents(t, action); n != want {
+	if n := tables.CountEvents(t, action); n != want {
 		t.Errorf("%d events %s on record, want %d", n, action, want)
 	}
 }
 
 // CountEvents counts the recorded events of an action.
-func (s Tables) CountEvents(t testing.TB, action event.Action) (n int) {
+func (tables Tables) CountEvents(t testing.TB, action event.Action) (n int) {
 	t.Helper()
-	for _, i := range s.Items(t, s.Names.Events) {
+	for _, i := range tables.Items(t, tables.Names.Events) {
 		if v, ok := i["action"].(*types.AttributeValueMemberS); ok && v.Value == string(action) {
 			n++
 		}
@@ -78,7 +78,7 @@ func (s Tables) CountEvents(t testing.TB, action event.Action) (n int) {
 }
 
 // Join creates a member with a workspace. The member has all scopes unless some are given.
-func (s Tables) Join(t testing.TB, at time.Time, scopes ...credential.Scope) credential.Actor {
+func (tables Tables) Join(t testing.TB, at time.Time, scopes ...credential.Scope) credential.Actor {
 	t.Helper()
 	if len(scopes) == 0 {
 		scopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
@@ -107,21 +107,21 @@ func (s Tables) Join(t testing.TB, at time.Time, scopes ...credential.Scope) cre
 		Action:    event.WorkspaceCreated,
 		Actor:     event.BySystem(),
 	}
-	if err := s.Stores.Members.Add(t.Context(), member.NewMember{Member: m, Workspace: w, Event: e}); err != nil {
+	if err := tables.Stores.Members.Add(t.Context(), member.NewMember{Member: m, Workspace: w, Event: e}); err != nil {
 		t.Fatal(err)
 	}
 	return credential.Actor{Member: m.ID, Scopes: scopes, Workspace: w}
 }
 
 // SetWorkspace changes an attribute of a stored workspace, as an operator does; nil removes it.
-func (s Tables) SetWorkspace(t testing.TB, w id.Workspace, attribute string, value types.AttributeValue) {
+func (tables Tables) SetWorkspace(t testing.TB, w id.Workspace, attribute string, value types.AttributeValue) {
 	t.Helper()
 	expression, values := "REMOVE #a", map[string]types.AttributeValue(nil)
 	if value != nil {
 		expression, values = "SET #a = :v", map[string]types.AttributeValue{":v": value}
 	}
-	_, err := s.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName:                 &s.Names.Core,
+	_, err := tables.DB.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName:                 &tables.Names.Core,
 		UpdateExpression:          &expression,
 		ExpressionAttributeNames:  map[string]string{"#a": attribute},
 		ExpressionAttributeValues: values,

@@ -49,7 +49,7 @@ func (a Answer) Message() string {
 }
 
 // Do sends a request. body may be nil, a string or bytes as they are, or a value to be sent as JSON; headers are pairs.
-func (g *Agent) Do(ctx context.Context, method, target string, body any, headers ...string) (Answer, error) {
+func (agent *Agent) Do(ctx context.Context, method, target string, body any, headers ...string) (Answer, error) {
 	var payload io.Reader
 	switch b := body.(type) {
 	case nil:
@@ -68,19 +68,19 @@ func (g *Agent) Do(ctx context.Context, method, target string, body any, headers
 	if err != nil {
 		return Answer{}, err
 	}
-	if g.Key != "" && !strings.Contains(target, "X-Amz-Signature=") {
-		r.Header.Set("Authorization", "Bearer "+g.Key)
+	if agent.Key != "" && !strings.Contains(target, "X-Amz-Signature=") {
+		r.Header.Set("Authorization", "Bearer "+agent.Key)
 	}
 	for i := 0; i+1 < len(headers); i += 2 {
 		if r.Header.Set(headers[i], headers[i+1]); strings.EqualFold(headers[i], "Host") {
 			r.Host = headers[i+1]
 		}
 	}
-	return g.send(r)
+	return agent.send(r)
 }
 
-func (g *Agent) send(r *http.Request) (Answer, error) {
-	resp, err := g.HTTP.Do(r)
+func (agent *Agent) send(r *http.Request) (Answer, error) {
+	resp, err := agent.HTTP.Do(r)
 	if err != nil {
 		var u *url.Error // it quotes the URL, which may be signed
 		if errors.As(err, &u) {
@@ -95,8 +95,8 @@ func (g *Agent) send(r *http.Request) (Answer, error) {
 
 // call sends a request and unpacks the answer; any other status than want is an error that shows
 // the refusal.
-func (g *Agent) call(ctx context.Context, out any, want int, method, target string, body any, headers ...string) error {
-	a, err := g.Do(ctx, method, target, body, headers...)
+func (agent *Agent) call(ctx context.Context, out any, want int, method, target string, body any, headers ...string) error {
+	a, err := agent.Do(ctx, method, target, body, headers...)
 	if err != nil {
 		return err
 	}
@@ -128,18 +128,18 @@ func Discover(ctx context.Context, client *http.Client, base string) (*Agent, er
 
 // Provision makes an ephemeral workspace, with a proof of work if required; the returned agent
 // holds its key.
-func (g *Agent) Provision(ctx context.Context) (*Agent, contract.Provisioned, error) {
+func (agent *Agent) Provision(ctx context.Context) (*Agent, contract.Provisioned, error) {
 	var p contract.Provisioned
-	target := g.At.APIURL + "/v1/ephemeral/provision"
-	err := g.call(ctx, &p, http.StatusCreated, "POST", target, nil)
+	target := agent.At.APIURL + "/v1/ephemeral/provision"
+	err := agent.call(ctx, &p, http.StatusCreated, "POST", target, nil)
 	var refused *Refused
 	if errors.As(err, &refused) && refused.Code() == fault.PowRequired {
 		var proof contract.ProvisionRequest
 		if proof, err = Prove(ctx, refused.Answer); err == nil {
-			err = g.call(ctx, &p, http.StatusCreated, "POST", target, proof)
+			err = agent.call(ctx, &p, http.StatusCreated, "POST", target, proof)
 		}
 	}
-	return &Agent{HTTP: g.HTTP, At: g.At, Key: p.APIKeySecret}, p, err
+	return &Agent{HTTP: agent.HTTP, At: agent.At, Key: p.APIKeySecret}, p, err
 }
 
 // Prove solves the challenge of a refusal.
@@ -180,13 +180,13 @@ func Digest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 func NewKey() string { return "journey_" + string(id.NewPublic()) }
 
 // Create opens a session.
-func (g *Agent) Create(ctx context.Context, idem string, r contract.CreateSession) (s contract.Session, err error) {
-	err = g.call(ctx, &s, http.StatusOK, "POST", g.At.UploadURL+"/v1/upload-sessions", r, "Idempotency-Key", idem)
+func (agent *Agent) Create(ctx context.Context, idem string, r contract.CreateSession) (s contract.Session, err error) {
+	err = agent.call(ctx, &s, http.StatusOK, "POST", agent.At.UploadURL+"/v1/upload-sessions", r, "Idempotency-Key", idem)
 	return s, err
 }
 
 // Put uploads one file as its target says; a reused one needs no upload.
-func (g *Agent) Put(ctx context.Context, t contract.UploadTarget, body []byte) (Answer, error) {
+func (agent *Agent) Put(ctx context.Context, t contract.UploadTarget, body []byte) (Answer, error) {
 	if t.Status == "reused" {
 		return Answer{Status: http.StatusOK}, nil
 	}
@@ -196,41 +196,41 @@ func (g *Agent) Put(ctx context.Context, t contract.UploadTarget, body []byte) (
 			headers = append(headers, name, value)
 		}
 	}
-	return g.Do(ctx, "PUT", t.PutURL, body, headers...)
+	return agent.Do(ctx, "PUT", t.PutURL, body, headers...)
 }
 
 // Finalize ends a session.
-func (g *Agent) Finalize(ctx context.Context, idem string, s id.Session) (f contract.Finalized, err error) {
-	err = g.call(ctx, &f, http.StatusOK, "POST", g.At.UploadURL+"/v1/upload-sessions/"+string(s)+"/finalize", nil,
+func (agent *Agent) Finalize(ctx context.Context, idem string, s id.Session) (f contract.Finalized, err error) {
+	err = agent.call(ctx, &f, http.StatusOK, "POST", agent.At.UploadURL+"/v1/upload-sessions/"+string(s)+"/finalize", nil,
 		"Idempotency-Key", idem)
 	return f, err
 }
 
 // Publish publishes a draft.
-func (g *Agent) Publish(
+func (agent *Agent) Publish(
 	ctx context.Context,
 	idem string,
 	a id.Artifact,
 	r id.Revision,
 ) (p contract.Published, err error) {
-	target := g.At.APIURL + "/v1/artifacts/" + string(a) + "/revisions/" + string(r) + "/publish"
-	err = g.call(ctx, &p, http.StatusOK, "POST", target, nil, "Idempotency-Key", idem)
+	target := agent.At.APIURL + "/v1/artifacts/" + string(a) + "/revisions/" + string(r) + "/publish"
+	err = agent.call(ctx, &p, http.StatusOK, "POST", target, nil, "Idempotency-Key", idem)
 	return p, err
 }
 
 // Draft goes from a declaration to a finalized draft.
-func (g *Agent) Draft(
+func (agent *Agent) Draft(
 	ctx context.Context,
 	idem string,
 	r contract.CreateSession,
 	files ...File,
 ) (contract.Finalized, error) {
-	s, err := g.Create(ctx, idem, r)
+	s, err := agent.Create(ctx, idem, r)
 	if err != nil {
 		return contract.Finalized{}, err
 	}
 	for i, t := range s.Files {
-		a, err := g.Put(ctx, t, files[i].Body)
+		a, err := agent.Put(ctx, t, files[i].Body)
 		if err != nil {
 			return contract.Finalized{}, err
 		}
@@ -238,11 +238,11 @@ func (g *Agent) Draft(
 			return contract.Finalized{}, &Refused{a, "PUT of " + files[i].Path}
 		}
 	}
-	return g.Finalize(ctx, idem, s.UploadSessionID)
+	return agent.Finalize(ctx, idem, s.UploadSessionID)
 }
 
 // PublishFiles makes a new artifact, or a new revision of a, and returns what publishing answered.
-func (g *Agent) PublishFiles(
+func (agent *Agent) PublishFiles(
 	ctx context.Context,
 	title string,
 	a id.Artifact,
@@ -251,26 +251,26 @@ func (g *Agent) PublishFiles(
 	r := Declare(title, files...)
 	r.ArtifactID = a
 	idem := NewKey()
-	draft, err := g.Draft(ctx, idem, r, files...)
+	draft, err := agent.Draft(ctx, idem, r, files...)
 	if err != nil {
 		return contract.Published{}, err
 	}
-	return g.Publish(ctx, idem, draft.ArtifactID, draft.RevisionID)
+	return agent.Publish(ctx, idem, draft.ArtifactID, draft.RevisionID)
 }
 
 // AgentView reads the latest view of the caller's artifact.
-func (g *Agent) AgentView(ctx context.Context, a id.Artifact) (v contract.AgentView, err error) {
-	err = g.call(ctx, &v, http.StatusOK, "GET", g.At.APIURL+"/v1/artifacts/"+string(a)+"/agent-view", nil)
+func (agent *Agent) AgentView(ctx context.Context, a id.Artifact) (v contract.AgentView, err error) {
+	err = agent.call(ctx, &v, http.StatusOK, "GET", agent.At.APIURL+"/v1/artifacts/"+string(a)+"/agent-view", nil)
 	return v, err
 }
 
 // Resolve opens an access-link URL as the viewer page does.
-func (g *Agent) Resolve(ctx context.Context, link string) (r contract.Resolved, err error) {
+func (agent *Agent) Resolve(ctx context.Context, link string) (r contract.Resolved, err error) {
 	public, blob, err := SplitLink(link)
 	if err != nil {
 		return r, err
 	}
-	err = g.call(ctx, &r, http.StatusOK, "POST", g.At.APIURL+"/v1/access-links/resolve",
+	err = agent.call(ctx, &r, http.StatusOK, "POST", agent.At.APIURL+"/v1/access-links/resolve",
 		contract.ResolveRequest{PublicID: public, Blob: blob})
 	return r, err
 }

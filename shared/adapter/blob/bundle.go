@@ -49,8 +49,8 @@ func (s *Store) WriteBundle(ctx context.Context, o artifact.BundleObject, write 
 	return s.writeArchive(ctx, name, write)
 }
 
-// writeArchive stores what write writes under a key. It holds one part in memory. What fits into one part is one request,
-// and more is a multipart upload, which is stored once it is completed.
+// writeArchive stores what write writes under a key. It holds one part in memory. What fits into one part is one
+// request, and more is a multipart upload, which is stored once it is completed.
 func (s *Store) writeArchive(ctx context.Context, name string, write func(io.Writer) error) error {
 	w := &partWriter{ctx: ctx, store: s, key: name}
 	if err := write(w); err != nil {

@@ -24,23 +24,23 @@ func randomBytes(size int) []byte {
 	return b
 }
 
-func (s env) bundle() artifact.BundleObject {
-	return artifact.BundleObject{Home: s.home, Artifact: id.NewArtifact(), Revision: id.NewRevision()}
+func (e env) bundle() artifact.BundleObject {
+	return artifact.BundleObject{Home: e.home, Artifact: id.NewArtifact(), Revision: id.NewRevision()}
 }
 
 // writeBundle stores an archive in small writes, as one is made.
-func (s env) writeBundle(t *testing.T, o artifact.BundleObject, archive []byte) error {
+func (e env) writeBundle(t *testing.T, o artifact.BundleObject, archive []byte) error {
 	t.Helper()
-	return s.WriteBundle(t.Context(), o, func(w io.Writer) error {
+	return e.WriteBundle(t.Context(), o, func(w io.Writer) error {
 		_, err := io.CopyBuffer(struct{ io.Writer }{w}, struct{ io.Reader }{bytes.NewReader(archive)}, make([]byte, 70_001))
 		return err
 	})
 }
 
 // readBundle returns a part of an archive.
-func (s env) readBundle(t *testing.T, o artifact.BundleObject, from, size int) ([]byte, error) {
+func (e env) readBundle(t *testing.T, o artifact.BundleObject, from, size int) ([]byte, error) {
 	t.Helper()
-	r, err := s.OpenBundle(t.Context(), o, int64(from), int64(size))
+	r, err := e.OpenBundle(t.Context(), o, int64(from), int64(size))
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func (s env) readBundle(t *testing.T, o artifact.BundleObject, from, size int) (
 }
 
 // openUploads counts multipart uploads of an archive that were neither completed nor aborted.
-func (s env) openUploads(t *testing.T, o artifact.BundleObject) (n int) {
+func (e env) openUploads(t *testing.T, o artifact.BundleObject) (n int) {
 	t.Helper()
 	prefix := "b/" + string(o.Home) + "/" + string(o.Artifact)
-	out, err := s.client.ListMultipartUploads(t.Context(),
-		&s3.ListMultipartUploadsInput{Bucket: &s.bucket, Prefix: &prefix})
+	out, err := e.client.ListMultipartUploads(t.Context(),
+		&s3.ListMultipartUploadsInput{Bucket: &e.bucket, Prefix: &prefix})
 	expect.OK(t, err)
 	return len(out.Uploads)
 }

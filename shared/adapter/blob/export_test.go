@@ -15,10 +15,10 @@ import (
 )
 
 // listed returns the keys of all archives of a workspace's exports.
-func (s env) listed(t *testing.T, w id.Workspace) (keys []string) {
+func (e env) listed(t *testing.T, w id.Workspace) (keys []string) {
 	t.Helper()
 	prefix := "x/" + string(w) + "/"
-	out, err := s.client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: &prefix})
+	out, err := e.client.ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &e.bucket, Prefix: &prefix})
 	expect.OK(t, err)
 	for _, o := range out.Contents {
 		keys = append(keys, *o.Key)

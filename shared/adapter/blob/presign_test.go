@@ -127,14 +127,14 @@ type fakeProvider struct {
 	given int
 }
 
-func (s *fakeProvider) Retrieve(context.Context) (aws.Credentials, error) {
-	life := s.lives[min(s.given, len(s.lives)-1)]
-	s.given++
+func (p *fakeProvider) Retrieve(context.Context) (aws.Credentials, error) {
+	life := p.lives[min(p.given, len(p.lives)-1)]
+	p.given++
 	if life == 0 {
 		return aws.Credentials{}, errors.New("https://provider.invalid/?token=secret does not answer")
 	}
 	return aws.Credentials{
-		AccessKeyID:     "KEY" + string(rune('0'+s.given)),
+		AccessKeyID:     "KEY" + string(rune('0'+p.given)),
 		SecretAccessKey: "secret",
 		CanExpire:       true,
 		Expires:         time.Now().Add(life),

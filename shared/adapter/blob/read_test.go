@@ -200,11 +200,11 @@ func TestListReadsAllPages(t *testing.T) {
 }
 
 // stray stores an object of 5 bytes under a name that is not an entry.
-func (s env) stray(t *testing.T, name string) {
+func (e env) stray(t *testing.T, name string) {
 	t.Helper()
-	key := fmt.Sprintf("o/%s/%s/%s", s.home, s.session, name)
-	_, err := s.client.PutObject(t.Context(),
-		&s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: strings.NewReader("stray")})
+	key := fmt.Sprintf("o/%s/%s/%s", e.home, e.session, name)
+	_, err := e.client.PutObject(t.Context(),
+		&s3.PutObjectInput{Bucket: &e.bucket, Key: &key, Body: strings.NewReader("stray")})
 	expect.OK(t, err)
 }
 

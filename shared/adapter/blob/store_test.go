@@ -76,19 +76,19 @@ func newEdge(t testing.TB, e *engine.Engines) string {
 	return server.URL
 }
 
-func (s env) object(entry int) tree.Object { return tree.Object{Session: s.session, Entry: entry} }
+func (e env) object(entry int) tree.Object { return tree.Object{Session: e.session, Entry: entry} }
 
-func (s env) sign(t testing.TB, entry int, bytes []byte) upload.PutTarget {
+func (e env) sign(t testing.TB, entry int, bytes []byte) upload.PutTarget {
 	t.Helper()
 	digest := tree.Digest(sha256.Sum256(bytes))
-	target, err := s.Presign(t.Context(), s.home, s.object(entry), int64(len(bytes)), &digest, time.Now().Add(time.Minute))
+	target, err := e.Presign(t.Context(), e.home, e.object(entry), int64(len(bytes)), &digest, time.Now().Add(time.Minute))
 	expect.OK(t, err)
 	return target
 }
 
-func (s env) store(t testing.TB, entry int, bytes []byte) {
+func (e env) store(t testing.TB, entry int, bytes []byte) {
 	t.Helper()
-	if status, answer := put(t, s.sign(t, entry, bytes), bytes); status != http.StatusOK {
+	if status, answer := put(t, e.sign(t, entry, bytes), bytes); status != http.StatusOK {
 		t.Fatalf("put %d: %d %s", entry, status, answer)
 	}
 }
@@ -117,17 +117,17 @@ func put(t testing.TB, target upload.PutTarget, body []byte) (int, string) {
 	return response.StatusCode, string(answer)
 }
 
-func (s env) wantBytes(t testing.TB, entry int, want []byte) {
+func (e env) wantBytes(t testing.TB, entry int, want []byte) {
 	t.Helper()
-	body := expect.Value(s.Open(t.Context(), s.home, s.object(entry), 0, int64(len(want))))(t)
+	body := expect.Value(e.Open(t.Context(), e.home, e.object(entry), 0, int64(len(want))))(t)
 	defer body.Close()
 	if got, err := io.ReadAll(body); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("entry %d: %d bytes, %v; want %d", entry, len(got), err, len(want))
 	}
 }
 
-func (s env) wantNothing(t testing.TB, entry int) {
+func (e env) wantNothing(t testing.TB, entry int) {
 	t.Helper()
-	_, err := s.Head(t.Context(), s.home, s.object(entry))
+	_, err := e.Head(t.Context(), e.home, e.object(entry))
 	expect.Code(t, err, fault.NotFound)
 }

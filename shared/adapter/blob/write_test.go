@@ -18,9 +18,9 @@ import (
 )
 
 // write stores bytes that the service itself produced.
-func (s env) write(t *testing.T, entry int, body string) error {
+func (e env) write(t *testing.T, entry int, body string) error {
 	t.Helper()
-	return s.Put(t.Context(), s.home, s.object(entry), []byte(body), tree.DigestOf(body))
+	return e.Put(t.Context(), e.home, e.object(entry), []byte(body), tree.DigestOf(body))
 }
 
 func TestAnObjectOfOursIsWrittenOnce(t *testing.T) {

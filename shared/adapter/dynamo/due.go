@@ -79,10 +79,10 @@ func (s *db) dueItems(ctx context.Context, kind string, now time.Time, n int) ([
 
 // queueItem returns the place of the item in its queue. Failures count from the last Reschedule: another due time
 // resets them.
-func (d queued) queueItem() sweep.QueueItem {
-	r := sweep.QueueItem{Key: rowKey(d.key), Due: parseMillis(d.getStr("g2s"))}
-	if d.getStr("tried") == d.getStr("g2s") {
-		r.Failures = int(d.getNum("tries"))
+func (q queued) queueItem() sweep.QueueItem {
+	r := sweep.QueueItem{Key: rowKey(q.key), Due: parseMillis(q.getStr("g2s"))}
+	if q.getStr("tried") == q.getStr("g2s") {
+		r.Failures = int(q.getNum("tries"))
 	}
 	return r
 }

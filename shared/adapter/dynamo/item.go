@@ -150,8 +150,8 @@ func (i item) withFiles(packed []byte) bool {
 	return true
 }
 
-// withReport adds as many of the findings in the pages of a revision, the worst first, as the item can take and still be
-// written for the lowest price; the others are counted.
+// withReport adds as many of the findings in the pages of a revision, the worst first, as the item can take and still
+// be written for the lowest price; the others are counted.
 func (i item) withReport(r lint.Report) item {
 	room := writeUnit - growth - i.size() - len(lintName)
 	for n := len(r.Warnings); n >= 0; n-- {

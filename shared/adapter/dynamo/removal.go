@@ -232,8 +232,8 @@ func (s Removals) beginning(ctx context.Context, k key) ([]item, error) {
 	return items, nil
 }
 
-// removeMember deletes a member behind all that only the member leads to. The identity goes first, so that the person can
-// sign up again.
+// removeMember deletes a member behind all that only the member leads to. The identity goes first, so that the person
+// can sign up again.
 func (s Removals) removeMember(ctx context.Context, m member.Member) error {
 	mine := values{"mem": string(m.ID)}
 	if _, err := s.deleteIf(ctx, s.tables.Core, identityKey(m.Issuer, m.Subject), "#mem = :mem", mine); err != nil {

@@ -168,9 +168,9 @@ func (s Removals) addClaimed(ctx context.Context, r sweep.Removal, source id.Wor
 // recordedPage is how many events one step of a removal reads.
 const recordedPage = 100
 
-// RemoveRecorded implements sweep.ContentRemovals. Sessions that were never finalized, and registrations that were never
-// completed, are in no list, and end by themselves within the time that events are kept. So those of every home are
-// found by its events.
+// RemoveRecorded implements sweep.ContentRemovals. Sessions that were never finalized, and registrations that were
+// never completed, are in no list, and end by themselves within the time that events are kept. So those of every home
+// are found by its events.
 func (s Removals) RemoveRecorded(ctx context.Context, r sweep.Removal) (sweep.Left, error) {
 	i, err := s.get(ctx, removalKey(r.Workspace))
 	if err != nil || i == nil {

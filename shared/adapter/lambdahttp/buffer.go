@@ -27,18 +27,18 @@ type encoding func(a *answer, body string, inBase64 bool) any
 
 // buffer collects the answer in memory. An incomplete answer, or one longer than Lambda takes,
 // becomes an error answer, because no byte of it has gone out yet.
-func (x exchange) buffer(f encoding) any {
+func (e exchange) buffer(f encoding) any {
 	a := new(answer)
-	w := newWriter(x.request.Method, &a.body, func(status int, h http.Header) { a.status, a.header = status, h })
-	if err := x.run(w); err != nil {
+	w := newWriter(e.request.Method, &a.body, func(status int, h http.Header) { a.status, a.header = status, h })
+	if err := e.run(w); err != nil {
 		a.body.Reset()
-		x.fail(w, string(fault.Internal))
+		e.fail(w, string(fault.Internal))
 	}
 	out, size := a.in(f)
 	if size > limits.FunctionAnswer {
-		slog.ErrorContext(x.request.Context(), "answer too long", "bytes", a.body.Len(), "encoded", size)
+		slog.ErrorContext(e.request.Context(), "answer too long", "bytes", a.body.Len(), "encoded", size)
 		a.body.Reset()
-		x.fail(w, "the answer is longer than this host can send; fetch files by the url that the agent view names")
+		e.fail(w, "the answer is longer than this host can send; fetch files by the url that the agent view names")
 		out, _ = a.in(f)
 	}
 	return out

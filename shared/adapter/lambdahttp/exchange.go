@@ -26,7 +26,7 @@ type exchange struct {
 
 // run lets the handler answer to the end. An error means that the answer is incomplete; the handler
 // may have cut it off itself.
-func (x exchange) run(w *writer) (err error) {
+func (e exchange) run(w *writer) (err error) {
 	defer func() {
 		switch v := recover(); v {
 		case nil:
@@ -34,22 +34,22 @@ func (x exchange) run(w *writer) (err error) {
 			err = http.ErrAbortHandler
 		default:
 			err = fmt.Errorf("panic: %v", v)
-			slog.ErrorContext(x.request.Context(), "panic", "error", err, "stack", string(debug.Stack()))
+			slog.ErrorContext(e.request.Context(), "panic", "error", err, "stack", string(debug.Stack()))
 		}
 	}()
-	x.handler.ServeHTTP(w, x.request)
+	e.handler.ServeHTTP(w, e.request)
 	if err := w.finish(); err != nil {
-		slog.ErrorContext(x.request.Context(), "short answer", "error", err)
+		slog.ErrorContext(e.request.Context(), "short answer", "error", err)
 		return err
 	}
 	return nil
 }
 
 // fail answers with a failure of the handler, discarding what it wrote.
-func (x exchange) fail(w *writer, why string) {
+func (e exchange) fail(w *writer, why string) {
 	name := w.header.Get(requestID)
 	if name == "" {
-		name = x.gatewayID
+		name = e.gatewayID
 	}
 	w.reset()
 	refuse(w, http.StatusInternalServerError, fault.Internal, why, name)

@@ -28,8 +28,9 @@ const (
 // header back to it.
 const Challenge = "X-Vitrine-Challenge"
 
-// Settler is a handler with work that may outlive its requests. Settle waits for it after a streamed answer, and returns
-// how many pieces still go on. The function then ends, because Lambda would let them go on under the next request.
+// Settler is a handler with work that may outlive its requests. Settle waits for it after a streamed answer, and
+// returns how many pieces still go on. The function then ends, because Lambda would let them go on under the next
+// request.
 type Settler interface{ Settle() int }
 
 // Start serves h until the process ends. Events are those of HTTP APIs (payload format 2.0) and of REST APIs, and those

@@ -19,27 +19,27 @@ var errCut = messages.InvokeResponse_Error{Type: "AnswerCut", Message: "the answ
 
 // stream returns as soon as status and headers are known. The handler goes on while the body is
 // read through a pipe. Cancel ends the request's context.
-func (x exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStreamingResponse {
+func (e exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStreamingResponse {
 	reader, out := io.Pipe()
 	s := &stream{
 		PipeReader: reader,
 		cancel:     cancel,
-		settle:     x.settle,
+		settle:     e.settle,
 		done:       make(chan struct{}),
 	}
 	response := &events.APIGatewayProxyStreamingResponse{Body: s}
 	begun := make(chan struct{})
-	p := newPipe(out, x.deadline)
-	w := newWriter(x.request.Method, p, func(status int, h http.Header) {
+	p := newPipe(out, e.deadline)
+	w := newWriter(e.request.Method, p, func(status int, h http.Header) {
 		response.StatusCode, response.MultiValueHeaders = status, h
 		close(begun)
 	})
 	go func() {
 		defer close(s.done)
 		defer p.stop()
-		out.CloseWithError(x.into(w))
+		out.CloseWithError(e.into(w))
 		if p.late.Load() {
-			s.abandonTimer = time.AfterFunc(cutTime, x.abandon)
+			s.abandonTimer = time.AfterFunc(cutTime, e.abandon)
 		}
 	}()
 	<-begun
@@ -101,15 +101,15 @@ func (p *pipe) Write(b []byte) (int, error) {
 
 // into lets the handler answer into w. It returns nil for a complete answer, an error answer
 // included.
-func (x exchange) into(w *writer) error {
-	err := x.run(w)
+func (e exchange) into(w *writer) error {
+	err := e.run(w)
 	switch {
 	case err == nil:
 		return nil
 	case w.begun:
 		return errCut
 	}
-	x.fail(w, string(fault.Internal))
+	e.fail(w, string(fault.Internal))
 	return nil
 }
 

@@ -137,8 +137,8 @@ func maxAge(header string) time.Duration {
 // limitedTransport fails answers that are too long.
 type limitedTransport struct{ next http.RoundTripper }
 
-func (b limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	response, err := b.next.RoundTrip(r)
+func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := t.next.RoundTrip(r)
 	if err == nil {
 		response.Body = &limitedBody{response.Body, limits.ProviderAnswer}
 	}

@@ -59,16 +59,16 @@ type keySet struct {
 var errSignature = errors.New("no key of the provider made this signature")
 
 // VerifySignature tries the cached keys. It refetches them only for an unknown key id.
-func (t *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
-	jws, err := jose.ParseSignedCompact(token, t.signing)
+func (s *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	jws, err := jose.ParseSignedCompact(token, s.signing)
 	if err != nil || len(jws.Signatures) != 1 {
 		return nil, errSignature
 	}
 	header := jws.Signatures[0].Header
-	keys, err := t.keys.get(ctx,
+	keys, err := s.keys.get(ctx,
 		func(keys []jose.JSONWebKey) bool { return header.KeyID == "" || len(matching(keys, header)) > 0 })
 	if err != nil {
-		t.unreachable = err
+		s.unreachable = err
 		return nil, err
 	}
 	for _, k := range matching(keys, header) {

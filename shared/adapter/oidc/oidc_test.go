@@ -76,15 +76,15 @@ func newEnv(t testing.TB, change ...func(*Config)) *env {
 	return s
 }
 
-func (s *env) times(path string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.asked[path]
+func (e *env) times(path string) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.asked[path]
 }
 
-func (s *env) mint(t testing.TB, h provider.Hostile) string {
+func (e *env) mint(t testing.TB, h provider.Hostile) string {
 	t.Helper()
-	token := expect.Value(s.idp.Mint(ada, "", "", h))(t)
+	token := expect.Value(e.idp.Mint(ada, "", "", h))(t)
 	return token
 }
 

@@ -91,39 +91,39 @@ func refuseHuma(c huma.Context, status int, msg string, errs ...error) huma.Stat
 }
 
 // operation returns what huma registers and documents.
-func (e guard) operation(api huma.API, parameters bool) huma.Operation {
+func (g guard) operation(api huma.API, parameters bool) huma.Operation {
 	op := huma.Operation{
-		OperationID:        e.op.ID,
-		Method:             e.op.Method,
-		Path:               e.op.Path,
-		Summary:            e.op.Summary,
-		DefaultStatus:      e.op.Status,
+		OperationID:        g.op.ID,
+		Method:             g.op.Method,
+		Path:               g.op.Path,
+		Summary:            g.op.Summary,
+		DefaultStatus:      g.op.Status,
 		MaxBodyBytes:       -1,
 		BodyReadTimeout:    -1, // readBody has read it already
-		Middlewares:        huma.Middlewares{e.enter},
+		Middlewares:        huma.Middlewares{g.enter},
 		Metadata:           map[string]any{},
 		Responses:          map[string]*huma.Response{},
 		Security:           []map[string][]string{},
 		SkipValidateParams: !parameters,
-		Hidden:             e.op.Hidden,
+		Hidden:             g.op.Hidden,
 	}
-	if e.op.CacheControl != "" {
-		op.Metadata[cacheControl] = e.op.CacheControl
+	if g.op.CacheControl != "" {
+		op.Metadata[cacheControl] = g.op.CacheControl
 	}
-	if e.op.AnyOrigin {
+	if g.op.AnyOrigin {
 		op.Metadata[anyOrigin] = true
 	}
-	if s := e.op.Security; s != "" {
+	if s := g.op.Security; s != "" {
 		op.Security = append(op.Security, map[string][]string{string(s): {}})
 		declareScheme(api.OpenAPI(), s)
 	}
-	if c := e.op.Command; c.Operation != "" {
+	if c := g.op.Command; c.Operation != "" {
 		op.Parameters = append(op.Parameters, idempotencyKey(c.Derived == ""))
 	}
-	for _, a := range e.op.Answers {
+	for _, a := range g.op.Answers {
 		op.Responses[strconv.Itoa(a.Status)] = a.response()
 	}
-	for status, codes := range byStatus(e.errors(parameters)) {
+	for status, codes := range byStatus(g.errors(parameters)) {
 		op.Responses[strconv.Itoa(status)] = refusalResponse(api.OpenAPI().Components.Schemas, codes)
 	}
 	return op
@@ -139,26 +139,26 @@ func declareScheme(doc *huma.OpenAPI, s Scheme) {
 }
 
 // errors lists every code that the route may answer.
-func (e guard) errors(parameters bool) []fault.Code {
-	codes := append([]fault.Code{fault.Internal}, e.op.Errors...)
-	if e.body || parameters {
+func (g guard) errors(parameters bool) []fault.Code {
+	codes := append([]fault.Code{fault.Internal}, g.op.Errors...)
+	if g.body || parameters {
 		codes = append(codes, fault.InvalidRequest)
 	}
-	if e.scheme == nil {
+	if g.scheme == nil {
 		return codes
 	}
-	if e.scheme.hidden {
+	if g.scheme.hidden {
 		codes = append(codes, fault.NotFound, fault.DatabaseUnavailable)
 	} else {
 		codes = append(codes, fault.NotAuthenticated, fault.InvalidAuth, fault.DatabaseUnavailable)
 	}
-	if e.op.Scope != "" {
+	if g.op.Scope != "" {
 		codes = append(codes, fault.Forbidden)
 	}
-	if e.op.Command.Operation != "" {
+	if g.op.Command.Operation != "" {
 		codes = append(codes, fault.InvalidIdempotencyKey, fault.IdempotencyInFlight)
 	}
-	if !e.op.Unlimited {
+	if !g.op.Unlimited {
 		codes = append(codes, fault.RateLimitedActor, fault.RateLimitedWorkspace)
 	}
 	return codes

@@ -44,7 +44,7 @@ func unlimited() error { return nil }
 
 // WaitForLimits waits for the limits and returns their refusal. Handlers that run concurrently with
 // them call it before they change state.
-func (c *Request) WaitForLimits() error { return c.limited() }
+func (r *Request) WaitForLimits() error { return r.limited() }
 
 // touchBudget is how long an answer may wait for recording the use of its credential.
 const touchBudget = 50 * time.Millisecond
@@ -59,8 +59,8 @@ type authScheme struct {
 
 // refusal returns the error for a caller who is not authenticated. An unavailable store is reported
 // as such.
-func (d *authScheme) refusal(err error) error {
-	if d.hidden && fault.CodeOf(err).Kind() != fault.KindUnavailable {
+func (s *authScheme) refusal(err error) error {
+	if s.hidden && fault.CodeOf(err).Kind() != fault.KindUnavailable {
 		return fault.NewCode(fault.NotFound)
 	}
 	return err
@@ -76,27 +76,27 @@ type guard struct {
 	scheme *authScheme // nil: the route is public
 }
 
-func (e guard) enter(c huma.Context, next func(huma.Context)) {
+func (g guard) enter(c huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(c)
-	ctx, cancel := e.deadline(r.Context())
+	ctx, cancel := g.deadline(r.Context())
 	defer cancel()
-	call, ctx, err := e.open(ctx, r)
+	call, ctx, err := g.open(ctx, r)
 	if err != nil {
 		writeError(w, r, err)
 		return
 	}
-	if e.op.Page != nil && Accepts(r, cmp.Or(e.op.PageType, "text/html"), "application/json") {
-		if err := e.op.Page(w, r); err != nil {
+	if g.op.Page != nil && Accepts(r, cmp.Or(g.op.PageType, "text/html"), "application/json") {
+		if err := g.op.Page(w, r); err != nil {
 			writeError(w, r, err)
 		}
 		return
 	}
-	defer e.touch(ctx, call)()
+	defer g.touch(ctx, call)()
 	var raw []byte
-	if e.body {
+	if g.body {
 		raw, err = readBody(r)
 	}
-	if !e.op.ConcurrentLimits || err != nil {
+	if !g.op.ConcurrentLimits || err != nil {
 		if refused := call.limited(); refused != nil {
 			err = refused
 		}
@@ -105,9 +105,9 @@ func (e guard) enter(c huma.Context, next func(huma.Context)) {
 		writeError(w, r, err)
 		return
 	}
-	if e.op.Command.Operation != "" {
-		call.Command.Fingerprint = idempotency.FingerprintOf(e.op.Method, e.op.Path, raw)
-		if call.Record.Finished(e.Now()) { // the fingerprint judges the body before any other check does
+	if g.op.Command.Operation != "" {
+		call.Command.Fingerprint = idempotency.FingerprintOf(g.op.Method, g.op.Path, raw)
+		if call.Record.Finished(g.Now()) { // the fingerprint judges the body before any other check does
 			if err := call.Record.Compare(call.Command); err != nil {
 				writeError(w, r, err)
 				return
@@ -124,49 +124,49 @@ func Accepts(r *http.Request, wanted, other string) bool {
 }
 
 // deadline bounds the context of a request, on routes with a time limit.
-func (e guard) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if e.scheme == nil || e.scheme.within == 0 {
+func (g guard) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if g.scheme == nil || g.scheme.within == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, e.scheme.within)
+	return context.WithTimeout(ctx, g.scheme.within)
 }
 
 // open runs every check that precedes reading the body.
-func (e guard) open(ctx context.Context, r *http.Request) (*Request, context.Context, error) {
+func (g guard) open(ctx context.Context, r *http.Request) (*Request, context.Context, error) {
 	annotatePath(r)
 	call := &Request{limited: unlimited}
-	if e.scheme == nil {
-		if e.op.Before == nil {
+	if g.scheme == nil {
+		if g.op.Before == nil {
 			return call, ctx, nil
 		}
-		ctx, err := e.op.Before(r)
+		ctx, err := g.op.Before(r)
 		return call, ctx, err
 	}
-	return call, ctx, e.authenticate(ctx, r, call)
+	return call, ctx, g.authenticate(ctx, r, call)
 }
 
 // authenticate checks the credential of a caller and starts counting.
-func (e guard) authenticate(ctx context.Context, r *http.Request, call *Request) error {
-	bearer, err := bearerOf(r, e.scheme.asks)
+func (g guard) authenticate(ctx context.Context, r *http.Request, call *Request) error {
+	bearer, err := bearerOf(r, g.scheme.asks)
 	if err != nil {
-		return e.scheme.refusal(err)
+		return g.scheme.refusal(err)
 	}
-	wants, keyed := e.accessRequest(r)
-	if call.Authenticated, err = e.scheme.authenticate(ctx, bearer, wants, RequestID(ctx)); err != nil {
-		return e.scheme.refusal(Late(err))
+	wants, keyed := g.accessRequest(r)
+	if call.Authenticated, err = g.scheme.authenticate(ctx, bearer, wants, RequestID(ctx)); err != nil {
+		return g.scheme.refusal(Late(err))
 	}
 	Annotate(ctx, callerOf(call.Actor)...)
 	if keyed != nil {
 		return keyed
 	}
-	if e.op.Scope != "" {
-		if err := call.Actor.Require(e.op.Scope); err != nil {
+	if g.op.Scope != "" {
+		if err := call.Actor.Require(g.op.Scope); err != nil {
 			return err
 		}
 	}
 	call.Command.Key = wants.Command(call.Actor.Subject())
-	if !e.op.Unlimited && !call.Record.Finished(e.Now()) {
-		call.limited = e.limit(ctx, call)
+	if !g.op.Unlimited && !call.Record.Finished(g.Now()) {
+		call.limited = g.limit(ctx, call)
 	}
 	return nil
 }
@@ -190,19 +190,19 @@ func Late(err error) error {
 }
 
 // limit starts counting; the result waits for it.
-func (e guard) limit(ctx context.Context, call *Request) func() error {
+func (g guard) limit(ctx context.Context, call *Request) func() error {
 	return async.Start(func() error {
-		return e.Limiter.Actor(ctx, call.Actor.Workspace.ID, call.Actor.Subject())
+		return g.Limiter.Actor(ctx, call.Actor.Workspace.ID, call.Actor.Subject())
 	})
 }
 
 // touch records the use of the API key concurrently; the result waits for that at most touchBudget.
-func (e guard) touch(ctx context.Context, call *Request) (wait func()) {
-	if e.scheme == nil || e.Touch == nil || call.Actor.Member != "" {
+func (g guard) touch(ctx context.Context, call *Request) (wait func()) {
+	if g.scheme == nil || g.Touch == nil || call.Actor.Member != "" {
 		return func() {}
 	}
 	limited, cancel := context.WithTimeout(ctx, touchBudget)
-	touched := async.Go(func() (struct{}, error) { return struct{}{}, e.Touch(limited, call.Actor) })
+	touched := async.Go(func() (struct{}, error) { return struct{}{}, g.Touch(limited, call.Actor) })
 	return func() {
 		defer cancel()
 		select {
@@ -217,14 +217,14 @@ func (e guard) touch(ctx context.Context, call *Request) (wait func()) {
 
 // accessRequest names what the request is about. The error is that of a missing or malformed
 // Idempotency-Key: it prevents any lookup, and only authenticated callers see it.
-func (e guard) accessRequest(r *http.Request) (access.Request, error) {
+func (g guard) accessRequest(r *http.Request) (access.Request, error) {
 	w := access.Request{
 		Artifact: id.Artifact(r.PathValue("artifact_id")),
 		Revision: id.Revision(r.PathValue("revision_id")),
 		Session:  id.Session(r.PathValue("upload_session_id")),
-		Deleting: e.op.Deleting,
+		Deleting: g.op.Deleting,
 	}
-	c := e.op.Command
+	c := g.op.Command
 	if c.Operation == "" {
 		return w, nil
 	}

@@ -84,12 +84,12 @@ func newMemberEnv(t testing.TB) *env {
 	return s
 }
 
-func (s *env) change(_ context.Context, call *web.Request, in *createIn) (created, error) {
+func (e *env) change(_ context.Context, call *web.Request, in *createIn) (created, error) {
 	return created{ID: call.Command.Key.Actor, Title: in.Body.Title}, nil
 }
 
-func (s *env) who(ctx context.Context, call *web.Request, _ *struct{}) (created, error) {
-	if s.record != nil { // the handler hangs
+func (e *env) who(ctx context.Context, call *web.Request, _ *struct{}) (created, error) {
+	if e.record != nil { // the handler hangs
 		<-ctx.Done()
 		return created{}, ctx.Err()
 	}

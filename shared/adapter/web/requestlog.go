@@ -41,13 +41,13 @@ func requestLogOf(ctx context.Context) *requestLog {
 	return new(requestLog)
 }
 
-func (n *requestLog) failed(code fault.Code, err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.code = code
-	n.err = err
-	n.stack = async.StackOf(err)
-	n.expected = false
+func (l *requestLog) failed(code fault.Code, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.code = code
+	l.err = err
+	l.stack = async.StackOf(err)
+	l.expected = false
 }
 
 // notSetUp is the log code of a request for a feature that the deployment is not configured for. It
@@ -57,12 +57,12 @@ const notSetUp fault.Code = "temporarily_unavailable"
 // unserved records that a request asked for a feature that the deployment is not configured for.
 // Any client can send such a request, so its log line must not look like an outage, although its
 // status does.
-func (n *requestLog) unserved(err error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.code = notSetUp
-	n.err = err
-	n.expected = true
+func (l *requestLog) unserved(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.code = notSetUp
+	l.err = err
+	l.expected = true
 }
 
 // Annotate adds fields to the log line of a request. They must hold no secret, no URL and no text
@@ -98,58 +98,58 @@ func requestID(r *http.Request) string {
 }
 
 // line writes the log line. The route replaces the path, and no URL, token or body ever appears.
-func (n *requestLog) line(log *slog.Logger, r *http.Request, rec *recorder, took time.Duration, more []slog.Attr) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+func (l *requestLog) line(log *slog.Logger, r *http.Request, rec *recorder, took time.Duration, more []slog.Attr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if given, _ := r.Context().Value(gatewayIDKey{}).(string); given != "" {
 		more = append(more, slog.String(GatewayRequestIDField, given))
 	}
-	level, failure := n.failure(rec.slow())
+	level, failure := l.failure(rec.slow())
 	attrs := slices.Concat([]slog.Attr{
-		slog.String("request_id", n.id), slog.String("method", method(r)), slog.String("route", route(r)),
+		slog.String("request_id", l.id), slog.String("method", method(r)), slog.String("route", route(r)),
 		slog.Int("status", rec.status()), slog.Float64("duration_ms", float64(took.Microseconds())/1000),
 		slog.Int64("bytes", rec.bytes),
-	}, n.attrs, more, failure)
+	}, l.attrs, more, failure)
 	log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
 // failure returns the level and the fields of a failure. A client that left or reads too slowly,
 // and a feature that is not configured, are not failures of the service; those have level ERROR.
-func (n *requestLog) failure(slow bool) (slog.Level, []slog.Attr) {
+func (l *requestLog) failure(slow bool) (slog.Level, []slog.Attr) {
 	var attrs []slog.Attr
 	if slow {
 		attrs = append(attrs, slog.Bool("slow_reader", true))
 	}
 	switch {
-	case n.err == nil, slow && errors.Is(n.err, context.Canceled):
+	case l.err == nil, slow && errors.Is(l.err, context.Canceled):
 		return slog.LevelInfo, attrs
-	case errors.Is(n.err, context.Canceled):
+	case errors.Is(l.err, context.Canceled):
 		return slog.LevelInfo, []slog.Attr{slog.Bool("client_left", true)}
 	}
-	level, attrs := slog.LevelInfo, append(attrs, slog.String("code", string(n.code)))
-	if n.expected {
+	level, attrs := slog.LevelInfo, append(attrs, slog.String("code", string(l.code)))
+	if l.expected {
 		return level, attrs
 	}
-	if cause := n.cause(); cause != "" {
+	if cause := l.cause(); cause != "" {
 		level, attrs = slog.LevelWarn, append(attrs, slog.String("error", cause))
 	}
-	if kind := n.code.Kind(); kind == fault.KindInternal || kind == fault.KindUnavailable {
+	if kind := l.code.Kind(); kind == fault.KindInternal || kind == fault.KindUnavailable {
 		level = slog.LevelError
 	}
-	if n.stack != nil {
-		attrs = append(attrs, slog.String("stack", string(n.stack)))
+	if l.stack != nil {
+		attrs = append(attrs, slog.String("stack", string(l.stack)))
 	}
 	return level, attrs
 }
 
 // cause returns what a refusal hides from the caller, "" if there is no such cause.
-func (n *requestLog) cause() string {
-	if fault.Of(n.err).Unwrap() == nil {
+func (l *requestLog) cause() string {
+	if fault.Of(l.err).Unwrap() == nil {
 		return ""
 	}
-	text := n.err.Error()
-	if n.hide != "" {
-		text = strings.ReplaceAll(text, n.hide, "[secret]")
+	text := l.err.Error()
+	if l.hide != "" {
+		text = strings.ReplaceAll(text, l.hide, "[secret]")
 	}
 	return Redact(text)
 }
@@ -187,42 +187,42 @@ type recorder struct {
 	pace  *pace // nil: readers may be slow
 }
 
-func (w *recorder) slow() bool { return w.pace != nil && w.pace.slow }
+func (r *recorder) slow() bool { return r.pace != nil && r.pace.slow }
 
-func (w *recorder) status() int {
-	if w.code == 0 {
+func (r *recorder) status() int {
+	if r.code == 0 {
 		return http.StatusOK
 	}
-	return w.code
+	return r.code
 }
 
-func (w *recorder) begun() bool { return w.code != 0 }
+func (r *recorder) begun() bool { return r.code != 0 }
 
 // WriteHeader remembers the first final status.
-func (w *recorder) WriteHeader(code int) {
-	if w.code == 0 && code >= http.StatusOK {
-		w.code = code
+func (r *recorder) WriteHeader(code int) {
+	if r.code == 0 && code >= http.StatusOK {
+		r.code = code
 	}
-	w.ResponseWriter.WriteHeader(code)
+	r.ResponseWriter.WriteHeader(code)
 }
 
-func (w *recorder) Write(b []byte) (int, error) {
-	if w.code == 0 {
-		w.code = http.StatusOK
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.code == 0 {
+		r.code = http.StatusOK
 	}
-	n, err := w.write(b)
-	if !w.head {
-		w.bytes += int64(n)
+	n, err := r.write(b)
+	if !r.head {
+		r.bytes += int64(n)
 	}
 	return n, err
 }
 
-func (w *recorder) write(b []byte) (int, error) {
-	if w.pace == nil {
-		return w.ResponseWriter.Write(b)
+func (r *recorder) write(b []byte) (int, error) {
+	if r.pace == nil {
+		return r.ResponseWriter.Write(b)
 	}
-	return w.pace.write(b, w.ResponseWriter.Write)
+	return r.pace.write(b, r.ResponseWriter.Write)
 }
 
 // Unwrap serves http.ResponseController.
-func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

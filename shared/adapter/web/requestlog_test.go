@@ -19,9 +19,9 @@ import (
 )
 
 // lines returns the log lines so far.
-func (s *env) lines(t *testing.T) (lines []map[string]any) {
+func (e *env) lines(t *testing.T) (lines []map[string]any) {
 	t.Helper()
-	for d := json.NewDecoder(&s.log); ; {
+	for d := json.NewDecoder(&e.log); ; {
 		var line map[string]any
 		if err := d.Decode(&line); err == io.EOF {
 			return lines

@@ -122,27 +122,27 @@ type wildcards struct {
 }
 
 // HandleFunc serves humago.
-func (m wildcards) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
+func (w wildcards) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Request)) {
 	if method, path, ok := cutMethod(pattern); ok && path == "/" {
-		*m.root = append(*m.root, method)
+		*w.root = append(*w.root, method)
 		pattern += "{$}"
 	}
 	if dir, ok := strings.CutSuffix(pattern, "/{path}"); ok {
-		if !m.folders[dir] {
-			m.folders[dir] = false
+		if !w.folders[dir] {
+			w.folders[dir] = false
 		}
 		pattern = dir + "/{path...}"
 	} else {
-		m.folders[pattern] = true
+		w.folders[pattern] = true
 	}
-	m.ServeMux.HandleFunc(pattern, h)
+	w.ServeMux.HandleFunc(pattern, h)
 }
 
 // closeFolders refuses what ServeMux would redirect to dir/, with the token in Location.
-func (m wildcards) closeFolders() {
-	for dir, open := range m.folders {
+func (w wildcards) closeFolders() {
+	for dir, open := range w.folders {
 		if !open {
-			m.ServeMux.HandleFunc(dir, notFound)
+			w.ServeMux.HandleFunc(dir, notFound)
 		}
 	}
 }

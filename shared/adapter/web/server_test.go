@@ -125,13 +125,13 @@ func newEnv(t testing.TB) *env {
 	return s
 }
 
-func (s *env) authenticate(
+func (e *env) authenticate(
 	_ context.Context,
 	bearer string,
 	w access.Request,
 	requestID string,
 ) (access.Authenticated, error) {
-	s.wants = w
+	e.wants = w
 	if bearer == "no-database" {
 		return access.Authenticated{}, fault.Wrap(fault.DatabaseUnavailable, errors.New("dial tcp"),
 			"the database does not answer")
@@ -149,10 +149,10 @@ func (s *env) authenticate(
 		Workspace: workspace.Workspace{ID: "00000000-0000-4000-8000-000000000001"},
 		RequestID: requestID,
 	}
-	return access.Authenticated{Actor: actor, Record: s.record}, nil
+	return access.Authenticated{Actor: actor, Record: e.record}, nil
 }
 
-func (s *env) routes() []web.Route {
+func (e *env) routes() []web.Route {
 	return []web.Route{
 		web.Guarded(web.Operation{
 			ID:               "things.list",
@@ -160,7 +160,7 @@ func (s *env) routes() []web.Route {
 			Path:             "/v1/things",
 			Scope:            credential.Read,
 			ConcurrentLimits: true,
-		}, s.list),
+		}, e.list),
 		web.Guarded(web.Operation{
 			ID:      "things.create",
 			Method:  "POST",
@@ -169,7 +169,7 @@ func (s *env) routes() []web.Route {
 			Status:  http.StatusCreated,
 			Command: web.Command{Operation: idempotency.CreateSession},
 			Errors:  []fault.Code{fault.RevisionRetained},
-		}, s.create),
+		}, e.create),
 		web.Guarded(web.Operation{
 			ID:      "things.publish",
 			Method:  "POST",
@@ -199,26 +199,26 @@ func (s *env) routes() []web.Route {
 			ID:           "open.make",
 			Method:       "POST",
 			Path:         "/v1/open",
-			Before:       s.before,
+			Before:       e.before,
 			CacheControl: "public, max-age=300",
 		}, func(ctx context.Context, in *createIn) (created, error) {
 			return created{ID: web.RequestID(ctx), Title: in.Body.Title}, nil
 		}),
-		web.Plain[fileIn](web.Operation{ID: "file.get", Method: "GET", Path: "/v/{token}/{path}"}, s.file),
-		web.Plain[fileIn](web.Operation{ID: "file.head", Method: "HEAD", Path: "/v/{token}/{path}"}, s.file),
+		web.Plain[fileIn](web.Operation{ID: "file.get", Method: "GET", Path: "/v/{token}/{path}"}, e.file),
+		web.Plain[fileIn](web.Operation{ID: "file.head", Method: "HEAD", Path: "/v/{token}/{path}"}, e.file),
 	}
 }
 
-func (s *env) list(_ context.Context, _ *web.Request, in *listIn) (created, error) {
-	s.handled.Add(1)
-	if s.listed != nil {
-		close(s.listed)
+func (e *env) list(_ context.Context, _ *web.Request, in *listIn) (created, error) {
+	e.handled.Add(1)
+	if e.listed != nil {
+		close(e.listed)
 	}
 	return created{ID: fmt.Sprint(in.Limit)}, nil
 }
 
-func (s *env) create(ctx context.Context, call *web.Request, in *createIn) (created, error) {
-	s.handled.Add(1)
+func (e *env) create(ctx context.Context, call *web.Request, in *createIn) (created, error) {
+	e.handled.Add(1)
 	switch in.Body.Title {
 	case "gone":
 		return created{}, fmt.Errorf("publish: %w", fault.New(fault.RevisionRetained, "the bytes are gone"))
@@ -227,21 +227,21 @@ func (s *env) create(ctx context.Context, call *web.Request, in *createIn) (crea
 	case "panic":
 		panic("secret ap_pk_preview_0123456789ABCDEF_abcdefghijkl")
 	}
-	if call.Record.Finished(s.server.Now()) {
+	if call.Record.Finished(e.server.Now()) {
 		var first created
 		return first, call.Record.Replay(call.Command, &first)
 	}
 	return created{ID: string(call.Command.Key.Operation), Title: in.Body.Title}, nil
 }
 
-func (s *env) before(r *http.Request) (context.Context, error) {
+func (e *env) before(r *http.Request) (context.Context, error) {
 	if r.Header.Get("X-Refuse") != "" {
 		return nil, fault.New(fault.ProvisionRateLimited, "wait").After(1500 * time.Millisecond)
 	}
 	return r.Context(), nil
 }
 
-func (s *env) file(w http.ResponseWriter, r *http.Request) error {
+func (e *env) file(w http.ResponseWriter, r *http.Request) error {
 	switch r.PathValue("path") {
 	case "missing":
 		return fault.NewCode(fault.NotFound)
@@ -266,7 +266,7 @@ func half(w http.ResponseWriter) {
 }
 
 // do sends one request to the host; headers come in pairs.
-func (s *env) do(t testing.TB, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+func (e *env) do(t testing.TB, method, target, body string, headers ...string) *httptest.ResponseRecorder {
 	t.Helper()
 	var sent io.Reader
 	if body != "" {
@@ -277,15 +277,15 @@ func (s *env) do(t testing.TB, method, target, body string, headers ...string) *
 		r.Header.Add(headers[i], headers[i+1])
 	}
 	w := httptest.NewRecorder()
-	s.host.ServeHTTP(w, r)
+	e.host.ServeHTTP(w, r)
 	return w
 }
 
 var authorized = []string{"Authorization", "Bearer " + goodKey, "Idempotency-Key", "test-key-1"}
 
-func (s *env) create1(t testing.TB, body string) *httptest.ResponseRecorder {
+func (e *env) create1(t testing.TB, body string) *httptest.ResponseRecorder {
 	t.Helper()
-	return s.do(t, "POST", "/v1/things", body, authorized...)
+	return e.do(t, "POST", "/v1/things", body, authorized...)
 }
 
 type envelope struct {

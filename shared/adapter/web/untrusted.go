@@ -9,8 +9,9 @@ import (
 )
 
 // Untrusted returns the server as one for the files of strangers, on the content origin: it accepts no credential and
-// refuses the app's name, because content under that name would share the app's cookies. Strict makes it answer requests
-// for the content origin's own name only, as in production. It panics when an origin is not an absolute http URL.
+// refuses the app's name, because content under that name would share the app's cookies. Strict makes it answer
+// requests for the content origin's own name only, as in production. It panics when an origin is not an absolute http
+// URL.
 func (s *Server) Untrusted(at address.Origins, strict bool) *Server {
 	own, app := mustName(at.Content), mustName(at.App)
 	out := *s
@@ -29,8 +30,8 @@ func mustName(origin string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// ViewerFrame reports whether a browser loads the response into a frame. Another client may claim to, which affects only
-// its own response. Sec-Fetch-Site is not needed, because frame-ancestors names the app alone.
+// ViewerFrame reports whether a browser loads the response into a frame. Another client may claim to, which affects
+// only its own response. Sec-Fetch-Site is not needed, because frame-ancestors names the app alone.
 func ViewerFrame(r *http.Request) bool {
 	dest, mode := r.Header.Get("Sec-Fetch-Dest"), r.Header.Get("Sec-Fetch-Mode")
 	return (dest == "iframe" || dest == "frame") && (mode == "" || mode == "navigate")

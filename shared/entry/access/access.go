@@ -32,12 +32,12 @@ type Request struct {
 }
 
 // Command returns the identity of the idempotency record of a caller's request.
-func (w Request) Command(actor string) idempotency.Key {
+func (r Request) Command(actor string) idempotency.Key {
 	return idempotency.Key{
 		Actor:     actor,
-		Operation: w.Operation,
-		Target:    w.Target,
-		Client:    w.Client,
+		Operation: r.Operation,
+		Target:    r.Target,
+		Client:    r.Client,
 	}
 }
 

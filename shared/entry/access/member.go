@@ -38,8 +38,8 @@ type Members struct {
 	// Delegated is set on a host for third-party clients, which the member need not fully trust: there a token has its
 	// own scopes only. Elsewhere the clients are first-party, and the member's scopes count.
 	Delegated bool
-	// Named is set on a host whose tools work on what the request names, which is read along. Elsewhere services of members
-	// read it themselves.
+	// Named is set on a host whose tools work on what the request names, which is read along. Elsewhere services of
+	// members read it themselves.
 	Named bool
 	Now   func() time.Time
 }

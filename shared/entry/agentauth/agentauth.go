@@ -1,5 +1,5 @@
-// Package agentauth lets agents register: without a person, who may claim the registration later, or because an identity
-// provider vouches for the person whom they act for.
+// Package agentauth lets agents register: without a person, who may claim the registration later, or because an
+// identity provider vouches for the person whom they act for.
 //
 // The rules are a state machine over Registration. Every change is one conditional write.
 package agentauth

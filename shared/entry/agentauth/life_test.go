@@ -149,11 +149,11 @@ func TestAMemberSeesAndUnlinksTheirAgents(t *testing.T) {
 	}
 }
 
-func (w *env) connected(p credential.Actor) (ids []id.Registration) {
-	w.Helper()
-	all, next, err := w.Connections(ctx, p, cursor.Page{})
-	if w.ok(err); next != "" {
-		w.Error("there are others")
+func (e *env) connected(p credential.Actor) (ids []id.Registration) {
+	e.Helper()
+	all, next, err := e.Connections(ctx, p, cursor.Page{})
+	if e.ok(err); next != "" {
+		e.Error("there are others")
 	}
 	for _, r := range all {
 		ids = append(ids, r.ID)

@@ -111,7 +111,8 @@ type Service struct {
 	Trace func(ctx context.Context, issuer, keyID string)
 }
 
-// races bounds optimistic retries. Every lost attempt means that another one succeeded, so a registration makes progress.
+// races bounds optimistic retries. Every lost attempt means that another one succeeded, so a registration makes
+// progress.
 var races = conflict.Policy{Lost: ErrMoved, Attempts: 10, Exhausted: func() error {
 	return fault.New(fault.RateLimitedActor,
 		"too many requests change the same registration; wait as long as Retry-After says").After(time.Second)

@@ -71,80 +71,80 @@ func newEnv(t testing.TB, options ...func(*middleware.Stack) error) *env {
 	return w
 }
 
-func (w *env) assemble() {
-	w.Helper()
-	peppers, err1 := w.rings.Pepper.Derive("credential")
-	nonces, err2 := w.rings.Pepper.Derive("pow")
-	signer, err3 := assertion.New(w.rings.Assertion, origin)
-	cursors, err4 := cursor.New(w.rings.Seal)
+func (e *env) assemble() {
+	e.Helper()
+	peppers, err1 := e.rings.Pepper.Derive("credential")
+	nonces, err2 := e.rings.Pepper.Derive("pow")
+	signer, err3 := assertion.New(e.rings.Assertion, origin)
+	cursors, err4 := cursor.New(e.rings.Seal)
 	for _, err := range []error{err1, err2, err3, err4} {
 		if err != nil {
-			w.Fatal(err)
+			e.Fatal(err)
 		}
 	}
-	limiter := &rate.Limiter{Counters: w.Stores.Counters, Limits: &w.limits, Now: w.now}
-	w.links = &delegation.Service{Store: w.Stores.Delegations, Cursors: cursors, Now: w.now}
-	w.Service = &agentauth.Service{
-		Providers:   w.providers,
-		Delegations: w.Stores.Delegations,
-		Revocations: w.links,
-		Store:       w.Stores.Registrations,
-		Mover:       w.Stores.Claims,
-		Artifacts:   w.Stores.Artifacts,
-		Counters:    w.Stores.Counters,
-		Failures:    w.Stores.Counters,
+	limiter := &rate.Limiter{Counters: e.Stores.Counters, Limits: &e.limits, Now: e.now}
+	e.links = &delegation.Service{Store: e.Stores.Delegations, Cursors: cursors, Now: e.now}
+	e.Service = &agentauth.Service{
+		Providers:   e.providers,
+		Delegations: e.Stores.Delegations,
+		Revocations: e.links,
+		Store:       e.Stores.Registrations,
+		Mover:       e.Stores.Claims,
+		Artifacts:   e.Stores.Artifacts,
+		Counters:    e.Stores.Counters,
+		Failures:    e.Stores.Counters,
 		Limiter:     limiter,
-		Limits:      &w.limits,
+		Limits:      &e.limits,
 		Signer:      signer,
 		Peppers:     peppers,
 		Cursors:     cursors,
 		Environment: credential.Preview,
 		Origins:     address.Origins{API: origin, App: "https://app.vitrine.test"},
-		Now:         w.now,
+		Now:         e.now,
 		Admission: &ephemeral.Provisioner{
-			Store:       w.Stores.Workspaces,
+			Store:       e.Stores.Workspaces,
 			Limiter:     limiter,
-			Counters:    w.Stores.Counters,
-			Limits:      &w.limits,
-			Pow:         &pow.Service{Keys: nonces, Store: w.Stores.Counters, Now: w.now},
+			Counters:    e.Stores.Counters,
+			Limits:      &e.limits,
+			Pow:         &pow.Service{Keys: nonces, Store: e.Stores.Counters, Now: e.now},
 			Peppers:     peppers,
 			Environment: credential.Preview,
-			Now:         w.now,
+			Now:         e.now,
 		},
 	}
-	w.claimer = &claim.Service{
-		Store:       w.Stores.Claims,
-		Artifacts:   w.Stores.Artifacts,
+	e.claimer = &claim.Service{
+		Store:       e.Stores.Claims,
+		Artifacts:   e.Stores.Artifacts,
 		Peppers:     peppers,
 		Environment: credential.Preview,
-		Now:         w.now,
+		Now:         e.now,
 	}
-	w.keys = &access.Authenticator{
-		Store:       w.Stores.Access,
+	e.keys = &access.Authenticator{
+		Store:       e.Stores.Access,
 		Peppers:     peppers,
-		Limits:      &w.limits,
+		Limits:      &e.limits,
 		Environment: credential.Preview,
-		Now:         w.now,
+		Now:         e.now,
 	}
 }
 
-func (w *env) now() time.Time { return w.clock.Now() }
+func (e *env) now() time.Time { return e.clock.Now() }
 
-func (w *env) wait(d time.Duration) { w.clock.Advance(d) }
+func (e *env) wait(d time.Duration) { e.clock.Advance(d) }
 
 // ok ends the test unless err is nil.
-func (w *env) ok(err error) {
-	w.Helper()
+func (e *env) ok(err error) {
+	e.Helper()
 	if err != nil {
-		w.Fatal(err)
+		e.Fatal(err)
 	}
 }
 
 // wantCode checks the code of a failure, of either kind; "" is none.
-func (w *env) wantCode(err error, code string) {
-	w.Helper()
+func (e *env) wantCode(err error, code string) {
+	e.Helper()
 	if got := codeOf(err); got != code {
-		w.Errorf("answers %q (%v), want %q", got, err, code)
+		e.Errorf("answers %q (%v), want %q", got, err, code)
 	}
 }
 
@@ -156,72 +156,72 @@ func codeOf(err error) string {
 }
 
 // agent registers an agent, beyond the rate limits of the agents before.
-func (w *env) agent() contract.RegisteredAgent {
-	w.Helper()
-	a, err := w.Register(ctx, contract.RegisterAgent{Type: contract.AnonymousType}, w.from, "test-request")
-	w.ok(err)
+func (e *env) agent() contract.RegisteredAgent {
+	e.Helper()
+	a, err := e.Register(ctx, contract.RegisterAgent{Type: contract.AnonymousType}, e.from, "test-request")
+	e.ok(err)
 	return a
 }
 
 // person creates a member with a workspace.
-func (w *env) person() credential.Actor {
-	w.Helper()
-	p := w.Join(w, w.now())
-	p.Policy = w.limits.Tiers[p.Workspace.Tier()]
+func (e *env) person() credential.Actor {
+	e.Helper()
+	p := e.Join(e, e.now())
+	p.Policy = e.limits.Tiers[p.Workspace.Tier()]
 	p.RequestID = "test-request"
 	return p
 }
 
-func (w *env) start(claimToken string) contract.StartedClaim {
-	w.Helper()
-	s, err := w.StartClaim(ctx, contract.StartClaim{ClaimToken: claimToken}, admitAll, "test-request")
-	w.ok(err)
+func (e *env) start(claimToken string) contract.StartedClaim {
+	e.Helper()
+	s, err := e.StartClaim(ctx, contract.StartClaim{ClaimToken: claimToken}, admitAll, "test-request")
+	e.ok(err)
 	return s
 }
 
-func (w *env) complete(by credential.Actor, attempt, code string) error {
-	_, err := w.Complete(ctx, by, contract.CompleteClaim{AttemptToken: attempt, UserCode: code})
+func (e *env) complete(by credential.Actor, attempt, code string) error {
+	_, err := e.Complete(ctx, by, contract.CompleteClaim{AttemptToken: attempt, UserCode: code})
 	return err
 }
 
 // claimed registers an agent that a person accepts.
-func (w *env) claimed() (contract.RegisteredAgent, credential.Actor) {
-	w.Helper()
-	a, p := w.agent(), w.person()
-	s := w.start(a.ClaimToken)
-	w.ok(w.complete(p, s.AttemptToken, s.UserCode))
+func (e *env) claimed() (contract.RegisteredAgent, credential.Actor) {
+	e.Helper()
+	a, p := e.agent(), e.person()
+	s := e.start(a.ClaimToken)
+	e.ok(e.complete(p, s.AttemptToken, s.UserCode))
 	return a, p
 }
 
 // admitAll admits every address.
 func admitAll() error { return nil }
 
-func (w *env) poll(claimToken string) (contract.Token, error) {
-	return w.Redeem(ctx, claimToken, admitAll, "test-request")
+func (e *env) poll(claimToken string) (contract.Token, error) {
+	return e.Redeem(ctx, claimToken, admitAll, "test-request")
 }
 
-func (w *env) exchange(text string) (contract.Token, error) {
-	return w.Exchange(ctx, agentauth.Exchange{Assertion: text}, admitAll)
+func (e *env) exchange(text string) (contract.Token, error) {
+	return e.Exchange(ctx, agentauth.Exchange{Assertion: text}, admitAll)
 }
 
 // works returns the workspace in which a bearer secret authenticates; empty: it does not.
-func (w *env) works(secret string) id.Workspace {
-	w.Helper()
-	o, err := w.keys.Authenticate(ctx, secret, access.Request{}, "test-request")
+func (e *env) works(secret string) id.Workspace {
+	e.Helper()
+	o, err := e.keys.Authenticate(ctx, secret, access.Request{}, "test-request")
 	if fault.CodeOf(err) == fault.NotAuthenticated {
 		return ""
 	}
-	w.ok(err)
+	e.ok(err)
 	return o.Actor.Workspace.ID
 }
 
 // registration reads the stored registration of an agent.
-func (w *env) registration(r id.Registration) agentauth.Registration {
-	w.Helper()
-	found, _, err := w.Stores.Registrations.Registration(ctx, r, id.NoWorkspace)
-	w.ok(err)
+func (e *env) registration(r id.Registration) agentauth.Registration {
+	e.Helper()
+	found, _, err := e.Stores.Registrations.Registration(ctx, r, id.NoWorkspace)
+	e.ok(err)
 	if found == nil {
-		w.Fatal("no registration", r)
+		e.Fatal("no registration", r)
 	}
 	return *found
 }

@@ -162,16 +162,16 @@ func TestT23FifteenWrongCodesLockTheRegistration(t *testing.T) {
 }
 
 // events returns the recorded actions of a workspace, sorted.
-func (w *env) events(of id.Workspace) (actions []event.Action) {
-	w.Helper()
+func (e *env) events(of id.Workspace) (actions []event.Action) {
+	e.Helper()
 	condition := "pk = :pk"
-	out, err := w.DB.Query(ctx, &dynamodb.QueryInput{
-		TableName: &w.Names.Events, KeyConditionExpression: &condition,
+	out, err := e.DB.Query(ctx, &dynamodb.QueryInput{
+		TableName: &e.Names.Events, KeyConditionExpression: &condition,
 		ExpressionAttributeValues: map[string]types.AttributeValue{
 			":pk": &types.AttributeValueMemberS{Value: "W#" + string(of)},
 		},
 	})
-	w.ok(err)
+	e.ok(err)
 	for _, i := range out.Items {
 		actions = append(actions, event.Action(i["action"].(*types.AttributeValueMemberS).Value))
 	}

@@ -136,45 +136,45 @@ func TestAProcessThatDiesLeavesNothingHalfDone(t *testing.T) {
 	}
 }
 
-func (w *env) newPerson() string {
-	w.wait(time.Hour) // past the rate limits
+func (e *env) newPerson() string {
+	e.wait(time.Hour) // past the rate limits
 	return strings.ToLower(string(id.NewPublic())) + "@example.org"
 }
 
 // pointsOf returns the writes that a request makes.
-func (w *env) pointsOf(faults *chaos.Injector, r route) []crash.Point {
-	send, _ := r.prepare(w, w.newPerson())
+func (e *env) pointsOf(faults *chaos.Injector, r route) []crash.Point {
+	send, _ := r.prepare(e, e.newPerson())
 	var err error
 	points := crash.Points(faults, func() { err = send() })
 	if code := codeOf(err); code != r.again[0] {
-		w.Fatal("the request fails by itself", err)
+		e.Fatal("the request fails by itself", err)
 	}
 	return points
 }
 
 // dieAt lets a request die after a write, sends it again, and checks what is stored.
-func (w *env) dieAt(faults *chaos.Injector, r route, p crash.Point) {
-	send, then := r.prepare(w, w.newPerson())
+func (e *env) dieAt(faults *chaos.Injector, r route, p crash.Point) {
+	send, then := r.prepare(e, e.newPerson())
 	p.Arm(faults)
 	lost := send()
 	faults.Clear()
 	faults.Revive()
 	if code := codeOf(lost); slices.Contains(r.again, code) {
-		w.Errorf("%s: a process that died answers %q", p, code)
+		e.Errorf("%s: a process that died answers %q", p, code)
 	}
 	if code := codeOf(send()); !slices.Contains(r.again, code) {
-		w.Errorf("%s: the repetition is answered %q", p, code)
+		e.Errorf("%s: the repetition is answered %q", p, code)
 	}
 	then()
-	for _, wrong := range w.half() {
-		w.Errorf("%s: %s", p, wrong)
+	for _, wrong := range e.half() {
+		e.Errorf("%s: %s", p, wrong)
 	}
 }
 
 // half returns what is stored without what belongs to it.
-func (w *env) half() (wrong []string) {
+func (e *env) half() (wrong []string) {
 	items := map[string]map[string]types.AttributeValue{}
-	for _, i := range w.Items(w, w.Names.Core) {
+	for _, i := range e.Items(e, e.Names.Core) {
 		items[at(i, "pk")+" "+at(i, "sk")] = i
 	}
 	for key, i := range items {

@@ -64,7 +64,7 @@ func (p *fakeProviders) Event(_ context.Context, token string) (provider.Event, 
 }
 
 // sign returns a new assertion about a person.
-func (w *env) sign(subject, email string, edits ...func(*provider.Identity)) string {
+func (e *env) sign(subject, email string, edits ...func(*provider.Identity)) string {
 	who := provider.Identity{
 		Issuer:    idp,
 		Name:      "Agents Inc",
@@ -75,40 +75,40 @@ func (w *env) sign(subject, email string, edits ...func(*provider.Identity)) str
 		KeyID:     "key-1",
 		Email:     email,
 		Scopes:    []credential.Scope{credential.Read, credential.Publish},
-		AuthTime:  w.now(),
-		IssuedAt:  w.now(),
-		Expires:   w.now().Add(5 * time.Minute),
+		AuthTime:  e.now(),
+		IssuedAt:  e.now(),
+		Expires:   e.now().Add(5 * time.Minute),
 		Provision: true,
 	}
 	for _, edit := range edits {
 		edit(&who)
 	}
 	token := string(id.NewPublic())
-	w.providers.mu.Lock()
-	defer w.providers.mu.Unlock()
-	w.providers.assertions[token] = who
+	e.providers.mu.Lock()
+	defer e.providers.mu.Unlock()
+	e.providers.assertions[token] = who
 	return token
 }
 
 // revocation returns an event that revokes what the provider vouched for.
-func (w *env) revocation(subject string, edits ...func(*provider.Event)) string {
+func (e *env) revocation(subject string, edits ...func(*provider.Event)) string {
 	token := string(id.NewPublic())
-	e := provider.Event{
+	revoked := provider.Event{
 		Issuer:   idp,
 		Subject:  subject,
 		Audience: origin,
 		ID:       string(id.NewPublic()),
 		Digest:   sha256.Sum256([]byte(token)),
 		Revoked:  true,
-		IssuedAt: w.now(),
-		Expires:  w.now().Add(time.Hour),
+		IssuedAt: e.now(),
+		Expires:  e.now().Add(time.Hour),
 	}
 	for _, edit := range edits {
-		edit(&e)
+		edit(&revoked)
 	}
-	w.providers.mu.Lock()
-	defer w.providers.mu.Unlock()
-	w.providers.events[token] = e
+	e.providers.mu.Lock()
+	defer e.providers.mu.Unlock()
+	e.providers.events[token] = revoked
 	return token
 }
 
@@ -119,29 +119,29 @@ func withIssuer(issuer string) func(*provider.Identity) {
 func denied(i *provider.Identity) { i.Provision = false }
 
 // vouch sends an assertion.
-func (w *env) vouch(token string) (contract.RegisteredAgent, error) {
-	return w.Register(ctx, contract.RegisterAgent{
+func (e *env) vouch(token string) (contract.RegisteredAgent, error) {
+	return e.Register(ctx, contract.RegisterAgent{
 		Type:          contract.AssertionIdentity,
 		AssertionType: contract.TypeIDJAG,
 		Assertion:     token,
-	}, w.from, "test-request")
+	}, e.from, "test-request")
 }
 
 // admitted registers an agent whose person is let in at once.
-func (w *env) admitted(subject, email string, edits ...func(*provider.Identity)) contract.RegisteredAgent {
-	w.Helper()
-	a, err := w.vouch(w.sign(subject, email, edits...))
-	w.ok(err)
+func (e *env) admitted(subject, email string, edits ...func(*provider.Identity)) contract.RegisteredAgent {
+	e.Helper()
+	a, err := e.vouch(e.sign(subject, email, edits...))
+	e.ok(err)
 	return a
 }
 
 // asked registers an agent whose person has to agree first.
-func (w *env) asked(subject, email string, edits ...func(*provider.Identity)) contract.InteractionRequired {
-	w.Helper()
-	_, err := w.vouch(w.sign(subject, email, edits...))
+func (e *env) asked(subject, email string, edits ...func(*provider.Identity)) contract.InteractionRequired {
+	e.Helper()
+	_, err := e.vouch(e.sign(subject, email, edits...))
 	asked, ok := interaction(err)
 	if !ok {
-		w.Fatal("the person is not asked", err)
+		e.Fatal("the person is not asked", err)
 	}
 	return asked
 }
@@ -162,92 +162,92 @@ func attemptOf(a contract.ClaimPrompt) string {
 }
 
 // agree types the code that an agent shows.
-func (w *env) agree(by credential.Actor, a contract.InteractionRequired) error {
-	return w.complete(by, attemptOf(a.Claim), a.Claim.UserCode)
+func (e *env) agree(by credential.Actor, a contract.InteractionRequired) error {
+	return e.complete(by, attemptOf(a.Claim), a.Claim.UserCode)
 }
 
 // agreed registers an agent that a member lets in, and redeems its claim token.
-func (w *env) agreed(by credential.Actor, subject, email string) (contract.InteractionRequired, contract.Token) {
-	w.Helper()
-	asked := w.asked(subject, email)
-	w.ok(w.agree(by, asked))
-	got, err := w.poll(asked.ClaimToken)
-	w.ok(err)
+func (e *env) agreed(by credential.Actor, subject, email string) (contract.InteractionRequired, contract.Token) {
+	e.Helper()
+	asked := e.asked(subject, email)
+	e.ok(e.agree(by, asked))
+	got, err := e.poll(asked.ClaimToken)
+	e.ok(err)
 	return asked, got
 }
 
 // human signs a person in.
-func (w *env) human(subject, email string) credential.Actor {
-	w.Helper()
-	in, err := w.people().SignIn(ctx, w.identity(subject, email), "test-request")
-	w.ok(err)
-	return w.actor(in)
+func (e *env) human(subject, email string) credential.Actor {
+	e.Helper()
+	in, err := e.people().SignIn(ctx, e.identity(subject, email), "test-request")
+	e.ok(err)
+	return e.actor(in)
 }
 
-func (w *env) people() *member.Service { return &member.Service{Store: w.Stores.Members, Now: w.now} }
+func (e *env) people() *member.Service { return &member.Service{Store: e.Stores.Members, Now: e.now} }
 
-func (w *env) identity(subject, email string) member.Identity {
+func (e *env) identity(subject, email string) member.Identity {
 	return member.Identity{
 		Issuer:          "https://people.example",
 		Subject:         subject,
 		Email:           email,
-		AuthenticatedAt: w.now(),
+		AuthenticatedAt: e.now(),
 	}
 }
 
-func (w *env) actor(in member.SignedIn) credential.Actor {
+func (e *env) actor(in member.SignedIn) credential.Actor {
 	return credential.Actor{
 		Member:    in.Member.ID,
 		Scopes:    in.Member.Scopes,
 		Workspace: in.Workspace,
-		Policy:    w.limits.Tiers[in.Workspace.Tier()],
+		Policy:    e.limits.Tiers[in.Workspace.Tier()],
 		RequestID: "test-request",
 	}
 }
 
 // takeOver signs in a person whose address only agents used, who keeps some of the delegations.
-func (w *env) takeOver(subject, email string, keep ...id.Delegation) credential.Actor {
-	w.Helper()
-	_, err := w.people().SignIn(ctx, w.identity(subject, email), "test-request")
+func (e *env) takeOver(subject, email string, keep ...id.Delegation) credential.Actor {
+	e.Helper()
+	_, err := e.people().SignIn(ctx, e.identity(subject, email), "test-request")
 	asked, ok := errors.AsType[*member.Unconfirmed](err)
 	if !ok {
-		w.Fatal("the person is not asked", err)
+		e.Fatal("the person is not asked", err)
 	}
-	in, err := (&signin.Takeovers{Store: w.Stores.Takeovers, Now: w.now}).Answer(ctx,
+	in, err := (&signin.Takeovers{Store: e.Stores.Takeovers, Now: e.now}).Answer(ctx,
 		signin.Question{Who: asked.Who, Member: asked.Member.ID, Workspace: asked.Member.Workspace}, keep, "test-request")
-	w.ok(err)
-	return w.actor(in)
+	e.ok(err)
+	return e.actor(in)
 }
 
 // notify sends a security event.
-func (w *env) notify(token string) error { return w.Notify(ctx, token, w.from, "test-request") }
+func (e *env) notify(token string) error { return e.Notify(ctx, token, e.from, "test-request") }
 
 // token exchanges an assertion of ours, which has to succeed.
-func (w *env) token(text string) string {
-	w.Helper()
-	got, err := w.exchange(text)
-	w.ok(err)
+func (e *env) token(text string) string {
+	e.Helper()
+	got, err := e.exchange(text)
+	e.ok(err)
 	return got.AccessToken
 }
 
 // wantDead checks that neither the access token nor the assertion of an agent holds.
-func (w *env) wantDead(what, access, text string) {
-	w.Helper()
-	if at := w.works(access); at != "" {
-		w.Errorf("%s: the access token works in %s", what, at)
+func (e *env) wantDead(what, access, text string) {
+	e.Helper()
+	if at := e.works(access); at != "" {
+		e.Errorf("%s: the access token works in %s", what, at)
 	}
-	if _, err := w.exchange(text); codeOf(err) != "invalid_grant" {
-		w.Errorf("%s: the assertion is answered %v", what, err)
+	if _, err := e.exchange(text); codeOf(err) != "invalid_grant" {
+		e.Errorf("%s: the assertion is answered %v", what, err)
 	}
 }
 
-func (w *env) delegation(subject string) delegation.Delegation {
-	w.Helper()
+func (e *env) delegation(subject string) delegation.Delegation {
+	e.Helper()
 	p := delegation.Principal{Issuer: idp, Subject: subject, Audience: origin}
-	d, err := w.Stores.Delegations.Delegation(ctx, p.ID())
-	w.ok(err)
+	d, err := e.Stores.Delegations.Delegation(ctx, p.ID())
+	e.ok(err)
 	if d == nil {
-		w.Fatal("no delegation of", subject)
+		e.Fatal("no delegation of", subject)
 	}
 	return *d
 }

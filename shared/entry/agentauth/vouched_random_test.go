@@ -93,62 +93,62 @@ func (a *vouchedAgent) holds() bool {
 	return a.of.live && a.of.term == a.term && a.in.epoch == a.epoch
 }
 
-func (o *town) hour() time.Time { return o.now().Add(time.Hour) }
+func (t *town) hour() time.Time { return t.now().Add(time.Hour) }
 
-func (o *town) agentOf(s *subject, text string) *vouchedAgent {
-	in := o.homes[s.email]
+func (t *town) agentOf(s *subject, text string) *vouchedAgent {
+	in := t.homes[s.email]
 	a := &vouchedAgent{
 		of:    s,
 		in:    in,
 		term:  s.term,
 		epoch: in.epoch,
-		end:   o.hour(),
+		end:   t.hour(),
 		text:  text,
 	}
-	o.agents = append(o.agents, a)
+	t.agents = append(t.agents, a)
 	return a
 }
 
 // vouch sends an assertion.
-func (o *town) vouch(s *subject) (want string, err error) {
+func (t *town) vouch(s *subject) (want string, err error) {
 	before := s.term
-	a, err := o.env.vouch(o.sign(s.name, s.email))
+	a, err := t.env.vouch(t.sign(s.name, s.email))
 	switch {
 	case s.live:
-	case o.homes[s.email] == nil:
+	case t.homes[s.email] == nil:
 		s.live, s.term = true, s.term+1
-		o.homes[s.email] = &home{id: o.workspaceOf(s)}
+		t.homes[s.email] = &home{id: t.workspaceOf(s)}
 	default:
 		if answer, ok := interaction(err); ok {
-			o.asked = append(o.asked, &step{
+			t.asked = append(t.asked, &step{
 				of:     s,
 				before: before,
 				answer: answer,
-				end:    o.now().Add(10 * time.Minute),
+				end:    t.now().Add(10 * time.Minute),
 				last:   -1,
 			})
 		}
 		return "interaction_required", err
 	}
 	if err == nil {
-		o.agentOf(s, a.IdentityAssertion)
+		t.agentOf(s, a.IdentityAssertion)
 	}
 	return "", err
 }
 
 // workspaceOf reads where the agents of a person work; nowhere if none were let in.
-func (o *town) workspaceOf(s *subject) id.Workspace {
-	d, err := o.Stores.Delegations.Delegation(ctx, idOf(s.name))
-	o.ok(err)
+func (t *town) workspaceOf(s *subject) id.Workspace {
+	d, err := t.Stores.Delegations.Delegation(ctx, idOf(s.name))
+	t.ok(err)
 	if d == nil {
 		return ""
 	}
 	return d.Workspace
 }
 
-func (o *town) exchange(a *vouchedAgent) (want string, err error) {
-	got, err := o.env.exchange(a.text)
-	switch now := o.now(); {
+func (t *town) exchange(a *vouchedAgent) (want string, err error) {
+	got, err := t.env.exchange(a.text)
+	switch now := t.now(); {
 	case !now.Before(a.end.Add(time.Minute)):
 		return "invalid_grant", err
 	case !now.Before(a.end):
@@ -157,7 +157,7 @@ func (o *town) exchange(a *vouchedAgent) (want string, err error) {
 		return "invalid_grant", err
 	}
 	a.exchanges++
-	o.secrets = append(o.secrets, issued{
+	t.secrets = append(t.secrets, issued{
 		secret: got.AccessToken,
 		agent:  a,
 		home:   a.in,
@@ -167,8 +167,8 @@ func (o *town) exchange(a *vouchedAgent) (want string, err error) {
 }
 
 // answer types a code, the right one or not.
-func (o *town) answer(p *step, right bool) (want string, err error) {
-	in := o.homes[p.of.email]
+func (t *town) answer(p *step, right bool) (want string, err error) {
+	in := t.homes[p.of.email]
 	code := p.answer.Claim.UserCode
 	if !right {
 		code = otherCode(code)
@@ -176,9 +176,9 @@ func (o *town) answer(p *step, right bool) (want string, err error) {
 	if in.owner == nil {
 		return "", nil
 	}
-	err = o.complete(*in.owner, attemptOf(p.answer.Claim), code)
+	err = t.complete(*in.owner, attemptOf(p.answer.Claim), code)
 	switch {
-	case p.agent != nil || p.wrong == 5 || !o.now().Before(p.end):
+	case p.agent != nil || p.wrong == 5 || !t.now().Before(p.end):
 		return "invalid_request", err
 	case !right:
 		p.wrong++
@@ -189,13 +189,13 @@ func (o *town) answer(p *step, right bool) (want string, err error) {
 	default:
 		p.of.live, p.of.term = true, p.of.term+1
 	}
-	p.agent, p.done = o.agentOf(p.of, ""), o.now()
+	p.agent, p.done = t.agentOf(p.of, ""), t.now()
 	return "", err
 }
 
-func (o *town) redeem(p *step) (want string, err error) {
-	got, err := o.poll(p.answer.ClaimToken)
-	now := o.now()
+func (t *town) redeem(p *step) (want string, err error) {
+	got, err := t.poll(p.answer.ClaimToken)
+	now := t.now()
 	switch {
 	case p.agent == nil && !now.Before(p.end), p.agent != nil && !now.Before(p.agent.end):
 		return "expired_token", err
@@ -206,10 +206,10 @@ func (o *town) redeem(p *step) (want string, err error) {
 	}
 	p.polls++
 	if p.last >= 0 {
-		o.secrets[p.last].dead = true
+		t.secrets[p.last].dead = true
 	}
-	p.last, p.agent.text = len(o.secrets), got.IdentityAssertion
-	o.secrets = append(o.secrets, issued{
+	p.last, p.agent.text = len(t.secrets), got.IdentityAssertion
+	t.secrets = append(t.secrets, issued{
 		secret: got.AccessToken,
 		agent:  p.agent,
 		home:   p.agent.in,
@@ -219,38 +219,38 @@ func (o *town) redeem(p *step) (want string, err error) {
 }
 
 // signIn brings the person of an address, who keeps each agent or not.
-func (o *town) signIn(s *subject) {
-	in := o.homes[s.email]
+func (t *town) signIn(s *subject) {
+	in := t.homes[s.email]
 	switch {
 	case in == nil:
-		by := o.human(s.email, s.email)
-		o.homes[s.email] = &home{id: by.Workspace.ID, owner: &by}
+		by := t.human(s.email, s.email)
+		t.homes[s.email] = &home{id: by.Workspace.ID, owner: &by}
 	case in.owner == nil:
 		var keep []id.Delegation
-		for _, other := range o.subjects {
+		for _, other := range t.subjects {
 			if other.email != s.email || !other.live {
 				continue
 			}
 			other.term++
-			if other.live = o.random.IntN(2) == 0; other.live {
+			if other.live = t.random.IntN(2) == 0; other.live {
 				keep = append(keep, idOf(other.name))
 			}
 		}
-		by := o.takeOver(s.email, s.email, keep...)
+		by := t.takeOver(s.email, s.email, keep...)
 		in.epoch++
 		in.owner = &by
 	default:
-		by := o.human(s.email, s.email)
+		by := t.human(s.email, s.email)
 		in.owner = &by
 	}
 }
 
-func (o *town) unlink(s *subject) (want string, err error) {
-	in := o.homes[s.email]
+func (t *town) unlink(s *subject) (want string, err error) {
+	in := t.homes[s.email]
 	if in == nil || in.owner == nil {
 		return "", nil
 	}
-	err = o.links.UnlinkProvider(ctx, *in.owner, idOf(s.name))
+	err = t.links.UnlinkProvider(ctx, *in.owner, idOf(s.name))
 	if !s.live {
 		return "not_found", err
 	}
@@ -259,58 +259,58 @@ func (o *town) unlink(s *subject) (want string, err error) {
 }
 
 // anonymous registers an agent without a provider, which the owner of a home claims.
-func (o *town) anonymous(in *home) {
+func (t *town) anonymous(in *home) {
 	if in == nil || in.owner == nil {
 		return
 	}
-	a := o.agent()
-	before := o.token(a.IdentityAssertion)
-	s := o.start(a.ClaimToken)
-	o.ok(o.complete(*in.owner, s.AttemptToken, s.UserCode))
-	got, err := o.poll(a.ClaimToken)
-	o.ok(err)
-	o.wantDead("before its claim", before, a.IdentityAssertion)
-	o.secrets = append(o.secrets, issued{secret: got.AccessToken, home: in, end: o.hour()})
+	a := t.agent()
+	before := t.token(a.IdentityAssertion)
+	s := t.start(a.ClaimToken)
+	t.ok(t.complete(*in.owner, s.AttemptToken, s.UserCode))
+	got, err := t.poll(a.ClaimToken)
+	t.ok(err)
+	t.wantDead("before its claim", before, a.IdentityAssertion)
+	t.secrets = append(t.secrets, issued{secret: got.AccessToken, home: in, end: t.hour()})
 }
 
 // act runs one random event, and returns what it was and what is wrong with the answer.
-func (o *town) act() (what, wrong string) {
-	o.wait(time.Duration(5+o.random.IntN(200)) * time.Second)
-	s := o.subjects[o.random.IntN(len(o.subjects))]
+func (t *town) act() (what, wrong string) {
+	t.wait(time.Duration(5+t.random.IntN(200)) * time.Second)
+	s := t.subjects[t.random.IntN(len(t.subjects))]
 	var err error
 	var want string
-	switch n := o.random.IntN(20); {
+	switch n := t.random.IntN(20); {
 	case n < 5:
 		what = "vouch " + s.name
-		want, err = o.vouch(s)
-	case n < 8 && len(o.agents) > 0:
-		a := o.agents[o.random.IntN(len(o.agents))]
+		want, err = t.vouch(s)
+	case n < 8 && len(t.agents) > 0:
+		a := t.agents[t.random.IntN(len(t.agents))]
 		if a.text == "" || a.exchanges > 7 {
 			return "none", ""
 		}
 		what = "exchange of " + a.of.name
-		want, err = o.exchange(a)
-	case n < 14 && len(o.asked) > 0:
-		p := o.asked[max(0, len(o.asked)-1-o.random.IntN(3))]
+		want, err = t.exchange(a)
+	case n < 14 && len(t.asked) > 0:
+		p := t.asked[max(0, len(t.asked)-1-t.random.IntN(3))]
 		what = "step up of " + p.of.name
-		if o.random.IntN(2) == 0 {
-			want, err = o.redeem(p)
+		if t.random.IntN(2) == 0 {
+			want, err = t.redeem(p)
 		} else {
-			want, err = o.answer(p, o.random.IntN(3) > 0)
+			want, err = t.answer(p, t.random.IntN(3) > 0)
 		}
 	case n < 16:
 		what = "revoke " + s.name
-		err = o.notify(o.revocation(s.name))
+		err = t.notify(t.revocation(s.name))
 		s.live, s.term = false, s.term+1
 	case n == 16:
 		what = "unlink " + s.name
-		want, err = o.unlink(s)
-	case n == 17 && o.random.IntN(3) == 0:
+		want, err = t.unlink(s)
+	case n == 17 && t.random.IntN(3) == 0:
 		what = "sign in " + s.email
-		o.signIn(s)
+		t.signIn(s)
 	case n == 18:
 		what = "anonymous"
-		o.anonymous(o.homes[s.email])
+		t.anonymous(t.homes[s.email])
 	}
 	if got := codeOf(err); got != want {
 		wrong = fmt.Sprintf("answers %q (%v), want %q", got, err, want)
@@ -319,14 +319,14 @@ func (o *town) act() (what, wrong string) {
 }
 
 // check looks at the newest tokens and at some others.
-func (o *town) check() string {
-	for range min(4, len(o.secrets)) {
-		n := len(o.secrets) - 1 - o.random.IntN(min(12, len(o.secrets)))
-		i, want := o.secrets[n], id.Workspace("")
-		if !i.dead && o.now().Before(i.end) && (i.agent == nil || i.agent.holds()) {
+func (t *town) check() string {
+	for range min(4, len(t.secrets)) {
+		n := len(t.secrets) - 1 - t.random.IntN(min(12, len(t.secrets)))
+		i, want := t.secrets[n], id.Workspace("")
+		if !i.dead && t.now().Before(i.end) && (i.agent == nil || i.agent.holds()) {
 			want = i.home.id
 		}
-		if got := o.works(i.secret); got != want {
+		if got := t.works(i.secret); got != want {
 			return fmt.Sprintf("token %d works in %q, want %q", n, got, want)
 		}
 	}

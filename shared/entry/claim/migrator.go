@@ -62,9 +62,9 @@ const (
 // Recheck is how long the index may be behind: after the last artifact that was moved, the alias stays as long.
 const Recheck = 5 * time.Second
 
-// Migrator moves the artifacts of claimed workspaces. Readers do not wait for it; until it is done, reading costs them one
-// item more. Every write is conditional on what was read, so a migrator may be killed at any line, start again, and run
-// beside another one.
+// Migrator moves the artifacts of claimed workspaces. Readers do not wait for it; until it is done, reading costs them
+// one item more. Every write is conditional on what was read, so a migrator may be killed at any line, start again, and
+// run beside another one.
 type Migrator struct {
 	Store Migrations
 	Now   func() time.Time

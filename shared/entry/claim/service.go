@@ -48,10 +48,10 @@ type claimable struct {
 	artifacts []artifact.Artifact // the newest limits.ClaimListed
 }
 
-// Preview returns what a claim would bring to the caller's workspace. It changes nothing. A token that cannot be used is
-// not_found, for every reason alike.
-func (c *Service) Preview(ctx context.Context, by credential.Actor, claimToken string) (Preview, error) {
-	h, err := c.open(ctx, by, claimToken, c.Now())
+// Preview returns what a claim would bring to the caller's workspace. It changes nothing. A token that cannot be used
+// is not_found, for every reason alike.
+func (s *Service) Preview(ctx context.Context, by credential.Actor, claimToken string) (Preview, error) {
+	h, err := s.open(ctx, by, claimToken, s.Now())
 	if err == nil && !h.token.RedeemedAt.IsZero() {
 		err = unusable()
 	}
@@ -71,15 +71,15 @@ func (c *Service) Preview(ctx context.Context, by credential.Actor, claimToken s
 	return p, nil
 }
 
-// Claim moves the workspace of a token, with everything in it, into the caller's. Credentials of the claimed workspace end
-// and open nothing in the caller's. A token that cannot be used is not_found, for every reason alike. Of several claims at
-// once one wins, and a repeated command returns the first answer.
-func (c *Service) Claim(
+// Claim moves the workspace of a token, with everything in it, into the caller's. Credentials of the claimed workspace
+// end and open nothing in the caller's. A token that cannot be used is not_found, for every reason alike. Of several
+// claims at once one wins, and a repeated command returns the first answer.
+func (s *Service) Claim(
 	ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string,
 ) (contract.Claimed, error) {
-	now := c.Now()
+	now := s.Now()
 	return idempotency.Do(command, record, now, func() (contract.Claimed, error) {
-		h, err := c.open(ctx, by, claimToken, now)
+		h, err := s.open(ctx, by, claimToken, now)
 		if err != nil {
 			return contract.Claimed{}, err
 		}
@@ -92,10 +92,10 @@ func (c *Service) Claim(
 		for i, a := range h.artifacts {
 			answer.ArtifactIDs[i] = a.ID
 		}
-		m := c.move(by, h.token, now)
+		m := s.move(by, h.token, now)
 		m.Command = &command
 		m.Result, _ = json.Marshal(answer)
-		err = c.Store.Move(ctx, m)
+		err = s.Store.Move(ctx, m)
 		if errors.Is(err, ErrGone) {
 			err = unusable()
 		}
@@ -103,22 +103,22 @@ func (c *Service) Claim(
 	})
 }
 
-// open checks a token and lists the artifacts of its workspace in parallel. An unknown token costs the same as a known one.
-// A redeemed one passes, because only the commit can tell whether this very command redeemed it.
-func (c *Service) open(ctx context.Context, by credential.Actor, text string, now time.Time) (claimable, error) {
+// open checks a token and lists the artifacts of its workspace in parallel. An unknown token costs the same as a known
+// one. A redeemed one passes, because only the commit can tell whether this very command redeemed it.
+func (s *Service) open(ctx context.Context, by credential.Actor, text string, now time.Time) (claimable, error) {
 	if by.Member == "" || by.Workspace.ClaimedAt.IsZero() {
 		return claimable{}, fault.New(fault.NotAuthenticated, "only a member can claim: sign in")
 	}
-	sent, err := credential.Parse(text, credential.ClaimToken, c.Environment)
+	sent, err := credential.Parse(text, credential.ClaimToken, s.Environment)
 	if err != nil || sent.Workspace == by.Workspace.ID || sent.Workspace == id.NoWorkspace {
 		return claimable{}, unusable()
 	}
 	var h claimable
 	listed := async.Start(func() (err error) {
-		h.artifacts, _, err = c.Artifacts.List(ctx, artifact.Query{Workspace: sent.Workspace, Limit: limits.ClaimListed, Now: now})
+		h.artifacts, _, err = s.Artifacts.List(ctx, artifact.Query{Workspace: sent.Workspace, Limit: limits.ClaimListed, Now: now})
 		return err
 	})
-	stored, err := c.Store.Token(ctx, sent.Public)
+	stored, err := s.Store.Token(ctx, sent.Public)
 	if err := errors.Join(err, listed()); err != nil {
 		return claimable{}, err
 	}
@@ -126,15 +126,15 @@ func (c *Service) open(ctx context.Context, by credential.Actor, text string, no
 		stored = new(Token)
 	}
 	h.token = *stored
-	if !sent.Matches(stored.Hash, c.Peppers) || stored.Workspace != sent.Workspace || !now.Before(stored.ExpiresAt) {
+	if !sent.Matches(stored.Hash, s.Peppers) || stored.Workspace != sent.Workspace || !now.Before(stored.ExpiresAt) {
 		return claimable{}, unusable()
 	}
 	return h, nil
 }
 
-// move returns the claim of a token that a member holds. It does not let in the agent that the token may belong to, because
-// that takes the code which the agent shows.
-func (c *Service) move(by credential.Actor, t Token, now time.Time) Move {
+// move returns the claim of a token that a member holds. It does not let in the agent that the token may belong to,
+// because that takes the code which the agent shows.
+func (s *Service) move(by credential.Actor, t Token, now time.Time) Move {
 	return Move{
 		Source:       t.Workspace,
 		Destination:  by.Workspace.ID,

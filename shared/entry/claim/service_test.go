@@ -24,8 +24,8 @@ import (
 
 var now = time.Date(2026, 11, 22, 18, 0, 0, 0, time.UTC)
 
-// fakeStore serves both ports of the service: it holds one claim token and the artifacts behind it, and records the claim
-// that is committed.
+// fakeStore serves both ports of the service: it holds one claim token and the artifacts behind it, and records the
+// claim that is committed.
 type fakeStore struct {
 	token     *claim.Token
 	artifacts []artifact.Artifact

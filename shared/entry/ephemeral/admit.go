@@ -26,9 +26,9 @@ type Admission struct {
 	passed      int // workspaces made in this minute so far
 }
 
-// Admit counts a request before its body is read, in the counter of all clients and in that of its address, and reads how
-// much of the quota is used. The refusal for all clients comes first. from is the client's address as the gateway tells
-// it; the zero value is refused.
+// Admit counts a request before its body is read, in the counter of all clients and in that of its address, and reads
+// how much of the quota is used. The refusal for all clients comes first. from is the client's address as the gateway
+// tells it; the zero value is refused.
 func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, error) {
 	if !from.IsValid() {
 		return Admission{}, fault.New(fault.ProvisionUnavailable, "the client's address is unknown").After(unknownFor)

@@ -66,9 +66,9 @@ type Provisioner struct {
 	quotaAt time.Time
 }
 
-// Provision makes a workspace with a key and a claim token. Their secrets are in this answer only. A claim code attributes
-// the workspace to a campaign; any other value is ignored. Refusals, in order: pow_required, pow_invalid, those of the
-// quota.
+// Provision makes a workspace with a key and a claim token. Their secrets are in this answer only. A claim code
+// attributes the workspace to a campaign; any other value is ignored. Refusals, in order: pow_required, pow_invalid,
+// those of the quota.
 func (p *Provisioner) Provision(ctx context.Context, a Admission, r contract.ProvisionRequest, requestID string) (contract.Provisioned, error) {
 	now := p.Now()
 	if err := p.work(ctx, a, r); err != nil {

@@ -107,7 +107,7 @@ var security = []event.Action{
 var actorTypes = []string{event.Key, event.Member, event.Admin, event.System, event.Platform}
 
 // filter checks what was asked. What was sent has to be right, and what is empty is not.
-func (a Query) filter() (f Filter, err error) {
+func (q Query) filter() (f Filter, err error) {
 	text := func(sent *string, name string, fits func(string) bool) string {
 		if sent == nil {
 			return ""
@@ -117,14 +117,14 @@ func (a Query) filter() (f Filter, err error) {
 		}
 		return *sent
 	}
-	f.Workspace = id.Workspace(text(a.Workspace, "workspace_id", func(s string) bool { _, err := id.Workspace(s).Bits(); return err == nil }))
-	f.ActorType = text(a.ActorType, "actor_type", func(s string) bool { return slices.Contains(actorTypes, s) })
-	if action := text(a.Action, "action", func(s string) bool { return summaries[event.Action(s)] != "" }); action != "" {
+	f.Workspace = id.Workspace(text(q.Workspace, "workspace_id", func(s string) bool { _, err := id.Workspace(s).Bits(); return err == nil }))
+	f.ActorType = text(q.ActorType, "actor_type", func(s string) bool { return slices.Contains(actorTypes, s) })
+	if action := text(q.Action, "action", func(s string) bool { return summaries[event.Action(s)] != "" }); action != "" {
 		f.Actions = []event.Action{event.Action(action)}
 	}
-	f.TargetType = text(a.TargetType, "target_type", func(s string) bool { return slices.Contains(targetTypes, s) })
-	f.RequestID = text(a.RequestID, "request_id", func(s string) bool { n := utf8.RuneCountInString(s); return n >= 1 && n <= requestIDMost })
-	switch focus := text(a.Focus, "focus", func(s string) bool { return slices.Contains(strings.Fields("all security lifecycle"), s) }); {
+	f.TargetType = text(q.TargetType, "target_type", func(s string) bool { return slices.Contains(targetTypes, s) })
+	f.RequestID = text(q.RequestID, "request_id", func(s string) bool { n := utf8.RuneCountInString(s); return n >= 1 && n <= requestIDMost })
+	switch focus := text(q.Focus, "focus", func(s string) bool { return slices.Contains(strings.Fields("all security lifecycle"), s) }); {
 	case focus == "security" && f.Actions == nil:
 		f.Actions = security
 	case focus == "security" && !slices.Contains(security, f.Actions[0]):

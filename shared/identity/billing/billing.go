@@ -86,8 +86,8 @@ type Subscription struct {
 	CreatedAt time.Time
 }
 
-// Account is what is stored about the billing of a workspace. Its zero value, with a workspace, is that of one that never
-// paid.
+// Account is what is stored about the billing of a workspace. Its zero value, with a workspace, is that of one that
+// never paid.
 type Account struct {
 	Workspace    id.Workspace
 	Customer     CustomerID

@@ -15,8 +15,8 @@ type Reconciled struct {
 }
 
 // Reconcile compares all subscriptions of the provider with what is stored, and makes workspaces follow those that they
-// do not reflect, because an event may be lost. It cancels those of workspaces that are removed. It changes up to limits.Reconciliations workspaces. Its error joins the
-// failures, which do not stop it.
+// do not reflect, because an event may be lost. It cancels those of workspaces that are removed. It changes up to
+// limits.Reconciliations workspaces. Its error joins the failures, which do not stop it.
 func (s *Service) Reconcile(ctx context.Context) (Reconciled, error) {
 	var out Reconciled
 	var failed []error

@@ -20,7 +20,8 @@ type Actor struct {
 	Scopes   []Scope
 	// Operator is when the identity provider vouched for the member as an operator of the deployment; zero: it did not.
 	Operator time.Time
-	// AuthenticatedAt is when the identity provider authenticated the member; zero: not known, or a third-party client acts.
+	// AuthenticatedAt is when the identity provider authenticated the member; zero: not known, or a third-party client
+	// acts.
 	AuthenticatedAt time.Time
 	Workspace       workspace.Workspace
 	Policy          limits.Policy // the numbers of the workspace's tier
@@ -35,8 +36,8 @@ func (a Actor) Require(s Scope) error {
 	return nil
 }
 
-// SignedInLately refuses every caller but a member who has just signed in, for acts that a stolen session must not do. A
-// grant of a first-party client counts as its member's sign-in.
+// SignedInLately refuses every caller but a member who has just signed in, for acts that a stolen session must not do.
+// A grant of a first-party client counts as its member's sign-in.
 func (a Actor) SignedInLately(now time.Time) error {
 	early := a.AuthenticatedAt.After(now.Add(limits.AssertionLeeway))
 	late := now.Sub(a.AuthenticatedAt) >= limits.FreshSignIn

@@ -1,8 +1,8 @@
 // Package deletion deletes workspaces when a member asks for it, after a time in which the member can cancel that.
 //
 // From the commit of a request on, the workspace is neither read nor changed: readers and credentials find it closed by
-// the same item that they read anyway. What it has stays until the deletion begins, so that cancelling brings back all of
-// it but sessions and connected apps, which have ended. Package sweep removes the workspace afterwards.
+// the same item that they read anyway. What it has stays until the deletion begins, so that cancelling brings back all
+// of it but sessions and connected apps, which have ended. Package sweep removes the workspace afterwards.
 package deletion
 
 import (
@@ -68,8 +68,9 @@ func status(w workspace.Workspace) contract.WorkspaceDeletion {
 	return out
 }
 
-// Request asks to delete the caller's workspace, to a member with the scope admin who has just signed in and repeats the
-// name of the workspace. It ends every session of the member, the caller's too. Asking again answers the first request.
+// Request asks to delete the caller's workspace, to a member with the scope admin who has just signed in and repeats
+// the name of the workspace. It ends every session of the member, the caller's too. Asking again answers the first
+// request.
 func (s *Service) Request(
 	ctx context.Context, by credential.Actor, confirm string,
 ) (contract.WorkspaceDeletion, error) {

@@ -68,11 +68,11 @@ type Service struct {
 // SignIn finds the member of a person, or creates one with a workspace of its own. Of several concurrent first
 // sign-ins one creates them, and all of them return the same member. No API key is created. It fails with Unconfirmed
 // for a new person with the address of a member that a provider of agents made, if no other member has it.
-func (r *Service) SignIn(ctx context.Context, who Identity, requestID string) (SignedIn, error) {
+func (s *Service) SignIn(ctx context.Context, who Identity, requestID string) (SignedIn, error) {
 	if who.Issuer == "" || who.Subject == "" || who.Email == "" {
 		return SignedIn{}, errors.New("an identity without issuer, subject or address")
 	}
-	in, err := r.signIn(ctx, who, requestID)
+	in, err := s.signIn(ctx, who, requestID)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -81,25 +81,25 @@ func (r *Service) SignIn(ctx context.Context, who Identity, requestID string) (S
 	return in, nil
 }
 
-func (r *Service) signIn(ctx context.Context, who Identity, requestID string) (SignedIn, error) {
+func (s *Service) signIn(ctx context.Context, who Identity, requestID string) (SignedIn, error) {
 	return conflict.Retry(races, func() (SignedIn, error) {
-		m, w, err := r.Store.ByIdentity(ctx, who.Issuer, who.Subject)
+		m, w, err := s.Store.ByIdentity(ctx, who.Issuer, who.Subject)
 		if err != nil {
 			return SignedIn{}, err
 		}
 		if m != nil {
-			return r.touch(ctx, *m, *w, who)
+			return s.touch(ctx, *m, *w, who)
 		}
-		others, err := r.Store.ByAddress(ctx, AddressOf(who.Email))
+		others, err := s.Store.ByAddress(ctx, AddressOf(who.Email))
 		if err == nil {
-			err = r.confirmed(ctx, others, who)
+			err = s.confirmed(ctx, others, who)
 		}
 		if err != nil {
 			return SignedIn{}, err
 		}
-		a := New(who, r.Now(), requestID)
+		a := New(who, s.Now(), requestID)
 		a.Others = others
-		return SignedIn{Member: a.Member, Workspace: a.Workspace, New: true}, r.Store.Add(ctx, a)
+		return SignedIn{Member: a.Member, Workspace: a.Workspace, New: true}, s.Store.Add(ctx, a)
 	})
 }
 
@@ -109,11 +109,11 @@ var races = conflict.Policy{Lost: ErrKnown, Attempts: 5, Exhausted: func() error
 }}
 
 // confirmed fails with Unconfirmed if a provider of agents made the only member with the person's address.
-func (r *Service) confirmed(ctx context.Context, others []Addressee, who Identity) error {
+func (s *Service) confirmed(ctx context.Context, others []Addressee, who Identity) error {
 	if len(others) != 1 {
 		return nil
 	}
-	m, _, err := r.Store.Member(ctx, others[0].Workspace, others[0].Member)
+	m, _, err := s.Store.Member(ctx, others[0].Workspace, others[0].Member)
 	if err == nil && m != nil && m.ProviderMade() {
 		err = &Unconfirmed{Member: *m, Who: who}
 	}
@@ -121,14 +121,14 @@ func (r *Service) confirmed(ctx context.Context, others []Addressee, who Identit
 }
 
 // touch records when a member was last seen, and the current address at the provider.
-func (r *Service) touch(ctx context.Context, m Member, w workspace.Workspace, who Identity) (SignedIn, error) {
-	now := r.Now()
+func (s *Service) touch(ctx context.Context, m Member, w workspace.Workspace, who Identity) (SignedIn, error) {
+	now := s.Now()
 	since := now.Add(-limits.SessionSeenEvery)
 	if m.Email == who.Email && m.SeenAt.After(since) {
 		return SignedIn{Member: m, Workspace: w}, nil
 	}
 	m.Email, m.SeenAt = who.Email, now
-	return SignedIn{Member: m, Workspace: w}, r.Store.Touch(ctx, m, since)
+	return SignedIn{Member: m, Workspace: w}, s.Store.Touch(ctx, m, since)
 }
 
 // New returns a member for an identity, with a workspace of its own.

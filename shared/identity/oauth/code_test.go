@@ -118,14 +118,14 @@ func wantError(t *testing.T, what, to string, a oauth.Authorization, want fault.
 }
 
 // refusal returns what the refusal page shows after the authorization endpoint sent the browser there.
-func (s *env) refusal(t *testing.T, what string, by credential.Actor, a oauth.Authorization) oauth.Refused {
+func (e *env) refusal(t *testing.T, what string, by credential.Actor, a oauth.Authorization) oauth.Refused {
 	t.Helper()
-	to, err := s.Authorize(ctx, a)
+	to, err := e.Authorize(ctx, a)
 	query, ours := strings.CutPrefix(to, "https://app.example.com/oauth/error?")
 	if err != nil || !ours {
 		t.Fatalf("%s: sent to %s, %v", what, to, err)
 	}
-	r, err := s.Refused(ctx, by, oauth.ParseAuthorization(query), from)
+	r, err := e.Refused(ctx, by, oauth.ParseAuthorization(query), from)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -312,7 +312,7 @@ func TestT33ACodeIsRedeemedOnceByWhoAskedForIt(t *testing.T) {
 }
 
 // forge returns a token with the same public id and another secret.
-func (s *env) forge(t testing.TB, text string, kind credential.Kind) string {
+func (e *env) forge(t testing.TB, text string, kind credential.Kind) string {
 	t.Helper()
 	token, err := credential.Parse(text, kind, credential.Preview)
 	expect.OK(t, err)

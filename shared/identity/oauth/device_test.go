@@ -21,11 +21,11 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-func (s *env) device(t testing.TB) contract.DeviceAuthorization {
+func (e *env) device(t testing.TB) contract.DeviceAuthorization {
 	t.Helper()
-	out, err := s.StartDevice(ctx, "cli", "publish read", "  laptop\u202e\n<b> ", from)
+	out, err := e.StartDevice(ctx, "cli", "publish read", "  laptop\u202e\n<b> ", from)
 	expect.OK(t, err)
-	s.secrets = append(s.secrets, out.DeviceCode, out.UserCode, strings.ReplaceAll(out.UserCode, "-", ""))
+	e.secrets = append(e.secrets, out.DeviceCode, out.UserCode, strings.ReplaceAll(out.UserCode, "-", ""))
 	return out
 }
 
@@ -159,12 +159,12 @@ type takenCodes struct {
 	codes []string
 }
 
-func (s *takenCodes) Add(ctx context.Context, f oauth.Flow, mac []byte) error {
-	s.codes = append(s.codes, string(mac))
-	if s.taken--; s.taken >= 0 {
+func (c *takenCodes) Add(ctx context.Context, f oauth.Flow, mac []byte) error {
+	c.codes = append(c.codes, string(mac))
+	if c.taken--; c.taken >= 0 {
 		return oauth.ErrCodeTaken
 	}
-	return s.Flows.Add(ctx, f, mac)
+	return c.Flows.Add(ctx, f, mac)
 }
 
 func TestADeviceGetsACodeThatNoOtherOneHas(t *testing.T) {

@@ -122,8 +122,8 @@ func (s *Server) fetch(ctx context.Context, c id.Client, stored *Client, from ne
 	return next.usable(cause)
 }
 
-// unreadable says what to do about a document that cannot be fetched. The cause is for the log alone, because it tells of
-// the network of the deployment.
+// unreadable says what to do about a document that cannot be fetched. The cause is for the log alone, because it tells
+// of the network of the deployment.
 func unreadable(c id.Client) string {
 	return "cannot be read. If this service cannot reach " + documentHostOf(c) + ", whoever runs it can let it out, or set " +
 		env.ClientDocuments + "=off, so that apps register instead"

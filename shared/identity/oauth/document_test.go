@@ -46,9 +46,9 @@ func documentOf(client, name string) string {
 }
 
 // withDocument serves a metadata document at documentID.
-func (s *env) withDocument(document string) *fakeFetcher {
+func (e *env) withDocument(document string) *fakeFetcher {
 	f := &fakeFetcher{documents: map[string]string{documentID: document}}
-	s.Fetcher = f
+	e.Fetcher = f
 	return f
 }
 
@@ -61,9 +61,9 @@ func described() oauth.Authorization {
 }
 
 // wantUnknown checks that an authorization ends on a page that says part.
-func (s *env) wantUnknown(t *testing.T, what string, a oauth.Authorization, part string) {
+func (e *env) wantUnknown(t *testing.T, what string, a oauth.Authorization, part string) {
 	t.Helper()
-	to, err := s.Authorize(ctx, a)
+	to, err := e.Authorize(ctx, a)
 	if to != "" || fault.CodeOf(err) != fault.InvalidRequest || !strings.Contains(fault.Of(err).Message, part) {
 		t.Errorf("%s: sent to %q, %v; want %q", what, to, err, part)
 	}

@@ -91,9 +91,9 @@ func newEnv(t *testing.T) *env {
 }
 
 // join creates a signed-in member with a workspace. The member has all scopes unless some are given.
-func (s *env) join(t testing.TB, scopes ...credential.Scope) credential.Actor {
+func (e *env) join(t testing.TB, scopes ...credential.Scope) credential.Actor {
 	t.Helper()
-	by := s.Join(t, s.clock.Now(), scopes...)
+	by := e.Join(t, e.clock.Now(), scopes...)
 	by.RequestID = request
 	return by
 }
@@ -119,23 +119,23 @@ func authorization() oauth.Authorization {
 }
 
 // consent opens the consent page of an authorization and returns its secret.
-func (s *env) consent(t testing.TB, a oauth.Authorization) string {
+func (e *env) consent(t testing.TB, a oauth.Authorization) string {
 	t.Helper()
-	to, err := s.Authorize(ctx, a)
+	to, err := e.Authorize(ctx, a)
 	expect.OK(t, err)
 	u, _ := url.Parse(to)
 	req := u.Query().Get("req")
 	if !strings.HasPrefix(to, "https://app.example.com/oauth/consent?req=") || len(req) < 22 {
 		t.Fatalf("sent to %s", to)
 	}
-	s.secrets = append(s.secrets, req)
+	e.secrets = append(e.secrets, req)
 	return req
 }
 
 // code runs an authorization that the member allows.
-func (s *env) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
+func (e *env) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
 	t.Helper()
-	to, err := s.Allow(ctx, s.by, s.consent(t, a))
+	to, err := e.Allow(ctx, e.by, e.consent(t, a))
 	expect.OK(t, err)
 	u, _ := url.Parse(to)
 	if q := u.Query(); !strings.HasPrefix(to, a.RedirectURI+"?") || q.Get("state") != a.State ||
@@ -143,7 +143,7 @@ func (s *env) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
 		t.Fatalf("sent to %s", to)
 	}
 	code := u.Query().Get("code")
-	s.secrets = append(s.secrets, code)
+	e.secrets = append(e.secrets, code)
 	return oauth.TokenRequest{
 		GrantType:   contract.GrantCode,
 		ClientID:    a.ClientID,
@@ -153,33 +153,33 @@ func (s *env) code(t testing.TB, a oauth.Authorization) oauth.TokenRequest {
 	}
 }
 
-func (s *env) token(t testing.TB, r oauth.TokenRequest) contract.Token {
+func (e *env) token(t testing.TB, r oauth.TokenRequest) contract.Token {
 	t.Helper()
-	out, err := s.Token(ctx, r, from, request)
+	out, err := e.Token(ctx, r, from, request)
 	expect.OK(t, err)
 	if out.TokenType != "Bearer" || out.AccessToken == "" || out.ExpiresIn <= 0 || out.ExpiresIn > 3600 {
 		t.Fatalf("%+v", out)
 	}
-	s.secrets = append(s.secrets, out.AccessToken, out.RefreshToken)
+	e.secrets = append(e.secrets, out.AccessToken, out.RefreshToken)
 	return out
 }
 
 // Token serves a request as the token endpoint does.
-func (s *env) Token(
+func (e *env) Token(
 	ctx context.Context,
 	r oauth.TokenRequest,
 	from netip.Addr,
 	requestID string,
 ) (contract.Token, error) {
-	guest := s.Receive(ctx, from)
-	out, err := s.Server.Token(ctx, r, guest, requestID)
+	guest := e.Receive(ctx, from)
+	out, err := e.Server.Token(ctx, r, guest, requestID)
 	return out, guest.Answer(ctx, err)
 }
 
 // signIn gets tokens for a client by an authorization code.
-func (s *env) signIn(t testing.TB, a oauth.Authorization) contract.Token {
+func (e *env) signIn(t testing.TB, a oauth.Authorization) contract.Token {
 	t.Helper()
-	return s.token(t, s.code(t, a))
+	return e.token(t, e.code(t, a))
 }
 
 func refreshing(client string, token contract.Token) oauth.TokenRequest {
@@ -187,21 +187,21 @@ func refreshing(client string, token contract.Token) oauth.TokenRequest {
 }
 
 // works reports whether an access token is accepted on the api, or on the MCP host.
-func (s *env) works(token, audience string) bool {
-	_, err := s.opens(token, audience)
+func (e *env) works(token, audience string) bool {
+	_, err := e.opens(token, audience)
 	return err == nil
 }
 
 // opens authenticates an access token as the api or the MCP host does.
-func (s *env) opens(token, audience string) (access.Authenticated, error) {
+func (e *env) opens(token, audience string) (access.Authenticated, error) {
 	m := &access.Members{
-		Store:       s.Stores.Access,
-		Peppers:     s.Peppers,
-		Limits:      &s.limits,
+		Store:       e.Stores.Access,
+		Peppers:     e.Peppers,
+		Limits:      &e.limits,
 		Environment: credential.Preview,
 		Audience:    audience,
 		Delegated:   audience == mcpOrigin,
-		Now:         s.clock.Now,
+		Now:         e.clock.Now,
 	}
 	return m.Authenticate(ctx, token, access.Request{}, request)
 }
@@ -215,16 +215,16 @@ func wantRefused(t testing.TB, what string, err error, want fault.OAuthCode) {
 }
 
 // refuses sends a token request that must fail.
-func (s *env) refuses(t testing.TB, what string, r oauth.TokenRequest, want fault.OAuthCode) {
+func (e *env) refuses(t testing.TB, what string, r oauth.TokenRequest, want fault.OAuthCode) {
 	t.Helper()
-	_, err := s.Token(ctx, r, from, request)
+	_, err := e.Token(ctx, r, from, request)
 	wantRefused(t, what, err, want)
 }
 
 // register registers a client and returns its id.
-func (s *env) register(t testing.TB, redirect string) string {
+func (e *env) register(t testing.TB, redirect string) string {
 	t.Helper()
-	c, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{redirect}, ClientName: "Robot"}, from)
+	c, err := e.Register(ctx, contract.RegisterClient{RedirectURIs: []string{redirect}, ClientName: "Robot"}, from)
 	expect.OK(t, err)
 	return string(c.ClientID)
 }
@@ -232,21 +232,21 @@ func (s *env) register(t testing.TB, redirect string) string {
 const elsewhere = "https://robot.example.com/callback"
 
 // robot returns an authorization request of a client that registered itself.
-func (s *env) robot(t testing.TB) oauth.Authorization {
+func (e *env) robot(t testing.TB) oauth.Authorization {
 	t.Helper()
 	a := authorization()
-	a.ClientID = s.register(t, elsewhere)
+	a.ClientID = e.register(t, elsewhere)
 	a.RedirectURI = elsewhere
 	a.Resource = mcpOrigin
 	return a
 }
 
 // checkSecrets searches all tables for issued secrets.
-func (s *env) checkSecrets(t testing.TB) {
+func (e *env) checkSecrets(t testing.TB) {
 	t.Helper()
 	var text strings.Builder
-	for _, table := range []string{s.Names.Core, s.Names.Events, s.Names.Hot} {
-		for _, i := range s.Items(t, table) {
+	for _, table := range []string{e.Names.Core, e.Names.Events, e.Names.Hot} {
+		for _, i := range e.Items(t, table) {
 			for name, v := range i {
 				if s, ok := v.(*types.AttributeValueMemberS); ok {
 					fmt.Fprintf(&text, "%s=%s\n", name, s.Value)
@@ -257,10 +257,10 @@ func (s *env) checkSecrets(t testing.TB) {
 			}
 		}
 	}
-	if text.Len() == 0 || len(s.secrets) == 0 {
+	if text.Len() == 0 || len(e.secrets) == 0 {
 		t.Fatal("nothing to look at")
 	}
-	for _, secret := range s.secrets {
+	for _, secret := range e.secrets {
 		part := secret
 		if strings.HasPrefix(secret, "ap_") { // the public id may be stored, the 43 characters before the checksum may not
 			part = secret[len(secret)-49 : len(secret)-6]

@@ -173,11 +173,11 @@ func (p *fakeProvider) Verify(_ context.Context, token string) (member.Identity,
 	return p.who, p.err
 }
 
-func (s *env) withProvider() *fakeProvider {
+func (e *env) withProvider() *fakeProvider {
 	p := &fakeProvider{
 		who: member.Identity{Issuer: "https://idp.example.com", Subject: "somebody", Email: "new@example.com"},
 	}
-	s.Provider, s.Registrar = p, &member.Service{Store: s.Stores.Members, Now: s.clock.Now}
+	e.Provider, e.Registrar = p, &member.Service{Store: e.Stores.Members, Now: e.clock.Now}
 	return p
 }
 

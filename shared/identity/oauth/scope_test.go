@@ -16,9 +16,9 @@ import (
 )
 
 // wantScope checks that the scope of an answer is what its token may do.
-func (s *env) wantScope(t *testing.T, what string, out contract.Token, audience, want string) {
+func (e *env) wantScope(t *testing.T, what string, out contract.Token, audience, want string) {
 	t.Helper()
-	opened, err := s.opens(out.AccessToken, audience)
+	opened, err := e.opens(out.AccessToken, audience)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -154,9 +154,9 @@ func mustEncode(t *testing.T, v any) string {
 }
 
 // actor returns who acts by an access token.
-func (s *env) actor(t *testing.T, token, audience string) credential.Actor {
+func (e *env) actor(t *testing.T, token, audience string) credential.Actor {
 	t.Helper()
-	in, err := s.opens(token, audience)
+	in, err := e.opens(token, audience)
 	expect.OK(t, err)
 	return in.Actor
 }
@@ -176,7 +176,8 @@ func TestAClientMayAskForAFreshSignIn(t *testing.T) {
 	}
 }
 
-// A token of a member who has just signed in at our own client counts as a sign-in; an operator's acts for the operator.
+// A token of a member who has just signed in at our own client counts as a sign-in; an operator's acts for the
+// operator.
 func TestT47OnlyOurOwnClientsActForAnOperatorAndNotForLong(t *testing.T) {
 	s := newEnv(t)
 	operates := func(token, audience string) bool { return s.actor(t, token, audience).Operates(s.clock.Now()) == nil }

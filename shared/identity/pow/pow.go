@@ -49,15 +49,15 @@ type Required struct {
 func (r *Required) Unwrap() error { return r.Fault }
 
 // Ask returns the error for a request that needs a proof of work; busy says of what there is much.
-func (d *Service) Ask(difficulty int, busy string) *Required {
+func (s *Service) Ask(difficulty int, busy string) *Required {
 	raw := make([]byte, nonceBytes)
 	rand.Read(raw)
 	c := contract.Challenge{
 		Nonce:      base64.RawURLEncoding.EncodeToString(raw),
 		Difficulty: difficulty,
-		ExpiresAt:  contract.At(d.Now().Add(Life).Truncate(time.Millisecond)),
+		ExpiresAt:  contract.At(s.Now().Add(Life).Truncate(time.Millisecond)),
 	}
-	_, key := d.Keys.Active()
+	_, key := s.Keys.Active()
 	c.Signature = sign(key, c)
 	return &Required{
 		Fault: fault.New(fault.PowRequired,
@@ -69,17 +69,17 @@ func (d *Service) Ask(difficulty int, busy string) *Required {
 // Check fails with pow_invalid unless s solves c and c was issued by this deployment, is unexpired and unused. It
 // burns the nonce of a valid solution. The difficulty is the one in the challenge, even if new challenges have another
 // one by now.
-func (d *Service) Check(ctx context.Context, c contract.Challenge, s contract.Solution) error {
-	now := d.Now()
+func (s *Service) Check(ctx context.Context, c contract.Challenge, solution contract.Solution) error {
+	now := s.Now()
 	switch {
-	case !d.ours(c):
+	case !s.ours(c):
 		return invalid("the challenge is not one of ours")
 	case !now.Before(c.ExpiresAt.Time):
 		return invalid("the challenge expired; repeat the request without it to get another one")
-	case s.Nonce != c.Nonce || zeroBits(c.Nonce, s.Counter) < c.Difficulty:
+	case solution.Nonce != c.Nonce || zeroBits(c.Nonce, solution.Counter) < c.Difficulty:
 		return invalid("the solution does not solve the challenge")
 	}
-	fresh, err := d.Store.Burn(ctx, c.Nonce, c.ExpiresAt.Time)
+	fresh, err := s.Store.Burn(ctx, c.Nonce, c.ExpiresAt.Time)
 	if err != nil {
 		return err
 	}
@@ -90,8 +90,8 @@ func (d *Service) Check(ctx context.Context, c contract.Challenge, s contract.So
 }
 
 // ours reports whether a key of the ring signed the challenge.
-func (d *Service) ours(c contract.Challenge) bool {
-	for _, key := range d.Keys.All() {
+func (s *Service) ours(c contract.Challenge) bool {
+	for _, key := range s.Keys.All() {
 		if hmac.Equal([]byte(sign(key, c)), []byte(c.Signature)) {
 			return true
 		}

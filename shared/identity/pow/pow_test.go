@@ -16,9 +16,9 @@ import (
 // ones.
 type fakeNonces map[string]bool
 
-func (m fakeNonces) Burn(_ context.Context, nonce string, _ time.Time) (bool, error) {
-	fresh := !m[nonce]
-	m[nonce] = true
+func (n fakeNonces) Burn(_ context.Context, nonce string, _ time.Time) (bool, error) {
+	fresh := !n[nonce]
+	n[nonce] = true
 	return fresh, nil
 }
 

@@ -54,28 +54,28 @@ func (v *Verifier) Assertion(ctx context.Context, token string) (Identity, error
 
 // checkTimes checks the lifetime of an assertion, its names and when its person signed in. An assertion that lives for
 // limits.ProviderAssertion at most and is not over was not issued long ago.
-func (t *jwt) checkTimes(now time.Time, maxAuthAge time.Duration) error {
-	c := t.claims
+func (j *jwt) checkTimes(now time.Time, maxAuthAge time.Duration) error {
+	c := j.claims
 	issued := c.instant("iat")
 	expires := c.instant("exp")
 	signedIn := c.instant("auth_time")
 	latest := now.Add(limits.ProviderLeeway)
 	switch {
 	case expires.IsZero() || issued.IsZero() || !issued.Before(expires) || expires.Sub(issued) > limits.ProviderAssertion:
-		return t.refuse(fault.OAuthInvalidRequest, "iat and exp must be whole seconds, and at most %s apart",
+		return j.refuse(fault.OAuthInvalidRequest, "iat and exp must be whole seconds, and at most %s apart",
 			limits.ProviderAssertion)
 	case !expires.After(now.Add(-limits.ProviderLeeway)):
-		return t.refuse(fault.OAuthExpired, "the assertion has expired")
+		return j.refuse(fault.OAuthExpired, "the assertion has expired")
 	case c.identifier("sub") == "" || c.identifier("jti") == "" || signedIn.IsZero(),
 		c.text("client_id") == "" || len(c.text("client_id")) > maxClaim:
-		return t.refuse(fault.OAuthInvalidRequest,
+		return j.refuse(fault.OAuthInvalidRequest,
 			"sub, client_id and jti must be texts of 1 to %d bytes, and auth_time whole seconds", maxClaim)
 	case issued.After(latest) || signedIn.After(latest):
-		return t.refuse(fault.OAuthInvalidRequest, "iat and auth_time must not be in the future")
+		return j.refuse(fault.OAuthInvalidRequest, "iat and auth_time must not be in the future")
 	case c.has("nbf") && (c.instant("nbf").IsZero() || c.instant("nbf").After(latest)):
-		return t.refuse(fault.OAuthInvalidRequest, "the assertion is not valid yet")
+		return j.refuse(fault.OAuthInvalidRequest, "the assertion is not valid yet")
 	case now.Sub(signedIn) > maxAuthAge:
-		refusal := t.refuse(fault.OAuthLoginRequired, "the person signed in at the provider more than %d seconds ago",
+		refusal := j.refuse(fault.OAuthLoginRequired, "the person signed in at the provider more than %d seconds ago",
 			maxAuthAge/time.Second)
 		refusal.MaxAge = maxAuthAge
 		return refusal
@@ -84,34 +84,34 @@ func (t *jwt) checkTimes(now time.Time, maxAuthAge time.Duration) error {
 }
 
 // checkPerson checks client, person and rights of an assertion, and completes the identity.
-func (t *jwt) checkPerson(id Identity, p *Provider) (Identity, error) {
+func (j *jwt) checkPerson(id Identity, p *Provider) (Identity, error) {
 	if !slices.Contains(p.ClientIDs, id.ClientID) {
-		return Identity{}, t.refuse(fault.OAuthInvalidClientID, "no agent of this client is let in")
+		return Identity{}, j.refuse(fault.OAuthInvalidClientID, "no agent of this client is let in")
 	}
-	id.Email = t.email(p)
+	id.Email = j.email(p)
 	if id.Email == "" {
-		return Identity{}, t.refuse(fault.OAuthMissingEmail,
+		return Identity{}, j.refuse(fault.OAuthMissingEmail,
 			"the assertion must have an email that its issuer may vouch for, and email_verified true")
 	}
-	id.Scopes = t.scopes()
+	id.Scopes = j.scopes()
 	if len(id.Scopes) == 0 {
-		return Identity{}, t.refuse(fault.OAuthInvalidRequest, "scope must name read or publish")
+		return Identity{}, j.refuse(fault.OAuthInvalidRequest, "scope must name read or publish")
 	}
-	if t.claims.has("resource") && !slices.Contains(t.claims.list("resource"), id.Audience) {
-		return Identity{}, t.refuse(fault.OAuthInvalidAudience, "the assertion's resource must be %s", id.Audience)
+	if j.claims.has("resource") && !slices.Contains(j.claims.list("resource"), id.Audience) {
+		return Identity{}, j.refuse(fault.OAuthInvalidAudience, "the assertion's resource must be %s", id.Audience)
 	}
-	if t.claims.has("cnf") {
-		return Identity{}, t.refuse(fault.OAuthInvalidRequest, "the assertion is bound to a key, which is not supported")
+	if j.claims.has("cnf") {
+		return Identity{}, j.refuse(fault.OAuthInvalidRequest, "the assertion is bound to a key, which is not supported")
 	}
 	return id, nil
 }
 
 // email returns the address that the provider vouches for; empty if there is none.
-func (t *jwt) email(p *Provider) string {
-	email := text.LowerASCII(t.claims.text("email"))
+func (j *jwt) email(p *Provider) string {
+	email := text.LowerASCII(j.claims.text("email"))
 	at := strings.IndexByte(email, '@')
 	switch {
-	case string(t.claims["email_verified"]) != "true":
+	case string(j.claims["email_verified"]) != "true":
 		return ""
 	case at <= 0 || at == len(email)-1 || strings.Count(email, "@") > 1:
 		return ""
@@ -124,11 +124,11 @@ func (t *jwt) email(p *Provider) string {
 }
 
 // scopes returns those that an assertion asks for and that agents may have; all if it does not say.
-func (t *jwt) scopes() []credential.Scope {
+func (j *jwt) scopes() []credential.Scope {
 	all := credential.Delegable()
-	if !t.claims.has("scope") {
+	if !j.claims.has("scope") {
 		return all
 	}
-	asked := strings.Fields(t.claims.text("scope"))
+	asked := strings.Fields(j.claims.text("scope"))
 	return slices.DeleteFunc(all, func(s credential.Scope) bool { return !slices.Contains(asked, string(s)) })
 }

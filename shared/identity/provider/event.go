@@ -70,11 +70,11 @@ func (v *Verifier) date(t *jwt, e Event, p *Provider) (Event, error) {
 
 // subject returns the person that an event is about: sub_id in the format iss_sub (RFC 9493), or sub. It is empty if
 // the event names none in this way. ok is false if it names a person of another issuer, or two persons.
-func (t *jwt) subject(p *Provider) (subject string, ok bool) {
-	subject = t.claims.identifier("sub")
-	id, err := object(t.claims["sub_id"])
+func (j *jwt) subject(p *Provider) (subject string, ok bool) {
+	subject = j.claims.identifier("sub")
+	id, err := object(j.claims["sub_id"])
 	if err != nil || id.text("format") != "iss_sub" {
-		return subject, !t.claims.has("sub_id") || err == nil
+		return subject, !j.claims.has("sub_id") || err == nil
 	}
 	named := id.identifier("sub")
 	if named == "" || !p.is(id.text("iss")) || subject != "" && subject != named {

@@ -29,7 +29,8 @@ func FuzzToken(f *testing.F) {
 	})
 }
 
-// FuzzSigned signs headers and payloads of any content with the right key. What is taken has all that its users rely on.
+// FuzzSigned signs headers and payloads of any content with the right key. What is taken has all that its users rely
+// on.
 func FuzzSigned(f *testing.F) {
 	e := newEnv(f)
 	head := members{"alg": "ES256", "kid": e.key.kid, "typ": contract.AssertionType}

@@ -90,16 +90,16 @@ func object(raw []byte) (claims, error) {
 
 // refuse returns the refusal of the token. Its cause, which is logged, names the issuer if that is trusted, and the key
 // id.
-func (t *jwt) refuse(code fault.OAuthCode, format string, args ...any) *fault.OAuthError {
-	return t.logged(fault.NewOAuth(code, format, args...), nil)
+func (j *jwt) refuse(code fault.OAuthCode, format string, args ...any) *fault.OAuthError {
+	return j.logged(fault.NewOAuth(code, format, args...), nil)
 }
 
-func (t *jwt) logged(refusal *fault.OAuthError, cause error) *fault.OAuthError {
-	kid := text.Cut(text.OneLine(t.header.text("kid")), maxLogged)
+func (j *jwt) logged(refusal *fault.OAuthError, cause error) *fault.OAuthError {
+	kid := text.Cut(text.OneLine(j.header.text("kid")), maxLogged)
 	if cause == nil {
-		return refusal.WithCause(fmt.Errorf("issuer %q, key %q", t.issuer, kid))
+		return refusal.WithCause(fmt.Errorf("issuer %q, key %q", j.issuer, kid))
 	}
-	return refusal.WithCause(fmt.Errorf("issuer %q, key %q: %w", t.issuer, kid, cause))
+	return refusal.WithCause(fmt.Errorf("issuer %q, key %q: %w", j.issuer, kid, cause))
 }
 
 // has reports whether a member is present, with any value.

@@ -68,7 +68,7 @@ type Client struct {
 
 // Start begins a session and returns its secret. The secret is always new, so that a session id that was planted in
 // the browser is useless.
-func (k *Service) Start(
+func (s *Service) Start(
 	ctx context.Context,
 	in member.SignedIn,
 	about Client,
@@ -76,11 +76,11 @@ func (k *Service) Start(
 ) (secret string, err error) {
 	var raw [secretBytes]byte
 	rand.Read(raw[:])
-	m, now := in.Member, k.Now().UTC().Truncate(time.Millisecond)
+	m, now := in.Member, s.Now().UTC().Truncate(time.Millisecond)
 	if !m.Live(now) { // signed out everywhere in this very millisecond, and signed in again
 		now = m.SignedOutAt.Add(time.Millisecond)
 	}
-	s := Session{
+	session := Session{
 		Hash:            sha256.Sum256(raw[:]),
 		Member:          m.ID,
 		Workspace:       m.Workspace,
@@ -92,7 +92,7 @@ func (k *Service) Start(
 		Browser:         text.Browser(about.Browser),
 		Network:         text.Browser(about.Network),
 	}
-	if err := k.Store.Add(ctx, s, s.event(event.SessionStarted, now, requestID)); err != nil {
+	if err := s.Store.Add(ctx, session, session.event(event.SessionStarted, now, requestID)); err != nil {
 		return "", err
 	}
 	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
@@ -100,99 +100,99 @@ func (k *Service) Start(
 
 // Authenticate returns the member of a session. Every failure is the same not_authenticated error, but that of a
 // workspace that is being deleted, which wraps workspace.ErrDeleting. A malformed secret costs no read.
-func (k *Service) Authenticate(ctx context.Context, secret, requestID string) (Authenticated, error) {
-	return k.authenticate(ctx, secret, requestID, workspace.Workspace.Open)
+func (s *Service) Authenticate(ctx context.Context, secret, requestID string) (Authenticated, error) {
+	return s.authenticate(ctx, secret, requestID, workspace.Workspace.Open)
 }
 
 // AuthenticateDeleting is Authenticate for the few things that a member can do in a workspace that is being deleted.
-func (k *Service) AuthenticateDeleting(ctx context.Context, secret, requestID string) (Authenticated, error) {
-	return k.authenticate(ctx, secret, requestID, func(w workspace.Workspace) bool { return w.Kept().Open() })
+func (s *Service) AuthenticateDeleting(ctx context.Context, secret, requestID string) (Authenticated, error) {
+	return s.authenticate(ctx, secret, requestID, func(w workspace.Workspace) bool { return w.Kept().Open() })
 }
 
-func (k *Service) authenticate(
+func (s *Service) authenticate(
 	ctx context.Context, secret, requestID string, open func(workspace.Workspace) bool,
 ) (Authenticated, error) {
 	hash, ok := hashOf(secret)
 	if !ok {
 		return Authenticated{}, errUnauthenticated()
 	}
-	s, err := k.Store.Session(ctx, hash)
+	session, err := s.Store.Session(ctx, hash)
 	if err != nil {
 		return Authenticated{}, err
 	}
-	now := k.Now()
-	if s == nil || !s.live(now) {
+	now := s.Now()
+	if session == nil || !session.live(now) {
 		return Authenticated{}, errUnauthenticated()
 	}
-	renewed := k.renew(ctx, s, now)
-	m, w, err := k.Members.Member(ctx, s.Workspace, s.Member)
+	renewed := s.renew(ctx, session, now)
+	m, w, err := s.Members.Member(ctx, session.Workspace, session.Member)
 	err = cmp.Or(err, renewed())
 	switch {
 	case err != nil:
 		return Authenticated{}, err
-	case m == nil || w == nil || !m.Live(s.CreatedAt) || w.Epoch != s.Epoch || !w.Open() && !w.Kept().Open():
+	case m == nil || w == nil || !m.Live(session.CreatedAt) || w.Epoch != session.Epoch || !w.Open() && !w.Kept().Open():
 		return Authenticated{}, errUnauthenticated()
 	case !open(*w):
 		return Authenticated{}, w.RefuseDeleting()
 	}
-	return Authenticated{Session: *s, Member: *m, Actor: credential.Actor{
+	return Authenticated{Session: *session, Member: *m, Actor: credential.Actor{
 		Member:          m.ID,
-		CLIGrant:        credential.CLIGrant{At: s.CreatedAt},
+		CLIGrant:        credential.CLIGrant{At: session.CreatedAt},
 		Scopes:          m.Scopes,
-		Operator:        s.Operator,
-		AuthenticatedAt: s.AuthenticatedAt,
+		Operator:        session.Operator,
+		AuthenticatedAt: session.AuthenticatedAt,
 		Workspace:       *w,
-		Policy:          k.Limits.Tiers[w.Tier()],
+		Policy:          s.Limits.Tiers[w.Tier()],
 		RequestID:       requestID,
 	}}, nil
 }
 
 // renew records the session's last use, concurrently with the request, if the recorded one is old. Losing an update is
 // harmless.
-func (k *Service) renew(ctx context.Context, s *Session, now time.Time) (wait func() error) {
+func (s *Service) renew(ctx context.Context, session *Session, now time.Time) (wait func() error) {
 	since := now.Add(-limits.SessionSeenEvery)
-	if s.SeenAt.After(since) {
+	if session.SeenAt.After(since) {
 		return func() error { return nil }
 	}
 	ctx, cancel := context.WithTimeout(ctx, renewBudget)
 	return async.Start(func() error {
 		defer cancel()
-		k.Store.Touch(ctx, s.Hash, now, since)
+		s.Store.Touch(ctx, session.Hash, now, since)
 		return nil
 	})
 }
 
 // End ends one session. It does not fail for a secret without a session.
-func (k *Service) End(ctx context.Context, secret, requestID string) error {
+func (s *Service) End(ctx context.Context, secret, requestID string) error {
 	hash, ok := hashOf(secret)
 	if !ok {
 		return nil
 	}
-	s, err := k.Store.Session(ctx, hash)
-	if err != nil || s == nil {
+	session, err := s.Store.Session(ctx, hash)
+	if err != nil || session == nil {
 		return err
 	}
-	return k.Store.End(ctx, hash, s.event(event.SessionEnded, k.Now(), requestID))
+	return s.Store.End(ctx, hash, session.event(event.SessionEnded, s.Now(), requestID))
 }
 
 // List returns the sessions of the caller that can be used, newest first, at most limits.ListedSessions.
-func (k *Service) List(ctx context.Context, a Authenticated) ([]Session, error) {
-	all, err := k.Store.List(ctx, a.Session.Workspace, a.Member.ID, limits.ListedSessions)
-	now := k.Now()
-	return slices.DeleteFunc(all, func(s Session) bool {
-		return !s.live(now) || !a.Member.Live(s.CreatedAt) || s.Epoch != a.Session.Epoch
+func (s *Service) List(ctx context.Context, a Authenticated) ([]Session, error) {
+	all, err := s.Store.List(ctx, a.Session.Workspace, a.Member.ID, limits.ListedSessions)
+	now := s.Now()
+	return slices.DeleteFunc(all, func(session Session) bool {
+		return !session.live(now) || !a.Member.Live(session.CreatedAt) || session.Epoch != a.Session.Epoch
 	}), err
 }
 
 // EndNamed ends one of the caller's sessions, by its Hash.Name. It does not fail for one that has ended.
-func (k *Service) EndNamed(ctx context.Context, a Authenticated, name string) error {
-	all, err := k.List(ctx, a)
+func (s *Service) EndNamed(ctx context.Context, a Authenticated, name string) error {
+	all, err := s.List(ctx, a)
 	if err != nil {
 		return err
 	}
-	for _, s := range all {
-		if s.Hash.Name() == name {
-			return k.Store.End(ctx, s.Hash, s.event(event.SessionEnded, k.Now(), a.Actor.RequestID))
+	for _, session := range all {
+		if session.Hash.Name() == name {
+			return s.Store.End(ctx, session.Hash, session.event(event.SessionEnded, s.Now(), a.Actor.RequestID))
 		}
 	}
 	return nil
@@ -200,12 +200,12 @@ func (k *Service) EndNamed(ctx context.Context, a Authenticated, name string) er
 
 // EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older are invalid once
 // it has committed. A key that is created meanwhile counts as old as the session or the grant that creates it.
-func (k *Service) EndAll(ctx context.Context, by credential.Actor) error {
+func (s *Service) EndAll(ctx context.Context, by credential.Actor) error {
 	if by.Member == "" {
 		return fault.New(fault.Forbidden, "only a member can sign out")
 	}
-	now := k.Now()
-	return k.Members.SignOut(ctx, by.Workspace.ID, by.Member, now,
+	now := s.Now()
+	return s.Members.SignOut(ctx, by.Workspace.ID, by.Member, now,
 		by.Record(now, event.SessionsEnded, event.OnBrowser, string(by.Member), ""))
 }
 

@@ -50,26 +50,26 @@ func newEnv(t testing.TB) *env {
 	return s
 }
 
-func (s *env) join(t testing.TB, subject string) member.SignedIn {
+func (e *env) join(t testing.TB, subject string) member.SignedIn {
 	t.Helper()
-	r := member.Service{Store: s.Members.(member.Store), Now: s.Now}
+	r := member.Service{Store: e.Members.(member.Store), Now: e.Now}
 	in, err := r.SignIn(ctx, member.Identity{Issuer: "https://id.example", Subject: subject, Email: "ada@example.org"},
 		"req")
 	expect.OK(t, err)
 	return in
 }
 
-func (s *env) start(t testing.TB) string {
+func (e *env) start(t testing.TB) string {
 	t.Helper()
-	secret, err := s.Start(ctx, s.who, session.Client{Browser: "B", Network: "N"}, "req")
+	secret, err := e.Start(ctx, e.who, session.Client{Browser: "B", Network: "N"}, "req")
 	expect.OK(t, err)
 	return secret
 }
 
 // opens reports whether a secret authenticates.
-func (s *env) opens(t testing.TB, secret string) bool {
+func (e *env) opens(t testing.TB, secret string) bool {
 	t.Helper()
-	_, err := s.Authenticate(ctx, secret, "req")
+	_, err := e.Authenticate(ctx, secret, "req")
 	if err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
 		t.Fatal(err)
 	}
@@ -333,13 +333,13 @@ func TestAPanicWhileAUseIsRecordedIsTheErrorOfTheRequest(t *testing.T) {
 	}
 }
 
-func (s *env) change() deletion.Change {
+func (e *env) change() deletion.Change {
 	return deletion.Change{
-		Workspace: s.who.Workspace.ID,
-		Member:    s.who.Member.ID,
-		DeletesAt: s.at.Add(limits.DeletionGrace),
-		At:        s.at,
-		Event:     event.Event{ID: id.NewEvent(), Workspace: s.who.Workspace.ID, At: s.at, Action: event.DeletionRequested},
+		Workspace: e.who.Workspace.ID,
+		Member:    e.who.Member.ID,
+		DeletesAt: e.at.Add(limits.DeletionGrace),
+		At:        e.at,
+		Event:     event.Event{ID: id.NewEvent(), Workspace: e.who.Workspace.ID, At: e.at, Action: event.DeletionRequested},
 	}
 }
 

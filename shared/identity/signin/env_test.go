@@ -78,14 +78,14 @@ func newEnv(t testing.TB) *env {
 }
 
 // startProvider starts the identity provider and connects the service to it.
-func (s *env) startProvider(t testing.TB) {
+func (e *env) startProvider(t testing.TB) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.idp.ServeHTTP(w, r)
+		e.idp.ServeHTTP(w, r)
 	}))
-	s.Issuer = "http://" + server.Listener.Addr().String()
+	e.Issuer = "http://" + server.Listener.Addr().String()
 	var err error
-	s.idp, err = provider.Open(provider.Options{Issuer: s.Issuer, Now: s.clock.Now, Client: provider.Client{
+	e.idp, err = provider.Open(provider.Options{Issuer: e.Issuer, Now: e.clock.Now, Client: provider.Client{
 		ID:        "vitrine",
 		Secret:    clientSecret,
 		Callbacks: []string{callback},
@@ -94,23 +94,23 @@ func (s *env) startProvider(t testing.TB) {
 	expect.OK(t, err)
 	server.Start()
 	t.Cleanup(server.Close)
-	s.Provider, err = oidc.New(oidc.Config{
-		Issuer:       s.Issuer,
+	e.Provider, err = oidc.New(oidc.Config{
+		Issuer:       e.Issuer,
 		ClientID:     "vitrine",
 		ClientSecret: clientSecret,
 		Logout:       oidc.RPInitiatedLogout,
 		Callback:     callback,
 		SignedOut:    signedOut,
 		Loopback:     true,
-		Now:          s.clock.Now,
+		Now:          e.clock.Now,
 	})
 	expect.OK(t, err)
 }
 
 // begin begins a sign-in, and returns where the browser is sent too.
-func (s *env) begin(t testing.TB, to string) (signin.Begun, *url.URL) {
+func (e *env) begin(t testing.TB, to string) (signin.Begun, *url.URL) {
 	t.Helper()
-	begun, err := s.Begin(ctx, signin.Destination{Path: to}, from)
+	begun, err := e.Begin(ctx, signin.Destination{Path: to}, from)
 	expect.OK(t, err)
 	u, err := url.Parse(begun.URL)
 	expect.OK(t, err)
@@ -119,9 +119,9 @@ func (s *env) begin(t testing.TB, to string) (signin.Begun, *url.URL) {
 
 // authorize begins a sign-in and signs a person in at the provider, as a browser would; extra are parameters for the
 // provider.
-func (s *env) authorize(t testing.TB, email string, extra ...string) signin.Callback {
+func (e *env) authorize(t testing.TB, email string, extra ...string) signin.Callback {
 	t.Helper()
-	begun, u := s.begin(t, "/artifacts?a=b")
+	begun, u := e.begin(t, "/artifacts?a=b")
 	q := u.Query()
 	q.Set("login_hint", email)
 	for n := 0; n < len(extra); n += 2 {
@@ -147,9 +147,9 @@ func (s *env) authorize(t testing.TB, email string, extra ...string) signin.Call
 }
 
 // signIn signs a person in.
-func (s *env) signIn(t testing.TB, email string, extra ...string) signin.Finished {
+func (e *env) signIn(t testing.TB, email string, extra ...string) signin.Finished {
 	t.Helper()
-	done, err := s.Finish(ctx, s.authorize(t, email, extra...), about, "req")
+	done, err := e.Finish(ctx, e.authorize(t, email, extra...), about, "req")
 	expect.OK(t, err)
 	return done
 }

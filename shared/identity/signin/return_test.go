@@ -80,11 +80,11 @@ func FuzzReturnPath(f *testing.F) {
 }
 
 // withAgents adds a member whom a provider of agents made.
-func (s *env) withAgents(t *testing.T, email string) member.NewMember {
+func (e *env) withAgents(t *testing.T, email string) member.NewMember {
 	t.Helper()
-	s.Takeovers = &signin.Takeovers{Store: s.Stores.Takeovers, Sessions: s.Sessions, Now: s.clock.Now}
-	made := member.New(member.Agents(id.DelegationOf("i", email, "a"), email), s.clock.Now(), "")
-	if err := s.Stores.Members.Add(ctx, made); err != nil {
+	e.Takeovers = &signin.Takeovers{Store: e.Stores.Takeovers, Sessions: e.Sessions, Now: e.clock.Now}
+	made := member.New(member.Agents(id.DelegationOf("i", email, "a"), email), e.clock.Now(), "")
+	if err := e.Stores.Members.Add(ctx, made); err != nil {
 		t.Fatal(err)
 	}
 	return made

@@ -57,23 +57,23 @@ type Destination struct {
 
 // Begin starts a sign-in. It fails with database_unavailable if the provider or the store does
 // not answer in time, and with rate_limited_actor for an address that begins too many.
-func (d *Service) Begin(ctx context.Context, to Destination, from netip.Addr) (Begun, error) {
+func (s *Service) Begin(ctx context.Context, to Destination, from netip.Addr) (Begun, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
 	defer cancel()
-	if d.Provider == nil {
+	if s.Provider == nil {
 		return Begun{}, errDisabled()
 	}
-	if err := d.Limiter.Take(ctx, d.Limits.SignIn, address.Subject(from, d.Peppers)); err != nil {
+	if err := s.Limiter.Take(ctx, s.Limits.SignIn, address.Subject(from, s.Peppers)); err != nil {
 		return Begun{}, err
 	}
-	a, cookie := begin(ReturnPath(to.Path), d.Now())
+	a, cookie := begin(ReturnPath(to.Path), s.Now())
 	t := transaction(a.State, cookie)
 	t.Fresh = to.Fresh
-	url, err := d.Provider.Begin(ctx, t)
+	url, err := s.Provider.Begin(ctx, t)
 	if err != nil {
 		return Begun{}, err
 	}
-	return Begun{URL: url, Cookie: cookie}, d.Store.Add(ctx, a)
+	return Begun{URL: url, Cookie: cookie}, s.Store.Add(ctx, a)
 }
 
 // Callback holds what the browser brings back from the provider.
@@ -98,21 +98,22 @@ type Finished struct {
 
 // Finish completes a sign-in, once, in the browser where it began. It fails with forbidden and ErrUnverified for an
 // unverified address, with database_unavailable if the provider or the store does not answer in time, with forbidden
-// for a closed workspace and ErrRemoved for one whose deletion has begun, and with invalid_request otherwise, with ErrDeclined if the provider returned an error.
-func (d *Service) Finish(ctx context.Context, c Callback, about session.Client, requestID string) (Finished, error) {
+// for a closed workspace and ErrRemoved for one whose deletion has begun, and with invalid_request otherwise, with
+// ErrDeclined if the provider returned an error.
+func (s *Service) Finish(ctx context.Context, c Callback, about session.Client, requestID string) (Finished, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
 	defer cancel()
-	a, err := d.take(ctx, c)
+	a, err := s.take(ctx, c)
 	if err != nil {
 		return Finished{}, err
 	}
-	who, err := d.Provider.Finish(ctx, c.Code, transaction(a.State, c.Cookie))
+	who, err := s.Provider.Finish(ctx, c.Code, transaction(a.State, c.Cookie))
 	if err != nil {
 		return Finished{}, err
 	}
-	entered, err := d.Registrar.SignIn(ctx, who, requestID)
+	entered, err := s.Registrar.SignIn(ctx, who, requestID)
 	if asked, ok := errors.AsType[*member.Unconfirmed](err); ok {
-		secret, err := d.Takeovers.ask(ctx, asked, a.ReturnTo)
+		secret, err := s.Takeovers.ask(ctx, asked, a.ReturnTo)
 		return Finished{Question: secret}, err
 	}
 	if err != nil {
@@ -121,10 +122,10 @@ func (d *Service) Finish(ctx context.Context, c Callback, about session.Client, 
 	if w := entered.Workspace; !w.Kept().Open() {
 		return Finished{}, refuseClosed(w)
 	}
-	if err := d.Sessions.End(ctx, c.Session, requestID); err != nil {
+	if err := s.Sessions.End(ctx, c.Session, requestID); err != nil {
 		return Finished{}, err
 	}
-	secret, err := d.Sessions.Start(ctx, entered, about, requestID)
+	secret, err := s.Sessions.Start(ctx, entered, about, requestID)
 	return Finished{
 		Session:  secret,
 		ReturnTo: ReturnPath(a.ReturnTo),
@@ -133,8 +134,8 @@ func (d *Service) Finish(ctx context.Context, c Callback, about session.Client, 
 	}, err
 }
 
-// refuseClosed returns the refusal of a person whose workspace is closed. A workspace that is being deleted is not, until
-// the deletion begins, because its member may cancel it.
+// refuseClosed returns the refusal of a person whose workspace is closed. A workspace that is being deleted is not,
+// until the deletion begins, because its member may cancel it.
 func refuseClosed(w workspace.Workspace) error {
 	if w.Lock == "" && !w.RemovedAt.IsZero() {
 		return fault.Wrap(fault.Forbidden, workspace.ErrRemoved, "this workspace is being deleted; sign up again in an hour")
@@ -143,20 +144,20 @@ func refuseClosed(w workspace.Workspace) error {
 }
 
 // take removes and returns the pending sign-in of a callback, even if the callback is then refused.
-func (d *Service) take(ctx context.Context, c Callback) (*Attempt, error) {
-	if d.Provider == nil {
+func (s *Service) take(ctx context.Context, c Callback) (*Attempt, error) {
+	if s.Provider == nil {
 		return nil, errDisabled()
 	}
 	if !secret(c.State) || !secret(c.Cookie) {
 		return nil, Refused(errors.New("state or cookie is missing or malformed"))
 	}
-	a, err := d.Store.Take(ctx, c.State, sha256.Sum256([]byte(c.Cookie)), d.Now())
+	a, err := s.Store.Take(ctx, c.State, sha256.Sum256([]byte(c.Cookie)), s.Now())
 	switch {
 	case err != nil:
 		return nil, err
 	case a == nil:
 		return nil, Refused(errors.New("no such sign-in in this browser, or it was used or expired"))
-	case c.Issuer != "" && c.Issuer != d.Issuer:
+	case c.Issuer != "" && c.Issuer != s.Issuer:
 		return nil, Refused(errors.New("another issuer answers"))
 	case c.Error != "":
 		return nil, Refused(ErrDeclined)
@@ -167,11 +168,11 @@ func (d *Service) take(ctx context.Context, c Callback) (*Attempt, error) {
 }
 
 // SignOutURL returns where a person signs out of the provider too. It is empty if the provider has no such URL.
-func (d *Service) SignOutURL() string {
-	if d.Provider == nil {
+func (s *Service) SignOutURL() string {
+	if s.Provider == nil {
 		return ""
 	}
-	return d.Provider.SignOut()
+	return s.Provider.SignOut()
 }
 
 func errDisabled() error {

@@ -251,9 +251,9 @@ func TestTheStoreHoldsNothingThatCompletesASignIn(t *testing.T) {
 }
 
 // count counts the items of a table that contain a text.
-func (s *env) count(t testing.TB, table, text string) (n int) {
+func (e *env) count(t testing.TB, table, text string) (n int) {
 	t.Helper()
-	for _, i := range s.Items(t, table) {
+	for _, i := range e.Items(t, table) {
 		if strings.Contains(printed(i), text) {
 			n++
 		}

@@ -137,7 +137,8 @@ func (t *Takeovers) delegations(ctx context.Context, w workspace.Workspace) ([]d
 	return all, err
 }
 
-// FinishTakeover answers the question to a browser and signs the person in. It fails with invalid_request if there is none.
+// FinishTakeover answers the question to a browser and signs the person in. It fails with invalid_request if there is
+// none.
 func (t *Takeovers) FinishTakeover(
 	ctx context.Context, secret string, keep []id.Delegation, previous string, about session.Client, requestID string,
 ) (Finished, error) {

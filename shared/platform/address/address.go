@@ -14,14 +14,14 @@ import (
 	"vitrine/shared/platform/token"
 )
 
-// Origins are the origins of the hosts of a deployment, without trailing slash. MCP is empty or equal to API where an old
-// template says so, as during an update from a release without an MCP host; documents then name none.
+// Origins are the origins of the hosts of a deployment, without trailing slash. MCP is empty or equal to API where an
+// old template says so, as during an update from a release without an MCP host; documents then name none.
 type Origins struct {
 	API, Upload, Content, App, MCP string
 }
 
-// Delegated returns the origin for which third-party OAuth clients get their tokens: the MCP host's, or the api's where no
-// MCP host is named. On the api such a token opens only the route that describes its own actor.
+// Delegated returns the origin for which third-party OAuth clients get their tokens: the MCP host's, or the api's where
+// no MCP host is named. On the api such a token opens only the route that describes its own actor.
 func (o Origins) Delegated() string { return cmp.Or(o.MCP, o.API) }
 
 // URLBuilder builds URLs.

@@ -60,8 +60,8 @@ func TestABodyKeepsURLsReadable(t *testing.T) {
 	}
 }
 
-// closed are the keys of the shapes to which none may be added, because clients refuse unknown ones, and of what holders
-// of a link see, who learn nothing of what the owner is told.
+// closed are the keys of the shapes to which none may be added, because clients refuse unknown ones, and of what
+// holders of a link see, who learn nothing of what the owner is told.
 var closed = map[string]struct {
 	shape any
 	keys  string

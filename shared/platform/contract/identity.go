@@ -90,8 +90,8 @@ type RegisterAgent struct {
 	Assertion     string `json:"assertion,omitempty"`
 }
 
-// RegisteredAgent answers a registration. Assertion and claim token are shown this once. What concerns the claim is left
-// out of a registration by a provider.
+// RegisteredAgent answers a registration. Assertion and claim token are shown this once. What concerns the claim is
+// left out of a registration by a provider.
 type RegisteredAgent struct {
 	RegistrationID    id.Registration `json:"registration_id"`
 	RegistrationType  string          `json:"registration_type" enum:"anonymous,identity_assertion"`

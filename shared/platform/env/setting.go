@@ -23,8 +23,8 @@ const (
 	SealRing    = "VITRINE_RING_SEAL"
 	// AssertionRing signs the assertions of agent registrations. Optional: without it agents cannot register.
 	AssertionRing = "VITRINE_RING_ASSERTION"
-	// AgentRegistration is "on" on hosts that say that agents can register without holding the ring for it, and "providers"
-	// on those that say so of providers too without holding their list. Optional.
+	// AgentRegistration is "on" on hosts that say that agents can register without holding the ring for it, and
+	// "providers" on those that say so of providers too without holding their list. Optional.
 	AgentRegistration = "VITRINE_AGENT_REGISTRATION"
 	// RingsVersion changes when a ring changes, so that a deployment restarts every function. No
 	// code reads it. Optional.
@@ -54,9 +54,9 @@ const (
 	// Manager, or "file:" and a path. Optional: without it, and with a list that is wrong, none is trusted.
 	Providers = "VITRINE_PROVIDERS"
 
-	// StripeKey and StripeWebhookSecret locate the API key of the account at Stripe and the secret that signs its webhooks:
-	// the ARN of a secret in Secrets Manager, or "file:" and a path. StripePriceMonth and StripePriceYear are the ids of
-	// the prices of the larger plan. All are optional: unless the four are set, billing is off.
+	// StripeKey and StripeWebhookSecret locate the API key of the account at Stripe and the secret that signs its
+	// webhooks: the ARN of a secret in Secrets Manager, or "file:" and a path. StripePriceMonth and StripePriceYear are
+	// the ids of the prices of the larger plan. All are optional: unless the four are set, billing is off.
 	StripeKey           = "VITRINE_STRIPE_KEY"
 	StripeWebhookSecret = "VITRINE_STRIPE_WEBHOOK_SECRET"
 	StripePriceMonth    = "VITRINE_STRIPE_PRICE_MONTH"

@@ -67,38 +67,38 @@ func NewOAuth(code OAuthCode, format string, args ...any) *OAuthError {
 	return &OAuthError{Code: code, Description: fmt.Sprintf(format, args...)}
 }
 
-// After returns a copy of r with a Retry-After.
-func (r *OAuthError) After(wait time.Duration) *OAuthError {
-	s := *r
+// After returns a copy of e with a Retry-After.
+func (e *OAuthError) After(wait time.Duration) *OAuthError {
+	s := *e
 	s.RetryAfter = wait
 	return &s
 }
 
-// AsRateLimited returns a copy of r that answers 429 with a Retry-After.
-func (r *OAuthError) AsRateLimited(wait time.Duration) *OAuthError {
-	s := r.After(wait)
+// AsRateLimited returns a copy of e that answers 429 with a Retry-After.
+func (e *OAuthError) AsRateLimited(wait time.Duration) *OAuthError {
+	s := e.After(wait)
 	s.Limited = true
 	return s
 }
 
-// WithCause returns a copy of r with a cause that is logged but not shown.
-func (r *OAuthError) WithCause(cause error) *OAuthError {
-	s := *r
+// WithCause returns a copy of e with a cause that is logged but not shown.
+func (e *OAuthError) WithCause(cause error) *OAuthError {
+	s := *e
 	s.cause = cause
 	return &s
 }
 
 // Error joins code, description and cause; it is for logs.
-func (r *OAuthError) Error() string {
-	s := string(r.Code) + ": " + r.Description
-	if r.cause != nil {
-		s += ": " + r.cause.Error()
+func (e *OAuthError) Error() string {
+	s := string(e.Code) + ": " + e.Description
+	if e.cause != nil {
+		s += ": " + e.cause.Error()
 	}
 	return s
 }
 
 // Unwrap returns the hidden cause.
-func (r *OAuthError) Unwrap() error { return r.cause }
+func (e *OAuthError) Unwrap() error { return e.cause }
 
 // OAuthErrorOf finds the refusal in err. It converts a Fault: unavailable and unclassified errors
 // become server_error, limits slow_down with status 429, and all others invalid_request.

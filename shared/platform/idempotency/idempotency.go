@@ -134,7 +134,7 @@ type AlreadyDone struct {
 }
 
 // Error describes the refusal.
-func (t *AlreadyDone) Error() string { return "the idempotency key is taken" }
+func (d *AlreadyDone) Error() string { return "the idempotency key is taken" }
 
 // lost resolves a failed commit. It returns the record to replay if another attempt finished the
 // command, inFlight while another attempt holds it, and err otherwise.

@@ -25,7 +25,8 @@ const (
 	CachedObject  = 256 << 10 // largest file whose bytes a host keeps in memory
 )
 
-// What the dashboard reads of a workspace. The cost of a search and of a count grows up to these numbers and no further.
+// What the dashboard reads of a workspace. The cost of a search and of a count grows up to these numbers and no
+// further.
 const (
 	SearchedArtifacts = 1000
 	CountedArtifacts  = 10_000

@@ -63,9 +63,9 @@ const (
 	RenderBase            = 2 * MiB   // of every page
 )
 
-// Bytes of memory that a view reserves for each byte that it reads. Each is above the highest ratio of live heap to bytes
-// that was measured, with the collector at 10 % and a sample each millisecond, for prose, lists of a letter, tables of
-// letters, code, coloured logs, cells of 1 KB, numbers in JSON and YAML, and notebooks of texts and images.
+// Bytes of memory that a view reserves for each byte that it reads. Each is above the highest ratio of live heap to
+// bytes that was measured, with the collector at 10 % and a sample each millisecond, for prose, lists of a letter,
+// tables of letters, code, coloured logs, cells of 1 KB, numbers in JSON and YAML, and notebooks of texts and images.
 const (
 	MarkdownWeight = 640 // nested lists of a letter; prose takes 60
 	CodeWeight     = 40

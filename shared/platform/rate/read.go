@@ -30,10 +30,10 @@ func reads(limit int) limits.Rate {
 // giveBackTime bounds how long the record of a refusal, or the end of a stream, may delay its reader.
 const giveBackTime = time.Second
 
-// Artifact takes a permit for a read of an artifact by signed URL; all hosts share its limit. holder identifies the link
-// or token and everything that readaccess judges it by. A holder that was refused too often waits by itself and does not
-// consume the shared limit. The limit depends on the tier of the artifact, which is read at the same time: until Confirm
-// has it, the limit is the one that was seen last, or the smallest.
+// Artifact takes a permit for a read of an artifact by signed URL; all hosts share its limit. holder identifies the
+// link or token and everything that readaccess judges it by. A holder that was refused too often waits by itself and
+// does not consume the shared limit. The limit depends on the tier of the artifact, which is read at the same time:
+// until Confirm has it, the limit is the one that was seen last, or the smallest.
 func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact, holder string) Read {
 	if l.Limits.Off {
 		return Read{}

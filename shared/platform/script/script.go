@@ -89,8 +89,8 @@ func Find(folder, file string) (name string, ok bool) {
 
 func (p Program) in(file string) string { return path.Join("node_modules", p.Name, file) }
 
-// Files returns the names of all files of the programs in a tree that holds node_modules. The error says which program is
-// not there, or is another version.
+// Files returns the names of all files of the programs in a tree that holds node_modules. The error says which program
+// is not there, or is another version.
 func Files(tree fs.FS) (names []string, err error) {
 	for _, p := range programs {
 		if err := p.check(tree); err != nil {

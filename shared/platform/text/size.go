@@ -7,8 +7,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Size formats a number of bytes in decimal units, as browsers and file managers do. The pages of the app, which know no
-// shared package, have a copy.
+// Size formats a number of bytes in decimal units, as browsers and file managers do. The pages of the app, which know
+// no shared package, have a copy.
 func Size(n int64) string {
 	switch {
 	case n == 1:

@@ -35,10 +35,10 @@ type Inbox struct {
 }
 
 // List returns one page of the reports of an artifact, or of all if it is empty, newest first.
-func (s *Inbox) List(
+func (i *Inbox) List(
 	ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
 ) (_ []Report, next string, _ error) {
-	now := s.Now()
+	now := i.Now()
 	if err := by.Operates(now); err != nil {
 		return nil, "", err
 	}
@@ -46,21 +46,21 @@ func (s *Inbox) List(
 		return nil, "", fault.NewCode(fault.NotFound)
 	}
 	list := cursor.List{Workspace: by.Workspace.ID, Name: "reports/" + string(of), Now: now}
-	return cursor.Read(s.Cursors, list, p, func(after string, limit int) ([]Report, string, error) {
-		return s.Store.Reports(ctx, of, after, limit)
+	return cursor.Read(i.Cursors, list, p, func(after string, limit int) ([]Report, string, error) {
+		return i.Store.Reports(ctx, of, after, limit)
 	})
 }
 
 // Handle marks a report as handled. It changes no state if that was done before; not_found if there is no such report.
-func (s *Inbox) Handle(ctx context.Context, by credential.Actor, a id.Artifact, place string) error {
-	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
+func (i *Inbox) Handle(ctx context.Context, by credential.Actor, a id.Artifact, place string) error {
+	now := i.Now().UTC().Truncate(time.Millisecond) // as it is stored
 	if err := by.Operates(now); err != nil {
 		return err
 	}
 	if _, err := a.Bits(); err != nil || place == "" {
 		return fault.NewCode(fault.NotFound)
 	}
-	r, err := s.Store.Report(ctx, a, place)
+	r, err := i.Store.Report(ctx, a, place)
 	switch {
 	case err != nil:
 		return err
@@ -70,7 +70,7 @@ func (s *Inbox) Handle(ctx context.Context, by credential.Actor, a id.Artifact, 
 		return nil
 	}
 	r.HandledAt, r.HandledBy = now, by.Member
-	err = s.Store.Handle(ctx, *r, event.Event{
+	err = i.Store.Handle(ctx, *r, event.Event{
 		ID:        id.NewEvent(),
 		Workspace: r.Workspace,
 		At:        now,

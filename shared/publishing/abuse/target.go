@@ -24,7 +24,7 @@ type Reader struct {
 }
 
 // Read reads an id, or an address of this deployment with its origin or without. ok is false for everything else.
-func (s Reader) Read(text string) (t Target, ok bool) {
+func (r Reader) Read(text string) (t Target, ok bool) {
 	text = strings.TrimSpace(text)
 	if len(text) > limits.ReportedBytes {
 		return t, false
@@ -39,15 +39,15 @@ func (s Reader) Read(text string) (t Target, ok bool) {
 	switch {
 	case len(parts) == 1:
 		return idOf(text)
-	case parts[0] != "" && !s.hosts(parts[0]):
+	case parts[0] != "" && !r.hosts(parts[0]):
 		return t, false
 	}
-	return s.parsePath(parts[1:])
+	return r.parsePath(parts[1:])
 }
 
 // hosts reports whether a deployment has a host of this name.
-func (s Reader) hosts(name string) bool {
-	o := s.Origins
+func (r Reader) hosts(name string) bool {
+	o := r.Origins
 	return slices.ContainsFunc([]string{o.App, o.Content, o.API}, func(origin string) bool {
 		_, host, _ := strings.Cut(origin, "://")
 		return strings.EqualFold(host, name)
@@ -55,9 +55,9 @@ func (s Reader) hosts(name string) bool {
 }
 
 // parsePath reads the path of an address: of a link, of an artifact, or with a signed token.
-func (s Reader) parsePath(parts []string) (Target, bool) {
+func (r Reader) parsePath(parts []string) (Target, bool) {
 	if len(parts) == 4 && slices.Equal(parts[:3], []string{"v1", "public", "agent-view"}) {
-		return s.tokenOf(parts[3])
+		return r.tokenOf(parts[3])
 	}
 	if len(parts) < 2 {
 		return Target{}, false
@@ -69,9 +69,9 @@ func (s Reader) parsePath(parts []string) (Target, bool) {
 		if t, ok := idOf(parts[1]); ok {
 			return t, true
 		}
-		return s.tokenOf(parts[1])
+		return r.tokenOf(parts[1])
 	case "b", "r":
-		return s.tokenOf(parts[1])
+		return r.tokenOf(parts[1])
 	}
 	return Target{}, false
 }
@@ -88,8 +88,8 @@ func idOf(text string) (t Target, ok bool) {
 }
 
 // tokenOf reads what a signed token is for. One that has expired still names it.
-func (s Reader) tokenOf(text string) (Target, bool) {
-	for _, codec := range s.Tokens {
+func (r Reader) tokenOf(text string) (Target, bool) {
+	for _, codec := range r.Tokens {
 		if claims, err := codec.Parse(text, time.Time{}); err == nil {
 			return Target{Link: claims.Link, Artifact: claims.Artifact}, true
 		}

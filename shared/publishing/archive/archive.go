@@ -30,8 +30,8 @@ func Order(files tree.Tree) tree.Tree {
 }
 
 // Entries returns the files in the order of the archive, each under a name that Windows and macOS accept and tell from
-// all others. Of names that a system takes for one, entry keeps its own, or the first does. List and text are the name and
-// the text of the list of those that got another name; empty if none did.
+// all others. Of names that a system takes for one, entry keeps its own, or the first does. List and text are the name
+// and the text of the list of those that got another name; empty if none did.
 func Entries(files tree.Tree, entry string) (entries []Entry, list, text string) {
 	sorted := Order(files)
 	paths := make([]string, len(sorted))
@@ -60,9 +60,9 @@ func Entries(files tree.Tree, entry string) (entries []Entry, list, text string)
 	return entries, taken.add(listName), "Files whose names not every system accepts have others here.\n\n" + renamed.String()
 }
 
-// Write writes the archive of some files with an entrypoint, as of an instant, to w. It calls read for each file in the order of the
-// archive, and uses what it returned until it calls it again. Entries are stored without compression, with their sizes ahead of
-// their bytes, so that the archive can be unpacked while it arrives.
+// Write writes the archive of some files with an entrypoint, as of an instant, to w. It calls read for each file in the
+// order of the archive, and uses what it returned until it calls it again. Entries are stored without compression, with
+// their sizes ahead of their bytes, so that the archive can be unpacked while it arrives.
 func Write(
 	w io.Writer, files tree.Tree, entry string, at time.Time, read func(tree.File) ([]byte, error),
 ) error {

@@ -21,7 +21,8 @@ const maxExtension = 20
 // reserved matches names that Windows reads as a device, with or without an extension.
 var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\.|$)`)
 
-// safePart returns a part of a path as a name that Windows and macOS accept. It is shown in the order in which it is written.
+// safePart returns a part of a path as a name that Windows and macOS accept. It is shown in the order in which it is
+// written.
 func safePart(part string) string {
 	part = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || strings.ContainsRune(`<>:"|?*\`, r) || unicode.Is(unicode.Bidi_Control, r) {

@@ -36,7 +36,8 @@ type deleted struct {
 	At time.Time `json:"at"`
 }
 
-// Delete ends an artifact for good and returns when. Repeating it with the same credential returns the first time again.
+// Delete ends an artifact for good and returns when. Repeating it with the same credential returns the first time
+// again.
 func (s *Service) Delete(ctx context.Context, by credential.Actor, t Target) (time.Time, error) {
 	now := s.Now()
 	first, err := idempotency.Do(t.Command, t.Record, now, func() (deleted, error) {

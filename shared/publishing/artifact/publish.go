@@ -84,8 +84,8 @@ func resultOf(a *Artifact, r *Revision) publicationResult {
 	return publicationResult{a.ID, r.ID, r.Title, r.Entrypoint, a.ExpiresAt, a.ShareLink, !a.PinnedAt.IsZero()}
 }
 
-// PublishedRevision is a revision that was published, with what opens it. Its URLs are signed for every answer and never
-// stored.
+// PublishedRevision is a revision that was published, with what opens it. Its URLs are signed for every answer and
+// never stored.
 type PublishedRevision struct {
 	Artifact   id.Artifact
 	Revision   id.Revision

@@ -15,8 +15,9 @@ import (
 // bundleName is the name under which browsers save a bundle.
 const bundleName = "bundle.zip"
 
-// FindBundle checks a token and finds the archive of its revision. Refusals in order: not_found for the token, the state
-// behind it or a bundle that is not ready, then rate_limited_artifact; database_unavailable if the state cannot be read.
+// FindBundle checks a token and finds the archive of its revision. Refusals in order: not_found for the token, the
+// state behind it or a bundle that is not ready, then rate_limited_artifact; database_unavailable if the state cannot
+// be read.
 func (r *Reader) FindBundle(ctx context.Context, text string) (File, error) {
 	claims, err := r.Bundles.Parse(text, r.Now())
 	if err != nil {

@@ -193,10 +193,10 @@ type limitedBody struct {
 }
 
 // Close implements io.Closer. It may be called again.
-func (s *limitedBody) Close() error {
-	defer s.cancel()
-	defer s.release()
-	return s.ReadCloser.Close()
+func (b *limitedBody) Close() error {
+	defer b.cancel()
+	defer b.release()
+	return b.ReadCloser.Close()
 }
 
 func (r *Reader) read(ctx context.Context, f File, offset, size int64) (io.ReadCloser, error) {

@@ -219,8 +219,8 @@ func TestARateLimitStopsBeforeBytesAreReadOrAnythingIsWritten(t *testing.T) {
 
 // TestARequestMakesFewerCallsThanItsRoutes counts the AWS calls after the credential was read. Over HTTP the same takes
 // what the routes take without credentials and counters: create 2, or 5 for a revision, PUT 1, finalize 5 or 6, one of
-// which reads the page for its warnings, publish 1, agent view 1, file content 1 or 2. Finalize and publish have the state that they need from reading the credential;
-// one call here reads it for publish.
+// which reads the page for its warnings, publish 1, agent view 1, file content 1 or 2. Finalize and publish have the
+// state that they need from reading the credential; one call here reads it for publish.
 func TestARequestMakesFewerCallsThanItsRoutes(t *testing.T) {
 	s := newEnv(t)
 	a := s.artifact(t, "<p>one")
@@ -306,27 +306,27 @@ func TestADerivedKeyIsUsedUpInTheEnd(t *testing.T) {
 }
 
 // uploads returns a request that publishes an upload of files that the artifact has already, as a host makes it.
-func (s *env) uploads(t *testing.T, r contract.CreateSession) ask {
+func (e *env) uploads(t *testing.T, r contract.CreateSession) ask {
 	t.Helper()
-	o, err := s.Uploads.Open(t.Context(), s.by, idempotency.Command{Key: idempotency.Key{
-		Actor:     s.by.Subject(),
+	o, err := e.Uploads.Open(t.Context(), e.by, idempotency.Command{Key: idempotency.Key{
+		Actor:     e.by.Subject(),
 		Operation: idempotency.CreateSession,
 		Client:    newKey(),
 	}}, nil, r, func() error { return nil })
 	expect.OK(t, err)
 	client := newKey()
 	return func(t testing.TB) (edit.Result, error) {
-		session, entries, err := s.Stores.Uploads.Session(t.Context(), o.ID)
+		session, entries, err := e.Stores.Uploads.Session(t.Context(), o.ID)
 		expect.OK(t, err)
-		record, err := s.Stores.Edits.Record(t.Context(), idempotency.Key{
-			Actor:     s.by.Subject(),
+		record, err := e.Stores.Edits.Record(t.Context(), idempotency.Key{
+			Actor:     e.by.Subject(),
 			Operation: idempotency.FinalizeSession,
 			Target:    string(o.ID),
 			Client:    client,
 		})
 		expect.OK(t, err)
 		permit := func() error { return nil }
-		return s.Finish(t.Context(), s.by, edit.Request{Client: client, Record: record, Permit: permit}, session, entries)
+		return e.Finish(t.Context(), e.by, edit.Request{Client: client, Record: record, Permit: permit}, session, entries)
 	}
 }
 

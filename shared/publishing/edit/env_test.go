@@ -97,55 +97,55 @@ func ofMembers(breach error) bool {
 		func(s string) bool { return strings.Contains(breach.Error(), s) })
 }
 
-func (s *env) service(stores dynamo.Stores, objects *blob.Store, artifacts *artifact.Service) *edit.Service {
+func (e *env) service(stores dynamo.Stores, objects *blob.Store, artifacts *artifact.Service) *edit.Service {
 	return &edit.Service{
 		Uploads: &upload.Service{
 			Store:   stores.Uploads,
 			Index:   stores.ContentIndex,
 			Objects: objects,
-			Limits:  &s.limits,
-			Now:     s.clock.Now,
+			Limits:  &e.limits,
+			Now:     e.clock.Now,
 		},
 		Artifacts: artifacts,
 		Store:     stores.Edits,
 		Objects:   objects,
-		Now:       s.clock.Now,
+		Now:       e.clock.Now,
 	}
 }
 
-func (s *env) publisher(t testing.TB, stores dynamo.Stores) *artifact.Service {
+func (e *env) publisher(t testing.TB, stores dynamo.Stores) *artifact.Service {
 	t.Helper()
 	return &artifact.Service{
 		Store:  stores.Artifacts,
 		URLs:   addresses.New(t),
-		Limits: &s.limits,
-		Now:    s.clock.Now,
+		Limits: &e.limits,
+		Now:    e.clock.Now,
 	}
 }
 
 // join creates a member with a workspace.
-func (s *env) join(t testing.TB) credential.Actor {
+func (e *env) join(t testing.TB) credential.Actor {
 	t.Helper()
-	by := s.Join(t, s.clock.Now())
-	by.Policy = s.limits.Tiers[limits.Free]
+	by := e.Join(t, e.clock.Now())
+	by.Policy = e.limits.Tiers[limits.Free]
 	return by
 }
 
 // request is what a host knows of a request with a key when it has read the credential. The arguments are part of it.
-func (s *env) request(t testing.TB, key, arguments string) edit.Request {
+func (e *env) request(t testing.TB, key, arguments string) edit.Request {
 	t.Helper()
-	record, err := s.Stores.Edits.Record(t.Context(), idempotency.Key{
-		Actor:     s.by.Subject(),
+	record, err := e.Stores.Edits.Record(t.Context(), idempotency.Key{
+		Actor:     e.by.Subject(),
 		Operation: idempotency.CreateSession,
 		Client:    key,
 	})
 	expect.OK(t, err)
 	return edit.Request{
 		Client:      key,
-		Derived:     s.derived,
+		Derived:     e.derived,
 		Fingerprint: idempotency.FingerprintOf("tool", "", []byte(arguments)),
 		Record:      record,
-		Permit:      func() error { s.permits.Add(1); return s.refuses },
+		Permit:      func() error { e.permits.Add(1); return e.refuses },
 	}
 }
 
@@ -157,42 +157,42 @@ func html(body string) edit.Text { return edit.Text{Body: body, Mode: media.HTML
 type ask func(t testing.TB) (edit.Result, error)
 
 // publishes returns a request that publishes a text.
-func (s *env) publishes(text edit.Text) ask {
+func (e *env) publishes(text edit.Text) ask {
 	key := newKey()
 	return func(t testing.TB) (edit.Result, error) {
-		return s.Publish(t.Context(), s.by, s.request(t, key, `"`+text.Body+`"`), "A report", text)
+		return e.Publish(t.Context(), e.by, e.request(t, key, `"`+text.Body+`"`), "A report", text)
 	}
 }
 
 // revises returns a request that revises an artifact.
-func (s *env) revises(a id.Artifact, text edit.Text) ask {
+func (e *env) revises(a id.Artifact, text edit.Text) ask {
 	key := newKey()
 	return func(t testing.TB) (edit.Result, error) {
-		return s.Revise(t.Context(), s.by, s.request(t, key, `"`+text.Body+`"`), s.seen(t, a), a, text)
+		return e.Revise(t.Context(), e.by, e.request(t, key, `"`+text.Body+`"`), e.seen(t, a), a, text)
 	}
 }
 
 // edits returns a request that replaces a part of a file of an artifact.
-func (s *env) edits(a id.Artifact, path, old, fresh string) ask {
+func (e *env) edits(a id.Artifact, path, old, fresh string) ask {
 	key := newKey()
 	return func(t testing.TB) (edit.Result, error) {
-		r := s.request(t, key, `["`+old+`","`+fresh+`"]`)
-		return s.Edit(t.Context(), s.by, r, s.seen(t, a), a, path, []edit.Replacement{{Old: old, New: fresh}})
+		r := e.request(t, key, `["`+old+`","`+fresh+`"]`)
+		return e.Edit(t.Context(), e.by, r, e.seen(t, a), a, path, []edit.Replacement{{Old: old, New: fresh}})
 	}
 }
 
 // seen reads an artifact as a host does with the credential; nil if the member has none.
-func (s *env) seen(t testing.TB, named id.Artifact) *artifact.Artifact {
+func (e *env) seen(t testing.TB, named id.Artifact) *artifact.Artifact {
 	t.Helper()
-	a, err := s.Stores.Artifacts.Artifact(t.Context(), named)
+	a, err := e.Stores.Artifacts.Artifact(t.Context(), named)
 	expect.OK(t, err)
 	return a
 }
 
 // artifact publishes a page and returns its artifact.
-func (s *env) artifact(t testing.TB, body string) id.Artifact {
+func (e *env) artifact(t testing.TB, body string) id.Artifact {
 	t.Helper()
-	return succeed(t, s.publishes(html(body))).Published.Artifact
+	return succeed(t, e.publishes(html(body))).Published.Artifact
 }
 
 func succeed(t testing.TB, a ask) edit.Result {
@@ -210,16 +210,16 @@ func wantCode(t testing.TB, what string, err error, want fault.Code) {
 }
 
 // files returns the current files of an artifact by path.
-func (s *env) files(t testing.TB, named id.Artifact) map[string]string {
+func (e *env) files(t testing.TB, named id.Artifact) map[string]string {
 	t.Helper()
-	a := s.seen(t, named)
-	c, err := s.Stores.Artifacts.Contents(t.Context(), named, a.Current)
+	a := e.seen(t, named)
+	c, err := e.Stores.Artifacts.Contents(t.Context(), named, a.Current)
 	if err != nil || c == nil {
 		t.Fatal(c, err)
 	}
 	out := map[string]string{}
 	for _, f := range c.Tree {
-		body, err := s.objects.Open(t.Context(), a.StorageWorkspace, f.Object, 0, f.Size)
+		body, err := e.objects.Open(t.Context(), a.StorageWorkspace, f.Object, 0, f.Size)
 		if err == nil {
 			out[f.Path], err = f.ReadAll(body)
 		}
@@ -228,33 +228,33 @@ func (s *env) files(t testing.TB, named id.Artifact) map[string]string {
 	return out
 }
 
-func (s *env) wantFiles(t testing.TB, a id.Artifact, want map[string]string) {
+func (e *env) wantFiles(t testing.TB, a id.Artifact, want map[string]string) {
 	t.Helper()
-	if got := s.files(t, a); !reflect.DeepEqual(got, want) {
+	if got := e.files(t, a); !reflect.DeepEqual(got, want) {
 		t.Errorf("the artifact has %q, want %q", got, want)
 	}
 }
 
-func (s *env) wantNumber(t testing.TB, a id.Artifact, want int) {
+func (e *env) wantNumber(t testing.TB, a id.Artifact, want int) {
 	t.Helper()
-	if n := s.seen(t, a).Number; n != want {
+	if n := e.seen(t, a).Number; n != want {
 		t.Errorf("the artifact has %d revisions, want %d", n, want)
 	}
 }
 
 // calls returns the AWS calls that do makes, in their order.
-func (s *env) calls(do func()) (names []string) {
-	for _, c := range s.faults.Record(do) {
+func (e *env) calls(do func()) (names []string) {
+	for _, c := range e.faults.Record(do) {
 		names = append(names, c.Operation)
 	}
 	return names
 }
 
 // overtakes changes the page of an artifact by another request, past the faults.
-func (s *env) overtakes(t testing.TB, a id.Artifact, old, fresh string) func() {
+func (e *env) overtakes(t testing.TB, a id.Artifact, old, fresh string) func() {
 	return func() {
 		edits := []edit.Replacement{{Old: old, New: fresh}}
-		if _, err := s.calm.Edit(t.Context(), s.by, s.request(t, newKey(), ""), nil, a, "index.html", edits); err != nil {
+		if _, err := e.calm.Edit(t.Context(), e.by, e.request(t, newKey(), ""), nil, a, "index.html", edits); err != nil {
 			t.Error(err)
 		}
 	}
@@ -264,36 +264,36 @@ func (s *env) overtakes(t testing.TB, a id.Artifact, old, fresh string) func() {
 func word() string { return strings.ToLower(string(id.NewPublic())) }
 
 // withFile publishes an artifact of one file, which need not be text, as a client does that uploads it.
-func (s *env) withFile(t testing.TB, path, body string) id.Artifact {
+func (e *env) withFile(t testing.TB, path, body string) id.Artifact {
 	t.Helper()
 	c := func(o idempotency.Operation, target string) idempotency.Command {
 		return idempotency.Command{Key: idempotency.Key{
-			Actor:     s.by.Subject(),
+			Actor:     e.by.Subject(),
 			Operation: o,
 			Target:    target,
 			Client:    newKey(),
 		}}
 	}
 	digest := tree.DigestOf(body)
-	o, err := s.Uploads.Open(t.Context(), s.by, c(idempotency.CreateSession, ""), nil, contract.CreateSession{
+	o, err := e.Uploads.Open(t.Context(), e.by, c(idempotency.CreateSession, ""), nil, contract.CreateSession{
 		Title:      "A file",
 		Entrypoint: path,
 		Files:      []contract.DeclaredFile{{Path: path, SizeBytes: int64(len(body)), SHA256: digest.String()}},
 	}, func() error { return nil })
 	if err == nil {
-		err = s.objects.Put(t.Context(), o.Session.Home, o.Entries[0].Object, []byte(body), digest)
+		err = e.objects.Put(t.Context(), o.Session.Home, o.Entries[0].Object, []byte(body), digest)
 	}
 	if err == nil {
-		_, err = s.Uploads.Finalize(t.Context(), s.by, upload.Attempt{
+		_, err = e.Uploads.Finalize(t.Context(), e.by, upload.Attempt{
 			Command: c(idempotency.FinalizeSession, string(o.ID)),
 			Session: o.Session,
 			Entries: o.Entries,
 		})
 	}
 	expect.OK(t, err)
-	a, r, err := s.Stores.Artifacts.Draft(t.Context(), o.Artifact, o.Revision)
+	a, r, err := e.Stores.Artifacts.Draft(t.Context(), o.Artifact, o.Revision)
 	if err == nil {
-		_, err = s.artifacts.Publish(t.Context(), s.by, artifact.Target{
+		_, err = e.artifacts.Publish(t.Context(), e.by, artifact.Target{
 			Command:     c(idempotency.PublishRevision, string(o.Revision)),
 			RequestedID: o.Artifact,
 			Artifact:    a,
@@ -305,17 +305,17 @@ func (s *env) withFile(t testing.TB, path, body string) id.Artifact {
 }
 
 // delete ends an artifact.
-func (s *env) delete(t testing.TB, a id.Artifact) {
+func (e *env) delete(t testing.TB, a id.Artifact) {
 	t.Helper()
-	_, err := s.artifacts.Delete(t.Context(), s.by, artifact.Target{
+	_, err := e.artifacts.Delete(t.Context(), e.by, artifact.Target{
 		Command: idempotency.Command{Key: idempotency.Key{
-			Actor:     s.by.Subject(),
+			Actor:     e.by.Subject(),
 			Operation: idempotency.DeleteArtifact,
 			Target:    string(a),
 			Client:    newKey(),
 		}},
 		RequestedID: a,
-		Artifact:    s.seen(t, a),
+		Artifact:    e.seen(t, a),
 	})
 	expect.OK(t, err)
 }

@@ -161,8 +161,8 @@ type inProcess struct {
 // Context implements testing.TB.
 func (p inProcess) Context() context.Context { return p.ctx }
 
-// TestADraftOfTheSameRequestIsNoConflict lets a request run twice at once: one makes the draft and dies, while the other
-// one is about to open its session.
+// TestADraftOfTheSameRequestIsNoConflict lets a request run twice at once: one makes the draft and dies, while the
+// other one is about to open its session.
 func TestADraftOfTheSameRequestIsNoConflict(t *testing.T) {
 	s := newEnv(t)
 	a := s.artifact(t, "<p>one")

@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// An edit has a draft for as long as it takes to publish it. Others wait for that, because their change would be refused
-// although nothing is in its way a moment later.
+// An edit has a draft for as long as it takes to publish it. Others wait for that, because their change would be
+// refused although nothing is in its way a moment later.
 const (
 	shortestWait = 50 * time.Millisecond
 	longestWait  = 150 * time.Millisecond
@@ -48,8 +48,8 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// overtaken returns the error of a change whose artifact was read without a draft: another edit that made one since then
-// was faster, and the change is made again.
+// overtaken returns the error of a change whose artifact was read without a draft: another edit that made one since
+// then was faster, and the change is made again.
 func overtaken(read *artifact.Artifact, err error) error {
 	if read.Draft == "" && fault.CodeOf(err) == fault.DraftRevisionConflict {
 		return artifact.ErrMoved

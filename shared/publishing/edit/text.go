@@ -126,17 +126,17 @@ func replaceAll(text string, edits []Replacement) (string, error) {
 
 // find returns where the first part is that the edit replaces, and how many there are, or why it replaces none. Parts
 // that overlap do not make Old unique, because it does not say then which one is meant.
-func (e Replacement) find(text string) (first, count int, why Reason) {
-	if e.Old == "" {
+func (r Replacement) find(text string) (first, count int, why Reason) {
+	if r.Old == "" {
 		return 0, 0, EmptyOld
 	}
-	first = strings.Index(text, e.Old)
+	first = strings.Index(text, r.Old)
 	switch {
 	case first < 0:
 		return 0, 0, NotFound
-	case e.All:
-		return first, strings.Count(text[first:], e.Old), ""
-	case strings.Contains(text[first+1:], e.Old):
+	case r.All:
+		return first, strings.Count(text[first:], r.Old), ""
+	case strings.Contains(text[first+1:], r.Old):
 		return 0, 0, NotUnique
 	}
 	return first, 1, ""

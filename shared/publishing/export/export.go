@@ -111,7 +111,8 @@ func (e Export) FileName(volume int) string {
 	return name + ".zip"
 }
 
-// CleanupAt is when the objects of an export may be deleted that another one replaces: no attempt may be under way then.
+// CleanupAt is when the objects of an export may be deleted that another one replaces: no attempt may be under way
+// then.
 func (e Export) CleanupAt(now time.Time) time.Time {
 	if e.Status == Failed {
 		if end := e.EndedAt.Add(limits.ExportLease); end.After(now) {

@@ -19,8 +19,8 @@ const (
 // schemaVersion is raised when a reader of older manifests would misread new ones.
 const schemaVersion = "1"
 
-// Manifest describes one archive of an export. All that is not said of one of them holds for the whole export. Members and
-// API keys are in the first archive only.
+// Manifest describes one archive of an export. All that is not said of one of them holds for the whole export. Members
+// and API keys are in the first archive only.
 type Manifest struct {
 	SchemaVersion string                    `json:"schema_version"`
 	Workspace     contract.WorkspaceSummary `json:"workspace"`

@@ -126,7 +126,8 @@ func creation(c idempotency.Command, e Export, now time.Time) (Creation, error) 
 	}, err
 }
 
-// find answers a repetition with the export that its first attempt got, as it is now. One that was replaced has expired.
+// find answers a repetition with the export that its first attempt got, as it is now. One that was replaced has
+// expired.
 func (s *Service) find(ctx context.Context, by credential.Actor, first requested) (Export, error) {
 	e, err := s.Store.Export(ctx, by.Workspace.ID)
 	if err != nil {

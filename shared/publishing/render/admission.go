@@ -11,8 +11,8 @@ import (
 	"vitrine/shared/platform/media"
 )
 
-// weights are the bytes of memory that a view needs for each byte that it reads of a file, and the most that it reads. A
-// view without one parses nothing.
+// weights are the bytes of memory that a view needs for each byte that it reads of a file, and the most that it reads.
+// A view without one parses nothing.
 var weights = map[media.View]struct{ factor, most int64 }{
 	media.MarkdownView: {limits.MarkdownWeight, limits.RenderedMarkdown},
 	media.CodeView:     {limits.CodeWeight, limits.RenderedText},
@@ -60,7 +60,8 @@ type reservation struct {
 	textOnly        bool // too many views go on without a reader to start one more that may
 }
 
-// reserve waits for room for a page, limits.RenderWait at most. The refusal is rate_limited_artifact, whoever's share is used up.
+// reserve waits for room for a page, limits.RenderWait at most. The refusal is rate_limited_artifact, whoever's share
+// is used up.
 func (a *admission) reserve(ctx context.Context, s Source) (*reservation, error) {
 	r, full := &reservation{admission: a, of: s, weight: s.weight()}, ""
 	err := a.wait(ctx, limits.RenderWait, func() bool {

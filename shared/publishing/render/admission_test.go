@@ -40,27 +40,27 @@ func prompt(w, a string) Source {
 }
 
 // ask starts a request for a page; the error comes with its answer.
-func (c readers) ask(ctx context.Context, s Source) <-chan error {
+func (r readers) ask(ctx context.Context, s Source) <-chan error {
 	done := make(chan error, 1)
-	go func() { done <- c.Page(ctx, io.Discard, s, Query{}) }()
+	go func() { done <- r.Page(ctx, io.Discard, s, Query{}) }()
 	synctest.Wait()
 	return done
 }
 
 // wantRefused asks for a page and wants to be told whose share is used up and when to come again.
-func (c readers) wantRefused(s Source, whose string) {
-	c.t.Helper()
-	err := <-c.ask(c.t.Context(), s)
+func (r readers) wantRefused(s Source, whose string) {
+	r.t.Helper()
+	err := <-r.ask(r.t.Context(), s)
 	f := fault.Of(err)
 	if f.Code != fault.RateLimitedArtifact || f.RetryAfter <= 0 || !strings.Contains(f.Message, whose) {
-		c.t.Errorf("got %v, want a refusal for %q", err, whose)
+		r.t.Errorf("got %v, want a refusal for %q", err, whose)
 	}
 }
 
-func (c readers) wantPage(s Source) {
-	c.t.Helper()
-	if err := <-c.ask(c.t.Context(), s); err != nil {
-		c.t.Error(err)
+func (r readers) wantPage(s Source) {
+	r.t.Helper()
+	if err := <-r.ask(r.t.Context(), s); err != nil {
+		r.t.Error(err)
 	}
 }
 

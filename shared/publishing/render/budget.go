@@ -12,9 +12,9 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// budget is what the parser of Markdown may spend on a document. The parser takes quadratic time for some constructs, some
-// hundred bytes of memory for a mark of two, and cannot be stopped. So what it is about to read is counted before: lines
-// before the document is parsed, and the text of each block before the marks in it are.
+// budget is what the parser of Markdown may spend on a document. The parser takes quadratic time for some constructs,
+// some hundred bytes of memory for a mark of two, and cannot be stopped. So what it is about to read is counted before:
+// lines before the document is parsed, and the text of each block before the marks in it are.
 type budget struct {
 	steps, memory int
 	bars          int   // escaped ones in tables so far
@@ -38,33 +38,33 @@ const (
 )
 
 // spend takes from the budget. what is named where nothing is left.
-func (g *budget) spend(steps int, what string) {
-	if g.steps -= steps; g.steps < 0 && g.err == nil {
-		g.err = fmt.Errorf("%w: reading its %s takes more than %d steps", errFailed, what, limits.MarkdownSteps)
+func (b *budget) spend(steps int, what string) {
+	if b.steps -= steps; b.steps < 0 && b.err == nil {
+		b.err = fmt.Errorf("%w: reading its %s takes more than %d steps", errFailed, what, limits.MarkdownSteps)
 	}
 }
 
-func (g *budget) hold(memory int, what string) {
-	if g.memory -= memory; g.memory < 0 && g.err == nil {
-		g.err = fmt.Errorf("%w: reading its %s takes more than %s of memory", errFailed, what, size(limits.MarkdownMemory))
+func (b *budget) hold(memory int, what string) {
+	if b.memory -= memory; b.memory < 0 && b.err == nil {
+		b.err = fmt.Errorf("%w: reading its %s takes more than %s of memory", errFailed, what, size(limits.MarkdownMemory))
 	}
 }
 
 // document counts what the lines of a document cost before they are parts of blocks.
-func (g *budget) document(source []byte) {
+func (b *budget) document(source []byte) {
 	depth, blank := 0, true
-	for rest := source; len(rest) > 0 && g.err == nil; {
+	for rest := source; len(rest) > 0 && b.err == nil; {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
 		opened, indent, inner := containers(line)
 		if opened > limits.MarkdownLevels {
-			g.err = fmt.Errorf("%w: a line is deeper than %d quotations and lists", errFailed, limits.MarkdownLevels)
+			b.err = fmt.Errorf("%w: a line is deeper than %d quotations and lists", errFailed, limits.MarkdownLevels)
 		}
 		if len(inner) > 0 {
 			if opened > 0 || blank || !letter(inner[0]) {
-				g.hold(max(opened, 1)*blockMemory, "lines")
+				b.hold(max(opened, 1)*blockMemory, "lines")
 			}
-			g.hold(lineMemory, "lines")
+			b.hold(lineMemory, "lines")
 			deep := min(indent/2, depth) + opened
 			if !blank { // a line without marks goes on with the paragraph before it, however deep
 				deep = max(deep, depth)
@@ -72,16 +72,16 @@ func (g *budget) document(source []byte) {
 			depth = deep
 		}
 		blank = len(inner) == 0
-		g.spend(opened*len(line)+depth*levelSteps, "quotations and lists")
-		g.hold((1+depth)*levelMemory, "quotations and lists")
+		b.spend(opened*len(line)+depth*levelSteps, "quotations and lists")
+		b.hold((1+depth)*levelMemory, "quotations and lists")
 		if bytes.HasPrefix(inner, []byte("#")) {
-			g.text(inner)
+			b.text(inner)
 		}
 	}
 	if footnotes := bytes.Count(source, []byte("]:")); footnotes > 0 {
 		references := bytes.Count(source, []byte("[^"))
-		g.spend(footnoteSteps*min(footnotes, references)*references, "footnotes")
-		g.hold(referenceMemory*references, "footnotes")
+		b.spend(footnoteSteps*min(footnotes, references)*references, "footnotes")
+		b.hold(referenceMemory*references, "footnotes")
 	}
 }
 
@@ -142,52 +142,52 @@ func rule(line []byte) bool {
 }
 
 // text counts what a text costs whose marks are parsed together.
-func (g *budget) text(s []byte) {
+func (b *budget) text(s []byte) {
 	runs, links := 0, 0
 	ticks := map[int]bool{} // lengths of runs of backticks: the last of each may be looked for up to the end
-	for i := 0; i < len(s) && g.err == nil; i++ {
+	for i := 0; i < len(s) && b.err == nil; i++ {
 		switch c := s[i]; c {
 		case '*', '_', '~', '`':
 			end := i + 1
 			for end < len(s) && s[end] == c {
 				end++
 			}
-			g.hold(markMemory, "marks")
+			b.hold(markMemory, "marks")
 			if c == '`' {
 				ticks[end-i] = true
 			} else {
 				runs++
-				g.hold(markMemory*(end-i)/4, "marks") // it may be of many levels
+				b.hold(markMemory*(end-i)/4, "marks") // it may be of many levels
 			}
 			i = end - 1
 		case '[', '<', '$', '@':
-			g.hold(markMemory, "marks")
+			b.hold(markMemory, "marks")
 		case ']':
 			links++
 			if i+1 < len(s) && s[i+1] == '(' {
-				g.destination(s[i+2:])
+				b.destination(s[i+2:])
 			}
 		}
 	}
-	g.spend(runs*runs, "marks of emphasis")
-	g.spend(len(ticks)*len(s)/8, "runs of backticks")
+	b.spend(runs*runs, "marks of emphasis")
+	b.spend(len(ticks)*len(s)/8, "runs of backticks")
 	if runs > 0 {
-		g.spend(2*links*(links+runs), "links with emphasis")
+		b.spend(2*links*(links+runs), "links with emphasis")
 	}
 }
 
 // destination counts what is looked at for the end of an address, because the next link in it is looked at anew.
-func (g *budget) destination(s []byte) {
+func (b *budget) destination(s []byte) {
 	s = bytes.TrimLeft(s, " \t\r\n")
 	angled := bytes.HasPrefix(s, []byte("<"))
 	end, open := 0, 0
-	for ; end < len(s) && end <= g.steps && s[end] != '\n'; end++ {
+	for ; end < len(s) && end <= b.steps && s[end] != '\n'; end++ {
 		switch c := s[end]; {
 		case c == '\\':
 			end++
 		case angled && c != '>':
 		case angled, c == ' ', c == '\t', c == '\r', c == ')' && open == 0:
-			g.spend(end, "links")
+			b.spend(end, "links")
 			return
 		case c == '(':
 			open++
@@ -195,7 +195,7 @@ func (g *budget) destination(s []byte) {
 			open--
 		}
 	}
-	g.spend(end, "links")
+	b.spend(end, "links")
 }
 
 // budgetKey is where the context of a parser has the budget.
@@ -220,42 +220,42 @@ func (p paragraph) Transform(node *ast.Paragraph, r text.Reader, c parser.Contex
 }
 
 // parts counts what the definitions of links and the tables in a paragraph cost.
-func (g *budget) parts(lines *text.Segments, source []byte) {
+func (b *budget) parts(lines *text.Segments, source []byte) {
 	s := lines.Value(source)
 	defines := bytes.HasPrefix(bytes.TrimLeft(s, " "), []byte("["))
 	columns := 0
 	var header []byte
-	for rest := s; len(rest) > 0 && g.err == nil; {
+	for rest := s; len(rest) > 0 && b.err == nil; {
 		from := rest
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
 		line = bytes.TrimSpace(line)
 		switch {
 		case columns > 0:
-			g.row(line, columns)
+			b.row(line, columns)
 		case header != nil && len(bytes.Trim(line, "|:- \t")) == 0:
 			columns = 1 + bytes.Count(line, []byte("|"))
-			g.row(header, columns)
+			b.row(header, columns)
 		case defines:
 			if bytes.HasPrefix(line, []byte("[")) && (bytes.Contains(line, []byte("]:")) || bytes.IndexByte(line, ']') < 0) {
-				g.spend(lines.Len(), "definitions of links")
+				b.spend(lines.Len(), "definitions of links")
 			}
-			g.title(from)
+			b.title(from)
 		}
 		header = line
 	}
 }
 
 // row counts a row of a table. Escaped bars in it are compared with all others.
-func (g *budget) row(line []byte, columns int) {
-	g.hold(columns*cellMemory, "tables")
-	g.text(line)
-	g.bars += bytes.Count(line, []byte(`\|`))
-	g.spend(barSteps*g.bars*bytes.Count(line, []byte(`\|`)), "tables")
+func (b *budget) row(line []byte, columns int) {
+	b.hold(columns*cellMemory, "tables")
+	b.text(line)
+	b.bars += bytes.Count(line, []byte(`\|`))
+	b.spend(barSteps*b.bars*bytes.Count(line, []byte(`\|`)), "tables")
 }
 
 // title counts how far the end of a title is looked for that begins in the first line of a text.
-func (g *budget) title(s []byte) {
+func (b *budget) title(s []byte) {
 	line, rest, _ := bytes.Cut(s, []byte("\n"))
 	for i, c := range line {
 		if (c == '"' || c == '\'' || c == '(') && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
@@ -265,11 +265,11 @@ func (g *budget) title(s []byte) {
 			if bytes.IndexByte(line[i+1:], c) >= 0 {
 				return
 			}
-			end := bytes.IndexByte(rest[:min(len(rest), max(g.steps, 0))], c)
+			end := bytes.IndexByte(rest[:min(len(rest), max(b.steps, 0))], c)
 			if end < 0 {
 				end = len(rest)
 			}
-			g.spend(end, "definitions of links")
+			b.spend(end, "definitions of links")
 			return
 		}
 	}

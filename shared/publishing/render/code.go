@@ -106,7 +106,8 @@ func lexerOf(file string) chroma.Lexer {
 	return lexers.Match(file[strings.LastIndexByte(file, '/')+1:])
 }
 
-// lexerNamed returns the lexer of a language by its name, an alias, or the name or ending of its files; nil: none is known.
+// lexerNamed returns the lexer of a language by its name, an alias, or the name or ending of its files; nil: none is
+// known.
 func lexerNamed(language string) chroma.Lexer {
 	known := lexersByName()
 	for _, name := range []string{language, strings.ToLower(language), "." + language, path.Ext(language)} {
@@ -117,8 +118,8 @@ func lexerNamed(language string) chroma.Lexer {
 	return nil
 }
 
-// lexersByName are the lexers by what documents call them; a full stop is before an ending. The library itself compares a
-// name that it does not know with the patterns of all files, which takes milliseconds.
+// lexersByName are the lexers by what documents call them; a full stop is before an ending. The library itself compares
+// a name that it does not know with the patterns of all files, which takes milliseconds.
 var lexersByName = sync.OnceValue(func() map[string]chroma.Lexer {
 	files, known := map[string]chroma.PrioritisedLexers{}, map[string]chroma.Lexer{}
 	for _, lexer := range lexers.GlobalLexerRegistry.Lexers {

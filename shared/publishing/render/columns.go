@@ -65,7 +65,8 @@ func (c *column) add(cell string) {
 	c.numbers++
 }
 
-// parseNumber reads a number as tables have it: with a sign, thousands in groups of three, an exponent or a percent sign.
+// parseNumber reads a number as tables have it: with a sign, thousands in groups of three, an exponent or a percent
+// sign.
 func parseNumber(cell string) (float64, bool) {
 	cell = strings.TrimSuffix(strings.TrimSpace(cell), "%")
 	if cell == "" || len(cell) > 40 || !strings.ContainsAny(cell[:1], "+-.0123456789") {
@@ -128,12 +129,12 @@ type topRows struct {
 	rows  []record
 }
 
-func (h *topRows) Len() int           { return len(h.rows) }
-func (h *topRows) Less(i, j int) bool { return h.order.compare(h.rows[i], h.rows[j]) > 0 }
-func (h *topRows) Swap(i, j int)      { h.rows[i], h.rows[j] = h.rows[j], h.rows[i] }
-func (h *topRows) Push(x any)         { h.rows = append(h.rows, x.(record)) }
-func (h *topRows) Pop() any {
-	last := h.rows[len(h.rows)-1]
-	h.rows = h.rows[:len(h.rows)-1]
+func (r *topRows) Len() int           { return len(r.rows) }
+func (r *topRows) Less(i, j int) bool { return r.order.compare(r.rows[i], r.rows[j]) > 0 }
+func (r *topRows) Swap(i, j int)      { r.rows[i], r.rows[j] = r.rows[j], r.rows[i] }
+func (r *topRows) Push(x any)         { r.rows = append(r.rows, x.(record)) }
+func (r *topRows) Pop() any {
+	last := r.rows[len(r.rows)-1]
+	r.rows = r.rows[:len(r.rows)-1]
 	return last
 }

@@ -208,8 +208,8 @@ func (w *treeWriter) yaml(source []byte) error {
 	}
 }
 
-// yamlValues counts how many values a YAML file may have by what stands between them. The parser holds some hundred bytes for
-// each, however short it is.
+// yamlValues counts how many values a YAML file may have by what stands between them. The parser holds some hundred
+// bytes for each, however short it is.
 func yamlValues(source []byte) (n int) {
 	for i, c := range source {
 		next := byte('\n')

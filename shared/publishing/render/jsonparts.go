@@ -6,8 +6,8 @@ import (
 	"iter"
 )
 
-// jsonParts are the values of a list or the members of an object in JSON that is known to be right, one by one and without a
-// copy. Anything else has none.
+// jsonParts are the values of a list or the members of an object in JSON that is known to be right, one by one and
+// without a copy. Anything else has none.
 func jsonParts(b []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		b = bytes.TrimSpace(b)

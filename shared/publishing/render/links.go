@@ -45,8 +45,8 @@ func (s Source) has(file string) bool {
 
 func (s Source) hasFolder(folder string) bool { return folder == "" || s.paths[folder+"/"] }
 
-// pathsOf are the paths of files, and of their folders with a trailing slash: a document may have 100,000 links, and each
-// would look through all files.
+// pathsOf are the paths of files, and of their folders with a trailing slash: a document may have 100,000 links, and
+// each would look through all files.
 func pathsOf(files tree.Tree) map[string]bool {
 	out := make(map[string]bool, len(files))
 	for _, f := range files {
@@ -129,7 +129,8 @@ func (s Source) link(t target) string {
 func (t target) escapedFragment() string { return (&url.URL{Fragment: t.fragment}).EscapedFragment() }
 
 // markup rewrites strangers' markup for a page: links lead to pages, media to the bytes of this revision, and any other
-// attribute that names an address is dropped. Every element that it opens it closes, so that the page around it stays whole.
+// attribute that names an address is dropped. Every element that it opens it closes, so that the page around it stays
+// whole.
 type markup struct {
 	source   Source
 	out      *strings.Builder
@@ -315,7 +316,8 @@ func ours(t html.Token, key string) bool {
 	return key == "tabindex" && (t.Data == "pre" || t.Data == "div" || t.Data == "figure") || key == "role" && t.Data != "table"
 }
 
-// image writes an image of the revision. One from elsewhere becomes a link, because a page asks no stranger for anything.
+// image writes an image of the revision. One from elsewhere becomes a link, because a page asks no stranger for
+// anything.
 func (m *markup) image(t html.Token) {
 	alt := attribute(t, "alt")
 	source, _ := url.PathUnescape(attribute(t, "src"))

@@ -136,10 +136,10 @@ type mathSpan struct {
 }
 
 // Kind implements ast.Node.
-func (n *mathSpan) Kind() ast.NodeKind { return kindMathSpan }
+func (s *mathSpan) Kind() ast.NodeKind { return kindMathSpan }
 
 // Dump implements ast.Node.
-func (n *mathSpan) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+func (s *mathSpan) Dump(source []byte, level int) { ast.DumpHelper(s, source, level, nil, nil) }
 
 // mathBlock is a formula of lines of its own.
 type mathBlock struct {
@@ -149,45 +149,45 @@ type mathBlock struct {
 }
 
 // Kind implements ast.Node.
-func (n *mathBlock) Kind() ast.NodeKind { return kindMathBlock }
+func (b *mathBlock) Kind() ast.NodeKind { return kindMathBlock }
 
 // IsRaw implements ast.Node.
-func (n *mathBlock) IsRaw() bool { return true }
+func (b *mathBlock) IsRaw() bool { return true }
 
 // Dump implements ast.Node.
-func (n *mathBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
+func (b *mathBlock) Dump(source []byte, level int) { ast.DumpHelper(b, source, level, nil, nil) }
 
 // inlineMath reads $x$, $`x`$ and $$x$$, and for Jupyter \\(x\\), \\[x\\] and \begin{align}x\end{align}.
 type inlineMath struct{ jupyter bool }
 
 // Trigger implements parser.InlineParser.
-func (p inlineMath) Trigger() []byte {
-	if p.jupyter {
+func (m inlineMath) Trigger() []byte {
+	if m.jupyter {
 		return []byte{'$', '\\'}
 	}
 	return []byte{'$'}
 }
 
 // Parse implements parser.InlineParser.
-func (p inlineMath) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+func (m inlineMath) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, at := block.PeekLine()
 	before := block.PrecendingCharacter()
 	switch {
 	case bytes.HasPrefix(line, []byte("$$")):
-		return p.until(block, pc, "$$", "$$", true)
+		return m.until(block, pc, "$$", "$$", true)
 	case bytes.HasPrefix(line, []byte("$`")):
-		return p.until(block, pc, "$`", "`$", false)
+		return m.until(block, pc, "$`", "`$", false)
 	case line[0] == '$' && (unicode.IsLetter(before) || unicode.IsNumber(before)):
 		return nil
 	case line[0] == '$':
 		return dollars(block)
 	case bytes.HasPrefix(line, []byte(`\\(`)):
-		return p.until(block, pc, `\\(`, `\\)`, false)
+		return m.until(block, pc, `\\(`, `\\)`, false)
 	case bytes.HasPrefix(line, []byte(`\\[`)):
-		return p.until(block, pc, `\\[`, `\\]`, true)
+		return m.until(block, pc, `\\[`, `\\]`, true)
 	}
 	if end := endOfEnvironment(line); end != "" && at.Start >= 0 {
-		node := p.until(block, pc, "", end, true)
+		node := m.until(block, pc, "", end, true)
 		if span, is := node.(*mathSpan); is {
 			span.tex += end
 		}
@@ -234,7 +234,7 @@ func dollars(block text.Reader) ast.Node {
 var unclosed = parser.NewContextKey()
 
 // until reads a formula up to its end.
-func (p inlineMath) until(block text.Reader, pc parser.Context, begin, end string, display bool) ast.Node {
+func (m inlineMath) until(block text.Reader, pc parser.Context, begin, end string, display bool) ast.Node {
 	missing, _ := pc.Get(unclosed).(map[string]int)
 	_, at := block.PeekLine()
 	if at.Start < missing[end] {
@@ -281,10 +281,10 @@ func endOfEnvironment(line []byte) string {
 type blockMath struct{ jupyter bool }
 
 // Trigger implements parser.BlockParser.
-func (p blockMath) Trigger() []byte { return inlineMath(p).Trigger() }
+func (m blockMath) Trigger() []byte { return inlineMath(m).Trigger() }
 
 // Open implements parser.BlockParser.
-func (p blockMath) Open(_ ast.Node, r text.Reader, _ parser.Context) (ast.Node, parser.State) {
+func (m blockMath) Open(_ ast.Node, r text.Reader, _ parser.Context) (ast.Node, parser.State) {
 	line, at := r.PeekLine()
 	trimmed := bytes.TrimSpace(line)
 	node := &mathBlock{end: "$$"}
@@ -307,16 +307,16 @@ func (p blockMath) Open(_ ast.Node, r text.Reader, _ parser.Context) (ast.Node, 
 }
 
 // close takes the formula out of the lines.
-func (n *mathBlock) close(source []byte) {
-	tex := strings.TrimSpace(string(n.Lines().Value(source)))
-	if n.end == "$$" {
+func (b *mathBlock) close(source []byte) {
+	tex := strings.TrimSpace(string(b.Lines().Value(source)))
+	if b.end == "$$" {
 		tex = strings.TrimSuffix(strings.TrimPrefix(tex, "$$"), "$$")
 	}
-	n.tex, n.end = tex, ""
+	b.tex, b.end = tex, ""
 }
 
 // Continue implements parser.BlockParser.
-func (p blockMath) Continue(node ast.Node, r text.Reader, _ parser.Context) parser.State {
+func (m blockMath) Continue(node ast.Node, r text.Reader, _ parser.Context) parser.State {
 	block := node.(*mathBlock)
 	line, at := r.PeekLine()
 	if block.end == "" || util.IsBlank(line) {
@@ -331,7 +331,7 @@ func (p blockMath) Continue(node ast.Node, r text.Reader, _ parser.Context) pars
 }
 
 // Close implements parser.BlockParser.
-func (p blockMath) Close(node ast.Node, r text.Reader, c parser.Context) {
+func (m blockMath) Close(node ast.Node, r text.Reader, c parser.Context) {
 	if node.(*mathBlock).end == "" {
 		return
 	}
@@ -345,7 +345,7 @@ func (p blockMath) Close(node ast.Node, r text.Reader, c parser.Context) {
 }
 
 // CanInterruptParagraph implements parser.BlockParser.
-func (p blockMath) CanInterruptParagraph() bool { return true }
+func (m blockMath) CanInterruptParagraph() bool { return true }
 
 // CanAcceptIndentedLine implements parser.BlockParser.
-func (p blockMath) CanAcceptIndentedLine() bool { return false }
+func (m blockMath) CanAcceptIndentedLine() bool { return false }

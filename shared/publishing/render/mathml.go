@@ -227,8 +227,8 @@ func nameOperator(n *treeblood.MMLNode) {
 	n.SetAttr("lspace", "0").SetAttr("rspace", "0")
 }
 
-// keepSize keeps a delimiter as high as its text unless \left, \right or an environment made it, as TeX does. Of braces the
-// library does not tell.
+// keepSize keeps a delimiter as high as its text unless \left, \right or an environment made it, as TeX does. Of braces
+// the library does not tell.
 func keepSize(n *treeblood.MMLNode) {
 	if n.Tag == "mo" && n.Attrib["fence"] == "" && n.Text != "" && strings.Contains("|∣‖∥⟨⟩⌈⌉⌊⌋", n.Text) {
 		n.SetAttr("stretchy", "false")

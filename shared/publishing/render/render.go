@@ -1,5 +1,5 @@
-// Package render makes inert pages of the files of a revision: HTML in which strangers' markup has passed one closed list
-// of elements and attributes, and whose only scripts are our own.
+// Package render makes inert pages of the files of a revision: HTML in which strangers' markup has passed one closed
+// list of elements and attributes, and whose only scripts are our own.
 package render
 
 import (
@@ -32,8 +32,8 @@ type Source struct {
 	// Artifact and Workspace are whose share of the renderer the page takes.
 	Artifact  id.Artifact
 	Workspace id.Workspace
-	// Pages and Raw are the URLs under which the pages and the bytes of files lie, with a trailing slash: append an escaped
-	// path.
+	// Pages and Raw are the URLs under which the pages and the bytes of files lie, with a trailing slash: append an
+	// escaped path.
 	Pages, Raw string
 	// App is the origin of the app host, from which pages load programs and a font.
 	App string

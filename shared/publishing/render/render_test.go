@@ -284,7 +284,8 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// A browser keeps a page by its version: who changes what pages look like counts Version up, and writes the new sum here.
+// A browser keeps a page by its version: who changes what pages look like counts Version up, and writes the new sum
+// here.
 func TestVersionChangesWithThePages(t *testing.T) {
 	sum := sha256.New()
 	for _, c := range [][2]string{

@@ -47,8 +47,8 @@ func separator(in *bufio.Reader) byte {
 	return best
 }
 
-// cellReader reads CSV as encoding/csv does with lazy quotation marks, but holds no more of a record than is shown: rows of
-// commas and cells without an end cost what they fill. The first row names the columns.
+// cellReader reads CSV as encoding/csv does with lazy quotation marks, but holds no more of a record than is shown:
+// rows of commas and cells without an end cost what they fill. The first row names the columns.
 type cellReader struct {
 	in    *bufio.Reader
 	comma byte
@@ -114,8 +114,8 @@ func (c *cellReader) record() (line int, err error) {
 	}
 }
 
-// quoted reads a cell after its first quotation mark, and returns the comma or the end of the line behind it. A mark before
-// anything else is part of the cell.
+// quoted reads a cell after its first quotation mark, and returns the comma or the end of the line behind it. A mark
+// before anything else is part of the cell.
 func (c *cellReader) quoted() (byte, error) {
 	for {
 		b, err := c.read()

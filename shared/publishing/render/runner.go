@@ -17,8 +17,8 @@ var (
 	pdfScript string
 )
 
-// Runner is what a page runs in the browser of its reader: a script of ours that the page holds, and the program of others
-// that it imports from the app host. No file of a publisher is part of either.
+// Runner is what a page runs in the browser of its reader: a script of ours that the page holds, and the program of
+// others that it imports from the app host. No file of a publisher is part of either.
 type Runner struct {
 	// Hash is what a content security policy calls the script, in its quotation marks.
 	Hash string
@@ -32,7 +32,8 @@ var (
 	pdfRunner     = &Runner{Hash: script.Hash(pdfScript), program: script.PDF, script: pdfScript}
 )
 
-// RunnerOf returns what pages of a view may run; nil: nothing. A page that has nothing to run forbids scripts by itself.
+// RunnerOf returns what pages of a view may run; nil: nothing. A page that has nothing to run forbids scripts by
+// itself.
 func RunnerOf(view media.View) *Runner {
 	switch view {
 	case media.MarkdownView, media.NotebookView:
@@ -44,8 +45,8 @@ func RunnerOf(view media.View) *Runner {
 }
 
 // heightScript posts the height of a page in a viewer frame. After the first ones it rests between two heights, because
-// the viewer takes a page that grows without rest for one that grows with its frame. It scrolls to what a link leads to,
-// because browsers scroll no page around a frame of another site for a fragment.
+// the viewer takes a page that grows without rest for one that grows with its frame. It scrolls to what a link leads
+// to, because browsers scroll no page around a frame of another site for a fragment.
 var heightScript = script.Height(`const scripts=false;let posts=0,timer,late;const report=()=>{late=!!timer;if(late)return;` +
 	`tell();timer=setTimeout(()=>{timer=0;if(late)report()},posts++<5?0:1100)};` +
 	`const seek=after=>setTimeout(()=>d.querySelector(":target")?.scrollIntoView(),after);` +
@@ -80,7 +81,8 @@ func (r *Runner) Styles() bool { return r == diagramRunner }
 // Works reports whether the program runs in a worker.
 func (r *Runner) Works() bool { return r == pdfRunner }
 
-// inert is the policy of a page that runs no program. It narrows the one that the page came with, which is that of its view.
+// inert is the policy of a page that runs no program. It narrows the one that the page came with, which is that of its
+// view.
 func (s Source) inert(font string) string {
 	scripts, fonts := "'none'", "'none'"
 	styles := StyleHash

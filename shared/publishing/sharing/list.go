@@ -15,8 +15,8 @@ import (
 )
 
 // List returns links of an artifact of the caller's workspace in any status: the newest limits.LinksListed, and of
-// older ones those that have not ended. artifact_not_found for any other artifact. RevokedAt of a listed link is when it
-// ended, also if it ended with all links of its artifact.
+// older ones those that have not ended. artifact_not_found for any other artifact. RevokedAt of a listed link is when
+// it ended, also if it ended with all links of its artifact.
 func (s *Service) List(ctx context.Context, by credential.Actor, t Target) ([]link.Link, error) {
 	a, err := s.owned(ctx, by, t)
 	if err != nil {

@@ -310,7 +310,7 @@ func (staleBundles) DueStaleBundles(context.Context, time.Time, int) ([]StaleBun
 	return []StaleBundle{{QueueItem: QueueItem{Key: "key", Due: start}}}, nil
 }
 
-func (f staleBundles) Forget(context.Context, StaleBundle) error { return f.call("Forget", none) }
+func (b staleBundles) Forget(context.Context, StaleBundle) error { return b.call("Forget", none) }
 
 func TestAPurgeDeletesBundlesThatAreReady(t *testing.T) {
 	session := id.NewSession()

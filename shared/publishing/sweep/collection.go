@@ -45,25 +45,25 @@ type archivedFile struct {
 
 // collect reads what the next archive of an export holds: revisions in their order, until there is no room for another
 // one, and after the last one the events.
-func (x *Exporter) collect(ctx context.Context, e export.Export, w workspace.Workspace) (*collection, error) {
-	c := &collection{homes: map[id.Session]id.Workspace{}, next: e.Next}
+func (x *Exporter) collect(ctx context.Context, one export.Export, w workspace.Workspace) (*collection, error) {
+	c := &collection{homes: map[id.Session]id.Workspace{}, next: one.Next}
 	c.manifest = export.Manifest{
 		Workspace: w.Summary(),
-		AsOf:      contract.At(e.StartedAt),
-		Volume:    len(e.Volumes) + 1,
+		AsOf:      contract.At(one.StartedAt),
+		Volume:    len(one.Volumes) + 1,
 		Artifacts: []export.Artifact{},
 		Skipped:   []export.Skipped{},
 	}
-	if len(e.Volumes) == 0 {
+	if len(one.Volumes) == 0 {
 		if err := x.describe(ctx, w, &c.manifest); err != nil {
 			return nil, err
 		}
 	}
-	full, err := x.collectArtifacts(ctx, e, w, c)
+	full, err := x.collectArtifacts(ctx, one, w, c)
 	if err != nil || full {
 		return c, err
 	}
-	return c, x.collectEvents(ctx, e, c)
+	return c, x.collectEvents(ctx, one, c)
 }
 
 // describe adds the members and the API keys, without secrets.
@@ -89,18 +89,18 @@ func (x *Exporter) describe(ctx context.Context, w workspace.Workspace, m *expor
 
 // collectArtifacts adds artifacts until one finds no room, which full reports.
 func (x *Exporter) collectArtifacts(
-	ctx context.Context, e export.Export, w workspace.Workspace, c *collection,
+	ctx context.Context, one export.Export, w workspace.Workspace, c *collection,
 ) (full bool, err error) {
 	var list []id.Artifact
-	for c.next.Artifact < e.Artifacts {
+	for c.next.Artifact < one.Artifacts {
 		n := c.next.Artifact
 		if list == nil || n%limits.ExportListed == 0 {
-			if list, err = x.Lists.ReadList(ctx, e, n/limits.ExportListed); err != nil {
+			if list, err = x.Lists.ReadList(ctx, one, n/limits.ExportListed); err != nil {
 				return false, err
 			}
 		}
 		if n%limits.ExportListed >= len(list) {
-			return false, fmt.Errorf("the list of export %s ends before artifact %d", e.ID, n)
+			return false, fmt.Errorf("the list of export %s ends before artifact %d", one.ID, n)
 		}
 		if len(c.manifest.Artifacts) >= x.Limits.ExportVolume.Artifacts {
 			return true, nil
@@ -250,16 +250,16 @@ func (c *collection) add(a *artifact.Artifact, r artifact.Revision, files tree.T
 
 // collectEvents adds events after the last one that is in an archive, up to limits.ExportEvents and a page more. The
 // archive is the last one if none are left.
-func (x *Exporter) collectEvents(ctx context.Context, e export.Export, c *collection) error {
+func (x *Exporter) collectEvents(ctx context.Context, of export.Export, c *collection) error {
 	after, err := parseEvents(c.next.Events)
 	if err != nil {
 		return err
 	}
 	if after.ID == "" { // what is recorded later is not in it
-		after = account.Position{At: e.StartedAt.Add(time.Millisecond), ID: "evt_"}
+		after = account.Position{At: of.StartedAt.Add(time.Millisecond), ID: "evt_"}
 	}
 	for c.manifest.Events < limits.ExportEvents {
-		events, last, more, err := x.Records.Story(ctx, e.Workspace, e.StartedAt, after)
+		events, last, more, err := x.Records.Story(ctx, of.Workspace, of.StartedAt, after)
 		if err != nil {
 			return err
 		}

@@ -136,72 +136,72 @@ func (x *Exporter) fail(e export.Export, reason string) export.Export {
 }
 
 // step lists the artifacts of an export, or makes its next archive, and returns how far it is then.
-func (x *Exporter) step(ctx context.Context, e export.Export) (export.Export, error) {
-	w, err := x.Sources.Workspace(ctx, e.Workspace)
+func (x *Exporter) step(ctx context.Context, one export.Export) (export.Export, error) {
+	w, err := x.Sources.Workspace(ctx, one.Workspace)
 	switch {
 	case err != nil:
-		return e, err
+		return one, err
 	case w == nil:
-		return e, fault.New(fault.Internal, "the workspace %s does not exist", e.Workspace)
-	case x.Now().Sub(e.CreatedAt) > limits.ExportTime:
-		return x.fail(e, export.Overtaken), nil
-	case e.StartedAt.IsZero():
-		return x.start(ctx, e, *w)
-	case len(e.Volumes) == limits.ExportVolumes:
-		return x.fail(e, export.TooLarge), nil
+		return one, fault.New(fault.Internal, "the workspace %s does not exist", one.Workspace)
+	case x.Now().Sub(one.CreatedAt) > limits.ExportTime:
+		return x.fail(one, export.Overtaken), nil
+	case one.StartedAt.IsZero():
+		return x.start(ctx, one, *w)
+	case len(one.Volumes) == limits.ExportVolumes:
+		return x.fail(one, export.TooLarge), nil
 	}
-	return x.volume(ctx, e, *w)
+	return x.volume(ctx, one, *w)
 }
 
 // start lists what the export has. What is published later is not in it.
-func (x *Exporter) start(ctx context.Context, e export.Export, w workspace.Workspace) (export.Export, error) {
+func (x *Exporter) start(ctx context.Context, one export.Export, w workspace.Workspace) (export.Export, error) {
 	now := x.Now()
 	all, err := x.Sources.LiveArtifacts(ctx, w, now)
 	if err != nil {
-		return e, err
+		return one, err
 	}
 	for part := 0; part*limits.ExportListed < len(all); part++ {
 		from := part * limits.ExportListed
 		some := all[from:min(from+limits.ExportListed, len(all))]
-		if err := x.Lists.SaveList(ctx, e, part, some); err != nil {
-			return e, err
+		if err := x.Lists.SaveList(ctx, one, part, some); err != nil {
+			return one, err
 		}
 	}
-	e.StartedAt, e.Artifacts = now, len(all)
-	return e, nil
+	one.StartedAt, one.Artifacts = now, len(all)
+	return one, nil
 }
 
 // volume makes the next archive. A file that vanished since its artifact was read makes it begin anew, because what is
 // written of the archive cannot be taken back.
-func (x *Exporter) volume(ctx context.Context, e export.Export, w workspace.Workspace) (export.Export, error) {
+func (x *Exporter) volume(ctx context.Context, one export.Export, w workspace.Workspace) (export.Export, error) {
 	for try := 1; ; try++ {
-		c, err := x.collect(ctx, e, w)
+		c, err := x.collect(ctx, one, w)
 		if err != nil {
-			return e, err
+			return one, err
 		}
-		stored, err := x.write(ctx, e, c)
+		stored, err := x.write(ctx, one, c)
 		if fault.KindOf(err) == fault.KindNotFound && try < limits.ExportReplans {
 			continue
 		}
 		if err != nil {
-			return e, err
+			return one, err
 		}
-		e.Volumes = append(e.Volumes[:len(e.Volumes):len(e.Volumes)], stored)
-		e.Next = c.next
-		e.Skipped += len(c.manifest.Skipped)
+		one.Volumes = append(one.Volumes[:len(one.Volumes):len(one.Volumes)], stored)
+		one.Next = c.next
+		one.Skipped += len(c.manifest.Skipped)
 		if c.manifest.Last {
-			e.Status = export.Ready
-			e.EndedAt = x.Now()
-			e.ExpiresAt = e.EndedAt.Add(limits.ExportLife)
+			one.Status = export.Ready
+			one.EndedAt = x.Now()
+			one.ExpiresAt = one.EndedAt.Add(limits.ExportLife)
 		}
-		return e, nil
+		return one, nil
 	}
 }
 
 // write stores an archive of what was collected.
-func (x *Exporter) write(ctx context.Context, e export.Export, c *collection) (export.Volume, error) {
+func (x *Exporter) write(ctx context.Context, one export.Export, c *collection) (export.Volume, error) {
 	sum := sum{Hash: sha256.New()}
-	err := x.Bytes.WriteExport(ctx, e.Object(len(e.Volumes)+1), func(w io.Writer) error {
+	err := x.Bytes.WriteExport(ctx, one.Object(len(one.Volumes)+1), func(w io.Writer) error {
 		files := make([]tree.File, len(c.files))
 		for n, f := range c.files {
 			files[n] = f.file
@@ -210,7 +210,7 @@ func (x *Exporter) write(ctx context.Context, e export.Export, c *collection) (e
 			return readFile(ctx, x.Bytes, c.homes[f.Object.Session], f)
 		})
 		defer ahead.stop()
-		return c.write(io.MultiWriter(&sum, w), e.StartedAt, ahead.next)
+		return c.write(io.MultiWriter(&sum, w), one.StartedAt, ahead.next)
 	})
 	return export.Volume{Size: sum.size, SHA256: tree.Digest(sum.Sum(nil))}, err
 }

@@ -39,18 +39,18 @@ type Indexer struct {
 }
 
 // Due does one round.
-func (h *Indexer) Due(ctx context.Context) (Round, error) {
-	return run(ctx, round{rows: h.Queue, now: h.Now}, batchSize, h.Store.DueUploads, h.session)
+func (i *Indexer) Due(ctx context.Context) (Round, error) {
+	return run(ctx, round{rows: i.Queue, now: i.Now}, batchSize, i.Store.DueUploads, i.session)
 }
 
 // session indexes the files that are in use. A file whose revision ends at the same moment may be indexed too: the
 // garbage collector removes index entries when it marks an object and again before it deletes it, and the second time
 // finds this one.
-func (h *Indexer) session(ctx context.Context, u Session) error {
+func (i *Indexer) session(ctx context.Context, u Session) error {
 	if u.Status != upload.Finalized {
-		return h.Store.AwaitEnd(ctx, u.Session)
+		return i.Store.AwaitEnd(ctx, u.Session)
 	}
-	files, err := h.Store.NewObjects(ctx, u.Session)
+	files, err := i.Store.NewObjects(ctx, u.Session)
 	if err != nil {
 		return err
 	}
@@ -60,14 +60,14 @@ func (h *Indexer) session(ctx context.Context, u Session) error {
 			continue
 		}
 		seen[f.Content()] = true
-		if err := h.Store.Add(ctx, u.Home, f); err != nil {
+		if err := i.Store.Add(ctx, u.Home, f); err != nil {
 			return err
 		}
 	}
 	if u.Diffs { // whose results are files of their own by now
-		if err := h.Diffs.DeleteDiffs(ctx, u.Home, u.ID); err != nil {
+		if err := i.Diffs.DeleteDiffs(ctx, u.Home, u.ID); err != nil {
 			return err
 		}
 	}
-	return h.Store.ForgetSession(ctx, u.Session)
+	return i.Store.ForgetSession(ctx, u.Session)
 }

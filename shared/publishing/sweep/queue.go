@@ -20,7 +20,7 @@ type QueueItem struct {
 	Failures int       // in a row, up to then
 }
 
-func (r QueueItem) queueItem() QueueItem { return r }
+func (i QueueItem) queueItem() QueueItem { return i }
 
 // Queue postpones work.
 type Queue interface {

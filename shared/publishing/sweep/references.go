@@ -26,12 +26,12 @@ type ArtifactFiles struct {
 }
 
 // liveObjects returns the objects of revisions that can be read or published; none if the artifact ended.
-func (h ArtifactFiles) liveObjects() map[tree.Object]bool {
+func (a ArtifactFiles) liveObjects() map[tree.Object]bool {
 	live := map[tree.Object]bool{}
-	if h.Artifact == nil || h.Artifact.Status != artifact.Live {
+	if a.Artifact == nil || a.Artifact.Status != artifact.Live {
 		return live
 	}
-	for _, c := range h.Contents {
+	for _, c := range a.Contents {
 		if c.Revision.Status == artifact.Retained {
 			continue
 		}

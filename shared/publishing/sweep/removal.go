@@ -13,8 +13,8 @@ import (
 // Removal is a workspace whose time to cancel its deletion is over.
 type Removal struct {
 	Workspace id.Workspace
-	// Homes are the workspaces under whose ids the objects of this one are stored: itself, and those that were claimed into
-	// it, as far as they are known.
+	// Homes are the workspaces under whose ids the objects of this one are stored: itself, and those that were claimed
+	// into it, as far as they are known.
 	Homes     []id.Workspace
 	Clear     time.Time // since when passes find the workspace empty; zero: the last one did not
 	QueueItem           // when it is looked at again
@@ -98,11 +98,11 @@ type Remover struct {
 }
 
 // Due does one round, which begins no further step after limits.PurgeRound.
-func (s *Remover) Due(ctx context.Context) (Round, error) {
-	begun := s.Watch()
-	over := func() bool { return s.Watch().Sub(begun) >= limits.PurgeRound }
-	return run(ctx, round{rows: s.Store, now: s.Now, over: over}, maxRemovals, s.Store.DueRemovals,
-		func(ctx context.Context, one Removal) error { return s.remove(ctx, one, over) })
+func (r *Remover) Due(ctx context.Context) (Round, error) {
+	begun := r.Watch()
+	over := func() bool { return r.Watch().Sub(begun) >= limits.PurgeRound }
+	return run(ctx, round{rows: r.Store, now: r.Now, over: over}, maxRemovals, r.Store.DueRemovals,
+		func(ctx context.Context, one Removal) error { return r.remove(ctx, one, over) })
 }
 
 // stage removes one kind of what a workspace has.
@@ -111,37 +111,37 @@ type stage struct {
 	alone  bool // the stages after it do not need it
 }
 
-func (s *Remover) stages() []stage {
+func (r *Remover) stages() []stage {
 	timeless := func(f func(context.Context, Removal) (Left, error)) func(context.Context, Removal, time.Time) (Left, error) {
-		return func(ctx context.Context, r Removal, _ time.Time) (Left, error) { return f(ctx, r) }
+		return func(ctx context.Context, one Removal, _ time.Time) (Left, error) { return f(ctx, one) }
 	}
 	return []stage{
-		{remove: s.People.RemoveAccount, alone: true}, // first, because another job cancels the subscription
-		{remove: timeless(s.People.RemoveMembers)},    // early, because the person may sign up again from then on
-		{remove: timeless(s.People.RemoveCredentials)},
-		{remove: s.Content.EndArtifacts},
-		{remove: timeless(s.Content.RemoveArtifacts)},
-		{remove: timeless(s.Content.RemoveRecorded)},
-		{remove: timeless(s.deleteObjects)},
+		{remove: r.People.RemoveAccount, alone: true}, // first, because another job cancels the subscription
+		{remove: timeless(r.People.RemoveMembers)},    // early, because the person may sign up again from then on
+		{remove: timeless(r.People.RemoveCredentials)},
+		{remove: r.Content.EndArtifacts},
+		{remove: timeless(r.Content.RemoveArtifacts)},
+		{remove: timeless(r.Content.RemoveRecorded)},
+		{remove: timeless(r.deleteObjects)},
 	}
 }
 
 // remove does one pass for a workspace and decides when the next one is due.
-func (s *Remover) remove(ctx context.Context, one Removal, over func() bool) error {
-	now := s.Now()
-	since, going, err := s.Store.Begin(ctx, one.Workspace, now)
+func (r *Remover) remove(ctx context.Context, one Removal, over func() bool) error {
+	now := r.Now()
+	since, going, err := r.Store.Begin(ctx, one.Workspace, now)
 	if err != nil || !going {
 		return err
 	}
 	if now.Sub(since) < limits.RemovalRecheck { // a sign-in of just before may not be in the indexes yet
-		return s.Store.Reschedule(ctx, one.QueueItem, now.Add(limits.RemovalRecheck), 0)
+		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(limits.RemovalRecheck), 0)
 	}
-	left, err := s.pass(ctx, one, now, over)
+	left, err := r.pass(ctx, one, now, over)
 	if err != nil {
 		return err
 	}
 	if left != Nothing && !one.Clear.IsZero() {
-		if err := s.Store.Note(ctx, one.Workspace, time.Time{}); err != nil {
+		if err := r.Store.Note(ctx, one.Workspace, time.Time{}); err != nil {
 			return err
 		}
 	}
@@ -149,22 +149,22 @@ func (s *Remover) remove(ctx context.Context, one Removal, over func() bool) err
 	case left == More:
 		return errUnfinished
 	case left == Later:
-		return s.Store.Reschedule(ctx, one.QueueItem, now.Add(limits.RemovalWait), 0)
+		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(limits.RemovalWait), 0)
 	case one.Clear.IsZero():
-		if err := s.Store.Note(ctx, one.Workspace, now); err != nil {
+		if err := r.Store.Note(ctx, one.Workspace, now); err != nil {
 			return err
 		}
-		return s.Store.Reschedule(ctx, one.QueueItem, now.Add(limits.RemovalRecheck), 0)
+		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(limits.RemovalRecheck), 0)
 	}
-	return s.Store.Finish(ctx, one.Workspace, done(one.Workspace, now))
+	return r.Store.Finish(ctx, one.Workspace, done(one.Workspace, now))
 }
 
 // pass runs the stages in order. It stops at the first that has to wait, unless that one stands alone, and says More if
 // it removed anything, because what is left is found by another pass only.
-func (s *Remover) pass(ctx context.Context, one Removal, now time.Time, over func() bool) (Left, error) {
+func (r *Remover) pass(ctx context.Context, one Removal, now time.Time, over func() bool) (Left, error) {
 	all := Nothing
-	for _, stage := range s.stages() {
-		left, removed, err := s.repeat(ctx, stage, one, now, over)
+	for _, stage := range r.stages() {
+		left, removed, err := r.repeat(ctx, stage, one, now, over)
 		switch {
 		case err != nil:
 			return all, err
@@ -179,11 +179,11 @@ func (s *Remover) pass(ctx context.Context, one Removal, now time.Time, over fun
 	if all == Later {
 		return Later, nil
 	}
-	return s.Content.RemoveRest(ctx, one)
+	return r.Content.RemoveRest(ctx, one)
 }
 
 // repeat runs a stage until it has to stop, and reports whether it removed anything.
-func (s *Remover) repeat(
+func (r *Remover) repeat(
 	ctx context.Context, stage stage, one Removal, now time.Time, over func() bool,
 ) (left Left, removed bool, err error) {
 	for {
@@ -199,13 +199,13 @@ func (s *Remover) repeat(
 
 // deleteObjects deletes objects that no item names, such as uploads that came after the end of their session. No item
 // refers to the others, because the artifacts of the homes are gone.
-func (s *Remover) deleteObjects(ctx context.Context, one Removal) (Left, error) {
+func (r *Remover) deleteObjects(ctx context.Context, one Removal) (Left, error) {
 	homes := one.Homes
 	if !slices.Contains(homes, one.Workspace) {
 		homes = append(slices.Clone(homes), one.Workspace)
 	}
 	for _, home := range homes {
-		found, err := s.Objects.DeleteHome(ctx, home)
+		found, err := r.Objects.DeleteHome(ctx, home)
 		if err != nil {
 			return Nothing, err
 		}

@@ -47,8 +47,8 @@ func (s *Service) hashFile(ctx context.Context, session *Session, file *tree.Fil
 	return nil
 }
 
-// fileOf returns the file of an entry in a merged tree, to be filled in. It reads paths only, because other files may be
-// filled in meanwhile.
+// fileOf returns the file of an entry in a merged tree, to be filled in. It reads paths only, because other files may
+// be filled in meanwhile.
 func fileOf(files tree.Tree, e Entry) *tree.File {
 	for n := range files {
 		if files[n].Path == e.Path {
@@ -171,17 +171,17 @@ func tooLarge(path string, room int64, p limits.Policy) error {
 }
 
 // apply computes a result of at most limit bytes; patch.ErrTooLarge if it is longer.
-func (r *patchedFile) apply(limit int64) (err error) {
-	r.after, err = patch.Apply(r.before, r.diff, limit)
-	r.before, r.diff = nil, nil
+func (f *patchedFile) apply(limit int64) (err error) {
+	f.after, err = patch.Apply(f.before, f.diff, limit)
+	f.before, f.diff = nil, nil
 	var why patch.Reason
 	switch {
 	case errors.Is(err, patch.ErrTooLarge):
 		return err
 	case errors.As(err, &why):
-		return patchConflict(r.entry.Path, why)
-	case sha256.Sum256(r.after) != r.entry.Patch.Result:
-		return patchConflict(r.entry.Path, patch.ResultMismatch)
+		return patchConflict(f.entry.Path, why)
+	case sha256.Sum256(f.after) != f.entry.Patch.Result:
+		return patchConflict(f.entry.Path, patch.ResultMismatch)
 	}
 	return nil
 }

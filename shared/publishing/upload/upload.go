@@ -98,9 +98,9 @@ type Finalizations interface {
 	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
 	// Finalize commits f in one transaction, conditional on the session being pending, owner holding the command, and the
 	// artifact being new, or live, unlocked, without a draft and at f.Current. Errors: *idempotency.AlreadyDone (the lease
-	// was lost), *Settled, upload_session_not_found (the session is gone), artifact.ErrMoved (another revision is current),
-	// artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone), not_authenticated (the
-	// workspace closed), database_unavailable.
+	// was lost), *Settled, upload_session_not_found (the session is gone), artifact.ErrMoved (another revision is
+	// current), artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone),
+	// not_authenticated (the workspace closed), database_unavailable.
 	Finalize(ctx context.Context, f Finalization) error
 }
 

@@ -22,36 +22,36 @@ const revisionSize = 2 << 10
 
 // contents reads a revision and its files, nil if there is no such revision. A published one is kept in memory, because
 // all that a view shows of it is final, once its bundle is. Its status is not, so callers ask the state.
-func (v *Service) contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
-	c, fresh, err := v.read(ctx, contentsKey{artifact: a, revision: r})
-	if err == nil && !fresh && v.pending(c) {
-		c, _, err = v.read(ctx, contentsKey{a, r, true})
+func (s *Service) contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
+	c, fresh, err := s.read(ctx, contentsKey{artifact: a, revision: r})
+	if err == nil && !fresh && s.pending(c) {
+		c, _, err = s.read(ctx, contentsKey{a, r, true})
 	}
 	return c, err
 }
 
 // files is contents for callers that do not show the bundle.
-func (v *Service) files(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
-	c, _, err := v.read(ctx, contentsKey{artifact: a, revision: r})
+func (s *Service) files(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
+	c, _, err := s.read(ctx, contentsKey{artifact: a, revision: r})
 	return c, err
 }
 
 // pending reports whether the bundle of a revision may have become ready since it was read.
-func (v *Service) pending(c *artifact.Contents) bool {
-	return c != nil && !c.Revision.Bundle.Final() && v.Limits.Bundles > 0
+func (s *Service) pending(c *artifact.Contents) bool {
+	return c != nil && !c.Revision.Bundle.Final() && s.Limits.Bundles > 0
 }
 
 // read returns what is in memory, or reads it, which makes it fresh.
-func (v *Service) read(ctx context.Context, key contentsKey) (c *artifact.Contents, fresh bool, err error) {
+func (s *Service) read(ctx context.Context, key contentsKey) (c *artifact.Contents, fresh bool, err error) {
 	var begun atomic.Bool // the read may outlast the request
 	read := func(ctx context.Context) (*artifact.Contents, int64, error) {
 		begun.Store(true)
-		c, err := v.Store.Contents(ctx, key.artifact, key.revision)
-		if err != nil || c == nil || c.Revision.Status != artifact.Published || key.bundle && v.pending(c) {
+		c, err := s.Store.Contents(ctx, key.artifact, key.revision)
+		if err != nil || c == nil || c.Revision.Status != artifact.Published || key.bundle && s.pending(c) {
 			return c, 0, err
 		}
 		return c, revisionSize + c.Tree.MemorySize() + c.Revision.Warnings.MemorySize(), nil
 	}
-	c, err = cache.Get(ctx, v.Cache, key, fault.DatabaseUnavailable, read)
+	c, err = cache.Get(ctx, s.Cache, key, fault.DatabaseUnavailable, read)
 	return c, begun.Load(), err
 }

@@ -32,26 +32,26 @@ type FileText struct {
 
 // File returns one file to its owner, with its text. An empty r means the current revision. An unreadable artifact,
 // revision or file is not_found.
-func (v *Service) File(
+func (s *Service) File(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
 ) (FileText, error) {
-	f, err := v.find(ctx, by, a, r, path)
+	f, err := s.find(ctx, by, a, r, path)
 	if err != nil {
 		return FileText{}, err
 	}
-	return v.inline(ctx, a, f)
+	return s.inline(ctx, a, f)
 }
 
-// Content returns the bytes of a file of the current revision to its owner, nil if they are more than most. Refusals are
-// those of File.
-func (v *Service) Content(
+// Content returns the bytes of a file of the current revision to its owner, nil if they are more than most. Refusals
+// are those of File.
+func (s *Service) Content(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, path string, most int64,
 ) ([]byte, error) {
-	f, err := v.find(ctx, by, a, "", path)
+	f, err := s.find(ctx, by, a, "", path)
 	if err != nil || f.Size > most {
 		return nil, err
 	}
-	text, err := v.readText(ctx, a, f)
+	text, err := s.readText(ctx, a, f)
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +59,10 @@ func (v *Service) Content(
 }
 
 // find returns a file of a revision that the caller may read.
-func (v *Service) find(
+func (s *Service) find(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
 ) (tree.File, error) {
-	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID || a.Current == "" {
+	if !a.Readable(s.Now()) || a.Owner != by.Workspace.ID || a.Current == "" {
 		return tree.File{}, notFound()
 	}
 	if r == "" {
@@ -71,10 +71,10 @@ func (v *Service) find(
 	if _, err := r.Bits(); err != nil {
 		return tree.File{}, notFound()
 	}
-	if err := readaccess.CheckRevision(ctx, v.Store, a, r); err != nil {
+	if err := readaccess.CheckRevision(ctx, s.Store, a, r); err != nil {
 		return tree.File{}, err
 	}
-	c, err := v.files(ctx, a.ID, r)
+	c, err := s.files(ctx, a.ID, r)
 	if err != nil {
 		return tree.File{}, err
 	}
@@ -90,17 +90,17 @@ func (v *Service) find(
 }
 
 // FileURL returns the signed URL of a file that File answers for the same arguments.
-func (v *Service) FileURL(
+func (s *Service) FileURL(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
 ) (string, error) {
 	if r == "" && a != nil {
 		r = a.Current
 	}
-	build, err := v.FileURLs(by, a, r)
+	build, err := s.FileURLs(by, a, r)
 	if err != nil {
 		return "", err
 	}
-	c, err := v.files(ctx, a.ID, r)
+	c, err := s.files(ctx, a.ID, r)
 	if err != nil {
 		return "", err
 	}
@@ -112,23 +112,23 @@ func (v *Service) FileURL(
 
 // FileURLs returns how to build the signed URLs of files of a published revision of the caller's workspace. It reads
 // nothing: a path that the revision does not have makes a URL that opens nothing.
-func (v *Service) FileURLs(
+func (s *Service) FileURLs(
 	by credential.Actor, a *artifact.Artifact, r id.Revision,
 ) (func(path string) string, error) {
-	if !a.Readable(v.Now()) || a.Owner != by.Workspace.ID {
+	if !a.Readable(s.Now()) || a.Owner != by.Workspace.ID {
 		return nil, notFound()
 	}
-	prefix, err := v.Addresses.Content(v.claims(&by.Workspace, a, r, ""))
+	prefix, err := s.Addresses.Content(s.claims(&by.Workspace, a, r, ""))
 	return func(path string) string { return prefix + address.Escape(path) }, err
 }
 
 // inline returns a file with its text, if it is text that an answer may hold.
-func (v *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File) (FileText, error) {
+func (s *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File) (FileText, error) {
 	out := FileText{File: f, Binary: !strings.HasPrefix(media.Of(f.Path).ContentType, "text/")}
 	if f.Size > limits.InlineAnswer {
 		return out, nil
 	}
-	text, err := v.readText(ctx, a, f)
+	text, err := s.readText(ctx, a, f)
 	if err != nil {
 		return FileText{}, err
 	}
@@ -139,11 +139,11 @@ func (v *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File)
 }
 
 // readText reads a whole file and checks its digest.
-func (v *Service) readText(ctx context.Context, a *artifact.Artifact, f tree.File) (string, error) {
+func (s *Service) readText(ctx context.Context, a *artifact.Artifact, f tree.File) (string, error) {
 	if f.Size == 0 {
 		return "", nil
 	}
-	body, err := v.Bytes.Open(ctx, a.StorageWorkspace, f.Object, 0, f.Size)
+	body, err := s.Bytes.Open(ctx, a.StorageWorkspace, f.Object, 0, f.Size)
 	if fault.KindOf(err) == fault.KindNotFound {
 		return "", notFound()
 	}

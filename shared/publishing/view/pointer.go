@@ -18,20 +18,20 @@ type Pointer struct {
 
 // Pointer leads to the current revision of an artifact, by a URL that is minted through a link unless through is empty.
 // The caller has checked that the state allows the reader to read.
-func (v *Service) Pointer(ctx context.Context, s readaccess.State, through id.Public) (Pointer, error) {
-	c, err := v.files(ctx, s.Artifact.ID, s.Artifact.Current)
+func (s *Service) Pointer(ctx context.Context, state readaccess.State, through id.Public) (Pointer, error) {
+	c, err := s.files(ctx, state.Artifact.ID, state.Artifact.Current)
 	if err != nil {
 		return Pointer{}, err
 	}
 	if c == nil {
 		return Pointer{}, readaccess.NotFound()
 	}
-	at, err := v.Addresses.Locate(v.claims(s.Workspace, s.Artifact, c.Revision.ID, through))
+	at, err := s.Addresses.Locate(s.claims(state.Workspace, state.Artifact, c.Revision.ID, through))
 	return Pointer{
 		RevisionID: c.Revision.ID,
 		IframeSrc:  at.Of(c.Revision.Entrypoint).Frame(),
 		RenderMode: string(c.Revision.Mode),
-		Title:      s.Artifact.Title,
-		Number:     s.Artifact.Number,
+		Title:      state.Artifact.Title,
+		Number:     state.Artifact.Number,
 	}, err
 }

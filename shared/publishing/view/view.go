@@ -62,49 +62,49 @@ type File struct {
 }
 
 // Latest returns the owner's view of the current revision; not_found if the artifact cannot be read.
-func (v *Service) Latest(
+func (s *Service) Latest(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact,
 ) (View, error) {
-	if !v.visible(by, a) || a.Current == "" {
+	if !s.visible(by, a) || a.Current == "" {
 		return View{}, notFound()
 	}
-	return v.ownerView(ctx, by, a, a.Current)
+	return s.ownerView(ctx, by, a, a.Current)
 }
 
 // Pinned returns the owner's view of one revision; revision_retained if its bytes are gone.
-func (v *Service) Pinned(
+func (s *Service) Pinned(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision,
 ) (View, error) {
-	if !v.visible(by, a) || r == nil || r.Artifact != a.ID || r.Status == artifact.Draft {
+	if !s.visible(by, a) || r == nil || r.Artifact != a.ID || r.Status == artifact.Draft {
 		return View{}, notFound()
 	}
 	if r.Status == artifact.Retained {
 		return View{}, fault.New(fault.RevisionRetained,
 			"the bytes of this revision are gone; read a newer one")
 	}
-	return v.ownerView(ctx, by, a, r.ID)
+	return s.ownerView(ctx, by, a, r.ID)
 }
 
 // ownerView builds the view of a revision that its owner may read.
-func (v *Service) ownerView(
+func (s *Service) ownerView(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision,
 ) (View, error) {
-	c, err := v.contents(ctx, a.ID, r)
+	c, err := s.contents(ctx, a.ID, r)
 	if err != nil {
 		return View{}, err
 	}
 	if c == nil {
 		return View{}, notFound()
 	}
-	out, err := v.build(&by.Workspace, a, c, v.claims(&by.Workspace, a, r, ""))
-	out.PrivateURL = v.Addresses.Private(a.ID)
+	out, err := s.build(&by.Workspace, a, c, s.claims(&by.Workspace, a, r, ""))
+	out.PrivateURL = s.Addresses.Private(a.ID)
 	return out, err
 }
 
 // visible reports whether the caller may know that an artifact exists. Members see one that an operator locked, so that
 // they learn of the lock; the URLs in its view do not open.
-func (v *Service) visible(by credential.Actor, a *artifact.Artifact) bool {
-	now := v.Now()
+func (s *Service) visible(by credential.Actor, a *artifact.Artifact) bool {
+	now := s.Now()
 	return (a.Readable(now) || by.Member != "" && a.Active(now)) && a.Owner == by.Workspace.ID
 }
 
@@ -115,16 +115,16 @@ func notFound() error {
 }
 
 // Public returns the view that a signed agent-view token opens. Refusals: not_found before rate_limited_artifact.
-func (v *Service) Public(ctx context.Context, text string) (View, error) {
-	claims, err := v.Addresses.ViewToken.Parse(text, v.Now())
+func (s *Service) Public(ctx context.Context, text string) (View, error) {
+	claims, err := s.Addresses.ViewToken.Parse(text, s.Now())
 	if err != nil {
 		return View{}, readaccess.NotFound()
 	}
 	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact}
 	contents := async.Go(func() (*artifact.Contents, error) {
-		return v.contents(ctx, claims.Artifact, claims.Revision)
+		return s.contents(ctx, claims.Artifact, claims.Revision)
 	})
-	state, _, err := v.checkAccess(ctx, query, claims.Revision)
+	state, _, err := s.checkAccess(ctx, query, claims.Revision)
 	c, err2 := contents.Wait()
 	if err = cmp.Or(err, err2); err != nil {
 		return View{}, err
@@ -132,30 +132,30 @@ func (v *Service) Public(ctx context.Context, text string) (View, error) {
 	if c == nil {
 		return View{}, readaccess.NotFound()
 	}
-	opens := v.claims(state.Workspace, state.Artifact, claims.Revision, "")
+	opens := s.claims(state.Workspace, state.Artifact, claims.Revision, "")
 	opens.Public = true
-	return v.build(state.Workspace, state.Artifact, c, opens)
+	return s.build(state.Workspace, state.Artifact, c, opens)
 }
 
 // Resolve opens an access link. Refusals: not_found for an invalid, ended or unknown link, then rate_limited_artifact.
-func (v *Service) Resolve(ctx context.Context, public id.Public, blob string) (View, error) {
-	claims, err := v.Addresses.Links.Parse(public, blob, v.Now())
+func (s *Service) Resolve(ctx context.Context, public id.Public, blob string) (View, error) {
+	claims, err := s.Addresses.Links.Parse(public, blob, s.Now())
 	if err != nil {
 		return View{}, readaccess.NotFound()
 	}
 	query := readaccess.Query{Workspace: claims.Workspace, Artifact: claims.Artifact, Link: public}
-	state, shown, err := v.checkAccess(ctx, query, "")
+	state, shown, err := s.checkAccess(ctx, query, "")
 	if err != nil {
 		return View{}, err
 	}
-	c, err := v.contents(ctx, claims.Artifact, shown)
+	c, err := s.contents(ctx, claims.Artifact, shown)
 	if err != nil {
 		return View{}, err
 	}
 	if c == nil {
 		return View{}, readaccess.NotFound()
 	}
-	out, err := v.build(state.Workspace, state.Artifact, c, v.claims(state.Workspace, state.Artifact, shown, public))
+	out, err := s.build(state.Workspace, state.Artifact, c, s.claims(state.Workspace, state.Artifact, shown, public))
 	if shown != state.Artifact.Current {
 		out.Title = c.Revision.Title // the artifact has that of a newer one
 	}
@@ -164,8 +164,8 @@ func (v *Service) Resolve(ctx context.Context, public id.Public, blob string) (V
 
 // LinkURL returns the URL of an access link; not_found for a secret that was not made for it or is over. It reads
 // nothing, so that it cannot tell whether the link still opens anything.
-func (v *Service) LinkURL(public id.Public, blob string) (string, error) {
-	url, err := v.Addresses.Shared(public, blob, v.Now())
+func (s *Service) LinkURL(public id.Public, blob string) (string, error) {
+	url, err := s.Addresses.Shared(public, blob, s.Now())
 	if err != nil {
 		return "", readaccess.NotFound()
 	}
@@ -176,12 +176,12 @@ func (v *Service) LinkURL(public id.Public, blob string) (string, error) {
 // or the one that the link follows. A refusal by the state comes before the limit. Tokens and links work for every
 // holder of the URL, so locking the links of an artifact closes both, and ending its links ends the views published
 // before.
-func (v *Service) checkAccess(
+func (s *Service) checkAccess(
 	ctx context.Context, q readaccess.Query, named id.Revision,
 ) (readaccess.State, id.Revision, error) {
-	limited := v.Limiter.Begin(ctx, q.Artifact, q.Holder("view", named))
-	state, err := readaccess.Read(ctx, v.Store, q)
-	read, now := limited(), v.Now()
+	limited := s.Limiter.Begin(ctx, q.Artifact, q.Holder("view", named))
+	state, err := readaccess.Read(ctx, s.Store, q)
+	read, now := limited(), s.Now()
 	if err != nil {
 		return state, named, err
 	}
@@ -189,16 +189,16 @@ func (v *Service) checkAccess(
 	if state.Allows(q, now) && state.Artifact.Current != "" {
 		if named == "" { // the link is open, so links are not locked
 			shown = linkedRevision(state)
-			err = readaccess.CheckRevision(ctx, v.Store, state.Artifact, shown)
+			err = readaccess.CheckRevision(ctx, s.Store, state.Artifact, shown)
 		} else {
-			err = readaccess.CheckPublicView(ctx, v.Store, state.Artifact, named)
+			err = readaccess.CheckPublicView(ctx, s.Store, state.Artifact, named)
 		}
 	}
 	if err == nil {
-		return state, shown, v.Limiter.Confirm(ctx, read, state.Workspace.Tier()).Over
+		return state, shown, s.Limiter.Confirm(ctx, read, state.Workspace.Tier()).Over
 	}
 	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(q, now) {
-		v.Limiter.GiveBack(ctx, read)
+		s.Limiter.GiveBack(ctx, read)
 	}
 	return state, shown, err
 }
@@ -213,13 +213,13 @@ func linkedRevision(s readaccess.State) id.Revision {
 
 // build makes a view with URLs that carry a token with these claims. Only that of the bundle is Public, because files
 // whose addresses somebody copied stay.
-func (v *Service) build(
+func (s *Service) build(
 	w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, claims token.Claims,
 ) (View, error) {
 	ofFiles := claims
 	ofFiles.Public = false
-	at, err1 := v.Addresses.Locate(ofFiles)
-	bundle, err2 := c.Revision.Availability(v.Addresses, v.Limits, claims, v.Now())
+	at, err1 := s.Addresses.Locate(ofFiles)
+	bundle, err2 := c.Revision.Availability(s.Addresses, s.Limits, claims, s.Now())
 	if err := errors.Join(err1, err2); err != nil {
 		return View{}, err
 	}
@@ -239,8 +239,8 @@ func (v *Service) build(
 }
 
 // claims are those of the tokens that open a revision, minted through a link unless through is empty.
-func (v *Service) claims(w *workspace.Workspace, a *artifact.Artifact, r id.Revision, through id.Public) token.Claims {
-	policy := v.Limits.Tiers[w.Tier()]
+func (s *Service) claims(w *workspace.Workspace, a *artifact.Artifact, r id.Revision, through id.Public) token.Claims {
+	policy := s.Limits.Tiers[w.Tier()]
 	return token.Claims{
 		Workspace: w.ID,
 		Artifact:  a.ID,
@@ -248,6 +248,6 @@ func (v *Service) claims(w *workspace.Workspace, a *artifact.Artifact, r id.Revi
 		Link:      through,
 		NoIndex:   policy.NoIndex,
 		Scripts:   policy.Scripts,
-		Expires:   token.Until(v.Now(), a.ExpiresAt, !a.PinnedAt.IsZero()),
+		Expires:   token.Until(s.Now(), a.ExpiresAt, !a.PinnedAt.IsZero()),
 	}
 }

@@ -72,18 +72,18 @@ func parse(raw []byte) (*Answer, error) {
 }
 
 // send writes a complete answer. It recomputes the length, where there is a body.
-func (x *exchange) send(a *Answer) {
-	x.sendHead(a)
-	h := x.w.Header()
-	if x.r.Method != http.MethodHead && a.StatusCode != http.StatusNotModified {
+func (e *exchange) send(a *Answer) {
+	e.sendHead(a)
+	h := e.w.Header()
+	if e.r.Method != http.MethodHead && a.StatusCode != http.StatusNotModified {
 		h.Set("Content-Length", strconv.Itoa(len(a.Body)))
 	}
 	if a.StatusCode == http.StatusNoContent {
 		h.Del("Content-Length")
 	}
-	x.w.WriteHeader(a.StatusCode)
-	if x.r.Method != http.MethodHead {
-		_, _ = io.WriteString(x.w, a.Body) // the client may have gone
+	e.w.WriteHeader(a.StatusCode)
+	if e.r.Method != http.MethodHead {
+		_, _ = io.WriteString(e.w, a.Body) // the client may have gone
 	}
 }
 
@@ -97,9 +97,9 @@ var (
 
 // sendHead sets the headers of an answer: first renamed as API Gateway does, then mapped as the
 // integration says.
-func (x *exchange) sendHead(a *Answer) {
-	sent := x.sent(a)
-	h := x.w.Header()
+func (e *exchange) sendHead(a *Answer) {
+	sent := e.sent(a)
+	h := e.w.Header()
 	for name, values := range sent {
 		switch {
 		case slices.Contains(dropped, name):
@@ -110,9 +110,9 @@ func (x *exchange) sendHead(a *Answer) {
 		}
 	}
 	if _, typed := sent["Content-Type"]; !typed {
-		h["Content-Type"] = x.untyped(a.StatusCode)
+		h["Content-Type"] = e.untyped(a.StatusCode)
 	}
-	for _, m := range x.route.Mappings {
+	for _, m := range e.route.Mappings {
 		if value := strings.Join(sent.Values(m.From), ","); m.Status == a.StatusCode && value != "" {
 			h.Set(m.Header, value)
 		}
@@ -121,11 +121,11 @@ func (x *exchange) sendHead(a *Answer) {
 
 // untyped returns the media type of an answer that names none: JSON for REST APIs, text for HTTP
 // APIs.
-func (x *exchange) untyped(status int) []string {
+func (e *exchange) untyped(status int) []string {
 	switch {
 	case status == http.StatusNoContent || status == http.StatusNotModified:
 		return nil
-	case x.API.REST:
+	case e.API.REST:
 		return []string{"application/json"}
 	}
 	return []string{"text/plain;charset=utf-8"}
@@ -133,12 +133,12 @@ func (x *exchange) untyped(status int) []string {
 
 // sent returns the headers of the function by canonical name. Several values of a header, which REST APIs take, come
 // before a single one.
-func (x *exchange) sent(a *Answer) http.Header {
+func (e *exchange) sent(a *Answer) http.Header {
 	h := http.Header{}
 	for name, value := range a.Headers {
 		h.Set(name, value)
 	}
-	if x.API.REST {
+	if e.API.REST {
 		for name, values := range a.MultiValueHeaders {
 			h[http.CanonicalHeaderKey(name)] = slices.Clone(values)
 		}

@@ -24,27 +24,27 @@ const (
 
 // event is the event of a request in JSON. Like API Gateway it escapes no more than JSON demands, so that a body of
 // markup takes no more room in an event than on the wire.
-func (x *exchange) event(body []byte, proxy string) ([]byte, error) {
+func (e *exchange) event(body []byte, proxy string) ([]byte, error) {
 	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
 	var err error
-	if x.API.REST {
-		err = e.Encode(x.restEvent(body, proxy))
+	if e.API.REST {
+		err = out.Encode(e.restEvent(body, proxy))
 	} else {
-		err = e.Encode(x.httpEvent(body))
+		err = out.Encode(e.httpEvent(body))
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // httpEvent has payload format 2.0, and the path decoded.
-func (x *exchange) httpEvent(body []byte) events.APIGatewayV2HTTPRequest {
-	r := x.r
-	sent := x.headers(len(body))
+func (e *exchange) httpEvent(body []byte) events.APIGatewayV2HTTPRequest {
+	r := e.r
+	sent := e.headers(len(body))
 	name := domainName(r)
-	e := events.APIGatewayV2HTTPRequest{
+	out := events.APIGatewayV2HTTPRequest{
 		Version:               "2.0",
-		RouteKey:              x.route.Path,
+		RouteKey:              e.route.Path,
 		RawPath:               r.URL.Path,
 		RawQueryString:        r.URL.RawQuery,
 		Cookies:               cookies(sent),
@@ -53,14 +53,14 @@ func (x *exchange) httpEvent(body []byte) events.APIGatewayV2HTTPRequest {
 		Body:                  string(body),
 		RequestContext: events.APIGatewayV2HTTPRequestContext{
 			AccountID:    accountID,
-			APIID:        x.API.ID,
+			APIID:        e.API.ID,
 			DomainName:   name,
 			DomainPrefix: prefixOf(name),
-			RequestID:    x.id,
-			RouteKey:     x.route.Path,
-			Stage:        x.API.Stage,
-			Time:         x.began.UTC().Format(timeFormat),
-			TimeEpoch:    x.began.UnixMilli(),
+			RequestID:    e.id,
+			RouteKey:     e.route.Path,
+			Stage:        e.API.Stage,
+			Time:         e.began.UTC().Format(timeFormat),
+			TimeEpoch:    e.began.UnixMilli(),
 			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{
 				Method:    r.Method,
 				Path:      r.URL.Path,
@@ -71,53 +71,53 @@ func (x *exchange) httpEvent(body []byte) events.APIGatewayV2HTTPRequest {
 		},
 	}
 	for name, values := range sent {
-		e.Headers[strings.ToLower(name)] = strings.Join(values, ",")
+		out.Headers[strings.ToLower(name)] = strings.Join(values, ",")
 	}
 	for name, values := range r.URL.Query() {
-		e.QueryStringParameters[name] = strings.Join(values, ",")
+		out.QueryStringParameters[name] = strings.Join(values, ",")
 	}
 	if len(body) > 0 && !(isText(r.Header.Get("Content-Type")) && utf8.Valid(body)) {
-		e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
+		out.Body, out.IsBase64Encoded = base64.StdEncoding.EncodeToString(body), true
 	}
-	return e
+	return out
 }
 
 // restEvent has payload format 1.0, and the path as it was sent. Without media types that count as bytes, every body is
 // text.
-func (x *exchange) restEvent(body []byte, proxy string) events.APIGatewayProxyRequest {
-	r, name := x.r, domainName(x.r)
-	e := events.APIGatewayProxyRequest{
-		Resource:          x.route.Path,
+func (e *exchange) restEvent(body []byte, proxy string) events.APIGatewayProxyRequest {
+	r, name := e.r, domainName(e.r)
+	out := events.APIGatewayProxyRequest{
+		Resource:          e.route.Path,
 		Path:              r.URL.EscapedPath(),
 		HTTPMethod:        r.Method,
-		MultiValueHeaders: x.headers(len(body)),
+		MultiValueHeaders: e.headers(len(body)),
 		Body:              string(body),
 		RequestContext: events.APIGatewayProxyRequestContext{
 			ResourceID:        "local",
-			ResourcePath:      x.route.Path,
+			ResourcePath:      e.route.Path,
 			HTTPMethod:        r.Method,
-			ExtendedRequestID: x.id,
-			RequestID:         x.id,
-			RequestTime:       x.began.UTC().Format(timeFormat),
-			RequestTimeEpoch:  x.began.UnixMilli(),
+			ExtendedRequestID: e.id,
+			RequestID:         e.id,
+			RequestTime:       e.began.UTC().Format(timeFormat),
+			RequestTimeEpoch:  e.began.UnixMilli(),
 			Path:              r.URL.EscapedPath(),
 			AccountID:         accountID,
-			APIID:             x.API.ID,
+			APIID:             e.API.ID,
 			Protocol:          r.Proto,
-			Stage:             x.API.Stage,
+			Stage:             e.API.Stage,
 			DomainName:        name,
 			DomainPrefix:      prefixOf(name),
 			Identity:          events.APIGatewayRequestIdentity{SourceIP: sourceIP(r), UserAgent: r.UserAgent()},
 		},
 	}
-	e.Headers = lastOf(e.MultiValueHeaders)
+	out.Headers = lastOf(out.MultiValueHeaders)
 	if query := r.URL.Query(); len(query) > 0 {
-		e.QueryStringParameters, e.MultiValueQueryStringParameters = lastOf(query), query
+		out.QueryStringParameters, out.MultiValueQueryStringParameters = lastOf(query), query
 	}
 	if proxy != "" {
-		e.PathParameters = map[string]string{"proxy": proxy}
+		out.PathParameters = map[string]string{"proxy": proxy}
 	}
-	return e
+	return out
 }
 
 // cookies removes the cookies from the headers and returns them one by one, as they were sent.
@@ -155,16 +155,16 @@ var hopByHop = []string{
 }
 
 // headers returns those that a function sees: what was sent, and what the gateway adds.
-func (x *exchange) headers(bodyLength int) http.Header {
-	h := x.r.Header.Clone()
+func (e *exchange) headers(bodyLength int) http.Header {
+	h := e.r.Header.Clone()
 	for _, name := range hopByHop {
 		h.Del(name)
 	}
-	h.Set("Host", x.r.Host)
-	h.Set("X-Forwarded-For", strings.TrimPrefix(strings.Join(h["X-Forwarded-For"], ", ")+", "+sourceIP(x.r), ", "))
+	h.Set("Host", e.r.Host)
+	h.Set("X-Forwarded-For", strings.TrimPrefix(strings.Join(h["X-Forwarded-For"], ", ")+", "+sourceIP(e.r), ", "))
 	h.Set("X-Forwarded-Proto", "https")
 	h.Set("X-Forwarded-Port", "443")
-	h.Set("X-Amzn-Trace-Id", "Root=1-"+strconv.FormatInt(x.began.Unix(), 16)+"-000000000000000000000000")
+	h.Set("X-Amzn-Trace-Id", "Root=1-"+strconv.FormatInt(e.began.Unix(), 16)+"-000000000000000000000000")
 	if bodyLength > 0 {
 		h.Set("Content-Length", strconv.Itoa(bodyLength))
 	}

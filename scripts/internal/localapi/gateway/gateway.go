@@ -99,37 +99,37 @@ type exchange struct {
 	route *template.Route
 }
 
-func (x *exchange) warn(status int, reason string) {
-	x.Log.Warn("gateway", "api", x.API.Name, "request_id", x.id, "status", status, "method", x.r.Method, "reason", reason)
+func (e *exchange) warn(status int, reason string) {
+	e.Log.Warn("gateway", "api", e.API.Name, "request_id", e.id, "status", status, "method", e.r.Method, "reason", reason)
 }
 
 // serve answers the request, or returns the refusal that the gateway has to send.
-func (x *exchange) serve() *refusal {
+func (e *exchange) serve() *refusal {
 	var proxy string
-	if x.route, proxy = x.match(x.r.URL.EscapedPath()); x.route == nil {
+	if e.route, proxy = e.match(e.r.URL.EscapedPath()); e.route == nil {
 		return &noRoute
 	}
-	if headerBytes(x.r) > maxHeaders {
+	if headerBytes(e.r) > maxHeaders {
 		return &headersTooLarge
 	}
-	body, err := io.ReadAll(io.LimitReader(x.r.Body, maxBody+1))
+	body, err := io.ReadAll(io.LimitReader(e.r.Body, maxBody+1))
 	if err != nil {
 		return &unreadable
 	}
 	if len(body) > maxBody {
-		_, _ = io.CopyN(io.Discard, x.r.Body, maxDrain) // a client that stops is answered all the same
+		_, _ = io.CopyN(io.Discard, e.r.Body, maxDrain) // a client that stops is answered all the same
 		return &bodyTooLarge
 	}
-	event, err := x.event(body, proxy)
+	event, err := e.event(body, proxy)
 	if err != nil {
 		return failed(err)
 	}
-	ctx, cancel := context.WithTimeoutCause(x.r.Context(), x.route.Timeout, errTimeout)
+	ctx, cancel := context.WithTimeoutCause(e.r.Context(), e.route.Timeout, errTimeout)
 	defer cancel()
-	if x.API.REST {
-		return x.stream(ctx, event)
+	if e.API.REST {
+		return e.stream(ctx, event)
 	}
-	return x.buffer(ctx, event)
+	return e.buffer(ctx, event)
 }
 
 var errTimeout = errors.New("the function did not answer within the time limit of its integration")
@@ -145,8 +145,8 @@ func headerBytes(r *http.Request) int {
 }
 
 // buffer passes a complete answer on.
-func (x *exchange) buffer(ctx context.Context, event []byte) *refusal {
-	raw, err := x.Function(x.route.Function).Invoke(ctx, event)
+func (e *exchange) buffer(ctx context.Context, event []byte) *refusal {
+	raw, err := e.Function(e.route.Function).Invoke(ctx, event)
 	if err != nil {
 		return failed(err)
 	}
@@ -154,6 +154,6 @@ func (x *exchange) buffer(ctx context.Context, event []byte) *refusal {
 	if err != nil {
 		return failed(err)
 	}
-	x.send(a)
+	e.send(a)
 	return nil
 }

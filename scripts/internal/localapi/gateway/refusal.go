@@ -81,37 +81,37 @@ func failed(err error) *refusal {
 }
 
 // refuse writes and logs a refusal as the gateway does, or as its template defines it.
-func (x *exchange) refuse(why *refusal) {
+func (e *exchange) refuse(why *refusal) {
 	says := why.http
-	if x.API.REST {
+	if e.API.REST {
 		says = why.rest
 	}
-	x.warn(says.status, why.reason)
+	e.warn(says.status, why.reason)
 	text, _ := json.Marshal(map[string]string{"message": says.message}) // strings always marshal
 	status, body := says.status, string(text)
-	h := x.w.Header()
+	h := e.w.Header()
 	h.Set("Content-Type", "application/json")
-	if own, given := x.own(why.kind, status); given {
+	if own, given := e.own(why.kind, status); given {
 		for name, value := range own.Headers {
 			h.Set(name, value)
 		}
 		if own.Body != "" {
-			body = strings.ReplaceAll(own.Body, template.RequestID, x.id)
+			body = strings.ReplaceAll(own.Body, template.RequestID, e.id)
 		}
 		if own.Status != 0 {
 			status = own.Status
 		}
 	}
-	x.w.WriteHeader(status)
-	_, _ = io.WriteString(x.w, body) // the client may have gone
+	e.w.WriteHeader(status)
+	_, _ = io.WriteString(e.w, body) // the client may have gone
 }
 
 // own returns the template's gateway response for a refusal: that of its kind, or of all statuses
 // with its first digit.
-func (x *exchange) own(kind string, status int) (template.Refusal, bool) {
-	if r, given := x.API.Refusals[kind]; given {
+func (e *exchange) own(kind string, status int) (template.Refusal, bool) {
+	if r, given := e.API.Refusals[kind]; given {
 		return r, true
 	}
-	r, given := x.API.Refusals[fmt.Sprintf("DEFAULT_%dXX", status/100)]
+	r, given := e.API.Refusals[fmt.Sprintf("DEFAULT_%dXX", status/100)]
 	return r, given
 }

@@ -16,8 +16,8 @@ const chunk = 64 << 10
 
 // stream passes an answer on while the function writes it. If the function fails midway, the
 // connection is cut.
-func (x *exchange) stream(ctx context.Context, event []byte) *refusal {
-	a, err := x.Function(x.route.Function).Stream(ctx, event)
+func (e *exchange) stream(ctx context.Context, event []byte) *refusal {
+	a, err := e.Function(e.route.Function).Stream(ctx, event)
 	if err != nil {
 		return failed(err)
 	}
@@ -29,11 +29,11 @@ func (x *exchange) stream(ctx context.Context, event []byte) *refusal {
 	if err != nil {
 		return failed(err)
 	}
-	defer x.cutWith(a)()
-	x.sendHead(head)
-	x.w.WriteHeader(head.StatusCode)
-	if err := x.pass(body); err != nil {
-		x.warn(head.StatusCode, "cut off: "+err.Error())
+	defer e.cutWith(a)()
+	e.sendHead(head)
+	e.w.WriteHeader(head.StatusCode)
+	if err := e.pass(body); err != nil {
+		e.warn(head.StatusCode, "cut off: "+err.Error())
 		panic(http.ErrAbortHandler)
 	}
 	return nil
@@ -41,13 +41,13 @@ func (x *exchange) stream(ctx context.Context, event []byte) *refusal {
 
 // cutWith ends a write that waits for the client when the function has failed, until the returned
 // function is called.
-func (x *exchange) cutWith(a *runtime.Answer) (stop func()) {
+func (e *exchange) cutWith(a *runtime.Answer) (stop func()) {
 	passed := make(chan struct{})
 	var watch sync.WaitGroup
 	watch.Go(func() {
 		select {
 		case <-a.Failed():
-			_ = http.NewResponseController(x.w).SetWriteDeadline(time.Now())
+			_ = http.NewResponseController(e.w).SetWriteDeadline(time.Now())
 		case <-passed:
 		}
 	})
@@ -58,14 +58,14 @@ func (x *exchange) cutWith(a *runtime.Answer) (stop func()) {
 }
 
 // pass writes and flushes piece by piece.
-func (x *exchange) pass(body io.Reader) error {
-	out := http.NewResponseController(x.w)
+func (e *exchange) pass(body io.Reader) error {
+	out := http.NewResponseController(e.w)
 	buffer := make([]byte, chunk)
 	flush := out.Flush()
 	for {
 		n, err := body.Read(buffer)
-		if n > 0 && x.r.Method != http.MethodHead && flush == nil {
-			if _, err := x.w.Write(buffer[:n]); err != nil {
+		if n > 0 && e.r.Method != http.MethodHead && flush == nil {
+			if _, err := e.w.Write(buffer[:n]); err != nil {
 				return err
 			}
 			flush = out.Flush()

@@ -16,9 +16,9 @@ import (
 const audience = "http://localhost:2"
 
 // set reads the keys that an issuer publishes; the first issuer is at "".
-func (s *env) set(t testing.TB, issuer string) (set jose.JSONWebKeySet) {
+func (e *env) set(t testing.TB, issuer string) (set jose.JSONWebKeySet) {
 	t.Helper()
-	response, body := s.get(t, issuer+"/.well-known/jwks.json", nil)
+	response, body := e.get(t, issuer+"/.well-known/jwks.json", nil)
 	if err := json.Unmarshal([]byte(body), &set); err != nil || response.StatusCode != http.StatusOK {
 		t.Fatal(response.Status, body, err)
 	}

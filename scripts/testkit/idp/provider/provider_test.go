@@ -59,7 +59,7 @@ func newEnv(t testing.TB, data string) *env {
 	return s
 }
 
-func (s *env) request() url.Values {
+func (e *env) request() url.Values {
 	challenge := sha256.Sum256([]byte(verifier))
 	return url.Values{
 		"client_id":             {"vitrine"},
@@ -73,33 +73,33 @@ func (s *env) request() url.Values {
 	}
 }
 
-func (s *env) do(t testing.TB, r *http.Request) (*http.Response, string) {
+func (e *env) do(t testing.TB, r *http.Request) (*http.Response, string) {
 	t.Helper()
-	response, err := s.client.Do(r)
+	response, err := e.client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return response, expect.Body(t, response)
 }
 
-func (s *env) get(t testing.TB, path string, q url.Values) (*http.Response, string) {
+func (e *env) get(t testing.TB, path string, q url.Values) (*http.Response, string) {
 	t.Helper()
-	return s.ask(t, http.MethodGet, path+"?"+q.Encode(), "")
+	return e.ask(t, http.MethodGet, path+"?"+q.Encode(), "")
 }
 
-func (s *env) post(t testing.TB, path string, q url.Values) (*http.Response, string) {
+func (e *env) post(t testing.TB, path string, q url.Values) (*http.Response, string) {
 	t.Helper()
-	return s.ask(t, http.MethodPost, path, q.Encode())
+	return e.ask(t, http.MethodPost, path, q.Encode())
 }
 
-func (s *env) ask(t testing.TB, method, target, form string) (*http.Response, string) {
+func (e *env) ask(t testing.TB, method, target, form string) (*http.Response, string) {
 	t.Helper()
-	r, err := http.NewRequest(method, s.url+target, strings.NewReader(form))
+	r, err := http.NewRequest(method, e.url+target, strings.NewReader(form))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	return s.do(t, r)
+	return e.do(t, r)
 }
 
 // back returns where the provider sent the browser.
@@ -163,9 +163,9 @@ func TestAPersonTypesAnAddressAndIsSignedIn(t *testing.T) {
 }
 
 // verified checks a token against the published keys.
-func (s *env) verified(t testing.TB, token string) map[string]any {
+func (e *env) verified(t testing.TB, token string) map[string]any {
 	t.Helper()
-	_, claims, err := checked(token, s.set(t, ""))
+	_, claims, err := checked(token, e.set(t, ""))
 	if err != nil {
 		t.Fatal(err)
 	}
