@@ -30,7 +30,7 @@ func (h *Host) revokeCurrent(ctx context.Context, call *web.Request, _ *struct{}
 	if err != nil {
 		return contract.RevokedKey{}, err
 	}
-	return contract.RevokedKey{APIKey: k.Summary(), RevokedAt: contract.At(k.RevokedAt)}, nil
+	return revokedKey(k), nil
 }
 
 // admit counts a provision before its body is read.

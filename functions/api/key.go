@@ -66,7 +66,8 @@ func (h *Host) createKey(ctx context.Context, call *web.Request, in *createKeyIn
 	if life == 0 && call.Actor.Client == oauth.CLI {
 		life = limits.CLIKeyLife
 	}
-	return h.Keys.Create(ctx, call.Actor, call.Command, call.Record, in.Body.Name, life)
+	made, err := h.Keys.Create(ctx, call.Actor, call.Command, call.Record, in.Body.Name, life)
+	return contract.CreatedKey{APIKey: apiKeySummary(made.Key), Secret: made.Secret}, err
 }
 
 type keyInput struct {
@@ -74,5 +75,6 @@ type keyInput struct {
 }
 
 func (h *Host) revokeKey(ctx context.Context, call *web.Request, in *keyInput) (contract.RevokedKey, error) {
-	return h.Keys.Revoke(ctx, call.Actor, call.Command, call.Record, id.Key(in.Key))
+	k, err := h.Keys.Revoke(ctx, call.Actor, call.Command, call.Record, id.Key(in.Key))
+	return revokedKey(k), err
 }

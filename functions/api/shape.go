@@ -59,7 +59,26 @@ func webArtifactRow(now time.Time) func(artifact.Artifact) contract.WebArtifactR
 
 // webKey is an API key in the list of a member.
 func webKey(k credential.Key) contract.WebKey {
-	return contract.WebKey{APIKeySummary: k.Summary(), Revoked: !k.RevokedAt.IsZero()}
+	return contract.WebKey{APIKeySummary: apiKeySummary(k), Revoked: !k.RevokedAt.IsZero()}
+}
+
+// revokedKey answers the end of an API key.
+func revokedKey(k credential.Key) contract.RevokedKey {
+	return contract.RevokedKey{APIKey: apiKeySummary(k), RevokedAt: contract.At(k.RevokedAt)}
+}
+
+func apiKeySummary(k credential.Key) contract.APIKeySummary {
+	return contract.APIKeySummary{
+		ID:          k.ID,
+		WorkspaceID: k.Workspace,
+		Name:        k.Name,
+		PublicID:    k.Public,
+		Scopes:      credential.ScopeStrings(k.Scopes),
+		RevokedAt:   contract.AtOrNull(k.RevokedAt),
+		ExpiresAt:   contract.AtOrNull(k.ExpiresAt),
+		CreatedAt:   contract.At(k.CreatedAt),
+		LastUsedAt:  contract.AtOrNull(k.LastUsedAt),
+	}
 }
 
 // webLinkRow is an access link in the list of a member.

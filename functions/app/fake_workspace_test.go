@@ -22,15 +22,15 @@ type keyring struct{ *house }
 
 func (k keyring) Create(
 	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, name string, _ time.Duration,
-) (contract.CreatedKey, error) {
+) (credential.Created, error) {
 	k.commands = append(k.commands, c)
 	if err := k.called(ctx, "Create "+name); err != nil {
-		return contract.CreatedKey{}, err
+		return credential.Created{}, err
 	}
 	if name == "" {
-		return contract.CreatedKey{}, fault.New(fault.InvalidRequest, "name must have 1 to 120 characters")
+		return credential.Created{}, fault.New(fault.InvalidRequest, "name must have 1 to 120 characters")
 	}
-	return contract.CreatedKey{APIKey: liveKey(name).Summary(), Secret: "ap_pk_preview_0123456789ABCDEF_" + strings.Repeat("s", 71)}, nil
+	return credential.Created{Key: liveKey(name), Secret: "ap_pk_preview_0123456789ABCDEF_" + strings.Repeat("s", 71)}, nil
 }
 
 func (k keyring) List(
@@ -77,9 +77,9 @@ func (k keyring) Key(ctx context.Context, _ credential.Actor, key id.Key) (crede
 
 func (k keyring) Revoke(
 	ctx context.Context, _ credential.Actor, c idempotency.Command, _ *idempotency.Record, key id.Key,
-) (contract.RevokedKey, error) {
+) (credential.Key, error) {
 	k.commands = append(k.commands, c)
-	return contract.RevokedKey{}, k.called(ctx, "Revoke "+string(key))
+	return credential.Key{}, k.called(ctx, "Revoke "+string(key))
 }
 
 type accounts struct{ numbers *limits.Limits }

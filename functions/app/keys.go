@@ -101,7 +101,7 @@ func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSessio
 		return err
 	}
 	web.RedactSecret(r.Context(), made.Secret)
-	shown := &pages.Made{Key: madeKey(made.APIKey), Secret: made.Secret}
+	shown := &pages.Made{Key: keyOf(made.Key), Secret: made.Secret}
 	return h.afterCreate(w, r, v, http.StatusOK, pages.Keys{Made: shown})
 }
 
@@ -163,22 +163,6 @@ func keyOf(k credential.Key) pages.Key {
 		ExpiresAt: k.ExpiresAt,
 		RevokedAt: k.RevokedAt,
 		Revoked:   !k.RevokedAt.IsZero(),
-	}
-}
-
-// madeKey is a key that was just made, as its creation and every repetition of it answer.
-func madeKey(k contract.APIKeySummary) pages.Key {
-	scopes := make([]credential.Scope, len(k.Scopes))
-	for i, s := range k.Scopes {
-		scopes[i] = credential.Scope(s)
-	}
-	return pages.Key{
-		ID:        string(k.ID),
-		Public:    string(k.PublicID),
-		Name:      k.Name,
-		Scopes:    shortRights(scopes),
-		CreatedAt: k.CreatedAt.Time,
-		ExpiresAt: orZero(k.ExpiresAt),
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/idempotency"
 )
@@ -72,8 +71,8 @@ type crowded struct{ keyring }
 
 func (crowded) Create(
 	context.Context, credential.Actor, idempotency.Command, *idempotency.Record, string, time.Duration,
-) (contract.CreatedKey, error) {
-	return contract.CreatedKey{}, fault.New(fault.Forbidden, "revoke one")
+) (credential.Created, error) {
+	return credential.Created{}, fault.New(fault.Forbidden, "revoke one")
 }
 
 func TestAWorkspaceWithoutRoomForAKeySaysSo(t *testing.T) {

@@ -293,7 +293,7 @@ type Keys interface {
 	Create(
 		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, name string,
 		life time.Duration,
-	) (contract.CreatedKey, error)
+	) (credential.Created, error)
 	// List answers one page of keys, newest first; invalid_cursor for a cursor that is a day old or of another workspace.
 	List(
 		ctx context.Context, by credential.Actor, which credential.Which, p cursor.Page,
@@ -302,7 +302,7 @@ type Keys interface {
 	Key(ctx context.Context, by credential.Actor, k id.Key) (credential.Key, error)
 	Revoke(
 		ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, k id.Key,
-	) (contract.RevokedKey, error)
+	) (credential.Key, error)
 }
 
 // Account tells members about their workspace. All but Workspace and Policy want the right admin; forbidden for others.

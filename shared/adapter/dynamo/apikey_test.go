@@ -11,7 +11,6 @@ import (
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/entry/access"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -55,7 +54,7 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 	l, by, p := newLogins(t)
 	made := must(l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "  laptop ", time.Hour))(t)
 	key := must(l.keys.Authenticate(ctx, made.Secret, access.Request{}, ""))(t).Actor.Key
-	if key.ID != made.APIKey.ID || key.Name != "laptop" || key.Member != p.member.ID || key.Epoch != p.home.Epoch ||
+	if key.ID != made.Key.ID || key.Name != "laptop" || key.Member != p.member.ID || key.Epoch != p.home.Epoch ||
 		!key.ExpiresAt.Equal(l.clock.Add(time.Hour)) {
 		t.Errorf("%+v", key)
 	}
@@ -64,11 +63,11 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 	}
 	l.clock = l.clock.Add(time.Millisecond)
 	ended := l.revoke(t, by, key.ID)
-	if !ended.RevokedAt.Equal(l.clock) || ended.APIKey.RevokedAt == nil || l.works(made.Secret) {
+	if !ended.RevokedAt.Equal(l.clock) || l.works(made.Secret) {
 		t.Errorf("%+v, works: %t", ended, l.works(made.Secret))
 	}
 	l.clock = l.clock.Add(time.Minute)
-	if again := l.revoke(t, by, key.ID); !again.RevokedAt.Equal(ended.RevokedAt.Time) {
+	if again := l.revoke(t, by, key.ID); !again.RevokedAt.Equal(ended.RevokedAt) {
 		t.Errorf("revoked at %s, then at %s", ended.RevokedAt, again.RevokedAt)
 	}
 	events := l.deeds(t, by)
@@ -81,7 +80,7 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 func TestARepeatedCreationMakesOneKeyAndShowsTheSameSecret(t *testing.T) {
 	l, by, _ := newLogins(t)
 	c := wish(by, idempotency.CreateKey, "")
-	made := make([]contract.CreatedKey, 6)
+	made := make([]credential.Created, 6)
 	secrets := map[string]bool{}
 	for n, err := range parallel.Calls(len(made), func(n int) (err error) {
 		made[n], err = l.Create(ctx, by, c, nil, "one", 0)
@@ -113,13 +112,13 @@ func TestAKeyIsRevokedOnceHoweverManyAskForIt(t *testing.T) {
 	start := l.clock
 	var calls atomic.Int64
 	l.Now = func() time.Time { return start.Add(time.Duration(calls.Add(1)) * time.Millisecond) } // a time for each
-	ended := make([]contract.RevokedKey, 6)
+	ended := make([]credential.Key, 6)
 	noError(t, errors.Join(parallel.Calls(len(ended), func(n int) (err error) {
-		ended[n], err = l.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, made.APIKey.ID)
+		ended[n], err = l.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, made.Key.ID)
 		return err
 	})...))
 	for _, e := range ended {
-		if !e.RevokedAt.Equal(ended[0].RevokedAt.Time) {
+		if !e.RevokedAt.Equal(ended[0].RevokedAt) {
 			t.Errorf("revoked at %s, and at %s", e.RevokedAt, ended[0].RevokedAt)
 		}
 	}
@@ -145,12 +144,12 @@ func TestT48KeysOfOthersAreNotThere(t *testing.T) {
 	l, by, _ := newLogins(t)
 	stranger := l.actor(t, l.person(t))
 	made := l.made(t, stranger, "theirs")
-	public, err := made.APIKey.ID.Public()
-	if err != nil || public != made.APIKey.PublicID {
+	public, err := made.Key.ID.Public()
+	if err != nil || public != made.Key.Public {
 		t.Fatal(public, err)
 	}
 	_, want := l.Revoke(ctx, by, wish(by, idempotency.RevokeKey, ""), nil, "key_")
-	for _, which := range []id.Key{made.APIKey.ID, id.NewKey(id.NewPublic()), id.NewKey(public), "", "art_1"} {
+	for _, which := range []id.Key{made.Key.ID, id.NewKey(id.NewPublic()), id.NewKey(public), "", "art_1"} {
 		_, err := l.Revoke(ctx, by, wish(by, idempotency.RevokeKey, string(which)), nil, which)
 		if fault.CodeOf(err) != fault.NotFound || err.Error() != want.Error() {
 			t.Errorf("%s: %v", which, err)
@@ -199,7 +198,7 @@ func TestKeysAreListedNewestFirstWithThoseThatAreDead(t *testing.T) {
 		name := fmt.Sprintf("key %d", n)
 		made := l.made(t, by, name)
 		if n == 1 {
-			l.revoke(t, by, made.APIKey.ID)
+			l.revoke(t, by, made.Key.ID)
 		}
 		want = append([]string{fmt.Sprint(name, n == 1)}, want...)
 	}
@@ -220,7 +219,7 @@ func TestKeysAreListedNewestFirstWithThoseThatAreDead(t *testing.T) {
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if ended := l.revoke(t, by, list[0].ID); ended.APIKey.Name != "Agent auth" {
+	if ended := l.revoke(t, by, list[0].ID); ended.Name != "Agent auth" {
 		t.Errorf("an agent's key is not revoked: %+v", ended)
 	}
 }
@@ -271,7 +270,7 @@ func TestACommandThatIsUnderWayIsNotDoneTwice(t *testing.T) {
 			return err
 		},
 		idempotency.RevokeKey: func(c idempotency.Command) error {
-			_, err := l.Revoke(ctx, by, c, nil, made.APIKey.ID)
+			_, err := l.Revoke(ctx, by, c, nil, made.Key.ID)
 			return err
 		},
 		idempotency.UpdateSettings: func(c idempotency.Command) error {
@@ -285,7 +284,7 @@ func TestACommandThatIsUnderWayIsNotDoneTwice(t *testing.T) {
 			t.Errorf("%s: %v", op, err)
 		}
 	}
-	key, err := l.Keys.Key(ctx, made.APIKey.PublicID)
+	key, err := l.Keys.Key(ctx, made.Key.Public)
 	if now := l.actor(t, p); err != nil || !key.RevokedAt.IsZero() || now.Workspace.Name != "Home" {
 		t.Errorf("%+v %q %v", key, now.Workspace.Name, err)
 	}

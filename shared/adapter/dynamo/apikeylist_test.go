@@ -343,7 +343,7 @@ func TestAKeyThatEndedLeavesTheListWhenNobodyMissesIt(t *testing.T) {
 	}
 	forGood := l.stored(t, l.key(t, by))
 	made := must(l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "for an hour", time.Hour))(t)
-	got := leaves(made.APIKey.PublicID)
+	got := leaves(made.Key.Public)
 	want := l.clock.Add(time.Hour + limits.EndedKeyLife).Truncate(time.Second)
 	if !leaves(forGood.Public).IsZero() || !got.Equal(want) {
 		t.Errorf("they leave %s and %s, want never and %s", leaves(forGood.Public), got, want)

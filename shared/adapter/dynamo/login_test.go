@@ -9,7 +9,6 @@ import (
 	"vitrine/shared/entry/access"
 	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
@@ -39,7 +38,7 @@ func newLogins(t *testing.T) (*logins, credential.Actor, *person) {
 }
 
 // made makes a key with a name, which has to succeed.
-func (l *logins) made(t testing.TB, by credential.Actor, name string) contract.CreatedKey {
+func (l *logins) made(t testing.TB, by credential.Actor, name string) credential.Created {
 	t.Helper()
 	return must(l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, name, 0))(t)
 }
@@ -51,7 +50,7 @@ func (l *logins) key(t testing.TB, by credential.Actor) string {
 }
 
 // revoke ends a key, which has to succeed.
-func (l *logins) revoke(t testing.TB, by credential.Actor, which id.Key) contract.RevokedKey {
+func (l *logins) revoke(t testing.TB, by credential.Actor, which id.Key) credential.Key {
 	t.Helper()
 	return must(l.Revoke(ctx, by, wish(by, idempotency.RevokeKey, string(which)), nil, which))(t)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"vitrine/shared/identity/workspace"
-	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/cursor"
 	"vitrine/shared/platform/event"
 	"vitrine/shared/platform/fault"
@@ -102,10 +101,22 @@ type Service struct {
 	Now         func() time.Time
 }
 
-// created is what a record keeps of a creation: the secret opens only with the seal ring and in this very record.
+// Created is a key that was made, with the secret that only its creation and the repetitions of that show.
+type Created struct {
+	Key    Key
+	Secret string
+}
+
+// created is the stored result of a creation: the secret opens only with the seal ring and in this very record.
 type created struct {
-	Key    contract.APIKeySummary `json:"key"`
-	Sealed []byte                 `json:"sealed"`
+	Key    Record `json:"key"`
+	Sealed []byte `json:"sealed"`
+}
+
+// revoked is the stored result of a revocation.
+type revoked struct {
+	Key       Record           `json:"api_key"`
+	RevokedAt idempotency.Time `json:"revoked_at"`
 }
 
 // place is what a sealed secret belongs to.
@@ -117,20 +128,20 @@ func place(k idempotency.Key) string {
 // same secret again.
 func (s *Service) Create(
 	ctx context.Context, by Actor, c idempotency.Command, r *idempotency.Record, name string, life time.Duration,
-) (contract.CreatedKey, error) {
+) (Created, error) {
 	if err := by.Require(Admin); err != nil {
-		return contract.CreatedKey{}, err
+		return Created{}, err
 	}
 	now := s.Now()
-	return idempotency.DoWith(c, r, now, func() (contract.CreatedKey, error) {
+	return idempotency.DoWith(c, r, now, func() (Created, error) {
 		name, err := text.KeyName.Clean(name)
 		if err != nil {
-			return contract.CreatedKey{}, err
+			return Created{}, err
 		}
 		key, token := s.mint(by, name, life, now)
 		result, err := s.sealed(key, token, c)
 		if err != nil {
-			return contract.CreatedKey{}, err
+			return Created{}, err
 		}
 		err = s.Store.Create(ctx, Creation{
 			Command: c,
@@ -140,12 +151,12 @@ func (s *Service) Create(
 			Event:   key.event(event.KeyCreated, by, now),
 		})
 		if err != nil {
-			return contract.CreatedKey{}, err
+			return Created{}, err
 		}
-		return contract.CreatedKey{APIKey: key.Summary(), Secret: token.Reveal()}, nil
-	}, func(first created) (contract.CreatedKey, error) {
+		return Created{Key: key, Secret: token.Reveal()}, nil
+	}, func(first created) (Created, error) {
 		secret, err := s.Box.Open(first.Sealed, place(c.Key))
-		return contract.CreatedKey{APIKey: first.Key, Secret: string(secret)}, err
+		return Created{Key: first.Key.key(), Secret: string(secret)}, err
 	})
 }
 
@@ -175,7 +186,7 @@ func (s *Service) sealed(key Key, token Token, c idempotency.Command) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(created{key.Summary(), closed})
+	return json.Marshal(created{key.Record(), closed})
 }
 
 // List returns one page of the keys of the caller's workspace, newest first. RevokedAt says when a key ended, also one
@@ -206,27 +217,28 @@ func (s *Service) Key(ctx context.Context, by Actor, which id.Key) (Key, error) 
 	return key, err
 }
 
-// Revoke ends a key of the caller's workspace from this commit on. A key that was revoked before keeps its time.
+// Revoke ends a key of the caller's workspace from this commit on, and returns it with the time of its revocation. A key
+// that was revoked before keeps its time.
 func (s *Service) Revoke(
 	ctx context.Context, by Actor, c idempotency.Command, r *idempotency.Record, which id.Key,
-) (contract.RevokedKey, error) {
+) (Key, error) {
 	if err := by.Require(Admin); err != nil {
-		return contract.RevokedKey{}, err
+		return Key{}, err
 	}
 	now := s.Now()
-	return idempotency.Do(c, r, now, func() (contract.RevokedKey, error) {
+	return idempotency.DoWith(c, r, now, func() (Key, error) {
 		key, err := s.find(ctx, by, which)
 		if err != nil {
-			return contract.RevokedKey{}, err
+			return Key{}, err
 		}
 		if !key.RevokedAt.IsZero() {
-			return key.revoked(), nil
+			return key, nil
 		}
 		ended := key
 		ended.RevokedAt = now
-		result, err := json.Marshal(ended.revoked())
+		result, err := json.Marshal(revoked{ended.Record(), idempotency.Time{Time: now}})
 		if err != nil {
-			return contract.RevokedKey{}, err
+			return Key{}, err
 		}
 		ended.RevokedAt, err = s.Store.End(ctx, Ending{
 			Command: c,
@@ -237,12 +249,12 @@ func (s *Service) Revoke(
 		})
 		switch {
 		case err != nil:
-			return contract.RevokedKey{}, err
+			return Key{}, err
 		case ended.RevokedAt.IsZero():
-			return contract.RevokedKey{}, unknownKey()
+			return Key{}, unknownKey()
 		}
-		return ended.revoked(), nil
-	})
+		return ended, nil
+	}, func(first revoked) (Key, error) { return first.Key.key(), nil })
 }
 
 // RevokeOwn ends a key at its own request, from this commit on, and returns it with the time of its revocation.
@@ -287,25 +299,6 @@ func unknownKey() error {
 	return fault.New(fault.NotFound, "no such API key in this workspace")
 }
 
-func (k Key) revoked() contract.RevokedKey {
-	return contract.RevokedKey{APIKey: k.Summary(), RevokedAt: contract.At(k.RevokedAt)}
-}
-
 func (k Key) event(action event.Action, by Actor, at time.Time) event.Event {
 	return by.Record(at, action, event.OnKey, string(k.ID), k.Name)
-}
-
-// Summary is the key on the wire.
-func (k Key) Summary() contract.APIKeySummary {
-	return contract.APIKeySummary{
-		ID:          k.ID,
-		WorkspaceID: k.Workspace,
-		Name:        k.Name,
-		PublicID:    k.Public,
-		Scopes:      ScopeStrings(k.Scopes),
-		RevokedAt:   contract.AtOrNull(k.RevokedAt),
-		ExpiresAt:   contract.AtOrNull(k.ExpiresAt),
-		CreatedAt:   contract.At(k.CreatedAt),
-		LastUsedAt:  contract.AtOrNull(k.LastUsedAt),
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -28,11 +29,11 @@ type Manifest struct {
 	Volume        int                       `json:"volume"`
 	Last          bool                      `json:"last"` // no archive follows
 
-	Members   []Member                 `json:"members,omitempty"`
-	APIKeys   []contract.APIKeySummary `json:"api_keys,omitempty"`
-	Artifacts []Artifact               `json:"artifacts"`
-	Skipped   []Skipped                `json:"skipped"`
-	Events    int                      `json:"events"` // lines of events.jsonl, which is absent if there are none
+	Members   []Member            `json:"members,omitempty"`
+	APIKeys   []credential.Record `json:"api_keys,omitempty"`
+	Artifacts []Artifact          `json:"artifacts"`
+	Skipped   []Skipped           `json:"skipped"`
+	Events    int                 `json:"events"` // lines of events.jsonl, which is absent if there are none
 }
 
 // Member is a member of the workspace.

@@ -82,7 +82,7 @@ func (x *Exporter) describe(ctx context.Context, w workspace.Workspace, m *expor
 	}
 	keys, err := x.Records.APIKeys(ctx, w, x.Now())
 	for _, k := range keys {
-		m.APIKeys = append(m.APIKeys, k.Summary())
+		m.APIKeys = append(m.APIKeys, k.Record())
 	}
 	return err
 }
