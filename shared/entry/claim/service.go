@@ -2,7 +2,6 @@ package claim
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -94,7 +93,7 @@ func (s *Service) Claim(
 		}
 		m := s.move(by, h.token, now)
 		m.Command = &command
-		m.Result, _ = json.Marshal(answer)
+		m.Result = idempotency.Encode(answer)
 		err = s.Store.Move(ctx, m)
 		if errors.Is(err, ErrGone) {
 			err = unusable()

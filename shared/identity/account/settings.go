@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -69,14 +68,10 @@ func (s *Service) UpdateSettings(
 			return contract.Settings{}, err
 		}
 		answer := settings(w, by.Policy)
-		result, err := json.Marshal(answer)
-		if err != nil {
-			return contract.Settings{}, err
-		}
 		changed := changes(by.Workspace, w, by.Policy)
 		return answer, s.Workspaces.UpdateSettings(ctx, SettingsUpdate{
 			Command:   c,
-			Result:    result,
+			Result:    idempotency.Encode(answer),
 			Workspace: w.ID,
 			Name:      w.Name,
 			AutoDays:  w.AutoDays,

@@ -2,7 +2,6 @@ package billing
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -95,10 +94,6 @@ func (s *Service) override(
 		a.Override = workspace.Plan(*o.Plan)
 	}
 	answer := a.status(s.Limits, nil)
-	result, err := json.Marshal(answer)
-	if err != nil {
-		return answer, err
-	}
 	e := planned(a, now, event.ByOperator(by.Member), by.RequestID)
 	if o.Reason != nil {
 		e.Detail += ": " + *o.Reason
@@ -108,7 +103,7 @@ func (s *Service) override(
 		Plan:    a.Plan(),
 		At:      now,
 		Event:   e,
-		Command: &Command{Command: c, Result: result},
+		Command: &Command{Command: c, Result: idempotency.Encode(answer)},
 	})
 	if errors.Is(err, ErrNoWorkspace) {
 		err = fault.NewCode(fault.NotFound)

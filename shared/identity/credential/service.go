@@ -2,7 +2,6 @@ package credential
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -186,7 +185,7 @@ func (s *Service) sealed(key Key, token Token, c idempotency.Command) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(created{key.Record(), closed})
+	return idempotency.Encode(created{key.Record(), closed}), nil
 }
 
 // List returns one page of the keys of the caller's workspace, newest first. RevokedAt says when a key ended, also one
@@ -236,13 +235,9 @@ func (s *Service) Revoke(
 		}
 		ended := key
 		ended.RevokedAt = now
-		result, err := json.Marshal(revoked{ended.Record(), idempotency.Time{Time: now}})
-		if err != nil {
-			return Key{}, err
-		}
 		ended.RevokedAt, err = s.Store.End(ctx, Ending{
 			Command: c,
-			Result:  result,
+			Result:  idempotency.Encode(revoked{ended.Record(), idempotency.Time{Time: now}}),
 			Key:     key,
 			At:      now,
 			Event:   key.event(event.KeyRevoked, by, now),

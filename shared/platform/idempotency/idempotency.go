@@ -105,6 +105,15 @@ type Record struct {
 // Finished reports whether the record answers a repetition at an instant.
 func (r *Record) Finished(now time.Time) bool { return r != nil && r.Done && now.Before(r.Expires) }
 
+// Encode packs the result of a command for its record. It panics on a type that JSON cannot hold.
+func Encode(result any) []byte {
+	packed, err := json.Marshal(result)
+	if err != nil {
+		panic(err)
+	}
+	return packed
+}
+
 // Compare refuses the same key with another body.
 func (r *Record) Compare(c Command) error {
 	if r.Fingerprint != c.Fingerprint {

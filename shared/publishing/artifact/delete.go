@@ -2,7 +2,6 @@ package artifact
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -55,13 +54,9 @@ func (s *Service) tryDelete(
 	if a == nil || a.Owner != by.Workspace.ID || a.Status != Live {
 		return fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted already")
 	}
-	result, err := json.Marshal(deleted{now})
-	if err != nil {
-		return err
-	}
 	return s.Store.Delete(ctx, Deletion{
 		Command:   c,
-		Result:    result,
+		Result:    idempotency.Encode(deleted{now}),
 		Workspace: by.Workspace.ID,
 		Artifact:  *a,
 		At:        now,

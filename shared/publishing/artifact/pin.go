@@ -2,7 +2,6 @@ package artifact
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -146,10 +145,7 @@ func pinning(by credential.Actor, c idempotency.Command, a Artifact, action even
 }
 
 // pinResult is what a repetition is answered with: the artifact as it was left, without what is signed.
-func pinResult(a *Artifact, now time.Time) []byte {
-	result, _ := json.Marshal(a.Detail(now))
-	return result
-}
+func pinResult(a *Artifact, now time.Time) []byte { return idempotency.Encode(a.Detail(now)) }
 
 // replayPin answers what the first request did, with what shows the artifact today.
 func (s *Service) replayPin(

@@ -2,7 +2,6 @@ package artifact
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -251,7 +250,7 @@ func (s *Service) publication(by credential.Actor, t Target, now time.Time) (Pub
 			result.Share = pub.Share.Public
 		}
 	}
-	pub.Result, _ = json.Marshal(result)
+	pub.Result = idempotency.Encode(result)
 	return pub, result
 }
 

@@ -2,7 +2,6 @@ package artifact
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -116,10 +115,9 @@ func (s *Service) commitRestoration(
 	revision.CreatedAt = now
 	revision.PublishedAt = now
 	revision.Bundle = Bundle{Status: s.newBundle()}
-	result, _ := json.Marshal(restored{made})
 	return s.Store.Restore(ctx, Restoration{Files: contents.Tree, Publication: Publication{
 		Command:     c,
-		Result:      result,
+		Result:      idempotency.Encode(restored{made}),
 		Workspace:   by.Workspace.ID,
 		ClaimedFrom: a.ClaimedFrom,
 		Artifact:    a.ID,

@@ -2,7 +2,6 @@ package export
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -82,11 +81,7 @@ func (s *Service) request(
 		return Export{}, err
 	}
 	if was != nil && was.Status == Pending {
-		made, err := creation(c, *was, now)
-		if err != nil {
-			return Export{}, err
-		}
-		return *was, s.Store.RecordNoop(ctx, made)
+		return *was, s.Store.RecordNoop(ctx, creation(c, *was, now))
 	}
 	if !*counted {
 		if err := s.Limiter.Take(ctx, s.Limits.Exports, string(by.Workspace.ID)); err != nil {
@@ -101,10 +96,7 @@ func (s *Service) request(
 		Member:    by.Member,
 		CreatedAt: now,
 	}
-	made, err := creation(c, e, now)
-	if err != nil {
-		return Export{}, err
-	}
+	made := creation(c, e, now)
 	made.Replaces = was
 	made.Event = by.Record(now, event.ExportCreated, event.OnExport, string(e.ID), "")
 	return e, s.Store.Create(ctx, made)
@@ -116,14 +108,13 @@ type requested struct {
 	CreatedAt time.Time
 }
 
-func creation(c idempotency.Command, e Export, now time.Time) (Creation, error) {
-	result, err := json.Marshal(requested{ID: e.ID, CreatedAt: e.CreatedAt})
+func creation(c idempotency.Command, e Export, now time.Time) Creation {
 	return Creation{
 		Command: c,
-		Result:  result,
+		Result:  idempotency.Encode(requested{ID: e.ID, CreatedAt: e.CreatedAt}),
 		Export:  e,
 		At:      now,
-	}, err
+	}
 }
 
 // find answers a repetition with the export that its first attempt got, as it is now. One that was replaced has

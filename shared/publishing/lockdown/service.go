@@ -2,7 +2,6 @@ package lockdown
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -135,10 +134,9 @@ func (s *Service) lift(
 func newChange(
 	by credential.Actor, c idempotency.Command, l Lockdown, t Target, action event.Action, now time.Time,
 ) Change {
-	result, _ := json.Marshal(l.Detail())
 	return Change{
 		Command:  c,
-		Result:   result,
+		Result:   idempotency.Encode(l.Detail()),
 		Lockdown: l,
 		Target:   t,
 		At:       now,

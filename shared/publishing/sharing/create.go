@@ -2,7 +2,6 @@ package sharing
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -164,7 +163,4 @@ func (s *Service) recordNoop(ctx context.Context, by credential.Actor, c Creatio
 }
 
 // result encodes what a repetition of the command returns.
-func result(l link.Link) []byte {
-	out, _ := json.Marshal(l.Record())
-	return out
-}
+func result(l link.Link) []byte { return idempotency.Encode(l.Record()) }

@@ -2,7 +2,6 @@ package upload
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"vitrine/shared/identity/credential"
@@ -58,10 +57,7 @@ type Opened struct {
 }
 
 // Result returns what a repetition goes on from.
-func (o Opened) Result() []byte {
-	result, _ := json.Marshal(o)
-	return result
-}
+func (o Opened) Result() []byte { return idempotency.Encode(o) }
 
 // OpenedWith returns what opening a session gives.
 func OpenedWith(s *Session, entries []Entry) Opened {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -307,10 +306,9 @@ func finalization(
 		made = by.Record(now, event.ArtifactCreated, event.OnArtifact, string(s.Artifact), s.Title)
 		made.Revision = s.Revision
 	}
-	result, _ := json.Marshal(totals{s.FileCount, s.Size})
 	return Finalization{
 		Command: a.Command,
-		Result:  result,
+		Result:  idempotency.Encode(totals{s.FileCount, s.Size}),
 		Session: s,
 		Tree:    files,
 		Current: a.Current,
