@@ -24,7 +24,7 @@ type addresses = address.Origins
 func unknownAddress(host string) string { return "https://" + host + ".invalid" }
 
 func findAddresses(o options, known settings) addresses {
-	if o.named() {
+	if o.hasDomains() {
 		return hostsAt(func(host string) string { return "https://" + o.Domains[host].Name })
 	}
 	return hostsAt(func(host string) string {

@@ -14,7 +14,7 @@ func checkOnly(args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = readOptions(c.within(os.Getenv))
+	_, err = readOptions(c.orEnvironment(os.Getenv))
 	return err
 }
 

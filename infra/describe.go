@@ -28,7 +28,7 @@ func (d *deployment) describe(folder string) error {
 		Name:     d.Name,
 		Settings: d.Settings,
 		Stacks:   []string{d.stackName("data")},
-		Final:    d.named(),
+		Final:    d.hasDomains(),
 		Hosts:    map[string]string{},
 		Told: map[string]string{
 			"api":     a.API,

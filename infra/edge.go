@@ -42,7 +42,7 @@ func (f *function) putByEdge() {
 
 // mcpFront gives the MCP host an HTTP API. The PUTs that it signs go where those of the upload host go.
 func mcpFront(f *function) {
-	if f.named() {
+	if f.hasDomains() {
 		f.putByEdge()
 	}
 	httpFront(f)

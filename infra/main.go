@@ -41,7 +41,7 @@ func run() (err error) {
 		"aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true,
 	}})
 	context := lookup(func(name string) any { return app.Node().TryGetContext(jsii.String(name)) })
-	o, err := readOptions(context.within(os.Getenv))
+	o, err := readOptions(context.orEnvironment(os.Getenv))
 	if err != nil {
 		return err
 	}

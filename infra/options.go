@@ -116,8 +116,8 @@ type domain struct {
 	ZoneID, ZoneName  string // empty: the owner of the zone makes the record
 }
 
-// named reports whether the hosts have domains.
-func (o options) named() bool { return len(o.Domains) > 0 }
+// hasDomains reports whether the hosts have domains.
+func (o options) hasDomains() bool { return len(o.Domains) > 0 }
 
 // production reports whether the data of the deployment must not be lost.
 func (o options) production() bool { return o.Environment == credential.Production }
@@ -138,8 +138,8 @@ func (l lookup) text(name, otherwise string) string {
 	return otherwise
 }
 
-// within adds the region that the environment of the AWS command line and the CDK names.
-func (l lookup) within(getenv func(string) string) lookup {
+// orEnvironment adds the region that the environment of the AWS command line and the CDK names.
+func (l lookup) orEnvironment(getenv func(string) string) lookup {
 	return func(name string) any {
 		if v := l(name); v != nil || name != "region" {
 			return v
@@ -184,7 +184,7 @@ func readOptions(c lookup) (options, error) {
 	if o.Domains, err = readDomains(c); err != nil {
 		return o, err
 	}
-	if o.production() && !o.named() {
+	if o.production() && !o.hasDomains() {
 		return o,
 			fmt.Errorf(
 				"production needs a host name for every host: give the context domain-api, domain-upload, domain-content, " +

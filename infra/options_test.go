@@ -172,7 +172,7 @@ func TestTheRegionIsThatOfTheCommandLine(t *testing.T) {
 		{"eu-north-1", map[string]string{"AWS_REGION": "eu-west-1"}, "eu-north-1"},
 		{nil, nil, ""},
 	} {
-		c := lookup(func(string) any { return tt.given }).within(func(name string) string { return tt.env[name] })
+		c := lookup(func(string) any { return tt.given }).orEnvironment(func(name string) string { return tt.env[name] })
 		if got := c("region"); got != tt.want {
 			t.Errorf("%v with %v is %v, want %v", tt.given, tt.env, got, tt.want)
 		}

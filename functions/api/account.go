@@ -17,16 +17,16 @@ func (h *Host) cliVersion(context.Context, *struct{}) (contract.CLIVersion, erro
 	return contract.CLIVersion{Latest: contract.Release, MinSupported: contract.OldestCLI}, nil
 }
 
-func (h *Host) whoami(ctx context.Context, call *web.Request, _ *struct{}) (contract.Whoami, error) {
-	return h.Account.Whoami(ctx, call.Actor), nil
+func (h *Host) whoami(ctx context.Context, request *web.Request, _ *struct{}) (contract.Whoami, error) {
+	return h.Account.Whoami(ctx, request.Actor), nil
 }
 
-func (h *Host) usagePolicy(ctx context.Context, call *web.Request, _ *struct{}) (contract.UsagePolicy, error) {
-	return h.Account.Policy(ctx, call.Actor), nil
+func (h *Host) usagePolicy(ctx context.Context, request *web.Request, _ *struct{}) (contract.UsagePolicy, error) {
+	return h.Account.Policy(ctx, request.Actor), nil
 }
 
-func (h *Host) revokeCurrent(ctx context.Context, call *web.Request, _ *struct{}) (contract.RevokedKey, error) {
-	k, err := h.Keys.RevokeOwn(ctx, call.Actor.Key, call.Actor.RequestID)
+func (h *Host) revokeCurrent(ctx context.Context, request *web.Request, _ *struct{}) (contract.RevokedKey, error) {
+	k, err := h.Keys.RevokeOwn(ctx, request.Actor.Key, request.Actor.RequestID)
 	if err != nil {
 		return contract.RevokedKey{}, err
 	}

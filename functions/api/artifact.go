@@ -57,11 +57,11 @@ func (i *listInput) page() (cursor.Page, error) {
 	return cursor.Page{Cursor: i.Cursor, Limit: i.Limit}, i.refuseBlank()
 }
 
-func (h *Host) list(ctx context.Context, call *web.Request, in *listInput) (contract.ArtifactList, error) {
+func (h *Host) list(ctx context.Context, request *web.Request, in *listInput) (contract.ArtifactList, error) {
 	if err := in.refuseBlank(); err != nil {
 		return contract.ArtifactList{}, err
 	}
-	rows, next, err := h.Artifacts.List(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	rows, next, err := h.Artifacts.List(ctx, request.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
 	return contract.ArtifactList{Data: contract.Rows(rows, wire.ArtifactSummary), PageInfo: contract.Page(next)}, err
 }
 
@@ -81,35 +81,35 @@ type publishInput struct {
 	Body     *contract.Nothing
 }
 
-func target(call *web.Request) artifact.Target {
+func target(request *web.Request) artifact.Target {
 	return artifact.Target{
-		Command:  call.Command,
-		Record:   call.Record,
-		Artifact: call.Artifact,
-		Revision: call.Revision,
+		Command:  request.Command,
+		Record:   request.Record,
+		Artifact: request.Artifact,
+		Revision: request.Revision,
 	}
 }
 
-func (h *Host) delete(ctx context.Context, call *web.Request, in *artifactInput) (contract.DeletedArtifact, error) {
-	at, err := h.Artifacts.Delete(ctx, call.Actor, target(call))
+func (h *Host) delete(ctx context.Context, request *web.Request, in *artifactInput) (contract.DeletedArtifact, error) {
+	at, err := h.Artifacts.Delete(ctx, request.Actor, target(request))
 	return contract.DeletedArtifact{ArtifactID: id.Artifact(in.Artifact), DeletedAt: contract.At(at)}, err
 }
 
-func (h *Host) publish(ctx context.Context, call *web.Request, in *publishInput) (contract.Published, error) {
-	t := target(call)
+func (h *Host) publish(ctx context.Context, request *web.Request, in *publishInput) (contract.Published, error) {
+	t := target(request)
 	t.RequestedID = id.Artifact(in.Artifact)
-	p, err := h.Artifacts.Publish(ctx, call.Actor, t)
-	return published(p, call.Actor.Key), err
+	p, err := h.Artifacts.Publish(ctx, request.Actor, t)
+	return published(p, request.Actor.Key), err
 }
 
-func (h *Host) latest(ctx context.Context, call *web.Request, _ *artifactInput) (contract.AgentView, error) {
-	v, err := h.Views.Latest(ctx, call.Actor, call.Artifact)
-	return wire.AgentView(v, call.Actor), err
+func (h *Host) latest(ctx context.Context, request *web.Request, _ *artifactInput) (contract.AgentView, error) {
+	v, err := h.Views.Latest(ctx, request.Actor, request.Artifact)
+	return wire.AgentView(v, request.Actor), err
 }
 
-func (h *Host) pinned(ctx context.Context, call *web.Request, _ *revisionInput) (contract.AgentView, error) {
-	v, err := h.Views.Pinned(ctx, call.Actor, call.Artifact, call.Revision)
-	return wire.AgentView(v, call.Actor), err
+func (h *Host) pinned(ctx context.Context, request *web.Request, _ *revisionInput) (contract.AgentView, error) {
+	v, err := h.Views.Pinned(ctx, request.Actor, request.Artifact, request.Revision)
+	return wire.AgentView(v, request.Actor), err
 }
 
 type fileInput struct {
@@ -118,22 +118,22 @@ type fileInput struct {
 	Revision string `query:"revision_id" doc:"published; the newest one if left out"`
 }
 
-func (h *Host) fileContent(ctx context.Context, call *web.Request, in *fileInput) (contract.FileContent, error) {
-	f, err := h.Views.File(ctx, call.Actor, call.Artifact, id.Revision(in.Revision), in.Path)
+func (h *Host) fileContent(ctx context.Context, request *web.Request, in *fileInput) (contract.FileContent, error) {
+	f, err := h.Views.File(ctx, request.Actor, request.Artifact, id.Revision(in.Revision), in.Path)
 	if err != nil {
 		return contract.FileContent{}, err
 	}
 	return wire.FileContent(f)
 }
 
-func (h *Host) revisions(ctx context.Context, call *web.Request, _ *artifactInput) (contract.RevisionList, error) {
-	return h.revisionsOf(ctx, call, call.Artifact)
+func (h *Host) revisions(ctx context.Context, request *web.Request, _ *artifactInput) (contract.RevisionList, error) {
+	return h.revisionsOf(ctx, request, request.Artifact)
 }
 
 func (h *Host) revisionsOf(
-	ctx context.Context, call *web.Request, a *artifact.Artifact,
+	ctx context.Context, request *web.Request, a *artifact.Artifact,
 ) (contract.RevisionList, error) {
-	rows, err := h.Artifacts.Revisions(ctx, call.Actor, a)
+	rows, err := h.Artifacts.Revisions(ctx, request.Actor, a)
 	if err != nil {
 		return contract.RevisionList{}, err
 	}

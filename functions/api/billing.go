@@ -82,18 +82,18 @@ func noBilling() error {
 	return fault.New(fault.NotFound, "this deployment has no billing")
 }
 
-func (h *Host) billingStatus(ctx context.Context, call *web.Request, _ *struct{}) (contract.BillingStatus, error) {
+func (h *Host) billingStatus(ctx context.Context, request *web.Request, _ *struct{}) (contract.BillingStatus, error) {
 	if h.Billing == nil {
 		return contract.BillingStatus{}, noBilling()
 	}
-	return h.Billing.Status(ctx, call.Actor)
+	return h.Billing.Status(ctx, request.Actor)
 }
 
-func (h *Host) invoices(ctx context.Context, call *web.Request, _ *struct{}) (contract.InvoiceList, error) {
+func (h *Host) invoices(ctx context.Context, request *web.Request, _ *struct{}) (contract.InvoiceList, error) {
 	if h.Billing == nil {
 		return contract.InvoiceList{}, noBilling()
 	}
-	found, err := h.Billing.Invoices(ctx, call.Actor)
+	found, err := h.Billing.Invoices(ctx, request.Actor)
 	out := contract.InvoiceList{Invoices: make([]contract.Invoice, len(found))}
 	for n, i := range found {
 		out.Invoices[n] = i.Invoice
@@ -105,11 +105,11 @@ type checkoutInput struct {
 	Body contract.CreateCheckout
 }
 
-func (h *Host) checkout(ctx context.Context, call *web.Request, in *checkoutInput) (contract.PageURL, error) {
+func (h *Host) checkout(ctx context.Context, request *web.Request, in *checkoutInput) (contract.PageURL, error) {
 	if h.Billing == nil {
 		return contract.PageURL{}, noBilling()
 	}
-	return h.Billing.Checkout(ctx, call.Actor, call.Command, billing.Interval(in.Body.Interval))
+	return h.Billing.Checkout(ctx, request.Actor, request.Command, billing.Interval(in.Body.Interval))
 }
 
 type checkoutReturnInput struct {
@@ -117,19 +117,19 @@ type checkoutReturnInput struct {
 }
 
 func (h *Host) checkoutReturn(
-	ctx context.Context, call *web.Request, in *checkoutReturnInput,
+	ctx context.Context, request *web.Request, in *checkoutReturnInput,
 ) (contract.BillingStatus, error) {
 	if h.Billing == nil {
 		return contract.BillingStatus{}, noBilling()
 	}
-	return h.Billing.Return(ctx, call.Actor, billing.SessionID(in.Session))
+	return h.Billing.Return(ctx, request.Actor, billing.SessionID(in.Session))
 }
 
-func (h *Host) portal(ctx context.Context, call *web.Request, _ *struct{}) (contract.PageURL, error) {
+func (h *Host) portal(ctx context.Context, request *web.Request, _ *struct{}) (contract.PageURL, error) {
 	if h.Billing == nil {
 		return contract.PageURL{}, noBilling()
 	}
-	return h.Billing.Portal(ctx, call.Actor)
+	return h.Billing.Portal(ctx, request.Actor)
 }
 
 // maxEvent is more than any event of a subscription takes.
@@ -160,7 +160,7 @@ type billingEventInput struct {
 func (h *Host) receiveBillingEvent(ctx context.Context, in *billingEventInput) (contract.WebhookReceived, error) {
 	raw, _ := ctx.Value(billingEventKey{}).([]byte)
 	err := h.Billing.Receive(ctx, raw, in.Signature, web.RequestID(ctx))
-	return contract.WebhookReceived{Received: err == nil}, web.Late(err)
+	return contract.WebhookReceived{Received: err == nil}, web.AsUnavailable(err)
 }
 
 type setPlanInput struct {
@@ -168,11 +168,11 @@ type setPlanInput struct {
 	Body      contract.SetPlan
 }
 
-func (h *Host) setPlan(ctx context.Context, call *web.Request, in *setPlanInput) (contract.BillingStatus, error) {
+func (h *Host) setPlan(ctx context.Context, request *web.Request, in *setPlanInput) (contract.BillingStatus, error) {
 	if h.Billing == nil {
 		return contract.BillingStatus{}, noBilling()
 	}
-	return h.Billing.SetPlan(ctx, call.Actor, call.Command, call.Record, billing.Override{
+	return h.Billing.SetPlan(ctx, request.Actor, request.Command, request.Record, billing.Override{
 		Workspace: id.Workspace(in.Workspace),
 		Plan:      in.Body.Plan,
 	})

@@ -26,6 +26,6 @@ type claimInput struct {
 	Body contract.ClaimRequest
 }
 
-func (h *Host) claim(ctx context.Context, call *web.Request, in *claimInput) (contract.Claimed, error) {
-	return h.Claims.Claim(ctx, call.Actor, call.Command, call.Record, in.Body.ClaimToken)
+func (h *Host) claim(ctx context.Context, request *web.Request, in *claimInput) (contract.Claimed, error) {
+	return h.Claims.Claim(ctx, request.Actor, request.Command, request.Record, in.Body.ClaimToken)
 }

@@ -43,9 +43,9 @@ func (h *Host) deletionRoutes() []web.Route {
 }
 
 func (h *Host) deletionStatus(
-	_ context.Context, call *web.Request, _ *struct{},
+	_ context.Context, request *web.Request, _ *struct{},
 ) (contract.WorkspaceDeletion, error) {
-	return h.Deletions.Status(call.Actor), nil
+	return h.Deletions.Status(request.Actor), nil
 }
 
 type deletionInput struct {
@@ -53,13 +53,13 @@ type deletionInput struct {
 }
 
 func (h *Host) requestDeletion(
-	ctx context.Context, call *web.Request, in *deletionInput,
+	ctx context.Context, request *web.Request, in *deletionInput,
 ) (contract.WorkspaceDeletion, error) {
-	return h.Deletions.Request(ctx, call.Actor, in.Body.Confirm)
+	return h.Deletions.Request(ctx, request.Actor, in.Body.Confirm)
 }
 
 func (h *Host) cancelDeletion(
-	ctx context.Context, call *web.Request, _ *struct{},
+	ctx context.Context, request *web.Request, _ *struct{},
 ) (contract.WorkspaceDeletion, error) {
-	return h.Deletions.Cancel(ctx, call.Actor)
+	return h.Deletions.Cancel(ctx, request.Actor)
 }

@@ -35,18 +35,18 @@ func (h *Host) exportRoutes() []web.Route {
 	}
 }
 
-func (h *Host) requestExport(ctx context.Context, call *web.Request, _ *struct{}) (contract.ExportStatus, error) {
-	e, err := h.Exports.Request(ctx, call.Actor, call.Command, call.Record)
+func (h *Host) requestExport(ctx context.Context, request *web.Request, _ *struct{}) (contract.ExportStatus, error) {
+	e, err := h.Exports.Request(ctx, request.Actor, request.Command, request.Record)
 	if err != nil {
 		return contract.ExportStatus{}, err
 	}
-	return h.Exports.View(call.Actor, &e)
+	return h.Exports.View(request.Actor, &e)
 }
 
-func (h *Host) export(ctx context.Context, call *web.Request, _ *struct{}) (contract.ExportStatus, error) {
-	e, err := h.Exports.Find(ctx, call.Actor)
+func (h *Host) export(ctx context.Context, request *web.Request, _ *struct{}) (contract.ExportStatus, error) {
+	e, err := h.Exports.Find(ctx, request.Actor)
 	if err != nil {
 		return contract.ExportStatus{}, err
 	}
-	return h.Exports.View(call.Actor, e)
+	return h.Exports.View(request.Actor, e)
 }

@@ -47,12 +47,12 @@ func (h *Host) keyRoutes() []web.Route {
 	}
 }
 
-func (h *Host) keys(ctx context.Context, call *web.Request, in *wideListInput) (contract.WebKeyList, error) {
+func (h *Host) keys(ctx context.Context, request *web.Request, in *wideListInput) (contract.WebKeyList, error) {
 	p, err := in.list.page()
 	if err != nil {
 		return contract.WebKeyList{}, err
 	}
-	keys, next, err := h.Keys.List(ctx, call.Actor, credential.AllKeys, p)
+	keys, next, err := h.Keys.List(ctx, request.Actor, credential.AllKeys, p)
 	return contract.WebKeyList{Items: contract.Rows(keys, webKey), PageInfo: contract.Page(next)}, err
 }
 
@@ -61,12 +61,12 @@ type createKeyInput struct {
 }
 
 // createKey makes a key without end where none is asked for, unless the CLI asks: it makes one at every login.
-func (h *Host) createKey(ctx context.Context, call *web.Request, in *createKeyInput) (contract.CreatedKey, error) {
+func (h *Host) createKey(ctx context.Context, request *web.Request, in *createKeyInput) (contract.CreatedKey, error) {
 	life := time.Duration(in.Body.ExpiresInDays) * limits.Day
-	if life == 0 && call.Actor.Client == oauth.CLI {
+	if life == 0 && request.Actor.Client == oauth.CLI {
 		life = limits.CLIKeyLife
 	}
-	made, err := h.Keys.Create(ctx, call.Actor, call.Command, call.Record, in.Body.Name, life)
+	made, err := h.Keys.Create(ctx, request.Actor, request.Command, request.Record, in.Body.Name, life)
 	return contract.CreatedKey{APIKey: apiKeySummary(made.Key), Secret: made.Secret}, err
 }
 
@@ -74,7 +74,7 @@ type keyInput struct {
 	Key string `path:"api_key_id"`
 }
 
-func (h *Host) revokeKey(ctx context.Context, call *web.Request, in *keyInput) (contract.RevokedKey, error) {
-	k, err := h.Keys.Revoke(ctx, call.Actor, call.Command, call.Record, id.Key(in.Key))
+func (h *Host) revokeKey(ctx context.Context, request *web.Request, in *keyInput) (contract.RevokedKey, error) {
+	k, err := h.Keys.Revoke(ctx, request.Actor, request.Command, request.Record, id.Key(in.Key))
 	return revokedKey(k), err
 }

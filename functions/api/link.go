@@ -152,21 +152,21 @@ type visibilityInput struct {
 }
 
 // shared is what a request about the links of an artifact names.
-func shared(call *web.Request, a string) sharing.Target {
+func shared(request *web.Request, a string) sharing.Target {
 	return sharing.Target{
-		Command:     call.Command,
-		Record:      call.Record,
+		Command:     request.Command,
+		Record:      request.Record,
 		RequestedID: id.Artifact(a),
-		Artifact:    call.Artifact,
+		Artifact:    request.Artifact,
 	}
 }
 
-func (h *Host) createLink(ctx context.Context, call *web.Request, in *createLinkInput) (contract.CreatedLink, error) {
+func (h *Host) createLink(ctx context.Context, request *web.Request, in *createLinkInput) (contract.CreatedLink, error) {
 	asked := sharing.Request{Kind: link.Kind(in.Body.Type), Revision: in.Body.RevisionID}
 	if end := in.Body.ExpiresAt; end != nil {
 		asked.ExpiresAt = &end.Time
 	}
-	l, err := h.Links.Create(ctx, call.Actor, shared(call, in.Artifact), asked)
+	l, err := h.Links.Create(ctx, request.Actor, shared(request, in.Artifact), asked)
 	return contract.CreatedLink{
 		ID:         l.ID,
 		Type:       string(l.Kind),
@@ -176,32 +176,32 @@ func (h *Host) createLink(ctx context.Context, call *web.Request, in *createLink
 	}, err
 }
 
-func (h *Host) mintLink(ctx context.Context, call *web.Request, in *linkInput) (contract.MintedLink, error) {
-	fresh, err := h.Links.Address(ctx, call.Actor, id.Link(in.Link))
+func (h *Host) mintLink(ctx context.Context, request *web.Request, in *linkInput) (contract.MintedLink, error) {
+	fresh, err := h.Links.Address(ctx, request.Actor, id.Link(in.Link))
 	return contract.MintedLink{URL: fresh.URL}, err
 }
 
-func (h *Host) revokeLink(ctx context.Context, call *web.Request, in *linkInput) (contract.RevokedLink, error) {
-	at, err := h.Links.Revoke(ctx, call.Actor, id.Link(in.Link))
+func (h *Host) revokeLink(ctx context.Context, request *web.Request, in *linkInput) (contract.RevokedLink, error) {
+	at, err := h.Links.Revoke(ctx, request.Actor, id.Link(in.Link))
 	return contract.RevokedLink{AccessLinkID: id.Link(in.Link), RevokedAt: contract.At(at)}, err
 }
 
-func (h *Host) links(ctx context.Context, call *web.Request, in *artifactInput) (contract.LinkList, error) {
-	links, err := h.Links.List(ctx, call.Actor, shared(call, in.Artifact))
+func (h *Host) links(ctx context.Context, request *web.Request, in *artifactInput) (contract.LinkList, error) {
+	links, err := h.Links.List(ctx, request.Actor, shared(request, in.Artifact))
 	return contract.LinkList{ArtifactID: id.Artifact(in.Artifact), Items: contract.Rows(links, wire.LinkRow)}, err
 }
 
-func (h *Host) setVisibility(ctx context.Context, call *web.Request, in *visibilityInput) (contract.Visibility, error) {
-	v, err := h.Links.SetVisibility(ctx, call.Actor, shared(call, in.Artifact), in.Body.Visibility)
+func (h *Host) setVisibility(ctx context.Context, request *web.Request, in *visibilityInput) (contract.Visibility, error) {
+	v, err := h.Links.SetVisibility(ctx, request.Actor, shared(request, in.Artifact), in.Body.Visibility)
 	return wire.Visibility(v), err
 }
 
-func (h *Host) allLinks(ctx context.Context, call *web.Request, in *wideListInput) (contract.WebLinkList, error) {
+func (h *Host) allLinks(ctx context.Context, request *web.Request, in *wideListInput) (contract.WebLinkList, error) {
 	p, err := in.list.page()
 	if err != nil {
 		return contract.WebLinkList{}, err
 	}
-	links, next, err := h.Links.All(ctx, call.Actor, p)
+	links, next, err := h.Links.All(ctx, request.Actor, p)
 	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: contract.Page(next)}, err
 }
 
@@ -220,33 +220,33 @@ func (i *artifactLinksInput) Resolve(c huma.Context) []error {
 	return i.list.Resolve(c)
 }
 
-func (h *Host) webLinks(ctx context.Context, call *web.Request, in *artifactLinksInput) (contract.WebLinkList, error) {
+func (h *Host) webLinks(ctx context.Context, request *web.Request, in *artifactLinksInput) (contract.WebLinkList, error) {
 	p, err := in.list.page()
 	if err != nil {
 		return contract.WebLinkList{}, err
 	}
-	links, next, err := h.Links.Of(ctx, call.Actor, sharing.Target{RequestedID: id.Artifact(in.Artifact)}, p)
+	links, next, err := h.Links.Of(ctx, request.Actor, sharing.Target{RequestedID: id.Artifact(in.Artifact)}, p)
 	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: contract.Page(next)}, err
 }
 
-func (h *Host) lockLinks(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	err := h.Links.Lock(ctx, call.Actor, shared(call, in.Artifact))
-	return h.afterLinkLock(ctx, call, in, true, err)
+func (h *Host) lockLinks(ctx context.Context, request *web.Request, in *artifactInput) (contract.WebArtifact, error) {
+	err := h.Links.Lock(ctx, request.Actor, shared(request, in.Artifact))
+	return h.afterLinkLock(ctx, request, in, true, err)
 }
 
-func (h *Host) unlockLinks(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	err := h.Links.Unlock(ctx, call.Actor, shared(call, in.Artifact))
-	return h.afterLinkLock(ctx, call, in, false, err)
+func (h *Host) unlockLinks(ctx context.Context, request *web.Request, in *artifactInput) (contract.WebArtifact, error) {
+	err := h.Links.Unlock(ctx, request.Actor, shared(request, in.Artifact))
+	return h.afterLinkLock(ctx, request, in, false, err)
 }
 
 // afterLinkLock answers an artifact as it is now, but with its links as the command left them.
 func (h *Host) afterLinkLock(
-	ctx context.Context, call *web.Request, in *artifactInput, locked bool, err error,
+	ctx context.Context, request *web.Request, in *artifactInput, locked bool, err error,
 ) (contract.WebArtifact, error) {
 	if err != nil {
 		return contract.WebArtifact{}, err
 	}
-	d, err := h.Artifacts.Detail(ctx, call.Actor, id.Artifact(in.Artifact))
+	d, err := h.Artifacts.Detail(ctx, request.Actor, id.Artifact(in.Artifact))
 	d.LinksLocked = locked
 	return webArtifact(d), err
 }

@@ -74,36 +74,36 @@ func (h *Host) memberRoutes() []web.Route {
 	}
 }
 
-func (h *Host) delegate(_ context.Context, call *web.Request, _ *struct{}) (contract.MCPWhoami, error) {
-	return h.Account.Delegate(call.Actor, *call.Member), nil
+func (h *Host) delegate(_ context.Context, request *web.Request, _ *struct{}) (contract.MCPWhoami, error) {
+	return h.Account.Delegate(request.Actor, *request.Member), nil
 }
 
-func (h *Host) callback(_ context.Context, call *web.Request, _ *struct{}) (contract.AuthCallback, error) {
-	return h.Account.Callback(call.Actor, *call.Member), nil
+func (h *Host) callback(_ context.Context, request *web.Request, _ *struct{}) (contract.AuthCallback, error) {
+	return h.Account.Callback(request.Actor, *request.Member), nil
 }
 
-func (h *Host) workspace(_ context.Context, call *web.Request, _ *struct{}) (contract.WebWorkspace, error) {
-	return h.Account.Workspace(call.Actor, *call.Member), nil
+func (h *Host) workspace(_ context.Context, request *web.Request, _ *struct{}) (contract.WebWorkspace, error) {
+	return h.Account.Workspace(request.Actor, *request.Member), nil
 }
 
-func (h *Host) audit(ctx context.Context, call *web.Request, in *listInput) (contract.AuditList, error) {
+func (h *Host) audit(ctx context.Context, request *web.Request, in *listInput) (contract.AuditList, error) {
 	if err := in.refuseBlank(); err != nil {
 		return contract.AuditList{}, err
 	}
-	return h.Account.AuditLog(ctx, call.Actor, account.Page{Cursor: in.Cursor, Limit: in.Limit})
+	return h.Account.AuditLog(ctx, request.Actor, account.Page{Cursor: in.Cursor, Limit: in.Limit})
 }
 
-func (h *Host) webArtifacts(ctx context.Context, call *web.Request, in *listInput) (contract.WebArtifactList, error) {
+func (h *Host) webArtifacts(ctx context.Context, request *web.Request, in *listInput) (contract.WebArtifactList, error) {
 	if err := in.refuseBlank(); err != nil {
 		return contract.WebArtifactList{}, err
 	}
-	rows, next, err := h.Artifacts.ListAll(ctx, call.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
+	rows, next, err := h.Artifacts.ListAll(ctx, request.Actor, artifact.Page{Cursor: in.Cursor, Limit: in.Limit})
 	items := contract.Rows(rows, webArtifactRow(h.Artifacts.Now()))
 	return contract.WebArtifactList{Items: items, PageInfo: contract.Page(next)}, err
 }
 
-func (h *Host) webArtifact(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	d, err := h.Artifacts.Detail(ctx, call.Actor, id.Artifact(in.Artifact))
+func (h *Host) webArtifact(ctx context.Context, request *web.Request, in *artifactInput) (contract.WebArtifact, error) {
+	d, err := h.Artifacts.Detail(ctx, request.Actor, id.Artifact(in.Artifact))
 	return webArtifact(d), err
 }
 
@@ -112,7 +112,7 @@ type completeInput struct {
 }
 
 func (h *Host) completeClaim(
-	ctx context.Context, call *web.Request, in *completeInput,
+	ctx context.Context, request *web.Request, in *completeInput,
 ) (contract.CompletedClaim, error) {
-	return h.Agents.Complete(ctx, call.Actor, in.Body)
+	return h.Agents.Complete(ctx, request.Actor, in.Body)
 }

@@ -56,15 +56,15 @@ type lockInput struct {
 	Body contract.SetLockdown
 }
 
-func (h *Host) lock(ctx context.Context, call *web.Request, in *lockInput) (contract.Lockdown, error) {
-	return h.Lockdowns.Set(ctx, call.Actor, call.Command, call.Record, in.Body)
+func (h *Host) lock(ctx context.Context, request *web.Request, in *lockInput) (contract.Lockdown, error) {
+	return h.Lockdowns.Set(ctx, request.Actor, request.Command, request.Record, in.Body)
 }
 
-func (h *Host) lockdowns(ctx context.Context, call *web.Request, in *listInput) (contract.LockdownList, error) {
+func (h *Host) lockdowns(ctx context.Context, request *web.Request, in *listInput) (contract.LockdownList, error) {
 	if err := in.refuseBlank(); err != nil {
 		return contract.LockdownList{}, err
 	}
-	return h.Lockdowns.List(ctx, call.Actor, in.Cursor, in.Limit)
+	return h.Lockdowns.List(ctx, request.Actor, in.Cursor, in.Limit)
 }
 
 type lockdownInput struct {
@@ -72,8 +72,8 @@ type lockdownInput struct {
 	Target string `path:"target_id"`
 }
 
-func (h *Host) unlock(ctx context.Context, call *web.Request, in *lockdownInput) (contract.Lockdown, error) {
-	return h.Lockdowns.Lift(ctx, call.Actor, call.Command, call.Record, lockdown.Scope(in.Scope), in.Target)
+func (h *Host) unlock(ctx context.Context, request *web.Request, in *lockdownInput) (contract.Lockdown, error) {
+	return h.Lockdowns.Lift(ctx, request.Actor, request.Command, request.Record, lockdown.Scope(in.Scope), in.Target)
 }
 
 // recordInput documents the filters; what was sent is read by Resolve, which tells an empty one from none.
@@ -116,9 +116,9 @@ func sent(q url.Values, name string) *string {
 	return &value
 }
 
-func (h *Host) record(ctx context.Context, call *web.Request, in *recordInput) (contract.OperatorEventList, error) {
+func (h *Host) record(ctx context.Context, request *web.Request, in *recordInput) (contract.OperatorEventList, error) {
 	if err := in.page.refuseBlank(); err != nil {
 		return contract.OperatorEventList{}, err
 	}
-	return h.Account.OperatorLog(ctx, call.Actor, in.asked, account.Page{Cursor: in.Cursor, Limit: in.Limit})
+	return h.Account.OperatorLog(ctx, request.Actor, in.asked, account.Page{Cursor: in.Cursor, Limit: in.Limit})
 }

@@ -54,26 +54,26 @@ func (h *Host) keepRoutes() []web.Route {
 }
 
 // pinning is what a member wants to pin, by the id in the path, because the service reads the artifact.
-func pinning(call *web.Request, in *artifactInput) artifact.Target {
-	return artifact.Target{Command: call.Command, Record: call.Record, RequestedID: id.Artifact(in.Artifact)}
+func pinning(request *web.Request, in *artifactInput) artifact.Target {
+	return artifact.Target{Command: request.Command, Record: request.Record, RequestedID: id.Artifact(in.Artifact)}
 }
 
-func (h *Host) pin(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	d, err := h.Artifacts.Pin(ctx, call.Actor, pinning(call, in))
+func (h *Host) pin(ctx context.Context, request *web.Request, in *artifactInput) (contract.WebArtifact, error) {
+	d, err := h.Artifacts.Pin(ctx, request.Actor, pinning(request, in))
 	return webArtifact(d), err
 }
 
-func (h *Host) unpin(ctx context.Context, call *web.Request, in *artifactInput) (contract.WebArtifact, error) {
-	d, err := h.Artifacts.Unpin(ctx, call.Actor, pinning(call, in))
+func (h *Host) unpin(ctx context.Context, request *web.Request, in *artifactInput) (contract.WebArtifact, error) {
+	d, err := h.Artifacts.Unpin(ctx, request.Actor, pinning(request, in))
 	return webArtifact(d), err
 }
 
-func (h *Host) webRevisions(ctx context.Context, call *web.Request, in *artifactInput) (contract.RevisionList, error) {
-	a, err := h.Artifacts.Owned(ctx, call.Actor, id.Artifact(in.Artifact))
+func (h *Host) webRevisions(ctx context.Context, request *web.Request, in *artifactInput) (contract.RevisionList, error) {
+	a, err := h.Artifacts.Owned(ctx, request.Actor, id.Artifact(in.Artifact))
 	if err != nil {
 		return contract.RevisionList{}, err
 	}
-	return h.revisionsOf(ctx, call, a)
+	return h.revisionsOf(ctx, request, a)
 }
 
 type renameInput struct {
@@ -81,7 +81,7 @@ type renameInput struct {
 	Body     contract.UpdateMetadata
 }
 
-func (h *Host) rename(ctx context.Context, call *web.Request, in *renameInput) (contract.DisplayMetadata, error) {
-	title, err := h.Artifacts.Rename(ctx, call.Actor, call.Artifact, in.Body.Title)
+func (h *Host) rename(ctx context.Context, request *web.Request, in *renameInput) (contract.DisplayMetadata, error) {
+	title, err := h.Artifacts.Rename(ctx, request.Actor, request.Artifact, in.Body.Title)
 	return contract.DisplayMetadata{Title: title}, err
 }

@@ -30,14 +30,14 @@ func (h *Host) settingsRoutes() []web.Route {
 	}
 }
 
-func (h *Host) settings(_ context.Context, call *web.Request, _ *struct{}) (contract.Settings, error) {
-	return h.Account.Settings(call.Actor)
+func (h *Host) settings(_ context.Context, request *web.Request, _ *struct{}) (contract.Settings, error) {
+	return h.Account.Settings(request.Actor)
 }
 
 type settingsInput struct {
 	Body contract.UpdateSettings
 }
 
-func (h *Host) updateSettings(ctx context.Context, call *web.Request, in *settingsInput) (contract.Settings, error) {
-	return h.Account.UpdateSettings(ctx, call.Actor, call.Command, call.Record, in.Body)
+func (h *Host) updateSettings(ctx context.Context, request *web.Request, in *settingsInput) (contract.Settings, error) {
+	return h.Account.UpdateSettings(ctx, request.Actor, request.Command, request.Record, in.Body)
 }

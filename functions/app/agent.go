@@ -100,9 +100,9 @@ func mark(token string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// meant serves a form that answers the attempt that the browser came with, and shows that attempt where the form is of
+// forThisAttempt serves a form that answers the attempt that the browser came with, and shows that attempt where the form is of
 // another one. Without an attempt there is nothing to answer.
-func (h *Host) meant(
+func (h *Host) forThisAttempt(
 	answer func(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error,
 ) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {

@@ -59,8 +59,8 @@ type explained struct {
 // Unwrap gives the failure itself.
 func (e explained) Unwrap() error { return e.error }
 
-// unchanged says of a form about an artifact that was refused that nothing happened, and why, and leads back.
-func unchanged(handle memberHandler) memberHandler {
+// explainNotChanged says of a form about an artifact that was refused that nothing happened, and why, and leads back.
+func explainNotChanged(handle memberHandler) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
 		err := handle(w, r, v)
 		if kind := fault.KindOf(err); kind != fault.KindNotFound && kind != fault.KindGone {
@@ -75,7 +75,7 @@ func unchanged(handle memberHandler) memberHandler {
 		}
 		return explained{err, pages.Message{
 			Heading: "That did not work", Text: "Nothing was changed: " + why + ".",
-			Links: []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}, {Path: "/artifacts", Text: "Artifacts"}},
+			Links: []pages.Link{{Path: artifactPath(pathArtifact(r)), Text: "Back to the artifact"}, {Path: "/artifacts", Text: "Artifacts"}},
 		}}
 	}
 }

@@ -146,7 +146,7 @@ func (h *Host) openRoutes() []route {
 func (h *Host) memberRoutes() []route {
 	return []route{
 		{method: "GET", path: "/dashboard", handle: h.member(h.dashboard)},
-		{method: "GET", path: artifactsPath, handle: h.member(restarts(h.artifacts))},
+		{method: "GET", path: artifactsPath, handle: h.member(resetCursor(h.artifacts))},
 		{
 			method: "GET",
 			path:   selectionPath,
@@ -154,9 +154,9 @@ func (h *Host) memberRoutes() []route {
 			parent: artifactsPath,
 		},
 		{method: "POST", path: selectionPath, handle: h.command(artifactsPath, h.changeSelected)},
-		{method: "GET", path: "/keys", handle: h.member(restarts(h.keys))},
+		{method: "GET", path: "/keys", handle: h.member(resetCursor(h.keys))},
 		{method: "POST", path: "/keys", handle: h.command("/keys", h.createKey)},
-		{method: "GET", path: "/keys/ended", handle: h.member(restarts(h.endedKeys))},
+		{method: "GET", path: "/keys/ended", handle: h.member(resetCursor(h.endedKeys))},
 		{
 			method: "GET",
 			path:   "/keys/{keyId}/revoke",
@@ -164,7 +164,7 @@ func (h *Host) memberRoutes() []route {
 			parent: "/keys",
 		},
 		{method: "POST", path: "/keys/{keyId}/revoke", handle: h.command("/keys", h.revokeKey)},
-		{method: "GET", path: "/connections", handle: h.member(restarts(h.connections))},
+		{method: "GET", path: "/connections", handle: h.member(resetCursor(h.connections))},
 		{
 			method: "GET",
 			path:   "/connections/agents/{registrationId}/unlink",
@@ -190,7 +190,7 @@ func (h *Host) memberRoutes() []route {
 			parent: "/connections",
 		},
 		{method: "POST", path: "/connections/apps/{grantId}/unlink", handle: h.command("/connections", h.unlinkApp)},
-		{method: "GET", path: "/audit", handle: h.member(needs(credential.Admin, restarts(h.audit)))},
+		{method: "GET", path: "/audit", handle: h.member(needs(credential.Admin, resetCursor(h.audit)))},
 		{method: "GET", path: "/settings", handle: h.member(h.settings)},
 		{method: "POST", path: "/settings", handle: h.command("/settings", needs(credential.Admin, h.updateSettings))},
 		{method: "POST", path: "/settings/sessions/{session}/end", handle: h.command("/settings", h.endSession)},
@@ -210,17 +210,17 @@ func (h *Host) decisionRoutes() []route {
 		{method: "POST", path: "/claim", handle: noReferrer(h.command("/claim", h.showClaim))},
 		{method: "POST", path: "/claim/confirm", handle: noReferrer(h.command("/claim", h.claim))},
 		{method: "GET", path: agentPath, handle: noReferrer(h.agentPage)},
-		{method: "POST", path: agentPath, handle: noReferrer(h.command(agentPath, h.meant(h.approveAgent)))},
-		{method: "POST", path: agentPath + "/deny", handle: noReferrer(h.command(agentPath, h.meant(h.denyAgent)))},
+		{method: "POST", path: agentPath, handle: noReferrer(h.command(agentPath, h.forThisAttempt(h.approveAgent)))},
+		{method: "POST", path: agentPath + "/deny", handle: noReferrer(h.command(agentPath, h.forThisAttempt(h.denyAgent)))},
 		{method: "GET", path: keepPath, handle: noReferrer(withTimeout(h.askKept))},
 		{method: "POST", path: keepPath, handle: noReferrer(withTimeout(h.keep))},
 		{method: "GET", path: "/device", handle: noReferrer(h.member(h.devicePage))},
 		{method: "POST", path: "/device", handle: noReferrer(h.command("/device", h.showDevice))},
 		{method: "POST", path: "/device/approve", handle: noReferrer(h.command("/device", h.approveDevice))},
 		{method: "POST", path: "/device/deny", handle: noReferrer(h.command("/device", h.denyDevice))},
-		{method: "GET", path: "/oauth/consent", handle: noReferrer(h.consenting(h.consentPage))},
-		{method: "POST", path: "/oauth/consent/allow", handle: noReferrer(h.answering(h.allowApp))},
-		{method: "POST", path: "/oauth/consent/deny", handle: noReferrer(h.answering(h.denyApp))},
+		{method: "GET", path: "/oauth/consent", handle: noReferrer(h.memberOrDeleting(h.consentPage))},
+		{method: "POST", path: "/oauth/consent/allow", handle: noReferrer(h.commandOrDeleting(h.allowApp))},
+		{method: "POST", path: "/oauth/consent/deny", handle: noReferrer(h.commandOrDeleting(h.denyApp))},
 		{method: "GET", path: "/oauth/error", handle: noReferrer(withTimeout(h.appError))},
 	}
 }

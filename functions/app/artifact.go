@@ -29,11 +29,11 @@ func (h *Host) artifactRoutes() []route {
 	publish := credential.Publish
 	admin := credential.Admin
 	change := func(right credential.Scope, handle memberHandler) handler {
-		return h.command(all, needs(right, unchanged(handle)))
+		return h.command(all, needs(right, explainNotChanged(handle)))
 	}
 	return []route{
 		{method: "GET", path: "/v/{artifactId}", handle: noReferrer(h.admit(http.StatusFound, needs(see, h.private)))},
-		{method: "GET", path: one, handle: noReferrer(h.member(needs(see, restarts(h.artifact))))},
+		{method: "GET", path: one, handle: noReferrer(h.member(needs(see, resetCursor(h.artifact))))},
 		{method: "GET", path: one + "/compare", handle: noReferrer(h.member(needs(see, h.compare)))},
 		{method: "POST", path: one + "/pin", handle: change(see, h.pin)},
 		{method: "POST", path: one + "/unpin", handle: change(see, h.unpin)},
@@ -47,7 +47,7 @@ func (h *Host) artifactRoutes() []route {
 		},
 		{method: "POST", path: one + "/delete", handle: change(publish, h.delete)},
 
-		{method: "GET", path: "/access-links", handle: h.member(needs(see, restarts(h.accessLinks)))},
+		{method: "GET", path: "/access-links", handle: h.member(needs(see, resetCursor(h.accessLinks)))},
 		{method: "POST", path: one + "/links", handle: noReferrer(change(admin, h.createLink))},
 		{method: "POST", path: one + "/links/{linkId}/address", handle: noReferrer(change(admin, h.mintLink))},
 		{
@@ -82,8 +82,8 @@ func (h *Host) artifactRoutes() []route {
 	}
 }
 
-// named is the artifact in the path.
-func named(r *http.Request) id.Artifact { return id.Artifact(r.PathValue("artifactId")) }
+// pathArtifact is the artifact in the path.
+func pathArtifact(r *http.Request) id.Artifact { return id.Artifact(r.PathValue("artifactId")) }
 
 func artifactPath(a id.Artifact) string { return "/artifacts/" + url.PathEscape(string(a)) }
 
@@ -129,7 +129,7 @@ func (h *Host) showArtifact(
 	if r.Method == http.MethodGet {
 		after = r.URL.Query().Get("after")
 	}
-	a, err := h.readArtifact(r.Context(), v, named(r), after)
+	a, err := h.readArtifact(r.Context(), v, pathArtifact(r), after)
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func target(
 	r *http.Request, v browserSession, operation idempotency.Operation, form map[string]string,
 ) (artifact.Target, error) {
 	command, err := commandOf(v, operation, r.PathValue("artifactId"), form["once"], nil)
-	return artifact.Target{Command: command, RequestedID: named(r)}, err
+	return artifact.Target{Command: command, RequestedID: pathArtifact(r)}, err
 }
 
 func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) error {
@@ -253,7 +253,7 @@ func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) err
 			Heading: "No pins left",
 			Text:    "This workspace has pinned as many artifacts as it is allowed. Unpin another one first; nothing was changed.",
 			Links: []pages.Link{
-				{Path: artifactPath(named(r)), Text: "Back to the artifact"},
+				{Path: artifactPath(pathArtifact(r)), Text: "Back to the artifact"},
 				{Path: "/artifacts", Text: "Artifacts"},
 			},
 		}}
@@ -289,7 +289,7 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession) 
 	if err != nil {
 		return err
 	}
-	a, err := h.Artifacts.Find(r.Context(), v.Actor, named(r))
+	a, err := h.Artifacts.Find(r.Context(), v.Actor, pathArtifact(r))
 	if err != nil {
 		return err
 	}
@@ -322,7 +322,7 @@ var askDelete = confirmation{"Delete this artifact?", "Delete it", "/delete",
 // confirm asks whether to do something to an artifact that has not ended.
 func (h *Host) confirm(q confirmation) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
-		a, err := h.Artifacts.Find(r.Context(), v.Actor, named(r))
+		a, err := h.Artifacts.Find(r.Context(), v.Actor, pathArtifact(r))
 		if err != nil {
 			return err
 		}

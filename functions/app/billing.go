@@ -28,7 +28,7 @@ func (h *Host) billingRoutes() []route {
 		return nil
 	}
 	open := func(handle memberHandler) handler {
-		return noReferrer(within(limits.BillingAnswer, h.untimedCommand(h.visitor, billingPath, handle)))
+		return noReferrer(withTimeoutOf(limits.BillingAnswer, h.untimedCommand(h.visitor, billingPath, handle)))
 	}
 	return []route{
 		{method: "GET", path: billingPath, handle: noReferrer(h.member(h.billing))},
@@ -232,7 +232,7 @@ func (h *Host) depart(w http.ResponseWriter, v browserSession, to, heading, text
 // notOpened says why a page of the payment provider was not opened, and that there was no charge.
 func notOpened(err error) error {
 	m := pages.Message{Links: []pages.Link{{Path: billingPath, Text: "Back to billing"}}}
-	switch fault.CodeOf(web.Late(err)) {
+	switch fault.CodeOf(web.AsUnavailable(err)) {
 	case fault.DatabaseUnavailable:
 		m.Heading = "Stripe does not answer"
 		m.Text = "Nothing was charged and nothing changed. Try again in a minute; trying twice opens only one checkout."
@@ -248,5 +248,5 @@ func notOpened(err error) error {
 	default:
 		return err
 	}
-	return explained{web.Late(err), m}
+	return explained{web.AsUnavailable(err), m}
 }

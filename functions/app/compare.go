@@ -30,7 +30,7 @@ type comparisonQuery struct {
 func readComparison(r *http.Request) comparisonQuery {
 	q := r.URL.Query()
 	out := comparisonQuery{
-		Artifact: named(r),
+		Artifact: pathArtifact(r),
 		From:     id.Revision(q.Get("from")),
 		To:       id.Revision(q.Get("to")),
 		File:     q.Get("path"),

@@ -15,13 +15,13 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// consenting and answering serve members whose workspace is being deleted too, because the command line lets them
+// memberOrDeleting and commandOrDeleting serve members whose workspace is being deleted too, because the command line lets them
 // cancel that. Other apps are refused there.
-func (h *Host) consenting(handle memberHandler) handler {
+func (h *Host) memberOrDeleting(handle memberHandler) handler {
 	return h.admitBy(h.deletingVisitor, http.StatusSeeOther, handle)
 }
 
-func (h *Host) answering(handle memberHandler) handler {
+func (h *Host) commandOrDeleting(handle memberHandler) handler {
 	return h.commandBy(h.deletingVisitor, "/dashboard", handle)
 }
 

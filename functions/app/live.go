@@ -83,5 +83,5 @@ func (h *Host) pollMember(_ http.ResponseWriter, r *http.Request) (live.Answer, 
 	if err != nil {
 		return live.Answer{}, err
 	}
-	return h.Live.Member(r.Context(), v.Actor, named(r), shown)
+	return h.Live.Member(r.Context(), v.Actor, pathArtifact(r), shown)
 }

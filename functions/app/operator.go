@@ -106,9 +106,9 @@ func (h *Host) operatorRoutes() []route {
 		{method: "GET", path: adminPath, handle: h.operator(h.triage)},
 		{method: "POST", path: adminPath + "/lookup", handle: h.operator(h.lookUp)},
 		{method: "POST", path: adminPath + "/content", handle: h.operator(h.openContent)},
-		{method: "GET", path: adminReports, handle: h.operator(restarts(h.reports))},
+		{method: "GET", path: adminReports, handle: h.operator(resetCursor(h.reports))},
 		{method: "POST", path: adminReports + "/handled", handle: h.operator(h.handleReport)},
-		{method: "GET", path: adminLockdowns, handle: h.operator(restarts(h.lockdowns))},
+		{method: "GET", path: adminLockdowns, handle: h.operator(resetCursor(h.lockdowns))},
 		{method: "POST", path: adminLockdowns, handle: h.operator(h.setLockdown)},
 		{method: "POST", path: adminLockdowns + "/lift", handle: h.operator(h.liftLockdown)},
 		{method: "GET", path: adminEvents, handle: h.operator(h.events)},
@@ -140,7 +140,7 @@ func (h *Host) operator(handle memberHandler) handler {
 		}
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		if r.Method != http.MethodPost {
-			return h.counted(w, r, v, handle)
+			return h.countedPage(w, r, v, handle)
 		}
 		if err := h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
 			return err // before anything is done

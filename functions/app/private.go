@@ -124,7 +124,7 @@ type seenArtifact struct {
 
 // seen reads an artifact, and then beside each other the revision to show and the list of all.
 func (h *Host) seen(r *http.Request, v browserSession) (*seenArtifact, error) {
-	a, err := h.Artifacts.Find(r.Context(), v.Actor, named(r))
+	a, err := h.Artifacts.Find(r.Context(), v.Actor, pathArtifact(r))
 	if err != nil {
 		return nil, err
 	}

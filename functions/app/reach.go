@@ -16,7 +16,7 @@ func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSes
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	done, err := h.Links.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: named(r)}, sharing.Unlisted)
+	done, err := h.Links.SetVisibility(r.Context(), v.Actor, sharing.Target{RequestedID: pathArtifact(r)}, sharing.Unlisted)
 	if err != nil {
 		return err
 	}
@@ -36,11 +36,11 @@ func (h *Host) makePrivate(w http.ResponseWriter, r *http.Request, v browserSess
 	if _, err := readForm(r); err != nil {
 		return err
 	}
-	t := sharing.Target{RequestedID: named(r)}
+	t := sharing.Target{RequestedID: pathArtifact(r)}
 	if _, err := h.Links.SetVisibility(r.Context(), v.Actor, t, sharing.Private); err != nil {
 		return err
 	}
-	redirect(w, artifactPath(named(r))+"#links")
+	redirect(w, artifactPath(pathArtifact(r))+"#links")
 	return nil
 }
 

@@ -21,16 +21,16 @@ func (h *Host) restore(w http.ResponseWriter, r *http.Request, v browserSession)
 	if err != nil {
 		return err
 	}
-	t := artifact.Target{Command: command, RequestedID: named(r)}
+	t := artifact.Target{Command: command, RequestedID: pathArtifact(r)}
 	_, err = h.Artifacts.Restore(r.Context(), v.Actor, t, id.Revision(from))
 	if m, told := unrestored[fault.CodeOf(err)]; told {
-		m.Links = []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}}
+		m.Links = []pages.Link{{Path: artifactPath(pathArtifact(r)), Text: "Back to the artifact"}}
 		return explained{err, m}
 	}
 	if err != nil {
 		return err
 	}
-	redirect(w, artifactPath(named(r))+"#revisions")
+	redirect(w, artifactPath(pathArtifact(r))+"#revisions")
 	return nil
 }
 

@@ -38,13 +38,13 @@ type browserSession struct {
 type memberHandler func(w http.ResponseWriter, r *http.Request, v browserSession) error
 
 // withTimeout gives up when an answer takes too long, and says so.
-func withTimeout(handle handler) handler { return within(limits.IdentityAnswer, handle) }
+func withTimeout(handle handler) handler { return withTimeoutOf(limits.IdentityAnswer, handle) }
 
-func within(limit time.Duration, handle handler) handler {
+func withTimeoutOf(limit time.Duration, handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), limit)
 		defer cancel()
-		return web.Late(handle(w, r.WithContext(ctx)))
+		return web.AsUnavailable(handle(w, r.WithContext(ctx)))
 	}
 }
 
@@ -81,13 +81,13 @@ func (h *Host) admitBy(
 		if err != nil {
 			return err
 		}
-		return h.counted(w, r, v, handle)
+		return h.countedPage(w, r, v, handle)
 	})
 }
 
-// counted serves a page beside counting who reads it. What the page says goes out when both are done, so that a reader
+// countedPage serves a page beside counting who reads it. What the page says goes out when both are done, so that a reader
 // who comes too often sees none of it.
-func (h *Host) counted(w http.ResponseWriter, r *http.Request, v browserSession, handle memberHandler) error {
+func (h *Host) countedPage(w http.ResponseWriter, r *http.Request, v browserSession, handle memberHandler) error {
 	kept := &bufferedResponse{header: w.Header().Clone(), status: http.StatusOK}
 	err := async.All(
 		func() error { return h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()) },
@@ -125,8 +125,8 @@ func needs(s credential.Scope, handle memberHandler) memberHandler {
 	}
 }
 
-// restarts shows the first page of a list where the cursor is a day old or of another list.
-func restarts(list memberHandler) memberHandler {
+// resetCursor shows the first page of a list where the cursor is a day old or of another list.
+func resetCursor(list memberHandler) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
 		err := list(w, r, v)
 		if fault.CodeOf(err) == fault.InvalidCursor {

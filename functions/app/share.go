@@ -120,7 +120,7 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSessi
 	if err != nil {
 		return err
 	}
-	made, err := h.Links.Create(r.Context(), v.Actor, sharing.Target{Command: command, RequestedID: named(r)}, asked)
+	made, err := h.Links.Create(r.Context(), v.Actor, sharing.Target{Command: command, RequestedID: pathArtifact(r)}, asked)
 	if err != nil {
 		return err
 	}
@@ -132,14 +132,14 @@ func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSessi
 // a while, and never longer than the link. known says that the link was there before the form asked for one.
 func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSession, l id.Link, known bool) error {
 	minted, err := h.Links.Address(r.Context(), v.Actor, l)
-	if err == nil && minted.Artifact.ID != named(r) {
+	if err == nil && minted.Artifact.ID != pathArtifact(r) {
 		err = sharing.NotFound()
 	}
 	if absent(err) {
 		return explained{err, pages.Message{
 			Heading: "This link no longer opens anything",
 			Text:    "It has ended or is turned off, or what it led to has ended, so it has no address.",
-			Links:   []pages.Link{{Path: artifactPath(named(r)), Text: "Back to the artifact"}},
+			Links:   []pages.Link{{Path: artifactPath(pathArtifact(r)), Text: "Back to the artifact"}},
 		}}
 	}
 	if err != nil {
@@ -163,7 +163,7 @@ func (h *Host) showAddress(w http.ResponseWriter, r *http.Request, v browserSess
 // find is a link of the artifact in the path; not_found if there is none.
 func (h *Host) find(r *http.Request, v browserSession) (pages.AccessLink, error) {
 	l, err := h.Links.Find(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
-	if err == nil && l.Link.Artifact != named(r) {
+	if err == nil && l.Link.Artifact != pathArtifact(r) {
 		err = sharing.NotFound()
 	}
 	if err != nil {
@@ -196,7 +196,7 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v browserSe
 		Text: "All its addresses end at once, for whoever has one, and it cannot be brought back. Other links of the " +
 			"artifact stay.",
 		Action: row.Path() + "/revoke",
-		Back:   artifactPath(named(r)),
+		Back:   artifactPath(pathArtifact(r)),
 	}
 	if row.Share {
 		p.Subject = "Share link"
@@ -205,7 +205,7 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v browserSe
 }
 
 func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return endAndReturn(w, r, artifactPath(named(r))+"#links", func() error {
+	return endAndReturn(w, r, artifactPath(pathArtifact(r))+"#links", func() error {
 		_, err := h.Links.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
 		return err
 	})

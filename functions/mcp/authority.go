@@ -150,5 +150,5 @@ func (h *Host) refused(err error) *transport.Failure {
 		f.Cause = err
 		return f
 	}
-	return transport.FromFault(web.Late(err))
+	return transport.FromFault(web.AsUnavailable(err))
 }

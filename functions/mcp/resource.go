@@ -202,7 +202,7 @@ var errLargeFile = fault.New(fault.InvalidRequest,
 
 // unread makes the JSON-RPC error of a reading. Both generations of the protocol know the code of what is not found.
 func unread(ctx context.Context, uri string, err error) error {
-	f := fault.Of(web.Late(err))
+	f := fault.Of(web.AsUnavailable(err))
 	web.Failed(ctx, f.Code, err)
 	out := &jsonrpc.Error{Code: transport.CodeServer, Message: f.Message}
 	switch f.Code {

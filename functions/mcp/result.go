@@ -93,7 +93,7 @@ type problemFacts struct {
 // what it answers has no structured content then, because the TypeScript SDK holds that of failures to the same schema
 // and shows the mismatch in place of the message.
 func (t *tool) failure(ctx context.Context, err error) *mcp.CallToolResult {
-	f := fault.Of(web.Late(err))
+	f := fault.Of(web.AsUnavailable(err))
 	web.Failed(ctx, f.Code, err)
 	body, _ := encodeLine(problem{factsOf(ctx, f)}) // strings and numbers always marshal
 	out := &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: string(body)}}}

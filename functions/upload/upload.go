@@ -62,8 +62,8 @@ type createInput struct {
 	Body contract.CreateSession
 }
 
-func (h *Host) create(ctx context.Context, call *web.Request, in *createInput) (contract.Session, error) {
-	made, err := h.Uploads.Create(ctx, call.Actor, call.Command, call.Record, in.Body, call.WaitForLimits)
+func (h *Host) create(ctx context.Context, request *web.Request, in *createInput) (contract.Session, error) {
+	made, err := h.Uploads.Create(ctx, request.Actor, request.Command, request.Record, in.Body, request.WaitForLimits)
 	if err != nil {
 		return contract.Session{}, err
 	}
@@ -95,12 +95,12 @@ type sessionInput struct {
 	Session string `path:"upload_session_id"`
 }
 
-func (h *Host) finalize(ctx context.Context, call *web.Request, _ *sessionInput) (contract.Finalized, error) {
-	draft, err := h.Uploads.Finalize(ctx, call.Actor, upload.Attempt{
-		Command: call.Command,
-		Record:  call.Record,
-		Session: call.Session,
-		Entries: call.Entries,
+func (h *Host) finalize(ctx context.Context, request *web.Request, _ *sessionInput) (contract.Finalized, error) {
+	draft, err := h.Uploads.Finalize(ctx, request.Actor, upload.Attempt{
+		Command: request.Command,
+		Record:  request.Record,
+		Session: request.Session,
+		Entries: request.Entries,
 	})
 	if err != nil {
 		return contract.Finalized{}, err

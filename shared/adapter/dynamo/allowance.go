@@ -22,13 +22,13 @@ type allowance struct {
 	most int64
 }
 
-// spend adds to a transaction what it takes of an allowance, so that a command counts once however often it is sent.
-type spend func(*transaction)
+// spending adds to a transaction what it takes of an allowance, so that a command counts once however often it is sent.
+type spending func(*transaction)
 
-// within commits against an allowance. It is split into counters, and one that is full sends the commit to the next:
+// spend commits against an allowance. It is split into counters, and one that is full sends the commit to the next:
 // it is never exceeded, and parallel commits rarely meet. Refused with write_allowance_exceeded when no counter has
 // room.
-func (s *db) within(a allowance, commit func(spend) error) error {
+func (s *db) spend(a allowance, commit func(spending) error) error {
 	if a.take == 0 {
 		return commit(func(*transaction) {})
 	}

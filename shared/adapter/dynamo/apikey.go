@@ -148,7 +148,7 @@ func (s Keys) listedKeys(
 	rows := make(map[string]credential.Key, len(found))
 	var unclear []key
 	for _, i := range found {
-		k := readAPIKey(i, named[id.Public](i.key()))
+		k := readAPIKey(i, partitionID[id.Public](i.key()))
 		k.Workspace = w.ID
 		rows[i.getStr("g1s")] = *k
 		if k.CLIGrant.At.IsZero() && k.RevokedAt.IsZero() && !k.CreatedAt.After(w.KeysEndedAt) {
@@ -157,7 +157,7 @@ func (s Keys) listedKeys(
 	}
 	f, err := s.all(ctx, unclear, false)
 	for _, i := range f {
-		k := readAPIKey(i, named[id.Public](i.key()))
+		k := readAPIKey(i, partitionID[id.Public](i.key()))
 		k.Hash = credential.Hash{}
 		rows[i.getStr("g1s")] = *k
 	}
@@ -292,7 +292,7 @@ func (s Keys) liveKeys(
 	}
 	f, err := s.all(ctx, keys, true)
 	for _, i := range f {
-		if k := readAPIKey(i, named[id.Public](i.key())); k.Counts() && !k.Over(now, w) {
+		if k := readAPIKey(i, partitionID[id.Public](i.key())); k.Counts() && !k.Over(now, w) {
 			live = append(live, string(k.Public))
 		}
 	}

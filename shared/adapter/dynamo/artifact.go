@@ -109,10 +109,10 @@ func (s Artifacts) Publish(ctx context.Context, p artifact.Publication) error {
 	if p.First {
 		day.take = 1
 	}
-	return s.within(day, func(count spend) error { return s.publish(ctx, p, count) })
+	return s.spend(day, func(count spending) error { return s.publish(ctx, p, count) })
 }
 
-func (s Artifacts) publish(ctx context.Context, p artifact.Publication, count spend) error {
+func (s Artifacts) publish(ctx context.Context, p artifact.Publication, count spending) error {
 	t := s.begin()
 	t.finish(p.Command, p.Result, p.At)
 	t.moveCurrent(p)

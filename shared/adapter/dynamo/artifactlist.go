@@ -34,7 +34,7 @@ func (s Artifacts) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Rev
 			return nil, unavailable(err)
 		}
 		for _, i := range page.Items {
-			out = append(out, *readRevision(i, a, within[id.Revision](item(i).key())))
+			out = append(out, *readRevision(i, a, sortID[id.Revision](item(i).key())))
 		}
 		if page.LastEvaluatedKey == nil {
 			return out, nil
@@ -126,7 +126,7 @@ func (s *db) sources(ctx context.Context, w id.Workspace) (out []workspace.Works
 		}
 		for _, i := range found.Items {
 			out = append(out, workspace.Workspace{
-				ID:          within[id.Workspace](item(i).key()),
+				ID:          sortID[id.Workspace](item(i).key()),
 				ClaimedInto: w,
 				ClaimedAt:   item(i).getTime("since"),
 				MinExpiry:   item(i).getTime("floor"),
@@ -193,7 +193,7 @@ func (s Artifacts) readPart(ctx context.Context, q artifact.Query, one listPart)
 			return nil, unavailable(err)
 		}
 		for _, i := range out.Items {
-			rows = append(rows, *readArtifact(i, named[id.Artifact](item(i).key())))
+			rows = append(rows, *readArtifact(i, partitionID[id.Artifact](item(i).key())))
 		}
 		if len(rows) > q.Limit || out.LastEvaluatedKey == nil {
 			return rows, nil

@@ -52,7 +52,7 @@ func (s Bundles) DueBundles(ctx context.Context, now time.Time, n int) (out []sw
 		if d.getTime("buntil").After(now) {
 			continue
 		}
-		a, r := named[id.Artifact](d.key), within[id.Revision](d.key)
+		a, r := partitionID[id.Artifact](d.key), sortID[id.Revision](d.key)
 		out = append(out, sweep.Bundle{
 			Revision:  *readRevision(d.item, a, r),
 			Attempts:  int(d.getNum("btries")),
@@ -133,8 +133,8 @@ func (s Bundles) DueStaleBundles(ctx context.Context, now time.Time, n int) (out
 		out = append(out, sweep.StaleBundle{
 			Object: artifact.BundleObject{
 				Home:     id.Workspace(d.getStr("home")),
-				Artifact: named[id.Artifact](d.key),
-				Revision: within[id.Revision](d.key),
+				Artifact: partitionID[id.Artifact](d.key),
+				Revision: sortID[id.Revision](d.key),
 			},
 			QueueItem: d.queueItem(),
 		})

@@ -36,7 +36,7 @@ func TestFunctionsTogetherAdmitNoMoreThanTheLimit(t *testing.T) {
 		limiter := &rate.Limiter{Counters: s.Counters, Limits: &numbers, Now: func() time.Time { return start }}
 		for range 3 {
 			all.Go(func() {
-				for limiter.Artifact(ctx, a, "file").Over == nil {
+				for limiter.Artifact(ctx, a, "file").Refusal == nil {
 					admitted.Add(1)
 				}
 			})

@@ -99,7 +99,7 @@ func parseRowKey(s string) (k key) {
 func (s *db) dueSessions(ctx context.Context, kind string, now time.Time, n int) (out []sweep.Session, err error) {
 	found, err := s.dueItems(ctx, kind, now, n)
 	for _, d := range found {
-		out = append(out, sweep.Session{Session: readUploadItem(d.item, named[id.Session](d.key)), QueueItem: d.queueItem()})
+		out = append(out, sweep.Session{Session: readUploadItem(d.item, partitionID[id.Session](d.key)), QueueItem: d.queueItem()})
 	}
 	return out, err
 }

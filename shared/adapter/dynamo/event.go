@@ -159,7 +159,7 @@ func (s Events) readPartition(
 			return eventPage{}, unavailable(err)
 		}
 		for _, i := range found.Items {
-			if e := readEvent(i, named[id.Workspace](item(i).key())); !e.At.Before(p.since) {
+			if e := readEvent(i, partitionID[id.Workspace](item(i).key())); !e.At.Before(p.since) {
 				out.rows = append(out.rows, e)
 			}
 		}

@@ -147,7 +147,7 @@ func (s Exports) DueExports(ctx context.Context, now time.Time, n int) (out []sw
 		if d.getTime("buntil").After(now) {
 			continue
 		}
-		out = append(out, sweep.Export{Export: *readExport(d.item, named[id.Workspace](d.key)), QueueItem: d.queueItem()})
+		out = append(out, sweep.Export{Export: *readExport(d.item, partitionID[id.Workspace](d.key)), QueueItem: d.queueItem()})
 	}
 	return out, err
 }
@@ -319,7 +319,7 @@ func (s Exports) Members(ctx context.Context, w id.Workspace) (out []member.Memb
 			return nil, unavailable(err)
 		}
 		for _, i := range found.Items {
-			out = append(out, *readMember(i, w, within[id.Member](item(i).key())))
+			out = append(out, *readMember(i, w, sortID[id.Member](item(i).key())))
 		}
 	}
 	return out, nil
@@ -354,7 +354,7 @@ func (s Exports) Story(
 func (s Exports) DueStaleExports(ctx context.Context, now time.Time, n int) (out []sweep.StaleExport, err error) {
 	found, err := s.dueItems(ctx, staleExportDue, now, n)
 	for _, d := range found {
-		out = append(out, sweep.StaleExport{Export: *readExport(d.item, named[id.Workspace](d.key)), QueueItem: d.queueItem()})
+		out = append(out, sweep.StaleExport{Export: *readExport(d.item, partitionID[id.Workspace](d.key)), QueueItem: d.queueItem()})
 	}
 	return out, err
 }

@@ -37,8 +37,8 @@ func (s Garbage) DuePurges(ctx context.Context, now time.Time, n int) (out []swe
 	found, err := s.dueItems(ctx, purgeDue, now, n)
 	for _, d := range found {
 		out = append(out, sweep.Purge{
-			Artifact:  named[id.Artifact](d.key),
-			Revision:  within[id.Revision](d.key),
+			Artifact:  partitionID[id.Artifact](d.key),
+			Revision:  sortID[id.Revision](d.key),
 			QueueItem: d.queueItem(),
 		})
 	}
@@ -49,7 +49,7 @@ func (s Garbage) DuePurges(ctx context.Context, now time.Time, n int) (out []swe
 func (s Garbage) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.ArtifactFiles, err error) {
 	revisions, trees := map[id.Revision]*artifact.Revision{}, map[id.Revision]tree.Tree{}
 	err = s.partition(ctx, artifactKey(a).pk, func(i item) error {
-		r := within[id.Revision](i.key())
+		r := sortID[id.Revision](i.key())
 		switch i.key() {
 		case artifactKey(a):
 			h.Artifact = readArtifact(i, a)
@@ -146,7 +146,7 @@ func (s Garbage) anyHolds(
 	}
 	var keys []key
 	for _, i := range references {
-		a, r := id.Artifact(item(i).getStr("art")), within[id.Revision](item(i).key())
+		a, r := id.Artifact(item(i).getStr("art")), sortID[id.Revision](item(i).key())
 		dead = append(dead, r)
 		keys = append(keys, revisionKey(a, r), treeKey(a, r))
 	}

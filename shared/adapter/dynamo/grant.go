@@ -183,7 +183,7 @@ func (s Grants) List(
 	mine := grantsOfMember(m)
 	after := cmp.Or(q.After, mine+afterText)
 	parts := []partition{{listIndex, grantsOf(q.Workspace), after}}
-	read := func(i item) *oauth.Grant { return readGrant(i, named[id.Public](i.key())) }
+	read := func(i item) *oauth.Grant { return readGrant(i, partitionID[id.Public](i.key())) }
 	return pageOf(ctx, s.db, parts, q.Limit, func(ctx context.Context, found []item) (map[string]oauth.Grant, error) {
 		rows, err := tableRows(ctx, s.db, found, read)
 		maps.DeleteFunc(rows, func(place string, g oauth.Grant) bool {

@@ -270,11 +270,11 @@ func recordKey(k idempotency.Key) string {
 	return fmt.Sprintf("i:%s:%s:%s", k.Actor, k.Operation, base64.RawURLEncoding.EncodeToString(sum[:]))
 }
 
-// named is the id that ends the name of a partition.
-func named[ID ~string](k key) ID { return ID(k.pk[strings.LastIndexByte(k.pk, '#')+1:]) }
+// partitionID is the id that ends the name of a partition.
+func partitionID[ID ~string](k key) ID { return ID(k.pk[strings.LastIndexByte(k.pk, '#')+1:]) }
 
-// within is the id that a sort key ends with, after its kind; empty if it has none.
-func within[ID ~string](k key) ID {
+// sortID is the id that a sort key ends with, after its kind; empty if it has none.
+func sortID[ID ~string](k key) ID {
 	_, inner, _ := strings.Cut(k.sk, "#")
 	return ID(inner)
 }

@@ -278,7 +278,7 @@ func (s Links) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, strin
 	}
 	out := make([]link.Link, 0, len(listed))
 	for _, k := range listed {
-		if l := readLink(f.at(k), named[id.Public](k)); l != nil { // else the index is ahead of this copy
+		if l := readLink(f.at(k), partitionID[id.Public](k)); l != nil { // else the index is ahead of this copy
 			l.Workspace = q.Workspace
 			out = append(out, *l)
 		}
@@ -296,7 +296,7 @@ func (s Links) linksIn(ctx context.Context, q sharing.Query, of ...id.Workspace)
 		func(_ context.Context, found []item) (map[string]link.Link, error) {
 			rows := make(map[string]link.Link, len(found))
 			for _, i := range found {
-				l := readLink(i, named[id.Public](i.key()))
+				l := readLink(i, partitionID[id.Public](i.key()))
 				l.Artifact, l.Workspace = linkedArtifact(i.getStr("g1s")), q.Workspace
 				rows[i.getStr("g1s")] = *l
 			}

@@ -22,7 +22,7 @@ const maxDeletions = 100
 func (s Claims) Due(ctx context.Context, now time.Time, n int) (out []claim.DueMove, err error) {
 	rows, err := s.dueRows(ctx, migrationDue, now, n)
 	for _, i := range rows {
-		out = append(out, claim.DueMove{Source: named[id.Workspace](i.key()), Due: parseMillis(i.getStr("g2s"))})
+		out = append(out, claim.DueMove{Source: partitionID[id.Workspace](i.key()), Due: parseMillis(i.getStr("g2s"))})
 	}
 	return out, err
 }
@@ -48,7 +48,7 @@ func (s Claims) Remaining(
 	}
 	var left []artifact.Artifact
 	for _, k := range keys {
-		if a := readArtifact(f.at(k), named[id.Artifact](k)); a != nil && a.Owner == source {
+		if a := readArtifact(f.at(k), partitionID[id.Artifact](k)); a != nil && a.Owner == source {
 			left = append(left, *a)
 		}
 	}

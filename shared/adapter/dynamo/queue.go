@@ -32,7 +32,7 @@ var (
 func (s Queue) DueArtifacts(ctx context.Context, now time.Time, n int) (out []sweep.Artifact, err error) {
 	found, err := s.dueItems(ctx, artifactDue, now, n)
 	for _, d := range found {
-		a := readArtifact(d.item, named[id.Artifact](d.key))
+		a := readArtifact(d.item, partitionID[id.Artifact](d.key))
 		w, err := s.workspace(ctx, a.Owner)
 		if err != nil {
 			return nil, err

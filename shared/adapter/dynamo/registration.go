@@ -211,6 +211,8 @@ func (s *db) update(ctx context.Context, u *types.Update) error {
 func (s Registrations) List(
 	ctx context.Context, q cursor.Query[agentauth.Registration],
 ) ([]agentauth.Registration, string, error) {
-	read := func(i item) *agentauth.Registration { return readRegistration(i, named[id.Registration](i.key())) }
+	read := func(i item) *agentauth.Registration {
+		return readRegistration(i, partitionID[id.Registration](i.key()))
+	}
 	return liveRows(ctx, s.db, registrationsOf(q.Workspace), q, read)
 }

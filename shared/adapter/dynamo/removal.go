@@ -37,7 +37,7 @@ func (s Removals) DueRemovals(ctx context.Context, now time.Time, n int) (out []
 	found, err := s.dueItems(ctx, removalDue, now, n)
 	for _, d := range found {
 		r := sweep.Removal{
-			Workspace: named[id.Workspace](d.key),
+			Workspace: partitionID[id.Workspace](d.key),
 			Clear:     d.getTime("clear"),
 			QueueItem: d.queueItem(),
 		}
@@ -199,7 +199,7 @@ func (s Removals) RemoveMembers(ctx context.Context, r sweep.Removal) (sweep.Lef
 	}
 	members, err := s.beginning(ctx, memberKey(r.Workspace, ""))
 	for _, i := range members {
-		m := readMember(i, r.Workspace, within[id.Member](i.key()))
+		m := readMember(i, r.Workspace, sortID[id.Member](i.key()))
 		left, err = s.removeListed(ctx, sessionsOf(r.Workspace, m.ID), nil)
 		if err != nil || left != sweep.Nothing {
 			return left, err

@@ -29,7 +29,7 @@ func (s Removals) EndArtifacts(ctx context.Context, r sweep.Removal, now time.Ti
 	}
 	left := sweep.Later // unless one is ended: the index is behind
 	for _, k := range live {
-		ended, err := s.endArtifact(ctx, named[id.Artifact](k), r.Workspace, now)
+		ended, err := s.endArtifact(ctx, partitionID[id.Artifact](k), r.Workspace, now)
 		if err != nil {
 			return sweep.Nothing, err
 		}
@@ -63,7 +63,7 @@ func (s Removals) RemoveArtifacts(ctx context.Context, r sweep.Removal) (sweep.L
 	}
 	left := sweep.Later
 	for _, k := range ended {
-		removed, err := s.removeArtifact(ctx, r, named[id.Artifact](k))
+		removed, err := s.removeArtifact(ctx, r, partitionID[id.Artifact](k))
 		if err != nil {
 			return sweep.Nothing, err
 		}

@@ -142,7 +142,7 @@ func (s Uploads) Create(ctx context.Context, c upload.Creation) error {
 		take: c.Bytes,
 		most: c.BytesADay,
 	}
-	return s.within(day, func(count spend) error {
+	return s.spend(day, func(count spending) error {
 		t := s.begin()
 		t.finish(c.Command, c.Result, at)
 		t.checkFence(c.Session.Workspace)

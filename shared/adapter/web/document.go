@@ -82,8 +82,8 @@ func refuseHuma(c huma.Context, status int, msg string, errs ...error) huma.Stat
 	if f := (*fault.Fault)(nil); status < http.StatusInternalServerError && !errors.As(err, &f) {
 		err = invalid(msg, errs)
 	}
-	if call := requestOf(c.Context()); call != nil {
-		if refused := call.limited(); refused != nil {
+	if request := requestOf(c.Context()); request != nil {
+		if refused := request.limited(); refused != nil {
 			err = refused
 		}
 	}
@@ -91,39 +91,39 @@ func refuseHuma(c huma.Context, status int, msg string, errs ...error) huma.Stat
 }
 
 // operation returns what huma registers and documents.
-func (g guard) operation(api huma.API, parameters bool) huma.Operation {
+func (e endpoint) operation(api huma.API, parameters bool) huma.Operation {
 	op := huma.Operation{
-		OperationID:        g.op.ID,
-		Method:             g.op.Method,
-		Path:               g.op.Path,
-		Summary:            g.op.Summary,
-		DefaultStatus:      g.op.Status,
+		OperationID:        e.op.ID,
+		Method:             e.op.Method,
+		Path:               e.op.Path,
+		Summary:            e.op.Summary,
+		DefaultStatus:      e.op.Status,
 		MaxBodyBytes:       -1,
 		BodyReadTimeout:    -1, // readBody has read it already
-		Middlewares:        huma.Middlewares{g.enter},
+		Middlewares:        huma.Middlewares{e.enter},
 		Metadata:           map[string]any{},
 		Responses:          map[string]*huma.Response{},
 		Security:           []map[string][]string{},
 		SkipValidateParams: !parameters,
-		Hidden:             g.op.Hidden,
+		Hidden:             e.op.Hidden,
 	}
-	if g.op.CacheControl != "" {
-		op.Metadata[cacheControl] = g.op.CacheControl
+	if e.op.CacheControl != "" {
+		op.Metadata[cacheControl] = e.op.CacheControl
 	}
-	if g.op.AnyOrigin {
+	if e.op.AnyOrigin {
 		op.Metadata[anyOrigin] = true
 	}
-	if s := g.op.Security; s != "" {
+	if s := e.op.Security; s != "" {
 		op.Security = append(op.Security, map[string][]string{string(s): {}})
 		declareScheme(api.OpenAPI(), s)
 	}
-	if c := g.op.Command; c.Operation != "" {
+	if c := e.op.Command; c.Operation != "" {
 		op.Parameters = append(op.Parameters, idempotencyKey(c.Derived == ""))
 	}
-	for _, a := range g.op.Answers {
+	for _, a := range e.op.Answers {
 		op.Responses[strconv.Itoa(a.Status)] = a.response()
 	}
-	for status, codes := range byStatus(g.errors(parameters)) {
+	for status, codes := range byStatus(e.errors(parameters)) {
 		op.Responses[strconv.Itoa(status)] = refusalResponse(api.OpenAPI().Components.Schemas, codes)
 	}
 	return op
@@ -139,26 +139,26 @@ func declareScheme(doc *huma.OpenAPI, s Scheme) {
 }
 
 // errors lists every code that the route may answer.
-func (g guard) errors(parameters bool) []fault.Code {
-	codes := append([]fault.Code{fault.Internal}, g.op.Errors...)
-	if g.body || parameters {
+func (e endpoint) errors(parameters bool) []fault.Code {
+	codes := append([]fault.Code{fault.Internal}, e.op.Errors...)
+	if e.body || parameters {
 		codes = append(codes, fault.InvalidRequest)
 	}
-	if g.scheme == nil {
+	if e.scheme == nil {
 		return codes
 	}
-	if g.scheme.hidden {
+	if e.scheme.hidden {
 		codes = append(codes, fault.NotFound, fault.DatabaseUnavailable)
 	} else {
 		codes = append(codes, fault.NotAuthenticated, fault.InvalidAuth, fault.DatabaseUnavailable)
 	}
-	if g.op.Scope != "" {
+	if e.op.Scope != "" {
 		codes = append(codes, fault.Forbidden)
 	}
-	if g.op.Command.Operation != "" {
+	if e.op.Command.Operation != "" {
 		codes = append(codes, fault.InvalidIdempotencyKey, fault.IdempotencyInFlight)
 	}
-	if !g.op.Unlimited {
+	if !e.op.Unlimited {
 		codes = append(codes, fault.RateLimitedActor, fault.RateLimitedWorkspace)
 	}
 	return codes

@@ -15,7 +15,7 @@ func Member[I, O any](op Operation, handle func(context.Context, *Request, *I) (
 		op.Security = Identity
 	}
 	return guarded(op, func(s *Server) *authScheme {
-		d := &authScheme{authenticate: s.AuthenticateMember, asks: "a live access token", within: limits.IdentityAnswer}
+		d := &authScheme{authenticate: s.AuthenticateMember, asks: "a live access token", timeout: limits.IdentityAnswer}
 		if op.Security == MCPToken {
 			d.authenticate = s.AuthenticateMCP
 		}
@@ -38,7 +38,7 @@ func Operator[I, O any](op Operation, handle func(context.Context, *Request, *I)
 				}
 				return opened, err
 			},
-			hidden: true, within: limits.IdentityAnswer,
+			hidden: true, timeout: limits.IdentityAnswer,
 		}
 	}, handle)
 }

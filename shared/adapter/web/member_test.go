@@ -84,16 +84,16 @@ func newMemberEnv(t testing.TB) *env {
 	return s
 }
 
-func (e *env) change(_ context.Context, call *web.Request, in *createIn) (created, error) {
-	return created{ID: call.Command.Key.Actor, Title: in.Body.Title}, nil
+func (e *env) change(_ context.Context, request *web.Request, in *createIn) (created, error) {
+	return created{ID: request.Command.Key.Actor, Title: in.Body.Title}, nil
 }
 
-func (e *env) who(ctx context.Context, call *web.Request, _ *struct{}) (created, error) {
+func (e *env) who(ctx context.Context, request *web.Request, _ *struct{}) (created, error) {
 	if e.record != nil { // the handler hangs
 		<-ctx.Done()
 		return created{}, ctx.Err()
 	}
-	return created{ID: string(call.Actor.Member)}, nil
+	return created{ID: string(request.Actor.Member)}, nil
 }
 
 func bearer(token string) []string { return []string{"Authorization", "Bearer " + token} }

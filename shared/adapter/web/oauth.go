@@ -141,7 +141,7 @@ func oauthRoute[I, O any](
 	handle func(*http.Request, I) (O, error),
 ) Route {
 	return Route{func(s *Server, api huma.API) {
-		declared := guard{Server: s, op: op}.operation(api, false)
+		declared := endpoint{Server: s, op: op}.operation(api, false)
 		schemas := api.OpenAPI().Components.Schemas
 		declared.SkipValidateBody = true
 		declared.Responses = oauthResponses[O](schemas, op)

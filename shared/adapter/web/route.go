@@ -95,19 +95,19 @@ func guarded[I, O any](
 		if door.authenticate == nil || s.Limiter == nil || s.Now == nil {
 			panic("web: " + op.ID + " needs its Authenticate, Limiter and Now")
 		}
-		entry := guard{
+		e := endpoint{
 			Server: s,
 			op:     op,
 			body:   takesBody[I](),
 			scheme: door,
 		}
-		huma.Register(api, entry.operation(api, checksParameters[I]()), func(ctx context.Context, in *I) (*answer[O], error) {
-			call := requestOf(ctx)
-			out, err := handle(ctx, call, in)
-			if refused := call.limited(); refused != nil {
+		huma.Register(api, e.operation(api, checksParameters[I]()), func(ctx context.Context, in *I) (*answer[O], error) {
+			request := requestOf(ctx)
+			out, err := handle(ctx, request, in)
+			if refused := request.limited(); refused != nil {
 				return nil, refused
 			}
-			return &answer[O]{out}, Late(err)
+			return &answer[O]{out}, AsUnavailable(err)
 		})
 	}}
 }
@@ -115,8 +115,8 @@ func guarded[I, O any](
 // Public is a route without credential.
 func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error)) Route {
 	return Route{func(s *Server, api huma.API) {
-		entry := guard{Server: s, op: op, body: takesBody[I]()}
-		declared := entry.operation(api, checksParameters[I]())
+		e := endpoint{Server: s, op: op, body: takesBody[I]()}
+		declared := e.operation(api, checksParameters[I]())
 		huma.Register(api, declared, func(ctx context.Context, in *I) (*answer[O], error) {
 			out, err := handle(ctx, in)
 			return &answer[O]{out}, err
@@ -131,7 +131,7 @@ func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error))
 // documents its parameters, which are not checked.
 func Plain[I any](op Operation, handle func(http.ResponseWriter, *http.Request) error) Route {
 	return Route{func(s *Server, api huma.API) {
-		declared := guard{Server: s, op: op}.operation(api, false)
+		declared := endpoint{Server: s, op: op}.operation(api, false)
 		huma.Register(api, declared, func(context.Context, *I) (*huma.StreamResponse, error) {
 			return &huma.StreamResponse{Body: func(c huma.Context) {
 				r, w := humago.Unwrap(c)

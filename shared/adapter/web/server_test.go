@@ -176,8 +176,8 @@ func (e *env) routes() []web.Route {
 			Path:    "/v1/artifacts/{artifact_id}/publish",
 			Scope:   credential.Publish,
 			Command: web.Command{Operation: idempotency.PublishRevision, Target: "artifact_id"},
-		}, func(_ context.Context, call *web.Request, in *publishIn) (created, error) {
-			return created{ID: call.Command.Key.Target}, nil
+		}, func(_ context.Context, request *web.Request, in *publishIn) (created, error) {
+			return created{ID: request.Command.Key.Target}, nil
 		}),
 		web.Guarded(web.Operation{
 			ID:      "things.delete",
@@ -185,8 +185,8 @@ func (e *env) routes() []web.Route {
 			Path:    "/v1/artifacts/{artifact_id}",
 			Scope:   credential.Publish,
 			Command: web.Command{Operation: idempotency.DeleteArtifact, Target: "artifact_id", Derived: "mcp-delete:"},
-		}, func(_ context.Context, call *web.Request, in *artifactIn) (created, error) {
-			return created{ID: call.Command.Key.Client}, nil
+		}, func(_ context.Context, request *web.Request, in *artifactIn) (created, error) {
+			return created{ID: request.Command.Key.Client}, nil
 		}),
 		web.Guarded(web.Operation{
 			ID:        "policy.get",
@@ -217,7 +217,7 @@ func (e *env) list(_ context.Context, _ *web.Request, in *listIn) (created, erro
 	return created{ID: fmt.Sprint(in.Limit)}, nil
 }
 
-func (e *env) create(ctx context.Context, call *web.Request, in *createIn) (created, error) {
+func (e *env) create(ctx context.Context, request *web.Request, in *createIn) (created, error) {
 	e.handled.Add(1)
 	switch in.Body.Title {
 	case "gone":
@@ -227,11 +227,11 @@ func (e *env) create(ctx context.Context, call *web.Request, in *createIn) (crea
 	case "panic":
 		panic("secret ap_pk_preview_0123456789ABCDEF_abcdefghijkl")
 	}
-	if call.Record.Finished(e.server.Now()) {
+	if request.Record.Finished(e.server.Now()) {
 		var first created
-		return first, call.Record.Replay(call.Command, &first)
+		return first, request.Record.Replay(request.Command, &first)
 	}
-	return created{ID: string(call.Command.Key.Operation), Title: in.Body.Title}, nil
+	return created{ID: string(request.Command.Key.Operation), Title: in.Body.Title}, nil
 }
 
 func (e *env) before(r *http.Request) (context.Context, error) {

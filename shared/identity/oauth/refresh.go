@@ -113,7 +113,7 @@ func (s *Server) refreshable(ctx context.Context, g Grant, t TokenRequest, now t
 		err = checkResource(g.Audience, t.Resource)
 	}
 	if err == nil {
-		err = within(slices.Concat(g.Scopes, scopes), t.Scope)
+		err = checkSubset(slices.Concat(g.Scopes, scopes), t.Scope)
 	}
 	return scopes, err
 }

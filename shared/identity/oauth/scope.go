@@ -34,8 +34,8 @@ func scopesFor(c Client, asked string) []credential.Scope {
 	return out
 }
 
-// within refuses scopes that are not granted.
-func within(granted []credential.Scope, asked string) error {
+// checkSubset refuses scopes that are not granted.
+func checkSubset(granted []credential.Scope, asked string) error {
 	for _, w := range strings.Fields(asked) {
 		if !slices.Contains(granted, credential.Scope(w)) {
 			return fault.NewOAuth(fault.OAuthInvalidScope, "a refresh cannot widen what was granted; leave scope out")

@@ -21,8 +21,8 @@ func TestAFleetWritesSeldomToo(t *testing.T) {
 	a := id.NewArtifact()
 	f.clock = readWindow(a, f.clock).End.Add(-time.Second)
 	for n := range reads {
-		if r := f.read(t.Context(), n%functions, a); r.Over != nil {
-			t.Fatal(r.Over)
+		if r := f.read(t.Context(), n%functions, a); r.Refusal != nil {
+			t.Fatal(r.Refusal)
 		}
 		f.clock = f.clock.Add(2 * time.Second / reads)
 	}
@@ -98,7 +98,7 @@ func (f *fleet) start(n, reads int) {
 // read reads through one function, and counts the read where it was admitted.
 func (f *fleet) read(ctx context.Context, n int, a id.Artifact) Read {
 	r := f.limiters[n].Artifact(ctx, a, "file")
-	if r.Over == nil {
+	if r.Refusal == nil {
 		f.admitted[r.permit.pool.window]++
 	}
 	return r
@@ -125,7 +125,7 @@ func TestNoFleetAdmitsMoreThanTheLimit(t *testing.T) {
 				f.counters.err, f.counters.lost = errOutOfReach, true
 			}
 			r := f.read(t.Context(), n, a)
-			if r.Over == nil && f.random.IntN(20) == 0 {
+			if r.Refusal == nil && f.random.IntN(20) == 0 {
 				f.admitted[r.permit.pool.window]--
 				f.limiters[n].GiveBack(t.Context(), r)
 			}
@@ -214,12 +214,12 @@ func TestRequestsForOneSubjectShareAWrite(t *testing.T) {
 		a := id.NewArtifact()
 		leaver, leave := context.WithCancel(t.Context())
 		left := make(chan error, 1)
-		go func() { left <- limiter.Artifact(leaver, a, "file").Over }()
+		go func() { left <- limiter.Artifact(leaver, a, "file").Refusal }()
 		synctest.Wait()
 		var readers sync.WaitGroup
 		for range 7 {
 			readers.Go(func() {
-				if err := limiter.Artifact(t.Context(), a, "file").Over; err != nil {
+				if err := limiter.Artifact(t.Context(), a, "file").Refusal; err != nil {
 					t.Error(err)
 				}
 			})
@@ -245,14 +245,14 @@ func TestABlockThatArrivesAfterItsWindowServesOnlyWhoWaited(t *testing.T) {
 		a := id.NewArtifact()
 		first, next := readWindow(a, *now), readWindow(a, now.Add(limits.ReadWindow))
 		waited := make(chan error)
-		go func() { waited <- limiter.Artifact(t.Context(), a, "file").Over }()
+		go func() { waited <- limiter.Artifact(t.Context(), a, "file").Refusal }()
 		synctest.Wait()
 		*now = now.Add(limits.ReadWindow)
 		close(counters.answer)
 		if err := <-waited; err != nil {
 			t.Error(err)
 		}
-		if err := limiter.Artifact(t.Context(), a, "file").Over; err != nil {
+		if err := limiter.Artifact(t.Context(), a, "file").Refusal; err != nil {
 			t.Error(err)
 		}
 		if counters.counts[first] != 1 || counters.counts[next] != 1 {
@@ -269,7 +269,7 @@ func TestAReadIsHeldToTheLimitOfItsTier(t *testing.T) {
 	limiter.Limits.Tiers[limits.Free] = free
 	a := id.NewArtifact()
 	read := func(tier limits.Tier) error {
-		return limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), a, "file"), tier).Over
+		return limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), a, "file"), tier).Refusal
 	}
 	for n, tt := range []struct {
 		tier   limits.Tier

@@ -22,7 +22,7 @@ func (l *Limiter) Poll(ctx context.Context, artifact id.Artifact, holder string)
 	}
 	now, polls := l.Now(), l.Limits.Live
 	if refused := l.refusedBefore(holder, now); refused != nil {
-		return Read{Over: refused}, 0
+		return Read{Refusal: refused}, 0
 	}
 	r = Read{artifact: artifact, holder: holder, limit: polls.Limit}
 	w := WindowOf(polls, string(artifact), now)
@@ -31,9 +31,9 @@ func (l *Limiter) Poll(ctx context.Context, artifact id.Artifact, holder string)
 	r.permit, ok, err = l.leases.take(ctx, l.Counters, demand{window: w, limit: r.limit, first: firstPollBlock}, l.Now)
 	switch {
 	case err != nil:
-		r.Over = counterUnavailable(fault.DatabaseUnavailable, err)
+		r.Refusal = counterUnavailable(fault.DatabaseUnavailable, err)
 	case !ok:
-		r.Over = refusal(fault.RateLimitedArtifact, polls, now.Add(limits.MaxLiveWait), now)
+		r.Refusal = refusal(fault.RateLimitedArtifact, polls, now.Add(limits.MaxLiveWait), now)
 	default:
 		wait = pollWait(l.leases.perWindow(w, l.Now()), r.limit)
 	}

@@ -65,14 +65,14 @@ func TestPollsOfAnyNumberOfViewersStayBelowTheLimit(t *testing.T) {
 		admitted, refused, longest := map[time.Time]int{}, 0, time.Duration(0)
 		for f.clock = pages[0]; f.clock.Sub(begin) < 10*time.Minute; f.clock = pages[0] {
 			r, wait := f.limiters[random.IntN(8)].Poll(t.Context(), a, "live/link")
-			if r.Over != nil {
-				wait = fault.Of(r.Over).RetryAfter
+			if r.Refusal != nil {
+				wait = fault.Of(r.Refusal).RetryAfter
 			} else {
 				admitted[r.permit.pool.window.Start]++
 			}
 			if f.clock.Sub(begin) > 5*time.Minute {
 				longest = max(longest, wait)
-				if r.Over != nil {
+				if r.Refusal != nil {
 					refused++
 				}
 			}
@@ -100,19 +100,19 @@ func TestAPollThatIsRefusedWaitsLongest(t *testing.T) {
 	a := id.NewArtifact()
 	for n, want := range []fault.Code{"", "", fault.RateLimitedArtifact} {
 		r, _ := limiter.Poll(t.Context(), a, "live/link")
-		if want == "" && r.Over == nil {
+		if want == "" && r.Refusal == nil {
 			continue
 		}
-		if f := fault.Of(r.Over); r.Over == nil || f.Code != want || f.RetryAfter != limits.MaxLiveWait {
-			t.Errorf("poll %d: %v", n, r.Over)
+		if f := fault.Of(r.Refusal); r.Refusal == nil || f.Code != want || f.RetryAfter != limits.MaxLiveWait {
+			t.Errorf("poll %d: %v", n, r.Refusal)
 		}
 	}
-	if r := limiter.Artifact(t.Context(), a, "file"); r.Over != nil {
-		t.Errorf("polls took a read: %v", r.Over)
+	if r := limiter.Artifact(t.Context(), a, "file"); r.Refusal != nil {
+		t.Errorf("polls took a read: %v", r.Refusal)
 	}
 	*now = now.Add(limits.MaxLiveWait)
-	if r, _ := limiter.Poll(t.Context(), a, "live/link"); r.Over != nil {
-		t.Errorf("a minute later: %v", r.Over)
+	if r, _ := limiter.Poll(t.Context(), a, "live/link"); r.Refusal != nil {
+		t.Errorf("a minute later: %v", r.Refusal)
 	}
 }
 
@@ -120,8 +120,8 @@ func TestAPollWithoutItsCounterIsUnavailable(t *testing.T) {
 	limiter, counters, _ := newLimiter(t)
 	counters.err = errOutOfReach
 	r, _ := limiter.Poll(t.Context(), id.NewArtifact(), "live/link")
-	if fault.CodeOf(r.Over) != fault.DatabaseUnavailable {
-		t.Errorf("%v", r.Over)
+	if fault.CodeOf(r.Refusal) != fault.DatabaseUnavailable {
+		t.Errorf("%v", r.Refusal)
 	}
 }
 
@@ -130,18 +130,18 @@ func TestAHolderThatIsRefusedOftenPollsNoMore(t *testing.T) {
 	a := id.NewArtifact()
 	for range limiter.Limits.Refused.Limit + 1 {
 		r, _ := limiter.Poll(t.Context(), a, "live/link")
-		if r.Over != nil {
-			t.Fatal(r.Over)
+		if r.Refusal != nil {
+			t.Fatal(r.Refusal)
 		}
 		limiter.GiveBack(t.Context(), r)
 	}
 	writes := counters.writes
 	r, _ := limiter.Poll(t.Context(), a, "live/link")
-	if fault.CodeOf(r.Over) != fault.RateLimitedArtifact || counters.writes != writes {
-		t.Errorf("%v after %d writes", r.Over, counters.writes-writes)
+	if fault.CodeOf(r.Refusal) != fault.RateLimitedArtifact || counters.writes != writes {
+		t.Errorf("%v after %d writes", r.Refusal, counters.writes-writes)
 	}
-	if r, _ := limiter.Poll(t.Context(), a, "live/other"); r.Over != nil {
-		t.Errorf("another holder: %v", r.Over)
+	if r, _ := limiter.Poll(t.Context(), a, "live/other"); r.Refusal != nil {
+		t.Errorf("another holder: %v", r.Refusal)
 	}
 }
 
@@ -149,8 +149,8 @@ func TestWithoutLimitsAPageWaitsShortest(t *testing.T) {
 	limiter, counters, _ := newLimiter(t)
 	limiter.Limits.Off = true
 	r, wait := limiter.Poll(t.Context(), id.NewArtifact(), "live/link")
-	if r.Over != nil || wait != limits.LiveWait || counters.writes > 0 {
-		t.Errorf("%v, wait %s, %d writes", r.Over, wait, counters.writes)
+	if r.Refusal != nil || wait != limits.LiveWait || counters.writes > 0 {
+		t.Errorf("%v, wait %s, %d writes", r.Refusal, wait, counters.writes)
 	}
 }
 

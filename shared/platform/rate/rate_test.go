@@ -84,7 +84,7 @@ func setReads(l *limits.Limits, reads int) {
 func TestF46ALimiterWithoutItsCounterRefuses(t *testing.T) {
 	limiter, counters, _ := newLimiter(t)
 	counters.err = errOutOfReach
-	err := limiter.Artifact(t.Context(), id.NewArtifact(), "file").Over
+	err := limiter.Artifact(t.Context(), id.NewArtifact(), "file").Refusal
 	if fault.CodeOf(err) != fault.RateLimitedArtifact || fault.Of(err).RetryAfter != failureWait {
 		t.Error(err)
 	}
@@ -98,12 +98,12 @@ func TestARefusalIsRememberedUntilItsWindowEnds(t *testing.T) {
 	limiter, counters, now := newLimiter(t)
 	setReads(limiter.Limits, 1)
 	a := id.NewArtifact()
-	if err := limiter.Artifact(t.Context(), a, "file").Over; err != nil {
+	if err := limiter.Artifact(t.Context(), a, "file").Refusal; err != nil {
 		t.Fatal(err)
 	}
 	wait := time.Duration(0)
 	for range 5 {
-		err := limiter.Artifact(t.Context(), a, "file").Over
+		err := limiter.Artifact(t.Context(), a, "file").Refusal
 		if wait = fault.Of(err).RetryAfter; fault.CodeOf(err) != fault.RateLimitedArtifact || wait <= 0 ||
 			wait > time.Minute {
 			t.Fatal(err, wait)
@@ -113,7 +113,7 @@ func TestARefusalIsRememberedUntilItsWindowEnds(t *testing.T) {
 		t.Errorf("a flood asked the store %d times", counters.writes)
 	}
 	*now = now.Add(wait)
-	if err := limiter.Artifact(t.Context(), a, "file").Over; err != nil {
+	if err := limiter.Artifact(t.Context(), a, "file").Refusal; err != nil {
 		t.Errorf("after Retry-After: %v", err)
 	}
 }
@@ -166,14 +166,14 @@ func TestAReadThatIsGivenBackIsItsHoldersAlone(t *testing.T) {
 		counters.writes != 1+most+1 {
 		t.Errorf("%d of the budget are gone after %d writes", counters.counts[at], counters.writes)
 	}
-	if err := read("refused").Over; fault.CodeOf(err) != fault.RateLimitedArtifact || fault.Of(err).RetryAfter <= 0 {
+	if err := read("refused").Refusal; fault.CodeOf(err) != fault.RateLimitedArtifact || fault.Of(err).RetryAfter <= 0 {
 		t.Errorf("a holder that was refused so often is counted again: %v", err)
 	}
-	if err := read("welcome").Over; err != nil {
+	if err := read("welcome").Refusal; err != nil {
 		t.Errorf("another reader: %v", err)
 	}
 	*now = now.Add(time.Minute)
-	if err := read("refused").Over; err != nil {
+	if err := read("refused").Refusal; err != nil {
 		t.Errorf("a minute later: %v", err)
 	}
 }
@@ -185,8 +185,8 @@ func TestLimitsThatAreOffCountNothing(t *testing.T) {
 		t.Error(err)
 	}
 	read := limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), id.NewArtifact(), "file"), limits.Free)
-	if limiter.GiveBack(t.Context(), read); read.Over != nil || counters.writes != 0 {
-		t.Errorf("%v, after %d writes", read.Over, counters.writes)
+	if limiter.GiveBack(t.Context(), read); read.Refusal != nil || counters.writes != 0 {
+		t.Errorf("%v, after %d writes", read.Refusal, counters.writes)
 	}
 }
 
@@ -197,8 +197,8 @@ func TestAPanicBesideALimitIsItsError(t *testing.T) {
 		t.Error(err)
 	}
 	counters.panics = "artifact"
-	if read := l.Begin(t.Context(), id.NewArtifact(), "file")(); async.StackOf(read.Over) == nil {
-		t.Error(read.Over)
+	if read := l.Begin(t.Context(), id.NewArtifact(), "file")(); async.StackOf(read.Refusal) == nil {
+		t.Error(read.Refusal)
 	}
 	s, store, _ := newStreams()
 	store.taken = func(st Stream) {
@@ -226,8 +226,8 @@ func TestAnArtifactThatIsReadOftenIsMarkedOnceInAWindow(t *testing.T) {
 	read := func(a id.Artifact, reads int, every time.Duration) {
 		t.Helper()
 		for range reads {
-			if r := limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), a, "file"), limits.Free); r.Over != nil {
-				t.Fatal(r.Over)
+			if r := limiter.Confirm(t.Context(), limiter.Artifact(t.Context(), a, "file"), limits.Free); r.Refusal != nil {
+				t.Fatal(r.Refusal)
 			}
 			*now = now.Add(every)
 		}

@@ -13,7 +13,7 @@ import (
 
 // Read is one read of an artifact by signed URL, or one poll of it.
 type Read struct {
-	Over error // the refusal; nil: the read may go on
+	Refusal error // nil: the read may go on
 
 	artifact id.Artifact // empty: no permit was asked for
 	holder   string
@@ -40,7 +40,7 @@ func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact, holder str
 	}
 	now := l.Now()
 	if refused := l.refusedBefore(holder, now); refused != nil {
-		return Read{Over: refused}
+		return Read{Refusal: refused}
 	}
 	w := readWindow(artifact, now)
 	limit := cmp.Or(l.leases.limitOf(w), l.Limits.Tiers[limits.Ephemeral].Reads)
@@ -62,7 +62,7 @@ func (l *Limiter) Begin(ctx context.Context, artifact id.Artifact, holder string
 	return func() Read {
 		r, err := counted.Wait()
 		if err != nil {
-			r.Over = err
+			r.Refusal = err
 		}
 		return r
 	}
@@ -87,7 +87,7 @@ func (l *Limiter) Confirm(ctx context.Context, r Read, t limits.Tier) Read {
 
 func (l *Limiter) read(ctx context.Context, w Window, r Read) Read {
 	d := demand{window: w, limit: r.limit, first: 1, marks: l.Marks}
-	r.permit, r.full, r.Over = l.take(ctx, reads(r.limit), d, fault.RateLimitedArtifact)
+	r.permit, r.full, r.Refusal = l.take(ctx, reads(r.limit), d, fault.RateLimitedArtifact)
 	return r
 }
 

@@ -84,7 +84,7 @@ func (s *Service) tryPin(
 	case !a.Active(now) || a.Current == "":
 		return nil, fault.New(fault.ArtifactNotFound, "only a live artifact with a published revision can be pinned")
 	case !a.PinnedAt.IsZero():
-		return &a, s.Store.Pin(ctx, unchanged(by, c, a, now))
+		return &a, s.Store.Pin(ctx, noopPinning(by, c, a, now))
 	case by.Policy.LiveArtifacts < 1:
 		return nil, tooManyPins(by)
 	}
@@ -110,7 +110,7 @@ func (s *Service) tryUnpin(
 	case !a.Active(now):
 		return nil, NotFound()
 	case a.PinnedAt.IsZero():
-		return &a, s.Store.Unpin(ctx, unchanged(by, c, a, now))
+		return &a, s.Store.Unpin(ctx, noopPinning(by, c, a, now))
 	}
 	if least := now.Add(limits.UnpinnedLife); a.ExpiresAt.Before(least) {
 		a.ExpiresAt = least
@@ -121,8 +121,8 @@ func (s *Service) tryUnpin(
 	return &a, s.Store.Unpin(ctx, planned)
 }
 
-// unchanged finishes a command that finds what it asks for.
-func unchanged(by credential.Actor, c idempotency.Command, a Artifact, now time.Time) Pinning {
+// noopPinning finishes a command that finds what it asks for.
+func noopPinning(by credential.Actor, c idempotency.Command, a Artifact, now time.Time) Pinning {
 	return Pinning{
 		Command:   c,
 		Result:    pinResult(&a, now),

@@ -86,8 +86,8 @@ func (s *Service) poll(
 	ctx context.Context, q readaccess.Query, holder string, shown id.Revision, read func() (readaccess.State, error),
 ) (Answer, error) {
 	permit, wait := s.Limiter.Poll(ctx, q.Artifact, holder)
-	if permit.Over != nil {
-		return Answer{}, permit.Over
+	if permit.Refusal != nil {
+		return Answer{}, permit.Refusal
 	}
 	state, err := s.Store.ReadStateCopy(ctx, q)
 	if err != nil {

@@ -195,7 +195,7 @@ func (s *Service) checkAccess(
 		}
 	}
 	if err == nil {
-		return state, shown, s.Limiter.Confirm(ctx, read, state.Workspace.Tier()).Over
+		return state, shown, s.Limiter.Confirm(ctx, read, state.Workspace.Tier()).Refusal
 	}
 	if fault.CodeOf(err) == fault.NotFound && state.ArtifactAllows(q, now) {
 		s.Limiter.GiveBack(ctx, read)

@@ -34,10 +34,10 @@ type Request struct {
 
 type requestKey struct{}
 
-// requestOf returns the Request of a context that a guard made.
+// requestOf returns the Request of a context that an endpoint made.
 func requestOf(ctx context.Context) *Request {
-	call, _ := ctx.Value(requestKey{}).(*Request)
-	return call
+	request, _ := ctx.Value(requestKey{}).(*Request)
+	return request
 }
 
 func unlimited() error { return nil }
@@ -51,10 +51,10 @@ const touchBudget = 50 * time.Millisecond
 
 // authScheme says how a route authenticates its callers.
 type authScheme struct {
-	authenticate func(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error)
+	authenticate func(ctx context.Context, bearer string, wants access.Request, requestID string) (access.Authenticated, error)
 	asks         string        // the advice to a caller without a credential
 	hidden       bool          // refusals do not reveal that the route exists
-	within       time.Duration // the time limit of the route; zero: none
+	timeout      time.Duration // the time limit of the route; zero: none
 }
 
 // refusal returns the error for a caller who is not authenticated. An unavailable store is reported
@@ -66,38 +66,38 @@ func (s *authScheme) refusal(err error) error {
 	return err
 }
 
-// guard runs before a handler. It checks, in order: credential (401), Idempotency-Key (400), scope
-// (403), limits (429) unless a finished record answers, body (400). The limits are counted while
-// the body is read.
-type guard struct {
+// endpoint is an operation with the checks that run before its handler, in order: credential (401), Idempotency-Key
+// (400), scope (403), limits (429) unless a finished record answers, body (400). The limits are counted while the body is
+// read.
+type endpoint struct {
 	*Server
 	op     Operation
 	body   bool
 	scheme *authScheme // nil: the route is public
 }
 
-func (g guard) enter(c huma.Context, next func(huma.Context)) {
+func (e endpoint) enter(c huma.Context, next func(huma.Context)) {
 	r, w := humago.Unwrap(c)
-	ctx, cancel := g.deadline(r.Context())
+	ctx, cancel := e.deadline(r.Context())
 	defer cancel()
-	call, ctx, err := g.open(ctx, r)
+	request, ctx, err := e.open(ctx, r)
 	if err != nil {
 		writeError(w, r, err)
 		return
 	}
-	if g.op.Page != nil && Accepts(r, cmp.Or(g.op.PageType, "text/html"), "application/json") {
-		if err := g.op.Page(w, r); err != nil {
+	if e.op.Page != nil && Accepts(r, cmp.Or(e.op.PageType, "text/html"), "application/json") {
+		if err := e.op.Page(w, r); err != nil {
 			writeError(w, r, err)
 		}
 		return
 	}
-	defer g.touch(ctx, call)()
+	defer e.touch(ctx, request)()
 	var raw []byte
-	if g.body {
+	if e.body {
 		raw, err = readBody(r)
 	}
-	if !g.op.ConcurrentLimits || err != nil {
-		if refused := call.limited(); refused != nil {
+	if !e.op.ConcurrentLimits || err != nil {
+		if refused := request.limited(); refused != nil {
 			err = refused
 		}
 	}
@@ -105,16 +105,16 @@ func (g guard) enter(c huma.Context, next func(huma.Context)) {
 		writeError(w, r, err)
 		return
 	}
-	if g.op.Command.Operation != "" {
-		call.Command.Fingerprint = idempotency.FingerprintOf(g.op.Method, g.op.Path, raw)
-		if call.Record.Finished(g.Now()) { // the fingerprint judges the body before any other check does
-			if err := call.Record.Compare(call.Command); err != nil {
+	if e.op.Command.Operation != "" {
+		request.Command.Fingerprint = idempotency.FingerprintOf(e.op.Method, e.op.Path, raw)
+		if request.Record.Finished(e.Now()) { // the fingerprint judges the body before any other check does
+			if err := request.Record.Compare(request.Command); err != nil {
 				writeError(w, r, err)
 				return
 			}
 		}
 	}
-	next(huma.WithContext(c, context.WithValue(ctx, requestKey{}, call)))
+	next(huma.WithContext(c, context.WithValue(ctx, requestKey{}, request)))
 }
 
 // Accepts reports whether the Accept header names the wanted media type and not the other.
@@ -124,49 +124,49 @@ func Accepts(r *http.Request, wanted, other string) bool {
 }
 
 // deadline bounds the context of a request, on routes with a time limit.
-func (g guard) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	if g.scheme == nil || g.scheme.within == 0 {
+func (e endpoint) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if e.scheme == nil || e.scheme.timeout == 0 {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, g.scheme.within)
+	return context.WithTimeout(ctx, e.scheme.timeout)
 }
 
 // open runs every check that precedes reading the body.
-func (g guard) open(ctx context.Context, r *http.Request) (*Request, context.Context, error) {
+func (e endpoint) open(ctx context.Context, r *http.Request) (*Request, context.Context, error) {
 	annotatePath(r)
-	call := &Request{limited: unlimited}
-	if g.scheme == nil {
-		if g.op.Before == nil {
-			return call, ctx, nil
+	request := &Request{limited: unlimited}
+	if e.scheme == nil {
+		if e.op.Before == nil {
+			return request, ctx, nil
 		}
-		ctx, err := g.op.Before(r)
-		return call, ctx, err
+		ctx, err := e.op.Before(r)
+		return request, ctx, err
 	}
-	return call, ctx, g.authenticate(ctx, r, call)
+	return request, ctx, e.authenticate(ctx, r, request)
 }
 
 // authenticate checks the credential of a caller and starts counting.
-func (g guard) authenticate(ctx context.Context, r *http.Request, call *Request) error {
-	bearer, err := bearerOf(r, g.scheme.asks)
+func (e endpoint) authenticate(ctx context.Context, r *http.Request, request *Request) error {
+	bearer, err := bearerOf(r, e.scheme.asks)
 	if err != nil {
-		return g.scheme.refusal(err)
+		return e.scheme.refusal(err)
 	}
-	wants, keyed := g.accessRequest(r)
-	if call.Authenticated, err = g.scheme.authenticate(ctx, bearer, wants, RequestID(ctx)); err != nil {
-		return g.scheme.refusal(Late(err))
+	wants, keyed := e.accessRequest(r)
+	if request.Authenticated, err = e.scheme.authenticate(ctx, bearer, wants, RequestID(ctx)); err != nil {
+		return e.scheme.refusal(AsUnavailable(err))
 	}
-	Annotate(ctx, callerOf(call.Actor)...)
+	Annotate(ctx, callerOf(request.Actor)...)
 	if keyed != nil {
 		return keyed
 	}
-	if g.op.Scope != "" {
-		if err := call.Actor.Require(g.op.Scope); err != nil {
+	if e.op.Scope != "" {
+		if err := request.Actor.Require(e.op.Scope); err != nil {
 			return err
 		}
 	}
-	call.Command.Key = wants.Command(call.Actor.Subject())
-	if !g.op.Unlimited && !call.Record.Finished(g.Now()) {
-		call.limited = g.limit(ctx, call)
+	request.Command.Key = wants.Command(request.Actor.Subject())
+	if !e.op.Unlimited && !request.Record.Finished(e.Now()) {
+		request.limited = e.limit(ctx, request)
 	}
 	return nil
 }
@@ -180,8 +180,8 @@ func callerOf(a credential.Actor) []slog.Attr {
 	return []slog.Attr{slog.String("workspace", string(a.Workspace.ID)), who}
 }
 
-// Late converts the end of a time limit into an unavailable error, unless err is one already.
-func Late(err error) error {
+// AsUnavailable converts the end of a time limit into an unavailable error, unless err is one already.
+func AsUnavailable(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && fault.CodeOf(err) == fault.Internal {
 		return fault.Wrap(fault.DatabaseUnavailable, err,
 			"a part of this service does not answer; repeat the request in a moment")
@@ -190,19 +190,19 @@ func Late(err error) error {
 }
 
 // limit starts counting; the result waits for it.
-func (g guard) limit(ctx context.Context, call *Request) func() error {
+func (e endpoint) limit(ctx context.Context, request *Request) func() error {
 	return async.Start(func() error {
-		return g.Limiter.Actor(ctx, call.Actor.Workspace.ID, call.Actor.Subject())
+		return e.Limiter.Actor(ctx, request.Actor.Workspace.ID, request.Actor.Subject())
 	})
 }
 
 // touch records the use of the API key concurrently; the result waits for that at most touchBudget.
-func (g guard) touch(ctx context.Context, call *Request) (wait func()) {
-	if g.scheme == nil || g.Touch == nil || call.Actor.Member != "" {
+func (e endpoint) touch(ctx context.Context, request *Request) (wait func()) {
+	if e.scheme == nil || e.Touch == nil || request.Actor.Member != "" {
 		return func() {}
 	}
 	limited, cancel := context.WithTimeout(ctx, touchBudget)
-	touched := async.Go(func() (struct{}, error) { return struct{}{}, g.Touch(limited, call.Actor) })
+	touched := async.Go(func() (struct{}, error) { return struct{}{}, e.Touch(limited, request.Actor) })
 	return func() {
 		defer cancel()
 		select {
@@ -217,16 +217,16 @@ func (g guard) touch(ctx context.Context, call *Request) (wait func()) {
 
 // accessRequest names what the request is about. The error is that of a missing or malformed
 // Idempotency-Key: it prevents any lookup, and only authenticated callers see it.
-func (g guard) accessRequest(r *http.Request) (access.Request, error) {
-	w := access.Request{
+func (e endpoint) accessRequest(r *http.Request) (access.Request, error) {
+	wants := access.Request{
 		Artifact: id.Artifact(r.PathValue("artifact_id")),
 		Revision: id.Revision(r.PathValue("revision_id")),
 		Session:  id.Session(r.PathValue("upload_session_id")),
-		Deleting: g.op.Deleting,
+		Deleting: e.op.Deleting,
 	}
-	c := g.op.Command
+	c := e.op.Command
 	if c.Operation == "" {
-		return w, nil
+		return wants, nil
 	}
 	target := ""
 	if c.Target != "" {
@@ -241,12 +241,12 @@ func (g guard) accessRequest(r *http.Request) (access.Request, error) {
 		if len(sent) == 0 && c.Derived != "" {
 			err = nil // the path cannot name an existing item
 		}
-		return w, err
+		return wants, err
 	}
-	w.Operation = c.Operation
-	w.Target = target
-	w.Client = client
-	return w, nil
+	wants.Operation = c.Operation
+	wants.Target = target
+	wants.Client = client
+	return wants, nil
 }
 
 // annotatePath adds the ids of the path to the log line, if they are well-formed.
