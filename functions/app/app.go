@@ -30,39 +30,26 @@ type Host struct {
 	SignIns  SignIns
 	Account  Account
 	Keys     Keys
-	Workspaces
 
-	Artifacts Artifacts
-	Links     Links
-	Viewers
+	Artifacts   Artifacts
+	Links       Links
+	Views       Views
+	Live        Live
+	Comparisons Comparisons
+	Reports     Reports
+	Exports     Exports
 
-	Admissions
+	// What asks members whether to let something in.
+	Agents Agents
+	Apps   Apps
+	Claims Claims
+
+	Billing   Billing // nil: the deployment sells no plans
+	Deletions Deletions
 	Operators Operators
 
 	// Programs holds node_modules with the programs that pages of files run; nil: those pages do without.
 	Programs fs.FS
-}
-
-// Workspaces is what members do with a whole workspace.
-type Workspaces struct {
-	Billing   Billing // nil: the deployment sells no plans
-	Deletions Deletions
-	Exports   Exports
-}
-
-// Admissions is what asks members whether to let something in.
-type Admissions struct {
-	Agents Agents
-	Apps   Apps
-	Claims Claims
-}
-
-// Viewers is what the pages that show artifacts need, to members and to people with a link.
-type Viewers struct {
-	Views       Views
-	Live        Live
-	Reports     Reports
-	Comparisons Comparisons
 }
 
 // route is one line of the host's list; the path is a pattern of http.ServeMux.

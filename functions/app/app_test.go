@@ -20,6 +20,7 @@ import (
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/web"
+	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/media"
@@ -29,7 +30,19 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// resolver is a Resolver that is a function.
+// Parts of Views that different fakes answer.
+type (
+	linkResolver interface {
+		Resolve(ctx context.Context, public id.Public, blob string) (view.View, error)
+	}
+	artifactViews interface {
+		Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (view.View, error)
+		Pinned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision) (view.View, error)
+		FileURLs(by credential.Actor, a *artifact.Artifact, r id.Revision) (func(path string) string, error)
+	}
+)
+
+// resolver is a linkResolver that is a function.
 type resolver func(ctx context.Context, public id.Public, blob string) (view.View, error)
 
 func (r resolver) Resolve(ctx context.Context, public id.Public, blob string) (view.View, error) {
@@ -39,7 +52,7 @@ func (r resolver) Resolve(ctx context.Context, public id.Public, blob string) (v
 // LinkURL takes every secret but "wrong" and none.
 func (s shown) LinkURL(public id.Public, secret string) (string, error) {
 	app := "http://localhost:8704"
-	if g, ok := s.Resolver.(*gallery); ok {
+	if g, ok := s.linkResolver.(*gallery); ok {
 		app = g.appURL
 	}
 	if secret == "wrong" || secret == "" {
@@ -64,10 +77,11 @@ func refuses(err error) resolver {
 }
 
 // host is the app host at localhost with the given resolver; what it logs goes to the buffer.
-func host(links Resolver) (*Host, *bytes.Buffer) {
+func host(links linkResolver) (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	return &Host{
-		Viewers: Viewers{Views: shown{Resolver: links}, Live: &fakeLive{}},
+		Views:   shown{linkResolver: links},
+		Live:    &fakeLive{},
 		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
 		Origins: origins("http://localhost:8704", "http://127.0.0.1:8703"),
 	}, &lines

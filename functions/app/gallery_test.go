@@ -148,7 +148,8 @@ func open(t *testing.T) *gallery {
 	t.Cleanup(g.app.Close)
 	g.appURL = strings.Replace(g.app.URL, "127.0.0.1", "localhost", 1)
 	pages := (&Host{
-		Viewers: Viewers{Views: shown{Resolver: g}, Live: g.live},
+		Views:   shown{linkResolver: g},
+		Live:    g.live,
 		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(g, nil))},
 		Origins: origins(g.appURL, g.content.URL),
 	}).Handler()

@@ -137,24 +137,26 @@ func (h *house) host() (*Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	numbers := limits.Default()
 	return &Host{
-		Surface:    &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
-		Origins:    origins(h.appURL, h.contentURL),
-		Limiter:    counter{h},
-		Now:        func() time.Time { return noon },
-		Sessions:   sessions{h},
-		SignIns:    allSignIns{signIns{h}, takeovers{h}},
-		Account:    workspaces{steward{h}, auditor{h}, accounts{&numbers}},
-		Keys:       keyring{h},
-		Artifacts:  kept{artifacts{h}, shelf{h}},
-		Viewers:    Viewers{Views: shown{resolver(opens), views{h}}, Live: &fakeLive{}, Comparisons: compared{h}},
-		Links:      doorkeeper{h},
-		Workspaces: Workspaces{Billing: seller{h}, Deletions: deletions{h}, Exports: exporters{h}},
-		Admissions: Admissions{
-			Agents: allAgents{agents{h}, delegations{h}},
-			Apps:   clients{apps{h}, devices{h}},
-			Claims: claims{h},
-		},
-		Operators: Operators{bolts{h}, inbox{h}, findings{h}, logbook{h}, gate{h}, grantor{h}, &numbers},
+		Surface:     &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
+		Origins:     origins(h.appURL, h.contentURL),
+		Limiter:     counter{h},
+		Now:         func() time.Time { return noon },
+		Sessions:    sessions{h},
+		SignIns:     allSignIns{signIns{h}, takeovers{h}},
+		Account:     workspaces{steward{h}, auditor{h}, accounts{&numbers}},
+		Keys:        keyring{h},
+		Artifacts:   kept{artifacts{h}, shelf{h}},
+		Links:       doorkeeper{h},
+		Views:       shown{resolver(opens), views{h}},
+		Live:        &fakeLive{},
+		Comparisons: compared{h},
+		Exports:     exporters{h},
+		Agents:      allAgents{agents{h}, delegations{h}},
+		Apps:        clients{apps{h}, devices{h}},
+		Claims:      claims{h},
+		Billing:     seller{h},
+		Deletions:   deletions{h},
+		Operators:   Operators{bolts{h}, inbox{h}, findings{h}, logbook{h}, gate{h}, grantor{h}, &numbers},
 	}, &lines
 }
 
@@ -174,8 +176,8 @@ type (
 		shelf
 	}
 	shown struct {
-		Resolver
-		ArtifactViews
+		linkResolver
+		artifactViews
 	}
 	clients struct {
 		apps

@@ -126,7 +126,7 @@ func TestAPastedLinkThatDoesNotOpenShowsOnePage(t *testing.T) {
 		!strings.Contains(body, "Try again in 90 seconds") {
 		t.Errorf("too often: %d %v %s", status, header, body)
 	}
-	h.Views = shown{Resolver: refuses(fault.Wrap(fault.DatabaseUnavailable, errNoObject, "secret %s", blob))}
+	h.Views = shown{linkResolver: refuses(fault.Wrap(fault.DatabaseUnavailable, errNoObject, "secret %s", blob))}
 	if status, _, body := paste(t, h, linkPage, good); status != 503 || strings.Contains(body+lines.String(), blob) {
 		t.Errorf("unavailable: %d %s\n%s", status, body, lines)
 	}

@@ -45,12 +45,8 @@ type Sessions interface {
 
 // SignIns signs people in at the identity provider, and asks those for whom agents have worked before.
 type SignIns interface {
-	SignInFlow
-	Takeovers
-}
+	// The way to the identity provider and back.
 
-// SignInFlow is the way to the identity provider and back.
-type SignInFlow interface {
 	// Begin answers where to send the browser, and what binds the sign-in to it.
 	Begin(ctx context.Context, to signin.Destination, from netip.Addr) (signin.Begun, error)
 	// Finish takes what the browser brings back. Faults: forbidden, with signin.ErrUnverified or for a closed workspace;
@@ -58,44 +54,26 @@ type SignInFlow interface {
 	Finish(ctx context.Context, c signin.Callback, about session.Client, requestID string) (signin.Finished, error)
 	// SignOutURL is where people sign out of the provider; empty: nowhere.
 	SignOutURL() string
-}
 
-// Takeovers asks people under whose address agents have worked which of these they keep. invalid_request: nothing waits
-// for an answer in this browser.
-type Takeovers interface {
+	// People under whose address agents have worked say which of these they keep. invalid_request: nothing waits for an
+	// answer in this browser.
+
 	PendingTakeover(ctx context.Context, secret string) (signin.Question, []delegation.Delegation, error)
 	FinishTakeover(
 		ctx context.Context, secret string, keep []id.Delegation, previous string, about session.Client, requestID string,
 	) (signin.Finished, error)
 }
 
-// ConnectedProviders vouch for persons whose agents they may let in. not_found: there is none.
-type ConnectedProviders interface {
-	// LinkedProviders is one page of them, newest first; invalid_cursor for a cursor that is a day old or of another
-	// workspace.
-	LinkedProviders(
-		ctx context.Context, by credential.Actor, p cursor.Page,
-	) (_ []delegation.Delegation, next string, _ error)
-	LinkedProvider(ctx context.Context, by credential.Actor, d id.Delegation) (delegation.Delegation, error)
-	UnlinkProvider(ctx context.Context, by credential.Actor, d id.Delegation) error
-}
-
 // Agents are programs that act for a workspace.
 type Agents interface {
-	AgentClaims
-	ConnectedAgents
-	ConnectedProviders
-}
+	// Letting agents in. Every fault of an attempt or its code is the same invalid_request.
 
-// AgentClaims lets agents into workspaces. Every fault of an attempt or its code is the same invalid_request.
-type AgentClaims interface {
 	Preview(ctx context.Context, by credential.Actor, attemptToken string) (agentauth.Request, error)
 	Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error)
 	Refuse(ctx context.Context, by credential.Actor, attemptToken string) error
-}
 
-// ConnectedAgents are those that were let in.
-type ConnectedAgents interface {
+	// Agents that were let in.
+
 	// Connections is one page of the connected agents, newest first; invalid_cursor for a cursor that is a day old or of
 	// another workspace.
 	Connections(
@@ -105,6 +83,16 @@ type ConnectedAgents interface {
 	Connection(ctx context.Context, by credential.Actor, r id.Registration) (agentauth.Registration, error)
 	// Unlink disconnects an agent; not_found if there is none.
 	Unlink(ctx context.Context, by credential.Actor, r id.Registration) error
+
+	// Providers that vouch for persons whose agents they may let in; not_found: there is none.
+
+	// LinkedProviders is one page of them, newest first; invalid_cursor for a cursor that is a day old or of another
+	// workspace.
+	LinkedProviders(
+		ctx context.Context, by credential.Actor, p cursor.Page,
+	) (_ []delegation.Delegation, next string, _ error)
+	LinkedProvider(ctx context.Context, by credential.Actor, d id.Delegation) (delegation.Delegation, error)
+	UnlinkProvider(ctx context.Context, by credential.Actor, d id.Delegation) error
 }
 
 // Claims moves ephemeral workspaces into those of members. Every fault of a token is the same not_found.
@@ -117,23 +105,30 @@ type Claims interface {
 
 // Apps are OAuth clients, on this machine, on another one or on a device without a browser.
 type Apps interface {
-	Consents
-	Refusals
-	Devices
-	ConnectedApps
-}
+	// Asking members what an app may do.
 
-// Consents asks members what an app may do.
-type Consents interface {
 	// Consent is what a request asks; a fault says that it is over.
 	Consent(ctx context.Context, request string) (oauth.Consent, error)
 	// Allow and Deny answer where the browser goes, which is the client's redirect with the answer.
 	Allow(ctx context.Context, by credential.Actor, request string) (redirectTo string, err error)
 	Deny(ctx context.Context, by credential.Actor, request string) (redirectTo string, err error)
-}
 
-// ConnectedApps are OAuth clients that were let in.
-type ConnectedApps interface {
+	// Telling people of apps that asked in a wrong way.
+
+	// Refused judges once more what the authorization endpoint refused. by is the zero value in a browser that is not
+	// signed in. Faults: invalid_request and not_found for what is no such request, rate_limited_actor,
+	// database_unavailable.
+	Refused(ctx context.Context, by credential.Actor, a oauth.Authorization, from netip.Addr) (oauth.Refused, error)
+
+	// Devices, by a code. Every fault of it is the same not_found; a member who guesses too often gets
+	// rate_limited_actor.
+
+	Device(ctx context.Context, by credential.Actor, userCode string) (oauth.Device, error)
+	ApproveDevice(ctx context.Context, by credential.Actor, userCode string) error
+	DenyDevice(ctx context.Context, by credential.Actor, userCode string) error
+
+	// Apps that were let in.
+
 	// Grants is one page of the connected apps, newest first; invalid_cursor for a cursor that is a day old or
 	// of another workspace.
 	Grants(ctx context.Context, by credential.Actor, p cursor.Page) (_ []oauth.Grant, next string, _ error)
@@ -143,39 +138,10 @@ type ConnectedApps interface {
 	EndGrant(ctx context.Context, by credential.Actor, public id.Public) error
 }
 
-// Refusals tell people of apps that asked in a wrong way.
-type Refusals interface {
-	// Refused judges once more what the authorization endpoint refused. by is the zero value in a browser that is not
-	// signed in. Faults: invalid_request and not_found for what is no such request, rate_limited_actor,
-	// database_unavailable.
-	Refused(ctx context.Context, by credential.Actor, a oauth.Authorization, from netip.Addr) (oauth.Refused, error)
-}
-
-// Devices ask members by a code. Every fault of it is the same not_found; a member who guesses too often gets
-// rate_limited_actor.
-type Devices interface {
-	Device(ctx context.Context, by credential.Actor, userCode string) (oauth.Device, error)
-	ApproveDevice(ctx context.Context, by credential.Actor, userCode string) error
-	DenyDevice(ctx context.Context, by credential.Actor, userCode string) error
-}
-
 // Artifacts publishes, lists, changes and ends artifacts.
 type Artifacts interface {
-	ArtifactReader
-	ArtifactCatalog
-	ArtifactChanges
-}
+	// What members published; not_found for artifacts of others.
 
-// ArtifactCatalog reads the artifacts of a workspace as a whole, ended ones included.
-type ArtifactCatalog interface {
-	// Newest reads the newest artifacts, up to limits.SearchedArtifacts. more reports that there are older ones.
-	Newest(ctx context.Context, by credential.Actor) (list []artifact.Artifact, more bool, err error)
-	// Count counts artifacts, up to limits.CountedArtifacts.
-	Count(ctx context.Context, by credential.Actor) (artifact.Counts, error)
-}
-
-// ArtifactReader reads what members published; not_found for artifacts of others.
-type ArtifactReader interface {
 	// ListAll lists artifacts, ended ones included, newest first; invalid_cursor for a cursor that is a day old or of
 	// another workspace.
 	ListAll(ctx context.Context, by credential.Actor, p artifact.Page) (_ []artifact.Artifact, next string, _ error)
@@ -187,10 +153,16 @@ type ArtifactReader interface {
 	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error)
 	// Revisions lists the revisions of an artifact that Find read, newest first.
 	Revisions(ctx context.Context, by credential.Actor, a *artifact.Artifact) ([]artifact.Revision, error)
-}
 
-// ArtifactChanges changes artifacts. All answer artifact_not_found for what has ended.
-type ArtifactChanges interface {
+	// The artifacts of a workspace as a whole, ended ones included.
+
+	// Newest reads the newest artifacts, up to limits.SearchedArtifacts. more reports that there are older ones.
+	Newest(ctx context.Context, by credential.Actor) (list []artifact.Artifact, more bool, err error)
+	// Count counts artifacts, up to limits.CountedArtifacts.
+	Count(ctx context.Context, by credential.Actor) (artifact.Counts, error)
+
+	// Changes. All answer artifact_not_found for what has ended.
+
 	// Pin keeps an artifact from expiring, also pinned_artifact_cap_exceeded; Unpin lets it expire again.
 	Pin(ctx context.Context, by credential.Actor, t artifact.Target) (artifact.Detail, error)
 	Unpin(ctx context.Context, by credential.Actor, t artifact.Target) (artifact.Detail, error)
@@ -205,27 +177,18 @@ type ArtifactChanges interface {
 
 // Views shows files, to members and to holders of links.
 type Views interface {
-	Resolver
-	LinkURLs
-	ArtifactViews
-}
+	// Access links.
 
-// LinkURLs builds the URLs of access links for those who hold their secrets.
-type LinkURLs interface {
-	// LinkURL checks the secret of a link without reading whether the link still opens; not_found for a wrong one.
-	LinkURL(public id.Public, blob string) (string, error)
-}
-
-// Resolver opens access links.
-type Resolver interface {
 	// Resolve checks the secret of a link and returns what it shows. Faults: InvalidRequest, NotFound for every link that
 	// does not open, RateLimitedArtifact with RetryAfter, DatabaseUnavailable.
 	Resolve(ctx context.Context, public id.Public, blob string) (view.View, error)
-}
 
-// ArtifactViews shows the files of artifacts that Artifacts.Find read; not_found for what cannot be seen,
-// revision_retained for revisions without their files.
-type ArtifactViews interface {
+	// LinkURL checks the secret of a link without reading whether the link still opens; not_found for a wrong one.
+	LinkURL(public id.Public, blob string) (string, error)
+
+	// Files of artifacts that Artifacts.Find read; not_found for what cannot be seen, revision_retained for revisions
+	// without their files.
+
 	Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (view.View, error)
 	Pinned(
 		ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision,
@@ -254,32 +217,25 @@ type Live interface {
 // Links keeps access links. Faults: not_found for links, artifact_not_found for artifacts of others. It leaves it to
 // this host which rights a member needs.
 type Links interface {
-	LinkLists
-	LinkChanges
-	Visibility
-}
+	// Lists; invalid_cursor for a cursor that is a day old or of another workspace.
 
-// LinkLists shows access links; invalid_cursor for a cursor that is a day old or of another workspace.
-type LinkLists interface {
 	// Of answers one page of the links of an artifact, which t has as Artifacts.Find read it.
 	Of(ctx context.Context, by credential.Actor, t sharing.Target, p cursor.Page) (_ []link.Link, next string, _ error)
 	// Overview answers one page of the links of the workspace with their artifacts.
 	Overview(ctx context.Context, by credential.Actor, p cursor.Page) (_ []sharing.Shared, next string, _ error)
 	// Find answers one link.
 	Find(ctx context.Context, by credential.Actor, l id.Link) (sharing.Shared, error)
-}
 
-// LinkChanges makes and ends access links.
-type LinkChanges interface {
+	// Making and ending links.
+
 	// Create answers with the share link that there is, if one is asked for and works.
 	Create(ctx context.Context, by credential.Actor, t sharing.Target, r sharing.Request) (link.Record, error)
 	// Address makes a fresh address of a link, for limits.LinkURLLife; not_found for a link that does not open.
 	Address(ctx context.Context, by credential.Actor, l id.Link) (sharing.Address, error)
 	Revoke(ctx context.Context, by credential.Actor, l id.Link) (time.Time, error)
-}
 
-// Visibility says who sees an artifact without an account.
-type Visibility interface {
+	// Who sees an artifact without an account.
+
 	// SetVisibility makes an artifact unlisted, with a share link, or private, which ends all its links.
 	SetVisibility(ctx context.Context, by credential.Actor, t sharing.Target, word string) (sharing.Visibility, error)
 	// Lock keeps all links of an artifact from opening it, until Unlock.

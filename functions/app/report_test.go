@@ -69,7 +69,7 @@ func reporting(t *testing.T) (*desk, *Host, *bytes.Buffer) {
 	var lines bytes.Buffer
 	d := &desk{}
 	return d, &Host{
-		Viewers: Viewers{Reports: d},
+		Reports: d,
 		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
 		Origins: origins("http://localhost:8704", "http://127.0.0.1:8703"),
 	}, &lines
