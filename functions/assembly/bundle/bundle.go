@@ -25,14 +25,10 @@ func Host(s *assembly.Services, log *slog.Logger) *jobs.Host {
 		Now:     s.Config.Now,
 	}
 	exporter := &sweep.Exporter{
-		Store:   s.Stores.Exports,
-		Lists:   s.Stores.Exports,
-		Sources: s.Stores.Exports,
-		Records: s.Stores.Exports,
-		Queue:   s.Stores.Exports,
-		Bytes:   s.Blobs,
-		Limits:  &s.Config.Limits,
-		Now:     s.Config.Now,
+		Store:  s.Stores.Exports,
+		Bytes:  s.Blobs,
+		Limits: &s.Config.Limits,
+		Now:    s.Config.Now,
 	}
 	return &jobs.Host{Log: log, Now: time.Now, Jobs: []jobs.Job{
 		schedule.Job("bundles", bundler.Due),

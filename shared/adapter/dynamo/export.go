@@ -37,12 +37,9 @@ type Exports struct {
 }
 
 var (
-	_ export.Store        = Exports{}
-	_ sweep.Exports       = Exports{}
-	_ sweep.ExportLists   = Exports{}
-	_ sweep.ExportSources = Exports{}
-	_ sweep.ExportRecords = Exports{}
-	_ sweep.StaleExports  = Exports{}
+	_ export.Store       = Exports{}
+	_ sweep.ExportStore  = Exports{}
+	_ sweep.StaleExports = Exports{}
 )
 
 func exportFields(f fields, e *export.Export) {
@@ -140,7 +137,7 @@ func (s Exports) RecordNoop(ctx context.Context, c export.Creation) error {
 
 func exportMoved(item) error { return export.ErrMoved }
 
-// DueExports implements sweep.Exports.
+// DueExports implements sweep.ExportStore.
 func (s Exports) DueExports(ctx context.Context, now time.Time, n int) (out []sweep.Export, err error) {
 	found, err := s.dueItems(ctx, exportDue, now, n)
 	for _, d := range found {
@@ -152,7 +149,7 @@ func (s Exports) DueExports(ctx context.Context, now time.Time, n int) (out []sw
 	return out, err
 }
 
-// Take implements sweep.Exports. An attempt whose answer was lost is taken anew when its time is over.
+// Take implements sweep.ExportStore. An attempt whose answer was lost is taken anew when its time is over.
 func (s Exports) Take(ctx context.Context, e sweep.Export, until time.Time) (sweep.Export, bool, error) {
 	condition, v := exportAttempts(e)
 	e.Attempts++
@@ -162,7 +159,7 @@ func (s Exports) Take(ctx context.Context, e sweep.Export, until time.Time) (swe
 	return e, ok, err
 }
 
-// Release implements sweep.Exports.
+// Release implements sweep.ExportStore.
 func (s Exports) Release(ctx context.Context, e sweep.Export) error {
 	condition, v := exportAttempts(e)
 	_, _, err := s.change(ctx, exportKey(e.Workspace), "REMOVE #buntil", condition, v)
@@ -179,7 +176,7 @@ func exportAttempts(e sweep.Export) (condition string, v values) {
 	return "#id = :id AND #status = :is AND #btries = :had", v
 }
 
-// Save implements sweep.Exports.
+// Save implements sweep.ExportStore.
 func (s Exports) Save(ctx context.Context, e sweep.Export, p export.Export) (bool, error) {
 	condition, v := exportAttempts(e)
 	if !e.StartedAt.IsZero() {
@@ -245,7 +242,7 @@ func (s *db) withdraw(
 	return nil
 }
 
-// SaveList implements sweep.ExportLists. The table drops a part some time after the export.
+// SaveList implements sweep.ExportStore. The table drops a part some time after the export.
 func (s Exports) SaveList(ctx context.Context, e export.Export, part int, artifacts []id.Artifact) error {
 	packed := make([]byte, 0, len(artifacts)*len(id.Bits{}))
 	for _, a := range artifacts {
@@ -260,7 +257,7 @@ func (s Exports) SaveList(ctx context.Context, e export.Export, part int, artifa
 	return err
 }
 
-// ReadList implements sweep.ExportLists.
+// ReadList implements sweep.ExportStore.
 func (s Exports) ReadList(ctx context.Context, e export.Export, part int) (out []id.Artifact, err error) {
 	i, err := s.get(ctx, exportListKey(e.Workspace, e.ID, part))
 	for packed := range slices.Chunk(i.getBin("list"), len(id.Bits{})) {
@@ -271,7 +268,7 @@ func (s Exports) ReadList(ctx context.Context, e export.Export, part int) (out [
 	return out, err
 }
 
-// Revisions implements sweep.ExportSources.
+// Revisions implements sweep.ExportStore.
 func (s Exports) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error) {
 	return s.artifacts.Revisions(ctx, a)
 }
@@ -279,7 +276,7 @@ func (s Exports) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revis
 // listPage is how many artifacts, or events, are listed at once.
 const listPage = 1000
 
-// LiveArtifacts implements sweep.ExportSources.
+// LiveArtifacts implements sweep.ExportStore.
 func (s Exports) LiveArtifacts(ctx context.Context, w workspace.Workspace, now time.Time) (out []id.Artifact, err error) {
 	q := artifact.Query{
 		Workspace: w.ID,
@@ -303,7 +300,7 @@ func (s Exports) LiveArtifacts(ctx context.Context, w workspace.Workspace, now t
 	}
 }
 
-// Members implements sweep.ExportRecords.
+// Members implements sweep.ExportStore.
 func (s Exports) Members(ctx context.Context, w id.Workspace) (out []member.Member, err error) {
 	condition, prefix := "#pk = :workspace AND begins_with(#sk, :members)", memberKey(w, "")
 	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
@@ -325,7 +322,7 @@ func (s Exports) Members(ctx context.Context, w id.Workspace) (out []member.Memb
 	return out, nil
 }
 
-// APIKeys implements sweep.ExportRecords.
+// APIKeys implements sweep.ExportStore.
 func (s Exports) APIKeys(ctx context.Context, w workspace.Workspace, now time.Time) ([]credential.Key, error) {
 	rows, _, err := s.keys.List(ctx, credential.KeyQuery{
 		Workspace: w,
@@ -336,13 +333,13 @@ func (s Exports) APIKeys(ctx context.Context, w workspace.Workspace, now time.Ti
 	return rows, err
 }
 
-// LinksTo implements sweep.ExportRecords.
+// LinksTo implements sweep.ExportStore.
 func (s Exports) LinksTo(ctx context.Context, w id.Workspace, a id.Artifact) ([]link.Link, error) {
 	rows, _, err := s.links.List(ctx, sharing.Query{Workspace: w, Artifact: a, Limit: limits.LinksListed})
 	return rows, err
 }
 
-// Story implements sweep.ExportRecords.
+// Story implements sweep.ExportStore.
 func (s Exports) Story(
 	ctx context.Context, w id.Workspace, now time.Time, after account.Position,
 ) ([]event.Event, account.Position, bool, error) {

@@ -68,7 +68,7 @@ func (x *Exporter) collect(ctx context.Context, one export.Export, w workspace.W
 
 // describe adds the members and the API keys, without secrets.
 func (x *Exporter) describe(ctx context.Context, w workspace.Workspace, m *export.Manifest) error {
-	members, err := x.Records.Members(ctx, w.ID)
+	members, err := x.Store.Members(ctx, w.ID)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (x *Exporter) describe(ctx context.Context, w workspace.Workspace, m *expor
 			CreatedAt: contract.At(one.CreatedAt),
 		})
 	}
-	keys, err := x.Records.APIKeys(ctx, w, x.Now())
+	keys, err := x.Store.APIKeys(ctx, w, x.Now())
 	for _, k := range keys {
 		m.APIKeys = append(m.APIKeys, k.Record())
 	}
@@ -95,7 +95,7 @@ func (x *Exporter) collectArtifacts(
 	for c.next.Artifact < one.Artifacts {
 		n := c.next.Artifact
 		if list == nil || n%limits.ExportListed == 0 {
-			if list, err = x.Lists.ReadList(ctx, one, n/limits.ExportListed); err != nil {
+			if list, err = x.Store.ReadList(ctx, one, n/limits.ExportListed); err != nil {
 				return false, err
 			}
 		}
@@ -118,9 +118,9 @@ func (x *Exporter) collectArtifacts(
 func (x *Exporter) collectArtifact(
 	ctx context.Context, w workspace.Workspace, name id.Artifact, c *collection,
 ) (full bool, err error) {
-	a, err := x.Sources.Artifact(ctx, name)
+	a, err := x.Store.Artifact(ctx, name)
 	if err == nil && a != nil {
-		a, err = artifact.Follow(ctx, x.Sources, w, a)
+		a, err = artifact.Follow(ctx, x.Store, w, a)
 	}
 	if err != nil {
 		return false, err
@@ -129,13 +129,13 @@ func (x *Exporter) collectArtifact(
 		c.skip(name, 0, reason)
 		return false, nil
 	}
-	all, err := x.Sources.Revisions(ctx, name)
+	all, err := x.Store.Revisions(ctx, name)
 	if err != nil {
 		return false, err
 	}
 	slices.SortFunc(all, func(a, b artifact.Revision) int { return cmp.Compare(a.Number, b.Number) })
 	out := x.describeArtifact(a)
-	links, err := x.Records.LinksTo(ctx, w.ID, name)
+	links, err := x.Store.LinksTo(ctx, w.ID, name)
 	if err != nil {
 		return false, err
 	}
@@ -201,7 +201,7 @@ func (x *Exporter) collectRevisions(
 			if len(c.files) > 0 && (c.size+r.Size > bounds.Bytes || len(c.files)+r.FileCount > bounds.Files) {
 				return true, nil
 			}
-			files, err := x.Sources.Tree(ctx, a.ID, r.ID)
+			files, err := x.Store.Tree(ctx, a.ID, r.ID)
 			if err != nil {
 				return false, err
 			}
@@ -259,7 +259,7 @@ func (x *Exporter) collectEvents(ctx context.Context, of export.Export, c *colle
 		after = account.Position{At: of.StartedAt.Add(time.Millisecond), ID: "evt_"}
 	}
 	for c.manifest.Events < limits.ExportEvents {
-		events, last, more, err := x.Records.Story(ctx, of.Workspace, of.StartedAt, after)
+		events, last, more, err := x.Store.Story(ctx, of.Workspace, of.StartedAt, after)
 		if err != nil {
 			return err
 		}

@@ -29,9 +29,12 @@ type Export struct {
 // String names it in errors.
 func (e Export) String() string { return "export of workspace " + string(e.Workspace) }
 
-// Exports is the exporter's view of exports in the tables. All changes hold only while the export is pending and its
-// attempts are those of e.
-type Exports interface {
+// ExportStore is what Exporter needs of the tables. All reads are strong but those of lists.
+type ExportStore interface {
+	Queue
+
+	// Exports. All changes hold only while the export is pending and its attempts are those of e.
+
 	// DueExports reads strongly up to n pending exports that no other function has at that instant.
 	DueExports(ctx context.Context, now time.Time, n int) ([]Export, error)
 	// Take begins an attempt, which stays the only one until an instant, and returns the export with it. It returns false
@@ -42,28 +45,25 @@ type Exports interface {
 	// Save stores the progress of e, and ends the attempt. One that failed keeps its objects until no attempt can be under
 	// way. It returns false, without effect, if the export changed or began anew, or its workspace is gone.
 	Save(ctx context.Context, e Export, progress export.Export) (ok bool, err error)
-}
 
-// ExportLists keeps which artifacts an export has, in parts of limits.ExportListed.
-type ExportLists interface {
+	// Which artifacts an export has, in parts of limits.ExportListed.
+
 	// SaveList stores a part. An earlier attempt may have stored another one, which is replaced.
 	SaveList(ctx context.Context, e export.Export, part int, artifacts []id.Artifact) error
 	// ReadList reads a part strongly.
 	ReadList(ctx context.Context, e export.Export, part int) ([]id.Artifact, error)
-}
 
-// ExportSources reads what is exported. All reads are strong but those of lists.
-type ExportSources interface {
+	// What is exported.
+
 	Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error)
 	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
 	Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error)
 	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
 	// LiveArtifacts lists the artifacts that a workspace has at an instant, newest first.
 	LiveArtifacts(ctx context.Context, w workspace.Workspace, now time.Time) ([]id.Artifact, error)
-}
 
-// ExportRecords reads what describes a workspace.
-type ExportRecords interface {
+	// What describes a workspace.
+
 	Members(ctx context.Context, w id.Workspace) ([]member.Member, error)
 	// APIKeys lists the newest keys, up to limits.ExportKeys.
 	APIKeys(ctx context.Context, w workspace.Workspace, now time.Time) ([]credential.Key, error)
@@ -86,19 +86,15 @@ type ExportBytes interface {
 // Exporter makes the archives of exports, one in a step. The progress of an export is stored after each archive, so a
 // function that dies leaves the rest to the next one when its time is over, and at most one archive is made again.
 type Exporter struct {
-	Store   Exports
-	Lists   ExportLists
-	Sources ExportSources
-	Records ExportRecords
-	Queue   Queue
-	Bytes   ExportBytes
-	Limits  *limits.Limits
-	Now     func() time.Time
+	Store  ExportStore
+	Bytes  ExportBytes
+	Limits *limits.Limits
+	Now    func() time.Time
 }
 
 // Due does one round: one step of each export that is due.
 func (x *Exporter) Due(ctx context.Context) (Round, error) {
-	r := round{rows: x.Queue, now: x.Now, workers: limits.BundlesAtOnce}
+	r := round{rows: x.Store, now: x.Now, workers: limits.BundlesAtOnce}
 	return run(ctx, r, batchSize, x.Store.DueExports, x.export)
 }
 
@@ -137,7 +133,7 @@ func (x *Exporter) fail(e export.Export, reason string) export.Export {
 
 // step lists the artifacts of an export, or makes its next archive, and returns how far it is then.
 func (x *Exporter) step(ctx context.Context, one export.Export) (export.Export, error) {
-	w, err := x.Sources.Workspace(ctx, one.Workspace)
+	w, err := x.Store.Workspace(ctx, one.Workspace)
 	switch {
 	case err != nil:
 		return one, err
@@ -156,14 +152,14 @@ func (x *Exporter) step(ctx context.Context, one export.Export) (export.Export, 
 // start lists what the export has. What is published later is not in it.
 func (x *Exporter) start(ctx context.Context, one export.Export, w workspace.Workspace) (export.Export, error) {
 	now := x.Now()
-	all, err := x.Sources.LiveArtifacts(ctx, w, now)
+	all, err := x.Store.LiveArtifacts(ctx, w, now)
 	if err != nil {
 		return one, err
 	}
 	for part := 0; part*limits.ExportListed < len(all); part++ {
 		from := part * limits.ExportListed
 		some := all[from:min(from+limits.ExportListed, len(all))]
-		if err := x.Lists.SaveList(ctx, one, part, some); err != nil {
+		if err := x.Store.SaveList(ctx, one, part, some); err != nil {
 			return one, err
 		}
 	}

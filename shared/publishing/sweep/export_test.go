@@ -67,14 +67,10 @@ func newExporter(t *testing.T) (*Exporter, *fakeExports) {
 	}
 	numbers := limits.Default()
 	return &Exporter{
-		Store:   f,
-		Lists:   f,
-		Sources: f,
-		Records: f,
-		Queue:   f,
-		Bytes:   f,
-		Limits:  &numbers,
-		Now:     clock,
+		Store:  f,
+		Bytes:  f,
+		Limits: &numbers,
+		Now:    clock,
 	}, f
 }
 
