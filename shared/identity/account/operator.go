@@ -80,7 +80,7 @@ func (s *Service) OperatorLog(
 	return out, nil
 }
 
-// list names the list that a filter makes: a cursor of one is none of another.
+// list names the list that a filter makes, because a cursor is valid only for the list that made it.
 func (f Filter) list() string {
 	text, _ := json.Marshal(f)
 	sum := sha256.Sum256(text)

@@ -51,7 +51,7 @@ type Position struct {
 // Page is which part of a list is asked for; a limit of zero is limits.DefaultPage.
 type Page = cursor.Page
 
-// The lists, as cursors name them: a cursor of one is none of the other.
+// The lists, as cursors name them. A cursor is valid only for the list that made it.
 const (
 	listName = "artifacts"
 	webName  = "web.artifacts"
