@@ -211,14 +211,19 @@ func (r *round) tell(f fault) {
 }
 
 func (r *round) report() {
-	missed := 0
+	missed, untried := 0, 0
 	for _, f := range r.faults {
-		if f.Caught == "" {
+		switch {
+		case f.Caught != "":
+		case f.Reached == "":
+			untried++
+		default:
 			missed++
 			fmt.Fprintf(r.out, "missed: %s %s:%d in %s, after step %q: %s\n", f.Kind, f.File, f.Line, f.Func, f.Reached, f.Text)
 		}
 	}
-	fmt.Fprintf(r.out, "%d faults, %d caught, %d missed\n", len(r.faults), len(r.faults)-missed, missed)
+	caught := len(r.faults) - missed - untried
+	fmt.Fprintf(r.out, "%d faults, %d caught, %d missed, %d not tried yet\n", len(r.faults), caught, missed, untried)
 }
 
 func read(path string) ([]fault, error) {

@@ -209,3 +209,11 @@ func TestJourneysThatTakeLessComeFirst(t *testing.T) {
 		t.Errorf("runs %q, want %q", got, want)
 	}
 }
+
+func TestWhatWasNotTriedIsNotMissed(t *testing.T) {
+	var out bytes.Buffer
+	(&round{out: &out, faults: []fault{{Caught: "a test", Reached: "short"}, {Reached: "short"}, {}}}).report()
+	if !strings.HasSuffix(out.String(), "3 faults, 1 caught, 1 missed, 1 not tried yet\n") {
+		t.Error(out.String())
+	}
+}
