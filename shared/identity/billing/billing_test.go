@@ -22,6 +22,7 @@ type fakeStore struct {
 	account Account
 	updates []Update
 	reads   int
+	broken  error // of reading a plan
 }
 
 func (f *fakeStore) Account(_ context.Context, w id.Workspace) (Account, error) {
@@ -37,7 +38,7 @@ func (f *fakeStore) Plan(_ context.Context, w id.Workspace) (workspace.Plan, err
 	if w != f.account.Workspace {
 		return "", ErrNoWorkspace
 	}
-	return f.account.Plan(), nil
+	return f.account.Plan(), f.broken
 }
 
 func (f *fakeStore) Holder(context.Context, CustomerID) (id.Workspace, error) { return "", nil }
@@ -117,6 +118,14 @@ func TestAPlanIsNotGivenWithoutAReasonOrAWorkspace(t *testing.T) {
 		if c.want == fault.NotFound && fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("%s: it is shown, %v", name, err)
 		}
+	}
+}
+
+func TestAPlanThatCannotBeReadIsNotShown(t *testing.T) {
+	s, f, by := newEnv()
+	f.broken = fault.NewCode(fault.DatabaseUnavailable)
+	if granted, err := s.Granted(t.Context(), by, f.account.Workspace); fault.CodeOf(err) != fault.DatabaseUnavailable {
+		t.Errorf("%+v, %v", granted, err)
 	}
 }
 

@@ -56,6 +56,16 @@ func TestAnEmptyTrustListTrustsNone(t *testing.T) {
 	}
 }
 
+func TestATrustListMayHaveAHundredProviders(t *testing.T) {
+	var entries []string
+	for n := range 100 {
+		entries = append(entries, strings.Replace(shortEntry, "agents", fmt.Sprintf("agents%d", n), 1))
+	}
+	if got, err := Parse([]byte("[" + strings.Join(entries, ",") + "]")); len(got) != 100 || err != nil {
+		t.Errorf("%d providers, %v", len(got), err)
+	}
+}
+
 func TestATrustListThatIsWrongIsRefusedAsAWhole(t *testing.T) {
 	with := func(member string) string { return strings.TrimSuffix(shortEntry, "}") + "," + member + "}" }
 	without := func(old, replacement string) string { return strings.Replace(shortEntry, old, replacement, 1) }
