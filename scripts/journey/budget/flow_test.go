@@ -81,11 +81,13 @@ var afterlife = []struct {
 // TestAPublicationAndItsAfterlifeStayWithinTheirBudget publishes twice with a new key, and lets the jobs do all that
 // falls due of it until nothing is left. A write whose condition is false is paid for too, so that the jobs make none.
 func TestAPublicationAndItsAfterlifeStayWithinTheirBudget(t *testing.T) {
-	s := harness.NewJobEnv(t)
-	l := &budgetEnv{clock: s.Clock}
+	l := &budgetEnv{}
+	s := harness.NewJobEnv(t, l.delayCalls(t))
+	l.clock = s.Clock
 	l.measure(s.Env)
 	g := s.NewAgent(t)
 	all := []budget{loneBudget, flowBudget}
+	l.measures.Store(true)
 	for n, most := range all {
 		flow := l.publishFlow(t, g, threeFiles(fmt.Sprint("version ", n)))
 		t.Logf("%-30s %s", "all", flow)
@@ -93,6 +95,7 @@ func TestAPublicationAndItsAfterlifeStayWithinTheirBudget(t *testing.T) {
 			t.Errorf("a publication takes %s; the budget is %s", flow, most)
 		}
 	}
+	l.measures.Store(false)
 	sum := 0.0
 	for _, step := range afterlife {
 		s.Clock.Advance(step.after)
