@@ -6,8 +6,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/engine"
-	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 )

@@ -18,8 +18,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
-	"vitrine/scripts/testkit/engine"
-	"vitrine/scripts/testkit/fresh"
+	"vitrine/scripts/local/engines"
+	"vitrine/scripts/local/fresh"
 )
 
 // synthesising names the folder into which a process of this test binary synthesises.
@@ -69,7 +69,7 @@ func prepare(folder string) (err error) {
 // synthesis returns the folder of the synthesis. A process of its own makes it, because the CDK reads its variables
 // before any code of this package runs, and only if a source has changed, because the rules take long.
 func synthesis() (string, error) {
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		return "", err
 	}

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"testing"
 
-	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"

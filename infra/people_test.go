@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"vitrine/functions/assembly"
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/env"

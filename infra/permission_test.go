@@ -31,9 +31,10 @@ import (
 	"vitrine/functions/assembly/render"
 	"vitrine/functions/assembly/upload"
 	"vitrine/functions/jobs"
-	"vitrine/scripts/testkit/edge"
+	"vitrine/scripts/local/edge"
+	"vitrine/scripts/local/engines"
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/engine"
-	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/entry/claim"
@@ -166,7 +167,7 @@ func newHarness(t *testing.T) *harness {
 }
 
 // makeTables does what a deployment does: tables and the provision quota.
-func makeTables(t *testing.T, e *engine.Engines, tables dynamo.Tables) {
+func makeTables(t *testing.T, e *engines.Engines, tables dynamo.Tables) {
 	t.Helper()
 	client := dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) })
 	err := dynamo.CreateTables(t.Context(), client, tables)
@@ -205,7 +206,7 @@ func (h *harness) open(t *testing.T, host string, getenv func(string) string, p 
 }
 
 // handler assembles a host.
-func (h *harness) handler(t *testing.T, e *engine.Engines, host string, services *assembly.Services) http.Handler {
+func (h *harness) handler(t *testing.T, e *engines.Engines, host string, services *assembly.Services) http.Handler {
 	t.Helper()
 	log := slog.New(&h.visited).With("host", host)
 	handler, err := assemble[host](services, log)

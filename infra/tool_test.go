@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"

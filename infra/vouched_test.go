@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	idp "vitrine/scripts/testkit/idp/provider"
+	idp "vitrine/scripts/local/idp/provider"
 	"vitrine/shared/identity/provider"
 	"vitrine/shared/platform/contract"
 )

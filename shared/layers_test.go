@@ -128,6 +128,7 @@ var bans = []ban{
 	{"shared/platform/contract", "github.com/", "the CLI takes the wire shapes without the hosts' libraries"},
 	{"cmd/vitrine", "github.com/aws/", "the CLI speaks HTTP only"},
 	{"cmd/vitrine", "vitrine/functions", "the CLI speaks HTTP only"},
+	{"scripts/internal/local", "vitrine/scripts/testkit", "people run what scripts/dev starts; a testkit is for tests"},
 	{"functions/upload/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
 	{"functions/content/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
 	{"functions/mcp/lambda", "github.com/stripe/", "api and app alone talk to Stripe"},
@@ -175,7 +176,7 @@ func TestTestsOfARoomImportLowerRoomsAndTheTestkit(t *testing.T) {
 		for _, p := range list {
 			inner, ours := strings.CutPrefix(p, module)
 			to := roomOf(inner)
-			if !ours || to <= from || strings.HasPrefix(inner, "scripts/testkit/") || rooms[to].name == "adapters" {
+			if !ours || to <= from || isForTests(inner) || rooms[to].name == "adapters" {
 				continue
 			}
 			if rooms[from].name == "identity" && rooms[to].name == "entry" {
@@ -199,13 +200,18 @@ func TestTheTestkitKnowsNoHostAndNoAssembly(t *testing.T) {
 				if inner == "cmd/vitrine/pow" {
 					continue
 				}
-				if ours && strings.HasPrefix(dir, "scripts/testkit/") && !strings.HasPrefix(inner, "scripts/testkit/") &&
-					roomOf(inner) > adapters {
+				if ours && isForTests(dir) && !isForTests(inner) && roomOf(inner) > adapters {
 					t.Errorf("%s imports %s: every room's tests use the testkit, so it stands on adapters only", dir, inner)
 				}
 			}
 		}
 	}
+}
+
+// isForTests reports whether tests of every room may use a package: the testkit, and the parts of the local stack that
+// know no host, which scripts/dev and tests start alike.
+func isForTests(dir string) bool {
+	return strings.HasPrefix(dir, "scripts/testkit/") || strings.HasPrefix(dir, "scripts/local/")
 }
 
 func related(inner, dir string) bool {

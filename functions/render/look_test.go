@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/browser"
-	"vitrine/scripts/testkit/engine"
 	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/media"
 	"vitrine/shared/platform/script"
@@ -60,7 +60,7 @@ func publish(t testing.TB, e *env) (origin string) {
 // appHost serves the programs that pages run, as the app host does, and a viewer of pages, on another site.
 func appHost(t testing.TB) (origin string) {
 	t.Helper()
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 )
 
 // Numbers of a comparison.
@@ -62,7 +62,7 @@ func against(ctx context.Context, o options, stdout, stderr io.Writer) error {
 
 // build builds the program of the commit from a worktree, which goes again. This tree is the program that runs.
 func (c *comparison) build(ctx context.Context, folder string) (err error) {
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		return err
 	}

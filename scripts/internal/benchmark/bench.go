@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/wire"
 )
 
@@ -20,7 +20,7 @@ type bench struct {
 	program string // that serves; empty: this one
 
 	folder  string // of all data; goes at the end
-	engines *engine.Engines
+	engines *engines.Engines
 	tables  string // the prefix of their names
 	hosts   *hosts // in a process of their own
 	own     totals // of operations that ask the engines only
@@ -38,11 +38,11 @@ func (b *bench) start(ctx context.Context) error {
 	if b.folder, err = os.MkdirTemp("", "vitrine-bench-"); err != nil {
 		return err
 	}
-	at := engine.Options{Dir: b.folder}
+	at := engines.Options{Dir: b.folder}
 	if b.inMemory {
 		at.Dir = ""
 	}
-	if b.engines, err = engine.Start(ctx, at); err != nil {
+	if b.engines, err = engines.Start(ctx, at); err != nil {
 		return err
 	}
 	return b.serve(ctx, "bench")

@@ -17,7 +17,7 @@ import (
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/internal/localapi/runtime"
 	"vitrine/scripts/internal/package/bootstrap"
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/shared/adapter/lambdahttp"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/limits"
@@ -48,7 +48,7 @@ func (b *bench) coldRows(context.Context) (rows []row, err error) {
 
 // startCold starts a function anew for each of several invocations.
 func (b *bench) startCold(ctx context.Context, r *row) error {
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		return err
 	}

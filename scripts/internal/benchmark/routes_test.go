@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 )
 
 const budgeted = "few ask for it, and a test holds its calls"
@@ -62,7 +62,7 @@ var unmeasured = map[string]string{
 // operations are those of the documents of the hosts, as method and path. Tests hold the calls of the tools of mcp.
 func operations(t *testing.T) map[string]bool {
 	t.Helper()
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 
 	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/shared/platform/limits"
 )
 
@@ -26,7 +26,7 @@ import (
 // of the input ends the process. Because -against tells it to programs of other commits, its fields keep their names,
 // as those of reading do.
 type order struct {
-	Engines *engine.Engines
+	Engines *engines.Engines
 	Data    string // folder of the key rings
 	Tables  string
 	Log     string // file of the request log

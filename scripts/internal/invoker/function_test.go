@@ -17,7 +17,7 @@ import (
 	"vitrine/scripts/internal/localapi/runtime"
 	"vitrine/scripts/internal/package/bootstrap"
 	"vitrine/scripts/journey/harness"
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/output"
 	"vitrine/shared/platform/env"
 )
@@ -45,7 +45,7 @@ func deploy(t *testing.T) *deployment {
 	t.Helper()
 	d := &deployment{Env: harness.NewEnv(t, harness.Unlimited, func(o *stack.Options) { o.Lambda = false })}
 	d.settings = stack.Settings(d.Options, d.Origins, filepath.Join(d.Options.Data, "rings.json"))
-	maps.Copy(d.settings, stack.Given(d.Engines, harness.Must(engine.Root())(t)))
+	maps.Copy(d.settings, stack.Given(d.Engines, harness.Must(engines.Root())(t)))
 	return d
 }
 

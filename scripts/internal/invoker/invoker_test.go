@@ -8,6 +8,7 @@ import (
 
 	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/localapi/gateway"
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/expect"
 )
@@ -63,9 +64,9 @@ func TestWithoutAStackItSaysWhatToStart(t *testing.T) {
 }
 
 func TestAnEventIsSentBesideARunningStack(t *testing.T) {
-	engines := engine.Shared(t)
-	t.Setenv(engine.EnvDynamoDB, engines.DynamoDB)
-	t.Setenv(engine.EnvS3, engines.S3)
+	running := engine.Shared(t)
+	t.Setenv(engines.EnvDynamoDB, running.DynamoDB)
+	t.Setenv(engines.EnvS3, running.S3)
 	data := t.TempDir()
 	event := filepath.Join("..", "..", "..", "events", "app", "home.json")
 	err := run(t.Context(), []string{"-data", data, "app", event}, io.Discard, io.Discard)

@@ -20,7 +20,7 @@ import (
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/internal/localapi/runtime"
 	"vitrine/scripts/internal/package/bootstrap"
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/limits"
 )
@@ -86,7 +86,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	event = []byte(strings.NewReplacer(r.placeholders...).Replace(string(event)))
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		return err
 	}
@@ -118,12 +118,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // settingsOf returns the settings of a function beside the stack that scripts/dev runs.
 func settingsOf(ctx context.Context, r request, root string) (map[string]string, error) {
-	for name, port := range map[string]int{engine.EnvDynamoDB: r.base + 11, engine.EnvS3: r.base + 12} {
+	for name, port := range map[string]int{engines.EnvDynamoDB: r.base + 11, engines.EnvS3: r.base + 12} {
 		if os.Getenv(name) == "" {
 			os.Setenv(name, "http://127.0.0.1:"+strconv.Itoa(port))
 		}
 	}
-	engines, err := engine.Start(ctx, engine.Options{}) // those that run already
+	running, err := engines.Start(ctx, engines.Options{}) // those that run already
 	if err != nil {
 		return nil, fmt.Errorf("no stack answers at -ports %d: start scripts/dev, or name the ports of the one that runs",
 			r.base)
@@ -135,9 +135,9 @@ func settingsOf(ctx context.Context, r request, root string) (map[string]string,
 	if err != nil {
 		return nil, fmt.Errorf("the stack's key rings: %w: name its data folder with -data", err)
 	}
-	o := stack.Options{Engines: engines, Tables: "vitrine", Limits: limits.Default()}
+	o := stack.Options{Engines: running, Tables: "vitrine", Limits: limits.Default()}
 	settings := stack.Settings(o, stack.OriginsAt(r.base), rings)
-	maps.Copy(settings, stack.Given(engines, root))
+	maps.Copy(settings, stack.Given(running, root))
 	settings[env.ResponseMode] = r.mode
 	return settings, nil
 }

@@ -14,7 +14,7 @@ import (
 
 	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/shared/platform/limits"
 )
 
@@ -30,7 +30,7 @@ type local struct {
 	out, log io.Writer
 
 	folder  *folder
-	engines *engine.Engines
+	engines *engines.Engines
 	stack   *stack.Stack
 }
 
@@ -62,7 +62,7 @@ func (l *local) openFolder(context.Context) error {
 
 func (l *local) startEngines(ctx context.Context) error {
 	l.say("engines  DynamoDB and S3 start")
-	o := engine.Options{
+	o := engines.Options{
 		Dir:          l.folder.path,
 		DynamoDBPort: l.base + dynamoDBOffset,
 		S3Port:       l.base + s3Offset,
@@ -72,7 +72,7 @@ func (l *local) startEngines(ctx context.Context) error {
 		o.Dir = ""
 	}
 	var err error
-	l.engines, err = engine.Start(ctx, o)
+	l.engines, err = engines.Start(ctx, o)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%w; --ports BASE moves all ports", err)
 	}
@@ -150,7 +150,7 @@ func (l *local) stay(ctx context.Context) error {
 }
 
 // ended returns a channel that never closes for an engine that the environment names.
-func ended(p *engine.Process) <-chan struct{} {
+func ended(p *engines.Process) <-chan struct{} {
 	if p == nil {
 		return nil
 	}

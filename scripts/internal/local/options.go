@@ -7,7 +7,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/shared/platform/limits"
 )
 
@@ -74,7 +74,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 // inFolder completes the data folder.
 func (o options) inFolder() (options, error) {
 	if o.data == "" {
-		root, err := engine.Root()
+		root, err := engines.Root()
 		if err != nil {
 			return o, err
 		}

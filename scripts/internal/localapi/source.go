@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"vitrine/scripts/internal/package/bootstrap"
-	"vitrine/scripts/testkit/fresh"
+	"vitrine/scripts/local/fresh"
 	"vitrine/shared/platform/env"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"vitrine/scripts/internal/package/bootstrap"
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/shared/platform/env"
 	"vitrine/shared/platform/script"
 )
@@ -35,7 +35,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	dir := *out
 	if dir == "" {
-		root, err := engine.Root()
+		root, err := engines.Root()
 		if err != nil {
 			return err
 		}
@@ -74,7 +74,7 @@ func pack(ctx context.Context, host, arch, file string) (bootstrap.Size, error) 
 	if host != "app" {
 		return zipFunction(program, file, nil, nil)
 	}
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		return bootstrap.Size{}, err
 	}

@@ -16,14 +16,14 @@ import (
 	"testing"
 
 	"vitrine/scripts/internal/package/bootstrap"
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/env"
 )
 
 func root(t *testing.T) string {
 	t.Helper()
-	dir, err := engine.Root()
+	dir, err := engines.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

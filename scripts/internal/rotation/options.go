@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/shared/platform/keyring"
 )
 
@@ -93,7 +93,7 @@ func (o *options) check(unused bool) error {
 		o.where = " --file " + o.file
 		return nil
 	}
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		return err
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/invariant"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/platform/limits"
 )
 
 // check checks the invariants of the tables and the bucket.
-func check(ctx context.Context, e *engine.Engines, numbers limits.Limits) error {
+func check(ctx context.Context, e *engines.Engines, numbers limits.Limits) error {
 	return errors.Join(invariant.Check(ctx, invariant.Deployment{
 		DynamoDB: dynamodb.NewFromConfig(e.AWS(), func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(e.DynamoDB) }),
 		S3: s3.NewFromConfig(e.AWS(), func(o *s3.Options) {

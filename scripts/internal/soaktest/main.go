@@ -19,7 +19,7 @@ import (
 
 	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/limits"
 )
@@ -52,17 +52,17 @@ func run(ctx context.Context, duration time.Duration, clients int) (err error) {
 		return err
 	}
 	defer os.RemoveAll(data)
-	engines, err := engine.Start(ctx, engine.Options{Dir: filepath.Join(data, "engines")})
+	running, err := engines.Start(ctx, engines.Options{Dir: filepath.Join(data, "engines")})
 	if err != nil {
 		return err
 	}
-	defer engines.Close()
+	defer running.Close()
 	numbers := limits.Default()
 	numbers.Off = true
 	faults := newFaults()
 	assembly.SetMemory(os.Getenv)
 	s, err := stack.Start(ctx, stack.Options{
-		Engines:    engines,
+		Engines:    running,
 		Data:       data,
 		Tables:     tables,
 		Limits:     numbers,
@@ -78,14 +78,14 @@ func run(ctx context.Context, duration time.Duration, clients int) (err error) {
 	working, done := context.WithTimeout(ctx, duration)
 	defer done()
 	crowd := newCrowd(working, s.Origins.API, clients)
-	injectCrashes(working, engines, readings)
+	injectCrashes(working, running, readings)
 	faults.Clear()
 	if err := crowd.wait(); err != nil || ctx.Err() != nil {
 		return errors.Join(err, ctx.Err())
 	}
 	kept := crowd.check(ctx)
 	closed := s.Close(ctx) // with its jobs, because the invariants are read piece by piece, and hold at an instant
-	return errors.Join(kept, closed, check(ctx, engines, numbers), readings.verdict())
+	return errors.Join(kept, closed, check(ctx, running, numbers), readings.verdict())
 }
 
 // crowd is clients at work.
@@ -156,7 +156,7 @@ func newFaults() *chaos.Injector {
 }
 
 // injectCrashes kills and restarts the engines in turn until ctx ends, and leaves both running.
-func injectCrashes(ctx context.Context, engines *engine.Engines, readings *gauge) {
+func injectCrashes(ctx context.Context, running *engines.Engines, readings *gauge) {
 	tick := time.NewTicker(killEvery)
 	defer tick.Stop()
 	for n := 0; ; n++ {
@@ -166,7 +166,7 @@ func injectCrashes(ctx context.Context, engines *engine.Engines, readings *gauge
 		case <-tick.C:
 		}
 		readings.read()
-		victim := []*engine.Process{engines.DynamoDBProcess, engines.S3Process}[n%2]
+		victim := []*engines.Process{running.DynamoDBProcess, running.S3Process}[n%2]
 		victim.Kill()
 		time.Sleep(downFor)
 		if err := victim.Start(context.WithoutCancel(ctx)); err != nil {

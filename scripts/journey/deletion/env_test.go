@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"vitrine/scripts/journey/harness"
-	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/id"

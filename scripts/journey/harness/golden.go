@@ -7,13 +7,13 @@ import (
 	"sync"
 	"testing"
 
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/conform"
-	"vitrine/scripts/testkit/engine"
 )
 
 // GoldenPath returns where the golden OpenAPI document of a host is.
 func GoldenPath(host string) (string, error) {
-	root, err := engine.Root()
+	root, err := engines.Root()
 	return filepath.Join(root, "openapi", host+".json"), err
 }
 

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
-	"vitrine/scripts/testkit/engine"
-	"vitrine/scripts/testkit/fresh"
+	"vitrine/scripts/local/engines"
+	"vitrine/scripts/local/fresh"
 )
 
 // builtCommand is the command, which all tests of a process share.
@@ -31,7 +31,7 @@ func (env *Env) Command(t testing.TB, home, key string, args ...string) *exec.Cm
 // BuildProgram builds a command of this repository and returns the program. It looks at every source, folders and files
 // of the repository, because the test cache otherwise keeps results of tests whose program has changed since.
 func BuildProgram(name, command string, sources ...string) (string, error) {
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		return "", err
 	}

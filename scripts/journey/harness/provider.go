@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"testing"
 
-	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 )

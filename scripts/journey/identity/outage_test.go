@@ -16,8 +16,8 @@ import (
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/crash"
-	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/contract"

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"vitrine/scripts/journey/harness"
-	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/shared/adapter/chaos"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"

@@ -8,8 +8,8 @@ import (
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
+	idp "vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/browser"
-	idp "vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/wire"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"vitrine/scripts/journey/harness"
-	idp "vitrine/scripts/testkit/idp/provider"
+	idp "vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/wire"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"vitrine/scripts/journey/harness"
-	idp "vitrine/scripts/testkit/idp/provider"
+	idp "vitrine/scripts/local/idp/provider"
 	"vitrine/shared/platform/contract"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
-	idp "vitrine/scripts/testkit/idp/provider"
+	idp "vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/port"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/limits"

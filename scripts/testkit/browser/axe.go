@@ -11,7 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 )
 
 // Violation is a rule of axe-core that a document breaks.
@@ -44,7 +44,7 @@ func (d *Document) Axe() []Violation {
 }
 
 var readAxe = sync.OnceValues(func() (string, error) {
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		return "", err
 	}

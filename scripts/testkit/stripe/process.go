@@ -7,8 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"vitrine/scripts/testkit/engine"
-	"vitrine/scripts/testkit/fresh"
+	"vitrine/scripts/local/engines"
+	"vitrine/scripts/local/fresh"
 )
 
 // mockModule is the program that validates requests. It is no part of go.mod, where its requirements would move ours.
@@ -21,7 +21,7 @@ func StartMock(ctx context.Context) (url string, stop func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	process, url, err := engine.Run(ctx, "stripe-mock", func(address string) []string {
+	process, url, err := engines.Run(ctx, "stripe-mock", func(address string) []string {
 		return []string{program, "-http-addr", address}
 	})
 	return url, process.End, err
@@ -29,7 +29,7 @@ func StartMock(ctx context.Context) (url string, stop func(), err error) {
 
 // installMock returns the program, which concurrent tests install once.
 func installMock(ctx context.Context) (string, error) {
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		return "", err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/adapter/blob"
@@ -65,7 +66,7 @@ func start(t testing.TB, options ...func(*s3.Options)) env {
 }
 
 // newEdge passes every request on to S3 with only the host replaced.
-func newEdge(t testing.TB, e *engine.Engines) string {
+func newEdge(t testing.TB, e *engines.Engines) string {
 	t.Helper()
 	to := expect.Value(url.Parse(e.S3))(t)
 	server := httptest.NewServer(&httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {

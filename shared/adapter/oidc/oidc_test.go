@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/clock"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/limits"

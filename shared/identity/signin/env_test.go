@@ -14,9 +14,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/clock"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/tables"
 	"vitrine/shared/adapter/oidc"
 	"vitrine/shared/identity/member"

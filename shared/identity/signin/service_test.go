@@ -7,8 +7,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/scripts/testkit/idp/provider"
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/signin"
 	"vitrine/shared/platform/event"

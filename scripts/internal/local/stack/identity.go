@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"vitrine/functions/assembly"
-	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/shared/adapter/oidc"
 	trust "vitrine/shared/identity/provider"
 	"vitrine/shared/platform/address"

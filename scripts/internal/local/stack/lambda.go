@@ -15,7 +15,7 @@ import (
 
 	"vitrine/scripts/internal/localapi"
 	"vitrine/scripts/internal/localapi/template"
-	"vitrine/scripts/testkit/engine"
+	"vitrine/scripts/local/engines"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
@@ -110,7 +110,7 @@ func functions(ctx context.Context, o Options) (c localapi.Config, err error) {
 }
 
 // Given is what Lambda sets for every function: region, credentials, and where its files are.
-func Given(e *engine.Engines, root string) map[string]string {
+func Given(e *engines.Engines, root string) map[string]string {
 	return map[string]string{
 		env.Region:          e.Region,
 		env.AccessKeyID:     e.AccessKey,

@@ -26,9 +26,9 @@ import (
 	"vitrine/functions/assembly/render"
 	"vitrine/functions/assembly/upload"
 	"vitrine/scripts/internal/localapi"
-	"vitrine/scripts/testkit/edge"
-	"vitrine/scripts/testkit/engine"
-	"vitrine/scripts/testkit/idp/provider"
+	"vitrine/scripts/local/edge"
+	"vitrine/scripts/local/engines"
+	"vitrine/scripts/local/idp/provider"
 	"vitrine/shared/adapter/dynamo"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
@@ -39,7 +39,7 @@ import (
 
 // Options configure a stack.
 type Options struct {
-	Engines *engine.Engines
+	Engines *engines.Engines
 	// BasePort selects the ports: api has BasePort+1 and so on; 0 takes free ports.
 	BasePort int
 	// Data is the folder of the key rings.
@@ -90,7 +90,7 @@ var hostNames = [hostCount]string(env.Hosts)
 // Stack is a running set of hosts.
 type Stack struct {
 	Origins address.Origins
-	Engines *engine.Engines
+	Engines *engines.Engines
 	// Identity is the identity provider.
 	Identity Identity
 
@@ -130,7 +130,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		return fail(err)
 	}
 	o.identity = s.Identity
-	if o.root, err = engine.Root(); err != nil {
+	if o.root, err = engines.Root(); err != nil {
 		return fail(err)
 	}
 	open := s.open

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync"
 
-	"vitrine/scripts/testkit/engine"
-	"vitrine/scripts/testkit/fresh"
+	"vitrine/scripts/local/engines"
+	"vitrine/scripts/local/fresh"
 	"vitrine/shared/platform/env"
 )
 
@@ -38,7 +38,7 @@ func Program(ctx context.Context, host, arch string, log io.Writer) (string, err
 	if !slices.Contains(Architectures, arch) {
 		return "", fmt.Errorf("there is no Lambda on %q: choose from %s", arch, strings.Join(Architectures, ", "))
 	}
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		return "", err
 	}
@@ -73,7 +73,7 @@ func build(ctx context.Context, root, host, arch, file string) error {
 
 // key is a digest of the sources and of the version of Go, for all functions that a process starts.
 var key = sync.OnceValues(func() (string, error) {
-	root, err := engine.Root()
+	root, err := engines.Root()
 	if err != nil {
 		return "", err
 	}

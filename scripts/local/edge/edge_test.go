@@ -16,6 +16,7 @@ import (
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
+	"vitrine/scripts/local/engines"
 	"vitrine/scripts/testkit/engine"
 	"vitrine/scripts/testkit/expect"
 )
@@ -53,7 +54,7 @@ func TestASignedPutPassesAndStoresExactlyTheSignedBytes(t *testing.T) {
 func newKey() string { return "o/" + rand.Text() }
 
 // serve runs the edge in front of a host that answers 418.
-func serve(t *testing.T, e *engine.Engines) *httptest.Server {
+func serve(t *testing.T, e *engines.Engines) *httptest.Server {
 	t.Helper()
 	return serveConfig(t, Config{Address: strings.TrimPrefix(e.S3, "http://"), Host: e.S3Host()})
 }
@@ -70,7 +71,7 @@ func serveConfig(t *testing.T, c Config) *httptest.Server {
 }
 
 // presignPut signs a PUT of body as the product does.
-func presignPut(t *testing.T, e *engine.Engines, key string, body []byte) *v4.PresignedHTTPRequest {
+func presignPut(t *testing.T, e *engines.Engines, key string, body []byte) *v4.PresignedHTTPRequest {
 	t.Helper()
 	client := s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint = aws.String("http://" + e.S3Domain) })
 	digest := sha256.Sum256(body)
@@ -105,7 +106,7 @@ func send(t *testing.T, server *httptest.Server, signed *v4.PresignedHTTPRequest
 	return response.StatusCode, expect.Body(t, response)
 }
 
-func wantStored(t *testing.T, e *engine.Engines, key string, want bool) {
+func wantStored(t *testing.T, e *engines.Engines, key string, want bool) {
 	t.Helper()
 	client := s3.NewFromConfig(e.AWS(), func(o *s3.Options) { o.BaseEndpoint, o.UsePathStyle = &e.S3, true })
 	_, err := client.HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &e.Bucket, Key: &key})

@@ -1,4 +1,4 @@
-package engine
+package engines
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 
-	"vitrine/scripts/testkit/fresh"
+	"vitrine/scripts/local/fresh"
 )
 
 // Root returns the folder of the repository: the nearest one with the go.mod of
