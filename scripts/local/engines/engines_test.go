@@ -23,7 +23,7 @@ import (
 )
 
 func TestBothEnginesGiveBackWhatTheyWereGiven(t *testing.T) {
-	e := Shared(t)
+	e := start(t, Options{})
 	table := "Given" + rand.Text()
 	createTable(t, e, table)
 	putItem(t, e, table, "a")
@@ -87,14 +87,14 @@ func TestS3WorksOnAFilesystemWithoutAttributes(t *testing.T) {
 }
 
 func TestAnUnknownAccessKeyIsInvalidAccessKeyId(t *testing.T) {
-	stranger := *Shared(t)
+	stranger := *start(t, Options{})
 	stranger.AccessKey = "stranger"
 	_, err := objects(&stranger).ListObjectsV2(t.Context(), &s3.ListObjectsV2Input{Bucket: &stranger.Bucket})
 	expect.Error(t, err, "StatusCode: 403", "InvalidAccessKeyId")
 }
 
 func TestTheTimeThatAnObjectGaveIsNotOlderThanTheObject(t *testing.T) {
-	e := Shared(t)
+	e := start(t, Options{})
 	putObject(t, e, "o/timed", "bytes")
 	key := aws.String("o/timed")
 	head, err := objects(e).HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &e.Bucket, Key: key})
@@ -197,7 +197,7 @@ func TestCloseAndKillRemoveTemporaryData(t *testing.T) {
 }
 
 func TestTheEnvironmentNamesEnginesThatRun(t *testing.T) {
-	running := Shared(t)
+	running := start(t, Options{})
 	t.Setenv(EnvDynamoDB, running.DynamoDB)
 	t.Setenv(EnvS3, running.S3)
 	e := start(t, Options{})
@@ -292,9 +292,13 @@ func database(e *Engines) *dynamodb.Client {
 
 func createTable(t *testing.T, e *Engines, name string) {
 	t.Helper()
-	if err := CreateTable(t.Context(), database(e), name); err != nil {
-		t.Fatal(err)
-	}
+	_, err := database(e).CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName:            &name,
+		BillingMode:          types.BillingModePayPerRequest,
+		KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("PK"), KeyType: types.KeyTypeHash}},
+		AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("PK"), AttributeType: "S"}},
+	})
+	expect.OK(t, err)
 }
 
 func putItem(t *testing.T, e *Engines, table, key string) {
