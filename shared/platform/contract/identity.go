@@ -137,7 +137,8 @@ type StartClaim struct {
 }
 
 // StartedClaim answers StartClaim. The code is in UserCode and in Claim, and AttemptToken is part of the verification
-// URI. For a registration by a provider the fields AttemptToken to UserCode are empty.
+// URI. For a registration by a provider the fields AttemptToken to UserCode are empty and Claim has no code, because
+// its agent has them already.
 type StartedClaim struct {
 	ClaimToken        string          `json:"claim_token"`
 	ClaimTokenExpires Time            `json:"claim_token_expires" format:"date-time"`
