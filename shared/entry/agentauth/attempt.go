@@ -8,8 +8,8 @@ import (
 )
 
 // start begins another attempt, which ends the one before. a holds its token and code. A registration by a provider
-// keeps its code and its count of wrong codes, because its agent got the code at registration. Its attempt lasts as long
-// as the registration.
+// keeps its code and its count of wrong codes, because its agent got the code at registration. Its attempt lasts as
+// long as the registration.
 func (r Registration) start(a Attempt, now time.Time, most limits.Rate) step {
 	switch {
 	case r.State == Verified, r.State == Revoked, r.expired(now):

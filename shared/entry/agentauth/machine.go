@@ -131,6 +131,7 @@ func (r Registration) claim(w *workspace.Workspace, key id.Public, now time.Time
 	case r.Redeemed >= limits.ClaimRedemptions || !now.Before(r.CompletedAt.Add(limits.ClaimRedeemLife)) || !r.open(w):
 		return r.refused(errDead)
 	}
+	// The new token takes the place of the one before, so that it ends no other token of the agent.
 	before := r.RedeemedKey
 	r.Redeemed++
 	r.RedeemedKey = key

@@ -82,7 +82,7 @@ func (s *Service) OperatorLog(
 // list returns the name of the filter's list in cursors. Each filter has its own, because a cursor must not continue
 // another list.
 func (f Filter) list() string {
-	text, _ := json.Marshal(f)
+	text, _ := json.Marshal(f) // a Filter always has a JSON form
 	sum := sha256.Sum256(text)
 	return recordName + "/" + base64.RawURLEncoding.EncodeToString(sum[:])
 }

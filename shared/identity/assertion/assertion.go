@@ -170,6 +170,7 @@ func (s *Signer) Verify(text string, now time.Time) (Claims, error) {
 	if len(text) > maxToken || !canonical(text) {
 		return Claims{}, ErrInvalid
 	}
+	// The algorithm is fixed, because a header that chooses HS256 would make the public key the secret.
 	signed, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil || len(signed.Signatures) != 1 {
 		return Claims{}, ErrInvalid

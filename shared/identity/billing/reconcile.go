@@ -39,6 +39,7 @@ func (s *Service) Reconcile(ctx context.Context) (Reconciled, error) {
 				out.Healed++
 			}
 		}
+		// An empty page has no last subscription to go on from, so it would be read for ever.
 		if more = rest && len(page) > 0; more {
 			after = page[len(page)-1].ID
 		}

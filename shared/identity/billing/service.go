@@ -181,7 +181,7 @@ type change struct {
 // A workspace that paid for two checkouts keeps the subscription that counts. sync cancels the others before the
 // commit, because the provider repeats a failed event and the cancellation with it.
 func (s *Service) sync(ctx context.Context, c change) (Account, error) {
-	var ended []string
+	var ended []string // over all attempts, so that the event names what a lost attempt cancelled
 	return conflict.Retry(races, func() (Account, error) {
 		was, err := s.Store.Account(ctx, c.workspace)
 		if err != nil {

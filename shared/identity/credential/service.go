@@ -287,6 +287,7 @@ func (s *Service) find(ctx context.Context, by Actor, which id.Key) (Key, error)
 	if err != nil {
 		return Key{}, err
 	}
+	// An id has 48 random bits besides the public id by which the key is found, so the whole id is compared.
 	if key == nil || key.ID != which || key.Workspace != by.Workspace.ID {
 		return Key{}, unknownKey()
 	}

@@ -18,7 +18,7 @@ import (
 
 // Store is the storage that Service uses. Reads are strongly consistent, and return nil for what does not exist.
 type Store interface {
-	// Delegation reads a delegation, also one that has ended.
+	// Delegation reads a delegation, even one that has ended.
 	Delegation(ctx context.Context, d id.Delegation) (*Delegation, error)
 	Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error)
 	// End commits the end of a delegation. Its errors are ErrChanged, ErrReplayed and ErrRepeated.
@@ -97,6 +97,7 @@ func (s *Service) UnlinkProvider(ctx context.Context, by credential.Actor, which
 		if err != nil {
 			return struct{}{}, err
 		}
+		// The commit replaces the workspace's list of ended terms, so the list has to be newer than the caller's.
 		w, err := s.Store.Workspace(ctx, d.Workspace)
 		if err != nil {
 			return struct{}{}, err

@@ -158,7 +158,7 @@ func (s *Service) take(ctx context.Context, c Callback) (*Attempt, error) {
 		return nil, err
 	case a == nil:
 		return nil, Refused(errors.New("no such sign-in in this browser, or it was used or expired"))
-	case c.Issuer != "" && c.Issuer != s.Issuer:
+	case c.Issuer != "" && c.Issuer != s.Issuer: // first, because the rest of another issuer's answer means nothing
 		return nil, Refused(errors.New("another issuer answers"))
 	case c.Error != "":
 		return nil, Refused(ErrDeclined)

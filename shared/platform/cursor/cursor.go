@@ -61,8 +61,8 @@ func New(ring keyring.Ring) (*Codec, error) {
 	return &Codec{box: box}, nil
 }
 
-// Start returns the position after which a page begins. It fails with invalid_request for a limit out of range, and with
-// invalid_cursor for a cursor that was changed, belongs to another list or is older than limits.CursorLife.
+// Start returns the position after which a page begins. It fails with invalid_request for a limit out of range, and
+// with invalid_cursor for a cursor that was changed, belongs to another list or is older than limits.CursorLife.
 func (c *Codec) Start(l List, p Page) (Position, error) {
 	if p.Limit < 1 || p.Limit > limits.MaxPage {
 		return Position{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.MaxPage)

@@ -9,7 +9,7 @@ const (
 	UploadURL   = "VITRINE_UPLOAD_URL"
 	ContentURL  = "VITRINE_CONTENT_URL"
 	AppURL      = "VITRINE_APP_URL"
-	MCPURL      = "VITRINE_MCP_URL" // required by the MCP host only, because old templates give other hosts none or the api's
+	MCPURL      = "VITRINE_MCP_URL" // required by the MCP host only; old templates give other hosts none or the api's
 	CoreTable   = "VITRINE_TABLE_CORE"
 	EventsTable = "VITRINE_TABLE_EVENTS"
 	HotTable    = "VITRINE_TABLE_HOT"

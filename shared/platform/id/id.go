@@ -1,7 +1,7 @@
 // Package id makes, checks and packs the identifiers of the contract.
 //
-// Each kind is a type, so that ids cannot be swapped. Entity ids are a prefix and 26 Crockford characters that carry 128
-// random bits. No code may rely on their order.
+// Each kind is a type, so that ids cannot be swapped. Entity ids are a prefix and 26 Crockford characters that carry
+// 128 random bits. No code may rely on their order.
 package id
 
 import (

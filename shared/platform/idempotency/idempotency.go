@@ -144,8 +144,8 @@ type AlreadyDone struct {
 // Error describes the refusal.
 func (d *AlreadyDone) Error() string { return "the idempotency key is taken" }
 
-// lost resolves a failed commit. It returns the record to replay if another attempt finished the command, inFlight while
-// another attempt holds it, and err otherwise.
+// lost resolves a failed commit. It returns the record to replay if another attempt finished the command, inFlight
+// while another attempt holds it, and err otherwise.
 func lost(err error, now time.Time) (finished *Record, _ error) {
 	var taken *AlreadyDone
 	switch {

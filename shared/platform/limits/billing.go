@@ -11,6 +11,6 @@ const (
 	Reconciliations  = 500             // workspaces that one reconciliation changes
 	BillingPatience  = 3 * Day         // how long a removal waits until a subscription is cancelled
 
-	BillingRead   = 2 * time.Second  // for what a page adds from the provider; the rest of IdentityAnswer is for the tables
+	BillingRead   = 2 * time.Second  // for the provider's part of a page; the rest of IdentityAnswer is for the tables
 	BillingAnswer = 20 * time.Second // time limit of opening a page of the provider, which is tried twice
 )

@@ -22,7 +22,7 @@ func (p PollBucket) Take(now time.Time) (after PollBucket, wait time.Duration) {
 		p = PollBucket{limits.PollBurst, now}
 	}
 	if p.Left == 0 {
-		return p, p.At.Add(limits.PollInterval).Sub(now)
+		return p, p.At.Add(limits.PollInterval).Sub(now) // a refused poll takes no token, so waiting always helps
 	}
 	p.Left--
 	return p, 0

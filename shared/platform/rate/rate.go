@@ -49,8 +49,8 @@ const (
 	failureWait = time.Second // the Retry-After when the counter is unavailable
 )
 
-// firstActorBlock is the size of the first block of a caller and of its workspace. It is above 1 because a caller seldom
-// sends one request alone.
+// firstActorBlock is the size of the first block of a caller and of its workspace. It is above 1 because a caller
+// seldom sends one request alone.
 const firstActorBlock = 4
 
 // Actor takes a permit of a caller and one of its workspace, in parallel. rate_limited_actor takes precedence over

@@ -1,5 +1,5 @@
-// Package script defines what pages of files load into a reader's browser: third-party programs and a font, by their npm
-// packages and their paths at the app host, and scripts of our own, by their hashes.
+// Package script defines what pages of files load into a reader's browser: third-party programs and a font, by their
+// npm packages and their paths at the app host, and scripts of our own, by their hashes.
 package script
 
 import (

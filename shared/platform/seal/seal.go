@@ -1,7 +1,7 @@
 // Package seal encrypts stored texts that the service has to read again, so that a copy of the tables reveals none.
 //
-// Form: key id (1 byte), nonce (12) and AES-256-GCM of the text. The place of the text is authenticated with it, so that
-// a text that is moved to another place does not open.
+// Form: key id (1 byte), nonce (12) and AES-256-GCM of the text. The place of the text is authenticated with it, so
+// that a text that is moved to another place does not open.
 package seal
 
 import (

@@ -14,8 +14,8 @@ import (
 
 // The layout of the blob of an access link, big endian, base64url without padding: version (1 byte), key id (1), expiry
 // in unix seconds (4), scopes (2), workspace and artifact ids (16 each), and 16 bytes of HMAC-SHA-256 over label, host,
-// the bytes before and the link's public id. 56 bytes are 75 characters. The blob is in the fragment of the URL, so that
-// no server logs it.
+// the bytes before and the link's public id. 56 bytes are 75 characters. The blob is in the fragment of the URL, so
+// that no server logs it.
 const (
 	blobVersion = 1
 	blobBody    = 40

@@ -1,9 +1,9 @@
 // Package token mints and checks the signed tokens that URLs carry instead of a credential.
 //
-// Layout, big endian, base64url without padding: version and kind (4 bits each), key id (1 byte), expiry in unix seconds
-// (4), flags (1), workspace, artifact and revision ids (16 each), public id of the access link (10, only if its flag is
-// set), and 16 bytes of HMAC-SHA-256 over label, host and the bytes before. 71 bytes are 95 characters, 81 are 108. A
-// token names state and grants no access by itself, so every reader also asks the store.
+// Layout, big endian, base64url without padding: version and kind (4 bits each), key id (1 byte), expiry in unix
+// seconds (4), flags (1), workspace, artifact and revision ids (16 each), public id of the access link (10, only if its
+// flag is set), and 16 bytes of HMAC-SHA-256 over label, host and the bytes before. 71 bytes are 95 characters, 81 are
+// 108. A token names state and grants no access by itself, so every reader also asks the store.
 package token
 
 import (
