@@ -37,8 +37,8 @@ type Flows interface {
 type PollStore interface {
 	// Flow reads a flow with strong consistency. It returns nil if there is none.
 	Flow(ctx context.Context, public id.Public) (*Flow, error)
-	// RecordPoll writes the poll tokens of f unless the stored ones differ from those in was. It returns false if they
-	// do, because another poll came first.
+	// RecordPoll writes the poll tokens of f to a pending flow whose stored ones are those of was. Otherwise it returns
+	// false, because another poll or the person's answer came first.
 	RecordPoll(ctx context.Context, f, was Flow) (bool, error)
 	// Redeem turns an approved flow into a grant in one transaction. It returns ErrGone if that was done before.
 	Redeem(ctx context.Context, f Flow, g Grant) error
