@@ -1,5 +1,4 @@
-// Package access authenticates bearer credentials. One batch reads the credential, its workspace and what the request
-// is about.
+// Package access authenticates bearer credentials and reads the items of a request with them in one batch.
 package access
 
 import (
@@ -18,16 +17,16 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// Request names what a request is about, so that one batch reads it with the credential. Ids come from the client; an
-// id of the wrong form does not exist.
+// Request names the items of a request, so that one batch reads them with the credential. Its ids come from the client.
+// An id of the wrong form counts as one that does not exist.
 type Request struct {
 	Operation idempotency.Operation // empty: the command is not idempotent
-	Target    string                // what the operation works on; part of the record's identity
+	Target    string                // the target of the operation; part of the record's identity
 	Client    string                // the Idempotency-Key; a malformed one is not looked up
 	Artifact  id.Artifact
 	Revision  id.Revision // of Artifact
 	Session   id.Session  // with its files
-	// Deleting lets a member in whose workspace is being deleted.
+	// Deleting admits a member whose workspace is being deleted.
 	Deleting bool
 }
 
@@ -41,7 +40,7 @@ func (r Request) Command(actor string) idempotency.Key {
 	}
 }
 
-// Found holds the items that were read; nil for what does not exist.
+// Found holds the items that were read. An item that does not exist is nil.
 type Found struct {
 	Key       *credential.Key
 	Workspace *workspace.Workspace
@@ -52,10 +51,10 @@ type Found struct {
 	Entries   []upload.Entry
 }
 
-// Authenticated is an authenticated caller with what the request is about.
+// Authenticated is an authenticated caller with the items of the request.
 type Authenticated struct {
 	Actor    credential.Actor
-	Member   *member.Member // that the actor is; nil for an API key
+	Member   *member.Member // the actor as a member; nil for an API key
 	Record   *idempotency.Record
 	Artifact *artifact.Artifact
 	Revision *artifact.Revision
@@ -82,8 +81,9 @@ type Authenticator struct {
 	Now         func() time.Time
 }
 
-// Authenticate authenticates a bearer token. Every failure is the same not_authenticated error, but that of a workspace
-// that is being deleted, which wraps workspace.ErrDeleting. A malformed token costs no read.
+// Authenticate authenticates a bearer token. All failures are the same not_authenticated error. Only that of a
+// workspace that is being deleted differs, and wraps workspace.ErrDeleting or workspace.ErrRemoved. A malformed token
+// costs no read.
 func (a *Authenticator) Authenticate(
 	ctx context.Context,
 	bearer string,
@@ -102,9 +102,11 @@ func (a *Authenticator) Authenticate(
 	if key == nil {
 		key = new(credential.Key) // an unknown key costs the same hash as a known one
 	}
+	// The hash is compared first, so that every refusal costs the same.
 	if !token.Matches(key.Hash, a.Peppers) || found.Key == nil || ws == nil {
 		return Authenticated{}, refused()
 	}
+	// Only the holder of a valid key learns that the workspace is being deleted.
 	if key.Workspace == token.Workspace && ws.Deleting() {
 		return Authenticated{}, ws.RefuseDeleting()
 	}
@@ -120,8 +122,8 @@ func (a *Authenticator) Authenticate(
 	})
 }
 
-// with returns the authenticated caller with what was read for a request. An artifact that a claim moved is where it is
-// now.
+// with returns the authenticated caller with the items that were read for a request. An artifact that a claim moved is
+// returned with its present owner.
 func (f Found) with(
 	ctx context.Context, moves artifact.Workspaces, w Request, actor credential.Actor,
 ) (Authenticated, error) {
@@ -141,8 +143,8 @@ func (f Found) with(
 	}, nil
 }
 
-// Touch records the key's last use if the recorded one is older than limits.TouchEvery. Losing an update is harmless,
-// so that callers may ignore its error.
+// Touch records the key's last use if the recorded one is older than limits.TouchEvery. Callers may ignore its error,
+// because the next request records the use again.
 func (a *Authenticator) Touch(ctx context.Context, by credential.Actor) error {
 	now := a.Now()
 	since := now.Add(-limits.TouchEvery)

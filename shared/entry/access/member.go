@@ -20,9 +20,9 @@ type MemberStore interface {
 	// GrantAndWorkspace reads a grant and a workspace in one strongly consistent batch. It returns nil for what does not
 	// exist, and fails with database_unavailable if an item stays unread.
 	GrantAndWorkspace(ctx context.Context, grant id.Public, w id.Workspace) (*oauth.Grant, *workspace.Workspace, error)
-	// FindMember reads a member, the idempotency record of the command, if any, and the other wanted items in one strongly
-	// consistent batch. It returns nil for what does not exist, and fails with database_unavailable if an item stays
-	// unread. Key and Workspace stay nil.
+	// FindMember reads a member, the idempotency record of the command, if any, and the other items of wants in one
+	// strongly consistent batch. It returns nil for what does not exist, and fails with database_unavailable if an item
+	// stays unread. Key and Workspace of Found stay nil.
 	FindMember(ctx context.Context, w id.Workspace, m id.Member, wants Request) (*member.Member, Found, error)
 	artifact.Workspaces
 }
@@ -33,19 +33,20 @@ type Members struct {
 	Peppers     keyring.Derived
 	Limits      *limits.Limits
 	Environment credential.Environment
-	// Audience is the origin of this host. Tokens for another one are refused.
+	// Audience is the origin of this host. Tokens for other origins are refused.
 	Audience string
-	// Delegated is set on a host for third-party clients, which the member need not fully trust: there a token has its
-	// own scopes only. Elsewhere the clients are first-party, and the member's scopes count.
+	// Delegated is set on a host for third-party clients, which the member need not fully trust. A token there has its
+	// own scopes only. Elsewhere clients are first-party and have the scopes of the member.
 	Delegated bool
-	// Named is set on a host whose tools work on what the request names, which is read along. Elsewhere services of
-	// members read it themselves.
+	// Named is set on a host whose tools use the artifact, revision or session of the request, so that they are read with
+	// the member. Elsewhere the services for members read them.
 	Named bool
 	Now   func() time.Time
 }
 
-// Authenticate authenticates a bearer token. Every failure is the same not_authenticated error, but that of a workspace
-// that is being deleted, which wraps workspace.ErrDeleting. A malformed token costs no read.
+// Authenticate authenticates a bearer token. All failures are the same not_authenticated error. Only that of a
+// workspace that is being deleted differs, and wraps workspace.ErrDeleting or workspace.ErrRemoved. A malformed token
+// costs no read.
 func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, requestID string) (Authenticated, error) {
 	token, err := credential.Parse(bearer, credential.AccessToken, m.Environment)
 	if err != nil {
@@ -67,6 +68,7 @@ func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, re
 			Deleting:  w.Deleting,
 		}
 	}
+	// The member is read in a second batch, because only the grant names it.
 	who, found, err := m.Store.FindMember(ctx, ws.ID, grant.Member, w)
 	if err != nil {
 		return Authenticated{}, err
@@ -91,17 +93,17 @@ func (m *Members) Authenticate(ctx context.Context, bearer string, w Request, re
 	return out, nil
 }
 
-// actor is the member in whose name a grant acts.
+// actor returns the member in whose name a grant acts.
 func (m *Members) actor(g oauth.Grant, ws workspace.Workspace, who member.Member, requestID string) credential.Actor {
 	login := credential.CLIGrant{At: g.CreatedAt}
 	if g.Client == oauth.CLI {
 		login.Grant = g.Public
 	}
 	operator, authenticated := g.Operator, g.AuthenticatedAt
-	if g.Generation > 0 { // a refreshed token proves nothing about the person who holds it
+	if g.Generation > 0 { // a refreshed token does not prove that its holder signed in lately
 		operator = time.Time{}
 	}
-	if m.Delegated { // even for an operator, because the client is third-party
+	if m.Delegated { // a third-party client never acts as an operator or after a fresh sign-in
 		operator, authenticated = time.Time{}, time.Time{}
 	}
 	return credential.Actor{
@@ -117,13 +119,14 @@ func (m *Members) actor(g oauth.Grant, ws workspace.Workspace, who member.Member
 	}
 }
 
-// issued reports whether the grant holds this very token and is not revoked. Every grant, one that does not exist
-// included, costs the same hashes.
+// issued reports whether token is a live access token of the grant. Every grant costs the same hashes, even one that
+// does not exist.
 func (m *Members) issued(token credential.Token, grant *oauth.Grant, now time.Time) bool {
 	var tokens []oauth.AccessToken
 	if grant != nil {
 		tokens = grant.Access
 	}
+	// The full slice expression makes append copy, so that the grant keeps its own tokens.
 	for len(tokens) < limits.AccessTokens {
 		tokens = append(tokens[:len(tokens):len(tokens)], oauth.AccessToken{})
 	}
@@ -136,8 +139,8 @@ func (m *Members) issued(token credential.Token, grant *oauth.Grant, now time.Ti
 	return found
 }
 
-// accepts reports whether a grant is for this host. First-party clients are accepted on the hosts that accept no
-// others, and nowhere else, because both kinds get tokens for one origin in a deployment without an MCP host.
+// accepts reports whether a grant is for this host. A host accepts either first-party clients or third-party ones. The
+// audience alone does not tell them apart, because in a deployment without an MCP host both get tokens for one origin.
 func (m *Members) accepts(g oauth.Grant) bool {
 	own := g.Client == oauth.CLI || g.Client == oauth.Dashboard
 	return g.Audience == m.Audience && own != m.Delegated

@@ -1,7 +1,7 @@
-// Package agentauth lets agents register: without a person, who may claim the registration later, or because an
-// identity provider vouches for the person whom they act for.
+// Package agentauth registers agents, either anonymously or for a person that an identity provider vouches for.
 //
-// The rules are a state machine over Registration. Every change is one conditional write.
+// A person may claim an anonymous registration later. The rules are a state machine over Registration. Every change is
+// one conditional write.
 package agentauth
 
 import (
@@ -12,10 +12,11 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// State is the state of a registration. ExpiresAt overrides every state but Revoked.
+// State is the state of a registration. Once ExpiresAt has passed, a registration counts as expired in every state but
+// Revoked.
 type State string
 
-// States.
+// The states.
 const (
 	Unclaimed     State = "anonymous_unclaimed"
 	ClaimPending  State = "anonymous_claim_pending"
@@ -27,7 +28,7 @@ const (
 // Kind is how an agent registered.
 type Kind string
 
-// Kinds.
+// The kinds of registrations.
 const (
 	Anonymous Kind = "anonymous"
 	Provider  Kind = "identity_assertion"
@@ -40,39 +41,39 @@ type Registration struct {
 	State      State
 	Generation int64        // raised by claim and revocation; assertions of another generation are invalid
 	Workspace  id.Workspace // where its tokens work: ephemeral before the claim, the member's after it; see open
-	Member     id.Member    // who claimed it; for PendingStepUp, the only one who may
+	Member     id.Member    // the member who claimed it; in PendingStepUp the only member who may
 	Claim      id.Public    // public id of its claim token
 	CreatedAt  time.Time
 	ExpiresAt  time.Time
-	Network    string // address prefix at registration, shown to the person who is asked to claim
+	Network    string // address prefix at registration; a person sees it before the claim
 	Vouched    Vouched
 	Version    int64 // raised by every change; conditional writes compare it
 
 	Attempt     Attempt // the newest; its zero value: there is none
 	Starts      int     // attempts so far
-	Started     Window  // and recently
-	Wrong       int     // wrong codes so far, over all attempts
-	Locked      bool    // after too many wrong codes or starts: it can never be claimed
+	Started     Window  // attempts recently
+	Wrong       int     // wrong codes so far, in all attempts
+	Locked      bool    // too many wrong codes or starts, or a refused step-up: it can never be claimed
 	Refused     bool    // a person refused the newest attempt, and the agent has not been told yet
 	CompletedAt time.Time
 	Redeemed    int       // how often the claim token was redeemed for an access token
 	RedeemedKey id.Public // the newest of those access tokens
 
 	PollTokens int       // polls that may come at once, as of PolledAt
-	PolledAt   time.Time // when the newest of them was added; zero: not polled yet
+	PolledAt   time.Time // when the newest of these was added; zero: not polled yet
 
 	Exchanged Window      // assertions exchanged recently
 	Keys      []id.Public // its live access tokens, oldest first
 
-	// Link is the generation of the delegation that it acts under; in PendingStepUp that of the one before, which has
-	// ended, or zero.
+	// Link is the generation of the delegation under which it acts. In PendingStepUp it is that of the delegation that
+	// ended before, or zero.
 	Link int64
 }
 
-// Vouched is what a provider said about the person of a registration; zero for anonymous ones.
+// Vouched is what a provider said about the person of a registration. It is zero for an anonymous one.
 type Vouched struct {
 	Principal delegation.Principal
-	Provider  string // name for people
+	Provider  string // the provider's name for people
 	Email     string
 	Scopes    []credential.Scope
 }
@@ -86,16 +87,16 @@ type Window struct {
 	Count int
 }
 
-// Attempt is one attempt to have a person claim a registration. Its token has the public id of the claim token.
+// Attempt is one attempt to have a person claim a registration. Its token shares the public id of the claim token.
 type Attempt struct {
-	Number    int // counts up over the life of a registration, refused attempts included
+	Number    int // counts the attempts of a registration from 1, including refused ones
 	Token     credential.Hash
 	Code      credential.Hash
 	Failures  int // wrong codes so far
 	ExpiresAt time.Time
 }
 
-// Request is what a person sees before they accept an agent.
+// Request is the content of the page on which a person answers an agent.
 type Request struct {
 	Registration id.Registration
 	CreatedAt    time.Time

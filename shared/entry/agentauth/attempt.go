@@ -7,8 +7,9 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// start begins another attempt, which ends the one before. a holds its token and code. If a provider identified the
-// person, the code was issued at registration: it stays, and lasts as long as the registration.
+// start begins another attempt, which ends the one before. a holds its token and code. A registration by a provider
+// keeps its code and its count of wrong codes, because its agent got the code at registration. Its attempt lasts as
+// long as the registration.
 func (r Registration) start(a Attempt, now time.Time, most limits.Rate) step {
 	switch {
 	case r.State == Verified, r.State == Revoked, r.expired(now):
@@ -56,21 +57,21 @@ func (a Attempt) open(now time.Time) bool {
 	return len(a.Token.MAC) > 0 && a.Failures < limits.AttemptTries && now.Before(a.ExpiresAt)
 }
 
-// visitor is a person at the claim page.
+// visitor is a member at the claim page.
 type visitor struct {
 	member    id.Member
 	workspace id.Workspace
-	token     bool // they have the token of the newest attempt, or the claim token
-	code      bool // and typed the code of the attempt
+	token     bool // the member has the token of the newest attempt, or the claim token
+	code      bool // the member typed the code of the newest attempt
 }
 
-// meets reports whether the visitor may answer the newest attempt. If a provider identified a person, only that person
-// may.
+// meets reports whether the visitor may answer the newest attempt. Only the member that a provider identified may
+// answer a step-up.
 func (r Registration) meets(v visitor, now time.Time) bool {
 	return v.token && v.member != "" && r.confirming(now) && (r.State != PendingStepUp || v.member == r.Member)
 }
 
-// complete moves the registration into the visitor's workspace.
+// complete moves the registration into the visitor's workspace if the code is right.
 func (r Registration) complete(v visitor, now time.Time) step {
 	if !r.meets(v, now) {
 		return r.refused(errWrong)
@@ -90,7 +91,7 @@ func (r Registration) complete(v visitor, now time.Time) step {
 	return step{to: r, write: true}
 }
 
-// guess counts a wrong code.
+// guess counts a wrong code, and locks the registration after too many.
 func (r Registration) guess() step {
 	r.Attempt.Failures++
 	r.Wrong++
@@ -104,8 +105,8 @@ func (r Registration) guess() step {
 	}
 }
 
-// refuse ends the attempt because the visitor does not know the agent. Repeating it before the agent has polled
-// changes no state. A person identified by a provider is asked only once.
+// refuse ends the attempt because the visitor does not know the agent. A repetition before the agent has polled changes
+// no state. A refused step-up locks the registration, because its person is asked only once.
 func (r Registration) refuse(v visitor, now time.Time) step {
 	switch {
 	case v.token && r.State == Unclaimed && r.Refused:

@@ -18,15 +18,15 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// lookup is a registration with the person who is asked to claim it.
+// lookup is a registration with the member who answers it.
 type lookup struct {
 	token        claim.Token
 	registration Registration
 	visitor      visitor
 }
 
-// meet reads the registration of the token of an attempt, or of the claim token. Every invalid token costs the same,
-// and gives a visitor without any rights.
+// meet reads the registration of an attempt token or a claim token. Every invalid token costs the same and gives a
+// visitor without rights.
 func (s *Service) meet(ctx context.Context, by credential.Actor, sent credential.Token, code string) (lookup, error) {
 	t, r, found, err := s.registrationOf(ctx, sent)
 	if err != nil {
@@ -43,7 +43,7 @@ func (s *Service) meet(ctx context.Context, by credential.Actor, sent credential
 	return m, nil
 }
 
-// codeFits compares a code with that of an attempt. An attempt that does not exist costs the same.
+// codeFits reports whether a code is that of an attempt. An attempt that does not exist costs the same.
 func (s *Service) codeFits(a Attempt, claim id.Public, code string) bool {
 	stored := a.Code
 	if len(stored.MAC) == 0 {
@@ -52,7 +52,8 @@ func (s *Service) codeFits(a Attempt, claim id.Public, code string) bool {
 	return credential.MatchesCode(stored, s.Peppers, codeUse, claim, code) && len(a.Code.MAC) > 0
 }
 
-// requireMember refuses callers who cannot accept an agent, which gets the scopes to read and publish.
+// requireMember refuses callers who cannot accept an agent. A member needs the scopes that the agent gets: to read and
+// to publish.
 func (s *Service) requireMember(by credential.Actor) error {
 	if by.Member == "" || by.Workspace.ClaimedAt.IsZero() {
 		return fault.New(fault.NotAuthenticated, "only a member can answer an agent: sign in")
@@ -74,8 +75,8 @@ func (s *Service) attemptOf(text string) (credential.Token, error) {
 	return sent, nil
 }
 
-// Preview returns what a person sees before they answer. Every invalid token is the same invalid_request error. It
-// writes no item.
+// Preview returns the content of the page on which a person answers. It fails with the same invalid_request for every
+// invalid token. It writes no item.
 func (s *Service) Preview(ctx context.Context, by credential.Actor, attemptToken string) (Request, error) {
 	if err := s.requireMember(by); err != nil {
 		return Request{}, err
@@ -121,8 +122,8 @@ func (s *Service) Preview(ctx context.Context, by credential.Actor, attemptToken
 
 var sixDigits = regexp.MustCompile(`^[0-9]{6}$`)
 
-// Complete accepts an agent into the caller's workspace if the code is the one that the agent shows. Wrong codes count
-// against attempt, registration and member.
+// Complete accepts an agent into the caller's workspace if the code is the one that the agent shows. A wrong code
+// counts against the attempt, the registration and the member.
 func (s *Service) Complete(
 	ctx context.Context,
 	by credential.Actor,
@@ -161,7 +162,7 @@ func (s *Service) Complete(
 	return done, nil
 }
 
-// commitCode commits the effect of the code that a person typed.
+// commitCode commits the effect of a code that a person typed.
 func (s *Service) commitCode(ctx context.Context, by credential.Actor, m lookup) error {
 	now := s.now()
 	st := m.registration.complete(m.visitor, now)
@@ -180,6 +181,7 @@ func (s *Service) commitCode(ctx context.Context, by credential.Actor, m lookup)
 			return err
 		}
 	}
+	// The member's count follows the commit, so that an attempt that loses a race and runs again counts once.
 	if st.guessed {
 		return cmp.Or(s.Limiter.Take(ctx, s.Limits.WrongCode, string(by.Member)), error(errWrong))
 	}
@@ -204,7 +206,7 @@ func (s *Service) move(by credential.Actor, m lookup, now time.Time) claim.Move 
 	}
 }
 
-// Refuse ends an attempt because the caller does not know the agent. The agent's next poll reports it.
+// Refuse ends an attempt because the caller does not know the agent. The agent learns of it at its next poll.
 func (s *Service) Refuse(ctx context.Context, by credential.Actor, attemptToken string) error {
 	if err := s.requireMember(by); err != nil {
 		return err

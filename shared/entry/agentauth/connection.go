@@ -13,8 +13,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Connections lists one page of the agents that work in the caller's workspace after a claim, newest first. Those of a
-// provider are a delegation.
+// Connections returns one page of the agents that work in the caller's workspace after a claim, newest first. It omits
+// agents of a provider, which are listed as a delegation.
 func (s *Service) Connections(
 	ctx context.Context, by credential.Actor, p cursor.Page,
 ) (_ []Registration, next string, _ error) {
@@ -33,7 +33,7 @@ func (s *Service) Connections(
 	})
 }
 
-// Connection returns one of them. It fails with not_found if there is none, or it has ended.
+// Connection returns one of the agents that Connections lists. It fails with not_found if there is none.
 func (s *Service) Connection(
 	ctx context.Context, by credential.Actor, registration id.Registration,
 ) (Registration, error) {
@@ -53,13 +53,13 @@ func (s *Service) Connection(
 	return *r, nil
 }
 
-// worksFor reports whether the agent works in the caller's workspace.
+// worksFor reports whether the agent works in the caller's workspace after a claim.
 func (r Registration) worksFor(by credential.Actor, now time.Time) bool {
 	return r.Kind == Anonymous && r.State == Verified && r.Workspace == by.Workspace.ID && !r.expired(now)
 }
 
-// Unlink ends an agent's access to the caller's workspace at its commit: assertions and the claim token are invalid,
-// and the access tokens are revoked.
+// Unlink ends an agent's access to the caller's workspace. From its commit on, assertions and the claim token are
+// invalid and the access tokens are revoked.
 func (s *Service) Unlink(ctx context.Context, by credential.Actor, registration id.Registration) error {
 	if by.Member == "" {
 		return fault.New(fault.NotAuthenticated, "only a member can disconnect an agent: sign in")

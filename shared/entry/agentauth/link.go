@@ -10,9 +10,9 @@ import (
 	"vitrine/shared/platform/event"
 )
 
-// link commits that the matched member agrees: the registration works under a delegation from then on. to
-// is the registration after the right code. It fails with errWrong if the delegation ended since the assertion came, or
-// if the member has another address now.
+// link commits the agreement of the matched member, after which the registration works under a delegation. to is the
+// registration after the right code. link fails with errWrong if the delegation ended since the assertion came or the
+// member has another address now.
 func (s *Service) link(ctx context.Context, by credential.Actor, was, to Registration, now time.Time) error {
 	d, err := s.Delegations.Delegation(ctx, to.Vouched.Principal.ID())
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Service) link(ctx context.Context, by credential.Actor, was, to Registr
 	return s.Store.Change(ctx, c)
 }
 
-// generationOf is zero for a delegation that does not exist.
+// generationOf returns the generation of a delegation; zero: there is none.
 func generationOf(d *delegation.Delegation) int64 {
 	if d == nil {
 		return 0

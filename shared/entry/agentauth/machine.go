@@ -13,17 +13,17 @@ import (
 )
 
 // This file and attempt.go are the state machine: functions of a registration, an event and an instant, without I/O.
-// They never change a registration that the service read; a step holds a changed copy.
+// They never change the registration that the service read. A step holds a changed copy.
 
 // step is the effect of an event on a registration.
 type step struct {
 	to     Registration
-	write  bool        // to differs from what was read and has to be stored, even if refusal is set
+	write  bool        // to has to be stored, even if refusal is set
 	ends   []id.Public // access tokens to revoke
 	locked bool        // this step locked the registration
-	// guessed reports a wrong code, which counts against the person who typed it.
+	// guessed reports a wrong code, which also counts against the member who typed it.
 	guessed bool
-	refusal error // the answer; nil: success
+	refusal error // the error of the answer; nil: success
 }
 
 // Errors of the token and claim endpoints.
@@ -52,7 +52,7 @@ func (r Registration) refused(err error) step { return step{to: r, refusal: err}
 
 func (r Registration) expired(now time.Time) bool { return !now.Before(r.ExpiresAt) }
 
-// phase returns the phase in assertions of the registration.
+// phase returns the phase that assertions of the registration name.
 func (r Registration) phase() assertion.Phase {
 	switch {
 	case r.Kind != Anonymous:
@@ -63,8 +63,8 @@ func (r Registration) phase() assertion.Phase {
 	return assertion.PreClaim
 }
 
-// exchange issues an access token, whose public id is key, for an assertion. w is the workspace of the registration,
-// nil if it does not exist.
+// exchange issues an access token with the public id key for an assertion. w is the workspace of the registration; nil:
+// it does not exist.
 func (r Registration) exchange(
 	c assertion.Claims,
 	w *workspace.Workspace,
@@ -92,15 +92,15 @@ func (r Registration) exchange(
 	return r.hold(key)
 }
 
-// open reports whether credentials may be made in the registration's workspace. Before the claim the workspace must be
-// unclaimed, after it claimed. It never opens again if the claim token alone moved the artifacts: then no person
-// accepted the agent, and the registration stayed with the emptied and closed workspace.
+// open reports whether credentials may be made in the registration's workspace. The workspace must be unclaimed before
+// the claim and claimed after it. A workspace whose contents were claimed by the claim token alone stays closed for its
+// registration, because no person accepted the agent.
 func (r Registration) open(w *workspace.Workspace) bool {
 	return w != nil && w.ID == r.Workspace && w.Open() && w.ClaimedAt.IsZero() == (r.phase() == assertion.PreClaim) &&
 		(r.Kind == Anonymous || !w.Ended(r.term()))
 }
 
-// term is that of the delegation that a provider's agent acts under; empty for anonymous registrations.
+// term returns the term of the delegation under which a provider's agent acts. It is empty for anonymous registrations.
 func (r Registration) term() id.Term {
 	if r.Kind == Anonymous {
 		return ""
@@ -118,7 +118,7 @@ func (r Registration) hold(key id.Public) step {
 	return step{to: r, write: true, ends: ends}
 }
 
-// claim answers a poll with the claim token: once the claim is complete it issues an access token with the public id
+// claim answers a poll with the claim token. Once the claim is complete it issues an access token with the public id
 // key. w is the workspace of a verified registration.
 func (r Registration) claim(w *workspace.Workspace, key id.Public, now time.Time) step {
 	switch {
@@ -131,6 +131,7 @@ func (r Registration) claim(w *workspace.Workspace, key id.Public, now time.Time
 	case r.Redeemed >= limits.ClaimRedemptions || !now.Before(r.CompletedAt.Add(limits.ClaimRedeemLife)) || !r.open(w):
 		return r.refused(errDead)
 	}
+	// The new token takes the place of the one before, so that it ends no other token of the agent.
 	before := r.RedeemedKey
 	r.Redeemed++
 	r.RedeemedKey = key
@@ -178,7 +179,7 @@ func (w Window) add(now time.Time, most limits.Rate) (out Window, wait time.Dura
 	return w, 0
 }
 
-// unlink ends the access that a claim gave, with all credentials of the registration.
+// unlink ends the access that a claim gave, and all credentials of the registration.
 func (r Registration) unlink(from id.Workspace) step {
 	if r.Kind != Anonymous || r.State != Verified || r.Workspace != from {
 		return r.refused(errNotConnected())

@@ -11,16 +11,16 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Revocations ends delegations because their provider says so.
+// Revocations ends delegations on behalf of their provider.
 type Revocations interface {
 	// Revoke ends the delegation of a principal, once for each token. It fails with delegation.ErrReplayed if another
 	// token with the same id was used.
 	Revoke(ctx context.Context, p delegation.Principal, by delegation.Proof, requestID string) error
 }
 
-// Notify takes a security event of a provider. An event that revokes what the provider vouched for ends the delegation
-// of the person, and with it all registrations and access tokens; the same event again changes nothing. Other events
-// are taken and ignored.
+// Notify processes a security event of a provider. An event by which the provider no longer vouches for a person ends
+// the person's delegation, and with it all registrations and access tokens. The same event again has no effect. Notify
+// accepts and ignores other events.
 func (s *Service) Notify(ctx context.Context, token string, from netip.Addr, requestID string) error {
 	if s.Providers == nil {
 		return s.RefuseProvider(ctx, from)
@@ -57,8 +57,8 @@ func (s *Service) Notify(ctx context.Context, token string, from netip.Addr, req
 	return err
 }
 
-// countRefused counts an event that was refused as a failure of its address, and returns the answer. A provider whose
-// keys could not be read is no failure of the address.
+// countRefused counts a refused event as a failure of its address, and returns the answer. It does not count a provider
+// whose keys could not be read, because the address did not cause that.
 func (s *Service) countRefused(ctx context.Context, subject string, refused error) error {
 	switch fault.OAuthErrorOf(refused).Code {
 	case fault.OAuthServerError, fault.OAuthTemporarilyUnavailable:

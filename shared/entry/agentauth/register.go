@@ -22,9 +22,10 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// Register creates an anonymous registration with an ephemeral workspace of its own, or one for the person whom a
-// provider vouches for. Assertion and claim token are returned this once. Every refusal of an anonymous one because of
-// rates, or while workspaces cannot be made, is a 429. A person who has to agree first is the error Interaction.
+// Register creates an anonymous registration with an ephemeral workspace of its own, or one for the person for whom a
+// provider vouches. Only its answer contains the assertion and the claim token. An anonymous registration that is
+// refused because of rates, or while workspaces cannot be made, gets status 429. Register fails with Interaction for a
+// person who has to agree first.
 func (s *Service) Register(
 	ctx context.Context,
 	r contract.RegisterAgent,
@@ -88,13 +89,13 @@ func (s *Service) orVouched() string {
 	return " or " + contract.AssertionIdentity
 }
 
-// RefuseProvider refuses what an identity provider sends, because none is trusted here.
+// RefuseProvider refuses a token of an identity provider, because none is trusted here.
 func (s *Service) RefuseProvider(ctx context.Context, from netip.Addr) error {
 	return s.unserved(ctx, from, fault.NewOAuth(fault.OAuthTemporarilyUnavailable, "no identity provider is trusted here"))
 }
 
-// unserved counts a request that this deployment is not set up to serve, and returns its refusal. Without the count,
-// one address could get any number of 503 answers. Other errors are returned uncounted.
+// unserved counts a request for a feature that this deployment lacks, and returns its refusal. Without the count one
+// address could get any number of 503 answers. It returns other errors uncounted.
 func (s *Service) unserved(ctx context.Context, from netip.Addr, refusal error) error {
 	if fault.OAuthErrorOf(refusal).Code != fault.OAuthTemporarilyUnavailable {
 		return refusal
@@ -102,7 +103,8 @@ func (s *Service) unserved(ctx context.Context, from netip.Addr, refusal error) 
 	return cmp.Or(s.Limiter.Take(ctx, s.Limits.Unserved, address.Subject(from, s.Peppers)), refusal)
 }
 
-// admit counts a registration: against the quotas that it shares with provisioning, then against its own.
+// admit counts a registration, first against the rates that it shares with provisioning and then against a quota of its
+// own.
 func (s *Service) admit(ctx context.Context, from netip.Addr) error {
 	_, err := s.Admission.Admit(ctx, from)
 	if err == nil && !s.Limits.Off {
@@ -178,7 +180,7 @@ func (s *Service) newRegistration(from netip.Addr, requestID string) (NewRegistr
 	}, secret
 }
 
-// StartClaim begins an attempt to have a person claim the registration of a token, and ends the one before.
+// StartClaim begins an attempt to have a person claim the registration of a token, and ends the attempt before.
 func (s *Service) StartClaim(
 	ctx context.Context,
 	c contract.StartClaim,
@@ -210,7 +212,7 @@ func (s *Service) StartClaim(
 		}
 		started = s.prompt(c.ClaimToken, st.to, ticket, code, now)
 		if r.Kind == Provider {
-			started = onlyPrompt(started) // the agent has the rest since its registration
+			started = onlyPrompt(started) // the agent got the rest at its registration
 		}
 		return st.refusal
 	})
@@ -220,7 +222,7 @@ func (s *Service) StartClaim(
 	return started, nil
 }
 
-// locking returns the change of a step that may lock the registration, with the event that tells the workspace.
+// locking returns the change of a step. If the step locks the registration, the change records that in the workspace.
 func locking(was Registration, st step, at time.Time, by event.Actor, requestID string) Change {
 	c := change(was, st, at)
 	if st.locked {
@@ -229,7 +231,7 @@ func locking(was Registration, st step, at time.Time, by event.Actor, requestID 
 	return c
 }
 
-// prompt returns what the agent shows to the person.
+// prompt returns the answer whose content the agent shows to the person.
 func (s *Service) prompt(
 	claimToken string,
 	r Registration,
@@ -254,13 +256,13 @@ func (s *Service) prompt(
 	}
 }
 
-// onlyPrompt leaves out what an agent got at its registration: the code and what it is about.
+// onlyPrompt omits the fields that an agent of a provider got at its registration, such as the code.
 func onlyPrompt(s contract.StartedClaim) contract.StartedClaim {
 	s.Claim.UserCode = ""
 	return contract.StartedClaim{ClaimToken: s.ClaimToken, ClaimTokenExpires: s.ClaimTokenExpires, Claim: s.Claim}
 }
 
-// newCode returns six random digits; each of the million codes is equally likely.
+// newCode returns six random digits. Each of the million codes is equally likely.
 func newCode() string {
 	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
 	if err != nil {

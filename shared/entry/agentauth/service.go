@@ -44,12 +44,12 @@ type Store interface {
 	// Change commits a change of a registration. It returns ErrMoved if Generation and Version are not those that were
 	// read.
 	Change(ctx context.Context, c Change) error
-	// List reads registrations that were claimed into a workspace, newest claim first. next is the position of
-	// the last one if others follow.
+	// List reads registrations that were claimed into a workspace, newest claim first. next is the position of the last
+	// row if others follow.
 	List(ctx context.Context, q cursor.Query[Registration]) (rows []Registration, next string, err error)
 }
 
-// Mover is the storage that a claim uses.
+// Mover commits claims.
 type Mover interface {
 	// Move commits a claim. Its errors are claim.ErrGone, not_authenticated if the destination is closed, and
 	// database_unavailable.
@@ -58,7 +58,7 @@ type Mover interface {
 
 // Admission counts requests for a workspace without an account, over all routes.
 type Admission interface {
-	// Admit fails if one address, or all together, request too many.
+	// Admit fails if one address, or all addresses together, send too many requests.
 	Admit(ctx context.Context, from netip.Addr) (ephemeral.Admission, error)
 }
 
@@ -73,9 +73,9 @@ type NewRegistration struct {
 // Change is a change of a registration.
 type Change struct {
 	Was, To Registration
-	Key     *credential.Key // created with it, unless the delegation of To has ended; nil: none
-	Link    *Link           // nil: no delegation is made
-	Ends    []id.Public     // access tokens that are revoked with it
+	Key     *credential.Key // the access token that it creates unless the delegation of To has ended; nil: none
+	Link    *Link           // the delegation that it makes; nil: none
+	Ends    []id.Public     // the access tokens that it revokes
 	At      time.Time
 	Events  []event.Event
 }
@@ -86,7 +86,7 @@ type Link struct {
 	To  delegation.Delegation
 }
 
-// Service registers agents, issues their access tokens, and lets people claim them.
+// Service registers agents, issues their access tokens and completes their claims.
 type Service struct {
 	Store     Store
 	Mover     Mover
@@ -98,7 +98,7 @@ type Service struct {
 	Limits    *limits.Limits
 	// Signer signs and verifies assertions. nil: agents cannot register, and registered ones get no tokens.
 	Signer *assertion.Signer
-	// Providers verifies what identity providers of agents send. nil: none is trusted.
+	// Providers verifies the tokens of identity providers of agents. nil: none is trusted.
 	Providers   Providers
 	Delegations Delegations
 	Revocations Revocations
@@ -107,21 +107,22 @@ type Service struct {
 	Environment credential.Environment
 	Origins     address.Origins
 	Now         func() time.Time
-	// Trace records who signed a provider's token, and with which key. nil: it is not recorded.
+	// Trace records the issuer of a provider's token and the key that signed it. nil: they are not recorded.
 	Trace func(ctx context.Context, issuer, keyID string)
 }
 
-// races bounds optimistic retries. Every lost attempt means that another one succeeded, so a registration makes
+// races bounds optimistic retries. Every lost attempt means that another one succeeded, so that the registration makes
 // progress.
 var races = conflict.Policy{Lost: ErrMoved, Attempts: 10, Exhausted: func() error {
 	return fault.New(fault.RateLimitedActor,
 		"too many requests change the same registration; wait as long as Retry-After says").After(time.Second)
 }}
 
-// race runs a read, a decision and a conditional write until the write finds what was read. A caller whose attempts are
-// exhausted is told to slow down, because the others are its own.
+// race repeats try, which reads, decides and writes on the condition that its reads still hold. A caller that exhausts
+// its attempts gets 429, because it sent the competing requests itself.
 func race(try func() error) error {
 	_, err := conflict.Retry(races, func() (struct{}, error) { return struct{}{}, try() })
+	// The store gave up on a transaction that others kept out: that is the same contention as a lost race.
 	if errors.Is(err, conflict.ErrHeld) {
 		return races.Exhausted()
 	}
@@ -131,7 +132,7 @@ func race(try func() error) error {
 // now returns the time in the precision of the store.
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
 
-// rate returns a limit, or no limit where limits are off.
+// rate returns r, without a limit where limits are off.
 func (s *Service) rate(r limits.Rate) limits.Rate {
 	if s.Limits.Off {
 		r.Limit = math.MaxInt
@@ -165,7 +166,7 @@ func (s *Service) registrationOf(
 	return t, r, found, nil
 }
 
-// claimable reads the registration of the claim token that an agent sends, and admits the agent.
+// claimable reads the registration of a claim token, and waits until the agent is admitted.
 func (s *Service) claimable(ctx context.Context, sent credential.Token, admitted Admitted) (*Registration, error) {
 	_, r, found, err := s.registrationOf(ctx, sent)
 	if err == nil {
@@ -180,7 +181,7 @@ func (s *Service) claimable(ctx context.Context, sent credential.Token, admitted
 // scopes are the scopes of agents, before and after the claim.
 var scopes = credential.Delegable()
 
-// scopes are those of the registration: all that agents have, unless its provider asked for less.
+// scopes returns the scopes of the registration: all scopes of agents, unless its provider asked for fewer.
 func (r Registration) scopes() []credential.Scope {
 	if len(r.Vouched.Scopes) == 0 {
 		return scopes
@@ -188,7 +189,7 @@ func (r Registration) scopes() []credential.Scope {
 	return r.Vouched.Scopes
 }
 
-// stored returns an access token as the store keeps it: an API key that expires soon.
+// stored returns the stored form of an access token: an API key that expires soon.
 func (s *Service) stored(
 	secret credential.Token,
 	r Registration,
@@ -212,7 +213,7 @@ func (s *Service) stored(
 	}
 }
 
-// tokenEnd returns when an access token that is created now expires: with its registration at the latest.
+// tokenEnd returns when an access token that is created now expires, which is with its registration at the latest.
 func (r Registration) tokenEnd(now time.Time) time.Time {
 	if end := now.Add(limits.AgentTokenLife); end.Before(r.ExpiresAt) {
 		return end
@@ -268,7 +269,7 @@ func record(
 	}
 }
 
-// change returns what has to be committed for a step.
+// change returns the change that commits a step.
 func change(was Registration, st step, at time.Time) Change {
 	return Change{
 		Was:  was,

@@ -19,11 +19,11 @@ type Exchange struct {
 	Resource  string // empty: the api
 }
 
-// Admitted waits for the rate limits of an address and returns their error. It has to be called before the first
-// write, so that the limits can be read concurrently with the reads before.
+// Admitted waits for the rate limits of an address and returns their error. The limits are read concurrently with the
+// first reads of the request. The caller has to wait for them before its first write.
 type Admitted func() error
 
-// Exchange issues an access token for an assertion, which may be used again until it expires.
+// Exchange issues an access token for an assertion. The assertion may be used again until it expires.
 func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (contract.Token, error) {
 	if err := s.checkEnabled(); err != nil {
 		return contract.Token{}, err
@@ -66,7 +66,7 @@ func (s *Service) Exchange(ctx context.Context, e Exchange, admitted Admitted) (
 	return out, nil
 }
 
-// checkExchange checks the parameters beside the scope.
+// checkExchange checks the parameters other than the scope.
 func (s *Service) checkExchange(e Exchange) error {
 	if e.Assertion == "" {
 		return fault.NewOAuth(fault.OAuthInvalidRequest, "assertion is missing")
@@ -77,7 +77,7 @@ func (s *Service) checkExchange(e Exchange) error {
 	return nil
 }
 
-// narrow returns those of the registration's scopes that a token request wants; all if it names none.
+// narrow returns the scopes of the registration that a token request names, or all of them if it names none.
 func (r Registration) narrow(scope string) ([]credential.Scope, error) {
 	has, wanted := r.scopes(), strings.Fields(scope)
 	if len(wanted) == 0 {
@@ -93,9 +93,9 @@ func (r Registration) narrow(scope string) ([]credential.Scope, error) {
 	return granted, nil
 }
 
-// Redeem answers an agent that polls for its claim. Once the claim is complete it returns an access token in the
-// member's workspace and a new assertion. A lost answer can be requested again a few times; each ends the access token
-// before.
+// Redeem answers an agent that polls for its claim. Once the claim is complete, Redeem returns an access token in the
+// member's workspace and a new assertion. An agent can request a lost answer again a few times. Each answer ends the
+// access token of the one before.
 func (s *Service) Redeem(
 	ctx context.Context,
 	claimToken string,
@@ -140,7 +140,8 @@ func (s *Service) Redeem(
 	return out, nil
 }
 
-// redeem redeems a complete claim. It reads the registration again, together with its workspace.
+// redeem redeems a complete claim. It reads the registration a second time, because only then is its workspace known
+// and the two have to be read consistently.
 func (s *Service) redeem(ctx context.Context, seen Registration, requestID string) (contract.Token, error) {
 	r, w, err := s.Store.Registration(ctx, seen.ID, seen.Workspace)
 	if err != nil || r == nil {

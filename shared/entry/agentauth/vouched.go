@@ -22,7 +22,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Providers verifies what identity providers of agents send. Its errors are OAuth errors.
+// Providers verifies the tokens of identity providers of agents. Its errors are OAuth errors.
 type Providers interface {
 	Assertion(ctx context.Context, token string) (provider.Identity, error)
 	Event(ctx context.Context, token string) (provider.Event, error)
@@ -32,7 +32,7 @@ type Providers interface {
 
 // Delegations is the storage that registrations by a provider use. Reads are strongly consistent.
 type Delegations interface {
-	// Delegation reads a delegation, also one that has ended. It returns nil if there is none.
+	// Delegation reads a delegation, even one that has ended. It returns nil if there is none.
 	Delegation(ctx context.Context, d id.Delegation) (*delegation.Delegation, error)
 	// Member reads a member and the workspace. It returns nil for what does not exist.
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
@@ -49,11 +49,11 @@ type Delegations interface {
 type Acceptance struct {
 	Proof        delegation.Proof
 	Registration Registration
-	Token        *claim.Token           // of a registration that waits for a person; nil: it does not
+	Token        *claim.Token           // of a registration that waits for a person; nil: it works at once
 	Was          *delegation.Delegation // as it was read; nil: there was none
-	To           *delegation.Delegation // nil: stays as it is
-	New          *member.NewMember      // nil: the person is a member
-	Readdressed  *member.Member         // made by the provider, with another address now; nil: none
+	To           *delegation.Delegation // nil: the delegation stays as it is
+	New          *member.NewMember      // nil: the person is a member already
+	Readdressed  *member.Member         // a member that the provider made, with its new address; nil: unchanged
 	Events       []event.Event
 }
 
@@ -76,20 +76,20 @@ const (
 var (
 	errReplayed = fault.NewOAuth(fault.OAuthReplayDetected,
 		"this assertion was used before; send a new one for each registration")
-	// errUnwelcome is the one answer for a person who is not let in, for every reason.
+	// errUnwelcome is the answer for every person who is not let in. It does not say why.
 	errUnwelcome = fault.NewOAuth(fault.OAuthInvalidGrant, "no agent of this person is let in here")
 )
 
 // arrival is a verified assertion.
 type arrival struct {
 	vouched   Vouched
-	provision bool // a person who is no member may become one
+	provision bool // a person who is not a member may become one
 	proof     delegation.Proof
 	network   string
 	requestID string
 }
 
-// registerVouched registers an agent for the person that a verified assertion speaks of.
+// registerVouched registers an agent for the person of a provider's assertion.
 func (s *Service) registerVouched(
 	ctx context.Context, token string, from netip.Addr, requestID string,
 ) (out contract.RegisteredAgent, err error) {
@@ -133,7 +133,8 @@ func (s *Service) registerVouched(
 	return out, err
 }
 
-// takeOfProvider counts an assertion of a provider. One provider cannot use up what all have together.
+// takeOfProvider counts an assertion, first of its provider and then of all, so that one provider cannot use up the
+// limit of all.
 func (s *Service) takeOfProvider(ctx context.Context, issuer string) error {
 	if err := s.Limiter.Take(ctx, s.Limits.Vouched, string(delegation.Principal{Issuer: issuer}.ID())); err != nil {
 		return err
@@ -147,19 +148,20 @@ func (s *Service) trace(ctx context.Context, issuer, keyID string) {
 	}
 }
 
-// trusts reports whether credentials may be made for a registration: an anonymous one, or one by a provider that is
+// trusts reports whether credentials may be made for a registration. A registration by a provider needs one that is
 // still trusted.
 func (s *Service) trusts(r Registration) bool {
 	return r.Kind == Anonymous || s.Providers != nil && s.Providers.Trusts(r.Vouched.Principal.Issuer)
 }
 
-// arrive decides who the person of an assertion is, and commits it.
+// arrive decides how the person of an assertion is let in, and commits the registration.
 func (s *Service) arrive(ctx context.Context, a arrival) (contract.RegisteredAgent, error) {
 	d, err := s.Delegations.Delegation(ctx, a.vouched.Principal.ID())
 	if err != nil {
 		return contract.RegisteredAgent{}, err
 	}
-	if d != nil && !a.proof.IssuedAt.After(d.RevokedAt) { // the same second may be before it
+	// Both times have whole seconds, so an assertion of the same second may be older than the revocation.
+	if d != nil && !a.proof.IssuedAt.After(d.RevokedAt) {
 		return contract.RegisteredAgent{}, s.turnAway(ctx, a, errUnwelcome)
 	}
 	if d != nil && d.EndedAt.IsZero() {
@@ -167,7 +169,7 @@ func (s *Service) arrive(ctx context.Context, a arrival) (contract.RegisteredAge
 		switch {
 		case err != nil:
 			return contract.RegisteredAgent{}, err
-		case m == nil || w == nil || !d.Live(*w):
+		case m == nil || w == nil || !d.Live(*w): // the delegation is over, so the address decides
 		case !w.Open():
 			return contract.RegisteredAgent{}, s.turnAway(ctx, a, errUnwelcome)
 		default:
@@ -188,7 +190,7 @@ func (s *Service) arrive(ctx context.Context, a arrival) (contract.RegisteredAge
 	return s.provision(ctx, a, d)
 }
 
-// turnAway uses an assertion up and returns why no agent is let in by it.
+// turnAway uses up an assertion and returns why, the reason for which it lets no agent in.
 func (s *Service) turnAway(ctx context.Context, a arrival, why error) error {
 	return cmp.Or(s.Delegations.Use(ctx, a.proof), why)
 }
@@ -207,7 +209,7 @@ func (s *Service) renew(
 	return s.accept(ctx, a, c, w, now)
 }
 
-// provision makes a member for a person who is none, with a workspace and a delegation. No API key is made.
+// provision makes a member for a person who is none, with a workspace and a delegation. It makes no API key.
 func (s *Service) provision(
 	ctx context.Context, a arrival, was *delegation.Delegation,
 ) (contract.RegisteredAgent, error) {
@@ -244,8 +246,8 @@ func (s *Service) accept(
 	}, err
 }
 
-// ask registers an agent that waits until the member whose address the provider vouches for agrees. d is a delegation
-// that ended, or nil.
+// ask registers an agent that waits for the agreement of the member with the person's address. d is a delegation that
+// has ended, or nil.
 func (s *Service) ask(ctx context.Context, a arrival, d *delegation.Delegation, whom member.Addressee) error {
 	m, w, err := s.Delegations.Member(ctx, whom.Workspace, whom.Member)
 	switch {
@@ -253,7 +255,7 @@ func (s *Service) ask(ctx context.Context, a arrival, d *delegation.Delegation, 
 		return err
 	case m == nil || w == nil:
 		return errors.New("an address names a member who does not exist")
-	case m.ProviderMade(): // perhaps just now, by another assertion of the same person
+	case m.ProviderMade(): // another assertion of the same person may have made the member just now
 		again, err := s.Delegations.Delegation(ctx, a.vouched.Principal.ID())
 		if err != nil || generationOf(again) != generationOf(d) {
 			return cmp.Or(err, ErrMoved)
@@ -290,7 +292,7 @@ func (s *Service) ask(ctx context.Context, a arrival, d *delegation.Delegation, 
 	return s.interaction(s.prompt(secret.Reveal(), r, ticket, code, now), r)
 }
 
-// interaction returns what the agent shows to the person.
+// interaction returns the error whose content the agent shows to the person.
 func (s *Service) interaction(p contract.StartedClaim, r Registration) error {
 	return &Interaction{Answer: contract.InteractionRequired{
 		Error:             string(fault.OAuthInteractionRequired),
@@ -305,7 +307,7 @@ func (s *Service) interaction(p contract.StartedClaim, r Registration) error {
 	}}
 }
 
-// vouchedFor returns a new registration by a provider, and the secret of its claim token.
+// vouchedFor returns a new registration by a provider and the secret of its claim token.
 func (s *Service) vouchedFor(a arrival, now time.Time) (Registration, credential.Token) {
 	secret := credential.Mint(credential.ClaimToken, s.Environment, id.NoWorkspace, "")
 	return Registration{
@@ -320,7 +322,7 @@ func (s *Service) vouchedFor(a arrival, now time.Time) (Registration, credential
 	}, secret
 }
 
-// under returns the registration as it works under a delegation.
+// under returns the registration in the state in which it works under a delegation.
 func (r Registration) under(d delegation.Delegation, now time.Time) Registration {
 	r.State = Verified
 	r.Workspace = d.Workspace
@@ -331,7 +333,8 @@ func (r Registration) under(d delegation.Delegation, now time.Time) Registration
 	return r
 }
 
-// waitsFor returns the registration as it waits for a member. was is the delegation before, nil if there was none.
+// waitsFor returns the registration in the state in which it waits for a member. was is the delegation before; nil:
+// there was none.
 func (r Registration) waitsFor(m member.Member, was *delegation.Delegation) Registration {
 	r.State = PendingStepUp
 	r.Workspace = m.Workspace
@@ -343,7 +346,7 @@ func (r Registration) waitsFor(m member.Member, was *delegation.Delegation) Regi
 	return r
 }
 
-// renewed returns a live delegation of the person as it is after this assertion.
+// renewed returns a live delegation of the person with the values of this assertion.
 func (v Vouched) renewed(d delegation.Delegation, now time.Time) delegation.Delegation {
 	d.Provider = v.Provider
 	d.Email = v.Email
@@ -352,7 +355,7 @@ func (v Vouched) renewed(d delegation.Delegation, now time.Time) delegation.Dele
 	return d
 }
 
-// delegation returns a new delegation of the person. was is the one before, nil if there was none.
+// delegation returns a new delegation of the person. was is the one before; nil: there was none.
 func (v Vouched) delegation(
 	was *delegation.Delegation, m member.Member, w workspace.Workspace, now time.Time,
 ) delegation.Delegation {

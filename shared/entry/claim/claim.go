@@ -1,7 +1,7 @@
-// Package claim moves an ephemeral workspace with everything in it into a member's workspace.
+// Package claim moves the contents of an ephemeral workspace into a member's workspace.
 //
-// One transaction of constant size is the moment of the claim: it points the source at its destination. Readers follow
-// that pointer at once; Migrator moves the artifacts one by one afterwards, and may die and start again anywhere.
+// A claim is one transaction of constant size that points the source at its destination. Readers follow that pointer at
+// once. Migrator moves the artifacts afterwards, and may die and start again anywhere.
 package claim
 
 import (
@@ -16,7 +16,7 @@ type Token struct {
 	ID           id.ClaimToken
 	Public       id.Public
 	Workspace    id.Workspace    // the ephemeral one
-	Registration id.Registration // that it belongs to; empty: a plain provision
+	Registration id.Registration // the registration of the token; empty: it was provisioned
 	Hash         credential.Hash
 	ClaimCode    string
 	CreatedAt    time.Time
@@ -24,7 +24,7 @@ type Token struct {
 	RedeemedAt   time.Time // zero: not yet
 }
 
-// Preview is what a person sees before they claim.
+// Preview is the content of the page before a claim.
 type Preview struct {
 	Workspace id.Workspace
 	CreatedAt time.Time

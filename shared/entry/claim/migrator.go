@@ -15,68 +15,69 @@ import (
 	"vitrine/shared/publishing/sweep"
 )
 
-// Migrations is what Migrator needs of the store.
+// Migrations is the storage that Migrator uses.
 type Migrations interface {
-	// Due returns up to n moves that are due at an instant, the oldest first.
+	// Due returns up to n moves that are due at now, the oldest first.
 	Due(ctx context.Context, now time.Time, n int) ([]DueMove, error)
-	// Note records what a pass found and when the next one is due. It returns since when passes find nothing, zero if
-	// this one found something. open is false if the move is done.
+	// Note records whether a pass found the index clear and when the next pass is due. since is the first of the
+	// consecutive passes that found it clear; zero: this one did not. open is false if the move is done.
 	Note(ctx context.Context, source id.Workspace, clear bool, now, next time.Time) (since time.Time, open bool, err error)
-	// Finish deletes what is left of a source but its gate, which is kept until an instant: credentials, and last the
-	// alias and the move itself. done is false if there is more to delete.
+	// Finish deletes the remains of a source: its credentials, and last the alias and the move itself. It keeps the gate
+	// of the source until an instant. done is false if there is more to delete.
 	Finish(ctx context.Context, source, destination id.Workspace, until time.Time) (done bool, err error)
 	ArtifactMigrations
 	LinkMigrations
 }
 
-// DueMove is a claimed workspace whose artifacts are to be moved.
+// DueMove is a claimed workspace whose contents have to be moved.
 type DueMove struct {
 	Source id.Workspace
 	Due    time.Time
 }
 
-// ArtifactMigrations is what Migrator needs of the store for artifacts.
+// ArtifactMigrations is the part of Migrations for artifacts.
 type ArtifactMigrations interface {
-	// Remaining reads a source strongly, nil if there is none, and up to n of the artifacts that still say they are in it.
-	// clear reports that the index shows none at all; it may be behind.
+	// Remaining reads a source with strong consistency, nil if there is none, and up to n of the artifacts that still name
+	// it as owner. clear reports that the index lists none at all; the index may lag behind.
 	Remaining(ctx context.Context, source id.Workspace, n int) (
 		w *workspace.Workspace, left []artifact.Artifact, clear bool, err error)
-	// MoveArtifact stores where an artifact is now. It changes nothing if the artifact does not say a.ClaimedFrom any more
-	// or changed since it was read.
+	// MoveArtifact stores the new owner of an artifact. It changes no item if the artifact does not name a.ClaimedFrom as
+	// owner any more or changed since it was read.
 	MoveArtifact(ctx context.Context, a artifact.Artifact) error
 }
 
-// LinkMigrations is what Migrator needs of the store for access links.
+// LinkMigrations is the part of Migrations for access links.
 type LinkMigrations interface {
-	// MoveLinks gives up to n links of a source to its destination. clear tells that the index shows none at all; it may
-	// be behind.
+	// MoveLinks moves up to n links of a source to its destination. clear reports that the index lists none at all; the
+	// index may lag behind.
 	MoveLinks(ctx context.Context, source, destination id.Workspace, n int) (moved int, clear bool, err error)
 }
 
-// How a migration goes.
+// The sizes of a migration.
 const (
-	step    = 50 // artifacts of one step, or links
+	step    = 50 // artifacts or links of one step
 	sources = 20 // sources of one round
 )
 
-// Recheck is how long the index may be behind: after the last artifact that was moved, the alias stays as long.
+// Recheck is how far the index may lag behind. The alias stays at least that long after the last artifact was moved.
 const Recheck = 5 * time.Second
 
-// Migrator moves the artifacts of claimed workspaces. Readers do not wait for it; until it is done, reading costs them
-// one item more. Every write is conditional on what was read, so a migrator may be killed at any line, start again, and
-// run beside another one.
+// Migrator moves the artifacts of claimed workspaces. Readers do not wait for it; until it is done, a read costs one
+// more item. Every write is conditional on what was read, so a migrator may be killed at any line, start again, and run
+// beside another one.
 type Migrator struct {
 	Store Migrations
 	Now   func() time.Time
 }
 
-// Due does one step for each source that waits, some of them at once. Round.More tells that some could go on.
+// Due does one step for each source that is due, several at once. Round.More reports that some of them could go on.
 func (m *Migrator) Due(ctx context.Context) (sweep.Round, error) {
 	now := m.Now()
 	waiting, err := m.Store.Due(ctx, now, sources)
 	if err != nil || len(waiting) == 0 {
 		return sweep.Round{}, err
 	}
+	// The context of the group is not used, because a failure of one source must not stop the others.
 	workers, _ := async.WithContext(ctx)
 	workers.SetLimit(limits.JobWorkers)
 	moved, failed := make([]bool, len(waiting)), make([]error, len(waiting))
@@ -89,7 +90,7 @@ func (m *Migrator) Due(ctx context.Context) (sweep.Round, error) {
 			return nil
 		})
 	}
-	failed = append(failed, workers.Wait()) // of a panic
+	failed = append(failed, workers.Wait()) // nil, or the error of a panic
 	return sweep.Round{
 		Due:    len(waiting),
 		Oldest: max(0, now.Sub(waiting[0].Due)),
@@ -97,14 +98,14 @@ func (m *Migrator) Due(ctx context.Context) (sweep.Round, error) {
 	}, errors.Join(failed...)
 }
 
-// Run does one step for a source, whether it is due or not. done tells that nothing is left to do.
+// Run does one step for a source, whether it is due or not. done reports that no work is left.
 func (m *Migrator) Run(ctx context.Context, source id.Workspace) (done bool, err error) {
 	_, done, err = m.step(ctx, source)
 	return done, err
 }
 
-// step moves some artifacts, or finds that none is left. The index may be behind what was committed before the claim,
-// so that only two passes in a row, some seconds apart, are believed.
+// step moves some artifacts or links, or finds none left. It finishes a move only after two passes in a row, Recheck
+// apart, found none, because the index may lag behind writes from before the claim.
 func (m *Migrator) step(ctx context.Context, source id.Workspace) (moved, done bool, err error) {
 	w, left, clear, err := m.Store.Remaining(ctx, source, step)
 	if err != nil {

@@ -17,16 +17,16 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// Store is what Claimer needs.
+// Store is the storage that Service uses.
 type Store interface {
-	// Token reads a claim token strongly, nil if there is none.
+	// Token reads a claim token with strong consistency. It returns nil if there is none.
 	Token(ctx context.Context, public id.Public) (*Token, error)
 	// Move commits a claim. Errors: *idempotency.AlreadyDone, ErrGone, not_authenticated (the destination closed),
 	// database_unavailable.
 	Move(ctx context.Context, m Move) error
 }
 
-// Artifacts lists what a claim brings.
+// Artifacts lists the artifacts that a claim moves.
 type Artifacts interface {
 	// List returns one page of a workspace's artifacts, newest first.
 	List(ctx context.Context, q artifact.Query) (rows []artifact.Artifact, more bool, err error)
@@ -41,14 +41,14 @@ type Service struct {
 	Now         func() time.Time
 }
 
-// claimable is a token that may be used, and what is behind it.
+// claimable is a usable token with the artifacts of its workspace.
 type claimable struct {
 	token     Token
 	artifacts []artifact.Artifact // the newest limits.ClaimListed
 }
 
-// Preview returns what a claim would bring to the caller's workspace. It changes nothing. A token that cannot be used
-// is not_found, for every reason alike.
+// Preview returns what a claim would move into the caller's workspace. It writes no item. It fails with the same
+// not_found for every token that cannot be used.
 func (s *Service) Preview(ctx context.Context, by credential.Actor, claimToken string) (Preview, error) {
 	h, err := s.open(ctx, by, claimToken, s.Now())
 	if err == nil && !h.token.RedeemedAt.IsZero() {
@@ -70,9 +70,9 @@ func (s *Service) Preview(ctx context.Context, by credential.Actor, claimToken s
 	return p, nil
 }
 
-// Claim moves the workspace of a token, with everything in it, into the caller's. Credentials of the claimed workspace
-// end and open nothing in the caller's. A token that cannot be used is not_found, for every reason alike. Of several
-// claims at once one wins, and a repeated command returns the first answer.
+// Claim moves the contents of a token's workspace into the caller's. Credentials of the claimed workspace end, and give
+// no access to the caller's. Claim fails with the same not_found for every token that cannot be used. Of several
+// concurrent claims one wins. A repeated command gets the first answer.
 func (s *Service) Claim(
 	ctx context.Context, by credential.Actor, command idempotency.Command, record *idempotency.Record, claimToken string,
 ) (contract.Claimed, error) {
@@ -103,7 +103,7 @@ func (s *Service) Claim(
 }
 
 // open checks a token and lists the artifacts of its workspace in parallel. An unknown token costs the same as a known
-// one. A redeemed one passes, because only the commit can tell whether this very command redeemed it.
+// one. A redeemed token passes, because only the commit can tell whether the same command redeemed it.
 func (s *Service) open(ctx context.Context, by credential.Actor, text string, now time.Time) (claimable, error) {
 	if by.Member == "" || by.Workspace.ClaimedAt.IsZero() {
 		return claimable{}, fault.New(fault.NotAuthenticated, "only a member can claim: sign in")
@@ -131,8 +131,8 @@ func (s *Service) open(ctx context.Context, by credential.Actor, text string, no
 	return h, nil
 }
 
-// move returns the claim of a token that a member holds. It does not let in the agent that the token may belong to,
-// because that takes the code which the agent shows.
+// move returns the claim of a token that a member holds. It does not let in the agent of the token, because that needs
+// the code that the agent shows.
 func (s *Service) move(by credential.Actor, t Token, now time.Time) Move {
 	return Move{
 		Source:       t.Workspace,

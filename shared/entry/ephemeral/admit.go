@@ -16,19 +16,19 @@ import (
 
 const (
 	quotaFresh = 15 * time.Second // how old a cached quota may be
-	unknownFor = time.Hour        // what a caller without an address is told to wait
-	quotaWait  = time.Minute      // the same while the quota is out of reach
+	unknownFor = time.Hour        // Retry-After for a caller without an address
+	quotaWait  = time.Minute      // Retry-After while the quota is out of reach
 )
 
 // Admission is the result of counting a request.
 type Admission struct {
-	fromAddress int // provisions that this address asked for in its window
-	passed      int // workspaces made in this minute so far
+	fromAddress int // requests of this address in its window
+	passed      int // workspaces made in this minute so far; 0 unless the proof of work is adaptive
 }
 
-// Admit counts a request before its body is read, in the counter of all clients and in that of its address, and reads
-// how much of the quota is used. The refusal for all clients comes first. from is the client's address as the gateway
-// tells it; the zero value is refused.
+// Admit counts a request before its body is read, both over all clients and for its address, and reads how much of the
+// quota is used. The refusal for all clients takes precedence. from is the client's address as the gateway reports it;
+// Admit refuses the zero value.
 func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, error) {
 	if !from.IsValid() {
 		return Admission{}, fault.New(fault.ProvisionUnavailable, "the client's address is unknown").After(unknownFor)
@@ -52,7 +52,7 @@ func (p *Provisioner) Admit(ctx context.Context, from netip.Addr) (Admission, er
 	return a, nil
 }
 
-// asProvision gives the errors of a counter the codes of provisioning.
+// asProvision replaces the codes of a counter's errors by those of provisioning.
 func asProvision(err error) error {
 	switch f := fault.Of(err); fault.CodeOf(err) {
 	case fault.RateLimitedActor:
@@ -65,7 +65,7 @@ func asProvision(err error) error {
 
 const manyWorkspaces = "many workspaces are being made"
 
-// work asks for proof of work where it is due, and checks what was sent.
+// work checks a solution that was sent, or asks for a proof of work if one is due.
 func (p *Provisioner) work(ctx context.Context, a Admission, r contract.ProvisionRequest) error {
 	if p.Limits.Off || p.Limits.Pow == limits.PowOff {
 		return nil
@@ -126,7 +126,7 @@ func NoQuota() error {
 	return fault.New(fault.ProvisionUnavailable, "the quota of new workspaces is not set; try again later").After(quotaWait)
 }
 
-// setting returns the quota, which is read again once it is older than quotaFresh.
+// setting returns the quota. It reads the quota again once it is older than quotaFresh.
 func (p *Provisioner) setting(ctx context.Context, now time.Time) (Quota, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -20,16 +20,16 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// Store is what Provisioner needs.
+// Store is the storage that Provisioner uses.
 type Store interface {
-	// Quota reads how many workspaces may be made in a minute. A missing or malformed quota is
-	// ephemeral_provision_unavailable, because a quota that was never set lets no workspace through.
+	// Quota reads how many workspaces may be made in a minute. It fails with ephemeral_provision_unavailable for a
+	// missing quota, because a quota that was never set allows no workspace. Provisioner refuses one out of range.
 	Quota(ctx context.Context) (Quota, error)
 	// Provision commits workspace, key, claim token and event in one transaction.
 	Provision(ctx context.Context, p Provision) error
 }
 
-// Counters counts the workspaces that are made.
+// Counters counts new workspaces.
 type Counters interface {
 	rate.Counters
 	// CountOf returns how many workspaces were counted in a window. An eventually consistent read is enough.
@@ -38,11 +38,11 @@ type Counters interface {
 
 // Quota is the provision quota, which operators change at run time.
 type Quota struct {
-	PerMinute  int       // 1 to 100
+	PerMinute  int       // from LeastQuota to MostQuota
 	ValidUntil time.Time // zero: for good
 }
 
-// Provision is everything that provisioning makes.
+// Provision is everything that provisioning writes.
 type Provision struct {
 	Workspace workspace.Workspace
 	Key       credential.Key
@@ -66,9 +66,9 @@ type Provisioner struct {
 	quotaAt time.Time
 }
 
-// Provision makes a workspace with a key and a claim token. Their secrets are in this answer only. A claim code
-// attributes the workspace to a campaign; any other value is ignored. Refusals, in order: pow_required, pow_invalid,
-// those of the quota.
+// Provision makes a workspace with a key and a claim token. Their secrets are in its answer only. A claim code
+// attributes the workspace to a campaign; any other value is ignored. Refusals are, in this order, pow_required,
+// pow_invalid and those of the quota.
 func (p *Provisioner) Provision(ctx context.Context, a Admission, r contract.ProvisionRequest, requestID string) (contract.Provisioned, error) {
 	now := p.Now()
 	if err := p.work(ctx, a, r); err != nil {

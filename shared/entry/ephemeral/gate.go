@@ -19,31 +19,31 @@ const (
 	MostQuota  = 100
 )
 
-// ErrQuotaChanged means that the quota is not the one that was read.
+// ErrQuotaChanged reports that the quota changed since it was read.
 var ErrQuotaChanged = errors.New("the quota changed meanwhile")
 
-// GateStore keeps the quota.
+// GateStore stores the quota.
 type GateStore interface {
-	// Quota is that of Store.
+	// Quota reads the quota like Quota of Store.
 	Quota(ctx context.Context) (Quota, error)
-	// ChangeQuota replaces the quota and records the event in one transaction, conditional on the number that it has.
-	// Errors: ErrQuotaChanged, database_unavailable.
+	// ChangeQuota replaces a quota of from a minute and records the event in one transaction. A from of 0 means that no
+	// quota is stored. Errors: ErrQuotaChanged, database_unavailable.
 	ChangeQuota(ctx context.Context, from int, to Quota, e event.Event) error
 }
 
-// GateCounters tells how many workspaces were made.
+// GateCounters reads how many workspaces were made.
 type GateCounters interface {
 	CountOf(ctx context.Context, w rate.Window) (int, error)
 }
 
-// Gate shows the quota to operators, and changes it. Other callers get not_found.
+// Gate shows and changes the quota for operators. Other callers get not_found.
 type Gate struct {
 	Store    GateStore
 	Counters GateCounters
 	Now      func() time.Time
 }
 
-// Usage is the quota with what was made of it in this minute.
+// Usage is the quota with the number of workspaces made in this minute.
 type Usage struct {
 	Quota
 	Made int
@@ -55,6 +55,7 @@ func (g *Gate) Quota(ctx context.Context, by credential.Actor) (Usage, error) {
 	if err := by.Operates(now); err != nil {
 		return Usage{}, err
 	}
+	// A missing quota is not a failure here, because this is where an operator sets the first one.
 	quota, err := g.Store.Quota(ctx)
 	if err != nil && fault.CodeOf(err) != fault.ProvisionUnavailable {
 		return Usage{}, err
@@ -63,10 +64,10 @@ func (g *Gate) Quota(ctx context.Context, by credential.Actor) (Usage, error) {
 	return Usage{Quota: quota, Made: made}, err
 }
 
-// SetQuota changes the quota from what the operator saw, for good. Errors: invalid_request for a number out of range,
-// and for a quota that is another one by now.
+// SetQuota changes the quota that the operator saw, without an end. It fails with invalid_request for a number out of
+// range and for a quota that has changed since.
 func (g *Gate) SetQuota(ctx context.Context, by credential.Actor, from, to int) error {
-	now := g.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	now := g.Now().UTC().Truncate(time.Millisecond) // the precision of the store
 	if err := by.Operates(now); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-// Package account answers callers who they are and what they may do, and members what was done in their workspace.
+// Package account tells callers who they are and what they may do, and members what was done in their workspace.
 package account
 
 import (
@@ -13,13 +13,14 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Allowance tells what a workspace used of its day.
+// Allowance counts what a workspace used of its daily allowance.
 type Allowance interface {
-	// ArtifactsToday counts the artifacts that a workspace published first on the UTC day of an instant. A copy may serve.
+	// ArtifactsToday counts the artifacts that a workspace first published on the UTC day of an instant. It may read
+	// with eventual consistency.
 	ArtifactsToday(ctx context.Context, w id.Workspace, day time.Time) (int, error)
 }
 
-// Service tells callers about themselves and their workspace, keeps its settings, and lists what was done.
+// Service describes callers and their workspaces, changes settings, and lists audit logs.
 type Service struct {
 	Allowance  Allowance
 	Workspaces Workspaces
@@ -29,7 +30,7 @@ type Service struct {
 	Now        func() time.Time
 }
 
-// Policy tells the caller's limits. What is left of the day is left out when it cannot be read.
+// Policy returns the caller's limits. It omits what is left of the day if the counter cannot be read.
 func (s *Service) Policy(ctx context.Context, by credential.Actor) contract.UsagePolicy {
 	var used *int
 	if n, err := s.Allowance.ArtifactsToday(ctx, by.Workspace.ID, s.Now()); err == nil {
@@ -38,7 +39,7 @@ func (s *Service) Policy(ctx context.Context, by credential.Actor) contract.Usag
 	return workspace.UsagePolicy(s.Limits, by.Workspace.Tier(), used)
 }
 
-// Whoami tells the caller's credential, workspace and limits.
+// Whoami returns the caller's credential, workspace and limits.
 func (s *Service) Whoami(ctx context.Context, by credential.Actor) contract.Whoami {
 	return contract.Whoami{
 		Actor:       contract.WhoamiActor{Type: "api_key", ID: by.Key.ID, Name: by.Key.Name},

@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Position is a place in a record: the last event that was shown, or looked at.
+// Position is a place in an audit log: the last event that was shown or examined.
 type Position struct {
 	At time.Time
 	ID id.Event
@@ -23,17 +23,16 @@ func position(p cursor.Position) Position { return Position{p.At, id.Event(p.ID)
 
 func (p Position) bare() cursor.Position { return cursor.Position{At: p.At, ID: string(p.ID)} }
 
-// Page is which part of a list is asked for. A limit of zero is limits.DefaultPage for members; operators always give
-// one.
+// Page selects a part of a list. A limit of zero means limits.DefaultPage for members; operators always give a limit.
 type Page = cursor.Page
 
 const auditName = "audit"
 
-// shown are the types of actors in the audit log of a workspace; the service and its operators are not among them.
+// shown are the types of actors in the audit log of a workspace. The service and its operators are not among them.
 var shown = []string{event.Member, event.Key, event.Admin}
 
-// AuditLog answers one page of the record of the caller's workspace. It may have few rows, or none, where others
-// follow.
+// AuditLog returns one page of the audit log of the caller's workspace. A page may have few rows, or none, although
+// others follow.
 func (s *Service) AuditLog(ctx context.Context, by credential.Actor, p Page) (contract.AuditList, error) {
 	events, next, err := s.recorded(ctx, by, auditName, Filter{Actors: shown}, p)
 	if err != nil {
@@ -48,16 +47,16 @@ func (s *Service) AuditLog(ctx context.Context, by credential.Actor, p Page) (co
 
 const storyName = "story"
 
-// told are the actions of the service itself that Story has: they tell who got in or lost access, and what ended. What
-// is not among them is for operators, as reports are.
+// told are the actions of the service itself that Story includes: those that gave or ended access, and those that ended
+// content. All others, such as reports, are for operators.
 var told = []event.Action{
 	event.ArtifactExpired, event.RevisionRetained, event.WorkspaceProvisioned, event.RegistrationCreated,
 	event.ClaimLocked, event.TokenIssued, event.TokenRevoked, event.DelegationCreated, event.DelegationRevoked,
 	event.GrantRevoked, event.RefreshReused,
 }
 
-// Story answers one page of the record of the caller's workspace for people: what AuditLog has, and what the service
-// itself did that concerns them. It may have few events, or none, where others follow.
+// Story returns one page of the audit log of the caller's workspace for people. It includes the rows of AuditLog and
+// the actions of the service itself that concern members. A page may have few events, or none, although others follow.
 func (s *Service) Story(
 	ctx context.Context, by credential.Actor, p Page,
 ) (_ []event.Event, next string, _ error) {
@@ -65,7 +64,7 @@ func (s *Service) Story(
 	return slices.DeleteFunc(events, func(e event.Event) bool { return !Told(e) }), next, err
 }
 
-// StoryOf returns which events of a workspace Story looks at. Those that are Told are its story.
+// StoryOf returns the filter for the events of a workspace that Story reads. Story shows those that are Told.
 func StoryOf(w id.Workspace) Filter {
 	return Filter{Workspace: w, Actors: append([]string{event.System}, shown...)}
 }
@@ -75,7 +74,7 @@ func Told(e event.Event) bool {
 	return e.Actor.Type != event.System || slices.Contains(told, e.Action)
 }
 
-// recorded reads one page of the record of the caller's workspace; list names it for cursors.
+// recorded reads one page of the audit log of the caller's workspace. list names the list in cursors.
 func (s *Service) recorded(
 	ctx context.Context, by credential.Actor, list string, f Filter, p Page,
 ) (_ []event.Event, next string, _ error) {
@@ -103,7 +102,7 @@ func (s *Service) recorded(
 func AuditRow(e event.Event) contract.AuditRow {
 	said, known := summaries[e.Action]
 	if !known {
-		said = string(e.Action) // written by a newer version of us
+		said = string(e.Action) // a newer version of this service wrote the event
 	}
 	if e.Detail != "" {
 		said += ": " + e.Detail
@@ -119,7 +118,7 @@ func AuditRow(e event.Event) contract.AuditRow {
 	}
 }
 
-// summaries say for people what each action did.
+// summaries describe each action to people.
 var summaries = map[event.Action]string{
 	event.WorkspaceCreated:     "Made the workspace",
 	event.SettingsUpdated:      "Changed the settings",

@@ -7,8 +7,8 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// Callback tells a member who has just signed in which workspace is theirs. It makes no key, because a key without end
-// that nothing shows would stay unnoticed.
+// Callback returns the workspace of a member who has just signed in. It makes no API key, because a key without end
+// that no page shows would stay unnoticed.
 func (s *Service) Callback(by credential.Actor, m member.Member) contract.AuthCallback {
 	return contract.AuthCallback{
 		Workspace:       by.Workspace.Summary(),
@@ -26,8 +26,8 @@ func (s *Service) Workspace(by credential.Actor, m member.Member) contract.WebWo
 	}
 }
 
-// Delegate tells a client on the MCP host for which member it acts. The scopes are the member's, and its token may have
-// fewer.
+// Delegate returns the member for whom a client acts on the MCP host. The scopes are the member's; the client's token
+// may have fewer.
 func (s *Service) Delegate(by credential.Actor, m member.Member) contract.MCPWhoami {
 	return contract.MCPWhoami{
 		WorkspaceMember: contract.MCPMember{ID: m.ID, Email: m.Email},

@@ -18,36 +18,35 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Events reads what was done.
+// Events reads events.
 type Events interface {
-	// List returns up to limit events that f lets through, newest first with the id as tie-breaker, after the position
-	// (zero: from now on back), as far back as events are kept. more tells that others may follow, after next: reading
-	// ends early where too many in a row do not pass.
+	// List returns up to limit events that pass f, newest first with the id as tie-breaker, as far back as events are
+	// kept. It begins after the position; zero: at now. more reports that others may follow after next. A page may be
+	// short, because List stops reading after too many events in a row that do not pass.
 	List(
 		ctx context.Context, f Filter, now time.Time, after Position, limit int,
 	) (rows []event.Event, next Position, more bool, err error)
 }
 
-// Filter is which events are wanted, of one workspace or of all; empty fields let everything through.
+// Filter selects events of one workspace or of all. An empty field lets every event pass.
 type Filter struct {
 	Workspace  id.Workspace   `json:"w,omitempty"`
 	ActorType  string         `json:"a,omitempty"`
-	Actors     []string       `json:"b,omitempty"` // one of these types, which most events are by
+	Actors     []string       `json:"b,omitempty"` // one of these types; most events are of them
 	Actions    []event.Action `json:"i,omitempty"` // one of these
 	Others     []event.Action `json:"o,omitempty"` // none of these
 	TargetType string         `json:"t,omitempty"`
 	RequestID  string         `json:"r,omitempty"`
 }
 
-// Query is which events an operator asks for, as it was sent; nil: not sent.
+// Query is an operator's selection of events as it was sent. A nil field was not sent.
 type Query struct {
 	Workspace, ActorType, Action, TargetType, RequestID, Focus *string
 }
 
 const recordName = "record"
 
-// OperatorLog answers one page of what was done in all workspaces. Only operators may ask; to all others it is not
-// there.
+// OperatorLog returns one page of the events of all workspaces. Only operators may ask; other callers get not_found.
 func (s *Service) OperatorLog(
 	ctx context.Context, by credential.Actor, asked Query, p Page,
 ) (contract.OperatorEventList, error) {
@@ -80,9 +79,10 @@ func (s *Service) OperatorLog(
 	return out, nil
 }
 
-// list names the list that a filter makes, because a cursor is valid only for the list that made it.
+// list returns the name of the filter's list in cursors. Each filter has its own, because a cursor must not continue
+// another list.
 func (f Filter) list() string {
-	text, _ := json.Marshal(f)
+	text, _ := json.Marshal(f) // a Filter always has a JSON form
 	sum := sha256.Sum256(text)
 	return recordName + "/" + base64.RawURLEncoding.EncodeToString(sum[:])
 }
@@ -98,7 +98,8 @@ func operatorRow(e event.Event) contract.OperatorEvent {
 	return out
 }
 
-// security are the actions that tell of an end or a lock; all others belong to the lifecycle.
+// security are the actions in the focus "security": those that end, lock, give a plan or export. All others are in the
+// focus "lifecycle".
 var security = []event.Action{
 	event.LockdownSet, event.LockdownLifted, event.LinksLocked, event.LinksUnlocked, event.KeyRevoked, event.TokenRevoked,
 	event.DelegationRevoked, event.ArtifactDeleted, event.PlanUpdated, event.ExportCreated,
@@ -106,7 +107,7 @@ var security = []event.Action{
 
 var actorTypes = []string{event.Key, event.Member, event.Admin, event.System, event.Platform}
 
-// filter checks what was asked. What was sent has to be right, and what is empty is not.
+// filter checks the query and returns its filter. It refuses a field that was sent with an unknown or empty value.
 func (q Query) filter() (f Filter, err error) {
 	text := func(sent *string, name string, fits func(string) bool) string {
 		if sent == nil {
@@ -128,7 +129,7 @@ func (q Query) filter() (f Filter, err error) {
 	case focus == "security" && f.Actions == nil:
 		f.Actions = security
 	case focus == "security" && !slices.Contains(security, f.Actions[0]):
-		f.Others = f.Actions // nothing is left
+		f.Others = f.Actions // Actions and Others exclude each other, so no event passes
 	case focus == "lifecycle":
 		f.Others = security
 	}
@@ -153,7 +154,7 @@ func ActorTypes() []string { return slices.Clone(actorTypes) }
 // TargetTypes returns the types of targets that an operator may ask for.
 func TargetTypes() []string { return slices.Clone(targetTypes) }
 
-// targetTypes are what events are about.
+// targetTypes are the types of targets of events.
 var targetTypes = []string{
 	event.OnWorkspace, event.OnKey, event.OnSession, event.OnArtifact, event.OnRevision, event.OnDelegation,
 	event.OnRegistration, event.OnCleanup,

@@ -17,10 +17,10 @@ import (
 	"vitrine/shared/platform/text"
 )
 
-// Workspaces keeps the settings of workspaces.
+// Workspaces stores the settings of workspaces.
 type Workspaces interface {
-	// UpdateSettings stores the settings of an open workspace with its event and the command's record, in one transaction.
-	// Errors: *idempotency.AlreadyDone, not_authenticated (the workspace closed), database_unavailable.
+	// UpdateSettings stores the settings of an open workspace with their event and the command's record in one
+	// transaction. Errors: *idempotency.AlreadyDone, not_authenticated (the workspace closed), database_unavailable.
 	UpdateSettings(ctx context.Context, f SettingsUpdate) error
 }
 
@@ -35,7 +35,7 @@ type SettingsUpdate struct {
 	Event     event.Event
 }
 
-// Settings returns the settings of the caller's workspace to those who may change them.
+// Settings returns the settings of the caller's workspace. The caller needs the scope admin, as for changing them.
 func (s *Service) Settings(by credential.Actor) (contract.Settings, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.Settings{}, err
@@ -54,7 +54,7 @@ func settings(w workspace.Workspace, p limits.Policy) contract.Settings {
 
 func days(d time.Duration) int { return int(d / limits.Day) }
 
-// UpdateSettings changes the settings of the caller's workspace. Repeating the command answers the first result again.
+// UpdateSettings changes the settings of the caller's workspace. A repeated command gets the first result.
 func (s *Service) UpdateSettings(
 	ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, asked contract.UpdateSettings,
 ) (contract.Settings, error) {
@@ -81,7 +81,7 @@ func (s *Service) UpdateSettings(
 	})
 }
 
-// updated is the caller's workspace as it is asked to be.
+// updated returns the caller's workspace with the requested settings, or refuses them.
 func updated(by credential.Actor, asked contract.UpdateSettings) (workspace.Workspace, error) {
 	w := by.Workspace
 	w.AutoDays = asked.AutoDeletionDays
@@ -95,7 +95,7 @@ func updated(by credential.Actor, asked contract.UpdateSettings) (workspace.Work
 	return w, nil
 }
 
-// changes says what is different now.
+// changes describes the difference between two versions of a workspace.
 func changes(was, is workspace.Workspace, p limits.Policy) string {
 	var said []string
 	if was.Name != is.Name {

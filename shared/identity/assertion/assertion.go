@@ -1,8 +1,8 @@
 // Package assertion signs and verifies the identity assertions that registered agents present at the token endpoint.
-// The service is both their issuer and their audience.
 //
-// The tokens are JWTs signed with ES256, in compact form, with the header typ oauth-id-jag+jwt. Each key of the ring
-// has one P-256 key. All of them are published, so that verifiers know a key before it signs.
+// The service is both their issuer and their audience. The tokens are JWTs signed with ES256, in compact form, with the
+// header typ oauth-id-jag+jwt. Each key of the ring gives one P-256 key. All of them are published, so that verifiers
+// know a key before it signs.
 package assertion
 
 import (
@@ -31,13 +31,13 @@ import (
 const (
 	maxToken   = 16 << 10 // in characters; a longer text is not parsed
 	thumbChars = 12
-	scalarSeed = 48 // bytes, 128 bits more than the order has, so that the remainder is not biased
+	scalarSeed = 48 // bytes; 128 bits more than the order of the curve, so that the remainder has no bias
 )
 
 // ErrInvalid reports that a text is not a valid assertion of this service.
 var ErrInvalid = errors.New("the assertion is not one of ours, or it does not hold now")
 
-// Phase is the side of its claim on which an anonymous registration was when the assertion was made.
+// Phase tells whether an assertion of an anonymous registration was made before or after its claim.
 type Phase string
 
 // Phases of anonymous registrations; other registrations have none.
@@ -59,7 +59,7 @@ type Claims struct {
 	ExpiresAt    time.Time
 }
 
-// payload is the wire form of the claims. Each member has one type, so that an audience that is a list does not parse.
+// payload is the wire form of the claims. An audience that is a list does not parse, because each member has one type.
 type payload struct {
 	Issuer         string          `json:"iss"`
 	Audience       string          `json:"aud"`
@@ -163,13 +163,14 @@ func (s *Signer) Sign(c Claims) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// Verify returns the claims of an assertion that this service signed for itself and that is valid at an instant, give
-// or take limits.AssertionLeeway. It returns ErrInvalid for every other text. Keys come from the ring only; a key, or
-// the address of one, in the header is ignored.
+// Verify returns the claims of an assertion that this service signed for itself and that is valid at now, give or take
+// limits.AssertionLeeway. It returns ErrInvalid for every other text. Keys come from the ring only: Verify ignores a
+// key in the header, or the address of one.
 func (s *Signer) Verify(text string, now time.Time) (Claims, error) {
 	if len(text) > maxToken || !canonical(text) {
 		return Claims{}, ErrInvalid
 	}
+	// The algorithm is fixed, because a header that chooses HS256 would make the public key the secret.
 	signed, err := jose.ParseSignedCompact(text, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil || len(signed.Signatures) != 1 {
 		return Claims{}, ErrInvalid
@@ -197,8 +198,8 @@ func (s *Signer) Verify(text string, now time.Time) (Claims, error) {
 	}, nil
 }
 
-// canonical reports whether a text is three parts in the only spelling that their bytes have. Decoders accept line
-// ends and stray bits, but an assertion must have one text only.
+// canonical reports whether a text is three parts in the canonical spelling of their bytes. Decoders accept line ends
+// and stray bits, but an assertion must have one spelling only.
 func canonical(text string) bool {
 	parts := strings.Split(text, ".")
 	for _, part := range parts {

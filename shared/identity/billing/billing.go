@@ -1,8 +1,8 @@
 // Package billing keeps the plan of a workspace in step with its subscription at a payment provider.
 //
-// The provider alone knows what a subscription is worth, so the plan follows the status that it reports and never a
-// clock of this service. Every change asks the provider after it has read what is stored, and commits only if that is
-// still what is stored. Therefore the order in which events arrive does not matter.
+// The plan follows the status that the provider reports and never a clock of this service, because only the provider
+// knows what a subscription is worth. Every change reads the stored account, then asks the provider, and commits only
+// if the account has not changed since. Therefore the order in which events arrive does not matter.
 package billing
 
 import (
@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Ids of the payment provider.
+// The ids of the payment provider.
 type (
 	CustomerID     string
 	SubscriptionID string
@@ -49,8 +49,7 @@ func (s Status) Plan() workspace.Plan {
 	}
 }
 
-// rank orders statuses by how much they are worth: those that give the larger plan, those that a payment revives, and
-// those that have ended.
+// rank orders statuses by worth: 2 gives the larger plan, 1 would after a payment, and 0 has ended.
 func (s Status) rank() int {
 	switch {
 	case s.Plan() == workspace.ProPlan:
@@ -78,16 +77,16 @@ const (
 type Subscription struct {
 	ID        SubscriptionID
 	Customer  CustomerID
-	Workspace id.Workspace // that its checkout was opened for; empty if it was made elsewhere
+	Workspace id.Workspace // the workspace of its checkout; empty: it was made elsewhere
 	Status    Status
 	PeriodEnd time.Time // zero: unknown
-	EndsAt    time.Time // when it ends because it was cancelled; zero: it is renewed
+	EndsAt    time.Time // when a cancelled subscription ends; zero: it renews
 	Interval  Interval  // empty: neither month nor year
 	CreatedAt time.Time
 }
 
-// Account is what is stored about the billing of a workspace. Its zero value, with a workspace, is that of one that
-// never paid.
+// Account is the stored billing state of a workspace. A zero Account with a workspace is that of a workspace that never
+// paid.
 type Account struct {
 	Workspace    id.Workspace
 	Customer     CustomerID
@@ -96,22 +95,22 @@ type Account struct {
 	PeriodEnd    time.Time
 	EndsAt       time.Time
 	Interval     Interval
-	Override     workspace.Plan // that an operator set; empty: none
+	Override     workspace.Plan // the plan that an operator set; empty: none
 	Version      int64          // counts the changes
 	ClosedAt     time.Time      // when the removal of the workspace began; zero: it has not
 }
 
-// Plan returns the plan of the workspace: the operator's, else that of the subscription.
+// Plan returns the plan of the workspace: the operator's choice, or else that of the subscription.
 func (a Account) Plan() workspace.Plan { return cmp.Or(a.Override, a.Status.Plan()) }
 
-// Subscribed reports whether a subscription gives the larger plan, so that another one would be paid twice.
+// Subscribed reports whether a subscription gives the larger plan, so that the workspace would pay twice for another.
 func (a Account) Subscribed() bool { return a.Status.rank() == Active.rank() }
 
-// Revivable reports whether a subscription gives no plan now and would after a payment.
+// Revivable reports whether a subscription does not give the larger plan now, but would after a payment.
 func (a Account) Revivable() bool { return a.Status.rank() == Unpaid.rank() }
 
-// follow returns the account with the subscription that counts. A subscription that is over never replaces one that
-// gives a plan, and of two alike the one that was made later counts.
+// follow returns the account with the subscription that counts: the one of highest rank, and of several the newest. An
+// ended subscription therefore never replaces one that gives a plan.
 func (a Account) follow(found []Subscription) Account {
 	if len(found) == 0 {
 		a.Subscription = ""
@@ -131,12 +130,13 @@ func (a Account) follow(found []Subscription) Account {
 	return a
 }
 
-// doubled reports whether a subscription of a checkout is paid beside the one that counts.
+// doubled reports whether the workspace pays for x, from a checkout of its own, in addition to the subscription that
+// counts.
 func (a Account) doubled(x Subscription) bool {
 	return a.Subscribed() && x.ID != a.Subscription && x.Workspace == a.Workspace && x.Status.Plan() == workspace.ProPlan
 }
 
-// reflects reports whether the account tells what a subscription is now.
+// reflects reports whether the account needs no change because of a subscription.
 func (a Account) reflects(s Subscription) bool {
 	if a.Subscription != s.ID {
 		return !a.doubled(s) && a.Subscription != "" && a.Status.rank() >= s.Status.rank()
@@ -145,7 +145,7 @@ func (a Account) reflects(s Subscription) bool {
 		a.PeriodEnd.Equal(s.PeriodEnd) && a.EndsAt.Equal(s.EndsAt)
 }
 
-// status returns the wire form. used counts today's first publishes; it is nil when it is not shown.
+// status returns the wire form. used counts today's first publications; nil: it is not shown.
 func (a Account) status(l *limits.Limits, used *int) contract.BillingStatus {
 	plan := a.Plan()
 	allowance := l.Tiers[workspace.TierOf(plan)].NewArtifactsPerDay

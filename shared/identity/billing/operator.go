@@ -16,14 +16,14 @@ import (
 	"vitrine/shared/platform/text"
 )
 
-// Override asks for the plan of a workspace, also against its subscription.
+// Override asks for a plan of a workspace, even against its subscription.
 type Override struct {
 	Workspace id.Workspace
-	Plan      *string // nil returns it to that of its subscription, which is recorded meanwhile
-	Reason    *string // for the record; nil: the caller is not asked for one
+	Plan      *string // nil: the plan follows the subscription again, which is kept up to date meanwhile
+	Reason    *string // for the audit log; nil: the caller was not asked for one
 }
 
-// check refuses a plan that there is not and an empty reason.
+// check refuses a malformed workspace, an unknown plan and an empty reason. It trims the reason.
 func (o *Override) check() error {
 	if _, err := o.Workspace.Bits(); err != nil {
 		return fault.NewCode(fault.NotFound)
@@ -39,13 +39,13 @@ func (o *Override) check() error {
 	return err
 }
 
-// Granted is what operators see of the plan of a workspace.
+// Granted is the plan of a workspace as operators see it.
 type Granted struct {
 	Account
-	Has workspace.Plan // that the workspace has now, also where billing was never asked
+	Has workspace.Plan // the plan that the workspace has now, even if it has no stored account
 }
 
-// Granted tells operators what a workspace pays and was given. Other callers get not_found.
+// Granted returns the account and the plan of a workspace to operators. Other callers get not_found.
 func (s *Service) Granted(ctx context.Context, by credential.Actor, w id.Workspace) (Granted, error) {
 	if err := by.Operates(s.Now()); err != nil {
 		return Granted{}, err
@@ -64,7 +64,7 @@ func (s *Service) Granted(ctx context.Context, by credential.Actor, w id.Workspa
 	return Granted{Account: a, Has: has}, err
 }
 
-// SetPlan gives a workspace a plan for operators. Other callers get not_found.
+// SetPlan sets the plan of a workspace for operators. Other callers get not_found.
 func (s *Service) SetPlan(
 	ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, o Override,
 ) (contract.BillingStatus, error) {
@@ -82,7 +82,7 @@ func (s *Service) SetPlan(
 	})
 }
 
-// override commits what an operator asks for, if the account is still as it was read.
+// override commits an operator's override unless the account changed since it was read.
 func (s *Service) override(
 	ctx context.Context, by credential.Actor, c idempotency.Command, o Override, now time.Time,
 ) (contract.BillingStatus, error) {

@@ -9,9 +9,9 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Receive takes an event of the provider. An event that was processed before, or that is about something else, is
-// received too. Errors: invalid_request for one that the provider did not sign, database_unavailable for one that it
-// has to send again.
+// Receive processes an event of the provider. It accepts without effect an event that was processed before or is not
+// about a subscription. Errors: invalid_request for an event that the provider did not sign, database_unavailable for
+// one that the provider has to send again.
 func (s *Service) Receive(ctx context.Context, payload []byte, signature, requestID string) error {
 	n, err := s.Events.Read(payload, signature)
 	if err != nil || n.Subscription == "" {
@@ -26,12 +26,12 @@ func (s *Service) Receive(ctx context.Context, payload []byte, signature, reques
 		return fault.New(fault.DatabaseUnavailable, "another delivery of this event is being processed")
 	}
 	if err != nil {
-		_ = s.Ledger.Release(context.WithoutCancel(ctx), r) // the lease ends by itself
+		_ = s.Ledger.Release(context.WithoutCancel(ctx), r) // if this fails, the lease ends by itself
 	}
 	return err
 }
 
-// process makes the workspace of an event follow its subscription, or finishes an event of none.
+// process makes the workspace of an event follow its subscription. It finishes an event without a workspace.
 func (s *Service) process(ctx context.Context, n Notice, r Receipt, requestID string) error {
 	found, err := s.Subscriptions.Subscription(ctx, n.Subscription)
 	if err != nil {
@@ -59,8 +59,8 @@ func (s *Service) process(ctx context.Context, n Notice, r Receipt, requestID st
 	return err
 }
 
-// holder returns the workspace of a subscription: that of its customer, else the one that its checkout was opened for.
-// It is empty for a subscription of another service.
+// holder returns the workspace of a subscription: that of its customer, or else that of its checkout. It is empty for a
+// subscription of another service.
 func (s *Service) holder(ctx context.Context, x Subscription) (id.Workspace, error) {
 	w, err := s.Store.Holder(ctx, x.Customer)
 	if err != nil || w != "" {

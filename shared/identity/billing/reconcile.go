@@ -7,16 +7,16 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Reconciled counts what a reconciliation met.
+// Reconciled counts the work of a reconciliation.
 type Reconciled struct {
-	Read   int // subscriptions at the provider
-	Healed int // workspaces that did not reflect theirs
-	More   bool
+	Read   int  // subscriptions at the provider
+	Healed int  // workspaces that were out of step with theirs
+	More   bool // the limit ended the reconciliation early
 }
 
-// Reconcile compares all subscriptions of the provider with what is stored, and makes workspaces follow those that they
-// do not reflect, because an event may be lost. It cancels those of workspaces that are removed. It changes up to
-// limits.Reconciliations workspaces. Its error joins the failures, which do not stop it.
+// Reconcile compares all subscriptions of the provider with the stored accounts, because an event may be lost. It makes
+// workspaces follow subscriptions that they do not reflect, and cancels subscriptions of removed workspaces. It changes
+// up to limits.Reconciliations workspaces. A failure does not stop it; its error joins all failures.
 func (s *Service) Reconcile(ctx context.Context) (Reconciled, error) {
 	var out Reconciled
 	var failed []error
@@ -39,6 +39,7 @@ func (s *Service) Reconcile(ctx context.Context) (Reconciled, error) {
 				out.Healed++
 			}
 		}
+		// An empty page has no last subscription to go on from, so it would be read for ever.
 		if more = rest && len(page) > 0; more {
 			after = page[len(page)-1].ID
 		}
@@ -46,7 +47,7 @@ func (s *Service) Reconcile(ctx context.Context) (Reconciled, error) {
 	return out, errors.Join(failed...)
 }
 
-// heal makes the workspace of a subscription follow it unless it does.
+// heal makes the workspace of a subscription follow it, and reports whether that was needed.
 func (s *Service) heal(ctx context.Context, x Subscription) (healed bool, err error) {
 	w, err := s.holder(ctx, x)
 	if err != nil || w == "" {

@@ -18,13 +18,13 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Allowance tells what a workspace used of its day.
+// Allowance counts what a workspace used of its daily allowance.
 type Allowance interface {
-	// ArtifactsToday counts the artifacts that a workspace published first on the UTC day of an instant.
+	// ArtifactsToday counts the artifacts that a workspace first published on the UTC day of an instant.
 	ArtifactsToday(ctx context.Context, w id.Workspace, day time.Time) (int, error)
 }
 
-// Service shows members their plan, takes them to the pages of the provider, and follows their subscriptions.
+// Service shows members their plan, opens the provider's pages for them, and follows their subscriptions.
 type Service struct {
 	Store         Store
 	Ledger        Ledger
@@ -37,12 +37,12 @@ type Service struct {
 	Now           func() time.Time
 }
 
-// Account tells what the caller's workspace pays, as it is stored.
+// Account returns the stored account of the caller's workspace.
 func (s *Service) Account(ctx context.Context, by credential.Actor) (Account, error) {
 	return s.Store.Account(ctx, by.Workspace.ID)
 }
 
-// Status tells the plan of the caller's workspace.
+// Status returns the plan of the caller's workspace.
 func (s *Service) Status(ctx context.Context, by credential.Actor) (contract.BillingStatus, error) {
 	a, err := s.Account(ctx, by)
 	if err != nil {
@@ -51,7 +51,8 @@ func (s *Service) Status(ctx context.Context, by credential.Actor) (contract.Bil
 	return s.shown(ctx, a), nil
 }
 
-// shown is an account with what is left of the day. That is left out when it cannot be read.
+// shown returns the wire form of an account with what is left of the day. It omits the latter if the counter cannot be
+// read.
 func (s *Service) shown(ctx context.Context, a Account) contract.BillingStatus {
 	var used *int
 	if n, err := s.Allowance.ArtifactsToday(ctx, a.Workspace, s.Now()); err == nil {
@@ -60,7 +61,7 @@ func (s *Service) shown(ctx context.Context, a Account) contract.BillingStatus {
 	return a.status(s.Limits, used)
 }
 
-// Invoices lists the latest invoices of the caller's workspace.
+// Invoices returns the latest invoices of the caller's workspace.
 func (s *Service) Invoices(ctx context.Context, by credential.Actor) ([]Invoice, error) {
 	a, err := s.Account(ctx, by)
 	if err != nil || a.Customer == "" {
@@ -69,8 +70,8 @@ func (s *Service) Invoices(ctx context.Context, by credential.Actor) ([]Invoice,
 	return s.Cashier.Invoices(ctx, a.Customer, limits.Invoices)
 }
 
-// Checkout opens the page where the caller subscribes the workspace. A workspace with a subscription that gives a plan
-// gets none, because it would pay twice.
+// Checkout opens the page where the caller subscribes the workspace. It refuses a workspace whose subscription gives
+// the larger plan, because the workspace would pay twice.
 func (s *Service) Checkout(
 	ctx context.Context, by credential.Actor, c idempotency.Command, i Interval,
 ) (contract.PageURL, error) {
@@ -93,8 +94,8 @@ func (s *Service) Checkout(
 }
 
 // payer returns the account of a workspace that may subscribe, with its customer. It stores the customer before a
-// checkout is opened, so that all checkouts of the workspace are for one. A process that dies in between leaves a
-// customer who never pays, or whom the next checkout finds.
+// checkout opens, so that all checkouts of the workspace share one customer. A process that dies in between leaves a
+// customer at the provider. The next checkout gets the same customer within a day; later the old one stays unused.
 func (s *Service) payer(ctx context.Context, w id.Workspace) (Account, error) {
 	return conflict.Retry(races, func() (Account, error) {
 		a, err := s.Store.Account(ctx, w)
@@ -114,7 +115,8 @@ func (s *Service) payer(ctx context.Context, w id.Workspace) (Account, error) {
 	})
 }
 
-// checkoutKey hashes what distinguishes a command, because the provider has one space of keys for all workspaces.
+// checkoutKey returns the provider's idempotency key of a command. It hashes everything that distinguishes the command,
+// because all workspaces share the provider's keys.
 func checkoutKey(w id.Workspace, c idempotency.Command) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{string(w), c.Key.Actor, string(c.Key.Operation), c.Key.Client}, "\n")))
 	return hex.EncodeToString(sum[:])
@@ -136,8 +138,7 @@ func (s *Service) Portal(ctx context.Context, by credential.Actor) (contract.Pag
 	return contract.PageURL{URL: url}, err
 }
 
-// Return brings the plan up to date when the caller comes back from a checkout. A checkout of another workspace
-// changes nothing.
+// Return updates the plan when the caller comes back from a checkout. A checkout of another workspace has no effect.
 func (s *Service) Return(ctx context.Context, by credential.Actor, asked SessionID) (contract.BillingStatus, error) {
 	if asked == "" {
 		return contract.BillingStatus{}, fault.New(fault.InvalidRequest, "session_id is missing")
@@ -166,7 +167,7 @@ var races = conflict.Policy{Lost: ErrMoved, Attempts: 4, Exhausted: func() error
 	return fault.New(fault.DatabaseUnavailable, "the billing account keeps changing; repeat the request in a moment")
 }}
 
-// change is what makes an account follow the provider.
+// change is the reason for which an account is brought in step with the provider.
 type change struct {
 	workspace id.Workspace
 	customer  CustomerID
@@ -174,13 +175,13 @@ type change struct {
 	requestID string
 }
 
-// sync brings an account in step with the provider. It reads the account first: a commit that holds on that version has
-// asked the provider after all changes before.
+// sync brings an account in step with the provider. It reads the account before it asks the provider. A commit on that
+// version therefore uses an answer that is newer than every earlier change.
 //
-// A workspace that paid two checkouts keeps the subscription that counts. The others of its checkouts are cancelled
-// before the commit, because an event that fails is sent again.
+// A workspace that paid for two checkouts keeps the subscription that counts. sync cancels the others before the
+// commit, because the provider repeats a failed event and the cancellation with it.
 func (s *Service) sync(ctx context.Context, c change) (Account, error) {
-	var ended []string
+	var ended []string // over all attempts, so that the event names what a lost attempt cancelled
 	return conflict.Retry(races, func() (Account, error) {
 		was, err := s.Store.Account(ctx, c.workspace)
 		if err != nil {
@@ -215,8 +216,8 @@ func (s *Service) sync(ctx context.Context, c change) (Account, error) {
 	})
 }
 
-// candidates are the subscriptions that may count for an account: those of its customer and of the one that the change
-// is about, unless they were made for another workspace.
+// candidates returns the subscriptions that may count for an account: those of its customer and those of c, unless they
+// were made for another workspace.
 func (s *Service) candidates(ctx context.Context, a Account, c CustomerID) ([]Subscription, error) {
 	var all []Subscription
 	customers := []CustomerID{c, a.Customer}
@@ -233,7 +234,7 @@ func (s *Service) candidates(ctx context.Context, a Account, c CustomerID) ([]Su
 	return slices.DeleteFunc(all, func(x Subscription) bool { return x.Workspace != "" && x.Workspace != a.Workspace }), nil
 }
 
-// planned is the event of a change of the plan.
+// planned returns the event of a change of the plan.
 func planned(a Account, at time.Time, by event.Actor, requestID string) *event.Event {
 	why := "there is no subscription"
 	switch {

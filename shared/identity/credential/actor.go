@@ -36,9 +36,10 @@ func (a Actor) Require(s Scope) error {
 	return nil
 }
 
-// SignedInLately refuses every caller but a member who has just signed in, for acts that a stolen session must not do.
-// A grant of a first-party client counts as its member's sign-in.
+// SignedInLately refuses every caller but a member who has just signed in. It guards actions that a stolen session must
+// not take. A grant of a first-party client counts as its member's sign-in.
 func (a Actor) SignedInLately(now time.Time) error {
+	// The time is the provider's, whose clock may be ahead by the leeway. A later time would count as fresh for too long.
 	early := a.AuthenticatedAt.After(now.Add(limits.AssertionLeeway))
 	late := now.Sub(a.AuthenticatedAt) >= limits.FreshSignIn
 	if a.Member == "" || a.AuthenticatedAt.IsZero() || early || late {
@@ -48,8 +49,8 @@ func (a Actor) SignedInLately(now time.Time) error {
 	return nil
 }
 
-// Operates refuses every caller but an operator who has just signed in. The refusal is that of something that
-// does not exist.
+// Operates refuses every caller but an operator who has just signed in. It refuses with not_found, so that routes of
+// operators look as if they did not exist.
 func (a Actor) Operates(now time.Time) error {
 	early := a.Operator.After(now.Add(limits.AssertionLeeway))
 	late := now.Sub(a.Operator) >= limits.OperatorFresh
@@ -59,7 +60,7 @@ func (a Actor) Operates(now time.Time) error {
 	return nil
 }
 
-// Subject names the caller to limiters and in records of commands: the public id of the key, or the member.
+// Subject identifies the caller in rate limits and records of commands: by the public id of the key, or by the member.
 func (a Actor) Subject() string {
 	if a.Member != "" {
 		return string(a.Member)
@@ -75,7 +76,7 @@ func (a Actor) Event() event.Actor {
 	return event.ByKey(a.Key.ID)
 }
 
-// Record returns the event of what the caller does to a target in its own workspace.
+// Record returns the event of an action of the caller on a target in its own workspace.
 func (a Actor) Record(at time.Time, what event.Action, kind, target, detail string) event.Event {
 	return event.Event{
 		ID:        id.NewEvent(),

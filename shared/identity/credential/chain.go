@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Next returns the secret that follows t. It is the same at every call, and cannot be computed without both t and the
-// key. It shares t's public id and workspace.
+// Next derives the secret of a kind that follows t. The result is the same at every call, and cannot be computed
+// without both t and key. It shares the public id and the workspace of t.
 func (t Token) Next(kind Kind, key []byte) Token {
 	m := hmac.New(sha256.New, key)
 	m.Write([]byte(strings.Join([]string{"next", string(kind), string(t.Kind), string(t.Public), t.secret}, "\x00")))

@@ -2,12 +2,13 @@ package credential
 
 import "regexp"
 
-// leading matches a text that begins as secrets do; any text may follow.
+// leading matches a text that begins with the form of a secret. Any text may follow.
 var leading = regexp.MustCompile(`^ap_([a-z]{2})_(production|preview)_[0-9A-HJKMNP-TV-Z]{16}` +
 	`(?:\.clm_[0-9A-HJKMNP-TV-Z]{26})?_[A-Za-z0-9_-]{71}`)
 
-// Leading returns the secret of any kind and environment that text begins with, and how many bytes it takes;
-// ErrMalformed if text begins with none. It finds secrets in files, so what follows the secret does not matter.
+// Leading returns the secret at the beginning of text, of any kind and environment, and its length in bytes. It fails
+// with ErrMalformed if there is none. The text after the secret does not matter, because Leading finds secrets in
+// files.
 func Leading(text []byte) (Token, int, error) {
 	m := leading.FindSubmatch(text)
 	if m == nil {

@@ -5,7 +5,7 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// Record is a key without its secret, as stored results and exports hold it.
+// Record is a key without its secret, for stored results and exports.
 type Record struct {
 	ID         id.Key           `json:"id"`
 	Workspace  id.Workspace     `json:"workspace_id"`
@@ -33,7 +33,7 @@ func (k Key) Record() Record {
 	}
 }
 
-// key returns what a record tells of its key.
+// key returns the fields of a key that its record holds.
 func (r Record) key() Key {
 	return Key{
 		ID:         r.ID,

@@ -17,38 +17,40 @@ import (
 	"vitrine/shared/platform/text"
 )
 
-// Store is what Service needs of the store.
+// Store is the storage that Service uses.
 type Store interface {
 	Keys
 	Revocations
 }
 
-// Keys keeps the API keys of members.
+// Keys stores the API keys of members.
 type Keys interface {
-	// Create stores a key of an open workspace with its event and the command's record, in one transaction. If the
-	// key has a login of the CLI, the login must not have ended, and ends the key from then on. However many run at
-	// once, no more keys that Counts live in the workspace than c.Most. Errors: *idempotency.AlreadyDone,
-	// not_authenticated (the workspace closed, or the login ended), forbidden (the login has limits.LoginKeys, or the
-	// workspace has c.Most), database_unavailable.
+	// Create stores a key of an open workspace with its event and the command's record in one transaction. If the key has
+	// a login of the CLI, the login must not have ended; its end ends the key. The keys of the workspace that Counts
+	// never exceed c.Most, however many calls run at once. Errors: *idempotency.AlreadyDone, not_authenticated (the
+	// workspace closed, or the login ended), forbidden (the login has limits.LoginKeys, or the workspace has c.Most),
+	// database_unavailable.
 	Create(ctx context.Context, c Creation) error
-	// Key reads a key strongly consistent, nil if there is none.
+	// Key reads a key with strong consistency. It returns nil if there is none.
 	Key(ctx context.Context, public id.Public) (*Key, error)
-	// End stamps a live key as revoked with its event and the command's record, in one transaction; a key that is
-	// revoked already keeps its first stamp, which is returned, and nothing is written. A zero time: the key is gone.
+	// End revokes a live key with its event and the command's record in one transaction, and returns the time of the
+	// revocation. It writes no item for a key that is revoked already and returns the earlier time. A zero time means
+	// that the key is gone.
 	End(ctx context.Context, e Ending) (time.Time, error)
-	// List returns keys of a workspace, newest first, and the place of the last one if others follow. A copy may serve,
-	// and hashes are left out.
+	// List returns keys of a workspace, newest first, and the place of the last one if others follow. It may read with
+	// eventual consistency, and omits hashes.
 	List(ctx context.Context, q KeyQuery) (rows []Key, next string, err error)
 }
 
-// Revocations lets keys end themselves.
+// Revocations revokes keys at their own request.
 type Revocations interface {
-	// Revoke stamps a live key as revoked and records the event in one transaction; a key that is revoked already
-	// keeps its first stamp, which is returned. A zero time: the key is gone.
+	// Revoke revokes a live key and records the event in one transaction, and returns the time of the revocation. It
+	// writes no item for a key that is revoked already and returns the earlier time. A zero time means that the key is
+	// gone.
 	Revoke(ctx context.Context, k Key, at time.Time, e event.Event) (time.Time, error)
 }
 
-// KeyQuery is which keys a list shows.
+// KeyQuery selects the keys of a list.
 type KeyQuery struct {
 	Workspace workspace.Workspace // as it is now
 	Which     Which
@@ -57,7 +59,7 @@ type KeyQuery struct {
 	Now       time.Time
 }
 
-// Which tells live keys from the others.
+// Which selects keys by whether they live.
 type Which string
 
 // The lists of keys.
@@ -67,7 +69,7 @@ const (
 	EndedKeys Which = "ended" // revoked and expired ones, for limits.EndedKeyLife
 )
 
-// Shows tells whether a key is in the list.
+// Shows reports whether the list includes a key.
 func (q KeyQuery) Shows(k Key) bool {
 	return q.Which == AllKeys || k.Over(q.Now, q.Workspace) == (q.Which == EndedKeys)
 }
@@ -94,19 +96,19 @@ type Ending struct {
 type Service struct {
 	Store       Store
 	Peppers     keyring.Derived
-	Box         *seal.Box // closes the secrets that a repeated creation shows again
+	Box         *seal.Box // seals the secrets that a repeated creation shows again
 	Cursors     *cursor.Codec
 	Environment Environment
 	Now         func() time.Time
 }
 
-// Created is a key that was made, with the secret that only its creation and the repetitions of that show.
+// Created is a new key with its secret, which only the creation and its repetitions show.
 type Created struct {
 	Key    Key
 	Secret string
 }
 
-// created is the stored result of a creation: the secret opens only with the seal ring and in this very record.
+// created is the stored result of a creation. The sealed secret opens only with the seal ring and in the same record.
 type created struct {
 	Key    Record `json:"key"`
 	Sealed []byte `json:"sealed"`
@@ -118,13 +120,13 @@ type revoked struct {
 	RevokedAt idempotency.Time `json:"revoked_at"`
 }
 
-// place is what a sealed secret belongs to.
+// place returns the place to which a sealed secret is bound: the record of its command.
 func place(k idempotency.Key) string {
 	return strings.Join([]string{k.Actor, string(k.Operation), k.Target, k.Client}, "\x00") // no part holds a NUL
 }
 
-// Create makes a key that may publish and read, until life is over; zero: for good. Repeating the command shows the
-// same secret again.
+// Create makes a key that may publish and read. The key ends after life; 0: never. A repeated command gets the same
+// secret.
 func (s *Service) Create(
 	ctx context.Context, by Actor, c idempotency.Command, r *idempotency.Record, name string, life time.Duration,
 ) (Created, error) {
@@ -159,7 +161,7 @@ func (s *Service) Create(
 	})
 }
 
-// mint makes a key of the caller's workspace, which ends with the sign-in of the caller.
+// mint makes a key of the caller's workspace that ends with the caller's sign-in.
 func (s *Service) mint(by Actor, name string, life time.Duration, now time.Time) (Key, Token) {
 	token := Mint(APIKey, s.Environment, by.Workspace.ID, "")
 	key := Key{
@@ -188,8 +190,8 @@ func (s *Service) sealed(key Key, token Token, c idempotency.Command) ([]byte, e
 	return idempotency.Encode(created{key.Record(), closed}), nil
 }
 
-// List returns one page of the keys of the caller's workspace, newest first. RevokedAt says when a key ended, also one
-// that ended because its member signed out everywhere.
+// List returns one page of the keys of the caller's workspace, newest first. Their RevokedAt includes the end of keys
+// by a sign-out everywhere.
 func (s *Service) List(ctx context.Context, by Actor, which Which, p cursor.Page) (_ []Key, next string, _ error) {
 	if err := by.Require(Admin); err != nil {
 		return nil, "", err
@@ -206,7 +208,7 @@ func (s *Service) List(ctx context.Context, by Actor, which Which, p cursor.Page
 	return keys, next, err
 }
 
-// Key returns one key as List does; not_found if there is none.
+// Key returns one key like List. It fails with not_found if there is none.
 func (s *Service) Key(ctx context.Context, by Actor, which id.Key) (Key, error) {
 	if err := by.Require(Admin); err != nil {
 		return Key{}, err
@@ -216,8 +218,8 @@ func (s *Service) Key(ctx context.Context, by Actor, which id.Key) (Key, error) 
 	return key, err
 }
 
-// Revoke ends a key of the caller's workspace from this commit on, and returns it with the time of its revocation. A key
-// that was revoked before keeps its time.
+// Revoke ends a key of the caller's workspace from its commit on, and returns the key with the time of its revocation.
+// A key that was revoked before keeps its time.
 func (s *Service) Revoke(
 	ctx context.Context, by Actor, c idempotency.Command, r *idempotency.Record, which id.Key,
 ) (Key, error) {
@@ -252,7 +254,7 @@ func (s *Service) Revoke(
 	}, func(first revoked) (Key, error) { return first.Key.key(), nil })
 }
 
-// RevokeOwn ends a key at its own request, from this commit on, and returns it with the time of its revocation.
+// RevokeOwn ends a key at its own request from its commit on, and returns the key with the time of its revocation.
 func (s *Service) RevokeOwn(ctx context.Context, k Key, requestID string) (Key, error) {
 	now := s.Now()
 	at, err := s.Store.Revoke(ctx, k, now, event.Event{
@@ -274,7 +276,8 @@ func (s *Service) RevokeOwn(ctx context.Context, k Key, requestID string) (Key, 
 	return k, nil
 }
 
-// find reads a key of the caller's workspace; what is malformed, unknown or another's is equally not there.
+// find reads a key of the caller's workspace. It fails with the same not_found for a malformed id, an unknown key and a
+// key of another workspace.
 func (s *Service) find(ctx context.Context, by Actor, which id.Key) (Key, error) {
 	public, err := which.Public()
 	if err != nil {
@@ -284,6 +287,7 @@ func (s *Service) find(ctx context.Context, by Actor, which id.Key) (Key, error)
 	if err != nil {
 		return Key{}, err
 	}
+	// An id has 48 random bits besides the public id by which the key is found, so the whole id is compared.
 	if key == nil || key.ID != which || key.Workspace != by.Workspace.ID {
 		return Key{}, unknownKey()
 	}

@@ -1,8 +1,8 @@
 // Package credential mints, parses and checks bearer secrets, and revokes them.
 //
-// One shape serves all kinds: ap_{kind}_{env}_{public id}[.{claim code}]_{tail}, where the tail is the workspace id
-// (22 base64url characters), the secret (43) and a checksum (6 base 62 characters of CRC-32 over all before it).
-// The workspace id lets one read fetch key and workspace; the checksum only catches typing errors.
+// All kinds have one form: ap_{kind}_{env}_{public id}[.{claim code}]_{tail}. The tail is the workspace id (22
+// base64url characters), the secret (43) and a checksum (6 base 62 characters of the CRC-32 of the text before it). The
+// workspace id lets one batch fetch credential and workspace. The checksum only catches typing errors.
 package credential
 
 import (
@@ -19,16 +19,16 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// Kind tells what a bearer secret is for, so that one kind cannot pass as another.
+// Kind is the purpose of a bearer secret, so that one kind cannot pass as another.
 type Kind string
 
 // The kinds of bearer secrets.
 const (
-	APIKey            Kind = "pk" // also what agents get at the token endpoint
+	APIKey            Kind = "pk" // also the access token of an agent
 	AccessToken       Kind = "at" // of an OAuth client, for a member
 	RefreshToken      Kind = "rt"
 	ClaimToken        Kind = "ct"
-	ClaimAttempt      Kind = "ca" // opens the page where a person types the agent's code
+	ClaimAttempt      Kind = "ca" // opens the page where a person types an agent's code
 	DeviceCode        Kind = "dc"
 	AuthorizationCode Kind = "ac"
 )
@@ -50,7 +50,7 @@ const (
 	maxLen       = 256
 )
 
-// ErrMalformed says that a text is no credential of the asked kind and environment.
+// ErrMalformed reports that a text is not a credential of the expected kind and environment.
 var ErrMalformed = errors.New("malformed credential")
 
 var heads = regexp.MustCompile(`^ap_([a-z]{2})_(production|preview)_([0-9A-HJKMNP-TV-Z]{16})(?:\.(clm_[0-9A-HJKMNP-TV-Z]{26}))?$`)
@@ -60,7 +60,7 @@ type Token struct {
 	Kind      Kind
 	Public    id.Public
 	Workspace id.Workspace
-	// ClaimCode is attribution that a claim token may carry; its hash covers it.
+	// ClaimCode is an attribution that a claim token may carry. The hash covers it.
 	ClaimCode string
 
 	env    Environment
@@ -81,14 +81,15 @@ func Mint(kind Kind, env Environment, workspace id.Workspace, claimCode string) 
 	}
 }
 
-// MintAs makes a fresh secret that shares its public id, and so its stored item, with another one.
+// MintAs makes a fresh secret with a given public id, so that it shares the stored item of another secret.
 func MintAs(kind Kind, env Environment, workspace id.Workspace, public id.Public) Token {
 	t := Mint(kind, env, workspace, "")
 	t.Public = public
 	return t
 }
 
-// Parse reads a bearer text of one kind and environment; ErrMalformed for anything else. It costs no lookup.
+// Parse reads a bearer text of one kind and environment without any lookup. It fails with ErrMalformed for any other
+// text.
 func Parse(text string, kind Kind, env Environment) (Token, error) {
 	if len(text) > maxLen || len(text) <= tailLen || text[len(text)-tailLen-1] != '_' {
 		return Token{}, ErrMalformed
@@ -116,7 +117,7 @@ func Parse(text string, kind Kind, env Environment) (Token, error) {
 	}, nil
 }
 
-// Reveal returns the bearer text; it is shown once and never stored or logged.
+// Reveal returns the bearer text. It may be shown once and must never be stored or logged.
 func (t Token) Reveal() string {
 	bits, err := t.Workspace.Bits()
 	if err != nil {
@@ -126,7 +127,7 @@ func (t Token) Reveal() string {
 	return body + checksum(body)
 }
 
-// String names the token without its secret.
+// String returns the token without its secret.
 func (t Token) String() string { return t.head() + "_[secret]" }
 
 func (t Token) head() string {
@@ -137,7 +138,7 @@ func (t Token) head() string {
 	return head
 }
 
-// Hash is the secret as it is stored: HMAC-SHA-256 under a pepper.
+// Hash is the stored form of a secret: HMAC-SHA-256 under a pepper.
 type Hash struct {
 	Pepper byte // key id
 	MAC    []byte
@@ -149,8 +150,8 @@ func (t Token) Hash(peppers keyring.Derived) Hash {
 	return Hash{Pepper: kid, MAC: t.mac(key)}
 }
 
-// Matches tells in constant time whether h is the hash of this token. A pepper that is gone never matches, at the same
-// cost.
+// Matches reports in constant time whether h is the hash of this token. A hash under a pepper that is gone never
+// matches, at the same cost, so that times do not tell unknown credentials from wrong ones.
 func (t Token) Matches(h Hash, peppers keyring.Derived) bool {
 	key := peppers.Key(h.Pepper)
 	if key == nil {
@@ -160,13 +161,14 @@ func (t Token) Matches(h Hash, peppers keyring.Derived) bool {
 	return hmac.Equal(t.mac(key), h.MAC)
 }
 
-// HashCode hashes a short code that people type, under the active pepper; use and public id keep equal codes apart.
+// HashCode hashes a short code that people type under the active pepper. use and public keep the hashes of equal codes
+// apart.
 func HashCode(peppers keyring.Derived, use string, public id.Public, code string) Hash {
 	kid, key := peppers.Active()
 	return Hash{Pepper: kid, MAC: codeMAC(key, use, public, code)}
 }
 
-// MatchesCode tells in constant time whether h is the hash of a code.
+// MatchesCode reports in constant time whether h is the hash of a code.
 func MatchesCode(h Hash, peppers keyring.Derived, use string, public id.Public, code string) bool {
 	key := peppers.Key(h.Pepper)
 	return key != nil && hmac.Equal(codeMAC(key, use, public, code), h.MAC)

@@ -1,8 +1,8 @@
-// Package delegation records for which persons an identity provider of agents may let agents in, and where those work.
+// Package delegation records for which persons an identity provider may let agents in, and in which workspace.
 //
 // A delegation belongs to a person as one provider identifies them. It ends when its member disconnects it, when the
-// provider says so, or when the epoch of its workspace is raised. Credentials name the term of the delegation that they
-// act under, and the workspace, which every request reads, knows the terms that ended lately.
+// provider says so, or when the epoch of its workspace is raised. Credentials name the term of their delegation. The
+// workspace, which every request reads, lists the terms that ended lately.
 package delegation
 
 import (
@@ -38,17 +38,17 @@ func (p Principal) Host() string {
 // Delegation lets the agents of a principal into a workspace.
 type Delegation struct {
 	Principal  Principal
-	Generation int64 // raised when it is made and when it ends
+	Generation int64 // raised when the delegation is made and when it ends
 	Workspace  id.Workspace
 	Member     id.Member
-	Epoch      int64  // of the workspace; another one ends the delegation
-	Provider   string // name for people
+	Epoch      int64  // of the workspace; another epoch ends the delegation
+	Provider   string // the provider's name for people
 	Email      string // address of the principal in the newest assertion
 	Scopes     []credential.Scope
 	CreatedAt  time.Time
 	SeenAt     time.Time // when the newest assertion came
 	EndedAt    time.Time // zero: it has not ended
-	RevokedAt  time.Time // iat of the newest event that ended it; assertions that are no younger have no effect
+	RevokedAt  time.Time // iat of the newest event that ended it; assertions issued by then have no effect
 }
 
 // ID returns the id of the delegation.
@@ -72,20 +72,20 @@ func (d Delegation) Ended(at time.Time) Delegation {
 	return d
 }
 
-// Proof identifies a token of a provider, which has an effect once.
+// Proof identifies a provider's token, so that the token has an effect only once.
 type Proof struct {
 	Kind     Kind
 	Issuer   string
 	ID       string    // jti
 	Digest   [32]byte  // of the whole token
 	IssuedAt time.Time // iat
-	Until    time.Time
+	Until    time.Time // how long the token is remembered
 }
 
-// Kind separates the ids of tokens, so that a token of one kind cannot use up an id of the other.
+// Kind separates the ids of tokens, so that a token of one kind cannot use up an id of another.
 type Kind string
 
-// Kinds.
+// The kinds of tokens.
 const (
 	Assertion Kind = "idjag"
 	Event     Kind = "set"
@@ -97,6 +97,6 @@ var (
 	ErrChanged = errors.New("the delegation has changed meanwhile")
 	// ErrReplayed reports that another token with the same id was used.
 	ErrReplayed = errors.New("another token with this id was used before")
-	// ErrRepeated reports that the very same token was used.
+	// ErrRepeated reports that the same token was used before.
 	ErrRepeated = errors.New("this token was used before")
 )

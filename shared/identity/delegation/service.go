@@ -18,12 +18,12 @@ import (
 
 // Store is the storage that Service uses. Reads are strongly consistent, and return nil for what does not exist.
 type Store interface {
-	// Delegation reads a delegation, also one that has ended.
+	// Delegation reads a delegation, even one that has ended.
 	Delegation(ctx context.Context, d id.Delegation) (*Delegation, error)
 	Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error)
 	// End commits the end of a delegation. Its errors are ErrChanged, ErrReplayed and ErrRepeated.
 	End(ctx context.Context, e Ending) error
-	// List reads the delegations of a workspace that have not ended, newest first. next is the position of the last one
+	// List reads the delegations of a workspace that have not ended, newest first. next is the position of the last row
 	// if others follow.
 	List(ctx context.Context, q cursor.Query[Delegation]) (rows []Delegation, next string, err error)
 }
@@ -32,8 +32,8 @@ type Store interface {
 type Ending struct {
 	Was       *Delegation // as it was read; nil: there was none
 	To        Delegation
-	Workspace *workspace.Workspace // of Was, as it was read; nil: there is none to tell
-	Proof     *Proof               // used up by the commit; nil: none
+	Workspace *workspace.Workspace // of Was, as it was read; nil: no workspace records the ended term
+	Proof     *Proof               // the token that the commit uses up; nil: none
 	At        time.Time
 	Events    []event.Event
 }
@@ -97,6 +97,7 @@ func (s *Service) UnlinkProvider(ctx context.Context, by credential.Actor, which
 		if err != nil {
 			return struct{}{}, err
 		}
+		// The commit replaces the workspace's list of ended terms, so the list has to be newer than the caller's.
 		w, err := s.Store.Workspace(ctx, d.Workspace)
 		if err != nil {
 			return struct{}{}, err
@@ -113,9 +114,9 @@ func (s *Service) UnlinkProvider(ctx context.Context, by credential.Actor, which
 	return err
 }
 
-// Revoke ends the delegation of a principal because the provider says so in a token, which has an effect once. A
-// principal without a delegation gets an ended one, so that what is pending for it is invalid too. Its errors are
-// ErrReplayed, and nothing for a repetition of the same token.
+// Revoke ends the delegation of a principal because the provider says so in a token. A token has an effect only once. A
+// principal without a delegation gets an ended one, so that a pending step-up is invalid too. Revoke fails with
+// ErrReplayed for another token with a used id. It returns nil for a repetition of the same token.
 func (s *Service) Revoke(ctx context.Context, p Principal, by Proof, requestID string) error {
 	_, err := conflict.Retry(races, func() (struct{}, error) {
 		d, err := s.Store.Delegation(ctx, p.ID())
@@ -125,7 +126,7 @@ func (s *Service) Revoke(ctx context.Context, p Principal, by Proof, requestID s
 		now := s.now()
 		e := Ending{Was: d, Proof: &by, At: now}
 		e.To = cmp.Or(d, &Delegation{Principal: p}).Ended(now)
-		if by.IssuedAt.After(e.To.RevokedAt) { // events may come in another order
+		if by.IssuedAt.After(e.To.RevokedAt) { // events may arrive out of order
 			e.To.RevokedAt = by.IssuedAt
 		}
 		if d != nil && d.EndedAt.IsZero() {
@@ -163,8 +164,8 @@ func (e Ending) Terms() []workspace.EndedTerm {
 	return e.Workspace.EndTerms(e.At, e.Was.Term())
 }
 
-// TombstoneEnds returns when a delegation that ended may be forgotten: no credential of it is left then, and no
-// registration that waits for a person.
+// TombstoneEnds returns when an ended delegation may be forgotten, because no credential of it and no registration that
+// waits for its person is left.
 func TombstoneEnds(ended time.Time) time.Time { return ended.Add(limits.MovedLife) }
 
 func errNoMember() error {

@@ -1,8 +1,8 @@
-// Package deletion deletes workspaces when a member asks for it, after a time in which the member can cancel that.
+// Package deletion requests and cancels the deletion of workspaces, which begins after a grace period.
 //
-// From the commit of a request on, the workspace is neither read nor changed: readers and credentials find it closed by
-// the same item that they read anyway. What it has stays until the deletion begins, so that cancelling brings back all
-// of it but sessions and connected apps, which have ended. Package sweep removes the workspace afterwards.
+// From the commit of a request on, the workspace can be neither read nor changed, because readers and credentials read
+// its item anyway and find it closed. Its contents stay until the deletion begins. Cancelling therefore restores
+// everything but sessions and connected apps, which have ended. Package sweep removes the workspace afterwards.
 package deletion
 
 import (
@@ -21,22 +21,22 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// ErrMoved means that the workspace changed since it was read: read it again and decide anew.
+// ErrMoved reports that the workspace changed since it was read. The caller reads it again and decides anew.
 var ErrMoved = errors.New("the workspace changed meanwhile")
 
-// Store keeps what is asked of workspaces.
+// Store stores requests for deletions.
 type Store interface {
-	// Workspace reads a workspace strongly, nil if there is none.
+	// Workspace reads a workspace with strong consistency. It returns nil if there is none.
 	Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error)
 	// Request closes an open workspace for every reader, writer and credential, ends the sessions and the connected apps
 	// of the member, and queues the removal, in one transaction with the event. Errors: ErrMoved, database_unavailable.
 	Request(ctx context.Context, c Change) error
-	// Cancel opens a workspace again that is being deleted at c.DeletesAt, unless the removal has begun, in one
-	// transaction with the event. Errors: ErrMoved, database_unavailable.
+	// Cancel reopens a workspace whose deletion is due at c.DeletesAt, unless the removal has begun, in one transaction
+	// with the event. Errors: ErrMoved, database_unavailable.
 	Cancel(ctx context.Context, c Change) error
 }
 
-// Change is everything that asking for a deletion, or cancelling it, writes.
+// Change is everything that a request for a deletion, or its cancellation, writes.
 type Change struct {
 	Workspace id.Workspace
 	Member    id.Member
@@ -45,7 +45,7 @@ type Change struct {
 	Event     event.Event
 }
 
-// Service asks for deletions and cancels them.
+// Service requests and cancels deletions.
 type Service struct {
 	Store Store
 	Now   func() time.Time
@@ -56,7 +56,7 @@ var races = conflict.Policy{Lost: ErrMoved, Attempts: 4, Exhausted: func() error
 	return fault.New(fault.DatabaseUnavailable, "the workspace keeps changing; repeat the request in a moment")
 }}
 
-// Status tells whether the caller's workspace is being deleted, and when.
+// Status reports whether and when the caller's workspace is being deleted.
 func (s *Service) Status(by credential.Actor) contract.WorkspaceDeletion { return status(by.Workspace) }
 
 func status(w workspace.Workspace) contract.WorkspaceDeletion {
@@ -68,13 +68,13 @@ func status(w workspace.Workspace) contract.WorkspaceDeletion {
 	return out
 }
 
-// Request asks to delete the caller's workspace, to a member with the scope admin who has just signed in and repeats
-// the name of the workspace. It ends every session of the member, the caller's too. Asking again answers the first
-// request.
+// Request requests the deletion of the caller's workspace. The caller has to be a member with the scope admin who has
+// just signed in, and has to repeat the name of the workspace. Request ends every session of the member, including the
+// caller's. A second request gets the answer to the first one.
 func (s *Service) Request(
 	ctx context.Context, by credential.Actor, confirm string,
 ) (contract.WorkspaceDeletion, error) {
-	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	now := s.Now().UTC().Truncate(time.Millisecond) // the precision of the store
 	if err := may(by, now); err != nil {
 		return contract.WorkspaceDeletion{}, err
 	}
@@ -92,8 +92,8 @@ func (s *Service) Request(
 	})
 }
 
-// Cancel keeps the caller's workspace, to a member with the scope admin. A workspace that is not being deleted is kept
-// anyway.
+// Cancel cancels the deletion of the caller's workspace for a member with the scope admin. It has no effect on a
+// workspace that is not being deleted.
 func (s *Service) Cancel(ctx context.Context, by credential.Actor) (contract.WorkspaceDeletion, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return contract.WorkspaceDeletion{}, err
@@ -112,8 +112,8 @@ func (s *Service) Cancel(ctx context.Context, by credential.Actor) (contract.Wor
 	})
 }
 
-// may refuses everyone but a member with the scope admin who has just signed in, because what a stolen session deletes
-// is gone.
+// may refuses every caller but a member with the scope admin who has just signed in, because a deletion by a stolen
+// session would be final.
 func may(by credential.Actor, now time.Time) error {
 	if err := by.Require(credential.Admin); err != nil {
 		return err
@@ -121,7 +121,7 @@ func may(by credential.Actor, now time.Time) error {
 	return by.SignedInLately(now)
 }
 
-// change runs step on the caller's workspace as it is now, until it does not lose a race.
+// change reads the caller's workspace and runs step on it, again after each lost race.
 func (s *Service) change(
 	ctx context.Context, by credential.Actor, step func(workspace.Workspace) (workspace.Workspace, error),
 ) (contract.WorkspaceDeletion, error) {

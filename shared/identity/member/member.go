@@ -9,8 +9,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Identity is a person as the identity provider describes them. The signature, the audience and the verified e-mail
-// address have been checked.
+// Identity is a person as the identity provider describes them. Its maker has checked the signature, the audience and
+// that the e-mail address is verified.
 type Identity struct {
 	Issuer  string
 	Subject string // identifies the person together with Issuer, because the address may change
@@ -37,7 +37,7 @@ type Member struct {
 	Issuer    string
 	Subject   string
 	Email     string
-	Listed    Address // under which the member is found by address; empty: not yet
+	Listed    Address // the address by which the member is found; empty: not listed yet
 	Scopes    []credential.Scope
 	CreatedAt time.Time
 	SeenAt    time.Time

@@ -24,17 +24,17 @@ type Store interface {
 	// ByIdentity reads the member with a subject at an issuer, and the workspace, with strong consistency. It
 	// returns nil if there is none.
 	ByIdentity(ctx context.Context, issuer, subject string) (*Member, *workspace.Workspace, error)
-	// ByAddress reads the members with an address, with strong consistency. Members whose last sign-in was before there
-	// was a list are missing.
+	// ByAddress reads the members with an address, with strong consistency. It misses members whose last sign-in is older
+	// than the list of addresses.
 	ByAddress(ctx context.Context, a Address) ([]Addressee, error)
 	// Member reads a member and the workspace with strong consistency. It returns nil for what does not exist.
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*Member, *workspace.Workspace, error)
-	// Add commits the member, the workspace and the event of a first sign-in in one transaction. It returns
-	// ErrKnown, and writes no item, if the person is a member already, or if others have the address than a.Others.
+	// Add commits the member, the workspace and the event of a first sign-in in one transaction. It returns ErrKnown, and
+	// writes no item, if the person is a member already or the members with the address are not a.Others any more.
 	Add(ctx context.Context, a NewMember) error
-	// Touch writes the e-mail address and SeenAt of m if the stored SeenAt is older than since, or if the stored
-	// address differs and is not newer than m. Otherwise it changes no item. A member who is listed under another
-	// address is listed under this one from then on.
+	// Touch writes the e-mail address and SeenAt of m if the stored SeenAt is older than since, or if the stored address
+	// differs and is not newer than m. Otherwise it changes no item. It also lists the member under the new address
+	// instead of the old one.
 	Touch(ctx context.Context, m Member, since time.Time) error
 }
 
@@ -43,7 +43,7 @@ type NewMember struct {
 	Member    Member
 	Workspace workspace.Workspace
 	Event     event.Event
-	Others    []Addressee // with the address of Member
+	Others    []Addressee // the other members with the address of Member, as they were read
 }
 
 // SignedIn is a person who has signed in.
@@ -65,9 +65,9 @@ type Service struct {
 	Now   func() time.Time
 }
 
-// SignIn finds the member of a person, or creates one with a workspace of its own. Of several concurrent first
-// sign-ins one creates them, and all of them return the same member. No API key is created. It fails with Unconfirmed
-// for a new person with the address of a member that a provider of agents made, if no other member has it.
+// SignIn finds the member of a person, or creates one with a workspace of its own. Of several concurrent first sign-ins
+// one creates them, and all return the same member. It creates no API key. It fails with Unconfirmed for a new person
+// whose address belongs to one member only, which a provider of agents made.
 func (s *Service) SignIn(ctx context.Context, who Identity, requestID string) (SignedIn, error) {
 	if who.Issuer == "" || who.Subject == "" || who.Email == "" {
 		return SignedIn{}, errors.New("an identity without issuer, subject or address")
@@ -103,7 +103,8 @@ func (s *Service) signIn(ctx context.Context, who Identity, requestID string) (S
 	})
 }
 
-// races bounds optimistic retries of first sign-ins.
+// races bounds optimistic retries of first sign-ins. A lost attempt reads again, because the person or another member
+// with the address may be there now.
 var races = conflict.Policy{Lost: ErrKnown, Attempts: 5, Exhausted: func() error {
 	return fault.New(fault.DatabaseUnavailable, "too many sign-ins with the same address; repeat the request in a moment")
 }}
@@ -120,7 +121,7 @@ func (s *Service) confirmed(ctx context.Context, others []Addressee, who Identit
 	return err
 }
 
-// touch records when a member was last seen, and the current address at the provider.
+// touch records that a member was seen, and the member's current address at the provider.
 func (s *Service) touch(ctx context.Context, m Member, w workspace.Workspace, who Identity) (SignedIn, error) {
 	now := s.Now()
 	since := now.Add(-limits.SessionSeenEvery)
@@ -163,7 +164,7 @@ func New(who Identity, now time.Time, requestID string) NewMember {
 	}}
 }
 
-// nameFor returns the first name of the workspace of a person.
+// nameFor returns the initial name of a person's workspace.
 func nameFor(email string) string {
 	const ending = "'s Workspace"
 	local := email

@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Requests stores authorization requests whose consent page is open.
+// Requests stores authorization requests with an open consent page.
 type Requests interface {
 	// Add writes a new request.
 	Add(ctx context.Context, r Request) error
@@ -46,9 +46,9 @@ const maxState = 1024
 
 var challenges = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
-// Authorize returns where the browser goes: to the consent page, with an error to a first-party client, or to the page
-// that shows an error of another client. If the client or its redirect URI is not to be trusted, Authorize fails, and
-// the person sees the error, because the browser must not be sent there.
+// Authorize returns where the browser goes: to the consent page, or with an error to a first-party client or to the
+// error page. Errors of third-party clients go to the error page, because a redirect would send people to any address
+// that somebody registered. Authorize fails for an unknown client or redirect URI, and the person sees that error.
 func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo string, err error) {
 	client, refusal, err := s.validate(ctx, a)
 	switch {
@@ -82,16 +82,18 @@ func (s *Server) Authorize(ctx context.Context, a Authorization) (redirectTo str
 	return s.Origins.App + consent, nil
 }
 
-// promptLogin is the prompt (OpenID Connect Core, 3.1.2.1) with which the person signs in anew before the consent page.
-// What needs a fresh sign-in checks its time again, so a person who opens the consent page another way gains nothing.
+// promptLogin is the prompt (OpenID Connect Core, 3.1.2.1) that makes the person sign in anew before the consent page.
+// It protects no action by itself: actions that need a fresh sign-in check its time.
 const promptLogin = "login"
 
-// validate returns the client of an authorization and the error that the client gets. err is for the person only.
+// validate returns the client of an authorization request and the refusal that is reported to the client. err is for
+// the person only.
 func (s *Server) validate(ctx context.Context, a Authorization) (client *Client, refusal *fault.OAuthError, err error) {
 	client, err = s.client(ctx, a.ClientID, a.From)
 	switch {
 	case err != nil:
 		return nil, nil, err
+	// The client and its redirect URI come first, because every later error may be reported at that URI.
 	case a.Repeated == "client_id" || a.Repeated == "redirect_uri" || client == nil:
 		return nil, nil, fault.New(fault.InvalidRequest, "the app that sent you here is not known; it has to register anew")
 	case !redirects(client.Redirects, a.RedirectURI):
@@ -131,7 +133,7 @@ func (s *Server) errorRedirect(redirect, state string, err error) string {
 	return s.answerAt(redirect, state, url.Values{"error": {string(r.Code)}, "error_description": {r.Description}})
 }
 
-// answerAt adds state and issuer (RFC 9207) to an answer. It does not return a state that is too long.
+// answerAt adds state and issuer (RFC 9207) to an answer. It omits a state that is too long.
 func (s *Server) answerAt(redirect, state string, parameters url.Values) string {
 	if state != "" && len(state) <= maxState {
 		parameters.Set("state", state)
@@ -140,8 +142,8 @@ func (s *Server) answerAt(redirect, state string, parameters url.Values) string 
 	return answerTo(redirect, parameters)
 }
 
-// Consent returns what the consent page shows. The secret of the request is enough to read it; only Allow binds the
-// request to a member.
+// Consent returns the content of the consent page. The secret of the request is enough to read it, because only Allow
+// binds the request to a member.
 func (s *Server) Consent(ctx context.Context, request string) (Consent, error) {
 	r, err := s.request(ctx, request)
 	if err != nil {
@@ -213,6 +215,7 @@ func (s *Server) request(ctx context.Context, secret string) (*Request, error) {
 		return nil, errSuperseded(ErrGone)
 	}
 	r, err := s.Requests.Request(ctx, secret)
+	// The redirect is judged again, because an older version may have stored one that is not registrable any more.
 	if err == nil && (r == nil || !s.Now().Before(r.ExpiresAt) || !registrable(r.Redirect)) {
 		err = errSuperseded(ErrGone)
 	}
@@ -227,7 +230,7 @@ func errSuperseded(err error) error {
 	return err
 }
 
-// requireMember refuses actors that are not members with a browser session, because a token must not create further
+// requireMember refuses every actor but a member with a browser session, because a token must not create further
 // tokens.
 func requireMember(by credential.Actor) error {
 	if by.Member == "" || by.Client != "" {

@@ -13,19 +13,19 @@ import (
 	"vitrine/shared/platform/text"
 )
 
-// Clients stores the clients that registered themselves, and what the metadata documents of others say.
+// Clients stores clients that registered themselves and clients that metadata documents describe.
 type Clients interface {
 	// Client reads a client. It returns nil if there is none.
 	Client(ctx context.Context, c id.Client) (*Client, error)
-	// Add writes a new client, which expires at an instant unless it is used.
+	// Add writes a new client that expires at until.
 	Add(ctx context.Context, c Client, until time.Time) error
-	// Put writes a client in place of the one that is stored, until it expires at an instant.
+	// Put writes a client that expires at until, and replaces the stored one.
 	Put(ctx context.Context, c Client, until time.Time) error
-	// Touch records the use of an existing client, and its new expiry, unless a use after since is recorded.
+	// Touch records the use of an existing client and its new expiry, unless a use after since is recorded.
 	Touch(ctx context.Context, c id.Client, now, since, until time.Time) error
 }
 
-// firstParty holds our own clients. They are redirected to any port.
+// firstParty holds our own clients. Their redirects may have any port.
 var firstParty = map[id.Client]Client{
 	CLI: {
 		ID:         CLI,
@@ -43,7 +43,7 @@ var firstParty = map[id.Client]Client{
 
 var ownRedirects = []string{"http://127.0.0.1/callback", "http://[::1]/callback", "http://localhost/callback"}
 
-// client reads a client for a browser at an address. It returns nil if there is none, or it was unused for too long.
+// client returns the client that a browser at an address names. It returns nil if there is none or it has expired.
 func (s *Server) client(ctx context.Context, named string, from netip.Addr) (*Client, error) {
 	if c, ok := firstParty[id.Client(named)]; ok {
 		return &c, nil
@@ -61,8 +61,8 @@ func (s *Server) client(ctx context.Context, named string, from netip.Addr) (*Cl
 	return c, nil
 }
 
-// touch extends the life of a client that registered itself and gets tokens. Once a day is enough, and losing an update
-// is harmless.
+// touch extends the life of a client that registered itself and gets tokens. It writes at most once a day. It drops a
+// failure, because the next token of the client extends its life again.
 func (s *Server) touch(ctx context.Context, c id.Client) {
 	if !c.Valid() {
 		return
@@ -71,8 +71,8 @@ func (s *Server) touch(ctx context.Context, c id.Client) {
 	_ = s.Clients.Touch(ctx, c, now, now.Add(-limits.Day), now.Add(limits.UnusedClientLife))
 }
 
-// Register registers a public client (RFC 7591) whose redirect URIs are safe. Of the requested metadata the client
-// gets the values that this server supports.
+// Register registers a public client (RFC 7591) whose redirect URIs are safe. The client gets those of the requested
+// values that this server supports.
 func (s *Server) Register(
 	ctx context.Context,
 	r contract.RegisterClient,
@@ -82,6 +82,7 @@ func (s *Server) Register(
 		return contract.RegisteredClient{}, err
 	}
 	given, err := accepted(r)
+	// A refused request must not use up the registrations of all callers, so it counts against its address only.
 	if err == nil {
 		err = s.Limiter.Take(ctx, s.Limits.Clients, "all")
 	}
@@ -101,7 +102,7 @@ func (s *Server) Register(
 	return contract.RegisteredClient{ClientID: c.ID, IssuedAt: now.Unix(), RegisterClient: given}, nil
 }
 
-// accepted returns the metadata of a client as this server registers it.
+// accepted returns the metadata that this server registers for a request, or refuses it.
 func accepted(r contract.RegisterClient) (contract.RegisterClient, error) {
 	if n := len(r.RedirectURIs); n == 0 || n > maxRedirects {
 		return r, fault.NewOAuth(fault.OAuthInvalidRedirect, "send 1 to %d redirect_uris", maxRedirects)

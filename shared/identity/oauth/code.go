@@ -22,8 +22,8 @@ import (
 type Codes interface {
 	// Code reads a code with strong consistency. It returns nil if there is none.
 	Code(ctx context.Context, public id.Public) (*Code, error)
-	// Redeem turns an unused code into a grant in one transaction. If the code was used before, it writes no item and
-	// returns ErrGone with the public id of the grant that was made then.
+	// Redeem turns an unused code into a grant in one transaction. For a used code it writes no item and returns ErrGone
+	// with the public id of the grant that the code made.
 	Redeem(ctx context.Context, c Code, g Grant) (made id.Public, err error)
 }
 
@@ -41,11 +41,11 @@ type Code struct {
 	Workspace id.Workspace
 	Epoch     int64
 	Operator  time.Time // see Grant
-	// AuthenticatedAt: see Grant
+	// AuthenticatedAt is that of Grant.
 	AuthenticatedAt time.Time
 	CreatedAt       time.Time // when the member consented
 	ExpiresAt       time.Time
-	Grant           id.Public // that the code was redeemed for; empty: unused
+	Grant           id.Public // the grant that the code made; empty: the code is unused
 }
 
 func (c Code) approval() approval {
@@ -65,8 +65,8 @@ func (c Code) approval() approval {
 
 var verifiers = regexp.MustCompile(`^[A-Za-z0-9._~-]{43,128}$`)
 
-// redeemCode exchanges an authorization code once. A second use means that the code leaked, so the grant that it was
-// redeemed for is revoked.
+// redeemCode exchanges an authorization code once. A second use revokes the grant of the first one, because it means
+// that the code leaked.
 func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token, error) {
 	if t.Code == "" || t.Verifier == "" || t.RedirectURI == "" {
 		return contract.Token{}, fault.NewOAuth(fault.OAuthInvalidRequest, "send code, code_verifier and redirect_uri")
@@ -85,6 +85,7 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 	if c == nil || !token.Matches(c.Hash, s.Peppers) {
 		return contract.Token{}, errInvalidGrant()
 	}
+	// A used code is judged before client and expiry, because a second use by any client and at any time is a leak.
 	if c.Grant != "" {
 		return contract.Token{}, s.replayed(ctx, *c, c.Grant, t.requestID)
 	}
@@ -117,7 +118,7 @@ func (s *Server) redeemCode(ctx context.Context, t TokenRequest) (contract.Token
 	return out, nil
 }
 
-// replayed revokes the grant that a code was redeemed for, and returns the error.
+// replayed revokes the grant that a code made, and returns the error.
 func (s *Server) replayed(ctx context.Context, c Code, made id.Public, requestID string) error {
 	e := s.record(c.Workspace, event.BySystem(), event.GrantRevoked, target(c.Client), requestID)
 	e.Detail = "its authorization code was used twice"

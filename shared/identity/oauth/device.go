@@ -29,7 +29,7 @@ type Flows interface {
 	// FlowByUserCode reads, with strong consistency, the flow that has one of the MACs. It returns nil if none has.
 	FlowByUserCode(ctx context.Context, macs [][]byte) (*Flow, error)
 	// Answer writes the person's answer to a pending flow that has not expired, and records the event, in one
-	// transaction. It returns ErrGone if the flow is not pending any more.
+	// transaction. It returns ErrGone if the flow is not pending any more or has expired.
 	Answer(ctx context.Context, f Flow, e event.Event) error
 }
 
@@ -37,8 +37,8 @@ type Flows interface {
 type PollStore interface {
 	// Flow reads a flow with strong consistency. It returns nil if there is none.
 	Flow(ctx context.Context, public id.Public) (*Flow, error)
-	// RecordPoll writes the poll tokens of f if those stored are still as in was. It returns false if another poll came
-	// first.
+	// RecordPoll writes the poll tokens of f to a pending flow whose stored ones are those of was. Otherwise it returns
+	// false, because another poll or the person's answer came first.
 	RecordPoll(ctx context.Context, f, was Flow) (bool, error)
 	// Redeem turns an approved flow into a grant in one transaction. It returns ErrGone if that was done before.
 	Redeem(ctx context.Context, f Flow, g Grant) error
@@ -47,7 +47,7 @@ type PollStore interface {
 // Answer is the person's answer to a device authorization.
 type Answer string
 
-// Answers.
+// The answers. Redeemed follows Approved once the device has its tokens.
 const (
 	Pending  Answer = "pending"
 	Approved Answer = "approved"
@@ -79,13 +79,13 @@ type Flow struct {
 // ErrCodeTaken reports a user code that another device has, or had until a short time ago.
 var ErrCodeTaken = errors.New("another device has this user code")
 
-// The alphabet and the length of a user code. Limits.Devices and DeviceLife allow 4,800 open codes at most, so the five
-// guesses that Limits.WrongDevice allows find one of them with a probability below one in a million.
+// The alphabet and the length of a user code. Limits.Devices and DeviceLife allow at most 4,800 open codes. The five
+// guesses of Limits.WrongDevice therefore find one of them with a probability below one in a million.
 const (
 	userLetters   = "BCDFGHJKLMNPQRSTVWXZ" // no vowels, so no words, and no letters like digits
 	userCodeLen   = 8
 	userCodeGroup = 4
-	codeAttempts  = 3 // user codes that are tried for one device
+	codeAttempts  = 3 // user codes to try for one device
 )
 
 // newUserCode returns a random code.
@@ -110,8 +110,8 @@ func formatUserCode(code string) string {
 	return strings.Join(parts, "-")
 }
 
-// parseUserCode reads a user code as a person typed it: it ignores letter case and every character but ASCII letters
-// and digits. It returns "" if that is no user code.
+// parseUserCode reads a user code as a person typed it. It ignores letter case and every character but ASCII letters
+// and digits. It returns "" for a text that is not a user code.
 func parseUserCode(text string) string {
 	if len(text) > 200 {
 		return ""
@@ -131,7 +131,8 @@ func parseUserCode(text string) string {
 	return code
 }
 
-// codeMACs returns the MACs under which the store may know a user code: one for each pepper.
+// codeMACs returns the MACs under which a user code may be stored: one for each pepper, because a MAC does not name its
+// pepper.
 func (s *Server) codeMACs(code string) (macs [][]byte) {
 	for _, key := range s.Peppers.All() {
 		macs = append(macs, codeMAC(key, code))
@@ -145,7 +146,7 @@ func codeMAC(key []byte, code string) []byte {
 	return m.Sum(nil)
 }
 
-// StartDevice begins a device authorization for a first-party client. name is what the device calls itself.
+// StartDevice begins a device authorization for a first-party client. name is the name that the device gives itself.
 func (s *Server) StartDevice(
 	ctx context.Context,
 	clientID, scope, name string,
@@ -203,8 +204,8 @@ func (s *Server) addFlow(ctx context.Context, f Flow) (code string, err error) {
 	return code, err
 }
 
-// Device returns what a person sees before they answer. Every invalid code is the same not_found error. A member who
-// typed too many wrong codes has to wait.
+// Device returns the content of the page on which a person answers. Every invalid code is the same not_found error. A
+// member who typed too many wrong codes gets rate_limited_actor.
 func (s *Server) Device(ctx context.Context, by credential.Actor, userCode string) (Device, error) {
 	f, err := s.flow(ctx, by, userCode)
 	if err != nil {
@@ -256,7 +257,7 @@ func (s *Server) answerDevice(
 	return nil
 }
 
-// flow reads the flow of a user code, and counts unknown codes as failures.
+// flow reads the pending flow of a user code, and counts every other code as a failure of the member.
 func (s *Server) flow(ctx context.Context, by credential.Actor, userCode string) (*Flow, error) {
 	if err := requireMember(by); err != nil {
 		return nil, err

@@ -21,16 +21,16 @@ import (
 
 // Fetcher gets documents from URLs that strangers name.
 type Fetcher interface {
-	// Get reads at most maxBytes from a URL: by https on port 443, without following a redirect, from public addresses
-	// only. fresh is how long the answer may be kept; zero if it does not say.
+	// Get reads at most maxBytes from a URL. It uses https on port 443, follows no redirect, and connects to public
+	// addresses only. fresh is how long the answer may be kept; 0: the answer does not say.
 	Get(ctx context.Context, url string, maxBytes int) (body []byte, fresh time.Duration, err error)
 }
 
 // documentHost is the host of a URL, with or without a port: a name, or an address.
 var documentHost = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?$`)
 
-// documentURL parses a client id that is the URL of a metadata document. It returns nil for any other id. Which schemes
-// and ports are read is the Fetcher's to decide.
+// documentURL parses a client id that is the URL of a metadata document. It returns nil for any other id. It accepts
+// http and any port, because the Fetcher decides which URLs it reads.
 func documentURL(c id.Client) *url.URL {
 	if len(c) > limits.ClientURLBytes || !address.Plain(string(c)) {
 		return nil
@@ -59,11 +59,11 @@ func documentHostOf(c id.Client) string {
 // host vouches for the redirect URIs, not for a program on the person's own machine that names the same client.
 func (c Client) Host() string { return documentHostOf(c.ID) }
 
-// Host returns the host that serves the metadata document of the client; empty for a client without one.
+// Host returns the host that serves the metadata document of the grant's client. It is empty for a client without one.
 func (g Grant) Host() string { return documentHostOf(g.Client) }
 
-// described returns the client of a metadata document. It returns nil if the document was not read before and cannot
-// be read here.
+// described returns the client of a metadata document. It returns nil if no host has stored the document and this host
+// cannot fetch documents.
 func (s *Server) described(ctx context.Context, c id.Client, from netip.Addr) (*Client, error) {
 	stored, err := s.Clients.Client(ctx, c)
 	if err != nil {
@@ -91,8 +91,8 @@ func (c Client) usable(cause error) (*Client, error) {
 		"the app that sent you here cannot be let in: the document that describes it %s", c.Unusable)
 }
 
-// fetch reads the metadata document of a client and stores what it says. While that is impossible, what it said before
-// counts; stored is that, or nil.
+// fetch reads the metadata document of a client and stores the client that it describes. While the document cannot be
+// read, stored counts: the client of the last reading, or nil.
 func (s *Server) fetch(ctx context.Context, c id.Client, stored *Client, from netip.Addr) (*Client, error) {
 	known := stored != nil && stored.Unusable == ""
 	err := s.mayFetch(ctx, from)
@@ -122,14 +122,15 @@ func (s *Server) fetch(ctx context.Context, c id.Client, stored *Client, from ne
 	return next.usable(cause)
 }
 
-// unreadable says what to do about a document that cannot be fetched. The cause is for the log alone, because it tells
-// of the network of the deployment.
+// unreadable returns the advice about a document that cannot be fetched. It leaves out the cause, which reveals the
+// network of the deployment and is for the log only.
 func unreadable(c id.Client) string {
 	return "cannot be read. If this service cannot reach " + documentHostOf(c) + ", whoever runs it can let it out, or set " +
 		env.ClientDocuments + "=off, so that apps register instead"
 }
 
-// mayFetch counts a document that is read for a browser. One address cannot use up what all have together.
+// mayFetch counts a document that is read for a browser. It counts against the address first, so that one address
+// cannot use up the documents of all.
 func (s *Server) mayFetch(ctx context.Context, from netip.Addr) error {
 	if err := s.take(ctx, s.Limits.Document, from); err != nil {
 		return err
@@ -137,7 +138,7 @@ func (s *Server) mayFetch(ctx context.Context, from netip.Addr) error {
 	return s.Limiter.Take(ctx, s.Limits.Documents, "all")
 }
 
-// describe returns the client that a metadata document describes; Unusable says why if it describes none.
+// describe returns the client that a metadata document describes. Its Unusable says why the document describes none.
 func describe(c id.Client, body []byte) Client {
 	var d struct {
 		ClientID string `json:"client_id"`

@@ -18,8 +18,8 @@ import (
 
 // Provider verifies ID tokens.
 type Provider interface {
-	// Verify checks an ID token that was issued to this deployment at most limits.ProviderTokenLife ago for a person with
-	// a verified address. A provider that does not answer is a fault of the kind unavailable.
+	// Verify checks an ID token that the provider issued to this deployment at most limits.ProviderTokenLife ago for a
+	// person with a verified address. It fails with the kind unavailable if the provider does not answer.
 	Verify(ctx context.Context, idToken string) (member.Identity, error)
 }
 
@@ -29,7 +29,7 @@ type Registrar interface {
 	SignIn(ctx context.Context, who member.Identity, requestID string) (member.SignedIn, error)
 }
 
-// exchange gives a first-party client an access token for the person that an ID token names (RFC 8693). It issues no
+// exchange issues an access token to a first-party client for the person of an ID token (RFC 8693). It issues no
 // refresh token, because the client can get a new ID token from the provider.
 func (s *Server) exchange(ctx context.Context, t TokenRequest) (contract.Token, error) {
 	c, err := ours(t.ClientID)
@@ -103,13 +103,14 @@ func (s *Server) signedIn(ctx context.Context, c Client, in member.SignedIn, t T
 	}, nil
 }
 
-// Proof identifies an exchanged ID token. It is stored until the ID token would be too old to be accepted anyway.
+// Proof identifies an exchanged ID token. It is stored until the ID token is too old to be accepted again.
 type Proof struct {
 	Digest string
 	Until  time.Time
 }
 
-// proofOf identifies an ID token by what its signature covers, because one signature may have several spellings.
+// proofOf identifies an ID token by the part that its signature covers, because one signature may have several
+// spellings.
 func proofOf(idToken string, now time.Time) Proof {
 	signed := idToken[:max(0, strings.LastIndexByte(idToken, '.'))]
 	sum := sha256.Sum256([]byte(signed))
@@ -119,8 +120,8 @@ func proofOf(idToken string, now time.Time) Proof {
 	}
 }
 
-// unverified returns the error for an ID token that is refused (RFC 8693, section 2.2.2), and passes on the error of a
-// provider that could not be asked.
+// unverified returns the error for a refused ID token (RFC 8693, section 2.2.2). It returns server_error if the
+// provider does not answer.
 func unverified(err error) error {
 	f := fault.Of(err)
 	switch f.Code.Kind() {

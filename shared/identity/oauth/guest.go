@@ -17,8 +17,8 @@ type Guest struct {
 	verdict func() error
 }
 
-// Receive starts counting a request, and reading how often its address failed lately, concurrently with the first read
-// of the request. The handler has to wait for Admitted before the first write, and before any costly work.
+// Receive starts to count a request and to read the recent failures of its address, so that both run concurrently with
+// the first read of the request. The handler has to wait for Admitted before its first write and before costly work.
 func (s *Server) Receive(ctx context.Context, from netip.Addr) *Guest {
 	counted := async.Start(func() error { return s.take(ctx, s.Limits.Guest, from) })
 	failures := async.Start(func() error { return s.checkFailures(ctx, from) })
@@ -29,7 +29,7 @@ func (s *Server) Receive(ctx context.Context, from netip.Addr) *Guest {
 func (g *Guest) Admitted() error { return g.verdict() }
 
 // Answer returns the error that the client gets for err, and counts it as a failure of the address. A pending
-// authorization is no failure, and neither is an error that the client did not cause.
+// authorization does not count, and neither does an error that the client did not cause.
 func (g *Guest) Answer(ctx context.Context, err error) error {
 	if refused := g.Admitted(); refused != nil {
 		return refused

@@ -6,13 +6,13 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// Features are what a deployment offers.
+// Features are the optional parts of a deployment.
 type Features struct {
-	People bool // they can sign in, so that apps can ask them
-	// Documents of clients can be fetched, so that apps need not register.
+	People bool // people can sign in, so that apps can ask them
+	// Documents reports that documents of clients can be fetched, so that apps need not register.
 	Documents bool
-	Agents    bool // they can register
-	// Providers of agents are trusted, so that agents can register by them too, if they can at all.
+	Agents    bool // agents can register
+	// Providers reports that identity providers of agents are trusted. With Agents, agents can register by them too.
 	Providers bool
 }
 
@@ -39,7 +39,7 @@ func resource(o address.Origins, at string) contract.ResourceMetadata {
 	}
 }
 
-// MCPMetadata returns Metadata with the members that describe the MCP host instead of the api.
+// MCPMetadata returns Metadata with the MCP host as its resource instead of the api.
 func MCPMetadata(o address.Origins, has Features) contract.ServerMetadata {
 	m := Metadata(o, has)
 	m.ResourceMetadata = MCPResourceMetadata(o)

@@ -1,8 +1,7 @@
-// Package oauth is the authorization server for people: it decides who may act in a member's name, by which grant, and
-// until when.
+// Package oauth is the authorization server for people's clients and decides who may act in a member's name.
 //
 // One stored Grant stands for one approval. Its access and refresh tokens carry the grant's public id, so that one
-// write ends them all, and one item decides rotation and reuse.
+// write ends them all and one item decides rotation and reuse.
 package oauth
 
 import (
@@ -32,12 +31,12 @@ type Client struct {
 	CreatedAt  time.Time // when it registered, or when its metadata document was read
 	UsedAt     time.Time // when it last got tokens, at most a day old; zero: never, or it has a metadata document
 
-	FreshUntil time.Time // when its metadata document is to be read again; zero: it registered itself
-	Unusable   string    // says why its metadata document describes no client; empty: it describes one
+	FreshUntil time.Time // when its metadata document has to be read again; zero: it registered itself
+	Unusable   string    // why its metadata document describes no client; empty: it describes one
 }
 
-// until returns when the client expires: one that registered itself unless it is used, one with a metadata document
-// unless the document is read again.
+// until returns when the client expires. A client that registered itself expires unless it is used, one with a metadata
+// document unless the document is read again.
 func (c Client) until() time.Time {
 	switch {
 	case !c.FreshUntil.IsZero():
@@ -73,7 +72,7 @@ type Grant struct {
 	Refresh    credential.Hash // the newest refresh token; its zero value: none was issued
 	Previous   credential.Hash // the previous refresh token
 	Generation int             // how often the refresh token was replaced
-	RotatedAt  time.Time       // when Previous was replaced
+	RotatedAt  time.Time       // when Refresh replaced Previous
 	IdleAt     time.Time       // when the newest refresh token expires unless it is used
 }
 
@@ -83,8 +82,8 @@ func (g Grant) Live(now time.Time, w workspace.Workspace, m member.Member) bool 
 		m.ID == g.Member && m.Live(g.CreatedAt)
 }
 
-// issuable reports whether the grant gets tokens. One of a first-party client does in a workspace that is being deleted
-// too, so that the member can cancel that; no other route takes it there.
+// issuable reports whether the grant may get tokens. A first-party client gets them even in a workspace that is being
+// deleted, so that the member can cancel the deletion. Other routes refuse those tokens there.
 func (g Grant) issuable(now time.Time, w workspace.Workspace, m member.Member) bool {
 	if _, own := firstParty[g.Client]; own {
 		w = w.Kept()
@@ -92,8 +91,9 @@ func (g Grant) issuable(now time.Time, w workspace.Workspace, m member.Member) b
 	return g.Live(now, w, m)
 }
 
-// Rights returns the scopes that tokens of the grant have now in the name of m, its member. delegated is set on a host
-// for clients that the member need not fully trust: there a token has no scope that was not granted.
+// Rights returns the scopes that tokens of the grant have now in the name of m, its member. delegated is set for
+// clients that the member need not fully trust. Their tokens have only scopes that were granted and that the member
+// still has.
 func (g Grant) Rights(m member.Member, delegated bool) []credential.Scope {
 	if !delegated {
 		return m.Scopes

@@ -5,11 +5,11 @@ import (
 	"net/url"
 )
 
-// Authorization holds the parameters of the authorization endpoint. Repeated names a parameter that occurred more than
-// once. From is the address of the browser, which is no parameter.
+// Authorization holds the parameters of the authorization endpoint. Repeated names a parameter that occurs more than
+// once. From is not a parameter but the address of the browser.
 type Authorization struct {
 	ResponseType, ClientID, RedirectURI, State, Challenge, ChallengeMethod, Scope, Resource string
-	// Prompt is login where the client wants its person to authenticate anew; other values are ignored.
+	// Prompt is "login" if the client wants the person to authenticate anew. Other values are ignored.
 	Prompt   string
 	Repeated string
 	From     netip.Addr
@@ -21,7 +21,8 @@ type parameter struct {
 	field *string
 }
 
-// parameters returns all of them. Of several repeated ones the first one here is reported.
+// parameters returns the parameters in the order in which repeated ones are reported. client_id and redirect_uri come
+// first, because a request that repeats them must not be answered at its redirect URI.
 func (a *Authorization) parameters() []parameter {
 	return []parameter{
 		{"client_id", &a.ClientID},

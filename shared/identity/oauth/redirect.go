@@ -16,21 +16,21 @@ const (
 )
 
 var (
-	// loopback is an http URI on the person's own machine: host, port and the rest.
+	// loopback matches an http URI on the person's own machine and captures host, port and the rest.
 	loopback = regexp.MustCompile(`^http://(127\.0\.0\.1|\[::1\]|localhost)(?::([0-9]{1,5}))?((?:[/?].*)?)$`)
-	// private is a scheme that apps register with the operating system.
+	// private matches a URI and captures its scheme, which apps register with the operating system.
 	private = regexp.MustCompile(`^([a-z][a-z0-9+.-]{2,30})://`)
-	// reversedDomain is a private scheme that names its owner (RFC 8252, section 7.1). Other schemes may belong to the
-	// system, or to a program that misuses what it is sent.
+	// reversedDomain matches a private scheme that names its owner (RFC 8252, section 7.1). Other schemes may belong to
+	// the system, or to a program that misuses the answer.
 	reversedDomain = regexp.MustCompile(`^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+$`)
 )
 
 // knownSchemes are private schemes without a domain name whose programs are known to accept redirects.
 var knownSchemes = []string{"cursor", "vscode", "vscode-insiders", "claude-desktop", "zed"}
 
-// redirects reports whether a client may be redirected to a URI: it is registered byte for byte, or differs from a
-// registered loopback URI in the port only. A URI that could not be registered today is refused, although an older
-// version registered it.
+// redirects reports whether a client may be redirected to a URI. The URI has to equal a registered one byte for byte,
+// or to differ from a registered loopback URI in the port only. redirects refuses a URI that an older version
+// registered and that could not be registered today.
 func redirects(registered []string, asked string) bool {
 	if !registrable(asked) {
 		return false
@@ -67,7 +67,7 @@ func registrable(uri string) bool {
 	return scheme != nil && (reversedDomain.MatchString(scheme[1]) || slices.Contains(knownSchemes, scheme[1]))
 }
 
-// plain refuses URIs that browsers and parsers read differently: with other characters than printable ASCII,
+// plain refuses URIs that browsers and parsers read differently: those with characters other than printable ASCII, with
 // fragments, backslashes or user information.
 func plain(uri string) bool {
 	if uri == "" || len(uri) > maxRedirectLen || !address.Plain(uri) {
@@ -95,7 +95,7 @@ func answerTo(redirect string, parameters url.Values) string {
 	return redirect + "?" + parameters.Encode()
 }
 
-// shownHost returns the part of a redirect URI that a person has to recognise.
+// shownHost returns the part of a redirect URI by which a person recognises its owner.
 func shownHost(redirect string) string {
 	scheme, rest, _ := strings.Cut(redirect, "://")
 	host := rest

@@ -13,13 +13,13 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// maxAncestors is how many used refresh tokens of a grant are recognised, and how many hashes it takes to judge a
-// forged one.
+// maxAncestors is how many used refresh tokens of a grant are recognised, and so how many derivations a forged token
+// costs.
 //
-// They are recognised only while every successor was derived with the grant's present key, and that key is in the
-// ring. A used token from before a change of the key, or one whose key has left the ring, is refused like an unknown
-// token: it yields no tokens, but its reuse is not noticed and the grant stays live. The newest token and the one
-// before do not depend on this as long as the pepper of their hashes is there.
+// A used token is recognised only if all its successors were derived with the grant's present key and that key is in
+// the ring. Other used tokens are refused like unknown ones: they yield no tokens, but their reuse is not noticed and
+// the grant stays live. The newest token and the one before are recognised by their hashes, as long as the peppers of
+// these are in their ring.
 const maxAncestors = 4096
 
 // tokenAge is the age of a refresh token in its grant.
@@ -28,8 +28,8 @@ type tokenAge int
 const (
 	unknown tokenAge = iota // not a token of the grant
 	newest                  // the live token
-	recent                  // the token before, whose answer may have been lost
-	stale                   // used before, so that a copy exists
+	recent                  // the token before the newest; its answer may have been lost
+	stale                   // used too long ago for a lost answer, so a copy exists
 )
 
 // refresh exchanges a refresh token for a new one and an access token. Both are derived from the old token and a key,
@@ -45,7 +45,7 @@ func (s *Server) refresh(ctx context.Context, t TokenRequest) (contract.Token, e
 	}
 	g, err := s.GrantStore.Grant(ctx, token.Public)
 	if err == nil {
-		err = t.guest.Admitted() // because finding the age of a token is costly
+		err = t.guest.Admitted() // finding the age of a token costs up to maxAncestors derivations
 	}
 	if err != nil {
 		return contract.Token{}, err
@@ -54,6 +54,7 @@ func (s *Server) refresh(ctx context.Context, t TokenRequest) (contract.Token, e
 		return contract.Token{}, errInvalidGrant()
 	}
 	now := s.Now()
+	// Reuse is judged before the client and the life of the grant, because a copy ends the grant whoever sends it.
 	switch s.age(*g, token, now) {
 	case unknown:
 		return contract.Token{}, errInvalidGrant()
@@ -128,7 +129,8 @@ func (s *Server) rotate(ctx context.Context, g Grant, t credential.Token, reques
 	if used.IsZero() {
 		used = g.CreatedAt
 	}
-	if s.Chain.Key(g.ChainKeyID) == nil { // the key left the ring: use the active one
+	// A key that is still in the ring is kept, because changing it would hide the reuse of older tokens.
+	if s.Chain.Key(g.ChainKeyID) == nil {
 		g.ChainKeyID, _ = s.Chain.Active()
 	}
 	access, next := successors(t, s.Chain, g.ChainKeyID)
@@ -149,13 +151,14 @@ func (s *Server) rotate(ctx context.Context, g Grant, t credential.Token, reques
 		}
 		return answer(g, access, next, now), nil
 	}
+	// Another request rotated first. A client that sent the same token twice gets the same answer, a copy does not.
 	if s.age(*moved, t, now) == stale {
 		return contract.Token{}, s.reused(ctx, *moved, requestID)
 	}
 	return s.repeatAnswer(*moved, t, now)
 }
 
-// repeatAnswer returns the answer to the rotation of t again, while its tokens are the newest.
+// repeatAnswer derives the answer to the rotation of t again, as long as the tokens of that answer are the newest.
 func (s *Server) repeatAnswer(g Grant, t credential.Token, now time.Time) (contract.Token, error) {
 	if !g.RevokedAt.IsZero() || s.Chain.Key(g.ChainKeyID) == nil || !t.Matches(g.Previous, s.Peppers) {
 		return contract.Token{}, errInvalidGrant()
@@ -167,13 +170,13 @@ func (s *Server) repeatAnswer(g Grant, t credential.Token, now time.Time) (contr
 	return answer(g, access, next, now), nil
 }
 
-// successors derives the access and the refresh token that a refresh token is exchanged for.
+// successors derives the access token and the refresh token that replace a refresh token.
 func successors(t credential.Token, chain keyring.Derived, kid byte) (access, refresh credential.Token) {
 	key := chain.Key(kid)
 	return t.Next(credential.AccessToken, key), t.Next(credential.RefreshToken, key)
 }
 
-// remaining returns the access tokens that stay valid beside a new one.
+// remaining returns the access tokens that stay valid when a new one is added.
 func remaining(tokens []AccessToken, now time.Time) []AccessToken {
 	var out []AccessToken
 	for _, t := range tokens {

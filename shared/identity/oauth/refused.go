@@ -18,12 +18,12 @@ type Refused struct {
 	Description  string
 	RedirectTo   string // the client's redirect URI, with the error
 	// Trusted reports that the member has granted the client access, so that the browser may go to RedirectTo by itself.
-	// For other clients that would be an open redirect, because registration is open to the public.
+	// For other clients that would be an open redirect, because anyone can register a client.
 	Trusted bool
 }
 
-// Refused validates a refused authorization of a third-party client again. by is the member of the browser session;
-// its zero value means that there is none.
+// Refused validates a refused authorization of a third-party client again, because the query of the error page comes
+// from the browser. by is the member of the browser session; its zero value means that there is none.
 func (s *Server) Refused(ctx context.Context, by credential.Actor, a Authorization, from netip.Addr) (Refused, error) {
 	if err := s.take(ctx, s.Limits.Authorize, from); err != nil {
 		return Refused{}, err

@@ -12,9 +12,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Revoke ends what a token belongs to (RFC 7009): the grant of an access or refresh token, or an agent's access token.
-// The whole secret has to be right, because public ids are not secret. For any other text, and for the API keys of
-// people, it has no effect and returns no error.
+// Revoke ends the grant of an access or refresh token, or an agent's access token (RFC 7009). The whole secret has to
+// be right, because public ids are not secret. Any other text, and an API key of a person, has no effect and no error.
 func (s *Server) Revoke(ctx context.Context, token, requestID string) error {
 	for kind, end := range map[credential.Kind]func(context.Context, credential.Token, string) error{
 		credential.AccessToken: s.revokeGrant, credential.RefreshToken: s.revokeGrant, credential.APIKey: s.revokeAgent,
@@ -34,7 +33,7 @@ func (s *Server) revokeGrant(ctx context.Context, t credential.Token, requestID 
 	return s.endGrant(ctx, *g, requestID)
 }
 
-// belongs reports whether t is a token of the grant, used ones included.
+// belongs reports whether t is a token of the grant, even a used one.
 func (s *Server) belongs(g Grant, t credential.Token) bool {
 	if t.Kind == credential.RefreshToken {
 		return s.age(g, t, s.Now()) != unknown
@@ -80,7 +79,7 @@ func (g Grant) listed(now time.Time, by credential.Actor) bool {
 	return g.RevokedAt.IsZero() && now.Before(g.ExpiresAt) && now.Before(g.IdleAt) && g.Epoch == by.Workspace.Epoch
 }
 
-// Allowed returns one grant of the member; not_found if it has ended.
+// Allowed returns one grant of the member. It fails with not_found if the grant has ended.
 func (s *Server) Allowed(ctx context.Context, by credential.Actor, public id.Public) (Grant, error) {
 	g, err := s.ownGrant(ctx, by, public)
 	if err == nil && !g.listed(s.Now(), by) {

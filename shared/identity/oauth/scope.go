@@ -14,8 +14,8 @@ var (
 	firstPartyScopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}
 )
 
-// scopesFor returns the requested scopes that a client may get. It ignores unknown ones, because clients request those
-// of other servers, and grants publish and read if none is left. A third-party client never gets admin.
+// scopesFor returns the requested scopes that a client may get. It ignores unknown ones, because clients request scopes
+// of other servers too. It returns publish and read if none is left. A third-party client never gets admin.
 func scopesFor(c Client, asked string) []credential.Scope {
 	grantable := thirdPartyScopes
 	if c.FirstParty {
@@ -34,7 +34,7 @@ func scopesFor(c Client, asked string) []credential.Scope {
 	return out
 }
 
-// checkSubset refuses scopes that are not granted.
+// checkSubset refuses requested scopes that were not granted.
 func checkSubset(granted []credential.Scope, asked string) error {
 	for _, w := range strings.Fields(asked) {
 		if !slices.Contains(granted, credential.Scope(w)) {
@@ -48,8 +48,8 @@ func scopeString(scopes []credential.Scope) string {
 	return strings.Join(credential.ScopeStrings(scopes), " ")
 }
 
-// audienceFor returns where a client's tokens are accepted: those of first-party clients on the api, all others on the
-// MCP host, if there is one.
+// audienceFor returns the origin where a client's tokens are accepted: the api for first-party clients, and the MCP
+// host, if there is one, for all others.
 func (s *Server) audienceFor(c Client) string {
 	if c.FirstParty {
 		return s.Origins.API
@@ -57,7 +57,7 @@ func (s *Server) audienceFor(c Client) string {
 	return s.Origins.Delegated()
 }
 
-// checkResource refuses a resource (RFC 8707) that is not the audience; it may be missing.
+// checkResource refuses a resource (RFC 8707) other than the audience. The resource may be missing.
 func checkResource(audience, resource string) error {
 	if resource == "" || normalOrigin(resource) == normalOrigin(audience) {
 		return nil
@@ -65,7 +65,7 @@ func checkResource(audience, resource string) error {
 	return fault.NewOAuth(fault.OAuthInvalidTarget, "this client can get tokens for %s only", audience)
 }
 
-// normalOrigin returns the normal form of an origin. It leaves any other text as it is, which then equals no origin.
+// normalOrigin returns the normal form of an origin. It returns any other text as it is, which then equals no origin.
 func normalOrigin(resource string) string {
 	u, err := url.Parse(resource)
 	if err != nil || u.User != nil || u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery ||

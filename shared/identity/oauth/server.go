@@ -19,7 +19,7 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// ErrGone reports that the item that a write depends on was used, answered or ended before.
+// ErrGone reports that the item on which a write depends was used, answered or ended before.
 var ErrGone = errors.New("used or ended already")
 
 // GrantStore stores grants.
@@ -28,13 +28,13 @@ type GrantStore interface {
 	Grant(ctx context.Context, public id.Public) (*Grant, error)
 	// Add commits a new grant and its event. It returns ErrGone if a grant was made from the same proof before.
 	Add(ctx context.Context, g Grant, p Proof, e event.Event) error
-	// Rotate writes the tokens of g if was is still its newest refresh token and it is not revoked. Otherwise it writes
-	// no item and returns the grant as it is now.
+	// Rotate writes the tokens of g if was is still its newest refresh token and g is not revoked. Otherwise it writes no
+	// item and returns the grant as it is now.
 	Rotate(ctx context.Context, g Grant, was credential.Hash) (now *Grant, err error)
-	// Revoke revokes a live grant, and the API keys that were created by it, and records the event, in one
-	// transaction. It changes no item if the grant is revoked already.
+	// Revoke revokes a live grant and the API keys that it created, and records the event, in one transaction. It changes
+	// no item if the grant is revoked already.
 	Revoke(ctx context.Context, public id.Public, at time.Time, e event.Event) error
-	// List reads grants of a member that have a refresh token, newest first. next is the position of the last one if
+	// List reads grants of a member that have a refresh token, newest first. next is the position of the last row if
 	// others follow.
 	List(ctx context.Context, m id.Member, q cursor.Query[Grant]) (rows []Grant, next string, err error)
 }
@@ -63,7 +63,7 @@ type Server struct {
 	Keys       Keys
 	Members    Members
 	Failures   rate.FailureCounter
-	// Fetcher reads the metadata documents of clients; nil: those count that another host has stored.
+	// Fetcher reads the metadata documents of clients; nil: only documents that another host has stored count.
 	Fetcher Fetcher
 	// Provider verifies ID tokens; nil: token exchange is disabled.
 	Provider  Provider
@@ -71,15 +71,15 @@ type Server struct {
 
 	Limiter     *rate.Limiter
 	Limits      *limits.Limits
-	Peppers     keyring.Derived // hash what is stored
-	Chain       keyring.Derived // derive the next refresh token
+	Peppers     keyring.Derived // hash stored secrets
+	Chain       keyring.Derived // derive the next refresh and access tokens
 	Cursors     *cursor.Codec
 	Environment credential.Environment
 	Origins     address.Origins
 	Now         func() time.Time
 }
 
-// approval is what a member approved. It becomes a grant once.
+// approval is the access that a member approved. It becomes a grant once.
 type approval struct {
 	client          id.Client
 	name            string
@@ -93,8 +93,8 @@ type approval struct {
 	at              time.Time
 }
 
-// grant makes the grant of an approval, with its first access and refresh token. The returned answer lacks the scope.
-// The grant is dated back to the approval, so that signing out everywhere after it ends the grant.
+// grant makes the grant of an approval with its first access and refresh tokens. The returned answer lacks the scope.
+// The grant has the time of the approval, so that signing out everywhere after the approval ends it.
 func (s *Server) grant(a approval, now time.Time) (Grant, contract.Token) {
 	access := credential.Mint(credential.AccessToken, s.Environment, a.workspace, "")
 	refresh := credential.MintAs(credential.RefreshToken, s.Environment, a.workspace, access.Public)
@@ -120,7 +120,7 @@ func (s *Server) grant(a approval, now time.Time) (Grant, contract.Token) {
 	return g, answer(g, access, refresh, now)
 }
 
-// end returns when a token of the grant expires that lives for a time, because no token outlives the grant.
+// end returns when a token of the grant expires: after life, but not later than the grant.
 func (g Grant) end(now time.Time, life time.Duration) time.Time {
 	if at := now.Add(life); at.Before(g.ExpiresAt) {
 		return at
@@ -138,8 +138,8 @@ func answer(g Grant, access, refresh credential.Token, now time.Time) contract.T
 	}
 }
 
-// holds returns the scopes of the grant's tokens. It refuses a grant whose member is gone or signed out everywhere
-// since.
+// holds returns the scopes of the grant's tokens. It refuses a grant that is not issuable, as when its member is gone
+// or has signed out everywhere since.
 func (s *Server) holds(ctx context.Context, g Grant) ([]credential.Scope, error) {
 	m, w, err := s.Members.Member(ctx, g.Workspace, g.Member)
 	if err == nil && (m == nil || w == nil || !g.issuable(s.Now(), *w, *m)) {
@@ -158,7 +158,7 @@ func rights(g Grant, m member.Member) []credential.Scope {
 	return g.Rights(m, !own)
 }
 
-// take counts an event of a network.
+// take counts an event of a client address.
 func (s *Server) take(ctx context.Context, r limits.Rate, from netip.Addr) error {
 	return s.Limiter.Take(ctx, r, address.Subject(from, s.Peppers))
 }

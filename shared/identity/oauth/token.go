@@ -40,7 +40,7 @@ func (s *Server) Token(ctx context.Context, t TokenRequest, guest *Guest, reques
 	return serve(ctx, t)
 }
 
-// ours returns a first-party client. It fails for other clients, which may use their own grants only.
+// ours returns a first-party client. It fails for other clients, which may use codes and refresh tokens only.
 func ours(named string) (Client, error) {
 	if c, ok := firstParty[id.Client(named)]; ok {
 		return c, nil

@@ -1,9 +1,8 @@
-// Package pow asks for a proof of work and checks it without state for each challenge: a challenge is signed, and its
-// nonce is stored once it has been used.
+// Package pow issues challenges for a proof of work and checks their solutions.
 //
-// A counter solves a challenge if SHA-256 of "nonce:counter", the counter in decimal, begins with at least difficulty
-// zero bits. The signature is base64url of HMAC-SHA-256 over "nonce.difficulty.expires", with the expiry in Unix
-// milliseconds.
+// A challenge is signed and not stored; only the nonce of a used one is. A counter solves a challenge if SHA-256 of
+// "nonce:counter", the counter in decimal, begins with at least difficulty zero bits. The signature is base64url of
+// HMAC-SHA-256 over "nonce.difficulty.expires", with the expiry in Unix milliseconds.
 package pow
 
 import (
@@ -26,7 +25,7 @@ const Life = 5 * time.Minute
 
 const nonceBytes = 16 // 22 base64url characters
 
-// Nonces stores the nonces that have been used.
+// Nonces stores used nonces.
 type Nonces interface {
 	// Burn marks a nonce as used until an instant. It returns false if the nonce was used before.
 	Burn(ctx context.Context, nonce string, until time.Time) (bool, error)
@@ -48,7 +47,8 @@ type Required struct {
 // Unwrap returns the fault.
 func (r *Required) Unwrap() error { return r.Fault }
 
-// Ask returns the error for a request that needs a proof of work; busy says of what there is much.
+// Ask returns the error for a request that needs a proof of work. busy begins its message and says what is too
+// frequent.
 func (s *Service) Ask(difficulty int, busy string) *Required {
 	raw := make([]byte, nonceBytes)
 	rand.Read(raw)
@@ -66,9 +66,9 @@ func (s *Service) Ask(difficulty int, busy string) *Required {
 	}
 }
 
-// Check fails with pow_invalid unless s solves c and c was issued by this deployment, is unexpired and unused. It
-// burns the nonce of a valid solution. The difficulty is the one in the challenge, even if new challenges have another
-// one by now.
+// Check fails with pow_invalid unless solution solves c, and this deployment issued c, and c is neither expired nor
+// used. It burns the nonce of a valid solution. The difficulty is that of the challenge, even if new challenges have
+// another one by now.
 func (s *Service) Check(ctx context.Context, c contract.Challenge, solution contract.Solution) error {
 	now := s.Now()
 	switch {
@@ -79,6 +79,7 @@ func (s *Service) Check(ctx context.Context, c contract.Challenge, solution cont
 	case solution.Nonce != c.Nonce || zeroBits(c.Nonce, solution.Counter) < c.Difficulty:
 		return invalid("the solution does not solve the challenge")
 	}
+	// The nonce is burnt last, so that a wrong solution leaves the challenge usable.
 	fresh, err := s.Store.Burn(ctx, c.Nonce, c.ExpiresAt.Time)
 	if err != nil {
 		return err

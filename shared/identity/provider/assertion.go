@@ -15,9 +15,9 @@ import (
 
 const maxEmail = 254 // bytes, of RFC 5321
 
-// Assertion verifies an assertion and returns what it says. Its id has to be recorded by the caller, because an
-// assertion counts once. Every error is a *fault.OAuthError. No answer depends on a claim of a token without a valid
-// signature, but for its issuer.
+// Assertion verifies an assertion and returns its identity. The caller has to record its id, because an assertion
+// counts once. Every error is a *fault.OAuthError. Apart from the issuer, no answer depends on a claim before its
+// signature is verified.
 func (v *Verifier) Assertion(ctx context.Context, token string) (Identity, error) {
 	t, err := parse(token, contract.AssertionType)
 	if err != nil {
@@ -52,8 +52,8 @@ func (v *Verifier) Assertion(ctx context.Context, token string) (Identity, error
 	return t.checkPerson(id, p)
 }
 
-// checkTimes checks the lifetime of an assertion, its names and when its person signed in. An assertion that lives for
-// limits.ProviderAssertion at most and is not over was not issued long ago.
+// checkTimes checks the lifetime of an assertion, its ids and when its person signed in. The age of iat needs no check
+// of its own, because exp is in the future and at most limits.ProviderAssertion after iat.
 func (j *jwt) checkTimes(now time.Time, maxAuthAge time.Duration) error {
 	c := j.claims
 	issued := c.instant("iat")
@@ -106,7 +106,7 @@ func (j *jwt) checkPerson(id Identity, p *Provider) (Identity, error) {
 	return id, nil
 }
 
-// email returns the address that the provider vouches for; empty if there is none.
+// email returns the address for which the provider vouches; empty if there is none.
 func (j *jwt) email(p *Provider) string {
 	email := text.LowerASCII(j.claims.text("email"))
 	at := strings.IndexByte(email, '@')
@@ -123,7 +123,7 @@ func (j *jwt) email(p *Provider) string {
 	return email
 }
 
-// scopes returns those that an assertion asks for and that agents may have; all if it does not say.
+// scopes returns the requested scopes that agents may have. It returns all of these if the assertion requests none.
 func (j *jwt) scopes() []credential.Scope {
 	all := credential.Delegable()
 	if !j.claims.has("scope") {

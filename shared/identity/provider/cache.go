@@ -10,20 +10,21 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// keySet is what one provider published last. Verifier.mu guards it.
+// keySet holds the keys that one provider published last. Verifier.mu guards it.
 type keySet struct {
 	keys       map[string][]publicKey // by key id, replaced as a whole; nil: never read
 	freshUntil time.Time
-	// failed is why keys could not be read the last time; nil: they could.
+	// failed is the error of the last reading; nil: it succeeded.
 	failed error
-	// retryAt is when they may be read again after that, and searchAt when they may for an unknown id.
+	// retryAt is when stale keys may be read again after a failure. searchAt is when fresh keys may be read again because
+	// of an unknown id.
 	retryAt, searchAt time.Time
-	reading           chan struct{} // closed when the reading that is under way ends; nil: none is
+	reading           chan struct{} // closed when the reading under way ends; nil: none is
 }
 
 func (s *keySet) fresh(now time.Time) bool { return s.keys != nil && now.Before(s.freshUntil) }
 
-// due reports whether the keys have to be read and may be. known says whether they have the one that is looked for.
+// due reports whether the keys need to be read and may be. known reports whether they include the requested one.
 func (s *keySet) due(now time.Time, known bool) bool {
 	if s.fresh(now) {
 		return !known && !now.Before(s.searchAt)
@@ -31,7 +32,8 @@ func (s *keySet) due(now time.Time, known bool) bool {
 	return !now.Before(s.retryAt)
 }
 
-// result returns the keys with an id. It fails if there are none because they could not be read.
+// result returns the keys with an id, or none if the provider publishes none. It fails if it cannot tell, because the
+// keys could not be read.
 func (s *keySet) result(now time.Time, kid string) ([]publicKey, error) {
 	usable := s.keys != nil && now.Before(s.freshUntil.Add(limits.MaxKeySetLife))
 	if usable && (len(s.keys[kid]) > 0 || s.failed == nil) {
@@ -42,9 +44,9 @@ func (s *keySet) result(now time.Time, kid string) ([]publicKey, error) {
 
 var errNoKeys = errors.New("the keys were not read yet, or are too old")
 
-// keys returns the keys of a provider with an id; none if it publishes none. It reads them if there are none, if they
-// are stale, and for an unknown id at most once in limits.KeySearchEvery. One reading of a provider is under way at a
-// time; callers that need it wait as long as their contexts. While reading fails, the last keys serve.
+// keys returns the keys of a provider with an id, or none if it publishes none. It reads the keys if none are known, if
+// they are stale, and at most once in limits.KeySearchEvery for an unknown id. One reading of a provider runs at a
+// time; callers that need it wait for as long as their contexts allow. While reading fails, the last keys serve.
 func (v *Verifier) keys(ctx context.Context, p *Provider, kid string) ([]publicKey, error) {
 	for {
 		keys, reading, err := v.lookup(ctx, p, kid)
@@ -59,7 +61,7 @@ func (v *Verifier) keys(ctx context.Context, p *Provider, kid string) ([]publicK
 	}
 }
 
-// lookup returns the keys with an id, or a reading to wait for. It starts that if it is due.
+// lookup returns the keys with an id, or a reading to wait for. It starts a reading that is due.
 func (v *Verifier) lookup(ctx context.Context, p *Provider, kid string) ([]publicKey, <-chan struct{}, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -73,6 +75,7 @@ func (v *Verifier) lookup(ctx context.Context, p *Provider, kid string) ([]publi
 	}
 	now := v.Now()
 	known := len(s.keys[kid]) > 0
+	// A known key does not wait for a reading that another token's unknown key started.
 	if s.fresh(now) && known || s.reading == nil && !s.due(now, known) {
 		keys, err := s.result(now, kid)
 		return keys, nil, err
@@ -90,7 +93,7 @@ func (v *Verifier) lookup(ctx context.Context, p *Provider, kid string) ([]publi
 	return nil, s.reading, nil
 }
 
-// read replaces the keys of a provider by those that it publishes now, because of a token that names one of them.
+// read replaces the keys of a provider by those that it publishes now. kid is the key that the waiting token names.
 func (v *Verifier) read(ctx context.Context, p *Provider, s *keySet, kid string) {
 	ctx, cancel := context.WithTimeout(ctx, limits.ProviderTimeout)
 	defer cancel()
@@ -115,6 +118,7 @@ func (v *Verifier) read(ctx context.Context, p *Provider, s *keySet, kid string)
 	default:
 		s.retryAt = now.Add(limits.KeySearchEvery)
 	}
+	// An unknown id that started this reading must not start the next one at once: a flood of such tokens would go on.
 	if len(s.keys[kid]) == 0 {
 		s.searchAt = now.Add(limits.KeySearchEvery)
 	}

@@ -9,8 +9,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Event verifies a security event token and returns what it says. Its id and digest have to be recorded by the caller.
-// Every error is a *fault.OAuthError; its code is the value of err in RFC 8935.
+// Event verifies a security event token and returns its event. The caller has to record its id and digest. Every error
+// is a *fault.OAuthError whose code is a value of err in RFC 8935.
 func (v *Verifier) Event(ctx context.Context, token string) (Event, error) {
 	t, err := parse(token, contract.EventType)
 	if err != nil {
@@ -44,7 +44,7 @@ func (v *Verifier) Event(ctx context.Context, token string) (Event, error) {
 	return v.date(t, e, p)
 }
 
-// date checks age and subject of an event and completes it.
+// date checks the age and the subject of an event and completes the event.
 func (v *Verifier) date(t *jwt, e Event, p *Provider) (Event, error) {
 	now := v.Now()
 	expires := t.claims.instant("exp")
@@ -68,8 +68,9 @@ func (v *Verifier) date(t *jwt, e Event, p *Provider) (Event, error) {
 	return e, nil
 }
 
-// subject returns the person that an event is about: sub_id in the format iss_sub (RFC 9493), or sub. It is empty if
-// the event names none in this way. ok is false if it names a person of another issuer, or two persons.
+// subject returns the person of an event: sub_id in the format iss_sub (RFC 9493), or sub. It is empty if the event
+// names no person in this way. ok is false if sub_id is malformed, or names a person of another issuer or another
+// person than sub.
 func (j *jwt) subject(p *Provider) (subject string, ok bool) {
 	subject = j.claims.identifier("sub")
 	id, err := object(j.claims["sub_id"])

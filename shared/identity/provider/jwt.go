@@ -18,22 +18,22 @@ const (
 	maxToken   = 16 << 10 // bytes; a longer text is not parsed
 	maxClaim   = 255      // bytes of a subject, client id, token id or key id
 	maxLogged  = 64       // characters of a key id in the log
-	maxInstant = 1 << 40  // seconds, beyond all dates of four-digit years
+	maxInstant = 1 << 40  // seconds; later than all dates of four-digit years
 )
 
-// jwt is a token in compact form. Its header and claims are not to be believed before Verifier.verify.
+// jwt is a token in compact form. Its header and claims must not be trusted before Verifier.verify.
 type jwt struct {
 	text   string
 	header claims
 	claims claims
-	issuer string // that of the provider, once it is known to be a trusted one
+	issuer string // the provider's, once it is known to be trusted
 }
 
-// claims are the members of a JSON object by their exact names.
+// claims are the members of a JSON object by exact name, because encoding/json would ignore letter case.
 type claims map[string]json.RawMessage
 
-// parse reads a token of a type: three parts in the only spelling that their bytes have, of which two are JSON objects
-// that every reader takes for the same.
+// parse reads a token of a type. Its three parts must be in canonical spelling, and header and payload must be JSON
+// objects that every parser reads alike.
 func parse(token, typ string) (*jwt, error) {
 	if len(token) > maxToken {
 		return nil, fault.NewOAuth(fault.OAuthInvalidRequest, "the token is longer than %d bytes", maxToken)
@@ -60,8 +60,8 @@ func parse(token, typ string) (*jwt, error) {
 	return t, nil
 }
 
-// decodePart decodes base64url without padding. Decoders accept line ends and stray bits, but a token must have one
-// text only.
+// decodePart decodes base64url without padding in its canonical spelling. Decoders accept line ends and stray bits, but
+// a token must have one spelling only.
 func decodePart(part string) ([]byte, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(part)
 	if err == nil && base64.RawURLEncoding.EncodeToString(raw) != part {
@@ -78,7 +78,7 @@ func decode(part string) (claims, error) {
 	return object(raw)
 }
 
-// object reads a JSON object in UTF-8. No object in it may have a member twice.
+// object reads a JSON object in UTF-8. It refuses duplicate members at every level.
 func object(raw []byte) (claims, error) {
 	value := jsontext.Value(raw)
 	if value.Kind() != '{' || !value.IsValid() {
@@ -88,8 +88,7 @@ func object(raw []byte) (claims, error) {
 	return c, json.Unmarshal(raw, &c)
 }
 
-// refuse returns the refusal of the token. Its cause, which is logged, names the issuer if that is trusted, and the key
-// id.
+// refuse returns the refusal of the token. Its cause is logged and names the key id and, if it is trusted, the issuer.
 func (j *jwt) refuse(code fault.OAuthCode, format string, args ...any) *fault.OAuthError {
 	return j.logged(fault.NewOAuth(code, format, args...), nil)
 }
@@ -102,7 +101,7 @@ func (j *jwt) logged(refusal *fault.OAuthError, cause error) *fault.OAuthError {
 	return refusal.WithCause(fmt.Errorf("issuer %q, key %q: %w", j.issuer, kid, cause))
 }
 
-// has reports whether a member is present, with any value.
+// has reports whether a member is present, even if it is null.
 func (c claims) has(name string) bool {
 	_, ok := c[name]
 	return ok
@@ -117,8 +116,8 @@ func (c claims) text(name string) string {
 	return s
 }
 
-// identifier returns a member that is a string of 1 to maxClaim bytes, without spaces and what is not printable; empty
-// if there is none.
+// identifier returns a member that is a string of 1 to maxClaim bytes, all printable and without spaces; empty if there
+// is none.
 func (c claims) identifier(name string) string {
 	s := c.text(name)
 	if len(s) > maxClaim || !text.Identifier(s) {
@@ -156,7 +155,7 @@ func (c claims) list(name string) []string {
 	return out
 }
 
-// only reports whether a member is a string, or an array of the one string.
+// only reports whether a member is the string want, or an array of want alone.
 func (c claims) only(name, want string) bool {
 	got := c.list(name)
 	return len(got) == 1 && got[0] == want

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	minRSABits = 2048 // the library reads none of more than 4,096, which would take too long
+	minRSABits = 2048 // the library refuses more than 4,096, because verifying with them would take too long
 	maxKeys    = 100  // of one provider
 )
 
-// families are the algorithms that providers may sign with, by the kind of key that each of them needs. None is
-// symmetric.
+// families maps each algorithm that may sign tokens to the kind of key that it needs. None is symmetric, because a
+// published key would then be the secret.
 var families = map[string]string{
 	"ES256": "P-256",
 	"ES384": "P-384",
@@ -31,14 +31,14 @@ var families = map[string]string{
 type publicKey struct {
 	key       any
 	family    string
-	algorithm string // the only one that the key is for; empty: all of its family
+	algorithm string // the only algorithm of the key; empty: all of its family
 }
 
 func (k publicKey) signs(algorithm string) bool {
 	return k.family == families[algorithm] && (k.algorithm == "" || k.algorithm == algorithm)
 }
 
-// familyOf returns the kind of a key; empty for one that is not taken, as each that is not public.
+// familyOf returns the kind of a public key. It is empty for a key that is not accepted, such as a private one.
 func familyOf(key any) string {
 	switch k := key.(type) {
 	case *ecdsa.PublicKey:
@@ -57,8 +57,8 @@ func familyOf(key any) string {
 
 var errKeySet = errors.New("the answer is no JSON Web Key Set of a usual size")
 
-// parseKeys reads a JWK set (RFC 7517), by key id. It skips keys that are malformed, weak, private, of another use or
-// without an id. Of the keys with one id the first counts that can have made a signature.
+// parseKeys reads the keys of a JWK set (RFC 7517) by key id. It skips keys that are malformed, weak, private, of
+// another use or without an id. Of several keys with one id, the first that fits the algorithm of a token counts.
 func parseKeys(body []byte) (map[string][]publicKey, error) {
 	set, err := object(body)
 	var keys []json.RawMessage

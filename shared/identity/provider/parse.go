@@ -24,15 +24,15 @@ const (
 )
 
 var (
-	// defaultAlgorithms are those of a provider that the list says nothing of.
+	// defaultAlgorithms are those of a provider whose entry names none.
 	defaultAlgorithms = []string{"ES256", "RS256"}
 	domainShape       = regexp.MustCompile(`^[a-z0-9-]+(\.[a-z0-9-]+)+$`)
 )
 
-// Parse reads a trust list: a JSON array with an object for each provider. Its members are issuer, display_name,
-// client_ids, jwks_uri, algorithms, issuer_aliases, jit, email_domains and max_auth_age; others are refused. An empty
-// list trusts none. Issuers and keys have https URLs, but those of the origins insecure may have http ones. The error
-// names all entries that are wrong.
+// Parse reads a trust list: a JSON array with one object for each provider. The members of an object are issuer,
+// display_name, client_ids, jwks_uri, algorithms, issuer_aliases, jit, email_domains and max_auth_age; Parse refuses
+// others. An empty list trusts no provider. Issuers and keys have https URLs; those at the origins in insecure may have
+// http ones. The error names every wrong entry.
 func Parse(data []byte, insecure ...string) ([]Provider, error) {
 	var entries []json.RawMessage
 	if !jsontext.Value(data).IsValid() || json.Unmarshal(data, &entries) != nil || entries == nil {
@@ -63,7 +63,7 @@ func Parse(data []byte, insecure ...string) ([]Provider, error) {
 	return out, nil
 }
 
-// entry is a provider as the list has it.
+// entry is a provider as the list describes it.
 type entry struct {
 	Issuer       string   `json:"issuer"`
 	DisplayName  string   `json:"display_name"`
@@ -76,7 +76,7 @@ type entry struct {
 	MaxAuthAge   int      `json:"max_auth_age"`
 }
 
-// spellings are other names of members.
+// spellings are alternative names of members.
 var spellings = map[string]string{
 	"displayName":   "display_name",
 	"clientIds":     "client_ids",
@@ -146,7 +146,7 @@ func parseProvider(raw json.RawMessage, insecure []string) (Provider, error) {
 	}, errors.Join(e.checkURLs(insecure), e.checkRules(present))
 }
 
-// checkURLs checks what identifies the provider and where its keys are.
+// checkURLs checks the issuer, its aliases, the URL of the keys and the display name.
 func (e entry) checkURLs(insecure []string) error {
 	var wrong []error
 	for _, issuer := range append([]string{e.Issuer}, e.Aliases...) {
@@ -165,7 +165,7 @@ func (e entry) checkURLs(insecure []string) error {
 	return errors.Join(wrong...)
 }
 
-// plainURL reports whether a text is an absolute URL by https, or of an origin that needs none.
+// plainURL reports whether a text is an absolute https URL, or one at an origin that may use http.
 func plainURL(s string, insecure []string) bool {
 	u, err := url.Parse(s)
 	if err != nil || u.Host == "" || u.User != nil || strings.Contains(s, "#") || !text.Identifier(s) {
@@ -174,7 +174,7 @@ func plainURL(s string, insecure []string) bool {
 	return strings.HasPrefix(s, "https://") || slices.Contains(insecure, u.Scheme+"://"+u.Host)
 }
 
-// checkRules checks clients, persons and algorithms of the provider.
+// checkRules checks clients, algorithms, jit, domains and the age of sign-ins.
 func (e entry) checkRules(present claims) error {
 	var wrong []error
 	refuse := func(bad bool, format string, args ...any) {

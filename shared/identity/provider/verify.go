@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// trusted returns the provider that a token names as its issuer. Issuers are compared as texts.
+// trusted returns the provider that a token names as its issuer. It compares issuers byte for byte.
 func (v *Verifier) trusted(t *jwt) (*Provider, error) {
 	issuer := t.claims.text("iss")
 	for i := range v.Providers {
@@ -24,9 +24,9 @@ func (v *Verifier) trusted(t *jwt) (*Provider, error) {
 	return nil, t.refuse(fault.OAuthInvalidIssuer, "no identity provider with this issuer is trusted here")
 }
 
-// verify checks the signature of a token by a key that the provider publishes, and its audience. Keys and their
-// addresses in the header are ignored. It fails with OAuthInvalidKey if there is no such key, and with
-// OAuthInvalidSignature if the key did not sign the token.
+// verify checks the signature of a token with a key that the provider publishes, and its audience. It ignores keys in
+// the header and their addresses. It fails with OAuthInvalidKey if there is no such key, with OAuthInvalidSignature if
+// the key did not sign the token, and with OAuthInvalidAudience for another audience.
 func (v *Verifier) verify(ctx context.Context, p *Provider, t *jwt) error {
 	algorithm := t.header.text("alg")
 	if !slices.Contains(p.Algorithms, algorithm) {
@@ -52,18 +52,19 @@ func (v *Verifier) verify(ctx context.Context, p *Provider, t *jwt) error {
 	if err != nil {
 		return t.refuse(fault.OAuthInvalidSignature, "the token's signature is wrong")
 	}
+	// The audience is a claim, so it is judged after the signature.
 	if !t.claims.only("aud", v.Audience) {
 		return t.refuse(fault.OAuthInvalidAudience, "the token's audience must be %s alone", v.Audience)
 	}
 	return nil
 }
 
-// is reports whether a text is the issuer of the provider, or another name of it.
+// is reports whether a text is the issuer of the provider or one of its aliases.
 func (p *Provider) is(issuer string) bool {
 	return issuer != "" && (p.Issuer == issuer || slices.Contains(p.Aliases, issuer))
 }
 
-// recode returns a refusal with another code in the place of some.
+// recode returns a refusal with its code replaced as codes says.
 func recode(err error, codes map[fault.OAuthCode]fault.OAuthCode) error {
 	refusal, ok := errors.AsType[*fault.OAuthError](err)
 	if !ok {

@@ -23,23 +23,21 @@ import (
 
 const (
 	secretBytes = 32
-	renewBudget = 250 * time.Millisecond // how long a request waits for the stamp of its session
+	renewBudget = 250 * time.Millisecond // how long a request waits until its session's last use is recorded
 )
 
-// Store keeps sessions.
+// Store stores sessions.
 type Store interface {
 	// Add commits a new session and its event.
 	Add(ctx context.Context, s Session, e event.Event) error
 	// Session reads a session with strong consistency. It returns nil if there is none.
 	Session(ctx context.Context, h Hash) (*Session, error)
-	// Touch records the last use of a session unless a use after since is recorded. It does not revive an ended
-	// session.
+	// Touch records the last use of a session unless a use after since is recorded. It does not revive an ended session.
 	Touch(ctx context.Context, h Hash, now, since time.Time) error
-	// End deletes a session and records the event in one transaction. It changes no item if the session is gone
-	// already.
+	// End deletes a session and records the event in one transaction. It changes no item if the session is gone already.
 	End(ctx context.Context, h Hash, e event.Event) error
-	// List returns the newest sessions of a member, ended ones among them until they are removed. It lacks sessions that
-	// older code began, and for a moment those that began just now.
+	// List returns the newest sessions of a member, including ended ones that are not removed yet. It misses sessions of
+	// older versions of this service and, for a moment, those that have just begun.
 	List(ctx context.Context, w id.Workspace, m id.Member, most int) ([]Session, error)
 }
 
@@ -47,8 +45,8 @@ type Store interface {
 type Members interface {
 	// Member reads a member and the workspace with strong consistency. It returns nil for what does not exist.
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
-	// SignOut moves the instant before which a member's sessions, grants and API keys have ended, and records the event,
-	// in one transaction. The instant only moves forward.
+	// SignOut ends a member's sessions, grants and API keys that are not newer than at, and records the event, in one
+	// transaction. The stored instant only moves forward.
 	SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error
 }
 
@@ -66,8 +64,8 @@ type Client struct {
 	Network string // address prefix
 }
 
-// Start begins a session and returns its secret. The secret is always new, so that a session id that was planted in
-// the browser is useless.
+// Start begins a session and returns its secret. The secret is always new, so that a session id planted in the browser
+// is useless.
 func (s *Service) Start(
 	ctx context.Context,
 	in member.SignedIn,
@@ -77,7 +75,8 @@ func (s *Service) Start(
 	var raw [secretBytes]byte
 	rand.Read(raw[:])
 	m, now := in.Member, s.Now().UTC().Truncate(time.Millisecond)
-	if !m.Live(now) { // signed out everywhere in this very millisecond, and signed in again
+	// A sign-out everywhere in the same millisecond would end this session too.
+	if !m.Live(now) {
 		now = m.SignedOutAt.Add(time.Millisecond)
 	}
 	session := Session{
@@ -98,13 +97,14 @@ func (s *Service) Start(
 	return base64.RawURLEncoding.EncodeToString(raw[:]), nil
 }
 
-// Authenticate returns the member of a session. Every failure is the same not_authenticated error, but that of a
-// workspace that is being deleted, which wraps workspace.ErrDeleting. A malformed secret costs no read.
+// Authenticate returns the member of a session. All failures are the same not_authenticated error. Only that of a
+// workspace whose deletion can still be cancelled differs, and wraps workspace.ErrDeleting. A malformed secret costs no
+// read.
 func (s *Service) Authenticate(ctx context.Context, secret, requestID string) (Authenticated, error) {
 	return s.authenticate(ctx, secret, requestID, workspace.Workspace.Open)
 }
 
-// AuthenticateDeleting is Authenticate for the few things that a member can do in a workspace that is being deleted.
+// AuthenticateDeleting is Authenticate for the few actions that a member may take in a workspace that is being deleted.
 func (s *Service) AuthenticateDeleting(ctx context.Context, secret, requestID string) (Authenticated, error) {
 	return s.authenticate(ctx, secret, requestID, func(w workspace.Workspace) bool { return w.Kept().Open() })
 }
@@ -147,8 +147,8 @@ func (s *Service) authenticate(
 	}}, nil
 }
 
-// renew records the session's last use, concurrently with the request, if the recorded one is old. Losing an update is
-// harmless.
+// renew records the session's last use, concurrently with the request, if the recorded one is old. It drops a failure
+// of the store, because the next request records the use again.
 func (s *Service) renew(ctx context.Context, session *Session, now time.Time) (wait func() error) {
 	since := now.Add(-limits.SessionSeenEvery)
 	if session.SeenAt.After(since) {
@@ -175,7 +175,7 @@ func (s *Service) End(ctx context.Context, secret, requestID string) error {
 	return s.Store.End(ctx, hash, session.event(event.SessionEnded, s.Now(), requestID))
 }
 
-// List returns the sessions of the caller that can be used, newest first, at most limits.ListedSessions.
+// List returns the live sessions of the caller, newest first, at most limits.ListedSessions.
 func (s *Service) List(ctx context.Context, a Authenticated) ([]Session, error) {
 	all, err := s.Store.List(ctx, a.Session.Workspace, a.Member.ID, limits.ListedSessions)
 	now := s.Now()
@@ -184,7 +184,7 @@ func (s *Service) List(ctx context.Context, a Authenticated) ([]Session, error) 
 	}), err
 }
 
-// EndNamed ends one of the caller's sessions, by its Hash.Name. It does not fail for one that has ended.
+// EndNamed ends the session of the caller with a Hash.Name. It does not fail for a session that has ended.
 func (s *Service) EndNamed(ctx context.Context, a Authenticated, name string) error {
 	all, err := s.List(ctx, a)
 	if err != nil {
@@ -198,8 +198,9 @@ func (s *Service) EndNamed(ctx context.Context, a Authenticated, name string) er
 	return nil
 }
 
-// EndAll signs a member out everywhere: sessions, grants of OAuth clients and API keys that are older are invalid once
-// it has committed. A key that is created meanwhile counts as old as the session or the grant that creates it.
+// EndAll signs a member out everywhere. From its commit on, older sessions, grants of OAuth clients and API keys are
+// invalid. An API key is as old as the session or grant that created it, so that a key created meanwhile is invalid
+// too.
 func (s *Service) EndAll(ctx context.Context, by credential.Actor) error {
 	if by.Member == "" {
 		return fault.New(fault.Forbidden, "only a member can sign out")
@@ -209,7 +210,7 @@ func (s *Service) EndAll(ctx context.Context, by credential.Actor) error {
 		by.Record(now, event.SessionsEnded, event.OnBrowser, string(by.Member), ""))
 }
 
-// Name returns a part of the hash that identifies the session in records but does not authenticate.
+// Name returns a part of the hash that identifies the session in events but does not authenticate.
 func (h Hash) Name() string { return hex.EncodeToString(h[:8]) }
 
 func (s Session) live(now time.Time) bool {
@@ -233,7 +234,8 @@ func hashOf(secret string) (h Hash, ok bool) {
 		return h, false
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(secret)
-	if err != nil || len(raw) != secretBytes { // because the decoder skips line breaks
+	// The decoder skips line ends, so a text of the right length may decode to fewer bytes.
+	if err != nil || len(raw) != secretBytes {
 		return h, false
 	}
 	return sha256.Sum256(raw), true

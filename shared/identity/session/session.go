@@ -1,4 +1,4 @@
-// Package session keeps people signed in to the app host. The cookie holds an opaque id, and the store holds the rest.
+// Package session keeps people signed in to the app host by an opaque id in a cookie and a stored record.
 package session
 
 import (
@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Hash is SHA-256 of a session id, which has 256 random bits. The store knows sessions by their hash only.
+// Hash is the SHA-256 of a session id, which has 256 random bits. The store knows sessions by hash only.
 type Hash [sha256.Size]byte
 
 // Session is one browser of a member.
@@ -25,7 +25,7 @@ type Session struct {
 	CreatedAt       time.Time // also the time of the sign-in
 	SeenAt          time.Time // at most limits.SessionSeenEvery old while in use
 	Browser         string    // from the User-Agent, so that the member recognises the session
-	Network         string    // address prefix at the start
+	Network         string    // address prefix of the client at the start
 }
 
 // Authenticated is the result of authenticating a request.

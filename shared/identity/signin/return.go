@@ -12,8 +12,8 @@ const (
 	maxReturnPath = 1024
 )
 
-// ReturnPath returns where a person goes after signing in: s if it is a page of the app host, else "/". The result
-// stays on the host, however often a browser or a proxy decodes and cleans it, and contains no control character.
+// ReturnPath returns where a person goes after signing in: s if it is a page of the app host, or else "/". The result
+// stays on the host, however often a browser or a proxy decodes and cleans it. It contains no control character.
 func ReturnPath(s string) string {
 	path, query, _ := strings.Cut(s, "?")
 	if len(s) > maxReturnPath || !address.Plain(s) || !validEscapes(path, `/\%`) || !validEscapes(query, "") ||
@@ -23,7 +23,7 @@ func ReturnPath(s string) string {
 	return s
 }
 
-// validEscapes reports whether every escape in s is well-formed and stands neither for a control character nor for a
+// validEscapes reports whether every escape in s is well-formed and decodes neither to a control character nor to a
 // forbidden one.
 func validEscapes(s, forbidden string) bool {
 	for {
@@ -34,6 +34,7 @@ func validEscapes(s, forbidden string) bool {
 		if len(after) < 2 {
 			return false
 		}
+		// 0x20 lowers letters and leaves digits as they are.
 		hi, lo := strings.IndexByte(hexDigits, after[0]|0x20), strings.IndexByte(hexDigits, after[1]|0x20)
 		if hi < 0 || lo < 0 {
 			return false
@@ -47,8 +48,8 @@ func validEscapes(s, forbidden string) bool {
 
 const hexDigits = "0123456789abcdef"
 
-// isPagePath reports whether a path goes down from the root step by step and is not a route of the API in any spelling,
-// because returning to a route could sign in or out again.
+// isPagePath reports whether a path is rooted, has no dot or empty segments, and is not a route of the API in any
+// spelling. Returning to a route could sign in or out again.
 func isPagePath(path string) bool {
 	below, rooted := strings.CutPrefix(path, "/")
 	steps := strings.Split(below, "/")

@@ -17,12 +17,12 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// Store keeps pending sign-ins.
+// Store stores pending sign-ins.
 type Store interface {
 	// Add stores a pending sign-in.
 	Add(ctx context.Context, a Attempt) error
 	// Take deletes and returns the pending sign-in with a state if it began in this browser and has not expired. Of
-	// several calls one gets it. It returns nil, and changes no item, if there is none.
+	// several concurrent calls one gets it. Take returns nil, and changes no item, if there is none.
 	Take(ctx context.Context, state string, browser Hash, now time.Time) (*Attempt, error)
 }
 
@@ -52,11 +52,11 @@ type Begun struct {
 // Destination is where a sign-in ends.
 type Destination struct {
 	Path  string // on the app host
-	Fresh bool   // the person has to authenticate anew, because what they do there needs a fresh sign-in
+	Fresh bool   // the person has to authenticate anew, because an action there needs a fresh sign-in
 }
 
-// Begin starts a sign-in. It fails with database_unavailable if the provider or the store does
-// not answer in time, and with rate_limited_actor for an address that begins too many.
+// Begin starts a sign-in. It fails with database_unavailable if the provider or the store does not answer in time, and
+// with rate_limited_actor for an address that begins too many.
 func (s *Service) Begin(ctx context.Context, to Destination, from netip.Addr) (Begun, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
 	defer cancel()
@@ -76,12 +76,12 @@ func (s *Service) Begin(ctx context.Context, to Destination, from netip.Addr) (B
 	return Begun{URL: url, Cookie: cookie}, s.Store.Add(ctx, a)
 }
 
-// Callback holds what the browser brings back from the provider.
+// Callback holds the values that the browser brings back from the provider.
 type Callback struct {
 	State  string
 	Code   string
 	Error  string // why there is no code
-	Issuer string // of the authorization response; empty: the provider does not send it
+	Issuer string // iss of the authorization response; empty: the provider sends none
 	Cookie string // from Begun
 	// Session is the browser's previous session, if any, which Finish ends.
 	Session string
@@ -89,17 +89,17 @@ type Callback struct {
 
 // Finished is a person who has signed in.
 type Finished struct {
-	Session  string // secret of the new session; empty if there is a question
-	Question string // secret of the question which agents the person keeps; empty: none, and the person is signed in
+	Session  string // secret of the new session; empty: there is a question instead
+	Question string // secret of the question of which agents the person keeps; empty: the person is signed in
 	ReturnTo string // path on the app host
 	Member   member.Member
 	New      bool // the member was created by this sign-in
 }
 
-// Finish completes a sign-in, once, in the browser where it began. It fails with forbidden and ErrUnverified for an
-// unverified address, with database_unavailable if the provider or the store does not answer in time, with forbidden
-// for a closed workspace and ErrRemoved for one whose deletion has begun, and with invalid_request otherwise, with
-// ErrDeclined if the provider returned an error.
+// Finish completes a sign-in once, in the browser where it began. It fails with database_unavailable if the provider or
+// the store does not answer in time. It fails with forbidden for an unverified address (ErrUnverified), a closed
+// workspace, and one whose deletion has begun (workspace.ErrRemoved). It fails with invalid_request otherwise, which
+// wraps ErrDeclined if the provider returned an error.
 func (s *Service) Finish(ctx context.Context, c Callback, about session.Client, requestID string) (Finished, error) {
 	ctx, cancel := context.WithTimeout(ctx, limits.IdentityAnswer)
 	defer cancel()
@@ -122,6 +122,7 @@ func (s *Service) Finish(ctx context.Context, c Callback, about session.Client, 
 	if w := entered.Workspace; !w.Kept().Open() {
 		return Finished{}, refuseClosed(w)
 	}
+	// The old session ends first: a failure in between leaves the browser signed out, never with two sessions.
 	if err := s.Sessions.End(ctx, c.Session, requestID); err != nil {
 		return Finished{}, err
 	}
@@ -134,8 +135,8 @@ func (s *Service) Finish(ctx context.Context, c Callback, about session.Client, 
 	}, err
 }
 
-// refuseClosed returns the refusal of a person whose workspace is closed. A workspace that is being deleted is not,
-// until the deletion begins, because its member may cancel it.
+// refuseClosed returns the refusal for a person whose workspace is closed. Before its deletion begins, a workspace does
+// not count as closed, because its member may cancel the deletion.
 func refuseClosed(w workspace.Workspace) error {
 	if w.Lock == "" && !w.RemovedAt.IsZero() {
 		return fault.Wrap(fault.Forbidden, workspace.ErrRemoved, "this workspace is being deleted; sign up again in an hour")
@@ -157,7 +158,7 @@ func (s *Service) take(ctx context.Context, c Callback) (*Attempt, error) {
 		return nil, err
 	case a == nil:
 		return nil, Refused(errors.New("no such sign-in in this browser, or it was used or expired"))
-	case c.Issuer != "" && c.Issuer != s.Issuer:
+	case c.Issuer != "" && c.Issuer != s.Issuer: // first, because the rest of another issuer's answer means nothing
 		return nil, Refused(errors.New("another issuer answers"))
 	case c.Error != "":
 		return nil, Refused(ErrDeclined)
@@ -167,7 +168,7 @@ func (s *Service) take(ctx context.Context, c Callback) (*Attempt, error) {
 	return a, nil
 }
 
-// SignOutURL returns where a person signs out of the provider too. It is empty if the provider has no such URL.
+// SignOutURL returns the URL where a person signs out of the provider too. It is empty if the provider has none.
 func (s *Service) SignOutURL() string {
 	if s.Provider == nil {
 		return ""

@@ -1,5 +1,5 @@
-// Package signin lets people sign in through an identity provider with the authorization code flow of OpenID Connect.
-// A sign-in completes once, and only in the browser where it began.
+// Package signin signs people in through an identity provider with the authorization code flow of OpenID Connect, once
+// for each flow and only in the browser where it began.
 package signin
 
 import (
@@ -22,7 +22,7 @@ type Transaction struct {
 	State    string // returned by the browser
 	Nonce    string // returned in the ID token
 	Verifier string // of PKCE
-	Fresh    bool   // the provider asks the person to authenticate anew, also where it knows the browser
+	Fresh    bool   // the provider asks the person to authenticate anew, even if it knows the browser
 }
 
 // Provider is the identity provider. Its failures are the errors that Refused, Unverified and Unreachable return.
@@ -31,11 +31,11 @@ type Provider interface {
 	Begin(ctx context.Context, t Transaction) (url string, err error)
 	// Finish redeems the returned code and checks the ID token, which must contain t.Nonce.
 	Finish(ctx context.Context, code string, t Transaction) (member.Identity, error)
-	// Verify checks an ID token that was issued to our client outside of a sign-in here, and is not older than
-	// limits.ProviderTokenLife.
+	// Verify checks an ID token that the provider issued to our client outside of a sign-in here. It refuses one that is
+	// older than limits.ProviderTokenLife.
 	Verify(ctx context.Context, idToken string) (member.Identity, error)
-	// SignOut returns the URL where a person signs out of the provider too. It is empty if the provider has none, or
-	// cannot be asked.
+	// SignOut returns the URL where a person signs out of the provider too. It is empty if the provider has none or does
+	// not answer.
 	SignOut() string
 }
 
@@ -48,8 +48,8 @@ func Unverified() error {
 		"verify your e-mail address at the sign-in provider, then sign in again")
 }
 
-// Refused returns the one error for every invalid sign-in or ID token. The cause is for the log and contains no
-// secret.
+// Refused returns the error for every invalid sign-in or ID token. All look alike to the caller. The cause is for the
+// log and contains no secret.
 func Refused(cause error) error {
 	return fault.Wrap(fault.InvalidRequest, cause, "this sign-in cannot be completed; start it again")
 }
@@ -65,7 +65,7 @@ const (
 	secretBytes = 32
 )
 
-// Hash is SHA-256 of the secret in the browser's cookie.
+// Hash is the SHA-256 of the secret in the browser's cookie.
 type Hash [sha256.Size]byte
 
 // Attempt is a pending sign-in, as it is stored.
@@ -76,7 +76,7 @@ type Attempt struct {
 	ExpiresAt time.Time
 }
 
-// begin creates an attempt with fresh secrets. Only the browser may get cookie.
+// begin creates an attempt with fresh secrets. cookie is for the browser alone and is not stored.
 func begin(returnTo string, now time.Time) (a Attempt, cookie string) {
 	cookie = random()
 	return Attempt{

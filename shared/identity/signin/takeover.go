@@ -20,12 +20,12 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Question is a sign-in that waits until the person says which agents they keep: so far, agents alone have used the
-// person's address. No session is open meanwhile.
+// Question is a sign-in that waits until the person says which agents they keep, because so far only agents have used
+// the person's address. No session is open meanwhile.
 type Question struct {
-	Secret    session.Hash // of what the browser holds; the zero value: there is none
+	Secret    session.Hash // of the secret that the browser holds; zero: no browser waits
 	Who       member.Identity
-	Member    id.Member // that the agents' provider made
+	Member    id.Member // the member that the agents' provider made
 	Workspace id.Workspace
 	ReturnTo  string
 	ExpiresAt time.Time
@@ -35,41 +35,41 @@ type Question struct {
 type TakeoverStore interface {
 	// Ask stores a question.
 	Ask(ctx context.Context, q Question) error
-	// Question reads a question, also one that has expired.
+	// Question reads a question, even one that has expired.
 	Question(ctx context.Context, secret session.Hash) (*Question, error)
 	// Member reads a member and the workspace.
 	Member(ctx context.Context, w id.Workspace, m id.Member) (*member.Member, *workspace.Workspace, error)
 	// List reads the delegations of a workspace.
 	List(ctx context.Context, q cursor.Query[delegation.Delegation]) (rows []delegation.Delegation, next string, err error)
-	// TakeOver commits an answer. It returns ErrAnswered if the question was answered, or if the member, the workspace or
-	// a delegation was changed meanwhile.
+	// TakeOver commits an answer. It returns ErrAnswered if the question was answered before, or if the member, the
+	// workspace or a delegation has changed since it was read.
 	TakeOver(ctx context.Context, t Takeover) error
 }
 
 // ErrAnswered reports that an answer came too late.
 var ErrAnswered = errors.New("the question was answered, or its subject has changed")
 
-// Takeover is an answer. From its commit on, no credential of before holds.
+// Takeover is the answer to a question. Its commit ends every earlier credential of the workspace.
 type Takeover struct {
 	Question  Question
 	To        member.Member       // the person
-	Workspace workspace.Workspace // as it was read; its epoch is raised
+	Workspace workspace.Workspace // as it was read; the commit raises its epoch
 	Changes   []Change
 	Events    []event.Event
 }
 
-// Change is what an answer does to a delegation.
+// Change is the effect of an answer on a delegation.
 type Change struct{ Was, To delegation.Delegation }
 
-// Takeovers asks people under whose address agents have worked which of these agents they keep.
+// Takeovers asks people which agents that have worked under their address they keep.
 type Takeovers struct {
 	Store    TakeoverStore
 	Sessions *session.Service
 	Now      func() time.Time
 }
 
-// mostKept is how many delegations a question lists, so that one transaction holds the answer. Those that it does not
-// list end.
+// mostKept is how many delegations a question lists, so that the answer fits one transaction. Delegations beyond it
+// end, because the epoch of the workspace is raised.
 const mostKept = 40
 
 // ask stores the question to a person, and returns the secret for the browser.
@@ -85,7 +85,7 @@ func (t *Takeovers) ask(ctx context.Context, u *member.Unconfirmed, returnTo str
 	})
 }
 
-// PendingTakeover returns the open question to a browser, with the delegations that the person may keep. It fails with
+// PendingTakeover returns the open question of a browser and the delegations that the person may keep. It fails with
 // invalid_request if there is none.
 func (t *Takeovers) PendingTakeover(ctx context.Context, secret string) (Question, []delegation.Delegation, error) {
 	q, err := t.open(ctx, secret)
@@ -114,7 +114,8 @@ func (t *Takeovers) open(ctx context.Context, text string) (Question, error) {
 	return *q, nil
 }
 
-// subject reads the member that the agents' provider made.
+// subject reads the member of a question and the workspace. It fails with invalid_request if a person has become the
+// member meanwhile, or the address has changed.
 func (t *Takeovers) subject(ctx context.Context, q Question) (*member.Member, *workspace.Workspace, error) {
 	m, w, err := t.Store.Member(ctx, q.Workspace, q.Member)
 	switch {
@@ -137,8 +138,8 @@ func (t *Takeovers) delegations(ctx context.Context, w workspace.Workspace) ([]d
 	return all, err
 }
 
-// FinishTakeover answers the question to a browser and signs the person in. It fails with invalid_request if there is
-// none.
+// FinishTakeover answers the open question of a browser and signs the person in. It fails with invalid_request if there
+// is none.
 func (t *Takeovers) FinishTakeover(
 	ctx context.Context, secret string, keep []id.Delegation, previous string, about session.Client, requestID string,
 ) (Finished, error) {
@@ -161,8 +162,8 @@ func (t *Takeovers) FinishTakeover(
 
 var answers = conflict.Policy{Lost: ErrAnswered, Attempts: 3, Exhausted: errNoQuestion}
 
-// Answer commits which delegations a person keeps: the person becomes the member, the others end, and every credential
-// of before is invalid, because the epoch of the workspace is raised.
+// Answer commits which delegations a person keeps. The person becomes the member, and the other delegations end. Every
+// earlier credential is invalid, because the epoch of the workspace is raised.
 func (t *Takeovers) Answer(
 	ctx context.Context, q Question, keep []id.Delegation, requestID string,
 ) (member.SignedIn, error) {

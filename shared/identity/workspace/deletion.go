@@ -13,11 +13,11 @@ var ErrDeleting = errors.New("the workspace is being deleted")
 // ErrRemoved reports that the deletion of the workspace has begun.
 var ErrRemoved = errors.New("the deletion of the workspace has begun")
 
-// Deleting reports whether a member asked to delete the workspace. It may be neither read nor changed from then on.
+// Deleting reports whether a member asked to delete the workspace. From then on it may be neither read nor changed.
 func (w Workspace) Deleting() bool { return !w.DeletesAt.IsZero() }
 
-// Kept returns the workspace as it would be if its deletion were cancelled. One whose deletion has begun stays as it
-// is, because that cannot be cancelled. Callers use it to let a member in who may cancel.
+// Kept returns the workspace as it would be if its deletion were cancelled. It returns a workspace whose deletion has
+// begun unchanged, because that cannot be cancelled. Callers use it to admit a member who may cancel.
 func (w Workspace) Kept() Workspace {
 	if w.RemovedAt.IsZero() {
 		w.DeletesAt = time.Time{}
@@ -25,8 +25,7 @@ func (w Workspace) Kept() Workspace {
 	return w
 }
 
-// RefuseDeleting returns the refusal of a caller who has proved to hold a credential of a workspace that is being
-// deleted.
+// RefuseDeleting returns the refusal for a valid credential of a workspace that is being deleted.
 func (w Workspace) RefuseDeleting() error {
 	if !w.RemovedAt.IsZero() {
 		return fault.Wrap(fault.NotAuthenticated, ErrRemoved, "this workspace is gone: its deletion has begun")

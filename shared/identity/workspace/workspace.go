@@ -1,4 +1,4 @@
-// Package workspace describes workspaces: which limits apply to one, and whether it may act.
+// Package workspace describes workspaces, the limits that apply to them and whether they may act.
 package workspace
 
 import (
@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Names that provisioning gives.
+// The names that provisioning gives to workspaces and keys.
 const (
 	EphemeralName    = "Ephemeral workspace"
 	EphemeralKeyName = "Ephemeral publish key"
@@ -32,24 +32,23 @@ type Workspace struct {
 	Plan        Plan
 	CreatedAt   time.Time
 	ClaimedAt   time.Time    // zero: ephemeral
-	ClaimedInto id.Workspace // the workspace that a claim moved its contents to; empty if none
-	MinExpiry   time.Time    // of a claimed workspace: the earliest expiry of what was live at the claim
+	ClaimedInto id.Workspace // the workspace that took over the contents by a claim; empty: none
+	MinExpiry   time.Time    // with ClaimedInto: the earliest expiry of items that were live at the claim
 	Lock        id.Lockdown  // operator lockdown; empty: none
 	LockedAt    time.Time
 	Epoch       int64 // credentials of another epoch are invalid
-	// LoginsEndedAt ends every API key whose member had signed in by then when they created it; zero if there is none.
+	// LoginsEndedAt ends every API key that a member made under a sign-in at or before it; zero: it ends none.
 	LoginsEndedAt time.Time
-	// KeysEndedAt does the same to API keys that do not record when their member signed in: it ends those created by
-	// then.
+	// KeysEndedAt does the same for API keys that do not record the sign-in of their member: it ends those created at or
+	// before it.
 	KeysEndedAt time.Time
-	// EndedTerms are the terms of delegations that ended less than limits.TermMemory ago. Credentials of them are invalid;
-	// older ones have expired.
+	// EndedTerms are the terms of delegations that ended less than limits.TermMemory ago. Their credentials are invalid.
+	// Credentials of terms that ended earlier have expired.
 	EndedTerms []EndedTerm
 	AutoDays   int // default lifetime of artifacts in days; zero: the tier's default
-	// DeletesAt is when the deletion begins that a member asked for; zero: none is asked for. Until then a member can
-	// cancel it.
+	// DeletesAt is when a deletion begins that a member asked for; zero: none. A member can cancel it until then.
 	DeletesAt time.Time
-	// RemovedAt is when the deletion began, which ends the time to cancel it; zero: it has not begun.
+	// RemovedAt is when the deletion began, after which it cannot be cancelled; zero: it has not begun.
 	RemovedAt time.Time
 }
 
@@ -59,12 +58,12 @@ type EndedTerm struct {
 	At   time.Time
 }
 
-// Ended reports whether a term of a delegation has ended lately.
+// Ended reports whether a term of a delegation is in EndedTerms.
 func (w Workspace) Ended(t id.Term) bool {
 	return slices.ContainsFunc(w.EndedTerms, func(e EndedTerm) bool { return e.Term == t })
 }
 
-// EndTerms returns EndedTerms with further ones, and without those that ended too long ago to matter.
+// EndTerms returns EndedTerms with terms added and without those that ended longer than limits.TermMemory ago.
 func (w Workspace) EndTerms(at time.Time, terms ...id.Term) []EndedTerm {
 	since := at.Add(-limits.TermMemory)
 	ended := slices.DeleteFunc(slices.Clone(w.EndedTerms), func(e EndedTerm) bool { return e.At.Before(since) })
@@ -77,8 +76,8 @@ func (w Workspace) EndTerms(at time.Time, terms ...id.Term) []EndedTerm {
 // Open reports whether credentials of the workspace work and its content may be read.
 func (w Workspace) Open() bool { return w.Lock == "" && w.ClaimedInto == "" && !w.Deleting() }
 
-// Until returns when an item of the workspace ends that would have ended at an instant by itself. A claim extends it
-// to MinExpiry, but does not revive an item that had ended before the claim.
+// Until returns when an item of the workspace ends whose own end is end. A claim extends it to MinExpiry, but does not
+// revive an item that had ended before the claim.
 func (w Workspace) Until(end time.Time) time.Time {
 	if w.ClaimedInto == "" || !end.After(w.ClaimedAt) || !end.Before(w.MinExpiry) {
 		return end
@@ -86,7 +85,7 @@ func (w Workspace) Until(end time.Time) time.Time {
 	return w.MinExpiry
 }
 
-// Tier returns which limits apply.
+// Tier returns the tier whose limits apply.
 func (w Workspace) Tier() limits.Tier {
 	if w.ClaimedAt.IsZero() {
 		return limits.Ephemeral
@@ -94,7 +93,7 @@ func (w Workspace) Tier() limits.Tier {
 	return TierOf(w.Plan)
 }
 
-// TierOf returns which limits apply to a claimed workspace with a plan.
+// TierOf returns the tier of a claimed workspace with a plan.
 func TierOf(p Plan) limits.Tier {
 	if p == ProPlan {
 		return limits.Pro
@@ -102,7 +101,7 @@ func TierOf(p Plan) limits.Tier {
 	return limits.Free
 }
 
-// Life returns the default lifetime of artifacts: what the workspace chose, within the bounds of its tier.
+// Life returns the default lifetime of artifacts: the choice of the workspace, within the bounds of its tier.
 func (w Workspace) Life(p limits.Policy) time.Duration {
 	if w.AutoDays == 0 {
 		return p.DefaultLife
@@ -115,8 +114,7 @@ func (w Workspace) Summary() contract.WorkspaceSummary {
 	return contract.WorkspaceSummary{ID: w.ID, Name: w.Name, CreatedAt: contract.At(w.CreatedAt)}
 }
 
-// UsagePolicy returns the limits of a tier. used counts today's first publishes; it is nil when the count cannot be
-// read.
+// UsagePolicy returns the limits of a tier. used counts today's first publications; nil: the count cannot be read.
 func UsagePolicy(l *limits.Limits, tier limits.Tier, used *int) contract.UsagePolicy {
 	p := l.Tiers[tier]
 	policy := contract.UsagePolicy{

@@ -1,5 +1,5 @@
-// Package address builds every URL that the service hands out, from configuration only, and derives
-// counter subjects from client addresses.
+// Package address builds every URL that the service hands out, from configuration only, and derives counter subjects
+// from client addresses.
 package address
 
 import (
@@ -14,14 +14,14 @@ import (
 	"vitrine/shared/platform/token"
 )
 
-// Origins are the origins of the hosts of a deployment, without trailing slash. MCP is empty or equal to API where an
-// old template says so, as during an update from a release without an MCP host; documents then name none.
+// Origins are the origins of the hosts of a deployment, without trailing slash. An old template, as during an update
+// from a release without an MCP host, leaves MCP empty or equal to API. Documents then name no MCP host.
 type Origins struct {
 	API, Upload, Content, App, MCP string
 }
 
-// Delegated returns the origin for which third-party OAuth clients get their tokens: the MCP host's, or the api's where
-// no MCP host is named. On the api such a token opens only the route that describes its own actor.
+// Delegated returns the origin for which third-party OAuth clients get their tokens: the MCP host's, or the api's if
+// MCP is empty. At the api such a token opens only the route that describes its own actor.
 func (o Origins) Delegated() string { return cmp.Or(o.MCP, o.API) }
 
 // URLBuilder builds URLs.
@@ -34,7 +34,7 @@ type URLBuilder struct {
 	Links        *token.LinkCodec
 }
 
-// Discovery is the document that tells clients the hosts.
+// Discovery returns the document that lists the hosts for clients.
 func (b *URLBuilder) Discovery() contract.Discovery {
 	o := b.Origins
 	d := contract.Discovery{
@@ -50,7 +50,7 @@ func (b *URLBuilder) Discovery() contract.Discovery {
 	return d
 }
 
-// Content is the prefix under which all files of a revision lie: append an escaped path. It ends with a slash.
+// Content returns the URL prefix of all files of a revision. It ends with a slash; append a path from Escape.
 func (b *URLBuilder) Content(claims token.Claims) (string, error) {
 	l, err := b.Locate(claims)
 	return l.files, err
@@ -65,7 +65,7 @@ func (b *URLBuilder) Locate(claims token.Claims) (Location, error) {
 	return Location{files: b.Origins.Content + "/v/" + t + "/", pages: b.Origins.Content + "/r/" + t + "/"}, nil
 }
 
-// Location is where the files of a revision are, by one token.
+// Location is where the files of a revision are, under one token.
 type Location struct{ files, pages string }
 
 // Of returns the URLs of a file.
@@ -84,14 +84,14 @@ func (l Location) Of(path string) FileURLs {
 // FileURLs are where a file is.
 type FileURLs struct {
 	Bytes string
-	Page  string // that shows it; empty: its path tells that there is none
-	Text  string // the same as plain text; empty: its bytes are that, or it has none
+	Page  string // the page that shows the file; empty: none, as its path tells
+	Text  string // the same as plain text; empty: the bytes are plain text, or there is none
 }
 
 // Frame returns the URL that a viewer frames: the page of the file, or its bytes if it has none.
 func (f FileURLs) Frame() string { return cmp.Or(f.Page, f.Bytes) }
 
-// Bundle is the archive of one revision.
+// Bundle returns the URL of the archive of one revision.
 func (b *URLBuilder) Bundle(claims token.Claims) (string, error) {
 	t, err := b.BundleToken.Mint(claims)
 	if err != nil {
@@ -100,7 +100,7 @@ func (b *URLBuilder) Bundle(claims token.Claims) (string, error) {
 	return b.Origins.Content + "/b/" + t, nil
 }
 
-// Export is one archive of an export of a workspace.
+// Export returns the URL of one archive of an export of a workspace.
 func (b *URLBuilder) Export(claims token.ExportClaims) (string, error) {
 	t, err := b.ExportToken.MintExport(claims)
 	if err != nil {
@@ -109,7 +109,7 @@ func (b *URLBuilder) Export(claims token.ExportClaims) (string, error) {
 	return b.Origins.Content + "/x/" + t, nil
 }
 
-// AgentView is the public agent view of one revision.
+// AgentView returns the URL of the public agent view of one revision.
 func (b *URLBuilder) AgentView(claims token.Claims) (string, error) {
 	t, err := b.ViewToken.Mint(claims)
 	if err != nil {
@@ -118,7 +118,8 @@ func (b *URLBuilder) AgentView(claims token.Claims) (string, error) {
 	return b.Origins.API + "/v1/public/agent-view/" + t, nil
 }
 
-// Link is what a person opens: the public id in the path, the secret in the fragment.
+// Link returns the URL of an access link that a person opens, with the public id in the path and the secret in the
+// fragment.
 func (b *URLBuilder) Link(
 	public id.Public,
 	workspace id.Workspace,
@@ -137,13 +138,13 @@ func (b *URLBuilder) Link(
 	return b.opened(public, blob), nil
 }
 
-// opened is the URL of an access link with its secret.
+// opened returns the URL of an access link with its secret.
 func (b *URLBuilder) opened(public id.Public, blob string) string {
 	return b.Origins.App + "/al/" + string(public) + "#" + blob
 }
 
-// Shared returns the URL of an access link whose secret a client holds; token.ErrBlob for a wrong one. It cannot tell
-// whether the link still opens anything.
+// Shared returns the URL of an access link whose secret a client holds. It fails with token.ErrBlob for a wrong secret.
+// It does not know whether the link still opens anything.
 func (b *URLBuilder) Shared(public id.Public, blob string, now time.Time) (string, error) {
 	if _, err := b.Links.Parse(public, blob, now); err != nil {
 		return "", err
@@ -151,12 +152,12 @@ func (b *URLBuilder) Shared(public id.Public, blob string, now time.Time) (strin
 	return b.opened(public, blob), nil
 }
 
-// Private is the viewer page for members.
+// Private returns the URL of the viewer page for members.
 func (b *URLBuilder) Private(artifact id.Artifact) string {
 	return b.Origins.App + "/v/" + string(artifact)
 }
 
-// Escape makes a file path fit to be appended to a content prefix.
+// Escape escapes the segments of a file path, so that it can be appended to a content prefix.
 func Escape(path string) string {
 	parts := strings.Split(path, "/")
 	for i, p := range parts {

@@ -9,9 +9,8 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// Subject returns the counter subject of a client address. It is a digest, because counters must
-// not reveal addresses. IPv6 addresses are cut to their /64, because a client owns all of it; all
-// unknown addresses share one subject.
+// Subject returns the counter subject of a client address. It is a digest, because counters must not reveal addresses.
+// IPv6 addresses are cut to their /64, because a client owns all of it. All unknown addresses share one subject.
 func Subject(from netip.Addr, peppers keyring.Derived) string {
 	if from = from.Unmap(); from.Is6() {
 		prefix, _ := from.Prefix(64)
@@ -23,8 +22,7 @@ func Subject(from netip.Addr, peppers keyring.Derived) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:12])
 }
 
-// Network returns the part of an address that is shown to people, who can recognise their own
-// network by it.
+// Network returns the part of an address that is shown to people, which is enough to recognise their own network.
 func Network(from netip.Addr) string {
 	if !from.IsValid() {
 		return "unknown"

@@ -1,5 +1,5 @@
-// Package async runs steps of a request side by side. A panic in a step is the error of that step, because a panic in a
-// goroutine that is not recovered ends the process with every other request in it.
+// Package async runs steps of a request concurrently and turns a panic in a step into its error, because an unrecovered
+// panic in a goroutine ends the process with every other request in it.
 package async
 
 import (
@@ -17,8 +17,8 @@ type Panic struct {
 	stack []byte
 }
 
-// Recovered makes the error of what recover returned. The deferred function calls it, so that the stack is that of the
-// panic.
+// Recovered makes an error of the value that recover returned. The deferred function has to call it, so that the stack
+// is that of the panic.
 func Recovered(v any) *Panic { return &Panic{value: v, stack: debug.Stack()} }
 
 // Error implements error.
@@ -27,7 +27,7 @@ func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 // StackTrace returns the stack of the step when it panicked.
 func (p *Panic) StackTrace() []byte { return p.stack }
 
-// StackOf returns the stack of the panic in err, nil if there is none.
+// StackOf returns the stack of the panic in err, or nil if there is none.
 func StackOf(err error) []byte {
 	if p, ok := errors.AsType[*Panic](err); ok {
 		return p.stack
@@ -51,7 +51,7 @@ func Run(step func() error) error {
 	return err
 }
 
-// Future is the result of a step that runs beside its caller.
+// Future is the result of a step that runs concurrently with its caller.
 type Future[T any] struct {
 	done  chan struct{}
 	value T
@@ -71,13 +71,13 @@ func Go[T any](step func() (T, error)) *Future[T] {
 // Done is closed when the step has ended.
 func (f *Future[T]) Done() <-chan struct{} { return f.done }
 
-// Wait returns the result of the step, or its panic as a *Panic. It may be called again, and by several goroutines.
+// Wait returns the result of the step, or its panic as a *Panic. It may be called repeatedly and by several goroutines.
 func (f *Future[T]) Wait() (T, error) {
 	<-f.done
 	return f.value, f.err
 }
 
-// Start is Go for a step without a result. wait may be called again, as Future.Wait.
+// Start is Go for a step without a result. wait may be called like Future.Wait.
 func Start(step func() error) (wait func() error) {
 	f := Go(func() (struct{}, error) { return struct{}{}, step() })
 	return func() error {
@@ -86,7 +86,8 @@ func Start(step func() error) (wait func() error) {
 	}
 }
 
-// All runs steps side by side, waits for all, and returns the error of the first in their order that failed.
+// All runs steps concurrently and waits for all of them. It returns the error of the first failed step in the order of
+// the arguments.
 func All(steps ...func() error) error {
 	waits := make([]func() error, len(steps))
 	for n, step := range steps {
@@ -101,7 +102,7 @@ func All(steps ...func() error) error {
 	return first
 }
 
-// Group is an errgroup.Group in which a panic of a step is an error.
+// Group is an errgroup.Group that turns a panic of a step into its error.
 type Group struct{ *errgroup.Group }
 
 // WithContext makes a group. The first failure of a step cancels the context.
@@ -110,5 +111,5 @@ func WithContext(ctx context.Context) (Group, context.Context) {
 	return Group{g}, ctx
 }
 
-// Go starts a step as soon as the limit of the group allows.
+// Go starts a step, and waits first while the group is at its limit.
 func (g Group) Go(step func() error) { g.Group.Go(func() error { return Run(step) }) }

@@ -1,4 +1,4 @@
-// Package cache keeps values that never change in memory, up to a number of bytes.
+// Package cache keeps immutable values in memory, up to a number of bytes.
 package cache
 
 import (
@@ -12,11 +12,11 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// overhead is what an entry takes beside its value: key, list element, map slot, and what the allocator rounds up.
+// overhead is the memory of an entry besides its value: key, list element, map slot, and the allocator's rounding.
 const overhead = 384
 
-// Cache keeps the values that were used last. All readers share a value, so it must not be changed. The cache does not
-// check access, so its users do that before they answer. A nil Cache is off.
+// Cache keeps the most recently used values. All readers share a value, so it must not be changed. The cache does not
+// check access; its callers do that before they answer. A nil Cache keeps none.
 type Cache struct {
 	capacity int64
 
@@ -27,7 +27,7 @@ type Cache struct {
 	fills   map[any]*fill
 }
 
-// New returns a cache of at most capacity bytes, nil if that is 0.
+// New returns a cache of at most capacity bytes, or nil if capacity is 0.
 func New(capacity int64) *Cache {
 	if capacity <= 0 {
 		return nil
@@ -44,23 +44,24 @@ type entry struct {
 	size       int64
 }
 
-// fill is a read that is under way. Its callers wait for done, which is closed after the other fields are set.
+// fill is a read under way. Its callers wait for done, which is closed after the other fields are set.
 type fill struct {
 	done  chan struct{}
 	value any
 	err   error
 }
 
-// typed is the key of an entry. Its type names those of key and value, so that values of different types never meet.
+// typed is the key of an entry. It carries the types of key and value, so that equal keys of different types never
+// collide.
 type typed[K comparable, V any] struct {
 	_   [0]*V
 	key K
 }
 
-// Get returns the value of a key. If it is not in the cache, read reads it once for all calls that come meanwhile; it
-// returns how many bytes of memory the value takes, 0 for one that must not be kept. Failures are not kept. The context
-// of read has the values of the first caller's, but ends by itself after limits.CacheFill, so that a caller that leaves
-// does not fail the others. A caller whose own context ends before the value is there fails with a fault of code.
+// Get returns the value of a key. On a miss, one call of read serves all concurrent callers of the key. read returns
+// the value and its size in bytes of memory; a value of size 0 is not kept. Failures are not kept. The context of read
+// has the values of the first caller's context, but ends only after limits.CacheFill, so that a caller that leaves does
+// not fail the others. A caller whose own context ends before the value arrives gets a fault of code.
 func Get[K comparable, V any](
 	ctx context.Context, c *Cache, key K, code fault.Code,
 	read func(context.Context) (value V, size int64, err error),
@@ -76,7 +77,7 @@ func Get[K comparable, V any](
 	return wait[V](ctx, f, code)
 }
 
-// wait returns the result of a fill, or a fault of code if the context ends before it.
+// wait returns the result of a fill, or a fault of code if the context ends first.
 func wait[V any](ctx context.Context, f *fill, code fault.Code) (value V, err error) {
 	select {
 	case <-f.done:
@@ -101,7 +102,7 @@ func (c *Cache) lookup(key any) (any, bool) {
 	return e.Value.(*entry).value, true
 }
 
-// fill starts to read a value, unless it is being read or was read since lookup.
+// fill starts a read, unless one is under way or the value arrived since lookup.
 func (c *Cache) fill(ctx context.Context, key any, read func(context.Context) (any, int64, error)) *fill {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,7 +123,7 @@ func (c *Cache) fill(ctx context.Context, key any, read func(context.Context) (a
 	return f
 }
 
-// errUnfinished is the failure of a read that ended its goroutine.
+// errUnfinished is the error of a read that ended its goroutine by runtime.Goexit.
 var errUnfinished = errors.New("cache: the read did not return")
 
 func (c *Cache) run(ctx context.Context, key any, f *fill, read func(context.Context) (any, int64, error)) {
@@ -145,7 +146,7 @@ func (c *Cache) run(ctx context.Context, key any, f *fill, read func(context.Con
 	})
 }
 
-// keep adds an entry and drops those that were used longest ago, until all fit.
+// keep adds an entry and drops the least recently used ones until all fit. An entry above the capacity is not kept.
 func (c *Cache) keep(e *entry) {
 	if e.size > c.capacity {
 		return

@@ -1,7 +1,7 @@
 package contract
 
-// BillingStatus answers billing.status.get, billing.checkout.return and billing.admin.setPlan, the last without what is
-// left of the day.
+// BillingStatus answers billing.status.get, billing.checkout.return and billing.admin.setPlan. The last omits
+// DailyNewArtifactsRemaining.
 type BillingStatus struct {
 	Plan                       string               `json:"plan" enum:"free,pro"`
 	OperatorOverride           bool                 `json:"operator_override"`
@@ -44,7 +44,7 @@ type PageURL struct {
 	URL string `json:"url" format:"uri"`
 }
 
-// SetPlan asks for the plan of a workspace also against its subscription; null leaves it to its subscription.
+// SetPlan overrides the plan of a workspace, even against its subscription; null lets the subscription decide again.
 type SetPlan struct {
 	Plan *string `json:"plan" doc:"free, pro or null"`
 }

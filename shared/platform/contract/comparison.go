@@ -2,8 +2,8 @@ package contract
 
 import "vitrine/shared/platform/id"
 
-// Comparison tells what changed between two revisions of an artifact. Files that are the same in both are left out. The
-// first revision has none before it, so that FromRevisionID is absent and all of its files are added.
+// Comparison lists what changed between two revisions of an artifact. It omits files that are the same in both. For the
+// first revision FromRevisionID is absent and all files are added.
 type Comparison struct {
 	ArtifactID     id.Artifact      `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
 	FromRevisionID id.Revision      `json:"from_revision_id,omitempty" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
@@ -13,7 +13,7 @@ type Comparison struct {
 	PageInfo       PageInfo         `json:"page_info"`
 }
 
-// ComparisonCounts is how many files differ between two revisions, by how they do.
+// ComparisonCounts counts the files that differ between two revisions, by kind of change.
 type ComparisonCounts struct {
 	Added   int `json:"added" minimum:"0"`
 	Removed int `json:"removed" minimum:"0"`
@@ -38,7 +38,7 @@ func (c *ComparisonCounts) Add(change string) {
 // Sum returns how many files differ.
 func (c ComparisonCounts) Sum() int { return c.Added + c.Removed + c.Changed + c.Renamed }
 
-// ComparedFile is a file that differs. A long diff goes on in the next answer, in an entry of the same path.
+// ComparedFile is a file that differs. A long diff continues in the next answer, in an entry with the same path.
 type ComparedFile struct {
 	Path          string       `json:"path" minLength:"1" maxLength:"4096"`
 	Change        string       `json:"change" enum:"added,removed,changed,renamed"`

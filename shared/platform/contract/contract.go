@@ -1,8 +1,8 @@
-// Package contract holds the wire shapes of the HTTP interface, shared by hosts and clients; tags carry the documented
-// schema.
+// Package contract holds the wire shapes of the HTTP interface that hosts and clients share.
 //
-// Source: the wire contract, sections C.1 (shapes), C.3-C.8 (routes) and B (errors). Times are RFC 3339 in UTC with
-// milliseconds. Shapes marked strict must never gain a key: existing clients refuse unknown ones.
+// Source: the wire contract, sections C.1 (shapes), C.3-C.8 (routes) and B (errors). Tags carry the documented schema.
+// Times are RFC 3339 in UTC with milliseconds. Shapes marked strict must never gain a key, because existing clients
+// refuse unknown ones.
 package contract
 
 import (
@@ -20,7 +20,7 @@ func Encode(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Rows makes the rows of a list, which is never null.
+// Rows makes the rows of a list. The result is never nil, so that the list is never null in JSON.
 func Rows[D, W any](from []D, row func(D) W) []W {
 	out := make([]W, len(from))
 	for i, d := range from {
@@ -52,7 +52,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 // At wraps an instant.
 func At(t time.Time) Time { return Time{t} }
 
-// AtOrNull wraps an instant, nil when it is zero.
+// AtOrNull wraps an instant, or returns nil for a zero one.
 func AtOrNull(t time.Time) *Time {
 	if t.IsZero() {
 		return nil
@@ -60,14 +60,14 @@ func AtOrNull(t time.Time) *Time {
 	return &Time{t}
 }
 
-// Seconds returns a lifetime in whole seconds, rounded down, so that no answer promises a second
-// too many. Waits are rounded up instead.
+// Seconds returns a lifetime in whole seconds. It rounds down, so that no answer promises a second too many. Waits are
+// rounded up instead.
 func Seconds(d time.Duration) int { return int(d / time.Second) }
 
 // Envelope is the body of every JSON error.
 type Envelope struct {
 	Error Problem `json:"error"`
-	// Challenge comes with pow_required alone.
+	// Challenge is present with pow_required only.
 	Challenge *Challenge `json:"challenge,omitempty"`
 }
 
@@ -85,7 +85,7 @@ type PageInfo struct {
 	HasMore    bool    `json:"has_more"`
 }
 
-// Page tells of the page after one, by its cursor; empty: there is none.
+// Page makes the PageInfo of a page from the cursor of the next one; empty: there is none.
 func Page(next string) PageInfo {
 	if next == "" {
 		return PageInfo{}

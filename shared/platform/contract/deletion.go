@@ -1,6 +1,6 @@
 package contract
 
-// What WorkspaceDeletion says of a workspace.
+// The values of WorkspaceDeletion.Status.
 const (
 	WorkspaceActive   = "active"
 	WorkspaceDeleting = "deleting"

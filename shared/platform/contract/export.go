@@ -2,13 +2,13 @@ package contract
 
 import "vitrine/shared/platform/id"
 
-// ExportStatus answers web.workspace.export.create and web.workspace.export.get. Export is null if none was ever asked
-// for.
+// ExportStatus answers web.workspace.export.create and web.workspace.export.get. Export is null if the workspace never
+// had one.
 type ExportStatus struct {
 	Export *Export `json:"export"`
 }
 
-// Export is the newest export of a workspace. Volumes are those of one that is ready.
+// Export is the newest export of a workspace. Volumes is empty unless the export is ready.
 type Export struct {
 	ID                id.Export      `json:"id" pattern:"^exp_[0-9A-HJKMNP-TV-Z]{26}$"`
 	Status            string         `json:"status" enum:"pending,ready,failed,expired"`

@@ -21,7 +21,7 @@ const (
 	TypeIDJAG         = "urn:ietf:params:oauth:token-type:id-jag" // the only type of assertion of a provider
 )
 
-// Other names of EventRevoked: that of the public protocol, and one that it had earlier.
+// Aliases of EventRevoked: its name in the public protocol, and the earlier name there.
 const (
 	EventRevokedAlias    = "https://schemas.workos.com/events/agent/auth/identity/assertion/revoked"
 	EventRevokedOldAlias = "https://schemas.workos.com/events/agent/identity/assertion/revoked"
@@ -78,20 +78,20 @@ type AgentAuth struct {
 	EventTypes    []string        `json:"events_supported,omitempty"`
 }
 
-// AssertionTypes are the assertions of providers that are taken.
+// AssertionTypes are the accepted types of providers' assertions.
 type AssertionTypes struct {
 	Types []string `json:"assertion_types_supported"`
 }
 
-// RegisterAgent asks for a registration. Assertion and its type come with type identity_assertion.
+// RegisterAgent asks for a registration. Assertion and AssertionType are set with type identity_assertion only.
 type RegisterAgent struct {
 	Type          string `json:"type"`
 	AssertionType string `json:"assertion_type,omitempty"`
 	Assertion     string `json:"assertion,omitempty"`
 }
 
-// RegisteredAgent answers a registration. Assertion and claim token are shown this once. What concerns the claim is
-// left out of a registration by a provider.
+// RegisteredAgent answers a registration. IdentityAssertion and ClaimToken are shown only here. A registration by a
+// provider omits the fields of the claim.
 type RegisteredAgent struct {
 	RegistrationID    id.Registration `json:"registration_id"`
 	RegistrationType  string          `json:"registration_type" enum:"anonymous,identity_assertion"`
@@ -105,7 +105,7 @@ type RegisteredAgent struct {
 	ClaimTokenExpires *Time           `json:"claim_token_expires,omitempty" format:"date-time"`
 }
 
-// InteractionRequired answers an assertion whose person has to agree first. The code is in no URL.
+// InteractionRequired answers an assertion whose person has to agree first. No URL in it contains the code.
 type InteractionRequired struct {
 	Error             string          `json:"error" enum:"interaction_required"`
 	Description       string          `json:"error_description"`
@@ -136,8 +136,9 @@ type StartClaim struct {
 	ClaimToken string `json:"claim_token"`
 }
 
-// StartedClaim answers StartClaim. The code appears in both places, and AttemptToken is part of the
-// verification URI. For a registration by a provider it holds neither the code nor what comes with it.
+// StartedClaim answers StartClaim. The code is in UserCode and in Claim, and AttemptToken is part of the verification
+// URI. For a registration by a provider the fields AttemptToken to UserCode are empty and Claim has no code, because
+// its agent has them already.
 type StartedClaim struct {
 	ClaimToken        string          `json:"claim_token"`
 	ClaimTokenExpires Time            `json:"claim_token_expires" format:"date-time"`
@@ -164,7 +165,7 @@ type Token struct {
 	Scope           string `json:"scope"`
 	RefreshToken    string `json:"refresh_token,omitempty"`
 	IssuedTokenType string `json:"issued_token_type,omitempty" doc:"of a token exchange"`
-	// The new assertion of a registration whose claim is complete.
+	// IdentityAssertion is the new assertion of a registration whose claim is complete.
 	IdentityAssertion string `json:"identity_assertion,omitempty"`
 	AssertionExpires  *Time  `json:"assertion_expires,omitempty" format:"date-time"`
 }
@@ -196,7 +197,7 @@ type RegisteredClient struct {
 	RegisterClient
 }
 
-// ClaimRequest takes over an ephemeral workspace (strict).
+// ClaimRequest asks to take over an ephemeral workspace (strict).
 type ClaimRequest struct {
 	_          struct{} `json:"-" additionalProperties:"false"`
 	ClaimToken string   `json:"claim_token" minLength:"1"`
@@ -211,8 +212,7 @@ type Claimed struct {
 	ClaimTokenID           id.ClaimToken `json:"claim_token_id"`
 }
 
-// CompleteClaim completes an agent's claim for the member who asks. AttemptToken takes precedence
-// over ClaimToken.
+// CompleteClaim completes an agent's claim for the calling member. AttemptToken takes precedence over ClaimToken.
 type CompleteClaim struct {
 	ClaimToken   string `json:"claim_token,omitempty"`
 	AttemptToken string `json:"claim_attempt_token,omitempty"`

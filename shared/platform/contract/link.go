@@ -2,10 +2,9 @@ package contract
 
 import "vitrine/shared/platform/id"
 
-// CreateLink asks for an access link (strict). RevisionID is required with type revision and
-// refused with any other. ExpiresAt ends the link itself, independently of the life of each URL
-// that is minted for it. An existing share link keeps its own expiry, and the request is refused
-// where that is later.
+// CreateLink asks for an access link (strict). RevisionID is required with type revision and refused with any other.
+// ExpiresAt ends the link itself, independently of the life of each URL that is minted for it. An existing share link
+// keeps its own expiry, and the request is refused if that is later.
 type CreateLink struct {
 	_          struct{}    `json:"-" additionalProperties:"false"`
 	Type       string      `json:"type" enum:"share,revision"`
@@ -23,7 +22,7 @@ type CreatedLink struct {
 	CreatedAt  Time         `json:"created_at" format:"date-time"`
 }
 
-// MintedLink answers accessLinks.mint: the URL with its secret, good for 24 hours or until the link ends.
+// MintedLink answers accessLinks.mint. The URL includes its secret and works for 24 hours or until the link ends.
 type MintedLink struct {
 	URL string `json:"url" format:"uri"`
 }
@@ -40,7 +39,7 @@ type LinkRow struct {
 	RevokedAt  *Time        `json:"revoked_at" format:"date-time"`
 }
 
-// LinkList answers accessLinks.list, revoked ones included (strict).
+// LinkList answers accessLinks.list and includes revoked links (strict).
 type LinkList struct {
 	_          struct{}    `json:"-" additionalProperties:"false"`
 	ArtifactID id.Artifact `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
@@ -77,9 +76,9 @@ type SetVisibility struct {
 	Visibility string `json:"visibility" enum:"private,unlisted"`
 }
 
-// Visibility answers artifacts.setVisibility (strict): for unlisted AccessLinkID and UnlistedURL, the share link with a
-// fresh URL; for private PrivateURL, where members look, and RevokedAccessLinkIDs, which is there even if no link
-// ended.
+// Visibility answers artifacts.setVisibility (strict). An unlisted artifact has AccessLinkID and UnlistedURL: its share
+// link with a fresh URL. A private one has PrivateURL, the page for members, and RevokedAccessLinkIDs, which is present
+// even if no link ended.
 type Visibility struct {
 	_                    struct{}    `json:"-" additionalProperties:"false"`
 	ArtifactID           id.Artifact `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
@@ -102,7 +101,7 @@ type DisplayMetadata struct {
 	Description *string `json:"description"`
 }
 
-// SetLockdown closes a workspace or an artifact.
+// SetLockdown asks to close a workspace or an artifact.
 type SetLockdown struct {
 	Scope      string `json:"scope" enum:"workspace,artifact"`
 	TargetID   string `json:"target_id" minLength:"1"`
@@ -126,7 +125,7 @@ type LockdownList struct {
 	PageInfo PageInfo   `json:"page_info"`
 }
 
-// OperatorEvent is one line of the record of all workspaces.
+// OperatorEvent is one entry of the audit log of all workspaces.
 type OperatorEvent struct {
 	AuditRow
 	WorkspaceID *id.Workspace `json:"workspace_id" format:"uuid"`

@@ -25,7 +25,7 @@ type MCPPublished struct {
 	Stats      *UploadStats `json:"upload_stats,omitempty"`
 }
 
-// UploadStats tells what a publication sent and what it found (strict). Sizes are bytes.
+// UploadStats counts what a publication uploaded and what it reused (strict). Sizes are bytes.
 type UploadStats struct {
 	_             struct{} `json:"-" additionalProperties:"false"`
 	TotalFiles    int      `json:"total_files"`
@@ -36,13 +36,13 @@ type UploadStats struct {
 	ReusedBytes   int64    `json:"reused_bytes"`
 }
 
-// MCPFile answers the tool read_file. ContentURL is there instead of a Body that is none or does not fit.
+// MCPFile answers the tool read_file. ContentURL replaces a Body that is binary or does not fit.
 type MCPFile struct {
 	FileContent
 	ContentURL string `json:"content_url,omitempty"`
 }
 
-// MCPUpload answers the tool prepare_upload. Known paths need no upload.
+// MCPUpload answers the tool prepare_upload. The paths in Known need no upload.
 type MCPUpload struct {
 	UploadSessionID id.Session      `json:"upload_session_id"`
 	ArtifactID      id.Artifact     `json:"artifact_id"`
@@ -52,7 +52,7 @@ type MCPUpload struct {
 	Known           []string        `json:"known"`
 }
 
-// MCPUploadFile is a file to be sent by PUT with exactly these headers, as the curl line does.
+// MCPUploadFile is a file to send by PUT with exactly RequiredHeaders. Curl is a command line that does so.
 type MCPUploadFile struct {
 	Path            string            `json:"path"`
 	PutURL          string            `json:"put_url"`

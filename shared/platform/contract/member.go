@@ -12,7 +12,7 @@ type MemberSummary struct {
 	LastSeenAt  Time         `json:"last_seen_at" format:"date-time"`
 }
 
-// AuthCallback answers web.auth.callback. DefaultAPIKey is always null: keys are made on purpose.
+// AuthCallback answers web.auth.callback. DefaultAPIKey is always null, because members create keys themselves.
 type AuthCallback struct {
 	Workspace       WorkspaceSummary `json:"workspace"`
 	WorkspaceMember MemberSummary    `json:"workspace_member"`
@@ -54,7 +54,7 @@ type UpdateSettings struct {
 	AutoDeletionDays int    `json:"auto_deletion_days" minimum:"1" maximum:"90"`
 }
 
-// AuditRow is one line of a workspace's record. RequestID is empty when it is unknown.
+// AuditRow is one entry of a workspace's audit log. RequestID is empty if it is unknown.
 type AuditRow struct {
 	ID            id.Event `json:"id"`
 	Time          Time     `json:"time" format:"date-time"`
@@ -83,7 +83,7 @@ type WebArtifactRow struct {
 	AutoDeleteAt     *Time        `json:"auto_delete_at" format:"date-time"`
 }
 
-// WebArtifactList answers web.artifacts.list, newest first, deleted and expired ones included.
+// WebArtifactList answers web.artifacts.list, newest first. It includes deleted and expired artifacts.
 type WebArtifactList struct {
 	Items    []WebArtifactRow `json:"items" maxItems:"100"`
 	PageInfo PageInfo         `json:"page_info"`
@@ -98,7 +98,7 @@ type WebArtifact struct {
 	Viewer     *WebViewer `json:"viewer"`
 }
 
-// WebViewer is what the frame of an artifact shows.
+// WebViewer is the content of an artifact's viewer frame.
 type WebViewer struct {
 	IframeSrc  string `json:"iframe_src" format:"uri"`
 	RenderMode string `json:"render_mode" enum:"html,markdown,text,image,audio,video"`
@@ -116,13 +116,13 @@ type WebKeyList struct {
 	PageInfo PageInfo `json:"page_info"`
 }
 
-// CreateKey asks for an API key. One without ExpiresInDays has the end that the client's keys have by default.
+// CreateKey asks for an API key. Without ExpiresInDays the key gets the default expiry of the client.
 type CreateKey struct {
 	Name          string `json:"name" minLength:"1" maxLength:"120"`
 	ExpiresInDays int    `json:"expires_in_days,omitempty" minimum:"1" maximum:"365"`
 }
 
-// CreatedKey answers web.apiKeys.create; the secret is shown this once.
+// CreatedKey answers web.apiKeys.create. The secret is shown only here.
 type CreatedKey struct {
 	APIKey APIKeySummary `json:"api_key"`
 	Secret string        `json:"secret"`
@@ -136,7 +136,7 @@ type MCPWhoami struct {
 	Scopes          []string         `json:"scopes" enum:"publish,read,admin" maxItems:"3"`
 }
 
-// MCPMember names the member that a token stands for (strict).
+// MCPMember is the member of a token (strict).
 type MCPMember struct {
 	_     struct{}  `json:"-" additionalProperties:"false"`
 	ID    id.Member `json:"id" pattern:"^mem_[0-9A-HJKMNP-TV-Z]{26}$"`

@@ -33,7 +33,8 @@ type RevokedKey struct {
 	RevokedAt Time          `json:"revoked_at" format:"date-time"`
 }
 
-// ProvisionRequest asks for an ephemeral workspace (strict). ClaimCode may be any value; a malformed one is ignored.
+// ProvisionRequest asks for an ephemeral workspace (strict). ClaimCode may be any JSON value; a malformed one is
+// ignored.
 type ProvisionRequest struct {
 	_         struct{}   `json:"-" additionalProperties:"false"`
 	ClaimCode any        `json:"claim_code,omitempty" documentType:"string,null" pattern:"^clm_[0-9A-HJKMNP-TV-Z]{26}$" doc:"whom to credit; anything else is ignored"`
@@ -41,7 +42,7 @@ type ProvisionRequest struct {
 	Solution  *Solution  `json:"solution,omitempty"`
 }
 
-// Provisioned answers ephemeral.provision (strict). Both secrets are shown this once.
+// Provisioned answers ephemeral.provision (strict). Both secrets are shown only here.
 type Provisioned struct {
 	_            struct{}      `json:"-" additionalProperties:"false"`
 	APIKeySecret string        `json:"api_key_secret" minLength:"1"`
@@ -87,8 +88,8 @@ type Session struct {
 	Files           []UploadTarget `json:"files" maxItems:"100"`
 }
 
-// UploadTarget says how to upload one file: PUT it to PutURL with exactly RequiredHeaders. A reused
-// file has no PutURL and needs no upload.
+// UploadTarget describes how to upload one file: by PUT to PutURL with exactly RequiredHeaders. A reused file has no
+// PutURL and needs no upload.
 type UploadTarget struct {
 	Status          string            `json:"status" enum:"upload_required,reused"`
 	Path            string            `json:"path" minLength:"1" maxLength:"4096"`
@@ -107,7 +108,7 @@ type Finalized struct {
 	Entrypoint      string      `json:"entrypoint" minLength:"1" maxLength:"4096"`
 	FileCount       int         `json:"file_count" minimum:"1"`
 	SizeBytes       int64       `json:"size_bytes" minimum:"0"`
-	// Warnings are what was found in the pages; they never stop a publication.
+	// Warnings are findings about the pages. They never stop a publication.
 	Warnings        []PageWarning `json:"warnings,omitempty" maxItems:"20" doc:"the worst first; absent: none"`
 	WarningsOmitted int           `json:"warnings_omitted,omitempty" minimum:"1" doc:"how many more there were"`
 }
@@ -117,8 +118,8 @@ type Nothing struct {
 	_ struct{} `json:"-" additionalProperties:"false"`
 }
 
-// Published answers revisions.publish (strict): PrivateURL for members' workspaces, UnlistedURL for unclaimed ones, URL
-// as well when the key came from an agent registration.
+// Published answers revisions.publish (strict). PrivateURL is for workspaces of members and UnlistedURL for unclaimed
+// ones. URL is set in addition if the key came from an agent registration.
 type Published struct {
 	_                  struct{}    `json:"-" additionalProperties:"false"`
 	ArtifactID         id.Artifact `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
@@ -145,7 +146,7 @@ type DeletedArtifact struct {
 	DeletedAt  Time        `json:"deleted_at" format:"date-time"`
 }
 
-// ResolveRequest carries an access link: the public id of its path and the blob of its fragment.
+// ResolveRequest carries the two parts of an access link: the public id in its path and the blob in its fragment.
 type ResolveRequest struct {
 	PublicID id.Public `json:"public_id" pattern:"^[0-9A-HJKMNP-TV-Z]{16}$"`
 	Blob     string    `json:"blob" minLength:"1"`
@@ -169,7 +170,7 @@ type LiveUpdate struct {
 	Pointer Pointer `json:"pointer"`
 }
 
-// Pointer leads to the newest revision of an artifact.
+// Pointer locates the newest revision of an artifact.
 type Pointer struct {
 	RevisionID id.Revision `json:"revision_id"`
 	IframeSrc  string      `json:"iframe_src"`
@@ -178,7 +179,7 @@ type Pointer struct {
 	Number     int         `json:"number"`
 }
 
-// Challenge is a proof of work that a busy service asks for; it accompanies the error pow_required.
+// Challenge is the proof of work that a busy service requires. It accompanies the error pow_required.
 type Challenge struct {
 	Nonce      string `json:"nonce" minLength:"22" maxLength:"22" doc:"22 base64url characters"`
 	Difficulty int    `json:"difficulty" minimum:"1" doc:"leading zero bits that SHA-256 of nonce:counter needs, the counter in decimal"`
@@ -198,7 +199,7 @@ type CLIVersion struct {
 	MinSupported string `json:"min_supported" pattern:"^\\d+\\.\\d+\\.\\d+(?:-[0-9A-Za-z.-]+)?(?:\\+[0-9A-Za-z.-]+)?$"`
 }
 
-// FileContent answers artifacts.fileContent (strict). Body is there for text whose answer stays below the inline cap.
+// FileContent answers artifacts.fileContent (strict). Body is present for text whose answer fits the inline cap.
 type FileContent struct {
 	_           struct{} `json:"-" additionalProperties:"false"`
 	Path        string   `json:"path" minLength:"1" maxLength:"4096"`

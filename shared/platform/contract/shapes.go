@@ -9,7 +9,7 @@ type WorkspaceSummary struct {
 	CreatedAt Time         `json:"created_at" format:"date-time"`
 }
 
-// UsagePolicy lists the limits of a workspace; sizes in bytes, lifetimes in seconds.
+// UsagePolicy lists the limits of a workspace. Sizes are bytes and lifetimes are seconds.
 type UsagePolicy struct {
 	FileSizeCapBytes           int64 `json:"file_size_cap_bytes" exclusiveMinimum:"0"`
 	ArtifactSizeCapBytes       int64 `json:"artifact_size_cap_bytes" exclusiveMinimum:"0"`
@@ -26,7 +26,7 @@ type UsagePolicy struct {
 	LiveArtifactsCap           int   `json:"live_artifacts_cap" exclusiveMinimum:"0"`
 	DailyNewArtifactAllowance  int   `json:"daily_new_artifact_allowance" exclusiveMinimum:"0"`
 	LifetimeRevisionCeiling    int   `json:"lifetime_revision_ceiling" exclusiveMinimum:"0"`
-	// DailyNewArtifactsRemaining is absent when the counter cannot be read.
+	// DailyNewArtifactsRemaining is absent if the counter cannot be read.
 	DailyNewArtifactsRemaining *int `json:"daily_new_artifacts_remaining,omitempty" minimum:"0"`
 }
 
@@ -90,7 +90,7 @@ type SafetyWarning struct {
 	DetectedAt Time   `json:"detected_at" format:"date-time"`
 }
 
-// PageWarning is a finding about a page: what will not work in it, and what to do.
+// PageWarning is a finding about a page: what will not work in it and how to fix it.
 type PageWarning struct {
 	Code     string `json:"code" pattern:"^[a-z0-9_]+$"`
 	Severity string `json:"severity" enum:"error,warning,info"`
@@ -99,8 +99,7 @@ type PageWarning struct {
 	Message  string `json:"message" minLength:"1" maxLength:"1000" doc:"what is wrong, and what to do"`
 }
 
-// PublicAgentView is the machine-readable view of one revision, for the holder of a signed token or
-// link.
+// PublicAgentView is the machine-readable view of one revision for the holder of a signed token or link.
 type PublicAgentView struct {
 	ArtifactID         id.Artifact     `json:"artifact_id" pattern:"^art_[0-9A-HJKMNP-TV-Z]{26}$"`
 	RevisionID         id.Revision     `json:"revision_id" pattern:"^rev_[0-9A-HJKMNP-TV-Z]{26}$"`
@@ -118,18 +117,18 @@ type PublicAgentView struct {
 	EphemeralTier      bool            `json:"ephemeral_tier,omitempty" doc:"true while nobody has claimed the workspace"`
 }
 
-// AgentView is the view for the owner's credentials.
+// AgentView is the view of one revision for its owner's credentials.
 type AgentView struct {
 	PublicAgentView
 	PrivateURL string         `json:"private_url" format:"uri"`
 	Lockdown   *ViewLockdowns `json:"lockdown,omitempty" doc:"for members, while anything is locked"`
-	// PageWarnings are those that were stored; PageWarningsOmitted counts the others.
+	// PageWarnings are the stored warnings; PageWarningsOmitted counts the others.
 	PageWarnings        []PageWarning `json:"page_warnings,omitempty" maxItems:"20" doc:"the worst first; absent: none"`
 	PageWarningsOmitted int           `json:"page_warnings_omitted,omitempty" minimum:"1" doc:"how many more there were"`
 }
 
-// ViewLockdowns reports what is locked (strict): the artifact's access links by members, and the
-// artifact or its workspace by the operator.
+// ViewLockdowns reports what is locked (strict): the artifact's access links by members, and the artifact or its
+// workspace by the operator.
 type ViewLockdowns struct {
 	_          struct{}      `json:"-" additionalProperties:"false"`
 	AccessLink Locked        `json:"access_link"`
@@ -143,7 +142,7 @@ type ViewPlatforms struct {
 	Artifact  Locked   `json:"artifact"`
 }
 
-// Locked reports whether a lock is set, and since when (strict).
+// Locked reports whether and since when a lock is set (strict).
 type Locked struct {
 	_        struct{} `json:"-" additionalProperties:"false"`
 	Locked   bool     `json:"locked"`

@@ -1,8 +1,8 @@
-// Package cursor seals list positions for clients, so that clients can neither read, forge nor
-// reuse them for another list.
+// Package cursor seals list positions for clients, so that clients can neither read nor forge them nor use them for
+// another list.
 //
-// Form: "v1." and base64url of a sealed expiry, instant and id; the list and the workspace are
-// authenticated with it. Partitions of the store are never taken from a cursor.
+// Form: "v1." and base64url of a sealed expiry, instant and id. The list and the workspace are authenticated with them.
+// A cursor never decides which partition of the store is read.
 package cursor
 
 import (
@@ -23,25 +23,25 @@ const prefix = "v1."
 // Page selects a part of a list.
 type Page struct {
 	Cursor string // empty: the first page
-	Limit  int    // from 1 to limits.MaxPage; services define the meaning of zero
+	Limit  int    // from 1 to limits.MaxPage; each service defines zero
 }
 
-// List is a list of a workspace, at an instant. A cursor of one list is invalid for another.
+// List identifies a list of a workspace at an instant. A cursor is valid only for the list that made it.
 type List struct {
 	Workspace id.Workspace
 	Name      string
 	Now       time.Time
 }
 
-// Query selects the rows of a list of a workspace whose positions are strings of the store.
+// Query selects rows of a list of a workspace. Its positions are strings of the store.
 type Query[row any] struct {
 	Workspace id.Workspace
-	After     string // a position; empty: from the start
+	After     string // the position before the first row; empty: from the start
 	Limit     int
-	Live      func(row) bool // reports whether a row is listed
+	Live      func(row) bool // reports whether the list includes a row
 }
 
-// Position is the last list entry that was shown or examined. Its zero value is the start.
+// Position is the last list entry that was shown or examined. Its zero value is the start of the list.
 type Position struct {
 	At time.Time
 	ID string
@@ -61,9 +61,8 @@ func New(ring keyring.Ring) (*Codec, error) {
 	return &Codec{box: box}, nil
 }
 
-// Start returns the position after which a page begins. It fails with invalid_request for a limit
-// out of range, and with invalid_cursor for a cursor that was tampered with, belongs to another
-// list or is older than limits.CursorLife.
+// Start returns the position after which a page begins. It fails with invalid_request for a limit out of range, and
+// with invalid_cursor for a cursor that was changed, belongs to another list or is older than limits.CursorLife.
 func (c *Codec) Start(l List, p Page) (Position, error) {
 	if p.Limit < 1 || p.Limit > limits.MaxPage {
 		return Position{}, fault.New(fault.InvalidRequest, "limit must be an integer from 1 to %d", limits.MaxPage)
@@ -74,9 +73,9 @@ func (c *Codec) Start(l List, p Page) (Position, error) {
 	return c.Open(l, p.Cursor)
 }
 
-// Read reads one page of a list whose positions are strings of the store: read returns the rows
-// after a position, and the position of the last row if more follow. Read returns the cursor of the page after it,
-// empty if there is none. A limit of zero means limits.DefaultPage. Errors are those of Start.
+// Read reads one page of a list whose positions are strings of the store. read returns the rows after a position, and
+// the position of the last row if more follow. Read returns the rows and the cursor of the next page, which is empty if
+// there is none. A limit of zero means limits.DefaultPage. Errors are those of Start and read.
 func Read[row any](
 	c *Codec, l List, p Page, read func(after string, limit int) (rows []row, next string, err error),
 ) (rows []row, next string, err error) {
@@ -102,7 +101,7 @@ func (c *Codec) Seal(l List, p Position) (string, error) {
 	return prefix + base64.RawURLEncoding.EncodeToString(sealed), err
 }
 
-// Open decrypts what Seal made for the same list.
+// Open decrypts what Seal made for the same list. Its only error is invalid_cursor.
 func (c *Codec) Open(l List, text string) (Position, error) {
 	body, ok := strings.CutPrefix(text, prefix)
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(body)

@@ -2,10 +2,10 @@ package env
 
 import "slices"
 
-// Hosts are the hosts that answer requests. Each is a function functions/{host}/lambda.
+// Hosts are the hosts that answer requests. Each is the function functions/{host}/lambda.
 var Hosts = []string{"api", "upload", "content", "app", "mcp"}
 
-// Pages is the function that answers below PagesPath of the content origin, behind the gateway of the content host.
+// Pages is the function that answers below PagesPath at the content origin, behind the gateway of the content host.
 const (
 	Pages     = "render"
 	PagesPath = "/r/"

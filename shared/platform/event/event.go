@@ -1,5 +1,4 @@
-// Package event records what was done to a workspace. Each event is written in the transaction that
-// it describes.
+// Package event defines the records of what was done to a workspace, each written in the transaction that it describes.
 package event
 
 import (
@@ -11,7 +10,7 @@ import (
 // Action names what was done.
 type Action string
 
-// The actions: those of the contract first, then the service's own.
+// The actions. Those of the contract come first, then the service's own.
 const (
 	WorkspaceCreated     Action = "workspace.created"
 	SettingsUpdated      Action = "workspace.settings.updated"
@@ -96,7 +95,7 @@ func ByOperator(m id.Member) Actor { return Actor{Platform, string(m)} }
 // BySystem returns the actor of the service itself.
 func BySystem() Actor { return Actor{System, "vitrine"} }
 
-// The types of targets: those of the contract first, then the service's own.
+// The types of targets. Those of the contract come first, then the service's own.
 const (
 	OnWorkspace    = "workspace"
 	OnKey          = "api_key"
@@ -131,9 +130,9 @@ type Event struct {
 	Action    Action
 	Actor     Actor
 	Target    Target
-	Revision  id.Revision // that came with the target; empty: none
-	Artifact  id.Artifact // that a revision which is the target belongs to; empty: older events do not tell
-	Number    int         // of that revision; 0: it has none, or is not known
+	Revision  id.Revision // the revision that came with the target; empty: none
+	Artifact  id.Artifact // the artifact of a target that is a revision; empty: an older event does not tell
+	Number    int         // the number of that revision; 0: none or unknown
 	Detail    string
 	RequestID string
 }

@@ -20,7 +20,7 @@ const (
 // Code is an error code of the wire contract (error.code of the envelope).
 type Code string
 
-// The closed list of codes; PatchConflict and Internal are documented extensions of it.
+// The codes. The wire contract closes their list; PatchConflict and Internal are documented extensions of it.
 var (
 	APIKeyNotFound          = newCode("api_key_not_found", KindNotFound)
 	APIKeyRevoked           = newCode("api_key_revoked", KindConflict)
@@ -62,7 +62,7 @@ var (
 	Internal                = newCode("internal_error", KindInternal)
 )
 
-// kinds has the kind of every code: newCode alone makes them.
+// kinds holds the kind of every code. Only newCode fills it, so that no code lacks a kind.
 var kinds = map[Code]Kind{}
 
 func newCode(text Code, k Kind) Code {

@@ -1,4 +1,4 @@
-// Package fault classifies failures: each says what the caller can do and carries its wire code.
+// Package fault classifies failures by what the caller can do about them and gives each its wire code.
 package fault
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Fault is a failure that may be shown: Message goes to the caller, the cause never does.
+// Fault is a failure that may be shown. Message goes to the caller; the cause never does.
 type Fault struct {
 	Code Code
 	// Message is shown to people and agents; it holds no secret, URL or internal detail.
@@ -62,7 +62,7 @@ func (f *Fault) Error() string {
 // Unwrap returns the hidden cause.
 func (f *Fault) Unwrap() error { return f.cause }
 
-// Of finds the fault in err. An error without one is Internal and reveals no part of err.
+// Of finds the fault in err. For an error without one it returns an Internal fault that shows no part of err.
 func Of(err error) *Fault {
 	var f *Fault
 	if errors.As(err, &f) {

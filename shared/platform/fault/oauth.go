@@ -32,7 +32,7 @@ const (
 	OAuthServerError OAuthCode = "server_error"
 )
 
-// The codes of what identity providers send.
+// The codes of refusals of assertions and security events, which identity providers make.
 const (
 	OAuthReplayDetected       OAuthCode = "replay_detected"
 	OAuthInvalidIssuer        OAuthCode = "invalid_issuer"
@@ -56,7 +56,7 @@ type OAuthError struct {
 	RetryAfter time.Duration
 	// MaxAge is how long ago the person may have signed in, with OAuthLoginRequired.
 	MaxAge time.Duration
-	// Limited makes the status 429 instead of the code's own, because the caller came too often.
+	// Limited makes the status 429 instead of the code's own, because the caller sent too many requests.
 	Limited bool
 
 	cause error
@@ -100,8 +100,8 @@ func (e *OAuthError) Error() string {
 // Unwrap returns the hidden cause.
 func (e *OAuthError) Unwrap() error { return e.cause }
 
-// OAuthErrorOf finds the refusal in err. It converts a Fault: unavailable and unclassified errors
-// become server_error, limits slow_down with status 429, and all others invalid_request.
+// OAuthErrorOf finds the refusal in err, or converts its Fault. Unavailable and unclassified errors become
+// server_error, limits become slow_down with status 429, and all others become invalid_request.
 func OAuthErrorOf(err error) *OAuthError {
 	if r, ok := errors.AsType[*OAuthError](err); ok {
 		return r

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// alphabet is Crockford's base 32, upper case, without I, L, O and U.
+// alphabet is Crockford's base 32 in upper case, which has no I, L, O or U.
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 const (
@@ -23,10 +23,10 @@ func NewPublic() Public {
 	return PublicOf(b)
 }
 
-// PublicOf is the Public id with the given bits.
+// PublicOf returns the Public id with the given bits.
 func PublicOf(b PublicBits) Public { return Public(encode(b[:], publicLen)) }
 
-// Bits packs the id; ErrMalformed if it is not 16 Crockford characters.
+// Bits packs the id. It fails with ErrMalformed if the id is not 16 Crockford characters.
 func (p Public) Bits() (b PublicBits, err error) {
 	if len(p) != publicLen || !decode(string(p), b[:]) {
 		return b, ErrMalformed
@@ -37,13 +37,14 @@ func (p Public) Bits() (b PublicBits, err error) {
 func encode128(b Bits) string { return encode(b[:], bodyLen) }
 
 func decode128(s string) (b Bits, err error) {
+	// 26 characters hold 130 bits, so only a first character below 8 stays within 128.
 	if len(s) != bodyLen || s[0] > '7' || !decode(s, b[:]) {
 		return b, ErrMalformed
 	}
 	return b, nil
 }
 
-// encode writes b as n characters of five bits, right-aligned.
+// encode returns b as n characters of five bits each, right-aligned.
 func encode(b []byte, n int) string {
 	out := make([]byte, n)
 	var acc uint32
@@ -61,7 +62,7 @@ func encode(b []byte, n int) string {
 	return string(out)
 }
 
-// decode fills b from s, right-aligned; false for a character outside the alphabet.
+// decode fills b from s, right-aligned. It returns false for a character outside the alphabet.
 func decode(s string, b []byte) bool {
 	var acc uint32
 	bits, dst := 0, len(b)-1

@@ -6,13 +6,14 @@ import (
 	"strconv"
 )
 
-// Delegation names what a person at an identity provider lets agents do: SHA-256 in base64url of who the person is.
+// Delegation identifies what a person at an identity provider lets agents do. It is the SHA-256 in base64url of the
+// person's identity.
 type Delegation string
 
-// Term names one life of a delegation. A delegation that ended and was made again is in another term.
+// Term identifies one life of a delegation. A delegation that ended and was made again has another term.
 type Term string
 
-// DelegationOf returns the id of the delegation of a person whom an issuer identifies to an audience.
+// DelegationOf returns the id of the delegation of the person that issuer knows as subject for an audience.
 func DelegationOf(issuer, subject, audience string) Delegation {
 	sum := sha256.Sum256([]byte(issuer + "\n" + subject + "\n" + audience))
 	return Delegation(base64.RawURLEncoding.EncodeToString(sum[:]))

@@ -1,8 +1,7 @@
-// Package id makes, checks and packs the identifiers of the contract. Each kind is a type, so that
-// ids cannot be swapped.
+// Package id makes, checks and packs the identifiers of the contract.
 //
-// Entity ids are a prefix and 26 Crockford characters that carry 128 random bits; no code may rely
-// on their order.
+// Each kind is a type, so that ids cannot be swapped. Entity ids are a prefix and 26 Crockford characters that carry
+// 128 random bits. No code may rely on their order.
 package id
 
 import (
@@ -34,7 +33,7 @@ type (
 	Public       string // 16 Crockford characters: the public part of a credential or link, safe to log
 )
 
-// NoWorkspace is the workspace of a credential that does not belong to one yet: 16 zero bytes.
+// NoWorkspace is the workspace of a credential that belongs to none yet: 16 zero bytes.
 const NoWorkspace Workspace = "00000000-0000-0000-0000-000000000000"
 
 // ErrMalformed reports that a text is not an id of the expected kind.
@@ -52,13 +51,13 @@ func NewWorkspace() Workspace {
 	return WorkspaceOf(b)
 }
 
-// WorkspaceOf is the workspace id with the given bits.
+// WorkspaceOf returns the workspace id with the given bits.
 func WorkspaceOf(b Bits) Workspace {
 	h := hex.EncodeToString(b[:])
 	return Workspace(h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:])
 }
 
-// Bits packs the id; ErrMalformed if it is no UUID in canonical form.
+// Bits packs the id. It fails with ErrMalformed if the id is not a UUID in canonical form.
 func (w Workspace) Bits() (b Bits, err error) {
 	raw, err := hex.DecodeString(strings.ReplaceAll(string(w), "-", ""))
 	if err != nil || len(raw) != len(b) || WorkspaceOf(Bits(raw)) != w {
@@ -70,19 +69,19 @@ func (w Workspace) Bits() (b Bits, err error) {
 // NewArtifact returns a random artifact id.
 func NewArtifact() Artifact { return ArtifactOf(random()) }
 
-// ArtifactOf is the artifact id with the given bits.
+// ArtifactOf returns the artifact id with the given bits.
 func ArtifactOf(b Bits) Artifact { return Artifact("art_" + encode128(b)) }
 
-// Bits packs the id; ErrMalformed if it is no artifact id.
+// Bits packs the id. It fails with ErrMalformed if the id is not an artifact id.
 func (a Artifact) Bits() (Bits, error) { return unpack(string(a), "art_") }
 
 // NewRevision returns a random revision id.
 func NewRevision() Revision { return RevisionOf(random()) }
 
-// RevisionOf is the revision id with the given bits.
+// RevisionOf returns the revision id with the given bits.
 func RevisionOf(b Bits) Revision { return Revision("rev_" + encode128(b)) }
 
-// Bits packs the id; ErrMalformed if it is no revision id.
+// Bits packs the id. It fails with ErrMalformed if the id is not a revision id.
 func (r Revision) Bits() (Bits, error) { return unpack(string(r), "rev_") }
 
 // NewSession returns a random upload session id.
@@ -91,8 +90,8 @@ func NewSession() Session { return Session("upl_" + encode128(random())) }
 // Valid reports whether the id has the form of an upload session id.
 func (s Session) Valid() bool { _, err := unpack(string(s), "upl_"); return err == nil }
 
-// NewKey returns an id for the API key with a public id, which is its first 80 bits, so that the
-// key is found by its id without an index. The other 48 bits are random.
+// NewKey returns an id for the API key with a public id. The public id is its first 80 bits, so that a key is found by
+// its id without an index. The other 48 bits are random.
 func NewKey(p Public) Key {
 	b := random()
 	public, err := p.Bits()
@@ -103,7 +102,7 @@ func NewKey(p Public) Key {
 	return Key("key_" + encode128(b))
 }
 
-// Public returns the public id of the key; ErrMalformed if k is not a key id.
+// Public returns the public id of the key. It fails with ErrMalformed if k is not a key id.
 func (k Key) Public() (Public, error) {
 	b, err := unpack(string(k), "key_")
 	if err != nil {
@@ -127,22 +126,22 @@ func (m Member) Valid() bool { _, err := unpack(string(m), "mem_"); return err =
 // NewLockdown returns a random lockdown id.
 func NewLockdown() Lockdown { return Lockdown("lkd_" + encode128(random())) }
 
-// NewReport returns a random id of a report.
+// NewReport returns a random report id.
 func NewReport() Report { return Report("rpt_" + encode128(random())) }
 
-// NewExport returns a random id of an export.
+// NewExport returns a random export id.
 func NewExport() Export { return ExportOf(random()) }
 
-// ExportOf is the export id with the given bits.
+// ExportOf returns the export id with the given bits.
 func ExportOf(b Bits) Export { return Export("exp_" + encode128(b)) }
 
-// Bits packs the id; ErrMalformed if it is no export id.
+// Bits packs the id. It fails with ErrMalformed if the id is not an export id.
 func (e Export) Bits() (Bits, error) { return unpack(string(e), "exp_") }
 
 // Valid reports whether the id has the form of a registration id.
 func (r Registration) Valid() bool { _, err := unpack(string(r), "reg_"); return err == nil }
 
-// Valid reports whether the id has the form of a client that registered itself.
+// Valid reports whether the id has the form of the id of a client that registered itself.
 func (c Client) Valid() bool { _, err := unpack(string(c), "oc_"); return err == nil }
 
 // NewClient returns a random id for an OAuth client that registers itself.

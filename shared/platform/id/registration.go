@@ -2,8 +2,8 @@ package id
 
 import "crypto/sha256"
 
-// RegistrationOf returns the id of the registration whose claim token has a public id, so that one
-// batch reads both. Its first 80 bits are that id, the rest is a digest of it.
+// RegistrationOf returns the id of the registration whose claim token has a public id. Its first 80 bits are the public
+// id and the others a digest of it, so that one batch reads token and registration.
 func RegistrationOf(claim Public) Registration {
 	public, err := claim.Bits()
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package idempotency gives a repeated command its first result. It keeps a record per credential,
-// operation, target and client key.
+// Package idempotency answers a repeated command with its first result, by a record per credential, operation, target
+// and client key.
 package idempotency
 
 import (
@@ -13,8 +13,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// Operation names a command, in most cases as the contract does. It is part of record keys, so that
-// renaming an operation loses its records.
+// Operation names a command, in most cases as the contract does. Renaming one loses its records, because the name is
+// part of their keys.
 type Operation string
 
 // The commands with an Idempotency-Key.
@@ -37,12 +37,11 @@ const (
 	SetLockdown     Operation = "platform.lockdown.set"
 	LiftLockdown    Operation = "platform.lockdown.lift"
 	SetPlan         Operation = "billing.set_plan_override"
-	// CreateCheckout leaves no record, because the payment provider recognises its repetitions.
+	// CreateCheckout has no record, because the payment provider recognises its repetitions.
 	CreateCheckout Operation = "billing.checkout.create"
 )
 
-// Key identifies a record. It includes the target, because one client key used for two artifacts
-// means two commands.
+// Key identifies a record. It includes the target, because one client key for two artifacts means two commands.
 type Key struct {
 	Actor     string // credential.Actor's Subject
 	Operation Operation
@@ -68,15 +67,15 @@ func invalidRune(r rune) bool {
 	return !letter && !strings.ContainsRune("._:-", r)
 }
 
-// Fingerprint distinguishes request bodies.
+// Fingerprint tells requests with the same key apart.
 type Fingerprint [sha256.Size]byte
 
-// FingerprintOf hashes method, route and the JSON body with sorted keys; an empty body counts as no body.
+// FingerprintOf hashes method, route and the JSON body with sorted keys. A body that is not JSON is hashed as it is.
 func FingerprintOf(method, route string, body []byte) Fingerprint {
 	var v any
 	canonical := bytes.TrimSpace(body)
 	if d := json.NewDecoder(bytes.NewReader(canonical)); len(canonical) > 0 {
-		d.UseNumber()
+		d.UseNumber() // a float64 would make large numbers equal that differ
 		if d.Decode(&v) == nil {
 			canonical, _ = json.Marshal(v)
 		}
@@ -97,12 +96,13 @@ type Command struct {
 type Record struct {
 	Fingerprint Fingerprint
 	Done        bool
-	Lease       time.Time // of an attempt in flight
-	Result      []byte    // of a finished attempt; ids and facts only, no secret and no signed URL
+	Lease       time.Time // when an attempt in flight may be taken over
+	Result      []byte    // the result of a finished attempt; ids and facts, no secret and no signed URL
 	Expires     time.Time
 }
 
-// Finished reports whether the record answers a repetition at an instant.
+// Finished reports whether the record answers a repetition at now. It compares the time itself, because the table may
+// delete expired records late.
 func (r *Record) Finished(now time.Time) bool { return r != nil && r.Done && now.Before(r.Expires) }
 
 // Encode packs the result of a command for its record. It panics on a type that JSON cannot hold.
@@ -114,7 +114,7 @@ func Encode(result any) []byte {
 	return packed
 }
 
-// Compare refuses the same key with another body.
+// Compare refuses a command that has the key of the record but another request.
 func (r *Record) Compare(c Command) error {
 	if r.Fingerprint != c.Fingerprint {
 		return fault.New(fault.InvalidIdempotencyKey, "this Idempotency-Key was used for another request; use a new one")
@@ -122,7 +122,7 @@ func (r *Record) Compare(c Command) error {
 	return nil
 }
 
-// Replay unpacks the first result into out, after Compare.
+// Replay unpacks the first result into out. It fails like Compare.
 func (r *Record) Replay(c Command, out any) error {
 	if err := r.Compare(c); err != nil {
 		return err
@@ -130,14 +130,13 @@ func (r *Record) Replay(c Command, out any) error {
 	return json.Unmarshal(r.Result, out)
 }
 
-// First unpacks and returns the first result.
+// First is Replay with the result as a return value.
 func First[T any](r *Record, c Command) (first T, err error) {
 	err = r.Replay(c, &first)
 	return first, err
 }
 
-// AlreadyDone reports that another attempt holds or finished the command; Record is the one that it
-// wrote.
+// AlreadyDone reports that another attempt holds or finished the command. Record is the one that the other wrote.
 type AlreadyDone struct {
 	Record Record
 }
@@ -145,8 +144,8 @@ type AlreadyDone struct {
 // Error describes the refusal.
 func (d *AlreadyDone) Error() string { return "the idempotency key is taken" }
 
-// lost resolves a failed commit. It returns the record to replay if another attempt finished the
-// command, inFlight while another attempt holds it, and err otherwise.
+// lost resolves a failed commit. It returns the record to replay if another attempt finished the command, inFlight
+// while another attempt holds it, and err otherwise.
 func lost(err error, now time.Time) (finished *Record, _ error) {
 	var taken *AlreadyDone
 	switch {

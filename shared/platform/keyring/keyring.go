@@ -1,8 +1,7 @@
 // Package keyring holds the rings of secret keys that sign URLs and hash credentials, and derives one key for each use.
 //
-// The JSON form of a set is {"content": ring, "links": ring, "pepper": ring, "seal": ring, "assertion": ring}; a ring
-// is
-// {"active": kid, "keys": [{"kid": 1..255, "k": base64url of at least 32 bytes, "state": "next|active|verify",
+// The JSON form of a set is {"content": ring, "links": ring, "pepper": ring, "seal": ring, "assertion": ring}. A ring
+// is {"active": kid, "keys": [{"kid": 1..255, "k": base64url of at least 32 bytes, "state": "next|active|verify",
 // "since": instant, "verify_until": instant}]}. Rotation (rotate.go) writes the two instants; a first key has neither.
 package keyring
 
@@ -20,11 +19,11 @@ import (
 
 const (
 	keyBytes  = 32
-	seedChars = 43 // of 64 kinds are 256 bits
+	seedChars = 43 // characters of an alphabet of 64 that hold 256 bits
 )
 
-// States of a key: next is distributed but not used yet, active signs, verify only checks. All
-// three check.
+// The states of a key. A key in state Next is distributed but does not sign yet. Active signs. Verify does not sign any
+// more. Keys in all three states check.
 const (
 	Next   = "next"
 	Active = "active"
@@ -36,7 +35,7 @@ type Set struct {
 	Content Ring `json:"content"` // content and agent-view tokens
 	Links   Ring `json:"links"`   // access-link blobs
 	Pepper  Ring `json:"pepper"`  // hashes of credentials
-	Seal    Ring `json:"seal"`    // cursors and secrets that are stored
+	Seal    Ring `json:"seal"`    // cursors and stored secrets
 	// Assertion signs the assertions of agent registrations with ES256; its private keys are derived from the secrets.
 	Assertion Ring `json:"assertion"`
 }
@@ -53,8 +52,7 @@ type Key struct {
 	Secret Secret    `json:"k"`
 	State  string    `json:"state"`
 	Since  time.Time `json:"since,omitzero"` // start of its state; zero: not recorded
-	// VerifyUntil is when everything signed by a key in state Verify has expired; zero: only the
-	// operator can know.
+	// VerifyUntil is when everything that a key in state Verify signed has expired; zero: only the operator can know.
 	VerifyUntil time.Time `json:"verify_until,omitzero"`
 }
 
@@ -99,8 +97,7 @@ func newSecret() Secret {
 	return secret
 }
 
-// Parse reads a set and refuses it unless every ring can sign, because a deployment with a bad ring
-// must not start.
+// Parse reads a set and refuses it unless every ring can sign, because a deployment with a bad ring must not start.
 func Parse(data []byte) (Set, error) {
 	var s Set
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -114,9 +111,8 @@ func Parse(data []byte) (Set, error) {
 	return s, nil
 }
 
-// ParseRing reads one ring. A deployment starts with {"seed": text of at least 43 characters},
-// which is generated. It is read as a ring with one key until the first rotation writes the full
-// form.
+// ParseRing reads one ring. A new deployment has the generated form {"seed": text of at least 43 characters}. ParseRing
+// reads it as a ring with one key until the first rotation writes the full form.
 func ParseRing(data []byte) (Ring, error) {
 	var born struct{ Seed string }
 	if err := json.Unmarshal(data, &born); err != nil {
@@ -157,7 +153,7 @@ func (r Ring) check() error {
 	return nil
 }
 
-// Derived is a ring whose keys serve one use only.
+// Derived holds the keys of a ring for one use.
 type Derived struct {
 	active byte
 	keys   map[byte][]byte
@@ -182,10 +178,10 @@ func (r Ring) Derive(use string) (Derived, error) {
 // Active returns the key to sign with and its id.
 func (d Derived) Active() (byte, []byte) { return d.active, d.keys[d.active] }
 
-// Key returns the key with an id, nil when the ring does not hold it.
+// Key returns the key with an id, or nil if the ring does not hold it.
 func (d Derived) Key(kid byte) []byte { return d.keys[kid] }
 
-// All returns every key of the ring, for texts that do not name their key.
+// All returns every key of the ring, for hashes that do not name their key.
 func (d Derived) All() [][]byte {
 	all := make([][]byte, 0, len(d.keys))
 	for _, k := range d.keys {

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// Replacing a key takes three steps, so that no signature ends early: Stage adds the next
-// key, Flip signs with it, and Drop removes the previous key once everything it signed has expired.
-// Instances know only the keys that existed when they started, so each step needs a restart of all
-// instances.
+// Replacing a key takes three steps, so that no signature ends early. Stage adds the next key. Flip makes it sign. Drop
+// removes the previous key once everything that it signed has expired. Each step needs a restart of all instances,
+// because an instance knows only the keys that existed when it started.
 
-// StageAge is how long a staged key waits for instances that started before it, and for caches of
-// public keys.
+// StageAge is how long a staged key waits until it may sign, because older instances and caches of public keys do not
+// know it.
 const StageAge = 15 * time.Minute
 
 // Urgency is which of the waiting times a step may skip.
@@ -22,11 +21,11 @@ type Urgency int
 // The levels of Urgency.
 const (
 	Patient   Urgency = iota
-	Unused            // the operator knows that everything signed by keys without an end has expired
-	Emergency         // a key has leaked: drop it, and with it everything it signed
+	Unused            // the operator knows that everything signed by keys without a known end has expired
+	Emergency         // a key has leaked: it goes, and everything that it signed with it
 )
 
-// NotYet refuses a step that would come too early.
+// NotYet refuses a step that is too early.
 type NotYet struct {
 	At     time.Time // when the step becomes possible; zero: waiting does not help
 	Reason string
@@ -35,7 +34,7 @@ type NotYet struct {
 // Error implements error.
 func (n *NotYet) Error() string { return n.Reason }
 
-// Stage adds a fresh key, which checks and does not sign yet. At most one key is staged at a time.
+// Stage adds a fresh key that checks but does not sign yet. It fails while another key is staged.
 func (r Ring) Stage(now time.Time) (Ring, error) {
 	if i := r.first(Next); i >= 0 {
 		return r, fmt.Errorf("key %d is staged already: flip to it first", r.Keys[i].ID)
@@ -54,9 +53,8 @@ func (r Ring) Stage(now time.Time) (Ring, error) {
 	return out, nil
 }
 
-// Flip makes the staged key sign. The previous key still checks: for drain, or without end if drain
-// is zero. Flip fails with NotYet while instances may run that do not know the staged key, except
-// in an emergency.
+// Flip makes the staged key sign. The previous key goes on checking for drain, or without end if drain is zero. Flip
+// fails with NotYet while instances may run that do not know the staged key, except in an emergency.
 func (r Ring) Flip(now time.Time, drain time.Duration, haste Urgency) (Ring, error) {
 	staged := r.first(Next)
 	if staged < 0 {
@@ -94,9 +92,9 @@ func (r Ring) Flip(now time.Time, drain time.Duration, haste Urgency) (Ring, err
 	return out, nil
 }
 
-// Drop removes the keys that no live signature needs, and returns their ids. Unused also removes
-// the keys without a known end, as soon as no instance signs with them. Emergency removes all but
-// the active key, a staged one included. Drop fails with NotYet if no key can be removed.
+// Drop removes the keys that no live signature needs, and returns their ids. With Unused it also removes the keys
+// without a known end, as soon as no instance signs with them. With Emergency it removes all keys but the active one,
+// including a staged one. Drop fails with NotYet if no key can be removed yet.
 func (r Ring) Drop(now time.Time, haste Urgency) (left Ring, dropped []byte, err error) {
 	left = Ring{ActiveID: r.ActiveID}
 	for _, k := range r.Keys {
@@ -144,7 +142,7 @@ func (r Ring) nothingToDrop(haste Urgency) error {
 	return errors.New("there is no key to drop: every key is in use")
 }
 
-// end returns when a verify key can be dropped, zero if that does not depend on time.
+// end returns when a key in state Verify can be dropped; zero: waiting does not help.
 func (k Key) end(haste Urgency) time.Time {
 	if k.VerifyUntil.IsZero() && haste == Unused {
 		return k.Since.Add(restartTime)
@@ -159,7 +157,7 @@ type Step struct {
 	At   time.Time // the earliest time; zero: waiting does not help
 }
 
-// Steps returns what can be done to a ring next, now or later.
+// Steps returns the steps that a ring can take next, now or later.
 func (r Ring) Steps(now time.Time) (steps []Step) {
 	if staged := r.first(Next); staged < 0 {
 		steps = append(steps, Step{Name: "stage", At: now})
@@ -184,8 +182,8 @@ func (r Ring) first(state string) int {
 	return slices.IndexFunc(r.Keys, func(k Key) bool { return k.State == state })
 }
 
-// freeID returns the id after the active one's, or the next free one. An id is reused as late as
-// possible, because signatures of a dropped key still name it.
+// freeID returns the next free id after that of the active key. It reuses an id as late as possible, because signatures
+// of a dropped key still name it.
 func (r Ring) freeID() (byte, error) {
 	id := r.ActiveID
 	for range 255 {

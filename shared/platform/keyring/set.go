@@ -9,20 +9,19 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// restartTime is how long instances that started before a flip may go on signing with the previous
-// key.
+// restartTime is how long instances that started before a flip may go on signing with the previous key.
 const restartTime = time.Hour
 
 // kinds are the rings by name, in the order in which they are shown.
 var kinds = []struct {
 	name string
 	of   func(*Set) *Ring
-	// drain is how long a key still has to check after it stopped signing: the longest life of what
-	// it signed, plus restartTime. Zero: some of it never expires, as API keys do not.
+	// drain is how long a key has to check after it stopped signing: the longest life of what it signed, plus
+	// restartTime. Zero: some of that never expires, as API keys may not.
 	drain time.Duration
-	later bool // missing from sets that are older than the ring
+	later bool // older sets lack the ring
 }{
-	// expiries are rounded up to the hour
+	// an hour more, because token.Until rounds expiries up to the hour
 	{"content", func(s *Set) *Ring { return &s.Content }, limits.TokenLife + time.Hour + restartTime, false},
 	{"links", func(s *Set) *Ring { return &s.Links }, limits.LinkURLLife + restartTime, false},
 	{"pepper", func(s *Set) *Ring { return &s.Pepper }, 0, false},
@@ -39,7 +38,7 @@ func Names() []string {
 	return names
 }
 
-// Ring returns the ring with a name, nil for an unknown name.
+// Ring returns the ring with a name, or nil for an unknown name.
 func (s *Set) Ring(name string) *Ring {
 	for _, k := range kinds {
 		if k.name == name {
@@ -49,8 +48,7 @@ func (s *Set) Ring(name string) *Ring {
 	return nil
 }
 
-// Drain returns how long a key of a ring still has to check after a flip. Zero: only the operator
-// can know.
+// Drain returns how long a key of a ring has to check after a flip; zero: only the operator can know.
 func Drain(name string) time.Duration {
 	for _, k := range kinds {
 		if k.name == name {
@@ -60,9 +58,9 @@ func Drain(name string) time.Duration {
 	return 0
 }
 
-// Complete reads a set as Parse does, adds a fresh ring for each one that an older set lacks, and
-// returns the names of the added rings. It fails for a ring that is present but broken, because
-// replacing it would invalidate everything the broken ring signed.
+// Complete reads a set like Parse, adds a fresh ring for each one that an older set lacks, and returns the names of the
+// added rings. It fails for a ring that is present but broken, because replacing it would invalidate everything that
+// the ring signed.
 func Complete(data []byte) (s Set, added []string, err error) {
 	var there map[string]json.RawMessage
 	if err := json.Unmarshal(data, &there); err != nil || there == nil {
@@ -86,8 +84,8 @@ func Complete(data []byte) (s Set, added []string, err error) {
 	return s, added, err
 }
 
-// Over returns the JSON form of s as a replacement of an older form. Members other than the rings
-// of Names are kept, because a newer version may need them. It returns nil without an older form.
+// Over returns the JSON form of s as a replacement of an older form, which may be nil. It keeps members other than the
+// rings of Names, because a newer version may need them.
 func (s Set) Over(older []byte) ([]byte, error) {
 	all := map[string]json.RawMessage{}
 	if older != nil {

@@ -5,9 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// FunctionBody returns how many bytes a body takes in the answer of a function, which is JSON: as a
-// string, or in base64 where that is shorter or the body is not UTF-8. The quotes around it do not
-// count.
+// FunctionBody returns how many bytes a body takes in the JSON answer of a function, without the quotes around it. The
+// body is a JSON string, or base64 where that is shorter or the body is not UTF-8.
 func FunctionBody(body []byte) (size int, inBase64 bool) {
 	coded := base64.StdEncoding.EncodedLen(len(body))
 	for i := 0; i < len(body); {
@@ -26,8 +25,7 @@ func FunctionBody(body []byte) (size int, inBase64 bool) {
 	return size, false
 }
 
-// escapedLen returns the length of a character of n bytes that encoding/json writes into a string
-// without HTML escaping.
+// escapedLen returns how many bytes encoding/json writes for a character of n bytes, without HTML escaping.
 func escapedLen(r rune, n int) int {
 	switch {
 	case r == '"', r == '\\', r == '\b', r == '\f', r == '\n', r == '\r', r == '\t':

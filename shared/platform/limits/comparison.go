@@ -8,12 +8,12 @@ const (
 	ComparedFile  = 256 << 10 // largest file that has a diff
 	ComparedLines = 1 << 14   // lines of such a file
 	ComparedLine  = 8 << 10   // bytes of such a line
-	ComparedFiles = 20        // files that one answer reads from both revisions
+	ComparedFiles = 20        // files that one answer reads of both revisions
 	ComparedLook  = 2000      // lines that one page shows
-	// ComparedPictures is of how many files one page shows pictures; a browser loads all at once.
+	// ComparedPictures is how many files one page shows as pictures. It is low because a browser loads all at once.
 	ComparedPictures = 8
-	// ComparedColumns is how many columns a table has at most that is compared by cells.
+	// ComparedColumns is the largest number of columns of a table that is compared cell by cell.
 	ComparedColumns = 64
-	// ComparisonTime is when an answer takes no more files, so that it does not come too late.
+	// ComparisonTime is how long an answer goes on adding files, so that it is not late itself.
 	ComparisonTime = 1200 * time.Millisecond
 )

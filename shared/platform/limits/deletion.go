@@ -2,9 +2,9 @@ package limits
 
 import "time"
 
-// What has to do with deleting workspaces.
+// Times of the deletion of a workspace.
 const (
 	DeletionGrace  = 14 * Day         // how long a deletion can be cancelled
 	RemovalWait    = 10 * time.Minute // how long a removal waits for other jobs
-	RemovalRecheck = 5 * time.Second  // how far indexes may be behind a removal
+	RemovalRecheck = 5 * time.Second  // how far indexes may lag behind a removal
 )

@@ -9,8 +9,8 @@ const (
 
 	JSONBody      = 1 * MiB  // largest JSON request body
 	FormBody      = 64 << 10 // largest form, and any other short body
-	SchemaFile    = 25 * MiB // largest file that any session may declare
-	Text          = 4 * MiB  // largest text that a caller sends as a whole, or changes in place
+	SchemaFile    = 25 * MiB // largest file that a session of any tier may declare
+	Text          = 4 * MiB  // largest text that a caller sends inline or edits in place
 	PathBytes     = 1024     // UTF-8 bytes of a file path
 	PathParts     = 64       // segments of a file path
 	TitleRunes    = 160
@@ -20,36 +20,35 @@ const (
 	CursorLength  = 500
 	ListedEntries = 100
 	InlineAnswer  = 5 * MiB   // largest encoded answer that carries a file's text
-	MCPBody       = 5_500_000 // largest request of the MCP host, which its gateway has to pass on as a whole
+	MCPBody       = 5_500_000 // largest request of the MCP host; its gateway passes it on in one piece
 	MCPText       = 4 * MiB   // characters of a text that a tool takes
 	CachedObject  = 256 << 10 // largest file whose bytes a host keeps in memory
 )
 
-// What the dashboard reads of a workspace. The cost of a search and of a count grows up to these numbers and no
-// further.
+// What the dashboard reads of a workspace. These numbers bound the cost of a search and of a count.
 const (
 	SearchedArtifacts = 1000
 	CountedArtifacts  = 10_000
-	CountAnswer       = 1800 * time.Millisecond // after which a page goes without its counts
-	SelectedArtifacts = DefaultPage             // that one form changes
+	CountAnswer       = 1800 * time.Millisecond // after which a page is shown without its counts
+	SelectedArtifacts = DefaultPage             // artifacts that one form may change
 	ExpiringSoon      = Day
-	NoticeLife        = 7 * Day // how long what got access counts as new
-	ListedSessions    = 50      // browsers of a member
+	NoticeLife        = 7 * Day // how long new access is announced
+	ListedSessions    = 50      // sessions of a member in one list
 )
 
-// What is read of a draft to warn about its pages.
+// How much of a draft is read to warn about its pages.
 const (
-	LintedFiles     = 8           // with the entrypoint
-	LintedFile      = 256 << 10   // largest one
-	LintTime        = time.Second // after which a draft is made without the warnings of what is not read yet
-	LintWarnings    = 20          // of a revision; what is stored of them also has to fit beside it
+	LintedFiles     = 8           // files that are read, the entrypoint included
+	LintedFile      = 256 << 10   // largest of these files
+	LintTime        = time.Second // after which files not read yet get no warnings
+	LintWarnings    = 20          // of a revision; they are stored with it, as far as they fit
 	LargeEntrypoint = 5 * MiB     // above which a page takes long to open
 )
 
-// What a function may answer. FunctionBody computes the size of a body there.
+// The largest answer of a function. FunctionBody computes the size of a body in it.
 const (
 	FunctionAnswer = 6*MiB + 100 // bytes of JSON that Lambda takes as a whole answer
-	FunctionFrame  = 4 << 10     // part of it reserved for what surrounds a file's text: status and headers
+	FunctionFrame  = 4 << 10     // the part of it that is reserved for the status and headers around a body
 )
 
 // Lifetimes.
@@ -67,15 +66,15 @@ const (
 	ReplayLife        = 30 * Day // finished idempotency records
 	FinalizeLease     = 90 * time.Second
 	DraftLife         = Day              // a draft that is never published
-	DraftInFlight     = 5 * time.Second  // how young a draft is that an edit is about to publish
+	DraftInFlight     = 5 * time.Second  // age below which an edit may be about to publish a draft
 	UnpinnedLife      = Day              // the least remaining life of an unpinned artifact
-	UploadPatience    = 15 * time.Second // how long the jobs leave a new upload session alone
-	CleanupSlack      = time.Hour        // how much later an upload that began in time may end
-	// bytes outlive their last use, because sessions that may still reuse them run that long
+	UploadPatience    = 15 * time.Second // age below which the jobs leave an upload session alone
+	CleanupSlack      = time.Hour        // how long after its session an upload that began in time may end
+	// CollectAfter is how long bytes outlive their last use, because a session that may reuse them is open for as long.
 	CollectAfter  = SessionLife + CleanupSlack
 	MinRetry      = time.Minute      // delay before failed work is tried again, doubled each time
 	MaxRetry      = time.Hour        // the upper bound of that delay
-	PurgeRound    = 10 * time.Second // how long a round of purges starts new ones
+	PurgeRound    = 10 * time.Second // how long one round goes on starting purges
 	TouchEvery    = 10 * time.Minute // how stale a key's last use may be
 	CursorLife    = Day
 	CounterLife   = time.Hour        // counters outlive their window by this
@@ -90,11 +89,11 @@ const (
 	AgentTokens        = 10                      // live access tokens of one registration; the oldest is revoked first
 	RegistrationLife   = ClaimTokenLife          // of an anonymous registration and its assertion
 	ProviderAgentLife  = time.Hour               // registration and assertion of an agent that a provider vouched for
-	TermMemory         = 2 * ProviderAgentLife   // how long a workspace knows which delegations ended
+	TermMemory         = 2 * ProviderAgentLife   // how long a workspace remembers which delegations ended
 	ProofSlack         = 5 * time.Minute         // how long after its end the id of a provider's token is remembered
 	AttemptLife        = 10 * time.Minute        // a claim attempt and its code
 	AttemptTries       = 5                       // wrong codes that end an attempt
-	RegistrationTries  = 15                      // wrong codes over all attempts that lock a registration
+	RegistrationTries  = 15                      // wrong codes in all attempts together that lock a registration
 	ClaimStarts        = 20                      // attempts of one registration
 	ClaimRedemptions   = 3                       // times that a completed claim hands out its token
 	ClaimRedeemLife    = 10 * time.Minute        // after completion
@@ -103,18 +102,18 @@ const (
 	AssertionLeeway    = time.Minute             // clock skew of other issuers
 	ProviderTimeout    = 3 * time.Second         // any request to the identity provider
 	IdentityAnswer     = 2800 * time.Millisecond // time limit of an identity route, even if a dependency hangs
-	ProviderTokenLife  = 10 * time.Minute        // age of an ID token that is exchanged
-	ProviderAnswer     = 256 << 10               // bytes of any answer of the provider
+	ProviderTokenLife  = 10 * time.Minute        // greatest age of an ID token that is exchanged
+	ProviderAnswer     = 256 << 10               // largest answer of the provider, in bytes
 	ProviderLeeway     = 2 * time.Minute         // clock skew of identity providers of agents
 	ProviderAssertion  = 10 * time.Minute        // the longest life of an assertion of such a provider
-	ProviderAuthAge    = time.Hour               // how long ago its person may have signed in
-	ProviderEventAge   = Day                     // of its security events
+	ProviderAuthAge    = time.Hour               // how long ago the person of such an assertion may have signed in
+	ProviderEventAge   = Day                     // greatest age of a security event of such a provider
 	MinKeySetLife      = 10 * time.Minute        // the least time until the keys of such a provider are read again
-	MaxKeySetLife      = Day                     // the longest, and how much longer they serve while that fails
-	KeySearchEvery     = time.Minute             // between readings of a provider's keys for one that is unknown
-	KeySetRetry        = 30 * time.Second        // after keys could not be read and there are none
+	MaxKeySetLife      = Day                     // the longest, and how much longer old keys serve while reading fails
+	KeySearchEvery     = time.Minute             // least time between readings of a provider's keys for an unknown one
+	KeySetRetry        = 30 * time.Second        // wait after a failed reading while no keys are known
 	SignInLife         = 10 * time.Minute        // from the start of a sign-in to its callback
-	TakeoverLife       = 10 * time.Minute        // a question which agents a person keeps
+	TakeoverLife       = 10 * time.Minute        // the question of which agents a person keeps
 	SessionIdle        = Day                     // browser session
 	MaxSessionLife     = 7 * Day
 	SessionSeenEvery   = 5 * time.Minute // how stale a session's last use may be
@@ -124,7 +123,7 @@ const (
 	MaxRefreshLife     = 90 * Day
 	RefreshGrace       = 10 * time.Second // how long a lost answer may be requested again
 	CodeLife           = time.Minute      // authorization code
-	ConsentLife        = 10 * time.Minute // a consent page that is open
+	ConsentLife        = 10 * time.Minute // an open consent page
 	ConfirmationLife   = 5 * time.Minute  // a question that an MCP client shows to a person
 	DeviceLife         = 15 * time.Minute
 	NewClientLife      = 7 * Day // an OAuth client that has no grant yet
@@ -132,25 +131,25 @@ const (
 	ClientURLBytes     = 512                     // of a client id that is the URL of a metadata document
 	DocumentBytes      = 10 << 10                // of a metadata document
 	DocumentTimeout    = 2200 * time.Millisecond // for reading one; the rest of IdentityAnswer is for the tables
-	DocumentRetry      = time.Minute             // after one could not be read, or describes no client
+	DocumentRetry      = time.Minute             // wait after one could not be read or described no client
 	MinDocumentLife    = 5 * time.Minute         // the least time until one is read again
-	MaxDocumentLife    = Day                     // the longest, and how long one counts that cannot be read any more
+	MaxDocumentLife    = Day                     // the longest, and how long an old one serves while reading fails
 	CLIKeyLife         = 90 * Day
-	MaxKeyLifeDays     = 365 // of a key that is to expire
-	LoginKeys          = 20  // API keys that one login of the CLI makes
+	MaxKeyLifeDays     = 365 // longest life that a member may choose for a key
+	LoginKeys          = 20  // API keys that one login of the CLI may make
 	KeyNameRunes       = 120
 	LiveKeys           = 1000     // live API keys of members in a workspace
 	EndedKeyLife       = 90 * Day // how long a revoked or expired key is listed
-	LinksListed        = 1000     // access links of an artifact that a list without pages shows
+	LinksListed        = 1000     // access links of an artifact in a list without pages
 	WorkspaceNameRunes = 120
 	ReasonRunes        = 120              // the reason of an operator lockdown
 	ClientNameRunes    = 80               // the name of an OAuth client
 	DeviceNameRunes    = 64               // the name that a device sends
 	BrowserRunes       = 200              // the name that a browser sends
 	OperatorFresh      = 15 * time.Minute // how long after signing in an operator may act as one
-	FreshSignIn        = 15 * time.Minute // how long after signing in a member may take all content along
+	FreshSignIn        = 15 * time.Minute // how long after signing in a member may export or delete everything
 	ClaimListed        = 100              // artifacts that the answer to a claim names
-	ClaimTitles        = 10               // and that the claim page lists by title
+	ClaimTitles        = 10               // artifacts that the claim page lists by title
 	EventLife          = 90 * Day
 	ReportLife         = EventLife // a report of abuse
 	ReportRunes        = 2000      // what its sender writes
@@ -163,9 +162,9 @@ const (
 // setting in the table takes precedence.
 const ProvisionQuota = 17
 
-// A body above StreamsAbove bytes holds a stream while it is sent, of which there are fewer for one above
-// LargeStreamsAbove. A stream that is not released
-// ends after StreamLife, which is also the time limit of content's function.
+// The limits of streams. A body above StreamsAbove bytes holds a stream while it is sent. There are fewer streams for
+// bodies above LargeStreamsAbove. A stream that is not released ends after StreamLife, because the function of the
+// content host runs no longer than that.
 const (
 	StreamsAbove      = 1 * MiB
 	LargeStreamsAbove = 8 * MiB
@@ -180,12 +179,10 @@ const ReadWindow = time.Minute
 // requests do not conflict.
 const AllowanceShards = 4
 
-// uploadsPerArtifact is how many times the total size of a day's new artifacts a workspace may
-// upload in that day.
+// uploadsPerArtifact is how many times the size of all new artifacts of a day a workspace may upload on that day.
 const uploadsPerArtifact = 4
 
-// QueueShards is how many parts the queue of due work is split into, so that its writers do not
-// conflict.
+// QueueShards is how many parts the queue of due work is split into, so that its writers do not conflict.
 const QueueShards = 4
 
 // JobWorkers is how many queue items the jobs process at once.
@@ -223,8 +220,8 @@ func (p Policy) UploadBytes() int64 {
 	return uploadsPerArtifact * int64(p.NewArtifactsPerDay) * p.ArtifactSize
 }
 
-// Pace is the slowest speed at which a reader may take an answer: Rate bytes a second on average, of which it may be
-// behind by Patience.
+// Pace is the slowest speed at which a reader may take an answer: Rate bytes a second on average. The reader may fall
+// behind that by Patience.
 type Pace struct {
 	Patience time.Duration
 	Rate     int64
@@ -237,7 +234,7 @@ type Limits struct {
 	Actor     Rate // requests of one credential, per host
 	Workspace Rate // requests of one workspace, per host
 	Live      Rate // polls of the open pages of one artifact, over all hosts
-	Refused   Rate // reads of one kind by one link or token that the artifact refuses although others may read it
+	Refused   Rate // refused reads of one kind by one link or token of an artifact that others may read
 
 	ProvisionAddress Rate // ephemeral workspaces from one client address
 	ProvisionGlobal  Rate // ephemeral workspaces requested, over all callers
@@ -246,13 +243,13 @@ type Limits struct {
 	ClaimStart   Rate // attempts of one registration
 	Exchange     Rate // tokens of one registration
 	Assertion    Rate // assertions of providers from one address
-	Assertions   Rate // verified ones over all callers
-	Vouched      Rate // verified ones of one provider
+	Assertions   Rate // verified assertions over all callers
+	Vouched      Rate // verified assertions of one provider
 	Event        Rate // verified security events of one provider
 	EventFailure Rate // refused security events from one address
 	Guest        Rate // requests at the token and claim endpoints from one address
-	TokenFailure Rate // refused requests there from one address
-	Revocation   Rate // from one address
+	TokenFailure Rate // refused requests at these endpoints from one address
+	Revocation   Rate // revocation requests from one address
 	WrongCode    Rate // wrong codes of agents that one member types
 	WrongDevice  Rate // wrong codes of devices that one member types
 	SignIn       Rate // sign-ins begun from one address
@@ -261,19 +258,19 @@ type Limits struct {
 	Unserved     Rate // requests from one address for features that are not configured
 	Clients      Rate // OAuth clients registered, over all callers
 	Document     Rate // metadata documents of clients read for one address
-	Documents    Rate // the same over all callers
+	Documents    Rate // metadata documents read for all callers
 	Device       Rate // device authorizations begun from one address
-	Devices      Rate // the same over all callers
+	Devices      Rate // device authorizations begun over all callers
 	Report       Rate // reports of abuse sent from one address
-	Reports      Rate // the same over all callers; work is proven from a fifth of it on
+	Reports      Rate // reports over all callers; beyond a fifth of it each needs a proof of work
 
-	Exports      Rate         // exports of one workspace, not counting requests that find one being made
+	Exports      Rate         // exports of one workspace; a request that joins a pending export does not count
 	ExportVolume ExportVolume // what one archive of an export holds
 
-	// Bundles is how often the function that makes bundles runs; 0: a deployment without bundles.
+	// Bundles is the interval at which the function that makes bundles runs; 0: the deployment has no bundles.
 	Bundles time.Duration
 
-	// Cache is how many bytes of files and lists of files a host keeps in memory; 0 keeps none.
+	// Cache is how many bytes of files and lists of files a host keeps in memory; 0: none.
 	Cache int64
 
 	Pace            Pace // of readers of the content host
@@ -283,8 +280,8 @@ type Limits struct {
 	MediumAddressStreams  int // bodies above StreamsAbove, but no larger than that
 	MediumArtifactStreams int
 
-	// Off lifts rate counters, stream caps, the provision quota and the daily allowances, never
-	// sizes, counts or the pace of readers; for load tests.
+	// Off lifts rate counters, stream caps, the provision quota and the daily allowances. It never lifts sizes, counts
+	// or the pace of readers. It is for load tests.
 	Off bool
 }
 
@@ -293,7 +290,7 @@ type Pow string
 
 // The choices of Pow.
 const (
-	PowAdaptive Pow = "adaptive" // when much of the quota is used, or one address asks often
+	PowAdaptive Pow = "adaptive" // when much of the quota is used or one address asks often
 	PowAlways   Pow = "always"
 	PowOff      Pow = "off"
 )
@@ -302,7 +299,7 @@ const (
 const (
 	PowBits     = 18
 	PowBitsBusy = 20 // above four fifths of the quota
-	PowFree     = 3  // provisions, and reports of abuse, of one address in a window without work
+	PowFree     = 3  // provisions or reports of abuse that one address may send in a window without work
 )
 
 // Default returns the published numbers.

@@ -6,11 +6,11 @@ import "time"
 type Rate struct {
 	Limit   int
 	Window  time.Duration
-	Counter string // part of the key under which events are counted; empty: the record of the subject counts them
-	Events  string // what is counted, as a refusal says it after "too many"
+	Counter string // part of the key of the stored counter; empty: the record of the subject holds the count
+	Events  string // what is counted, as it follows "too many" in a refusal
 }
 
-// setRates sets the published rates. Counters are part of stored keys, so none may change.
+// setRates sets the published rates. A Counter never changes, because it is part of stored keys.
 func (l *Limits) setRates() {
 	l.Actor = Rate{120, time.Minute, "actor", "requests with this credential"}
 	l.Workspace = Rate{600, time.Minute, "workspace", "requests of this workspace"}

@@ -2,17 +2,18 @@ package limits
 
 import "time"
 
-// A bundle is made by one function at a time, which has it for BundleLease: longer than that function may run. After
-// BundleAttempts it is given up.
+// The limits of a bundle. One function at a time makes a bundle. It holds the bundle for BundleLease, which is longer
+// than that function may run. A bundle fails for good after BundleAttempts.
 const (
 	BundleLease    = 6 * time.Minute
 	BundleAttempts = 5
-	BundleRetry    = 5 * time.Second // when a client asks again for one that is late
-	BundlesAtOnce  = 2               // made at once by one function
-	BundleAhead    = 32 * MiB        // bytes of files that a function reads ahead
+	BundleRetry    = 5 * time.Second // when a client asks again for a pending bundle
+	BundlesAtOnce  = 2               // bundles that one function makes at once
+	BundleAhead    = 32 * MiB        // bytes of files that the function reads ahead
 )
 
-// An open page asks again after LiveWait, and after up to MaxLiveWait where many pages of one artifact are open.
+// The waits between two polls of an open page. A page polls after LiveWait, or after up to MaxLiveWait where many pages
+// of one artifact are open.
 const (
 	LiveWait    = 3 * time.Second
 	MaxLiveWait = time.Minute

@@ -1,7 +1,7 @@
-// Package media derives from a path's extension how a file is served and shown. The content type
-// that a client declares never decides.
+// Package media derives from the extension of a path how a file is served and shown.
 //
-// Source: the table of the wire contract, section C.13, with the documented additions.
+// The content type that a client declares is ignored. Source: the table of the wire contract, section C.13, with the
+// documented additions.
 package media
 
 import (
@@ -25,7 +25,7 @@ const (
 // Type is how a file is served.
 type Type struct {
 	ContentType string
-	// Attachment says that a browser must download the file instead of showing it.
+	// Attachment makes browsers download the file instead of showing it.
 	Attachment bool
 }
 
@@ -50,8 +50,8 @@ var types = map[string]Type{
 	"pdf":  {"application/pdf", true},
 }
 
-// The hosts that a page may load from besides its own files, by https alone. The content security policy of the content
-// host names them; every other host is blocked.
+// The hosts from which a page may load besides its own files, by https only. The content security policy of the content
+// host names them and blocks all others.
 var (
 	ScriptHosts = []string{
 		"cdn.jsdelivr.net", "unpkg.com", "cdnjs.cloudflare.com", "esm.sh", "cdn.tailwindcss.com",
@@ -83,7 +83,7 @@ var modes = map[string]Mode{
 	"mp3": Audio, "wav": Audio, "m4a": Audio, "ogg": Audio, "mp4": Video, "webm": Video, "mov": Video,
 }
 
-// ModeOf infers the render mode from the entrypoint; HTML for an unknown extension.
+// ModeOf infers the render mode from the entrypoint. It returns HTML for an unknown extension.
 func ModeOf(entrypoint string) Mode {
 	if m, ok := modes[extension(entrypoint)]; ok {
 		return m

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// View is how the page of a file shows it.
+// View is how the page of a file shows the file.
 type View string
 
-// The views. A file without one may still be shown as text if it is text.
+// The views. A file with NoView may still be shown as text if it is text.
 const (
 	NoView        View = ""
 	MarkdownView  View = "markdown"
@@ -57,14 +57,14 @@ var viewOf = func() map[string]View {
 	return all
 }()
 
-// textNames are files whose whole name says that they are text.
+// textNames are the names of files that are text but have no telling extension.
 var textNames = map[string]bool{
 	"dockerfile": true, "makefile": true, "license": true, "readme": true, "notice": true, "authors": true,
 	"changelog": true, "copying": true, "jenkinsfile": true, "gemfile": true, "rakefile": true, "procfile": true,
 }
 
-// ViewOf returns how the page of a file shows it, NoView if the path does not tell. HTML has no page: browsers show its
-// own bytes.
+// ViewOf returns how the page of a file shows it, or NoView if the path does not tell. HTML has no page, because
+// browsers show its own bytes.
 func ViewOf(file string) View {
 	if v, ok := viewOf[extension(file)]; ok {
 		return v
@@ -75,8 +75,8 @@ func ViewOf(file string) View {
 	return NoView
 }
 
-// HasText reports whether the page of a file can be had as plain text that differs from its bytes or from their media
-// type: that of Markdown, tables and notebooks.
+// HasText reports whether the page of a file has a plain text form that differs from the file in bytes or media type.
+// Markdown, tables and notebooks have one.
 func HasText(file string) bool {
 	switch ViewOf(file) {
 	case MarkdownView, TableView, NotebookView:

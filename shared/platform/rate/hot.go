@@ -7,8 +7,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// HotBlock is the size of a block of permits from which on an artifact is hot: it was read some 60 times within
-// a few seconds, at one process.
+// HotBlock is the size of a block of permits from which an artifact counts as hot. Blocks reach it after some 60 reads
+// within a few seconds in one process.
 const HotBlock = 32
 
 // Hot is an artifact that was read often at an instant.
@@ -17,7 +17,7 @@ type Hot struct {
 	At       time.Time
 }
 
-// Marks keeps which artifacts are hot. An artifact that is read seldom costs no write.
+// Marks records which artifacts are hot. An artifact that is read seldom costs no write.
 type Marks interface {
 	Mark(ctx context.Context, h Hot) error
 }

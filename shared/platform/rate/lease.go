@@ -13,17 +13,17 @@ import (
 const (
 	maxPools    = 10_000
 	maxBlock    = 256
-	blockShare  = 20              // a block takes at most this part of what the last answer left
-	quickShare  = 12              // a block that is used up within this part of its window is followed by a larger one
+	blockShare  = 20              // a block is at most 1/blockShare of what was left at the last answer
+	quickShare  = 12              // a block that is spent within 1/quickShare of its window is followed by a larger one
 	refillLimit = 3 * time.Second // for the store to answer
 	markLimit   = 250 * time.Millisecond
 )
 
-// leases takes permits from counters in blocks and spends them in memory, so that a subject that is read often costs
-// one write for many requests. Blocks are disjoint parts of the limit of a window, so that all processes together never
-// admit more than the limit. Permits that a process holds when it dies are lost until the window ends.
+// leases takes permits from counters in blocks and spends them in memory, so that a busy subject costs one write for
+// many requests. Blocks are disjoint parts of the limit of a window, so that all processes together never admit more
+// than the limit. Permits that a process holds when it dies are lost until the window ends.
 //
-// A process must not be copied while it holds permits, as a snapshot of a running function does, because each copy
+// A process that holds permits must not be copied, as a snapshot of a running function would do, because each copy
 // would spend them.
 type leases struct {
 	mu    sync.Mutex
@@ -43,15 +43,15 @@ type pool struct {
 	full    int       // the largest limit at which the store refused; 0: none
 	block   int       // the size of the newest block; 0: none was taken
 	taken   time.Time // when the newest block arrived
-	count   int       // what the store counted then
-	before  int       // what the store counted last in the window before this one; 0: nothing that was seen
+	count   int       // the count of the store then
+	before  int       // the last known count of the window before this one; 0: unknown
 	limit   int       // the largest limit of the subject that was seen in this window; 0: none
-	next    int       // the limit that was seen last; it holds from the next window on
-	refill  *refill   // under way; nil: none
+	next    int       // the limit that was seen last; it applies from the next window on
+	refill  *refill   // the one under way; nil: none
 	place   *list.Element
 }
 
-// refill is one write that several requests wait for.
+// refill is one write on which several requests wait.
 type refill struct {
 	done chan struct{}
 	err  error
@@ -65,11 +65,11 @@ type demand struct {
 	window Window
 	limit  int
 	first  int   // the size of the first block of a window
-	marks  Marks // of subjects that are asked for often; nil: none are kept
+	marks  Marks // records subjects that are asked for often; nil: none are recorded
 }
 
-// take returns a permit; ok is false if the window is full. It waits for at most one write at a time, which all that
-// ask for the same subject share.
+// take returns a permit; ok is false if the window is full. Requests for the same subject share one write at a time
+// and wait for it together.
 func (l *leases) take(ctx context.Context, c Counters, d demand, now func() time.Time) (got permit, ok bool, err error) {
 	l.mu.Lock()
 	p := l.current(d.window, now())
@@ -79,6 +79,7 @@ func (l *leases) take(ctx context.Context, c Counters, d demand, now func() time
 			l.mu.Unlock()
 			return permit{p}, true, nil
 		}
+		// A larger limit than the one that was refused still asks the store: the tier of the subject may have risen.
 		if d.limit <= p.full {
 			l.mu.Unlock()
 			return permit{}, false, nil
@@ -105,8 +106,8 @@ func (l *leases) take(ctx context.Context, c Counters, d demand, now func() time
 	}
 }
 
-// fill takes one block. It runs in a context of its own, so that a request that leaves does not fail those that wait
-// with it. What arrives after the end of the window serves only them.
+// fill takes one block. It runs in a context of its own, so that a request that is cancelled does not fail the others
+// that wait. A block that arrives after the end of its window serves only the requests that wait for it.
 func (l *leases) fill(ctx context.Context, c Counters, p *pool, d demand, now func() time.Time) {
 	ctx, cancel := context.WithTimeout(ctx, refillLimit)
 	defer cancel()
@@ -132,13 +133,14 @@ func (l *leases) fill(ctx context.Context, c Counters, p *pool, d demand, now fu
 	case !ok:
 		p.full = max(p.full, d.limit)
 	default:
+		// The store lets the last block exceed the limit, so only the part below the limit is spent.
 		p.permits += min(block, d.limit-(n-block))
 		p.block, p.count = block, n
 		p.taken = now()
 	}
 }
 
-// mark records that the subject is asked for often. A failure is no matter: the mark is for people who look around.
+// mark records that the subject is asked for often. It drops a failure, because marks only inform operators.
 func (d demand) mark(ctx context.Context, now time.Time) {
 	if d.marks == nil {
 		return
@@ -148,8 +150,8 @@ func (d demand) mark(ctx context.Context, now time.Time) {
 	_ = d.marks.Mark(ctx, Hot{Artifact: id.Artifact(d.window.Subject), At: now})
 }
 
-// nextBlock returns how many permits to take next. Blocks grow while they are used up quickly, so that a process holds
-// no more than it used in a few seconds, and never more than a small part of what was left.
+// nextBlock returns how many permits to take next. Blocks grow only while they are spent quickly, so that a process
+// holds no more than it uses in a few seconds. A block is never more than a small part of what was left.
 func (p *pool) nextBlock(d demand, now time.Time) int {
 	block := d.first
 	if p.block > 0 {
@@ -161,13 +163,14 @@ func (p *pool) nextBlock(d demand, now time.Time) int {
 	return min(max(1, block), LargestBlock(d.limit-p.count))
 }
 
-// LargestBlock returns how many permits may be taken at once while so many are left. The store may count less than that
-// beyond a limit.
+// LargestBlock returns how many permits may be taken at once while left remain. The count of the store exceeds a limit
+// by less than one such block.
 func LargestBlock(left int) int { return max(1, min(maxBlock, left/blockShare)) }
 
-// current returns the pool of a window, and puts it in the place of that of an earlier one. l.mu is held.
+// current returns the pool of a window and lets it replace the pool of an earlier window. The caller holds l.mu.
 func (l *leases) current(w Window, now time.Time) *pool {
 	old := l.pools[w.counted()]
+	// A slow request may ask for a window that has ended; it must not drop the pool of a later one.
 	if old != nil && !old.window.Start.Before(w.Start) {
 		return old
 	}
@@ -187,8 +190,9 @@ func (l *leases) current(w Window, now time.Time) *pool {
 	return p
 }
 
-// makeRoom drops pools while there are too many: the oldest, and with them all next to it that have ended. l.mu is
-// held.
+// makeRoom drops pools when there are too many: the oldest one, and those after it whose windows have ended. The
+// permits of a dropped pool are lost, so that its window may fill early but never exceeds its limit. The caller holds
+// l.mu.
 func (l *leases) makeRoom(now time.Time) {
 	if l.order.Len() < maxPools {
 		return
@@ -204,7 +208,7 @@ func (l *leases) drop(p *pool) {
 	l.order.Remove(p.place)
 }
 
-// giveBack returns a permit that let no request pass to its window.
+// giveBack returns an unused permit to its window.
 func (l *leases) giveBack(p permit) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -213,8 +217,8 @@ func (l *leases) giveBack(p permit) {
 	}
 }
 
-// limitOf returns the limit of the subject of a window as it was seen, 0 if it was not. A larger one holds at once, a
-// smaller one from the next window on.
+// limitOf returns the limit of the subject of a window as far as it is known; 0: it is not. A larger limit applies at
+// once, a smaller one from the next window on.
 func (l *leases) limitOf(w Window) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -228,7 +232,7 @@ func (l *leases) limitOf(w Window) int {
 	}
 }
 
-// see remembers the limit of the subject of a window.
+// see records the limit of the subject of a window.
 func (l *leases) see(w Window, limit int, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

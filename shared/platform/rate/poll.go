@@ -10,12 +10,12 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// firstPollBlock is how many permits of polls are taken first: those of one page for a minute.
+// firstPollBlock is the size of the first block of polls: what one page needs for a minute.
 const firstPollBlock = int(time.Minute / limits.LiveWait)
 
-// Poll takes a permit for a poll of an open page of an artifact, and returns how long the page has to wait until the
-// next one. Polls have a limit of their own, so that open pages take no reads from other readers. The wait grows with
-// the polls of the last minute, so that the pages of one artifact together stay below the limit.
+// Poll takes a permit for a poll of an open page of an artifact, and returns how long the page waits until its next
+// poll. Polls have a limit of their own, so that open pages use up no reads of other readers. The wait grows with the
+// polls of the last minute, so that all pages of one artifact together stay below the limit.
 func (l *Limiter) Poll(ctx context.Context, artifact id.Artifact, holder string) (r Read, wait time.Duration) {
 	if l.Limits.Off {
 		return Read{}, limits.LiveWait
@@ -40,8 +40,8 @@ func (l *Limiter) Poll(ctx context.Context, artifact id.Artifact, holder string)
 	return r, wait
 }
 
-// pollWait returns the wait between two polls of a page while so many polls are counted in a window: the longest one
-// where they reach the limit, and less in proportion.
+// pollWait returns the wait between two polls of a page from the number of polls in a window. It is the longest wait at
+// the limit, and less in proportion below it.
 func pollWait(counted, limit int) time.Duration {
 	wait := limits.MaxLiveWait * time.Duration(min(counted, limit)) / time.Duration(limit)
 	return max(limits.LiveWait, wait.Round(time.Second))
@@ -50,9 +50,8 @@ func pollWait(counted, limit int) time.Duration {
 // leastElapsed is the smallest part of a window from which its rest is estimated.
 const leastElapsed = 0.1
 
-// perWindow estimates how many permits of a subject are spent in the length of a window that ends now: those of this
-// window, and for the rest of its length as many as came in the window before it. Where none is known for that, they
-// are taken to come evenly.
+// perWindow estimates how many permits of a subject were spent in the last full window length. It adds to the permits
+// of this window a share of those of the window before. Where that count is unknown, it assumes an even rate.
 func (l *leases) perWindow(w Window, now time.Time) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,5 +1,4 @@
-// Package rate refuses requests that come too often. Every limiter refuses when its counter is
-// unavailable.
+// Package rate refuses requests that come too often, and all requests while their counter is unavailable.
 package rate
 
 import (
@@ -25,10 +24,10 @@ type Window struct {
 	End     time.Time
 }
 
-// Counters is what Limiter needs of the store.
+// Counters is the store of a Limiter.
 type Counters interface {
-	// Count adds some, and returns the new count, which may exceed limit by less than was added. ok is false if
-	// the window holds limit already, which is then left as it is. If its answer is lost it may add twice.
+	// Count adds add to a window and returns the new count, which may exceed limit by less than add. ok is false, and
+	// the count unchanged, if the window holds limit already. Count may add twice if its answer is lost.
 	Count(ctx context.Context, w Window, add, limit int) (n int, ok bool, err error)
 }
 
@@ -38,11 +37,11 @@ type Limiter struct {
 	Limits   *limits.Limits
 	Host     string
 	Now      func() time.Time
-	Marks    Marks // of artifacts that are read often; nil: none are kept
+	Marks    Marks // records artifacts that are read often; nil: none are recorded
 
 	leases  leases
 	mu      sync.Mutex
-	refused map[counted]time.Time // subjects known to be over their limit, until when
+	refused map[counted]time.Time // until when a subject is known to be over its limit
 }
 
 const (
@@ -50,12 +49,12 @@ const (
 	failureWait = time.Second // the Retry-After when the counter is unavailable
 )
 
-// firstActorBlock is how many permits of a caller and of its workspace are taken first, because a caller seldom comes
-// once.
+// firstActorBlock is the size of the first block of a caller and of its workspace. It is above 1 because a caller
+// seldom sends one request alone.
 const firstActorBlock = 4
 
-// Actor takes a permit of one caller and one of its workspace, in parallel. rate_limited_actor takes precedence over
-// rate_limited_workspace. A request that one of them refuses is not counted by the other.
+// Actor takes a permit of a caller and one of its workspace, in parallel. rate_limited_actor takes precedence over
+// rate_limited_workspace. A request that one limit refuses does not count against the other.
 func (l *Limiter) Actor(ctx context.Context, workspace id.Workspace, subject string) error {
 	if l.Limits.Off {
 		return nil
@@ -81,7 +80,7 @@ func (l *Limiter) lease(ctx context.Context, r limits.Rate, subject string, code
 	return p, err
 }
 
-// take takes a permit, and refuses with code if there is none, because the window is full or the store out of reach.
+// take takes a permit. It refuses with code if the window is full or the store is out of reach; full tells which.
 func (l *Limiter) take(
 	ctx context.Context, r limits.Rate, d demand, code fault.Code,
 ) (p permit, full bool, err error) {
@@ -95,14 +94,14 @@ func (l *Limiter) take(
 	return p, false, nil
 }
 
-// Take counts an event of a subject. It refuses with rate_limited_actor what r does not allow, and with
-// database_unavailable if the counter is out of reach.
+// Take counts an event of a subject. It fails with rate_limited_actor beyond r, and with database_unavailable if the
+// counter is out of reach.
 func (l *Limiter) Take(ctx context.Context, r limits.Rate, subject string) error {
 	_, err := l.Count(ctx, r, subject)
 	return err
 }
 
-// Count is Take for a caller that needs the count of the window too; 0 where limits are off.
+// Count is Take for a caller that also needs the count of the window. The count is 0 where limits are off.
 func (l *Limiter) Count(ctx context.Context, r limits.Rate, subject string) (int, error) {
 	if l.Limits.Off {
 		return 0, nil
@@ -125,12 +124,12 @@ func (l *Limiter) Count(ctx context.Context, r limits.Rate, subject string) (int
 
 // FailureCounter counts failures: wrong guesses and refusals.
 type FailureCounter interface {
-	// Failures returns, by a consistent read, how many were counted in a window.
+	// Failures returns the count of a window by a consistent read.
 	Failures(ctx context.Context, w Window) (int, error)
 }
 
-// Check refuses with rate_limited_actor a subject that has used up r, without counting. Where only failures are taken,
-// it stops serving a subject that had too many, even if its next request is right.
+// Check refuses a subject that has used up r with rate_limited_actor, and counts no event itself. A route that counts
+// only failures checks first, so that after too many of them even a right guess is refused.
 func (l *Limiter) Check(ctx context.Context, c FailureCounter, r limits.Rate, subject string) error {
 	if l.Limits.Off {
 		return nil
@@ -151,8 +150,9 @@ func counterUnavailable(code fault.Code, err error) error {
 	return fault.Wrap(code, err, "the rate limiter is out of reach; try again in a moment").After(failureWait)
 }
 
-// refusal says what came too often, how much of it is allowed, and when more is.
+// refusal names what came too often, how much of it is allowed, and when more is.
 func refusal(code fault.Code, r limits.Rate, until, now time.Time) error {
+	// The time in the text is rounded up to the second, because a retry just before the end would be refused again.
 	return fault.New(code, "too many %s: %d are allowed in %s; wait until %s",
 		r.Events, r.Limit, spell(r.Window), until.Add(time.Second-1).UTC().Format("15:04:05 UTC")).After(until.Sub(now))
 }
@@ -172,13 +172,13 @@ func spell(window time.Duration) string {
 	return window.String()
 }
 
-// WindowOf returns the window of a subject that all hosts count together.
+// WindowOf returns the window of a subject in a counter that all hosts share.
 func WindowOf(r limits.Rate, subject string, now time.Time) Window {
 	return WindowAt(r.Counter, "", subject, r.Window, now)
 }
 
-// WindowAt returns the window of a subject at an instant. Windows of different subjects start at
-// different times, so that limits do not all reset at once.
+// WindowAt returns the window of a subject at an instant. Windows of different subjects start at different times, so
+// that limits do not all reset at once.
 func WindowAt(kind, host, subject string, length time.Duration, now time.Time) Window {
 	h := fnv.New64a()
 	h.Write([]byte(kind + "\x00" + subject))
@@ -199,7 +199,8 @@ func (l *Limiter) known(subject counted) time.Time {
 	return l.refused[subject]
 }
 
-// remember keeps a refusal, so that a flood costs no further writes until its window ends.
+// remember records a refusal, so that a flood costs no further writes until its window ends. Each time the map is full
+// it keeps at most half of it, so that it is swept seldom; a forgotten refusal costs one more write.
 func (l *Limiter) remember(subject counted, until, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,10 +15,10 @@ import (
 type Read struct {
 	Refusal error // nil: the read may go on
 
-	artifact id.Artifact // empty: no permit was asked for
+	artifact id.Artifact // empty: no permit was requested
 	holder   string
-	limit    int  // at which a permit was asked for
-	full     bool // the window held limit
+	limit    int  // the limit at which a permit was requested
+	full     bool // the window had reached limit
 	permit   permit
 }
 
@@ -27,13 +27,13 @@ func reads(limit int) limits.Rate {
 	return limits.Rate{Limit: limit, Window: limits.ReadWindow, Counter: "artifact", Events: "reads of this artifact"}
 }
 
-// giveBackTime bounds how long the record of a refusal, or the end of a stream, may delay its reader.
+// giveBackTime bounds how long recording a refusal, or releasing a stream, may delay its reader.
 const giveBackTime = time.Second
 
-// Artifact takes a permit for a read of an artifact by signed URL; all hosts share its limit. holder identifies the
-// link or token and everything that readaccess judges it by. A holder that was refused too often waits by itself and
-// does not consume the shared limit. The limit depends on the tier of the artifact, which is read at the same time:
-// until Confirm has it, the limit is the one that was seen last, or the smallest.
+// Artifact takes a permit for a read of an artifact by signed URL. All hosts share its limit. holder identifies the
+// link or token and everything by which readaccess judges it. A holder that was refused too often is refused at once
+// and does not consume the shared limit. The limit depends on the tier of the artifact, which the caller reads at the
+// same time. Until Confirm has the tier, Artifact uses the limit that was seen last, or the smallest.
 func (l *Limiter) Artifact(ctx context.Context, artifact id.Artifact, holder string) Read {
 	if l.Limits.Off {
 		return Read{}
@@ -56,7 +56,7 @@ func (l *Limiter) refusedBefore(holder string, now time.Time) error {
 	return nil
 }
 
-// Begin is Artifact beside what the caller does meanwhile; the result waits for it.
+// Begin starts Artifact in the background and returns a function that waits for its result.
 func (l *Limiter) Begin(ctx context.Context, artifact id.Artifact, holder string) (wait func() Read) {
 	counted := async.Go(func() (Read, error) { return l.Artifact(ctx, artifact, holder), nil })
 	return func() Read {
@@ -68,8 +68,8 @@ func (l *Limiter) Begin(ctx context.Context, artifact id.Artifact, holder string
 	}
 }
 
-// Confirm holds a read to the limit of the tier that its artifact has. A read that was refused at a smaller limit is
-// asked for once more.
+// Confirm applies the limit of the artifact's tier to a read. It asks once more for a read that was refused at a
+// smaller limit.
 func (l *Limiter) Confirm(ctx context.Context, r Read, t limits.Tier) Read {
 	limit := l.Limits.Tiers[t].Reads
 	if r.artifact == "" || r.limit == limit {
@@ -95,8 +95,8 @@ func readWindow(a id.Artifact, now time.Time) Window {
 	return WindowOf(reads(0), string(a), now)
 }
 
-// GiveBack returns the permit of a read whose holder the artifact refuses although others may read it. The read is
-// counted as the holder's refusal instead, so that a flood of such reads neither keeps others out nor costs unbounded
+// GiveBack returns the permit of a read whose holder the artifact refuses although others may read it. It counts the
+// read as a refusal of the holder instead, so that a flood of such reads neither keeps others out nor costs unbounded
 // writes. It runs even if the reader has gone.
 func (l *Limiter) GiveBack(ctx context.Context, r Read) {
 	if r.permit == (permit{}) {
@@ -105,5 +105,5 @@ func (l *Limiter) GiveBack(ctx context.Context, r Read) {
 	l.leases.giveBack(r.permit)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
 	defer cancel()
-	_ = l.Take(ctx, l.Limits.Refused, r.holder)
+	_ = l.Take(ctx, l.Limits.Refused, r.holder) // the reader is refused anyway, with the answer of the artifact
 }

@@ -20,43 +20,43 @@ type Stream struct {
 	Kind    string // the kind of subject
 	Subject string
 	Slot    int
-	Until   time.Time // when the stream ends unless it is released; differs between the holders of a slot
+	Until   time.Time // when the stream ends unless it is released; it also tells the holders of a slot apart
 }
 
-// The kinds of streams. Those of bodies up to limits.LargeStreamsAbove are counted apart.
+// The kinds of streams. The suffix mediumStream counts bodies up to limits.LargeStreamsAbove apart.
 const (
 	addressStream  = "address"
 	artifactStream = "artifact"
 	mediumStream   = "-medium"
 )
 
-// StreamStore is what Streams needs of the store.
+// StreamStore is the store of Streams.
 type StreamStore interface {
-	// AcquireStream takes the slot of a stream if it is free at now. Otherwise ok is false, and
-	// free lists the free slots below most. It may be repeated.
+	// AcquireStream takes the slot of a stream if it is free at now. Otherwise ok is false, and free lists the free slots
+	// below most. It may be repeated.
 	AcquireStream(ctx context.Context, s Stream, most int, now time.Time) (free []int, ok bool, err error)
 	// ReleaseStream frees the slot of a stream unless another stream holds it. It may be repeated.
 	ReleaseStream(ctx context.Context, s Stream) error
 }
 
-// Streams caps how many large bodies are sent at once, because each holds a function for as long as
-// its reader takes.
+// Streams caps how many large bodies are sent at once, because each occupies a function for as long as its reader
+// takes.
 type Streams struct {
 	Store  StreamStore
 	Limits *limits.Limits
 	Now    func() time.Time
 }
 
-// errSlotTaken is the loss of a slot that looked free.
+// errSlotTaken reports that another stream took a slot that looked free.
 var errSlotTaken = errors.New("another stream took the slot")
 
-// slotPolicy bounds how often a stream looks for another slot. Every lost attempt means that another stream began.
+// slotPolicy bounds how often a stream tries another slot. Every lost attempt means that another stream began.
 var slotPolicy = conflict.Policy{Lost: errSlotTaken, Attempts: 8, Exhausted: tooManyStreams}
 
-// Acquire begins a stream of size bytes of an artifact to a client; address must not be the raw address. release
-// ends the stream even if ctx has ended, and may be called again. Acquire refuses with
-// rate_limited_artifact, also when the store is unavailable. If the release is lost or the process
-// dies, the stream ends after limits.StreamLife.
+// Acquire begins a stream of size bytes of an artifact to a client. address is the counter subject of the client, not
+// its raw address. release ends the stream even if ctx has ended, and may be called again. Acquire refuses with
+// rate_limited_artifact, also when the store is unavailable. If the release is lost or the process dies, the stream
+// ends after limits.StreamLife.
 func (s *Streams) Acquire(
 	ctx context.Context, address string, artifact id.Artifact, size int64,
 ) (release func(), err error) {
@@ -81,10 +81,11 @@ func (s *Streams) Acquire(
 	return release, nil
 }
 
-// acquire takes a free slot. A stream of kind "" holds none; one that comes with an error may hold
-// its slot.
+// acquire takes a free slot. A returned stream of kind "" holds no slot. A stream that is returned with an error may
+// hold its slot, because the call may have had its effect.
 func (s *Streams) acquire(ctx context.Context, kind, subject string, most int) (Stream, error) {
 	now := s.Now()
+	// ReleaseStream recognises the holder of a slot by Until, so streams that begin at once need different ends.
 	unique := time.Duration(rand.Int64N(int64(time.Millisecond)))
 	stream := Stream{
 		Kind:    kind,
@@ -112,7 +113,8 @@ func tooManyStreams() error {
 		"too many large files are being sent at once; wait as long as Retry-After says").After(limits.StreamWait)
 }
 
-// release ends streams within giveBackTime, because the reader's request waits for it.
+// release ends streams within giveBackTime, because the reader's request waits for it. It drops a failure, because a
+// stream ends by itself after limits.StreamLife.
 func (s *Streams) release(ctx context.Context, streams ...Stream) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
 	defer cancel()

@@ -1,8 +1,9 @@
 package script
 
-// Height returns the script by which a document in a viewer frame posts its height to the page around it: {type,
-// height, scripts} on DOMContentLoaded, load and every change of size. It omits heights that did not change, are not
-// above 0 or exceed 50,000,000. The declarations make scripts, which is posted, and report, which calls tell.
+// Height returns the script by which a document in a viewer frame posts its height to the page around it. The message
+// is {type, height, scripts}, on DOMContentLoaded, load and every change of size. The script skips heights that did not
+// change, are not above 0 or exceed 50,000,000. declarations have to define scripts, which is posted, and report, which
+// has to call tell.
 func Height(declarations string) string {
 	return `(()=>{` +
 		`let told=0;` +

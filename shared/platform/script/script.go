@@ -1,5 +1,5 @@
-// Package script names what pages of files load into the browser of a reader: programs and a font of others, by the npm
-// packages that they come from and the paths under which the app host serves them, and scripts of ours, by their hash.
+// Package script defines what pages of files load into a reader's browser: third-party programs and a font, by their
+// npm packages and their paths at the app host, and scripts of our own, by their hashes.
 package script
 
 import (
@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// Program is a program or a font of others at one version.
+// Program is a third-party program or font at one version.
 type Program struct {
 	Name, Version string // of the npm package
-	entry         string // what a page loads first
+	entry         string // the file that a page loads first
 	files, not    []string
 }
 
 // The programs. Their versions are those of package.json.
 var (
-	// Mermaid draws diagrams. A page imports the modules of the kinds that it has. The layout engine ELK is left out,
-	// because it is as large as everything else; diagrams that name it are drawn by another one.
+	// Mermaid draws diagrams. A page imports only the modules of its kinds of diagrams. The layout engine ELK is left out,
+	// because it is as large as everything else together. Diagrams that ask for it are laid out by another engine.
 	Mermaid = Program{
 		Name:    "mermaid",
 		Version: "12.3.0",
@@ -30,7 +30,7 @@ var (
 		files:   []string{"dist/mermaid.esm.min.mjs", "dist/chunks/mermaid.esm.min/*.mjs"},
 		not:     []string{"dist/chunks/mermaid.esm.min/elk-*.mjs"},
 	}
-	// PDF draws the pages of PDF documents. Its legacy build is the one for browsers of the last few years.
+	// PDF draws the pages of PDF documents. Its legacy build supports browsers of the last few years.
 	PDF = Program{
 		Name:    "pdfjs-dist",
 		Version: "5.4.530",
@@ -41,8 +41,8 @@ var (
 			"wasm/openjpeg_nowasm_fallback.js",
 		},
 	}
-	// MathFont is the font of formulas, under the SIL Open Font License 1.1. Brackets and roots grow only with a font that
-	// tells how, and most devices have none.
+	// MathFont is the font of formulas, under the SIL Open Font License 1.1. Brackets and roots grow only in a font with
+	// mathematical tables, which most devices lack.
 	MathFont = Program{
 		Name:    "@fontsource/noto-sans-math",
 		Version: "5.3.0",
@@ -52,7 +52,7 @@ var (
 	programs = []Program{Mermaid, PDF, MathFont}
 )
 
-// Path is the path of the app host below which the files of all programs lie. The app's list of routes spells it too.
+// Path is the path at the app host below which the files of all programs are. The app's list of routes repeats it.
 const Path = "/scripts/"
 
 // Base returns the URL of the folder of the program at an app origin, with a trailing slash.
@@ -60,7 +60,7 @@ func (p Program) Base(app string) string {
 	return strings.TrimSuffix(app, "/") + Path + p.folder() + "/"
 }
 
-// URL returns the URL of what a page loads first.
+// URL returns the URL of the file that a page loads first.
 func (p Program) URL(app string) string { return p.Base(app) + p.entry }
 
 func (p Program) folder() string { return path.Base(p.Name) + "-" + p.Version }
@@ -76,8 +76,8 @@ func matches(patterns []string, file string) bool {
 	return false
 }
 
-// Find returns where the tree of npm packages has the file of a program that a path below Path names: the folder of the
-// program, and the file in it. ok is false for any other file of the package.
+// Find returns the name in the tree of npm packages of a file below Path, given the folder of its program and the file
+// in that folder. ok is false for any file that is not part of a program.
 func Find(folder, file string) (name string, ok bool) {
 	for _, p := range programs {
 		if p.folder() == folder && p.has(file) {
@@ -89,8 +89,8 @@ func Find(folder, file string) (name string, ok bool) {
 
 func (p Program) in(file string) string { return path.Join("node_modules", p.Name, file) }
 
-// Files returns the names of all files of the programs in a tree that holds node_modules. The error says which program
-// is not there, or is another version.
+// Files returns the names of all files of the programs in a tree that contains node_modules. The error names a program
+// that is missing or has another version.
 func Files(tree fs.FS) (names []string, err error) {
 	for _, p := range programs {
 		if err := p.check(tree); err != nil {
@@ -111,7 +111,7 @@ func Files(tree fs.FS) (names []string, err error) {
 	return names, nil
 }
 
-// check reads the version of the package that is there.
+// check refuses a tree in which the package is missing or has another version.
 func (p Program) check(tree fs.FS) error {
 	var manifest struct{ Version string }
 	text, err := fs.ReadFile(tree, p.in("package.json"))
@@ -127,7 +127,7 @@ func (p Program) check(tree fs.FS) error {
 	return nil
 }
 
-// Hash is what a content security policy calls a script or a style sheet that a page holds.
+// Hash returns the source expression by which a content security policy allows an inline script or style sheet.
 func Hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

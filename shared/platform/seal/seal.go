@@ -1,8 +1,7 @@
-// Package seal encrypts what the store has to return in clear, so that a copy of the tables reveals
-// no text.
+// Package seal encrypts stored texts that the service has to read again, so that a copy of the tables reveals none.
 //
-// Form: key id (1 byte), nonce (12) and AES-256-GCM of the text. The place that the text belongs to
-// is authenticated with it, so that a text moved to another place does not open.
+// Form: key id (1 byte), nonce (12) and AES-256-GCM of the text. The place of the text is authenticated with it, so
+// that a text that is moved to another place does not open.
 package seal
 
 import (
@@ -22,7 +21,7 @@ type Box struct {
 	keys keyring.Derived
 }
 
-// New makes a box for a use; boxes of other uses have other keys.
+// New makes a box for a use. Boxes of other uses have other keys.
 func New(ring keyring.Ring, use string) (*Box, error) {
 	keys, err := ring.Derive(use)
 	if err != nil {
@@ -43,7 +42,7 @@ func (b *Box) Seal(text []byte, place string) ([]byte, error) {
 	return gcm.Seal(append([]byte{kid}, nonce...), nonce, text, []byte(place)), nil
 }
 
-// Open decrypts what Seal made for the same place; ErrBroken for any other input.
+// Open decrypts what Seal made for the same place. It fails with ErrBroken for any other input.
 func (b *Box) Open(sealed []byte, place string) ([]byte, error) {
 	if len(sealed) == 0 {
 		return nil, ErrBroken

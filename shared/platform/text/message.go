@@ -7,8 +7,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Message returns what a stranger wrote in several lines, each as OneLine has it and without blank lines around them,
-// and whether it has at most so many characters. It may be empty.
+// Message returns a text of several lines that a stranger wrote, with OneLine applied to each line and without blank
+// lines around them. It also reports whether the result has at most most characters. The result may be empty.
 func Message(value string, most int) (string, bool) {
 	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(value), "\n")
 	for n, line := range lines {
@@ -18,8 +18,8 @@ func Message(value string, most int) (string, bool) {
 	return value, utf8.RuneCountInString(value) <= most
 }
 
-// Email returns an e-mail address without the spaces around it, and whether it has the form of one: an address alone,
-// without a name, of printable characters that need no quotes.
+// Email returns an e-mail address without the spaces around it, and reports whether it has the form of one: a bare
+// address without a display name, in printable characters that need no quotes.
 func Email(value string) (string, bool) {
 	value = strings.TrimSpace(value)
 	local, domain, _ := strings.Cut(value, "@")

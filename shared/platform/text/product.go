@@ -7,15 +7,15 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// product is the name that no program of others may have.
+// product is the name that no third-party program may use.
 const product = "vitrine"
 
 // lookalikes are letters of other scripts that look like those of the product's name.
 var lookalikes = strings.NewReplacer("ν", "v", "ѵ", "v", "і", "i", "ι", "i", "ı", "i", "т", "t", "τ", "t", "г", "r",
 	"п", "n", "ո", "n", "η", "n", "е", "e", "ε", "e")
 
-// NamesProduct reports whether a name has the product's name as a word, however it is written: in capitals, in wide or
-// accented letters, spaced out, or among signs and pictures. A longer word that contains it is another name.
+// NamesProduct reports whether a name has the product's name as a word in any spelling: in capitals, in wide or
+// accented letters, spaced out, or among symbols and emoji. A longer word that contains it is another name.
 func NamesProduct(name string) bool {
 	bare := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Mn, r) || unicode.Is(unicode.Cf, r) {
@@ -27,7 +27,7 @@ func NamesProduct(name string) bool {
 	return spells(words)
 }
 
-// spells reports whether words that follow each other are the product's name with gaps.
+// spells reports whether consecutive words join to the product's name.
 func spells(words []string) bool {
 	for n := range words {
 		rest := product

@@ -7,8 +7,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Size formats a number of bytes in decimal units, as browsers and file managers do. The pages of the app, which know
-// no shared package, have a copy.
+// Size formats a number of bytes in decimal units, as browsers and file managers do. The pages of the app have a copy,
+// because they import no shared package.
 func Size(n int64) string {
 	switch {
 	case n == 1:
@@ -27,7 +27,7 @@ func Size(n int64) string {
 	return strings.TrimSuffix(text, ".0") + " " + []string{"kB", "MB", "GB", "TB"}[unit]
 }
 
-// SizeLimit formats a limit in bytes, which is usually a round number of binary units.
+// SizeLimit formats a limit in bytes. It prefers MiB, because most limits are round in binary units.
 func SizeLimit(n int64) string {
 	if n > 0 && n%limits.MiB == 0 {
 		return fmt.Sprintf("%d MiB", n/limits.MiB)

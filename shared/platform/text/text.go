@@ -1,7 +1,7 @@
-// Package text decides what the texts of strangers may hold and how long they may be.
+// Package text decides what texts of strangers may contain and how long they may be.
 //
-// What people type as a name is kept as it is or refused; what a program says about itself is cut and cleaned instead,
-// because a person is asked to trust it. Pages replace what disturbs them in both kinds when they show it.
+// A name that a person types is kept as it is or refused. A name that a program gives itself is cut and cleaned
+// instead, because a person is asked to trust the program. Pages clean both kinds again when they show them.
 package text
 
 import (
@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Field is a text that people type, which has at least one character that is no space.
+// Field is a text that people type. It has at least one character besides spaces.
 type Field struct {
 	Name string // on the wire
 	Most int    // characters
@@ -27,7 +27,7 @@ var (
 	Reason        = Field{"reason_code", limits.ReasonRunes} // why an operator locked something
 )
 
-// Clean returns a value without the spaces around it; invalid_request if it is empty or too long then.
+// Clean returns a value without the spaces around it. It fails with invalid_request if the rest is empty or too long.
 func (f Field) Clean(value string) (string, error) {
 	value = strings.TrimSpace(value)
 	if n := utf8.RuneCountInString(value); n < 1 || n > f.Most {
@@ -36,20 +36,19 @@ func (f Field) Clean(value string) (string, error) {
 	return value, nil
 }
 
-// ClientName returns the name that an OAuth client registers with, as OneLine has it, and whether it is short enough.
-// A client may have no name.
+// ClientName applies OneLine to the name that an OAuth client registers, and reports whether the result is short
+// enough. The name may be empty.
 func ClientName(name string) (string, bool) {
 	name = OneLine(name)
 	return name, utf8.RuneCountInString(name) <= limits.ClientNameRunes
 }
 
-// DeviceName returns the name that a device gives itself, as OneLine has it, cut at limits.DeviceNameRunes.
+// DeviceName applies OneLine to the name that a device gives itself, and cuts it at limits.DeviceNameRunes.
 func DeviceName(name string) string {
 	return strings.TrimSpace(Cut(OneLine(name), limits.DeviceNameRunes))
 }
 
-// Browser returns what a browser says about itself, its User-Agent, without what is not printable, cut at
-// limits.BrowserRunes.
+// Browser returns the printable characters of a browser's User-Agent, cut at limits.BrowserRunes.
 func Browser(agent string) string {
 	return Cut(strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -59,8 +58,8 @@ func Browser(agent string) string {
 	}, strings.ToValidUTF8(agent, "")), limits.BrowserRunes)
 }
 
-// OneLine returns a text as one line of words with single spaces, without what is invisible or turns the direction of
-// writing.
+// OneLine returns a text as one line with single spaces between words. It drops invisible characters and those that
+// change the direction of writing.
 func OneLine(text string) string {
 	visible := strings.Map(func(r rune) rune {
 		switch {
@@ -74,20 +73,20 @@ func OneLine(text string) string {
 	return strings.Join(strings.Fields(visible), " ")
 }
 
-// Cut returns the first characters of a text, at most so many.
+// Cut returns the first most characters of a text.
 func Cut(text string, most int) string {
 	runes := []rune(text)
 	return string(runes[:min(len(runes), most)])
 }
 
-// Identifier reports whether a text is UTF-8 of printable characters without spaces. Subjects and addresses of identity
-// providers are, so that they neither deceive people nor break lines.
+// Identifier reports whether a text is UTF-8 of printable characters without spaces. Subjects and addresses from
+// identity providers must be, so that they neither deceive people nor break lines.
 func Identifier(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) })
 }
 
-// LowerASCII returns a text with its ASCII letters in lower case. Other letters stay, because the lower case of some is
-// ASCII: an address would become that of another mailbox.
+// LowerASCII returns a text with its ASCII letters in lower case. Other letters stay, because some of them have an
+// ASCII letter as lower case: an address would become that of another mailbox.
 func LowerASCII(text string) string {
 	return strings.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

@@ -12,9 +12,10 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// The blob of an access link, big endian, base64url without padding: version (1 byte), key id (1), expiry in unix
-// seconds (4), scopes (2), workspace and artifact ids (16 each), and 16 bytes of HMAC-SHA-256 over label, host, all
-// before, and the link's public id. 56 bytes, 75 characters. It lives in the URL's fragment and no server logs it.
+// The layout of the blob of an access link, big endian, base64url without padding: version (1 byte), key id (1), expiry
+// in unix seconds (4), scopes (2), workspace and artifact ids (16 each), and 16 bytes of HMAC-SHA-256 over label, host,
+// the bytes before and the link's public id. 56 bytes are 75 characters. The blob is in the fragment of the URL, so
+// that no server logs it.
 const (
 	blobVersion = 1
 	blobBody    = 40
@@ -33,7 +34,7 @@ const (
 	AllScopes            = View | ListRevisions | Raw
 )
 
-// ErrBlob reports that a blob is not valid for this link; it reveals no more.
+// ErrBlob reports that a blob is not valid for a link. It does not say why.
 var ErrBlob = errors.New("invalid link blob")
 
 // Blob is the content of the fragment of an access-link URL.
@@ -83,7 +84,8 @@ func (c *LinkCodec) Parse(public id.Public, text string, now time.Time) (Blob, e
 		return Blob{}, ErrBlob
 	}
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) != blobBody+blobMAC || raw[0] != blobVersion { // the decoder ignores line ends
+	// The decoder skips line ends, so a text of the right length may decode to fewer bytes.
+	if err != nil || len(raw) != blobBody+blobMAC || raw[0] != blobVersion {
 		return Blob{}, ErrBlob
 	}
 	body, mac := raw[:blobBody], raw[blobBody:]

@@ -7,8 +7,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// ExportClaims are the content of a token for one archive of an export. The token has the layout of all others, with
-// the export and the number of the archive where those have the artifact and the revision.
+// ExportClaims are the content of a token for one archive of an export. The token has the layout of all tokens, with
+// the export in place of the artifact and the number of the archive in place of the revision.
 type ExportClaims struct {
 	Expires   time.Time // whole seconds
 	Workspace id.Workspace

@@ -1,10 +1,9 @@
 // Package token mints and checks the signed tokens that URLs carry instead of a credential.
 //
-// Layout, big endian, base64url without padding: version and kind (4 bits each), key id (1 byte),
-// expiry in unix seconds (4), flags (1), workspace, artifact and revision ids (16 each), access
-// link public id (10, only if its flag is set), and 16 bytes of HMAC-SHA-256 over label, host and
-// all before. 71 bytes are 95 characters, 81 are 108. A token names state and never grants by
-// itself: every reader also asks the store.
+// Layout, big endian, base64url without padding: version and kind (4 bits each), key id (1 byte), expiry in unix
+// seconds (4), flags (1), workspace, artifact and revision ids (16 each), public id of the access link (10, only if its
+// flag is set), and 16 bytes of HMAC-SHA-256 over label, host and the bytes before. 71 bytes are 95 characters, 81 are
+// 108. A token names state and grants no access by itself, so every reader also asks the store.
 package token
 
 import (
@@ -49,8 +48,7 @@ const (
 	flagPublic
 )
 
-// ErrInvalid reports that a text is not a live token of the expected kind and host; it reveals
-// no more.
+// ErrInvalid reports that a text is not a live token of the expected kind and host. It does not say why.
 var ErrInvalid = errors.New("invalid token")
 
 // Claims are the content of a token.
@@ -59,10 +57,10 @@ type Claims struct {
 	Workspace id.Workspace
 	Artifact  id.Artifact
 	Revision  id.Revision
-	Link      id.Public // the access link it was minted through; empty: none
+	Link      id.Public // the access link through which the token was minted; empty: none
 	NoIndex   bool      // search engines are asked not to index
 	Scripts   bool      // scripts may run in a viewer frame
-	Public    bool      // minted for the public agent view, and opens as long as that does; of a bundle
+	Public    bool      // of a bundle's token: minted for the public agent view, and opens as long as that does
 }
 
 // Codec mints and checks the tokens of one kind for one host.
@@ -72,7 +70,7 @@ type Codec struct {
 	keys keyring.Derived
 }
 
-// New makes a codec; host is the origin where the tokens are used, and a token for another host is invalid.
+// New makes a codec. host is the origin where the tokens are used; a token for another host is invalid.
 func New(ring keyring.Ring, kind Kind, host string) (*Codec, error) {
 	keys, err := ring.Derive(uses[kind])
 	if err != nil {
@@ -81,7 +79,7 @@ func New(ring keyring.Ring, kind Kind, host string) (*Codec, error) {
 	return &Codec{kind: kind, host: host, keys: keys}, nil
 }
 
-// Mint signs claims. Equal claims give equal tokens, so that browsers can revalidate.
+// Mint signs claims. Equal claims give equal tokens, so that a URL stays the same and browsers can revalidate it.
 func (c *Codec) Mint(claims Claims) (string, error) {
 	kid, key := c.keys.Active()
 	b := make([]byte, 0, bodyLen+linkLen+macLen)
@@ -111,17 +109,17 @@ func Formed(text string) bool {
 		return false
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	// the decoder ignores line ends
+	// The decoder skips line ends, so a text of the right length may decode to fewer bytes.
 	return err == nil && len(b) == base64.RawURLEncoding.DecodedLen(len(text))
 }
 
-// Parse checks a token without any lookup.
+// Parse checks a token without any lookup. A token has one spelling only.
 func (c *Codec) Parse(text string, now time.Time) (Claims, error) {
 	if len(text) != plainText && len(text) != linkText {
 		return Claims{}, ErrInvalid
 	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	// the decoder ignores line ends
+	// The decoder skips line ends, so a text of the right length may decode to fewer bytes.
 	if err != nil || len(b) != base64.RawURLEncoding.DecodedLen(len(text)) || b[0] != version<<4|byte(c.kind) {
 		return Claims{}, ErrInvalid
 	}
@@ -177,9 +175,9 @@ func (c *Codec) mac(key, body []byte) []byte {
 	return m.Sum(nil)[:macLen]
 }
 
-// Until returns when tokens of an artifact expire: with the artifact, at most limits.TokenLife
-// ahead, rounded up to the hour so that equal requests give equal URLs. For a pinned artifact past
-// its stored expiry it is limits.PinnedTokenLife ahead.
+// Until returns when tokens of an artifact expire: with the artifact, but at most limits.TokenLife ahead. For a pinned
+// artifact past its stored expiry it is limits.PinnedTokenLife ahead. Until rounds up to the hour, so that equal
+// requests give equal URLs.
 func Until(now, expires time.Time, pinned bool) time.Time {
 	if pinned && !now.Before(expires) {
 		expires = now.Add(limits.PinnedTokenLife)
