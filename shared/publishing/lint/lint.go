@@ -51,9 +51,8 @@ type Revision struct {
 }
 
 // Linter checks the files of a revision. It leaves out addresses that a program or a template puts together, because
-// agents repair what it reports, even a wrong guess. It reads a file once and keeps no secret
-// that it finds. Several goroutines may use it at
-// once.
+// agents repair what it reports, even a wrong guess. It reads a file once and keeps no secret that it finds. Several
+// goroutines may use it at once.
 type Linter struct {
 	revision Revision
 	paths    map[string]bool
