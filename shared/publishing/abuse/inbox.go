@@ -53,7 +53,7 @@ func (i *Inbox) List(
 
 // Handle marks a report as handled. It changes no state if the report already is. A missing report is not_found.
 func (i *Inbox) Handle(ctx context.Context, by credential.Actor, a id.Artifact, place string) error {
-	now := i.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	now := i.Now().UTC().Truncate(time.Millisecond) // the precision that is stored
 	if err := by.Operates(now); err != nil {
 		return err
 	}

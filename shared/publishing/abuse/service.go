@@ -40,7 +40,7 @@ func (s *Service) File(ctx context.Context, r Request) error {
 	if err := s.admit(ctx, reporter, r.Proof); err != nil {
 		return err
 	}
-	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	now := s.Now().UTC().Truncate(time.Millisecond) // the precision that is stored
 	a, err := s.find(ctx, t, now)
 	if err != nil || a == nil {
 		return err

@@ -64,7 +64,7 @@ func (s *Service) Lift(
 func (s *Service) change(
 	by credential.Actor, c idempotency.Command, r *idempotency.Record, step func(time.Time) (Lockdown, error),
 ) (contract.Lockdown, error) {
-	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	now := s.Now().UTC().Truncate(time.Millisecond) // the precision that is stored
 	if err := by.Operates(now); err != nil {
 		return contract.Lockdown{}, err
 	}

@@ -32,7 +32,7 @@ type Service struct {
 // id, and never the text, which may hold secrets. An e-mail address gives one event for each of its members. Errors:
 // invalid_request for a text that is neither an id nor an address.
 func (s *Service) Find(ctx context.Context, by credential.Actor, pasted string) (Finding, error) {
-	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	now := s.Now().UTC().Truncate(time.Millisecond) // the precision that is stored
 	if err := by.Operates(now); err != nil {
 		return Finding{}, err
 	}
@@ -140,7 +140,7 @@ func (s *Service) Hot(ctx context.Context, by credential.Actor) ([]rate.Hot, err
 // Open returns a URL at which an operator sees an artifact. It records the event with the reason first. Errors:
 // invalid_request for a missing reason and for a locked artifact, not_found.
 func (s *Service) Open(ctx context.Context, by credential.Actor, a id.Artifact, reason string) (Opened, error) {
-	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	now := s.Now().UTC().Truncate(time.Millisecond) // the precision that is stored
 	if err := by.Operates(now); err != nil {
 		return Opened{}, err
 	}
