@@ -1,7 +1,4 @@
 // Package abuse takes reports of abuse from people without an account and keeps them for operators.
-//
-// A sender learns only whether a form is complete. Reports of what does not exist or has ended, and repeated ones, are
-// answered like any other, because the answer must not tell what exists.
 package abuse
 
 import (
@@ -19,7 +16,7 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Reason is what a sender says is wrong with an artifact. Operators use the same codes for their lockdowns.
+// Reason says what is wrong with an artifact. Operators use the same codes for lockdowns.
 type Reason string
 
 // The reasons.
@@ -34,7 +31,7 @@ const (
 // Reasons are the reasons that a sender may give.
 var Reasons = []Reason{Phishing, Malware, Abuse, Illegal, Other}
 
-// Form is what a sender fills in.
+// Form has the fields that a sender fills in.
 type Form struct {
 	Target string // the public id of an access link, the id of an artifact, or an address, which may hold secrets
 	Reason Reason
@@ -48,7 +45,7 @@ type Proof struct {
 	Solution  contract.Solution
 }
 
-// Request is a form on its way.
+// Request is a submitted form.
 type Request struct {
 	Form
 	Proof     *Proof // nil: none
@@ -56,22 +53,22 @@ type Request struct {
 	RequestID string
 }
 
-// Report is a report as it is kept. A reporter has one for an artifact on a UTC day.
+// Report is a stored report. A reporter has at most one for an artifact on a UTC day.
 type Report struct {
 	ID        id.Report
 	Artifact  id.Artifact
-	Workspace id.Workspace // that the artifact belonged to
-	Link      id.Public    // that the sender named; empty: none
-	Reporter  string       // the client's network as address.Subject has it
+	Workspace id.Workspace // owner of the artifact at that time
+	Link      id.Public    // the one that the sender named; empty: none
+	Reporter  string       // the client's network, from address.Subject
 	Reason    Reason
 	Text      string
 	Email     string
 	At        time.Time
-	HandledAt time.Time // zero: it waits for an operator
+	HandledAt time.Time // zero: waits for an operator
 	HandledBy id.Member
 }
 
-// Place returns what distinguishes the report from the others of its artifact.
+// Place returns the name of the report among those of its artifact.
 func (r Report) Place() string { return r.At.UTC().Format("20060102") + "#" + r.Reporter }
 
 // Field names a field of a form.
@@ -85,7 +82,7 @@ const (
 	EmailField  Field = "email"
 )
 
-// Invalid refuses a form for one of its fields; its message tells the sender what to write there.
+// Invalid refuses a form because of one field. Its message tells the sender what to write there.
 type Invalid struct {
 	*fault.Fault
 	Field Field
@@ -98,20 +95,20 @@ func invalid(f Field, format string, args ...any) error {
 	return &Invalid{fault.New(fault.InvalidRequest, format, args...), f}
 }
 
-// Store is what Service needs.
+// Store is the service's view of the tables.
 type Store interface {
 	// Link and Artifact read strongly, nil if there is none.
 	Link(ctx context.Context, p id.Public) (*link.Link, error)
 	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
 	// Workspace reads strongly, nil if there is none.
 	Workspace(ctx context.Context, w id.Workspace) (*workspace.Workspace, error)
-	// Add keeps a report with its event in one transaction. If the reporter has one for the artifact on that day already,
-	// it changes no state.
+	// Add stores a report with its event in one transaction. It changes no state if the reporter already has a report of
+	// the artifact on that day.
 	Add(ctx context.Context, r Report, e event.Event) error
 }
 
-// Counters tells how many reports of all senders were counted.
+// Counters reads how many reports of all senders were counted.
 type Counters interface {
-	// CountOf returns how many were counted in a window. An eventually consistent read is enough.
+	// CountOf returns the count of a window. An eventually consistent read will do.
 	CountOf(ctx context.Context, w rate.Window) (int, error)
 }

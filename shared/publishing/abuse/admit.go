@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// admit counts a request of a sender, asks for proof of work where it is due, and counts the request for all senders.
+// admit counts a request for its sender, asks for proof of work if it is due, and counts the request for all senders.
 func (s *Service) admit(ctx context.Context, reporter string, p *Proof) error {
 	if s.Limits.Off {
 		return nil
@@ -25,7 +25,7 @@ func (s *Service) admit(ctx context.Context, reporter string, p *Proof) error {
 	return s.Limiter.Take(ctx, s.Limits.Reports, "all")
 }
 
-// work asks for proof of work where it is due, and checks what was sent.
+// work checks the proof of work that was sent, or asks for one if it is due.
 func (s *Service) work(ctx context.Context, reporter string, sent int, p *Proof) error {
 	switch {
 	case s.Limits.Pow == limits.PowOff:
@@ -45,11 +45,11 @@ func (s *Service) work(ctx context.Context, reporter string, sent int, p *Proof)
 	if sent > limits.PowFree {
 		wait = own.End.Sub(now)
 	}
-	if passed*5 > most {
+	if passed*5 > most { // more than a fifth of the limit of all senders
 		wait = max(wait, all.End.Sub(now))
 	}
 	switch {
-	case passed*5 > most*4:
+	case passed*5 > most*4: // more than four fifths
 		return s.ask(limits.PowBitsBusy, wait)
 	case wait > 0, s.Limits.Pow == limits.PowAlways:
 		return s.ask(limits.PowBits, wait)
@@ -57,7 +57,7 @@ func (s *Service) work(ctx context.Context, reporter string, sent int, p *Proof)
 	return nil
 }
 
-// ask asks for proof of work; after wait none is required.
+// ask returns a request for proof of work. None is required any more after wait.
 func (s *Service) ask(difficulty int, wait time.Duration) *pow.Required {
 	required := s.Pow.Ask(difficulty, "many reports arrive")
 	required.Fault = required.After(wait)

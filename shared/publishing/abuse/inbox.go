@@ -12,15 +12,15 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// InboxStore reads reports and records what became of them.
+// InboxStore is the inbox's view of the tables.
 type InboxStore interface {
-	// Reports returns up to limit reports, newest first, of one artifact or of all (empty), after a position, and the
-	// position of the last one if others follow.
+	// Reports returns up to limit reports after a position, newest first, of one artifact or of all if a is empty. next is
+	// the position of the last one if others follow.
 	Reports(ctx context.Context, a id.Artifact, after string, limit int) (rows []Report, next string, err error)
-	// Report reads strongly, nil if there is none.
+	// Report reads a report strongly, nil if there is none.
 	Report(ctx context.Context, a id.Artifact, place string) (*Report, error)
-	// Handle marks a report as handled and records the event in one transaction, conditional on the report being there
-	// and not handled. Errors: ErrHandled, database_unavailable.
+	// Handle marks a report as handled and records the event, in one transaction. Condition: the report exists and is not
+	// handled. Errors: ErrHandled, database_unavailable.
 	Handle(ctx context.Context, r Report, e event.Event) error
 }
 
@@ -34,7 +34,7 @@ type Inbox struct {
 	Now     func() time.Time
 }
 
-// List returns one page of the reports of an artifact, or of all if it is empty, newest first.
+// List returns one page of the reports of an artifact, or of all artifacts if of is empty, newest first.
 func (i *Inbox) List(
 	ctx context.Context, by credential.Actor, of id.Artifact, p cursor.Page,
 ) (_ []Report, next string, _ error) {
@@ -51,9 +51,9 @@ func (i *Inbox) List(
 	})
 }
 
-// Handle marks a report as handled. It changes no state if that was done before; not_found if there is no such report.
+// Handle marks a report as handled. It changes no state if the report already is. A missing report is not_found.
 func (i *Inbox) Handle(ctx context.Context, by credential.Actor, a id.Artifact, place string) error {
-	now := i.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	now := i.Now().UTC().Truncate(time.Millisecond) // the precision that is stored
 	if err := by.Operates(now); err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// Service takes reports.
+// Service takes reports. A sender learns only whether a form is complete, because the answer must not tell what exists.
 type Service struct {
 	Store Store
 	Reader
@@ -28,8 +28,8 @@ type Service struct {
 	Now       func() time.Time
 }
 
-// File takes a report. Refusals, in order: *Invalid for a form that is not complete, rate_limited_actor for too many
-// reports, *pow.Required with the time until no work is required, pow_invalid. A report of what is not there, and a
+// File takes a report. Refusals in order: *Invalid for an incomplete form, rate_limited_actor for too many reports,
+// *pow.Required with the time until no work is required, pow_invalid. A report of a missing or ended artifact, and a
 // repetition, change no state and are no failure.
 func (s *Service) File(ctx context.Context, r Request) error {
 	t, form, err := s.check(r.Form)
@@ -40,7 +40,7 @@ func (s *Service) File(ctx context.Context, r Request) error {
 	if err := s.admit(ctx, reporter, r.Proof); err != nil {
 		return err
 	}
-	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	now := s.Now().UTC().Truncate(time.Millisecond) // the precision that is stored
 	a, err := s.find(ctx, t, now)
 	if err != nil || a == nil {
 		return err
@@ -59,9 +59,8 @@ func (s *Service) File(ctx context.Context, r Request) error {
 	return s.Store.Add(ctx, report, newEvent(report, r.RequestID))
 }
 
-// newEvent returns the event of a report. It is recorded in the workspace of the artifact for operators; its members
-// never see it, because of what the system did they see only what account.Service.Story lets through. It names neither
-// the sender nor what they wrote.
+// newEvent returns the event of a report. It is recorded in the artifact's workspace, for operators. Members never see
+// it, because account.Service.Story shows them only some events of the system. It has neither the sender nor the text.
 func newEvent(r Report, requestID string) event.Event {
 	return event.Event{
 		ID:        id.NewEvent(),
@@ -75,7 +74,7 @@ func newEvent(r Report, requestID string) event.Event {
 	}
 }
 
-// check returns what a form is about, and the form as it is kept.
+// check returns the target of a form, and the form with its text and e-mail address cleaned.
 func (s *Service) check(f Form) (Target, Form, error) {
 	t, ok := s.Read(f.Target)
 	if !ok {
@@ -100,8 +99,8 @@ func (s *Service) check(f Form) (Target, Form, error) {
 	return t, f, nil
 }
 
-// find returns the artifact of a target as its owner has it now, nil if there is none or it has ended. A link that was
-// revoked still tells which artifact its holder saw.
+// find returns the artifact of a target as its owner has it now, nil if there is none or it has ended. A revoked link
+// still leads to the artifact, because its holder saw that one.
 func (s *Service) find(ctx context.Context, t Target, now time.Time) (*artifact.Artifact, error) {
 	if t.Link != "" && t.Artifact == "" {
 		l, err := s.Store.Link(ctx, t.Link)

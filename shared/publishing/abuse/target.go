@@ -11,19 +11,19 @@ import (
 	"vitrine/shared/platform/token"
 )
 
-// Target is what a pasted text names, without the secrets of an address. Both ids are empty for a forged token.
+// Target has the ids in a pasted text, without the secrets of an address. Both are empty for a forged token.
 type Target struct {
 	Link     id.Public
 	Artifact id.Artifact
 }
 
-// Reader reads what people paste.
+// Reader finds the target in a text that people paste.
 type Reader struct {
 	Origins address.Origins
-	Tokens  []*token.Codec // of the addresses that may be pasted
+	Tokens  []*token.Codec // of all addresses that have a token
 }
 
-// Read reads an id, or an address of this deployment with its origin or without. ok is false for everything else.
+// Read reads an id, or an address of this deployment with or without its origin. ok is false for any other text.
 func (r Reader) Read(text string) (t Target, ok bool) {
 	text = strings.TrimSpace(text)
 	if len(text) > limits.ReportedBytes {
@@ -45,7 +45,7 @@ func (r Reader) Read(text string) (t Target, ok bool) {
 	return r.parsePath(parts[1:])
 }
 
-// hosts reports whether a deployment has a host of this name.
+// hosts reports whether the deployment has a host of this name.
 func (r Reader) hosts(name string) bool {
 	o := r.Origins
 	return slices.ContainsFunc([]string{o.App, o.Content, o.API}, func(origin string) bool {
@@ -54,7 +54,7 @@ func (r Reader) hosts(name string) bool {
 	})
 }
 
-// parsePath reads the path of an address: of a link, of an artifact, or with a signed token.
+// parsePath reads the path of an address, which has a link, an artifact or a signed token.
 func (r Reader) parsePath(parts []string) (Target, bool) {
 	if len(parts) == 4 && slices.Equal(parts[:3], []string{"v1", "public", "agent-view"}) {
 		return r.tokenOf(parts[3])
@@ -87,10 +87,10 @@ func idOf(text string) (t Target, ok bool) {
 	return t, false
 }
 
-// tokenOf reads what a signed token is for. One that has expired still names it.
+// tokenOf reads the target of a signed token, which may have expired. ok is true for a forged token of the right form.
 func (r Reader) tokenOf(text string) (Target, bool) {
 	for _, codec := range r.Tokens {
-		if claims, err := codec.Parse(text, time.Time{}); err == nil {
+		if claims, err := codec.Parse(text, time.Time{}); err == nil { // at the zero time no token has expired
 			return Target{Link: claims.Link, Artifact: claims.Artifact}, true
 		}
 	}

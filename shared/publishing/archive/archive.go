@@ -1,5 +1,4 @@
-// Package archive writes the files of a revision as a zip archive. The same files at the same instant give the same
-// bytes.
+// Package archive writes the files of a revision as a zip archive, whose bytes depend only on the files and an instant.
 package archive
 
 import (
@@ -15,7 +14,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// listName is the entry that tells which names differ from those of the revision. It is there only if some do.
+// listName is the entry that lists files whose names differ from their paths. It exists only if there are any.
 const listName = "RENAMED.txt"
 
 // Entry is a file with its name in the archive.
@@ -24,14 +23,14 @@ type Entry struct {
 	File tree.File
 }
 
-// Order returns files in the order of the archive, which is that of their paths.
+// Order returns files in the order of the archive: by path.
 func Order(files tree.Tree) tree.Tree {
 	return slices.SortedFunc(slices.Values(files), func(a, b tree.File) int { return cmp.Compare(a.Path, b.Path) })
 }
 
-// Entries returns the files in the order of the archive, each under a name that Windows and macOS accept and tell from
-// all others. Of names that a system takes for one, entry keeps its own, or the first does. List and text are the name
-// and the text of the list of those that got another name; empty if none did.
+// Entries returns the files in the order of the archive, each under a name that Windows and macOS accept and can tell
+// from all others. If a system would confuse several names, entry keeps its own, or else the first does. list and text
+// are the name and the text of the list of renamed files, empty if there are none.
 func Entries(files tree.Tree, entry string) (entries []Entry, list, text string) {
 	sorted := Order(files)
 	paths := make([]string, len(sorted))
@@ -60,9 +59,9 @@ func Entries(files tree.Tree, entry string) (entries []Entry, list, text string)
 	return entries, taken.add(listName), "Files whose names not every system accepts have others here.\n\n" + renamed.String()
 }
 
-// Write writes the archive of some files with an entrypoint, as of an instant, to w. It calls read for each file in the
-// order of the archive, and uses what it returned until it calls it again. Entries are stored without compression, with
-// their sizes ahead of their bytes, so that the archive can be unpacked while it arrives.
+// Write writes the archive of files with an entrypoint, as of an instant, to w. It calls read for each file in the
+// order of the archive, and uses the bytes until the next call. Entries are stored without compression, with their
+// sizes ahead of their bytes, so that the archive can be unpacked while it arrives.
 func Write(
 	w io.Writer, files tree.Tree, entry string, at time.Time, read func(tree.File) ([]byte, error),
 ) error {
@@ -85,16 +84,16 @@ func Write(
 	return z.Close()
 }
 
-// Writer writes an archive entry by entry, as Write does.
+// Writer writes an archive entry by entry, in the form of Write.
 type Writer struct{ zip *zip.Writer }
 
 // NewWriter begins an archive.
 func NewWriter(w io.Writer) Writer { return Writer{zip.NewWriter(w)} }
 
-// Close ends the archive. It does not close what it writes to.
+// Close ends the archive. It does not close the underlying writer.
 func (w Writer) Close() error { return w.zip.Close() }
 
-// Of section 4.4 of the ZIP specification (APPNOTE.TXT): names are UTF-8, and the file was made by a Unix system, whose
+// Fields of section 4.4 of the ZIP specification (APPNOTE.TXT): names are UTF-8, and the file was made on Unix, whose
 // permissions are in the upper half of the external attributes.
 const (
 	utf8Names  = 0x800
@@ -103,7 +102,7 @@ const (
 	plainFile  = 0o100644 << 16
 )
 
-// Add adds a file as of an instant, under a name that the caller has made safe.
+// Add adds a file with a modification time. The caller has made the name safe.
 func (w Writer) Add(name string, at time.Time, b []byte) error {
 	h := &zip.FileHeader{
 		Name:               name,

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxPart is how many bytes one part of a name may have: file systems take at most 255 bytes or UTF-16 units.
+// maxPart is the largest length of a part of a name in bytes. File systems take at most 255 bytes or UTF-16 units.
 const maxPart = 240
 
 // maxExtension is how many bytes of an extension a shortened name keeps.
@@ -21,8 +21,8 @@ const maxExtension = 20
 // reserved matches names that Windows reads as a device, with or without an extension.
 var reserved = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\.|$)`)
 
-// safePart returns a part of a path as a name that Windows and macOS accept. It is shown in the order in which it is
-// written.
+// safePart returns a part of a path as a name that Windows and macOS accept. The name has no bidirectional controls, so
+// that it is shown in the order in which it is written.
 func safePart(part string) string {
 	part = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || strings.ContainsRune(`<>:"|?*\`, r) || unicode.Is(unicode.Bidi_Control, r) {
@@ -46,7 +46,7 @@ func safePart(part string) string {
 	return part
 }
 
-// clip returns the beginning of a text, at most n bytes of whole characters.
+// clip returns the first whole characters of a text, at most n bytes.
 func clip(s string, n int) string {
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
@@ -54,7 +54,7 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// safe returns a path of which each part is safe.
+// safe returns a path with each part made safe.
 func safe(name string) string {
 	parts := strings.Split(name, "/")
 	for n, part := range parts {
@@ -65,11 +65,11 @@ func safe(name string) string {
 
 // names gives each of a set of paths a name of its own.
 type names struct {
-	files   map[string]bool // names that are taken, folded
+	files   map[string]bool // taken names, folded
 	folders map[string]bool // folders of all paths, folded
 }
 
-// fold returns what file systems that ignore case and composition compare.
+// fold returns the form of a name that file systems compare if they ignore case and composition.
 func fold(name string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(name))) }
 
 func newNames(paths []string) names {
@@ -82,13 +82,13 @@ func newNames(paths []string) names {
 	return n
 }
 
-// add returns a safe name for a path that no other path of the set has, in any spelling that a file system may take for
-// the same one.
+// add returns a safe name for a path. No other name of the set is the same to a file system that ignores case or
+// composition.
 func (n names) add(p string) string {
 	name := safe(p)
 	for twin := 2; n.files[fold(name)] || n.folders[fold(name)]; twin++ {
 		extension := path.Ext(p)
-		if len(extension) > maxExtension || strings.HasPrefix(path.Base(p), extension) { // of .profile too
+		if len(extension) > maxExtension || strings.HasPrefix(path.Base(p), extension) { // .profile has no extension
 			extension = ""
 		}
 		base := strings.TrimSuffix(p, extension)

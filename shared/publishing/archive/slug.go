@@ -5,11 +5,11 @@ import (
 	"unicode"
 )
 
-// maxSlug is how many bytes a slug has: enough to recognise a title, and little of the 255 that a name may have.
+// maxSlug is the largest length of a slug in bytes: enough to recognise a title, and little of the 255 of a name.
 const maxSlug = 48
 
 // Slug returns a title as a part of a name that is safe everywhere: lower-case letters and digits of any script, with
-// single hyphens between them. A title without any is "untitled".
+// single hyphens between them. It returns "untitled" for a title without letters and digits.
 func Slug(title string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(title) {

@@ -1,4 +1,4 @@
-// Package artifact holds the rules of artifacts and their revisions: publish, read, list and delete.
+// Package artifact implements the rules of artifacts and their revisions: publish, read, list and delete.
 package artifact
 
 import (
@@ -26,25 +26,25 @@ const (
 type Artifact struct {
 	ID               id.Artifact
 	Owner            id.Workspace
-	ClaimedFrom      id.Workspace // the claimed workspace that its item still names instead of Owner; empty: none
-	StorageWorkspace id.Workspace // where its bytes lie; never changes
+	ClaimedFrom      id.Workspace // the claimed workspace that its stored item still names as owner; empty: none
+	StorageWorkspace id.Workspace // under whose id its bytes are stored; never changes
 	Status           Status
 	ExpiresAt        time.Time
 	PinnedAt         time.Time   // zero: not pinned
 	Lock             id.Lockdown // operator lockdown; empty: none
 	LockedAt         time.Time
-	LinksLockedAt    time.Time   // when members locked its links; zero: not
-	Current          id.Revision // empty until the first publish
+	LinksLockedAt    time.Time   // when members locked its links; zero: not locked
+	Current          id.Revision // empty until the first publication
 	Number           int         // of the newest published revision
 	Draft            id.Revision // empty: none
 	DraftAt          time.Time
 
 	ShareLink          id.Public // the share link; empty: none
 	ShareLinkUntil     time.Time // when it ends by itself; zero: never
-	NewestLinkAt       time.Time // of the newest link; zero: none, or not known
-	LinksRevokedBefore time.Time // every link that was made up to then is dead; zero: none was closed
-	// ViewsRevokedBefore is the number of the newest revision when links were closed; zero: they were not, or by older
-	// code.
+	NewestLinkAt       time.Time // when the newest link was made; zero: none, or not known
+	LinksRevokedBefore time.Time // all links made up to then are revoked; zero: none
+	// ViewsRevokedBefore is the number of the newest revision when links were last closed. It is zero if they were not, or
+	// if older code closed them.
 	ViewsRevokedBefore int
 
 	Title      string
@@ -58,7 +58,7 @@ type Artifact struct {
 	DeletedAt   time.Time
 }
 
-// Active reports whether the artifact may be used at an instant: neither deleted nor expired.
+// Active reports whether the artifact is neither deleted nor expired at an instant.
 func (a *Artifact) Active(now time.Time) bool {
 	return a != nil && a.Status == Live && (!a.PinnedAt.IsZero() || now.Before(a.ExpiresAt))
 }
@@ -66,7 +66,7 @@ func (a *Artifact) Active(now time.Time) bool {
 // Readable reports whether content of the artifact may be shown at an instant.
 func (a *Artifact) Readable(now time.Time) bool { return a.Active(now) && a.Lock == "" }
 
-// Shared returns the share link that has not ended by itself at an instant, empty if there is none.
+// Shared returns the share link, or "" if there is none or it has ended by itself at an instant.
 func (a *Artifact) Shared(now time.Time) id.Public {
 	if !a.ShareLinkUntil.IsZero() && !now.Before(a.ShareLinkUntil) {
 		return ""
@@ -74,19 +74,19 @@ func (a *Artifact) Shared(now time.Time) id.Public {
 	return a.ShareLink
 }
 
-// Linked reports whether a link was made since all were closed; it may have ended by itself.
+// Linked reports whether a link was made since all were last closed. That link may have ended by itself.
 func (a *Artifact) Linked() bool {
 	return a.ShareLink != "" || !a.NewestLinkAt.IsZero() && a.LinksRevokedBefore.Before(a.NewestLinkAt)
 }
 
-// LinksOpen reports whether links of the artifact that were made at an instant may work: they are neither locked nor
-// closed.
+// LinksOpen reports whether links that were made at an instant are neither locked nor closed.
 func (a *Artifact) LinksOpen(made time.Time) bool {
 	return a.LinksLockedAt.IsZero() && (a.LinksRevokedBefore.IsZero() || made.After(a.LinksRevokedBefore))
 }
 
 // ViewOpen reports whether the public view of a published revision may be shown: links are not locked, and were not
-// closed since the revision was published. Numbers decide that, because clocks of hosts differ.
+// closed since the revision was published. It compares numbers of revisions where it can, because clocks of hosts
+// differ.
 func (a *Artifact) ViewOpen(r Revision) bool {
 	switch {
 	case !a.LinksLockedAt.IsZero():
@@ -97,7 +97,7 @@ func (a *Artifact) ViewOpen(r Revision) bool {
 	return a.LinksRevokedBefore.IsZero() || r.PublishedAt.After(a.LinksRevokedBefore)
 }
 
-// Shown returns what the artifact itself knows of its current revision.
+// Shown returns the current revision with the fields that the artifact's own item has.
 func (a *Artifact) Shown() Revision {
 	return Revision{
 		ID:          a.Current,
@@ -109,8 +109,9 @@ func (a *Artifact) Shown() Revision {
 	}
 }
 
-// NextLink is the instant of a link that is made now. It is after that of every link that was closed, and before that
-// of none, however clocks differ, so that no link is made that is closed already and none escapes a closing.
+// NextLink returns the creation time of a link that is made now. However clocks differ, it is after the last closing,
+// so that the link is not closed already. It is never before that of an earlier link, so that the next closing covers
+// both.
 func (a *Artifact) NextLink(now time.Time) time.Time {
 	at := now.UTC().Truncate(time.Millisecond)
 	if !a.LinksRevokedBefore.IsZero() && !at.After(a.LinksRevokedBefore) {
@@ -122,12 +123,12 @@ func (a *Artifact) NextLink(now time.Time) time.Time {
 	return at
 }
 
-// NotFound is the refusal of an artifact that the caller's workspace does not have.
+// NotFound returns the refusal of an artifact that the caller's workspace does not have.
 func NotFound() error {
 	return fault.New(fault.ArtifactNotFound, "no such artifact in this workspace, or it is deleted or expired")
 }
 
-// Contended is the refusal of a change that lost every race that it may lose.
+// Contended returns the refusal of a change whose attempts all lost a race.
 func Contended() error {
 	return fault.New(fault.DatabaseUnavailable, "the artifact keeps changing; repeat the request in a moment")
 }
@@ -147,23 +148,23 @@ type Revision struct {
 	ID               id.Revision
 	Artifact         id.Artifact
 	Status           RevisionStatus
-	Number           int         // zero while draft
-	Source           id.Revision // that was restored by it; empty: it was a draft
-	Session          id.Session  // that uploaded it; empty: it was restored, or older code stored it
+	Number           int         // zero while it is a draft
+	Source           id.Revision // the one that it restored; empty: it was a draft
+	Session          id.Session  // the one that uploaded it; empty: it was restored, or older code stored it
 	Title            string
 	Entrypoint       string
-	EntrypointExists bool // the entrypoint is in the tree
+	EntrypointExists bool // among the files
 	Mode             media.Mode
 	FileCount        int
 	Size             int64
 	CreatedAt        time.Time
 	PublishedAt      time.Time
 	Bundle           Bundle
-	Warnings         lint.Report // what was found in its pages when it was made, as far as it could be stored
+	Warnings         lint.Report // findings in its pages when it was made, as many as could be stored
 }
 
-// WarningsFor returns what was found in the pages, without what the workspace's tier mends: its scripts run once it is
-// claimed.
+// WarningsFor returns the findings that apply under a policy. It leaves out those about scripts that do not run where
+// the policy lets them run.
 func (r Revision) WarningsFor(p limits.Policy) lint.Report {
 	if p.Scripts {
 		return r.Warnings.Claimed()

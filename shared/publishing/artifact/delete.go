@@ -13,10 +13,10 @@ import (
 
 // Deletions commits deletions.
 type Deletions interface {
-	// Delete ends a live artifact of d.Workspace, or that a claim takes into it, in one transaction that holds only while
-	// it is pinned or not as it was read: from its commit no read succeeds, and archives of exports that may hold it end.
-	// Errors: *idempotency.AlreadyDone, ErrMoved,
-	// not_authenticated (the workspace closed), database_unavailable.
+	// Delete ends a live artifact in one transaction. From its commit on no read succeeds, and archives of exports that
+	// may hold the artifact end. Conditions: the artifact belongs to d.Workspace or is claimed into it, and is pinned or
+	// not, as it was read. Errors: *idempotency.AlreadyDone, ErrMoved, not_authenticated (the workspace closed),
+	// database_unavailable.
 	Delete(ctx context.Context, d Deletion) error
 }
 
@@ -30,13 +30,13 @@ type Deletion struct {
 	Event     event.Event
 }
 
-// deleted is the stored result: when the artifact was deleted.
+// deleted is the stored result of a deletion.
 type deleted struct {
 	At time.Time `json:"at"`
 }
 
-// Delete ends an artifact for good and returns when. Repeating it with the same credential returns the first time
-// again.
+// Delete ends an artifact for good and returns when it did. A repetition with the same credential returns the time of
+// the first request.
 func (s *Service) Delete(ctx context.Context, by credential.Actor, t Target) (time.Time, error) {
 	now := s.Now()
 	first, err := idempotency.Do(t.Command, t.Record, now, func() (deleted, error) {
@@ -47,7 +47,7 @@ func (s *Service) Delete(ctx context.Context, by credential.Actor, t Target) (ti
 	return first.At, err
 }
 
-// tryDelete decides on the artifact as it was read, and commits.
+// tryDelete checks an artifact and commits its deletion. An expired one may be deleted too.
 func (s *Service) tryDelete(
 	ctx context.Context, by credential.Actor, c idempotency.Command, a *Artifact, now time.Time,
 ) error {

@@ -13,12 +13,12 @@ import (
 	"vitrine/shared/publishing/lint"
 )
 
-// Detail is an artifact as members see it at an instant. Results of pinning are stored in this form, without a preview.
+// Detail is an artifact as members see it at an instant. It is also the stored result of pinning, without a preview.
 type Detail struct {
 	ID          id.Artifact      `json:"id"`
 	Title       string           `json:"title"`
 	Status      string           `json:"status"`             // Published, Deleted or Expired
-	Revision    *id.Revision     `json:"latest_revision_id"` // nil: none was published
+	Revision    *id.Revision     `json:"latest_revision_id"` // nil: none is published
 	Pinned      bool             `json:"pinned"`
 	LinksLocked bool             `json:"lockdown"`
 	PublishedAt idempotency.Time `json:"last_published_at"`
@@ -29,7 +29,7 @@ type Detail struct {
 	Preview     *Preview         `json:"viewer"` // nil: its files cannot be shown
 }
 
-// Detail is the artifact as members see it, without a preview.
+// Detail returns the artifact as members see it, without a preview.
 func (a *Artifact) Detail(now time.Time) Detail {
 	d := Detail{
 		ID:          a.ID,
@@ -57,7 +57,7 @@ func (a *Artifact) Detail(now time.Time) Detail {
 	return d
 }
 
-// Detail returns one artifact of a member's workspace in any status, with its preview; not_found for any other.
+// Detail returns an artifact of a member's workspace in any status, with its preview. Another artifact is not_found.
 func (s *Service) Detail(ctx context.Context, by credential.Actor, named id.Artifact) (Detail, error) {
 	a, err := s.Find(ctx, by, named)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *Service) Detail(ctx context.Context, by credential.Actor, named id.Arti
 	return s.detail(ctx, by, a)
 }
 
-// detail is the artifact as it was read, with its preview.
+// detail returns an artifact that was read, with its preview.
 func (s *Service) detail(ctx context.Context, by credential.Actor, a *Artifact) (Detail, error) {
 	d := a.Detail(s.Now())
 	var err error
@@ -74,16 +74,15 @@ func (s *Service) detail(ctx context.Context, by credential.Actor, a *Artifact) 
 	return d, err
 }
 
-// Preview is what a frame shows of an artifact.
+// Preview is the newest revision of an artifact as a frame shows it.
 type Preview struct {
-	URL    string // of the page of the entrypoint, or of its bytes if it has none
-	Mode   media.Mode
-	Bundle Availability
-	// Warnings are what was found in its pages.
-	Warnings lint.Report
+	URL      string // of the entrypoint's page, or of its bytes if it has no page
+	Mode     media.Mode
+	Bundle   Availability
+	Warnings lint.Report // findings in its pages
 }
 
-// Preview returns the newest revision of an artifact that Find read, nil if its files cannot be shown.
+// Preview returns the preview of an artifact that Find read, nil if its files cannot be shown.
 func (s *Service) Preview(ctx context.Context, by credential.Actor, a *Artifact) (*Preview, error) {
 	now := s.Now()
 	if !a.Readable(now) || a.Current == "" {

@@ -12,46 +12,47 @@ import (
 
 // Listing lists artifacts.
 type Listing interface {
-	// List returns one page of a workspace's artifacts, newest first with the id as tie-breaker, each once. more tells
+	// List returns one page of a workspace's artifacts, newest first with the id as tie-breaker, each once. more reports
 	// that others follow.
 	List(ctx context.Context, q Query) (rows []Artifact, more bool, err error)
-	// Count counts a workspace's artifacts at q.Now, up to q.Limit of each partition that lists them. A copy may serve.
+	// Count counts a workspace's artifacts at q.Now, up to q.Limit of each partition that lists them. An eventually
+	// consistent read will do.
 	Count(ctx context.Context, q Query) (Counts, error)
 }
 
-// Count is how many artifacts there are. More reports that the counting stopped before it met all of them.
+// Count is a number of artifacts. More reports that counting stopped before the last of them.
 type Count struct {
 	N    int
 	More bool
 }
 
-// Counts are the artifacts of a workspace.
+// Counts are the numbers of artifacts of a workspace.
 type Counts struct {
 	All       Count
-	Published Count // that can be viewed
-	Expiring  Count // of those, that end within limits.ExpiringSoon
+	Published Count // can be viewed
+	Expiring  Count // can be viewed and end within limits.ExpiringSoon
 }
 
-// Query is which artifacts a list shows.
+// Query selects the artifacts that a list shows.
 type Query struct {
 	Workspace id.Workspace
-	Claimed   bool     // Workspace may have claimed others and owns their artifacts from then on
-	Gone      bool     // deleted and expired ones too
+	Claimed   bool     // Workspace may have claimed others, whose artifacts it then owns
+	Gone      bool     // includes deleted and expired ones
 	After     Position // zero: from the start
 	Limit     int
 	Now       time.Time
 }
 
-// Position is a place in the list of a workspace's artifacts: the last one that was shown.
+// Position identifies the last artifact that a list has shown.
 type Position struct {
 	CreatedAt time.Time
 	ID        id.Artifact
 }
 
-// Page is which part of a list is asked for; a limit of zero is limits.DefaultPage.
+// Page is the requested part of a list. A limit of zero means limits.DefaultPage.
 type Page = cursor.Page
 
-// The lists, as cursors name them. A cursor is valid only for the list that made it.
+// The names of the lists in cursors. A cursor is valid only for the list that made it.
 const (
 	listName = "artifacts"
 	webName  = "web.artifacts"
@@ -78,7 +79,7 @@ func (s *Service) Count(ctx context.Context, by credential.Actor) (Counts, error
 	return s.Store.Count(ctx, s.whole(by, limits.CountedArtifacts))
 }
 
-// whole asks for everything in the caller's workspace, up to a number of artifacts.
+// whole returns a query for all artifacts of the caller's workspace, up to a number.
 func (s *Service) whole(by credential.Actor, most int) Query {
 	return Query{
 		Workspace: by.Workspace.ID,
@@ -89,7 +90,7 @@ func (s *Service) whole(by credential.Actor, most int) Query {
 	}
 }
 
-// page reads one page of a list; q tells what it shows.
+// page reads one page of a list. Only q.Gone is used of q.
 func (s *Service) page(
 	ctx context.Context, by credential.Actor, p Page, list string, q Query,
 ) (_ []Artifact, next string, _ error) {

@@ -15,13 +15,14 @@ import (
 
 // Pins commits pins.
 type Pins interface {
-	// Pin keeps an artifact from expiring and counts it, in one transaction that holds only while it is as it was read,
-	// has not expired and the count is below p.Most. Errors: *idempotency.AlreadyDone, ErrMoved,
-	// pinned_artifact_cap_exceeded, not_authenticated (the workspace closed), database_unavailable. An artifact that is
-	// kept has to be pinned already, and only the command is recorded.
+	// Pin keeps an artifact from expiring and counts it, in one transaction. Conditions: the artifact is as it was read
+	// and has not expired, and the count is below p.Most. Errors: *idempotency.AlreadyDone, ErrMoved,
+	// pinned_artifact_cap_exceeded, not_authenticated (the workspace closed), database_unavailable. With p.Noop it only
+	// records the command, and the artifact has to be pinned already.
 	Pin(ctx context.Context, p Pinning) error
-	// Unpin lets a pinned artifact expire at p.Artifact.ExpiresAt and counts it no more, in one transaction that holds
-	// only while it is as it was read. Errors: as of Pin, without the cap. One that is kept is not pinned, likewise.
+	// Unpin lets a pinned artifact expire at p.Artifact.ExpiresAt and no longer counts it, in one transaction. Condition:
+	// the artifact is as it was read. Errors: those of Pin, without the cap. With p.Noop it only records the command, and
+	// the artifact must not be pinned.
 	Unpin(ctx context.Context, p Pinning) error
 }
 
@@ -30,28 +31,29 @@ type Pinning struct {
 	Command   idempotency.Command
 	Result    []byte
 	Workspace id.Workspace
-	Artifact  Artifact // as it was read; to be unpinned, with the time when it ends from now on
+	Artifact  Artifact // as it was read; for Unpin, with its new ExpiresAt
 	Most      int      // artifacts that the workspace may pin, at least one
-	Noop      bool     // there is nothing to do
+	Noop      bool     // the artifact is already as requested
 	At        time.Time
 	Event     event.Event
 }
 
-// Pin keeps a live artifact with a published revision from expiring. One that is pinned already is answered as it is.
+// Pin keeps a live artifact with a published revision from expiring. It returns an artifact that is already pinned as
+// it is.
 func (s *Service) Pin(ctx context.Context, by credential.Actor, t Target) (Detail, error) {
 	return s.changePin(ctx, by, t, s.tryPin)
 }
 
-// Unpin lets an artifact expire again: when it would have, but not before limits.UnpinnedLife has passed, so that
-// nothing is lost by one click. One that is not pinned is answered as it is.
+// Unpin lets an artifact expire again: at its former time, but not before limits.UnpinnedLife has passed, so that one
+// click does not lose it. It returns an artifact that is not pinned as it is.
 func (s *Service) Unpin(ctx context.Context, by credential.Actor, t Target) (Detail, error) {
 	return s.changePin(ctx, by, t, s.tryUnpin)
 }
 
-// pinStep decides on an artifact as it is, and commits; it returns the artifact as it is then.
+// pinStep checks an artifact, commits a change of its pin, and returns the changed artifact.
 type pinStep func(context.Context, credential.Actor, idempotency.Command, Artifact, time.Time) (*Artifact, error)
 
-// changePin runs step on the artifact that t names, and answers what there is then.
+// changePin runs step on the artifact that t names and returns the artifact afterwards.
 func (s *Service) changePin(ctx context.Context, by credential.Actor, t Target, step pinStep) (Detail, error) {
 	if by.Member == "" {
 		return Detail{}, fault.New(fault.Forbidden, "only members pin artifacts")
@@ -88,7 +90,7 @@ func (s *Service) tryPin(
 	case by.Policy.LiveArtifacts < 1:
 		return nil, tooManyPins(by)
 	}
-	planned := pinning(by, c, a, event.ArtifactPinned, now)
+	planned := pinning(by, c, a, event.ArtifactPinned, now) // with a as it was read, which the commit checks
 	a.PinnedAt = now
 	planned.Result = pinResult(&a, now)
 	err := s.Store.Pin(ctx, planned)
@@ -115,13 +117,13 @@ func (s *Service) tryUnpin(
 	if least := now.Add(limits.UnpinnedLife); a.ExpiresAt.Before(least) {
 		a.ExpiresAt = least
 	}
-	planned := pinning(by, c, a, event.ArtifactUnpinned, now)
+	planned := pinning(by, c, a, event.ArtifactUnpinned, now) // still pinned, which the commit checks
 	a.PinnedAt = time.Time{}
 	planned.Result = pinResult(&a, now)
 	return &a, s.Store.Unpin(ctx, planned)
 }
 
-// noopPinning finishes a command that finds what it asks for.
+// noopPinning returns the change of a command that finds the artifact already as requested.
 func noopPinning(by credential.Actor, c idempotency.Command, a Artifact, now time.Time) Pinning {
 	return Pinning{
 		Command:   c,
@@ -144,15 +146,15 @@ func pinning(by credential.Actor, c idempotency.Command, a Artifact, action even
 	}
 }
 
-// pinResult is what a repetition is answered with: the artifact as it was left, without what is signed.
+// pinResult returns the stored result: the artifact after the change, without signed URLs.
 func pinResult(a *Artifact, now time.Time) []byte { return idempotency.Encode(a.Detail(now)) }
 
-// replayPin answers what the first request did, with what shows the artifact today.
+// replayPin returns the result of the first request, with a preview of the artifact as it is today.
 func (s *Service) replayPin(
 	ctx context.Context, by credential.Actor, named id.Artifact, first Detail,
 ) (Detail, error) {
 	today, err := s.Detail(ctx, by, named)
-	if fault.CodeOf(err) == fault.NotFound {
+	if fault.CodeOf(err) == fault.NotFound { // gone since, which does not change the first result
 		return first, nil
 	}
 	first.Preview = today.Preview

@@ -18,34 +18,34 @@ import (
 
 // Publications commits publications.
 type Publications interface {
-	// Publish commits p as one transaction that holds only while the artifact is live, unlocked, pinned as p.Pinned says,
-	// still in p.Workspace or p.From, carries the draft and has the number before, the revision is a draft, the workspace
-	// is open, and the allowance of the day, if counted, has room. Errors: *idempotency.AlreadyDone, ErrMoved,
+	// Publish commits p in one transaction. Conditions: the artifact is live, unlocked, pinned as p.Pinned says, still in
+	// p.Workspace or p.ClaimedFrom, has this draft, and its number is p.Number - 1; the revision is a draft; the workspace
+	// is open; the allowance of the day, if counted, has room. Errors: *idempotency.AlreadyDone, ErrMoved,
 	// artifact_not_found, write_allowance_exceeded (without Retry-After), not_authenticated (the workspace closed),
 	// database_unavailable.
 	Publish(ctx context.Context, p Publication) error
 }
 
-// ErrMoved says that the artifact or the revision changed since it was read: read again and decide anew.
+// ErrMoved means that the artifact or the revision changed since it was read. The caller reads again and decides anew.
 var ErrMoved = errors.New("the artifact changed meanwhile")
 
 // Publication is everything that publishing changes.
 type Publication struct {
 	Command     idempotency.Command
-	Result      []byte // what a repetition answers from
+	Result      []byte // a publicationResult or restored
 	Workspace   id.Workspace
-	ClaimedFrom id.Workspace // where a claim takes the artifact from by this commit; empty: it is in Workspace already
+	ClaimedFrom id.Workspace // a claimed workspace that this commit moves the artifact from; empty: none
 	Artifact    id.Artifact
 	Revision    Revision
-	Number      int  // the revision's, one more than the artifact has
-	First       bool // counts against the day's allowance
-	Allowance   int
+	Number      int       // of the revision, one more than the artifact has
+	First       bool      // counts against Allowance
+	Allowance   int       // new artifacts of a day
 	ExpiresAt   time.Time // of the artifact from now on
 	Renews      bool      // ExpiresAt is new
 	Pinned      bool      // the artifact does not expire, although ExpiresAt is set
-	Republish   bool      // the revision is of files that the artifact has, and is no draft: no draft may be there
+	Republish   bool      // the revision restores files of the artifact and is no draft; the artifact must have none
 	Share       *Share    // made in the same transaction; nil: none
-	Bundle      bool      // a bundle of the revision is to be made from now on
+	Bundle      bool      // queues a bundle of the revision
 	At          time.Time
 	Event       event.Event
 }
@@ -54,21 +54,21 @@ type Publication struct {
 type Share struct {
 	ID       id.Link
 	Public   id.Public
-	At       time.Time // Artifact.NextLink: the commit holds only while that is so
-	Replaces id.Public // a share link that has ended by itself; empty: there is none
+	At       time.Time // of Artifact.NextLink; the commit fails if it no longer is
+	Replaces id.Public // a share link that has ended by itself; empty: none
 }
 
-// Target is what a request names, as the store had it when the request was authenticated. Revision is for publishing;
-// where a service reads the artifact itself, RequestedID is enough.
+// Target is the object of a request, as it was read when the request was authenticated. Only Publish uses Revision. A
+// method that reads the artifact itself needs only RequestedID.
 type Target struct {
 	Command     idempotency.Command
 	Record      *idempotency.Record // finished or not; nil: none
-	RequestedID id.Artifact         // in the request, whether there is one or not
+	RequestedID id.Artifact         // from the request; the artifact may not exist
 	Artifact    *Artifact
 	Revision    *Revision
 }
 
-// publicationResult is the stored result: enough to answer a repetition with fresh URLs.
+// publicationResult is the stored result of a publication. A repetition signs fresh URLs from it.
 type publicationResult struct {
 	Artifact  id.Artifact `json:"a"`
 	Revision  id.Revision `json:"r"`
@@ -83,8 +83,7 @@ func resultOf(a *Artifact, r *Revision) publicationResult {
 	return publicationResult{a.ID, r.ID, r.Title, r.Entrypoint, a.ExpiresAt, a.ShareLink, !a.PinnedAt.IsZero()}
 }
 
-// PublishedRevision is a revision that was published, with what opens it. Its URLs are signed for every answer and
-// never stored.
+// PublishedRevision is a published revision with its URLs. They are signed for every answer and never stored.
 type PublishedRevision struct {
 	Artifact   id.Artifact
 	Revision   id.Revision
@@ -93,11 +92,11 @@ type PublishedRevision struct {
 	Bundle     Availability
 	ContentURL string // of the entrypoint
 	ViewURL    string // of the agent view
-	PrivateURL string // for members; empty: ShareURL is there instead
+	PrivateURL string // for members; empty if ShareURL is set
 	ShareURL   string // of the share link, in an unclaimed workspace
 }
 
-// Publish makes a draft the newest revision; a revision that is published already is answered again without effect.
+// Publish makes a draft the newest revision. It returns a revision that is already published again, without effect.
 func (s *Service) Publish(ctx context.Context, by credential.Actor, t Target) (PublishedRevision, error) {
 	now := s.Now()
 	t.forgetAnother(now)
@@ -110,8 +109,8 @@ func (s *Service) Publish(ctx context.Context, by credential.Actor, t Target) (P
 	return s.sign(by, t, result)
 }
 
-// forgetAnother drops a record of publishing the revision under another artifact than the request names: nothing is
-// replayed then, because what is named does not exist.
+// forgetAnother drops a record that published the revision under another artifact than the requested one. Its result
+// must not be replayed, because the requested artifact has no such revision.
 func (t *Target) forgetAnother(now time.Time) {
 	if !t.Record.Finished(now) {
 		return
@@ -122,7 +121,8 @@ func (t *Target) forgetAnother(now time.Time) {
 	}
 }
 
-// publish decides on the state as it was read with the request, and after each lost race on what it is by then.
+// publish publishes a draft with the state that was read with the request. It reads the state again after each lost
+// race.
 func (s *Service) publish(
 	ctx context.Context, by credential.Actor, t Target, now time.Time,
 ) (publicationResult, error) {
@@ -139,7 +139,7 @@ func (s *Service) publish(
 	})
 }
 
-// tryPublish decides on the state as it was read, and commits.
+// tryPublish checks an artifact and a revision as they were read, and commits the publication.
 func (s *Service) tryPublish(
 	ctx context.Context, by credential.Actor, t Target, now time.Time,
 ) (publicationResult, error) {
@@ -157,7 +157,7 @@ func (s *Service) tryPublish(
 	return result, s.commit(ctx, by, p)
 }
 
-// draft reads an artifact as the caller's workspace has it, with one of its revisions.
+// draft reads one revision of an artifact, and the artifact as the caller's workspace has it.
 func (s *Service) draft(
 	ctx context.Context, by credential.Actor, a id.Artifact, r id.Revision,
 ) (*Artifact, *Revision, error) {
@@ -168,12 +168,12 @@ func (s *Service) draft(
 	return read, revision, err
 }
 
-// publishable checks what does not depend on the revision being a draft.
+// publishable checks that an artifact and one of its revisions, a draft or not, can be published.
 func publishable(by credential.Actor, a *Artifact, r *Revision, now time.Time) error {
 	switch {
 	case !a.Readable(now) || a.Owner != by.Workspace.ID:
 		return NotFound()
-	case r == nil || r.Artifact != a.ID || r.Status == Retained && r.Number == 0: // a draft that was discarded is none
+	case r == nil || r.Artifact != a.ID || r.Status == Retained && r.Number == 0: // missing, or a discarded draft
 		return fault.New(fault.RevisionUnpublished,
 			"no such revision of this artifact, or nobody published it in time; finalize an upload session first")
 	case r.Status == Retained:
@@ -182,7 +182,7 @@ func publishable(by credential.Actor, a *Artifact, r *Revision, now time.Time) e
 	return nil
 }
 
-// checkDraft checks what publishing a draft needs beyond publishable.
+// checkDraft checks what a draft needs beyond publishable.
 func (s *Service) checkDraft(ctx context.Context, by credential.Actor, a *Artifact, r *Revision) error {
 	switch {
 	case !r.EntrypointExists:
@@ -198,8 +198,8 @@ func (s *Service) checkDraft(ctx context.Context, by credential.Actor, a *Artifa
 	return s.checkCaps(ctx, by.Policy, r)
 }
 
-// checkCaps compares a draft with the caps of a tier, which may be smaller than when the draft was made. Its files are
-// read only if one of them may be too large.
+// checkCaps compares a draft with the caps of a tier, which may be smaller than when the draft was made. It reads the
+// files only if one of them may be too large.
 func (s *Service) checkCaps(ctx context.Context, p limits.Policy, r *Revision) error {
 	switch {
 	case r.FileCount > p.FileCount:
@@ -223,7 +223,7 @@ func (s *Service) checkCaps(ctx context.Context, p limits.Policy, r *Revision) e
 	return nil
 }
 
-// publication is what publishing the draft changes, and the result that is stored with it.
+// publication returns the change that publishes a draft, and its stored result.
 func (s *Service) publication(by credential.Actor, t Target, now time.Time) (Publication, publicationResult) {
 	a, r := t.Artifact, *t.Revision
 	result := resultOf(a, &r)
@@ -254,10 +254,10 @@ func (s *Service) publication(by credential.Actor, t Target, now time.Time) (Pub
 	return pub, result
 }
 
-// newShare is a link that the publication makes.
+// newShare returns a new share link of an artifact.
 func newShare(a *Artifact, now time.Time) *Share {
 	l := id.NewLink()
-	public, _ := l.Public() // it has just been made
+	public, _ := l.Public() // fails only for a malformed id
 	return &Share{
 		ID:       l,
 		Public:   public,
@@ -266,7 +266,7 @@ func newShare(a *Artifact, now time.Time) *Share {
 	}
 }
 
-// commit commits a publication, and says when the allowance of the day is spent.
+// commit commits a publication. If the allowance of the day is spent, its error tells when the next day starts.
 func (s *Service) commit(ctx context.Context, by credential.Actor, p Publication) error {
 	err := s.Store.Publish(ctx, p)
 	if fault.CodeOf(err) == fault.WriteAllowanceExceeded {
@@ -275,7 +275,7 @@ func (s *Service) commit(ctx context.Context, by credential.Actor, p Publication
 	return err
 }
 
-// publishedEvent is the event of a new newest revision.
+// publishedEvent returns the event of a publication or restoration.
 func publishedEvent(
 	by credential.Actor, now time.Time, a id.Artifact, r id.Revision, number int, title string,
 ) event.Event {
@@ -284,8 +284,8 @@ func publishedEvent(
 	return e
 }
 
-// sign makes the answer of a publication. Bundle is reported as it was when the request was read; one of a revision
-// that the request itself published is pending.
+// sign returns the answer of a publication. Bundle is reported as it was when the request was read, or as pending if
+// this request published the revision.
 func (s *Service) sign(by credential.Actor, t Target, r publicationResult) (PublishedRevision, error) {
 	now := s.Now()
 	claims := token.Claims{
@@ -308,7 +308,7 @@ func (s *Service) sign(by credential.Actor, t Target, r publicationResult) (Publ
 		ContentURL: content + address.Escape(r.Entry),
 		ViewURL:    view,
 	}
-	// An ephemeral publication has no share link if that was ended and nothing new was published since.
+	// An ephemeral publication has no share link if the link was ended and no revision was published since.
 	if by.Workspace.Tier() != limits.Ephemeral || r.Share == "" {
 		p.PrivateURL = s.URLs.Private(r.Artifact)
 		return p, errors.Join(err1, err2, err3)
@@ -318,7 +318,7 @@ func (s *Service) sign(by credential.Actor, t Target, r publicationResult) (Publ
 	return p, errors.Join(err1, err2, err3, err4)
 }
 
-// newest is the revision that a publication made the newest one, as far as its bundle goes.
+// newest returns the published revision, with the fields that Availability needs.
 func (s *Service) newest(t Target, r publicationResult, now time.Time) Revision {
 	if t.Revision != nil && t.Revision.ID == r.Revision && t.Revision.Status == Published {
 		return *t.Revision
@@ -326,7 +326,7 @@ func (s *Service) newest(t Target, r publicationResult, now time.Time) Revision 
 	return Revision{ID: r.Revision, PublishedAt: now, Bundle: Bundle{Status: s.newBundle()}}
 }
 
-// newBundle is the state of the bundle of a revision that is published now.
+// newBundle returns the bundle status of a revision that is published now.
 func (s *Service) newBundle() BundleStatus {
 	if s.Limits.Bundles == 0 {
 		return NoBundle
@@ -334,7 +334,8 @@ func (s *Service) newBundle() BundleStatus {
 	return BundlePending
 }
 
-// AllowanceSpent refuses what a workspace may not do any more on this UTC day; what it may is said first.
+// AllowanceSpent returns the refusal of a workspace whose allowance of the UTC day is spent. format tells the
+// allowance.
 func AllowanceSpent(now time.Time, format string, args ...any) error {
 	tomorrow := now.UTC().Truncate(limits.Day).Add(limits.Day)
 	format += "; the next day starts at 00:00 UTC"

@@ -12,8 +12,9 @@ import (
 
 // Names commits titles.
 type Names interface {
-	// Rename stores a title with its event, in one transaction that holds only while the artifact is live and unlocked, in
-	// r.Workspace or on its way there. Errors: ErrMoved, not_authenticated (the workspace closed), database_unavailable.
+	// Rename stores a title with its event, in one transaction. Conditions: the artifact is live and unlocked, and belongs
+	// to r.Workspace or is claimed into it. Errors: ErrMoved, not_authenticated (the workspace closed),
+	// database_unavailable.
 	Rename(ctx context.Context, r Renaming) error
 }
 
@@ -25,8 +26,9 @@ type Renaming struct {
 	Event     event.Event
 }
 
-// Rename gives a live artifact another title, until a revision with another one is published, and returns it as it was
-// stored. a is as it was read; nil: there is none. It is never a repetition: the last title wins.
+// Rename gives a live artifact another title and returns the title as it was stored. It holds until a revision with
+// another title is published. a is the artifact as it was read, nil if there is none. Rename keeps no record of the
+// command, because the last title wins.
 func (s *Service) Rename(ctx context.Context, by credential.Actor, a *Artifact, title string) (string, error) {
 	if err := by.Require(credential.Publish); err != nil {
 		return "", err

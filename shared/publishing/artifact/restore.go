@@ -15,26 +15,27 @@ import (
 
 // Restorations commits restorations.
 type Restorations interface {
-	// Restore commits r as one transaction that holds only while what a publication wants is so, but that the artifact has
-	// no draft, and while its source is published. Errors: as of Publications.Publish.
+	// Restore commits r in one transaction, under the conditions of Publications.Publish with two changes: the artifact
+	// has no draft, and the source of the revision is published. Errors: those of Publications.Publish.
 	Restore(ctx context.Context, r Restoration) error
-	// AddReference stores references of a revision to the objects that it borrows, before it is committed.
+	// AddReference stores references of a revision to the objects that it borrows, before the revision is committed.
 	AddReference(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error
 }
 
-// Restoration is everything that publishing an older revision again changes.
+// Restoration is everything that restoring a revision changes.
 type Restoration struct {
-	Publication // Again: its revision and files are made with it
+	Publication // with Republish: the commit also creates its revision
 	Files       tree.Tree
 }
 
-// restored is the stored result: the revision that is the newest then.
+// restored is the stored result of a restoration: the newest revision after it.
 type restored struct {
 	Revision id.Revision `json:"r"`
 }
 
-// Restore makes a new revision of the files of a published one and answers its id; the newest one is answered as it is.
-// The artifact keeps its title, and no byte is moved, because the artifact has the files already. Only members restore.
+// Restore makes a new revision of the files of a published one and returns its id. It returns the id of the newest
+// revision as it is. The artifact keeps its title. No byte is copied, because the artifact already has the files. Only
+// members restore.
 func (s *Service) Restore(
 	ctx context.Context, by credential.Actor, t Target, from id.Revision,
 ) (id.Revision, error) {
@@ -47,14 +48,14 @@ func (s *Service) Restore(
 	if _, err := from.Bits(); err != nil {
 		return "", fault.New(fault.RevisionUnpublished, "no such revision of this artifact")
 	}
-	now, made := s.Now(), id.NewRevision()
+	now, made := s.Now(), id.NewRevision() // one id for all attempts, because references to it may be stored already
 	newest, err := idempotency.Do(t.Command, t.Record, now, func() (restored, error) {
 		return conflict.Retry(Races, func() (restored, error) { return s.tryRestore(ctx, by, t, from, made, now) })
 	})
 	return newest.Revision, err
 }
 
-// tryRestore decides on the state as it is, and commits; it answers what the newest revision is then.
+// tryRestore reads and checks the state, commits the restoration, and returns the newest revision after it.
 func (s *Service) tryRestore(
 	ctx context.Context, by credential.Actor, t Target, from, made id.Revision, now time.Time,
 ) (restored, error) {
@@ -89,8 +90,8 @@ func restorable(by credential.Actor, a *Artifact, old *Revision, now time.Time) 
 	return nil
 }
 
-// commitRestoration refers to what the files borrow and makes the revision. References of one that never comes hold
-// nothing.
+// commitRestoration adds references to borrowed objects and commits the new revision. The references keep no object if
+// the revision is never committed.
 func (s *Service) commitRestoration(
 	ctx context.Context, by credential.Actor, c idempotency.Command, a *Artifact, old *Revision, made id.Revision,
 	now time.Time,

@@ -16,13 +16,13 @@ type History interface {
 	Revisions(ctx context.Context, a id.Artifact) ([]Revision, error)
 }
 
-// Revision reads a revision of an artifact that Find read, nil if there is none.
+// Revision reads a revision of an artifact that Find returned, nil if there is none.
 func (s *Service) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*Revision, error) {
 	return s.Store.Revision(ctx, a, r)
 }
 
-// Revisions lists the revisions of an artifact of the caller's workspace, in any status: drafts first, then by number
-// and creation, newest first.
+// Revisions lists the newest limits.ListedEntries revisions of an artifact of the caller's workspace, in any status:
+// drafts first, then by number and creation, newest first.
 func (s *Service) Revisions(ctx context.Context, by credential.Actor, a *Artifact) ([]Revision, error) {
 	if a == nil || a.Owner != by.Workspace.ID {
 		return nil, NotFound()

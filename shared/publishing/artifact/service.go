@@ -22,7 +22,7 @@ type Service struct {
 	Now     func() time.Time
 }
 
-// Store is what Service needs of the store.
+// Store is the service's view of the tables.
 type Store interface {
 	Reader
 	Workspaces
@@ -41,17 +41,17 @@ type Reader interface {
 	Artifact(ctx context.Context, a id.Artifact) (*Artifact, error)
 	// Revision reads a revision strongly, nil if there is none.
 	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*Revision, error)
-	// Draft reads an artifact and one of its revisions strongly; nil for what does not exist.
+	// Draft reads an artifact and one of its revisions strongly. Each is nil if it does not exist.
 	Draft(ctx context.Context, a id.Artifact, r id.Revision) (*Artifact, *Revision, error)
-	// Contents reads a revision and its files, nil if there is no such revision. A copy may serve.
+	// Contents reads a revision and its files, nil if there is no such revision. An eventually consistent read will do.
 	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*Contents, error)
 }
 
-// Races bounds how often a change is decided anew because its artifact has changed meanwhile.
+// Races bounds how often a change is decided anew because its artifact changed meanwhile.
 var Races = conflict.Policy{Lost: ErrMoved, Attempts: 4, Exhausted: Contended}
 
-// Find reads an artifact of the caller's workspace in any status, also one that a claim is still moving; not_found for
-// any other.
+// Find reads an artifact of the caller's workspace in any status, including one that a claim is still moving. Another
+// artifact is not_found.
 func (s *Service) Find(ctx context.Context, by credential.Actor, named id.Artifact) (*Artifact, error) {
 	if _, err := named.Bits(); err != nil {
 		return nil, missing()
@@ -63,7 +63,7 @@ func (s *Service) Find(ctx context.Context, by credential.Actor, named id.Artifa
 	return a, err
 }
 
-// Owned is Find for commands, which answer artifact_not_found.
+// Owned is Find for commands, which refuse with artifact_not_found.
 func (s *Service) Owned(ctx context.Context, by credential.Actor, named id.Artifact) (*Artifact, error) {
 	a, err := s.Find(ctx, by, named)
 	if fault.CodeOf(err) == fault.NotFound {
@@ -83,7 +83,7 @@ func (s *Service) current(ctx context.Context, by credential.Actor, named id.Art
 	return Follow(ctx, s.Store, by.Workspace, a)
 }
 
-// retry runs a change on an artifact as it was read, and after each lost race on what the artifact is by then.
+// retry runs a change on an artifact that was read with the request. It reads the artifact again after each lost race.
 func retry[T any](
 	ctx context.Context, s *Service, by credential.Actor, a *Artifact, change func(*Artifact) (T, error),
 ) (T, error) {

@@ -9,7 +9,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// BlockKind is what a block of a markdown text is.
+// BlockKind is the kind of a block of a markdown text.
 type BlockKind string
 
 // The kinds of blocks.
@@ -26,8 +26,8 @@ const (
 type Block struct {
 	Kind     BlockKind
 	Op       Op
-	From, To int // its first lines; 0: that revision does not have it
-	Skipped  int // equal blocks since the one before
+	From, To int // its first line in each revision; 0: that revision does not have it
+	Skipped  int // equal blocks since the last one that differs
 	Runs     []Run
 }
 
@@ -43,7 +43,7 @@ func (b Block) weight() weight {
 // compareBlocks returns the blocks that differ between two markdown texts.
 func compareBlocks(before, after string) (out []Block) {
 	from, to := blocks(before), blocks(after)
-	end := 0 // of the change before
+	end := 0 // of the last change
 	for _, d := range lcs.DiffLines(textsOf(from), textsOf(to)) {
 		first := len(out)
 		out = append(out, matchBlocks(from[d.Start:d.End], to[d.ReplStart:d.ReplEnd])...)
@@ -53,11 +53,11 @@ func compareBlocks(before, after string) (out []Block) {
 	return out
 }
 
-// lookahead is how many blocks or rows after the next one may be the one that another became.
+// lookahead is how many blocks or rows of a change are compared to find the one that an old block or row became.
 const lookahead = 8
 
-// matchBlocks compares the blocks that a change replaces with those that it brings. A block that became another one of
-// its kind, with many of its words, is shown once.
+// matchBlocks compares the blocks that a change removes with those that it adds. It reports two blocks of one kind with
+// many common words as one changed block.
 func matchBlocks(from, to []block) (out []Block) {
 	next := 0
 	before, after := sortedWords(from), sortedWords(to)
@@ -117,7 +117,7 @@ func similar(x, y []string) bool {
 			j++
 		}
 	}
-	return 5*common >= len(x)+len(y) // each common word is in both texts
+	return 5*common >= len(x)+len(y) // 2*common words, because each is in both texts
 }
 
 // sortedWords returns the words of blocks without the spaces between them.
@@ -133,11 +133,11 @@ func sortedWords(list []block) [][]string {
 // block is a block of a text.
 type block struct {
 	kind BlockKind
-	line int // its first
+	line int // the first one
 	text string
 }
 
-// textsOf returns what has to be equal for blocks to be equal. How a text is wrapped matters in code only.
+// textsOf returns the texts by which blocks are compared. Line breaks matter only in code.
 func textsOf(list []block) []string {
 	out := make([]string, len(list))
 	for n, b := range list {
@@ -149,8 +149,8 @@ func textsOf(list []block) []string {
 	return out
 }
 
-// blocks divides a markdown text into blocks. It knows what divides them for a reader, not all of markdown: blank
-// lines, headings, items of lists and fences. One that is too long is divided.
+// blocks divides a markdown text into blocks. It does not know all of markdown, only what divides blocks for a reader:
+// blank lines, headings, list items and fences. It divides a block that is too long.
 func blocks(text string) []block {
 	s := splitter{}
 	for line := range strings.Lines(strings.ReplaceAll(text, "\r\n", "\n")) {
@@ -161,15 +161,15 @@ func blocks(text string) []block {
 	return s.out
 }
 
-// maxBlockLines is how many lines a block may have.
+// maxBlockLines bounds the lines of a block.
 const maxBlockLines = 100
 
-// splitter is a division of a text into blocks.
+// splitter divides a text into blocks, line by line.
 type splitter struct {
 	out   []block
 	line  int
-	open  *block // that the next line may continue
-	fence string // that began the open block; empty: none did
+	open  *block // the block that the next line may continue
+	fence string // the fence that began the open block; empty: none did
 }
 
 func (s *splitter) take(line string) {
@@ -193,7 +193,7 @@ func (s *splitter) take(line string) {
 	case kind == ListItem:
 		s.end()
 		s.add(ListItem, line)
-	case s.open != nil && kind == Paragraph: // it may go on lazily, of any kind
+	case s.open != nil && kind == Paragraph: // a lazy continuation of a block of any kind
 		s.add(s.open.kind, line)
 	default:
 		if s.open != nil && s.open.kind != kind {
@@ -222,7 +222,7 @@ func (s *splitter) end() {
 	s.open, s.fence = nil, ""
 }
 
-// kindOfLine tells what a line begins.
+// kindOfLine returns the kind of block that a line begins.
 func kindOfLine(line, trimmed string) BlockKind {
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	switch {
@@ -240,7 +240,7 @@ func kindOfLine(line, trimmed string) BlockKind {
 	return Paragraph
 }
 
-// fenceOf returns the signs that a line fences code with, empty if it does not.
+// fenceOf returns the characters with which a line fences code, empty if it does not.
 func fenceOf(trimmed string) string {
 	for _, c := range []string{"`", "~"} {
 		rest := strings.TrimLeft(trimmed, c)

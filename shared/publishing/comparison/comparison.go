@@ -1,8 +1,5 @@
-// Package comparison tells what changed between two revisions of an artifact: which files, by their digests, and what
-// in them, by lines of texts, by blocks of markdown, and by cells of tables.
-//
-// Files that are equal in both revisions are not read. One answer reads a bounded number of files of bounded size, and
-// holds a bounded length of diffs; a cursor goes on with the next file, or in the middle of a long diff.
+// Package comparison tells which files changed between two revisions of an artifact, by their digests, and what changed
+// in them: lines of texts, blocks of markdown, and cells of tables.
 package comparison
 
 import (
@@ -22,7 +19,9 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Service compares revisions.
+// Service compares revisions. It does not read files that are equal in both. One answer reads a bounded number of files
+// of bounded size, and holds a bounded length of diffs. A cursor goes on with the next file or in the middle of a long
+// diff.
 type Service struct {
 	Store   Store
 	Bytes   Bytes
@@ -42,34 +41,37 @@ type Store interface {
 
 // Bytes reads files from the object store.
 type Bytes interface {
-	// Open reads size bytes of an object from an offset; not_found if it does not exist, else storage_unavailable.
+	// Open reads size bytes of an object from an offset. A missing object is not_found, any other failure
+	// storage_unavailable.
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
 }
 
-// Query is what is compared. A cursor goes on with the revisions of the answer that it comes from.
+// Query selects what is compared. A cursor goes on with the revisions of its answer.
 type Query struct {
 	From   id.Revision // empty: the one published before To
 	To     id.Revision // empty: the current one
-	Path   string      // of the only file to compare, in either revision; empty: all
+	Path   string      // of the only file to compare, in either revision; empty: all files
 	Cursor string      // empty: from the start
-	// Known are the revisions of the artifact, if the caller has read them; nil reads those that are needed.
+	// Known are the revisions of the artifact, if the caller has read them. If it is nil, the service reads those that it
+	// needs.
 	Known []artifact.Revision
-	// Content compares markdown by block and tables by row where they have any, and all else by line.
+	// Content compares markdown by block and tables by row. Other files, and those without blocks or rows that differ, are
+	// compared by line.
 	Content bool
-	// Most is how many lines an answer may have; 0: as many as fit it.
+	// Most bounds the lines of an answer. 0 means as many as fit.
 	Most int
 }
 
-// Review tells what changed between two revisions.
+// Review is the difference between two revisions.
 type Review struct {
-	From, To artifact.Revision // From is zero if To is the first
-	Changes  []tree.Change     // all, by path
-	Files    []File            // what changed in some of them
-	Next     string            // the cursor of the files after Files; empty: there are none
+	From, To artifact.Revision // From is zero if To is the first revision
+	Changes  []tree.Change     // all changes, by path
+	Files    []File            // contents of some of the changes
+	Next     string            // cursor of the files after Files; empty: there are none
 }
 
-// File is what changed in a file. At most one of Hunks, Blocks and Table has something, and none does if the contents
-// are equal or not compared.
+// File is the difference between the contents of a file. At most one of Hunks, Blocks and Table is set, and none is if
+// the contents are equal or not compared.
 type File struct {
 	tree.Change
 	Omitted   Omission
@@ -77,16 +79,16 @@ type File struct {
 	Blocks    []Block
 	Table     *Table
 	Continues bool // the next answer has the rest
-	Resumed   bool // an answer before had the beginning
+	Resumed   bool // an earlier answer had the beginning
 }
 
-// Table is the rows that differ below the first one.
+// Table has the first row of a table, and the rows below it that differ.
 type Table struct {
 	Head Row
 	Rows []Row
 }
 
-// Compare answers Review as clients get it.
+// Compare returns a Review in its wire form.
 func (s *Service) Compare(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, q Query,
 ) (contract.Comparison, error) {
@@ -98,15 +100,15 @@ func (s *Service) Compare(
 	return r.wire(a.ID), nil
 }
 
-// Review tells what changed between two published revisions of an artifact of the caller's workspace, as it was read;
-// nil: there is none. What the caller cannot read is not_found, a revision without its bytes revision_retained.
+// Review compares two published revisions of an artifact of the caller's workspace. a is the artifact as it was read,
+// nil if there is none. What the caller cannot read is not_found. A revision without its bytes is revision_retained.
 func (s *Service) Review(ctx context.Context, by credential.Actor, a *artifact.Artifact, q Query) (Review, error) {
 	if !a.Readable(s.Now()) || a.Owner != by.Workspace.ID || a.Current == "" {
 		return Review{}, missing()
 	}
 	list := cursor.List{Workspace: a.Owner, Name: "comparison/" + string(a.ID) + "/" + q.Path, Now: s.Now()}
 	if q.Content {
-		list.Name = "content of " + list.Name // a position in it is none in lines
+		list.Name = "content of " + list.Name // a list of its own, because its positions count other pieces
 	}
 	at, err := s.start(list, q)
 	if err != nil {
@@ -139,7 +141,7 @@ func (s *Service) Review(ctx context.Context, by credential.Actor, a *artifact.A
 	return out, err
 }
 
-// only returns the change of the file at a path, if it changed; not_found if neither revision has it.
+// only returns the changes at a path. It is not_found if neither revision has a file there.
 func only(changes []tree.Change, from, to tree.Tree, path string) (out []tree.Change, err error) {
 	_, was := from.Find(path)
 	_, is := to.Find(path)
@@ -154,7 +156,7 @@ func only(changes []tree.Change, from, to tree.Tree, path string) (out []tree.Ch
 	return out, nil
 }
 
-// resolve reads both revisions and names them. A caller may name those that it may read.
+// resolve reads both revisions and completes at with their ids.
 func (s *Service) resolve(ctx context.Context, a *artifact.Artifact, q Query, at *position) (out Review, err error) {
 	if out.To, err = s.published(ctx, a, q, cmp.Or(at.to, a.Current)); err != nil {
 		return out, err
@@ -175,7 +177,7 @@ func (s *Service) resolve(ctx context.Context, a *artifact.Artifact, q Query, at
 	return out, err
 }
 
-// published reads a revision that is named, and refuses it unless it is published.
+// published reads a revision by its id. It refuses one that is not published.
 func (s *Service) published(
 	ctx context.Context, a *artifact.Artifact, q Query, named id.Revision,
 ) (artifact.Revision, error) {
@@ -189,7 +191,7 @@ func (s *Service) published(
 	if n := slices.IndexFunc(q.Known, func(r artifact.Revision) bool { return r.ID == named }); n >= 0 {
 		r = &q.Known[n]
 	} else {
-		var err error // the caller may know the newest only
+		var err error // read although Known is set, because the caller may know only the newest ones
 		if r, err = s.Store.Revision(ctx, a.ID, named); err != nil {
 			return artifact.Revision{}, err
 		}
@@ -211,7 +213,7 @@ func readable(r *artifact.Revision) error {
 	return nil
 }
 
-// before finds the revision that was published before the one with a number above 1.
+// before finds the revision that was published before the one with this number, which is above 1.
 func (s *Service) before(
 	ctx context.Context, a *artifact.Artifact, q Query, number int,
 ) (artifact.Revision, error) {

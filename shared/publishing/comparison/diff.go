@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// texts is a change with what its files hold.
+// texts is a change with the contents of its files.
 type texts struct {
 	tree.Change
 	before, after string
@@ -23,7 +23,7 @@ type texts struct {
 // Omission says why the contents of a changed file are not compared.
 type Omission string
 
-// The reasons. Empty means that they are compared.
+// The reasons. Empty means that the contents are compared.
 const (
 	NotText      Omission = "not_text"
 	TooLarge     Omission = "too_large"
@@ -31,7 +31,7 @@ const (
 	LongLine     Omission = "long_line"
 )
 
-// String says the reason to a reader of diffs.
+// String returns the reason in words for a reader of diffs.
 func (o Omission) String() string {
 	switch o {
 	case NotText:
@@ -47,7 +47,7 @@ func (o Omission) String() string {
 	return ""
 }
 
-// unread tells why the files of a change are not read for a diff, empty if they are.
+// unread returns why the files of a change are not read for a diff, empty if they are.
 func unread(c tree.Change) Omission {
 	for _, f := range []*tree.File{c.From, c.To} {
 		switch {
@@ -61,7 +61,7 @@ func unread(c tree.Change) Omission {
 	return ""
 }
 
-// IsBinary reports whether the file at a path is no text by its extension, so that it need not be read.
+// IsBinary reports whether the extension of a path says that the file is not text, so that it need not be read.
 func IsBinary(path string) bool {
 	kind := media.Of(path).ContentType
 	for _, prefix := range []string{"image/", "audio/", "video/", "font/", "application/wasm", "application/pdf"} {
@@ -72,7 +72,7 @@ func IsBinary(path string) bool {
 	return false
 }
 
-// unfit tells why what was read has no diff, empty if it has one.
+// unfit returns why the contents that were read have no diff, empty if they have one.
 func (t texts) unfit() Omission {
 	for _, text := range []string{t.before, t.after} {
 		switch {
@@ -111,7 +111,7 @@ func (s *Service) text(ctx context.Context, home id.Workspace, f *tree.File, out
 	return err
 }
 
-// header begins a diff.
+// header returns the lines that begin a diff.
 func header(c tree.Change) string {
 	before, after := "/dev/null", "/dev/null"
 	if c.From != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
-// Op says which of two revisions have a line, a word or a cell.
+// Op tells which of two revisions have a line, a word or a cell.
 type Op int
 
 // The operations.
@@ -21,12 +21,12 @@ const (
 // Line is a line of a text in one or both revisions.
 type Line struct {
 	Op       Op
-	From, To int    // its numbers; 0: that revision does not have it
+	From, To int    // its number in each revision; 0: that revision does not have it
 	Text     string // without the line end
-	Cut      bool   // it is the last of its file and has no line end
+	Cut      bool   // the last line of its file, without a line end
 }
 
-// Hunk is lines that follow each other, changed ones and some around them. A long one is divided into several.
+// Hunk is a run of lines: changed ones and some around them. A long one is divided into several.
 type Hunk struct {
 	From, FromCount int // the first line and the number of lines
 	To, ToCount     int
@@ -37,7 +37,7 @@ type Hunk struct {
 // contextLines is how many unchanged lines a diff shows around a change.
 const contextLines = 3
 
-// hunksOf returns the hunks that lead from one text to another.
+// hunksOf returns the hunks that turn one text into another.
 func hunksOf(before, after string) (out []Hunk, err error) {
 	u, err := udiff.ToUnifiedDiff("", "", before, udiff.Lines(before, after), contextLines)
 	if err != nil {
@@ -57,10 +57,10 @@ func hunksOf(before, after string) (out []Hunk, err error) {
 	return out, nil
 }
 
-// noLineEnd follows a line without an end in a diff.
+// noLineEnd follows a line without a line end in a diff.
 const noLineEnd = "\\ No newline at end of file\n"
 
-// add adds a line, unless it makes the hunk too long.
+// add adds a line. It returns false, without effect, if the line makes the hunk too long.
 func (h *Hunk) add(line udiff.Line) bool {
 	text, ended := strings.CutSuffix(line.Content, "\n")
 	out := Line{Text: text, Cut: !ended}
@@ -95,7 +95,7 @@ func (h Hunk) Header() string {
 	return "@@ -" + lineRange(h.From, h.FromCount) + " +" + lineRange(h.To, h.ToCount) + " @@"
 }
 
-// String returns the hunk as a unified diff has it.
+// String returns the hunk in the form of a unified diff.
 func (h Hunk) String() string {
 	var out strings.Builder
 	out.WriteString(h.Header() + "\n")
@@ -111,7 +111,7 @@ func (h Hunk) String() string {
 
 func (h Hunk) weight() weight { return weight{len(h.Header()) + 1 + h.size, len(h.Lines)} }
 
-// lineRange writes a range as GNU diff does: one without lines is named by the line before it.
+// lineRange writes a range as GNU diff does. A range without lines has the number of the line before it.
 func lineRange(start, count int) string {
 	switch count {
 	case 0:

@@ -15,16 +15,16 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// maxParallel is how many changes are read at a time, each from both revisions.
+// maxParallel is how many changes are read at once, each from both revisions.
 const maxParallel = 4
 
-// What a piece of a file may hold: more than one line of a text, and less than an answer.
+// The bounds of a piece of a file: more than one line of a text, and less than an answer.
 const (
 	maxPiece      = 2 * limits.ComparedLine
 	maxPieceLines = 500
 )
 
-// weight is what a piece takes of an answer.
+// weight is the share of an answer that a piece takes.
 type weight struct{ bytes, lines int }
 
 // page is an answer that is being filled.
@@ -32,9 +32,9 @@ type page struct {
 	*Service
 	home    id.Workspace
 	content bool
-	room    weight    // that it still has
+	room    weight    // what is left of it
 	until   time.Time // when it takes no more changes
-	read    int       // changes of which files were read
+	read    int       // changes whose files were read
 	files   []File
 }
 
@@ -53,7 +53,7 @@ func newPage(s *Service, a *artifact.Artifact, q Query) page {
 	return p
 }
 
-// fill adds changes from a position on, and returns where the next page begins; nil after the last change.
+// fill adds changes from a position on. It returns the position of the next page, nil after the last change.
 func (p *page) fill(ctx context.Context, changes []tree.Change, at position) (next *position, err error) {
 	for at.change < len(changes) {
 		if p.read >= limits.ComparedFiles {
@@ -64,7 +64,7 @@ func (p *page) fill(ctx context.Context, changes []tree.Change, at position) (ne
 			return nil, err
 		}
 		for _, t := range texts {
-			if len(p.files) > 0 && p.Now().After(p.until) {
+			if len(p.files) > 0 && p.Now().After(p.until) { // never on an empty page, so that every page makes progress
 				return &at, nil
 			}
 			piece, whole, err := p.add(t, at.piece)
@@ -105,8 +105,7 @@ func (p *page) readAll(ctx context.Context, changes []tree.Change) ([]texts, err
 	return out, nil
 }
 
-// add adds a change with what changed in it from a piece on, and returns the piece that did not fit any more unless all
-// did.
+// add adds a change with its pieces from one on. It returns the first piece that did not fit, and whether all did.
 func (p *page) add(t texts, piece int) (next int, whole bool, err error) {
 	f := File{Change: t.Change, Omitted: t.omitted, Resumed: piece > 0}
 	if t.Kind != tree.Renamed && t.omitted == "" {
@@ -119,7 +118,7 @@ func (p *page) add(t texts, piece int) (next int, whole bool, err error) {
 	return next, !f.Continues, nil
 }
 
-// compare adds to a file what fits of its pieces.
+// compare adds the pieces that fit to a file. It returns the first piece that did not fit, and whether all did.
 func (p *page) compare(f *File, t texts, piece int) (next int, whole bool, err error) {
 	switch kindOfText(t.Path(), p.content) {
 	case byBlock:
@@ -161,8 +160,8 @@ func kindOfText(file string, content bool) int {
 	return byLine
 }
 
-// fit returns the pieces from one on that the page still has room for, after an extra number of bytes, and takes the
-// room. An empty page has room for one piece in any case, so that every page leads on.
+// fit returns the pieces from one on that fit into the page after extra bytes, and takes their room. An empty page
+// takes at least one piece, so that every page makes progress.
 func fit[T interface{ weight() weight }](p *page, pieces []T, from, extra int) (out []T, next int, whole bool) {
 	next = min(from, len(pieces))
 	room := weight{p.room.bytes - extra, p.room.lines}

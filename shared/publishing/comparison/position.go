@@ -12,13 +12,13 @@ import (
 type position struct {
 	from, to id.Revision
 	first    bool // to is the first revision, and there is no from
-	change   int  // the number of the change
-	piece    int  // of its diff
+	change   int  // index of the change
+	piece    int  // index in its diff
 }
 
 const noRevision = "-"
 
-// String is what a cursor holds.
+// String returns the position as a cursor holds it.
 func (p position) String() string {
 	from := string(p.from)
 	if p.first {
@@ -27,8 +27,7 @@ func (p position) String() string {
 	return fmt.Sprintf("%s %s %d %d", from, p.to, p.change, p.piece)
 }
 
-// start returns where the answer to a query begins. Revisions that are named beside a cursor have to be those of the
-// cursor.
+// start returns where the answer to a query begins. Revisions in a query with a cursor have to be those of the cursor.
 func (s *Service) start(list cursor.List, q Query) (position, error) {
 	if q.Cursor == "" {
 		return position{from: q.From, to: q.To}, nil

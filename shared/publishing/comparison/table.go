@@ -16,12 +16,12 @@ type Cell struct {
 	Before, After string
 }
 
-// Row is a row of a table that differs, with all of its cells. The columns of both revisions are its own, those that
-// were removed before those that came in their place.
+// Row is a row of a table that differs, with all of its cells. It has the columns of both revisions. Removed columns
+// come before the ones that took their place.
 type Row struct {
 	Op       Op
-	From, To int // numbers of the record, from 1; 0: that revision does not have it
-	Skipped  int // equal rows since the one before
+	From, To int // its number in each revision, from 1; 0: that revision does not have it
+	Skipped  int // equal rows since the last one that differs
 	Cells    []Cell
 }
 
@@ -33,11 +33,12 @@ func (r Row) weight() weight {
 	return w
 }
 
-// column is a column of both tables, by its place in each; -1: that one does not have it.
+// column is a column by its index in each table; -1: that table does not have it.
 type column struct{ from, to int }
 
 // compareTables returns the first row, and the rows that differ between two tables of comma-separated values. ok is
-// false for texts that have no cells to compare: those whose rows cannot be told apart, are too wide or too long.
+// false for texts that cannot be compared by cell: those that do not parse, are empty, or have rows that are too wide
+// or too long.
 func compareTables(before, after string) (head Row, rows []Row, ok bool) {
 	from, ok1 := records(before)
 	to, ok2 := records(after)
@@ -57,7 +58,7 @@ func compareTables(before, after string) (head Row, rows []Row, ok bool) {
 	return head, rows, !long
 }
 
-// widen gives the first row a cell for every column of the table.
+// widen gives the first row a cell for every column of the table, because columns are matched by the first row.
 func widen(records [][]string) {
 	for _, row := range records {
 		for len(records[0]) < len(row) {
@@ -85,7 +86,7 @@ func records(text string) ([][]string, bool) {
 	return out, err == nil && !wide
 }
 
-// separator returns the sign that divides the cells of the first row.
+// separator returns the character that divides the cells of the first row.
 func separator(text string) rune {
 	head, _, _ := strings.Cut(text, "\n")
 	most, found := 0, ','
@@ -97,7 +98,7 @@ func separator(text string) rune {
 	return found
 }
 
-// columnsOf matches columns by their names. Columns that stand in the place of others are those with other names.
+// columnsOf matches columns by their names. A column in the place of another counts as the same one, renamed.
 func columnsOf(from, to []string) (out []column) {
 	end := column{}
 	both := func(n int) {
@@ -122,7 +123,7 @@ func columnsOf(from, to []string) (out []column) {
 	return out
 }
 
-// compareRows returns the rows that differ, without the first ones.
+// compareRows returns the rows that differ. from and to are the rows below the first ones.
 func compareRows(columns []column, from, to [][]string) (out []Row) {
 	shared := slices.DeleteFunc(slices.Clone(columns), func(c column) bool { return c.from < 0 || c.to < 0 })
 	before, after := keys(shared, from, false), keys(shared, to, true)
@@ -132,7 +133,7 @@ func compareRows(columns []column, from, to [][]string) (out []Row) {
 		for i := range n {
 			row := compareRow(columns, from[end.from+i], to[end.to+i])
 			if skipped++; row.Op != Same {
-				row.From, row.To = end.from+i+2, end.to+i+2
+				row.From, row.To = end.from+i+2, end.to+i+2 // from 1, after the first row
 				row.Skipped, skipped = skipped-1, 0
 				out = append(out, row)
 			}
@@ -149,7 +150,7 @@ func compareRows(columns []column, from, to [][]string) (out []Row) {
 	return out
 }
 
-// keys returns rows as texts of the cells in the columns of both tables.
+// keys returns each row as the text of its cells in the columns that both tables have.
 func keys(shared []column, rows [][]string, after bool) []string {
 	out := make([]string, len(rows))
 	for n, row := range rows {
@@ -166,7 +167,7 @@ func keys(shared []column, rows [][]string, after bool) []string {
 	return out
 }
 
-// matchRows compares the rows that a change replaces with those that it brings.
+// matchRows compares the rows that a change removes with those that it adds.
 func matchRows(columns []column, from, to [][]string, d lcs.Diff) (out []Row) {
 	next := d.ReplStart
 	fresh := func(end int) {
@@ -217,7 +218,7 @@ func isSuccessor(columns []column, from, to []string) bool {
 	return 2*equal >= all
 }
 
-// compareRow compares two rows cell by cell; nil is no row.
+// compareRow compares two rows cell by cell. Nil means that there is no row.
 func compareRow(columns []column, from, to []string) Row {
 	row := Row{Cells: make([]Cell, len(columns))}
 	for n, c := range columns {
@@ -237,7 +238,7 @@ func compareRow(columns []column, from, to []string) Row {
 	return row
 }
 
-// cell returns the cell of a row in a place, empty if the row is shorter.
+// cell returns the cell of a row at an index, empty if the row is shorter.
 func cell(row []string, at int) string {
 	if at < 0 || at >= len(row) {
 		return ""

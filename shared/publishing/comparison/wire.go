@@ -8,7 +8,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// wire returns the review as clients get it.
+// wire returns the wire form of the review.
 func (r Review) wire(a id.Artifact) contract.Comparison {
 	out := contract.Comparison{
 		ArtifactID:     a,
@@ -24,7 +24,7 @@ func (r Review) wire(a id.Artifact) contract.Comparison {
 	return out
 }
 
-// Counts counts the changes by their kinds.
+// Counts counts the changes by kind.
 func (r Review) Counts() (out contract.ComparisonCounts) {
 	for _, c := range r.Changes {
 		out.Add(c.Kind)

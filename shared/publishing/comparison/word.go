@@ -8,18 +8,18 @@ import (
 	"github.com/aymanbagabas/go-udiff/lcs"
 )
 
-// Run is words that follow each other and are in one or both revisions.
+// Run is a run of words that are in one or both revisions.
 type Run struct {
 	Op   Op
 	Text string
 }
 
-// compareWords returns both texts as one, in runs. Space between two changes belongs to them, so that they read as one.
-// Where a text may be wrapped in another way, all space is equal.
+// compareWords returns both texts as one, in runs. Two changes with only space between them are joined, so that they
+// read as one. If wraps is set, all space counts as equal.
 func compareWords(before, after string, wraps bool) []Run {
 	from, to := words(before), words(after)
 	var out runs
-	var at lcs.Diff // the change before
+	var at lcs.Diff // the last change
 	for _, d := range joined(lcs.DiffLines(folded(from, wraps), folded(to, wraps)), from) {
 		out.add(Same, to[at.ReplEnd:d.ReplStart])
 		out.add(Removed, from[d.Start:d.End])
@@ -30,7 +30,7 @@ func compareWords(before, after string, wraps bool) []Run {
 	return out
 }
 
-// folded returns words with one kind of space, where it does not matter.
+// folded returns words with all space made equal if wraps is set.
 func folded(words []string, wraps bool) []string {
 	if !wraps {
 		return words
@@ -52,7 +52,7 @@ func (r *runs) add(op Op, words []string) {
 	}
 }
 
-// joined makes one change of two that only space divides.
+// joined joins changes that have only space between them.
 func joined(diffs []lcs.Diff, from []string) (out []lcs.Diff) {
 	for _, d := range diffs {
 		if last := len(out) - 1; last >= 0 && strings.TrimSpace(strings.Join(from[out[last].End:d.Start], "")) == "" {
@@ -64,7 +64,7 @@ func joined(diffs []lcs.Diff, from []string) (out []lcs.Diff) {
 	return out
 }
 
-// words divides a text into words, spaces, and single signs.
+// words divides a text into words, runs of space, and single characters.
 func words(text string) (out []string) {
 	for len(text) > 0 {
 		first, size := utf8.DecodeRuneInString(text)

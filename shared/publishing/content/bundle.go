@@ -15,9 +15,9 @@ import (
 // bundleName is the name under which browsers save a bundle.
 const bundleName = "bundle.zip"
 
-// FindBundle checks a token and finds the archive of its revision. Refusals in order: not_found for the token, the
-// state behind it or a bundle that is not ready, then rate_limited_artifact; database_unavailable if the state cannot
-// be read.
+// FindBundle checks a token and finds the archive of its revision. Refusals in order: not_found for the token, then
+// database_unavailable if the state cannot be read, not_found for the state or a bundle that is not ready, and
+// rate_limited_artifact.
 func (r *Reader) FindBundle(ctx context.Context, text string) (File, error) {
 	claims, err := r.Bundles.Parse(text, r.Now())
 	if err != nil {
@@ -47,12 +47,12 @@ func (r *Reader) FindBundle(ctx context.Context, text string) (File, error) {
 	return bundleFile(state, claims, revision.Bundle), nil
 }
 
-// bundled reports whether a revision has a bundle to show.
+// bundled reports whether a revision is published and its bundle is ready.
 func bundled(r *artifact.Revision) bool {
 	return r != nil && r.Status == artifact.Published && r.Bundle.Status == artifact.BundleReady
 }
 
-// bundleFile is the archive as a file.
+// bundleFile returns the archive as a file.
 func bundleFile(s readaccess.State, c token.Claims, b artifact.Bundle) File {
 	return File{
 		File:      tree.File{Path: bundleName, Size: b.Size, SHA256: b.SHA256},

@@ -27,8 +27,8 @@ import (
 // Store reads trees and the state that decides about a read.
 type Store interface {
 	readaccess.Store
-	// Tree reads the files of a revision, nil if there is none. Trees are immutable, so an eventually consistent read is
-	// enough; if that finds none, a strong one follows.
+	// Tree reads the files of a revision, nil if there is none. An eventually consistent read will do, because trees are
+	// immutable. If it finds none, a strong read follows.
 	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
 }
 
@@ -46,8 +46,8 @@ type Bytes interface {
 // Reader opens files.
 type Reader struct {
 	Tokens  *token.Codec
-	Bundles *token.Codec // of bundles
-	// ExportTokens are those of archives of exports.
+	Bundles *token.Codec // tokens of bundles
+	// ExportTokens opens tokens of archives of exports.
 	ExportTokens *token.Codec
 	Exports      Exports
 	Store        Store
@@ -67,22 +67,22 @@ type File struct {
 	Workspace id.Workspace // that owns it now
 	Artifact  id.Artifact
 	Revision  id.Revision
-	// NoIndex and Scripts depend on the workspace that owns the file now. A claim lifts NoIndex of older tokens, but it
-	// does not let scripts run through them: that takes a token of the claimed workspace.
+	// NoIndex and Scripts depend on the workspace that owns the file now. A claim lifts NoIndex of older tokens. It does
+	// not let their scripts run, because that takes a token of the claimed workspace.
 	NoIndex bool
 	Scripts bool // the host also requires a viewer frame
 	// MaxAge is how long a browser may show the file again without asking, in whole seconds; zero: not at all.
 	MaxAge time.Duration
 
-	// Bundle is an archive: of the revision, which it is no file of, or of an export.
+	// Bundle means that the file is the archive of the revision or of an export.
 	Bundle bool
 
 	home    id.Workspace
 	archive export.Object // of an export
 }
 
-// Find checks a token and finds the file at a path. Refusals in order: not_found for the token or the state behind it,
-// rate_limited_artifact, not_found for the path; database_unavailable if the state cannot be read.
+// Find checks a token and finds the file at a path. Refusals in order: not_found for the token, database_unavailable if
+// the state cannot be read, not_found for the state, rate_limited_artifact, not_found for the path.
 func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	claims, err := r.Tokens.Parse(text, r.Now())
 	if err != nil || tree.CheckStoredPath(path) != nil {
@@ -110,8 +110,8 @@ func (r *Reader) Find(ctx context.Context, text, path string) (File, error) {
 	}, nil
 }
 
-// maxAge returns how long a browser may show a file again without asking. HTML and the entrypoint are asked for each
-// time, because the policy of HTML depends on the frame; so is what a link opened, because links are revoked.
+// maxAge returns how long a browser may show a file again without asking. It is zero for HTML and the entrypoint,
+// because the policy of HTML depends on the frame. It is zero for all that a link opened, because links can be revoked.
 func (r *Reader) maxAge(c token.Claims, shown artifact.Revision, path string) time.Duration {
 	if c.Link != "" || shown.Entrypoint == "" || path == shown.Entrypoint || media.IsHTML(path) {
 		return 0
@@ -120,8 +120,8 @@ func (r *Reader) maxAge(c token.Claims, shown artifact.Revision, path string) ti
 	return max(0, min(left, limits.BrowserCache))
 }
 
-// load reads the state, the tree and the limit of reads at once. A read that is refused although others may read the
-// artifact is given back to their budget.
+// load reads the state, the tree and the limit of reads at once. It gives a refused read back to the limit if others
+// may read the artifact, so that refused reads do not use up theirs.
 func (r *Reader) load(
 	ctx context.Context, q readaccess.Query, claims token.Claims,
 ) (readaccess.State, artifact.Revision, treeResult, error) {
@@ -144,8 +144,8 @@ func (r *Reader) load(
 	return state, shown, got, err
 }
 
-// checkAccess returns the revision to show. It refuses a read that the state does not allow, or of a revision that is
-// not published.
+// checkAccess returns the revision to show. It refuses a read that the state does not allow, and one of a revision that
+// is not published.
 func (r *Reader) checkAccess(
 	ctx context.Context, s readaccess.State, q readaccess.Query, named id.Revision,
 ) (artifact.Revision, error) {
@@ -156,7 +156,7 @@ func (r *Reader) checkAccess(
 }
 
 // Open reads size bytes of a found file from an offset, for a client at an address. A file up to limits.CachedObject
-// comes from memory, and is read and checked as a whole if it is not there. A part above limits.StreamsAbove holds a
+// comes from memory. If it is not there, it is read and checked as a whole. A part above limits.StreamsAbove holds a
 // stream until it is closed. Refusals: rate_limited_artifact if too many streams are open, not_found for an object that
 // was deleted after Find and is not in memory, and storage_unavailable for one that cannot be read or is damaged.
 func (r *Reader) Open(ctx context.Context, f File, from netip.Addr, offset, size int64) (io.ReadCloser, error) {
@@ -192,7 +192,7 @@ type limitedBody struct {
 	release func()
 }
 
-// Close implements io.Closer. It may be called again.
+// Close implements io.Closer. It may be called more than once.
 func (b *limitedBody) Close() error {
 	defer b.cancel()
 	defer b.release()
@@ -224,7 +224,7 @@ type treeResult struct {
 	err  error
 }
 
-// treeKey names a tree in the cache.
+// treeKey is the key of a tree in the cache.
 type treeKey struct {
 	artifact id.Artifact
 	revision id.Revision

@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Exports reads the state that decides about archives of exports.
+// Exports reads the state that decides whether archives of exports may be read.
 type Exports interface {
 	// Export reads the newest export of a workspace strongly, nil if there is none.
 	Export(ctx context.Context, w id.Workspace) (*export.Export, error)
@@ -22,8 +22,8 @@ type Exports interface {
 }
 
 // FindExport checks a token and finds an archive of an export. The limit of reads is that of an artifact. Refusals in
-// order: not_found for the token or the state behind it, then rate_limited_artifact; database_unavailable if the state
-// cannot be read.
+// order: not_found for the token, database_unavailable if the state cannot be read, not_found for the state,
+// rate_limited_artifact.
 func (r *Reader) FindExport(ctx context.Context, text string) (File, error) {
 	claims, err := r.ExportTokens.ParseExport(text, r.Now())
 	if err != nil {
@@ -57,8 +57,8 @@ func (r *Reader) FindExport(ctx context.Context, text string) (File, error) {
 	}, nil
 }
 
-// exportSubject names an export to what counts reads and streams of artifacts. Ids are random, so that no artifact has
-// this name.
+// exportSubject returns the id under which reads and streams of an export are counted as those of an artifact. No
+// artifact has this id, because ids are random.
 func exportSubject(e id.Export) id.Artifact {
 	b, err := e.Bits()
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// objectKey names bytes in the cache by where they are stored. By the digest alone a workspace could tell from the time
-// of an answer whether another one has the same bytes. Size and digest are those of the tree, so that a file gets no
-// bytes that were checked against another tree.
+// objectKey is the key of bytes in the cache. It names the place where they are stored, because with the digest alone
+// the time of an answer would tell whether another workspace has the same bytes. Its content is that of the tree, so
+// that a file never gets bytes that were checked against another tree.
 type objectKey struct {
 	home    id.Workspace
 	object  tree.Object
@@ -27,7 +27,8 @@ func (r *Reader) cacheable(f File) bool {
 	return r.Cache != nil && !f.Bundle && f.Size <= limits.CachedObject
 }
 
-// openCached opens a part of a file in memory. The bytes are a string, so that no reader can change those of another.
+// openCached opens a part of a file in memory. The bytes are a string, because readers share them and must not change
+// them.
 func (r *Reader) openCached(ctx context.Context, f File, offset, size int64) (io.ReadCloser, error) {
 	if offset < 0 || size < 0 || size > f.Size-offset {
 		return nil, fmt.Errorf("a file of %d bytes has no %d bytes from %d on", f.Size, size, offset)
@@ -43,7 +44,7 @@ func (r *Reader) openCached(ctx context.Context, f File, offset, size int64) (io
 	return io.NopCloser(strings.NewReader(text[offset : offset+size])), nil
 }
 
-// readObject reads the bytes of a file and checks them.
+// readObject reads the bytes of a file and checks their digest.
 func (r *Reader) readObject(ctx context.Context, f File) (string, error) {
 	body, err := r.read(ctx, f, 0, f.Size)
 	if err != nil {
@@ -53,8 +54,8 @@ func (r *Reader) readObject(ctx context.Context, f File) (string, error) {
 	return f.ReadAll(body)
 }
 
-// allocated returns how much memory n bytes take. The allocator rounds up by at most an eighth, and large ones to a
-// page.
+// allocated returns how much memory n bytes take. Go's allocator rounds small sizes up by at most an eighth, and large
+// ones to a page.
 func allocated(n int64) int64 {
 	const page, large = 8 << 10, 32 << 10
 	if n > large {

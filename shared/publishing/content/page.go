@@ -9,16 +9,15 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Page is what a page is made of: a file or a folder that may be read now, and all files of its revision.
+// Page is the source of a page: a file or a folder that may be read now, and all files of its revision.
 type Page struct {
-	// File is the file; of a folder it has no path.
+	// File is the file. It has no path if the page shows a folder.
 	File
 	Path  string // of the file or folder; empty: the whole revision
 	Files tree.Tree
 }
 
-// FindPage checks a token and finds the file or folder at a path. Refusals are those of Find, by the same gates and
-// limits.
+// FindPage checks a token and finds the file or folder at a path, under the checks, limits and refusals of Find.
 func (r *Reader) FindPage(ctx context.Context, text, path string) (Page, error) {
 	claims, err := r.Tokens.Parse(text, r.Now())
 	if err != nil || path != "" && tree.CheckStoredPath(path) != nil {

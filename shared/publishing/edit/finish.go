@@ -8,7 +8,7 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// proceed publishes what a session declares. If an earlier attempt opened it, that one may have ended after any step.
+// proceed takes an opened session through the remaining steps. An earlier attempt may have ended after any of them.
 func (t *task) proceed(ctx context.Context, try int, o upload.Opened, text string) (Result, error) {
 	if o.Session != nil {
 		return t.complete(ctx, try, o, text)
@@ -23,7 +23,7 @@ func (t *task) proceed(ctx context.Context, try int, o upload.Opened, text strin
 	if o.ID == "" || target.Revision != nil || target.Record.Finished(t.Now()) {
 		return t.publish(ctx, o, target)
 	}
-	if err := t.superseded(ctx, try); err != nil {
+	if err := t.superseded(ctx, try); err != nil { // before Reopen, which would refuse the lost session
 		return Result{}, err
 	}
 	if o, err = t.Uploads.Reopen(ctx, o); err != nil {
@@ -35,8 +35,8 @@ func (t *task) proceed(ctx context.Context, try int, o upload.Opened, text strin
 	return t.complete(ctx, try, o, text)
 }
 
-// superseded fails with artifact.ErrMoved if an earlier attempt made a later try: then this one lost for good, and its
-// session may be gone.
+// superseded fails with artifact.ErrMoved if an earlier attempt went on to a later try. This try then lost for good,
+// and its session may be gone.
 func (t *task) superseded(ctx context.Context, try int) error {
 	if t.change == nil || try == maxTries {
 		return nil
@@ -48,7 +48,7 @@ func (t *task) superseded(ctx context.Context, try int) error {
 	return err
 }
 
-// again computes the text of a session that an earlier attempt opened, from the base that it had.
+// again computes the text of a session that an earlier attempt opened, from the base of that session.
 func (t *task) again(ctx context.Context, s *upload.Session) (string, error) {
 	if t.change == nil {
 		return t.text, nil
@@ -68,7 +68,7 @@ func (t *task) complete(ctx context.Context, try int, o upload.Opened, text stri
 	if err := t.permit(); err != nil {
 		return Result{}, err
 	}
-	if e := o.Entries[0]; !e.Reused {
+	if e := o.Entries[0]; !e.Reused { // the one declared file
 		if err := t.Objects.Put(ctx, o.Session.Home, e.Object, []byte(text), *e.SHA256); err != nil {
 			return Result{}, err
 		}
@@ -89,7 +89,7 @@ func (t *task) complete(ctx context.Context, try int, o upload.Opened, text stri
 	return t.publish(ctx, o, target)
 }
 
-// target reads what is to be published.
+// target reads the artifact and the revision to be published.
 func (t *task) target(ctx context.Context, try int, o upload.Opened) (artifact.Target, error) {
 	out := artifact.Target{
 		Command:     t.command(idempotency.PublishRevision, string(o.Revision), try),
@@ -103,8 +103,8 @@ func (t *task) target(ctx context.Context, try int, o upload.Opened) (artifact.T
 	return out, err
 }
 
-// publish publishes the draft of a session, or answers a revision that is published already. One that was found, not
-// made, has the title of the artifact.
+// publish publishes the draft of a session or returns a revision that is already published. A revision that was found
+// and not made is returned with the title of the artifact.
 func (t *task) publish(ctx context.Context, o upload.Opened, target artifact.Target) (Result, error) {
 	changed := o.ID != ""
 	if !changed && target.Artifact != nil && target.Revision != nil {
@@ -121,7 +121,7 @@ func (t *task) publish(ctx context.Context, o upload.Opened, target artifact.Tar
 	return result, err
 }
 
-// stats counts the files of a revision. Of one that is gone only the uploads are known.
+// stats counts the files of a revision. If the revision is gone, only the uploads are known.
 func stats(o upload.Opened, r *artifact.Revision) Stats {
 	s := Stats{
 		TotalFiles:    o.Files,

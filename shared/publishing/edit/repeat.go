@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// outdated ends a repetition whose first result is not what the artifact has by now.
+// outdated is the error of a repetition whose first result is no longer current.
 type outdated struct{ revision id.Revision }
 
 // Error implements error.
@@ -21,10 +21,10 @@ func (o outdated) Error() string { return string(o.revision) + " is not the newe
 // maxRepeats bounds how many equal requests with one derived key take effect while their records live.
 const maxRepeats = 50
 
-// repeat runs a request under its key, and under a later one while the result of that is outdated. Clients count their
-// messages anew in each session, so that a derived key does not tell the repetition of a request from an equal one of a
-// later session. What the first one made tells: while it is the newest revision, both want what is there. A later key
-// names the revision that is outdated, so that the repetition of a request that was made anew finds its record.
+// repeat runs a request under its key, and under another key while the recorded result is outdated. Clients number
+// their messages anew in each session, so a derived key may belong to a repetition or to an equal request of a later
+// session. While the recorded revision is the newest one, it is the right answer to both. The next key names the
+// outdated revision, so that a repetition of the new request finds the record of that one.
 func (s *Service) repeat(
 	ctx context.Context, by credential.Actor, r Request, run func(Request) (Result, error),
 ) (Result, error) {
@@ -44,7 +44,7 @@ func (s *Service) repeat(
 		"this request was made too often with the same message id; send an idempotency_key of its own")
 }
 
-// outdated reports whether a repetition has a derived key, and the artifact has not what the first request made.
+// outdated reports whether a repetition has a derived key and the revision of the first request is no longer current.
 func (t *task) outdated(o upload.Opened, target artifact.Target) bool {
 	done := o.ID == "" || target.Record.Finished(t.Now()) ||
 		target.Revision != nil && target.Revision.Status != artifact.Draft

@@ -13,8 +13,8 @@ import (
 
 // Finish verifies the files of an upload session, whose bytes the caller has sent to the object store, and publishes
 // them. session and entries are as they were read with the credential, nil if there is no such session. A session that
-// was published before is answered again, and one that declares by digest what the artifact has already makes no
-// revision. Refusals are those of finalizing and publishing.
+// was published before gives the same answer. A session that declares by digest exactly the files of the current
+// revision makes no new one. Refusals are those of finalizing and publishing.
 func (s *Service) Finish(
 	ctx context.Context, by credential.Actor, r Request, session *upload.Session, entries []upload.Entry,
 ) (Result, error) {
@@ -42,15 +42,15 @@ func (s *Service) Finish(
 	return t.publish(ctx, o, target)
 }
 
-// unchanged returns the current revision of the artifact of a session if it has the title and files of the session
-// already, no revision otherwise. It records what it finds, so that a repetition gets the same answer.
+// unchanged returns the current revision of a session's artifact if that already has the title and files of the
+// session, and no revision otherwise. It records what it finds, so that a repetition gets the same answer.
 func (t *task) unchanged(ctx context.Context, a upload.Attempt) (upload.Opened, error) {
 	s, now := a.Session, t.Now()
 	var none upload.Opened
 	switch {
 	case s == nil || s.Workspace != t.by.Workspace.ID || s.New || s.Base != "":
 		return none, nil
-	case a.Record.Finished(now): // that of a session that was finalized names no revision
+	case a.Record.Finished(now): // the record of a finalize names no revision, and the caller goes on to Finalize
 		return idempotency.First[upload.Opened](a.Record, a.Command)
 	case s.Status != upload.Pending || !now.Before(s.ExpiresAt):
 		return none, nil
@@ -69,7 +69,7 @@ func (t *task) unchanged(ctx context.Context, a upload.Attempt) (upload.Opened, 
 	})
 }
 
-// sameFiles reports whether a revision has just the files that a session declares with their digests.
+// sameFiles reports whether a revision has exactly the files that a session declares, with their digests.
 func sameFiles(base *artifact.Contents, s *upload.Session, entries []upload.Entry) bool {
 	r := base.Revision
 	if len(entries) != len(base.Tree) || r.Entrypoint != s.Entrypoint || r.Mode != cmp.Or(s.Mode, media.ModeOf(s.Entrypoint)) {

@@ -10,16 +10,17 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// An edit has a draft for as long as it takes to publish it. Others wait for that, because their change would be
-// refused although nothing is in its way a moment later.
+// An edit has a draft only for the moment until it is published. Other edits wait that long, because an artifact with a
+// draft takes no other.
 const (
 	shortestWait = 50 * time.Millisecond
 	longestWait  = 150 * time.Millisecond
 	maxWaits     = 20
 )
 
-// settled returns the artifact without the draft of an edit that is being published, or with it if that takes too long.
-// A draft that is older than such an edit waits for its owner, and is left to the rules of upload sessions.
+// settled waits until the draft of another edit is published, and returns the artifact. It gives up after maxWaits. It
+// does not wait for a draft older than limits.DraftInFlight, because that one waits for its owner. Opening a session
+// refuses an artifact that still has a draft.
 func (t *task) settled(ctx context.Context, a *artifact.Artifact) (*artifact.Artifact, error) {
 	for range maxWaits {
 		if a.Draft == "" || t.Now().Sub(a.DraftAt) >= limits.DraftInFlight {
@@ -36,7 +37,7 @@ func (t *task) settled(ctx context.Context, a *artifact.Artifact) (*artifact.Art
 	return a, nil
 }
 
-// pause waits for a random time, so that edits that wait for one another do not meet again.
+// pause waits for a random time, so that edits that met do not meet again.
 func pause(ctx context.Context) error {
 	timer := time.NewTimer(shortestWait + rand.N(longestWait-shortestWait))
 	defer timer.Stop()
@@ -48,8 +49,8 @@ func pause(ctx context.Context) error {
 	}
 }
 
-// overtaken returns the error of a change whose artifact was read without a draft: another edit that made one since
-// then was faster, and the change is made again.
+// overtaken returns artifact.ErrMoved for a draft conflict if the artifact had no draft when it was read. Another edit
+// was faster then, and the change is made again. It returns other errors as they are.
 func overtaken(read *artifact.Artifact, err error) error {
 	if read.Draft == "" && fault.CodeOf(err) == fault.DraftRevisionConflict {
 		return artifact.ErrMoved

@@ -17,12 +17,12 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// change is what becomes of one file of an artifact.
+// change is a change of one file of an artifact.
 type change struct {
 	artifact id.Artifact
 	path     string
 	mode     media.Mode // of the path, which becomes the entrypoint; empty: the entrypoint stays
-	// body computes the new text of the file from a base, the bytes of which lie in a home.
+	// body computes the new text of the file from a base, whose bytes are stored under home.
 	body func(ctx context.Context, home id.Workspace, base *artifact.Contents) (string, error)
 }
 
@@ -31,9 +31,9 @@ type task struct {
 	*Service
 	by     credential.Actor
 	r      Request
-	change *change // nil: the text is a new artifact
-	text   string  // of a new artifact
-	permit func() error
+	change *change      // nil: the text is a new artifact
+	text   string       // of a new artifact
+	permit func() error // Request.Permit, run once for all steps
 }
 
 func (s *Service) task(by credential.Actor, r Request, c *change) *task {
@@ -46,7 +46,8 @@ func (s *Service) task(by credential.Actor, r Request, c *change) *task {
 	}
 }
 
-// command identifies a step of a try. Keys of clients hold no number sign, so that a later try has no other's key.
+// command identifies a step of a try. Later tries add a number sign to the client's key, which no key of a client
+// holds.
 func (t *task) command(o idempotency.Operation, target string, try int) idempotency.Command {
 	client := t.r.Client
 	if try > 1 {
@@ -75,13 +76,13 @@ func declare(path, text string) contract.DeclaredFile {
 	return contract.DeclaredFile{Path: path, SizeBytes: int64(len(text)), SHA256: tree.DigestOf(text).String()}
 }
 
-// races bounds how often a change is made of an artifact that others change meanwhile.
+// races bounds how often a change is made again because another revision became current.
 var races = conflict.Policy{Lost: artifact.ErrMoved, Attempts: maxTries, Exhausted: contended}
 
 const maxTries = 3
 
-// run makes the change of the artifact as it was read, and of what it is by then each time that another revision became
-// current.
+// run makes the change from the artifact as it was read. Each time that another revision became current, it reads the
+// artifact again.
 func (t *task) run(ctx context.Context, a *artifact.Artifact) (Result, error) {
 	try := 0
 	return conflict.Retry(races, func() (Result, error) {
@@ -97,7 +98,7 @@ func contended() error {
 		"patch_conflict: others keep changing the artifact; read it again and send the change as a new request")
 }
 
-// try makes the change once, or goes on with what an earlier attempt left of this try.
+// try makes the change once, or goes on with the session that an earlier attempt opened for this try.
 func (t *task) try(ctx context.Context, try int, a *artifact.Artifact) (Result, error) {
 	c, record := t.command(idempotency.CreateSession, "", try), t.r.Record
 	if try > 1 {
@@ -113,7 +114,7 @@ func (t *task) try(ctx context.Context, try int, a *artifact.Artifact) (Result, 
 		}
 		return t.proceed(ctx, try, o, "")
 	}
-	if try > 1 { // another edit was faster, and the next one is on its way too
+	if try > 1 { // a pause, because more edits may be waiting
 		if err := pause(ctx); err != nil {
 			return Result{}, err
 		}
@@ -137,7 +138,7 @@ func (t *task) try(ctx context.Context, try int, a *artifact.Artifact) (Result, 
 	return result, overtaken(a, err)
 }
 
-// base reads the artifact, unless it was read with the credential, and its current revision.
+// base reads the artifact, unless it was read with the credential, and its current revision. It waits for permit.
 func (t *task) base(ctx context.Context, a *artifact.Artifact) (*artifact.Artifact, *artifact.Contents, error) {
 	if a == nil {
 		var err error
@@ -165,7 +166,7 @@ func (t *task) base(ctx context.Context, a *artifact.Artifact) (*artifact.Artifa
 	return a, base, err
 }
 
-// session declares the changed file over a base.
+// session declares the changed file on top of a base.
 func (c *change) session(a *artifact.Artifact, base *artifact.Contents, text string) contract.CreateSession {
 	wanted := contract.CreateSession{
 		ArtifactID:     a.ID,
@@ -181,7 +182,8 @@ func (c *change) session(a *artifact.Artifact, base *artifact.Contents, text str
 	return wanted
 }
 
-// open opens a session. The draft that is in the way may be one that another attempt of the same request has just made.
+// open opens a session. After a draft conflict it looks for the record of the command, because another attempt of the
+// same request may have just made that draft.
 func (t *task) open(
 	ctx context.Context, c idempotency.Command, wanted contract.CreateSession,
 ) (upload.Opened, error) {
@@ -196,7 +198,7 @@ func (t *task) open(
 	return idempotency.First[upload.Opened](record, c)
 }
 
-// keep records that the artifact has the text already, and answers its current revision.
+// keep records that the artifact already has the text, and returns its current revision.
 func (t *task) keep(
 	ctx context.Context, try int, a *artifact.Artifact, base *artifact.Contents,
 ) (Result, error) {
@@ -208,7 +210,7 @@ func (t *task) keep(
 	if err != nil {
 		return Result{}, err
 	}
-	if o.ID != "" || o.Revision != base.Revision.ID { // another attempt was faster
+	if o.ID != "" || o.Revision != base.Revision.ID { // the result of another attempt, which was faster
 		return t.proceed(ctx, try, o, "")
 	}
 	revision := base.Revision

@@ -47,7 +47,7 @@ func tooLong() error {
 		limits.Text)
 }
 
-// Replacement replaces a part of a text by another, literally. Old has to occur exactly once, or at least once if All.
+// Replacement replaces Old by New, both literally. Old has to occur exactly once, or at least once if All is set.
 type Replacement struct {
 	Old, New string
 	All      bool
@@ -56,7 +56,7 @@ type Replacement struct {
 // Reason says why an edit is impossible. Messages of failures begin with it, because clients look for it there.
 type Reason string
 
-// The reasons. The first three are followed by the index of the edit, from zero, and all by words on what to do.
+// The reasons. In messages the first three are followed by the index of the edit, from zero, and all of them by advice.
 const (
 	NotFound     Reason = "not_found"        // Old does not occur
 	NotUnique    Reason = "not_unique"       // Old occurs more often than once
@@ -65,7 +65,7 @@ const (
 	PathNotThere Reason = "path_not_in_base" // the revision has no such file
 )
 
-// advice is what to do about a reason. It follows what the reason is about.
+// advice tells the caller what to do about a reason. In messages it follows the file or the edit.
 var advice = map[Reason]string{
 	NotFound:     "is not in the file; read it again and send the text exactly as it is after the edits before this one",
 	NotUnique:    "is in the file more than once; send more of the text around it, or replace_all",
@@ -74,17 +74,17 @@ var advice = map[Reason]string{
 	PathNotThere: "is not in the newest revision; send a path as the list of its files has it",
 }
 
-// refuse refuses the edits of a file.
+// refuse returns the refusal of all edits of a file.
 func (r Reason) refuse(path string) error {
 	return fault.New(fault.InvalidRequest, "%s: the file %s %s", r, quoted(path), advice[r])
 }
 
-// refuseEdit refuses the edit of an index.
+// refuseEdit returns the refusal of the edit at index n.
 func (r Reason) refuseEdit(n int, e Replacement) error {
 	return fault.New(fault.InvalidRequest, "%s (edit %d): edits[%d].old_string %s %s", r, n, n, quoted(e.Old), advice[r])
 }
 
-// quoted quotes the beginning of what was sent.
+// quoted returns the beginning of a caller's text in quotes.
 func quoted(sent string) string {
 	const most = 80
 	short := text.Cut(sent, most)
@@ -94,8 +94,8 @@ func quoted(sent string) string {
 	return strconv.Quote(short)
 }
 
-// maxWork bounds what the edits of one request may take, in bytes of text that are searched. In a text that is made for
-// it a search takes some nanoseconds for each. A part that is replaced counts as partWork bytes, however short it is.
+// maxWork bounds the work of all edits of one request, in bytes of text that are searched. In a hostile text a search
+// takes some nanoseconds for each byte. A replaced part counts as partWork bytes, however short it is.
 const (
 	maxWork  = 128 * limits.MiB
 	partWork = 64
@@ -113,7 +113,7 @@ func replaceAll(text string, edits []Replacement) (string, error) {
 			return "", fault.New(fault.InvalidRequest, "these are too many edits of a text as long as this one; send fewer "+
 				"edits in one request, or the whole text")
 		}
-		if len(text)+count*(len(e.New)-len(e.Old)) > limits.Text {
+		if len(text)+count*(len(e.New)-len(e.Old)) > limits.Text { // checked before the result takes memory
 			return "", tooLong()
 		}
 		text = text[:first] + strings.Replace(text[first:], e.Old, e.New, count)
@@ -124,8 +124,8 @@ func replaceAll(text string, edits []Replacement) (string, error) {
 	return text, nil
 }
 
-// find returns where the first part is that the edit replaces, and how many there are, or why it replaces none. Parts
-// that overlap do not make Old unique, because it does not say then which one is meant.
+// find returns the position of the first part that the edit replaces and the number of parts, or why it replaces none.
+// Two parts that overlap count as two, because it is not clear which one the edit means.
 func (r Replacement) find(text string) (first, count int, why Reason) {
 	if r.Old == "" {
 		return 0, 0, EmptyOld

@@ -1,5 +1,5 @@
-// Package export lets members take everything out of a workspace: a series of zip archives, each with a manifest. A
-// function makes them in steps, so this package holds what members ask and see; package sweep makes the archives.
+// Package export lets members take everything out of a workspace as a series of zip archives, which package sweep makes
+// in steps.
 package export
 
 import (
@@ -16,13 +16,13 @@ type Status string
 
 // The states of an export.
 const (
-	Pending Status = "pending" // its archives are made one after the other
+	Pending Status = "pending" // its archives are being made, one after the other
 	Ready   Status = "ready"
 	Failed  Status = "failed"  // given up; final
-	Expired Status = "expired" // it was ready; its archives are deleted or about to be
+	Expired Status = "expired" // was ready; its archives are deleted or about to be
 )
 
-// Why an export failed, or expired before its time, in words for its members.
+// The reasons why an export failed or expired early, as members read them.
 const (
 	Unreadable = "some files could not be read, in several attempts"
 	TooLarge   = "the workspace holds more than an export takes; delete what you do not need, or download artifacts singly"
@@ -35,17 +35,17 @@ type Export struct {
 	ID        id.Export
 	Workspace id.Workspace
 	Status    Status
-	Member    id.Member // who asked for it
+	Member    id.Member // the one who requested it
 	CreatedAt time.Time
-	StartedAt time.Time // when its content was listed; zero: not yet
-	EndedAt   time.Time // when it became ready, or failed
-	ExpiresAt time.Time // of one that is or was ready
-	Reason    string    // of one that failed, or expired before its time
+	StartedAt time.Time // when its artifacts were listed; zero: not yet
+	EndedAt   time.Time // when it became ready or failed
+	ExpiresAt time.Time // set once it is ready
+	Reason    string    // why it failed or expired early; empty: it did not
 
-	Artifacts int      // that were listed
+	Artifacts int      // listed ones
 	Skipped   int      // artifacts and revisions that had vanished
-	Next      Position // what the next archive begins with
-	Volumes   []Volume // that are made
+	Next      Position // where the next archive begins
+	Volumes   []Volume // finished ones
 	Attempts  int      // begun since the last archive was made
 }
 
@@ -55,14 +55,15 @@ type Volume struct {
 	SHA256 tree.Digest
 }
 
-// Position is how far an export is: everything before it is in archives that are made.
+// Position is the progress of an export: everything before it is in finished archives.
 type Position struct {
 	Artifact int    // index in the list of artifacts; those before it are done
-	Revision int    // number of the last revision of that artifact that is done; zero: none
-	Events   string // the last event that is done, in the words of its store; empty: none
+	Revision int    // number of the last done revision of that artifact; zero: none
+	Events   string // the last done event, in the form of package sweep; empty: none
 }
 
-// At returns the export as it is at an instant. It expires by the clock or for a reason, and the jobs follow.
+// At returns the export as it is at an instant. It expires by the clock or for a reason. The stored status follows
+// later.
 func (e Export) At(now time.Time) Export {
 	if e.Status == Ready && (e.Reason != "" || !now.Before(e.ExpiresAt)) {
 		e.Status = Expired
@@ -70,8 +71,8 @@ func (e Export) At(now time.Time) Export {
 	return e
 }
 
-// MayHold reports whether archives of the export, those that are still made included, may hold an artifact that was
-// created at an instant. What was created after the artifacts were listed is in none.
+// MayHold reports whether archives of the export, finished or not, may hold an artifact that was created at an instant.
+// An artifact that was created after the list was made is in none.
 func (e Export) MayHold(created, now time.Time) bool {
 	switch e.At(now).Status {
 	case Pending:
@@ -82,7 +83,7 @@ func (e Export) MayHold(created, now time.Time) bool {
 	return false
 }
 
-// Size is the sum of all archives that are made.
+// Size returns the total size of the finished archives in bytes.
 func (e Export) Size() (n int64) {
 	for _, v := range e.Volumes {
 		n += v.Size
@@ -90,7 +91,7 @@ func (e Export) Size() (n int64) {
 	return n
 }
 
-// Object names the stored archive with a number, from 1 on.
+// Object returns the name of the stored archive with a number, from 1 on.
 func (e Export) Object(volume int) Object {
 	return Object{Workspace: e.Workspace, Export: e.ID, Volume: volume}
 }
@@ -102,7 +103,7 @@ type Object struct {
 	Volume    int
 }
 
-// FileName is the name under which the archive with a number is saved.
+// FileName returns the name under which browsers save the archive with a number.
 func (e Export) FileName(volume int) string {
 	name := "vitrine-export-" + e.CreatedAt.UTC().Format("2006-01-02")
 	if len(e.Volumes) > 1 {
@@ -111,8 +112,8 @@ func (e Export) FileName(volume int) string {
 	return name + ".zip"
 }
 
-// CleanupAt is when the objects of an export may be deleted that another one replaces: no attempt may be under way
-// then.
+// CleanupAt returns when the objects of a replaced export may be deleted. An attempt of a failed one may be under way
+// until limits.ExportLease after its end.
 func (e Export) CleanupAt(now time.Time) time.Time {
 	if e.Status == Failed {
 		if end := e.EndedAt.Add(limits.ExportLease); end.After(now) {

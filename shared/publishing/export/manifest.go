@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// The names of what describes an archive, in it.
+// The names of the entries that describe an archive.
 const (
 	ManifestName = "manifest.json"
 	EventsName   = "events.jsonl"
@@ -20,8 +20,8 @@ const (
 // schemaVersion is raised when a reader of older manifests would misread new ones.
 const schemaVersion = "1"
 
-// Manifest describes one archive of an export. All that is not said of one of them holds for the whole export. Members
-// and API keys are in the first archive only.
+// Manifest describes one archive of an export. Workspace and AsOf are those of the whole export. Members and API keys
+// are in the first archive only.
 type Manifest struct {
 	SchemaVersion string                    `json:"schema_version"`
 	Workspace     contract.WorkspaceSummary `json:"workspace"`
@@ -33,7 +33,7 @@ type Manifest struct {
 	APIKeys   []credential.Record `json:"api_keys,omitempty"`
 	Artifacts []Artifact          `json:"artifacts"`
 	Skipped   []Skipped           `json:"skipped"`
-	Events    int                 `json:"events"` // lines of events.jsonl, which is absent if there are none
+	Events    int                 `json:"events"` // lines of EventsName, which is absent if there are none
 }
 
 // Member is a member of the workspace.
@@ -44,7 +44,7 @@ type Member struct {
 	CreatedAt contract.Time `json:"created_at"`
 }
 
-// Artifact is an artifact with those of its revisions that are in this archive. Further ones are in the next.
+// Artifact is an artifact with its revisions in this archive. Further ones are in the next archive.
 type Artifact struct {
 	ID         id.Artifact   `json:"id"`
 	Title      string        `json:"title"`
@@ -73,7 +73,7 @@ type Revision struct {
 	Files       []File        `json:"files"`
 }
 
-// File is a file as it was published, and where it is in the archive.
+// File is a published file with its name in the archive.
 type File struct {
 	Path        string `json:"path"`
 	SizeBytes   int64  `json:"size_bytes"`
@@ -82,10 +82,10 @@ type File struct {
 	Archive     string `json:"archive_path"`
 }
 
-// Skipped is what the export does not have although it was there when its artifacts were listed.
+// Skipped is an artifact or a revision that was listed but is not in the export.
 type Skipped struct {
 	Artifact id.Artifact `json:"artifact_id"`
-	Revision int         `json:"revision_number,omitempty"` // absent: all that is not in an archive before
+	Revision int         `json:"revision_number,omitempty"` // absent: all that no earlier archive has
 	Reason   string      `json:"reason"`
 }
 
@@ -94,12 +94,12 @@ const (
 	WasDeleted     = "deleted"
 	HasExpired     = "expired"
 	IsLocked       = "locked"        // by the operator of the deployment
-	NotPublished   = "not_published" // it has a draft only
+	NotPublished   = "not_published" // it has only a draft
 	FilesLetGo     = "retained"      // the revision lost its files
 	NotInWorkspace = "moved"
 )
 
-// Encode returns the manifest as it is stored.
+// Encode returns the manifest as indented JSON.
 func (m Manifest) Encode() ([]byte, error) {
 	m.SchemaVersion = schemaVersion
 	var b bytes.Buffer

@@ -22,15 +22,16 @@ import (
 type Store interface {
 	// Export reads the export of a workspace strongly, nil if there is none.
 	Export(ctx context.Context, w id.Workspace) (*Export, error)
-	// Create stores a new export with its event and the command's record, and lets the archives of the one that it
-	// replaces be deleted, in one transaction. ErrMoved if the stored export is not the replaced one, or is pending.
-	// Errors: *idempotency.AlreadyDone, not_authenticated (the workspace closed), database_unavailable.
+	// Create stores a new export with its event and the command's record, and makes the archives of the replaced one due
+	// for deletion, in one transaction. Errors: ErrMoved (the stored export is not c.Replaces, or is pending),
+	// *idempotency.AlreadyDone, not_authenticated (the workspace closed), database_unavailable.
 	Create(ctx context.Context, c Creation) error
-	// RecordNoop records that a command was answered with a pending export. ErrMoved if it is not pending any more.
+	// RecordNoop records that a command was answered with a pending export. It fails with ErrMoved if the export is no
+	// longer pending.
 	RecordNoop(ctx context.Context, c Creation) error
 }
 
-// ErrMoved reports that another export was created, or that one ended, since it was read.
+// ErrMoved means that another export was created, or that the export ended, since it was read.
 var ErrMoved = errors.New("the export changed since it was read")
 
 // Creation is everything that a new export writes.
@@ -43,7 +44,7 @@ type Creation struct {
 	Event    event.Event
 }
 
-// Service answers members about exports.
+// Service lets members request exports and read them.
 type Service struct {
 	Store   Store
 	Limiter *rate.Limiter
@@ -52,9 +53,9 @@ type Service struct {
 	Now     func() time.Time
 }
 
-// Request asks for an export of the caller's workspace, and answers the one that is being made if there is one. A new
-// one replaces one that ended, whose archives go. Refusals: forbidden without the scope admin and without a fresh
-// sign-in, rate_limited_actor after too many on a day.
+// Request requests an export of the caller's workspace. It returns the pending export if there is one. Otherwise the
+// new export replaces the one before, whose archives are deleted. Refusals: forbidden without the scope admin or
+// without a fresh sign-in, rate_limited_actor after too many exports on a day.
 func (s *Service) Request(
 	ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record,
 ) (Export, error) {
@@ -83,7 +84,7 @@ func (s *Service) request(
 	if was != nil && was.Status == Pending {
 		return *was, s.Store.RecordNoop(ctx, creation(c, *was, now))
 	}
-	if !*counted {
+	if !*counted { // once, although a lost race repeats the attempt
 		if err := s.Limiter.Take(ctx, s.Limits.Exports, string(by.Workspace.ID)); err != nil {
 			return Export{}, err
 		}
@@ -117,8 +118,7 @@ func creation(c idempotency.Command, e Export, now time.Time) Creation {
 	}
 }
 
-// find answers a repetition with the export that its first attempt got, as it is now. One that was replaced has
-// expired.
+// find returns the export of a first attempt as it is now. One that was replaced is reported as expired.
 func (s *Service) find(ctx context.Context, by credential.Actor, first requested) (Export, error) {
 	e, err := s.Store.Export(ctx, by.Workspace.ID)
 	if err != nil {
@@ -135,8 +135,7 @@ func (s *Service) find(ctx context.Context, by credential.Actor, first requested
 	return e.At(s.Now()), nil
 }
 
-// Find returns the export of the caller's workspace, nil if there is none. It takes the scope admin; what the archives
-// hold takes Open.
+// Find returns the export of the caller's workspace, nil if there is none. It requires the scope admin.
 func (s *Service) Find(ctx context.Context, by credential.Actor) (*Export, error) {
 	if err := by.Require(credential.Admin); err != nil {
 		return nil, err
@@ -149,8 +148,8 @@ func (s *Service) Find(ctx context.Context, by credential.Actor) (*Export, error
 	return &now, nil
 }
 
-// URL returns a signed URL of an archive of an export that is ready, for a caller who has just signed in; else it is
-// empty.
+// URL returns a signed URL of an archive of a ready export. It is empty for an export in another state, and for a
+// caller without a fresh sign-in.
 func (s *Service) URL(by credential.Actor, e Export, volume int) (string, error) {
 	now := s.Now()
 	if e.At(now).Status != Ready || requireFresh(by, now) != nil {
@@ -168,7 +167,7 @@ func (s *Service) URL(by credential.Actor, e Export, volume int) (string, error)
 	})
 }
 
-// View returns the wire form of an export for a caller, null if there is none.
+// View returns the wire form of an export for a caller. It holds null if there is no export.
 func (s *Service) View(by credential.Actor, e *Export) (contract.ExportStatus, error) {
 	if e == nil {
 		return contract.ExportStatus{}, nil
@@ -226,7 +225,7 @@ func (s *Service) volumes(by credential.Actor, e Export) ([]contract.ExportVolum
 	return out, nil
 }
 
-// requireFresh refuses everyone but a member with the scope admin who has just signed in.
+// requireFresh refuses a caller without the scope admin or without a fresh sign-in.
 func requireFresh(by credential.Actor, now time.Time) error {
 	if err := by.Require(credential.Admin); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package leak finds secrets in texts that are about to be published, or were.
+// Package leak finds secrets in texts before or after they are published.
 package leak
 
 import (
@@ -14,30 +14,30 @@ import (
 const (
 	// maxSecret is the largest length of a secret, in bytes.
 	maxSecret = 8 << 10
-	// maxShortSecret is the largest length of a Vitrine secret and of the head of a key; a larger one only slows the
-	// expressions down.
+	// maxShortSecret is the largest length of a Vitrine secret and of the head of a key. A larger bound would only slow
+	// the expressions down.
 	maxShortSecret = 256
 	// window is how many bytes are searched at a time.
 	window = 64 << 10
-	// minBody is how many base64 characters in a row make the head of a private key a key: the shortest key, of Ed25519,
-	// has 64. A page that explains the format shows fewer.
+	// minBody is how many base64 characters in a row have to follow the head of a private key. The shortest key, of
+	// Ed25519, has 64. A page that explains the format shows fewer.
 	minBody = 60
-	// maxHeaders is how many headers may stand between the head and the body, such as Proc-Type or Version.
+	// maxHeaders is how many headers, such as Proc-Type or Version, may stand between the head and the body.
 	maxHeaders = 16
-	// maxFindings is how many secrets are distinguished in one text.
+	// maxFindings bounds how many secrets of one text are remembered.
 	maxFindings = 10000
 )
 
-// Finder searches what is written to it for secrets: Vitrine secrets with a valid checksum, and private keys in PEM or
-// OpenPGP armor. It buffers some 128 KiB of the text at most, so that a secret may span writes. It ignores NUL bytes,
-// which also covers ASCII in UTF-16.
+// Finder searches the text that is written to it for secrets: Vitrine secrets with a valid checksum, and private keys
+// in PEM or OpenPGP armor. It buffers at most some 128 KiB, so that a secret may span writes. It ignores NUL bytes, so
+// that it also finds ASCII in UTF-16.
 type Finder struct {
 	held  []byte
 	first string
 	seen  map[[sha256.Size]byte]string
 }
 
-// Write adds the next bytes; it never fails.
+// Write adds the next bytes. It never fails.
 func (f *Finder) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		n := min(len(rest), window)
@@ -59,13 +59,13 @@ func (f *Finder) Found() string {
 	return f.first
 }
 
-// search searches for the secrets that begin before end.
+// search searches for secrets that begin before end.
 func (f *Finder) search(end int) {
 	f.each(end, "ap_", vitrineSecret)
 	f.each(end, "-----BEGIN ", privateKey)
 }
 
-// each calls read at each mark and records what it returns.
+// each calls read at each mark before end and records the secrets that read finds.
 func (f *Finder) each(end int, mark string, read func([]byte) (what string, text []byte)) {
 	for at := 0; ; at++ {
 		next := bytes.Index(f.held[at:], []byte(mark))
@@ -91,7 +91,7 @@ func (f *Finder) record(what string, text []byte) {
 	}
 }
 
-// Added returns the kind of a secret in a text that was not in the one before, "" if there is none.
+// Added returns the kind of a secret that is in the second text and not in the first, "" if there is none.
 func Added(before, after string) string {
 	var old, now Finder
 	_, _ = old.Write([]byte(before))
@@ -112,7 +112,7 @@ type Leak struct {
 	Offset int    // of its first byte
 }
 
-// In returns the first secrets in a text of one piece, at most so many.
+// In returns at most so many secrets of a whole text: Vitrine secrets in order, then private keys in order.
 func In(text []byte, most int) (out []Leak) {
 	marks := []struct {
 		mark string
@@ -151,7 +151,7 @@ var (
 )
 
 // privateKey reads a private key at the start of a text: the head, optional headers, and a line of the body. The lines
-// may be those of a string in a program or in JSON. A head alone is no key.
+// may be in a string of a program or of JSON. A head without a body is no key.
 func privateKey(text []byte) (string, []byte) {
 	head := keyHead.Find(text[:min(len(text), maxShortSecret)])
 	if head == nil {
@@ -175,7 +175,7 @@ func privateKey(text []byte) (string, []byte) {
 // separators are the characters that may stand between the lines of a key.
 const separators = " \t\r\n\"'`,;.+&\\#*|>"
 
-// afterSeparators returns text from the start of a line: after spaces and the marks of strings and comments.
+// afterSeparators skips line ends, spaces and the marks of strings and comments.
 func afterSeparators(text []byte) []byte {
 	for len(text) > 0 {
 		switch {
@@ -190,7 +190,7 @@ func afterSeparators(text []byte) []byte {
 	return text
 }
 
-// base64Run counts the base64 characters at the start of text. An escaped slash or plus is one, too.
+// base64Run counts the base64 characters at the start of text, up to minBody. An escaped slash or plus counts as one.
 func base64Run(text []byte) (n int) {
 	for ; len(text) > 0 && n < minBody; n++ {
 		switch c := text[0]; {

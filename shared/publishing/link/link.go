@@ -1,4 +1,4 @@
-// Package link describes access links, which a signed blob in a URL refers to.
+// Package link describes access links, to which signed blobs in URLs refer.
 package link
 
 import (
@@ -23,7 +23,7 @@ const (
 type Link struct {
 	ID        id.Link
 	Public    id.Public
-	Workspace id.Workspace // that created it; after a claim it changes with a delay
+	Workspace id.Workspace // the one that created it; changes some time after a claim
 	Artifact  id.Artifact
 	Revision  id.Revision // of a revision link
 	Kind      Kind
@@ -37,8 +37,8 @@ func (l *Link) Opens(a id.Artifact, now time.Time) bool {
 	return l != nil && l.Artifact == a && l.RevokedAt.IsZero() && (l.ExpiresAt.IsZero() || now.Before(l.ExpiresAt))
 }
 
-// Ended returns when the link ended, zero if it did not: when it was revoked, or when all links of its artifact were
-// closed (zero: never) after it was created, whichever was first.
+// Ended returns when the link was revoked, or closed with all links of its artifact, whichever was first. It is zero if
+// the link is live. closed is when all links were last closed, zero if never. It does not end links made afterwards.
 func (l *Link) Ended(closed time.Time) time.Time {
 	if closed.IsZero() || l.CreatedAt.After(closed) || !l.RevokedAt.IsZero() && l.RevokedAt.Before(closed) {
 		return l.RevokedAt
@@ -46,7 +46,7 @@ func (l *Link) Ended(closed time.Time) time.Time {
 	return closed
 }
 
-// Record is what the creation of a link answers, and what stored results and exports hold of it.
+// Record is a link as its creation returns it and as stored results and exports hold it.
 type Record struct {
 	ID        id.Link          `json:"id"`
 	Kind      Kind             `json:"type"`

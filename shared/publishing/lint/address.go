@@ -11,12 +11,12 @@ import (
 	"vitrine/shared/platform/media"
 )
 
-// resource is a kind of thing that a page loads.
+// resource is a kind of file that a page loads, with what the content security policy allows for it.
 type resource struct {
 	blocked Code
-	hosts   []string // that the policy lets it load from, by https
-	schemes []string // of addresses without a host that the policy allows
-	none    bool     // the policy lets none load, not even of the artifact
+	hosts   []string // allowed, by https
+	schemes []string // allowed, for addresses without a host
+	none    bool     // the policy blocks all, even files of the artifact
 }
 
 var (
@@ -30,16 +30,16 @@ var (
 	anObject = resource{blocked: ObjectBlocked, none: true}
 )
 
-// reference is an address in a file, and what it stands for.
+// reference is an address in a file.
 type reference struct {
 	address string
 	line    int
-	missing Severity // if the file is not there
-	loads   *resource
-	blocked Severity // if the policy blocks it
+	missing Severity  // of a missing file
+	loads   *resource // nil: a link
+	blocked Severity  // of an address that the policy blocks
 }
 
-// templated are marks of addresses that a template or a program completes.
+// templated are marks in addresses that a template or a program completes.
 var templated = []string{"{{", "}}", "${", "<%", "%>", "{%", "[[", "#{", "__"}
 
 var (
@@ -49,10 +49,10 @@ var (
 	unwritable = strings.NewReplacer("\t", "", "\n", "", "\r", "")
 )
 
-// maxAddress is the longest address that is looked at; longer ones hold data.
+// maxAddress is the longest address that is checked. Longer ones hold data.
 const maxAddress = 2 << 10
 
-// refer checks what an address in the file stands for.
+// refer checks an address in the file.
 func (l *Linter) refer(f *findings, r reference) {
 	at := unwritable.Replace(strings.TrimFunc(r.address, func(c rune) bool { return c <= ' ' }))
 	if at == "" || at[0] == '#' || slices.ContainsFunc(templated, func(m string) bool { return strings.Contains(at, m) }) {
@@ -66,7 +66,7 @@ func (l *Linter) refer(f *findings, r reference) {
 		l.load(f, r, strings.ToLower(strings.TrimSuffix(named, ":")), at[len(named):])
 	case strings.HasPrefix(strings.ReplaceAll(at, `\`, "/"), "//"):
 		l.load(f, r, "https", at)
-	case len(at) > maxAddress: // an address, but outside of the artifact
+	case len(at) > maxAddress: // no path of a file is that long
 	case r.loads != nil && r.loads.none:
 		f.add(r.loads.blocked, r.blocked, r.line, at, "")
 	default:
@@ -74,7 +74,7 @@ func (l *Linter) refer(f *findings, r reference) {
 	}
 }
 
-// load checks an absolute address against the policy. Links may go anywhere.
+// load checks an absolute address against the policy, which allows all links.
 func (l *Linter) load(f *findings, r reference, scheme, rest string) {
 	if r.loads == nil || slices.Contains(r.loads.schemes, scheme) {
 		return
@@ -92,8 +92,8 @@ func (l *Linter) load(f *findings, r reference, scheme, rest string) {
 	}
 }
 
-// originOf returns the origin of an address after its scheme, without user and password, and its host with any port
-// that is not the scheme's; empty if it has none.
+// originOf returns the origin of an address without user and password, and its host with a port that is not the default
+// of the scheme. rest is the address after its scheme. Both are empty if the address has no host.
 func originOf(scheme, rest string) (origin, host string) {
 	switch scheme {
 	case "http", "https", "ws", "wss":
@@ -114,7 +114,7 @@ func originOf(scheme, rest string) (origin, host string) {
 	return scheme + "://" + host, host
 }
 
-// find checks that the file that a relative address names is in the revision.
+// find checks that the revision has the file of a relative address.
 func (l *Linter) find(f *findings, r reference, at string) {
 	if end := strings.IndexAny(at, "?#"); end >= 0 {
 		at = at[:end]
@@ -142,8 +142,8 @@ func (l *Linter) find(f *findings, r reference, at string) {
 	f.add(MissingFile, r.missing, r.line, at, instead)
 }
 
-// resolve returns the path that a relative address names, as a browser finds it from a file. It is outside if it begins
-// at the root of the host or climbs above that of the artifact.
+// resolve returns the path of a relative address, as a browser resolves it from a file. outside reports that the
+// address begins at the root of the host or climbs above the root of the artifact.
 func resolve(from, at string) (named string, outside bool) {
 	at = strings.ReplaceAll(at, `\`, "/")
 	var parts []string
@@ -168,7 +168,7 @@ func resolve(from, at string) (named string, outside bool) {
 	return strings.Trim(strings.Join(parts, "/"), "/"), outside
 }
 
-// unescape decodes a part of an address as the content host does; one that is malformed stays.
+// unescape decodes a part of an address as the content host does. It returns a malformed part as it is.
 func unescape(part string) string {
 	if decoded, err := url.PathUnescape(part); err == nil {
 		return decoded
@@ -176,7 +176,7 @@ func unescape(part string) string {
 	return part
 }
 
-// relative returns the address of a path from a file, empty if the revision has no such path.
+// relative returns the relative address of a path from a file, empty if the revision has no such path.
 func (l *Linter) relative(from, to string) string {
 	if to = strings.Trim(to, "/"); !l.paths[to] {
 		return ""
@@ -184,7 +184,7 @@ func (l *Linter) relative(from, to string) string {
 	return relative(from, to)
 }
 
-// relative returns the address of a path from a file.
+// relative returns the relative address of a path from a file.
 func relative(from, to string) string {
 	there, here := strings.Split(to, "/"), strings.Split(from, "/")
 	for len(there) > 1 && len(here) > 1 && there[0] == here[0] {

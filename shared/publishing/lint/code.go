@@ -6,7 +6,7 @@ import (
 	"vitrine/shared/platform/media"
 )
 
-// Code names what is wrong, for programs.
+// Code identifies the kind of a finding for programs.
 type Code string
 
 // The codes.
@@ -35,10 +35,10 @@ const (
 	MissingAlt      Code = "missing_alt"
 )
 
-// message is what is wrong and what to do. {it} stands for the subject, {instead} for what to write instead.
+// message says what is wrong and what to do. {it} stands for Warning.Subject, {instead} for Warning.Instead.
 type message struct {
 	alone   string
-	instead string // when it is known what to write instead
+	instead string // used if Instead is known
 }
 
 const copyIn = "put the file into the artifact and name it by a relative path"
@@ -85,10 +85,10 @@ var messages = map[Code]message{
 	MissingAlt: {alone: `{it} no alt text; say what is seen in alt="…", or write alt="" for an ornament`},
 }
 
-// names lists hosts for people.
+// names returns a list of hosts for people.
 func names(hosts []string) string { return strings.Join(hosts, ", ") }
 
-// Message says what is wrong and what to do. It is empty for a code that this release does not know.
+// Message returns what is wrong and what to do. It is empty for a code that this release does not know.
 func (w Warning) Message() string {
 	m := messages[w.Code]
 	text := m.alone

@@ -8,33 +8,33 @@ import (
 	"golang.org/x/net/html"
 )
 
-// page reads an HTML file, token by token, and holds what it has seen of it.
+// page reads an HTML file, token by token, and records what it has seen.
 type page struct {
 	*findings
 	*Linter
 	line int // of the token, from 1
 
-	whole     bool // it says itself that it is a document, and no piece of one
+	whole     bool // the file is a document and not a piece of one
 	htmlLine  int  // of the html element
 	language  bool
 	title     bool
 	viewport  bool
 	inTitle   bool
-	inert     int // how many elements are open whose contents are not part of the page
-	drawing   int // how many svg elements are open
+	inert     int // open elements whose contents are not part of the page
+	drawing   int // open svg elements
 	unlabeled int // images without alt text
-	unlabel1  int // the line of the first
+	unlabel1  int // line of the first one
 
 	form      bool // a form is open
-	submitted int  // the line of the first form with a button that submits it unless it says otherwise
-	listens   bool // a script speaks of submitting
+	submitted int  // line of the first button without a type in a form, which submits it by default
+	listens   bool // an attribute or a script handles submitting
 }
 
-// element is a start tag with the attributes that matter here.
+// element is a start tag with the attributes that lint uses.
 type element struct {
 	name       string
 	attributes map[string]string
-	handler    bool // it has an attribute with a script
+	handler    bool // an attribute has a script
 }
 
 // has reports whether the element has an attribute.
@@ -43,7 +43,7 @@ func (e element) has(name string) bool {
 	return ok
 }
 
-// attributes are the names of those that matter, besides those of event handlers.
+// attributes are the attributes that lint uses, besides event handlers.
 var attributes = map[string]bool{
 	"action": true, "alt": true, "aria-hidden": true, "as": true, "background": true, "content": true, "data": true,
 	"formaction": true, "href": true, "lang": true, "name": true, "onerror": true, "onsubmit": true,
@@ -60,7 +60,7 @@ func (p *page) read(body []byte) {
 		if kind == html.ErrorToken {
 			break
 		}
-		lines := bytes.Count(z.Raw(), []byte("\n")) // before attributes are read, which changes the bytes
+		lines := bytes.Count(z.Raw(), []byte("\n")) // counted first, because reading attributes changes the bytes
 		switch kind {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			raw = elementOf(z)
@@ -79,7 +79,7 @@ func (p *page) read(body []byte) {
 	p.judge()
 }
 
-// elementOf reads a start tag. Of equal attributes the first counts.
+// elementOf reads a start tag. The first of several equal attributes counts.
 func elementOf(z *html.Tokenizer) element {
 	name, more := z.TagName()
 	e := element{name: string(name)}
@@ -125,7 +125,7 @@ func (p *page) start(e element, closed bool) {
 	}
 }
 
-// describe notes what the page says about itself.
+// describe records what the page says about itself.
 func (p *page) describe(e element) {
 	switch e.name {
 	case "html":
@@ -149,7 +149,7 @@ func (p *page) describe(e element) {
 	}
 }
 
-// acts notes what needs scripts or sends forms.
+// acts reports elements that need scripts, and records those that send forms.
 func (p *page) acts(e element) {
 	link := strings.ToLower(strings.TrimSpace(e.attributes["href"]))
 	script := e.name == "script" && runs(e) || e.handler || strings.HasPrefix(link, "javascript:") &&
@@ -163,7 +163,8 @@ func (p *page) acts(e element) {
 	}
 }
 
-// submits notes what sends a form. One whose button has no type may have a click handler instead.
+// submits reports elements that send a form. It only records a button without a type, because that may have a click
+// handler.
 func (p *page) submits(e element) {
 	kind := strings.ToLower(e.attributes["type"])
 	switch {
@@ -190,7 +191,7 @@ func runs(e element) bool {
 	return false
 }
 
-// module reports whether a script element is a module, which imports others.
+// module reports whether a script element is a module, which can import others.
 func module(e element) bool {
 	return strings.EqualFold(strings.TrimSpace(e.attributes["type"]), "module")
 }
@@ -224,7 +225,7 @@ func (p *page) end(name string) {
 	}
 }
 
-// judge says what the page as a whole has not.
+// judge reports what the page as a whole lacks.
 func (p *page) judge() {
 	if p.unlabeled > 0 {
 		images := "1 image has"
@@ -237,7 +238,7 @@ func (p *page) judge() {
 		p.add(FormBlocked, Warn, p.submitted, "", "")
 	}
 	if !p.whole {
-		return // a piece that a script or another page includes
+		return // a piece, which a script or another page includes
 	}
 	if !p.title {
 		p.add(MissingTitle, Info, 0, "", "")

@@ -1,8 +1,5 @@
-// Package lint finds what will not work in a page before a person opens it: files that are not there, loads that the
-// content security policy blocks, secrets, and what a page should have.
-//
-// It prefers silence to a guess, because agents repair what it reports: addresses that a program or a template puts
-// together are left out. It reads no more than the bytes that it is given, once, and keeps no secret that it finds.
+// Package lint finds what will not work in a page before a person opens it: missing files, loads that the content
+// security policy blocks, secrets, and what a page should have.
 package lint
 
 import (
@@ -16,14 +13,14 @@ import (
 	"vitrine/shared/platform/text"
 )
 
-// Severity says how sure it is that something is wrong, and how bad that is.
+// Severity says how certain and how bad a finding is.
 type Severity string
 
 // The severities, the worst first.
 const (
-	Error Severity = "error"   // it will surely not work, or shows a secret
-	Warn  Severity = "warning" // it will not work if it is used
-	Info  Severity = "info"    // it works, and could be better
+	Error Severity = "error"   // will certainly not work, or shows a secret
+	Warn  Severity = "warning" // will not work if it is used
+	Info  Severity = "info"    // works, but could be better
 )
 
 // rank orders severities, the worst first.
@@ -33,27 +30,29 @@ func (s Severity) rank() int { return slices.Index([]Severity{Error, Warn, Info}
 type Warning struct {
 	Code     Code
 	Severity Severity
-	Path     string // as the revision has it
+	Path     string // of the file in the revision
 	Line     int    // from 1; zero: the file as a whole
-	Subject  string // what it is about, without secrets and in characters that any terminal may show
+	Subject  string // what it is about, without secrets and with characters that are safe in a terminal
 	Instead  string // what to write instead; empty: not known
 }
 
-// Report is what was found in a revision: the worst findings, and how many more there were.
+// Report has the worst findings in a revision, and the number of other ones.
 type Report struct {
 	Warnings []Warning
 	More     int
 }
 
-// Revision is what files are checked against.
+// Revision describes the revision of the files that are checked.
 type Revision struct {
 	Entrypoint string
 	Paths      []string
-	// Scripts says that scripts of pages run now; they do not until a member claims the workspace.
+	// Scripts means that scripts of pages run. They do not until a member claims the workspace.
 	Scripts bool
 }
 
-// Linter checks the files of a revision. It may be used by several goroutines at once.
+// Linter checks the files of a revision. It leaves out addresses that a program or a template puts together, because
+// agents repair what it reports, even a wrong guess. It reads a file once and keeps no secret that it finds. Several
+// goroutines may use it at once.
 type Linter struct {
 	revision Revision
 	paths    map[string]bool
@@ -80,8 +79,8 @@ type File struct {
 	Size int64
 }
 
-// Choose returns the files that are checked: the entrypoint, and others in the order of their paths, at most
-// limits.LintedFiles. Files of other kinds, and those above limits.LintedFile, are left out.
+// Choose returns the files to check: the entrypoint, and others by path, at most limits.LintedFiles. It leaves out
+// files of other kinds and those above limits.LintedFile.
 func Choose(entrypoint string, files []File) []File {
 	out := slices.DeleteFunc(slices.Clone(files), func(f File) bool {
 		return !media.IsHTML(f.Path) && !media.IsMarkdown(f.Path) || f.Size == 0 || f.Size > limits.LintedFile
@@ -97,12 +96,12 @@ func Choose(entrypoint string, files []File) []File {
 	})
 	most := limits.LintedFiles
 	if len(out) > 0 && out[0].Path != entrypoint {
-		most-- // its place stays free
+		most-- // the place of the entrypoint stays free
 	}
 	return out[:min(len(out), most)]
 }
 
-// Check returns what is wrong in a file. Files of other kinds than HTML and markdown have no findings.
+// Check returns the findings in a file. Only HTML and markdown files have any.
 func (l *Linter) Check(path string, body []byte) Report {
 	f := &findings{path: path, seen: map[finding]bool{}}
 	switch {
@@ -119,7 +118,7 @@ func (l *Linter) Check(path string, body []byte) Report {
 	return f.report
 }
 
-// CheckSize returns what is wrong with the size of the entrypoint.
+// CheckSize returns the finding about the size of the entrypoint.
 func (l *Linter) CheckSize(size int64) Report {
 	if size <= limits.LargeEntrypoint {
 		return Report{}
@@ -129,7 +128,7 @@ func (l *Linter) CheckSize(size int64) Report {
 	return f.report
 }
 
-// Join returns the worst findings of several reports, then by path and line, at most limits.LintWarnings.
+// Join returns the findings of several reports, the worst first and then by path and line, at most limits.LintWarnings.
 func Join(reports ...Report) (all Report) {
 	for _, r := range reports {
 		all.Warnings = append(all.Warnings, r.Warnings...)
@@ -141,7 +140,7 @@ func Join(reports ...Report) (all Report) {
 	return all.Worst(limits.LintWarnings)
 }
 
-// Worst returns the first findings of a joined report, at most so many, and counts the others.
+// Worst returns at most so many of the first findings of a joined report, and counts the others.
 func (r Report) Worst(most int) Report {
 	if dropped := len(r.Warnings) - most; dropped > 0 {
 		return Report{r.Warnings[:most:most], r.More + dropped}
@@ -149,7 +148,7 @@ func (r Report) Worst(most int) Report {
 	return r
 }
 
-// Claimed returns the report without what a claim mends.
+// Claimed returns the report without findings that a claim resolves.
 func (r Report) Claimed() Report {
 	kept := slices.DeleteFunc(slices.Clone(r.Warnings), func(w Warning) bool { return w.Code == ScriptUnclaimed })
 	return Report{kept, r.More}
@@ -165,7 +164,7 @@ func (r Report) Urgent() (n int) {
 	return n
 }
 
-// Wire returns the findings as the interface shows them. Those that this release does not know are left out.
+// Wire returns the findings in their wire form. It leaves out codes that this release does not know.
 func (r Report) Wire() (out []contract.PageWarning) {
 	for _, w := range r.Warnings {
 		if message := w.Message(); message != "" {
@@ -181,7 +180,7 @@ func (r Report) Wire() (out []contract.PageWarning) {
 	return out
 }
 
-// MemorySize returns about how many bytes the report takes in memory.
+// MemorySize returns roughly how many bytes of memory the report takes.
 func (r Report) MemorySize() (n int64) {
 	for _, w := range r.Warnings {
 		n += int64(len(w.Path)+len(w.Subject)+len(w.Instead)) + 128
@@ -189,26 +188,26 @@ func (r Report) MemorySize() (n int64) {
 	return n
 }
 
-// maxFound bounds the findings that are kept of one file; more are counted.
+// maxFound bounds the findings of one file that are kept. More are only counted.
 const maxFound = 256
 
-// findings collects those of one file.
+// findings collects the findings of one file.
 type findings struct {
 	path   string
 	report Report
 	seen   map[finding]bool
 }
 
-// finding identifies what is reported once, where it stands first.
+// finding identifies findings that are reported once, at their first line.
 type finding struct {
 	code    Code
 	subject string
 }
 
-// maxSubject is how many characters of a subject are shown.
+// maxSubject bounds the shown length of a subject.
 const maxSubject = 120
 
-// add records a finding, unless the file has the same one already.
+// add records a finding, unless the file already has the same one.
 func (f *findings) add(c Code, s Severity, line int, subject, instead string) {
 	subject, instead = shown(subject), shown(instead)
 	key := finding{c, subject}
@@ -230,7 +229,7 @@ func (f *findings) add(c Code, s Severity, line int, subject, instead string) {
 	})
 }
 
-// shown returns a text of a stranger for a message: one line, cut, and without secrets.
+// shown returns a text of a file in a form for messages: one line, cut, and without secrets.
 func shown(subject string) string {
 	if hasSecret(subject) {
 		return "(a secret)"

@@ -9,7 +9,7 @@ import (
 func (p *page) loads(e element) {
 	missing := Error
 	if e.has("onerror") {
-		missing = Warn // the page has another way then
+		missing = Warn // the page has a handler for the failure
 	}
 	refer := func(address string, to *resource, missing Severity) {
 		p.refer(p.findings, reference{
@@ -36,7 +36,7 @@ func (p *page) loads(e element) {
 		refer(src, &anImage, missing)
 		candidates(e.attributes["srcset"], func(address string) { refer(address, &anImage, Warn) })
 	case "source":
-		refer(src, &aMedium, Warn) // another source may do
+		refer(src, &aMedium, Warn) // the browser may choose another source
 		candidates(e.attributes["srcset"], func(address string) { refer(address, &anImage, Warn) })
 	case "video", "audio":
 		refer(src, &aMedium, missing)
@@ -58,7 +58,7 @@ func (p *page) loads(e element) {
 	}
 }
 
-// linked returns what a link element loads, nil if that does not matter.
+// linked returns the kind of file that a link element loads, nil if it is not checked.
 func linked(e element) *resource {
 	for kind := range strings.FieldsSeq(strings.ToLower(e.attributes["rel"])) {
 		switch kind {
@@ -107,7 +107,7 @@ func candidates(set string, visit func(string)) {
 	}
 }
 
-// styled finds the addresses in a style sheet, and the rules that say what they are.
+// styled finds the addresses in a style sheet, and the marks that tell what they load.
 var styled = regexp.MustCompile(`(?i)/\*|@font-face|}|` +
 	`(@import)\s{1,9}(?:url\(\s{0,9})?["']?([^"')\s;]{1,500})|` +
 	`\burl\(\s{0,9}(?:"([^"\n]{0,500})"|'([^'\n]{0,500})'|([^"'()\s]{0,500}))\s{0,9}\)`)

@@ -9,9 +9,9 @@ import (
 type document struct {
 	*findings
 	*Linter
-	fence   string // that ends the block of code; empty: none is open
+	fence   string // the fence that ends the open block of code; empty: none is open
 	comment bool   // an HTML comment is open
-	blank   bool   // the line before was empty, so that an indented one is code
+	blank   bool   // an indented line is code, because the last line was empty or code
 }
 
 var (
@@ -24,7 +24,7 @@ var (
 	comments   = regexp.MustCompile(`<!--.*?-->`)
 )
 
-// maxLine is how many bytes of a line are looked at.
+// maxLine is how many bytes of a line are checked.
 const maxLine = 16 << 10
 
 // read goes through the file once.
@@ -58,7 +58,7 @@ func (d *document) line(number int, line string) {
 	}
 }
 
-// uncommented returns a line without its comments and code.
+// uncommented returns a line without comments and inline code.
 func (d *document) uncommented(line string) string {
 	if d.comment {
 		_, after, ended := strings.Cut(line, "-->")
@@ -87,7 +87,7 @@ func (d *document) links(number int, line string) {
 	}
 }
 
-// link checks an address, unless it is escaped.
+// link checks an address. It skips one with backslashes, which escape characters.
 func (d *document) link(number int, address string) {
 	if strings.ContainsRune(address, '\\') {
 		return

@@ -8,15 +8,15 @@ import (
 	"vitrine/shared/publishing/leak"
 )
 
-// quoted is an address in quotes, and what follows it.
+// quoted matches an address in quotes and the character after it, which tells whether the address is complete.
 const quoted = `(["'\x60])([^"'\x60\\\n]{1,500})["'\x60]\s{0,20}([,);]?)`
 
-// call is how a program asks for an address. Its mark is what is searched for; form is matched there.
+// call is a form in which a program loads an address. The program is searched for mark, and form is matched there.
 type call struct {
 	mark    string
 	form    *regexp.Regexp
 	loads   *resource
-	modules bool // only modules do so, and it names another one
+	modules bool // an import of another module, which only modules have
 }
 
 var calls = []call{
@@ -37,10 +37,10 @@ var calls = []call{
 	{mark: "}from", form: regexp.MustCompile(`^}from\s{0,20}` + quoted), loads: &aScript, modules: true},
 }
 
-// maxCall is how many bytes of a call are looked at.
+// maxCall is how many bytes of a call are matched.
 const maxCall = 640
 
-// script checks the addresses that a program asks for. Only what it writes out is checked.
+// script checks the addresses that a program loads, if the program has them as literals.
 func (p *page) script(program []byte, module bool) {
 	for _, c := range calls {
 		if c.modules && !module {
@@ -63,12 +63,12 @@ func (p *page) script(program []byte, module bool) {
 	}
 }
 
-// asks checks an address that a program asks for. It is complete unless the program adds to it.
+// asks checks an address that a program loads. An address is incomplete if the program adds to it.
 func (p *page) asks(c call, line int, address string, complete bool) {
 	absolute := scheme.MatchString(address) || strings.HasPrefix(address, "//")
 	path := strings.HasPrefix(address, "./") || strings.HasPrefix(address, "../") || strings.HasPrefix(address, "/")
 	switch {
-	case !absolute && !complete, c.loads == &aScript && !absolute && !path: // the latter is a name in an import map
+	case !absolute && !complete, c.loads == &aScript && !absolute && !path: // the second is a name in an import map
 		return
 	}
 	p.refer(p.findings, reference{
@@ -80,7 +80,7 @@ func (p *page) asks(c call, line int, address string, complete bool) {
 	})
 }
 
-// part reports whether a mark that begins with a letter is the end of a longer word, or a method of something else.
+// part reports whether a mark that begins with a letter is the end of a longer word or a method of another object.
 func part(before []byte, mark string) bool {
 	if len(before) == 0 || mark[0] < 'A' {
 		return false
@@ -92,23 +92,23 @@ func part(before []byte, mark string) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// commented reports whether what follows stands in a line that is a comment.
+// commented reports whether the text after before is in a comment of its line.
 func commented(before []byte) bool {
-	const longest = 200 // of what is looked at
+	const longest = 200 // bytes that are searched
 	line := before[max(0, len(before)-longest):]
 	line = bytes.TrimSpace(line[bytes.LastIndexByte(line, '\n')+1:])
 	return bytes.Contains(line, []byte("//")) && !bytes.Contains(line, []byte("://")) ||
 		bytes.HasPrefix(line, []byte("*")) || bytes.HasPrefix(line, []byte("/*"))
 }
 
-// maxSecrets is how many secrets are reported of one file.
+// maxSecrets bounds the reported secrets of one file.
 const maxSecrets = 8
 
-// secrets reports what looks like one, by its kind and place alone.
+// secrets reports secrets by their kind and line only.
 func (f *findings) secrets(body []byte) {
 	line, counted := 1, 0
 	for _, found := range leak.In(body, maxSecrets) {
-		if found.Offset < counted { // another kind begins again
+		if found.Offset < counted { // leak.In begins again for each kind
 			line, counted = 1, 0
 		}
 		line += bytes.Count(body[counted:found.Offset], []byte("\n"))

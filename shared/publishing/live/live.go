@@ -1,4 +1,4 @@
-// Package live tells open pages whether there is a newer revision than the one that they show, or whether they have to
+// Package live tells open pages whether a newer revision exists than the one that they show, or whether they must
 // close.
 package live
 
@@ -19,11 +19,11 @@ import (
 // Store reads the state that decides about a poll.
 type Store interface {
 	readaccess.Store
-	// ReadStateCopy is ReadState without strong consistency, at half the cost: what it returns may be over.
+	// ReadStateCopy is ReadState without strong consistency, at half the cost. The state that it returns may be outdated.
 	ReadStateCopy(ctx context.Context, q readaccess.Query) (readaccess.State, error)
 }
 
-// Pointers lead to the current revision of an artifact that may be read.
+// Pointers makes pointers to the current revision of an artifact that may be read.
 type Pointers interface {
 	Pointer(ctx context.Context, s readaccess.State, through id.Public) (view.Pointer, error)
 }
@@ -40,12 +40,12 @@ type Service struct {
 // Answer is the answer to a poll of a page that stays open.
 type Answer struct {
 	Wait    time.Duration // until the next poll
-	Pointer *view.Pointer // nil: there is no newer one
-	Follows bool          // the page follows the newest revision; otherwise it shows one for good
+	Pointer *view.Pointer // nil: there is no newer revision
+	Follows bool          // the page follows the newest revision, and does not show one for good
 }
 
-// Share answers a page that an access link opened and that shows a revision. not_found closes the page. A page of a
-// revision link learns of no other revision.
+// Share answers the poll of a page that an access link opened and that shows a revision. not_found closes the page. A
+// page of a revision link learns of no other revision.
 func (s *Service) Share(ctx context.Context, public id.Public, blob string, shown id.Revision) (Answer, error) {
 	claims, err := s.Addresses.Links.Parse(public, blob, s.Now())
 	if err != nil {
@@ -57,7 +57,7 @@ func (s *Service) Share(ctx context.Context, public id.Public, blob string, show
 	})
 }
 
-// Member answers a page of a member of the workspace that has the artifact. not_found closes the page.
+// Member answers the poll of a page that a member of the artifact's workspace opened. not_found closes the page.
 func (s *Service) Member(
 	ctx context.Context, by credential.Actor, a id.Artifact, shown id.Revision,
 ) (Answer, error) {
@@ -68,8 +68,8 @@ func (s *Service) Member(
 	return s.poll(ctx, q, "live/"+by.Subject(), shown, func() (readaccess.State, error) { return s.ofMember(ctx, q) })
 }
 
-// ofMember reads the state for a member. An artifact of another workspace costs what a missing one does, because the id
-// is the caller's and the time of an answer must not tell that somebody has it.
+// ofMember reads the state for a member. An artifact of another workspace costs as much as a missing one, because
+// callers choose the id, and the time of an answer must not tell that it exists.
 func (s *Service) ofMember(ctx context.Context, q readaccess.Query) (readaccess.State, error) {
 	state, err := s.Store.ReadState(ctx, q)
 	if err != nil || state.Workspace == nil {
@@ -79,9 +79,9 @@ func (s *Service) ofMember(ctx context.Context, q readaccess.Query) (readaccess.
 	return state, err
 }
 
-// poll takes a permit and reads a copy of the state. Where the copy has nothing new, that is the answer, because a
-// revocation that it misses is in the copy that the next poll reads. Anything else is decided by a strong read, so that
-// a copy that lags closes no page and leads no page back.
+// poll takes a permit and reads an eventually consistent copy of the state. If the copy is open and has no newer
+// revision, that is the answer, because a later poll sees a revocation that this copy misses. Everything else is
+// decided by a strong read, so that a copy that lags neither closes a page nor leads it back.
 func (s *Service) poll(
 	ctx context.Context, q readaccess.Query, holder string, shown id.Revision, read func() (readaccess.State, error),
 ) (Answer, error) {
@@ -113,17 +113,18 @@ func (s *Service) poll(
 	return answer, err
 }
 
-// follows reports whether a page shows the newest revision, whichever it is.
+// follows reports whether a page follows the newest revision.
 func follows(s readaccess.State, q readaccess.Query) bool {
 	return q.Link == "" || s.Link.Kind == link.Share
 }
 
-// newer reports whether a page that shows a revision has to learn of the current one.
+// newer reports whether a page that shows a revision has to be told of the current one.
 func newer(s readaccess.State, q readaccess.Query, shown id.Revision) bool {
 	return s.Artifact.Current != shown && follows(s, q)
 }
 
-// refuse gives back the permit of a page that may not read what others may.
+// refuse gives back the permit of a page that is refused although others may read the artifact. It does so for every
+// page of a member, whose state does not tell whether another workspace has the artifact.
 func (s *Service) refuse(ctx context.Context, q readaccess.Query, permit rate.Read, state readaccess.State) {
 	if q.Link == "" || state.ArtifactAllows(q, s.Now()) {
 		s.Limiter.GiveBack(ctx, permit)

@@ -1,8 +1,4 @@
 // Package lockdown lets operators close a workspace or an artifact at once for every reader, and open it again.
-//
-// The lock is stored on what it closes: credentials of a locked workspace are refused, and every read checks the locks
-// of its workspace and its artifact. Locks of workspaces, locks of artifacts and members' locks on access links are
-// independent: each holds until it is lifted itself.
 package lockdown
 
 import (
@@ -25,7 +21,9 @@ const (
 	Artifact  Scope = "artifact"
 )
 
-// Lockdown is one lockdown, in effect or lifted.
+// Lockdown is one lockdown, in effect or lifted. Its lock is stored on the target, where every read and every
+// credential checks it. Locks of workspaces, locks of artifacts and members' locks on access links are independent:
+// each holds until it is lifted itself.
 type Lockdown struct {
 	ID       id.Lockdown
 	Scope    Scope
@@ -37,9 +35,9 @@ type Lockdown struct {
 	LiftedBy id.Member
 }
 
-// Target is the workspace or artifact of a lockdown as it is stored.
+// Target is the stored workspace or artifact of a lockdown.
 type Target struct {
-	Workspace   id.Workspace // itself, or the owner of the artifact; its audit log records the lockdown
+	Workspace   id.Workspace // the target itself, or the owner of the artifact; its audit log has the event
 	Owner       id.Workspace // stored owner of an artifact
 	ClaimedInto id.Workspace // workspace that claimed Workspace; empty: none
 	CreatedAt   time.Time    // of an artifact
@@ -51,12 +49,12 @@ type Store interface {
 	Active(ctx context.Context, s Scope, target string) (*Lockdown, error)
 	// Target reads a target strongly, nil if there is none.
 	Target(ctx context.Context, s Scope, target string) (*Target, error)
-	// Lock puts a lockdown into effect in one transaction, conditional on the target having none and being where it was
-	// found. A locked workspace can no longer be written to, and archives of exports that may hold a locked artifact end
-	// for good. For a no-op the lockdown has to be in effect already, and
-	// only the command is recorded. Errors: *idempotency.AlreadyDone, ErrMoved, database_unavailable.
+	// Lock puts a lockdown into effect in one transaction. Conditions: the target has none, and is where it was found. A
+	// locked workspace can no longer be written to, and archives of exports that may hold a locked artifact end for good.
+	// With c.Noop it only records the command, and the lockdown has to be in effect already. Errors:
+	// *idempotency.AlreadyDone, ErrMoved, database_unavailable.
 	Lock(ctx context.Context, c Change) error
-	// Lift ends a lockdown in one transaction, conditional on it being in effect. Errors: *idempotency.AlreadyDone,
+	// Lift ends a lockdown in one transaction. Condition: the lockdown is in effect. Errors: *idempotency.AlreadyDone,
 	// ErrMoved, database_unavailable.
 	Lift(ctx context.Context, c Change) error
 	// List returns up to limit lockdowns after a position, lifted ones included, newest first and by id where times
@@ -64,16 +62,16 @@ type Store interface {
 	List(ctx context.Context, after Position, limit int) (rows []Lockdown, more bool, err error)
 }
 
-// ErrMoved means that the target or its lockdown changed since it was read: read again and decide anew.
+// ErrMoved means that the target or its lockdown changed since it was read. The caller reads again and decides anew.
 var ErrMoved = errors.New("the target or its lockdown changed meanwhile")
 
 // Change is everything that setting or lifting a lockdown writes.
 type Change struct {
 	Command  idempotency.Command
 	Result   []byte
-	Lockdown Lockdown // as it is stored from then on
+	Lockdown Lockdown // after the change
 	Target   Target
-	Noop     bool // it was in effect before
+	Noop     bool // the lockdown was already in effect
 	At       time.Time
 	Event    event.Event
 }

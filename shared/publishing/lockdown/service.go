@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/platform/text"
 )
 
-// Service sets and lifts lockdowns for operators. Other callers get not_found, as if its routes did not exist.
+// Service sets and lifts lockdowns for operators. Other callers get not_found, as if the routes did not exist.
 type Service struct {
 	Store   Store
 	Cursors *cursor.Codec
@@ -51,7 +51,7 @@ func (s *Service) Set(
 	})
 }
 
-// Lift ends the lockdown of a target; other locks stay.
+// Lift ends the lockdown of a target. Other locks stay.
 func (s *Service) Lift(
 	ctx context.Context, by credential.Actor, c idempotency.Command, r *idempotency.Record, scope Scope, target string,
 ) (contract.Lockdown, error) {
@@ -60,11 +60,11 @@ func (s *Service) Lift(
 	})
 }
 
-// change runs step for an operator until it does not lose a race, and returns the lockdown that step left.
+// change runs step for an operator until it no longer loses a race, and returns the lockdown afterwards.
 func (s *Service) change(
 	by credential.Actor, c idempotency.Command, r *idempotency.Record, step func(time.Time) (Lockdown, error),
 ) (contract.Lockdown, error) {
-	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	now := s.Now().UTC().Truncate(time.Millisecond) // the precision that is stored
 	if err := by.Operates(now); err != nil {
 		return contract.Lockdown{}, err
 	}
@@ -74,7 +74,7 @@ func (s *Service) change(
 	})
 }
 
-// set locks the target of l, or records that a lockdown of it is in effect.
+// set puts l into effect, or records the command and returns the lockdown of the target that is in effect already.
 func (s *Service) set(ctx context.Context, by credential.Actor, c idempotency.Command, l Lockdown) (Lockdown, error) {
 	if !validTarget(l.Scope, l.Target) {
 		return l, notFound()
@@ -105,7 +105,7 @@ func (s *Service) set(ctx context.Context, by credential.Actor, c idempotency.Co
 	return l, s.Store.Lock(ctx, newChange(by, c, l, *t, event.LockdownSet, l.SetAt))
 }
 
-// lift ends the lockdown of a target that is in effect; else not_found.
+// lift ends the lockdown of a target. It is not_found if none is in effect.
 func (s *Service) lift(
 	ctx context.Context, by credential.Actor, c idempotency.Command, scope Scope, target string, now time.Time,
 ) (Lockdown, error) {
@@ -130,7 +130,7 @@ func (s *Service) lift(
 	return *l, s.Store.Lift(ctx, newChange(by, c, *l, *t, event.LockdownLifted, now))
 }
 
-// newChange returns the change that leaves l, with its event and the result of its command.
+// newChange returns the change whose outcome is l, with its event and the result of its command.
 func newChange(
 	by credential.Actor, c idempotency.Command, l Lockdown, t Target, action event.Action, now time.Time,
 ) Change {
@@ -153,7 +153,7 @@ func newChange(
 	}
 }
 
-// validTarget reports whether target is a well-formed id of the scope; other ids never reach the store.
+// validTarget reports whether target is a well-formed id of the scope. Other ids must not reach the store.
 func validTarget(scope Scope, target string) bool {
 	var err error
 	switch scope {
@@ -167,7 +167,7 @@ func validTarget(scope Scope, target string) bool {
 	return err == nil
 }
 
-// notFound refuses a target that does not exist, or has no lockdown to lift.
+// notFound returns the refusal of a target that does not exist or has no lockdown to lift.
 func notFound() error {
 	return fault.New(fault.NotFound, "no such target, or no lockdown of it is in effect")
 }

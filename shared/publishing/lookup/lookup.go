@@ -1,5 +1,5 @@
-// Package lookup tells operators what an address or an id is, who owns it and what state it is in, and opens what an
-// artifact shows only with an event that gives the reason.
+// Package lookup tells operators what an address or an id is, who owns it and what state it is in, and opens artifacts
+// only with an event that gives the reason.
 package lookup
 
 import (
@@ -18,7 +18,7 @@ import (
 	"vitrine/shared/publishing/lockdown"
 )
 
-// Store is what Service needs. All reads are strong, and nil if there is none.
+// Store is the service's view of the tables. All reads are strong and return nil if there is no such item.
 type Store interface {
 	Link(ctx context.Context, p id.Public) (*link.Link, error)
 	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
@@ -28,47 +28,47 @@ type Store interface {
 	Record(ctx context.Context, all ...event.Event) error
 }
 
-// Members tells who has an e-mail address.
+// Members finds members by e-mail address.
 type Members interface {
 	ByAddress(ctx context.Context, a member.Address) ([]member.Addressee, error)
 }
 
-// Locks tells which lockdowns are in effect.
+// Locks reads the lockdown of a target that is in effect, nil if there is none.
 type Locks interface {
 	Active(ctx context.Context, s lockdown.Scope, target string) (*lockdown.Lockdown, error)
 }
 
-// Marks tells which artifacts were read often, the newest mark first.
+// Marks lists artifacts that were read often, the newest mark first.
 type Marks interface {
 	Hot(ctx context.Context, since, now time.Time) ([]rate.Hot, error)
 }
 
 // URLs builds the addresses of files.
 type URLs interface {
-	// Content returns the prefix under which all files of a revision lie.
+	// Content returns the URL prefix of all files of a revision.
 	Content(claims token.Claims) (string, error)
 }
 
-// Finding is what a pasted text turned out to be. Title, entrypoint and files of an artifact are not part of what
-// operators are shown of it.
+// Finding is the result of a look-up. Hosts must not show operators the title, the entrypoint or the files of an
+// artifact.
 type Finding struct {
-	Kind      string             // as targets of events have it
-	ID        string             // empty for an e-mail address, which is kept nowhere
-	Members   []member.Addressee // with an e-mail address: their ids and nothing else
+	Kind      string             // a target type of events
+	ID        string             // empty for an e-mail address, which is never stored
+	Members   []member.Addressee // ids of the members with an e-mail address
 	Link      *link.Link
 	Key       *credential.Key
 	Artifact  *artifact.Artifact   // as its owner has it now
-	Workspace *workspace.Workspace // that owns it now
+	Workspace *workspace.Workspace // its current owner
 	Locks     []lockdown.Lockdown  // in effect, of the artifact and of the workspace
 	At        time.Time
 }
 
-// Found reports whether there is such an item.
+// Found reports whether the look-up found an item.
 func (f Finding) Found() bool {
 	return len(f.Members) > 0 || f.Link != nil || f.Key != nil || f.Artifact != nil || f.Workspace != nil
 }
 
-// Opened is what an operator may open.
+// Opened is an artifact that an operator may open, with its URL.
 type Opened struct {
 	Artifact id.Artifact
 	Revision id.Revision

@@ -10,14 +10,14 @@ import (
 	"vitrine/shared/platform/text"
 )
 
-// named is what a pasted text names: a kind and an id, without the secrets of an address or of a key. Members are also
-// named by an e-mail address.
+// named is the kind and id in a pasted text, without the secrets of an address or a key, or an e-mail address of
+// members.
 type named struct {
 	kind, id string
 	address  member.Address
 }
 
-// prefixes are the ids that name their kind, whether they can be looked up or not.
+// prefixes maps prefixes of ids to their kinds, including kinds that cannot be looked up.
 var prefixes = map[string]string{
 	"rev_": event.OnRevision,
 	"upl_": event.OnSession,
@@ -31,11 +31,11 @@ var prefixes = map[string]string{
 // wellFormed matches the ids with a prefix.
 var wellFormed = regexp.MustCompile(`^[a-z]{3}_[0-9A-HJKMNP-TV-Z]{26}$`)
 
-// secretKey matches an API key in whole; the first group is its public id.
+// secretKey matches a whole API key. The first group is its public id.
 var secretKey = regexp.MustCompile(`^ap_pk_[a-z]+_([0-9A-HJKMNP-TV-Z]{16})_`)
 
-// read tells what a text names. ok is false where it is neither an id nor an address of this deployment nor an
-// e-mail address.
+// read parses a pasted text. ok is false if the text is neither an id, nor an address of this deployment, nor an e-mail
+// address.
 func (s *Service) read(pasted string) (n named, ok bool) {
 	pasted = strings.TrimSpace(pasted)
 	if m := secretKey.FindStringSubmatch(pasted); m != nil {

@@ -28,11 +28,11 @@ type Service struct {
 	Now     func() time.Time
 }
 
-// Find tells what a pasted text is. The event of the look-up has its kind and id, never the text, which may hold
-// secrets; it is recorded before the answer. An e-mail address gives one event for each member that has it. Errors:
+// Find tells what a pasted text is. It records the event of the look-up before it returns. The event has a kind and an
+// id, and never the text, which may hold secrets. An e-mail address gives one event for each of its members. Errors:
 // invalid_request for a text that is neither an id nor an address.
 func (s *Service) Find(ctx context.Context, by credential.Actor, pasted string) (Finding, error) {
-	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	now := s.Now().UTC().Truncate(time.Millisecond) // the precision that is stored
 	if err := by.Operates(now); err != nil {
 		return Finding{}, err
 	}
@@ -52,7 +52,7 @@ func (s *Service) Find(ctx context.Context, by credential.Actor, pasted string) 
 	return f, s.Store.Record(ctx, f.records(by, detail)...)
 }
 
-// find reads what a text names, and what it belongs to.
+// find reads the item that a text names, and its owner.
 func (s *Service) find(ctx context.Context, n named) (f Finding, err error) {
 	f = Finding{Kind: n.kind, ID: n.id}
 	switch n.kind {
@@ -137,10 +137,10 @@ func (s *Service) Hot(ctx context.Context, by credential.Actor) ([]rate.Hot, err
 	return s.Marks.Hot(ctx, now.Add(-hotFor), now)
 }
 
-// Open returns where an operator sees what an artifact shows. The event with the reason is recorded before. Errors:
-// invalid_request for a missing reason and for what opens nowhere because it is locked, not_found.
+// Open returns a URL at which an operator sees an artifact. It records the event with the reason first. Errors:
+// invalid_request for a missing reason and for a locked artifact, not_found.
 func (s *Service) Open(ctx context.Context, by credential.Actor, a id.Artifact, reason string) (Opened, error) {
-	now := s.Now().UTC().Truncate(time.Millisecond) // as it is stored
+	now := s.Now().UTC().Truncate(time.Millisecond) // the precision that is stored
 	if err := by.Operates(now); err != nil {
 		return Opened{}, err
 	}
@@ -169,7 +169,7 @@ func (s *Service) Open(ctx context.Context, by credential.Actor, a id.Artifact, 
 	return s.opened(f)
 }
 
-// opened mints the address, in which no script runs.
+// opened mints the URL. Its token lets no script run.
 func (s *Service) opened(f Finding) (Opened, error) {
 	o := Opened{
 		Artifact: f.Artifact.ID,
@@ -190,7 +190,7 @@ func (s *Service) opened(f Finding) (Opened, error) {
 // noMember is the target of a look-up by an e-mail address that no member has.
 const noMember = "none"
 
-// records are the events of a look-up.
+// records returns the events of a look-up.
 func (f Finding) records(by credential.Actor, detail string) []event.Event {
 	e := f.record(by, event.LookedUp, detail)
 	if f.ID != "" {
@@ -208,7 +208,7 @@ func (f Finding) records(by credential.Actor, detail string) []event.Event {
 	return all
 }
 
-// record is the event of what an operator did with a finding, in the record of its owner.
+// record returns the event of an operator's action on a finding, in the record of its owner.
 func (f Finding) record(by credential.Actor, action event.Action, detail string) event.Event {
 	e := event.Event{
 		ID:        id.NewEvent(),

@@ -1,8 +1,4 @@
 // Package patch applies a unified diff to a base, exactly or not at all.
-//
-// Both are bytes: lines end at LF, and CR is data. Hunks apply at the line that they name, without fuzz or offset, in
-// increasing order, and the counts of their headers must hold. What no hunk touches is copied unchanged. Steps and
-// memory are linear in base, diff and result, and the result is capped while it grows.
 package patch
 
 import (
@@ -17,10 +13,10 @@ type Reason string
 
 // The reasons.
 const (
-	BaseMismatch   Reason = "base_hash_mismatch"   // the base is another file than the client diffed against
-	Unparsable     Reason = "parse_error"          // the diff is no unified diff
+	BaseMismatch   Reason = "base_hash_mismatch"   // the base is not the file that the client diffed against
+	Unparsable     Reason = "parse_error"          // the diff is not a unified diff
 	Inapplicable   Reason = "apply_failed"         // a hunk does not fit the base
-	ResultMismatch Reason = "result_hash_mismatch" // the result is another file than the client promised
+	ResultMismatch Reason = "result_hash_mismatch" // the result is not the file that the client promised
 )
 
 // Error implements error.
@@ -29,8 +25,10 @@ func (r Reason) Error() string { return string(r) }
 // ErrTooLarge means that the result would exceed its cap.
 var ErrTooLarge = errors.New("the result of a patch is too large")
 
-// Apply returns base with the hunks of diff applied. Errors: Unparsable, Inapplicable, ErrTooLarge if the result has
-// more than limit bytes.
+// Apply returns base with the hunks of diff applied. Both are bytes: lines end at LF, and CR is data. Hunks apply at
+// the line that they name, without fuzz or offset, in increasing order, and the counts of their headers must hold.
+// Lines that no hunk touches are copied unchanged. Steps and memory are linear in base, diff and result. Errors:
+// Unparsable, Inapplicable, ErrTooLarge as soon as the result has more than limit bytes.
 func Apply(base, diff []byte, limit int64) ([]byte, error) {
 	lines := reader{rest: diff}
 	if err := lines.prelude(); err != nil {
@@ -78,7 +76,7 @@ func (r *reader) next() []byte {
 // preludeWords begin the lines that may precede the first hunk.
 var preludeWords = []string{"--- ", "+++ ", "diff ", "index "}
 
-// maxPreludeLines bounds the number of such lines.
+// maxPreludeLines bounds the number of lines before the first hunk.
 const maxPreludeLines = 4
 
 // prelude skips the lines before the first hunk.
@@ -94,7 +92,7 @@ func (r *reader) prelude() error {
 		r.next()
 	}
 	if !bytes.HasPrefix(r.rest, []byte("@@ ")) {
-		return Unparsable // a diff without hunks has no meaning
+		return Unparsable // a diff without hunks changes no line
 	}
 	return nil
 }
@@ -137,13 +135,13 @@ type builder struct {
 	oldLine int // lines of base before at
 	out     []byte
 	newLine int  // lines written
-	closed  bool // the last line written has no LF, so no other may follow
+	closed  bool // the last written line has no LF, so no other may follow
 }
 
-// seek copies the lines before a hunk, which must begin where its header says, in the base and in the result.
+// seek copies the lines before a hunk. The hunk must begin where its header says, in the base and in the result.
 func (b *builder) seek(h header) error {
 	before := h.oldStart - 1
-	if h.oldCount == 0 {
+	if h.oldCount == 0 { // a side without lines names the line before the hunk
 		before = h.oldStart
 	}
 	if before < b.oldLine {
@@ -219,7 +217,7 @@ func (b *builder) hunk(lines *reader, h header) error {
 func (b *builder) take(text []byte, noNewline bool) error {
 	line := b.line()
 	body, hasEnd := bytes.CutSuffix(line, []byte{'\n'})
-	if len(line) == 0 || hasEnd == noNewline || !bytes.Equal(body, text) {
+	if len(line) == 0 || hasEnd == noNewline || !bytes.Equal(body, text) { // a line has either its LF or the marker
 		return Inapplicable
 	}
 	b.at += len(line)
@@ -240,7 +238,7 @@ func (b *builder) add(text []byte, noNewline bool) error {
 	return b.write([]byte{'\n'})
 }
 
-// write appends to the result, within its cap.
+// write appends to the result. It fails if the result would exceed its cap, or if no line may follow.
 func (b *builder) write(p []byte) error {
 	switch {
 	case len(p) == 0:

@@ -1,5 +1,5 @@
-// Package readaccess decides whether signed tokens and links may read. State is read for every request, so revocation
-// holds from its commit.
+// Package readaccess decides whether signed tokens and links may read, from state that is read for every request, so
+// that a revocation holds from its commit.
 package readaccess
 
 import (
@@ -14,26 +14,26 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Query names the state that decides about one read. A signed URL names the workspace that owned the artifact when it
-// was signed; another one may have claimed it since.
+// Query names the state that decides about one read. A signed URL names the workspace that owned the artifact when the
+// URL was signed. Another workspace may have claimed that one since.
 type Query struct {
 	Workspace id.Workspace
 	Artifact  id.Artifact
 	Link      id.Public // empty: none
 }
 
-// QueryOf is the query of a token.
+// QueryOf returns the query of a token.
 func QueryOf(c token.Claims) Query {
 	return Query{Workspace: c.Workspace, Artifact: c.Artifact, Link: c.Link}
 }
 
-// Holder names who reads a revision to what counts reads and refusals: all that hold the same link or token.
+// Holder returns the name under which reads and refusals are counted. All readers with the same link or token share it.
 func (q Query) Holder(kind string, r id.Revision) string {
 	return kind + "/" + string(q.Link) + "/" + string(r)
 }
 
-// State is what the store has for a Query; nil for what does not exist. As Read returns it, Workspace owns the artifact
-// now, and its tier applies.
+// State is the stored state of a Query. Each part is nil if it does not exist. After Read, Workspace is the current
+// owner of the artifact, whose tier applies.
 type State struct {
 	Workspace *workspace.Workspace
 	Artifact  *artifact.Artifact
@@ -42,16 +42,17 @@ type State struct {
 
 // Store reads the state of one read.
 type Store interface {
-	// ReadState reads all of it in one strongly consistent batch; database_unavailable if any part stays unread.
+	// ReadState reads all parts in one strongly consistent batch. It fails with database_unavailable if any part stays
+	// unread, because a missing item must not look like an open one.
 	ReadState(ctx context.Context, q Query) (State, error)
 	// Revision reads a revision strongly, nil if there is none.
 	Revision(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Revision, error)
 	artifact.Workspaces
 }
 
-// Read reads the state and follows a claim. Without a claim the batch is enough. With one the other workspace is read
-// too, so that the locks of both hold: the destination for a URL that was signed before the claim, the source for one
-// that was signed after it while the artifact is still being moved.
+// Read reads the state and follows a claim. Without a claim the batch is enough. With one it also reads the other
+// workspace, so that the locks of both hold: the destination for a URL that was signed before the claim, and the source
+// for a URL that was signed after it, while the artifact is not moved yet.
 func Read(ctx context.Context, store Store, q Query) (State, error) {
 	s, err := store.ReadState(ctx, q)
 	if err != nil || s.Workspace == nil || s.Artifact == nil {
@@ -67,15 +68,15 @@ func Read(ctx context.Context, store Store, q Query) (State, error) {
 	return s, nil
 }
 
-// followNamed goes from the named workspace, which was claimed, to its destination.
+// followNamed replaces the named workspace, which was claimed, by its destination.
 func (s State) followNamed(ctx context.Context, store Store, source workspace.Workspace) (State, error) {
 	destination, err := store.Workspace(ctx, source.ClaimedInto)
 	s.Workspace, s.Artifact = destination, s.Artifact.AfterClaimOf(source)
 	return s, err
 }
 
-// followOwner checks that the named workspace claimed the owner of the artifact. If it did not, the batch may be partly
-// from before a claim and partly from after the move, so the named workspace is read again.
+// followOwner checks that the named workspace claimed the owner of the artifact. If it did not, it reads the named
+// workspace again, because the batch may be partly from before a claim and partly from after the move.
 func (s State) followOwner(ctx context.Context, store Store) (State, error) {
 	owner, err := store.Workspace(ctx, s.Artifact.Owner)
 	if err != nil || owner == nil {
@@ -93,7 +94,7 @@ func (s State) followOwner(ctx context.Context, store Store) (State, error) {
 	return s, nil
 }
 
-// Allows reports whether a reader may read. It does not say why not, because every refusal must look alike.
+// Allows reports whether a reader may read. It gives no reason, because every refusal must look alike.
 func (s State) Allows(q Query, now time.Time) bool {
 	switch {
 	case s.Workspace == nil || !s.Workspace.Open():
@@ -106,20 +107,21 @@ func (s State) Allows(q Query, now time.Time) bool {
 	return true
 }
 
-// ArtifactAllows reports whether the artifact could be read without the query's link. A reader who is refused
-// nevertheless must not use up the budget of the others.
+// ArtifactAllows reports whether the artifact could be read without the query's link. If so, a reader who is refused
+// must not use up the limit of the others.
 func (s State) ArtifactAllows(q Query, now time.Time) bool {
 	q.Link = ""
 	return s.Allows(q, now)
 }
 
-// CheckRevision refuses a revision that is not published. The current one is; any other costs a read.
+// CheckRevision refuses a revision that is not published. It makes a read unless the revision is the current one.
 func CheckRevision(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
 	_, err := PublishedRevision(ctx, store, a, r)
 	return err
 }
 
-// CheckPublicView refuses a revision whose public view is closed, at the same cost.
+// CheckPublicView refuses a revision that is not published or whose public view is closed. It costs what CheckRevision
+// does.
 func CheckPublicView(ctx context.Context, store Store, a *artifact.Artifact, r id.Revision) error {
 	rev, err := PublishedRevision(ctx, store, a, r)
 	if err == nil && !a.ViewOpen(rev) {
@@ -145,5 +147,5 @@ func PublishedRevision(
 	return *rev, nil
 }
 
-// NotFound is the only refusal of a signed URL, so that it tells no reason.
+// NotFound returns the only refusal of a signed URL, which gives no reason.
 func NotFound() error { return fault.NewCode(fault.NotFound) }

@@ -11,8 +11,8 @@ import (
 	"vitrine/shared/platform/media"
 )
 
-// weights are the bytes of memory that a view needs for each byte that it reads of a file, and the most that it reads.
-// A view without one parses nothing.
+// weights has the bytes of memory that a view needs for each byte of a file, and the most bytes that it reads. Views
+// without a weight do not parse the file.
 var weights = map[media.View]struct{ factor, most int64 }{
 	media.MarkdownView: {limits.MarkdownWeight, limits.RenderedMarkdown},
 	media.CodeView:     {limits.CodeWeight, limits.RenderedText},
@@ -30,9 +30,9 @@ func (s Source) weight() int64 {
 	return min(limits.RenderBase+w.factor*min(w.most, s.File.Size), limits.WorkspaceRenderMemory)
 }
 
-// admission bounds what the pages of a process hold at once, and which share of it an artifact and a workspace have. A
-// reader holds a slot and memory. The shares are held until the view has ended too: one that cannot be cancelled keeps
-// its own artifact waiting, and nobody else's.
+// admission bounds what the pages of a process hold at once, and the share of an artifact and of a workspace. A reader
+// holds a slot and memory. The shares are held until the view has ended too, so that a view that cannot be cancelled
+// delays only its own artifact.
 type admission struct {
 	mu       sync.Mutex
 	readers  int
@@ -51,17 +51,17 @@ func newAdmission() *admission {
 	}
 }
 
-// reservation is what a reader and a view hold.
+// reservation is the share that a reader and a view hold.
 type reservation struct {
 	*admission
 	of              Source
 	weight          int64
 	reader, running bool
-	textOnly        bool // too many views go on without a reader to start one more that may
+	textOnly        bool // too many views go on without a reader already, so this page is only text
 }
 
-// reserve waits for room for a page, limits.RenderWait at most. The refusal is rate_limited_artifact, whoever's share
-// is used up.
+// reserve waits for room for a page, at most limits.RenderWait. The refusal is rate_limited_artifact, no matter which
+// share is used up.
 func (a *admission) reserve(ctx context.Context, s Source) (*reservation, error) {
 	r, full := &reservation{admission: a, of: s, weight: s.weight()}, ""
 	err := a.wait(ctx, limits.RenderWait, func() bool {
@@ -78,7 +78,7 @@ func (a *admission) reserve(ctx context.Context, s Source) (*reservation, error)
 	return r, err
 }
 
-// full says whose share has no room for a reservation, nobody's if there is room. The lock is held.
+// full returns the name of a share that has no room for a reservation, empty if all have. The caller holds the lock.
 func (a *admission) full(r *reservation) string {
 	w := r.of.Workspace
 	switch {
@@ -92,7 +92,8 @@ func (a *admission) full(r *reservation) string {
 	return ""
 }
 
-// wait calls try under the lock until it succeeds or the time is over, and again whenever a reservation changes.
+// wait calls try under the lock whenever a reservation changes, until try succeeds or most is over. It returns nil in
+// both cases, and an error only if ctx ends.
 func (a *admission) wait(ctx context.Context, most time.Duration, try func() bool) error {
 	over := time.NewTimer(most)
 	defer over.Stop()
@@ -113,7 +114,7 @@ func (a *admission) wait(ctx context.Context, most time.Duration, try func() boo
 	}
 }
 
-// count adds what the reservation holds n times, to take it or to give it back. The lock is held.
+// count takes the shares of the reservation if n is 1 and gives them back if it is -1. The caller holds the lock.
 func (r *reservation) count(n int) {
 	if r.reader {
 		r.readers += n
@@ -145,7 +146,7 @@ func (r *reservation) set(mark *bool, to bool) {
 	r.changed = make(chan struct{})
 }
 
-// Settle waits for views that go on without a reader, limits.RunawayTime at most, and returns how many still do.
+// Settle waits for views that go on without a reader, at most limits.RunawayTime. It returns how many still do.
 func (r *Renderer) Settle() (n int) {
 	_ = r.admission.wait(context.Background(), limits.RunawayTime, func() bool {
 		n = r.admission.runaways

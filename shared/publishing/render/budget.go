@@ -12,18 +12,18 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// budget is what the parser of Markdown may spend on a document. The parser takes quadratic time for some constructs,
-// some hundred bytes of memory for a mark of two, and cannot be stopped. So what it is about to read is counted before:
-// lines before the document is parsed, and the text of each block before the marks in it are.
+// budget bounds what the parser of Markdown may spend on a document. The parser takes quadratic time for some
+// constructs, takes some hundred bytes of memory for a mark of two, and cannot be stopped. So the cost is counted in
+// advance: that of lines before the document is parsed, and that of the text of a block before its marks are parsed.
 type budget struct {
 	steps, memory int
-	bars          int   // escaped ones in tables so far
-	err           error // of the first construct that is too much; what comes after it is not parsed
+	bars          int   // escaped bars in tables so far
+	err           error // of the first construct that costs too much; later text is not parsed
 }
 
 func newBudget() *budget { return &budget{steps: limits.MarkdownSteps, memory: limits.MarkdownMemory} }
 
-// What steps and nodes cost, as measured: a step is a nanosecond or two.
+// The measured costs of steps and nodes. A step is a nanosecond or two.
 const (
 	levelSteps    = 50   // of a line in a quotation or list
 	footnoteSteps = 4    // of comparing a reference with a footnote
@@ -34,10 +34,10 @@ const (
 	cellMemory    = 600  // of a cell of a table
 	markMemory    = 500  // of a mark that may become a node
 
-	referenceMemory = 1500 // of a reference to a footnote and the way back
+	referenceMemory = 1500 // of a reference to a footnote and the link back
 )
 
-// spend takes from the budget. what is named where nothing is left.
+// spend takes steps from the budget. The error names what if too few are left.
 func (b *budget) spend(steps int, what string) {
 	if b.steps -= steps; b.steps < 0 && b.err == nil {
 		b.err = fmt.Errorf("%w: reading its %s takes more than %d steps", errFailed, what, limits.MarkdownSteps)
@@ -50,7 +50,7 @@ func (b *budget) hold(memory int, what string) {
 	}
 }
 
-// document counts what the lines of a document cost before they are parts of blocks.
+// document counts the cost of the lines of a document, before they are parsed into blocks.
 func (b *budget) document(source []byte) {
 	depth, blank := 0, true
 	for rest := source; len(rest) > 0 && b.err == nil; {
@@ -66,7 +66,7 @@ func (b *budget) document(source []byte) {
 			}
 			b.hold(lineMemory, "lines")
 			deep := min(indent/2, depth) + opened
-			if !blank { // a line without marks goes on with the paragraph before it, however deep
+			if !blank { // a line without marks continues the paragraph before it, at any depth
 				deep = max(deep, depth)
 			}
 			depth = deep
@@ -85,7 +85,8 @@ func (b *budget) document(source []byte) {
 	}
 }
 
-// containers counts the quotations, items and footnotes that may begin at the start of a line. inner is what follows.
+// containers counts the quotations, items and footnotes that may begin at the start of a line. inner is the rest of the
+// line.
 func containers(line []byte) (opened, indent int, inner []byte) {
 	line = bytes.TrimRight(line, " \t\r")
 	for at := line; ; opened++ {
@@ -101,7 +102,7 @@ func containers(line []byte) (opened, indent int, inner []byte) {
 	return opened, indent, inner
 }
 
-// marker returns how long the mark is that a line begins with; 0: there is none.
+// marker returns the length of the mark at the start of a line, 0 if there is none.
 func marker(line []byte) int {
 	if len(line) == 0 {
 		return 0
@@ -132,19 +133,19 @@ func marker(line []byte) int {
 	return n
 }
 
-// letter reports whether a line that begins so may go on with a paragraph only.
+// letter reports whether a line that begins with c can only continue a paragraph.
 func letter(c byte) bool { return c >= utf8.RuneSelf || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// rule reports whether a line is a rule, which opens nothing: hyphens or asterisks and spaces.
+// rule reports whether a line is a rule, which opens no container: hyphens or asterisks and spaces.
 func rule(line []byte) bool {
 	line = bytes.TrimLeft(line, " ")
 	return (line[0] == '-' || line[0] == '*') && len(bytes.Trim(line, string(line[:1])+" \t")) == 0
 }
 
-// text counts what a text costs whose marks are parsed together.
+// text counts the cost of a text whose marks are parsed together.
 func (b *budget) text(s []byte) {
 	runs, links := 0, 0
-	ticks := map[int]bool{} // lengths of runs of backticks: the last of each may be looked for up to the end
+	ticks := map[int]bool{} // lengths of runs of backticks: the parser may search to the end once for each length
 	for i := 0; i < len(s) && b.err == nil; i++ {
 		switch c := s[i]; c {
 		case '*', '_', '~', '`':
@@ -157,7 +158,7 @@ func (b *budget) text(s []byte) {
 				ticks[end-i] = true
 			} else {
 				runs++
-				b.hold(markMemory*(end-i)/4, "marks") // it may be of many levels
+				b.hold(markMemory*(end-i)/4, "marks") // a run may open many levels
 			}
 			i = end - 1
 		case '[', '<', '$', '@':
@@ -176,7 +177,8 @@ func (b *budget) text(s []byte) {
 	}
 }
 
-// destination counts what is looked at for the end of an address, because the next link in it is looked at anew.
+// destination counts the bytes that the parser searches for the end of an address, because it searches them again for
+// the next link in them.
 func (b *budget) destination(s []byte) {
 	s = bytes.TrimLeft(s, " \t\r\n")
 	angled := bytes.HasPrefix(s, []byte("<"))
@@ -198,11 +200,11 @@ func (b *budget) destination(s []byte) {
 	b.spend(end, "links")
 }
 
-// budgetKey is where the context of a parser has the budget.
+// budgetKey is the key of the budget in the context of a parser.
 var budgetKey = parser.NewContextKey()
 
-// paragraph refuses paragraphs before they are parsed: whole ones before tables and the definitions of links are taken
-// out of them, and what is left afterwards.
+// paragraph drops a paragraph that costs too much before it is parsed. It runs twice: on whole paragraphs, before
+// tables and definitions of links are taken out of them, and on the text that is left.
 type paragraph struct{ whole bool }
 
 // Transform implements parser.ParagraphTransformer.
@@ -219,7 +221,7 @@ func (p paragraph) Transform(node *ast.Paragraph, r text.Reader, c parser.Contex
 	}
 }
 
-// parts counts what the definitions of links and the tables in a paragraph cost.
+// parts counts the cost of the definitions of links and the tables in a paragraph.
 func (b *budget) parts(lines *text.Segments, source []byte) {
 	s := lines.Value(source)
 	defines := bytes.HasPrefix(bytes.TrimLeft(s, " "), []byte("["))
@@ -246,7 +248,7 @@ func (b *budget) parts(lines *text.Segments, source []byte) {
 	}
 }
 
-// row counts a row of a table. Escaped bars in it are compared with all others.
+// row counts the cost of a row of a table. The parser compares each escaped bar with all others.
 func (b *budget) row(line []byte, columns int) {
 	b.hold(columns*cellMemory, "tables")
 	b.text(line)
@@ -254,7 +256,7 @@ func (b *budget) row(line []byte, columns int) {
 	b.spend(barSteps*b.bars*bytes.Count(line, []byte(`\|`)), "tables")
 }
 
-// title counts how far the end of a title is looked for that begins in the first line of a text.
+// title counts how far the parser searches for the end of a title that begins in the first line of a text.
 func (b *budget) title(s []byte) {
 	line, rest, _ := bytes.Cut(s, []byte("\n"))
 	for i, c := range line {

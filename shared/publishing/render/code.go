@@ -25,7 +25,7 @@ func codeView(ctx context.Context, s Source, b *body, _ Query) error {
 	return nil
 }
 
-// plain shows the text of any file, or says that it is none.
+// plain shows the text of any file, or says that the file is not text.
 func (s Source) plain(ctx context.Context, b *body) error {
 	text, err := s.shownText(ctx, b)
 	if err != nil {
@@ -39,12 +39,12 @@ func (s Source) plain(ctx context.Context, b *body) error {
 	return nil
 }
 
-// isText reports whether a file looks like text by how it begins.
+// isText reports whether the beginning of a file looks like text.
 func isText(text string) bool {
 	return !strings.ContainsRune(text[:min(len(text), limits.SniffedText)], 0)
 }
 
-// shownText reads what a page shows of a text, with line feeds at the ends of its lines.
+// shownText reads the part of a text that a page shows, with line feeds as line ends.
 func (s Source) shownText(ctx context.Context, b *body) (string, error) {
 	source, err := s.read(ctx, limits.RenderedText)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s Source) shownText(ctx context.Context, b *body) (string, error) {
 	return b.shorten(text), nil
 }
 
-// shorten cuts a text that has too many lines, and lines that are too long.
+// shorten cuts a text with too many lines, and lines that are too long.
 func (b *body) shorten(text string) string {
 	var out strings.Builder
 	rest, more := text, true
@@ -82,10 +82,10 @@ func (b *body) shorten(text string) string {
 	return out.String()
 }
 
-// numbered writes lines of HTML with their numbers, each of which has an address.
+// numbered writes lines of HTML with their numbers, which are links to the lines.
 func numbered(b *body, lines []string, name string) {
 	if n := len(lines); n > 0 && lines[n-1] == "" {
-		lines = lines[:n-1] // a file ends with a line feed
+		lines = lines[:n-1] // the line feed at the end of a file begins no line
 	}
 	if len(lines) == 0 {
 		b.printf(`<p class="v-empty">This file is empty.</p>`)
@@ -99,15 +99,15 @@ func numbered(b *body, lines []string, name string) {
 	b.printf("</code></pre>")
 }
 
-// escapedLines are the lines of a text as HTML.
+// escapedLines returns the lines of a text as HTML.
 func escapedLines(text string) []string { return strings.Split(escape(text), "\n") }
 
 func lexerOf(file string) chroma.Lexer {
 	return lexers.Match(file[strings.LastIndexByte(file, '/')+1:])
 }
 
-// lexerNamed returns the lexer of a language by its name, an alias, or the name or ending of its files; nil: none is
-// known.
+// lexerNamed returns the lexer of a language by its name, an alias, or the name or extension of its files, nil if there
+// is none.
 func lexerNamed(language string) chroma.Lexer {
 	known := lexersByName()
 	for _, name := range []string{language, strings.ToLower(language), "." + language, path.Ext(language)} {
@@ -118,8 +118,8 @@ func lexerNamed(language string) chroma.Lexer {
 	return nil
 }
 
-// lexersByName are the lexers by what documents call them; a full stop is before an ending. The library itself compares
-// a name that it does not know with the patterns of all files, which takes milliseconds.
+// lexersByName returns the lexers by the names that documents use. Extensions begin with a full stop. The library is
+// not asked, because it compares an unknown name with the patterns of all files, which takes milliseconds.
 var lexersByName = sync.OnceValue(func() map[string]chroma.Lexer {
 	files, known := map[string]chroma.PrioritisedLexers{}, map[string]chroma.Lexer{}
 	for _, lexer := range lexers.GlobalLexerRegistry.Lexers {
@@ -138,8 +138,8 @@ var lexersByName = sync.OnceValue(func() map[string]chroma.Lexer {
 	return known
 })
 
-// highlight returns the lines of a code as HTML, coloured until the context ends. The text stays exactly what it is: a
-// lexer that changes it, or fails, leaves the text plain.
+// highlight returns the lines of a code as HTML, coloured until the context ends. It never changes the text: if a lexer
+// changes it or fails, the lines are plain.
 func highlight(ctx context.Context, lexer chroma.Lexer, code string) (out []string) {
 	if lexer == nil || len(code) > limits.HighlightedText || ctx.Err() != nil {
 		return escapedLines(code)
@@ -191,7 +191,7 @@ func (l *lineWriter) write(text, class string) {
 	}
 }
 
-// tokenClasses are the classes of the tokens that have a colour.
+// tokenClasses has the CSS classes of the tokens that have a colour.
 var tokenClasses = map[chroma.TokenType]string{
 	chroma.Keyword:            "c-k",
 	chroma.KeywordType:        "c-t",

@@ -8,13 +8,13 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// order is how a table is sorted.
+// order is the order of the rows of a table.
 type order struct {
-	column     int // from 0; -1: as the file has it
+	column     int // from 0; -1: the order of the file
 	descending bool
 }
 
-// sortOf reads the choice of a reader.
+// sortOf parses Query.Sort.
 func sortOf(text string) order {
 	digits, descending := strings.CutSuffix(text, "d")
 	n, err := strconv.Atoi(digits)
@@ -24,21 +24,21 @@ func sortOf(text string) order {
 	return order{column: n - 1, descending: descending}
 }
 
-// column sums up what a column holds, in all rows that are read.
+// column sums up the cells of a column in all rows that are read.
 type column struct {
 	name           string
-	before         int // rows before the first that has the column
+	before         int // rows before the first one that has the column
 	filled, empty  int
 	numbers        int
 	least, most    float64
-	first, last    string // texts in their order
-	leastText      string // the numbers as the file has them
+	first, last    string // the first and the last text in sorted order
+	leastText      string // least and most as the file spells them
 	mostText       string
 	known          bool // first and last are set
 	numbersEnabled bool
 }
 
-// add takes a cell into the summary.
+// add adds a cell to the summary.
 func (c *column) add(cell string) {
 	cell = strings.TrimSpace(cell)
 	if cell == "" {
@@ -65,8 +65,8 @@ func (c *column) add(cell string) {
 	c.numbers++
 }
 
-// parseNumber reads a number as tables have it: with a sign, thousands in groups of three, an exponent or a percent
-// sign.
+// parseNumber parses a number in the forms that tables use: with a sign, thousands in groups of three, an exponent or a
+// percent sign.
 func parseNumber(cell string) (float64, bool) {
 	cell = strings.TrimSuffix(strings.TrimSpace(cell), "%")
 	if cell == "" || len(cell) > 40 || !strings.ContainsAny(cell[:1], "+-.0123456789") {
@@ -84,7 +84,8 @@ func parseNumber(cell string) (float64, bool) {
 	return n, err == nil
 }
 
-// compare orders two rows: numbers before texts, empty cells last, equal ones as the file has them.
+// compare orders two rows: numbers before texts, empty cells last in either direction, equal ones in the order of the
+// file.
 func (o order) compare(a, b record) int {
 	x, y := o.cell(a), o.cell(b)
 	n, xIs := parseNumber(x)
@@ -106,7 +107,7 @@ func (o order) compare(a, b record) int {
 	return cmp.Or(by, cmp.Compare(a.line, b.line))
 }
 
-// sign is 1 where just one of two cells is empty.
+// sign returns 1 if exactly one of two cells is empty, else 0.
 func sign(x, y string) int { return bit((x == "") != (y == "")) }
 
 func bit(b bool) int {
@@ -123,7 +124,7 @@ func (o order) cell(r record) string {
 	return ""
 }
 
-// topRows is a heap whose first row is the last of those that are kept.
+// topRows is a heap of the rows that are kept. Its root is the last of them in the order, which is dropped first.
 type topRows struct {
 	order order
 	rows  []record

@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// dataView shows JSON and YAML as a tree that opens and closes.
+// dataView shows JSON and YAML as a tree whose branches open and close.
 func dataView(ctx context.Context, s Source, b *body, _ Query) error {
 	if s.File.Size > limits.RenderedData {
 		b.note("Documents above %s are shown as text.", size(limits.RenderedData))
@@ -47,16 +47,16 @@ func dataView(ctx context.Context, s Source, b *body, _ Query) error {
 	return nil
 }
 
-// treeWriter writes values. What lies too deep, or comes too late, it counts and leaves out.
+// treeWriter writes values. It counts values that lie too deep or come too late, and leaves them out.
 type treeWriter struct {
 	b     *body
 	nodes int
 	depth int
-	open  int // levels that are written and not closed yet: the outer ones
+	open  int // outer levels that are written and not closed yet
 	deep  bool
 }
 
-// openLevels is how many levels of a tree are open at first.
+// openLevels is how many levels of a tree are open when the page loads.
 const openLevels = 2
 
 // hidden reports whether the next value is left out.
@@ -90,7 +90,7 @@ func (w *treeWriter) end() {
 	w.depth--
 }
 
-// endAll closes what is open.
+// endAll closes all open levels.
 func (w *treeWriter) endAll() {
 	for ; w.open > 0; w.open-- {
 		w.b.printf("</div></details>")
@@ -121,7 +121,7 @@ type level struct {
 	index   int
 }
 
-// json writes a document of JSON, or several that follow each other. It reads tokens, so that depth costs no stack.
+// json writes one or several JSON documents. It reads tokens, so that depth costs no stack.
 func (w *treeWriter) json(source []byte) error {
 	d := json.NewDecoder(bytes.NewReader(source))
 	d.UseNumber()
@@ -182,12 +182,13 @@ func jsonLeaf(t json.Token) (class, text string) {
 	return "c-c", "null"
 }
 
-// unescapeHTML undoes what json.Marshal does for HTML, which the page does by itself.
+// unescapeHTML undoes the HTML escapes of json.Marshal, because the page escapes by itself.
 func unescapeHTML(s string) string { return unescaper.Replace(s) }
 
 var unescaper = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&")
 
-// yaml writes the documents of a YAML file. Aliases are shown by their names and never followed.
+// yaml writes the documents of a YAML file. It shows aliases by name and never follows them, so that aliases of aliases
+// cost no more than their text.
 func (w *treeWriter) yaml(source []byte) error {
 	if yamlValues(source) > limits.YAMLValues {
 		return fmt.Errorf("it has more than %d values", limits.YAMLValues)
@@ -208,8 +209,8 @@ func (w *treeWriter) yaml(source []byte) error {
 	}
 }
 
-// yamlValues counts how many values a YAML file may have by what stands between them. The parser holds some hundred
-// bytes for each, however short it is.
+// yamlValues returns an upper bound of the number of values in a YAML file, by counting separators. It bounds memory,
+// because the parser holds some hundred bytes for each value, however short it is.
 func yamlValues(source []byte) (n int) {
 	for i, c := range source {
 		next := byte('\n')

@@ -21,7 +21,7 @@ type entry struct {
 	size   int64
 }
 
-// entries lists what lies directly in a folder: folders first, then files, by name.
+// entries returns the direct children of a folder: folders first, then files, by name.
 func (s Source) entries() []entry {
 	prefix := ""
 	if s.Path != "" {
@@ -83,8 +83,8 @@ func folderView(_ context.Context, s Source, b *body, _ Query) error {
 	return nil
 }
 
-// gallery writes images as a grid. Each opens below its row by its address, without a script: what lies over the page
-// would lie over all of it, and a page in a viewer frame is longer than what its reader sees.
+// gallery writes images as a grid. A link opens a large image below its row, without a script. It is not an overlay,
+// because that would cover the whole page, and a page in a viewer frame is longer than the part that its reader sees.
 func (s Source) gallery(b *body, images []entry) {
 	if len(images) == 0 {
 		return
@@ -107,14 +107,14 @@ func (s Source) gallery(b *body, images []entry) {
 	b.printf("</div>")
 }
 
-// imageView shows an image as browsers draw it: a drawing runs no script there.
+// imageView shows an image in an img element, in which an SVG runs no script.
 func imageView(_ context.Context, s Source, b *body, _ Query) error {
 	b.printf(`<p class="v-stage"><img src="%s" alt="%s"></p>`, escape(s.raw(s.Path)), escape(path.Base(s.Path)))
 	s.siblings(b)
 	return nil
 }
 
-// siblings leads to the images before and after one in its folder.
+// siblings writes links to the images before and after this one in its folder.
 func (s Source) siblings(b *body) {
 	folder := s
 	folder.File = tree.File{}

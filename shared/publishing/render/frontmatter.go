@@ -9,8 +9,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// frontMatter writes the fields before a document as a table, and returns the document without them. What is no mapping
-// in YAML is part of the document.
+// frontMatter writes the fields before a document as a table, and returns the document without them. Text that is not a
+// YAML mapping is part of the document.
 func (d *document) frontMatter(b *body, source []byte) []byte {
 	head, rest, found := cutFrontMatter(source)
 	if !found {
@@ -31,7 +31,7 @@ func (d *document) frontMatter(b *body, source []byte) []byte {
 	return rest
 }
 
-// cutFrontMatter cuts what stands between two lines --- at the very start.
+// cutFrontMatter cuts off the text between two lines of --- at the very start.
 func cutFrontMatter(source []byte) (head, rest []byte, found bool) {
 	first, after, _ := bytes.Cut(source, []byte("\n"))
 	if string(bytes.TrimRight(first, " \t\r")) != "---" {
@@ -47,7 +47,7 @@ func cutFrontMatter(source []byte) (head, rest []byte, found bool) {
 	return nil, source, false
 }
 
-// inline writes a value in one line.
+// inline returns a value in one line.
 func inline(n *yaml.Node, depth int) string {
 	switch {
 	case depth > 4:

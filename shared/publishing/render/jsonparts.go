@@ -6,8 +6,8 @@ import (
 	"iter"
 )
 
-// jsonParts are the values of a list or the members of an object in JSON that is known to be right, one by one and
-// without a copy. Anything else has none.
+// jsonParts iterates over the values of a list or the members of an object, without copying them. b has to be valid
+// JSON. Other values have no parts.
 func jsonParts(b []byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		b = bytes.TrimSpace(b)
@@ -31,7 +31,7 @@ func jsonParts(b []byte) iter.Seq2[string, []byte] {
 	}
 }
 
-// valueEnd returns where a value ends: at the comma, colon or bracket behind it.
+// valueEnd returns where a value ends: at the comma, colon or bracket after it.
 func valueEnd(b []byte) int {
 	depth := 0
 	for i := 0; i < len(b); i++ {

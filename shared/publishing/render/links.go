@@ -14,10 +14,10 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// isPicture reports whether a data URL holds an image of a kind that runs no script inside an img element.
+// isPicture reports whether a data URL holds an image of a type that runs no script in an img element.
 func isPicture(u *url.URL) bool { return picture.MatchString(u.Opaque) }
 
-// page returns the URL of the page of a file or folder, or the one of the bytes of a file that has no page.
+// page returns the URL of the page of a file or folder, or of the bytes of a file that has no page.
 func (s Source) page(file string) string {
 	if media.ViewOf(file) == media.NoView && s.has(file) {
 		return s.raw(file)
@@ -45,8 +45,8 @@ func (s Source) has(file string) bool {
 
 func (s Source) hasFolder(folder string) bool { return folder == "" || s.paths[folder+"/"] }
 
-// pathsOf are the paths of files, and of their folders with a trailing slash: a document may have 100,000 links, and
-// each would look through all files.
+// pathsOf returns the paths of files, and of their folders with a trailing slash. It is a map, because a document may
+// have 100,000 links, and each would search all files.
 func pathsOf(files tree.Tree) map[string]bool {
 	out := make(map[string]bool, len(files))
 	for _, f := range files {
@@ -58,9 +58,9 @@ func pathsOf(files tree.Tree) map[string]bool {
 	return out
 }
 
-// target is where a reference of a document leads.
+// target is the destination of a reference in a document.
 type target struct {
-	file     string // within the revision; empty: the folder of all
+	file     string // within the revision; empty: the folder of all files
 	folder   bool
 	fragment string
 	outside  string // absolute URL
@@ -69,8 +69,8 @@ type target struct {
 
 var schemeShape = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9+.-]*:`)
 
-// resolve reads a reference of the document: a path of the revision, an address outside of it over http, https or
-// mailto, or a place in the document. ok is false for any other scheme, and for what the revision does not hold.
+// resolve resolves a reference in the document: a path of the revision, an outside address by http, https or mailto, or
+// a place in the document. ok is false for any other scheme, and for a path that the revision does not have.
 func (s Source) resolve(reference string) (t target, ok bool) {
 	reference = strings.TrimSpace(reference)
 	u, err := url.Parse(reference)
@@ -108,7 +108,7 @@ func outside(u *url.URL) (target, bool) {
 	return target{}, false
 }
 
-// link returns the URL that a link of the document leads to.
+// link returns the URL of a target.
 func (s Source) link(t target) string {
 	switch {
 	case t.outside != "":
@@ -128,32 +128,32 @@ func (s Source) link(t target) string {
 
 func (t target) escapedFragment() string { return (&url.URL{Fragment: t.fragment}).EscapedFragment() }
 
-// markup rewrites strangers' markup for a page: links lead to pages, media to the bytes of this revision, and any other
-// attribute that names an address is dropped. Every element that it opens it closes, so that the page around it stays
-// whole.
+// markup rewrites a publisher's markup for a page. Links lead to pages, and media to the bytes of this revision. Any
+// other attribute with an address is dropped. It closes every element that it opens, so that the page around the markup
+// stays whole.
 type markup struct {
 	source   Source
 	out      *strings.Builder
 	formulas *formulas
 	open     []string
-	links    int // open elements a with an address
+	links    int // open a elements with an address
 	hidden   string
 	depth    int // of hidden
 
-	styled   bool                                        // what a style hides is dropped
-	attached func(name string) (address string, is bool) // finds images that lie in the document; nil: it has none
+	styled   bool                                        // drops elements that a style hides
+	attached func(name string) (address string, is bool) // finds images inside the document; nil: it has none
 }
 
-// maxOpen is how many elements may be open at once; tags beyond it are dropped.
+// maxOpen bounds how many elements are open at once. Further start tags are dropped.
 const maxOpen = 200
 
 var (
-	// dropped are elements that go with all they hold.
+	// dropped elements are removed with their contents.
 	dropped = []string{"script", "style", "iframe", "object", "embed", "template", "noscript", "noembed", "noframes", "title",
 		"textarea", "select", "svg", "math", "xmp", "plaintext", "head", "form", "button", "frameset", "canvas", "map"}
-	// void elements have no end.
+	// void elements have no end tag.
 	void = []string{"br", "hr", "img", "input", "wbr", "col", "source", "area", "base", "link", "meta", "track", "param"}
-	// implied ends need not be written.
+	// implied elements need no end tag.
 	implied = []string{"p", "li", "dt", "dd", "td", "th", "tr", "thead", "tbody", "tfoot", "rt", "rp"}
 )
 
@@ -187,7 +187,7 @@ func (m *markup) token(t html.Token) {
 	}
 }
 
-// skip looks for the end of an element that is dropped.
+// skip skips tokens up to the end of a dropped element.
 func (m *markup) skip(t html.Token) {
 	switch {
 	case t.Data != m.hidden:
@@ -233,7 +233,7 @@ func (m *markup) start(t html.Token) {
 	m.out.WriteString(t.String())
 }
 
-// close ends an element, and those inside it that are still open.
+// close ends an element and the open elements inside it.
 func (m *markup) close(name string) {
 	at := -1
 	for i := len(m.open) - 1; i >= 0 && at < 0; i-- {
@@ -260,7 +260,7 @@ func (m *markup) end(name string) {
 	m.out.WriteString("</" + name + ">")
 }
 
-// attributes rewrites those that hold addresses.
+// attributes returns the attributes of a tag with addresses rewritten. It drops those that only the views may write.
 func (m *markup) attributes(t html.Token) (out []html.Attribute) {
 	for _, a := range t.Attr {
 		switch {
@@ -282,12 +282,12 @@ func (m *markup) attributes(t html.Token) (out []html.Attribute) {
 		}
 	}
 	if t.Data == "pre" && attribute(t, "tabindex") == "" {
-		out = append(out, html.Attribute{Key: "tabindex", Val: "0"}) // it may scroll
+		out = append(out, html.Attribute{Key: "tabindex", Val: "0"}) // for the keyboard, because it may scroll
 	}
 	return out
 }
 
-// jupyterAlert returns the class of an alert as people write it in notebooks; empty: it is none.
+// jupyterAlert returns our class for an alert in a notebook, empty if the classes are not those of an alert.
 func jupyterAlert(classes string) string {
 	names := strings.Fields(classes)
 	for of, ours := range map[string]string{
@@ -305,19 +305,19 @@ func jupyterAlert(classes string) string {
 
 var undisplayed = regexp.MustCompile(`(?i)(^|;)\s*display\s*:\s*none`)
 
-// unseen reports whether a browser would not show an element, of those that always have an end.
+// unseen reports whether a style hides an element. It knows only elements that always have an end tag.
 func unseen(t html.Token) bool {
 	return slices.Contains([]string{"div", "span", "section", "article", "table", "figure", "pre"}, t.Data) &&
 		undisplayed.MatchString(attribute(t, "style"))
 }
 
-// ours reports whether the views write such an attribute themselves.
+// ours reports whether the views of this package write such an attribute.
 func ours(t html.Token, key string) bool {
 	return key == "tabindex" && (t.Data == "pre" || t.Data == "div" || t.Data == "figure") || key == "role" && t.Data != "table"
 }
 
-// image writes an image of the revision. One from elsewhere becomes a link, because a page asks no stranger for
-// anything.
+// image writes an image of the revision. An image from another host becomes a link, because a page must load files from
+// no other host.
 func (m *markup) image(t html.Token) {
 	alt := attribute(t, "alt")
 	source, _ := url.PathUnescape(attribute(t, "src"))
@@ -349,7 +349,7 @@ func (m *markup) image(t html.Token) {
 	m.out.WriteString(`<span class="v-outside">` + escape(alt) + `</span>`)
 }
 
-// checkbox writes a box that cannot be changed.
+// checkbox writes a disabled checkbox.
 func (m *markup) checkbox(t html.Token) {
 	if !strings.EqualFold(attribute(t, "type"), "checkbox") {
 		return

@@ -21,10 +21,10 @@ func logView(ctx context.Context, s Source, b *body, _ Query) error {
 	return nil
 }
 
-// control is what a terminal does not print: sequences that set something, titles of windows, and single controls.
+// control matches what a terminal does not print: control sequences, titles of windows, and single control characters.
 var control = regexp.MustCompile("\x1b(?:\\[[0-9:;<=>?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?|[@-Z\\\\^_()#][0-9A-Za-z]?)?|[\x00-\x08\x0b-\x1f\x7f]")
 
-// terminalLines returns the lines of what a program printed as HTML, coloured.
+// terminalLines returns the lines of a program's output as HTML, coloured.
 func terminalLines(text string) []string {
 	var l lineWriter
 	var p pen
@@ -40,7 +40,7 @@ func terminalLines(text string) []string {
 	return append(l.done, l.line.String())
 }
 
-// pen is how a terminal writes: colours counted from 1, 0 for none.
+// pen is the style in which a terminal writes. Colours count from 1, and 0 is none.
 type pen struct {
 	front, back                    int
 	bold, faint, italic, underline bool
@@ -66,7 +66,7 @@ func (p *pen) class() string {
 	return strings.Join(c, " ")
 }
 
-// set reads the parameters of a sequence that sets colours.
+// set applies the parameters of a sequence that sets colours.
 func (p *pen) set(parameters string) {
 	codes := strings.FieldsFunc(parameters+";", func(r rune) bool { return r == ';' || r == ':' })
 	if len(codes) == 0 {
@@ -122,7 +122,8 @@ func (p *pen) one(n int) {
 	}
 }
 
-// extended reads a colour of 256 or of red, green and blue as the nearest of the eight, and how many codes it takes.
+// extended returns the nearest of the eight colours to one of 256 or one of red, green and blue, and how many codes the
+// colour takes.
 func extended(codes []string) (colour, used int) {
 	number := func(i int) int {
 		if i >= len(codes) {
@@ -148,7 +149,7 @@ func extended(codes []string) (colour, used int) {
 	return 0, 0
 }
 
-// nearest returns the colour of eight, counted from 1; 0 for grey.
+// nearest returns the nearest of the eight colours, counted from 1, or 0 for grey.
 func nearest(r, g, b int) int {
 	high := max(r, g, b)
 	if high-min(r, g, b) < 32 {

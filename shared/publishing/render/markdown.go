@@ -22,7 +22,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// markdownView shows a document of Markdown: GitHub's flavour with footnotes, alerts and front matter.
+// markdownView shows a Markdown document: GitHub's flavour with footnotes, alerts and front matter.
 func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
 	s.paths = pathsOf(s.Files)
 	if s.File.Size > limits.RenderedMarkdown {
@@ -52,18 +52,18 @@ func markdownView(ctx context.Context, s Source, b *body, _ Query) error {
 	return nil
 }
 
-// document is a text of Markdown that is being rendered.
+// document is a Markdown text that is being rendered.
 type document struct {
 	source   Source
 	ctx      context.Context // ends the colouring of code
 	line     int             // lines before the text
-	prefix   string          // of the ids that it defines, where a page has several
+	prefix   string          // of its ids, on a page with several documents
 	colours  int             // bytes of code that may still be coloured
-	diagrams int             // that the page has so far
+	diagrams int             // of the page so far
 	math     mathematics
-	budget   *budget // nil: one of its own
+	budget   *budget // nil: a new one
 
-	attached func(name string) (address string, is bool) // finds the images that a cell of a notebook holds
+	attached func(name string) (address string, is bool) // finds the images inside a cell of a notebook
 }
 
 func (d *document) markdown() goldmark.Markdown {
@@ -81,13 +81,13 @@ func (d *document) markdown() goldmark.Markdown {
 			parser.WithParagraphTransformers(util.Prioritized(paragraph{whole: true}, 0), util.Prioritized(paragraph{}, 1000)),
 		),
 		goldmark.WithRendererOptions(
-			html.WithUnsafe(), // everything passes the policy
+			html.WithUnsafe(), // markup is kept, because all of it passes the policy afterwards
 			renderer.WithNodeRenderers(util.Prioritized(d, 100)),
 		),
 	)
 }
 
-// parse reads the text and marks its blocks. It refuses a text that would take the parser too long, or too much memory.
+// parse parses the text and marks its blocks. It refuses a text that would cost the parser too much time or memory.
 func (d *document) parse(source []byte) (ast.Node, error) {
 	if d.budget == nil {
 		d.budget = newBudget()
@@ -120,7 +120,7 @@ func (d *document) parse(source []byte) (ast.Node, error) {
 	return root, nil
 }
 
-// start returns where in the text a block begins.
+// start returns the position in the text at which a block begins.
 func start(n ast.Node) (int, bool) {
 	for depth := 0; n != nil && n.Type() != ast.TypeInline && depth < maxOpen; depth++ {
 		if l := n.Lines(); l != nil && l.Len() > 0 {
@@ -131,7 +131,7 @@ func start(n ast.Node) (int, bool) {
 	return 0, false
 }
 
-// render writes the blocks, with links and media as the revision has them.
+// render writes the blocks, with links and media rewritten for the revision.
 func (d *document) render(b *body, root ast.Node, source []byte) error {
 	d.diagrams = b.diagrams
 	var out bytes.Buffer
@@ -188,7 +188,7 @@ func (d *document) code(w util.BufWriter, source []byte, n ast.Node, entering bo
 	return ast.WalkSkipChildren, nil
 }
 
-// table lets a wide table scroll by itself.
+// table writes a table in an element that scrolls by itself if the table is wide.
 func (d *document) table(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		fmt.Fprint(w, `<div class="v-wide" tabindex="0"><table`)
@@ -200,7 +200,7 @@ func (d *document) table(w util.BufWriter, _ []byte, n ast.Node, entering bool) 
 	return ast.WalkContinue, nil
 }
 
-// outline lists the headings of a document that has several.
+// outline writes a list of the headings of a document that has at least three.
 func (d *document) outline(b *body, root ast.Node, source []byte) {
 	var rows []string
 	for n := root.FirstChild(); n != nil && len(rows) < limits.OutlineHeadings; n = n.NextSibling() {
@@ -220,7 +220,7 @@ func (d *document) outline(b *body, root ast.Node, source []byte) {
 		strings.Join(rows, ""))
 }
 
-// plainText returns the text of the inline nodes below a node.
+// plainText returns the text of the inline nodes below a node, cut to a length for lists.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -248,7 +248,7 @@ func plainText(n ast.Node, source []byte) string {
 
 var alertShape = regexp.MustCompile(`^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\]$`)
 
-// markAlert makes a quotation that begins with [!NOTE] and the like an alert, as GitHub does.
+// markAlert turns a quotation that begins with [!NOTE] or the like into an alert, as GitHub does.
 func markAlert(quote *ast.Blockquote, source []byte) {
 	first, is := quote.FirstChild().(*ast.Paragraph)
 	if !is || first.Lines().Len() == 0 {
@@ -282,7 +282,7 @@ func markAlert(quote *ast.Blockquote, source []byte) {
 	quote.InsertBefore(quote, quote.FirstChild(), title)
 }
 
-// headingIDs makes the ids of headings as GitHub does: letters and digits of every script, hyphens for spaces.
+// headingIDs makes ids of headings as GitHub does: letters and digits of every script, with hyphens for spaces.
 type headingIDs struct {
 	prefix string
 	used   map[string]int

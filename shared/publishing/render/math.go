@@ -20,23 +20,23 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// formulas are those of a page. Their MathML is made here and must not pass the rewriting of links, which drops the
-// mathematics that publishers write as HTML. So a document holds a mark for each of them, an element whose name is
-// drawn anew for every page: a publisher cannot know it. The rewriting puts the MathML where it finds a mark, between
-// other elements only, and never where a publisher's tag or text has swallowed it.
+// formulas has the formulas of a page. Their MathML must not pass the rewriting of links, which drops MathML that
+// publishers write. So a document has a mark for each formula: an element whose name is random for every page, so that
+// a publisher cannot know it. The rewriting replaces a mark by its MathML only between other elements, and never where
+// a publisher's tag or text contains the mark.
 type formulas struct {
 	ctx    context.Context // ends the making of MathML
 	mark   string          // name of the element
 	markup []string
 	bytes  int // of MathML
-	asText int
+	asText int // formulas that are shown as text
 }
 
 func newFormulas(ctx context.Context) *formulas {
 	return &formulas{ctx: ctx, mark: "v-" + strings.ToLower(rand.Text())}
 }
 
-// add returns the mark of a formula.
+// add makes the markup of a formula and returns its mark.
 func (f *formulas) add(tex string, display bool) string {
 	made, err := "", f.ctx.Err()
 	if err == nil && len(f.markup) < limits.PageFormulas && f.bytes < limits.FormulasMarkup {
@@ -54,7 +54,7 @@ func (f *formulas) add(tex string, display bool) string {
 	return fmt.Sprintf(`<%s n="%d">`, f.mark, len(f.markup)-1)
 }
 
-// at returns the markup of the formula that a tag marks.
+// at returns the markup of the formula whose mark a tag is.
 func (f *formulas) at(t html.Token) (markup string, is bool) {
 	if f == nil || t.Data != f.mark {
 		return "", false
@@ -66,7 +66,7 @@ func (f *formulas) at(t html.Token) (markup string, is bool) {
 	return f.markup[n], true
 }
 
-// note says how many formulas are no formulas on the page.
+// note says how many formulas the page shows as text.
 func (f *formulas) note(b *body) {
 	if f.asText > 0 {
 		b.note("Formulas that are shown as text: %d of %d, because they are too many, too long or not supported here.",
@@ -74,7 +74,7 @@ func (f *formulas) note(b *body) {
 	}
 }
 
-// mathematics makes a parser of Markdown know formulas: as GitHub writes them, and in notebooks as Jupyter does too.
+// mathematics extends a Markdown parser with formulas in the notation of GitHub, and in notebooks that of Jupyter too.
 type mathematics struct {
 	formulas *formulas
 	jupyter  bool
@@ -90,7 +90,7 @@ func (m mathematics) Extend(g goldmark.Markdown) {
 	g.Renderer().AddOptions(renderer.WithNodeRenderers(util.Prioritized(m, 50)))
 }
 
-// Transform makes formulas of blocks of code whose language is math.
+// Transform turns blocks of code in the language math into formulas.
 func (m mathematics) Transform(root *ast.Document, r text.Reader, _ parser.Context) {
 	var fences []*ast.FencedCodeBlock
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -141,11 +141,11 @@ func (s *mathSpan) Kind() ast.NodeKind { return kindMathSpan }
 // Dump implements ast.Node.
 func (s *mathSpan) Dump(source []byte, level int) { ast.DumpHelper(s, source, level, nil, nil) }
 
-// mathBlock is a formula of lines of its own.
+// mathBlock is a formula on lines of its own.
 type mathBlock struct {
 	ast.BaseBlock
 	tex string
-	end string // what ends it, while it is open
+	end string // its end mark while it is open; empty: closed
 }
 
 // Kind implements ast.Node.
@@ -157,7 +157,7 @@ func (b *mathBlock) IsRaw() bool { return true }
 // Dump implements ast.Node.
 func (b *mathBlock) Dump(source []byte, level int) { ast.DumpHelper(b, source, level, nil, nil) }
 
-// inlineMath reads $x$, $`x`$ and $$x$$, and for Jupyter \\(x\\), \\[x\\] and \begin{align}x\end{align}.
+// inlineMath parses $x$, $`x`$ and $$x$$, and for Jupyter \\(x\\), \\[x\\] and \begin{align}x\end{align}.
 type inlineMath struct{ jupyter bool }
 
 // Trigger implements parser.InlineParser.
@@ -196,9 +196,9 @@ func (m inlineMath) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.
 	return nil
 }
 
-// dollars reads a formula between single dollars. The next dollar decides: it ends the formula, unless a space is
-// before it or a digit after it; then the first dollar is text, as in $5 and $6. No formula holds a backtick, so that
-// code goes before formulas.
+// dollars parses a formula between single dollars. The next dollar ends the formula, unless a space is before it or a
+// digit after it. Then the first dollar is text, as in $5 and $6. A backtick also makes it text, because code takes
+// precedence over formulas.
 func dollars(block text.Reader) ast.Node {
 	block.Advance(1)
 	var tex []byte
@@ -230,10 +230,11 @@ func dollars(block text.Reader) ast.Node {
 	}
 }
 
-// unclosed is where in the text an end is known to be missing, by the end: up to there no beginning is looked at again.
+// unclosed maps an end mark to the position up to which it is known to be missing. The parser does not search again
+// before that position, so that many beginnings without an end take linear time.
 var unclosed = parser.NewContextKey()
 
-// until reads a formula up to its end.
+// until parses a formula up to its end mark.
 func (m inlineMath) until(block text.Reader, pc parser.Context, begin, end string, display bool) ast.Node {
 	missing, _ := pc.Get(unclosed).(map[string]int)
 	_, at := block.PeekLine()
@@ -265,7 +266,7 @@ func (m inlineMath) until(block text.Reader, pc parser.Context, begin, end strin
 	}
 }
 
-// endOfEnvironment returns what ends the environment that a line begins with; empty: it begins with none.
+// endOfEnvironment returns the end mark of the environment that a line begins, empty if it begins none.
 func endOfEnvironment(line []byte) string {
 	rest, begins := bytes.CutPrefix(line, []byte(`\begin{`))
 	name, _, ends := bytes.Cut(rest, []byte("}"))
@@ -276,8 +277,8 @@ func endOfEnvironment(line []byte) string {
 	return `\end{` + string(name) + "}"
 }
 
-// blockMath reads lines from $$ to $$, and for Jupyter from \begin{align} to \end{align}. Lines without an end before
-// the next empty one are a paragraph.
+// blockMath parses lines from $$ to $$, and for Jupyter from \begin{align} to \end{align}. Lines without an end mark
+// before the next empty line are a paragraph.
 type blockMath struct{ jupyter bool }
 
 // Trigger implements parser.BlockParser.
@@ -296,7 +297,7 @@ func (m blockMath) Open(_ ast.Node, r text.Reader, _ parser.Context) (ast.Node, 
 		skip = 0
 	}
 	if rest := trimmed[skip:]; bytes.Contains(rest, []byte(node.end)) && !bytes.HasSuffix(rest, []byte(node.end)) {
-		return nil, parser.NoChildren // the line goes on after the formula
+		return nil, parser.NoChildren // inline, because the line goes on after the formula
 	}
 	node.Lines().Append(at.TrimLeftSpace(r.Source()))
 	if bytes.HasSuffix(trimmed[skip:], []byte(node.end)) {
@@ -306,7 +307,7 @@ func (m blockMath) Open(_ ast.Node, r text.Reader, _ parser.Context) (ast.Node, 
 	return node, parser.NoChildren
 }
 
-// close takes the formula out of the lines.
+// close sets the formula from the lines.
 func (b *mathBlock) close(source []byte) {
 	tex := strings.TrimSpace(string(b.Lines().Value(source)))
 	if b.end == "$$" {

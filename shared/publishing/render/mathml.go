@@ -18,17 +18,17 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// logger is where the library warns, with parts of the formula. Nobody can set it otherwise, and what people publish
-// does not belong into the log.
+// logger is the logger of the library, whose warnings quote formulas. It is silenced, because published content must
+// not be logged. It is linked by name, because the library has no function that sets it.
 //
 //go:linkname logger github.com/wyatt915/treeblood.logger
 var logger *log.Logger
 
 func init() { logger.SetOutput(io.Discard) }
 
-// mathElements are the elements of MathML that a page may hold, and how many children those have that need a number.
-// Text is in token elements only, and nothing else is in them: no element of HTML can stand inside a formula, so that a
-// browser never changes between the two languages there.
+// mathElements has the MathML elements that a page may hold, with the number of children of those that need a fixed
+// one. Only token elements hold text, and they hold only text. No HTML element can be inside a formula, so that a
+// browser never switches between the two languages there.
 var mathElements = map[string]int{
 	"math":          0,
 	"mrow":          0,
@@ -59,7 +59,7 @@ var mathElements = map[string]int{
 
 var mathTokens = map[string]bool{"mi": true, "mn": true, "mo": true, "mtext": true}
 
-// mathAttributes are their attributes. Lengths are short, so that no formula covers what is around it.
+// mathAttributes has the attributes of these elements. Lengths are short, so that no formula covers the page around it.
 var mathAttributes = map[string]*regexp.Regexp{
 	"display":       regexp.MustCompile(`^(block|inline)$`),
 	"displaystyle":  truth,
@@ -87,12 +87,12 @@ var mathAttributes = map[string]*regexp.Regexp{
 var (
 	truth      = regexp.MustCompile(`^(true|false)$`)
 	mathLength = regexp.MustCompile(`^-?[0-9]{0,1}(\.[0-9]{1,8})?(em)?$`)
-	// mathClasses are those that a spelled formula and drawLine ask for.
+	// mathClasses matches the classes that spellTeX and drawLine set.
 	mathClasses = regexp.MustCompile(`^v-(bold|italic|mono|boxed|phantom|over|under)$`)
 )
 
-// allowMath adds formulas to what a page may hold. The pass of links drops all elements of this list that publishers
-// write themselves, so that only those get here that mathWriter wrote.
+// allowMath adds formulas to the policy. Only elements that mathWriter wrote get here, because the rewriting of links
+// drops those that publishers write.
 func allowMath(p *bluemonday.Policy) {
 	names := make([]string, 0, len(mathElements))
 	for name := range mathElements {
@@ -106,10 +106,9 @@ func allowMath(p *bluemonday.Policy) {
 	p.AllowAttrs("alttext").OnElements("math")
 }
 
-// mathML returns a formula as MathML whose alternative text is the formula itself.
-//
-// The library is not trusted: what it reads is bounded in bytes and depth before, it cannot define macros, it may
-// panic, and of the tree that it returns only listed elements, listed attributes and escaped text are written.
+// mathML returns a formula as MathML, with the formula itself as alternative text. The library is not trusted. Its
+// input is bounded in bytes and depth and cannot define macros. Its panics are recovered. Only listed elements, listed
+// attributes and escaped text of its tree are written.
 func mathML(formula string, display bool) (markup string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -140,8 +139,8 @@ func mathML(formula string, display bool) (markup string, err error) {
 	return w.out.String(), nil
 }
 
-// parseTeX returns the tree that the library makes of a spelled formula. The functions of the library that take a text
-// print it when they panic; the tokens of a macro are its one other way to a tree.
+// parseTeX returns the tree that the library makes of a spelled formula. It passes the formula as a macro, because the
+// functions of the library that take a text print it when they panic.
 func parseTeX(spelled string) (*treeblood.MMLNode, error) {
 	const root = 1 // the context of a whole formula
 	macro, ok := treeblood.PrepareMacros(map[string]string{"": spelled})[""]
@@ -163,7 +162,7 @@ type mathWriter struct {
 // unprinted is the property of nodes that the library itself does not write.
 const unprinted treeblood.NodeProperties = 2
 
-// maxMathDepth bounds the elements in each other: each level of a formula takes some of them.
+// maxMathDepth bounds the nesting of elements. Each level of a formula takes several.
 const maxMathDepth = 6 * limits.FormulaDepth
 
 func (w *mathWriter) write(n *treeblood.MMLNode, depth int) error {
@@ -196,7 +195,8 @@ func (w *mathWriter) write(n *treeblood.MMLNode, depth int) error {
 	return nil
 }
 
-// children writes what is in a node, where every child counts with something for one that is empty.
+// children writes the children of a node. If counts is set, it writes an empty mrow for an empty child, because the
+// position of each child has a meaning.
 func (w *mathWriter) children(n *treeblood.MMLNode, counts bool, depth int) error {
 	var last *treeblood.MMLNode
 	for _, c := range n.Children {
@@ -217,8 +217,8 @@ func (w *mathWriter) children(n *treeblood.MMLNode, counts bool, depth int) erro
 	return nil
 }
 
-// nameOperator makes an operator of the name of a function whose limits move, because browsers move those of operators
-// only. Spaces around names are written by children.
+// nameOperator turns the name of a function whose limits move into an operator, because browsers move only the limits
+// of operators. The spaces around names are written by children.
 func nameOperator(n *treeblood.MMLNode) {
 	if !isName(n) || n.Attrib["movablelimits"] != "true" {
 		return
@@ -227,15 +227,16 @@ func nameOperator(n *treeblood.MMLNode) {
 	n.SetAttr("lspace", "0").SetAttr("rspace", "0")
 }
 
-// keepSize keeps a delimiter as high as its text unless \left, \right or an environment made it, as TeX does. Of braces
-// the library does not tell.
+// keepSize keeps a delimiter at the height of its text unless \left, \right or an environment made it, as TeX does. It
+// leaves out braces, because the library does not tell where they come from.
 func keepSize(n *treeblood.MMLNode) {
 	if n.Tag == "mo" && n.Attrib["fence"] == "" && n.Text != "" && strings.Contains("|∣‖∥⟨⟩⌈⌉⌊⌋", n.Text) {
 		n.SetAttr("stretchy", "false")
 	}
 }
 
-// drawLine makes a border of a line above or below a node, which browsers stretch with a few fonts only.
+// drawLine turns a line above or below a node into a border, because browsers stretch such a line only with a few
+// fonts.
 func drawLine(n *treeblood.MMLNode) {
 	if (n.Tag != "mover" && n.Tag != "munder") || n.Children[1] == nil || n.Children[1].Tag != "mo" {
 		return
@@ -251,7 +252,7 @@ func drawLine(n *treeblood.MMLNode) {
 	n.Tag, n.Children = "mrow", n.Children[:1]
 }
 
-// isName reports whether a node is the name of a function: several letters.
+// isName reports whether a node is the name of a function, which has several letters.
 func isName(n *treeblood.MMLNode) bool {
 	letters := 0
 	for _, r := range n.Text {
@@ -263,7 +264,7 @@ func isName(n *treeblood.MMLNode) bool {
 	return letters > 1 && (n.Tag == "mi" || n.Tag == "mo")
 }
 
-// apart reports whether a thin space is between two nodes, as TeX has it around names of functions.
+// apart reports whether two nodes have a thin space between them, as in TeX around names of functions.
 func apart(a, b *treeblood.MMLNode) bool {
 	if a == nil || b == nil {
 		return false
@@ -278,7 +279,7 @@ func apart(a, b *treeblood.MMLNode) bool {
 	return false
 }
 
-// core returns what a node with scripts is about.
+// core returns the base of a node with scripts.
 func core(n *treeblood.MMLNode) *treeblood.MMLNode {
 	for len(n.Children) > 0 && n.Children[0] != nil {
 		if mathElements[n.Tag] == 0 && (n.Tag != "mrow" || len(n.Children) > 1) || n.Tag == "mfrac" || n.Tag == "mroot" {
@@ -289,8 +290,8 @@ func core(n *treeblood.MMLNode) *treeblood.MMLNode {
 	return n
 }
 
-// start writes the tag of a node, with what of its attributes is listed. The library says by a style how the cells of a
-// table are aligned, which here is a class.
+// start writes the start tag of a node with its listed attributes. The library aligns cells of a table by a style,
+// which start replaces by a class.
 func (w *mathWriter) start(n *treeblood.MMLNode) {
 	w.out.WriteString("<" + n.Tag)
 	for _, key := range slices.Sorted(maps.Keys(n.Attrib)) {
@@ -320,7 +321,7 @@ func (w *mathWriter) start(n *treeblood.MMLNode) {
 // barred marks cells with a line on their right.
 const barred = "|"
 
-// drawBars marks the cells before the lines between the columns of an array.
+// drawBars marks the cells to the left of the lines between the columns of an array.
 func drawBars(table *treeblood.MMLNode) {
 	lines := strings.Fields(table.Attrib["columnlines"])
 	if len(lines) == 0 {

@@ -12,8 +12,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// notebook is the part of the Jupyter notebook format that pages show: that of version 4, and of version 3 its
-// worksheets.
+// notebook is the part of the Jupyter notebook format that pages show: version 4, and the worksheets of version 3.
 type notebook struct {
 	Cells      cells      `json:"cells"`
 	Worksheets worksheets `json:"worksheets"`
@@ -27,7 +26,7 @@ type notebook struct {
 	} `json:"metadata"`
 }
 
-// cells are the first of a list of cells, as many as pages show.
+// cells has the first cells of a list, as many as pages show.
 type cells struct {
 	shown []cell
 	count int // of all
@@ -55,7 +54,7 @@ func (c *cells) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// worksheets are those of version 3, as one.
+// worksheets are the worksheets of version 3, joined.
 type worksheets struct{ cells }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -87,7 +86,7 @@ type cell struct {
 	Level    int    `json:"level"`
 }
 
-// joined is a text that may be a list of its lines. Anything else is its JSON.
+// joined is a text that the format may store as a list of lines. Any other value becomes its JSON.
 type joined string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -96,7 +95,7 @@ func (j *joined) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// stacked is a text that may be a list of its lines, without their ends.
+// stacked is a text that the format may store as a list of lines without line ends.
 type stacked string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -120,7 +119,7 @@ func join(b []byte, between string) string {
 			out.WriteString(between)
 		}
 		if value[0] == '"' && bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
-			out.Write(value[1 : len(value)-1]) // most lines are what they stand for
+			out.Write(value[1 : len(value)-1]) // most lines have no escapes and need no decoding
 			continue
 		}
 		one = ""
@@ -164,7 +163,7 @@ func (s Source) readNotebook(ctx context.Context) (found cells, language string,
 	return found, language, nil
 }
 
-// notebookView shows the cells of a notebook with what they put out.
+// notebookView shows the cells of a notebook with their outputs.
 func notebookView(ctx context.Context, s Source, b *body, _ Query) error {
 	s.paths = pathsOf(s.Files)
 	cells, language, err := s.readNotebook(ctx)
@@ -217,11 +216,11 @@ type notebookWriter struct {
 	b          *body
 	language   string
 	colours    int // bytes of code that may still be coloured
-	outputs    int // that may still be read
+	outputs    int // outputs that may still be read
 	text       int // bytes of Markdown that may still be parsed
 	budget     *budget
 	refused    error // why Markdown was not parsed
-	images     int   // bytes of images written
+	images     int   // bytes of written images
 	imagesLeft bool
 }
 
@@ -255,7 +254,8 @@ func (n *notebookWriter) cell(i int, c cell) error {
 	return nil
 }
 
-// markdown writes a text of Markdown; its ids are those of the cell. What costs too much is shown as it is.
+// markdown writes a Markdown text, whose ids begin with the number of the cell. A text that costs too much is shown as
+// it is.
 func (n *notebookWriter) markdown(i int, text string, attachments json.RawMessage) error {
 	images := attached(attachments)
 	d := document{
@@ -305,13 +305,13 @@ func (n *notebookWriter) pre(class, lines string) {
 	n.b.printf(`<pre class="%s" tabindex="0"><code>%s</code></pre>`, class, lines)
 }
 
-// terminal writes what a program printed.
+// terminal writes the output of a program.
 func (n *notebookWriter) terminal(class, text string) {
 	shown := clip(overwritten(string(text8([]byte(text)))), limits.NotebookOutput)
 	n.pre(class, strings.Join(terminalLines(shown), "\n"))
 }
 
-// overwritten returns of every line what is left of it, because a bar of progress returns to its beginning.
+// overwritten returns what is left of every line after carriage returns, with which progress bars overwrite themselves.
 func overwritten(text string) string {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if !strings.Contains(text, "\r") {

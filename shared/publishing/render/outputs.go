@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// output is what a cell put out.
+// output is an output of a cell.
 type output struct {
 	Type      string          `json:"output_type"`
 	Text      joined          `json:"text"`
@@ -21,7 +21,7 @@ type output struct {
 	Name      string          `json:"ename"`
 	Value     string          `json:"evalue"`
 
-	// Version 3 has these beside each other.
+	// Version 3 has these fields in place of Data.
 	PNG       joined `json:"png"`
 	JPEG      joined `json:"jpeg"`
 	SVG       joined `json:"svg"`
@@ -30,7 +30,7 @@ type output struct {
 	OldStream string `json:"stream"`
 }
 
-// forms are the forms of an output that pages show, by their media types.
+// forms has the forms of an output that pages show, by media type.
 type forms map[string]joined
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -50,7 +50,7 @@ func (f *forms) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// outputsOf reads a list of outputs. left is how many more may be read; it is negative after a list that has more.
+// outputsOf reads a list of outputs. left is how many more may be read. It is negative after a list that has more.
 func outputsOf(list json.RawMessage, left *int) (out []output, err error) {
 	if len(list) > 0 && list[0] != '[' && list[0] != 'n' {
 		return nil, errNotebook
@@ -68,7 +68,7 @@ func outputsOf(list json.RawMessage, left *int) (out []output, err error) {
 	return out, nil
 }
 
-// attached are the images that a cell of Markdown holds, by their names.
+// attached returns the images inside a Markdown cell, by name.
 func attached(list json.RawMessage) map[string]forms {
 	out := map[string]forms{}
 	for name, value := range jsonParts(list) {
@@ -80,7 +80,7 @@ func attached(list json.RawMessage) map[string]forms {
 	return out
 }
 
-// data returns the forms of an output by their media types.
+// data returns the forms of an output by media type.
 func (o output) data() forms {
 	if o.Data != nil {
 		return o.Data
@@ -95,7 +95,7 @@ func (o output) data() forms {
 	}
 }
 
-// merged joins what a program printed at several times, as notebooks show it.
+// merged joins successive outputs of one stream, as notebooks do.
 func merged(outputs []output) (out []output) {
 	var printed []string
 	for i, o := range outputs {
@@ -112,13 +112,13 @@ func merged(outputs []output) (out []output) {
 	return out
 }
 
-// pictures are the media types of the images that an output may hold, the best first.
+// pictures are the media types of images that an output may hold, the best first.
 var pictures = []string{"image/png", "image/jpeg", "image/webp", "image/gif", "image/svg+xml"}
 
 // texts are the other media types that pages show.
 var texts = []string{"text/html", "text/markdown", "text/latex", "application/json", "text/plain"}
 
-// output writes the richest form of an output that a page can hold.
+// output writes the richest form of an output that a page can show.
 func (n *notebookWriter) output(i int, o output) error {
 	switch {
 	case o.Type == "stream":
@@ -140,7 +140,8 @@ func (n *notebookWriter) output(i int, o output) error {
 	return n.rich(i, data)
 }
 
-// width returns the attribute of how wide an output says its image is, which those for fine screens do.
+// width returns the width attribute of an output's image, empty if the output does not tell it. Outputs for
+// high-resolution screens do.
 func (o output) width() string {
 	found := map[string]float64{}
 	for kind, about := range jsonParts(o.Metadata) {
@@ -159,7 +160,7 @@ func (o output) width() string {
 	return ""
 }
 
-// rich writes an output that is no image.
+// rich writes an output that is not an image.
 func (n *notebookWriter) rich(i int, data forms) error {
 	if markup := string(data["text/html"]); markup != "" {
 		n.b.printf(`<div class="v-wide v-html" tabindex="0" dir="auto">`)
@@ -200,7 +201,7 @@ func (n *notebookWriter) picture(data forms) (address string, is bool) {
 	return "", false
 }
 
-// image returns an image as a data URL. is is false for what is none, and for what is too much.
+// image returns an image as a data URL. is is false for data that is not an image, and for images beyond the limit.
 func (n *notebookWriter) image(kind, data string) (address string, is bool) {
 	if n.images > limits.NotebookImages {
 		n.imagesLeft = true
@@ -222,7 +223,7 @@ func (n *notebookWriter) image(kind, data string) (address string, is bool) {
 	return "data:" + kind + ";base64," + encoded, true
 }
 
-// latex returns the formula of an output that is one formula.
+// latex returns the formula of an output that is a single formula.
 func latex(text string) (tex string, is bool) {
 	tex = strings.TrimSpace(text)
 	for _, ends := range [][2]string{{"$$", "$$"}, {"$", "$"}, {`\[`, `\]`}, {`\(`, `\)`}} {

@@ -13,10 +13,10 @@ import (
 //go:embed style.css
 var stylesheet string
 
-// StyleHash is what a content security policy calls the style sheet that every page holds, in its quotation marks.
+// StyleHash is the hash of every page's style sheet in the form of a content security policy, with quotation marks.
 var StyleHash = script.Hash(stylesheet)
 
-// write writes a page around its body.
+// write writes a page with its body.
 func (s Source) write(w io.Writer, b *body) error {
 	var p strings.Builder
 	p.Grow(len(stylesheet) + b.out.Len() + 4<<10)
@@ -64,7 +64,7 @@ func (s Source) write(w io.Writer, b *body) error {
 	return err
 }
 
-// Notice writes a page that says one sentence, in place of one that cannot be made now.
+// Notice writes a page with one sentence, in place of a page that cannot be made now.
 func Notice(w io.Writer, sentence string) error {
 	_, err := io.WriteString(w, `<!doctype html><html lang="en"><head><meta charset="utf-8">`+
 		`<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"><title>Later</title><style>`+

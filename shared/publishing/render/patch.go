@@ -9,7 +9,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// patchView shows a unified diff file by file, the old lines beside the new ones.
+// patchView shows a unified diff file by file, with the old lines beside the new ones.
 func patchView(ctx context.Context, s Source, b *body, _ Query) error {
 	source, err := s.read(ctx, limits.RenderedPatch)
 	if err != nil {
@@ -44,7 +44,7 @@ type patch struct {
 	old, new       int // numbers of the next lines
 	oldLeft        int // lines of the hunk that are still to come
 	newLeft        int
-	removed, added []change // that stand beside each other
+	removed, added []change // to be written beside each other
 	inFile, inHunk bool
 	about          []string // lines before the first hunk of a file
 	at             int      // line of the first of them
@@ -60,7 +60,7 @@ type change struct {
 
 var hunkShape = regexp.MustCompile(`^@@ -([0-9]{1,9})(?:,([0-9]{1,9}))? \+([0-9]{1,9})(?:,([0-9]{1,9}))? @@(.*)$`)
 
-// line takes the next line of the patch.
+// line handles the next line of the patch.
 func (p *patch) line(n int, text string) {
 	if p.inHunk && (p.oldLeft > 0 || p.newLeft > 0 || strings.HasPrefix(text, `\`)) {
 		p.inside(n, text)
@@ -86,7 +86,7 @@ func (p *patch) line(n int, text string) {
 	p.about = append(p.about, text)
 }
 
-// inside takes a line of a hunk.
+// inside handles a line of a hunk.
 func (p *patch) inside(n int, text string) {
 	kind, rest := byte(' '), text
 	if text != "" {
@@ -111,7 +111,7 @@ func (p *patch) inside(n int, text string) {
 	}
 }
 
-// flush writes the lines that changed, the old ones beside the new ones.
+// flush writes the collected changes, with the old lines beside the new ones.
 func (p *patch) flush() {
 	for i := range max(len(p.removed), len(p.added)) {
 		var old, fresh change
@@ -167,7 +167,7 @@ func (p *patch) beginFile(n int) {
 	p.b.printf(`<div class="v-wide" tabindex="0"><table class="v-diff"><tbody>`)
 }
 
-// writeAbout writes the lines before a hunk, such as those that name the files.
+// writeAbout writes the lines before a hunk, such as the names of the files.
 func (p *patch) writeAbout() {
 	if len(p.about) > 0 {
 		p.b.printf(`<pre class="v-about" tabindex="0">%s</pre>`, escape(strings.Join(p.about, "\n")))

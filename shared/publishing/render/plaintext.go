@@ -13,7 +13,7 @@ import (
 )
 
 // Text writes a file as plain text for programs: Markdown as it is, a table as lines of cells with tabs between them, a
-// notebook as its cells and what they printed. Its last line says what is left out. It has the refusals of Page.
+// notebook as its cells and their outputs. The last lines say what is left out. Its refusals are those of Page.
 func (r *Renderer) Text(ctx context.Context, w io.Writer, s Source) error {
 	ctx, cancel := context.WithTimeout(ctx, limits.RenderTime)
 	defer cancel()
@@ -57,7 +57,7 @@ func (s Source) sourceText(ctx context.Context, w io.Writer, b *body) error {
 	return err
 }
 
-// oneLine keeps a cell from looking like several.
+// oneLine replaces tabs and line ends, so that a cell does not look like several.
 var oneLine = strings.NewReplacer("\t", " ", "\r\n", " ", "\n", " ", "\r", " ")
 
 func (s Source) tableText(ctx context.Context, w *bufio.Writer, b *body) error {
@@ -118,7 +118,7 @@ func (s Source) notebookText(ctx context.Context, w io.Writer, b *body) error {
 	return nil
 }
 
-// plain returns an output as text; an image is its kind.
+// plain returns an output as text. An image is shown by its media type.
 func (o output) plain() string {
 	switch {
 	case o.Type == "stream":

@@ -10,11 +10,11 @@ import (
 	"github.com/microcosm-cc/bluemonday"
 )
 
-// escape makes a text fit for HTML, in elements and in quoted attributes.
+// escape returns a text in a form for HTML, in elements and in quoted attributes.
 func escape(s string) string { return html.EscapeString(strings.ToValidUTF8(s, "\uFFFD")) }
 
-// policy is the closed list of what a page may hold, of any origin. It is the only way into a page for markup that
-// does not come from the templates of this package.
+// policy is the closed list of elements and attributes that a page may hold, of any origin. All markup that
+// does not come from the templates of this package has to pass it.
 var policy = newPolicy()
 
 var (
@@ -22,7 +22,7 @@ var (
 	length     = regexp.MustCompile(`^[0-9]{1,5}(%|px)?$`)
 	identifier = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_:.\-]{0,199}$`)
 	alignment  = regexp.MustCompile(`^(left|right|center|justify)$`)
-	// classes are those that the views of this package write: none of the page around them.
+	// classes matches the classes that the views of this package write, and none of the page around them.
 	classes = regexp.MustCompile(`^((c|v|a)-[a-z0-9-]{1,24}|language-[A-Za-z0-9+#._-]{1,40}|footnotes|footnote-ref|` +
 		`footnote-backref)( (c|v|a)-[a-z0-9-]{1,24})*$`)
 	picture = regexp.MustCompile(`^image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/]*={0,2}$`)
@@ -66,8 +66,8 @@ func newPolicy() *bluemonday.Policy {
 	return p
 }
 
-// allowURLs lists where links and media may lead. A data URL is an image that a notebook holds: the pass of links
-// before the policy lets no other through.
+// allowURLs adds the URLs of links and media. A data URL is an image inside a notebook, because the rewriting of links
+// lets no other data URL through.
 func allowURLs(p *bluemonday.Policy) {
 	p.RequireParseableURLs(true)
 	p.AllowRelativeURLs(true)
@@ -89,5 +89,5 @@ func (b *body) sanitise() error {
 	return nil
 }
 
-// sanitise writes what the policy leaves of a markup.
+// sanitise writes the part of a markup that the policy allows.
 func sanitise(w io.Writer, markup io.Reader) error { return policy.SanitizeReaderToWriter(markup, w) }

@@ -1,4 +1,4 @@
-// Package render makes inert pages of the files of a revision: HTML in which strangers' markup has passed one closed
+// Package render makes inert pages of the files of a revision: HTML in which all published markup has passed one closed
 // list of elements and attributes, and whose only scripts are our own.
 package render
 
@@ -17,27 +17,27 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Version is part of the entity tag of every page. It changes with what pages look like, so that no browser goes on
-// showing an old one; a test holds it.
+// Version is part of the entity tag of every page. It changes whenever pages look different, so that no browser goes on
+// showing an old one. A test enforces that.
 const Version = "4"
 
-// Source is what a page is made of.
+// Source is the source of a page.
 type Source struct {
-	// Path is that of a file, or of a folder without its trailing slash; empty: the whole revision.
+	// Path is that of a file, or of a folder without a trailing slash. Empty means the whole revision.
 	Path string
-	// File is the file at Path; its zero value for a folder.
+	// File is the file at Path, zero for a folder.
 	File tree.File
 	// Files are all files of the revision.
 	Files tree.Tree
-	// Artifact and Workspace are whose share of the renderer the page takes.
+	// Artifact and Workspace are the ones whose share of the renderer the page takes.
 	Artifact  id.Artifact
 	Workspace id.Workspace
-	// Pages and Raw are the URLs under which the pages and the bytes of files lie, with a trailing slash: append an
-	// escaped path.
+	// Pages and Raw are the URL prefixes of the pages and the bytes of files, with a trailing slash. An escaped path
+	// follows.
 	Pages, Raw string
 	// App is the origin of the app host, from which pages load programs and a font.
 	App string
-	// Framed makes a page for a viewer frame, which it tells its height.
+	// Framed makes a page for a viewer frame. Such a page tells the viewer its height.
 	Framed bool
 	// Open reads the first size bytes of the file.
 	Open func(ctx context.Context, size int64) (io.ReadCloser, error)
@@ -48,9 +48,9 @@ type Source struct {
 // folder reports whether the source is a folder.
 func (s Source) folder() bool { return s.File.Path == "" }
 
-// Renderer makes pages. It bounds what they take at once, views included that take too long for their readers.
+// Renderer makes pages. It bounds what they take at once, including views that go on after their readers have left.
 type Renderer struct {
-	// Panicked is told of a view that panicked; its text may quote the file. nil: panics are not reported.
+	// Panicked is called for a view that panicked. text may quote the file. If it is nil, panics are not reported.
 	Panicked func(view media.View, text string)
 
 	admission *admission
@@ -59,44 +59,46 @@ type Renderer struct {
 // New returns a renderer.
 func New() *Renderer { return &Renderer{admission: newAdmission()} }
 
-// Query is what the reader of a page chose.
+// Query has the choices of the reader of a page.
 type Query struct {
-	// Sort is the column that a table is sorted by, counted from 1, and d for descending: 3d. Any other value is ignored.
+	// Sort is the number of the column by which a table is sorted, from 1, followed by d for descending, as in 3d. Any
+	// other value is ignored.
 	Sort string
 }
 
-// body is what a view adds to the page around it.
+// body is the part of a page that a view makes.
 type body struct {
-	out      strings.Builder // HTML that has not been sanitised yet
+	out      strings.Builder // HTML that is not sanitised yet
 	notes    []string        // sentences about what the page leaves out
-	raw      bool            // the notes name the raw file
+	raw      bool            // the notes link to the raw file
 	formulas *formulas       // of Markdown; nil: the view has none
 	diagrams int             // of Markdown
-	runner   *Runner         // nil: the page runs nothing
+	runner   *Runner         // nil: the page runs no program
 }
 
 func (b *body) printf(format string, a ...any) { fmt.Fprintf(&b.out, format, a...) }
 
-// note says that something is left out, and that the raw file has it.
+// note adds a sentence about something that the page leaves out and the raw file has.
 func (b *body) note(format string, a ...any) {
 	b.notes = append(b.notes, fmt.Sprintf(format, a...))
 	b.raw = true
 }
 
-// full reports whether a page is as long as pages get.
+// full reports whether the page has reached its largest length.
 func (b *body) full() bool { return b.out.Len() > limits.RenderedPage }
 
-// errFailed marks a view that cannot show a file; the page then shows its text.
+// errFailed marks a view that cannot show a file. The page then shows the text of the file.
 var errFailed = errors.New("cannot be rendered")
 
-// What errFailed is for a view that panicked, and for one that is not started.
+// The kinds of errFailed for a view that panicked, and for one that was not started.
 var (
 	errPanicked = fmt.Errorf("%w: the viewer failed", errFailed)
 	errCrowded  = fmt.Errorf("%w: other files take too long", errFailed)
 )
 
-// Page writes the page of a file or a folder. What a view fails to show, is shown as text with a sentence that says so.
-// The error is that of reading the file or of writing the page, rate_limited_artifact if too many pages are being made.
+// Page writes the page of a file or a folder. If the view fails, the page shows the file as text, with a sentence that
+// says so. The error is that of reading the file or of writing the page, or rate_limited_artifact if too many pages are
+// being made.
 func (r *Renderer) Page(ctx context.Context, w io.Writer, s Source, q Query) error {
 	limited, cancel := context.WithTimeout(ctx, limits.RenderTime)
 	defer cancel()
@@ -112,7 +114,7 @@ func (r *Renderer) Page(ctx context.Context, w io.Writer, s Source, q Query) err
 	return s.write(w, b)
 }
 
-// build makes the body of a page, that of the text if the view fails or does not end before limited does.
+// build makes the body of a page. It makes that of the text if the view fails or does not end before limited does.
 func (r *Renderer) build(ctx, limited context.Context, held *reservation, q Query) (*body, error) {
 	s, view := held.of, held.of.view()
 	b, err := r.try(limited, held, view, q)
@@ -121,7 +123,7 @@ func (r *Renderer) build(ctx, limited context.Context, held *reservation, q Quer
 		return b, nil
 	case errors.Is(err, errRead):
 		return nil, err
-	case ctx.Err() != nil: // the reader went away
+	case ctx.Err() != nil: // ctx and not limited: the reader went away
 		return nil, ctx.Err()
 	}
 	plain := new(body)
@@ -132,7 +134,8 @@ func (r *Renderer) build(ctx, limited context.Context, held *reservation, q Quer
 	return plain, plain.sanitise()
 }
 
-// try runs a view until it ends or the time is over. One that does not end in time goes on without a reader.
+// try runs a view until it ends or ctx does. A view that does not end in time goes on without a reader, because it
+// cannot be stopped.
 func (r *Renderer) try(ctx context.Context, held *reservation, view media.View, q Query) (*body, error) {
 	if _, parses := weights[view]; parses && held.textOnly {
 		return nil, errCrowded
@@ -156,7 +159,7 @@ func (r *Renderer) try(ctx context.Context, held *reservation, view media.View, 
 	}
 }
 
-// run makes the body of a page by a view.
+// run makes the body of a page with a view. A panic of the view is errPanicked.
 func (r *Renderer) run(ctx context.Context, s Source, view media.View, q Query) (b *body, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -173,7 +176,7 @@ func (r *Renderer) run(ctx context.Context, s Source, view media.View, q Query) 
 	return b, b.sanitise()
 }
 
-// views make the bodies. Each reads at most what its limit says.
+// views has the function that makes the body for each view. Each reads at most the bytes of its limit.
 var views map[media.View]func(context.Context, Source, *body, Query) error
 
 func init() {
@@ -194,7 +197,7 @@ func init() {
 	}
 }
 
-// unknownView shows a file whose path does not tell what it is: as code if it is text.
+// unknownView shows a file whose path does not tell its kind. It shows text as code.
 func unknownView(ctx context.Context, s Source, b *body, q Query) error {
 	head, err := s.read(ctx, limits.SniffedText)
 	if err != nil {
@@ -207,7 +210,7 @@ func unknownView(ctx context.Context, s Source, b *body, q Query) error {
 	return codeView(ctx, s, b, q)
 }
 
-// view returns how a page shows the source.
+// view returns the view that shows the source.
 func (s Source) view() media.View {
 	if s.folder() {
 		return media.DirectoryView
@@ -215,7 +218,7 @@ func (s Source) view() media.View {
 	return media.ViewOf(s.Path)
 }
 
-// reason says in a few words why a view failed.
+// reason returns in a few words why a view failed.
 func reason(err error) string {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return "it takes too long"
@@ -226,7 +229,7 @@ func reason(err error) string {
 // errRead marks a file that cannot be read.
 var errRead = errors.New("cannot be read")
 
-// read reads the first bytes of the file, all of it if it has no more than most.
+// read reads at most the first most bytes of the file.
 func (s Source) read(ctx context.Context, most int64) ([]byte, error) {
 	r, err := s.open(ctx, most)
 	if err != nil {
@@ -240,7 +243,7 @@ func (s Source) read(ctx context.Context, most int64) ([]byte, error) {
 	return text, nil
 }
 
-// open opens the first bytes of the file.
+// open opens at most the first most bytes of the file.
 func (s Source) open(ctx context.Context, most int64) (io.ReadCloser, error) {
 	size := min(most, s.File.Size)
 	if size == 0 {

@@ -13,13 +13,13 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// rowReader reads the rows of a file one by one; io.EOF at its end.
+// rowReader reads the rows of a file one by one. next returns io.EOF after the last one.
 type rowReader interface {
 	next() (record, error)
 	header() []string
 }
 
-// rows reads what the extension of the file says.
+// rows returns the reader for the extension of the file.
 func (s Source) rows(in io.Reader, b *body) (rowReader, error) {
 	buffered := bufio.NewReaderSize(in, 64<<10)
 	if mark, _ := buffered.Peek(3); string(mark) == "\uFEFF" {
@@ -34,7 +34,7 @@ func (s Source) rows(in io.Reader, b *body) (rowReader, error) {
 	return newCellReader(buffered, separator(buffered), b)
 }
 
-// separator guesses what stands between the cells of a CSV file by its first line.
+// separator guesses from the first line of a CSV file which character divides its cells.
 func separator(in *bufio.Reader) byte {
 	head, _ := in.Peek(4 << 10)
 	line, _, _ := strings.Cut(string(head), "\n")
@@ -47,16 +47,16 @@ func separator(in *bufio.Reader) byte {
 	return best
 }
 
-// cellReader reads CSV as encoding/csv does with lazy quotation marks, but holds no more of a record than is shown:
-// rows of commas and cells without an end cost what they fill. The first row names the columns.
+// cellReader reads CSV as encoding/csv does with lazy quotation marks, but holds only the part of a record that is
+// shown. Rows of endless commas and cells without an end therefore take little memory. The first row names the columns.
 type cellReader struct {
 	in    *bufio.Reader
 	comma byte
-	line  int // that is read, counted from 1
+	line  int // number of the current line, from 1
 	names []string
 	clip  *clipper
-	row   []string // the columns that are shown, and one more if there are more
-	cell  []byte   // what is shown of a cell, and a rune more if there is more
+	row   []string // the shown columns, and one more if there are more
+	cell  []byte   // the shown part of a cell, and a rune more if there is more
 }
 
 func newCellReader(in *bufio.Reader, comma byte, b *body) (*cellReader, error) {
@@ -82,7 +82,7 @@ func (c *cellReader) next() (record, error) {
 	return record{line, c.clip.row(c.row)}, nil
 }
 
-// record reads the next row that is not empty, and returns the line that it begins in.
+// record reads the next row that is not empty, and returns the number of its first line.
 func (c *cellReader) record() (line int, err error) {
 	c.row = c.row[:0]
 	b, err := c.read()
@@ -114,8 +114,8 @@ func (c *cellReader) record() (line int, err error) {
 	}
 }
 
-// quoted reads a cell after its first quotation mark, and returns the comma or the end of the line behind it. A mark
-// before anything else is part of the cell.
+// quoted reads a cell after its first quotation mark, and returns the comma or the line end after it. A quotation mark
+// before any other character is part of the cell.
 func (c *cellReader) quoted() (byte, error) {
 	for {
 		b, err := c.read()
@@ -142,7 +142,7 @@ func (c *cellReader) add(b byte) {
 	}
 }
 
-// read reads a byte. A carriage return before a line feed, or at the end, is no part of the text.
+// read reads a byte. It skips a carriage return before a line feed or at the end of the file.
 func (c *cellReader) read() (byte, error) {
 	b, err := c.in.ReadByte()
 	if err == nil && b == '\r' {
@@ -160,7 +160,7 @@ func (c *cellReader) read() (byte, error) {
 	return b, err
 }
 
-// clipper cuts rows that are too wide and cells that are too long, and says so once.
+// clipper cuts rows that are too wide and cells that are too long, and notes each once.
 type clipper struct {
 	b           *body
 	wide, large bool
@@ -184,18 +184,18 @@ func (c *clipper) row(cells []string) []string {
 	return out
 }
 
-// lineReader reads JSON lines. The members of objects are columns, in the order in which they appear first.
+// lineReader reads JSON lines. The members of objects are columns, in the order of their first appearance.
 type lineReader struct {
 	in    *bufio.Reader
 	clip  *clipper
 	line  int
 	names []string
 	at    map[string]int
-	ahead []record // rows that told the columns
+	ahead []record // sampled rows that are not returned yet
 	cut   bool
 }
 
-// sampled is how many lines tell which columns there are.
+// sampled is how many lines are read ahead to learn the columns.
 const sampled = 200
 
 func newLineReader(in *bufio.Reader, b *body) *lineReader {
@@ -234,7 +234,7 @@ func (l *lineReader) read(learn bool) (record, error) {
 	}
 }
 
-// readLine reads a line, at most limits.RenderedRow bytes of it.
+// readLine reads a line and returns at most limits.RenderedRow bytes of it.
 func (l *lineReader) readLine() (string, error) {
 	l.line++
 	var out []byte
@@ -252,7 +252,7 @@ func (l *lineReader) readLine() (string, error) {
 	}
 }
 
-// parse makes a row of a line. A line that is no object is the value of one column.
+// parse returns a line as a row. A line that is not an object is the value of one column.
 func (l *lineReader) parse(text string, learn bool) record {
 	r := record{line: l.line}
 	names, values, ok := members(text)
@@ -278,7 +278,7 @@ func (l *lineReader) parse(text string, learn bool) record {
 	return r
 }
 
-// members returns the names and values of a JSON object, in its order.
+// members returns the names and values of a JSON object in order.
 func members(text string) (names, values []string, ok bool) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()

@@ -17,10 +17,10 @@ var (
 	pdfScript string
 )
 
-// Runner is what a page runs in the browser of its reader: a script of ours that the page holds, and the program of
-// others that it imports from the app host. No file of a publisher is part of either.
+// Runner is the code that a page runs in a browser: a script of ours inside the page, and a third-party program that
+// the script imports from the app host. No published file is part of either.
 type Runner struct {
-	// Hash is what a content security policy calls the script, in its quotation marks.
+	// Hash is the hash of the script in the form of a content security policy, with quotation marks.
 	Hash string
 
 	program script.Program
@@ -32,8 +32,8 @@ var (
 	pdfRunner     = &Runner{Hash: script.Hash(pdfScript), program: script.PDF, script: pdfScript}
 )
 
-// RunnerOf returns what pages of a view may run; nil: nothing. A page that has nothing to run forbids scripts by
-// itself.
+// RunnerOf returns the code that pages of a view may run, nil if there is none. A page that does not need it forbids
+// scripts in its own policy.
 func RunnerOf(view media.View) *Runner {
 	switch view {
 	case media.MarkdownView, media.NotebookView:
@@ -44,18 +44,18 @@ func RunnerOf(view media.View) *Runner {
 	return nil
 }
 
-// heightScript posts the height of a page in a viewer frame. After the first ones it rests between two heights, because
-// the viewer takes a page that grows without rest for one that grows with its frame. It scrolls to what a link leads
-// to, because browsers scroll no page around a frame of another site for a fragment.
+// heightScript posts the height of a page in a viewer frame. After the first five posts it pauses between two, because
+// the viewer takes a page that grows without a pause for one that grows with its frame. It scrolls to the target of a
+// link itself, because browsers do not scroll the page around a frame of another site to a fragment.
 var heightScript = script.Height(`const scripts=false;let posts=0,timer,late;const report=()=>{late=!!timer;if(late)return;` +
 	`tell();timer=setTimeout(()=>{timer=0;if(late)report()},posts++<5?0:1100)};` +
 	`const seek=after=>setTimeout(()=>d.querySelector(":target")?.scrollIntoView(),after);` +
 	`addEventListener("load",()=>seek(200));addEventListener("click",e=>{if(e.target.closest("a")?.hash)seek(0)});`)
 
-// HeightHash is what a content security policy calls the script of a page in a viewer frame.
+// HeightHash is the hash of the script of a framed page in the form of a content security policy.
 var HeightHash = script.Hash(heightScript)
 
-// mathStyle is what the style sheet of a page says of the font of its formulas; empty: it has none.
+// mathStyle returns the style of the font of a page's formulas, empty if the page has none.
 func (s Source) mathStyle(b *body) string {
 	if b.formulas == nil || len(b.formulas.markup) == b.formulas.asText {
 		return ""
@@ -64,10 +64,10 @@ func (s Source) mathStyle(b *body) string {
 		`") format("woff2")}math{font-family:"Math of Vitrine",math}`
 }
 
-// Base returns the URL of the folder that the program is loaded from; app is the origin of the app host.
+// Base returns the URL of the folder from which the program is loaded. app is the origin of the app host.
 func (r *Runner) Base(app string) string { return r.program.Base(app) }
 
-// Fonts returns the URL of the folder of the font of the view, which has formulas; empty: it has none.
+// Fonts returns the URL of the folder of the font for formulas, empty if the view has no formulas.
 func (r *Runner) Fonts(app string) string {
 	if r != diagramRunner {
 		return ""
@@ -81,8 +81,8 @@ func (r *Runner) Styles() bool { return r == diagramRunner }
 // Works reports whether the program runs in a worker.
 func (r *Runner) Works() bool { return r == pdfRunner }
 
-// inert is the policy of a page that runs no program. It narrows the one that the page came with, which is that of its
-// view.
+// inert returns the policy of a page that runs no program, as a meta element. It narrows the policy in the header of
+// the answer, which is that of the view.
 func (s Source) inert(font string) string {
 	scripts, fonts := "'none'", "'none'"
 	styles := StyleHash
@@ -97,14 +97,14 @@ func (s Source) inert(font string) string {
 		`; font-src ` + fonts + `">`
 }
 
-// attributes writes what the script reads: where the program and the bytes of the file are.
+// attributes returns the attributes that the script reads: the URLs of the program and of the bytes of the file.
 func (r *Runner) attributes(s Source) string {
 	return ` data-program="` + escape(r.program.URL(s.App)) + `" data-raw="` + escape(s.raw(s.Path)) + `"`
 }
 
 func (r *Runner) element() string { return `<script type="module">` + r.script + `</script>` }
 
-// drawn reports whether a block of code is a diagram that the script of the page draws, and counts it.
+// drawn reports whether a block of code is a diagram for the script of the page, and counts it.
 func (d *document) drawn(language, code string) bool {
 	if !strings.EqualFold(language, "mermaid") || d.diagrams == limits.Diagrams || len(code) > limits.DiagramSource {
 		return false
@@ -113,7 +113,8 @@ func (d *document) drawn(language, code string) bool {
 	return true
 }
 
-// pdfView shows a document whose pages a script draws, because only the reader's browser has the fonts and the time.
+// pdfView shows a document whose pages a script draws, because only the browser of the reader has the fonts and the
+// time.
 func pdfView(_ context.Context, s Source, b *body, _ Query) error {
 	if s.File.Size > limits.RenderedPDF {
 		b.note("Documents larger than %s are not shown.", size(limits.RenderedPDF))

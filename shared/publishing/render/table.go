@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// tableView shows the rows of CSV, TSV and JSON lines as a table, with what their columns hold.
+// tableView shows the rows of CSV, TSV and JSON lines as a table, with a summary of the columns.
 func tableView(ctx context.Context, s Source, b *body, q Query) error {
 	t, err := s.table(ctx, b, sortOf(q.Sort))
 	if err != nil {
@@ -30,16 +30,16 @@ type record struct {
 	cells []string
 }
 
-// table is what is read of a file.
+// table is the part of a file of rows that is read.
 type table struct {
 	columns []column
 	rows    []record
 	order   order
-	count   int // rows of the file, as far as it is read
+	count   int // rows that were read
 	heap    topRows
 }
 
-// table reads a file of rows: at most limits.RenderedTable bytes of it, of which it keeps the rows that are shown.
+// table reads at most limits.RenderedTable bytes of a file of rows. It keeps only the rows that are shown.
 func (s Source) table(ctx context.Context, b *body, o order) (*table, error) {
 	file, err := s.open(ctx, limits.RenderedTable)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s Source) table(ctx context.Context, b *body, o order) (*table, error) {
 	return t, nil
 }
 
-// countingReader remembers why reading failed.
+// countingReader records why reading failed, because parsers hide the cause.
 type countingReader struct {
 	r   io.Reader
 	err error
@@ -91,7 +91,7 @@ func (c *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// add takes a row into the columns and, if it is shown, into the table.
+// add adds a row to the columns and, if it is shown, to the table.
 func (t *table) add(r record) {
 	t.count++
 	for len(t.columns) < len(r.cells) {
@@ -112,7 +112,7 @@ func (t *table) add(r record) {
 	}
 }
 
-// shown is how many rows a page shows.
+// shown returns how many rows a page shows.
 func (t *table) shown() int {
 	return min(limits.RenderedRows, limits.RenderedCells/max(1, len(t.columns)))
 }
@@ -132,7 +132,7 @@ func (t *table) finish() {
 	}
 }
 
-// write writes the table and what sums it up.
+// write writes the table and its summary.
 func (t *table) write(b *body, page string) {
 	if len(t.columns) == 0 {
 		b.printf(`<p class="v-empty">This table is empty.</p>`)

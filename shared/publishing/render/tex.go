@@ -14,27 +14,27 @@ import (
 // errFormula marks a formula that is shown as its source.
 var errFormula = errors.New("no formula that can be shown")
 
-// texReader reads a formula before the library that makes MathML of it. It refuses what could cost that library without
-// end, and spells what is left so that the library reads it as TeX does:
-//   - Depth is counted here, of whatever nests: groups, options, fences, environments, switches up to the end of their
-//     group, and arguments, with braces or without them.
-//   - Nothing may define anything, so that no formula grows while it is read.
-//   - Arguments without braces get them, because the library takes a whole number or a bare command for one.
+// texReader reads a formula before the library that makes MathML of it. It refuses formulas whose cost could be
+// endless, and spells the others so that the library reads them as TeX does:
+//   - It counts the depth of everything that nests: groups, options, fences, environments, switches up to the end of
+//     their group, and arguments, with braces or without.
+//   - It refuses definitions, so that no formula grows while it is read.
+//   - It adds braces to arguments without them, because the library takes a whole number or a bare command for one.
 type texReader struct {
 	text  string
 	at    int
 	out   strings.Builder
 	open  []opening
 	depth int
-	rows  bool // lines end outside of all environments
+	rows  bool // a line ends outside of all environments
 }
 
-// opening is what has begun and not ended yet.
+// opening is a construct that has begun and not ended yet.
 type opening struct {
 	kind rune   // one of the constants below
-	name string // of an environment
-	left int    // arguments that are missing
-	end  string // is written where it ends
+	name string // of an environment or a command
+	left int    // missing arguments
+	end  string // written at its end
 	deep int    // levels that it adds
 }
 
@@ -47,7 +47,7 @@ const (
 	aEnvironment = 'b'
 )
 
-// spellTeX returns a formula as the library reads it.
+// spellTeX returns a formula in the spelling that the library reads.
 func spellTeX(formula string, display bool) (string, error) {
 	t := texReader{text: formula}
 	for t.at < len(t.text) {
@@ -99,11 +99,11 @@ func (t *texReader) next() error {
 	return nil
 }
 
-// begin opens something, and refuses what is too deep.
+// begin begins a construct. It refuses one that is too deep.
 func (t *texReader) begin(o opening, text string) error {
 	o.deep = 1
 	if o.kind == aGroup && t.wantsArgument() {
-		o.deep = 0 // its command counts
+		o.deep = 0 // its command counts already
 	}
 	if t.depth += o.deep; t.depth > limits.FormulaDepth {
 		return fmt.Errorf("%w: it is deeper than %d levels", errFormula, limits.FormulaDepth)
@@ -113,7 +113,7 @@ func (t *texReader) begin(o opening, text string) error {
 	return nil
 }
 
-// finish ends the innermost opening of a kind, with the switches in it.
+// finish ends the innermost construct and the switches in it. That construct has to have this kind and name.
 func (t *texReader) finish(kind rune, name string) error {
 	t.endSwitches()
 	last := len(t.open) - 1
@@ -140,7 +140,7 @@ func (t *texReader) endSwitches() {
 	}
 }
 
-// atom writes what stands for itself, which may be the last argument of the commands before it.
+// atom writes a text without arguments. It ends the commands whose last argument the text is.
 func (t *texReader) atom(text string) {
 	t.out.WriteString(text)
 	for t.wantsArgument() {
@@ -156,7 +156,7 @@ func (t *texReader) wantsArgument() bool {
 	return len(t.open) > 0 && t.open[len(t.open)-1].kind == anArgument
 }
 
-// takesOption reports whether a bracket opens the one option that is read as a formula: that of a root.
+// takesOption reports whether a bracket opens the only option that is read as a formula, that of a root.
 func (t *texReader) takesOption() bool {
 	return t.wantsArgument() && t.open[len(t.open)-1].name == "sqrt"
 }
@@ -213,7 +213,7 @@ func (t *texReader) command() error {
 	return nil
 }
 
-// group writes an atom of several tokens.
+// group writes an atom of several tokens, in braces if it is an argument.
 func (t *texReader) group(text string) {
 	if t.wantsArgument() {
 		text = "{" + text + "}"
@@ -221,7 +221,7 @@ func (t *texReader) group(text string) {
 	t.atom(text)
 }
 
-// call begins a command with arguments. Where it is an argument itself, it gets braces.
+// call begins a command with arguments. If the command is an argument itself, it gets braces.
 func (t *texReader) call(text string, o opening) error {
 	if t.wantsArgument() {
 		text = "{" + text
@@ -237,7 +237,7 @@ func (t *texReader) skipStar() {
 	}
 }
 
-// raw reads an argument in braces that is no formula.
+// raw reads an argument in braces that is not a formula.
 func (t *texReader) raw() (string, error) {
 	t.skipStar()
 	rest := strings.TrimLeftFunc(t.text[t.at:], unicode.IsSpace)
@@ -260,7 +260,7 @@ func (t *texReader) raw() (string, error) {
 	return "", fmt.Errorf("%w: an argument is missing", errFormula)
 }
 
-// delimiter reads what stands after \left, \middle and \right.
+// delimiter reads the delimiter after \left, \middle or \right.
 func (t *texReader) delimiter() (string, error) {
 	t.at = len(t.text) - len(strings.TrimLeftFunc(t.text[t.at:], unicode.IsSpace))
 	r, n := utf8.DecodeRuneInString(t.text[t.at:])

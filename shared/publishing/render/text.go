@@ -8,12 +8,12 @@ import (
 	"vitrine/shared/platform/text"
 )
 
-// text8 returns a text as UTF-8 without a byte order mark. What is not UTF-8 is replaced.
+// text8 returns a text as UTF-8 without a byte order mark. It replaces bytes that are not UTF-8.
 func text8(b []byte) []byte {
 	return bytes.ToValidUTF8(bytes.TrimPrefix(b, []byte("\uFEFF")), []byte("\uFFFD"))
 }
 
-// clip returns at most n bytes of a text, whole runes, and an ellipsis if that is not all of it.
+// clip returns at most n bytes of a text, in whole runes, and an ellipsis if the text is longer.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -24,10 +24,10 @@ func clip(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// size names a number of bytes.
+// size returns a number of bytes in words.
 func size(n int64) string { return text.Size(n) }
 
-// lines finds lines by their position.
+// lines finds the line of a position in a text.
 type lines struct{ starts []int }
 
 func newLines(text []byte) lines {
@@ -40,7 +40,7 @@ func newLines(text []byte) lines {
 	return l
 }
 
-// at returns the number of the line of a position, counted from 1.
+// at returns the number of the line at a position, from 1.
 func (l lines) at(position int) int {
 	i, found := slices.BinarySearch(l.starts, position)
 	if found {
@@ -49,7 +49,7 @@ func (l lines) at(position int) int {
 	return i
 }
 
-// trimRune cuts the beginning of a rune off the end of a text that was cut anywhere.
+// trimRune removes an incomplete rune at the end of a text that was cut at any byte.
 func trimRune(b []byte) []byte {
 	for i := 1; i <= utf8.UTFMax && i <= len(b); i++ {
 		if utf8.RuneStart(b[len(b)-i]) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// texArguments says how many arguments commands take. Commands that are not listed take none.
+// texArguments has the number of arguments of commands. Commands that are not listed take none.
 var texArguments = arguments(map[int]string{
 	1: `sqrt cancel bcancel xcancel mathop bmod pmod substack underbrace overbrace not
 		acute bar breve u check dot ddot dddot ddddot invbreve grave hat mathring overleftarrow overline overrightarrow
@@ -26,15 +26,15 @@ func arguments(names map[int]string) map[string]int {
 	return out
 }
 
-// texSwitches change everything up to the end of their group, which the library nests in them.
+// texSwitches are commands that change everything up to the end of their group. The library nests that in them.
 var texSwitches = strings.Fields(`bf em rm displaystyle textstyle scriptstyle scriptscriptstyle tiny scriptsize
 	footnotesize small normalsize large Large LARGE huge Huge`)
 
-// texRefused define commands, let a formula say what classes and lengths its markup has, or make the library print.
+// texRefused are commands that define others, choose classes and lengths of the markup, or make the library print.
 var texRefused = strings.Fields(`def gdef edef xdef let newcommand renewcommand providecommand DeclareMathOperator class
 	raisebox ce csname`)
 
-// texRenamed are commands that the library knows by another name.
+// texRenamed maps commands to the names by which the library knows them.
 var texRenamed = map[string]string{
 	"bm":        "boldsymbol",
 	"pmb":       "boldsymbol",
@@ -57,7 +57,8 @@ var texRenamed = map[string]string{
 	"rbrack":    "]",
 }
 
-// texSpecial are commands whose arguments are no formulas, or that are spelled otherwise.
+// texSpecial has the readers of commands whose arguments are not formulas, or that are spelled in another way. It is
+// set by init, because the readers refer to it.
 var texSpecial map[string]func(*texReader, string) error
 
 func init() {
@@ -114,7 +115,7 @@ func init() {
 	}
 }
 
-// texEnvironments are the environments, by the names that the library has for them. Empty: it is a group.
+// texEnvironments maps environments to the names by which the library knows them. Empty means a group.
 var texEnvironments = map[string]string{
 	"equation":    "",
 	"displaymath": "",
@@ -174,7 +175,7 @@ func (t *texReader) environment(string) error {
 	return t.begin(opening{kind: aEnvironment, name: name, end: end}, `\begin{`+as+"}"+argument)
 }
 
-// columnShape is what the columns of an array may say.
+// columnShape matches the columns argument of an array.
 var columnShape = regexp.MustCompile(`^[lcr|: ]{1,100}$`)
 
 func (t *texReader) endEnvironment(string) error {
@@ -185,7 +186,7 @@ func (t *texReader) endEnvironment(string) error {
 	return t.finish(aEnvironment, name)
 }
 
-// skipOption skips an option in brackets that pages do not heed.
+// skipOption skips an option in brackets, which pages ignore.
 func (t *texReader) skipOption() {
 	if strings.HasPrefix(t.text[t.at:], "[") {
 		if end := strings.IndexAny(t.text[t.at+1:], "[]{}\\"); end >= 0 && t.text[t.at+1+end] == ']' {
@@ -288,7 +289,7 @@ func (t *texReader) drop(string) error {
 	return err
 }
 
-// space reads \hspace, whose length pages do not heed.
+// space reads \hspace, whose length pages ignore.
 func (t *texReader) space(string) error {
 	_, err := t.raw()
 	t.out.WriteString(`\quad `)

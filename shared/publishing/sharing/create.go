@@ -13,15 +13,15 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Request is which link is asked for.
+// Request describes the link that a caller wants.
 type Request struct {
 	Kind      link.Kind
 	Revision  id.Revision // of a revision link
 	ExpiresAt *time.Time  // nil: it does not end by itself
 }
 
-// Create returns a link of a published artifact. An artifact has at most one working share link: a request for a share
-// link returns the existing one unchanged, or is refused if that one expires later than the request asks. Every request
+// Create returns a link of a published artifact. An artifact has at most one working share link, so a request for a
+// share link returns the existing one unchanged. It is refused if that link expires later than requested. Every request
 // for a revision link creates a new one.
 func (s *Service) Create(
 	ctx context.Context, by credential.Actor, t Target, r Request,
@@ -56,8 +56,8 @@ func check(r Request, now time.Time) error {
 	return nil
 }
 
-// findOrCreate returns the existing share link or creates the wanted link, with the artifact as it was read for that.
-// It finishes the command in both cases; command is nil for requests without an Idempotency-Key.
+// findOrCreate returns the existing share link or creates the wanted link. It also returns the artifact as it was read.
+// It finishes the command in both cases. command is nil for requests without an Idempotency-Key.
 func (s *Service) findOrCreate(
 	ctx context.Context, by credential.Actor, t Target, command *idempotency.Command, wanted link.Link, now time.Time,
 ) (a *artifact.Artifact, l link.Link, err error) {
@@ -87,7 +87,8 @@ func (s *Service) findOrCreate(
 	return a, l, err
 }
 
-// checkLinkable refuses an artifact that cannot have new links: unreadable, unpublished, or with its links locked.
+// checkLinkable refuses an artifact that cannot have new links: an unreadable or unpublished one, or one with locked
+// links.
 func checkLinkable(a *artifact.Artifact, now time.Time) error {
 	switch {
 	case !a.Readable(now) || a.Current == "":
@@ -99,7 +100,7 @@ func checkLinkable(a *artifact.Artifact, now time.Time) error {
 	return nil
 }
 
-// openShareLink returns the share link of an artifact if it opens the artifact now, else nil.
+// openShareLink returns the share link of an artifact if the link opens the artifact now, else nil.
 func (s *Service) openShareLink(ctx context.Context, a *artifact.Artifact, now time.Time) (*link.Link, error) {
 	if a.Shared(now) == "" {
 		return nil, nil
@@ -111,7 +112,7 @@ func (s *Service) openShareLink(ctx context.Context, a *artifact.Artifact, now t
 	return l, nil
 }
 
-// checkEnd refuses an existing share link that expires later than the caller asked; a zero end accepts any.
+// checkEnd refuses an existing share link that expires later than the caller asked. A zero end accepts any link.
 func checkEnd(l link.Link, end time.Time) error {
 	if end.IsZero() || !l.ExpiresAt.IsZero() && !l.ExpiresAt.After(end) {
 		return nil
@@ -125,7 +126,7 @@ func checkEnd(l link.Link, end time.Time) error {
 		l.ID, until)
 }
 
-// newLink returns the wanted link with its identity.
+// newLink returns the wanted link with its ids, its artifact and its time.
 func newLink(by credential.Actor, a *artifact.Artifact, wanted link.Link, now time.Time) link.Link {
 	l := wanted
 	l.ID = id.NewLink()

@@ -14,8 +14,8 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Revoke ends a link for good, and with it every content URL minted through it. It returns when the link was revoked
-// first.
+// Revoke ends a link for good, and with it every content URL minted through it. It returns when the link was first
+// revoked.
 func (s *Service) Revoke(ctx context.Context, by credential.Actor, named id.Link) (time.Time, error) {
 	l, err := s.find(ctx, by, named)
 	if err != nil {
@@ -42,7 +42,7 @@ const (
 	Unlisted = "unlisted"
 )
 
-// Visibility is what SetVisibility did.
+// Visibility is the result of SetVisibility.
 type Visibility struct {
 	Artifact id.Artifact
 	Is       string    // Private or Unlisted
@@ -65,7 +65,7 @@ func (s *Service) SetVisibility(
 	return Visibility{}, fault.New(fault.InvalidRequest, "visibility must be private or unlisted")
 }
 
-// makeUnlisted returns the share link of an artifact, which it creates if there is none, and a fresh URL of it.
+// makeUnlisted returns the share link of an artifact and a fresh URL of it. It creates the link if there is none.
 func (s *Service) makeUnlisted(ctx context.Context, by credential.Actor, t Target) (Visibility, error) {
 	a, l, err := s.findOrCreate(ctx, by, t, nil, link.Link{Kind: link.Share}, s.Now())
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Service) makeUnlisted(ctx context.Context, by credential.Actor, t Targe
 	return out, err
 }
 
-// makePrivate ends all links and public views. The answer names the links that the list shows; links that the list
+// makePrivate ends all links and public views. It returns the ended links that the list shows. Links that the list
 // lacks end too, because the end is recorded on the artifact.
 func (s *Service) makePrivate(ctx context.Context, by credential.Actor, t Target) (Visibility, error) {
 	now := s.Now()
@@ -86,7 +86,7 @@ func (s *Service) makePrivate(ctx context.Context, by credential.Actor, t Target
 			return artifact.NotFound()
 		}
 		if !a.Linked() && a.Number <= a.ViewsRevokedBefore {
-			return nil // no link was created and no revision published since the last closing
+			return nil // already private: no link was created and no revision published since the last closing
 		}
 		links, _, err := s.Store.List(ctx, s.query(by, a.ID, "", limits.LinksListed))
 		if err != nil {

@@ -14,9 +14,9 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// List returns links of an artifact of the caller's workspace in any status: the newest limits.LinksListed, and of
-// older ones those that have not ended. artifact_not_found for any other artifact. RevokedAt of a listed link is when
-// it ended, also if it ended with all links of its artifact.
+// List returns links of an artifact of the caller's workspace: the newest limits.LinksListed in any status, and older
+// ones that have not ended. Another artifact is artifact_not_found. RevokedAt of a listed link is when it ended, even
+// if it ended with all links of its artifact.
 func (s *Service) List(ctx context.Context, by credential.Actor, t Target) ([]link.Link, error) {
 	a, err := s.owned(ctx, by, t)
 	if err != nil {
@@ -26,8 +26,7 @@ func (s *Service) List(ctx context.Context, by credential.Actor, t Target) ([]li
 	return ended(links, map[id.Artifact]*artifact.Artifact{a.ID: a}), err
 }
 
-// maxListRounds bounds how far back a list without pages looks for links that have not ended, in steps of
-// limits.LinksListed.
+// maxListRounds bounds how far back List looks for links that have not ended, in steps of limits.LinksListed.
 const maxListRounds = 10
 
 // unpaged reads the links that List returns.
@@ -51,7 +50,7 @@ func isOpen(l link.Link, a *artifact.Artifact, now time.Time) bool {
 	return l.Opens(a.ID, now) && l.Ended(a.LinksRevokedBefore).IsZero()
 }
 
-// Of returns one page of the links of an artifact to a member of its workspace; artifact_not_found for any other.
+// Of returns one page of the links of an artifact to a member of its workspace. Another artifact is artifact_not_found.
 func (s *Service) Of(
 	ctx context.Context, by credential.Actor, t Target, p cursor.Page,
 ) (_ []link.Link, next string, _ error) {
@@ -93,7 +92,7 @@ func (s *Service) Overview(
 	return shared, next, nil
 }
 
-// Find returns a link of the caller's workspace; not_found if there is none.
+// Find returns a link of the caller's workspace. Another link is not_found.
 func (s *Service) Find(ctx context.Context, by credential.Actor, named id.Link) (Shared, error) {
 	l, a, err := s.withArtifact(ctx, by, named)
 	if err != nil {
@@ -102,8 +101,8 @@ func (s *Service) Find(ctx context.Context, by credential.Actor, named id.Link) 
 	return sharedOf(*l, a), nil
 }
 
-// follow resolves pending claims: artifacts that name another owner become the caller's if its workspace claimed that
-// owner, and are removed if not. It costs one read an owner.
+// follow resolves pending claims. An artifact that names another owner becomes the caller's if the caller's workspace
+// claimed that owner, and is removed from the map if not. It costs one read for each such owner.
 func (s *Service) follow(ctx context.Context, by credential.Actor, of map[id.Artifact]*artifact.Artifact) error {
 	sources := map[id.Workspace]*workspace.Workspace{}
 	for named, a := range of {

@@ -1,8 +1,4 @@
 // Package sharing lets people without an account see artifacts: it makes, lists, locks and ends access links.
-//
-// A link is an item of its own. Every read through a link reads that item and the artifact, so a change to either holds
-// from its commit: revoking a link changes the link, while locking or closing all links changes the artifact and costs
-// the same for any number of links.
 package sharing
 
 import (
@@ -22,14 +18,14 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Links reads links and the artifacts they open.
+// Links reads links and the artifacts that they open.
 type Links interface {
 	// Link reads a link strongly, nil if there is none.
 	Link(ctx context.Context, p id.Public) (*link.Link, error)
 	// List returns links, newest first and revoked ones included, and the position of the last one if more follow. An
-	// eventually consistent read is enough.
+	// eventually consistent read will do.
 	List(ctx context.Context, q Query) (rows []link.Link, next string, err error)
-	// Artifacts reads artifacts; those that do not exist are absent from the map. An eventually consistent read is enough.
+	// Artifacts reads artifacts. The map lacks those that do not exist. An eventually consistent read will do.
 	Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifact]*artifact.Artifact, error)
 	// Artifact reads an artifact strongly, nil if there is none.
 	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
@@ -39,7 +35,7 @@ type Links interface {
 // Query selects the links of a list.
 type Query struct {
 	Workspace id.Workspace
-	Claimed   bool        // Workspace is claimed, so it may own links that still name a workspace it claimed
+	Claimed   bool        // Workspace may have claimed others, and so may own links that still name those
 	Artifact  id.Artifact // limits the list to one artifact; empty: all of them
 	After     string      // position to continue after; empty: the start
 	Limit     int
@@ -49,16 +45,16 @@ type Query struct {
 // artifact being unchanged since it was read. Errors: artifact.ErrMoved (the artifact changed),
 // *idempotency.AlreadyDone (methods with a command), not_authenticated (the workspace closed), database_unavailable.
 type Changes interface {
-	// Create stores a link and, if it is a share link, records it on its artifact. NoRevision if the revision that the
-	// link shows is not published.
+	// Create stores a link and, if it is a share link, records it on its artifact. It fails with NoRevision if the
+	// revision of the link is not published.
 	Create(ctx context.Context, c Creation) error
 	// RecordNoop records that a command was answered with the existing share link.
 	RecordNoop(ctx context.Context, c Creation) error
-	// Revoke revokes a link and returns when it was revoked, which is earlier than now if it had been before. The zero
-	// time means that the link no longer exists. A change of the artifact does not matter here.
+	// Revoke revokes a link and returns when it was first revoked. The zero time means that the link no longer exists. A
+	// change of the artifact does not matter here.
 	Revoke(ctx context.Context, r Revocation) (time.Time, error)
-	// RevokeAll ends all existing links of an artifact and the public views of all its published revisions. Also ErrMoved
-	// if a link was created or a revision published since the artifact was read.
+	// RevokeAll ends all existing links of an artifact and the public views of all its published revisions. It also fails
+	// with ErrMoved if a link was created or a revision published since the artifact was read.
 	RevokeAll(ctx context.Context, c Closing) error
 	// Lock locks or unlocks all links of an artifact, or records a command that had no effect.
 	Lock(ctx context.Context, l Lock) error
@@ -69,7 +65,7 @@ type Creation struct {
 	Command  *idempotency.Command // nil: none
 	Result   []byte               // of Command
 	Link     link.Link            // in the caller's workspace
-	From     id.Workspace         // claimed workspace that the stored artifact still names; empty: the link's own
+	From     id.Workspace         // claimed workspace that the stored artifact still names as owner; empty: none
 	Replaces id.Public            // ended share link that this one replaces; empty: none
 	At       time.Time
 	Event    event.Event
@@ -95,12 +91,15 @@ type Lock struct {
 	Result   []byte
 	Artifact artifact.Artifact // as it was read
 	Lift     bool
-	Noop     bool // the links are in the requested state already: only the command is recorded
+	Noop     bool // the links are already as requested, and only the command is recorded
 	At       time.Time
 	Event    event.Event
 }
 
-// Service manages access links. The hosts check most scopes, because they differ by route.
+// Service manages access links. A link is an item of its own, and every read through a link reads that item and the
+// artifact, so that a change to either holds from its commit. Revoking a link changes the link. Locking or closing all
+// links changes the artifact, and costs the same for any number of links. The hosts check most scopes, because scopes
+// differ by route.
 type Service struct {
 	Store     Links
 	Changes   Changes
@@ -109,11 +108,11 @@ type Service struct {
 	Now       func() time.Time
 }
 
-// Target is the artifact that a request names; requests about links name no revision.
+// Target is the artifact of a request. Requests about links name no revision.
 type Target = artifact.Target
 
-// retry calls decide with the artifact, and again with a fresh read each time decide loses a race against another
-// change.
+// retry calls decide with the artifact. It reads the artifact again and repeats the call each time that decide loses a
+// race.
 func (s *Service) retry(
 	ctx context.Context, by credential.Actor, t Target, decide func(*artifact.Artifact) error,
 ) error {
@@ -128,9 +127,9 @@ func (s *Service) retry(
 	return err
 }
 
-// owned returns the artifact that t names if the caller's workspace owns it; else artifact_not_found. It reads an
-// artifact that the request did not read before. It reads another workspace's artifact again, because a foreign
-// artifact must cost as much as a missing one.
+// owned returns the artifact that t names if the caller's workspace owns it, else artifact_not_found. It reads an
+// artifact that the request has not read. It also reads another workspace's artifact again, because a foreign artifact
+// must cost as much as a missing one.
 func (s *Service) owned(ctx context.Context, by credential.Actor, t Target) (*artifact.Artifact, error) {
 	if a := t.Artifact; a != nil && a.Owner == by.Workspace.ID {
 		return a, nil
@@ -151,8 +150,8 @@ func (s *Service) owned(ctx context.Context, by credential.Actor, t Target) (*ar
 	return a, nil
 }
 
-// find reads a link of the caller's workspace, including one that still names a workspace it claimed. A missing link
-// costs the same reads as another workspace's.
+// find reads a link of the caller's workspace, including one that still names a workspace that was claimed into it. A
+// missing link costs the same reads as another workspace's.
 func (s *Service) find(ctx context.Context, by credential.Actor, named id.Link) (*link.Link, error) {
 	public, err := named.Public()
 	if err != nil {
@@ -162,7 +161,7 @@ func (s *Service) find(ctx context.Context, by credential.Actor, named id.Link) 
 	if err != nil {
 		return nil, err
 	}
-	found, owner := l != nil && l.ID == named, by.Workspace.ID
+	found, owner := l != nil && l.ID == named, by.Workspace.ID // owner of a missing link, read for its cost alone
 	if found {
 		owner = l.Workspace
 	}
@@ -197,17 +196,18 @@ func (s *Service) withArtifact(
 	return l, a, err
 }
 
-// NotFound refuses a link that the caller's workspace does not have, or that no longer opens its artifact.
+// NotFound returns the refusal of a link that the caller's workspace does not have, or that no longer opens its
+// artifact.
 func NotFound() error {
 	return fault.New(fault.NotFound, "no such access link in this workspace, or it opens nothing any more")
 }
 
-// NoRevision refuses a link to a revision that is not a published one of the artifact.
+// NoRevision returns the refusal of a link to a revision that is not published or not of the artifact.
 func NoRevision() error {
 	return fault.New(fault.NotFound, "no such published revision of this artifact")
 }
 
-// locked refuses new links while all links of the artifact are locked.
+// locked returns the refusal of new links while all links of the artifact are locked.
 func locked() error {
 	return fault.New(fault.NotFound, "the access links of this artifact are locked; unlock them first")
 }

@@ -13,9 +13,9 @@ import (
 // aheadReads is how many files are read at once.
 const aheadReads = 16
 
-// ahead reads files before they are asked for, in their order, up to limits.BundleAhead bytes.
+// ahead reads up to limits.BundleAhead bytes of files before the caller asks for them.
 type ahead struct {
-	files chan *async.Future[readResult]
+	files chan *async.Future[readResult] // in the order of the files
 	room  *semaphore.Weighted
 	held  int64 // room of the file that next returned last
 	stop  context.CancelFunc
@@ -26,7 +26,7 @@ type readResult struct {
 	room  int64
 }
 
-// readAhead begins to read files. The caller asks next for each of them in the same order, and calls stop in the end.
+// readAhead begins to read files. The caller calls next once for each file, in the same order, and then stop.
 func readAhead(
 	ctx context.Context, files []tree.File, read func(context.Context, tree.File) ([]byte, error),
 ) *ahead {
@@ -38,10 +38,11 @@ func readAhead(
 	}
 	async.Start(func() error {
 		for _, f := range files {
+			// max bounds how many small files are read at once. min lets through a file that is larger than all the room.
 			room := min(max(f.Size, limits.BundleAhead/aheadReads), limits.BundleAhead)
 			failed := a.room.Acquire(ctx, room)
 			a.files <- async.Go(func() (readResult, error) {
-				if failed != nil {
+				if failed != nil { // passed on, because next would wait forever otherwise
 					return readResult{}, failed
 				}
 				b, err := read(ctx, f)
@@ -56,7 +57,7 @@ func readAhead(
 	return a
 }
 
-// next returns the bytes of the next file, which the caller uses until it asks again.
+// next returns the bytes of the next file. The following call releases their room.
 func (a *ahead) next(tree.File) ([]byte, error) {
 	a.room.Release(a.held)
 	got, err := (<-a.files).Wait()

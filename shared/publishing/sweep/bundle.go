@@ -19,26 +19,27 @@ import (
 // Bundle is a bundle that is due.
 type Bundle struct {
 	Revision artifact.Revision
-	Attempts int // begun up to then
+	Attempts int // begun when it was read
 	QueueItem
 }
 
-// String names it in errors.
+// String names the bundle in errors.
 func (b Bundle) String() string { return "bundle of revision " + string(b.Revision.ID) }
 
-// Bundles is the bundler's view of bundles in the tables. All changes hold only while the attempts are those of b.
+// Bundles is the bundler's view of bundles in the tables. A change has no effect if the number of attempts is no longer
+// that of b.
 type Bundles interface {
-	// DueBundles reads strongly up to n pending bundles that no other function has at that instant.
+	// DueBundles reads strongly up to n pending bundles that no other function has taken.
 	DueBundles(ctx context.Context, now time.Time, n int) ([]Bundle, error)
-	// Take begins an attempt, which stays the only one until an instant, and returns the bundle with it. It returns false
-	// if the bundle changed since it was read.
+	// Take begins an attempt, reserves the bundle for it until an instant, and returns the bundle with the attempt
+	// counted. It returns false if the bundle changed since it was read.
 	Take(ctx context.Context, b Bundle, until time.Time) (taken Bundle, ok bool, err error)
-	// Release lets others make the bundle before the instant that Take named.
+	// Release ends the reservation of Take early.
 	Release(ctx context.Context, b Bundle) error
 	// Finish makes the bundle ready. It returns false, without effect, unless the revision is published and its artifact
 	// neither deleted nor expired.
 	Finish(ctx context.Context, b Bundle, made artifact.Bundle) (ok bool, err error)
-	// GiveUp makes the bundle failed, and its object due to be deleted at an instant.
+	// GiveUp marks the bundle as failed and makes its object due for deletion at an instant.
 	GiveUp(ctx context.Context, b Bundle, home id.Workspace, at time.Time) error
 }
 
@@ -56,12 +57,12 @@ type BundleSources interface {
 type BundleBytes interface {
 	// Open reads size bytes of an object from an offset.
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
-	// WriteBundle stores what write writes. There is no object before all of it is stored; an earlier one is replaced.
+	// WriteBundle stores what write writes, as a whole or not at all. It replaces an earlier object.
 	WriteBundle(ctx context.Context, o artifact.BundleObject, write func(io.Writer) error) error
 }
 
-// Bundler makes the bundles of published revisions. One function makes a bundle at a time; a function that dies leaves
-// it to the next one when its time is over.
+// Bundler makes the bundles of published revisions. Only one function makes a bundle at a time. If that function dies,
+// another one may take the bundle when the reservation ends.
 type Bundler struct {
 	Store   Bundles
 	Sources BundleSources
@@ -93,7 +94,7 @@ func (b *Bundler) bundle(ctx context.Context, due Bundle) error {
 	if err != nil || !ok {
 		return err
 	}
-	if taken.Attempts > limits.BundleAttempts {
+	if taken.Attempts > limits.BundleAttempts { // checked after Take, which also counts attempts that died
 		return b.giveUp(ctx, taken, a)
 	}
 	most, err := b.most(ctx, a)
@@ -104,20 +105,20 @@ func (b *Bundler) bundle(ctx context.Context, due Bundle) error {
 		err = b.build(ctx, taken, a)
 	}
 	if err != nil {
-		_ = b.Store.Release(ctx, taken) // it ends by itself otherwise
+		_ = b.Store.Release(ctx, taken) // without its error, because the reservation ends by itself
 	}
 	return err
 }
 
-// giveUp lets the object be deleted when no attempt can be under way any more.
+// giveUp marks a bundle as failed. Its object is deleted a lease later, because another attempt may still write it.
 func (b *Bundler) giveUp(ctx context.Context, one Bundle, a *artifact.Artifact) error {
 	return b.Store.GiveUp(ctx, one, a.StorageWorkspace, b.Now().Add(limits.BundleLease))
 }
 
-// most returns how many bytes of files a bundle of the artifact's owner may have.
+// most returns how many bytes of files the plan of the artifact's owner allows in a bundle.
 func (b *Bundler) most(ctx context.Context, a *artifact.Artifact) (int64, error) {
 	w, err := b.Sources.Workspace(ctx, a.Owner)
-	if err == nil && w != nil && w.ClaimedInto != "" {
+	if err == nil && w != nil && w.ClaimedInto != "" { // the artifact is not moved yet
 		w, err = b.Sources.Workspace(ctx, w.ClaimedInto)
 	}
 	if err == nil && w == nil {
@@ -136,7 +137,7 @@ func (b *Bundler) build(ctx context.Context, one Bundle, a *artifact.Artifact) e
 	if err != nil {
 		return err
 	}
-	if files == nil { // a purge was faster
+	if files == nil { // the files were purged meanwhile
 		return b.giveUp(ctx, one, a)
 	}
 	sum := sum{Hash: sha256.New()}
@@ -167,7 +168,7 @@ type opener interface {
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
 }
 
-// readFile reads a file and checks its bytes.
+// readFile reads a file and checks its bytes against its digest.
 func readFile(ctx context.Context, from opener, home id.Workspace, f tree.File) ([]byte, error) {
 	if f.Size == 0 {
 		return nil, nil

@@ -23,13 +23,13 @@ type Garbage interface {
 
 // Bytes deletes from the object store.
 type Bytes interface {
-	// DeleteAll deletes objects of any workspaces. Deleting a missing object is no error. After an error some may be left.
+	// DeleteAll deletes objects of any workspaces. A missing object is no error. After an error some may be left.
 	DeleteAll(ctx context.Context, objects map[id.Workspace][]tree.Object) error
 }
 
 // GarbageCollector deletes objects that were marked limits.CollectAfter ago and are still unreferenced. Every upload
 // session that could have found such an object by its content has ended by then, because its index entry was removed
-// when it was marked. A candidate of which an object has a new index entry is rescheduled for as long again.
+// when it was marked. A candidate with an object that has a new index entry is rescheduled for as long again.
 type GarbageCollector struct {
 	References References
 	Store      Garbage
@@ -38,7 +38,7 @@ type GarbageCollector struct {
 	Now        func() time.Time
 }
 
-// unreferenced is what of a candidate is not in use, with the revisions whose references to it are stale.
+// unreferenced is a candidate reduced to its unused objects, with the revisions whose references to them are stale.
 type unreferenced struct {
 	GarbageCandidate
 	dead [][]id.Revision // by object
@@ -64,9 +64,9 @@ func (c *GarbageCollector) Due(ctx context.Context) (Round, error) {
 		return err
 	})
 	failed := c.delete(ctx, gone)
-	r.many = 0 // more tells only whether what failed was put off
+	r.many = 0 // so that ended.More is false only if a failed candidate could not be rescheduled
 	ended, err2 := each(ctx, r, gone, func(ctx context.Context, one unreferenced) error {
-		if failed != nil { // so that one candidate that cannot be deleted is in no other's way
+		if failed != nil { // deleted one by one, so that a candidate that cannot be deleted delays no other
 			if err := c.delete(ctx, []unreferenced{one}); err != nil {
 				return err
 			}
@@ -77,7 +77,7 @@ func (c *GarbageCollector) Due(ctx context.Context) (Round, error) {
 	return found, errors.Join(err, err2)
 }
 
-// bySession groups candidates by the session that uploaded them, because those share what is read to check them.
+// bySession groups candidates by the session that uploaded them, because one session's candidates need the same reads.
 func bySession(
 	s References, due []GarbageCandidate,
 ) (groups [][]GarbageCandidate, seen map[id.Session]*referenceCache) {
@@ -94,8 +94,8 @@ func bySession(
 	return groups, seen
 }
 
-// check returns what of a candidate is not in use. It removes the candidate if all is, and reschedules it if an object
-// was indexed again.
+// check returns the objects of a candidate that are not in use. It removes the candidate if all of them are, and
+// reschedules it if one was indexed again.
 func (c *GarbageCollector) check(
 	ctx context.Context, one GarbageCandidate, seen *referenceCache,
 ) (unused unreferenced, err error) {
@@ -108,7 +108,7 @@ func (c *GarbageCollector) check(
 			return unused, err
 		}
 	}
-	if len(indexed) > 0 {
+	if len(indexed) > 0 { // sessions that found it until now may still reuse it
 		return unused, c.Store.Reschedule(ctx, one.QueueItem, c.Now().Add(limits.CollectAfter), 0)
 	}
 	unused.GarbageCandidate = one

@@ -26,7 +26,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// collection is what one archive of an export holds.
+// collection is the content of one archive of an export.
 type collection struct {
 	manifest export.Manifest
 	events   bytes.Buffer
@@ -36,15 +36,15 @@ type collection struct {
 	next     export.Position
 }
 
-// archivedFile is a file with its name in the archive and the time that it gets there.
+// archivedFile is a file with its name and modification time in the archive.
 type archivedFile struct {
 	name string
 	at   time.Time
 	file tree.File
 }
 
-// collect reads what the next archive of an export holds: revisions in their order, until there is no room for another
-// one, and after the last one the events.
+// collect reads the content of the next archive of an export: revisions in order while there is room, and the events
+// after the last revision.
 func (x *Exporter) collect(ctx context.Context, one export.Export, w workspace.Workspace) (*collection, error) {
 	c := &collection{homes: map[id.Session]id.Workspace{}, next: one.Next}
 	c.manifest = export.Manifest{
@@ -66,7 +66,7 @@ func (x *Exporter) collect(ctx context.Context, one export.Export, w workspace.W
 	return c, x.collectEvents(ctx, one, c)
 }
 
-// describe adds the members and the API keys, without secrets.
+// describe adds the members and the API keys to a manifest, without secrets.
 func (x *Exporter) describe(ctx context.Context, w workspace.Workspace, m *export.Manifest) error {
 	members, err := x.Store.Members(ctx, w.ID)
 	if err != nil {
@@ -87,7 +87,7 @@ func (x *Exporter) describe(ctx context.Context, w workspace.Workspace, m *expor
 	return err
 }
 
-// collectArtifacts adds artifacts until one finds no room, which full reports.
+// collectArtifacts adds artifacts in order. full reports that the archive has no room for the next one.
 func (x *Exporter) collectArtifacts(
 	ctx context.Context, one export.Export, w workspace.Workspace, c *collection,
 ) (full bool, err error) {
@@ -114,7 +114,7 @@ func (x *Exporter) collectArtifacts(
 	return false, nil
 }
 
-// collectArtifact adds the revisions of an artifact that are not in archives yet, as far as there is room.
+// collectArtifact adds the revisions of an artifact that no archive has yet, while there is room.
 func (x *Exporter) collectArtifact(
 	ctx context.Context, w workspace.Workspace, name id.Artifact, c *collection,
 ) (full bool, err error) {
@@ -153,7 +153,7 @@ func (x *Exporter) collectArtifact(
 	return full, err
 }
 
-// vanished says why an artifact is not exported; empty if it is.
+// vanished returns why an artifact is not exported, or "" if it is.
 func (x *Exporter) vanished(a *artifact.Artifact, w workspace.Workspace) string {
 	switch {
 	case a == nil, a.Status == artifact.Deleted:
@@ -187,8 +187,8 @@ func (x *Exporter) describeArtifact(a *artifact.Artifact) export.Artifact {
 	}
 }
 
-// collectRevisions adds revisions after the last one that is in an archive, until one finds no room. An archive that is
-// empty has room for any.
+// collectRevisions adds the revisions that follow the last archived one, while there is room. An empty archive has room
+// for any revision.
 func (x *Exporter) collectRevisions(
 	ctx context.Context, a *artifact.Artifact, all []artifact.Revision, out *export.Artifact, c *collection,
 ) (full bool, err error) {
@@ -221,7 +221,7 @@ func (c *collection) skip(a id.Artifact, revision int, reason string) {
 	c.manifest.Skipped = append(c.manifest.Skipped, export.Skipped{Artifact: a, Revision: revision, Reason: reason})
 }
 
-// add adds a revision with its files, in a folder of its own.
+// add adds a revision and its files, in a folder of its own.
 func (c *collection) add(a *artifact.Artifact, r artifact.Revision, files tree.Tree) export.Revision {
 	folder := fmt.Sprintf("artifacts/%s-%s/r%d/", archive.Slug(a.Title), a.ID, r.Number)
 	out := export.Revision{
@@ -248,14 +248,14 @@ func (c *collection) add(a *artifact.Artifact, r artifact.Revision, files tree.T
 	return out
 }
 
-// collectEvents adds events after the last one that is in an archive, up to limits.ExportEvents and a page more. The
-// archive is the last one if none are left.
+// collectEvents adds the events that follow the last archived one: up to limits.ExportEvents and the rest of a page.
+// It marks the archive as the last one if no event is left.
 func (x *Exporter) collectEvents(ctx context.Context, of export.Export, c *collection) error {
 	after, err := parseEvents(c.next.Events)
 	if err != nil {
 		return err
 	}
-	if after.ID == "" { // what is recorded later is not in it
+	if after.ID == "" { // newest first from the start of the export, which leaves out later events
 		after = account.Position{At: of.StartedAt.Add(time.Millisecond), ID: "evt_"}
 	}
 	for c.manifest.Events < limits.ExportEvents {
@@ -281,7 +281,7 @@ func (x *Exporter) collectEvents(ctx context.Context, of export.Export, c *colle
 	return nil
 }
 
-// formatEvents spells a position in the record; parseEvents reads it.
+// formatEvents returns a position in the record of events as text for parseEvents.
 func formatEvents(p account.Position) string {
 	return strconv.FormatInt(p.At.UnixMilli(), 10) + " " + string(p.ID)
 }
@@ -295,7 +295,8 @@ func parseEvents(text string) (p account.Position, err error) {
 	return account.Position{At: time.UnixMilli(ms).UTC(), ID: id.Event(name)}, err
 }
 
-// write writes the archive: first what describes it, then the files, whose bytes read returns in their order.
+// write writes the archive: the manifest and the events first, then the files. It calls read once for each file, in
+// order.
 func (c *collection) write(w io.Writer, at time.Time, read func(tree.File) ([]byte, error)) error {
 	z := archive.NewWriter(w)
 	manifest, err := c.manifest.Encode()

@@ -26,29 +26,29 @@ type Export struct {
 	QueueItem
 }
 
-// String names it in errors.
+// String names the export in errors.
 func (e Export) String() string { return "export of workspace " + string(e.Workspace) }
 
-// ExportStore is what Exporter needs of the tables. All reads are strong but those of lists.
+// ExportStore is the exporter's view of the tables. Reads are strong, except those of lists.
 type ExportStore interface {
 	Queue
 
-	// Exports. All changes hold only while the export is pending and its attempts are those of e.
+	// Exports. A change has no effect unless the export is pending and its number of attempts is that of e.
 
-	// DueExports reads strongly up to n pending exports that no other function has at that instant.
+	// DueExports reads strongly up to n pending exports that no other function has taken.
 	DueExports(ctx context.Context, now time.Time, n int) ([]Export, error)
-	// Take begins an attempt, which stays the only one until an instant, and returns the export with it. It returns false
-	// if the export changed since it was read.
+	// Take begins an attempt, reserves the export for it until an instant, and returns the export with the attempt
+	// counted. It returns false if the export changed since it was read.
 	Take(ctx context.Context, e Export, until time.Time) (taken Export, ok bool, err error)
-	// Release lets others go on with the export before the instant that Take named.
+	// Release ends the reservation of Take early.
 	Release(ctx context.Context, e Export) error
-	// Save stores the progress of e, and ends the attempt. One that failed keeps its objects until no attempt can be under
-	// way. It returns false, without effect, if the export changed or began anew, or its workspace is gone.
+	// Save stores the progress of e and ends the attempt. The objects of a failed export are deleted only when no attempt
+	// can be under way. It returns false, without effect, if the export changed or began anew, or its workspace is gone.
 	Save(ctx context.Context, e Export, progress export.Export) (ok bool, err error)
 
-	// Which artifacts an export has, in parts of limits.ExportListed.
+	// The artifacts of an export, listed in parts of limits.ExportListed.
 
-	// SaveList stores a part. An earlier attempt may have stored another one, which is replaced.
+	// SaveList stores a part. It replaces what an earlier attempt stored.
 	SaveList(ctx context.Context, e export.Export, part int, artifacts []id.Artifact) error
 	// ReadList reads a part strongly.
 	ReadList(ctx context.Context, e export.Export, part int) ([]id.Artifact, error)
@@ -59,7 +59,7 @@ type ExportStore interface {
 	Artifact(ctx context.Context, a id.Artifact) (*artifact.Artifact, error)
 	Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revision, error)
 	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
-	// LiveArtifacts lists the artifacts that a workspace has at an instant, newest first.
+	// LiveArtifacts lists the artifacts of a workspace that are live at an instant, newest first.
 	LiveArtifacts(ctx context.Context, w workspace.Workspace, now time.Time) ([]id.Artifact, error)
 
 	// What describes a workspace.
@@ -69,8 +69,8 @@ type ExportStore interface {
 	APIKeys(ctx context.Context, w workspace.Workspace, now time.Time) ([]credential.Key, error)
 	// LinksTo lists the newest access links of an artifact, up to limits.LinksListed.
 	LinksTo(ctx context.Context, w id.Workspace, a id.Artifact) ([]link.Link, error)
-	// Story lists events of a workspace that members may see, newest first after a position. It may list none where more
-	// follow; last is then the position to go on from.
+	// Story lists events of a workspace that members may see, newest first after a position. A page may be empty although
+	// more follows. last is the position to go on from.
 	Story(ctx context.Context, w id.Workspace, now time.Time, after account.Position) (
 		events []event.Event, last account.Position, more bool, err error)
 }
@@ -79,12 +79,12 @@ type ExportStore interface {
 type ExportBytes interface {
 	// Open reads size bytes of an object from an offset; not_found if there is none.
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
-	// WriteExport stores what write writes. There is no object before all of it is stored; an earlier one is replaced.
+	// WriteExport stores what write writes, as a whole or not at all. It replaces an earlier object.
 	WriteExport(ctx context.Context, o export.Object, write func(io.Writer) error) error
 }
 
-// Exporter makes the archives of exports, one in a step. The progress of an export is stored after each archive, so a
-// function that dies leaves the rest to the next one when its time is over, and at most one archive is made again.
+// Exporter makes the archives of exports, one in each step. It stores the progress after each archive. If its function
+// dies, another one goes on when the reservation ends, and makes at most one archive again.
 type Exporter struct {
 	Store  ExportStore
 	Bytes  ExportBytes
@@ -110,12 +110,12 @@ func (x *Exporter) export(ctx context.Context, due Export) error {
 	}
 	progress, err := x.step(ctx, taken.Export)
 	if err != nil {
-		_ = x.Store.Release(ctx, taken) // it ends by itself otherwise
+		_ = x.Store.Release(ctx, taken) // without its error, because the reservation ends by itself
 		return err
 	}
 	ok, err = x.Store.Save(ctx, taken, progress)
 	if err == nil && !ok {
-		_ = x.Store.Release(ctx, taken) // it began anew, and the next attempt need not wait
+		_ = x.Store.Release(ctx, taken) // the export began anew, and its next attempt need not wait
 	}
 	if err == nil && ok && progress.Status == export.Pending {
 		err = errUnfinished
@@ -123,7 +123,7 @@ func (x *Exporter) export(ctx context.Context, due Export) error {
 	return err
 }
 
-// fail returns an export as it ends without its archives.
+// fail returns an export as failed for a reason.
 func (x *Exporter) fail(e export.Export, reason string) export.Export {
 	e.Status = export.Failed
 	e.Reason = reason
@@ -131,7 +131,7 @@ func (x *Exporter) fail(e export.Export, reason string) export.Export {
 	return e
 }
 
-// step lists the artifacts of an export, or makes its next archive, and returns how far it is then.
+// step lists the artifacts of an export or makes its next archive. It returns the export with that progress.
 func (x *Exporter) step(ctx context.Context, one export.Export) (export.Export, error) {
 	w, err := x.Store.Workspace(ctx, one.Workspace)
 	switch {
@@ -149,7 +149,7 @@ func (x *Exporter) step(ctx context.Context, one export.Export) (export.Export, 
 	return x.volume(ctx, one, *w)
 }
 
-// start lists what the export has. What is published later is not in it.
+// start lists the artifacts of an export. What is published later is not part of it.
 func (x *Exporter) start(ctx context.Context, one export.Export, w workspace.Workspace) (export.Export, error) {
 	now := x.Now()
 	all, err := x.Store.LiveArtifacts(ctx, w, now)
@@ -167,8 +167,8 @@ func (x *Exporter) start(ctx context.Context, one export.Export, w workspace.Wor
 	return one, nil
 }
 
-// volume makes the next archive. A file that vanished since its artifact was read makes it begin anew, because what is
-// written of the archive cannot be taken back.
+// volume makes the next archive. It begins the archive anew if a file vanished since its artifact was read, because the
+// manifest that names the file is already written.
 func (x *Exporter) volume(ctx context.Context, one export.Export, w workspace.Workspace) (export.Export, error) {
 	for try := 1; ; try++ {
 		c, err := x.collect(ctx, one, w)
@@ -182,6 +182,7 @@ func (x *Exporter) volume(ctx context.Context, one export.Export, w workspace.Wo
 		if err != nil {
 			return one, err
 		}
+		// The full slice expression makes append copy, because the caller still holds the export as it was taken.
 		one.Volumes = append(one.Volumes[:len(one.Volumes):len(one.Volumes)], stored)
 		one.Next = c.next
 		one.Skipped += len(c.manifest.Skipped)
@@ -194,7 +195,7 @@ func (x *Exporter) volume(ctx context.Context, one export.Export, w workspace.Wo
 	}
 }
 
-// write stores an archive of what was collected.
+// write stores an archive of a collection.
 func (x *Exporter) write(ctx context.Context, one export.Export, c *collection) (export.Volume, error) {
 	sum := sum{Hash: sha256.New()}
 	err := x.Bytes.WriteExport(ctx, one.Object(len(one.Volumes)+1), func(w io.Writer) error {

@@ -11,22 +11,22 @@ import (
 
 // IndexStore is the indexer's view of the tables.
 type IndexStore interface {
-	// DueUploads reads strongly some n finalized sessions whose files are not in the content index yet, or whose diffs
-	// still exist, and sessions that have not been finalized within limits.UploadPatience.
+	// DueUploads reads strongly up to n sessions of each kind: finalized ones whose files are not in the content index yet
+	// or whose diffs still exist, and ones whose first limits.UploadPatience is over.
 	DueUploads(ctx context.Context, now time.Time, n int) ([]Session, error)
-	// NewObjects reads strongly the files that a session uploaded and its revision still has: none if the artifact or the
-	// revision ended.
+	// NewObjects reads strongly the files that a session uploaded and its revision still has. There are none if the
+	// artifact or the revision ended.
 	NewObjects(ctx context.Context, u upload.Session) (tree.Tree, error)
-	// Add lets later sessions of a home find a file's bytes, unless the index has an entry for its content.
+	// Add adds a file to the content index of a home, unless the index has an entry for its content.
 	Add(ctx context.Context, home id.Workspace, f tree.File) error
-	// AwaitEnd moves a session that is still pending to where its end is awaited.
+	// AwaitEnd moves a pending session to the queue in which its end is due.
 	AwaitEnd(ctx context.Context, u upload.Session) error
 	SessionCleanup
 }
 
 // Diffs deletes from the object store.
 type Diffs interface {
-	// DeleteDiffs deletes the diffs that a session uploaded. Deleting a missing object is no error.
+	// DeleteDiffs deletes the diffs that a session uploaded. A missing object is no error.
 	DeleteDiffs(ctx context.Context, home id.Workspace, s id.Session) error
 }
 
@@ -43,9 +43,8 @@ func (i *Indexer) Due(ctx context.Context) (Round, error) {
 	return run(ctx, round{rows: i.Queue, now: i.Now}, batchSize, i.Store.DueUploads, i.session)
 }
 
-// session indexes the files that are in use. A file whose revision ends at the same moment may be indexed too: the
-// garbage collector removes index entries when it marks an object and again before it deletes it, and the second time
-// finds this one.
+// session indexes the files that are in use. A file whose revision ends at the same moment may be indexed too. That
+// does no harm, because index entries are removed when an object is marked and again before it is deleted.
 func (i *Indexer) session(ctx context.Context, u Session) error {
 	if u.Status != upload.Finalized {
 		return i.Store.AwaitEnd(ctx, u.Session)
@@ -64,7 +63,7 @@ func (i *Indexer) session(ctx context.Context, u Session) error {
 			return err
 		}
 	}
-	if u.Diffs { // whose results are files of their own by now
+	if u.Diffs { // no longer needed, because the rebuilt files are stored as objects
 		if err := i.Diffs.DeleteDiffs(ctx, u.Home, u.ID); err != nil {
 			return err
 		}

@@ -15,22 +15,22 @@ import (
 // Purge is an artifact that ended, or one retained revision, whose files can no longer be read.
 type Purge struct {
 	Artifact id.Artifact
-	Revision id.Revision // empty: all of the artifact
+	Revision id.Revision // empty: the whole artifact
 	QueueItem
 }
 
-// String names it in errors.
+// String names the purge in errors.
 func (p Purge) String() string { return fmt.Sprintf("purge of %s %s", p.Artifact, p.Revision) }
 
-// GarbageCandidate is what one session uploaded and was unreferenced when it was marked.
+// GarbageCandidate lists objects of one session that were unreferenced when they were marked.
 type GarbageCandidate struct {
 	Home      id.Workspace
 	Session   id.Session
 	Objects   []tree.File // without paths
-	QueueItem             // when they are looked at again
+	QueueItem             // when they are checked again
 }
 
-// String names it in errors.
+// String names the candidate in errors.
 func (c GarbageCandidate) String() string {
 	return fmt.Sprintf("deletion of %d objects of %s", len(c.Objects), c.Session)
 }
@@ -39,10 +39,10 @@ func (c GarbageCandidate) String() string {
 type Purges interface {
 	// DuePurges reads strongly up to n purges that are due.
 	DuePurges(ctx context.Context, now time.Time, n int) ([]Purge, error)
-	// Mark adds objects to the candidate of their session, all of which is due at c.Due instead of earlier.
+	// Mark adds objects to the candidate of their session, and postpones the whole candidate to c.Due.
 	Mark(ctx context.Context, c GarbageCandidate) error
-	// DeleteFileList deletes the list of a revision's files, which is retained from then on. A bundle that is not ready
-	// stays in its queue, because an attempt may be under way.
+	// DeleteFileList deletes the file list of a revision and makes the revision retained. A bundle that is not ready stays
+	// in its queue, because an attempt may be under way.
 	DeleteFileList(ctx context.Context, r artifact.Revision) error
 	// Purged removes a purge from the queue. It has no effect on a live artifact.
 	Purged(ctx context.Context, p Purge) error
@@ -57,7 +57,7 @@ type ReferenceRemover interface {
 
 // Index finds and removes entries of the content index.
 type Index interface {
-	// Remove removes the entry of a content if it names this object, and reports whether it did.
+	// Remove removes the entry of a content if the entry names this object, and reports whether it did.
 	Remove(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
 	// Indexed reads strongly which of some objects the index names.
 	Indexed(ctx context.Context, home id.Workspace, objects []tree.File) ([]tree.File, error)
@@ -80,7 +80,7 @@ type Purger struct {
 	Watch func() time.Time
 }
 
-// Due does one round, which starts no further purge after limits.PurgeRound.
+// Due does one round. The round starts no purge after limits.PurgeRound.
 func (p *Purger) Due(ctx context.Context) (Round, error) {
 	begun := p.Watch()
 	over := func() bool { return p.Watch().Sub(begun) >= limits.PurgeRound }
@@ -89,7 +89,7 @@ func (p *Purger) Due(ctx context.Context) (Round, error) {
 }
 
 // purge removes its own references before it checks for others, so that of two concurrent purges of a shared object the
-// later one sees it unreferenced. Once over reports true it stops after a revision, and what it did stays done.
+// later one sees it unreferenced. When over reports true, it stops after the current revision and keeps what it did.
 func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 	h, err := p.References.ArtifactFiles(ctx, one.Artifact)
 	if err != nil || h.Artifact == nil {
@@ -121,7 +121,7 @@ func (p *Purger) purge(ctx context.Context, one Purge, over func() bool) error {
 	return p.Store.Purged(ctx, one)
 }
 
-// readyBundles names the archives of revisions that end. The bundler gives up those that are not ready.
+// readyBundles returns the archives of revisions that end. The bundler gives up bundles that are not ready.
 func readyBundles(a *artifact.Artifact, gone []artifact.Contents) (out []artifact.BundleObject) {
 	for _, c := range gone {
 		if c.Revision.Bundle.Status == artifact.BundleReady {
@@ -131,7 +131,8 @@ func readyBundles(a *artifact.Artifact, gone []artifact.Contents) (out []artifac
 	return out
 }
 
-// revision checks each object of a revision, except those in done: revisions of one artifact share most objects.
+// revision marks the unused objects of a revision and deletes its file list. It skips objects in done, because
+// revisions of one artifact share most of them.
 func (p *Purger) revision(
 	ctx context.Context, a *artifact.Artifact, c artifact.Contents, seen *referenceCache, done map[tree.Object]bool,
 ) error {
@@ -141,7 +142,7 @@ func (p *Purger) revision(
 			continue
 		}
 		done[f.Object] = true
-		if !f.Borrowed {
+		if !f.Borrowed { // uploaded for this artifact, which saves reading the session
 			seen.uploaders[f.Object.Session] = a.ID
 		}
 		used, _, err := seen.inUse(ctx, f.Object)
@@ -158,7 +159,8 @@ func (p *Purger) revision(
 	return p.Store.DeleteFileList(ctx, c.Revision)
 }
 
-// mark removes the index entries first: no session that starts after the waiting time began can find the objects.
+// mark marks objects as garbage candidates. It removes the index entries first, so that no session that starts after
+// the waiting time began can find the objects.
 func (p *Purger) mark(ctx context.Context, home id.Workspace, unused []tree.File) error {
 	for _, f := range unused {
 		if _, err := p.Index.Remove(ctx, home, f.Content(), f.Object); err != nil {

@@ -15,17 +15,17 @@ import (
 
 // QueueItem is the position of an item in the queue of due work.
 type QueueItem struct {
-	Key      string    // of the store's own making
-	Due      time.Time // as it was read
-	Failures int       // in a row, up to then
+	Key      string    // opaque, made by the store
+	Due      time.Time // when it was read
+	Failures int       // in a row, when it was read
 }
 
 func (i QueueItem) queueItem() QueueItem { return i }
 
 // Queue postpones work.
 type Queue interface {
-	// Reschedule makes an item due at another instant and records its failures, unless it was moved or removed since it
-	// was read.
+	// Reschedule makes an item due at another instant and records its failures. It has no effect if the item was moved or
+	// removed since it was read.
 	Reschedule(ctx context.Context, r QueueItem, until time.Time, failures int) error
 }
 
@@ -60,7 +60,7 @@ func (r Round) Join(other Round) Round {
 	}
 }
 
-// errUnfinished means that the round ended before the item. What was done of it stays done.
+// errUnfinished means that the round ended before the item was finished. The finished part is kept.
 var errUnfinished = errors.New("the round is over")
 
 // round processes due items, oldest first, until it is over.
@@ -68,12 +68,12 @@ type round struct {
 	rows Queue
 	now  func() time.Time
 	over func() bool // nil: never
-	many int         // from so many items on, more may be due
+	many int         // as many items suggest that more are due
 	// workers is how many items are processed at once; 0: limits.JobWorkers
 	workers int
 }
 
-// run does one round of up to n items that read returns as due.
+// run does one round of up to n due items, which read returns.
 func run[T queued](
 	ctx context.Context, r round, n int, read func(context.Context, time.Time, int) ([]T, error),
 	do func(context.Context, T) error,
@@ -82,13 +82,13 @@ func run[T queued](
 	if err != nil {
 		return Round{}, err
 	}
-	r.many = n / limits.QueueShards
+	r.many = n / limits.QueueShards // what one shard returns when it has more
 	return each(ctx, r, due, do)
 }
 
-// each processes some items at once, which is safe because every write is conditional. A failed item is
-// rescheduled with a growing delay, and an unfinished one to now, behind all others that are due, so that neither
-// delays the rest. Round.More is false if an item cannot be rescheduled, because it would fail again at once.
+// each processes several items at once, which is safe because every write is conditional. It reschedules a failed item
+// with a growing delay, and an unfinished one to now, behind all other due items, so that neither delays the rest.
+// Round.More is false if an item cannot be rescheduled, because that item would fail again at once.
 func each[T queued](ctx context.Context, r round, due []T, do func(context.Context, T) error) (Round, error) {
 	found := summarize(due, r.now())
 	one := make([][]T, len(due))
@@ -100,7 +100,7 @@ func each[T queued](ctx context.Context, r round, due []T, do func(context.Conte
 	return found, err
 }
 
-// eachGroup processes groups as each does items. One worker takes the items of a group in their order.
+// eachGroup processes groups as each processes items. One worker takes the items of a group in order.
 func eachGroup[T queued](
 	ctx context.Context, r round, groups [][]T, do func(context.Context, T) error,
 ) (more bool, err error) {
@@ -124,7 +124,7 @@ func eachGroup[T queued](
 			return nil
 		})
 	}
-	err = workers.Wait() // of a panic while an item was rescheduled; other errors are in w
+	err = workers.Wait() // only a panic while an item was rescheduled, because other errors are in w
 	w.stuck.CompareAndSwap(false, err != nil)
 	return !w.stuck.Load() && (w.wait.Load() || total >= r.many), errors.Join(append(w.failed, err)...)
 }
@@ -139,7 +139,7 @@ type work struct {
 	failed []error
 }
 
-// record keeps the error of an item and reschedules the item, if there is an error.
+// record keeps the error of an item and reschedules the item. It returns at once if err is nil.
 func (w *work) record(ctx context.Context, one queued, err error) {
 	if err == nil {
 		return
@@ -163,7 +163,7 @@ func (w *work) fail(err error) {
 	w.failed = append(w.failed, err)
 }
 
-// retryAfter returns the delay before the next attempt of an item that has failed so many times in a row before.
+// retryAfter returns the delay before the next attempt of an item that failed again after that many failures in a row.
 func retryAfter(failures int) time.Duration {
 	wait := limits.MinRetry
 	for ; failures > 0 && wait < limits.MaxRetry; failures-- {

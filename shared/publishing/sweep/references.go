@@ -8,14 +8,14 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// References reads what uses an object, strongly, because deletion is final.
+// References reads what uses an object. Its reads are strong, because deletion is final.
 type References interface {
 	// ArtifactFiles reads an artifact and all its revisions that still have their files.
 	ArtifactFiles(ctx context.Context, a id.Artifact) (ArtifactFiles, error)
 	// UploaderOf returns the artifact that a session uploaded its files for.
 	UploaderOf(ctx context.Context, u id.Session) (id.Artifact, error)
-	// ReferencesTo reports whether a revision that has its files references an object. If none does, dead lists the
-	// revisions that reference it without having files: they were purged, were never committed, or are not committed yet.
+	// ReferencesTo reports whether a revision that has its files references an object. If none does, dead lists revisions
+	// without files that reference it: they were purged, were never committed, or are not committed yet.
 	ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error)
 }
 
@@ -25,7 +25,7 @@ type ArtifactFiles struct {
 	Contents []artifact.Contents
 }
 
-// liveObjects returns the objects of revisions that can be read or published; none if the artifact ended.
+// liveObjects returns the objects of revisions that can be read or published. There are none if the artifact ended.
 func (a ArtifactFiles) liveObjects() map[tree.Object]bool {
 	live := map[tree.Object]bool{}
 	if a.Artifact == nil || a.Artifact.Status != artifact.Live {
@@ -42,8 +42,8 @@ func (a ArtifactFiles) liveObjects() map[tree.Object]bool {
 	return live
 }
 
-// referenceCache reads References for one purge or collection, each item once. That is safe because uses can only
-// disappear meanwhile: an object that is unreferenced and not indexed is not taken into use again.
+// referenceCache reads each item of References once for one purge or collection. That is safe because uses can only
+// disappear meanwhile: no session can find an object that is neither referenced nor indexed.
 type referenceCache struct {
 	references References
 	uploaders  map[id.Session]id.Artifact
@@ -54,7 +54,8 @@ func newReferenceCache(s References) *referenceCache {
 	return &referenceCache{s, map[id.Session]id.Artifact{}, map[id.Artifact]map[tree.Object]bool{}}
 }
 
-// inUse reports whether the artifact that an object was uploaded for, or a reference, uses it.
+// inUse reports whether an object is used by the artifact that it was uploaded for or by a reference. dead is that of
+// ReferencesTo.
 func (r *referenceCache) inUse(ctx context.Context, o tree.Object) (used bool, dead []id.Revision, err error) {
 	a, known := r.uploaders[o.Session]
 	if !known {

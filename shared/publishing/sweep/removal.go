@@ -10,17 +10,17 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Removal is a workspace whose time to cancel its deletion is over.
+// Removal is a workspace whose deletion can no longer be cancelled.
 type Removal struct {
 	Workspace id.Workspace
-	// Homes are the workspaces under whose ids the objects of this one are stored: itself, and those that were claimed
-	// into it, as far as they are known.
+	// Homes are the workspaces under whose ids the objects are stored: this one and the known ones that were claimed into
+	// it.
 	Homes     []id.Workspace
 	Clear     time.Time // since when passes find the workspace empty; zero: the last one did not
-	QueueItem           // when it is looked at again
+	QueueItem           // when the next pass is due
 }
 
-// String names it in errors.
+// String names the removal in errors.
 func (r Removal) String() string { return "removal of workspace " + string(r.Workspace) }
 
 // Left says what a step of a removal leaves.
@@ -39,19 +39,21 @@ const (
 type Removals interface {
 	// DueRemovals reads strongly up to n removals that are due.
 	DueRemovals(ctx context.Context, now time.Time, n int) ([]Removal, error)
-	// Begin makes a deletion final and returns since when it is. going is false if a member cancelled it. A workspace that
-	// is gone already counts as begun long ago.
+	// Begin makes a deletion final and returns since when it is. going is false if a member cancelled it. For a workspace
+	// that no longer exists, since is zero and going is true.
 	Begin(ctx context.Context, w id.Workspace, now time.Time) (since time.Time, going bool, err error)
-	// Note records since when passes find the workspace empty; zero: one did not.
+	// Note records since when passes find the workspace empty. Zero means that the last one did not.
 	Note(ctx context.Context, w id.Workspace, clear time.Time) error
-	// Finish deletes the workspace itself and at last its removal, with the event. Repeating it has no effect.
+	// Finish deletes the workspace itself, records the event and removes the removal last. Repeating it has no effect.
 	Finish(ctx context.Context, w id.Workspace, e event.Event) error
 	Queue
 }
 
-// PeopleRemovals removes who may act in a workspace. Each call takes a bounded number of items, strongly read.
+// PeopleRemovals removes the people and credentials of a workspace. Each call reads strongly and takes a bounded number
+// of items.
 type PeopleRemovals interface {
-	// RemoveAccount removes what a workspace pays, once its subscription is cancelled or the patience for that is over.
+	// RemoveAccount removes the billing account of a workspace, once its subscription is cancelled or
+	// limits.BillingPatience is over.
 	RemoveAccount(ctx context.Context, r Removal, now time.Time) (Left, error)
 	// RemoveMembers removes members with the identities by which they sign in, their sessions and connected apps.
 	RemoveMembers(ctx context.Context, r Removal) (Left, error)
@@ -59,15 +61,15 @@ type PeopleRemovals interface {
 	RemoveCredentials(ctx context.Context, r Removal) (Left, error)
 }
 
-// ContentRemovals removes what a workspace published. Each call takes a bounded number of items, strongly read.
+// ContentRemovals removes what a workspace published. Each call reads strongly and takes a bounded number of items.
 type ContentRemovals interface {
-	// EndArtifacts ends live artifacts, so that the purger takes their files. It leaves those that a claim still moves
-	// here for Later.
+	// EndArtifacts ends live artifacts, so that the purger takes their files. It returns Later while a claim still moves
+	// artifacts into the workspace.
 	EndArtifacts(ctx context.Context, r Removal, now time.Time) (Left, error)
 	// RemoveArtifacts removes ended artifacts whose files are collected, with their revisions, upload sessions, links,
 	// lockdowns and reports, and adds their homes to the removal.
 	RemoveArtifacts(ctx context.Context, r Removal) (Left, error)
-	// RemoveRecorded removes what only the record of events still names: upload sessions and registrations of agents.
+	// RemoveRecorded removes upload sessions and registrations of agents that only the record of events still names.
 	RemoveRecorded(ctx context.Context, r Removal) (Left, error)
 	// RemoveRest removes every other item of the workspace but its metadata.
 	RemoveRest(ctx context.Context, r Removal) (Left, error)
@@ -75,7 +77,7 @@ type ContentRemovals interface {
 
 // HomeDeletions deletes from the object store.
 type HomeDeletions interface {
-	// DeleteHome deletes some of all objects that are stored under the id of a workspace, of every kind, and reports
+	// DeleteHome deletes some of the objects that are stored under the id of a workspace, of every kind, and reports
 	// whether there were any.
 	DeleteHome(ctx context.Context, home id.Workspace) (found bool, err error)
 }
@@ -83,10 +85,10 @@ type HomeDeletions interface {
 // maxRemovals is how many workspaces one round removes at once.
 const maxRemovals = limits.JobWorkers
 
-// Remover removes workspaces that are deleted. A pass takes what is there of each kind, in small steps that are
-// conditional or final, so that it may die anywhere, be repeated and run beside another one. Files go by the purger and
-// the garbage collector, which keep what others use; the remover waits for them. The workspace itself goes after two
-// passes that found it empty, because indexes may be behind.
+// Remover removes deleted workspaces. A pass removes each kind of item in small steps that are conditional or final, so
+// that it may die anywhere, be repeated and run beside another one. The remover waits for the purger and the garbage
+// collector to delete files, because they keep what others use. The workspace itself goes after two passes that found
+// it empty, because indexes may be behind.
 type Remover struct {
 	Store   Removals
 	People  PeopleRemovals
@@ -97,7 +99,7 @@ type Remover struct {
 	Watch func() time.Time
 }
 
-// Due does one round, which begins no further step after limits.PurgeRound.
+// Due does one round. The round begins no step after limits.PurgeRound.
 func (r *Remover) Due(ctx context.Context) (Round, error) {
 	begun := r.Watch()
 	over := func() bool { return r.Watch().Sub(begun) >= limits.PurgeRound }
@@ -105,10 +107,10 @@ func (r *Remover) Due(ctx context.Context) (Round, error) {
 		func(ctx context.Context, one Removal) error { return r.remove(ctx, one, over) })
 }
 
-// stage removes one kind of what a workspace has.
+// stage removes one kind of item of a workspace.
 type stage struct {
 	remove func(ctx context.Context, r Removal, now time.Time) (Left, error)
-	alone  bool // the stages after it do not need it
+	alone  bool // later stages need not wait for it
 }
 
 func (r *Remover) stages() []stage {
@@ -116,7 +118,7 @@ func (r *Remover) stages() []stage {
 		return func(ctx context.Context, one Removal, _ time.Time) (Left, error) { return f(ctx, one) }
 	}
 	return []stage{
-		{remove: r.People.RemoveAccount, alone: true}, // first, because another job cancels the subscription
+		{remove: r.People.RemoveAccount, alone: true}, // first, so that another job cancels the subscription meanwhile
 		{remove: timeless(r.People.RemoveMembers)},    // early, because the person may sign up again from then on
 		{remove: timeless(r.People.RemoveCredentials)},
 		{remove: r.Content.EndArtifacts},
@@ -133,7 +135,7 @@ func (r *Remover) remove(ctx context.Context, one Removal, over func() bool) err
 	if err != nil || !going {
 		return err
 	}
-	if now.Sub(since) < limits.RemovalRecheck { // a sign-in of just before may not be in the indexes yet
+	if now.Sub(since) < limits.RemovalRecheck { // indexes may not have a sign-in from just before Begin yet
 		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(limits.RemovalRecheck), 0)
 	}
 	left, err := r.pass(ctx, one, now, over)
@@ -147,7 +149,7 @@ func (r *Remover) remove(ctx context.Context, one Removal, over func() bool) err
 	}
 	switch {
 	case left == More:
-		return errUnfinished
+		return errUnfinished // comes up again behind the others
 	case left == Later:
 		return r.Store.Reschedule(ctx, one.QueueItem, now.Add(limits.RemovalWait), 0)
 	case one.Clear.IsZero():
@@ -159,8 +161,8 @@ func (r *Remover) remove(ctx context.Context, one Removal, over func() bool) err
 	return r.Store.Finish(ctx, one.Workspace, done(one.Workspace, now))
 }
 
-// pass runs the stages in order. It stops at the first that has to wait, unless that one stands alone, and says More if
-// it removed anything, because what is left is found by another pass only.
+// pass runs the stages in order and stops at the first that has to wait, unless that one is alone. It returns More
+// after the first stage that removed anything, because only another pass shows what is left.
 func (r *Remover) pass(ctx context.Context, one Removal, now time.Time, over func() bool) (Left, error) {
 	all := Nothing
 	for _, stage := range r.stages() {
@@ -197,8 +199,8 @@ func (r *Remover) repeat(
 	}
 }
 
-// deleteObjects deletes objects that no item names, such as uploads that came after the end of their session. No item
-// refers to the others, because the artifacts of the homes are gone.
+// deleteObjects deletes all objects of the homes, such as uploads that came after the end of their session. No item
+// uses them, because the artifacts of the homes are gone.
 func (r *Remover) deleteObjects(ctx context.Context, one Removal) (Left, error) {
 	homes := one.Homes
 	if !slices.Contains(homes, one.Workspace) {

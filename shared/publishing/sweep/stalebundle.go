@@ -7,13 +7,13 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// StaleBundle is the object of a bundle that was given up; there may be none.
+// StaleBundle is a bundle that was given up. Its object may not exist.
 type StaleBundle struct {
 	Object artifact.BundleObject
 	QueueItem
 }
 
-// String names it in errors.
+// String names the deletion in errors.
 func (b StaleBundle) String() string {
 	return "deletion of the bundle of revision " + string(b.Object.Revision)
 }
@@ -28,11 +28,11 @@ type StaleBundles interface {
 
 // BundleDeletions deletes from the object store.
 type BundleDeletions interface {
-	// DeleteBundles deletes archives. Deleting a missing one is no error.
+	// DeleteBundles deletes archives. A missing one is no error.
 	DeleteBundles(ctx context.Context, bundles []artifact.BundleObject) error
 }
 
-// DueBundles does one round for what attempts left behind that ended without a bundle.
+// DueBundles does one round for archives that failed attempts left behind.
 func (s *Sweeper) DueBundles(ctx context.Context) (Round, error) {
 	r := round{rows: s.Store, now: s.Now}
 	return run(ctx, r, batchSize, s.Bundles.DueStaleBundles, func(ctx context.Context, one StaleBundle) error {

@@ -1,8 +1,5 @@
-// Package sweep does the work that time makes due: it discards unpublished drafts, expires artifacts, deletes abandoned
-// upload sessions, indexes uploaded files by content, and collects unreferenced objects.
-//
-// Readers never depend on it, because every read checks expiry by the clock. Every step is conditional on what was
-// read, so a job may die anywhere, be repeated, run twice at once, and lose a race against any other change.
+// Package sweep does the work that time makes due, in steps that are conditional on what was read, so that a job may
+// die anywhere, be repeated, run twice at once, and lose a race against any other change.
 package sweep
 
 import (
@@ -18,8 +15,8 @@ import (
 
 // Store is the sweeper's view of artifacts in the tables.
 type Store interface {
-	// DueArtifacts reads strongly up to n artifacts that are due. An artifact of a claimed workspace is returned as its
-	// new owner has it.
+	// DueArtifacts reads strongly up to n artifacts that are due. It returns an artifact of a claimed workspace as its new
+	// owner has it.
 	DueArtifacts(ctx context.Context, now time.Time, n int) ([]Artifact, error)
 	// Discard removes the draft of an artifact and records its event. It has no effect if the artifact changed since it
 	// was read.
@@ -27,7 +24,8 @@ type Store interface {
 	// Expire ends an artifact that is live, not pinned and past its time, and records its event. It has no effect if the
 	// artifact changed since it was read.
 	Expire(ctx context.Context, a Artifact, at time.Time, e event.Event) error
-	// RescheduleArtifact makes an artifact due at its next draft's or its own end, if it did not change since it was read.
+	// RescheduleArtifact makes an artifact due at its own end or its draft's, whichever is sooner. It has no effect if the
+	// artifact changed since it was read.
 	RescheduleArtifact(ctx context.Context, a Artifact) error
 	Queue
 }
@@ -39,7 +37,7 @@ type Artifact struct {
 	Version int64 // raised by every change
 }
 
-// String names it in errors.
+// String names the artifact in errors.
 func (a Artifact) String() string { return "artifact " + string(a.ID) }
 
 // Session is an upload session that is due.
@@ -48,12 +46,12 @@ type Session struct {
 	QueueItem
 }
 
-// String names it in errors.
+// String names the session in errors.
 func (s Session) String() string { return "upload session " + string(s.ID) }
 
 // Sessions is the sweeper's view of upload sessions in the tables.
 type Sessions interface {
-	// DueSessions reads strongly up to n upload sessions whose time is over.
+	// DueSessions reads strongly up to n upload sessions that are over.
 	DueSessions(ctx context.Context, now time.Time, n int) ([]Session, error)
 	// EndSession marks a session as expired, and returns false if it was finalized.
 	EndSession(ctx context.Context, s upload.Session, at time.Time) (ended bool, err error)
@@ -62,25 +60,26 @@ type Sessions interface {
 
 // Objects deletes from the object store.
 type Objects interface {
-	// DeleteSession deletes everything that a session uploaded. Deleting a missing object is no error.
+	// DeleteSession deletes everything that a session uploaded. A missing object is no error.
 	DeleteSession(ctx context.Context, home id.Workspace, s id.Session) error
 }
 
 // SessionCleanup is the last step of a session, once its objects are deleted or indexed.
 type SessionCleanup interface {
-	// ForgetSession removes a session from the queue, and the references of one that was not finalized. What later
-	// requests do not need is deleted some time after it: the whole session if it was not finalized, else its entries.
+	// ForgetSession removes a session from the queue, and the references of a session that was not finalized. The table
+	// deletes the rest later: the entries of a finalized session, and all of another one.
 	ForgetSession(ctx context.Context, u upload.Session) error
 }
 
-// How many items of each kind one round takes. The queue is split into limits.QueueShards parts that each give an equal
-// share: if one part gave its full share, more may be due.
+// How many items of each kind one round takes. Each of the limits.QueueShards shards returns at most an equal share, so
+// one that returns its full share may have more.
 const (
 	batchSize = 100
 	fullShare = batchSize / limits.QueueShards
 )
 
-// Sweeper expires artifacts, discards drafts, and deletes abandoned upload sessions, bundles and exports.
+// Sweeper expires artifacts, discards drafts, and deletes abandoned upload sessions, bundles and exports. Readers never
+// depend on it, because every read checks expiry by the clock.
 type Sweeper struct {
 	Store          Store
 	Sessions       Sessions
@@ -97,8 +96,8 @@ func (s *Sweeper) DueArtifacts(ctx context.Context) (Round, error) {
 	return run(ctx, round{rows: s.Store, now: s.Now}, batchSize, s.Store.DueArtifacts, s.artifact)
 }
 
-// artifact expires an artifact, discards its draft, or reschedules it. It must reschedule an artifact that came up too
-// soon, because that one would come up again and again before others.
+// artifact expires an artifact, discards its draft, or reschedules it. An artifact that came up too soon has to be
+// rescheduled, because it would come up again and again before others.
 func (s *Sweeper) artifact(ctx context.Context, a Artifact) error {
 	now := s.Now()
 	record := func(action event.Action, kind, target string) event.Event {
@@ -112,7 +111,7 @@ func (s *Sweeper) artifact(ctx context.Context, a Artifact) error {
 			Detail:    a.Title,
 		}
 	}
-	switch {
+	switch { // expiry first, because it ends the draft too
 	case a.Status != artifact.Live:
 		return nil
 	case a.PinnedAt.IsZero() && !now.Before(a.ExpiresAt):

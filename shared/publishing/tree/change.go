@@ -19,7 +19,7 @@ type Change struct {
 	From, To *File // nil: that revision has no such file
 }
 
-// Path returns where the file is, or was.
+// Path returns the path of the file, or its former path if it was removed.
 func (c Change) Path() string {
 	if c.To != nil {
 		return c.To.Path
@@ -32,9 +32,9 @@ func (c Change) At(path string) bool {
 	return c.Path() == path || c.From != nil && c.From.Path == path
 }
 
-// Changes returns the files that differ between two revisions, by path. It compares digests, so that no file is read. A
-// removed file is renamed if the same bytes are added under another path; an empty one is not, because it equals every
-// other.
+// Changes returns the files that differ between two revisions, sorted by path. It compares digests, so that no file is
+// read. A removed file counts as renamed if the same bytes are added under another path. An empty file never does,
+// because all empty files are equal.
 func Changes(from, to Tree) (out []Change) {
 	before := make(map[string]*File, len(from))
 	for n := range from {
@@ -52,7 +52,7 @@ func Changes(from, to Tree) (out []Change) {
 		}
 	}
 	gone := make(map[Content][]*File, len(before))
-	for n := range from { // in the order of the revision, so that every answer pairs alike
+	for n := range from { // not over the map, so that every call pairs equal files in the same way
 		if f := before[from[n].Path]; f != nil {
 			gone[f.Content()] = append(gone[f.Content()], f)
 		}

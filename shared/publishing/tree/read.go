@@ -13,7 +13,7 @@ import (
 func (f File) ReadAll(object io.Reader) (string, error) {
 	var b strings.Builder
 	b.Grow(int(f.Size))
-	_, err := io.Copy(&b, io.LimitReader(object, f.Size+1))
+	_, err := io.Copy(&b, io.LimitReader(object, f.Size+1)) // one more byte, so that a longer object fails the check
 	if err := f.check(DigestOf(b.String()), err); err != nil {
 		return "", err
 	}

@@ -40,7 +40,7 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 type Object struct {
 	Session id.Session
 	Entry   int
-	Diff    bool // the diff that the entry's bytes are rebuilt from, not the bytes
+	Diff    bool // the diff from which the entry's bytes are rebuilt, not the bytes
 }
 
 // File is one file of a tree.
@@ -49,8 +49,7 @@ type File struct {
 	Size   int64
 	SHA256 Digest
 	Object Object // of a file with bytes; an empty file has none
-	// Borrowed means that another revision uploaded the bytes and that they were found by their content. A reference of
-	// this revision keeps them.
+	// Borrowed means that the bytes of another revision are reused. A reference from this revision keeps them.
 	Borrowed bool
 }
 
@@ -64,7 +63,7 @@ func (t Tree) Borrowed() (out []Object) {
 	return out
 }
 
-// Content identifies bytes by what they are.
+// Content identifies bytes by their digest and size.
 type Content struct {
 	SHA256 Digest
 	Size   int64
@@ -118,9 +117,9 @@ func CheckPath(p string) error {
 	return nil
 }
 
-// CheckStoredPath refuses a path that no stored file has. A path is relative, valid UTF-8, at most limits.PathBytes
-// bytes and limits.PathParts parts, without backslashes, control characters and empty, "." or ".." parts. Paths are
-// compared byte by byte; another Unicode form is another path.
+// CheckStoredPath refuses a path that no stored file has. A path is relative and valid UTF-8. It has at most
+// limits.PathBytes bytes and limits.PathParts parts, no backslashes or control characters, and no empty, "." or ".."
+// parts. Paths are compared byte by byte, so another Unicode form is another path.
 func CheckStoredPath(p string) error {
 	switch {
 	case p == "":

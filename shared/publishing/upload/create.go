@@ -24,8 +24,8 @@ type Sessions interface {
 	Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error)
 	// Session reads a session and its entries strongly, nil if there is none.
 	Session(ctx context.Context, s id.Session) (*Session, []Entry, error)
-	// Create commits a new session in one transaction, conditional on the workspace being open and on its allowance of the
-	// day having room for c.Bytes. Errors: *idempotency.AlreadyDone, not_authenticated (the workspace closed),
+	// Create commits a new session in one transaction. Conditions: the workspace is open, and its allowance of the day has
+	// room for c.Bytes. Errors: *idempotency.AlreadyDone, not_authenticated (the workspace closed),
 	// write_allowance_exceeded (without Retry-After), database_unavailable.
 	Create(ctx context.Context, c Creation) error
 	artifact.Workspaces
@@ -39,11 +39,11 @@ type Creation struct {
 	Entries []Entry
 	Event   event.Event
 
-	Bytes     int64 // counts against BytesADay; zero: not counted
-	BytesADay int64 // what the workspace may declare in a UTC day
+	Bytes     int64 // count against BytesADay; zero: not counted
+	BytesADay int64 // bytes that the workspace may declare in a UTC day
 }
 
-// Opened is a session that was opened, by this attempt or an earlier one, and the stored result of the command. A
+// Opened is a session that this attempt or an earlier one opened. It is also the stored result of the command. A
 // command that made no revision has no session, and Revision is the one that it found.
 type Opened struct {
 	ID       id.Session  `json:"s,omitempty"`
@@ -52,14 +52,14 @@ type Opened struct {
 	Files    int         `json:"n,omitempty"` // to be uploaded
 	Bytes    int64       `json:"b,omitempty"` // of these files
 
-	Session *Session `json:"-"` // nil: an earlier attempt opened it, and Reopen reads it
+	Session *Session `json:"-"` // nil: an earlier attempt opened it; Reopen reads it
 	Entries []Entry  `json:"-"`
 }
 
-// Result returns what a repetition goes on from.
+// Result returns the stored result of the command.
 func (o Opened) Result() []byte { return idempotency.Encode(o) }
 
-// OpenedWith returns what opening a session gives.
+// OpenedWith returns a newly opened session.
 func OpenedWith(s *Session, entries []Entry) Opened {
 	o := Opened{
 		ID:       s.ID,
@@ -77,19 +77,19 @@ func OpenedWith(s *Session, entries []Entry) Opened {
 	return o
 }
 
-// Created is a session with the places of its files.
+// Created is a session with the upload targets of its files.
 type Created struct {
 	Session Session
 	Files   []Target
 }
 
-// Target is where a declared file is uploaded. A file whose bytes are known has only its path.
+// Target is the upload target of a declared file. A file whose bytes need no upload has only its path.
 type Target struct {
 	Path string
 	Put  PutTarget
 }
 
-// Create opens a session for the declared files and answers where to upload them. Refusals are those of Open.
+// Create opens a session for the declared files and returns their upload targets. Its refusals are those of Open.
 func (s *Service) Create(
 	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record,
 	r contract.CreateSession, permit func() error,
@@ -105,16 +105,16 @@ func (s *Service) Create(
 	return Created{*o.Session, files}, err
 }
 
-// Open opens a session for the declared files, for a caller in this process that stores the bytes itself. Refusals in
+// Open opens a session for the declared files. The caller runs in this process and stores the bytes itself. Refusals in
 // order: invalid_request (shape), artifact_not_found, revision_ceiling_exceeded, draft_revision_conflict,
 // file_count_cap_exceeded, file_size_cap_exceeded, revision_size_cap_exceeded, entrypoint_not_in_revision, the error of
-// permit, write_allowance_exceeded. It calls permit before it writes and only reads until then, so that a rate limit
-// can be counted meanwhile. A repetition makes no call.
+// permit, write_allowance_exceeded. Open only reads before it calls permit, so that a rate limit can be counted
+// meanwhile. A repetition does not call permit.
 func (s *Service) Open(
 	ctx context.Context, by credential.Actor, cmd idempotency.Command, record *idempotency.Record,
 	r contract.CreateSession, permit func() error,
 ) (Opened, error) {
-	now := s.Now().Truncate(time.Millisecond) // as it is stored: the session remembers when its artifact ends
+	now := s.Now().Truncate(time.Millisecond) // as CreatedAt is stored, because finalize adds Life to it
 	return idempotency.Do(cmd, record, now, func() (Opened, error) {
 		session, entries, err := s.plan(ctx, by, r, now)
 		if err != nil {
@@ -143,7 +143,7 @@ func (s *Service) Open(
 	})
 }
 
-// Reopen reads a session that an earlier attempt opened. One that is over is refused.
+// Reopen reads a session that an earlier attempt opened. It refuses one that has expired.
 func (s *Service) Reopen(ctx context.Context, o Opened) (Opened, error) {
 	var err error
 	o.Session, o.Entries, err = s.Store.Session(ctx, o.ID)
@@ -160,7 +160,7 @@ func (s *Service) Reopen(ctx context.Context, o Opened) (Opened, error) {
 	return o, nil
 }
 
-// plan checks what was declared and decides where the bytes of each file come from.
+// plan checks a request and decides where the bytes of each file come from.
 func (s *Service) plan(
 	ctx context.Context, by credential.Actor, r contract.CreateSession, now time.Time,
 ) (*Session, []Entry, error) {
@@ -244,16 +244,15 @@ func (s *Service) revise(
 	if session.Reuses = a.Current; session.Base != "" {
 		session.Reuses = session.Base
 	}
-	if _, err := session.Reuses.Bits(); err != nil {
+	if _, err := session.Reuses.Bits(); err != nil { // none is published, or the base is no id, which finalize refuses
 		session.Reuses = ""
 		return nil, nil
 	}
 	return s.Store.Tree(ctx, a.ID, session.Reuses)
 }
 
-// lookup finds bytes of declared files in a home, except known ones. An object is collected no sooner than
-// limits.CollectAfter after its index entry was removed, so a session that was told of it can use it until the session
-// ends.
+// lookup finds bytes of declared files in a home, except known ones. A session can use what it found until it ends,
+// because an object is collected no sooner than limits.CollectAfter after its index entry was removed.
 func (s *Service) lookup(ctx context.Context, home id.Workspace, files []declared, known tree.Tree) (tree.Tree, error) {
 	seen := make(map[tree.Content]bool, len(known))
 	for _, f := range known {
@@ -285,8 +284,8 @@ func (s *Service) lookup(ctx context.Context, home id.Workspace, files []declare
 	return out, err
 }
 
-// placeEntries decides where the bytes of each file come from: an empty file has none; if the digest is known they come
-// from the artifact's revision, an earlier entry of this session or the content index; else they are uploaded.
+// placeEntries decides where the bytes of each file come from. An empty file has none. Declared digests are looked up
+// in the artifact's revision, the content index and the earlier entries of this session. All other files are uploaded.
 func placeEntries(s *Session, files []declared, known, indexed tree.Tree) []Entry {
 	type source struct {
 		tree.File
@@ -327,13 +326,13 @@ func placeEntries(s *Session, files []declared, known, indexed tree.Tree) []Entr
 		}
 		entries[i] = e
 	}
-	if !inherits && s.Base == "" {
+	if !inherits && s.Base == "" { // no entry needs the revision, so its end need not fail the commit
 		s.Reuses = ""
 	}
 	return entries
 }
 
-// sign returns where the files of a session are uploaded.
+// sign returns the upload targets of a session's files.
 func (s *Service) sign(ctx context.Context, session *Session, entries []Entry) ([]Target, error) {
 	until := s.Now().Add(limits.PutURLLife)
 	if session.ExpiresAt.Before(until) {

@@ -16,7 +16,7 @@ type declaration struct {
 	title   string
 	files   []declared
 	deleted []string
-	partial bool // it builds on a base
+	partial bool // builds on a base
 }
 
 type declared struct {
@@ -57,7 +57,7 @@ func declare(r contract.CreateSession) (declaration, error) {
 	return d, d.declareDeleted(r.DeletedPaths, seen)
 }
 
-// declareDeleted validates the deleted paths; seen has the paths that the request declares.
+// declareDeleted validates the deleted paths. seen has the paths that the request declares.
 func (d *declaration) declareDeleted(paths []string, seen map[string]bool) error {
 	if len(paths) > 0 && !d.partial {
 		return fault.New(fault.InvalidRequest, "deleted_paths needs base_revision_id")
@@ -103,7 +103,7 @@ func declareFile(f contract.DeclaredFile) (declared, error) {
 	return d, nil
 }
 
-// declarePatch validates a file that is uploaded as a diff; its size is the diff's.
+// declarePatch validates a file that is uploaded as a diff. Its size is that of the diff.
 func declarePatch(d declared, f contract.DeclaredFile) (declared, error) {
 	base, ok1 := tree.ParseDigest(f.Patch.BaseSHA256)
 	result, ok2 := tree.ParseDigest(f.Patch.ResultSHA256)
@@ -135,8 +135,8 @@ func (d declaration) patches() bool {
 	return slices.ContainsFunc(d.files, func(f declared) bool { return f.patch != nil })
 }
 
-// check compares a declaration with the caps of a tier, as far as possible yet: the size of a merged tree is known only
-// when it is finalized, but neither the files nor the diffs of a partial manifest may exceed a revision's cap.
+// check compares a declaration with the caps of a tier. The size of a merged tree is known only at finalize. Until then
+// neither the whole files nor the diffs of a partial manifest may exceed the cap of a revision.
 func (d declaration) check(p limits.Policy, entrypoint string) error {
 	var whole, diffs tree.Tree
 	for _, f := range d.files {

@@ -27,12 +27,12 @@ type Attempt struct {
 	Record  *idempotency.Record
 	Session *Session
 	Entries []Entry
-	// Current is the revision that the artifact still has to have when the draft is made, so that a change that was made
-	// of it overwrites no other; empty: any.
+	// Current is the revision that has to be current when the draft is committed, so that a change of it overwrites no
+	// other change. Empty means any.
 	Current id.Revision
 }
 
-// Draft is what a session makes when it is finalized.
+// Draft is the draft that a finalized session made.
 type Draft struct {
 	Session    id.Session
 	Artifact   id.Artifact
@@ -41,12 +41,12 @@ type Draft struct {
 	Entrypoint string
 	FileCount  int
 	Size       int64
-	Warnings   lint.Report // what was found in its pages
+	Warnings   lint.Report // findings in its pages
 }
 
-// Finalize verifies that every declared file was uploaded and makes the draft. A session that is finalized already has
-// the same answer again for every Idempotency-Key. If the artifact is not at a.Current any more, it fails with
-// artifact.ErrMoved, and will do so for good, because no revision becomes the current one twice.
+// Finalize verifies that every declared file was uploaded and makes the draft. A session that is already finalized
+// gives the same answer to every Idempotency-Key. If a.Current is no longer current, Finalize fails with
+// artifact.ErrMoved, and so does each repetition, because no revision becomes current twice.
 func (s *Service) Finalize(ctx context.Context, by credential.Actor, a Attempt) (Draft, error) {
 	now := s.Now()
 	if a.Session == nil || a.Session.Workspace != by.Workspace.ID {
@@ -58,22 +58,23 @@ func (s *Service) Finalize(ctx context.Context, by credential.Actor, a Attempt) 
 		}
 		return s.attempt(ctx, by, a, now)
 	}, func(first totals) (Draft, error) {
-		session := *a.Session    // which may have been read before the first attempt ended
-		if first.FileCount > 0 { // else it was stored by older code, which leaves the session to tell
+		session := *a.Session    // may have been read before the first attempt ended, without the totals
+		if first.FileCount > 0 { // older code stored none, and then those of the session have to do
 			session.FileCount, session.Size = first.FileCount, first.Size
 		}
 		return s.again(ctx, session), nil
 	})
 }
 
-// totals is the stored result: those of the revision, which the declaration of a partial manifest does not have.
+// totals is the stored result of finalize: the totals of the revision, which differ from those of a partial
+// declaration.
 type totals struct {
 	FileCount int   `json:"n"`
 	Size      int64 `json:"b"`
 }
 
-// again answers for a session that an earlier attempt finalized, with the warnings as they were stored; with none if
-// they cannot be read.
+// again returns the draft of a session that an earlier attempt finalized, with its stored warnings, or without warnings
+// if they cannot be read.
 func (s *Service) again(ctx context.Context, session Session) Draft {
 	made, err := s.Store.Contents(ctx, session.Artifact, session.Revision)
 	if err != nil || made == nil {
@@ -82,7 +83,7 @@ func (s *Service) again(ctx context.Context, session Session) Draft {
 	return draftOf(session, made.Revision.Warnings)
 }
 
-// attempt runs the command, and releases it if it failed.
+// attempt runs the command and releases it after a failure.
 func (s *Service) attempt(ctx context.Context, by credential.Actor, a Attempt, now time.Time) (Draft, error) {
 	owner := rand.Text()
 	warnings, err := s.makeDraft(ctx, by, a, owner, now)
@@ -93,7 +94,9 @@ func (s *Service) attempt(ctx context.Context, by credential.Actor, a Attempt, n
 	case errors.As(err, &taken):
 		return Draft{}, err
 	}
-	// A commit that did happen left the command finished, which Release respects.
+	// Release runs although the client may be gone, so that a repetition need not wait for the end of the lease. It has no
+	// effect if the commit happened after all, because the command is then finished. Its error is dropped, because the
+	// lease ends by itself.
 	s.Store.Release(context.WithoutCancel(ctx), a.Command, owner)
 	var settled *Settled
 	if errors.As(err, &settled) {
@@ -105,8 +108,8 @@ func (s *Service) attempt(ctx context.Context, by credential.Actor, a Attempt, n
 	return Draft{}, err
 }
 
-// makeDraft takes the steps to the draft. The owner holds the command from the claim on, and the commit fails if
-// another attempt took it over meanwhile.
+// makeDraft claims the command, completes the files and commits the draft. The commit fails if another attempt has
+// taken the command from owner meanwhile.
 func (s *Service) makeDraft(
 	ctx context.Context, by credential.Actor, a Attempt, owner string, now time.Time,
 ) (lint.Report, error) {
@@ -118,7 +121,7 @@ func (s *Service) makeDraft(
 	if err != nil {
 		return lint.Report{}, err
 	}
-	if err := checkTree(files, by.Policy, a.Session.Entrypoint); err != nil { // the plan may be smaller by now
+	if err := checkTree(files, by.Policy, a.Session.Entrypoint); err != nil { // again, because the plan may have changed
 		return lint.Report{}, err
 	}
 	if err := s.hash(ctx, a, files); err != nil {
@@ -138,9 +141,9 @@ func (s *Service) makeDraft(
 	return warnings, s.Store.Finalize(ctx, f)
 }
 
-// claim takes the command, and reads meanwhile what was uploaded and the base, which is empty for a whole manifest.
-// Refusals in order: that of the command, files that are missing or not declared, the end of the session, a base that
-// cannot serve.
+// claim takes the command. Meanwhile it lists the uploads and reads the base, which is empty for a whole manifest.
+// Refusals in order: that of the command, files that are missing or not declared, the end of the session, an unusable
+// base.
 func (s *Service) claim(ctx context.Context, a Attempt, owner string, now time.Time) (artifact.Contents, error) {
 	lease := now.Add(cmp.Or(s.Lease, limits.FinalizeLease))
 	var files, diffs map[int]int64
@@ -148,7 +151,7 @@ func (s *Service) claim(ctx context.Context, a Attempt, owner string, now time.T
 	var refused, unfit error
 	g, reading := async.WithContext(ctx)
 	g.Go(func() error {
-		refused = s.Store.Claim(ctx, a.Command, owner, now, lease)
+		refused = s.Store.Claim(ctx, a.Command, owner, now, lease) // not with reading, which a failed read cancels
 		return nil
 	})
 	g.Go(func() (err error) {
@@ -172,8 +175,8 @@ func (s *Service) claim(ctx context.Context, a Attempt, owner string, now time.T
 	return base, err
 }
 
-// checkUploaded checks that exactly the declared entries were uploaded, with their declared sizes. files and diffs are
-// the sizes that were found. A file that an earlier attempt rebuilt from a diff may exist too.
+// checkUploaded checks that exactly the declared entries were uploaded, with their declared sizes. files and diffs have
+// the sizes of the uploads and are used up. A file that an earlier attempt rebuilt from a diff may exist too.
 func checkUploaded(entries []Entry, files, diffs map[int]int64) error {
 	for i, e := range entries {
 		if e.Reused || e.Deleted {
@@ -203,7 +206,7 @@ func checkPending(s Session, now time.Time) error {
 	return nil
 }
 
-// The reasons why a base cannot serve. Clients know these words and publish the whole tree instead.
+// The reasons why a base is unusable. Clients know these words and publish the whole tree instead.
 const (
 	baseMissing      = "base_revision_not_found"
 	baseUnpublished  = "base_revision_not_publishable"
@@ -211,9 +214,9 @@ const (
 	deletedNotInBase = "deleted_path_not_in_base"
 )
 
-// base reads the revision that a partial manifest builds on; empty for a whole manifest. Revisions are stored by
-// artifact, so a base of another artifact is missing like one that never existed, and only a base without artifact_id
-// is reported as foreign.
+// base reads the revision that a partial manifest builds on. It returns an empty one for a whole manifest. Only a base
+// without artifact_id is reported as foreign. A base of another artifact is reported as missing, because revisions are
+// stored by artifact.
 func (s *Service) base(ctx context.Context, session *Session) (base artifact.Contents, err error) {
 	if session.Base == "" {
 		return base, nil
@@ -234,10 +237,10 @@ func (s *Service) base(ctx context.Context, session *Session) (base artifact.Con
 	return *stored, nil
 }
 
-// maxLookups bounds how many borrowed objects are checked at a time.
+// maxLookups bounds how many borrowed objects are checked at once.
 const maxLookups = 16
 
-// settle adds references to borrowed objects while the pages are linted, and returns what was found in them.
+// settle adds references to borrowed objects while the pages are linted. It returns the findings.
 func (s *Service) settle(
 	ctx context.Context, by credential.Actor, a Attempt, files tree.Tree,
 ) (lint.Report, error) {
@@ -250,8 +253,8 @@ func (s *Service) settle(
 	return warnings.Wait()
 }
 
-// borrow secures the bytes that a revision did not upload. It adds references to them, including those of the base,
-// before it checks that they exist, because from then on they are not collected and the revision may be committed.
+// borrow adds references to the bytes that a revision reuses, including those of its base, and then checks that the
+// reused entries exist. References come first, because the bytes are not collected from then on.
 func (s *Service) borrow(ctx context.Context, a Attempt, files tree.Tree) error {
 	var objects []tree.Object
 	seen := map[tree.Object]bool{}
@@ -277,8 +280,8 @@ func (s *Service) borrow(ctx context.Context, a Attempt, files tree.Tree) error 
 	return g.Wait()
 }
 
-// checkBorrowed refuses an entry whose borrowed bytes are gone, and removes their index entry, so that the next session
-// is asked to upload them.
+// checkBorrowed refuses an entry whose borrowed bytes are gone. It removes their index entry first, so that the next
+// session is asked to upload them.
 func (s *Service) checkBorrowed(ctx context.Context, session *Session, e Entry) error {
 	size, err := s.Objects.Head(ctx, session.Home, e.Object)
 	if err == nil && size == e.Size {
@@ -294,7 +297,7 @@ func (s *Service) checkBorrowed(ctx context.Context, session *Session, e Entry) 
 	return fault.New(fault.UploadIncomplete, "%s: the bytes that it reuses are gone; create a new session", e.Path)
 }
 
-// finalization returns everything that the commit of an attempt writes.
+// finalization returns what the commit of an attempt writes, without owner and warnings.
 func finalization(
 	by credential.Actor, a Attempt, base media.Mode, files tree.Tree, now time.Time,
 ) Finalization {

@@ -9,8 +9,8 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// lint returns what will not work in the pages of a draft. It never fails: a file that cannot be read, and all that is
-// not read after limits.LintTime, is left out.
+// lint returns findings in the pages of a draft. It never fails. It leaves out files that cannot be read, and those
+// that are not checked within limits.LintTime.
 func (s *Service) lint(ctx context.Context, by credential.Actor, session *Session, files tree.Tree) lint.Report {
 	ctx, cancel := context.WithTimeout(ctx, limits.LintTime)
 	defer cancel()
@@ -22,7 +22,7 @@ func (s *Service) lint(ctx context.Context, by credential.Actor, session *Sessio
 	})
 	entry, _ := files.Find(session.Entrypoint)
 	reports := []lint.Report{l.CheckSize(entry.Size)}
-	found := make(chan lint.Report, len(pages)) // holds all, because a read may outlast the wait
+	found := make(chan lint.Report, len(pages)) // room for all, so that a read that outlasts the wait can still end
 	for _, file := range pages {
 		go func() { found <- s.lintFile(ctx, l, session, file) }()
 	}
@@ -37,7 +37,8 @@ func (s *Service) lint(ctx context.Context, by credential.Actor, session *Sessio
 	return lint.Join(reports...)
 }
 
-// lintFile checks one file. A file on which the check itself breaks has no findings.
+// lintFile checks one file. It returns no findings if the check panics, because a draft must not depend on its
+// warnings.
 func (s *Service) lintFile(ctx context.Context, l *lint.Linter, session *Session, f tree.File) (r lint.Report) {
 	defer func() {
 		if recover() != nil {
@@ -51,7 +52,7 @@ func (s *Service) lintFile(ctx context.Context, l *lint.Linter, session *Session
 	return l.Check(f.Path, body)
 }
 
-// linted returns the files that are read.
+// linted returns the files to be read for lint.
 func linted(files tree.Tree, entrypoint string) (out tree.Tree) {
 	all := make([]lint.File, len(files))
 	for n, f := range files {

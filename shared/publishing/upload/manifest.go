@@ -6,8 +6,9 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// merge returns the files of a base with those that a session declares: deleted paths are removed, declared ones
-// replaced, the rest kept. The order is the base's, then that of the declaration. A whole manifest has an empty base.
+// merge applies the entries of a session to the files of a base, which is empty for a whole manifest. It removes
+// deleted paths, replaces declared ones and keeps the rest. Files of the base come first, in their order, and then the
+// added ones.
 func merge(base tree.Tree, entries []Entry) (tree.Tree, error) {
 	declared := make(map[string]Entry, len(entries))
 	for _, e := range entries {
@@ -36,8 +37,8 @@ func merge(base tree.Tree, entries []Entry) (tree.Tree, error) {
 	return merged, nil
 }
 
-// file returns the file that an entry declares. One that comes as a diff is empty until it is rebuilt, and one without
-// a digest has none until it is hashed.
+// file returns the file that an entry declares. Its size is 0 until rebuild if the entry is a diff, and it has no
+// digest until hash if none is declared.
 func (e Entry) file() tree.File {
 	file := tree.File{
 		Path:     e.Path,
@@ -54,7 +55,7 @@ func (e Entry) file() tree.File {
 	return file
 }
 
-// checkTree compares a whole tree with the caps of a tier, in the order of the contract.
+// checkTree compares a whole tree with the caps of a tier. Its refusals have the order that Open promises.
 func checkTree(files tree.Tree, p limits.Policy, entrypoint string) error {
 	if len(files) == 0 {
 		return fault.New(fault.FileCountCapExceeded, "a revision holds at least one file")

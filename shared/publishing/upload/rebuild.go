@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// maxReads bounds how many objects are read or written at a time.
+// maxReads bounds how many objects are read or written at once.
 const maxReads = 4
 
 // hash computes the digests of files that were declared without one.
@@ -47,8 +47,8 @@ func (s *Service) hashFile(ctx context.Context, session *Session, file *tree.Fil
 	return nil
 }
 
-// fileOf returns the file of an entry in a merged tree, to be filled in. It reads paths only, because other files may
-// be filled in meanwhile.
+// fileOf returns the file of an entry in a merged tree, for the caller to fill in. It reads only paths, because other
+// goroutines may be filling in files.
 func fileOf(files tree.Tree, e Entry) *tree.File {
 	for n := range files {
 		if files[n].Path == e.Path {
@@ -58,13 +58,13 @@ func fileOf(files tree.Tree, e Entry) *tree.File {
 	return nil // never, because the tree has every declared file
 }
 
-// Patch means that an entry's upload is a diff against the base's file of the same path.
+// Patch marks an entry whose upload is a diff against the base's file of the same path.
 type Patch struct {
 	Base   tree.Digest // of the base's file
-	Result tree.Digest // of what comes out
+	Result tree.Digest // of the rebuilt file
 }
 
-// patchedFile is a file that is uploaded as a diff, and its result.
+// patchedFile is a file that is uploaded as a diff, with its result.
 type patchedFile struct {
 	entry        Entry
 	file         *tree.File
@@ -83,7 +83,7 @@ func patchedFiles(entries []Entry, files tree.Tree) (out []*patchedFile) {
 }
 
 // rebuild applies every diff of a session to its base, fills in the results and stores them, all within the caps of p.
-// Besides the results it holds what readTogether allows of the base and the diffs.
+// It holds all results in memory, but of the base and the diffs only readTogether bytes.
 func (s *Service) rebuild(ctx context.Context, a Attempt, base, files tree.Tree, p limits.Policy) error {
 	results, fetched := patchedFiles(a.Entries, files), 0
 	room := p.ArtifactSize - files.Size()
@@ -107,13 +107,13 @@ func (s *Service) rebuild(ctx context.Context, a Attempt, base, files tree.Tree,
 			r.file.Object = tree.Object{}
 		}
 	}
-	return s.write(ctx, a.Session.Home, results) // only now, because a refusal must not write
+	return s.write(ctx, a.Session.Home, results) // after the last diff, because a refusal must not write
 }
 
-// readTogether is how many bytes of bases and diffs are held at once, unless one file has more.
+// readTogether bounds the bytes of bases and diffs that are held at once, unless one file has more.
 const readTogether = 32 * limits.MiB
 
-// together returns how many of the files, from the first on, are read at once: one at least.
+// together returns how many of the files, from the first on, are read at once. It is at least one.
 func together(base tree.Tree, files []*patchedFile) int {
 	size := int64(0)
 	for n, r := range files {
@@ -133,7 +133,7 @@ func (s *Service) fetch(ctx context.Context, session *Session, base tree.Tree, r
 		e := r.entry
 		old, ok := base.Find(e.Path)
 		if !ok || old.SHA256 != e.Patch.Base {
-			g.Go(func() error { return patchConflict(e.Path, patch.BaseMismatch) })
+			g.Go(func() error { return patchConflict(e.Path, patch.BaseMismatch) }) // so that Wait ends the reads under way
 			break
 		}
 		g.Go(func() (err error) {
@@ -149,7 +149,7 @@ func (s *Service) fetch(ctx context.Context, session *Session, base tree.Tree, r
 	return g.Wait()
 }
 
-// write stores the results of diffs; a repetition writes the same bytes again.
+// write stores the results of diffs. A repetition writes the same bytes again.
 func (s *Service) write(ctx context.Context, home id.Workspace, results []*patchedFile) error {
 	g, ctx := async.WithContext(ctx)
 	g.SetLimit(maxReads)
@@ -161,7 +161,7 @@ func (s *Service) write(ctx context.Context, home id.Workspace, results []*patch
 	return g.Wait()
 }
 
-// tooLarge refuses a result by the cap that leaves less room for it.
+// tooLarge returns the refusal of the cap that leaves less room for a result.
 func tooLarge(path string, room int64, p limits.Policy) error {
 	if room < p.FileSize {
 		return fault.New(fault.RevisionSizeCapExceeded,
@@ -170,10 +170,10 @@ func tooLarge(path string, room int64, p limits.Policy) error {
 	return fault.New(fault.FileSizeCapExceeded, "the result of the patch of %q has more than %d bytes", path, p.FileSize)
 }
 
-// apply computes a result of at most limit bytes; patch.ErrTooLarge if it is longer.
+// apply computes a result of at most limit bytes. It fails with patch.ErrTooLarge if the result is longer.
 func (f *patchedFile) apply(limit int64) (err error) {
 	f.after, err = patch.Apply(f.before, f.diff, limit)
-	f.before, f.diff = nil, nil
+	f.before, f.diff = nil, nil // frees their memory while other files are rebuilt
 	var why patch.Reason
 	switch {
 	case errors.Is(err, patch.ErrTooLarge):
@@ -186,7 +186,7 @@ func (f *patchedFile) apply(limit int64) (err error) {
 	return nil
 }
 
-// patchConflict refuses a patch in the words that clients know.
+// patchConflict returns the refusal of a patch, in the words that clients know.
 func patchConflict(path string, why patch.Reason) error {
 	return fault.New(fault.PatchConflict, "patch_conflict: %s: %s", path, why)
 }

@@ -1,4 +1,4 @@
-// Package upload takes files in: a session declares them, presigned PUTs upload them, and finalize verifies them and
+// Package upload receives files: a session declares them, presigned PUTs upload them, and finalize verifies them and
 // makes a draft.
 package upload
 
@@ -19,7 +19,7 @@ import (
 // Status is the state of a session.
 type Status string
 
-// The states of a session. A session expires at ExpiresAt; its status follows later.
+// The states of a session. A session is over at ExpiresAt, although its status changes later.
 const (
 	Pending   Status = "pending"
 	Finalized Status = "finalized"
@@ -30,10 +30,10 @@ const (
 type Session struct {
 	ID         id.Session
 	Workspace  id.Workspace
-	Home       id.Workspace // where its bytes lie
+	Home       id.Workspace // under whose id its bytes are stored
 	Artifact   id.Artifact  // reserved when New
 	Revision   id.Revision  // reserved
-	New        bool         // the artifact does not exist before this session is finalized
+	New        bool         // the artifact does not exist until this session is finalized
 	Status     Status
 	ExpiresAt  time.Time
 	Base       id.Revision // of a partial manifest; empty: the manifest is whole
@@ -41,31 +41,30 @@ type Session struct {
 	Title      string
 	Entrypoint string
 	Mode       media.Mode    // empty: inferred
-	Diffs      bool          // some of its files come as diffs
-	FileCount  int           // of the declaration, and once finalized of the revision
-	Size       int64         // the same
+	Diffs      bool          // some of its files are uploaded as diffs
+	FileCount  int           // of the declaration; once finalized, of the revision
+	Size       int64         // likewise
 	Life       time.Duration // of the artifact, from CreatedAt; a later publication may prolong it
 	CreatedAt  time.Time
 }
 
-// Entry is a declared file, in the order of the request, or after those a path that the revision deletes.
+// Entry is a declared file or a deleted path. Files come first, in the order of the request.
 type Entry struct {
 	Path   string
 	Size   int64        // of what is uploaded: the diff, if there is a Patch
 	SHA256 *tree.Digest // nil: not declared, hashed when finalized
-	Object tree.Object  // where its bytes are or will be; an empty file has none
+	Object tree.Object  // of its bytes, which may not be uploaded yet; an empty file has none
 	Reused bool         // needs no upload
-	// Borrowed means that the bytes were found through the content index, or through the revision that this one builds on:
-	// see tree.File.
+	// Borrowed is that of tree.File: the bytes were found in the content index or in an earlier revision.
 	Borrowed bool
-	Patch    *Patch // nil: the upload is the file
-	Deleted  bool   // a path of the base; all other fields are zero
+	Patch    *Patch // nil: the upload is the file itself
+	Deleted  bool   // a path of the base, which is removed; all fields but Path are zero
 }
 
 // PutTarget is a presigned upload.
 type PutTarget struct {
 	URL     string
-	Headers map[string]string // to be sent exactly; lower-case names
+	Headers map[string]string // to be sent unchanged; lower-case names
 	Expires time.Time
 }
 
@@ -76,11 +75,11 @@ type Service struct {
 	Objects Objects
 	Limits  *limits.Limits
 	Now     func() time.Time
-	// Lease is how long an attempt to finalize may take before another may take over; zero means limits.FinalizeLease.
+	// Lease is how long an attempt to finalize may take before another may take over. Zero means limits.FinalizeLease.
 	Lease time.Duration
 }
 
-// Store is what Service needs of the store.
+// Store is the service's view of the tables.
 type Store interface {
 	Sessions
 	Finalizations
@@ -88,17 +87,17 @@ type Store interface {
 
 // Finalizations stores drafts and the leases of attempts.
 type Finalizations interface {
-	// Claim takes the command for owner until lease, unless another attempt holds or finished it:
-	// *idempotency.AlreadyDone. A lease that has expired may be taken.
+	// Claim takes the command for owner until lease. It fails with *idempotency.AlreadyDone if another attempt holds or
+	// finished the command. A lease that has expired may be taken.
 	Claim(ctx context.Context, c idempotency.Command, owner string, now, lease time.Time) error
 	// Release gives the command back if owner still holds it unfinished.
 	Release(ctx context.Context, c idempotency.Command, owner string) error
-	// Contents reads a revision of an artifact with its files, nil if there is none. An eventually consistent read is
-	// enough for what is immutable.
+	// Contents reads a revision of an artifact with its files, nil if there is none. An eventually consistent read will
+	// do, because files never change.
 	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
-	// Finalize commits f in one transaction, conditional on the session being pending, owner holding the command, and the
-	// artifact being new, or live, unlocked, without a draft and at f.Current. Errors: *idempotency.AlreadyDone (the lease
-	// was lost), *Settled, upload_session_not_found (the session is gone), artifact.ErrMoved (another revision is
+	// Finalize commits f in one transaction. Conditions: the session is pending, f.Owner holds the command, and the
+	// artifact is new, or it is live, unlocked, without a draft and at f.Current. Errors: *idempotency.AlreadyDone (the
+	// lease was lost), *Settled, upload_session_not_found (the session is gone), artifact.ErrMoved (another revision is
 	// current), artifact_not_found, draft_revision_conflict, invalid_request (a reused revision is gone),
 	// not_authenticated (the workspace closed), database_unavailable.
 	Finalize(ctx context.Context, f Finalization) error
@@ -107,18 +106,18 @@ type Finalizations interface {
 // Finalization is everything that Finalize writes.
 type Finalization struct {
 	Command  idempotency.Command
-	Result   []byte // what a repetition answers from
+	Result   []byte // a totals
 	Owner    string
 	Session  Session
-	Artifact artifact.Artifact // as it is made when the session is New
+	Artifact artifact.Artifact // created if the session is New
 	Revision artifact.Revision
 	Tree     tree.Tree
-	Current  id.Revision // that the artifact still has to have; empty: any
+	Current  id.Revision // has to be the current one; empty: any
 	At       time.Time
 	Event    event.Event
 }
 
-// Settled means that the session is no longer pending; Session is as it was found.
+// Settled means that the session is no longer pending. Session is its stored state.
 type Settled struct {
 	Session Session
 }
@@ -128,31 +127,31 @@ func (s *Settled) Error() string { return "the session is " + string(s.Session.S
 
 // ContentIndex finds bytes that another revision of the same home uploaded.
 type ContentIndex interface {
-	// Lookup returns where bytes of a home lie, for those contents that have an index entry. It may be stale and the bytes
-	// may be gone: Finalize checks them before the commit. It must never return another home's objects.
+	// Lookup returns the objects of a home for the contents that have an index entry. An entry may be stale and its bytes
+	// gone, so Finalize checks them before the commit. Lookup must never return another home's objects.
 	Lookup(ctx context.Context, home id.Workspace, wanted []tree.Content) (map[tree.Content]tree.Object, error)
-	// Remove removes the entry of a content if it names this object, and reports whether it did.
+	// Remove removes the entry of a content if the entry names this object, and reports whether it did.
 	Remove(ctx context.Context, home id.Workspace, c tree.Content, o tree.Object) (was bool, err error)
 	// AddReference stores references of a revision, which keep objects from being collected while the revision has its
-	// files. It fails unless all are stored; repeating it is no error.
+	// files. It fails unless all are stored. Repeating it is no error.
 	AddReference(ctx context.Context, a id.Artifact, r id.Revision, objects []tree.Object) error
 }
 
 // Objects stores the bytes of sessions. Failures are storage_unavailable.
 type Objects interface {
-	// Presign returns a URL with which size bytes (> 0) can be written once. The store refuses another length, bytes with
-	// another digest, if one is given, and a second write. The target may expire before the requested time if the signing
-	// credentials do.
+	// Presign returns a URL to which size bytes (> 0) can be written once. The store refuses another length, another
+	// digest, if one is given, and a second write. The target expires earlier than requested if the signing credentials
+	// do.
 	Presign(
 		ctx context.Context, home id.Workspace, o tree.Object, size int64, digest *tree.Digest, expires time.Time,
 	) (PutTarget, error)
-	// List returns the sizes of a session's files, or of its diffs, by entry. Objects that are not entries have negative
-	// numbers.
+	// List returns the sizes of a session's files, or of its diffs, by entry number. Objects that belong to no entry have
+	// negative numbers.
 	List(ctx context.Context, home id.Workspace, s id.Session, diffs bool) (map[int]int64, error)
 	// Put writes an object that the service made. Writing the same bytes again is no error.
 	Put(ctx context.Context, home id.Workspace, o tree.Object, body []byte, digest tree.Digest) error
-	// Open reads size bytes of an object from an offset; not_found if it does not exist.
+	// Open reads size bytes of an object from an offset. A missing object is not_found.
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
-	// Head returns the size of an object; not_found if it does not exist.
+	// Head returns the size of an object. A missing object is not_found.
 	Head(ctx context.Context, home id.Workspace, o tree.Object) (int64, error)
 }

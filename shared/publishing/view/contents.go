@@ -10,21 +10,22 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// contentsKey names a revision with its files in the cache.
+// contentsKey is the key of a revision and its files in the cache.
 type contentsKey struct {
 	artifact id.Artifact
 	revision id.Revision
 	bundle   bool // with the final state of its bundle
 }
 
-// revisionSize is what a revision takes in memory without its files.
+// revisionSize is the size in memory of a revision without its files.
 const revisionSize = 2 << 10
 
-// contents reads a revision and its files, nil if there is no such revision. A published one is kept in memory, because
-// all that a view shows of it is final, once its bundle is. Its status is not, so callers ask the state.
+// contents reads a revision and its files, nil if there is no such revision. It keeps a published revision in memory,
+// because everything that a view shows of it is final once its bundle is. Its status is not final, so callers check the
+// state.
 func (s *Service) contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
 	c, fresh, err := s.read(ctx, contentsKey{artifact: a, revision: r})
-	if err == nil && !fresh && s.pending(c) {
+	if err == nil && !fresh && s.pending(c) { // perhaps from before the bundle was ready
 		c, _, err = s.read(ctx, contentsKey{a, r, true})
 	}
 	return c, err
@@ -41,7 +42,7 @@ func (s *Service) pending(c *artifact.Contents) bool {
 	return c != nil && !c.Revision.Bundle.Final() && s.Limits.Bundles > 0
 }
 
-// read returns what is in memory, or reads it, which makes it fresh.
+// read returns a revision from memory or from the store. fresh reports that it came from the store.
 func (s *Service) read(ctx context.Context, key contentsKey) (c *artifact.Contents, fresh bool, err error) {
 	var begun atomic.Bool // the read may outlast the request
 	read := func(ctx context.Context) (*artifact.Contents, int64, error) {

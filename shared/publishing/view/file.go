@@ -19,15 +19,16 @@ import (
 
 // Bytes reads files from the object store.
 type Bytes interface {
-	// Open reads size bytes of an object from an offset; not_found if it does not exist, else storage_unavailable.
+	// Open reads size bytes of an object from an offset. A missing object is not_found, any other failure
+	// storage_unavailable.
 	Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error)
 }
 
 // FileText is a file with its text.
 type FileText struct {
 	tree.File
-	Binary bool    // it is no text, as far as is known
-	Text   *string // nil: it is no text, or larger than limits.InlineAnswer
+	Binary bool    // not text; of a file that was not read, judged by its name
+	Text   *string // nil: not text, or larger than limits.InlineAnswer
 }
 
 // File returns one file to its owner, with its text. An empty r means the current revision. An unreadable artifact,
@@ -42,7 +43,7 @@ func (s *Service) File(
 	return s.inline(ctx, a, f)
 }
 
-// Content returns the bytes of a file of the current revision to its owner, nil if they are more than most. Refusals
+// Content returns the bytes of a file of the current revision to its owner, nil if there are more than most. Refusals
 // are those of File.
 func (s *Service) Content(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, path string, most int64,
@@ -89,7 +90,7 @@ func (s *Service) find(
 	return f, nil
 }
 
-// FileURL returns the signed URL of a file that File answers for the same arguments.
+// FileURL returns the signed URL of the file that File returns for the same arguments.
 func (s *Service) FileURL(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r id.Revision, path string,
 ) (string, error) {
@@ -110,8 +111,8 @@ func (s *Service) FileURL(
 	return build(path), nil
 }
 
-// FileURLs returns how to build the signed URLs of files of a published revision of the caller's workspace. It reads
-// nothing: a path that the revision does not have makes a URL that opens nothing.
+// FileURLs returns a function that builds signed URLs of files of a published revision of the caller's workspace. It
+// makes no read, so that the URL of a path that the revision lacks is not_found.
 func (s *Service) FileURLs(
 	by credential.Actor, a *artifact.Artifact, r id.Revision,
 ) (func(path string) string, error) {
@@ -122,7 +123,7 @@ func (s *Service) FileURLs(
 	return func(path string) string { return prefix + address.Escape(path) }, err
 }
 
-// inline returns a file with its text, if it is text that an answer may hold.
+// inline returns a file with its text, if it is text and short enough for an answer.
 func (s *Service) inline(ctx context.Context, a *artifact.Artifact, f tree.File) (FileText, error) {
 	out := FileText{File: f, Binary: !strings.HasPrefix(media.Of(f.Path).ContentType, "text/")}
 	if f.Size > limits.InlineAnswer {

@@ -7,17 +7,17 @@ import (
 	"vitrine/shared/publishing/readaccess"
 )
 
-// Pointer leads to a revision of an artifact. It has the fields of contract.Pointer.
+// Pointer tells a viewer which revision to show. It has the fields of contract.Pointer.
 type Pointer struct {
 	RevisionID id.Revision
-	IframeSrc  string // what a viewer frames
+	IframeSrc  string // the URL that a viewer frames
 	RenderMode string
 	Title      string // of the artifact
 	Number     int
 }
 
-// Pointer leads to the current revision of an artifact, by a URL that is minted through a link unless through is empty.
-// The caller has checked that the state allows the reader to read.
+// Pointer returns the pointer to the current revision of an artifact. Its URL is minted through a link unless through
+// is empty. The caller has checked that the state allows the read.
 func (s *Service) Pointer(ctx context.Context, state readaccess.State, through id.Public) (Pointer, error) {
 	c, err := s.files(ctx, state.Artifact.ID, state.Artifact.Current)
 	if err != nil {

@@ -26,8 +26,8 @@ import (
 // Store reads revisions and the state that decides about a read.
 type Store interface {
 	readaccess.Store
-	// Contents reads a revision and its files, nil if there is no such revision. Both are immutable, so an eventually
-	// consistent read is enough; if that finds none, a strong one follows.
+	// Contents reads a revision and its files, nil if there is no such revision. An eventually consistent read will do,
+	// because both are immutable. If it finds none, a strong read follows.
 	Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error)
 }
 
@@ -37,7 +37,7 @@ type Service struct {
 	Addresses *address.URLBuilder
 	Limits    *limits.Limits
 	Limiter   *rate.Limiter
-	Bytes     Bytes // of hosts that read files back; nil on the others
+	Bytes     Bytes // nil on hosts that do not read files back
 	// Cache keeps published revisions with their files, which never change. Whether one may be shown is never kept.
 	Cache *cache.Cache
 	Now   func() time.Time
@@ -47,7 +47,7 @@ type Service struct {
 type View struct {
 	Artifact   artifact.Artifact
 	Revision   artifact.Revision
-	Title      string // of the artifact, but of the revision where a link shows an older one
+	Title      string // of the artifact, or of the revision if a link shows an older one
 	Entrypoint address.FileURLs
 	Files      []File
 	Bundle     artifact.Availability
@@ -61,7 +61,7 @@ type File struct {
 	URLs address.FileURLs
 }
 
-// Latest returns the owner's view of the current revision; not_found if the artifact cannot be read.
+// Latest returns the owner's view of the current revision. An artifact that cannot be read is not_found.
 func (s *Service) Latest(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact,
 ) (View, error) {
@@ -71,7 +71,7 @@ func (s *Service) Latest(
 	return s.ownerView(ctx, by, a, a.Current)
 }
 
-// Pinned returns the owner's view of one revision; revision_retained if its bytes are gone.
+// Pinned returns the owner's view of one revision. A revision whose bytes are gone is revision_retained.
 func (s *Service) Pinned(
 	ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision,
 ) (View, error) {
@@ -101,14 +101,14 @@ func (s *Service) ownerView(
 	return out, err
 }
 
-// visible reports whether the caller may know that an artifact exists. Members see one that an operator locked, so that
-// they learn of the lock; the URLs in its view do not open.
+// visible reports whether the caller may know that an artifact exists. Members see an artifact that an operator locked,
+// so that they learn of the lock. The URLs in its view do not open.
 func (s *Service) visible(by credential.Actor, a *artifact.Artifact) bool {
 	now := s.Now()
 	return (a.Readable(now) || by.Member != "" && a.Active(now)) && a.Owner == by.Workspace.ID
 }
 
-// notFound refuses a revision or file that the owner cannot read.
+// notFound returns the refusal of a revision or file that the owner cannot read.
 func notFound() error {
 	return fault.New(fault.NotFound,
 		"no such artifact or revision in this workspace, or it is not published, deleted or expired")
@@ -157,13 +157,13 @@ func (s *Service) Resolve(ctx context.Context, public id.Public, blob string) (V
 	}
 	out, err := s.build(state.Workspace, state.Artifact, c, s.claims(state.Workspace, state.Artifact, shown, public))
 	if shown != state.Artifact.Current {
-		out.Title = c.Revision.Title // the artifact has that of a newer one
+		out.Title = c.Revision.Title // the artifact has the title of a newer revision
 	}
 	return out, err
 }
 
-// LinkURL returns the URL of an access link; not_found for a secret that was not made for it or is over. It reads
-// nothing, so that it cannot tell whether the link still opens anything.
+// LinkURL returns the URL of an access link. A secret that was not made for the link or has expired is not_found.
+// LinkURL makes no read, so that it cannot tell whether the link still works.
 func (s *Service) LinkURL(public id.Public, blob string) (string, error) {
 	url, err := s.Addresses.Shared(public, blob, s.Now())
 	if err != nil {
@@ -172,10 +172,9 @@ func (s *Service) LinkURL(public id.Public, blob string) (string, error) {
 	return url, nil
 }
 
-// checkAccess reads the state while it counts the read, and returns the revision to show: the one that a token names,
-// or the one that the link follows. A refusal by the state comes before the limit. Tokens and links work for every
-// holder of the URL, so locking the links of an artifact closes both, and ending its links ends the views published
-// before.
+// checkAccess reads the state while it counts the read. It returns the revision to show: the one that a token names, or
+// the one that the link follows. A refusal by the state comes before the limit. Tokens and links work for every holder
+// of the URL, so locking the links of an artifact closes both, and ending its links ends the views published before.
 func (s *Service) checkAccess(
 	ctx context.Context, q readaccess.Query, named id.Revision,
 ) (readaccess.State, id.Revision, error) {
@@ -187,7 +186,7 @@ func (s *Service) checkAccess(
 	}
 	shown, err := named, readaccess.NotFound()
 	if state.Allows(q, now) && state.Artifact.Current != "" {
-		if named == "" { // the link is open, so links are not locked
+		if named == "" { // Allows has checked that the link works, which includes that links are not locked
 			shown = linkedRevision(state)
 			err = readaccess.CheckRevision(ctx, s.Store, state.Artifact, shown)
 		} else {
@@ -211,8 +210,8 @@ func linkedRevision(s readaccess.State) id.Revision {
 	return s.Artifact.Current
 }
 
-// build makes a view with URLs that carry a token with these claims. Only that of the bundle is Public, because files
-// whose addresses somebody copied stay.
+// build makes a view with URLs that carry a token with these claims. Only the token of the bundle is Public, because
+// copied URLs of files go on working after links are closed.
 func (s *Service) build(
 	w *workspace.Workspace, a *artifact.Artifact, c *artifact.Contents, claims token.Claims,
 ) (View, error) {
@@ -238,7 +237,7 @@ func (s *Service) build(
 	return out, nil
 }
 
-// claims are those of the tokens that open a revision, minted through a link unless through is empty.
+// claims returns the claims of tokens that open a revision, minted through a link unless through is empty.
 func (s *Service) claims(w *workspace.Workspace, a *artifact.Artifact, r id.Revision, through id.Public) token.Claims {
 	policy := s.Limits.Tiers[w.Tier()]
 	return token.Claims{
