@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func folderView(_ context.Context, s Source, b *body, _ Query) error {
 		}
 	}
 	if len(entries) > limits.RenderedEntries {
-		b.notes = append(b.notes, "Only the first "+counted(limits.RenderedEntries, "entry")+" are shown.")
+		b.notes = append(b.notes, fmt.Sprintf("Only the first %d entries are shown.", limits.RenderedEntries))
 		entries = entries[:limits.RenderedEntries]
 	}
 	s.gallery(b, images[:min(len(images), limits.RenderedEntries)])

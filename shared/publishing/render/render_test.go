@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
@@ -217,6 +218,34 @@ func TestAFolderListsWhatItHolds(t *testing.T) {
 	wantHas(t, mainOf(t, image, Query{}), `<a href="/r/T/a/q.svg">Next: q.svg</a>`)
 	wantHas(t, mainOf(t, sourceOf("a.mp4", "x"), Query{}), `<video controls="" preload="metadata" src="/v/T/a.mp4"`)
 	wantHas(t, mainOf(t, sourceOf("a.mp3", "x"), Query{}), `<audio controls="" preload="metadata" src="/v/T/a.mp3"`)
+}
+
+func TestALongFolderSaysHowManyEntriesItShows(t *testing.T) {
+	var others []string
+	for n := range limits.RenderedEntries {
+		others = append(others, fmt.Sprintf("a/%d.txt", n))
+	}
+	s := sourceOf("a/b.md", "x", others...)
+	s.Path, s.File.Path = "a", ""
+	wantHas(t, mainOf(t, s, Query{}), fmt.Sprintf("Only the first %d entries are shown.", limits.RenderedEntries))
+}
+
+// TestAFileThatCannotBeReadIsNoPage breaks the read at its first byte: the page must not say that the file is bad.
+func TestAFileThatCannotBeReadIsNoPage(t *testing.T) {
+	for _, path := range []string{"a.md", "a.txt", "a.csv", "a.tsv", "a.jsonl", "a.json", "a.yaml", "a.ipynb", "a.diff"} {
+		s := sourceOf(path, "x")
+		s.Open = func(context.Context, int64) (io.ReadCloser, error) {
+			return io.NopCloser(iotest.ErrReader(errors.New("gone"))), nil
+		}
+		for what, write := range map[string]func(io.Writer) error{
+			"page": func(w io.Writer) error { return New().Page(t.Context(), w, s, Query{}) },
+			"text": func(w io.Writer) error { return New().Text(t.Context(), w, s) },
+		} {
+			if err := write(io.Discard); !errors.Is(err, errRead) {
+				t.Errorf("the %s of %s: %v, want %v", what, path, err, errRead)
+			}
+		}
+	}
 }
 
 func TestTextsAreForPrograms(t *testing.T) {

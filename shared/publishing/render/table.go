@@ -49,7 +49,7 @@ func (s Source) table(ctx context.Context, b *body, o order) (*table, error) {
 	in := &countingReader{r: file}
 	rows, err := s.rows(in, b)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(in.err, err)
 	}
 	t := &table{order: o}
 	for _, name := range rows.header() {
