@@ -22,7 +22,7 @@ func TestAPlanIsBoughtAndEndsWithItsPeriod(t *testing.T) {
 	s.wantPlan(t, "free", "")
 	harness.WantRefused(t, harness.TryAs(t, s.Member, "POST", portalPath, nil), 404, fault.NotFound)
 	if none := harness.CallAs[contract.InvoiceList](t, s.Member, 200, "GET", invoicesPath, nil); len(none.Invoices) != 0 {
-		t.Errorf("%+v", none)
+		t.Errorf("%+v before anything was paid", none)
 	}
 
 	session := s.checkout(t, "year")
@@ -34,7 +34,7 @@ func TestAPlanIsBoughtAndEndsWithItsPeriod(t *testing.T) {
 	s.wantPlan(t, "pro", "active")
 	paid := harness.CallAs[contract.InvoiceList](t, s.Member, 200, "GET", invoicesPath, nil)
 	if len(paid.Invoices) != 1 || paid.Invoices[0].AmountDue != 12000 || paid.Invoices[0].Currency != "usd" {
-		t.Errorf("%+v", paid)
+		t.Errorf("%+v, want one invoice of 120 USD", paid)
 	}
 
 	kept := s.useTheLargerPlan(t)
@@ -147,7 +147,7 @@ func TestAnOperatorsPlanHoldsUntilItIsCleared(t *testing.T) {
 	}
 	set("pro")
 	if got := s.wantPlan(t, "pro", ""); !got.OperatorOverride {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the operator's override", got)
 	}
 	set("free")
 	sub := s.subscribe(t)

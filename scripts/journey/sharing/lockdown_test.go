@@ -36,7 +36,7 @@ func TestALockedWorkspaceIsClosedAtOnceUntilItIsLifted(t *testing.T) {
 	link := s.OpenLink(t, url, "shared")
 	set := harness.Lock(t, op, "workspace", w)
 	if set.SetBy != string(op.ID) || set.LiftedAt != nil || set.ReasonCode != "phishing_report" || set.TargetID != w {
-		t.Errorf("%+v", set)
+		t.Errorf("%+v, want it set by the operator for phishing", set)
 	}
 	if again := harness.Lock(t, op, "workspace", w); again != set {
 		t.Errorf("locked again: %+v, first %+v", again, set)
@@ -51,7 +51,7 @@ func TestALockedWorkspaceIsClosedAtOnceUntilItIsLifted(t *testing.T) {
 	s.Clock.Advance(time.Second)
 	up := lift(t, op, "workspace", w)
 	if up.LiftedBy == nil || *up.LiftedBy != string(op.ID) || up.LiftedAt == nil || !up.SetAt.Equal(set.SetAt.Time) {
-		t.Errorf("%+v", up)
+		t.Errorf("%+v, want it lifted by the operator", up)
 	}
 	claimEnv(s).WantOpen(t, s.Agent, s.Published)
 	s.OpenLink(t, url, "shared")
@@ -85,7 +85,7 @@ func TestALockedArtifactIsClosedAloneUntilItIsLifted(t *testing.T) {
 	harness.WantRefused(t, harness.Do(t, s.Agent, "PATCH", path, `{"title":"x"}`), 404, fault.ArtifactNotFound)
 	got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+a, nil)
 	if got.Viewer != nil {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v has a viewer under lockdown", got)
 	}
 	lift(t, op, "artifact", a)
 	claimEnv(s).WantOpen(t, s.Agent, s.Published)

@@ -142,7 +142,7 @@ func TestPrivateEndsEveryLinkAtOnce(t *testing.T) {
 		}
 	}
 	if none := harness.SetVisibility(t, s.Agent, a, "private"); len(*none.RevokedAccessLinkIDs) != 0 {
-		t.Errorf("%+v", none)
+		t.Errorf("%+v, want no link revoked", none)
 	}
 	s.OpenLink(t, harness.SetVisibility(t, s.Agent, a, "unlisted").UnlistedURL, "shared") // in the same instant
 	s.WantLinksClosed(t, had...)

@@ -125,7 +125,7 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 	got, err := s.Workspaces.Workspace(ctx, w.ID)
 	if err != nil || got.ClaimedInto != dest.ID || !got.MinExpiry.Equal(m.MinExpiry) || !got.ClaimedAt.Equal(m.At) ||
 		got.Open() {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("%+v %v, want a workspace that was claimed and is closed", got, err)
 	}
 	for n := range fences {
 		f, err := s.get(ctx, fenceKey(w.ID, n))
@@ -173,7 +173,7 @@ func TestAClaimVerifiesTheRegistrationOfItsToken(t *testing.T) {
 			if r.State != agentauth.Verified || r.Workspace != home || r.Member != m.Member || r.Generation != 2 ||
 				r.Version != 8 ||
 				!r.CompletedAt.Equal(m.At) || len(r.Keys) != 0 {
-				t.Errorf("%+v", r)
+				t.Errorf("%+v, want it verified for the member, without keys", r)
 			}
 			if again := registrationItem(*r); attempt > 0 &&
 				(i.getStr("g1p") != again.getStr("g1p") || i.getStr("g1s") != again.getStr("g1s") || again.getStr("g1p") == "") {

@@ -43,7 +43,7 @@ func TestACopyOfTheStateIsReadAtHalfTheCost(t *testing.T) {
 		{Workspace: id.NewWorkspace(), Artifact: id.NewArtifact()},
 	} {
 		if got, err := s.Artifacts.ReadStateCopy(ctx, gone); err != nil || got != (readaccess.State{}) {
-			t.Errorf("%+v %v", got, err)
+			t.Errorf("%+v %v, want nothing", got, err)
 		}
 	}
 }

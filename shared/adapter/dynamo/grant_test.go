@@ -140,7 +140,7 @@ func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 		all = got
 	}
 	if !all[0].CreatedAt.After(all[1].CreatedAt) || all[0].Name != "live" || all[1].Name != "live" {
-		t.Errorf("%+v", all)
+		t.Errorf("%+v, want the two live ones, newest first", all)
 	}
 	q.Limit = 1
 	for n := range 2 {

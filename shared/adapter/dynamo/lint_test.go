@@ -84,7 +84,7 @@ func TestFindingsThatDoNotFitAreCounted(t *testing.T) {
 
 func TestDamagedFindingsAreNone(t *testing.T) {
 	if r := unpackReport([]byte("no deflate")); len(r.Warnings) > 0 || r.More > 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want none", r)
 	}
 }
 

@@ -250,7 +250,7 @@ func TestTokensThatEndKeepTheirFirstStampAndLeaveNothingBehind(t *testing.T) {
 	got := readAPIKey(f.at(apiKeyKey(public)), public)
 	if got == nil || !got.RevokedAt.Equal(at.Add(time.Minute)) || !slices.Equal(got.Hash.MAC, k.Hash.MAC) ||
 		got.Registration != was.ID {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want it revoked, with its hash", got)
 	}
 	for _, p := range []id.Public{public, lost} {
 		if f.at(apiKeyKey(p)).getSeconds("ttl").Before(at) {

@@ -86,7 +86,7 @@ func TestFilesAreReadFromEitherPlace(t *testing.T) {
 			}
 			listed, err := s.Artifacts.Revisions(ctx, a)
 			if err != nil || len(listed) != 1 || listed[0].Number != 1 {
-				t.Errorf("%+v %v", listed, err)
+				t.Errorf("%+v %v, want the one revision", listed, err)
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func TestAReferenceHoldsUntilTheFilesGoFromEitherPlace(t *testing.T) {
 			wantSame(t, "what a purge sees", all.Contents, nil, err)
 			left, err := s.Artifacts.Revision(ctx, a, r)
 			if err != nil || left == nil || left.Status != artifact.Retained {
-				t.Errorf("%+v %v", left, err)
+				t.Errorf("%+v %v, want it retained", left, err)
 			}
 		})
 	}
@@ -131,11 +131,11 @@ func TestADraftThatIsDiscardedKeepsItsFilesForThePurge(t *testing.T) {
 	noError(t, s.Queue.Discard(ctx, due, at, record(f.Artifact.Owner, at)))
 	all, err := s.Garbage.ArtifactFiles(ctx, f.Artifact.ID)
 	if err != nil || len(all.Contents) != 1 || len(all.Contents[0].Tree) != 3 {
-		t.Fatalf("%+v %v", all, err)
+		t.Fatalf("%+v %v, want one revision of three files", all, err)
 	}
 	purges, err := s.Garbage.DuePurges(ctx, at, 10)
 	if err != nil || len(purges) != 1 || purges[0].Revision != f.Revision.ID {
-		t.Errorf("%+v %v", purges, err)
+		t.Errorf("%+v %v, want a purge of the revision", purges, err)
 	}
 	for _, i := range itemsOf(t, s, artifactKey(f.Artifact.ID).pk) {
 		if i.size() > writeUnit {
@@ -170,7 +170,7 @@ func TestEntriesAreReadFromEitherPlace(t *testing.T) {
 			noError(t, s.Uploads.Finalize(ctx, f))
 			u, entries, err = s.Uploads.Session(ctx, c.Session.ID)
 			if err != nil || u.Status != upload.Finalized || len(entries) != shape.files {
-				t.Errorf("%+v, %d entries, %v", u, len(entries), err)
+				t.Errorf("%+v, %d entries, %v, want it finalized with all files", u, len(entries), err)
 			}
 			for range 2 { // a job that died is repeated
 				noError(t, s.Queue.ForgetSession(ctx, *u))
@@ -299,7 +299,7 @@ func TestObjectsOfASessionAreOneDeletion(t *testing.T) {
 	noError(t, s.Garbage.Reschedule(ctx, second[0].QueueItem, due(3), 1))
 	third := read(due(3))
 	if len(third) != 1 || third[0].Failures != 1 || len(third[0].Objects) != 3 {
-		t.Fatalf("%+v", third)
+		t.Fatalf("%+v, want all three objects after one failure", third)
 	}
 	noError(t, s.Garbage.Unmark(ctx, third[0]))
 	if left := read(due(9)); len(left) != 0 {
@@ -337,7 +337,7 @@ func TestAnItemOfOneObjectIsDeletedByItself(t *testing.T) {
 	noError(t, s.Garbage.Unmark(ctx, found[0]))
 	left, err := s.Garbage.DueGarbage(ctx, goldenAt(2), 10)
 	if err != nil || len(left) != 1 || !left[0].Due.Equal(goldenAt(2)) {
-		t.Errorf("%+v %v", left, err)
+		t.Errorf("%+v %v, want the later mark", left, err)
 	}
 }
 

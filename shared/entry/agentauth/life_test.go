@@ -98,12 +98,12 @@ func TestAMemberSeesAndUnlinksTheirAgents(t *testing.T) {
 	}
 	page, next, err := w.Connections(ctx, p, cursor.Page{Limit: 1})
 	if err != nil || len(page) != 1 || page[0].ID != second.RegistrationID || next == "" {
-		t.Fatalf("%+v %+v %v", page, next, err)
+		t.Fatalf("%+v %+v %v, want the second agent and a cursor", page, next, err)
 	}
 	rest := cursor.Page{Limit: 1, Cursor: next}
 	if page, next, err = w.Connections(ctx, p, rest); err != nil || len(page) != 1 || page[0].ID != first.RegistrationID ||
 		next != "" {
-		t.Errorf("%+v %+v %v", page, next, err)
+		t.Errorf("%+v %+v %v, want the first agent and no cursor", page, next, err)
 	}
 	stranger := w.person()
 	_, _, err = w.Connections(ctx, stranger, rest)
@@ -233,7 +233,7 @@ func TestAnAgentsTokenEndsWithItsRegistration(t *testing.T) {
 	last, err := w.exchange(got.IdentityAssertion)
 	w.ok(err)
 	if last.ExpiresIn != 600 || w.works(last.AccessToken) != p.Workspace.ID {
-		t.Errorf("%+v", last)
+		t.Errorf("%+v, want the ten minutes that are left", last)
 	}
 	w.wait(10 * time.Minute)
 	if w.works(last.AccessToken) != "" {

@@ -292,7 +292,7 @@ func TestAnAttemptReplacesTheOneBefore(t *testing.T) {
 		ExpiresAt: born.Add(time.Minute + limits.AttemptLife),
 	}
 	if !reflect.DeepEqual(got.Attempt, want) || got.Starts != 2 || got.Refused {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the second start, with %+v", got, want)
 	}
 	late := newRegistration(withAttempt).start(Attempt{
 		Token: mac("second"),

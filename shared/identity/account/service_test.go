@@ -113,7 +113,7 @@ func TestSettingsAreChangedWithinTheirBounds(t *testing.T) {
 			}
 			u := store.updates[0]
 			if got.WorkspaceName != "Tides" || got.AutoDeletionDays != c.days || u.Name != "Tides" || u.AutoDays != c.days {
-				t.Errorf("%+v by %+v", got, u)
+				t.Errorf("%+v by %+v: want Tides and the days", got, u)
 			}
 			var stored contract.Settings
 			if err := json.Unmarshal(u.Result, &stored); err != nil || stored != got {
@@ -132,7 +132,7 @@ func TestARepeatedChangeOfSettingsAnswersItsFirstResult(t *testing.T) {
 	}
 	got, err := s.UpdateSettings(t.Context(), administrator(), idempotency.Command{}, r, contract.UpdateSettings{})
 	if err != nil || got.WorkspaceName != "First" || len(store.updates) != 0 {
-		t.Errorf("%+v after %d updates, %v", got, len(store.updates), err)
+		t.Errorf("%+v after %d updates, %v, want the recorded result", got, len(store.updates), err)
 	}
 }
 

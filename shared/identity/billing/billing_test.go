@@ -79,7 +79,7 @@ func TestAPlanIsGivenWithAReasonAndLifted(t *testing.T) {
 		got, err := s.SetPlan(t.Context(), by, idempotency.Command{}, nil, o)
 		u := f.updates[len(f.updates)-1]
 		if err != nil || got.Plan != string(c.has) || got.OperatorOverride != (c.plan != nil) || u.Plan != c.has {
-			t.Errorf("%+v, %v", got, err)
+			t.Errorf("%+v, %v, want the plan that it has now", got, err)
 		}
 		if e := u.Event; e == nil || e.Action != event.PlanUpdated || e.Detail != c.detail ||
 			e.Actor != event.ByOperator("mem") {
@@ -87,7 +87,7 @@ func TestAPlanIsGivenWithAReasonAndLifted(t *testing.T) {
 		}
 		granted, err := s.Granted(t.Context(), by, f.account.Workspace)
 		if err != nil || granted.Has != c.has || granted.Status != Canceled {
-			t.Errorf("%+v, %v", granted, err)
+			t.Errorf("%+v, %v, want the plan, and the subscription canceled", granted, err)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestAPlanThatCannotBeReadIsNotShown(t *testing.T) {
 	s, f, by := newEnv()
 	f.broken = fault.NewCode(fault.DatabaseUnavailable)
 	if granted, err := s.Granted(t.Context(), by, f.account.Workspace); fault.CodeOf(err) != fault.DatabaseUnavailable {
-		t.Errorf("%+v, %v", granted, err)
+		t.Errorf("%+v, %v, want the database's refusal", granted, err)
 	}
 }
 
@@ -134,17 +134,17 @@ func TestASubscriptionThatEndsIsFollowed(t *testing.T) {
 	x := Subscription{ID: "a", Status: Active, PeriodEnd: end}
 	is := Account{}.follow([]Subscription{x})
 	if !is.EndsAt.IsZero() || !is.reflects(x) || !is.Subscribed() || is.Revivable() {
-		t.Errorf("%+v", is)
+		t.Errorf("%+v, want it subscribed, without an end", is)
 	}
 	x.EndsAt = end
 	if is.reflects(x) {
 		t.Error("a cancellation goes unnoticed")
 	}
 	if is = is.follow([]Subscription{x}); !is.EndsAt.Equal(end) {
-		t.Errorf("%+v", is)
+		t.Errorf("%+v, want its end", is)
 	}
 	if is = is.follow(nil); !is.EndsAt.IsZero() {
-		t.Errorf("%+v", is)
+		t.Errorf("%+v, want no end", is)
 	}
 }
 
@@ -240,7 +240,7 @@ func TestACustomerIsStoredBeforeACheckoutIsOpened(t *testing.T) {
 		}
 	}
 	if len(f.updates) != 1 || len(p.opened) != 2 || p.opened[0].Customer != "cus_1" || p.opened[1].Customer != "cus_1" {
-		t.Errorf("%+v, %+v", f.updates, p.opened)
+		t.Errorf("%+v, %+v: want one customer, opened twice", f.updates, p.opened)
 	}
 }
 
@@ -259,7 +259,7 @@ func TestASecondPaidSubscriptionIsCancelledBeforeTheCommit(t *testing.T) {
 	}
 	a, err := s.sync(t.Context(), change{workspace: w, customer: "cus_1"})
 	if err != nil || a.Subscription != "b" || len(p.cancelled) != 1 || p.cancelled[0] != "a" {
-		t.Errorf("%+v, %v, cancelled %v", a, err, p.cancelled)
+		t.Errorf("%+v, %v, cancelled %v: want b, and a cancelled", a, err, p.cancelled)
 	}
 	want := "pro, because the subscription is active; cancelled as paid twice: a"
 	if e := f.updates[0].Event; e == nil || e.Detail != want {

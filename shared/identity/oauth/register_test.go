@@ -100,7 +100,7 @@ func TestAnAddressRegistersTenClientsAnHour(t *testing.T) {
 	_, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{elsewhere}}, from)
 	wantRefused(t, "one more", err, fault.OAuthSlowDown)
 	if r := fault.OAuthErrorOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want a wait of at most an hour", r)
 	}
 	r := contract.RegisterClient{RedirectURIs: []string{elsewhere}}
 	if _, err := s.Register(ctx, r, from.Next().Next()); err != nil {
@@ -124,7 +124,7 @@ func TestAllTogetherRegisterSoManyClientsAnHour(t *testing.T) {
 	err := ask(elsewhere)
 	wantRefused(t, "one more", err, fault.OAuthSlowDown)
 	if r := fault.OAuthErrorOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want a wait of at most an hour", r)
 	}
 }
 
@@ -197,7 +197,7 @@ func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
 	first := s.token(t, exchanging())
 	if first.RefreshToken != "" || first.IssuedTokenType != contract.TypeAccessToken || first.ExpiresIn != 3600 ||
 		!s.works(first.AccessToken, apiOrigin) {
-		t.Errorf("%+v", first)
+		t.Errorf("%+v, want an access token for an hour, without refreshing", first)
 	}
 	if s.works(first.AccessToken, mcpOrigin) {
 		t.Error("it works on the MCP host")
@@ -334,7 +334,7 @@ func TestAnAddressIsServedSoOftenAndNoMore(t *testing.T) {
 	}
 	_, err := s.Token(ctx, refreshing("cli", out), from, request)
 	if r := fault.OAuthErrorOf(err); r.Code != fault.OAuthSlowDown || !r.Limited || r.RetryAfter <= 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want slow_down with a wait", r)
 	}
 	other := netip.MustParseAddr("198.51.100.1")
 	if _, err := s.Token(ctx, refreshing("cli", out), other, request); err != nil {

@@ -87,7 +87,7 @@ func TestARepeatedPublishTellsTheBundleAsItIs(t *testing.T) {
 	out, err := e.Publish(t.Context(), e.by, e.target())
 	expect.Code(t, err, "")
 	if out.Bundle.Status != "ready" || out.Bundle.URL == "" {
-		t.Errorf("%+v", out.Bundle)
+		t.Errorf("%+v, want it ready, with a URL", out.Bundle)
 	}
 }
 
