@@ -6,13 +6,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/expect"
 )
@@ -187,7 +188,7 @@ func TestTheRequestLogIsAddedUp(t *testing.T) {
 	}
 	r, want := l.reading(), reading{Requests: 2, Calls: 5, RoundTrips: 3, RRU: 3.5, WRU: 11, Sent: 12}
 	want.Logged, want.CPU, want.Allocated = r.Logged, r.CPU, r.Allocated
-	if !reflect.DeepEqual(r, want) {
-		t.Errorf("%+v, want %+v", r, want)
+	if diff := cmp.Diff(want, r); diff != "" {
+		t.Errorf("the row (-want +got):\n%s", diff)
 	}
 }

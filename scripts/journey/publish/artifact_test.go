@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
@@ -148,18 +150,18 @@ func TestThePublisherLearnsWhatWillNotWork(t *testing.T) {
 	draft := harness.Must(g.Draft(ctx, key, wire.Declare("Faulty", faulty...), faulty...))(t)
 	want := []string{"missing_file:index.html:ii", "wrong_case:index.html:iii", "script_blocked:index.html:iii",
 		"script_unclaimed:index.html:iii"}
-	if got := codes(draft.Warnings); !reflect.DeepEqual(got, want) || draft.WarningsOmitted != 0 {
+	if got := codes(draft.Warnings); !slices.Equal(got, want) || draft.WarningsOmitted != 0 {
 		t.Errorf("finalize warns of %v and %d more, want %v", got, draft.WarningsOmitted, want)
 	}
 	for name, key := range map[string]string{"the same key": key, "another key": wire.NewKey()} {
 		again := harness.Must(g.Finalize(ctx, key, draft.UploadSessionID))(t)
-		if !reflect.DeepEqual(again, draft) {
-			t.Errorf("again with %s it answers %+v, first %+v", name, again, draft)
+		if diff := cmp.Diff(draft, again); diff != "" {
+			t.Errorf("again with %s (-first +again):\n%s", name, diff)
 		}
 	}
 	published := harness.Must(g.Publish(ctx, wire.NewKey(), draft.ArtifactID, draft.RevisionID))(t)
 	view := harness.Must(g.AgentView(ctx, draft.ArtifactID))(t)
-	if !reflect.DeepEqual(view.PageWarnings, draft.Warnings) {
+	if !cmp.Equal(view.PageWarnings, draft.Warnings) {
 		t.Errorf("the view warns of %v", codes(view.PageWarnings))
 	}
 	resolved := harness.Must(s.Anyone.Resolve(ctx, published.UnlistedURL))(t)

@@ -2,9 +2,10 @@ package dynamo
 
 import (
 	"errors"
-	"reflect"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/credential"
@@ -196,7 +197,7 @@ func TestARestoredRevisionGetsABundleOfItsOwn(t *testing.T) {
 	tx.createRevision(r, tree.Tree{{Path: "index.html"}})
 	noError(t, s.commit(ctx, tx))
 	due, err := s.Bundles.DueBundles(ctx, now(), 10)
-	if err != nil || len(due) != 1 || !reflect.DeepEqual(due[0].Revision, r) {
+	if err != nil || len(due) != 1 || !cmp.Equal(due[0].Revision, r) {
 		t.Errorf("%+v, want %+v, %v", due, r, err)
 	}
 }

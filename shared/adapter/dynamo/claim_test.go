@@ -2,13 +2,13 @@ package dynamo
 
 import (
 	"errors"
-	"reflect"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/adapter/meter"
@@ -135,8 +135,8 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 	}
 	redeemed, err := s.Claims.Token(ctx, c.Public)
 	c.RedeemedAt = m.At
-	if err != nil || !reflect.DeepEqual(*redeemed, c) {
-		t.Errorf("%+v %v", redeemed, err)
+	if diff := cmp.Diff(&c, redeemed); err != nil || diff != "" {
+		t.Errorf("%v, the token (-want +got):\n%s", err, diff)
 	}
 	if due, err := s.Claims.Due(ctx, m.At, 9); err != nil || len(due) != 1 || due[0].Source != w.ID {
 		t.Errorf("due %v %v", due, err)
@@ -250,8 +250,8 @@ func TestT25AClaimThatComesTooLateChangesNothing(t *testing.T) {
 			if tt.closed && fault.CodeOf(err) != fault.NotAuthenticated || !tt.closed && !errors.Is(err, claim.ErrGone) {
 				t.Errorf("%v", err)
 			}
-			if !reflect.DeepEqual(everything(t, s), before) {
-				t.Error("something changed")
+			if diff := cmp.Diff(before, everything(t, s), unexported); diff != "" {
+				t.Errorf("something changed (-before +after):\n%s", diff)
 			}
 		})
 	}

@@ -2,10 +2,11 @@ package dynamo
 
 import (
 	"errors"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
@@ -131,8 +132,8 @@ func ready(at time.Time) func(*export.Export) {
 func TestTheProgressOfAnExportIsStored(t *testing.T) {
 	e := newExportEnv(t)
 	made := e.create(nil)
-	if got := e.stored(); !reflect.DeepEqual(got, made) {
-		t.Errorf("%+v, want %+v", got, made)
+	if diff := cmp.Diff(made, e.stored()); diff != "" {
+		t.Errorf("what is stored (-want +got):\n%s", diff)
 	}
 	got := e.save(e.take(), func(p *export.Export) { p.StartedAt, p.Artifacts = e.at, 250 })
 	if got.Attempts != 0 || got.Artifacts != 250 || !got.StartedAt.Equal(e.at) || got.Status != export.Pending {

@@ -3,9 +3,10 @@ package dynamo
 import (
 	"crypto/sha256"
 	"errors"
-	"reflect"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/credential"
@@ -58,9 +59,9 @@ func TestAPersonIsAdmittedOnce(t *testing.T) {
 		switch {
 		case err == nil:
 			won++
-			if m.ID != tries[i].Member.ID || !reflect.DeepEqual(*w, tries[i].Workspace) || len(m.Scopes) != 3 ||
+			if m.ID != tries[i].Member.ID || !cmp.Equal(*w, tries[i].Workspace) || len(m.Scopes) != 3 ||
 				m.Email != "ada@example.org" {
-				t.Errorf("read %+v %+v", m, w)
+				t.Errorf("read %+v %+v, want %+v", m, w, tries[i])
 			}
 		case !errors.Is(err, member.ErrKnown):
 			t.Error(err)

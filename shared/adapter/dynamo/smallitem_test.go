@@ -3,8 +3,11 @@ package dynamo
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/credential"
@@ -108,7 +111,7 @@ func TestAReferenceHoldsUntilTheFilesGoFromEitherPlace(t *testing.T) {
 				noError(t, s.Garbage.DeleteFileList(ctx, artifact.Revision{ID: r, Artifact: a}))
 			}
 			held, dead, err = s.Garbage.ReferencesTo(ctx, lent)
-			if err != nil || held || !reflect.DeepEqual(dead, []id.Revision{r}) {
+			if err != nil || held || !slices.Equal(dead, []id.Revision{r}) {
 				t.Errorf("held: %t, dead: %v, %v", held, dead, err)
 			}
 			files, err := s.Artifacts.Tree(ctx, a, r)
@@ -283,8 +286,8 @@ func TestObjectsOfASessionAreOneDeletion(t *testing.T) {
 	mark()
 	mark() // a purge that died is repeated
 	first := read(due(1))
-	if len(first) != 1 || !reflect.DeepEqual(first[0].Objects, []tree.File(files[:2])) || first[0].Home != w.ID {
-		t.Fatalf("%+v", first)
+	if len(first) != 1 || !cmp.Equal(first[0].Objects, []tree.File(files[:2])) || first[0].Home != w.ID {
+		t.Fatalf("%+v, want the first two objects", first)
 	}
 	candidate.Objects, candidate.Due = files[2:], due(2)
 	mark()
@@ -293,8 +296,8 @@ func TestObjectsOfASessionAreOneDeletion(t *testing.T) {
 	}
 	noError(t, s.Garbage.Unmark(ctx, first[0])) // by a collector that read it before
 	second := read(due(2))
-	if len(second) != 1 || !reflect.DeepEqual(second[0].Objects, []tree.File(files)) {
-		t.Fatalf("%+v", second)
+	if len(second) != 1 || !cmp.Equal(second[0].Objects, []tree.File(files)) {
+		t.Fatalf("%+v, want all three objects", second)
 	}
 	noError(t, s.Garbage.Reschedule(ctx, second[0].QueueItem, due(3), 1))
 	third := read(due(3))
@@ -353,9 +356,12 @@ func TestAnEventKeepsTheRevisionThatCameWithItsTarget(t *testing.T) {
 	wantSame(t, "the event", found, []event.Event{e}, err)
 }
 
+// unexported lets values be compared whose unexported fields cmp would refuse, as attributes of the SDK.
+var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
+
 func wantSame[T any](t *testing.T, what string, got, want T, err error) {
 	t.Helper()
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: %v\n got %+v\nwant %+v", what, err, got, want)
+	if diff := cmp.Diff(want, got, unexported); err != nil || diff != "" {
+		t.Errorf("%s: %v (-want +got)\n%s", what, err, diff)
 	}
 }

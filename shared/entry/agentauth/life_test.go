@@ -2,12 +2,12 @@ package agentauth_test
 
 import (
 	"errors"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/entry/agentauth"
@@ -219,8 +219,8 @@ func TestAnAddressThatIsNotAdmittedChangesNothing(t *testing.T) {
 			t.Errorf("way %d: %v", n+1, err)
 		}
 	}
-	if after := w.registration(a.RegistrationID); !reflect.DeepEqual(after, before) {
-		t.Errorf("%+v became %+v", before, after)
+	if diff := cmp.Diff(before, w.registration(a.RegistrationID)); diff != "" {
+		t.Errorf("the registration (-before +after):\n%s", diff)
 	}
 }
 

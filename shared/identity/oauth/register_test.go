@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/adapter/chaos"
@@ -46,8 +48,8 @@ func TestAClientThatRegistersGetsWhatThereIs(t *testing.T) {
 		Scope:         "read",
 		GrantTypes:    []string{"authorization_code", "refresh_token"},
 	}
-	if !reflect.DeepEqual(got.RegisterClient, want) || !got.ClientID.Valid() || got.IssuedAt != s.clock.Now().Unix() {
-		t.Errorf("%+v", got)
+	if !cmp.Equal(got.RegisterClient, want) || !got.ClientID.Valid() || got.IssuedAt != s.clock.Now().Unix() {
+		t.Errorf("%+v, want an ID, the time and %+v", got, want)
 	}
 	for _, uri := range append(uris, "http://localhost:1/") {
 		a := authorization()
@@ -299,8 +301,9 @@ func TestAnAddressThatFailsOftenIsSlowedDown(t *testing.T) {
 	before := s.Items(t, s.Names.Core)
 	s.refuses(t, "then it is served no more", refreshing("cli", out), fault.OAuthSlowDown)
 	s.refuses(t, "nor told to wait", polling("cli", d), fault.OAuthSlowDown)
-	if !reflect.DeepEqual(s.Items(t, s.Names.Core), before) {
-		t.Error("something changed")
+	whole := cmp.Exporter(func(reflect.Type) bool { return true })
+	if diff := cmp.Diff(before, s.Items(t, s.Names.Core), whole); diff != "" {
+		t.Errorf("something changed (-before +after):\n%s", diff)
 	}
 	s.clock.Advance(s.limits.TokenFailure.Window)
 	for range 4 {

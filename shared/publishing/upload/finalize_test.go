@@ -2,10 +2,11 @@ package upload
 
 import (
 	"context"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
@@ -334,7 +335,7 @@ func TestF08ASessionThatIsSettledAnswersAgain(t *testing.T) {
 			}
 			out, err := f.finalize(t)
 			expect.Code(t, err, "")
-			if !reflect.DeepEqual(out, first) || len(f.store.owners)+len(f.store.calls) > 0 {
+			if !cmp.Equal(out, first) || len(f.store.owners)+len(f.store.calls) > 0 {
 				t.Errorf("%+v, first %+v; it called %v", out, first, f.store.calls)
 			}
 		})
@@ -354,8 +355,8 @@ func TestF08ASessionThatIsSettledAnswersAgain(t *testing.T) {
 			f.store.finalizes = &Settled{settled}
 			out, err := f.finalize(t)
 			expect.Code(t, err, c.want)
-			if c.want == "" && !reflect.DeepEqual(out, draftOf(settled, lint.Report{})) || f.store.released != 1 {
-				t.Errorf("%+v, released %d times", out, f.store.released)
+			if c.want == "" && !cmp.Equal(out, draftOf(settled, lint.Report{})) || f.store.released != 1 {
+				t.Errorf("%+v, released %d times, want the settled draft", out, f.store.released)
 			}
 		})
 	}
