@@ -50,16 +50,21 @@ type budgetEnv struct {
 
 func newBudgetEnv(t *testing.T) *budgetEnv {
 	t.Helper()
-	l, slow := &budgetEnv{clock: clock.New(time.Now())}, chaos.For(t)
-	slow.On("").Always().If(func(input any) bool {
-		return l.measures.Load() && isNoTouch(input)
-	}).Before(chaos.Delay(callDelay))
-	l.measure(harness.NewEnv(t, func(o *stack.Options) {
+	l := &budgetEnv{clock: clock.New(time.Now())}
+	l.measure(harness.NewEnv(t, l.delayCalls(t), func(o *stack.Options) {
 		o.Now = l.clock.Now
-		o.Middleware = append(o.Middleware, slow.Add)
 		harness.LimitReads(&o.Limits, artifactReads)
 	}))
 	return l
+}
+
+// delayCalls delays the calls that are measured.
+func (b *budgetEnv) delayCalls(t *testing.T) func(*stack.Options) {
+	slow := chaos.For(t)
+	slow.On("").Always().If(func(input any) bool {
+		return b.measures.Load() && isNoTouch(input)
+	}).Before(chaos.Delay(callDelay))
+	return func(o *stack.Options) { o.Middleware = append(o.Middleware, slow.Add) }
 }
 
 // measure holds the requests of a deployment against their budgets.
