@@ -66,7 +66,7 @@ func TestAnAgentPublishesRevisesAndDeletes(t *testing.T) {
 		t.Errorf("the old link shows %+v", opened.AgentView.RevisionID)
 	}
 
-	deleted := harness.TryDelete(t, g, first.ArtifactID)
+	deleted := harness.Must(harness.Delete(g, first.ArtifactID))(t)
 	if deleted.Status != 200 {
 		t.Fatalf("deleting answers %d %s", deleted.Status, deleted.Body)
 	}
@@ -78,7 +78,7 @@ func TestAnAgentPublishesRevisesAndDeletes(t *testing.T) {
 	if _, err := g.Resolve(ctx, first.UnlistedURL); err == nil {
 		t.Error("the link of a deleted artifact opens")
 	}
-	if again := harness.TryDelete(t, g, first.ArtifactID); !bytes.Equal(again.Body, deleted.Body) {
+	if again := harness.Must(harness.Delete(g, first.ArtifactID))(t); !bytes.Equal(again.Body, deleted.Body) {
 		t.Errorf("deleting again answers %s, first %s", again.Body, deleted.Body)
 	}
 }
@@ -170,7 +170,7 @@ func TestThePublisherLearnsWhatWillNotWork(t *testing.T) {
 	}
 	for name, answer := range map[string]wire.Answer{
 		"the public view": harness.Must(s.Anyone.Do(ctx, http.MethodGet, published.AgentViewURL, nil))(t),
-		"the publication": harness.TryPublish(t, g, wire.NewKey(), draft.ArtifactID, draft.RevisionID, nil),
+		"the publication": harness.Must(harness.Publish(g, wire.NewKey(), draft.ArtifactID, draft.RevisionID))(t),
 	} {
 		if answer.Status != http.StatusOK || strings.Contains(string(answer.Body), "arnings_") ||
 			strings.Contains(string(answer.Body), "page_warnings") || strings.Contains(string(answer.Body), `"warnings"`) {

@@ -45,7 +45,8 @@ func TestALockedWorkspaceIsClosedAtOnceUntilItIsLifted(t *testing.T) {
 	s.WantLinksClosed(t, link)
 	harness.WantRefused(t, harness.Do(t, s.Agent, "GET", s.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
 	harness.WantRefused(
-		t, harness.TryCreate(t, s.Agent, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 401, fault.NotAuthenticated,
+		t, harness.Must(harness.Create(s.Agent, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t),
+		401, fault.NotAuthenticated,
 	)
 	harness.WantRefused(t, harness.TryAs(t, s.Member, "GET", "/v1/web/workspace", nil), 401, fault.NotAuthenticated)
 	s.Clock.Advance(time.Second)
@@ -79,7 +80,8 @@ func TestALockedArtifactIsClosedAloneUntilItIsLifted(t *testing.T) {
 	claimEnv(s).WantClosed(t, s.Agent, s.Published)
 	claimEnv(s).WantOpen(t, s.Agent, other)
 	harness.WantRefused(
-		t, harness.TryPublish(t, s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID, nil), 404, fault.ArtifactNotFound,
+		t, harness.Must(harness.Publish(s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID))(t),
+		404, fault.ArtifactNotFound,
 	)
 	path := s.Origins.API + "/v1/artifacts/" + a + "/display-metadata"
 	harness.WantRefused(t, harness.Do(t, s.Agent, "PATCH", path, `{"title":"x"}`), 404, fault.ArtifactNotFound)
@@ -146,7 +148,7 @@ func TestWhatIsUnderWayInALockedWorkspaceFails(t *testing.T) {
 	op := s.NewOperator(t)
 	next := harness.DraftPage(t, s.Agent, "next")
 	a := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-		return s.Publish(s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID)
+		return harness.Publish(s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID)
 	}, func() { harness.Lock(t, op, "workspace", string(s.Member.Workspace)) })
 	harness.WantRefused(t, a, 401, fault.NotAuthenticated)
 }

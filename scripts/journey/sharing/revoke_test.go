@@ -56,7 +56,7 @@ func TestT57WhatWasHadThroughALinkEndsWithEverythingAboveIt(t *testing.T) {
 		s.Update(t, pk, "META", map[string]any{"lock": nil})
 		s.OpenLink(t, had.URL, "shared")
 	}
-	wantOK(t, "delete", harness.TryDelete(t, s.Agent, s.Published.ArtifactID))
+	harness.DeleteArtifact(t, s.Agent, s.Published.ArtifactID)
 	s.WantLinksClosed(t, had)
 	for name, ask := range asked {
 		switch name {
