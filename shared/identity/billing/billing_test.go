@@ -57,7 +57,7 @@ func newEnv() (*Service, *fakeStore, credential.Actor) {
 		Workspace:    id.NewWorkspace(),
 		Customer:     "cus_1",
 		Subscription: "sub_1",
-		Status:       Canceled,
+		Status:       IncompleteExpired,
 	}}
 	numbers := limits.Default()
 	s := &Service{Store: f, Limits: &numbers, Now: func() time.Time { return noon }}
@@ -72,7 +72,7 @@ func TestAPlanIsGivenWithAReasonAndLifted(t *testing.T) {
 		detail       string
 	}{
 		{new("pro"), new(" a school "), "pro", "pro, because an operator chose it: a school"},
-		{nil, new("the year is over"), "free", "free, because the subscription is canceled: the year is over"},
+		{nil, new("the year is over"), "free", "free, because the subscription is incomplete expired: the year is over"},
 		{new("free"), nil, "free", "free, because an operator chose it"},
 	} {
 		o := Override{Workspace: f.account.Workspace, Plan: c.plan, Reason: c.reason}
@@ -86,7 +86,7 @@ func TestAPlanIsGivenWithAReasonAndLifted(t *testing.T) {
 			t.Errorf("recorded %+v", e)
 		}
 		granted, err := s.Granted(t.Context(), by, f.account.Workspace)
-		if err != nil || granted.Has != c.has || granted.Status != Canceled {
+		if err != nil || granted.Has != c.has || granted.Status != IncompleteExpired {
 			t.Errorf("%+v, %v, want the plan, and the subscription canceled", granted, err)
 		}
 	}
@@ -182,6 +182,8 @@ func TestTheSubscriptionThatIsWorthMostCounts(t *testing.T) {
 func TestAnOperatorsPlanBeatsThatOfTheSubscription(t *testing.T) {
 	for _, a := range []Account{
 		{Status: Active},
+		{Status: Trialing},
+		{Status: PastDue},
 		{Status: Canceled, Override: "pro"},
 		{Override: "pro"},
 	} {
@@ -189,7 +191,16 @@ func TestAnOperatorsPlanBeatsThatOfTheSubscription(t *testing.T) {
 			t.Errorf("%+v has the plan %s", a, got)
 		}
 	}
-	for _, a := range []Account{{}, {Status: Unpaid}, {Status: "unheard_of"}, {Status: Active, Override: "free"}} {
+	for _, a := range []Account{
+		{},
+		{Status: Unpaid},
+		{Status: Paused},
+		{Status: Incomplete},
+		{Status: IncompleteExpired},
+		{Status: Canceled},
+		{Status: "unheard_of"},
+		{Status: Active, Override: "free"},
+	} {
 		if got := a.Plan(); got != "free" {
 			t.Errorf("%+v has the plan %s", a, got)
 		}
