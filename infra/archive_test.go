@@ -67,7 +67,7 @@ func (h *harness) exports(t *testing.T, m *wire.Agent, key string) {
 	}
 	e := ask[contract.ExportStatus](t, m, "GET", path, nil).Export
 	if e == nil || e.Status != "ready" || e.Volumes[0].URL == nil {
-		t.Fatalf("%+v", e)
+		t.Fatalf("%+v, want it ready, with a URL", e)
 	}
 	h.ok(t, h.anyone, "GET", *e.Volumes[0].URL, nil)
 	h.ok(t, h.anyone, "HEAD", *e.Volumes[0].URL, nil)

@@ -61,7 +61,7 @@ func (h *harness) buys(t *testing.T, m *wire.Agent) {
 		}
 	}
 	if got := ask[contract.BillingStatus](t, m, "GET", path+"/return?session_id="+session, nil); got.Plan != "pro" {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the plan pro", got)
 	}
 	for _, read := range []string{path, path + "/invoices"} {
 		ask[any](t, m, "GET", read, nil)

@@ -35,7 +35,7 @@ func TestPlansAreSoldWithAllSettingsOnly(t *testing.T) {
 		return c
 	}
 	if c := sold(""); !c.Billing.On() || c.Billing.Key != "of the account" || c.BillingError != nil {
-		t.Errorf("%+v, %v", c.Billing, c.BillingError)
+		t.Errorf("%+v, %v, want it on, with the account's key", c.Billing, c.BillingError)
 	}
 	for name := range all {
 		if c := sold(name); c.Billing.On() || c.BillingError != nil {

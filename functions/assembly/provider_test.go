@@ -66,7 +66,7 @@ func TestTheSettingsOfTheProviderAreRead(t *testing.T) {
 	o := c.oidc()
 	if o.ClientSecret != "the secret" || len(o.Scopes) != 2 || o.Logout != "cognito" || o.Loopback ||
 		o.Callback != "https://app.example.com/api/auth/callback" {
-		t.Errorf("%+v", o)
+		t.Errorf("%+v, want Cognito with its secret and two scopes", o)
 	}
 	if err := os.WriteFile(file, []byte(" \n"), 0o600); err != nil {
 		t.Fatal(err)

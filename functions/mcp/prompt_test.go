@@ -18,7 +18,7 @@ func TestThePromptAsksForAPublishedReport(t *testing.T) {
 	}
 	p := list.Prompts[0]
 	if p.Name != "publish-report" || len(p.Arguments) != 2 || !p.Arguments[0].Required || p.Arguments[1].Required {
-		t.Errorf("%+v", p)
+		t.Errorf("%+v, want one required and one optional argument", p)
 	}
 	for name, c := range map[string]struct {
 		arguments map[string]string

@@ -88,7 +88,7 @@ func TestFilesOfAnArtifactAreResources(t *testing.T) {
 			}
 			got := out.Contents[0]
 			if got.URI != uri || got.MIMEType != c.kind || (got.Text != "") != c.text {
-				t.Errorf("%+v", got)
+				t.Errorf("%+v, want what was asked for, as text where it is text", got)
 			}
 			if body := append(got.Blob, got.Text...); !bytes.Equal(body, c.body) {
 				t.Errorf("%q, want %q", body, c.body)
@@ -316,7 +316,7 @@ func TestTheListOfResourcesIsTheSameForAllCallers(t *testing.T) {
 	for _, r := range list.Resources {
 		uris = append(uris, r.URI)
 		if !fixedResource(r.URI) || r.Description == "" || r.Title == "" || r.MIMEType == "" {
-			t.Errorf("%+v", r)
+			t.Errorf("%+v is unknown or not described", r)
 		}
 		out, err := client.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: r.URI})
 		if err != nil {

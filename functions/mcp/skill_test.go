@@ -86,7 +86,7 @@ func TestTheFrontMatterIsPlainYAML(t *testing.T) {
 		}
 	}
 	if got := frontMatterOf(text); got.Name != "vitrine" || len(got.Description) < 100 || len(got.Description) > 1024 {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the name vitrine and 100 to 1024 characters", got)
 	}
 }
 

@@ -30,6 +30,6 @@ func TestAListThatCannotBeUsedIsReportedAndTrustsNoProvider(t *testing.T) {
 	}
 	v, log = verifierOf(assembly.Config{Providers: list, Origins: address.Origins{API: "https://api.example.com"}})
 	if v == nil || log != "" || len(v.Providers) != 1 || v.Audience != "https://api.example.com" || v.Documents == nil {
-		t.Errorf("%+v, %s", v, log)
+		t.Errorf("with a list: %+v, %s, want a verifier and no log", v, log)
 	}
 }

@@ -65,7 +65,6 @@ func (b *bench) serve(ctx context.Context, tables string) error {
 		Data:    b.folder,
 		Tables:  b.tables,
 		Log:     filepath.Join(b.folder, requestLog),
-		Counted: b.byName,
 	}, b.stderr)
 	if err != nil {
 		return err

@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/aws/smithy-go/middleware"
-
 	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/local/engines"
@@ -30,7 +28,6 @@ type order struct {
 	Data    string // folder of the key rings
 	Tables  string
 	Log     string // file of the request log
-	Counted bool   // no jobs, and calls of AWS are counted by name as well
 }
 
 // The commands, beside the file of a CPU profile that begins. Each is answered with one line of JSON, a reading.
@@ -59,16 +56,12 @@ func serve(in io.Reader, out io.Writer) error {
 	defer log.Close()
 	sum := new(totals)
 	with := stack.Options{
-		Engines:     o.Engines,
-		Data:        o.Data,
-		Tables:      o.Tables,
-		Limits:      lifted(),
-		Now:         time.Now,
-		Log:         slog.New(slog.NewJSONHandler(io.MultiWriter(log, sum), nil)),
-		DisableJobs: o.Counted,
-	}
-	if o.Counted {
-		with.Middleware = []func(*middleware.Stack) error{sum.name}
+		Engines: o.Engines,
+		Data:    o.Data,
+		Tables:  o.Tables,
+		Limits:  lifted(),
+		Now:     time.Now,
+		Log:     slog.New(slog.NewJSONHandler(io.MultiWriter(log, sum), nil)),
 	}
 	assembly.SetMemory(os.Getenv)
 	s, err := stack.Start(context.Background(), with)
@@ -123,17 +116,16 @@ func allocated() int64 {
 }
 
 // lifted returns limits that no load reaches. Limits that are off would not be counted, and a request would then cost
-// less than in a deployment. The limit of polls stays, because the server paces open pages by it.
+// less than in a deployment.
 func lifted() limits.Limits {
 	const boundless = 1 << 30
 	l := limits.Default()
-	live := l.Live
 	for n, rates := 0, reflect.ValueOf(&l).Elem(); n < rates.NumField(); n++ {
 		if r, ok := rates.Field(n).Addr().Interface().(*limits.Rate); ok {
 			r.Limit = boundless
 		}
 	}
-	l.Live, l.Pow = live, limits.PowOff
+	l.Pow = limits.PowOff
 	ephemeral, pro := l.Tiers[limits.Ephemeral], l.Tiers[limits.Pro]
 	ephemeral.NewArtifactsPerDay, ephemeral.Reads = boundless, boundless
 	ephemeral.FileSize, ephemeral.ArtifactSize = pro.FileSize, pro.ArtifactSize // no workspace can be paid here

@@ -41,7 +41,7 @@ func TestTheTypeScriptSDKShowsWhatIsWrong(t *testing.T) {
 	published := sdkCalls(t, at, toolCall{"publish_artifact", page}, toolCall{"whoami", nil})
 	for _, r := range published {
 		if r.Thrown != "" || r.IsError || r.Content[0].Text != string(r.Value) {
-			t.Fatalf("%+v", r)
+			t.Fatalf("%+v, want its value as its text", r)
 		}
 	}
 	var made contract.MCPPublished

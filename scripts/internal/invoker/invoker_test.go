@@ -43,11 +43,11 @@ func TestTheCommandLine(t *testing.T) {
 	r, err := parse([]string{"-ports", "9700", "content", "e.json", "A=1", "B=x=y"}, io.Discard)
 	if err != nil || r.base != 9700 || r.host != "content" || r.event != "e.json" || r.mode != "stream" ||
 		strings.Join(r.placeholders, " ") != "${A} 1 ${B} x=y" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("%+v, %v, want what the command line says", r, err)
 	}
 	if r, err := parse([]string{"-mode", "buffered", "content", "e.json"}, io.Discard); err != nil ||
 		r.mode != "buffered" {
-		t.Errorf("%+v, %v", r, err)
+		t.Errorf("%+v, %v, want the mode buffered", r, err)
 	}
 	for _, args := range [][]string{{}, {"api"}, {"api", "e.json", "A"}, {"-nonsense"}} {
 		if _, err := parse(args, io.Discard); err == nil {

@@ -73,6 +73,6 @@ func TestABundleOfAHundredFilesFitsIntoItsFunction(t *testing.T) {
 		t.Errorf("it took %d MiB, more than %d", used/limits.MiB, bundleMemory/limits.MiB)
 	}
 	if view := harness.Must(g.AgentView(t.Context(), p.ArtifactID))(t); view.Bundle.Status != "ready" {
-		t.Errorf("%+v\n%s", view.Bundle, d.log.String())
+		t.Errorf("%+v\n%s, want a bundle that is ready", view.Bundle, d.log.String())
 	}
 }

@@ -142,7 +142,7 @@ func TestTheAuditFindsWhatIsWrong(t *testing.T) {
 	at := server.URL + "/"
 	r := audit(t, []page{{Name: "x", URL: at}})[at]
 	if r.Score == 0 || r.Score == 1 || !strings.Contains(strings.Join(r.Failed, "\n"), "image-alt") {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want a score between and a finding about the alt text", r)
 	}
 }
 

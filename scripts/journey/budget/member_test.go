@@ -124,7 +124,7 @@ func TestEveryRouteOfProvidersStaysWithinItsBudget(t *testing.T) {
 	asserting := func(email string, status int) func() {
 		assertion := harness.Assertion(t, first, email)
 		return func() {
-			if a := l.Present(t, assertion); a.Status != status {
+			if a := harness.Must(l.Present(assertion))(t); a.Status != status {
 				t.Fatalf("%s is answered %d %s", email, a.Status, a.Body)
 			}
 		}
@@ -141,7 +141,7 @@ func TestEveryRouteOfProvidersStaysWithinItsBudget(t *testing.T) {
 	event := harness.Revocation(t, first, "ada@example.org")
 	notify := func() {
 		var a wire.Answer
-		if a = l.Notify(t, event); a.Status != http.StatusAccepted {
+		if a = harness.Must(l.Notify(event))(t); a.Status != http.StatusAccepted {
 			t.Fatalf("the event is answered %d %s", a.Status, a.Body)
 		}
 	}

@@ -55,7 +55,7 @@ func TestLinksOfWhatIsClaimedGoAlong(t *testing.T) {
 			t.Error("a revoked link opens")
 		}
 		if row := harness.LinkRows(t, c.Agent, p.ArtifactID)[want[n]]; row.RevokedAt == nil {
-			t.Errorf("%+v", row)
+			t.Errorf("%+v is listed as not revoked", row)
 		}
 		harness.CallAs[contract.WebArtifact](t, who, 200, "POST", lock, nil, harness.KeyHeader()...)
 		if _, err := s.Anyone.Resolve(ctx, p.UnlistedURL); err == nil {

@@ -39,7 +39,7 @@ func TestF26APublicationAndAClaimOvertakeEachOther(t *testing.T) {
 	src := s.NewSource(t)
 	d, key := s.DraftBlank(t, src.Agent, ""), wire.NewKey()
 	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-		return s.Publish(src.Agent, key, d.ArtifactID, d.RevisionID)
+		return harness.Publish(src.Agent, key, d.ArtifactID, d.RevisionID)
 	}, func() {
 		s.MustClaim(t, c, src.ClaimToken)
 	})
@@ -50,7 +50,7 @@ func TestF26APublicationAndAClaimOvertakeEachOther(t *testing.T) {
 	src = s.NewSource(t)
 	d = s.DraftBlank(t, src.Agent, "")
 	s.JobFaults.On("TransactWriteItems").Before(chaos.Run(func() {
-		a, err := s.Publish(src.Agent, wire.NewKey(), d.ArtifactID, d.RevisionID)
+		a, err := harness.Publish(src.Agent, wire.NewKey(), d.ArtifactID, d.RevisionID)
 		if err != nil || a.Status != http.StatusOK {
 			t.Errorf("publishing before the commit of the claim answers %d %s (%v)", a.Status, a.Body, err)
 		}
@@ -70,21 +70,23 @@ func TestF27AnUploadAndAClaimOvertakeEachOther(t *testing.T) {
 	other := s.NewSource(t)
 	wanted := wire.Declare("late", harness.Page("late"))
 	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-		return s.Create(other.Agent, wire.NewKey(), wanted)
+		return harness.Create(other.Agent, wire.NewKey(), wanted)
 	}, func() {
 		s.MustClaim(t, c, other.ClaimToken)
 	})
 	harness.WantRefused(t, late, 401, fault.NotAuthenticated)
 	pending, racing := s.Upload(t, src.Agent, "", "pending"), s.Upload(t, src.Agent, "", "racing")
 	late = s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-		return s.Finalize(src.Agent, wire.NewKey(), racing.UploadSessionID)
+		return harness.Finalize(src.Agent, wire.NewKey(), racing.UploadSessionID)
 	}, func() { s.MustClaim(t, c, src.ClaimToken) })
 	harness.WantRefused(t, late, 401, fault.NotAuthenticated)
 	for _, u := range []contract.Session{pending, racing} {
 		harness.WantRefused(
-			t, harness.TryFinalize(t, src.Agent, wire.NewKey(), u.UploadSessionID), 401, fault.NotAuthenticated,
+			t, harness.Must(harness.Finalize(src.Agent, wire.NewKey(), u.UploadSessionID))(t), 401, fault.NotAuthenticated,
 		)
-		harness.WantRefused(t, harness.TryFinalize(t, c.Agent, wire.NewKey(), u.UploadSessionID), 404, fault.NotFound)
+		harness.WantRefused(
+			t, harness.Must(harness.Finalize(c.Agent, wire.NewKey(), u.UploadSessionID))(t), 404, fault.NotFound,
+		)
 		if status := s.SessionStatus(t, u.UploadSessionID); status != "pending" {
 			t.Errorf("the session is %s", status)
 		}
@@ -93,7 +95,8 @@ func TestF27AnUploadAndAClaimOvertakeEachOther(t *testing.T) {
 	third := s.NewSource(t)
 	u := s.Upload(t, third.Agent, "", "finalized in time")
 	s.JobFaults.On("TransactWriteItems").Before(chaos.Run(func() {
-		if a, err := s.Finalize(third.Agent, wire.NewKey(), u.UploadSessionID); err != nil || a.Status != http.StatusOK {
+		a, err := harness.Finalize(third.Agent, wire.NewKey(), u.UploadSessionID)
+		if err != nil || a.Status != http.StatusOK {
 			t.Errorf("finalizing before the commit of the claim answers %d %s (%v)", a.Status, a.Body, err)
 		}
 	}))

@@ -2,9 +2,10 @@ package claim
 
 import (
 	"net/http"
-	"reflect"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/journey/harness"
 	"vitrine/scripts/testkit/wire"
@@ -40,8 +41,8 @@ func TestAMemberClaimsAWorkspace(t *testing.T) {
 		ArtifactIDs:            []id.Artifact{live.ArtifactID},
 		ClaimTokenID:           made.ClaimTokenID,
 	}
-	if first.Status != http.StatusOK || !reflect.DeepEqual(got, want) {
-		t.Errorf("%d %s", first.Status, first.Body)
+	if diff := cmp.Diff(want, got); first.Status != http.StatusOK || diff != "" {
+		t.Errorf("%d, the claim (-want +got):\n%s", first.Status, diff)
 	}
 	again := tryClaim(t, who, key, made.ClaimToken)
 	if again.Status != http.StatusOK || string(again.Body) != string(first.Body) {

@@ -319,7 +319,7 @@ func TestTheDestinationWritesBeforeTheMove(t *testing.T) {
 		wantSameArtifacts(t, "the member's list", listAsMember(t, s, c, 2), []id.Artifact{
 			revised.ArtifactID, drafted.ArtifactID, left.ArtifactID, gone.ArtifactID, earlier.ArtifactID,
 		})
-		harness.WantRefused(t, harness.TryDelete(t, c.Agent, earlier.ArtifactID), 404, fault.ArtifactNotFound)
+		harness.WantRefused(t, harness.Must(harness.Delete(c.Agent, earlier.ArtifactID))(t), 404, fault.ArtifactNotFound)
 		s.WantOpen(t, c.Agent, left)
 	})
 	f := harness.Must(c.Finalize(ctx, wire.NewKey(), open.UploadSessionID))(t) // its session is from before the move
@@ -342,7 +342,7 @@ func TestASessionOfTheDestinationEndsInTheWindow(t *testing.T) {
 		ctx, wire.NewKey(), harness.DeclareRevision(q.ArtifactID, "second"), harness.Page("second"),
 	))(t)
 	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-		return s.Publish(c.Agent, wire.NewKey(), d.ArtifactID, d.RevisionID)
+		return harness.Publish(c.Agent, wire.NewKey(), d.ArtifactID, d.RevisionID)
 	}, func() {
 		s.Migrate(t, src.WorkspaceID)
 	})
@@ -351,12 +351,12 @@ func TestASessionOfTheDestinationEndsInTheWindow(t *testing.T) {
 	}
 	harness.WantRefused(
 		t,
-		harness.TryCreate(t, c.Agent, wire.NewKey(), harness.DeclareRevision(q.ArtifactID, "third")),
+		harness.Must(harness.Create(c.Agent, wire.NewKey(), harness.DeclareRevision(q.ArtifactID, "third")))(t),
 		409,
 		fault.DraftRevisionConflict,
 	)
 	deleted := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-		return s.Delete(c.Agent, q.ArtifactID)
+		return harness.Delete(c.Agent, q.ArtifactID)
 	}, func() {
 		harness.Must(c.Publish(ctx, wire.NewKey(), e.ArtifactID, e.RevisionID))(t)
 	})
@@ -418,10 +418,10 @@ func TestNobodyElseGetsAtWhatIsBeingMoved(t *testing.T) {
 		view := s.Origins.API + "/v1/artifacts/" + string(p.ArtifactID)
 		harness.WantRefused(t, harness.Do(t, other.Agent, "GET", view+"/agent-view", nil), 404, fault.NotFound)
 		harness.WantRefused(t, harness.Do(t, other.Agent, "GET", view+"/revisions", nil), 404, fault.ArtifactNotFound)
-		harness.WantRefused(t, harness.TryDelete(t, other.Agent, p.ArtifactID), 404, fault.ArtifactNotFound)
+		harness.WantRefused(t, harness.Must(harness.Delete(other.Agent, p.ArtifactID))(t), 404, fault.ArtifactNotFound)
 		harness.WantRefused(
 			t,
-			harness.TryCreate(t, other.Agent, wire.NewKey(), harness.DeclareRevision(p.ArtifactID, "theirs")),
+			harness.Must(harness.Create(other.Agent, wire.NewKey(), harness.DeclareRevision(p.ArtifactID, "theirs")))(t),
 			404,
 			fault.ArtifactNotFound,
 		)

@@ -27,16 +27,18 @@ func TestAWriteThatIsUnderWayAtTheCommitHasNoEffect(t *testing.T) {
 	for name, prepare := range map[string]func(testing.TB, *person) request{
 		"an upload session": func(_ testing.TB, p *person) request {
 			return func() (wire.Answer, error) {
-				return s.Create(p.Agent, wire.NewKey(), wire.Declare("new", harness.Page("new")))
+				return harness.Create(p.Agent, wire.NewKey(), wire.Declare("new", harness.Page("new")))
 			}
 		},
 		"a finalization": func(t testing.TB, p *person) request {
 			u := s.Upload(t, p.Agent, "", "drafted")
-			return func() (wire.Answer, error) { return s.Finalize(p.Agent, wire.NewKey(), u.UploadSessionID) }
+			return func() (wire.Answer, error) { return harness.Finalize(p.Agent, wire.NewKey(), u.UploadSessionID) }
 		},
 		"a publication": func(t testing.TB, p *person) request {
 			d := harness.DraftPage(t, p.Agent, "drafted")
-			return func() (wire.Answer, error) { return s.Publish(p.Agent, wire.NewKey(), d.ArtifactID, d.RevisionID) }
+			return func() (wire.Answer, error) {
+				return harness.Publish(p.Agent, wire.NewKey(), d.ArtifactID, d.RevisionID)
+			}
 		},
 		"a link": func(t testing.TB, p *person) request {
 			made := harness.PublishPage(t, p.Agent, "shown")

@@ -18,10 +18,11 @@ func TestF76AKeyWithAnotherBodyHasNoSecondEffect(t *testing.T) {
 	done := harness.NewReplays(t, g)
 	before := s.Snapshot(t)
 	for name, a := range map[string]wire.Answer{
-		"another title": harness.TryCreate(t, g, done.CreateKey, wire.Declare("other", harness.Page("p"))),
-		"another file":  harness.TryCreate(t, g, done.CreateKey, wire.Declare("T", harness.Page("q"))),
-		"another route": harness.TryPublish(
-			t, g, done.PublishKey, done.Published.ArtifactID, done.Published.RevisionID, map[string]any{},
+		"another title": harness.Must(harness.Create(g, done.CreateKey, wire.Declare("other", harness.Page("p"))))(t),
+		"another file":  harness.Must(harness.Create(g, done.CreateKey, wire.Declare("T", harness.Page("q"))))(t),
+		"another route": harness.Do(
+			t, g, "POST", g.PublishURL(done.Published.ArtifactID, done.Published.RevisionID), map[string]any{},
+			"Idempotency-Key", done.PublishKey,
 		),
 	} {
 		t.Run(name, func(t *testing.T) { harness.WantRefused(t, a, 400, fault.InvalidIdempotencyKey) })
@@ -29,7 +30,7 @@ func TestF76AKeyWithAnotherBodyHasNoSecondEffect(t *testing.T) {
 	s.WantUnchanged(t, before)
 	key := wire.NewKey()
 	answers := s.Concurrently(t, 8, func(i int) (wire.Answer, error) {
-		return s.Create(g, key, wire.Declare(fmt.Sprint("title ", i%2), harness.Page("p")))
+		return harness.Create(g, key, wire.Declare(fmt.Sprint("title ", i%2), harness.Page("p")))
 	})
 	created := map[string]bool{}
 	for i, a := range answers {
@@ -61,11 +62,11 @@ func faultRoutes(
 		"revisions": get("/revisions"),
 		"file":      get("/file-content?path=index.html"),
 		"revision":  get("/revisions/" + string(r) + "/agent-view"),
-		"publish":   func() wire.Answer { return harness.TryPublish(t, g, wire.NewKey(), a, r, nil) },
-		"delete":    func() wire.Answer { return harness.TryDelete(t, g, a) },
-		"finalize":  func() wire.Answer { return harness.TryFinalize(t, g, wire.NewKey(), u) },
+		"publish":   func() wire.Answer { return harness.Must(harness.Publish(g, wire.NewKey(), a, r))(t) },
+		"delete":    func() wire.Answer { return harness.Must(harness.Delete(g, a))(t) },
+		"finalize":  func() wire.Answer { return harness.Must(harness.Finalize(g, wire.NewKey(), u))(t) },
 		"create": func() wire.Answer {
-			return harness.TryCreate(t, g, wire.NewKey(), harness.DeclareRevision(a, "theirs"))
+			return harness.Must(harness.Create(g, wire.NewKey(), harness.DeclareRevision(a, "theirs")))(t)
 		},
 	}
 }

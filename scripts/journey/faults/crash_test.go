@@ -57,13 +57,15 @@ var crashRoutes = []crashRoute{
 
 func crashCreate(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
 	key := wire.NewKey()
-	return func() wire.Answer { return harness.TryCreate(t, g, key, wire.Declare("new", harness.Page("new"))) }
+	return func() wire.Answer {
+		return harness.Must(harness.Create(g, key, wire.Declare("new", harness.Page("new"))))(t)
+	}
 }
 
 func crashCreateRevision(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
 	key, r := wire.NewKey(), wire.Declare("next", harness.Page("next"))
 	r.ArtifactID = harness.PublishPage(t, g, "first").ArtifactID
-	return func() wire.Answer { return harness.TryCreate(t, g, key, r) }
+	return func() wire.Answer { return harness.Must(harness.Create(g, key, r))(t) }
 }
 
 // crashFinalize declares no digest, so that the file is read.
@@ -72,7 +74,7 @@ func crashFinalize(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire
 	r.Files[0].SHA256 = ""
 	u := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
 	harness.Must(g.Put(ctx, u.Files[0], harness.Page("new").Body))(t)
-	return func() wire.Answer { return harness.TryFinalize(t, g, key, u.UploadSessionID) }
+	return func() wire.Answer { return harness.Must(harness.Finalize(g, key, u.UploadSessionID))(t) }
 }
 
 // crashFinalizeRevision is about a session that reuses bytes of the revision before.
@@ -80,7 +82,7 @@ func crashFinalizeRevision(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) fun
 	key, r := wire.NewKey(), wire.Declare("next", harness.Page("same"))
 	r.ArtifactID = harness.PublishPage(t, g, "same").ArtifactID
 	u := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
-	return func() wire.Answer { return harness.TryFinalize(t, g, key, u.UploadSessionID) }
+	return func() wire.Answer { return harness.Must(harness.Finalize(g, key, u.UploadSessionID))(t) }
 }
 
 // crashFinalizeDiff is about a file that finalizing makes and stores itself.
@@ -91,22 +93,22 @@ func crashFinalizeDiff(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() 
 	r.Files = []contract.DeclaredFile{declared}
 	u := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
 	harness.Must(g.Put(ctx, u.Files[0], diff.Body))(t)
-	return func() wire.Answer { return harness.TryFinalize(t, g, key, u.UploadSessionID) }
+	return func() wire.Answer { return harness.Must(harness.Finalize(g, key, u.UploadSessionID))(t) }
 }
 
 func crashPublish(t *testing.T, s *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
 	key, d := wire.NewKey(), s.DraftBlank(t, g, "")
-	return func() wire.Answer { return harness.TryPublish(t, g, key, d.ArtifactID, d.RevisionID, nil) }
+	return func() wire.Answer { return harness.Must(harness.Publish(g, key, d.ArtifactID, d.RevisionID))(t) }
 }
 
 func crashPublishRevision(t *testing.T, s *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
 	key, d := wire.NewKey(), s.DraftBlank(t, g, harness.PublishPage(t, g, "first").ArtifactID)
-	return func() wire.Answer { return harness.TryPublish(t, g, key, d.ArtifactID, d.RevisionID, nil) }
+	return func() wire.Answer { return harness.Must(harness.Publish(g, key, d.ArtifactID, d.RevisionID))(t) }
 }
 
 func crashDelete(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {
 	a := harness.PublishPage(t, g, "gone").ArtifactID
-	return func() wire.Answer { return harness.TryDelete(t, g, a) }
+	return func() wire.Answer { return harness.Must(harness.Delete(g, a))(t) }
 }
 
 func crashRevoke(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) func() wire.Answer {

@@ -163,12 +163,15 @@ func TestF19AClockThatIsFarOffIsRefusedByTheEngines(t *testing.T) {
 	before := s.Snapshot(t)
 	s.Faults.On("").Service("DynamoDB").Always().Before(skewClock("DynamoDB"))
 	harness.WantRefused(
-		t, harness.TryCreate(t, g, wire.NewKey(), wire.Declare("new", harness.Page("new"))), 503, fault.DatabaseUnavailable,
+		t, harness.Must(harness.Create(g, wire.NewKey(), wire.Declare("new", harness.Page("new"))))(t),
+		503, fault.DatabaseUnavailable,
 	)
 	harness.WantRefused(t, s.Get(t, p.RevisionContentURL), 503, fault.DatabaseUnavailable)
 	s.Faults.Clear()
 	s.Faults.On("").Service("S3").Always().Before(skewClock("S3"))
-	harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), u.UploadSessionID), 503, fault.StorageUnavailable)
+	harness.WantRefused(
+		t, harness.Must(harness.Finalize(g, wire.NewKey(), u.UploadSessionID))(t), 503, fault.StorageUnavailable,
+	)
 	harness.WantRefused(t, s.Get(t, p.RevisionContentURL), 503, fault.StorageUnavailable)
 	s.Faults.Clear()
 	s.WantUnchanged(t, before)

@@ -337,10 +337,10 @@ var operations []operation
 
 func init() { // what they do refers to them
 	finalize := func(c *scene) (wire.Answer, error) {
-		return c.Finalize(c.agent, wire.NewKey(), c.next.UploadSessionID)
+		return harness.Finalize(c.agent, wire.NewKey(), c.next.UploadSessionID)
 	}
 	publish := func(c *scene) (wire.Answer, error) {
-		return c.Publish(c.agent, wire.NewKey(), c.shown.ArtifactID, c.next.RevisionID)
+		return harness.Publish(c.agent, wire.NewKey(), c.shown.ArtifactID, c.next.RevisionID)
 	}
 	revoke := func(c *scene) (wire.Answer, error) {
 		return c.send(c.agent, "POST", harness.LinkPath(c.share.id, "revoke"), nil)

@@ -36,12 +36,12 @@ var panicRequests = map[string]func(*testing.T, *harness.FaultEnv, *wire.Agent) 
 	},
 	"create": func(_ *testing.T, s *harness.FaultEnv, g *wire.Agent) sendFunc {
 		return func() (wire.Answer, error) {
-			return s.Create(g, wire.NewKey(), wire.Declare("new", harness.Page("new")))
+			return harness.Create(g, wire.NewKey(), wire.Declare("new", harness.Page("new")))
 		}
 	},
 	"finalize": func(t *testing.T, s *harness.FaultEnv, g *wire.Agent) sendFunc {
 		session := s.Upload(t, g, "", "new")
-		return func() (wire.Answer, error) { return s.Finalize(g, wire.NewKey(), session.UploadSessionID) }
+		return func() (wire.Answer, error) { return harness.Finalize(g, wire.NewKey(), session.UploadSessionID) }
 	},
 	"provision": func(_ *testing.T, s *harness.FaultEnv, _ *wire.Agent) sendFunc {
 		return func() (wire.Answer, error) {

@@ -51,13 +51,13 @@ func TestF03ARefusalThatDiesBeforeItGivesItsCommandBack(t *testing.T) {
 		} else {
 			s.Faults.On("DeleteItem").Before(chaos.Crash)
 		}
-		harness.TryFinalize(t, g, key, u.UploadSessionID)
+		harness.Must(harness.Finalize(g, key, u.UploadSessionID))(t)
 		s.Revive()
 		harness.Must(g.Put(ctx, u.Files[0], harness.Page("late").Body))(t)
 		if !given {
-			harness.WantRefused(t, harness.TryFinalize(t, g, key, u.UploadSessionID), 409, fault.IdempotencyInFlight)
+			harness.WantRefused(t, harness.Must(harness.Finalize(g, key, u.UploadSessionID))(t), 409, fault.IdempotencyInFlight)
 			s.Clock.Advance(limits.FinalizeLease - time.Millisecond)
-			harness.WantRefused(t, harness.TryFinalize(t, g, key, u.UploadSessionID), 409, fault.IdempotencyInFlight)
+			harness.WantRefused(t, harness.Must(harness.Finalize(g, key, u.UploadSessionID))(t), 409, fault.IdempotencyInFlight)
 			s.Clock.Advance(2 * time.Millisecond)
 		}
 		harness.Must(g.Finalize(ctx, key, u.UploadSessionID))(t)
@@ -79,10 +79,10 @@ func TestF07F19WhoOutlivesItsLeaseCannotCommit(t *testing.T) {
 			s.Clock.Advance(late.before)
 			var second wire.Answer
 			first := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-				return s.Finalize(g, key, u.UploadSessionID)
+				return harness.Finalize(g, key, u.UploadSessionID)
 			}, func() {
 				s.Clock.Advance(late.meanwhile)
-				second = harness.TryFinalize(t, g, key, u.UploadSessionID)
+				second = harness.Must(harness.Finalize(g, key, u.UploadSessionID))(t)
 			})
 			if second.Status != http.StatusOK {
 				t.Errorf("who takes over answers %d %s", second.Status, second.Code())
@@ -110,14 +110,14 @@ func TestF07WhoLostItsLeaseDisturbsNobodyWhoTookOver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u, key := s.Upload(t, g, "", "lost"), wire.NewKey()
-			finalize := func() (wire.Answer, error) { return s.Finalize(g, key, u.UploadSessionID) }
+			finalize := func() (wire.Answer, error) { return harness.Finalize(g, key, u.UploadSessionID) }
 			claimed := s.Faults.On("PutItem").After(chaos.Run(func() {}))
 			first := s.Hold(t, step.held, finalize, step.happens...)
 			<-claimed.Reached()
 			s.Clock.Advance(limits.FinalizeLease + time.Millisecond)
 			second := s.Hold(t, "TransactWriteItems", finalize)
 			harness.WantRefused(t, first(), step.status, step.code)
-			harness.WantRefused(t, harness.TryFinalize(t, g, key, u.UploadSessionID), 409, fault.IdempotencyInFlight)
+			harness.WantRefused(t, harness.Must(harness.Finalize(g, key, u.UploadSessionID))(t), 409, fault.IdempotencyInFlight)
 			if status := s.SessionStatus(t, u.UploadSessionID); status != "pending" {
 				t.Errorf("the session is %s", status)
 			}
@@ -139,7 +139,7 @@ func TestF09AFinalizeThatTheLastFileOvertakesMayBeRepeated(t *testing.T) {
 		}
 	}))
 	key := wire.NewKey()
-	harness.WantRefused(t, harness.TryFinalize(t, g, key, u.UploadSessionID), 409, fault.UploadIncomplete)
+	harness.WantRefused(t, harness.Must(harness.Finalize(g, key, u.UploadSessionID))(t), 409, fault.UploadIncomplete)
 	if status := s.SessionStatus(t, u.UploadSessionID); status != "pending" {
 		t.Errorf("the session is %s", status)
 	}
@@ -160,16 +160,19 @@ func TestF24APublicationAndADeletionOvertakeEachOther(t *testing.T) {
 		}
 		d, key := artifact(), wire.NewKey()
 		late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-			return s.Publish(g, key, d.ArtifactID, d.RevisionID)
+			return harness.Publish(g, key, d.ArtifactID, d.RevisionID)
 		}, func() {
 			harness.DeleteArtifact(t, g, d.ArtifactID)
 		})
 		harness.WantRefused(t, late, 404, fault.ArtifactNotFound)
-		harness.WantRefused(t, harness.TryPublish(t, g, key, d.ArtifactID, d.RevisionID, nil), 404, fault.ArtifactNotFound)
+		harness.WantRefused(
+			t, harness.Must(harness.Publish(g, key, d.ArtifactID, d.RevisionID))(t), 404, fault.ArtifactNotFound,
+		)
 
 		d = artifact()
 		var p contract.Published
-		late = s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) { return s.Delete(g, d.ArtifactID) }, func() {
+		remove := func() (wire.Answer, error) { return harness.Delete(g, d.ArtifactID) }
+		late = s.Overtake(t, "TransactWriteItems", remove, func() {
 			p = harness.Must(g.Publish(ctx, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
 			s.WantContent(t, p.RevisionContentURL, nil)
 		})
@@ -191,8 +194,8 @@ func TestF24AFinalizeThatADeletionOvertakesMakesNoDraft(t *testing.T) {
 	g := s.NewAgent(t)
 	p := harness.PublishPage(t, g, "first")
 	u, key := s.Upload(t, g, p.ArtifactID, "second"), wire.NewKey()
-	finalize := func() (wire.Answer, error) { return s.Finalize(g, key, u.UploadSessionID) }
-	late := s.Overtake(t, "TransactWriteItems", finalize, func() { harness.TryDelete(t, g, p.ArtifactID) })
+	finalize := func() (wire.Answer, error) { return harness.Finalize(g, key, u.UploadSessionID) }
+	late := s.Overtake(t, "TransactWriteItems", finalize, func() { harness.Must(harness.Delete(g, p.ArtifactID))(t) })
 	harness.WantRefused(t, late, 404, fault.ArtifactNotFound)
 	harness.WantRefused(t, harness.Must(finalize())(t), 404, fault.ArtifactNotFound)
 	if status := s.SessionStatus(t, u.UploadSessionID); status != "pending" {
@@ -218,7 +221,7 @@ func TestF47AStormOfConflictsLosesNothing(t *testing.T) {
 	last := s.DraftBlank(t, g, "")
 	s.Faults.On("TransactWriteItems").Times(2 * storm).Before(chaos.Conflict)
 	answers := s.Concurrently(t, len(made), func(i int) (wire.Answer, error) {
-		return s.Publish(g, keys[i], drafts[i].ArtifactID, drafts[i].RevisionID)
+		return harness.Publish(g, keys[i], drafts[i].ArtifactID, drafts[i].RevisionID)
 	})
 	busy := 0
 	for i, a := range answers {
@@ -230,11 +233,12 @@ func TestF47AStormOfConflictsLosesNothing(t *testing.T) {
 	}
 	t.Logf("%d of %d publications were told to come again", busy, storm)
 	harness.WantRefused(
-		t, harness.TryPublish(t, g, wire.NewKey(), last.ArtifactID, last.RevisionID, nil), 429, fault.WriteAllowanceExceeded,
+		t, harness.Must(harness.Publish(g, wire.NewKey(), last.ArtifactID, last.RevisionID))(t),
+		429, fault.WriteAllowanceExceeded,
 	)
 	s.Faults.Clear()
 	s.Faults.On("TransactWriteItems").Always().Before(chaos.Conflict)
-	harness.WantRefused(t, harness.TryDelete(t, g, drafts[0].ArtifactID), 503, fault.DatabaseUnavailable)
+	harness.WantRefused(t, harness.Must(harness.Delete(g, drafts[0].ArtifactID))(t), 503, fault.DatabaseUnavailable)
 	s.Faults.Clear()
 	s.WantContent(t, harness.Must(g.AgentView(ctx, drafts[0].ArtifactID))(t).Files[0].URL, nil)
 }

@@ -174,10 +174,12 @@ func TestF54F55WhatTheTablesForgetLateIsJudgedByItsTime(t *testing.T) {
 	)
 	s.Clock.Advance(limits.ReplayLife - time.Second)
 	harness.WantRefused(
-		t, harness.TryCreate(t, g, key, wire.Declare("second", harness.Page("second"))), 400, fault.InvalidIdempotencyKey,
+		t, harness.Must(harness.Create(g, key, wire.Declare("second", harness.Page("second"))))(t),
+		400, fault.InvalidIdempotencyKey,
 	)
 	harness.WantRefused(
-		t, harness.TryCreate(t, g, key, wire.Declare("first", harness.Page("first"))), 409, fault.UploadSessionExpired,
+		t, harness.Must(harness.Create(g, key, wire.Declare("first", harness.Page("first"))))(t),
+		409, fault.UploadSessionExpired,
 	)
 	s.Clock.Advance(2 * time.Second)
 	r := wire.Declare("second", wire.File{Path: "second.txt"})
@@ -188,7 +190,9 @@ func TestF54F55WhatTheTablesForgetLateIsJudgedByItsTime(t *testing.T) {
 	if again := harness.Must(g.Create(ctx, key, r))(t); again.UploadSessionID != second.UploadSessionID {
 		t.Error("its successor is not")
 	}
-	harness.WantRefused(t, harness.TryFinalize(t, g, wire.NewKey(), u.UploadSessionID), 409, fault.UploadSessionExpired)
+	harness.WantRefused(
+		t, harness.Must(harness.Finalize(g, wire.NewKey(), u.UploadSessionID))(t), 409, fault.UploadSessionExpired,
+	)
 	s.WantGone(t, p.RevisionContentURL)
 	s.Clock.Advance(2 * limits.ReplayLife)
 	harness.WantRefused(t, harness.Do(t, g, "GET", s.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
@@ -216,7 +220,7 @@ func TestF99ADraftIsMadeAlthoughItsPagesCannotBeRead(t *testing.T) {
 	} {
 		u := s.Upload(t, g, "", "<img src=gone.png>")
 		fails(s.Faults.On("GetObject").Always())
-		a := harness.TryFinalize(t, g, wire.NewKey(), u.UploadSessionID)
+		a := harness.Must(harness.Finalize(g, wire.NewKey(), u.UploadSessionID))(t)
 		s.Faults.Clear()
 		var draft contract.Finalized
 		if harness.Decode(t, a, &draft); a.Status != http.StatusOK || len(draft.Warnings) > 0 {

@@ -75,7 +75,7 @@ func (w stormWorker) round(t *testing.T) (p contract.Published, err error) {
 	if err != nil {
 		return p, err
 	}
-	_, err = w.retry(t, "delete", func() (wire.Answer, error) { return w.Delete(w.g, gone.ArtifactID) }, nil)
+	_, err = w.retry(t, "delete", func() (wire.Answer, error) { return harness.Delete(w.g, gone.ArtifactID) }, nil)
 	if err != nil {
 		return p, err
 	}
@@ -88,18 +88,19 @@ func (w stormWorker) published(t *testing.T, title string, a id.Artifact) (p con
 	r.ArtifactID = a
 	key := wire.NewKey()
 	var u contract.Session
-	if _, err = w.retry(t, "create", func() (wire.Answer, error) { return w.Create(w.g, key, r) }, &u); err != nil {
+	if _, err = w.retry(t, "create", func() (wire.Answer, error) { return harness.Create(w.g, key, r) }, &u); err != nil {
 		return p, err
 	}
 	if put, err := w.g.Put(ctx, u.Files[0], harness.Page(title).Body); err != nil || put.Status != http.StatusOK {
 		return p, fmt.Errorf("the PUT answers %d (%v)", put.Status, err)
 	}
-	_, err = w.retry(t, "finalize", func() (wire.Answer, error) { return w.Finalize(w.g, key, u.UploadSessionID) }, nil)
+	finalize := func() (wire.Answer, error) { return harness.Finalize(w.g, key, u.UploadSessionID) }
+	_, err = w.retry(t, "finalize", finalize, nil)
 	if err != nil {
 		return p, err
 	}
 	_, err = w.retry(t, "publish", func() (wire.Answer, error) {
-		return w.Publish(w.g, key, u.ArtifactID, u.RevisionID)
+		return harness.Publish(w.g, key, u.ArtifactID, u.RevisionID)
 	}, &p)
 	return p, err
 }

@@ -16,8 +16,8 @@ func Assertion(t testing.TB, i *provider.Issuer, email string) string {
 	return Must(i.Assertion(provider.Assertion{Person: provider.Person{Email: email}}))(t)
 }
 
-// TryPresent sends an assertion to the registration endpoint. It may run in a goroutine.
-func (env *Env) TryPresent(assertion string) (wire.Answer, error) {
+// Present sends an assertion to the registration endpoint. It may run in a goroutine.
+func (env *Env) Present(assertion string) (wire.Answer, error) {
 	return env.Anyone.Do(ctx, "POST", env.Origins.API+"/agent/identity", contract.RegisterAgent{
 		Type:          contract.AssertionIdentity,
 		AssertionType: contract.TypeIDJAG,
@@ -25,16 +25,10 @@ func (env *Env) TryPresent(assertion string) (wire.Answer, error) {
 	})
 }
 
-// Present sends an assertion to the registration endpoint.
-func (env *Env) Present(t testing.TB, assertion string) wire.Answer {
-	t.Helper()
-	return Must(env.TryPresent(assertion))(t)
-}
-
 // Vouched registers an agent for which an issuer vouches; it has to be let in at once.
 func (env *Env) Vouched(t testing.TB, i *provider.Issuer, email string) (r contract.RegisteredAgent) {
 	t.Helper()
-	a := env.Present(t, Assertion(t, i, email))
+	a := Must(env.Present(Assertion(t, i, email)))(t)
 	if Decode(t, a, &r); a.Status != http.StatusOK || r.RegistrationType != contract.AssertionIdentity ||
 		r.ClaimToken != "" {
 		t.Fatalf("the assertion answers %d %s", a.Status, a.Body)
@@ -45,22 +39,16 @@ func (env *Env) Vouched(t testing.TB, i *provider.Issuer, email string) (r contr
 // Interaction registers an agent of a person who has to agree first.
 func (env *Env) Interaction(t testing.TB, i *provider.Issuer, email string) (r contract.InteractionRequired) {
 	t.Helper()
-	a := env.Present(t, Assertion(t, i, email))
+	a := Must(env.Present(Assertion(t, i, email)))(t)
 	if Decode(t, a, &r); a.Status != http.StatusUnauthorized || r.Error != "interaction_required" {
 		t.Fatalf("the assertion answers %d %s", a.Status, a.Body)
 	}
 	return r
 }
 
-// TryNotify sends a security event. It may run in a goroutine.
-func (env *Env) TryNotify(event string) (wire.Answer, error) {
+// Notify sends a security event. It may run in a goroutine.
+func (env *Env) Notify(event string) (wire.Answer, error) {
 	return env.Anyone.Do(ctx, "POST", env.Origins.API+"/agent/event/notify", event, "Content-Type", "application/secevent+jwt")
-}
-
-// Notify sends a security event.
-func (env *Env) Notify(t testing.TB, event string) wire.Answer {
-	t.Helper()
-	return Must(env.TryNotify(event))(t)
 }
 
 // Revocation is the event by which an issuer takes back what it said of a person.

@@ -16,29 +16,25 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// publishURL is the route that publishes a draft.
-func publishURL(g *wire.Agent, a id.Artifact, r id.Revision) string {
-	return g.At.APIURL + "/v1/artifacts/" + string(a) + "/revisions/" + string(r) + "/publish"
-}
-
-// Create opens an upload session. Create, Finalize, Publish and Delete may run in a goroutine.
-func (f *FaultEnv) Create(g *wire.Agent, idem string, r contract.CreateSession) (wire.Answer, error) {
-	return g.Do(ctx, "POST", g.At.UploadURL+"/v1/upload-sessions", r, "Idempotency-Key", idem)
+// Create asks for an upload session. Create, Finalize, Publish and Delete return answers of any status, and may run in
+// a goroutine.
+func Create(g *wire.Agent, idem string, body any) (wire.Answer, error) {
+	return g.Do(ctx, "POST", g.SessionsURL(), body, "Idempotency-Key", idem)
 }
 
 // Finalize finalizes an upload session.
-func (f *FaultEnv) Finalize(g *wire.Agent, idem string, u id.Session) (wire.Answer, error) {
-	return g.Do(ctx, "POST", g.At.UploadURL+"/v1/upload-sessions/"+string(u)+"/finalize", nil, "Idempotency-Key", idem)
+func Finalize(g *wire.Agent, idem string, u id.Session) (wire.Answer, error) {
+	return g.Do(ctx, "POST", g.FinalizeURL(u), nil, "Idempotency-Key", idem)
 }
 
 // Publish publishes a draft.
-func (f *FaultEnv) Publish(g *wire.Agent, idem string, a id.Artifact, r id.Revision) (wire.Answer, error) {
-	return g.Do(ctx, "POST", publishURL(g, a, r), nil, "Idempotency-Key", idem)
+func Publish(g *wire.Agent, idem string, a id.Artifact, r id.Revision) (wire.Answer, error) {
+	return g.Do(ctx, "POST", g.PublishURL(a, r), nil, "Idempotency-Key", idem)
 }
 
 // Delete deletes an artifact.
-func (f *FaultEnv) Delete(g *wire.Agent, a id.Artifact) (wire.Answer, error) {
-	return g.Do(ctx, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(a), nil)
+func Delete(g *wire.Agent, a id.Artifact, headers ...string) (wire.Answer, error) {
+	return g.Do(ctx, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(a), nil, headers...)
 }
 
 // Upload opens a session for one file and uploads it; an empty a makes a new artifact.
@@ -59,34 +55,10 @@ func (f *FaultEnv) DraftBlank(t testing.TB, g *wire.Agent, a id.Artifact) contra
 	return Must(g.Draft(ctx, wire.NewKey(), r, wire.File{Path: "blank.txt"}))(t)
 }
 
-// TryCreate opens an upload session and returns the answer.
-func TryCreate(t testing.TB, g *wire.Agent, idem string, body any) wire.Answer {
-	t.Helper()
-	return Do(t, g, "POST", g.At.UploadURL+"/v1/upload-sessions", body, "Idempotency-Key", idem)
-}
-
-// TryFinalize finalizes an upload session and returns the answer.
-func TryFinalize(t testing.TB, g *wire.Agent, idem string, s id.Session) wire.Answer {
-	t.Helper()
-	return Do(t, g, "POST", g.At.UploadURL+"/v1/upload-sessions/"+string(s)+"/finalize", nil, "Idempotency-Key", idem)
-}
-
-// TryPublish publishes a draft and returns the answer.
-func TryPublish(t testing.TB, g *wire.Agent, idem string, a id.Artifact, r id.Revision, body any) wire.Answer {
-	t.Helper()
-	return Do(t, g, "POST", publishURL(g, a, r), body, "Idempotency-Key", idem)
-}
-
-// TryDelete deletes an artifact and returns the answer.
-func TryDelete(t testing.TB, g *wire.Agent, a id.Artifact, headers ...string) wire.Answer {
-	t.Helper()
-	return Do(t, g, "DELETE", g.At.APIURL+"/v1/artifacts/"+string(a), nil, headers...)
-}
-
 // DeleteArtifact deletes an artifact.
 func DeleteArtifact(t testing.TB, g *wire.Agent, a id.Artifact) {
 	t.Helper()
-	if answer := TryDelete(t, g, a); answer.Status != http.StatusOK {
+	if answer := Must(Delete(g, a))(t); answer.Status != http.StatusOK {
 		t.Errorf("deleting answers %d %s", answer.Status, answer.Body)
 	}
 }

@@ -34,7 +34,7 @@ func NewReplays(t *testing.T, g *wire.Agent) (r Replays) {
 	d := Must(g.Finalize(ctx, r.finalizeKey, r.Session.UploadSessionID))(t)
 	r.Published = Must(g.Publish(ctx, r.PublishKey, d.ArtifactID, d.RevisionID))(t)
 	r.gone = PublishPage(t, g, "gone").ArtifactID
-	if a := TryDelete(t, g, r.gone, "Idempotency-Key", r.deleteKey); a.Status != http.StatusOK {
+	if a := Must(Delete(g, r.gone, "Idempotency-Key", r.deleteKey))(t); a.Status != http.StatusOK {
 		t.Fatal(a.Status, a.Code())
 	}
 	return r
@@ -44,10 +44,10 @@ func NewReplays(t *testing.T, g *wire.Agent) (r Replays) {
 func (r Replays) Repeat(t *testing.T, g *wire.Agent) map[string]wire.Answer {
 	t.Helper()
 	return map[string]wire.Answer{
-		"create":   TryCreate(t, g, r.CreateKey, r.Create),
-		"finalize": TryFinalize(t, g, r.finalizeKey, r.Session.UploadSessionID),
-		"publish":  TryPublish(t, g, r.PublishKey, r.Published.ArtifactID, r.Published.RevisionID, nil),
-		"delete":   TryDelete(t, g, r.gone, "Idempotency-Key", r.deleteKey),
+		"create":   Must(Create(g, r.CreateKey, r.Create))(t),
+		"finalize": Must(Finalize(g, r.finalizeKey, r.Session.UploadSessionID))(t),
+		"publish":  Must(Publish(g, r.PublishKey, r.Published.ArtifactID, r.Published.RevisionID))(t),
+		"delete":   Must(Delete(g, r.gone, "Idempotency-Key", r.deleteKey))(t),
 	}
 }
 

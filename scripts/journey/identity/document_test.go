@@ -56,7 +56,7 @@ func TestT30T31AnAppThatADocumentDescribesIsLetInAndRefreshes(t *testing.T) {
 	a := harness.Do(t, p.Anyone, "GET", p.Origins.API+"/.well-known/oauth-authorization-server", nil)
 	if harness.Decode(t, a, &server); !server.ClientDocuments || !server.IssParameter ||
 		server.AuthorizationEndpoint != p.Origins.API+"/oauth2/authorize" {
-		t.Fatalf("%+v", server)
+		t.Fatalf("%+v, want documents of clients, iss and the authorization endpoint", server)
 	}
 	refused := client{p, inner.client(), redirect, strings.Repeat("verifier", 8)}
 	a = harness.Do(t, p.Anyone, "GET", p.Origins.API+"/oauth2/authorize?"+refused.request("read").Encode(), nil)

@@ -35,12 +35,12 @@ func TestAMemberSeesAndChangesTheirWorkspace(t *testing.T) {
 	called := harness.CallAs[contract.AuthCallback](t, who, 200, "POST", "/v1/auth/web/callback", nil)
 	if called.DefaultAPIKey != nil || called.Workspace.ID != who.Workspace || called.WorkspaceMember.ID != who.ID ||
 		len(called.Scopes) != 3 {
-		t.Errorf("%+v", called)
+		t.Errorf("%+v, want the member with three scopes and no key", called)
 	}
 	w := harness.CallAs[contract.WebWorkspace](t, who, 200, "GET", "/v1/web/workspace", nil)
 	if w.DefaultKeyFirstRun || w.UsagePolicy.DailyNewArtifactsRemaining != nil ||
 		w.WorkspaceMember.Email != "someone@id.test" || w.UsagePolicy.DailyNewArtifactAllowance != 100 {
-		t.Errorf("%+v", w)
+		t.Errorf("%+v, want the workspace of a member after the first run", w)
 	}
 	there := p.GrantTo(t, who, id.NewClient(), p.Origins.Delegated())
 	me := harness.CallAs[contract.MCPWhoami](t, there, 200, "GET", atMCP, nil)
@@ -55,11 +55,11 @@ func TestAMemberSeesAndChangesTheirWorkspace(t *testing.T) {
 	}
 	bounds := contract.AutoDeletionBounds{MinDays: 1, MaxDays: 7}
 	if s := settings(); s.AutoDeletionDays != 3 || s.AutoDeletionBounds != bounds || s.UsagePolicy.ArtifactsPerDay != 0 {
-		t.Errorf("%+v", s)
+		t.Errorf("%+v, want 3 days of 1 to 7", s)
 	}
 	changed := updateSettings(t, who, " Studio ", 5)
 	if got := settings(); got != changed || got.WorkspaceName != "Studio" || got.AutoDeletionDays != 5 {
-		t.Errorf("%+v, then %+v", changed, got)
+		t.Errorf("%+v, then %+v: both want Studio and 5 days", changed, got)
 	}
 	agent := p.WithBearer(createKey(t, who, contract.CreateKey{Name: "K"}).Secret)
 	life := harness.PublishPage(t, agent, "x").ExpiresAt.Sub(p.Options.Now())
@@ -74,12 +74,12 @@ func TestAMemberSeesAndChangesTheirWorkspace(t *testing.T) {
 	record := harness.CallAs[contract.AuditList](t, who, 200, "GET", audit, nil)
 	if len(record.Items) != 1 || !record.PageInfo.HasMore || !strings.Contains(record.Items[0].ChangeSummary, "90 days") ||
 		record.Items[0].Actor != "member:"+string(who.ID) || record.Items[0].RequestID == "" {
-		t.Fatalf("%+v", record)
+		t.Fatalf("%+v, want one of several, of the member, about 90 days", record)
 	}
 	cursor := "&cursor=" + *record.PageInfo.NextCursor
 	older := harness.CallAs[contract.AuditList](t, who, 200, "GET", audit+cursor, nil)
 	if len(older.Items) != 1 || older.Items[0].ID == record.Items[0].ID {
-		t.Errorf("%+v", older)
+		t.Errorf("%+v, want the one before", older)
 	}
 	for _, of := range []string{audit + cursor, "/v1/web/artifacts?limit=1" + cursor} {
 		stranger := p.NewMember(t)
@@ -96,7 +96,7 @@ func TestKeysOfTheDashboardLiveOnAndThoseOfTheCLIEnd(t *testing.T) {
 	made := createKey(t, cli, contract.CreateKey{Name: "  vitrine CLI (host) "})
 	if ends := made.APIKey.ExpiresAt; ends == nil || ends.Sub(made.APIKey.CreatedAt.Time) != limits.CLIKeyLife ||
 		made.APIKey.Name != "vitrine CLI (host)" {
-		t.Errorf("%+v", made.APIKey)
+		t.Errorf("%+v, want the trimmed name and the life of a CLI's key", made.APIKey)
 	}
 	forGood := createKey(t, dashboard, contract.CreateKey{Name: "server"})
 	if forGood.APIKey.ExpiresAt != nil || strings.Join(forGood.APIKey.Scopes, " ") != "publish read" {
@@ -104,7 +104,7 @@ func TestKeysOfTheDashboardLiveOnAndThoseOfTheCLIEnd(t *testing.T) {
 	}
 	week := createKey(t, dashboard, contract.CreateKey{Name: "week", ExpiresInDays: 7}).APIKey
 	if week.ExpiresAt == nil || week.ExpiresAt.Sub(week.CreatedAt.Time) != 7*limits.Day {
-		t.Errorf("%+v", week)
+		t.Errorf("%+v, want seven days", week)
 	}
 	for _, days := range []int{-1, limits.MaxKeyLifeDays + 1} {
 		asked := contract.CreateKey{Name: "K", ExpiresInDays: days}
@@ -130,11 +130,11 @@ func TestKeysOfTheDashboardLiveOnAndThoseOfTheCLIEnd(t *testing.T) {
 	revoked := map[id.Key]bool{made.APIKey.ID: true, forGood.APIKey.ID: false, week.ID: true}
 	for _, row := range list.Items {
 		if row.Revoked != revoked[row.ID] {
-			t.Errorf("%+v", row)
+			t.Errorf("%+v: revoked is wrong", row)
 		}
 	}
 	if len(list.Items) != len(revoked) || list.PageInfo.HasMore {
-		t.Errorf("%+v", list)
+		t.Errorf("%+v, want three keys on one page", list)
 	}
 
 	artifact := "/v1/web/artifacts/" + string(shown.ArtifactID)
@@ -142,7 +142,7 @@ func TestKeysOfTheDashboardLiveOnAndThoseOfTheCLIEnd(t *testing.T) {
 	detail := harness.CallAs[contract.WebArtifact](t, cli, 200, "GET", artifact, nil)
 	if len(rows.Items) != 1 || rows.Items[0].ID != shown.ArtifactID || rows.Items[0].Status != "Published" ||
 		detail.Viewer == nil || detail.Entrypoint != "index.html" {
-		t.Errorf("%+v %+v", rows, detail)
+		t.Errorf("%+v %+v, want the published artifact, with its viewer", rows, detail)
 	}
 	stranger := p.NewMember(t) // T48
 	harness.WantRefused(t, harness.TryAs(t, stranger, "GET", artifact, nil), 404, fault.NotFound)

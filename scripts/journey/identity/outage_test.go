@@ -131,9 +131,9 @@ func (o *outage) endpoints(t testing.TB) {
 		o.ask["oauth "+path] = func() (wire.Answer, error) { return o.Anyone.Do(ctx, "POST", o.Origins.API+path, body) }
 	}
 	vouched := harness.Assertion(t, o.Identity.First, "cy@example.org")
-	o.ask["oauth a provider's assertion"] = func() (wire.Answer, error) { return o.TryPresent(vouched) }
+	o.ask["oauth a provider's assertion"] = func() (wire.Answer, error) { return o.Present(vouched) }
 	revoked := harness.Revocation(t, o.Identity.First, "cy@example.org")
-	o.ask["oauth a provider's event"] = func() (wire.Answer, error) { return o.TryNotify(revoked) }
+	o.ask["oauth a provider's event"] = func() (wire.Answer, error) { return o.Notify(revoked) }
 	o.ask["page authorize"] = func() (wire.Answer, error) {
 		return o.Anyone.Do(ctx, "GET", o.Origins.API+"/oauth2/authorize?"+c.request("read").Encode(), nil)
 	}

@@ -58,7 +58,7 @@ func wantBundle(t testing.TB, s *harness.JobEnv, g *wire.Agent, a id.Artifact, f
 	t.Helper()
 	b := bundleOf(t, g, a)
 	if b.Status != "ready" || b.URL == "" || b.GeneratedAt == nil {
-		t.Fatalf("%+v", b)
+		t.Fatalf("%+v, want it ready, with a URL", b)
 	}
 	answer := s.Get(t, b.URL)
 	if answer.Status != 200 || int64(len(answer.Body)) != b.SizeBytes {

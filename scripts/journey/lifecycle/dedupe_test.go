@@ -158,7 +158,7 @@ func TestF44ARevisionIsNotCommittedBeforeAllItsReferencesAre(t *testing.T) {
 	u := borrowOnlyLogo(t, m.Agent, "")
 	never := s.Faults.On("BatchWriteItem").Unprocessed(1).Always()
 	harness.WantRefused(
-		t, harness.TryFinalize(t, m.Agent, wire.NewKey(), u.UploadSessionID), 503, fault.DatabaseUnavailable,
+		t, harness.Must(harness.Finalize(m.Agent, wire.NewKey(), u.UploadSessionID))(t), 503, fault.DatabaseUnavailable,
 	)
 	if never.Fired() < 2 || s.SessionStatus(t, u.UploadSessionID) != "pending" {
 		t.Errorf("tried %d times; the session is %s", never.Fired(), s.SessionStatus(t, u.UploadSessionID))
@@ -184,7 +184,7 @@ func TestF04ABorrowerThatDiesIsRepeatedOrForgotten(t *testing.T) {
 	first := publishWithLogo(t, s, m.Agent, "first")
 	dies := func(u contract.Session) {
 		s.Faults.On("BatchWriteItem").After(chaos.Crash)
-		harness.TryFinalize(t, m.Agent, wire.NewKey(), u.UploadSessionID)
+		harness.Must(harness.Finalize(m.Agent, wire.NewKey(), u.UploadSessionID))(t)
 		s.Revive()
 		s.CheckInvariants(t)
 	}

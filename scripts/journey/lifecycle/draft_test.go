@@ -30,7 +30,7 @@ func TestADraftThatNobodyPublishesIsDiscardedAfterADay(t *testing.T) {
 	third.ArtifactID = p.ArtifactID
 	s.Clock.Advance(limits.DraftLife - limits.UploadPatience - time.Second)
 	s.RunJobs(t)
-	a := harness.TryCreate(t, m.Agent, wire.NewKey(), third)
+	a := harness.Must(harness.Create(m.Agent, wire.NewKey(), third))(t)
 	harness.WantRefused(t, a, 409, fault.DraftRevisionConflict)
 	until := s.Options.Now().Add(time.Second).UTC().Format(time.RFC3339)[:16]
 	if !strings.Contains(a.Message(), string(d.RevisionID)) || !strings.Contains(a.Message(), until) {
@@ -39,7 +39,8 @@ func TestADraftThatNobodyPublishesIsDiscardedAfterADay(t *testing.T) {
 	s.Clock.Advance(time.Second)
 	s.RunJobs(t)
 	harness.WantRefused(
-		t, harness.TryPublish(t, m.Agent, wire.NewKey(), p.ArtifactID, d.RevisionID, nil), 404, fault.RevisionUnpublished,
+		t, harness.Must(harness.Publish(m.Agent, wire.NewKey(), p.ArtifactID, d.RevisionID))(t),
+		404, fault.RevisionUnpublished,
 	)
 	u, _ := declare(t, m.Agent, p.ArtifactID, harness.Page("third"))
 	harness.Must(m.Put(ctx, u.Files[0], harness.Page("third").Body))(t)
@@ -85,7 +86,7 @@ func TestF22PublishOrDiscardWinsAndNotBoth(t *testing.T) {
 		s := harness.NewJobEnv(t)
 		m, p, d := newDraft(t, s)
 		a := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-			return s.Publish(m.Agent, wire.NewKey(), p.ArtifactID, d.RevisionID)
+			return harness.Publish(m.Agent, wire.NewKey(), p.ArtifactID, d.RevisionID)
 		}, func() { s.Clock.Advance(limits.DraftLife + time.Second); s.RunJobs(t) })
 		harness.WantRefused(t, a, 404, fault.RevisionUnpublished)
 		if _, status := declare(t, m.Agent, p.ArtifactID, harness.Page("third")); status != "upload_required" {
@@ -123,7 +124,7 @@ func TestF25PublishOrExpiryWinsAndNotBoth(t *testing.T) {
 		s := harness.NewJobEnv(t)
 		g, p, d := near(t, s)
 		a := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-			return s.Publish(g, wire.NewKey(), p.ArtifactID, d.RevisionID)
+			return harness.Publish(g, wire.NewKey(), p.ArtifactID, d.RevisionID)
 		}, func() { s.Clock.Advance(2 * time.Minute); s.RunJobs(t) })
 		harness.WantRefused(t, a, 404, fault.ArtifactNotFound)
 		if done := s.Events(t, g); done["artifact.expired"] != 1 || done[harness.ArtifactPublished] != 1 {
@@ -136,7 +137,7 @@ func TestF25PublishOrExpiryWinsAndNotBoth(t *testing.T) {
 		s := harness.NewJobEnv(t)
 		g, p, d := near(t, s)
 		publish := s.Hold(t, "TransactWriteItems", func() (wire.Answer, error) {
-			return s.Publish(g, wire.NewKey(), p.ArtifactID, d.RevisionID)
+			return harness.Publish(g, wire.NewKey(), p.ArtifactID, d.RevisionID)
 		})
 		s.Clock.Advance(2 * time.Minute)
 		expire := runJobsUntil(t, s, "TransactWriteItems")

@@ -75,11 +75,11 @@ func TestF72F91WhatCannotBeMadeFails(t *testing.T) {
 	x.JobFaults.Clear()
 	e := x.look(t)
 	if e.Status != "failed" || e.FailureReason == nil || *e.FailureReason != export.Unreadable || len(e.Volumes) > 0 {
-		t.Errorf("%+v", e)
+		t.Errorf("%+v, want it failed as unreadable, without volumes", e)
 	}
 	x.RunCollector(t)
 	if b := bundleOf(t, x.agent, p.ArtifactID); b.Status != "failed" || b.URL != "" {
-		t.Errorf("%+v", b)
+		t.Errorf("%+v, want it failed, without a URL", b)
 	}
 	x.signIn(t)
 	x.ask(t)

@@ -75,7 +75,7 @@ func (e *exporter) ready(t testing.TB) contract.Export {
 	e.run(t)
 	made := e.look(t)
 	if made.Status != "ready" || made.ReadyAt == nil || made.ExpiresAt == nil || len(made.Volumes) == 0 {
-		t.Fatalf("%+v", made)
+		t.Fatalf("%+v, want it ready, with volumes", made)
 	}
 	return made
 }
@@ -92,7 +92,7 @@ func (e *exporter) unpacked(t testing.TB, made contract.Export) (out []volume) {
 	t.Helper()
 	for n, v := range made.Volumes {
 		if v.URL == nil || v.Number != n+1 {
-			t.Fatalf("%+v", v)
+			t.Fatalf("%+v, want a URL and the numbers in order", v)
 		}
 		a := e.Get(t, *v.URL)
 		if digest := tree.DigestOf(string(a.Body)); a.Status != 200 || int64(len(a.Body)) != v.SizeBytes ||
@@ -202,7 +202,7 @@ func TestAnExportHoldsWhatAWorkspaceHasAndNoSecret(t *testing.T) {
 	}
 	if m.Members[0].ID != x.member.ID || m.Members[0].Email != "someone@id.test" || len(m.APIKeys) != 1 ||
 		m.Workspace.ID != x.member.Workspace {
-		t.Errorf("%+v", m.Manifest)
+		t.Errorf("%+v, want the member, the workspace and one key", m.Manifest)
 	}
 	if !slices.ContainsFunc(m.Artifacts, func(a export.Artifact) bool {
 		return a.Visibility == "unlisted" && len(a.Links) == 1 && a.Links[0].ID == link.ID
@@ -238,14 +238,14 @@ func TestF93AnExportEndsWhenANewOneReplacesItOrItsTimeIsOver(t *testing.T) {
 	x.RunJobs(t)
 	e := x.look(t)
 	if files, _ := archived(x.unpacked(t, e)); e.ID == old.ID || files != 0 {
-		t.Errorf("%+v with %d files", e, files)
+		t.Errorf("%+v with %d files, want another export without files", e, files)
 	}
 	x.RunCollector(t)
 	x.Clock.Advance(limits.ExportLife)
 	for range 2 { // by the clock, and when the jobs were there
 		x.signIn(t)
 		if now := x.look(t); now.Status != "expired" || len(now.Volumes) > 0 {
-			t.Errorf("%+v", now)
+			t.Errorf("%+v, want it expired, without volumes", now)
 		}
 		x.WantGone(t, *e.Volumes[0].URL)
 		x.RunCollector(t)

@@ -54,7 +54,7 @@ func TestAPinnedArtifactOutlivesItsTimeAndAnUnpinnedOneGetsADay(t *testing.T) {
 	for range 2 {
 		pinned := pin(t, s.Member, a)
 		if !pinned.Pinned || pinned.AutoDeleteAt != nil || pinned.Viewer == nil || s.PinCount(t) != "1" {
-			t.Errorf("%+v, %s counted", pinned, s.PinCount(t))
+			t.Errorf("%+v, %s counted, want one pinned artifact without an end", pinned, s.PinCount(t))
 		}
 	}
 	share := harness.CreateLink(t, s.Agent, a, harness.ShareLink).ID
@@ -64,7 +64,7 @@ func TestAPinnedArtifactOutlivesItsTimeAndAnUnpinnedOneGetsADay(t *testing.T) {
 	pause(t, s, 30*limits.Day)
 	row := harness.CallAs[contract.WebArtifactList](t, s.Member, 200, "GET", "/v1/web/artifacts", nil).Items[0]
 	if !row.Pinned || row.Status != "Published" || row.LatestRevisionID == nil {
-		t.Errorf("%+v", row)
+		t.Errorf("%+v, want it published and pinned", row)
 	}
 	shown := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+string(a), nil)
 	s.WantContent(t, shown.Viewer.IframeSrc, harness.Page("shared").Body)
@@ -152,7 +152,7 @@ func TestF53APinAndTheEndOfAnArtifactExcludeEachOther(t *testing.T) {
 	s.Clock.Advance(-2 * early)
 	who = s.GrantTo(t, who, "cli", s.Origins.API)
 	if got := pin(t, who, p.ArtifactID); !got.Pinned {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want it pinned", got)
 	}
 	s.Clock.Advance(2 * early)
 	release()
@@ -198,11 +198,11 @@ func TestWhatWasClaimedCanBePinnedBeforeItIsMoved(t *testing.T) {
 	shown := harness.PublishPage(t, src.Agent, "claimed")
 	s.MustClaim(t, c, src.ClaimToken)
 	if got := pin(t, who, shown.ArtifactID); !got.Pinned {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want it pinned", got)
 	}
 	s.CheckInvariants(t)
 	s.Migrate(t, src.WorkspaceID)
 	if got := unpin(t, who, shown.ArtifactID); got.Pinned || got.AutoDeleteAt == nil {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want it unpinned, with an end", got)
 	}
 }

@@ -45,7 +45,7 @@ func TestF49TheDaysAllowanceEndsAtMidnightUTC(t *testing.T) {
 	}
 	last := drafts[artifactsPerDay]
 	publish := func(d contract.Finalized) wire.Answer {
-		return harness.TryPublish(t, g, key, d.ArtifactID, d.RevisionID, nil)
+		return harness.Must(harness.Publish(g, key, d.ArtifactID, d.RevisionID))(t)
 	}
 	for n, d := range drafts[:artifactsPerDay] {
 		if left := remainingToday(t, g); left != artifactsPerDay-n {
@@ -109,7 +109,7 @@ func TestF48OfSeveralFalseConditionsTheFirstDecides(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := s.DraftBlank(t, g, "")
 			s.Faults.On("TransactWriteItems").Before(falseConditions(tt.failed...))
-			a := harness.TryPublish(t, g, wire.NewKey(), d.ArtifactID, d.RevisionID, nil)
+			a := harness.Must(harness.Publish(g, wire.NewKey(), d.ArtifactID, d.RevisionID))(t)
 			if a.Status != tt.status || a.Code() != tt.code {
 				t.Errorf("%d %s, want %d %s", a.Status, a.Code(), tt.status, tt.code)
 			}
@@ -117,7 +117,7 @@ func TestF48OfSeveralFalseConditionsTheFirstDecides(t *testing.T) {
 	}
 	d := s.DraftBlank(t, g, "")
 	late := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-		return s.Publish(g, wire.NewKey(), d.ArtifactID, d.RevisionID)
+		return harness.Publish(g, wire.NewKey(), d.ArtifactID, d.RevisionID)
 	}, func() {
 		harness.DeleteArtifact(t, g, d.ArtifactID)
 		for n := range 8 { // the workspace is closed, too
@@ -129,6 +129,6 @@ func TestF48OfSeveralFalseConditionsTheFirstDecides(t *testing.T) {
 		}
 	})
 	harness.WantRefused(t, late, 404, fault.ArtifactNotFound)
-	closed := harness.TryCreate(t, g, wire.NewKey(), wire.Declare("closed", harness.Page("closed")))
+	closed := harness.Must(harness.Create(g, wire.NewKey(), wire.Declare("closed", harness.Page("closed"))))(t)
 	harness.WantRefused(t, closed, 401, fault.NotAuthenticated)
 }

@@ -72,7 +72,9 @@ func TestT03ATokenOfThisHostOpensNoOther(t *testing.T) {
 	for _, path := range []string{"/v1/whoami", "/v1/artifacts", "/v1/web/workspace"} {
 		harness.WantRefused(t, harness.Do(t, g, "GET", p.Origins.API+path, nil), 401, fault.NotAuthenticated)
 	}
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), map[string]any{}), 401, fault.NotAuthenticated)
+	harness.WantRefused(
+		t, harness.Must(harness.Create(g, wire.NewKey(), map[string]any{}))(t), 401, fault.NotAuthenticated,
+	)
 	if got := p.StatusFor(t, c.token, "/v1/mcp/whoami"); got != http.StatusOK {
 		t.Errorf("the route for MCP answers %d", got)
 	}

@@ -40,7 +40,7 @@ func TestAFinishedReplayIsFreeAndComesBeforeTheLimits(t *testing.T) {
 		harness.Do(t, g, "GET", p.Origins.API+"/v1/whoami", nil)
 	}
 	harness.WantRefused(t, harness.Do(t, g, "GET", p.Origins.API+"/v1/whoami", nil), 429, fault.RateLimitedActor)
-	harness.WantRefused(t, harness.TryCreate(t, g, wire.NewKey(), done.Create), 429, fault.RateLimitedActor)
+	harness.WantRefused(t, harness.Must(harness.Create(g, wire.NewKey(), done.Create))(t), 429, fault.RateLimitedActor)
 	before := p.Snapshot(t)
 	for name, a := range done.Repeat(t, g) {
 		if a.Status != http.StatusOK {
@@ -48,10 +48,10 @@ func TestAFinishedReplayIsFreeAndComesBeforeTheLimits(t *testing.T) {
 		}
 	}
 	for _, other := range []any{wire.Declare("other", harness.Page("p")), `{"title":"no files"}`} {
-		harness.WantRefused(t, harness.TryCreate(t, g, done.CreateKey, other), 400, fault.InvalidIdempotencyKey)
+		harness.WantRefused(t, harness.Must(harness.Create(g, done.CreateKey, other))(t), 400, fault.InvalidIdempotencyKey)
 	}
 	large := strings.Repeat("x", limits.JSONBody+1)
-	harness.WantRefused(t, harness.TryCreate(t, g, done.CreateKey, large), 400, fault.InvalidRequest)
+	harness.WantRefused(t, harness.Must(harness.Create(g, done.CreateKey, large))(t), 400, fault.InvalidRequest)
 	p.WantUnchanged(t, before)
 }
 

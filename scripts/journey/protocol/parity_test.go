@@ -209,14 +209,14 @@ func (env *parityEnv) wantContent(t *testing.T, view contract.AgentView, film st
 	}
 	page := env.same(t, "GET", urls["index.html"], "")
 	if page.Status != 200 || page.Body != "<h1>Hello é</h1>" {
-		t.Errorf("%+v", page)
+		t.Errorf("%+v, want the page", page)
 	}
 	if whole := env.same(t, "GET", urls["film.mp4"], ""); whole.Body != film {
 		t.Errorf("%d bytes of the film", len(whole.Body))
 	}
 	part := env.same(t, "GET", urls["film.mp4"], "", "Range", "bytes=10-11")
 	if part.Status != 206 || part.Body != "\xff\x00" {
-		t.Errorf("%+v", part)
+		t.Errorf("%+v, want two bytes of the film", part)
 	}
 	if odd := env.same(t, "GET", urls["a b/été+1%.html"], ""); odd.Status != 200 || odd.Body != "odd" {
 		t.Errorf("%s: %+v", urls["a b/été+1%.html"], odd)
@@ -227,7 +227,7 @@ func (env *parityEnv) wantContent(t *testing.T, view contract.AgentView, film st
 	env.same(t, "HEAD", urls["film.mp4"], "")
 	known := env.same(t, "GET", urls["index.html"], "", "If-None-Match", `"other", W/`+page.Header.Get("ETag"))
 	if known.Status != 304 {
-		t.Errorf("%+v", known)
+		t.Errorf("%+v, want 304", known)
 	}
 	env.same(t, "GET", urls["index.html"], "", "Sec-Fetch-Dest", "iframe", "Sec-Fetch-Mode", "navigate")
 	env.same(t, "GET", urls["index.html"], "", "Origin", "null", "Cookie", "a=1")
@@ -238,7 +238,7 @@ func (env *parityEnv) wantContent(t *testing.T, view contract.AgentView, film st
 	env.same(t, "GET", env.Origins.Content+"/openapi.json", "")
 	env.same(t, "GET", env.Origins.Content+"/healthz", "")
 	if other := env.same(t, "GET", urls["index.html"], "", "Host", "localhost:1"); other.Status != 421 {
-		t.Errorf("%+v", other)
+		t.Errorf("%+v, want 421", other)
 	}
 }
 
@@ -257,10 +257,10 @@ func (env *parityEnv) wantAPI(t *testing.T, p contract.Published) {
 		env.same(t, "GET", base+path, "")
 	}
 	if refused := env.same(t, "GET", base+"/v1/whoami", ""); refused.Status != 401 {
-		t.Errorf("%+v", refused)
+		t.Errorf("%+v, want 401", refused)
 	}
 	if refused := env.same(t, "GET", base+"/v1/whoami", "", "Authorization", "Bearer a,Bearer b"); refused.Status != 400 {
-		t.Errorf("%+v", refused)
+		t.Errorf("%+v, want 400", refused)
 	}
 	env.same(t, "HEAD", base+"/v1/whoami", "", key...)
 	env.same(t, "OPTIONS", base+"/v1/whoami", "")
@@ -271,13 +271,13 @@ func (env *parityEnv) wantAPI(t *testing.T, p contract.Published) {
 	resolve := `{"public_id":"` + string(public) + `","blob":"` + blob + `"}`
 	opened := env.same(t, "POST", base+"/v1/access-links/resolve", resolve, "Content-Type", "text/plain")
 	if opened.Status != 200 {
-		t.Errorf("%+v", opened)
+		t.Errorf("%+v, want 200", opened)
 	}
 	env.same(t, "POST", base+"/v1/access-links/resolve", "\xff{")
 	env.same(t, "GET", p.AgentViewURL, "")
 	shown := env.same(t, "GET", p.AgentViewURL, "", "Accept", "text/html,*/*;q=0.8")
 	if !strings.HasPrefix(shown.Header.Get("Content-Type"), "text/html") {
-		t.Errorf("%+v", shown)
+		t.Errorf("%+v, want a page", shown)
 	}
 }
 

@@ -116,7 +116,7 @@ func createWithoutIdempotencyKey(t *testing.T, _ *harness.BackendEnv, g *wire.Ag
 }
 
 func createNothing(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
-	return harness.TryCreate(t, g, wire.NewKey(), "{}")
+	return harness.Must(harness.Create(g, wire.NewKey(), "{}"))(t)
 }
 
 func listFromNowhere(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
@@ -124,7 +124,8 @@ func listFromNowhere(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.An
 }
 
 func createAsReader(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {
-	return harness.TryCreate(t, p.NewKey(t, g, credential.Read), wire.NewKey(), wire.Declare("T", harness.Page("p")))
+	reader := p.NewKey(t, g, credential.Read)
+	return harness.Must(harness.Create(reader, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t)
 }
 
 func askNowhere(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
@@ -132,18 +133,18 @@ func askNowhere(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer 
 }
 
 func deleteNothing(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
-	return harness.TryDelete(t, g, id.NewArtifact())
+	return harness.Must(harness.Delete(g, id.NewArtifact()))(t)
 }
 
 func publishNoRevision(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
-	return harness.TryPublish(t, g, wire.NewKey(), harness.DraftPage(t, g, "d").ArtifactID, id.NewRevision(), nil)
+	return harness.Must(harness.Publish(g, wire.NewKey(), harness.DraftPage(t, g, "d").ArtifactID, id.NewRevision()))(t)
 }
 
 func replayALostSession(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {
 	idem, r := wire.NewKey(), wire.Declare("T", harness.Page("p"))
 	s := harness.Must(g.Create(ctx, idem, r))(t)
 	p.Update(t, "U#"+string(s.UploadSessionID), "META", nil)
-	return harness.TryCreate(t, g, idem, r)
+	return harness.Must(harness.Create(g, idem, r))(t)
 }
 
 func viewWithoutBytes(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {
@@ -162,7 +163,7 @@ func viewWithoutBytes(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.A
 func reviseADraft(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
 	r := wire.Declare("T", harness.Page("p"))
 	r.ArtifactID = harness.DraftPage(t, g, "d").ArtifactID
-	return harness.TryCreate(t, g, wire.NewKey(), r)
+	return harness.Must(harness.Create(g, wire.NewKey(), r))(t)
 }
 
 func finalizeTwiceAtOnce(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {
@@ -179,7 +180,7 @@ func finalizeTwiceAtOnce(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wir
 	a := untilClaimed(t, p, g, idem, s.UploadSessionID)
 	close(release)
 	harness.NoError(t, <-ended)
-	if again := harness.TryFinalize(t, g, idem, s.UploadSessionID); again.Status != http.StatusOK {
+	if again := harness.Must(harness.Finalize(g, idem, s.UploadSessionID))(t); again.Status != http.StatusOK {
 		t.Errorf("after that the same request answers %d %s", again.Status, again.Code())
 	}
 	return a
@@ -193,39 +194,39 @@ func untilClaimed(t *testing.T, p *harness.BackendEnv, g *wire.Agent, idem strin
 			t.Fatal("nobody claimed the command")
 		}
 	}
-	return harness.TryFinalize(t, g, idem, s)
+	return harness.Must(harness.Finalize(g, idem, s))(t)
 }
 
 func finalizeWithoutUpload(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
 	s := harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t)
-	return harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+	return harness.Must(harness.Finalize(g, wire.NewKey(), s.UploadSessionID))(t)
 }
 
 func finalizeWithAStranger(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {
 	s := harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t)
 	harness.Must(g.Put(ctx, s.Files[0], harness.Page("p").Body))(t)
 	p.PutObject(t, g, s.UploadSessionID, "077", "stranger")
-	return harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+	return harness.Must(harness.Finalize(g, wire.NewKey(), s.UploadSessionID))(t)
 }
 
 func finalizeTooLate(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {
 	s := harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t)
 	harness.Must(g.Put(ctx, s.Files[0], harness.Page("p").Body))(t)
 	p.Clock.Advance(limits.SessionLife)
-	return harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+	return harness.Must(harness.Finalize(g, wire.NewKey(), s.UploadSessionID))(t)
 }
 
 func createWithoutEntrypoint(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
 	r := wire.Declare("T", harness.Page("p"))
 	r.Entrypoint = "other.html"
-	return harness.TryCreate(t, g, wire.NewKey(), r)
+	return harness.Must(harness.Create(g, wire.NewKey(), r))(t)
 }
 
 func createTwoFiles(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
-	return harness.TryCreate(t, g, wire.NewKey(), wire.Declare("T", wire.File{
+	return harness.Must(harness.Create(g, wire.NewKey(), wire.Declare("T", wire.File{
 		Path: "a",
 		Body: []byte("sixsix"),
-	}, wire.File{Path: "b", Body: []byte("twelve")}))
+	}, wire.File{Path: "b", Body: []byte("twelve")})))(t)
 }
 
 func reviseByAStrangePatch(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
@@ -235,14 +236,14 @@ func reviseByAStrangePatch(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) w
 	r.Files = []contract.DeclaredFile{declared}
 	s := harness.Must(g.Create(ctx, wire.NewKey(), r))(t)
 	harness.Must(g.Put(ctx, s.Files[0], diff.Body))(t)
-	return harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+	return harness.Must(harness.Finalize(g, wire.NewKey(), s.UploadSessionID))(t)
 }
 
 func reviseAtTheCeiling(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.Answer {
 	first := harness.PublishPage(t, g, "first")
 	r := wire.Declare("second", harness.Page("second"))
 	r.ArtifactID = first.ArtifactID
-	return harness.TryCreate(t, g, wire.NewKey(), r)
+	return harness.Must(harness.Create(g, wire.NewKey(), r))(t)
 }
 
 // mayPinOne leaves claimed workspaces no place for pins.
@@ -272,7 +273,7 @@ func publishOneTooMany(t *testing.T, _ *harness.BackendEnv, g *wire.Agent) wire.
 		harness.PublishPage(t, g, "today")
 	}
 	last := harness.DraftPage(t, g, "tomorrow")
-	return harness.TryPublish(t, g, wire.NewKey(), last.ArtifactID, last.RevisionID, nil)
+	return harness.Must(harness.Publish(g, wire.NewKey(), last.ArtifactID, last.RevisionID))(t)
 }
 
 func readTwice(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {
@@ -309,7 +310,7 @@ func askWithoutDatabase(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire
 func finalizeWithoutStorage(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {
 	s := harness.Must(g.Create(ctx, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t)
 	p.Faults.On("ListObjectsV2").Before(chaos.Fail(harness.ErrDown))
-	return harness.TryFinalize(t, g, wire.NewKey(), s.UploadSessionID)
+	return harness.Must(harness.Finalize(g, wire.NewKey(), s.UploadSessionID))(t)
 }
 
 func viewDamagedFiles(t *testing.T, p *harness.BackendEnv, g *wire.Agent) wire.Answer {

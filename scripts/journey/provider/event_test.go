@@ -27,7 +27,7 @@ func TestT73AnEventEndsTokensByTheNextCall(t *testing.T) {
 		harness.Reads{"an agent": reading(tokens[0]), "another of the person": reading(tokens[1])},
 		harness.Reads{"another person's": reading(kept)},
 		func() {
-			if a := p.Notify(t, event); a.Status != http.StatusAccepted || len(a.Body) != 0 {
+			if a := harness.Must(p.Notify(event))(t); a.Status != http.StatusAccepted || len(a.Body) != 0 {
 				t.Errorf("the event answers %d %s", a.Status, a.Body)
 			}
 		})
@@ -41,7 +41,7 @@ func TestT73AnEventEndsTokensByTheNextCall(t *testing.T) {
 	}
 	p.Clock.Advance(time.Second) // an assertion of the same second may be from before the event
 	wantError(t, "the provider's next assertion",
-		p.Present(t, harness.Assertion(t, p.Identity.First, "ada@example.org")),
+		harness.Must(p.Present(harness.Assertion(t, p.Identity.First, "ada@example.org")))(t),
 		http.StatusUnauthorized, "interaction_required")
 	exchanged(t, p.Env, other)
 }

@@ -46,10 +46,10 @@ func TestT73EachHostileAssertionAndEventIsRefusedAndChangesNothing(t *testing.T)
 		}
 		answers := map[string]string{}
 		for _, who := range []string{"ada@example.org", "stranger@example.org"} {
-			a := p.Present(t, harness.Must(p.Identity.First.Assertion(idp.Assertion{
+			a := harness.Must(p.Present(harness.Must(p.Identity.First.Assertion(idp.Assertion{
 				Person:  person(who, ""),
 				Hostile: h,
-			}))(t))
+			}))(t)))(t)
 			wantError(t, string(h), a, status, code)
 			answers[string(a.Body)] = who
 		}
@@ -58,10 +58,10 @@ func TestT73EachHostileAssertionAndEventIsRefusedAndChangesNothing(t *testing.T)
 		}
 	})
 	notify := func(h idp.Hostile) wire.Answer {
-		return p.Notify(t, harness.Must(p.Identity.First.Event(idp.Event{
+		return harness.Must(p.Notify(harness.Must(p.Identity.First.Event(idp.Event{
 			Person:  person("ada@example.org", ""),
 			Hostile: h,
-		}))(t))
+		}))(t)))(t)
 	}
 	wantAll(t, idp.EventDefects(), refusedEvents, func(h idp.Hostile, code string) {
 		if h != idp.UnknownEvent {

@@ -18,7 +18,7 @@ func TestAMemberAgreesAndTheAgentIsIn(t *testing.T) {
 	p := newEnv(t)
 	w := p.SignedIn(t, "Ada@example.org")
 	assertion := harness.Assertion(t, p.Identity.First, "ada@example.org")
-	a := p.Present(t, assertion)
+	a := harness.Must(p.Present(assertion))(t)
 	var r contract.InteractionRequired
 	harness.Decode(t, a, &r)
 	challenge := a.Header.Get("WWW-Authenticate")
@@ -47,7 +47,7 @@ func TestAMemberAgreesAndTheAgentIsIn(t *testing.T) {
 		t.Errorf("the token is for %+v", who.Workspace)
 	}
 	whoami(t, p.Env, p.Token(t, harness.JWTBearer(token.IdentityAssertion)).AccessToken)
-	wantError(t, "the assertion again", p.Present(t, assertion), http.StatusBadRequest, "replay_detected")
+	wantError(t, "the assertion again", harness.Must(p.Present(assertion))(t), http.StatusBadRequest, "replay_detected")
 	next := exchanged(t, p.Env, p.Vouched(t, p.Identity.First, "ada@example.org"))
 	if whoami(t, p.Env, next).Workspace.ID != who.Workspace.ID {
 		t.Error("the next time the agent works elsewhere")
@@ -75,10 +75,11 @@ func TestProvidersOfAMemberLeadToOneWorkspaceAndEndApart(t *testing.T) {
 	ended := func(i *idp.Issuer, token string) {
 		t.Helper()
 		wantDead(t, p.Env, token)
-		wantError(t, "the next assertion", p.Present(t, harness.Assertion(t, i, "ada@example.org")),
+		wantError(t, "the next assertion", harness.Must(p.Present(harness.Assertion(t, i, "ada@example.org")))(t),
 			http.StatusUnauthorized, "interaction_required")
 	}
-	if a := p.Notify(t, harness.Revocation(t, issuers[1], "ada@example.org")); a.Status != http.StatusAccepted {
+	a := harness.Must(p.Notify(harness.Revocation(t, issuers[1], "ada@example.org")))(t)
+	if a.Status != http.StatusAccepted {
 		t.Fatalf("the event answers %d %s", a.Status, a.Body)
 	}
 	p.Clock.Advance(time.Second) // an assertion of the same second may be from before the event

@@ -28,22 +28,23 @@ func TestT21AProviderThatMisbehavesIsDownAndHoldsUpNoOther(t *testing.T) {
 		waits := make(chan struct{})
 		go func() {
 			defer close(waits)
-			if _, err := p.TryPresent(token); err != nil {
+			if _, err := p.Present(token); err != nil {
 				t.Error(err)
 			}
 		}()
 		p.Vouched(t, p.Identity.First, "ada@example.org")
 		<-waits
-		a := p.Present(t, token)
+		a := harness.Must(p.Present(token))(t)
 		wantError(t, string(how), a, http.StatusServiceUnavailable, "temporarily_unavailable")
 		if harness.RetryAfter(t, a) != limits.KeySetRetry {
 			t.Errorf("%s: Retry-After is %q", how, a.Header.Get("Retry-After"))
 		}
-		wantError(t, string(how)+", an event", p.Notify(t, harness.Revocation(t, p.Identity.Second, "bob@example.org")),
+		event := harness.Revocation(t, p.Identity.Second, "bob@example.org")
+		wantError(t, string(how)+", an event", harness.Must(p.Notify(event))(t),
 			http.StatusServiceUnavailable, "temporarily_unavailable")
 		p.Identity.Heal()
 		p.Clock.Advance(limits.KeySearchEvery)
-		if a = p.Present(t, token); a.Status != http.StatusOK {
+		if a = harness.Must(p.Present(token))(t); a.Status != http.StatusOK {
 			t.Errorf("%s: once it is over the assertion answers %d %s", how, a.Status, a.Body)
 		}
 	}
@@ -63,7 +64,7 @@ func TestT20KeysRollOverWhileTokensUnderInventedKeysCome(t *testing.T) {
 	invented := func() {
 		t.Helper()
 		token := harness.Must(issuer.Assertion(idp.Assertion{Person: person(email, ""), Hostile: idp.UnknownKey}))(t)
-		wantError(t, "an invented key", p.Present(t, token), http.StatusBadRequest, "invalid_signature")
+		wantError(t, "an invented key", harness.Must(p.Present(token))(t), http.StatusBadRequest, "invalid_signature")
 	}
 	invented()
 	asked := p.Identity.Asked(keysPath)
@@ -77,5 +78,5 @@ func TestT20KeysRollOverWhileTokensUnderInventedKeysCome(t *testing.T) {
 	old := harness.Assertion(t, issuer, email)
 	harness.NoError(t, issuer.Rotate())
 	p.Vouched(t, issuer, email) // which has the keys read
-	wantError(t, "an assertion under a dropped key", p.Present(t, old), http.StatusBadRequest, "invalid_signature")
+	wantError(t, "a dropped key", harness.Must(p.Present(old))(t), http.StatusBadRequest, "invalid_signature")
 }

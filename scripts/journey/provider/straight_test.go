@@ -62,9 +62,9 @@ func TestAnAgentOfATrustedProviderComesStraightIn(t *testing.T) {
 func TestWithoutAListNoProviderIsTrusted(t *testing.T) {
 	t.Parallel()
 	p := newEnv(t, func(o *stack.Options) { o.Trust = func([]idp.Trusted) []idp.Trusted { return nil } })
-	wantError(t, "an assertion", p.Present(t, harness.Assertion(t, p.Identity.First, "ada@example.org")),
+	wantError(t, "an assertion", harness.Must(p.Present(harness.Assertion(t, p.Identity.First, "ada@example.org")))(t),
 		http.StatusServiceUnavailable, "temporarily_unavailable")
-	wantError(t, "an event", p.Notify(t, harness.Revocation(t, p.Identity.First, "ada@example.org")),
+	wantError(t, "an event", harness.Must(p.Notify(harness.Revocation(t, p.Identity.First, "ada@example.org")))(t),
 		http.StatusServiceUnavailable, "temporarily_unavailable")
 	var server contract.ServerMetadata
 	harness.Decode(
@@ -90,9 +90,9 @@ func TestAProviderThatIsTakenFromTheListLetsNoAgentIn(t *testing.T) {
 	})
 	exchanged(t, p.Env, kept)
 	p.Vouched(t, p.Identity.First, "ada@example.org")
-	wantError(t, "its assertion", p.Present(t, harness.Assertion(t, p.Identity.Second, "bob@example.org")),
+	wantError(t, "its assertion", harness.Must(p.Present(harness.Assertion(t, p.Identity.Second, "bob@example.org")))(t),
 		http.StatusBadRequest, "invalid_issuer")
-	wantError(t, "its event", p.Notify(t, harness.Revocation(t, p.Identity.Second, "bob@example.org")),
+	wantError(t, "its event", harness.Must(p.Notify(harness.Revocation(t, p.Identity.Second, "bob@example.org")))(t),
 		http.StatusBadRequest, "invalid_issuer")
 	if code := p.OAuthError(t, harness.JWTBearer(gone.IdentityAssertion)); code != "invalid_grant" {
 		t.Errorf("what was registered before answers %s", code)

@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/journey/harness"
@@ -64,7 +66,7 @@ func TestAnAgentPublishesRevisesAndDeletes(t *testing.T) {
 		t.Errorf("the old link shows %+v", opened.AgentView.RevisionID)
 	}
 
-	deleted := harness.TryDelete(t, g, first.ArtifactID)
+	deleted := harness.Must(harness.Delete(g, first.ArtifactID))(t)
 	if deleted.Status != 200 {
 		t.Fatalf("deleting answers %d %s", deleted.Status, deleted.Body)
 	}
@@ -76,7 +78,7 @@ func TestAnAgentPublishesRevisesAndDeletes(t *testing.T) {
 	if _, err := g.Resolve(ctx, first.UnlistedURL); err == nil {
 		t.Error("the link of a deleted artifact opens")
 	}
-	if again := harness.TryDelete(t, g, first.ArtifactID); !bytes.Equal(again.Body, deleted.Body) {
+	if again := harness.Must(harness.Delete(g, first.ArtifactID))(t); !bytes.Equal(again.Body, deleted.Body) {
 		t.Errorf("deleting again answers %s, first %s", again.Body, deleted.Body)
 	}
 }
@@ -148,18 +150,18 @@ func TestThePublisherLearnsWhatWillNotWork(t *testing.T) {
 	draft := harness.Must(g.Draft(ctx, key, wire.Declare("Faulty", faulty...), faulty...))(t)
 	want := []string{"missing_file:index.html:ii", "wrong_case:index.html:iii", "script_blocked:index.html:iii",
 		"script_unclaimed:index.html:iii"}
-	if got := codes(draft.Warnings); !reflect.DeepEqual(got, want) || draft.WarningsOmitted != 0 {
+	if got := codes(draft.Warnings); !slices.Equal(got, want) || draft.WarningsOmitted != 0 {
 		t.Errorf("finalize warns of %v and %d more, want %v", got, draft.WarningsOmitted, want)
 	}
 	for name, key := range map[string]string{"the same key": key, "another key": wire.NewKey()} {
 		again := harness.Must(g.Finalize(ctx, key, draft.UploadSessionID))(t)
-		if !reflect.DeepEqual(again, draft) {
-			t.Errorf("again with %s it answers %+v, first %+v", name, again, draft)
+		if diff := cmp.Diff(draft, again); diff != "" {
+			t.Errorf("again with %s (-first +again):\n%s", name, diff)
 		}
 	}
 	published := harness.Must(g.Publish(ctx, wire.NewKey(), draft.ArtifactID, draft.RevisionID))(t)
 	view := harness.Must(g.AgentView(ctx, draft.ArtifactID))(t)
-	if !reflect.DeepEqual(view.PageWarnings, draft.Warnings) {
+	if !cmp.Equal(view.PageWarnings, draft.Warnings) {
 		t.Errorf("the view warns of %v", codes(view.PageWarnings))
 	}
 	resolved := harness.Must(s.Anyone.Resolve(ctx, published.UnlistedURL))(t)
@@ -168,7 +170,7 @@ func TestThePublisherLearnsWhatWillNotWork(t *testing.T) {
 	}
 	for name, answer := range map[string]wire.Answer{
 		"the public view": harness.Must(s.Anyone.Do(ctx, http.MethodGet, published.AgentViewURL, nil))(t),
-		"the publication": harness.TryPublish(t, g, wire.NewKey(), draft.ArtifactID, draft.RevisionID, nil),
+		"the publication": harness.Must(harness.Publish(g, wire.NewKey(), draft.ArtifactID, draft.RevisionID))(t),
 	} {
 		if answer.Status != http.StatusOK || strings.Contains(string(answer.Body), "arnings_") ||
 			strings.Contains(string(answer.Body), "page_warnings") || strings.Contains(string(answer.Body), `"warnings"`) {

@@ -22,22 +22,21 @@ func TestF20TheSameRequestAtOnceHasOneEffect(t *testing.T) {
 	key := wire.NewKey() // one for all, as the CLI does it
 	r := wire.Declare("Once", harness.Page("once"))
 	events := func() int { return len(p.Scan(t, p.Tables.Events)) }
-	step := func(name string, made int, ask func() wire.Answer) wire.Answer {
+	step := func(name string, ask func() (wire.Answer, error)) wire.Answer {
 		before := events()
-		harness.WantOneEffect(t, harness.Together(ask))
-		after := ask()
-		if harness.WantOneEffect(t, []wire.Answer{after}); events() != before+made {
-			t.Errorf("%s made %d events, want %d", name, events()-before, made)
+		harness.WantOneEffect(t, harness.Together(func() wire.Answer { return harness.Must(ask())(t) }))
+		after := harness.Must(ask())(t)
+		if harness.WantOneEffect(t, []wire.Answer{after}); events() != before+1 {
+			t.Errorf("%s made %d events, want 1", name, events()-before)
 		}
 		return after
 	}
 	var s contract.Session
-	harness.Decode(t, step("create", 1, func() wire.Answer { return harness.TryCreate(t, g, key, r) }), &s)
+	harness.Decode(t, step("create", func() (wire.Answer, error) { return harness.Create(g, key, r) }), &s)
 	harness.Must(g.Put(ctx, s.Files[0], harness.Page("once").Body))(t)
-	step("finalize", 1, func() wire.Answer { return harness.TryFinalize(t, g, key, s.UploadSessionID) })
-	publish := func() wire.Answer { return harness.TryPublish(t, g, key, s.ArtifactID, s.RevisionID, nil) }
-	step("publish", 1, publish)
-	step("delete", 1, func() wire.Answer { return harness.TryDelete(t, g, s.ArtifactID, "Idempotency-Key", key) })
+	step("finalize", func() (wire.Answer, error) { return harness.Finalize(g, key, s.UploadSessionID) })
+	step("publish", func() (wire.Answer, error) { return harness.Publish(g, key, s.ArtifactID, s.RevisionID) })
+	step("delete", func() (wire.Answer, error) { return harness.Delete(g, s.ArtifactID, "Idempotency-Key", key) })
 	if n := p.CountItems(t, p.Tables.Core, "U#"); n != 1 { // one session with its entries
 		t.Errorf("%d items of sessions", n)
 	}
@@ -73,13 +72,13 @@ func TestF77AKeyIsForOneTarget(t *testing.T) {
 			t.Errorf("publishing %s answers %s", s.RevisionID, a.RevisionID)
 		}
 	}
-	mixed := harness.TryPublish(t, g, key, two.ArtifactID, one.RevisionID, nil)
+	mixed := harness.Must(harness.Publish(g, key, two.ArtifactID, one.RevisionID))(t)
 	harness.WantRefused(t, mixed, 404, fault.RevisionUnpublished)
-	mixed = harness.TryPublish(t, g, key, id.NewArtifact(), one.RevisionID, nil)
+	mixed = harness.Must(harness.Publish(g, key, id.NewArtifact(), one.RevisionID))(t)
 	harness.WantRefused(t, mixed, 404, fault.ArtifactNotFound)
 	for _, s := range sessions {
 		var gone contract.DeletedArtifact
-		harness.Decode(t, harness.TryDelete(t, g, s.ArtifactID, "Idempotency-Key", key), &gone)
+		harness.Decode(t, harness.Must(harness.Delete(g, s.ArtifactID, "Idempotency-Key", key))(t), &gone)
 		if gone.ArtifactID != s.ArtifactID {
 			t.Errorf("deleting %s answers %s", s.ArtifactID, gone.ArtifactID)
 		}
@@ -99,10 +98,10 @@ func TestT49AKeyIsItsCallersOwn(t *testing.T) {
 		t.Errorf("three callers opened %d sessions", len(seen))
 	}
 	a := harness.PublishPage(t, g, "gone")
-	if first := harness.TryDelete(t, g, a.ArtifactID, "Idempotency-Key", key); first.Status != http.StatusOK {
+	if first := harness.Must(harness.Delete(g, a.ArtifactID, "Idempotency-Key", key))(t); first.Status != http.StatusOK {
 		t.Fatal(first.Status)
 	}
-	other := harness.TryDelete(t, p.NewKey(t, g, credential.Publish), a.ArtifactID, "Idempotency-Key", key)
+	other := harness.Must(harness.Delete(p.NewKey(t, g, credential.Publish), a.ArtifactID, "Idempotency-Key", key))(t)
 	harness.WantRefused(t, other, 404, fault.ArtifactNotFound)
 }
 
@@ -114,26 +113,32 @@ func TestAFailedAttemptLeavesItsKeyFree(t *testing.T) {
 	key := wire.NewKey()
 	before := p.Snapshot(t)
 	wrong := wire.Declare("", harness.Page("p"))
-	harness.WantRefused(t, harness.TryCreate(t, g, key, wrong), 400, fault.InvalidRequest)
+	harness.WantRefused(t, harness.Must(harness.Create(g, key, wrong))(t), 400, fault.InvalidRequest)
 	wrong.Title, wrong.ArtifactID = "T", id.NewArtifact()
-	harness.WantRefused(t, harness.TryCreate(t, g, key, wrong), 404, fault.ArtifactNotFound)
-	harness.WantRefused(t, harness.TryFinalize(t, g, key, s.UploadSessionID), 409, fault.UploadIncomplete)
-	harness.WantRefused(t, harness.TryPublish(t, g, key, d.ArtifactID, s.RevisionID, nil), 404, fault.RevisionUnpublished)
-	harness.WantRefused(t, harness.TryPublish(t, g, key, s.ArtifactID, s.RevisionID, nil), 404, fault.ArtifactNotFound)
-	harness.WantRefused(t, harness.TryDelete(t, g, s.ArtifactID, "Idempotency-Key", key), 404, fault.ArtifactNotFound)
+	harness.WantRefused(t, harness.Must(harness.Create(g, key, wrong))(t), 404, fault.ArtifactNotFound)
+	harness.WantRefused(t, harness.Must(harness.Finalize(g, key, s.UploadSessionID))(t), 409, fault.UploadIncomplete)
+	harness.WantRefused(
+		t, harness.Must(harness.Publish(g, key, d.ArtifactID, s.RevisionID))(t), 404, fault.RevisionUnpublished,
+	)
+	harness.WantRefused(
+		t, harness.Must(harness.Publish(g, key, s.ArtifactID, s.RevisionID))(t), 404, fault.ArtifactNotFound,
+	)
+	harness.WantRefused(
+		t, harness.Must(harness.Delete(g, s.ArtifactID, "Idempotency-Key", key))(t), 404, fault.ArtifactNotFound,
+	)
 	for _, refusal := range []string{"TransactWriteItems", "ListObjectsV2"} {
 		p.Faults.On(refusal).Before(chaos.Fail(harness.ErrDown))
 	}
 	harness.WantRefused(
-		t, harness.TryCreate(t, g, key, wire.Declare("T", harness.Page("p"))), 503, fault.DatabaseUnavailable,
+		t, harness.Must(harness.Create(g, key, wire.Declare("T", harness.Page("p"))))(t), 503, fault.DatabaseUnavailable,
 	)
-	harness.WantRefused(t, harness.TryFinalize(t, g, key, s.UploadSessionID), 503, fault.StorageUnavailable)
+	harness.WantRefused(t, harness.Must(harness.Finalize(g, key, s.UploadSessionID))(t), 503, fault.StorageUnavailable)
 	p.WantUnchanged(t, before)
 	harness.Must(g.Create(ctx, key, wire.Declare("T", harness.Page("p"))))(t)
 	harness.Must(g.Put(ctx, s.Files[0], harness.Page("p").Body))(t)
 	harness.Must(g.Finalize(ctx, key, s.UploadSessionID))(t)
 	harness.Must(g.Publish(ctx, key, s.ArtifactID, s.RevisionID))(t)
-	if a := harness.TryDelete(t, g, s.ArtifactID, "Idempotency-Key", key); a.Status != http.StatusOK {
+	if a := harness.Must(harness.Delete(g, s.ArtifactID, "Idempotency-Key", key))(t); a.Status != http.StatusOK {
 		t.Errorf("deleting answers %d %s", a.Status, a.Code())
 	}
 }

@@ -43,7 +43,7 @@ func storedObject(t testing.TB, p *harness.BackendEnv, g *wire.Agent, s id.Sessi
 func wantIncomplete(t testing.TB, p *harness.BackendEnv, g *wire.Agent, s id.Session, path string) {
 	t.Helper()
 	before := p.Snapshot(t)
-	a := harness.TryFinalize(t, g, wire.NewKey(), s)
+	a := harness.Must(harness.Finalize(g, wire.NewKey(), s))(t)
 	harness.WantRefused(t, a, 409, fault.UploadIncomplete)
 	if a.Message() != path {
 		t.Errorf("the message is %q, want the path %q", a.Message(), path)

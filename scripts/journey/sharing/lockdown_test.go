@@ -36,7 +36,7 @@ func TestALockedWorkspaceIsClosedAtOnceUntilItIsLifted(t *testing.T) {
 	link := s.OpenLink(t, url, "shared")
 	set := harness.Lock(t, op, "workspace", w)
 	if set.SetBy != string(op.ID) || set.LiftedAt != nil || set.ReasonCode != "phishing_report" || set.TargetID != w {
-		t.Errorf("%+v", set)
+		t.Errorf("%+v, want it set by the operator for phishing", set)
 	}
 	if again := harness.Lock(t, op, "workspace", w); again != set {
 		t.Errorf("locked again: %+v, first %+v", again, set)
@@ -45,13 +45,14 @@ func TestALockedWorkspaceIsClosedAtOnceUntilItIsLifted(t *testing.T) {
 	s.WantLinksClosed(t, link)
 	harness.WantRefused(t, harness.Do(t, s.Agent, "GET", s.Origins.API+"/v1/whoami", nil), 401, fault.NotAuthenticated)
 	harness.WantRefused(
-		t, harness.TryCreate(t, s.Agent, wire.NewKey(), wire.Declare("T", harness.Page("p"))), 401, fault.NotAuthenticated,
+		t, harness.Must(harness.Create(s.Agent, wire.NewKey(), wire.Declare("T", harness.Page("p"))))(t),
+		401, fault.NotAuthenticated,
 	)
 	harness.WantRefused(t, harness.TryAs(t, s.Member, "GET", "/v1/web/workspace", nil), 401, fault.NotAuthenticated)
 	s.Clock.Advance(time.Second)
 	up := lift(t, op, "workspace", w)
 	if up.LiftedBy == nil || *up.LiftedBy != string(op.ID) || up.LiftedAt == nil || !up.SetAt.Equal(set.SetAt.Time) {
-		t.Errorf("%+v", up)
+		t.Errorf("%+v, want it lifted by the operator", up)
 	}
 	claimEnv(s).WantOpen(t, s.Agent, s.Published)
 	s.OpenLink(t, url, "shared")
@@ -79,13 +80,14 @@ func TestALockedArtifactIsClosedAloneUntilItIsLifted(t *testing.T) {
 	claimEnv(s).WantClosed(t, s.Agent, s.Published)
 	claimEnv(s).WantOpen(t, s.Agent, other)
 	harness.WantRefused(
-		t, harness.TryPublish(t, s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID, nil), 404, fault.ArtifactNotFound,
+		t, harness.Must(harness.Publish(s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID))(t),
+		404, fault.ArtifactNotFound,
 	)
 	path := s.Origins.API + "/v1/artifacts/" + a + "/display-metadata"
 	harness.WantRefused(t, harness.Do(t, s.Agent, "PATCH", path, `{"title":"x"}`), 404, fault.ArtifactNotFound)
 	got := harness.CallAs[contract.WebArtifact](t, s.Member, 200, "GET", "/v1/web/artifacts/"+a, nil)
 	if got.Viewer != nil {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v has a viewer under lockdown", got)
 	}
 	lift(t, op, "artifact", a)
 	claimEnv(s).WantOpen(t, s.Agent, s.Published)
@@ -146,7 +148,7 @@ func TestWhatIsUnderWayInALockedWorkspaceFails(t *testing.T) {
 	op := s.NewOperator(t)
 	next := harness.DraftPage(t, s.Agent, "next")
 	a := s.Overtake(t, "TransactWriteItems", func() (wire.Answer, error) {
-		return s.Publish(s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID)
+		return harness.Publish(s.Agent, wire.NewKey(), next.ArtifactID, next.RevisionID)
 	}, func() { harness.Lock(t, op, "workspace", string(s.Member.Workspace)) })
 	harness.WantRefused(t, a, 401, fault.NotAuthenticated)
 }

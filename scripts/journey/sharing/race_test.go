@@ -89,7 +89,7 @@ func TestALinkThatIsOvertakenIsNeitherMadeNorLeft(t *testing.T) {
 		code fault.Code
 		do   func(id.Artifact)
 	}{
-		"a deletion": {fault.ArtifactNotFound, func(a id.Artifact) { wantOK(t, "delete", harness.TryDelete(t, s.Agent, a)) }},
+		"a deletion": {fault.ArtifactNotFound, func(a id.Artifact) { harness.DeleteArtifact(t, s.Agent, a) }},
 		"a lock":     {fault.NotFound, func(a id.Artifact) { setLinkLock(t, s, a, true) }},
 		"an operator's lock": {fault.ArtifactNotFound, func(a id.Artifact) {
 			s.Update(t, "A#"+string(a), "META", map[string]any{"lock": "lkd_1"})
@@ -192,7 +192,7 @@ func TestNothingIsAnsweredThatBeginsAfterTheCommitOfItsEnd(t *testing.T) {
 		reads []string // that it ends
 		end   func(a *shownArtifact)
 	}{
-		"deletion":      {all, func(a *shownArtifact) { wantOK(t, "the deletion", harness.TryDelete(t, s.Agent, a.id)) }},
+		"deletion":      {all, func(a *shownArtifact) { harness.DeleteArtifact(t, s.Agent, a.id) }},
 		"revocation":    {shared, func(a *shownArtifact) { harness.RevokeLink(t, s.Agent, a.link) }},
 		"private":       {open, func(a *shownArtifact) { harness.SetVisibility(t, s.Agent, a.id, "private") }},
 		"lock of links": {open, func(a *shownArtifact) { setLinkLock(t, s, a.id, true) }},

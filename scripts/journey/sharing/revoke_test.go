@@ -56,7 +56,7 @@ func TestT57WhatWasHadThroughALinkEndsWithEverythingAboveIt(t *testing.T) {
 		s.Update(t, pk, "META", map[string]any{"lock": nil})
 		s.OpenLink(t, had.URL, "shared")
 	}
-	wantOK(t, "delete", harness.TryDelete(t, s.Agent, s.Published.ArtifactID))
+	harness.DeleteArtifact(t, s.Agent, s.Published.ArtifactID)
 	s.WantLinksClosed(t, had)
 	for name, ask := range asked {
 		switch name {
@@ -142,7 +142,7 @@ func TestPrivateEndsEveryLinkAtOnce(t *testing.T) {
 		}
 	}
 	if none := harness.SetVisibility(t, s.Agent, a, "private"); len(*none.RevokedAccessLinkIDs) != 0 {
-		t.Errorf("%+v", none)
+		t.Errorf("%+v, want no link revoked", none)
 	}
 	s.OpenLink(t, harness.SetVisibility(t, s.Agent, a, "unlisted").UnlistedURL, "shared") // in the same instant
 	s.WantLinksClosed(t, had...)

@@ -23,7 +23,7 @@ func TestALinkIsMadeOpenedAndListed(t *testing.T) {
 	)
 	if share.Type != "share" || share.RevisionID != nil || share.ArtifactID != a || pinned.RevisionID == nil ||
 		*pinned.RevisionID != s.Published.RevisionID {
-		t.Errorf("%+v %+v", share, pinned)
+		t.Errorf("%+v %+v: want a link to the artifact and one to the revision", share, pinned)
 	}
 	harness.Must(s.Agent.PublishFiles(ctx, "newer", a, harness.Page("newer")))(t)
 	s.OpenLink(t, harness.MintLink(t, s.Agent, share.ID), "newer")
@@ -33,12 +33,12 @@ func TestALinkIsMadeOpenedAndListed(t *testing.T) {
 	rows := harness.LinkRows(t, s.Agent, a)
 	if len(rows) != 2 || rows[share.ID].RevokedAt != nil || rows[pinned.ID].ExpiresAt != nil ||
 		*rows[pinned.ID].RevisionID != s.Published.RevisionID {
-		t.Errorf("%+v", rows)
+		t.Errorf("%+v, want both links, not revoked, one without an end", rows)
 	}
 	all := harness.CallAs[contract.WebLinkList](t, s.Member, 200, "GET", "/v1/web/access-links", nil)
 	of := harness.CallAs[contract.WebLinkList](t, s.Member, 200, "GET", ofMembers, nil)
 	if len(all.Items) != 3 || len(of.Items) != 2 || all.Items[0].Revoked || all.PageInfo.HasMore {
-		t.Errorf("%+v %+v", all, of)
+		t.Errorf("%+v %+v: want three links, two of them of the artifact", all, of)
 	}
 }
 

@@ -179,9 +179,22 @@ func Digest(b []byte) string { return fmt.Sprintf("%x", sha256.Sum256(b)) }
 // NewKey returns a fresh Idempotency-Key.
 func NewKey() string { return "journey_" + string(id.NewPublic()) }
 
+// SessionsURL is the route of upload sessions.
+func (agent *Agent) SessionsURL() string { return agent.At.UploadURL + "/v1/upload-sessions" }
+
+// FinalizeURL is the route that ends a session.
+func (agent *Agent) FinalizeURL(s id.Session) string {
+	return agent.SessionsURL() + "/" + string(s) + "/finalize"
+}
+
+// PublishURL is the route that publishes a draft.
+func (agent *Agent) PublishURL(a id.Artifact, r id.Revision) string {
+	return agent.At.APIURL + "/v1/artifacts/" + string(a) + "/revisions/" + string(r) + "/publish"
+}
+
 // Create opens a session.
 func (agent *Agent) Create(ctx context.Context, idem string, r contract.CreateSession) (s contract.Session, err error) {
-	err = agent.call(ctx, &s, http.StatusOK, "POST", agent.At.UploadURL+"/v1/upload-sessions", r, "Idempotency-Key", idem)
+	err = agent.call(ctx, &s, http.StatusOK, "POST", agent.SessionsURL(), r, "Idempotency-Key", idem)
 	return s, err
 }
 
@@ -201,8 +214,7 @@ func (agent *Agent) Put(ctx context.Context, t contract.UploadTarget, body []byt
 
 // Finalize ends a session.
 func (agent *Agent) Finalize(ctx context.Context, idem string, s id.Session) (f contract.Finalized, err error) {
-	err = agent.call(ctx, &f, http.StatusOK, "POST", agent.At.UploadURL+"/v1/upload-sessions/"+string(s)+"/finalize", nil,
-		"Idempotency-Key", idem)
+	err = agent.call(ctx, &f, http.StatusOK, "POST", agent.FinalizeURL(s), nil, "Idempotency-Key", idem)
 	return f, err
 }
 
@@ -213,8 +225,7 @@ func (agent *Agent) Publish(
 	a id.Artifact,
 	r id.Revision,
 ) (p contract.Published, err error) {
-	target := agent.At.APIURL + "/v1/artifacts/" + string(a) + "/revisions/" + string(r) + "/publish"
-	err = agent.call(ctx, &p, http.StatusOK, "POST", target, nil, "Idempotency-Key", idem)
+	err = agent.call(ctx, &p, http.StatusOK, "POST", agent.PublishURL(a, r), nil, "Idempotency-Key", idem)
 	return p, err
 }
 

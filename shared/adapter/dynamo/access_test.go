@@ -190,7 +190,7 @@ func TestEveryRefusalOfAMemberIsTheSame(t *testing.T) {
 			opened, err := d.api.Authenticate(ctx, p.token.Reveal(), access.Request{}, "")
 			if fault.CodeOf(err) != fault.NotAuthenticated || fault.Of(err).Message != fault.Of(want).Message ||
 				opened.Actor.Member != "" {
-				t.Errorf("%+v %v", opened.Actor, err)
+				t.Errorf("%+v %v, want nobody, and the words of the refusal", opened.Actor, err)
 			}
 		})
 	}
@@ -225,7 +225,7 @@ func TestT49ARecordIsFoundForItsMemberOnly(t *testing.T) {
 	noError(t, d.commit(ctx, tx))
 	opened, err := d.api.Authenticate(ctx, p.token.Reveal(), wants, "")
 	if err != nil || !opened.Record.Finished(d.clock) {
-		t.Errorf("%+v %v", opened.Record, err)
+		t.Errorf("%+v %v, want a finished record", opened.Record, err)
 	}
 	if opened, err = d.api.Authenticate(ctx, other.token.Reveal(), wants, ""); err != nil || opened.Record != nil {
 		t.Errorf("another member finds it: %+v %v", opened.Record, err)

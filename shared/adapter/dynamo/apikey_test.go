@@ -56,7 +56,7 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 	key := must(l.keys.Authenticate(ctx, made.Secret, access.Request{}, ""))(t).Actor.Key
 	if key.ID != made.Key.ID || key.Name != "laptop" || key.Member != p.member.ID || key.Epoch != p.home.Epoch ||
 		!key.ExpiresAt.Equal(l.clock.Add(time.Hour)) {
-		t.Errorf("%+v", key)
+		t.Errorf("%+v, want the member's key for an hour", key)
 	}
 	if key.Has(credential.Admin) || !key.Has(credential.Publish) || !key.Has(credential.Read) {
 		t.Errorf("T36: the key may %v", key.Scopes)
@@ -64,7 +64,7 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 	l.clock = l.clock.Add(time.Millisecond)
 	ended := l.revoke(t, by, key.ID)
 	if !ended.RevokedAt.Equal(l.clock) || l.works(made.Secret) {
-		t.Errorf("%+v, works: %t", ended, l.works(made.Secret))
+		t.Errorf("%+v, works: %t, want it revoked now", ended, l.works(made.Secret))
 	}
 	l.clock = l.clock.Add(time.Minute)
 	if again := l.revoke(t, by, key.ID); !again.RevokedAt.Equal(ended.RevokedAt) {
@@ -73,7 +73,7 @@ func TestAKeyThatAMemberMakesWorksAtOnceUntilItIsRevoked(t *testing.T) {
 	events := l.deeds(t, by)
 	if len(events) != 2 || events[0].Action != event.KeyRevoked || events[1].Action != event.KeyCreated ||
 		events[0].Actor.ID != string(p.member.ID) {
-		t.Errorf("%+v", events)
+		t.Errorf("%+v, want creation and revocation by the member", events)
 	}
 }
 
@@ -124,7 +124,7 @@ func TestAKeyIsRevokedOnceHoweverManyAskForIt(t *testing.T) {
 	}
 	l.clock = start.Add(time.Minute)
 	if events := l.deeds(t, by); len(events) != 2 {
-		t.Errorf("%+v", events)
+		t.Errorf("%+v, want two events", events)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestT48KeysOfOthersAreNotThere(t *testing.T) {
 		}
 	}
 	if key, err := l.Keys.Key(ctx, public); err != nil || !key.RevokedAt.IsZero() {
-		t.Errorf("%+v %v", key, err)
+		t.Errorf("%+v %v, want a key that is not revoked", key, err)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestKeysAreListedNewestFirstWithThoseThatAreDead(t *testing.T) {
 	for _, row := range list {
 		got = append(got, fmt.Sprint(row.Name, !row.RevokedAt.IsZero()))
 		if row.Workspace != p.home.ID || len(row.Scopes) != 2 || len(row.Public) != 16 {
-			t.Errorf("%+v", row)
+			t.Errorf("%+v, want the workspace's, with two scopes", row)
 		}
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
@@ -286,7 +286,7 @@ func TestACommandThatIsUnderWayIsNotDoneTwice(t *testing.T) {
 	}
 	key, err := l.Keys.Key(ctx, made.Key.Public)
 	if now := l.actor(t, p); err != nil || !key.RevokedAt.IsZero() || now.Workspace.Name != "Home" {
-		t.Errorf("%+v %q %v", key, now.Workspace.Name, err)
+		t.Errorf("%+v %q %v, want nothing changed", key, now.Workspace.Name, err)
 	}
 	if rows, _, err := l.Keys.List(
 		ctx, credential.KeyQuery{Workspace: p.home, Which: credential.AllKeys, Limit: 10},

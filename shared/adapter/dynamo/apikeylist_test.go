@@ -150,7 +150,7 @@ func TestSigningOutEverywhereEndsAllKeysThatTheMemberMade(t *testing.T) {
 	now := l.browser(t, p)
 	for _, k := range old {
 		if stored, err := l.Keys.Key(ctx, k.Public); err != nil || stored.Live(l.clock, now.Workspace) {
-			t.Errorf("%+v %v", stored, err)
+			t.Errorf("%+v %v still lives", stored, err)
 		}
 	}
 	if rows := l.walk(t, now, credential.LiveKeys, 50); len(rows) != 1 || rows[0].Public != agents.Public {
@@ -179,7 +179,7 @@ func TestASignOutOfBeforeEndsNoKeysThatWereToLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rows := l.walk(t, l.browser(t, p), credential.LiveKeys, 50); len(rows) != 1 || rows[0].ID != k.ID {
-		t.Errorf("%+v", rows)
+		t.Errorf("%+v, want the new key alone", rows)
 	}
 }
 

@@ -2,9 +2,10 @@ package dynamo
 
 import (
 	"errors"
-	"reflect"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/credential"
@@ -35,7 +36,7 @@ func take(t *testing.T, s Stores, b sweep.Bundle, until time.Time) sweep.Bundle 
 	t.Helper()
 	taken, ok, err := s.Bundles.Take(ctx, b, until)
 	if err != nil || !ok || taken.Attempts != b.Attempts+1 {
-		t.Fatalf("%+v, %t, %v", taken, ok, err)
+		t.Fatalf("%+v, %t, %v, want one more attempt", taken, ok, err)
 	}
 	return taken
 }
@@ -45,7 +46,7 @@ func bundleOf(t *testing.T, s Stores, r artifact.Revision) artifact.Bundle {
 	t.Helper()
 	read, err := s.Artifacts.Revision(ctx, r.Artifact, r.ID)
 	if err != nil || read == nil {
-		t.Fatalf("%+v, %v", read, err)
+		t.Fatalf("%+v, %v, want the revision", read, err)
 	}
 	return read.Bundle
 }
@@ -75,7 +76,7 @@ func TestABundleGoesFromPendingToReadyOnce(t *testing.T) {
 			s := newStore(t)
 			b, _ := pendingBundle(t, s, shape.files)
 			if got := bundleOf(t, s, b.Revision); got.Status != artifact.BundlePending {
-				t.Errorf("%+v", got)
+				t.Errorf("%+v, want it pending", got)
 			}
 			at := now()
 			taken := take(t, s, b, at.Add(time.Minute))
@@ -124,7 +125,7 @@ func TestF71ABundleWhoseFunctionDiedIsMadeByAnother(t *testing.T) {
 	wantDue(t, s, at.Add(time.Minute-1), 0, 0)
 	due, err := s.Bundles.DueBundles(ctx, at.Add(time.Minute), 10)
 	if err != nil || len(due) != 1 || due[0].Attempts != 1 || !due[0].Revision.Bundle.Leased.Equal(at.Add(time.Minute)) {
-		t.Fatalf("%+v, %v", due, err)
+		t.Fatalf("%+v, %v, want it once, leased anew", due, err)
 	}
 	again := take(t, s, due[0], at.Add(2*time.Minute))
 	if ok, err := s.Bundles.Finish(ctx, died, madeAt(at)); err != nil || ok {
@@ -164,7 +165,7 @@ func TestF70ABundleIsNotReadyAfterItsArtifactEnded(t *testing.T) {
 			wantDue(t, s, at.Add(limits.BundleLease-1), 0, 0)
 			left, err := s.Bundles.DueStaleBundles(ctx, at.Add(limits.BundleLease), 10)
 			if err != nil || len(left) != 1 || left[0].Object != a.BundleObject(b.Revision.ID) {
-				t.Fatalf("%+v, %v", left, err)
+				t.Fatalf("%+v, %v, want its object", left, err)
 			}
 			if purged { // a purge that is repeated leaves it in the queue
 				gone := b.Revision
@@ -177,7 +178,7 @@ func TestF70ABundleIsNotReadyAfterItsArtifactEnded(t *testing.T) {
 			}
 			wantDue(t, s, at.Add(time.Hour), 0, 0)
 			if got := bundleOf(t, s, b.Revision); got.Status != artifact.BundleFailed {
-				t.Errorf("%+v", got)
+				t.Errorf("%+v, want it failed", got)
 			}
 		})
 	}
@@ -196,7 +197,7 @@ func TestARestoredRevisionGetsABundleOfItsOwn(t *testing.T) {
 	tx.createRevision(r, tree.Tree{{Path: "index.html"}})
 	noError(t, s.commit(ctx, tx))
 	due, err := s.Bundles.DueBundles(ctx, now(), 10)
-	if err != nil || len(due) != 1 || !reflect.DeepEqual(due[0].Revision, r) {
+	if err != nil || len(due) != 1 || !cmp.Equal(due[0].Revision, r) {
 		t.Errorf("%+v, want %+v, %v", due, r, err)
 	}
 }

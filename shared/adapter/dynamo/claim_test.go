@@ -2,13 +2,13 @@ package dynamo
 
 import (
 	"errors"
-	"reflect"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/adapter/meter"
@@ -125,7 +125,7 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 	got, err := s.Workspaces.Workspace(ctx, w.ID)
 	if err != nil || got.ClaimedInto != dest.ID || !got.MinExpiry.Equal(m.MinExpiry) || !got.ClaimedAt.Equal(m.At) ||
 		got.Open() {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("%+v %v, want a workspace that was claimed and is closed", got, err)
 	}
 	for n := range fences {
 		f, err := s.get(ctx, fenceKey(w.ID, n))
@@ -135,8 +135,8 @@ func TestAClaimClosesTheSourceAndLeavesItsWork(t *testing.T) {
 	}
 	redeemed, err := s.Claims.Token(ctx, c.Public)
 	c.RedeemedAt = m.At
-	if err != nil || !reflect.DeepEqual(*redeemed, c) {
-		t.Errorf("%+v %v", redeemed, err)
+	if diff := cmp.Diff(&c, redeemed); err != nil || diff != "" {
+		t.Errorf("%v, the token (-want +got):\n%s", err, diff)
 	}
 	if due, err := s.Claims.Due(ctx, m.At, 9); err != nil || len(due) != 1 || due[0].Source != w.ID {
 		t.Errorf("due %v %v", due, err)
@@ -173,7 +173,7 @@ func TestAClaimVerifiesTheRegistrationOfItsToken(t *testing.T) {
 			if r.State != agentauth.Verified || r.Workspace != home || r.Member != m.Member || r.Generation != 2 ||
 				r.Version != 8 ||
 				!r.CompletedAt.Equal(m.At) || len(r.Keys) != 0 {
-				t.Errorf("%+v", r)
+				t.Errorf("%+v, want it verified for the member, without keys", r)
 			}
 			if again := registrationItem(*r); attempt > 0 &&
 				(i.getStr("g1p") != again.getStr("g1p") || i.getStr("g1s") != again.getStr("g1s") || again.getStr("g1p") == "") {
@@ -250,8 +250,8 @@ func TestT25AClaimThatComesTooLateChangesNothing(t *testing.T) {
 			if tt.closed && fault.CodeOf(err) != fault.NotAuthenticated || !tt.closed && !errors.Is(err, claim.ErrGone) {
 				t.Errorf("%v", err)
 			}
-			if !reflect.DeepEqual(everything(t, s), before) {
-				t.Error("something changed")
+			if diff := cmp.Diff(before, everything(t, s), unexported); diff != "" {
+				t.Errorf("something changed (-before +after):\n%s", diff)
 			}
 		})
 	}

@@ -70,7 +70,7 @@ func TestADelegationEndsWithItsTermAndOnce(t *testing.T) {
 	}
 	after, err := s.Workspaces.Workspace(ctx, w.ID)
 	if err != nil || !after.Ended(d.Term()) || after.Ended(e.To.Term()) {
-		t.Errorf("%+v %v", after, err)
+		t.Errorf("%+v %v, want the first term ended and the second not", after, err)
 	}
 	rows, _, err := s.Delegations.List(ctx, cursor.Query[delegation.Delegation]{
 		Workspace: w.ID,
@@ -97,7 +97,7 @@ func TestAWorkspaceForgetsTermsWhoseCredentialsHaveExpired(t *testing.T) {
 	noError(t, s.Delegations.End(ctx, ending(old, w, at)))
 	after, err := s.Workspaces.Workspace(ctx, w.ID)
 	if err != nil || len(after.EndedTerms) != 1 || !after.EndedTerms[0].At.Equal(at) {
-		t.Errorf("%+v %v", after.EndedTerms, err)
+		t.Errorf("%+v %v, want one term, ended now", after.EndedTerms, err)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestAMemberIsListedUnderTheNewestAddress(t *testing.T) {
 		}
 		stored, _, err := s.Members.Member(ctx, m.Workspace, m.ID)
 		if err != nil || stored.Email != email || stored.Listed != member.AddressOf(email) {
-			t.Fatalf("%+v %v", stored, err)
+			t.Fatalf("%+v %v, want the address at last", stored, err)
 		}
 		m = *stored
 	}

@@ -83,7 +83,7 @@ func TestTheRecordIsShownNewestFirstWithoutWhatTheServiceDid(t *testing.T) {
 			seen[row.Target], last = true, row.Time.Time
 			if row.ChangeSummary != "Published a revision: title" || row.RequestID != "request-1" ||
 				row.Action != "artifact.published" || row.ID == "" {
-				t.Errorf("%+v", row)
+				t.Errorf("%+v, want the publication as it was recorded", row)
 			}
 		}
 		if more = list.PageInfo.HasMore; more {
@@ -176,18 +176,18 @@ func TestSettingsAreReadBackAndTheirChangeIsRecorded(t *testing.T) {
 	first, err := steward.Settings(by)
 	if err != nil || first.WorkspaceName != "Home" || first.AutoDeletionDays != 3 ||
 		first.AutoDeletionBounds.MinDays != 1 || first.AutoDeletionBounds.MaxDays != 7 {
-		t.Errorf("%+v %v", first, err)
+		t.Errorf("%+v %v, want the workspace's defaults", first, err)
 	}
 	c := wish(by, idempotency.UpdateSettings, "")
 	changed, err := steward.UpdateSettings(ctx, by, c, nil, asked("  Studio ", 7))
 	if err != nil || changed.WorkspaceName != "Studio" || changed.AutoDeletionDays != 7 ||
 		changed.UsagePolicy.BytesPerDay != by.Policy.ArtifactSize {
-		t.Errorf("%+v %v", changed, err)
+		t.Errorf("%+v %v, want the name trimmed and 7 days", changed, err)
 	}
 	now := d.actor(t, p)
 	if got, err := steward.Settings(now); err != nil || got != changed || now.Workspace.Epoch != p.home.Epoch ||
 		now.Workspace.ClaimedAt.IsZero() {
-		t.Errorf("%+v %+v %v", got, now.Workspace, err)
+		t.Errorf("%+v %+v %v, want what the change answered", got, now.Workspace, err)
 	}
 	if again, err := steward.UpdateSettings(ctx, now, c, nil, asked("Studio", 7)); err != nil || again != changed {
 		t.Errorf("the repetition answers %+v %v", again, err)
@@ -205,6 +205,6 @@ func TestSettingsAreReadBackAndTheirChangeIsRecorded(t *testing.T) {
 	const want = `Changed the settings: name is now "Studio"; artifacts live 7 days unless asked otherwise`
 	if row := list.Items[0]; row.ChangeSummary != want || row.Actor != "member:"+string(p.member.ID) ||
 		row.Target != "workspace:"+string(p.home.ID) {
-		t.Errorf("%+v", row)
+		t.Errorf("%+v, want the change, by the member", row)
 	}
 }

@@ -2,10 +2,11 @@ package dynamo
 
 import (
 	"errors"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/member"
@@ -131,12 +132,12 @@ func ready(at time.Time) func(*export.Export) {
 func TestTheProgressOfAnExportIsStored(t *testing.T) {
 	e := newExportEnv(t)
 	made := e.create(nil)
-	if got := e.stored(); !reflect.DeepEqual(got, made) {
-		t.Errorf("%+v, want %+v", got, made)
+	if diff := cmp.Diff(made, e.stored()); diff != "" {
+		t.Errorf("what is stored (-want +got):\n%s", diff)
 	}
 	got := e.save(e.take(), func(p *export.Export) { p.StartedAt, p.Artifacts = e.at, 250 })
 	if got.Attempts != 0 || got.Artifacts != 250 || !got.StartedAt.Equal(e.at) || got.Status != export.Pending {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want it pending, with 250 artifacts", got)
 	}
 	got = e.save(e.take(), func(p *export.Export) {
 		p.Next = export.Position{Artifact: 120, Revision: 3, Events: "17 evt_x"}
@@ -145,11 +146,11 @@ func TestTheProgressOfAnExportIsStored(t *testing.T) {
 	})
 	if got.Next != (export.Position{Artifact: 120, Revision: 3, Events: "17 evt_x"}) || got.Skipped != 2 ||
 		!slices.Equal(got.Volumes, volumes) || !got.StartedAt.Equal(e.at) {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the position and the volumes that were saved", got)
 	}
 	got = e.save(e.take(), ready(e.at))
 	if got.Status != export.Ready || !got.ExpiresAt.Equal(e.at.Add(limits.ExportLife)) || got.Size() != 5+1<<40 {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want it ready for its whole life", got)
 	}
 	if all, err := e.Exports.DueExports(ctx, e.at.Add(limits.Day), 10); err != nil || len(all) > 0 {
 		t.Errorf("one that is ready is to be made: %v, %v", all, err)
@@ -211,15 +212,15 @@ func TestAnExportIsCreatedOnceAndReplacesTheOneThatWasSeen(t *testing.T) {
 	}
 	next := e.create(&done)
 	if got := e.stored(); got.ID != next.ID {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the next export", got)
 	}
 	left := e.stale(e.at)
 	if len(left) != 1 || left[0].ID != done.ID || !slices.Equal(left[0].Volumes, volumes) {
-		t.Fatalf("%+v", left)
+		t.Fatalf("%+v, want the one before, with its volumes", left)
 	}
 	noError(t, e.Exports.Forget(ctx, left[0]))
 	if left := e.stale(e.at.Add(limits.Day)); len(left) > 0 || e.stored().ID != next.ID {
-		t.Errorf("%+v", left)
+		t.Errorf("%+v, want nothing left of it", left)
 	}
 }
 
@@ -232,14 +233,14 @@ func TestTheArchivesOfAnExportAreDeletedWhenItEnds(t *testing.T) {
 	}
 	left := e.stale(e.at.Add(limits.ExportLife))
 	if len(left) != 1 || len(left[0].Volumes) != 2 {
-		t.Fatalf("%+v", left)
+		t.Fatalf("%+v, want one, with two volumes", left)
 	}
 	for range 2 {
 		noError(t, e.Exports.Forget(ctx, left[0]))
 	}
 	got := e.stored()
 	if got.Status != export.Expired || len(got.Volumes) > 0 || len(e.stale(e.at.Add(limits.Day*100))) > 0 {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want it expired, and nothing left", got)
 	}
 	e.create(&got)
 	if err := e.Exports.Forget(ctx, left[0]); err != nil || e.stored().Status != export.Pending {
@@ -251,14 +252,14 @@ func TestTheArchivesOfAnExportAreDeletedWhenItEnds(t *testing.T) {
 		p.EndedAt = e.at
 	})
 	if failed.Reason != export.Unreadable || !failed.StartedAt.IsZero() || len(e.stale(e.at)) > 0 {
-		t.Errorf("%+v", failed)
+		t.Errorf("%+v, want it failed, and nothing left yet", failed)
 	}
 	left = e.stale(e.at.Add(limits.ExportLease))
 	if len(left) != 1 {
-		t.Fatalf("%+v", left)
+		t.Fatalf("%+v, want one", left)
 	}
 	if err := e.Exports.Forget(ctx, left[0]); err != nil || e.stored().Status != export.Failed {
-		t.Errorf("%+v, %v", e.stored(), err)
+		t.Errorf("%+v, %v, want it failed", e.stored(), err)
 	}
 }
 

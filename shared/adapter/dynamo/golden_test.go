@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/shared/entry/access"
 	"vitrine/shared/identity/account"
@@ -166,8 +167,8 @@ func wantRead(t *testing.T, readings map[string]outcome) {
 		stored := json.NewDecoder(bytes.NewReader(values[name]))
 		stored.DisallowUnknownFields()
 		noError(t, stored.Decode(want.Interface()))
-		if r.err != nil || !reflect.DeepEqual(r.got, want.Elem().Interface()) {
-			t.Errorf("%s: %v\n got %+v\nwant %s", name, r.err, r.got, values[name])
+		if diff := cmp.Diff(want.Elem().Interface(), r.got, unexported); r.err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got)\n%s", name, r.err, diff)
 		}
 	}
 	if len(readings) != len(values) {
@@ -308,8 +309,8 @@ func TestACommandInFlightInTheFirstReleaseIsHeld(t *testing.T) {
 		Expires:     recordItem(c, goldenAt(0)).getSeconds("ttl"),
 	}}
 	err := s.Uploads.Claim(ctx, c, "another", goldenAt(0), goldenAt(2))
-	if !reflect.DeepEqual(err, error(want)) {
-		t.Errorf("got %+v want %+v", err, want)
+	if diff := cmp.Diff(error(want), err, unexported); diff != "" {
+		t.Errorf("the refusal (-want +got):\n%s", diff)
 	}
 	if err := s.Uploads.Claim(ctx, c, "another", goldenAt(2), goldenAt(3)); err != nil {
 		t.Error("a lease that is over is held", err)

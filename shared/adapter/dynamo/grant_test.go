@@ -1,9 +1,10 @@
 package dynamo
 
 import (
-	"reflect"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/identity/oauth"
@@ -54,14 +55,14 @@ func TestAGrantIsReadBackAsItWasWritten(t *testing.T) {
 	g := newGrant(id.NewWorkspace())
 	noError(t, s.Grants.Add(ctx, g, fresh(), record(g.Workspace, now())))
 	got, err := s.Grants.Grant(ctx, g.Public)
-	if err != nil || !reflect.DeepEqual(*got, g) {
-		t.Errorf("%+v %v", got, err)
+	if diff := cmp.Diff(&g, got); err != nil || diff != "" {
+		t.Errorf("%v, the grant (-want +got):\n%s", err, diff)
 	}
 	if none, err := s.Grants.Grant(ctx, id.NewPublic()); none != nil || err != nil {
 		t.Error(none, err)
 	}
 	stump := grantItem(g).bin("tokens", packTokens(g.Access)[:tokenLen+5])
-	if kept := readGrant(stump, g.Public).Access; len(kept) != 1 || !reflect.DeepEqual(kept[0], g.Access[0]) {
+	if kept := readGrant(stump, g.Public).Access; len(kept) != 1 || !cmp.Equal(kept[0], g.Access[0]) {
 		t.Errorf("of a value that was cut off: %+v", kept)
 	}
 }
@@ -81,14 +82,13 @@ func TestOnlyTheNewestRefreshTokenOfALiveGrantIsReplaced(t *testing.T) {
 	if moved, err := s.Grants.Rotate(ctx, next, g.Refresh); moved != nil || err != nil {
 		t.Fatal(moved, err)
 	}
-	if got, _ := s.Grants.Grant(ctx, g.Public); !reflect.DeepEqual(*got, next) {
-		t.Errorf("%+v", got)
+	if diff := cmp.Diff(&next, must(s.Grants.Grant(ctx, g.Public))(t)); diff != "" {
+		t.Errorf("the rotated grant (-want +got):\n%s", diff)
 	}
 	late := g
 	late.Refresh = mac('t')
-	if moved, err := s.Grants.Rotate(ctx, late, g.Refresh); err != nil || moved == nil ||
-		!reflect.DeepEqual(*moved, next) {
-		t.Errorf("a late rotation: %+v %v", moved, err)
+	if moved, err := s.Grants.Rotate(ctx, late, g.Refresh); err != nil || !cmp.Equal(moved, &next) {
+		t.Errorf("a late rotation: %+v %v, want %+v", moved, err, next)
 	}
 	at := now()
 	for range 2 {
@@ -140,7 +140,7 @@ func TestGrantsAreListedByMemberNewestFirst(t *testing.T) {
 		all = got
 	}
 	if !all[0].CreatedAt.After(all[1].CreatedAt) || all[0].Name != "live" || all[1].Name != "live" {
-		t.Errorf("%+v", all)
+		t.Errorf("%+v, want the two live ones, newest first", all)
 	}
 	q.Limit = 1
 	for n := range 2 {

@@ -46,7 +46,7 @@ func (d *desk) listed(t testing.TB, q sharing.Query) (public []id.Public, more b
 	noError(t, err)
 	for _, l := range rows {
 		if l.Workspace != q.Workspace || q.Artifact != "" && l.Artifact != q.Artifact || l.Artifact == "" {
-			t.Errorf("%+v", l)
+			t.Errorf("%+v was not asked for", l)
 		}
 		public = append(public, l.Public)
 	}
@@ -203,6 +203,6 @@ func TestAClosingLosesAgainstAPublication(t *testing.T) {
 	}
 	if got, err := d.Artifacts.Artifact(ctx, a.ID); err != nil || got.ViewsRevokedBefore != 2 ||
 		!got.LinksRevokedBefore.Equal(d.clock) {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("%+v %v, want links and views revoked", got, err)
 	}
 }

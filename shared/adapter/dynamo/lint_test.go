@@ -2,8 +2,9 @@ package dynamo
 
 import (
 	"fmt"
-	"reflect"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/lint"
@@ -50,7 +51,7 @@ func TestFindingsAreStoredWithTheirRevision(t *testing.T) {
 			s := newStore(t)
 			r := linted(t, s, tt.files, report(tt.findings))
 			c, err := s.Artifacts.Contents(ctx, r.Artifact, r.ID)
-			if err != nil || !reflect.DeepEqual(c.Revision.Warnings, r.Warnings) || len(c.Tree) != tt.files {
+			if err != nil || !cmp.Equal(c.Revision.Warnings, r.Warnings) || len(c.Tree) != tt.files {
 				t.Errorf("%d files with %+v, want %+v, %v", len(c.Tree), c.Revision.Warnings, r.Warnings, err)
 			}
 			items := itemsOf(t, s, artifactKey(r.Artifact).pk)
@@ -77,14 +78,14 @@ func TestFindingsThatDoNotFitAreCounted(t *testing.T) {
 	read, err := s.Artifacts.Revision(ctx, r.Artifact, r.ID)
 	kept := len(read.Warnings.Warnings)
 	if err != nil || kept == 0 || kept == 20 || read.Warnings.More != 23-kept || kept > 0 &&
-		!reflect.DeepEqual(read.Warnings.Warnings, found.Warnings[:kept]) {
+		!cmp.Equal(read.Warnings.Warnings, found.Warnings[:kept]) {
 		t.Errorf("%d are kept and %d counted, %v", kept, read.Warnings.More, err)
 	}
 }
 
 func TestDamagedFindingsAreNone(t *testing.T) {
 	if r := unpackReport([]byte("no deflate")); len(r.Warnings) > 0 || r.More > 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want none", r)
 	}
 }
 

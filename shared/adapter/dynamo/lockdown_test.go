@@ -121,7 +121,7 @@ func TestAnArtifactThatIsClosedEndsTheArchivesThatMayHoldIt(t *testing.T) {
 			end(e, older)
 			got := e.stored().At(now())
 			if got.Status != export.Expired || got.Reason != export.Withdrawn || len(e.stale(now())) != 1 {
-				t.Fatalf("%+v, %v", got, e.stale(now()))
+				t.Fatalf("%+v, %v, want it withdrawn, with its volumes to delete", got, e.stale(now()))
 			}
 		})
 	}

@@ -115,7 +115,7 @@ func TestTheKeysOfALoginEndWithIt(t *testing.T) {
 	}
 	if k, err := l.Keys.Key(ctx, parsedKey(t, one).Public); err != nil || !k.RevokedAt.Equal(first) ||
 		len(k.Hash.MAC) == 0 {
-		t.Errorf("%+v %v", k, err)
+		t.Errorf("%+v %v, want it revoked at the first logout", k, err)
 	}
 	_, err := l.Create(ctx, by, wish(by, idempotency.CreateKey, ""), nil, "late", 0)
 	if fault.CodeOf(err) != fault.NotAuthenticated {

@@ -3,9 +3,10 @@ package dynamo
 import (
 	"crypto/sha256"
 	"errors"
-	"reflect"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/identity/credential"
@@ -58,9 +59,9 @@ func TestAPersonIsAdmittedOnce(t *testing.T) {
 		switch {
 		case err == nil:
 			won++
-			if m.ID != tries[i].Member.ID || !reflect.DeepEqual(*w, tries[i].Workspace) || len(m.Scopes) != 3 ||
+			if m.ID != tries[i].Member.ID || !cmp.Equal(*w, tries[i].Workspace) || len(m.Scopes) != 3 ||
 				m.Email != "ada@example.org" {
-				t.Errorf("read %+v %+v", m, w)
+				t.Errorf("read %+v %+v, want %+v", m, w, tries[i])
 			}
 		case !errors.Is(err, member.ErrKnown):
 			t.Error(err)
@@ -92,7 +93,7 @@ func TestALateStampDoesNotUndoANewerOne(t *testing.T) {
 	saw("new@example.org", 2*time.Second) // another address counts at once
 	saw("old@example.org", time.Second)   // unless it comes late
 	if m := stored(); m.Email != "new@example.org" || !m.SeenAt.Equal(began.Add(2*time.Second)) {
-		t.Errorf("%+v", m)
+		t.Errorf("%+v, want the newer address and time", m)
 	}
 	saw("new@example.org", time.Minute)
 	if m := stored(); !m.SeenAt.Equal(began.Add(2 * time.Second)) {
@@ -141,7 +142,7 @@ func TestASignInIsTakenOnceByItsBrowser(t *testing.T) {
 		if got != nil {
 			taken++
 			if *got != a {
-				t.Errorf("%+v", got)
+				t.Errorf("%+v, want what was added", got)
 			}
 		}
 	}
@@ -166,7 +167,7 @@ func TestSessionsAreWrittenAndReadBack(t *testing.T) {
 	noError(t, s.Sessions.Add(ctx, b, record(b.Workspace, now())))
 	got, err := s.Sessions.Session(ctx, b.Hash)
 	if err != nil || *got != b {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("%+v, %v, want what was added", got, err)
 	}
 	if err := s.Sessions.Add(ctx, b, record(b.Workspace, now())); err == nil {
 		t.Error("a session was replaced")

@@ -40,7 +40,7 @@ func TestAnArtifactIsDueAgainWhenItWasRescheduledTo(t *testing.T) {
 	at := now().Add(1000 * time.Hour)
 	due, err := s.Queue.DueArtifacts(ctx, at, 100)
 	if err != nil || len(due) != 1 || due[0].ID != r.Artifact || due[0].Failures != 0 {
-		t.Fatalf("%+v, %v", due, err)
+		t.Fatalf("%+v, %v, want the draft without failures", due, err)
 	}
 	noError(t, s.Queue.Reschedule(ctx, due[0].QueueItem, at.Add(time.Minute), 3))
 	if due, err = s.Queue.DueArtifacts(ctx, at.Add(time.Minute-1), 100); err != nil || len(due) != 0 {
@@ -48,7 +48,7 @@ func TestAnArtifactIsDueAgainWhenItWasRescheduledTo(t *testing.T) {
 	}
 	due, err = s.Queue.DueArtifacts(ctx, at.Add(time.Minute), 100)
 	if err != nil || len(due) != 1 || due[0].ID != r.Artifact || due[0].Failures != 3 {
-		t.Errorf("%+v, %v", due, err)
+		t.Errorf("%+v, %v, want the draft with three failures", due, err)
 	}
 }
 
@@ -66,6 +66,6 @@ func TestADraftIsNotReadFromACopy(t *testing.T) {
 	}))
 	c, err := reader.Artifacts.Contents(ctx, r.Artifact, r.ID)
 	if err != nil || c == nil || c.Revision.Status != artifact.Published {
-		t.Errorf("%+v, %v", c, err)
+		t.Errorf("%+v, %v, want the published revision", c, err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/entry/claim"
@@ -112,7 +114,7 @@ func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
 	s := newStore(t)
 	was, token := enrolled(t, s)
 	stored, r, err := s.Registrations.ByClaimToken(ctx, was.Claim)
-	if err != nil || !reflect.DeepEqual(*r, was) || !reflect.DeepEqual(*stored, token) {
+	if err != nil || !cmp.Equal(*r, was) || !cmp.Equal(*stored, token) {
 		t.Fatalf("%+v %+v %v, want %+v %+v", r, stored, err, was, token)
 	}
 	to := full(was)
@@ -124,7 +126,7 @@ func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
 	}
 	noError(t, s.Registrations.Change(ctx, agentauth.Change{Was: was, To: to, At: now()}))
 	to.Version++
-	if r, _, err := s.Registrations.Registration(ctx, was.ID, was.Workspace); err != nil || !reflect.DeepEqual(*r, to) {
+	if r, _, err := s.Registrations.Registration(ctx, was.ID, was.Workspace); err != nil || !cmp.Equal(*r, to) {
 		t.Fatalf("%+v %v, want %+v", r, err, to)
 	}
 	bare := was
@@ -132,7 +134,7 @@ func TestARegistrationIsReadAsItWasWritten(t *testing.T) {
 	noError(t, s.Registrations.Change(ctx, agentauth.Change{Was: to, To: bare, At: now()}))
 	bare.Version++
 	r, w, err := s.Registrations.Registration(ctx, was.ID, was.Workspace)
-	if err != nil || !reflect.DeepEqual(*r, bare) || w == nil || w.ID != was.Workspace {
+	if err != nil || !cmp.Equal(*r, bare) || w == nil || w.ID != was.Workspace {
 		t.Errorf("%+v %+v %v, want %+v", r, w, err, bare)
 	}
 }
@@ -215,8 +217,8 @@ func TestAChangeThatLosesToAClaimMakesNoToken(t *testing.T) {
 	want.Member = m
 	want.CompletedAt = at
 	r, _, err := s.Registrations.Registration(ctx, was.ID, home.ID)
-	if err != nil || !reflect.DeepEqual(*r, want) {
-		t.Errorf("%+v %v, want %+v", r, err, want)
+	if diff := cmp.Diff(&want, r); err != nil || diff != "" {
+		t.Errorf("%v, the registration (-want +got):\n%s", err, diff)
 	}
 	all, _, err := s.Registrations.List(ctx, listed(home.ID))
 	if err != nil || len(all) != 1 || all[0].ID != was.ID {
@@ -250,7 +252,7 @@ func TestTokensThatEndKeepTheirFirstStampAndLeaveNothingBehind(t *testing.T) {
 	got := readAPIKey(f.at(apiKeyKey(public)), public)
 	if got == nil || !got.RevokedAt.Equal(at.Add(time.Minute)) || !slices.Equal(got.Hash.MAC, k.Hash.MAC) ||
 		got.Registration != was.ID {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want it revoked, with its hash", got)
 	}
 	for _, p := range []id.Public{public, lost} {
 		if f.at(apiKeyKey(p)).getSeconds("ttl").Before(at) {

@@ -3,8 +3,11 @@ package dynamo
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/shared/identity/account"
 	"vitrine/shared/identity/credential"
@@ -86,7 +89,7 @@ func TestFilesAreReadFromEitherPlace(t *testing.T) {
 			}
 			listed, err := s.Artifacts.Revisions(ctx, a)
 			if err != nil || len(listed) != 1 || listed[0].Number != 1 {
-				t.Errorf("%+v %v", listed, err)
+				t.Errorf("%+v %v, want the one revision", listed, err)
 			}
 		})
 	}
@@ -108,7 +111,7 @@ func TestAReferenceHoldsUntilTheFilesGoFromEitherPlace(t *testing.T) {
 				noError(t, s.Garbage.DeleteFileList(ctx, artifact.Revision{ID: r, Artifact: a}))
 			}
 			held, dead, err = s.Garbage.ReferencesTo(ctx, lent)
-			if err != nil || held || !reflect.DeepEqual(dead, []id.Revision{r}) {
+			if err != nil || held || !slices.Equal(dead, []id.Revision{r}) {
 				t.Errorf("held: %t, dead: %v, %v", held, dead, err)
 			}
 			files, err := s.Artifacts.Tree(ctx, a, r)
@@ -117,7 +120,7 @@ func TestAReferenceHoldsUntilTheFilesGoFromEitherPlace(t *testing.T) {
 			wantSame(t, "what a purge sees", all.Contents, nil, err)
 			left, err := s.Artifacts.Revision(ctx, a, r)
 			if err != nil || left == nil || left.Status != artifact.Retained {
-				t.Errorf("%+v %v", left, err)
+				t.Errorf("%+v %v, want it retained", left, err)
 			}
 		})
 	}
@@ -131,11 +134,11 @@ func TestADraftThatIsDiscardedKeepsItsFilesForThePurge(t *testing.T) {
 	noError(t, s.Queue.Discard(ctx, due, at, record(f.Artifact.Owner, at)))
 	all, err := s.Garbage.ArtifactFiles(ctx, f.Artifact.ID)
 	if err != nil || len(all.Contents) != 1 || len(all.Contents[0].Tree) != 3 {
-		t.Fatalf("%+v %v", all, err)
+		t.Fatalf("%+v %v, want one revision of three files", all, err)
 	}
 	purges, err := s.Garbage.DuePurges(ctx, at, 10)
 	if err != nil || len(purges) != 1 || purges[0].Revision != f.Revision.ID {
-		t.Errorf("%+v %v", purges, err)
+		t.Errorf("%+v %v, want a purge of the revision", purges, err)
 	}
 	for _, i := range itemsOf(t, s, artifactKey(f.Artifact.ID).pk) {
 		if i.size() > writeUnit {
@@ -170,7 +173,7 @@ func TestEntriesAreReadFromEitherPlace(t *testing.T) {
 			noError(t, s.Uploads.Finalize(ctx, f))
 			u, entries, err = s.Uploads.Session(ctx, c.Session.ID)
 			if err != nil || u.Status != upload.Finalized || len(entries) != shape.files {
-				t.Errorf("%+v, %d entries, %v", u, len(entries), err)
+				t.Errorf("%+v, %d entries, %v, want it finalized with all files", u, len(entries), err)
 			}
 			for range 2 { // a job that died is repeated
 				noError(t, s.Queue.ForgetSession(ctx, *u))
@@ -283,8 +286,8 @@ func TestObjectsOfASessionAreOneDeletion(t *testing.T) {
 	mark()
 	mark() // a purge that died is repeated
 	first := read(due(1))
-	if len(first) != 1 || !reflect.DeepEqual(first[0].Objects, []tree.File(files[:2])) || first[0].Home != w.ID {
-		t.Fatalf("%+v", first)
+	if len(first) != 1 || !cmp.Equal(first[0].Objects, []tree.File(files[:2])) || first[0].Home != w.ID {
+		t.Fatalf("%+v, want the first two objects", first)
 	}
 	candidate.Objects, candidate.Due = files[2:], due(2)
 	mark()
@@ -293,13 +296,13 @@ func TestObjectsOfASessionAreOneDeletion(t *testing.T) {
 	}
 	noError(t, s.Garbage.Unmark(ctx, first[0])) // by a collector that read it before
 	second := read(due(2))
-	if len(second) != 1 || !reflect.DeepEqual(second[0].Objects, []tree.File(files)) {
-		t.Fatalf("%+v", second)
+	if len(second) != 1 || !cmp.Equal(second[0].Objects, []tree.File(files)) {
+		t.Fatalf("%+v, want all three objects", second)
 	}
 	noError(t, s.Garbage.Reschedule(ctx, second[0].QueueItem, due(3), 1))
 	third := read(due(3))
 	if len(third) != 1 || third[0].Failures != 1 || len(third[0].Objects) != 3 {
-		t.Fatalf("%+v", third)
+		t.Fatalf("%+v, want all three objects after one failure", third)
 	}
 	noError(t, s.Garbage.Unmark(ctx, third[0]))
 	if left := read(due(9)); len(left) != 0 {
@@ -337,7 +340,7 @@ func TestAnItemOfOneObjectIsDeletedByItself(t *testing.T) {
 	noError(t, s.Garbage.Unmark(ctx, found[0]))
 	left, err := s.Garbage.DueGarbage(ctx, goldenAt(2), 10)
 	if err != nil || len(left) != 1 || !left[0].Due.Equal(goldenAt(2)) {
-		t.Errorf("%+v %v", left, err)
+		t.Errorf("%+v %v, want the later mark", left, err)
 	}
 }
 
@@ -353,9 +356,12 @@ func TestAnEventKeepsTheRevisionThatCameWithItsTarget(t *testing.T) {
 	wantSame(t, "the event", found, []event.Event{e}, err)
 }
 
+// unexported lets values be compared whose unexported fields cmp would refuse, as attributes of the SDK.
+var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
+
 func wantSame[T any](t *testing.T, what string, got, want T, err error) {
 	t.Helper()
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%s: %v\n got %+v\nwant %+v", what, err, got, want)
+	if diff := cmp.Diff(want, got, unexported); err != nil || diff != "" {
+		t.Errorf("%s: %v (-want +got)\n%s", what, err, diff)
 	}
 }

@@ -4,9 +4,10 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"reflect"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/entry/access"
@@ -34,9 +35,9 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 		Revision:  r.ID,
 	})
 	noError(t, err)
-	if !reflect.DeepEqual(*found.Workspace, w) || found.Key.ID != k.ID || !found.Key.ExpiresAt.Equal(k.ExpiresAt) ||
+	if !cmp.Equal(*found.Workspace, w) || found.Key.ID != k.ID || !found.Key.ExpiresAt.Equal(k.ExpiresAt) ||
 		len(found.Key.Scopes) != 2 {
-		t.Errorf("got %+v %+v", found.Workspace, found.Key)
+		t.Errorf("got %+v %+v, want %+v %+v", found.Workspace, found.Key, w, k)
 	}
 	a := found.Artifact
 	if a.Current != r.ID || a.Number != 1 || a.Draft != "" || a.ShareLink != p.Share.Public ||

@@ -171,7 +171,7 @@ func TestWhatNetHTTPWouldRefuseIsRefused(t *testing.T) {
 			got := invoke(t, http.NotFoundHandler(), Stream, e)
 			if got.Status != http.StatusBadRequest || got.Header.Get("X-Request-Id") != "gateway-1" ||
 				got.Body != `{"error":{"code":"invalid_request","message":"the request is malformed","request_id":"gateway-1"}}` {
-				t.Errorf("%+v", got)
+				t.Errorf("%+v, want 400 with the gateway's request ID", got)
 			}
 		})
 	}

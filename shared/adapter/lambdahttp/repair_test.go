@@ -154,7 +154,7 @@ func TestRow7ABufferedAnswerThatBrokeOffIsA500(t *testing.T) {
 	got := invoke(t, http.HandlerFunc(h), Stream, httpAPIEvent("GET", "/"))
 	if got.Status != 500 || got.Header.Get("X-Request-Id") != "client-chose-it" ||
 		got.Body != `{"error":{"code":"internal_error","message":"internal_error","request_id":"client-chose-it"}}` {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want 500 with the client's request ID", got)
 	}
 }
 
@@ -163,7 +163,7 @@ func TestRow8NothingOfTheGatewayIsPutIntoHeaders(t *testing.T) {
 	for _, e := range []event{httpAPIEvent("GET", "/"), restEvent("GET", "/")} {
 		r, err := e.request(t.Context())
 		if err != nil || len(r.Header) != 0 || r.URL.Host != "" || r.Host != e.Context.DomainName {
-			t.Errorf("%+v, %v", r, err)
+			t.Errorf("%+v, %v, want the event's host and no header", r, err)
 		}
 	}
 }
@@ -233,9 +233,9 @@ func TestTheChallengeIsSentTwice(t *testing.T) {
 	}
 	if got := invoke(t, http.HandlerFunc(h), Buffered, httpAPIEvent("GET", "/")); got.Header.Get(
 		"WWW-Authenticate") != challenge || got.Header.Get(Challenge) != challenge {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the challenge twice", got)
 	}
 	if got := invoke(t, http.HandlerFunc(h), Buffered, httpAPIEvent("GET", "/open")); got.Header.Get(Challenge) != "" {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want no challenge", got)
 	}
 }

@@ -91,7 +91,7 @@ func TestDocumentOfAHost(t *testing.T) {
 		t.Errorf("%s %+v %+v", d.OpenAPI, d.Info, d.Servers)
 	}
 	if len(d.Security) != 1 || d.Components.SecuritySchemes["ApiKeyBearer"].Scheme != "bearer" {
-		t.Errorf("%+v %+v", d.Security, d.Components.SecuritySchemes)
+		t.Errorf("%+v %+v, want the bearer scheme alone", d.Security, d.Components.SecuritySchemes)
 	}
 	if strict := d.Components.Schemas["NoInput"].AdditionalProperties; strict == nil || *strict {
 		t.Error("the strict shape is documented as open")
@@ -108,15 +108,15 @@ func TestDocumentOfAHost(t *testing.T) {
 func TestDocumentOfAGuardedRoute(t *testing.T) {
 	op := describe(t, newEnv(t)).Paths["/v1/things"]["post"]
 	if op.OperationID != "things.create" || len(op.Security) != 1 || op.Security[0]["ApiKeyBearer"] == nil {
-		t.Errorf("%+v", op)
+		t.Errorf("%+v, want the bearer key on things.create", op)
 	}
 	if len(op.Parameters) != 2 || op.Parameters[0].Name != "Idempotency-Key" || !op.Parameters[0].Required ||
 		op.Parameters[0].Schema.MaxLength != 200 ||
 		op.Parameters[1].Name != "X-Request-Id" || op.Parameters[1].Required || op.Parameters[1].Schema.MinLength != 8 {
-		t.Errorf("%+v", op.Parameters)
+		t.Errorf("%+v, want the two headers with their bounds", op.Parameters)
 	}
 	if !op.RequestBody.Required || op.RequestBody.Content["application/json"].Schema.Ref != "#/components/schemas/Resource" {
-		t.Errorf("%+v", op.RequestBody)
+		t.Errorf("%+v, want the resource", op.RequestBody)
 	}
 	for status, want := range map[string]string{
 		"201": "Created",
@@ -146,7 +146,7 @@ func TestDocumentOfAPlainRoute(t *testing.T) {
 		t.Errorf("security %v, want none", op.Security)
 	}
 	if len(op.Parameters) != 3 || op.Parameters[0].Name != "token" || op.Parameters[1].Name != "path" {
-		t.Errorf("%+v", op.Parameters)
+		t.Errorf("%+v, want token, path and a header", op.Parameters)
 	}
 	ref := op.Responses["500"].Content["application/json"].Schema.Ref
 	if ref != "#/components/schemas/InternalErrorEnvelope" {

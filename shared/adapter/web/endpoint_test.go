@@ -84,7 +84,7 @@ func TestReplayAnswersTheFirstResult(t *testing.T) {
 	s := newEnv(t)
 	s.record, s.counters.full = finishedRecord(s), true
 	if got := answered(t, s.create1(t, `{"title":"x"}`), 201); got.ID != "first" {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the first result", got)
 	}
 	wantRefusal(t, s.create1(t, `{"title":"y"}`), 400, fault.InvalidIdempotencyKey)
 	s.counters.full = false
@@ -153,10 +153,10 @@ func TestDerivedKeyStandsInForTheHeader(t *testing.T) {
 	s := newEnv(t)
 	bearer := []string{"Authorization", "Bearer " + goodKey}
 	if got := answered(t, s.do(t, "DELETE", "/v1/artifacts/art_X", "", bearer...), 200); got.ID != "mcp-delete:art_X" {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the derived key", got)
 	}
 	if got := answered(t, s.do(t, "DELETE", "/v1/artifacts/art_X", "", authorized...), 200); got.ID != "test-key-1" {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the header's key", got)
 	}
 	wantRefusal(t, s.do(t, "DELETE", "/v1/artifacts/art_X", "", append(bearer, "Idempotency-Key", "x")...), 400,
 		fault.InvalidIdempotencyKey)

@@ -189,7 +189,7 @@ func TestAnArtifactOfAClaimedWorkspaceIsItsClaimers(t *testing.T) {
 	e.store.found.Artifact = &stored
 	got, err := e.Authenticate(t.Context(), e.secret, access.Request{Artifact: stored.ID}, "")
 	if err != nil || got.Artifact.Owner != owner || got.Artifact.ClaimedFrom != e.store.source.ID {
-		t.Errorf("%+v, %v", got.Artifact, err)
+		t.Errorf("%+v, %v, want the owner that claimed it", got.Artifact, err)
 	}
 	if e.store.reads != 2 {
 		t.Errorf("%d reads, want the batch and the source", e.store.reads)

@@ -122,7 +122,7 @@ func TestKeysThatTheCLIMakesEndWithItsGrant(t *testing.T) {
 	e.store.grant.Client = oauth.CLI
 	got, err := e.Authenticate(t.Context(), e.bearer, access.Request{}, "")
 	if err != nil || got.Actor.CLIGrant.Grant != e.store.grant.Public {
-		t.Errorf("%+v, %v", got.Actor.CLIGrant, err)
+		t.Errorf("%+v, %v, want the CLI's grant", got.Actor.CLIGrant, err)
 	}
 }
 

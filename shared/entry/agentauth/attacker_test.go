@@ -82,7 +82,7 @@ func TestAStrangersClaimLinkLetsNobodyIn(t *testing.T) {
 				t.Errorf("the victim's agents are %+v (%v)", listed, err)
 			}
 			if r := w.registration(a.RegistrationID); r.Workspace == victim.Workspace.ID || r.Keys != nil {
-				t.Errorf("%+v", r)
+				t.Errorf("%+v is in the victim's workspace or has keys", r)
 			}
 		})
 	}
@@ -143,7 +143,7 @@ func TestT27NothingFromBeforeTheClaimWorksAfterIt(t *testing.T) {
 			w.wantCode(err, "not_found")
 			if r := w.registration(a.RegistrationID); r.State != agentauth.Verified || r.Member != p.Member ||
 				(r.Workspace == p.Workspace.ID) != tt.admits || r.Generation != 2 || r.Keys != nil {
-				t.Errorf("%+v", r)
+				t.Errorf("%+v, want it verified for the member, without keys", r)
 			}
 			got, err := w.poll(a.ClaimToken)
 			if !tt.admits {

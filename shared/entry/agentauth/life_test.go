@@ -2,12 +2,12 @@ package agentauth_test
 
 import (
 	"errors"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/entry/agentauth"
@@ -98,12 +98,12 @@ func TestAMemberSeesAndUnlinksTheirAgents(t *testing.T) {
 	}
 	page, next, err := w.Connections(ctx, p, cursor.Page{Limit: 1})
 	if err != nil || len(page) != 1 || page[0].ID != second.RegistrationID || next == "" {
-		t.Fatalf("%+v %+v %v", page, next, err)
+		t.Fatalf("%+v %+v %v, want the second agent and a cursor", page, next, err)
 	}
 	rest := cursor.Page{Limit: 1, Cursor: next}
 	if page, next, err = w.Connections(ctx, p, rest); err != nil || len(page) != 1 || page[0].ID != first.RegistrationID ||
 		next != "" {
-		t.Errorf("%+v %+v %v", page, next, err)
+		t.Errorf("%+v %+v %v, want the first agent and no cursor", page, next, err)
 	}
 	stranger := w.person()
 	_, _, err = w.Connections(ctx, stranger, rest)
@@ -219,8 +219,8 @@ func TestAnAddressThatIsNotAdmittedChangesNothing(t *testing.T) {
 			t.Errorf("way %d: %v", n+1, err)
 		}
 	}
-	if after := w.registration(a.RegistrationID); !reflect.DeepEqual(after, before) {
-		t.Errorf("%+v became %+v", before, after)
+	if diff := cmp.Diff(before, w.registration(a.RegistrationID)); diff != "" {
+		t.Errorf("the registration (-before +after):\n%s", diff)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestAnAgentsTokenEndsWithItsRegistration(t *testing.T) {
 	last, err := w.exchange(got.IdentityAssertion)
 	w.ok(err)
 	if last.ExpiresIn != 600 || w.works(last.AccessToken) != p.Workspace.ID {
-		t.Errorf("%+v", last)
+		t.Errorf("%+v, want the ten minutes that are left", last)
 	}
 	w.wait(10 * time.Minute)
 	if w.works(last.AccessToken) != "" {

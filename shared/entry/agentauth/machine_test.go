@@ -3,10 +3,11 @@ package agentauth
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/shared/identity/assertion"
 	"vitrine/shared/identity/credential"
@@ -272,10 +273,10 @@ func TestEveryTransitionOfTheStateMachine(t *testing.T) {
 			if answer := codeOf(got.refusal); answer != tt.answer || got.to.State != tt.to {
 				t.Errorf("answers %s and is %s, want %s and %s", answer, got.to.State, tt.answer, tt.to)
 			}
-			if !reflect.DeepEqual(tt.from, before) {
+			if !cmp.Equal(tt.from, before) {
 				t.Error("the registration that was read has changed")
 			}
-			if !got.write && !reflect.DeepEqual(got.to, tt.from) {
+			if !got.write && !cmp.Equal(got.to, tt.from) {
 				t.Error("a change would not be stored")
 			}
 		})
@@ -291,8 +292,8 @@ func TestAnAttemptReplacesTheOneBefore(t *testing.T) {
 		Code:      mac("other"),
 		ExpiresAt: born.Add(time.Minute + limits.AttemptLife),
 	}
-	if !reflect.DeepEqual(got.Attempt, want) || got.Starts != 2 || got.Refused {
-		t.Errorf("%+v", got)
+	if !cmp.Equal(got.Attempt, want) || got.Starts != 2 || got.Refused {
+		t.Errorf("%+v, want the second start, with %+v", got, want)
 	}
 	late := newRegistration(withAttempt).start(Attempt{
 		Token: mac("second"),
@@ -303,7 +304,7 @@ func TestAnAttemptReplacesTheOneBefore(t *testing.T) {
 	kept := newRegistration(withProvider, func(r *Registration) {
 		r.Attempt.Failures = 3
 	}).start(Attempt{Token: mac("second"), Code: mac("other")}, born, few).to
-	if !reflect.DeepEqual(kept.Attempt.Code, mac("code")) || kept.Attempt.Failures != 3 {
+	if !cmp.Equal(kept.Attempt.Code, mac("code")) || kept.Attempt.Failures != 3 {
 		t.Error("a code that was given at registration is replaced, or its tries start anew")
 	}
 }

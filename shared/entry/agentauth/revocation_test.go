@@ -35,7 +35,7 @@ func TestARevocationEndsWhatWaitsForThePerson(t *testing.T) {
 	again := w.asked("agent-ada", "ada@example.org")
 	w.ok(w.agree(ada, again))
 	if d := w.delegation("agent-ada"); !d.EndedAt.IsZero() || d.Generation != 2 {
-		t.Errorf("%+v", d)
+		t.Errorf("%+v, want it open, in its second generation", d)
 	}
 }
 

@@ -244,7 +244,7 @@ func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
 	source := w.registration(a.RegistrationID).Workspace
 	if before.TokenType != "Bearer" || before.ExpiresIn != 3600 || before.Scope != "read publish" ||
 		before.IdentityAssertion != "" || w.works(before.AccessToken) != source {
-		t.Fatalf("%+v in %s", before, w.works(before.AccessToken))
+		t.Fatalf("%+v in %s, want a token for an hour without an assertion", before, w.works(before.AccessToken))
 	}
 	_, err = w.poll(a.ClaimToken)
 	w.wantCode(err, "authorization_pending")
@@ -253,7 +253,7 @@ func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
 	w.ok(err)
 	if seen.Registration != a.RegistrationID || seen.Network != "203.0.113.0/24" || seen.Count != 0 ||
 		len(seen.Artifacts) != 0 {
-		t.Errorf("%+v", seen)
+		t.Errorf("%+v, want the registration and no artifacts", seen)
 	}
 	w.ok(w.complete(p, s.AttemptToken, " "+s.UserCode+" "))
 	after, err := w.poll(a.ClaimToken)
@@ -271,7 +271,7 @@ func TestAnAgentPublishesUnclaimedThenInItsPersonsWorkspace(t *testing.T) {
 	}
 	if key, _ := w.keys.Authenticate(ctx, again.AccessToken, access.Request{}, ""); key.Actor.Key.FromAgent ||
 		key.Actor.Key.Registration != a.RegistrationID || key.Actor.Key.Name != "Agent auth" {
-		t.Errorf("%+v", key.Actor.Key)
+		t.Errorf("%+v, want the key of the registration", key.Actor.Key)
 	}
 }
 
@@ -280,7 +280,7 @@ func TestWhatARegistrationAnswers(t *testing.T) {
 	a := w.agent()
 	if a.RegistrationType != "anonymous" || a.ClaimURL != origin+"/agent/identity/claim" ||
 		!a.ClaimTokenExpires.Equal(a.AssertionExpires.Time) {
-		t.Errorf("%+v", a)
+		t.Errorf("%+v, want an anonymous registration that can be claimed", a)
 	}
 	if got := a.AssertionExpires.Sub(w.now()); got > limits.RegistrationLife || got < limits.RegistrationLife-time.Second {
 		t.Error("the assertion lives", got)
@@ -289,13 +289,13 @@ func TestWhatARegistrationAnswers(t *testing.T) {
 	w.ok(err)
 	if c.Registration != a.RegistrationID || c.Type != "anonymous" || c.Phase != assertion.PreClaim ||
 		!c.ExpiresAt.Equal(a.AssertionExpires.Time) {
-		t.Errorf("%+v", c)
+		t.Errorf("%+v, want claims of before the claim", c)
 	}
 	s := w.start(a.ClaimToken)
 	if s.UserCode != s.Claim.UserCode || len(s.UserCode) != 6 || s.Claim.ExpiresIn != 600 || s.Claim.Interval != 5 ||
 		s.Claim.VerificationURI != "https://app.vitrine.test/agent-auth/claim?claim_attempt_token="+s.AttemptToken ||
 		s.ClaimToken != a.ClaimToken {
-		t.Errorf("%+v", s)
+		t.Errorf("%+v, want a code of six characters for ten minutes", s)
 	}
 }
 

@@ -132,7 +132,7 @@ func TestT22TheFifthWrongCodeEndsTheAttempt(t *testing.T) {
 	}
 	w.wantCode(w.complete(p, s.AttemptToken, s.UserCode), "invalid_request")
 	if r := w.registration(a.RegistrationID); r.State != agentauth.ClaimPending || r.Locked {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want it pending and not locked", r)
 	}
 	next := w.start(a.ClaimToken)
 	w.ok(w.complete(p, next.AttemptToken, next.UserCode))

@@ -24,7 +24,7 @@ func TestAPersonWhoIsNoMemberGetsAWorkspaceWithoutAnyKey(t *testing.T) {
 	w := newEnv(t)
 	a := w.admitted("ada", "ada@example.org")
 	if a.RegistrationType != "identity_assertion" || a.ClaimToken != "" || a.ClaimURL != "" || a.ClaimTokenExpires != nil {
-		t.Errorf("%+v", a)
+		t.Errorf("%+v, want an agent that needs no claim", a)
 	}
 	if life := a.AssertionExpires.Sub(w.now()); life > time.Hour || life < time.Hour-time.Second {
 		t.Errorf("the assertion holds for %s", life)
@@ -33,7 +33,7 @@ func TestAPersonWhoIsNoMemberGetsAWorkspaceWithoutAnyKey(t *testing.T) {
 	m, ws, err := w.Stores.Members.Member(ctx, d.Workspace, d.Member)
 	w.ok(err)
 	if !m.ProviderMade() || m.Subject != string(d.ID()) || ws.Name != "ada's Workspace" || ws.ClaimedAt.IsZero() {
-		t.Errorf("%+v %+v", m, ws)
+		t.Errorf("%+v %+v, want a member that the provider made", m, ws)
 	}
 	if at := w.works(w.token(a.IdentityAssertion)); at != d.Workspace {
 		t.Errorf("works in %q", at)
@@ -53,7 +53,7 @@ func TestAKnownPersonIsLetInAgainAndSeen(t *testing.T) {
 	after := w.delegation("ada")
 	if !after.SeenAt.After(before.SeenAt) || after.Email != "new@example.org" || after.Workspace != before.Workspace ||
 		after.Generation != before.Generation {
-		t.Errorf("%+v, before %+v", after, before)
+		t.Errorf("%+v, before %+v: want the new address and time alone", after, before)
 	}
 	if w.works(w.token(second.IdentityAssertion)) != before.Workspace {
 		t.Error("works elsewhere")
@@ -74,14 +74,14 @@ func TestAMemberHasToAgree(t *testing.T) {
 	if asked.Error != "interaction_required" || len(asked.Claim.UserCode) != 6 || asked.Claim.ExpiresIn < 590 ||
 		strings.Contains(asked.Claim.VerificationURI, asked.ClaimToken) ||
 		strings.Contains(asked.Claim.VerificationURI, asked.Claim.UserCode) {
-		t.Errorf("%+v", asked)
+		t.Errorf("%+v, want a code that stands in no URL", asked)
 	}
 	_, err := w.poll(asked.ClaimToken)
 	w.wantCode(err, "authorization_pending")
 	shown, err := w.Preview(ctx, ada, attemptOf(asked.Claim))
 	w.ok(err)
 	if shown.Vouched.Provider != "Agents Inc" || shown.Count != 0 || shown.Vouched.Email != "ada@example.org" {
-		t.Errorf("%+v", shown)
+		t.Errorf("%+v, want the provider, the address and no artifacts", shown)
 	}
 	w.wantCode(w.complete(ada, attemptOf(asked.Claim), otherCode(asked.Claim.UserCode)), "invalid_request")
 	w.ok(w.agree(ada, asked))
@@ -92,7 +92,7 @@ func TestAMemberHasToAgree(t *testing.T) {
 	}
 	d := w.delegation("agent-ada")
 	if d.Member != ada.Member || d.Workspace != ada.Workspace.ID {
-		t.Errorf("%+v", d)
+		t.Errorf("%+v, want ada's", d)
 	}
 	if again := w.admitted("agent-ada", "ada@example.org", denied); again.IdentityAssertion == "" {
 		t.Error("is asked again")
@@ -280,7 +280,7 @@ func TestTwoStepUpsOfOnePersonShareADelegation(t *testing.T) {
 		}
 	}
 	if d := w.delegation("agent-ada"); d.Generation != 1 {
-		t.Errorf("%+v", d)
+		t.Errorf("%+v, want the first generation", d)
 	}
 }
 
@@ -327,7 +327,7 @@ func TestT82APersonChoosesWhichAgentsStay(t *testing.T) {
 	}
 	ada := w.takeOver("human", "ADA@example.org")
 	if ada.Workspace.ID != home || ada.Workspace.Epoch != 1 {
-		t.Errorf("%+v", ada.Workspace)
+		t.Errorf("%+v, want the same workspace, moved on once", ada.Workspace)
 	}
 	w.wantDead("not kept", access, a.IdentityAssertion)
 	if list, _, err := w.links.LinkedProviders(ctx, ada, cursor.Page{}); err != nil || len(list) != 0 {
@@ -337,7 +337,7 @@ func TestT82APersonChoosesWhichAgentsStay(t *testing.T) {
 	in, err := w.people().SignIn(ctx, w.identity("human", "ada@example.org"), "")
 	w.ok(err)
 	if in.New || in.Workspace.ID != home {
-		t.Errorf("%+v", in)
+		t.Errorf("%+v, want the member who is there", in)
 	}
 }
 
@@ -386,7 +386,7 @@ func TestATokenHasTheScopesThatTheProviderAskedFor(t *testing.T) {
 	w.ok(err)
 	_, refused := w.Exchange(ctx, agentauth.Exchange{Assertion: a.IdentityAssertion, Scope: "publish"}, admitAll)
 	if got.Scope != "read" || len(a.Scopes) != 1 || codeOf(refused) != "invalid_scope" {
-		t.Errorf("%+v %+v %v", got, a.Scopes, refused)
+		t.Errorf("%+v %+v %v: want read alone", got, a.Scopes, refused)
 	}
 }
 

@@ -157,11 +157,11 @@ func TestARoundTellsHowFarMigrationsAreBehind(t *testing.T) {
 	m := &claim.Migrator{Store: f, Now: func() time.Time { return now }}
 	round, err := m.Due(t.Context())
 	if err != nil || round.Due != 1 || round.Oldest != time.Minute || !round.More {
-		t.Errorf("%+v, %v", round, err)
+		t.Errorf("%+v, %v, want one that waits for a minute, and more", round, err)
 	}
 	f.err = errors.New("down")
 	if round, err = m.Due(t.Context()); err == nil || round.More {
-		t.Errorf("%+v, %v", round, err)
+		t.Errorf("%+v, %v, want an error and no more", round, err)
 	}
 	f.source = nil
 	if round, err = m.Due(t.Context()); err != nil || round.Due != 0 {

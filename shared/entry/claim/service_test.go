@@ -106,11 +106,11 @@ func TestAPreviewShowsWhatAClaimBrings(t *testing.T) {
 	p, err := e.Preview(t.Context(), e.by, e.secret)
 	expect.OK(t, err)
 	if p.Workspace != e.store.token.Workspace || p.Count != limits.ClaimTitles+2 || len(p.Titles) != limits.ClaimTitles {
-		t.Errorf("%+v", p)
+		t.Errorf("%+v, want the count, and the first titles", p)
 	}
 	if p.Titles[0] != "Title 0" || !p.ExpiresAt.Equal(e.store.token.ExpiresAt) ||
 		!p.CreatedAt.Equal(e.store.token.CreatedAt) {
-		t.Errorf("%+v", p)
+		t.Errorf("%+v, want the newest title and the token's times", p)
 	}
 	if len(e.store.moved) != 0 {
 		t.Error("a preview claims")
@@ -120,7 +120,7 @@ func TestAPreviewShowsWhatAClaimBrings(t *testing.T) {
 func TestAnEmptyWorkspaceHasAPreviewToo(t *testing.T) {
 	e := newClaimEnv(t, 0)
 	if p, err := e.Preview(t.Context(), e.by, e.secret); err != nil || p.Titles == nil || p.Count != 0 {
-		t.Errorf("%+v, %v", p, err)
+		t.Errorf("%+v, %v, want no titles, as a list", p, err)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestAClaimMovesTheWorkspaceInOneCommit(t *testing.T) {
 	expect.OK(t, err)
 	if got.SourceWorkspaceID != e.store.token.Workspace || got.DestinationWorkspaceID != e.by.Workspace.ID ||
 		len(got.ArtifactIDs) != 3 {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want three artifacts moved to the member's workspace", got)
 	}
 	if len(e.store.moved) != 1 {
 		t.Fatalf("%d commits", len(e.store.moved))
@@ -139,7 +139,7 @@ func TestAClaimMovesTheWorkspaceInOneCommit(t *testing.T) {
 	m := e.store.moved[0]
 	if m.Source != e.store.token.Workspace || m.Destination != e.by.Workspace.ID || m.Member != e.by.Member ||
 		m.Registration != "reg_1" {
-		t.Errorf("%+v", m)
+		t.Errorf("%+v, want the move by the member", m)
 	}
 	if m.Attempt != 0 {
 		t.Error("the claim token alone lets the agent in")

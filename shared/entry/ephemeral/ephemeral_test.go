@@ -127,7 +127,7 @@ func TestAWorkspaceComesWithAKeyAndAClaimToken(t *testing.T) {
 		t.Errorf("the key ends at %v, the claim token at %v", made.Key.ExpiresAt, made.Claim.ExpiresAt)
 	}
 	if made.Claim.ClaimCode != "clm_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9" || made.Event.RequestID != "request-1" {
-		t.Errorf("%+v", made)
+		t.Errorf("%+v, want the code and the request's ID", made)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestOperatorsSeeTheQuotaAndChangeWhatTheySaw(t *testing.T) {
 	}
 	u, err := g.Quota(t.Context(), by)
 	if err != nil || u.PerMinute != 17 || f.window != minute(noon) {
-		t.Errorf("%+v, %v, counted in %+v", u, err, f.window)
+		t.Errorf("%+v, %v, counted in %+v, want 17 in this minute", u, err, f.window)
 	}
 	for name, c := range map[string]struct{ from, to int }{
 		"too few": {17, 0}, "too many": {17, 101}, "from another number": {16, 20},
@@ -64,7 +64,7 @@ func TestOperatorsSeeTheQuotaAndChangeWhatTheySaw(t *testing.T) {
 	}
 	if e := f.events[0]; len(f.events) != 1 || e.Action != event.QuotaUpdated || e.Detail != "from 0 to 17 a minute" ||
 		e.Workspace != id.NoWorkspace || e.Actor != event.ByOperator("mem") {
-		t.Errorf("%+v", f.events)
+		t.Errorf("%+v, want one event of the operator", f.events)
 	}
 	by.Operator = noon.Add(-limits.OperatorFresh)
 	_, err1 := g.Quota(t.Context(), by)

@@ -7,12 +7,13 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
@@ -113,7 +114,7 @@ func TestSettingsAreChangedWithinTheirBounds(t *testing.T) {
 			}
 			u := store.updates[0]
 			if got.WorkspaceName != "Tides" || got.AutoDeletionDays != c.days || u.Name != "Tides" || u.AutoDays != c.days {
-				t.Errorf("%+v by %+v", got, u)
+				t.Errorf("%+v by %+v: want Tides and the days", got, u)
 			}
 			var stored contract.Settings
 			if err := json.Unmarshal(u.Result, &stored); err != nil || stored != got {
@@ -132,7 +133,7 @@ func TestARepeatedChangeOfSettingsAnswersItsFirstResult(t *testing.T) {
 	}
 	got, err := s.UpdateSettings(t.Context(), administrator(), idempotency.Command{}, r, contract.UpdateSettings{})
 	if err != nil || got.WorkspaceName != "First" || len(store.updates) != 0 {
-		t.Errorf("%+v after %d updates, %v", got, len(store.updates), err)
+		t.Errorf("%+v after %d updates, %v, want the recorded result", got, len(store.updates), err)
 	}
 }
 
@@ -180,11 +181,11 @@ func TestWhatIsLeftOfTheDayIsLeftOutWhenItCannotBeRead(t *testing.T) {
 	store.err = errors.New("away")
 	unread := s.Policy(t.Context(), by)
 	used := 4
-	if want := workspace.UsagePolicy(s.Limits, limits.Free, &used); !reflect.DeepEqual(read, want) {
-		t.Errorf("%+v, want %+v", read, want)
+	if diff := cmp.Diff(workspace.UsagePolicy(s.Limits, limits.Free, &used), read); diff != "" {
+		t.Errorf("the policy (-want +got):\n%s", diff)
 	}
-	if want := workspace.UsagePolicy(s.Limits, limits.Free, nil); !reflect.DeepEqual(unread, want) {
-		t.Errorf("%+v, want %+v", unread, want)
+	if diff := cmp.Diff(workspace.UsagePolicy(s.Limits, limits.Free, nil), unread); diff != "" {
+		t.Errorf("the policy without the count (-want +got):\n%s", diff)
 	}
 }
 
@@ -198,7 +199,7 @@ func TestTheAuditLogShowsOneWorkspacePageByPage(t *testing.T) {
 		t.Fatal(first, err)
 	}
 	want := Filter{Workspace: by.Workspace.ID, Actors: []string{event.Member, event.Key, event.Admin}}
-	if !reflect.DeepEqual(store.asked, want) || store.limit != limits.DefaultPage || store.after != (Position{}) {
+	if !cmp.Equal(store.asked, want) || store.limit != limits.DefaultPage || store.after != (Position{}) {
 		t.Errorf("asked for %d of %+v after %+v", store.limit, store.asked, store.after)
 	}
 	next := Page{Cursor: *first.PageInfo.NextCursor, Limit: 7}
@@ -261,8 +262,8 @@ func TestFiltersOfTheOperatorLog(t *testing.T) {
 			by.Operator = noon
 			_, err := s.OperatorLog(t.Context(), by, c.asked, Page{Limit: 50})
 			expect.Code(t, err, c.code)
-			if !reflect.DeepEqual(store.asked, c.want) {
-				t.Errorf("asked for %+v, want %+v", store.asked, c.want)
+			if diff := cmp.Diff(c.want, store.asked); diff != "" {
+				t.Errorf("asked for (-want +got):\n%s", diff)
 			}
 		})
 	}

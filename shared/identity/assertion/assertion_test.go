@@ -10,13 +10,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"reflect"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/contract"
@@ -94,8 +94,8 @@ func TestWhatIsSignedIsReadBack(t *testing.T) {
 	want := someClaims()
 	text := sign(t, s, want)
 	got, err := s.Verify(text, at)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Fatalf("%+v %v, want %+v", got, err, want)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Fatalf("%v, the claims (-want +got):\n%s", err, diff)
 	}
 	if again := sign(t, s, want); again == text {
 		t.Error("two assertions are the same text")
@@ -219,7 +219,7 @@ func forge(t testing.TB, key *ecdsa.PrivateKey, claims map[string]any, header ma
 func refuse(t *testing.T, s *Signer, texts map[string]string) {
 	t.Helper()
 	for name, text := range texts {
-		if c, err := s.Verify(text, at); err == nil || !reflect.DeepEqual(c, Claims{}) {
+		if c, err := s.Verify(text, at); err == nil || !cmp.Equal(c, Claims{}) {
 			t.Errorf("%s: accepted as %+v", name, c)
 		}
 	}

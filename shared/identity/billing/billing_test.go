@@ -57,7 +57,7 @@ func newEnv() (*Service, *fakeStore, credential.Actor) {
 		Workspace:    id.NewWorkspace(),
 		Customer:     "cus_1",
 		Subscription: "sub_1",
-		Status:       Canceled,
+		Status:       IncompleteExpired,
 	}}
 	numbers := limits.Default()
 	s := &Service{Store: f, Limits: &numbers, Now: func() time.Time { return noon }}
@@ -72,22 +72,22 @@ func TestAPlanIsGivenWithAReasonAndLifted(t *testing.T) {
 		detail       string
 	}{
 		{new("pro"), new(" a school "), "pro", "pro, because an operator chose it: a school"},
-		{nil, new("the year is over"), "free", "free, because the subscription is canceled: the year is over"},
+		{nil, new("the year is over"), "free", "free, because the subscription is incomplete expired: the year is over"},
 		{new("free"), nil, "free", "free, because an operator chose it"},
 	} {
 		o := Override{Workspace: f.account.Workspace, Plan: c.plan, Reason: c.reason}
 		got, err := s.SetPlan(t.Context(), by, idempotency.Command{}, nil, o)
 		u := f.updates[len(f.updates)-1]
 		if err != nil || got.Plan != string(c.has) || got.OperatorOverride != (c.plan != nil) || u.Plan != c.has {
-			t.Errorf("%+v, %v", got, err)
+			t.Errorf("%+v, %v, want the plan that it has now", got, err)
 		}
 		if e := u.Event; e == nil || e.Action != event.PlanUpdated || e.Detail != c.detail ||
 			e.Actor != event.ByOperator("mem") {
 			t.Errorf("recorded %+v", e)
 		}
 		granted, err := s.Granted(t.Context(), by, f.account.Workspace)
-		if err != nil || granted.Has != c.has || granted.Status != Canceled {
-			t.Errorf("%+v, %v", granted, err)
+		if err != nil || granted.Has != c.has || granted.Status != IncompleteExpired {
+			t.Errorf("%+v, %v, want the plan, and the subscription canceled", granted, err)
 		}
 	}
 }
@@ -125,7 +125,7 @@ func TestAPlanThatCannotBeReadIsNotShown(t *testing.T) {
 	s, f, by := newEnv()
 	f.broken = fault.NewCode(fault.DatabaseUnavailable)
 	if granted, err := s.Granted(t.Context(), by, f.account.Workspace); fault.CodeOf(err) != fault.DatabaseUnavailable {
-		t.Errorf("%+v, %v", granted, err)
+		t.Errorf("%+v, %v, want the database's refusal", granted, err)
 	}
 }
 
@@ -134,17 +134,17 @@ func TestASubscriptionThatEndsIsFollowed(t *testing.T) {
 	x := Subscription{ID: "a", Status: Active, PeriodEnd: end}
 	is := Account{}.follow([]Subscription{x})
 	if !is.EndsAt.IsZero() || !is.reflects(x) || !is.Subscribed() || is.Revivable() {
-		t.Errorf("%+v", is)
+		t.Errorf("%+v, want it subscribed, without an end", is)
 	}
 	x.EndsAt = end
 	if is.reflects(x) {
 		t.Error("a cancellation goes unnoticed")
 	}
 	if is = is.follow([]Subscription{x}); !is.EndsAt.Equal(end) {
-		t.Errorf("%+v", is)
+		t.Errorf("%+v, want its end", is)
 	}
 	if is = is.follow(nil); !is.EndsAt.IsZero() {
-		t.Errorf("%+v", is)
+		t.Errorf("%+v, want no end", is)
 	}
 }
 
@@ -182,6 +182,8 @@ func TestTheSubscriptionThatIsWorthMostCounts(t *testing.T) {
 func TestAnOperatorsPlanBeatsThatOfTheSubscription(t *testing.T) {
 	for _, a := range []Account{
 		{Status: Active},
+		{Status: Trialing},
+		{Status: PastDue},
 		{Status: Canceled, Override: "pro"},
 		{Override: "pro"},
 	} {
@@ -189,7 +191,16 @@ func TestAnOperatorsPlanBeatsThatOfTheSubscription(t *testing.T) {
 			t.Errorf("%+v has the plan %s", a, got)
 		}
 	}
-	for _, a := range []Account{{}, {Status: Unpaid}, {Status: "unheard_of"}, {Status: Active, Override: "free"}} {
+	for _, a := range []Account{
+		{},
+		{Status: Unpaid},
+		{Status: Paused},
+		{Status: Incomplete},
+		{Status: IncompleteExpired},
+		{Status: Canceled},
+		{Status: "unheard_of"},
+		{Status: Active, Override: "free"},
+	} {
 		if got := a.Plan(); got != "free" {
 			t.Errorf("%+v has the plan %s", a, got)
 		}
@@ -240,7 +251,7 @@ func TestACustomerIsStoredBeforeACheckoutIsOpened(t *testing.T) {
 		}
 	}
 	if len(f.updates) != 1 || len(p.opened) != 2 || p.opened[0].Customer != "cus_1" || p.opened[1].Customer != "cus_1" {
-		t.Errorf("%+v, %+v", f.updates, p.opened)
+		t.Errorf("%+v, %+v: want one customer, opened twice", f.updates, p.opened)
 	}
 }
 
@@ -259,7 +270,7 @@ func TestASecondPaidSubscriptionIsCancelledBeforeTheCommit(t *testing.T) {
 	}
 	a, err := s.sync(t.Context(), change{workspace: w, customer: "cus_1"})
 	if err != nil || a.Subscription != "b" || len(p.cancelled) != 1 || p.cancelled[0] != "a" {
-		t.Errorf("%+v, %v, cancelled %v", a, err, p.cancelled)
+		t.Errorf("%+v, %v, cancelled %v: want b, and a cancelled", a, err, p.cancelled)
 	}
 	want := "pro, because the subscription is active; cancelled as paid twice: a"
 	if e := f.updates[0].Event; e == nil || e.Detail != want {

@@ -2,9 +2,10 @@ package credential
 
 import (
 	"encoding/json"
-	"reflect"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // TestTheRecordOfAKeyKeepsItsKeys holds what stored results and exports contain, and that a repetition answers from it.
@@ -26,7 +27,8 @@ func TestTheRecordOfAKeyKeepsItsKeys(t *testing.T) {
 		t.Errorf("%s, %v; want %s", stored, err, want)
 	}
 	var r Record
-	if err := json.Unmarshal(stored, &r); err != nil || !reflect.DeepEqual(r.key(), k) {
-		t.Errorf("%+v, %v; want %+v", r.key(), err, k)
+	err = json.Unmarshal(stored, &r)
+	if diff := cmp.Diff(k, r.key()); err != nil || diff != "" {
+		t.Errorf("%v, the key (-want +got):\n%s", err, diff)
 	}
 }

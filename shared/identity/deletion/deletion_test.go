@@ -96,7 +96,7 @@ func TestAWorkspaceIsDeletedWhenItsMemberSaysSoAndCan(t *testing.T) {
 			}
 			if c.want == "" && (out.Status != contract.WorkspaceDeleting ||
 				!out.DeletesAt.Equal(now.Add(limits.DeletionGrace))) {
-				t.Errorf("%+v", out)
+				t.Errorf("%+v, want it deleted after the grace", out)
 			}
 		})
 	}
@@ -109,7 +109,7 @@ func TestARequestIsRecordedWithItsDay(t *testing.T) {
 	e := f.requested[0].Event
 	if e.Action != event.DeletionRequested || e.Actor != event.ByMember(by.Member) || e.Workspace != by.Workspace.ID ||
 		!strings.Contains(e.Detail, "2026-12-07") || e.RequestID != "request-1" {
-		t.Errorf("%+v", e)
+		t.Errorf("%+v, want the request of the member, with its day", e)
 	}
 }
 
@@ -121,7 +121,7 @@ func TestASecondRequestIsTheFirst(t *testing.T) {
 	out, err := s.Request(t.Context(), by, "Harbour Survey")
 	expect.Code(t, err, "")
 	if len(f.requested) != 1 || !out.DeletesAt.Equal(at) {
-		t.Errorf("%+v after %d requests", out, len(f.requested))
+		t.Errorf("%+v after %d requests, want the day of the first request", out, len(f.requested))
 	}
 }
 
@@ -170,7 +170,7 @@ func TestADeletionIsCancelledUntilItBegins(t *testing.T) {
 				t.Errorf("%d cancellations", len(f.cancelled))
 			}
 			if c.want == "" && (out.Status != contract.WorkspaceActive || out.DeletesAt != nil) {
-				t.Errorf("%+v", out)
+				t.Errorf("%+v, want it active", out)
 			}
 		})
 	}
@@ -180,10 +180,10 @@ func TestTheStatusTellsTheDay(t *testing.T) {
 	s, _, by := newEnv()
 	if d := s.Status(by); d.Status != contract.WorkspaceActive || d.DeletesAt != nil ||
 		d.Workspace.Name != "Harbour Survey" {
-		t.Errorf("%+v", d)
+		t.Errorf("%+v, want it active, with its name", d)
 	}
 	by.Workspace.DeletesAt = now
 	if d := s.Status(by); d.Status != contract.WorkspaceDeleting || !d.DeletesAt.Equal(now) {
-		t.Errorf("%+v", d)
+		t.Errorf("%+v, want the day", d)
 	}
 }

@@ -34,7 +34,7 @@ func TestAClientGetsWhatThePersonAllows(t *testing.T) {
 	}
 	out := s.signIn(t, a)
 	if out.Scope != "publish read" || out.ExpiresIn != 3600 || out.RefreshToken == "" {
-		t.Errorf("%+v", out)
+		t.Errorf("%+v, want an hour, the scope and a refresh token", out)
 	}
 	if !s.works(out.AccessToken, mcpOrigin) || s.works(out.AccessToken, apiOrigin) {
 		t.Error("the token of a registered client works elsewhere than on the MCP host")

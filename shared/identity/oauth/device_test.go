@@ -38,7 +38,7 @@ func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
 	d := s.device(t)
 	if d.VerificationURI != "https://app.example.com/device" ||
 		d.VerificationURIComplete != d.VerificationURI+"?code="+d.UserCode || d.ExpiresIn != 900 || d.Interval != 5 {
-		t.Errorf("%+v", d)
+		t.Errorf("%+v, want the page, 15 minutes, every 5 seconds", d)
 	}
 	shown, err := s.Device(ctx, s.by, d.UserCode)
 	if err != nil || shown.Name != "laptop <b>" || shown.Network != "203.0.113.0/24" || shown.Client.ID != oauth.CLI ||
@@ -49,7 +49,7 @@ func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
 	expect.OK(t, s.ApproveDevice(ctx, s.by, " "+strings.ToLower(strings.ReplaceAll(d.UserCode, "-", " "))))
 	out := s.token(t, polling("cli", d))
 	if !s.works(out.AccessToken, apiOrigin) || out.Scope != "publish read admin" {
-		t.Errorf("%+v", out)
+		t.Errorf("%+v, want a token of all scopes for the API", out)
 	}
 	s.token(t, refreshing("cli", out))
 	s.refuses(t, "redeemed", polling("cli", d), fault.OAuthInvalidGrant)
@@ -57,7 +57,7 @@ func TestT72ADeviceIsLetInOnlyAfterThePersonSawItAndAgreed(t *testing.T) {
 		t.Error("an answered code is shown", err)
 	}
 	if g, _, _ := s.Grants(ctx, s.by, cursor.Page{}); len(g) != 1 || g[0].Name != "Vitrine CLI (laptop <b>)" {
-		t.Errorf("%+v", g)
+		t.Errorf("%+v, want the grant with the device's name", g)
 	}
 	s.WantEvents(t, event.DeviceApproved, 1)
 	s.checkSecrets(t)
@@ -135,7 +135,7 @@ func TestT71OpenCodesAreFew(t *testing.T) {
 	wantRefused(t, "one more", err, fault.OAuthSlowDown)
 	refused := fault.OAuthErrorOf(err)
 	if refused.RetryAfter <= 0 || refused.RetryAfter > s.limits.Devices.Window {
-		t.Fatalf("%+v", refused)
+		t.Fatalf("%+v, want a wait of at most a window", refused)
 	}
 	s.clock.Advance(refused.RetryAfter)
 	if err := start(9); err != nil {
@@ -197,7 +197,7 @@ func TestTheStoreTellsThatACodeIsTaken(t *testing.T) {
 		t.Error(err)
 	}
 	if f, err := s.Flows.FlowByUserCode(ctx, [][]byte{[]byte("mac")}); err != nil || f == nil || f.Public != first.Public {
-		t.Errorf("%+v %v", f, err)
+		t.Errorf("%+v %v, want the first flow", f, err)
 	}
 }
 

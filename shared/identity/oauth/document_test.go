@@ -74,7 +74,7 @@ func TestT31MarkupInANameStaysText(t *testing.T) {
 	s.withDocument(documentOf(documentID, "Robot\u202e <b>\n"))
 	shown, err := s.Consent(ctx, s.consent(t, described()))
 	if err != nil || shown.Client.Name != "Robot <b>" { // pages escape it
-		t.Errorf("%+v %v", shown, err)
+		t.Errorf("%+v %v, want the name without marks", shown, err)
 	}
 	s.withDocument(strings.Replace(documentOf(documentID, "Robot"), "client_name", "other", 1))
 	s.clock.Advance(limits.MinDocumentLife)
@@ -107,7 +107,7 @@ func TestAClientIsWhatItsDocumentSays(t *testing.T) {
 	s.token(t, refreshing(documentID, out)) // no document is left
 	listed, _, err := s.Grants(ctx, s.by, cursor.Page{})
 	if err != nil || len(listed) != 1 || listed[0].Host() != "robot.example.com" || listed[0].Client != documentID {
-		t.Errorf("%+v %v", listed, err)
+		t.Errorf("%+v %v, want the client with its host", listed, err)
 	}
 	if f.asked != 1 {
 		t.Errorf("the document was read %d times", f.asked)
@@ -122,7 +122,7 @@ func TestADocumentGivesNoPrivilegeOfOurOwnClients(t *testing.T) {
 	a := described()
 	a.RedirectURI, a.Scope, a.Resource = loopback, "admin", mcpOrigin
 	if shown, err := s.Consent(ctx, s.consent(t, a)); err != nil || shown.Client.FirstParty || !shown.Loopback {
-		t.Errorf("%+v %v", shown, err)
+		t.Errorf("%+v %v, want another's client that the page warns of", shown, err)
 	}
 	s.wantScope(t, "admin", s.signIn(t, a), mcpOrigin, "publish read")
 	a.ResponseType = "token"
@@ -331,7 +331,7 @@ func TestAHostWithoutFetcherKnowsWhatAnotherOneRead(t *testing.T) {
 	s.Fetcher = nil
 	s.clock.Advance(limits.MinDocumentLife)
 	if r := s.refusal(t, "when it is not fresh any more", s.by, a); r.Client.Name != "Robot" || r.Trusted {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want the stored name, untrusted", r)
 	}
 	s.clock.Advance(limits.MaxDocumentLife - limits.MinDocumentLife)
 	s.wantUnknown(t, "after a day", a, "not known")

@@ -158,7 +158,7 @@ func (e *env) token(t testing.TB, r oauth.TokenRequest) contract.Token {
 	out, err := e.Token(ctx, r, from, request)
 	expect.OK(t, err)
 	if out.TokenType != "Bearer" || out.AccessToken == "" || out.ExpiresIn <= 0 || out.ExpiresIn > 3600 {
-		t.Fatalf("%+v", out)
+		t.Fatalf("%+v, want a bearer token for at most an hour", out)
 	}
 	e.secrets = append(e.secrets, out.AccessToken, out.RefreshToken)
 	return out

@@ -266,16 +266,16 @@ func TestAMemberSeesAndEndsWhatTheyAllow(t *testing.T) {
 	stranger := s.join(t)
 	grants, next, err := s.Grants(ctx, s.by, cursor.Page{})
 	if err != nil || next != "" || len(grants) != 2 || grants[0].Client != "cli" || grants[1].Name != "Robot" {
-		t.Fatalf("%+v %v", grants, err)
+		t.Fatalf("%+v %v, want those of the CLI and Robot", grants, err)
 	}
 	first, next, err := s.Grants(ctx, s.by, cursor.Page{Limit: 1})
 	if err != nil || next == "" || len(first) != 1 || first[0].Public != grants[0].Public {
-		t.Fatalf("%+v %+v %v", first, next, err)
+		t.Fatalf("%+v %+v %v, want the first and a cursor", first, next, err)
 	}
 	rest := cursor.Page{Limit: 1, Cursor: next}
 	if second, next, err := s.Grants(ctx, s.by, rest); err != nil || next != "" || len(second) != 1 ||
 		second[0].Public != grants[1].Public {
-		t.Errorf("%+v %+v %v", second, next, err)
+		t.Errorf("%+v %+v %v, want the second and no cursor", second, next, err)
 	}
 	if _, _, err := s.Grants(ctx, stranger, rest); fault.CodeOf(err) != fault.InvalidCursor {
 		t.Error("a stranger's cursor opens the list", err)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"vitrine/scripts/testkit/expect"
 	"vitrine/scripts/testkit/parallel"
 	"vitrine/shared/adapter/chaos"
@@ -46,8 +48,8 @@ func TestAClientThatRegistersGetsWhatThereIs(t *testing.T) {
 		Scope:         "read",
 		GrantTypes:    []string{"authorization_code", "refresh_token"},
 	}
-	if !reflect.DeepEqual(got.RegisterClient, want) || !got.ClientID.Valid() || got.IssuedAt != s.clock.Now().Unix() {
-		t.Errorf("%+v", got)
+	if !cmp.Equal(got.RegisterClient, want) || !got.ClientID.Valid() || got.IssuedAt != s.clock.Now().Unix() {
+		t.Errorf("%+v, want an ID, the time and %+v", got, want)
 	}
 	for _, uri := range append(uris, "http://localhost:1/") {
 		a := authorization()
@@ -100,7 +102,7 @@ func TestAnAddressRegistersTenClientsAnHour(t *testing.T) {
 	_, err := s.Register(ctx, contract.RegisterClient{RedirectURIs: []string{elsewhere}}, from)
 	wantRefused(t, "one more", err, fault.OAuthSlowDown)
 	if r := fault.OAuthErrorOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want a wait of at most an hour", r)
 	}
 	r := contract.RegisterClient{RedirectURIs: []string{elsewhere}}
 	if _, err := s.Register(ctx, r, from.Next().Next()); err != nil {
@@ -124,7 +126,7 @@ func TestAllTogetherRegisterSoManyClientsAnHour(t *testing.T) {
 	err := ask(elsewhere)
 	wantRefused(t, "one more", err, fault.OAuthSlowDown)
 	if r := fault.OAuthErrorOf(err); !r.Limited || r.RetryAfter <= 0 || r.RetryAfter > time.Hour {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want a wait of at most an hour", r)
 	}
 }
 
@@ -197,7 +199,7 @@ func TestAnIDTokenBecomesAnAccessTokenAndNoRefreshToken(t *testing.T) {
 	first := s.token(t, exchanging())
 	if first.RefreshToken != "" || first.IssuedTokenType != contract.TypeAccessToken || first.ExpiresIn != 3600 ||
 		!s.works(first.AccessToken, apiOrigin) {
-		t.Errorf("%+v", first)
+		t.Errorf("%+v, want an access token for an hour, without refreshing", first)
 	}
 	if s.works(first.AccessToken, mcpOrigin) {
 		t.Error("it works on the MCP host")
@@ -299,8 +301,9 @@ func TestAnAddressThatFailsOftenIsSlowedDown(t *testing.T) {
 	before := s.Items(t, s.Names.Core)
 	s.refuses(t, "then it is served no more", refreshing("cli", out), fault.OAuthSlowDown)
 	s.refuses(t, "nor told to wait", polling("cli", d), fault.OAuthSlowDown)
-	if !reflect.DeepEqual(s.Items(t, s.Names.Core), before) {
-		t.Error("something changed")
+	whole := cmp.Exporter(func(reflect.Type) bool { return true })
+	if diff := cmp.Diff(before, s.Items(t, s.Names.Core), whole); diff != "" {
+		t.Errorf("something changed (-before +after):\n%s", diff)
 	}
 	s.clock.Advance(s.limits.TokenFailure.Window)
 	for range 4 {
@@ -334,7 +337,7 @@ func TestAnAddressIsServedSoOftenAndNoMore(t *testing.T) {
 	}
 	_, err := s.Token(ctx, refreshing("cli", out), from, request)
 	if r := fault.OAuthErrorOf(err); r.Code != fault.OAuthSlowDown || !r.Limited || r.RetryAfter <= 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want slow_down with a wait", r)
 	}
 	other := netip.MustParseAddr("198.51.100.1")
 	if _, err := s.Token(ctx, refreshing("cli", out), other, request); err != nil {

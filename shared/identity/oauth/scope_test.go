@@ -117,7 +117,7 @@ func TestTheMetadataNameWhatADeploymentHas(t *testing.T) {
 	if !all.ClientDocuments || !all.IssParameter || all.Issuer != apiOrigin || all.Resource != apiOrigin ||
 		!slices.Equal(all.ResponseModes, []string{"query"}) || !slices.Equal(all.CodeChallengeMethods, []string{"S256"}) ||
 		!slices.Contains(all.GrantTypes, contract.GrantCode) || len(all.AgentAuth.IdentityTypes) != 1 {
-		t.Errorf("%+v", all)
+		t.Errorf("%+v, want all features", all)
 	}
 	closed := oauth.Metadata(o, oauth.Features{People: true, Agents: true})
 	if closed.ClientDocuments || closed.RegistrationEndpoint == "" {
@@ -126,12 +126,12 @@ func TestTheMetadataNameWhatADeploymentHas(t *testing.T) {
 	none := oauth.Metadata(o, oauth.Features{})
 	if none.ClientDocuments || none.AuthorizationEndpoint+none.RegistrationEndpoint != "" ||
 		none.AgentAuth.IdentityTypes == nil || len(none.AgentAuth.IdentityTypes) != 0 || slices.Contains(none.GrantTypes, contract.GrantCode) {
-		t.Errorf("%+v", none)
+		t.Errorf("%+v, want none", none)
 	}
 	there := oauth.MCPMetadata(o, oauth.Features{People: true, Documents: true, Agents: true})
 	if there.Resource != mcpOrigin || there.ResourceMetadataURL != mcpOrigin+"/.well-known/oauth-protected-resource" ||
 		!slices.Equal(there.ProtectedResources, []string{mcpOrigin, mcpOrigin + "/"}) {
-		t.Errorf("%+v", there)
+		t.Errorf("%+v, want the MCP host's resource", there)
 	}
 	there.ResourceMetadata, there.ResourceMetadataURL, there.ProtectedResources = all.ResourceMetadata, "", nil
 	if mustEncode(t, there) != mustEncode(t, all) {

@@ -4,10 +4,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/contract"
@@ -32,8 +33,8 @@ func TestWhatAnAssertionSaysIsReadBack(t *testing.T) {
 		Expires:   at.Add(5 * time.Minute),
 		Provision: true,
 	}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v %v, want %+v", got, err, want)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v, the identity (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -50,7 +51,7 @@ func (e *env) check(t *testing.T, rows map[string]refused) {
 			token := e.key.sign(t, contract.AssertionType, assertionClaims().with(row.claims), row.header)
 			id, err := e.Assertion(t.Context(), token)
 			wantCode(t, err, row.code)
-			if err != nil && !reflect.DeepEqual(id, Identity{}) {
+			if err != nil && !cmp.Equal(id, Identity{}) {
 				t.Errorf("a refusal comes with %+v", id)
 			}
 		})

@@ -2,9 +2,10 @@ package provider
 
 import (
 	"crypto/sha256"
-	"reflect"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
@@ -25,8 +26,8 @@ func TestWhatAnEventSaysIsReadBack(t *testing.T) {
 		IssuedAt: at,
 		Expires:  at.Add(24 * time.Hour),
 	}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v %v, want %+v", got, err, want)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v, the event (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -96,7 +97,7 @@ func TestT73AnEventThatDoesNotHoldIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got, err := e.Event(t.Context(), e.key.sign(t, contract.EventType, eventClaims().with(row.claims), row.header))
 			wantCode(t, err, row.code)
-			if err != nil && !reflect.DeepEqual(got, Event{}) {
+			if err != nil && !cmp.Equal(got, Event{}) {
 				t.Errorf("a refusal comes with %+v", got)
 			}
 		})

@@ -41,11 +41,11 @@ func FuzzSigned(f *testing.F) {
 		token := e.key.signRaw(t, header, payload)
 		if id, err := e.Assertion(t.Context(), token); err == nil {
 			if id.Subject == "" || id.ID == "" || id.Email == "" || len(id.Scopes) == 0 || !id.Expires.After(at.Add(-2*60e9)) {
-				t.Errorf("%+v", id)
+				t.Errorf("%+v was accepted incomplete", id)
 			}
 		}
 		if event, err := e.Event(t.Context(), token); err == nil && (event.ID == "" || event.Revoked && event.Subject == "") {
-			t.Errorf("%+v", event)
+			t.Errorf("%+v was accepted incomplete", event)
 		}
 	})
 }

@@ -2,10 +2,11 @@ package provider
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const shortEntry = `{"issuer":"https://agents.example","display_name":"Agents","client_ids":["a"]}`
@@ -21,8 +22,8 @@ func TestATrustListIsReadWithItsDefaults(t *testing.T) {
 		Provision:  true,
 		MaxAuthAge: time.Hour,
 	}}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v %v", got, err)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v, the list (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -44,8 +45,8 @@ func TestATrustListMaySayAllAndInTwoSpellings(t *testing.T) {
 		{"displayName", "clientIds", "jwksUri", "issuerAliases", "emailDomains", "maxAuthAge"},
 	} {
 		got, err := Parse(fmt.Appendf(nil, all, names...))
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v %v", got, err)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v, the list (-want +got):\n%s", err, diff)
 		}
 	}
 }

@@ -297,7 +297,7 @@ func TestAMemberSeesAndEndsTheirSessions(t *testing.T) {
 	expect.OK(t, err)
 	all, err := s.List(ctx, o)
 	if err != nil || len(all) != 2 || all[1].Hash != o.Session.Hash || all[0].Browser != "B" {
-		t.Fatalf("%+v, %v", all, err)
+		t.Fatalf("%+v, %v, want the newer session B first", all, err)
 	}
 	stranger, err := s.Authenticate(ctx, theirs, "req")
 	expect.OK(t, err)

@@ -95,7 +95,7 @@ func TestT82ASessionOpensOnceThePersonHasAnswered(t *testing.T) {
 	made := s.withAgents(t, "ada@example.org")
 	in := s.signIn(t, "ada@example.org")
 	if in.Session != "" || in.Question == "" {
-		t.Fatalf("%+v", in)
+		t.Fatalf("%+v, want a question in place of a session", in)
 	}
 	q, linked, err := s.Takeovers.PendingTakeover(ctx, in.Question)
 	if err != nil || q.Workspace != made.Workspace.ID || len(linked) != 0 {
@@ -107,7 +107,7 @@ func TestT82ASessionOpensOnceThePersonHasAnswered(t *testing.T) {
 	}
 	opened, err := s.Sessions.Authenticate(ctx, done.Session, "")
 	if err != nil || opened.Actor.Workspace.ID != made.Workspace.ID || opened.Member.ProviderMade() {
-		t.Errorf("%+v %v", opened, err)
+		t.Errorf("%+v %v, want the agents' workspace, the person's own", opened, err)
 	}
 	if again := s.signIn(t, "ada@example.org"); again.Question != "" || again.Member.ID != made.Member.ID {
 		t.Errorf("asked again: %+v", again)

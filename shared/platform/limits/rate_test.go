@@ -16,7 +16,7 @@ func TestCountersKeepTheirNames(t *testing.T) {
 		if r, ok := field.Interface().(Rate); ok {
 			names = append(names, r.Counter)
 			if r.Limit == 0 || r.Window == 0 || (r.Counter == "") != (r.Events == "") {
-				t.Errorf("%+v", r)
+				t.Errorf("%+v, want a limit, a window and both names or none", r)
 			}
 		}
 	}

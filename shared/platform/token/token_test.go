@@ -41,7 +41,7 @@ func TestATokenSaysWhatItWasMintedFor(t *testing.T) {
 		}
 		got, err := c.Parse(text, now)
 		if err != nil || !got.Expires.Equal(want.Expires) {
-			t.Fatalf("%+v %v", got, err)
+			t.Fatalf("%+v %v, want the end that was sealed", got, err)
 		}
 		got.Expires = want.Expires
 		if got != want {

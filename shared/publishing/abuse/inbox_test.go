@@ -67,11 +67,11 @@ func TestTheInboxGoesOnOnFurtherPagesOfOneList(t *testing.T) {
 	s, f, by := newInbox(t)
 	rows, next, err := s.List(t.Context(), by, "", cursor.Page{Limit: 1})
 	if err != nil || len(rows) != 1 || next == "" {
-		t.Fatalf("%+v %+v %v", rows, next, err)
+		t.Fatalf("%+v %+v %v, want one row and a cursor", rows, next, err)
 	}
 	second := cursor.Page{Cursor: next, Limit: 1}
 	if rows, next, err = s.List(t.Context(), by, "", second); err != nil || len(rows) != 0 || next != "" {
-		t.Errorf("%+v %+v %v", rows, next, err)
+		t.Errorf("%+v %+v %v, want no row and no cursor", rows, next, err)
 	}
 	if _, _, err = s.List(t.Context(), by, f.report.Artifact, second); fault.CodeOf(err) != fault.InvalidCursor {
 		t.Errorf("a cursor of another list: %v", err)
@@ -90,7 +90,7 @@ func TestAReportIsHandledOnceWithAnEvent(t *testing.T) {
 	r, e := f.handled[0], f.events[0]
 	if !r.HandledAt.Equal(noon) || r.HandledBy != "mem" || e.Workspace != r.Workspace || e.Action != event.ReportHandled ||
 		e.Detail != string(r.ID) || e.Actor != event.ByOperator("mem") || e.Target.ID != string(a) {
-		t.Errorf("%+v %+v", r, e)
+		t.Errorf("%+v %+v: want it handled by the operator", r, e)
 	}
 	f.err = ErrHandled
 	if err := s.Handle(t.Context(), by, a, place); err != nil {

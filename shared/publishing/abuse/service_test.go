@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"net/netip"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/addresses"
 	"vitrine/scripts/testkit/expect"
@@ -302,8 +303,8 @@ func TestWhatDoesNotExistIsThankedForAndNotKept(t *testing.T) {
 		if err := e.File(t.Context(), filed(change(e))); err != nil || len(e.store.kept) > 0 {
 			t.Errorf("%s: %v, kept %v", name, err, e.store.kept)
 		}
-		if !reflect.DeepEqual(e.store.counted, map[string]int{"report": 1, "reports": 1}) {
-			t.Errorf("%s: counted %v", name, e.store.counted)
+		if diff := cmp.Diff(map[string]int{"report": 1, "reports": 1}, e.store.counted); diff != "" {
+			t.Errorf("%s: counted (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -1,10 +1,11 @@
 package artifact
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/platform/id"
@@ -87,7 +88,7 @@ func TestARepeatedPublishTellsTheBundleAsItIs(t *testing.T) {
 	out, err := e.Publish(t.Context(), e.by, e.target())
 	expect.Code(t, err, "")
 	if out.Bundle.Status != "ready" || out.Bundle.URL == "" {
-		t.Errorf("%+v", out.Bundle)
+		t.Errorf("%+v, want it ready, with a URL", out.Bundle)
 	}
 }
 
@@ -100,7 +101,7 @@ func TestARestoredRevisionHasABundleOfItsOwnAndTheFindingsInItsPages(t *testing.
 	_, err := e.Restore(t.Context(), e.by, e.target(), e.store.revision.ID)
 	expect.OK(t, err)
 	got := e.store.commits[0].(Restoration).Publication.Revision
-	if got.Bundle != (Bundle{Status: BundlePending}) || !reflect.DeepEqual(got.Warnings, found) {
-		t.Errorf("%+v, %+v", got.Bundle, got.Warnings)
+	if got.Bundle != (Bundle{Status: BundlePending}) || !cmp.Equal(got.Warnings, found) {
+		t.Errorf("%+v, %+v, want it pending, with the warnings", got.Bundle, got.Warnings)
 	}
 }

@@ -51,10 +51,10 @@ func TestWhatMayBePinnedAndUnpinned(t *testing.T) {
 				got, err := do(t.Context(), e.by, named)
 				expect.Code(t, err, want.code)
 				if len(e.store.commits) != want.commits || got.Pinned != (pins && err == nil) {
-					t.Errorf("%+v after %d commits", got, len(e.store.commits))
+					t.Errorf("%+v after %d commits, want %d", got, len(e.store.commits), want.commits)
 				}
 				if want.commits == 1 && e.store.commits[0].(Pinning).Noop != (was == pins) {
-					t.Errorf("%+v", e.store.commits[0])
+					t.Errorf("%+v: whether it changes anything is wrong", e.store.commits[0])
 				}
 			})
 		}
@@ -91,7 +91,7 @@ func TestARepeatedPinShowsTheArtifactAsItWasLeft(t *testing.T) {
 	named.Record = e.done(t, left)
 	got, err := e.Pin(t.Context(), e.by, named)
 	if err != nil || got.Title != "As it was" || got.Preview == nil || len(e.store.commits) != 0 {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("%+v, %v, want the recorded result", got, err)
 	}
 	e.store.artifact.Owner = "other"
 	if got, err = e.Pin(t.Context(), e.by, named); err != nil || got.Title != "As it was" || got.Preview != nil {
@@ -138,7 +138,7 @@ func TestWhatMayBeRestored(t *testing.T) {
 			for _, commit := range e.store.commits {
 				r := commit.(Restoration)
 				if !r.Republish || r.Revision.Source != old || r.Number != 3 || r.Revision.Title != "Seals" {
-					t.Errorf("%+v", r)
+					t.Errorf("%+v, want the third revision, made of the old one", r)
 				}
 			}
 		})

@@ -241,10 +241,10 @@ func TestAnEphemeralPublicationRenewsTheArtifactAndSharesIt(t *testing.T) {
 	expect.OK(t, err)
 	p := e.store.commits[0].(Publication)
 	if !p.Renews || !p.ExpiresAt.Equal(e.now.Add(limits.EphemeralArtifact)) || p.Share == nil {
-		t.Errorf("%+v", p)
+		t.Errorf("%+v, want a renewed life and a share link", p)
 	}
 	if got.ShareURL == "" || got.PrivateURL != "" || !got.ExpiresAt.Equal(p.ExpiresAt) {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the share link alone", got)
 	}
 }
 
@@ -278,7 +278,7 @@ func TestAPublishedRevisionIsAnsweredWithoutACommit(t *testing.T) {
 	e.store.artifact.Number = e.by.Policy.Revisions // which stops new revisions alone
 	got, err := e.Publish(t.Context(), e.by, e.target())
 	if err != nil || got.Revision != e.store.revision.ID || len(e.store.commits) != 0 {
-		t.Errorf("%+v after %d commits, %v", got, len(e.store.commits), err)
+		t.Errorf("%+v after %d commits, %v, want what is published", got, len(e.store.commits), err)
 	}
 }
 
@@ -294,7 +294,7 @@ func TestF21ARevisionThatIsPublishedMeanwhileIsAnsweredWithoutASecondCommit(t *t
 	}
 	got, err := e.Publish(t.Context(), e.by, named)
 	if err != nil || got.Revision != e.store.revision.ID || len(e.store.commits) != 1 {
-		t.Errorf("%+v after %d commits, %v", got, len(e.store.commits), err)
+		t.Errorf("%+v after %d commits, %v, want one commit", got, len(e.store.commits), err)
 	}
 }
 
@@ -313,13 +313,13 @@ func TestARepeatedPublicationIsAnsweredFromItsRecord(t *testing.T) {
 		named.Record = record
 		got, err := e.Publish(t.Context(), e.by, named)
 		if err != nil || got.Title != first.Title || len(e.store.commits) != 0 {
-			t.Errorf("%+v after %d commits, %v", got, len(e.store.commits), err)
+			t.Errorf("%+v after %d commits, %v, want the recorded result", got, len(e.store.commits), err)
 		}
 	})
 	t.Run("that the commit found", func(t *testing.T) {
 		e.store.refuses = times(1, &idempotency.AlreadyDone{Record: *record})
 		if got, err := e.Publish(t.Context(), e.by, e.target()); err != nil || got.Title != first.Title {
-			t.Errorf("%+v, %v", got, err)
+			t.Errorf("%+v, %v, want the recorded result", got, err)
 		}
 	})
 	t.Run("but not with another body", func(t *testing.T) {
@@ -416,7 +416,7 @@ func TestTitlesAreTrimmedAndBounded(t *testing.T) {
 	e := newEnv(t)
 	got, err := e.Rename(t.Context(), e.by, e.target().Artifact, "  Tides ")
 	if err != nil || got != "Tides" || e.store.commits[0].(Renaming).Artifact.Title != "Tides" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("%+v, %v, want Tides", got, err)
 	}
 	_, err = e.Rename(t.Context(), e.by, e.target().Artifact, " ")
 	expect.Code(t, err, fault.InvalidRequest)

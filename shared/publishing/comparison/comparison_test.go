@@ -31,7 +31,7 @@ func TestFilesThatDifferAreListedByPath(t *testing.T) {
 	out := e.compare(t, Query{})
 	if out.ArtifactID != e.a.ID || out.FromRevisionID != e.revision(1) || out.ToRevisionID != e.revision(2) ||
 		out.PageInfo.HasMore {
-		t.Errorf("%+v", out)
+		t.Errorf("%+v, want both revisions on one page", out)
 	}
 	var got []string
 	for _, f := range out.Files {
@@ -50,7 +50,7 @@ func TestFilesThatDifferAreListedByPath(t *testing.T) {
 	}
 	b := out.Files[1]
 	if b.From == nil || b.To == nil || b.From.SizeBytes != 8 || b.To.SHA256 != tree.DigestOf("one\n2\n").String() {
-		t.Errorf("%+v", b)
+		t.Errorf("%+v, want both sides", b)
 	}
 	if out.Files[0].From != nil || out.Files[3].To != nil {
 		t.Error("a file is in a revision that does not have it")
@@ -87,7 +87,7 @@ func TestTheRevisionsAreTheCallersChoice(t *testing.T) {
 				t.Errorf("from %s", out.FromRevisionID)
 			}
 			if out.ToRevisionID != e.revision(c.to) || !strings.HasSuffix(out.Files[0].Diff, "@@\n"+want) {
-				t.Errorf("%+v", out)
+				t.Errorf("%+v, want the newer revision and what was changed", out)
 			}
 		})
 	}

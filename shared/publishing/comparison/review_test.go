@@ -272,6 +272,6 @@ func BenchmarkHostileContent(b *testing.B) {
 func TestChangesAreCounted(t *testing.T) {
 	got := Review{Changes: []tree.Change{{Kind: tree.Added}, {Kind: tree.Renamed}, {Kind: tree.Changed}, {Kind: tree.Changed}, {Kind: tree.Removed}}}.Counts()
 	if got.Added != 1 || got.Renamed != 1 || got.Changed != 2 || got.Removed != 1 || got.Sum() != 5 {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want 1 added, 1 renamed, 2 changed and 1 removed", got)
 	}
 }

@@ -40,14 +40,14 @@ func TestATokenOpensTheBundleOfItsRevision(t *testing.T) {
 	f, err := e.findBundle(t)
 	expect.Code(t, err, "")
 	if !f.Bundle || f.Path != "bundle.zip" || f.Size != ready.Size || f.SHA256 != ready.SHA256 || f.MaxAge != 0 {
-		t.Errorf("%+v", f)
+		t.Errorf("%+v, want the whole bundle, not cached", f)
 	}
 	body, err := e.Open(t.Context(), f, netip.Addr{}, 2, 5)
 	expect.Code(t, err, "")
 	defer body.Close()
 	want := artifact.BundleObject{Home: "home", Artifact: e.claims.Artifact, Revision: e.claims.Revision}
 	if e.bytes.bundle != want || e.bytes.offset != 2 || e.bytes.size != 5 {
-		t.Errorf("%+v", e.bytes)
+		t.Errorf("%+v, want five bytes of %+v", e.bytes, want)
 	}
 }
 

@@ -219,16 +219,16 @@ func TestAURLOpensAFileOfItsRevision(t *testing.T) {
 	f, err := e.find(t, "a/b.txt")
 	expect.Code(t, err, "")
 	if f.Path != "a/b.txt" || f.Workspace != e.claims.Workspace {
-		t.Errorf("%+v", f)
+		t.Errorf("%+v, want a/b.txt of the workspace", f)
 	}
 	if f.Artifact != e.claims.Artifact || f.Revision != e.claims.Revision {
-		t.Errorf("%+v", f)
+		t.Errorf("%+v, want the token's artifact and revision", f)
 	}
 	e.Cache = nil
 	_, err = e.Open(t.Context(), f, netip.Addr{}, 2, 5)
 	expect.Code(t, err, "")
 	if e.bytes.home != "home" || e.bytes.object != f.Object || e.bytes.offset != 2 || e.bytes.size != 5 {
-		t.Errorf("%+v", e.bytes)
+		t.Errorf("%+v, want five bytes of the file", e.bytes)
 	}
 }
 

@@ -74,14 +74,14 @@ func TestATokenOpensItsArchiveOfAnExport(t *testing.T) {
 	expect.Code(t, err, "")
 	if !f.Bundle || f.Path != "vitrine-export-2026-11-22-2-of-2.zip" || f.Size != int64(len(text)) || !f.NoIndex ||
 		f.SHA256 != tree.DigestOf(text) || f.MaxAge != 0 {
-		t.Errorf("%+v", f)
+		t.Errorf("%+v, want the second volume, not cached", f)
 	}
 	body, err := e.Open(t.Context(), f, netip.Addr{}, 2, 5)
 	expect.Code(t, err, "")
 	defer body.Close()
 	want := export.Object{Workspace: e.claims.Workspace, Export: e.claims.Export, Volume: 2}
 	if e.bytes.exported != want || e.bytes.offset != 2 || e.bytes.size != 5 {
-		t.Errorf("%+v", e.bytes)
+		t.Errorf("%+v, want five bytes of %+v", e.bytes, want)
 	}
 }
 

@@ -156,10 +156,10 @@ func TestWhatDiedGoesOnFromTheBaseThatItHad(t *testing.T) {
 				return
 			}
 			if err != nil || !r.Changed {
-				t.Fatalf("%+v %v", r, err)
+				t.Fatalf("%+v %v, want a change", r, err)
 			}
 			if again := succeed(t, do); again.Published.Revision != r.Published.Revision {
-				t.Errorf("%+v, then %+v", r, again)
+				t.Errorf("%+v, then %+v: want the same revision", r, again)
 			}
 		})
 	}

@@ -28,7 +28,7 @@ func TestATextIsPublishedAsANewArtifact(t *testing.T) {
 		s.wantFiles(t, p.Artifact, map[string]string{c.path: body})
 		a := s.seen(t, p.Artifact)
 		if a.Current != p.Revision || a.Title != "A report" || p.Title != a.Title || a.Entrypoint != c.path {
-			t.Errorf("%+v, and the answer %+v", a, p)
+			t.Errorf("%+v, and the answer %+v: want both titles and the entrypoint", a, p)
 		}
 		if !strings.HasSuffix(p.PrivateURL, string(a.ID)) || p.ShareURL != "" {
 			t.Errorf("the answer has %q and %q", p.PrivateURL, p.ShareURL)
@@ -44,7 +44,7 @@ func TestATextIsPublishedAsANewArtifact(t *testing.T) {
 		}
 		c, err := s.Stores.Artifacts.Contents(t.Context(), a.ID, a.Current)
 		if err != nil || c.Revision.Mode != media.ModeOf(a.Entrypoint) {
-			t.Errorf("%+v %v", c, err)
+			t.Errorf("%+v %v, want the entrypoint's mode", c, err)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestBytesThatTheWorkspaceHasAreNotStoredAgain(t *testing.T) {
 	succeed(t, s.revises(a, html("<p>two")))
 	r := succeed(t, s.edits(a, "index.html", "two", "one"))
 	if r.Stats.ReusedFiles != 0 || r.Stats.UploadedFiles != 1 { // only what the base has is known before the jobs run
-		t.Errorf("%+v", r.Stats)
+		t.Errorf("%+v, want one file uploaded", r.Stats)
 	}
 	s.wantFiles(t, a, map[string]string{"index.html": "<p>one"})
 	puts := 0
@@ -101,7 +101,7 @@ func TestARevisionKeepsTitleAndOtherFiles(t *testing.T) {
 	s.wantFiles(t, a, map[string]string{"index.html": "<p>page", "index.md": "# Notes"})
 	seen := s.seen(t, a)
 	if seen.Entrypoint != "index.md" || seen.Title != "Another title" || r.Published.Title != seen.Title {
-		t.Errorf("%+v", seen)
+		t.Errorf("%+v, want the new entrypoint and its title", seen)
 	}
 	want := edit.Stats{
 		TotalFiles:    2,
@@ -348,12 +348,12 @@ func TestAnUnchangedUploadMakesNoRevision(t *testing.T) {
 	a := s.artifact(t, "<p>page")
 	succeed(t, s.revises(a, edit.Text{Body: "# Notes", Mode: "markdown"}))
 	if r := succeed(t, s.uploads(t, sameUpload(a))); !r.Changed { // the entrypoint is another one
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want a change", r)
 	}
 	current, do := s.seen(t, a).Current, s.uploads(t, sameUpload(a))
 	for range 2 {
 		if r := succeed(t, do); r.Changed || r.Stats != (edit.Stats{}) || r.Published.Revision != current {
-			t.Errorf("%+v", r)
+			t.Errorf("%+v, want no change", r)
 		}
 	}
 	s.wantNumber(t, a, 3)
@@ -370,7 +370,7 @@ func TestAnUnchangedUploadMakesNoRevision(t *testing.T) {
 			r := sameUpload(a)
 			change(&r)
 			if got := succeed(t, s.uploads(t, r)); !got.Changed {
-				t.Errorf("%+v", got)
+				t.Errorf("%+v, want a change", got)
 			}
 		})
 	}

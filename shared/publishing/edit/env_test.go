@@ -2,7 +2,6 @@ package edit_test
 
 import (
 	"context"
-	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/addresses"
 	"vitrine/scripts/testkit/clock"
@@ -230,8 +230,8 @@ func (e *env) files(t testing.TB, named id.Artifact) map[string]string {
 
 func (e *env) wantFiles(t testing.TB, a id.Artifact, want map[string]string) {
 	t.Helper()
-	if got := e.files(t, a); !reflect.DeepEqual(got, want) {
-		t.Errorf("the artifact has %q, want %q", got, want)
+	if diff := cmp.Diff(want, e.files(t, a)); diff != "" {
+		t.Errorf("the artifact's files (-want +got):\n%s", diff)
 	}
 }
 

@@ -128,12 +128,12 @@ func TestAMemberAsksForAnExport(t *testing.T) {
 	e := newEnv(t)
 	got, err := e.request()
 	if err != nil || got.Status != Pending || got.Member != e.by.Member || !got.CreatedAt.Equal(now) {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("%+v, %v, want it pending, of the member", got, err)
 	}
 	c := e.store.created[0]
 	if c.Replaces != nil || c.Export.ID != got.ID || c.Event.Action != event.ExportCreated ||
 		c.Event.Target.ID != string(got.ID) || !strings.Contains(string(c.Result), string(got.ID)) {
-		t.Errorf("%+v", c)
+		t.Errorf("%+v, want the export, its event and its result", c)
 	}
 	again, err := e.request()
 	if err != nil || again.ID != got.ID || len(e.store.created) != 1 || len(e.store.noops) != 1 {
@@ -158,12 +158,12 @@ func TestOfRequestsAtOnceOneIsAnExport(t *testing.T) {
 	other := e.in(Pending)
 	e.store.races = []*Export{other}
 	if got, err := e.request(); err != nil || got.ID != other.ID || len(e.store.created) > 0 {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("%+v, %v, want the other one", got, err)
 	}
 	done := e.in(Ready)
 	e.store.races = []*Export{done} // it became ready before the repetition was recorded
 	if got, err := e.request(); err != nil || got.ID == other.ID || e.store.created[0].Replaces.ID != done.ID {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("%+v, %v, want one in place of the ready one", got, err)
 	}
 	e.store.races = []*Export{e.in(Ready), e.in(Pending), e.in(Ready), e.in(Pending), e.in(Ready)}
 	if _, err := e.request(); fault.CodeOf(err) != fault.DatabaseUnavailable {
@@ -220,7 +220,7 @@ func TestARepetitionIsAnsweredWithItsExport(t *testing.T) {
 	}
 	e.store.export.Status, e.store.export.ExpiresAt = Ready, now.Add(time.Minute)
 	if got := repeat(); got.ID != first.ID || got.Status != Ready {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the first one, ready", got)
 	}
 	e.store.export = e.in(Pending)
 	if got := repeat(); got.ID != first.ID || got.Status != Expired || !got.CreatedAt.Equal(now) ||
@@ -236,17 +236,17 @@ func TestOnlyAFreshSignInGetsTheArchives(t *testing.T) {
 	expect.OK(t, err)
 	view, err := e.View(e.by, found)
 	if err != nil || view.Export.Status != "ready" || len(view.Export.Volumes) != 2 || view.Export.FailureReason != nil {
-		t.Fatalf("%+v, %v", view.Export, err)
+		t.Fatalf("%+v, %v, want it ready, with two volumes", view.Export, err)
 	}
 	v := view.Export.Volumes[1]
 	if v.URL == nil || v.FileName != "vitrine-export-2026-11-22-2-of-2.zip" || v.SizeBytes != 7 ||
 		v.SHA256 != tree.DigestOf("two").String() {
-		t.Errorf("%+v", v)
+		t.Errorf("%+v, want the second volume", v)
 	}
 	text := strings.TrimPrefix(*v.URL, "https://content.test/x/")
 	claims, err := e.URLs.ExportToken.ParseExport(text, now)
 	if err != nil || claims.Export != found.ID || claims.Volume != 2 || claims.Expires.After(found.ExpiresAt) {
-		t.Errorf("%+v, %v", claims, err)
+		t.Errorf("%+v, %v, want a token of the second volume", claims, err)
 	}
 	e.by.AuthenticatedAt = now.Add(-limits.FreshSignIn)
 	if view, err = e.View(e.by, found); err != nil || view.Export.Volumes[0].URL != nil {
@@ -260,11 +260,11 @@ func TestAnExportExpiresByTheClock(t *testing.T) {
 	e.store.export.ExpiresAt = now
 	found, err := e.Find(t.Context(), e.by)
 	if err != nil || found.Status != Expired {
-		t.Fatalf("%+v, %v", found, err)
+		t.Fatalf("%+v, %v, want it expired", found, err)
 	}
 	view, err := e.View(e.by, found)
 	if err != nil || view.Export.Status != "expired" || len(view.Export.Volumes) > 0 {
-		t.Errorf("%+v, %v", view.Export, err)
+		t.Errorf("%+v, %v, want it expired, without volumes", view.Export, err)
 	}
 	if url, err := e.URL(e.by, *e.store.export, 1); url != "" || err != nil {
 		t.Errorf("%s, %v", url, err)

@@ -123,7 +123,7 @@ func TestALockdownHasAnExistingTargetAndAReason(t *testing.T) {
 				t.Errorf("locked %d times", len(f.locked))
 			}
 			if c.want == "" && (out.TargetID != c.target || out.SetAt != contract.At(now) || out.LiftedAt != nil) {
-				t.Errorf("%+v", out)
+				t.Errorf("%+v, want it set now", out)
 			}
 		})
 	}
@@ -178,10 +178,10 @@ func TestT50ASecondLockdownIsTheFirstForItsOwnKeyToo(t *testing.T) {
 	out, err := s.Set(t.Context(), by, command, nil, asked)
 	expect.Code(t, err, "")
 	if out.ReasonCode != "first" || out.SetBy != "other" || out.SetAt != contract.At(first.SetAt) {
-		t.Errorf("%+v", out)
+		t.Errorf("%+v, want the first lockdown", out)
 	}
 	if len(f.locked) != 1 || !f.locked[0].Noop || f.locked[0].Lockdown != first || f.locked[0].Command != command {
-		t.Fatalf("%+v", f.locked)
+		t.Fatalf("%+v, want the command recorded without a change", f.locked)
 	}
 	f.active = nil // it is lifted
 	done := &idempotency.Record{
@@ -193,7 +193,7 @@ func TestT50ASecondLockdownIsTheFirstForItsOwnKeyToo(t *testing.T) {
 	again, err := s.Set(t.Context(), by, command, done, asked)
 	expect.Code(t, err, "")
 	if again != out || len(f.locked) != 1 {
-		t.Errorf("%+v, then %+v, after %d writes", out, again, len(f.locked))
+		t.Errorf("%+v, then %+v, after %d writes: want the same answer without a write", out, again, len(f.locked))
 	}
 }
 
@@ -228,7 +228,7 @@ func TestALockdownIsLiftedIfItIsInEffect(t *testing.T) {
 				t.Fatalf("lifted %d times", len(f.lifted))
 			}
 			if c.want == "" && (out.LiftedAt == nil || *out.LiftedAt != contract.At(now) || *out.LiftedBy != "mem") {
-				t.Errorf("%+v", out)
+				t.Errorf("%+v, want it lifted now", out)
 			}
 		})
 	}
@@ -249,7 +249,7 @@ func TestALockdownIsRecordedForTheWorkspaceThatHasTheTarget(t *testing.T) {
 	}
 	for _, e := range []event.Event{set, lifted} {
 		if e.Workspace != "audited" || e.Actor != event.ByOperator("mem") || e.Target.ID != target || e.Detail != "abuse" {
-			t.Errorf("%+v", e)
+			t.Errorf("%+v, want what the operator did", e)
 		}
 	}
 }
@@ -264,7 +264,7 @@ func TestAChangeThatLosesARaceIsDecidedAnew(t *testing.T) {
 		out, err := s.Set(t.Context(), by, idempotency.Command{}, nil, asked)
 		expect.Code(t, err, "")
 		if out.ReasonCode != "other" || len(f.locked) != 2 || !f.locked[1].Noop {
-			t.Errorf("%+v after %d attempts", out, len(f.locked))
+			t.Errorf("%+v after %d attempts, want the other one, at the second attempt", out, len(f.locked))
 		}
 	})
 	t.Run("a lockdown that was lifted meanwhile is not found", func(t *testing.T) {
@@ -309,7 +309,7 @@ func TestT50ARepeatedCommandHasItsFirstResult(t *testing.T) {
 			out, err := s.Set(t.Context(), by, sent.Command, c.record, asked)
 			expect.Code(t, err, c.want)
 			if c.want == "" && out.ReasonCode != "first" || len(f.locked) != c.writes {
-				t.Errorf("%+v, %d writes", out, len(f.locked))
+				t.Errorf("%+v, %d writes, want the first lockdown", out, len(f.locked))
 			}
 		})
 	}
@@ -324,15 +324,15 @@ func TestLockdownsAreListedPageByPage(t *testing.T) {
 	first, err := s.List(t.Context(), by, "", 2)
 	expect.Code(t, err, "")
 	if len(first.Items) != 2 || !first.PageInfo.HasMore {
-		t.Fatalf("%+v", first)
+		t.Fatalf("%+v, want two and a further page", first)
 	}
 	if first.Items[0].LiftedAt != nil || *first.Items[1].LiftedBy != "mem" {
-		t.Fatalf("%+v", first)
+		t.Fatalf("%+v, want the second lifted", first)
 	}
 	second, err := s.List(t.Context(), by, *first.PageInfo.NextCursor, 2)
 	expect.Code(t, err, "")
 	if len(second.Items) != 1 || second.PageInfo.HasMore || second.Items[0].SetAt != contract.At(f.rows[2].SetAt) {
-		t.Errorf("%+v", second)
+		t.Errorf("%+v, want the last one", second)
 	}
 	_, err = s.List(t.Context(), by, "", 0)
 	expect.Code(t, err, fault.InvalidRequest)

@@ -177,11 +177,11 @@ func TestAnEmailAddressLeadsToItsMembersAndIsKeptNowhere(t *testing.T) {
 	f.members = map[member.Address][]member.Addressee{"ada@example.org": two}
 	got, err := s.Find(t.Context(), by, "  Ada@Example.org\n")
 	if err != nil || !got.Found() || !slices.Equal(got.Members, two) || got.Workspace != nil || got.ID != "" {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("%+v, %v, want both members alone", got, err)
 	}
 	none, err := s.Find(t.Context(), by, "eve@example.org")
 	if err != nil || none.Found() || none.Kind != event.OnMember {
-		t.Errorf("%+v, %v", none, err)
+		t.Errorf("%+v, %v, want nobody", none, err)
 	}
 	want := []struct {
 		w      id.Workspace
@@ -228,7 +228,7 @@ func TestALookUpThatIsNotRecordedTellsNothing(t *testing.T) {
 	}
 	o, err := s.Open(t.Context(), by, f.artifact.ID, "other")
 	if !errors.Is(err, f.err) || o.URL != "" || f.minted != nil {
-		t.Errorf("%+v, %v", o, err)
+		t.Errorf("%+v, %v, want no URL without a record", o, err)
 	}
 }
 
@@ -242,7 +242,7 @@ func TestLocksAndOwnersAreThoseOfNow(t *testing.T) {
 	}
 	got, err := s.Find(t.Context(), by, string(f.artifact.ID))
 	if err != nil || got.Workspace.ID != source.ClaimedInto || len(got.Locks) != 2 {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("%+v, %v, want the destination and both lockdowns", got, err)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestContentOpensWithAReasonThatIsRecorded(t *testing.T) {
 	got, err := s.Open(t.Context(), by, f.artifact.ID, " phishing_report ")
 	until := noon.Add(limits.OperatorFresh)
 	if err != nil || got.URL != "https://content.test/v/token/a%20b.html" || !got.Until.Equal(until) {
-		t.Fatalf("%+v, %v", got, err)
+		t.Fatalf("%+v, %v, want a URL for a short time", got, err)
 	}
 	want := token.Claims{
 		Workspace: f.artifact.Owner,
@@ -303,7 +303,7 @@ func TestWhatIsHotIsThatOfTheLastHour(t *testing.T) {
 	s, _, by := newEnv()
 	if hot, err := s.Hot(t.Context(), by); err != nil || len(hot) != 2 || !hot[0].At.Equal(noon.Add(-time.Hour)) ||
 		!hot[1].At.Equal(noon) {
-		t.Errorf("%+v, %v", hot, err)
+		t.Errorf("%+v, %v, want this hour and the one before", hot, err)
 	}
 }
 

@@ -188,7 +188,7 @@ func TestAClaimedArtifactLivesToTheEndThatItsClaimGaveIt(t *testing.T) {
 	f.state.Workspace.MinExpiry = now.Add(24 * time.Hour)
 	s, err := Read(t.Context(), f, q)
 	if err != nil || !s.Allows(q, now.Add(24*time.Hour-1)) || s.Allows(q, now.Add(24*time.Hour)) {
-		t.Errorf("%+v, %v", s.Artifact, err)
+		t.Errorf("%+v, %v, want it open for a day after the claim", s.Artifact, err)
 	}
 }
 

@@ -175,7 +175,7 @@ func TestAnArtifactHasOneShareLinkAtATime(t *testing.T) {
 func wantReused(t *testing.T, e *env, made link.Record, target Target, old link.Link) {
 	t.Helper()
 	if made.ID != old.ID || !made.CreatedAt.Equal(old.CreatedAt) || len(e.store.noops) != 1 || len(e.store.created) != 0 {
-		t.Fatalf("%+v, %d creations", made, len(e.store.created))
+		t.Fatalf("%+v, %d creations, want the old link", made, len(e.store.created))
 	}
 	var again link.Record
 	c := e.store.noops[0]
@@ -188,7 +188,7 @@ func wantReused(t *testing.T, e *env, made link.Record, target Target, old link.
 func wantCreated(t *testing.T, e *env, made link.Record, r Request, old link.Link) {
 	t.Helper()
 	if made.ID == old.ID || len(e.store.created) != 1 || len(e.store.noops) != 0 {
-		t.Fatalf("%+v, %d creations", made, len(e.store.created))
+		t.Fatalf("%+v, %d creations, want a new link", made, len(e.store.created))
 	}
 	replaces := old.Public
 	if r.Kind == "revision" {
@@ -196,7 +196,7 @@ func wantCreated(t *testing.T, e *env, made link.Record, r Request, old link.Lin
 	}
 	c := e.store.created[0]
 	if c.Replaces != replaces || c.Link.ID != made.ID || !e.artifact.LinksOpen(c.Link.CreatedAt) {
-		t.Errorf("%+v", c)
+		t.Errorf("%+v, want an open link in place of the old one", c)
 	}
 }
 
@@ -210,7 +210,7 @@ func TestEveryRequestForARevisionLinkCreatesOne(t *testing.T) {
 	two, err := e.Create(t.Context(), e.by, target, of)
 	expect.Code(t, err, "")
 	if one.ID == two.ID || len(e.store.created) != 2 || *two.Revision != e.artifact.Current {
-		t.Errorf("%+v, then %+v", one, two)
+		t.Errorf("%+v, then %+v: want two links", one, two)
 	}
 }
 

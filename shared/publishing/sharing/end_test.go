@@ -71,7 +71,7 @@ func TestARevocationIsRecordedAsTheCallers(t *testing.T) {
 	expect.Code(t, err, "")
 	r := e.store.revocations[0]
 	if r.Event.Action != event.LinkRevoked || r.Event.Target.ID != string(l.ID) || r.Event.Workspace != e.by.Workspace.ID {
-		t.Errorf("%+v", r.Event)
+		t.Errorf("%+v, want the link's revocation", r.Event)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestPrivateClosesWhatWasCreatedOrPublishedSinceTheLastClosing(t *testing.T)
 			out, err := e.SetVisibility(t.Context(), e.by, e.target(), Private)
 			expect.Code(t, err, "")
 			if out.Is != Private || out.Ended == nil || (len(e.store.closings) == 1) != c.closes {
-				t.Fatalf("%+v, closed %d times", out, len(e.store.closings))
+				t.Fatalf("%+v, closed %d times, want it private", out, len(e.store.closings))
 			}
 			if c.closes && e.store.closings[0].At.Before(e.artifact.NewestLinkAt) {
 				t.Errorf("closed at %s, before the newest link", e.store.closings[0].At)
@@ -182,7 +182,7 @@ func TestVisibilityIsOneOfTwo(t *testing.T) {
 				shared = e.store.created[0].Link.Public
 			}
 			if public, err := out.Link.Public(); err != nil || public != shared || out.URL == "" {
-				t.Errorf("%+v", out)
+				t.Errorf("%+v, want the shared link", out)
 			}
 		})
 	}
@@ -225,7 +225,7 @@ func TestLinksAreLockedAndUnlocked(t *testing.T) {
 				return
 			}
 			if len(e.store.locks) != 1 || e.store.locks[0].Noop != c.noop || e.store.locks[0].Lift != c.lift {
-				t.Fatalf("%+v", e.store.locks)
+				t.Fatalf("%+v, want one change of the lock", e.store.locks)
 			}
 			if l := e.store.locks[0]; l.Command != target.Command || string(l.Result) != "{}" {
 				t.Errorf("a repetition will have %s of %+v", l.Result, l.Command)

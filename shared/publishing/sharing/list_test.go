@@ -72,7 +72,7 @@ func wantOpens(t *testing.T, e *env, l link.Link, url string, until time.Time) {
 	}
 	claims, err := e.Addresses.Links.Parse(l.Public, blob, until.Add(-time.Second))
 	if err != nil || claims.Artifact != e.artifact.ID || claims.Workspace != e.by.Workspace.ID {
-		t.Errorf("%+v, %v", claims, err)
+		t.Errorf("%+v, %v, want the artifact and its workspace", claims, err)
 	}
 	if _, err := e.Addresses.Links.Parse(l.Public, blob, until); err == nil {
 		t.Error("the URL outlives its time")
@@ -109,7 +109,7 @@ func TestAListShowsAllNewLinksAndTheOpenOnesBeforeThem(t *testing.T) {
 		t.Fatalf("%d links, want %d", len(out), want)
 	}
 	if !out[0].RevokedAt.IsZero() || !out[1].RevokedAt.Equal(now) || !out[2].RevokedAt.Equal(old) {
-		t.Errorf("%+v", out[:3])
+		t.Errorf("%+v, want the second and third revoked", out[:3])
 	}
 	e.artifact.Owner = id.NewWorkspace()
 	_, err = e.List(t.Context(), e.by, e.target())
@@ -123,13 +123,13 @@ func TestAPageOfLinksFollowsItsCursor(t *testing.T) {
 	one, next, err := e.Of(t.Context(), e.by, e.target(), cursor.Page{Limit: 1})
 	expect.Code(t, err, "")
 	if next == "" || one[0].ID != first.ID {
-		t.Fatalf("%+v, %+v", one, next)
+		t.Fatalf("%+v, %+v, want the first link and a cursor", one, next)
 	}
 	page := cursor.Page{Limit: 1, Cursor: next}
 	two, next, err := e.Of(t.Context(), e.by, e.target(), page)
 	expect.Code(t, err, "")
 	if next != "" || two[0].ID != second.ID {
-		t.Errorf("%+v, %+v", two, next)
+		t.Errorf("%+v, %+v, want the second link and no cursor", two, next)
 	}
 	_, _, err = e.All(t.Context(), e.by, page)
 	expect.Code(t, err, fault.InvalidCursor)
@@ -154,7 +154,7 @@ func TestTheOverviewShowsWhatEachLinkOpens(t *testing.T) {
 	for _, one := range shared {
 		visible := one.Link.Artifact == e.artifact.ID || one.Link.Artifact == moving.ID
 		if (one.Artifact != nil) != visible || visible && one.Artifact.Owner != e.by.Workspace.ID {
-			t.Errorf("%+v opens %+v", one.Link, one.Artifact)
+			t.Errorf("%+v opens %+v: want the workspace's artifacts alone", one.Link, one.Artifact)
 		}
 	}
 }

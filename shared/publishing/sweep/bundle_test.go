@@ -131,7 +131,7 @@ func (f *fakeBundles) WriteBundle(_ context.Context, _ artifact.BundleObject, wr
 func TestABundleHoldsTheFilesOfItsRevision(t *testing.T) {
 	b, f := newBundler("index.html", "css/site.css", "data.json")
 	if r, err := b.Due(t.Context()); err != nil || r.Due != 1 {
-		t.Fatalf("%+v, %v", r, err)
+		t.Fatalf("%+v, %v, want one due", r, err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(f.archive), int64(len(f.archive)))
 	expect.OK(t, err)

@@ -45,7 +45,7 @@ func TestARoundOfDeletionsIsOneRequest(t *testing.T) {
 	f.referenced[used] = true
 	r, err := c.Due(t.Context())
 	if err != nil || r.Due != 12 || f.count("DeleteAll") != 1 || f.count("UploaderOf") != 4 {
-		t.Errorf("%+v, %v, %d requests, %d sessions read", r, err, f.count("DeleteAll"), f.count("UploaderOf"))
+		t.Errorf("%+v, %v, %v, want one request for 12 rows, and 4 sessions read", r, err, f.calls)
 	}
 	if len(f.deleted) != 11 || f.deleted[used] || len(f.unmarked) != 12 {
 		t.Errorf("%d deleted, %d unmarked", len(f.deleted), len(f.unmarked))
@@ -59,7 +59,7 @@ func TestAnObjectThatCannotBeDeletedDelaysNoOther(t *testing.T) {
 	f.broken[object] = true
 	r, err := c.Due(t.Context())
 	if err == nil || r.Due != 12 || len(f.unmarked) != 11 || f.unmarked[object] || f.deleted[object] {
-		t.Errorf("%+v, %v, %d unmarked", r, err, len(f.unmarked))
+		t.Errorf("%+v, %v, %d unmarked, want 11", r, err, len(f.unmarked))
 	}
 	want := rescheduled{start.Add(limits.MinRetry), 1}
 	if len(f.rescheduled) != 1 || f.rescheduled[stays.Key] != want {

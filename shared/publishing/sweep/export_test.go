@@ -250,15 +250,15 @@ func TestAnExportIsOneArchiveIfItFits(t *testing.T) {
 	e := f.due
 	if e.Status != export.Ready || len(e.Volumes) != 1 || e.Artifacts != 2 || e.Next.Artifact != 2 || e.Skipped != 0 ||
 		!e.EndedAt.Equal(start) || !e.ExpiresAt.Equal(start.Add(limits.ExportLife)) {
-		t.Errorf("%+v", e)
+		t.Errorf("%+v, want it ready, with both artifacts", e)
 	}
 	all, names := f.manifests(t)
 	if len(all) != 1 || !all[0].Last || all[0].Volume != 1 || len(all[0].Members) != 1 || len(names[0]) != 4 {
-		t.Errorf("%+v %v", all, names)
+		t.Errorf("%+v %v, want one volume with the member and four files", all, names)
 	}
 	if size := int64(len(f.archives[1])); e.Volumes[0].Size != size ||
 		e.Volumes[0].SHA256 != tree.DigestOf(string(f.archives[1])) {
-		t.Errorf("%+v of %d bytes", e.Volumes[0], size)
+		t.Errorf("%+v of %d bytes, want its size and digest", e.Volumes[0], size)
 	}
 }
 
@@ -314,7 +314,7 @@ func TestWhatIsNotExportedIsSkippedWithAReason(t *testing.T) {
 	}
 	for _, s := range all[0].Skipped {
 		if a := f.artifacts[s.Artifact]; a == nil && s.Reason != export.WasDeleted || a != nil && a.Title != s.Reason {
-			t.Errorf("%+v", s)
+			t.Errorf("%+v, want its own reason", s)
 		}
 	}
 }
@@ -330,7 +330,7 @@ func TestALongListIsReadInParts(t *testing.T) {
 		t.Errorf("%d parts, %d skipped", len(f.lists), f.due.Skipped)
 	}
 	if all, _ := f.manifests(t); len(all[0].Artifacts) != 1 || all[0].Artifacts[0].ID != last.ID {
-		t.Errorf("%+v", all[0].Artifacts)
+		t.Errorf("%+v, want the last artifact alone", all[0].Artifacts)
 	}
 }
 
@@ -390,7 +390,7 @@ func TestAnExportOfTooManyArchivesFails(t *testing.T) {
 	f.due.Volumes = make([]export.Volume, limits.ExportVolumes)
 	f.run(t, x)
 	if f.due.Status != export.Failed || f.due.Reason != export.TooLarge || len(f.archives) > 0 {
-		t.Errorf("%+v", f.due.Status)
+		t.Errorf("%+v, want it failed as too large", f.due.Status)
 	}
 }
 
@@ -400,7 +400,7 @@ func TestAnExportThatDeletionsOvertakeForADayFails(t *testing.T) {
 	f.due.CreatedAt = x.Now().Add(-limits.ExportTime - time.Second)
 	f.run(t, x)
 	if f.due.Status != export.Failed || f.due.Reason != export.Overtaken || len(f.archives) > 0 {
-		t.Errorf("%+v", f.due)
+		t.Errorf("%+v, want it failed as overtaken", f.due)
 	}
 }
 
@@ -410,7 +410,7 @@ func TestAnExportThatChangedMeanwhileIsLeft(t *testing.T) {
 	f.lost = true
 	r, err := x.Due(t.Context())
 	if err != nil || r.More || len(f.rescheduled) > 0 || f.released != 1 {
-		t.Errorf("%+v, %v, %v, released %d times", r, err, f.rescheduled, f.released)
+		t.Errorf("%+v, %v, %v, released %d times, want it released once", r, err, f.rescheduled, f.released)
 	}
 }
 

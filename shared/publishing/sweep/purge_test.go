@@ -105,7 +105,7 @@ func TestF67APurgeMarksWhatIsNotInUse(t *testing.T) {
 					marked = append(marked, o.Object)
 				}
 				if m.Home != "home" || !m.Due.Equal(start.Add(limits.CollectAfter)) {
-					t.Errorf("%+v", m)
+					t.Errorf("%+v, want home and the day of collection", m)
 				}
 			}
 			if !slices.Equal(marked, c.marked) {
@@ -154,9 +154,9 @@ func TestAPurgeStopsBetweenRevisionsWhenItsRoundIsOver(t *testing.T) {
 	f.duePurges[0].Failures = 3
 	r, err := p.Due(t.Context())
 	if err != nil || !r.More || f.count("DeleteFileList") != 1 || f.count("Purged") != 0 {
-		t.Errorf("%+v, %v after %v", r, err, f.calls)
+		t.Errorf("%+v, %v after %v, want the file list deleted and more to do", r, err, f.calls)
 	}
 	if got := f.rescheduled["key"]; !got.until.Equal(start) || got.failures != 3 {
-		t.Errorf("%+v: an unfinished purge is no failure", got)
+		t.Errorf("%+v: an unfinished purge is no failure, want it at once", got)
 	}
 }

@@ -64,7 +64,7 @@ func TestARoundDoesSomeItemsAtOnceAndNoMore(t *testing.T) {
 			return nil
 		})
 		if err != nil || r.More || r.Due != 3*limits.JobWorkers || did.Load() != 3*limits.JobWorkers {
-			t.Errorf("%+v, %v, did %d", r, err, did.Load())
+			t.Errorf("%+v, %v, did %d, want all rows", r, err, did.Load())
 		}
 		if most.Load() != limits.JobWorkers || time.Since(began) != 3*time.Second {
 			t.Errorf("%d at once, %s", most.Load(), time.Since(began))
@@ -89,7 +89,7 @@ func TestWhatFailsIsRescheduledAndTheRestIsDone(t *testing.T) {
 		return nil
 	})
 	if !errors.Is(err, broken) || errors.Is(err, errUnfinished) || !r.More || did.Load() != 38 {
-		t.Errorf("%+v, %v, did %d", r, err, did.Load())
+		t.Errorf("%+v, %v, did %d, want 38 rows, and the error", r, err, did.Load())
 	}
 	if len(rows.off) != 2 || !rows.off["7"].Equal(start.Add(limits.MinRetry)) || !rows.off["9"].Equal(start) {
 		t.Errorf("put off: %v", rows.off)
@@ -102,7 +102,7 @@ func TestARoundThatCannotRescheduleReportsNoMore(t *testing.T) {
 	round.many = 1
 	r, err := each(t.Context(), round, items(400), func(context.Context, fakeItem) error { return errors.New("broken") })
 	if r.More || !errors.Is(err, rows.err) || len(rows.off) == 400 {
-		t.Errorf("%+v, %v after %d", r, err, len(rows.off))
+		t.Errorf("%+v, %v after %d, want the queue's error", r, err, len(rows.off))
 	}
 }
 
@@ -112,7 +112,7 @@ func TestARoundWhoseTimeIsOverStartsNoFurtherItem(t *testing.T) {
 	round.over = func() bool { return true }
 	r, err := each(t.Context(), round, items(50), func(context.Context, fakeItem) error { did.Add(1); return nil })
 	if err != nil || !r.More || did.Load() != 1 {
-		t.Errorf("%+v, %v, did %d", r, err, did.Load())
+		t.Errorf("%+v, %v, did %d, want one row, and more", r, err, did.Load())
 	}
 }
 

@@ -70,7 +70,7 @@ func TestAnArtifactIsExpiredOrItsDraftDiscardedWhenItsTimeComes(t *testing.T) {
 			f.dueArtifacts = []Artifact{{Artifact: a}}
 			r, err := newSweeper(f).DueArtifacts(t.Context())
 			if err != nil || r.Due != 1 || len(f.rescheduled) != 0 {
-				t.Errorf("%+v, %v", r, err)
+				t.Errorf("%+v, %v, want one row and no failure", r, err)
 			}
 			if want := []string{c.want}; c.want != "" && !slices.Equal(f.calls, want) || c.want == "" && len(f.calls) != 0 {
 				t.Errorf("%v, want %q", f.calls, c.want)
@@ -103,10 +103,10 @@ func TestWhatFallsDueIsRecordedAsTheSystems(t *testing.T) {
 	} {
 		got := f.events[n]
 		if got.Action != want.Action || got.Target != want.Target || got.Actor != event.BySystem() {
-			t.Errorf("%+v", got)
+			t.Errorf("%+v, want %+v", got, want)
 		}
 		if got.Workspace != "ws" || got.Detail != "T" || !got.At.Equal(start) {
-			t.Errorf("%+v", got)
+			t.Errorf("%+v, want T at the start", got)
 		}
 	}
 }
@@ -229,7 +229,7 @@ func TestAnArtifactThatCannotBeEndedIsRetried(t *testing.T) {
 		t.Errorf("%v, %d events", err, len(f.events))
 	}
 	if got := f.rescheduled["key"]; !got.until.Equal(start.Add(limits.MinRetry)) || got.failures != 1 {
-		t.Errorf("%+v", got)
+		t.Errorf("%+v, want the first retry", got)
 	}
 	if _, err := newSweeper(f).DueArtifacts(t.Context()); err != nil || len(f.events) != 1 {
 		t.Errorf("%v, %d events", err, len(f.events))
@@ -240,7 +240,7 @@ func TestRoundsAddUp(t *testing.T) {
 	old, young := Round{Due: 2, Oldest: time.Hour, More: true}, Round{Due: 3, Oldest: time.Minute}
 	want := Round{Due: 5, Oldest: time.Hour, More: true}
 	if old.Join(young) != want || young.Join(old) != want || young.Join(young).More {
-		t.Errorf("%+v", old.Join(young))
+		t.Errorf("%+v, want %+v", old.Join(young), want)
 	}
 }
 

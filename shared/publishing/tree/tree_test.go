@@ -83,7 +83,7 @@ func TestATreeAddsUpWhatItHasAndWhatItBorrows(t *testing.T) {
 		t.Errorf("%d bytes", files.Size())
 	}
 	if f, ok := files.Find("c"); !ok || f.Content() != (Content{Size: 3}) {
-		t.Errorf("%+v", f)
+		t.Errorf("%+v, want three bytes", f)
 	}
 }
 

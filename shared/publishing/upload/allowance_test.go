@@ -60,9 +60,9 @@ func TestADayWithoutBytesLeftSaysWhenTheNextOneStarts(t *testing.T) {
 	f := &fakeStore{refuses: fault.NewCode(fault.WriteAllowanceExceeded)}
 	refused := fault.Of(creates(f, limits.Default(), contract.DeclaredFile{Path: "index.html", SizeBytes: 1000}))
 	if refused.Code != fault.WriteAllowanceExceeded || refused.RetryAfter != 6*time.Hour {
-		t.Errorf("%+v", refused)
+		t.Errorf("%+v, want a wait for six hours", refused)
 	}
 	if !strings.Contains(refused.Message, "2097152000 bytes") {
-		t.Errorf("%+v", refused)
+		t.Errorf("%+v, want the day's bytes", refused)
 	}
 }

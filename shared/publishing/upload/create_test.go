@@ -71,13 +71,13 @@ func TestASessionOfANewArtifact(t *testing.T) {
 	expect.Code(t, err, "")
 	s := c.store.made.Session
 	if !s.New || s.Status != Pending || s.Home != c.by.Workspace.ID || s.Workspace != c.by.Workspace.ID || s.Reuses != "" {
-		t.Errorf("%+v", s)
+		t.Errorf("%+v, want a new session of the workspace", s)
 	}
 	if !s.CreatedAt.Equal(now) || !s.ExpiresAt.Equal(now.Add(limits.SessionLife)) || s.Life != c.by.Policy.DefaultLife {
 		t.Errorf("from %s to %s, its artifact lives %s", s.CreatedAt, s.ExpiresAt, s.Life)
 	}
 	if out.Session != s {
-		t.Errorf("%+v", out)
+		t.Errorf("%+v, want %+v", out, s)
 	}
 }
 
@@ -95,7 +95,7 @@ func TestABaseIsCheckedNoSoonerThanItsSessionIsFinalized(t *testing.T) {
 			_, err := c.create(t, nil)
 			expect.Code(t, err, "")
 			if s := c.store.made.Session; s.Base != base || s.New == revises {
-				t.Errorf("%+v", s)
+				t.Errorf("%+v, want a revision of %s", s, base)
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func TestASessionOfAnExistingArtifact(t *testing.T) {
 				t.Errorf("it does not say what to do: %v", err)
 			}
 			if s := e.store.made.Session; c.want == "" && (s.New || s.Artifact != a.ID || s.Home != "home") {
-				t.Errorf("%+v", s)
+				t.Errorf("%+v, want one of the artifact, stored at home", s)
 			}
 		})
 	}
@@ -250,22 +250,22 @@ func TestF15OnlyWhatIsNeededIsUploaded(t *testing.T) {
 	out, err := c.create(t, nil)
 	expect.Code(t, err, "")
 	if len(out.Files) != 4 || len(c.store.presigned) != 2 {
-		t.Fatalf("%+v, signed for %+v", out.Files, c.store.presigned)
+		t.Fatalf("%+v, signed for %+v, want four files, two of them signed for", out.Files, c.store.presigned)
 	}
 	for n, reused := range []bool{false, true, false, true} {
 		if got := out.Files[n]; (got.Put.URL == "") != reused {
-			t.Errorf("%+v, reused %t", got, reused)
+			t.Errorf("%+v, reused %t, want %t for reuse", got, reused, reused)
 		}
 	}
 	whole, diff := c.store.presigned[0], c.store.presigned[1]
 	if whole.object.Diff || *whole.digest != tree.DigestOf("new") || whole.size != 3 {
-		t.Errorf("%+v", whole)
+		t.Errorf("%+v, want three bytes with a digest", whole)
 	}
 	if !diff.object.Diff || diff.digest != nil || diff.size != 7 || diff.object.Entry != 2 {
-		t.Errorf("%+v", diff)
+		t.Errorf("%+v, want a diff of seven bytes", diff)
 	}
 	if !c.store.made.Session.Diffs || len(c.store.made.Entries) != 5 || !c.store.made.Entries[4].Deleted {
-		t.Errorf("%+v", c.store.made)
+		t.Errorf("%+v, want diffs, and the deletion last", c.store.made)
 	}
 }
 
@@ -319,7 +319,7 @@ func TestARepeatedCreationAnswersItsSessionWithFreshURLs(t *testing.T) {
 				return
 			}
 			if out.Session.ID != first || len(out.Files) != 1 {
-				t.Fatalf("%+v", out)
+				t.Fatalf("%+v, want the first session", out)
 			}
 			if late := e.store.presigned[0].expires.Sub(now.Add(c.life)); late < 0 || late > 999 {
 				t.Errorf("the URL expires at %s", e.store.presigned[0].expires)

@@ -2,10 +2,11 @@ package upload
 
 import (
 	"context"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
@@ -89,21 +90,21 @@ func TestADraftHasTheFilesThatWereUploaded(t *testing.T) {
 	out, err := f.finalize(t)
 	expect.Code(t, err, "")
 	if out.FileCount != 2 || out.Size != 8 || out.Revision != f.attempt.Session.Revision {
-		t.Errorf("%+v", out)
+		t.Errorf("%+v, want the session's revision of 8 bytes", out)
 	}
 	done := f.store.done[0]
 	for n, body := range []string{"page", "body"} {
 		if done.Tree[n].SHA256 != tree.DigestOf(body) {
-			t.Errorf("%+v", done.Tree[n])
+			t.Errorf("%+v, want the digest of %q", done.Tree[n], body)
 		}
 	}
 	a, r := done.Artifact, done.Revision
 	ends := f.attempt.Session.CreatedAt.Add(24 * time.Hour)
 	if a.StorageWorkspace != "home" || a.Owner != "ws" || a.Draft != r.ID || !a.ExpiresAt.Equal(ends) {
-		t.Errorf("%+v", a)
+		t.Errorf("%+v, want a draft for a day", a)
 	}
 	if r.Status != artifact.Draft || r.Mode != "html" || !r.EntrypointExists || r.Number != 0 {
-		t.Errorf("%+v", r)
+		t.Errorf("%+v, want a draft of a page", r)
 	}
 }
 
@@ -267,7 +268,7 @@ func TestOneAttemptAtATimeHoldsTheCommand(t *testing.T) {
 			expect.Code(t, err, c.want)
 			size := map[int]int64{2: 8, 9: 90}[c.files]
 			if out.FileCount != c.files || out.Size != size || f.store.released != c.released {
-				t.Errorf("%+v, released %d times", out, f.store.released)
+				t.Errorf("%+v, released %d times, want %d", out, f.store.released, c.files)
 			}
 			if c.record != nil && len(f.store.owners) > 0 {
 				t.Error("a repetition takes the command")
@@ -334,7 +335,7 @@ func TestF08ASessionThatIsSettledAnswersAgain(t *testing.T) {
 			}
 			out, err := f.finalize(t)
 			expect.Code(t, err, "")
-			if !reflect.DeepEqual(out, first) || len(f.store.owners)+len(f.store.calls) > 0 {
+			if !cmp.Equal(out, first) || len(f.store.owners)+len(f.store.calls) > 0 {
 				t.Errorf("%+v, first %+v; it called %v", out, first, f.store.calls)
 			}
 		})
@@ -354,8 +355,8 @@ func TestF08ASessionThatIsSettledAnswersAgain(t *testing.T) {
 			f.store.finalizes = &Settled{settled}
 			out, err := f.finalize(t)
 			expect.Code(t, err, c.want)
-			if c.want == "" && !reflect.DeepEqual(out, draftOf(settled, lint.Report{})) || f.store.released != 1 {
-				t.Errorf("%+v, released %d times", out, f.store.released)
+			if c.want == "" && !cmp.Equal(out, draftOf(settled, lint.Report{})) || f.store.released != 1 {
+				t.Errorf("%+v, released %d times, want the settled draft", out, f.store.released)
 			}
 		})
 	}
@@ -373,7 +374,7 @@ func TestAnOldRecordLeavesTheTotalsToTheSession(t *testing.T) {
 	out, err := f.finalize(t)
 	expect.Code(t, err, "")
 	if out.FileCount != 7 || out.Size != 70 {
-		t.Errorf("%+v", out)
+		t.Errorf("%+v, want 7 files of 70 bytes", out)
 	}
 }
 

@@ -91,7 +91,7 @@ func TestAPanicOfTheCheckIsNoFailure(t *testing.T) {
 	f := newLinted([2]string{"index.html", brokenPage})
 	found := f.lintFile(t.Context(), nil, f.attempt.Session, tree.File{Path: "index.html", Size: 27, Object: f.object(0)})
 	if len(found.Warnings) > 0 {
-		t.Errorf("%+v", found)
+		t.Errorf("%+v, want none", found)
 	}
 }
 
@@ -100,7 +100,7 @@ func TestALargeFirstPageIsReportedUnread(t *testing.T) {
 	found := f.lint(t.Context(), f.by, f.attempt.Session,
 		tree.Tree{{Path: "index.html", Size: limits.LargeEntrypoint + 1}})
 	if len(found.Warnings) != 1 || found.Warnings[0].Code != lint.EntrypointLarge || f.store.opened > 0 {
-		t.Errorf("%+v after %d reads", found, f.store.opened)
+		t.Errorf("%+v after %d reads, want a large entrypoint alone, unread", found, f.store.opened)
 	}
 }
 
@@ -147,6 +147,6 @@ func TestFilesOfTheBaseAreReadToo(t *testing.T) {
 	out, err := f.finalize(t)
 	expect.Code(t, err, "")
 	if len(out.Warnings.Warnings) == 0 || out.Warnings.Warnings[0].Code != "missing_file" {
-		t.Errorf("%+v", out.Warnings)
+		t.Errorf("%+v, want a missing file", out.Warnings)
 	}
 }

@@ -98,7 +98,7 @@ func TestAPartialManifestIsMergedIntoItsBase(t *testing.T) {
 	expect.Code(t, err, "")
 	done := f.store.done[0]
 	if out.FileCount != 3 || out.Size != 12 || done.Revision.Mode != "markdown" {
-		t.Errorf("%+v, mode %s", out, done.Revision.Mode)
+		t.Errorf("%+v, mode %s, want 12 bytes of Markdown", out, done.Revision.Mode)
 	}
 	for path, body := range map[string]string{"index.html": "page", "a.txt": "two\n", "kept.txt": "kept"} {
 		if file, ok := done.Tree.Find(path); !ok || file.SHA256 != tree.DigestOf(body) {
@@ -201,7 +201,7 @@ func TestF65OnePatchOfNineThatDoesNotFitRefusesAllAndStoresNothing(t *testing.T)
 	out, err := f.finalize(t)
 	expect.Code(t, err, "")
 	if out.FileCount != 10 || len(f.store.calls) != 9+1 {
-		t.Errorf("%+v after %v", out, f.store.calls)
+		t.Errorf("%+v after %v, want ten files after ten calls", out, f.store.calls)
 	}
 }
 

@@ -59,7 +59,7 @@ func TestAnOwnerSeesTheNewestRevisionOrTheOneThatIsNamed(t *testing.T) {
 	newest, err := e.Latest(t.Context(), e.owner, &e.store.artifact)
 	expect.Code(t, err, "")
 	if newest.Revision.ID != e.revisions[1] || newest.PrivateURL != "https://app.test/v/"+string(e.store.artifact.ID) {
-		t.Errorf("%+v", newest)
+		t.Errorf("%+v, want the second revision, private", newest)
 	}
 	for name, c := range map[string]struct {
 		set  func(*artifact.Revision)
@@ -76,7 +76,7 @@ func TestAnOwnerSeesTheNewestRevisionOrTheOneThatIsNamed(t *testing.T) {
 			view, err := e.Pinned(t.Context(), e.owner, &e.store.artifact, &r)
 			expect.Code(t, err, c.want)
 			if c.want == "" && view.Revision.ID != e.revisions[0] {
-				t.Errorf("%+v", view)
+				t.Errorf("%+v, want the first revision", view)
 			}
 		})
 	}
@@ -96,7 +96,7 @@ func TestAViewHasAURLForEachFile(t *testing.T) {
 		t.Error(view.Entrypoint.Bytes)
 	}
 	if len(view.Files) != 2 || !strings.HasSuffix(view.Files[1].URLs.Bytes, "/a%20b/"+address.Escape("é.txt")) {
-		t.Errorf("%+v", view.Files)
+		t.Errorf("%+v, want two files with escaped paths", view.Files)
 	}
 }
 
@@ -149,10 +149,10 @@ func TestTheTierOfTheOwnerDecidesWhatATokenAllows(t *testing.T) {
 			expect.Code(t, err, "")
 			claims := e.parse(t, view.Entrypoint.Bytes, c.expires.Add(-time.Second))
 			if claims.NoIndex != c.noIndex || claims.Scripts != c.scripts || claims.Link != "" {
-				t.Errorf("%+v", claims)
+				t.Errorf("%+v, want the plan's", claims)
 			}
 			if claims.Expires.After(c.expires) {
-				t.Errorf("%+v", claims)
+				t.Errorf("%+v, want an end by %s", claims, c.expires)
 			}
 			if view.Ephemeral != e.owner.Workspace.ClaimedAt.IsZero() {
 				t.Errorf("shown as ephemeral: %t", view.Ephemeral)
@@ -221,7 +221,7 @@ func TestAnOwnerReadsAFileBack(t *testing.T) {
 				return
 			}
 			if got.Text == nil || *got.Text != c.body || got.Binary {
-				t.Errorf("%+v", got)
+				t.Errorf("%+v, want %q", got, c.body)
 			}
 			if f := e.store.tree[0]; got.Path != c.path || got.SHA256 != f.SHA256 || got.Size != f.Size {
 				t.Errorf("%+v, want %+v", got, f)
@@ -263,6 +263,6 @@ func TestAFileThatNoAnswerHoldsIsNotRead(t *testing.T) {
 	got, err := e.File(t.Context(), e.owner, &e.store.artifact, "", "a.txt")
 	if err != nil || got.Text != nil || got.Binary || got.Size != limits.InlineAnswer+1 ||
 		got.SHA256 != tree.DigestOf("long") {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("%+v, %v, want the size and digest alone", got, err)
 	}
 }

@@ -47,7 +47,7 @@ func TestALinkOpensTheRevisionThatItFollows(t *testing.T) {
 				t.Errorf("the title is %q", out.Title)
 			}
 			if out.Revision.Mode != "html" || out.Artifact.PinnedAt.IsZero() {
-				t.Errorf("%+v", out)
+				t.Errorf("%+v, want a pinned page", out)
 			}
 			if claims := e.parse(t, out.Entrypoint.Bytes, now); claims.Link != e.store.link.Public {
 				t.Errorf("the content token names the link %q", claims.Link)
@@ -109,7 +109,7 @@ func TestTheTierOfTheWorkspaceThatOwnsItNowHolds(t *testing.T) {
 	claims := e.parse(t, out.Entrypoint.Bytes, now)
 	policy := limits.Default().Tiers[limits.Free]
 	if claims.NoIndex != policy.NoIndex || claims.Scripts != policy.Scripts {
-		t.Errorf("%+v", claims)
+		t.Errorf("%+v, want the free plan's", claims)
 	}
 	if out.Ephemeral {
 		t.Error("a claimed workspace is shown as ephemeral")

@@ -1,6 +1,5 @@
-// Package conformance holds the MCP host to its protocol, with the official conformance suite, inspector and TypeScript
-// SDK. They come from npm (package.json), and scripts/check -all runs the tests here, which have the build tag
-// conformance.
+//go:build conformance
+
 package conformance
 
 import (
