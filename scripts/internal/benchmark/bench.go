@@ -65,6 +65,7 @@ func (b *bench) serve(ctx context.Context, tables string) error {
 		Data:    b.folder,
 		Tables:  b.tables,
 		Log:     filepath.Join(b.folder, requestLog),
+		Counted: b.byName,
 	}, b.stderr)
 	if err != nil {
 		return err

@@ -139,7 +139,7 @@ func TestTheCommandLineChoosesWhatIsMeasured(t *testing.T) {
 	}{
 		{"", "", "", 5, 3 * time.Second, ""},
 		{"-routes", "routes", "", 5, 1200 * time.Millisecond, ""},
-		{"-cold -seconds 2.5", "cold", "", 5, 2500 * time.Millisecond, ""},
+		{"-live -seconds 2.5", "live", "", 5, 2500 * time.Millisecond, ""},
 		{"-against v1", "", "v1", 5, time.Second, ""},
 		{"-routes -against v1 -rounds 9 -seconds 2", "routes", "v1", 9, 2 * time.Second, ""},
 		{says: "only one thing", args: "-routes -growth"},
@@ -187,7 +187,7 @@ func TestTheRequestLogIsAddedUp(t *testing.T) {
 		l.Write([]byte(part))
 	}
 	r, want := l.reading(), reading{Requests: 2, Calls: 5, RoundTrips: 3, RRU: 3.5, WRU: 11, Sent: 12}
-	want.CPU, want.Allocated = r.CPU, r.Allocated
+	want.Logged, want.CPU, want.Allocated = r.Logged, r.CPU, r.Allocated
 	if diff := cmp.Diff(want, r); diff != "" {
 		t.Errorf("the row (-want +got):\n%s", diff)
 	}

@@ -58,8 +58,9 @@ type options struct {
 	duration time.Duration  // of each row
 	profiles string         // folder for CPU profiles of the hosts; empty: none
 
-	artifacts int // of the large workspace whose cost is compared
-	stock     int // how much is made for a row that uses something up; 0: enough for seconds
+	artifacts    int // of the large workspace whose cost is compared
+	dueArtifacts int // that fall due at once
+	stock        int // how much is made for a row that uses something up; 0: enough for seconds
 
 	commit string // that this tree is compared with; empty: none
 	rounds int    // of the comparison
@@ -83,8 +84,9 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("scripts/bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	pattern := flags.String("row", "", "measure the rows that match `REGEXP`, as content-4k/16 (default all)")
-	seconds := flags.Float64("seconds", 0, "`N` seconds for each row (default 1 to 3)")
+	seconds := flags.Float64("seconds", 0, "`N` seconds for each row (default 1 to 3, with -live 180)")
 	flags.IntVar(&o.artifacts, "artifacts", 100_000, "`N` artifacts in the large workspace of -growth")
+	flags.IntVar(&o.dueArtifacts, "due-artifacts", 3_600, "`N` artifacts that fall due at once with -due")
 	for _, m := range modes {
 		flags.BoolFunc(m.flag, m.usage, func(string) error { return o.choose(m) })
 	}
@@ -103,7 +105,7 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		return o, errors.New("-against cannot profile: its hosts run in turns")
 	case o.rounds < minRounds:
 		return o, fmt.Errorf("-rounds %d: fewer than %d have no spread", o.rounds, minRounds)
-	case o.artifacts < 2*smallWorkspace || *seconds < 0:
+	case o.artifacts < 2*smallWorkspace || o.dueArtifacts < 1 || *seconds < 0:
 		return o, errors.New("a number is too small to be measured")
 	}
 	usual := o.seconds

@@ -18,6 +18,7 @@ type mode struct {
 	seconds  float64 // of a row by default
 	compared bool    // its rows may be compared with those of another commit
 	inMemory bool    // the tables are, because many items are written of which only the cost is compared
+	byName   bool    // the hosts count their calls of AWS by name, and do no jobs, which are counted by themselves
 }
 
 // standard is what is measured if no flag chooses.
@@ -42,6 +43,23 @@ var modes = []mode{
 		compared: true,
 	},
 	{
+		flag:   "cost",
+		usage:  "count the calls of a few requests and of the jobs, and what a million of each costs by AWS's public prices",
+		rows:   (*bench).costRows,
+		print:  (*bench).printBills,
+		legend: costLegend,
+		byName: true,
+	},
+	{
+		flag:    "live",
+		usage:   "count what 50 open pages cost that poll, and what 1,000 would cost an hour",
+		rows:    (*bench).liveRows,
+		print:   (*bench).printPolls,
+		legend:  liveLegend,
+		seconds: 180,
+		byName:  true,
+	},
+	{
 		flag:     "growth",
 		usage:    "compare what a small and a large workspace cost; fails when the cost of what must not grow does",
 		rows:     (*bench).growthRows,
@@ -64,6 +82,14 @@ var modes = []mode{
 		rows:    (*bench).coldRows,
 		columns: []column{opCount, latency(50), latency(0), latency(100), startBudget},
 		legend:  coldLegend,
+	},
+	{
+		flag:    "due",
+		usage:   "let many artifacts fall due at once, by expiry and by deletion, and see how the jobs work them off",
+		rows:    (*bench).dueRows,
+		columns: []column{opCount, seconds, perSecond, calls, rru, wru},
+		legend:  dueLegend,
+		byName:  true,
 	},
 }
 

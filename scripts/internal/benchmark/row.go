@@ -27,6 +27,7 @@ type row struct {
 	lines    int                                     // that an operation leaves in the request log; 0: one
 	own      bool                                    // it asks the engines only: its calls are this process's own
 	optional bool                                    // it is left out where it fails
+	bill     bill                                    // what one operation costs beside what is counted
 
 	done    int             // operations
 	took    []time.Duration // each of them, sorted

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/aws/smithy-go/middleware"
+
 	"vitrine/functions/assembly"
 	"vitrine/scripts/internal/local/stack"
 	"vitrine/scripts/local/engines"
@@ -28,6 +30,7 @@ type order struct {
 	Data    string // folder of the key rings
 	Tables  string
 	Log     string // file of the request log
+	Counted bool   // no jobs, and calls of AWS are counted by name as well
 }
 
 // The commands, beside the file of a CPU profile that begins. Each is answered with one line of JSON, a reading.
@@ -56,12 +59,16 @@ func serve(in io.Reader, out io.Writer) error {
 	defer log.Close()
 	sum := new(totals)
 	with := stack.Options{
-		Engines: o.Engines,
-		Data:    o.Data,
-		Tables:  o.Tables,
-		Limits:  lifted(),
-		Now:     time.Now,
-		Log:     slog.New(slog.NewJSONHandler(io.MultiWriter(log, sum), nil)),
+		Engines:     o.Engines,
+		Data:        o.Data,
+		Tables:      o.Tables,
+		Limits:      lifted(),
+		Now:         time.Now,
+		Log:         slog.New(slog.NewJSONHandler(io.MultiWriter(log, sum), nil)),
+		DisableJobs: o.Counted,
+	}
+	if o.Counted {
+		with.Middleware = []func(*middleware.Stack) error{sum.name}
 	}
 	assembly.SetMemory(os.Getenv)
 	s, err := stack.Start(context.Background(), with)
@@ -116,16 +123,17 @@ func allocated() int64 {
 }
 
 // lifted returns limits that no load reaches. Limits that are off would not be counted, and a request would then cost
-// less than in a deployment.
+// less than in a deployment. The limit of polls stays, because the server paces open pages by it.
 func lifted() limits.Limits {
 	const boundless = 1 << 30
 	l := limits.Default()
+	live := l.Live
 	for n, rates := 0, reflect.ValueOf(&l).Elem(); n < rates.NumField(); n++ {
 		if r, ok := rates.Field(n).Addr().Interface().(*limits.Rate); ok {
 			r.Limit = boundless
 		}
 	}
-	l.Pow = limits.PowOff
+	l.Live, l.Pow = live, limits.PowOff
 	ephemeral, pro := l.Tiers[limits.Ephemeral], l.Tiers[limits.Pro]
 	ephemeral.NewArtifactsPerDay, ephemeral.Reads = boundless, boundless
 	ephemeral.FileSize, ephemeral.ArtifactSize = pro.FileSize, pro.ArtifactSize // no workspace can be paid here

@@ -23,6 +23,7 @@ var (
 	wru        = perOperation("WRU", "%.1f", func(u reading) float64 { return u.WRU })
 	roundTrips = perOperation("Round trips", "%.2f", func(u reading) float64 { return float64(u.RoundTrips) })
 	perSecond  = column{title: "Per second", form: "%.0f", of: (*row).rate}
+	seconds    = column{title: "Seconds", form: "%.1f", of: func(r *row) float64 { return r.elapsed.Seconds() }}
 	hostCPU    = perOperation("CPU ms, hosts", "%.2f", func(u reading) float64 { return millis(u.CPU) })
 	allocating = perOperation("KB allocated", "%.0f", func(u reading) float64 { return float64(u.Allocated) / (1 << 10) })
 	memoryUsed = column{title: "Resident MB", form: "%.1f", of: func(r *row) float64 { return megabytes(r.used.Resident) }}

@@ -34,7 +34,7 @@ var panicRequests = map[string]func(*testing.T, *harness.FaultEnv, *wire.Agent) 
 	"content": func(t *testing.T, _ *harness.FaultEnv, g *wire.Agent) sendFunc {
 		return get(g, harness.PublishPage(t, g, "seen").RevisionContentURL)
 	},
-	"create": func(_ *testing.T, s *harness.FaultEnv, g *wire.Agent) sendFunc {
+	"create": func(_ *testing.T, _ *harness.FaultEnv, g *wire.Agent) sendFunc {
 		return func() (wire.Answer, error) {
 			return harness.Create(g, wire.NewKey(), wire.Declare("new", harness.Page("new")))
 		}
