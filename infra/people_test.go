@@ -236,15 +236,16 @@ func (h *harness) member(t *testing.T) {
 	ask[any](t, m, "POST", "/v1/auth/web/callback", nil)
 	ask[any](t, m, "POST", "/v1/ephemeral/claim", contract.ClaimRequest{ClaimToken: h.abandoned(t)}, "Idempotency-Key",
 		wire.NewKey())
-	for _, path := range []string{"/v1/web/workspace", "/v1/web/audit", "/v1/web/artifacts", "/v1/web/keys",
-		"/v1/web/settings"} {
-		ask[any](t, m, "GET", path, nil)
-	}
 	key := ask[contract.CreatedKey](t, m, "POST", "/v1/web/keys", contract.CreateKey{Name: "one"}, "Idempotency-Key",
 		wire.NewKey())
-	h.keeps(t, m, key.Secret)
+	g := *h.anyone
+	g.Key = key.Secret
+	made := h.keeps(t, m, &g)
 	h.buys(t, m)
 	h.exports(t, m, key.Secret)
+	h.gets(t, map[string]*wire.Agent{"ApiKeyBearer": &g, "WorkOsBearer": m}, map[string]string{
+		"artifact_id": string(made.ArtifactID), "revision_id": string(made.RevisionID), "path": "index.html",
+	})
 	ask[any](t, m, "POST", "/v1/web/keys/"+string(key.APIKey.ID)+"/revoke", nil, "Idempotency-Key", wire.NewKey())
 	ask[any](t, m, "PATCH", "/v1/web/settings",
 		contract.UpdateSettings{WorkspaceName: "Another name", AutoDeletionDays: 1}, "Idempotency-Key", wire.NewKey())
@@ -273,9 +274,7 @@ func (h *harness) person(t *testing.T) {
 	b.visit("/claim")
 	b.visit("/api/auth/sign-in")
 	b.visit(regexp.MustCompile(`/assets/[^"/]+/vitrine\.css`).FindString(b.page))
-	for _, path := range []string{"/dashboard", "/artifacts", "/audit", "/connections", "/settings"} {
-		b.visit(path)
-	}
+	b.visit("/settings")
 	b.twice("/settings", map[string]string{"name": "A workspace of mine", "days": "2"})
 	h.subscribes(b)
 	b.visit("/settings")

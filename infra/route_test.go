@@ -11,6 +11,7 @@ import (
 	"go/parser"
 	gotoken "go/token"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -78,6 +79,13 @@ func (l hostLog) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
+// has reports whether a route succeeded.
+func (v *visited) has(route string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.routes[route]
+}
+
 // reportUnvisited names routes whose rights the test did not exercise.
 func (h *harness) reportUnvisited(t *testing.T) {
 	t.Helper()
@@ -93,18 +101,50 @@ func (h *harness) reportUnvisited(t *testing.T) {
 	}
 }
 
-// documented returns the routes of a host's document.
-func documented(t *testing.T, host string) (routes []string) {
+// operation is an operation of a host's document.
+type operation struct {
+	Security   []map[string]any
+	Parameters []struct {
+		Name, In string
+		Required bool
+	}
+}
+
+// target returns where an operation is requested, false if it wants a parameter that is not known.
+func (o operation) target(path string, known map[string]string) (string, bool) {
+	query := url.Values{}
+	for _, p := range o.Parameters {
+		if known[p.Name] == "" && p.Required {
+			return "", false
+		}
+		if p.In == "query" && p.Required {
+			query.Set(p.Name, known[p.Name])
+		}
+		path = strings.Replace(path, "{"+p.Name+"}", known[p.Name], 1)
+	}
+	return path + "?" + query.Encode(), true
+}
+
+// operations returns the operations of a host's document by path and method.
+func operations(t *testing.T, host string) map[string]map[string]operation {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "openapi", host+".json"))
-	var document struct{ Paths map[string]map[string]any }
+	var document struct {
+		Paths map[string]map[string]operation
+	}
 	if err == nil {
 		err = json.Unmarshal(text, &document)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, methods := range document.Paths {
+	return document.Paths
+}
+
+// documented returns the routes of a host's document.
+func documented(t *testing.T, host string) (routes []string) {
+	t.Helper()
+	for path, methods := range operations(t, host) {
 		if path == "/" {
 			path = "/{$}" // as the log has it
 		}
@@ -200,14 +240,51 @@ func value(e ast.Expr, words map[string]constant.Value) constant.Value {
 	return constant.MakeUnknown()
 }
 
-// documents requests the routes that need no credential.
+// gets requests the GET routes of the api host, as the one whom each is for, with what is known of their parameters.
+// Operators are none of them, and an authorization begins in a browser.
+func (h *harness) gets(t *testing.T, as map[string]*wire.Agent, known map[string]string) {
+	t.Helper()
+	for path, methods := range operations(t, "api") {
+		get, there := methods["get"]
+		if !there || strings.Contains(path, "/admin/") || path == "/oauth2/authorize" {
+			continue
+		}
+		by := h.anyone
+		for _, scheme := range get.Security {
+			for name := range scheme {
+				by = as[name]
+			}
+		}
+		if target, all := get.target(path, known); all && by != nil {
+			h.ok(t, by, "GET", h.anyone.At.APIURL+target, nil)
+		}
+	}
+}
+
+// rest visits the pages that nobody has visited, as a new member. A page that needs more than a session is visited
+// before.
+func (h *harness) rest(t *testing.T) {
+	t.Helper()
+	b := &browser{
+		t:       t,
+		app:     h.anyone.At.AppURL,
+		who:     "ida@example.org",
+		cookies: map[string]string{},
+	}
+	b.visit("/api/auth/sign-in")
+	for _, route := range written(t) {
+		if path, get := strings.CutPrefix(route, "app GET "); get && !strings.Contains(path, "{") && !h.visited.has(route) {
+			b.visit(path)
+		}
+	}
+}
+
+// documents requests what needs no credential and is in no document, and the documents of the MCP host.
 func (h *harness) documents(t *testing.T) {
 	t.Helper()
 	api, app, mcp := h.anyone.At.APIURL, h.anyone.At.AppURL, h.anyone.At.MCPURL
 	for _, target := range []string{
-		api + "/.well-known/jwks.json", api + "/.well-known/oauth-authorization-server",
-		api + "/.well-known/oauth-protected-resource",
-		api + "/.well-known/oauth-protected-resource/v1/whoami", api + "/auth.md", api + "/v1/public/cli-version",
+		api + "/.well-known/oauth-protected-resource/v1/whoami",
 		app + "/", app + "/healthz", app + "/robots.txt", app + "/.well-known/gpc.json", app + "/signed-out", script.Mermaid.URL(app),
 		mcp + "/", mcp + "/healthz", mcp + "/openapi.json", mcp + "/.well-known/oauth-protected-resource",
 		mcp + "/.well-known/oauth-authorization-server", mcp + "/.well-known/openid-configuration",
@@ -220,12 +297,10 @@ func (h *harness) documents(t *testing.T) {
 	}
 }
 
-// keeps publishes twice with an API key of a member's workspace and shares both revisions, by key
+// keeps publishes twice with an API key of a member's workspace, returns the first revision, and shares both, by key
 // and by member.
-func (h *harness) keeps(t *testing.T, m *wire.Agent, secret string) {
+func (h *harness) keeps(t *testing.T, m, g *wire.Agent) contract.Published {
 	t.Helper()
-	g := *h.anyone
-	g.Key = secret
 	page := wire.File{Path: "index.html", Body: []byte("<p>shared</p>")}
 	old, err := g.PublishFiles(t.Context(), "Shared", "", page)
 	if err != nil {
@@ -236,19 +311,17 @@ func (h *harness) keeps(t *testing.T, m *wire.Agent, secret string) {
 		t.Fatal(err)
 	}
 	one := "/v1/artifacts/" + string(old.ArtifactID)
-	h.shares(t, &g, one, "/v1/access-links", old.RevisionID)
+	h.shares(t, g, one, "/v1/access-links", old.RevisionID)
 	for _, word := range []string{"private", "unlisted"} {
-		ask[any](t, &g, "PUT", one+"/visibility", map[string]string{"visibility": word})
+		ask[any](t, g, "PUT", one+"/visibility", map[string]string{"visibility": word})
 	}
-	ask[any](t, &g, "PATCH", one+"/display-metadata", map[string]string{"title": "Another title"})
+	ask[any](t, g, "PATCH", one+"/display-metadata", map[string]string{"title": "Another title"})
 	mine := "/v1/web/artifacts/" + string(old.ArtifactID)
 	h.shares(t, m, mine, "/v1/web/access-links", old.RevisionID)
-	for _, path := range []string{mine, mine + "/revisions", "/v1/web/access-links"} {
-		ask[any](t, m, "GET", path, nil)
-	}
 	for _, verb := range []string{"/pin", "/unpin", "/access-link-lockdown", "/access-link-lockdown/lift"} {
 		ask[any](t, m, "POST", mine+verb, nil, "Idempotency-Key", wire.NewKey())
 	}
+	return old
 }
 
 // shares makes a link to a revision that is not the newest, opens it on both hosts, and revokes it.

@@ -69,21 +69,28 @@ func call[Out any](c *tooled, name string, arguments map[string]any) (out Out) {
 	return out
 }
 
+// tool is what a client is told of a tool.
+type tool struct {
+	Name        string
+	Annotations struct{ ReadOnlyHint bool }
+	InputSchema struct{ Required []string }
+}
+
 // tools calls every tool of the MCP host with the token of Ada's client.
 func (h *harness) tools(t *testing.T, client *wire.Agent) {
 	t.Helper()
 	c := &tooled{t: t, client: client, called: map[string]bool{}}
+	var listed struct{ Tools []tool }
+	c.rpc("tools/list", map[string]any{}, &listed)
 	made := c.edits()
 	c.uploads(made.ArtifactID)
 	h.finds(c)
 	h.diffs(c, made.ArtifactID)
-	c.reads(made)
+	c.reads(listed.Tools, map[string]any{"artifact_id": made.ArtifactID, "path": "index.html"})
 	c.shares(made)
 	ada := h.signIn(t, "cli", provider.Person{Email: "ada@example.org"})
 	ask[any](t, ada, "POST", "/v1/web/artifacts/"+string(made.ArtifactID)+"/pin", nil, "Idempotency-Key", wire.NewKey())
 	call[any](c, "delete_artifact", map[string]any{"artifact_id": made.ArtifactID})
-	var listed struct{ Tools []struct{ Name string } }
-	c.rpc("tools/list", map[string]any{}, &listed)
 	for _, tool := range listed.Tools {
 		if !c.called[tool.Name] {
 			t.Errorf("tool %s is not called", tool.Name)
@@ -184,17 +191,19 @@ func (h *harness) diffs(c *tooled, a id.Artifact) {
 	call[any](c, "publish_upload", map[string]any{"upload_session_id": session.UploadSessionID})
 }
 
-// reads calls the tools that only read.
-func (t *tooled) reads(made contract.MCPPublished) {
+// reads calls the tools that only read, with what each has to be told.
+func (t *tooled) reads(all []tool, known map[string]any) {
 	t.t.Helper()
-	one := map[string]any{"artifact_id": made.ArtifactID}
-	for _, name := range []string{"read_artifact", "list_revisions", "diff_revisions"} {
-		call[any](t, name, one)
+	for _, each := range all {
+		if !each.Annotations.ReadOnlyHint {
+			continue
+		}
+		arguments := map[string]any{}
+		for _, name := range each.InputSchema.Required {
+			arguments[name] = known[name]
+		}
+		call[any](t, each.Name, arguments)
 	}
-	for _, name := range []string{"list_artifacts", "whoami"} {
-		call[any](t, name, map[string]any{})
-	}
-	call[any](t, "read_file", map[string]any{"artifact_id": made.ArtifactID, "path": "index.html"})
 }
 
 // shares shares an artifact and one revision of it, and ends both.

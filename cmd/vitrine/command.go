@@ -117,12 +117,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVar(&a.flags.noColor, "no-color", false, "plain text even if stdout is a terminal")
 	f.BoolVar(&a.flags.insecureHTTP, "insecure-http", false, "allow plain HTTP to other machines")
 	root.MarkFlagsMutuallyExclusive("color", "no-color")
-	root.AddCommand(a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.versionCommand(),
-		a.listCommand(), a.showCommand(), a.pullCommand(), a.downloadCommand(), a.editCommand(), a.revisionsCommand(),
-		a.diffCommand(), a.restoreCommand(), a.watchCommand(),
-		a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand(),
-		a.keysCommand(), a.accountCommand(), a.exportCommand(), a.claimCommand(), a.openCommand(), a.configCommand(),
-		a.completionCommand())
+	root.AddCommand(a.commands()...)
 	return root
 }
 

@@ -1,5 +1,19 @@
 package main
 
+import "github.com/spf13/cobra"
+
+// commands returns all commands. The guide below has a line about each.
+func (a *app) commands() []*cobra.Command {
+	return []*cobra.Command{
+		a.loginCommand(), a.logoutCommand(), a.publishCommand(), a.whoamiCommand(), a.versionCommand(),
+		a.listCommand(), a.showCommand(), a.pullCommand(), a.downloadCommand(), a.editCommand(), a.revisionsCommand(),
+		a.diffCommand(), a.restoreCommand(), a.watchCommand(),
+		a.linkCommand(), a.visibilityCommand(), a.pinCommand(), a.unpinCommand(), a.deleteCommand(),
+		a.keysCommand(), a.accountCommand(), a.exportCommand(), a.claimCommand(), a.openCommand(), a.configCommand(),
+		a.completionCommand(),
+	}
+}
+
 // Guides are written for agents: plain text, at most 100 columns, commands that work unchanged.
 
 const guide = `vitrine publishes files as Artifacts and shares them by URL.

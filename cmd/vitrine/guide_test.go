@@ -5,41 +5,25 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-var guides = map[string]string{
-	"vitrine":        guide,
-	"login":          loginGuide,
-	"logout":         logoutGuide,
-	"publish":        publishGuide,
-	"whoami":         whoamiGuide,
-	"version":        versionGuide,
-	"list":           listGuide,
-	"show":           showGuide,
-	"pull":           pullGuide,
-	"download":       downloadGuide,
-	"export":         exportGuide,
-	"watch":          watchGuide,
-	"edit":           editGuide,
-	"revisions":      revisionsGuide,
-	"diff":           diffGuide,
-	"restore":        restoreGuide,
-	"link":           linkGuide,
-	"set-visibility": visibilityGuide,
-	"pin":            pinGuide,
-	"unpin":          pinGuide,
-	"delete":         deleteGuide,
-	"keys":           keysGuide,
-	"account":        accountGuide,
-	"claim":          claimGuide,
-	"open":           openGuide,
-	"config":         configGuide,
-	"completion":     completionGuide,
+// newRoot returns the program with all its commands.
+func newRoot() *cobra.Command { return (&app{out: io.Discard, err: io.Discard}).root() }
+
+// guides are the guides of the program and of its commands, by name.
+func guides() map[string]string {
+	root := newRoot()
+	all := map[string]string{root.Name(): root.Long}
+	for _, cmd := range root.Commands() {
+		all[cmd.Name()] = cmd.Long
+	}
+	return all
 }
 
 func TestGuidesFitATerminalAndAContext(t *testing.T) {
-	for name, text := range guides {
+	for name, text := range guides() {
 		if len(text) > 5<<10 {
 			t.Errorf("the guide of %s has %d bytes", name, len(text))
 		}
@@ -54,7 +38,7 @@ func TestGuidesFitATerminalAndAContext(t *testing.T) {
 // TestGuidesHoldWorkingCommands parses every command in a guide with the real flags.
 func TestGuidesHoldWorkingCommands(t *testing.T) {
 	shown := 0
-	for name, text := range guides {
+	for name, text := range guides() {
 		for line := range strings.Lines(text) {
 			_, command, ok := strings.Cut(line, "  vitrine ")
 			if !ok {
@@ -64,7 +48,7 @@ func TestGuidesHoldWorkingCommands(t *testing.T) {
 			command, _, _ = strings.Cut(command, " < ") // the shell's part
 			args := strings.Fields(strings.ReplaceAll(command, `"Weekly report"`, "Weekly"))
 			shown++
-			root := (&app{out: io.Discard, err: io.Discard}).root()
+			root := newRoot()
 			root.InitDefaultHelpCmd()
 			cmd, rest, err := root.Find(args)
 			if err == nil {
@@ -84,13 +68,13 @@ func TestGuidesHoldWorkingCommands(t *testing.T) {
 }
 
 func TestGuidesNameEveryFlagAndCommand(t *testing.T) {
-	root := (&app{out: io.Discard, err: io.Discard}).root()
+	root := newRoot()
 	for _, cmd := range root.Commands() {
 		if !strings.Contains(guide, "\n  "+cmd.Name()) {
 			t.Errorf("the guide does not name %s", cmd.Name())
 		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if text := guides[cmd.Name()]; !f.Hidden && f.Name != "help" && !strings.Contains(text, "\n  --"+f.Name) {
+			if !f.Hidden && f.Name != "help" && !strings.Contains(cmd.Long, "\n  --"+f.Name) {
 				t.Errorf("the guide of %s does not name --%s", cmd.Name(), f.Name)
 			}
 		})

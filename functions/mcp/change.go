@@ -14,6 +14,11 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
+// changeTools change an artifact as a whole.
+func (h *Host) changeTools() toolset {
+	return toolset{h.deleteArtifact(), h.updateDisplayMetadata()}
+}
+
 func (h *Host) deleteArtifact() *tool {
 	named := func(s subject) string { return string(s.Artifact) }
 	return define(tool{

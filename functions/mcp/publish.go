@@ -17,6 +17,11 @@ import (
 	"vitrine/shared/publishing/lint"
 )
 
+// publishTools publish a text, or change one.
+func (h *Host) publishTools() toolset {
+	return toolset{h.publishArtifact(), h.addRevision(), h.multiEdit()}
+}
+
 // body is the text of a file.
 func body() *jsonschema.Schema {
 	return told(text(1, limits.MCPText), "The whole text, at most 4 MiB in UTF-8.")

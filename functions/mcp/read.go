@@ -14,6 +14,11 @@ import (
 	"vitrine/shared/publishing/comparison"
 )
 
+// readTools find and read what is published.
+func (h *Host) readTools() toolset {
+	return toolset{h.listArtifacts(), h.readArtifact(), h.readFile(), h.listRevisions()}
+}
+
 type pageInput struct {
 	Cursor string `json:"cursor"`
 }

@@ -13,6 +13,11 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
+// shareTools decide who sees an artifact.
+func (h *Host) shareTools() toolset {
+	return toolset{h.setVisibility(), h.createRevisionLink(), h.listAccessLinks(), h.revokeAccessLink()}
+}
+
 type visibilityInput struct {
 	Artifact   id.Artifact `json:"artifact_id"`
 	Visibility string      `json:"visibility"`

@@ -16,12 +16,13 @@ var (
 // tools are all tools, in the order in which clients get them.
 func (h *Host) tools() toolset {
 	return slices.Concat(
-		toolset{h.publishArtifact(), h.addRevision(), h.multiEdit()},
-		toolset{h.listArtifacts(), h.readArtifact(), h.readFile(), h.listRevisions()},
-		toolset{h.deleteArtifact(), h.updateDisplayMetadata()},
-		toolset{h.setVisibility(), h.createRevisionLink(), h.listAccessLinks(), h.revokeAccessLink()},
+		h.publishTools(),
+		h.readTools(),
+		h.changeTools(),
+		h.shareTools(),
 		toolset{h.whoami()},
-		toolset{h.prepareUpload(), h.publishUpload(), h.diffRevisions()},
+		h.uploadTools(),
+		toolset{h.diffRevisions()},
 	)
 }
 

@@ -17,6 +17,11 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
+// uploadTools publish files that are sent by PUT.
+func (h *Host) uploadTools() toolset {
+	return toolset{h.prepareUpload(), h.publishUpload()}
+}
+
 type prepareInput struct {
 	Title      string         `json:"title"`
 	Files      []preparedFile `json:"files"`

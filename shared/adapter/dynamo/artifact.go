@@ -22,17 +22,11 @@ type Artifacts struct {
 }
 
 var (
-	_ artifact.Deletions    = Artifacts{}
-	_ artifact.History      = Artifacts{}
-	_ artifact.Listing      = Artifacts{}
-	_ artifact.Names        = Artifacts{}
-	_ artifact.Pins         = Artifacts{}
-	_ artifact.Publications = Artifacts{}
-	_ artifact.Restorations = Artifacts{}
-	_ content.Store         = Artifacts{}
-	_ readaccess.Store      = Artifacts{}
-	_ live.Store            = Artifacts{}
-	_ view.Store            = Artifacts{}
+	_ artifact.Store   = Artifacts{}
+	_ content.Store    = Artifacts{}
+	_ readaccess.Store = Artifacts{}
+	_ live.Store       = Artifacts{}
+	_ view.Store       = Artifacts{}
 )
 
 func artifactItem(a artifact.Artifact) item {

@@ -100,7 +100,7 @@ func (s *Service) recorded(
 
 // AuditRow returns the wire form of an event for members of its workspace.
 func AuditRow(e event.Event) contract.AuditRow {
-	said, known := summaries[e.Action]
+	said, known := event.Summaries[e.Action]
 	if !known {
 		said = string(e.Action) // a newer version of this service wrote the event
 	}
@@ -116,64 +116,4 @@ func AuditRow(e event.Event) contract.AuditRow {
 		ChangeSummary: said,
 		RequestID:     e.RequestID,
 	}
-}
-
-// summaries describe each action to people.
-var summaries = map[event.Action]string{
-	event.WorkspaceCreated:     "Made the workspace",
-	event.SettingsUpdated:      "Changed the settings",
-	event.PlanUpdated:          "Changed the plan",
-	event.DeletionRequested:    "Asked to delete the workspace",
-	event.DeletionCancelled:    "Kept the workspace",
-	event.DeletionDone:         "Deleted the workspace",
-	event.ExportCreated:        "Asked for an export of the workspace",
-	event.WorkspaceProvisioned: "Made an ephemeral workspace",
-	event.WorkspaceClaimed:     "Took over an ephemeral workspace",
-	event.KeyCreated:           "Made an API key",
-	event.KeyRevoked:           "Revoked an API key",
-	event.RegistrationCreated:  "Registered an agent",
-	event.ClaimCompleted:       "Took over an agent with its workspace",
-	event.TokenIssued:          "Gave an agent an access token",
-	event.TokenRevoked:         "Revoked an agent's access token",
-	event.DelegationCreated:    "Let an agent act",
-	event.DelegationRevoked:    "Ended what an agent may do",
-	event.SessionCreated:       "Began an upload",
-	event.ArtifactCreated:      "Made an artifact",
-	event.ArtifactPublished:    "Published a revision",
-	event.ArtifactDeleted:      "Deleted an artifact",
-	event.DraftCreated:         "Uploaded a draft",
-	event.ArtifactPinned:       "Pinned an artifact",
-	event.ArtifactUnpinned:     "Unpinned an artifact",
-	event.ArtifactRenamed:      "Renamed an artifact",
-	event.LockdownSet:          "Locked by the operator",
-	event.LockdownLifted:       "Unlocked by the operator",
-	event.LinksLocked:          "Locked the access links of an artifact",
-	event.LinksUnlocked:        "Unlocked the access links of an artifact",
-
-	// Of the contract, for those who do them.
-	"artifact.expired":         "An artifact's time was up",
-	"revision.retained":        "Let the bytes of an old revision go",
-	"safety_warnings.replaced": "Looked an artifact over for dangers",
-	"cleanup.run":              "Cleaned up",
-
-	event.MemberConfirmed: "Took the workspace over from the agents that made it",
-	event.ClaimLocked:     "Locked an agent's claim after too many wrong codes",
-	event.SessionStarted:  "Signed in",
-	event.SessionEnded:    "Signed out",
-	event.SessionsEnded:   "Signed out everywhere",
-	event.ConsentGranted:  "Let an app act",
-	event.GrantRevoked:    "Ended what an app may do",
-	event.RefreshReused:   "Ended an app's access because a used refresh token came again",
-	event.DeviceApproved:  "Let a device act",
-	event.DeviceDenied:    "Refused a device",
-
-	event.LinkCreated:       "Made an access link",
-	event.LinkRevoked:       "Revoked an access link",
-	event.VisibilityUpdated: "Closed all access links of an artifact",
-
-	event.ArtifactReported: "An artifact was reported",
-	event.ReportHandled:    "Marked a report as handled",
-	event.LookedUp:         "Looked up what an address or an id is",
-	event.ContentOpened:    "Opened what an artifact shows",
-	event.QuotaUpdated:     "Changed the quota of new ephemeral workspaces",
 }

@@ -120,7 +120,8 @@ func (q Query) filter() (f Filter, err error) {
 	}
 	f.Workspace = id.Workspace(text(q.Workspace, "workspace_id", func(s string) bool { _, err := id.Workspace(s).Bits(); return err == nil }))
 	f.ActorType = text(q.ActorType, "actor_type", func(s string) bool { return slices.Contains(actorTypes, s) })
-	if action := text(q.Action, "action", func(s string) bool { return summaries[event.Action(s)] != "" }); action != "" {
+	known := func(s string) bool { return event.Summaries[event.Action(s)] != "" }
+	if action := text(q.Action, "action", known); action != "" {
 		f.Actions = []event.Action{event.Action(action)}
 	}
 	f.TargetType = text(q.TargetType, "target_type", func(s string) bool { return slices.Contains(targetTypes, s) })
@@ -140,8 +141,8 @@ const requestIDMost = 128
 
 // Actions returns the actions that an operator may ask for, in order.
 func Actions() []string {
-	names := make([]string, 0, len(summaries))
-	for a := range summaries {
+	names := make([]string, 0, len(event.Summaries))
+	for a := range event.Summaries {
 		names = append(names, string(a))
 	}
 	slices.Sort(names)

@@ -295,7 +295,7 @@ func TestEveryActionIsSaidInWords(t *testing.T) {
 		t.Fatalf("only %d actions were found", len(all))
 	}
 	for _, word := range all {
-		if summaries[event.Action(word)] == "" {
+		if event.Summaries[event.Action(word)] == "" {
 			t.Errorf("%s has no words for people", word)
 		}
 	}

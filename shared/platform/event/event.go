@@ -10,7 +10,7 @@ import (
 // Action names what was done.
 type Action string
 
-// The actions. Those of the contract come first, then the service's own.
+// The actions. Those of the contract come first, then the service's own. Each has a summary in Summaries.
 const (
 	WorkspaceCreated     Action = "workspace.created"
 	SettingsUpdated      Action = "workspace.settings.updated"
@@ -67,6 +67,66 @@ const (
 	ContentOpened    Action = "platform.content.opened"
 	QuotaUpdated     Action = "platform.provision_quota.updated"
 )
+
+// Summaries say for people what each action did.
+var Summaries = map[Action]string{
+	WorkspaceCreated:     "Made the workspace",
+	SettingsUpdated:      "Changed the settings",
+	PlanUpdated:          "Changed the plan",
+	DeletionRequested:    "Asked to delete the workspace",
+	DeletionCancelled:    "Kept the workspace",
+	DeletionDone:         "Deleted the workspace",
+	ExportCreated:        "Asked for an export of the workspace",
+	WorkspaceProvisioned: "Made an ephemeral workspace",
+	WorkspaceClaimed:     "Took over an ephemeral workspace",
+	KeyCreated:           "Made an API key",
+	KeyRevoked:           "Revoked an API key",
+	RegistrationCreated:  "Registered an agent",
+	ClaimCompleted:       "Took over an agent with its workspace",
+	TokenIssued:          "Gave an agent an access token",
+	TokenRevoked:         "Revoked an agent's access token",
+	DelegationCreated:    "Let an agent act",
+	DelegationRevoked:    "Ended what an agent may do",
+	SessionCreated:       "Began an upload",
+	ArtifactCreated:      "Made an artifact",
+	ArtifactPublished:    "Published a revision",
+	ArtifactDeleted:      "Deleted an artifact",
+	DraftCreated:         "Uploaded a draft",
+	ArtifactPinned:       "Pinned an artifact",
+	ArtifactUnpinned:     "Unpinned an artifact",
+	ArtifactRenamed:      "Renamed an artifact",
+	LockdownSet:          "Locked by the operator",
+	LockdownLifted:       "Unlocked by the operator",
+	LinksLocked:          "Locked the access links of an artifact",
+	LinksUnlocked:        "Unlocked the access links of an artifact",
+
+	// Of the contract, for those who do them.
+	"artifact.expired":         "An artifact's time was up",
+	"revision.retained":        "Let the bytes of an old revision go",
+	"safety_warnings.replaced": "Looked an artifact over for dangers",
+	"cleanup.run":              "Cleaned up",
+
+	MemberConfirmed: "Took the workspace over from the agents that made it",
+	ClaimLocked:     "Locked an agent's claim after too many wrong codes",
+	SessionStarted:  "Signed in",
+	SessionEnded:    "Signed out",
+	SessionsEnded:   "Signed out everywhere",
+	ConsentGranted:  "Let an app act",
+	GrantRevoked:    "Ended what an app may do",
+	RefreshReused:   "Ended an app's access because a used refresh token came again",
+	DeviceApproved:  "Let a device act",
+	DeviceDenied:    "Refused a device",
+
+	LinkCreated:       "Made an access link",
+	LinkRevoked:       "Revoked an access link",
+	VisibilityUpdated: "Closed all access links of an artifact",
+
+	ArtifactReported: "An artifact was reported",
+	ReportHandled:    "Marked a report as handled",
+	LookedUp:         "Looked up what an address or an id is",
+	ContentOpened:    "Opened what an artifact shows",
+	QuotaUpdated:     "Changed the quota of new ephemeral workspaces",
+}
 
 // The types of actors.
 const (

@@ -8,26 +8,12 @@ import (
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/limits"
-	"vitrine/shared/platform/media"
 )
-
-// weights has the bytes of memory that a view needs for each byte of a file, and the most bytes that it reads. Views
-// without a weight do not parse the file.
-var weights = map[media.View]struct{ factor, most int64 }{
-	media.MarkdownView: {limits.MarkdownWeight, limits.RenderedMarkdown},
-	media.CodeView:     {limits.CodeWeight, limits.RenderedText},
-	media.NoView:       {limits.CodeWeight, limits.RenderedText},
-	media.LogView:      {limits.LogWeight, limits.RenderedText},
-	media.TableView:    {limits.TableWeight, limits.RenderedTable},
-	media.DataView:     {limits.DataWeight, limits.RenderedData},
-	media.NotebookView: {limits.NotebookWeight, limits.RenderedNotebook},
-	media.PatchView:    {limits.PatchWeight, limits.RenderedPatch},
-}
 
 // weight returns the memory that a page of the source reserves.
 func (s Source) weight() int64 {
-	w := weights[s.view()]
-	return min(limits.RenderBase+w.factor*min(w.most, s.File.Size), limits.WorkspaceRenderMemory)
+	v := views[s.view()]
+	return min(limits.RenderBase+v.weight*min(v.most, s.File.Size), limits.WorkspaceRenderMemory)
 }
 
 // admission bounds what the pages of a process hold at once, and the share of an artifact and of a workspace. A reader

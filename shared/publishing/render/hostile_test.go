@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -48,28 +47,7 @@ var hostile = map[string]string{
 func TestT88StrangersMarkupRunsNothing(t *testing.T) {
 	for name, markup := range hostile {
 		t.Run(name, func(t *testing.T) {
-			quoted, err := json.Marshal(markup)
-			expect.OK(t, err)
-			for path, text := range map[string]string{
-				"a.md":        "# " + markup + "\n\n" + markup + "\n\n[x](<" + markup + ">)\n\n```" + markup + "\n" + markup + "\n```\n",
-				"front.md":    "---\ntitle: " + string(quoted) + "\n" + string(quoted) + ": x\n---\n" + markup,
-				"a.csv":       markup + ",b\n" + markup + ",1\n",
-				"a.tsv":       markup + "\tb\n" + markup + "\t1\n",
-				"a.jsonl":     `{` + string(quoted) + `:` + string(quoted) + "}\n" + markup + "\n",
-				"a.json":      `{` + string(quoted) + `:` + string(quoted) + `}`,
-				"broken.json": markup,
-				"a.yaml":      "a: " + string(quoted) + "\n" + string(quoted) + ": 1\n",
-				"a.go":        "package main // " + markup + "\nvar x = `" + markup + "`\n",
-				"a.html.txt":  markup,
-				"a.log":       "\x1b[31m" + markup + "\x1b[0m\n\x1b]8;;javascript:alert(1)\x07link\x1b]8;;\x07" + markup,
-				"a.patch":     "--- a/" + markup + "\n+++ b/" + markup + "\n@@ -1 +1 @@ " + markup + "\n-" + markup + "\n+" + markup + "\n",
-				"Unknown":     markup,
-				"a.ipynb": fmt.Sprintf(`{"cells":[{"cell_type":"markdown","source":%[1]s},{"cell_type":"raw","source":%[1]s},
-					{"cell_type":"code","source":%[1]s,"outputs":[{"output_type":"stream","text":%[1]s},
-					{"output_type":"display_data","data":{"text/html":%[1]s}},{"output_type":"display_data","data":{"text/markdown":%[1]s}},
-					{"output_type":"display_data","data":{"image/svg+xml":%[1]s}},{"output_type":"display_data","data":{"image/png":%[1]s}},
-					{"output_type":"error","ename":%[1]s,"evalue":%[1]s,"traceback":[%[1]s]}]}]}`, quoted),
-			} {
+			for path, text := range samples(t, markup) {
 				page := pageOf(t, sourceOf(path, text, "x"), Query{Sort: "1"})
 				wantInert(t, page)
 				wantNot(t, page, "evil.test/x.js\"", "<script", "onerror=\"", "javascript:alert(1)\"")
@@ -140,7 +118,7 @@ func TestT89HostileSizesAreCut(t *testing.T) {
 func untimed(t *testing.T, s Source) string {
 	t.Helper()
 	b, page := new(body), strings.Builder{}
-	if err := views[s.view()](t.Context(), s, b, Query{}); err != nil {
+	if err := views[s.view()].show(t.Context(), s, b, Query{}); err != nil {
 		return pageOf(t, s, Query{}) // its text
 	}
 	expect.OK(t, cmp.Or(b.sanitise(), s.write(&page, b)))

@@ -137,7 +137,7 @@ func (r *Renderer) build(ctx, limited context.Context, held *reservation, q Quer
 // try runs a view until it ends or ctx does. A view that does not end in time goes on without a reader, because it
 // cannot be stopped.
 func (r *Renderer) try(ctx context.Context, held *reservation, view media.View, q Query) (*body, error) {
-	if _, parses := weights[view]; parses && held.textOnly {
+	if views[view].weight > 0 && held.textOnly {
 		return nil, errCrowded
 	}
 	type result struct {
@@ -170,30 +170,39 @@ func (r *Renderer) run(ctx context.Context, s Source, view media.View, q Query) 
 		}
 	}()
 	b = new(body)
-	if err := views[view](ctx, s, b, q); err != nil {
+	if err := views[view].show(ctx, s, b, q); err != nil {
 		return nil, err
 	}
 	return b, b.sanitise()
 }
 
-// views has the function that makes the body for each view. Each reads at most the bytes of its limit.
-var views map[media.View]func(context.Context, Source, *body, Query) error
+// viewer is how a view shows files.
+type viewer struct {
+	// show makes the body of a page. It reads at most the bytes of its limit.
+	show func(context.Context, Source, *body, Query) error
+	// weight is how many bytes of memory show needs for each byte of a file, and most how many bytes it reads. A viewer
+	// without a weight does not parse the file.
+	weight, most int64
+}
+
+// views are the viewers of all views.
+var views map[media.View]viewer
 
 func init() {
-	views = map[media.View]func(context.Context, Source, *body, Query) error{
-		media.MarkdownView:  markdownView,
-		media.CodeView:      codeView,
-		media.LogView:       logView,
-		media.TableView:     tableView,
-		media.DataView:      dataView,
-		media.NotebookView:  notebookView,
-		media.PatchView:     patchView,
-		media.ImageView:     imageView,
-		media.AudioView:     audioView,
-		media.VideoView:     videoView,
-		media.PDFView:       pdfView,
-		media.DirectoryView: folderView,
-		media.NoView:        unknownView,
+	views = map[media.View]viewer{
+		media.MarkdownView:  {markdownView, limits.MarkdownWeight, limits.RenderedMarkdown},
+		media.CodeView:      {codeView, limits.CodeWeight, limits.RenderedText},
+		media.LogView:       {logView, limits.LogWeight, limits.RenderedText},
+		media.TableView:     {tableView, limits.TableWeight, limits.RenderedTable},
+		media.DataView:      {dataView, limits.DataWeight, limits.RenderedData},
+		media.NotebookView:  {notebookView, limits.NotebookWeight, limits.RenderedNotebook},
+		media.PatchView:     {patchView, limits.PatchWeight, limits.RenderedPatch},
+		media.ImageView:     {show: imageView},
+		media.AudioView:     {show: audioView},
+		media.VideoView:     {show: videoView},
+		media.PDFView:       {show: pdfView},
+		media.DirectoryView: {show: folderView},
+		media.NoView:        {unknownView, limits.CodeWeight, limits.RenderedText},
 	}
 }
 

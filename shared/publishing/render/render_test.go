@@ -1,15 +1,15 @@
 package render
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/csv"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,6 +24,47 @@ import (
 	"vitrine/shared/platform/limits"
 	"vitrine/shared/platform/media"
 )
+
+// samples are a file of each view that parses, with a text of strangers wherever it may hold one.
+func samples(t *testing.T, text string) map[string]string {
+	t.Helper()
+	packed, err := json.Marshal(text)
+	expect.OK(t, err)
+	quoted := string(packed)
+	return map[string]string{
+		"a.md": "# " + text + "\n\n" + text + "\n\n[x](<" + text + ">)\n\n> [!NOTE]\n> " + text + "\n\n- [ ] " + text +
+			"\n\n```" + text + "\n" + text + "\n```\n",
+		"front.md":    "---\ntitle: " + quoted + "\n" + quoted + ": x\n---\n" + text,
+		"a.csv":       text + ",b\n" + text + ",1\n",
+		"a.tsv":       text + "\tb\n" + text + "\t1\n",
+		"a.jsonl":     `{` + quoted + `:` + quoted + "}\n" + text + "\n",
+		"a.json":      `{` + quoted + `:` + quoted + `}`,
+		"broken.json": text,
+		"a.yaml":      "a: " + quoted + "\n" + quoted + ": 1\n",
+		"a.go":        "package main // " + text + "\nvar x = `" + text + "`\n",
+		"a.html.txt":  text,
+		"a.log":       "\x1b[31m" + text + "\x1b[0m\n\x1b]8;;javascript:alert(1)\x07link\x1b]8;;\x07" + text,
+		"a.patch":     "--- a/" + text + "\n+++ b/" + text + "\n@@ -1 +1 @@ " + text + "\n-" + text + "\n+" + text + "\n",
+		"Unknown":     text,
+		"a.ipynb": fmt.Sprintf(`{"cells":[{"cell_type":"markdown","source":%[1]s},{"cell_type":"raw","source":%[1]s},
+			{"cell_type":"code","source":%[1]s,"outputs":[{"output_type":"stream","text":%[1]s},
+			{"output_type":"display_data","data":{"text/html":%[1]s}},{"output_type":"display_data","data":{"text/markdown":%[1]s}},
+			{"output_type":"display_data","data":{"image/svg+xml":%[1]s}},{"output_type":"display_data","data":{"image/png":%[1]s}},
+			{"output_type":"error","ename":%[1]s,"evalue":%[1]s,"traceback":[%[1]s]}]}]}`, quoted),
+	}
+}
+
+func TestEveryViewThatParsesHasASample(t *testing.T) {
+	sampled := map[media.View]bool{}
+	for path := range samples(t, "") {
+		sampled[media.ViewOf(path)] = true
+	}
+	for view, by := range views {
+		if by.weight > 0 && !sampled[view] {
+			t.Errorf("there is no sample of the view %q", view)
+		}
+	}
+}
 
 func TestMarkdownHasWhatGitHubHas(t *testing.T) {
 	main := mainOf(t, sourceOf("docs/a.md", strings.Join([]string{
@@ -263,7 +304,7 @@ func TestTextsAreForPrograms(t *testing.T) {
 }
 
 func TestAViewThatFailsShowsTheText(t *testing.T) {
-	defer func(v func(context.Context, Source, *body, Query) error) { views[media.CodeView] = v }(views[media.CodeView])
+	defer func(v viewer) { views[media.CodeView] = v }(views[media.CodeView])
 	for name, c := range map[string]struct {
 		view func(context.Context, Source, *body, Query) error
 		says string
@@ -275,9 +316,9 @@ func TestAViewThatFailsShowsTheText(t *testing.T) {
 			return context.DeadlineExceeded
 		}, "(it takes too long)"},
 	} {
-		views[media.CodeView] = c.view
+		views[media.CodeView] = viewer{show: c.view}
 		if name == "does not end" {
-			views[media.CodeView] = func(context.Context, Source, *body, Query) error { return context.DeadlineExceeded }
+			views[media.CodeView] = viewer{show: func(context.Context, Source, *body, Query) error { return context.DeadlineExceeded }}
 		}
 		r, told := New(), ""
 		r.Panicked = func(_ media.View, text string) { told = text }
@@ -294,8 +335,8 @@ func TestAViewThatFailsShowsTheText(t *testing.T) {
 
 func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
 	broken := errors.New("gone")
-	for _, path := range []string{"a.md", "a.csv", "a.jsonl", "a.json", "a.ipynb", "a.patch", "a.txt", "a.log", "Unknown"} {
-		s := sourceOf(path, "text")
+	for path, text := range samples(t, "text") {
+		s := sourceOf(path, text)
 		s.Open = func(context.Context, int64) (io.ReadCloser, error) { return nil, broken }
 		if err := New().Page(t.Context(), io.Discard, s, Query{}); !errors.Is(err, broken) {
 			t.Errorf("%s: %v", path, err)
@@ -317,15 +358,13 @@ func (f failing) Read([]byte) (int, error) { return 0, f.err }
 // here.
 func TestVersionChangesWithThePages(t *testing.T) {
 	sum := sha256.New()
-	for _, c := range [][2]string{
-		{"a.md", "# A\n\n> [!NOTE]\n> x\n\n- [ ] y\n\n```go\nvar x\n```\n"}, {"a.csv", sheet}, {"a.json", `{"a":[1]}`},
-		{"a.log", "\x1b[31mx"}, {"a.txt", "x"}, {"a.patch", "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n"}, {"a.png", ""},
-		{"a.ipynb", `{"cells":[{"cell_type":"code","source":"x","outputs":[{"output_type":"stream","text":"y"}]}]}`},
-	} {
-		expect.OK(t, New().Page(t.Context(), sum, sourceOf(c[0], c[1]), Query{}))
+	files := samples(t, "x")
+	files["a.png"] = ""
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		expect.OK(t, New().Page(t.Context(), sum, sourceOf(path, files[path]), Query{}))
 	}
 	got := Version + " " + hex.EncodeToString(sum.Sum(nil)[:8])
-	if want := "4 209b085f0d7ed006"; got != want {
+	if want := "4 6a97184605587aa6"; got != want {
 		t.Errorf("%s, not %s", got, want)
 	}
 }
@@ -362,76 +401,6 @@ func TestAnUnknownLanguageIsComparedWithNoPatternOfFiles(t *testing.T) {
 	for _, language := range []string{"mermaid", "zz", "Not A Language", "", "x.y.z"} {
 		if lexer := lexerNamed(language); lexer != nil || times > 0 {
 			t.Errorf("%q is %v, after %d lookups", language, lexer, times)
-		}
-	}
-}
-
-// rowsOf are the rows of a text with their lines, as this package reads them.
-func rowsOf(t *testing.T, text string) (out []string) {
-	t.Helper()
-	b := new(body)
-	r, err := newCellReader(bufio.NewReader(strings.NewReader(text)), ',', b)
-	expect.OK(t, err)
-	out = append(out, fmt.Sprintf("%q", r.names))
-	for {
-		row, err := r.next()
-		if errors.Is(err, io.EOF) {
-			return append(out, fmt.Sprint(b.notes))
-		}
-		expect.OK(t, err)
-		out = append(out, fmt.Sprintf("%d %q", row.line, row.cells))
-	}
-}
-
-// libraryRowsOf are the rows as the library reads them.
-func libraryRowsOf(t *testing.T, text string) (out []string) {
-	t.Helper()
-	b := new(body)
-	cut := &clipper{b: b}
-	r := csv.NewReader(strings.NewReader(text))
-	r.LazyQuotes, r.FieldsPerRecord = true, -1
-	for {
-		row, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			if out == nil {
-				out = append(out, "[]")
-			}
-			return append(out, fmt.Sprint(b.notes))
-		}
-		expect.OK(t, err)
-		if line, _ := r.FieldPos(0); out == nil {
-			out = append(out, fmt.Sprintf("%q", cut.row(row)))
-		} else {
-			out = append(out, fmt.Sprintf("%d %q", line, cut.row(row)))
-		}
-	}
-}
-
-func FuzzRowsAreThoseOfTheLibrary(f *testing.F) {
-	for _, text := range []string{
-		"a,b\n1,2\n", "a,b\r\n\r\n1,\"x\r\ny\"\r\n", `a,"b""c",d"e,"f"g"h` + "\n\n\nx", "\"", "\"a\r", "a\r", "\r", "\n\n",
-		",", ",\n,", "\"a\",",
-		"\"a\"\r\n\"b\"\rc\n", "a\r\r\n\"\"\"\n", strings.Repeat("a,", 250) + "\n" + strings.Repeat("é", 600) + ",\"" + strings.Repeat("\"\"", 1100),
-		strings.Repeat("x", 1024) + "," + strings.Repeat("y", 1025) + "\n\"" + strings.Repeat("z\n", 600) + "\",2\nnext,3",
-	} {
-		f.Add(text)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		got, want := rowsOf(t, text), libraryRowsOf(t, text)
-		if strings.Join(got, "\n") != strings.Join(want, "\n") {
-			t.Errorf("%q is\n%s, not\n%s", text, got, want)
-		}
-	})
-}
-
-func TestARecordIsHeldOnlyAsFarAsItIsShown(t *testing.T) {
-	for _, text := range []string{
-		strings.Repeat(",", 1<<20), strings.Repeat("x", 1<<20), "\"" + strings.Repeat("x\n", 1<<19),
-	} {
-		r, err := newCellReader(bufio.NewReader(strings.NewReader(text)), ',', new(body))
-		expect.OK(t, err)
-		if columns, bytes := cap(r.row), cap(r.cell); columns > 512 || bytes > 4<<10 {
-			t.Errorf("%.5q…: %d columns and %d bytes of a cell are held", text, columns, bytes)
 		}
 	}
 }
