@@ -83,13 +83,13 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 		for name := range f.billingSettings(f.Billing) {
 			variables[name] = ""
 		}
-		if _, says := f.settings[env.AgentRegistration]; says {
+		if f.registers {
 			variables[env.AgentRegistration] = "on"
 		}
-		if _, makes := f.settings[env.Bundles]; makes {
+		if f.bundles {
 			variables[env.Bundles] = "1" // scripts/dev makes them at once
 		}
-		if _, streams := f.settings[env.ResponseMode]; streams {
+		if f.streams {
 			variables[env.ResponseMode] = "buffered" // sam local does not stream
 		}
 		if f.caches {

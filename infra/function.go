@@ -129,11 +129,14 @@ func (f *function) environment() *map[string]*string {
 	for name, value := range f.settings {
 		variables[name] = jsii.String(value)
 	}
-	if _, says := f.settings[env.AgentRegistration]; says && f.AgentProviders != "" {
-		variables[env.AgentRegistration] = jsii.String("providers")
+	if f.streams {
+		variables[env.ResponseMode] = jsii.String("stream")
 	}
-	if _, makes := f.settings[env.Bundles]; makes && !f.Bundles {
-		variables[env.Bundles] = jsii.String("off")
+	if f.bundles {
+		variables[env.Bundles] = jsii.String(f.bundleInterval())
+	}
+	if f.registers {
+		variables[env.AgentRegistration] = jsii.String(f.agentRegistration())
 	}
 	for _, ring := range f.rings {
 		variables[ring] = f.data.rings[ring].SecretArn()
@@ -149,6 +152,22 @@ func (f *function) environment() *map[string]*string {
 		variables[name] = jsii.String(people[name])
 	}
 	return &variables
+}
+
+// bundleInterval returns the setting of a host that asks for bundles.
+func (f *function) bundleInterval() string {
+	if !f.Bundles {
+		return "off"
+	}
+	return strconv.Itoa(wakeSeconds)
+}
+
+// agentRegistration returns how much a host says of the registration of agents.
+func (f *function) agentRegistration() string {
+	if f.AgentProviders != "" {
+		return "providers"
+	}
+	return "on"
 }
 
 // newLog makes a log group with a retention. Groups that AWS delivers to are below /aws/vendedlogs,
@@ -170,7 +189,7 @@ const endedFunctions = 50
 
 // tolerated returns how many errors in a period are not reported.
 func (f *function) tolerated() float64 {
-	if f.timeout == streamTime || f.name == env.Pages {
+	if f.streams {
 		return endedFunctions
 	}
 	return 1

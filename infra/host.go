@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -20,6 +19,9 @@ type host struct {
 	providers bool              // verifies what identity providers of agents send
 	sells     bool              // talks to Stripe
 	hears     bool              // receives Stripe's events, and reconciles what they did not tell
+	bundles   bool              // asks for archives of revisions, which the bundle function makes
+	registers bool              // says that agents can register at the api, without holding the ring for it
+	streams   bool              // writes each answer while it is produced, because its gateway passes it on at once
 	settings  map[string]string // in addition to those that all hosts have
 	grants    func(*data) []awsiam.PolicyStatement
 	purpose   string // of the rule that wakes a scheduled function
@@ -49,8 +51,8 @@ var hosts = []host{
 		providers: true,
 		sells:     true,
 		hears:     true,
+		bundles:   true,
 		settings: map[string]string{
-			env.Bundles:         strconv.Itoa(wakeSeconds),
 			env.Pow:             "adaptive",
 			env.ClientDocuments: "on",
 			env.FetchOrigins:    "", // declared for scripts/dev, because functions are told declared variables only
@@ -66,13 +68,13 @@ var hosts = []host{
 		grants:   (*data).uploadRights,
 	},
 	{
-		name:     "content",
-		memory:   512,
-		caches:   true,
-		timeout:  streamTime,
-		rings:    []string{env.ContentRing},
-		settings: map[string]string{env.ResponseMode: "stream"},
-		grants:   (*data).contentRights,
+		name:    "content",
+		memory:  512,
+		caches:  true,
+		timeout: streamTime,
+		rings:   []string{env.ContentRing},
+		streams: true,
+		grants:  (*data).contentRights,
 	},
 	{
 		name:    "app",
@@ -82,23 +84,21 @@ var hosts = []host{
 		rings:   []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
 		people:  signingIn,
 		sells:   true, // the page of the plan
-		settings: map[string]string{
-			env.Bundles: strconv.Itoa(wakeSeconds),
-		},
-		grants: (*data).appRights,
+		bundles: true,
+		grants:  (*data).appRights,
 	},
 	{
-		name:    "mcp",
-		memory:  1024, // a message has up to 5.5 MB, which is unpacked twice
-		caches:  true,
-		timeout: answerTime,
-		rings:   []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
-		people:  describing,
+		name:      "mcp",
+		memory:    1024, // a message has up to 5.5 MB, which is unpacked twice
+		caches:    true,
+		timeout:   answerTime,
+		rings:     []string{env.ContentRing, env.LinksRing, env.PepperRing, env.SealRing},
+		people:    describing,
+		bundles:   true,
+		registers: true,
 		settings: map[string]string{
-			env.Bundles:           strconv.Itoa(wakeSeconds),
-			env.PutMode:           "direct", // mcpFront overrides it where there is an edge
-			env.ClientDocuments:   "on",
-			env.AgentRegistration: "on", // the api has the ring for it
+			env.PutMode:         "direct", // mcpFront overrides it where there is an edge
+			env.ClientDocuments: "on",
 		},
 		grants: (*data).mcpRights,
 	},
@@ -109,11 +109,11 @@ const pageTime = 10
 
 // pagesHost is the function that makes pages. It has no gateway of its own: that of the content host leads to it.
 var pagesHost = host{
-	name:     env.Pages,
-	memory:   512,
-	caches:   true,
-	timeout:  pageTime,
-	rings:    []string{env.ContentRing},
-	settings: map[string]string{env.ResponseMode: "stream"},
-	grants:   (*data).renderRights,
+	name:    env.Pages,
+	memory:  512,
+	caches:  true,
+	timeout: pageTime,
+	rings:   []string{env.ContentRing},
+	streams: true,
+	grants:  (*data).renderRights,
 }
