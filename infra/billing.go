@@ -4,11 +4,6 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
-	"github.com/aws/jsii-runtime-go"
-
 	"vitrine/shared/platform/env"
 )
 
@@ -73,31 +68,4 @@ func readBilling(c lookup) (billing, error) {
 		}
 	}
 	return b, nil
-}
-
-// readBillingSecrets allows a host that talks to Stripe to read its secrets.
-func (h host) readBillingSecrets(o options) []awsiam.PolicyStatement {
-	if !h.sells || !o.Billing.on() {
-		return nil
-	}
-	read := []awsiam.PolicyStatement{allow(jsii.String(o.Billing.Key), "secretsmanager:GetSecretValue")}
-	if h.hears {
-		read = append(read, allow(jsii.String(o.Billing.WebhookSecret), "secretsmanager:GetSecretValue"))
-	}
-	return read
-}
-
-// reconcile wakes the function that hears of changes once a day, so that it compares subscriptions with plans. A run
-// that is lost is made up for by the next one.
-func (f *function) reconcile() {
-	if !f.hears || !f.Billing.on() {
-		return
-	}
-	awsevents.NewRule(f.stack, jsii.String("Daily"), &awsevents.RuleProps{
-		Description: jsii.String("Compares the subscriptions at Stripe with the plans of workspaces"),
-		Schedule:    awsevents.Schedule_Cron(&awsevents.CronOptions{Hour: jsii.String("6"), Minute: jsii.String("0")}),
-		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(f.lambda, &awseventstargets.LambdaFunctionProps{
-			RetryAttempts: number(1), MaxEventAge: seconds(3600),
-		})},
-	})
 }

@@ -155,6 +155,26 @@ func (d *data) readClientSecret(o options, people []string) []awsiam.PolicyState
 	return []awsiam.PolicyStatement{allow(arn, "secretsmanager:GetSecretValue")}
 }
 
+// readProviderList allows a host that verifies what those providers send to read the list.
+func (h host) readProviderList(o options) []awsiam.PolicyStatement {
+	if !h.providers || o.AgentProviders == "" {
+		return nil
+	}
+	return []awsiam.PolicyStatement{allow(jsii.String(o.AgentProviders), "secretsmanager:GetSecretValue")}
+}
+
+// readBillingSecrets allows a host that talks to Stripe to read its secrets.
+func (h host) readBillingSecrets(o options) []awsiam.PolicyStatement {
+	if !h.sells || !o.Billing.on() {
+		return nil
+	}
+	read := []awsiam.PolicyStatement{allow(jsii.String(o.Billing.Key), "secretsmanager:GetSecretValue")}
+	if h.hears {
+		read = append(read, allow(jsii.String(o.Billing.WebhookSecret), "secretsmanager:GetSecretValue"))
+	}
+	return read
+}
+
 // forObjects limits the use of the key to objects of the bucket. The context of S3 names the bucket
 // when it uses the bucket's own key, as here, and else the object.
 func (d *data) forObjects() map[string]any {

@@ -56,3 +56,18 @@ func (f *function) schedule() {
 			TreatMissingData:   awscloudwatch.TreatMissingData_BREACHING,
 		})
 }
+
+// reconcile wakes the function that hears of changes once a day, so that it compares subscriptions with plans. A run
+// that is lost is made up for by the next one.
+func (f *function) reconcile() {
+	if !f.hears || !f.Billing.on() {
+		return
+	}
+	awsevents.NewRule(f.stack, jsii.String("Daily"), &awsevents.RuleProps{
+		Description: jsii.String("Compares the subscriptions at Stripe with the plans of workspaces"),
+		Schedule:    awsevents.Schedule_Cron(&awsevents.CronOptions{Hour: jsii.String("6"), Minute: jsii.String("0")}),
+		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(f.lambda, &awseventstargets.LambdaFunctionProps{
+			RetryAttempts: number(1), MaxEventAge: seconds(3600),
+		})},
+	})
+}
