@@ -7,7 +7,7 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// billing is the account at Stripe; its zero value: none, so that billing is off.
+// billing is the account at Stripe. The zero value has no account and turns billing off.
 type billing struct {
 	Key           string // ARN of the secret with the API key
 	WebhookSecret string // ARN of the secret that signs webhooks
@@ -17,17 +17,17 @@ type billing struct {
 
 func (b billing) on() bool { return b != billing{} }
 
-// settings are those of a host that talks to Stripe. The secret of webhooks is none of them.
+// settings returns the settings of a host that talks to Stripe, without the secret of the webhook.
 func (b billing) settings() map[string]string {
 	return map[string]string{
 		env.StripeKey:        b.Key,
 		env.StripePriceMonth: b.PriceMonth,
 		env.StripePriceYear:  b.PriceYear,
-		env.StripeURL:        "", // declared for stand-ins, because functions are told declared variables only
+		env.StripeURL:        "", // empty, but declared so that tests can set it: functions see declared variables only
 	}
 }
 
-// billingSettings are those that a host gets; nil for one that does not talk to Stripe.
+// billingSettings returns the settings that a host gets; nil if it does not talk to Stripe.
 func (h host) billingSettings(b billing) map[string]string {
 	if !h.sells {
 		return nil
@@ -41,7 +41,7 @@ func (h host) billingSettings(b billing) map[string]string {
 
 var priceShape = regexp.MustCompile(`^[A-Za-z0-9_]{1,255}$`)
 
-// readBilling reads the account at Stripe. A part of it is refused, because billing needs all.
+// readBilling reads the account at Stripe. It refuses a partial one, because billing needs all four values.
 func readBilling(c lookup) (billing, error) {
 	b := billing{
 		Key:           c.text("stripe-key", ""),

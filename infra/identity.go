@@ -11,39 +11,40 @@ import (
 
 // The kinds of identity provider.
 const (
-	cognitoIdentity = "cognito" // a user pool that the stack Data makes
+	cognitoIdentity = "cognito" // a user pool in the stack Data
 	oidcIdentity    = "oidc"    // any OpenID Connect provider that the context names
-	noIdentity      = "none"    // none: there are ephemeral workspaces only
+	noIdentity      = "none"    // no sign-in: there are ephemeral workspaces only
 )
 
-// identity is the part of the context that configures sign-in.
+// identity holds the options of sign-in.
 type identity struct {
 	By string
-	// Domain is the pool's own; without a name its address is Prefix below one of Amazon's, or
-	// derived from name and account.
+	// Domain is the custom domain of the pool's pages. Without a name, their address is Prefix below a domain of
+	// Amazon's; an empty Prefix is derived from the deployment's name and the account.
 	Domain domain
 	Prefix string
-	Sender string // of the pool's e-mail; empty: Cognito's own, which is limited to few messages
-	// SenderIdentity is the verified identity in SES: the address of the sender or a domain that it
-	// belongs to.
+	Sender string // sender of the pool's e-mail; empty: Cognito's own, which sends few messages a day
+	// SenderIdentity is the identity that is verified in SES: the address of the sender, or a domain that it belongs
+	// to.
 	SenderIdentity string
-	// Issuer, ClientID, SecretARN and Logout describe the provider, as the context does or, for a pool, the outputs of the
-	// stack Data; without SecretARN the client is a public one.
+	// Issuer, ClientID, SecretARN and Logout describe the provider. They come from the context or, for a pool, from the
+	// outputs of the stack Data. An empty SecretARN makes the client a public one.
 	Issuer, ClientID, SecretARN, Logout string
-	// OperatorClaim and OperatorValue mark the operators of the deployment; empty: a pool's group
-	// "operators".
+	// OperatorClaim and OperatorValue mark the operators of the deployment. If they are empty, the operators are those
+	// in the pool's group "operators".
 	OperatorClaim, OperatorValue string
 }
 
 var (
 	prefixShape = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	issuerShape = regexp.MustCompile(`^https://[^/?#@\s]+(/[^?#\s]*)?$`)
-	// A secret's ARN ends in six characters that AWS adds; rights are granted to the whole ARN.
+	// A secret's ARN ends in six characters that AWS adds. They are required, because rights are granted to the exact
+	// ARN.
 	secretShape = regexp.MustCompile(`^arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[^\s*?]+-[A-Za-z0-9]{6}$`)
 	senderShape = regexp.MustCompile(`^[^@\s<>,]+@[^@\s<>,]+\.[^@\s<>,]+$`)
 )
 
-// readIdentity reads and checks the context.
+// readIdentity reads and checks the options of sign-in.
 func readIdentity(c lookup, o options) (identity, error) {
 	i := identity{
 		By:            c.text("identity", cognitoIdentity),
@@ -78,8 +79,8 @@ func readIdentity(c lookup, o options) (identity, error) {
 	return i, i.readAddress(c, o)
 }
 
-// readSenderIdentity reads the verified identity in SES: the sender's address, unless the context
-// names its domain.
+// readSenderIdentity reads the identity that is verified in SES: the sender's address, unless the context names a
+// domain of it.
 func (i *identity) readSenderIdentity(c lookup) error {
 	i.SenderIdentity = c.text("identity-email-identity", i.Sender)
 	_, domain, _ := strings.Cut(i.Sender, "@")
@@ -97,7 +98,7 @@ func (i *identity) readSenderIdentity(c lookup) error {
 	return nil
 }
 
-// readAddress reads the address of the pool's pages.
+// readAddress reads the address of the pool's sign-in pages.
 func (i *identity) readAddress(c lookup, o options) (err error) {
 	if name := c.text("domain-identity", ""); name != "" {
 		if i.Domain, err = readDomain(c, "identity", name); err == nil && related(i.Domain.Name, o.Domains["content"].Name) {
@@ -110,7 +111,7 @@ func (i *identity) readAddress(c lookup, o options) (err error) {
 	if i.Prefix != "" && !prefixShape.MatchString(i.Prefix) {
 		return fmt.Errorf("the context identity-prefix is small letters, digits and hyphens, at most 63, not %q", i.Prefix)
 	}
-	for _, word := range []string{"aws", "amazon", "cognito"} { // words that Amazon reserves
+	for _, word := range []string{"aws", "amazon", "cognito"} { // Cognito refuses prefixes with these words
 		if strings.Contains(i.Prefix, word) || i.Prefix == "" && strings.Contains(strings.ToLower(o.Name), word) {
 			return fmt.Errorf("there is no address with %q in it at Cognito: give the context identity-prefix another one", word)
 		}
@@ -135,10 +136,10 @@ func (i identity) checkProvider() error {
 	return nil
 }
 
-// find completes the description of the deployment's pool from the outputs of the stack Data.
-// Functions get them as they get addresses: with references between stacks no deployment could
-// change its provider, because CloudFormation refuses to remove an imported output. Sign-in is
-// unavailable before scripts/deploy knows them.
+// find completes the options of the deployment's own pool from the outputs of the stack Data. Functions get these
+// values as they get addresses, through the settings file. References between stacks would keep a deployment from ever
+// changing its provider, because CloudFormation refuses to remove an imported output. Sign-in is unavailable until
+// scripts/deploy has read the outputs.
 func (i *identity) find(data map[string]string) {
 	if i.By != cognitoIdentity {
 		return
@@ -151,8 +152,8 @@ func (i *identity) find(data map[string]string) {
 	}
 }
 
-// The settings of hosts that tell whether people can sign in, of those that verify ID tokens, and of those that sign
-// people in.
+// The settings of hosts that only say whether people can sign in, of those that also verify ID tokens, and of those
+// that also sign people in.
 var (
 	describing = []string{env.OIDCIssuer, env.OIDCClientID}
 	verifying  = append([]string{env.OIDCOperatorClaim, env.OIDCOperatorValue}, describing...)
@@ -161,7 +162,7 @@ var (
 
 const scopes = "openid email profile"
 
-// settings returns the hosts' settings of the provider.
+// settings returns the settings of the provider; empty without one.
 func (i identity) settings() map[string]string {
 	if i.By == noIdentity {
 		return map[string]string{}

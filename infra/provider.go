@@ -2,7 +2,7 @@ package main
 
 import "fmt"
 
-// readProviders reads the ARN of the secret that lists the identity providers of agents; empty: none is trusted.
+// readProviders reads the ARN of the secret that lists the trusted identity providers of agents; empty: there are none.
 func readProviders(c lookup) (string, error) {
 	arn := c.text("agent-providers", "")
 	if arn != "" && !secretShape.MatchString(arn) {

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// identify makes the user pool, if the deployment has its own.
+// identify makes the user pool, unless people sign in elsewhere or not at all.
 func (d *data) identify(o options) {
 	if o.Identity.By != cognitoIdentity {
 		return
@@ -23,8 +23,7 @@ func (d *data) identify(o options) {
 	output(d.stack, "Issuer", pool.UserPoolProviderUrl())
 }
 
-// newPool makes the user pool. People sign up by themselves with an e-mail address that is
-// verified.
+// newPool makes the user pool. People sign up by themselves with an e-mail address, which Cognito verifies.
 func (d *data) newPool(o options) cognito.UserPool {
 	yes := jsii.Bool(true)
 	pool := cognito.NewUserPool(d.stack, jsii.String("People"), &cognito.UserPoolProps{
@@ -67,8 +66,8 @@ func (d *data) newPool(o options) cognito.UserPool {
 	return pool
 }
 
-// sendBySES lets the pool send its codes from an address that is verified in SES. It sets the
-// properties directly, because the CDK's method requires a region.
+// sendBySES lets the pool send its e-mail from an address that is verified in SES. It sets the properties directly,
+// because the CDK's method requires a region.
 func (d *data) sendBySES(pool cognito.UserPool, by identity) {
 	arn := fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s",
 		*d.stack.Partition(), *d.stack.Region(), *d.stack.Account(), by.SenderIdentity)
@@ -79,8 +78,8 @@ func (d *data) sendBySES(pool cognito.UserPool, by identity) {
 	})
 }
 
-// newClient makes the app host's client of the pool: a confidential client that takes codes only.
-// Its tokens are short-lived, because they are used once and not kept.
+// newClient makes the app host's client of the pool: a confidential client with the authorization code grant only. Its
+// tokens are short-lived, because each is used once and not kept.
 func (d *data) newClient(o options, pool cognito.UserPool) cognito.UserPoolClient {
 	yes := jsii.Bool(true)
 	client := pool.AddClient(jsii.String("App"), &cognito.UserPoolClientOptions{
@@ -106,12 +105,11 @@ func (d *data) newClient(o options, pool cognito.UserPool) cognito.UserPoolClien
 	return client
 }
 
-// callbackPath is where the app host receives codes.
+// callbackPath is the path of the app host that receives authorization codes.
 const callbackPath = "/api/auth/callback"
 
-// newClientSecret makes a secret that will hold the client's secret. Cognito generates that, and a
-// template can read it only through a custom resource; so scripts/deploy copies it here, and until
-// then it holds a random value.
+// newClientSecret makes a secret for the client's secret. Cognito generates the value, and a template could read it
+// only through a custom resource. So scripts/deploy copies it here; until then the secret holds a random value.
 func (d *data) newClientSecret(o options) {
 	secret := awssecretsmanager.NewSecret(d.stack, jsii.String("ClientSecret"), &awssecretsmanager.SecretProps{
 		Description:   jsii.String("Vitrine: the secret of its client at the identity provider"),
@@ -127,7 +125,7 @@ func (d *data) newClientSecret(o options) {
 	output(d.stack, "ClientSecret", secret.SecretArn())
 }
 
-// newAddress gives the pages of the pool an address: a custom domain, or a name below Amazon's.
+// newAddress gives the sign-in pages an address: a custom domain, or a prefix below a domain of Amazon's.
 func (d *data) newAddress(o options, pool cognito.UserPool, client cognito.UserPoolClient) {
 	options := &cognito.UserPoolDomainOptions{ManagedLoginVersion: cognito.ManagedLoginVersion_NEWER_MANAGED_LOGIN}
 	named, prefix := o.Identity.Domain, o.Identity.Prefix
