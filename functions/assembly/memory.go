@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// How the process uses its memory. A host allocates about 100 KB for a request and keeps next to nothing besides its
+// How the process uses its memory. A host allocates about 100 KB for a request and keeps hardly any memory besides its
 // cache. With Go's default of 100 percent, a fifth of its CPU time is garbage collection. With 400 percent, the heap of
 // a host without a cache stays below 30 MB. With a full cache the heap grows to the limit, where the collector works as
 // often as it must to stay there.

@@ -17,7 +17,7 @@ import (
 )
 
 // Services holds what the hosts of a deployment are made of. Its methods make what several hosts need. The package of
-// each host makes the rest from Stores and Blobs, so that its function links nothing else and holds no other key.
+// each host makes the rest from Stores and Blobs, so that its function links no other code and holds no other key.
 type Services struct {
 	Config Config
 	Stores dynamo.Stores

@@ -25,7 +25,7 @@ const (
 func sources(hosts []string) string { return "https://" + strings.Join(hosts, " https://") }
 
 // policies are the content security policies of one deployment. All but those of viewer frames forbid scripts and
-// framing. Those of frames name the content origin in addition to 'self', because in WebKit 'self' matches nothing in a
+// framing. Those of frames name the content origin in addition to 'self', because in WebKit 'self' has no match in a
 // document with an opaque origin, such as one in the viewers' sandbox.
 type policies struct {
 	alone, framed, reported, scripted string // reported: only the height reporter runs

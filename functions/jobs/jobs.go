@@ -65,7 +65,7 @@ func (t *total) add(r Round, err error) {
 	t.stuck = err != nil && !r.More
 }
 
-// Run runs rounds of all jobs until nothing is due or the time is over. It leaves a job that fails and cannot go on out
+// Run runs rounds of all jobs until no item is due or the time is over. It leaves a job that fails and cannot go on out
 // of further rounds, so that this job does not block the others.
 func (h *Host) Run(ctx context.Context) error {
 	begun, totals := h.Now(), make([]total, len(h.Jobs))
@@ -98,8 +98,7 @@ func (h *Host) Run(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// log writes one line about all jobs, unless nothing was due. Its field oldest_due_seconds is how far the jobs are
-// behind.
+// log writes one line about all jobs if an item was due. Its field oldest_due_seconds is how far the jobs are behind.
 func (h *Host) log(ctx context.Context, totals []total, took time.Duration) {
 	var (
 		due    int

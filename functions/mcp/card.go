@@ -70,7 +70,7 @@ type cardFacts struct {
 	Pinned     bool   `json:"pinned,omitempty"`
 }
 
-// cardMeta returns what the card is told about the artifact of a call; nil if nothing is known. An artifact that the
+// cardMeta returns what the card is told about the artifact of a call; nil if that is not known. An artifact that the
 // call made is private. That is not certain when the call is a repetition, because the artifact may have been shared
 // since.
 func (h *Host) cardMeta(c *call, made bool) mcp.Meta {

@@ -74,7 +74,7 @@ var methods = []string{
 
 // Members authenticates members by the access tokens of their clients.
 type Members interface {
-	// Authenticate returns whom a token stands for, with what the request is about. It fails with not_authenticated or
+	// Authenticate returns the member of a token, with what the request is about. It fails with not_authenticated or
 	// database_unavailable.
 	Authenticate(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error)
 }

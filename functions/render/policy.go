@@ -10,7 +10,7 @@ import (
 // policies makes the content security policies of pages. A page may use its own style sheet and images, images and
 // media of the content origin, and no scripts but those that render.RunnerOf names. A page that runs something has an
 // opaque origin when it is opened by itself, like one in a frame. The policies of both name the content origin in
-// addition to 'self', because in WebKit 'self' matches nothing in a document with an opaque origin.
+// addition to 'self', because in WebKit 'self' has no match in a document with an opaque origin.
 type policies struct{ app, content string }
 
 const (
@@ -25,7 +25,7 @@ func newPolicies(app, content string) policies {
 func (p policies) choose(a answer) string {
 	var runner *render.Runner
 	if !a.text {
-		runner = render.RunnerOf(media.ViewOf(a.File.Path)) // a folder has no path and so runs nothing
+		runner = render.RunnerOf(media.ViewOf(a.File.Path)) // nil for a folder, which has no path
 	}
 	policy := "default-src 'none'; " + p.scripts(runner, a.framed && !a.text) + images
 	if !a.framed && runner == nil {

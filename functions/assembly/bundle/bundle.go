@@ -1,5 +1,5 @@
 // Package bundle assembles the function that makes bundles of revisions and exports of workspaces. Like jobs it is a
-// host of scheduled work, but has other rights: it reads files and writes archives, and deletes nothing.
+// host of scheduled work, but has other rights: it reads files and writes archives, and may not delete.
 package bundle
 
 import (

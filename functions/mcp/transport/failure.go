@@ -46,7 +46,7 @@ func (f *Failure) of(id json.RawMessage) *Failure {
 	return &g
 }
 
-// toUnknown does what of does, except for a client that is not authenticated, which learns nothing about the message.
+// toUnknown does what of does, except for a client that is not authenticated. Its answer does not repeat the ID.
 func (f *Failure) toUnknown(id json.RawMessage) *Failure {
 	if f.Status == http.StatusUnauthorized {
 		return f

@@ -15,7 +15,7 @@ const (
 const Stateless = "2026-07-28"
 
 // Handshakes are the revisions of the protocol that begin with initialize. Later requests of such a client are all
-// served in the same way, whatever their version header says.
+// served in the same way, with any value of their version header.
 var Handshakes = []string{"2025-03-26", "2025-06-18", "2025-11-25"}
 
 // Negotiated returns the revision that initialize answers.

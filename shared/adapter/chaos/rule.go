@@ -25,7 +25,7 @@ type Rule struct {
 }
 
 // On adds a rule for an operation such as "GetItem"; "" is any operation. By default the rule fires once, for the first
-// matching attempt, and does nothing but count.
+// matching attempt, and only counts.
 func (i *Injector) On(operation string) *Rule {
 	r := &Rule{
 		injector:  i,

@@ -17,8 +17,8 @@ const maxDials = 2
 // 0x7f000001 and 127.1 as addresses.
 var domainName = regexp.MustCompile(`(?i)^([a-z0-9_]([a-z0-9_-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*$`)
 
-// dialPublic resolves a host once and connects to one of the addresses that it checked. A name that resolves
-// differently the next time (DNS rebinding) gains nothing by that.
+// dialPublic resolves a host once and connects to one of the addresses that it checked. That makes DNS rebinding
+// useless: a name may resolve differently the next time, but there is none.
 func (c *Client) dialPublic(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -98,8 +98,8 @@ func (p *pipe) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// into runs the handler. It returns nil for a complete answer, including an error answer that replaces one of which
-// nothing was sent.
+// into runs the handler. It returns nil for a complete answer. That includes an error answer, which replaces one that
+// has not begun.
 func (e exchange) into(w *writer) error {
 	err := e.run(w)
 	switch {

@@ -34,7 +34,7 @@ func newWriter(method string, body io.Writer, begin func(int, http.Header)) *wri
 	}
 }
 
-// reset discards an answer of which nothing has been sent.
+// reset discards an answer of which no byte has been sent.
 func (w *writer) reset() { *w = *newWriter(w.method, w.body, w.begin) }
 
 // Header implements http.ResponseWriter.

@@ -302,6 +302,6 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, fault.New(fault.InvalidRequest, "body: %s", err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(raw))
-	r.Header.Del("Content-Type") // the body is JSON whatever type the client declared
+	r.Header.Del("Content-Type") // the body is JSON, regardless of the type that the client declared
 	return raw, nil
 }
