@@ -47,7 +47,7 @@ func (f *function) count(id, name string, o *awslogs.MetricFilterOptions) awslog
 	return f.log.AddMetricFilter(jsii.String(id), o)
 }
 
-// topic returns the topic that alarms report to, or nil if there is none. It is made once a stack, because construct
+// topic returns the topic that alarms report to, or nil if there is none. It is made once per stack, because construct
 // IDs must be unique.
 func (f *function) topic() awssns.ITopic {
 	if f.AlarmTopic == "" {

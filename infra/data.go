@@ -44,7 +44,8 @@ func newData(app awscdk.App, o options) *data {
 	output(d.stack, "Bucket", d.bucket.BucketName())
 	output(d.stack, "Key", d.key.KeyArn())
 	if o.AgentProviders != "" {
-		output(d.stack, "AgentProviders", jsii.String(o.AgentProviders)) // scripts/deploy looks up its version, and restarts functions when that changes
+		// scripts/deploy looks up the secret's version, and restarts the functions when it changes.
+		output(d.stack, "AgentProviders", jsii.String(o.AgentProviders))
 	}
 	if o.Billing.on() {
 		output(d.stack, "StripeKey", jsii.String(o.Billing.Key))
@@ -67,7 +68,7 @@ func (d *data) tables(o options) {
 		newIndex("gsi1", "g1p", "g1s", awsdynamodb.ProjectionType_ALL),
 	}
 	d.events = awsdynamodb.NewTableV2(d.stack, jsii.String("Events"), events)
-	d.hot = awsdynamodb.NewTableV2(d.stack, jsii.String("Hot"), o.table(0, "pk")) // no backup: it holds only counters and other data that may be lost
+	d.hot = awsdynamodb.NewTableV2(d.stack, jsii.String("Hot"), o.table(0, "pk")) // no backup: it may be lost
 }
 
 // table returns the properties that all tables share. days is how far back a table can be restored; 0 makes no backup.

@@ -27,8 +27,8 @@ func httpFront(f *function) {
 }
 
 // httpAPI makes a gateway whose only route leads to the function. hidden disables the address that AWS assigns. The
-// gateway's own refusals, when its throttle is exceeded or the function does not answer, have AWS's body {"message":…}
-// and no Retry-After, because HTTP APIs do not allow changing that.
+// gateway refuses by itself when its throttle is exceeded or the function does not answer. Those refusals have AWS's
+// body {"message":…} and no Retry-After, because HTTP APIs do not allow changing that.
 func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 	api := awsapigatewayv2.NewCfnApi(f.stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
 		Name:                      f.stack.StackName(),

@@ -108,7 +108,7 @@ func (d *data) serveUploads() []awsiam.PolicyStatement {
 		allow(d.hot.TableArn(), "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
 		allowIf(d.core.TableArn(), leading("O#*"), "dynamodb:BatchWriteItem"), // references to reused bytes
 		allowIf(d.core.TableArn(), leading("B#*"), "dynamodb:DeleteItem"),     // stale index entries, whose object is gone
-		allow(d.files(), "s3:PutObject"),                                      // a presigned PUT has the rights of the role that signed it
+		allow(d.files(), "s3:PutObject"),                                      // a presigned PUT has the rights of its signer
 		allow(d.diffs(), "s3:GetObject"),                                      // finalize applies them
 		d.listed("o/*"), d.listed("d/*"),
 		allowIf(d.key.KeyArn(), d.forObjects(), "kms:GenerateDataKey"),

@@ -38,7 +38,9 @@ func run() (err error) {
 			err = fmt.Errorf("%v", failure)
 		}
 	}()
-	app := awscdk.NewApp(&awscdk.AppProps{Context: &map[string]any{ // the command line sets them too, and sam local needs them
+	// These are set here, although the CDK command line sets them too, because sam local needs them also where that
+	// does not run.
+	app := awscdk.NewApp(&awscdk.AppProps{Context: &map[string]any{
 		"aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true,
 	}})
 	context := lookup(func(name string) any { return app.Node().TryGetContext(jsii.String(name)) })

@@ -20,7 +20,7 @@ var ringNames = map[string]string{
 // reads. The first rotation (scripts/rotate) writes the full form.
 func (d *data) makeRings(o options) {
 	d.rings = map[string]awssecretsmanager.Secret{}
-	for _, name := range slices.Sorted(maps.Keys(ringNames)) { // sorted, so that the template does not change from run to run
+	for _, name := range slices.Sorted(maps.Keys(ringNames)) { // in one order, or the template would change
 		id := ringNames[name]
 		ring := awssecretsmanager.NewSecret(d.stack, jsii.String(id), &awssecretsmanager.SecretProps{
 			Description:   jsii.String("Vitrine: key ring of " + name),

@@ -42,7 +42,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 		S3Domain:         getenv(env.S3Domain),
 		OIDC:             oidcFrom(getenv),
 		FetchOrigins:     strings.Fields(getenv(env.FetchOrigins)),
-		Billing:          Billing{URL: getenv(env.StripeURL)}, // set early, so that check refuses it in production before any secret is read
+		Billing:          Billing{URL: getenv(env.StripeURL)}, // set early: production refuses it before a secret is read
 		Root:             getenv(env.TaskRoot),
 		Limits:           limits.Default(),
 		Now:              time.Now,

@@ -31,8 +31,8 @@ type Handler struct {
 	// Screen may refuse a request by its headers alone, before its body is read. nil: it refuses none.
 	Screen func(*http.Request) *Failure
 	// Authorize decides whether the client may send a message, and returns the context for its handling. It is called
-	// for notifications too. For a message that cannot be read it gets the zero value, so that a client without rights
-	// learns nothing about the message either. nil: every client may.
+	// for notifications too. For a message that cannot be read it gets the zero value, because a client without rights
+	// must not learn about the message either. nil: every client may.
 	Authorize func(*http.Request, Message) (context.Context, *Failure)
 	// MaxBody is the largest body in bytes.
 	MaxBody int64

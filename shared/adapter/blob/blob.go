@@ -83,7 +83,8 @@ const (
 // lastEntry is the highest entry number that fits the three digits of a key.
 const lastEntry = 999
 
-// key returns the name of an object: o/{home}/{session}/{entry} for a file, and d/… for a diff.
+// key returns the name of an object: o/{home}/{session}/{entry} for a file, and d/… for a diff. No other code spells
+// these keys.
 func key(home id.Workspace, o tree.Object) (string, error) {
 	if o.Entry < 0 || o.Entry > lastEntry {
 		return "", fmt.Errorf("entry %d of session %s has no object", o.Entry, o.Session)

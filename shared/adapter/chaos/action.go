@@ -44,6 +44,7 @@ func ServerError(_ context.Context, c *Call) error {
 }
 
 // Conflict answers that another transaction holds an item: the first one of a transaction, or that of a single write.
+// The SDK does not retry it.
 func Conflict(ctx context.Context, c *Call) error {
 	if transactionItems(c.Input) == 0 {
 		return answer(http.StatusBadRequest,

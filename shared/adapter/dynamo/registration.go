@@ -26,7 +26,7 @@ var _ agentauth.Store = Registrations{}
 // Claims.Move writes the claim.
 func registrationItem(r agentauth.Registration) item {
 	i := encode(registrationKey(r.ID), &r, registrationFields).ttl(r.ExpiresAt.Add(limits.MovedLife))
-	if r.State == agentauth.Verified && r.Kind != agentauth.Provider { // for registrations of providers, lists show the delegation instead
+	if r.State == agentauth.Verified && r.Kind != agentauth.Provider { // of the others, lists show the delegation
 		i.str("g1p", registrationsOf(r.Workspace)).str("g1s", timeKey(r.CompletedAt, r.ID))
 	}
 	return i

@@ -259,7 +259,7 @@ func refuseDraft(f upload.Finalization, a *artifact.Artifact) error {
 	switch {
 	case a == nil:
 		return artifact.NotFound()
-	case f.Current != "" && a.Current != f.Current: // checked before the draft, which may belong to a later attempt of the same change
+	case f.Current != "" && a.Current != f.Current: // before the draft, which may be of a later attempt of this change
 		return artifact.ErrMoved
 	case a.Draft != "" && (a.Readable(f.At) || a.Owner != f.Session.Workspace && a.Status == artifact.Live):
 		return noDraft(nil)

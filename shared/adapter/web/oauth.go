@@ -163,7 +163,8 @@ func oauthRoute[I, O any](
 				writeOAuth(w, op.Status, out)
 			}}, nil
 		})
-		api.OpenAPI().Paths[op.Path].Post.RequestBody = body(schemas) // set in the document only, because huma would read the body first
+		// Only the document has the body, because huma would otherwise read it first.
+		api.OpenAPI().Paths[op.Path].Post.RequestBody = body(schemas)
 	}}
 }
 
