@@ -10,17 +10,16 @@ import (
 	"vitrine/shared/platform/address"
 )
 
-// addresses are the origins of all hosts, which every host gets.
+// addresses are the origins of all hosts. Every host gets all of them.
 //
-// With domains they are known beforehand. Without, AWS assigns them in the first deployment, and no
-// template can reference the address of a host whose own template references this one's. So
-// scripts/deploy reads the outputs of the stacks into the settings file before each deployment, and
-// deploys once more if the addresses turn out to differ from what the functions got. Until then
-// placeholders are used.
+// With custom domains, the addresses are known beforehand. Without them, AWS assigns the addresses in the first
+// deployment. Templates cannot pass those on, because the hosts need each other's and CloudFormation allows no cycle of
+// references. So scripts/deploy reads the outputs of the stacks into the settings file before each deployment, and
+// deploys again if the addresses differ from those that the functions got. Until then the functions have placeholders.
 type addresses = address.Origins
 
-// unknownAddress is a placeholder for an address that is not known yet; the reserved domain never
-// resolves.
+// unknownAddress returns a placeholder for an address that is not known yet. The top-level domain invalid is reserved,
+// so it never resolves.
 func unknownAddress(host string) string { return "https://" + host + ".invalid" }
 
 func findAddresses(o options, known settings) addresses {
@@ -35,7 +34,7 @@ func findAddresses(o options, known settings) addresses {
 	})
 }
 
-// hostsAt returns the addresses of all hosts.
+// hostsAt asks at for the address of each host.
 func hostsAt(at func(host string) string) addresses {
 	return addresses{
 		API:     at("api"),
@@ -46,12 +45,12 @@ func hostsAt(at func(host string) string) addresses {
 	}
 }
 
-// settings are the outputs of the stacks by stack and name: addresses, tables, the bucket, rings,
-// functions. scripts/deploy adds RingsVersion of the stack Data, which stands for the versions of
-// the rings.
+// settings holds the outputs of the stacks by stack and name: addresses, tables, the bucket, rings, functions.
+// scripts/deploy adds RingsVersion to the stack Data; it changes with the version of any ring.
 type settings map[string]map[string]string
 
-// readSettings reads a settings file; a missing one is empty.
+// readSettings reads a settings file. A missing file is not an error, because there is none before the first
+// deployment.
 func readSettings(file string) (settings, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

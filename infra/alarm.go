@@ -8,12 +8,12 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// behindSeconds is how long due work may wait for the jobs.
+// behindSeconds is how old due work may get before the alarm says so.
 const behindSeconds = 3600
 
-// reportErrorLines reports failures that the function survives, such as those of an engine. It
-// counts them in the function's log, because the gateway's metric counts every 5xx, and any client
-// can cause those of features that are not configured.
+// reportErrorLines raises an alarm on failures that do not end the function, such as those of DynamoDB or S3. It counts
+// lines of the function's log, because the gateway's own metric counts every 5xx, and any client can cause one by
+// calling a feature that is not configured.
 func (f *function) reportErrorLines() {
 	filter := f.count("ErrorLines", f.name+"-error-lines", &awslogs.MetricFilterOptions{
 		FilterPattern: awslogs.FilterPattern_StringValue(jsii.String("$.level"), jsii.String("="), jsii.String("ERROR")),
@@ -23,7 +23,7 @@ func (f *function) reportErrorLines() {
 	f.alarm("ErrorLines", "Requests fail because of the service", 1, filter.Metric(sum()))
 }
 
-// reportBacklog reports that the jobs are behind. They log the age of the oldest due item.
+// reportBacklog raises an alarm when the jobs fall behind. It reads the age of the oldest due item, which the jobs log.
 func (f *function) reportBacklog() {
 	const field = "$.oldest_due_seconds"
 	filter := f.count("Behind", f.name+"-oldest-due-seconds", &awslogs.MetricFilterOptions{
@@ -41,13 +41,14 @@ func (f *function) reportBacklog() {
 	})
 }
 
-// count makes a metric of lines of the function's log.
+// count makes a metric from lines of the function's log.
 func (f *function) count(id, name string, o *awslogs.MetricFilterOptions) awslogs.MetricFilter {
 	o.MetricNamespace, o.MetricName = jsii.String("Vitrine/"+f.Name), jsii.String(name)
 	return f.log.AddMetricFilter(jsii.String(id), o)
 }
 
-// topic returns where alarms report to; nil: nowhere.
+// topic returns the topic that alarms report to, or nil if there is none. It is made once per stack, because construct
+// IDs must be unique.
 func (f *function) topic() awssns.ITopic {
 	if f.AlarmTopic == "" {
 		return nil

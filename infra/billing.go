@@ -4,15 +4,10 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsevents"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awseventstargets"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
-	"github.com/aws/jsii-runtime-go"
-
 	"vitrine/shared/platform/env"
 )
 
-// billing is the account at Stripe; its zero value: none, so that billing is off.
+// billing is the account at Stripe. The zero value has no account and turns billing off.
 type billing struct {
 	Key           string // ARN of the secret with the API key
 	WebhookSecret string // ARN of the secret that signs webhooks
@@ -22,17 +17,17 @@ type billing struct {
 
 func (b billing) on() bool { return b != billing{} }
 
-// settings are those of a host that talks to Stripe. The secret of webhooks is none of them.
+// settings returns the settings of a host that talks to Stripe, without the secret of the webhook.
 func (b billing) settings() map[string]string {
 	return map[string]string{
 		env.StripeKey:        b.Key,
 		env.StripePriceMonth: b.PriceMonth,
 		env.StripePriceYear:  b.PriceYear,
-		env.StripeURL:        "", // declared for stand-ins, because functions are told declared variables only
+		env.StripeURL:        "", // empty, but declared so that tests can set it: functions see declared variables only
 	}
 }
 
-// billingSettings are those that a host gets; nil for one that does not talk to Stripe.
+// billingSettings returns the settings that a host gets; nil if it does not talk to Stripe.
 func (h host) billingSettings(b billing) map[string]string {
 	if !h.sells {
 		return nil
@@ -46,7 +41,7 @@ func (h host) billingSettings(b billing) map[string]string {
 
 var priceShape = regexp.MustCompile(`^[A-Za-z0-9_]{1,255}$`)
 
-// readBilling reads the account at Stripe. A part of it is refused, because billing needs all.
+// readBilling reads the account at Stripe. It refuses a partial one, because billing needs all four values.
 func readBilling(c lookup) (billing, error) {
 	b := billing{
 		Key:           c.text("stripe-key", ""),
@@ -73,31 +68,4 @@ func readBilling(c lookup) (billing, error) {
 		}
 	}
 	return b, nil
-}
-
-// readBillingSecrets allows a host that talks to Stripe to read its secrets.
-func (h host) readBillingSecrets(o options) []awsiam.PolicyStatement {
-	if !h.sells || !o.Billing.on() {
-		return nil
-	}
-	read := []awsiam.PolicyStatement{allow(jsii.String(o.Billing.Key), "secretsmanager:GetSecretValue")}
-	if h.hears {
-		read = append(read, allow(jsii.String(o.Billing.WebhookSecret), "secretsmanager:GetSecretValue"))
-	}
-	return read
-}
-
-// reconcile wakes the function that hears of changes once a day, so that it compares subscriptions with plans. A run
-// that is lost is made up for by the next one.
-func (f *function) reconcile() {
-	if !f.hears || !f.Billing.on() {
-		return
-	}
-	awsevents.NewRule(f.stack, jsii.String("Daily"), &awsevents.RuleProps{
-		Description: jsii.String("Compares the subscriptions at Stripe with the plans of workspaces"),
-		Schedule:    awsevents.Schedule_Cron(&awsevents.CronOptions{Hour: jsii.String("6"), Minute: jsii.String("0")}),
-		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(f.lambda, &awseventstargets.LambdaFunctionProps{
-			RetryAttempts: number(1), MaxEventAge: seconds(3600),
-		})},
-	})
 }

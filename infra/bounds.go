@@ -7,11 +7,11 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// maxCache is a quarter of the memory of the functions that have a cache. Garbage may take as much again, and the rest
-// is for requests.
+// maxCache is a quarter of the memory of the smallest function that has a cache. Garbage may take as much again, and
+// the rest is for requests.
 const maxCache = 128 << 20
 
-// readCache reads how many bytes of what never changes a function keeps in memory.
+// readCache reads how many bytes of immutable data a function keeps in memory.
 func readCache(c lookup) (int64, error) {
 	said := c.text("cache", strconv.FormatInt(limits.Default().Cache, 10))
 	n, err := strconv.ParseInt(said, 10, 64)
@@ -21,8 +21,8 @@ func readCache(c lookup) (int64, error) {
 	return n, nil
 }
 
-// readBounds reads how far the roles of the hosts go, what functions keep in memory, and what the tables and the
-// account may cost.
+// readBounds reads whether roles may write only the items that they need, how much functions keep in memory, and what
+// the tables and the account may cost.
 func (o *options) readBounds(c lookup) (err error) {
 	if o.NarrowWrites, err = c.yes("narrow-writes"); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (o *options) readBounds(c lookup) (err error) {
 	return nil
 }
 
-// yes reads a flag whose default is yes.
+// yes reads a flag that is yes unless the context says no.
 func (l lookup) yes(name string) (bool, error) {
 	said := l.text(name, "yes")
 	if said != "yes" && said != "no" {
@@ -54,7 +54,7 @@ func (l lookup) yes(name string) (bool, error) {
 	return said == "yes", nil
 }
 
-// count reads a number; 0 if there is none.
+// count reads a positive number. It returns 0 for none, which is the default.
 func (l lookup) count(name string) (float64, error) {
 	said := l.text(name, "none")
 	n, err := strconv.Atoi(said)

@@ -5,9 +5,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// budget reports the account's monthly costs to the topic of the alarms. It limits no costs. It
-// counts the whole account, because costs cannot be separated by tag before the account activates
-// the tag for billing.
+// budget reports the account's monthly costs to the topic of the alarms. It does not limit them. It counts the whole
+// account, because AWS can separate costs by tag only once the account has activated the tag for billing.
 func (d *data) budget(o options) {
 	if o.Budget == 0 {
 		return
@@ -24,7 +23,7 @@ func (d *data) budget(o options) {
 	})
 }
 
-// overspent notifies the topic when costs of a kind exceed so many percent of the budget.
+// overspent notifies the topic when costs of a kind, ACTUAL or FORECASTED, exceed a percentage of the budget.
 func (o options) overspent(kind string, percent float64) *awsbudgets.CfnBudget_NotificationWithSubscribersProperty {
 	return &awsbudgets.CfnBudget_NotificationWithSubscribersProperty{
 		Notification: &awsbudgets.CfnBudget_NotificationProperty{

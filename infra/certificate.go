@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// edgeRegion is where CloudFront takes certificates from, and where it has its logs.
+// edgeRegion is the only region that CloudFront takes certificates from and delivers logs from.
 const edgeRegion = "us-east-1"
 
-// certificateShape is the ARN of a certificate in ACM; the region is its first group.
+// certificateShape matches the ARN of a certificate in ACM. Its first group is the region.
 var certificateShape = regexp.MustCompile(`^arn:[a-z-]+:acm:([a-z0-9-]+):[0-9]{12}:certificate/[^\s]+$`)
 
-// region returns where the certificate of a domain is.
+// region returns the region of the domain's certificate; empty if its ARN has none.
 func (d domain) region() string {
 	if found := certificateShape.FindStringSubmatch(d.Certificate); found != nil {
 		return found[1]
@@ -21,11 +21,11 @@ func (d domain) region() string {
 	return ""
 }
 
-// atEdge reports whether CloudFront serves a host under its domain: the service's distribution, or
-// Cognito's for the sign-in pages.
+// atEdge reports whether CloudFront serves the domain of a host. For upload that is the deployment's own distribution,
+// and for identity, the sign-in pages, it is Cognito's.
 func atEdge(host string) bool { return host == "upload" || host == "identity" }
 
-// checkCertificate checks what can be known of the certificate of one host alone.
+// checkCertificate checks the certificate of one host, without regard to the others.
 func (d domain) checkCertificate(host string) error {
 	switch at := d.region(); {
 	case d.Certificate == "":
@@ -40,9 +40,8 @@ func (d domain) checkCertificate(host string) error {
 	return nil
 }
 
-// checkGatewayCertificates checks that the certificates of gateways are in the region of the
-// deployment, because a gateway takes no others. If the region is unknown, all have to be in the
-// same one.
+// checkGatewayCertificates checks that the certificates of gateways are in the region of the deployment, because a
+// gateway takes no others. If that region is unknown, they must all be in the same one.
 func checkGatewayCertificates(domains map[string]domain, region string) error {
 	var wrong, elsewhere []string
 	for _, host := range append(slices.Clone(hostNames), "origin") {

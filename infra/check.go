@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// checkOnly checks the options of a synthesis, given as -c NAME=VALUE or in cdk.json, without the
-// CDK. scripts/deploy calls it before it builds anything.
+// checkOnly checks the options of a synthesis, given as -c NAME=VALUE or in cdk.json, without starting the CDK.
+// scripts/deploy calls it first, so that a mistake is found before anything is built.
 func checkOnly(args []string) error {
 	c, err := givenContext("cdk.json", args)
 	if err != nil {

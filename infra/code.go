@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 )
 
-// architectures are those that functions run on, as scripts/build and the head of a binary name them.
+// architectures maps each architecture of Lambda to the name that scripts/build has for it and to the machine in the
+// header of an ELF binary.
 var architectures = map[string]struct {
 	build   string
 	machine elf.Machine
@@ -20,7 +21,7 @@ var architectures = map[string]struct {
 // code returns the path of a function's zip.
 func (o options) code(host string) string { return filepath.Join(o.Dist, host+".zip") }
 
-// findCode checks that the functions are built, for the right architecture.
+// findCode checks that every function is built, and for the right architecture.
 func (o options) findCode() error {
 	want := architectures[o.Arch]
 	for _, host := range functionNames {
@@ -36,7 +37,7 @@ func (o options) findCode() error {
 	return nil
 }
 
-// machineOf returns the architecture of the bootstrap in a zip.
+// machineOf returns the architecture of the binary named bootstrap in a zip.
 func machineOf(file string) (elf.Machine, error) {
 	z, err := zip.OpenReader(file)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// data is the stack of everything that has to survive: tables, objects, keys, people.
+// data is the stack of everything that must survive a deployment: tables, objects, keys, people.
 type data struct {
 	stack             awscdk.Stack
 	core, events, hot awsdynamodb.TableV2
@@ -19,7 +19,7 @@ type data struct {
 	narrowWrites      bool
 }
 
-const backupDays = 35 // the longest that DynamoDB offers
+const backupDays = 35 // the most that DynamoDB offers
 
 func newData(app awscdk.App, o options) *data {
 	d := &data{
@@ -35,9 +35,8 @@ func newData(app awscdk.App, o options) *data {
 	d.makeRings(o)
 	d.identify(o)
 	d.budget(o)
-	// Only the edge of an upload host with a domain imports it, but CloudFormation refuses to
-	// remove an imported output, so that a deployment could not give up its domains. So whatever a
-	// host may ever import is always exported.
+	// Only the distribution of an upload host with a domain imports this name. It is exported in any case, because
+	// CloudFormation refuses to remove an output that is imported: a deployment could not give up its domains.
 	d.stack.ExportValue(d.bucket.BucketRegionalDomainName(), nil)
 	output(d.stack, "CoreTable", d.core.TableName())
 	output(d.stack, "EventsTable", d.events.TableName())
@@ -45,7 +44,8 @@ func newData(app awscdk.App, o options) *data {
 	output(d.stack, "Bucket", d.bucket.BucketName())
 	output(d.stack, "Key", d.key.KeyArn())
 	if o.AgentProviders != "" {
-		output(d.stack, "AgentProviders", jsii.String(o.AgentProviders)) // its version is one of those that restart functions
+		// scripts/deploy looks up the secret's version, and restarts the functions when it changes.
+		output(d.stack, "AgentProviders", jsii.String(o.AgentProviders))
 	}
 	if o.Billing.on() {
 		output(d.stack, "StripeKey", jsii.String(o.Billing.Key))
@@ -54,7 +54,7 @@ func newData(app awscdk.App, o options) *data {
 	return d
 }
 
-// tables makes the tables of dynamo.CreateTables; a test holds them equal.
+// tables makes the tables that dynamo.CreateTables makes elsewhere. A test compares the two.
 func (d *data) tables(o options) {
 	core := o.table(backupDays, "pk", "sk")
 	core.DynamoStream = awsdynamodb.StreamViewType_NEW_AND_OLD_IMAGES
@@ -68,10 +68,10 @@ func (d *data) tables(o options) {
 		newIndex("gsi1", "g1p", "g1s", awsdynamodb.ProjectionType_ALL),
 	}
 	d.events = awsdynamodb.NewTableV2(d.stack, jsii.String("Events"), events)
-	d.hot = awsdynamodb.NewTableV2(d.stack, jsii.String("Hot"), o.table(0, "pk")) // may be lost
+	d.hot = awsdynamodb.NewTableV2(d.stack, jsii.String("Hot"), o.table(0, "pk")) // no backup: it may be lost
 }
 
-// table returns the properties that all tables share; days is how far back one can be restored.
+// table returns the properties that all tables share. days is how far back a table can be restored; 0 makes no backup.
 func (o options) table(days float64, keys ...string) *awsdynamodb.TablePropsV2 {
 	props := &awsdynamodb.TablePropsV2{
 		PartitionKey:        text(keys[0]),
@@ -91,7 +91,7 @@ func (o options) table(days float64, keys ...string) *awsdynamodb.TablePropsV2 {
 	return props
 }
 
-// billing returns on-demand billing, up to the limits of the options.
+// billing returns on-demand billing, capped at the units of the options.
 func (o options) billing() awsdynamodb.Billing {
 	most := &awsdynamodb.MaxThroughputProps{}
 	if o.ReadUnits > 0 {

@@ -10,15 +10,14 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// description is what scripts need to know of a synthesis; it is written next to the templates as
-// deployment.json.
+// description tells the scripts about a synthesis. It is written next to the templates as deployment.json.
 type description struct {
 	Name     string            `json:"name"`
-	Settings string            `json:"settings"` // file that scripts/deploy writes
-	Stacks   []string          `json:"stacks"`   // in the order of deployment
-	Final    bool              `json:"final"`    // all addresses are domains, so that one deployment is enough
-	Hosts    map[string]string `json:"hosts"`    // stack of each host
-	Told     map[string]string `json:"told"`     // address of each host in the settings of the functions
+	Settings string            `json:"settings"` // path of the file that scripts/deploy writes
+	Stacks   []string          `json:"stacks"`   // in the order in which they are deployed
+	Final    bool              `json:"final"`    // all addresses are custom domains, so one deployment is enough
+	Hosts    map[string]string `json:"hosts"`    // host to its stack
+	Told     map[string]string `json:"told"`     // host to its address as the functions know it
 }
 
 // describe writes deployment.json and env.json.
@@ -50,11 +49,10 @@ func (d *deployment) describe(folder string) error {
 	return writeJSON(filepath.Join(folder, "env.json"), d.localEnvironment())
 }
 
-// localEnvironment returns the variables for `sam local start-api --docker-network host --env-vars
-// cdk.out/env.json`: the engines and addresses of scripts/dev, whose keys have to be in the
-// environment of sam itself. A container has neither the rings of scripts/dev nor, with those keys,
-// the secrets of a deployment: it makes rings of its own, so that it accepts only what it has
-// signed itself.
+// localEnvironment returns the variables for `sam local start-api --docker-network host --env-vars cdk.out/env.json`,
+// by the logical ID of each function. They point at the engines and addresses of scripts/dev, whose access keys must be
+// in the environment of sam itself. A container sees neither the key rings of scripts/dev nor the secrets of a
+// deployment. It makes rings of its own, so it accepts only what it signed itself.
 func (d *deployment) localEnvironment() map[string]map[string]string {
 	all := map[string]map[string]string{}
 	for _, f := range d.functions() {
@@ -73,7 +71,7 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 			env.S3Endpoint:       "http://127.0.0.1:8712",
 			env.S3Domain:         "s3.localhost:8712",
 		}
-		for _, name := range f.people { // all of them, so that those that are not local are cleared
+		for _, name := range f.people { // all of them: those without a local value are cleared
 			variables[name] = localPeople[name]
 		}
 		variables[env.RingsVersion], variables[env.HSTS] = "", string(web.HSTSHost)
@@ -83,13 +81,13 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 		for name := range f.billingSettings(f.Billing) {
 			variables[name] = ""
 		}
-		if _, says := f.settings[env.AgentRegistration]; says {
+		if f.registers {
 			variables[env.AgentRegistration] = "on"
 		}
-		if _, makes := f.settings[env.Bundles]; makes {
-			variables[env.Bundles] = "1" // scripts/dev makes them at once
+		if f.bundles {
+			variables[env.Bundles] = "1" // one second, because scripts/dev makes bundles at once
 		}
-		if _, streams := f.settings[env.ResponseMode]; streams {
+		if f.streams {
 			variables[env.ResponseMode] = "buffered" // sam local does not stream
 		}
 		if f.caches {
@@ -103,8 +101,8 @@ func (d *deployment) localEnvironment() map[string]map[string]string {
 	return all
 }
 
-// localPeople is the identity provider of scripts/dev. A container does not see the file with the
-// client's secret, so that it accepts tokens of that provider, but its pages cannot sign in.
+// localPeople describes the identity provider of scripts/dev. A container cannot read the file with the client's
+// secret: it accepts tokens of that provider, but its pages cannot sign people in.
 var localPeople = map[string]string{
 	env.OIDCIssuer:   "http://localhost:8706",
 	env.OIDCClientID: "vitrine",

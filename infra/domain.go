@@ -23,6 +23,7 @@ func (f *function) httpDomain(api awsapigatewayv2.CfnApi, named domain) {
 	mapping := awsapigatewayv2.NewCfnApiMapping(f.stack, jsii.String("Mapping"), &awsapigatewayv2.CfnApiMappingProps{
 		ApiId: api.Ref(), DomainName: d.Name(), Stage: jsii.String("$default"),
 	})
+	// The mapping names its stage by a string, so CloudFormation does not see that it needs the stage first.
 	mapping.Node().AddDependency(f.stack.Node().FindChild(jsii.String("Stage")))
 	target := awsroute53targets.NewApiGatewayv2DomainProperties(d.RegionalDomainName(), d.RegionalHostedZoneId())
 	f.record("Record", named, d.RegionalDomainName(), target)
@@ -37,13 +38,13 @@ func (f *function) restDomain(api awsapigateway.RestApi, named domain) {
 		Certificate:    f.certificate(named),
 		Mapping:        api,
 	})
-	// The CDK's domain has no property for it.
+	// The CDK's construct has no property for this.
 	made := d.Node().DefaultChild().(awsapigateway.CfnDomainName)
 	made.AddPropertyOverride(jsii.String("EndpointConfiguration.IpAddressType"), jsii.String("dualstack"))
 	f.record("Record", named, d.DomainNameAliasDomainName(), awsroute53targets.NewApiGatewayDomain(d))
 }
 
-// certificate returns that of a domain, in the region of its gateway.
+// certificate imports the certificate of a domain, which is in the region of its gateway.
 func (f *function) certificate(named domain) awscertificatemanager.ICertificate {
 	arn := jsii.String(named.Certificate)
 	return awscertificatemanager.Certificate_FromCertificateArn(f.stack, jsii.String("Certificate"), arn)
@@ -58,8 +59,7 @@ func (f *function) record(id string, named domain, target *string, alias awsrout
 	record(f.stack, id, named, target, alias)
 }
 
-// record makes the DNS records, for IPv4 and IPv6, where the zone is given; otherwise the output
-// names their target.
+// record makes the DNS records, for IPv4 and IPv6, if the zone is given. In any case an output names their target.
 func record(stack awscdk.Stack, id string, named domain, target *string, alias awsroute53.IAliasRecordTarget) {
 	output(stack, id+"Target", target)
 	if named.ZoneID == "" {

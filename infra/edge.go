@@ -13,9 +13,9 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// uploadFront gives the upload host an HTTP API and, under a domain of its own, CloudFront before
-// it: the paths of presigned PUTs go to S3, with only the host replaced, and all others to the API.
-// Without a domain clients upload to S3 itself.
+// uploadFront gives the upload host an HTTP API and, if it has a custom domain, CloudFront in front of it. The
+// distribution sends the paths of presigned PUTs to S3, replacing only the Host header, and all others to the API.
+// Without a domain, clients upload to S3 directly.
 func uploadFront(f *function) {
 	named, own := f.Domains[f.name]
 	if !own {
@@ -35,12 +35,12 @@ func uploadFront(f *function) {
 	output(f.stack, "Url", jsii.String("https://"+named.Name))
 }
 
-// putByEdge makes the function sign PUTs to the upload host instead of S3's own.
+// putByEdge makes the function sign PUTs to the upload host, instead of PUTs to S3.
 func (f *function) putByEdge() {
 	f.lambda.AddEnvironment(jsii.String(env.PutMode), jsii.String("edge"), nil)
 }
 
-// mcpFront gives the MCP host an HTTP API. The PUTs that it signs go where those of the upload host go.
+// mcpFront gives the MCP host an HTTP API. It signs the same kind of PUTs as the upload host does.
 func mcpFront(f *function) {
 	if f.hasDomains() {
 		f.putByEdge()
@@ -49,8 +49,8 @@ func mcpFront(f *function) {
 }
 
 func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named domain) cf.Distribution {
-	// No origin access control, because a presigned PUT has its own signature, and S3 accepts one
-	// at a time.
+	// There is no origin access control, because it would sign the request too, and S3 refuses a request with two
+	// signatures: a presigned PUT has its own.
 	s3 := passing(origins.S3BucketOrigin_WithBucketDefaults(f.data.bucket, nil))
 	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
 		Comment:                jsii.String(*f.stack.StackName() + ": file PUTs to S3, the rest to the API"),
@@ -69,8 +69,8 @@ func (f *function) uploadEdge(origin string, api awsapigatewayv2.CfnApi, named d
 	return edge
 }
 
-// contentEdge hides the stage of the content host's gateway. It changes no request and no answer:
-// no cache, no compression.
+// contentEdge hides the stage in the path of the content host's gateway. It changes neither requests nor answers: it
+// does not cache and does not compress.
 func (f *function) contentEdge(api awsapigateway.RestApi) cf.Distribution {
 	edge := cf.NewDistribution(f.stack, jsii.String("Edge"), &cf.DistributionProps{
 		Comment:         jsii.String(*f.stack.StackName() + ": an origin without a path"),
@@ -93,8 +93,8 @@ func httpsOrigin(name string) cf.IOrigin {
 	})
 }
 
-// passing forwards every request unchanged except for the host, because signatures and gateways
-// expect the origin's own name.
+// passing forwards every request unchanged except for the Host header. S3 and the gateways expect their own name there,
+// and S3's signature covers it.
 func passing(origin cf.IOrigin) *cf.BehaviorOptions {
 	return &cf.BehaviorOptions{
 		Origin:               origin,
@@ -106,8 +106,8 @@ func passing(origin cf.IOrigin) *cf.BehaviorOptions {
 	}
 }
 
-// neverCached lists the statuses that CloudFront would otherwise cache for ten seconds, even with
-// caching disabled.
+// neverCached sets a lifetime of zero for the statuses that CloudFront caches for ten seconds even when caching is
+// disabled.
 func neverCached() *[]*cf.ErrorResponse {
 	var all []*cf.ErrorResponse
 	for _, status := range []float64{400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504} {

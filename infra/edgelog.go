@@ -9,18 +9,18 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// edgeFields are what a distribution logs. Path, query, cookies and referrer hold signed URLs, and
-// the address is personal data. The behaviour that matched says whether a request was for files or
-// for the host.
+// edgeFields are the fields that a distribution logs. Path, query, cookies and referrer are left out because they hold
+// signed URLs, and the client's address because it is personal data. The pattern that matched tells requests for files
+// from requests for the host.
 var edgeFields = []string{
 	"date", "time", "x-edge-location", "x-edge-request-id", "cs-method", "cache-behavior-path-pattern", "sc-status",
 	"sc-bytes", "cs-bytes", "time-taken", "time-to-first-byte", "x-edge-result-type", "x-edge-detailed-result-type",
 	"cs-protocol-version", "ssl-protocol",
 }
 
-// edgeLog lets a distribution log into a group of the stack. CloudFront delivers from one region
-// alone, so a deployment elsewhere has no such log: its templates are the same, and the condition
-// leaves this out.
+// edgeLog makes a distribution log into a log group of the stack. CloudFront delivers logs from one region only, so a
+// deployment elsewhere has none. A condition in the template decides that, because the region may be unknown during
+// synthesis.
 func (f *function) edgeLog(edge cf.Distribution) {
 	if !f.EdgeLogs {
 		return

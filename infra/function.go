@@ -17,14 +17,14 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// function is a host's stack with its function and the role of that function alone.
+// function is the stack of one host: its function, the role of that function alone, and what belongs to them.
 type function struct {
 	options
 	host
 	stack  awscdk.Stack
 	data   *data
 	lambda awslambda.Function
-	pages  *function // that makes the pages of files; the content host's gateway leads to it
+	pages  *function // of the content host: the function that makes pages of files, which the host's gateway also leads to
 
 	log     awslogs.LogGroup
 	reports awssns.ITopic // see topic
@@ -70,10 +70,9 @@ func newFunction(app awscdk.App, o options, d *data, h host) *function {
 		Tracing:                      awslambda.Tracing_DISABLED,
 		Environment:                  f.environment(),
 		ReservedConcurrentExecutions: f.reserved(),
-		// Lambda keeps the lines of lambdahttp.NewLog unchanged, because they are JSON with level
-		// and timestamp. A line that is not, as of a crashing runtime, counts as INFO. Of Lambda's
-		// own lines, three a request otherwise, it keeps those of failures: a timeout, a process
-		// that ended.
+		// Lambda passes lines of lambdahttp.NewLog on unchanged, because they are JSON with level and timestamp. Other
+		// lines, such as those of a crashing runtime, count as INFO. Lambda itself would write three lines a request.
+		// WARN keeps those about failures: a timeout, a process that ended.
 		LoggingFormat:         awslambda.LoggingFormat_JSON,
 		ApplicationLogLevelV2: awslambda.ApplicationLogLevel_INFO,
 		SystemLogLevelV2:      awslambda.SystemLogLevel_WARN,
@@ -105,8 +104,8 @@ func (f *function) reserved() *float64 {
 	return nil
 }
 
-// environment returns the settings of the host. The engine endpoints are empty in AWS, and declared
-// because sam local sets declared variables only.
+// environment returns the variables of the function. The endpoints of the engines are empty in AWS. They are declared
+// all the same, because sam local sets declared variables only.
 func (f *function) environment() *map[string]*string {
 	a := f.Addresses
 	variables := map[string]*string{
@@ -129,11 +128,14 @@ func (f *function) environment() *map[string]*string {
 	for name, value := range f.settings {
 		variables[name] = jsii.String(value)
 	}
-	if _, says := f.settings[env.AgentRegistration]; says && f.AgentProviders != "" {
-		variables[env.AgentRegistration] = jsii.String("providers")
+	if f.streams {
+		variables[env.ResponseMode] = jsii.String("stream")
 	}
-	if _, makes := f.settings[env.Bundles]; makes && !f.Bundles {
-		variables[env.Bundles] = jsii.String("off")
+	if f.bundles {
+		variables[env.Bundles] = jsii.String(f.bundleInterval())
+	}
+	if f.registers {
+		variables[env.AgentRegistration] = jsii.String(f.agentRegistration())
 	}
 	for _, ring := range f.rings {
 		variables[ring] = f.data.rings[ring].SecretArn()
@@ -151,10 +153,26 @@ func (f *function) environment() *map[string]*string {
 	return &variables
 }
 
-// newLog makes a log group with a retention. Groups that AWS delivers to are below /aws/vendedlogs,
-// where one policy covers its right to write; elsewhere each group makes a policy of the account
-// longer, which has room for a few dozen. The name ends with a part of the stack's own id, because
-// groups are kept if data is, and a recreated stack must not collide with them.
+// bundleInterval returns the setting of a host that asks for bundles.
+func (f *function) bundleInterval() string {
+	if !f.Bundles {
+		return "off"
+	}
+	return strconv.Itoa(wakeSeconds)
+}
+
+// agentRegistration returns how much a host says of the registration of agents.
+func (f *function) agentRegistration() string {
+	if f.AgentProviders != "" {
+		return "providers"
+	}
+	return "on"
+}
+
+// newLog makes a log group with a retention. Log groups that an AWS service delivers to belong below /aws/vendedlogs,
+// where one policy covers the right to write. Elsewhere each group adds to a resource policy of the account, which has
+// room for a few dozen. The name ends with a part of the stack's ID, because log groups outlive their stack if data is
+// kept, and a recreated stack must not collide with them.
 func (f *function) newLog(id, below string) awslogs.LogGroup {
 	stackID := awscdk.Fn_Select(number(2), awscdk.Fn_Split(jsii.String("/"), f.stack.StackId(), nil))
 	start := awscdk.Fn_Select(number(0), awscdk.Fn_Split(jsii.String("-"), stackID, nil))
@@ -164,19 +182,20 @@ func (f *function) newLog(id, below string) awslogs.LogGroup {
 	})
 }
 
-// endedFunctions is how many functions a period may lose to readers who take no data, and to files whose views do not
-// end in time: such a function ends, which is an error to Lambda, and any client can cause that.
+// endedFunctions is how many runs a period may lose before the alarm reports it. A run ends early when a reader stops
+// taking data, or when the view of a file takes too long. Lambda counts that as an error, and any client can cause it.
 const endedFunctions = 50
 
-// tolerated returns how many errors in a period are not reported.
+// tolerated returns how many errors in a period raise the alarm.
 func (f *function) tolerated() float64 {
-	if f.timeout == streamTime || f.name == env.Pages {
+	if f.streams {
 		return endedFunctions
 	}
 	return 1
 }
 
-// alarm reports when a metric reaches a threshold.
+// alarm reports a metric that reaches a threshold. Missing data is fine, because a function without requests has no
+// metrics.
 func (f *function) alarm(id, description string, threshold float64, m awscloudwatch.Metric) {
 	f.alarmOn(id, description, m, &awscloudwatch.CreateAlarmOptions{
 		Threshold:         number(threshold),
@@ -185,7 +204,7 @@ func (f *function) alarm(id, description string, threshold float64, m awscloudwa
 	})
 }
 
-// alarmOn reports to the topic of the options.
+// alarmOn makes an alarm that reports to the topic of the options, if there is one.
 func (f *function) alarmOn(id, description string, m awscloudwatch.Metric, when *awscloudwatch.CreateAlarmOptions) {
 	when.AlarmDescription = jsii.String(fmt.Sprintf("Vitrine, %s host: %s", f.name, description))
 	a := m.CreateAlarm(f.stack, jsii.String(id), when)

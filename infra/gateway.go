@@ -14,8 +14,7 @@ import (
 	"vitrine/shared/adapter/web"
 )
 
-// httpFront gives a host an HTTP API under its own domain or, without one, under the address that
-// AWS assigns.
+// httpFront gives a host an HTTP API, under its custom domain or, without one, under the address that AWS assigns.
 func httpFront(f *function) {
 	named, own := f.Domains[f.name]
 	api := f.httpAPI(own)
@@ -27,9 +26,9 @@ func httpFront(f *function) {
 	output(f.stack, "Url", jsii.String("https://"+named.Name))
 }
 
-// httpAPI returns a gateway whose only route leads to the function; hidden disables the address
-// that AWS assigns. Its own refusals, above its throttle or without an answer of the function, have
-// AWS's body {"message":…} and no Retry-After, because HTTP APIs do not allow changing that.
+// httpAPI makes a gateway whose only route leads to the function. hidden disables the address that AWS assigns. The
+// gateway refuses by itself when its throttle is exceeded or the function does not answer. Those refusals have AWS's
+// body {"message":…} and no Retry-After, because HTTP APIs do not allow changing that.
 func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 	api := awsapigatewayv2.NewCfnApi(f.stack, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
 		Name:                      f.stack.StackName(),
@@ -72,9 +71,9 @@ func (f *function) httpAPI(hidden bool) awsapigatewayv2.CfnApi {
 	return api
 }
 
-// challenge maps challenges back, because API Gateway renames WWW-Authenticate; lambdahttp puts it into a header of the
-// service's own. Only hosts that authenticate have one. The MCP host also challenges a client whose token lacks a
-// scope.
+// challenge restores the header WWW-Authenticate. API Gateway renames it, so lambdahttp sends the challenge in a header
+// of the service's own. Only hosts that authenticate with a header send challenges. The MCP host also sends one with
+// 403, to a client whose token lacks a scope.
 func (f *function) challenge() any {
 	statuses := []string{"401"}
 	switch f.name {
@@ -93,7 +92,7 @@ func (f *function) challenge() any {
 	return mapped
 }
 
-// routeSettings hold the throttle of an HTTP API.
+// routeSettings returns the throttle of an HTTP API; nil if the host has none.
 func (f *function) routeSettings() any {
 	t, limited := f.Throttles[f.name]
 	if !limited {
@@ -104,8 +103,8 @@ func (f *function) routeSettings() any {
 	}
 }
 
-// accessLog is the format of a gateway's log. It has no path, because paths carry signed tokens.
-// The route is in the function's line, which has the same requestId and gateway_request_id.
+// accessLog returns the format of a gateway's log. It omits the path, because paths carry signed tokens. The function's
+// own line names the route, and has the same requestId and gateway_request_id.
 func accessLog(failure string) string {
 	line, _ := json.Marshal(map[string]string{
 		"requestId":               "$context.integration.requestId",

@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// Statements are written out, because the CDK's grants are wider than what the stores call.
+// Statements are written out, because the grants of the CDK allow more than the stores need.
 
 func allow(resource *string, actions ...string) awsiam.PolicyStatement {
 	return allowIf(resource, nil, actions...)
@@ -25,7 +25,7 @@ func allowIf(resource *string, conditions map[string]any, actions ...string) aws
 	return awsiam.NewPolicyStatement(props)
 }
 
-// leading limits a right to items whose partition keys match one of these patterns.
+// leading limits a right to items whose partition keys match one of the patterns.
 func leading(keys ...string) map[string]any {
 	return map[string]any{"ForAllValues:StringLike": map[string]any{"dynamodb:LeadingKeys": keys}}
 }
@@ -47,13 +47,13 @@ func (d *data) bundles() *string { return d.bucket.ArnForObjects(jsii.String("b/
 // exports returns the ARN of the archives of exports.
 func (d *data) exports() *string { return d.bucket.ArnForObjects(jsii.String("x/*")) }
 
-// listed allows listing a part of the bucket; without a prefix the condition fails.
+// listed allows listing the objects below a prefix. A request that names no prefix is denied.
 func (d *data) listed(prefix string) awsiam.PolicyStatement {
 	return allowIf(d.bucket.BucketArn(), map[string]any{"StringLike": map[string]any{"s3:prefix": prefix}},
 		"s3:ListBucket")
 }
 
-// readGates allows deciding whether a reader may read, and counting the read.
+// readGates allows what a read needs first: to decide whether the reader may read, and to count the read.
 func (d *data) readGates() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
 		allowIf(d.core.TableArn(), leading("W#*", "A#*", "AL#*"), "dynamodb:GetItem", "dynamodb:BatchGetItem"),
@@ -61,14 +61,14 @@ func (d *data) readGates() []awsiam.PolicyStatement {
 	}
 }
 
-// write allows putting and updating items of table core: those whose keys match or, with
-// narrow-writes=no, all. How IAM compares the keys of a transaction over several items can only be
-// seen in an account; hence the option.
+// write allows putting and updating those items of table core whose keys match, or all of them with narrow-writes=no.
+// How IAM compares the keys of a transaction over several items shows only in a real account, which is why the option
+// exists.
 func (d *data) write(keys ...string) awsiam.PolicyStatement {
 	return d.change(keys, "dynamodb:PutItem", "dynamodb:UpdateItem")
 }
 
-// update is write without putting new items.
+// update allows what write does, except for putting new items.
 func (d *data) update(keys ...string) awsiam.PolicyStatement {
 	return d.change(keys, "dynamodb:UpdateItem")
 }
@@ -81,14 +81,13 @@ func (d *data) change(keys []string, actions ...string) awsiam.PolicyStatement {
 	return allowIf(d.core.TableArn(), conditions, actions...)
 }
 
-// memberItems are what members and agents change: workspaces with their members, artifacts, links, API keys, claims and
-// the moves that follow them, removals of workspaces, identities, addresses, registrations, delegations, and grants
-// with the codes that they come from.
+// memberItems are the keys of what members and agents change: workspaces with their members, artifacts, links, API
+// keys, claims and the moves that follow them, removals of workspaces, identities, addresses, registrations,
+// delegations, and grants with the codes that they come from.
 var memberItems = []string{"W#*", "A#*", "AL#*", "K#*", "CT#*", "JOB#MIGRATE#*", "JOB#REMOVE#*", "IDP#*", "EML#*", "DEL#*", "REG#*", "CRED#*"}
 
-// serveMembers allows what members do, and agents that they answer: reading and changing state,
-// never files. Events are read and appended only. The host writes memberItems and those with
-// further keys.
+// serveMembers allows what a host does for members and agents: reading and changing state, but not files. The host
+// reads and appends events only. It writes memberItems, and the items of the further keys.
 func (d *data) serveMembers(further ...string) []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
 		allow(d.core.TableArn(),
@@ -101,23 +100,23 @@ func (d *data) serveMembers(further ...string) []awsiam.PolicyStatement {
 	}
 }
 
-// serveUploads allows opening and finalizing upload sessions, except reading table core and writing what the host has
-// to.
+// serveUploads allows opening and finalizing upload sessions. It does not include reading table core and writing its
+// items; the hosts differ in those.
 func (d *data) serveUploads() []awsiam.PolicyStatement {
 	return append([]awsiam.PolicyStatement{
 		allow(d.events.TableArn(), "dynamodb:PutItem"),
 		allow(d.hot.TableArn(), "dynamodb:BatchGetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"),
 		allowIf(d.core.TableArn(), leading("O#*"), "dynamodb:BatchWriteItem"), // references to reused bytes
-		allowIf(d.core.TableArn(), leading("B#*"), "dynamodb:DeleteItem"),     // index entries whose object is gone
-		allow(d.files(), "s3:PutObject"),                                      // clients put with URLs that the role signs
+		allowIf(d.core.TableArn(), leading("B#*"), "dynamodb:DeleteItem"),     // stale index entries, whose object is gone
+		allow(d.files(), "s3:PutObject"),                                      // a presigned PUT has the rights of its signer
 		allow(d.diffs(), "s3:GetObject"),                                      // finalize applies them
 		d.listed("o/*"), d.listed("d/*"),
 		allowIf(d.key.KeyArn(), d.forObjects(), "kms:GenerateDataKey"),
 	}, d.readFiles()...)
 }
 
-// readFiles allows reading uploaded files. Without the right to list the bucket, S3 answers 403 for
-// a missing object, which the store of objects expects.
+// readFiles allows reading uploaded files. For a missing object S3 answers 403, because the role may not list the
+// bucket. Package blob expects that.
 func (d *data) readFiles() []awsiam.PolicyStatement {
 	return []awsiam.PolicyStatement{
 		allow(d.files(), "s3:GetObject"),
@@ -140,7 +139,7 @@ func (d *data) readSecret(arn *string) []awsiam.PolicyStatement {
 	}
 }
 
-// readClientSecret allows a host that has the setting of the client's secret to read it.
+// readClientSecret allows a host to read the client's secret, if the host has the setting that names it.
 func (d *data) readClientSecret(o options, people []string) []awsiam.PolicyStatement {
 	if !slices.Contains(people, env.OIDCClientSecret) {
 		return nil
@@ -155,15 +154,35 @@ func (d *data) readClientSecret(o options, people []string) []awsiam.PolicyState
 	return []awsiam.PolicyStatement{allow(arn, "secretsmanager:GetSecretValue")}
 }
 
-// forObjects limits the use of the key to objects of the bucket. The context of S3 names the bucket
-// when it uses the bucket's own key, as here, and else the object.
+// readProviderList allows a host that verifies tokens of agents' providers to read the list of those providers.
+func (h host) readProviderList(o options) []awsiam.PolicyStatement {
+	if !h.providers || o.AgentProviders == "" {
+		return nil
+	}
+	return []awsiam.PolicyStatement{allow(jsii.String(o.AgentProviders), "secretsmanager:GetSecretValue")}
+}
+
+// readBillingSecrets allows a host that talks to Stripe to read the secrets that it needs there.
+func (h host) readBillingSecrets(o options) []awsiam.PolicyStatement {
+	if !h.sells || !o.Billing.on() {
+		return nil
+	}
+	read := []awsiam.PolicyStatement{allow(jsii.String(o.Billing.Key), "secretsmanager:GetSecretValue")}
+	if h.hears {
+		read = append(read, allow(jsii.String(o.Billing.WebhookSecret), "secretsmanager:GetSecretValue"))
+	}
+	return read
+}
+
+// forObjects limits the use of the key to objects of the bucket. In the encryption context, S3 names the bucket when a
+// bucket key is enabled, as it is here, and otherwise the object.
 func (d *data) forObjects() map[string]any {
 	conditions, bucket := d.through("s3"), *d.bucket.BucketArn()
 	conditions["StringLike"] = map[string]any{"kms:EncryptionContext:aws:s3:arn": []string{bucket, bucket + "/*"}}
 	return conditions
 }
 
-// through limits the use of the key to what a service does for the caller.
+// through limits the use of the key to calls that an AWS service makes on behalf of the caller.
 func (d *data) through(service string) map[string]any {
 	return map[string]any{"StringEquals": map[string]any{
 		"kms:ViaService": fmt.Sprintf("%s.%s.amazonaws.com", service, *d.stack.Region()),

@@ -6,51 +6,45 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
-	cognito "github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsroute53targets"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
-	"github.com/aws/jsii-runtime-go"
-
 	"vitrine/shared/platform/env"
 )
 
 // The kinds of identity provider.
 const (
-	cognitoIdentity = "cognito" // a user pool that the stack Data makes
+	cognitoIdentity = "cognito" // a user pool in the stack Data
 	oidcIdentity    = "oidc"    // any OpenID Connect provider that the context names
-	noIdentity      = "none"    // none: there are ephemeral workspaces only
+	noIdentity      = "none"    // no sign-in: there are ephemeral workspaces only
 )
 
-// identity is the part of the context that configures sign-in.
+// identity holds the options of sign-in.
 type identity struct {
 	By string
-	// Domain is the pool's own; without a name its address is Prefix below one of Amazon's, or
-	// derived from name and account.
+	// Domain is the custom domain of the pool's pages. Without a name, their address is Prefix below a domain of
+	// Amazon's; an empty Prefix is derived from the deployment's name and the account.
 	Domain domain
 	Prefix string
-	Sender string // of the pool's e-mail; empty: Cognito's own, which is limited to few messages
-	// SenderIdentity is the verified identity in SES: the address of the sender or a domain that it
-	// belongs to.
+	Sender string // sender of the pool's e-mail; empty: Cognito's own, which sends few messages a day
+	// SenderIdentity is the identity that is verified in SES: the address of the sender, or a domain that it belongs
+	// to.
 	SenderIdentity string
-	// Issuer, ClientID, SecretARN and Logout describe the provider, as the context does or, for a pool, the outputs of the
-	// stack Data; without SecretARN the client is a public one.
+	// Issuer, ClientID, SecretARN and Logout describe the provider. They come from the context or, for a pool, from the
+	// outputs of the stack Data. An empty SecretARN makes the client a public one.
 	Issuer, ClientID, SecretARN, Logout string
-	// OperatorClaim and OperatorValue mark the operators of the deployment; empty: a pool's group
-	// "operators".
+	// OperatorClaim and OperatorValue mark the operators of the deployment. If they are empty, the operators are those
+	// in the pool's group "operators".
 	OperatorClaim, OperatorValue string
 }
 
 var (
 	prefixShape = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	issuerShape = regexp.MustCompile(`^https://[^/?#@\s]+(/[^?#\s]*)?$`)
-	// A secret's ARN ends in six characters that AWS adds; rights are granted to the whole ARN.
+	// A secret's ARN ends in six characters that AWS adds. They are required, because rights are granted to the exact
+	// ARN.
 	secretShape = regexp.MustCompile(`^arn:[a-z-]+:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[^\s*?]+-[A-Za-z0-9]{6}$`)
 	senderShape = regexp.MustCompile(`^[^@\s<>,]+@[^@\s<>,]+\.[^@\s<>,]+$`)
 )
 
-// readIdentity reads and checks the context.
+// readIdentity reads and checks the options of sign-in.
 func readIdentity(c lookup, o options) (identity, error) {
 	i := identity{
 		By:            c.text("identity", cognitoIdentity),
@@ -85,8 +79,8 @@ func readIdentity(c lookup, o options) (identity, error) {
 	return i, i.readAddress(c, o)
 }
 
-// readSenderIdentity reads the verified identity in SES: the sender's address, unless the context
-// names its domain.
+// readSenderIdentity reads the identity that is verified in SES: the sender's address, unless the context names a
+// domain of it.
 func (i *identity) readSenderIdentity(c lookup) error {
 	i.SenderIdentity = c.text("identity-email-identity", i.Sender)
 	_, domain, _ := strings.Cut(i.Sender, "@")
@@ -104,7 +98,7 @@ func (i *identity) readSenderIdentity(c lookup) error {
 	return nil
 }
 
-// readAddress reads the address of the pool's pages.
+// readAddress reads the address of the pool's sign-in pages.
 func (i *identity) readAddress(c lookup, o options) (err error) {
 	if name := c.text("domain-identity", ""); name != "" {
 		if i.Domain, err = readDomain(c, "identity", name); err == nil && related(i.Domain.Name, o.Domains["content"].Name) {
@@ -117,7 +111,7 @@ func (i *identity) readAddress(c lookup, o options) (err error) {
 	if i.Prefix != "" && !prefixShape.MatchString(i.Prefix) {
 		return fmt.Errorf("the context identity-prefix is small letters, digits and hyphens, at most 63, not %q", i.Prefix)
 	}
-	for _, word := range []string{"aws", "amazon", "cognito"} { // words that Amazon reserves
+	for _, word := range []string{"aws", "amazon", "cognito"} { // Cognito refuses prefixes with these words
 		if strings.Contains(i.Prefix, word) || i.Prefix == "" && strings.Contains(strings.ToLower(o.Name), word) {
 			return fmt.Errorf("there is no address with %q in it at Cognito: give the context identity-prefix another one", word)
 		}
@@ -142,10 +136,10 @@ func (i identity) checkProvider() error {
 	return nil
 }
 
-// find completes the description of the deployment's pool from the outputs of the stack Data.
-// Functions get them as they get addresses: with references between stacks no deployment could
-// change its provider, because CloudFormation refuses to remove an imported output. Sign-in is
-// unavailable before scripts/deploy knows them.
+// find completes the options of the deployment's own pool from the outputs of the stack Data. Functions get these
+// values as they get addresses, through the settings file. References between stacks would keep a deployment from ever
+// changing its provider, because CloudFormation refuses to remove an imported output. Sign-in is unavailable until
+// scripts/deploy has read the outputs.
 func (i *identity) find(data map[string]string) {
 	if i.By != cognitoIdentity {
 		return
@@ -158,8 +152,8 @@ func (i *identity) find(data map[string]string) {
 	}
 }
 
-// The settings of hosts that tell whether people can sign in, of those that verify ID tokens, and of those that sign
-// people in.
+// The settings of hosts that only say whether people can sign in, of those that also verify ID tokens, and of those
+// that also sign people in.
 var (
 	describing = []string{env.OIDCIssuer, env.OIDCClientID}
 	verifying  = append([]string{env.OIDCOperatorClaim, env.OIDCOperatorValue}, describing...)
@@ -168,7 +162,7 @@ var (
 
 const scopes = "openid email profile"
 
-// settings returns the hosts' settings of the provider.
+// settings returns the settings of the provider; empty without one.
 func (i identity) settings() map[string]string {
 	if i.By == noIdentity {
 		return map[string]string{}
@@ -176,148 +170,5 @@ func (i identity) settings() map[string]string {
 	return map[string]string{
 		env.OIDCIssuer: i.Issuer, env.OIDCClientID: i.ClientID, env.OIDCClientSecret: i.SecretARN, env.OIDCLogout: i.Logout,
 		env.OIDCScopes: scopes, env.OIDCOperatorClaim: i.OperatorClaim, env.OIDCOperatorValue: i.OperatorValue,
-	}
-}
-
-// identify makes the user pool, if the deployment has its own.
-func (d *data) identify(o options) {
-	if o.Identity.By != cognitoIdentity {
-		return
-	}
-	pool := d.newPool(o)
-	d.newAddress(o, pool, d.newClient(o, pool))
-	d.newClientSecret(o)
-	output(d.stack, "Issuer", pool.UserPoolProviderUrl())
-}
-
-// newPool makes the user pool. People sign up by themselves with an e-mail address that is
-// verified.
-func (d *data) newPool(o options) cognito.UserPool {
-	yes := jsii.Bool(true)
-	pool := cognito.NewUserPool(d.stack, jsii.String("People"), &cognito.UserPoolProps{
-		SelfSignUpEnabled:   yes,
-		SignInAliases:       &cognito.SignInAliases{Email: yes},
-		SignInCaseSensitive: jsii.Bool(false),
-		AutoVerify:          &cognito.AutoVerifiedAttrs{Email: yes},
-		KeepOriginal:        &cognito.KeepOriginalAttrs{Email: yes},
-		StandardAttributes:  &cognito.StandardAttributes{Email: &cognito.StandardAttribute{Required: yes, Mutable: yes}},
-		PasswordPolicy: &cognito.PasswordPolicy{
-			MinLength:            number(12),
-			RequireLowercase:     yes,
-			RequireUppercase:     yes,
-			RequireDigits:        yes,
-			RequireSymbols:       yes,
-			TempPasswordValidity: days(3),
-		},
-		Mfa:                cognito.Mfa_OPTIONAL,
-		MfaSecondFactor:    &cognito.MfaSecondFactor{Otp: yes, Sms: jsii.Bool(false)},
-		AccountRecovery:    cognito.AccountRecovery_EMAIL_ONLY,
-		FeaturePlan:        cognito.FeaturePlan_ESSENTIALS,
-		DeletionProtection: jsii.Bool(o.Keep),
-		RemovalPolicy:      o.removal(),
-	})
-	if o.Identity.Sender != "" {
-		d.sendBySES(pool, o.Identity)
-	}
-	suppress(pool,
-		rule{"AwsSolutions-COG2", "people choose a second factor themselves: an application on their phone, never SMS"},
-		rule{"AwsSolutions-COG3",
-			"threat protection belongs to the Plus plan, whose price for each person is the deployer's choice"},
-		rule{"AwsSolutions-COG8", "the Plus plan has a price for each person, which is the deployer's choice"},
-	)
-	cognito.NewCfnUserPoolGroup(d.stack, jsii.String("Operators"), &cognito.CfnUserPoolGroupProps{
-		UserPoolId:  pool.UserPoolId(),
-		GroupName:   jsii.String("operators"),
-		Description: jsii.String("People who run this deployment; nobody is born one"),
-	})
-	output(d.stack, "UserPool", pool.UserPoolId())
-	return pool
-}
-
-// sendBySES lets the pool send its codes from an address that is verified in SES. It sets the
-// properties directly, because the CDK's method requires a region.
-func (d *data) sendBySES(pool cognito.UserPool, by identity) {
-	arn := fmt.Sprintf("arn:%s:ses:%s:%s:identity/%s",
-		*d.stack.Partition(), *d.stack.Region(), *d.stack.Account(), by.SenderIdentity)
-	pool.Node().DefaultChild().(cognito.CfnUserPool).SetEmailConfiguration(&cognito.CfnUserPool_EmailConfigurationProperty{
-		EmailSendingAccount: jsii.String("DEVELOPER"),
-		From:                jsii.String("Vitrine <" + by.Sender + ">"),
-		SourceArn:           jsii.String(arn),
-	})
-}
-
-// newClient makes the app host's client of the pool: a confidential client that takes codes only.
-// Its tokens are short-lived, because they are used once and not kept.
-func (d *data) newClient(o options, pool cognito.UserPool) cognito.UserPoolClient {
-	yes := jsii.Bool(true)
-	client := pool.AddClient(jsii.String("App"), &cognito.UserPoolClientOptions{
-		GenerateSecret:             yes,
-		PreventUserExistenceErrors: yes,
-		EnableTokenRevocation:      yes,
-		AuthFlows:                  &cognito.AuthFlow{UserSrp: yes},
-		OAuth: &cognito.OAuthSettings{
-			Flows: &cognito.OAuthFlows{AuthorizationCodeGrant: yes},
-			Scopes: &[]cognito.OAuthScope{cognito.OAuthScope_OPENID(), cognito.OAuthScope_EMAIL(),
-				cognito.OAuthScope_PROFILE()},
-			CallbackUrls: jsii.Strings(o.Addresses.App + callbackPath),
-			LogoutUrls:   jsii.Strings(o.Addresses.App+"/signed-out", o.Addresses.App+"/"),
-		},
-		SupportedIdentityProviders: &[]cognito.UserPoolClientIdentityProvider{
-			cognito.UserPoolClientIdentityProvider_COGNITO(),
-		},
-		IdTokenValidity:      awscdk.Duration_Minutes(number(15)),
-		AccessTokenValidity:  awscdk.Duration_Minutes(number(15)),
-		RefreshTokenValidity: awscdk.Duration_Hours(number(1)),
-	})
-	output(d.stack, "ClientId", client.UserPoolClientId())
-	return client
-}
-
-// callbackPath is where the app host receives codes.
-const callbackPath = "/api/auth/callback"
-
-// newClientSecret makes a secret that will hold the client's secret. Cognito generates that, and a
-// template can read it only through a custom resource; so scripts/deploy copies it here, and until
-// then it holds a random value.
-func (d *data) newClientSecret(o options) {
-	secret := awssecretsmanager.NewSecret(d.stack, jsii.String("ClientSecret"), &awssecretsmanager.SecretProps{
-		Description:   jsii.String("Vitrine: the secret of its client at the identity provider"),
-		EncryptionKey: d.key,
-		RemovalPolicy: o.removal(),
-		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
-			PasswordLength:     number(64),
-			ExcludePunctuation: jsii.Bool(true),
-		},
-	})
-	suppress(secret, rule{"AwsSolutions-SMG4",
-		"Cognito makes the value and changes it with the client; scripts/deploy copies it"})
-	output(d.stack, "ClientSecret", secret.SecretArn())
-}
-
-// newAddress gives the pages of the pool an address: a custom domain, or a name below Amazon's.
-func (d *data) newAddress(o options, pool cognito.UserPool, client cognito.UserPoolClient) {
-	options := &cognito.UserPoolDomainOptions{ManagedLoginVersion: cognito.ManagedLoginVersion_NEWER_MANAGED_LOGIN}
-	named, prefix := o.Identity.Domain, o.Identity.Prefix
-	own := named.Name != ""
-	if prefix == "" {
-		prefix = strings.ToLower(o.Name) + "-" + *d.stack.Account()
-	}
-	if own {
-		options.CustomDomain = &cognito.CustomDomainOptions{
-			DomainName: jsii.String(named.Name),
-			Certificate: awscertificatemanager.Certificate_FromCertificateArn(d.stack, jsii.String("SignInCertificate"),
-				jsii.String(named.Certificate)),
-		}
-	} else {
-		options.CognitoDomain = &cognito.CognitoDomainOptions{DomainPrefix: jsii.String(prefix)}
-	}
-	address := pool.AddDomain(jsii.String("SignIn"), options)
-	look := cognito.NewCfnManagedLoginBranding(d.stack, jsii.String("SignInLook"), &cognito.CfnManagedLoginBrandingProps{
-		UserPoolId: pool.UserPoolId(), ClientId: client.UserPoolClientId(), UseCognitoProvidedValues: jsii.Bool(true),
-	})
-	look.Node().AddDependency(address)
-	if own {
-		target := awsroute53targets.NewUserPoolDomainTarget(address)
-		record(d.stack, "SignInRecord", named, address.CloudFrontEndpoint(), target)
 	}
 }

@@ -1,6 +1,6 @@
-// Command infra describes a deployment of Vitrine on AWS: stack Data keeps everything that has to
-// survive, and each host has a stack of its own, so that sam local can serve it. The CDK command
-// line runs it; options.go lists its context. With -check it only checks the context that follows.
+// Command infra describes a deployment of Vitrine on AWS. The stack Data keeps everything that must survive, and each
+// host has a stack of its own, so that sam local can serve it. The CDK command line runs this program; options.go lists
+// its context. With -check it only checks the context in its further arguments.
 package main
 
 import (
@@ -19,7 +19,8 @@ func main() {
 		err = checkOnly(os.Args[2:])
 	} else {
 		err = run()
-		// jsii waits for its Node process in two goroutines, and one of them often says "waitid: no child processes".
+		// Two goroutines of jsii wait for its Node process, and one of them often logs "waitid: no child processes".
+		// That is no failure, so it goes to /dev/null.
 		os.Stderr, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 		jsii.Close()
 	}
@@ -29,15 +30,17 @@ func main() {
 	}
 }
 
-// run synthesises the app. The CDK reports failures of a template by panics, which have to become errors: one that ends
-// the process leaves folders of the jsii kernel behind.
+// run synthesises the app. The CDK panics when a template is wrong. run turns that into an error, because a panic that
+// ends the process leaves temporary folders of jsii behind.
 func run() (err error) {
 	defer func() {
 		if failure := recover(); failure != nil {
 			err = fmt.Errorf("%v", failure)
 		}
 	}()
-	app := awscdk.NewApp(&awscdk.AppProps{Context: &map[string]any{ // also without the command line: sam local needs them
+	// These are set here, although the CDK command line sets them too, because sam local needs them also where that
+	// does not run.
+	app := awscdk.NewApp(&awscdk.AppProps{Context: &map[string]any{
 		"aws:cdk:enable-asset-metadata": true, "aws:cdk:enable-path-metadata": true,
 	}})
 	context := lookup(func(name string) any { return app.Node().TryGetContext(jsii.String(name)) })
@@ -57,7 +60,7 @@ func run() (err error) {
 	return made.describe(folder)
 }
 
-// deployment is the stacks of one set of options.
+// deployment holds the stacks that one set of options makes.
 type deployment struct {
 	options
 	data      *data
@@ -66,7 +69,7 @@ type deployment struct {
 	scheduled []*function
 }
 
-// functions returns all functions of a deployment, each after those that its stack refers to.
+// functions returns all functions of a deployment. Each comes after those that its stack refers to.
 func (d *deployment) functions() []*function {
 	return slices.Concat([]*function{d.pages}, d.hosts, d.scheduled)
 }
@@ -95,7 +98,7 @@ func build(app awscdk.App, o options) (*deployment, error) {
 	return d, nil
 }
 
-// front puts a gateway in front of each host's function.
+// front maps each host to what puts a gateway in front of its function.
 var front = map[string]func(*function){
 	"api": httpFront, "upload": uploadFront, "content": streamingFront, "app": httpFront, "mcp": mcpFront,
 }

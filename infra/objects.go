@@ -6,24 +6,24 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// How long objects stay that no code deletes.
+// How long S3 keeps objects that the service itself does not delete.
 const (
 	unfinishedDays = 1  // parts of uploads that were never completed
 	diffDays       = 2  // objects under d/, the input of patches
-	exportDays     = 14 // archives of exports, which jobs delete a week after they are ready
-	accessLogDays  = 90 // records of who read and wrote objects
-	looseLogDays   = 1  // the same, where data goes with its stack
+	exportDays     = 14 // archives of exports, which the jobs delete a week after they are ready
+	accessLogDays  = 90 // access log: who read and wrote objects
+	looseLogDays   = 1  // the access log of a deployment whose data goes with its stack
 )
 
-// objects makes the private bucket. Versions are off, because a deleted artifact must not survive
-// as an old version.
+// objects makes the private bucket. It has no versioning, because a deleted artifact must not survive as an old
+// version.
 func (d *data) objects(o options) {
 	logDays := float64(accessLogDays)
 	if !o.Keep {
 		logDays = looseLogDays
 	}
 	log := awss3.NewBucket(d.stack, jsii.String("AccessLog"), d.private(o, &awss3.BucketProps{
-		Encryption: awss3.BucketEncryption_S3_MANAGED, // S3 cannot deliver its logs with a customer's key
+		Encryption: awss3.BucketEncryption_S3_MANAGED, // S3 cannot write its logs to a bucket with a customer's key
 		LifecycleRules: &[]*awss3.LifecycleRule{
 			{Id: jsii.String("expire"), Expiration: days(logDays), AbortIncompleteMultipartUploadAfter: days(unfinishedDays)},
 		},
@@ -47,7 +47,7 @@ func (d *data) objects(o options) {
 	d.bucket.AddToResourcePolicy(d.refuseOverwrites())
 }
 
-// private returns the properties that both buckets share.
+// private sets the properties that both buckets share.
 func (d *data) private(o options, p *awss3.BucketProps) *awss3.BucketProps {
 	p.BlockPublicAccess = awss3.BlockPublicAccess_BLOCK_ALL()
 	p.ObjectOwnership = awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED
@@ -56,18 +56,17 @@ func (d *data) private(o options, p *awss3.BucketProps) *awss3.BucketProps {
 	return p
 }
 
-// refuseEncryption denies puts whose header asks for another encryption than the bucket's default;
-// the service never sends one.
+// refuseEncryption denies puts whose header asks for another encryption than the bucket's default. The service never
+// sends that header.
 func (d *data) refuseEncryption(id, header string, ours *string) awsiam.PolicyStatement {
 	return refusePuts(id, map[string]any{
 		"Null": map[string]any{header: "false"}, "StringNotEquals": map[string]any{header: ours},
 	}, d.bucket.ArnForObjects(jsii.String("*")))
 }
 
-// refuseOverwrites denies puts to files and diffs without If-None-Match, for every caller, because
-// an object is written once. Copies and multipart uploads cannot send it, and are denied too; the
-// service makes none of them. Archives of revisions and exports are multipart uploads, which another
-// attempt replaces.
+// refuseOverwrites denies every caller puts to files and diffs without If-None-Match, because those objects are written
+// once. It also denies copies and multipart uploads there, which cannot send that header; the service makes none.
+// Archives of revisions and exports are not covered: they are multipart uploads, and a retry replaces them.
 func (d *data) refuseOverwrites() awsiam.PolicyStatement {
 	unconditional := map[string]any{"Null": map[string]any{"s3:if-none-match": "true"}}
 	return refusePuts("DenyOverwrites", unconditional, d.files(), d.diffs())

@@ -24,7 +24,7 @@ import (
 //	                  run scripts/destroy NAME: CloudFormation by itself deletes empty buckets only
 //	domain-HOST       host name; for every host or for none
 //	domain-origin     host name behind which CloudFront finds the upload host's gateway; optional, without it that
-//	                  gateway also answers at the address that AWS makes up
+//	                  gateway also answers at the address that AWS assigns
 //	certificate-HOST  ARN of its certificate in ACM; certificate stands for all that are not given. Those of upload and
 //	                  identity are in us-east-1, because CloudFront serves them, and all others in the region of the
 //	                  deployment: elsewhere than in us-east-1 give two, certificate and certificate-upload
@@ -54,15 +54,15 @@ import (
 //	stripe-price-month, stripe-price-year  ids of the prices of the larger plan there. All four, or none: then no plan
 //	                  can be bought
 //	settings          file with the outputs of an earlier deployment (default .vitrine/deployed/NAME.json)
-//	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that readers
-//	                  who take their time leave the other hosts some of the account's concurrency. AWS wants 100 of it to
-//	                  be left unreserved, and starts new accounts with less than that: ask for more, or say none
+//	concurrency-HOST  reserved concurrency, or none. Default: none, but 200 for content in production, so that slow
+//	                  readers leave the other hosts some of the account's concurrency. AWS requires 100 of it to stay
+//	                  unreserved, and new accounts may have less than that: request more, or give none
 //	table-read-units, table-write-units  the most request units that each table takes in a second, or none (default:
-//	                  the account's quota, 40,000 unless it was raised). What is above is throttled for all callers, so
-//	                  it bounds a bill, and is no limit of a caller
-//	narrow-writes     yes (default) or no: the roles of api, upload, app and mcp write those kinds of items only that
-//	                  the hosts need to. With no they write any item of the table; it is for a deployment whose log shows
-//	                  that AWS denies a write of theirs
+//	                  the account's quota, 40,000 unless it was raised). Requests above it are throttled for all
+//	                  callers: it bounds the bill, not a caller
+//	narrow-writes     yes (default) or no: the roles of api, upload, app and mcp may write only the kinds of items that
+//	                  those hosts need to. With no they may write any item of the table: for a deployment whose log shows
+//	                  that AWS denies one of their writes
 //	cache             bytes of files and lists of files that each function of content, api, app and mcp keeps in
 //	                  memory (default 67108864), at most a quarter of the function's; 0 keeps none
 //	throttle-HOST     RATE/BURST: requests a second that its gateway passes on and how many at once, or none. Default:
@@ -72,54 +72,55 @@ import (
 //	                  to take back)
 //	edge-logs         yes (default) or no: distributions of CloudFront log chosen fields, no paths. Their logs are in
 //	                  us-east-1 alone, so that a deployment elsewhere has none
-//	bundles           yes (default) or no: revisions that are published get no archives, and those that have one keep it
+//	bundles           yes (default) or no: newly published revisions get no archives; those that exist stay
 //	alarm-topic       ARN of an SNS topic that alarms report to; optional
-//	budget-usd        what the account may cost in a month, or none (default): more than 80 % and 100 % of it, spent or
-//	                  forecast, are reported to alarm-topic, whose policy has to let budgets.amazonaws.com publish. It
-//	                  limits no costs
-//	gateway-log-role  existing: the account lets API Gateway write logs already (default: the content stack sees to it)
+//	budget-usd        what the account may cost in a month, or none (default): spending above 80 % and 100 % of it, and
+//	                  a forecast above 100 %, are reported to alarm-topic, whose policy must let budgets.amazonaws.com
+//	                  publish. It does not limit costs
+//	gateway-log-role  existing: the account already lets API Gateway write logs (default: the content stack arranges it)
 type options struct {
 	Name        string
 	Environment credential.Environment
 	Arch        string
 	Dist        string
 	Keep        bool
-	Domains     map[string]domain // empty: the hosts have the addresses that AWS assigns
+	Domains     map[string]domain // by host; empty: AWS assigns the addresses
 	Addresses   addresses
 	Identity    identity
-	// AgentProviders is the ARN of the secret that lists the identity providers of agents; empty: none is trusted.
+	// AgentProviders is the ARN of the secret that lists the trusted identity providers of agents; empty: there are
+	// none.
 	AgentProviders string
 	// Billing is the account at Stripe.
 	Billing billing
-	// RingsVersion differs after a rotation, which restarts every function.
+	// RingsVersion changes when a ring is rotated. It is a variable of every function, so that a new value restarts
+	// them.
 	RingsVersion string
 	Settings     string
 	Concurrency  map[string]float64  // 0: no reserve
-	Throttles    map[string]throttle // of the hosts that have one
+	Throttles    map[string]throttle // by host; a host that is missing has none
 	HSTS         web.HSTS
 	EdgeLogs     bool
-	Bundles      bool     // revisions get archives
-	Warnings     []string // allowed, but not advisable
+	Bundles      bool     // make archives of revisions
+	Warnings     []string // what is allowed, but not advisable
 	AlarmTopic   string
 	Budget       float64 // US dollars a month; 0: none
 	LogRole      bool    // make the role that lets API Gateway write logs
 	Cache        int64   // bytes that a function keeps in memory; 0: none
-	NarrowWrites bool    // hosts may write only the kinds of items that they need to
-	// ReadUnits and WriteUnits are the most that each table takes in a second; 0: the account's
-	// quota.
+	NarrowWrites bool    // hosts may write only those kinds of items that they need to
+	// ReadUnits and WriteUnits are the most request units that each table takes in a second; 0: the account's quota.
 	ReadUnits, WriteUnits float64
 }
 
 // domain is a custom domain of a host.
 type domain struct {
 	Name, Certificate string
-	ZoneID, ZoneName  string // empty: the owner of the zone makes the record
+	ZoneID, ZoneName  string // empty: the zone's owner makes the record by hand
 }
 
-// hasDomains reports whether the hosts have domains.
+// hasDomains reports whether the hosts have custom domains.
 func (o options) hasDomains() bool { return len(o.Domains) > 0 }
 
-// production reports whether the data of the deployment must not be lost.
+// production reports whether this is a production deployment, whose data must not be lost.
 func (o options) production() bool { return o.Environment == credential.Production }
 
 var (
@@ -128,7 +129,7 @@ var (
 	nameShape     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,39}$`)
 )
 
-// lookup reads one value of the context; nil if it is not given.
+// lookup returns one value of the context; nil if it is not given.
 type lookup func(name string) any
 
 func (l lookup) text(name, otherwise string) string {
@@ -138,7 +139,7 @@ func (l lookup) text(name, otherwise string) string {
 	return otherwise
 }
 
-// orEnvironment adds the region that the environment of the AWS command line and the CDK names.
+// orEnvironment takes a region that the context does not give from the variables of the AWS command line and the CDK.
 func (l lookup) orEnvironment(getenv func(string) string) lookup {
 	return func(name string) any {
 		if v := l(name); v != nil || name != "region" {
@@ -148,7 +149,7 @@ func (l lookup) orEnvironment(getenv func(string) string) lookup {
 	}
 }
 
-// readOptions reads and checks the context. Its errors are one sentence.
+// readOptions reads and checks the context. Each of its errors is one sentence for the deployer.
 func readOptions(c lookup) (options, error) {
 	o := options{
 		Name:        c.text("name", "Vitrine"),
@@ -208,10 +209,10 @@ func readOptions(c lookup) (options, error) {
 	return o, err
 }
 
-// contentConcurrency is what production lets the readers of files take of the account.
+// contentConcurrency is how much of the account's concurrency readers of files may take in production.
 const contentConcurrency = 200
 
-// pagesConcurrency is what production lets those of pages take, each of which is worth a second of a core.
+// pagesConcurrency is how much of it readers of pages may take in production. Each page costs up to a second of a core.
 const pagesConcurrency = 50
 
 func readConcurrency(c lookup, production bool) (map[string]float64, error) {
@@ -249,8 +250,8 @@ func (o options) checkWords() error {
 	return nil
 }
 
-// readDomains reads the names of the hosts: all or none, because half of them would leave the other half without an
-// address until a second deployment.
+// readDomains reads the domains of the hosts. It refuses domains for only some of them, because the others would have
+// no address until a second deployment.
 func readDomains(c lookup) (map[string]domain, error) {
 	found := map[string]domain{}
 	var missing []string
@@ -298,7 +299,7 @@ func readDomain(c lookup, host, name string) (domain, error) {
 	return d, nil
 }
 
-// related reports whether one host name equals the other or is below it.
+// related reports whether two host names are equal or one is below the other.
 func related(a, b string) bool {
 	return strings.HasSuffix("."+a, "."+b) || strings.HasSuffix("."+b, "."+a)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 )
 
-// What each host may do. Statements that several hosts have are in grant.go.
+// The rights of each host. grant.go has the statements that several hosts share.
 
 func (d *data) apiRights() []awsiam.PolicyStatement {
 	return slices.Concat(d.serveMembers("UC#*", "OAR#*", "OCL#*", "LOCK#*", "BC#*", "BE#*"), []awsiam.PolicyStatement{

@@ -10,24 +10,24 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// ringNames are the key rings: the purpose of each by its setting.
+// ringNames maps the setting of each key ring to its construct, which names the purpose.
 var ringNames = map[string]string{
 	env.ContentRing: "ContentRing", env.LinksRing: "LinksRing", env.PepperRing: "PepperRing", env.SealRing: "SealRing",
 	env.AssertionRing: "AssertionRing",
 }
 
-// makeRings makes one secret a ring. It starts as {"seed": 64 random characters}, which
-// keyring.ParseRing reads; the first rotation (scripts/rotate) writes the full form.
+// makeRings makes a secret for each ring. A secret starts as {"seed": 64 random characters}, which keyring.ParseRing
+// reads. The first rotation (scripts/rotate) writes the full form.
 func (d *data) makeRings(o options) {
 	d.rings = map[string]awssecretsmanager.Secret{}
-	for _, name := range slices.Sorted(maps.Keys(ringNames)) { // always in one order, or the template would change
+	for _, name := range slices.Sorted(maps.Keys(ringNames)) { // in one order, or the template would change
 		id := ringNames[name]
 		ring := awssecretsmanager.NewSecret(d.stack, jsii.String(id), &awssecretsmanager.SecretProps{
 			Description:   jsii.String("Vitrine: key ring of " + name),
 			EncryptionKey: d.key,
 			RemovalPolicy: o.removal(),
-			// Never change this: CloudFormation would make new secrets, which would invalidate
-			// every credential and URL.
+			// Never change this: CloudFormation would make new secrets, and every credential and URL would become
+			// invalid.
 			GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
 				SecretStringTemplate: jsii.String("{}"),
 				GenerateStringKey:    jsii.String("seed"),

@@ -8,16 +8,16 @@ import (
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
 )
 
-// checkRules checks the templates against the AWS Solutions rules of cdk-nag. The rules of
-// CloudFormation itself come with the CDK; cdk.json makes them strict.
+// checkRules checks the templates against the AWS Solutions rules of cdk-nag. The CDK itself brings CloudFormation's
+// own rules, which cdk.json makes strict.
 func checkRules(app awscdk.App) {
 	awscdk.Aspects_Of(app).Add(cdknag.NewAwsSolutionsChecks(&cdknag.NagPackProps{Verbose: jsii.Bool(true)}), nil)
 }
 
-// rule is a rule that does not apply, with the reason.
+// rule names a rule of cdk-nag that does not apply, and why.
 type rule struct{ id, reason string }
 
-// suppress exempts a construct and what is in it from rules.
+// suppress exempts a construct and its children from rules.
 func suppress(c constructs.Construct, rules ...rule) {
 	var all []*cdknag.NagPackSuppression
 	for _, r := range rules {
@@ -29,7 +29,7 @@ func suppress(c constructs.Construct, rules ...rule) {
 const whoAuthorizes = "the function checks the credential or signed token of every request itself, in one read with " +
 	"the state that decides"
 
-// edgeRules do not apply to the deployment's distributions.
+// edgeRules returns the rules that do not apply to distributions.
 func edgeRules() []rule {
 	return []rule{
 		{"AwsSolutions-CFR1", "published pages are for readers everywhere"},
@@ -41,7 +41,7 @@ func edgeRules() []rule {
 	}
 }
 
-// suppressRest exempts the streaming gateway.
+// suppressRest exempts the streaming gateway from rules.
 func (f *function) suppressRest(api awsapigateway.RestApi) {
 	suppress(api,
 		rule{"AwsSolutions-APIG2", "requests have no body, and the function checks path and token"},
@@ -53,7 +53,7 @@ func (f *function) suppressRest(api awsapigateway.RestApi) {
 	}
 }
 
-// suppressFiles exempts a role whose only wildcard is all uploaded files.
+// suppressFiles exempts a role whose only wildcards are the objects of the bucket, by prefix.
 func suppressFiles(role constructs.Construct) {
 	cdknag.NagSuppressions_AddResourceSuppressions(role, &[]*cdknag.NagPackSuppression{{
 		Id:        jsii.String("AwsSolutions-IAM5"),

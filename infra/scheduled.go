@@ -8,13 +8,14 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// workTime leaves the last round of work time to end: a function starts new ones for less than a minute.
+// workTime is the timeout of a scheduled function in seconds. A function starts new rounds for less than a minute; the
+// rest of the time lets the last round end.
 const workTime = 5 * 60
 
-// wakeSeconds is how often each of them runs.
+// wakeSeconds is how often each scheduled function runs.
 const wakeSeconds = 60
 
-// scheduledHosts are the functions that no request reaches. They hold no key ring.
+// scheduledHosts are the functions that a schedule wakes, and no request reaches. They hold no key ring.
 var scheduledHosts = []host{
 	{
 		name:    "jobs",
@@ -34,8 +35,8 @@ var scheduledHosts = []host{
 	},
 }
 
-// schedule wakes the function every minute. The next call continues what one leaves undone, so that neither the rule
-// nor Lambda, which has a queue and attempts of its own, repeats a call.
+// schedule wakes the function every minute. Neither the rule nor Lambda, which has a queue and retries of its own,
+// repeats a failed call, because the next minute's call continues its work.
 func (f *function) schedule() {
 	f.lambda.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{RetryAttempts: number(0), MaxEventAge: seconds(60)})
 	awsevents.NewRule(f.stack, jsii.String("EveryMinute"), &awsevents.RuleProps{
@@ -55,4 +56,19 @@ func (f *function) schedule() {
 			EvaluationPeriods:  number(2),
 			TreatMissingData:   awscloudwatch.TreatMissingData_BREACHING,
 		})
+}
+
+// reconcile wakes the function that receives Stripe's events once a day, so that it compares subscriptions with plans.
+// The next run makes up for one that is lost.
+func (f *function) reconcile() {
+	if !f.hears || !f.Billing.on() {
+		return
+	}
+	awsevents.NewRule(f.stack, jsii.String("Daily"), &awsevents.RuleProps{
+		Description: jsii.String("Compares the subscriptions at Stripe with the plans of workspaces"),
+		Schedule:    awsevents.Schedule_Cron(&awsevents.CronOptions{Hour: jsii.String("6"), Minute: jsii.String("0")}),
+		Targets: &[]awsevents.IRuleTarget{awseventstargets.NewLambdaFunction(f.lambda, &awseventstargets.LambdaFunctionProps{
+			RetryAttempts: number(1), MaxEventAge: seconds(3600),
+		})},
+	})
 }

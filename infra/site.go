@@ -7,18 +7,17 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// site returns the part of a host name that browsers treat as one site: its hosts can set cookies
-// for each other, and requests among them count as same-site.
+// site returns the part of a host name that browsers treat as one site. Hosts of one site can set cookies for each
+// other, and requests among them count as same-site.
 func site(name string) string {
 	if s, err := publicsuffix.EffectiveTLDPlusOne(name); err == nil {
 		return s
 	}
-	return name // a public suffix itself
+	return name // the name is a public suffix itself
 }
 
-// checkSites refuses, in production, a content host on the same site as a host that authenticates
-// people by cookies or tokens, because untrusted content would run on that site. A preview is
-// warned.
+// checkSites refuses a content host on the same site as a host that authenticates people by cookies or tokens, because
+// untrusted content would run on that site. Outside of production it only adds a warning.
 func (o *options) checkSites() error {
 	content, named := o.Domains["content"]
 	if !named {

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// stackName returns the name of the stack of a host or of "data".
+// stackName returns the name of the stack of a host, or of the stack Data for "data".
 func (o options) stackName(part string) string {
 	return o.Name + "-" + strings.ToUpper(part[:1]) + part[1:]
 }
@@ -19,7 +19,7 @@ func (o options) newStack(app awscdk.App, part, description string) awscdk.Stack
 	})
 }
 
-// removal returns what happens to data when its stack is deleted.
+// removal returns the policy for data whose stack is deleted.
 func (o options) removal() awscdk.RemovalPolicy {
 	if o.Keep {
 		return awscdk.RemovalPolicy_RETAIN
@@ -27,7 +27,7 @@ func (o options) removal() awscdk.RemovalPolicy {
 	return awscdk.RemovalPolicy_DESTROY
 }
 
-// output makes a value part of the settings file.
+// output makes a value an output of the stack, which scripts/deploy copies into the settings file.
 func output(stack awscdk.Stack, name string, value *string) {
 	o := awscdk.NewCfnOutput(stack, jsii.String("Output"+name), &awscdk.CfnOutputProps{Value: value})
 	o.OverrideLogicalId(jsii.String(name))

@@ -11,9 +11,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// streamingFront gives the content host a REST API, because only that kind streams, which files
-// above 6 MB need. No part on its way compresses, because ranges and entity tags refer to the
-// stored bytes.
+// streamingFront gives the content host a REST API, because only that kind of gateway streams, and files above 6 MB
+// need that. Neither gateway nor distribution compresses, because ranges and entity tags refer to the stored bytes.
 func streamingFront(f *function) {
 	named, own := f.Domains[f.name]
 	api := f.restAPI(own)
@@ -22,8 +21,7 @@ func streamingFront(f *function) {
 		output(f.stack, "Url", jsii.String("https://"+named.Name))
 		return
 	}
-	// The address that AWS assigns has the stage in its path, and an origin has no path: a
-	// distribution hides it.
+	// The address that AWS assigns has the stage in its path. An origin has no path, so a distribution hides the stage.
 	output(f.stack, "Url", jsii.String("https://"+*f.contentEdge(api).DistributionDomainName()))
 }
 
@@ -48,7 +46,7 @@ func (f *function) restAPI(hidden bool) awsapigateway.RestApi {
 	if t, limited := f.Throttles[f.name]; limited {
 		props.DeployOptions.ThrottlingRateLimit, props.DeployOptions.ThrottlingBurstLimit = number(t.Rate), number(t.Burst)
 	}
-	if f.LogRole { // it serves the whole account, other gateways too
+	if f.LogRole { // the role serves the whole account, including other gateways, so it outlives the stack
 		props.CloudWatchRoleRemovalPolicy = awscdk.RemovalPolicy_RETAIN
 	}
 	api := awsapigateway.NewRestApi(f.stack, jsii.String("Api"), props)
@@ -64,7 +62,7 @@ func (f *function) restAPI(hidden bool) awsapigateway.RestApi {
 	return api
 }
 
-// stream is how a gateway calls the function: it passes the answer on while the function writes it.
+// stream returns the integration that passes the answer on while the function writes it.
 func (f *function) stream() awsapigateway.LambdaIntegration {
 	return awsapigateway.NewLambdaIntegration(f.lambda, &awsapigateway.LambdaIntegrationOptions{
 		ResponseTransferMode: awsapigateway.ResponseTransferMode_STREAM,
@@ -73,27 +71,28 @@ func (f *function) stream() awsapigateway.LambdaIntegration {
 	})
 }
 
-// lead passes every request for a resource on.
+// lead sends every request for a resource to a function.
 func lead(r awsapigateway.IResource, to awsapigateway.LambdaIntegration) {
 	method := r.AddMethod(jsii.String("ANY"), to,
 		&awsapigateway.MethodOptions{AuthorizationType: awsapigateway.AuthorizationType_NONE})
 	suppress(method, rule{"AwsSolutions-APIG4", whoAuthorizes}, rule{"AwsSolutions-COG4", whoAuthorizes})
 }
 
-// refusal is an answer that the gateway gives by itself.
+// refusal is an answer that the gateway gives without the function.
 type refusal struct {
 	id      string
 	kind    awsapigateway.ResponseType
-	status  string // empty: AWS's own
+	status  string // empty: the status that AWS chooses
 	code    fault.Code
 	message string
 	wait    string // seconds; empty: none
 }
 
-// retryAfter is the Retry-After of the throttle, which admits more each second.
+// retryAfter is the Retry-After in seconds when the throttle refuses. The throttle admits more requests every second,
+// so a short wait is enough.
 const retryAfter = "5"
 
-// gatewayRefusals gives the service's error envelope to the refusals of the gateway itself.
+// gatewayRefusals gives the gateway's own refusals the error envelope of the service.
 func (f *function) gatewayRefusals(api awsapigateway.RestApi) {
 	refuse := func(r refusal) {
 		headers := map[string]*string{

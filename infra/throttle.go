@@ -7,9 +7,8 @@ import (
 	"strconv"
 )
 
-// throttle is how many requests a second the gateway of a host passes on, and how many at once.
-// Without one, each may use the quota of the whole account, so that a flood on one host stops the
-// others.
+// throttle is how many requests a second the gateway of a host passes on, and how many at once. Without a throttle each
+// host may use the quota of the whole account, so a flood on one host would stop the others.
 type throttle struct{ Rate, Burst float64 }
 
 var throttles = map[string]throttle{
@@ -22,7 +21,7 @@ var throttles = map[string]throttle{
 
 var throttleShape = regexp.MustCompile(`^([1-9][0-9]{0,6})/([1-9][0-9]{0,6})$`)
 
-// readThrottles reads the throttles of hosts; one that is not in the result has none.
+// readThrottles reads the throttles by host. A host that is not in the result has none.
 func readThrottles(c lookup) (map[string]throttle, error) {
 	out := maps.Clone(throttles)
 	for _, host := range hostNames {

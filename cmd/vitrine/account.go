@@ -58,9 +58,9 @@ func (a *app) accountState(ctx context.Context) error {
 	return a.showAccount(screen.Clean(d.Workspace.Name)+" is not being deleted", d)
 }
 
-// deleteAccount asks the server to delete the workspace, and forgets the login, which has ended with it.
+// deleteAccount asks the server to delete the workspace, and removes the stored login, which ends with it.
 func (a *app) deleteAccount(ctx context.Context, yes bool) error {
-	if !yes && !a.terminal { // without a terminal there is no consent
+	if !yes && !a.terminal { // there is no consent without a terminal
 		return failure.New(failure.Invalid, failure.Unconfirmed,
 			"deleting a workspace needs a confirmation, and there is no terminal to ask on").
 			Advise("Give --yes to confirm.")
@@ -96,8 +96,8 @@ func (a *app) deleteAccount(ctx context.Context, yes bool) error {
 	return a.showAccount("Closed "+screen.Clean(d.Workspace.Name), d)
 }
 
-// cancelDeletion signs in by a browser, because every earlier login has ended, and keeps the workspace before anything
-// else is done with the login.
+// cancelDeletion signs in through a browser, because every earlier login has ended. It cancels the deletion before it
+// does anything else with the new login.
 func (a *app) cancelDeletion(ctx context.Context) error {
 	server, err := a.server()
 	if err != nil {

@@ -33,7 +33,7 @@ type claimed struct {
 
 // claim acts for the person of the stored login, because a claim moves artifacts into a person's workspace.
 func (a *app) claim(ctx context.Context, text string, yes bool) error {
-	if !yes && (!a.terminal || text == "-") { // without a terminal there is no consent
+	if !yes && (!a.terminal || text == "-") { // there is no consent without a terminal, or if stdin holds the token
 		return failure.New(failure.Invalid, failure.Unconfirmed,
 			"claiming needs a confirmation, and there is no terminal to ask on").
 			Advise("Give --yes to confirm.")
@@ -73,15 +73,16 @@ func (a *app) claim(ctx context.Context, text string, yes bool) error {
 	return a.screen.Result(claimSummary(c, into), claimRows(c, member)...)
 }
 
-// claimText returns the argument of claim, or the first line of stdin in place of "-", which keeps the token out of
-// the history of the shell.
+// claimText returns the argument of claim. For "-" it returns the first line of stdin, which keeps the token out of the
+// shell's history.
 func (a *app) claimText(ctx context.Context, text string) (string, error) {
 	if text != "-" {
 		return text, nil
 	}
 	read := make(chan string, 1)
 	go func() { // a read from a pipe cannot be cancelled; it ends with the program
-		line, _ := bufio.NewReader(a.in).ReadString('\n') // an unfinished line counts, and an empty one is no token
+		// The error is dropped: a line without an end is fine, and an empty one is refused as a token.
+		line, _ := bufio.NewReader(a.in).ReadString('\n')
 		read <- strings.TrimSpace(line)
 	}()
 	select {
@@ -92,7 +93,7 @@ func (a *app) claimText(ctx context.Context, text string) (string, error) {
 	}
 }
 
-// parseClaim parses a claim token or a claim link. A failure does not repeat it.
+// parseClaim parses a claim token or a claim link. Its failures do not quote the text, which is a secret.
 func parseClaim(text string) (token secret.Text, from target, err error) {
 	if address, fragment, isLink := strings.Cut(text, "#"); isLink {
 		u, err := url.Parse(address)
@@ -114,7 +115,7 @@ func claimQuestion(into contract.WebWorkspace) string {
 		"Shared links go on working; the key that published it ends. [y/N]"
 }
 
-// claimSummary says what came. The server names at most limits.ClaimListed artifacts.
+// claimSummary describes what was claimed. The server lists at most limits.ClaimListed artifacts.
 func claimSummary(c contract.Claimed, into contract.WebWorkspace) string {
 	count := screen.Count(len(c.ArtifactIDs), "artifact")
 	if len(c.ArtifactIDs) >= limits.ClaimListed {

@@ -13,7 +13,7 @@ import (
 	"vitrine/cmd/vitrine/screen"
 )
 
-// execute runs the command that the arguments name. An error that cobra itself finds is a usage failure.
+// execute runs the command that the arguments name. Errors of cobra itself become usage failures.
 func (a *app) execute(ctx context.Context) error {
 	root := a.root()
 	root.SetArgs(a.args)
@@ -27,7 +27,7 @@ func (a *app) execute(ctx context.Context) error {
 	return a.usage(root, err)
 }
 
-// action is what a command does with its arguments.
+// action runs a command with its arguments.
 type action func(ctx context.Context, args []string) error
 
 // command returns a command whose name is the first word of its use.
@@ -41,10 +41,10 @@ func (a *app) command(use, short, guide string, args cobra.PositionalArgs, do ac
 	}
 }
 
-// exactly accepts n arguments, which what describes.
+// exactly accepts n arguments. what describes them in failures.
 func exactly(n int, what string) cobra.PositionalArgs { return between(n, n, what) }
 
-// between accepts least to most arguments, which what describes.
+// between accepts least to most arguments. what describes them in failures.
 func between(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if n := len(args); n < least || n > most {
@@ -54,12 +54,12 @@ func between(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// commandName returns the words that name a command, without that of the program.
+// commandName returns the words that name a command, without the name of the program.
 func commandName(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
 
-// commandError wraps the error of a command, to tell it from cobra's own errors.
+// commandError wraps the error of a command, to distinguish it from cobra's own errors.
 type commandError struct{ err error }
 
 func (e commandError) Error() string { return e.err.Error() }
@@ -80,8 +80,8 @@ func (a *app) runE(do action) func(*cobra.Command, []string) error {
 	}
 }
 
-// rejectEmpty refuses a flag with an empty value, because an unset variable in a script must not count as an omitted
-// flag.
+// rejectEmpty refuses a flag with an empty value. In a script that is usually an unset variable, which must not count
+// as an omitted flag.
 func rejectEmpty(flags *pflag.FlagSet) (err error) {
 	flags.Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && f.Value.String() == "" && !f.Hidden && err == nil {
@@ -100,7 +100,7 @@ func (a *app) root() *cobra.Command {
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs, // so that an unknown command is an error
+		Args:          cobra.NoArgs, // makes an unknown command an error
 		RunE:          a.runE(func(context.Context, []string) error { return a.screen.Text(guide) }),
 	}
 	root.SetOut(a.out)
@@ -137,7 +137,7 @@ func (a *app) helpCommand(root *cobra.Command) *cobra.Command {
 	}
 }
 
-// help prints the guide of a command. Cobra's own commands have only a usage.
+// help prints the guide of a command, or the usage of cobra's own commands, which have no guide.
 func (a *app) help(cmd *cobra.Command, _ []string) {
 	text := strings.TrimSpace(cmd.Long) + "\n"
 	if !strings.HasPrefix(text, "vitrine ") {
@@ -168,7 +168,7 @@ func (a *app) flagError(cmd *cobra.Command, err error) error {
 	if unknown := unknownFlags(cmd, a.args); len(unknown) > 0 {
 		message = "unknown flags: " + strings.Join(unknown, ", ")
 	}
-	message, _, _ = strings.Cut(message, ": strconv.") // what follows is a function of Go
+	message, _, _ = strings.Cut(message, ": strconv.") // the rest names a function of Go
 	return commandError{failure.New(failure.Invalid, failure.Usage, "%s", message).
 		Advise("%s --help shows the flags.", cmd.CommandPath())}
 }

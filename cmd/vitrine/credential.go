@@ -27,7 +27,7 @@ type credential struct {
 	need   purpose
 }
 
-// purpose is what to do without a credential for what a command is for.
+// purpose is the hint for a missing credential. It depends on what the command needs the credential for.
 type purpose string
 
 // Hints for a missing or refused credential. Publishing works without one.
@@ -37,7 +37,7 @@ const (
 	toAct purpose = "Sign in with vitrine login, or vitrine login --device-code without a browser; or set VITRINE_API_KEY."
 )
 
-// vault opens the stored logins of the current user.
+// vault returns the stored logins of the current user.
 func (a *app) vault() *vault.Vault {
 	return &vault.Vault{Dir: vault.Folder(a.env), Warn: a.screen.Note, Deadline: a.keyring}
 }
@@ -126,7 +126,8 @@ func (a *app) account(ctx context.Context, n purpose) (*client.Account, credenti
 	return account, c, err
 }
 
-// connect discovers the hosts for a credential. The key of a login is sent to the hosts of the login only.
+// connect discovers the hosts for a credential. It refuses to send the key of a login to other hosts than those of the
+// login.
 func (a *app) connect(ctx context.Context, c credential) (*client.Account, error) {
 	deployment, err := a.discover(ctx)
 	if err != nil {
@@ -150,7 +151,7 @@ func checkHosts(r *vault.Record, d *client.Deployment) error {
 		Advise("If you expect that, run vitrine login again; otherwise ask the operator of the server.")
 }
 
-// refusedBy adds a hint for a credential of this source to a refusal.
+// refusedBy adds to a refusal the hint for a credential from this source.
 func (c credential) refusedBy(err error) error {
 	f := failure.Of(err)
 	if err == nil || f.Exit != failure.Auth || c.source != fromLogin || f.Code == failure.Moved {

@@ -27,7 +27,7 @@ type deleted struct {
 }
 
 func (a *app) delete(ctx context.Context, text string, yes bool) error {
-	if !yes && !a.terminal { // without a terminal there is no consent
+	if !yes && !a.terminal { // there is no consent without a terminal
 		return failure.New(failure.Invalid, failure.Unconfirmed,
 			"deleting needs a confirmation, and there is no terminal to ask on").
 			Advise("Give --yes to confirm.")
@@ -59,7 +59,7 @@ func (a *app) confirm(ctx context.Context, question string) error {
 	a.screen.Prompt(question)
 	typed := make(chan string, 1)
 	go func() { // a read from a terminal cannot be cancelled; it ends with the program
-		line, _ := bufio.NewReader(a.in).ReadString('\n') // without a line the answer is no
+		line, _ := bufio.NewReader(a.in).ReadString('\n') // the error is dropped: without a line the answer is no
 		typed <- line
 	}()
 	select {

@@ -76,7 +76,8 @@ func (a *artifactContext) diff(ctx context.Context, named []string) error {
 		if err != nil {
 			return err
 		}
-		if c.Kind != tree.Changed || one.IsBinary || one.Diff != "" { // else equal, although without digests
+		// Otherwise the texts are equal, which the server could not tell without digests.
+		if c.Kind != tree.Changed || one.IsBinary || one.Diff != "" {
 			d.Files = append(d.Files, one)
 			d.Counts.Add(c.Kind)
 		}
@@ -136,13 +137,13 @@ func noSuchRevision(of id.Artifact) error {
 		Advise("vitrine revisions %s lists them; name one by its id or its number.", of)
 }
 
-// index is the files of a revision as the server's own comparison takes them.
+// index holds the files of a revision in the form of the server's own comparison.
 type index struct {
 	tree  tree.Tree
 	files map[string]*contract.AgentViewFile // by path
 }
 
-// indexed indexes files. One without a digest equals no other.
+// indexed builds an index. A file without a digest equals no other file.
 func indexed(files []contract.AgentViewFile, side string) index {
 	out := index{files: map[string]*contract.AgentViewFile{}}
 	for n, f := range files {
@@ -156,7 +157,7 @@ func indexed(files []contract.AgentViewFile, side string) index {
 	return out
 }
 
-// fromPath returns where a file was, empty if it was nowhere.
+// fromPath returns the old path of a file; empty if it is new.
 func fromPath(c tree.Change) string {
 	if c.From == nil {
 		return ""

@@ -18,7 +18,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// downloadRequest is what download is asked for.
+// downloadRequest holds the flags of download.
 type downloadRequest struct {
 	target   target
 	revision id.Revision
@@ -57,7 +57,7 @@ type downloaded struct {
 	SHA256        string      `json:"sha256"`
 }
 
-// download saves the zip of a revision. It finds every local error before it waits for the server.
+// download saves the zip of a revision. It reports every local error before it calls the server.
 func (a *app) download(ctx context.Context, o downloadRequest) error {
 	if err := a.checkOutput(o); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (a *app) download(ctx context.Context, o downloadRequest) error {
 	}, v.Title)
 }
 
-// checkOutput refuses what cannot be written to, before any call.
+// checkOutput refuses an output that cannot be written, before any call.
 func (a *app) checkOutput(o downloadRequest) error {
 	switch {
 	case o.output == stdout && o.force:
@@ -126,7 +126,7 @@ func (a *app) checkOutput(o downloadRequest) error {
 	return err
 }
 
-// downloadOut writes a zip to stdout, once all of it has arrived with the right digest.
+// downloadOut writes a zip to stdout, but only once all of it has arrived with the right digest.
 func (a *app) downloadOut(ctx context.Context, w *bundleWait, d *client.Deployment) error {
 	dir, err := os.MkdirTemp("", "vitrine-*")
 	if err != nil {
@@ -145,7 +145,7 @@ func (a *app) downloadOut(ctx context.Context, w *bundleWait, d *client.Deployme
 	return a.screen.Stream(to.Copy)
 }
 
-// continuable adds to a failure that a later run continues what has arrived.
+// continuable adds to a failure that another run continues the download.
 func continuable(err error, to *save.Part) error {
 	f := *failure.Of(err)
 	size, tag := to.Kept()
@@ -172,11 +172,11 @@ type bundleWait struct {
 	*app
 	see      viewer
 	revision id.Revision
-	pins     bool                // stays with the revision that was newest at first; a share URL shows one only
+	pins     bool                // stays with the first revision seen; a share URL shows only one anyway
 	seen     *contract.AgentView // read before the wait, for its title
 }
 
-// look reads the view, and stays with its revision.
+// look reads the view of the revision that it saw first.
 func (w *bundleWait) look(ctx context.Context) (contract.AgentView, error) {
 	if v := w.seen; v != nil {
 		w.seen = nil
@@ -195,7 +195,7 @@ const (
 	pollTime   = time.Minute
 )
 
-// ready returns the view of a revision once its zip is made.
+// ready waits until the zip of a revision is made, and returns the view.
 func (w *bundleWait) ready(ctx context.Context) (v contract.AgentView, err error) {
 	var waited time.Duration
 	for {
@@ -220,7 +220,7 @@ func (w *bundleWait) ready(ctx context.Context) (v contract.AgentView, err error
 	}
 }
 
-// checkBundle refuses a view without a zip.
+// checkBundle refuses a view that will never have a zip.
 func checkBundle(v contract.AgentView) error {
 	switch v.Bundle.Status {
 	case "ready":
@@ -233,7 +233,7 @@ func checkBundle(v contract.AgentView) error {
 		Advise("Fetch single files: %s", pullHint(v))
 }
 
-// pullHint is a command that saves one file. A share URL is not repeated, because it is a permission.
+// pullHint returns the command that saves one file. It does not repeat a share URL, which grants access.
 func pullHint(v contract.AgentView) string {
 	if v.PrivateURL == "" {
 		return "vitrine pull with the same address, " + failure.Quoted(v.Entrypoint) + " and --output FILE"
@@ -242,10 +242,10 @@ func pullHint(v contract.AgentView) string {
 		failure.Quoted(filepath.Base(v.Entrypoint))
 }
 
-// maxBundleURLs is how often a signed URL is replaced that ended during a download.
+// maxBundleURLs is how often download asks for another signed URL because one has expired.
 const maxBundleURLs = 3
 
-// fetch waits for the zip and downloads it. A URL that ends meanwhile is replaced.
+// fetch waits for the zip and downloads it. It replaces a URL that expires meanwhile.
 func (w *bundleWait) fetch(
 	ctx context.Context,
 	d *client.Deployment,
@@ -266,13 +266,13 @@ func (w *bundleWait) fetch(
 	}
 }
 
-// hasEnded reports whether a signed URL may have been refused because of its age.
+// hasEnded reports whether a signed URL may have been refused because it has expired.
 func hasEnded(err error) bool {
 	exit := failure.Of(err).Exit
 	return exit == failure.NotFound || exit == failure.Auth
 }
 
-// downloadProgress shows a download from the moment at which its size is known.
+// downloadProgress shows a download once its size is known.
 type downloadProgress struct {
 	screen *screen.Screen
 	shown  *screen.Progress
@@ -291,14 +291,14 @@ func (p *downloadProgress) stop() {
 	}
 }
 
-// maxName bounds the name that is made of a title, in bytes and without its end.
+// maxName bounds a file name that is made from a title, in bytes and without the extension.
 const maxName = 80
 
-// reservedNames are names that Windows keeps for devices, with any extension.
+// reservedNames are the names that Windows reserves for devices, with any extension.
 const reservedNames = " con prn aux nul com1 com2 com3 com4 com5 com6 com7 com8 com9 " +
 	"lpt1 lpt2 lpt3 lpt4 lpt5 lpt6 lpt7 lpt8 lpt9 "
 
-// zipName makes a file name of a title that is safe on every system.
+// zipName makes a file name from a title. The name is safe on every system.
 func zipName(title string, artifact id.Artifact) string {
 	var b strings.Builder
 	for _, r := range title {

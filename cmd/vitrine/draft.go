@@ -39,8 +39,8 @@ func (p *publication) publish(ctx context.Context, draft contract.Finalized) (er
 	return p.draftLeft(err, draft)
 }
 
-// draftLeft adds to a failure, after which the draft still exists, how to publish it. The draft of a new artifact
-// blocks no other publish, so the command can simply be repeated. Beyond the last revision no draft can be published.
+// draftLeft adds to a failure how to publish the draft that is left. The draft of a new artifact blocks no other
+// publish, so the command can simply be repeated. Beyond the last allowed revision, no draft can be published.
 func (p *publication) draftLeft(err error, draft contract.Finalized) error {
 	if err == nil || p.fresh || failure.IsCode(err, fault.RevisionCeilingExceeded) {
 		return err

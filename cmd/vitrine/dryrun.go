@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Changes of a file against the newest revision.
+// The ways in which a file differs from the newest revision.
 const (
 	fileNew     = "new"
 	fileChanged = "changed"
@@ -49,7 +49,7 @@ type keptBack struct {
 	Reason string `json:"reason"`
 }
 
-// plannedStats counts what would be published, and what of it would be sent.
+// plannedStats counts what would be published, and how much of it would be sent.
 type plannedStats struct {
 	TotalFiles    int   `json:"total_files"`
 	TotalBytes    int64 `json:"total_bytes"`
@@ -57,8 +57,8 @@ type plannedStats struct {
 	UploadedBytes int64 `json:"uploaded_bytes"`
 }
 
-// dryRun shows what a publish would do, and fails as it would. It only reads from the server, and only if there is a
-// revision to compare with.
+// dryRun shows what a publish would do, and fails where it would fail. It only reads from the server, and only if there
+// is a revision to compare with.
 func (a *app) dryRun(ctx context.Context, files *folder.Folder, w publishFlags) (err error) {
 	var base *contract.AgentView
 	if w.artifact != "" {
@@ -84,7 +84,7 @@ func (a *app) dryRun(ctx context.Context, files *folder.Folder, w publishFlags) 
 	return a.showDryRun(d)
 }
 
-// check returns the base of a revision that could be published now.
+// check returns the base for a revision, if one can be published now.
 func (p *publication) check(ctx context.Context, files *folder.Folder, w publishFlags) (*contract.AgentView, error) {
 	base, err := p.base(ctx, w)
 	if err != nil {
@@ -96,7 +96,7 @@ func (p *publication) check(ctx context.Context, files *folder.Folder, w publish
 	return base, p.permit(ctx, files, w)
 }
 
-// planned compares files with a base, nil for a new artifact.
+// planned compares files with a base; nil for a new artifact.
 func planned(files *folder.Folder, base *contract.AgentView) dryRun {
 	d := dryRun{
 		SchemaVersion: schemaVersion,
@@ -132,7 +132,7 @@ func planned(files *folder.Folder, base *contract.AgentView) dryRun {
 	return d
 }
 
-// add plans a file on top of the files of the base.
+// add adds a file to the plan, compared with the files of the base.
 func (d *dryRun) add(f folder.File, old map[string]contract.AgentViewFile) {
 	change := fileChanged
 	switch was, there := old[f.Path]; {

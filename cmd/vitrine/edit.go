@@ -124,13 +124,13 @@ type editing struct {
 	force   bool // creates a revision of an unchanged artifact
 }
 
-// maxEditAttempts is how often an edit starts over because another revision was published meanwhile.
+// maxEditAttempts is how often an edit starts over because another revision was published in between.
 const maxEditAttempts = 3
 
 // maxFile is the largest size of a file, in bytes.
 const maxFile = limits.SchemaFile
 
-// errNewer reports that another revision was published during an edit.
+// errNewer means that another revision was published during an edit.
 var errNewer = errors.New("a newer revision is there")
 
 // run edits the newest revision. It starts over if another revision is published meanwhile.
@@ -158,7 +158,8 @@ func (e *editing) run(ctx context.Context) error {
 		default:
 			return err
 		}
-		e.idem = idem + "." + strconv.Itoa(1+newer+waits) // because the server refuses the same key with another body
+		// The key is a new one, because the server refuses the same key with another body.
+		e.idem = idem + "." + strconv.Itoa(1+newer+waits)
 	}
 }
 
@@ -214,8 +215,8 @@ func (e *editing) read(ctx context.Context, base contract.AgentView) (string, er
 	return *f.Body, nil
 }
 
-// send publishes the new text, as a diff where that is smaller. Before the draft is created, and again before it is
-// published, the base must still be the newest revision; a draft blocks other publishes.
+// send publishes the new text, as a diff if that is smaller. The base must still be the newest revision before the
+// draft is created, because a draft blocks other publishes, and again before it is published.
 func (e *editing) send(ctx context.Context, p *publication, base contract.AgentView, before, after string) error {
 	manifest, body := e.manifest(base, before, after)
 	open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }
@@ -243,7 +244,7 @@ func (e *editing) send(ctx context.Context, p *publication, base contract.AgentV
 	return p.publish(uninterrupted, draft)
 }
 
-// manifest declares the new text, and the body to upload for it.
+// manifest declares the new text. It also returns the body to upload.
 func (e *editing) manifest(base contract.AgentView, before, after string) (contract.CreateSession, string) {
 	file := contract.DeclaredFile{Path: e.path, SizeBytes: int64(len(after)), SHA256: digest(after)}
 	body := after
@@ -267,7 +268,7 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// stats counts the whole revision. What is not uploaded is reused.
+// stats counts the whole revision. Files that are not uploaded count as reused.
 func (e *editing) stats(sent client.UploadStats, base contract.AgentView, size int) client.UploadStats {
 	s := client.UploadStats{
 		TotalFiles:    len(base.Files),
@@ -315,7 +316,7 @@ func (e *editing) abandon(p *publication, err error, draft contract.Finalized) e
 			draftLife, draft.ArtifactID, draft.RevisionID)
 }
 
-// unchanged is the JSON result of a command that had no change to make.
+// unchanged is the JSON result of a command that has no change to make.
 type unchanged struct {
 	SchemaVersion string      `json:"schema_version"`
 	ArtifactID    id.Artifact `json:"artifact_id"`

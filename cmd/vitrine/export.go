@@ -20,10 +20,10 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// exportRequest is what export is asked for.
+// exportRequest holds the flags of export.
 type exportRequest struct {
 	output string // a folder, or a file for an export of one archive; "" for the current folder
-	anew   bool   // never takes one that is ready
+	anew   bool   // never reuse an export that is ready
 	noWait bool
 }
 
@@ -49,14 +49,14 @@ type exported struct {
 	Volumes       []exportedAsZip `json:"volumes"`
 }
 
-// exportedAsZip is an archive that was saved.
+// exportedAsZip describes a saved archive.
 type exportedAsZip struct {
 	Path      string `json:"path"`
 	SizeBytes int64  `json:"size_bytes"`
 	SHA256    string `json:"sha256"`
 }
 
-// export asks for an export, waits for it and saves its archives.
+// export requests an export, waits for it and saves its archives.
 func (a *app) export(ctx context.Context, o exportRequest) error {
 	a.noteKeyIgnored("export a workspace")
 	member, err := a.member(ctx)
@@ -80,11 +80,11 @@ func (a *app) export(ctx context.Context, o exportRequest) error {
 	return a.reportExport(e, saved)
 }
 
-// recentExport is how long an export that is ready is as good as a new one.
+// recentExport is how long a ready export is used instead of a new one.
 const recentExport = time.Hour
 
-// beginExport finds the export to save: one that is being made, one that became ready a short time ago or that an
-// earlier run began to save, or a new one.
+// beginExport returns the export to save: one that is being made, one that became ready a short time ago or that an
+// earlier run began to save, or else a new one.
 func (a *app) beginExport(ctx context.Context, m *client.Member, o exportRequest) (contract.Export, error) {
 	if !o.anew {
 		e, err := m.Export(ctx)
@@ -99,7 +99,7 @@ func (a *app) beginExport(ctx context.Context, m *client.Member, o exportRequest
 	return m.RequestExport(ctx, "cli_export_"+a.newUUID())
 }
 
-// unfinished reports whether a part of an archive is kept.
+// unfinished reports whether a part of an archive is left from an earlier run.
 func (r exportRequest) unfinished(e contract.Export) bool {
 	for n := range e.Volumes {
 		if _, err := os.Lstat(r.path(e, n) + ".part"); err == nil {
@@ -109,7 +109,7 @@ func (r exportRequest) unfinished(e contract.Export) bool {
 	return false
 }
 
-// path returns where an archive is saved.
+// path returns where to save an archive.
 func (r exportRequest) path(e contract.Export, n int) string {
 	if r.output == "" {
 		return e.Volumes[n].FileName
@@ -174,7 +174,7 @@ func checkExport(e contract.Export) error {
 		Advise("Run the command again, which makes another one.")
 }
 
-// saveExport saves all archives. Those that an earlier run has saved stay.
+// saveExport saves all archives. It keeps those that an earlier run has saved.
 func (a *app) saveExport(
 	ctx context.Context, m *client.Member, e contract.Export, o exportRequest,
 ) (saved []exportedAsZip, err error) {
@@ -210,7 +210,8 @@ func whole(name string, v contract.ExportVolume) bool {
 	return err == nil && hex.EncodeToString(sum.Sum(nil)) == v.SHA256
 }
 
-// saveVolume downloads an archive, and continues what is kept of it. A URL that ends meanwhile is replaced.
+// saveVolume downloads an archive, and continues what an earlier run has left. It replaces a URL that expires
+// meanwhile.
 func (a *app) saveVolume(ctx context.Context, m *client.Member, e contract.Export, n int, name string) error {
 	to, err := save.Resume(name, false)
 	if err != nil {
@@ -245,7 +246,7 @@ func (a *app) saveVolume(ctx context.Context, m *client.Member, e contract.Expor
 	}
 }
 
-// renewed returns an archive with a URL of now.
+// renewed returns an archive with a fresh URL.
 func renewed(ctx context.Context, m *client.Member, e contract.Export, n int) (contract.ExportVolume, error) {
 	found, err := m.Export(ctx)
 	switch {
@@ -260,7 +261,7 @@ func renewed(ctx context.Context, m *client.Member, e contract.Export, n int) (c
 	return found.Volumes[n], nil
 }
 
-// reportExport tells what was saved, or that no archive is yet.
+// reportExport reports what was saved, or that there is no archive yet.
 func (a *app) reportExport(e contract.Export, saved []exportedAsZip) error {
 	if a.screen.IsJSON() {
 		return a.screen.Object(exported{

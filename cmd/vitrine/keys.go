@@ -115,8 +115,8 @@ type createdKey struct {
 	contract.CreatedKey
 }
 
-// createKey creates a key and prints its secret. Once the call has begun an interrupt is delayed, because the secret
-// of a key that exists is shown only here.
+// createKey creates a key and prints its secret. It delays an interrupt once the call has begun, because the secret of
+// an existing key is shown only here.
 func (a *app) createKey(ctx context.Context, name string, days int) error {
 	name = strings.TrimSpace(name)
 	if n := utf8.RuneCountInString(name); n == 0 || n > limits.KeyNameRunes || !utf8.ValidString(name) {
@@ -170,7 +170,7 @@ func (a *app) revokeKey(ctx context.Context, text string, yes bool) error {
 	case !key.Valid():
 		return failure.New(failure.Invalid, failure.Usage, "this is not the id of an API key").
 			Advise("It begins with key_; vitrine keys list shows it.")
-	case !yes && !a.terminal: // without a terminal there is no consent
+	case !yes && !a.terminal: // there is no consent without a terminal
 		return failure.New(failure.Invalid, failure.Unconfirmed,
 			"revoking needs a confirmation, and there is no terminal to ask on").
 			Advise("Give --yes to confirm.")

@@ -125,7 +125,7 @@ func checkShareEnd(ctx context.Context, by *client.Account, artifact id.Artifact
 	return nil
 }
 
-// errLasts returns the failure for an existing share link that ends at end; nil is never.
+// errLasts returns the failure for an existing share link that ends at end; nil means never.
 func errLasts(l id.Link, end *contract.Time) error {
 	when := "never expires"
 	if end != nil {
@@ -172,7 +172,7 @@ func (a *app) link(ctx context.Context, text, revision, expires string, qr bool)
 	})
 }
 
-// linkRows say how long a link works.
+// linkRows describe how long a link works.
 func (a *app) linkRows(l madeLink) []screen.Row {
 	shows := "the newest revision"
 	if l.RevisionID != "" {
@@ -185,7 +185,7 @@ func (a *app) linkRows(l madeLink) []screen.Row {
 	return rows
 }
 
-// lifetime says how long the URL works, and how to get another.
+// lifetime describes how long the URL works, and how to get another one.
 func (a *app) lifetime(l madeLink) string {
 	if l.ExpiresAt != nil && l.ExpiresAt.Sub(a.now()) <= urlLife {
 		return "until " + screen.When(l.ExpiresAt.Time, a.now())

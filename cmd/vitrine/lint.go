@@ -11,14 +11,14 @@ import (
 	"vitrine/shared/publishing/lint"
 )
 
-// pageWarnings are what was found in the pages of a revision, as results show it.
+// pageWarnings holds the findings in the pages of a revision, in the form of results.
 type pageWarnings struct {
 	PageWarnings        []contract.PageWarning `json:"page_warnings,omitempty"`
 	PageWarningsOmitted int                    `json:"page_warnings_omitted,omitempty"`
 }
 
-// notePages writes one line for each finding, as compilers do, and at its end the other pages that have the same one.
-// With --json the result has them.
+// notePages writes one line for each finding, as compilers do. The line ends with the other pages that have the same
+// one. With --json, the result has the findings instead.
 func (a *app) notePages(found pageWarnings) {
 	if a.screen.IsJSON() {
 		return
@@ -48,7 +48,7 @@ func (a *app) notePages(found pageWarnings) {
 	}
 }
 
-// since returns the findings that an older revision did not have, line numbers aside.
+// since returns the findings that an older revision did not have, regardless of line numbers.
 func (p pageWarnings) since(old pageWarnings) (fresh pageWarnings) {
 	for _, w := range p.PageWarnings {
 		if !slices.ContainsFunc(old.PageWarnings, func(o contract.PageWarning) bool {
@@ -64,7 +64,7 @@ func (p pageWarnings) since(old pageWarnings) (fresh pageWarnings) {
 	return fresh
 }
 
-// lint checks the pages of a folder as the server would. Scripts of a publication without an account do not run.
+// lint checks the pages of a folder as the server would. It assumes that scripts do not run if there is no account.
 func (a *app) lint(files *folder.Folder, w publishFlags) (pageWarnings, error) {
 	byPath := make(map[string]folder.File, len(files.Files))
 	all, paths := make([]lint.File, len(files.Files)), make([]string, len(files.Files))

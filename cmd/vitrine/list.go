@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Limits of list: the default, the size of one call, and the most that one command shows.
+// Limits of list: the default, the size of one call, and the maximum for one command.
 const (
 	defaultList = limits.DefaultPage
 	listPage    = limits.MaxPage
@@ -103,7 +103,7 @@ func pages[Row any](
 	}
 }
 
-// noteMore says how to continue a list of so many rows.
+// noteMore says how to continue a list after this many rows.
 func (a *app) noteMore(command string, rows int, info contract.PageInfo) {
 	switch {
 	case !info.HasMore:

@@ -20,7 +20,7 @@ import (
 	"vitrine/cmd/vitrine/vault"
 )
 
-// cleanupTimeout bounds the cleanup after an interrupt or a login, so that no unused key is left.
+// cleanupTimeout bounds the cleanup after an interrupt or a login, which leaves no unused key.
 const cleanupTimeout = 15 * time.Second
 
 func (a *app) loginCommand() *cobra.Command {
@@ -77,8 +77,8 @@ func (f *loginFlow) run(ctx context.Context, onDevice bool) error {
 type loginFlow struct {
 	app        *app
 	server     string
-	fresh      bool                                        // the person proves anew who they are
-	first      func(context.Context, *client.Member) error // done first, in the person's name; nil: no more
+	fresh      bool                                        // the person must prove their identity again
+	first      func(context.Context, *client.Member) error // called first with the person's token; nil: no call
 	deployment *client.Deployment
 	authority  *client.Authority
 
@@ -96,7 +96,7 @@ func (f *loginFlow) begin(ctx context.Context) (err error) {
 	return err
 }
 
-// byBrowser waits for the redirect in a browser of this machine. It answers the browser last, so that the page shows
+// byBrowser waits for the redirect in a browser on this machine. It answers the browser last, so that the page can show
 // the outcome.
 func (f *loginFlow) byBrowser(ctx context.Context) error {
 	state := rand.Text()
@@ -131,7 +131,7 @@ func (f *loginFlow) waitForBrowser(ctx context.Context, l *loopback.Listener, at
 	return f.keep(ctx, tokens)
 }
 
-// page returns what the browser shows in the end.
+// page returns the page that the browser shows at the end.
 func (f *loginFlow) page(ctx context.Context, err error) loopback.Page {
 	switch {
 	case ctx.Err() != nil && !f.stored():
@@ -142,7 +142,7 @@ func (f *loginFlow) page(ctx context.Context, err error) loopback.Page {
 	return loopback.Page{Done: true, Heading: "You are signed in", Text: summary(f.record) + "."}
 }
 
-// byDevice shows a code and waits until the person has typed it on another device.
+// byDevice shows a code and waits until the person has entered it on another device.
 func (f *loginFlow) byDevice(ctx context.Context) error {
 	d, err := f.authority.StartDevice(ctx, hostname())
 	if err != nil {
@@ -161,8 +161,8 @@ func (f *loginFlow) byDevice(ctx context.Context) error {
 	return f.keep(ctx, tokens)
 }
 
-// keep creates the key and stores it. From the call that creates the key on, an interrupt is delayed, so that the key
-// is known and can be revoked: a login that is not stored leaves no key at the server.
+// keep creates the key and stores it. From the call that creates the key on, an interrupt is delayed. So the key is
+// known and can be revoked: a login that is not stored leaves no key at the server.
 func (f *loginFlow) keep(ctx context.Context, tokens client.Tokens) error {
 	uninterrupted, stop := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer stop()
@@ -180,8 +180,8 @@ func (f *loginFlow) keep(ctx context.Context, tokens client.Tokens) error {
 	return err
 }
 
-// createKey reads who signed in and creates an API key for this machine. A login succeeds although the server cannot
-// tell who signed in.
+// createKey reads who signed in and creates an API key for this machine. The login succeeds even if the server cannot
+// say who signed in.
 func (f *loginFlow) createKey(ctx, uninterrupted context.Context, tokens client.Tokens) (client.Key, error) {
 	member := f.deployment.As(tokens.Access)
 	if f.first != nil {

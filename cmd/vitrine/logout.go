@@ -31,7 +31,7 @@ type loggedOut struct {
 }
 
 // logout revokes the stored login at the server and deletes it here, even after a failure or an interrupt. It keeps
-// other processes from using the login meanwhile, so that a token that is just being replaced does not survive.
+// other processes from using the login meanwhile, because a token that is being replaced at that moment would survive.
 func (a *app) logout(ctx context.Context) error {
 	server, err := a.server()
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *app) endRemotely(ctx context.Context, r *vault.Record) (reason string) 
 	return a.end(ctx, deployment, r)
 }
 
-// end revokes the key and the tokens of a login, and returns why that failed, or "".
+// end revokes the key and the tokens of a login. It returns why that failed, or "".
 func (a *app) end(ctx context.Context, d *client.Deployment, r *vault.Record) (reason string) {
 	if err := checkHosts(r, d); err != nil {
 		return string(failure.Moved)

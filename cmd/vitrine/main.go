@@ -24,13 +24,13 @@ import (
 // Environment variables of the program, in addition to those that describe terminal, browser and home (NO_COLOR, CI,
 // TERM, BROWSER, DISPLAY, WAYLAND_DISPLAY, XDG_CONFIG_HOME, HOME). Secrets are never accepted as flags.
 const (
-	envURL = "VITRINE_URL"     // {base_url}; all other addresses are discovered there
+	envURL = "VITRINE_URL"     // base URL of the server, where all other addresses are discovered
 	envKey = "VITRINE_API_KEY" // takes precedence over a stored login
 )
 
 const defaultURL = "http://localhost:8701"
 
-// browserTime is how long a person has to sign in through a browser of this machine.
+// browserTime is how long a person has to sign in through a browser on this machine.
 const browserTime = 5 * time.Minute
 
 func main() { os.Exit(int(run(system()))) }
@@ -42,7 +42,7 @@ type app struct {
 	in        io.Reader
 	out, err  io.Writer
 	now       func() time.Time
-	pause     func(context.Context, time.Duration) error // waits, and ends early with the context
+	pause     func(context.Context, time.Duration) error // waits, or returns early when the context ends
 	newUUID   func() string                              // an RFC 4122 UUID
 	retry     client.RetryPolicy
 	keyring   time.Duration // bounds each call to the keyring
@@ -103,7 +103,7 @@ type signalled struct{ by os.Signal }
 
 func (s signalled) Error() string { return s.by.String() }
 
-// notifyContext returns a context that the first of these signals cancels. The second one ends the program.
+// notifyContext returns a context that the first of these signals cancels. A second signal ends the program.
 func notifyContext(signals ...os.Signal) (context.Context, context.CancelCauseFunc) {
 	ctx, stop := context.WithCancelCause(context.Background())
 	came := make(chan os.Signal, 1)
@@ -119,7 +119,8 @@ func notifyContext(signals ...os.Signal) (context.Context, context.CancelCauseFu
 	return ctx, stop
 }
 
-// open creates the screen. It runs once before flags are parsed, so that a bad flag is reported in the requested form.
+// open creates the screen. It is also called before flags are parsed, so that a bad flag is reported in the requested
+// form.
 func (a *app) open() {
 	color, noColor := a.colors()
 	a.screen = screen.New(screen.Options{

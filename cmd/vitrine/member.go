@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// member acts for the person of the stored login, with a new access token. It ignores a key in the environment, which
-// does not act for a person.
+// member returns the client that acts for the person of the stored login, with a new access token. It ignores an API
+// key in the environment, which does not act for a person.
 func (a *app) member(ctx context.Context) (*client.Member, error) {
 	server, err := a.server()
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *app) member(ctx context.Context) (*client.Member, error) {
 	return deployment.As(access), nil
 }
 
-// noteKeyIgnored says that a command acts for the person of the stored login only.
+// noteKeyIgnored notes that a command uses the stored login and not VITRINE_API_KEY.
 func (a *app) noteKeyIgnored(verb string) {
 	if a.env(envKey) != "" {
 		a.screen.Note("VITRINE_API_KEY is ignored: only a person may %s, with the stored login", verb)
@@ -59,7 +59,7 @@ func signInAgain(err error) error {
 	return err
 }
 
-// signInFresh says how to answer a refusal that asks for a fresh sign-in.
+// signInFresh adds a hint to a refusal that asks for a fresh sign-in.
 func signInFresh(err error) error {
 	if f := failure.Of(err); f.Exit == failure.Auth {
 		_ = f.Advise("Sign in with vitrine login --fresh, then run the command again within 15 minutes.") // f points into err

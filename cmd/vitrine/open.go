@@ -43,8 +43,8 @@ func (a *app) openPage(ctx context.Context, text, revision string, printed bool)
 	return a.screen.Result(address)
 }
 
-// pageOf returns the address of the page of an artifact that exists: the link that was given, or else the page for
-// members. It is put together here, because a browser should open no address that a response names.
+// pageOf returns the address of the page of an existing artifact: the link that was given, or else the page for
+// members. It builds the address itself, because a browser must not open an address that a response names.
 func (a *app) pageOf(ctx context.Context, t target) (address string, err error) {
 	see, d, err := a.viewer(ctx, t)
 	if err != nil {
@@ -62,8 +62,8 @@ func (a *app) pageOf(ctx context.Context, t target) (address string, err error) 
 	return d.Hosts.AppURL + "/v/" + string(v.ArtifactID), nil
 }
 
-// openInBrowser opens an address that is printed in any case, and reports whether a browser was started. It opens
-// pages only: another scheme could start another program.
+// openInBrowser opens an address, and reports whether a browser was started. It opens only web pages, because another
+// scheme could start another program. The address is printed in any case.
 func (a *app) openInBrowser(address string) bool {
 	u, err := url.Parse(address)
 	isPage := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil

@@ -25,7 +25,7 @@ type pinned struct {
 	contract.WebArtifact
 }
 
-// pin acts for the person of the stored login, because an API key may not pin.
+// pin pins or unpins an artifact. It acts for the person of the stored login, because an API key may not pin.
 func (a *app) pin(ctx context.Context, text string, keep bool) error {
 	t, err := parseOwn(text)
 	if err != nil {

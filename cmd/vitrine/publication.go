@@ -23,19 +23,19 @@ type publication struct {
 	by          credential // zero if ephemeral
 	screen      *screen.Screen
 	now         func() time.Time
-	idem        string                // one Idempotency-Key for its three calls
+	idem        string                // one Idempotency-Key for all of its calls
 	provisioned *contract.Provisioned // nil unless ephemeral
 	path        string                // as given
 	flags       string                // flags of the command that gave path
 	fresh       bool                  // it creates a new artifact
-	watched     bool                  // watch says what was sent
+	watched     bool                  // watch itself reports what was sent
 	event       string                // of watch, "" for other commands
 	policy      contract.UsagePolicy  // read before the upload
 
-	stored *contract.Session // its files are stored; what follows can be repeated with idem
+	stored *contract.Session // the session whose files are stored; the rest can be repeated with idem
 
 	stats  client.UploadStats
-	pages  pageWarnings // what was found in the pages
+	pages  pageWarnings // findings in the pages
 	result contract.Published
 	link   madeLink // with --unlisted
 
@@ -91,13 +91,14 @@ func (p *publication) upload(ctx context.Context, files *folder.Folder, w publis
 		return p.keep(ctx, base)
 	}
 	err = p.revise(ctx, base, files, w)
-	if p.unchanged && err == nil { // only a publish renews the day of what nobody has claimed
+	if p.unchanged && err == nil { // only a publish renews the day that an unclaimed artifact lives
 		p.screen.Note("Nothing changed; it was published again to renew its day, because nobody has claimed it yet")
 	}
 	return err
 }
 
-// keep publishes nothing. The server repeats the result of the newest revision, which is published already.
+// keep reports the newest revision instead of publishing one. It gets the result from the server, which repeats that of
+// the revision.
 func (p *publication) keep(ctx context.Context, base *contract.AgentView) (err error) {
 	for _, f := range base.Files {
 		p.stats.TotalBytes += f.SizeBytes
@@ -116,7 +117,7 @@ func (p *publication) keep(ctx context.Context, base *contract.AgentView) (err e
 // forceAdvice says how to publish what has not changed.
 const forceAdvice = "--force creates one anyway."
 
-// permit compares the files with what the workspace may publish now.
+// permit checks the files against what the workspace may publish now.
 func (p *publication) permit(ctx context.Context, files *folder.Folder, w publishFlags) (err error) {
 	if p.policy, err = p.account.UsagePolicy(ctx); err != nil {
 		return err
@@ -127,8 +128,8 @@ func (p *publication) permit(ctx context.Context, files *folder.Folder, w publis
 	return p.checkAllowance(p.policy)
 }
 
-// revise publishes the files on top of a base, nil for a new artifact. It sends only what changed. If the server cannot
-// build on the base, it sends the whole revision, once.
+// revise publishes the files as a revision of a base; nil for a new artifact. It sends only what changed. If the server
+// cannot build on the base, it sends the whole revision, once.
 func (p *publication) revise(
 	ctx context.Context,
 	base *contract.AgentView,
@@ -146,7 +147,7 @@ func (p *publication) revise(
 			return err
 		}
 		p.screen.Note("The server cannot build on the current revision; all files are published again")
-		p.idem += ".whole" // because the server refuses the same key with another body
+		p.idem += ".whole" // a new key, because the server refuses the same key with another body
 	}
 	if whole.RenderMode, err = p.mode(ctx, whole, base); err != nil {
 		return err
@@ -154,8 +155,8 @@ func (p *publication) revise(
 	return p.send(ctx, whole, files)
 }
 
-// mode returns the rendering mode of a revision that is sent whole: that of its base, if the entrypoint is the same
-// and no other mode is requested. A partial revision inherits it from its base.
+// mode returns the rendering mode of a revision that is sent as a whole: that of its base, if the entrypoint is the
+// same and no other mode is requested. A partial revision inherits it from its base anyway.
 func (p *publication) mode(
 	ctx context.Context,
 	whole contract.CreateSession,
@@ -192,8 +193,8 @@ func (p *publication) base(ctx context.Context, w publishFlags) (*contract.Agent
 	return &view, err
 }
 
-// checkRemovals refuses to remove files from an artifact only because they look like secrets now: an earlier version
-// did not refuse them, or they were allowed by name.
+// checkRemovals refuses to remove files from an artifact only because they look like secrets. An earlier version may
+// not have refused them, or they were allowed by name.
 func checkRemovals(base *contract.AgentView, refused []folder.Refused) error {
 	if base == nil {
 		return nil
@@ -219,7 +220,7 @@ func (p *publication) noteGone(paths []string) {
 	}
 }
 
-// send publishes what a manifest of these files declares. What the manifest omits is reused.
+// send publishes what a manifest of these files declares. Files that the manifest omits are reused.
 func (p *publication) send(ctx context.Context, manifest contract.CreateSession, files *folder.Folder) error {
 	declared := make(map[string]bool, len(manifest.Files))
 	for _, f := range manifest.Files {
@@ -236,8 +237,8 @@ func (p *publication) send(ctx context.Context, manifest contract.CreateSession,
 	return p.finalizeAndPublish(ctx, manifest, sources, len(files.Files), files.Bytes())
 }
 
-// finalizeAndPublish sends a manifest and its files through a session to a published revision, which has so many files
-// and bytes.
+// finalizeAndPublish sends a manifest and its files through an upload session, and publishes the revision. files and
+// size describe the whole revision.
 func (p *publication) finalizeAndPublish(
 	ctx context.Context,
 	manifest contract.CreateSession,
@@ -272,7 +273,7 @@ func (p *publication) finish(ctx context.Context, session contract.Session) erro
 	return p.publish(uninterrupted, draft)
 }
 
-// store shows the progress of a plan.
+// store uploads the files of a plan and shows the progress.
 func (p *publication) store(ctx context.Context, plan client.Plan) error {
 	if plan.Stats.UploadedFiles == 0 {
 		return nil
@@ -291,7 +292,7 @@ type unseen struct{}
 func (unseen) Sent(int64) {}
 func (unseen) Stored()    {}
 
-// share creates the link of --unlisted. The revision is published already, so a failure says how to continue.
+// share creates the link of --unlisted. The revision is already published, so its failures say how to continue.
 func (p *publication) share(ctx context.Context, end time.Time) error {
 	artifact := p.result.ArtifactID
 	err := p.unlist(ctx, artifact, end)
@@ -303,7 +304,7 @@ func (p *publication) share(ctx context.Context, end time.Time) error {
 	if f.Code != failure.LinkLasts {
 		f.Hint = "Make the link: vitrine set-visibility " + string(artifact) + " unlisted, or vitrine link " +
 			string(artifact)
-		if !end.IsZero() { // without it the link would have no end
+		if !end.IsZero() { // otherwise the link would have no end
 			f.Hint = "Make the link: vitrine link " + string(artifact) + " --expires " + end.Format(time.RFC3339)
 		}
 	}

@@ -21,7 +21,7 @@ import (
 // publishFlags are the flags of publish.
 type publishFlags struct {
 	ephemeral  bool
-	artifact   string // to make a revision of; "" for a new one
+	artifact   string // the artifact to revise; "" for a new one
 	unlisted   bool   // with a link that works without sign-in
 	expires    string // end of that link; "" for none
 	titled     bool   // a title was given
@@ -29,15 +29,15 @@ type publishFlags struct {
 	entrypoint string
 	renderMode string
 	noIgnore   bool     // ignore files are not applied
-	secrets    []string // files to publish although they look like secrets
-	name       string   // of the file that stdin holds
+	secrets    []string // files to publish even though they look like secrets
+	name       string   // name of the file that stdin holds
 	dryRun     bool     // only show what would be published
-	open       bool     // the link in the browser
-	qr         bool     // the link as a QR code
-	force      bool     // a revision although nothing changed
+	open       bool     // open the link in the browser
+	qr         bool     // draw the link as a QR code
+	force      bool     // make a revision even of unchanged files
 
-	of  target    // of artifact
-	end time.Time // of expires
+	of  target    // artifact, parsed
+	end time.Time // expires, parsed
 }
 
 var renderModes = []string{"html", "markdown", "text", "image", "audio", "video"}
@@ -64,11 +64,11 @@ func (a *app) publishCommand() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "open")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "qr")
 	f.String("claim-code", "", "accepted for older instructions, and ignored")
-	_ = f.MarkHidden("claim-code") // fails only for an unknown flag
+	_ = f.MarkHidden("claim-code") // an error means that the flag does not exist
 	return cmd
 }
 
-// register defines the flags that publish and watch have in common.
+// register defines the flags that publish and watch share.
 func (p *publishFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&p.ephemeral, "ephemeral", false, "publish without an account")
 	f.StringVar(&p.artifact, "artifact-id", "", "create a new revision of this artifact")
@@ -85,13 +85,13 @@ func onePath(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("publish takes one PATH, a file or a folder, but was given %d", len(args))
 	}
-	if args[0] == "" { // it would mean the current folder
+	if args[0] == "" { // an empty path would mean the current folder
 		return errors.New("PATH is empty; vitrine publish . publishes this folder")
 	}
 	return nil
 }
 
-// publish turns a path into a published revision. It finds every local error before the first call.
+// publish publishes the files of a path as a revision. It reports every local error before the first call.
 func (a *app) publish(ctx context.Context, path string, w publishFlags) error {
 	if err := w.check(a.now()); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (a *app) publishFiles(ctx context.Context, path string, files *folder.Folde
 	return a.hand(p, w)
 }
 
-// folderOf says which files of a path to publish.
+// folderOf returns the request for the files of a path.
 func (a *app) folderOf(path string, w publishFlags) folder.Request {
 	return folder.Request{
 		Path:        path,
@@ -158,7 +158,7 @@ func (a *app) folderOf(path string, w publishFlags) folder.Request {
 	}
 }
 
-// repeat returns the flags without which the next publish of the same path would have other files.
+// repeat returns the flags that the next publish of the same path needs to have the same files.
 func (p *publishFlags) repeat() (flags string) {
 	if p.noIgnore {
 		flags = " --no-ignore"
@@ -172,7 +172,7 @@ func (p *publishFlags) repeat() (flags string) {
 	return flags
 }
 
-// check refuses invalid combinations, and parses the texts.
+// check refuses invalid combinations of flags, and parses their values.
 func (p *publishFlags) check(now time.Time) (err error) {
 	p.title = strings.TrimSpace(p.title)
 	switch n := utf8.RuneCountInString(p.title); {
@@ -207,7 +207,7 @@ func (p *publishFlags) check(now time.Time) (err error) {
 	return err
 }
 
-// checkName refuses a name for a file that has one, and the name of a folder.
+// checkName refuses --name for a path that has a name of its own, and a name with folders in it.
 func (p *publishFlags) checkName(path string) error {
 	switch {
 	case p.name == "":
@@ -222,7 +222,7 @@ func (p *publishFlags) checkName(path string) error {
 // maxSecretsNamed is how many refused files are listed. A folder with more of them is not meant to be published.
 const maxSecretsNamed = 200
 
-// noteSkipped lists what is not published, so that no file is missing silently.
+// noteSkipped lists what is not published, so that no file is missing without a notice.
 func (a *app) noteSkipped(s folder.Skipped) {
 	if s.GitignoreIn != "" {
 		a.screen.Note("Note: .gitignore was not applied, because it excludes the entrypoint %s", s.GitignoreIn)

@@ -18,7 +18,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// pullRequest is what pull is asked for.
+// pullRequest holds the flags of pull.
 type pullRequest struct {
 	path     string
 	revision id.Revision
@@ -59,7 +59,7 @@ type pulled struct {
 	SHA256        string `json:"sha256"`
 	SizeBytes     int64  `json:"size_bytes"`
 	ContentType   string `json:"content_type"`
-	// IsBinary is unknown for a file that was saved.
+	// IsBinary is nil for a file that was saved, because it is not known.
 	IsBinary *bool   `json:"is_binary,omitempty"`
 	Body     *string `json:"body,omitempty"`
 	Output   string  `json:"output,omitempty"`
@@ -99,7 +99,7 @@ func (a *app) pull(ctx context.Context, t target, o pullRequest) (err error) {
 	return a.screen.Verbatim([]byte(*p.Body))
 }
 
-// missing says whether the artifact or the file does not exist, because the server does not tell.
+// missing adds a hint to not_found, because the server does not say whether the artifact or the file is missing.
 func missing(err error) error {
 	if f := failure.Of(err); err != nil && f.Code == "not_found" {
 		_ = f.Advise("Check the id and the path; vitrine show with the id lists the files.") // f points into err
@@ -112,7 +112,7 @@ func unprintable(p pulled, t target, o pullRequest) error {
 	if *p.IsBinary {
 		why = "is no text"
 	}
-	command := "the same command with --output FILE" // a share URL is not repeated
+	command := "the same command with --output FILE" // a share URL is not repeated, because it grants access
 	if !t.isShare() {
 		command = "vitrine pull " + string(t.artifact) + " " + failure.Quoted(o.path)
 		if o.revision != "" {
@@ -128,7 +128,7 @@ func unprintable(p pulled, t target, o pullRequest) error {
 // stdout is the file name that stands for standard output.
 const stdout = "-"
 
-// pullOut writes a file of any kind to stdout, once all of it has arrived as announced.
+// pullOut writes a file of any kind to stdout, but only once all of it has arrived as announced.
 func (a *app) pullOut(ctx context.Context, t target, o pullRequest) error {
 	_, f, d, err := a.lookFor(ctx, t, o)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // published is the JSON result of publish.
 type published struct {
 	SchemaVersion string `json:"schema_version"`
-	// Event is set by watch alone.
+	// Event is set by watch only.
 	Event string `json:"event,omitempty"`
 	// URL is the best link to share: one that works without sign-in if there is one.
 	URL string `json:"url"`
@@ -32,7 +32,7 @@ type published struct {
 	pageWarnings
 }
 
-// hand reports a publication, draws its link and opens it, as the flags ask.
+// hand reports a publication. It draws the link and opens it if the flags ask for that.
 func (a *app) hand(p *publication, w publishFlags) error {
 	if err := a.report(p); err != nil {
 		return err

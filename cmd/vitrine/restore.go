@@ -54,7 +54,7 @@ func (a *artifactContext) restore(ctx context.Context, name string) error {
 	return a.report(p)
 }
 
-// finish publishes a draft that was left, as it is.
+// finish publishes an existing draft as it is.
 func (a *artifactContext) finish(ctx context.Context, r contract.RevisionSummary) error {
 	p := &publication{account: a.account, screen: a.screen, idem: "cli_restore_" + a.newUUID()}
 	p.stats = client.UploadStats{
@@ -69,7 +69,7 @@ func (a *artifactContext) finish(ctx context.Context, r contract.RevisionSummary
 	return a.report(p)
 }
 
-// again publishes an old tree. A manifest has to declare at least one file, so it declares the entrypoint, which is
+// again publishes an old tree. A manifest must declare at least one file, so it declares the entrypoint. That file is
 // sent only if the server has no object with its digest any more.
 func (a *artifactContext) again(ctx context.Context, p *publication, old contract.AgentView, title string) error {
 	first, err := fileOf(old, old.Entrypoint)

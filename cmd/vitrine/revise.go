@@ -23,9 +23,9 @@ func declare(files *folder.Folder, w publishFlags) contract.CreateSession {
 	return s
 }
 
-// partOf returns the manifest that gives the same revision on top of a base: files with other digests, and removed
-// files. It returns false if the revision has to be sent whole: without a base, without a difference, or with another
-// entrypoint than in the base, because the base's rendering mode would be kept.
+// partOf returns the manifest that makes the same revision from a base: files with other digests, and removed files. It
+// returns false if the revision must be sent as a whole: without a base, without a difference, or if the entrypoint
+// differs, because the base's rendering mode would be kept.
 func partOf(whole contract.CreateSession, base *contract.AgentView) (part contract.CreateSession, ok bool) {
 	if base == nil || base.Entrypoint != whole.Entrypoint {
 		return whole, false
@@ -34,10 +34,10 @@ func partOf(whole contract.CreateSession, base *contract.AgentView) (part contra
 	return part, changed != changes{}
 }
 
-// changes counts the files of a revision that are not those of its base.
+// changes counts the files in which a revision differs from its base.
 type changes struct{ changed, added, deleted int }
 
-// changesOf returns the manifest of what a revision changes in a base.
+// changesOf returns the manifest of a revision's differences from a base.
 func changesOf(whole contract.CreateSession, base *contract.AgentView) (part contract.CreateSession, c changes) {
 	file := make(map[string]contract.AgentViewFile, len(base.Files))
 	for _, f := range base.Files {
@@ -68,7 +68,7 @@ func changesOf(whole contract.CreateSession, base *contract.AgentView) (part con
 	return part, c
 }
 
-// isSame reports whether a revision would be the same as the base.
+// isSame reports whether a revision would equal the base.
 func isSame(files *folder.Folder, w publishFlags, base *contract.AgentView) bool {
 	whole := declare(files, w)
 	_, changed := changesOf(whole, base)
@@ -76,7 +76,7 @@ func isSame(files *folder.Folder, w publishFlags, base *contract.AgentView) bool
 		whole.RenderMode == ""
 }
 
-// baseWords are parts of the messages by which a server refuses a base.
+// baseWords are parts of the messages with which a server refuses a base.
 var baseWords = []string{
 	"base_revision_not_found", "base_revision_not_publishable", "base_revision_artifact_mismatch",
 	"deleted_path_not_in_base", "inherited_path_not_blob_backed",

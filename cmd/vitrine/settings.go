@@ -33,7 +33,7 @@ const (
 type setting struct {
 	name      string
 	byDefault string
-	env       string // the variable that takes precedence; "" for none
+	env       string // variable that takes precedence; "" for none
 	parse     func(value string) (string, error)
 }
 
@@ -64,7 +64,7 @@ func parseColorSetting(value string) (string, error) {
 		Advise("It is auto, always or never.")
 }
 
-// settingNamed returns the setting of a name.
+// settingNamed returns the setting with a name.
 func settingNamed(name string) (setting, error) {
 	i := slices.IndexFunc(settings, func(s setting) bool { return s.name == name })
 	if i >= 0 {
@@ -78,10 +78,10 @@ func settingNamed(name string) (setting, error) {
 		Advise("The settings are %s.", strings.Join(names, ", "))
 }
 
-// config returns the file of settings of the current user.
+// config returns the settings file of the current user.
 func (a *app) config() config.File { return config.File{Dir: vault.Folder(a.env)} }
 
-// value returns what a setting is, and where that is said.
+// value returns the value of a setting and where it comes from.
 func (a *app) value(s setting) (value, source string, err error) {
 	if s.env != "" {
 		if value = a.env(s.env); value != "" {
@@ -97,7 +97,7 @@ func (a *app) value(s setting) (value, source string, err error) {
 }
 
 // colors returns whether flags or the setting force colours on or off. NO_COLOR and CI take precedence over the
-// setting, and a file that cannot be read leaves it at its default, because another command reports it.
+// setting. A file that cannot be read counts as the default here, because another command reports it.
 func (a *app) colors() (on, off bool) {
 	if a.flags.color || a.flags.noColor {
 		return a.flags.color, a.flags.noColor
@@ -206,14 +206,14 @@ func (a *app) unsetSetting(name string) error {
 	return a.showFileSetting(s, s.byDefault, setByDefault)
 }
 
-// noteOverridden says that a change has no effect while a variable is set.
+// noteOverridden notes that a change has no effect as long as a variable is set.
 func (a *app) noteOverridden(s setting) {
 	if s.env != "" && a.env(s.env) != "" {
 		a.screen.Note("%s is set and takes precedence over the file", s.env)
 	}
 }
 
-// showFileSetting shows what a setting is now, apart from the environment.
+// showFileSetting shows a setting of the file, regardless of the environment.
 func (a *app) showFileSetting(s setting, value, source string) error {
 	if a.screen.IsJSON() {
 		return a.screen.Object(oneSetting{schemaVersion, shownSetting{s.name, value, source}})
@@ -237,7 +237,7 @@ func (a *app) configPath() error {
 	return a.screen.Result(path)
 }
 
-// serverAddress returns the address of the server as the environment or the file says it.
+// serverAddress returns the address of the server from the environment or the settings file.
 func (a *app) serverAddress() (string, error) {
 	value, _, err := a.value(urlSetting)
 	return cmp.Or(value, defaultURL), err

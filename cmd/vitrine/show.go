@@ -61,10 +61,10 @@ func (a *app) show(ctx context.Context, text, revision string) error {
 	return nil
 }
 
-// outlives reports whether an artifact that still exists should have expired, which means that it is pinned.
+// outlives reports whether an existing artifact has outlived its expiry, which means that it is pinned.
 func (a *app) outlives(expires contract.Time) bool { return !expires.After(a.now()) }
 
-// expiry says when an existing artifact expires.
+// expiry describes when an existing artifact expires.
 func (a *app) expiry(at contract.Time) string {
 	if a.outlives(at) {
 		return "never, while it is pinned"

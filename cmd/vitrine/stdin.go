@@ -15,10 +15,10 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// stdin is the PATH that means what is read from stdin.
+// stdin is the PATH that stands for standard input.
 const stdin = "-"
 
-// quotedPath returns a PATH as it is typed.
+// quotedPath returns a PATH quoted for the shell.
 func quotedPath(path string) string {
 	if path == stdin {
 		return stdin
@@ -26,8 +26,8 @@ func quotedPath(path string) string {
 	return failure.Quoted(path)
 }
 
-// fromStdin stores what stdin holds as one file of a temporary folder, and returns the path of the file. remove removes
-// the folder.
+// fromStdin stores the text of stdin as one file in a temporary folder, and returns the path of the file. The caller
+// must call remove, which deletes the folder.
 func (a *app) fromStdin(ctx context.Context, w *publishFlags) (name string, remove func(), err error) {
 	if a.stdinTTY {
 		return "", nil, failure.New(failure.Invalid, failure.Usage, "there is nothing to publish: stdin is a terminal").
@@ -46,7 +46,7 @@ func (a *app) fromStdin(ctx context.Context, w *publishFlags) (name string, remo
 	if err != nil {
 		return "", nil, unstoredStdin(err)
 	}
-	remove = func() { _ = os.RemoveAll(dir) } // best effort: the system cleans its temporary folder, too
+	remove = func() { _ = os.RemoveAll(dir) } // best effort: the system cleans up its temporary folder too
 	name = filepath.Join(dir, w.name)
 	if err := os.WriteFile(name, body, 0o600); err != nil {
 		remove()
@@ -60,8 +60,8 @@ func unstoredStdin(err error) error {
 		Advise("Make room in the temporary folder of the system, or name another one in TMPDIR.")
 }
 
-// readStdin reads a whole file of at most limits.SchemaFile bytes. It refuses an empty one, because that is
-// what a failed command in front of the pipe leaves.
+// readStdin reads a file of at most limits.SchemaFile bytes from stdin. It refuses an empty one, because that is what a
+// failed command before the pipe leaves.
 func (a *app) readStdin(ctx context.Context) ([]byte, error) {
 	type read struct {
 		body []byte
@@ -92,7 +92,7 @@ func (a *app) readStdin(ctx context.Context) ([]byte, error) {
 	return r.body, nil
 }
 
-// nameOf chooses the name of a file: that of the entrypoint, or else one for HTML or for other text.
+// nameOf chooses the name of the file: the entrypoint's name, or else one for HTML or for other text.
 func nameOf(body []byte, entrypoint string) (string, error) {
 	switch {
 	case entrypoint != "":
@@ -115,7 +115,7 @@ func isHTML(body []byte) bool {
 	return text[1] == '!' || text[1] >= 'a' && text[1] <= 'z' || text[1] >= 'A' && text[1] <= 'Z'
 }
 
-// checkName refuses the name of a file that is a path.
+// checkName refuses a name with folders in it.
 func checkName(name string) error {
 	if name == path.Base(path.Clean(name)) && !strings.ContainsAny(name, `/\`) && name != "." && name != ".." {
 		return nil

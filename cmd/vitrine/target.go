@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// target is an artifact as a person names it: by its id, by the address of one of its pages, or by a share URL.
+// target is an artifact as a person names it: by its ID, by the address of one of its pages, or by a share URL.
 type target struct {
 	artifact id.Artifact
 	revision id.Revision // from an address; "" for the newest
@@ -27,7 +27,7 @@ var (
 	blobForm   = regexp.MustCompile(`^[A-Za-z0-9_-]{1,500}$`)
 )
 
-// parseTarget parses an argument. A failure does not repeat it, because it may contain the secret of a link.
+// parseTarget parses an argument. Its failures do not quote the argument, which may contain the secret of a link.
 func parseTarget(text string) (target, error) {
 	if _, err := id.Artifact(text).Bits(); err == nil {
 		return target{artifact: id.Artifact(text)}, nil
@@ -71,7 +71,7 @@ func revisionIn(u *url.URL) (id.Revision, error) {
 	return "", unnamed("the address does not say which revision it means")
 }
 
-// parseWhole parses an argument that names an artifact with all its revisions.
+// parseWhole parses an argument that must name an artifact and no single revision of it.
 func parseWhole(text string) (target, error) {
 	t, err := parseTarget(text)
 	if err == nil && t.revision != "" {
@@ -114,14 +114,14 @@ func (t target) checkServer(d *client.Deployment) error {
 		Advise("Set VITRINE_URL to the server of the address, or give an id.")
 }
 
-// artifactContext is an artifact with the credential for it.
+// artifactContext is an artifact together with the credential for it.
 type artifactContext struct {
 	*app
 	account  *client.Account
 	artifact id.Artifact
 }
 
-// withOwnArtifact finds the artifact for a command that changes it, which a share URL must not name.
+// withOwnArtifact finds the artifact for a command that changes it. It refuses share URLs.
 func (a *app) withOwnArtifact(
 	ctx context.Context,
 	text string,
@@ -168,10 +168,11 @@ func (a *app) withArtifact(ctx context.Context, t target, work func(context.Cont
 	return by.refusedBy(work(ctx, h))
 }
 
-// viewer returns a revision of one artifact, "" the newest one.
+// viewer returns a revision of one artifact; "" is the newest one.
 type viewer func(ctx context.Context, revision id.Revision) (contract.AgentView, error)
 
-// look returns the view of a revision, "" the newest one. A share URL needs no credential, and shows one revision.
+// look returns the view of a revision; "" is the newest one. A share URL needs no credential, and shows only its own
+// revision.
 func (a *app) look(
 	ctx context.Context,
 	t target,
@@ -199,7 +200,7 @@ func (a *app) viewer(ctx context.Context, t target) (see viewer, d *client.Deplo
 	}, account.Deployment, t.checkServer(account.Deployment)
 }
 
-// shareViewer returns the viewer of a share URL, which has no other revision than the one that it shows.
+// shareViewer returns the viewer for a share URL, which has no other revision than the one that it shows.
 func (a *app) shareViewer(ctx context.Context, t target) (viewer, *client.Deployment, error) {
 	d, err := a.discover(ctx)
 	if err != nil {
@@ -215,7 +216,7 @@ func (a *app) shareViewer(ctx context.Context, t target) (viewer, *client.Deploy
 	}, d, t.checkServer(d)
 }
 
-// of returns the revision that --revision-id names, else the one that the target names, else "".
+// of returns the revision in --revision-id, or else the one that the target names, or else "".
 func (t target) of(flag string) (id.Revision, error) {
 	if flag == "" {
 		return t.revision, nil

@@ -10,8 +10,9 @@ import (
 
 var spanForm = regexp.MustCompile(`^(?:([0-9]{1,4})w)?(?:([0-9]{1,4})d)?(?:([0-9]{1,4})h)?(?:([0-9]{1,4})m)?$`)
 
-// until parses the end of a link: a span such as 3d, 12h or 1d12h from now, a date (its first moment in UTC), or an
-// RFC 3339 time. "" is the zero time, no end. The result has whole seconds and is in the future.
+// until parses the end of a link. Valid are a span from now such as 3d, 12h or 1d12h, a date (which means its first
+// moment in UTC), or an RFC 3339 time. "" returns the zero time: no end. The result has whole seconds and is in the
+// future.
 func until(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

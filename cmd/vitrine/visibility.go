@@ -29,8 +29,8 @@ type visibility struct {
 	contract.Visibility
 }
 
-// linkOf returns the link of an unlisted artifact. It ignores a failure to read the end, because the link works
-// already.
+// linkOf returns the link of an unlisted artifact. It ignores a failure to read the end, because the link already
+// works.
 func linkOf(ctx context.Context, by *client.Account, v contract.Visibility) madeLink {
 	l := madeLink{ID: v.AccessLinkID, ArtifactID: v.ArtifactID, URL: v.UnlistedURL}
 	_ = l.fetchEnd(ctx, by) // then the end is unknown

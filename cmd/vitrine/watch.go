@@ -36,13 +36,13 @@ func oneFolder(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("watch takes one DIR, but was given %d", len(args))
 	}
-	if args[0] == "" { // it would mean the current folder
+	if args[0] == "" { // an empty path would mean the current folder
 		return errors.New("DIR is empty; vitrine watch . watches this folder")
 	}
 	return nil
 }
 
-// watch publishes a path, and again whenever its files change, until it is interrupted. It finds every local error
+// watch publishes a path, and again whenever its files change, until it is interrupted. It reports every local error
 // before the first call.
 func (a *app) watch(ctx context.Context, path string, flags publishFlags) error {
 	if err := flags.check(a.now()); err != nil {
@@ -92,10 +92,10 @@ func (a *app) watch(ctx context.Context, path string, flags publishFlags) error 
 	return w.run(ctx)
 }
 
-// maxFirstReads is how often the files are read for the first revision while they change.
+// maxFirstReads is how often the files are read for the first revision if they change meanwhile.
 const maxFirstReads = 10
 
-// first reads the files for the first revision. Files that are being written are read again.
+// first reads the files for the first revision. It reads again if files are just being written.
 func (w *watcher) first(ctx context.Context) (*folder.Folder, error) {
 	for tries := 1; ; tries++ {
 		w.state = w.look()
@@ -109,7 +109,7 @@ func (w *watcher) first(ctx context.Context) (*folder.Folder, error) {
 	}
 }
 
-// settled returns the failure of files that never stop changing.
+// settled returns the failure for files that never stop changing.
 func settled(err error) error {
 	if !errors.Is(err, errUnsettled) {
 		return err
@@ -118,7 +118,7 @@ func settled(err error) error {
 		Advise("Wait until they no longer change, then run the command again.")
 }
 
-// start publishes the first revision and prints the link. An artifact that has these files already is left as it is.
+// start publishes the first revision and prints the link. It leaves an artifact alone that already has these files.
 func (w *watcher) start(ctx context.Context, p *publication, files *folder.Folder) error {
 	base, err := p.base(ctx, w.flags)
 	if err != nil {
@@ -155,7 +155,7 @@ func (w *watcher) start(ctx context.Context, p *publication, files *folder.Folde
 	return w.report(p)
 }
 
-// begin takes over from the first revision: from now on the artifact has to exist.
+// begin continues after the first revision. From now on the artifact must exist.
 func (w *watcher) begin(p *publication, base *contract.AgentView) {
 	w.policy, w.found = p.policy, p.pages
 	w.last = p.result.RevisionID
@@ -170,7 +170,7 @@ func (w *watcher) begin(p *publication, base *contract.AgentView) {
 	w.flags.end = time.Time{}
 }
 
-// startedSame is the JSON line of a watch that has no change to publish yet.
+// startedSame is the JSON line of a watch that starts without a change to publish.
 type startedSame struct {
 	SchemaVersion string      `json:"schema_version"`
 	Event         string      `json:"event"`

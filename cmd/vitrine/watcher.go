@@ -17,8 +17,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Times of a watch: between two looks at the folder, without a change before a revision, and before a failed revision
-// is tried again, at first and at most.
+// Times of a watch: between two looks at the folder, without a change before a revision, and the first and the longest
+// wait before a failed revision is tried again.
 const (
 	lookTime     = 500 * time.Millisecond
 	quietTime    = time.Second
@@ -35,25 +35,25 @@ type watcher struct {
 	account *client.Account
 	by      credential
 	policy  contract.UsagePolicy
-	idem    string // begins every Idempotency-Key
+	idem    string // prefix of every Idempotency-Key
 	keys    int
 
-	url    string       // where the page is
+	url    string       // address of the page
 	last   id.Revision  // the newest revision that is known
-	number int          // of last; 0 if unknown
-	found  pageWarnings // in the pages of the last publication
+	number int          // number of last; 0 if unknown
+	found  pageWarnings // findings in the pages of the last publication
 
-	state    string       // of the folder at the last look
-	changed  time.Time    // when another state was seen
-	pending  bool         // the state is not published
-	retryAt  time.Time    // no try before, if set
-	stated   bool         // retryAt is the word of the server
-	failures int          // in a row
-	left     *sentChanges // a publish without a known result
-	skipped  string       // what was skipped last
+	state    string       // state of the folder at the last look
+	changed  time.Time    // when the state last changed
+	pending  bool         // the state is not published yet
+	retryAt  time.Time    // no attempt before that time, if set
+	stated   bool         // the server set retryAt
+	failures int          // consecutive failures
+	left     *sentChanges // a publish whose result is unknown
+	skipped  string       // description of what was skipped last
 }
 
-// sentChanges is the publish of a revision, and what it changes.
+// sentChanges is the publication of a revision, and what it changes.
 type sentChanges struct {
 	*publication
 	base    id.Revision
@@ -61,10 +61,10 @@ type sentChanges struct {
 	begun   time.Time
 }
 
-// errStopped is the end of a watch by an interrupt, which has said so itself.
+// errStopped ends a watch after an interrupt, which stop has already reported.
 var errStopped = fmt.Errorf("the watch was stopped: %w", context.Canceled)
 
-// errUnsettled reports that the folder changed while it was read.
+// errUnsettled means that the folder changed while it was read.
 var errUnsettled = errors.New("the folder changed meanwhile")
 
 // run looks at the folder until it is interrupted, or until the artifact cannot be published any more.
@@ -79,7 +79,7 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// stop says where the page is.
+// stop reports the end of the watch and where the page is.
 func (w *watcher) stop() error {
 	var err error
 	switch {
@@ -95,7 +95,7 @@ func (w *watcher) stop() error {
 	return errors.Join(err, errStopped)
 }
 
-// look returns the state of the folder. A folder that cannot be published has its failure as its state.
+// look returns the state of the folder. If the folder cannot be published, the state is the failure.
 func (w *watcher) look() string {
 	files, err := folder.Open(w.request)
 	if err != nil {
@@ -122,7 +122,7 @@ func (w *watcher) step(ctx context.Context) error {
 	return w.settle(ctx, w.publish(ctx))
 }
 
-// settle decides when a failed revision is tried again. It returns an error that no later try could avoid.
+// settle decides when a failed revision is tried again. It returns an error only if no later attempt could succeed.
 func (w *watcher) settle(ctx context.Context, err error) error {
 	f := failure.Of(err)
 	switch {
@@ -132,7 +132,7 @@ func (w *watcher) settle(ctx context.Context, err error) error {
 		w.stated = false
 		w.retryAt = time.Time{}
 		return nil
-	case ctx.Err() != nil: // run stops
+	case ctx.Err() != nil: // run notices the end of the context
 		return nil
 	case errors.Is(err, errUnsettled), f.Code == failure.FileChanged:
 		w.changed = w.now()
@@ -149,7 +149,7 @@ func (w *watcher) settle(ctx context.Context, err error) error {
 	return w.say(f, wait)
 }
 
-// waitAfter returns how long to wait after a failure, 0 until the next change.
+// waitAfter returns how long to wait after a failure; 0 means until the next change.
 func (w *watcher) waitAfter(f *failure.Failure) time.Duration {
 	if f.RetryAfter > 0 {
 		return f.RetryAfter
@@ -282,8 +282,8 @@ func (w *watcher) send(ctx context.Context, s *sentChanges, base *contract.Agent
 	return err
 }
 
-// finishLeft finishes a publish without a known result, because its draft would block every other one. One that the
-// server refuses is given up: what it would have changed is in the folder still.
+// finishLeft finishes a publish whose result is unknown, because its draft would block every other publish. It gives up
+// one that the server refuses: the folder still has what that publish would have changed.
 func (w *watcher) finishLeft(ctx context.Context) error {
 	s := w.left
 	if s == nil {
@@ -316,7 +316,7 @@ type revisionEvent struct {
 	pageWarnings
 }
 
-// published says what a revision has sent, and what is newly wrong with its pages.
+// published reports what a revision has sent, and what is newly wrong with its pages.
 func (w *watcher) published(ctx context.Context, s *sentChanges) error {
 	took := w.now().Sub(s.begun)
 	w.number = w.numberAfter(ctx, s)
@@ -349,15 +349,15 @@ func (w *watcher) published(ctx context.Context, s *sentChanges) error {
 	return nil
 }
 
-// numberAfter returns the number of a new revision. It follows from that of its base; the server is asked only if that
-// is unknown. 0 is unknown.
+// numberAfter returns the number of a new revision; 0 if it is unknown. It counts on from the base, and asks the server
+// only if the base's number is unknown.
 func (w *watcher) numberAfter(ctx context.Context, s *sentChanges) int {
 	if w.number > 0 && s.base == w.last {
 		return w.number + 1
 	}
 	list, err := w.account.Revisions(ctx, s.result.ArtifactID)
 	if err != nil {
-		return 0 // the revision is named by its id instead
+		return 0 // the revision is then named by its ID
 	}
 	for _, r := range list.Items {
 		if r.RevisionID == s.result.RevisionID && r.RevisionNumber != nil {
@@ -367,7 +367,7 @@ func (w *watcher) numberAfter(ctx context.Context, s *sentChanges) int {
 	return 0
 }
 
-// line says the same for people.
+// line describes the event for people.
 func (e revisionEvent) line() string {
 	name := "revision " + strconv.Itoa(e.RevisionNumber)
 	if e.RevisionNumber == 0 {

@@ -35,10 +35,10 @@ const (
 	keyExpired   = "credential_expired"   // by its own date
 )
 
-// standing is what is known about the credential.
+// standing is what is known about a credential.
 type standing int
 
-// Standings. envGiven and loginGiven become the refused ones if the server refuses.
+// The standings. envGiven and loginGiven change to the refused ones if the server refuses the credential.
 const (
 	nobody standing = iota
 	envMalformed
@@ -49,9 +49,9 @@ const (
 	loginRefused
 )
 
-// outcomes are all answers of whoami, each with exit code 0: the reason for programs, the line for people, and the
-// hint. For given credentials the server answers; without an answer the exit code is 6, or that of the refusal, which
-// does not concern the credential.
+// outcomes are all answers of whoami: the reason for programs, the line for people, and the hint. Each has exit code 0.
+// For a given credential, the server decides. If it does not answer, the exit code is 6, or that of a refusal that does
+// not concern the credential.
 var outcomes = map[standing]struct{ reason, line, next string }{
 	nobody: {"", "Not signed in", "Sign in: vitrine login, or vitrine login --device-code. Publish without an " +
 		"account: vitrine publish PATH --ephemeral"},
@@ -70,7 +70,7 @@ func (a *app) whoamiCommand() *cobra.Command {
 		func(ctx context.Context, _ []string) error { return a.whoami(ctx) })
 }
 
-// whoami succeeds whenever the answer is known, also without a credential.
+// whoami shows the identity behind the credential. It succeeds whenever the answer is known, even without a credential.
 func (a *app) whoami(ctx context.Context) error {
 	c, state, err := a.credential(ctx)
 	if err != nil {
@@ -129,7 +129,7 @@ func (a *app) signedIn(who contract.Whoami, c credential, account *client.Accoun
 	return a.screen.Result(fmt.Sprintf("Signed in with the API key %s (%s)", who.Actor.Name, who.Actor.ID), rows...)
 }
 
-// origin says where a credential comes from.
+// origin describes where a credential comes from.
 func (a *app) origin(c credential) string {
 	if c.source == fromEnvironment {
 		return "VITRINE_API_KEY"

@@ -33,7 +33,7 @@ func (h *Host) revokeCurrent(ctx context.Context, request *web.Request, _ *struc
 	return revokedKey(k), nil
 }
 
-// admit counts a provision before its body is read.
+// admit counts a request for a workspace before its body is read.
 func (h *Host) admit(r *http.Request) (context.Context, error) {
 	admission, err := h.Provisioning.Admit(r.Context(), web.ClientAddress(r))
 	return context.WithValue(r.Context(), admissionKey{}, admission), err

@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// Agents serves agents, and the members who claim them.
+// Agents serves agents and the members who claim them.
 type Agents interface {
 	AgentRegistrations
 	AgentTokens
@@ -23,19 +23,20 @@ type Agents interface {
 
 // AgentRegistrations registers agents and asks people to claim them.
 type AgentRegistrations interface {
-	// Register makes an anonymous registration, or one by a provider's assertion. Refusals: temporarily_unavailable for
-	// what is not set up, slow_down for an address that comes too often, ephemeral_provision_rate_limited,
-	// ephemeral_provision_unavailable; for assertions login_required, agentauth.Interaction, and those of
-	// shared/identity/provider.
+	// Register makes a registration, anonymous or by a provider's assertion. Its refusals are temporarily_unavailable
+	// for a feature that is not set up, slow_down for an address that comes too often, ephemeral_provision_rate_limited
+	// and ephemeral_provision_unavailable. For assertions there are also login_required, agentauth.Interaction, and
+	// those of shared/identity/provider.
 	Register(
 		ctx context.Context, r contract.RegisterAgent, from netip.Addr, requestID string,
 	) (contract.RegisteredAgent, error)
-	// RefuseProvider counts and refuses what an identity provider sends. Refusals: slow_down, temporarily_unavailable.
+	// RefuseProvider counts and refuses what an identity provider sends. Its refusals are slow_down and
+	// temporarily_unavailable.
 	RefuseProvider(ctx context.Context, from netip.Addr) error
-	// Notify takes a security event of an identity provider. Refusals: slow_down, replay_detected and those of
+	// Notify takes a security event of an identity provider. Its refusals are slow_down, replay_detected and those of
 	// shared/identity/provider.
 	Notify(ctx context.Context, token string, from netip.Addr, requestID string) error
-	// StartClaim begins an attempt. Refusals: expired_token, slow_down, access_denied.
+	// StartClaim begins an attempt to claim an agent. Its refusals are expired_token, slow_down and access_denied.
 	StartClaim(
 		ctx context.Context, c contract.StartClaim, admitted agentauth.Admitted, requestID string,
 	) (contract.StartedClaim, error)
@@ -43,8 +44,8 @@ type AgentRegistrations interface {
 
 // AgentClaims lets members take over agents.
 type AgentClaims interface {
-	// Complete claims the registration of an agent for the caller's workspace. Refusals: invalid_request for
-	// every fault of token or code, database_unavailable.
+	// Complete claims the registration of an agent for the caller's workspace. Its refusals are invalid_request for
+	// every fault of token or code, and database_unavailable.
 	Complete(ctx context.Context, by credential.Actor, c contract.CompleteClaim) (contract.CompletedClaim, error)
 }
 
@@ -73,7 +74,7 @@ func (h *Host) agentRoutes() []web.Route {
 	}
 }
 
-// takeEvent passes on a security event. Where no provider is trusted to send one it stays unread.
+// takeEvent passes a security event on. If no provider is trusted, it refuses without reading the event.
 func (h *Host) takeEvent(r *http.Request, read func() (string, error)) error {
 	ctx, from := r.Context(), web.ClientAddress(r)
 	if !h.Features.Providers {
@@ -92,8 +93,8 @@ func (h *Host) registerAgent(r *http.Request, in contract.RegisterAgent) (contra
 	return out, challenge(err)
 }
 
-// challenge gives a refusal that asks for a person the header and the body by which an agent goes on. Other errors stay
-// as they are.
+// challenge adds to a refusal that asks for a person the header and the body that tell an agent how to continue. It
+// does not change other errors.
 func challenge(err error) error {
 	if err == nil {
 		return nil
@@ -123,7 +124,8 @@ func challenge(err error) error {
 	}
 }
 
-// agentChallenge is the challenge of a refusal. Descriptions of these refusals hold no quotation mark.
+// agentChallenge returns the WWW-Authenticate header of a refusal. The description needs no escaping, because those of
+// these refusals hold no quotation mark.
 func agentChallenge(refused *fault.OAuthError, more string) string {
 	if more == "" {
 		more = fmt.Sprintf(`, error_description="%s"`, refused.Description)

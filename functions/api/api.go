@@ -23,7 +23,7 @@ import (
 	"vitrine/shared/publishing/view"
 )
 
-// Host is what the api host needs.
+// Host serves the api host with these services.
 type Host struct {
 	Surface *web.Server
 	URLs    *address.URLBuilder
@@ -39,12 +39,12 @@ type Host struct {
 	Claims       *claim.Service
 
 	OAuth         *oauth.Server
-	Features      oauth.Features // what clients are told that they can have here
+	Features      oauth.Features // what the metadata offers to clients
 	Agents        Agents         // nil: agents get no tokens
-	AssertionKeys []byte         // the public keys of assertions, as JWKS; nil: agents cannot register
+	AssertionKeys []byte         // public keys of assertions, as a JWKS; nil: agents cannot register
 }
 
-// Workspaces is what is done with whole workspaces.
+// Workspaces holds the services that work on whole workspaces.
 type Workspaces struct {
 	Billing   *billing.Service // nil: billing is off
 	Deletions *deletion.Service
@@ -55,7 +55,7 @@ type Workspaces struct {
 // Handler serves the host.
 func (h *Host) Handler() http.Handler { return h.Surface.Handler(h.routes()...) }
 
-// forFiveMinutes is the cache rule of public documents.
+// forFiveMinutes is the Cache-Control of public documents.
 const forFiveMinutes = "public, max-age=300"
 
 func (h *Host) routes() []web.Route {
@@ -80,7 +80,7 @@ func (h *Host) routes() []web.Route {
 	)
 }
 
-// callerRoutes tell what the deployment is and who the caller is, and make workspaces without an account.
+// callerRoutes describe the deployment and the caller, and make workspaces without an account.
 func (h *Host) callerRoutes() []web.Route {
 	return []web.Route{
 		web.Public(web.Operation{
@@ -190,7 +190,7 @@ func (h *Host) artifactRoutes() []web.Route {
 	}
 }
 
-// viewRoutes show a revision to agents, by credential, token or access link.
+// viewRoutes show a revision to agents, by credential, signed token or access link.
 func (h *Host) viewRoutes() []web.Route {
 	return []web.Route{
 		web.Guarded(web.Operation{

@@ -18,7 +18,7 @@ type listInput struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before; at most 500 characters"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
 
-	blank bool // a cursor was sent without text
+	blank bool // an empty cursor was sent
 }
 
 // Resolve implements huma.Resolver.
@@ -26,7 +26,7 @@ func (i *listInput) Resolve(c huma.Context) []error {
 	u := c.URL()
 	q := u.Query()
 	i.blank = i.Cursor == "" && q.Has("cursor")
-	if q.Has("limit") && q.Get("limit") == "" { // else it would count as left out
+	if q.Has("limit") && q.Get("limit") == "" { // huma would take it for missing
 		return []error{&huma.ErrorDetail{Location: "query.limit", Message: "invalid integer"}}
 	}
 	return nil
@@ -39,7 +39,7 @@ func (i *listInput) refuseBlank() error {
 	return nil
 }
 
-// wideListInput is of lists that had no pages once: they begin with as much as a page may hold.
+// wideListInput is the input of lists that once had no pages. Their default is the largest page.
 type wideListInput struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before; at most 500 characters"`
 	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"100"`
@@ -74,7 +74,7 @@ type revisionInput struct {
 	Revision string `path:"revision_id"`
 }
 
-// publishInput spells its parameters out, as every input does: huma skips those of an embedded type.
+// publishInput has all of its parameters, like every input, because huma ignores those of an embedded type.
 type publishInput struct {
 	Artifact string `path:"artifact_id"`
 	Revision string `path:"revision_id"`

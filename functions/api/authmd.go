@@ -8,7 +8,7 @@ import (
 //go:embed auth.md
 var authMD string
 
-// authMD is the guide for agents with the addresses of this deployment.
+// authMD returns the guide for agents with the addresses of this deployment.
 func (h *Host) authMD() []byte {
 	types := "none until the operator sets it up: `POST /agent/identity` answers 503 `temporarily_unavailable`"
 	if all := h.Features.IdentityTypes(); len(all) > 0 {

@@ -14,8 +14,8 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// billingRoutes are what members pay and what an operator grants. Without a payment provider all of them answer
-// not_found, after the guards.
+// billingRoutes are the routes for plans that members pay for or operators grant. Without a payment provider, all of
+// them answer not_found after the checks of the caller.
 func (h *Host) billingRoutes() []web.Route {
 	off := []fault.Code{fault.NotFound}
 	return []web.Route{
@@ -77,7 +77,7 @@ func (h *Host) billingRoutes() []web.Route {
 	}
 }
 
-// noBilling refuses in a deployment without a payment provider.
+// noBilling returns the refusal of a deployment without a payment provider.
 func noBilling() error {
 	return fault.New(fault.NotFound, "this deployment has no billing")
 }
@@ -132,12 +132,12 @@ func (h *Host) portal(ctx context.Context, request *web.Request, _ *struct{}) (c
 	return h.Billing.Portal(ctx, request.Actor)
 }
 
-// maxEvent is more than any event of a subscription takes.
+// maxEvent is larger than any event of a subscription.
 const maxEvent = 1 << 20
 
 type billingEventKey struct{}
 
-// readBillingEvent reads an event byte for byte, because its signature covers the bytes.
+// readBillingEvent reads an event byte for byte before huma decodes the body, because the signature covers the bytes.
 func (h *Host) readBillingEvent(r *http.Request) (context.Context, error) {
 	ctx := r.Context()
 	if h.Billing == nil {

@@ -9,7 +9,8 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// deletionRoutes delete the member's workspace, and keep it. They alone answer in one that is being deleted.
+// deletionRoutes delete the member's workspace, or cancel that. Only these routes answer in a workspace that is being
+// deleted.
 func (h *Host) deletionRoutes() []web.Route {
 	const path = "/v1/web/workspace/deletion"
 	return []web.Route{

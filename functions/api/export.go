@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// exportRoutes let a member take everything out of the workspace.
+// exportRoutes export everything in a member's workspace.
 func (h *Host) exportRoutes() []web.Route {
 	return []web.Route{
 		web.Member(web.Operation{

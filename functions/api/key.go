@@ -60,7 +60,8 @@ type createKeyInput struct {
 	Body contract.CreateKey
 }
 
-// createKey makes a key without end where none is asked for, unless the CLI asks: it makes one at every login.
+// createKey makes a key, without an end unless one is asked for. A key that the CLI makes always ends, because the CLI
+// makes one at every login.
 func (h *Host) createKey(ctx context.Context, request *web.Request, in *createKeyInput) (contract.CreatedKey, error) {
 	life := time.Duration(in.Body.ExpiresInDays) * limits.Day
 	if life == 0 && request.Actor.Client == oauth.CLI {

@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
-// linkRoutes are those of access links for API keys.
+// linkRoutes are the routes of access links for API keys.
 func (h *Host) linkRoutes() []web.Route {
 	return []web.Route{
 		web.Guarded(web.Operation{
@@ -67,7 +67,7 @@ func (h *Host) linkRoutes() []web.Route {
 	}
 }
 
-// memberLinkRoutes are those of access links for members.
+// memberLinkRoutes are the routes of access links for members.
 func (h *Host) memberLinkRoutes() []web.Route {
 	lockdown := []fault.Code{fault.ArtifactNotFound, fault.NotFound}
 	return []web.Route{
@@ -151,7 +151,7 @@ type visibilityInput struct {
 	Body     contract.SetVisibility
 }
 
-// shared is what a request about the links of an artifact names.
+// shared returns what a request about an artifact's links names.
 func shared(request *web.Request, a string) sharing.Target {
 	return sharing.Target{
 		Command:     request.Command,
@@ -205,7 +205,7 @@ func (h *Host) allLinks(ctx context.Context, request *web.Request, in *wideListI
 	return contract.WebLinkList{Items: contract.Rows(links, webLinkRow), PageInfo: contract.Page(next)}, err
 }
 
-// artifactLinksInput is wideListInput with a path.
+// artifactLinksInput is wideListInput with a path parameter.
 type artifactLinksInput struct {
 	Artifact string `path:"artifact_id"`
 	Cursor   string `query:"cursor" doc:"next_cursor of the page before; at most 500 characters"`
@@ -239,7 +239,7 @@ func (h *Host) unlockLinks(ctx context.Context, request *web.Request, in *artifa
 	return h.afterLinkLock(ctx, request, in, false, err)
 }
 
-// afterLinkLock answers an artifact as it is now, but with its links as the command left them.
+// afterLinkLock answers with the artifact as it is now, but with its links as the command left them.
 func (h *Host) afterLinkLock(
 	ctx context.Context, request *web.Request, in *artifactInput, locked bool, err error,
 ) (contract.WebArtifact, error) {

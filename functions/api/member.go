@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// memberRoutes are the routes of members: the web API, and what the MCP host asks about their tokens.
+// memberRoutes are the routes of members: those of the web API, and what the MCP host asks about their tokens.
 func (h *Host) memberRoutes() []web.Route {
 	return []web.Route{
 		web.Member(web.Operation{

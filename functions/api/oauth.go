@@ -18,11 +18,11 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// AgentTokens serves the grants of agents at the token endpoint.
+// AgentTokens serves the grant types of agents at the token endpoint.
 type AgentTokens interface {
-	// Exchange gives an access token for an identity assertion.
+	// Exchange returns an access token for an identity assertion.
 	Exchange(ctx context.Context, e agentauth.Exchange, admitted agentauth.Admitted) (contract.Token, error)
-	// Redeem gives the access token of a registration that was claimed.
+	// Redeem returns the access token of a registration that was claimed.
 	Redeem(ctx context.Context, claimToken string, admitted agentauth.Admitted, requestID string) (contract.Token, error)
 }
 
@@ -87,7 +87,7 @@ type authorizeInput struct {
 	Resource        string `query:"resource" doc:"where the token is meant to work"`
 }
 
-// preflight lets browsers of other origins send the request that follows.
+// preflight returns a CORS preflight route, so that scripts of other origins may send the request that follows.
 func preflight(id, path string) web.Route {
 	return web.Plain[struct{}](web.Operation{
 		ID:      id,
@@ -106,7 +106,7 @@ func preflight(id, path string) web.Route {
 	})
 }
 
-// authorize sends the browser on, or tells the person what is wrong with the app that sent them.
+// authorize redirects the browser, or tells the person what is wrong with the app that sent them.
 func (h *Host) authorize(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), limits.IdentityAnswer)
 	defer cancel()
@@ -127,7 +127,7 @@ func (h *Host) authorize(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refusePage tells a person why they do not get on. It is plain markup without script or style.
+// refusePage shows a person why the request is refused. It is plain markup without script or style.
 func refusePage(w http.ResponseWriter, r *http.Request, err error) {
 	refused, status := fault.OAuthErrorOf(err), http.StatusBadRequest
 	switch {
@@ -146,7 +146,7 @@ func refusePage(w http.ResponseWriter, r *http.Request, err error) {
 		html.EscapeString(refused.Description), html.EscapeString(web.RequestID(r.Context())))
 }
 
-// token serves all grants.
+// token serves all grant types.
 func (h *Host) token(r *http.Request, f web.Form) (contract.Token, error) {
 	guest := h.OAuth.Receive(r.Context(), web.ClientAddress(r))
 	out, err := h.grant(r, f, guest)
@@ -197,8 +197,8 @@ func (h *Host) agentToken(
 	return h.Agents.Redeem(ctx, f["claim_token"], guest.Admitted, requestID)
 }
 
-// clientOf is the client that a form or an Authorization header names. All clients are public: a secret that is not
-// empty belongs to none.
+// clientOf returns the client that the form or the Authorization header names. All clients are public, so it refuses
+// any secret that is not empty.
 func clientOf(r *http.Request, f web.Form) (string, error) {
 	unknown := fault.NewOAuth(fault.OAuthInvalidClient,
 		"clients here are public: send client_id in the form and no secret")
@@ -212,7 +212,7 @@ func clientOf(r *http.Request, f web.Form) (string, error) {
 	scheme, coded, _ := strings.Cut(sent[0], " ")
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(coded))
 	name, secret, _ := strings.Cut(string(raw), ":")
-	name, err2 := url.QueryUnescape(name) // RFC 6749, section 2.3.1
+	name, err2 := url.QueryUnescape(name) // a client encodes its id before it goes into Basic (RFC 6749, section 2.3.1)
 	if !strings.EqualFold(scheme, "basic") || err != nil || err2 != nil || name == "" || secret != "" || client != "" && client != name {
 		return "", unknown
 	}

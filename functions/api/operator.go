@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/publishing/lockdown"
 )
 
-// operatorRoutes are those of the operators of the whole deployment.
+// operatorRoutes are the routes of the operators of the whole deployment.
 func (h *Host) operatorRoutes() []web.Route {
 	return []web.Route{
 		web.Operator(web.Operation{
@@ -76,7 +76,8 @@ func (h *Host) unlock(ctx context.Context, request *web.Request, in *lockdownInp
 	return h.Lockdowns.Lift(ctx, request.Actor, request.Command, request.Record, lockdown.Scope(in.Scope), in.Target)
 }
 
-// recordInput documents the filters; what was sent is read by Resolve, which tells an empty one from none.
+// recordInput documents the filters. Resolve reads them again from the query, because only that distinguishes an empty
+// filter from a missing one.
 type recordInput struct {
 	Cursor     string `query:"cursor" doc:"next_cursor of the page before; at most 500 characters"`
 	Limit      int    `query:"limit" minimum:"1" maximum:"100" default:"50"`
@@ -107,7 +108,7 @@ func (i *recordInput) Resolve(c huma.Context) []error {
 	return i.page.Resolve(c)
 }
 
-// sent is a parameter as it was sent, nil if it was not.
+// sent returns a parameter of the query, nil if it is missing.
 func sent(q url.Values, name string) *string {
 	if !q.Has(name) {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// publicPage is the public agent view for people who open its URL in a browser. It is plain markup without script or
-// style: the function that serves it links no template engine.
+// publicPage serves the public agent view to people who open its URL in a browser. It is plain markup without script or
+// style, because the function that serves it links no template engine.
 func (h *Host) publicPage(w http.ResponseWriter, r *http.Request) error {
 	v, err := h.Views.Public(r.Context(), r.PathValue("token"))
 	if err != nil {
@@ -30,7 +30,7 @@ func (h *Host) publicPage(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// page writes the view; every text of a stranger is escaped.
+// page renders the view. It escapes every text of a stranger.
 func page(v contract.PublicAgentView) string {
 	var b strings.Builder
 	text := html.EscapeString

@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// keepRoutes are what members do to keep artifacts, and how their owners call them.
+// keepRoutes are the routes with which members pin artifacts, and owners rename them.
 func (h *Host) keepRoutes() []web.Route {
 	return []web.Route{
 		web.Member(web.Operation{
@@ -53,7 +53,7 @@ func (h *Host) keepRoutes() []web.Route {
 	}
 }
 
-// pinning is what a member wants to pin, by the id in the path, because the service reads the artifact.
+// pinning returns what a member wants to pin by the ID in the path, because the service reads the artifact itself.
 func pinning(request *web.Request, in *artifactInput) artifact.Target {
 	return artifact.Target{Command: request.Command, Record: request.Record, RequestedID: id.Artifact(in.Artifact)}
 }

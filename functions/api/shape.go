@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// published is the answer to a publication by a key.
+// published returns the answer to a publication by an API key.
 func published(p artifact.PublishedRevision, by credential.Key) contract.Published {
 	out := contract.Published{
 		ArtifactID:         p.Artifact,
@@ -29,7 +29,7 @@ func published(p artifact.PublishedRevision, by credential.Key) contract.Publish
 	return out
 }
 
-// webArtifact is an artifact as its members see it.
+// webArtifact returns an artifact as its members see it.
 func webArtifact(d artifact.Detail) contract.WebArtifact {
 	out := contract.WebArtifact{
 		WebArtifactRow: contract.WebArtifactRow{
@@ -52,17 +52,17 @@ func webArtifact(d artifact.Detail) contract.WebArtifact {
 	return out
 }
 
-// webArtifactRow makes rows of the list of a member at an instant.
+// webArtifactRow returns the function that makes rows of a member's list at an instant.
 func webArtifactRow(now time.Time) func(artifact.Artifact) contract.WebArtifactRow {
 	return func(a artifact.Artifact) contract.WebArtifactRow { return webArtifact(a.Detail(now)).WebArtifactRow }
 }
 
-// webKey is an API key in the list of a member.
+// webKey returns an API key for a member's list.
 func webKey(k credential.Key) contract.WebKey {
 	return contract.WebKey{APIKeySummary: apiKeySummary(k), Revoked: !k.RevokedAt.IsZero()}
 }
 
-// revokedKey answers the end of an API key.
+// revokedKey returns the answer to the revocation of an API key.
 func revokedKey(k credential.Key) contract.RevokedKey {
 	return contract.RevokedKey{APIKey: apiKeySummary(k), RevokedAt: contract.At(k.RevokedAt)}
 }
@@ -81,7 +81,7 @@ func apiKeySummary(k credential.Key) contract.APIKeySummary {
 	}
 }
 
-// webLinkRow is an access link in the list of a member.
+// webLinkRow returns an access link for a member's list.
 func webLinkRow(l link.Link) contract.WebLinkRow {
 	row := wire.LinkRow(l)
 	return contract.WebLinkRow{

@@ -12,8 +12,8 @@ import (
 
 const resourceDocument = "oauth-protected-resource"
 
-// wellKnownRoutes are the documents by which clients and agents find their way. All are made from configuration: the
-// name under which a request came is in none of them.
+// wellKnownRoutes are the documents that clients and agents discover the service by. All are made from configuration,
+// and never from the name under which a request came.
 func (h *Host) wellKnownRoutes() []web.Route {
 	return []web.Route{
 		web.Public(web.Operation{
@@ -90,7 +90,7 @@ func (h *Host) guide(w http.ResponseWriter, _ *http.Request) error {
 	return document(w, "text/markdown; charset=utf-8", h.authMD())
 }
 
-// document answers a public document that scripts of every origin may read.
+// document answers with a public document that scripts of every origin may read.
 func document(w http.ResponseWriter, media string, text []byte) error {
 	head := w.Header()
 	head.Set("Content-Type", media)

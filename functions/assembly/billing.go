@@ -12,25 +12,26 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// Billing is the account at the payment provider. Unless all of it but URL is set, billing is off. A host that
-// receives no events gets no WebhookSecret.
+// Billing is the account at the payment provider. Billing is off unless all of it but URL is set. A host that receives
+// no events gets no WebhookSecret.
 type Billing struct {
-	Key           string // of the provider's API
-	WebhookSecret string // by which the provider signs events
-	Monthly       string // price of a month
-	Yearly        string // price of a year
+	Key           string // API key at the provider
+	WebhookSecret string // secret with which the provider signs events
+	Monthly       string // ID of the monthly price
+	Yearly        string // ID of the yearly price
 	URL           string // of a stand-in for the provider; empty: the provider
 }
 
-// On reports whether plans can be bought.
+// On reports whether this host can both sell plans and receive their events.
 func (b Billing) On() bool {
 	return b.Sells() && b.WebhookSecret != ""
 }
 
-// Sells reports whether pages of the provider can be opened.
+// Sells reports whether this host can open pages of the provider.
 func (b Billing) Sells() bool { return b.Key != "" && b.Monthly != "" && b.Yearly != "" }
 
-// billingFrom reads the account from where the settings say. Secrets are read only if what Sells needs is there.
+// billingFrom reads the account that the settings describe. It reads secrets only if everything that Sells requires is
+// set.
 func billingFrom(ctx context.Context, cfg aws.Config, getenv func(string) string) (Billing, error) {
 	b := Billing{
 		Monthly: getenv(env.StripePriceMonth),
@@ -54,7 +55,7 @@ func billingFrom(ctx context.Context, cfg aws.Config, getenv func(string) string
 	return b, nil
 }
 
-// trimmedSecret reads the secret that a setting names. An empty one is an error.
+// trimmedSecret reads the secret that a setting names. It returns an error for an empty one.
 func trimmedSecret(ctx context.Context, cfg aws.Config, name, from string) (string, error) {
 	text, err := secretText(ctx, cfg, from)
 	if text = strings.TrimSpace(text); err == nil && text == "" {

@@ -16,14 +16,14 @@ import (
 	"vitrine/shared/adapter/sdk"
 )
 
-// How long the AWS clients try.
+// How often and how long the AWS clients try.
 const (
 	awsAttempts = 3
 	awsBackoff  = 200 * time.Millisecond // longest pause between attempts
 	awsConnect  = 2 * time.Second
-	awsAnswer   = 5 * time.Second // to the first byte of an answer
+	awsAnswer   = 5 * time.Second // until the first byte of an answer
 	idleConns   = 128
-	readBuffer  = 16 << 10 // takes the headers and a small object with one read from the connection
+	readBuffer  = 16 << 10 // enough for the headers and a small object in one read
 )
 
 func (c *Config) dynamodb() *dynamodb.Client {
@@ -34,8 +34,8 @@ func (c *Config) dynamodb() *dynamodb.Client {
 	})
 }
 
-// s3 makes a client that addresses the bucket by host, which is what presigned URLs are signed for. A local engine
-// answers to a name that need not resolve, so its client dials the endpoint whatever the name.
+// s3 returns a client that puts the bucket into the host name, because presigned URLs are signed for that host. A local
+// engine's host name need not resolve, so its client always dials the endpoint.
 func (c *Config) s3() (*s3.Client, error) {
 	if c.S3Endpoint == "" {
 		return s3.NewFromConfig(c.client(nil)), nil
@@ -55,7 +55,7 @@ func (c *Config) s3() (*s3.Client, error) {
 
 type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
-// client is the configuration of one AWS client: bounded in time, counted, and open to the middleware of tests.
+// client returns the configuration of one AWS client. It bounds and counts the calls, and adds the middleware of tests.
 func (c *Config) client(dial dialFunc) aws.Config {
 	cfg := c.AWS.Copy()
 	if dial == nil {
@@ -69,8 +69,8 @@ func (c *Config) client(dial dialFunc) aws.Config {
 	return cfg
 }
 
-// transport keeps connections open for all calls that a host makes at a time. It asks for no proxy, and for neither
-// HTTP/2 nor compression, because DynamoDB and S3 offer none of them to a client that does not ask.
+// transport returns a transport that keeps connections open for all concurrent calls of a host. It uses no proxy. It
+// asks for neither HTTP/2 nor compression, because DynamoDB and S3 do not offer them unasked.
 func transport(dial dialFunc) *http.Transport {
 	var protocols http.Protocols
 	protocols.SetHTTP1(true)

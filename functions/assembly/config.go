@@ -1,4 +1,5 @@
-// Package assembly turns the configuration of a deployment into AWS clients, stores and services; nothing else does.
+// Package assembly makes AWS clients, stores and services from the configuration of a deployment. No other package
+// does.
 package assembly
 
 import (
@@ -21,52 +22,53 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Config is everything that a deployment is told. It is read once; what is missing stops the start.
+// Config is the whole configuration of a deployment. It is read once. A missing value stops the start.
 type Config struct {
 	Environment credential.Environment
 	Origins     address.Origins
 	Tables      dynamo.Tables
 	Bucket      string
-	Rings       keyring.Set // those that the hosts need; Derive refuses an empty one
-	OIDC        OIDC        // of the hosts where people come in
-	// AgentRegistration says that agents can register at the api, on hosts that do not hold the ring Assertion.
+	Rings       keyring.Set // the rings that the hosts need; Derive refuses an empty one
+	OIDC        OIDC        // set on hosts that sign people in or verify their tokens
+	// AgentRegistration says that agents can register at the api. It is for hosts that do not hold the ring Assertion.
 	AgentRegistration bool
-	// AgentProviders says that they can also register by a provider, on hosts that do not hold Providers.
+	// AgentProviders says that agents can also register by a provider. It is for hosts that do not hold Providers.
 	AgentProviders bool
-	// Providers are the identity providers of agents that are trusted. ProvidersError is why the list of them cannot be
-	// used, with which none is trusted; nil: it can.
+	// Providers are the trusted identity providers of agents. ProvidersError says why their list cannot be used; then
+	// none is trusted.
 	Providers      []provider.Provider
 	ProvidersError error
-	// Billing is where plans are bought. BillingError is why that cannot be used, so that no plan can be bought; nil: it
-	// can.
+	// Billing is the account at which plans are sold. BillingError says why it cannot be used; then no plan can be
+	// bought.
 	Billing      Billing
 	BillingError error
-	// FetchOrigins are the origins that may break the rules of reading documents of OAuth clients and keys of agents'
-	// providers; none in production.
+	// FetchOrigins are exempt from the rules for reading documents of OAuth clients and keys of agents' providers.
+	// Production allows none.
 	FetchOrigins []string
-	// NoClientDocuments leaves documents of OAuth clients out of the metadata, where they cannot be fetched.
+	// NoClientDocuments removes documents of OAuth clients from the metadata. It is for deployments that cannot fetch
+	// them.
 	NoClientDocuments bool
 	AWS               aws.Config
-	// DynamoDBEndpoint is the URL of an engine that is not AWS; empty: AWS.
+	// DynamoDBEndpoint is the URL of a local engine; empty: AWS.
 	DynamoDBEndpoint string
-	// S3Endpoint is the URL of an engine that is not AWS, and S3Domain the host and port that it answers to host-style,
-	// {bucket}.{domain}; empty: AWS.
+	// S3Endpoint is the URL of a local engine; empty: AWS. S3Domain is the host and port under which that engine has
+	// buckets, as {bucket}.{domain}.
 	S3Endpoint, S3Domain string
-	// DirectPut hands out S3's own URLs instead of ones on the upload host.
+	// DirectPut makes upload URLs point to S3 instead of the upload host.
 	DirectPut bool
-	// ResponseMode is how the gateway of a function takes its answers.
+	// ResponseMode says how the gateway takes the answers of a function.
 	ResponseMode string
-	// Root is the folder that holds node_modules with the programs that pages run; empty: those pages do without.
+	// Root is the folder of node_modules with the programs that pages run. If it is empty, pages do without them.
 	Root string
-	// HSTS is for which names the hosts tell browsers to use HTTPS only.
+	// HSTS says for which names the hosts tell browsers to use HTTPS only.
 	HSTS   web.HSTS
 	Limits limits.Limits
 	Now    func() time.Time
-	// Middleware joins the AWS clients' stacks; fault tests use it.
+	// Middleware is added to the stacks of the AWS clients, for tests of faults.
 	Middleware []func(*middleware.Stack) error
 }
 
-// check names everything that is missing or wrong, in one error.
+// check returns one error that names everything missing or wrong.
 func (c *Config) check() error {
 	var wrong []error
 	need := func(name, value string) {
@@ -101,8 +103,8 @@ func (c *Config) check() error {
 	return errors.Join(append(wrong, c.checkOIDC(), c.checkFetchOrigins())...)
 }
 
-// checkFetchOrigins refuses what is no origin, and any exemption in production, because it would open inner addresses
-// to strangers.
+// checkFetchOrigins refuses malformed origins. In production it refuses every exemption, because one would let
+// strangers reach internal addresses.
 func (c *Config) checkFetchOrigins() error {
 	if c.Environment == credential.Production && len(c.FetchOrigins) > 0 {
 		return fmt.Errorf("%s cannot be set in production", env.FetchOrigins)

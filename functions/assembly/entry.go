@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// Provisioning makes ephemeral workspaces; it needs the ring pepper.
+// Provisioning returns the service that makes ephemeral workspaces. It needs the ring pepper.
 func (s *Services) Provisioning(limiter *rate.Limiter) (*ephemeral.Provisioner, error) {
 	peppers, err1 := s.Peppers()
 	signing, err2 := s.Config.Rings.Pepper.Derive("pow")
@@ -28,7 +28,7 @@ func (s *Services) Provisioning(limiter *rate.Limiter) (*ephemeral.Provisioner, 
 	}, errors.Join(err1, err2)
 }
 
-// Claims lets members take over ephemeral workspaces; it needs the ring pepper.
+// Claims returns the service by which members take over ephemeral workspaces. It needs the ring pepper.
 func (s *Services) Claims() (*claim.Service, error) {
 	peppers, err := s.Peppers()
 	return &claim.Service{
@@ -40,8 +40,9 @@ func (s *Services) Claims() (*claim.Service, error) {
 	}, err
 }
 
-// Agents registers agents and lets people claim them; it needs the rings pepper and seal. Without the ring assertion
-// agents cannot register, and those that did get no tokens; people can still answer them.
+// Agents returns the service that registers agents and lets people claim them. It needs the rings pepper and seal.
+// Without the ring assertion, agents cannot register and registered ones get no tokens, but people can still answer
+// them.
 func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
 	peppers, err1 := s.Peppers()
 	admission, err2 := s.Provisioning(limiter)
@@ -67,7 +68,7 @@ func (s *Services) Agents(limiter *rate.Limiter) (*agentauth.Service, error) {
 	}, errors.Join(err1, err2, err3, err4)
 }
 
-// signer is nil without its ring.
+// signer returns the signer of assertions; nil without its ring.
 func (s *Services) signer() (*assertion.Signer, error) {
 	ring := s.Config.Rings.Assertion
 	if len(ring.Keys) == 0 {

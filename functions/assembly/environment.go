@@ -21,10 +21,10 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// FromEnvironment reads the configuration of a function: the settings that shared/platform/env names, and the key rings
-// that are named among them. Needs are the settings without which the host cannot serve. Everything that is missing or
-// wrong comes in one error. Region and credentials are those that Lambda gives to a function; the SDK's own search for
-// others would be a tenth of each binary.
+// FromEnvironment reads the configuration of a function: the settings in shared/platform/env, and the key rings and
+// secrets that they name. needs are the settings that the host requires. One error names everything that is missing or
+// wrong. Region and credentials are the variables that Lambda sets; the SDK's search for others would make up a tenth
+// of each binary.
 func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...string) (Config, error) {
 	c := Config{
 		Environment: credential.Environment(getenv(env.Environment)),
@@ -42,7 +42,7 @@ func FromEnvironment(ctx context.Context, getenv func(string) string, needs ...s
 		S3Domain:         getenv(env.S3Domain),
 		OIDC:             oidcFrom(getenv),
 		FetchOrigins:     strings.Fields(getenv(env.FetchOrigins)),
-		Billing:          Billing{URL: getenv(env.StripeURL)}, // production refuses it before a secret is read
+		Billing:          Billing{URL: getenv(env.StripeURL)}, // set early: production refuses it before a secret is read
 		Root:             getenv(env.TaskRoot),
 		Limits:           limits.Default(),
 		Now:              time.Now,

@@ -13,7 +13,8 @@ import (
 	"vitrine/shared/platform/seal"
 )
 
-// Account tells callers about themselves and their workspace, and operators what was done; it needs the ring seal.
+// Account returns the service that tells callers about themselves and their workspace, and operators what was done. It
+// needs the ring seal.
 func (s *Services) Account() (*account.Service, error) {
 	cursors, err := s.cursors()
 	return &account.Service{
@@ -26,7 +27,7 @@ func (s *Services) Account() (*account.Service, error) {
 	}, err
 }
 
-// Keys makes, lists and ends the API keys of workspaces; it needs the rings pepper and seal.
+// Keys returns the service for the API keys of workspaces. It needs the rings pepper and seal.
 func (s *Services) Keys() (*credential.Service, error) {
 	peppers, err1 := s.Peppers()
 	box, err2 := seal.New(s.Config.Rings.Seal, "record")
@@ -41,7 +42,7 @@ func (s *Services) Keys() (*credential.Service, error) {
 	}, errors.Join(err1, err2, err3)
 }
 
-// IdentityProvider is where people sign in; nil if none is configured.
+// IdentityProvider returns the provider that people sign in at; nil if none is configured.
 func (s *Services) IdentityProvider() (signin.Provider, error) {
 	if s.Config.OIDC.Issuer == "" {
 		return nil, nil
@@ -53,8 +54,8 @@ func (s *Services) IdentityProvider() (signin.Provider, error) {
 	return p, nil
 }
 
-// OAuth is the authorization server for people; it needs the rings pepper and seal. Without an identity
-// provider it exchanges no ID tokens.
+// OAuth returns the authorization server for people. It needs the rings pepper and seal. Without an identity provider
+// it exchanges no ID tokens.
 func (s *Services) OAuth(limiter *rate.Limiter) (*oauth.Server, error) {
 	peppers, err1 := s.Peppers()
 	chain, err2 := s.Config.Rings.Pepper.Derive("refresh chain")
@@ -83,7 +84,7 @@ func (s *Services) OAuth(limiter *rate.Limiter) (*oauth.Server, error) {
 	}, errors.Join(err1, err2, err3, err4)
 }
 
-// Features are what the authorization server of the deployment offers.
+// Features returns what the authorization server of the deployment offers.
 func (s *Services) Features() oauth.Features {
 	agents := s.Config.AgentRegistration || len(s.Config.Rings.Assertion.Keys) > 0
 	return oauth.Features{

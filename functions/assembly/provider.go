@@ -15,25 +15,25 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// Pages of the app host that the identity provider sends browsers to.
+// The paths of the app host that the identity provider sends browsers to.
 const (
 	CallbackPath  = "/api/auth/callback"
 	SignedOutPath = "/"
 )
 
-// OIDC is the identity provider of people. With the zero value no one can sign in.
+// OIDC describes the identity provider of people. With the zero value there is no sign-in.
 type OIDC struct {
 	Issuer       string
 	ClientID     string
 	ClientSecret string // empty: a public client
 	Scopes       []string
 	Logout       oidc.Logout
-	// OperatorClaim and OperatorValue tell who is an operator; empty: as Cognito's group "operators" does.
+	// OperatorClaim and OperatorValue mark operators. If they are empty, members of Cognito's group "operators" are.
 	OperatorClaim, OperatorValue string
 }
 
-// oidc is the provider's configuration. One without TLS or on this machine signs in any person, so production refuses
-// it.
+// oidc returns the provider's configuration. Only previews allow a provider on this machine, which may do without TLS,
+// because it signs in any person.
 func (c *Config) oidc() oidc.Config {
 	o := c.OIDC
 	return oidc.Config{
@@ -64,7 +64,7 @@ func (c *Config) checkOIDC() error {
 	return nil
 }
 
-// oidcFrom reads the settings of the provider, all but the secret.
+// oidcFrom reads the settings of the provider except for the secret.
 func oidcFrom(getenv func(string) string) OIDC {
 	return OIDC{
 		Issuer:        getenv(env.OIDCIssuer),
@@ -76,7 +76,7 @@ func oidcFrom(getenv func(string) string) OIDC {
 	}
 }
 
-// clientSecret reads the client's secret from where the setting says; empty if there is none.
+// clientSecret reads the client's secret from where the setting points; empty if there is none.
 func clientSecret(ctx context.Context, cfg aws.Config, from string) (string, error) {
 	if from == "" {
 		return "", nil
@@ -84,7 +84,8 @@ func clientSecret(ctx context.Context, cfg aws.Config, from string) (string, err
 	return trimmedSecret(ctx, cfg, env.OIDCClientSecret, from)
 }
 
-// secretText reads a secret from a file that a setting marks so, else from the secret whose ARN it is.
+// secretText reads a secret from a file if the setting has the prefix for files. Otherwise the setting is the ARN of
+// the secret.
 func secretText(ctx context.Context, cfg aws.Config, from string) (string, error) {
 	if file, ok := strings.CutPrefix(from, fileRing); ok {
 		data, err := os.ReadFile(file)

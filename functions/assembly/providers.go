@@ -12,8 +12,8 @@ import (
 	"vitrine/shared/platform/env"
 )
 
-// trustList reads the identity providers of agents from where the setting says; none if there is no setting. This
-// service cannot be a provider for itself.
+// trustList reads the trusted identity providers of agents from where the setting points; none without a setting. It
+// refuses this service itself as a provider.
 func trustList(ctx context.Context, cfg aws.Config, from string, c *Config) ([]provider.Provider, error) {
 	if from == "" {
 		return nil, nil

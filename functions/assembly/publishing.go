@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/publishing/view"
 )
 
-// Uploads opens upload sessions and turns them into drafts.
+// Uploads returns the service that opens upload sessions and makes drafts of them.
 func (s *Services) Uploads() *upload.Service {
 	return &upload.Service{
 		Store:   s.Stores.Uploads,
@@ -26,7 +26,8 @@ func (s *Services) Uploads() *upload.Service {
 	}
 }
 
-// Artifacts publishes, lists, changes and ends artifacts; it needs the rings seal, content and links.
+// Artifacts returns the service that publishes, lists, changes and ends artifacts. It needs the rings seal, content and
+// links.
 func (s *Services) Artifacts() (*artifact.Service, error) {
 	cursors, err1 := s.cursors()
 	urls, err2 := s.urls()
@@ -39,7 +40,7 @@ func (s *Services) Artifacts() (*artifact.Service, error) {
 	}, errors.Join(err1, err2)
 }
 
-// Links makes, lists, locks and ends the access links of artifacts.
+// Links returns the service that makes, lists, locks and ends access links.
 func (s *Services) Links(artifacts *artifact.Service) *sharing.Service {
 	return &sharing.Service{
 		Store:     s.Stores.Links,
@@ -50,7 +51,7 @@ func (s *Services) Links(artifacts *artifact.Service) *sharing.Service {
 	}
 }
 
-// Comparisons tells what changed between revisions.
+// Comparisons returns the service that compares revisions.
 func (s *Services) Comparisons(artifacts *artifact.Service) *comparison.Service {
 	return &comparison.Service{
 		Store:   s.Stores.Artifacts,
@@ -60,7 +61,7 @@ func (s *Services) Comparisons(artifacts *artifact.Service) *comparison.Service 
 	}
 }
 
-// Views answers agent views and opens access links. A host that reads files back adds Bytes.
+// Views returns the service for agent views and access links. A host that reads files back adds Bytes.
 func (s *Services) Views(urls *address.URLBuilder, limiter *rate.Limiter) *view.Service {
 	return &view.Service{
 		Store:     s.Stores.Artifacts,
@@ -72,7 +73,7 @@ func (s *Services) Views(urls *address.URLBuilder, limiter *rate.Limiter) *view.
 	}
 }
 
-// Exports lets members take everything out of a workspace.
+// Exports returns the service that exports everything in a workspace.
 func (s *Services) Exports(urls *address.URLBuilder, limiter *rate.Limiter) *export.Service {
 	return &export.Service{
 		Store:   s.Stores.Exports,
@@ -83,7 +84,7 @@ func (s *Services) Exports(urls *address.URLBuilder, limiter *rate.Limiter) *exp
 	}
 }
 
-// Content opens files by signed token; it needs the ring content.
+// Content returns the reader of files by signed token. It needs the ring content.
 func (s *Services) Content(limiter *rate.Limiter) (*content.Reader, error) {
 	ring, origin := s.Config.Rings.Content, s.Config.Origins.Content
 	tokens, err1 := token.New(ring, token.Content, origin)

@@ -11,9 +11,8 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// LocalRings reads the key rings of one machine, or makes them where there are none yet; a set that is older than one
-// of the rings gets that one. Losing rings would end every credential and URL, so a file that cannot be read is never
-// replaced.
+// LocalRings reads the key rings of one machine. It makes them if there are none, and adds a ring that an older set
+// lacks. It never replaces a file that cannot be read, because losing the rings would end every credential and URL.
 func LocalRings(file string) (keyring.Set, error) {
 	data, err := os.ReadFile(file)
 	if err == nil {
@@ -30,9 +29,8 @@ func LocalRings(file string) (keyring.Set, error) {
 	return writeRings(file, func([]byte) error { return nil }, nil)
 }
 
-// ChangeRings changes the key rings of one machine, which have to be there. Another process that changes them at the
-// same time waits; the file is replaced as a whole or not at all, and not if change fails. Processes that have read it
-// keep what they read.
+// ChangeRings changes the existing key rings of one machine. It waits for another process that changes them at the same
+// time. It replaces the file as a whole, or not at all if change fails. Running processes keep what they have read.
 func ChangeRings(file string, change func(*keyring.Set) error) (keyring.Set, error) {
 	return writeRings(file, func(data []byte) error {
 		if data == nil {
@@ -42,11 +40,11 @@ func ChangeRings(file string, change func(*keyring.Set) error) (keyring.Set, err
 	}, change)
 }
 
-// writeRings reads, completes, changes and writes the rings under a lock. Admit sees the file as it is, nil if there is
-// none; change may be nil.
+// writeRings reads, completes, changes and writes the rings under a lock. admit gets the content of the file, nil if
+// there is none, and may refuse it. change may be nil.
 func writeRings(file string, admit func([]byte) error, change func(*keyring.Set) error) (keyring.Set, error) {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
-		file = real // a new file in place of the link would leave the one behind it old
+		file = real // otherwise the link would be replaced by a file, and its target would stay old
 	}
 	unlock, err := lockFolder(filepath.Dir(file))
 	if err != nil {
@@ -72,7 +70,7 @@ func writeRings(file string, admit func([]byte) error, change func(*keyring.Set)
 		}
 	}
 	if data, err = set.Over(data); err == nil {
-		_, err = keyring.Parse(data) // what is written can be read
+		_, err = keyring.Parse(data) // never write what cannot be read back
 	}
 	if err == nil {
 		err = replaceFile(file, data)
@@ -83,8 +81,8 @@ func writeRings(file string, admit func([]byte) error, change func(*keyring.Set)
 	return set, nil
 }
 
-// lockFolder waits until no other process changes the rings in a folder. The lock ends with the process and leaves no
-// file.
+// lockFolder locks a folder against other processes that change rings there, and waits for the lock. The lock ends with
+// the process and leaves no file.
 func lockFolder(path string) (unlock func(), err error) {
 	folder, err := os.Open(path)
 	if err != nil {
@@ -102,8 +100,8 @@ func lockFolder(path string) (unlock func(), err error) {
 	return func() { folder.Close() }, nil
 }
 
-// replaceFile writes a file of mode 0600 beside the old one and puts it in its place, also if the machine dies
-// meanwhile.
+// replaceFile writes a new file of mode 0600 next to the old one and renames it. It syncs both file and folder, so that
+// the rings survive a crash of the machine.
 func replaceFile(file string, data []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(file), ".rings-*")
 	if err != nil {

@@ -16,17 +16,18 @@ import (
 	"vitrine/shared/platform/keyring"
 )
 
-// fileRing marks a ring in the set that scripts/dev made; anything else is the ARN of a secret.
+// fileRing is the prefix of a setting that names the file in which scripts/dev keeps its rings. Any other setting is
+// the ARN of a secret.
 const fileRing = "file:"
 
-// ringNames are the rings by the setting that tells where one is.
+// ringNames maps each setting to the name of its ring.
 var ringNames = map[string]string{
 	env.ContentRing: "content", env.LinksRing: "links", env.PepperRing: "pepper", env.SealRing: "seal",
 	env.AssertionRing: "assertion",
 }
 
-// namedRings fetches the rings that the environment names, in parallel: every start waits for them. All that are wrong
-// are named.
+// namedRings fetches the rings that the environment names. It fetches them in parallel, because every start waits for
+// them. Its error names every ring that is wrong.
 func namedRings(ctx context.Context, cfg aws.Config, getenv func(string) string) (keyring.Set, error) {
 	names := slices.Sorted(maps.Keys(ringNames))
 	production := getenv(env.Environment) == string(credential.Production)

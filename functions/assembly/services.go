@@ -16,9 +16,8 @@ import (
 	"vitrine/shared/platform/token"
 )
 
-// Services are what the hosts of a deployment are made of. Their methods make what more than one host needs; the
-// package of each host makes the rest of Stores and Blobs, so that its function links nothing else and holds no other
-// key.
+// Services holds what the hosts of a deployment are made of. Its methods make what several hosts need. The package of
+// each host makes the rest from Stores and Blobs, so that its function links no other code and holds no other key.
 type Services struct {
 	Config Config
 	Stores dynamo.Stores
@@ -51,7 +50,7 @@ func Open(c Config) (*Services, error) {
 	}, nil
 }
 
-// CreateTables makes the tables and the quota of new workspaces where they are missing; a deployment has them already.
+// CreateTables makes the tables and the quota of new workspaces if they are missing. In AWS the stacks have made them.
 func (s *Services) CreateTables(ctx context.Context) error {
 	if err := dynamo.CreateTables(ctx, s.Config.dynamodb(), s.Config.Tables); err != nil {
 		return err
@@ -59,15 +58,15 @@ func (s *Services) CreateTables(ctx context.Context) error {
 	return s.Stores.Workspaces.InitQuota(ctx, ephemeral.Quota{PerMinute: limits.ProvisionQuota}, s.Config.Now())
 }
 
-// Peppers hash credentials; they need the ring pepper.
+// Peppers returns the keys that hash credentials. It needs the ring pepper.
 func (s *Services) Peppers() (keyring.Derived, error) {
 	return s.Config.Rings.Pepper.Derive("credential")
 }
 
-// cursors seals the cursors of lists; it needs the ring seal.
+// cursors returns the codec for cursors of lists. It needs the ring seal.
 func (s *Services) cursors() (*cursor.Codec, error) { return cursor.New(s.Config.Rings.Seal) }
 
-// urls builds and checks signed URLs; it needs the rings content and links.
+// urls returns what builds and checks signed URLs. It needs the rings content and links.
 func (s *Services) urls() (*address.URLBuilder, error) {
 	c := s.Config
 	b := &address.URLBuilder{Origins: c.Origins}

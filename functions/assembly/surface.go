@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// Public is the surface of a host whose callers hold signed URLs.
+// Public returns the server of a host whose callers hold signed URLs.
 func (s *Services) Public(title, origin string, log *slog.Logger) *web.Server {
 	return &web.Server{
 		Title:   title,
@@ -28,7 +28,7 @@ func observe(ctx context.Context) (context.Context, func() []slog.Attr) {
 	return ctx, counts.Attrs
 }
 
-// Guarded is the surface of a host whose callers authenticate; it needs the ring pepper.
+// Guarded returns the server of a host whose callers authenticate. It needs the ring pepper.
 func (s *Services) Guarded(title, host, origin string, log *slog.Logger) (*web.Server, error) {
 	peppers, err := s.Peppers()
 	a := &access.Authenticator{
@@ -46,7 +46,7 @@ func (s *Services) Guarded(title, host, origin string, log *slog.Logger) (*web.S
 	return surface, err
 }
 
-// MemberAccess checks the access tokens of one audience; it needs the ring pepper.
+// MemberAccess returns what checks access tokens for one audience. It needs the ring pepper.
 func (s *Services) MemberAccess(audience string, delegated bool) (*access.Members, error) {
 	peppers, err := s.Peppers()
 	return &access.Members{
@@ -60,7 +60,7 @@ func (s *Services) MemberAccess(audience string, delegated bool) (*access.Member
 	}, err
 }
 
-// Limiter counts for one host.
+// Limiter returns the limiter of one host.
 func (s *Services) Limiter(host string) *rate.Limiter {
 	return &rate.Limiter{
 		Counters: s.Stores.Counters,

@@ -1,5 +1,4 @@
-// Package content is the host of untrusted files. It serves them by signed token, from an origin that serves only
-// them.
+// Package content is the host of untrusted files. It serves them by signed token, from an origin of their own.
 package content
 
 import (
@@ -18,14 +17,14 @@ type Host struct {
 	Surface *web.Server
 	Reader  *content.Reader
 	Origins address.Origins
-	// Strict makes the host answer requests for the content origin's own name only, as in production. Otherwise it
+	// Strict makes the host answer only requests for the content origin's own name, as in production. Otherwise it
 	// refuses only the app's name, because content under that name would share the app's cookies.
 	Strict bool
 
 	policies policies
 }
 
-// Handler returns the handler. It panics when the content or the app origin is not an absolute http URL.
+// Handler returns the host. It panics if the content or the app origin is not an absolute http URL.
 func (h *Host) Handler() http.Handler {
 	h.policies = newPolicies(h.Origins.App, h.Origins.Content)
 	return h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...)
@@ -92,8 +91,8 @@ func (h *Host) routes() []web.Route {
 	)
 }
 
-// pageRoutes describes the pages of files for the document of the origin. The gateway leads them to the function that
-// makes pages, so that this host is never asked.
+// pageRoutes returns the routes of pages of files, for the document of the origin only. The gateway sends requests for
+// them to the render host.
 func (h *Host) pageRoutes(get, head web.Operation) (out []web.Route) {
 	for _, of := range []struct{ id, path, what string }{
 		{"content.page", "/r/{token}/{path}", "the page of a file or a folder"},

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// extended returns a file name as the value of filename* (RFC 8187). Invisible characters, such as those that reverse
-// the writing direction to hide an extension, become underscores.
+// extended returns a file name as the value of filename* (RFC 8187). It replaces invisible characters by underscores,
+// because those that reverse the writing direction can hide an extension.
 func extended(name string) string {
 	var b strings.Builder
 	for _, r := range name {

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// part is a part of a file.
+// part is a range of a file's bytes.
 type part struct {
 	from, size int64
 	partial    bool // a range was requested
-	none       bool // and the file ends before it
+	none       bool // the file ends before the range
 }
 
-// contentRange returns the header of a partial response.
+// contentRange returns the Content-Range of the part.
 func (p part) contentRange(whole int64) string {
 	if p.none {
 		return fmt.Sprintf("bytes */%d", whole)
@@ -21,8 +21,8 @@ func (p part) contentRange(whole int64) string {
 	return fmt.Sprintf("bytes %d-%d/%d", p.from, p.from+p.size-1, whole)
 }
 
-// partOf parses a Range header (RFC 9110, section 14.2). Several ranges, other units and malformed ranges ask for the
-// whole file.
+// partOf parses a Range header (RFC 9110, section 14.2). It returns the whole file for several ranges, another unit or
+// a malformed range.
 func partOf(header string, size int64) part {
 	whole := part{size: size}
 	unit, set, ok := strings.Cut(header, "=")
@@ -39,7 +39,7 @@ func partOf(header string, size int64) part {
 	case !ok1 || !ok2 || first != "" && last != "" && to < from:
 		return whole
 	case first == "" && to > 0 && size == 0:
-		return whole // satisfiable, but an empty part has no Content-Range
+		return whole // an empty part could be served, but it has no Content-Range
 	case first == "" && to == 0 || first != "" && from >= size:
 		return part{partial: true, none: true}
 	case first == "":
@@ -51,7 +51,8 @@ func partOf(header string, size int64) part {
 	return part{from: from, size: to - from + 1, partial: true}
 }
 
-// position parses a number, 0 if there is none. A number beyond every file counts as the largest.
+// position parses a number; no digits are 0. It caps numbers at the largest int64, because any number beyond the end of
+// the file means the same.
 func position(digits string) (int64, bool) {
 	if strings.Trim(digits, "0123456789") != "" {
 		return 0, false

@@ -7,7 +7,7 @@ import (
 	"vitrine/shared/platform/script"
 )
 
-// What any file may load, scripts and framing aside; the wire contract says so in section C.13.
+// What any file may load, apart from scripts and framing. Section C.13 of the wire contract says so.
 var (
 	scriptsOn = "'self' 'unsafe-inline' 'unsafe-eval' " + sources(media.ScriptHosts)
 	resources = "style-src 'self' 'unsafe-inline' " + sources(media.StyleHosts) +
@@ -21,12 +21,12 @@ const (
 	svgResources = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 )
 
-// sources lists hosts as a policy names them.
+// sources lists hosts in the form of a policy.
 func sources(hosts []string) string { return "https://" + strings.Join(hosts, " https://") }
 
-// policies are the content security policies of one deployment. All but that of a viewer frame forbid scripts and
-// framing. Those of frames name the content origin beside 'self', because in WebKit that has no match where a
-// document has an opaque origin, as in the sandbox of the viewers.
+// policies are the content security policies of one deployment. All but those of viewer frames forbid scripts and
+// framing. Those of frames name the content origin in addition to 'self', because in WebKit 'self' has no match in a
+// document with an opaque origin, such as one in the viewers' sandbox.
 type policies struct {
 	alone, framed, reported, scripted string // reported: only the height reporter runs
 	svgAlone, svgFramed               string

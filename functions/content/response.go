@@ -21,7 +21,7 @@ type fileResponse struct {
 	html, svg bool
 	framed    bool   // loaded into a viewer frame
 	policy    string // content security policy
-	tail      string // follows the file's bytes
+	tail      string // appended to the file's bytes
 	etag      string
 }
 
@@ -50,7 +50,7 @@ func (h *Host) fileResponse(f content.File, r *http.Request) fileResponse {
 	return e
 }
 
-// tag returns the ETag of the body: it depends on revision, path, policy and tail.
+// tag returns the ETag of the body. It depends on revision, path, policy and tail.
 func (f fileResponse) tag() string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{string(f.Revision), f.Path, f.policy, f.tail}, "\x00")))
 	return `"` + hex.EncodeToString(sum[:]) + `"`
@@ -65,17 +65,18 @@ func (f fileResponse) describe(h http.Header) {
 	h.Set("Content-Type", f.kind.ContentType)
 	h.Set("Content-Security-Policy", f.policy)
 	if f.framed {
-		h.Del("X-Frame-Options") // because it cannot name an origin; frame-ancestors names the app's
+		h.Del("X-Frame-Options") // it cannot name an origin; frame-ancestors names the app's
 	}
 	if f.kind.Attachment {
 		h.Set("Content-Disposition", disposition(f.Path))
 	}
-	if f.Bundle { // RFC 9530: of the whole archive, whichever part of it follows
+	if f.Bundle { // the digest is that of the whole archive, even if only a part follows (RFC 9530)
 		h.Set("Repr-Digest", "sha-256=:"+base64.StdEncoding.EncodeToString(f.SHA256[:])+":")
 	}
 	if f.NoIndex {
 		h.Set("X-Robots-Tag", "noindex, nofollow")
 	}
+	// A body with a tail has no ranges, because its length differs from the file's.
 	if f.tail == "" {
 		h.Set("Accept-Ranges", "bytes")
 	} else {
@@ -83,7 +84,8 @@ func (f fileResponse) describe(h http.Header) {
 	}
 }
 
-// cacheControl lets the reader's own browser show a file again for some time, or after asking only.
+// cacheControl lets only the reader's own browser cache a file. Without a maxAge, the browser must revalidate each
+// time.
 func cacheControl(maxAge time.Duration) string {
 	if maxAge < time.Second {
 		return "private, no-cache"
@@ -91,8 +93,8 @@ func cacheControl(maxAge time.Duration) string {
 	return "private, max-age=" + strconv.Itoa(int(maxAge/time.Second))
 }
 
-// requested returns the part of the body that the client wants. Only whole bodies have parts, only GET requests them,
-// and only if If-Range names the current body.
+// requested returns the part of the body that the client wants. Ranges apply to GET only, to bodies without a tail
+// only, and only if If-Range, where sent, has the current ETag.
 func (f fileResponse) requested(r *http.Request) part {
 	whole := part{size: f.Size}
 	header := r.Header.Values("Range")
@@ -105,7 +107,7 @@ func (f fileResponse) requested(r *http.Request) part {
 	return partOf(header[0], f.Size)
 }
 
-// disposition makes a browser save the file under its own name.
+// disposition returns a Content-Disposition that makes a browser save the file under its own name.
 func disposition(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	value := `attachment; filename="` + strings.Map(plain, name) + `"`
@@ -115,7 +117,7 @@ func disposition(path string) string {
 	return value
 }
 
-// plain replaces characters that clients read differently in a quoted string.
+// plain replaces characters that clients interpret differently in a quoted string.
 func plain(r rune) rune {
 	if r < ' ' || r > '~' || r == '"' || r == '\\' {
 		return '_'

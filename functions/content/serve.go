@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/publishing/content"
 )
 
-// file serves GET and HEAD of /v/{token}/{path}. The router decodes the path exactly once, and it is compared byte by
+// file serves GET and HEAD of /v/{token}/{path}. The router decodes the path exactly once. It is then compared byte by
 // byte.
 func (h *Host) file(w http.ResponseWriter, r *http.Request) error {
 	web.VaryByFrame(w.Header(), r)
@@ -45,8 +45,8 @@ func (h *Host) export(w http.ResponseWriter, r *http.Request) error {
 	return h.serve(w, r, found)
 }
 
-// serve answers with a file, as far as the client wants it. The response starts only when the object store has started
-// to return the bytes.
+// serve answers with a file, or the part of it that the client wants. The response starts only after the object store
+// has begun to return the bytes, so that a failure there can still be reported.
 func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File) error {
 	web.Annotate(r.Context(), slog.String("workspace", string(found.Workspace)),
 		slog.String("artifact", string(found.Artifact)),
@@ -73,7 +73,7 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request, found content.File)
 	return nil
 }
 
-// unsatisfiable answers a range that starts after the end.
+// unsatisfiable answers a range that begins after the end of the file.
 func unsatisfiable(w http.ResponseWriter, p part, size int64) {
 	w.Header().Del("Content-Type")
 	w.Header().Del("Content-Disposition")
@@ -83,7 +83,7 @@ func unsatisfiable(w http.ResponseWriter, p part, size int64) {
 	w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
 }
 
-// open opens the bytes of a part in the object store. HEAD and empty files need none.
+// open opens the bytes of a part in the object store. HEAD requests and empty parts need none.
 func (h *Host) open(r *http.Request, e fileResponse, p part) (io.ReadCloser, error) {
 	if r.Method == http.MethodHead || p.size == 0 {
 		return http.NoBody, nil
@@ -91,7 +91,7 @@ func (h *Host) open(r *http.Request, e fileResponse, p part) (io.ReadCloser, err
 	return h.Reader.Open(r.Context(), e.File, web.ClientAddress(r), p.from, p.size)
 }
 
-// send writes the response. After the status is written, a failure can only cut the connection.
+// send writes the response. A failure after the status has been written can only break the connection.
 func (f fileResponse) send(w http.ResponseWriter, r *http.Request, p part, body io.Reader) {
 	status, length := http.StatusOK, f.length()
 	if p.partial {
@@ -113,7 +113,8 @@ const chunk = 64 << 10 // buffer of one request, in bytes
 
 var chunks = sync.Pool{New: func() any { return new([chunk]byte) }}
 
-// transfer copies exactly size bytes. A disconnected client is context.Canceled.
+// transfer copies exactly size bytes. The error wraps context.Canceled if the client has disconnected, and
+// storage_unavailable if the object store failed.
 func transfer(w io.Writer, body io.Reader, size int64) error {
 	buffer := chunks.Get().(*[chunk]byte)
 	defer chunks.Put(buffer)
@@ -131,8 +132,8 @@ func transfer(w io.Writer, body io.Reader, size int64) error {
 	return nil
 }
 
-// client tells failures of writing from those of reading, and hides other methods of the writer, so that the copy uses
-// our buffer.
+// client wraps the writer of a response. It distinguishes failures of writing from those of reading. It also hides
+// other methods of the writer, so that the copy uses our buffer.
 type client struct {
 	w   io.Writer
 	err error

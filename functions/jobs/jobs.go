@@ -1,4 +1,4 @@
-// Package jobs is the host of scheduled work. A schedule invokes it, and it takes no requests.
+// Package jobs is the host of scheduled work. A schedule invokes it; it takes no requests.
 package jobs
 
 import (
@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// Most is how long one call starts new rounds. The last round may take longer.
+// Most is how long one call starts new rounds. The last round may run beyond it.
 const Most = 50 * time.Second
 
 // Round is the result of one round of a job.
 type Round struct {
 	Due    int           // items that were due
-	Oldest time.Duration // how long the oldest of them had been due
+	Oldest time.Duration // how long the oldest item had been due
 	More   bool          // more may be due
 }
 
 // Job is one kind of work.
 type Job struct {
 	Name string
-	// Due processes a bounded number of due items. The next round finds those that are left. Its error joins all
-	// failures, and More is then set only if the failed items do not block the others.
+	// Due processes a bounded number of due items. The next round finds the rest. Its error joins all failures. With an
+	// error, More is set only if the failed items do not block the others.
 	Due func(context.Context) (Round, error)
 }
 
@@ -32,7 +32,7 @@ type Job struct {
 type Host struct {
 	Jobs []Job
 	Log  *slog.Logger
-	Now  func() time.Time // of the machine: it measures, and does not decide what is due
+	Now  func() time.Time // the machine's clock, which measures durations only
 }
 
 // event holds the fields of a schedule's event that are used.
@@ -41,7 +41,7 @@ type event struct {
 	Type   string `json:"detail-type"`
 }
 
-// Handle runs the jobs for the event of a schedule.
+// Handle runs the jobs for an event of a schedule. It refuses any other event.
 func (h *Host) Handle(ctx context.Context, text json.RawMessage) error {
 	var e event
 	if err := json.Unmarshal(text, &e); err != nil || e.Source != "aws.events" || e.Type != "Scheduled Event" {
@@ -50,12 +50,12 @@ func (h *Host) Handle(ctx context.Context, text json.RawMessage) error {
 	return h.Run(ctx)
 }
 
-// total sums up the rounds of a job.
+// total sums up the rounds of one job.
 type total struct {
 	due    int
 	oldest time.Duration
 	failed []error
-	stuck  bool // it fails and cannot go on
+	stuck  bool // the job failed and cannot go on
 }
 
 func (t *total) add(r Round, err error) {
@@ -65,8 +65,8 @@ func (t *total) add(r Round, err error) {
 	t.stuck = err != nil && !r.More
 }
 
-// Run runs rounds of all jobs until no item is due or the time is over. A job that fails and cannot go on is left out
-// of further rounds, so that it does not block the others.
+// Run runs rounds of all jobs until no item is due or the time is over. It leaves a job that fails and cannot go on out
+// of further rounds, so that this job does not block the others.
 func (h *Host) Run(ctx context.Context) error {
 	begun, totals := h.Now(), make([]total, len(h.Jobs))
 	for more := true; more && ctx.Err() == nil && h.Now().Sub(begun) < Most; {
@@ -80,7 +80,7 @@ func (h *Host) Run(ctx context.Context) error {
 			more = more || r.More
 		}
 	}
-	if ctx.Err() != nil { // the caller that ended it knows why they fail
+	if ctx.Err() != nil { // the failures only follow from the end of the context, which the caller knows
 		return ctx.Err()
 	}
 	h.log(ctx, totals, h.Now().Sub(begun))
@@ -98,7 +98,7 @@ func (h *Host) Run(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// log writes one line about all jobs if an item was due. oldest_due_seconds is how far the jobs are behind.
+// log writes one line about all jobs if an item was due. Its field oldest_due_seconds is how far the jobs are behind.
 func (h *Host) log(ctx context.Context, totals []total, took time.Duration) {
 	var (
 		due    int
@@ -121,13 +121,13 @@ func (h *Host) log(ctx context.Context, totals []total, took time.Duration) {
 	h.Log.LogAttrs(ctx, slog.LevelInfo, "jobs", attributes...)
 }
 
-// panicked is the failure of an item whose work panicked.
+// panicked is implemented by the failure of an item whose work panicked.
 type panicked interface {
 	error
 	StackTrace() []byte
 }
 
-// unjoin returns the failures that err joins.
+// unjoin returns the errors that err joins.
 func unjoin(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []error

@@ -14,7 +14,7 @@ import (
 	words "vitrine/shared/platform/text"
 )
 
-// checkArguments refuses arguments that do not fit the schema of a tool. The message says what to send in words,
+// checkArguments refuses arguments that do not fit the schema of a tool. Its message says in words what to send,
 // because a model reads it, and quotes little of what was sent.
 func checkArguments(schema *jsonschema.Resolved, raw json.RawMessage) error {
 	var v any
@@ -28,7 +28,7 @@ func checkArguments(schema *jsonschema.Resolved, raw json.RawMessage) error {
 	return fault.New(fault.InvalidRequest, "%s", said)
 }
 
-// misfit says what does not fit a schema at a place, empty if everything does.
+// misfit describes the first value that does not fit its schema; empty if all fit. at is the place of v.
 func misfit(at string, s *jsonschema.Schema, v any) string {
 	fits := false
 	switch v := v.(type) {
@@ -57,8 +57,8 @@ func misfit(at string, s *jsonschema.Schema, v any) string {
 	return at + " must be " + wanted(s)
 }
 
-// misfitMember says what does not fit in an object. Names that are not known come first, because one of them may be
-// meant for one that is missing.
+// misfitMember describes the first misfit in an object. Unknown names come first, because such a name may be a
+// misspelling of one that is missing.
 func misfitMember(at string, s *jsonschema.Schema, members map[string]any) string {
 	if at != "" {
 		at += "."
@@ -82,10 +82,10 @@ func misfitMember(at string, s *jsonschema.Schema, members map[string]any) strin
 	return ""
 }
 
-// shortened is what a message quotes of a text that was sent.
+// shortened cuts a text of the caller to what a message may quote.
 func shortened(sent string) string { return words.Cut(sent, 60) }
 
-// wanted says in words what fits a schema.
+// wanted describes in words what fits a schema.
 func wanted(s *jsonschema.Schema) string {
 	switch {
 	case s.Type == "object" && len(s.PropertyOrder) == 0:

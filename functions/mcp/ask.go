@@ -16,13 +16,13 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// question is what a person is asked before a tool does what cannot be taken back.
+// question asks a person before a tool does what cannot be undone.
 type question struct {
 	words string
-	state string // signed, so that an answer is that to this question
+	state string // signed, so that an answer belongs to this question only
 }
 
-// confirmation is the name of the question in the answer of the client.
+// confirmation is the name of the question in the client's answer.
 const confirmation = "confirm"
 
 func (q *question) result() *mcp.CallToolResult {
@@ -37,9 +37,9 @@ func (q *question) result() *mcp.CallToolResult {
 	}
 }
 
-// confirm returns the question that has to be answered before a tool goes on, nil if it may. Clients that cannot ask
-// get none: their annotations of the tool say what it does. Faults: forbidden if the person said no, invalid_request
-// for an answer to another question or one that came too late.
+// confirm returns the question that a person must answer before a tool goes on; nil if it may. Clients that cannot ask
+// get no question, because the annotations of the tool tell them what it does. It returns forbidden if the person
+// declined, and invalid_request if the answer is to another question or too late.
 func (h *Host) confirm(c *call, words string) (*question, error) {
 	if !canAsk(c.asked) {
 		return nil, nil
@@ -59,7 +59,7 @@ func (h *Host) confirm(c *call, words string) (*question, error) {
 	return nil, nil
 }
 
-// canAsk reports whether the client shows questions to a person. Only the stateless revision lets a server without
+// canAsk reports whether the client can show questions to a person. Only in the stateless revision can a server without
 // sessions ask.
 func canAsk(r *mcp.CallToolRequest) bool {
 	if r.ProtocolVersion() < transport.Stateless {
@@ -69,14 +69,14 @@ func canAsk(r *mcp.CallToolRequest) bool {
 	return capable != nil && capable.Elicitation != nil
 }
 
-// The parts of a state: the id of the key, when it ends in Unix seconds, and the MAC of both and the call.
+// The offsets in a state: the ID of the key, its end in Unix seconds, and the MAC of both and the call.
 const (
 	stateEnds = 1
 	stateMAC  = stateEnds + 8
 	stateSize = stateMAC + sha256.Size
 )
 
-// sign makes the state of a question about a call.
+// sign returns the state for a question about a call.
 func (h *Host) sign(call idempotency.Fingerprint, ends time.Time) string {
 	kid, key := h.Confirmations.Active()
 	out := make([]byte, stateMAC, stateSize)
@@ -85,7 +85,7 @@ func (h *Host) sign(call idempotency.Fingerprint, ends time.Time) string {
 	return base64.RawURLEncoding.EncodeToString(append(out, mac(key, out, call)...))
 }
 
-// signed reports whether a state is that of a question about a call, and in time.
+// signed reports whether a state was signed for this call and has not ended.
 func (h *Host) signed(state string, call idempotency.Fingerprint) bool {
 	raw, err := base64.RawURLEncoding.DecodeString(state)
 	if err != nil || len(raw) != stateSize {

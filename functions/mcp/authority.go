@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// screen refuses a request whose credential cannot be a token of this host, before its body is read.
+// screen refuses, before the body is read, a request whose credential cannot be a token of this host.
 func (h *Host) screen(r *http.Request) *transport.Failure {
 	_, f := h.bearer(r)
 	return f
@@ -43,15 +43,15 @@ func (h *Host) bearer(r *http.Request) (string, *transport.Failure) {
 	return token, nil
 }
 
-// foreign reports whether a credential has the shape of one that this host never takes.
+// foreign reports whether a credential has the form of one that this host never accepts.
 func foreign(token string) bool {
 	return strings.HasPrefix(token, "ap_pk_") || strings.HasPrefix(token, "wos_") || strings.Contains(token, "workos_session")
 }
 
 const invalidToken = "invalid_token"
 
-// unauthorized refuses a request without a live token. A challenge names no error to a client that sent no credential
-// (RFC 6750, section 3.1).
+// unauthorized returns the refusal of a request without a live token. reason must be empty if the client sent no
+// credential, because the challenge then names no error (RFC 6750, section 3.1).
 func (h *Host) unauthorized(reason, message string) *transport.Failure {
 	return &transport.Failure{
 		Status:    http.StatusUnauthorized,
@@ -62,7 +62,7 @@ func (h *Host) unauthorized(reason, message string) *transport.Failure {
 	}
 }
 
-// lacking refuses a call whose token lacks a scope that it needs.
+// lacking returns the refusal of a call whose token lacks a scope.
 func (h *Host) lacking(needed []credential.Scope) *transport.Failure {
 	return &transport.Failure{
 		Status: http.StatusForbidden,
@@ -74,7 +74,7 @@ func (h *Host) lacking(needed []credential.Scope) *transport.Failure {
 	}
 }
 
-// challenge is the value of WWW-Authenticate (RFC 6750 and RFC 9728); an empty reason names no error.
+// challenge returns the value of WWW-Authenticate (RFC 6750 and RFC 9728). An empty reason names no error.
 func (h *Host) challenge(reason string, scopes []credential.Scope) string {
 	out := fmt.Sprintf("Bearer realm=%q", hostOf(h.Origins.MCP))
 	if reason != "" {
@@ -92,7 +92,8 @@ func hostOf(origin string) string {
 	return u.Host
 }
 
-// authorize finds the member that a message comes from, with what its tool is about, and begins to count the call.
+// authorize authenticates the member whose client sent a message, reads what its tool is about in the same step, and
+// starts to count the call.
 func (h *Host) authorize(tools toolset) func(*http.Request, transport.Message) (context.Context, *transport.Failure) {
 	return func(r *http.Request, m transport.Message) (context.Context, *transport.Failure) {
 		ctx := r.Context()
@@ -126,7 +127,8 @@ func (h *Host) authorize(tools toolset) func(*http.Request, transport.Message) (
 	}
 }
 
-// methodOf names a method for the log, which no client may write to.
+// methodOf returns the name of a method for the log. It replaces unknown ones, because clients must not write to the
+// log.
 func methodOf(m transport.Message) string {
 	if slices.Contains(methods, m.Method) {
 		return m.Method
@@ -143,7 +145,7 @@ func holds(a credential.Actor, needed []credential.Scope) bool {
 	return true
 }
 
-// refused makes the refusal of a token that was checked.
+// refused converts the error of a token that was checked.
 func (h *Host) refused(err error) *transport.Failure {
 	if fault.CodeOf(err) == fault.NotAuthenticated {
 		f := h.unauthorized(invalidToken, "the token is unknown, expired or ended; refresh it or connect again")

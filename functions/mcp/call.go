@@ -12,12 +12,12 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// call is one authorized call: the member and their client, and what was read with the token.
+// call is one authorized call: the member, the client, and what was read with the token.
 type call struct {
 	access.Authenticated
-	invocation // of a tool; zero: the call is of something else
+	invocation // zero if no tool is called
 
-	asked   *mcp.CallToolRequest // as the SDK has it
+	asked   *mcp.CallToolRequest // the request of the SDK
 	limited func() error         // waits for the limits
 }
 
@@ -33,13 +33,14 @@ func callOf(ctx context.Context) *call {
 	return c
 }
 
-// Limiter limits what members do.
+// Limiter limits how often members call.
 type Limiter interface {
-	// Actor counts a request; rate_limited_actor or rate_limited_workspace if it is one too many.
+	// Actor counts a request. It returns rate_limited_actor or rate_limited_workspace if that is one too many.
 	Actor(ctx context.Context, w id.Workspace, subject string) error
 }
 
-// begin makes a call and starts to count it, if it costs more than the check of its token.
+// begin returns a call. It starts to count the call if counts is set, which is so if it costs more than the check of
+// its token.
 func (h *Host) begin(ctx context.Context, found access.Authenticated, v invocation, counts bool) *call {
 	if !counts {
 		return &call{Authenticated: found, invocation: v, limited: func() error { return nil }}
@@ -53,7 +54,7 @@ func (h *Host) begin(ctx context.Context, found access.Authenticated, v invocati
 	}
 }
 
-// permit waits for the limits and returns their refusal. Tools call it before they change anything.
+// permit waits until the limits are counted and returns their refusal. Tools call it before they change anything.
 func (c *call) permit() error { return c.limited() }
 
 // command returns the command that the tool runs.
@@ -61,7 +62,7 @@ func (c *call) command() idempotency.Command {
 	return idempotency.Command{Key: c.wants.Command(c.Actor.Subject()), Fingerprint: c.print}
 }
 
-// target is the artifact that the tool is about, as it was read with the token.
+// target returns the artifact that the tool is about, as it was read with the token.
 func (c *call) target(named id.Artifact) artifact.Target {
 	return artifact.Target{
 		Command:     c.command(),

@@ -9,10 +9,10 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
-// cardURI is the app that shows a result to a person.
+// cardURI is the resource of the app that shows a result to a person.
 const cardURI = "ui://vitrine/card.html"
 
-// appMedia is the type of apps; appExtension is the extension that has them.
+// appMedia is the media type of apps, and appExtension the extension that defines them.
 //
 // Source: MCP Apps 2026-01-26, https://github.com/modelcontextprotocol/ext-apps.
 const (
@@ -20,7 +20,7 @@ const (
 	appExtension = "io.modelcontextprotocol/ui"
 )
 
-// extensions are those of the protocol that this host has.
+// extensions lists the extensions of the protocol that this host supports.
 var extensions = map[string]any{
 	appExtension:    map[string]any{"mimeTypes": []string{appMedia}},
 	skillsExtension: map[string]any{},
@@ -29,7 +29,7 @@ var extensions = map[string]any{
 //go:embed assets/card.html
 var card string
 
-// appMeta says how clients show an app: with a border, and without any network.
+// appMeta tells clients to show an app with a border and to allow it no network.
 func appMeta() mcp.Meta {
 	none := []string{}
 	return mcp.Meta{"ui": map[string]any{
@@ -43,7 +43,7 @@ func appMeta() mcp.Meta {
 	}}
 }
 
-// addCard offers the card.
+// addCard adds the card to the server's resources.
 func addCard(s *mcp.Server) {
 	s.AddResource(&mcp.Resource{
 		URI:         cardURI,
@@ -61,17 +61,18 @@ func addCard(s *mcp.Server) {
 	}))
 }
 
-// cardKey is where a result tells the card what the model does not get.
+// cardKey is the key in a result's metadata for what only the card gets, and not the model.
 const cardKey = "vitrine/card"
 
-// cardFacts are what the card shows beside the result.
+// cardFacts is what the card shows in addition to the result.
 type cardFacts struct {
 	Visibility string `json:"visibility,omitempty"` // empty: not known
 	Pinned     bool   `json:"pinned,omitempty"`
 }
 
-// cardMeta tells the card about the artifact of a call, or about the one that the call made; nil: neither is known. One
-// that was made may have been shared before the call is repeated.
+// cardMeta returns what the card is told about the artifact of a call; nil if that is not known. An artifact that the
+// call made is private. That is not certain when the call is a repetition, because the artifact may have been shared
+// since.
 func (h *Host) cardMeta(c *call, made bool) mcp.Meta {
 	switch a := c.Artifact; {
 	case a != nil:
@@ -82,7 +83,8 @@ func (h *Host) cardMeta(c *call, made bool) mcp.Meta {
 	return nil
 }
 
-// visibility is who can open an artifact, as far as the artifact itself tells; empty where a link may be open.
+// visibility returns who can open an artifact, as far as the artifact itself tells. It returns "" if a link may be
+// open.
 func (h *Host) visibility(a *artifact.Artifact) string {
 	switch {
 	case !a.LinksLockedAt.IsZero(), !a.Linked():

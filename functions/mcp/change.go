@@ -92,7 +92,7 @@ func (h *Host) whoami() *tool {
 	})
 }
 
-// whoamiOut is what whoami answers.
+// whoamiOut is the schema of what whoami answers.
 func whoamiOut() *jsonschema.Schema {
 	return object(
 		with("workspace_member", object(with("id", matching("^mem_"+idTail)), with("email", &jsonschema.Schema{Type: "string"}))),
@@ -101,5 +101,5 @@ func whoamiOut() *jsonschema.Schema {
 	)
 }
 
-// allScopes are those that a member may have.
+// allScopes are the scopes that a member may have.
 var allScopes = []credential.Scope{credential.Publish, credential.Read, credential.Admin}

@@ -1,5 +1,5 @@
-// Package mcp is the host that serves the Model Context Protocol: agents without a shell publish, edit, read and share
-// artifacts by its tools, in the name of the member who let their client in.
+// Package mcp is the host that serves the Model Context Protocol. With its tools, agents without a shell publish, edit,
+// read and share artifacts on behalf of the member who let their client in.
 package mcp
 
 import (
@@ -16,18 +16,19 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Host is what the MCP host needs.
+// Host serves the MCP host with these services.
 type Host struct {
 	Surface *web.Server
 	Origins address.Origins
-	// Server describes the authorization server that gives the tokens of this host.
+	// Server describes the authorization server that issues tokens for this host.
 	Server contract.ServerMetadata
 	// Resource describes this host as a protected resource.
 	Resource contract.ResourceMetadata
 
 	Members Members
 	Limiter Limiter
-	// Confirmations sign what a person is asked, so that no client can make up the answer to another question.
+	// Confirmations are the keys that sign questions to a person, so that no client can invent the answer to another
+	// question.
 	Confirmations keyring.Derived
 	Now           func() time.Time
 
@@ -37,14 +38,14 @@ type Host struct {
 	Uploads   Uploads
 	Views     Views
 	Links     Links
-	// Comparisons tells what changed between revisions.
+	// Comparisons compares revisions.
 	Comparisons Comparisons
 }
 
 // Handler serves the host.
 func (h *Host) Handler() http.Handler { return h.Surface.Handler(h.routes()...) }
 
-// endpoint serves POST of the endpoint.
+// endpoint returns the handler for POST.
 func (h *Host) endpoint() *transport.Handler {
 	tools := h.tools()
 	return &transport.Handler{
@@ -57,7 +58,7 @@ func (h *Host) endpoint() *transport.Handler {
 	}
 }
 
-// methods are those of the protocol that this host has.
+// methods are the methods of the protocol that this host supports.
 var methods = []string{
 	"initialize",
 	"ping",
@@ -71,9 +72,9 @@ var methods = []string{
 	"prompts/get",
 }
 
-// Members lets members in by the access tokens of their clients.
+// Members authenticates members by the access tokens of their clients.
 type Members interface {
-	// Authenticate answers who a token stands for, with what the request is about. Faults: not_authenticated,
+	// Authenticate returns the member of a token, with what the request is about. It fails with not_authenticated or
 	// database_unavailable.
 	Authenticate(ctx context.Context, bearer string, w access.Request, requestID string) (access.Authenticated, error)
 }

@@ -13,10 +13,10 @@ import (
 	"vitrine/functions/mcp/transport"
 )
 
-// maxPromptRunes bounds each argument of a prompt.
+// maxPromptRunes is the longest argument of a prompt.
 const maxPromptRunes = 2000
 
-// addPrompts offers the prompt publish-report.
+// addPrompts adds the prompt publish-report.
 func (h *Host) addPrompts(s *mcp.Server) {
 	s.AddPrompt(&mcp.Prompt{
 		Name:        "publish-report",
@@ -34,7 +34,8 @@ func (h *Host) addPrompts(s *mcp.Server) {
 	}, reportPrompt)
 }
 
-// reportPrompt makes the text of publish-report. Arguments are the person's own words to their own model.
+// reportPrompt returns the text of publish-report. It takes arguments as they are, because they are the person's own
+// words to their own model.
 func reportPrompt(_ context.Context, r *mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 	topic := strings.TrimSpace(r.Params.Arguments["topic"])
 	audience := strings.TrimSpace(r.Params.Arguments["audience"])

@@ -22,7 +22,7 @@ func (h *Host) publishTools() toolset {
 	return toolset{h.publishArtifact(), h.addRevision(), h.multiEdit()}
 }
 
-// body is the text of a file.
+// body is the schema of a file's text.
 func body() *jsonschema.Schema {
 	return told(text(1, limits.MCPText), "The whole text, at most 4 MiB in UTF-8.")
 }
@@ -34,7 +34,7 @@ func renderMode() *jsonschema.Schema {
 
 func title() *jsonschema.Schema { return text(1, limits.TitleRunes) }
 
-// publishOut is what the tools that publish answer.
+// publishOut is the schema of what the publishing tools answer.
 func publishOut() *jsonschema.Schema {
 	return object(
 		with("artifact_id", artifactID()),
@@ -144,7 +144,7 @@ func (h *Host) multiEdit() *tool {
 
 func filePath() *jsonschema.Schema { return told(text(1, 4096), "As read_artifact lists it.") }
 
-// edit is the call as the core takes it.
+// edit returns the call as a request to the core.
 func (c *call) edit() edit.Request {
 	return edit.Request{
 		Client:      c.wants.Client,
@@ -155,8 +155,8 @@ func (c *call) edit() edit.Request {
 	}
 }
 
-// published is the answer of the tools that publish, with what the card shows beside it. fresh says that the call made
-// the artifact.
+// published returns the answer of the publishing tools, with what the card shows in addition. fresh says that the call
+// made the artifact.
 func (h *Host) published(c *call, r edit.Result, err error, fresh bool) (result, error) {
 	if err != nil {
 		return result{}, err
@@ -197,7 +197,7 @@ func (h *Host) published(c *call, r edit.Result, err error, fresh bool) (result,
 	}, nil
 }
 
-// warned says what is wrong with the pages of a revision, empty if they work. It shows the worst; the view has all.
+// warned describes the worst problem in the pages of a revision; empty if they work. The view lists all problems.
 func warned(r lint.Report) string {
 	n := r.Urgent()
 	if n == 0 {
@@ -211,7 +211,7 @@ func warned(r lint.Report) string {
 		problems, placeOf(worst), worst.Message())
 }
 
-// placeOf names the place of a finding in one line.
+// placeOf returns the place of a finding on one line.
 func placeOf(w lint.Warning) string {
 	path := strconv.Quote(w.Path)
 	if w.Line == 0 {

@@ -69,8 +69,8 @@ func (h *Host) readArtifact() *tool {
 	})
 }
 
-// unlocked is the artifact of the call, nil if an operator locked it: its addresses are dead. Members learn of the
-// lock in the dashboard, and their clients what API keys learn.
+// unlocked returns the artifact of the call, or nil if an operator locked it, because its addresses are dead. Members
+// see the lock in the dashboard, and their clients see what API keys see.
 func (c *call) unlocked() *artifact.Artifact {
 	if c.Artifact == nil || c.Artifact.Lock != "" {
 		return nil
@@ -173,7 +173,7 @@ func (h *Host) diffRevisions() *tool {
 	})
 }
 
-// nudgeOf names what waits to be done about an artifact.
+// nudgeOf returns what should be done about an artifact.
 func (h *Host) nudgeOf(a *artifact.Artifact) string {
 	if a == nil {
 		return ""
@@ -188,7 +188,7 @@ func (h *Host) nudgeOf(a *artifact.Artifact) string {
 	return h.nudge(a.ExpiresAt)
 }
 
-// nudge says that an artifact ends soon.
+// nudge returns a note that an artifact ends soon; empty if it does not.
 func (h *Host) nudge(ends time.Time) string {
 	if left := ends.Sub(h.Now()); left <= 0 || left > soon {
 		return ""

@@ -30,15 +30,15 @@ const artifactScheme = "artifact://"
 // fixedResource reports whether a resource is the same for all callers.
 func fixedResource(uri string) bool { return uri == skillURI || uri == cardURI }
 
-// reference names a file of the newest revision of an artifact, or the view of that revision.
+// reference names a file of an artifact's newest revision, or the view of that revision.
 type reference struct {
 	artifact id.Artifact
 	path     string // empty: the view
 }
 
-// parseReference reads artifact://{id}/{path}, or artifact://{id} for the view. The path is all that follows, because
-// the names of files may hold ? and #. It may be percent-encoded or not, and the id in any case, because RFC 3986 lets
-// clients write the authority of a URI in lower case.
+// parseReference parses artifact://{id}/{path}, or artifact://{id} for the view. The path is everything that follows,
+// because file names may hold ? and #. It may be percent-encoded or not. The ID may be in any case, because RFC 3986
+// lets clients write the authority of a URI in lower case.
 func parseReference(uri string) (reference, bool) {
 	rest, ok := strings.CutPrefix(uri, artifactScheme)
 	if !ok {
@@ -54,7 +54,7 @@ func parseReference(uri string) (reference, bool) {
 	return r, err == nil
 }
 
-// uri is the reference as the templates of the SDK match it.
+// uri returns the reference in the form that the templates of the SDK match.
 func (r reference) uri() string {
 	if r.path == "" {
 		return artifactScheme + string(r.artifact)
@@ -62,7 +62,7 @@ func (r reference) uri() string {
 	return artifactScheme + string(r.artifact) + "/" + address.Escape(r.path)
 }
 
-// resourceRead returns what the reading of a file or view needs; nil for any other message.
+// resourceRead returns the invocation for a message that reads a file or view; nil for any other message.
 func resourceRead(m transport.Message) *invocation {
 	if m.Method != readMethod || !m.Call() {
 		return nil
@@ -82,11 +82,11 @@ func resourceRead(m transport.Message) *invocation {
 
 const readMethod = "resources/read"
 
-// resourceReader stands for the reading of artifacts, which follows the rules of the tools.
+// resourceReader stands for the reading of artifacts as a tool, because the same rules apply.
 var resourceReader = &tool{name: readMethod, scopes: reading}
 
-// addResources offers the files of artifacts, the skill and the card. Artifacts are not listed, because the list is the
-// same for all callers; list_artifacts tells those of the workspace.
+// addResources adds the files of artifacts, the skill and the card. It does not list artifacts, because the list must
+// be the same for all callers; list_artifacts lists those of a workspace.
 func (h *Host) addResources(s *mcp.Server) {
 	h.addSkill(s)
 	addCard(s)
@@ -105,8 +105,8 @@ func (h *Host) addResources(s *mcp.Server) {
 	}, h.readResource)
 }
 
-// resourceReads lets the SDK find resources by names that its templates do not match, and answers every failure of a
-// reading as this host does. A panic ends this answer and not the process.
+// resourceReads lets the SDK find resources whose names its templates do not match, and makes every failure to read an
+// error of this host. A panic ends the answer and not the process.
 func resourceReads(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (res mcp.Result, err error) {
 		p, ok := r.GetParams().(*mcp.ReadResourceParams)
@@ -140,7 +140,7 @@ func resourceReads(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// readResource answers a file or the view of an artifact of the caller's workspace.
+// readResource answers with a file or the view of an artifact in the caller's workspace.
 func (h *Host) readResource(ctx context.Context, r *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
 	named, ok := parseReference(r.Params.URI)
 	c := callOf(ctx)
@@ -182,7 +182,7 @@ func (h *Host) contents(ctx context.Context, c *call, named reference) (*mcp.Res
 		return nil, errLargeFile
 	}
 	out := &mcp.ResourceContents{MIMEType: media.Of(named.path).ContentType}
-	// The SDK leaves an empty text out, and one of both has to be there.
+	// The SDK omits an empty text, but the protocol requires text or blob.
 	if textual(out.MIMEType) && utf8.Valid(body) && len(body) > 0 {
 		out.Text = string(body)
 	} else {
@@ -191,16 +191,17 @@ func (h *Host) contents(ctx context.Context, c *call, named reference) (*mcp.Res
 	return out, nil
 }
 
-// textual reports whether files of a type are text.
+// textual reports whether files of a media type are text.
 func textual(kind string) bool {
 	return strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "; charset=utf-8") || kind == "image/svg+xml"
 }
 
-// errLargeFile refuses a file that no answer can carry.
+// errLargeFile refuses a file that is too large for any answer.
 var errLargeFile = fault.New(fault.InvalidRequest,
 	"the file is larger than one answer can be; call read_file, and get it from the content_url of the answer")
 
-// unread makes the JSON-RPC error of a reading. Both generations of the protocol know the code of what is not found.
+// unread converts a failure to read to a JSON-RPC error. For what is not found, it uses a code that both generations of
+// the protocol know.
 func unread(ctx context.Context, uri string, err error) error {
 	f := fault.Of(web.AsUnavailable(err))
 	web.Failed(ctx, f.Code, err)

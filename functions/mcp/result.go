@@ -18,20 +18,20 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// result is what a tool answers.
+// result is the answer of a tool.
 type result struct {
 	value any      // an object of the contract
 	line  string   // for a person; empty: none
-	nudge string   // what waits to be done; empty: none
+	nudge string   // what should be done next; empty: none
 	meta  mcp.Meta // for the card; nil: none
-	// shorter is the value without what may be too large for an answer. nil: it always fits.
+	// shorter returns the value without the part that may be too large for an answer. nil: the value always fits.
 	shorter func() (any, error)
-	// ask replaces the answer by a question to the person. nil: none.
+	// ask is a question to the person that replaces the answer; nil: none.
 	ask *question
 }
 
-// answer makes a result as the protocol has it. The text says the same as the structured content, because some clients
-// pass on the text alone.
+// answer returns the result in the form of the protocol. The text repeats the structured content, because some clients
+// pass on the text only.
 func (r result) answer() (*mcp.CallToolResult, error) {
 	if r.ask != nil {
 		return r.ask.result(), nil
@@ -51,10 +51,10 @@ func (r result) answer() (*mcp.CallToolResult, error) {
 	return out, err
 }
 
-// resultFrame is more than what surrounds a result in its answer.
+// resultFrame is an upper bound for what surrounds a result in its answer.
 const resultFrame = 4 << 10
 
-// encode makes a result and computes what it takes in the answer of a function.
+// encode returns the result and its size within the answer of a Lambda function.
 func (r result) encode(value any) (*mcp.CallToolResult, int, error) {
 	body, err := encodeLine(value)
 	if err != nil {
@@ -73,13 +73,13 @@ func (r result) encode(value any) (*mcp.CallToolResult, int, error) {
 	return out, size, err
 }
 
-// encodeLine encodes a value without the line feed after it.
+// encodeLine encodes a value without a line feed at the end.
 func encodeLine(value any) ([]byte, error) {
 	body, err := contract.Encode(value)
 	return bytes.TrimSuffix(body, []byte("\n")), err
 }
 
-// problem is what a tool answers when it fails.
+// problem is the answer of a tool that fails.
 type problem struct {
 	Error problemFacts `json:"error"`
 }
@@ -89,9 +89,9 @@ type problemFacts struct {
 	RetryAfter int `json:"retry_after_seconds,omitempty"`
 }
 
-// failure makes the result of a tool that failed. The model sees it and can do what the message says. A tool that tells
-// what it answers has no structured content then, because the TypeScript SDK holds that of failures to the same schema
-// and shows the mismatch in place of the message.
+// failure returns the result of a tool that failed. The model sees its message and can act on it. A tool with an output
+// schema omits the structured content, because the TypeScript SDK checks that of failures against the schema too, and
+// shows the mismatch instead of the message.
 func (t *tool) failure(ctx context.Context, err error) *mcp.CallToolResult {
 	f := fault.Of(web.AsUnavailable(err))
 	web.Failed(ctx, f.Code, err)
@@ -103,7 +103,7 @@ func (t *tool) failure(ctx context.Context, err error) *mcp.CallToolResult {
 	return out
 }
 
-// factsOf is what a caller learns of a failure.
+// factsOf returns what the caller learns of a failure.
 func factsOf(ctx context.Context, f *fault.Fault) problemFacts {
 	return problemFacts{
 		Problem:    contract.Problem{Code: string(f.Code), Message: f.Message, RequestID: web.RequestID(ctx)},
@@ -114,5 +114,5 @@ func factsOf(ctx context.Context, f *fault.Fault) problemFacts {
 // errPanic is the failure of a tool that panicked.
 var errPanic = errors.New("a tool panicked")
 
-// soon is how long before the end of an artifact its results say so.
+// soon is how long before an artifact ends its results say so.
 const soon = 24 * time.Hour

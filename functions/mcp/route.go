@@ -86,7 +86,7 @@ func (h *Host) routes() []web.Route {
 		h.Server)...)
 }
 
-// messages documents the answers that are JSON-RPC messages.
+// messages documents answers that are JSON-RPC messages.
 func messages(by map[int]string) (out []web.Answer) {
 	for _, status := range slices.Sorted(maps.Keys(by)) {
 		out = append(out, web.Answer{
@@ -99,8 +99,8 @@ func messages(by map[int]string) (out []web.Answer) {
 	return out
 }
 
-// metadata are the routes of a document: its own path, and every path below it, because clients append that of the
-// resource.
+// metadata returns the routes of a document: its own path, and every path below it, because clients append the path of
+// the resource.
 func metadata[T any](id, path, summary string, document T) []web.Route {
 	op := web.Operation{
 		ID:           id,
@@ -138,7 +138,7 @@ func (h *Host) describe(context.Context, *struct{}) (contract.MCPDescription, er
 	}, nil
 }
 
-// refuseStream tells clients that want to listen for messages of the server that it sends none.
+// refuseStream refuses clients that want to listen for messages of the server, because it sends none.
 func refuseStream(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Allow", "GET, POST")
 	w.WriteHeader(http.StatusMethodNotAllowed)

@@ -9,15 +9,15 @@ type field struct {
 	optional bool
 }
 
-// with is a member that has to be there.
+// with returns a required member.
 func with(name string, schema *jsonschema.Schema) field { return field{name: name, schema: schema} }
 
-// may is a member that may be left out.
+// may returns an optional member.
 func may(name string, schema *jsonschema.Schema) field {
 	return field{name: name, schema: schema, optional: true}
 }
 
-// object is an object of these members and no others.
+// object is the schema of an object with these members and no others.
 func object(fields ...field) *jsonschema.Schema {
 	s := &jsonschema.Schema{
 		Type:                 "object",
@@ -34,7 +34,7 @@ func object(fields ...field) *jsonschema.Schema {
 	return s
 }
 
-// list is an array of a number of items.
+// list is the schema of an array with a minimum and a maximum of items.
 func list(of *jsonschema.Schema, least, most int) *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type:     "array",
@@ -44,7 +44,7 @@ func list(of *jsonschema.Schema, least, most int) *jsonschema.Schema {
 	}
 }
 
-// text is a string of a number of characters.
+// text is the schema of a string with a minimum and a maximum of characters.
 func text(least, most int) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "string", MaxLength: &most}
 	if least > 0 {
@@ -53,12 +53,12 @@ func text(least, most int) *jsonschema.Schema {
 	return s
 }
 
-// matching is a string of a form.
+// matching is the schema of a string that matches a pattern.
 func matching(pattern string) *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "string", Pattern: pattern}
 }
 
-// oneOf is one of some words.
+// oneOf is the schema of one of several words.
 func oneOf(words ...string) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "string"}
 	for _, w := range words {
@@ -69,7 +69,7 @@ func oneOf(words ...string) *jsonschema.Schema {
 
 func boolean() *jsonschema.Schema { return &jsonschema.Schema{Type: "boolean"} }
 
-// number is an integer that is at least zero.
+// number is the schema of an integer that is not negative.
 func number() *jsonschema.Schema {
 	zero := 0.0
 	return &jsonschema.Schema{Type: "integer", Minimum: &zero}
@@ -85,13 +85,13 @@ func told(s *jsonschema.Schema, words string) *jsonschema.Schema {
 	return s
 }
 
-// What strings that are no ids match.
+// The patterns of strings other than IDs.
 const (
 	keyPattern    = "^[A-Za-z0-9._:-]+$"
 	digestPattern = "^[a-f0-9]{64}$"
 )
 
-// idTail is what follows the prefix of an id.
+// idTail is the pattern of an ID after its prefix.
 const idTail = "[0-9A-HJKMNP-TV-Z]{26}$"
 
 func artifactID() *jsonschema.Schema { return matching("^art_" + idTail) }
@@ -99,7 +99,7 @@ func revisionID() *jsonschema.Schema { return matching("^rev_" + idTail) }
 func linkID() *jsonschema.Schema     { return matching("^al_" + idTail) }
 func sessionID() *jsonschema.Schema  { return matching("^upl_" + idTail) }
 
-// key is an idempotency key.
+// key is the schema of an idempotency key.
 func key() *jsonschema.Schema {
 	s := text(8, 200)
 	s.Pattern = keyPattern

@@ -19,7 +19,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// sdk makes the handler of the SDK with everything that this host offers.
+// sdk returns the handler of the SDK with everything that this host offers.
 func (h *Host) sdk(tools toolset) http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{
 		Name:       "vitrine",
@@ -28,7 +28,7 @@ func (h *Host) sdk(tools toolset) http.Handler {
 		WebsiteURL: h.Origins.App,
 	}, &mcp.ServerOptions{
 		Instructions: instructions,
-		Logger:       slog.New(slog.NewTextHandler(io.Discard, nil)), // its lines may quote clients
+		Logger:       slog.New(slog.NewTextHandler(io.Discard, nil)), // discarded, because its lines may quote clients
 		Capabilities: &mcp.ServerCapabilities{
 			Tools:      &mcp.ToolCapabilities{},
 			Resources:  &mcp.ResourceCapabilities{},
@@ -47,13 +47,13 @@ func (h *Host) sdk(tools toolset) http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{
 		Stateless:                    true,
 		JSONResponse:                 true,
-		DisableLocalhostProtection:   true, // the surface of the host checks names, and the transport origins
-		MaxRequestBodyBytes:          -1,   // the transport has read the body already
+		DisableLocalhostProtection:   true, // web.Server checks host names, and the transport origins
+		MaxRequestBodyBytes:          -1,   // the transport has already read and bounded the body
 		PropagateRequestCancellation: true,
 	})
 }
 
-// described is the tool as the list shows it.
+// described returns the tool as the list of tools shows it.
 func (t *tool) described() *mcp.Tool {
 	out := &mcp.Tool{
 		Name:        t.name,
@@ -71,7 +71,8 @@ func (t *tool) described() *mcp.Tool {
 	return out
 }
 
-// handler runs a tool. A panic ends this answer and not the process, and no failure of a tool is one of the protocol.
+// handler returns the handler that runs a tool. A panic ends the answer and not the process. A failure of a tool is a
+// result, and not an error of the protocol.
 func (h *Host) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, r *mcp.CallToolRequest) (out *mcp.CallToolResult, err error) {
 		defer func() {
@@ -99,7 +100,7 @@ func (h *Host) handler(t *tool) mcp.ToolHandler {
 	}
 }
 
-// negotiate answers initialize with a revision that this host speaks to clients that begin so.
+// negotiate makes initialize answer a revision that this host supports for clients that begin with a handshake.
 func negotiate(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 		res, err := next(ctx, method, r)
@@ -111,7 +112,7 @@ func negotiate(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// inOrder lists the tools in their order, which the SDK replaces by that of their names.
+// inOrder restores the order of the tools in their list, which the SDK sorts by name.
 func inOrder(tools toolset) mcp.Middleware {
 	place := map[string]int{}
 	for i, t := range tools {
@@ -128,10 +129,10 @@ func inOrder(tools toolset) mcp.Middleware {
 	}
 }
 
-// listsLive is how long a client may keep a list, which changes with a deployment only.
+// listsLive is how long a client may cache a list. A list changes only with a deployment.
 const listsLive = time.Hour
 
-// cacheable says that lists are the same for all callers and that what is read is the caller's own.
+// cacheable marks lists as the same for all callers, and what is read as the caller's own.
 func cacheable(_ context.Context, r mcp.Request, c *mcp.Cacheable) {
 	if read, ok := r.(*mcp.ReadResourceRequest); ok && !fixedResource(read.Params.URI) {
 		c.TTLMs, c.CacheScope = 0, "private"

@@ -34,7 +34,7 @@ func (h *Host) setVisibility() *tool {
 		input: object(with("artifact_id", artifactID()),
 			with("visibility", oneOf(sharing.Private, sharing.Unlisted))),
 	}, func(ctx context.Context, c *call, in visibilityInput) (result, error) {
-		a := c.Artifact // its share link may have been revoked, so that a link on record does not mean that it is public
+		a := c.Artifact // a recorded share link may have been revoked, so it does not mean that the artifact is public
 		if in.Visibility == sharing.Unlisted && a != nil && a.Owner == c.Actor.Workspace.ID {
 			ask, err := h.confirm(c, "Let everybody who has the link see “"+a.Title+"”, without an account?")
 			if ask != nil || err != nil {
@@ -87,11 +87,11 @@ func (h *Host) createRevisionLink() *tool {
 	})
 }
 
-// again marks the key of a link that replaces one that was revoked after the first call.
+// again is the suffix of the key for a link that replaces one that was revoked after the first call.
 const again = ":r"
 
-// revisionLink makes a link and its URL. The repetition of a call names the link that the first one made, which may
-// have been revoked since; then it makes another one.
+// revisionLink makes a link and returns its URL. If the call is repeated, Create returns the link of the first call,
+// which may have been revoked since. Then revisionLink makes another link.
 func (h *Host) revisionLink(ctx context.Context, c *call, in revisionLinkInput) (string, error) {
 	t := c.target(in.Artifact)
 	asked := sharing.Request{Kind: link.Revision, Revision: in.Revision}

@@ -18,16 +18,16 @@ import (
 	"vitrine/shared/platform/media"
 )
 
-// skillURI is the skill as a resource. Its folder has the name of the skill.
+// skillURI is the skill as a resource. Its folder is named after the skill.
 const skillURI = "skill://vitrine/SKILL.md"
 
-// skillsExtension is the name of the extension that has skills/list and skills/get.
+// skillsExtension is the name of the extension that defines skills/list and skills/get.
 const skillsExtension = "io.modelcontextprotocol/skills"
 
 //go:embed assets/skill.md
 var skillTemplate string
 
-// skill is the text that teaches an agent to use this deployment.
+// skill returns the text that teaches an agent to use this deployment.
 func (h *Host) skill() string {
 	policy := limits.Default().Tiers[limits.Free]
 	return strings.NewReplacer(
@@ -52,7 +52,7 @@ func (h *Host) skill() string {
 
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n/limits.MiB) }
 
-// span is a length of time in the largest unit that fits it, days from two on.
+// span formats a duration in the largest unit that fits, which is days from two days on.
 func span(d time.Duration) string {
 	switch {
 	case d >= 2*limits.Day:
@@ -63,13 +63,13 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d minutes", d/time.Minute)
 }
 
-// frontMatter is the head of a skill. Its values are plain scalars of YAML on one line each.
+// frontMatter is the head of a skill. Its values are plain YAML scalars, each on one line.
 type frontMatter struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
 }
 
-// frontMatterOf reads the head of a skill.
+// frontMatterOf parses the head of a skill.
 func frontMatterOf(text string) (out frontMatter) {
 	head, _, _ := strings.Cut(strings.TrimPrefix(text, "---\n"), "\n---\n")
 	for line := range strings.Lines(head) {
@@ -83,7 +83,7 @@ func frontMatterOf(text string) (out frontMatter) {
 	return out
 }
 
-// skillEntry is a skill with all its files.
+// skillEntry describes a skill and all its files.
 //
 // Source: the skills extension, https://github.com/modelcontextprotocol/ext-skills.
 type skillEntry struct {
@@ -94,11 +94,11 @@ type skillEntry struct {
 
 type skillFile struct {
 	URI    string `json:"uri"`
-	Digest string `json:"digest"` // sha256: and lower-case hexadecimal digits
+	Digest string `json:"digest"` // "sha256:" and lower-case hexadecimal digits
 	Size   int    `json:"size"`   // bytes
 }
 
-// entryOf is the entry of a skill that is one file.
+// entryOf returns the entry of a skill that is one file.
 func entryOf(text string) skillEntry {
 	sum := sha256.Sum256([]byte(text))
 	return skillEntry{
@@ -108,7 +108,7 @@ func entryOf(text string) skillEntry {
 	}
 }
 
-// complete is what every result of the skills extension has. The entries change with a deployment only.
+// complete has the members of every result in the skills extension. The entries change only with a deployment.
 type complete struct {
 	ResultType string `json:"resultType"`
 	TTLMs      int64  `json:"ttlMs"`
@@ -127,7 +127,7 @@ type skillResult struct {
 	Skill skillEntry `json:"skill"`
 }
 
-// skillMethods answer skills/list and skills/get, which the SDK does not have.
+// skillMethods returns the methods skills/list and skills/get, which the SDK does not have.
 func skillMethods(text string) map[string]transport.Method {
 	entry := entryOf(text)
 	return map[string]transport.Method{
@@ -152,7 +152,7 @@ func skillMethods(text string) map[string]transport.Method {
 	}
 }
 
-// readParams reads the parameters of a method, which may be missing.
+// readParams decodes the parameters of a method, which may be missing.
 func readParams(params json.RawMessage, into any) bool {
 	return params == nil || json.Unmarshal(params, into) == nil
 }
@@ -166,7 +166,7 @@ func invalidParams(reason, message string) *transport.Failure {
 	}
 }
 
-// addSkill offers the skill as a resource.
+// addSkill adds the skill to the server's resources.
 func (h *Host) addSkill(s *mcp.Server) {
 	text := h.skill()
 	head := frontMatterOf(text)
@@ -180,10 +180,10 @@ func (h *Host) addSkill(s *mcp.Server) {
 	}, constant(&mcp.ResourceContents{URI: skillURI, MIMEType: "text/markdown", Text: text}))
 }
 
-// constant answers a resource that is the same for all callers.
+// constant returns the handler of a resource that is the same for all callers.
 func constant(c *mcp.ResourceContents) mcp.ResourceHandler {
 	return func(context.Context, *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
-		copied := *c // the SDK fills in what is missing
+		copied := *c // a copy, because the SDK fills in missing fields
 		return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{&copied}}, nil
 	}
 }

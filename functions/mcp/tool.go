@@ -19,36 +19,36 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// tool is one tool with what it may do and needs.
+// tool describes one tool, with the scopes that it requires and its effect.
 type tool struct {
 	name, title, description string
 
-	scopes []credential.Scope // that a token needs
+	scopes []credential.Scope // required of the token
 	effect effect
-	input  *jsonschema.Schema // an object
-	output *jsonschema.Schema // nil: not told
-	card   bool               // clients that show apps show the card with the result
+	input  *jsonschema.Schema // schema of an object
+	output *jsonschema.Schema // schema; nil: none is announced
+	card   bool               // clients with apps show the card with the result
 
-	// operation makes repetitions of the tool answer alike, by the idempotency key of the caller or one that is derived
-	// from the call; empty: the tool is repeated without harm.
+	// operation makes repetitions of a call get the same answer. They are recognised by the caller's idempotency key,
+	// or by one that is derived from the call. Empty: repeating the tool does no harm.
 	operation idempotency.Operation
-	// target is what the operation works on. nil: nothing that has an id.
+	// target returns the ID that the operation works on; nil: there is none.
 	target func(subject) string
-	// fixed replaces the key that is derived from the call. nil: as operation says.
+	// fixed returns a key that replaces the derived one; nil: the key is derived.
 	fixed func(subject) string
 
 	run func(context.Context, *call, json.RawMessage) (result, error)
 }
 
-// effect says what a tool does to its environment, for the hints of the protocol.
+// effect describes what a tool does to its environment, for the hints of the protocol.
 type effect struct {
-	reads       bool // and changes nothing
-	destroys    bool // or shows to others: a person should agree before
-	repeatable  bool // calling it again changes nothing more
-	openToWorld bool // what it does reaches people outside of the workspace
+	reads       bool // reads and does not change anything
+	destroys    bool // destroys something or shows it to others: a person should agree first
+	repeatable  bool // calling it again has no further effect
+	openToWorld bool // its effect reaches people outside of the workspace
 }
 
-// annotations are the hints as clients get them.
+// annotations returns the hints in the form of the protocol.
 func (e effect) annotations(title string) *mcp.ToolAnnotations {
 	return &mcp.ToolAnnotations{
 		Title:           title,
@@ -59,17 +59,18 @@ func (e effect) annotations(title string) *mcp.ToolAnnotations {
 	}
 }
 
-// subject is what the arguments of a call name. Members of a wrong type count as missing; the schema refuses them.
+// subject is what the arguments of a call name. A member of the wrong type counts as missing here; the schema refuses
+// it later.
 type subject struct {
 	Artifact id.Artifact `json:"artifact_id"`
 	Session  id.Session  `json:"upload_session_id"`
 	Key      string      `json:"idempotency_key"`
 }
 
-// toolset is all tools, in the order of their list.
+// toolset holds all tools in the order in which they are listed.
 type toolset []*tool
 
-// find returns a tool, nil if there is none.
+// find returns a tool by its name; nil if there is none.
 func (t toolset) find(name string) *tool {
 	at := slices.IndexFunc(t, func(each *tool) bool { return each.name == name })
 	if at < 0 {
@@ -78,7 +79,7 @@ func (t toolset) find(name string) *tool {
 	return t[at]
 }
 
-// invocation is the call of a tool before it is authorized.
+// invocation is the call of a tool, before authorization.
 type invocation struct {
 	*tool
 	print   idempotency.Fingerprint
@@ -86,7 +87,7 @@ type invocation struct {
 	derived bool // the key of wants is derived from the call
 }
 
-// invoked returns the invocation of a message; nil if it calls no tool that exists.
+// invoked returns the invocation in a message; nil if the message calls no existing tool.
 func (t toolset) invoked(m transport.Message) *invocation {
 	if m.Method != "tools/call" || !m.Call() {
 		return nil
@@ -103,6 +104,7 @@ func (t toolset) invoked(m transport.Message) *invocation {
 		return nil
 	}
 	var s subject
+	// The error is dropped, because checkArguments reports arguments that do not fit.
 	_ = json.Unmarshal(p.Arguments, &s)
 	v := &invocation{tool: called, wants: access.Request{Artifact: s.Artifact, Session: s.Session}}
 	if called.operation == "" {
@@ -125,11 +127,11 @@ func (t toolset) invoked(m transport.Message) *invocation {
 	return v
 }
 
-// plainID is the id of a message that fits into an idempotency key.
+// plainID matches a message ID that can be part of an idempotency key.
 var plainID = regexp.MustCompile(`^"?[A-Za-z0-9._:-]{1,64}"?$`)
 
-// derivedKey recognises the repetition of a call by a client that sends no idempotency key. The arguments are in it,
-// because clients count their messages anew in each session.
+// derivedKey returns a key that recognises repetitions of a call by a client without idempotency keys. It depends on
+// the arguments too, because clients restart the IDs of their messages in each session.
 func derivedKey(message json.RawMessage, tool string, print idempotency.Fingerprint) string {
 	name := string(bytes.Trim(message, `"`))
 	if !plainID.MatchString(name) {
@@ -139,7 +141,7 @@ func derivedKey(message json.RawMessage, tool string, print idempotency.Fingerpr
 	return "mcp:" + name + ":" + tool + ":h" + hex.EncodeToString(print[:16])
 }
 
-// define gives a tool its handler, which gets arguments that the schema of the tool allows.
+// define completes a tool with its handler. run gets only arguments that fit the schema of the tool.
 func define[In any](t tool, run func(context.Context, *call, In) (result, error)) *tool {
 	schema, err := t.input.Resolve(nil)
 	if err != nil {

@@ -6,14 +6,14 @@ import (
 	"vitrine/shared/identity/credential"
 )
 
-// What tokens need for a tool.
+// The scopes that tools require.
 var (
 	reading    = []credential.Scope{credential.Read}
 	publishing = []credential.Scope{credential.Publish}
 	both       = []credential.Scope{credential.Publish, credential.Read}
 )
 
-// tools are all tools, in the order in which clients get them.
+// tools returns all tools in the order in which clients list them.
 func (h *Host) tools() toolset {
 	return slices.Concat(
 		h.publishTools(),
@@ -26,7 +26,7 @@ func (h *Host) tools() toolset {
 	)
 }
 
-// instructions tell a model how the tools belong together.
+// instructions tells a model how the tools belong together.
 const instructions = `Vitrine publishes files as artifacts that a person opens in a browser.
 - publish_artifact makes a new, private artifact of one text of at most 4 MiB. For several files, binary files or anything large call prepare_upload, PUT the bytes to the addresses it gives, then publish_upload.
 - To change an artifact keep its id: multi_edit replaces passages, add_revision replaces its main file. The link stays, and open pages follow the newest revision. Find ids with list_artifacts.

@@ -59,7 +59,8 @@ func (h *Host) prepareUpload() *tool {
 			may("idempotency_key", key()),
 		),
 		operation: idempotency.CreateSession,
-		// A session that is not published has no effect, and one that is must not serve an equal call of later files.
+		// Each call gets a new session. An equal call must not be served by an old one: an unpublished session has no
+		// effect yet, and a published one belongs to earlier files.
 		fixed: func(subject) string { return "mcp-upload:" + rand.Text() },
 	}, func(ctx context.Context, c *call, in prepareInput) (result, error) {
 		made, err := h.Uploads.Create(ctx, c.Actor, c.command(), c.Record, in.session(), c.permit)
@@ -74,7 +75,7 @@ func (h *Host) prepareUpload() *tool {
 	})
 }
 
-// session is the request for an upload session. A revision replaces all files of the artifact.
+// session returns the request for an upload session. A revision replaces all files of the artifact.
 func (p prepareInput) session() contract.CreateSession {
 	s := contract.CreateSession{
 		ArtifactID: p.Artifact,
@@ -88,10 +89,10 @@ func (p prepareInput) session() contract.CreateSession {
 	return s
 }
 
-// entrypoints are the names of files that open first, in the order of preference.
+// entrypoints are the names of files that open first, by preference.
 var entrypoints = []string{"index.html", "index.htm", "index.md", "README.md", "readme.md"}
 
-// entrypointOf returns the file that opens first where the caller names none.
+// entrypointOf returns the file that opens first if the caller names none.
 func entrypointOf(files []preparedFile) string {
 	for _, name := range entrypoints {
 		if slices.ContainsFunc(files, func(f preparedFile) bool { return f.Path == name }) {
@@ -101,7 +102,7 @@ func entrypointOf(files []preparedFile) string {
 	return files[0].Path
 }
 
-// prepared tells how to upload the files of a session.
+// prepared returns instructions to upload the files of a session.
 func prepared(made upload.Created) contract.MCPUpload {
 	out := contract.MCPUpload{
 		UploadSessionID: made.Session.ID,
@@ -127,13 +128,13 @@ func prepared(made upload.Created) contract.MCPUpload {
 	return out
 }
 
-// curl is the command line that uploads a file, from the folder in which its path is that of the artifact. The path
-// begins with ./ because curl reads stdin for the name -.
+// curl returns the command line that uploads a file. It must run in the folder in which the file has the path that it
+// has in the artifact. The argument begins with ./ because curl reads stdin for the name -.
 func curl(f upload.Target) string {
 	var b strings.Builder
 	b.WriteString("curl -fsS -X PUT")
 	for _, name := range slices.Sorted(maps.Keys(f.Put.Headers)) {
-		if !strings.EqualFold(name, "content-length") { // curl sends it
+		if !strings.EqualFold(name, "content-length") { // curl sends this header itself
 			b.WriteString(" -H " + quoted(name+": "+f.Put.Headers[name]))
 		}
 	}

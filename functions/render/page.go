@@ -19,7 +19,7 @@ import (
 	"vitrine/shared/publishing/render"
 )
 
-// answer is the page that a request asks for.
+// answer describes the page that a request asks for.
 type answer struct {
 	content.Page
 	query  render.Query
@@ -29,7 +29,7 @@ type answer struct {
 	etag   string
 }
 
-// page serves GET and HEAD of /r/{token}/{path}. A frame shows a page for people in place of a 429.
+// page serves GET and HEAD of /r/{token}/{path}. In a frame it replaces the body of a 429 by a page for people.
 func (h *Host) page(w http.ResponseWriter, r *http.Request) error {
 	err := h.serve(w, r)
 	if fault.KindOf(err) != fault.KindLimited || !web.ViewerFrame(r) {
@@ -48,7 +48,7 @@ func (h *Host) page(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// serve makes a page anew unless the client has it. The state is read for every request.
+// serve makes a page, unless the client has it. It reads the state for every request.
 func (h *Host) serve(w http.ResponseWriter, r *http.Request) error {
 	web.VaryByFrame(w.Header(), r)
 	found, err := h.Reader.FindPage(r.Context(), r.PathValue("token"), r.PathValue("path"))
@@ -78,11 +78,11 @@ func (h *Host) serve(w http.ResponseWriter, r *http.Request) error {
 	a.describe(w.Header())
 	w.Header().Set("Content-Length", strconv.Itoa(out.Len()))
 	w.WriteHeader(http.StatusOK)
-	_, _ = out.WriteTo(w) // a client that went away
+	_, _ = out.WriteTo(w) // an error means that the client left
 	return nil
 }
 
-// answer decides what a request gets, before it is made.
+// answer decides what a request gets, without making it.
 func (h *Host) answer(p content.Page, r *http.Request) (answer, error) {
 	a := answer{Page: p, query: render.Query{Sort: r.URL.Query().Get("sort")}}
 	switch as := r.URL.Query().Get("as"); {
@@ -120,7 +120,7 @@ func (h *Host) make(r *http.Request, a answer, w io.Writer) error {
 	return h.Renderer.Page(r.Context(), w, source, a.query)
 }
 
-// tag returns the ETag: it depends on revision, path, what the reader chose, policy and the version of the renderer.
+// tag returns the ETag. It depends on revision, path, the reader's choices, policy and the version of the renderer.
 func (a answer) tag() string {
 	as := ""
 	if a.text {
@@ -142,6 +142,6 @@ func (a answer) describe(h http.Header) {
 	h.Set("Content-Security-Policy", a.policy)
 	h.Set("X-Robots-Tag", "noindex, nofollow")
 	if a.framed {
-		h.Del("X-Frame-Options") // because it cannot name an origin; frame-ancestors names the app's
+		h.Del("X-Frame-Options") // it cannot name an origin; frame-ancestors names the app's
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"vitrine/shared/publishing/render"
 )
 
-// policies are the content security policies of pages: the style sheet that a page holds, images and media of the
-// content origin, the images that a page holds, and no script but what render.RunnerOf names. A page that runs
-// something and is opened by itself has an opaque origin, as one in a frame has. The policies of both name the content
-// origin beside 'self', because in WebKit that has no match where a document has an opaque origin.
+// policies makes the content security policies of pages. A page may use its own style sheet and images, images and
+// media of the content origin, and no scripts but those that render.RunnerOf names. A page that runs something has an
+// opaque origin when it is opened by itself, like one in a frame. The policies of both name the content origin in
+// addition to 'self', because in WebKit 'self' has no match in a document with an opaque origin.
 type policies struct{ app, content string }
 
 const (
@@ -25,7 +25,7 @@ func newPolicies(app, content string) policies {
 func (p policies) choose(a answer) string {
 	var runner *render.Runner
 	if !a.text {
-		runner = render.RunnerOf(media.ViewOf(a.File.Path)) // none for a folder, whose file has no path
+		runner = render.RunnerOf(media.ViewOf(a.File.Path)) // nil for a folder, which has no path
 	}
 	policy := "default-src 'none'; " + p.scripts(runner, a.framed && !a.text) + images
 	if !a.framed && runner == nil {
@@ -38,8 +38,8 @@ func (p policies) choose(a answer) string {
 	return policy + "'none'" + sandbox
 }
 
-// scripts returns the directives of what runs, and of styles and fonts, which depend on it. A page in a frame tells its
-// height.
+// scripts returns the directives for what runs, and for styles and fonts, which depend on that. height allows the
+// script by which a page in a frame reports its height.
 func (p policies) scripts(r *render.Runner, height bool) string {
 	styles, reporter := "style-src "+render.StyleHash+"; ", ""
 	if height {

@@ -1,5 +1,5 @@
-// Package render is the host of the pages that show files. It answers below /r/ of the content origin, behind the same
-// gates as the files themselves.
+// Package render is the host of pages that show files. It answers below /r/ on the content origin, and checks the same
+// rights to read as for the files themselves.
 package render
 
 import (
@@ -18,19 +18,19 @@ type Host struct {
 	Reader   *content.Reader
 	Renderer *render.Renderer
 	Origins  address.Origins
-	// Strict makes the host answer requests for the content origin's own name only, as in production.
+	// Strict makes the host answer only requests for the content origin's own name, as in production.
 	Strict bool
 
 	policies policies
 }
 
-// Handler returns the handler. It panics when the content or the app origin is not an absolute http URL.
+// Handler returns the host. It panics if the content or the app origin is not an absolute http URL.
 func (h *Host) Handler() http.Handler {
 	h.policies = newPolicies(h.Origins.App, h.Origins.Content)
 	return h.Surface.Untrusted(h.Origins, h.Strict).Handler(h.routes()...)
 }
 
-// routes are those that the document of the content host describes, because the origin is that host's.
+// routes returns the host's routes. They are documented by the content host, because the origin is that host's.
 func (h *Host) routes() (out []web.Route) {
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		id := strings.ToLower(method)

@@ -1,4 +1,5 @@
-// Package upload is the host that opens and ends upload sessions. The bytes go to the object store by presigned URL.
+// Package upload is the host that opens and finalizes upload sessions. The bytes of files go to the object store by
+// presigned URL.
 package upload
 
 import (
@@ -20,7 +21,7 @@ type Host struct {
 	Uploads *upload.Service
 }
 
-// Handler returns the handler.
+// Handler returns the host.
 func (h *Host) Handler() http.Handler { return h.Surface.Handler(h.routes()...) }
 
 func (h *Host) routes() []web.Route {

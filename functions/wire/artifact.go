@@ -1,4 +1,4 @@
-// Package wire makes the shapes of the contract from what the core answers, for the hosts that answer the same ones.
+// Package wire converts values of the core to shapes of the contract that several hosts answer.
 package wire
 
 import (
@@ -6,7 +6,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// ArtifactSummary is an artifact in the lists of API keys and MCP clients.
+// ArtifactSummary returns an artifact for the lists of API keys and MCP clients.
 func ArtifactSummary(a artifact.Artifact) contract.ArtifactSummary {
 	return contract.ArtifactSummary{
 		ID:         a.ID,
@@ -23,7 +23,7 @@ func ArtifactSummary(a artifact.Artifact) contract.ArtifactSummary {
 	}
 }
 
-// RevisionSummary is a revision in the list of its artifact.
+// RevisionSummary returns a revision for the list of its artifact.
 func RevisionSummary(r artifact.Revision) contract.RevisionSummary {
 	return contract.RevisionSummary{
 		RevisionID:     r.ID,
@@ -38,7 +38,7 @@ func RevisionSummary(r artifact.Revision) contract.RevisionSummary {
 	}
 }
 
-// Bundle tells whether the archive of a revision can be had.
+// Bundle returns whether the archive of a revision is available.
 func Bundle(b artifact.Availability) contract.Bundle {
 	return contract.Bundle{
 		Status:            string(b.Status),
@@ -49,7 +49,7 @@ func Bundle(b artifact.Availability) contract.Bundle {
 	}
 }
 
-// orNull returns a value that is null on the wire if it is zero.
+// orNull returns nil for a zero value, which makes it null in JSON.
 func orNull[T comparable](v T) *T {
 	var zero T
 	if v == zero {

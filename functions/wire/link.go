@@ -6,7 +6,7 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
-// LinkRow is an access link in the lists of API keys and MCP clients.
+// LinkRow returns an access link for the lists of API keys and MCP clients.
 func LinkRow(l link.Link) contract.LinkRow {
 	return contract.LinkRow{
 		ID:         l.ID,
@@ -19,7 +19,7 @@ func LinkRow(l link.Link) contract.LinkRow {
 	}
 }
 
-// Visibility answers a change of who sees an artifact without an account.
+// Visibility returns the answer to a change of an artifact's visibility to people without an account.
 func Visibility(v sharing.Visibility) contract.Visibility {
 	out := contract.Visibility{ArtifactID: v.Artifact, Visibility: v.Is, AccessLinkID: v.Link}
 	if v.Is == sharing.Private {

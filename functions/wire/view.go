@@ -9,7 +9,7 @@ import (
 	"vitrine/shared/publishing/view"
 )
 
-// PublicAgentView is a view for the holder of a signed token or link.
+// PublicAgentView returns a view for the holder of a signed token or link.
 func PublicAgentView(v view.View) contract.PublicAgentView {
 	return contract.PublicAgentView{
 		ArtifactID:         v.Artifact.ID,
@@ -40,7 +40,7 @@ func agentViewFile(f view.File) contract.AgentViewFile {
 	}
 }
 
-// AgentView is a view for a credential of the owner.
+// AgentView returns a view for a credential of the owner.
 func AgentView(v view.View, by credential.Actor) contract.AgentView {
 	found := v.Revision.WarningsFor(by.Policy)
 	return contract.AgentView{
@@ -52,7 +52,7 @@ func AgentView(v view.View, by credential.Actor) contract.AgentView {
 	}
 }
 
-// lockdowns tells a member which locks are in effect, nil if none is.
+// lockdowns returns the locks in effect for a member; nil if there are none.
 func lockdowns(by credential.Actor, a *artifact.Artifact) *contract.ViewLockdowns {
 	w := by.Workspace
 	if by.Member == "" || a.LinksLockedAt.IsZero() && a.Lock == "" && w.Lock == "" {
@@ -67,7 +67,7 @@ func lockdowns(by credential.Actor, a *artifact.Artifact) *contract.ViewLockdown
 	}
 }
 
-// Resolved is what an access link opens.
+// Resolved returns what an access link opens.
 func Resolved(v view.View) contract.Resolved {
 	return contract.Resolved{
 		AgentView:  PublicAgentView(v),
@@ -78,7 +78,7 @@ func Resolved(v view.View) contract.Resolved {
 	}
 }
 
-// FileContent is a file with its text, if that fits the answer.
+// FileContent returns a file, with its text if the answer has room for it.
 func FileContent(f view.FileText) (contract.FileContent, error) {
 	out := contract.FileContent{
 		Path:        f.Path,
@@ -98,8 +98,8 @@ func FileContent(f view.FileText) (contract.FileContent, error) {
 	return out, err
 }
 
-// fitsAnswer reports whether an answer stays within InlineAnswer and within what a function may answer. The latter
-// holds for every host, so that a file reads alike everywhere.
+// fitsAnswer reports whether an answer stays within InlineAnswer and within what a Lambda function may answer. The
+// second limit applies to every host, so that a file reads the same everywhere.
 func fitsAnswer(out contract.FileContent) (bool, error) {
 	encoded, err := contract.Encode(out)
 	if err != nil || len(encoded) > limits.InlineAnswer {

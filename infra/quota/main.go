@@ -1,5 +1,5 @@
-// Command quota opens a new deployment for ephemeral workspaces: it stores how many may be made in
-// a minute, unless that is set already. Without the setting every provision is refused.
+// Command quota lets a new deployment make ephemeral workspaces. It stores how many may be made in a minute, unless
+// that is stored already. Until then every request for one is refused.
 package main
 
 import (
@@ -27,7 +27,8 @@ func main() {
 	}
 }
 
-// open takes account, region and endpoint from the environment, as the AWS command line does.
+// open stores the default quota in a table. It takes account, region and endpoint from the environment, as the AWS
+// command line does.
 func open(ctx context.Context, table string) error {
 	if table == "" {
 		return errors.New("name the table with -table")

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// errNone reports that there is no browser to open.
+// errNone means that there is no browser to open.
 var errNone = errors.New("there is no browser")
 
-// Environment is what decides whether a browser can be opened for the person.
+// Environment decides whether a browser can be opened for the person.
 type Environment struct {
 	OS       string // as in runtime.GOOS
 	Terminal bool   // stdin and stderr are terminals
@@ -74,6 +74,6 @@ func (e Environment) Open(address string) error {
 	if err := c.Start(); err != nil {
 		return err
 	}
-	go c.Wait() // so that it does not stay a zombie while the login waits
+	go c.Wait() // reaps the process, which would otherwise stay a zombie while the login waits
 	return nil
 }

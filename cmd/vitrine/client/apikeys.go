@@ -29,7 +29,7 @@ func (m *Member) Keys(ctx context.Context, cursor string, limit int) (l contract
 	return l, m.checkPage(l.PageInfo, cursor, len(l.Items))
 }
 
-// checkPage refuses a page after which a list could not be continued.
+// checkPage refuses a page after which the list could not be continued.
 func (d *Deployment) checkPage(p contract.PageInfo, cursor string, rows int) error {
 	if next := p.NextCursor; p.HasMore && (next == nil || *next == "" || *next == cursor || rows == 0) {
 		return d.caller.badResponse(d.Hosts.APIURL, "the list goes on but does not say where")
@@ -37,7 +37,7 @@ func (d *Deployment) checkPage(p contract.PageInfo, cursor string, rows int) err
 	return nil
 }
 
-// RevokeKey revokes an API key of the workspace. Repeating it is no error.
+// RevokeKey revokes an API key of the workspace. It may be repeated.
 func (m *Member) RevokeKey(ctx context.Context, idem string, key id.Key) (r contract.RevokedKey, err error) {
 	k := m.call(http.MethodPost, "/v1/web/keys/"+string(key)+"/revoke")
 	k.idem, k.about = idem, aboutKey

@@ -13,14 +13,14 @@ import (
 
 func artifactPath(a id.Artifact) string { return "/v1/artifacts/" + string(a) }
 
-// read reads artifacts, or a resource of one, at the api host.
+// read reads artifacts, or a resource of one, from the api host.
 func (a *Account) read(ctx context.Context, path string, out any) error {
 	k := a.call(http.MethodGet, path)
 	k.about = aboutArtifact
 	return a.caller.do(ctx, k, out)
 }
 
-// View returns a revision of an artifact with its files; "" is the newest one. checkView has checked it.
+// View returns a revision of an artifact with its files; "" is the newest one. The view has passed checkView.
 func (a *Account) View(
 	ctx context.Context,
 	artifact id.Artifact,
@@ -62,7 +62,7 @@ func (d *Deployment) checkView(v contract.PublicAgentView, artifact id.Artifact,
 	return d.caller.badResponse(d.Hosts.APIURL, "%s", why)
 }
 
-// Text returns one file of a revision; "" is the newest one. The body is set if it is text that fits.
+// Text returns one file of a revision; "" is the newest one. The body is set if the file is text that fits.
 func (a *Account) Text(
 	ctx context.Context,
 	artifact id.Artifact,
@@ -102,7 +102,7 @@ func (a *Account) Revisions(ctx context.Context, artifact id.Artifact) (l contra
 	return l, err
 }
 
-// Delete deletes an artifact. Repeating it is no error.
+// Delete deletes an artifact. It may be repeated.
 func (a *Account) Delete(ctx context.Context, artifact id.Artifact) (d contract.DeletedArtifact, err error) {
 	k := a.call(http.MethodDelete, artifactPath(artifact))
 	k.about = aboutArtifact

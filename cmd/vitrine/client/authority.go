@@ -21,7 +21,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// clientID is this program at every deployment: a public client, which uses PKCE in place of a secret.
+// clientID identifies this program at every deployment. It is a public client, which uses PKCE instead of a secret.
 const clientID = "cli"
 
 // Timeouts of one call to the authorization server, which answers within 3 s even if its own dependencies hang. Two
@@ -48,7 +48,7 @@ type Authority struct {
 type Tokens struct{ Access, Refresh secret.Text }
 
 // Authority reads the metadata of the deployment's authorization server. All endpoints must be on the api host itself,
-// because a document with other ones could direct codes and tokens elsewhere.
+// because other ones could direct codes and tokens elsewhere.
 func (d *Deployment) Authority(ctx context.Context) (*Authority, error) {
 	a := &Authority{caller: d.caller}
 	k := call{method: http.MethodGet, host: d.Hosts.APIURL, path: "/.well-known/oauth-authorization-server"}
@@ -83,7 +83,8 @@ func (a *Authority) config() *oauth2.Config {
 	}}
 }
 
-// Refresh replaces a refresh token. It retries at once when the response was lost, while the server still repeats it.
+// Refresh replaces a refresh token. If the response is lost, it retries at once, while the server still accepts the
+// replaced token.
 func (a *Authority) Refresh(ctx context.Context, refresh secret.Text) (tokens Tokens, err error) {
 	for range maxRefreshAttempts {
 		err = a.ask(ctx, refreshTime, func(ctx context.Context) error {
@@ -168,7 +169,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// ask runs a call of x/oauth2 and turns its error into a failure, because the text of the error may contain the
+// ask runs a call of x/oauth2 and converts its error to a failure, because the text of that error may contain the
 // response.
 func (a *Authority) ask(ctx context.Context, limit time.Duration, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -190,7 +191,7 @@ func (a *Authority) ask(ctx context.Context, limit time.Duration, call func(cont
 	return a.caller.badResponse(a.meta.Issuer, "it reports success without a token")
 }
 
-// refused reads an error response of RFC 6749. Every other response is handled as for other calls.
+// refused converts an error response of RFC 6749. It treats any other response like that of another call.
 func (a *Authority) refused(r *oauth2.RetrieveError) error {
 	var e contract.OAuthError
 	if json.Unmarshal(r.Body, &e) != nil || !codeForm.MatchString(e.Error) {
@@ -204,8 +205,8 @@ func (a *Authority) refused(r *oauth2.RetrieveError) error {
 	return f.Advise("%s", signInHint(f))
 }
 
-// exitOf returns the exit code for a refused sign-in: all but a rate limit, a server error and a person's refusal are
-// about credentials.
+// exitOf returns the exit code for a refused sign-in. Every refusal concerns the credentials, except for a rate limit,
+// a server error and a person's refusal.
 func exitOf(code string, status int) failure.Exit {
 	switch {
 	case code == string(fault.OAuthAccessDenied):

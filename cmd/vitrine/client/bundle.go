@@ -16,10 +16,10 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// Store keeps what has arrived of an archive, across attempts and runs of the program.
+// Store keeps the bytes of an archive that have arrived, across attempts and runs of the program.
 type Store interface {
 	io.WriterAt
-	// Kept returns how many bytes are kept, and the entity tag of the archive that they are of.
+	// Kept returns how many bytes are kept, and the entity tag of their archive.
 	Kept() (size int64, tag string)
 	// Begin empties the store for the archive with this entity tag, which may be "".
 	Begin(tag string) error
@@ -35,9 +35,9 @@ type Archive struct {
 	SHA256 string // lower-case hex
 }
 
-// DownloadBundle writes the zip of a revision to a store, and continues what the store keeps of the same archive. It
-// goes on for as long as each round of attempts brings new bytes. observe is told how many bytes of the total are
-// there. It sends no credential, because the URL is the permission.
+// DownloadBundle writes the zip of a revision to a store, and continues if the store keeps a part of the same archive.
+// It goes on as long as each round of attempts brings new bytes. It calls observe with the bytes that have arrived and
+// their total. It sends no credential, because the URL grants access.
 func (d *Deployment) DownloadBundle(
 	ctx context.Context,
 	b contract.Bundle,
@@ -75,14 +75,14 @@ type bundleDownload struct {
 	to      Store
 	observe func(done, total int64)
 
-	total  int64  // of the last answer
+	total  int64  // total size by the last answer
 	digest []byte // SHA-256 of the whole archive by the last answer
 }
 
-// stallTime is how long a download may bring no bytes.
+// stallTime is how long a download may go without new bytes.
 const stallTime = time.Minute
 
-// attempt asks for what is missing and stores what arrives.
+// attempt requests what is missing and stores what arrives.
 func (d *bundleDownload) attempt(ctx context.Context) error {
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -113,8 +113,8 @@ func (d *bundleDownload) attempt(ctx context.Context) error {
 	return nil
 }
 
-// request asks for the archive, or for what is missing of it. The last byte that is kept is asked for again, so that a
-// whole archive is answered with its digest instead of 416.
+// request returns the request for the archive, or for what is missing of it. It asks for the last byte that is kept
+// again, because otherwise a complete archive would be answered with 416 instead of its digest.
 func (d *bundleDownload) request(ctx context.Context) (req *http.Request, from int64, err error) {
 	req, err = http.NewRequestWithContext(ctx, http.MethodGet, d.bundle.URL, nil)
 	if err != nil {
@@ -135,7 +135,8 @@ func isStrong(tag string) bool {
 	return len(tag) > 2 && strings.HasPrefix(tag, `"`) && strings.HasSuffix(tag, `"`)
 }
 
-// lost returns the failure of a broken connection. One without progress was cancelled by its timer, not by the person.
+// lost returns the failure of a broken connection. If only the inner context has ended, the stall timer cancelled it
+// and not the person.
 func (d *bundleDownload) lost(ctx, within context.Context, err error) error {
 	if within.Err() != nil && ctx.Err() == nil {
 		err = os.ErrDeadlineExceeded
@@ -177,7 +178,7 @@ func (d *bundleDownload) begin(resp *http.Response, asked int64) (from int64, er
 	return from, err
 }
 
-// reprDigest returns the SHA-256 of the whole archive by the header of RFC 9530, nil for none.
+// reprDigest returns the SHA-256 of the whole archive from the header of RFC 9530; nil if there is none.
 func reprDigest(h http.Header) []byte {
 	for member := range strings.SplitSeq(strings.Join(h.Values("Repr-Digest"), ","), ",") {
 		value, ok := strings.CutPrefix(strings.TrimSpace(member), "sha-256=:")
@@ -189,7 +190,7 @@ func reprDigest(h http.Header) []byte {
 	return nil
 }
 
-// arrival stores the body of one answer, which begins at a byte of the archive.
+// arrival stores the body of one answer, which begins at byte at of the archive.
 type arrival struct {
 	download *bundleDownload
 	at       int64
@@ -204,8 +205,8 @@ func (a *arrival) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// verify compares what is kept with the digest of the archive. Other bytes are removed, because no later attempt could
-// continue them.
+// verify compares what is kept with the digest of the archive. It removes bytes that differ, because no later attempt
+// could continue them.
 func (d *bundleDownload) verify() (Archive, error) {
 	sum, err := d.to.Sum()
 	if err != nil {

@@ -26,8 +26,8 @@ const (
 	callTimeout    = 60 * time.Second
 )
 
-// maxAnswer bounds the body of a response in bytes. The largest is a text file as JSON; a session of 100 files takes
-// some 140 KB.
+// maxAnswer bounds the body of a response in bytes. The largest responses are text files as JSON. A session of 100
+// files takes about 140 KB.
 const maxAnswer = 16 << 20
 
 // Caller makes the calls of one invocation of the program.
@@ -52,7 +52,7 @@ func NewHTTP() *http.Client {
 			IdleConnTimeout:       90 * time.Second,
 			MaxIdleConnsPerHost:   Parallel,
 			ForceAttemptHTTP2:     true,
-			DisableCompression:    true, // so that an upload carries exactly the headers that the server asked for
+			DisableCompression:    true, // an upload must carry exactly the headers that were signed
 		},
 		CheckRedirect: stay,
 	}
@@ -70,10 +70,10 @@ type call struct {
 	body   any    // encoded as JSON; nil for none
 	about  subject
 
-	artifact id.Artifact // changed by a publish; for hints
+	artifact id.Artifact // the artifact that a publish changes; for hints
 }
 
-// do retries a call within the limits of Retry, and decodes the response into out.
+// do makes a call, retries it within the limits of Patience, and decodes the response into out.
 func (c *Caller) do(ctx context.Context, k call, out any) error {
 	return c.retry(ctx, func(ctx context.Context) error { return c.once(ctx, k, out) })
 }
@@ -139,7 +139,8 @@ func (c *Caller) setHeaders(req *http.Request) {
 	req.Header.Set("X-Request-Id", c.RequestID)
 }
 
-// unreachable returns the failure of a call without a response. The cause of a cancelled command passes through.
+// unreachable returns the failure of a call without a response. If the command was cancelled, it returns
+// context.Canceled.
 func (c *Caller) unreachable(ctx context.Context, host string, err error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return context.Canceled
@@ -163,7 +164,8 @@ func (c *Caller) badResponse(host, format string, args ...any) error {
 	return f
 }
 
-// unwrapURLError removes the error that net/http adds, because it contains the URL, and with it tokens and signatures.
+// unwrapURLError removes the wrapping of net/http, because its text contains the URL, and with it tokens and
+// signatures.
 func unwrapURLError(err error) error {
 	for {
 		wrapped, ok := errors.AsType[*url.Error](err)
@@ -183,7 +185,7 @@ func origin(address string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// retryAfter parses the header of that name: decimal seconds, zero for any other form.
+// retryAfter parses the Retry-After header: decimal seconds. It returns zero for any other form.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
 	if err != nil {

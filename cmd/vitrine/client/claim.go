@@ -9,7 +9,8 @@ import (
 	"vitrine/shared/platform/contract"
 )
 
-// ParseClaimToken parses a claim token. It refuses any other text, so that it is never sent, and does not repeat it.
+// ParseClaimToken parses a claim token. It refuses any other text, which may be another secret: that text is neither
+// sent nor quoted.
 func ParseClaimToken(text string) (secret.Text, error) {
 	if !claimTokenForm.MatchString(text) {
 		return "", failure.New(failure.Invalid, failure.Usage, "this is not a claim token; it was not sent").
@@ -18,7 +19,7 @@ func ParseClaimToken(text string) (secret.Text, error) {
 	return secret.Text(text), nil
 }
 
-// Claim moves the workspace of a claim token, with everything in it, into the person's. The returned ids of artifacts
+// Claim moves everything in the workspace of a claim token into the person's workspace. The returned IDs of artifacts
 // are well-formed.
 func (m *Member) Claim(ctx context.Context, idem string, token secret.Text) (c contract.Claimed, err error) {
 	k := m.call(http.MethodPost, "/v1/ephemeral/claim")

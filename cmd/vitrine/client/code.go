@@ -20,8 +20,8 @@ type Attempt struct {
 	state, verifier string
 }
 
-// Begin starts a sign-in that ends with a redirect to the given address with this state. The state must be
-// unguessable. A fresh one asks the person to sign in anew, also in a browser that is signed in.
+// Begin starts a sign-in that ends with a redirect to the given address with this state. The state must be unguessable.
+// A fresh sign-in asks the person to sign in again, even in a browser that is already signed in.
 func (a *Authority) Begin(redirect, state string, fresh bool) *Attempt {
 	t := &Attempt{
 		authority: a,
@@ -42,7 +42,7 @@ func (a *Authority) Begin(redirect, state string, fresh bool) *Attempt {
 }
 
 // Finish checks the parameters of the redirect and exchanges the code. It does not retry the exchange, because the
-// server takes a repeated code for a stolen one.
+// server treats a repeated code as stolen.
 func (a *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err error) {
 	code, err := a.code(q)
 	if err != nil {
@@ -56,8 +56,8 @@ func (a *Attempt) Finish(ctx context.Context, q url.Values) (tokens Tokens, err 
 	return tokens, err
 }
 
-// code returns the code of the redirect. It first checks that the redirect belongs to this sign-in, then that it comes
-// from our server (RFC 9207), and only then reads the result. It does not repeat the text of a foreign redirect.
+// code returns the code of the redirect. It checks first that the redirect belongs to this sign-in, then that it comes
+// from our server (RFC 9207), and only then reads the result. It does not quote a foreign redirect.
 func (a *Attempt) code(q url.Values) (string, error) {
 	if !secret.Same(q["state"], a.state) {
 		return "", mismatch("the browser returned the response to another login")

@@ -19,8 +19,8 @@ func digest(text []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Download writes a file of a view to what open returns; each attempt opens anew. It succeeds only if exactly the
-// announced bytes arrived. It sends no credential, because the URL is the permission.
+// Download writes a file of a view to the writer that open returns. Each attempt calls open again. It succeeds only if
+// exactly the announced bytes arrived. It sends no credential, because the URL grants access.
 func (d *Deployment) Download(ctx context.Context, f contract.AgentViewFile, open func() (io.Writer, error)) error {
 	if !d.isLink(f.URL) {
 		return d.caller.badResponse(d.Hosts.APIURL, "the view has no URL for %q", f.Path)
@@ -70,7 +70,7 @@ func (d *Deployment) downloadOnce(ctx context.Context, f contract.AgentViewFile,
 	return nil
 }
 
-// sink remembers that writing failed, to tell it from a broken connection.
+// sink records that writing failed, to distinguish that from a broken connection.
 type sink struct {
 	to     io.Writer
 	failed error
@@ -84,7 +84,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ErrLarge reports that a file is larger than the caller accepts.
+// ErrLarge means that a file is larger than the caller accepts.
 var ErrLarge = errors.New("the file is too large")
 
 // Fetch reads a file of a view into memory. It returns ErrLarge if the file has more than most bytes.

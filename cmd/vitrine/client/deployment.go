@@ -45,8 +45,8 @@ func (c *Caller) Discover(ctx context.Context, base string) (*Deployment, error)
 	return &Deployment{Hosts: hosts, caller: c}, nil
 }
 
-// Base checks VITRINE_URL and returns its canonical form: without a trailing slash, a default port, or capitals in the
-// host.
+// Base checks an address of a server and returns its canonical form: no trailing slash, no default port, no capitals in
+// the host.
 func Base(address string) (string, error) {
 	address = strings.TrimRight(address, "/")
 	if !isAddress(address) {
@@ -56,7 +56,7 @@ func Base(address string) (string, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil {
-		return "", err // unreachable, because isAddress parsed it
+		return "", err // cannot happen: isAddress has parsed it
 	}
 	u.Host = strings.ToLower(u.Host)
 	if port := u.Port(); (u.Scheme == "http" && port == "80") || (u.Scheme == "https" && port == "443") {
@@ -72,7 +72,7 @@ func isAddress(text string) bool {
 		u.User == nil && u.RawQuery == "" && !u.ForceQuery && u.Fragment == "" && !strings.Contains(text, "#")
 }
 
-// keepsTLS reports whether an address is as well protected as base: never http after https.
+// keepsTLS reports whether an address is as well protected as base: not http if base is https.
 func keepsTLS(address, base string) bool {
 	return strings.HasPrefix(address, "https://") || !strings.HasPrefix(base, "https://")
 }

@@ -18,9 +18,9 @@ import (
 
 const (
 	defaultInterval  = 5 * time.Second // RFC 8628, section 3.2
-	slowDownStep     = 5 * time.Second // added for good by slow_down, section 3.5
+	slowDownStep     = 5 * time.Second // added by each slow_down, for all later polls (section 3.5)
 	maxCodeLife      = time.Hour       // the longest life of a code
-	maxReconnectWait = time.Minute     // between two attempts to reach a server that does not respond
+	maxReconnectWait = time.Minute     // between attempts to reach a server that does not respond
 )
 
 // Device is a sign-in that a person finishes on another device (RFC 8628).
@@ -121,8 +121,7 @@ func ended() error {
 }
 
 // poll polls once. The library's own loop forgets a slow_down when the network fails, and cancels a running poll when
-// the code expires. A client credentials request with another grant type is the only way to poll once with the
-// library.
+// the code expires. The only way to poll once with the library is a client credentials request with another grant type.
 func (a *Authority) poll(ctx context.Context, d Device) (tokens Tokens, err error) {
 	once := clientcredentials.Config{
 		ClientID:       clientID,

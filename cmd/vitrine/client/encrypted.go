@@ -9,7 +9,7 @@ import (
 )
 
 // encrypted refuses to send a key, a token or a file over plain HTTP to another machine, unless the person allows it.
-// It accepts malformed addresses, which are refused elsewhere.
+// It accepts malformed addresses, because they are refused elsewhere.
 func (c *Caller) encrypted(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" || isLoopback(u) || c.PlainHTTP {
@@ -21,7 +21,7 @@ func (c *Caller) encrypted(address string) error {
 		Advise("Use its https address; only on a network that you control: --insecure-http")
 }
 
-// isLoopback reports whether an address is one of this machine by its form. Other names may lead anywhere.
+// isLoopback reports whether an address is by its form one of this machine. Any other name may lead anywhere.
 func isLoopback(u *url.URL) bool {
 	if strings.EqualFold(u.Hostname(), "localhost") {
 		return true

@@ -10,7 +10,7 @@ import (
 
 const exportPath = "/v1/web/workspace/export"
 
-// RequestExport asks for an export of the workspace, or finds the one that is being made.
+// RequestExport asks for an export of the workspace. It returns the existing one if one is being made.
 func (m *Member) RequestExport(ctx context.Context, idem string) (contract.Export, error) {
 	k := m.call(http.MethodPost, exportPath)
 	k.idem = idem
@@ -29,10 +29,10 @@ func (m *Member) Export(ctx context.Context) (*contract.Export, error) {
 	return m.export(ctx, m.call(http.MethodGet, exportPath))
 }
 
-// volumeForm is the name of an archive: it may not lead to another folder, nor hide.
+// volumeForm matches the name of an archive. Such a name can neither lead to another folder nor be hidden.
 var volumeForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,200}\.zip$`)
 
-// export makes a call and checks the names of the archives, under which they are saved.
+// export makes a call and checks the names of the archives, because they are saved under these names.
 func (m *Member) export(ctx context.Context, k call) (*contract.Export, error) {
 	var out contract.ExportStatus
 	if err := m.caller.do(ctx, k, &out); err != nil {

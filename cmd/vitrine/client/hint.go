@@ -12,11 +12,11 @@ import (
 type subject uint8
 
 const (
-	aboutPublish  subject = iota // and what belongs to it
+	aboutPublish  subject = iota // a publish and what belongs to it
 	aboutArtifact                // an existing artifact
-	aboutLink                    // by its id
+	aboutLink                    // a link by its ID
 	aboutShare                   // a share URL
-	aboutFile                    // its signed URL
+	aboutFile                    // a file by its signed URL
 	aboutKey                     // an API key of the workspace
 	aboutClaim                   // a claim token
 )
@@ -96,7 +96,7 @@ func hintByExit(f *failure.Failure, k call) string {
 
 var revisionForm = regexp.MustCompile(`\brev_[0-9A-HJKMNP-TV-Z]{26}\b`)
 
-// draftHint returns the hint for an artifact with a draft, whose id the message may contain.
+// draftHint returns the hint for an artifact that has a draft. The message may contain the draft's ID.
 func draftHint(message string, artifact id.Artifact) string {
 	const either = "If it is being published just now, run the command again; if the draft is unfinished, " +
 		"publish it: "

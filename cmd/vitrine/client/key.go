@@ -16,8 +16,8 @@ var (
 		`^ap_ct_(preview|production)_[0-9A-HJKMNP-TV-Z]{16}(\.clm_[0-9A-HJKMNP-TV-Z]{26})?_[A-Za-z0-9_-]{32,}$`)
 )
 
-// ParseKey parses an API key. It refuses any other text, so that it is never sent: it may be a secret of another
-// service.
+// ParseKey parses an API key. It refuses any other text, because that may be a secret of another service, which must
+// not be sent.
 func ParseKey(text string) (Key, error) {
 	if !keyForm.MatchString(text) {
 		return Key{}, failure.New(failure.Auth, fault.InvalidAuth,

@@ -39,7 +39,7 @@ var (
 	workspaceForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 )
 
-// CreateKey creates an API key that expires after so many days, 0 for the choice of the server. The returned values are
+// CreateKey creates an API key that expires after this many days; 0 leaves that to the server. The returned values are
 // well-formed and consistent.
 func (m *Member) CreateKey(ctx context.Context, idem, name string, days int) (contract.CreatedKey, Key, error) {
 	var out contract.CreatedKey
@@ -73,7 +73,7 @@ func (m *Member) RequestDeletion(ctx context.Context, name string) (d contract.W
 	return d, err
 }
 
-// CancelDeletion keeps the workspace.
+// CancelDeletion cancels the deletion of the workspace.
 func (m *Member) CancelDeletion(ctx context.Context) (d contract.WorkspaceDeletion, err error) {
 	err = m.caller.do(ctx, m.call(http.MethodDelete, deletionPath), &d)
 	return d, err

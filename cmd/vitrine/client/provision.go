@@ -14,11 +14,11 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// maxWorkRounds is how often a refused proof of work is repeated with a new challenge.
+// maxWorkRounds is how often the client solves a new challenge after its proof of work was refused.
 const maxWorkRounds = 2
 
 // solved is the provisioning request with the solution of the server's challenge. It returns the challenge byte for
-// byte, because the server signed those bytes.
+// byte, because the server has signed those bytes.
 type solved struct {
 	Challenge json.RawMessage `json:"challenge"`
 	Solution  pow.Solution    `json:"solution"`
@@ -88,7 +88,7 @@ func (d *Deployment) work(ctx context.Context, r *refusal) (any, error) {
 	return nil, f
 }
 
-// notice runs work and shows a note if it takes long.
+// notice runs work, and shows a note if that takes long.
 func (c *Caller) notice(note string, work func() error) error {
 	lasts := time.AfterFunc(noteAfter, func() { c.Note("%s", note) })
 	defer lasts.Stop()

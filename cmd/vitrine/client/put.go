@@ -15,13 +15,13 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// minRate is the rate in bytes a second below which an upload is given up; setup is the time allowed for the rest.
+// minRate is the rate in bytes per second below which an upload is given up. setup is the time for everything else.
 const (
 	minRate = 32 << 10
 	setup   = time.Minute
 )
 
-// put sends one file to its signed URL. It retries within the limits of Retry.
+// put sends one file to its signed URL. It retries within the limits of Patience.
 func (c *Caller) put(ctx context.Context, p upload, sent func(int64)) error {
 	return c.retry(ctx, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, setup+time.Duration(p.file.Size/minRate)*time.Second)
@@ -48,7 +48,7 @@ func (c *Caller) putOnce(ctx context.Context, p upload, sent func(int64)) (err e
 	}
 	resp, err := c.HTTP.Do(req)
 	if broken := flow.failure(); broken != nil {
-		err = broken // an error of the file, which net/http reports like one of the network
+		err = broken // an error of the file looks to net/http like one of the network
 	} else if err != nil {
 		err = c.unreachable(ctx, p.target.PutURL, err)
 	}
@@ -61,7 +61,8 @@ func (c *Caller) putOnce(ctx context.Context, p upload, sent func(int64)) (err e
 	return c.stored(p, resp)
 }
 
-// putRequest carries the headers that the URL was signed with and no bearer token, because the URL is the permission.
+// putRequest returns the request for a signed URL. It carries the headers that the URL was signed with, and no bearer
+// token, because the URL grants access.
 func (c *Caller) putRequest(ctx context.Context, p upload, body io.ReadCloser) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPut, p.target.PutURL, body)
 	if err != nil {
@@ -79,7 +80,7 @@ func (c *Caller) putRequest(ctx context.Context, p upload, body io.ReadCloser) (
 	return req, nil
 }
 
-// stored reads the response of the storage, which is S3's XML. 412 means that an earlier attempt has stored the file.
+// stored checks the response of the storage, which is S3's XML. 412 means that an earlier attempt has stored the file.
 func (c *Caller) stored(p upload, resp *http.Response) error {
 	status := resp.StatusCode
 	if status >= 200 && status <= 299 || status == http.StatusPreconditionFailed {
@@ -120,7 +121,7 @@ func refusalOf(status int) string {
 
 var storageCodeForm = regexp.MustCompile(`^[A-Za-z0-9]{1,64}$`)
 
-// storageCode returns the code of an XML error, its only part without a signature.
+// storageCode returns the code of an XML error. It is the only part that cannot hold a signature.
 func storageCode(body io.Reader) string {
 	var e struct{ Code string }
 	text, err := io.ReadAll(io.LimitReader(body, 64<<10))
@@ -130,8 +131,8 @@ func storageCode(body io.Reader) string {
 	return e.Code
 }
 
-// flow counts the bytes of one attempt and keeps the error of reading the file. net/http may go on reading for a
-// moment after an attempt has ended, and after it has closed the body.
+// flow counts the bytes of one attempt and keeps the error of reading the file. net/http may continue to read for a
+// moment after an attempt has ended and the body is closed.
 type flow struct {
 	from io.ReadCloser
 	sent func(int64)
@@ -170,7 +171,7 @@ func (f *flow) failure() error {
 	return f.failed
 }
 
-// undo removes a failed attempt from the count.
+// undo subtracts the bytes of a failed attempt.
 func (f *flow) undo() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -20,11 +20,11 @@ type refusal struct {
 
 func (r *refusal) Unwrap() error { return r.Failure }
 
-// codeForm is the form of an error code. Unknown codes of this form are kept, because the list of codes grows.
+// codeForm matches an error code. Unknown codes of this form are kept, because the list of codes grows.
 var codeForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 
-// refused reads a response outside 2xx: the error envelope of the contract, or the response of a gateway in front of
-// the host.
+// refused converts a response outside 2xx, which is the error envelope of the contract or comes from a gateway in front
+// of the host.
 func (c *Caller) refused(k call, resp *http.Response, text []byte) error {
 	var e contract.Envelope
 	if json.Unmarshal(text, &e) != nil || !codeForm.MatchString(e.Error.Code) || isGateways(resp, e.Error) {
@@ -41,27 +41,27 @@ func (c *Caller) refused(k call, resp *http.Response, text []byte) error {
 	return &refusal{f, text}
 }
 
-// isGateways reports whether a gateway refused in the form of our hosts, none of which combines 429 with the code of a
-// bad request.
+// isGateways reports whether a gateway refused in the form of our hosts. It is recognised by 429 with the code of a bad
+// request, which no host of ours combines.
 func isGateways(resp *http.Response, p contract.Problem) bool {
 	return resp.StatusCode == http.StatusTooManyRequests && p.Code == string(fault.InvalidRequest)
 }
 
-// maxWords bounds the quoted text of a gateway, in bytes.
+// maxWords bounds how much of a gateway's text is quoted, in bytes.
 const maxWords = 200
 
-// wordsOf returns the message in a gateway's JSON response, "" for none. Pages are not quoted.
+// wordsOf returns the message in a gateway's JSON response; "" if there is none. It does not quote HTML pages.
 func wordsOf(text []byte) string {
 	var plain struct{ Message string }
 	var envelope contract.Envelope
 	if json.Unmarshal(text, &plain) != nil || plain.Message == "" {
-		_ = json.Unmarshal(text, &envelope) // then the message is empty
+		_ = json.Unmarshal(text, &envelope) // an error leaves the message empty
 		plain.Message = envelope.Error.Message
 	}
 	return strings.ToValidUTF8(plain.Message[:min(len(plain.Message), maxWords)], "")
 }
 
-// unexplained describes a response from another server than our hosts: a gateway, a proxy, or an unrelated server.
+// unexplained describes a response that is not from our hosts: from a gateway, a proxy, or an unrelated server.
 func unexplained(resp *http.Response, words string) string {
 	status := strings.TrimSpace(strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
 	from := origin(resp.Request.URL.String())

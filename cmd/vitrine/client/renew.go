@@ -13,12 +13,12 @@ import (
 // maxRenewals is how often one file gets a new signed URL. One is enough unless a file takes as long as a URL is valid.
 const maxRenewals = 3
 
-// errForbidden marks a refused signed URL, because such a URL expires soon.
+// errForbidden marks a refused signed URL. Such a URL expires soon, so a new one may help.
 type errForbidden struct{ *failure.Failure }
 
 func (e errForbidden) Unwrap() error { return e.Failure }
 
-// renewed holds the upload targets of a session that were signed again, for all workers together.
+// renewed holds upload targets that were signed again. All workers share them.
 type renewed struct {
 	account *Account
 	session id.Session
@@ -26,7 +26,7 @@ type renewed struct {
 
 	mu      sync.Mutex
 	round   int
-	targets map[string]contract.UploadTarget // of the last round
+	targets map[string]contract.UploadTarget // targets of the last round
 }
 
 // uploadFile sends a file, with a new URL if its own has expired.
@@ -46,8 +46,8 @@ func (a *Account) uploadFile(ctx context.Context, all *renewed, p upload, sent f
 	}
 }
 
-// after returns the target of a file that was signed after a round, and the round of it. It asks the server if no
-// other worker has done so.
+// after returns a target for a file that was signed after the given round, and the round of that target. It asks the
+// server unless another worker has already done so.
 func (r *renewed) after(ctx context.Context, round int, f File) (t contract.UploadTarget, now int, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

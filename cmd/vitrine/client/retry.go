@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// RetryPolicy says how long the client retries.
+// RetryPolicy says how often and how long the client retries.
 type RetryPolicy struct {
 	MaxAttempts  int           // attempts of one call, including the first
 	MeanWait     time.Duration // mean wait before the second attempt; later waits are longer
@@ -19,7 +19,8 @@ type RetryPolicy struct {
 	ClockDivisor int64         // divides the times of a sign-in on another device, for tests; 0 is 1
 }
 
-// DefaultRetryPolicy outlasts a rate limit of a minute, and the 90 s lease of an attempt that crashed on the server.
+// DefaultRetryPolicy returns a policy that outlasts a rate limit of a minute, and the lease of 90 s that an attempt
+// which crashed on the server leaves behind.
 func DefaultRetryPolicy() RetryPolicy {
 	return RetryPolicy{
 		MaxAttempts: 4,
@@ -32,7 +33,7 @@ func DefaultRetryPolicy() RetryPolicy {
 // noteAfter is the shortest wait that is shown to the person.
 const noteAfter = time.Second
 
-// retry repeats attempt while another one may succeed. All attempts carry the same Idempotency-Key.
+// retry repeats attempt as long as another one may succeed. All attempts carry the same Idempotency-Key.
 func (c *Caller) retry(ctx context.Context, attempt func(context.Context) error) error {
 	waits := backoff.NewExponentialBackOff()
 	waits.InitialInterval, waits.MaxInterval = c.Patience.MeanWait, 10*c.Patience.MeanWait
@@ -57,7 +58,7 @@ func (c *Caller) retry(ctx context.Context, attempt func(context.Context) error)
 	}
 }
 
-// worth reports whether another attempt makes sense after try attempts and the given total wait.
+// worth reports whether another attempt makes sense after try attempts that waited for this long in total.
 func (p RetryPolicy) worth(f *failure.Failure, try int, waited time.Duration) bool {
 	if f.Code == fault.IdempotencyInFlight {
 		return waited < p.InFlight
@@ -65,8 +66,8 @@ func (p RetryPolicy) worth(f *failure.Failure, try int, waited time.Duration) bo
 	return f.Transient && try < p.MaxAttempts && f.RetryAfter <= p.MaxWait
 }
 
-// Pause waits, longer each time, before the caller checks whether a conflict is over. It returns false if waiting no
-// longer makes sense.
+// Pause waits before the caller checks whether a conflict is over, longer each time. It returns false if waiting makes
+// no sense any more.
 func (d *Deployment) Pause(ctx context.Context, times int) (bool, error) {
 	p := d.caller.Patience
 	if times >= p.MaxAttempts {

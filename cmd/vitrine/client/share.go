@@ -69,7 +69,7 @@ func (a *Account) Links(ctx context.Context, artifact id.Artifact) (l contract.L
 	return l, err
 }
 
-// RevokeLink revokes an access link. Repeating it is no error.
+// RevokeLink revokes an access link. It may be repeated.
 func (a *Account) RevokeLink(ctx context.Context, l id.Link) (r contract.RevokedLink, err error) {
 	if err = a.changeLink(ctx, l, "revoke", &r); err == nil && r.AccessLinkID != l {
 		err = a.caller.badResponse(a.Hosts.APIURL, "it does not say that this link was revoked")

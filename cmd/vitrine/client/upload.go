@@ -25,13 +25,13 @@ type File struct {
 
 // Progress observes an upload. It is called from several goroutines.
 type Progress interface {
-	// Sent adds bytes. A negative number takes a failed attempt back.
+	// Sent adds bytes. A negative number takes those of a failed attempt back.
 	Sent(bytes int64)
 	// Stored counts a stored file.
 	Stored()
 }
 
-// UploadStats counts what was sent and what the server had already.
+// UploadStats counts what was sent and what the server already had.
 type UploadStats struct {
 	TotalFiles    int   `json:"total_files"`
 	TotalBytes    int64 `json:"total_bytes"`
@@ -56,7 +56,7 @@ type upload struct {
 }
 
 // Open opens a session for a manifest and plans the upload of the declared files. The signed URLs expire within
-// minutes; Upload renews them by repeating the call with idem, which returns the same session.
+// minutes. Upload renews them by repeating the call with idem, which returns the same session.
 func (a *Account) Open(
 	ctx context.Context,
 	idem string,
@@ -116,8 +116,8 @@ func (a *Account) add(plan *Plan, f File, t contract.UploadTarget) error {
 	return nil
 }
 
-// usable refuses a target that is not an upload of just this file, over a connection as well protected as the
-// session's own. A malicious server must not make the command send arbitrary requests to other servers.
+// usable refuses a target unless it is an upload of just this file, over a connection as well protected as the
+// session's own. Otherwise a malicious server could make the command send arbitrary requests to other servers.
 func (a *Account) usable(f File, t contract.UploadTarget) error {
 	u, err := url.Parse(t.PutURL)
 	if err != nil || u.Host == "" || u.User != nil || (u.Scheme != "https" && u.Scheme != "http") ||
@@ -142,15 +142,15 @@ func (a *Account) usable(f File, t contract.UploadTarget) error {
 	return nil
 }
 
-// unsendable returns the failure of a session without a usable target for a file.
+// unsendable returns the failure for a session without a usable target for a file.
 func (a *Account) unsendable(f File) error {
 	return a.caller.badResponse(a.Hosts.UploadURL, "the upload session does not say how to send %q", f.Path)
 }
 
-// checksumForm is the header of a checksum that S3 verifies.
+// checksumForm matches the header of a checksum that S3 verifies.
 var checksumForm = regexp.MustCompile(`(?i)^x-amz-checksum-[a-z0-9]+$`)
 
-// isUploadHeader reports whether a signed URL may ask for a header.
+// isUploadHeader reports whether a signed URL may require this header.
 func isUploadHeader(name string) bool {
 	return slices.ContainsFunc([]string{"Content-Length", "Content-Type", "If-None-Match"}, func(known string) bool {
 		return strings.EqualFold(known, name)

@@ -15,12 +15,12 @@ import (
 
 const (
 	fileName = "config.json"
-	fileMode = 0o600 // because who writes it chooses the server that keys are sent to
+	fileMode = 0o600 // private, because the file chooses the server that keys are sent to
 	dirMode  = 0o700
 	maxFile  = 1 << 20
 )
 
-// File is the file of settings in a folder. It preserves the members of other versions.
+// File is the settings file in a folder. It preserves members that other versions have written.
 type File struct{ Dir string } // Dir is "" if there is none
 
 // Path returns the name of the file, "" without a folder.
@@ -86,8 +86,8 @@ func (f File) read() (all map[string]json.RawMessage, err error) {
 	return all, nil
 }
 
-// write writes a new file beside the old one and renames it, so that a reader sees one of the two whole. It does not
-// replace a link, because the file may be shared with other machines through it.
+// write writes a new file next to the old one and renames it, so that a reader sees either of them complete. It refuses
+// to replace a link, because other machines may share the file through it.
 func (f File) write(all map[string]json.RawMessage) (err error) {
 	if info, err := os.Lstat(f.Path()); err == nil && !info.Mode().IsRegular() {
 		return f.unusable("%s is not a regular file, so it is not changed", f.Path())
@@ -120,7 +120,7 @@ func (f File) unusable(format string, args ...any) error {
 		Advise("Correct or remove the file; vitrine config path names it.")
 }
 
-// cause returns the error of the system without the name, which is in the message already.
+// cause returns the system's error without the file name, which the message already has.
 func cause(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err

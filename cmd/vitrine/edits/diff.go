@@ -11,8 +11,8 @@ import (
 // contextLines is how many unchanged lines a diff shows around a change.
 const contextLines = 3
 
-// Diff returns the unified diff from one text to another, "" if they are equal. The name /dev/null stands for a
-// missing file.
+// Diff returns the unified diff from one text to another; "" if they are equal. The name /dev/null stands for a missing
+// file.
 func Diff(from, to, before, after string) (string, error) {
 	if before == after {
 		return "", nil
@@ -20,7 +20,7 @@ func Diff(from, to, before, after string) (string, error) {
 	return udiff.ToUnified(from, to, before, udiff.Lines(before, after), contextLines)
 }
 
-// Patch returns a diff that is smaller than the new text and gives exactly that text when the server applies it. It
+// Patch returns a diff that is smaller than the new text and from which the server rebuilds exactly that text. It
 // returns false if there is none.
 func Patch(before, after string) ([]byte, bool) {
 	diff, err := Diff("a", "b", before, after)

@@ -17,7 +17,7 @@ const (
 	MaxBytes = 32 << 20
 )
 
-// Edit replaces a text that must occur exactly once, or every occurrence with ReplaceAll.
+// Edit replaces one text by another. The text must occur exactly once, unless ReplaceAll replaces every occurrence.
 type Edit struct {
 	Old        string  `json:"old_string"`
 	New        *string `json:"new_string"`
@@ -48,9 +48,9 @@ func Parse(text []byte) ([]Edit, error) {
 	return list, nil
 }
 
-// NoMatch reports that an edit does not fit the text.
+// NoMatch means that an edit does not fit the text.
 type NoMatch struct {
-	Index int // of the edit, from 0
+	Index int // index of the edit, from 0
 	Times int // how often old_string occurs, overlaps included; 2 for any more
 }
 
@@ -61,11 +61,11 @@ func (n NoMatch) Error() string {
 	return fmt.Sprintf("edits[%d]: old_string occurs more than once", n.Index)
 }
 
-// ErrTooLarge reports that the text would exceed the largest size of a file.
+// ErrTooLarge means that the text would exceed the largest size of a file.
 var ErrTooLarge = errors.New("the edited text is too large")
 
-// Apply applies the edits in order, each to the result of those before. The text never exceeds most bytes. The errors
-// are NoMatch and ErrTooLarge.
+// Apply applies the edits in order, each to the result of the previous ones. The text never exceeds most bytes. The
+// errors are NoMatch and ErrTooLarge.
 func Apply(text string, list []Edit, most int64) (string, error) {
 	for i, e := range list {
 		first := strings.Index(text, e.Old)

@@ -43,7 +43,7 @@ func (f *Folder) Digest(ctx context.Context) error {
 	return nil
 }
 
-// digest computes the digest of a file, and returns the kind of secret in it, "" for none.
+// digest computes the digest of a file. It returns the kind of secret in the file; "" for none.
 func (f *Folder) digest(file *File) (what string, err error) {
 	r, err := f.open(*file)
 	if err != nil {
@@ -115,7 +115,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// intact reports, after the last byte, whether the bytes were the announced ones and no more follow.
+// intact reports, after the last byte, whether the bytes were the announced ones and the file ends there.
 func (b *body) intact() bool {
 	more, _ := io.ReadFull(b.r, make([]byte, 1))
 	return more == 0 && hex.EncodeToString(b.sum.Sum(nil)) == b.file.SHA256

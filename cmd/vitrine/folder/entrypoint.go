@@ -9,10 +9,10 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// entrypoints are the default entrypoints, best first.
+// entrypoints are the default entrypoints, by preference.
 var entrypoints = []string{"index.html", "index.md", "README.md", "index.htm"}
 
-// chooseEntrypoint returns the entrypoint: wanted if it is published, else a default name, else the only file.
+// chooseEntrypoint returns the entrypoint: wanted if it is published, or else a default name, or else the only file.
 func chooseEntrypoint(files []File, wanted string) (string, error) {
 	has := func(p string) bool {
 		return slices.ContainsFunc(files, func(f File) bool { return f.Path == p })

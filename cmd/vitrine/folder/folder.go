@@ -23,7 +23,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// maxFiles stops the walk of a folder that is too large to be meant, such as a home directory.
+// maxFiles stops the walk of a folder that is too large to be published on purpose, such as a home directory.
 const maxFiles = 10000
 
 // File is one file to publish.
@@ -33,25 +33,25 @@ type File struct {
 	SHA256 string // lower-case hex; set by Digest
 
 	modified time.Time
-	name     string // where its bytes are below the root; another path than Path for a followed link
+	name     string // path of its bytes below the root; differs from Path for a followed link
 }
 
 // Skipped lists what is not published, as paths below the root; folders end with a slash.
 type Skipped struct {
 	Secrets []Refused
 	Other   []string // version control, dependencies, ignored files, links that lead outside, devices
-	// GitignoreIn names the entrypoint because of which .gitignore files were not applied; "" when they were.
+	// GitignoreIn names the entrypoint that made .gitignore files not apply; "" if they applied.
 	GitignoreIn string
 }
 
 // Request says what to publish.
 type Request struct {
 	Path        string
-	Given       string   // how failures name Path; "": as Path
+	Given       string   // name of Path in failures; "": Path itself
 	Entrypoint  string   // "": chosen
 	NoIgnore    bool     // ignore files are not applied
-	AllowSecret []string // files to publish although they look like secrets, as paths below the root
-	Logins      []string // folders of stored logins, whose files are never published, not even if allowed
+	AllowSecret []string // files to publish even though they look like secrets, as paths below the root
+	Logins      []string // folders of stored logins, whose files are never published, even if allowed by name
 }
 
 // Folder is an opened set of files, sorted by path.
@@ -124,8 +124,8 @@ func (f *Folder) Bytes() (sum int64) {
 	return sum
 }
 
-// State identifies the files by their paths, sizes and times of change. Another state means that a file may have other
-// bytes, because the files are not read.
+// State identifies the files by their paths, sizes and modification times. It does not read the files, so a different
+// state means only that their bytes may differ.
 func (f *Folder) State() string {
 	var b []byte
 	for _, file := range f.Files {
@@ -165,7 +165,7 @@ func (f *Folder) addFile(entrypoint string) error {
 }
 
 // fill walks the folder. If .gitignore excludes the entrypoint, the folder is a build output that is meant to be
-// published, so it is walked again without .gitignore, but still with .artifactignore.
+// published. It is then walked again without .gitignore, but still with .artifactignore.
 func (f *Folder) fill(rq Request) error {
 	first := f.walk(!rq.NoIgnore, !rq.NoIgnore && inWorkTree(f.at.real))
 	if err := first.run(); err != nil {
@@ -221,7 +221,7 @@ func (f *Folder) finish(entrypoint string) (err error) {
 	return err
 }
 
-// describe names what was skipped, for a folder without an entrypoint: first the wanted file, if there is one.
+// describe names what was skipped, for a folder without an entrypoint. The wanted file comes first, if there is one.
 func (s Skipped) describe(wanted string) string {
 	left := slices.Clone(s.Other)
 	for _, r := range s.Secrets {
@@ -245,7 +245,7 @@ func Few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }
 
-// title makes a title from the last part of a path: printable and within the limit.
+// title makes a title from the last part of a path. It is printable and within the limit.
 func title(absolute string) string {
 	name := strings.ToValidUTF8(filepath.Base(absolute), "\uFFFD")
 	name = strings.Map(func(r rune) rune {
@@ -263,7 +263,7 @@ func title(absolute string) string {
 	return name
 }
 
-// checkPath refuses names that no server accepts. It does not normalise, because another Unicode form is another path.
+// checkPath refuses names that no server accepts. It does not normalise Unicode, because another form is another path.
 func checkPath(p string) error {
 	why := ""
 	switch {
@@ -291,7 +291,7 @@ func unusable(format string, args ...any) *failure.Failure {
 		Advise("Check the path; vitrine help publish says which files are published.")
 }
 
-// reason returns err without the path, because the message contains the path as the user wrote it.
+// reason returns err without the path, because the message already has the path as the user wrote it.
 func reason(err error) error {
 	if e, ok := errors.AsType[*os.PathError](err); ok {
 		return e.Err

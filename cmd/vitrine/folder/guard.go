@@ -11,11 +11,11 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// Refused is a file that is not published because it may contain a secret, or a folder of such files, with a slash at
-// the end.
+// Refused is a file that is not published because it may contain a secret, or a folder of such files. A folder ends
+// with a slash.
 type Refused struct {
 	Path string
-	Why  string // in words that follow "because"
+	Why  string // continues a sentence after "because"
 }
 
 const (
@@ -30,7 +30,7 @@ type guard struct {
 	allowed map[string]bool // files that are published although they look like secrets
 }
 
-// newGuard returns the guard of a root. A login folder that does not exist is ignored.
+// newGuard returns the guard for a root. It ignores a login folder that does not exist.
 func newGuard(rq Request, root string) guard {
 	g := guard{above: parts(root), allowed: map[string]bool{}}
 	for _, dir := range rq.Logins {
@@ -58,8 +58,8 @@ func (g guard) file(p string) string {
 	return ""
 }
 
-// folder returns why a folder below the root is refused with all its contents. The files of a folder for credentials
-// are refused one by one instead.
+// folder returns why a folder below the root is refused with all its contents, "" if it is not. A folder for
+// credentials is not refused as a whole; its files are refused one by one.
 func (g guard) folder(p string, info fs.FileInfo) string {
 	switch {
 	case g.keepsLogins(info):
@@ -70,7 +70,8 @@ func (g guard) folder(p string, info fs.FileInfo) string {
 	return ""
 }
 
-// allowsBelow reports whether a file of a folder is allowed. The folder's other files are then refused one by one.
+// allowsBelow reports whether a file below a folder is allowed. The other files of the folder are then refused one by
+// one.
 func (g guard) allowsBelow(folder string) bool {
 	for name := range g.allowed {
 		if strings.HasPrefix(name, folder+"/") {
@@ -86,8 +87,8 @@ func (g guard) keepsLogins(info fs.FileInfo) bool {
 	return slices.ContainsFunc(g.logins, func(own fs.FileInfo) bool { return os.SameFile(own, info) })
 }
 
-// inLogins reports whether a path without symbolic links is a login folder, or in one. It compares folders by
-// identity, so that another spelling of a path, or a mount, makes no difference.
+// inLogins reports whether a path is a login folder or in one. real must have no symbolic links. Folders are compared
+// by identity, so that neither another spelling of a path nor a mount makes a difference.
 func (g guard) inLogins(real string) bool {
 	for {
 		if info, err := os.Stat(real); err == nil && g.keepsLogins(info) {
@@ -101,7 +102,7 @@ func (g guard) inLogins(real string) bool {
 	}
 }
 
-// root refuses a path of which no file may be published: because of its own name, its target, or a folder above it.
+// root refuses a path that must not be published at all: because of its own name, its target, or a folder above it.
 func (g guard) root(at place, isDir bool) error {
 	if g.inLogins(at.real) {
 		return unusable("%s is not published, because %s", at.given, isLogin).

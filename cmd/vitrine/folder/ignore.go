@@ -21,8 +21,8 @@ const (
 // maxIgnore bounds an ignore file in bytes.
 const maxIgnore = 1 << 20
 
-// ignores are the patterns in effect in one folder; later ones take precedence. .artifactignore takes precedence over
-// .gitignore.
+// ignores holds the patterns in effect in one folder. Later patterns take precedence over earlier ones, and
+// .artifactignore over .gitignore.
 type ignores struct{ own, git []gitignore.Pattern }
 
 // in returns the patterns in effect in dir: those of the folders above it and its own.
@@ -59,7 +59,7 @@ func last(patterns []gitignore.Pattern, parts []string, isDir bool) gitignore.Ma
 	return gitignore.NoMatch
 }
 
-// readPatterns reads an ignore file of dir. It returns none if there is no such regular file.
+// readPatterns reads an ignore file of dir. It returns no patterns if there is no such regular file.
 func readPatterns(root *os.Root, dir, name string) ([]gitignore.Pattern, error) {
 	file := path.Join(dir, name)
 	info, err := root.Lstat(file)

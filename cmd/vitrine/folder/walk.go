@@ -77,7 +77,7 @@ func (w *walk) entry(p string, e fs.DirEntry, rules ignores) error {
 	return nil
 }
 
-// skip records a path that is skipped for another reason than a secret.
+// skip records a path that is skipped for a reason other than a secret.
 func (w *walk) skip(p string, isDir bool) {
 	if isDir {
 		p += "/"
@@ -114,8 +114,8 @@ func (w *walk) refuses(p, named string) bool {
 	return true
 }
 
-// link follows a symbolic link to a file that is itself published and below the root. It skips other links, also to
-// folders, because they can form cycles.
+// link follows a symbolic link to a file that is itself published and below the root. It skips all other links. It also
+// skips links to folders, because they can form cycles.
 func (w *walk) link(p string) error {
 	target, inside := w.target(p)
 	if inside && w.guard.inLogins(filepath.Join(w.real, filepath.FromSlash(target))) {
@@ -156,7 +156,7 @@ func (w *walk) ignores(file string) (_ bool, err error) {
 	return false, nil
 }
 
-// target returns where a link leads, as a path below the root. It returns false if the target is elsewhere or missing.
+// target returns the path below the root that a link leads to. It returns false if the target is elsewhere or missing.
 func (w *walk) target(p string) (string, bool) {
 	real, err := filepath.EvalSymlinks(filepath.Join(w.real, filepath.FromSlash(p)))
 	if err != nil {
@@ -166,7 +166,7 @@ func (w *walk) target(p string) (string, bool) {
 	return filepath.ToSlash(below), err == nil && filepath.IsLocal(below)
 }
 
-// add takes a file whose bytes are at name.
+// add adds a file whose bytes are at name.
 func (w *walk) add(p string, info fs.FileInfo, name string) error {
 	if err := checkPath(p); err != nil {
 		return err

@@ -28,14 +28,14 @@ const (
 	headerSize = 32 << 10
 )
 
-// Page is what the browser shows in the end. Its texts may be untrusted: they are escaped.
+// Page is what the browser shows at the end. Its texts may be untrusted, because they are escaped.
 type Page struct {
 	Done          bool // the login succeeded
 	Heading, Text string
 }
 
 // Listener waits on a port of 127.0.0.1 that the system chose. It accepts the first callback with the state of the
-// sign-in and closes the port. Any open page can request other addresses of the port; those requests are answered
+// sign-in and then closes the port. Any page in the browser can send other requests to the port; they are answered
 // without effect.
 type Listener struct {
 	state   string
@@ -66,7 +66,7 @@ func Listen(state string) (*Listener, error) {
 	return l, nil
 }
 
-// RedirectURI returns the address that the browser must be sent to.
+// RedirectURI returns the address that the authorization server must redirect the browser to.
 func (l *Listener) RedirectURI() string { return "http://" + l.port.Addr().String() + path }
 
 // Wait returns the parameters of the callback.
@@ -93,8 +93,8 @@ func (l *Listener) Close(p Page) {
 	l.server.Close()
 }
 
-// ServeHTTP accepts the callback and delays its response until Close. It refuses other host names, which another site
-// may point to 127.0.0.1.
+// ServeHTTP accepts the callback and delays its response until Close. It refuses other host names, because another site
+// may point its name to 127.0.0.1.
 func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet || r.URL.Path != path || r.Host != l.port.Addr().String() {
 		http.NotFound(w, r)

@@ -23,7 +23,7 @@ const MaxDifficulty = 28
 // MaxNonce bounds the nonce, so that a hostile server cannot make each hash slow.
 const MaxNonce = 256
 
-// batch is how many counters a worker takes at once. It checks for cancellation between batches.
+// batch is how many counters a worker takes at a time. It checks for cancellation between batches.
 const batch = 1 << 13
 
 // Challenge is the server's challenge. The client returns it with the Solution.

@@ -10,8 +10,8 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// Ends of the names of an unfinished download: its bytes, and the entity tag of what they are part of. The latter is
-// created first, so that no file of another program is taken for an unfinished download.
+// The suffixes of the two files of an unfinished download: its bytes, and the entity tag that they belong to. The
+// second is created first, so that a file of another program is not taken for an unfinished download.
 const (
 	partEnd = ".part"
 	tagEnd  = ".part.etag"
@@ -20,7 +20,7 @@ const (
 // maxTag bounds an entity tag in bytes.
 const maxTag = 1 << 10
 
-// Part is a file that is being downloaded. What has arrived stays beside the final name when the program ends, so that
+// Part is a file that is being downloaded. If the program ends, what has arrived stays next to the final name, so that
 // another run can continue.
 type Part struct {
 	file File
@@ -49,7 +49,7 @@ func Resume(name string, force bool) (*Part, error) {
 	return p, p.reopen()
 }
 
-// regular returns what is known of a file, nil if it does not exist. Anything but a regular file is refused.
+// regular returns information about a file; nil if it does not exist. It refuses anything but a regular file.
 func regular(name string) (fs.FileInfo, error) {
 	info, err := os.Lstat(name)
 	switch {
@@ -63,7 +63,7 @@ func regular(name string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// foreign refuses to write to a file that another program has made.
+// foreign returns the refusal to write to a file that another program has made.
 func (p *Part) foreign(name string) error {
 	return failure.New(failure.Invalid, failure.Unsavable,
 		"%s exists, and is no unfinished download that can be continued", name).
@@ -100,13 +100,13 @@ func readTag(name string) (string, error) {
 	return string(text), err
 }
 
-// Kept returns how many bytes have arrived, and the entity tag of what they are part of.
+// Kept returns how many bytes have arrived, and the entity tag that they belong to.
 func (p *Part) Kept() (size int64, tag string) { return p.size, p.tag }
 
-// Begin replaces what is kept with an empty file, for what has this entity tag.
+// Begin replaces what is kept with an empty file for the archive with this entity tag.
 func (p *Part) Begin(tag string) error {
 	p.Discard()
-	os.Remove(p.file.name + tagEnd) // left without its part
+	os.Remove(p.file.name + tagEnd) // a tag without its part is left over
 	side, err := create(p.file.name + tagEnd)
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (p *Part) Begin(tag string) error {
 	return nil
 }
 
-// create makes a file that only its owner can read, and replaces none.
+// create makes a file that only its owner can read. It replaces no file.
 func create(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
@@ -161,7 +161,7 @@ func (p *Part) Keep() error {
 	if err := p.file.Keep(); err != nil {
 		return err
 	}
-	os.Remove(p.file.name + tagEnd) // without its part it means nothing
+	os.Remove(p.file.name + tagEnd) // a tag is of no use without its part
 	return nil
 }
 

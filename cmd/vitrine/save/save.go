@@ -11,14 +11,14 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// File is a file that is being saved, under a temporary name beside its final one until Keep.
+// File is a file that is being saved. Until Keep it has a temporary name next to its final one.
 type File struct {
 	name  string
 	force bool
 	draft *os.File
 }
 
-// To prepares a file. It fails at once, before the download, if the file exists and force is not set.
+// To prepares a file. It fails before the download if the file exists and force is not set.
 func To(name string, force bool) (*File, error) {
 	f := &File{name: name, force: force}
 	info, err := os.Lstat(name)
@@ -105,7 +105,8 @@ func (f *File) Keep() error {
 	return nil
 }
 
-// place renames the temporary file. Without force it first creates the final name, which fails if it exists.
+// place renames the temporary file. Without force it first creates the final name, which fails if the file exists by
+// now.
 func (f *File) place() (err error) {
 	draft := f.draft.Name()
 	if !f.force {
@@ -123,7 +124,7 @@ func (f *File) place() (err error) {
 		if !info.Mode().IsRegular() {
 			return fs.ErrExist // created meanwhile
 		}
-		mode = info.Mode().Perm() // of the replaced file, or of the new one with the umask applied
+		mode = info.Mode().Perm() // mode of the replaced file, or of the new one with the umask applied
 	}
 	if err := os.Chmod(draft, mode); err != nil {
 		return err
@@ -139,7 +140,7 @@ func reserve(name string) error {
 	return r.Close()
 }
 
-// Discard removes what was written and not kept.
+// Discard removes what was written, unless it was kept.
 func (f *File) Discard() {
 	if f.draft == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"vitrine/cmd/vitrine/failure"
 )
 
-// Table writes rows in aligned columns, with the identifier first. Quiet writes the first column only.
+// Table writes rows in aligned columns, with the identifier first. Quiet output has the first column only.
 func (s *Screen) Table(rows [][]string) error {
 	var widths []int
 	for _, row := range rows {
@@ -53,7 +53,7 @@ func (s *Screen) Verbatim(body []byte) error {
 	return unwritten(err)
 }
 
-// Stream writes bytes that are no text to stdout, which is no terminal.
+// Stream writes bytes that are not text to stdout. It is only for a stdout that is not a terminal.
 func (s *Screen) Stream(write func(io.Writer) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -61,7 +61,8 @@ func (s *Screen) Stream(write func(io.Writer) error) error {
 	return unwritten(write(s.raw))
 }
 
-// steersBody is steers for texts of many lines. A lone carriage return would overwrite the line.
+// steersBody is steers for texts of many lines. It still refuses a lone carriage return, which would overwrite the
+// line.
 func steersBody(r rune) bool { return steers(r) && r != '\n' && r != '\t' }
 
 var (
@@ -69,8 +70,8 @@ var (
 	removed = lipgloss.NewStyle().Foreground(lipgloss.Red)
 )
 
-// Diff writes the lines of a unified diff: unchanged, so that programs can apply it, or coloured and with control
-// characters replaced on a terminal.
+// Diff writes the lines of a unified diff. On a terminal it colours them and replaces control characters. Elsewhere it
+// writes them unchanged, so that programs can apply the diff.
 func (s *Screen) Diff(lines []string) error {
 	if !s.guarded {
 		return s.Verbatim([]byte(strings.Join(lines, "\n") + "\n"))

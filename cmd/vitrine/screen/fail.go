@@ -30,7 +30,7 @@ func ProblemOf(f *failure.Failure) Problem {
 	}
 }
 
-// Warn writes one line about a failure that does not end the command to stderr, except with --json.
+// Warn writes one line to stderr about a failure that does not end the command. With --json it does not write.
 func (s *Screen) Warn(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

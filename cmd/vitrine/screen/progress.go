@@ -9,13 +9,13 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Work that takes less time than patience shows no bar; redraw is how often a bar is drawn.
+// Work that takes less time than patience shows no bar. redraw is how often a bar is drawn.
 const (
 	barDelay = 300 * time.Millisecond
 	redraw   = 100 * time.Millisecond
 )
 
-// Progress shows the progress of a transfer: a bar on a terminal, a note at start elsewhere, no output with --json.
+// Progress shows the progress of a transfer: a bar on a terminal, a note at the start elsewhere, no output with --json.
 type Progress struct {
 	screen *Screen
 	files  int // 0 for a download
@@ -27,12 +27,12 @@ type Progress struct {
 	bar    sync.WaitGroup
 }
 
-// Progress begins to show an upload; Stop ends it.
+// Progress begins to show an upload. Stop ends it.
 func (s *Screen) Progress(files int, bytes int64) *Progress {
 	return s.begin(files, bytes, fmt.Sprintf("Uploading %s (%s)", Count(files, "file"), Bytes(bytes)))
 }
 
-// Download begins to show the download of one file; Stop ends it. Done tells how much of it has arrived.
+// Download begins to show the download of one file. Done updates it, and Stop ends it.
 func (s *Screen) Download(bytes int64) *Progress {
 	return s.begin(0, bytes, "Downloading "+Bytes(bytes))
 }
@@ -56,13 +56,13 @@ func (s *Screen) begin(files int, bytes int64, note string) *Progress {
 // Done sets how many bytes have been transferred.
 func (p *Progress) Done(bytes int64) { p.sent.Store(bytes) }
 
-// Sent adds bytes. A negative number takes a failed attempt back.
+// Sent adds bytes. A negative number takes those of a failed attempt back.
 func (p *Progress) Sent(bytes int64) { p.sent.Add(bytes) }
 
 // Stored counts a stored file.
 func (p *Progress) Stored() { p.stored.Add(1) }
 
-// Stop removes the bar and says whether all files of an upload were stored.
+// Stop removes the bar, and reports whether all files of an upload were stored.
 func (p *Progress) Stop() {
 	close(p.end)
 	p.bar.Wait()
@@ -80,7 +80,8 @@ func (p *Progress) draw() {
 	case <-p.end:
 		return
 	}
-	bar := progressbar.NewOptions64(p.bytes+1, // never full: a full bar disappears before the last file is stored
+	// One byte more, because a full bar disappears and the last file may not be stored yet.
+	bar := progressbar.NewOptions64(p.bytes+1,
 		progressbar.OptionSetWriter(barWriter{p.screen}), progressbar.OptionUseANSICodes(true),
 		progressbar.OptionShowBytes(true), progressbar.OptionSetWidth(24))
 	tick := time.NewTicker(redraw)
@@ -103,7 +104,7 @@ func (p *Progress) label() string {
 	return fmt.Sprintf("Uploading %d/%d files", p.stored.Load(), p.files)
 }
 
-// barWriter writes a bar so that notes do not overwrite it.
+// barWriter writes a bar such that notes do not overwrite it.
 type barWriter struct{ *Screen }
 
 func (w barWriter) Write(text []byte) (int, error) {

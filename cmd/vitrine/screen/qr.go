@@ -13,13 +13,13 @@ const quietZone = 4
 // paper is the colour of a code where the terminal has colours: black on white.
 var paper = lipgloss.NewStyle().Foreground(lipgloss.Black).Background(lipgloss.BrightWhite)
 
-// QR draws an address as a QR code for a camera, two modules in each character. JSON and quiet output have no place
-// for it. Without colours it is drawn for a dark terminal: the light modules are what is printed.
+// QR draws an address as a QR code for a camera, with two modules in each character. JSON and quiet output omit it.
+// Without colours it assumes a dark terminal: the light modules are printed.
 func (s *Screen) QR(address string) error {
 	if s.mode == JSON || s.quiet {
 		return nil
 	}
-	code, err := qr.Encode(address, qr.L) // the lowest level of correction, because a screen has no stains
+	code, err := qr.Encode(address, qr.L) // the lowest level of error correction is enough, because a screen has no stains
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,8 @@ func (s *Screen) QR(address string) error {
 	return s.Text(text.String())
 }
 
-// halves returns two rows of modules as half blocks, of the dark modules with ink, and otherwise of the light ones.
+// halves returns two rows of modules as half blocks. It draws the dark modules if ink is set, and the light ones
+// otherwise.
 func halves(code *qr.Code, y int, ink bool) string {
 	blocks := map[[2]bool]rune{
 		{false, false}: ' ',

@@ -1,4 +1,4 @@
-// Package screen writes the output of the CLI: results to stdout, all else to stderr.
+// Package screen writes the output of the CLI: results to stdout, everything else to stderr.
 package screen
 
 import (
@@ -33,7 +33,7 @@ type Options struct {
 	Color, NoColor bool // the flags, which take precedence over the terminal
 }
 
-// Screen writes the output of one command. Its methods may be called from several goroutines.
+// Screen writes the output of one command. It is safe for concurrent use.
 type Screen struct {
 	mode     Mode
 	guarded  bool // stdout interprets control characters
@@ -73,7 +73,7 @@ func New(o Options) *Screen {
 	return s
 }
 
-// modeOf returns the mode by flags, environment and terminal, in that order.
+// modeOf returns the mode. Flags take precedence over the environment, and that over the terminal.
 func modeOf(o Options) Mode {
 	env := func(name string) string { return lookup(o.Environ, name) }
 	switch {
@@ -92,8 +92,8 @@ func modeOf(o Options) Mode {
 // IsJSON reports whether results are written as JSON.
 func (s *Screen) IsJSON() bool { return s.mode == JSON }
 
-// Result writes the result of a command for people: the most important line, then named lines. Quiet writes the first
-// line only.
+// Result writes the result of a command for people: the most important line, then named lines. Quiet output has the
+// first line only.
 func (s *Screen) Result(first string, rows ...Row) error {
 	text := strong.Render(Clean(first)) + "\n"
 	if s.quiet {
@@ -144,8 +144,8 @@ func unwritten(err error) error {
 		Advise("The command has done its work; run it again when stdout can be written.")
 }
 
-// Note writes a remark beside the result. With --json notes wait for the result, so that stderr of a failed command is
-// the error object alone; with --quiet they are dropped.
+// Note writes a remark about the result. With --json, notes wait for the result, so that stderr of a failed command is
+// the error object alone. With --quiet, they are dropped.
 func (s *Screen) Note(format string, args ...any) {
 	if s.quiet {
 		return
@@ -161,7 +161,7 @@ func (s *Screen) Note(format string, args ...any) {
 	fmt.Fprintln(s.err, faint.Render(text))
 }
 
-// Prompt asks the person to act now. It writes to stderr at once, in every mode and unshortened, because the command
+// Prompt asks the person to act now. It writes to stderr at once, in every mode and unabridged, because the command
 // waits for the person.
 func (s *Screen) Prompt(lines ...string) {
 	s.mu.Lock()
@@ -172,7 +172,7 @@ func (s *Screen) Prompt(lines ...string) {
 	}
 }
 
-// wipe removes a progress bar from the last line until it is drawn again.
+// wipe removes a progress bar from the last line. The bar returns when it is drawn again.
 func (s *Screen) wipe() {
 	if s.drawn {
 		fmt.Fprint(s.err, "\r\x1b[2K")
@@ -180,7 +180,7 @@ func (s *Screen) wipe() {
 	}
 }
 
-// encode returns one line of JSON that is safe on a terminal: links stay readable, control characters are escaped.
+// encode returns one line of JSON that is safe on a terminal: links stay readable, and control characters are escaped.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

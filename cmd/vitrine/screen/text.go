@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/platform/text"
 )
 
-// Clean makes one line of an untrusted text. It shows control characters, escape sequences and marks that change the
-// writing direction as U+FFFD.
+// Clean makes one line of an untrusted text. It replaces control characters, escape sequences and marks that change the
+// writing direction by U+FFFD.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if steers(r) {
@@ -31,15 +31,15 @@ var (
 	queries = regexp.MustCompile(`(https?://[^\s?#"'<>]+)[?#][^\s"'<>]*`)
 )
 
-// Scrub removes credentials and the signed parts of URLs from a message. Errors are made without them, so this is a
-// second protection.
+// Scrub removes credentials and the signed parts of URLs from a message. Errors should not contain them, so this is a
+// second line of defence.
 func Scrub(message string) string {
 	message = secrets.ReplaceAllString(message, "ap_${1}_[hidden]")
 	return queries.ReplaceAllString(message, "${1}[…]")
 }
 
-// escapeControls escapes what JSON leaves unescaped and a terminal interprets: DEL, the C1 control characters and
-// marks of direction. JSON escapes those below a space already, except the final line end.
+// escapeControls escapes characters that JSON does not escape and a terminal interprets: DEL, the C1 control characters
+// and marks of direction. JSON already escapes those below a space, except for the line feed at the end.
 func escapeControls(text []byte) []byte {
 	var b strings.Builder
 	for _, r := range string(text) {
@@ -63,7 +63,7 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// When formats an instant, with how far ahead it is.
+// When formats an instant, with the time until then.
 func When(t, now time.Time) string {
 	text := t.UTC().Format("2006-01-02 15:04 UTC")
 	switch ahead := t.Sub(now); {
@@ -81,7 +81,7 @@ func When(t, now time.Time) string {
 func lookup(environ []string, name string) (value string) {
 	for _, e := range environ {
 		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			value = v // the last one counts, as in os/exec
+			value = v // the last value counts, as in os/exec
 		}
 	}
 	return value

@@ -3,7 +3,7 @@ package secret
 
 import "crypto/subtle"
 
-// Text is a key or token. Printing it hides the value; encoding/json and a conversion return it.
+// Text is a key or token. Printing it hides the value; encoding/json and a conversion to string reveal it.
 type Text string
 
 // String hides the value.

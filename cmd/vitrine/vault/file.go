@@ -18,13 +18,13 @@ const (
 	maxFile = 1 << 20
 )
 
-// document is the file: one record for each server. It preserves the members of other versions.
+// document is the form of the file: one record for each server. It preserves members that other versions have written.
 type document struct {
 	SchemaVersion string                     `json:"schema_version"`
 	Credentials   map[string]json.RawMessage `json:"credentials"`
 }
 
-// entries returns the records of the file. A file of another form has none.
+// entries returns the records of the file. A file of another form counts as empty.
 func (v *Vault) entries() (map[string]json.RawMessage, error) {
 	var d document
 	text, err := v.readFile()
@@ -37,7 +37,7 @@ func (v *Vault) entries() (map[string]json.RawMessage, error) {
 	return d.Credentials, nil
 }
 
-// readFile reads the file if it is regular, and removes the access of other users to it.
+// readFile reads the file if it is a regular one. It removes the access of other users.
 func (v *Vault) readFile() ([]byte, error) {
 	if v.Dir == "" {
 		return nil, fs.ErrNotExist
@@ -70,8 +70,8 @@ func unread(name string, err error) error {
 	return unusable("cannot read %s: %v", name, cause(err))
 }
 
-// unlinked refuses a link or a special file in place of our folder or file, because a link leads elsewhere and a pipe
-// never ends.
+// unlinked refuses a link or a special file in place of our folder or file. A link leads elsewhere, and reading a pipe
+// may never end.
 func unlinked(name string) error {
 	stat, err := os.Lstat(name)
 	switch {
@@ -85,7 +85,7 @@ func unlinked(name string) error {
 	return nil
 }
 
-// makeDir makes the folder, or removes the access of other users to it.
+// makeDir makes the folder. It removes the access of other users to an existing one.
 func (v *Vault) makeDir() error {
 	if v.Dir == "" {
 		return unusable("there is no folder to store the login in: neither HOME nor XDG_CONFIG_HOME is set")
@@ -138,7 +138,7 @@ func (v *Vault) discard() error {
 	return nil
 }
 
-// replace writes a new file beside the old one and renames it, so that a reader sees one of the two whole.
+// replace writes a new file next to the old one and renames it, so that a reader sees either of them complete.
 func (v *Vault) replace(text []byte) (err error) {
 	f, err := os.CreateTemp(v.Dir, fileName+".*")
 	if err != nil {
@@ -158,7 +158,7 @@ func (v *Vault) replace(text []byte) (err error) {
 	return os.Rename(f.Name(), v.Path())
 }
 
-// cause returns the error of the system without the names, which are in the message already.
+// cause returns the system's error without the file names, which the message already has.
 func cause(err error) error {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		return path.Err
@@ -169,7 +169,7 @@ func cause(err error) error {
 	return err
 }
 
-// Folder returns the configuration folder for the environment of a process, "" if it names none. A relative
+// Folder returns the configuration folder for the environment of a process; "" if there is none. A relative
 // XDG_CONFIG_HOME counts as unset, as its specification says.
 func Folder(env func(name string) string) string {
 	if all := Folders(env); len(all) > 0 {
@@ -178,8 +178,8 @@ func Folder(env func(name string) string) string {
 	return ""
 }
 
-// Folders returns all configuration folders that the environment may have meant, the current one first: before
-// XDG_CONFIG_HOME changed, logins were stored in another one.
+// Folders returns all configuration folders that may hold logins, the current one first. Logins may have been stored in
+// another one before XDG_CONFIG_HOME was set or changed.
 func Folders(env func(name string) string) (all []string) {
 	if base := env("XDG_CONFIG_HOME"); filepath.IsAbs(base) {
 		all = append(all, filepath.Join(base, "vitrine"))

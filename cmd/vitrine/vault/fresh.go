@@ -8,7 +8,7 @@ import (
 	"vitrine/cmd/vitrine/secret"
 )
 
-// refreshTime bounds a refresh, which is not cancelled, because its response contains the only valid token.
+// refreshTime bounds a refresh. An interrupt does not cancel it, because its response contains the only valid token.
 const refreshTime = 15 * time.Second
 
 // invalidGrant is the error code for a refresh token that was replaced or revoked.
@@ -17,9 +17,9 @@ const invalidGrant = "invalid_grant"
 // Refresh exchanges a refresh token for an access token and the refresh token that replaces it.
 type Refresh func(ctx context.Context, r Record) (access, next secret.Text, err error)
 
-// AccessToken returns an access token for the stored login of a server. It stores the new refresh token before it
-// returns the access token, so that a process that dies in between does not lose the login. Processes take turns under
-// a lock. Without a lock, a process that lost the race reads the new token and retries once.
+// AccessToken returns an access token for the stored login of a server. It stores the new refresh token first, so that
+// a process that dies in between does not lose the login. Processes take turns under a lock. If there is no lock, a
+// process that lost the race reads the new token and retries once.
 func (v *Vault) AccessToken(ctx context.Context, server string, refresh Refresh) (secret.Text, error) {
 	var access secret.Text
 	_, err := v.Update(ctx, server, func(r *Record) (*Record, error) {

@@ -9,7 +9,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Record is a stored login of one server. Its secrets are sent only to the hosts that it names.
+// Record is the stored login for one server. Its secrets are sent only to the hosts that it names.
 type Record struct {
 	BaseURL   string `json:"base_url"` // as the person names the server, normalised
 	APIURL    string `json:"api_url"`  // the hosts at the time of the login

@@ -1,8 +1,8 @@
 // Package vault stores logins in the system's keyring, or in a file that only its owner can read if there is no
 // keyring.
 //
-// There is one login for each server. A file entry exists only if the last save found no keyring, so it is the newer
-// one of two and is read first. Changes are made under a lock that all processes of the user share.
+// There is one login for each server. A file entry exists only if the last save found no keyring. So if both exist, the
+// file entry is the newer one and is read first. Changes are made under a lock that all processes of the user share.
 package vault
 
 import (
@@ -35,7 +35,7 @@ const service = "vitrine"
 // KeyringTime bounds each call to the keyring, which may wait for a person or for a service that never answers.
 const KeyringTime = 3 * time.Second
 
-// errSilent reports that the keyring did not answer in time.
+// errSilent means that the keyring did not answer in time.
 var errSilent = errors.New("the keyring does not respond")
 
 // Vault holds the logins of one user on one machine.
@@ -75,8 +75,8 @@ func (v *Vault) Load(server string) *Record {
 	return nil
 }
 
-// Update replaces the login of a server by what change returns: nil removes it, and the same pointer leaves it. No
-// other process changes logins meanwhile. An error of change leaves all as it is.
+// Update replaces the login of a server by what change returns. nil removes the login, and the same pointer keeps it.
+// No other process changes logins meanwhile. If change fails, all logins stay as they are.
 func (v *Vault) Update(ctx context.Context, server string, change func(*Record) (*Record, error)) (Place, error) {
 	unlock, err := v.lock(ctx)
 	if err != nil {
@@ -96,7 +96,7 @@ func (v *Vault) Update(ctx context.Context, server string, change func(*Record) 
 	return v.save(*next)
 }
 
-// save stores a record. With a keyring no copy stays in the file; without one no older entry stays in the keyring.
+// save stores a record. With a keyring, no copy stays in the file. Without one, no older entry stays in the keyring.
 func (v *Vault) save(r Record) (Place, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -106,7 +106,7 @@ func (v *Vault) save(r Record) (Place, error) {
 		return Keyring, v.write(r.BaseURL, nil)
 	}
 	_ = v.ring(func() error { return keyring.Delete(service, r.BaseURL) }) // best effort
-	// A login that is in the file already is only refreshed, and its owner was told.
+	// If the login was already in the file, this only refreshes it, and its owner has seen the warning.
 	if all, _ := v.entries(); all[r.BaseURL] == nil {
 		v.warn("There is no usable keyring: the login is stored in %s, which only you can read", v.Path())
 	}
@@ -127,7 +127,7 @@ func (v *Vault) warn(format string, args ...any) {
 	v.warned.Do(func() { v.Warn(format, args...) })
 }
 
-// ring calls the keyring. After a timeout it makes no further calls; the late call may end later, unseen.
+// ring calls the keyring. After a timeout it makes no further calls. The late call may still finish unnoticed.
 func (v *Vault) ring(call func() error) error {
 	if v.silent {
 		return errSilent
@@ -145,7 +145,7 @@ func (v *Vault) ring(call func() error) error {
 	}
 }
 
-// lock waits for the lock file. Where none can be made it does not lock, because the keyring may work all the same.
+// lock waits for the lock file. It does without a lock if the file cannot be made, because the keyring may still work.
 func (v *Vault) lock(ctx context.Context) (unlock func(), err error) {
 	if v.makeDir() != nil {
 		return func() {}, nil

@@ -1,4 +1,4 @@
-// Command lambda is the api host as a Lambda function.
+// Command lambda runs the api host as a Lambda function.
 package main
 
 import (

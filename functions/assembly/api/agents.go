@@ -10,8 +10,8 @@ import (
 	"vitrine/shared/identity/provider"
 )
 
-// agents gives the host what agents ask for. They can register by the providers that are trusted, if there are any.
-// Which provider signed a token, and with which key, goes into the log line of the request.
+// agents adds what agents need to the host. They can register by trusted providers, if there are any. The log line of
+// the request says which provider signed a token, and with which key.
 func agents(s *assembly.Services, h *api.Host, log *slog.Logger) error {
 	service, err := s.Agents(h.Surface.Limiter)
 	if err != nil {
@@ -31,8 +31,8 @@ func agents(s *assembly.Services, h *api.Host, log *slog.Logger) error {
 	return nil
 }
 
-// providers verifies what the identity providers of agents send; nil if none is trusted. It reports a list that cannot
-// be used.
+// providers returns the verifier of what agents' identity providers send; nil if no provider is trusted. It logs why
+// the list of providers cannot be used.
 func providers(s *assembly.Services, log *slog.Logger) *provider.Verifier {
 	if err := s.Config.ProvidersError; err != nil {
 		log.Error("providers", "error", err)

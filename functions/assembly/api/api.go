@@ -16,11 +16,10 @@ import (
 	"vitrine/shared/publishing/lockdown"
 )
 
-// Rings are the settings of the key rings that the host needs. Agents can register where there is one for assertions,
-// too.
+// Rings are the settings of the key rings that the host needs. With a ring for assertions as well, agents can register.
 var Rings = []string{env.PepperRing, env.ContentRing, env.LinksRing, env.SealRing}
 
-// Handler is the api host of a deployment.
+// Handler returns the api host of a deployment.
 func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	surface, err := surface(s, log)
 	if err != nil {
@@ -30,14 +29,14 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	if err := errors.Join(artifacts(s, h), callers(s, h), agents(s, h, log)); err != nil {
 		return nil, err
 	}
-	if err := s.Config.BillingError; err != nil { // publishing goes on without it
+	if err := s.Config.BillingError; err != nil { // the host works without billing
 		log.Error("billing", "error", err)
 	}
 	h.Billing = Billing(s)
 	return h.Handler(), nil
 }
 
-// surface lets in keys, and members on the routes that want them.
+// surface returns the server for callers with API keys, and for members on the routes that require them.
 func surface(s *assembly.Services, log *slog.Logger) (*web.Server, error) {
 	surface, err1 := s.Guarded("Vitrine API", "api", s.Config.Origins.API, log)
 	here, err2 := s.MemberAccess(s.Config.Origins.API, false)
@@ -46,7 +45,7 @@ func surface(s *assembly.Services, log *slog.Logger) (*web.Server, error) {
 	return surface, errors.Join(err1, err2, err3)
 }
 
-// artifacts gives the host what is published and shared.
+// artifacts adds the services for publishing and sharing to the host.
 func artifacts(s *assembly.Services, h *api.Host) error {
 	service, err := s.Artifacts()
 	if err != nil {
@@ -62,7 +61,7 @@ func artifacts(s *assembly.Services, h *api.Host) error {
 	return nil
 }
 
-// callers gives the host what keys, members and OAuth clients ask for about themselves.
+// callers adds the services that tell API keys, members and OAuth clients about themselves.
 func callers(s *assembly.Services, h *api.Host) error {
 	var err1, err2, err3, err4, err5 error
 	h.Account, err1 = s.Account()
@@ -80,7 +79,7 @@ func callers(s *assembly.Services, h *api.Host) error {
 	return nil
 }
 
-// fetcher reads the metadata documents of OAuth clients, and the keys of agents' identity providers.
+// fetcher returns the client that reads metadata documents of OAuth clients and keys of agents' identity providers.
 func fetcher(s *assembly.Services) *fetch.Client {
 	return fetch.New(limits.DocumentTimeout, s.Config.FetchOrigins)
 }

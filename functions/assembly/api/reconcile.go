@@ -9,7 +9,7 @@ import (
 	"vitrine/shared/identity/billing"
 )
 
-// Billing follows subscriptions; nil in a deployment without billing.
+// Billing returns the service that follows subscriptions; nil if billing is off.
 func Billing(s *assembly.Services) *billing.Service {
 	if !s.Config.Billing.On() {
 		return nil
@@ -17,7 +17,8 @@ func Billing(s *assembly.Services) *billing.Service {
 	return payment.Service(s)
 }
 
-// Reconcile compares the subscriptions at the payment provider with the plans of workspaces, and logs what it did.
+// Reconcile returns the task that compares subscriptions at the payment provider with the plans of workspaces, and logs
+// what it did.
 func Reconcile(s *assembly.Services, log *slog.Logger) func(context.Context) error {
 	service := Billing(s)
 	return func(ctx context.Context) error {

@@ -18,7 +18,7 @@ import (
 // Rings are the settings of the key rings that the host needs.
 var Rings = []string{env.PepperRing, env.ContentRing, env.LinksRing, env.SealRing}
 
-// Handler is the app host of a deployment.
+// Handler returns the app host of a deployment.
 func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	limiter := s.Limiter("app")
 	h := &app.Host{
@@ -30,7 +30,7 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	if s.Config.Root != "" {
 		h.Programs = os.DirFS(s.Config.Root)
 	}
-	if err := s.Config.BillingError; err != nil { // there is no page for it then
+	if err := s.Config.BillingError; err != nil { // the host works without the page of the plan
 		log.Error("billing", "error", err)
 	}
 	if err := errors.Join(artifacts(s, h, limiter), people(s, h, limiter)); err != nil {
@@ -43,7 +43,7 @@ func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	return h.Handler(), nil
 }
 
-// artifacts gives the host what is published and shared, and what operators do about it.
+// artifacts adds the services for publishing and sharing to the host, and those with which operators oversee them.
 func artifacts(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 	service, err := s.Artifacts()
 	if err != nil {

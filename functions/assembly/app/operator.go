@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/publishing/lookup"
 )
 
-// oversight gives the host what takes reports of abuse, and what operators work with.
+// oversight adds the services that take reports of abuse and those that operators work with.
 func oversight(s *assembly.Services, h *app.Host, artifacts *artifact.Service, limiter *rate.Limiter) error {
 	urls, cursors := artifacts.URLs, artifacts.Cursors
 	now := s.Config.Now

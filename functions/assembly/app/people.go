@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// people gives the host what members ask for about themselves, and what asks for their consent.
+// people adds the services that tell members about themselves, and those that ask for their consent.
 func people(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 	var err2, err3, err4, err5 error
 	err1 := signIns(s, h, limiter)
@@ -29,7 +29,7 @@ func people(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 	return errors.Join(err1, err2, err3, err4, err5, err6)
 }
 
-// signIns lets people in, keeps them signed in, and lets them delete their workspaces.
+// signIns adds the services that sign people in, keep them signed in, and delete their workspaces.
 func signIns(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 	provider, err1 := s.IdentityProvider()
 	peppers, err2 := s.Peppers()
@@ -58,22 +58,22 @@ func signIns(s *assembly.Services, h *app.Host, limiter *rate.Limiter) error {
 	return errors.Join(err1, err2)
 }
 
-// signInsAndTakeovers signs people in and asks which agents they keep.
+// signInsAndTakeovers signs people in, and asks them which agents they keep.
 type signInsAndTakeovers struct {
 	*signin.Service
 	*signin.Takeovers
 }
 
-// agents are those that registered, and those that providers vouch for.
+// agents serves both kinds of agents: those that registered, and those that providers vouch for.
 type agents struct {
 	*agentauth.Service
 	vouching
 }
 
-// vouching gives the service another name than that of the agents beside it.
+// vouching wraps the delegation service, because two embedded types named Service would collide in agents.
 type vouching struct{ *delegation.Service }
 
-// deletions deletes workspaces and finds members of those that are being deleted.
+// deletions deletes workspaces, and authenticates members of those that are being deleted.
 type deletions struct {
 	*deletion.Service
 	sessions *session.Service

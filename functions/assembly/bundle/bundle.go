@@ -1,5 +1,5 @@
-// Package bundle assembles the function that makes the bundles of revisions and the exports of workspaces. It is a host
-// of scheduled work as jobs is, with rights of its own: it reads files and writes archives, and may not delete.
+// Package bundle assembles the function that makes bundles of revisions and exports of workspaces. Like jobs it is a
+// host of scheduled work, but has other rights: it reads files and writes archives, and may not delete.
 package bundle
 
 import (
@@ -14,7 +14,7 @@ import (
 	"vitrine/shared/publishing/sweep"
 )
 
-// Host makes the bundles and the exports of a deployment.
+// Host returns the host that makes the bundles and exports of a deployment.
 func Host(s *assembly.Services, log *slog.Logger) *jobs.Host {
 	bundler := &sweep.Bundler{
 		Store:   s.Stores.Bundles,
@@ -36,7 +36,7 @@ func Host(s *assembly.Services, log *slog.Logger) *jobs.Host {
 	}}
 }
 
-// Handler answers the events of its schedule.
+// Handler returns the handler for events of its schedule.
 func Handler(s *assembly.Services, log *slog.Logger) func(context.Context, json.RawMessage) error {
 	return Host(s, log).Handle
 }

@@ -14,7 +14,7 @@ import (
 // Rings are the settings of the key rings that the host needs.
 var Rings = []string{env.ContentRing}
 
-// Handler is the content host of a deployment.
+// Handler returns the content host of a deployment.
 func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	reader, err := s.Content(s.Limiter("content"))
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	"vitrine/shared/adapter/lambdahttp"
 )
 
-// Host is what differs between the functions.
+// Host describes what differs between the functions.
 type Host struct {
 	Name     string
 	Rings    []string // settings that name its key rings
-	Settings []string // others that not every host needs
-	Objects  bool     // it reads the bucket, which is worth a connection ahead of the first request
+	Settings []string // further settings that the host requires
+	Objects  bool     // the host reads the bucket, so that a connection is opened before the first request
 	Handler  func(*assembly.Services, *slog.Logger) (http.Handler, error)
-	// Scheduled makes what a schedule wakes the function for; nil: no schedule does.
+	// Scheduled returns the task for events of a schedule; nil: there are none.
 	Scheduled func(*assembly.Services, *slog.Logger) func(context.Context) error
 }
 
@@ -44,7 +44,7 @@ func (h Host) serve(s *assembly.Services, log *slog.Logger) error {
 	return nil
 }
 
-// Work serves events that are no requests, until Lambda ends the process. It needs no key ring.
+// Work serves events that are not requests, until Lambda ends the process. It needs no key ring.
 func Work(name string, handler func(*assembly.Services, *slog.Logger) func(context.Context, json.RawMessage) error) {
 	start(name, nil, func(s *assembly.Services, log *slog.Logger) error {
 		lambda.Start(handler(s, log))
@@ -52,12 +52,12 @@ func Work(name string, handler func(*assembly.Services, *slog.Logger) func(conte
 	})
 }
 
-// start serves with the services that the environment describes. A wrong configuration is one line in the log and exit
-// code 1.
+// start opens the services that the environment describes and serves. It reports a wrong configuration in one line of
+// the log and exits with code 1.
 func start(name string, needs []string, serve func(*assembly.Services, *slog.Logger) error) {
 	assembly.SetMemory(os.Getenv)
 	log := lambdahttp.NewLog(os.Stderr).With("host", name)
-	slog.SetDefault(log) // what libraries print becomes lines of the same kind
+	slog.SetDefault(log) // so that libraries log in the same format
 	config, err := assembly.FromEnvironment(context.Background(), os.Getenv, needs...)
 	var services *assembly.Services
 	if err == nil {

@@ -14,12 +14,13 @@ import (
 // warmBudget is how long a start waits for its first connections.
 const warmBudget = time.Second
 
-// Warm makes one cheap call to the tables, and to the objects for hosts that read them, so that names are resolved,
-// certificates checked and connections open before the first request. The result waits for the calls, not long; what
-// fails is met again by a request, which can say so.
+// Warm makes one cheap call to the tables and, for hosts that read objects, one to the bucket. So names are resolved,
+// certificates checked and connections open before the first request. Calling the result waits for these calls, at most
+// warmBudget.
 func Warm(ctx context.Context, s *assembly.Services, objects bool) (wait func()) {
 	ctx, cancel := context.WithTimeout(ctx, warmBudget)
 	var calls sync.WaitGroup
+	// Errors are dropped, because a request that meets the same fault reports it.
 	calls.Go(func() { s.Stores.Artifacts.ReadState(ctx, readaccess.Query{}) })
 	if objects {
 		calls.Go(func() { s.Blobs.Head(ctx, id.NewWorkspace(), tree.Object{Session: id.NewSession()}) })

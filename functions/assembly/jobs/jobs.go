@@ -14,29 +14,30 @@ import (
 	"vitrine/shared/publishing/sweep"
 )
 
-// Host does the jobs of a deployment.
+// Host returns the host that runs the jobs of a deployment.
 func Host(s *assembly.Services, log *slog.Logger) *jobs.Host {
 	migrator := &claim.Migrator{Store: s.Stores.Claims, Now: s.Config.Now}
 	sweeper := sweeper(s)
 	return &jobs.Host{Log: log, Now: time.Now, Jobs: []jobs.Job{
 		schedule.Job("moves", migrator.Due),
 		schedule.Job("artifacts", sweeper.DueArtifacts),
-		schedule.Job("hints", indexer(s).Due), // leaves sessions to the next
+		schedule.Job("hints", indexer(s).Due), // it hands sessions on to the next job
 		schedule.Job("sessions", sweeper.DueSessions),
 		schedule.Job("purges", purger(s).Due),
 		schedule.Job("bundles", sweeper.DueBundles),
 		schedule.Job("exports", sweeper.DueExports),
 		schedule.Job("deletions", garbageCollector(s).Due),
-		schedule.Job("removals", remover(s).Due), // waits for all others
+		schedule.Job("removals", remover(s).Due), // it waits for the work of all others
 	}}
 }
 
-// Handler answers the events of its schedule.
+// Handler returns the handler for events of its schedule.
 func Handler(s *assembly.Services, log *slog.Logger) func(context.Context, json.RawMessage) error {
 	return Host(s, log).Handle
 }
 
-// sweeper ends what is due: drafts, artifacts, upload sessions, bundles that were given up, and exports.
+// sweeper returns the service that ends what is due: drafts, artifacts, upload sessions, abandoned bundles, and
+// exports.
 func sweeper(s *assembly.Services) *sweep.Sweeper {
 	return &sweep.Sweeper{
 		Store:          s.Stores.Queue,
@@ -50,7 +51,7 @@ func sweeper(s *assembly.Services) *sweep.Sweeper {
 	}
 }
 
-// indexer ends the work of finalized sessions.
+// indexer returns the service that finishes the work on finalized sessions.
 func indexer(s *assembly.Services) *sweep.Indexer {
 	return &sweep.Indexer{
 		Store: s.Stores.ContentIndex,
@@ -60,7 +61,7 @@ func indexer(s *assembly.Services) *sweep.Indexer {
 	}
 }
 
-// purger gives up the files of what ended.
+// purger returns the service that gives up the files of what ended.
 func purger(s *assembly.Services) *sweep.Purger {
 	return &sweep.Purger{
 		References: s.Stores.Garbage,
@@ -73,7 +74,7 @@ func purger(s *assembly.Services) *sweep.Purger {
 	}
 }
 
-// garbageCollector deletes objects that are no longer needed.
+// garbageCollector returns the service that deletes objects without a reference.
 func garbageCollector(s *assembly.Services) *sweep.GarbageCollector {
 	return &sweep.GarbageCollector{
 		References: s.Stores.Garbage,
@@ -84,7 +85,7 @@ func garbageCollector(s *assembly.Services) *sweep.GarbageCollector {
 	}
 }
 
-// remover removes workspaces that are deleted.
+// remover returns the service that removes deleted workspaces.
 func remover(s *assembly.Services) *sweep.Remover {
 	return &sweep.Remover{
 		Store:   s.Stores.Removals,

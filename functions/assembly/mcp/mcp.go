@@ -16,10 +16,10 @@ import (
 // Rings are the settings of the key rings that the host needs.
 var Rings = []string{env.PepperRing, env.ContentRing, env.LinksRing, env.SealRing}
 
-// Settings are others that this host alone cannot do without.
+// Settings are further settings that only this host requires.
 var Settings = []string{env.MCPURL}
 
-// Handler is the MCP host of a deployment.
+// Handler returns the MCP host of a deployment.
 func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	c := s.Config
 	limiter := s.Limiter("mcp")

@@ -1,4 +1,4 @@
-// Package payment assembles billing at Stripe for the hosts that link its client.
+// Package payment assembles billing at Stripe, for the hosts that link Stripe's client.
 package payment
 
 import (
@@ -7,7 +7,8 @@ import (
 	"vitrine/shared/identity/billing"
 )
 
-// Service follows subscriptions at Stripe, whose events only a host with the secret for them can verify.
+// Service returns the service that follows subscriptions at Stripe. Only a host with the secret for events can verify
+// them.
 func Service(s *assembly.Services) *billing.Service {
 	b := s.Config.Billing
 	client := stripe.New(stripe.Config{

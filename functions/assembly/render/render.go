@@ -18,7 +18,7 @@ import (
 // Rings are the settings of the key rings that the host needs.
 var Rings = []string{env.ContentRing}
 
-// handler is the host, whose views may outlive their requests.
+// handler is the render host. Its views may outlive their requests, so it implements lambdahttp.Settler.
 type handler struct {
 	http.Handler
 	*render.Renderer
@@ -26,7 +26,7 @@ type handler struct {
 
 var _ lambdahttp.Settler = handler{}
 
-// Handler makes the pages of a deployment.
+// Handler returns the render host of a deployment.
 func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	reader, err := s.Content(s.Limiter("render"))
 	if err != nil {

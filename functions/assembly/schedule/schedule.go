@@ -1,4 +1,4 @@
-// Package schedule makes jobs of services, for the two hosts that a schedule wakes.
+// Package schedule makes jobs of services for the two hosts that a schedule wakes.
 package schedule
 
 import (
@@ -8,7 +8,7 @@ import (
 	"vitrine/shared/publishing/sweep"
 )
 
-// Job lets the host of scheduled work run a service that it does not know.
+// Job returns a job that runs rounds of a service.
 func Job(name string, due func(context.Context) (sweep.Round, error)) jobs.Job {
 	return jobs.Job{
 		Name: name,

@@ -13,7 +13,7 @@ import (
 // Rings are the settings of the key rings that the host needs.
 var Rings = []string{env.PepperRing}
 
-// Handler is the upload host of a deployment.
+// Handler returns the upload host of a deployment.
 func Handler(s *assembly.Services, log *slog.Logger) (http.Handler, error) {
 	surface, err := s.Guarded("Vitrine upload", "upload", s.Config.Origins.Upload, log)
 	if err != nil {

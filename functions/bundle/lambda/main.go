@@ -1,4 +1,4 @@
-// Command lambda makes the bundles of revisions and the exports of workspaces as a Lambda function.
+// Command lambda runs the host of bundles and exports as a Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command lambda is the content host as a Lambda function.
+// Command lambda runs the content host as a Lambda function.
 package main
 
 import (

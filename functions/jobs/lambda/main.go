@@ -1,4 +1,4 @@
-// Command lambda is the host of jobs as a Lambda function.
+// Command lambda runs the host of jobs as a Lambda function.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command lambda is the MCP host as a Lambda function.
+// Command lambda runs the MCP host as a Lambda function.
 package main
 
 import (

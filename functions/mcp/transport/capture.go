@@ -13,8 +13,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// capture holds the answer of the SDK until it is known what becomes of it. A stream of events passes as it comes,
-// because its client reads it while it is being written.
+// capture buffers the answer of the SDK until it is known what becomes of it. A stream of events passes through as it
+// is written, because its client reads it at the same time.
 type capture struct {
 	to     http.ResponseWriter
 	asked  *http.Request
@@ -65,10 +65,11 @@ func (c *capture) Flush() {
 
 const streamType = "text/event-stream"
 
-// sessionHeader means nothing to a stateless server; older clients expect to get it back.
+// sessionHeader has no meaning for a stateless server, but older clients expect it back.
 const sessionHeader = "Mcp-Session-Id"
 
-// answer passes the answer on, unless it is none of JSON-RPC or larger than a function may answer.
+// answer writes the buffered answer. It returns a failure instead if the answer is not JSON-RPC, or larger than a
+// function may answer.
 func (c *capture) answer() *Failure {
 	if c.stream {
 		return nil
@@ -100,8 +101,8 @@ func (c *capture) echoSession() {
 	}
 }
 
-// status returns the HTTP status of an answer. The SDK answers some errors with 200, and most without what every error
-// of this service has; those are returned as failures.
+// status returns the HTTP status of an answer. The SDK answers some errors with 200, and most without the members that
+// every error of this service has. status returns those as failures.
 func (c *capture) status(body []byte) (int, *Failure) {
 	if !isError(body) {
 		return c.code, nil
@@ -132,7 +133,7 @@ func (c *capture) status(body []byte) (int, *Failure) {
 	return http.StatusBadRequest, nil
 }
 
-// isError reports whether a JSON-RPC answer is an error, without reading a result.
+// isError reports whether a JSON-RPC answer is an error. It does not decode the result.
 func isError(body []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if first, err := d.Token(); err != nil || first != json.Delim('{') {
@@ -151,10 +152,11 @@ func isError(body []byte) bool {
 	return false
 }
 
-// mostMessage is how many bytes of a message of the SDK a client gets, because messages quote what was sent.
+// mostMessage is how many bytes of an SDK message a client gets. It is bounded, because those messages quote what was
+// sent.
 const mostMessage = 300
 
-// fromSDK makes the failure of an error of the SDK. It gives those no code that it finds before it calls a handler.
+// fromSDK converts an error of the SDK. The SDK sets no code for errors that it finds before it calls a handler.
 func fromSDK(code int, message string) *Failure {
 	if code == CodeInternal {
 		return FromFault(errors.New(message))
@@ -175,8 +177,8 @@ func fromSDK(code int, message string) *Failure {
 	return f
 }
 
-// plain writes the characters of JSON strings that the SDK escapes for HTML as themselves, in place. No browser takes
-// the answer for HTML, and a page takes up to six times as many bytes with the escapes.
+// plain replaces JSON escapes that only HTML needs by the characters themselves, in place. No browser takes the answer
+// for HTML, and the escapes would make a page up to six times as long.
 func plain(body []byte) []byte {
 	if !bytes.Contains(body, []byte(`\u00`)) {
 		return body
@@ -198,7 +200,7 @@ func plain(body []byte) []byte {
 	return out
 }
 
-// unescaped returns the character of an escape that only HTML needs, 0 for any other.
+// unescaped returns the character of an escape that only HTML needs; 0 for any other escape.
 func unescaped(escape []byte) byte {
 	if len(escape) < len(`\u0000`) {
 		return 0
@@ -223,5 +225,5 @@ func tooLargeAnswer() *Failure {
 	}
 }
 
-// encode marshals an answer as every host does.
+// encode encodes an answer like every host does.
 func encode(v any) ([]byte, error) { return contract.Encode(v) }

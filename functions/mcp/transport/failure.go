@@ -12,41 +12,41 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// The codes of JSON-RPC errors. The first three are those of JSON-RPC 2.0 and the last three those of MCP 2026-07-28.
+// The codes of JSON-RPC errors. The first three are from JSON-RPC 2.0, the last three from MCP 2026-07-28.
 const (
 	CodeInvalidParams      = -32602
 	CodeMethodNotFound     = -32601
 	CodeInternal           = -32603
-	CodeServer             = -32000 // any failure that JSON-RPC has no code for
+	CodeServer             = -32000 // a failure that has no code in JSON-RPC
 	CodeHeaderMismatch     = -32020
 	CodeUnsupportedVersion = -32022
 )
 
-// Failure is the refusal of a message: an HTTP status with a JSON-RPC error.
+// Failure refuses a message with an HTTP status and a JSON-RPC error.
 type Failure struct {
 	Status    int
-	Code      int             // of JSON-RPC
-	Reason    string          // of the service: error.data.code
-	Message   string          // what the client does about it
+	Code      int             // JSON-RPC error code
+	Reason    string          // error code of the service, in error.data.code
+	Message   string          // tells the client what to do
 	Challenge string          // WWW-Authenticate; empty: none
-	Data      json.RawMessage // replaces error.data; nil: the reason and the request
+	Data      json.RawMessage // replaces error.data; nil: error.data has reason and request ID
 	Wait      time.Duration   // Retry-After; zero: none
 	Cause     error           // for the log; may be nil
 
-	id json.RawMessage // of the message; nil: unknown
+	id json.RawMessage // ID of the message; nil: unknown
 }
 
 // Error returns the message for the caller.
 func (f *Failure) Error() string { return f.Message }
 
-// of returns the failure as that of a message.
+// of returns the failure as the answer to the message with this ID.
 func (f *Failure) of(id json.RawMessage) *Failure {
 	g := *f
 	g.id = id
 	return &g
 }
 
-// toUnknown returns the failure as that of a message, or of none to a client that is not known.
+// toUnknown does what of does, except for a client that is not authenticated. Its answer does not repeat the ID.
 func (f *Failure) toUnknown(id json.RawMessage) *Failure {
 	if f.Status == http.StatusUnauthorized {
 		return f
@@ -54,7 +54,7 @@ func (f *Failure) toUnknown(id json.RawMessage) *Failure {
 	return f.of(id)
 }
 
-// invalid refuses a message that is not one.
+// invalid returns the refusal of a malformed message.
 func invalid(reason, message string) *Failure {
 	return &Failure{
 		Status:  http.StatusBadRequest,
@@ -82,7 +82,7 @@ func unknownMethod() *Failure {
 	}
 }
 
-// FromFault makes the failure of an error of the service.
+// FromFault converts an error of the service.
 func FromFault(err error) *Failure {
 	f := fault.Of(err)
 	return &Failure{
@@ -102,14 +102,14 @@ type rpcError struct {
 	Data    any    `json:"data"`
 }
 
-// rpcFailure is an answer with an error. It has no id where the message had none that could be read.
+// rpcFailure is an answer with an error. It has no ID if the message had none that could be read.
 type rpcFailure struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id,omitempty"`
 	Error   rpcError        `json:"error"`
 }
 
-// write answers with a failure. No part of the answer may have been written.
+// write answers with the failure. It must be called before any part of the answer is written.
 func (f *Failure) write(w http.ResponseWriter, r *http.Request) {
 	answer := rpcFailure{Version: "2.0", ID: f.id, Error: rpcError{Code: f.Code, Message: f.Message}}
 	if f.Data != nil {
@@ -137,7 +137,7 @@ func (f *Failure) logged() error {
 	return fault.New(f.logCode(), "%s", f.Reason)
 }
 
-// logCode returns the code of the contract that is closest to the failure.
+// logCode returns the closest code of the contract.
 func (f *Failure) logCode() fault.Code {
 	switch f.Status {
 	case http.StatusUnauthorized:

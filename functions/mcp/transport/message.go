@@ -12,17 +12,17 @@ import (
 	"vitrine/shared/adapter/web"
 )
 
-// Message is a JSON-RPC 2.0 message of a client, with members of the right types.
+// Message is a JSON-RPC 2.0 message of a client. Its members have the right types.
 type Message struct {
-	ID     json.RawMessage // a string or an integer of at most 53 bits; nil: a notification
-	Method string          // empty: the answer of a client to a request that no server made
+	ID     json.RawMessage // a string, or an integer of at most 53 bits; nil: a notification
+	Method string          // empty: a client's answer to a request, although servers here send none
 	Params json.RawMessage // an object; nil: none
 }
 
-// Call reports whether the client waits for a result.
+// Call reports whether the client expects a result.
 func (m Message) Call() bool { return m.ID != nil && m.Method != "" }
 
-// body returns the message as JSON that every parser reads alike.
+// body returns the message as JSON that every parser reads the same way.
 func (m Message) body() []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"jsonrpc":"2.0","id":`)
@@ -38,14 +38,14 @@ func (m Message) body() []byte {
 	return b.Bytes()
 }
 
-// integer is a JSON number without fraction and exponent.
+// integer matches a JSON number without fraction and exponent.
 var integer = regexp.MustCompile(`^(0|-?[1-9][0-9]*)$`)
 
-// largestID is the largest integer that every reader of JSON gives back as it was.
+// largestID is the largest integer that every JSON parser preserves.
 const largestID = 1<<53 - 1
 
-// parse reads one message. It refuses batches, which MCP has removed, members that JSON-RPC does not have, and keys
-// that stand twice in their object, because two readers may understand those differently.
+// parse decodes one message. It refuses batches, which MCP has removed, and members that JSON-RPC does not have. It
+// also refuses an object with the same key twice, because two parsers may interpret it differently.
 func parse(body []byte) (Message, *Failure) {
 	if err := web.CheckJSON(body); err != nil {
 		return Message{}, invalid("invalid_json", "the body is no JSON that can be read: "+err.Error())
@@ -67,7 +67,7 @@ func parse(body []byte) (Message, *Failure) {
 	return m, f
 }
 
-// message makes a message of the members of an object.
+// message builds a message from the members of an object.
 func message(members map[string]json.RawMessage) (m Message, f *Failure) {
 	if string(members["jsonrpc"]) != `"2.0"` {
 		return m, invalid("invalid_json_rpc_version", `jsonrpc has to be "2.0"`)

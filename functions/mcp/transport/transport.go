@@ -1,10 +1,10 @@
 // Package transport serves the Streamable HTTP transport of the Model Context Protocol, stateless and with answers in
 // JSON.
 //
-// It stands before the handler of the SDK, which knows the protocol, and does what that leaves to its host or does in
-// another way than the clients of this service expect: it refuses what is not one plain JSON-RPC request, asks for
-// authority before the message has any effect, tells the two generations of the protocol apart, and answers every
-// refusal as a JSON-RPC error. Source: https://modelcontextprotocol.io/specification, revisions 2025-03-26 to
+// It wraps the handler of the SDK, which implements the protocol. It does what the SDK leaves to its host, or does
+// differently than the clients of this service expect. It refuses everything but one plain JSON-RPC request. It asks
+// for authorization before the message has any effect. It distinguishes the two generations of the protocol. It answers
+// every refusal as a JSON-RPC error. Source: https://modelcontextprotocol.io/specification, revisions 2025-03-26 to
 // 2026-07-28.
 package transport
 
@@ -20,21 +20,21 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Handler serves POST of one endpoint.
+// Handler serves POST requests of one endpoint.
 type Handler struct {
-	// SDK is the stateless handler of the SDK. It gets one call a request.
+	// SDK is the stateless handler of the SDK. Each request that it gets holds one call.
 	SDK http.Handler
-	// Methods are those that the SDK's server has. Calls of others are refused.
+	// Methods are the methods of the SDK's server. Calls of other methods are refused.
 	Methods []string
-	// Own are methods that the SDK does not have; a method is in one of both.
+	// Own are methods that the SDK does not have. No method may be in both.
 	Own map[string]Method
-	// Screen refuses a request by its headers alone, before its body is read. nil: none.
+	// Screen may refuse a request by its headers alone, before its body is read. nil: it refuses none.
 	Screen func(*http.Request) *Failure
-	// Authorize decides whether a client may send a message, and returns the context of what follows. It is asked for
-	// notifications too, and for a message that cannot be read, which is then the zero value, because who may not send
-	// anything learns nothing about the message either. nil: every client may.
+	// Authorize decides whether the client may send a message, and returns the context for its handling. It is called
+	// for notifications too. For a message that cannot be read it gets the zero value, because a client without rights
+	// must not learn about the message either. nil: every client may.
 	Authorize func(*http.Request, Message) (context.Context, *Failure)
-	// MaxBody is how many bytes a request has at most.
+	// MaxBody is the largest body in bytes.
 	MaxBody int64
 }
 
@@ -86,7 +86,7 @@ func (h *Handler) receive(r *http.Request) (Message, *Failure) {
 	return parse(body)
 }
 
-// call answers a request.
+// call answers a call of the SDK or of an own method.
 func (h *Handler) call(w http.ResponseWriter, r *http.Request, m Message) *Failure {
 	version, f := versionOf(r, m)
 	if f != nil {
@@ -106,7 +106,7 @@ func (h *Handler) call(w http.ResponseWriter, r *http.Request, m Message) *Failu
 	return got.answer()
 }
 
-// forward returns the request as the SDK takes it.
+// forward returns the request for the SDK.
 func forward(r *http.Request, m Message, version string) *http.Request {
 	body := m.body()
 	out := r.Clone(r.Context())
@@ -136,13 +136,13 @@ func answerOwn(w http.ResponseWriter, r *http.Request, m Message, own Method) *F
 		return FromFault(err)
 	}
 	got := newCapture(w, r)
-	_, _ = got.Write(body) // into memory
+	_, _ = got.Write(body) // cannot fail: it writes to memory
 	return got.answer()
 }
 
-// allowedOrigin refuses the pages that may not talk to this host through a person's browser, as the transport demands
-// because of DNS rebinding. No answer depends on cookies, so every page that came by HTTPS may, and pages of the
-// person's own machine.
+// allowedOrigin reports whether a page of this origin may use the host through a person's browser. The transport
+// requires this check because of DNS rebinding. Every page served over HTTPS may, and so may pages of the person's own
+// machine, because no answer depends on cookies.
 func allowedOrigin(r *http.Request) bool {
 	sent := r.Header.Values("Origin")
 	if len(sent) == 0 {
@@ -167,5 +167,5 @@ func forbiddenOrigin() *Failure {
 	}
 }
 
-// MaxAnswer is how many bytes an answer may take, as limits.FunctionBody counts them.
+// MaxAnswer is the largest answer in bytes, as limits.FunctionBody counts them.
 const MaxAnswer = limits.FunctionAnswer - limits.FunctionFrame

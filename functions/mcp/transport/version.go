@@ -11,11 +11,11 @@ const (
 	versionMeta   = "io.modelcontextprotocol/protocolVersion"
 )
 
-// Stateless is the revision that has no handshake: each request names its revision.
+// Stateless is the revision of the protocol without a handshake. Each request names its revision.
 const Stateless = "2026-07-28"
 
-// Handshakes are the revisions of the protocol that begin with initialize. All later requests of such a client are
-// served alike, with any value of their header.
+// Handshakes are the revisions of the protocol that begin with initialize. Later requests of such a client are all
+// served in the same way, with any value of their version header.
 var Handshakes = []string{"2025-03-26", "2025-06-18", "2025-11-25"}
 
 // Negotiated returns the revision that initialize answers.
@@ -26,15 +26,15 @@ func Negotiated(asked string) string {
 	return "2025-06-18"
 }
 
-// versionOf returns the revision that the SDK serves a call by; empty: one that begins with initialize. It is the
-// stateless one where the header names it or the call names any revision.
+// versionOf returns the revision that a call is served by; empty: one with a handshake. It is Stateless if the header
+// says so, or if the call itself names any revision.
 func versionOf(r *http.Request, m Message) (string, *Failure) {
 	header, named := r.Header.Get(versionHeader), metaVersion(m.Params)
 	switch {
 	case named == "" && header != Stateless:
 		return "", nil
 	case named == "":
-		return header, nil // the SDK says what is missing
+		return header, nil // the SDK reports what is missing
 	case header != named:
 		return "", mismatch()
 	case named != Stateless:
@@ -64,7 +64,7 @@ func mismatch() *Failure {
 	}
 }
 
-// methodHeader names the method in requests of the stateless revision.
+// methodHeader is the header that names the method in requests of the stateless revision.
 const methodHeader = "Mcp-Method"
 
 func wrongMethodHeader() *Failure {

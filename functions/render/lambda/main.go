@@ -1,4 +1,4 @@
-// Command lambda makes the pages of files as a Lambda function, behind the gateway of the content host.
+// Command lambda runs the render host as a Lambda function, behind the gateway of the content host.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command lambda is the upload host as a Lambda function.
+// Command lambda runs the upload host as a Lambda function.
 package main
 
 import (

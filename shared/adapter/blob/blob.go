@@ -17,17 +17,16 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// How often and how fast a request is retried. Its context bounds the whole.
+// How often and how fast a request is retried. The deadline of its context bounds all attempts together.
 const (
 	attempts   = 3
 	firstPause = 50 * time.Millisecond // upper bound of the first pause; it doubles each time
 )
 
-// conditionalConflict is the code of S3 for a conditional write while another one of the same
-// object is under way.
+// conditionalConflict is S3's error code for a conditional write that meets another one of the same object.
 const conditionalConflict = "ConditionalRequestConflict"
 
-// pause returns how long to wait after a failed attempt, the first of which is 1.
+// pause returns a random wait after a failed attempt; the first attempt is 1.
 func pause(attempt int) time.Duration {
 	longest := firstPause << max(attempt-1, 0)
 	return longest/2 + rand.N(longest/2)
@@ -43,9 +42,9 @@ type Store struct {
 	edge    string
 }
 
-// New makes a store on a bucket that exists. Edge is the origin of the host that clients upload to, which passes paths
-// under /o/ and /d/ to the bucket's own host; the client then has to address buckets by host. If edge is empty, clients
-// are sent to S3 itself.
+// New makes a store on a bucket that exists. edge is the origin that clients upload to: a host that passes paths under
+// /o/ and /d/ on to the bucket's own host. It requires a client that addresses buckets by host. If edge is empty,
+// clients upload to S3 itself.
 func New(client *s3.Client, bucket, edge string) *Store {
 	client = s3.New(client.Options(), func(o *s3.Options) {
 		o.RetryMaxAttempts = attempts
@@ -55,14 +54,14 @@ func New(client *s3.Client, bucket, edge string) *Store {
 			r.Backoff = retry.BackoffDelayerFunc(
 				func(attempt int, _ error) (time.Duration, error) { return pause(attempt), nil })
 		})
-		// A checksum that the SDK computes would be signed into upload URLs, and ranges have none
-		// to compare.
+		// Only required checksums are computed and validated. A checksum of the SDK would be signed into upload URLs,
+		// and a range of an object has none to compare with.
 		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired
 		settle(o, bucket)
 	})
-	// A header that moves into the query is signed, but S3 does not check it there, so that any
-	// bytes would be accepted.
+	// Headers stay headers. The SDK would move some into the query, where they are signed but S3 does not check them,
+	// so any bytes would be accepted.
 	inHeaders := v4.NewSigner(func(o *v4.SignerOptions) { o.DisableHeaderHoisting, o.DisableURIPathEscaping = true, true })
 	return &Store{
 		client:  client,
@@ -73,7 +72,7 @@ func New(client *s3.Client, bucket, edge string) *Store {
 	}
 }
 
-// What the keys of objects begin with. The id of a workspace follows.
+// The prefixes of keys. The ID of a workspace follows.
 const (
 	filePrefix   = "o/"
 	diffPrefix   = "d/"
@@ -81,11 +80,11 @@ const (
 	exportPrefix = "x/"
 )
 
-// lastEntry is the highest number that fits a key.
+// lastEntry is the highest entry number that fits the three digits of a key.
 const lastEntry = 999
 
-// key returns the name of an object: o/{home}/{session}/{entry}, and d/… for a diff. No other
-// code spells keys.
+// key returns the name of an object: o/{home}/{session}/{entry} for a file, and d/… for a diff. No other code spells
+// these keys.
 func key(home id.Workspace, o tree.Object) (string, error) {
 	if o.Entry < 0 || o.Entry > lastEntry {
 		return "", fmt.Errorf("entry %d of session %s has no object", o.Entry, o.Session)
@@ -94,7 +93,7 @@ func key(home id.Workspace, o tree.Object) (string, error) {
 	return folder + strconv.Itoa(lastEntry + 1 + o.Entry)[1:], err // three digits
 }
 
-// prefix begins the keys of a session's files, or those of its diffs, and no others.
+// prefix returns what the keys of a session's files, or of its diffs, begin with, and no other keys do.
 func prefix(home id.Workspace, s id.Session, diffs bool) (string, error) {
 	if _, err := home.Bits(); err != nil || !s.Valid() {
 		return "", fmt.Errorf("no objects have the workspace %q and the session %q", home, s)
@@ -106,7 +105,7 @@ func prefix(home id.Workspace, s id.Session, diffs bool) (string, error) {
 	return kind + string(home) + "/" + string(s) + "/", nil
 }
 
-// entry returns the number at the end of a key, -1 if the name is not that of an entry.
+// entry returns the number at the end of a key, or -1 if the key does not name an entry.
 func entry(folder, key string) int {
 	name := strings.TrimPrefix(key, folder)
 	n, err := strconv.Atoi(name)

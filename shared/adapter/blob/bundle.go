@@ -21,10 +21,11 @@ var (
 	_ sweep.BundleDeletions = (*Store)(nil)
 )
 
-// partSize is how many bytes of an archive are sent at once. S3 takes parts of at least 5 MiB, but for the last.
+// partSize is how many bytes of an archive one part has. S3 requires at least 5 MiB for all parts but the last.
 const partSize = 8 * limits.MiB
 
-// abortTime is how long giving up an upload may take. The bucket ends uploads that are left open a day later.
+// abortTime bounds the request that aborts an upload. It may fail, because a rule of the bucket ends uploads that are
+// left open after a day.
 const abortTime = 5 * time.Second
 
 // bundleKey returns the name of an archive: b/{home}/{artifact}/{revision}.zip.
@@ -49,8 +50,8 @@ func (s *Store) WriteBundle(ctx context.Context, o artifact.BundleObject, write 
 	return s.writeArchive(ctx, name, write)
 }
 
-// writeArchive stores what write writes under a key. It holds one part in memory. What fits into one part is one
-// request, and more is a multipart upload, which is stored once it is completed.
+// writeArchive stores what write writes as one object. It holds one part in memory. An archive that fits into one part
+// is one PUT. A larger one is a multipart upload, which becomes visible only when it is completed.
 func (s *Store) writeArchive(ctx context.Context, name string, write func(io.Writer) error) error {
 	w := &partWriter{ctx: ctx, store: s, key: name}
 	if err := write(w); err != nil {
@@ -64,13 +65,13 @@ func (s *Store) writeArchive(ctx context.Context, name string, write func(io.Wri
 	return nil
 }
 
-// partWriter sends what is written to it in parts.
+// partWriter sends an archive in parts.
 type partWriter struct {
 	ctx    context.Context
 	store  *Store
 	key    string
 	buffer bytes.Buffer
-	upload *string // of S3; nil: none was begun
+	upload *string // upload ID of S3; nil: no multipart upload was begun
 	parts  []types.CompletedPart
 }
 
@@ -89,7 +90,7 @@ func (w *partWriter) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// send sends the buffer as the next part. S3 checks it against the checksum that the SDK computes.
+// send uploads the buffer as the next part. S3 verifies it by the checksum that the SDK computes.
 func (w *partWriter) send() error {
 	s := w.store
 	if w.upload == nil {
@@ -120,7 +121,7 @@ func (w *partWriter) send() error {
 	return nil
 }
 
-// complete stores the object.
+// complete makes the object visible.
 func (w *partWriter) complete() error {
 	s := w.store
 	if w.upload == nil {
@@ -145,7 +146,7 @@ func (w *partWriter) complete() error {
 	return err
 }
 
-// abort gives up an upload that was begun, also after its context has ended.
+// abort deletes the parts of an upload that was begun. It works after the writer's context has ended too.
 func (w *partWriter) abort() {
 	if w.upload == nil {
 		return
@@ -153,6 +154,7 @@ func (w *partWriter) abort() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), abortTime)
 	defer cancel()
 	s := w.store
+	// The error is dropped, because the caller reports the failure that led here and the bucket ends the upload later.
 	_, _ = s.client.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &s.bucket, Key: &w.key, UploadId: w.upload})
 }
 

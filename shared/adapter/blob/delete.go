@@ -15,11 +15,11 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// batch is how many objects S3 deletes at a time.
+// batch is how many keys S3 takes in one DeleteObjects request.
 const batch = 1000
 
-// DeleteAll removes objects of any workspaces; missing ones are no failure. It fails with
-// storage_unavailable if some are left: repeat the whole call.
+// DeleteAll removes objects of several workspaces. A missing object is no failure. The error storage_unavailable means
+// that some objects may be left: repeat the whole call.
 func (s *Store) DeleteAll(ctx context.Context, objects map[id.Workspace][]tree.Object) error {
 	var keys []string
 	for home, some := range objects {
@@ -34,7 +34,8 @@ func (s *Store) DeleteAll(ctx context.Context, objects map[id.Workspace][]tree.O
 	return s.remove(ctx, keys)
 }
 
-// DeleteSession removes everything that a session holds, entries or not, as DeleteAll does.
+// DeleteSession removes everything that a session stored, whether entries name it or not. Its errors are those of
+// DeleteAll.
 func (s *Store) DeleteSession(ctx context.Context, home id.Workspace, session id.Session) error {
 	if err := s.deleteFolder(ctx, home, session, false); err != nil {
 		return err
@@ -42,7 +43,7 @@ func (s *Store) DeleteSession(ctx context.Context, home id.Workspace, session id
 	return s.DeleteDiffs(ctx, home, session)
 }
 
-// DeleteDiffs removes the diffs that a session holds, as DeleteAll does.
+// DeleteDiffs removes the diffs of a session. Its errors are those of DeleteAll.
 func (s *Store) DeleteDiffs(ctx context.Context, home id.Workspace, session id.Session) error {
 	return s.deleteFolder(ctx, home, session, true)
 }
@@ -55,7 +56,7 @@ func (s *Store) deleteFolder(ctx context.Context, home id.Workspace, session id.
 	return s.walk(ctx, folder, func(page *s3.ListObjectsV2Output) error { return s.removePage(ctx, page) })
 }
 
-// removePage deletes the objects of a page of a list, as remove does.
+// removePage deletes the objects on a page of a listing, as remove does.
 func (s *Store) removePage(ctx context.Context, page *s3.ListObjectsV2Output) error {
 	keys := make([]string, len(page.Contents))
 	for i, object := range page.Contents {
@@ -75,7 +76,8 @@ func (s *Store) remove(ctx context.Context, keys []string) error {
 	return errors.Join(failed...)
 }
 
-// removeBatch repeats single keys that S3 refuses to delete while it deletes others.
+// removeBatch deletes up to a batch of keys. S3 may refuse some keys of a request and delete the others, so only
+// refused ones are sent again.
 func (s *Store) removeBatch(ctx context.Context, keys []string) error {
 	for try := 1; ; try++ {
 		refused, err := s.removeOnce(ctx, keys)
@@ -113,7 +115,7 @@ func (s *Store) removeOnce(ctx context.Context, keys []string) ([]types.Error, e
 	return slices.DeleteFunc(out.Errors, func(e types.Error) bool { return aws.ToString(e.Code) == "NoSuchKey" }), nil
 }
 
-// homePrefixes begin the keys of everything that is stored under the id of a workspace: files, diffs, bundles and
+// homePrefixes are the prefixes of everything that is stored under the ID of a workspace: files, diffs, bundles and
 // exports.
 var homePrefixes = []string{filePrefix, diffPrefix, bundlePrefix, exportPrefix}
 

@@ -11,12 +11,12 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// ruledSigV4 is how the rules of the SDK name smithyauth.SchemeIDSigV4.
+// ruledSigV4 is the name that the endpoint rules of the SDK have for smithyauth.SchemeIDSigV4.
 const ruledSigV4 = "sigv4"
 
-// settle makes a client know where the requests for one bucket go and how they are signed. The SDK would evaluate its
-// rules twice for each call, with the same result. Where the rules have no answer, or one that signs in another way
-// than SigV4, the client stays as it is and each of its calls says why.
+// settle fixes where requests for one bucket go and how they are signed. The SDK would evaluate its endpoint rules
+// twice for each call, always with the same result. If the rules fail, or require another signature than SigV4, the
+// client stays unchanged and each of its calls returns the error.
 func settle(o *s3.Options, bucket string) {
 	if o.EndpointResolverV2 == nil {
 		return
@@ -44,7 +44,7 @@ func settle(o *s3.Options, bucket string) {
 	smithyhttp.SetSigV4SigningName(&signing.SignerProperties, "s3")
 	smithyhttp.SetSigV4SigningRegion(&signing.SignerProperties, o.Region)
 	signing.SignerProperties.SetAll(&ruled[0].SignerProperties)
-	smithyauth.SetAuthOptions(&at.Properties, nil) // calls would write them into what they share
+	smithyauth.SetAuthOptions(&at.Properties, nil) // otherwise each call would write them into the shared properties
 	o.EndpointResolverV2 = &place{at, bucket}
 	o.AuthSchemeResolver = scheme{signing}
 }
@@ -63,7 +63,7 @@ func (p *place) ResolveEndpoint(_ context.Context, asked s3.EndpointParameters) 
 	return p.at, nil
 }
 
-// scheme is how all calls are signed.
+// scheme answers the SDK's question of how to sign a call, the same for all calls.
 type scheme []*smithyauth.Option
 
 // ResolveAuthSchemes implements s3.AuthSchemeResolver.

@@ -15,8 +15,8 @@ var (
 	_ sweep.ExportDeletions = (*Store)(nil)
 )
 
-// exportKey returns the name of an archive of an export: x/{workspace}/{export}/{volume}.zip. All that a workspace was
-// ever exported as begins with x/{workspace}/.
+// exportKey returns the name of an archive of an export: x/{workspace}/{export}/{volume}.zip. The keys of all exports
+// of a workspace begin with x/{workspace}/.
 func exportKey(o export.Object) (string, error) {
 	_, err1 := o.Workspace.Bits()
 	_, err2 := o.Export.Bits()

@@ -10,13 +10,12 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// notFoundCodes are the codes of S3 for a missing object. S3 answers AccessDenied for a missing
-// object to a role that may not list the bucket, as the hosts' roles may not. That cannot be told
-// from a missing right to read, so the meter puts object_denied into the log line of the request.
-// The answer to HeadObject has no body, so its code is the status.
+// notFoundCodes are S3's codes for a missing object. S3 answers AccessDenied if the caller may not list the bucket,
+// which is so for the roles of the hosts. A missing right to read looks the same, so the meter writes object_denied
+// into the log line of the request. An answer to HeadObject has no body, so the SDK makes the code from the status.
 var notFoundCodes = []string{"NoSuchKey", "NotFound", "AccessDenied", "Forbidden"}
 
-// failure classifies why an object could not be read: it does not exist, or S3 did not answer.
+// failure classifies why an object could not be read: the object is missing (not_found), or S3 failed.
 func failure(err error) error {
 	if hasCode(err, notFoundCodes...) {
 		return fault.NewCode(fault.NotFound)
@@ -36,8 +35,8 @@ func unavailable(err error) error {
 		"the file store does not answer; repeat the request in a moment")
 }
 
-// redacted is an error without URLs in its text: net/http prints them, and a signed one is a
-// credential. errors.Is finds the hidden error, but errors.As and Unwrap do not return it.
+// redacted hides the text of an error, because net/http prints URLs and a signed URL is a credential. errors.Is finds
+// the hidden error; errors.As and Unwrap do not return it.
 type redacted struct{ cause error }
 
 var urls = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"]*|[^\s"]*[?&]X-Amz-[^\s"]*`)

@@ -21,11 +21,11 @@ import (
 
 var _ upload.Objects = (*Store)(nil)
 
-// maxSignedLife is the longest life that S3 grants to a signed URL.
+// maxSignedLife is the longest lifetime that S3 accepts in a signed URL.
 const maxSignedLife = 7 * 24 * time.Hour
 
-// Presign implements upload.Objects. An empty file has no upload, because a length of zero would
-// not be signed and the URL would accept any bytes.
+// Presign implements upload.Objects. It refuses empty files, because a length of zero is not signed and the URL would
+// accept any bytes.
 func (s *Store) Presign(
 	ctx context.Context,
 	home id.Workspace,
@@ -45,14 +45,14 @@ func (s *Store) Presign(
 	if err != nil {
 		return upload.PutTarget{}, unavailable(err)
 	}
-	// Lambda does not tell a function when its credentials end, and a URL ends with them. A URL of
-	// a long-running function may end earlier than it says, and clients then ask for another.
+	// A URL ends with the credentials that signed it. Lambda does not tell a function when they end, so a URL of a
+	// long-running function may end before Expires. Clients then ask for another.
 	if credentials.CanExpire && credentials.Expires.Before(expires) {
 		expires = credentials.Expires
 	}
-	now := time.Now().Truncate(time.Second) // a signature has whole seconds
+	now := time.Now().Truncate(time.Second) // the time in a signature has whole seconds
 	life := min(expires.Sub(now).Truncate(time.Second), maxSignedLife)
-	if life <= 0 { // the SDK would take 0 for its default
+	if life <= 0 { // the SDK would replace 0 by its default
 		return upload.PutTarget{}, unavailable(errors.New("no time is left for an upload URL"))
 	}
 	in := &s3.PutObjectInput{
@@ -72,15 +72,15 @@ func (s *Store) Presign(
 	return upload.PutTarget{URL: target, Headers: required(signed), Expires: now.Add(life)}, err
 }
 
-// signedWith signs with exactly the credentials whose end is known.
+// signedWith makes a client sign with c, whose end is known, rather than ask its provider again.
 func signedWith(c aws.Credentials) func(*s3.PresignOptions) {
 	return s3.WithPresignClientFromClientOptions(func(o *s3.Options) {
 		o.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return c, nil })
 	})
 }
 
-// required returns the signed headers, which the client has to send unchanged; every HTTP client
-// sends its host itself.
+// required returns the signed headers, which the client must send unchanged. The host is left out, because every HTTP
+// client sends it.
 func required(signed *v4.PresignedHTTPRequest) map[string]string {
 	headers := make(map[string]string, len(signed.SignedHeader))
 	for name, values := range signed.SignedHeader {
@@ -91,8 +91,7 @@ func required(signed *v4.PresignedHTTPRequest) map[string]string {
 	return headers
 }
 
-// atEdge replaces the bucket's host by the upload host. Path and query are signed and stay byte for
-// byte.
+// atEdge replaces the bucket's host by the upload host. Path and query are signed, so they stay byte for byte.
 func (s *Store) atEdge(signed, name string) (string, error) {
 	if s.edge == "" {
 		return signed, nil
@@ -105,18 +104,18 @@ func (s *Store) atEdge(signed, name string) (string, error) {
 	return s.edge + strings.TrimPrefix(signed, origin), nil
 }
 
-// signer provides credentials that last long enough.
+// signer gets credentials that last long enough for a URL.
 type signer struct {
 	provider aws.CredentialsProvider
 
 	mu        sync.Mutex
 	last      aws.Credentials
-	refreshed time.Time // the end of the credentials after the last refresh
+	refreshed time.Time // when the credentials end that the last refresh returned
 }
 
-// credentials returns credentials that last until the given time, if the provider has such. It
-// refreshes once for that, and again when they have changed. Credentials that end earlier are used
-// as long as they are valid.
+// credentials returns credentials that last until the given time, if the provider has such. Otherwise it returns the
+// longest that there are. It refreshes each set of credentials at most once, so that a provider without longer ones is
+// not asked again for every URL.
 func (s *signer) credentials(ctx context.Context, until time.Time) (aws.Credentials, error) {
 	if s.provider == nil {
 		return aws.Credentials{}, errors.New("the S3 client has no credentials")
@@ -135,7 +134,7 @@ func (s *signer) credentials(ctx context.Context, until time.Time) (aws.Credenti
 	return got, err
 }
 
-// retrieve asks the provider. If it fails, its last credentials are used until they end.
+// retrieve asks the provider for credentials. If that fails, it returns the previous ones as long as they are valid.
 func (s *signer) retrieve(ctx context.Context) (aws.Credentials, error) {
 	got, err := s.provider.Retrieve(ctx)
 	if err == nil {

@@ -18,8 +18,8 @@ import (
 
 var _ content.Bytes = (*Store)(nil)
 
-// Open implements upload.Objects and content.Bytes. It returns when S3 has promised exactly the
-// requested bytes. The reader must be closed; closing it early gives up its connection.
+// Open implements upload.Objects and content.Bytes. It returns once S3 has announced exactly the requested bytes. The
+// caller must close the reader. Closing it before its end gives up the connection.
 func (s *Store) Open(ctx context.Context, home id.Workspace, o tree.Object, offset, size int64) (io.ReadCloser, error) {
 	name, err := key(home, o)
 	if err != nil && size != 0 {
@@ -28,7 +28,7 @@ func (s *Store) Open(ctx context.Context, home id.Workspace, o tree.Object, offs
 	return s.open(ctx, name, offset, size)
 }
 
-// open reads a part of an object.
+// open reads size bytes of an object from offset on.
 func (s *Store) open(ctx context.Context, name string, offset, size int64) (io.ReadCloser, error) {
 	if offset < 0 || size < 0 {
 		return nil, fmt.Errorf("no object has %d bytes from %d on", size, offset)
@@ -48,14 +48,14 @@ func (s *Store) open(ctx context.Context, name string, offset, size int64) (io.R
 	return &body{from: out.Body, left: size}, nil
 }
 
-// body reads exactly the requested bytes.
+// body checks that S3 sends exactly the requested bytes.
 type body struct {
 	from io.ReadCloser
 	left int64
 }
 
-// Read ends with io.EOF after the requested bytes, and with io.ErrUnexpectedEOF if there are fewer.
-// Any other failure is storage_unavailable.
+// Read returns io.EOF after the requested bytes, io.ErrUnexpectedEOF if the object ends before them, and
+// storage_unavailable for any other failure.
 func (b *body) Read(p []byte) (int, error) {
 	if b.left == 0 {
 		return 0, io.EOF
@@ -73,10 +73,10 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close gives the connection back, or gives it up if bytes are left.
+// Close returns the connection to the pool, or closes it if bytes are left.
 func (b *body) Close() error { return b.from.Close() }
 
-// Head returns the size of an object; not_found if there is none.
+// Head returns the size of an object, or not_found.
 func (s *Store) Head(ctx context.Context, home id.Workspace, o tree.Object) (int64, error) {
 	name, err := key(home, o)
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *Store) List(ctx context.Context, home id.Workspace, session id.Session,
 	return sizes, err
 }
 
-// walk visits the objects whose keys begin with folder, up to 1000 at a time.
+// walk calls visit for each page of up to 1000 objects whose keys begin with folder.
 func (s *Store) walk(ctx context.Context, folder string, visit func(*s3.ListObjectsV2Output) error) error {
 	pages := s3.NewListObjectsV2Paginator(s.client, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: &folder})
 	for pages.HasMorePages() {

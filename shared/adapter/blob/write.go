@@ -15,9 +15,9 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Put implements upload.Objects. S3 checks the digest and never replaces an object. An earlier
-// attempt may have written the object before it died or its answer was lost; the digest that S3
-// keeps then decides whether it is the same.
+// Put implements upload.Objects. S3 checks the digest, and If-None-Match keeps it from replacing an object. If the
+// object exists, an earlier attempt may have written it before it died or before its answer was lost. The checksum that
+// S3 stores then decides whether it is the same object.
 func (s *Store) Put(ctx context.Context, home id.Workspace, o tree.Object, body []byte, digest tree.Digest) error {
 	name, err := key(home, o)
 	if err != nil {
@@ -41,8 +41,8 @@ func (s *Store) Put(ctx context.Context, home id.Workspace, o tree.Object, body 
 	return unavailable(err)
 }
 
-// compare fails unless an object has the checksum. An object without any was not written by the
-// service.
+// compare returns an error unless the stored object has the checksum. An object without a checksum was not written by
+// this service.
 func (s *Store) compare(ctx context.Context, name, checksum string) error {
 	out, err := s.client.HeadObject(ctx, &s3.HeadObjectInput{
 		Bucket: &s.bucket, Key: &name, ChecksumMode: types.ChecksumModeEnabled,

@@ -20,7 +20,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// Fail answers with exactly the given error. The SDK retries it only if it is retryable.
+// Fail answers with err itself. The SDK retries it only if it is retryable.
 func Fail(err error) Action { return func(context.Context, *Call) error { return err } }
 
 // Throttle answers as an overloaded service does: ProvisionedThroughputExceededException, or S3's SlowDown.
@@ -43,8 +43,7 @@ func ServerError(_ context.Context, c *Call) error {
 	return answer(http.StatusInternalServerError, &types.InternalServerError{Message: text("internal error")})
 }
 
-// Conflict answers that another transaction holds an item: the first one of a transaction, or the one of a single
-// write.
+// Conflict answers that another transaction holds an item: the first one of a transaction, or that of a single write.
 // The SDK does not retry it.
 func Conflict(ctx context.Context, c *Call) error {
 	if transactionItems(c.Input) == 0 {
@@ -54,7 +53,7 @@ func Conflict(ctx context.Context, c *Call) error {
 	return Cancel(types.CancellationReason{Code: text("TransactionConflict")})(ctx, c)
 }
 
-// Cancel answers that a transaction was cancelled for these reasons, in the order of its items; those left out are
+// Cancel answers that a transaction was cancelled for these reasons, in the order of its items. Missing reasons are
 // None.
 func Cancel(reasons ...types.CancellationReason) Action {
 	return func(_ context.Context, c *Call) error {
@@ -79,22 +78,22 @@ func transactionItems(input any) int {
 	return 0
 }
 
-// Timeout answers as a connection on which no answer arrives. As an After action the call had its
-// effect, and the SDK sends it again.
+// Timeout fails like a connection on which no answer arrives. As an After action, the call took effect, and the SDK
+// sends it again.
 func Timeout(context.Context, *Call) error { return network("read", os.ErrDeadlineExceeded) }
 
-// Unreachable answers as an engine that refuses connections.
+// Unreachable fails like an engine that refuses connections.
 func Unreachable(context.Context, *Call) error { return network("dial", syscall.ECONNREFUSED) }
 
-// network makes the error of net/http. Its text has the URL, which may be a credential; this URL
-// lets a test find such an error in a log or an answer.
+// network returns an error as net/http makes it. The text of such an error quotes the URL, which may be a credential.
+// Tests look for this URL in logs and answers.
 func network(op string, err error) error {
 	return &smithyhttp.RequestSendError{Err: &url.Error{
 		Op: "Post", URL: "http://engine.invalid/?X-Amz-Signature=chaos", Err: &net.OpError{Op: op, Net: "tcp", Err: err},
 	}}
 }
 
-// Hold waits until release is closed, or for the end of the call's context.
+// Hold waits until release is closed or the context of the call ends.
 func Hold(release <-chan struct{}) Action {
 	return func(ctx context.Context, _ *Call) error {
 		select {
@@ -106,7 +105,7 @@ func Hold(release <-chan struct{}) Action {
 	}
 }
 
-// Delay waits as a slow network does.
+// Delay waits for d, like a slow network.
 func Delay(d time.Duration) Action {
 	return func(ctx context.Context, c *Call) error {
 		due := make(chan struct{})
@@ -116,8 +115,7 @@ func Delay(d time.Duration) Action {
 	}
 }
 
-// Run calls f, which may do anything except ending the test: other operations through the same
-// client, for example.
+// Run calls f. f may do anything except end the test; for example, it may call other operations of the same client.
 func Run(f func()) Action {
 	return func(context.Context, *Call) error { f(); return nil }
 }
@@ -125,7 +123,7 @@ func Run(f func()) Action {
 // Cut ends the body of a GetObject cleanly after n bytes. It is an After action.
 func Cut(n int64) Action { return cut(n, io.EOF) }
 
-// Break ends the body of a GetObject after n bytes as a lost connection does. It is an After action.
+// Break ends the body of a GetObject after n bytes with the error of a lost connection. It is an After action.
 func Break(n int64) Action {
 	return cut(n, &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)})
 }
@@ -163,7 +161,7 @@ func discard(output any) {
 	}
 }
 
-// answer converts err into the SDK's form of an HTTP answer.
+// answer wraps err as the SDK wraps an HTTP answer with this status.
 func answer(status int, err error) error {
 	return &awshttp.ResponseError{RequestID: "chaos", ResponseError: &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status, Header: http.Header{},

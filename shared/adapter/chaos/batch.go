@@ -11,8 +11,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// holdBack sends a batch without its last n parts and adds these to the unprocessed ones of the
-// answer.
+// holdBack sends a batch without its last n parts, and returns those as unprocessed together with what the engine left.
 func holdBack(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler, n int) (
 	out middleware.InitializeOutput, md middleware.Metadata, err error,
 ) {
@@ -45,7 +44,7 @@ func holdBack(ctx context.Context, in middleware.InitializeInput, next middlewar
 	return out, md, fmt.Errorf("chaos: Unprocessed is for batches, not for %T", in.Parameters)
 }
 
-// splitLists takes the last n elements, tables in order of name, out of all.
+// splitLists splits the last n elements off. It orders tables by name, so that the split is the same each time.
 func splitLists[T any](all map[string][]T, n int) (send, hold map[string][]T) {
 	send, hold = map[string][]T{}, map[string][]T{}
 	for _, table := range slices.Backward(slices.Sorted(maps.Keys(all))) {
@@ -93,7 +92,7 @@ func lists(k keys) map[string][]map[string]types.AttributeValue {
 	return l
 }
 
-// withLists returns k with other keys; its consistency and projection hold for each part.
+// withLists returns a copy of k with other keys, for each part of it with the same consistency and projection.
 func withLists(k keys, l map[string][]map[string]types.AttributeValue) keys {
 	out := keys{}
 	for table, list := range l {

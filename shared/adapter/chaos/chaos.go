@@ -1,4 +1,4 @@
-// Package chaos makes real AWS clients fail, wait and die on command, so that tests can meet every fault of the
+// Package chaos makes real AWS clients fail, wait and die on command, so that tests can produce every fault of the
 // engines.
 package chaos
 
@@ -11,37 +11,36 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Call is what an action sees of an attempt.
+// Call describes one attempt to an action.
 type Call struct {
 	Service, Operation string // "DynamoDB", "GetItem"
-	Input              any    // *dynamodb.GetItemInput; not to be changed
-	// Output and Err are what the engine answered; an After action may change what Output points to.
+	Input              any    // for example *dynamodb.GetItemInput; read-only
+	// Output and Err are the engine's answer, set for After actions. An After action may change what Output points to.
 	Output any
 	Err    error
 }
 
-// Action affects an attempt. Its error becomes the answer of the attempt: after a Before action,
-// the request is not sent; after an After action, the engine's answer is lost.
+// Action affects an attempt. Its error becomes the answer of the attempt. After an error of a Before action, the
+// request is not sent; after one of an After action, the engine's answer is lost.
 type Action func(ctx context.Context, c *Call) error
 
-// Injector holds the rules for the clients that it is added to. Several clients may share one:
-// together they are the process that Crash ends.
+// Injector holds rules for the clients that it is added to. Several clients may share one; together they are the
+// process that Crash ends.
 //
-// It runs in their middleware inside the SDK's retry loop, so that a rule sees each attempt: the
-// SDK retries injected failures like real ones, and sends the very same request again. Before
-// actions run ahead of signing and sending, or instead of it; After actions run when the answer is
-// read and the effect is there. Only Unprocessed works on whole operations, because the request
-// must not contain what it holds back.
+// It runs inside the SDK's retry loop, so that a rule sees each attempt. The SDK retries injected failures like real
+// ones, and sends the very same request again. Before actions run ahead of signing and sending, or instead of it. After
+// actions run when the engine has answered and the effect is there. Only Unprocessed works on whole operations, because
+// the request must not contain what it holds back.
 type Injector struct {
 	mu    sync.Mutex
 	rules []*Rule
 	whole *process
 }
 
-// New returns an injector without rules, which changes no call.
+// New returns an injector without rules. It changes no call.
 func New() *Injector { return &Injector{whole: new(process)} }
 
-// For returns an injector that fails the test if a rule never fired.
+// For returns an injector that fails the test at its end if a rule never fired.
 func For(t interface {
 	Helper()
 	Cleanup(func())
@@ -70,15 +69,15 @@ func (i *Injector) Unfired() []string {
 	return all
 }
 
-// Clear forgets all rules, fired or not.
+// Clear removes all rules, fired or not.
 func (i *Injector) Clear() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.rules = nil
 }
 
-// Record returns the attempts that are made while do runs, in their order, as a Before action sees them. It forgets all
-// rules afterwards.
+// Record returns the attempts that are made while do runs, in order, as a Before action sees them. It removes all rules
+// afterwards.
 func (i *Injector) Record(do func()) []Call {
 	var mu sync.Mutex
 	var seen []Call
@@ -95,8 +94,8 @@ func (i *Injector) Record(do func()) []Call {
 	return seen
 }
 
-// Add puts the injector on an operation's stack; it is an entry of aws.Config.APIOptions.
-// Presigning is unaffected, because it sends no request.
+// Add puts the injector on an operation's stack. It is an entry of aws.Config.APIOptions. It does not affect
+// presigning, which sends no request.
 func (i *Injector) Add(stack *middleware.Stack) error {
 	loop := (*retry.Attempt)(nil).ID()
 	if _, sends := stack.Finalize.Get(loop); !sends {
@@ -111,7 +110,7 @@ func (i *Injector) Add(stack *middleware.Stack) error {
 	return nil
 }
 
-// due counts the call for every rule that it matches and returns those whose turn it is.
+// due counts the call for every rule that matches it, and returns the rules that fire for it.
 func (i *Injector) due(c *Call, batch bool) []*Rule {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -124,14 +123,15 @@ func (i *Injector) due(c *Call, batch bool) []*Rule {
 	return due
 }
 
-// operation keeps the input for the attempts and holds back parts of batches.
+// operation is the middleware around a whole operation. It stores the input for the attempts and holds back parts of
+// batches.
 type operation struct{ *Injector }
 
 type inputKey struct{}
 
 func (operation) ID() string { return "vitrine.chaos.operation" }
 
-// HandleInitialize runs around the whole operation.
+// HandleInitialize implements middleware.InitializeMiddleware.
 func (o operation) HandleInitialize(
 	ctx context.Context,
 	in middleware.InitializeInput,
@@ -154,12 +154,12 @@ func (o operation) HandleInitialize(
 	return holdBack(ctx, in, next, held)
 }
 
-// attempt runs the rules around one attempt.
+// attempt is the middleware that runs the rules around each attempt.
 type attempt struct{ *Injector }
 
 func (attempt) ID() string { return "vitrine.chaos.attempt" }
 
-// HandleFinalize runs inside the retry loop, before signing and sending.
+// HandleFinalize implements middleware.FinalizeMiddleware. It runs inside the retry loop, before signing and sending.
 func (a attempt) HandleFinalize(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (
 	out middleware.FinalizeOutput, md middleware.Metadata, err error,
 ) {
@@ -174,7 +174,7 @@ func (a attempt) HandleFinalize(ctx context.Context, in middleware.FinalizeInput
 			return out, md, err
 		}
 	}
-	if alive.isDead() { // while an action waited
+	if alive.isDead() { // it may have crashed while an action waited
 		return out, md, ErrCrashed
 	}
 	out, md, err = next.HandleFinalize(ctx, in)

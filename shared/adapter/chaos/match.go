@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Table matches DynamoDB inputs that name the table, alone or among others.
+// Table matches DynamoDB inputs that name the table, possibly among others.
 func Table(name string) func(input any) bool {
 	return func(input any) bool {
 		return search("", reflect.ValueOf(input), func(field string, v reflect.Value) bool {
@@ -20,8 +20,8 @@ func Table(name string) func(input any) bool {
 	}
 }
 
-// Key matches DynamoDB inputs with a key or an item whose attribute is a string with the prefix,
-// and queries with any such value.
+// Key matches DynamoDB inputs whose key or item has a string attribute that begins with prefix, and queries for such a
+// value.
 func Key(attribute, prefix string) func(input any) bool {
 	return func(input any) bool {
 		if query, ok := input.(*dynamodb.QueryInput); ok {
@@ -44,7 +44,7 @@ func hasPrefix(v types.AttributeValue, prefix string) bool {
 	return ok && strings.HasPrefix(s.Value, prefix)
 }
 
-// Object matches S3 inputs with a key, or a prefix to list, that has the prefix.
+// Object matches S3 inputs whose key, or whose prefix to list, begins with prefix.
 func Object(prefix string) func(input any) bool {
 	return func(input any) bool {
 		return search("", reflect.ValueOf(input), func(field string, v reflect.Value) bool {
@@ -53,9 +53,8 @@ func Object(prefix string) func(input any) bool {
 	}
 }
 
-// search looks through structs, lists and maps for a value that found accepts, but not behind
-// interfaces (attribute values, bodies); field is the name of the struct field that holds the
-// value.
+// search reports whether found accepts a value within structs, lists and maps. It does not look behind interfaces
+// (attribute values, bodies). field is the name of the struct field that holds the value.
 func search(field string, v reflect.Value, found func(field string, v reflect.Value) bool) bool {
 	if v.Kind() == reflect.Pointer {
 		return !v.IsNil() && search(field, v.Elem(), found)

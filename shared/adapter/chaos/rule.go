@@ -8,8 +8,7 @@ import (
 	"runtime"
 )
 
-// Rule says which attempts are affected, and how. It has to be complete before those attempts
-// start.
+// Rule says which attempts are affected, and how. Complete it before those attempts start.
 type Rule struct {
 	injector  *Injector
 	where     string // file:line of On, for Unfired
@@ -25,8 +24,8 @@ type Rule struct {
 	reached     chan struct{}
 }
 
-// On makes a rule for an operation ("GetItem", "PutObject"; "" is any). By default it fires once,
-// for the first matching attempt, and only counts.
+// On adds a rule for an operation such as "GetItem"; "" is any operation. By default the rule fires once, for the first
+// matching attempt, and only counts.
 func (i *Injector) On(operation string) *Rule {
 	r := &Rule{
 		injector:  i,
@@ -47,35 +46,36 @@ func (i *Injector) On(operation string) *Rule {
 // Service limits the rule to one service: "DynamoDB" or "S3".
 func (r *Rule) Service(name string) *Rule { return r.set(func() { r.service = name }) }
 
-// If limits the rule to inputs for which match returns true. Match gets the input of the client's
-// method (*dynamodb.GetItemInput) and must not call the injector.
+// If limits the rule to inputs that match accepts. match gets the input of the client's method (such as
+// *dynamodb.GetItemInput), and must not call the injector.
 func (r *Rule) If(match func(input any) bool) *Rule { return r.set(func() { r.match = match }) }
 
-// Nth lets the rule fire from the n-th matching attempt on; the first is 1.
+// Nth makes the rule fire from the n-th matching attempt on. The first is 1.
 func (r *Rule) Nth(n int) *Rule { return r.set(func() { r.first = n }) }
 
-// Times lets the rule fire for n matching attempts in a row.
+// Times makes the rule fire for n matching attempts in a row.
 func (r *Rule) Times(n int) *Rule { return r.set(func() { r.times = n }) }
 
-// Always lets the rule fire for every matching attempt, or for all from Nth on.
+// Always makes the rule fire for every matching attempt, or for every one from Nth on.
 func (r *Rule) Always() *Rule { return r.Times(math.MaxInt) }
 
-// Before adds actions that run ahead of sending, or instead of it, in order, until one fails.
+// Before adds actions that run in order before sending, or instead of it. They stop at the first error.
 func (r *Rule) Before(actions ...Action) *Rule {
 	return r.set(func() { r.before = append(r.before, actions...) })
 }
 
-// After adds actions that run when the engine has answered, in order, until one fails. They run after refusals of the
-// engine as well: see Call.Err.
+// After adds actions that run in order when the engine has answered. They stop at the first error. They run when the
+// engine refuses too: see Call.Err.
 func (r *Rule) After(actions ...Action) *Rule {
 	return r.set(func() { r.after = append(r.after, actions...) })
 }
 
-// Unprocessed holds back the last n keys of a BatchGetItem or requests of a BatchWriteItem (tables in order of name):
-// they are not sent and come back as unprocessed. Such a rule counts operations, not attempts, and has no other action.
+// Unprocessed holds back the last n keys of a BatchGetItem, or requests of a BatchWriteItem, with tables in order of
+// name. They are not sent, and come back as unprocessed. Such a rule counts operations, not attempts, and has no other
+// action.
 func (r *Rule) Unprocessed(n int) *Rule { return r.set(func() { r.unprocessed = n }) }
 
-// Reached is closed when the rule first fires: as its first action starts.
+// Reached returns a channel that is closed when the rule first fires, as its first action starts.
 func (r *Rule) Reached() <-chan struct{} { return r.reached }
 
 // Fired returns how often the rule fired.
@@ -118,7 +118,7 @@ func (r *Rule) count() bool {
 	return r.seen >= r.first && r.seen-r.first < r.times
 }
 
-// runBefore fires the rule unless its first action comes after the answer.
+// runBefore fires the rule, unless it has After actions only.
 func (r *Rule) runBefore(ctx context.Context, c *Call) error {
 	if len(r.before) > 0 || len(r.after) == 0 {
 		r.fire()

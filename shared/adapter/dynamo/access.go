@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// Access reads what authentication needs of credentials, members and records.
+// Access reads what authentication needs to know of credentials, members and records of commands.
 type Access struct {
 	*db
 	metadata
@@ -44,7 +44,7 @@ func (s Access) Find(
 	return out, err
 }
 
-// wantNamed asks for the items that a request names, of those that can exist.
+// wantNamed asks for the items that a request names, leaving out malformed IDs.
 func (b *batch) wantNamed(wants access.Request) {
 	_, badArtifact := wants.Artifact.Bits()
 	_, badRevision := wants.Revision.Bits()
@@ -60,7 +60,7 @@ func (b *batch) wantNamed(wants access.Request) {
 	}
 }
 
-// readNamed reads what wantNamed asked for.
+// readNamed decodes what wantNamed asked for.
 func readNamed(f found, wants access.Request) (out access.Found, err error) {
 	out.Artifact = readArtifact(f.at(artifactKey(wants.Artifact)), wants.Artifact)
 	out.Revision = readRevision(f.at(revisionKey(wants.Artifact, wants.Revision)), wants.Artifact, wants.Revision)
@@ -69,7 +69,8 @@ func readNamed(f found, wants access.Request) (out access.Found, err error) {
 	return out, err
 }
 
-// wantRecord asks for what an actor's command did before, if the request is one, and tells where it is; empty: nowhere.
+// wantRecord asks for the record of an actor's command, if the request is one. It returns the key of that record;
+// empty: there is none.
 func (b *batch) wantRecord(wants access.Request, actor string) (record string) {
 	if wants.Operation == "" || idempotency.CheckClient(wants.Client) != nil {
 		return ""

@@ -10,24 +10,25 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// errShardFull says that a counter of an allowance has no room for what is asked; another may have.
+// errShardFull means that one counter of an allowance has no room for the request. Another counter may have.
 var errShardFull = errors.New("this counter of the allowance is full")
 
-// allowance is how much of a resource a workspace may use on a UTC day, and what a commit takes of it.
+// allowance is how much of a resource a workspace may use on a UTC day, and how much a commit takes of it.
 type allowance struct {
-	key  func(w id.Workspace, day time.Time, shard int) string // of its counters
+	key  func(w id.Workspace, day time.Time, shard int) string // returns the key of one of its counters
 	of   id.Workspace
 	at   time.Time
 	take int64 // 0: not counted
 	most int64
 }
 
-// spending adds to a transaction what it takes of an allowance, so that a command counts once however often it is sent.
+// spending adds to a transaction what it takes of an allowance. As a part of the transaction, a command counts once
+// however often it is sent.
 type spending func(*transaction)
 
-// spend commits against an allowance. It is split into counters, and one that is full sends the commit to the next:
-// it is never exceeded, and parallel commits rarely meet. Refused with write_allowance_exceeded when no counter has
-// room.
+// spend commits against an allowance. The allowance is split into counters, so that parallel commits rarely conflict.
+// If one counter is full, the commit is tried with the next. The allowance is never exceeded: spend returns
+// write_allowance_exceeded if no counter has room.
 func (s *db) spend(a allowance, commit func(spending) error) error {
 	if a.take == 0 {
 		return commit(func(*transaction) {})
@@ -35,7 +36,7 @@ func (s *db) spend(a allowance, commit func(spending) error) error {
 	for _, shard := range rand.Perm(limits.AllowanceShards) {
 		most := shardCap(a.most, shard)
 		if a.take > most {
-			continue // the condition holds for a counter that does not exist yet
+			continue // such a commit never fits, but the condition below holds for a counter that does not exist yet
 		}
 		err := commit(func(t *transaction) {
 			t.updateHot(key{pk: a.key(a.of, a.at, shard)}, countUp, "attribute_not_exists(#c) OR #c <= :room",
@@ -49,7 +50,7 @@ func (s *db) spend(a allowance, commit func(spending) error) error {
 	return fault.NewCode(fault.WriteAllowanceExceeded)
 }
 
-// shardCap is what one of an allowance's counters may hold; together they hold exactly the allowance.
+// shardCap returns the capacity of one counter. The capacities add up to exactly the allowance.
 func shardCap(allowance int64, shard int) int64 {
 	most := allowance / limits.AllowanceShards
 	if int64(shard) < allowance%limits.AllowanceShards {

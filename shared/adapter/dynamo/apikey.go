@@ -25,7 +25,7 @@ var (
 	_ oauth.Keys             = Keys{}
 )
 
-// apiKeyItem has the time of its login as pub_at, which lists show.
+// apiKeyItem lists the key under its workspace. The time of its login is the attribute pub_at, which lists show.
 func apiKeyItem(k credential.Key) item {
 	return encode(apiKeyKey(k.Public), &k, apiKeyFields).
 		str("g1p", keysOf(k.Workspace)).str("g1s", timeKey(k.CreatedAt, k.ID))
@@ -54,7 +54,8 @@ func readAPIKey(i item, public id.Public) *credential.Key {
 	return decode(i, &credential.Key{Public: public}, apiKeyFields)
 }
 
-// addToGrant requires a CLI login that has not ended, and adds the key to its grant, because the key ends with it.
+// addToGrant adds a key to the grant of the CLI login that made it, because the key ends with the grant. It requires
+// that the grant has not ended.
 func (s Keys) addToGrant(t *transaction, k credential.Key) {
 	t.update(grantKey(k.CLIGrant.Grant), "ADD #api_keys :key",
 		"attribute_exists(#pk) AND attribute_not_exists(#rev_at) AND "+
@@ -74,14 +75,14 @@ func (s Keys) Key(ctx context.Context, public id.Public) (*credential.Key, error
 	return readAPIKey(i, public), err
 }
 
-// End implements credential.Keys. It checks no fence, because a key may always be ended.
+// End implements credential.Keys. It checks no fence, because ending a key is always allowed.
 func (s Keys) End(ctx context.Context, e credential.Ending) (time.Time, error) {
 	t := s.begin()
 	t.finish(e.Command, e.Result, e.At)
 	return s.endKey(ctx, t, e.Key, e.At, e.Event)
 }
 
-// endKey commits the end of a key with its event. The key leaves the list of live keys for that of revoked ones, and
+// endKey commits the end of a key with its event. The key moves from the list of live keys to that of revoked ones, and
 // makes room for another.
 func (s *db) endKey(
 	ctx context.Context, t *transaction, k credential.Key, at time.Time, e event.Event,
@@ -111,10 +112,11 @@ func (s Keys) Revoke(ctx context.Context, k credential.Key, at time.Time, e even
 	return s.endKey(ctx, s.begin(), k, at, e)
 }
 
-// errRevoked says that a key, a session, a link or a sign-in had ended before.
+// errRevoked means that a key, a session, a link or a sign-in had already ended.
 var errRevoked = errors.New("ended already")
 
-// commitOnce commits the end of an item, and returns when it ended. Where t found errRevoked, that is the first time.
+// commitOnce commits the end of an item, and returns when it ended. If the item had already ended, that is the first
+// time, which the refusal of t stored in first.
 func (s *db) commitOnce(ctx context.Context, t *transaction, first *time.Time, at time.Time) (time.Time, error) {
 	err := s.commit(ctx, t)
 	if errors.Is(err, errRevoked) {
@@ -127,7 +129,7 @@ func (s *db) commitOnce(ctx context.Context, t *transaction, first *time.Time, a
 }
 
 // List implements credential.Keys. Revoked keys have a partition of their own, so that a page of live ones costs the
-// same however many were revoked.
+// same however many keys were revoked.
 func (s Keys) List(ctx context.Context, q credential.KeyQuery) ([]credential.Key, string, error) {
 	parts := []partition{{listIndex, keysOf(q.Workspace.ID), q.After}}
 	if q.Which != credential.LiveKeys {
@@ -140,8 +142,8 @@ func (s Keys) List(ctx context.Context, q credential.KeyQuery) ([]credential.Key
 	})
 }
 
-// listedKeys returns keys as the index has them, by their places. The index does not carry the member. It matters for
-// keys that do not record when their member signed in and are older than a sign-out: those are read from the table.
+// listedKeys returns keys as the index shows them, by their sort keys in it. The index lacks the member. That matters
+// for keys that do not record when their member signed in and are older than a sign-out. Those are read from the table.
 func (s Keys) listedKeys(
 	ctx context.Context, found []item, w workspace.Workspace,
 ) (map[string]credential.Key, error) {
@@ -164,16 +166,16 @@ func (s Keys) listedKeys(
 	return rows, err
 }
 
-// errUncounted says that the count of live keys has no room, or that there is no count yet.
+// errUncounted means that the count of live keys has no room, or does not exist yet.
 var errUncounted = errors.New("the live API keys are to be counted")
 
-// maxCounts bounds how often the keys of a workspace are counted for one new key. A count is lost only to a key that
-// was made or revoked meanwhile.
+// maxCounts bounds how often the keys of a workspace are counted for one new key. A count is wasted only if a key is
+// made or revoked at the same time.
 const maxCounts = 6
 
-// Create implements credential.Keys. The item of live keys has the public id of each, so that a revocation removes
-// exactly one. Keys that expire stay in it until it has no room; then the keys are counted again. A workspace without
-// such an item is counted at its next key.
+// Create implements credential.Keys. One item per workspace counts the live keys by their public IDs, so that a
+// revocation removes exactly one. Expired keys stay in it until it has no room; then the keys are counted again. A
+// workspace without such an item is counted at its next key.
 func (s Keys) Create(ctx context.Context, c credential.Creation) error {
 	w := c.Key.Workspace
 	for range maxCounts {
@@ -211,18 +213,18 @@ func (s Keys) tryCreate(ctx context.Context, c credential.Creation) error {
 	return s.commit(ctx, t)
 }
 
-// liveKeysItem knows of no live key.
+// liveKeysItem returns the count of a workspace that has no live key yet.
 func liveKeysItem(w id.Workspace, since time.Time) item {
 	return newItem(liveKeysKey(w)).time("since", since)
 }
 
-// uncountKeys takes keys from the live ones, if they are there.
+// uncountKeys removes keys from the count of live ones. Keys that are not in it do not matter.
 func (t *transaction) uncountKeys(w id.Workspace, keys ...string) {
 	t.update(liveKeysKey(w), "DELETE #live :keys ADD #ver :one", "", values{"keys": keys, "one": 1}, nil)
 }
 
-// countKeys writes which keys of a workspace live at an instant, and returns their number. It overwrites no concurrent
-// change: the next count sees it.
+// countKeys counts which keys of a workspace are live at an instant, and returns their number. It overwrites no
+// concurrent change. If there was one it returns 0, so that the caller tries again and sees it.
 func (s Keys) countKeys(ctx context.Context, w id.Workspace, now time.Time) (int, error) {
 	b := batch{strong: true}
 	b.want(liveKeysKey(w))
@@ -254,13 +256,14 @@ func (s Keys) countKeys(ctx context.Context, w id.Workspace, now time.Time) (int
 		delete(v, "was")
 	}
 	if _, done, err := s.change(ctx, liveKeysKey(w), set, condition, v); err != nil || !done {
-		return 0, err // of another count: the next attempt says
+		return 0, err // 0 makes the caller try again
 	}
 	return len(live), nil
 }
 
-// liveKeys returns the keys that count and live, of those in the count and those in the index. A key in only one of
-// the two is looked up, because the index may be behind. A key that the index shows as ended has ended for good.
+// liveKeys returns the keys that count and are live, from the count and from the index. It looks up in the table any
+// key that only one of the two has, because the index may be behind. It trusts the index about keys that have ended,
+// because they never come back.
 func (s Keys) liveKeys(
 	ctx context.Context, w workspace.Workspace, counted []string, now time.Time,
 ) (live []string, err error) {
@@ -300,5 +303,5 @@ func (s Keys) liveKeys(
 	return live, err
 }
 
-// keyTTL returns when a key that ended at an instant may leave the table. From then on it is refused as unknown.
+// keyTTL returns when a key that ended at an instant may be deleted. From then on it is refused as an unknown one.
 func keyTTL(ended time.Time) time.Time { return ended.Add(limits.EndedKeyLife) }

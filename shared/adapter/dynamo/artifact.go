@@ -153,7 +153,7 @@ func (s Artifacts) Restore(ctx context.Context, r artifact.Restoration) error {
 	return s.commit(ctx, t)
 }
 
-// moveCurrent makes a revision the current one: the draft, unless p.Republish.
+// moveCurrent makes a revision the current one: the draft or, with p.Republish, an older revision.
 func (t *transaction) moveCurrent(p artifact.Publication) {
 	u := updateLive(p.Artifact)
 	u.set("cur", string(p.Revision.ID))
@@ -167,14 +167,14 @@ func (t *transaction) moveCurrent(p artifact.Publication) {
 	u.require("(attribute_not_exists(#no) OR #no = :was_no)")
 	u.values["was_no"] = p.Number - 1
 	u.requireAbsent("lock")
-	if p.Republish { // the title stays
+	if p.Republish { // a restored revision does not change the title
 		u.requireDraft("")
 	} else {
 		u.requireDraft(p.Revision.ID)
 		u.set("title", p.Revision.Title)
 	}
 	u.requirePresence("pin_at", p.Pinned)
-	if p.Pinned { // only its draft was due
+	if p.Pinned { // a pinned artifact does not expire: only its draft was due
 		u.unschedule()
 	} else {
 		u.set("g2s", millisKey(p.ExpiresAt))
@@ -182,7 +182,7 @@ func (t *transaction) moveCurrent(p artifact.Publication) {
 	u.requireOwner(p.Workspace, p.ClaimedFrom)
 	if p.ClaimedFrom == "" {
 		u.require("(#exp > :updated OR attribute_exists(#pin_at))")
-	} else { // it ends as the claim said, whether it was moved meanwhile or not
+	} else { // the artifact ends when the claim said, whether it was moved meanwhile or not
 		u.move(p.Workspace)
 	}
 	if p.Renews || p.ClaimedFrom != "" {
@@ -227,7 +227,7 @@ func (s Artifacts) Delete(ctx context.Context, d artifact.Deletion) error {
 	u.remove("share", "share_exp", "draft", "draft_at", "pin_at")
 	u.requireOwner(d.Workspace, d.Artifact.ClaimedFrom)
 	u.requirePresence("pin_at", pinned)
-	if d.Artifact.ClaimedFrom != "" { // a claim takes it along, unless it was moved meanwhile
+	if d.Artifact.ClaimedFrom != "" { // a claim takes the artifact along, unless it was moved meanwhile
 		u.set("own", string(d.Workspace))
 		u.set("exp", d.Artifact.ExpiresAt)
 	}

@@ -14,29 +14,29 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// The artifacts that can be viewed, and those of them that end soon.
+// The filters for artifacts that can be viewed, and for those of them that end soon.
 const (
 	viewable = "attribute_exists(#cur) AND #status = :live AND (#exp > :end OR attribute_exists(#pin_at))"
 	expiring = "attribute_exists(#cur) AND #status = :live AND attribute_not_exists(#pin_at) AND " +
 		"#exp > :end AND #exp <= :soon"
 )
 
-// counting is one query of a count.
+// counting describes one query of a count.
 type counting struct {
 	list   string
-	filter string // empty: everything passes
+	filter string // empty: all items pass
 	owner  workspace.Workspace
 }
 
-// tally is what one query found: all items of a partition, and those that pass the filter.
+// tally is the result of one query: how many items a partition has, and how many pass the filter.
 type tally struct {
 	counting
 	all, passed int
-	more        bool // there are items that were not looked at
+	more        bool // the query stopped before the end of the partition
 }
 
-// Count implements artifact.Listing. It counts side by side in the partitions that List merges; an artifact on its way
-// from one to another may be counted twice. DynamoDB answers numbers alone, but charges for the items that it looks at.
+// Count implements artifact.Listing. It counts the partitions that List merges, all at once, so an artifact that moves
+// from one to another may be counted twice. DynamoDB returns numbers only, but charges for all items that it reads.
 func (s Artifacts) Count(ctx context.Context, q artifact.Query) (out artifact.Counts, err error) {
 	owners := []workspace.Workspace{{ID: q.Workspace}}
 	if q.Claimed {
@@ -63,7 +63,7 @@ func (s Artifacts) Count(ctx context.Context, q artifact.Query) (out artifact.Co
 	return out, err
 }
 
-// addTo adds a tally to counts that stop at most.
+// addTo adds a tally to counts that are capped at most.
 func (t tally) addTo(c *artifact.Counts, most int) {
 	add := func(to *artifact.Count, n int) {
 		to.More = to.More || t.more || to.N+n > most
@@ -104,7 +104,7 @@ func (s Artifacts) countQuery(q artifact.Query, c counting) *dynamodb.QueryInput
 	condition, v := "#g1p = :list", values{"list": c.list}
 	if c.filter != "" {
 		v["live"], v["end"] = string(artifact.Live), q.Now
-		if q.Now.Before(c.owner.MinExpiry) { // what lived when it was claimed lives on
+		if q.Now.Before(c.owner.MinExpiry) { // what was live when it was claimed stays live
 			v["end"] = c.owner.ClaimedAt
 		}
 	}

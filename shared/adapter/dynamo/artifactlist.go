@@ -43,13 +43,13 @@ func (s Artifacts) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Rev
 	}
 }
 
-// List implements artifact.Listing. It merges the partitions of the index that hold parts of the list, each after the
-// same position. They are read in the order in which artifacts go from one to another, so that one on its way is met at
-// least once; met twice, it counts as what it was later.
+// List implements artifact.Listing. It merges the partitions of the index that hold parts of the list, reading each
+// after the same position. It reads them in the order in which artifacts move from one to another, so that it meets a
+// moving artifact at least once. If it meets one twice, the later state counts.
 //
-// Without a claim under way the workspace's own partitions are all, and they are read beside the question whether there
-// is one. That there is none does not cover an earlier instant, but an alias stays for claim.Recheck after the last
-// artifact was moved: what was read within half of it is right.
+// If no claim is under way, the workspace's own partitions are the whole list. They are read at the same time as the
+// aliases, which say whether there is one. An answer without aliases does not speak for the time before it. But an
+// alias stays for claim.Recheck after the last artifact was moved, so what was read within half of that is complete.
 func (s Artifacts) List(ctx context.Context, q artifact.Query) ([]artifact.Artifact, bool, error) {
 	own := partsOf(q, workspace.Workspace{ID: q.Workspace})
 	var rows []artifact.Artifact
@@ -70,8 +70,9 @@ func (s Artifacts) List(ctx context.Context, q artifact.Query) ([]artifact.Artif
 	return page(rows, q.Limit), len(rows) > q.Limit, err
 }
 
-// sourcesBeside runs read, and asks beside it for the workspaces whose claim into w is under way, if there was a claim.
-// It tells to read again where there are some, or where the answer is too old for what was read.
+// sourcesBeside calls read and, if there ever was a claim, looks up at the same time the workspaces whose claim into w
+// is under way. again tells the caller to read again: there are such workspaces, or the lookup took so long that it
+// does not speak for what was read.
 func (s *db) sourcesBeside(
 	ctx context.Context, w id.Workspace, claimed bool, read func(),
 ) (sources []workspace.Workspace, again bool, err error) {
@@ -93,8 +94,8 @@ func page(rows []artifact.Artifact, limit int) []artifact.Artifact {
 // listPart is one partition of a list.
 type listPart struct {
 	list string
-	from workspace.Workspace // the claimed owner of these artifacts; zero: the workspace of the list
-	live bool                // without those that have expired
+	from workspace.Workspace // the claimed workspace that owns these artifacts; zero: the workspace of the list
+	live bool                // leave expired artifacts out
 }
 
 func partsOf(q artifact.Query, w workspace.Workspace) []listPart {
@@ -109,7 +110,7 @@ func partsOf(q artifact.Query, w workspace.Workspace) []listPart {
 	return out
 }
 
-// sources are the workspaces that were claimed into w and are not moved yet.
+// sources returns the workspaces that were claimed into w and still have artifacts to be moved.
 func (s *db) sources(ctx context.Context, w id.Workspace) (out []workspace.Workspace, err error) {
 	condition, prefix := "#pk = :workspace AND begins_with(#sk, :aliases)", aliasKey(w, "")
 	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
@@ -136,7 +137,8 @@ func (s *db) sources(ctx context.Context, w id.Workspace) (out []workspace.Works
 	return out, nil
 }
 
-// readParts reads partitions one after the other and merges them: at most one row more than the page has.
+// readParts reads partitions one after the other and merges them. It returns at most one row more than a page has,
+// which tells that there are more.
 func (s Artifacts) readParts(ctx context.Context, q artifact.Query, all []listPart) ([]artifact.Artifact, error) {
 	rows := map[id.Artifact]artifact.Artifact{}
 	for _, one := range all {
@@ -161,8 +163,8 @@ func (s Artifacts) readParts(ctx context.Context, q artifact.Query, all []listPa
 	return page(merged, q.Limit+1), nil
 }
 
-// readPart reads rows of one partition, one more than a page has. Expired artifacts leave the index only when a job
-// finds them, so the query filters them and goes on until there are enough.
+// readPart reads up to one row more than a page from one partition. Expired artifacts leave the index only when a job
+// finds them, so the query filters them out and continues until there are enough rows.
 func (s Artifacts) readPart(ctx context.Context, q artifact.Query, one listPart) (rows []artifact.Artifact, err error) {
 	condition := "#g1p = :list"
 	v := values{"list": one.list}
@@ -179,7 +181,7 @@ func (s Artifacts) readPart(ctx context.Context, q artifact.Query, one listPart)
 	}
 	if filter := "#exp > :end OR attribute_exists(#pin_at)"; one.live {
 		v["end"] = q.Now
-		if q.Now.Before(one.from.MinExpiry) { // what lived when it was claimed lives on
+		if q.Now.Before(one.from.MinExpiry) { // what was live when it was claimed stays live
 			v["end"] = one.from.ClaimedAt
 		}
 		in.FilterExpression, in.ExpressionAttributeNames = &filter, names(condition, filter)

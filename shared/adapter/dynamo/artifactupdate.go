@@ -9,9 +9,9 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// artifactUpdate builds a conditional update of the metadata of an artifact. Every update raises its version, unless
-// keepVersion is set, so that a sweep that read it before notices. Its methods are not inlined, because there are many
-// short calls of them and the programs would grow with each.
+// artifactUpdate builds a conditional update of an artifact's metadata. Every update raises the version, unless
+// keepVersion is set, so that a sweep that read the artifact before notices the change. The methods are not inlined,
+// because there are many short calls of them, each of which would enlarge the programs.
 type artifactUpdate struct {
 	artifact    id.Artifact
 	keepVersion bool
@@ -26,7 +26,7 @@ func updateArtifact(a id.Artifact) *artifactUpdate {
 	return &artifactUpdate{artifact: a, values: values{}}
 }
 
-// updateLive begins an update of an artifact that is neither deleted nor expired.
+// updateLive begins an update that requires an artifact that is neither deleted nor expired.
 func updateLive(a id.Artifact) *artifactUpdate {
 	u := updateArtifact(a)
 	u.requireValue("status", string(artifact.Live))
@@ -74,7 +74,7 @@ func (u *artifactUpdate) requireAbsent(names ...string) {
 	}
 }
 
-// requirePresence adds the condition that an attribute is there, or that it is not.
+// requirePresence adds the condition that an attribute is present, or that it is absent.
 func (u *artifactUpdate) requirePresence(name string, present bool) {
 	if present {
 		u.require("attribute_exists(#" + name + ")")
@@ -83,7 +83,7 @@ func (u *artifactUpdate) requirePresence(name string, present bool) {
 	}
 }
 
-// requireOwner adds the condition that the artifact is in a workspace, or that a claim takes it there.
+// requireOwner adds the condition that the artifact belongs to w, or to claimedFrom, from which a claim takes it to w.
 func (u *artifactUpdate) requireOwner(w, claimedFrom id.Workspace) {
 	u.values["ws"] = string(w)
 	if claimedFrom == "" {
@@ -94,7 +94,7 @@ func (u *artifactUpdate) requireOwner(w, claimedFrom id.Workspace) {
 	u.require("#own IN (:ws, :from)")
 }
 
-// requireDraft adds the condition that the artifact has this draft, or none if it is empty.
+// requireDraft adds the condition that r is the draft of the artifact; empty: that it has no draft.
 func (u *artifactUpdate) requireDraft(r id.Revision) {
 	if r == "" {
 		u.requireAbsent("draft")
@@ -103,13 +103,13 @@ func (u *artifactUpdate) requireDraft(r id.Revision) {
 	u.requireValue("draft", string(r))
 }
 
-// move writes where an artifact is that a claim takes along.
+// move writes the new owner of an artifact that a claim takes along.
 func (u *artifactUpdate) move(to id.Workspace) {
 	u.set("own", string(to))
 	u.set("g1p", artifactsOf(to))
 }
 
-// schedule writes when the artifact in the state a is due. One that is pinned and has no draft is never due.
+// schedule writes when the artifact is due in state a. A pinned artifact without a draft is never due.
 func (u *artifactUpdate) schedule(a artifact.Artifact) {
 	if !a.PinnedAt.IsZero() && a.Draft == "" {
 		u.unschedule()
@@ -119,7 +119,7 @@ func (u *artifactUpdate) schedule(a artifact.Artifact) {
 	u.set("g2s", nextDue(a, limits.DraftLife))
 }
 
-// unschedule takes the artifact out of the queue.
+// unschedule removes the artifact from the queue.
 func (u *artifactUpdate) unschedule() { u.remove("g2p", "g2s") }
 
 func (u *artifactUpdate) expression() string {
@@ -144,7 +144,7 @@ func (t *transaction) updateArtifact(u *artifactUpdate, r refusal) {
 	t.update(artifactKey(u.artifact), u.expression(), u.condition(), u.values, r)
 }
 
-// checkArtifact holds the transaction to the conditions of an update, without the update.
+// checkArtifact makes the conditions of an update conditions of the transaction, without the update.
 func (t *transaction) checkArtifact(u *artifactUpdate, r refusal) {
 	t.check(artifactKey(u.artifact), u.condition(), u.values, r)
 }

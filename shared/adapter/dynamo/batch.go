@@ -12,15 +12,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// batch reads items of core and hot together. A key that stays unread fails the whole batch: an item that was not read
-// must never look like one that does not exist.
+// batch collects keys of core and hot to read together. A key that stays unread makes the whole read fail, because an
+// unread item must never look like a missing one.
 type batch struct {
 	core, hot []item
 	strong    bool
 }
 
 const (
-	maxBatch = 100 // items that one read fetches
+	maxBatch = 100 // keys that DynamoDB takes in one BatchGetItem
 	maxReads = 4
 )
 
@@ -36,7 +36,7 @@ func batchOf(keys []key, strong bool) batch {
 
 func (b *batch) wantHot(pk string) { b.hot = append(b.hot, key{pk: pk}.attributes()) }
 
-// found are the items of a batch.
+// found holds the items that a batch found.
 type found map[key]item
 
 func (f found) at(k key) item { return f[k] }
@@ -73,12 +73,12 @@ func (s *db) read(ctx context.Context, b batch) (found, error) {
 	return nil, unavailable(errors.New("the tables left keys unread"))
 }
 
-// items reads some items of core strongly.
+// items reads items of core strongly.
 func (s *db) items(ctx context.Context, keys ...key) (found, error) {
 	return s.read(ctx, batchOf(keys, true))
 }
 
-// all reads items of core, strongly or not, however many.
+// all reads any number of items of core, strongly or not.
 func (s *db) all(ctx context.Context, keys []key, strong bool) (found, error) {
 	out := make(found, len(keys))
 	for some := range slices.Chunk(keys, maxBatch) {
@@ -99,7 +99,7 @@ func attributes(items []item) []map[string]types.AttributeValue {
 	return out
 }
 
-// pause waits unless the request ends first.
+// pause waits for d. It returns the error of ctx if that ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Billing stores what workspaces pay, and which events of the payment provider were processed.
+// Billing stores what workspaces pay, and which events of the payment provider have been processed.
 type Billing struct{ *db }
 
 var (
@@ -58,7 +58,7 @@ func (s Billing) Holder(ctx context.Context, c billing.CustomerID) (id.Workspace
 	return id.Workspace(i.getStr("ws")), err
 }
 
-// Update implements billing.Store. The plan lies on the workspace too, where every request reads it.
+// Update implements billing.Store. It writes the plan on the workspace too, where every request reads it.
 func (s Billing) Update(ctx context.Context, u billing.Update) error {
 	t, a := s.begin(), u.Account
 	if c := u.Command; c != nil {
@@ -84,7 +84,7 @@ func (s Billing) Update(ctx context.Context, u billing.Update) error {
 	return s.commit(ctx, t)
 }
 
-// setPlan writes the plan of a workspace, locked ones included.
+// setPlan writes the plan of a workspace, even of a locked one.
 func (t *transaction) setPlan(w id.Workspace, p workspace.Plan) {
 	t.update(workspaceKey(w), "SET #plan = :plan", "attribute_exists(#pk)", values{"plan": string(p)},
 		func(item) error { return billing.ErrNoWorkspace })
@@ -94,7 +94,8 @@ func billingMoved(item) error { return billing.ErrMoved }
 
 func receiptLost(item) error { return billing.ErrReceiptLost }
 
-// A delivery owns an event until it finishes it, or until its lease is over and another one takes it.
+// The states of an event. A delivery owns an event until it finishes it, or until its lease is over and another
+// delivery takes it.
 const (
 	ownEvent    = "#owner = :owner"
 	finishEvent = "SET #state = :done REMOVE #lease, #owner"

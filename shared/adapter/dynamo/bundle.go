@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Bundles returns bundles that are due, and records what becomes of them.
+// Bundles returns bundles that are due, and records their results.
 type Bundles struct {
 	*db
 	cleanup
@@ -25,7 +25,7 @@ var (
 	_ sweep.StaleBundles  = Bundles{}
 )
 
-// bundleFields are in the item of the revision.
+// bundleFields names the attributes of a bundle, which are in the item of the revision.
 func bundleFields(f fields, b *artifact.Bundle) {
 	text(f, "bstat", &b.Status)
 	integer(f, "bsize", &b.Size)
@@ -34,7 +34,7 @@ func bundleFields(f fields, b *artifact.Bundle) {
 	f.time("buntil", &b.Leased)
 }
 
-// digest is a SHA-256 digest; the zero value is absent.
+// digest copies a SHA-256 digest. A zero digest is absent.
 func (f fields) digest(name string, v *tree.Digest) {
 	switch {
 	case f.named(name):
@@ -62,7 +62,8 @@ func (s Bundles) DueBundles(ctx context.Context, now time.Time, n int) (out []sw
 	return out, err
 }
 
-// Take implements sweep.Bundles. An attempt whose answer was lost is taken anew when its time is over.
+// Take implements sweep.Bundles. If the answer of an attempt was lost, the bundle can be taken again when the time of
+// that attempt is over.
 func (s Bundles) Take(ctx context.Context, b sweep.Bundle, until time.Time) (sweep.Bundle, bool, error) {
 	condition, v := attemptsOf(b)
 	b.Attempts++
@@ -80,7 +81,7 @@ func (s Bundles) Release(ctx context.Context, b sweep.Bundle) error {
 	return err
 }
 
-// bundleAttempts are the fields that a bundle has while attempts are made.
+// bundleAttempts are the attributes that a bundle has while it is being made.
 const bundleAttempts = "#btries, #buntil, #tried, #tries"
 
 // Finish implements sweep.Bundles.
@@ -114,7 +115,7 @@ func (s Bundles) GiveUp(ctx context.Context, b sweep.Bundle, home id.Workspace, 
 	return err
 }
 
-// attemptsOf is the condition that a bundle is pending and had as many attempts as b.
+// attemptsOf returns the condition that a bundle is pending and had as many attempts as b.
 func attemptsOf(b sweep.Bundle) (condition string, v values) {
 	v = values{"is": string(artifact.BundlePending)}
 	if b.Attempts == 0 {

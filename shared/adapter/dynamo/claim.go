@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Claims stores claim tokens, commits claims, and moves what was claimed.
+// Claims stores claim tokens, commits claims, and moves claimed artifacts.
 type Claims struct{ *db }
 
 var (
@@ -73,19 +73,19 @@ func (s Claims) Move(ctx context.Context, m claim.Move) error {
 
 func claimGone(item) error { return claim.ErrGone }
 
-// redeem uses the token up.
+// redeem marks the token as used.
 func (s Claims) redeem(t *transaction, m claim.Move) {
 	t.update(claimTokenKey(m.Token.Public), "SET #redeemed = :now",
 		"attribute_not_exists(#redeemed) AND #exp > :now AND #mac = :mac AND #ws = :source",
 		values{"now": m.At, "mac": m.Token.Hash.MAC, "source": string(m.Source)}, claimGone)
 }
 
-// verify ends what the agent's registration was before the claim; assertions and access tokens from then are dead by
-// its generation and its workspace. Its attributes here: state, gen, ws, member, completed_at, keys, locked and exp;
-// of the newest attempt attempt (its number), attempt_exp and tries.
+// verify completes the agent's registration. Assertions and access tokens from before the claim become invalid, because
+// the generation changes and they belong to the old workspace. The attributes used here: state, gen, ws, member,
+// completed_at, keys, locked and exp; of the newest attempt attempt (its number), attempt_exp and tries.
 //
-// A code lets the agent in: the registration moves along and is listed. A claim by the token alone lets no agent in:
-// the registration stays with the source, which is closed, so that no credential is made for it again.
+// A claim by a code lets the agent in: the registration moves along and is listed. A claim by the token alone does not:
+// the registration stays with the source, which is closed, so that no further credential is made for it.
 func (s Claims) verify(t *transaction, m claim.Move) {
 	set := "SET #state = :verified, #member = :member, #completed_at = :now"
 	condition := "#ws = :source AND #exp > :now AND attribute_not_exists(#locked) AND "
@@ -112,8 +112,8 @@ func (s Claims) verify(t *transaction, m claim.Move) {
 	t.update(registrationKey(m.Registration), set+" REMOVE #keys ADD #gen :one, #ver :one", condition, v, claimGone)
 }
 
-// closeSource points the source at the destination and closes every fence, so that writes under way in it fail. The
-// metadata stays until its artifacts are moved. The fences may expire with the credentials of the source.
+// closeSource points the source at the destination and closes every fence, so that writes under way in the source fail.
+// The metadata stays until the artifacts are moved. The fences may expire together with the credentials of the source.
 func (s Claims) closeSource(t *transaction, m claim.Move) {
 	t.update(workspaceKey(m.Source), "SET #into = :into, #floor = :floor, #claimed_at = :now",
 		"attribute_exists(#pk) AND attribute_not_exists(#into) AND "+

@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Consents stores consent pages that are open, and the authorization codes that they end in.
+// Consents stores open consent pages, and the authorization codes that result from them.
 type Consents struct{ *db }
 
 var (
@@ -100,5 +100,5 @@ func (s Consents) Redeem(ctx context.Context, c oauth.Code, g oauth.Grant) (made
 	return g.Public, nil
 }
 
-// ttlAfter is when an item that ended at an instant may leave the table; what was used twice is recognised until then.
+// ttlAfter returns when an item that ended at an instant may be deleted. Until then a second use is recognised.
 func ttlAfter(end time.Time) time.Time { return end.Add(limits.Day) }

@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// ContentIndex knows where the files of a workspace are already stored, by their content.
+// ContentIndex finds stored files of a workspace by their content.
 type ContentIndex struct {
 	*db
 	cleanup
@@ -51,7 +51,8 @@ func (s ContentIndex) Remove(ctx context.Context, home id.Workspace, c tree.Cont
 	return s.deleteIf(ctx, s.tables.Core, contentKey(home, c), "#obj = :obj", values{"obj": objectName(o)})
 }
 
-// Indexed implements sweep.Index. A read that finds nothing is cheaper than a deletion that does.
+// Indexed implements sweep.Index. It exists because a read that finds no entry is cheaper than deleting one that may
+// not exist.
 func (s ContentIndex) Indexed(
 	ctx context.Context, home id.Workspace, objects []tree.File,
 ) (named []tree.File, err error) {
@@ -70,7 +71,7 @@ func (s ContentIndex) Indexed(
 	return named, err
 }
 
-// Add implements sweep.IndexStore. An entry that is there already stays.
+// Add implements sweep.IndexStore. It keeps an entry that exists.
 func (s ContentIndex) Add(ctx context.Context, home id.Workspace, f tree.File) error {
 	_, err := s.putNew(ctx, s.tables.Core, newItem(contentKey(home, f.Content())).str("obj", objectName(f.Object)))
 	return err

@@ -13,7 +13,7 @@ import (
 	"vitrine/shared/publishing/abuse"
 )
 
-// Counters counts requests, failures and streams, and remembers nonces.
+// Counters counts requests, failures and streams, and remembers nonces that were used.
 type Counters struct{ *db }
 
 var (
@@ -26,8 +26,8 @@ var (
 	_ abuse.Counters      = Counters{}
 )
 
-// maxCountAttempts is how often a count is sent: a limiter that does not answer refuses, and must not make callers
-// wait.
+// maxCountAttempts is how often a count is sent. It is low, because a limiter that does not answer refuses, and must
+// not make callers wait.
 const maxCountAttempts = 2
 
 const (
@@ -35,7 +35,7 @@ const (
 	belowLimit = "attribute_not_exists(#c) OR #c < :most"
 )
 
-// Count implements rate.Counters with one write: the condition makes it exact, and a full window costs no read.
+// Count implements rate.Counters with one write. The condition makes it exact, and a full window costs no extra read.
 func (s Counters) Count(ctx context.Context, w rate.Window, add, limit int) (int, bool, error) {
 	v := values{"add": add, "most": limit, "ttl": w.End.Add(limits.CounterLife).Unix()}
 	i, below, err := s.changeHot(ctx, rateKey(w), countUp, belowLimit, v, attempts(maxCountAttempts))
@@ -45,7 +45,8 @@ func (s Counters) Count(ctx context.Context, w rate.Window, add, limit int) (int
 	return int(i.getNum("c")), true, nil
 }
 
-// CountOf implements ephemeral.Counters and abuse.Counters. A copy may serve: it decides only whether to ask for work.
+// CountOf implements ephemeral.Counters and abuse.Counters. An eventually consistent read is enough, because the count
+// only decides whether to ask for proof of work.
 func (s Counters) CountOf(ctx context.Context, w rate.Window) (int, error) {
 	i, err := s.getIn(ctx, s.tables.Hot, key{pk: rateKey(w)}, false)
 	return int(i.getNum("c")), err
@@ -62,7 +63,8 @@ func (s Counters) Failures(ctx context.Context, w rate.Window) (int, error) {
 	return int(i.getNum("c")), err
 }
 
-// ArtifactsToday implements account.Allowance: how many artifacts a workspace published first on a UTC day.
+// ArtifactsToday implements account.Allowance. It returns how many artifacts a workspace published for the first time
+// on a UTC day.
 func (s Counters) ArtifactsToday(ctx context.Context, w id.Workspace, day time.Time) (int, error) {
 	var b batch
 	for n := range limits.AllowanceShards {

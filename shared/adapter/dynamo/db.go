@@ -12,18 +12,18 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// db reads and writes items; every store is made of it.
+// db reads and writes items. Every store is based on it.
 type db struct {
 	client *dynamodb.Client
 	tables Tables
 }
 
-// get reads one item of core strongly, nil if there is none.
+// get reads one item of core strongly. It returns nil if there is none.
 func (s *db) get(ctx context.Context, k key) (item, error) {
 	return s.getIn(ctx, s.tables.Core, k, true)
 }
 
-// getIn reads one item of a table, nil if there is none.
+// getIn reads one item of a table. It returns nil if there is none.
 func (s *db) getIn(ctx context.Context, table string, k key, strong bool) (item, error) {
 	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      &table,
@@ -36,13 +36,14 @@ func (s *db) getIn(ctx context.Context, table string, k key, strong bool) (item,
 	return out.Item, nil
 }
 
-// change is one conditional write of an item of core; where the condition is false it returns the item as it is. An
+// change makes one conditional write of an item of core. If the condition is false, it returns the stored item. An
 // empty condition always holds.
 func (s *db) change(ctx context.Context, k key, set, condition string, v values) (old item, done bool, err error) {
 	return s.changeIn(ctx, dynamodb.UpdateItemInput{TableName: &s.tables.Core, Key: k.attributes()}, set, condition, v)
 }
 
-// changeHot is change for an item of hot, and returns the new values of what it changed.
+// changeHot does the same for an item of hot. If the condition holds, it returns the new values of the changed
+// attributes.
 func (s *db) changeHot(
 	ctx context.Context, pk, set, condition string, v values, options ...func(*dynamodb.Options),
 ) (i item, done bool, err error) {
@@ -70,12 +71,12 @@ func (s *db) changeIn(
 	return out.Attributes, true, nil
 }
 
-// attempts is the option that a request is sent so often at the most.
+// attempts limits how often the SDK sends a request.
 func attempts(most int) func(*dynamodb.Options) {
 	return func(o *dynamodb.Options) { o.RetryMaxAttempts = most }
 }
 
-// putNew writes an item that must not exist, and tells whether it did.
+// putNew writes an item that must not exist. done is false if it exists.
 func (s *db) putNew(ctx context.Context, table string, i item) (done bool, err error) {
 	condition := "attribute_not_exists(#pk)"
 	_, err = s.client.PutItem(ctx, &dynamodb.PutItemInput{
@@ -87,7 +88,7 @@ func (s *db) putNew(ctx context.Context, table string, i item) (done bool, err e
 	return held(err)
 }
 
-// held tells whether the condition of a single write held.
+// held reports whether the condition of a single write held.
 func held(err error) (bool, error) {
 	if _, failed := conditionFailed(err); failed {
 		return false, nil
@@ -98,7 +99,7 @@ func held(err error) (bool, error) {
 	return true, nil
 }
 
-// deleteIf deletes an item if condition holds, and tells whether it did.
+// deleteIf deletes an item if condition holds, and reports whether it did.
 func (s *db) deleteIf(ctx context.Context, table string, k key, condition string, v values) (done bool, err error) {
 	_, err = s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName:                 &table,
@@ -110,7 +111,8 @@ func (s *db) deleteIf(ctx context.Context, table string, k key, condition string
 	return held(err)
 }
 
-// unavailable says that the tables did not answer; what was asked may or may not have happened.
+// unavailable wraps a failure of the tables as database_unavailable. A write that failed so may have taken effect or
+// not. An end of the request by its client stays as it is.
 func unavailable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
@@ -118,7 +120,7 @@ func unavailable(err error) error {
 	return fault.Wrap(fault.DatabaseUnavailable, err, "the database does not answer; repeat the request in a moment")
 }
 
-// conditionFailed tells whether a single write found its condition false, and returns the item as it was.
+// conditionFailed reports whether a single write failed because of its condition, and returns the stored item.
 func conditionFailed(err error) (item, bool) {
 	var failed *types.ConditionalCheckFailedException
 	if !errors.As(err, &failed) {
@@ -127,5 +129,5 @@ func conditionFailed(err error) (item, bool) {
 	return failed.Item, true
 }
 
-// millis is an instant as the tables hold it, so that what was written equals what is read.
+// millis returns t with the precision of the tables, so that what was written equals what is read.
 func millis(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }

@@ -12,7 +12,7 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// Delegations stores for which persons providers may let agents in, and which of the providers' tokens were used.
+// Delegations stores which people let providers bring agents in, and which tokens of those providers were used.
 type Delegations struct{ Members }
 
 var (
@@ -20,7 +20,8 @@ var (
 	_ agentauth.Delegations = Delegations{}
 )
 
-// delegationItem is listed under its workspace until it ends. It leaves the table some time after that.
+// delegationItem returns an item that is listed under its workspace until the delegation ends, and deleted some time
+// later.
 func delegationItem(d delegation.Delegation) item {
 	i := encode(delegationKey(d.ID()), &d, delegationFields)
 	if d.EndedAt.IsZero() {
@@ -61,7 +62,7 @@ func (s Delegations) Workspace(ctx context.Context, w id.Workspace) (*workspace.
 	return s.workspace(ctx, w)
 }
 
-// putDelegation stores a delegation if it is as it was read.
+// putDelegation stores a delegation, on condition that it has not changed since it was read; was is nil for a new one.
 func (t *transaction) putDelegation(was *delegation.Delegation, to delegation.Delegation, changed refusal) {
 	if was == nil {
 		t.put(delegationItem(to), "attribute_not_exists(#pk)", nil, changed)
@@ -70,12 +71,12 @@ func (t *transaction) putDelegation(was *delegation.Delegation, to delegation.De
 	t.put(delegationItem(to), "#gen = :gen", values{"gen": was.Generation}, changed)
 }
 
-// checkDelegation requires that a term of a delegation has not ended.
+// checkDelegation requires that this term of a delegation has not ended.
 func (t *transaction) checkDelegation(d id.Delegation, generation int64, ended refusal) {
 	t.check(delegationKey(d), "#gen = :gen AND attribute_not_exists(#ended)", values{"gen": generation}, ended)
 }
 
-// useToken uses up a token of a provider, once.
+// useToken marks a provider's token as used. It fails if the token was used before.
 func (t *transaction) useToken(p delegation.Proof) {
 	t.putHot(tokenItem(p), "attribute_not_exists(#pk)", nil, func(old item) error {
 		if bytes.Equal(old.getBin("body"), p.Digest[:]) {
@@ -113,7 +114,8 @@ func (s Delegations) End(ctx context.Context, e delegation.Ending) error {
 	return s.commit(ctx, t)
 }
 
-// endTerms tells a workspace which terms ended, if it knows those that it knew when it was read.
+// endTerms adds ended terms to those that a workspace lists, on condition that the list has not changed since it was
+// read.
 func (t *transaction) endTerms(w workspace.Workspace, terms []workspace.EndedTerm, changed refusal) {
 	v := values{"terms": packTerms(terms)}
 	condition := "attribute_exists(#pk) AND attribute_not_exists(#terms_out)"
@@ -123,7 +125,7 @@ func (t *transaction) endTerms(w workspace.Workspace, terms []workspace.EndedTer
 	t.update(workspaceKey(w.ID), "SET #terms_out = :terms", condition, v, changed)
 }
 
-// List implements delegation.Store. The index tells which there are, the table what they are.
+// List implements delegation.Store. The index names the delegations; their state is read from the table.
 func (s Delegations) List(
 	ctx context.Context, q cursor.Query[delegation.Delegation],
 ) ([]delegation.Delegation, string, error) {
@@ -154,7 +156,7 @@ func (s Delegations) Accept(ctx context.Context, a agentauth.Acceptance) error {
 	return s.commit(ctx, t)
 }
 
-// readdress gives a member that a provider made the address of the newest assertion.
+// readdress gives a member that a provider made the address in the newest assertion.
 func (t *transaction) readdress(m member.Member, moved refusal) {
 	was := m.Listed
 	m.Listed = member.AddressOf(m.Email)

@@ -14,13 +14,13 @@ type Deletions struct {
 
 var _ deletion.Store = Deletions{}
 
-// opened is the condition that a workspace, or a fence of it, is open.
+// opened is the condition that a workspace, or one of its fences, is open.
 const opened = "attribute_not_exists(#into) AND attribute_not_exists(#lock) AND attribute_not_exists(#deletes)"
 
 func deletionMoved(item) error { return deletion.ErrMoved }
 
-// Request implements deletion.Store. Its fences keep writes that are under way from committing, as those of a lockdown
-// do; the two are independent of each other.
+// Request implements deletion.Store. It closes the fences, as a lockdown does, to keep writes under way from
+// committing. A deletion and a lockdown are independent of each other.
 func (s Deletions) Request(ctx context.Context, c deletion.Change) error {
 	v := values{"at": c.DeletesAt}
 	t := s.begin()
@@ -37,7 +37,8 @@ func (s Deletions) Request(ctx context.Context, c deletion.Change) error {
 	return s.commit(ctx, t)
 }
 
-// Cancel implements deletion.Store. The condition on the metadata meets that of Removals.Begin: one of the two commits.
+// Cancel implements deletion.Store. Its condition on the metadata contradicts that of Removals.Begin, so only one of
+// the two commits.
 func (s Deletions) Cancel(ctx context.Context, c deletion.Change) error {
 	v := values{"at": c.DeletesAt}
 	t := s.begin()

@@ -16,9 +16,9 @@ import (
 	"vitrine/shared/publishing/sweep"
 )
 
-// dueRows returns up to n entries of a queue that are due at an instant, the oldest first. Each shard has its share,
-// so that a shard with entries that fail does not hold up the others. The index may be behind, so that callers read
-// the items again.
+// dueRows returns up to n entries of a queue that are due at an instant, the oldest first. Each shard gets an equal
+// share of n, so that failing entries in one shard do not hold up the others. The index may be behind, so callers must
+// read the items again.
 func (s *db) dueRows(ctx context.Context, kind string, now time.Time, n int) ([]item, error) {
 	condition := "#g2p = :kind AND #g2s <= :now"
 	parts, ctx := async.WithContext(ctx)
@@ -57,7 +57,7 @@ type queued struct {
 	key key
 }
 
-// dueItems reads strongly up to n items of a kind that are due at an instant, the oldest first.
+// dueItems returns up to n items of a kind that are due at an instant, the oldest first. It reads them strongly.
 func (s *db) dueItems(ctx context.Context, kind string, now time.Time, n int) ([]queued, error) {
 	rows, err := s.dueRows(ctx, kind, now, n)
 	if err != nil {
@@ -70,6 +70,7 @@ func (s *db) dueItems(ctx context.Context, kind string, now time.Time, n int) ([
 	}
 	var out []queued
 	for _, k := range keys {
+		// The index may be behind: the item itself says whether it is still due.
 		if i := f.at(k); strings.HasPrefix(i.getStr("g2p"), queuePrefix(kind)) && i.getStr("g2s") <= millisKey(now) {
 			out = append(out, queued{i, k})
 		}
@@ -77,8 +78,8 @@ func (s *db) dueItems(ctx context.Context, kind string, now time.Time, n int) ([
 	return out, nil
 }
 
-// queueItem returns the place of the item in its queue. Failures count from the last Reschedule: another due time
-// resets them.
+// queueItem returns the item's place in its queue. Failures count since the last Reschedule. A later change of the due
+// time resets them.
 func (q queued) queueItem() sweep.QueueItem {
 	r := sweep.QueueItem{Key: rowKey(q.key), Due: parseMillis(q.getStr("g2s"))}
 	if q.getStr("tried") == q.getStr("g2s") {
@@ -87,7 +88,7 @@ func (q queued) queueItem() sweep.QueueItem {
 	return r
 }
 
-// rowKey spells the key of an item of a queue for its users; parseRowKey reads it.
+// rowKey encodes the key of a queued item for the callers of this package. parseRowKey decodes it.
 func rowKey(k key) string { return k.pk + "\n" + k.sk }
 
 func parseRowKey(s string) (k key) {

@@ -1,22 +1,22 @@
-// Package dynamo keeps all state in three DynamoDB tables and implements the ports of the core on them.
+// Package dynamo stores all state in three DynamoDB tables and implements the ports of the core on them.
 package dynamo
 
 import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// Tables are the names of the tables: core is what must never be lost, events the record of what happened, hot what may
-// be thrown away.
+// Tables are the names of the tables. core must never be lost, events records what happened, and hot holds what may be
+// lost.
 type Tables struct {
 	Core, Events, Hot string
 }
 
-// Named are the tables of a deployment that calls itself prefix.
+// Named returns the tables of a deployment whose names begin with prefix.
 func Named(prefix string) Tables {
 	return Tables{Core: prefix + "-core", Events: prefix + "-events", Hot: prefix + "-hot"}
 }
 
-// Stores has one store for each family of ports. All of them share a client and the tables.
+// Stores has a store for each family of ports. All of them share a client and the tables.
 type Stores struct {
 	*db
 

@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/publishing/edit"
 )
 
-// Edits reads what texts are changed in, and what attempts to change them left.
+// Edits reads the revisions whose texts are edited, and what earlier attempts of an edit left.
 type Edits struct {
 	*db
 	metadata

@@ -10,10 +10,10 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// settled returns a client that knows where its requests go and how they are signed. The SDK would evaluate its rules
-// for each call, with the same result: a client has one region and one endpoint, and tables are called by name and not
-// by ARN. The endpoint of a region serves every account, so that none of an account is looked for unless the client
-// requires it. Where the rules have no answer, the client stays as it is and each of its calls says why.
+// settled returns a client with a fixed endpoint and signature. The SDK would evaluate its endpoint rules for each
+// call, always with the same result: a client has one region and one endpoint, and tables are called by name, not by
+// ARN. The endpoint of a region serves every account, so an account's own endpoint is used only if the client requires
+// it. If the rules fail, the client stays unchanged and each of its calls returns the error.
 func settled(client *dynamodb.Client) *dynamodb.Client {
 	o := client.Options()
 	if o.AccountIDEndpointMode == aws.AccountIDEndpointModeRequired || o.EndpointResolverV2 == nil {
@@ -35,7 +35,7 @@ func settled(client *dynamodb.Client) *dynamodb.Client {
 	for _, r := range ruled {
 		signing.SignerProperties.SetAll(&r.SignerProperties)
 	}
-	smithyauth.SetAuthOptions(&at.Properties, nil) // calls would write them into what they share
+	smithyauth.SetAuthOptions(&at.Properties, nil) // otherwise each call would write them into the shared properties
 	return dynamodb.New(o, func(o *dynamodb.Options) {
 		o.EndpointResolverV2 = (*place)(&at)
 		o.AuthSchemeResolver = scheme{signing}
@@ -50,7 +50,7 @@ func (p *place) ResolveEndpoint(context.Context, dynamodb.EndpointParameters) (t
 	return transport.Endpoint(*p), nil
 }
 
-// scheme is how all calls are signed.
+// scheme answers the SDK's question of how to sign a call, the same for all calls.
 type scheme []*smithyauth.Option
 
 // ResolveAuthSchemes implements dynamodb.AuthSchemeResolver.

@@ -23,7 +23,7 @@ type Events struct{ *db }
 
 var _ account.Events = Events{}
 
-// eventItem is an event in the record of its workspace, and in the index of all of them.
+// eventItem returns an event as it is stored in the record of its workspace and listed in the index of all workspaces.
 func eventItem(e event.Event) item {
 	k := eventKey(e.Workspace, e.At, e.ID)
 	return encode(k, &e, eventFields).
@@ -50,29 +50,29 @@ func readEvent(i item, w id.Workspace) event.Event {
 	return out
 }
 
-// How much one page of a record may read where little passes its filter.
+// How much is read for one page when few events pass the filter.
 const (
-	maxEventPages = 5                       // of the store, of one partition
-	eventBudget   = 1500 * time.Millisecond // after it no other of them is begun, and no other day
+	maxEventPages = 5                       // DynamoDB pages that are read of one partition
+	eventBudget   = 1500 * time.Millisecond // after which neither another of those pages nor another day is begun
 )
 
-// eventPartition is one partition of events, read backwards.
+// eventPartition is one partition of events. It is read from the newest event to the oldest.
 type eventPartition struct {
 	index *string // nil: the table itself
 	key   string  // partition attribute
 	sort  string
 	value string
-	since time.Time // what is older has ended, whether it is still there or not
+	since time.Time // events before it have expired, even if they are still stored
 }
 
-// eventPage is what was read of a partition.
+// eventPage is what was read of one partition.
 type eventPage struct {
 	rows []event.Event
-	end  string // sort key of the last one that was looked at; empty: of all
+	end  string // sort key of the last event that was read; empty: all were
 }
 
-// List implements account.Events. One workspace is a partition of the table; all of them are those of the index,
-// day after day.
+// List implements account.Events. The events of one workspace are a partition of the table. Those of all workspaces are
+// partitions of the index, read day by day.
 func (s Events) List(
 	ctx context.Context, f account.Filter, now time.Time, after account.Position, limit int,
 ) ([]event.Event, account.Position, bool, error) {
@@ -91,7 +91,7 @@ func (s Events) List(
 	last := since.UTC().Truncate(limits.Day)
 	start := time.Now()
 	if after.ID == "" {
-		day = now.Add(limits.AssertionLeeway) // clocks differ
+		day = now.Add(limits.AssertionLeeway) // the clocks of other functions may be ahead
 	}
 	var rows []event.Event
 	for day = day.UTC().Truncate(limits.Day); !day.Before(last); day = day.Add(-limits.Day) {
@@ -102,7 +102,7 @@ func (s Events) List(
 		found, floor, err := s.merge(ctx, parts, f, after, limit)
 		rows = append(rows, found...)
 		if floor == "" && time.Since(start) > eventBudget {
-			floor = timeKey(day, "evt_") // before all of the day
+			floor = timeKey(day, "evt_") // sorts before every event of the day
 		}
 		if err != nil || floor != "" || len(rows) > limit {
 			return cutEvents(rows, floor, limit, err)
@@ -111,7 +111,7 @@ func (s Events) List(
 	return rows, account.Position{}, false, nil
 }
 
-// cutEvents cuts what was read to a page. floor is where reading ended; empty: at the end.
+// cutEvents cuts events to a page. floor is the sort key at which reading stopped; empty: it reached the end.
 func cutEvents(rows []event.Event, floor string, limit int, err error) ([]event.Event, account.Position, bool, error) {
 	switch {
 	case err != nil:
@@ -126,8 +126,8 @@ func cutEvents(rows []event.Event, floor string, limit int, err error) ([]event.
 	return rows, account.Position{}, false, nil
 }
 
-// merge reads partitions side by side and returns the newest events of all, more than limit if there are. A partition
-// that was not read to its end ends the others where it ended, at floor.
+// merge reads partitions concurrently and returns their newest events, more than limit if there are more. If it stopped
+// reading one partition early, it also drops what the others have beyond that point, and returns the point as floor.
 func (s Events) merge(
 	ctx context.Context, parts []eventPartition, f account.Filter, after account.Position, limit int,
 ) (rows []event.Event, floor string, err error) {
@@ -148,7 +148,7 @@ func (s Events) merge(
 
 func eventPlace(e event.Event) string { return timeKey(e.At, e.ID) }
 
-// readPartition reads one partition until it has one event more than a page, or it ends, or enough was read.
+// readPartition reads one partition until it has one event more than a page, reaches the end, or has read enough.
 func (s Events) readPartition(
 	ctx context.Context, p eventPartition, f account.Filter, after account.Position, limit int,
 ) (out eventPage, err error) {
@@ -172,13 +172,13 @@ func (s Events) readPartition(
 			return out, nil
 		}
 		if in.ExclusiveStartKey = end; in.FilterExpression != nil {
-			in.Limit = nil // few passed
+			in.Limit = nil // few events passed: read whole pages
 		}
 	}
 	return out, nil
 }
 
-// query asks for the newest events of a partition after a position.
+// query returns the query for the newest events of a partition after a position.
 func (s Events) query(p eventPartition, f account.Filter, after account.Position, limit int) *dynamodb.QueryInput {
 	condition, v := "#"+p.key+" = :list", values{"list": p.value}
 	if after.ID != "" {
@@ -195,13 +195,13 @@ func (s Events) query(p eventPartition, f account.Filter, after account.Position
 		ExpressionAttributeValues: v.attributes(),
 		ScanIndexForward:          aws.Bool(false),
 	}
-	if filter == "" || f.Actors != nil { // all pass, or most
+	if filter == "" || f.Actors != nil { // all or most events pass, so a small read is enough
 		in.Limit = aws.Int32(int32(limit + 1))
 	}
 	return in
 }
 
-// filterOf spells a filter.
+// filterOf returns the filter expression of f.
 func filterOf(f account.Filter, v values) string {
 	var all []string
 	is := func(attribute, value string) {
@@ -225,7 +225,7 @@ func filterOf(f account.Filter, v values) string {
 	return strings.Join(all, " AND ")
 }
 
-// among holds where an attribute has one of these values; prefix names their placeholders.
+// among returns a condition that holds if the attribute has one of these values. prefix names their placeholders.
 func among[T ~string](v values, attribute, prefix string, any []T) string {
 	said := make([]string, len(any))
 	for n, one := range any {

@@ -24,7 +24,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Exports stores the newest export of each workspace, and reads what exports are made of.
+// Exports stores the newest export of each workspace, and reads what goes into exports.
 type Exports struct {
 	*db
 	cleanup
@@ -60,10 +60,10 @@ func exportFields(f fields, e *export.Export) {
 	integer(f, "btries", &e.Attempts)
 }
 
-// volumeLen is how many bytes describe one archive: its size and its digest.
+// volumeLen is the packed length of one archive: its size and its digest.
 const volumeLen = 8 + len(tree.Digest{})
 
-// volumes is a list of archives, packed into one attribute.
+// volumes copies a list of archives, packed into one attribute.
 func (f fields) volumes(name string, v *[]export.Volume) {
 	switch {
 	case f.named(name):
@@ -103,8 +103,8 @@ func (s Exports) Export(ctx context.Context, w id.Workspace) (*export.Export, er
 	return readExport(i, w), err
 }
 
-// Create implements export.Store. The item of a replaced export goes on under its own name until its archives are
-// deleted, so that they always have an owner.
+// Create implements export.Store. It moves a replaced export to a key of its own until its archives are deleted, so
+// that every archive has an item that names it.
 func (s Exports) Create(ctx context.Context, c export.Creation) error {
 	e := c.Export
 	t := s.begin()
@@ -149,7 +149,8 @@ func (s Exports) DueExports(ctx context.Context, now time.Time, n int) (out []sw
 	return out, err
 }
 
-// Take implements sweep.ExportStore. An attempt whose answer was lost is taken anew when its time is over.
+// Take implements sweep.ExportStore. If the answer of an attempt was lost, the export can be taken again when the time
+// of that attempt is over.
 func (s Exports) Take(ctx context.Context, e sweep.Export, until time.Time) (sweep.Export, bool, error) {
 	condition, v := exportAttempts(e)
 	e.Attempts++
@@ -166,7 +167,7 @@ func (s Exports) Release(ctx context.Context, e sweep.Export) error {
 	return err
 }
 
-// exportAttempts is the condition that an export is pending and had as many attempts as e.
+// exportAttempts returns the condition that an export is pending and had as many attempts as e.
 func exportAttempts(e sweep.Export) (condition string, v values) {
 	v = values{"id": string(e.ID), "is": string(export.Pending)}
 	if e.Attempts == 0 {
@@ -214,8 +215,9 @@ func (s Exports) Save(ctx context.Context, e sweep.Export, p export.Export) (boo
 	return ok, err
 }
 
-// withdraw adds to a transaction what the lock or deletion of an artifact does to the export of its workspace: archives
-// end, and an export that is being made begins anew. The refusal says that the export changed meanwhile.
+// withdraw adds to the lock or deletion of an artifact what it does to the export of its workspace: finished archives
+// end, and an export that is being made starts again. The transaction is refused with changed if the export changed
+// meanwhile.
 func (s *db) withdraw(
 	ctx context.Context, t *transaction, w id.Workspace, created, at time.Time, changed refusal,
 ) error {
@@ -242,7 +244,7 @@ func (s *db) withdraw(
 	return nil
 }
 
-// SaveList implements sweep.ExportStore. The table drops a part some time after the export.
+// SaveList implements sweep.ExportStore. A part expires some time after the export.
 func (s Exports) SaveList(ctx context.Context, e export.Export, part int, artifacts []id.Artifact) error {
 	packed := make([]byte, 0, len(artifacts)*len(id.Bits{}))
 	for _, a := range artifacts {
@@ -273,7 +275,7 @@ func (s Exports) Revisions(ctx context.Context, a id.Artifact) ([]artifact.Revis
 	return s.artifacts.Revisions(ctx, a)
 }
 
-// listPage is how many artifacts, or events, are listed at once.
+// listPage is how many artifacts or events are read at once.
 const listPage = 1000
 
 // LiveArtifacts implements sweep.ExportStore.

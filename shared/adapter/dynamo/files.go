@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/publishing/upload"
 )
 
-// files reads revisions and their lists of files, for which ports of several families ask.
+// files reads revisions and their lists of files for ports of several families.
 type files struct{ *db }
 
 // Revision implements readaccess.Store.
@@ -25,8 +25,8 @@ func (s files) Revision(ctx context.Context, a id.Artifact, r id.Revision) (*art
 	return readRevision(i, a, r), err
 }
 
-// Tree implements content.Store and upload.Sessions. Short lists are in the item of the revision, where most reads end;
-// those of many files cost a second read, once for each process that keeps them.
+// Tree implements content.Store and upload.Sessions. A short list is in the item of the revision, so most reads end
+// there. A long one costs a second read, once for each process that caches it.
 func (s files) Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tree, error) {
 	for _, k := range []key{revisionKey(a, r), treeKey(a, r)} {
 		i, err := s.getIn(ctx, s.tables.Core, k, false)
@@ -47,7 +47,8 @@ func (s files) Tree(ctx context.Context, a id.Artifact, r id.Revision) (tree.Tre
 	return nil, nil
 }
 
-// readContents reads a revision and its list of files, which is in the item of the revision or in one of its own.
+// readContents reads a revision and its list of files, wherever it is: in the item of the revision, or in one of its
+// own.
 func (s *db) readContents(ctx context.Context, a id.Artifact, r id.Revision, strong bool) (found, error) {
 	b := batch{strong: strong}
 	b.want(revisionKey(a, r))
@@ -55,7 +56,7 @@ func (s *db) readContents(ctx context.Context, a id.Artifact, r id.Revision, str
 	return s.read(ctx, b)
 }
 
-// packedTree returns the list of a revision's files, nil if there is none.
+// packedTree returns the packed list of a revision's files; nil if there is none.
 func (f found) packedTree(a id.Artifact, r id.Revision) []byte {
 	if packed := f.at(revisionKey(a, r)).getBin(filesName); packed != nil {
 		return packed
@@ -63,8 +64,8 @@ func (f found) packedTree(a id.Artifact, r id.Revision) []byte {
 	return f.at(treeKey(a, r)).getBin(filesName)
 }
 
-// createRevision writes a new revision with its files: in one item, if that is small. What was found in its pages is in
-// that item as far as there is room beside the revision, and goes before the files.
+// createRevision writes a new revision with its files. A short list of files goes into the item of the revision. The
+// findings in the pages go into that item first, as far as they fit.
 func (t *transaction) createRevision(r artifact.Revision, files tree.Tree) {
 	found, packed := r.Warnings, packTree(files)
 	r.Warnings = lint.Report{}
@@ -79,8 +80,8 @@ func (t *transaction) createRevision(r artifact.Revision, files tree.Tree) {
 	}
 }
 
-// Contents implements view.Store and upload.Finalizations. Of a revision that is published a copy serves; what a copy
-// says of another may be over.
+// Contents implements view.Store and upload.Finalizations. It reads with eventual consistency first. A published
+// revision in that answer is final. Anything else may be outdated, so it is read again strongly.
 func (s files) Contents(ctx context.Context, a id.Artifact, r id.Revision) (*artifact.Contents, error) {
 	for _, strong := range []bool{false, true} {
 		f, err := s.readContents(ctx, a, r, strong)
@@ -100,8 +101,9 @@ func (s files) Contents(ctx context.Context, a id.Artifact, r id.Revision) (*art
 	return nil, nil
 }
 
-// Files of a revision and entries of a session are one attribute: JSON with short names, compressed by DEFLATE
-// (RFC 1951). A tree of 100 files takes some 5 KB; caps on paths and counts keep it far below the item limit.
+// The files of a revision, or the entries of a session, are stored in one attribute: JSON with short names, compressed
+// with DEFLATE (RFC 1951). A tree of 100 files takes about 5 KB. The limits on paths and counts keep the attribute far
+// below DynamoDB's item limit.
 
 type storedFile struct {
 	Path    string     `json:"p"`
@@ -116,7 +118,7 @@ type storedFile struct {
 	Lent    bool       `json:"l,omitempty"` // borrowed
 }
 
-// maxUnpacked bounds what an unpacked attribute may take; 100 files with the longest paths stay below 1 MB.
+// maxUnpacked bounds the size of an attribute after decompression. 100 files with the longest paths stay below 1 MB.
 const maxUnpacked = 4 << 20
 
 func packTree(files tree.Tree) []byte {
@@ -224,7 +226,7 @@ func unpack(b []byte) (files []storedFile, err error) {
 	return files, nil
 }
 
-// unpackInto reads what pack wrote.
+// unpackInto decodes what pack encoded.
 func unpackInto(b []byte, v any) error {
 	text, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(b)), maxUnpacked))
 	if err != nil {
@@ -233,7 +235,7 @@ func unpackInto(b []byte, v any) error {
 	return json.Unmarshal(text, v)
 }
 
-// Findings in the pages of a revision are stored in the same way.
+// Findings in the pages of a revision are stored in the same form.
 
 type storedReport struct {
 	Warnings []storedWarning `json:"w,omitempty"`
@@ -261,7 +263,7 @@ func packReport(r lint.Report) []byte {
 	return pack(out)
 }
 
-// unpackReport returns an empty report for one that is damaged, because it only advises.
+// unpackReport returns an empty report if the stored one is damaged, because a report is only advice.
 func unpackReport(b []byte) (r lint.Report) {
 	var stored storedReport
 	if b == nil || unpackInto(b, &stored) != nil {

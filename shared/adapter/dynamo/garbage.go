@@ -20,7 +20,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// Garbage returns what is to be purged, and finds the references to an object.
+// Garbage returns what is due to be purged, and finds the references to an object.
 type Garbage struct {
 	*db
 	cleanup
@@ -57,7 +57,7 @@ func (s Garbage) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.Arti
 		case revisionKey(a, r):
 			revisions[r] = readRevision(i, a, r)
 		}
-		packed := i.getBin(filesName) // of a revision, or of an item of its own
+		packed := i.getBin(filesName) // in the item of a revision, or in one of its own
 		if packed == nil {
 			return nil
 		}
@@ -73,7 +73,7 @@ func (s Garbage) ArtifactFiles(ctx context.Context, a id.Artifact) (h sweep.Arti
 	return h, err
 }
 
-// partition visits every item of a partition of table core, read strongly.
+// partition calls visit for every item of a partition of core, reading strongly.
 func (s *db) partition(ctx context.Context, pk string, visit func(item) error) error {
 	condition := "#pk = :pk"
 	pages := dynamodb.NewQueryPaginator(s.client, &dynamodb.QueryInput{
@@ -103,14 +103,14 @@ func (s Garbage) UploaderOf(ctx context.Context, u id.Session) (id.Artifact, err
 	return id.Artifact(i.getStr("art")), err
 }
 
-// How many references are looked at in one go: most objects that are kept are so by the first ones.
+// How many references are checked at a time. For most objects that are kept, one of the first ones decides.
 const (
 	firstReferences = 5
 	maxReferences   = 50
 )
 
-// ReferencesTo implements sweep.References. A reference holds while the files of its revision are there: they are
-// written with the revision, in its item or beside it, and deleted by its purge.
+// ReferencesTo implements sweep.References. A reference holds as long as the files of its revision are stored. They are
+// written with the revision, in its item or beside it, and deleted when it is purged.
 func (s Garbage) ReferencesTo(ctx context.Context, o tree.Object) (held bool, dead []id.Revision, err error) {
 	condition, first := "#pk = :pk", referenceKey(o, "")
 	query := dynamodb.QueryInput{
@@ -137,7 +137,7 @@ func (s Garbage) ReferencesTo(ctx context.Context, o tree.Object) (held bool, de
 	}
 }
 
-// anyHolds reports whether the revision of a reference has its files, and otherwise returns the revisions.
+// anyHolds reports whether any of these references holds. If none does, it returns their revisions.
 func (s Garbage) anyHolds(
 	ctx context.Context, references []map[string]types.AttributeValue,
 ) (held bool, dead []id.Revision, err error) {
@@ -157,7 +157,7 @@ func (s Garbage) anyHolds(
 	return held, dead, err
 }
 
-// Mark implements sweep.Purges. Objects of a session are one item, which is due as a whole.
+// Mark implements sweep.Purges. The objects of a session share one item, which is due as a whole.
 func (s Garbage) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
 	set := make([]string, len(c.Objects))
 	for n, f := range c.Objects {
@@ -173,7 +173,7 @@ func (s Garbage) Mark(ctx context.Context, c sweep.GarbageCandidate) error {
 	return err
 }
 
-// DeleteFileList implements sweep.Purges. Of most revisions the list is in their own item, which one write changes.
+// DeleteFileList implements sweep.Purges. Most revisions have the list in their own item, where one write removes it.
 func (s Garbage) DeleteFileList(ctx context.Context, r artifact.Revision) error {
 	k, retained := revisionKey(r.Artifact, r.ID), values{"retained": string(artifact.Retained)}
 	set, remove := "SET #status = :retained", " REMOVE #lint, #g2p, #g2s"
@@ -197,7 +197,7 @@ func (s Garbage) Purged(ctx context.Context, p sweep.Purge) error {
 		u := updateArtifact(p.Artifact)
 		u.keepVersion = true
 		u.unschedule()
-		u.require("attribute_exists(#pk) AND #status <> :live") // it may be removed with its workspace
+		u.require("attribute_exists(#pk) AND #status <> :live") // it may have been removed with its workspace
 		u.values["live"] = string(artifact.Live)
 		return s.changeArtifact(ctx, u)
 	}
@@ -206,7 +206,8 @@ func (s Garbage) Purged(ctx context.Context, p sweep.Purge) error {
 	return err
 }
 
-// DueGarbage implements sweep.Garbage. Older code marked each object by an item of its own.
+// DueGarbage implements sweep.Garbage. It also reads items of older code, which marked each object with an item of its
+// own.
 func (s Garbage) DueGarbage(ctx context.Context, now time.Time, n int) (out []sweep.GarbageCandidate, err error) {
 	found, err := s.dueItems(ctx, deletionDue, now, n)
 	for _, d := range found {
@@ -230,7 +231,7 @@ func (s Garbage) DueGarbage(ctx context.Context, now time.Time, n int) (out []sw
 	return out, err
 }
 
-// garbageObject is an object as the item of its session names it: entry, size and digest.
+// garbageObject encodes an object for the item of its session: entry, size and digest.
 func garbageObject(f tree.File) string {
 	return garbageName(strconv.Itoa(f.Object.Entry), f.Size, f.SHA256[:])
 }
@@ -239,7 +240,7 @@ func garbageName(entry string, size int64, sha []byte) string {
 	return entry + "#" + strconv.FormatInt(size, 10) + "#" + base64.RawStdEncoding.EncodeToString(sha)
 }
 
-// parseGarbage reads what garbageObject spells.
+// parseGarbage decodes what garbageObject encoded.
 func parseGarbage(u id.Session, name string) (f tree.File, ok bool) {
 	parts := strings.SplitN(name, "#", 3)
 	if len(parts) != 3 {
@@ -257,8 +258,8 @@ func parseGarbage(u id.Session, name string) (f tree.File, ok bool) {
 	return f, true
 }
 
-// Unmark implements sweep.Garbage. No repetition asks for the entries of the session any more, so that they go with the
-// objects that they declared.
+// Unmark implements sweep.Garbage. It also deletes the entries of the session with the objects that they declared,
+// because no repetition needs them any more.
 func (s Garbage) Unmark(ctx context.Context, c sweep.GarbageCandidate) error {
 	if c.Key == rowKey(deletionKey(c.Session)) {
 		_, _, err := s.change(ctx, uploadKey(c.Session), "REMOVE #files", "attribute_exists(#files)", nil)

@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Grants stores OAuth grants with their tokens.
+// Grants stores OAuth grants and their tokens.
 type Grants struct{ *db }
 
 var _ oauth.GrantStore = Grants{}
@@ -28,8 +28,8 @@ func (s Grants) Grant(ctx context.Context, public id.Public) (*oauth.Grant, erro
 	return readGrant(i, public), err
 }
 
-// grantItem is a grant with all its tokens. One that can be refreshed is listed under its workspace until it is
-// revoked; the others end by themselves soon.
+// grantItem returns a grant with all its tokens. A grant that can be refreshed is listed under its workspace until it
+// is revoked. The others are not listed, because they soon end by themselves.
 func grantItem(g oauth.Grant) item {
 	i := encode(grantKey(g.Public), &g, grantFields).ttl(g.ExpiresAt.Add(limits.Day))
 	if g.RevokedAt.IsZero() && len(g.Refresh.MAC) > 0 {
@@ -64,7 +64,7 @@ func readGrant(i item, public id.Public) *oauth.Grant {
 	return decode(i, &oauth.Grant{Public: public}, grantFields)
 }
 
-// One access token is packed as its pepper, its end in milliseconds and its MAC.
+// An access token is packed as its pepper, its end in milliseconds and its MAC.
 const (
 	macLen   = 32
 	tokenLen = 1 + 8 + macLen
@@ -127,9 +127,9 @@ func (s Grants) Rotate(ctx context.Context, g oauth.Grant, was credential.Hash) 
 	return readGrant(old, g.Public), nil
 }
 
-// Revoke implements oauth.GrantStore. It begins as if no API key belonged to the grant, which is so for most, and
-// learns the keys from the refusal; a grant only gains keys, at most limits.LoginKeys, so that their number tells them
-// apart.
+// Revoke implements oauth.GrantStore. It first assumes that no API key belongs to the grant, which is true for most. If
+// that is wrong, the refusal tells the keys, and Revoke tries again with them. Comparing their number is enough,
+// because a grant only gains keys, up to limits.LoginKeys.
 func (s Grants) Revoke(ctx context.Context, public id.Public, at time.Time, e event.Event) error {
 	var keys []string
 	for {
@@ -145,10 +145,10 @@ func (s Grants) Revoke(ctx context.Context, public id.Public, at time.Time, e ev
 	}
 }
 
-// errMoreKeys says that more API keys belong to a grant than were known.
+// errMoreKeys means that more API keys belong to a grant than the caller knew.
 var errMoreKeys = errors.New("the grant has other API keys")
 
-// tryRevoke ends a grant with its API keys if these are all; else it tells which they are.
+// tryRevoke ends a grant with its API keys, if keys lists them all. Otherwise it stores them in keys.
 func (s Grants) tryRevoke(ctx context.Context, public id.Public, keys *[]string, at time.Time, e event.Event) error {
 	t := s.begin()
 	v := values{"now": at}
@@ -176,7 +176,7 @@ func (s Grants) tryRevoke(ctx context.Context, public id.Public, keys *[]string,
 	return s.commit(ctx, t)
 }
 
-// List implements oauth.GrantStore. The index names them, and the table tells what they are now.
+// List implements oauth.GrantStore. The index names the grants; their state is read from the table.
 func (s Grants) List(
 	ctx context.Context, m id.Member, q cursor.Query[oauth.Grant],
 ) ([]oauth.Grant, string, error) {

@@ -23,11 +23,11 @@ var (
 	_ lookup.Marks = Counters{}
 )
 
-// hotSlot is how long marks of hot artifacts go to one item. Each artifact is an attribute with the time of its last
-// mark.
+// hotSlot is how long marks of hot artifacts go to the same item. Each artifact is an attribute of that item, and holds
+// the time of its last mark.
 const hotSlot = 10 * time.Minute
 
-// maxMarks bounds the size of an item. What becomes hot after them is left out.
+// maxMarks bounds the size of an item. Further artifacts that become hot are left out.
 const maxMarks = 500
 
 func hotKey(at time.Time) string {
@@ -49,7 +49,7 @@ func (s Counters) Mark(ctx context.Context, h rate.Hot) error {
 	return err
 }
 
-// Hot implements lookup.Marks. A copy may serve.
+// Hot implements lookup.Marks with eventually consistent reads.
 func (s Counters) Hot(ctx context.Context, since, now time.Time) ([]rate.Hot, error) {
 	var slots []time.Time
 	for at := now.Truncate(hotSlot); !at.Before(since.Truncate(hotSlot)); at = at.Add(-hotSlot) {

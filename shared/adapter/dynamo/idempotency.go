@@ -30,7 +30,8 @@ func recordItem(c idempotency.Command, now time.Time) item {
 	return item{}.str("pk", recordKey(c.Key)).bin("print", c.Fingerprint[:]).ttl(now.Add(limits.ReplayLife))
 }
 
-// finish makes a transaction the first and only effect of a command: it writes a finished record unless there is one.
+// finish makes a transaction the first and only effect of a command. It writes a finished record, on condition that
+// there is none.
 func (t *transaction) finish(c idempotency.Command, result []byte, now time.Time) {
 	t.putHot(recordItem(c, now).str("state", done).bin("result", result), "attribute_not_exists(#pk) OR #ttl < :now",
 		values{"now": now.Unix()}, taken)
@@ -43,13 +44,13 @@ func taken(old item) error {
 	return &idempotency.AlreadyDone{Record: *readRecord(old)}
 }
 
-// finishHeld finishes a claimed command in its transaction. After its lease is lost, the command cannot commit.
+// finishHeld finishes a claimed command in its transaction. The command cannot commit after its lease is lost.
 func (t *transaction) finishHeld(c idempotency.Command, owner string, result []byte) {
 	t.updateHot(key{pk: recordKey(c.Key)}, "SET #state = :done, #result = :result REMOVE #lease",
 		"#owner = :owner AND #state = :flight",
 		values{"done": done, "result": result, "owner": owner, "flight": inFlight}, func(old item) error {
 			if old == nil {
-				return &idempotency.AlreadyDone{} // released or expired meanwhile, and not finished
+				return &idempotency.AlreadyDone{} // the record was released or expired meanwhile; the command did not finish
 			}
 			return taken(old)
 		})

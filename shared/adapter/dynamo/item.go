@@ -12,15 +12,16 @@ import (
 	"vitrine/shared/publishing/lint"
 )
 
-// item is a stored item. Setters leave zero values out, getters give the zero value for what is absent, so that old
-// code reads new items and new code old ones. Instants are milliseconds, except ttl, which is seconds.
+// item is a stored item. Setters omit zero values, and getters return the zero value for a missing attribute, so that
+// old code can read new items and new code old ones. Instants are stored in milliseconds, except ttl, which is in
+// seconds.
 type item map[string]types.AttributeValue
 
 func newItem(k key) item {
 	return item{}.str("pk", k.pk).str("sk", k.sk)
 }
 
-// str writes a text. It is called for most attributes, and inlined it would make the api program 0.2 % larger.
+// str writes a string. Most attributes use it; inlined, it would enlarge the api program by 0.2 %.
 //
 //go:noinline
 func (i item) str(name, v string) item {
@@ -114,7 +115,7 @@ func (i item) getFlag(name string) bool {
 	return ok && v.Value
 }
 
-// size returns how many bytes the item takes, by which its writes are charged.
+// size returns the item's size in bytes as DynamoDB charges it.
 func (i item) size() (n int) {
 	for name, value := range i {
 		n += len(name)
@@ -134,14 +135,14 @@ func (i item) size() (n int) {
 	return n
 }
 
-// An item of up to writeUnit bytes is written for the lowest price. Of these, growth is left for what updates add.
+// An item of up to writeUnit bytes costs one write unit. growth of these bytes are left for attributes that updates
+// add.
 const (
 	writeUnit = 1024
 	growth    = 96
 )
 
-// withFiles adds a packed list of files if the item can be written for the lowest price nevertheless, and reports
-// whether it did.
+// withFiles adds a packed list of files, provided that the item still costs one write unit, and reports whether it did.
 func (i item) withFiles(packed []byte) bool {
 	if i.size()+len(filesName)+len(packed) > writeUnit-growth {
 		return false
@@ -150,8 +151,8 @@ func (i item) withFiles(packed []byte) bool {
 	return true
 }
 
-// withReport adds as many of the findings in the pages of a revision, the worst first, as the item can take and still
-// be written for the lowest price; the others are counted.
+// withReport adds the findings in the pages of a revision, the worst first, as long as the item still costs one write
+// unit. It stores the number of those that it leaves out.
 func (i item) withReport(r lint.Report) item {
 	room := writeUnit - growth - i.size() - len(lintName)
 	for n := len(r.Warnings); n >= 0; n-- {
@@ -177,10 +178,10 @@ func (k key) attributes() item {
 	return i.str("sk", k.sk)
 }
 
-// key is the key of an item that was read.
+// key returns the key of an item that was read.
 func (i item) key() key { return key{i.getStr("pk"), i.getStr("sk")} }
 
-// keysIn are the keys of rows.
+// keysIn returns the keys of rows.
 func keysIn[row ~map[string]types.AttributeValue](rows []row) []key {
 	keys := make([]key, len(rows))
 	for n, i := range rows {
@@ -189,7 +190,7 @@ func keysIn[row ~map[string]types.AttributeValue](rows []row) []key {
 	return keys
 }
 
-// values are the placeholders of an expression, by name without colon.
+// values holds the placeholders of an expression, by name without the colon.
 type values map[string]any
 
 func (v values) attributes() item {
@@ -225,18 +226,18 @@ func attribute(value any) types.AttributeValue {
 
 var alias = regexp.MustCompile(`#[a-z0-9_]+`)
 
-// expressions are those of one call; the second may be empty.
+// expressions holds the expressions of one call. The second may be empty.
 type expressions [2]string
 
-// aliases are those of the expressions that were used before; expressions are made of constants of this package, so
-// few. Calls share the maps, which are read only.
+// aliases caches the aliases by expressions. There are few entries, because expressions are constants of this package.
+// Calls share the maps, which are read-only.
 var aliases = struct {
 	sync.RWMutex
 	of map[expressions]map[string]string
 }{of: map[expressions]map[string]string{}}
 
-// names maps every #alias of one or two expressions to its attribute: #status stands for status. Many plain names are
-// reserved.
+// names maps every #alias in one or two expressions to its attribute: #status stands for status. All attributes have
+// aliases, because DynamoDB reserves many plain names.
 func names(one string, two ...string) map[string]string {
 	e := expressions{one}
 	copy(e[1:], two)

@@ -120,7 +120,7 @@ const deletionPrefix = "JOB#DELETE#"
 
 func deletionKey(u id.Session) key { return key{deletionPrefix + string(u), "J"} }
 
-// objectName is an object as keys and attributes name it; readObject reads it.
+// objectName encodes an object for keys and attributes. readObject decodes it.
 func objectName(o tree.Object) string { return string(o.Session) + "#" + strconv.Itoa(o.Entry) }
 
 func readObject(name string) (o tree.Object) {
@@ -134,10 +134,10 @@ func removalKey(w id.Workspace) key { return key{"JOB#REMOVE#" + string(w), "J"}
 
 func memberKey(w id.Workspace, m id.Member) key { return key{"W#" + string(w), "MEM#" + string(m)} }
 
-// identityKey hashes what the provider chose, so that no foreign text is a key.
+// identityKey hashes what the provider chose, so that no foreign text becomes a key.
 func identityKey(issuer, subject string) key { return key{"IDP#" + digest(issuer+"\n"+subject), "U"} }
 
-// addressKey hashes an address, so that no foreign text is a key.
+// addressKey hashes an address, so that no foreign text becomes a key.
 func addressKey(a member.Address) key { return key{"EML#" + digest(string(a)), "E"} }
 
 func delegationKey(d id.Delegation) key { return key{"DEL#" + string(d), "D"} }
@@ -155,7 +155,7 @@ func userCodeKey(mac []byte) key { return key{"UC#" + base64.RawURLEncoding.Enco
 
 func consentKey(request string) key { return key{"OAR#" + digest(request), "A"} }
 
-// clientKey hashes an id that the client chose.
+// clientKey hashes the ID if the client chose it.
 func clientKey(c id.Client) key {
 	if !c.Valid() {
 		return key{"OCL#" + digest(string(c)), "C"}
@@ -167,7 +167,7 @@ func sessionKey(h session.Hash) key {
 	return key{"SES#" + base64.RawURLEncoding.EncodeToString(h[:]), "S"}
 }
 
-// hashIn reads what sessionKey spells.
+// hashIn decodes what sessionKey encoded.
 func hashIn(k key) (h session.Hash) {
 	raw, _ := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(k.pk, "SES#"))
 	copy(h[:], raw)
@@ -224,8 +224,8 @@ func eventKey(w id.Workspace, at time.Time, e id.Event) key {
 	return key{"W#" + string(w), timeKey(at, e)}
 }
 
-// eventShards is the number of partitions of the index that share the events of a day, so that each takes a part of
-// the writes of all tenants.
+// eventShards is the number of partitions of the index that share the events of a day. Each takes a part of the writes
+// of all tenants.
 const eventShards = 4
 
 // eventsOn names a partition of the events of all workspaces on a UTC day.
@@ -264,16 +264,16 @@ func dayKey(kind string, w id.Workspace, day time.Time, shard int) string {
 	return fmt.Sprintf("%s:%s:%s:%d", kind, w, day.UTC().Format("20060102"), shard)
 }
 
-// recordKey hashes what the client chose, the target in the path too, so that no client text is a key.
+// recordKey hashes what the client chose, including the target in the path, so that no text of a client becomes a key.
 func recordKey(k idempotency.Key) string {
 	sum := sha256.Sum256([]byte(k.Target + "\x00" + k.Client)) // a client key holds no NUL
 	return fmt.Sprintf("i:%s:%s:%s", k.Actor, k.Operation, base64.RawURLEncoding.EncodeToString(sum[:]))
 }
 
-// partitionID is the id that ends the name of a partition.
+// partitionID returns the ID at the end of a partition's name.
 func partitionID[ID ~string](k key) ID { return ID(k.pk[strings.LastIndexByte(k.pk, '#')+1:]) }
 
-// sortID is the id that a sort key ends with, after its kind; empty if it has none.
+// sortID returns the ID that a sort key ends with, after its kind; empty if there is none.
 func sortID[ID ~string](k key) ID {
 	_, inner, _ := strings.Cut(k.sk, "#")
 	return ID(inner)
@@ -286,10 +286,10 @@ func deletedOf(w id.Workspace) string { return "W#" + string(w) + "#GONE" }
 
 func keysOf(w id.Workspace) string { return "W#" + string(w) + "#KEY" }
 
-// revokedKeysOf lists the API keys that were revoked; keysOf still has those that older code revoked.
+// revokedKeysOf lists the API keys that were revoked. Keys that older code revoked are still in keysOf.
 func revokedKeysOf(w id.Workspace) string { return "W#" + string(w) + "#KEY#REVOKED" }
 
-// liveKeysKey names the item that knows the live API keys of a workspace's members.
+// liveKeysKey names the item that counts the live API keys of a workspace's members.
 func liveKeysKey(w id.Workspace) key { return key{"W#" + string(w), "KEYS"} }
 
 func registrationsOf(w id.Workspace) string { return "W#" + string(w) + "#REG" }
@@ -301,12 +301,12 @@ func grantsOf(w id.Workspace) string { return "W#" + string(w) + "#GRANT" }
 // pinsKey names the counter of what a workspace has pinned.
 func pinsKey(w id.Workspace) key { return key{"W#" + string(w), "PINS"} }
 
-// sessionsOf lists the browser sessions of a member. Those that older code began are not in it.
+// sessionsOf lists the browser sessions of a member, except for those that older code began.
 func sessionsOf(w id.Workspace, m id.Member) string { return "W#" + string(w) + "#SES#" + string(m) }
 
 func linksOf(w id.Workspace) string { return "W#" + string(w) + "#L" }
 
-// The lists of lockdowns: those in effect, and the others.
+// The lists of lockdowns: those in effect, and those that were lifted.
 const lockdowns, lifted = "LOCKS", "LOCKS#LIFTED"
 
 // reports lists the reports of abuse of all artifacts.
@@ -315,22 +315,22 @@ const reports = "REPORTS"
 // linksOfArtifact names the partition of gsi2 with the links of an artifact.
 func linksOfArtifact(a id.Artifact) string { return "A#" + string(a) + "#L" }
 
-// timeKey orders what a partition lists by an instant, then by name.
+// timeKey returns a sort key that orders a partition by instant, then by name.
 func timeKey[name ~string](at time.Time, n name) string { return millisKey(at) + "#" + string(n) }
 
-// linkSort orders the links of a workspace as they were made. It ends with the artifact, which older indexes carry
-// nowhere else.
+// linkSort orders the links of a workspace by when they were made. It ends with the artifact, because older indexes
+// carry that nowhere else.
 func linkSort(made time.Time, p id.Public, a id.Artifact) string {
 	return timeKey(made, p) + "#" + string(a)
 }
 
-// parseTimeKey reads what timeKey spells.
+// parseTimeKey decodes what timeKey encoded.
 func parseTimeKey[name ~string](s string) (time.Time, name) {
 	at, n, _ := strings.Cut(s, "#")
 	return parseMillis(at), name(n)
 }
 
-// linkedArtifact is the artifact that a linkSort names. Rows of before begin with it.
+// linkedArtifact returns the artifact in a linkSort. Sort keys of older rows begin with the artifact.
 func linkedArtifact(sort string) (a id.Artifact) {
 	for _, part := range strings.Split(sort, "#") {
 		if strings.HasPrefix(part, "art_") {
@@ -345,10 +345,10 @@ func grantSort(g oauth.Grant) string {
 	return grantsOfMember(g.Member) + timeKey(g.CreatedAt, g.Public)
 }
 
-// grantsOfMember begins what grantSort spells for a member.
+// grantsOfMember returns the prefix of a member's keys in grantSort.
 func grantsOfMember(m id.Member) string { return string(m) + "#" }
 
-// The kinds of what falls due.
+// The kinds of work that falls due.
 const (
 	artifactDue  = "ARTIFACT" // a draft is discarded, or the artifact expires
 	uploadDue    = "UPLOAD"   // a new upload session is indexed once it is finalized, or waits for its end
@@ -365,18 +365,19 @@ const (
 	staleExportDue = "UNEXPORT" // the archives of an export are deleted
 )
 
-// queueOf names the partition of gsi2 where an item of a kind falls due; items spread over queueShards partitions.
+// queueOf names the partition of gsi2 where an item of a kind falls due. Items of a kind are spread over queueShards
+// partitions.
 func queueOf(kind, item string) string {
 	return queueShard(kind, int(sha256.Sum256([]byte(item))[0])%queueShards)
 }
 
 func queueShard(kind string, n int) string { return queuePrefix(kind) + strconv.Itoa(n) }
 
-// queuePrefix begins the names of all partitions of a kind.
+// queuePrefix returns the prefix of the names of all partitions of a kind.
 func queuePrefix(kind string) string { return "DUE#" + kind + "#" }
 
-// nextDue returns when an artifact is due: its draft is discarded, or it expires, unless it is pinned. One that is
-// pinned and has no draft is not due.
+// nextDue returns when an artifact is due: when its draft is discarded or, unless it is pinned, when it expires,
+// whichever comes first. The result is meaningless for a pinned artifact without a draft, which is never due.
 func nextDue(a artifact.Artifact, draftLife time.Duration) string {
 	at := a.ExpiresAt
 	if d := a.DraftAt.Add(draftLife); a.Draft != "" && (d.Before(at) || !a.PinnedAt.IsZero()) {
@@ -385,10 +386,10 @@ func nextDue(a artifact.Artifact, draftLife time.Duration) string {
 	return millisKey(at)
 }
 
-// millisKey is an instant as 13 digits of milliseconds.
+// millisKey formats an instant as 13 digits of milliseconds, so that keys sort by time.
 func millisKey(t time.Time) string { return fmt.Sprintf("%013d", t.UnixMilli()) }
 
-// parseMillis reads what millisKey spells.
+// parseMillis decodes what millisKey encoded.
 func parseMillis(s string) time.Time {
 	ms, _ := strconv.ParseInt(s, 10, 64)
 	return time.UnixMilli(ms).UTC()

@@ -49,15 +49,15 @@ func (s Links) Link(ctx context.Context, p id.Public) (*link.Link, error) {
 	return readLink(i, p), err
 }
 
-// requireNewestLink adds the condition that a link made at an instant is younger than every revocation of all links,
-// and not older than any link.
+// requireNewestLink adds the conditions that a link made at an instant is newer than every revocation of all links, and
+// at least as new as any other link.
 func (u *artifactUpdate) requireNewestLink(made time.Time) {
 	u.values["links_at"] = made
 	u.require("(attribute_not_exists(#links_closed) OR #links_closed < :links_at)")
 	u.require("(attribute_not_exists(#links_at) OR #links_at <= :links_at)")
 }
 
-// requireUnshared adds the condition that the artifact has no share link, or only one that is over.
+// requireUnshared adds the condition that the artifact has no share link, or only over, which has ended.
 func (u *artifactUpdate) requireUnshared(over id.Public) {
 	if over == "" {
 		u.requireAbsent("share")
@@ -85,7 +85,7 @@ func (s Links) Create(ctx context.Context, c sharing.Creation) error {
 	return s.commit(ctx, t)
 }
 
-// updateForLink is what a new link changes of its artifact.
+// updateForLink returns what a new link changes in its artifact.
 func updateForLink(c sharing.Creation) *artifactUpdate {
 	l := c.Link
 	u := updateLive(l.Artifact)
@@ -94,7 +94,7 @@ func updateForLink(c sharing.Creation) *artifactUpdate {
 	u.requireAbsent("lock", "links_off")
 	u.requireNewestLink(l.CreatedAt)
 	u.requireOwner(l.Workspace, c.From)
-	if c.From == "" { // else it ends as the claim said
+	if c.From == "" { // otherwise the artifact ends when the claim said
 		u.require("(#exp > :now OR attribute_exists(#pin_at))")
 		u.values["now"] = c.At
 	}
@@ -124,10 +124,11 @@ func (s Links) RecordNoop(ctx context.Context, c sharing.Creation) error {
 	return s.commit(ctx, t)
 }
 
-// errUnshared says that an artifact does not name a link as its share link.
+// errUnshared means that the link is not, or not any more, the share link of its artifact.
 var errUnshared = errors.New("the artifact has another share link, or none")
 
-// Revoke implements sharing.Changes. What a share link is revoked with is its artifact's pointer, if it is still there.
+// Revoke implements sharing.Changes. Revoking a share link also removes the pointer in its artifact, if it still points
+// there.
 func (s Links) Revoke(ctx context.Context, r sharing.Revocation) (time.Time, error) {
 	at, err := s.tryRevoke(ctx, r, r.Link.Kind == link.Share)
 	if errors.Is(err, errUnshared) {
@@ -233,9 +234,9 @@ func (s Links) Artifacts(ctx context.Context, of []id.Artifact) (map[id.Artifact
 	return out, nil
 }
 
-// List implements sharing.Links. Those of an artifact are under its id, in any workspace. For those of a
-// workspace it reads partitions as List does, for the same reasons: those of a claim's source before the workspace's
-// own, which are all without one.
+// List implements sharing.Links. The links of an artifact are listed under its ID, in any workspace. For the links of a
+// workspace, List reads partitions as Artifacts.List does and for the same reasons: those of the sources of a claim
+// before the workspace's own.
 func (s Links) List(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
 	if q.Artifact != "" {
 		return s.linksTo(ctx, q)
@@ -259,7 +260,7 @@ func (s Links) List(ctx context.Context, q sharing.Query) ([]link.Link, string, 
 	return rows, next, err
 }
 
-// linksTo reads links of an artifact. The index has only their keys.
+// linksTo reads the links of an artifact. Their index has only keys.
 func (s Links) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, string, error) {
 	parts := []partition{{dueIndex, linksOfArtifact(q.Artifact), q.After}}
 	listed, next, err := pageOf(ctx, s.db, parts, q.Limit, func(_ context.Context, found []item) (map[string]key, error) {
@@ -278,7 +279,7 @@ func (s Links) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, strin
 	}
 	out := make([]link.Link, 0, len(listed))
 	for _, k := range listed {
-		if l := readLink(f.at(k), partitionID[id.Public](k)); l != nil { // else the index is ahead of this copy
+		if l := readLink(f.at(k), partitionID[id.Public](k)); l != nil { // otherwise the index is ahead of this copy
 			l.Workspace = q.Workspace
 			out = append(out, *l)
 		}
@@ -286,7 +287,7 @@ func (s Links) linksTo(ctx context.Context, q sharing.Query) ([]link.Link, strin
 	return out, next, nil
 }
 
-// linksIn reads links that the partitions of workspaces hold together.
+// linksIn reads the links that the partitions of several workspaces hold together.
 func (s Links) linksIn(ctx context.Context, q sharing.Query, of ...id.Workspace) ([]link.Link, string, error) {
 	parts := make([]partition, len(of))
 	for n, w := range of {
@@ -302,6 +303,6 @@ func (s Links) linksIn(ctx context.Context, q sharing.Query, of ...id.Workspace)
 			}
 			return rows, nil
 		})
-	link.Sort(rows) // those that older code wrote have other places
+	link.Sort(rows) // links of older code have other sort keys
 	return rows, next, err
 }

@@ -19,9 +19,9 @@ type Lockdowns struct{ *db }
 
 var _ lockdown.Store = Lockdowns{}
 
-// lockdownItem is a lockdown in effect, or, under its own key, one that was lifted. Its attributes have the names that
-// older list indexes carry: own is the target, title the reason, name the member that set it, and entry the one that
-// lifted it.
+// lockdownItem returns a lockdown in effect or, under a key of its own, one that was lifted. Its attributes have names
+// that older list indexes carry: own is the target, title the reason, name the member that set it, and entry the member
+// that lifted it.
 func lockdownItem(l lockdown.Lockdown) item {
 	k, list := lockdownKey(l.Scope, l.Target), lockdowns
 	if !l.LiftedAt.IsZero() {
@@ -80,8 +80,8 @@ func (s Lockdowns) Target(ctx context.Context, scope lockdown.Scope, target stri
 	return t, nil
 }
 
-// Lock implements lockdown.Store. Sources that the workspace claimed need no lock of their own, because a reader of
-// what is still in one checks the destination too.
+// Lock implements lockdown.Store. It does not lock the sources of claims, because a reader of an artifact that is still
+// in a source checks the destination too.
 func (s Lockdowns) Lock(ctx context.Context, c lockdown.Change) error {
 	l := c.Lockdown
 	v := values{"id": string(l.ID), "at": c.At}
@@ -139,7 +139,8 @@ func (s Lockdowns) Lift(ctx context.Context, c lockdown.Change) error {
 	return s.commit(ctx, t)
 }
 
-// List implements lockdown.Store. Those in effect are read first: one that is lifted meanwhile is met at least once.
+// List implements lockdown.Store. It reads the lockdowns in effect first, so that it meets one that is lifted meanwhile
+// at least once.
 func (s Lockdowns) List(ctx context.Context, after lockdown.Position, limit int) ([]lockdown.Lockdown, bool, error) {
 	found := map[id.Lockdown]lockdown.Lockdown{}
 	for _, list := range []string{lockdowns, lifted} {

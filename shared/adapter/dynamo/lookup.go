@@ -10,7 +10,7 @@ import (
 	"vitrine/shared/publishing/lookup"
 )
 
-// Lookups reads what operators look up, and records that they did.
+// Lookups reads what operators look up, and records each look-up.
 type Lookups struct {
 	*db
 	metadata

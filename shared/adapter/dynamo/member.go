@@ -73,7 +73,7 @@ func (s Members) ByAddress(ctx context.Context, a member.Address) (all []member.
 	return all, err
 }
 
-// addressees are members as the item of an address names them.
+// addressees encodes members for the item of an address.
 func addressees(all ...member.Addressee) []string {
 	out := make([]string, len(all))
 	for n, a := range all {
@@ -82,7 +82,7 @@ func addressees(all ...member.Addressee) []string {
 	return out
 }
 
-// listAddress adds a member to those with an address, if these are the others only.
+// listAddress adds a member to an address, on condition that the address has exactly the others.
 func (t *transaction) listAddress(m member.Member, others []member.Addressee, r refusal) {
 	v := values{"me": addressees(member.Addressee{Workspace: m.Workspace, Member: m.ID})}
 	condition := "attribute_not_exists(#members)"
@@ -92,7 +92,7 @@ func (t *transaction) listAddress(m member.Member, others []member.Addressee, r 
 	t.update(addressKey(m.Listed), "ADD #members :me", condition, v, r)
 }
 
-// moveAddress lists a member under another address than was.
+// moveAddress lists a member under its new address, and no longer under was.
 func (t *transaction) moveAddress(m member.Member, was member.Address) {
 	v := values{"me": addressees(member.Addressee{Workspace: m.Workspace, Member: m.ID})}
 	t.update(addressKey(m.Listed), "ADD #members :me", "", v, nil)
@@ -108,9 +108,9 @@ func (s Members) Add(ctx context.Context, a member.NewMember) error {
 	return s.commit(ctx, t)
 }
 
-// addMember makes a member with identity, address and workspace, and the event.
+// addMember adds a member with identity, address, workspace and event.
 func (t *transaction) addMember(a member.NewMember, known refusal) {
-	if !a.Member.ProviderMade() { // no person signs in as those
+	if !a.Member.ProviderMade() { // no person signs in as a member that a provider made
 		t.putIdentity(a.Member, known)
 	}
 	if a.Member.Listed != "" {
@@ -122,7 +122,7 @@ func (t *transaction) addMember(a member.NewMember, known refusal) {
 	t.record(a.Event)
 }
 
-// putIdentity names the member of an identity that has none.
+// putIdentity assigns the member to its identity, on condition that the identity has none.
 func (t *transaction) putIdentity(m member.Member, known refusal) {
 	t.put(newItem(identityKey(m.Issuer, m.Subject)).
 		str("ws", string(m.Workspace)).str("mem", string(m.ID)).time("created", m.CreatedAt),
@@ -134,7 +134,7 @@ const (
 	touchable   = "attribute_exists(#pk) AND (#seen < :since OR (#email <> :email AND #seen <= :now))"
 )
 
-// Touch implements member.Store with one write, or a transaction for a member whose address changed.
+// Touch implements member.Store with one write, or with a transaction if the member's address changed.
 func (s Members) Touch(ctx context.Context, m member.Member, since time.Time) error {
 	v := values{"email": m.Email, "now": m.SeenAt, "since": since}
 	address := member.AddressOf(m.Email)
@@ -159,11 +159,11 @@ func (s Members) Touch(ctx context.Context, m member.Member, since time.Time) er
 	return nil
 }
 
-// errTouched says that another request recorded the member's last use or address meanwhile.
+// errTouched means that another request recorded the member's last use or address meanwhile.
 var errTouched = errors.New("the member was touched meanwhile")
 
-// SignOut implements session.Members. It ends the API keys of the member in the metadata of the workspace, which every
-// use of a key reads, however many there are: a workspace has one member.
+// SignOut implements session.Members. It ends all API keys of the member with one attribute of the workspace, which
+// every use of a key reads. That is exact because a workspace has one member.
 func (s Members) SignOut(ctx context.Context, w id.Workspace, m id.Member, at time.Time, e event.Event) error {
 	t := s.begin()
 	t.update(memberKey(w, m), "SET #out_at = :now",

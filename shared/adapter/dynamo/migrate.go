@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/publishing/artifact"
 )
 
-// maxDeletions is how many credentials of a claimed workspace are deleted in one go.
+// maxDeletions is how many credentials of a claimed workspace are deleted at a time.
 const maxDeletions = 100
 
 // Due implements claim.Migrations.
@@ -27,7 +27,7 @@ func (s Claims) Due(ctx context.Context, now time.Time, n int) (out []claim.DueM
 	return out, err
 }
 
-// Remaining implements claim.Migrations. The index only tells where to look; what counts is what the artifacts say.
+// Remaining implements claim.Migrations. The index only finds candidates; the artifacts themselves decide.
 func (s Claims) Remaining(
 	ctx context.Context, source id.Workspace, n int,
 ) (*workspace.Workspace, []artifact.Artifact, bool, error) {
@@ -72,8 +72,8 @@ func (s *db) listed(ctx context.Context, list string, n int) ([]key, error) {
 	return keysIn(found.Items), nil
 }
 
-// MoveArtifact implements claim.Migrations. Between the claim and this write only the status and the draft of an
-// artifact can change in what the new keys of the indexes depend on.
+// MoveArtifact implements claim.Migrations. Of what the new index keys depend on, only status and draft can change
+// between the claim and this write, so the update requires those.
 func (s Claims) MoveArtifact(ctx context.Context, a artifact.Artifact) error {
 	u := updateArtifact(a.ID)
 	u.set("own", string(a.Owner))
@@ -105,7 +105,7 @@ func (s Claims) MoveLinks(
 		if err != nil {
 			return moved, false, err
 		}
-		if done { // else it was moved before, and the index is behind
+		if done { // otherwise the link was moved before, and the index is behind
 			moved++
 		}
 	}

@@ -11,14 +11,14 @@ import (
 	"vitrine/shared/platform/cursor"
 )
 
-// partition is a list of an index.
+// partition is one list in an index.
 type partition struct {
 	index string
 	name  string
-	after string // the sort key that reading goes on after, backwards; empty: the newest item is the first
+	after string // the sort key before which reading starts; empty: it starts at the newest item
 }
 
-// attributes are the names of the index's keys.
+// attributes returns the names of the index's key attributes.
 func (p partition) attributes() (name, sort string) {
 	if p.index == dueIndex {
 		return "g2p", "g2s"
@@ -26,7 +26,8 @@ func (p partition) attributes() (name, sort string) {
 	return "g1p", "g1s"
 }
 
-// newest reads a partition backwards, n items first, until take has enough or the partition ends.
+// newest reads a partition from the newest item to the oldest, n items at a time, until take reports that it has enough
+// or the partition ends.
 func (s *db) newest(ctx context.Context, p partition, n int, take func([]item) (enough bool, err error)) error {
 	name, sort := p.attributes()
 	condition, v := "#"+name+" = :list", values{"list": p.name}
@@ -59,10 +60,10 @@ func (s *db) newest(ctx context.Context, p partition, n int, take func([]item) (
 	}
 }
 
-// pageOf reads one page of a list that partitions of an index hold together: the newest rows of all, each once, and
-// the place of the last one, which is its sort key, if others follow. pick turns items into rows by their places, and
-// leaves out what the list does not show. Partitions are read in the given order; where an item is on its way from
-// one to the next, it is met at least once, and what was read last counts.
+// pageOf reads one page of a list that several partitions of an index hold together. It returns the newest rows, each
+// once, and the sort key of the last one if more follow. pick converts items to rows by their sort keys, and leaves out
+// what the list does not show. The partitions are read in the given order. An item that moves from one to the next is
+// met at least once, and the later reading counts.
 func pageOf[row any](
 	ctx context.Context, s *db, parts []partition, limit int, pick func(context.Context, []item) (map[string]row, error),
 ) ([]row, string, error) {
@@ -91,10 +92,11 @@ func pageOf[row any](
 	return rows, next, nil
 }
 
-// afterText is greater than every text that begins with ASCII.
+// afterText sorts after every string that begins with an ASCII character.
 const afterText = "\x7f"
 
-// tableRows reads from the table what items of the index name, by their places. What is not there any more is left out.
+// tableRows reads the items that the index names from the table, and returns them by their sort keys. It leaves out
+// items that are gone.
 func tableRows[row any](ctx context.Context, s *db, found []item, read func(item) *row) (map[string]row, error) {
 	f, err := s.all(ctx, keysIn(found), true)
 	rows := make(map[string]row, len(f))
@@ -106,8 +108,8 @@ func tableRows[row any](ctx context.Context, s *db, found []item, read func(item
 	return rows, err
 }
 
-// liveRows reads one page of the rows that one partition of the list index names and the query lists, as the table has
-// them.
+// liveRows reads one page of a partition of the list index. It takes the rows from the table, and keeps those that the
+// query lists.
 func liveRows[row any](
 	ctx context.Context, s *db, of string, q cursor.Query[row], read func(item) *row,
 ) ([]row, string, error) {

@@ -20,7 +20,7 @@ func (s Artifacts) Pin(ctx context.Context, p artifact.Pinning) error {
 	u.requireAbsent("pin_at")
 	if p.Artifact.ClaimedFrom == "" {
 		u.require("#exp > :updated")
-	} else { // it ends as the claim said
+	} else { // the artifact ends when the claim said
 		u.set("exp", p.Artifact.ExpiresAt)
 	}
 	pinned := p.Artifact
@@ -47,8 +47,8 @@ func (s Artifacts) Unpin(ctx context.Context, p artifact.Pinning) error {
 	return s.repin(ctx, p, u, func(t *transaction) { t.uncountPin(p.Workspace) })
 }
 
-// updatePin begins an update of a live artifact that still has the draft that it was read with, because what is due of
-// it depends on the draft. An artifact that a claim takes along is moved.
+// updatePin begins an update of a live artifact. It requires that the draft has not changed since it was read, because
+// what is due depends on it. It moves an artifact that a claim takes along.
 func updatePin(p artifact.Pinning) *artifactUpdate {
 	u := updateLive(p.Artifact.ID)
 	u.requireOwner(p.Workspace, p.Artifact.ClaimedFrom)
@@ -60,7 +60,7 @@ func updatePin(p artifact.Pinning) *artifactUpdate {
 	return u
 }
 
-// repin commits an update that pins or unpins, and counts it.
+// repin commits an update that pins or unpins, together with its count.
 func (s Artifacts) repin(
 	ctx context.Context, p artifact.Pinning, u *artifactUpdate, count func(*transaction),
 ) error {
@@ -73,7 +73,7 @@ func (s Artifacts) repin(
 	return s.commit(ctx, t)
 }
 
-// keepPin records a command that finds the artifact pinned, or not pinned, as it asks.
+// keepPin records a command that has no effect, because the artifact is already pinned, or not pinned, as it asks.
 func (s Artifacts) keepPin(ctx context.Context, p artifact.Pinning, pinned bool) error {
 	u := updateLive(p.Artifact.ID)
 	u.requireOwner(p.Workspace, p.Artifact.ClaimedFrom)
@@ -85,8 +85,8 @@ func (s Artifacts) keepPin(ctx context.Context, p artifact.Pinning, pinned bool)
 	return s.commit(ctx, t)
 }
 
-// uncountPin takes one off the pins of a workspace. It has no condition, so that a wrong counter does not stop the
-// command.
+// uncountPin subtracts one from the pins of a workspace. It has no condition, so that a wrong counter does not block
+// the command.
 func (t *transaction) uncountPin(w id.Workspace) {
 	t.update(pinsKey(w), "ADD #n :less", "", values{"less": -1}, nil)
 }

@@ -67,7 +67,7 @@ func (s Queue) Discard(ctx context.Context, a sweep.Artifact, at time.Time, e ev
 	u.requireValue("draft", string(a.Draft))
 	u.requireValue("ver", a.Version)
 	u.requirePresence("pin_at", pinned)
-	if pinned { // only the draft was due
+	if pinned { // a pinned artifact does not expire: only the draft was due
 		u.unschedule()
 	} else {
 		without := a.Artifact
@@ -102,14 +102,14 @@ func (s Queue) Expire(ctx context.Context, a sweep.Artifact, at time.Time, e eve
 	u.requireAbsent("pin_at")
 	t := s.begin()
 	t.updateArtifact(u, overtaken)
-	if a.ClaimedFrom == "" { // a claim that commits meanwhile gives its artifacts more time
+	if a.ClaimedFrom == "" { // the fence is open unless a claim committed meanwhile, which gives the artifact more time
 		t.check(fenceKey(a.Owner, rand.IntN(fences)), "attribute_not_exists(#into)", nil, overtaken)
 	}
 	t.record(e)
 	return unlessOvertaken(s.commit(ctx, t))
 }
 
-// errOvertaken says that an item changed between the read and the write of a sweep.
+// errOvertaken means that an item changed between the read and the write of a sweep.
 var errOvertaken = errors.New("the item changed meanwhile")
 
 func overtaken(item) error { return errOvertaken }
@@ -126,8 +126,8 @@ func (s Queue) DueSessions(ctx context.Context, now time.Time, n int) ([]sweep.S
 	return s.dueSessions(ctx, sessionDue, now, n)
 }
 
-// EndSession implements sweep.Sessions. A session that is marked already counts as ended, because its objects may
-// still be there.
+// EndSession implements sweep.Sessions. It treats a session that is already marked as one that it ended, because the
+// objects may still exist.
 func (s Queue) EndSession(ctx context.Context, u upload.Session, at time.Time) (bool, error) {
 	t := s.begin()
 	t.update(uploadKey(u.ID), "SET #status = :expired", "(#status = :pending AND #exp <= :now) OR #status = :expired",
@@ -139,7 +139,7 @@ func (s Queue) EndSession(ctx context.Context, u upload.Session, at time.Time) (
 	return err == nil, err
 }
 
-// cleanup ends the work on an upload session, and reschedules entries of a queue.
+// cleanup finishes the work on an upload session, and reschedules entries of a queue.
 type cleanup struct{ references }
 
 var (
@@ -147,9 +147,9 @@ var (
 	_ sweep.SessionCleanup = cleanup{}
 )
 
-// ForgetSession implements sweep.SessionCleanup. References that the session made for a revision that never came are
-// removed too. The metadata of a finalized session stays, because it names the artifact of its objects, and so do
-// entries in the same item until those objects go. The rest stays as long as a repetition may ask for it.
+// ForgetSession implements sweep.SessionCleanup. It also removes references that the session made for a revision that
+// was never created. The metadata of a finalized session stays, because it names the artifact of its objects. Entries
+// in the same item stay until those objects are deleted. The rest stays as long as a repetition may need it.
 func (s cleanup) ForgetSession(ctx context.Context, u upload.Session) error {
 	set, v := "REMOVE #g2p, #g2s", values{"ttl": u.ExpiresAt.Add(limits.ReplayLife).Unix()}
 	if u.Status == upload.Finalized {

@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/publishing/tree"
 )
 
-// references says which revisions need an object that another session uploaded.
+// references stores which revisions need an object that another session uploaded.
 type references struct{ *db }
 
 var _ sweep.ReferenceRemover = references{}
@@ -39,14 +39,14 @@ func (s references) RemoveReference(ctx context.Context, r id.Revision, objects 
 	return s.writeAll(ctx, writes)
 }
 
-// How many writes one call takes, and how often what was left of it is tried again.
+// How many writes one call has, and how often the unprocessed ones are sent again.
 const (
 	maxWriteBatch = 25
 	maxWrites     = 8
 	minWritePause = 10 * time.Millisecond
 )
 
-// writeAll makes independent writes to table core, some at a time, and fails unless all are done.
+// writeAll makes independent writes to core, a batch at a time. It fails unless all of them succeed.
 func (s *db) writeAll(ctx context.Context, writes []types.WriteRequest) error {
 	var steps []func() error
 	for chunk := range slices.Chunk(writes, maxWriteBatch) {

@@ -22,11 +22,11 @@ type Registrations struct{ *db }
 
 var _ agentauth.Store = Registrations{}
 
-// registrationItem is listed under the workspace that it was claimed into until it is revoked. Claims.Move writes the
-// claim.
+// registrationItem returns a registration. It is listed under the workspace that claimed it until it is revoked.
+// Claims.Move writes the claim.
 func registrationItem(r agentauth.Registration) item {
 	i := encode(registrationKey(r.ID), &r, registrationFields).ttl(r.ExpiresAt.Add(limits.MovedLife))
-	if r.State == agentauth.Verified && r.Kind != agentauth.Provider { // lists show the delegation of the others
+	if r.State == agentauth.Verified && r.Kind != agentauth.Provider { // of the others, lists show the delegation
 		i.str("g1p", registrationsOf(r.Workspace)).str("g1s", timeKey(r.CompletedAt, r.ID))
 	}
 	return i
@@ -37,7 +37,7 @@ func registrationFields(f fields, r *agentauth.Registration) {
 	registrationState(f, r)
 }
 
-// registrationOrigin is what stays as it was made, and the version, which every change raises.
+// registrationOrigin names the attributes that never change, and the version, which every change raises.
 func registrationOrigin(f fields, r *agentauth.Registration) {
 	text(f, "kind", &r.Kind)
 	integer(f, "ver", &r.Version)
@@ -52,7 +52,7 @@ func registrationOrigin(f fields, r *agentauth.Registration) {
 	words(f, "scopes", &r.Vouched.Scopes)
 }
 
-// registrationState is what Change writes.
+// registrationState names the attributes that Change writes.
 func registrationState(f fields, r *agentauth.Registration) {
 	text(f, "state", &r.State)
 	integer(f, "gen", &r.Generation)
@@ -81,7 +81,7 @@ func registrationState(f fields, r *agentauth.Registration) {
 	integer(f, "link", &r.Link)
 }
 
-// changedNames are the names of the attributes that Change writes.
+// changedNames lists the names of the attributes that Change writes.
 var changedNames = func() []string {
 	names := []string{"g1p", "g1s"}
 	registrationState(fields{names: &names}, new(agentauth.Registration))
@@ -119,7 +119,7 @@ func (s Registrations) ByClaimToken(
 	return readClaimToken(f.at(claimTokenKey(claimToken)), claimToken), readRegistration(f.at(registrationKey(r)), r), err
 }
 
-// Change implements agentauth.Store: one update, or one transaction with keys and events.
+// Change implements agentauth.Store with one update, or with one transaction if there are keys or events.
 func (s Registrations) Change(ctx context.Context, c agentauth.Change) error {
 	u := s.updateOf(c)
 	if c.Key == nil && c.Link == nil && len(c.Ends) == 0 && len(c.Events) == 0 {
@@ -147,18 +147,17 @@ func (s Registrations) Change(ctx context.Context, c agentauth.Change) error {
 	return s.commit(ctx, t)
 }
 
-// agentKeyTTL returns when an access token of an agent that expired at an instant may leave the table. No list shows
-// it.
+// agentKeyTTL returns when an agent's access token that expired at an instant may be deleted. No list shows it.
 func agentKeyTTL(expired time.Time) time.Time { return expired.Add(limits.Day) }
 
-// revokeToken revokes an access token of an agent. One that is revoked keeps its first stamp. One that is gone leaves
-// only a stamp, which expires too.
+// revokeToken revokes an access token of an agent. A token that was revoked before keeps its first time. For a token
+// that is already deleted, it leaves an item with the time only, which expires too.
 func (s Registrations) revokeToken(t *transaction, p id.Public, at time.Time) {
 	t.update(apiKeyKey(p), "SET #rev_at = if_not_exists(#rev_at, :now), #ttl = if_not_exists(#ttl, :ttl)", "",
 		values{"now": at, "ttl": agentKeyTTL(at).Unix()}, nil)
 }
 
-// updateOf is the conditional update of a registration. Every change raises ver, so that a concurrent change is never
+// updateOf returns the conditional update of a registration. Every change raises ver, so that no concurrent change is
 // overwritten.
 func (s Registrations) updateOf(c agentauth.Change) *types.Update {
 	to := registrationItem(c.To)
@@ -187,7 +186,7 @@ func (s Registrations) updateOf(c agentauth.Change) *types.Update {
 	}
 }
 
-// update runs one conditional update by itself. Meeting a transaction counts as a lost race.
+// update makes one conditional update outside a transaction. A conflict with a transaction counts as a lost race.
 func (s *db) update(ctx context.Context, u *types.Update) error {
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:                 u.TableName,
@@ -207,7 +206,7 @@ func (s *db) update(ctx context.Context, u *types.Update) error {
 	return nil
 }
 
-// List implements agentauth.Store. The index tells which there are, the table what they are.
+// List implements agentauth.Store. The index names the registrations; their state is read from the table.
 func (s Registrations) List(
 	ctx context.Context, q cursor.Query[agentauth.Registration],
 ) ([]agentauth.Registration, string, error) {

@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/publishing/sweep"
 )
 
-// Removals removes what workspaces have that are deleted.
+// Removals removes everything that a deleted workspace has.
 type Removals struct {
 	*db
 	cleanup
@@ -81,8 +81,8 @@ func (s Removals) Note(ctx context.Context, w id.Workspace, clear time.Time) err
 	return err
 }
 
-// Finish implements sweep.Removals. Without its metadata the workspace gets no new item, not even a lockdown, so that
-// what is swept then is the last of it.
+// Finish implements sweep.Removals. Once the metadata is gone, the workspace gets no new item, not even a lockdown. So
+// what is swept afterwards is the rest.
 func (s Removals) Finish(ctx context.Context, w id.Workspace, e event.Event) error {
 	if _, err := s.deleteIf(ctx, s.tables.Core, workspaceKey(w), "attribute_exists(#removed)", nil); err != nil {
 		return err
@@ -98,7 +98,8 @@ func (s Removals) Finish(ctx context.Context, w id.Workspace, e event.Event) err
 	return unlessOvertaken(s.commit(ctx, t))
 }
 
-// RemoveRest implements sweep.ContentRemovals. A claimed workspace goes as a whole, because what it pointed to is gone.
+// RemoveRest implements sweep.ContentRemovals. It removes the workspaces that were claimed into this one completely,
+// because what they point to is gone.
 func (s Removals) RemoveRest(ctx context.Context, r sweep.Removal) (sweep.Left, error) {
 	for _, home := range r.Homes {
 		removed, err := s.removePartition(ctx, workspaceKey(home).pk, workspaceKey(r.Workspace))
@@ -116,7 +117,7 @@ func leftAfter(removed bool) sweep.Left {
 	return sweep.Nothing
 }
 
-// removePartition deletes the items of a small partition but some, and reports whether there were any.
+// removePartition deletes the items of a small partition except kept, and reports whether there were any.
 func (s Removals) removePartition(ctx context.Context, pk string, kept ...key) (removed bool, err error) {
 	var keys []key
 	err = s.partition(ctx, pk, func(i item) error {
@@ -140,8 +141,8 @@ func (s *db) deleteAll(ctx context.Context, keys []key) error {
 	return s.writeAll(ctx, writes)
 }
 
-// removeListed deletes items that a partition of the list index names, with what also returns for each. One that the
-// index shows after its deletion is looked at again later.
+// removeListed deletes the items that a partition of the list index names, and what also returns for each. An item that
+// the index still shows after its deletion is checked again later.
 func (s Removals) removeListed(ctx context.Context, list string, also func(item) []key) (sweep.Left, error) {
 	listed, err := s.listed(ctx, list, removalStep)
 	if err != nil || len(listed) == 0 {
@@ -160,14 +161,14 @@ func (s Removals) removeListed(ctx context.Context, list string, also func(item)
 	if len(keys) == 0 {
 		return sweep.Later, nil
 	}
-	if err := s.deleteAll(ctx, further); err != nil { // first, because keys lead to it
+	if err := s.deleteAll(ctx, further); err != nil { // further items first, because they are found through keys
 		return sweep.Nothing, err
 	}
 	return sweep.More, s.deleteAll(ctx, keys)
 }
 
-// RemoveAccount implements sweep.PeopleRemovals. It marks the account first, so that the job that compares it with the
-// payment provider cancels the subscription.
+// RemoveAccount implements sweep.PeopleRemovals. It marks the account first, so that the job that compares accounts
+// with the payment provider cancels the subscription.
 func (s Removals) RemoveAccount(ctx context.Context, r sweep.Removal, now time.Time) (sweep.Left, error) {
 	a, err := Billing{s.db}.Account(ctx, r.Workspace)
 	if err != nil || a.Version == 0 {
@@ -211,7 +212,7 @@ func (s Removals) RemoveMembers(ctx context.Context, r sweep.Removal) (sweep.Lef
 	return leftAfter(len(members) > 0), err
 }
 
-// beginning reads strongly the first items of a partition whose sort keys begin as that of k.
+// beginning reads the first items of a partition whose sort keys begin with that of k. It reads strongly.
 func (s Removals) beginning(ctx context.Context, k key) ([]item, error) {
 	condition := "#pk = :pk AND begins_with(#sk, :sk)"
 	out, err := s.client.Query(ctx, &dynamodb.QueryInput{
@@ -232,8 +233,8 @@ func (s Removals) beginning(ctx context.Context, k key) ([]item, error) {
 	return items, nil
 }
 
-// removeMember deletes a member behind all that only the member leads to. The identity goes first, so that the person
-// can sign up again.
+// removeMember deletes a member after everything that is found only through the member. The identity goes first, so
+// that the person can sign up again.
 func (s Removals) removeMember(ctx context.Context, m member.Member) error {
 	mine := values{"mem": string(m.ID)}
 	if _, err := s.deleteIf(ctx, s.tables.Core, identityKey(m.Issuer, m.Subject), "#mem = :mem", mine); err != nil {

@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/publishing/sweep"
 )
 
-// EndArtifacts implements sweep.ContentRemovals. What a claim brings is moved first, so that the index names all
+// EndArtifacts implements sweep.ContentRemovals. It first moves what claims bring, so that the index names all
 // artifacts.
 func (s Removals) EndArtifacts(ctx context.Context, r sweep.Removal, now time.Time) (sweep.Left, error) {
 	moving, err := s.beginning(ctx, aliasKey(r.Workspace, ""))
@@ -27,7 +27,7 @@ func (s Removals) EndArtifacts(ctx context.Context, r sweep.Removal, now time.Ti
 	if err != nil || len(live) == 0 {
 		return sweep.Nothing, err
 	}
-	left := sweep.Later // unless one is ended: the index is behind
+	left := sweep.Later // the index is behind, unless the loop below ends an artifact
 	for _, k := range live {
 		ended, err := s.endArtifact(ctx, partitionID[id.Artifact](k), r.Workspace, now)
 		if err != nil {
@@ -40,7 +40,7 @@ func (s Removals) EndArtifacts(ctx context.Context, r sweep.Removal, now time.Ti
 	return left, nil
 }
 
-// endArtifact ends a live artifact as deleting it does, but without an event of its own.
+// endArtifact ends a live artifact as deleting it does, but records no event.
 func (s Removals) endArtifact(ctx context.Context, a id.Artifact, w id.Workspace, now time.Time) (bool, error) {
 	u := updateLive(a)
 	u.set("status", string(artifact.Deleted))
@@ -74,12 +74,12 @@ func (s Removals) RemoveArtifacts(ctx context.Context, r sweep.Removal) (sweep.L
 	return left, nil
 }
 
-// remains are the items of an ended artifact.
+// remains holds what is left of an ended artifact.
 type remains struct {
 	artifact *artifact.Artifact
-	waits    bool // for the purger
+	waits    bool // the purger has not finished
 	sessions []id.Session
-	keys     []key // but the metadata
+	keys     []key // without the metadata
 }
 
 func (s Removals) remains(ctx context.Context, a id.Artifact) (all remains, err error) {
@@ -99,8 +99,8 @@ func (s Removals) remains(ctx context.Context, a id.Artifact) (all remains, err 
 	return all, err
 }
 
-// removeArtifact deletes an ended artifact with its metadata last, so that a removal that died is repeated in full. It
-// leaves one that waits for the purger or the garbage collector.
+// removeArtifact deletes an ended artifact. The metadata goes last, so that a removal that died is repeated in full. It
+// leaves an artifact that still waits for the purger or the garbage collector.
 func (s Removals) removeArtifact(ctx context.Context, r sweep.Removal, a id.Artifact) (removed bool, err error) {
 	all, err := s.remains(ctx, a)
 	if err != nil || all.artifact == nil || all.artifact.Owner != r.Workspace || all.artifact.Status == artifact.Live {
@@ -128,7 +128,7 @@ func (s Removals) removeArtifact(ctx context.Context, r sweep.Removal, a id.Arti
 	return true, s.deleteAll(ctx, []key{artifactKey(a)})
 }
 
-// uploadKeys name the items of upload sessions.
+// uploadKeys returns the keys of the items of upload sessions.
 func uploadKeys(sessions []id.Session) (keys []key) {
 	for _, u := range sessions {
 		keys = append(keys, uploadKey(u), entriesKey(u))
@@ -136,7 +136,7 @@ func uploadKeys(sessions []id.Session) (keys []key) {
 	return keys
 }
 
-// collected reports whether the garbage collector has done with everything that sessions uploaded.
+// collected reports whether the garbage collector has finished with everything that sessions uploaded.
 func (s Removals) collected(ctx context.Context, sessions []id.Session) (bool, error) {
 	keys := make([]key, len(sessions))
 	for n, u := range sessions {
@@ -146,7 +146,7 @@ func (s Removals) collected(ctx context.Context, sessions []id.Session) (bool, e
 	return err == nil && len(f) == 0, err
 }
 
-// addHome records under which id objects of the workspace are stored.
+// addHome records an ID under which objects of the workspace are stored.
 func (s Removals) addHome(ctx context.Context, r sweep.Removal, home id.Workspace) error {
 	if home == "" || slices.Contains(r.Homes, home) {
 		return nil
@@ -156,7 +156,7 @@ func (s Removals) addHome(ctx context.Context, r sweep.Removal, home id.Workspac
 	return err
 }
 
-// addClaimed adds a workspace that an event says was claimed into this one, if that is what it says itself.
+// addClaimed adds a source workspace that an event names, if the source itself says that it was claimed into this one.
 func (s Removals) addClaimed(ctx context.Context, r sweep.Removal, source id.Workspace) error {
 	w, err := s.workspace(ctx, source)
 	if err != nil || w == nil || w.ClaimedInto != r.Workspace {
@@ -168,9 +168,9 @@ func (s Removals) addClaimed(ctx context.Context, r sweep.Removal, source id.Wor
 // recordedPage is how many events one step of a removal reads.
 const recordedPage = 100
 
-// RemoveRecorded implements sweep.ContentRemovals. Sessions that were never finalized, and registrations that were
-// never completed, are in no list, and end by themselves within the time that events are kept. So those of every home
-// are found by its events.
+// RemoveRecorded implements sweep.ContentRemovals. Sessions that were never finalized and registrations that were never
+// completed are in no list. They end by themselves within the time that events are kept. So the events of every home
+// name all that are left.
 func (s Removals) RemoveRecorded(ctx context.Context, r sweep.Removal) (sweep.Left, error) {
 	i, err := s.get(ctx, removalKey(r.Workspace))
 	if err != nil || i == nil {
@@ -200,7 +200,7 @@ func (s Removals) RemoveRecorded(ctx context.Context, r sweep.Removal) (sweep.Le
 	return sweep.More, err
 }
 
-// unread returns the first home whose events were not read to the end.
+// unread returns the first home whose events have not been read to the end.
 func unread(homes []id.Workspace, read []string) (id.Workspace, bool) {
 	for _, home := range homes {
 		if !slices.Contains(read, string(home)) {
@@ -210,7 +210,7 @@ func unread(homes []id.Workspace, read []string) (id.Workspace, bool) {
 	return "", false
 }
 
-// recorded reads a page of the events of a workspace. last is the place of the last one; empty: there are no others.
+// recorded reads a page of the events of a workspace. last is the sort key of the last one; empty: there are no more.
 func (s Removals) recorded(
 	ctx context.Context, w id.Workspace, after string,
 ) (events []event.Event, last string, err error) {
@@ -238,8 +238,8 @@ func (s Removals) recorded(
 	return events, last, nil
 }
 
-// removeNamed deletes what events of a home name: upload sessions, registrations of agents with their claim tokens, and
-// delegations. gone is false if the garbage collector has not done with one of the sessions.
+// removeNamed deletes what the events of a home name: upload sessions, registrations of agents with their claim tokens,
+// and delegations. gone is false if the garbage collector has not finished with one of the sessions.
 func (s Removals) removeNamed(
 	ctx context.Context, r sweep.Removal, home id.Workspace, events []event.Event,
 ) (gone bool, err error) {
@@ -266,8 +266,8 @@ func (s Removals) removeNamed(
 	return true, s.deleteAll(ctx, uploadKeys(sessions))
 }
 
-// removeRegistration deletes a registration of an agent, unless it is of another workspace by now, and its claim token
-// before it.
+// removeRegistration deletes a registration of an agent, with its claim token first. It leaves a registration that
+// belongs to another workspace by now.
 func (s Removals) removeRegistration(ctx context.Context, r sweep.Removal, of id.Registration) error {
 	i, err := s.get(ctx, registrationKey(of))
 	if err != nil || !slices.Contains(r.Homes, id.Workspace(i.getStr("ws"))) {

@@ -14,8 +14,8 @@ import (
 	"vitrine/shared/publishing/link"
 )
 
-// Reports stores reports of abuse. Those of an artifact are a partition, day after day; listIndex has all of them by
-// their time.
+// Reports stores reports of abuse. Those of one artifact are a partition, ordered by day. listIndex lists all of them
+// by their time.
 type Reports struct {
 	*db
 	metadata
@@ -51,7 +51,7 @@ func (s Reports) Link(ctx context.Context, p id.Public) (*link.Link, error) {
 	return readLink(i, p), err
 }
 
-// errReported says that a reporter has a report for an artifact on a day already.
+// errReported means that the reporter has already reported the artifact on that day.
 var errReported = errors.New("reported before")
 
 // Add implements abuse.Store.

@@ -9,15 +9,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// The indexes of table core; table events has the first one too.
+// The indexes of table core. Table events has the first one too.
 const (
 	listIndex = "gsi1" // g1p, g1s: what belongs to a workspace or an artifact; whole items
 	dueIndex  = "gsi2" // g2p, g2s: what falls due, and the links of an artifact; keys alone
 )
 
-// CreateTables makes the tables where they are missing, as a deployment has them. Tables that are there stay as they
-// are: the listIndex of older ones carries the 20 attributes that lists show. A list that shows more has to do without
-// there.
+// CreateTables creates missing tables as a deployment has them. It leaves existing ones as they are. The listIndex of
+// older tables carries 20 attributes for lists, so a list that shows more must do without them there.
 func CreateTables(ctx context.Context, client *dynamodb.Client, t Tables) error {
 	for _, in := range []*dynamodb.CreateTableInput{coreTable(t.Core), eventsTable(t.Events), table(t.Hot, "pk")} {
 		_, err := client.CreateTable(ctx, in)
@@ -51,7 +50,7 @@ func coreTable(name string) *dynamodb.CreateTableInput {
 	return in
 }
 
-// eventsTable has an index with whole events: an operator reads those of all workspaces.
+// eventsTable returns a table whose index carries whole events, because operators read the events of all workspaces.
 func eventsTable(name string) *dynamodb.CreateTableInput {
 	in := table(name, "pk", "sk")
 	in.AttributeDefinitions = append(in.AttributeDefinitions, texts("g1p", "g1s")...)

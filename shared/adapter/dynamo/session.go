@@ -70,7 +70,7 @@ func (s Sessions) End(ctx context.Context, h session.Hash, e event.Event) error 
 	return err
 }
 
-// List implements session.Store. The index names sessions, and the table tells which are still there.
+// List implements session.Store. The index names the sessions; the table tells which still exist.
 func (s Sessions) List(ctx context.Context, w id.Workspace, m id.Member, most int) ([]session.Session, error) {
 	parts := []partition{{index: listIndex, name: sessionsOf(w, m)}}
 	rows, _, err := pageOf(ctx, s.db, parts, most, func(ctx context.Context, found []item) (map[string]session.Session, error) {

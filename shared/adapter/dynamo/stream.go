@@ -9,14 +9,14 @@ import (
 	"vitrine/shared/platform/rate"
 )
 
-// The streams of a subject are one item. Attribute s0, s1 and so on is a slot and holds until when it is taken, in
-// nanoseconds, which also tells its holders apart.
+// The streams of a subject are one item. Its attributes s0, s1 and so on are slots. A slot holds the time until which
+// it is taken, in nanoseconds. That value also identifies the holder.
 
-// slotName is the attribute of a slot.
+// slotName returns the name of a slot's attribute.
 func slotName(n int) string { return "s" + strconv.Itoa(n) }
 
-// AcquireStream implements rate.StreamStore with one write: the condition makes it exact, and the item that it finds
-// tells which slots are free.
+// AcquireStream implements rate.StreamStore with one write. The condition makes it exact. If it fails, the returned
+// item tells which slots are free.
 func (s Counters) AcquireStream(ctx context.Context, st rate.Stream, most int, now time.Time) ([]int, bool, error) {
 	own := "#" + slotName(st.Slot)
 	take, vacant := "SET "+own+" = :until, #ttl = :ttl", "attribute_not_exists("+own+") OR "+own+" <= :now"
@@ -28,12 +28,12 @@ func (s Counters) AcquireStream(ctx context.Context, st rate.Stream, most int, n
 		return nil, taken, err
 	}
 	if old.getNum(slotName(st.Slot)) == st.Until.UnixNano() {
-		return nil, true, nil // by an attempt whose answer was lost
+		return nil, true, nil // an attempt whose answer was lost took the slot
 	}
 	return freeSlots(old, most, now), false, nil
 }
 
-// freeSlots are the slots of an item that are not taken at an instant.
+// freeSlots returns the slots that are free at an instant.
 func freeSlots(i item, most int, now time.Time) (free []int) {
 	for n := range most {
 		if i.getNum(slotName(n)) <= now.UnixNano() {

@@ -8,7 +8,7 @@ import (
 	"vitrine/shared/identity/signin"
 )
 
-// Takeovers stores questions to people under whose address agents have worked, and commits their answers.
+// Takeovers stores questions to people whose address agents have worked under, and commits their answers.
 type Takeovers struct{ Delegations }
 
 var _ signin.TakeoverStore = Takeovers{}

@@ -16,7 +16,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// How often a transaction that met another one is tried again.
+// How often and how long a transaction that conflicts with another one is tried.
 const (
 	maxAttempts = 6
 	minBackoff  = 10 * time.Millisecond
@@ -24,11 +24,11 @@ const (
 	maxElapsed  = 2 * time.Second
 )
 
-// refusal turns the item that made a condition false into the answer; old is nil if there was none.
+// refusal converts the item that made a condition false to the error of the caller. old is nil if there was no item.
 type refusal func(old item) error
 
-// transaction collects actions. When it is cancelled, the first action in order with a false condition decides the
-// answer, so that the order of adding is the order of refusals.
+// transaction collects actions. If it is cancelled, the first action whose condition was false decides the error. So
+// the order of adding is the order of refusals.
 type transaction struct {
 	tables   Tables
 	actions  []types.TransactWriteItem
@@ -42,7 +42,7 @@ func (t *transaction) add(a types.TransactWriteItem, r refusal) {
 	t.actions, t.refusals = append(t.actions, a), append(t.refusals, r)
 }
 
-// put writes an item of core if condition holds; an empty condition always does.
+// put writes an item of core if condition holds. An empty condition always holds.
 func (t *transaction) put(i item, condition string, v values, r refusal) {
 	t.putIn(t.tables.Core, i, condition, v, r)
 }
@@ -71,7 +71,7 @@ func (t *transaction) record(e event.Event) {
 	t.putIn(t.tables.Events, eventItem(e), "attribute_not_exists(#pk)", nil, idTaken)
 }
 
-// idTaken refuses a new item whose key exists: ids are random, so this is a bug.
+// idTaken refuses a new item whose key exists. IDs are random, so this is a bug.
 func idTaken(item) error { return errors.New("a fresh id was taken") }
 
 // update changes an item of core if condition holds.
@@ -96,7 +96,7 @@ func (t *transaction) updateIn(table string, k key, expression, condition string
 	}}, r)
 }
 
-// check holds the transaction to a condition on an item of core that it does not change.
+// check adds a condition on an item of core that the transaction does not change.
 func (t *transaction) check(k key, condition string, v values, r refusal) {
 	t.add(types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
 		TableName:                           &t.tables.Core,
@@ -108,7 +108,7 @@ func (t *transaction) check(k key, condition string, v values, r refusal) {
 	}}, r)
 }
 
-// remove deletes an item if condition holds; an empty condition always does, whether the item is there or not.
+// remove deletes an item if condition holds. An empty condition always holds, whether the item exists or not.
 func (t *transaction) remove(k key, condition string, v values, r refusal) {
 	t.add(types.TransactWriteItem{Delete: &types.Delete{
 		TableName:                           &t.tables.Core,
@@ -127,8 +127,8 @@ func optional(expression string) *string {
 	return &expression
 }
 
-// commit runs a transaction to its end. A repetition by the SDK has the same token and takes effect once. A
-// transaction that conflicts with another one is tried again with jitter, then database_unavailable.
+// commit executes a transaction. If the SDK repeats a request, both have the same token and take effect once. A
+// transaction that conflicts with another one is tried again with jitter, and then fails with database_unavailable.
 func (s *db) commit(ctx context.Context, t *transaction) error {
 	wait := backoff.NewExponentialBackOff()
 	wait.InitialInterval = minBackoff
@@ -164,7 +164,8 @@ func (s *db) attempt(ctx context.Context, t *transaction) error {
 	return t.verdict(cancelled)
 }
 
-// verdict reads why a transaction was cancelled: false conditions in the order of adding, then conflicts.
+// verdict returns why a transaction was cancelled. False conditions come first, in the order of adding, because trying
+// again would not help.
 func (t *transaction) verdict(cancelled *types.TransactionCanceledException) error {
 	held := false
 	for n, reason := range cancelled.CancellationReasons {

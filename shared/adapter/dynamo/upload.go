@@ -34,9 +34,9 @@ func uploadItem(s upload.Session) item {
 	return encode(uploadKey(s.ID), &s, uploadFields).str("g2p", queue).str("g2s", due)
 }
 
-// firstDue returns the place of a new session in the queue. One that is finalized soon, as most are, keeps it, so that
-// nothing is written for it then; the jobs let the others wait for their end. The end of one with diffs is awaited from
-// the start.
+// firstDue returns the place of a new session in the queue. A session that is finalized soon, as most are, keeps it,
+// which saves a write. The jobs move the other ones to the queue of sessions that wait for their end. A session with
+// diffs is in that queue from the start.
 func firstDue(s upload.Session) (queue, due string) {
 	if s.Diffs {
 		return endDue(s)
@@ -44,7 +44,7 @@ func firstDue(s upload.Session) (queue, due string) {
 	return queueOf(uploadDue, string(s.ID)), millisKey(s.CreatedAt.Add(limits.UploadPatience))
 }
 
-// endDue returns the place in the queue of a session whose end is awaited.
+// endDue returns the place in the queue of a session that waits for its end.
 func endDue(s upload.Session) (queue, due string) {
 	return queueOf(sessionDue, string(s.ID)), millisKey(s.ExpiresAt.Add(limits.CleanupSlack))
 }
@@ -57,8 +57,8 @@ func finalDue(s upload.Session, at time.Time) (queue, due string) {
 	return queueOf(indexDue, string(s.ID)), millisKey(at)
 }
 
-// createUpload writes a new session with its entries: in one item, if that is small and the session brings objects, the
-// end of which takes the entries along.
+// createUpload writes a new session with its entries. They are in one item if it is small and the session brings
+// objects, because the end of those objects deletes the entries too.
 func (t *transaction) createUpload(s upload.Session, entries []upload.Entry) {
 	i, packed := uploadItem(s), packEntries(entries)
 	together := slices.ContainsFunc(entries, brings) && i.withFiles(packed)
@@ -71,8 +71,8 @@ func (t *transaction) createUpload(s upload.Session, entries []upload.Entry) {
 // brings reports whether an entry is uploaded.
 func brings(e upload.Entry) bool { return !e.Reused && !e.Deleted }
 
-// readUpload reads a session whose entries are in its item, or in one of their own. There is no session without
-// entries, unless it was finalized: those of their own are deleted before the session then.
+// readUpload decodes a session whose entries are in its own item or in another. A session without entries counts as
+// missing unless it was finalized, because entries of their own are deleted before their session.
 func readUpload(i, entries item, s id.Session) (*upload.Session, []upload.Entry, error) {
 	if i == nil {
 		return nil, nil, nil
@@ -153,12 +153,12 @@ func (s Uploads) Create(ctx context.Context, c upload.Creation) error {
 	})
 }
 
-// maxFinalizations is how often a finalization is tried on an artifact that changes meanwhile.
+// maxFinalizations is how often a finalization is tried while its artifact changes.
 const maxFinalizations = 4
 
-// Finalize implements upload.Finalizations. What is due of the artifact depends on when it ends and whether it is
-// pinned, and both may have changed since the session was created. An artifact that is not as expected is returned by
-// the failed transaction, and the finalization is tried again with it.
+// Finalize implements upload.Finalizations. When the artifact is due depends on when it ends and whether it is pinned.
+// Both may have changed since the session was created. The failed transaction then returns the artifact, and the
+// finalization is tried again with it.
 func (s Uploads) Finalize(ctx context.Context, f upload.Finalization) error {
 	expected := artifact.Artifact{Owner: f.Session.Workspace, ExpiresAt: f.Artifact.ExpiresAt}
 	var other *otherArtifact
@@ -172,7 +172,7 @@ func (s Uploads) Finalize(ctx context.Context, f upload.Finalization) error {
 	return unavailable(other)
 }
 
-// otherArtifact says that an artifact ends at another time than expected, or was pinned, or is not pinned any more.
+// otherArtifact means that the artifact ends at another time than expected, or that it was pinned or unpinned.
 type otherArtifact struct{ artifact artifact.Artifact }
 
 func (o *otherArtifact) Error() string { return "the artifact ends at another time than expected" }
@@ -199,7 +199,7 @@ func (s Uploads) finalize(ctx context.Context, f upload.Finalization, expected a
 	return s.commit(ctx, t)
 }
 
-// endUpload finalizes a session. Instead of its end, the rest of its work is due: content index and diffs.
+// endUpload finalizes a session. It makes the rest of its work due instead of its end: the content index and the diffs.
 func (t *transaction) endUpload(f upload.Finalization) {
 	queue, due := finalDue(f.Session, f.At)
 	t.update(uploadKey(f.Session.ID), "SET #status = :finalized, #n = :n, #bytes = :bytes, #g2p = :hints, #g2s = :due",
@@ -219,13 +219,13 @@ func (t *transaction) endUpload(f upload.Finalization) {
 		})
 }
 
-// takeDraft gives an existing artifact its one draft, if it is as expected.
+// takeDraft gives an existing artifact its one draft, on condition that the artifact is as expected.
 func (t *transaction) takeDraft(f upload.Finalization, expected artifact.Artifact) {
 	a := f.Artifact
 	a.PinnedAt = expected.PinnedAt
 	if expected.Owner == f.Session.Workspace || expected.ExpiresAt.After(a.ExpiresAt) {
 		a.ExpiresAt = expected.ExpiresAt
-	} // else a claim gave it more time, which the session knows and the artifact does not say yet
+	} // otherwise a claim gave it more time: the session knows that, and the artifact does not say so yet
 	u := updateLive(a.ID)
 	u.set("draft", string(f.Revision.ID))
 	u.set("draft_at", f.At)
@@ -248,17 +248,18 @@ func (t *transaction) takeDraft(f upload.Finalization, expected artifact.Artifac
 	t.updateArtifact(u, func(old item) error { return refuseDraft(f, readArtifact(old, a.ID)) })
 }
 
-// cameByClaim tells whether the artifact came by a claim: it may still say where from, and end as it did there.
+// cameByClaim reports whether the artifact came by a claim. Such an artifact may still name the source as its owner,
+// and end when it did there.
 func cameByClaim(f upload.Finalization) bool {
 	return f.Session.Home != f.Session.Workspace && f.Artifact.ExpiresAt.After(f.At)
 }
 
-// refuseDraft tells why an artifact takes no draft; nil is one that does not exist.
+// refuseDraft returns why an artifact takes no draft; a is nil if it does not exist.
 func refuseDraft(f upload.Finalization, a *artifact.Artifact) error {
 	switch {
 	case a == nil:
 		return artifact.NotFound()
-	case f.Current != "" && a.Current != f.Current: // before the draft, which may be of a later try of the same change
+	case f.Current != "" && a.Current != f.Current: // before the draft, which may be of a later attempt of this change
 		return artifact.ErrMoved
 	case a.Draft != "" && (a.Readable(f.At) || a.Owner != f.Session.Workspace && a.Status == artifact.Live):
 		return noDraft(nil)
@@ -294,7 +295,7 @@ func (s Uploads) Claim(ctx context.Context, c idempotency.Command, owner string,
 	return nil
 }
 
-// claimedBy lets a claim pass that an SDK-level repetition made twice.
+// claimedBy accepts a claim that the SDK sent twice: the record already has this owner.
 func (s *db) claimedBy(old item, owner string) error {
 	if old.getStr("owner") == owner && old.getStr("state") == inFlight {
 		return nil

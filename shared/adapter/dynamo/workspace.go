@@ -48,7 +48,7 @@ func readWorkspace(i item, w id.Workspace) *workspace.Workspace {
 	return decode(i, &workspace.Workspace{ID: w}, workspaceFields)
 }
 
-// raiseEpoch ends all credentials of an open workspace whose epoch is that which was read.
+// raiseEpoch ends all credentials of an open workspace, on condition that its epoch is still the one that was read.
 func (t *transaction) raiseEpoch(w id.Workspace, was int64, changed refusal) {
 	open := "attribute_exists(#pk) AND " + opened
 	v := values{"next": was + 1}
@@ -65,8 +65,8 @@ func (s Workspaces) Workspace(ctx context.Context, w id.Workspace) (*workspace.W
 	return s.workspace(ctx, w)
 }
 
-// checkFence requires that a workspace is open. A check of its metadata would make all writers of a tenant conflict on
-// one item, so one of several fences is checked; closing a workspace sets them all.
+// checkFence requires that a workspace is open. It checks one of several fences at random, because checking the
+// metadata would make all writers of a tenant conflict on one item. Closing a workspace sets all fences.
 func (t *transaction) checkFence(w id.Workspace) {
 	t.check(fenceKey(w, rand.IntN(fences)), opened, nil, closed)
 }
@@ -119,7 +119,7 @@ func (s Workspaces) ChangeQuota(ctx context.Context, from int, to ephemeral.Quot
 	return s.commit(ctx, t)
 }
 
-// InitQuota stores a quota unless there is one.
+// InitQuota stores a quota if there is none.
 func (s Workspaces) InitQuota(ctx context.Context, g ephemeral.Quota, now time.Time) error {
 	if _, err := s.Quota(ctx); fault.CodeOf(err) != fault.ProvisionUnavailable {
 		return err
@@ -127,8 +127,8 @@ func (s Workspaces) InitQuota(ctx context.Context, g ephemeral.Quota, now time.T
 	return s.SetQuota(ctx, g, now)
 }
 
-// UpdateSettings implements account.Workspaces. It writes the metadata, which says whether the workspace is open, so
-// no fence is checked.
+// UpdateSettings implements account.Workspaces. It checks no fence, because it writes the metadata, which says whether
+// the workspace is open.
 func (s Workspaces) UpdateSettings(ctx context.Context, f account.SettingsUpdate) error {
 	t := s.begin()
 	t.finish(f.Command, f.Result, f.At)

@@ -10,15 +10,15 @@ import (
 	"slices"
 )
 
-// maxDials is how many addresses of one host are tried.
+// maxDials is how many addresses of one host are tried in turn.
 const maxDials = 2
 
-// domainName has at least two labels. The last one begins with a letter, because resolvers read 0x7f000001 and 127.1
-// as addresses.
+// domainName matches names of at least two labels. The last label begins with a letter, because resolvers read
+// 0x7f000001 and 127.1 as addresses.
 var domainName = regexp.MustCompile(`(?i)^([a-z0-9_]([a-z0-9_-]*[a-z0-9])?\.)+[a-z][a-z0-9-]*$`)
 
-// dialPublic resolves a host once and connects to one of the addresses that it judged, so that a name which resolves
-// differently the next time gains nothing.
+// dialPublic resolves a host once and connects to one of the addresses that it checked. That makes DNS rebinding
+// useless: a name may resolve differently the next time, but there is none.
 func (c *Client) dialPublic(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -39,8 +39,8 @@ func (c *Client) dialPublic(ctx context.Context, network, address string) (net.C
 	return nil, failed
 }
 
-// lookup returns the addresses of a host, those of IPv4 first. It fails if one of them is not public, because a host
-// that has both kinds is not to be trusted with either.
+// lookup returns the addresses of a host, IPv4 first. It fails if any of them is not public, because a host that also
+// has a private address is not to be trusted at all.
 func (c *Client) lookup(ctx context.Context, host string) ([]netip.Addr, error) {
 	var found []netip.Addr
 	if a, err := netip.ParseAddr(host); err == nil {
@@ -66,9 +66,9 @@ func (c *Client) lookup(ctx context.Context, host string) ([]netip.Addr, error) 
 
 var (
 	global6 = netip.MustParsePrefix("2000::/3")
-	// nat64 embeds an address of IPv4 in its last four bytes (RFC 6052).
+	// nat64 embeds an IPv4 address in its last four bytes (RFC 6052).
 	nat64 = netip.MustParsePrefix("64:ff9b::/96")
-	// special are the prefixes of the IANA registries that the Internet does not route to one host of the public.
+	// special are the prefixes of the IANA special-purpose registries that do not lead to one public host.
 	special = prefixes(
 		"0.0.0.0/8",       // this network
 		"10.0.0.0/8",      // private
@@ -85,9 +85,9 @@ var (
 		"203.0.113.0/24",  // documentation
 		"224.0.0.0/4",     // multicast
 		"240.0.0.0/4",     // reserved, broadcast
-		"2001::/23",       // protocol assignments; Teredo, which embeds addresses of IPv4
+		"2001::/23",       // protocol assignments; Teredo, which embeds IPv4 addresses
 		"2001:db8::/32",   // documentation
-		"2002::/16",       // 6to4, which embeds addresses of IPv4
+		"2002::/16",       // 6to4, which embeds IPv4 addresses
 		"3fff::/20",       // documentation
 	)
 )
@@ -99,8 +99,8 @@ func prefixes(texts ...string) (out []netip.Prefix) {
 	return out
 }
 
-// public reports whether an address is a unicast one that the whole Internet can reach. An address of IPv4 inside one
-// of IPv6 is judged itself; the transition prefixes that nothing uses any more are refused.
+// public reports whether a is a unicast address that the whole Internet can reach. It judges an IPv4 address embedded
+// in IPv6 as itself. It refuses obsolete transition prefixes.
 func public(a netip.Addr) bool {
 	a = a.Unmap()
 	switch {

@@ -1,5 +1,4 @@
-// Package fetch gets documents from URLs that strangers name: over HTTPS, from public addresses, and never more than
-// asked for.
+// Package fetch gets documents from URLs that strangers name: over HTTPS, from public addresses, and of a bounded size.
 package fetch
 
 import (
@@ -25,7 +24,7 @@ const (
 	maxHeader = 16 << 10
 )
 
-// Resolver finds the addresses of a name; *net.Resolver implements it.
+// Resolver looks up the addresses of a name; *net.Resolver implements it.
 type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
@@ -38,7 +37,8 @@ type Client struct {
 	Dial    func(ctx context.Context, network, address string) (net.Conn, error)
 	Roots   *x509.CertPool // nil: those of the system
 	Timeout time.Duration  // of a whole Get
-	// Exempt are origins that may use http, other ports and addresses that are not public. They are compared as texts.
+	// Exempt are origins that may use http, other ports and addresses that are not public. They are compared as
+	// strings.
 	Exempt []string
 }
 
@@ -54,8 +54,8 @@ func New(timeout time.Duration, exempt []string) *Client {
 	}
 }
 
-// Get reads the document at a URL, which has to be answered with status 200 and at most maxBytes. fresh is how long
-// the answer may be kept; zero if it does not say. No error quotes the URL or the answer.
+// Get reads the document at a URL. The answer must have status 200 and at most maxBytes. fresh is how long the answer
+// may be cached; zero if it does not say. No error quotes the URL or the answer.
 func (c *Client) Get(ctx context.Context, address string, maxBytes int) (body []byte, fresh time.Duration, err error) {
 	exempt, err := c.admit(address)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *Client) Get(ctx context.Context, address string, maxBytes int) (body []
 	}
 	defer response.Body.Close()
 	body, err = read(response, maxBytes)
-	if late := ctx.Err(); late != nil { // a server may end its answer when it sees that the client gives up
+	if late := ctx.Err(); late != nil { // checked first: a server may close the answer cleanly when the client gives up
 		return nil, 0, late
 	}
 	return body, freshness(response.Header), err
@@ -92,7 +92,7 @@ var (
 	errEncoding = errors.New("the answer is encoded, although that was not asked for")
 )
 
-// admit refuses URLs that are not asked, and reports whether the origin of one is exempt.
+// admit refuses URLs that must not be requested, and reports whether the URL's origin is exempt.
 func (c *Client) admit(address string) (exempt bool, err error) {
 	u, err := url.Parse(address)
 	switch {
@@ -108,7 +108,7 @@ func (c *Client) admit(address string) (exempt bool, err error) {
 	return false, nil
 }
 
-// transport serves one request.
+// transport returns a transport for a single request.
 func (c *Client) transport(exempt bool) *http.Transport {
 	dial := c.dialPublic
 	if exempt {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// freshness returns how long an answer may be kept (RFC 9111): max-age without the Age that it has already. It is zero
-// for an answer that does not say, or that may not be kept.
+// freshness returns how long an answer may be cached (RFC 9111): max-age minus Age. It is zero for an answer that does
+// not say, or that must not be cached.
 func freshness(header http.Header) time.Duration {
 	var life time.Duration
 	for _, line := range header.Values("Cache-Control") {
@@ -25,7 +25,7 @@ func freshness(header http.Header) time.Duration {
 	return max(0, life-seconds(header.Get("Age")))
 }
 
-// seconds reads a number of seconds; zero if it is none.
+// seconds parses a number of seconds; zero if it is malformed.
 func seconds(text string) time.Duration {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {

@@ -21,12 +21,11 @@ type answer struct {
 	body   bytes.Buffer
 }
 
-// encoding turns an answer into the form of one kind of gateway: the body as a string, or in
-// base64.
+// encoding converts an answer for one kind of gateway. The body is a plain string, or base64.
 type encoding func(a *answer, body string, inBase64 bool) any
 
-// buffer collects the answer in memory. An incomplete answer, or one longer than Lambda takes,
-// becomes an error answer, because no byte of it has gone out yet.
+// buffer collects the answer in memory. An incomplete answer, or one that is longer than Lambda accepts, becomes an
+// error answer. That is possible because no byte has been sent yet.
 func (e exchange) buffer(f encoding) any {
 	a := new(answer)
 	w := newWriter(e.request.Method, &a.body, func(status int, h http.Header) { a.status, a.header = status, h })
@@ -44,7 +43,7 @@ func (e exchange) buffer(f encoding) any {
 	return out
 }
 
-// in returns the answer in an encoding, and its size in bytes of JSON.
+// in encodes the answer, and returns its size in bytes of JSON.
 func (a *answer) in(f encoding) (out any, size int) {
 	size, inBase64 := limits.FunctionBody(a.body.Bytes())
 	frame, err := contract.Encode(f(a, "", inBase64))
@@ -60,7 +59,7 @@ func (a *answer) in(f encoding) (out any, size int) {
 	return f(a, body, inBase64), size + len(frame) - len("\n")
 }
 
-// httpAPI encodes for payload format 2.0, which has one value a header, and cookies apart.
+// httpAPI encodes for payload format 2.0, which has one value for each header and lists cookies separately.
 func httpAPI(a *answer, body string, inBase64 bool) any {
 	out := events.APIGatewayV2HTTPResponse{
 		StatusCode:      a.status,
@@ -77,8 +76,8 @@ func httpAPI(a *answer, body string, inBase64 bool) any {
 	return out
 }
 
-// restAPI encodes for a REST API. The API has to take all media types as binary, or it passes
-// base64 on undecoded.
+// restAPI encodes for a REST API. The API must be configured to treat all media types as binary, or it sends base64 to
+// the client undecoded.
 func restAPI(a *answer, body string, inBase64 bool) any {
 	return events.APIGatewayProxyResponse{
 		StatusCode:        a.status,

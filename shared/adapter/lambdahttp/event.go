@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/adapter/web"
 )
 
-// event has the fields of all kinds of events that matter; their names do not collide.
+// event has those fields of all kinds of events that are used. Their names do not collide.
 type event struct {
 	Source string `json:"source"` // "aws.events": a schedule
 
@@ -52,7 +52,7 @@ func (e *event) ofHTTPAPI() bool { return e.Version == "2.0" }
 
 func (e *event) ofSchedule() bool { return e.Source == "aws.events" }
 
-// known reports whether the event is of one of the two kinds of gateways.
+// known reports whether the event is from an HTTP API or a REST API.
 func (e *event) known() bool {
 	if e.ofHTTPAPI() {
 		return e.Context.HTTP.Method != ""
@@ -64,9 +64,8 @@ var errMalformed = errors.New("the request is malformed")
 
 const tokenChars = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~"
 
-// request returns the request as net/http would have read it, or errMalformed where net/http would
-// have refused it. The library gets only what it can convert, because it prints what it cannot,
-// tokens included.
+// request returns the request as net/http would have read it, or errMalformed if net/http would have refused it. It
+// passes the library only what that can convert, because the library logs what it cannot convert, tokens included.
 func (e *event) request(ctx context.Context) (*http.Request, error) {
 	method, target := e.method(), e.target()
 	if _, err := url.ParseRequestURI(target); err != nil || strings.Trim(method, tokenChars) != "" {
@@ -82,7 +81,7 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 	r.Host = e.host(r.Header.Get("Host"))
 	r.URL.Scheme = ""
 	r.URL.Host = ""
-	r.Header.Del("Host") // net/http keeps these two elsewhere
+	r.Header.Del("Host") // net/http stores these two in fields of the request
 	r.Header.Del("Transfer-Encoding")
 	from := e.source()
 	r.RemoteAddr = ""
@@ -93,7 +92,7 @@ func (e *event) request(ctx context.Context) (*http.Request, error) {
 	return r.WithContext(web.WithClientAddress(ctx, from)), nil
 }
 
-// convert uses the library for the body and the context.
+// convert makes the request. The library converts the body and the context.
 func (e *event) convert(ctx context.Context, target string) (*http.Request, error) {
 	if e.ofHTTPAPI() {
 		v2 := events.APIGatewayV2HTTPRequest{RawPath: target, Body: e.Body, IsBase64Encoded: e.IsBase64}
@@ -112,11 +111,10 @@ func (e *event) method() string {
 
 var noFragment = strings.NewReplacer("#", "%23")
 
-// pathOnly keeps a path from growing a query or a fragment when it is parsed.
+// pathOnly escapes the characters at which parsing would end the path and begin a query or a fragment.
 var pathOnly = strings.NewReplacer("#", "%23", "?", "%3F")
 
-// target returns the path, escaped such that decoding it once gives what the client meant, and the
-// query.
+// target returns path and query. The path is escaped such that decoding it once gives what the client meant.
 func (e *event) target() string {
 	path, query := e.Path, e.query()
 	if e.ofHTTPAPI() {
@@ -131,8 +129,8 @@ func (e *event) target() string {
 	return path
 }
 
-// query returns the query as it was sent or, where the gateway has split it, its parameters in the
-// order of their names.
+// query returns the query as it was sent. If the gateway has parsed it, query joins the parameters in the order of
+// their names.
 func (e *event) query() string {
 	switch {
 	case e.ofHTTPAPI():
@@ -147,12 +145,12 @@ func (e *event) query() string {
 	return values.Encode()
 }
 
-// header returns every header as it was sent, commas included; the gateway has joined those that
-// came several times.
+// header returns every header as it was sent, commas included. The gateway has joined headers that were sent several
+// times.
 func (e *event) header() http.Header {
 	single, h := e.Headers, make(http.Header, len(e.Headers)+1)
 	if !e.ofHTTPAPI() && e.AllHeaders != nil {
-		single = nil // they hold the last value of each
+		single = nil // these repeat only the last value of each header
 	}
 	for _, name := range slices.Sorted(maps.Keys(single)) {
 		h.Add(name, single[name])
@@ -168,8 +166,8 @@ func (e *event) header() http.Header {
 	return h
 }
 
-// host returns the name that the gateway routed by, with the port of the Host header if that has
-// the same name.
+// host returns the name that the gateway routed by. It adds the port of the Host header if that header has the same
+// name.
 func (e *event) host(sent string) string {
 	name, _, err := net.SplitHostPort(sent)
 	if e.Context.DomainName == "" || err == nil && strings.EqualFold(name, e.Context.DomainName) {
@@ -178,7 +176,7 @@ func (e *event) host(sent string) string {
 	return e.Context.DomainName
 }
 
-// source returns the address that the gateway saw, invalid if it does not say.
+// source returns the client's address as the gateway saw it, or the invalid address if the event has none.
 func (e *event) source() netip.Addr {
 	text := e.Context.Identity.SourceIP
 	if e.ofHTTPAPI() {

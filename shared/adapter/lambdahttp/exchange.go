@@ -19,17 +19,18 @@ type exchange struct {
 	handler   http.Handler
 	request   *http.Request
 	gatewayID string    // identifies the request if the handler did not
-	deadline  time.Time // when a stream has to end; zero: never
+	deadline  time.Time // a stream must end by then; zero: no limit
 	abandon   func()    // ends the process, even while the runtime is busy
-	settle    func()    // may end the process after the answer
+	settle    func()    // called after the answer; may end the process
 }
 
-// run lets the handler answer to the end. An error means that the answer is incomplete; the handler
-// may have cut it off itself.
+// run calls the handler. An error means that the answer is incomplete: the handler panicked, cut it off itself, or
+// wrote less than it declared.
 func (e exchange) run(w *writer) (err error) {
 	defer func() {
 		switch v := recover(); v {
 		case nil:
+		// This panic is how a handler cuts its answer off on purpose, so it is not logged.
 		case http.ErrAbortHandler:
 			err = http.ErrAbortHandler
 		default:
@@ -45,7 +46,7 @@ func (e exchange) run(w *writer) (err error) {
 	return nil
 }
 
-// fail answers with a failure of the handler, discarding what it wrote.
+// fail discards what the handler wrote, and answers with an internal error.
 func (e exchange) fail(w *writer, why string) {
 	name := w.header.Get(requestID)
 	if name == "" {
@@ -53,17 +54,17 @@ func (e exchange) fail(w *writer, why string) {
 	}
 	w.reset()
 	refuse(w, http.StatusInternalServerError, fault.Internal, why, name)
-	w.finish() // the envelope has its declared length
+	w.finish() // cannot fail: the envelope has its declared length
 }
 
 const requestID = "X-Request-Id"
 
-// malformed answers a request that net/http would have refused.
+// malformed is the handler for requests that net/http would have refused.
 func malformed(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusBadRequest, fault.InvalidRequest, errMalformed.Error(), r.Header.Get(requestID))
 }
 
-// blankRequest stands in for a malformed request.
+// blankRequest replaces a malformed request, so that it can be handled like others.
 func blankRequest(ctx context.Context, id string) *http.Request {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
 	if err != nil {
@@ -73,7 +74,7 @@ func blankRequest(ctx context.Context, id string) *http.Request {
 	return r
 }
 
-// refuse writes the hosts' error envelope for failures that no host has seen.
+// refuse writes the error envelope for failures that reach no host.
 func refuse(w http.ResponseWriter, status int, code fault.Code, message, id string) {
 	body, err := json.Marshal(
 		contract.Envelope{Error: contract.Problem{Code: string(code), Message: message, RequestID: id}})

@@ -12,35 +12,33 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
-// Mode is how the gateway takes the answers of a function. A function cannot see it in its events,
-// so it is a setting.
+// Mode says how the gateway takes the answers of a function. It is a setting, because events do not tell.
 type Mode string
 
 const (
-	// Buffered answers are sent as a whole, limits.FunctionAnswer at most. The empty mode means the same.
+	// Buffered sends an answer as a whole, of at most limits.FunctionAnswer bytes. The empty mode means the same.
 	Buffered Mode = "buffered"
-	// Stream sends an answer while the handler writes it. It applies to REST APIs only: events of
-	// an HTTP API are answered as in Buffered.
+	// Stream sends an answer while the handler writes it. It applies to REST APIs only; events of an HTTP API are
+	// answered as with Buffered.
 	Stream Mode = "stream"
 )
 
-// Challenge repeats WWW-Authenticate, which API Gateway renames in answers; the stack maps this
-// header back to it.
+// Challenge is a header that repeats WWW-Authenticate, because API Gateway renames that header in answers. The HTTP API
+// maps this header back.
 const Challenge = "X-Vitrine-Challenge"
 
-// Settler is a handler with work that may outlive its requests. Settle waits for it after a streamed answer, and
-// returns how many pieces still go on. The function then ends, because Lambda would let them go on under the next
-// request.
+// Settler is implemented by handlers whose work may outlive the request. Settle waits for that work after a streamed
+// answer, and returns how many pieces are still running. If there are any, the process ends, because Lambda would let
+// them run on during the next request.
 type Settler interface{ Settle() int }
 
-// Start serves h until the process ends. Events are those of HTTP APIs (payload format 2.0) and of REST APIs, and those
-// of a schedule, which run scheduled unless it is nil. No client can send the latter, because a gateway writes its
-// events itself.
+// Start serves h until the process ends. It accepts events of HTTP APIs (payload format 2.0) and REST APIs. An event of
+// a schedule runs scheduled, unless that is nil. No client can send one, because a gateway writes its events itself.
 func Start(h http.Handler, m Mode, scheduled func(context.Context) error) {
 	lambda.Start(newHandler(h, m, scheduled))
 }
 
-// NewHandler returns what Start hands to the Lambda runtime for a function without a schedule.
+// NewHandler returns the handler that Start passes to the Lambda runtime, for a function without a schedule.
 func NewHandler(h http.Handler, m Mode) lambda.Handler {
 	return newHandler(h, m, nil)
 }
@@ -55,13 +53,13 @@ func newHandler(h http.Handler, m Mode, scheduled func(context.Context) error) l
 	}.serve)
 }
 
-// exit ends a function that its gateway holds. Lambda starts another one when needed.
+// exit ends a function whose gateway does not take the rest of an answer. Lambda starts another one when it needs one.
 func exit() {
 	slog.Warn("the gateway takes no more of an answer that was cut off: the function ends, so that nobody holds it")
 	os.Exit(1)
 }
 
-// end ends a function between its answer and its next request.
+// end ends a function between an answer and the next request.
 func end(views int) {
 	slog.Warn("views go on without a reader: the function ends, so that they do not go on under the next request",
 		"views", views)
@@ -73,7 +71,7 @@ type adapter struct {
 	mode    Mode
 	abandon func()
 	spent   func(views int) // ends the process
-	// scheduled does what a schedule wakes the function for; nil: none does.
+	// scheduled handles events of a schedule; nil: there are none.
 	scheduled func(context.Context) error
 }
 
@@ -107,7 +105,7 @@ func (a adapter) serve(ctx context.Context, e event) (any, error) {
 	return x.buffer(restAPI), nil
 }
 
-// settle ends the process if work of the handler goes on.
+// settle ends the process if the handler's work goes on after the answer.
 func (a adapter) settle() {
 	if h, is := a.handler.(Settler); is {
 		if n := h.Settle(); n > 0 {
@@ -116,12 +114,12 @@ func (a adapter) settle() {
 	}
 }
 
-// shutdownMargin is the time reserved for answering that time ran out, because Lambda kills a
-// function at its deadline without a word.
+// shutdownMargin is the time that is kept for the answer that time ran out, because Lambda kills a function at its
+// deadline without an answer.
 const shutdownMargin = 300 * time.Millisecond
 
-// beforeDeadline ends the context of a request a little before its function is stopped. An answer
-// written by last still arrives.
+// beforeDeadline ends the context of a request shortly before Lambda kills the function. An answer that is written by
+// last still arrives.
 func beforeDeadline(ctx context.Context) (_ context.Context, _ context.CancelFunc, last time.Time) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// lineHandler writes the records that make up nearly all of a log without reflection, which slog.JSONHandler needs for
-// each level and each fraction. Records with groups, times, errors or text beyond plain ASCII go to the handler that it
-// wraps. The bytes are the same.
+// lineHandler writes common records without reflection, which slog.JSONHandler needs for each level and each fraction.
+// It passes records with groups, times, errors or text beyond plain ASCII to the handler that it wraps. Both write the
+// same bytes.
 type lineHandler struct {
 	slog.Handler
 	to    io.Writer
-	attrs []byte // those of WithAttrs, each after a comma
-	whole bool   // attrs has all of them, and there is no group
+	attrs []byte // the fields of WithAttrs, each after a comma
+	whole bool   // attrs is complete, and there is no group
 }
 
 func newLineHandler(to io.Writer, o *slog.HandlerOptions) *lineHandler {
@@ -25,7 +25,7 @@ func newLineHandler(to io.Writer, o *slog.HandlerOptions) *lineHandler {
 	return &lineHandler{Handler: slog.NewJSONHandler(one, o), to: one, whole: true}
 }
 
-// oneWriter keeps lines apart.
+// oneWriter serialises writes, so that lines do not mix.
 type oneWriter struct {
 	mu sync.Mutex
 	to io.Writer
@@ -38,7 +38,7 @@ func (w *oneWriter) Write(line []byte) (int, error) {
 	return w.to.Write(line)
 }
 
-// lines are buffers for lines.
+// lines is a pool of buffers.
 var lines = sync.Pool{New: func() any { return new(make([]byte, 0, lineSize)) }}
 
 const lineSize = 1 << 10
@@ -55,7 +55,7 @@ func (h *lineHandler) Handle(ctx context.Context, r slog.Record) error {
 	return err
 }
 
-// line appends a record; ok is false if the record needs slog.JSONHandler.
+// line appends a record. ok is false if the record needs slog.JSONHandler.
 func (h *lineHandler) line(b []byte, r slog.Record) (_ []byte, ok bool) {
 	if !h.whole || r.Time.IsZero() {
 		return b, false
@@ -97,10 +97,10 @@ func (h *lineHandler) WithGroup(name string) slog.Handler {
 	return &lineHandler{Handler: h.Handler.WithGroup(name)}
 }
 
-// appendAttr appends a comma and a field; ok is false if the field needs slog.JSONHandler.
+// appendAttr appends a comma and a field. ok is false if the field needs slog.JSONHandler.
 func appendAttr(b []byte, a slog.Attr) (_ []byte, ok bool) {
 	switch a.Key {
-	case "", slog.TimeKey, slog.MessageKey: // a value without a name may mean no field, the others have another name
+	case "", slog.TimeKey, slog.MessageKey: // slog may drop a value without a name, and the others are renamed
 		return b, false
 	}
 	if b, ok = appendText(append(b, ','), a.Key); !ok {
@@ -135,7 +135,7 @@ func appendFloat(b []byte, f float64) (_ []byte, ok bool) {
 	return strconv.AppendFloat(b, f, 'f', -1, 64), true
 }
 
-// appendText appends a text in quotes, unless it has a character that JSON escapes or that is not ASCII.
+// appendText appends a quoted string. ok is false if a character needs escaping in JSON or is not ASCII.
 func appendText(b []byte, s string) (_ []byte, ok bool) {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

@@ -8,14 +8,14 @@ import (
 	"github.com/aws/aws-lambda-go/lambdacontext"
 )
 
-// NewLog writes JSON lines in the format of Lambda's logs: timestamp, level, message, and the
-// invocation that they belong to.
+// NewLog returns a logger that writes JSON lines in the format of Lambda's logs: timestamp, level, message, and the ID
+// of the invocation.
 func NewLog(to io.Writer) *slog.Logger {
 	return slog.New(
 		invocationHandler{newLineHandler(to, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})})
 }
 
-// invocationHandler adds the id of the context's invocation.
+// invocationHandler adds the ID of the invocation in the context.
 type invocationHandler struct{ slog.Handler }
 
 // Handle implements slog.Handler.

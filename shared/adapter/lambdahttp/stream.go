@@ -14,11 +14,12 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// errCut ends a stream whose answer is incomplete, so that the gateway breaks it off too.
+// errCut ends a stream whose answer is incomplete. It makes the gateway break off its own answer, so that the client
+// does not take the part for the whole.
 var errCut = messages.InvokeResponse_Error{Type: "AnswerCut", Message: "the answer broke off"}
 
-// stream returns as soon as status and headers are known. The handler goes on while the body is
-// read through a pipe. Cancel ends the request's context.
+// stream returns as soon as status and headers are known. The handler runs on while the runtime reads the body through
+// a pipe. cancel ends the context of the request.
 func (e exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStreamingResponse {
 	reader, out := io.Pipe()
 	s := &stream{
@@ -46,13 +47,11 @@ func (e exchange) stream(cancel context.CancelFunc) *events.APIGatewayProxyStrea
 	return response
 }
 
-// cutTime is how long the runtime may take to pass on that a stream was cut. It is stuck in a write
-// while the gateway waits for the reader, and only the end of the process ends that write before
-// the function's time is up.
+// cutTime is how long the runtime may take to pass on that a stream was cut. While the gateway waits for the reader,
+// the runtime is stuck in a write. Before the function's time is up, only the end of the process ends that write.
 const cutTime = 2 * time.Second
 
-// pipe is the body of a stream as its handler writes it. A write that waits beyond its deadline
-// cuts the stream.
+// pipe is the writing end of a stream's body. A write that waits beyond its deadline cuts the stream.
 type pipe struct {
 	out      *io.PipeWriter
 	deadline time.Time   // of writes; zero: none
@@ -76,13 +75,13 @@ func (p *pipe) stop() {
 	}
 }
 
-// SetWriteDeadline serves http.ResponseController.
+// SetWriteDeadline implements what http.ResponseController calls.
 func (p *pipe) SetWriteDeadline(t time.Time) error {
 	p.deadline = t
 	return nil
 }
 
-// Write implements io.Writer. It returns when the reader has taken the bytes.
+// Write implements io.Writer. It returns when the reader has taken the bytes, or with os.ErrDeadlineExceeded.
 func (p *pipe) Write(b []byte) (int, error) {
 	if p.deadline.IsZero() {
 		return p.out.Write(b)
@@ -93,14 +92,14 @@ func (p *pipe) Write(b []byte) (int, error) {
 	})
 	defer timer.Stop()
 	n, err := p.out.Write(b)
-	if err != nil && p.late.Load() { // possibly during the write before, which had just been taken
+	if err != nil && p.late.Load() { // the deadline may also have passed just after the previous write was taken
 		err = os.ErrDeadlineExceeded
 	}
 	return n, err
 }
 
-// into lets the handler answer into w. It returns nil for a complete answer, an error answer
-// included.
+// into runs the handler. It returns nil for a complete answer. That includes an error answer, which replaces one that
+// has not begun.
 func (e exchange) into(w *writer) error {
 	err := e.run(w)
 	switch {
@@ -113,18 +112,17 @@ func (e exchange) into(w *writer) error {
 	return nil
 }
 
-// stream is the body of an answer that is being written.
+// stream is the reading end of a stream's body.
 type stream struct {
 	*io.PipeReader
 	cancel       context.CancelFunc
 	settle       func()
 	done         chan struct{}
-	abandonTimer *time.Timer // abandons the function if the reader was too slow; set before done is closed
+	abandonTimer *time.Timer // abandons the function after cutTime; set before done is closed, if the reader was too slow
 }
 
-// Close waits for the handler, because code that runs after an answer may be frozen with the
-// function. If the reader has gone, Close cancels the handler. The runtime calls it between an answer and its next
-// request.
+// Close waits for the handler, because code that runs after an answer may be frozen with the function. It cancels the
+// handler first, in case the reader has gone. The runtime calls Close between an answer and its next request.
 func (s *stream) Close() error {
 	s.cancel()
 	err := s.PipeReader.Close()

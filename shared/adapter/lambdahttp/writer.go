@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// writer follows the rules of net/http: the first final status counts, with the headers of that
-// moment; informational ones are dropped; an answer to HEAD, a 204 and a 304 have no body; a body
-// is no longer than its Content-Length.
+// writer follows the rules of net/http. The first final status counts, with the headers of that moment. Informational
+// ones are dropped. Answers to HEAD, with 204 or with 304 have no body. A body is no longer than its Content-Length.
 type writer struct {
 	method string
 	body   io.Writer
-	// begin is called once, before the first byte of the body or at the end.
+	// begin is called once: before the first byte of the body, on a flush, or at the end.
 	begin func(status int, h http.Header)
 
-	header     http.Header // the handler's
+	header     http.Header // what the handler sets
 	status     int         // 0: not set yet
-	sentHeader http.Header // the headers that are sent
+	sentHeader http.Header // a copy of header as it is sent
 	length     int64       // Content-Length, -1 if there is none
 	written    int64
 	begun      bool
@@ -35,7 +34,7 @@ func newWriter(method string, body io.Writer, begin func(int, http.Header)) *wri
 	}
 }
 
-// reset discards an answer of which no byte has gone out.
+// reset discards an answer of which no byte has been sent.
 func (w *writer) reset() { *w = *newWriter(w.method, w.body, w.begin) }
 
 // Header implements http.ResponseWriter.
@@ -55,7 +54,7 @@ func (w *writer) WriteHeader(status int) {
 	}
 }
 
-// outgoing returns the headers of a handler as they are sent.
+// outgoing returns a copy of the handler's headers as net/http would send them, with the challenge repeated.
 func outgoing(status int, h http.Header) http.Header {
 	h = h.Clone()
 	for name, values := range h {
@@ -78,6 +77,7 @@ func outgoing(status int, h http.Header) http.Header {
 	return h
 }
 
+// oneLine replaces line breaks in header values by spaces, as net/http does.
 var oneLine = strings.NewReplacer("\r", " ", "\n", " ")
 
 // Write implements http.ResponseWriter.
@@ -102,7 +102,7 @@ func mayHaveBody(status int) bool {
 	return status != http.StatusNoContent && status != http.StatusNotModified
 }
 
-// start sends status and headers, once. As in net/http, the type of a body without one is detected.
+// start sends status and headers, once. Like net/http, it detects the type of a body that has none.
 func (w *writer) start(first []byte) {
 	if w.begun {
 		return
@@ -115,7 +115,7 @@ func (w *writer) start(first []byte) {
 	w.begin(w.status, w.sentHeader)
 }
 
-// Flush implements http.Flusher: only the headers are ever buffered.
+// Flush implements http.Flusher. It sends the headers; bytes of the body are never held back.
 func (w *writer) Flush() {
 	if w.status == 0 {
 		w.WriteHeader(http.StatusOK)
@@ -123,7 +123,8 @@ func (w *writer) Flush() {
 	w.start(nil)
 }
 
-// SetWriteDeadline serves http.ResponseController. Writes to a buffered body never wait.
+// SetWriteDeadline implements what http.ResponseController calls. It has no effect on a buffered body, to which writes
+// never wait.
 func (w *writer) SetWriteDeadline(t time.Time) error {
 	if body, ok := w.body.(*pipe); ok {
 		return body.SetWriteDeadline(t)
@@ -131,7 +132,7 @@ func (w *writer) SetWriteDeadline(t time.Time) error {
 	return http.ErrNotSupported
 }
 
-// finish ends the answer of a handler that returned.
+// finish completes the answer after the handler has returned.
 func (w *writer) finish() error {
 	w.Flush()
 	if w.method != http.MethodHead && mayHaveBody(w.status) && w.written < w.length {

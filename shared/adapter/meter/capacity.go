@@ -5,8 +5,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// askCapacity returns a copy of the input that requests the total consumed capacity, because an
-// input belongs to its caller.
+// askCapacity returns a copy of the input that requests the total consumed capacity. It copies, because an input
+// belongs to its caller.
 func askCapacity(input any) any {
 	const total = types.ReturnConsumedCapacityTotal
 	switch in := input.(type) {
@@ -40,7 +40,7 @@ func with[T any](in *T, change func(*T)) *T {
 	return &c
 }
 
-// capacity reads the consumed read and write units from an output.
+// capacity returns the read and write units in an output.
 func capacity(output any) (rru, wru float64) {
 	switch out := output.(type) {
 	case *dynamodb.GetItemOutput:
@@ -67,14 +67,14 @@ func capacity(output any) (rru, wru float64) {
 	return 0, 0
 }
 
-// reads counts units of unknown kind as read units.
+// reads counts units of unspecified kind as read units.
 func reads(c *types.ConsumedCapacity) (rru, wru float64) {
 	rru, wru, undivided := split(c)
 	return rru + undivided, wru
 }
 
-// writes counts units of unknown kind as write units. A transaction that is repeated after it took
-// effect reports read units only.
+// writes counts units of unspecified kind as write units. A repetition of a transaction that took effect reports read
+// units only.
 func writes(c *types.ConsumedCapacity) (rru, wru float64) {
 	rru, wru, undivided := split(c)
 	return rru, wru + undivided

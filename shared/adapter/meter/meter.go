@@ -1,5 +1,4 @@
-// Package meter counts what a request asks of AWS: calls, round trips and the capacity that
-// DynamoDB reports.
+// Package meter counts what a request asks of AWS: calls, round trips, and the capacity that DynamoDB reports.
 package meter
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Call is one finished operation of an AWS client, its retries included.
+// Call is one finished operation of an AWS client, including its retries.
 type Call struct {
 	Service   string // "DynamoDB", "S3"
 	Operation string // "GetItem"
@@ -23,13 +22,13 @@ type Call struct {
 	Attempts int
 	// Start and End enclose all attempts. The body of a streamed answer may be read after End.
 	Start, End time.Time
-	// RRU and WRU are the read and write request units that DynamoDB reported; a failed call reports none.
+	// RRU and WRU are the read and write request units that DynamoDB reported. They are zero for a failed call.
 	RRU, WRU float64
-	// Code is the error code of the service, or "error" if a call failed without one; "" on success.
+	// Code is the error code of the service, "error" for a failure without one, and "" on success.
 	Code string
 }
 
-// Counts are the calls of one request. They may be used from several goroutines.
+// Counts holds the calls of one request. It is safe for concurrent use.
 type Counts struct {
 	mu     sync.Mutex
 	calls  []Call
@@ -39,7 +38,8 @@ type Counts struct {
 
 type contextKey struct{}
 
-// With returns a context whose AWS calls are counted. A context made from a counted one counts anew, for itself only.
+// With returns a context whose AWS calls are counted. If ctx counts already, its own counts do not include the new
+// ones.
 func With(ctx context.Context) (context.Context, *Counts) {
 	c := new(Counts)
 	return context.WithValue(ctx, contextKey{}, c), c
@@ -52,8 +52,7 @@ func (c *Counts) Calls() int {
 	return len(c.calls)
 }
 
-// RoundTrips returns how often a call started while no other was under way: the number of groups
-// when overlapping calls are taken together.
+// RoundTrips returns how often a call started while no other was under way. Overlapping calls thus count as one.
 func (c *Counts) RoundTrips() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +72,7 @@ func (c *Counts) List() []Call {
 	return append([]Call(nil), c.calls...)
 }
 
-// Attrs returns the fields of the request's log line.
+// Attrs returns the fields for the request's log line.
 func (c *Counts) Attrs() []slog.Attr {
 	t := c.total()
 	attrs := []slog.Attr{
@@ -86,9 +85,8 @@ func (c *Counts) Attrs() []slog.Attr {
 	return attrs
 }
 
-// objectDenied reports whether S3 denied reading an object. S3 does so for a missing object too,
-// because the hosts may not list the bucket. The answer to HeadObject has no body, so its status is
-// its code.
+// objectDenied reports whether S3 denied reading an object. S3 does that for a missing object too, because the hosts
+// may not list the bucket. An answer to HeadObject has no body, so its code is made from the status.
 func (c Call) objectDenied() bool {
 	switch c.Operation {
 	case "GetObject":
@@ -137,14 +135,13 @@ func (c *Counts) end(call Call) {
 	c.calls = append(c.calls, call)
 }
 
-// Add puts the meter on an operation's stack; it is an entry of aws.Config.APIOptions. Calls whose
-// context is not from With pass untouched. For the others, DynamoDB is asked for the consumed
-// capacity. Presigning is not counted.
+// Add puts the meter on an operation's stack. It is an entry of aws.Config.APIOptions. It does not touch calls whose
+// context is not from With. For the others it asks DynamoDB for the consumed capacity. Presigning is not counted.
 func Add(stack *middleware.Stack) error {
 	if _, sends := stack.Finalize.Get((*retry.Attempt)(nil).ID()); !sends {
 		return nil
 	}
-	// After validation and the idempotency token, before everything that takes time.
+	// The meter runs after validation and the idempotency token, and before everything that takes time.
 	if err := stack.Initialize.Add(measure{}, middleware.After); err != nil {
 		return fmt.Errorf("add meter: %w", err)
 	}
@@ -155,7 +152,7 @@ type measure struct{}
 
 func (measure) ID() string { return "vitrine.meter" }
 
-// HandleInitialize counts the call if its context asks for it.
+// HandleInitialize implements middleware.InitializeMiddleware. It counts the call if the context comes from With.
 func (measure) HandleInitialize(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (
 	out middleware.InitializeOutput, md middleware.Metadata, err error,
 ) {
@@ -166,7 +163,7 @@ func (measure) HandleInitialize(ctx context.Context, in middleware.InitializeInp
 	call := Call{Service: middleware.GetServiceID(ctx), Operation: middleware.GetOperationName(ctx), Code: "error"}
 	in.Parameters = askCapacity(in.Parameters)
 	call.Start = counts.begin()
-	defer func() { // a panic on the way must not leave the call open
+	defer func() { // deferred, so that a panic does not leave the call open
 		call.End = time.Now()
 		counts.end(call)
 	}()

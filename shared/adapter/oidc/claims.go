@@ -21,7 +21,7 @@ const (
 	maxEmail   = 254
 )
 
-// claims are the content of a verified ID token, before the e-mail address is judged.
+// claims is the content of a verified ID token, before its e-mail address is checked.
 type claims struct {
 	issuer, subject, nonce string
 	issuedAt               time.Time
@@ -53,7 +53,7 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 	case err != nil:
 		return claims{}, signin.Refused(err)
 	}
-	// A map, because struct fields would also match members whose names differ in case.
+	// The claims are read into a map, because struct fields would also match members whose names differ in case.
 	var all map[string]any
 	if err := token.Claims(&all); err != nil {
 		return claims{}, signin.Refused(err)
@@ -76,7 +76,7 @@ func (p *Provider) verify(ctx context.Context, d document, text string) (claims,
 	return c, nil
 }
 
-// check verifies what the library leaves open.
+// check verifies what the library does not.
 func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time) error {
 	party, named := all["azp"]
 	switch {
@@ -90,7 +90,7 @@ func (p *Provider) check(token *oidc.IDToken, all map[string]any, now time.Time)
 	return nil
 }
 
-// identity returns the person, if the provider vouches for an e-mail address as well.
+// identity returns the person, provided that the provider also vouches for an e-mail address.
 func (c claims) identity() (member.Identity, error) {
 	local, domain, _ := strings.Cut(c.email, "@")
 	if !c.verified || local == "" || domain == "" || len(c.email) > maxEmail || !text.Identifier(c.email) {
@@ -105,7 +105,7 @@ func (c claims) identity() (member.Identity, error) {
 	}, nil
 }
 
-// claimContains reports whether a claim is a text, or a list that contains it.
+// claimContains reports whether a claim is the string text, or a list that contains it.
 func claimContains(claim any, text string) bool {
 	if list, ok := claim.([]any); ok {
 		return slices.Contains(list, any(text))

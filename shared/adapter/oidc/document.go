@@ -21,12 +21,12 @@ type document struct {
 	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
 }
 
-// algorithms are the signature algorithms that a provider may use. None is symmetric, even if the
-// provider announces one, because the client secret must not make tokens.
+// algorithms are the signature algorithms that a provider may use. None is symmetric, even if the provider announces
+// one, because then the client secret could sign tokens.
 var algorithms = []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.ES384, jose.EdDSA}
 
-// discover fetches the provider's document. It changes so rarely that the cache headers of the
-// provider are ignored.
+// discover fetches the provider's document. It ignores the provider's cache headers, because the document changes very
+// rarely.
 func (p *Provider) discover(ctx context.Context) (document, time.Duration, error) {
 	var d document
 	if _, err := p.read(ctx, strings.TrimSuffix(p.config.Issuer, "/")+"/.well-known/openid-configuration",
@@ -50,7 +50,7 @@ func (p *Provider) discover(ctx context.Context) (document, time.Duration, error
 	return d, maxFresh, nil
 }
 
-// signing returns the algorithms that ID tokens may be signed with.
+// signing returns the algorithms that ID tokens of this provider may be signed with.
 func (d document) signing() []jose.SignatureAlgorithm {
 	if len(d.Algorithms) == 0 {
 		return algorithms

@@ -17,32 +17,32 @@ import (
 
 const (
 	maxHeader      = 64 << 10
-	minFresh       = 10 * time.Minute // even if the provider gives its answer a shorter life
+	minFresh       = 10 * time.Minute // lower bound, even if the provider says less
 	maxFresh       = limits.Day
-	maxStale       = limits.Day      // how much longer a stale value is used while it cannot be replaced
+	maxStale       = limits.Day      // how long a stale value is used while it cannot be replaced
 	retryEvery     = time.Minute     // between attempts to replace a stale value
 	refreshTimeout = 1 * time.Second // for replacing a value that is still usable
 )
 
-// cached is one public value of the provider.
+// cached holds one public value of the provider.
 type cached[T any] struct {
 	now   func() time.Time
 	fetch func(ctx context.Context) (T, time.Duration, error)
 
-	lock    chan struct{} // held while reading or writing the other fields
+	lock    chan struct{} // a token that guards the other fields; a channel, so that waiting can end with a context
 	value   T
 	fetched time.Time // zero: never
 	fresh   time.Duration
-	tried   time.Time // the last attempt
+	tried   time.Time // start of the last attempt
 }
 
 func newCached[T any](now func() time.Time, fetch func(context.Context) (T, time.Duration, error)) *cached[T] {
 	return &cached[T]{now: now, fetch: fetch, lock: make(chan struct{}, 1)}
 }
 
-// get returns the value. It fetches it if there is none, if it is stale, or if it is not enough for
-// the caller. A usable value is refetched at most once in retryEvery; a stale value that cannot be
-// replaced is used for maxStale. So a caller may get a value that is not enough.
+// get returns the value. It fetches the value if there is none, if it is stale, or if it is not enough for the caller.
+// It refetches a usable value at most once in retryEvery. If a stale value cannot be replaced, get returns it for
+// another maxStale. So a caller may get a value that is not enough.
 func (c *cached[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
 	if err := c.enter(ctx); err != nil {
 		var none T
@@ -53,6 +53,8 @@ func (c *cached[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
 	stale := c.fetched.Add(c.fresh)
 	serves := !c.fetched.IsZero() && now.Before(stale.Add(maxStale))
 	suffices := serves && enough(c.value)
+	// A recent attempt is not repeated even if its value does not suffice. Otherwise every token with an unknown key ID
+	// would cause a request to the provider.
 	if suffices && now.Before(stale) || serves && c.recent(now) {
 		return c.value, nil
 	}
@@ -62,12 +64,13 @@ func (c *cached[T]) get(ctx context.Context, enough func(T) bool) (T, error) {
 	}
 	err := c.replace(ctx, now, timeout)
 	if suffices {
+		// The caller has what it needs; a failed replacement is tried again later.
 		err = nil
 	}
 	return c.value, err
 }
 
-// anyDocument accepts every document, for callers without a requirement of their own.
+// anyDocument accepts every document. It is for callers without a requirement of their own.
 func anyDocument(document) bool { return true }
 
 func (c *cached[T]) recent(now time.Time) bool {
@@ -88,7 +91,7 @@ func (c *cached[T]) replace(ctx context.Context, now time.Time, timeout time.Dur
 	return nil
 }
 
-// enter waits for the lock, at most as long as ctx.
+// enter takes the lock. It fails when ctx ends first.
 func (c *cached[T]) enter(ctx context.Context) error {
 	select {
 	case c.lock <- struct{}{}:
@@ -100,7 +103,7 @@ func (c *cached[T]) enter(ctx context.Context) error {
 
 func (c *cached[T]) leave() { <-c.lock }
 
-// read fetches a JSON document and returns how long it is fresh.
+// read fetches a JSON document and returns how long it stays fresh.
 func (p *Provider) read(ctx context.Context, from string, into any) (time.Duration, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
@@ -124,7 +127,7 @@ func (p *Provider) read(ctx context.Context, from string, into any) (time.Durati
 
 var maxAges = regexp.MustCompile(`(?:^|[\s,])max-age=(\d{1,9})(?:$|[\s,])`)
 
-// maxAge reads Cache-Control; zero if it does not say.
+// maxAge returns the max-age of a Cache-Control header; zero if it has none.
 func maxAge(header string) time.Duration {
 	m := maxAges.FindStringSubmatch(strings.ToLower(header))
 	if m == nil {
@@ -134,7 +137,7 @@ func maxAge(header string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// limitedTransport fails answers that are too long.
+// limitedTransport makes reading an answer fail if it is too long.
 type limitedTransport struct{ next http.RoundTripper }
 
 func (t limitedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -156,7 +159,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, errLong
 	}
-	p = p[:min(len(p), b.left+1)] // one more byte reveals that there is more
+	p = p[:min(len(p), b.left+1)] // one byte beyond the limit reveals that there is more
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= n; b.left < 0 {
 		return 0, errLong

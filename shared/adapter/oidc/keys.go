@@ -10,10 +10,10 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-// minRSABits is the shortest RSA modulus.
+// minRSABits is the length of the shortest RSA modulus that is accepted.
 const minRSABits = 2048
 
-// fetchKeys reads the provider's keys. A malformed, weak or private key is skipped.
+// fetchKeys fetches the provider's keys. It skips malformed, weak and private ones.
 func (p *Provider) fetchKeys(ctx context.Context) ([]jose.JSONWebKey, time.Duration, error) {
 	d, err := p.document.get(ctx, anyDocument)
 	if err != nil {
@@ -47,18 +47,18 @@ func usable(k jose.JSONWebKey) bool {
 	return !ok || r.N.BitLen() >= minRSABits
 }
 
-// keySet checks the signature of one token; it implements oidc.KeySet.
+// keySet checks the signature of one token. It implements oidc.KeySet.
 type keySet struct {
 	keys    *cached[[]jose.JSONWebKey]
 	signing []jose.SignatureAlgorithm
-	// unreachable is why the keys are unavailable; it is kept because the library keeps only the
+	// unreachable is the error that made the keys unavailable. It is stored here, because the library keeps only the
 	// text of errors.
 	unreachable error
 }
 
 var errSignature = errors.New("no key of the provider made this signature")
 
-// VerifySignature tries the cached keys. It refetches them only for an unknown key id.
+// VerifySignature tries the cached keys. It refetches them only if the key ID is unknown.
 func (s *keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	jws, err := jose.ParseSignedCompact(token, s.signing)
 	if err != nil || len(jws.Signatures) != 1 {
@@ -79,7 +79,7 @@ func (s *keySet) VerifySignature(ctx context.Context, token string) ([]byte, err
 	return nil, errSignature
 }
 
-// matching returns the keys that a header may mean; a header without key id means all.
+// matching returns the keys that a header may refer to. A header without a key ID may refer to any.
 func matching(keys []jose.JSONWebKey, h jose.Header) (out []jose.JSONWebKey) {
 	for _, k := range keys {
 		if (h.KeyID == "" || k.KeyID == h.KeyID) && (k.Algorithm == "" || k.Algorithm == h.Algorithm) {

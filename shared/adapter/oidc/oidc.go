@@ -1,5 +1,5 @@
-// Package oidc signs people in at an OpenID Connect provider. Every call ends in time, reads a
-// bounded answer and accepts only signed claims, even if the provider is hostile.
+// Package oidc signs people in at an OpenID Connect provider. Even if the provider is hostile, every call ends in time,
+// reads a bounded answer and accepts only signed claims.
 package oidc
 
 import (
@@ -38,13 +38,12 @@ type Config struct {
 	ClientSecret string // empty: a public client
 	Scopes       []string
 	Logout       Logout
-	// OperatorClaim is the ID token claim that marks operators: its value is OperatorValue, or a
-	// list that contains it. Empty: there are no operators.
+	// OperatorClaim is the claim of ID tokens that marks operators. Its value is OperatorValue, or a list that contains
+	// it. If it is empty, there are no operators.
 	OperatorClaim, OperatorValue string
-	// Callback is the URL that the provider sends browsers back to, and SignedOut the one after
-	// signing out there.
+	// Callback is the URL that the provider sends browsers back to. SignedOut is the one after signing out there.
 	Callback, SignedOut string
-	// Loopback lets the provider be on this machine, and then without TLS.
+	// Loopback allows a provider on this machine, which may do without TLS.
 	Loopback bool
 	Now      func() time.Time
 }
@@ -66,8 +65,7 @@ func (c Config) Check() error {
 	return errors.Join(wrong...)
 }
 
-// reachable refuses URLs that must not be called: without TLS, on this machine, with user names or
-// fragments.
+// reachable refuses URLs that must not be called: those without TLS, on this machine, or with user names or fragments.
 func (c Config) reachable(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
@@ -103,7 +101,7 @@ type Provider struct {
 
 var _ signin.Provider = (*Provider)(nil)
 
-// New makes a provider without contacting it.
+// New makes a provider. It does not contact it.
 func New(c Config) (*Provider, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -117,9 +115,8 @@ func New(c Config) (*Provider, error) {
 	return p, nil
 }
 
-// newClient returns a client that never follows a redirect and has a time limit. It keeps no
-// connections, because sign-ins are rare and a connection that was kept while the function was
-// frozen is dead.
+// newClient returns a client with a time limit that follows no redirect. It keeps no connections, because sign-ins are
+// rare, and a connection that was kept while the function was frozen is dead.
 func newClient() *http.Client {
 	return &http.Client{
 		Timeout:       limits.ProviderTimeout,
@@ -134,7 +131,7 @@ func newClient() *http.Client {
 	}
 }
 
-// oauth returns the golang.org/x/oauth2 configuration.
+// oauth returns the configuration of golang.org/x/oauth2.
 func (p *Provider) oauth(d document) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID:     p.config.ClientID,
@@ -199,8 +196,8 @@ func (p *Provider) Verify(ctx context.Context, idToken string) (member.Identity,
 	return c.identity()
 }
 
-// exchangeFailed distinguishes a refused code from a provider that is unavailable or misconfigured.
-// The provider's text may hold secrets and is dropped.
+// exchangeFailed distinguishes a refused code from a provider that is unavailable or misconfigured. It drops the
+// provider's text, which may hold secrets.
 func exchangeFailed(err error) error {
 	refused, ok := errors.AsType[*oauth2.RetrieveError](err)
 	if !ok {
@@ -213,7 +210,7 @@ func exchangeFailed(err error) error {
 	return signin.Unreachable(err)
 }
 
-// kindOf describes a failed call without what was sent or received.
+// kindOf describes a failed call without quoting what was sent or received.
 func kindOf(err error) string {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return failed.Err.Error()
@@ -247,7 +244,7 @@ func (p *Provider) SignOut() string {
 	return u.String()
 }
 
-// sibling returns another path on the host of an endpoint.
+// sibling returns the URL of another path on the host of an endpoint.
 func sibling(endpoint, path string) string {
 	u, err := url.Parse(endpoint)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package sdk fits clients of the AWS SDK to paths on which each call counts.
+// Package sdk trims clients of the AWS SDK for paths on which the cost of each call matters.
 package sdk
 
 import (
@@ -13,15 +13,15 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// Sender sends requests without what http.Client adds to a transport: redirects, cookies and its own deadline. AWS
-// answers a signed request with a redirect only where the region or the bucket's owner is wrong, and the signature
-// does not hold at the other place. Deadlines come from the context and from the transport.
+// Sender sends requests without what http.Client adds to a transport: redirects, cookies and a deadline of its own. AWS
+// redirects a signed request only if the region or the bucket's owner is wrong, and the signature would not hold at the
+// new place. Deadlines come from the context and from the transport.
 type Sender struct{ http.RoundTripper }
 
 // Do implements the HTTPClient of AWS clients.
 func (s Sender) Do(r *http.Request) (*http.Response, error) { return s.RoundTrip(r) }
 
-// Trim returns an entry of aws.Config.APIOptions for one client. It takes out of each operation's stack what costs time
+// Trim returns an entry of aws.Config.APIOptions for one client. It removes from each operation's stack what costs time
 // and does not change the answer:
 //
 //   - ClientRequestID makes a random UUID for a header that AWS only logs. Answers carry the request id of AWS itself.
@@ -29,7 +29,7 @@ func (s Sender) Do(r *http.Request) (*http.Response, error) { return s.RoundTrip
 //   - DisableAcceptEncodingGzip keeps a transport from asking for compression. The client's transport has to do so
 //     itself, by DisableCompression; a header less is sent and signed.
 //
-// Presigned requests stay as they are. An id that the SDK no longer has is an error of the call.
+// It leaves presigned requests alone. If the SDK does not know one of these IDs any more, each call fails.
 func Trim() func(*middleware.Stack) error {
 	kept := new(atomic.Pointer[string])
 	return func(stack *middleware.Stack) error {
@@ -50,13 +50,13 @@ func Trim() func(*middleware.Stack) error {
 	}
 }
 
-// acceptEncoding is the id of a middleware whose package is internal to the SDK.
+// acceptEncoding is the ID of a middleware whose package is internal to the SDK.
 const acceptEncoding = "DisableAcceptEncodingGzip"
 
 const userAgentHeader = "User-Agent"
 
-// userAgent renders the header of a client once. Its id is its own, because paginators look for the SDK's middleware
-// and expect its type.
+// userAgent renders the User-Agent of a client once. It has an ID of its own, because paginators look the SDK's
+// middleware up by ID and expect its type.
 type userAgent struct {
 	middleware.BuildMiddleware
 	kept *atomic.Pointer[string]
@@ -65,8 +65,8 @@ type userAgent struct {
 // ID implements middleware.BuildMiddleware.
 func (*userAgent) ID() string { return "vitrine.userAgent" }
 
-// HandleBuild implements middleware.BuildMiddleware. Each request has a slice of its own, because middleware of the SDK
-// writes into it.
+// HandleBuild implements middleware.BuildMiddleware. It gives each request a slice of its own, because middleware of
+// the SDK writes into it.
 func (u *userAgent) HandleBuild(ctx context.Context, in middleware.BuildInput, next middleware.BuildHandler) (
 	middleware.BuildOutput, middleware.Metadata, error,
 ) {
@@ -81,7 +81,7 @@ func (u *userAgent) HandleBuild(ctx context.Context, in middleware.BuildInput, n
 	return u.BuildMiddleware.HandleBuild(ctx, in, &keep{next, u.kept})
 }
 
-// keep remembers the header that the SDK rendered.
+// keep stores the header that the SDK rendered.
 type keep struct {
 	middleware.BuildHandler
 	kept *atomic.Pointer[string]

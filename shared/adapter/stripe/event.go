@@ -11,7 +11,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// event holds the fields of an event that are used.
+// event holds those fields of an event that are used.
 type event struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
@@ -23,10 +23,10 @@ type event struct {
 	} `json:"data"`
 }
 
-// aboutSubscription begins the types of the events that are acted upon.
+// aboutSubscription is the prefix of the event types that are acted upon.
 const aboutSubscription = "customer.subscription."
 
-// Read implements billing.Events. The version of the event does not matter, because only its ids are read.
+// Read implements billing.Events. It accepts any API version of an event, because it reads only the IDs.
 func (c *Client) Read(payload []byte, signature string) (billing.Notice, error) {
 	err := webhook.ValidatePayloadWithTolerance(payload, signature, c.config.Secret, limits.BillingTolerance)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package stripe keeps customers, checkouts and subscriptions at Stripe. It alone links Stripe's client.
+// Package stripe manages customers, checkouts and subscriptions at Stripe. No other package imports Stripe's client.
 package stripe
 
 import (
@@ -24,10 +24,10 @@ import (
 // Config says how to reach an account at Stripe.
 type Config struct {
 	Key     string // secret or restricted API key
-	Secret  string // that signs webhooks
-	Monthly string // price of a month
-	Yearly  string // price of a year
-	URL     string // of another service than Stripe, for tests; empty: Stripe
+	Secret  string // signs webhooks
+	Monthly string // ID of the monthly price
+	Yearly  string // ID of the yearly price
+	URL     string // of a stand-in for tests; empty: Stripe
 	// Transport sends the requests; nil: http.DefaultTransport.
 	Transport http.RoundTripper
 }
@@ -44,14 +44,14 @@ var (
 	_ billing.Events        = (*Client)(nil)
 )
 
-// answer is how long Stripe may take. Most answers take less than a second, a checkout two.
+// answer bounds a request to Stripe. Most answers take less than a second, a checkout two.
 const answer = 8 * time.Second
 
 // New returns a client.
 func New(c Config) *Client {
 	own := &stripe.BackendConfig{
 		HTTPClient:        &http.Client{Timeout: answer, Transport: c.Transport},
-		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // it would log what the service logs itself
+		LeveledLogger:     &stripe.LeveledLogger{Level: stripe.LevelNull}, // the service logs failures itself
 		MaxNetworkRetries: stripe.Int64(1),
 		EnableTelemetry:   stripe.Bool(false),
 	}
@@ -61,7 +61,7 @@ func New(c Config) *Client {
 	return &Client{config: c, backend: stripe.GetBackendWithConfig(stripe.APIBackend, own)}
 }
 
-// workspaceName is the metadata that names the workspace of a checkout and of a subscription.
+// workspaceName is the metadata key that names the workspace in a checkout and in a subscription.
 const workspaceName = "workspace_id"
 
 // Customer implements billing.Cashier.
@@ -222,7 +222,7 @@ func (c *Client) List(ctx context.Context, after billing.SubscriptionID) ([]bill
 	return c.list(ctx, params)
 }
 
-// most is how many rows Stripe puts on a page.
+// most is the largest page that Stripe returns.
 const most = 100
 
 func (c *Client) list(
@@ -241,7 +241,7 @@ func (c *Client) list(
 	return out, found.Meta() != nil && found.Meta().HasMore, nil
 }
 
-// read takes out of a subscription what counts. Its period is that of its item since the API of 2025-03-31.
+// read converts a subscription. Since API version 2025-03-31 its period is that of its item.
 func read(s *stripe.Subscription) billing.Subscription {
 	out := billing.Subscription{
 		ID:        billing.SubscriptionID(s.ID),
@@ -274,7 +274,7 @@ func read(s *stripe.Subscription) billing.Subscription {
 	return out
 }
 
-// isID reports whether text can be an id of Stripe, so that no other text becomes part of a path or a key.
+// isID reports whether s has the form of a Stripe ID. Only such text may become part of a path or a key.
 func isID(s string) bool {
 	foreign := func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_'
@@ -282,14 +282,15 @@ func isID(s string) bool {
 	return s != "" && len(s) <= 255 && !strings.ContainsFunc(s, foreign)
 }
 
-// missing reports whether Stripe knows no such object.
+// missing reports whether err says that Stripe has no such object.
 func missing(err error) bool {
 	said, ok := errors.AsType[*stripe.Error](err)
 	return ok && said.Code == stripe.ErrorCodeResourceMissing
 }
 
-// refused is the failure of a request to Stripe. The caller can do something about a key that was used for another
-// request or that is in use; every other refusal is a matter of this service's configuration.
+// refused classifies a failed request to Stripe. The caller can act only on an idempotency key that was used for
+// another request or is in use. Any other refusal concerns the configuration of this service, so the caller hears only
+// that the provider does not answer.
 func refused(err error) error {
 	said, ok := errors.AsType[*stripe.Error](err)
 	switch {

@@ -25,17 +25,17 @@ const (
 	maxDepth = 64 // levels of objects and arrays; the deepest shape of the contract has 4
 )
 
-// CheckJSON refuses JSON that two readers may interpret differently, or that is nested deeply. Its errors may be shown
+// CheckJSON refuses JSON that two parsers may interpret differently, or that is nested deeply. Its errors may be shown
 // to the sender.
 func CheckJSON(data []byte) error { return check(data) }
 
-// check refuses JSON that two readers may interpret differently: not UTF-8, half a surrogate pair,
-// an object with a key twice (ignoring letter case, as matching keys to fields does), a number
-// beyond 64 bits. It stops at maxDepth levels, so that later parsers do not recurse far. Its errors
-// quote no value.
+// check refuses JSON that two parsers may interpret differently: text that is not UTF-8, half a surrogate pair, an
+// object with the same key twice, or a number beyond 64 bits. It compares keys without letter case, because matching
+// keys to fields does. It stops at maxDepth levels, so that later parsers do not recurse far. Its errors quote no
+// value.
 func check(data []byte) error {
 	d := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true))
-	var keys []map[string]bool // of the enclosing objects, nil for arrays
+	var keys []map[string]bool // the keys of the enclosing objects so far; nil for arrays
 	for {
 		token, err := d.ReadToken()
 		if errors.Is(err, io.EOF) {
@@ -63,7 +63,7 @@ func check(data []byte) error {
 			if kind, members := d.StackIndex(d.StackDepth()); kind != '{' || members%2 == 0 {
 				continue // a value
 			}
-			name := strings.ToLower(strings.ToUpper(token.String())) // as strings.EqualFold compares it
+			name := strings.ToLower(strings.ToUpper(token.String())) // equal for names that strings.EqualFold considers equal
 			if keys[len(keys)-1][name] {
 				return fmt.Errorf("the key %s stands twice in its object", shorten(string(d.StackPointer())))
 			}
@@ -75,7 +75,7 @@ func check(data []byte) error {
 	}
 }
 
-// tooLarge refuses a number that does not fit 64 bits.
+// tooLarge returns the refusal of a number that does not fit 64 bits.
 func tooLarge(at jsontext.Pointer) error {
 	if at == "" {
 		return errors.New("the whole body is a number that is too large")
@@ -83,7 +83,7 @@ func tooLarge(at jsontext.Pointer) error {
 	return fmt.Errorf("the number at %s is too large", shorten(string(at)))
 }
 
-// format reads and writes JSON, for bodies that passed check.
+// format reads and writes the JSON of bodies that passed check.
 var format = huma.Format{
 	Marshal: func(w io.Writer, v any) error {
 		body, err := contract.Encode(v)
@@ -106,16 +106,16 @@ var format = huma.Format{
 
 const (
 	maxFindings = 5   // most findings that a refusal lists
-	maxPath     = 120 // bytes of a field path; a client may have made it up
+	maxPath     = 120 // bytes of a field path, which a client may have made up
 )
 
-// invalid joins huma's findings into one refusal. Each names the place and what belongs there,
-// never what was sent.
+// invalid joins huma's findings into one refusal. Each finding names the place and what belongs there, but not what was
+// sent.
 func invalid(msg string, findings []error) error {
 	var told []string
 	for _, err := range findings {
 		if d, ok := errors.AsType[*huma.ErrorDetail](err); ok {
-			what, _, _ := strings.Cut(d.Message, ": ") // the rest of the message quotes the value
+			what, _, _ := strings.Cut(d.Message, ": ") // what follows quotes the value
 			told = append(told, shorten(d.Location)+": "+what)
 		}
 	}
@@ -140,7 +140,7 @@ func shorten(place string) string {
 	return place[:cut] + "…"
 }
 
-// huma's settings are global to the process, so they are made here once for all hosts.
+// huma's settings are global to the process, so they are set here once for all hosts.
 func init() {
 	huma.DefaultArrayNullable = false
 	huma.ErrorFormatter = plainNumbers
@@ -149,7 +149,7 @@ func init() {
 	huma.NewErrorWithContext = refuseHuma
 }
 
-// plainNumbers formats limits such as 26214400 without an exponent.
+// plainNumbers formats numbers such as 26214400 without an exponent.
 func plainNumbers(format string, args ...any) string {
 	for i, a := range args {
 		if f, ok := a.(float64); ok {

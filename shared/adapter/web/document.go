@@ -17,7 +17,7 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// Scheme names the authentication of a route as the document does.
+// Scheme is the name that the document has for a kind of authentication.
 type Scheme string
 
 // The schemes of the contract.
@@ -28,7 +28,7 @@ const (
 	ViewToken    Scheme = "SignedAgentViewToken"
 	LinkSecret   Scheme = "SignedAccessLinkRequest"
 	ContentToken Scheme = "SignedContentToken"
-	// StripeSignature is that of an event of the payment provider.
+	// StripeSignature is the signature of an event of the payment provider.
 	StripeSignature Scheme = "StripeSignature"
 )
 
@@ -42,7 +42,7 @@ func (s Scheme) definition() *huma.SecurityScheme {
 const (
 	schemaPrefix = "#/components/schemas/"
 	cacheControl = "cache-control" // metadata of an operation
-	anyOrigin    = "any-origin"    // too
+	anyOrigin    = "any-origin"    // metadata of an operation
 )
 
 func newAPI(mux humago.Mux, s *Server) huma.API {
@@ -51,7 +51,7 @@ func newAPI(mux humago.Mux, s *Server) huma.API {
 	cfg.DocsPath = ""
 	cfg.SchemasPath = ""
 	cfg.CreateHooks = nil
-	cfg.AllowAdditionalPropertiesByDefault = true // strict shapes override it
+	cfg.AllowAdditionalPropertiesByDefault = true // shapes that are strict override it
 	cfg.Formats = map[string]huma.Format{"application/json": format}
 	cfg.Transformers = []huma.Transformer{contractHeaders}
 	cfg.Servers = []*huma.Server{{URL: s.Origin}}
@@ -60,7 +60,7 @@ func newAPI(mux humago.Mux, s *Server) huma.API {
 	return humago.New(mux, cfg)
 }
 
-// contractHeaders sets what every JSON answer carries.
+// contractHeaders sets the headers of every JSON answer.
 func contractHeaders(c huma.Context, status string, v any) (any, error) {
 	cache, ok := c.Operation().Metadata[cacheControl].(string)
 	if !ok || status[0] != '2' {
@@ -74,8 +74,8 @@ func contractHeaders(c huma.Context, status string, v any) (any, error) {
 	return v, nil
 }
 
-// refuseHuma writes huma's findings and handler errors. A pending refusal of the limits takes
-// precedence.
+// refuseHuma converts huma's findings and the errors of handlers to envelopes. A refusal of the limits that is still
+// pending takes precedence.
 func refuseHuma(c huma.Context, status int, msg string, errs ...error) huma.StatusError {
 	r, w := humago.Unwrap(c)
 	err := errors.Join(errs...)
@@ -90,7 +90,7 @@ func refuseHuma(c huma.Context, status int, msg string, errs ...error) huma.Stat
 	return refuse(r.Context(), w.Header(), err)
 }
 
-// operation returns what huma registers and documents.
+// operation returns the operation as huma registers and documents it.
 func (e endpoint) operation(api huma.API, parameters bool) huma.Operation {
 	op := huma.Operation{
 		OperationID:        e.op.ID,
@@ -99,7 +99,7 @@ func (e endpoint) operation(api huma.API, parameters bool) huma.Operation {
 		Summary:            e.op.Summary,
 		DefaultStatus:      e.op.Status,
 		MaxBodyBytes:       -1,
-		BodyReadTimeout:    -1, // readBody has read it already
+		BodyReadTimeout:    -1, // readBody has already read the body
 		Middlewares:        huma.Middlewares{e.enter},
 		Metadata:           map[string]any{},
 		Responses:          map[string]*huma.Response{},
@@ -129,8 +129,8 @@ func (e endpoint) operation(api huma.API, parameters bool) huma.Operation {
 	return op
 }
 
-// declareScheme adds a scheme to the document once, and to the document's own requirement as one
-// alternative.
+// declareScheme adds a scheme to the document once. It also makes it one of the alternatives that the document as a
+// whole requires.
 func declareScheme(doc *huma.OpenAPI, s Scheme) {
 	if _, known := doc.Components.SecuritySchemes[string(s)]; !known {
 		doc.Components.SecuritySchemes[string(s)] = s.definition()
@@ -173,7 +173,7 @@ func byStatus(codes []fault.Code) map[int][]fault.Code {
 	return grouped
 }
 
-// codesWithoutWait are the codes that come without Retry-After although their status is 429.
+// codesWithoutWait are the codes whose answers have no Retry-After although their status is 429.
 var codesWithoutWait = []fault.Code{fault.UsagePolicyExceeded, fault.RevisionCeilingExceeded}
 
 func refusalResponse(schemas huma.Registry, codes []fault.Code) *huma.Response {
@@ -209,8 +209,7 @@ func (a Answer) response() *huma.Response {
 	return r
 }
 
-// envelopeOf returns the schema of an envelope: a specific one where only one code is possible,
-// else the common one.
+// envelopeOf returns the schema of an envelope: a specific one if only one code is possible, otherwise the common one.
 func envelopeOf(schemas huma.Registry, codes []fault.Code) *huma.Schema {
 	name := "ErrorEnvelope"
 	if len(codes) == 1 {
@@ -228,7 +227,7 @@ func envelopeOf(schemas huma.Registry, codes []fault.Code) *huma.Schema {
 	return &huma.Schema{Ref: schemaPrefix + name}
 }
 
-// Schema serves huma, which always asks for the schema of errors.
+// Schema provides huma with the schema of errors, for which it always asks.
 func (*errorEnvelope) Schema(schemas huma.Registry) *huma.Schema { return envelopeOf(schemas, nil) }
 
 func envelopeSchema(codes []fault.Code) *huma.Schema {
@@ -254,7 +253,7 @@ func envelopeSchema(codes []fault.Code) *huma.Schema {
 	}
 }
 
-// addChallenge documents the member that accompanies the error pow_required.
+// addChallenge documents the member that goes with the error pow_required.
 func addChallenge(schemas huma.Registry, envelope *huma.Schema) {
 	envelope.Properties["challenge"] = schemas.Schema(reflect.TypeFor[contract.Challenge](), true, "Challenge")
 	envelope.Required = append(envelope.Required, "challenge")
@@ -284,7 +283,7 @@ func idempotencyKey(required bool) *huma.Param {
 	}
 }
 
-// commonParameters adds the parameters of every operation, after its own.
+// commonParameters adds the parameters that every operation has after its own.
 func commonParameters(_ *huma.OpenAPI, op *huma.Operation) {
 	shortest, longest := 8, 128
 	op.Parameters = append(op.Parameters, &huma.Param{
@@ -295,7 +294,7 @@ func commonParameters(_ *huma.OpenAPI, op *huma.Operation) {
 	})
 }
 
-// document serves the OpenAPI document. Equal routes give equal bytes.
+// document serves the OpenAPI document. The same routes always give the same bytes.
 func document(api huma.API) http.HandlerFunc {
 	text := sync.OnceValue(func() []byte {
 		b, err := json.MarshalIndent(api.OpenAPI(), "", "  ")

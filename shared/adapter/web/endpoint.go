@@ -22,19 +22,18 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// Request is an authenticated request: the caller, the stored state of everything that the path
-// names, and the identity of the command. Path parameters called artifact_id, revision_id and
-// upload_session_id are read along.
+// Request is an authenticated request: the caller, the stored state of what the path names, and the identity of the
+// command. The state is read for the path parameters artifact_id, revision_id and upload_session_id.
 type Request struct {
 	access.Authenticated
-	Command idempotency.Command // of routes that have one
+	Command idempotency.Command // set on routes that have one
 
 	limited func() error // waits for the limits
 }
 
 type requestKey struct{}
 
-// requestOf returns the Request of a context that an endpoint made.
+// requestOf returns the Request in a context that an endpoint made.
 func requestOf(ctx context.Context) *Request {
 	request, _ := ctx.Value(requestKey{}).(*Request)
 	return request
@@ -42,23 +41,23 @@ func requestOf(ctx context.Context) *Request {
 
 func unlimited() error { return nil }
 
-// WaitForLimits waits for the limits and returns their refusal. Handlers that run concurrently with
-// them call it before they change state.
+// WaitForLimits waits until the limits are counted and returns their refusal. Handlers that run while they are counted
+// must call it before they change state.
 func (r *Request) WaitForLimits() error { return r.limited() }
 
-// touchBudget is how long an answer may wait for recording the use of its credential.
+// touchBudget is how long an answer may wait until the use of its credential is recorded.
 const touchBudget = 50 * time.Millisecond
 
 // authScheme says how a route authenticates its callers.
 type authScheme struct {
 	authenticate func(ctx context.Context, bearer string, wants access.Request, requestID string) (access.Authenticated, error)
-	asks         string        // the advice to a caller without a credential
+	asks         string        // what a caller without a credential is told to send
 	hidden       bool          // refusals do not reveal that the route exists
-	timeout      time.Duration // the time limit of the route; zero: none
+	timeout      time.Duration // time limit of the route; zero: none
 }
 
-// refusal returns the error for a caller who is not authenticated. An unavailable store is reported
-// as such.
+// refusal returns the error for a caller who is not authenticated. On hidden routes that is not_found, except that an
+// unavailable store is reported as such.
 func (s *authScheme) refusal(err error) error {
 	if s.hidden && fault.CodeOf(err).Kind() != fault.KindUnavailable {
 		return fault.NewCode(fault.NotFound)
@@ -66,9 +65,9 @@ func (s *authScheme) refusal(err error) error {
 	return err
 }
 
-// endpoint is an operation with the checks that run before its handler, in order: credential (401), Idempotency-Key
-// (400), scope (403), limits (429) unless a finished record answers, body (400). The limits are counted while the body is
-// read.
+// endpoint is an operation with the checks that run before its handler, in this order: credential (401),
+// Idempotency-Key (400), scope (403), limits (429) unless a finished record answers, body (400). The limits are counted
+// while the body is read.
 type endpoint struct {
 	*Server
 	op     Operation
@@ -96,6 +95,8 @@ func (e endpoint) enter(c huma.Context, next func(huma.Context)) {
 	if e.body {
 		raw, err = readBody(r)
 	}
+	// With concurrent limits, the handler waits for them. A bad body never reaches the handler, so they are awaited
+	// here. Their refusal takes precedence over that of the body.
 	if !e.op.ConcurrentLimits || err != nil {
 		if refused := request.limited(); refused != nil {
 			err = refused
@@ -107,7 +108,7 @@ func (e endpoint) enter(c huma.Context, next func(huma.Context)) {
 	}
 	if e.op.Command.Operation != "" {
 		request.Command.Fingerprint = idempotency.FingerprintOf(e.op.Method, e.op.Path, raw)
-		if request.Record.Finished(e.Now()) { // the fingerprint judges the body before any other check does
+		if request.Record.Finished(e.Now()) { // a repetition with another body is refused before any other check of the body
 			if err := request.Record.Compare(request.Command); err != nil {
 				writeError(w, r, err)
 				return
@@ -117,13 +118,13 @@ func (e endpoint) enter(c huma.Context, next func(huma.Context)) {
 	next(huma.WithContext(c, context.WithValue(ctx, requestKey{}, request)))
 }
 
-// Accepts reports whether the Accept header names the wanted media type and not the other.
+// Accepts reports whether the Accept header names the media type wanted and not other.
 func Accepts(r *http.Request, wanted, other string) bool {
 	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))
 	return strings.Contains(accept, wanted) && !strings.Contains(accept, other)
 }
 
-// deadline bounds the context of a request, on routes with a time limit.
+// deadline bounds the context of a request, if its route has a time limit.
 func (e endpoint) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	if e.scheme == nil || e.scheme.timeout == 0 {
 		return ctx, func() {}
@@ -131,7 +132,7 @@ func (e endpoint) deadline(ctx context.Context) (context.Context, context.Cancel
 	return context.WithTimeout(ctx, e.scheme.timeout)
 }
 
-// open runs every check that precedes reading the body.
+// open runs the checks that precede reading the body.
 func (e endpoint) open(ctx context.Context, r *http.Request) (*Request, context.Context, error) {
 	annotatePath(r)
 	request := &Request{limited: unlimited}
@@ -145,7 +146,7 @@ func (e endpoint) open(ctx context.Context, r *http.Request) (*Request, context.
 	return request, ctx, e.authenticate(ctx, r, request)
 }
 
-// authenticate checks the credential of a caller and starts counting.
+// authenticate checks the caller's credential and starts counting the limits.
 func (e endpoint) authenticate(ctx context.Context, r *http.Request, request *Request) error {
 	bearer, err := bearerOf(r, e.scheme.asks)
 	if err != nil {
@@ -171,7 +172,7 @@ func (e endpoint) authenticate(ctx context.Context, r *http.Request, request *Re
 	return nil
 }
 
-// callerOf returns the log fields of the caller.
+// callerOf returns the log fields that identify the caller.
 func callerOf(a credential.Actor) []slog.Attr {
 	who := slog.String("key", string(a.Key.Public))
 	if a.Member != "" {
@@ -180,7 +181,7 @@ func callerOf(a credential.Actor) []slog.Attr {
 	return []slog.Attr{slog.String("workspace", string(a.Workspace.ID)), who}
 }
 
-// AsUnavailable converts the end of a time limit into an unavailable error, unless err is one already.
+// AsUnavailable converts an exceeded time limit to an unavailable error, unless err already is one.
 func AsUnavailable(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) && fault.CodeOf(err) == fault.Internal {
 		return fault.Wrap(fault.DatabaseUnavailable, err,
@@ -189,14 +190,14 @@ func AsUnavailable(err error) error {
 	return err
 }
 
-// limit starts counting; the result waits for it.
+// limit starts counting. Calling the result waits for the count.
 func (e endpoint) limit(ctx context.Context, request *Request) func() error {
 	return async.Start(func() error {
 		return e.Limiter.Actor(ctx, request.Actor.Workspace.ID, request.Actor.Subject())
 	})
 }
 
-// touch records the use of the API key concurrently; the result waits for that at most touchBudget.
+// touch records the use of an API key concurrently. Calling the result waits for that, at most touchBudget.
 func (e endpoint) touch(ctx context.Context, request *Request) (wait func()) {
 	if e.scheme == nil || e.Touch == nil || request.Actor.Member != "" {
 		return func() {}
@@ -207,7 +208,7 @@ func (e endpoint) touch(ctx context.Context, request *Request) (wait func()) {
 		defer cancel()
 		select {
 		case <-touched.Done():
-			if _, err := touched.Wait(); async.StackOf(err) != nil { // the answer is given: a panic is logged alone
+			if _, err := touched.Wait(); async.StackOf(err) != nil { // the answer is already sent, so a panic is only logged
 				Failed(ctx, fault.Internal, err)
 			}
 		case <-limited.Done():
@@ -215,8 +216,8 @@ func (e endpoint) touch(ctx context.Context, request *Request) (wait func()) {
 	}
 }
 
-// accessRequest names what the request is about. The error is that of a missing or malformed
-// Idempotency-Key: it prevents any lookup, and only authenticated callers see it.
+// accessRequest returns what the request is about. It returns an error for a missing or malformed Idempotency-Key. Such
+// a request reads no record, and only authenticated callers see the error.
 func (e endpoint) accessRequest(r *http.Request) (access.Request, error) {
 	wants := access.Request{
 		Artifact: id.Artifact(r.PathValue("artifact_id")),
@@ -233,13 +234,13 @@ func (e endpoint) accessRequest(r *http.Request) (access.Request, error) {
 		target = r.PathValue(c.Target)
 	}
 	sent := r.Header.Values("Idempotency-Key")
-	client := strings.Join(sent, ",") // several are malformed
+	client := strings.Join(sent, ",") // several keys become one that is malformed
 	if len(sent) == 0 && c.Derived != "" {
 		client = c.Derived + target
 	}
 	if err := idempotency.CheckClient(client); err != nil {
 		if len(sent) == 0 && c.Derived != "" {
-			err = nil // the path cannot name an existing item
+			err = nil // the key is malformed because the path is, so no item exists
 		}
 		return wants, err
 	}
@@ -249,7 +250,7 @@ func (e endpoint) accessRequest(r *http.Request) (access.Request, error) {
 	return wants, nil
 }
 
-// annotatePath adds the ids of the path to the log line, if they are well-formed.
+// annotatePath adds those IDs in the path that are well-formed to the log line.
 func annotatePath(r *http.Request) {
 	if a := id.Artifact(r.PathValue("artifact_id")); a != "" {
 		if _, err := a.Bits(); err == nil {
@@ -261,8 +262,8 @@ func annotatePath(r *http.Request) {
 	}
 }
 
-// bearerOf returns the credential of a request. Any form other than one Authorization header is
-// refused with invalid_auth, even if the credential itself is valid.
+// bearerOf returns the credential of a request. It accepts exactly one Authorization header. Any other form is refused
+// with invalid_auth, even if the credential itself is valid.
 func bearerOf(r *http.Request, asks string) (string, error) {
 	sent := r.Header.Values("Authorization")
 	if len(sent) > 1 || len(sent) == 1 && strings.Contains(sent[0], ",") {
@@ -286,8 +287,8 @@ func bearerOf(r *http.Request, asks string) (string, error) {
 	return "", fault.New(fault.NotAuthenticated, "send %s in the header Authorization: Bearer <credential>", asks)
 }
 
-// readBody reads the whole body, JSON of at most limits.JSONBody bytes, and puts it back into the
-// request.
+// readBody reads the whole body, which must be JSON of at most limits.JSONBody bytes, and replaces r.Body by what it
+// read.
 func readBody(r *http.Request) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
@@ -301,6 +302,6 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, fault.New(fault.InvalidRequest, "body: %s", err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(raw))
-	r.Header.Del("Content-Type") // JSON, whatever its content says
+	r.Header.Del("Content-Type") // the body is JSON, regardless of the type that the client declared
 	return raw, nil
 }

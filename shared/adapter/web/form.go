@@ -12,11 +12,11 @@ import (
 
 const formType = "application/x-www-form-urlencoded"
 
-// Form holds the parameters of a form; each occurs at most once.
+// Form holds the parameters of a form. Each occurs at most once.
 type Form map[string]string
 
-// ReadForm reads a form body of at most limits.FormBody and ignores the query. Its errors may be
-// shown to the sender; they wrap causes that may not.
+// ReadForm reads a form from the body, of at most limits.FormBody, and ignores the query. Its errors may be shown to
+// the sender; the causes that they wrap may not.
 func ReadForm(r *http.Request) (Form, error) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != formType {
 		return nil, &unreadableBody{said: "send the parameters as " + formType}
@@ -42,10 +42,10 @@ func ReadForm(r *http.Request) (Form, error) {
 	return form, nil
 }
 
-// resourceParameter is the one parameter that a form may hold several times by its standard (RFC 8707).
+// resourceParameter is the only parameter that its standard allows to occur several times (RFC 8707).
 const resourceParameter = "resource"
 
-// errResources refuses several resources, because a token is for one.
+// errResources refuses several resources, because a token is for one resource.
 var errResources = &unreadableBody{said: "ask for one resource"}
 
 // readShort reads a body of at most limits.FormBody.
@@ -60,10 +60,10 @@ func readShort(r *http.Request) ([]byte, error) {
 	return raw, nil
 }
 
-// unreadableBody is why a body cannot be read, in words for its sender.
+// unreadableBody says why a body cannot be read, in words for its sender.
 type unreadableBody struct {
 	said  string
-	cause error // nil, or a cause that is not shown
+	cause error // not shown to the sender; may be nil
 }
 
 func (u *unreadableBody) Error() string { return u.said }

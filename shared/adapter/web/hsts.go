@@ -1,15 +1,14 @@
 package web
 
-// HSTS is the scope of the host's Strict-Transport-Security, which is valid for a year. A scope
-// beyond the host's own name is the deployer's choice, because every other host below that name
-// would need HTTPS too.
+// HSTS is the scope of the Strict-Transport-Security header, which is valid for a year. Only the deployer can choose a
+// scope beyond the host's own name, because every other host below that name would need HTTPS too.
 type HSTS string
 
-// The rules. The zero value is HSTSHost.
+// The scopes. The zero value means HSTSHost.
 const (
 	HSTSHost       HSTS = "host"       // the host's own name
-	HSTSSubdomains HSTS = "subdomains" // and the names below it
-	HSTSPreload    HSTS = "preload"    // the same, and browsers may preload it
+	HSTSSubdomains HSTS = "subdomains" // the host's own name and those below it
+	HSTSPreload    HSTS = "preload"    // as HSTSSubdomains, and browsers may preload the rule
 )
 
 const ownName = "max-age=31536000"

@@ -7,9 +7,8 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Member is a route for members, who come with an access token: one for this host, or for the MCP
-// host if the operation's Security is MCPToken. It guards as Guarded does, and answers within the
-// time limit of identity routes.
+// Member returns a route for members. They authenticate with an access token for this host or, if the operation's
+// Security is MCPToken, for the MCP host. It checks what Guarded does, within the time limit of identity routes.
 func Member[I, O any](op Operation, handle func(context.Context, *Request, *I) (O, error)) Route {
 	if op.Security == "" {
 		op.Security = Identity
@@ -23,9 +22,8 @@ func Member[I, O any](op Operation, handle func(context.Context, *Request, *I) (
 	}, handle)
 }
 
-// Operator is a route for operators: members who signed in recently and whose ID token marks them
-// as operators. All other callers get the answer of an unknown path. It guards as Member does
-// otherwise.
+// Operator returns a route for operators: members who signed in recently and whose ID token marks them as operators.
+// All other callers get the answer of an unknown path. Otherwise it is like Member.
 func Operator[I, O any](op Operation, handle func(context.Context, *Request, *I) (O, error)) Route {
 	op.Security = Identity
 	return guarded(op, func(s *Server) *authScheme {

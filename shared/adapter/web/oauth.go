@@ -18,11 +18,11 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Empty is the answer of a route whose success has no body.
+// Empty is the output of a route whose success has no body.
 type Empty struct{}
 
-// OAuthForm is a route of the authorization server that takes a form and answers JSON, with
-// refusals as in RFC 6749. The parameters are for the document.
+// OAuthForm returns a route of the authorization server that takes a form and answers JSON. Its refusals follow RFC
+// 6749. The parameters only document the form.
 func OAuthForm[O any](op Operation, parameters []string, handle func(*http.Request, Form) (O, error)) Route {
 	schema := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
 	for _, p := range parameters {
@@ -42,8 +42,8 @@ func OAuthJSON[I, O any](op Operation, handle func(*http.Request, I) (O, error))
 	}, readJSON[I], handle)
 }
 
-// SecurityEvents is a route that takes the security event tokens of providers (RFC 8935). take reads the token with
-// read, once it is known that tokens are taken at all, and the answer to one is 202 without a body.
+// SecurityEvents returns a route that takes security event tokens of providers (RFC 8935). take calls read for the
+// token, once it knows that tokens are accepted at all. The answer to a token is 202 without a body.
 func SecurityEvents(op Operation, take func(r *http.Request, read func() (string, error)) error) Route {
 	op.Status = http.StatusAccepted
 	text := &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}}
@@ -62,7 +62,7 @@ func SecurityEvents(op Operation, take func(r *http.Request, read func() (string
 
 const eventType = "application/secevent+jwt"
 
-// readEvent reads the token that a request consists of.
+// readEvent reads the token, which is the whole body.
 func readEvent(r *http.Request) (string, error) {
 	switch media, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); strings.ToLower(strings.TrimSpace(media)) {
 	case eventType, "application/jwt", "":
@@ -76,7 +76,7 @@ func readEvent(r *http.Request) (string, error) {
 	return strings.TrimSpace(string(raw)), nil
 }
 
-// eventRefusal gives a refusal of a token the body of RFC 8935, section 2.3. Other failures stay as they are.
+// eventRefusal gives a refusal of a token the body of RFC 8935, section 2.3. It does not change other failures.
 func eventRefusal(err error) error {
 	if err == nil {
 		return nil
@@ -93,7 +93,7 @@ func eventRefusal(err error) error {
 	}
 }
 
-// OAuthAnswer is a failure of the authorization server whose answer is not {error, error_description} alone.
+// OAuthAnswer is a failure of the authorization server whose answer has more than error and error_description.
 type OAuthAnswer struct {
 	Status    int
 	Challenge string // WWW-Authenticate; empty: none
@@ -107,12 +107,12 @@ func (a *OAuthAnswer) Error() string { return a.Err.Error() }
 // Unwrap returns the failure.
 func (a *OAuthAnswer) Unwrap() error { return a.Err }
 
-// Answering documents that a route of the authorization server may also answer a status with a body of type T.
+// Answering documents that a route of the authorization server may also answer with a status and a body of type T.
 func Answering[T any](route Route, op Operation, status int) Route {
 	return answering(route, op, status, schemaOf[T])
 }
 
-// AnsweringEither documents that it may also answer a status with a body of type A or of type B.
+// AnsweringEither documents that it may also answer with a status and a body of type A or B.
 func AnsweringEither[A, B any](route Route, op Operation, status int) Route {
 	return answering(route, op, status, func(all huma.Registry) *huma.Schema {
 		return &huma.Schema{OneOf: []*huma.Schema{schemaOf[A](all), schemaOf[B](all)}}
@@ -163,7 +163,8 @@ func oauthRoute[I, O any](
 				writeOAuth(w, op.Status, out)
 			}}, nil
 		})
-		api.OpenAPI().Paths[op.Path].Post.RequestBody = body(schemas) // documented only: huma would read it first
+		// Only the document has the body, because huma would otherwise read it first.
+		api.OpenAPI().Paths[op.Path].Post.RequestBody = body(schemas)
 	}}
 }
 
@@ -200,7 +201,7 @@ func oauthForm(r *http.Request) (Form, error) {
 	return form, nil
 }
 
-// unreadable refuses a body that could not be read.
+// unreadable returns the refusal of a body that could not be read.
 func unreadable(err error) error {
 	return fault.NewOAuth(fault.OAuthInvalidRequest, "%s", err).WithCause(errors.Unwrap(err))
 }
@@ -244,7 +245,7 @@ func writeRefusal(w http.ResponseWriter, r *http.Request, err error) {
 	writeOAuth(w, status, contract.OAuthError{Error: string(refused.Code), Description: refused.Description})
 }
 
-// logCode returns the closest code of the contract, for the level of the log line.
+// logCode returns the closest code of the contract. It decides the level of the log line.
 func logCode(code fault.OAuthCode) fault.Code {
 	if code == fault.OAuthServerError {
 		return fault.DatabaseUnavailable
@@ -262,8 +263,8 @@ func oauthStatus(r *fault.OAuthError) int {
 	return http.StatusBadRequest
 }
 
-// writeOAuth writes JSON that no cache keeps (RFC 6749, section 5.1), readable from any origin,
-// because no part of it comes from a cookie.
+// writeOAuth writes JSON that no cache keeps (RFC 6749, section 5.1). Scripts of any origin may read it, because no
+// part of it depends on a cookie.
 func writeOAuth(w http.ResponseWriter, status int, v any) {
 	h := w.Header()
 	h.Set("Cache-Control", noStore)

@@ -9,25 +9,24 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// pace ends an answer whose reader takes it too slowly, because each answer that is being sent
-// holds a function. It counts only the time that writes wait for the reader, not what the handler
-// waits for.
+// pace ends an answer whose reader is too slow, because each answer that is being sent occupies a function. It counts
+// only the time for which writes wait for the reader, not the time for which the handler waits.
 type pace struct {
 	limits.Pace
 	out  *http.ResponseController
 	left time.Duration // remaining time that writes may wait
-	slow bool          // the answer was ended
+	slow bool          // the reader was too slow
 }
 
 func newPace(p limits.Pace, w http.ResponseWriter) *pace {
 	return &pace{Pace: p, out: http.NewResponseController(w), left: p.Patience}
 }
 
-// deadline bounds the writes that follow. Writers without deadlines buffer everything, so that no
-// write waits.
+// deadline bounds the following writes. It ignores the error of a writer without deadlines, because such a writer
+// buffers everything and never waits.
 func (p *pace) deadline(t time.Time) { _ = p.out.SetWriteDeadline(t) }
 
-// write bounds one write. Pieces should be small, because time is credited after each write.
+// write makes one write with a deadline. Pieces should be small, because bytes earn time only after their write.
 func (p *pace) write(b []byte, write func([]byte) (int, error)) (int, error) {
 	began := time.Now()
 	p.deadline(began.Add(p.left))
@@ -37,11 +36,11 @@ func (p *pace) write(b []byte, write func([]byte) (int, error)) (int, error) {
 	return n, err
 }
 
-// took accounts for bytes and for how long the reader delayed them.
+// took adds the time that n bytes earn and subtracts the time that they waited.
 func (p *pace) took(n int64, waited time.Duration) {
 	p.left = min(p.left-waited+time.Duration(n)*time.Second/time.Duration(p.Rate), p.Patience)
 }
 
-// finish bounds what the server still has to send when the handler has returned, because the
-// deadline of the last write may have passed.
+// finish bounds what the server still has to send after the handler has returned. It is needed because the deadline of
+// the last write may have passed.
 func (p *pace) finish() { p.deadline(time.Now().Add(p.Patience)) }

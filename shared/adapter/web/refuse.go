@@ -17,7 +17,7 @@ const (
 	noStore  = "no-store"
 )
 
-// errorEnvelope is the body of every refusal, with its status.
+// errorEnvelope is the body of a refusal, with its status.
 type errorEnvelope struct {
 	contract.Envelope
 	status int
@@ -26,11 +26,11 @@ type errorEnvelope struct {
 // Error returns the message for the caller.
 func (e *errorEnvelope) Error() string { return e.Envelope.Error.Message }
 
-// GetStatus serves huma.
+// GetStatus implements huma.StatusError.
 func (e *errorEnvelope) GetStatus() int { return e.status }
 
-// refuse converts a failure into its envelope, sets the headers that belong to it, and records it
-// for the log. An unclassified failure shows no detail.
+// refuse converts a failure to its envelope, sets the headers that belong to it, and records it for the log. The
+// envelope of an unclassified failure shows no detail.
 func refuse(ctx context.Context, header http.Header, err error) *errorEnvelope {
 	f, n := fault.Of(err), requestLogOf(ctx)
 	n.failed(f.Code, err)
@@ -49,7 +49,7 @@ func refuse(ctx context.Context, header http.Header, err error) *errorEnvelope {
 	return e
 }
 
-// RetryAfter sets how long to wait, if at all: whole seconds, rounded up, so that the wait is never
+// RetryAfter sets the header Retry-After unless wait is zero. It rounds up to whole seconds, so that the wait is never
 // too short.
 func RetryAfter(h http.Header, wait time.Duration) {
 	if wait > 0 {
@@ -57,7 +57,7 @@ func RetryAfter(h http.Header, wait time.Duration) {
 	}
 }
 
-// writeError answers a failure with its envelope. No part of the answer may have been written.
+// writeError answers a failure with its envelope. It must be called before any part of the answer is written.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	writeEnvelope(w, refuse(r.Context(), w.Header(), err))
 }
@@ -76,15 +76,15 @@ func notFound(w http.ResponseWriter, r *http.Request) {
 	writeError(w, r, fault.NewCode(fault.NotFound))
 }
 
-// misdirected answers a request for another host's name.
+// misdirected refuses a request for another host's name.
 func misdirected(w http.ResponseWriter, r *http.Request) {
 	e := refuse(r.Context(), w.Header(), fault.NewCode(fault.NotFound))
 	e.status = http.StatusMisdirectedRequest
 	writeEnvelope(w, e)
 }
 
-// Abort ends a request whose answer has begun and cannot be completed. It cuts the connection, so
-// that the client does not take the part for the whole. It does not return.
+// Abort ends a request whose answer has begun and cannot be completed. It breaks the connection, so that the client
+// does not take the part for the whole. It does not return.
 func Abort(ctx context.Context, err error) {
 	requestLogOf(ctx).failed(fault.CodeOf(err), err)
 	panic(http.ErrAbortHandler)

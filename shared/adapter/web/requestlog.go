@@ -16,24 +16,24 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// requestLog collects what the log line and the refusals of one request need.
+// requestLog collects what the log line and the refusals of one request need. It is safe for concurrent use.
 type requestLog struct {
 	id        string
-	challenge string // of every 401; empty: none
+	challenge string // WWW-Authenticate of every 401; empty: none
 
 	mu    sync.Mutex
-	hide  string // never logged, even when an error quotes it
+	hide  string // a secret that is not logged even if an error quotes it
 	code  fault.Code
 	err   error
 	stack []byte
 	attrs []slog.Attr
 
-	expected bool // err follows from the configuration of the deployment and needs no attention
+	expected bool // err follows from the deployment's configuration and needs no attention
 }
 
 type requestLogKey struct{}
 
-// requestLogOf returns the log of a request; outside of Server.Around it is discarded.
+// requestLogOf returns the log of a request. Outside of Server.Around it returns one that is discarded.
 func requestLogOf(ctx context.Context) *requestLog {
 	if n, ok := ctx.Value(requestLogKey{}).(*requestLog); ok {
 		return n
@@ -50,13 +50,12 @@ func (l *requestLog) failed(code fault.Code, err error) {
 	l.expected = false
 }
 
-// notSetUp is the log code of a request for a feature that the deployment is not configured for. It
-// is not a code of the contract.
+// notSetUp is the log code of a request for a feature that this deployment does not configure. The contract does not
+// have it.
 const notSetUp fault.Code = "temporarily_unavailable"
 
-// unserved records that a request asked for a feature that the deployment is not configured for.
-// Any client can send such a request, so its log line must not look like an outage, although its
-// status does.
+// unserved records that a request asked for a feature that this deployment does not configure. Any client can send such
+// a request, so its log line must not look like an outage, although its status does.
 func (l *requestLog) unserved(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -65,8 +64,7 @@ func (l *requestLog) unserved(err error) {
 	l.expected = true
 }
 
-// Annotate adds fields to the log line of a request. They must hold no secret, no URL and no text
-// of a client.
+// Annotate adds fields to the log line of a request. The fields must not hold secrets, URLs or text of a client.
 func Annotate(ctx context.Context, attrs ...slog.Attr) {
 	n := requestLogOf(ctx)
 	n.mu.Lock()
@@ -74,10 +72,11 @@ func Annotate(ctx context.Context, attrs ...slog.Attr) {
 	n.attrs = append(n.attrs, attrs...)
 }
 
-// Failed records a failure in the log line of a request, on hosts whose refusals are not envelopes.
+// Failed records a failure in the log line of a request. It is for hosts whose refusals are not envelopes.
 func Failed(ctx context.Context, code fault.Code, err error) { requestLogOf(ctx).failed(code, err) }
 
-// RedactSecret keeps a secret text of any form out of the log line of a request.
+// RedactSecret keeps one secret out of the log line of a request. It is for secrets whose form Redact does not
+// recognise.
 func RedactSecret(ctx context.Context, secret string) {
 	n := requestLogOf(ctx)
 	n.mu.Lock()
@@ -85,7 +84,7 @@ func RedactSecret(ctx context.Context, secret string) {
 	n.hide = secret
 }
 
-// RequestID returns the id of a request: the client's, or a new one.
+// RequestID returns the ID of a request: the client's, or a new one.
 func RequestID(ctx context.Context) string { return requestLogOf(ctx).id }
 
 var requestIDs = regexp.MustCompile(`^[!-~]{8,128}$`)
@@ -97,7 +96,7 @@ func requestID(r *http.Request) string {
 	return string(id.NewWorkspace()) // a random UUID
 }
 
-// line writes the log line. The route replaces the path, and no URL, token or body ever appears.
+// line writes the log line. It names the route and not the path, and never a URL, token or body.
 func (l *requestLog) line(log *slog.Logger, r *http.Request, rec *recorder, took time.Duration, more []slog.Attr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,8 +112,8 @@ func (l *requestLog) line(log *slog.Logger, r *http.Request, rec *recorder, took
 	log.LogAttrs(r.Context(), level, "request", attrs...)
 }
 
-// failure returns the level and the fields of a failure. A client that left or reads too slowly,
-// and a feature that is not configured, are not failures of the service; those have level ERROR.
+// failure returns the level and the fields of a failure. Failures of the service have level ERROR. A client that left
+// or reads too slowly is none, and neither is a feature that is not configured.
 func (l *requestLog) failure(slow bool) (slog.Level, []slog.Attr) {
 	var attrs []slog.Attr
 	if slow {
@@ -142,7 +141,7 @@ func (l *requestLog) failure(slow bool) (slog.Level, []slog.Attr) {
 	return level, attrs
 }
 
-// cause returns what a refusal hides from the caller, "" if there is no such cause.
+// cause returns the text that a refusal hides from the caller, or "" if it hides none.
 func (l *requestLog) cause() string {
 	if fault.Of(l.err).Unwrap() == nil {
 		return ""
@@ -154,7 +153,7 @@ func (l *requestLog) cause() string {
 	return Redact(text)
 }
 
-// route returns the pattern that matched, without its method.
+// route returns the path of the pattern that matched.
 func route(r *http.Request) string {
 	if r.Pattern == "" || r.Pattern == "/" {
 		return "none"
@@ -170,7 +169,7 @@ var methods = []string{
 	http.MethodOptions,
 }
 
-// method returns the request's method; an unknown one is text of the client and is replaced.
+// method returns the request's method, or "other" for an unknown one, which would be text of the client.
 func method(r *http.Request) string {
 	if slices.Contains(methods, r.Method) {
 		return r.Method
@@ -178,13 +177,13 @@ func method(r *http.Request) string {
 	return "other"
 }
 
-// recorder remembers what was answered.
+// recorder records status and size of the answer.
 type recorder struct {
 	http.ResponseWriter
 	head  bool // the body is discarded
 	code  int
 	bytes int64
-	pace  *pace // nil: readers may be slow
+	pace  *pace // nil: readers may be as slow as they like
 }
 
 func (r *recorder) slow() bool { return r.pace != nil && r.pace.slow }
@@ -198,7 +197,7 @@ func (r *recorder) status() int {
 
 func (r *recorder) begun() bool { return r.code != 0 }
 
-// WriteHeader remembers the first final status.
+// WriteHeader implements http.ResponseWriter. It records the first final status.
 func (r *recorder) WriteHeader(code int) {
 	if r.code == 0 && code >= http.StatusOK {
 		r.code = code
@@ -224,5 +223,5 @@ func (r *recorder) write(b []byte) (int, error) {
 	return r.pace.write(b, r.ResponseWriter.Write)
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap lets http.ResponseController find the wrapped writer.
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

@@ -14,47 +14,45 @@ import (
 	"vitrine/shared/platform/idempotency"
 )
 
-// Operation declares a route: its path, its guards and its documentation.
+// Operation declares a route: its path, the checks before its handler, and its documentation.
 type Operation struct {
 	ID, Method, Path string
 	Summary          string
-	Status           int          // of a success; zero: 200
-	Security         Scheme       // in the document; APIKey on guarded routes unless another is given
-	Errors           []fault.Code // those that the guards and the reading of the request do not add by themselves
-	CacheControl     string       // of a success; empty: no-store
+	Status           int          // status of a success; zero: 200
+	Security         Scheme       // as documented; on guarded routes, empty means APIKey
+	Errors           []fault.Code // errors in addition to those of the checks and of reading the request
+	CacheControl     string       // Cache-Control of a success; empty: no-store
 	AnyOrigin        bool         // scripts of every origin may read the JSON, because it does not depend on the caller
-	Answers          []Answer     // successes of a plain route, which have no other documentation
-	ClientAuth       bool         // the route takes the credentials of an OAuth client, so that it may answer 401
-	Hidden           bool         // the document does not show the route, because it is another spelling of one that it shows
+	Answers          []Answer     // successes of a plain route, which are not documented otherwise
+	ClientAuth       bool         // the route takes credentials of an OAuth client, so it may answer 401
+	Hidden           bool         // not in the document, because it is another spelling of a documented route
 
-	// Page answers instead, on public routes, when a client wants PageType and not JSON.
+	// Page answers on public routes instead of the handler, if the client accepts PageType and not JSON.
 	Page func(http.ResponseWriter, *http.Request) error
-	// PageType is the media type that Page serves or refuses; empty: text/html, which the document then names.
+	// PageType is the media type of Page. If it is empty, that is text/html, which the document then names.
 	PageType string
-	// Before runs before the body is read, on public routes. Its refusal takes precedence over
-	// every other, and its context is passed on to the handler.
+	// Before runs on public routes before the body is read. Its refusal takes precedence over every other. The handler
+	// gets the context that it returns.
 	Before func(*http.Request) (context.Context, error)
 
-	// Scope is what a guarded route requires of the credential; empty: any credential.
+	// Scope is the scope that a guarded route requires; empty: none.
 	Scope credential.Scope
-	// Command makes a guarded route repeatable; its zero value requires no Idempotency-Key.
+	// Command makes a guarded route repeatable. The zero value requires no Idempotency-Key.
 	Command Command
-	// Deleting lets members in whose workspace is being deleted.
+	// Deleting admits members whose workspace is being deleted.
 	Deleting bool
-	// Unlimited routes do not count against the credential's and the workspace's rate.
+	// Unlimited exempts the route from the rate limits of credential and workspace.
 	Unlimited bool
-	// ConcurrentLimits lets the handler run while the limits are counted; a refusal replaces its
-	// answer. It is only for handlers that change no state before Request.WaitForLimits has
-	// returned nil.
+	// ConcurrentLimits runs the handler while the limits are counted. A refusal replaces its answer. The handler must
+	// not change state before Request.WaitForLimits has returned nil.
 	ConcurrentLimits bool
 }
 
-// Command says how repetitions of a route are recognised.
+// Command says how a repetition of a request is recognised.
 type Command struct {
 	Operation idempotency.Operation
-	Target    string // the path parameter of its target; empty: none
-	// Derived, followed by the target, replaces a missing Idempotency-Key; empty: the header is
-	// required.
+	Target    string // path parameter that names the target; empty: none
+	// Derived replaces a missing Idempotency-Key, followed by the target. If it is empty, the header is required.
 	Derived string
 }
 
@@ -71,11 +69,11 @@ type Route struct {
 	register func(*Server, huma.API)
 }
 
-// answer is the output of a handler in the form that huma wants.
+// answer is the form that huma requires of a handler's output.
 type answer[O any] struct{ Body O }
 
-// Guarded is a route for callers with an API key. I holds the parameters and, as Body, the JSON that it takes; O is the
-// JSON that it answers.
+// Guarded returns a route for callers with an API key. I holds the parameters and, as Body, the JSON that the route
+// takes. O is the JSON that it answers.
 func Guarded[I, O any](op Operation, handle func(context.Context, *Request, *I) (O, error)) Route {
 	if op.Security == "" {
 		op.Security = APIKey
@@ -112,7 +110,7 @@ func guarded[I, O any](
 	}}
 }
 
-// Public is a route without credential.
+// Public returns a route that needs no credential.
 func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error)) Route {
 	return Route{func(s *Server, api huma.API) {
 		e := endpoint{Server: s, op: op, body: takesBody[I]()}
@@ -127,8 +125,8 @@ func Public[I, O any](op Operation, handle func(context.Context, *I) (O, error))
 	}}
 }
 
-// Plain is a route whose handler writes by itself, or returns the failure to be written. I
-// documents its parameters, which are not checked.
+// Plain returns a route whose handler writes the answer itself, or returns the failure to be written. I documents its
+// parameters, which are not checked.
 func Plain[I any](op Operation, handle func(http.ResponseWriter, *http.Request) error) Route {
 	return Route{func(s *Server, api huma.API) {
 		declared := endpoint{Server: s, op: op}.operation(api, false)
@@ -141,12 +139,13 @@ func Plain[I any](op Operation, handle func(http.ResponseWriter, *http.Request) 
 			}}, nil
 		})
 		if !slices.ContainsFunc(op.Answers, func(a Answer) bool { return a.Status == http.StatusOK }) {
-			delete(declared.Responses, "200") // huma adds one where the document has no success that it knows
+			delete(declared.Responses, "200") // huma adds this one if the document has no success that it knows
 		}
 	}}
 }
 
-// Document is a route that answers the OpenAPI document of the host, on hosts whose document lists that too.
+// Document returns a route that answers the OpenAPI document of the host. It is for hosts whose document lists that
+// route too.
 func Document(op Operation) Route {
 	return Route{func(s *Server, api huma.API) {
 		text := document(api)
@@ -162,9 +161,8 @@ func takesBody[I any]() bool {
 	return ok
 }
 
-// checksParameters reports whether I has parameters that are refused before the handler runs: those
-// that are not strings. Handlers judge strings, required ones too, because a missing or empty one
-// is treated like any other unknown one.
+// checksParameters reports whether huma checks parameters of I before the handler runs. It does not check strings, not
+// even required ones. Handlers do, because they treat a missing or empty string like any unknown one.
 func checksParameters[I any]() bool {
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[I]()) {
 		if (f.Tag.Get("query") != "" || f.Tag.Get("header") != "") && f.Type.Kind() != reflect.String {

@@ -8,14 +8,14 @@ import (
 	"vitrine/shared/platform/address"
 )
 
-// Untrusted returns the server as one for the files of strangers, on the content origin: it accepts no credential and
-// refuses the app's name, because content under that name would share the app's cookies. Strict makes it answer
-// requests for the content origin's own name only, as in production. It panics when an origin is not an absolute http
-// URL.
+// Untrusted returns a copy of the server for the files of strangers, on the content origin. It accepts no credential.
+// It refuses the app's name, because content under that name would share the app's cookies. If strict, as in
+// production, it answers only requests for the content origin's own name. It panics if an origin is not an absolute
+// http URL.
 func (s *Server) Untrusted(at address.Origins, strict bool) *Server {
 	own, app := mustName(at.Content), mustName(at.App)
 	out := *s
-	out.Metadata = "" // no credential is accepted here
+	out.Metadata = "" // the host accepts no credential, so it has no metadata about them
 	out.Headers = map[string]string{"Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "cross-origin"}
 	out.Serves = func(name string) bool { return name == own || !strict && name != app }
 	return &out
@@ -30,15 +30,15 @@ func mustName(origin string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// ViewerFrame reports whether a browser loads the response into a frame. Another client may claim to, which affects
-// only its own response. Sec-Fetch-Site is not needed, because frame-ancestors names the app alone.
+// ViewerFrame reports whether a browser loads the response into a frame. Another client may claim that, which affects
+// only its own response. It does not check Sec-Fetch-Site, because frame-ancestors admits only the app.
 func ViewerFrame(r *http.Request) bool {
 	dest, mode := r.Header.Get("Sec-Fetch-Dest"), r.Header.Get("Sec-Fetch-Mode")
 	return (dest == "iframe" || dest == "frame") && (mode == "" || mode == "navigate")
 }
 
-// VaryByFrame tells caches that a response depends on ViewerFrame, and lets the opaque origin of a sandboxed frame read
-// it.
+// VaryByFrame tells caches that a response depends on ViewerFrame. It also lets a sandboxed frame, whose origin is
+// opaque, read the response.
 func VaryByFrame(h http.Header, r *http.Request) {
 	h.Set("Vary", "Sec-Fetch-Dest, Sec-Fetch-Mode")
 	if r.Header.Get("Origin") == "null" {
@@ -47,7 +47,7 @@ func VaryByFrame(h http.Header, r *http.Request) {
 	}
 }
 
-// Unchanged reports whether the client's copy has the ETag (If-None-Match, compared weakly).
+// Unchanged reports whether the client's copy has this ETag. It compares If-None-Match weakly.
 func Unchanged(r *http.Request, etag string) bool {
 	for _, line := range r.Header.Values("If-None-Match") {
 		for tag := range strings.SplitSeq(line, ",") {
