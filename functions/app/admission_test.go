@@ -1,8 +1,6 @@
 package app
 
 import (
-	"context"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,14 +9,12 @@ import (
 
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/identity/credential"
-	"vitrine/shared/identity/oauth"
-	"vitrine/shared/platform/contract"
+	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/platform/fault"
 )
 
 func TestAnAgentIsLetInByItsCode(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	r := send(h, "GET", agentPath+"?claim_attempt_token="+attemptText, "")
 	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 303 || r.Header.Get("Location") != agentPath || c == nil ||
@@ -36,7 +32,7 @@ func TestAnAgentIsLetInByItsCode(t *testing.T) {
 	}
 	body := text(t, signedIn(h, "GET", agentPath, nil, attemptHeader...))
 	expect.Has(t, "the page", body,
-		s.title, "3 artifacts", "and 1 more", "198.51.100.0/24", s.name, "14 March 2026, 11:00 UTC", "publish and read", "until <time datetime=\"2026-03-21T11:00:00Z\"", `name="attempt" value="`+mark(attemptText), `inputmode="numeric"`, `autocomplete="one-time-code"`)
+		s.title, "3 artifacts", "and 1 more", "198.51.100.0/24", s.actor.Workspace.Name, "14 March 2026, 11:00 UTC", "publish and read", "until <time datetime=\"2026-03-21T11:00:00Z\"", `name="attempt" value="`+mark(attemptText), `inputmode="numeric"`, `autocomplete="one-time-code"`)
 	expect.Lacks(t, "the page", body, attemptText)
 	r = signedIn(h, "POST", agentPath, url.Values{"user_code": {"654321"}, "attempt": {mark(attemptText)}},
 		attemptHeader...)
@@ -44,15 +40,15 @@ func TestAnAgentIsLetInByItsCode(t *testing.T) {
 		cookieOf(t, r, attemptCookie) != nil {
 		t.Errorf("a wrong code: %d\n%s", r.StatusCode, body)
 	}
-	r = signedIn(h, "POST", agentPath, doors[agentPath].fields, attemptHeader...)
+	r = signedIn(h, "POST", agentPath, forms[agentPath].fields, attemptHeader...)
 	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 200 || !strings.Contains(text(t, r), "The agent is in") ||
 		c == nil || c.MaxAge != -1 {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
-	if want := (contract.CompleteClaim{AttemptToken: attemptText, UserCode: "123456"}); s.completed != want {
-		t.Errorf("completed %+v", s.completed)
+	if last := s.changes[len(s.changes)-1]; last != "Complete 123456 "+attemptText {
+		t.Errorf("did %s", last)
 	}
-	r = signedIn(h, "POST", agentPath+"/deny", doors[agentPath+"/deny"].fields, attemptHeader...)
+	r = signedIn(h, "POST", agentPath+"/deny", forms[agentPath+"/deny"].fields, attemptHeader...)
 	if r.StatusCode != 200 || s.calls[len(s.calls)-1] != "Refuse "+attemptText || cookieOf(t, r, attemptCookie) == nil {
 		t.Errorf("%d %v", r.StatusCode, s.calls)
 	}
@@ -64,17 +60,16 @@ func TestAnAnswerIsForTheAgentThatThePageShowed(t *testing.T) {
 	}
 	for _, path := range []string{agentPath, agentPath + "/deny"} {
 		for name, fields := range map[string]url.Values{
-			"the page before": doors[path].fields, "no page of ours": {"user_code": {"123456"}}, "a token": {"user_code": {"123456"}, "attempt": {attemptText}},
+			"the page before": forms[path].fields, "no page of ours": {"user_code": {"123456"}}, "a token": {"user_code": {"123456"}, "attempt": {attemptText}},
 		} {
-			s := newHouse()
+			s := newServices()
 			r := signedIn(s.handler(), "POST", path, fields, other...)
 			body := text(t, r)
 			if r.StatusCode != 409 || !strings.Contains(body, "nothing was changed") ||
 				!strings.Contains(body, "Let this agent in?") || cookieOf(t, r, attemptCookie) != nil {
 				t.Errorf("%s from %s: %d\n%s", path, name, r.StatusCode, body)
 			}
-			if !slices.Equal(s.calls, []string{"Look " + strings.ReplaceAll(attemptText, "B", "C")}) ||
-				s.completed.UserCode != "" {
+			if !slices.Equal(s.calls, []string{"Look " + strings.ReplaceAll(attemptText, "B", "C")}) {
 				t.Errorf("%s from %s reached %v", path, name, s.calls)
 			}
 		}
@@ -82,10 +77,11 @@ func TestAnAnswerIsForTheAgentThatThePageShowed(t *testing.T) {
 }
 
 func TestEveryAgentThatCannotBeAnsweredLooksTheSame(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	h := s.handler()
 	none := text(t, signedIn(h, "GET", agentPath, nil, "X-Request-Id", "request-17"))
-	s.over = fault.New(fault.InvalidRequest, "expired, locked or unknown")
+	over := fault.New(fault.InvalidRequest, "expired, locked or unknown")
+	s.agents.PreviewFn = func(*agentauth.Request) error { return over }
 	for _, r := range []string{
 		text(t, signedIn(h, "GET", agentPath, nil, attemptHeader...)), text(t, signedIn(h, "POST", agentPath, url.Values{"user_code": {"654321"}, "attempt": {mark(attemptText)}}, attemptHeader...)),
 	} {
@@ -93,37 +89,21 @@ func TestEveryAgentThatCannotBeAnsweredLooksTheSame(t *testing.T) {
 			t.Errorf("differs:\n%s", r)
 		}
 	}
-	s.over = fault.New(fault.RateLimitedActor, "too many wrong codes").After(42 * time.Second)
+	over = fault.New(fault.RateLimitedActor, "too many wrong codes").After(42 * time.Second)
 	if r := signedIn(h, "GET", agentPath, nil, attemptHeader...); r.StatusCode != 429 ||
 		r.Header.Get("Retry-After") != "42" || !strings.Contains(text(t, r), "Try again in 42 seconds.") {
 		t.Errorf("%d %v", r.StatusCode, r.Header)
 	}
 }
 
-// Refused answers with what is set, or with an app of the house's that is trusted once its member is signed in.
-func (a apps) Refused(
-	ctx context.Context, by credential.Actor, asked oauth.Authorization, _ netip.Addr,
-) (oauth.Refused, error) {
-	r := a.house.refused
-	r.Client = oauth.Client{ID: "oc_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9", Name: a.client}
-	r.RedirectHost = "client.example"
-	r.Code = fault.OAuthInvalidTarget
-	r.Description = "this client can get tokens for https://mcp.example only"
-	r.RedirectTo, r.Trusted = a.redirect, r.Trusted && by.Member == memberID
-	if asked.ClientID == "" {
-		return oauth.Refused{}, fault.NewCode(fault.InvalidRequest)
-	}
-	return r, a.called(ctx, "Refused "+asked.ClientID+" "+asked.State)
-}
-
 // T33
 func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
-	s := newHouse()
-	s.redirect = "https://client.example/cb?error=invalid_target&state=a%26b"
+	s := newServices()
+	s.apps.redirect = "https://client.example/cb?error=invalid_target&state=a%26b"
 	h := s.handler()
 	const path = "/oauth/error?client_id=x&state=a%26b"
 	for _, trusted := range []bool{false, true} {
-		s.refused.Trusted = trusted
+		s.apps.trusted = trusted
 		for _, member := range []bool{false, true} {
 			r := send(h, "GET", path, "")
 			if member {
@@ -134,7 +114,7 @@ func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
 				t.Errorf("headers %v", r.Header)
 			}
 			if trusted && member {
-				if r.StatusCode != 303 || r.Header.Get("Location") != s.redirect {
+				if r.StatusCode != 303 || r.Header.Get("Location") != s.apps.redirect {
 					t.Errorf("let in: %d to %q", r.StatusCode, r.Header.Get("Location"))
 				}
 				continue
@@ -153,7 +133,7 @@ func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
 	}
 	wantAnswer(t, "nothing was refused", send(h, "GET", "/oauth/error", ""), 400, "No app is waiting here")
 	for _, bad := range []string{"javascript:alert(1)", "data:text/html,x", "/relative"} {
-		s.redirect = bad
+		s.apps.redirect = bad
 		if r := signedIn(h, "GET", path, nil); r.StatusCode != 500 || r.Header.Get("Location") != "" {
 			t.Errorf("%q: %d", bad, r.StatusCode)
 		}
@@ -163,8 +143,8 @@ func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
 }
 
 func TestAPersonMayFollowTheLinkOfAnError(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.redirect = strings.Replace(in.appURL, "localhost", "127.0.0.1", 1) + "/robots.txt?error=x"
+	in, p := startServer(t), browser.Open(t)
+	in.apps.redirect = strings.Replace(in.appURL, "localhost", "127.0.0.1", 1) + "/robots.txt?error=x"
 	p.NoScripts()
 	p.Go(in.appURL + "/oauth/error?client_id=x")
 	p.Click("main a")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -19,47 +18,11 @@ import (
 	"vitrine/functions/app/pages"
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/adapter/web"
-	"vitrine/shared/identity/credential"
-	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
-	"vitrine/shared/platform/media"
-	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/view"
 )
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
-
-// Parts of Views that different fakes answer.
-type (
-	linkResolver interface {
-		Resolve(ctx context.Context, public id.Public, blob string) (view.View, error)
-	}
-	artifactViews interface {
-		Latest(ctx context.Context, by credential.Actor, a *artifact.Artifact) (view.View, error)
-		Pinned(ctx context.Context, by credential.Actor, a *artifact.Artifact, r *artifact.Revision) (view.View, error)
-		FileURLs(by credential.Actor, a *artifact.Artifact, r id.Revision) (func(path string) string, error)
-	}
-)
-
-// resolver is a linkResolver that is a function.
-type resolver func(ctx context.Context, public id.Public, blob string) (view.View, error)
-
-func (r resolver) Resolve(ctx context.Context, public id.Public, blob string) (view.View, error) {
-	return r(ctx, public, blob)
-}
-
-// LinkURL takes every secret but "wrong" and none.
-func (s shown) LinkURL(public id.Public, secret string) (string, error) {
-	app := "http://localhost:8704"
-	if g, ok := s.linkResolver.(*gallery); ok {
-		app = g.appURL
-	}
-	if secret == "wrong" || secret == "" {
-		return "", fault.NewCode(fault.NotFound)
-	}
-	return app + "/al/" + string(public) + "#" + secret, nil
-}
 
 const (
 	publicID = "0123456789ABCDEF"
@@ -67,24 +30,18 @@ const (
 	opening  = `{"public_id":"` + publicID + `","blob":"` + blob + `"}`
 )
 
-// opens is a resolver that answers every link.
-func opens(_ context.Context, public id.Public, blob string) (view.View, error) {
-	return view.View{Revision: artifact.Revision{Mode: media.HTML}, Title: string(public) + " " + blob}, nil
-}
+// resolver answers what a link shows; nil: every link opens.
+type resolver func(ctx context.Context, public id.Public, blob string) (view.View, error)
 
 func refuses(err error) resolver {
 	return func(context.Context, id.Public, string) (view.View, error) { return view.View{}, err }
 }
 
 // host is the app host at localhost with the given resolver; what it logs goes to the buffer.
-func host(links linkResolver) (*Host, *bytes.Buffer) {
-	var lines bytes.Buffer
-	return &Host{
-		Views:   shown{linkResolver: links},
-		Live:    &fakeLive{},
-		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
-		Origins: origins("http://localhost:8704", "http://127.0.0.1:8703"),
-	}, &lines
+func host(resolve resolver) (*Host, *bytes.Buffer) {
+	s := newServices()
+	s.views.ResolveFn = resolve
+	return s.host()
 }
 
 func send(h http.Handler, method, target, body string, header ...string) *http.Response {
@@ -120,7 +77,7 @@ func wantRedirect(t *testing.T, what string, r *http.Response, to string) {
 func asset0(name string) string { return "/assets/" + pages.Build() + "/" + name }
 
 func TestRoutes(t *testing.T) {
-	h, _ := host(resolver(opens))
+	h, _ := host(nil)
 	handler := h.Handler()
 	const html, jsonType = "text/html; charset=utf-8", "application/json; charset=utf-8"
 	for _, tt := range []struct {
@@ -183,7 +140,7 @@ func TestRoutes(t *testing.T) {
 }
 
 func TestAllowNamesTheMethods(t *testing.T) {
-	h, _ := host(resolver(opens))
+	h, _ := host(nil)
 	handler := h.Handler()
 	for path, want := range map[string]string{"/": "GET, HEAD", "/healthz": "GET, HEAD", "/api/access-links/resolve": "POST"} {
 		if got := send(handler, "PATCH", path, "").Header.Get("Allow"); got != want {
@@ -193,7 +150,7 @@ func TestAllowNamesTheMethods(t *testing.T) {
 }
 
 func TestHeaders(t *testing.T) {
-	h, _ := host(resolver(opens))
+	h, _ := host(nil)
 	h.Origins.Content = "https://content.example:8443/some/path" // the policy holds the origin alone
 	handler := h.Handler()
 	common := map[string]string{
@@ -233,7 +190,7 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestOtherSitesCannotPost(t *testing.T) {
-	h, _ := host(resolver(opens))
+	h, _ := host(nil)
 	handler := h.Handler()
 	for name, tt := range map[string]struct {
 		header []string
@@ -252,7 +209,7 @@ func TestOtherSitesCannotPost(t *testing.T) {
 }
 
 func TestTheLogNamesNoLink(t *testing.T) {
-	h, lines := host(resolver(opens))
+	h, lines := host(nil)
 	handler := h.Handler()
 	send(handler, "GET", "/al/"+publicID+"?blob="+blob, "", "X-Request-Id", "request-18")
 	var line map[string]any
@@ -273,9 +230,9 @@ func TestTheLogNamesNoLink(t *testing.T) {
 }
 
 func TestPanicBecomesAnAnswer(t *testing.T) {
-	h, lines := host(resolver(func(context.Context, id.Public, string) (view.View, error) {
+	h, lines := host(func(context.Context, id.Public, string) (view.View, error) {
 		panic("the case fell: " + blob)
-	}))
+	})
 	r := send(h.Handler(), "POST", "/api/access-links/resolve", opening)
 	if body := text(t, r); r.StatusCode != 500 || !strings.Contains(body, `"code":"internal_error"`) ||
 		strings.Contains(body, "fell") {
@@ -294,7 +251,7 @@ func TestPanicBecomesAnAnswer(t *testing.T) {
 
 func TestHandlerNeedsOrigins(t *testing.T) {
 	for _, bad := range []string{"", "content.example", "ftp://content.example", "https://", "'self'", "https://a b"} {
-		h, _ := host(resolver(opens))
+		h, _ := host(nil)
 		h.Origins.Content = bad
 		func() {
 			defer func() {

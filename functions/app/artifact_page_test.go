@@ -10,7 +10,7 @@ import (
 )
 
 func TestThePrivateViewerFramesItsArtifact(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	in.enter(p)
 	p.Go(in.appURL + "/v/" + artifactID)
 	f := p.Frame("report.html")
@@ -39,7 +39,7 @@ func TestThePrivateViewerFramesItsArtifact(t *testing.T) {
 }
 
 func TestWhatMembersDoToAnArtifactWorksWithoutScripts(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	in.enter(p)
 	p.NoScripts()
 	p.Go(in.appURL + "/v/" + artifactID)
@@ -58,12 +58,12 @@ func TestWhatMembersDoToAnArtifactWorksWithoutScripts(t *testing.T) {
 	} {
 		p.Go(in.appURL + s.path)
 		in.mu.Lock()
-		in.calls = nil
+		in.changes = nil
 		in.mu.Unlock()
 		press(s.button)(p)
 		p.WaitText(s.done)
 		in.mu.Lock()
-		if all := did(in.house); len(all) == 0 || all[len(all)-1] != s.did {
+		if all := in.changes; len(all) == 0 || all[len(all)-1] != s.did {
 			t.Errorf("%s: did %v", s.path, all)
 		}
 		in.mu.Unlock()
@@ -72,7 +72,7 @@ func TestWhatMembersDoToAnArtifactWorksWithoutScripts(t *testing.T) {
 }
 
 func TestTheMadeLinkIsForOneRevision(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	in.enter(p)
 	p.Go(in.appURL + artifactPage)
 	choose("shows", oldID)(p)
@@ -87,9 +87,9 @@ func TestTheMadeLinkIsForOneRevision(t *testing.T) {
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.wanted.Kind != "revision" || in.wanted.Revision != oldID ||
-		!in.wanted.ExpiresAt.Equal(noon.Add(3600e9)) {
-		t.Errorf("asked for %+v", in.wanted)
+	if in.accessLinks.wanted.Kind != "revision" || in.accessLinks.wanted.Revision != oldID ||
+		!in.accessLinks.wanted.ExpiresAt.Equal(noon.Add(3600e9)) {
+		t.Errorf("asked for %+v", in.accessLinks.wanted)
 	}
 	for _, target := range in.targets {
 		expect.Lacks(t, "an address", target, blob)

@@ -9,7 +9,7 @@ import (
 )
 
 func TestRevisionsAreChosenAndSwitchedWithoutScripts(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	in.enter(p)
 	p.NoScripts()
 	p.Go(in.appURL + artifactPage)
@@ -34,7 +34,7 @@ func TestRevisionsAreChosenAndSwitchedWithoutScripts(t *testing.T) {
 }
 
 func TestSidesStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	in.enter(p)
 	// top and left of a line by its number, and whether it is shown.
 	const place = `(id => { const r = document.getElementById(id).parentElement.getBoundingClientRect(); return [r.top, r.left, r.height] })`
@@ -57,7 +57,7 @@ func TestSidesStandBesideEachOtherWhereThereIsRoom(t *testing.T) {
 }
 
 func TestPicturesAreShownInFourWays(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	in.enter(p)
 	p.NoScripts()
 	p.Go(in.appURL + comparisonPage + "?path=chart.png")
@@ -79,7 +79,7 @@ func TestPicturesAreShownInFourWays(t *testing.T) {
 }
 
 func TestTheTabOffersWhatChangedSinceTheLastLook(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	in.enter(p)
 	const link = `document.querySelector('[data-part="since"]')`
 	offered := func(path string) string {

@@ -19,9 +19,9 @@ const question = `<button class="button danger" type="submit">`
 
 // T43: a page of another site cannot put a question under the pointer.
 func TestQuestionsAreNotAskedForOtherSites(t *testing.T) {
-	h := newHouse().handler()
+	h := newServices().handler()
 	asked := 0
-	for _, path := range rooms {
+	for _, path := range memberPages {
 		if path == agentPath {
 			continue // it needs another cookie, and asks in a form of its own
 		}
@@ -89,7 +89,7 @@ func tick(p *browser.Page, ms int) { browser.Eval[bool](&p.Document, fmt.Sprintf
 
 // doubleClick clicks twice on a page of another site that leads to a path of the host after the first click. The button
 // that the second one is meant for is looked up before.
-func (in *inhabited) doubleClick(t *testing.T, p *browser.Page, path, button string, gap int) (x, y float64) {
+func (in *testServer) doubleClick(t *testing.T, p *browser.Page, path, button string, gap int) (x, y float64) {
 	t.Helper()
 	in.enter(p)
 	p.Go(in.appURL + path)
@@ -105,7 +105,7 @@ func (in *inhabited) doubleClick(t *testing.T, p *browser.Page, path, button str
 	return x, y
 }
 
-func (in *inhabited) did(call string) bool {
+func (in *testServer) did(call string) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Contains(in.calls, call)
@@ -113,7 +113,7 @@ func (in *inhabited) did(call string) bool {
 
 // T43
 func TestADoubleClickOnAnotherSiteDeletesNothing(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	p.Before(clock)
 	in.doubleClick(t, p, artifactPage+"/delete", submit, 300)
 	if to := sent(p); to != "" || in.did("Delete "+artifactID) {
@@ -132,8 +132,8 @@ func TestADoubleClickOnAnotherSiteDeletesNothing(t *testing.T) {
 
 // T43
 func TestADoubleClickOnAnotherSiteAllowsNoApp(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.redirect = in.appURL + "/test/cb?code=x"
+	in, p := startServer(t), browser.Open(t)
+	in.apps.redirect = in.appURL + "/test/cb?code=x"
 	p.Before(clock)
 	x, y := in.doubleClick(t, p, "/oauth/consent?req=abc", submit, 699)
 	if to := sent(p); to != "" || in.did("Allow abc") {
@@ -154,8 +154,8 @@ func TestADoubleClickOnAnotherSiteAllowsNoApp(t *testing.T) {
 
 // A browser that does not say where a request comes from gets the question, and so does one that goes back to it.
 func TestDecisionsWaitUntilTheyWereSeen(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.redirect = in.appURL + "/robots.txt"
+	in, p := startServer(t), browser.Open(t)
+	in.apps.redirect = in.appURL + "/robots.txt"
 	p.Before(clock)
 	in.enter(p)
 	for _, d := range []struct{ path, before, button, after string }{
@@ -197,8 +197,8 @@ func TestDecisionsWaitUntilTheyWereSeen(t *testing.T) {
 }
 
 func TestDecisionsAreMadeByKeysAndByFingers(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.redirect = in.appURL + "/robots.txt"
+	in, p := startServer(t), browser.Open(t)
+	in.apps.redirect = in.appURL + "/robots.txt"
 	p.Before(clock)
 	in.enter(p)
 	for name, decide := range map[string]func(){

@@ -18,8 +18,8 @@ func answered(h http.Handler, method, secret string, form url.Values, header ...
 }
 
 func TestT82ASignInThatWaitsForAnAnswerOpensNoSession(t *testing.T) {
-	s := newHouse()
-	s.finished.Session, s.finished.Question = "", questionText
+	s := newServices()
+	s.signIns.finished.Session, s.signIns.finished.Question = "", questionText
 	r := send(s.handler(), "GET", "/api/auth/callback?state=s&code=c", "", "Cookie", signinCookie+"=Ym91bmQ")
 	wantRedirect(t, "the callback", r, keepPath)
 	for _, c := range r.Cookies() {
@@ -30,7 +30,7 @@ func TestT82ASignInThatWaitsForAnAnswerOpensNoSession(t *testing.T) {
 }
 
 func TestT82ThePageShowsTheAgentsAndNothingElse(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	vouching(s)
 	body := text(t, answered(s.handler(), "GET", questionText, nil))
 	for _, d := range s.linked {
@@ -38,7 +38,7 @@ func TestT82ThePageShowsTheAgentsAndNothingElse(t *testing.T) {
 			t.Errorf("%s is not asked for:\n%s", d.Provider, body)
 		}
 	}
-	expect.Lacks(t, "the page", body, s.name, s.title, string(homeID), string(memberID), questionText, "checked", "/tenant")
+	expect.Lacks(t, "the page", body, s.actor.Workspace.Name, s.title, string(homeID), string(memberID), questionText, "checked", "/tenant")
 	expect.Has(t, "the page", body, "agents.example")
 	if r := answered(s.handler(), "GET", "x", nil); r.StatusCode != 400 || !strings.Contains(text(t, r), "Sign in again") {
 		t.Error(r.Status)
@@ -46,27 +46,27 @@ func TestT82ThePageShowsTheAgentsAndNothingElse(t *testing.T) {
 }
 
 func TestT82TheAnswerKeepsWhatIsTickedAndSignsIn(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	vouching(s)
 	h := s.handler()
 	keep := s.linked[1].ID()
 	form := url.Values{"question": {mark(questionText)}, "keep-" + string(keep): {"yes"}, "keep-odd": {"yes"}}
 	r := answered(h, "POST", questionText, form)
 	wantRedirect(t, "the answer", r, "/keys")
-	if len(s.kept) != 1 || s.kept[0] != keep {
-		t.Errorf("kept %v", s.kept)
+	if len(s.signIns.kept) != 1 || s.signIns.kept[0] != keep {
+		t.Errorf("kept %v", s.signIns.kept)
 	}
 	cookies := map[string]string{}
 	for _, c := range r.Cookies() {
 		cookies[c.Name] = c.Value
 	}
-	if cookies[sessionCookie] != s.finished.Session || cookies[takeoverCookie] != "" {
+	if cookies[sessionCookie] != s.signIns.finished.Session || cookies[takeoverCookie] != "" {
 		t.Errorf("%v", cookies)
 	}
 }
 
 func TestT82AnAnswerIsForWhatThePageShowed(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	vouching(s)
 	h := s.handler()
 	r := answered(h, "POST", questionText, url.Values{"question": {mark("another")}})
@@ -82,7 +82,7 @@ func TestT82AnAnswerIsForWhatThePageShowed(t *testing.T) {
 }
 
 func TestProvidersAreListedAndEndWithAQuestion(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	vouching(s)
 	h := s.handler()
 	which := s.linked[0].ID()
@@ -100,7 +100,7 @@ func TestProvidersAreListedAndEndWithAQuestion(t *testing.T) {
 }
 
 func TestAStepUpSaysWhichProviderVouches(t *testing.T) {
-	s := newHouse()
+	s := newServices()
 	body := page(t, agentPath, vouching)
 	expect.Has(t, "the page", body, "agents.example", s.client, s.email, "read, publish")
 	expect.Lacks(t, "the page", body, s.title) // the member's artifacts are not the agent's

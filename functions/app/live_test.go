@@ -75,13 +75,13 @@ var pointed = view.Pointer{
 func polls(t *testing.T, set *fakeLive, check func(t *testing.T, asked string, r *http.Response, logged string)) {
 	t.Helper()
 	t.Run("a link", func(t *testing.T) {
-		h, lines := host(resolver(opens))
+		h, lines := host(nil)
 		h.Live = set
 		r := send(h.Handler(), "POST", sharePoll, polling, "Sec-Fetch-Site", "same-origin")
 		check(t, set.asked, r, lines.String())
 	})
 	t.Run("a member", func(t *testing.T) {
-		h, lines := newHouse().host()
+		h, lines := newServices().host()
 		h.Live = set
 		r := signedIn(h.Handler(), "GET", memberPoll, nil)
 		check(t, set.asked, r, lines.String())
@@ -149,7 +149,7 @@ func TestARefusedPollTellsNoReason(t *testing.T) {
 
 func TestAMemberWhoIsSignedOutPollsNothing(t *testing.T) {
 	set := &fakeLive{}
-	h, _ := newHouse().host()
+	h, _ := newServices().host()
 	h.Live = set
 	r := send(h.Handler(), "GET", memberPoll, "")
 	if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, `"code":"not_found"`) || set.asked != "" {

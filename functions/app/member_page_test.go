@@ -17,16 +17,17 @@ import (
 	"vitrine/scripts/testkit/expect"
 )
 
-// inhabited is a running app host whose services are a house, at localhost, where browsers accept its cookies.
-type inhabited struct {
-	*house
+// testServer is a running app host at localhost, where browsers accept its cookies.
+type testServer struct {
+	*fakeServices
+	pages   http.Handler
 	mu      sync.Mutex
 	targets []string // method and request target of everything that was asked for
 }
 
-func inhabit(t *testing.T) *inhabited {
+func startServer(t *testing.T) *testServer {
 	t.Helper()
-	in := &inhabited{house: newHouse()}
+	in := &testServer{fakeServices: newServices()}
 	content := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, ".png") || strings.HasSuffix(r.URL.Path, ".svg") {
 			w.Header().Set("Content-Type", "image/svg+xml")
@@ -39,7 +40,6 @@ func inhabit(t *testing.T) *inhabited {
 		io.WriteString(w, "<!doctype html><html lang=en><meta name=viewport content='width=device-width'><title>x</title>"+report)
 	}))
 	t.Cleanup(content.Close)
-	var handler http.Handler
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		in.mu.Lock()
 		defer in.mu.Unlock()
@@ -53,7 +53,7 @@ func inhabit(t *testing.T) *inhabited {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		default:
-			handler.ServeHTTP(w, r)
+			in.pages.ServeHTTP(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
@@ -61,12 +61,22 @@ func inhabit(t *testing.T) *inhabited {
 	}))
 	t.Cleanup(server.Close)
 	in.appURL, in.contentURL = strings.Replace(server.URL, "127.0.0.1", "localhost", 1), content.URL
-	handler = in.handler()
+	in.reset()
 	return in
 }
 
+// reset gives the host fresh services, which sets change.
+func (in *testServer) reset(sets ...func(*fakeServices)) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	s := newServices()
+	s.appURL, s.contentURL = in.appURL, in.contentURL
+	all(sets...)(s)
+	in.fakeServices, in.pages = s, s.handler()
+}
+
 // enter signs a browser in.
-func (in *inhabited) enter(p *browser.Page) { p.Go(in.appURL + "/test/enter") }
+func (in *testServer) enter(p *browser.Page) { p.Go(in.appURL + "/test/enter") }
 
 // reach names every control of a page that the Tab key ought to reach; of a group of radio buttons that is the chosen
 // one.
@@ -83,7 +93,7 @@ const focused = `(e => ({Control: ` + reach + `.indexOf(e), Outline: getComputed
 	Markup: e.outerHTML.slice(0, 120)}))(document.activeElement)`
 
 func TestTheKeyboardReachesEveryControl(t *testing.T) {
-	in := inhabit(t)
+	in := startServer(t)
 	p := browser.Open(t)
 	in.enter(p)
 	for _, path := range []string{ // one for each template
@@ -113,7 +123,7 @@ func TestTheKeyboardReachesEveryControl(t *testing.T) {
 }
 
 func TestTheClaimTokenStaysOutOfAddresses(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	p.Go(in.appURL + "/claim#" + claimToken)
 	p.WaitText("kept in this tab")
 	if got := browser.Eval[string](&p.Document, "location.href + sessionStorage.length + localStorage.length"); got != in.appURL+"/claim10" {
@@ -143,7 +153,7 @@ func TestTheClaimTokenStaysOutOfAddresses(t *testing.T) {
 }
 
 func TestFlowsWorkWithoutScripts(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	in.enter(p)
 	p.NoScripts()
 	for _, s := range []struct{ path, field, value, then, done string }{
@@ -171,14 +181,14 @@ func TestFlowsWorkWithoutScripts(t *testing.T) {
 }
 
 func TestConsentLeavesForTheApp(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	in.enter(p)
 	client := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(w, "<!doctype html><title>x</title><link rel=icon href='data:,'>got %s, referrer %q, cookies %q", r.URL.Query().Get("code"), r.Referer(), r.Header.Get("Cookie"))
 	}))
 	t.Cleanup(client.Close)
-	in.redirect = client.URL + "/cb?" + url.Values{"code": {"abc"}, "state": {"x&y\"'>"}}.Encode()
+	in.apps.redirect = client.URL + "/cb?" + url.Values{"code": {"abc"}, "state": {"x&y\"'>"}}.Encode()
 	p.Go(in.appURL + "/oauth/consent?req=abc")
 	p.Click(submit)
 	p.WaitText(`got abc, referrer "", cookies ""`)
@@ -186,7 +196,7 @@ func TestConsentLeavesForTheApp(t *testing.T) {
 }
 
 func TestASecondClickWaitsForTheFirst(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	in.enter(p)
 	p.Go(in.appURL + "/keys")
 	browser.Eval[bool](&p.Document, `(() => { document.getElementById("name").value = "Twice"; const b = document.querySelector("main button"); b.click(); b.click(); return true })()`)
@@ -199,7 +209,7 @@ func TestASecondClickWaitsForTheFirst(t *testing.T) {
 }
 
 func TestAFormThatWasStoppedOnItsWayIsSentAgain(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
+	in, p := startServer(t), browser.Open(t)
 	in.enter(p)
 	p.Before(`{ window.later = []; window.passed = 0; const real = setTimeout; window.setTimeout = (f, ms) => ms < 1000 ? real(f, ms) : later.push(f) }
 		addEventListener("submit", e => { if (!e.defaultPrevented) { passed++; e.preventDefault() } })`)

@@ -30,9 +30,9 @@ func packed(b artifact.Availability) func(*contract.Resolved) {
 
 // TestPanelsLook looks at the panel of each viewer, with everything that folds.
 func TestPanelsLook(t *testing.T) {
-	g, in := open(t), inhabit(t)
+	g, in := open(t), startServer(t)
 	visitor, member := browser.Open(t), browser.Open(t)
-	in.bundle = readyBundle(in.contentURL + "/b/token")
+	in.views.bundle = readyBundle(in.contentURL + "/b/token")
 	pending := packed(artifact.Availability{Status: "pending", RetryAfter: 600 * time.Second})
 	in.enter(member)
 	for _, s := range []struct {
@@ -196,14 +196,14 @@ func TestAnArchiveElsewhereIsNotOffered(t *testing.T) {
 }
 
 func TestThePrivatePanelFollowsWhatIsOnShow(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.bundle = artifact.Availability{Status: "pending", RetryAfter: 1 * time.Second}
+	in, p := startServer(t), browser.Open(t)
+	in.views.bundle = artifact.Availability{Status: "pending", RetryAfter: 1 * time.Second}
 	in.enter(p)
 	p.Go(in.appURL + "/v/" + artifactID)
 	browser.Eval[bool](&p.Document, openPanel)
 	p.WaitText("A zip archive of all files is being prepared.")
 	in.mu.Lock()
-	in.bundle = readyBundle(in.contentURL + "/b/token")
+	in.views.bundle = readyBundle(in.contentURL + "/b/token")
 	in.mu.Unlock()
 	p.Wait(`document.querySelector('[data-state="ready"] a')?.checkVisibility()`)
 	if href := browser.Eval[string](&p.Document, `document.querySelector('[data-state="ready"] a').href`); href != in.contentURL+"/b/token" {
@@ -303,8 +303,8 @@ func TestPagesWithoutScriptsLook(t *testing.T) {
 }
 
 func TestThePrivatePanelNeedsNoScript(t *testing.T) {
-	in, p := inhabit(t), browser.Open(t)
-	in.bundle = readyBundle(in.contentURL + "/b/token")
+	in, p := startServer(t), browser.Open(t)
+	in.views.bundle = readyBundle(in.contentURL + "/b/token")
 	in.enter(p)
 	p.NoScripts()
 	p.Go(in.appURL + "/v/" + artifactID)
@@ -330,7 +330,7 @@ func TestThePrivatePanelNeedsNoScript(t *testing.T) {
 	p.Frame("/v/plain/report.html").WaitText("harbour seals")
 	p.Clean()
 	in.mu.Lock()
-	in.bundle = artifact.Availability{Status: "pending", RetryAfter: 45 * time.Second}
+	in.views.bundle = artifact.Availability{Status: "pending", RetryAfter: 45 * time.Second}
 	in.mu.Unlock()
 	p.Reload()
 	p.Click(".drawer > summary")

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -21,15 +20,14 @@ import (
 
 	"vitrine/scripts/testkit/browser"
 	"vitrine/scripts/testkit/expect"
-	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/pow"
 	"vitrine/shared/platform/contract"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/publishing/abuse"
 )
 
-// desk takes reports as the core does where that is busy: by a proof of work.
-type desk struct {
+// fakeReports takes reports as the core does where that is busy: by a proof of work.
+type fakeReports struct {
 	mu      sync.Mutex
 	refusal error
 	bits    int // of the work that is asked for; 0: none
@@ -37,7 +35,7 @@ type desk struct {
 	filed   []abuse.Request
 }
 
-func (d *desk) File(_ context.Context, r abuse.Request) error {
+func (d *fakeReports) File(_ context.Context, r abuse.Request) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.filed = append(d.filed, r)
@@ -63,16 +61,13 @@ func solved(p *abuse.Proof) bool {
 	return binary.BigEndian.Uint64(digest[:8])>>(64-p.Challenge.Difficulty) == 0
 }
 
-// reporting is an app host that takes reports at a desk, and its log.
-func reporting(t *testing.T) (*desk, *Host, *bytes.Buffer) {
+// reporting is an app host that takes reports, and its log.
+func reporting(t *testing.T) (*fakeReports, *Host, *bytes.Buffer) {
 	t.Helper()
-	var lines bytes.Buffer
-	d := &desk{}
-	return d, &Host{
-		Reports: d,
-		Surface: &web.Server{Log: slog.New(slog.NewJSONHandler(&lines, nil))},
-		Origins: origins("http://localhost:8704", "http://127.0.0.1:8703"),
-	}, &lines
+	d := &fakeReports{}
+	host, lines := newServices().host()
+	host.Reports = d
+	return d, host, lines
 }
 
 var typedReport = url.Values{
@@ -251,8 +246,8 @@ func TestHostileReportsAreRefusedBeforeTheyAreRead(t *testing.T) {
 	wantNothingTyped(t, lines.String())
 }
 
-// serveDesk starts the host at localhost, for browsers.
-func serveDesk(t *testing.T) (*desk, string) {
+// serveReports starts the host at localhost, for browsers.
+func serveReports(t *testing.T) (*fakeReports, string) {
 	t.Helper()
 	d, host, _ := reporting(t)
 	var handler http.Handler
@@ -275,7 +270,7 @@ func fillReport(p *browser.Page, target, reason, said, email string) {
 }
 
 func TestAScriptSolvesTheChallengeAndKeepsTheSecret(t *testing.T) {
-	d, app := serveDesk(t)
+	d, app := serveReports(t)
 	d.bits, d.wait = 12, time.Minute
 	p := browser.Open(t)
 	p.Go(app + "/report")
@@ -294,7 +289,7 @@ func TestAScriptSolvesTheChallengeAndKeepsTheSecret(t *testing.T) {
 }
 
 func TestWithoutScriptsAPersonIsToldWhenToComeAgain(t *testing.T) {
-	d, app := serveDesk(t)
+	d, app := serveReports(t)
 	d.bits, d.wait = 12, 90*time.Second
 	p := browser.Open(t)
 	p.NoScripts()
@@ -325,7 +320,7 @@ const showNoScript = `(() => {
 })()`
 
 func TestTheReportFormLooks(t *testing.T) {
-	d, app := serveDesk(t)
+	d, app := serveReports(t)
 	hostile := strings.Repeat("Harbour", 40) + " \u202Egpj.exe <script>alert(1)</script>"
 	wrong := func(f abuse.Field, said string) func() {
 		return func() { d.refusal = &abuse.Invalid{Fault: fault.New(fault.InvalidRequest, "%s", said), Field: f} }

@@ -16,7 +16,7 @@ import (
 )
 
 func TestViewerRefusesHostileIds(t *testing.T) {
-	h, _ := host(resolver(opens))
+	h, _ := host(nil)
 	handler := h.Handler()
 	for _, bad := range []string{
 		"a", "0123456789abcdef", "0123456789ABCDEI", publicID + "0", publicID[1:], "%3Cscript%3E", "%00", "%22%3E%3Cimg", strings.Repeat("A", 5000),
@@ -32,10 +32,10 @@ func TestViewerRefusesHostileIds(t *testing.T) {
 
 func TestResolveForwardsTheLinkAlone(t *testing.T) {
 	var got contract.ResolveRequest
-	h, _ := host(resolver(func(_ context.Context, public id.Public, blob string) (view.View, error) {
+	h, _ := host(func(_ context.Context, public id.Public, blob string) (view.View, error) {
 		got = contract.ResolveRequest{PublicID: public, Blob: blob}
 		return view.View{}, nil
-	}))
+	})
 	body := `{"workspace_id":"w","public_id":"` + publicID + `","PUBLIC_ID":"other","blob":"` + blob + `","nested":{"blob":"x"}}`
 	if r := send(h.Handler(), "POST", "/api/access-links/resolve", body); r.StatusCode != 200 {
 		t.Fatalf("%d %s", r.StatusCode, text(t, r))
@@ -48,10 +48,10 @@ func TestResolveForwardsTheLinkAlone(t *testing.T) {
 // TestBadBodiesAreRefused sends them to all that read a link.
 func TestBadBodiesAreRefused(t *testing.T) {
 	set := &fakeLive{}
-	h, _ := host(resolver(func(context.Context, id.Public, string) (view.View, error) {
+	h, _ := host(func(context.Context, id.Public, string) (view.View, error) {
 		t.Error("a bad body got through")
 		return view.View{}, nil
-	}))
+	})
 	h.Live = set
 	handler := h.Handler()
 	link := func(members string) string { return `{"public_id":"` + publicID + `"` + members + `}` }
