@@ -17,9 +17,9 @@ func TestAnAgentIsLetInByItsCode(t *testing.T) {
 	s := newServices()
 	h := s.handler()
 	r := send(h, "GET", agentPath+"?claim_attempt_token="+attemptText, "")
-	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 303 || r.Header.Get("Location") != agentPath || c == nil ||
-		c.Value != attemptText || c.MaxAge != 600 {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
+	wantRedirect(t, "a link of an agent", r, agentPath)
+	if c := cookieOf(t, r, attemptCookie); c == nil || c.Value != attemptText || c.MaxAge != 600 {
+		t.Errorf("cookie %v", c)
 	}
 	if r := send(h, "GET", agentPath+"?claim_attempt_token=a%3B+Domain%3Devil", ""); cookieOf(t, r, attemptCookie).Value != "" {
 		t.Errorf("a made-up token is kept: %v", r.Header)
@@ -27,8 +27,8 @@ func TestAnAgentIsLetInByItsCode(t *testing.T) {
 	r = send(h, "GET", agentPath+"?claim_token="+claimToken, "")
 	if to := r.Header.Get("Location"); r.StatusCode != 303 || strings.Contains(to, "ap_ct") || len(r.Cookies()) > 0 {
 		t.Errorf("%d %q", r.StatusCode, to)
-	} else if r := send(h, "GET", to, ""); r.StatusCode != 400 || !strings.Contains(text(t, r), "Tell the agent to start a claim") {
-		t.Errorf("%d", r.StatusCode)
+	} else {
+		wantAnswer(t, "the agent's own token", send(h, "GET", to, ""), 400, "Tell the agent to start a claim")
 	}
 	body := text(t, signedIn(h, "GET", agentPath, nil, attemptHeader...))
 	expect.Has(t, "the page", body,
@@ -36,14 +36,13 @@ func TestAnAgentIsLetInByItsCode(t *testing.T) {
 	expect.Lacks(t, "the page", body, attemptText)
 	r = signedIn(h, "POST", agentPath, url.Values{"user_code": {"654321"}, "attempt": {mark(attemptText)}},
 		attemptHeader...)
-	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "not the code") ||
-		cookieOf(t, r, attemptCookie) != nil {
-		t.Errorf("a wrong code: %d\n%s", r.StatusCode, body)
+	if wantAnswer(t, "a wrong code", r, 400, "not the code"); cookieOf(t, r, attemptCookie) != nil {
+		t.Errorf("a wrong code: %v", r.Header)
 	}
 	r = signedIn(h, "POST", agentPath, forms[agentPath].fields, attemptHeader...)
-	if c := cookieOf(t, r, attemptCookie); r.StatusCode != 200 || !strings.Contains(text(t, r), "The agent is in") ||
-		c == nil || c.MaxAge != -1 {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
+	wantAnswer(t, "the code", r, 200, "The agent is in")
+	if c := cookieOf(t, r, attemptCookie); c == nil || c.MaxAge != -1 {
+		t.Errorf("cookie %v", c)
 	}
 	if last := s.changes[len(s.changes)-1]; last != "Complete 123456 "+attemptText {
 		t.Errorf("did %s", last)
@@ -64,14 +63,11 @@ func TestAnAnswerIsForTheAgentThatThePageShowed(t *testing.T) {
 		} {
 			s := newServices()
 			r := signedIn(s.handler(), "POST", path, fields, other...)
-			body := text(t, r)
-			if r.StatusCode != 409 || !strings.Contains(body, "nothing was changed") ||
-				!strings.Contains(body, "Let this agent in?") || cookieOf(t, r, attemptCookie) != nil {
-				t.Errorf("%s from %s: %d\n%s", path, name, r.StatusCode, body)
+			wantAnswer(t, path+" from "+name, r, 409, "nothing was changed", "Let this agent in?")
+			if c := cookieOf(t, r, attemptCookie); c != nil {
+				t.Errorf("%s from %s: cookie %v", path, name, c)
 			}
-			if !slices.Equal(s.calls, []string{"Look " + strings.ReplaceAll(attemptText, "B", "C")}) {
-				t.Errorf("%s from %s reached %v", path, name, s.calls)
-			}
+			wantCalls(t, path+" from "+name, s, "Look "+strings.ReplaceAll(attemptText, "B", "C"))
 		}
 	}
 }
@@ -90,10 +86,9 @@ func TestEveryAgentThatCannotBeAnsweredLooksTheSame(t *testing.T) {
 		}
 	}
 	over = fault.New(fault.RateLimitedActor, "too many wrong codes").After(42 * time.Second)
-	if r := signedIn(h, "GET", agentPath, nil, attemptHeader...); r.StatusCode != 429 ||
-		r.Header.Get("Retry-After") != "42" || !strings.Contains(text(t, r), "Try again in 42 seconds.") {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
-	}
+	r := signedIn(h, "GET", agentPath, nil, attemptHeader...)
+	wantAnswer(t, "too often", r, 429, "Try again in 42 seconds.")
+	wantHeaders(t, "too often", r, "Retry-After", "42")
 }
 
 // T33
@@ -110,13 +105,9 @@ func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
 				r = signedIn(h, "GET", path, nil, "Sec-Fetch-Site", "cross-site")
 			}
 			body := text(t, r)
-			if r.Header.Get("Referrer-Policy") != "no-referrer" || r.Header.Get("Cache-Control") != "no-store" {
-				t.Errorf("headers %v", r.Header)
-			}
+			wantHeaders(t, "the answer", r, "Referrer-Policy", "no-referrer", "Cache-Control", "no-store")
 			if trusted && member {
-				if r.StatusCode != 303 || r.Header.Get("Location") != s.apps.redirect {
-					t.Errorf("let in: %d to %q", r.StatusCode, r.Header.Get("Location"))
-				}
+				wantRedirect(t, "let in", r, s.apps.redirect)
 				continue
 			}
 			if r.StatusCode != 400 || r.Header.Get("Location") != "" || strings.Contains(body, "http-equiv") {

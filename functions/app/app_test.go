@@ -56,14 +56,33 @@ func send(h http.Handler, method, target, body string, header ...string) *http.R
 
 func text(t *testing.T, r *http.Response) string { t.Helper(); return expect.Body(t, r) }
 
-// wantAnswer expects a status, and parts of the body.
-func wantAnswer(t *testing.T, what string, r *http.Response, status int, parts ...string) {
+// wantAnswer expects a status, and parts of the body, which it returns.
+func wantAnswer(t *testing.T, what string, r *http.Response, status int, parts ...string) string {
 	t.Helper()
 	body := text(t, r)
 	if r.StatusCode != status {
 		t.Errorf("%s: %d, want %d\n%s", what, r.StatusCode, status, body)
 	}
 	expect.Has(t, what, body, parts...)
+	return body
+}
+
+// wantHeaders expects headers of an answer: a name, its value, and so on.
+func wantHeaders(t *testing.T, what string, r *http.Response, header ...string) {
+	t.Helper()
+	for i := 0; i < len(header); i += 2 {
+		if got := r.Header.Get(header[i]); got != header[i+1] {
+			t.Errorf("%s: %s is %q, want %q", what, header[i], got, header[i+1])
+		}
+	}
+}
+
+// wantCalls expects everything that reached the services.
+func wantCalls(t *testing.T, what string, s *fakeServices, calls ...string) {
+	t.Helper()
+	if !slices.Equal(s.calls, calls) {
+		t.Errorf("%s: reached %q, want %q", what, s.calls, calls)
+	}
 }
 
 // wantRedirect expects an answer that leads to another page.
@@ -113,13 +132,8 @@ func TestRoutes(t *testing.T) {
 	} {
 		t.Run(tt.method+" "+tt.path, func(t *testing.T) {
 			r := send(handler, tt.method, tt.path, tt.body)
-			got := text(t, r)
-			if r.StatusCode != tt.status || r.Header.Get("Content-Type") != tt.contentType ||
-				r.Header.Get("Cache-Control") != tt.cache {
-				t.Errorf("%d %q %q, want %d %q %q", r.StatusCode, r.Header.Get("Content-Type"), r.Header.Get("Cache-Control"),
-					tt.status, tt.contentType, tt.cache)
-			}
-			expect.Has(t, "the body", got, tt.want)
+			wantAnswer(t, "the answer", r, tt.status, tt.want)
+			wantHeaders(t, "the answer", r, "Content-Type", tt.contentType, "Cache-Control", tt.cache)
 			for name := range headers {
 				if r.Header.Get(name) == "" {
 					t.Errorf("no %s", name)
@@ -179,9 +193,7 @@ func TestHeaders(t *testing.T) {
 	} {
 		r := send(handler, "GET", path, "")
 		for name, value := range want {
-			if got := r.Header.Get(name); got != value {
-				t.Errorf("%s: %s is %q, want %q", path, name, got, value)
-			}
+			wantHeaders(t, path, r, name, value)
 		}
 		if c := r.Header.Values("Set-Cookie"); len(c) > 0 {
 			t.Errorf("%s sets cookies: %v", path, c)
@@ -234,10 +246,7 @@ func TestPanicBecomesAnAnswer(t *testing.T) {
 		panic("the case fell: " + blob)
 	})
 	r := send(h.Handler(), "POST", "/api/access-links/resolve", opening)
-	if body := text(t, r); r.StatusCode != 500 || !strings.Contains(body, `"code":"internal_error"`) ||
-		strings.Contains(body, "fell") {
-		t.Errorf("%d %s", r.StatusCode, body)
-	}
+	expect.Lacks(t, "the answer", wantAnswer(t, "the answer", r, 500, `"code":"internal_error"`), "fell")
 	if got := lines.String(); !strings.Contains(got, "the case fell") || !strings.Contains(got, "app_test.go") ||
 		strings.Contains(got, blob) {
 		t.Errorf("log: %s", got)
@@ -246,7 +255,6 @@ func TestPanicBecomesAnAnswer(t *testing.T) {
 	page := h.around(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(errors.New("broken")) }))
 	r = send(page, "GET", "/", "", "X-Request-Id", "request-19")
 	wantAnswer(t, "the answer", r, 500, "Something broke", "request-19")
-
 }
 
 func TestHandlerNeedsOrigins(t *testing.T) {

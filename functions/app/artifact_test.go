@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"vitrine/scripts/testkit/expect"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/fault"
@@ -55,15 +57,10 @@ func TestTheViewerShowsNothingOfWhatTheOperatorClosed(t *testing.T) {
 		s := newServices()
 		closed(s)
 		r := signedIn(s.handler(), "GET", path, nil)
-		if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, "Closed by the operator") ||
-			!strings.Contains(body, artifactPage) ||
-			strings.Contains(body, s.contentURL) || strings.Contains(r.Header.Get(policyHeader), "frame-src") {
-			t.Errorf("%s: %d %v\n%s", path, r.StatusCode, r.Header, body)
-		}
+		body := wantAnswer(t, path, r, 404, "Closed by the operator", artifactPage)
+		expect.Lacks(t, path, body+r.Header.Get(policyHeader), s.contentURL, "frame-src")
 		r = signedIn(s.handler(), "GET", path, nil, "Accept", "application/json")
-		if body := text(t, r); r.StatusCode != 404 || strings.Contains(body, s.contentURL) {
-			t.Errorf("a program sees %d %s", r.StatusCode, body)
-		}
+		expect.Lacks(t, path+" for a program", wantAnswer(t, path, r, 404), s.contentURL)
 	}
 }
 
@@ -143,9 +140,9 @@ func TestWhatFormsOfAnArtifactAreRefusedFor(t *testing.T) {
 	wantRedirect(t, "a link that is revoked already", s.post(linkPath+"/revoke", nil), artifactPage+"#links")
 	s = newServices()
 	r := s.post(artifactPage+"/title", url.Values{"title": {"  "}})
-	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "1 to 160 characters") ||
-		!strings.Contains(body, `value="  "`) || len(s.changes) > 0 {
-		t.Errorf("an empty title: %d", r.StatusCode)
+	wantAnswer(t, "an empty title", r, 400, "1 to 160 characters", `value="  "`)
+	if len(s.changes) > 0 {
+		t.Errorf("an empty title changes %v", s.changes)
 	}
 }
 
@@ -191,19 +188,14 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 			tt.fields.Set("once", formName)
 		}
 		r := signedIn(h, "POST", artifactPage+tt.path, tt.fields)
-		body := text(t, r)
-		if r.StatusCode != 200 || strings.Count(body, ">"+linkAddress+"<") != 1 || !strings.Contains(body, tt.has) ||
-			!strings.Contains(body, "shown only once") {
-			t.Errorf("%s: %d\n%s", name, r.StatusCode, body)
+		body := wantAnswer(t, name, r, 200, tt.has, "shown only once")
+		if strings.Count(body, ">"+linkAddress+"<") != 1 {
+			t.Errorf("%s: not one address\n%s", name, body)
 		}
-		if r.Header.Get("Cache-Control") != "no-store" || r.Header.Get("Referrer-Policy") != "no-referrer" ||
-			strings.Contains(lines.String(), blob) {
-			t.Errorf("%s: the secret gets about: %v %s", name, r.Header, lines)
-		}
-		if got, want := s.accessLinks.wanted, tt.wanted; got.Kind != want.Kind || got.Revision != want.Revision ||
-			(got.ExpiresAt == nil) != (want.ExpiresAt == nil) || got.ExpiresAt != nil &&
-			!got.ExpiresAt.Equal(*want.ExpiresAt) {
-			t.Errorf("%s: asked for %+v", name, got)
+		wantHeaders(t, name, r, "Cache-Control", "no-store", "Referrer-Policy", "no-referrer")
+		expect.Lacks(t, name+", the log", lines.String(), blob)
+		if diff := cmp.Diff(tt.wanted, s.accessLinks.wanted); diff != "" {
+			t.Errorf("%s asks for something else:\n%s", name, diff)
 		}
 		expect.Lacks(t, name, text(t, signedIn(h, "GET", artifactPage, nil))+text(t, signedIn(h, "GET", "/access-links", nil)),
 			blob)
@@ -211,10 +203,8 @@ func TestLinksAreShownWithTheirAddressOnce(t *testing.T) {
 	for path, fields := range map[string]url.Values{"/links/" + pinnedID + "/address": nil, "/unlisted": nil} {
 		s := newServices()
 		s.accessLinks.AddressFn = func(a *sharing.Address) { a.Artifact.ID = strangeID }
-		if r := signedIn(s.handler(), "POST", artifactPage+path, fields); r.StatusCode != 404 ||
-			strings.Contains(text(t, r), linkAddress) {
-			t.Errorf("%s shows a link of another artifact: %d", path, r.StatusCode)
-		}
+		body := wantAnswer(t, path, signedIn(s.handler(), "POST", artifactPage+path, fields), 404)
+		expect.Lacks(t, path+" of another artifact", body, linkAddress)
 	}
 	for name, fields := range map[string]url.Values{
 		"another end": {"shows": {"share"}, "ends": {"2h"}, "once": {formName}},
@@ -240,9 +230,8 @@ func TestRightsOfMembersHold(t *testing.T) {
 		}
 		s := newServices()
 		s.actor.Scopes = []credential.Scope{credential.Read}
-		if r := s.post(path, d.fields); r.StatusCode != 403 || len(s.calls) > 0 {
-			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
-		}
+		wantAnswer(t, path, s.post(path, d.fields), 403)
+		wantCalls(t, path, s)
 	}
 	for _, path := range readers {
 		s := newServices()
@@ -252,18 +241,16 @@ func TestRightsOfMembersHold(t *testing.T) {
 	for _, path := range []string{"/v/" + artifactID, artifactPage, "/access-links", comparisonPage} {
 		s := newServices()
 		s.actor.Scopes = []credential.Scope{credential.Publish}
-		if r := signedIn(s.handler(), "GET", path, nil); r.StatusCode != 403 || len(s.calls) > 0 {
-			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
-		}
+		wantAnswer(t, path, signedIn(s.handler(), "GET", path, nil), 403)
+		wantCalls(t, path, s)
 	}
 	for _, path := range []string{
 		"/settings", "/settings/export", deletePath, billingPath + "/checkout", billingPath + "/portal",
 	} {
 		s := newServices()
 		s.actor.Scopes = s.actor.Scopes[:2]
-		if r := s.post(path, forms[path].fields); r.StatusCode != 403 || len(s.calls)+len(s.commands) > 0 {
-			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
-		}
+		wantAnswer(t, path, s.post(path, forms[path].fields), 403)
+		wantCalls(t, path, s)
 	}
 }
 

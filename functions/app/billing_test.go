@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -126,11 +125,9 @@ func TestThePagesOfTheProviderAreLeftForByAPage(t *testing.T) {
 	for interval, once := range map[string]string{"month": month, "year": year} {
 		for range 2 {
 			r := signedIn(h, "POST", billingPath+"/checkout", url.Values{"interval": {interval}, "once": {once}})
-			if body := text(t, r); r.StatusCode != 200 || r.Header.Get("Referrer-Policy") != "no-referrer" ||
-				!strings.Contains(body, `content="0; url=`+s.provider.payURL+`"`) || !strings.Contains(body, `href="`+s.provider.payURL+`"`) ||
-				!strings.Contains(body, "checkout.stripe.test") {
-				t.Errorf("%s: %d %v\n%s", interval, r.StatusCode, r.Header, body)
-			}
+			wantHeaders(t, interval, r, "Referrer-Policy", "no-referrer")
+			wantAnswer(t, interval, r, 200, `content="0; url=`+s.provider.payURL+`"`, `href="`+s.provider.payURL+`"`,
+				"checkout.stripe.test")
 		}
 	}
 	if c := s.commands; len(c) != 4 || c[0] != c[1] || c[0].Key == c[2].Key ||
@@ -166,10 +163,7 @@ func TestFailuresOfTheProviderAreToldInWords(t *testing.T) {
 			billingPath + "/checkout": forms[billingPath+"/checkout"].fields, billingPath + "/portal": {},
 		} {
 			r := signedIn(s.handler(), "POST", path, fields)
-			body := text(t, r)
-			if r.StatusCode != want.status || !strings.Contains(body, want.words) {
-				t.Errorf("%s, %s: %d\n%s", code, path, r.StatusCode, body)
-			}
+			body := wantAnswer(t, string(code)+", "+path, r, want.status, want.words)
 			if code != fault.Internal && !strings.Contains(body, `href="/billing"`) {
 				t.Errorf("%s, %s: nothing leads back", code, path)
 			}
@@ -189,10 +183,8 @@ func TestTheWayBackFromTheCheckout(t *testing.T) {
 		s := newServices()
 		s.fail = failure
 		r := signedIn(s.handler(), "GET", back, nil, "Sec-Fetch-Site", "cross-site")
-		if r.StatusCode != 303 || r.Header.Get("Location") != billingPath+"?status=success" ||
-			!slices.Equal(s.calls, []string{"Return cs_test_1"}) {
-			t.Errorf("%s: %d to %q, reached %v", name, r.StatusCode, r.Header.Get("Location"), s.calls)
-		}
+		wantRedirect(t, name, r, billingPath+"?status=success")
+		wantCalls(t, name, s, "Return cs_test_1")
 	}
 	const done = billingPath + "?status=success"
 	expect.Has(t, "too early", page(t, done), "Waiting for Stripe", `href="/billing?status=success">Load`)
@@ -249,9 +241,9 @@ func TestASlowProviderDelaysPagesByALittle(t *testing.T) {
 		s.provider.ProviderFn = hangs
 		start := time.Now()
 		r := signedIn(s.handler(), "POST", billingPath+"/portal", url.Values{})
-		if took := time.Since(start); r.StatusCode != 503 || took != limits.BillingAnswer ||
-			!strings.Contains(text(t, r), "Nothing was charged") {
-			t.Errorf("%d after %s", r.StatusCode, took)
+		if took := time.Since(start); took != limits.BillingAnswer {
+			t.Errorf("an answer after %s", took)
 		}
+		wantAnswer(t, "the portal", r, 503, "Nothing was charged")
 	})
 }

@@ -3,7 +3,6 @@ package app
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 
@@ -122,9 +121,7 @@ func TestALongComparisonHasPages(t *testing.T) {
 		t.Errorf("the pages show %d files", seen)
 	}
 	r := signedIn(h, "GET", comparisonPage+"?after=stale&view=split&to="+newestID, nil)
-	if to := r.Header.Get("Location"); r.StatusCode != 303 || to != comparisonPage+"?to="+newestID+"&view=split" {
-		t.Errorf("a stale cursor: %d to %q", r.StatusCode, to)
-	}
+	wantRedirect(t, "a stale cursor", r, comparisonPage+"?to="+newestID+"&view=split")
 }
 
 func TestWhatCannotBeCompared(t *testing.T) {
@@ -150,16 +147,10 @@ func TestWhatCannotBeCompared(t *testing.T) {
 		s := newServices()
 		all(tt.state)(s)
 		r := signedIn(s.handler(), "GET", tt.path, nil)
-		if body := text(t, r); r.StatusCode != tt.status || !strings.Contains(body, tt.want) ||
-			strings.Contains(body, "<script>") {
-			t.Errorf("%s: %d\n%s", name, r.StatusCode, body)
-		}
+		expect.Lacks(t, name, wantAnswer(t, name, r, tt.status, tt.want), "<script>")
 	}
 	r := send(newServices().handler(), "GET", comparisonPage+"?to="+oldID, "")
-	if to := r.Header.Get("Location"); r.StatusCode != 303 ||
-		!strings.HasSuffix(to, url.QueryEscape(comparisonPage+"?to="+oldID)) {
-		t.Errorf("signed out: %d to %q", r.StatusCode, to)
-	}
+	wantRedirect(t, "signed out", r, signInPath(comparisonPage+"?to="+oldID))
 	s := newServices()
 	s.actor.Workspace.Lock = "lkd_01J8Z0T7Q1W2E3R4T5Y6V7X8Z9"
 	expect.Has(t, "the page", text(t, signedIn(s.handler(), "GET", comparisonPage, nil)), "Closed by the operator")
@@ -201,7 +192,5 @@ func TestPagesLeadToComparisons(t *testing.T) {
 func TestAComparisonOnlyReads(t *testing.T) {
 	s := newServices()
 	compares(t, s, "")
-	if want := []string{"Find " + artifactID, "List " + artifactID, "Review " + artifactID}; !slices.Equal(s.calls, want) {
-		t.Errorf("calls %q", s.calls)
-	}
+	wantCalls(t, "the page", s, "Find "+artifactID, "List "+artifactID, "Review "+artifactID)
 }

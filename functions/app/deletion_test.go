@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -86,8 +87,6 @@ func TestOnlyOurOwnAppsGetInWhileAWorkspaceIsBeingDeleted(t *testing.T) {
 			s.apps.ConsentFn = ownApp
 		}
 		r := signedIn(s.handler(), "GET", "/oauth/consent?req=x", nil)
-		if r.StatusCode != want {
-			t.Errorf("our own %t: %d", own, r.StatusCode)
-		}
+		wantAnswer(t, fmt.Sprintf("our own: %t", own), r, want)
 	}
 }

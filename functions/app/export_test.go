@@ -74,13 +74,9 @@ func TestTheSettingsSayHowFarAnExportIs(t *testing.T) {
 func TestAnExportTakesAFreshSignIn(t *testing.T) {
 	s := newServices()
 	s.actor.AuthenticatedAt = noon.Add(-limits.FreshSignIn)
-	r := s.post("/settings/export", onlyNamed)
-	body := text(t, r)
-	expect.Has(t, "an old sign-in", body,
+	wantAnswer(t, "an old sign-in", s.post("/settings/export", onlyNamed), 403,
 		"Confirm that it is you", "Nothing was done", "fresh=1&amp;returnPathname=%2Fsettings")
-	if r.StatusCode != 403 || len(s.commands) > 0 {
-		t.Errorf("an old sign-in: %d", r.StatusCode)
-	}
+	wantCalls(t, "an old sign-in", s)
 }
 
 func TestAReaderSeesNoExport(t *testing.T) {

@@ -19,10 +19,8 @@ func TestMembersPagesAskStrangersToSignIn(t *testing.T) {
 	for _, path := range memberPages {
 		r := send(h, "GET", path, "")
 		if path == "/claim" {
-			if body := text(t, r); r.StatusCode != 200 ||
-				!strings.Contains(body, `href="/api/auth/sign-in?returnPathname=%2Fclaim"`) || strings.Contains(body, "<form") {
-				t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
-			}
+			body := wantAnswer(t, path, r, 200, `href="/api/auth/sign-in?returnPathname=%2Fclaim"`)
+			expect.Lacks(t, path, body, "<form")
 			continue
 		}
 		want := "/api/auth/sign-in?" + url.Values{"returnPathname": {path}}.Encode()
@@ -48,15 +46,12 @@ func TestMembersPagesAskStrangersToSignIn(t *testing.T) {
 
 func TestTheFrontPageKnowsMembers(t *testing.T) {
 	h := newServices().handler()
-	if r := signedIn(h, "GET", "/", nil); r.StatusCode != 303 || r.Header.Get("Location") != "/dashboard" ||
-		r.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
-	}
-	r := send(h, "GET", "/", "", "Cookie", sessionCookie+"=c29tZXRoaW5nIGVsc2U")
-	if body := text(t, r); r.StatusCode != 200 ||
-		!strings.Contains(body, `href="/api/auth/sign-in?returnPathname=%2F"`) || r.Header.Get("Vary") != "Cookie" {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
-	}
+	r := signedIn(h, "GET", "/", nil)
+	wantRedirect(t, "a member", r, "/dashboard")
+	wantHeaders(t, "a member", r, "Cache-Control", "no-store")
+	r = send(h, "GET", "/", "", "Cookie", sessionCookie+"=c29tZXRoaW5nIGVsc2U")
+	wantAnswer(t, "a stranger", r, 200, `href="/api/auth/sign-in?returnPathname=%2F"`)
+	wantHeaders(t, "a stranger", r, "Vary", "Cookie")
 }
 
 func TestSigningOut(t *testing.T) {
@@ -140,10 +135,8 @@ func TestConnectionsEndWithAQuestion(t *testing.T) {
 func TestAPanicBesideAPageEndsTheAnswerAlone(t *testing.T) {
 	s := newServices()
 	s.apps.GrantsFn = func() { panic("the case fell") }
-	if r := signedIn(s.handler(), "GET", "/connections", nil); r.StatusCode != 500 ||
-		strings.Contains(text(t, r), "the case fell") {
-		t.Errorf("%d", r.StatusCode)
-	}
+	body := wantAnswer(t, "the answer", signedIn(s.handler(), "GET", "/connections", nil), 500)
+	expect.Lacks(t, "the answer", body, "the case fell")
 }
 
 func TestArtifactsAndTheirPages(t *testing.T) {
@@ -185,18 +178,15 @@ func TestEverybodyWhoReadsIsCounted(t *testing.T) {
 		}
 		s := operatorOf(noon)
 		h := s.handler()
-		if r := signedIn(h, "GET", path, nil, attemptHeader...); r.StatusCode != 200 ||
-			!slices.Equal(s.limiter.counted, []string{string(homeID) + " " + string(memberID)}) {
-			t.Errorf("%s: %d, counted %v", path, r.StatusCode, s.limiter.counted)
+		wantAnswer(t, path, signedIn(h, "GET", path, nil, attemptHeader...), 200)
+		if got := s.limiter.counted; !slices.Equal(got, []string{string(homeID) + " " + string(memberID)}) {
+			t.Errorf("%s: counted %v", path, got)
 		}
 		s.limiter.ActorFn = func() error { return fault.NewCode(fault.RateLimitedActor).After(61 * time.Second) }
 		r := signedIn(h, "GET", path, nil, attemptHeader...)
-		body := text(t, r)
-		if r.StatusCode != 429 || r.Header.Get("Retry-After") != "61" ||
-			!strings.Contains(body, "Try again in 61 seconds.") || strings.Contains(body, s.title) ||
-			strings.Contains(r.Header.Get(policyHeader), "frame-src") {
-			t.Errorf("%s, once too often: %d %v\n%s", path, r.StatusCode, r.Header, body)
-		}
+		body := wantAnswer(t, path+" once too often", r, 429, "Try again in 61 seconds.")
+		expect.Lacks(t, path+" once too often", body+r.Header.Get(policyHeader), s.title, "frame-src")
+		wantHeaders(t, path+" once too often", r, "Retry-After", "61")
 	}
 }
 
@@ -215,9 +205,7 @@ func TestAClaimShowsWhatItBringsAndWhere(t *testing.T) {
 	body := text(t, signedIn(handler, "POST", "/claim", url.Values{"claim_token": {" " + claimToken + "\n"}}))
 	expect.Has(t, "the preview", body,
 		"Claim 1 artifact?", s.title, s.actor.Workspace.Name, `value="`+claimToken+`"`, `action="/claim/confirm"`)
-	if !slices.Equal(s.calls, []string{"Look " + claimToken}) {
-		t.Errorf("calls %v", s.calls)
-	}
+	wantCalls(t, "the preview", s, "Look "+claimToken)
 	body = text(t, signedIn(handler, "POST", "/claim/confirm", url.Values{"claim_token": {claimToken}, "once": {onceOf(t, body)}}))
 	expect.Has(t, "the end", body,
 		"Claimed", "One artifact is yours now.", "3 days", "100 new artifacts a day", `href="/artifacts/`+artifactID)
@@ -226,10 +214,7 @@ func TestAClaimShowsWhatItBringsAndWhere(t *testing.T) {
 			s.fail = fault.New(fault.NotFound, "redeemed by somebody")
 		}
 		r := signedIn(handler, "POST", path, url.Values{"claim_token": {bad}, "once": {"page-0123456789"}})
-		if body := text(t, r); r.StatusCode != 404 || !strings.Contains(body, badClaim) ||
-			strings.Contains(body, "somebody") || strings.Contains(body, bad) {
-			t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
-		}
+		expect.Lacks(t, path, wantAnswer(t, path, r, 404, badClaim), "somebody", bad)
 	}
 	if strings.Contains(lines.String(), "ap_ct_") {
 		t.Errorf("the token is in the log: %s", lines)
@@ -277,27 +262,19 @@ func TestConsentAnswersByAPage(t *testing.T) {
 	} {
 		s.apps.redirect = tt.redirect
 		r := signedIn(h, "POST", "/oauth/consent/allow", url.Values{"req": {"abc"}})
-		body := text(t, r)
-		if r.StatusCode != 200 || r.Header.Get("Location") != "" || !strings.Contains(body, `<meta http-equiv="refresh" content="0; url=`+tt.refresh+`">`) || !strings.Contains(body, `href="`+tt.href+`"`) {
-			t.Errorf("%s: %d\n%s", tt.redirect, r.StatusCode, body)
-		}
+		wantAnswer(t, tt.redirect, r, 200, `<meta http-equiv="refresh" content="0; url=`+tt.refresh+`">`,
+			`href="`+tt.href+`"`)
+		wantHeaders(t, tt.redirect, r, "Location", "")
 	}
 	for _, bad := range []string{"javascript:alert(1)", "data:text/html,x", "JavaScript:alert(1)", "/relative", "", "https://a b\r\n", "vbscript:x"} {
 		s.apps.redirect = bad
-		if r := signedIn(h, "POST", "/oauth/consent/deny", url.Values{"req": {"abc"}}); r.StatusCode != 500 ||
-			strings.Contains(text(t, r), "refresh") {
-			t.Errorf("%q: %d", bad, r.StatusCode)
-		}
+		r := signedIn(h, "POST", "/oauth/consent/deny", url.Values{"req": {"abc"}})
+		expect.Lacks(t, bad, wantAnswer(t, bad, r, 500), "refresh")
 	}
 	s.apps.ConsentFn = func(*oauth.Consent) error { return fault.New(fault.NotFound, "answered already") }
-	for _, r := range []int{
-		signedIn(h, "GET", "/oauth/consent?req=abc", nil).StatusCode, signedIn(h, "POST", "/oauth/consent/allow",
-			url.Values{"req": {"abc"}}).StatusCode,
-	} {
-		if r != 400 {
-			t.Errorf("a request that is over: %d", r)
-		}
-	}
+	wantAnswer(t, "a request that is over", signedIn(h, "GET", "/oauth/consent?req=abc", nil), 400)
+	r := signedIn(h, "POST", "/oauth/consent/allow", url.Values{"req": {"abc"}})
+	wantAnswer(t, "an answer that is too late", r, 400)
 }
 
 func TestTheLogNamesTheMemberAndNoSecret(t *testing.T) {

@@ -21,10 +21,8 @@ func TestSigningInGoesToTheProviderAndComesBack(t *testing.T) {
 	s := newServices()
 	h := s.handler()
 	r := send(h, "GET", "/api/auth/sign-in?returnPathname=%2Fdevice%3Fcode%3DBCDF-GHJK", "")
-	if r.StatusCode != 303 || r.Header.Get("Location") != "https://id.example/authorize?state=s" ||
-		r.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
-	}
+	wantRedirect(t, "the sign-in", r, "https://id.example/authorize?state=s")
+	wantHeaders(t, "the sign-in", r, "Cache-Control", "no-store")
 	if c := cookieOf(t, r, signinCookie); c == nil || c.Value != "Ym91bmQ" || c.MaxAge != 600 {
 		t.Errorf("cookie %v", c)
 	}
@@ -33,9 +31,8 @@ func TestSigningInGoesToTheProviderAndComesBack(t *testing.T) {
 	}
 	r = send(h, "GET", "/api/auth/callback?state=s&code=c&iss=https%3A%2F%2Fid.example", "", "Cookie",
 		signinCookie+"=Ym91bmQ")
-	if r.StatusCode != 303 || r.Header.Get("Location") != "/keys" || r.Header.Get("Referrer-Policy") != "no-referrer" {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
-	}
+	wantRedirect(t, "the callback", r, "/keys")
+	wantHeaders(t, "the callback", r, "Referrer-Policy", "no-referrer")
 	if c := cookieOf(t, r, sessionCookie); c == nil || c.Value != s.signIns.finished.Session || c.MaxAge != 604800 {
 		t.Errorf("session cookie %v", c)
 	}
@@ -76,9 +73,9 @@ func TestT40APresetCookieIsNeverAdopted(t *testing.T) {
 		"empty": sessionCookie + "=", "other name": "session=" + secret,
 	} {
 		r := send(h, "GET", "/keys", "", "Cookie", preset)
-		if r.StatusCode != 303 || r.Header.Get("Location") != "/api/auth/sign-in?returnPathname=%2Fkeys" ||
-			cookieOf(t, r, sessionCookie) != nil {
-			t.Errorf("%s: %d %v", name, r.StatusCode, r.Header)
+		wantRedirect(t, name, r, "/api/auth/sign-in?returnPathname=%2Fkeys")
+		if c := cookieOf(t, r, sessionCookie); c != nil {
+			t.Errorf("%s: cookie %v", name, c)
 		}
 	}
 	r := send(h, "GET", "/api/auth/callback?state=s&code=c", "", "Cookie",
@@ -101,17 +98,14 @@ func TestT41OtherSitesReachNoForm(t *testing.T) {
 			"an old browser": {"Sec-Fetch-Site", "", "Origin", "https://evil.example"},
 			"a sandbox":      {"Sec-Fetch-Site", "cross-site", "Origin", "null"},
 		} {
-			if r := signedIn(h, "POST", path, d.fields, header...); r.StatusCode != 403 ||
-				!strings.Contains(text(t, r), "Not done") || len(r.Cookies()) > 0 {
-				t.Errorf("%s from %s: %d", path, name, r.StatusCode)
-			}
-			r := signedIn(h, "POST", path, d.fields, append(header, "Accept", "application/json")...)
+			r := signedIn(h, "POST", path, d.fields, header...)
+			wantAnswer(t, path+" from "+name, r, 403, "Not done")
+			wantHeaders(t, path+" from "+name, r, "Set-Cookie", "")
+			r = signedIn(h, "POST", path, d.fields, append(header, "Accept", "application/json")...)
 			wantAnswer(t, path+" from "+name, r, 403, `"code":"forbidden"`)
 		}
 	}
-	if len(s.calls) > 0 {
-		t.Errorf("reached %v", s.calls)
-	}
+	wantCalls(t, "all of it", s)
 }
 
 func TestT42BodiesOfAnotherTypeAreRefused(t *testing.T) {
@@ -121,23 +115,18 @@ func TestT42BodiesOfAnotherTypeAreRefused(t *testing.T) {
 		for _, kind := range []string{"text/plain", "application/json", "multipart/form-data; boundary=x", ""} {
 			r := send(h, "POST", path, `{"user_code":"123456","code":"x"}`,
 				append([]string{"Content-Type", kind}, attemptHeader...)...)
-			if r.StatusCode != 400 || !strings.Contains(text(t, r), "That was not understood") {
-				t.Errorf("%s as %q: %d", path, kind, r.StatusCode)
-			}
+			wantAnswer(t, path+" as "+kind, r, 400, "That was not understood")
 		}
 		for _, body := range []string{"a=1&a=2", "%zz=1", "once=" + strings.Repeat("x", 65<<10)} {
 			r := send(h, "POST", path, body, append([]string{"Content-Type", formType}, attemptHeader...)...)
 			wantAnswer(t, path, r, 400)
 		}
 	}
-	if len(s.calls) > 0 {
-		t.Errorf("reached %v", s.calls)
-	}
+	wantCalls(t, "all of it", s)
 	r := send(h, "POST", "/api/access-links/resolve", opening, "Content-Type", "text/plain")
 	wantAnswer(t, "resolve", r, 400, `"code":"invalid_request"`)
-	if r := send(h, "POST", "/api/access-links/resolve", opening, "Content-Type", "application/json; charset=utf-8"); r.StatusCode != 200 {
-		t.Errorf("resolve: %d %s", r.StatusCode, text(t, r))
-	}
+	r = send(h, "POST", "/api/access-links/resolve", opening, "Content-Type", "application/json; charset=utf-8")
+	wantAnswer(t, "resolve", r, 200)
 }
 
 func TestT43NoPageCanBeFramedOrRunForeignCode(t *testing.T) {
@@ -190,19 +179,17 @@ func TestT44LinksChangeNothing(t *testing.T) {
 			continue
 		}
 		for _, method := range []string{"GET", "HEAD"} {
-			if r := signedIn(h, method, path, nil, attemptHeader...); r.StatusCode != 405 || r.Header.Get("Allow") != "POST" {
-				t.Errorf("%s %s: %d, Allow %q", method, path, r.StatusCode, r.Header.Get("Allow"))
-			}
+			r := signedIn(h, method, path, nil, attemptHeader...)
+			wantAnswer(t, method+" "+path, r, 405)
+			wantHeaders(t, method+" "+path, r, "Allow", "POST")
 		}
 	}
 	for _, path := range []string{"/api/auth/sign-in", "/api/auth/callback?state=s&code=c"} {
-		if r := send(h, "HEAD", path, ""); r.StatusCode != 405 || r.Header.Get("Allow") != "GET" {
-			t.Errorf("HEAD %s: %d %q", path, r.StatusCode, r.Header.Get("Allow"))
-		}
+		r := send(h, "HEAD", path, "")
+		wantAnswer(t, "HEAD "+path, r, 405)
+		wantHeaders(t, "HEAD "+path, r, "Allow", "GET")
 	}
-	if len(s.calls) > 0 {
-		t.Fatalf("reached %v", s.calls)
-	}
+	wantCalls(t, "all of it", s)
 	for _, path := range everyPage {
 		for _, header := range [][]string{{"Sec-Purpose", "prefetch"}, {"Purpose", "prefetch"}, nil} {
 			wantAnswer(t, path, signedIn(h, "GET", path, nil, append(header, attemptHeader...)...), 200)
@@ -223,19 +210,15 @@ func TestT72ACodeInTheAddressDoesNothingByItself(t *testing.T) {
 	body = text(t, signedIn(h, "POST", "/device", forms["/device"].fields))
 	expect.Has(t, "the page", body,
 		"office-mac.local", "203.0.113.0/24", "Vitrine command line", "Harbour Survey", "Did you start this?", "14 March 2026, 12:15 UTC", "make and revoke API keys")
-	if !slices.Equal(s.calls, []string{"Device " + userCode}) {
-		t.Errorf("calls %v", s.calls)
-	}
-	if r := signedIn(h, "POST", "/device/approve", forms["/device"].fields); r.StatusCode != 200 ||
-		s.calls[1] != "ApproveDevice "+userCode {
-		t.Errorf("%d %v", r.StatusCode, s.calls)
-	}
+	wantCalls(t, "the question", s, "Device "+userCode)
+	wantAnswer(t, "the answer", signedIn(h, "POST", "/device/approve", forms["/device"].fields), 200)
+	wantCalls(t, "the answer", s, "Device "+userCode, "ApproveDevice "+userCode)
 	r := signedIn(h, "POST", "/device", url.Values{"code": {"BCDF"}})
 	wantAnswer(t, "a wrong code", r, 404, "No device is waiting with this code", `value="BCDF"`)
 	s.fail = fault.New(fault.RateLimitedActor, "too many").After(90 * time.Second)
-	if r := signedIn(h, "POST", "/device", forms["/device"].fields); r.StatusCode != 429 || r.Header.Get("Retry-After") != "90" {
-		t.Errorf("too many wrong codes: %d %v", r.StatusCode, r.Header)
-	}
+	r = signedIn(h, "POST", "/device", forms["/device"].fields)
+	wantAnswer(t, "too many wrong codes", r, 429)
+	wantHeaders(t, "too many wrong codes", r, "Retry-After", "90")
 }
 
 func TestT84OtherMethodsAreNoWayIn(t *testing.T) {
@@ -306,17 +289,14 @@ func TestFailuresOfASignInAreToldInWords(t *testing.T) {
 		s := newServices()
 		s.fail = tt.err
 		r := send(s.handler(), "GET", "/api/auth/callback?state=s&code=c", "", "Cookie", signinCookie+"=Ym91bmQ")
-		body := text(t, r)
-		if r.StatusCode != tt.status || !strings.Contains(body, tt.want) || strings.Contains(body, "10.0.0.1") ||
-			cookieOf(t, r, sessionCookie) != nil {
-			t.Errorf("%s: %d %v\n%s", name, r.StatusCode, r.Header, body)
+		expect.Lacks(t, name, wantAnswer(t, name, r, tt.status, tt.want), "10.0.0.1")
+		if c := cookieOf(t, r, sessionCookie); c != nil {
+			t.Errorf("%s: cookie %v", name, c)
 		}
 	}
 	s := newServices()
-	if r := send(s.handler(), "GET", "/api/auth/callback?state=s&state=t&code=c", ""); r.StatusCode != 400 ||
-		len(s.calls) > 0 {
-		t.Errorf("a parameter twice: %d %v", r.StatusCode, s.calls)
-	}
+	wantAnswer(t, "a parameter twice", send(s.handler(), "GET", "/api/auth/callback?state=s&state=t&code=c", ""), 400)
+	wantCalls(t, "a parameter twice", s)
 }
 
 func TestWhateverHangsTheAnswerComesInTime(t *testing.T) {

@@ -40,9 +40,7 @@ func TestT82ThePageShowsTheAgentsAndNothingElse(t *testing.T) {
 	}
 	expect.Lacks(t, "the page", body, s.actor.Workspace.Name, s.title, string(homeID), string(memberID), questionText, "checked", "/tenant")
 	expect.Has(t, "the page", body, "agents.example")
-	if r := answered(s.handler(), "GET", "x", nil); r.StatusCode != 400 || !strings.Contains(text(t, r), "Sign in again") {
-		t.Error(r.Status)
-	}
+	wantAnswer(t, "another question", answered(s.handler(), "GET", "x", nil), 400, "Sign in again")
 }
 
 func TestT82TheAnswerKeepsWhatIsTickedAndSignsIn(t *testing.T) {
@@ -72,13 +70,9 @@ func TestT82AnAnswerIsForWhatThePageShowed(t *testing.T) {
 	r := answered(h, "POST", questionText, url.Values{"question": {mark("another")}})
 	wantRedirect(t, "an answer to another question", r, keepPath)
 	form := url.Values{"question": {mark(questionText)}}
-	if r := answered(h, "POST", questionText, form, "Sec-Fetch-Site", "cross-site"); r.StatusCode != 403 ||
-		len(s.calls) != 0 {
-		t.Error(r.Status, s.calls)
-	}
-	if r := answered(h, "POST", "x", url.Values{"question": {mark("x")}}); r.StatusCode != 400 || len(s.calls) != 0 {
-		t.Error(r.Status, s.calls)
-	}
+	wantAnswer(t, "another site", answered(h, "POST", questionText, form, "Sec-Fetch-Site", "cross-site"), 403)
+	wantAnswer(t, "no question", answered(h, "POST", "x", url.Values{"question": {mark("x")}}), 400)
+	wantCalls(t, "all of it", s)
 }
 
 func TestProvidersAreListedAndEndWithAQuestion(t *testing.T) {
@@ -90,9 +84,7 @@ func TestProvidersAreListedAndEndWithAQuestion(t *testing.T) {
 	expect.Has(t, "the page", page(t, "/connections", vouching), path, "agents.example", s.linked[0].Email, "Night Desk", "<dd>read, publish</dd>")
 	expect.Has(t, "the question", page(t, path, vouching), `action="`+path+`"`)
 	other := id.DelegationOf("a", "b", "c")
-	if r := signedIn(h, "GET", "/connections/providers/"+string(other)+"/unlink", nil); r.StatusCode != 404 {
-		t.Error(r.Status)
-	}
+	wantAnswer(t, "another one", signedIn(h, "GET", "/connections/providers/"+string(other)+"/unlink", nil), 404)
 	wantRedirect(t, "the answer", signedIn(h, "POST", path, nil), "/connections")
 	if !slices.Contains(s.calls, "Unlink "+string(which)) {
 		t.Error(s.calls)

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,14 +77,9 @@ func TestAnOldSignInOfAnOperatorLeadsToAFreshOne(t *testing.T) {
 		}
 		for path, d := range operatorForms {
 			r := s.post(path, d.fields)
-			if body := text(t, r); r.StatusCode != 401 || !strings.Contains(body, "Nothing was done") ||
-				strings.Contains(body, blob) {
-				t.Errorf("%s: %s: %d\n%s", name, path, r.StatusCode, body)
-			}
+			expect.Lacks(t, path, wantAnswer(t, name+": "+path, r, 401, "Nothing was done"), blob)
 		}
-		if len(s.calls) > 0 {
-			t.Errorf("reached %v", s.calls)
-		}
+		wantCalls(t, name, s)
 		for path, fresh := range map[string]bool{
 			"/admin": true, "/admin/events?focus=all": true, "/administrators": false, "/keys": false,
 		} {
@@ -122,9 +116,10 @@ func TestAMemberWhoComesTooOftenChangesNothing(t *testing.T) {
 	for path, d := range operatorForms {
 		s := operatorOf(noon)
 		s.limiter.ActorFn = func() error { return fault.NewCode(fault.RateLimitedActor).After(time.Minute) }
-		if r := s.post(path, d.fields); r.StatusCode != 429 || r.Header.Get("Retry-After") != "60" || len(s.calls) > 0 {
-			t.Errorf("%s: %d, reached %v", path, r.StatusCode, s.calls)
-		}
+		r := s.post(path, d.fields)
+		wantAnswer(t, path, r, 429)
+		wantHeaders(t, path, r, "Retry-After", "60")
+		wantCalls(t, path, s)
 	}
 }
 
@@ -139,9 +134,7 @@ func TestALookUpTellsWhatItIsAndKeepsWhatWasPasted(t *testing.T) {
 		"triage_scope=artifact&amp;triage_target="+artifactID, `value="illegal_content"`,
 	)
 	expect.Lacks(t, "the page", body, blob, s.title, s.actor.Workspace.Name, "/v/token")
-	if strings.Contains(lines.String(), blob) {
-		t.Errorf("the log has what was pasted: %s", lines)
-	}
+	expect.Lacks(t, "the log", lines.String(), blob)
 	lockedDown(s)
 	body = text(t, signedIn(h.Handler(), "POST", "/admin/lookup", operatorForms["/admin/lookup"].fields))
 	if strings.Contains(body, "Record and open") || !strings.Contains(body, `action="/admin/lockdowns/lift"`) {
@@ -151,28 +144,19 @@ func TestALookUpTellsWhatItIsAndKeepsWhatWasPasted(t *testing.T) {
 	body = text(t, signedIn(h.Handler(), "POST", "/admin/lookup", operatorForms["/admin/lookup"].fields))
 	expect.Has(t, "the page", body, "Nothing is known of it")
 	r = signedIn(h.Handler(), "POST", "/admin/lookup", url.Values{"target": {"nonsense-with-a-secret"}})
-	if body := text(t, r); r.StatusCode != 400 || !strings.Contains(body, "neither an id nor an address") ||
-		strings.Contains(body, "nonsense") {
-		t.Errorf("%d\n%s", r.StatusCode, body)
-	}
+	expect.Lacks(t, "nonsense", wantAnswer(t, "nonsense", r, 400, "neither an id nor an address"), "nonsense")
 }
 
 func TestContentIsOpenedByAnActWithAReason(t *testing.T) {
 	s := operatorOf(noon)
 	h, lines := s.host()
 	r := signedIn(h.Handler(), "POST", "/admin/content", url.Values{"artifact": {artifactID}})
-	if body := text(t, r); r.StatusCode != 400 || strings.Contains(body, "/v/token") || len(s.calls) > 0 {
-		t.Errorf("without a reason: %d %v\n%s", r.StatusCode, s.calls, body)
-	}
+	expect.Lacks(t, "without a reason", wantAnswer(t, "without a reason", r, 400), "/v/token")
+	wantCalls(t, "without a reason", s)
 	r = signedIn(h.Handler(), "POST", "/admin/content", operatorForms["/admin/content"].fields)
-	address := `href="` + s.contentURL + `/v/token-of-the-operator/report.html"`
-	if body := text(t, r); r.StatusCode != 200 || !strings.Contains(body, address) ||
-		!slices.Equal(s.calls, []string{"Open " + artifactID + " phishing_report"}) {
-		t.Errorf("%d %v\n%s", r.StatusCode, s.calls, body)
-	}
-	if strings.Contains(lines.String(), "token-of-the-operator") {
-		t.Errorf("the log has the address: %s", lines)
-	}
+	wantAnswer(t, "with one", r, 200, `href="`+s.contentURL+`/v/token-of-the-operator/report.html"`)
+	wantCalls(t, "with one", s, "Open "+artifactID+" phishing_report")
+	expect.Lacks(t, "the log", lines.String(), "token-of-the-operator")
 }
 
 func TestWrongFormsOfOperatorsAreShownAgain(t *testing.T) {
