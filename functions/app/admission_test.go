@@ -45,7 +45,7 @@ func TestAnAgentIsLetInByItsCode(t *testing.T) {
 		t.Errorf("cookie %v", c)
 	}
 	if last := s.changes[len(s.changes)-1]; last != "Complete 123456 "+attemptText {
-		t.Errorf("did %s", last)
+		t.Errorf("changed %s", last)
 	}
 	r = signedIn(h, "POST", agentPath+"/deny", forms[agentPath+"/deny"].fields, attemptHeader...)
 	if r.StatusCode != 200 || s.calls[len(s.calls)-1] != "Refuse "+attemptText || cookieOf(t, r, attemptCookie) == nil {

@@ -44,7 +44,7 @@ func TestWhatMembersDoToAnArtifactWorksWithoutScripts(t *testing.T) {
 	p.NoScripts()
 	p.Go(in.appURL + "/v/" + artifactID)
 	p.Frame("/v/scripts/report.html").WaitText("harbour seals")
-	for _, s := range []struct{ path, button, done, did string }{
+	for _, s := range []struct{ path, button, done, change string }{
 		{artifactPage, `form[action$="/pin"] button`, "Who can see it", "Pin " + artifactID},
 		{artifactPage, `form[action$="/title"] button`, "Who can see it", "Rename " + artifactID},
 		{artifactPage, `form[action$="/restore"] button`, "Who can see it", "Restore " + artifactID + " " + oldID},
@@ -63,8 +63,8 @@ func TestWhatMembersDoToAnArtifactWorksWithoutScripts(t *testing.T) {
 		press(s.button)(p)
 		p.WaitText(s.done)
 		in.mu.Lock()
-		if all := in.changes; len(all) == 0 || all[len(all)-1] != s.did {
-			t.Errorf("%s: did %v", s.path, all)
+		if all := in.changes; len(all) == 0 || all[len(all)-1] != s.change {
+			t.Errorf("%s: changed %v", s.path, all)
 		}
 		in.mu.Unlock()
 	}

@@ -13,12 +13,7 @@ import (
 // compares reads the page of a comparison.
 func compares(t *testing.T, s *fakeServices, query string) string {
 	t.Helper()
-	r := signedIn(s.handler(), "GET", comparisonPage+query, nil)
-	body := text(t, r)
-	if r.StatusCode != 200 {
-		t.Fatalf("%s: %d\n%s", query, r.StatusCode, body)
-	}
-	return body
+	return wantAnswer(t, query, signedIn(s.handler(), "GET", comparisonPage+query, nil), 200)
 }
 
 func TestThePageTellsWhatChanged(t *testing.T) {
@@ -79,21 +74,13 @@ func TestOneFileOfAComparison(t *testing.T) {
 		!strings.Contains(body, "path=notes.md") {
 		t.Errorf("%s", body)
 	}
-	if body := compares(t, newServices(), "?path=same.txt"); !strings.Contains(body, "is the same in both revisions") {
-		t.Errorf("%s", body)
-	}
+	expect.Has(t, "one that is the same", compares(t, newServices(), "?path=same.txt"), "is the same in both revisions")
 	s := newServices()
 	s.comparisons.files.before = s.comparisons.files.after
-	if body := compares(t, s, ""); !strings.Contains(body, "Both revisions have the same files") {
-		t.Errorf("%s", body)
-	}
-	if body := compares(t, s, "?from="+oldID+"&to="+oldID); !strings.Contains(body, "Revision 2 is compared with itself") {
-		t.Errorf("%s", body)
-	}
-	if body := compares(t, newServices(), "?from="+newestID+"&to="+oldID); !strings.Contains(body, "From revision 3") ||
-		!strings.Contains(body, `src="http://127.0.0.1:8703/v/plain/chart.png" alt="chart.png now"`) {
-		t.Errorf("the other way round: %s", body)
-	}
+	expect.Has(t, "no change", compares(t, s, ""), "Both revisions have the same files")
+	expect.Has(t, "no other", compares(t, s, "?from="+oldID+"&to="+oldID), "Revision 2 is compared with itself")
+	expect.Has(t, "the other way round", compares(t, newServices(), "?from="+newestID+"&to="+oldID),
+		"From revision 3", `src="http://127.0.0.1:8703/v/plain/chart.png" alt="chart.png now"`)
 }
 
 func TestALongComparisonHasPages(t *testing.T) {

@@ -105,10 +105,10 @@ func (in *testServer) doubleClick(t *testing.T, p *browser.Page, path, button st
 	return x, y
 }
 
-func (in *testServer) did(call string) bool {
+func (in *testServer) hasChanged(call string) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return slices.Contains(in.calls, call)
+	return slices.Contains(in.changes, call)
 }
 
 // T43
@@ -116,7 +116,7 @@ func TestADoubleClickOnAnotherSiteDeletesNothing(t *testing.T) {
 	in, p := startServer(t), browser.Open(t)
 	p.Before(clock)
 	in.doubleClick(t, p, artifactPage+"/delete", submit, 300)
-	if to := sent(p); to != "" || in.did("Delete "+artifactID) {
+	if to := sent(p); to != "" || in.hasChanged("Delete "+artifactID) {
 		t.Fatalf("the second click sent a form to %q", to)
 	}
 	p.Click(`a[href$="/delete"]`)
@@ -124,7 +124,7 @@ func TestADoubleClickOnAnotherSiteDeletesNothing(t *testing.T) {
 	tick(p, 700)
 	p.Click(submit)
 	p.Wait(`location.pathname === "/artifacts"`)
-	if !in.did("Delete " + artifactID) {
+	if !in.hasChanged("Delete " + artifactID) {
 		t.Errorf("who means it cannot delete: %v", in.calls)
 	}
 	p.Clean()
@@ -136,7 +136,7 @@ func TestADoubleClickOnAnotherSiteAllowsNoApp(t *testing.T) {
 	in.apps.redirect = in.appURL + "/test/cb?code=x"
 	p.Before(clock)
 	x, y := in.doubleClick(t, p, "/oauth/consent?req=abc", submit, 699)
-	if to := sent(p); to != "" || in.did("Allow abc") {
+	if to := sent(p); to != "" || in.hasChanged("Allow abc") {
 		t.Fatalf("the second click sent a form to %q", to)
 	}
 	tick(p, 700)
@@ -146,7 +146,7 @@ func TestADoubleClickOnAnotherSiteAllowsNoApp(t *testing.T) {
 	p.MoveMouse(x+1, y)
 	p.PressMouse(x+1, y, 1)
 	p.WaitText("Your answer goes back")
-	if !in.did("Allow abc") {
+	if !in.hasChanged("Allow abc") {
 		t.Errorf("who means it cannot allow: %v", in.calls)
 	}
 	p.Clean()

@@ -20,7 +20,6 @@ import (
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/platform/rate"
 	"vitrine/shared/publishing/abuse"
-	"vitrine/shared/publishing/artifact"
 	"vitrine/shared/publishing/lockdown"
 	"vitrine/shared/publishing/lookup"
 )
@@ -118,17 +117,7 @@ func (f *fakeLookups) Find(ctx context.Context, _ credential.Actor, pasted strin
 	if f.empty || found.ID == "" {
 		return found, f.called(ctx, "Find "+pasted)
 	}
-	found.Artifact = &artifact.Artifact{
-		ID:          artifactID,
-		Title:       f.title,
-		Status:      artifact.Live,
-		Current:     newestID,
-		CreatedAt:   noon,
-		PublishedAt: noon,
-		ExpiresAt:   noon.Add(time.Hour),
-		FileCount:   3,
-		Size:        2_000_000,
-	}
+	found.Artifact = f.found(artifactID)
 	found.Workspace = &workspace.Workspace{ID: strangerID, Name: f.actor.Workspace.Name, CreatedAt: noon}
 	found.Locks = f.locks
 	return found, f.called(ctx, "Find "+pasted)
@@ -141,7 +130,9 @@ func (f *fakeLookups) Hot(ctx context.Context, _ credential.Actor) ([]rate.Hot, 
 	return []rate.Hot{{Artifact: artifactID, At: noon}}, f.failing(ctx)
 }
 
-func (f *fakeLookups) Open(ctx context.Context, _ credential.Actor, a id.Artifact, reason string) (lookup.Opened, error) {
+func (f *fakeLookups) Open(
+	ctx context.Context, _ credential.Actor, a id.Artifact, reason string,
+) (lookup.Opened, error) {
 	if reason == "" {
 		return lookup.Opened{}, fault.New(fault.InvalidRequest, "reason_code must have 1 to 120 characters")
 	}
@@ -177,7 +168,7 @@ func (f fakeOperatorLog) OperatorLog(
 		ActorType:   "api_key",
 		TargetType:  "artifact",
 		WorkspaceID: &w,
-	}}}, f.failing(ctx)
+	}}}, nil
 }
 
 func (f fakePlans) Granted(ctx context.Context, _ credential.Actor, w id.Workspace) (billing.Granted, error) {

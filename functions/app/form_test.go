@@ -128,7 +128,7 @@ func TestFormsLeadOnOnceTheyAreDone(t *testing.T) {
 		s := operatorOf(noon)
 		wantRedirect(t, path, s.post(path, f.fields), f.to)
 		if all := s.changes; !slices.Equal(all, []string{f.change}) {
-			t.Errorf("%s: did %v", path, all)
+			t.Errorf("%s: changed %v", path, all)
 		}
 	}
 }

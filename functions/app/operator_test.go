@@ -130,7 +130,7 @@ func TestALookUpTellsWhatItIsAndKeepsWhatWasPasted(t *testing.T) {
 	r := signedIn(h.Handler(), "POST", "/admin/lookup", operatorForms["/admin/lookup"].fields)
 	body := text(t, r)
 	expect.Has(t, "the page", body,
-		"This is an artifact", artifactID, string(strangerID), "3 files, 2 MB", "ephemeral", "Record and open",
+		"This is an artifact", artifactID, string(strangerID), "3 files, 2.3 MB", "ephemeral", "Record and open",
 		"triage_scope=artifact&amp;triage_target="+artifactID, `value="illegal_content"`,
 	)
 	expect.Lacks(t, "the page", body, blob, s.title, s.actor.Workspace.Name, "/v/token")

@@ -29,16 +29,11 @@ func TestACodeIsDrawnForLinksAlone(t *testing.T) {
 	})
 	handler := h.Handler()
 	r := send(handler, "POST", qrPath, opening, "Content-Type", "application/json")
-	body := text(t, r)
-	if r.StatusCode != 200 || r.Header.Get("Content-Type") != "image/svg+xml" ||
-		r.Header.Get("Cache-Control") != "no-store" ||
-		!strings.HasPrefix(body, "<svg ") || strings.Contains(body, blob) {
-		t.Errorf("%d %v\n%s", r.StatusCode, r.Header, body)
-	}
+	expect.Lacks(t, "the code", wantAnswer(t, "the code", r, 200, "<svg "), blob)
+	wantHeaders(t, "the code", r, "Content-Type", "image/svg+xml", "Cache-Control", "no-store")
 	wrong := strings.Replace(opening, blob, "wrong", 1)
-	if r := send(handler, "POST", qrPath, wrong); r.StatusCode != 404 || strings.Contains(text(t, r), "<svg") {
-		t.Errorf("of a wrong secret: %d", r.StatusCode)
-	}
+	body := wantAnswer(t, "a wrong secret", send(handler, "POST", qrPath, wrong), 404)
+	expect.Lacks(t, "a wrong secret", body, "<svg")
 	expect.Lacks(t, "the log", lines.String(), blob)
 }
 

@@ -93,24 +93,16 @@ func TestTheReportFormKnowsWhatItIsAbout(t *testing.T) {
 		"/report?artifact=" + publicID:             `name="target" value=""`,
 	} {
 		r := send(h, "GET", path, "")
-		body := text(t, r)
-		if r.StatusCode != 200 || !strings.Contains(body, want) || strings.Contains(body, "problem") {
-			t.Errorf("%s: %d\n%s", path, r.StatusCode, body)
-		}
-		if r.Header.Get("Referrer-Policy") != "no-referrer" || r.Header.Get(policyHeader) != policyPage {
-			t.Errorf("%s: headers %v", path, r.Header)
-		}
+		expect.Lacks(t, path, wantAnswer(t, path, r, 200, want), "problem")
+		wantHeaders(t, path, r, "Referrer-Policy", "no-referrer", policyHeader, policyPage)
 	}
 }
 
 func TestACompleteReportIsThankedFor(t *testing.T) {
 	d, host, _ := reporting(t)
 	r := sendReport(host.Handler(), typedReport, "X-Request-Id", "request-17")
-	body := text(t, r)
-	if cache := r.Header.Get("Cache-Control"); r.StatusCode != 200 || cache != "no-store" ||
-		!strings.Contains(body, "<h1>Thank you</h1>") {
-		t.Errorf("%d %q %s", r.StatusCode, cache, body)
-	}
+	body := wantAnswer(t, "the thanks", r, 200, "<h1>Thank you</h1>")
+	wantHeaders(t, "the thanks", r, "Cache-Control", "no-store")
 	expect.Lacks(t, "the thanks", body, blob, publicID, "ada@example.test", "password")
 	want := abuse.Form{
 		Target: typedReport.Get("target"),
@@ -194,12 +186,8 @@ func TestABusyDeskAsksForWork(t *testing.T) {
 	h := host.Handler()
 	d.bits, d.wait = 8, 7*time.Minute
 	r := sendReport(h, typedReport)
-	body := text(t, r)
-	if r.StatusCode != 429 || r.Header.Get("Retry-After") != "420" ||
-		!strings.Contains(body, "Send it again in 7 minutes; what you wrote") {
-		t.Errorf("%d %q\n%s", r.StatusCode, r.Header.Get("Retry-After"), body)
-	}
-	expect.Has(t, "the page", body, `name="challenge" value="{&#34;nonce&#34;:`)
+	wantHeaders(t, "the page", r, "Retry-After", "420")
+	wantAnswer(t, "the page", r, 429, "Send it again in 7 minutes; what you wrote", `name="challenge" value="{&#34;nonce&#34;:`)
 	for name, sent := range map[string]url.Values{
 		"no counter":   {"challenge": {`{"nonce":"x"}`}, "counter": {""}},
 		"no number":    {"challenge": {`{"nonce":"x"}`}, "counter": {"-1"}},

@@ -204,11 +204,7 @@ func page(t *testing.T, path string, sets ...func(*fakeServices)) string {
 	t.Helper()
 	s := newServices()
 	all(sets...)(s)
-	r := signedIn(s.handler(), "GET", path, nil, attemptHeader...)
-	if r.StatusCode != http.StatusOK {
-		t.Errorf("%s: %d", path, r.StatusCode)
-	}
-	return text(t, r)
+	return wantAnswer(t, path, signedIn(s.handler(), "GET", path, nil, attemptHeader...), http.StatusOK)
 }
 
 // signedIn sends a request of a member's browser. A body is that of a form.
