@@ -37,7 +37,7 @@ func (h *Host) agentPage(w http.ResponseWriter, r *http.Request) error {
 			Links: []pages.Link{{Path: "/", Text: "Front page"}},
 		}}
 	default:
-		return h.member(h.agentRequest)(w, r)
+		return members{page: h.agentRequest}.serve(h)(w, r)
 	}
 	return nil
 }
@@ -102,14 +102,8 @@ func mark(token string) string {
 
 // forThisAttempt serves a form that answers the attempt that the browser came with, and shows that attempt where the form is of
 // another one. Without an attempt there is nothing to answer.
-func (h *Host) forThisAttempt(
-	answer func(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error,
-) memberHandler {
-	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
-		form, err := readForm(r)
-		if err != nil {
-			return err
-		}
+func (h *Host) forThisAttempt(answer formHandler) formHandler {
+	return func(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 		if token := attempt(r); token != "" && form["attempt"] != mark(token) {
 			return h.showAgent(w, r, v, http.StatusConflict, otherOne)
 		}

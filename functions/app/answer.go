@@ -60,9 +60,9 @@ type explained struct {
 func (e explained) Unwrap() error { return e.error }
 
 // explainNotChanged says of a form about an artifact that was refused that nothing happened, and why, and leads back.
-func explainNotChanged(handle memberHandler) memberHandler {
-	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
-		err := handle(w, r, v)
+func explainNotChanged(handle formHandler) formHandler {
+	return func(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+		err := handle(w, r, v, form)
 		if kind := fault.KindOf(err); kind != fault.KindNotFound && kind != fault.KindGone {
 			return err
 		}

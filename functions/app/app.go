@@ -17,6 +17,7 @@ import (
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/address"
 	"vitrine/shared/platform/fault"
+	"vitrine/shared/platform/limits"
 )
 
 // Host is what the app host needs.
@@ -55,28 +56,52 @@ type Host struct {
 // route is one line of the host's list; the path is a pattern of http.ServeMux.
 type route struct {
 	method, path string
-	handle       handler
+	handle       endpoint
 	// acts says that a GET changes something, so that a HEAD must not do the same.
 	acts bool
 	// parent is the page that a question belongs to. Browsers that another site sends to the question get it instead.
 	parent string
+	// noReferrer keeps the address of the page from the sites that it links to.
+	noReferrer bool
 }
 
-// serve answers a request to the route. A page of another site could show a question under the pointer of a person who
-// is about to click, and the click would answer it; the page that the question belongs to leads to it.
-func (r route) serve(w http.ResponseWriter, request *http.Request) error {
-	switch request.Header.Get("Sec-Fetch-Site") {
-	case "cross-site", "same-site":
-		if r.parent != "" {
-			redirect(w, strings.Replace(r.parent, "{artifactId}", url.PathEscape(request.PathValue("artifactId")), 1))
-			return nil
-		}
-	}
-	return r.handle(w, request)
-}
+// endpoint makes what answers a route: a handler for everybody, or members, or operators.
+type endpoint interface{ serve(*Host) handler }
 
 // handler answers a request or returns the failure that the surface (page or JSON) writes.
 type handler func(http.ResponseWriter, *http.Request) error
+
+func (f handler) serve(*Host) handler { return f }
+
+// timed is a handler with the limit of answers that read a session.
+type timed handler
+
+func (f timed) serve(*Host) handler { return withTimeout(limits.IdentityAnswer, handler(f)) }
+
+// serve answers requests to a route. A page of another site could show a question under the pointer of a person who is
+// about to click, and the click would answer it; the page that the question belongs to leads to it.
+func (h *Host) serve(r route) handler {
+	handle := r.handle.serve(h)
+	return func(w http.ResponseWriter, request *http.Request) error {
+		site := request.Header.Get("Sec-Fetch-Site")
+		if r.parent != "" && (site == "cross-site" || site == "same-site") {
+			redirect(w, strings.Replace(r.parent, "{artifactId}", url.PathEscape(request.PathValue("artifactId")), 1))
+			return nil
+		}
+		if r.noReferrer {
+			w.Header().Set("Referrer-Policy", "no-referrer")
+		}
+		return handle(w, request)
+	}
+}
+
+// noReferrer sets the field of the same name of every route.
+func noReferrer(routes ...route) []route {
+	for i := range routes {
+		routes[i].noReferrer = true
+	}
+	return routes
+}
 
 func (h *Host) routes() []route {
 	return slices.Concat(
@@ -96,13 +121,13 @@ func (h *Host) routes() []route {
 // openRoutes need no member: the front page, the viewer of access links, and signing in and out.
 func (h *Host) openRoutes() []route {
 	return []route{
-		{method: "GET", path: "/{$}", handle: withTimeout(h.home)},
-		{method: "GET", path: "/al/{publicId}", handle: h.viewer},
-		{method: "POST", path: "/al/{publicId}", handle: h.openPasted},
-		{method: "POST", path: "/api/access-links/resolve", handle: h.resolve},
-		{method: "POST", path: "/api/access-links/qr", handle: h.qr},
-		{method: "GET", path: "/assets/{build}/{name}", handle: asset},
-		{method: "GET", path: "/scripts/{program}/{file...}", handle: h.program},
+		{method: "GET", path: "/{$}", handle: timed(h.home)},
+		{method: "GET", path: "/al/{publicId}", handle: handler(h.viewer)},
+		{method: "POST", path: "/al/{publicId}", handle: handler(h.openPasted)},
+		{method: "POST", path: "/api/access-links/resolve", handle: handler(h.resolve)},
+		{method: "POST", path: "/api/access-links/qr", handle: handler(h.qr)},
+		{method: "GET", path: "/assets/{build}/{name}", handle: handler(asset)},
+		{method: "GET", path: "/scripts/{program}/{file...}", handle: handler(h.program)},
 		{method: "GET", path: "/healthz", handle: fixed("application/json", "no-store", `{"ok":true,"app":"app"}`)},
 		{method: "GET", path: "/robots.txt", handle: fixed("text/plain; charset=utf-8", "public, max-age=3600", robots)},
 		{
@@ -114,77 +139,101 @@ func (h *Host) openRoutes() []route {
 		{
 			method: "GET",
 			path:   "/api/auth/sign-in",
-			handle: noReferrer(withTimeout(h.signIn)),
+			handle: timed(h.signIn),
 			acts:   true,
+
+			noReferrer: true,
 		},
 		{
 			method: "GET",
 			path:   "/api/auth/callback",
-			handle: noReferrer(withTimeout(h.callback)),
+			handle: timed(h.callback),
 			acts:   true,
+
+			noReferrer: true,
 		},
-		{method: "POST", path: "/api/auth/sign-out", handle: withTimeout(h.signOut)},
-		{method: "POST", path: "/api/auth/sign-out-everywhere", handle: h.command("/settings", h.signOutEverywhere)},
-		{method: "GET", path: "/signed-out", handle: withTimeout(h.signedOut)},
+		{method: "POST", path: "/api/auth/sign-out", handle: timed(h.signOut)},
+		{
+			method: "POST",
+			path:   "/api/auth/sign-out-everywhere",
+			handle: members{form: h.signOutEverywhere, back: "/settings"},
+		},
+		{method: "GET", path: "/signed-out", handle: timed(h.signedOut)},
 	}
 }
 
 // memberRoutes are the pages of a member about their workspace.
 func (h *Host) memberRoutes() []route {
 	return []route{
-		{method: "GET", path: "/dashboard", handle: h.member(h.dashboard)},
-		{method: "GET", path: artifactsPath, handle: h.member(resetCursor(h.artifacts))},
+		{method: "GET", path: "/dashboard", handle: members{page: h.dashboard}},
+		{method: "GET", path: artifactsPath, handle: members{page: resetCursor(h.artifacts)}},
 		{
 			method: "GET",
 			path:   selectionPath,
-			handle: h.member(h.askSelected),
+			handle: members{page: h.askSelected},
 			parent: artifactsPath,
 		},
-		{method: "POST", path: selectionPath, handle: h.command(artifactsPath, h.changeSelected)},
-		{method: "GET", path: "/keys", handle: h.member(resetCursor(h.keys))},
-		{method: "POST", path: "/keys", handle: h.command("/keys", h.createKey)},
-		{method: "GET", path: "/keys/ended", handle: h.member(resetCursor(h.endedKeys))},
+		{method: "POST", path: selectionPath, handle: members{form: h.changeSelected, back: artifactsPath}},
+		{method: "GET", path: "/keys", handle: members{page: resetCursor(h.keys)}},
+		{method: "POST", path: "/keys", handle: members{form: h.createKey, back: "/keys"}},
+		{method: "GET", path: "/keys/ended", handle: members{page: resetCursor(h.endedKeys)}},
 		{
 			method: "GET",
 			path:   "/keys/{keyId}/revoke",
-			handle: h.member(h.askRevokeKey),
+			handle: members{page: h.askRevokeKey},
 			parent: "/keys",
 		},
-		{method: "POST", path: "/keys/{keyId}/revoke", handle: h.command("/keys", h.revokeKey)},
-		{method: "GET", path: "/connections", handle: h.member(resetCursor(h.connections))},
+		{method: "POST", path: "/keys/{keyId}/revoke", handle: members{form: h.revokeKey, back: "/keys"}},
+		{method: "GET", path: "/connections", handle: members{page: resetCursor(h.connections)}},
 		{
 			method: "GET",
 			path:   "/connections/agents/{registrationId}/unlink",
-			handle: h.member(h.askUnlinkAgent),
+			handle: members{page: h.askUnlinkAgent},
 			parent: "/connections",
 		},
-		{method: "POST", path: "/connections/agents/{registrationId}/unlink", handle: h.command("/connections", h.unlinkAgent)},
+		{
+			method: "POST",
+			path:   "/connections/agents/{registrationId}/unlink",
+			handle: members{form: h.unlinkAgent, back: "/connections"},
+		},
 		{
 			method: "GET",
 			path:   "/connections/providers/{delegationId}/unlink",
-			handle: h.member(h.askUnlinkProvider),
+			handle: members{page: h.askUnlinkProvider},
 			parent: "/connections",
 		},
 		{
 			method: "POST",
 			path:   "/connections/providers/{delegationId}/unlink",
-			handle: h.command("/connections", h.unlinkProvider),
+			handle: members{form: h.unlinkProvider, back: "/connections"},
 		},
 		{
 			method: "GET",
 			path:   "/connections/apps/{grantId}/unlink",
-			handle: h.member(h.askUnlinkApp),
+			handle: members{page: h.askUnlinkApp},
 			parent: "/connections",
 		},
-		{method: "POST", path: "/connections/apps/{grantId}/unlink", handle: h.command("/connections", h.unlinkApp)},
-		{method: "GET", path: "/audit", handle: h.member(needs(credential.Admin, resetCursor(h.audit)))},
-		{method: "GET", path: "/settings", handle: h.member(h.settings)},
-		{method: "POST", path: "/settings", handle: h.command("/settings", needs(credential.Admin, h.updateSettings))},
-		{method: "POST", path: "/settings/sessions/{session}/end", handle: h.command("/settings", h.endSession)},
+		{
+			method: "POST",
+			path:   "/connections/apps/{grantId}/unlink",
+			handle: members{form: h.unlinkApp, back: "/connections"},
+		},
+		{method: "GET", path: "/audit", handle: members{page: resetCursor(h.audit), right: credential.Admin}},
+		{method: "GET", path: "/settings", handle: members{page: h.settings}},
+		{
+			method: "POST",
+			path:   "/settings",
+			handle: members{form: h.updateSettings, back: "/settings", right: credential.Admin},
+		},
+		{
+			method: "POST",
+			path:   "/settings/sessions/{session}/end",
+			handle: members{form: h.endSession, back: "/settings"},
+		},
 		{
 			method: "GET",
 			path:   "/settings/sign-out-everywhere",
-			handle: h.member(h.askSignOutEverywhere),
+			handle: members{page: h.askSignOutEverywhere},
 			parent: "/settings",
 		},
 	}
@@ -192,24 +241,36 @@ func (h *Host) memberRoutes() []route {
 
 // decisionRoutes ask a member whether to let in a claim, an agent, a device or an app.
 func (h *Host) decisionRoutes() []route {
-	return []route{
-		{method: "GET", path: "/claim", handle: noReferrer(withTimeout(h.claimPage))},
-		{method: "POST", path: "/claim", handle: noReferrer(h.command("/claim", h.showClaim))},
-		{method: "POST", path: "/claim/confirm", handle: noReferrer(h.command("/claim", h.claim))},
-		{method: "GET", path: agentPath, handle: noReferrer(h.agentPage)},
-		{method: "POST", path: agentPath, handle: noReferrer(h.command(agentPath, h.forThisAttempt(h.approveAgent)))},
-		{method: "POST", path: agentPath + "/deny", handle: noReferrer(h.command(agentPath, h.forThisAttempt(h.denyAgent)))},
-		{method: "GET", path: keepPath, handle: noReferrer(withTimeout(h.askKept))},
-		{method: "POST", path: keepPath, handle: noReferrer(withTimeout(h.keep))},
-		{method: "GET", path: "/device", handle: noReferrer(h.member(h.devicePage))},
-		{method: "POST", path: "/device", handle: noReferrer(h.command("/device", h.showDevice))},
-		{method: "POST", path: "/device/approve", handle: noReferrer(h.command("/device", h.approveDevice))},
-		{method: "POST", path: "/device/deny", handle: noReferrer(h.command("/device", h.denyDevice))},
-		{method: "GET", path: "/oauth/consent", handle: noReferrer(h.memberOrDeleting(h.consentPage))},
-		{method: "POST", path: "/oauth/consent/allow", handle: noReferrer(h.commandOrDeleting(h.allowApp))},
-		{method: "POST", path: "/oauth/consent/deny", handle: noReferrer(h.commandOrDeleting(h.denyApp))},
-		{method: "GET", path: "/oauth/error", handle: noReferrer(withTimeout(h.appError))},
-	}
+	return noReferrer(
+		route{method: "GET", path: "/claim", handle: timed(h.claimPage)},
+		route{method: "POST", path: "/claim", handle: members{form: h.showClaim, back: "/claim"}},
+		route{method: "POST", path: "/claim/confirm", handle: members{form: h.claim, back: "/claim"}},
+		route{method: "GET", path: agentPath, handle: handler(h.agentPage)},
+		route{method: "POST", path: agentPath, handle: members{form: h.forThisAttempt(h.approveAgent), back: agentPath}},
+		route{
+			method: "POST",
+			path:   agentPath + "/deny",
+			handle: members{form: h.forThisAttempt(h.denyAgent), back: agentPath},
+		},
+		route{method: "GET", path: keepPath, handle: timed(h.askKept)},
+		route{method: "POST", path: keepPath, handle: timed(h.keep)},
+		route{method: "GET", path: "/device", handle: members{page: h.devicePage}},
+		route{method: "POST", path: "/device", handle: members{form: h.showDevice, back: "/device"}},
+		route{method: "POST", path: "/device/approve", handle: members{form: h.approveDevice, back: "/device"}},
+		route{method: "POST", path: "/device/deny", handle: members{form: h.denyDevice, back: "/device"}},
+		route{method: "GET", path: "/oauth/consent", handle: members{page: h.consentPage, deleting: true}},
+		route{
+			method: "POST",
+			path:   "/oauth/consent/allow",
+			handle: members{form: h.allowApp, back: "/dashboard", deleting: true},
+		},
+		route{
+			method: "POST",
+			path:   "/oauth/consent/deny",
+			handle: members{form: h.denyApp, back: "/dashboard", deleting: true},
+		},
+		route{method: "GET", path: "/oauth/error", handle: timed(h.appError)},
+	)
 }
 
 // robots keeps crawlers on the front page: every other address is of one member or one link.
@@ -222,7 +283,7 @@ func (h *Host) Handler() http.Handler {
 	mux := http.NewServeMux()
 	allowed := map[string][]string{}
 	for _, r := range h.routes() {
-		mux.HandleFunc(r.method+" "+r.path, h.answer(r.serve))
+		mux.HandleFunc(r.method+" "+r.path, h.answer(h.serve(r)))
 		allowed[r.path] = append(allowed[r.path], r.method)
 		switch {
 		case r.acts:

@@ -25,61 +25,63 @@ import (
 // artifactRoutes are what members see of an artifact and do with it.
 func (h *Host) artifactRoutes() []route {
 	const all, one = "/artifacts", "/artifacts/{artifactId}"
-	see := credential.Read
-	publish := credential.Publish
-	admin := credential.Admin
-	change := func(right credential.Scope, handle memberHandler) handler {
-		return h.command(all, needs(right, explainNotChanged(handle)))
+	see := func(show memberHandler) members { return members{page: show, right: credential.Read} }
+	ask := func(right credential.Scope, q confirmation) members { return members{page: h.confirm(q), right: right} }
+	change := func(right credential.Scope, handle formHandler) members {
+		return members{form: explainNotChanged(handle), back: all, right: right}
 	}
-	return []route{
-		{method: "GET", path: "/v/{artifactId}", handle: noReferrer(h.admit(http.StatusFound, needs(see, h.private)))},
-		{method: "GET", path: one, handle: noReferrer(h.member(needs(see, resetCursor(h.artifact))))},
-		{method: "GET", path: one + "/compare", handle: noReferrer(h.member(needs(see, h.compare)))},
-		{method: "POST", path: one + "/pin", handle: change(see, h.pin)},
-		{method: "POST", path: one + "/unpin", handle: change(see, h.unpin)},
-		{method: "POST", path: one + "/title", handle: change(publish, h.rename)},
-		{method: "POST", path: one + "/revisions/{revisionId}/restore", handle: change(publish, h.restore)},
+	view := see(h.private)
+	view.moved = http.StatusFound // what programs that look for artifacts expect
+	return append(noReferrer(
+		route{method: "GET", path: "/v/{artifactId}", handle: view},
+		route{method: "GET", path: one, handle: see(resetCursor(h.artifact))},
+		route{method: "GET", path: one + "/compare", handle: see(h.compare)},
+		route{method: "POST", path: one + "/links", handle: change(credential.Admin, h.createLink)},
+		route{method: "POST", path: one + "/links/{linkId}/address", handle: change(credential.Admin, h.mintLink)},
+		route{method: "POST", path: one + "/unlisted", handle: change(credential.Admin, h.makeUnlisted)},
+	), []route{
+		{method: "POST", path: one + "/pin", handle: change(credential.Read, h.pin)},
+		{method: "POST", path: one + "/unpin", handle: change(credential.Read, h.unpin)},
+		{method: "POST", path: one + "/title", handle: change(credential.Publish, h.rename)},
+		{method: "POST", path: one + "/revisions/{revisionId}/restore", handle: change(credential.Publish, h.restore)},
 		{
 			method: "GET",
 			path:   one + "/delete",
-			handle: h.member(needs(publish, h.confirm(askDelete))),
+			handle: ask(credential.Publish, askDelete),
 			parent: one,
 		},
-		{method: "POST", path: one + "/delete", handle: change(publish, h.delete)},
+		{method: "POST", path: one + "/delete", handle: change(credential.Publish, h.delete)},
 
-		{method: "GET", path: "/access-links", handle: h.member(needs(see, resetCursor(h.accessLinks)))},
-		{method: "POST", path: one + "/links", handle: noReferrer(change(admin, h.createLink))},
-		{method: "POST", path: one + "/links/{linkId}/address", handle: noReferrer(change(admin, h.mintLink))},
+		{method: "GET", path: "/access-links", handle: see(resetCursor(h.accessLinks))},
 		{
 			method: "GET",
 			path:   one + "/links/{linkId}/revoke",
-			handle: h.member(needs(admin, h.askRevokeLink)),
+			handle: members{page: h.askRevokeLink, right: credential.Admin},
 			parent: one,
 		},
-		{method: "POST", path: one + "/links/{linkId}/revoke", handle: change(admin, h.revokeLink)},
-		{method: "POST", path: one + "/unlisted", handle: noReferrer(change(admin, h.makeUnlisted))},
+		{method: "POST", path: one + "/links/{linkId}/revoke", handle: change(credential.Admin, h.revokeLink)},
 		{
 			method: "GET",
 			path:   one + "/private",
-			handle: h.member(needs(admin, h.confirm(askMakePrivate))),
+			handle: ask(credential.Admin, askMakePrivate),
 			parent: one,
 		},
-		{method: "POST", path: one + "/private", handle: change(admin, h.makePrivate)},
+		{method: "POST", path: one + "/private", handle: change(credential.Admin, h.makePrivate)},
 		{
 			method: "GET",
 			path:   one + "/lockdown",
-			handle: h.member(needs(admin, h.confirm(askLock))),
+			handle: ask(credential.Admin, askLock),
 			parent: one,
 		},
-		{method: "POST", path: one + "/lockdown", handle: change(admin, h.lock)},
+		{method: "POST", path: one + "/lockdown", handle: change(credential.Admin, h.lock)},
 		{
 			method: "GET",
 			path:   one + "/lockdown/lift",
-			handle: h.member(needs(admin, h.confirm(askUnlock))),
+			handle: ask(credential.Admin, askUnlock),
 			parent: one,
 		},
-		{method: "POST", path: one + "/lockdown/lift", handle: change(admin, h.unlock)},
-	}
+		{method: "POST", path: one + "/lockdown/lift", handle: change(credential.Admin, h.unlock)},
+	}...)
 }
 
 // pathArtifact is the artifact in the path.
@@ -240,14 +242,14 @@ func (s *shownArtifact) comparePath(i int) string {
 
 // target is what a form does to the artifact in the path.
 func target(
-	r *http.Request, v browserSession, operation idempotency.Operation, form map[string]string,
+	r *http.Request, v browserSession, operation idempotency.Operation, form web.Form,
 ) (artifact.Target, error) {
 	command, err := commandOf(v, operation, r.PathValue("artifactId"), form["once"], nil)
 	return artifact.Target{Command: command, RequestedID: pathArtifact(r)}, err
 }
 
-func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	err := h.changeArtifact(w, r, v, bulkChanges["pin"], "")
+func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	err := h.changeArtifact(w, r, v, form, bulkChanges["pin"], "")
 	if fault.CodeOf(err) == fault.PinnedArtifactCap {
 		return explained{err, pages.Message{
 			Heading: "No pins left",
@@ -261,18 +263,14 @@ func (h *Host) pin(w http.ResponseWriter, r *http.Request, v browserSession) err
 	return err
 }
 
-func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.changeArtifact(w, r, v, bulkChanges["unpin"], "")
+func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	return h.changeArtifact(w, r, v, form, bulkChanges["unpin"], "")
 }
 
 // changeArtifact changes the artifact in the path and shows it again, at a section of its page.
 func (h *Host) changeArtifact(
-	w http.ResponseWriter, r *http.Request, v browserSession, what change, section string,
+	w http.ResponseWriter, r *http.Request, v browserSession, form web.Form, what change, section string,
 ) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
 	t, err := target(r, v, what.operation, form)
 	if err != nil {
 		return err
@@ -284,11 +282,7 @@ func (h *Host) changeArtifact(
 	return nil
 }
 
-func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	a, err := h.Artifacts.Find(r.Context(), v.Actor, pathArtifact(r))
 	if err != nil {
 		return err
@@ -343,11 +337,7 @@ func (h *Host) confirm(q confirmation) memberHandler {
 	}
 }
 
-func (h *Host) delete(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) delete(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	t, err := target(r, v, idempotency.DeleteArtifact, form)
 	if err != nil {
 		return err
@@ -355,9 +345,6 @@ func (h *Host) delete(w http.ResponseWriter, r *http.Request, v browserSession) 
 	if t.Artifact, err = h.Artifacts.Find(r.Context(), v.Actor, t.RequestedID); err != nil {
 		return err
 	}
-	if _, err := h.Artifacts.Delete(r.Context(), v.Actor, t); err != nil && !absent(err) {
-		return err
-	}
-	redirect(w, "/artifacts")
-	return nil
+	_, err = h.Artifacts.Delete(r.Context(), v.Actor, t)
+	return returnTo(w, "/artifacts", err)
 }

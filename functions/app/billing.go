@@ -27,14 +27,14 @@ func (h *Host) billingRoutes() []route {
 	if h.Billing == nil {
 		return nil
 	}
-	open := func(handle memberHandler) handler {
-		return noReferrer(withTimeoutOf(limits.BillingAnswer, h.untimedCommand(h.visitor, billingPath, handle)))
+	open := func(handle formHandler) members {
+		return members{form: handle, back: billingPath, limit: limits.BillingAnswer}
 	}
-	return []route{
-		{method: "GET", path: billingPath, handle: noReferrer(h.member(h.billing))},
-		{method: "POST", path: billingPath + "/checkout", handle: open(h.checkout)},
-		{method: "POST", path: billingPath + "/portal", handle: open(h.portal)},
-	}
+	return noReferrer(
+		route{method: "GET", path: billingPath, handle: members{page: h.billing}},
+		route{method: "POST", path: billingPath + "/checkout", handle: open(h.checkout)},
+		route{method: "POST", path: billingPath + "/portal", handle: open(h.portal)},
+	)
 }
 
 // billing shows the plan. A browser that comes from a paid checkout brings the plan up to date first, and then loses
@@ -177,11 +177,7 @@ func (h *Host) due(ctx context.Context, v browserSession) *pages.Standing {
 }
 
 // checkout opens the page where the workspace subscribes, once for each time that the form was shown.
-func (h *Host) checkout(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) checkout(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	interval := billing.Interval(form["interval"])
 	if interval != billing.Monthly && interval != billing.Yearly {
 		return fault.New(fault.InvalidRequest, "a subscription is paid monthly or yearly")
@@ -199,10 +195,7 @@ func (h *Host) checkout(w http.ResponseWriter, r *http.Request, v browserSession
 }
 
 // portal opens the page where the subscription is managed.
-func (h *Host) portal(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
+func (h *Host) portal(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	page, err := h.Billing.Portal(r.Context(), v.Actor)
 	if err != nil {
 		return notOpened(err)

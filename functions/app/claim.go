@@ -19,7 +19,7 @@ const badClaim = "This claim token does not work: it may be mistyped, expired or
 // until they are.
 func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {
 	p := pages.Claim{SignIn: signInPath("/claim")}
-	switch v, err := h.visitor(r); {
+	switch v, err := h.visitor(r, false); {
 	case err == nil:
 		p.SignedIn, p.Layout = true, v.layout("")
 	case beingDeleted(err):
@@ -32,11 +32,7 @@ func (h *Host) claimPage(w http.ResponseWriter, r *http.Request) error {
 }
 
 // showClaim shows what a token would bring. It changes no state.
-func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	token := strings.TrimSpace(form["claim_token"])
 	web.RedactSecret(r.Context(), token)
 	preview, err := h.Claims.Preview(r.Context(), v.Actor, token)
@@ -56,11 +52,7 @@ func (h *Host) showClaim(w http.ResponseWriter, r *http.Request, v browserSessio
 	})
 }
 
-func (h *Host) claim(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) claim(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	token := form["claim_token"]
 	web.RedactSecret(r.Context(), token)
 	command, err := commandOf(v, idempotency.ClaimWorkspace, "", form["once"], contract.ClaimRequest{ClaimToken: token})

@@ -5,6 +5,7 @@ import (
 	"net/url"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/adapter/web"
 	"vitrine/shared/entry/agentauth"
 	"vitrine/shared/identity/delegation"
 	"vitrine/shared/identity/oauth"
@@ -109,10 +110,8 @@ func (h *Host) askUnlinkAgent(w http.ResponseWriter, r *http.Request, v browserS
 	})
 }
 
-func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return endAndReturn(w, r, "/connections", func() error {
-		return h.Agents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId")))
-	})
+func (h *Host) unlinkAgent(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
+	return returnTo(w, "/connections", h.Agents.Unlink(r.Context(), v.Actor, id.Registration(r.PathValue("registrationId"))))
 }
 
 func (h *Host) askUnlinkProvider(w http.ResponseWriter, r *http.Request, v browserSession) error {
@@ -133,10 +132,8 @@ func (h *Host) askUnlinkProvider(w http.ResponseWriter, r *http.Request, v brows
 	})
 }
 
-func (h *Host) unlinkProvider(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return endAndReturn(w, r, "/connections", func() error {
-		return h.Agents.UnlinkProvider(r.Context(), v.Actor, id.Delegation(r.PathValue("delegationId")))
-	})
+func (h *Host) unlinkProvider(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
+	return returnTo(w, "/connections", h.Agents.UnlinkProvider(r.Context(), v.Actor, id.Delegation(r.PathValue("delegationId"))))
 }
 
 func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
@@ -157,19 +154,14 @@ func (h *Host) askUnlinkApp(w http.ResponseWriter, r *http.Request, v browserSes
 	})
 }
 
-func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return endAndReturn(w, r, "/connections", func() error {
-		return h.Apps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId")))
-	})
+func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
+	return returnTo(w, "/connections", h.Apps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId"))))
 }
 
-// endAndReturn serves a form without fields by which something ends, and goes back to a page. What had ended already
-// is no failure.
-func endAndReturn(w http.ResponseWriter, r *http.Request, back string, end func() error) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
-	if err := end(); err != nil && !absent(err) {
+// returnTo goes back to a page from what ended something; err says that it failed. What had ended already is no
+// failure.
+func returnTo(w http.ResponseWriter, back string, err error) error {
+	if err != nil && !absent(err) {
 		return err
 	}
 	redirect(w, back)

@@ -15,16 +15,6 @@ import (
 	"vitrine/shared/platform/fault"
 )
 
-// memberOrDeleting and commandOrDeleting serve members whose workspace is being deleted too, because the command line lets them
-// cancel that. Other apps are refused there.
-func (h *Host) memberOrDeleting(handle memberHandler) handler {
-	return h.admitBy(h.deletingVisitor, http.StatusSeeOther, handle)
-}
-
-func (h *Host) commandOrDeleting(handle memberHandler) handler {
-	return h.commandBy(h.deletingVisitor, "/dashboard", handle)
-}
-
 // meets reports whether a member may let the app of a request in: only our own in a workspace that is being deleted.
 func meets(v browserSession, c oauth.Consent) bool {
 	return c.Client.FirstParty || !v.Actor.Workspace.Deleting()
@@ -57,25 +47,20 @@ func (h *Host) consentPage(w http.ResponseWriter, r *http.Request, v browserSess
 	})
 }
 
-func (h *Host) allowApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.answerApp(w, r, v, h.Apps.Allow, true)
+func (h *Host) allowApp(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	return h.answerApp(w, r, v, form["req"], h.Apps.Allow, true)
 }
 
-func (h *Host) denyApp(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return h.answerApp(w, r, v, h.Apps.Deny, false)
+func (h *Host) denyApp(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
+	return h.answerApp(w, r, v, form["req"], h.Apps.Deny, false)
 }
 
 // answerApp answers an app and sends the browser back to it: by a page, for browsers follow no redirect from a form to
 // another origin here.
 func (h *Host) answerApp(
-	w http.ResponseWriter, r *http.Request, v browserSession,
+	w http.ResponseWriter, r *http.Request, v browserSession, request string,
 	answer func(context.Context, credential.Actor, string) (string, error), allowed bool,
 ) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
-	request := form["req"]
 	web.RedactSecret(r.Context(), request)
 	c, err := h.Apps.Consent(r.Context(), request)
 	if err != nil {
@@ -111,7 +96,7 @@ const malformed = "Something in the app’s request is missing or not allowed."
 // appError tells a person what was wrong with the request of an app. It goes on to the app by itself only if the member
 // of this browser lets the app in already.
 func (h *Host) appError(w http.ResponseWriter, r *http.Request) error {
-	v, err := h.visitor(r)
+	v, err := h.visitor(r, false)
 	if err != nil && fault.CodeOf(err) != fault.NotAuthenticated {
 		return err
 	}

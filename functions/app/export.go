@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/adapter/web"
 	"vitrine/shared/identity/credential"
 	"vitrine/shared/platform/idempotency"
 	"vitrine/shared/publishing/export"
@@ -25,18 +26,15 @@ type Exports interface {
 
 // exportRoutes are what the settings say of exports.
 func (h *Host) exportRoutes() []route {
-	return []route{{
-		method: "POST",
-		path:   "/settings/export",
-		handle: h.command("/settings", needs(credential.Admin, h.freshly("/settings", h.requestExport))),
-	}}
+	return []route{{method: "POST", path: "/settings/export", handle: members{
+		form:  h.requestExport,
+		back:  "/settings",
+		right: credential.Admin,
+		fresh: "/settings",
+	}}}
 }
 
-func (h *Host) requestExport(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) requestExport(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	command, err := commandOf(v, idempotency.CreateExport, "", form["once"], nil)
 	if err != nil {
 		return err

@@ -20,7 +20,7 @@ import (
 // home is the front page; members go to theirs. It is kept nowhere unseen, because it differs before and after a
 // sign-in.
 func (h *Host) home(w http.ResponseWriter, r *http.Request) error {
-	_, err := h.visitor(r)
+	_, err := h.visitor(r, false)
 	if err == nil {
 		redirect(w, "/dashboard")
 		return nil

@@ -67,11 +67,7 @@ func (h *Host) showKeys(
 	return h.page(w, status, p)
 }
 
-func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) createKey(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	name := strings.TrimSpace(form["name"])
 	days, err := daysOf(form["expires"])
 	if err != nil {
@@ -135,11 +131,7 @@ func (h *Host) askRevokeKey(w http.ResponseWriter, r *http.Request, v browserSes
 	})
 }
 
-func (h *Host) revokeKey(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) revokeKey(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	key := r.PathValue("keyId")
 	command, err := commandOf(v, idempotency.RevokeKey, key, form["once"], nil)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // the member.
 func (h *Host) liveRoutes() []route {
 	return []route{
-		{method: "POST", path: "/api/live/access-links/{publicId}", handle: withTimeout(polled(h.pollShare))},
-		{method: "GET", path: "/api/live/artifacts/{artifactId}", handle: withTimeout(polled(h.pollMember))},
+		{method: "POST", path: "/api/live/access-links/{publicId}", handle: timed(polled(h.pollShare))},
+		{method: "GET", path: "/api/live/artifacts/{artifactId}", handle: timed(polled(h.pollMember))},
 	}
 }
 
@@ -76,7 +76,7 @@ func (h *Host) pollMember(_ http.ResponseWriter, r *http.Request) (live.Answer, 
 	if _, err := shown.Bits(); err != nil {
 		return live.Answer{}, fault.New(fault.InvalidRequest, "The query must have a revision_id.")
 	}
-	v, err := h.visitor(r)
+	v, err := h.visitor(r, false)
 	if err == nil {
 		err = v.Actor.Require(credential.Read)
 	}

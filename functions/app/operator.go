@@ -103,17 +103,17 @@ const (
 // operatorRoutes are the pages of the deployment's operators.
 func (h *Host) operatorRoutes() []route {
 	return append(h.planRoutes(), []route{
-		{method: "GET", path: adminPath, handle: h.operator(h.triage)},
-		{method: "POST", path: adminPath + "/lookup", handle: h.operator(h.lookUp)},
-		{method: "POST", path: adminPath + "/content", handle: h.operator(h.openContent)},
-		{method: "GET", path: adminReports, handle: h.operator(resetCursor(h.reports))},
-		{method: "POST", path: adminReports + "/handled", handle: h.operator(h.handleReport)},
-		{method: "GET", path: adminLockdowns, handle: h.operator(resetCursor(h.lockdowns))},
-		{method: "POST", path: adminLockdowns, handle: h.operator(h.setLockdown)},
-		{method: "POST", path: adminLockdowns + "/lift", handle: h.operator(h.liftLockdown)},
-		{method: "GET", path: adminEvents, handle: h.operator(h.events)},
-		{method: "GET", path: adminProvisioned, handle: h.operator(h.provisioning)},
-		{method: "POST", path: adminProvisioned, handle: h.operator(h.setQuota)},
+		{method: "GET", path: adminPath, handle: operators{page: h.triage}},
+		{method: "POST", path: adminPath + "/lookup", handle: operators{form: h.lookUp}},
+		{method: "POST", path: adminPath + "/content", handle: operators{form: h.openContent}},
+		{method: "GET", path: adminReports, handle: operators{page: resetCursor(h.reports)}},
+		{method: "POST", path: adminReports + "/handled", handle: operators{form: h.handleReport}},
+		{method: "GET", path: adminLockdowns, handle: operators{page: resetCursor(h.lockdowns)}},
+		{method: "POST", path: adminLockdowns, handle: operators{form: h.setLockdown}},
+		{method: "POST", path: adminLockdowns + "/lift", handle: operators{form: h.liftLockdown}},
+		{method: "GET", path: adminEvents, handle: operators{page: h.events}},
+		{method: "GET", path: adminProvisioned, handle: operators{page: h.provisioning}},
+		{method: "POST", path: adminProvisioned, handle: operators{form: h.setQuota}},
 	}...)
 }
 
@@ -123,11 +123,14 @@ func forOperators(path string) bool {
 	return path == adminPath || strings.HasPrefix(path, adminPath+"/")
 }
 
-// operator serves a page to operators who have just signed in. Others who signed in before as operators are led to sign
-// in anew. To everyone else there is no such page.
-func (h *Host) operator(handle memberHandler) handler {
-	return withTimeout(func(w http.ResponseWriter, r *http.Request) error {
-		v, err := h.visitor(r)
+// operators are who a route is for. Those who signed in before as operators are led to sign in anew; to everyone else
+// there is no such page.
+type operators members
+
+// serve lets operators in who have just signed in.
+func (o operators) serve(h *Host) handler {
+	return withTimeout(limits.IdentityAnswer, func(w http.ResponseWriter, r *http.Request) error {
+		v, err := h.visitor(r, false)
 		switch {
 		case fault.CodeOf(err) == fault.NotAuthenticated:
 			return notFound(w, r)
@@ -138,14 +141,11 @@ func (h *Host) operator(handle memberHandler) handler {
 		case v.Actor.Operates(h.Now()) != nil:
 			return stale(r)
 		}
-		w.Header().Set("Referrer-Policy", "no-referrer")
-		if r.Method != http.MethodPost {
-			return h.countedPage(w, r, v, handle)
+		w.Header().Set("Referrer-Policy", "no-referrer") // from here on, because 404s look like those of other paths
+		if o.form != nil {
+			return members(o).submit(h, w, r, v)
 		}
-		if err := h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
-			return err // before anything is done
-		}
-		return handle(w, r, v)
+		return h.countedPage(w, r, v, o.page)
 	})
 }
 

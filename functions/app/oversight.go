@@ -61,11 +61,7 @@ func reportRows(list []abuse.Report) []pages.ReportRow {
 	return rows
 }
 
-func (h *Host) handleReport(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) handleReport(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	if err := h.Operators.Inbox.Handle(r.Context(), v.Actor, id.Artifact(form["artifact"]), form["place"]); err != nil {
 		return err
 	}
@@ -133,11 +129,7 @@ func lockRow(l contract.Lockdown) pages.LockRow {
 	}
 }
 
-func (h *Host) setLockdown(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) setLockdown(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	asked := contract.SetLockdown{Scope: form["scope"], TargetID: form["target"], ReasonCode: form["reason"]}
 	command, err := commandOf(v, idempotency.SetLockdown, "", form["once"], asked)
 	if err != nil {
@@ -155,11 +147,7 @@ func (h *Host) setLockdown(w http.ResponseWriter, r *http.Request, v browserSess
 	return nil
 }
 
-func (h *Host) liftLockdown(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) liftLockdown(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	scope, target := lockdown.Scope(form["scope"]), form["target"]
 	command, err := commandOf(v, idempotency.LiftLockdown, target, form["once"], form["scope"])
 	if err != nil {
@@ -255,18 +243,14 @@ func (h *Host) tiers() []pages.Tier {
 	return all
 }
 
-func (h *Host) setQuota(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) setQuota(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	from, err1 := strconv.Atoi(form["from"])
 	to, err2 := strconv.Atoi(form["quota"])
 	if err1 != nil || err2 != nil {
 		return h.showProvisioning(w, r, v, fmt.Sprintf("Give it a number from %d to %d.",
 			ephemeral.LeastQuota, ephemeral.MostQuota))
 	}
-	err = h.Operators.Gate.SetQuota(r.Context(), v.Actor, from, to)
+	err := h.Operators.Gate.SetQuota(r.Context(), v.Actor, from, to)
 	if fault.CodeOf(err) == fault.InvalidRequest {
 		web.Failed(r.Context(), fault.InvalidRequest, err)
 		return h.showProvisioning(w, r, v, "Nothing was changed: "+fault.Of(err).Message+".")

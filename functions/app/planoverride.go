@@ -21,8 +21,8 @@ func (h *Host) planRoutes() []route {
 		return nil
 	}
 	return []route{
-		{method: "GET", path: adminPlan, handle: h.operator(h.planOverride)},
-		{method: "POST", path: adminPlan, handle: h.operator(h.overridePlan)},
+		{method: "GET", path: adminPlan, handle: operators{page: h.planOverride}},
+		{method: "POST", path: adminPlan, handle: operators{form: h.overridePlan}},
 	}
 }
 
@@ -64,11 +64,7 @@ var plansByChoice = map[string]*string{
 	string(workspace.ProPlan):  new(string(workspace.ProPlan)),
 }
 
-func (h *Host) overridePlan(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) overridePlan(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	plan, known := plansByChoice[form["plan"]]
 	if !known {
 		return fault.New(fault.InvalidRequest, "the plan is one of the form")

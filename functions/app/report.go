@@ -34,10 +34,10 @@ var thanks = pages.Message{
 
 // reportRoutes let people without an account report an artifact.
 func (h *Host) reportRoutes() []route {
-	return []route{
-		{method: "GET", path: "/report", handle: noReferrer(h.reportPage)},
-		{method: "POST", path: "/report", handle: noReferrer(withTimeout(h.report))},
-	}
+	return noReferrer(
+		route{method: "GET", path: "/report", handle: handler(h.reportPage)},
+		route{method: "POST", path: "/report", handle: timed(h.report)},
+	)
 }
 
 // reportPage shows the form. Pages lead to it with what they show: the public id of an access link or the id of an

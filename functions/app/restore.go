@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"vitrine/functions/app/pages"
+	"vitrine/shared/adapter/web"
 	"vitrine/shared/platform/fault"
 	"vitrine/shared/platform/id"
 	"vitrine/shared/platform/idempotency"
@@ -11,11 +12,7 @@ import (
 )
 
 // restore publishes an older revision of an artifact again.
-func (h *Host) restore(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) restore(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	from := r.PathValue("revisionId")
 	command, err := commandOf(v, idempotency.RestoreRevision, r.PathValue("artifactId")+"/"+from, form["once"], nil)
 	if err != nil {

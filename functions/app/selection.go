@@ -164,11 +164,7 @@ func (h *Host) findAll(ctx context.Context, v browserSession, chosen []id.Artifa
 
 // changeSelected changes artifacts, each by a command of its own, and says what happened to each. The form has one name
 // for all of them; sent again, it finds what was done.
-func (h *Host) changeSelected(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) changeSelected(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	what, known := bulkChanges[form["do"]]
 	if !known {
 		return fault.New(fault.InvalidRequest, "nothing is asked for")

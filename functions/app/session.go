@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -37,52 +38,110 @@ type browserSession struct {
 // memberHandler answers a member.
 type memberHandler func(w http.ResponseWriter, r *http.Request, v browserSession) error
 
-// withTimeout gives up when an answer takes too long, and says so.
-func withTimeout(handle handler) handler { return withTimeoutOf(limits.IdentityAnswer, handle) }
+// formHandler carries out a form of a member.
+type formHandler func(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error
 
-func withTimeoutOf(limit time.Duration, handle handler) handler {
+// members are who a route is for. It has a page or a form.
+type members struct {
+	page memberHandler
+	form formHandler
+	// back is where those begin again who are signed out when they send the form.
+	back  string
+	right credential.Scope // that a member needs; empty: none
+	// fresh is where those begin again who have not just signed in; empty: an older sign-in is good enough.
+	fresh string
+	// deleting lets members in whose workspace is being deleted.
+	deleting bool
+	moved    int           // status of the answer that sends others to the sign-in; 0: 303
+	limit    time.Duration // of the answer; 0: limits.IdentityAnswer
+}
+
+// serve lets members in. Others are sent to the sign-in from a page, and told of it by a form.
+func (m members) serve(h *Host) handler {
+	return withTimeout(cmp.Or(m.limit, limits.IdentityAnswer), func(w http.ResponseWriter, r *http.Request) error {
+		v, err := h.visitor(r, m.deleting)
+		switch {
+		case err != nil && m.form != nil:
+			return notSent(err, m.back)
+		case fault.CodeOf(err) == fault.NotAuthenticated && !wantsJSON(r):
+			to := signInPath(r.URL.RequestURI())
+			if beingDeleted(err) { // which is not_authenticated too
+				to = deletionPath
+			}
+			sendTo(w, cmp.Or(m.moved, http.StatusSeeOther), to)
+			return nil
+		case err != nil:
+			return err
+		case m.form != nil:
+			return m.submit(h, w, r, v)
+		}
+		return h.countedPage(w, r, v, m.show(h))
+	})
+}
+
+// show is the page for those who may see it.
+func (m members) show(h *Host) memberHandler {
+	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
+		if err := m.permit(h, v); err != nil {
+			return err
+		}
+		return m.page(w, r, v)
+	}
+}
+
+// submit counts a form before anything else, so that a member who sends too many learns nothing from them. Rights come
+// before the form, because whoever may not send it is told that and not what is wrong with it.
+func (m members) submit(h *Host, w http.ResponseWriter, r *http.Request, v browserSession) error {
+	if err := h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
+		return err
+	}
+	if err := m.permit(h, v); err != nil {
+		return err
+	}
+	form, err := readForm(r)
+	if err != nil {
+		return err
+	}
+	return m.form(w, r, v, form)
+}
+
+// permit refuses members without the right, and those who would have to sign in again.
+func (m members) permit(h *Host, v browserSession) error {
+	if m.right != "" {
+		if err := v.Actor.Require(m.right); err != nil {
+			return err
+		}
+	}
+	if m.fresh != "" {
+		return h.signedInLately(v, m.fresh)
+	}
+	return nil
+}
+
+// notSent explains why a form was not taken from somebody who is not signed in, or whose workspace is being deleted.
+func notSent(err error, back string) error {
+	if beingDeleted(err) {
+		return explained{err, pages.Message{
+			Heading: "This workspace is being deleted", Text: "Nothing was changed. You can still keep the workspace.",
+			Links: []pages.Link{{Path: deletionPath, Text: "See when it goes"}},
+		}}
+	}
+	if fault.CodeOf(err) == fault.NotAuthenticated {
+		return explained{err, pages.Message{
+			Heading: "You are signed out", Text: "Nothing was changed. Sign in, then do it again.",
+			Links: []pages.Link{{Path: signInPath(back), Text: "Sign in"}},
+		}}
+	}
+	return err
+}
+
+// withTimeout gives up when an answer takes too long, and says so.
+func withTimeout(limit time.Duration, handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), limit)
 		defer cancel()
 		return web.AsUnavailable(handle(w, r.WithContext(ctx)))
 	}
-}
-
-// noReferrer keeps the address of a page from the sites that it links to.
-func noReferrer(handle handler) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		w.Header().Set("Referrer-Policy", "no-referrer")
-		return handle(w, r)
-	}
-}
-
-// member serves a page to members; others sign in first and come back.
-func (h *Host) member(handle memberHandler) handler { return h.admit(http.StatusSeeOther, handle) }
-
-// admit is member with the status of the answer that sends others to the sign-in, and members to the one page of a
-// workspace that is being deleted.
-func (h *Host) admit(status int, handle memberHandler) handler {
-	return h.admitBy(h.visitor, status, handle)
-}
-
-func (h *Host) admitBy(
-	find func(*http.Request) (browserSession, error), status int, handle memberHandler,
-) handler {
-	return withTimeout(func(w http.ResponseWriter, r *http.Request) error {
-		v, err := find(r)
-		if fault.CodeOf(err) == fault.NotAuthenticated && !wantsJSON(r) {
-			to := signInPath(r.URL.RequestURI())
-			if beingDeleted(err) {
-				to = deletionPath
-			}
-			sendTo(w, status, to)
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		return h.countedPage(w, r, v, handle)
-	})
 }
 
 // countedPage serves a page beside counting who reads it. What the page says goes out when both are done, so that a reader
@@ -115,16 +174,6 @@ func (r *bufferedResponse) WriteHeader(status int) { r.status = status }
 
 func (r *bufferedResponse) Write(b []byte) (int, error) { return r.body.Write(b) }
 
-// needs lets members with a right through.
-func needs(s credential.Scope, handle memberHandler) memberHandler {
-	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
-		if err := v.Actor.Require(s); err != nil {
-			return err
-		}
-		return handle(w, r, v)
-	}
-}
-
 // resetCursor shows the first page of a list where the cursor is a day old or of another list.
 func resetCursor(list memberHandler) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
@@ -137,59 +186,16 @@ func resetCursor(list memberHandler) memberHandler {
 	}
 }
 
-// command serves a form of members, within their limits. Others are told to sign in, and to begin again at a page.
-func (h *Host) command(back string, handle memberHandler) handler {
-	return h.commandBy(h.visitor, back, handle)
-}
-
-func (h *Host) commandBy(
-	find func(*http.Request) (browserSession, error), back string, handle memberHandler,
-) handler {
-	return withTimeout(h.untimedCommand(find, back, handle))
-}
-
-// untimedCommand is commandBy without its time limit.
-func (h *Host) untimedCommand(
-	find func(*http.Request) (browserSession, error), back string, handle memberHandler,
-) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		v, err := find(r)
-		if beingDeleted(err) {
-			return explained{err, pages.Message{
-				Heading: "This workspace is being deleted", Text: "Nothing was changed. You can still keep the workspace.",
-				Links: []pages.Link{{Path: deletionPath, Text: "See when it goes"}},
-			}}
-		}
-		if fault.CodeOf(err) == fault.NotAuthenticated {
-			return explained{err, pages.Message{
-				Heading: "You are signed out", Text: "Nothing was changed. Sign in, then do it again.",
-				Links: []pages.Link{{Path: signInPath(back), Text: "Sign in"}},
-			}}
-		}
-		if err != nil {
-			return err
-		}
-		if err := h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
-			return err
-		}
-		return handle(w, r, v)
-	}
-}
-
-// visitor finds the member behind a request. A cookie that is sent twice counts as none, because only one of
-// the two can be ours.
-func (h *Host) visitor(r *http.Request) (browserSession, error) {
-	return h.visitorBy(r, func(ctx context.Context, secret, requestID string) (session.Authenticated, error) {
-		return h.Sessions.Authenticate(ctx, secret, requestID)
-	})
-}
-
-func (h *Host) visitorBy(
-	r *http.Request, authenticate func(ctx context.Context, secret, requestID string) (session.Authenticated, error),
-) (browserSession, error) {
+// visitor finds the member behind a request; deleting finds those too whose workspace is being deleted. A cookie that
+// is sent twice counts as none, because only one of the two can be ours.
+func (h *Host) visitor(r *http.Request, deleting bool) (browserSession, error) {
 	secret := cookie(r, sessionCookie)
 	if secret == "" {
 		return browserSession{}, fault.New(fault.NotAuthenticated, "sign in to go on")
+	}
+	authenticate := h.Sessions.Authenticate
+	if deleting {
+		authenticate = h.Deletions.AuthenticateDeleting
 	}
 	opened, err := authenticate(r.Context(), secret, web.RequestID(r.Context()))
 	if err != nil {

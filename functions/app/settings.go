@@ -20,10 +20,7 @@ func (h *Host) settings(w http.ResponseWriter, r *http.Request, v browserSession
 
 // endSession ends one of the member's sessions. Where it is the one of this browser, the page that follows is the
 // sign-in.
-func (h *Host) endSession(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
+func (h *Host) endSession(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	if err := h.Sessions.EndNamed(r.Context(), v.Authenticated, r.PathValue("session")); err != nil {
 		return err
 	}
@@ -91,11 +88,7 @@ func (h *Host) showSettings(
 	return h.page(w, status, p)
 }
 
-func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) updateSettings(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	days, _ := strconv.Atoi(form["days"]) // what is no number is zero days, which is refused
 	asked := contract.UpdateSettings{WorkspaceName: form["name"], AutoDeletionDays: days}
 	command, err := commandOf(v, idempotency.UpdateSettings, "", form["once"], asked)

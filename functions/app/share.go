@@ -105,11 +105,7 @@ func (h *Host) wanted(form map[string]string) (sharing.Request, error) {
 	return asked, nil
 }
 
-func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) createLink(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	begun := h.Now()
 	asked, err := h.wanted(form)
 	if err != nil {
@@ -172,10 +168,7 @@ func (h *Host) find(r *http.Request, v browserSession) (pages.AccessLink, error)
 	return h.linkRow(l.Link, nil), nil
 }
 
-func (h *Host) mintLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
+func (h *Host) mintLink(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	return h.showAddress(w, r, v, id.Link(r.PathValue("linkId")), false)
 }
 
@@ -204,9 +197,7 @@ func (h *Host) askRevokeLink(w http.ResponseWriter, r *http.Request, v browserSe
 	return h.page(w, http.StatusOK, p)
 }
 
-func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	return endAndReturn(w, r, artifactPath(pathArtifact(r))+"#links", func() error {
-		_, err := h.Links.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
-		return err
-	})
+func (h *Host) revokeLink(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
+	_, err := h.Links.Revoke(r.Context(), v.Actor, id.Link(r.PathValue("linkId")))
+	return returnTo(w, artifactPath(pathArtifact(r))+"#links", err)
 }

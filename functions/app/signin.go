@@ -111,10 +111,7 @@ func (h *Host) askSignOutEverywhere(w http.ResponseWriter, _ *http.Request, v br
 	})
 }
 
-func (h *Host) signOutEverywhere(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	if _, err := readForm(r); err != nil {
-		return err
-	}
+func (h *Host) signOutEverywhere(w http.ResponseWriter, r *http.Request, v browserSession, _ web.Form) error {
 	if err := h.Sessions.EndAll(r.Context(), v.Actor); err != nil {
 		return err
 	}

@@ -64,11 +64,7 @@ func (h *Host) showTriage(w http.ResponseWriter, r *http.Request, v browserSessi
 }
 
 // lookUp tells what a pasted text is. The text may hold secrets, so it is in no address and in no log line.
-func (h *Host) lookUp(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) lookUp(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	web.RedactSecret(r.Context(), form["target"])
 	found, err := h.Operators.Lookups.Find(r.Context(), v.Actor, form["target"])
 	if fault.CodeOf(err) == fault.InvalidRequest {
@@ -138,11 +134,7 @@ func (h *Host) finding(v browserSession, f lookup.Finding) pages.Finding {
 }
 
 // openContent shows an operator where to see an artifact, once the reason is recorded.
-func (h *Host) openContent(w http.ResponseWriter, r *http.Request, v browserSession) error {
-	form, err := readForm(r)
-	if err != nil {
-		return err
-	}
+func (h *Host) openContent(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	a := id.Artifact(form["artifact"])
 	opened, err := h.Operators.Lookups.Open(r.Context(), v.Actor, a, form["reason"])
 	if fault.CodeOf(err) == fault.InvalidRequest {
