@@ -111,13 +111,13 @@ func TestAPastedLinkThatDoesNotOpenShowsOnePage(t *testing.T) {
 			t.Errorf("%s: %d %s", name, status, body)
 		}
 	}
-	h, lines := host(refuses(fault.NewCode(fault.RateLimitedArtifact).After(90 * time.Second)))
+	h, _ = host(refuses(fault.NewCode(fault.RateLimitedArtifact).After(90 * time.Second)))
 	status, header, body := paste(t, h, linkPage, good)
 	if status != 429 || strings.Join(header["Retry-After"], "") != "90" ||
 		!strings.Contains(body, "Try again in 90 seconds") {
 		t.Errorf("too often: %d %v %s", status, header, body)
 	}
-	h, lines = host(refuses(fault.Wrap(fault.DatabaseUnavailable, errNoObject, "secret %s", blob)))
+	h, lines := host(refuses(fault.Wrap(fault.DatabaseUnavailable, errNoObject, "secret %s", blob)))
 	if status, _, body := paste(t, h, linkPage, good); status != 503 || strings.Contains(body+lines.String(), blob) {
 		t.Errorf("unavailable: %d %s\n%s", status, body, lines)
 	}
