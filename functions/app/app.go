@@ -22,7 +22,7 @@ import (
 
 // Host is what the app host needs.
 type Host struct {
-	Surface *web.Server     // writes the log; its headers and its refusals are this host's own
+	Surface *web.Server     // writes the log; this host replaces its headers and refusals
 	Origins address.Origins // where the hosts are reached from outside
 	Limiter Limiter
 	Now     func() time.Time
@@ -40,7 +40,7 @@ type Host struct {
 	Reports     Reports
 	Exports     Exports
 
-	// What asks members whether to let something in.
+	// What asks members to let something in.
 	Agents Agents
 	Apps   Apps
 	Claims Claims
@@ -49,7 +49,7 @@ type Host struct {
 	Deletions Deletions
 	Operators Operators
 
-	// Programs holds node_modules with the programs that pages of files run; nil: those pages do without.
+	// Programs contains node_modules with the third-party programs that pages of files load; nil: those pages do without.
 	Programs fs.FS
 }
 
@@ -57,32 +57,34 @@ type Host struct {
 type route struct {
 	method, path string
 	handle       endpoint
-	// acts says that a GET changes something, so that a HEAD must not do the same.
+	// acts marks a GET that changes something, so that HEAD is refused.
 	acts bool
-	// parent is the page that a question belongs to. Browsers that another site sends to the question get it instead.
+	// parent is the page that leads to a question. A browser that comes to the question from another site is sent there.
 	parent string
 	// noReferrer keeps the address of the page from the sites that it links to.
 	noReferrer bool
 }
 
-// endpoint makes what answers a route: a handler for everybody, or members, or operators.
+// endpoint is what answers a route: a handler for everybody, or members, or operators.
 type endpoint interface{ serve(*Host) handler }
 
-// handler answers a request or returns the failure that the surface (page or JSON) writes.
+// handler answers a request, or returns a failure that the host writes as a page or as JSON.
 type handler func(http.ResponseWriter, *http.Request) error
 
 func (f handler) serve(*Host) handler { return f }
 
-// timed is a handler with the limit of answers that read a session.
+// timed is a handler for everybody that may wait for a store or for the identity provider, and therefore has a time
+// limit.
 type timed handler
 
 func (f timed) serve(*Host) handler { return withTimeout(limits.IdentityAnswer, handler(f)) }
 
-// serve answers requests to a route. A page of another site could show a question under the pointer of a person who is
-// about to click, and the click would answer it; the page that the question belongs to leads to it.
+// serve returns what answers requests to a route.
 func (h *Host) serve(r route) handler {
 	handle := r.handle.serve(h)
 	return func(w http.ResponseWriter, request *http.Request) error {
+		// Another site could bring a question under the pointer of somebody who is about to click, so that the click
+		// answers it. From the parent, only a click of its own leads to the question.
 		site := request.Header.Get("Sec-Fetch-Site")
 		if r.parent != "" && (site == "cross-site" || site == "same-site") {
 			redirect(w, strings.Replace(r.parent, "{artifactId}", url.PathEscape(request.PathValue("artifactId")), 1))
@@ -95,7 +97,7 @@ func (h *Host) serve(r route) handler {
 	}
 }
 
-// noReferrer sets the field of the same name of every route.
+// noReferrer sets the field of that name in all routes.
 func noReferrer(routes ...route) []route {
 	for i := range routes {
 		routes[i].noReferrer = true
@@ -118,7 +120,7 @@ func (h *Host) routes() []route {
 	)
 }
 
-// openRoutes need no member: the front page, the viewer of access links, and signing in and out.
+// openRoutes are open to everybody: the front page, the viewer of access links, and signing in and out.
 func (h *Host) openRoutes() []route {
 	return []route{
 		{method: "GET", path: "/{$}", handle: timed(h.home)},
@@ -162,7 +164,7 @@ func (h *Host) openRoutes() []route {
 	}
 }
 
-// memberRoutes are the pages of a member about their workspace.
+// memberRoutes show members their workspace.
 func (h *Host) memberRoutes() []route {
 	return []route{
 		{method: "GET", path: "/dashboard", handle: members{page: h.dashboard}},
@@ -273,11 +275,11 @@ func (h *Host) decisionRoutes() []route {
 	)
 }
 
-// robots keeps crawlers on the front page: every other address is of one member or one link.
+// robots allows crawlers the front page alone, because every other address belongs to a member or a link.
 const robots = "User-agent: *\nAllow: /$\nAllow: /assets/\nDisallow: /\n"
 
-// Handler serves the host. It panics when the origin of the content host or of the app host is not an absolute http
-// URL: nothing could be framed safely.
+// Handler serves the host. It panics if the origin of the app host or of the content host is not an absolute http URL,
+// because nothing could be framed safely.
 func (h *Host) Handler() http.Handler {
 	h.contentOrigin()
 	mux := http.NewServeMux()
@@ -288,7 +290,7 @@ func (h *Host) Handler() http.Handler {
 		switch {
 		case r.acts:
 			mux.HandleFunc("HEAD "+r.path, h.answer(wrongMethod(r.method)))
-		case r.method == http.MethodGet:
+		case r.method == http.MethodGet: // for which ServeMux answers HEAD too
 			allowed[r.path] = append(allowed[r.path], http.MethodHead)
 		}
 	}
@@ -296,9 +298,9 @@ func (h *Host) Handler() http.Handler {
 		slices.Sort(methods)
 		refuse := wrongMethod(strings.Join(methods, ", "))
 		if forOperators(path) {
-			refuse = notFound // it would tell that the page is there
+			refuse = notFound // 405 would reveal that the page exists
 		}
-		mux.HandleFunc(path, h.answer(refuse))
+		mux.HandleFunc(path, h.answer(refuse)) // any method that no route of the path has
 	}
 	mux.HandleFunc("/", h.answer(notFound))
 
@@ -316,7 +318,10 @@ func (h *Host) around(next http.Handler) http.Handler {
 	return s.Around(next)
 }
 
-// exactPaths answers paths that ServeMux would clean and redirect: here another spelling is another path.
+// exactPaths refuses every path that path.Clean would change, because here another spelling is another path. The
+// routers of the other hosts look at the escaped path instead, and refuse a slash at the end too. That would let %2e%2e
+// and %2F through to handlers here, with other pages for them, and would answer 404 where a path that ends in a slash
+// gets 405 today.
 func (h *Host) exactPaths(next http.Handler) http.Handler {
 	missing := h.answer(notFound)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -338,7 +343,7 @@ func foreign(http.ResponseWriter, *http.Request) error {
 
 func notFound(http.ResponseWriter, *http.Request) error { return fault.NewCode(fault.NotFound) }
 
-// methodNotAllowed carries the methods of the path; the contract has no code for it.
+// methodNotAllowed is a refusal with the methods of the path, for Allow. The contract has no code for it.
 type methodNotAllowed string
 
 func (m methodNotAllowed) Error() string { return "method not allowed" }

@@ -22,7 +22,7 @@ import (
 	"vitrine/shared/publishing/sharing"
 )
 
-// artifactRoutes are what members see of an artifact and do with it.
+// artifactRoutes show members an artifact and change it.
 func (h *Host) artifactRoutes() []route {
 	const all, one = "/artifacts", "/artifacts/{artifactId}"
 	see := func(show memberHandler) members { return members{page: show, right: credential.Read} }
@@ -84,7 +84,7 @@ func (h *Host) artifactRoutes() []route {
 	}...)
 }
 
-// pathArtifact is the artifact in the path.
+// pathArtifact returns the id in the path.
 func pathArtifact(r *http.Request) id.Artifact { return id.Artifact(r.PathValue("artifactId")) }
 
 func artifactPath(a id.Artifact) string { return "/artifacts/" + url.PathEscape(string(a)) }
@@ -93,17 +93,17 @@ func (h *Host) artifact(w http.ResponseWriter, r *http.Request, v browserSession
 	return h.showArtifact(w, r, v, http.StatusOK, pages.ArtifactPage{})
 }
 
-// shownArtifact is what the page of an artifact shows.
+// shownArtifact is an artifact with everything that its page shows.
 type shownArtifact struct {
 	*artifact.Artifact
 	preview   *artifact.Preview // nil: there is no preview
 	revisions []artifact.Revision
-	after     string // the cursor that the page of links began after, empty: the first page
+	after     string // cursor before the page of links; empty: it is the first one
 	links     []link.Link
-	following string // of links
+	following string // cursor of the next page of links; empty: there is none
 }
 
-// readArtifact reads an artifact once, and then what belongs to it side by side.
+// readArtifact reads an artifact, and then concurrently what belongs to it.
 func (h *Host) readArtifact(
 	ctx context.Context, v browserSession, named id.Artifact, after string,
 ) (*shownArtifact, error) {
@@ -123,12 +123,12 @@ func (h *Host) readArtifact(
 	)
 }
 
-// showArtifact shows an artifact, and one page of its links, around what p tells already.
+// showArtifact shows an artifact and one page of its links. p has what a form left to say.
 func (h *Host) showArtifact(
 	w http.ResponseWriter, r *http.Request, v browserSession, status int, p pages.ArtifactPage,
 ) error {
 	after := ""
-	if r.Method == http.MethodGet {
+	if r.Method == http.MethodGet { // a form that is shown again begins at the first page
 		after = r.URL.Query().Get("after")
 	}
 	a, err := h.readArtifact(r.Context(), v, pathArtifact(r), after)
@@ -142,7 +142,7 @@ func (h *Host) showArtifact(
 	p.Files = a.FileCount
 	p.Size = a.Size
 	p.ExpiresAt = endOf(a.Artifact)
-	if p.Error == "" {
+	if p.Error == "" { // otherwise it is what was typed
 		p.Name = a.Title
 	}
 	if a.preview != nil {
@@ -157,10 +157,10 @@ func (h *Host) showArtifact(
 	return h.page(w, status, p)
 }
 
-// severities are the words of the page for those of findings.
+// severities name the severities of findings.
 var severities = map[lint.Severity]string{lint.Error: "Error", lint.Warn: "Warning", lint.Info: "Hint"}
 
-// warnedFiles groups findings by their files, that of the worst first.
+// warnedFiles groups findings by file, in their order, which begins with the worst.
 func warnedFiles(r lint.Report) (files []pages.WarnedFile) {
 	for _, w := range r.Warnings {
 		message := w.Message()
@@ -180,7 +180,7 @@ func warnedFiles(r lint.Report) (files []pages.WarnedFile) {
 	return files
 }
 
-// showLinks shows a page of the links of an artifact. What is not on the page is known from the artifact.
+// showLinks adds a page of links. For links on other pages it relies on what the artifact records.
 func (h *Host) showLinks(p *pages.ArtifactPage, a *shownArtifact) {
 	numbers := map[string]int{}
 	for _, row := range p.Revisions {
@@ -230,7 +230,8 @@ func (s *shownArtifact) revisionRows() []pages.Revision {
 	return rows
 }
 
-// comparePath is where a published revision is compared with the one before that has its files; empty: there is none.
+// comparePath returns where revision i is compared with the newest older one whose files are kept, empty if there is
+// none.
 func (s *shownArtifact) comparePath(i int) string {
 	for _, older := range s.revisions[i+1:] {
 		if older.Status == artifact.Published {
@@ -240,7 +241,7 @@ func (s *shownArtifact) comparePath(i int) string {
 	return ""
 }
 
-// target is what a form does to the artifact in the path.
+// target returns the target of a form about the artifact in the path.
 func target(
 	r *http.Request, v browserSession, operation idempotency.Operation, form web.Form,
 ) (artifact.Target, error) {
@@ -267,7 +268,7 @@ func (h *Host) unpin(w http.ResponseWriter, r *http.Request, v browserSession, f
 	return h.changeArtifact(w, r, v, form, bulkChanges["unpin"], "")
 }
 
-// changeArtifact changes the artifact in the path and shows it again, at a section of its page.
+// changeArtifact changes the artifact in the path, and returns to a section of its page.
 func (h *Host) changeArtifact(
 	w http.ResponseWriter, r *http.Request, v browserSession, form web.Form, what change, section string,
 ) error {
@@ -302,7 +303,7 @@ func (h *Host) rename(w http.ResponseWriter, r *http.Request, v browserSession, 
 	return nil
 }
 
-// confirmation is what a member is asked before an artifact changes for good, or for everyone who has a link.
+// confirmation is a question before a change that cannot be undone, or that affects everybody with a link.
 type confirmation struct {
 	heading string
 	button  string
@@ -313,7 +314,7 @@ type confirmation struct {
 var askDelete = confirmation{"Delete this artifact?", "Delete it", "/delete",
 	"All its revisions and links end at once, for everybody and for good."}
 
-// confirm asks whether to do something to an artifact that has not ended.
+// confirm returns a page that asks a question about an artifact that has not ended.
 func (h *Host) confirm(q confirmation) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
 		a, err := h.Artifacts.Find(r.Context(), v.Actor, pathArtifact(r))

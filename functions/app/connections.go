@@ -15,8 +15,8 @@ import (
 	"vitrine/shared/platform/id"
 )
 
-// connections shows one page of each of three lists. Each has a cursor of its own, and the way through one keeps the
-// places in the others.
+// connections shows one page of each of three lists. Each list has a cursor of its own, and links of one keep the
+// cursors of the others.
 func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	at := r.URL.Query()
 	var agents []agentauth.Registration
@@ -69,7 +69,7 @@ func (h *Host) connections(w http.ResponseWriter, r *http.Request, v browserSess
 	return h.page(w, http.StatusOK, p)
 }
 
-// connectionPages are the ways around one of the lists; at are the places in all of them.
+// connectionPages returns the links around one of the lists; at has the cursors of all.
 func connectionPages(at url.Values, list, next string) pages.Pages {
 	p := pages.Pages{Of: list}
 	path := func(after string) string {
@@ -158,8 +158,7 @@ func (h *Host) unlinkApp(w http.ResponseWriter, r *http.Request, v browserSessio
 	return returnTo(w, "/connections", h.Apps.EndGrant(r.Context(), v.Actor, id.Public(r.PathValue("grantId"))))
 }
 
-// returnTo goes back to a page from what ended something; err says that it failed. What had ended already is no
-// failure.
+// returnTo redirects to a page after something ended, or returns err. What had ended already is no failure.
 func returnTo(w http.ResponseWriter, back string, err error) error {
 	if err != nil && !absent(err) {
 		return err
@@ -168,5 +167,5 @@ func returnTo(w http.ResponseWriter, back string, err error) error {
 	return nil
 }
 
-// absent reports that there is nothing to end, most often because it is the second click of one person.
+// absent reports that there is nothing left to end, most often because of a second click.
 func absent(err error) bool { return fault.KindOf(err) == fault.KindNotFound }

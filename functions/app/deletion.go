@@ -15,9 +15,9 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// Deletions deletes workspaces, and keeps those that are being deleted.
+// Deletions deletes workspaces, or keeps them as long as that is possible.
 type Deletions interface {
-	// AuthenticateDeleting is Sessions.Authenticate that also finds members whose workspace is being deleted.
+	// AuthenticateDeleting is Sessions.Authenticate for members whose workspace is being deleted, too.
 	AuthenticateDeleting(ctx context.Context, secret, requestID string) (session.Authenticated, error)
 	// Request closes the workspace at once; forbidden without the right admin or a fresh sign-in, invalid_request if
 	// confirm is not its name.
@@ -33,7 +33,7 @@ const (
 	requestedPath = deletionPath + "/requested"
 )
 
-// deletionRoutes ask whether to delete a workspace, and show the one page that there is while it is being deleted.
+// deletionRoutes ask whether to delete a workspace, and show the one page that is left while it is being deleted.
 func (h *Host) deletionRoutes() []route {
 	const admin = credential.Admin
 	request := members{
@@ -69,7 +69,7 @@ func (h *Host) askDelete(w http.ResponseWriter, r *http.Request, v browserSessio
 	return h.showDelete(w, r, v, http.StatusOK, "")
 }
 
-// showDelete asks for the name of the workspace; problem is what was wrong with the one that was typed.
+// showDelete asks for the name of the workspace. problem says what was wrong with the name that was typed.
 func (h *Host) showDelete(
 	w http.ResponseWriter, _ *http.Request, v browserSession, status int, problem string,
 ) error {
@@ -102,7 +102,7 @@ func (h *Host) deletionRequested(w http.ResponseWriter, _ *http.Request) error {
 	})
 }
 
-// deletion is the page of a member whose workspace is being deleted. Others have no use for it.
+// deletion is the page of members whose workspace is being deleted. Others are sent to theirs.
 func (h *Host) deletion(w http.ResponseWriter, _ *http.Request, v browserSession) error {
 	of := v.Actor.Workspace
 	if !of.Deleting() {

@@ -13,12 +13,12 @@ import (
 
 const badDevice = "No device is waiting with this code: it may be mistyped, already answered, or older than 15 minutes. Check the letters, or start again on the device."
 
-// devicePage takes a code. One in the address is filled in and does nothing until it is sent.
+// devicePage asks for a code. One in the address fills in the field, and has no effect until it is sent.
 func (h *Host) devicePage(w http.ResponseWriter, r *http.Request, v browserSession) error {
 	return h.page(w, http.StatusOK, pages.Device{Layout: v.layout(""), Code: typed(r.URL.Query().Get("code"))})
 }
 
-// typed is a code as it may stand in a field again: letters, digits and what people put between them.
+// typed returns a code as it may stand in the field again: letters, digits, and what people put between them.
 func typed(code string) string {
 	kept := strings.Map(func(c rune) rune {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == ' ' {
@@ -29,7 +29,7 @@ func typed(code string) string {
 	return kept[:min(len(kept), 60)]
 }
 
-// showDevice shows who asks. It changes no state.
+// showDevice shows which device asks, and changes nothing.
 func (h *Host) showDevice(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error {
 	code := form["code"]
 	web.RedactSecret(r.Context(), code)
@@ -75,7 +75,7 @@ func (h *Host) denyDevice(w http.ResponseWriter, r *http.Request, v browserSessi
 		denied(v, "The device will learn of it the next time it asks."))
 }
 
-// answerDevice settles a device by one of the answers, and shows what was done.
+// answerDevice approves or denies a device, and shows done.
 func (h *Host) answerDevice(
 	w http.ResponseWriter, r *http.Request, v browserSession, code string,
 	answer func(context.Context, credential.Actor, string) error, done pages.Done,

@@ -6,17 +6,16 @@ import (
 	"vitrine/functions/app/pages"
 )
 
-// freshParameter asks the sign-in for a person who authenticates anew, also where the provider knows the browser.
+// freshParameter asks the provider to authenticate the person again, even in a browser that it knows.
 const freshParameter = "fresh"
 
-// freshSignInPath is signInPath for what needs a fresh sign-in.
+// freshSignInPath is signInPath with that parameter.
 func freshSignInPath(back string) string {
 	return "/api/auth/sign-in?" + url.Values{"returnPathname": {back}, freshParameter: {"1"}}.Encode()
 }
 
-// signedInLately refuses members who have not just signed in, and asks them to sign in again and to begin again at a
-// page. It is a page and no redirect, because a provider that does not ask for the password again would send the browser
-// around for ever.
+// signedInLately refuses members who have not just signed in. They sign in again, and return to a page. The refusal is
+// a page and not a redirect, because with a provider that does not ask for the password a redirect would loop.
 func (h *Host) signedInLately(v browserSession, back string) error {
 	err := v.Actor.SignedInLately(h.Now())
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// planRoutes are the page where operators give a workspace a plan.
+// planRoutes let operators give a workspace a plan.
 func (h *Host) planRoutes() []route {
 	if h.Operators.Plans == nil {
 		return nil
@@ -26,7 +26,7 @@ func (h *Host) planRoutes() []route {
 	}
 }
 
-// planPath is the page of the plan of a workspace.
+// planPath returns the page about the plan of a workspace.
 func planPath(w id.Workspace) string {
 	return strings.Replace(adminPlan, "{workspaceId}", string(w), 1)
 }
@@ -35,7 +35,7 @@ func (h *Host) planOverride(w http.ResponseWriter, r *http.Request, v browserSes
 	return h.showPlanOverride(w, r, v, pages.PlanOverride{})
 }
 
-// showPlanOverride shows what a workspace has and pays, around a form as it was filled in.
+// showPlanOverride shows what a workspace has and pays. p has the form as it was sent.
 func (h *Host) showPlanOverride(w http.ResponseWriter, r *http.Request, v browserSession, p pages.PlanOverride) error {
 	of := id.Workspace(r.PathValue("workspaceId"))
 	granted, err := h.Operators.Plans.Granted(r.Context(), v.Actor, of)
@@ -57,7 +57,7 @@ func (h *Host) showPlanOverride(w http.ResponseWriter, r *http.Request, v browse
 	return h.page(w, status, p)
 }
 
-// plansByChoice are the plans that the form names; a choice without one follows the subscription.
+// plansByChoice are the choices of the form. The nil one follows the subscription again.
 var plansByChoice = map[string]*string{
 	"":                         nil,
 	string(workspace.FreePlan): new(string(workspace.FreePlan)),

@@ -21,8 +21,8 @@ func (h *Host) makeUnlisted(w http.ResponseWriter, r *http.Request, v browserSes
 	return h.showAddress(w, r, v, done.Link, false)
 }
 
-// copied tells of addresses that need no link: a token of an agent view, which lives as long as one of files, makes
-// those.
+// copied warns of URLs that work without a link. An agent view makes them with a token that lives as long as that of a
+// file, hence the factor of two.
 var copied = "Addresses of its files that somebody copied without a link work until the artifact ends, for about " +
 	pages.Span(2*limits.TokenLife) + " at most; deleting it ends them at once."
 

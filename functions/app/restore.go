@@ -31,7 +31,7 @@ func (h *Host) restore(w http.ResponseWriter, r *http.Request, v browserSession,
 	return nil
 }
 
-// unrestored are what pages say about a restoration that the revisions of the artifact stand in the way of.
+// unrestored are the pages for restorations that other revisions prevent.
 var unrestored = map[fault.Code]pages.Message{
 	fault.DraftRevisionConflict: {
 		Heading: "A draft is in the way",

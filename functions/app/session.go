@@ -21,7 +21,7 @@ import (
 	"vitrine/shared/platform/limits"
 )
 
-// The cookies. Their prefix makes browsers refuse them from other hosts and without TLS.
+// The cookies. The prefix makes browsers refuse them from other hosts and without TLS.
 const (
 	sessionCookie  = "__Host-session"
 	signinCookie   = "__Host-signin"
@@ -29,34 +29,34 @@ const (
 	takeoverCookie = "__Host-takeover"
 )
 
-// browserSession is a request of a member who is signed in.
+// browserSession is a member who is signed in, for one request.
 type browserSession struct {
 	session.Authenticated
-	sells bool // the deployment has billing
+	sells bool // the deployment sells plans
 }
 
-// memberHandler answers a member.
+// memberHandler shows a page to a member.
 type memberHandler func(w http.ResponseWriter, r *http.Request, v browserSession) error
 
 // formHandler carries out a form of a member.
 type formHandler func(w http.ResponseWriter, r *http.Request, v browserSession, form web.Form) error
 
-// members are who a route is for. It has a page or a form.
+// members is a route for members: a page or a form.
 type members struct {
 	page memberHandler
 	form formHandler
-	// back is where those begin again who are signed out when they send the form.
+	// back is the page to return to after a sign-in, for somebody who sends the form without a session.
 	back  string
-	right credential.Scope // that a member needs; empty: none
-	// fresh is where those begin again who have not just signed in; empty: an older sign-in is good enough.
+	right credential.Scope // that the member needs; empty: none
+	// fresh is the page to return to for members who have to sign in again first; empty: an old sign-in will do.
 	fresh string
-	// deleting lets members in whose workspace is being deleted.
+	// deleting admits members whose workspace is being deleted, too.
 	deleting bool
-	moved    int           // status of the answer that sends others to the sign-in; 0: 303
+	moved    int           // status of the redirect to the sign-in; 0: 303
 	limit    time.Duration // of the answer; 0: limits.IdentityAnswer
 }
 
-// serve lets members in. Others are sent to the sign-in from a page, and told of it by a form.
+// serve answers members. A page redirects everybody else to the sign-in; a form says that it was not carried out.
 func (m members) serve(h *Host) handler {
 	return withTimeout(cmp.Or(m.limit, limits.IdentityAnswer), func(w http.ResponseWriter, r *http.Request) error {
 		v, err := h.visitor(r, m.deleting)
@@ -65,7 +65,7 @@ func (m members) serve(h *Host) handler {
 			return notSent(err, m.back)
 		case fault.CodeOf(err) == fault.NotAuthenticated && !wantsJSON(r):
 			to := signInPath(r.URL.RequestURI())
-			if beingDeleted(err) { // which is not_authenticated too
+			if beingDeleted(err) { // with the code not_authenticated as well
 				to = deletionPath
 			}
 			sendTo(w, cmp.Or(m.moved, http.StatusSeeOther), to)
@@ -79,7 +79,7 @@ func (m members) serve(h *Host) handler {
 	})
 }
 
-// show is the page for those who may see it.
+// show returns the page, for those who may see it.
 func (m members) show(h *Host) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
 		if err := m.permit(h, v); err != nil {
@@ -89,8 +89,8 @@ func (m members) show(h *Host) memberHandler {
 	}
 }
 
-// submit counts a form before anything else, so that a member who sends too many learns nothing from them. Rights come
-// before the form, because whoever may not send it is told that and not what is wrong with it.
+// submit carries out a form. It counts first, so that a member who sends too many changes nothing, and checks rights
+// before the form, so that somebody without them hears of that and not of a mistake in the form.
 func (m members) submit(h *Host, w http.ResponseWriter, r *http.Request, v browserSession) error {
 	if err := h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (m members) submit(h *Host, w http.ResponseWriter, r *http.Request, v brows
 	return m.form(w, r, v, form)
 }
 
-// permit refuses members without the right, and those who would have to sign in again.
+// permit refuses members without the right, and those who have to sign in again first.
 func (m members) permit(h *Host, v browserSession) error {
 	if m.right != "" {
 		if err := v.Actor.Require(m.right); err != nil {
@@ -118,7 +118,7 @@ func (m members) permit(h *Host, v browserSession) error {
 	return nil
 }
 
-// notSent explains why a form was not taken from somebody who is not signed in, or whose workspace is being deleted.
+// notSent explains that a form was not carried out, because nobody is signed in or the workspace is being deleted.
 func notSent(err error, back string) error {
 	if beingDeleted(err) {
 		return explained{err, pages.Message{
@@ -135,7 +135,7 @@ func notSent(err error, back string) error {
 	return err
 }
 
-// withTimeout gives up when an answer takes too long, and says so.
+// withTimeout limits the time of an answer. What takes longer is unavailable.
 func withTimeout(limit time.Duration, handle handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		ctx, cancel := context.WithTimeout(r.Context(), limit)
@@ -144,9 +144,10 @@ func withTimeout(limit time.Duration, handle handler) handler {
 	}
 }
 
-// countedPage serves a page beside counting who reads it. What the page says goes out when both are done, so that a reader
-// who comes too often sees none of it.
+// countedPage serves a page and counts the request concurrently. The page is held back until both are done, so that a
+// member with too many requests sees none of it.
 func (h *Host) countedPage(w http.ResponseWriter, r *http.Request, v browserSession, handle memberHandler) error {
+	// It begins with the headers that are set, because handlers look at the policies.
 	kept := &bufferedResponse{header: w.Header().Clone(), status: http.StatusOK}
 	err := async.All(
 		func() error { return h.Limiter.Actor(r.Context(), v.Actor.Workspace.ID, v.Actor.Subject()) },
@@ -174,7 +175,7 @@ func (r *bufferedResponse) WriteHeader(status int) { r.status = status }
 
 func (r *bufferedResponse) Write(b []byte) (int, error) { return r.body.Write(b) }
 
-// resetCursor shows the first page of a list where the cursor is a day old or of another list.
+// resetCursor redirects to the first page of a list if the cursor is a day old or of another list.
 func resetCursor(list memberHandler) memberHandler {
 	return func(w http.ResponseWriter, r *http.Request, v browserSession) error {
 		err := list(w, r, v)
@@ -186,7 +187,7 @@ func resetCursor(list memberHandler) memberHandler {
 	}
 }
 
-// visitor finds the member behind a request; deleting finds those too whose workspace is being deleted. A cookie that
+// visitor returns the member behind a request; with deleting, also one whose workspace is being deleted. A cookie that
 // is sent twice counts as none, because only one of the two can be ours.
 func (h *Host) visitor(r *http.Request, deleting bool) (browserSession, error) {
 	secret := cookie(r, sessionCookie)
@@ -207,8 +208,8 @@ func (h *Host) visitor(r *http.Request, deleting bool) (browserSession, error) {
 	return browserSession{Authenticated: opened, sells: h.Billing != nil}, nil
 }
 
-// reach is what an app may do for the member: our own clients act with all their rights, others with those that they
-// asked for.
+// reach returns what an app may do for the member. Our own clients act with all rights of the member, others with those
+// that they asked for.
 func (s browserSession) reach(c id.Client, asked []credential.Scope) []credential.Scope {
 	if c == oauth.CLI || c == oauth.Dashboard {
 		return s.Actor.Scopes
@@ -216,7 +217,7 @@ func (s browserSession) reach(c id.Client, asked []credential.Scope) []credentia
 	return asked
 }
 
-// layout is what a member's pages have around them; here is the section on show.
+// layout returns the frame around a member's pages; here is the current section.
 func (s browserSession) layout(here string) pages.Layout {
 	return pages.Layout{
 		Workspace: s.Actor.Workspace.Name,
@@ -227,7 +228,7 @@ func (s browserSession) layout(here string) pages.Layout {
 	}
 }
 
-// cookie is the value of a cookie that the request has exactly once, else "".
+// cookie returns the value of a cookie that was sent exactly once, otherwise "".
 func cookie(r *http.Request, name string) string {
 	if sent := r.CookiesNamed(name); len(sent) == 1 {
 		return sent[0].Value
@@ -235,7 +236,7 @@ func cookie(r *http.Request, name string) string {
 	return ""
 }
 
-// setCookie keeps a value in the browser, for seconds; a negative number removes it.
+// setCookie stores a value in the browser for some seconds. A negative number removes it.
 func setCookie(w http.ResponseWriter, name, value string, seconds int) {
 	http.SetCookie(w, &http.Cookie{
 		Name:     name,
@@ -244,13 +245,13 @@ func setCookie(w http.ResponseWriter, name, value string, seconds int) {
 		MaxAge:   seconds,
 		HttpOnly: true,
 		Secure:   true,
-		SameSite: http.SameSiteLaxMode,
+		SameSite: http.SameSiteLaxMode, // Strict would withhold it on the way back from the provider
 	})
 }
 
 func dropCookie(w http.ResponseWriter, name string) { setCookie(w, name, "", -1) }
 
-// redirect sends the browser on with a GET, and keeps nothing of it.
+// redirect sends the browser to another page, by GET, and is cached nowhere.
 func redirect(w http.ResponseWriter, to string) { sendTo(w, http.StatusSeeOther, to) }
 
 func sendTo(w http.ResponseWriter, status int, to string) {
@@ -263,5 +264,5 @@ func signInPath(back string) string {
 	return "/api/auth/sign-in?" + url.Values{"returnPathname": {back}}.Encode()
 }
 
-// wantsJSON tells whether a program asks: it names JSON and no page.
+// wantsJSON reports whether a program asks, which accepts JSON and no page.
 func wantsJSON(r *http.Request) bool { return web.Accepts(r, "application/json", "text/html") }
