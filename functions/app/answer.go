@@ -143,11 +143,7 @@ func writeJSON(w http.ResponseWriter, status int, body any) error {
 // page renders p before it writes anything, so that a template that fails is answered with 500. It keeps the CSP and
 // the Cache-Control that the handler has set.
 func (h *Host) page(w http.ResponseWriter, status int, p pages.Page) error {
-	now := time.Now
-	if h.Now != nil {
-		now = h.Now
-	}
-	body, err := pages.Render(p, now())
+	body, err := pages.Render(p, h.Now())
 	if err != nil {
 		return err
 	}
