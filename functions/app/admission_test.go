@@ -134,15 +134,15 @@ func TestAnErrorOfAnAppIsAPageUntilTheMemberLetsItIn(t *testing.T) {
 }
 
 func TestAPersonMayFollowTheLinkOfAnError(t *testing.T) {
-	in, p := startServer(t), browser.Open(t)
-	in.apps.redirect = strings.Replace(in.appURL, "localhost", "127.0.0.1", 1) + "/robots.txt?error=x"
+	server, p := startServer(t), browser.Open(t)
+	server.apps.redirect = strings.Replace(server.appURL, "localhost", "127.0.0.1", 1) + "/robots.txt?error=x"
 	p.NoScripts()
-	p.Go(in.appURL + "/oauth/error?client_id=x")
+	p.Go(server.appURL + "/oauth/error?client_id=x")
 	p.Click("main a")
 	p.WaitText("User-agent")
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if want := "GET /robots.txt?error=x "; !slices.Contains(in.targets, want) { // without a referrer
-		t.Errorf("the app is told %q", in.targets)
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	if want := "GET /robots.txt?error=x "; !slices.Contains(server.targets, want) { // without a referrer
+		t.Errorf("the app is told %q", server.targets)
 	}
 }

@@ -115,14 +115,14 @@ func TestMembersPagesLook(t *testing.T) {
 
 // show shows states, each once on a phone, and looks at the page that it ends with narrow and wide.
 func show(t *testing.T, some []state) {
-	in := startServer(t)
+	server := startServer(t)
 	p := browser.Open(t)
 	p.Media("prefers-reduced-motion", "reduce")
 	for _, s := range some {
-		in.reset(long, s.set)
+		server.reset(long, s.set)
 		p.Viewport(widths[0], 640)
-		in.enter(p)
-		p.Go(in.appURL + s.path)
+		server.enter(p)
+		p.Go(server.appURL + s.path)
 		if s.act != nil {
 			s.act(p)
 		}
